@@ -1,0 +1,1 @@
+//! Counters of every unit: name, unit and description in one table.

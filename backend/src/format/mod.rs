@@ -1,0 +1,1 @@
+//! The one format table, and everything derived from it.

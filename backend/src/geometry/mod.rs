@@ -1,0 +1,1 @@
+//! Vertex fetch and shading, primitive assembly, clipping, culling, viewport.

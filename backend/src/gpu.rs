@@ -1,0 +1,1 @@
+//! The GPU as a whole: worker threads and the entry point that executes command lists.

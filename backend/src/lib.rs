@@ -1,0 +1,19 @@
+//! The emulated GPU: it knows formats, surfaces, programs and commands, and no Vulkan handle.
+//!
+//! One folder per block of the GPU, in the order in which data meets them. `ash::vk` is used only for its plain enums,
+//! flags and extents, as vocabulary.
+
+pub mod command;
+pub mod counters;
+pub mod format;
+pub mod geometry;
+pub mod gpu;
+pub mod knobs;
+pub mod memory;
+pub mod pixel;
+pub mod raster;
+pub mod shader;
+pub mod state;
+pub mod texture;
+pub mod tiling;
+pub mod transfer;

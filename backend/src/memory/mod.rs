@@ -1,0 +1,1 @@
+//! Allocations and surfaces: raw storage, the line-tiled layout, buffers and views.

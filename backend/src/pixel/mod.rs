@@ -1,0 +1,1 @@
+//! Depth and stencil, quad packing, fragment waves, export and blending.

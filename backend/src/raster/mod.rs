@@ -1,0 +1,1 @@
+//! The universal grid, edge equations, and coverage at any resolution.

@@ -1,0 +1,1 @@
+//! The wave interpreter: the oracle every code generator is checked against.

@@ -1,0 +1,7 @@
+//! The shader core: SPIR-V to IR, passes over the IR, and the wave interpreter (the oracle).
+
+pub mod interp;
+pub mod ir;
+pub mod passes;
+pub mod runtime;
+pub mod spirv;

@@ -1,0 +1,1 @@
+//! What running programs may call: descriptors, buffer and image access, atomics.

@@ -1,0 +1,1 @@
+//! SPIR-V binaries to IR: an own bounded walker and the translation.

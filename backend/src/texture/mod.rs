@@ -1,0 +1,1 @@
+//! Sampling: addressing, filtering, depth comparison, and texel fetch.

@@ -1,0 +1,1 @@
+//! Windows of primitives, bins, and the walk over tiles by worker threads.

@@ -1,0 +1,1 @@
+//! Clear, copy, blit and resolve.

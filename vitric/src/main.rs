@@ -1,0 +1,2 @@
+//! vitric command line.
+fn main() {}
