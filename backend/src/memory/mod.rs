@@ -1,1 +1,13 @@
-//! Allocations and surfaces: raw storage, the line-tiled layout, buffers and views.
+//! Memory: allocations, buffers, surfaces and their views.
+//!
+//! An [`Allocation`] is raw storage that the host may map while the GPU works on it. Buffers and surfaces are bound to a
+//! range of one allocation exactly once. Surfaces with optimal tiling are stored in lines: 8x8 texels at every sample,
+//! one plane per aspect (DESIGN 2). Nothing outside this folder touches raw storage.
+
+mod allocation;
+mod buffer;
+mod surface;
+
+pub use allocation::{Allocation, Heap, OutOfMemory};
+pub use buffer::{Buffer, BufferRange, BufferView};
+pub use surface::{Surface, SurfaceDesc, SurfaceView, SurfaceViewDesc, Swizzle};

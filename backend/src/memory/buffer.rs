@@ -1,0 +1,88 @@
+//! Buffers and their views: ranges of an allocation, bound once.
+//!
+//! Source: Vulkan specification, "Resource Creation" (Buffers, Buffer Views).
+
+use std::sync::{Arc, OnceLock};
+
+use ash::vk;
+
+use super::Allocation;
+
+/// A linear range of bytes, bound to memory after it was created.
+#[derive(Debug)]
+pub struct Buffer {
+    size: u64,
+    binding: OnceLock<(Arc<Allocation>, u64)>,
+}
+
+impl Buffer {
+    /// An unbound buffer of `size` bytes.
+    pub fn new(size: u64) -> Arc<Self> {
+        Arc::new(Self { size, binding: OnceLock::new() })
+    }
+
+    /// Bytes in the buffer.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Binds the buffer to `memory` from `offset` on. Returns whether it was unbound before.
+    pub fn bind(&self, memory: Arc<Allocation>, offset: u64) -> bool {
+        self.binding.set((memory, offset)).is_ok()
+    }
+
+    /// The memory behind the buffer and where in it the buffer starts.
+    pub fn binding(&self) -> Option<(&Arc<Allocation>, u64)> {
+        self.binding.get().map(|(memory, offset)| (memory, *offset))
+    }
+
+    /// Copies bytes at `offset` to `out`; zeros when out of the buffer's range or unbound.
+    pub fn read(&self, offset: u64, out: &mut [u8]) {
+        match self.locate(offset, out.len() as u64) {
+            Some((memory, start)) => memory.read(start, out),
+            None => out.fill(0),
+        }
+    }
+
+    /// Copies `data` to `offset`; dropped when out of the buffer's range or unbound.
+    pub fn write(&self, offset: u64, data: &[u8]) {
+        if let Some((memory, start)) = self.locate(offset, data.len() as u64) {
+            memory.write(start, data);
+        }
+    }
+
+    /// The allocation and the offset in it of `length` bytes at `offset`; `None` when out of range or unbound.
+    pub fn locate(&self, offset: u64, length: u64) -> Option<(&Arc<Allocation>, u64)> {
+        let end = offset.checked_add(length)?;
+        let (memory, start) = self.binding()?;
+        (end <= self.size).then(|| (memory, start + offset))
+    }
+}
+
+/// A part of a buffer, as descriptors and vertex bindings hold it.
+#[derive(Debug, Clone)]
+pub struct BufferRange {
+    /// The buffer.
+    pub buffer: Arc<Buffer>,
+    /// Bytes from the start of the buffer.
+    pub offset: u64,
+    /// Bytes, already clamped to the end of the buffer.
+    pub size: u64,
+}
+
+impl BufferRange {
+    /// The range from `offset` over `size` bytes (`vk::WHOLE_SIZE`: to the end), clamped to the buffer.
+    pub fn new(buffer: Arc<Buffer>, offset: u64, size: u64) -> Self {
+        let room = buffer.size().saturating_sub(offset);
+        Self { buffer, offset, size: size.min(room) }
+    }
+}
+
+/// A buffer range read or written as formatted texels.
+#[derive(Debug)]
+pub struct BufferView {
+    /// The bytes; a multiple of the texel size long.
+    pub range: BufferRange,
+    /// Format of a texel.
+    pub format: vk::Format,
+}

@@ -1,0 +1,103 @@
+//! Surfaces: images as the GPU stores them, and views of them.
+//!
+//! Source: Vulkan specification, "Resource Creation" (Images, Image Views); DESIGN 2 (lines).
+
+use std::sync::{Arc, OnceLock};
+
+use ash::vk;
+
+use super::Allocation;
+
+/// What a surface is made of. Extents are texels, at least 1 each; `levels`, `layers` and `samples` at least 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SurfaceDesc {
+    /// Dimensionality.
+    pub kind: vk::ImageType,
+    /// Format of a texel.
+    pub format: vk::Format,
+    /// Size of level 0.
+    pub extent: vk::Extent3D,
+    /// Mip levels.
+    pub levels: u32,
+    /// Array layers (6 for each cube).
+    pub layers: u32,
+    /// Samples per texel: 1 or 4.
+    pub samples: u32,
+    /// Rows one after the other, as the host reads them (`VK_IMAGE_TILING_LINEAR`), instead of lines.
+    pub linear: bool,
+}
+
+/// An image: description, layout, and the memory it is bound to.
+#[derive(Debug)]
+pub struct Surface {
+    desc: SurfaceDesc,
+    binding: OnceLock<(Arc<Allocation>, u64)>,
+}
+
+impl Surface {
+    /// An unbound surface.
+    pub fn new(desc: SurfaceDesc) -> Arc<Self> {
+        Arc::new(Self { desc, binding: OnceLock::new() })
+    }
+
+    /// What the surface is made of.
+    pub fn desc(&self) -> &SurfaceDesc {
+        &self.desc
+    }
+
+    /// Binds the surface to `memory` from `offset` on. Returns whether it was unbound before.
+    pub fn bind(&self, memory: Arc<Allocation>, offset: u64) -> bool {
+        self.binding.set((memory, offset)).is_ok()
+    }
+
+    /// The memory behind the surface and where in it the surface starts.
+    pub fn binding(&self) -> Option<(&Arc<Allocation>, u64)> {
+        self.binding.get().map(|(memory, offset)| (memory, *offset))
+    }
+}
+
+/// Where one component of a view's texel comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Swizzle {
+    /// Constant zero.
+    Zero,
+    /// Constant one (1 for integer formats).
+    One,
+    /// Component 0 to 3 (red, green, blue, alpha) of the texel.
+    Component(u8),
+}
+
+impl Swizzle {
+    /// The swizzle that leaves texels as they are.
+    pub const IDENTITY: [Self; 4] = [Self::Component(0), Self::Component(1), Self::Component(2), Self::Component(3)];
+}
+
+/// Which part of a surface a view shows, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SurfaceViewDesc {
+    /// Dimensionality as shaders see it.
+    pub kind: vk::ImageViewType,
+    /// Format as shaders and attachments see it; of the same compatibility class as the surface's.
+    pub format: vk::Format,
+    /// Component mapping, identity resolved.
+    pub swizzle: [Swizzle; 4],
+    /// Aspects.
+    pub aspects: vk::ImageAspectFlags,
+    /// First level.
+    pub base_level: u32,
+    /// Levels, `vk::REMAINING_MIP_LEVELS` resolved.
+    pub levels: u32,
+    /// First layer.
+    pub base_layer: u32,
+    /// Layers, `vk::REMAINING_ARRAY_LAYERS` resolved.
+    pub layers: u32,
+}
+
+/// A view of a surface.
+#[derive(Debug)]
+pub struct SurfaceView {
+    /// The surface.
+    pub surface: Arc<Surface>,
+    /// Which part of it, and how.
+    pub desc: SurfaceViewDesc,
+}

@@ -1,0 +1,135 @@
+//! Descriptors: what a program's resource declarations are resolved to when it runs.
+//!
+//! A set is written by the host and read by the command processor when a draw or dispatch starts, so its contents sit
+//! behind a lock that the recording path never takes. Source: Vulkan specification, "Resource Descriptors".
+
+use std::sync::Arc;
+
+use ash::vk;
+use parking_lot::RwLock;
+
+use crate::memory::{BufferRange, BufferView, SurfaceView};
+use crate::texture::Sampler;
+
+/// One resource of a descriptor set.
+#[derive(Debug, Clone, Default)]
+pub enum Descriptor {
+    /// Never written: reads give zero, writes are dropped.
+    #[default]
+    None,
+    /// A sampler alone.
+    Sampler(Arc<Sampler>),
+    /// An image to be sampled with a sampler from elsewhere.
+    SampledImage(Arc<SurfaceView>),
+    /// An image with its sampler.
+    CombinedImageSampler(Arc<SurfaceView>, Arc<Sampler>),
+    /// An image to load from and store to.
+    StorageImage(Arc<SurfaceView>),
+    /// A formatted buffer to load from.
+    UniformTexelBuffer(Arc<BufferView>),
+    /// A formatted buffer to load from and store to.
+    StorageTexelBuffer(Arc<BufferView>),
+    /// A uniform block. For a dynamic one the offset is added when the set is bound.
+    UniformBuffer(BufferRange),
+    /// A storage block. For a dynamic one the offset is added when the set is bound.
+    StorageBuffer(BufferRange),
+    /// An attachment of the running subpass.
+    InputAttachment(Arc<SurfaceView>),
+}
+
+/// One binding of a set layout.
+#[derive(Debug, Clone)]
+pub struct SetBinding {
+    /// Binding number.
+    pub binding: u32,
+    /// Kind of the descriptors.
+    pub kind: vk::DescriptorType,
+    /// Length of the array; 0 reserves the number without a descriptor.
+    pub count: u32,
+    /// Stages that may use it.
+    pub stages: vk::ShaderStageFlags,
+    /// Samplers fixed by the layout: empty, or `count` of them.
+    pub immutable_samplers: Vec<Arc<Sampler>>,
+    /// Index of element 0 in the set's flat list of descriptors.
+    pub first: u32,
+}
+
+/// A set layout: its bindings, ascending by number, and where their descriptors lie.
+#[derive(Debug, Clone, Default)]
+pub struct SetLayout {
+    /// Bindings, ascending by number.
+    pub bindings: Vec<SetBinding>,
+    /// Descriptors in a set of this layout.
+    pub total: u32,
+}
+
+impl SetLayout {
+    /// Lays out `bindings`: sorts them by number and numbers their descriptors from 0. `first` is overwritten.
+    pub fn new(mut bindings: Vec<SetBinding>) -> Self {
+        bindings.sort_by_key(|binding| binding.binding);
+        let mut total = 0;
+        for binding in &mut bindings {
+            binding.first = total;
+            total += binding.count;
+        }
+        Self { bindings, total }
+    }
+
+    /// The binding of that number.
+    pub fn find(&self, binding: u32) -> Option<&SetBinding> {
+        let index = self.bindings.binary_search_by_key(&binding, |entry| entry.binding).ok()?;
+        Some(&self.bindings[index])
+    }
+
+    /// Dynamic uniform and storage buffers of the layout: how many dynamic offsets a bind takes.
+    pub fn dynamic_count(&self) -> u32 {
+        self.bindings.iter().filter(|binding| is_dynamic(binding.kind)).map(|binding| binding.count).sum()
+    }
+}
+
+/// Whether a descriptor of this kind takes an offset when its set is bound.
+pub fn is_dynamic(kind: vk::DescriptorType) -> bool {
+    matches!(kind, vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC | vk::DescriptorType::STORAGE_BUFFER_DYNAMIC)
+}
+
+/// A descriptor set: a layout and one descriptor for each element of each binding.
+#[derive(Debug)]
+pub struct DescriptorSet {
+    layout: Arc<SetLayout>,
+    descriptors: RwLock<Vec<Descriptor>>,
+}
+
+impl DescriptorSet {
+    /// A set in which nothing was written but the layout's immutable samplers.
+    pub fn new(layout: Arc<SetLayout>) -> Arc<Self> {
+        let mut descriptors = vec![Descriptor::None; layout.total as usize];
+        for binding in layout.bindings.iter().filter(|binding| binding.kind == vk::DescriptorType::SAMPLER) {
+            for (slot, sampler) in descriptors[binding.first as usize..].iter_mut().zip(&binding.immutable_samplers) {
+                *slot = Descriptor::Sampler(sampler.clone());
+            }
+        }
+        Arc::new(Self { layout, descriptors: RwLock::new(descriptors) })
+    }
+
+    /// The set's layout.
+    pub fn layout(&self) -> &Arc<SetLayout> {
+        &self.layout
+    }
+
+    /// Replaces descriptor `index` of the flat list; dropped when out of range.
+    pub fn write(&self, index: u32, descriptor: Descriptor) {
+        if let Some(slot) = self.descriptors.write().get_mut(index as usize) {
+            *slot = descriptor;
+        }
+    }
+
+    /// A copy of descriptor `index` of the flat list; `None` when out of range.
+    pub fn get(&self, index: u32) -> Option<Descriptor> {
+        self.descriptors.read().get(index as usize).cloned()
+    }
+
+    /// A copy of all descriptors, flat.
+    pub fn snapshot(&self) -> Vec<Descriptor> {
+        self.descriptors.read().clone()
+    }
+}

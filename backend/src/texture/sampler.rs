@@ -1,0 +1,30 @@
+//! Sampler state. Source: Vulkan specification, "Samplers".
+
+use ash::vk;
+
+/// How an image is sampled; the fields are those of `VkSamplerCreateInfo`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sampler {
+    /// Filter when magnifying.
+    pub mag_filter: vk::Filter,
+    /// Filter when minifying.
+    pub min_filter: vk::Filter,
+    /// Between mip levels.
+    pub mipmap_mode: vk::SamplerMipmapMode,
+    /// Wrapping in u, v and w.
+    pub address_mode: [vk::SamplerAddressMode; 3],
+    /// Added to the level of detail.
+    pub mip_lod_bias: f32,
+    /// Anisotropy clamp when anisotropic filtering is on, at least 1.
+    pub max_anisotropy: Option<f32>,
+    /// Comparison for depth-compare sampling.
+    pub compare: Option<vk::CompareOp>,
+    /// Clamp of the level of detail from below.
+    pub min_lod: f32,
+    /// Clamp of the level of detail from above.
+    pub max_lod: f32,
+    /// Border colour.
+    pub border_color: vk::BorderColor,
+    /// Coordinates are texels instead of 0 to 1.
+    pub unnormalized_coordinates: bool,
+}
