@@ -1,1 +1,264 @@
-//! Typed pipeline state: everything a graphics or compute pipeline fixes, as plain owned data.
+//! Typed pipeline and pass state: everything a pipeline or render pass fixes, as plain owned data.
+//!
+//! `ash::vk` enums and flags are the vocabulary. State that a pipeline declares dynamic is taken from the command stream
+//! instead of the value here. Source: Vulkan specification, "Pipelines", "Render Pass".
+
+use std::sync::Arc;
+
+use ash::vk;
+
+use crate::shader::Program;
+
+/// A value for clearing: four 32-bit words, to be read as the format's class says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ClearValue(pub [u32; 4]);
+
+impl ClearValue {
+    /// Depth, when the cleared aspect is depth.
+    pub fn depth(self) -> f32 {
+        f32::from_bits(self.0[0])
+    }
+
+    /// Stencil, when the cleared aspect is stencil.
+    pub fn stencil(self) -> u32 {
+        self.0[1]
+    }
+}
+
+/// One attachment of a render pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AttachmentDesc {
+    /// Format.
+    pub format: vk::Format,
+    /// Samples per pixel.
+    pub samples: u32,
+    /// What happens to colour or depth when the attachment is first used.
+    pub load: vk::AttachmentLoadOp,
+    /// What happens to colour or depth after its last use.
+    pub store: vk::AttachmentStoreOp,
+    /// The same for stencil.
+    pub stencil_load: vk::AttachmentLoadOp,
+    /// The same for stencil.
+    pub stencil_store: vk::AttachmentStoreOp,
+}
+
+/// One subpass: indices into the pass's attachments, `None` where unused.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SubpassDesc {
+    /// Input attachments by input attachment index.
+    pub inputs: Vec<Option<u32>>,
+    /// Colour attachments by location.
+    pub colors: Vec<Option<u32>>,
+    /// Resolve targets, as many as `colors` or none at all.
+    pub resolves: Vec<Option<u32>>,
+    /// Depth/stencil attachment.
+    pub depth_stencil: Option<u32>,
+}
+
+/// A render pass.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PassDesc {
+    /// Attachments.
+    pub attachments: Vec<AttachmentDesc>,
+    /// Subpasses, at least one.
+    pub subpasses: Vec<SubpassDesc>,
+}
+
+/// A vertex buffer binding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VertexBinding {
+    /// Binding number.
+    pub binding: u32,
+    /// Bytes from one element to the next.
+    pub stride: u32,
+    /// Whether elements advance by vertex or by instance.
+    pub rate: vk::VertexInputRate,
+}
+
+/// A vertex attribute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VertexAttribute {
+    /// Shader location.
+    pub location: u32,
+    /// Binding number it is fetched from.
+    pub binding: u32,
+    /// Format in memory.
+    pub format: vk::Format,
+    /// Bytes from the start of the element.
+    pub offset: u32,
+}
+
+/// Rasterization state.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RasterState {
+    /// Clamp depth instead of clipping to the near and far planes.
+    pub depth_clamp: bool,
+    /// Drop every primitive before rasterization.
+    pub discard: bool,
+    /// Fill, line or point.
+    pub polygon_mode: vk::PolygonMode,
+    /// Facing that is culled.
+    pub cull_mode: vk::CullModeFlags,
+    /// Winding of front faces.
+    pub front_face: vk::FrontFace,
+    /// Whether depth bias applies.
+    pub depth_bias_enable: bool,
+    /// Depth bias, unless dynamic.
+    pub depth_bias: DepthBias,
+    /// Line width in pixels, unless dynamic.
+    pub line_width: f32,
+}
+
+/// Depth bias factors.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct DepthBias {
+    /// Scale of the format's smallest resolvable difference.
+    pub constant: f32,
+    /// Largest (or, negative, smallest) bias; 0: no clamp.
+    pub clamp: f32,
+    /// Scale of the primitive's largest depth slope.
+    pub slope: f32,
+}
+
+/// Multisample state.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MultisampleState {
+    /// Samples per pixel.
+    pub samples: u32,
+    /// Share of samples shaded on their own, when sample shading is on.
+    pub min_sample_shading: Option<f32>,
+    /// Samples that may be written.
+    pub sample_mask: u32,
+    /// Derive coverage from alpha.
+    pub alpha_to_coverage: bool,
+    /// Replace alpha by one.
+    pub alpha_to_one: bool,
+}
+
+/// Stencil test of one facing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StencilState {
+    /// When the stencil test fails.
+    pub fail: vk::StencilOp,
+    /// When both tests pass.
+    pub pass: vk::StencilOp,
+    /// When only the depth test fails.
+    pub depth_fail: vk::StencilOp,
+    /// Comparison.
+    pub compare: vk::CompareOp,
+    /// Bits compared, unless dynamic.
+    pub compare_mask: u32,
+    /// Bits written, unless dynamic.
+    pub write_mask: u32,
+    /// Reference, unless dynamic.
+    pub reference: u32,
+}
+
+/// Depth and stencil state.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DepthStencilState {
+    /// Whether depth is tested.
+    pub depth_test: bool,
+    /// Whether depth is written when the test passes.
+    pub depth_write: bool,
+    /// Comparison.
+    pub depth_compare: vk::CompareOp,
+    /// Depth bounds test, when enabled.
+    pub depth_bounds_test: bool,
+    /// Bounds, unless dynamic.
+    pub depth_bounds: [f32; 2],
+    /// Whether stencil is tested.
+    pub stencil_test: bool,
+    /// Front facing.
+    pub front: StencilState,
+    /// Back facing.
+    pub back: StencilState,
+}
+
+/// Blending of one colour attachment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlendState {
+    /// Whether blending is on.
+    pub enable: bool,
+    /// Colour: source factor.
+    pub src_color: vk::BlendFactor,
+    /// Colour: destination factor.
+    pub dst_color: vk::BlendFactor,
+    /// Colour: operation.
+    pub color_op: vk::BlendOp,
+    /// Alpha: source factor.
+    pub src_alpha: vk::BlendFactor,
+    /// Alpha: destination factor.
+    pub dst_alpha: vk::BlendFactor,
+    /// Alpha: operation.
+    pub alpha_op: vk::BlendOp,
+    /// Components that are written.
+    pub write_mask: vk::ColorComponentFlags,
+}
+
+/// A graphics pipeline.
+#[derive(Debug)]
+pub struct GraphicsPipeline {
+    /// Vertex program.
+    pub vertex: Arc<Program>,
+    /// Fragment program; without one only depth and stencil are written.
+    pub fragment: Option<Arc<Program>>,
+    /// Vertex buffer bindings.
+    pub bindings: Vec<VertexBinding>,
+    /// Vertex attributes.
+    pub attributes: Vec<VertexAttribute>,
+    /// Topology.
+    pub topology: vk::PrimitiveTopology,
+    /// Whether the largest index starts a new primitive.
+    pub primitive_restart: bool,
+    /// Viewports (count even when the values are dynamic).
+    pub viewports: Vec<vk::Viewport>,
+    /// Scissors, as many as viewports.
+    pub scissors: Vec<vk::Rect2D>,
+    /// Rasterization.
+    pub raster: RasterState,
+    /// Multisampling.
+    pub multisample: MultisampleState,
+    /// Depth and stencil; `None` when the subpass has no such attachment.
+    pub depth_stencil: Option<DepthStencilState>,
+    /// Logic operation of all colour attachments, when enabled.
+    pub logic_op: Option<vk::LogicOp>,
+    /// Blending by colour attachment.
+    pub blend: Vec<BlendState>,
+    /// Blend constants, unless dynamic.
+    pub blend_constants: [f32; 4],
+    /// State taken from the command stream.
+    pub dynamic: DynamicState,
+}
+
+bitflags::bitflags! {
+    /// State that a pipeline takes from the command stream.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub struct DynamicState: u32 {
+        /// Viewports.
+        const VIEWPORT = 1 << 0;
+        /// Scissors.
+        const SCISSOR = 1 << 1;
+        /// Line width.
+        const LINE_WIDTH = 1 << 2;
+        /// Depth bias.
+        const DEPTH_BIAS = 1 << 3;
+        /// Blend constants.
+        const BLEND_CONSTANTS = 1 << 4;
+        /// Depth bounds.
+        const DEPTH_BOUNDS = 1 << 5;
+        /// Stencil compare mask.
+        const STENCIL_COMPARE_MASK = 1 << 6;
+        /// Stencil write mask.
+        const STENCIL_WRITE_MASK = 1 << 7;
+        /// Stencil reference.
+        const STENCIL_REFERENCE = 1 << 8;
+    }
+}
+
+/// A compute pipeline.
+#[derive(Debug)]
+pub struct ComputePipeline {
+    /// Compute program.
+    pub program: Arc<Program>,
+}

@@ -1,1 +1,228 @@
 //! The command stream: typed, owned commands, and the command processor that walks them.
+//!
+//! Commands own (by `Arc`) everything they name, so a list can be submitted again, by several queues, or be executed
+//! from other lists. Source: Vulkan specification, "Command Buffers".
+
+mod event;
+mod query;
+
+use std::sync::Arc;
+
+use ash::vk;
+use smallvec::SmallVec;
+
+use crate::memory::{Buffer, Surface, SurfaceView};
+use crate::shader::runtime::DescriptorSet;
+use crate::state::{ClearValue, ComputePipeline, DepthBias, GraphicsPipeline, PassDesc};
+
+pub use event::Event;
+pub use query::{QueryKind, QueryPool};
+
+/// A recorded sequence of commands.
+#[derive(Debug, Default)]
+pub struct CommandList {
+    /// The commands in the order in which they were recorded.
+    pub commands: Vec<Command>,
+}
+
+/// The start of a render pass instance.
+#[derive(Debug)]
+pub struct PassBegin {
+    /// The pass.
+    pub pass: Arc<PassDesc>,
+    /// One view per attachment.
+    pub views: Vec<Arc<SurfaceView>>,
+    /// Pixels that loads, clears, stores and resolves touch.
+    pub area: vk::Rect2D,
+    /// Layers rendered to.
+    pub layers: u32,
+    /// One value per attachment; fewer when the last ones are not cleared.
+    pub clears: Vec<ClearValue>,
+}
+
+/// One command. Sizes and offsets are bytes unless said otherwise.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "fields carry the names of the Vulkan command's parameters")]
+pub enum Command {
+    // Render passes.
+    BeginPass(Box<PassBegin>),
+    NextSubpass,
+    EndPass,
+
+    // State.
+    BindGraphicsPipeline(Arc<GraphicsPipeline>),
+    BindComputePipeline(Arc<ComputePipeline>),
+    /// `sets[i]` becomes set `first + i`; `dynamic_offsets` are in the order of sets, bindings and array elements.
+    BindDescriptorSets {
+        point: vk::PipelineBindPoint,
+        first: u32,
+        sets: SmallVec<[Arc<DescriptorSet>; 2]>,
+        dynamic_offsets: SmallVec<[u32; 4]>,
+    },
+    BindVertexBuffers {
+        first: u32,
+        buffers: SmallVec<[(Arc<Buffer>, u64); 2]>,
+    },
+    BindIndexBuffer {
+        buffer: Arc<Buffer>,
+        offset: u64,
+        index_type: vk::IndexType,
+    },
+    PushConstants {
+        offset: u32,
+        data: SmallVec<[u8; 64]>,
+    },
+    SetViewports {
+        first: u32,
+        viewports: SmallVec<[vk::Viewport; 1]>,
+    },
+    SetScissors {
+        first: u32,
+        scissors: SmallVec<[vk::Rect2D; 1]>,
+    },
+    SetLineWidth(f32),
+    SetDepthBias(DepthBias),
+    SetBlendConstants([f32; 4]),
+    SetDepthBounds([f32; 2]),
+    SetStencilCompareMask {
+        faces: vk::StencilFaceFlags,
+        mask: u32,
+    },
+    SetStencilWriteMask {
+        faces: vk::StencilFaceFlags,
+        mask: u32,
+    },
+    SetStencilReference {
+        faces: vk::StencilFaceFlags,
+        reference: u32,
+    },
+
+    // Work.
+    Draw {
+        vertices: u32,
+        instances: u32,
+        first_vertex: u32,
+        first_instance: u32,
+    },
+    DrawIndexed {
+        indices: u32,
+        instances: u32,
+        first_index: u32,
+        vertex_offset: i32,
+        first_instance: u32,
+    },
+    DrawIndirect {
+        buffer: Arc<Buffer>,
+        offset: u64,
+        count: u32,
+        stride: u32,
+    },
+    DrawIndexedIndirect {
+        buffer: Arc<Buffer>,
+        offset: u64,
+        count: u32,
+        stride: u32,
+    },
+    Dispatch([u32; 3]),
+    DispatchIndirect {
+        buffer: Arc<Buffer>,
+        offset: u64,
+    },
+
+    // Transfers.
+    CopyBuffer {
+        source: Arc<Buffer>,
+        target: Arc<Buffer>,
+        regions: Vec<vk::BufferCopy>,
+    },
+    CopyImage {
+        source: Arc<Surface>,
+        target: Arc<Surface>,
+        regions: Vec<vk::ImageCopy>,
+    },
+    BlitImage {
+        source: Arc<Surface>,
+        target: Arc<Surface>,
+        regions: Vec<vk::ImageBlit>,
+        filter: vk::Filter,
+    },
+    CopyBufferToImage {
+        source: Arc<Buffer>,
+        target: Arc<Surface>,
+        regions: Vec<vk::BufferImageCopy>,
+    },
+    CopyImageToBuffer {
+        source: Arc<Surface>,
+        target: Arc<Buffer>,
+        regions: Vec<vk::BufferImageCopy>,
+    },
+    UpdateBuffer {
+        target: Arc<Buffer>,
+        offset: u64,
+        data: Box<[u8]>,
+    },
+    FillBuffer {
+        target: Arc<Buffer>,
+        offset: u64,
+        size: u64,
+        word: u32,
+    },
+    ClearColorImage {
+        target: Arc<Surface>,
+        value: ClearValue,
+        ranges: Vec<vk::ImageSubresourceRange>,
+    },
+    ClearDepthStencilImage {
+        target: Arc<Surface>,
+        value: ClearValue,
+        ranges: Vec<vk::ImageSubresourceRange>,
+    },
+    /// Inside a pass. Attachments are `(aspects, colour attachment index, value)`.
+    ClearAttachments {
+        attachments: Vec<(vk::ImageAspectFlags, u32, ClearValue)>,
+        rects: Vec<vk::ClearRect>,
+    },
+    ResolveImage {
+        source: Arc<Surface>,
+        target: Arc<Surface>,
+        regions: Vec<vk::ImageResolve>,
+    },
+
+    // Synchronisation.
+    PipelineBarrier,
+    SetEvent(Arc<Event>),
+    ResetEvent(Arc<Event>),
+    WaitEvents(SmallVec<[Arc<Event>; 2]>),
+
+    // Queries.
+    BeginQuery {
+        pool: Arc<QueryPool>,
+        query: u32,
+        precise: bool,
+    },
+    EndQuery {
+        pool: Arc<QueryPool>,
+        query: u32,
+    },
+    ResetQueryPool {
+        pool: Arc<QueryPool>,
+        first: u32,
+        count: u32,
+    },
+    WriteTimestamp {
+        pool: Arc<QueryPool>,
+        query: u32,
+    },
+    CopyQueryPoolResults {
+        pool: Arc<QueryPool>,
+        first: u32,
+        count: u32,
+        target: Arc<Buffer>,
+        offset: u64,
+        stride: u64,
+        flags: vk::QueryResultFlags,
+    },
+
+    /// Secondary lists, inside or outside a pass. State does not carry over in either direction, the pass does.
+    Execute(SmallVec<[Arc<CommandList>; 2]>),
+}

@@ -3,5 +3,8 @@
 pub mod interp;
 pub mod ir;
 pub mod passes;
+mod program;
 pub mod runtime;
 pub mod spirv;
+
+pub use program::Program;

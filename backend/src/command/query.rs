@@ -1,0 +1,101 @@
+//! Query pools: results that become available when the device has written them.
+//!
+//! A query is *reset* (unavailable, zero), *active* between begin and end, or *available*. Source: Vulkan specification,
+//! "Queries".
+
+use std::sync::Arc;
+
+use ash::vk;
+use parking_lot::{Condvar, Mutex};
+
+/// What the queries of a pool count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueryKind {
+    /// Samples that pass the per-fragment tests; exact, whether asked to be precise or not.
+    Occlusion,
+    /// Nanoseconds since the device was created.
+    Timestamp,
+    /// Pipeline statistics: the counters named.
+    Statistics(vk::QueryPipelineStatisticFlags),
+}
+
+impl QueryKind {
+    /// Values each query holds.
+    pub fn values(self) -> usize {
+        match self {
+            Self::Occlusion | Self::Timestamp => 1,
+            Self::Statistics(flags) => flags.as_raw().count_ones() as usize,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+struct Query {
+    values: Vec<u64>,
+    available: bool,
+}
+
+/// A pool of queries of one kind.
+#[derive(Debug)]
+pub struct QueryPool {
+    kind: QueryKind,
+    queries: Mutex<Vec<Query>>,
+    written: Condvar,
+}
+
+impl QueryPool {
+    /// A pool of `count` reset queries.
+    pub fn new(kind: QueryKind, count: u32) -> Arc<Self> {
+        let reset = Query { values: vec![0; kind.values()], available: false };
+        let queries = Mutex::new(vec![reset; count as usize]);
+        Arc::new(Self { kind, queries, written: Condvar::new() })
+    }
+
+    /// What the queries count.
+    pub fn kind(&self) -> QueryKind {
+        self.kind
+    }
+
+    /// Queries in the pool.
+    pub fn count(&self) -> u32 {
+        self.queries.lock().len() as u32
+    }
+
+    /// Resets `count` queries from `first` on; those outside the pool are ignored.
+    pub fn reset(&self, first: u32, count: u32) {
+        let mut queries = self.queries.lock();
+        for query in queries.iter_mut().skip(first as usize).take(count as usize) {
+            query.values.fill(0);
+            query.available = false;
+        }
+    }
+
+    /// Makes `values` the available result of a query; ignored outside the pool.
+    pub fn write(&self, query: u32, values: &[u64]) {
+        if let Some(query) = self.queries.lock().get_mut(query as usize) {
+            for (slot, value) in query.values.iter_mut().zip(values) {
+                *slot = *value;
+            }
+            query.available = true;
+        }
+        self.written.notify_all();
+    }
+
+    /// The values of a query and whether they are available; `None` outside the pool.
+    pub fn read(&self, query: u32) -> Option<(Vec<u64>, bool)> {
+        let queries = self.queries.lock();
+        queries.get(query as usize).map(|query| (query.values.clone(), query.available))
+    }
+
+    /// Waits until a query is available or `give_up` returns true (asked every few milliseconds), then reads it.
+    pub fn wait(&self, query: u32, give_up: impl Fn() -> bool) -> Option<(Vec<u64>, bool)> {
+        let mut queries = self.queries.lock();
+        loop {
+            let entry = queries.get(query as usize)?;
+            if entry.available || give_up() {
+                return Some((entry.values.clone(), entry.available));
+            }
+            self.written.wait_for(&mut queries, std::time::Duration::from_millis(5));
+        }
+    }
+}
