@@ -1,1 +1,27 @@
-//! The one format table, and everything derived from it.
+//! The one format table, and everything derived from it: conversion of texels, features, planes.
+//!
+//! A texel in flight is four 32-bit words, red to alpha: `f32` bits for normalised, scaled and floating formats, integers
+//! for integer formats. Missing components read 0, 0, 0, 1. Source: Vulkan specification, "Formats" and "Numeric
+//! Conversion" (fixed-point data conversions); Khronos Data Format Specification for the packed floats.
+
+mod block;
+mod convert;
+mod features;
+mod float;
+mod srgb;
+mod table;
+
+pub use block::decode_block;
+pub use convert::{decode, decode_depth, encode, encode_depth};
+pub use features::{Features, features};
+pub use float::{f32_to_half, half_to_f32};
+pub use srgb::{linear_to_srgb8, srgb8_to_linear};
+pub use table::{Channel, Class, Compression, FormatInfo, Plane, info};
+
+/// The words of one texel, red to alpha.
+pub type Texel = [u32; 4];
+
+/// The word for the value one in a format of this class.
+pub fn one(class: Class) -> u32 {
+    if class.is_integer() { 1 } else { 1.0f32.to_bits() }
+}

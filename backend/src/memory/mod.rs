@@ -6,8 +6,10 @@
 
 mod allocation;
 mod buffer;
+mod layout;
 mod surface;
 
 pub use allocation::{Allocation, Heap, OutOfMemory};
 pub use buffer::{Buffer, BufferRange, BufferView};
+pub use layout::{PlaneRef, SubresourceLayout, SurfaceLayout, level_extent};
 pub use surface::{Surface, SurfaceDesc, SurfaceView, SurfaceViewDesc, Swizzle};

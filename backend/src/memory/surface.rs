@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use ash::vk;
 
 use super::Allocation;
+use super::layout::{PlaneRef, SurfaceLayout, level_extent};
 
 /// What a surface is made of. Extents are texels, at least 1 each; `levels`, `layers` and `samples` at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,13 +32,34 @@ pub struct SurfaceDesc {
 #[derive(Debug)]
 pub struct Surface {
     desc: SurfaceDesc,
+    layout: SurfaceLayout,
     binding: OnceLock<(Arc<Allocation>, u64)>,
 }
 
 impl Surface {
-    /// An unbound surface.
-    pub fn new(desc: SurfaceDesc) -> Arc<Self> {
-        Arc::new(Self { desc, binding: OnceLock::new() })
+    /// An unbound surface; `None` when the format is not supported or the surface is larger than addresses reach.
+    pub fn new(desc: SurfaceDesc) -> Option<Arc<Self>> {
+        let layout = SurfaceLayout::new(&desc)?;
+        Some(Arc::new(Self { desc, layout, binding: OnceLock::new() }))
+    }
+
+    /// Where everything lies.
+    pub fn layout(&self) -> &SurfaceLayout {
+        &self.layout
+    }
+
+    /// Size in texels of a level; at least 1 each.
+    pub fn level_extent(&self, level: u32) -> vk::Extent3D {
+        level_extent(self.desc.extent, level)
+    }
+
+    /// One level, layer and slice of the plane of `aspect`; `None` when unbound, or when there is no such part.
+    ///
+    /// `slice` counts slices of a 3D surface, and layers of any other.
+    pub fn plane(&self, aspect: vk::ImageAspectFlags, level: u32, slice: u32) -> Option<PlaneRef<'_>> {
+        let (memory, start) = self.binding()?;
+        let part = self.layout.part(aspect, level, slice)?;
+        Some(PlaneRef { memory, base: start + part.offset, part })
     }
 
     /// What the surface is made of.
@@ -100,4 +122,40 @@ pub struct SurfaceView {
     pub surface: Arc<Surface>,
     /// Which part of it, and how.
     pub desc: SurfaceViewDesc,
+}
+
+impl SurfaceView {
+    /// Size in texels of the view's level `level` (counted from its first).
+    pub fn extent(&self, level: u32) -> vk::Extent3D {
+        let extent = self.surface.level_extent(self.desc.base_level + level);
+        let side = crate::format::info(self.desc.format).map_or(1, |info| info.block_side());
+        let stored = crate::format::info(self.surface.desc().format).map_or(1, |info| info.block_side());
+        if side == stored {
+            return extent;
+        }
+        // A view of blocks as texels.
+        let blocks = |texels: u32| texels.div_ceil(stored);
+        vk::Extent3D { width: blocks(extent.width), height: blocks(extent.height), depth: extent.depth }
+    }
+
+    /// One plane of the view: `level` and `slice` count from the view's first. `slice` is of depth for 3D views, and a
+    /// layer for all others.
+    pub fn plane(&self, aspect: vk::ImageAspectFlags, level: u32, slice: u32) -> Option<PlaneRef<'_>> {
+        if level >= self.desc.levels {
+            return None;
+        }
+        let first = if self.surface.desc().kind == vk::ImageType::TYPE_3D { 0 } else { self.desc.base_layer };
+        self.surface.plane(aspect, self.desc.base_level + level, first + slice)
+    }
+
+    /// The aspect that shaders read through this view: colour, depth, or stencil when it is the only one.
+    pub fn sampled_aspect(&self) -> vk::ImageAspectFlags {
+        let aspects = self.desc.aspects;
+        for aspect in [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH] {
+            if aspects.contains(aspect) {
+                return aspect;
+            }
+        }
+        vk::ImageAspectFlags::STENCIL
+    }
 }

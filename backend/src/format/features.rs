@@ -1,0 +1,135 @@
+//! What each format can be used for. Everything listed here works end to end; nothing else does.
+//!
+//! Source: Vulkan specification, "Required Format Support".
+
+use ash::vk::{self, FormatFeatureFlags as F};
+
+use super::table::{Class, FormatInfo, info};
+
+/// Uses of a format: of images with each tiling, and of buffers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Features {
+    /// Images with linear tiling.
+    pub linear: F,
+    /// Images with optimal tiling.
+    pub optimal: F,
+    /// Buffers.
+    pub buffer: F,
+}
+
+const TRANSFER: F = F::from_raw(F::TRANSFER_SRC.as_raw() | F::TRANSFER_DST.as_raw());
+
+/// What `format` can be used for; nothing when it is not supported.
+pub fn features(format: vk::Format) -> Features {
+    let Some(info) = info(format) else { return Features::default() };
+    if info.compression.is_some() {
+        let optimal = F::SAMPLED_IMAGE | F::SAMPLED_IMAGE_FILTER_LINEAR | F::BLIT_SRC | TRANSFER;
+        return Features { optimal, ..Features::default() };
+    }
+    if info.is_depth_stencil() {
+        return Features { optimal: depth_stencil(info), ..Features::default() };
+    }
+    let image = color(info);
+    Features { linear: image, optimal: image, buffer: buffer(info) }
+}
+
+fn depth_stencil(info: &FormatInfo) -> F {
+    let filter = if info.depth_bits > 0 { F::SAMPLED_IMAGE_FILTER_LINEAR } else { F::empty() };
+    F::DEPTH_STENCIL_ATTACHMENT | F::SAMPLED_IMAGE | F::BLIT_SRC | F::BLIT_DST | TRANSFER | filter
+}
+
+fn color(info: &FormatInfo) -> F {
+    // Scaled formats exist for vertex buffers only; texels of 3, 6 and 12 bytes are not images.
+    if matches!(info.class, Class::Uscaled | Class::Sscaled) || !info.bytes.is_power_of_two() {
+        return F::empty();
+    }
+    let mut uses = F::SAMPLED_IMAGE | F::BLIT_SRC | TRANSFER;
+    if !info.class.is_integer() {
+        uses |= F::SAMPLED_IMAGE_FILTER_LINEAR;
+    }
+    if info.channels[0].bits != 9 {
+        uses |= F::COLOR_ATTACHMENT | F::BLIT_DST;
+        if !info.class.is_integer() {
+            uses |= F::COLOR_ATTACHMENT_BLEND;
+        }
+    }
+    if is_storage(info) {
+        uses |= F::STORAGE_IMAGE;
+    }
+    if has_atomics(info) {
+        uses |= F::STORAGE_IMAGE_ATOMIC;
+    }
+    uses
+}
+
+fn buffer(info: &FormatInfo) -> F {
+    let mut uses = F::empty();
+    if info.class != Class::Srgb && info.channels[0].bits != 9 {
+        uses |= F::VERTEX_BUFFER;
+    }
+    let texel = !matches!(info.class, Class::Uscaled | Class::Sscaled | Class::Srgb);
+    if texel && info.bytes.is_power_of_two() {
+        uses |= F::UNIFORM_TEXEL_BUFFER;
+        if is_storage(info) {
+            uses |= F::STORAGE_TEXEL_BUFFER;
+        }
+        if has_atomics(info) {
+            uses |= F::STORAGE_TEXEL_BUFFER_ATOMIC;
+        }
+    }
+    uses
+}
+
+/// Formats that SPIR-V can name as a storage image's: whole bytes a component, or 10:10:10:2 and 11:11:10.
+fn is_storage(info: &FormatInfo) -> bool {
+    let by_bytes = info.channels.iter().all(|channel| channel.bits % 8 == 0 && channel.bits == info.channels[0].bits);
+    let packed = matches!(info.format, vk::Format::A2B10G10R10_UNORM_PACK32 | vk::Format::A2B10G10R10_UINT_PACK32)
+        || info.format == vk::Format::B10G11R11_UFLOAT_PACK32;
+    let plain = !matches!(info.class, Class::Srgb | Class::Uscaled | Class::Sscaled);
+    plain && (by_bytes || packed)
+}
+
+fn has_atomics(info: &FormatInfo) -> bool {
+    matches!(info.format, vk::Format::R32_UINT | vk::Format::R32_SINT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of the specification's tables of mandatory formats.
+    #[test]
+    fn required_uses_are_there() {
+        let sampled = F::SAMPLED_IMAGE | F::BLIT_SRC;
+        let filtered = sampled | F::SAMPLED_IMAGE_FILTER_LINEAR;
+        let rendered = filtered | F::COLOR_ATTACHMENT | F::COLOR_ATTACHMENT_BLEND | F::BLIT_DST;
+        let integer = sampled | F::COLOR_ATTACHMENT | F::BLIT_DST;
+        let optimal = [
+            (vk::Format::B4G4R4A4_UNORM_PACK16, filtered),
+            (vk::Format::R5G6B5_UNORM_PACK16, rendered),
+            (vk::Format::A1R5G5B5_UNORM_PACK16, rendered),
+            (vk::Format::R8_UNORM, rendered),
+            (vk::Format::R8_UINT, integer),
+            (vk::Format::R8G8B8A8_UNORM, rendered | F::STORAGE_IMAGE),
+            (vk::Format::R8G8B8A8_SRGB, rendered),
+            (vk::Format::B8G8R8A8_SRGB, rendered),
+            (vk::Format::A2B10G10R10_UNORM_PACK32, rendered),
+            (vk::Format::A2B10G10R10_UINT_PACK32, integer),
+            (vk::Format::R16G16B16A16_SFLOAT, rendered | F::STORAGE_IMAGE),
+            (vk::Format::R32_UINT, integer | F::STORAGE_IMAGE | F::STORAGE_IMAGE_ATOMIC),
+            (vk::Format::R32G32B32A32_SFLOAT, integer | F::STORAGE_IMAGE),
+            (vk::Format::B10G11R11_UFLOAT_PACK32, filtered),
+            (vk::Format::E5B9G9R9_UFLOAT_PACK32, filtered),
+            (vk::Format::D16_UNORM, sampled | F::DEPTH_STENCIL_ATTACHMENT),
+            (vk::Format::D32_SFLOAT, sampled | F::DEPTH_STENCIL_ATTACHMENT),
+            (vk::Format::BC7_SRGB_BLOCK, filtered),
+        ];
+        for (format, uses) in optimal {
+            assert!(features(format).optimal.contains(uses), "{format:?}");
+        }
+        for format in [vk::Format::R32G32B32_SFLOAT, vk::Format::A8B8G8R8_SNORM_PACK32, vk::Format::R16G16_SNORM] {
+            assert!(features(format).buffer.contains(F::VERTEX_BUFFER), "{format:?}");
+        }
+        assert!(features(vk::Format::R32_UINT).buffer.contains(F::STORAGE_TEXEL_BUFFER_ATOMIC));
+    }
+}

@@ -1,0 +1,332 @@
+//! Where the texels of a surface lie.
+//!
+//! Optimal tiling stores *lines*: 8x8 texels (1D: 64x1) of one plane, sample after sample, row after row inside a line;
+//! lines of a slice follow each other row by row, and a 32-bit single-sampled line is 256 bytes (DESIGN 2). Linear tiling
+//! stores rows. The order above that is plane, layer, level, slice. Compressed formats count blocks instead of texels.
+
+use ash::vk;
+use smallvec::SmallVec;
+
+use super::{Allocation, SurfaceDesc};
+use crate::format;
+
+/// Alignment of surfaces in memory, bytes.
+pub const SURFACE_ALIGNMENT: u64 = 256;
+
+/// Size in texels of `level`; at least 1 each.
+pub fn level_extent(extent: vk::Extent3D, level: u32) -> vk::Extent3D {
+    let scaled = |texels: u32| texels.checked_shr(level).unwrap_or(0).max(1);
+    vk::Extent3D { width: scaled(extent.width), height: scaled(extent.height), depth: scaled(extent.depth) }
+}
+
+/// What `vkGetImageSubresourceLayout` reports, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SubresourceLayout {
+    /// From the start of the surface.
+    pub offset: u64,
+    /// All of the subresource.
+    pub size: u64,
+    /// Row to row.
+    pub row_pitch: u64,
+    /// Layer to layer.
+    pub array_pitch: u64,
+    /// Slice to slice.
+    pub depth_pitch: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct LevelLayout {
+    offset: u64,
+    slice_bytes: u64,
+    row_bytes: u64,
+    /// Texels or blocks.
+    width: u32,
+    height: u32,
+    depth: u32,
+}
+
+#[derive(Debug, Clone)]
+struct PlaneLayout {
+    aspect: vk::ImageAspectFlags,
+    bytes: u32,
+    offset: u64,
+    layer_bytes: u64,
+    levels: SmallVec<[LevelLayout; 1]>,
+}
+
+/// The layout of a surface.
+#[derive(Debug, Clone)]
+pub struct SurfaceLayout {
+    planes: SmallVec<[PlaneLayout; 1]>,
+    size: u64,
+    layers: u32,
+    volume: bool,
+    grid: Grid,
+}
+
+/// How texels of a slice are grouped: lines of `1 << width_log2` by `1 << height_log2` texels with all samples, or rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Grid {
+    width_log2: u32,
+    height_log2: u32,
+    samples: u32,
+}
+
+impl Grid {
+    fn new(desc: &SurfaceDesc) -> Self {
+        let (width_log2, height_log2) = match (desc.linear, desc.kind) {
+            (true, _) => (0, 0),
+            (false, vk::ImageType::TYPE_1D) => (6, 0),
+            (false, _) => (3, 3),
+        };
+        Self { width_log2, height_log2, samples: desc.samples }
+    }
+
+    fn line_bytes(self, bytes: u32) -> u64 {
+        u64::from(bytes) * u64::from(self.samples) << (self.width_log2 + self.height_log2)
+    }
+}
+
+impl SurfaceLayout {
+    /// Lays a surface out; `None` when its format is not supported or sizes overflow.
+    pub fn new(desc: &SurfaceDesc) -> Option<Self> {
+        let info = format::info(desc.format)?;
+        let grid = Grid::new(desc);
+        let mut size = 0u64;
+        let mut planes = SmallVec::new();
+        for plane in info.planes() {
+            let mut layer_bytes = 0u64;
+            let mut levels = SmallVec::new();
+            for level in 0..desc.levels {
+                let layout = level_layout(desc, grid, plane.bytes, info.block_side(), level, layer_bytes)?;
+                layer_bytes = layer_bytes.checked_add(layout.slice_bytes.checked_mul(u64::from(layout.depth))?)?;
+                layer_bytes = layer_bytes.checked_next_multiple_of(SURFACE_ALIGNMENT)?;
+                levels.push(layout);
+            }
+            planes.push(PlaneLayout { aspect: plane.aspect, bytes: plane.bytes, offset: size, layer_bytes, levels });
+            size = size.checked_add(layer_bytes.checked_mul(u64::from(desc.layers))?)?;
+        }
+        let volume = desc.kind == vk::ImageType::TYPE_3D;
+        Some(Self { planes, size, layers: desc.layers, volume, grid })
+    }
+
+    /// Bytes of the whole surface.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The layout of one subresource, as the host sees linear surfaces; `None` when there is no such subresource.
+    pub fn subresource(&self, aspect: vk::ImageAspectFlags, level: u32, layer: u32) -> Option<SubresourceLayout> {
+        let plane = self.planes.iter().find(|plane| aspect.contains(plane.aspect))?;
+        let layout = plane.levels.get(level as usize)?;
+        Some(SubresourceLayout {
+            offset: plane.offset + u64::from(layer) * plane.layer_bytes + layout.offset,
+            size: layout.slice_bytes * u64::from(layout.depth),
+            row_pitch: layout.row_bytes,
+            array_pitch: plane.layer_bytes,
+            depth_pitch: layout.slice_bytes,
+        })
+    }
+
+    pub(super) fn part(&self, aspect: vk::ImageAspectFlags, level: u32, slice: u32) -> Option<Part> {
+        let plane = self.planes.iter().find(|plane| plane.aspect == aspect)?;
+        let layout = plane.levels.get(level as usize)?;
+        let (layer, z) = if self.volume { (0, slice) } else { (slice, 0) };
+        if layer >= self.layers || z >= layout.depth {
+            return None;
+        }
+        let offset =
+            plane.offset + u64::from(layer) * plane.layer_bytes + layout.offset + u64::from(z) * layout.slice_bytes;
+        let line_bytes = self.grid.line_bytes(plane.bytes);
+        Some(Part {
+            offset,
+            row_bytes: layout.row_bytes,
+            line_bytes,
+            bytes: plane.bytes,
+            width: layout.width,
+            height: layout.height,
+            grid: self.grid,
+        })
+    }
+}
+
+fn level_layout(
+    desc: &SurfaceDesc,
+    grid: Grid,
+    bytes: u32,
+    block_side: u32,
+    level: u32,
+    offset: u64,
+) -> Option<LevelLayout> {
+    let extent = level_extent(desc.extent, level);
+    let (width, height) = (extent.width.div_ceil(block_side), extent.height.div_ceil(block_side));
+    let lines_across = u64::from(width.div_ceil(1 << grid.width_log2));
+    let lines_down = u64::from(height.div_ceil(1 << grid.height_log2));
+    let row_bytes = lines_across.checked_mul(grid.line_bytes(bytes))?;
+    let slice_bytes = row_bytes.checked_mul(lines_down)?;
+    Some(LevelLayout { offset, slice_bytes, row_bytes, width, height, depth: extent.depth })
+}
+
+/// One slice of one level of one plane, without its memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    pub(super) offset: u64,
+    row_bytes: u64,
+    line_bytes: u64,
+    bytes: u32,
+    width: u32,
+    height: u32,
+    grid: Grid,
+}
+
+/// One slice of one level of one plane of a bound surface: texels by position.
+#[derive(Debug, Clone, Copy)]
+pub struct PlaneRef<'a> {
+    pub(super) memory: &'a Allocation,
+    pub(super) base: u64,
+    pub(super) part: Part,
+}
+
+impl PlaneRef<'_> {
+    /// Width in texels or blocks.
+    pub fn width(&self) -> u32 {
+        self.part.width
+    }
+
+    /// Height in texels or blocks.
+    pub fn height(&self) -> u32 {
+        self.part.height
+    }
+
+    /// Bytes per texel or block.
+    pub fn bytes(&self) -> usize {
+        self.part.bytes as usize
+    }
+
+    /// Samples per texel.
+    pub fn samples(&self) -> u32 {
+        self.part.grid.samples
+    }
+
+    /// Where in its memory a texel lies. Positions outside give addresses outside or of other texels: check first.
+    #[inline]
+    pub fn address(&self, x: u32, y: u32, sample: u32) -> u64 {
+        let Part { grid, bytes, .. } = self.part;
+        let line = u64::from(y >> grid.height_log2) * self.part.row_bytes
+            + u64::from(x >> grid.width_log2) * self.part.line_bytes;
+        let (in_x, in_y) = (x & ((1 << grid.width_log2) - 1), y & ((1 << grid.height_log2) - 1));
+        let in_line = (((sample << grid.height_log2) + in_y) << grid.width_log2) + in_x;
+        self.base + line + u64::from(in_line * bytes)
+    }
+
+    /// Whether a texel lies in the plane.
+    #[inline]
+    pub fn contains(&self, x: u32, y: u32) -> bool {
+        x < self.part.width && y < self.part.height
+    }
+
+    /// Reads `out.len()` bytes (at most a texel) of a texel; zeros outside.
+    #[inline]
+    pub fn read(&self, x: u32, y: u32, sample: u32, out: &mut [u8]) {
+        if self.contains(x, y) && sample < self.samples() {
+            self.memory.read(self.address(x, y, sample), out);
+        } else {
+            out.fill(0);
+        }
+    }
+
+    /// Writes `data` (at most a texel) to a texel; dropped outside.
+    #[inline]
+    pub fn write(&self, x: u32, y: u32, sample: u32, data: &[u8]) {
+        if self.contains(x, y) && sample < self.samples() {
+            self.memory.write(self.address(x, y, sample), data);
+        }
+    }
+
+    /// The first four bytes (or fewer, when texels are smaller) of a texel as a word; 0 outside.
+    #[inline]
+    pub fn read_word(&self, x: u32, y: u32, sample: u32) -> u32 {
+        let mut word = [0; 4];
+        let count = self.bytes().min(4);
+        self.read(x, y, sample, &mut word[..count]);
+        u32::from_le_bytes(word)
+    }
+
+    /// Writes the low bytes of `word` to a texel of up to four bytes; dropped outside.
+    #[inline]
+    pub fn write_word(&self, x: u32, y: u32, sample: u32, word: u32) {
+        let count = self.bytes().min(4);
+        self.write(x, y, sample, &word.to_le_bytes()[..count]);
+    }
+
+    /// The texel's 32-bit word as an atomic; `None` outside or when texels are not 4 bytes.
+    pub fn atomic(&self, x: u32, y: u32, sample: u32) -> Option<&std::sync::atomic::AtomicU32> {
+        let inside = self.bytes() == 4 && self.contains(x, y) && sample < self.samples();
+        if inside { self.memory.atomic_u32(self.address(x, y, sample)) } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::super::{Allocation, Heap, Surface};
+    use super::*;
+
+    fn desc(kind: vk::ImageType, format: vk::Format, size: [u32; 3], levels: u32, layers: u32) -> SurfaceDesc {
+        let extent = vk::Extent3D { width: size[0], height: size[1], depth: size[2] };
+        SurfaceDesc { kind, format, extent, levels, layers, samples: 1, linear: false }
+    }
+
+    /// Every texel of every part has bytes of its own inside the surface.
+    fn check_disjoint(desc: SurfaceDesc) {
+        let surface = Surface::new(desc).unwrap();
+        let memory = Allocation::new(&Heap::new(1 << 30), surface.layout().size()).unwrap();
+        assert!(surface.bind(memory, 0));
+        let mut seen = HashSet::new();
+        for plane in format::info(desc.format).unwrap().planes() {
+            for level in 0..desc.levels {
+                let depth = surface.level_extent(level).depth;
+                for slice in 0..desc.layers.max(depth) {
+                    let part = surface.plane(plane.aspect, level, slice).unwrap();
+                    for (x, y, sample) in positions(&part) {
+                        let address = part.address(x, y, sample);
+                        assert!(address + part.bytes() as u64 <= surface.layout().size());
+                        assert!((0..part.bytes() as u64).all(|byte| seen.insert(address + byte)));
+                    }
+                }
+            }
+        }
+    }
+
+    fn positions(part: &PlaneRef<'_>) -> Vec<(u32, u32, u32)> {
+        let (width, height, samples) = (part.width(), part.height(), part.samples());
+        let rows = (0..height).flat_map(move |y| (0..width).map(move |x| (x, y)));
+        rows.flat_map(|(x, y)| (0..samples).map(move |sample| (x, y, sample))).collect()
+    }
+
+    #[test]
+    fn texels_never_share_bytes() {
+        let (one, two, three) = (vk::ImageType::TYPE_1D, vk::ImageType::TYPE_2D, vk::ImageType::TYPE_3D);
+        check_disjoint(desc(two, vk::Format::R8G8B8A8_UNORM, [19, 13, 1], 5, 3));
+        check_disjoint(desc(two, vk::Format::D24_UNORM_S8_UINT, [9, 17, 1], 2, 2));
+        check_disjoint(desc(one, vk::Format::R16_UINT, [100, 1, 1], 7, 2));
+        check_disjoint(desc(three, vk::Format::R32G32_SFLOAT, [9, 5, 7], 4, 1));
+        check_disjoint(desc(two, vk::Format::BC1_RGB_UNORM_BLOCK, [21, 9, 1], 3, 1));
+        check_disjoint(SurfaceDesc { samples: 4, ..desc(two, vk::Format::R8G8B8A8_UNORM, [10, 9, 1], 1, 2) });
+        check_disjoint(SurfaceDesc { linear: true, ..desc(two, vk::Format::R8G8B8A8_UNORM, [10, 9, 1], 1, 1) });
+    }
+
+    #[test]
+    fn a_line_of_32_bits_is_256_bytes() {
+        let surface = Surface::new(desc(vk::ImageType::TYPE_2D, vk::Format::R8G8B8A8_UNORM, [16, 8, 1], 1, 1)).unwrap();
+        assert_eq!(surface.layout().size(), 512);
+    }
+
+    #[test]
+    fn absurd_sizes_are_refused() {
+        let absurd = desc(vk::ImageType::TYPE_3D, vk::Format::R32G32B32A32_SFLOAT, [u32::MAX; 3], 1, 1);
+        assert!(Surface::new(absurd).is_none());
+        assert!(Surface::new(desc(vk::ImageType::TYPE_2D, vk::Format::UNDEFINED, [1; 3], 1, 1)).is_none());
+    }
+}
