@@ -1,1 +1,18 @@
 //! Depth and stencil, quad packing, fragment waves, export and blending.
+
+use ash::vk;
+
+/// `a op b` of depths, or of depth references.
+#[inline]
+pub fn compare<T: PartialOrd>(op: vk::CompareOp, a: T, b: T) -> bool {
+    match op {
+        vk::CompareOp::LESS => a < b,
+        vk::CompareOp::EQUAL => a == b,
+        vk::CompareOp::LESS_OR_EQUAL => a <= b,
+        vk::CompareOp::GREATER => a > b,
+        vk::CompareOp::NOT_EQUAL => a != b,
+        vk::CompareOp::GREATER_OR_EQUAL => a >= b,
+        vk::CompareOp::ALWAYS => true,
+        _ => false,
+    }
+}

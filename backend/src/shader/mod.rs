@@ -7,4 +7,4 @@ mod program;
 pub mod runtime;
 pub mod spirv;
 
-pub use program::Program;
+pub use program::{Builtin, FragmentFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Resource, Slot};

@@ -1,5 +1,154 @@
 //! Compiled programs: IR plus what the units around a program must know of it.
 
+use ash::vk;
+
+use super::interp::Executable;
+use super::ir::Type;
+
+/// Built-in variables of the stages that Vitric has. Vectors and arrays are numbered by component.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the variants are SPIR-V's BuiltIn")]
+pub enum Builtin {
+    Position,
+    PointSize,
+    ClipDistance,
+    CullDistance,
+    VertexIndex,
+    InstanceIndex,
+    FragCoord,
+    FrontFacing,
+    PointCoord,
+    SampleId,
+    SamplePosition,
+    SampleMask,
+    FragDepth,
+    HelperInvocation,
+    Layer,
+    ViewportIndex,
+    PrimitiveId,
+    NumWorkgroups,
+    WorkgroupId,
+    LocalInvocationId,
+    GlobalInvocationId,
+    LocalInvocationIndex,
+}
+
+/// Where a word of a program's interface comes from or goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Slot {
+    /// A user variable. `index` is the dual-source index of fragment outputs.
+    Location {
+        /// Location.
+        location: u32,
+        /// Component, 0 to 3.
+        component: u32,
+        /// Dual-source index.
+        index: u32,
+    },
+    /// A built-in variable: which, and which word of it.
+    Builtin(Builtin, u32),
+}
+
+/// How a fragment input follows from the values at the vertices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Interpolation {
+    /// The provoking vertex's value.
+    Flat,
+    /// Perspective-correct.
+    Smooth,
+    /// Linear in window space.
+    NoPerspective,
+}
+
+/// Where in the pixel a fragment input is evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// Anywhere: at the centre.
+    Center,
+    /// Inside the covered part.
+    Centroid,
+    /// At the sample.
+    Sample,
+}
+
+/// One word of input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InputSlot {
+    /// What it is.
+    pub slot: Slot,
+    /// Type.
+    pub ty: Type,
+    /// Fragment inputs: how it is interpolated.
+    pub interpolation: Interpolation,
+    /// Fragment inputs: where it is interpolated.
+    pub place: Place,
+}
+
+/// One word of output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutputSlot {
+    /// What it is.
+    pub slot: Slot,
+    /// Type.
+    pub ty: Type,
+}
+
+/// A resource that a program uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Resource {
+    /// Descriptor set.
+    pub set: u32,
+    /// Binding.
+    pub binding: u32,
+}
+
+/// What the fragment pipeline must know of a fragment program.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
+pub struct FragmentFacts {
+    /// Depth and stencil tests come before the program.
+    pub early_tests: bool,
+    /// The program may discard.
+    pub may_discard: bool,
+    /// The program writes its depth.
+    pub writes_depth: bool,
+    /// The program writes its sample mask.
+    pub writes_sample_mask: bool,
+    /// The program runs once per sample.
+    pub per_sample: bool,
+    /// The program stores to memory or performs atomics.
+    pub side_effects: bool,
+}
+
 /// A program of one stage, ready to run.
 #[derive(Debug)]
-pub struct Program {}
+pub struct Program {
+    /// Stage.
+    pub stage: vk::ShaderStageFlags,
+    /// The code.
+    pub code: Executable,
+    /// Words of input.
+    pub inputs: Vec<InputSlot>,
+    /// Words of output.
+    pub outputs: Vec<OutputSlot>,
+    /// Resources, as the code numbers them.
+    pub resources: Vec<Resource>,
+    /// Bytes of shared memory.
+    pub shared_bytes: u32,
+    /// Workgroup size.
+    pub local_size: [u32; 3],
+    /// Fragment programs: what the pipeline must know.
+    pub fragment: FragmentFacts,
+}
+
+impl Program {
+    /// The output word that is `slot`.
+    pub fn output(&self, slot: Slot) -> Option<usize> {
+        self.outputs.iter().position(|output| output.slot == slot)
+    }
+
+    /// The output word that is word `component` of a built-in.
+    pub fn output_builtin(&self, builtin: Builtin, component: u32) -> Option<usize> {
+        self.output(Slot::Builtin(builtin, component))
+    }
+}

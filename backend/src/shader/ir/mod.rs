@@ -1,1 +1,304 @@
-//! The IR: scalar-per-lane SSA with structured control flow; types, builder, text form, verifier.
+//! The IR: scalar-per-lane SSA with structured control flow.
+//!
+//! A function is one list of instructions. Every value is one 32-bit word per lane (a `Bool` is 0 or 1) and is defined
+//! once. Control flow is structured by markers that nest: `If`/`Else`/`EndIf`, `Block`/`EndBlock` (left early by `Break`)
+//! and `Loop`/`Continuing`/`EndLoop` (left by `Break`, continued by `Continue`). Depths of `Break` and `Continue` count
+//! enclosing blocks and loops from 0, the innermost. What changes over time lives in [`Local`]s: arrays of words private to
+//! the lane. There is no phi: a front end stores to a local in each predecessor.
+
+mod builder;
+mod ops;
+mod text;
+mod verify;
+
+pub use builder::Builder;
+pub use ops::{AtomicOp, BinaryOp, TernaryOp, UnaryOp};
+pub use verify::{VerifyError, verify};
+
+/// A value: one word per lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value(pub u32);
+
+/// A function-scope array of words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Local(pub u32);
+
+/// A constant array of words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Table(pub u32);
+
+/// Type of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// 0 or 1.
+    Bool,
+    /// 32-bit integer of either sign.
+    I32,
+    /// 32-bit float.
+    F32,
+}
+
+/// Memory that loads, stores and atomics reach by byte offset. Offsets are multiples of 4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Space {
+    /// A uniform or storage buffer: index into the program's resources, and the element of the binding's array.
+    Buffer {
+        /// Index into the program's resources.
+        resource: u32,
+        /// Element of the binding's array; `None` is element 0.
+        element: Option<Value>,
+    },
+    /// Push constants.
+    Push,
+    /// Memory shared by a workgroup.
+    Shared,
+}
+
+/// How a fragment input is interpolated when the program asks for another place than the declared one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InterpolateAt {
+    /// At the centroid.
+    Centroid,
+    /// At a sample, by number.
+    Sample(Value),
+    /// At an offset from the pixel's centre, pixels.
+    Offset(Value, Value),
+}
+
+/// Dimensionality of an image as the program declares it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the variants are SPIR-V's Dim")]
+pub enum Dim {
+    D1,
+    D2,
+    D3,
+    Cube,
+    Buffer,
+    Subpass,
+}
+
+/// Level of detail of a sampling operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lod {
+    /// From the derivatives of the coordinates in the quad, plus a bias.
+    Implicit {
+        /// Added to the level of detail.
+        bias: Option<Value>,
+    },
+    /// Given.
+    Explicit(Value),
+    /// From given derivatives; as many components as the image has dimensions.
+    Gradient {
+        /// Derivative in x.
+        dx: Vec<Value>,
+        /// Derivative in y.
+        dy: Vec<Value>,
+    },
+}
+
+/// What an image instruction does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ImageOp {
+    /// Filtered sampling; 4 results, or 1 with a depth reference.
+    Sample {
+        /// Level of detail.
+        lod: Lod,
+        /// Depth reference to compare with.
+        reference: Option<Value>,
+    },
+    /// Four texels of one component (or compared with a reference): 4 results.
+    Gather {
+        /// Component, when not comparing.
+        component: Option<Value>,
+        /// Depth reference to compare with.
+        reference: Option<Value>,
+        /// Four offsets, one for each texel, instead of one for all.
+        offsets: Option<[[i32; 2]; 4]>,
+    },
+    /// One texel of a level, and of a sample: 4 results.
+    Fetch {
+        /// Level; 0 without.
+        level: Option<Value>,
+        /// Sample of a multisampled image.
+        sample: Option<Value>,
+    },
+    /// One texel of a storage image: 4 results.
+    Read {
+        /// Sample of a multisampled image.
+        sample: Option<Value>,
+    },
+    /// Stores one texel; no result.
+    Write {
+        /// Sample of a multisampled image.
+        sample: Option<Value>,
+        /// The texel, red to alpha.
+        texel: [Value; 4],
+    },
+    /// Atomic on a texel: 1 result, the word before.
+    Atomic {
+        /// Operation.
+        op: AtomicOp,
+        /// Sample of a multisampled image.
+        sample: Option<Value>,
+        /// Operand.
+        value: Value,
+        /// Word to compare with, for compare-exchange.
+        comparator: Option<Value>,
+    },
+    /// Width, height, depth (or layers after the last dimension): 3 results.
+    Size {
+        /// Level; 0 without.
+        level: Option<Value>,
+    },
+    /// Number of levels: 1 result.
+    Levels,
+    /// Number of samples: 1 result.
+    Samples,
+    /// Level that would be accessed and computed level of detail: 2 results.
+    QueryLod,
+}
+
+/// An image instruction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// What it does.
+    pub op: ImageOp,
+    /// Index of the image (or combined image sampler) in the program's resources.
+    pub resource: u32,
+    /// Element of the binding's array.
+    pub element: Option<Value>,
+    /// Sampler from another binding: resource and element.
+    pub sampler: Option<(u32, Option<Value>)>,
+    /// Dimensionality.
+    pub dim: Dim,
+    /// Whether the last coordinate is a layer.
+    pub arrayed: bool,
+    /// Coordinates, then the layer of an arrayed image.
+    pub coords: Vec<Value>,
+    /// Offset in texels, as many as dimensions, or none.
+    pub offset: Vec<Value>,
+    /// First of the results, which are numbered one after the other.
+    pub result: Value,
+    /// How many results.
+    pub results: u32,
+}
+
+/// One instruction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the module header and the operands' types say what each does")]
+pub enum Inst {
+    Const {
+        result: Value,
+        word: u32,
+    },
+    Unary {
+        result: Value,
+        op: UnaryOp,
+        a: Value,
+    },
+    Binary {
+        result: Value,
+        op: BinaryOp,
+        a: Value,
+        b: Value,
+    },
+    Ternary {
+        result: Value,
+        op: TernaryOp,
+        a: Value,
+        b: Value,
+        c: Value,
+    },
+    LocalLoad {
+        result: Value,
+        local: Local,
+        base: u32,
+        index: Option<Value>,
+    },
+    LocalStore {
+        local: Local,
+        base: u32,
+        index: Option<Value>,
+        value: Value,
+    },
+    TableLoad {
+        result: Value,
+        table: Table,
+        index: Value,
+    },
+    Input {
+        result: Value,
+        slot: u32,
+    },
+    Interpolate {
+        result: Value,
+        slot: u32,
+        at: InterpolateAt,
+    },
+    Output {
+        slot: u32,
+        value: Value,
+    },
+    Load {
+        result: Value,
+        space: Space,
+        offset: Value,
+    },
+    Store {
+        space: Space,
+        offset: Value,
+        value: Value,
+    },
+    Atomic {
+        result: Value,
+        space: Space,
+        offset: Value,
+        op: AtomicOp,
+        value: Value,
+        comparator: Option<Value>,
+    },
+    /// Bytes of a buffer's bound range.
+    BufferLength {
+        result: Value,
+        resource: u32,
+        element: Option<Value>,
+    },
+    Image(Box<Image>),
+    /// Whether the lane is a helper.
+    IsHelper {
+        result: Value,
+    },
+    If {
+        condition: Value,
+    },
+    Else,
+    EndIf,
+    Block,
+    EndBlock,
+    Loop,
+    Continuing,
+    EndLoop,
+    Break {
+        depth: u32,
+    },
+    Continue {
+        depth: u32,
+    },
+    /// Ends the lane: it writes nothing from here on and exports no fragment.
+    Kill,
+    /// Waits until every wave of the workgroup is here.
+    Barrier,
+}
+
+/// A function: what a program's entry point became, calls inlined.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Function {
+    /// Instructions in order.
+    pub insts: Vec<Inst>,
+    /// Type of each value.
+    pub types: Vec<Type>,
+    /// Words of each local.
+    pub locals: Vec<u32>,
+    /// Constant arrays.
+    pub tables: Vec<Vec<u32>>,
+}

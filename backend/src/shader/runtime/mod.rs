@@ -1,5 +1,8 @@
 //! What running programs may call: descriptors, buffer and image access, atomics, and shared numeric routines.
 
+mod bindings;
 mod descriptor;
+pub mod math;
 
-pub use descriptor::{Descriptor, DescriptorSet, SetBinding, SetLayout};
+pub use bindings::{Bindings, Bound, SharedMemory, perform as bindings_perform};
+pub use descriptor::{Descriptor, DescriptorSet, SetBinding, SetLayout, is_dynamic};

@@ -1,0 +1,197 @@
+//! The builder: appends instructions and numbers their results.
+
+use super::{AtomicOp, BinaryOp, Function, Image, Inst, Local, Space, Table, TernaryOp, Type, UnaryOp, Value};
+
+/// Builds a function, one instruction after the other.
+#[derive(Debug, Default)]
+pub struct Builder {
+    function: Function,
+    constants: std::collections::HashMap<(u32, Type), Value>,
+    depth: u32,
+}
+
+impl Builder {
+    /// An empty function.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The finished function. Constants come first, so that they dominate every use.
+    pub fn finish(mut self) -> Function {
+        let constants = self.constants.iter().map(|(&(word, _), &result)| Inst::Const { result, word });
+        let mut insts: Vec<Inst> = constants.collect();
+        insts.sort_by_key(|inst| match inst {
+            Inst::Const { result, .. } => result.0,
+            _ => 0,
+        });
+        insts.append(&mut self.function.insts);
+        self.function.insts = insts;
+        self.function
+    }
+
+    /// Instructions so far.
+    pub fn len(&self) -> usize {
+        self.function.insts.len()
+    }
+
+    /// Whether nothing was appended yet.
+    pub fn is_empty(&self) -> bool {
+        self.function.insts.is_empty()
+    }
+
+    /// Type of a value.
+    pub fn type_of(&self, value: Value) -> Type {
+        self.function.types[value.0 as usize]
+    }
+
+    /// Blocks and loops that are open.
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// A fresh value.
+    pub fn value(&mut self, ty: Type) -> Value {
+        self.function.types.push(ty);
+        Value(self.function.types.len() as u32 - 1)
+    }
+
+    /// Appends an instruction.
+    pub fn push(&mut self, inst: Inst) {
+        match inst {
+            Inst::Block | Inst::Loop => self.depth += 1,
+            Inst::EndBlock | Inst::EndLoop => self.depth -= 1,
+            _ => {}
+        }
+        self.function.insts.push(inst);
+    }
+
+    /// A constant word.
+    pub fn constant(&mut self, word: u32, ty: Type) -> Value {
+        if let Some(&value) = self.constants.get(&(word, ty)) {
+            return value;
+        }
+        let value = self.value(ty);
+        self.constants.insert((word, ty), value);
+        value
+    }
+
+    /// A constant integer.
+    pub fn int(&mut self, value: u32) -> Value {
+        self.constant(value, Type::I32)
+    }
+
+    /// A constant float.
+    pub fn float(&mut self, value: f32) -> Value {
+        self.constant(value.to_bits(), Type::F32)
+    }
+
+    /// The word of a value that is constant.
+    pub fn as_constant(&self, value: Value) -> Option<u32> {
+        self.constants.iter().find(|(_, constant)| **constant == value).map(|((word, _), _)| *word)
+    }
+
+    /// A local of `words` words.
+    pub fn local(&mut self, words: u32) -> Local {
+        self.function.locals.push(words);
+        Local(self.function.locals.len() as u32 - 1)
+    }
+
+    /// A constant array.
+    pub fn table(&mut self, words: Vec<u32>) -> Table {
+        self.function.tables.push(words);
+        Table(self.function.tables.len() as u32 - 1)
+    }
+
+    /// `op(a)`.
+    pub fn unary(&mut self, op: UnaryOp, a: Value) -> Value {
+        let result = self.value(op.result());
+        self.push(Inst::Unary { result, op, a });
+        result
+    }
+
+    /// `op(a, b)`.
+    pub fn binary(&mut self, op: BinaryOp, a: Value, b: Value) -> Value {
+        let result = self.value(op.result());
+        self.push(Inst::Binary { result, op, a, b });
+        result
+    }
+
+    /// `op(a, b, c)`.
+    pub fn ternary(&mut self, op: TernaryOp, a: Value, b: Value, c: Value) -> Value {
+        let result = self.value(op.result());
+        self.push(Inst::Ternary { result, op, a, b, c });
+        result
+    }
+
+    /// `condition ? b : c`, of the type of `b`.
+    pub fn select(&mut self, condition: Value, b: Value, c: Value) -> Value {
+        let op = match self.type_of(b) {
+            Type::Bool => TernaryOp::SelectBool,
+            Type::I32 => TernaryOp::Select,
+            Type::F32 => TernaryOp::SelectFloat,
+        };
+        self.ternary(op, condition, b, c)
+    }
+
+    /// The same bits as another type.
+    pub fn cast(&mut self, value: Value, ty: Type) -> Value {
+        if self.type_of(value) == ty {
+            return value;
+        }
+        match ty {
+            Type::Bool => self.unary(UnaryOp::AsBool, value),
+            Type::I32 => self.unary(UnaryOp::Copy, value),
+            Type::F32 => self.unary(UnaryOp::AsFloat, value),
+        }
+    }
+
+    /// Word `base + index` of a local.
+    pub fn local_load(&mut self, local: Local, base: u32, index: Option<Value>, ty: Type) -> Value {
+        let result = self.value(ty);
+        self.push(Inst::LocalLoad { result, local, base, index });
+        result
+    }
+
+    /// Stores word `base + index` of a local.
+    pub fn local_store(&mut self, local: Local, base: u32, index: Option<Value>, value: Value) {
+        self.push(Inst::LocalStore { local, base, index, value });
+    }
+
+    /// Loads a word at a byte offset.
+    pub fn load(&mut self, space: Space, offset: Value, ty: Type) -> Value {
+        let result = self.value(ty);
+        self.push(Inst::Load { result, space, offset });
+        result
+    }
+
+    /// An atomic on the word at a byte offset; the word before.
+    pub fn atomic(
+        &mut self,
+        space: Space,
+        offset: Value,
+        op: AtomicOp,
+        value: Value,
+        comparator: Option<Value>,
+    ) -> Value {
+        let result = self.value(Type::I32);
+        self.push(Inst::Atomic { result, space, offset, op, value, comparator });
+        result
+    }
+
+    /// A program input.
+    pub fn input(&mut self, slot: u32, ty: Type) -> Value {
+        let result = self.value(ty);
+        self.push(Inst::Input { result, slot });
+        result
+    }
+
+    /// An image instruction; `make` is given the first result's number. The results have type `ty`.
+    pub fn image(&mut self, mut image: Image, ty: Type) -> Vec<Value> {
+        let results: Vec<Value> = (0..image.results).map(|_| self.value(ty)).collect();
+        if let Some(&first) = results.first() {
+            image.result = first;
+        }
+        self.push(Inst::Image(Box::new(image)));
+        results
+    }
+}
