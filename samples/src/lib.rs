@@ -1,1 +1,112 @@
-//! Placeholder header.
+//! The samples: real programs written against plain `ash`, rendered off-screen on any Vulkan 1.0 device.
+//!
+//! Which driver runs them is the caller's choice: [`render`] takes an [`ash::Entry`], which may come from the
+//! system's loader or from a driver linked into the program. A scene is deterministic: the same size and frame
+//! give the same commands and data. Map: `gpu/` is the helper layer (the only room with `unsafe`), `scenes/` has
+//! one file a scene, `geometry.rs` and `model.rs` make every mesh, texture and model, `gallery.rs` writes the page.
+
+pub mod error;
+pub mod gallery;
+pub mod geometry;
+pub mod gpu;
+pub mod model;
+pub mod picture;
+pub mod scenes;
+mod textures;
+
+pub use error::{Error, Result};
+pub use gpu::GpuOptions;
+pub use picture::Picture;
+pub use scenes::{Scene, SceneInfo, find, scenes};
+
+use ash::vk;
+use gpu::{Gpu, Use};
+use std::time::Instant;
+
+/// How scenes are rendered.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Width of the picture in pixels.
+    pub width: u32,
+    /// Height of the picture in pixels.
+    pub height: u32,
+    /// How many consecutive frames are rendered and timed; the picture is the first of them.
+    pub frames: u32,
+    /// How the instance is made.
+    pub gpu: GpuOptions,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { width: 960, height: 540, frames: 1, gpu: GpuOptions::default() }
+    }
+}
+
+/// A rendered scene.
+#[derive(Debug)]
+pub struct Shot {
+    /// Which scene.
+    pub scene: &'static SceneInfo,
+    /// The picture of the scene's poster frame.
+    pub picture: Picture,
+    /// Milliseconds to create the device, the resources and the pipelines.
+    pub setup_ms: f64,
+    /// Mean milliseconds from recording a frame to its end on the device.
+    pub frame_ms: f64,
+    /// The device's name.
+    pub device: String,
+    /// What the validation layer said, when it was on.
+    pub messages: Vec<String>,
+}
+
+/// Frames per second of the samples' clock.
+pub const FRAME_RATE: f32 = 60.0;
+
+/// Renders one scene on a fresh device.
+pub fn render(entry: &ash::Entry, scene: &'static SceneInfo, options: &Options) -> Result<Shot> {
+    let start = Instant::now();
+    let gpu = Gpu::new(entry, &options.gpu)?;
+    let mut live = (scene.build)(&gpu, vk::Extent2D { width: options.width, height: options.height })?;
+    let setup_ms = millis(start);
+    let (mut picture, mut total_ms) = (None, 0.0);
+    for frame in 0..options.frames.max(1) {
+        let time = (scene.poster + frame) as f32 / FRAME_RATE;
+        let start = Instant::now();
+        draw(&gpu, live.as_mut(), time)?;
+        total_ms += millis(start);
+        if picture.is_none() {
+            picture = Some(read_back(&gpu, live.as_ref())?);
+        }
+    }
+    let device = gpu.name().to_owned();
+    let picture = picture.ok_or_else(|| Error::Picture("no frame was rendered".into()))?;
+    let frame_ms = total_ms / f64::from(options.frames.max(1));
+    drop(live);
+    Ok(Shot { scene, picture, setup_ms, frame_ms, device, messages: gpu.close() })
+}
+
+fn millis(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1000.0
+}
+
+fn draw(gpu: &Gpu, scene: &mut dyn Scene, time: f32) -> Result<()> {
+    scene.update(gpu, time)?;
+    gpu.submit(|cmd| {
+        scene.record(cmd);
+        Ok(())
+    })
+}
+
+/// Copies the finished image out; scenes leave it in the transfer-source layout.
+fn read_back(gpu: &Gpu, scene: &dyn Scene) -> Result<Picture> {
+    let image = scene.output();
+    let (width, height) = (image.desc.width, image.desc.height);
+    let size = u64::from(width) * u64::from(height) * 4;
+    let buffer = gpu.host_buffer(size, vk::BufferUsageFlags::TRANSFER_DST)?;
+    gpu.submit(|cmd| {
+        cmd.image_barrier(image, Use::TransferRead, Use::TransferRead);
+        cmd.copy_from_image(image, &buffer);
+        Ok(())
+    })?;
+    Ok(Picture { width, height, rgba: gpu.read(&buffer)? })
+}

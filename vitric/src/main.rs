@@ -1,2 +1,94 @@
-//! vitric command line.
-fn main() {}
+//! The command line: `vitric COMMAND`. With no command it renders the gallery.
+//!
+//! One file a command. Exit codes: 0 success, 1 failure, 2 wrong usage, and for `run` 127 when the program is missing
+//! and otherwise the program's own.
+
+mod driver;
+mod gallery;
+mod info;
+mod install;
+mod manifest;
+mod run;
+
+use std::process::ExitCode;
+
+/// Why a command ended without success.
+pub(crate) struct Failure {
+    /// The exit code.
+    pub code: u8,
+    /// One clear sentence for the user.
+    pub message: String,
+}
+
+impl Failure {
+    /// A failure of the work itself.
+    pub fn new(message: impl Into<String>) -> Failure {
+        Failure { code: 1, message: message.into() }
+    }
+
+    /// A command line that makes no sense.
+    pub fn usage(message: impl Into<String>) -> Failure {
+        Failure { code: 2, message: message.into() + " (see `vitric help`)" }
+    }
+}
+
+fn main() -> ExitCode {
+    let args: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
+    match dispatch(&args) {
+        Ok(code) => code,
+        Err(failure) => {
+            eprintln!("vitric: {}", failure.message);
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+fn dispatch(args: &[std::ffi::OsString]) -> Result<ExitCode, Failure> {
+    let Some(command) = args.first() else { return gallery::command(&[]) };
+    let rest = &args[1..];
+    match command.to_str().unwrap_or_default() {
+        "gallery" => gallery::command(&text(rest)?),
+        "run" => run::command(rest),
+        "install" => install::command(&text(rest)?, install::Action::Install),
+        "uninstall" => install::command(&text(rest)?, install::Action::Uninstall),
+        "info" => info::command(&text(rest)?),
+        "help" | "--help" | "-h" => help(),
+        "--version" | "-V" => version(),
+        other => Err(Failure::usage(format!("there is no command '{other}'"))),
+    }
+}
+
+/// Arguments of the commands that take no file names of others: they must be UTF-8.
+fn text(args: &[std::ffi::OsString]) -> Result<Vec<String>, Failure> {
+    let one = |arg: &std::ffi::OsString| {
+        arg.to_str().map(str::to_owned).ok_or_else(|| Failure::usage(format!("{arg:?} is not valid UTF-8")))
+    };
+    args.iter().map(one).collect()
+}
+
+fn help() -> Result<ExitCode, Failure> {
+    print!("{HELP}");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn version() -> Result<ExitCode, Failure> {
+    println!("vitric {}", env!("CARGO_PKG_VERSION"));
+    Ok(ExitCode::SUCCESS)
+}
+
+const HELP: &str = "\
+vitric: a Vulkan driver whose GPU is emulated
+
+  vitric [gallery] [--out DIR] [--size WxH] [--frames N] [--list] [SCENE..]
+        Renders the sample scenes as PNGs and one HTML page. Default: all scenes, 960x540, one frame each, into ./out/gallery.
+  vitric run [--set KNOB=VALUE].. [--] PROGRAM [ARGS..]
+        Runs any Vulkan program on this driver, through the system's Vulkan loader. KNOB is the name of an
+        environment variable with or without its VITRIC_ prefix.
+  vitric install [--user | --system]
+  vitric uninstall [--user | --system]
+        Writes or removes the loader's manifest for this driver, so that every Vulkan program finds it: for this
+        user ($XDG_DATA_HOME/vulkan/icd.d or ~/.local/share/vulkan/icd.d, the default) or for all (/etc/vulkan/icd.d).
+  vitric info
+        Shows the device, its limits, extensions, memory, queues and formats.
+  vitric help
+";

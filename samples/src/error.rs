@@ -1,0 +1,69 @@
+//! The one error type of the samples: what was being done, and what the device or the file system answered.
+
+use ash::vk;
+
+/// Anything that can stop a scene from being rendered or written.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A Vulkan call failed.
+    #[error("{what} failed: {result:?}")]
+    Vulkan {
+        /// The call or the step, in words.
+        what: &'static str,
+        /// What the driver returned.
+        result: vk::Result,
+    },
+    /// The system's Vulkan loader could not be opened.
+    #[error("the Vulkan loader could not be opened: {0}")]
+    Loader(#[from] ash::LoadingError),
+    /// No device with a graphics and compute queue.
+    #[error("no Vulkan device with a graphics and compute queue was found")]
+    NoDevice,
+    /// A layer or extension that was asked for is not installed.
+    #[error("{0} is not available in this Vulkan installation")]
+    Missing(&'static str),
+    /// None of the wanted formats supports the wanted use.
+    #[error("the device supports none of the formats {0:?} for {1:?}")]
+    NoFormat(Vec<vk::Format>, vk::FormatFeatureFlags),
+    /// No memory type fits.
+    #[error("the device has no memory type with {0:?}")]
+    NoMemoryType(vk::MemoryPropertyFlags),
+    /// The generated model could not be read back as glTF.
+    #[error("the model could not be read: {0}")]
+    Model(String),
+    /// A file could not be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// Which file.
+        path: std::path::PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A PNG could not be written.
+    #[error("PNG: {0}")]
+    PngEncode(#[from] png::EncodingError),
+    /// A PNG could not be read.
+    #[error("PNG: {0}")]
+    PngDecode(#[from] png::DecodingError),
+    /// Pictures that cannot be compared or stored (size or layout).
+    #[error("{0}")]
+    Picture(String),
+    /// A scene name that does not exist.
+    #[error("there is no scene called '{0}'; `vitric gallery --list` shows them all")]
+    UnknownScene(String),
+}
+
+/// Shorthand used all over the crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Names the step in which a Vulkan call failed.
+pub(crate) trait Named<T> {
+    /// Turns a Vulkan result into ours, saying what was attempted.
+    fn named(self, what: &'static str) -> Result<T>;
+}
+
+impl<T> Named<T> for std::result::Result<T, vk::Result> {
+    fn named(self, what: &'static str) -> Result<T> {
+        self.map_err(|result| Error::Vulkan { what, result })
+    }
+}

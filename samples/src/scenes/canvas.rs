@@ -1,0 +1,113 @@
+//! What most scenes draw on: a colour image, perhaps a depth image, their pass, and a gradient behind everything.
+
+use super::spv;
+use crate::error::Result;
+use crate::gpu::{Attachment, Commands, Gpu, GraphicsDesc, Image, ImageDesc, Layout, Pass, PassDesc, Pipeline, Target};
+use ash::vk;
+use glam::{Vec2, Vec3};
+use vk::{ImageLayout, ImageUsageFlags as ImageUse};
+
+/// The format of finished pictures: shaders write linear light.
+pub(crate) const OUTPUT: vk::Format = vk::Format::R8G8B8A8_SRGB;
+/// The format of finished pictures of the scenes that write encoded values themselves.
+pub(crate) const OUTPUT_UNORM: vk::Format = vk::Format::R8G8B8A8_UNORM;
+
+/// A colour image with an optional depth image, and the pass that draws to them.
+pub(crate) struct Canvas {
+    /// The colour image.
+    pub color: Image,
+    /// The pass.
+    pub pass: Pass,
+    /// The framebuffer.
+    pub target: Target,
+}
+
+impl Canvas {
+    /// A finished picture in sRGB with depth.
+    pub fn output(gpu: &Gpu, size: vk::Extent2D) -> Result<Canvas> {
+        Canvas::new(gpu, OUTPUT, size, true, ImageLayout::TRANSFER_SRC_OPTIMAL)
+    }
+
+    /// Any canvas; `end` is the colour image's layout after the pass.
+    pub fn new(gpu: &Gpu, format: vk::Format, size: vk::Extent2D, depth: bool, end: ImageLayout) -> Result<Canvas> {
+        let read = if end == ImageLayout::TRANSFER_SRC_OPTIMAL { ImageUse::TRANSFER_SRC } else { ImageUse::SAMPLED };
+        let usage = ImageUse::COLOR_ATTACHMENT | read;
+        let color = gpu.image(ImageDesc::new(format, size.width, size.height, usage))?;
+        let depth = if depth { Some(depth_image(gpu, gpu.depth_format()?, size)?) } else { None };
+        let attachment = Attachment::stored(&color, end);
+        let desc = PassDesc::simple(attachment, depth.as_ref().map(Attachment::transient));
+        let pass = gpu.pass(&desc)?;
+        let views: Vec<_> = std::iter::once(color.view).chain(depth.map(|d| d.view)).collect();
+        Ok(Canvas { color, pass, target: gpu.target(&pass, &views, size)? })
+    }
+
+    /// Width over height.
+    pub fn aspect(&self) -> f32 {
+        aspect(self.target.extent)
+    }
+}
+
+/// A depth attachment of one sample.
+pub(crate) fn depth_image(gpu: &Gpu, format: vk::Format, size: vk::Extent2D) -> Result<Image> {
+    gpu.image(ImageDesc::new(format, size.width, size.height, ImageUse::DEPTH_STENCIL_ATTACHMENT))
+}
+
+/// Width over height.
+pub(crate) fn aspect(size: vk::Extent2D) -> f32 {
+    size.width as f32 / size.height as f32
+}
+
+/// An opaque colour to clear with.
+pub(crate) fn clear_color(color: Vec3) -> vk::ClearValue {
+    vk::ClearValue { color: vk::ClearColorValue { float32: [color.x, color.y, color.z, 1.0] } }
+}
+
+/// The far plane, and stencil 0.
+pub(crate) fn clear_depth() -> vk::ClearValue {
+    vk::ClearValue { depth_stencil: vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 } }
+}
+
+/// The push constants of `backdrop.frag`.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Gradient {
+    top: [f32; 4],
+    bottom: [f32; 4],
+    glow: [f32; 4],
+    place: [f32; 4],
+}
+
+/// A gradient with a glow, drawn behind everything.
+pub(crate) struct Backdrop {
+    pipeline: Pipeline,
+    layout: Layout,
+    gradient: Gradient,
+}
+
+impl Backdrop {
+    /// A backdrop from `top` to `bottom`, in a pass with `samples` samples and one colour attachment.
+    pub fn new(gpu: &Gpu, pass: &Pass, samples: vk::SampleCountFlags, top: Vec3, bottom: Vec3) -> Result<Backdrop> {
+        let size = size_of::<Gradient>() as u32;
+        let layout = gpu.layout(&[], Some((vk::ShaderStageFlags::FRAGMENT, size)))?;
+        let mut desc = GraphicsDesc::new(spv!("fullscreen.vert"), spv!("backdrop.frag"), &layout, pass);
+        desc.samples = samples;
+        let pipeline = gpu.graphics(&desc)?;
+        let [top, bottom] = [top, bottom].map(|c| c.extend(0.0).to_array());
+        let gradient = Gradient { top, bottom, glow: [0.0, 0.0, 0.0, 1.0], place: [0.5, 0.5, 1.0, 0.0] };
+        Ok(Backdrop { pipeline, layout, gradient })
+    }
+
+    /// Adds a round glow at `place` (0 to 1 across the screen) with a radius in screen heights.
+    pub fn glowing(mut self, color: Vec3, radius: f32, place: Vec2, aspect: f32) -> Backdrop {
+        self.gradient.glow = color.extend(radius).to_array();
+        self.gradient.place = [place.x, place.y, aspect, 0.0];
+        self
+    }
+
+    /// Draws it; first in the pass.
+    pub fn draw(&self, cmd: &Commands<'_>) {
+        cmd.pipeline(&self.pipeline);
+        cmd.push(&self.layout, &self.gradient);
+        cmd.draw(3, 1);
+    }
+}

@@ -1,0 +1,109 @@
+//! The scenes, and the one table of them.
+//!
+//! A scene makes its objects once, brings its uniforms up to a time, and records a frame that leaves the finished
+//! picture in one RGBA8 image in the transfer-source layout.
+
+mod canvas;
+mod compute;
+mod cube;
+mod gltf_model;
+mod triangle;
+
+use crate::error::{Error, Result};
+use crate::gpu::{Commands, Gpu, Image};
+use ash::vk::Extent2D;
+
+pub(crate) use canvas::{Backdrop, Canvas, OUTPUT_UNORM, clear_color, clear_depth};
+
+/// The SPIR-V that `cargo xtask shaders` made of a shader, by the source file's name.
+macro_rules! spv {
+    ($name:literal) => {
+        include_bytes!(concat!("../../shaders/", $name, ".spv"))
+    };
+}
+pub(crate) use spv;
+
+/// A scene on a device.
+pub trait Scene {
+    /// Brings the scene's data to `time`, in seconds. The device is idle.
+    fn update(&mut self, gpu: &Gpu, time: f32) -> Result<()>;
+    /// Records one frame.
+    fn record(&self, cmd: &Commands<'_>);
+    /// The finished picture, RGBA8, in the transfer-source layout after every frame.
+    fn output(&self) -> &Image;
+}
+
+/// Builds a scene for a picture size.
+pub type Build = fn(&Gpu, Extent2D) -> Result<Box<dyn Scene>>;
+
+/// What is known of a scene without running it.
+#[derive(Debug)]
+pub struct SceneInfo {
+    /// Name on the command line and of the files.
+    pub name: &'static str,
+    /// Name on the page.
+    pub title: &'static str,
+    /// What is seen and which parts of Vulkan it exercises.
+    pub about: &'static str,
+    /// The frame that is shown.
+    pub poster: u32,
+    /// Makes the scene.
+    pub build: Build,
+}
+
+/// Every scene, in the order of the page.
+pub fn scenes() -> &'static [SceneInfo] {
+    SCENES
+}
+
+/// Looks a scene up by name.
+pub fn find(name: &str) -> Result<&'static SceneInfo> {
+    SCENES.iter().find(|s| s.name == name).ok_or_else(|| Error::UnknownScene(name.to_owned()))
+}
+
+static SCENES: &[SceneInfo] = &[
+    SceneInfo {
+        name: "triangle",
+        title: "Triangle",
+        about: "The first program of everyone: one vertex buffer, two shaders, smoothly interpolated colours.",
+        poster: 0,
+        build: triangle::build,
+    },
+    SceneInfo {
+        name: "cube",
+        title: "Glazed cube",
+        about: "A turning cube with a tiled texture over a floor that runs to the horizon: perspective, depth test, \
+                mip chains made by blits, trilinear filtering.",
+        poster: 40,
+        build: cube::build,
+    },
+    SceneInfo {
+        name: "gltf",
+        title: "Still life",
+        about: "A glTF model read from a binary file: metallic-roughness shading with base colour, normal and \
+                roughness maps, all mipmapped; clay, gold, jade and wood.",
+        poster: 20,
+        build: gltf_model::build,
+    },
+    SceneInfo {
+        name: "compute",
+        title: "Julia set",
+        about: "A compute shader writes a storage image, with specialization constants for its steps and workgroup \
+                size; a second pass samples and shows it.",
+        poster: 90,
+        build: compute::build,
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scene_names_are_distinct_and_can_be_found() {
+        for scene in scenes() {
+            assert!(std::ptr::eq(find(scene.name).unwrap(), scene), "{} is there twice", scene.name);
+        }
+        assert!(matches!(find("nothing"), Err(Error::UnknownScene(_))));
+    }
+}

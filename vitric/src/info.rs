@@ -1,0 +1,115 @@
+//! `vitric info`: what the driver says of itself.
+
+use crate::{Failure, driver};
+use ash::vk;
+use std::process::ExitCode;
+
+/// Runs the command.
+pub fn command(args: &[String]) -> Result<ExitCode, Failure> {
+    if let Some(word) = args.first() {
+        return Err(Failure::usage(format!("`vitric info` takes no argument like '{word}'")));
+    }
+    let entry = driver::entry()?;
+    let failed = |e: vk::Result| Failure::new(format!("the driver answered {e:?}"));
+    // SAFETY: the create info is complete; the instance is destroyed once, after its last use.
+    unsafe {
+        let instance = entry.create_instance(&vk::InstanceCreateInfo::default(), None).map_err(failed)?;
+        let shown = show_all(&instance);
+        instance.destroy_instance(None);
+        shown.map_err(failed)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_all(instance: &ash::Instance) -> Result<(), vk::Result> {
+    // SAFETY: the instance is live.
+    let devices = unsafe { instance.enumerate_physical_devices() }?;
+    devices.into_iter().try_for_each(|device| show(instance, device))
+}
+
+fn show(instance: &ash::Instance, device: vk::PhysicalDevice) -> Result<(), vk::Result> {
+    // SAFETY: the physical device was enumerated from this live instance.
+    let (properties, memory, families, extensions) = unsafe {
+        (
+            instance.get_physical_device_properties(device),
+            instance.get_physical_device_memory_properties(device),
+            instance.get_physical_device_queue_family_properties(device),
+            instance.enumerate_device_extension_properties(device)?,
+        )
+    };
+    show_device(&properties);
+    show_limits(&properties.limits);
+    println!("\nqueue families");
+    families.iter().enumerate().for_each(|(i, f)| println!("  {i}: {} queues, {:?}", f.queue_count, f.queue_flags));
+    show_memory(&memory);
+    println!("\ndevice extensions");
+    let names = extensions.iter().filter_map(|e| Some((e.extension_name_as_c_str().ok()?, e.spec_version)));
+    names.for_each(|(name, version)| println!("  {} {version}", name.to_string_lossy()));
+    show_formats(instance, device);
+    Ok(())
+}
+
+fn show_device(p: &vk::PhysicalDeviceProperties) {
+    let version =
+        |v: u32| format!("{}.{}.{}", vk::api_version_major(v), vk::api_version_minor(v), vk::api_version_patch(v));
+    println!("device          {}", p.device_name_as_c_str().unwrap_or(c"unnamed").to_string_lossy());
+    println!("type            {:?}", p.device_type);
+    println!("Vulkan          {}", version(p.api_version));
+    println!("driver version  {}", version(p.driver_version));
+    println!("vendor, device  {:#06x}, {:#06x}", p.vendor_id, p.device_id);
+}
+
+fn show_limits(l: &vk::PhysicalDeviceLimits) {
+    println!("\nlimits");
+    let samples = l.framebuffer_color_sample_counts & l.framebuffer_depth_sample_counts;
+    let rows: [(&str, String); 12] = [
+        ("2D image side", l.max_image_dimension2_d.to_string()),
+        ("3D image side", l.max_image_dimension3_d.to_string()),
+        ("array layers", l.max_image_array_layers.to_string()),
+        ("framebuffer", format!("{} x {}", l.max_framebuffer_width, l.max_framebuffer_height)),
+        ("colour attachments", l.max_color_attachments.to_string()),
+        ("samples", format!("{samples:?}")),
+        ("uniform buffer", format!("{} bytes", l.max_uniform_buffer_range)),
+        ("storage buffer", format!("{} bytes", l.max_storage_buffer_range)),
+        ("push constants", format!("{} bytes", l.max_push_constants_size)),
+        ("bound sets", l.max_bound_descriptor_sets.to_string()),
+        ("workgroup", format!("{:?}, {} in all", l.max_compute_work_group_size, l.max_compute_work_group_invocations)),
+        ("shared memory", format!("{} bytes", l.max_compute_shared_memory_size)),
+    ];
+    rows.iter().for_each(|(name, value)| println!("  {name:<20} {value}"));
+}
+
+fn show_memory(memory: &vk::PhysicalDeviceMemoryProperties) {
+    println!("\nmemory");
+    for (i, heap) in memory.memory_heaps_as_slice().iter().enumerate() {
+        println!("  heap {i}: {} MiB, {:?}", heap.size >> 20, heap.flags);
+    }
+    for (i, kind) in memory.memory_types_as_slice().iter().enumerate() {
+        println!("  type {i}: heap {}, {:?}", kind.heap_index, kind.property_flags);
+    }
+}
+
+/// Counts the core formats by what optimally tiled images of them can do.
+fn show_formats(instance: &ash::Instance, device: vk::PhysicalDevice) {
+    use vk::FormatFeatureFlags as F;
+    println!("\nformats (of the 184 of Vulkan 1.0, optimal tiling)");
+    let features: Vec<_> = (1..=184)
+        // SAFETY: the physical device belongs to this live instance, and the numbers are those of core formats.
+        .map(|raw| unsafe { instance.get_physical_device_format_properties(device, vk::Format::from_raw(raw)) })
+        .collect();
+    let uses = [
+        ("sampled", F::SAMPLED_IMAGE),
+        ("sampled, linear filter", F::SAMPLED_IMAGE_FILTER_LINEAR),
+        ("storage", F::STORAGE_IMAGE),
+        ("colour attachment", F::COLOR_ATTACHMENT),
+        ("blended", F::COLOR_ATTACHMENT_BLEND),
+        ("depth or stencil", F::DEPTH_STENCIL_ATTACHMENT),
+        ("blit target", F::BLIT_DST),
+    ];
+    for (name, flag) in uses {
+        let count = features.iter().filter(|f| f.optimal_tiling_features.contains(flag)).count();
+        println!("  {name:<24} {count}");
+    }
+    let vertex = features.iter().filter(|f| f.buffer_features.contains(F::VERTEX_BUFFER)).count();
+    println!("  {:<24} {vertex}", "vertex attribute");
+}

@@ -1,0 +1,85 @@
+//! The driver library and the manifest that tells the Vulkan loader of it.
+//!
+//! Source: the loader's LoaderDriverInterface document, "ICD Manifest File Format".
+
+use crate::Failure;
+use std::path::{Path, PathBuf};
+
+/// File name of the driver library.
+pub const LIBRARY: &str = "libvulkan_vitric.so";
+/// File name of the manifest.
+pub const MANIFEST: &str = "vitric_icd.json";
+/// The Vulkan version that the manifest states.
+pub const API_VERSION: &str = "1.0.0";
+
+/// The driver library beside this program, or in its `deps` folder.
+pub fn library() -> Result<PathBuf, Failure> {
+    let program = std::env::current_exe().map_err(|e| Failure::new(format!("this program's own path: {e}")))?;
+    let program = program.canonicalize().unwrap_or(program);
+    let folder = program.parent().unwrap_or(Path::new("/"));
+    find(folder).ok_or_else(|| {
+        Failure::new(format!(
+            "the driver library {LIBRARY} is neither in {} nor in its deps folder; `cargo build` makes it",
+            folder.display()
+        ))
+    })
+}
+
+fn find(folder: &Path) -> Option<PathBuf> {
+    [folder.join(LIBRARY), folder.join("deps").join(LIBRARY)].into_iter().find(|path| path.is_file())
+}
+
+/// The manifest's text for a library.
+pub fn text(library: &Path) -> String {
+    let manifest = serde_json::json!({
+        "file_format_version": "1.0.1",
+        "ICD": { "library_path": library, "api_version": API_VERSION },
+    });
+    format!("{manifest:#}\n")
+}
+
+/// Writes the manifest into `folder` (made when missing) in one step, so that no reader sees half of it.
+pub fn write(folder: &Path, library: &Path) -> Result<PathBuf, Failure> {
+    let path = folder.join(MANIFEST);
+    let draft = folder.join(format!("{MANIFEST}.{}", std::process::id()));
+    let written = std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(&draft, text(library)))
+        .and_then(|()| std::fs::rename(&draft, &path));
+    written.map_err(|e| Failure::new(format!("the manifest {} can not be written: {e}", path.display())))?;
+    Ok(path)
+}
+
+/// $XDG_CACHE_HOME/vitric, ~/.cache/vitric, or a folder of this user's among the temporary files.
+pub fn cache_folder() -> PathBuf {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    absolute("XDG_CACHE_HOME")
+        .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
+        .unwrap_or_else(std::env::temp_dir)
+        .join("vitric")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manifest_is_json_with_the_absolute_path() {
+        let path = Path::new("/a \"quoted\"/libvulkan_vitric.so");
+        let json: serde_json::Value = serde_json::from_str(&text(path)).unwrap();
+        assert_eq!(json["ICD"]["library_path"], path.to_str().unwrap());
+        assert_eq!(json["ICD"]["api_version"], "1.0.0");
+    }
+
+    #[test]
+    fn a_written_manifest_reads_back_and_the_library_is_found_in_deps() {
+        let folder = std::env::temp_dir().join(format!("vitric-manifest-{}", std::process::id()));
+        assert!(find(&folder).is_none());
+        std::fs::create_dir_all(folder.join("deps")).unwrap();
+        let library = folder.join("deps").join(LIBRARY);
+        std::fs::write(&library, "").unwrap();
+        assert_eq!(find(&folder), Some(library.clone()));
+        let path = write(&folder, &library).ok().unwrap();
+        assert_eq!(std::fs::read_to_string(path).unwrap(), text(&library));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,111 @@
+//! `vitric run`: any Vulkan program, on this driver.
+//!
+//! Writes a manifest, points the loader at it (`VK_DRIVER_FILES`, and `VK_ICD_FILENAMES` for loaders before 1.3.207)
+//! and becomes the program.
+
+use crate::{Failure, manifest};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
+
+#[derive(Debug, Default, PartialEq)]
+struct Args {
+    knobs: Vec<(String, OsString)>,
+    program: OsString,
+    rest: Vec<OsString>,
+}
+
+/// Runs the command; returns only on failure.
+pub fn command(args: &[OsString]) -> Result<ExitCode, Failure> {
+    let args = parse(args)?;
+    let library = manifest::library()?;
+    let manifest = manifest::write(&manifest::cache_folder().join(key(&library)), &library)?;
+    let error = Command::new(&args.program)
+        .args(&args.rest)
+        .env("VK_DRIVER_FILES", &manifest)
+        .env("VK_ICD_FILENAMES", &manifest)
+        .envs(args.knobs.iter().map(|(name, value)| (name, value)))
+        .exec();
+    Err(start_failure(&args.program, &error))
+}
+
+fn start_failure(program: &OsStr, error: &std::io::Error) -> Failure {
+    let program = program.to_string_lossy();
+    if error.kind() == std::io::ErrorKind::NotFound {
+        return Failure { code: 127, message: format!("the program '{program}' was not found") };
+    }
+    Failure { code: 126, message: format!("the program '{program}' can not be started: {error}") }
+}
+
+/// A folder name for each library, so that two builds in use at once do not overwrite each other's manifest.
+fn key(library: &std::path::Path) -> String {
+    let mix = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = library.as_os_str().as_encoded_bytes().iter().fold(0xcbf2_9ce4_8422_2325, mix);
+    format!("icd-{hash:016x}")
+}
+
+fn parse(words: &[OsString]) -> Result<Args, Failure> {
+    let mut args = Args::default();
+    let mut words = words.iter();
+    let mut next = words.next();
+    while let Some(word) = next {
+        match word.to_str() {
+            Some("--set") => args.knobs.push(knob(words.next())?),
+            Some("--") => {
+                next = words.next();
+                break;
+            }
+            Some(other) if other.starts_with('-') => {
+                return Err(Failure::usage(format!("`vitric run` knows no option '{other}'")));
+            }
+            _ => break,
+        }
+        next = words.next();
+    }
+    args.program = next.cloned().ok_or_else(|| Failure::usage("`vitric run` needs a program"))?;
+    args.rest = words.cloned().collect();
+    Ok(args)
+}
+
+/// `NAME=VALUE` as an environment variable of the driver.
+fn knob(word: Option<&OsString>) -> Result<(String, OsString), Failure> {
+    let wrong = || Failure::usage("`--set` needs KNOB=VALUE");
+    let (name, value) = word.and_then(|w| w.to_str()).and_then(|w| w.split_once('=')).ok_or_else(wrong)?;
+    if name.is_empty() {
+        return Err(wrong());
+    }
+    let name = name.to_ascii_uppercase();
+    let name = if name.starts_with("VITRIC_") { name } else { format!("VITRIC_{name}") };
+    Ok((name, value.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(words: &[&str]) -> Result<Args, Failure> {
+        parse(&words.iter().map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn options_end_at_the_program_or_at_two_dashes() {
+        let args = parsed(&["--set", "threads=2", "vkcube", "--c", "120"]).ok().unwrap();
+        assert_eq!(args.knobs, [("VITRIC_THREADS".to_owned(), "2".into())]);
+        assert_eq!((args.program.to_str(), args.rest.len()), (Some("vkcube"), 2));
+        let args = parsed(&["--", "--odd"]).ok().unwrap();
+        assert_eq!((args.program.to_str(), args.rest.len()), (Some("--odd"), 0));
+    }
+
+    #[test]
+    fn wrong_usage_is_told() {
+        for words in [&[][..], &["--"], &["--set"], &["--set", "x", "p"], &["--set", "=x", "p"], &["--what", "p"]] {
+            assert_eq!(parsed(words).err().map(|f| f.code), Some(2), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_missing_program_is_127() {
+        let error = Command::new("/nowhere/at/all").exec();
+        assert_eq!(start_failure(OsStr::new("/nowhere/at/all"), &error).code, 127);
+    }
+}
