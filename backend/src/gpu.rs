@@ -1,8 +1,12 @@
 //! The GPU as a whole: worker threads and the entry point that executes command lists.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
-use crate::command::CommandList;
+use crate::command::{CommandList, Processor};
+use crate::shader::interp::Deadline;
 
 /// The GPU stopped: a program ran past its time limit or the emulation itself failed. What it was doing is undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -14,18 +18,23 @@ pub struct DeviceLost;
 pub struct GpuConfig {
     /// Worker threads, at least 1. Images do not depend on it.
     pub threads: usize,
+    /// Longest time that a submission's programs may run.
+    pub timeout: Duration,
+    /// Primitives that are gathered before tiles are walked.
+    pub window: usize,
 }
 
 /// An emulated GPU. Several queues may execute on it at the same time.
 #[derive(Debug)]
 pub struct Gpu {
     config: GpuConfig,
+    started: Instant,
 }
 
 impl Gpu {
     /// Starts a GPU.
     pub fn new(config: GpuConfig) -> Arc<Self> {
-        Arc::new(Self { config })
+        Arc::new(Self { config, started: Instant::now() })
     }
 
     /// How the GPU is set up.
@@ -33,13 +42,51 @@ impl Gpu {
         &self.config
     }
 
+    /// Nanoseconds since the GPU was started: what timestamps count.
+    pub fn now(&self) -> u64 {
+        self.started.elapsed().as_nanos() as u64
+    }
+
     /// Executes command lists one after the other, and returns when all they do is complete and visible.
     ///
     /// # Errors
-    /// [`DeviceLost`] when a program was interrupted.
+    /// [`DeviceLost`] when a program was interrupted, or the emulation failed.
     pub fn execute(&self, lists: &[Arc<CommandList>]) -> Result<(), DeviceLost> {
-        // The command processor takes over here.
-        let _ = lists;
-        Ok(())
+        let deadline = Deadline::after(self.config.timeout);
+        let run = || {
+            let mut processor = Processor::new(self, &deadline);
+            lists.iter().try_for_each(|list| processor.execute(list))
+        };
+        match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(done) => done,
+            Err(_) => Err(DeviceLost),
+        }
+    }
+
+    /// Calls `work` with each index below `count`, on all workers; each worker has its own scratch.
+    pub(crate) fn parallel<S>(
+        &self,
+        count: usize,
+        scratch: impl Fn() -> S + Sync,
+        work: impl Fn(&mut S, usize) + Sync,
+    ) {
+        let next = AtomicUsize::new(0);
+        let worker = || {
+            let mut scratch = scratch();
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                if index >= count {
+                    return;
+                }
+                work(&mut scratch, index);
+            }
+        };
+        let helpers = self.config.threads.min(count).saturating_sub(1);
+        std::thread::scope(|scope| {
+            for _ in 0..helpers {
+                scope.spawn(worker);
+            }
+            worker();
+        });
     }
 }

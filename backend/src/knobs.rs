@@ -1,1 +1,117 @@
 //! The one table of knobs: environment parsing, documentation and `vitric info` all come from it.
+//!
+//! A knob is read once, when the first instance is created. A value that does not parse leaves the default and is reported.
+
+use std::sync::OnceLock;
+
+/// One knob.
+#[derive(Debug, Clone, Copy)]
+pub struct Knob {
+    /// Environment variable.
+    pub name: &'static str,
+    /// Value when the variable is not set.
+    pub default: &'static str,
+    /// What it does, with its range.
+    pub doc: &'static str,
+    check: fn(&str) -> bool,
+}
+
+fn positive(value: &str) -> bool {
+    value.parse::<u64>().is_ok_and(|value| value > 0)
+}
+
+fn number(value: &str) -> bool {
+    value.parse::<u64>().is_ok()
+}
+
+fn any(_: &str) -> bool {
+    true
+}
+
+const TABLE: &[Knob] = &[
+    Knob { name: "VITRIC_THREADS", default: "0", doc: "Worker threads; 0: one per processor.", check: number },
+    Knob {
+        name: "VITRIC_HEAP_MIB",
+        default: "4096",
+        doc: "Size of the memory heap in MiB, at least 1.",
+        check: positive,
+    },
+    Knob {
+        name: "VITRIC_TIMEOUT_MS",
+        default: "10000",
+        doc: "Longest time in milliseconds that the programs of one submission may run before the device is lost.",
+        check: positive,
+    },
+    Knob {
+        name: "VITRIC_WINDOW",
+        default: "4096",
+        doc: "Primitives gathered before tiles are walked, at least 1.",
+        check: positive,
+    },
+    Knob { name: "VITRIC_LOG", default: "warn", doc: "Log filter: off, error, warn, info, debug.", check: any },
+];
+
+/// All knobs.
+pub fn table() -> &'static [Knob] {
+    TABLE
+}
+
+/// The values in force: one per row of the table.
+#[derive(Debug)]
+pub struct Values {
+    values: Vec<String>,
+    /// What was wrong with the environment, a sentence each.
+    pub problems: Vec<String>,
+}
+
+impl Values {
+    fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let mut problems = Vec::new();
+        let mut value = |knob: &Knob| match variable(knob.name) {
+            Some(value) if (knob.check)(value.trim()) => value.trim().to_owned(),
+            Some(value) => {
+                problems.push(format!("{}={value} is not valid: {} Using {}.", knob.name, knob.doc, knob.default));
+                knob.default.to_owned()
+            }
+            None => knob.default.to_owned(),
+        };
+        let values = TABLE.iter().map(&mut value).collect();
+        Self { values, problems }
+    }
+
+    /// The value of a knob; empty for a name that is not in the table.
+    pub fn text(&self, name: &str) -> &str {
+        let index = TABLE.iter().position(|knob| knob.name == name);
+        index.map_or("", |index| &self.values[index])
+    }
+
+    /// The value of a numeric knob.
+    pub fn number(&self, name: &str) -> u64 {
+        self.text(name).parse().unwrap_or(0)
+    }
+}
+
+/// The values, parsed from the environment at the first call.
+pub fn values() -> &'static Values {
+    static VALUES: OnceLock<Values> = OnceLock::new();
+    VALUES.get_or_init(|| Values::read(|name| std::env::var(name).ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_valid_and_bad_values_are_reported() {
+        assert!(TABLE.iter().all(|knob| (knob.check)(knob.default)));
+        let values = Values::read(|name| match name {
+            "VITRIC_THREADS" => Some(" 3 ".into()),
+            "VITRIC_HEAP_MIB" => Some("lots".into()),
+            _ => None,
+        });
+        assert_eq!(values.number("VITRIC_THREADS"), 3);
+        assert_eq!(values.number("VITRIC_HEAP_MIB"), 4096);
+        assert_eq!(values.problems.len(), 1);
+        assert_eq!(values.text("VITRIC_NOTHING"), "");
+    }
+}

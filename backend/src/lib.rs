@@ -4,7 +4,6 @@
 //! flags and extents, as vocabulary.
 
 pub mod command;
-pub mod counters;
 pub mod format;
 pub mod geometry;
 pub mod gpu;

@@ -3,7 +3,11 @@
 //! Commands own (by `Arc`) everything they name, so a list can be submitted again, by several queues, or be executed
 //! from other lists. Source: Vulkan specification, "Command Buffers".
 
+mod dispatch;
+mod draw;
 mod event;
+mod pass;
+mod processor;
 mod query;
 
 use std::sync::Arc;
@@ -15,7 +19,10 @@ use crate::memory::{Buffer, Surface, SurfaceView};
 use crate::shader::runtime::DescriptorSet;
 use crate::state::{ClearValue, ComputePipeline, DepthBias, GraphicsPipeline, PassDesc};
 
+#[cfg(test)]
+pub(crate) use dispatch::dispatch_for_test;
 pub use event::Event;
+pub use processor::{PUSH_CONSTANT_BYTES, Processor};
 pub use query::{QueryKind, QueryPool};
 
 /// A recorded sequence of commands.

@@ -98,4 +98,28 @@ impl QueryPool {
             self.written.wait_for(&mut queries, std::time::Duration::from_millis(5));
         }
     }
+
+    /// The result of one query as `vkGetQueryPoolResults` and `vkCmdCopyQueryPoolResults` write it; an unavailable
+    /// value is left out (empty) unless `PARTIAL` asks for it. With `WAIT` the query is waited for.
+    pub fn result_bytes(&self, query: u32, flags: vk::QueryResultFlags) -> Vec<u8> {
+        let waits = flags.contains(vk::QueryResultFlags::WAIT);
+        let give_up_at = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        let read = if waits { self.wait(query, || std::time::Instant::now() >= give_up_at) } else { self.read(query) };
+        let Some((values, available)) = read else { return Vec::new() };
+        let mut out = Vec::new();
+        let wide = flags.contains(vk::QueryResultFlags::TYPE_64);
+        let mut put = |value: u64| match wide {
+            true => out.extend_from_slice(&value.to_le_bytes()),
+            false => out.extend_from_slice(&(value as u32).to_le_bytes()),
+        };
+        let shows_values = available || flags.contains(vk::QueryResultFlags::PARTIAL);
+        let with_availability = flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY);
+        if shows_values || with_availability {
+            values.iter().for_each(|&value| put(if shows_values { value } else { 0 }));
+        }
+        if with_availability {
+            put(u64::from(available));
+        }
+        out
+    }
 }

@@ -1,1 +1,24 @@
-//! Vertex fetch and shading, primitive assembly, clipping, culling, viewport.
+//! Geometry: vertex fetch and shading, primitive assembly, clipping, culling, viewport; ends with primitives on the grid.
+
+mod assembly;
+mod clip;
+mod fetch;
+mod setup;
+mod shading;
+
+pub use assembly::{Index, assemble};
+pub use setup::{Plane, Primitive, PrimitiveContext, set_up};
+pub use shading::{Shaded, VertexSource, shade};
+
+/// A vertex after the last vertex stage.
+#[derive(Debug, Clone, Default)]
+pub struct Vertex {
+    /// Clip coordinates.
+    pub position: [f32; 4],
+    /// Point size, pixels.
+    pub point_size: f32,
+    /// Signed distances to clip planes; not negative is inside.
+    pub clip: smallvec::SmallVec<[f32; 8]>,
+    /// Words of the fragment program's user inputs, in the order of its input slots.
+    pub varyings: smallvec::SmallVec<[u32; 16]>,
+}

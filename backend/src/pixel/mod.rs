@@ -1,6 +1,16 @@
 //! Depth and stencil, quad packing, fragment waves, export and blending.
 
+mod blend;
+mod depth_stencil;
+mod draw;
+mod export;
+mod inputs;
+mod tile;
+
 use ash::vk;
+
+pub use draw::{ColorTarget, DrawContext};
+pub use tile::{TileScratch, process_tile};
 
 /// `a op b` of depths, or of depth references.
 #[inline]

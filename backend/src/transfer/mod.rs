@@ -1,1 +1,26 @@
-//! Clear, copy, blit and resolve.
+//! Clear, copy, blit and resolve, with the regions of Vulkan's commands. Parts of a region that lie outside are dropped.
+//!
+//! Source: Vulkan specification, "Clear Commands" and "Copy Commands".
+
+mod blit;
+mod clear;
+mod copy;
+mod resolve;
+
+pub use blit::blit;
+pub use clear::{clear_image, clear_view, fill_buffer};
+pub use copy::{Direction, copy_buffer, copy_buffer_image, copy_image};
+pub use resolve::{resolve, resolve_view};
+
+use ash::vk;
+
+use crate::memory::Surface;
+
+/// Slices of a region in one dimension: first slice and count; of depth for 3D surfaces, layers for others.
+fn slices(surface: &Surface, layers: vk::ImageSubresourceLayers, offset: vk::Offset3D, depth: u32) -> (u32, u32) {
+    if surface.desc().kind == vk::ImageType::TYPE_3D {
+        (offset.z.max(0) as u32, depth)
+    } else {
+        (layers.base_array_layer, layers.layer_count)
+    }
+}

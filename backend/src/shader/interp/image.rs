@@ -91,7 +91,7 @@ impl Call<'_> {
 
     /// Dimensions of a coordinate, without the layer.
     fn dimensions(&self) -> usize {
-        self.image.coords.len() - usize::from(self.image.arrayed)
+        self.image.coords.len().saturating_sub(usize::from(self.image.arrayed))
     }
 
     fn floats(&self, values: &[Value]) -> [f32; 3] {

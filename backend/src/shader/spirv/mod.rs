@@ -1,1 +1,59 @@
 //! SPIR-V binaries to IR: an own bounded walker and the translation.
+//!
+//! Nothing trusts a word count or an id: `parse` turns words into owned instructions, `module` sorts them into tables, and
+//! `translate` walks the entry point with every call inlined. Composite values are flattened to scalar words; pointers are
+//! symbolic. What is not supported is an error that names it. Source: SPIR-V specification; Vulkan's environment for
+//! SPIR-V.
+
+mod constants;
+mod interface;
+mod module;
+mod parse;
+mod translate;
+
+use ash::vk;
+
+use super::Program;
+
+pub use module::Module;
+
+/// Why a module was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The binary breaks SPIR-V's own rules.
+    #[error("malformed SPIR-V: {0}")]
+    Malformed(&'static str),
+    /// The binary uses what Vitric does not have.
+    #[error("unsupported SPIR-V: {0}")]
+    Unsupported(String),
+}
+
+/// A result of reading SPIR-V.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Values of specialization constants: constant id and the first (up to) 32 bits of its value.
+pub type Specialization = Vec<(u32, u32)>;
+
+/// Parses a module.
+///
+/// # Errors
+/// When the binary is malformed.
+pub fn parse(words: &[u32]) -> Result<Module> {
+    Module::new(parse::instructions(words)?)
+}
+
+/// Compiles one entry point.
+///
+/// # Errors
+/// When there is no such entry point, or when it is malformed or uses something unsupported.
+pub fn compile(
+    module: &Module,
+    entry: &str,
+    stage: vk::ShaderStageFlags,
+    specialization: &Specialization,
+) -> Result<Program> {
+    translate::program(module, entry, stage, specialization)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,300 @@
+//! Draws: from the vertex stream through shading, assembly and set-up to windows of primitives for the tiler.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ash::vk;
+
+use super::Command;
+use super::pass::Pass;
+use super::processor::{Processor, State, resolve, words};
+use crate::format;
+use crate::geometry::{Index, Primitive, PrimitiveContext, VertexSource, assemble, set_up, shade};
+use crate::gpu::DeviceLost;
+use crate::pixel::{ColorTarget, DrawContext};
+use crate::shader::interp::{Environment, Wave};
+use crate::shader::runtime::Bindings;
+use crate::shader::{Program, Slot};
+use crate::state::{DepthStencilState, DynamicState, GraphicsPipeline, StencilState};
+use crate::tiling;
+
+/// One draw with its arguments known.
+struct Call {
+    instances: u32,
+    first_instance: u32,
+    stream: Vec<Index>,
+}
+
+/// Executes a draw command.
+pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(), DeviceLost> {
+    let (Some(pipeline), Some(pass)) = (processor.state.graphics.clone(), processor.pass.as_ref()) else {
+        return Ok(());
+    };
+    for call in calls(&processor.state, &pipeline, command) {
+        run(processor, &pipeline, pass, &call)?;
+    }
+    Ok(())
+}
+
+fn calls(state: &State, pipeline: &GraphicsPipeline, command: &Command) -> Vec<Call> {
+    let direct = |vertices: u32, instances, first_vertex: u32, first_instance| {
+        let stream = (0..vertices).map(|index| Index::Vertex(first_vertex.wrapping_add(index))).collect();
+        Call { instances, first_instance, stream }
+    };
+    let indexed = |[count, instances, first, offset, first_instance]: [u32; 5]| Call {
+        instances,
+        first_instance,
+        stream: indices(state, pipeline, first, count, offset as i32),
+    };
+    match command {
+        Command::Draw { vertices, instances, first_vertex, first_instance } => {
+            vec![direct(*vertices, *instances, *first_vertex, *first_instance)]
+        }
+        Command::DrawIndexed { indices, instances, first_index, vertex_offset, first_instance } => {
+            vec![indexed([*indices, *instances, *first_index, *vertex_offset as u32, *first_instance])]
+        }
+        Command::DrawIndirect { buffer, offset, count, stride } => {
+            let arguments = |index: u32| words::<4>(buffer, offset + u64::from(index) * u64::from(*stride));
+            (0..*count).map(arguments).map(|[a, b, c, d]| direct(a, b, c, d)).collect()
+        }
+        Command::DrawIndexedIndirect { buffer, offset, count, stride } => {
+            let arguments = |index: u32| words::<5>(buffer, offset + u64::from(index) * u64::from(*stride));
+            (0..*count).map(arguments).map(indexed).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn indices(state: &State, pipeline: &GraphicsPipeline, first: u32, count: u32, vertex_offset: i32) -> Vec<Index> {
+    let Some((buffer, offset, index_type)) = &state.index_buffer else { return Vec::new() };
+    let size: u64 = if *index_type == vk::IndexType::UINT16 { 2 } else { 4 };
+    let restart = if size == 2 { 0xffff } else { u32::MAX };
+    // Beyond the buffer there is nothing to draw: a count from a hostile indirect buffer costs nothing.
+    let room = (buffer.size().saturating_sub(*offset) / size).saturating_sub(u64::from(first));
+    let index = |number: u64| {
+        let mut bytes = [0; 4];
+        buffer.read(offset + (u64::from(first) + number) * size, &mut bytes[..size as usize]);
+        match u32::from_le_bytes(bytes) {
+            value if pipeline.primitive_restart && value == restart => Index::Restart,
+            value => Index::Vertex(value.wrapping_add_signed(vertex_offset)),
+        }
+    };
+    (0..u64::from(count).min(room)).map(index).collect()
+}
+
+fn run(
+    processor: &Processor<'_>,
+    pipeline: &Arc<GraphicsPipeline>,
+    pass: &Pass,
+    call: &Call,
+) -> Result<(), DeviceLost> {
+    if pipeline.raster.discard && !pipeline.vertex.fragment.side_effects {
+        return Ok(());
+    }
+    let state = &processor.state;
+    let vertex_bindings = resolve(&pipeline.vertex, &state.graphics_sets);
+    let fragment_bindings = pipeline.fragment.as_ref().map(|program| resolve(program, &state.graphics_sets));
+    let fragment_bindings = fragment_bindings.unwrap_or_default();
+    let context = draw_context(processor, pipeline, pass, &fragment_bindings);
+    let set_up_context = primitive_context(state, pipeline, &context);
+    let environment = Environment {
+        bindings: &vertex_bindings,
+        push: &state.push,
+        shared: None,
+        interpolator: None,
+        deadline: processor.deadline,
+    };
+    let mut pipe = Pipe {
+        processor,
+        pipeline,
+        context: &context,
+        set_up: &set_up_context,
+        area: area(pass),
+        window: Vec::new(),
+        wave: Wave::default(),
+    };
+    let (unique, stream) = deduplicate(&call.stream);
+    for instance in 0..call.instances {
+        pipe.instance(&environment, &unique, &stream, call.first_instance.wrapping_add(instance))?;
+    }
+    pipe.flush()
+}
+
+/// Vertices that are shaded, each once, and the stream in terms of them.
+fn deduplicate(stream: &[Index]) -> (Vec<u32>, Vec<Index>) {
+    let mut numbers = HashMap::new();
+    let mut unique = Vec::new();
+    let renumber = |index: &Index| match index {
+        Index::Restart => Index::Restart,
+        Index::Vertex(vertex) => Index::Vertex(*numbers.entry(*vertex).or_insert_with(|| {
+            unique.push(*vertex);
+            unique.len() as u32 - 1
+        })),
+    };
+    let stream = stream.iter().map(renumber).collect();
+    (unique, stream)
+}
+
+/// The units of one draw from vertex to window.
+struct Pipe<'a> {
+    processor: &'a Processor<'a>,
+    pipeline: &'a GraphicsPipeline,
+    context: &'a DrawContext<'a>,
+    set_up: &'a PrimitiveContext<'a>,
+    area: [i64; 4],
+    window: Vec<Primitive>,
+    wave: Wave,
+}
+
+impl Pipe<'_> {
+    fn instance(
+        &mut self,
+        environment: &Environment<'_>,
+        vertices: &[u32],
+        stream: &[Index],
+        instance: u32,
+    ) -> Result<(), DeviceLost> {
+        let buffers = &self.processor.state.vertex_buffers;
+        let source = VertexSource { pipeline: self.pipeline, buffers, vertices, instance };
+        let shaded = shade(&source, environment, &mut self.wave).ok_or(DeviceLost)?;
+        if self.pipeline.raster.discard {
+            return Ok(());
+        }
+        let mut result = Ok(());
+        let mut number = 0;
+        assemble(self.pipeline.topology, stream, |primitive| {
+            let corners: smallvec::SmallVec<[&crate::geometry::Vertex; 3]> =
+                primitive.iter().map(|&index| &shaded[index as usize]).collect();
+            set_up(self.set_up, &corners, number, &mut |primitive| self.window.push(primitive));
+            number += 1;
+            if self.window.len() >= self.processor.gpu.config().window && result.is_ok() {
+                result = flush_window(self.processor, self.context, &mut self.window, self.area);
+            }
+        });
+        result
+    }
+
+    fn flush(&mut self) -> Result<(), DeviceLost> {
+        flush_window(self.processor, self.context, &mut self.window, self.area)
+    }
+}
+
+fn flush_window(
+    processor: &Processor<'_>,
+    context: &DrawContext<'_>,
+    window: &mut Vec<Primitive>,
+    area: [i64; 4],
+) -> Result<(), DeviceLost> {
+    let done = window.is_empty() || tiling::walk(processor.gpu, context, window, area);
+    window.clear();
+    if done { Ok(()) } else { Err(DeviceLost) }
+}
+
+/// The render area in pixels, clipped to not be negative.
+fn area(pass: &Pass) -> [i64; 4] {
+    rect(pass.area)
+}
+
+fn rect(rect: vk::Rect2D) -> [i64; 4] {
+    let (x, y) = (i64::from(rect.offset.x), i64::from(rect.offset.y));
+    [x.max(0), y.max(0), x + i64::from(rect.extent.width), y + i64::from(rect.extent.height)]
+}
+
+fn primitive_context<'a>(
+    state: &State,
+    pipeline: &'a GraphicsPipeline,
+    context: &DrawContext<'_>,
+) -> PrimitiveContext<'a> {
+    let dynamic = |flag| pipeline.dynamic.contains(flag);
+    let mut raster = pipeline.raster;
+    if dynamic(DynamicState::LINE_WIDTH) {
+        raster.line_width = state.dynamic.line_width;
+    }
+    if dynamic(DynamicState::DEPTH_BIAS) {
+        raster.depth_bias = state.dynamic.depth_bias;
+    }
+    let fixed = pipeline.viewports.first().copied().unwrap_or_default();
+    PrimitiveContext {
+        raster,
+        bias: raster.depth_bias_enable.then_some(raster.depth_bias),
+        viewport: if dynamic(DynamicState::VIEWPORT) { state.dynamic.viewport } else { fixed },
+        fragment: pipeline.fragment.as_deref(),
+        depth_bits: context.depth_bits,
+    }
+}
+
+fn draw_context<'a>(
+    processor: &'a Processor<'_>,
+    pipeline: &'a GraphicsPipeline,
+    pass: &'a Pass,
+    bindings: &'a Bindings,
+) -> DrawContext<'a> {
+    let state = &processor.state;
+    let dynamic = |flag| pipeline.dynamic.contains(flag);
+    let depth_view = pass.subpass().depth_stencil.and_then(|attachment| pass.view(attachment));
+    let plane = |aspect| depth_view.and_then(|view| view.plane(aspect, 0, 0));
+    let depth_bits = depth_view.and_then(|view| format::info(view.desc.format)).map_or(0, |info| info.depth_bits);
+    let fixed = pipeline.scissors.first().copied().unwrap_or_default();
+    DrawContext {
+        fragment: pipeline.fragment.as_deref(),
+        bindings,
+        push: &state.push,
+        colors: colors(pipeline, pass),
+        depth: plane(vk::ImageAspectFlags::DEPTH),
+        stencil: plane(vk::ImageAspectFlags::STENCIL),
+        depth_bits,
+        tests: pipeline
+            .depth_stencil
+            .filter(|_| depth_view.is_some())
+            .map(|tests| with_dynamic(state, pipeline, tests)),
+        multisample: pipeline.multisample,
+        logic_op: pipeline.logic_op,
+        blend_constants: match dynamic(DynamicState::BLEND_CONSTANTS) {
+            true => state.dynamic.blend_constants,
+            false => pipeline.blend_constants,
+        },
+        scissor: rect(if dynamic(DynamicState::SCISSOR) { state.dynamic.scissor } else { fixed }),
+        occlusion: processor.occlusion.as_ref().map(|(_, _, count)| count),
+        deadline: processor.deadline,
+    }
+}
+
+fn with_dynamic(state: &State, pipeline: &GraphicsPipeline, mut tests: DepthStencilState) -> DepthStencilState {
+    let dynamic = |flag| pipeline.dynamic.contains(flag);
+    if dynamic(DynamicState::DEPTH_BOUNDS) {
+        tests.depth_bounds = state.dynamic.depth_bounds;
+    }
+    let faces: [&mut StencilState; 2] = [&mut tests.front, &mut tests.back];
+    for (face, [compare_mask, write_mask, reference]) in faces.into_iter().zip(state.dynamic.stencil) {
+        if dynamic(DynamicState::STENCIL_COMPARE_MASK) {
+            face.compare_mask = compare_mask;
+        }
+        if dynamic(DynamicState::STENCIL_WRITE_MASK) {
+            face.write_mask = write_mask;
+        }
+        if dynamic(DynamicState::STENCIL_REFERENCE) {
+            face.reference = reference;
+        }
+    }
+    tests
+}
+
+fn colors<'a>(pipeline: &GraphicsPipeline, pass: &'a Pass) -> Vec<ColorTarget<'a>> {
+    let Some(program) = &pipeline.fragment else { return Vec::new() };
+    let target = |(location, attachment): (usize, &Option<u32>)| {
+        let view = pass.view((*attachment)?)?;
+        let blend = *pipeline.blend.get(location)?;
+        Some(ColorTarget {
+            plane: view.plane(vk::ImageAspectFlags::COLOR, 0, 0)?,
+            info: format::info(view.desc.format)?,
+            blend,
+            outputs: outputs(program, location as u32, 0),
+            second: outputs(program, location as u32, 1),
+        })
+    };
+    pass.subpass().colors.iter().enumerate().filter_map(target).collect()
+}
+
+fn outputs(program: &Program, location: u32, index: u32) -> [Option<usize>; 4] {
+    std::array::from_fn(|component| program.output(Slot::Location { location, component: component as u32, index }))
+}

@@ -1,0 +1,131 @@
+//! Render passes: load and clear on first use, resolves at the end of subpasses. Stores need nothing: attachments are
+//! written in place.
+
+use std::sync::Arc;
+
+use ash::vk;
+
+use super::PassBegin;
+use crate::memory::SurfaceView;
+use crate::state::{ClearValue, PassDesc, SubpassDesc};
+use crate::transfer;
+
+/// A running render pass.
+pub struct Pass {
+    desc: Arc<PassDesc>,
+    views: Vec<Arc<SurfaceView>>,
+    /// Pixels that the pass touches.
+    pub area: vk::Rect2D,
+    layers: u32,
+    clears: Vec<ClearValue>,
+    used: Vec<bool>,
+    subpass: usize,
+}
+
+impl Pass {
+    /// Begins a pass with its first subpass.
+    pub fn begin(begin: &PassBegin) -> Self {
+        let mut pass = Self {
+            desc: begin.pass.clone(),
+            views: begin.views.clone(),
+            area: begin.area,
+            layers: begin.layers,
+            clears: begin.clears.clone(),
+            used: vec![false; begin.pass.attachments.len()],
+            subpass: 0,
+        };
+        pass.load();
+        pass
+    }
+
+    /// The running subpass.
+    pub fn subpass(&self) -> &SubpassDesc {
+        &self.desc.subpasses[self.subpass]
+    }
+
+    /// The view of an attachment.
+    pub fn view(&self, attachment: u32) -> Option<&Arc<SurfaceView>> {
+        self.views.get(attachment as usize)
+    }
+
+    /// Ends a subpass and begins the next.
+    pub fn next_subpass(&mut self) {
+        self.resolve();
+        self.subpass = (self.subpass + 1).min(self.desc.subpasses.len() - 1);
+        self.load();
+    }
+
+    /// Ends the pass.
+    pub fn end(self) {
+        self.resolve();
+    }
+
+    /// Clears attachments that this subpass is the first to use.
+    fn load(&mut self) {
+        let subpass = self.desc.subpasses[self.subpass].clone();
+        let all = subpass.inputs.iter().chain(&subpass.colors).chain(&subpass.resolves).chain([&subpass.depth_stencil]);
+        for attachment in all.flatten() {
+            if !std::mem::replace(&mut self.used[*attachment as usize], true) {
+                self.load_attachment(*attachment);
+            }
+        }
+    }
+
+    fn load_attachment(&self, attachment: u32) {
+        let desc = &self.desc.attachments[attachment as usize];
+        let clear = vk::AttachmentLoadOp::CLEAR;
+        let mut aspects = vk::ImageAspectFlags::empty();
+        if desc.load == clear {
+            aspects |= vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH;
+        }
+        if desc.stencil_load == clear {
+            aspects |= vk::ImageAspectFlags::STENCIL;
+        }
+        let (Some(view), Some(&value)) = (self.view(attachment), self.clears.get(attachment as usize)) else { return };
+        for layer in 0..self.layers {
+            transfer::clear_view(view, aspects, layer, self.area, value);
+        }
+    }
+
+    /// Clears parts of the subpass's attachments.
+    pub fn clear_attachments(&self, attachments: &[(vk::ImageAspectFlags, u32, ClearValue)], rects: &[vk::ClearRect]) {
+        for &(aspects, color, value) in attachments {
+            let is_color = aspects.contains(vk::ImageAspectFlags::COLOR);
+            let attachment = match is_color {
+                true => self.subpass().colors.get(color as usize).copied().flatten(),
+                false => self.subpass().depth_stencil,
+            };
+            let Some(view) = attachment.and_then(|attachment| self.view(attachment)) else { continue };
+            for rect in rects {
+                for layer in rect.base_array_layer..rect.base_array_layer.saturating_add(rect.layer_count) {
+                    if layer < self.layers {
+                        transfer::clear_view(view, aspects, layer, intersect(rect.rect, self.area), value);
+                    }
+                }
+            }
+        }
+    }
+
+    fn resolve(&self) {
+        let subpass = self.subpass();
+        for (color, resolve) in subpass.colors.iter().zip(&subpass.resolves) {
+            let views = (color.and_then(|index| self.view(index)), resolve.and_then(|index| self.view(index)));
+            if let (Some(source), Some(target)) = views {
+                for layer in 0..self.layers {
+                    transfer::resolve_view(source, target, layer, self.area);
+                }
+            }
+        }
+    }
+}
+
+fn intersect(a: vk::Rect2D, b: vk::Rect2D) -> vk::Rect2D {
+    let axis = |a0: i32, a_size: u32, b0: i32, b_size: u32| {
+        let low = i64::from(a0.max(b0));
+        let high = (i64::from(a0) + i64::from(a_size)).min(i64::from(b0) + i64::from(b_size));
+        (low as i32, (high - low).max(0) as u32)
+    };
+    let (x, width) = axis(a.offset.x, a.extent.width, b.offset.x, b.extent.width);
+    let (y, height) = axis(a.offset.y, a.extent.height, b.offset.y, b.extent.height);
+    vk::Rect2D { offset: vk::Offset2D { x, y }, extent: vk::Extent2D { width, height } }
+}

@@ -1,0 +1,282 @@
+//! The command processor: walks command lists, keeps state, and hands work to the units.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use ash::vk;
+use smallvec::SmallVec;
+
+use super::pass::Pass;
+use super::{Command, CommandList, QueryPool, dispatch, draw};
+use crate::gpu::{DeviceLost, Gpu};
+use crate::memory::Buffer;
+use crate::shader::Program;
+use crate::shader::interp::Deadline;
+use crate::shader::runtime::{Bindings, Bound, DescriptorSet, is_dynamic};
+use crate::state::{ComputePipeline, DepthBias, GraphicsPipeline};
+use crate::transfer;
+
+/// `maxPushConstantsSize`.
+pub const PUSH_CONSTANT_BYTES: usize = 256;
+/// How long a device waits for an event that nobody sets.
+const EVENT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A bound set with its dynamic offsets.
+pub(super) type BoundSet = (Arc<DescriptorSet>, SmallVec<[u32; 4]>);
+
+/// State that commands set.
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) graphics: Option<Arc<GraphicsPipeline>>,
+    pub(super) compute: Option<Arc<ComputePipeline>>,
+    pub(super) graphics_sets: Vec<Option<BoundSet>>,
+    pub(super) compute_sets: Vec<Option<BoundSet>>,
+    pub(super) vertex_buffers: Vec<Option<(Arc<Buffer>, u64)>>,
+    pub(super) index_buffer: Option<(Arc<Buffer>, u64, vk::IndexType)>,
+    pub(super) push: Vec<u8>,
+    pub(super) dynamic: Dynamic,
+}
+
+/// Values of dynamic state.
+#[derive(Default)]
+pub(super) struct Dynamic {
+    pub(super) viewport: vk::Viewport,
+    pub(super) scissor: vk::Rect2D,
+    pub(super) line_width: f32,
+    pub(super) depth_bias: DepthBias,
+    pub(super) blend_constants: [f32; 4],
+    pub(super) depth_bounds: [f32; 2],
+    /// Front and back: compare mask, write mask, reference.
+    pub(super) stencil: [[u32; 3]; 2],
+}
+
+impl State {
+    fn new() -> Self {
+        Self { push: vec![0; PUSH_CONSTANT_BYTES], ..Self::default() }
+    }
+
+    fn bind_sets(&mut self, point: vk::PipelineBindPoint, first: u32, sets: &[Arc<DescriptorSet>], offsets: &[u32]) {
+        let bound =
+            if point == vk::PipelineBindPoint::COMPUTE { &mut self.compute_sets } else { &mut self.graphics_sets };
+        let mut offsets = offsets.iter().copied();
+        for (index, set) in sets.iter().enumerate() {
+            let slot = first as usize + index;
+            if bound.len() <= slot {
+                bound.resize(slot + 1, None);
+            }
+            let own = offsets.by_ref().take(set.layout().dynamic_count() as usize).collect();
+            bound[slot] = Some((set.clone(), own));
+        }
+    }
+}
+
+/// Resolves a program's resources against bound sets.
+pub(super) fn resolve(program: &Program, sets: &[Option<BoundSet>]) -> Bindings {
+    let resources = program.resources.iter().map(|resource| {
+        let bound = sets.get(resource.set as usize).and_then(Option::as_ref);
+        bound.map_or_else(Vec::new, |(set, offsets)| resolve_binding(set, offsets, resource.binding))
+    });
+    Bindings { resources: resources.collect() }
+}
+
+fn resolve_binding(set: &DescriptorSet, offsets: &[u32], binding: u32) -> Vec<Bound> {
+    let layout = set.layout();
+    let Some(entry) = layout.find(binding) else { return Vec::new() };
+    let dynamic_before = layout.bindings.iter().take_while(|other| other.binding < binding);
+    let before: u32 = dynamic_before.filter(|other| is_dynamic(other.kind)).map(|other| other.count).sum();
+    let element = |index: u32| {
+        let offset = if is_dynamic(entry.kind) { offsets.get((before + index) as usize).copied() } else { None };
+        Bound::new(set.get(entry.first + index).unwrap_or_default(), offset.unwrap_or(0))
+    };
+    (0..entry.count).map(element).collect()
+}
+
+/// Walks command lists.
+pub struct Processor<'g> {
+    pub(super) gpu: &'g Gpu,
+    pub(super) deadline: &'g Deadline,
+    pub(super) state: State,
+    pub(super) pass: Option<Pass>,
+    /// Occlusion query that counts now.
+    pub(super) occlusion: Option<(Arc<QueryPool>, u32, AtomicU64)>,
+}
+
+impl<'g> Processor<'g> {
+    /// A processor with fresh state.
+    pub fn new(gpu: &'g Gpu, deadline: &'g Deadline) -> Self {
+        Self { gpu, deadline, state: State::new(), pass: None, occlusion: None }
+    }
+
+    /// Executes a primary list.
+    pub fn execute(&mut self, list: &CommandList) -> Result<(), DeviceLost> {
+        self.state = State::new();
+        self.run(list)
+    }
+
+    fn run(&mut self, list: &CommandList) -> Result<(), DeviceLost> {
+        list.commands.iter().try_for_each(|command| self.command(command))
+    }
+
+    fn command(&mut self, command: &Command) -> Result<(), DeviceLost> {
+        match command {
+            Command::BeginPass(begin) => self.pass = Some(Pass::begin(begin)),
+            Command::NextSubpass => {
+                if let Some(pass) = &mut self.pass {
+                    pass.next_subpass();
+                }
+            }
+            Command::EndPass => {
+                if let Some(pass) = self.pass.take() {
+                    pass.end();
+                }
+            }
+            Command::Draw { .. }
+            | Command::DrawIndexed { .. }
+            | Command::DrawIndirect { .. }
+            | Command::DrawIndexedIndirect { .. } => return draw::draw(self, command),
+            Command::Dispatch(groups) => return dispatch::dispatch(self, *groups),
+            Command::DispatchIndirect { buffer, offset } => {
+                return dispatch::dispatch(self, words(buffer, *offset));
+            }
+            Command::Execute(lists) => return self.execute_secondary(lists),
+            Command::WaitEvents(events) => {
+                if !events.iter().all(|event| event.wait(EVENT_TIMEOUT)) {
+                    return Err(DeviceLost);
+                }
+            }
+            Command::SetEvent(event) => event.set(),
+            Command::ResetEvent(event) => event.reset(),
+            Command::ClearAttachments { attachments, rects } => {
+                if let Some(pass) = &self.pass {
+                    pass.clear_attachments(attachments, rects);
+                }
+            }
+            _ if self.set_state(command) || self.query(command) => {}
+            _ => transfer(command),
+        }
+        Ok(())
+    }
+
+    fn execute_secondary(&mut self, lists: &[Arc<CommandList>]) -> Result<(), DeviceLost> {
+        let kept = std::mem::replace(&mut self.state, State::new());
+        for list in lists {
+            self.state = State::new();
+            self.run(list)?;
+        }
+        self.state = kept;
+        Ok(())
+    }
+
+    /// Executes a command that only sets state; false when it is another.
+    fn set_state(&mut self, command: &Command) -> bool {
+        let state = &mut self.state;
+        match command {
+            Command::BindGraphicsPipeline(pipeline) => state.graphics = Some(pipeline.clone()),
+            Command::BindComputePipeline(pipeline) => state.compute = Some(pipeline.clone()),
+            Command::BindDescriptorSets { point, first, sets, dynamic_offsets } => {
+                state.bind_sets(*point, *first, sets, dynamic_offsets);
+            }
+            Command::BindVertexBuffers { first, buffers } => {
+                let end = *first as usize + buffers.len();
+                if state.vertex_buffers.len() < end {
+                    state.vertex_buffers.resize(end, None);
+                }
+                for (slot, buffer) in state.vertex_buffers[*first as usize..].iter_mut().zip(buffers) {
+                    *slot = Some(buffer.clone());
+                }
+            }
+            Command::BindIndexBuffer { buffer, offset, index_type } => {
+                state.index_buffer = Some((buffer.clone(), *offset, *index_type));
+            }
+            Command::PushConstants { offset, data } => {
+                if let Some(target) = state.push.get_mut(*offset as usize..).and_then(|rest| rest.get_mut(..data.len()))
+                {
+                    target.copy_from_slice(data);
+                }
+            }
+            _ => return state.dynamic.set(command),
+        }
+        true
+    }
+
+    fn query(&mut self, command: &Command) -> bool {
+        match command {
+            Command::BeginQuery { pool, query, .. } => self.occlusion = Some((pool.clone(), *query, AtomicU64::new(0))),
+            Command::EndQuery { .. } => {
+                if let Some((pool, query, count)) = self.occlusion.take() {
+                    pool.write(query, &[count.into_inner()]);
+                }
+            }
+            Command::ResetQueryPool { pool, first, count } => pool.reset(*first, *count),
+            Command::WriteTimestamp { pool, query } => pool.write(*query, &[self.gpu.now()]),
+            Command::CopyQueryPoolResults { pool, first, count, target, offset, stride, flags } => {
+                for index in 0..*count {
+                    let bytes = pool.result_bytes(first + index, *flags);
+                    target.write(offset + u64::from(index) * stride, &bytes);
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl Dynamic {
+    fn set(&mut self, command: &Command) -> bool {
+        match command {
+            Command::SetViewports { first: 0, viewports } => {
+                self.viewport = viewports.first().copied().unwrap_or_default()
+            }
+            Command::SetScissors { first: 0, scissors } => self.scissor = scissors.first().copied().unwrap_or_default(),
+            Command::SetLineWidth(width) => self.line_width = *width,
+            Command::SetDepthBias(bias) => self.depth_bias = *bias,
+            Command::SetBlendConstants(constants) => self.blend_constants = *constants,
+            Command::SetDepthBounds(bounds) => self.depth_bounds = *bounds,
+            Command::SetStencilCompareMask { faces, mask } => self.set_stencil(*faces, 0, *mask),
+            Command::SetStencilWriteMask { faces, mask } => self.set_stencil(*faces, 1, *mask),
+            Command::SetStencilReference { faces, reference } => self.set_stencil(*faces, 2, *reference),
+            _ => return false,
+        }
+        true
+    }
+
+    fn set_stencil(&mut self, faces: vk::StencilFaceFlags, field: usize, value: u32) {
+        for (face, flag) in [vk::StencilFaceFlags::FRONT, vk::StencilFaceFlags::BACK].into_iter().enumerate() {
+            if faces.contains(flag) {
+                self.stencil[face][field] = value;
+            }
+        }
+    }
+}
+
+/// `N` words of a buffer; zeros outside.
+pub(super) fn words<const N: usize>(buffer: &Buffer, offset: u64) -> [u32; N] {
+    std::array::from_fn(|index| {
+        let mut bytes = [0; 4];
+        buffer.read(offset + 4 * index as u64, &mut bytes);
+        u32::from_le_bytes(bytes)
+    })
+}
+
+fn transfer(command: &Command) {
+    match command {
+        Command::CopyBuffer { source, target, regions } => transfer::copy_buffer(source, target, regions),
+        Command::CopyImage { source, target, regions } => transfer::copy_image(source, target, regions),
+        Command::BlitImage { source, target, regions, filter } => transfer::blit(source, target, regions, *filter),
+        Command::CopyBufferToImage { source, target, regions } => {
+            transfer::copy_buffer_image(source, target, regions, transfer::Direction::ToImage);
+        }
+        Command::CopyImageToBuffer { source, target, regions } => {
+            transfer::copy_buffer_image(target, source, regions, transfer::Direction::ToBuffer);
+        }
+        Command::UpdateBuffer { target, offset, data } => target.write(*offset, data),
+        Command::FillBuffer { target, offset, size, word } => transfer::fill_buffer(target, *offset, *size, *word),
+        Command::ClearColorImage { target, value, ranges }
+        | Command::ClearDepthStencilImage { target, value, ranges } => {
+            transfer::clear_image(target, *value, ranges);
+        }
+        Command::ResolveImage { source, target, regions } => transfer::resolve(source, target, regions),
+        _ => {}
+    }
+}

@@ -1,1 +1,0 @@
-//! Counters of every unit: name, unit and description in one table.

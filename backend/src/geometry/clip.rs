@@ -1,0 +1,131 @@
+//! Clipping of triangles and lines in clip space, by Sutherland and Hodgman's algorithm, one plane after the other.
+//!
+//! In x and y a guard band of four times the view volume is kept, so that few primitives need clipping there. `w` is kept
+//! positive. Source: Vulkan specification, "Primitive Clipping".
+
+use super::Vertex;
+
+/// How far x and y may reach, in view volumes.
+const GUARD_BAND: f32 = 4.0;
+/// Smallest `w`: vertices behind the eye never get to the division.
+const SMALLEST_W: f32 = 1e-7;
+
+/// Signed distance of a vertex to plane `plane`; not negative is inside.
+fn distance(vertex: &Vertex, plane: usize) -> f32 {
+    let [x, y, z, w] = vertex.position;
+    let distance = match plane {
+        0 => w - SMALLEST_W,
+        1 => z,
+        2 => w - z,
+        3 => GUARD_BAND * w - x,
+        4 => GUARD_BAND * w + x,
+        5 => GUARD_BAND * w - y,
+        6 => GUARD_BAND * w + y,
+        user => vertex.clip[user - 7],
+    };
+    // NaN positions are outside of everything.
+    if distance.is_nan() { -1.0 } else { distance }
+}
+
+/// Planes that apply to a primitive.
+fn planes(vertex: &Vertex, depth_clamp: bool) -> impl Iterator<Item = usize> + use<> {
+    (0..7 + vertex.clip.len()).filter(move |plane| !(depth_clamp && matches!(plane, 1 | 2)))
+}
+
+fn between(inside: &Vertex, outside: &Vertex, share: f32) -> Vertex {
+    let mix = |a: f32, b: f32| a + (b - a) * share;
+    let words = inside.varyings.iter().zip(&outside.varyings);
+    Vertex {
+        position: std::array::from_fn(|index| mix(inside.position[index], outside.position[index])),
+        point_size: mix(inside.point_size, outside.point_size),
+        clip: inside.clip.iter().zip(&outside.clip).map(|(&a, &b)| mix(a, b)).collect(),
+        // Integers and flat values are taken from the provoking vertex later, so mixing their bits does no harm.
+        varyings: words.map(|(&a, &b)| mix(f32::from_bits(a), f32::from_bits(b)).to_bits()).collect(),
+    }
+}
+
+fn crossing(inside: (&Vertex, f32), outside: (&Vertex, f32)) -> Vertex {
+    let share = inside.1 / (inside.1 - outside.1);
+    between(inside.0, outside.0, share)
+}
+
+/// Clips a convex polygon; fewer than 3 vertices: nothing is left.
+pub(super) fn polygon(mut vertices: Vec<Vertex>, depth_clamp: bool) -> Vec<Vertex> {
+    let Some(first) = vertices.first() else { return vertices };
+    for plane in planes(first, depth_clamp) {
+        let distances: Vec<f32> = vertices.iter().map(|vertex| distance(vertex, plane)).collect();
+        if distances.iter().all(|&distance| distance >= 0.0) {
+            continue;
+        }
+        let mut kept = Vec::with_capacity(vertices.len() + 1);
+        for index in 0..vertices.len() {
+            let next = (index + 1) % vertices.len();
+            let here = (&vertices[index], distances[index]);
+            let there = (&vertices[next], distances[next]);
+            if here.1 >= 0.0 {
+                kept.push(here.0.clone());
+            }
+            match (here.1 >= 0.0, there.1 >= 0.0) {
+                (true, false) => kept.push(crossing(here, there)),
+                (false, true) => kept.push(crossing(there, here)),
+                _ => {}
+            }
+        }
+        vertices = kept;
+        if vertices.len() < 3 {
+            return Vec::new();
+        }
+    }
+    vertices
+}
+
+/// Clips a line; `None` when nothing is left.
+pub(super) fn line(mut a: Vertex, mut b: Vertex, depth_clamp: bool) -> Option<[Vertex; 2]> {
+    for plane in planes(&a, depth_clamp) {
+        let (at_a, at_b) = (distance(&a, plane), distance(&b, plane));
+        match (at_a >= 0.0, at_b >= 0.0) {
+            (false, false) => return None,
+            (true, false) => b = crossing((&a, at_a), (&b, at_b)),
+            (false, true) => a = crossing((&b, at_b), (&a, at_a)),
+            (true, true) => {}
+        }
+    }
+    Some([a, b])
+}
+
+/// Whether a point is inside of every plane but the guard band's.
+pub(super) fn point_inside(vertex: &Vertex, depth_clamp: bool) -> bool {
+    planes(vertex, depth_clamp).all(|plane| distance(vertex, plane) >= 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vertex(position: [f32; 4]) -> Vertex {
+        Vertex { position, ..Vertex::default() }
+    }
+
+    #[test]
+    fn a_triangle_inside_is_left_alone() {
+        let corners = vec![vertex([0.0, 0.0, 0.5, 1.0]), vertex([1.0, 0.0, 0.5, 1.0]), vertex([0.0, 1.0, 0.5, 1.0])];
+        assert_eq!(polygon(corners, false).len(), 3);
+    }
+
+    #[test]
+    fn the_near_plane_cuts_a_corner_off() {
+        let corners = vec![vertex([0.0, 0.0, -1.0, 1.0]), vertex([1.0, 0.0, 1.0, 1.0]), vertex([0.0, 1.0, 1.0, 1.0])];
+        let cut = polygon(corners.clone(), false);
+        assert_eq!(cut.len(), 4);
+        assert!(cut.iter().all(|vertex| vertex.position[2] >= 0.0));
+        assert_eq!(polygon(corners, true).len(), 3);
+    }
+
+    #[test]
+    fn behind_the_eye_and_nan_vanish() {
+        let behind = vec![vertex([0.0, 0.0, 0.0, -1.0]); 3];
+        assert!(polygon(behind, false).is_empty());
+        assert!(polygon(vec![vertex([f32::NAN; 4]); 3], false).is_empty());
+        assert!(line(vertex([0.0; 4]), vertex([f32::NAN; 4]), false).is_none());
+    }
+}

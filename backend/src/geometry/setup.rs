@@ -1,0 +1,295 @@
+//! Set-up: perspective division, viewport, snapping, facing and culling, plane equations, depth bias.
+//!
+//! Lines become rectangles and points squares of two triangles each, so that one rasterizer serves all. Planes are solved
+//! in `f64` from unsnapped positions relative to the first vertex, rounded to `f32`, and evaluated in `f32` the same way
+//! everywhere. Source: Vulkan specification, "Rasterization".
+
+use ash::vk;
+use smallvec::SmallVec;
+
+use super::{Vertex, clip};
+use crate::raster::{self, Triangle};
+use crate::shader::{Interpolation, Program};
+use crate::state::{DepthBias, RasterState};
+
+/// A value over the screen: `origin + dx * x + dy * y`, with x and y relative to the primitive's reference point.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Plane {
+    origin: f32,
+    dx: f32,
+    dy: f32,
+}
+
+impl Plane {
+    /// The value at an offset from the reference point.
+    #[inline]
+    pub fn at(&self, x: f32, y: f32) -> f32 {
+        self.origin + self.dx * x + self.dy * y
+    }
+
+    fn constant(value: f32) -> Self {
+        Self { origin: value, dx: 0.0, dy: 0.0 }
+    }
+}
+
+/// A primitive ready for rasterization.
+#[derive(Debug, Clone)]
+pub struct Primitive {
+    /// Coverage.
+    pub triangle: Triangle,
+    /// Window position the planes are relative to, pixels.
+    pub reference: [f32; 2],
+    /// Window depth, bias included.
+    pub depth: Plane,
+    /// Reciprocal of clip w.
+    pub inverse_w: Plane,
+    /// Depth bias and viewport limits are applied; depth is clamped to these.
+    pub depth_range: [f32; 2],
+    /// One plane per input word of the fragment program; already divided by w where perspective-correct. Flat words
+    /// are in `flat`.
+    pub planes: SmallVec<[Plane; 16]>,
+    /// Words of the provoking vertex.
+    pub flat: SmallVec<[u32; 16]>,
+    /// Front facing.
+    pub front: bool,
+    /// Points: corner and reciprocal of the size, for the point coordinate.
+    pub point: Option<([f32; 2], f32)>,
+    /// Number of the primitive in its draw's instance.
+    pub id: u32,
+}
+
+/// What set-up needs to know besides vertices.
+pub struct PrimitiveContext<'a> {
+    /// Rasterization state, dynamic state applied.
+    pub raster: RasterState,
+    /// Depth bias, when enabled.
+    pub bias: Option<DepthBias>,
+    /// Viewport.
+    pub viewport: vk::Viewport,
+    /// Fragment program.
+    pub fragment: Option<&'a Program>,
+    /// Bits of the depth attachment's format, 0 without.
+    pub depth_bits: u32,
+}
+
+/// A vertex in window space.
+#[derive(Clone)]
+struct Window {
+    x: f32,
+    y: f32,
+    z: f32,
+    inverse_w: f32,
+    vertex: Vertex,
+}
+
+/// Clips, culls and sets up a primitive of 1, 2 or 3 vertices; `emit` gets what is left.
+pub fn set_up(context: &PrimitiveContext<'_>, vertices: &[&Vertex], id: u32, emit: &mut impl FnMut(Primitive)) {
+    match *vertices {
+        [point] => context.point(point, id, emit),
+        [a, b] => context.line(a, b, id, emit),
+        [a, b, c] => context.triangle([a, b, c], id, emit),
+        _ => {}
+    }
+}
+
+impl PrimitiveContext<'_> {
+    fn to_window(&self, vertex: Vertex) -> Window {
+        let [x, y, z, w] = vertex.position;
+        let inverse_w = 1.0 / w;
+        let view = &self.viewport;
+        let range = view.max_depth - view.min_depth;
+        Window {
+            x: (x * inverse_w + 1.0) * 0.5 * view.width + view.x,
+            y: (y * inverse_w + 1.0) * 0.5 * view.height + view.y,
+            z: z * inverse_w * range + view.min_depth,
+            inverse_w,
+            vertex,
+        }
+    }
+
+    fn triangle(&self, corners: [&Vertex; 3], id: u32, emit: &mut impl FnMut(Primitive)) {
+        let provoking = corners[0];
+        let clipped = clip::polygon(corners.map(Vertex::clone).to_vec(), self.raster.depth_clamp);
+        if clipped.len() < 3 {
+            return;
+        }
+        let window: Vec<Window> = clipped.into_iter().map(|vertex| self.to_window(vertex)).collect();
+        let Some(front) = self.facing(&window) else { return };
+        match self.raster.polygon_mode {
+            vk::PolygonMode::LINE => {
+                for index in 0..window.len() {
+                    let pair = [&window[index], &window[(index + 1) % window.len()]];
+                    self.window_line(pair, provoking, (id, front), emit);
+                }
+            }
+            vk::PolygonMode::POINT => {
+                for corner in &window {
+                    self.window_point(corner, 1.0, provoking, (id, front), emit);
+                }
+            }
+            _ => {
+                for pair in window[1..].windows(2) {
+                    let corners = [&window[0], &pair[0], &pair[1]];
+                    self.filled(corners, provoking, (id, front), None, emit);
+                }
+            }
+        }
+    }
+
+    /// Whether a polygon faces front; `None` when it is culled.
+    fn facing(&self, window: &[Window]) -> Option<bool> {
+        let mut area = 0.0f64;
+        for index in 0..window.len() {
+            let (a, b) = (&window[index], &window[(index + 1) % window.len()]);
+            area += f64::from(a.x) * f64::from(b.y) - f64::from(b.x) * f64::from(a.y);
+        }
+        // Positive is clockwise on a screen with y down.
+        let clockwise = area > 0.0;
+        let front = clockwise == (self.raster.front_face == vk::FrontFace::CLOCKWISE);
+        let culled = if front { vk::CullModeFlags::FRONT } else { vk::CullModeFlags::BACK };
+        (!self.raster.cull_mode.contains(culled)).then_some(front)
+    }
+
+    fn line(&self, a: &Vertex, b: &Vertex, id: u32, emit: &mut impl FnMut(Primitive)) {
+        let Some([from, to]) = clip::line(a.clone(), b.clone(), self.raster.depth_clamp) else { return };
+        let (from, to) = (self.to_window(from), self.to_window(to));
+        self.window_line([&from, &to], a, (id, true), emit);
+    }
+
+    /// A rectangle of the line's width around it. Attributes only change along the line.
+    fn window_line(
+        &self,
+        [a, b]: [&Window; 2],
+        provoking: &Vertex,
+        tag: (u32, bool),
+        emit: &mut impl FnMut(Primitive),
+    ) {
+        let (dx, dy) = (b.x - a.x, b.y - a.y);
+        let length = (dx * dx + dy * dy).sqrt();
+        if length <= 0.0 || !length.is_finite() {
+            return;
+        }
+        let half = 0.5 * self.raster.line_width / length;
+        let (nx, ny) = (-dy * half, dx * half);
+        let shifted =
+            |base: &Window, sign: f32| Window { x: base.x + nx * sign, y: base.y + ny * sign, ..base.clone() };
+        let corners = [shifted(a, 1.0), shifted(b, 1.0), shifted(b, -1.0), shifted(a, -1.0)];
+        self.filled([&corners[0], &corners[1], &corners[2]], provoking, tag, None, emit);
+        self.filled([&corners[0], &corners[2], &corners[3]], provoking, tag, None, emit);
+    }
+
+    fn point(&self, vertex: &Vertex, id: u32, emit: &mut impl FnMut(Primitive)) {
+        if clip::point_inside(vertex, self.raster.depth_clamp) {
+            let window = self.to_window(vertex.clone());
+            self.window_point(&window, vertex.point_size, vertex, (id, true), emit);
+        }
+    }
+
+    fn window_point(
+        &self,
+        centre: &Window,
+        size: f32,
+        provoking: &Vertex,
+        tag: (u32, bool),
+        emit: &mut impl FnMut(Primitive),
+    ) {
+        let size = if size.is_nan() { 1.0 } else { size.clamp(1.0, MAX_POINT_SIZE) };
+        let half = 0.5 * size;
+        let corner = |x: f32, y: f32| Window { x: centre.x + x * half, y: centre.y + y * half, ..centre.clone() };
+        let corners = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
+        let point = Some(([centre.x - half, centre.y - half], 1.0 / size));
+        self.filled([&corners[0], &corners[1], &corners[2]], provoking, tag, point, emit);
+        self.filled([&corners[0], &corners[2], &corners[3]], provoking, tag, point, emit);
+    }
+
+    fn filled(
+        &self,
+        corners: [&Window; 3],
+        provoking: &Vertex,
+        (id, front): (u32, bool),
+        point: Option<([f32; 2], f32)>,
+        emit: &mut impl FnMut(Primitive),
+    ) {
+        let Some(triangle) = Triangle::new(corners.map(|corner| [raster::snap(corner.x), raster::snap(corner.y)]))
+        else {
+            return;
+        };
+        let Some(solver) = Solver::new(corners) else { return };
+        let mut depth = solver.plane(corners.map(|corner| corner.z));
+        depth.origin += self.bias_of(&depth, corners);
+        let inverse_w = solver.plane(corners.map(|corner| corner.inverse_w));
+        let inputs = self.fragment.map_or(&[][..], |program| &program.inputs);
+        let plane = |(index, input): (usize, &crate::shader::InputSlot)| {
+            let values = corners.map(|corner| f32::from_bits(corner.vertex.varyings[index]));
+            match input.interpolation {
+                Interpolation::Flat => Plane::constant(0.0),
+                Interpolation::NoPerspective => solver.plane(values),
+                Interpolation::Smooth => {
+                    solver.plane(std::array::from_fn(|corner| values[corner] * corners[corner].inverse_w))
+                }
+            }
+        };
+        let (near, far) = (self.viewport.min_depth, self.viewport.max_depth);
+        emit(Primitive {
+            triangle,
+            reference: [corners[0].x, corners[0].y],
+            depth,
+            inverse_w,
+            depth_range: [near.min(far), near.max(far)],
+            planes: inputs.iter().enumerate().map(plane).collect(),
+            flat: provoking.varyings.clone().into_iter().collect(),
+            front,
+            point,
+            id,
+        });
+    }
+
+    fn bias_of(&self, depth: &Plane, corners: [&Window; 3]) -> f32 {
+        let Some(bias) = self.bias else { return 0.0 };
+        let resolvable = match self.depth_bits {
+            16 => 1.0 / 65536.0,
+            24 => 1.0 / 16_777_216.0,
+            _ => {
+                let largest = corners.iter().fold(0.0f32, |largest, corner| largest.max(corner.z.abs()));
+                let exponent = (largest.to_bits() >> 23).saturating_sub(23).max(1);
+                f32::from_bits(exponent << 23)
+            }
+        };
+        let slope = depth.dx.abs().max(depth.dy.abs());
+        let offset = slope * bias.slope + resolvable * bias.constant;
+        if bias.clamp > 0.0 {
+            offset.min(bias.clamp)
+        } else if bias.clamp < 0.0 {
+            offset.max(bias.clamp)
+        } else {
+            offset
+        }
+    }
+}
+
+/// Largest point size, pixels.
+pub const MAX_POINT_SIZE: f32 = 1024.0;
+
+/// Solves for planes through three window positions.
+struct Solver {
+    edges: [[f64; 2]; 2],
+    inverse_area: f64,
+}
+
+impl Solver {
+    fn new(corners: [&Window; 3]) -> Option<Self> {
+        let edge = |corner: &Window| {
+            [f64::from(corner.x) - f64::from(corners[0].x), f64::from(corner.y) - f64::from(corners[0].y)]
+        };
+        let edges = [edge(corners[1]), edge(corners[2])];
+        let area = edges[0][0] * edges[1][1] - edges[0][1] * edges[1][0];
+        (area != 0.0 && area.is_finite()).then(|| Self { edges, inverse_area: 1.0 / area })
+    }
+
+    fn plane(&self, values: [f32; 3]) -> Plane {
+        let rise = [1, 2].map(|corner| f64::from(values[corner]) - f64::from(values[0]));
+        let dx = (rise[0] * self.edges[1][1] - rise[1] * self.edges[0][1]) * self.inverse_area;
+        let dy = (rise[1] * self.edges[0][0] - rise[0] * self.edges[1][0]) * self.inverse_area;
+        Plane { origin: values[0], dx: dx as f32, dy: dy as f32 }
+    }
+}

@@ -1,0 +1,93 @@
+//! Depth bounds, stencil and depth tests of one sample, with their updates.
+//!
+//! Source: Vulkan specification, "Fragment Operations".
+
+use ash::vk;
+
+use super::{DrawContext, compare};
+use crate::format::{decode_depth, encode_depth};
+use crate::state::StencilState;
+
+/// Tests a sample and updates depth and stencil. Returns whether it goes on.
+pub(super) fn test(context: &DrawContext<'_>, x: u32, y: u32, sample: u32, depth: f32, front: bool) -> bool {
+    let Some(state) = &context.tests else { return true };
+    let stored = context.depth.map(|plane| decode_depth(context.depth_bits, plane.read_word(x, y, sample)));
+    if state.depth_bounds_test
+        && let Some(stored) = stored
+        && !(state.depth_bounds[0] <= stored && stored <= state.depth_bounds[1])
+    {
+        return false;
+    }
+    // What is compared is what would be stored.
+    let encoded = encode_depth(context.depth_bits, depth);
+    let depth_passes = match stored {
+        Some(stored) if state.depth_test => {
+            compare(state.depth_compare, decode_depth(context.depth_bits, encoded), stored)
+        }
+        _ => true,
+    };
+    let face = if front { &state.front } else { &state.back };
+    let stencil_passes = match context.stencil {
+        Some(plane) if state.stencil_test => {
+            let stored = plane.read_word(x, y, sample);
+            let (passes, updated) = stencil(face, stored, depth_passes);
+            if updated != stored {
+                plane.write_word(x, y, sample, updated);
+            }
+            passes
+        }
+        _ => true,
+    };
+    let passes = depth_passes && stencil_passes;
+    if passes
+        && state.depth_test
+        && state.depth_write
+        && let Some(plane) = context.depth
+    {
+        plane.write_word(x, y, sample, encoded);
+    }
+    passes
+}
+
+/// Whether the stencil test passes, and the value that is stored.
+fn stencil(face: &StencilState, stored: u32, depth_passes: bool) -> (bool, u32) {
+    let passes = compare(face.compare, face.reference & face.compare_mask, stored & face.compare_mask);
+    let op = match (passes, depth_passes) {
+        (false, _) => face.fail,
+        (true, false) => face.depth_fail,
+        (true, true) => face.pass,
+    };
+    let updated = operate(op, stored, face.reference);
+    let mask = face.write_mask & 0xff;
+    (passes, (stored & !mask) | (updated & mask))
+}
+
+fn operate(op: vk::StencilOp, stored: u32, reference: u32) -> u32 {
+    match op {
+        vk::StencilOp::ZERO => 0,
+        vk::StencilOp::REPLACE => reference & 0xff,
+        vk::StencilOp::INCREMENT_AND_CLAMP => (stored + 1).min(255),
+        vk::StencilOp::DECREMENT_AND_CLAMP => stored.saturating_sub(1),
+        vk::StencilOp::INVERT => !stored & 0xff,
+        vk::StencilOp::INCREMENT_AND_WRAP => (stored + 1) & 0xff,
+        vk::StencilOp::DECREMENT_AND_WRAP => stored.wrapping_sub(1) & 0xff,
+        _ => stored,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stencil_operations() {
+        let op = |op, stored| operate(op, stored, 0x155);
+        assert_eq!(op(vk::StencilOp::REPLACE, 3), 0x55);
+        assert_eq!(op(vk::StencilOp::INCREMENT_AND_CLAMP, 255), 255);
+        assert_eq!(op(vk::StencilOp::INCREMENT_AND_WRAP, 255), 0);
+        assert_eq!(op(vk::StencilOp::DECREMENT_AND_CLAMP, 0), 0);
+        assert_eq!(op(vk::StencilOp::DECREMENT_AND_WRAP, 0), 255);
+        assert_eq!(op(vk::StencilOp::INVERT, 0x0f), 0xf0);
+        assert_eq!(op(vk::StencilOp::KEEP, 9), 9);
+    }
+}

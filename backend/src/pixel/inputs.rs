@@ -1,0 +1,169 @@
+//! Inputs of a fragment wave: interpolated user variables and built-ins.
+
+use super::tile::Quad;
+use crate::geometry::Primitive;
+use crate::raster::{self, UNITS};
+use crate::shader::interp::{Interpolator, Lanes, WAVE};
+use crate::shader::{Builtin, InputSlot, Interpolation, Place, Program, Slot};
+
+/// The fragments of a wave: up to four quads, and the sample when each is shaded on its own.
+pub(super) struct WaveFragments<'a> {
+    pub(super) primitives: &'a [Primitive],
+    pub(super) quads: &'a [Quad],
+    pub(super) program: &'a Program,
+    pub(super) samples: u32,
+    pub(super) sample: Option<u32>,
+}
+
+const CENTRE: [f32; 2] = [0.5, 0.5];
+
+impl WaveFragments<'_> {
+    /// Fills in all input words.
+    pub(super) fn fill(&self, inputs: &mut [Lanes]) {
+        for (index, input) in self.program.inputs.iter().enumerate() {
+            let lanes = &mut inputs[index];
+            *lanes = [0; WAVE];
+            for (lane, word) in lanes.iter_mut().enumerate().take(self.quads.len() * 4) {
+                *word = self.word(index, input, lane);
+            }
+        }
+    }
+
+    fn quad(&self, lane: usize) -> &Quad {
+        &self.quads[lane / 4]
+    }
+
+    fn primitive(&self, lane: usize) -> &Primitive {
+        &self.primitives[self.quad(lane).primitive as usize]
+    }
+
+    /// Pixel of a lane.
+    fn pixel(&self, lane: usize) -> [u32; 2] {
+        let quad = self.quad(lane);
+        [quad.x + (lane as u32 & 1), quad.y + (lane as u32 >> 1 & 1)]
+    }
+
+    fn coverage(&self, lane: usize) -> u32 {
+        self.quad(lane).coverage[lane & 3]
+    }
+
+    /// Where in the pixel, 0 to 1, an input is evaluated.
+    fn place(&self, place: Place, lane: usize) -> [f32; 2] {
+        match (place, self.sample) {
+            (_, Some(sample)) => sample_place(self.samples, sample),
+            (Place::Centroid, None) => self.centroid(lane),
+            _ => CENTRE,
+        }
+    }
+
+    /// The centre when it is surely inside, else the first covered sample.
+    fn centroid(&self, lane: usize) -> [f32; 2] {
+        let covered = self.coverage(lane);
+        let full = (1u32 << self.samples) - 1;
+        if covered == 0 || covered == full { CENTRE } else { sample_place(self.samples, covered.trailing_zeros()) }
+    }
+
+    /// Offset of a place in a lane's pixel from its primitive's reference point.
+    fn relative(&self, lane: usize, [px, py]: [f32; 2]) -> [f32; 2] {
+        let [x, y] = self.pixel(lane);
+        let reference = self.primitive(lane).reference;
+        [x as f32 - reference[0] + px, y as f32 - reference[1] + py]
+    }
+
+    fn word(&self, index: usize, input: &InputSlot, lane: usize) -> u32 {
+        match input.slot {
+            Slot::Builtin(builtin, component) if !is_varying(builtin) => self.builtin(builtin, component, lane),
+            _ => self.varying(index, input.interpolation, lane, self.place(input.place, lane)),
+        }
+    }
+
+    fn varying(&self, index: usize, interpolation: Interpolation, lane: usize, place: [f32; 2]) -> u32 {
+        let primitive = self.primitive(lane);
+        let [x, y] = self.relative(lane, place);
+        match interpolation {
+            Interpolation::Flat => primitive.flat.get(index).copied().unwrap_or(0),
+            Interpolation::NoPerspective => primitive.planes[index].at(x, y).to_bits(),
+            Interpolation::Smooth => (primitive.planes[index].at(x, y) / primitive.inverse_w.at(x, y)).to_bits(),
+        }
+    }
+
+    fn builtin(&self, builtin: Builtin, component: u32, lane: usize) -> u32 {
+        match builtin {
+            Builtin::FragCoord => self.frag_coord(component, lane),
+            Builtin::FrontFacing => u32::from(self.primitive(lane).front),
+            Builtin::PointCoord => self.point_coord(component, lane),
+            Builtin::SampleId => self.sample.unwrap_or(0),
+            Builtin::SamplePosition => {
+                sample_place(self.samples, self.sample.unwrap_or(0))[component as usize & 1].to_bits()
+            }
+            Builtin::SampleMask => match self.sample {
+                Some(sample) => self.coverage(lane) & 1 << sample,
+                None => self.coverage(lane),
+            },
+            Builtin::HelperInvocation => u32::from(self.coverage(lane) == 0),
+            Builtin::PrimitiveId => self.primitive(lane).id,
+            _ => 0,
+        }
+    }
+
+    fn frag_coord(&self, component: u32, lane: usize) -> u32 {
+        let place = self.place(Place::Center, lane);
+        let [x, y] = self.pixel(lane);
+        let [dx, dy] = self.relative(lane, place);
+        let primitive = self.primitive(lane);
+        let value = match component {
+            0 => x as f32 + place[0],
+            1 => y as f32 + place[1],
+            2 => depth_at(primitive, dx, dy),
+            _ => primitive.inverse_w.at(dx, dy),
+        };
+        value.to_bits()
+    }
+
+    fn point_coord(&self, component: u32, lane: usize) -> u32 {
+        let Some((corner, inverse_size)) = self.primitive(lane).point else { return 0 };
+        let axis = component as usize & 1;
+        let place = self.place(Place::Center, lane);
+        ((self.pixel(lane)[axis] as f32 + place[axis] - corner[axis]) * inverse_size).to_bits()
+    }
+}
+
+fn is_varying(builtin: Builtin) -> bool {
+    matches!(builtin, Builtin::ClipDistance | Builtin::CullDistance)
+}
+
+/// A sample's place in its pixel, 0 to 1.
+fn sample_place(samples: u32, sample: u32) -> [f32; 2] {
+    let positions = raster::sample_positions(samples);
+    positions[sample as usize % positions.len()].map(|units| units as f32 / UNITS as f32)
+}
+
+/// Depth of a primitive at an offset from its reference point.
+pub(super) fn depth_at(primitive: &Primitive, x: f32, y: f32) -> f32 {
+    let [near, far] = primitive.depth_range;
+    primitive.depth.at(x, y).max(near).min(far)
+}
+
+/// Depth at a sample of a pixel.
+pub(super) fn depth_at_sample(primitive: &Primitive, (x, y): (u32, u32), samples: u32, sample: u32) -> f32 {
+    let [px, py] = sample_place(samples, sample);
+    depth_at(primitive, x as f32 - primitive.reference[0] + px, y as f32 - primitive.reference[1] + py)
+}
+
+impl Interpolator for WaveFragments<'_> {
+    fn at_offset(&self, slot: u32, lane: usize, [dx, dy]: [f32; 2]) -> u32 {
+        if lane / 4 >= self.quads.len() {
+            return 0;
+        }
+        let input = &self.program.inputs[slot as usize];
+        self.varying(slot as usize, input.interpolation, lane, [0.5 + dx, 0.5 + dy])
+    }
+
+    fn sample_offset(&self, sample: u32) -> [f32; 2] {
+        sample_place(self.samples, sample).map(|place| place - 0.5)
+    }
+
+    fn centroid_offset(&self, lane: usize) -> [f32; 2] {
+        if lane / 4 >= self.quads.len() { [0.0; 2] } else { self.centroid(lane).map(|place| place - 0.5) }
+    }
+}

@@ -1,0 +1,280 @@
+//! One tile: its primitives in API order, to covered quads, early tests, packed fragment waves, late tests, export.
+//!
+//! Quads of several primitives of a draw share a wave. Quads are exported in the order in which they were rasterized, so
+//! results are those of one fragment after the other.
+
+use std::sync::atomic::Ordering;
+
+use super::export::{Colors, export};
+use super::inputs::{WaveFragments, depth_at_sample};
+use super::{DrawContext, depth_stencil};
+use crate::geometry::Primitive;
+use crate::raster::{Criterion, GROUP_LOG2, UNITS, sample_mask, sample_positions};
+use crate::shader::interp::{Environment, Stop, Wave};
+use crate::shader::{Builtin, Slot};
+
+/// Quads a wave holds.
+const QUADS: usize = 4;
+
+/// A 2x2 quad of one primitive.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Quad {
+    pub(super) primitive: u32,
+    pub(super) x: u32,
+    pub(super) y: u32,
+    /// Covered samples of the pixels (0,0) (1,0) (0,1) (1,1).
+    pub(super) coverage: [u32; 4],
+}
+
+/// What a worker keeps from tile to tile.
+#[derive(Default)]
+pub struct TileScratch {
+    wave: Wave,
+    quads: Vec<Quad>,
+}
+
+/// Processes the primitives `bin` (indices into `primitives`) inside `area` (`[x0, y0, x1, y1]`, pixels, inside the
+/// render area). Returns false when a program was interrupted.
+pub fn process_tile(
+    context: &DrawContext<'_>,
+    primitives: &[Primitive],
+    bin: &[u32],
+    area: [i64; 4],
+    scratch: &mut TileScratch,
+) -> bool {
+    let mut tile = Tile { context, primitives, area, scratch, passed: 0, ok: true };
+    tile.scratch.quads.clear();
+    for &index in bin {
+        tile.primitive(index);
+    }
+    tile.flush();
+    if let Some(counter) = context.occlusion {
+        counter.fetch_add(tile.passed, Ordering::Relaxed);
+    }
+    tile.ok
+}
+
+struct Tile<'a, 's> {
+    context: &'a DrawContext<'a>,
+    primitives: &'a [Primitive],
+    area: [i64; 4],
+    scratch: &'s mut TileScratch,
+    passed: u64,
+    ok: bool,
+}
+
+impl Tile<'_, '_> {
+    fn primitive(&mut self, index: u32) {
+        let primitives = self.primitives;
+        let triangle = &primitives[index as usize].triangle;
+        let bounds = triangle.pixel_bounds();
+        let (area, scissor) = (self.area, self.context.scissor);
+        let low = |axis: usize| bounds[axis].max(area[axis]).max(scissor[axis]);
+        let high = |axis: usize| bounds[axis].min(area[axis]).min(scissor[axis]);
+        let window = [low(0), low(1), high(2), high(3)];
+        if window[0] >= window[2] || window[1] >= window[3] {
+            return;
+        }
+        let side = 1 << GROUP_LOG2;
+        let start = |value: i64| value & !(side - 1);
+        for group_y in (start(window[1])..window[3]).step_by(side as usize) {
+            for group_x in (start(window[0])..window[2]).step_by(side as usize) {
+                let cell = |criterion| triangle.covers_cell(group_x * UNITS, group_y * UNITS, side * UNITS, criterion);
+                if cell(Criterion::Conservative) {
+                    let full = cell(Criterion::Inner);
+                    self.group(index, [group_x, group_y], window, full);
+                }
+            }
+        }
+    }
+
+    fn group(&mut self, index: u32, [group_x, group_y]: [i64; 2], window: [i64; 4], full: bool) {
+        let side = 1 << GROUP_LOG2;
+        for y in (group_y..group_y + side).step_by(2) {
+            for x in (group_x..group_x + side).step_by(2) {
+                let outside = x >= window[2] || y >= window[3] || x + 2 <= window[0] || y + 2 <= window[1];
+                if !outside {
+                    self.quad(index, [x, y], window, full);
+                }
+            }
+        }
+    }
+
+    fn quad(&mut self, index: u32, [x, y]: [i64; 2], window: [i64; 4], full: bool) {
+        let mut coverage = [0; 4];
+        let mut any = 0;
+        for (pixel, mask) in coverage.iter_mut().enumerate() {
+            let (px, py) = (x + (pixel as i64 & 1), y + (pixel as i64 >> 1));
+            let inside = px >= window[0] && px < window[2] && py >= window[1] && py < window[3];
+            if inside {
+                *mask = self.pixel_coverage(index, px, py, full);
+                any |= *mask;
+            }
+        }
+        if any == 0 {
+            return;
+        }
+        let mut quad = Quad { primitive: index, x: x as u32, y: y as u32, coverage };
+        if self.context.tests_early() {
+            any = self.test(&mut quad, None);
+        }
+        if any != 0 && self.context.fragment.is_some() {
+            self.scratch.quads.push(quad);
+            if self.scratch.quads.len() == QUADS {
+                self.flush();
+            }
+        }
+    }
+
+    fn pixel_coverage(&self, index: u32, x: i64, y: i64, full: bool) -> u32 {
+        let multisample = &self.context.multisample;
+        let allowed = sample_mask(multisample);
+        if full {
+            return allowed;
+        }
+        let triangle = &self.primitives[index as usize].triangle;
+        let mut mask = 0;
+        for (sample, [sx, sy]) in sample_positions(multisample.samples).iter().enumerate() {
+            mask |= u32::from(triangle.covers_point(x * UNITS + sx, y * UNITS + sy)) << sample;
+        }
+        mask & allowed
+    }
+
+    /// Depth and stencil tests of all covered samples; what fails is removed. `depth` gives a pixel's own depth, when its
+    /// program wrote one. Returns all samples that are left.
+    fn test(&mut self, quad: &mut Quad, depth: Option<[f32; 4]>) -> u32 {
+        let primitive = &self.primitives[quad.primitive as usize];
+        let samples = self.context.multisample.samples;
+        let mut all = 0;
+        for (pixel, mask) in quad.coverage.iter_mut().enumerate() {
+            let (x, y) = (quad.x + (pixel as u32 & 1), quad.y + (pixel as u32 >> 1));
+            for sample in 0..samples {
+                if *mask >> sample & 1 == 0 {
+                    continue;
+                }
+                let depth = match depth {
+                    Some(depth) => depth[pixel],
+                    None => depth_at_sample(primitive, (x, y), samples, sample),
+                };
+                if depth_stencil::test(self.context, x, y, sample, depth, primitive.front) {
+                    self.passed += 1;
+                } else {
+                    *mask &= !(1 << sample);
+                }
+            }
+            all |= *mask;
+        }
+        all
+    }
+
+    /// Shades and exports the quads that wait.
+    fn flush(&mut self) {
+        if self.scratch.quads.is_empty() {
+            return;
+        }
+        if self.context.shades_samples() {
+            for sample in 0..self.context.multisample.samples {
+                self.shade(Some(sample));
+            }
+        } else {
+            self.shade(None);
+        }
+        self.scratch.quads.clear();
+    }
+
+    fn shade(&mut self, sample: Option<u32>) {
+        let Some(program) = self.context.fragment else { return };
+        let quads: smallvec::SmallVec<[Quad; QUADS]> =
+            self.scratch.quads.iter().map(|quad| of_sample(quad, sample)).collect();
+        let lanes = ((1u32 << (quads.len() * 4)) - 1) as u16;
+        let covered = |lane: usize| quads[lane / 4].coverage[lane & 3] != 0;
+        let helpers = (0..quads.len() * 4).filter(|&lane| !covered(lane)).fold(0u16, |mask, lane| mask | 1 << lane);
+        if lanes == helpers {
+            return;
+        }
+        let samples = self.context.multisample.samples;
+        let fragments = WaveFragments { primitives: self.primitives, quads: &quads, program, samples, sample };
+        let wave = &mut self.scratch.wave;
+        wave.start(program, lanes, helpers);
+        fragments.fill(&mut wave.inputs);
+        let environment = Environment {
+            bindings: self.context.bindings,
+            push: self.context.push,
+            shared: None,
+            interpolator: Some(&fragments),
+            deadline: self.context.deadline,
+        };
+        if wave.run(program, &environment) == Stop::Interrupted {
+            self.ok = false;
+            return;
+        }
+        for (number, quad) in quads.iter().enumerate() {
+            self.finish(*quad, number * 4);
+        }
+    }
+
+    /// What follows the program: coverage it changed, late tests, export.
+    fn finish(&mut self, mut quad: Quad, first_lane: usize) {
+        let Some(program) = self.context.fragment else { return };
+        let wave = &self.scratch.wave;
+        for (pixel, mask) in quad.coverage.iter_mut().enumerate() {
+            let lane = first_lane + pixel;
+            if wave.killed() >> lane & 1 != 0 {
+                *mask = 0;
+            }
+            if let Some(slot) = program.output_builtin(Builtin::SampleMask, 0) {
+                *mask &= wave.outputs[slot][lane];
+            }
+            if self.context.multisample.alpha_to_coverage {
+                *mask &= self.alpha_coverage(lane);
+            }
+        }
+        if !self.context.tests_early() {
+            let depth_slot = program.output_builtin(Builtin::FragDepth, 0);
+            let depth = depth_slot
+                .map(|slot| std::array::from_fn(|pixel| f32::from_bits(wave.outputs[slot][first_lane + pixel])));
+            self.test(&mut quad, depth);
+        }
+        for (pixel, &mask) in quad.coverage.iter().enumerate() {
+            if mask != 0 {
+                let position = (quad.x + (pixel as u32 & 1), quad.y + (pixel as u32 >> 1));
+                self.export(position, mask, first_lane + pixel);
+            }
+        }
+    }
+
+    /// As many samples as alpha's share, the first ones.
+    fn alpha_coverage(&self, lane: usize) -> u32 {
+        let slot = Slot::Location { location: 0, component: 3, index: 0 };
+        let slot = self.context.fragment.and_then(|program| program.output(slot));
+        let Some(slot) = slot else { return u32::MAX };
+        let alpha = f32::from_bits(self.scratch.wave.outputs[slot][lane]);
+        let samples = self.context.multisample.samples;
+        let count = (alpha.max(0.0).min(1.0) * samples as f32 + 0.5) as u32;
+        (1 << count) - 1
+    }
+
+    fn export(&self, position: (u32, u32), mask: u32, lane: usize) {
+        let outputs = &self.scratch.wave.outputs;
+        for target in &self.context.colors {
+            if target.outputs.iter().all(Option::is_none) {
+                continue;
+            }
+            let one = crate::format::one(target.info.class);
+            let word = |slot: Option<usize>| slot.map_or(0, |slot| outputs[slot][lane]);
+            let mut colors = Colors { source: target.outputs.map(word), second: target.second.map(word) };
+            if self.context.multisample.alpha_to_one {
+                (colors.source[3], colors.second[3]) = (one, one);
+            }
+            export(self.context, target, position, mask, colors);
+        }
+    }
+}
+
+/// A quad with only one sample left, when samples are shaded on their own.
+fn of_sample(quad: &Quad, sample: Option<u32>) -> Quad {
+    match sample {
+        Some(sample) => Quad { coverage: quad.coverage.map(|mask| mask & 1 << sample), ..*quad },
+        None => *quad,
+    }
+}

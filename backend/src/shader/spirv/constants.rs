@@ -1,0 +1,182 @@
+//! Constants, specialization constants, and constant folding of `OpSpecConstantOp`. A constant is its flattened words.
+
+use std::collections::HashMap;
+
+use spirv::{Decoration, Op};
+
+use super::module::{MAX_NESTING, MAX_WORDS, Module, Ty};
+use super::parse::Instruction;
+use super::translate::scalar;
+use super::{Error, Result, Specialization};
+
+/// Words of each constant, with its type.
+#[derive(Debug, Default)]
+pub(super) struct Constants {
+    values: HashMap<u32, (u32, Vec<u32>)>,
+}
+
+impl Constants {
+    /// Evaluates all constants of a module.
+    pub(super) fn new(module: &Module, specialization: &Specialization) -> Result<Self> {
+        let mut constants = Self::default();
+        for inst in &module.constants {
+            let (ty, id) = (inst.word(0)?, inst.word(1)?);
+            let words = constants.evaluate(module, inst, ty, id, specialization)?;
+            constants.values.insert(id, (ty, words));
+        }
+        Ok(constants)
+    }
+
+    /// Words and type of a constant.
+    pub(super) fn get(&self, id: u32) -> Option<(u32, &[u32])> {
+        self.values.get(&id).map(|(ty, words)| (*ty, words.as_slice()))
+    }
+
+    /// The word of a scalar constant.
+    pub(super) fn scalar(&self, id: u32) -> Option<u32> {
+        self.get(id)?.1.first().copied()
+    }
+
+    fn evaluate(
+        &self,
+        module: &Module,
+        inst: &Instruction,
+        ty: u32,
+        id: u32,
+        specialization: &Specialization,
+    ) -> Result<Vec<u32>> {
+        let special = module.decoration_word((id, None), Decoration::SpecId);
+        let given = special.and_then(|special| specialization.iter().find(|(id, _)| *id == special));
+        let given = given.map(|(_, word)| *word);
+        match inst.op {
+            Op::ConstantTrue => Ok(vec![1]),
+            Op::ConstantFalse => Ok(vec![0]),
+            Op::SpecConstantTrue => Ok(vec![given.map_or(1, |word| u32::from(word != 0))]),
+            Op::SpecConstantFalse => Ok(vec![given.map_or(0, |word| u32::from(word != 0))]),
+            Op::Constant => Ok(vec![inst.word(2)?]),
+            Op::SpecConstant => Ok(vec![given.unwrap_or(inst.word(2)?)]),
+            Op::ConstantComposite | Op::SpecConstantComposite => self.composite(inst.rest(2)),
+            Op::SpecConstantOp => self.operation(module, inst, ty),
+            _ => Ok(vec![0; self.words(module, ty)? as usize]),
+        }
+    }
+
+    fn composite(&self, parts: &[u32]) -> Result<Vec<u32>> {
+        let mut out = Vec::new();
+        for &part in parts {
+            out.extend_from_slice(self.get(part).ok_or(Error::Malformed("a constant of something else"))?.1);
+            if out.len() > MAX_WORDS as usize {
+                return Err(Error::Unsupported("a constant this large".into()));
+            }
+        }
+        Ok(out)
+    }
+
+    fn operation(&self, module: &Module, inst: &Instruction, ty: u32) -> Result<Vec<u32>> {
+        let op = Op::from_u32(inst.word(2)?).ok_or(Error::Malformed("unknown operation"))?;
+        let operand = |index: usize| {
+            let id = inst.word(index)?;
+            self.get(id).map(|(_, words)| words).ok_or(Error::Malformed("an operand is not constant"))
+        };
+        match op {
+            Op::CompositeExtract => {
+                let (ty, words) = self.get(inst.word(3)?).ok_or(Error::Malformed("an operand is not constant"))?;
+                let (first, part) = self.part(module, ty, inst.rest(4))?;
+                let count = self.words(module, part)?;
+                slice(words, first, count).map(<[u32]>::to_vec)
+            }
+            Op::VectorShuffle => {
+                let both = [operand(3)?, operand(4)?].concat();
+                inst.rest(5).iter().map(|&index| Ok(both.get(index as usize).copied().unwrap_or(0))).collect()
+            }
+            _ => {
+                let count = self.words(module, ty)? as usize;
+                let operands: Vec<&[u32]> = (3..inst.words.len()).map(operand).collect::<Result<_>>()?;
+                (0..count).map(|index| fold(op, &operands, index)).collect()
+            }
+        }
+    }
+
+    /// Words of a flattened value of a type.
+    pub(super) fn words(&self, module: &Module, ty: u32) -> Result<u32> {
+        self.words_nested(module, ty, 0)
+    }
+
+    fn words_nested(&self, module: &Module, ty: u32, nesting: u32) -> Result<u32> {
+        if nesting > MAX_NESTING {
+            return Err(Error::Unsupported("types nested this deeply".into()));
+        }
+        let inner = |ty: u32| self.words_nested(module, ty, nesting + 1);
+        let words = match module.ty(ty)? {
+            Ty::Bool | Ty::Int | Ty::Float => 1,
+            Ty::Vector(part, count) | Ty::Matrix(part, count) => u64::from(inner(*part)?) * u64::from(*count),
+            Ty::Array(part, length) => u64::from(inner(*part)?) * u64::from(self.length(*length)?),
+            Ty::Struct(parts) => parts.iter().map(|&part| inner(part).map(u64::from)).sum::<Result<u64>>()?,
+            _ => 0,
+        };
+        if words > u64::from(MAX_WORDS) {
+            return Err(Error::Unsupported("a value this large".into()));
+        }
+        Ok(words as u32)
+    }
+
+    /// Length of an array from the id of its length.
+    pub(super) fn length(&self, id: u32) -> Result<u32> {
+        self.scalar(id).ok_or(Error::Malformed("an array's length is not constant"))
+    }
+
+    /// First word and type of the part of a composite that literal indices name.
+    pub(super) fn part(&self, module: &Module, ty: u32, indices: &[u32]) -> Result<(u32, u32)> {
+        let (mut first, mut ty) = (0, ty);
+        for &index in indices {
+            let (offset, part) = self.member(module, ty, index)?;
+            first += offset;
+            ty = part;
+        }
+        Ok((first, ty))
+    }
+
+    /// First word and type of member `index` of a composite.
+    pub(super) fn member(&self, module: &Module, ty: u32, index: u32) -> Result<(u32, u32)> {
+        let out_of_range = Error::Malformed("an index is out of range");
+        match module.ty(ty)? {
+            Ty::Vector(part, count) | Ty::Matrix(part, count) if index < *count => {
+                Ok((index * self.words(module, *part)?, *part))
+            }
+            Ty::Array(part, length) if index < self.length(*length)? => Ok((index * self.words(module, *part)?, *part)),
+            Ty::Struct(parts) => {
+                let part = *parts.get(index as usize).ok_or(out_of_range)?;
+                let before = parts[..index as usize].iter().map(|&part| self.words(module, part));
+                Ok((before.sum::<Result<u32>>()?, part))
+            }
+            _ => Err(out_of_range),
+        }
+    }
+}
+
+/// `count` words of a value from word `first` on.
+pub(super) fn slice<T>(words: &[T], first: u32, count: u32) -> Result<&[T]> {
+    let range = first as usize..first as usize + count as usize;
+    words.get(range).ok_or(Error::Malformed("a composite is smaller than its type"))
+}
+
+fn fold(op: Op, operands: &[&[u32]], index: usize) -> Result<u32> {
+    let word = |operand: usize| operands.get(operand).and_then(|words| words.get(index).or(words.first())).copied();
+    let unsupported = || Error::Unsupported(format!("constant {op:?}"));
+    let (a, b, c) = (word(0), word(1), word(2));
+    if op == Op::Select
+        && let (Some(a), Some(b), Some(c)) = (a, b, c)
+    {
+        return Ok(if a != 0 { b } else { c });
+    }
+    if let (Some((op, swapped)), Some(a), Some(b)) = (scalar::binary(op), a, b) {
+        return Ok(if swapped { op.apply(b, a) } else { op.apply(a, b) });
+    }
+    if let (Some((op, swapped)), Some(a), Some(b)) = (scalar::negated_binary(op), a, b) {
+        return Ok(1 ^ if swapped { op.apply(b, a) } else { op.apply(a, b) });
+    }
+    match (scalar::unary(op), a) {
+        (Some(op), Some(a)) => Ok(op.apply(a)),
+        _ => Err(unsupported()),
+    }
+}

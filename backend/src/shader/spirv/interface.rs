@@ -1,0 +1,177 @@
+//! Interface variables: flattened to words, each with its location and component or its built-in.
+
+use spirv::{BuiltIn, Decoration, ExecutionModel};
+
+use super::constants::Constants;
+use super::module::{Module, Ty};
+use super::{Error, Result};
+use crate::shader::ir::Type;
+use crate::shader::{Builtin, Interpolation, Place, Slot};
+
+/// One word of an interface variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Word {
+    pub(super) slot: Slot,
+    pub(super) ty: Type,
+    pub(super) interpolation: Interpolation,
+    pub(super) place: Place,
+}
+
+/// The words of a variable of pointee type `ty`.
+pub(super) fn words(
+    module: &Module,
+    constants: &Constants,
+    model: ExecutionModel,
+    variable: u32,
+    ty: u32,
+) -> Result<Vec<Word>> {
+    let mut flattener = Flattener { module, constants, model, out: Vec::new() };
+    let target = (variable, None);
+    flattener.target(target, ty, Cursor::default())?;
+    Ok(flattener.out)
+}
+
+/// Where the next word lies.
+#[derive(Debug, Clone, Copy)]
+struct Cursor {
+    location: u32,
+    component: u32,
+    index: u32,
+    builtin: Option<(Builtin, u32)>,
+    interpolation: Interpolation,
+    place: Place,
+}
+
+impl Default for Cursor {
+    fn default() -> Self {
+        Self {
+            location: 0,
+            component: 0,
+            index: 0,
+            builtin: None,
+            interpolation: Interpolation::Smooth,
+            place: Place::Center,
+        }
+    }
+}
+
+struct Flattener<'a> {
+    module: &'a Module,
+    constants: &'a Constants,
+    model: ExecutionModel,
+    out: Vec<Word>,
+}
+
+impl Flattener<'_> {
+    /// Flattens a variable or block member with its decorations. Returns the location after it.
+    fn target(&mut self, target: (u32, Option<u32>), ty: u32, mut cursor: Cursor) -> Result<u32> {
+        let word = |decoration| self.module.decoration_word(target, decoration);
+        if let Some(builtin) = word(Decoration::BuiltIn) {
+            cursor.builtin = Some((self.builtin(builtin)?, 0));
+        }
+        cursor.location = word(Decoration::Location).unwrap_or(cursor.location);
+        cursor.component = word(Decoration::Component).unwrap_or(cursor.component);
+        cursor.index = word(Decoration::Index).unwrap_or(cursor.index);
+        let has = |decoration| self.module.has(target, decoration);
+        if has(Decoration::Flat) {
+            cursor.interpolation = Interpolation::Flat;
+        } else if has(Decoration::NoPerspective) {
+            cursor.interpolation = Interpolation::NoPerspective;
+        }
+        if has(Decoration::Centroid) {
+            cursor.place = Place::Centroid;
+        } else if has(Decoration::Sample) {
+            cursor.place = Place::Sample;
+        }
+        self.value(ty, cursor)
+    }
+
+    fn value(&mut self, ty: u32, cursor: Cursor) -> Result<u32> {
+        match self.module.ty(ty)? {
+            Ty::Struct(members) => {
+                let mut location = cursor.location;
+                for (index, &member) in members.iter().enumerate() {
+                    location = self.target((ty, Some(index as u32)), member, Cursor { location, ..cursor })?;
+                }
+                Ok(location)
+            }
+            Ty::Array(element, length) => self.repeat(*element, self.constants.length(*length)?, cursor),
+            Ty::Matrix(column, count) => self.repeat(*column, *count, cursor),
+            Ty::Vector(part, count) => {
+                for component in 0..*count {
+                    self.word(*part, cursor, component)?;
+                }
+                Ok(cursor.location + 1)
+            }
+            _ => {
+                self.word(ty, cursor, 0)?;
+                Ok(cursor.location + 1)
+            }
+        }
+    }
+
+    fn repeat(&mut self, element: u32, count: u32, cursor: Cursor) -> Result<u32> {
+        let words = self.constants.words(self.module, element)?;
+        let mut location = cursor.location;
+        for index in 0..count {
+            let builtin = cursor.builtin.map(|(builtin, word)| (builtin, word + index * words));
+            location = self.value(element, Cursor { location, builtin, ..cursor })?;
+        }
+        Ok(location)
+    }
+
+    fn word(&mut self, ty: u32, cursor: Cursor, component: u32) -> Result<()> {
+        let slot = match cursor.builtin {
+            Some((builtin, word)) => Slot::Builtin(builtin, word + component),
+            None => Slot::Location {
+                location: cursor.location,
+                component: cursor.component + component,
+                index: cursor.index,
+            },
+        };
+        let ty = scalar_type(self.module, ty)?;
+        let integer = ty != Type::F32 && cursor.builtin.is_none();
+        let interpolation = if integer { Interpolation::Flat } else { cursor.interpolation };
+        self.out.push(Word { slot, ty, interpolation, place: cursor.place });
+        Ok(())
+    }
+
+    fn builtin(&self, word: u32) -> Result<Builtin> {
+        let builtin = BuiltIn::from_u32(word).ok_or(Error::Malformed("unknown built-in"))?;
+        Ok(match builtin {
+            BuiltIn::Position => Builtin::Position,
+            BuiltIn::PointSize => Builtin::PointSize,
+            BuiltIn::ClipDistance => Builtin::ClipDistance,
+            BuiltIn::CullDistance => Builtin::CullDistance,
+            BuiltIn::VertexIndex => Builtin::VertexIndex,
+            BuiltIn::InstanceIndex => Builtin::InstanceIndex,
+            BuiltIn::FragCoord => Builtin::FragCoord,
+            BuiltIn::FrontFacing => Builtin::FrontFacing,
+            BuiltIn::PointCoord => Builtin::PointCoord,
+            BuiltIn::SampleId => Builtin::SampleId,
+            BuiltIn::SamplePosition => Builtin::SamplePosition,
+            BuiltIn::SampleMask => Builtin::SampleMask,
+            BuiltIn::FragDepth => Builtin::FragDepth,
+            BuiltIn::HelperInvocation => Builtin::HelperInvocation,
+            BuiltIn::Layer if self.model == ExecutionModel::Fragment => Builtin::Layer,
+            BuiltIn::ViewportIndex if self.model == ExecutionModel::Fragment => Builtin::ViewportIndex,
+            BuiltIn::PrimitiveId => Builtin::PrimitiveId,
+            BuiltIn::NumWorkgroups => Builtin::NumWorkgroups,
+            BuiltIn::WorkgroupId => Builtin::WorkgroupId,
+            BuiltIn::LocalInvocationId => Builtin::LocalInvocationId,
+            BuiltIn::GlobalInvocationId => Builtin::GlobalInvocationId,
+            BuiltIn::LocalInvocationIndex => Builtin::LocalInvocationIndex,
+            other => return Err(Error::Unsupported(format!("built-in {other:?}"))),
+        })
+    }
+}
+
+/// The IR's type of a scalar type.
+pub(super) fn scalar_type(module: &Module, ty: u32) -> Result<Type> {
+    match module.ty(ty)? {
+        Ty::Bool => Ok(Type::Bool),
+        Ty::Int => Ok(Type::I32),
+        Ty::Float => Ok(Type::F32),
+        _ => Err(Error::Malformed("not a scalar type")),
+    }
+}

@@ -1,0 +1,284 @@
+//! A module's tables: types, constants, decorations, entry points, variables, functions.
+
+use std::collections::HashMap;
+
+use spirv::{Decoration, Dim, ExecutionMode, ExecutionModel, Op, StorageClass};
+
+use super::parse::Instruction;
+use super::{Error, Result};
+
+/// Deepest nesting of types, and longest chain of calls.
+pub(super) const MAX_NESTING: u32 = 64;
+/// Most words of one flattened value.
+pub(super) const MAX_WORDS: u32 = 1 << 16;
+
+/// A type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Ty {
+    Void,
+    Bool,
+    Int,
+    Float,
+    Vector(u32, u32),
+    Matrix(u32, u32),
+    /// Element type and the id of the length.
+    Array(u32, u32),
+    RuntimeArray(u32),
+    Struct(Vec<u32>),
+    Pointer(StorageClass, u32),
+    Image(ImageType),
+    Sampler,
+    SampledImage(u32),
+    Function,
+}
+
+/// An image type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ImageType {
+    pub(super) dim: Dim,
+    pub(super) arrayed: bool,
+    pub(super) multisampled: bool,
+    pub(super) float: bool,
+}
+
+/// An entry point.
+#[derive(Debug, Clone)]
+pub(super) struct EntryPoint {
+    pub(super) model: ExecutionModel,
+    pub(super) function: u32,
+    pub(super) name: String,
+    pub(super) interface: Vec<u32>,
+}
+
+/// A basic block: label, instructions, and where its branches join.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Block {
+    pub(super) label: u32,
+    pub(super) insts: Vec<Instruction>,
+    /// Merge block of a selection or loop that starts here.
+    pub(super) merge: Option<u32>,
+    /// Continue target of a loop that starts here.
+    pub(super) continues: Option<u32>,
+}
+
+/// A function.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Function {
+    pub(super) parameters: Vec<u32>,
+    pub(super) blocks: Vec<Block>,
+    pub(super) by_label: HashMap<u32, usize>,
+}
+
+/// A parsed module.
+#[derive(Debug, Default)]
+pub struct Module {
+    pub(super) types: HashMap<u32, Ty>,
+    /// Constant instructions in order; the second word of each is its id.
+    pub(super) constants: Vec<Instruction>,
+    /// Global variables: id, pointer type, class, initializer.
+    pub(super) variables: Vec<(u32, u32, StorageClass, Option<u32>)>,
+    pub(super) entry_points: Vec<EntryPoint>,
+    pub(super) modes: Vec<(u32, ExecutionMode, Vec<u32>)>,
+    pub(super) functions: HashMap<u32, Function>,
+    decorations: HashMap<(u32, Option<u32>), Vec<(Decoration, Vec<u32>)>>,
+    pub(super) glsl: Option<u32>,
+}
+
+impl Module {
+    pub(super) fn new(instructions: Vec<Instruction>) -> Result<Self> {
+        let mut module = Self::default();
+        let mut function: Option<(u32, Function)> = None;
+        for inst in instructions {
+            match function.take() {
+                Some(open) => function = module.in_function(open, inst)?,
+                None if inst.op == Op::Function => function = Some((inst.word(1)?, Function::default())),
+                None => module.global(inst)?,
+            }
+        }
+        if function.is_some() {
+            return Err(Error::Malformed("a function does not end"));
+        }
+        Ok(module)
+    }
+
+    fn global(&mut self, inst: Instruction) -> Result<()> {
+        match inst.op {
+            Op::ExtInstImport => {
+                if inst.string(1)?.0 == "GLSL.std.450" {
+                    self.glsl = Some(inst.word(0)?);
+                }
+            }
+            Op::EntryPoint => self.entry_point(&inst)?,
+            Op::ExecutionMode => {
+                let mode = ExecutionMode::from_u32(inst.word(1)?);
+                let mode = mode.ok_or(Error::Malformed("unknown execution mode"))?;
+                self.modes.push((inst.word(0)?, mode, inst.rest(2).to_vec()));
+            }
+            Op::Capability => check_capability(inst.word(0)?)?,
+            Op::Decorate => self.decorate((inst.word(0)?, None), &inst, 1)?,
+            Op::MemberDecorate => self.decorate((inst.word(0)?, Some(inst.word(1)?)), &inst, 2)?,
+            Op::Variable => {
+                let class = storage_class(inst.word(2)?)?;
+                self.variables.push((inst.word(1)?, inst.word(0)?, class, inst.words.get(3).copied()));
+            }
+            Op::ConstantTrue
+            | Op::ConstantFalse
+            | Op::Constant
+            | Op::ConstantComposite
+            | Op::ConstantNull
+            | Op::SpecConstantTrue
+            | Op::SpecConstantFalse
+            | Op::SpecConstant
+            | Op::SpecConstantComposite
+            | Op::SpecConstantOp
+            | Op::Undef => self.constants.push(inst),
+            _ => self.declare_type(&inst)?,
+        }
+        Ok(())
+    }
+
+    fn entry_point(&mut self, inst: &Instruction) -> Result<()> {
+        let model = ExecutionModel::from_u32(inst.word(0)?).ok_or(Error::Malformed("unknown execution model"))?;
+        let (name, next) = inst.string(2)?;
+        self.entry_points.push(EntryPoint {
+            model,
+            function: inst.word(1)?,
+            name,
+            interface: inst.rest(next).to_vec(),
+        });
+        Ok(())
+    }
+
+    fn decorate(&mut self, target: (u32, Option<u32>), inst: &Instruction, at: usize) -> Result<()> {
+        if let Some(decoration) = Decoration::from_u32(inst.word(at)?) {
+            self.decorations.entry(target).or_default().push((decoration, inst.rest(at + 1).to_vec()));
+        }
+        Ok(())
+    }
+
+    fn declare_type(&mut self, inst: &Instruction) -> Result<()> {
+        let ty = match inst.op {
+            Op::TypeVoid => Ty::Void,
+            Op::TypeBool => Ty::Bool,
+            Op::TypeInt | Op::TypeFloat => {
+                let width = inst.word(1)?;
+                if width != 32 {
+                    return Err(Error::Unsupported(format!("{width}-bit numbers")));
+                }
+                if inst.op == Op::TypeInt { Ty::Int } else { Ty::Float }
+            }
+            Op::TypeVector => Ty::Vector(inst.word(1)?, component_count(inst.word(2)?)?),
+            Op::TypeMatrix => Ty::Matrix(inst.word(1)?, component_count(inst.word(2)?)?),
+            Op::TypeArray => Ty::Array(inst.word(1)?, inst.word(2)?),
+            Op::TypeRuntimeArray => Ty::RuntimeArray(inst.word(1)?),
+            Op::TypeStruct => Ty::Struct(inst.rest(1).to_vec()),
+            Op::TypePointer => Ty::Pointer(storage_class(inst.word(1)?)?, inst.word(2)?),
+            Op::TypeImage => self.image_type(inst)?,
+            Op::TypeSampler => Ty::Sampler,
+            Op::TypeSampledImage => Ty::SampledImage(inst.word(1)?),
+            Op::TypeFunction => Ty::Function,
+            _ => return Ok(()),
+        };
+        // A type may only name types before it, so that types never nest in a circle. (Pointers may not recurse here.)
+        self.types.insert(inst.word(0)?, ty);
+        Ok(())
+    }
+
+    fn image_type(&self, inst: &Instruction) -> Result<Ty> {
+        let dim = Dim::from_u32(inst.word(2)?).ok_or(Error::Malformed("unknown image dimension"))?;
+        let float = self.types.get(&inst.word(1)?) == Some(&Ty::Float);
+        Ok(Ty::Image(ImageType { dim, arrayed: inst.word(4)? != 0, multisampled: inst.word(5)? != 0, float }))
+    }
+
+    fn in_function(&mut self, open: (u32, Function), inst: Instruction) -> Result<Option<(u32, Function)>> {
+        let (id, mut function) = open;
+        match inst.op {
+            Op::FunctionEnd => {
+                self.functions.insert(id, function);
+                return Ok(None);
+            }
+            Op::FunctionParameter => function.parameters.push(inst.word(1)?),
+            Op::Label => {
+                let label = inst.word(0)?;
+                function.by_label.insert(label, function.blocks.len());
+                function.blocks.push(Block { label, ..Block::default() });
+            }
+            Op::Line | Op::NoLine => {}
+            _ => {
+                let block = function.blocks.last_mut().ok_or(Error::Malformed("an instruction outside of blocks"))?;
+                match inst.op {
+                    Op::SelectionMerge => block.merge = Some(inst.word(0)?),
+                    Op::LoopMerge => (block.merge, block.continues) = (Some(inst.word(0)?), Some(inst.word(1)?)),
+                    _ => block.insts.push(inst),
+                }
+            }
+        }
+        Ok(Some((id, function)))
+    }
+
+    pub(super) fn ty(&self, id: u32) -> Result<&Ty> {
+        self.types.get(&id).ok_or(Error::Malformed("an id is not a type"))
+    }
+
+    /// Operands of a decoration of `target`.
+    pub(super) fn decoration(&self, target: (u32, Option<u32>), decoration: Decoration) -> Option<&[u32]> {
+        let all = self.decorations.get(&target)?;
+        all.iter().find(|(kind, _)| *kind == decoration).map(|(_, operands)| operands.as_slice())
+    }
+
+    /// First operand of a decoration.
+    pub(super) fn decoration_word(&self, target: (u32, Option<u32>), decoration: Decoration) -> Option<u32> {
+        self.decoration(target, decoration)?.first().copied()
+    }
+
+    pub(super) fn has(&self, target: (u32, Option<u32>), decoration: Decoration) -> bool {
+        self.decoration(target, decoration).is_some()
+    }
+
+    /// The literals of an execution mode of an entry point's function.
+    pub(super) fn mode(&self, function: u32, mode: ExecutionMode) -> Option<&[u32]> {
+        self.modes.iter().find(|(f, m, _)| *f == function && *m == mode).map(|(_, _, literals)| literals.as_slice())
+    }
+
+    /// The pointee and class of a pointer type.
+    pub(super) fn pointee(&self, pointer: u32) -> Result<(StorageClass, u32)> {
+        match self.ty(pointer)? {
+            Ty::Pointer(class, pointee) => Ok((*class, *pointee)),
+            _ => Err(Error::Malformed("not a pointer type")),
+        }
+    }
+}
+
+fn component_count(count: u32) -> Result<u32> {
+    if (2..=4).contains(&count) { Ok(count) } else { Err(Error::Malformed("a vector of more than 4 components")) }
+}
+
+fn storage_class(word: u32) -> Result<StorageClass> {
+    StorageClass::from_u32(word).ok_or(Error::Malformed("unknown storage class"))
+}
+
+fn check_capability(word: u32) -> Result<()> {
+    use spirv::Capability as C;
+    let capability = C::from_u32(word).ok_or_else(|| Error::Unsupported(format!("capability {word}")))?;
+    let refused = [
+        C::Kernel,
+        C::Addresses,
+        C::Float64,
+        C::Float16,
+        C::Int64,
+        C::Int16,
+        C::Int8,
+        C::Geometry,
+        C::Tessellation,
+        C::TransformFeedback,
+        C::GroupNonUniform,
+        C::SparseResidency,
+        C::Float16Buffer,
+        C::RayTracingKHR,
+        C::RayQueryKHR,
+    ];
+    if refused.contains(&capability) {
+        return Err(Error::Unsupported(format!("capability {capability:?}")));
+    }
+    Ok(())
+}

@@ -1,0 +1,217 @@
+//! Hostile binaries: an error or a program, never a panic or a hang.
+
+use ash::vk;
+
+use super::*;
+
+fn compile_any(words: &[u32]) -> usize {
+    let Ok(module) = parse(words) else { return 0 };
+    let stages = [vk::ShaderStageFlags::VERTEX, vk::ShaderStageFlags::FRAGMENT, vk::ShaderStageFlags::COMPUTE];
+    stages.iter().filter(|&&stage| compile(&module, "main", stage, &Vec::new()).is_ok()).count()
+}
+
+/// The committed shaders of the samples and the tests.
+fn corpus() -> Vec<Vec<u32>> {
+    let roots = ["tests/shaders", "../samples/shaders", "../cts/shaders"];
+    let mut out = Vec::new();
+    for root in roots {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(root);
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            if entry.path().extension().is_some_and(|extension| extension == "spv") {
+                let bytes = std::fs::read(entry.path()).unwrap();
+                out.push(bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect());
+            }
+        }
+    }
+    out
+}
+
+/// A small deterministic generator of random numbers (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        (self.next() % limit.max(1) as u64) as usize
+    }
+}
+
+#[test]
+fn committed_shaders_compile() {
+    let corpus = corpus();
+    assert!(corpus.len() >= 4);
+    for (index, words) in corpus.iter().enumerate() {
+        let module = parse(words).unwrap();
+        let stage = match module.entry_points[0].model {
+            spirv::ExecutionModel::Vertex => vk::ShaderStageFlags::VERTEX,
+            spirv::ExecutionModel::Fragment => vk::ShaderStageFlags::FRAGMENT,
+            _ => vk::ShaderStageFlags::COMPUTE,
+        };
+        let compiled = compile(&module, "main", stage, &Vec::new());
+        assert!(compiled.is_ok(), "shader {index}: {:?}", compiled.err());
+    }
+}
+
+#[test]
+fn truncated_binaries_are_survived() {
+    let corpus = corpus();
+    let mut random = Random(1);
+    for _ in 0..10_000 {
+        let words = &corpus[random.below(corpus.len())];
+        compile_any(&words[..random.below(words.len())]);
+    }
+}
+
+#[test]
+fn random_binaries_are_survived() {
+    let mut random = Random(2);
+    for _ in 0..10_000 {
+        let mut words: Vec<u32> = (0..random.below(200)).map(|_| random.next() as u32).collect();
+        // A good header and plausible word counts and operations, so that more than the first word is read.
+        words.splice(0..0, [spirv::MAGIC_NUMBER, 0x1_0000, 0, 1000, 0]);
+        for word in words.iter_mut().skip(5).step_by(3) {
+            *word = (1 + *word % 5) << 16 | *word % 330;
+        }
+        compile_any(&words);
+    }
+}
+
+#[test]
+fn bit_flipped_binaries_are_survived() {
+    let corpus = corpus();
+    let mut random = Random(3);
+    for _ in 0..10_000 {
+        let mut words = corpus[random.below(corpus.len())].clone();
+        for _ in 0..=random.below(4) {
+            let index = random.below(words.len());
+            words[index] ^= 1 << random.below(32);
+        }
+        compile_any(&words);
+    }
+}
+
+/// Runs one workgroup of a committed compute shader and returns binding 0's words.
+fn dispatch(file: &str, push: &[u8], uniform: &[f32], specialization: &Specialization) -> Vec<u32> {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use crate::command::{CommandList, dispatch_for_test};
+    use crate::memory::{Allocation, Buffer, BufferRange, Heap};
+    use crate::shader::interp::Deadline;
+    use crate::shader::runtime::{Bindings, Bound, Descriptor};
+
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/shaders").join(file);
+    let bytes = std::fs::read(path).unwrap();
+    let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+    let program = compile(&parse(&words).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, specialization).unwrap();
+    let heap = Heap::new(1 << 20);
+    let buffer = |bytes: &[u8]| {
+        let memory = Allocation::new(&heap, 4096).unwrap();
+        memory.write(0, bytes);
+        let buffer = Buffer::new(4096);
+        assert!(buffer.bind(memory, 0));
+        buffer
+    };
+    let uniform: Vec<u8> = uniform.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let buffers: [Arc<Buffer>; 2] = [buffer(&[]), buffer(&uniform)];
+    let bind = |resource: &crate::shader::Resource| {
+        let range = BufferRange::new(buffers[resource.binding as usize].clone(), 0, vk::WHOLE_SIZE);
+        vec![Bound::new(Descriptor::StorageBuffer(range), 0)]
+    };
+    let bindings = Bindings { resources: program.resources.iter().map(bind).collect() };
+    dispatch_for_test(&program, &bindings, push, &Deadline::after(Duration::from_secs(60)));
+    let _ = CommandList::default();
+    let mut out = vec![0; 256];
+    buffers[0].read(0, &mut out);
+    out.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
+}
+
+#[test]
+fn control_flow_computes_what_the_source_says() {
+    fn collatz(mut n: i32) -> i32 {
+        let mut steps = 0;
+        while n > 1 {
+            if steps > 50 {
+                return -1;
+            }
+            n = if n % 2 == 0 { n / 2 } else { 3 * n + 1 };
+            steps += 1;
+        }
+        steps
+    }
+    fn classify(n: i32) -> i32 {
+        match n {
+            0 => 11,
+            1 => 10,
+            2 | 3 => 77,
+            7 => 1 + 3,
+            n if n > 10 => 100 + n,
+            n => 1100 + n,
+        }
+    }
+    fn nested(n: i32) -> i32 {
+        let mut total = 0;
+        for i in 0..n {
+            for j in (0..4.min(i + 1)).filter(|j| (i + j) % 3 != 0) {
+                total += i * j + 1;
+            }
+            let mut k = 0;
+            loop {
+                total ^= k;
+                k += 2;
+                if k >= i {
+                    break;
+                }
+            }
+        }
+        total
+    }
+    let out = dispatch("control.comp.spv", &[], &[], &Vec::new());
+    for lane in 0..16 {
+        let expected = [collatz(lane), classify(lane), nested(lane)].map(|value| value as u32);
+        assert_eq!(out[lane as usize * 3..][..3], expected, "lane {lane}");
+    }
+}
+
+#[test]
+fn layouts_are_those_of_the_decorations() {
+    // std140: an item is position+weight (4), two columns of 4, three tags of 4 each: 24 floats.
+    let mut uniform = vec![0.0; 24 * 2 + 12 + 1];
+    for item in 0..2 {
+        let at = item * 24;
+        uniform[at..at + 12].copy_from_slice(&[1.0, 2.0, 3.0, 0.5, 10.0, 20.0, 30.0, 0.0, 1.0, 2.0, 3.0, 0.0]);
+        for tag in 0..3 {
+            uniform[at + 12 + tag * 4] = f32::from_bits(100 * item as u32 + tag as u32);
+        }
+    }
+    for row in 0..3 {
+        for column in 0..3 {
+            uniform[48 + row * 4 + column] = (row * 10 + column) as f32;
+        }
+    }
+    uniform[57 + 2] = 0.25;
+    let tail = 48 + 12 - 1;
+    uniform[tail] = 0.25;
+    let push: Vec<u8> = [5u32, 7, 2.0f32.to_bits()].iter().flat_map(|word| word.to_le_bytes()).collect();
+    let out = dispatch("layout.comp.spv", &push, &uniform, &vec![(3, 16)]);
+    let moved = [1.0 + 10.0 + 2.0, 2.0 + 20.0 + 4.0, 3.0 + 30.0 + 6.0f32];
+    let sums = [0.0 + 1.0 + 2.0, 10.0 + 11.0 + 12.0, 20.0 + 21.0 + 22.0f32];
+    let dot = moved[0] * sums[0] + moved[1] * sums[1] + moved[2] * sums[2];
+    for lane in 0..16usize {
+        let value = |word: usize| f32::from_bits(out[word]);
+        let other = (15 - lane) * (15 - lane);
+        assert_eq!(value(lane), other as f32 + 13.0 * 1000.0 + 0.5);
+        let (column, row) = (lane % 3, lane / 3 % 3);
+        let tag = 100 * (lane & 1) + lane % 3;
+        assert_eq!(value(16 + lane), (row * 10 + column) as f32 + tag as f32 * 2.0 + 7.0);
+        let diagonal = [0.5, 0.25, 0.125f32][lane % 3];
+        let tail = value(32 + lane) - diagonal * 16.0 - dot;
+        assert!((tail - uniform[60]).abs() < 1e-2, "lane {lane}: {tail}");
+    }
+}

@@ -1,0 +1,405 @@
+//! Structured control flow: merge instructions to nested regions of the IR.
+//!
+//! A *chain* is a run of blocks that ends by branching to its *fall-through* label. Branches to the merge block or continue
+//! target of an enclosing construct leave regions. Phis become locals that every predecessor stores to.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use spirv::Op;
+
+use super::scopes::{Exit, Target};
+use super::{Operand, Translator};
+use crate::shader::ir::{BinaryOp, Inst, Local, Type, UnaryOp, Value};
+use crate::shader::spirv::module::{Block, Function};
+use crate::shader::spirv::parse::Instruction;
+use crate::shader::spirv::{Error, Result};
+
+/// Deepest nesting of constructs.
+const MAX_DEPTH: u32 = 200;
+
+/// What stays the same while one function is translated.
+struct Body<'a> {
+    function: &'a Function,
+    result: Local,
+    /// Scope that a return leaves.
+    exit: u32,
+    phis: HashMap<u32, Local>,
+    depth: u32,
+}
+
+/// The end of a chain: the label it falls through to; `None` at the end of the function.
+type FallThrough = Option<u32>;
+
+impl<'a> Translator<'a> {
+    /// Translates a function's blocks. Its result is stored to `result`.
+    pub(super) fn body(&mut self, function: &'a Function, result: Local) -> Result<()> {
+        let entry = function.blocks.first().ok_or(Error::Malformed("a function without blocks"))?;
+        let exit = self.scopes.open(&mut self.builder, Inst::Block);
+        let targets = std::mem::take(&mut self.scopes.targets);
+        let mut body = Body { function, result, exit, phis: HashMap::new(), depth: 0 };
+        self.declare_phis(&mut body)?;
+        self.chain(&mut body, entry.label, None)?;
+        self.scopes.targets = targets;
+        self.builder.push(Inst::EndBlock);
+        Ok(())
+    }
+
+    fn declare_phis(&mut self, body: &mut Body<'_>) -> Result<()> {
+        for inst in body.function.blocks.iter().flat_map(|block| &block.insts) {
+            if inst.op == Op::Phi {
+                let words = self.words_of(inst.word(0)?)?;
+                body.phis.insert(inst.word(1)?, self.builder.local(words));
+            }
+        }
+        Ok(())
+    }
+
+    /// Translates blocks from `label` on until one branches to `end`.
+    fn chain(&mut self, body: &mut Body<'a>, label: u32, end: FallThrough) -> Result<()> {
+        body.depth += 1;
+        if body.depth > MAX_DEPTH {
+            return Err(Error::Unsupported("control flow nested this deeply".into()));
+        }
+        let mut next = Some(label);
+        while let Some(label) = next {
+            self.check_size()?;
+            let block = block(body.function, label)?;
+            next = match block.continues {
+                Some(continues) => self.loop_construct(body, block, continues, end)?,
+                None => {
+                    self.instructions(body, block)?;
+                    self.terminator(body, block, block.merge, end)?
+                }
+            };
+        }
+        body.depth -= 1;
+        Ok(())
+    }
+
+    fn instructions(&mut self, body: &Body<'a>, block: &'a Block) -> Result<()> {
+        for inst in &block.insts {
+            match inst.op {
+                Op::Phi => self.load_phi(body, inst)?,
+                op if is_terminator(op) => return Ok(()),
+                _ => self.instruction(inst)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn load_phi(&mut self, body: &Body<'a>, inst: &Instruction) -> Result<()> {
+        let (ty, id) = (inst.word(0)?, inst.word(1)?);
+        let local = *body.phis.get(&id).ok_or(Error::Malformed("an unknown phi"))?;
+        let scalars = self.scalars(ty)?;
+        let load = |(word, ty)| self.builder.local_load(local, word as u32, None, ty);
+        let words: Vec<Value> = scalars.into_iter().enumerate().map(load).collect();
+        self.define_words(id, ty, words)
+    }
+
+    /// Stores what the phis of `to` take when coming from `from`.
+    fn store_phis(&mut self, body: &Body<'a>, from: &Block, to: u32) -> Result<()> {
+        for inst in block(body.function, to)?.insts.iter().take_while(|inst| inst.op == Op::Phi) {
+            let pairs = inst.rest(2).chunks_exact(2);
+            let Some(pair) = pairs.into_iter().find(|pair| pair[1] == from.label) else { continue };
+            let local = *body.phis.get(&inst.word(1)?).ok_or(Error::Malformed("an unknown phi"))?;
+            let words = self.words(pair[0])?;
+            for (word, &value) in words.iter().enumerate() {
+                self.builder.local_store(local, word as u32, None, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Translates a block's terminator. Returns the block that the chain goes on with.
+    ///
+    /// `merge` is the selection's merge block: a loop header's merge instruction is not its branch's.
+    fn terminator(
+        &mut self,
+        body: &mut Body<'a>,
+        block: &'a Block,
+        merge: Option<u32>,
+        end: FallThrough,
+    ) -> Result<FallThrough> {
+        let inst = block.insts.last().ok_or(Error::Malformed("an empty block"))?;
+        match inst.op {
+            Op::Branch => self.branch(body, block, inst.word(0)?, end),
+            Op::BranchConditional => self.conditional(body, block, merge, end),
+            Op::Switch => self.switch(body, block, inst, end),
+            Op::Return => Ok(self.leave_function(body, end)),
+            Op::ReturnValue => {
+                for (word, &value) in self.words(inst.word(0)?)?.iter().enumerate() {
+                    self.builder.local_store(body.result, word as u32, None, value);
+                }
+                Ok(self.leave_function(body, end))
+            }
+            Op::Kill => {
+                self.facts.may_discard = true;
+                self.builder.push(Inst::Kill);
+                Ok(None)
+            }
+            Op::Unreachable => Ok(None),
+            _ => Err(Error::Malformed("a block does not end")),
+        }
+    }
+
+    fn leave_function(&mut self, body: &Body<'_>, end: FallThrough) -> FallThrough {
+        // In tail position the function ends here anyway.
+        if end.is_some() || body.depth > 1 {
+            self.builder.push(Inst::Break { depth: body.exit });
+        }
+        None
+    }
+
+    /// Goes from `from` to `label`: leaves regions, or names the block to go on with.
+    fn branch(&mut self, body: &Body<'a>, from: &Block, label: u32, end: FallThrough) -> Result<FallThrough> {
+        self.store_phis(body, from, label)?;
+        let target = self.scopes.targets.iter().rev().find(|target| target.label == label).copied();
+        if let Some(flag) = target.and_then(|target| target.flag) {
+            let one = self.builder.int(1);
+            self.builder.local_store(flag, 0, None, one);
+        }
+        if end == Some(label) {
+            return Ok(None);
+        }
+        match target.map(|target| target.exit) {
+            Some(Exit::Break(scope)) => self.builder.push(Inst::Break { depth: scope }),
+            Some(Exit::Continue(scope)) => self.builder.push(Inst::Continue { depth: scope }),
+            None => return Ok(Some(label)),
+        }
+        Ok(None)
+    }
+
+    fn is_exit(&self, label: u32, end: FallThrough) -> bool {
+        end == Some(label) || self.scopes.targets.iter().any(|target| target.label == label)
+    }
+
+    fn conditional(
+        &mut self,
+        body: &mut Body<'a>,
+        block: &'a Block,
+        merge: Option<u32>,
+        end: FallThrough,
+    ) -> Result<FallThrough> {
+        let inst = block.insts.last().ok_or(Error::Malformed("an empty block"))?;
+        let condition = self.word(inst.word(0)?)?;
+        let (yes, no) = (inst.word(1)?, inst.word(2)?);
+        if let Some(merge) = merge {
+            let scope = self.scopes.open(&mut self.builder, Inst::Block);
+            self.scopes.targets.push(Target { label: merge, exit: Exit::Break(scope), flag: None });
+            self.arms(body, block, condition, (yes, no), Some(merge))?;
+            self.scopes.targets.pop();
+            self.builder.push(Inst::EndBlock);
+            return Ok(self.after(merge, end));
+        }
+        // Without a merge: a conditional exit, and the chain goes on with the other side.
+        match (self.is_exit(yes, end), self.is_exit(no, end)) {
+            (true, false) => self.exit_if(body, block, condition, yes).map(|()| Some(no)).and_then(|next| {
+                self.store_phis(body, block, no)?;
+                Ok(next)
+            }),
+            (false, true) => {
+                let inverted = self.builder.unary(UnaryOp::LogicalNot, condition);
+                self.exit_if(body, block, inverted, no)?;
+                self.store_phis(body, block, yes)?;
+                Ok(Some(yes))
+            }
+            _ => {
+                self.arms(body, block, condition, (yes, no), end)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// The merge block goes on the chain, unless it is where the chain ends or lies outside.
+    fn after(&self, merge: u32, end: FallThrough) -> FallThrough {
+        if end == Some(merge) { None } else { Some(merge) }
+    }
+
+    fn exit_if(&mut self, body: &mut Body<'a>, block: &'a Block, condition: Value, label: u32) -> Result<()> {
+        self.builder.push(Inst::If { condition });
+        // No fall-through: the region must really be left.
+        self.branch(body, block, label, None)?;
+        self.builder.push(Inst::EndIf);
+        Ok(())
+    }
+
+    fn arms(
+        &mut self,
+        body: &mut Body<'a>,
+        block: &'a Block,
+        condition: Value,
+        (yes, no): (u32, u32),
+        end: FallThrough,
+    ) -> Result<()> {
+        self.builder.push(Inst::If { condition });
+        self.arm(body, block, yes, end)?;
+        self.builder.push(Inst::Else);
+        self.arm(body, block, no, end)?;
+        self.builder.push(Inst::EndIf);
+        Ok(())
+    }
+
+    fn arm(&mut self, body: &mut Body<'a>, block: &'a Block, label: u32, end: FallThrough) -> Result<()> {
+        // An arm is inside a region: a return in it must leave it.
+        body.depth += 1;
+        if let Some(label) = self.branch(body, block, label, end)? {
+            self.chain(body, label, end)?;
+        }
+        body.depth -= 1;
+        Ok(())
+    }
+
+    fn loop_construct(
+        &mut self,
+        body: &mut Body<'a>,
+        header: &'a Block,
+        continues: u32,
+        end: FallThrough,
+    ) -> Result<FallThrough> {
+        let merge = header.merge.ok_or(Error::Malformed("a loop without a merge block"))?;
+        let scope = self.scopes.open(&mut self.builder, Inst::Loop);
+        self.scopes.targets.push(Target { label: merge, exit: Exit::Break(scope), flag: None });
+        self.scopes.targets.push(Target { label: continues, exit: Exit::Continue(scope), flag: None });
+        body.depth += 1;
+        self.instructions(body, header)?;
+        let body_end = Some(continues);
+        if let Some(next) = self.terminator(body, header, None, body_end)? {
+            self.chain(body, next, body_end)?;
+        }
+        self.scopes.targets.pop();
+        self.builder.push(Inst::Continuing);
+        if continues != header.label {
+            self.chain(body, continues, Some(header.label))?;
+        }
+        body.depth -= 1;
+        self.scopes.targets.pop();
+        self.builder.push(Inst::EndLoop);
+        Ok(self.after(merge, end))
+    }
+
+    fn switch(
+        &mut self,
+        body: &mut Body<'a>,
+        block: &'a Block,
+        inst: &'a Instruction,
+        end: FallThrough,
+    ) -> Result<FallThrough> {
+        let merge = block.merge.ok_or(Error::Malformed("a switch without a merge block"))?;
+        let selector = self.word(inst.word(0)?)?;
+        let cases = cases(body.function, inst)?;
+        let scope = self.scopes.open(&mut self.builder, Inst::Block);
+        self.scopes.targets.push(Target { label: merge, exit: Exit::Break(scope), flag: None });
+        let fell = self.builder.local(1);
+        let zero = self.builder.int(0);
+        self.builder.local_store(fell, 0, None, zero);
+        let matches: Vec<Value> = cases.iter().map(|case| self.matches(selector, case, &cases)).collect();
+        for (index, (case, &matched)) in cases.iter().zip(&matches).enumerate() {
+            let next = cases.get(index + 1).map(|case| case.label);
+            self.case(body, block, case.label, matched, (fell, next, merge))?;
+        }
+        self.scopes.targets.pop();
+        self.builder.push(Inst::EndBlock);
+        Ok(self.after(merge, end))
+    }
+
+    fn case(
+        &mut self,
+        body: &mut Body<'a>,
+        block: &'a Block,
+        label: u32,
+        matched: Value,
+        (fell, next, merge): (Local, Option<u32>, u32),
+    ) -> Result<()> {
+        let word = self.builder.local_load(fell, 0, None, Type::I32);
+        let through = self.builder.unary(UnaryOp::AsBool, word);
+        let condition = self.builder.binary(BinaryOp::LogicalOr, matched, through);
+        self.builder.push(Inst::If { condition });
+        let scope = self.scopes.open(&mut self.builder, Inst::Block);
+        let zero = self.builder.int(0);
+        self.builder.local_store(fell, 0, None, zero);
+        let target = next.filter(|&next| next != merge);
+        if let Some(label) = target {
+            self.scopes.targets.push(Target { label, exit: Exit::Break(scope), flag: Some(fell) });
+        }
+        // Lanes that matched another case's phis must not be disturbed: phis are stored under this lane mask.
+        self.store_phis(body, block, label)?;
+        if label == merge {
+            self.branch(body, block, label, None)?;
+        } else {
+            body.depth += 1;
+            self.chain(body, label, target)?;
+            body.depth -= 1;
+        }
+        if target.is_some() {
+            self.scopes.targets.pop();
+        }
+        self.builder.push(Inst::EndBlock);
+        self.builder.push(Inst::EndIf);
+        Ok(())
+    }
+
+    /// Whether the selector chooses `case`: one of its literals, or for the default none of any.
+    fn matches(&mut self, selector: Value, case: &Case, all: &[Case]) -> Value {
+        let mut any = self.builder.constant(0, Type::Bool);
+        for &literal in &case.literals {
+            any = self.or_equal(any, selector, literal);
+        }
+        if case.is_default {
+            let mut other = self.builder.constant(0, Type::Bool);
+            for &literal in all.iter().filter(|case| !case.is_default).flat_map(|case| &case.literals) {
+                other = self.or_equal(other, selector, literal);
+            }
+            let none = self.builder.unary(UnaryOp::LogicalNot, other);
+            any = self.builder.binary(BinaryOp::LogicalOr, any, none);
+        }
+        any
+    }
+
+    fn or_equal(&mut self, any: Value, selector: Value, literal: u32) -> Value {
+        let literal = self.builder.int(literal);
+        let equal = self.builder.binary(BinaryOp::IEq, selector, literal);
+        self.builder.binary(BinaryOp::LogicalOr, any, equal)
+    }
+
+    pub(super) fn function_call(&mut self, inst: &Instruction) -> Result<()> {
+        let (ty, id, callee) = (inst.word(0)?, inst.word(1)?, inst.word(2)?);
+        let arguments: Vec<(u32, Operand)> = inst.rest(3).iter().map(|&id| self.operand(id)).collect::<Result<_>>()?;
+        let is_void = matches!(self.module.ty(ty)?, crate::shader::spirv::module::Ty::Void);
+        let words = self.call(callee, &arguments, (!is_void).then_some(ty))?;
+        self.define(id, ty, Operand::Words(Rc::from(words)))
+    }
+}
+
+fn block(function: &Function, label: u32) -> Result<&Block> {
+    let index = function.by_label.get(&label).ok_or(Error::Malformed("a branch to no block"))?;
+    Ok(&function.blocks[*index])
+}
+
+fn is_terminator(op: Op) -> bool {
+    use Op as O;
+    matches!(op, O::Branch | O::BranchConditional | O::Switch | O::Return | O::ReturnValue | O::Kill | O::Unreachable)
+}
+
+/// The blocks a switch may enter, in the order of the function's blocks, which is the order of falling through.
+struct Case {
+    label: u32,
+    literals: Vec<u32>,
+    is_default: bool,
+}
+
+fn cases(function: &Function, inst: &Instruction) -> Result<Vec<Case>> {
+    let default = inst.word(1)?;
+    let mut cases = vec![Case { label: default, literals: Vec::new(), is_default: true }];
+    for pair in inst.rest(2).chunks_exact(2) {
+        match cases.iter_mut().find(|case| case.label == pair[1]) {
+            Some(case) => case.literals.push(pair[0]),
+            None => cases.push(Case { label: pair[1], literals: vec![pair[0]], is_default: false }),
+        }
+    }
+    for case in &cases {
+        block(function, case.label)?;
+    }
+    cases.sort_by_key(|case| function.by_label.get(&case.label).copied());
+    Ok(cases)
+}

@@ -1,0 +1,405 @@
+//! The GLSL.std.450 extended instructions. Source: "GLSL Extended Instructions for SPIR-V".
+
+use std::rc::Rc;
+
+use spirv::GlslStd450Op as G;
+
+use super::Translator;
+use crate::shader::ir::{BinaryOp as B, Inst, InterpolateAt, TernaryOp as T, UnaryOp as U, Value};
+use crate::shader::spirv::parse::Instruction;
+use crate::shader::spirv::{Error, Result};
+
+impl Translator<'_> {
+    pub(super) fn extended(&mut self, inst: &Instruction) -> Result<()> {
+        let (ty, id, set, number) = (inst.word(0)?, inst.word(1)?, inst.word(2)?, inst.word(3)?);
+        let op = G::from_u32(number).filter(|_| Some(set) == self.module.glsl);
+        let op = op.ok_or_else(|| Error::Unsupported(format!("extended instruction {number}")))?;
+        if matches!(op, G::InterpolateAtCentroid | G::InterpolateAtSample | G::InterpolateAtOffset) {
+            let words = self.interpolate(op, inst)?;
+            return self.define_words(id, ty, words);
+        }
+        if matches!(op, G::Modf | G::Frexp) {
+            return self.split_to_pointer(op, inst);
+        }
+        let a: Vec<Rc<[Value]>> = inst.rest(4).iter().map(|&id| self.words(id)).collect::<Result<_>>()?;
+        let words = match op {
+            G::Determinant => vec![self.determinant(inst.word(4)?)?],
+            G::MatrixInverse => self.inverse(inst.word(4)?)?,
+            G::ModfStruct | G::FrexpStruct => self.split(op, &a[0]),
+            _ => self.vector_function(op, &a, ty)?,
+        };
+        self.define_words(id, ty, words)
+    }
+
+    fn interpolate(&mut self, op: G, inst: &Instruction) -> Result<Vec<Value>> {
+        let pointer = self.pointer(inst.word(4)?)?;
+        let first = self.input_slot(&pointer)?;
+        let at = match op {
+            G::InterpolateAtCentroid => InterpolateAt::Centroid,
+            G::InterpolateAtSample => InterpolateAt::Sample(self.word(inst.word(5)?)?),
+            _ => {
+                let offset = self.words(inst.word(5)?)?;
+                let [x, y] = offset[..] else { return Err(Error::Malformed("an offset has two components")) };
+                InterpolateAt::Offset(x, y)
+            }
+        };
+        let scalars = self.scalars(pointer.ty)?;
+        let words = scalars.into_iter().enumerate().map(|(word, ty)| {
+            let result = self.builder.value(ty);
+            self.builder.push(Inst::Interpolate { result, slot: first + word as u32, at });
+            result
+        });
+        Ok(words.collect())
+    }
+
+    /// Both results of modf and frexp, the first parts before the second ones.
+    fn split(&mut self, op: G, words: &[Value]) -> Vec<Value> {
+        let b = &mut self.builder;
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        for &word in words {
+            if op == G::ModfStruct || op == G::Modf {
+                let whole = b.unary(U::Trunc, word);
+                let difference = b.binary(B::FSub, word, whole);
+                // The fraction of an infinity is zero.
+                let (zero, infinite) = (b.float(0.0), b.unary(U::IsInf, word));
+                first.push(b.select(infinite, zero, difference));
+                second.push(whole);
+            } else {
+                first.push(b.unary(U::FrexpMantissa, word));
+                second.push(b.unary(U::FrexpExponent, word));
+            }
+        }
+        first.append(&mut second);
+        first
+    }
+
+    fn split_to_pointer(&mut self, op: G, inst: &Instruction) -> Result<()> {
+        let words = self.words(inst.word(4)?)?;
+        let both = self.split(op, &words);
+        let (first, second) = both.split_at(words.len());
+        let pointer = self.pointer(inst.word(5)?)?;
+        self.store(&pointer, second)?;
+        self.define_words(inst.word(1)?, inst.word(0)?, first.to_vec())
+    }
+
+    fn vector_function(&mut self, op: G, a: &[Rc<[Value]>], ty: u32) -> Result<Vec<Value>> {
+        let first = a.first().ok_or(Error::Malformed("a function without operands"))?;
+        match op {
+            G::Length => Ok(vec![self.length(first)?]),
+            G::Distance => {
+                let difference = self.zip(B::FSub, first, &operand(a, 1)?);
+                Ok(vec![self.length(&difference)?])
+            }
+            G::Normalize => self.normalize(first),
+            G::Cross => self.cross(first, &operand(a, 1)?),
+            G::FaceForward => self.face_forward(first, &operand(a, 1)?, &operand(a, 2)?),
+            G::Reflect => self.reflect(first, &operand(a, 1)?),
+            G::Refract => self.refract(first, &operand(a, 1)?, operand(a, 2)?[0]),
+            G::PackSnorm4x8 | G::PackUnorm4x8 | G::PackSnorm2x16 | G::PackUnorm2x16 | G::PackHalf2x16 => {
+                Ok(vec![self.pack(op, first)])
+            }
+            G::UnpackSnorm4x8 | G::UnpackUnorm4x8 | G::UnpackSnorm2x16 | G::UnpackUnorm2x16 | G::UnpackHalf2x16 => {
+                Ok(self.unpack(op, first[0]))
+            }
+            _ => {
+                let count = self.words_of(ty)? as usize;
+                let component = |index: usize| {
+                    let word = |operand: usize| a.get(operand).and_then(|words| words.get(index)).copied();
+                    self.scalar_function(op, [word(0), word(1), word(2)])
+                };
+                (0..count).map(component).collect()
+            }
+        }
+    }
+
+    fn zip(&mut self, op: B, a: &[Value], b: &[Value]) -> Vec<Value> {
+        a.iter().zip(b).map(|(&a, &b)| self.builder.binary(op, a, b)).collect()
+    }
+
+    fn scale(&mut self, words: &[Value], factor: Value) -> Vec<Value> {
+        words.iter().map(|&word| self.builder.binary(B::FMul, word, factor)).collect()
+    }
+
+    fn length(&mut self, words: &[Value]) -> Result<Value> {
+        if let [single] = words {
+            return Ok(self.builder.unary(U::FAbs, *single));
+        }
+        let square = self.dot(words, words)?;
+        Ok(self.builder.unary(U::Sqrt, square))
+    }
+
+    fn normalize(&mut self, words: &[Value]) -> Result<Vec<Value>> {
+        let length = self.length(words)?;
+        Ok(words.iter().map(|&word| self.builder.binary(B::FDiv, word, length)).collect())
+    }
+
+    fn cross(&mut self, a: &[Value], b: &[Value]) -> Result<Vec<Value>> {
+        let (&[ax, ay, az], &[bx, by, bz]) = (a, b) else { return Err(Error::Malformed("a cross product of 3")) };
+        let mut minor = |p: Value, q: Value, r: Value, s: Value| {
+            let (left, right) = (self.builder.binary(B::FMul, p, q), self.builder.binary(B::FMul, r, s));
+            self.builder.binary(B::FSub, left, right)
+        };
+        Ok(vec![minor(ay, bz, by, az), minor(az, bx, bz, ax), minor(ax, by, bx, ay)])
+    }
+
+    fn face_forward(&mut self, n: &[Value], incident: &[Value], reference: &[Value]) -> Result<Vec<Value>> {
+        let facing = self.dot(reference, incident)?;
+        let zero = self.builder.float(0.0);
+        let negative = self.builder.binary(B::FLt, facing, zero);
+        let flip = |&word: &Value| {
+            let flipped = self.builder.unary(U::FNeg, word);
+            self.builder.select(negative, word, flipped)
+        };
+        Ok(n.iter().map(flip).collect())
+    }
+
+    fn reflect(&mut self, incident: &[Value], n: &[Value]) -> Result<Vec<Value>> {
+        let along = self.dot(n, incident)?;
+        let twice = self.builder.binary(B::FAdd, along, along);
+        let change = self.scale(n, twice);
+        Ok(self.zip(B::FSub, incident, &change))
+    }
+
+    fn refract(&mut self, incident: &[Value], n: &[Value], eta: Value) -> Result<Vec<Value>> {
+        let along = self.dot(n, incident)?;
+        let b = &mut self.builder;
+        let (zero, one) = (b.float(0.0), b.float(1.0));
+        let square = b.binary(B::FMul, along, along);
+        let sine = b.binary(B::FSub, one, square);
+        let eta_square = b.binary(B::FMul, eta, eta);
+        let sine = b.binary(B::FMul, eta_square, sine);
+        let k = b.binary(B::FSub, one, sine);
+        let total = b.binary(B::FLt, k, zero);
+        let root = b.unary(U::Sqrt, k);
+        let scaled = b.binary(B::FMul, eta, along);
+        let factor = b.binary(B::FAdd, scaled, root);
+        let (bent, change) = (self.scale(incident, eta), self.scale(n, factor));
+        let out = self.zip(B::FSub, &bent, &change);
+        Ok(out.into_iter().map(|word| self.builder.select(total, zero, word)).collect())
+    }
+
+    /// Bits, scale, and whether components are signed, of a fixed-point packing.
+    fn packing(op: G) -> (u32, f32, bool) {
+        match op {
+            G::PackSnorm4x8 | G::UnpackSnorm4x8 => (8, 127.0, true),
+            G::PackUnorm4x8 | G::UnpackUnorm4x8 => (8, 255.0, false),
+            G::PackSnorm2x16 | G::UnpackSnorm2x16 => (16, 32767.0, true),
+            _ => (16, 65535.0, false),
+        }
+    }
+
+    fn pack(&mut self, op: G, words: &[Value]) -> Value {
+        let b = &mut self.builder;
+        let (bits, scale, signed) = Self::packing(op);
+        let mut packed = b.int(0);
+        for (index, &word) in words.iter().enumerate() {
+            let code = if op == G::PackHalf2x16 {
+                b.unary(U::FloatToHalf, word)
+            } else {
+                let (low, high, scale) = (b.float(if signed { -1.0 } else { 0.0 }), b.float(1.0), b.float(scale));
+                let clamped = b.binary(B::FMax, word, low);
+                let clamped = b.binary(B::FMin, clamped, high);
+                let scaled = b.binary(B::FMul, clamped, scale);
+                let rounded = b.unary(U::RoundEven, scaled);
+                let code = b.unary(U::FToS, rounded);
+                let mask = b.int((1 << bits) - 1);
+                b.binary(B::And, code, mask)
+            };
+            let shift = b.int(index as u32 * bits);
+            let shifted = b.binary(B::Shl, code, shift);
+            packed = b.binary(B::Or, packed, shifted);
+        }
+        packed
+    }
+
+    fn unpack(&mut self, op: G, word: Value) -> Vec<Value> {
+        let b = &mut self.builder;
+        let (bits, scale, signed) = Self::packing(op);
+        let mut out = Vec::new();
+        for index in 0..32 / bits {
+            let (offset, count) = (b.int(index * bits), b.int(bits));
+            let extract = if signed { T::SBitExtract } else { T::UBitExtract };
+            let code = b.ternary(extract, word, offset, count);
+            if op == G::UnpackHalf2x16 {
+                out.push(b.unary(U::HalfToFloat, code));
+                continue;
+            }
+            let float = b.unary(if signed { U::SToF } else { U::UToF }, code);
+            let scale = b.float(scale);
+            let value = b.binary(B::FDiv, float, scale);
+            let low = b.float(-1.0);
+            out.push(if signed { b.binary(B::FMax, value, low) } else { value });
+        }
+        out
+    }
+
+    /// The determinant of a square matrix, by expansion along the first column.
+    fn determinant(&mut self, id: u32) -> Result<Value> {
+        let columns = self.columns(id)?;
+        self.minor_determinant(&columns)
+    }
+
+    fn minor_determinant(&mut self, columns: &[Vec<Value>]) -> Result<Value> {
+        if columns.is_empty() || columns.iter().any(|column| column.len() != columns.len()) {
+            return Err(Error::Malformed("a matrix that is not square"));
+        }
+        if columns.len() == 1 {
+            return Ok(columns[0][0]);
+        }
+        let mut sum = None;
+        for row in 0..columns.len() {
+            let minor = self.minor_determinant(&without(columns, 0, row))?;
+            let term = self.builder.binary(B::FMul, columns[0][row], minor);
+            sum = Some(match sum {
+                None => term,
+                Some(sum) => self.builder.binary(if row % 2 == 0 { B::FAdd } else { B::FSub }, sum, term),
+            });
+        }
+        sum.ok_or(Error::Malformed("an empty matrix"))
+    }
+
+    /// The inverse: cofactors over the determinant.
+    fn inverse(&mut self, id: u32) -> Result<Vec<Value>> {
+        let columns = self.columns(id)?;
+        let determinant = self.minor_determinant(&columns)?;
+        let size = columns.len();
+        let mut out = Vec::new();
+        for column in 0..size {
+            for row in 0..size {
+                // Transposed: entry (row, column) is the cofactor of (column, row).
+                let minor = match size {
+                    1 => self.builder.float(1.0),
+                    _ => self.minor_determinant(&without(&columns, row, column))?,
+                };
+                let signed = if (row + column) % 2 == 0 { minor } else { self.builder.unary(U::FNeg, minor) };
+                out.push(self.builder.binary(B::FDiv, signed, determinant));
+            }
+        }
+        Ok(out)
+    }
+
+    fn scalar_function(&mut self, op: G, [x, y, z]: [Option<Value>; 3]) -> Result<Value> {
+        let x = x.ok_or(Error::Malformed("a function without operands"))?;
+        if let Some(op) = unary(op) {
+            return Ok(self.builder.unary(op, x));
+        }
+        match op {
+            G::Radians => return Ok(self.times(x, std::f32::consts::PI / 180.0)),
+            G::Degrees => return Ok(self.times(x, 180.0 / std::f32::consts::PI)),
+            _ => {}
+        }
+        let y = y.ok_or_else(|| Error::Unsupported(format!("{op:?}")))?;
+        if let Some(op) = binary(op) {
+            return Ok(self.builder.binary(op, x, y));
+        }
+        let z = z.ok_or_else(|| Error::Unsupported(format!("{op:?}")))?;
+        self.ternary_function(op, x, y, z)
+    }
+
+    fn times(&mut self, x: Value, factor: f32) -> Value {
+        let factor = self.builder.float(factor);
+        self.builder.binary(B::FMul, x, factor)
+    }
+
+    fn ternary_function(&mut self, op: G, x: Value, y: Value, z: Value) -> Result<Value> {
+        let b = &mut self.builder;
+        let clamp = match op {
+            G::FClamp | G::NClamp => Some((B::FMax, B::FMin)),
+            G::UClamp => Some((B::UMax, B::UMin)),
+            G::SClamp => Some((B::SMax, B::SMin)),
+            _ => None,
+        };
+        if let Some((max, min)) = clamp {
+            let low = b.binary(max, x, y);
+            return Ok(b.binary(min, low, z));
+        }
+        match op {
+            G::Fma => Ok(b.ternary(T::Fma, x, y, z)),
+            G::FMix => {
+                // x * (1 - z) + y * z.
+                let one = b.float(1.0);
+                let rest = b.binary(B::FSub, one, z);
+                let (left, right) = (b.binary(B::FMul, x, rest), b.binary(B::FMul, y, z));
+                Ok(b.binary(B::FAdd, left, right))
+            }
+            G::SmoothStep => {
+                let (zero, one) = (b.float(0.0), b.float(1.0));
+                let (over, range) = (b.binary(B::FSub, z, x), b.binary(B::FSub, y, x));
+                let t = b.binary(B::FDiv, over, range);
+                let t = b.binary(B::FMax, t, zero);
+                let t = b.binary(B::FMin, t, one);
+                let (two, three) = (b.float(2.0), b.float(3.0));
+                let double = b.binary(B::FMul, two, t);
+                let rest = b.binary(B::FSub, three, double);
+                let square = b.binary(B::FMul, t, t);
+                Ok(b.binary(B::FMul, square, rest))
+            }
+            other => Err(Error::Unsupported(format!("{other:?}"))),
+        }
+    }
+}
+
+fn operand(operands: &[Rc<[Value]>], index: usize) -> Result<Rc<[Value]>> {
+    let found = operands.get(index).filter(|words| !words.is_empty()).cloned();
+    found.ok_or(Error::Malformed("a function with too few operands"))
+}
+
+/// A matrix without one column and one row.
+fn without(columns: &[Vec<Value>], column: usize, row: usize) -> Vec<Vec<Value>> {
+    let keep = |words: &Vec<Value>| -> Vec<Value> {
+        words.iter().enumerate().filter(|(index, _)| *index != row).map(|(_, &word)| word).collect()
+    };
+    columns.iter().enumerate().filter(|(index, _)| *index != column).map(|(_, words)| keep(words)).collect()
+}
+
+fn unary(op: G) -> Option<U> {
+    Some(match op {
+        G::Round | G::RoundEven => U::RoundEven,
+        G::Trunc => U::Trunc,
+        G::FAbs => U::FAbs,
+        G::SAbs => U::SAbs,
+        G::FSign => U::FSign,
+        G::SSign => U::SSign,
+        G::Floor => U::Floor,
+        G::Ceil => U::Ceil,
+        G::Fract => U::Fract,
+        G::Sin => U::Sin,
+        G::Cos => U::Cos,
+        G::Tan => U::Tan,
+        G::Asin => U::Asin,
+        G::Acos => U::Acos,
+        G::Atan => U::Atan,
+        G::Sinh => U::Sinh,
+        G::Cosh => U::Cosh,
+        G::Tanh => U::Tanh,
+        G::Asinh => U::Asinh,
+        G::Acosh => U::Acosh,
+        G::Atanh => U::Atanh,
+        G::Exp => U::Exp,
+        G::Log => U::Log,
+        G::Exp2 => U::Exp2,
+        G::Log2 => U::Log2,
+        G::Sqrt => U::Sqrt,
+        G::InverseSqrt => U::InverseSqrt,
+        G::FindILsb => U::FindLsb,
+        G::FindSMsb => U::FindSMsb,
+        G::FindUMsb => U::FindUMsb,
+        _ => return None,
+    })
+}
+
+fn binary(op: G) -> Option<B> {
+    Some(match op {
+        G::Atan2 => B::Atan2,
+        G::Pow => B::Pow,
+        G::FMin | G::NMin => B::FMin,
+        G::UMin => B::UMin,
+        G::SMin => B::SMin,
+        G::FMax | G::NMax => B::FMax,
+        G::UMax => B::UMax,
+        G::SMax => B::SMax,
+        G::Step => B::Step,
+        G::Ldexp => B::Ldexp,
+        _ => return None,
+    })
+}

@@ -1,0 +1,86 @@
+//! Clears of images and attachments, and fills of buffers.
+
+use ash::vk;
+
+use crate::format::{self, FormatInfo};
+use crate::memory::{Buffer, PlaneRef, Surface, SurfaceView};
+use crate::state::ClearValue;
+
+/// Fills `size` bytes (`vk::WHOLE_SIZE`: to the end, rounded down to words) of a buffer with a word.
+pub fn fill_buffer(target: &Buffer, offset: u64, size: u64, word: u32) {
+    let room = target.size().saturating_sub(offset);
+    let words = size.min(room) / 4;
+    let block: Vec<u8> = word.to_le_bytes().repeat(1024);
+    let mut done = 0;
+    while done < words {
+        let count = (words - done).min(1024);
+        target.write(offset + done * 4, &block[..count as usize * 4]);
+        done += count;
+    }
+}
+
+/// The bytes of a cleared texel of one plane.
+fn texel(info: &FormatInfo, aspect: vk::ImageAspectFlags, value: ClearValue) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    match aspect {
+        vk::ImageAspectFlags::DEPTH => {
+            let depth = format::encode_depth(info.depth_bits, value.depth());
+            bytes[..4].copy_from_slice(&depth.to_le_bytes());
+        }
+        vk::ImageAspectFlags::STENCIL => bytes[0] = value.stencil() as u8,
+        _ => format::encode(info, value.0, &mut bytes),
+    }
+    bytes
+}
+
+fn clear_plane(plane: &PlaneRef<'_>, [x0, y0, x1, y1]: [u32; 4], bytes: &[u8]) {
+    for y in y0..y1.min(plane.height()) {
+        for x in x0..x1.min(plane.width()) {
+            for sample in 0..plane.samples() {
+                plane.write(x, y, sample, bytes);
+            }
+        }
+    }
+}
+
+/// Clears the given ranges of an image.
+pub fn clear_image(target: &Surface, value: ClearValue, ranges: &[vk::ImageSubresourceRange]) {
+    let Some(info) = format::info(target.desc().format) else { return };
+    for range in ranges {
+        let levels = count(range.base_mip_level, range.level_count, target.desc().levels);
+        for level in levels {
+            let depth = target.level_extent(level).depth;
+            let slices = match target.desc().kind {
+                vk::ImageType::TYPE_3D => 0..depth,
+                _ => count(range.base_array_layer, range.layer_count, target.desc().layers),
+            };
+            for slice in slices {
+                for plane in info.planes().filter(|plane| range.aspect_mask.contains(plane.aspect)) {
+                    if let Some(part) = target.plane(plane.aspect, level, slice) {
+                        let bytes = texel(info, plane.aspect, value);
+                        clear_plane(&part, [0, 0, u32::MAX, u32::MAX], &bytes[..plane.bytes as usize]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Numbers from `first` on, at most `count`, below `limit`.
+fn count(first: u32, count: u32, limit: u32) -> std::ops::Range<u32> {
+    first..first.saturating_add(count).min(limit)
+}
+
+/// Clears a rectangle of one layer of a view.
+pub fn clear_view(view: &SurfaceView, aspects: vk::ImageAspectFlags, layer: u32, rect: vk::Rect2D, value: ClearValue) {
+    let Some(info) = format::info(view.desc.format) else { return };
+    let end = |start: i32, size: u32| (i64::from(start) + i64::from(size)).clamp(0, i64::from(u32::MAX)) as u32;
+    let (x, y) = (rect.offset.x, rect.offset.y);
+    let area = [x.max(0) as u32, y.max(0) as u32, end(x, rect.extent.width), end(y, rect.extent.height)];
+    for plane in info.planes().filter(|plane| aspects.contains(plane.aspect)) {
+        if let Some(part) = view.plane(plane.aspect, 0, layer) {
+            let bytes = texel(info, plane.aspect, value);
+            clear_plane(&part, area, &bytes[..plane.bytes as usize]);
+        }
+    }
+}
