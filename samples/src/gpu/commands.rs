@@ -109,7 +109,7 @@ impl<'a> Commands<'a> {
     }
 
     /// Halves level `level - 1` (transfer source) into `level` (transfer destination), in every layer.
-    pub(super) fn blit_down(&self, image: &Image, level: u32) {
+    pub fn blit_down(&self, image: &Image, level: u32) {
         let (from, to) = (image.desc.level_extent(level - 1), image.desc.level_extent(level));
         let region = vk::ImageBlit {
             src_subresource: layers(image, level - 1),

@@ -49,7 +49,18 @@ impl Canvas {
 
 /// A depth attachment of one sample.
 pub(crate) fn depth_image(gpu: &Gpu, format: vk::Format, size: vk::Extent2D) -> Result<Image> {
-    gpu.image(ImageDesc::new(format, size.width, size.height, ImageUse::DEPTH_STENCIL_ATTACHMENT))
+    depth_image_of(gpu, format, size, vk::SampleCountFlags::TYPE_1)
+}
+
+/// A depth attachment of several samples.
+pub(crate) fn depth_image_of(
+    gpu: &Gpu,
+    format: vk::Format,
+    size: vk::Extent2D,
+    samples: vk::SampleCountFlags,
+) -> Result<Image> {
+    let usage = ImageUse::DEPTH_STENCIL_ATTACHMENT;
+    gpu.image(ImageDesc::new(format, size.width, size.height, usage).with_samples(samples))
 }
 
 /// Width over height.

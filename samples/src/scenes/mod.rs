@@ -6,14 +6,23 @@
 mod canvas;
 mod compute;
 mod cube;
+mod cubemap;
+mod deferred;
 mod gltf_model;
+mod instancing;
+mod particles;
+mod post;
+mod shadow;
+mod stage;
+mod stencil;
 mod triangle;
+mod wire;
 
 use crate::error::{Error, Result};
 use crate::gpu::{Commands, Gpu, Image};
 use ash::vk::Extent2D;
 
-pub(crate) use canvas::{Backdrop, Canvas, OUTPUT_UNORM, clear_color, clear_depth};
+pub(crate) use canvas::{Backdrop, Canvas, OUTPUT, OUTPUT_UNORM, aspect, clear_color, clear_depth};
 
 /// The SPIR-V that `cargo xtask shaders` made of a shader, by the source file's name.
 macro_rules! spv {
@@ -84,6 +93,69 @@ static SCENES: &[SceneInfo] = &[
                 roughness maps, all mipmapped; clay, gold, jade and wood.",
         poster: 20,
         build: gltf_model::build,
+    },
+    SceneInfo {
+        name: "instancing",
+        title: "Ring of rocks",
+        about: "2,400 rocks of 80 triangles in one indexed, instanced draw, each with its own orbit, spin and tint \
+                from a per-instance vertex buffer; derivatives give the facets their normals.",
+        poster: 30,
+        build: instancing::build,
+    },
+    SceneInfo {
+        name: "particles",
+        title: "Spiral galaxy",
+        about: "15,000 particles made from their instance number alone, added up by blending in a half-float image, \
+                then brought to the screen's range by a second pass.",
+        poster: 60,
+        build: particles::build,
+    },
+    SceneInfo {
+        name: "shadow",
+        title: "Court at sunset",
+        about: "A depth pass as seen from the sun with slope-scaled bias, then sampled through a comparing sampler, \
+                nine times a pixel.",
+        poster: 45,
+        build: shadow::build,
+    },
+    SceneInfo {
+        name: "post",
+        title: "Neon",
+        about: "Eleven passes: a scene in high dynamic range, three widths of bloom each reduced and blurred twice, \
+                then lens colour, tone mapping and vignette.",
+        poster: 50,
+        build: post::build,
+    },
+    SceneInfo {
+        name: "cubemap",
+        title: "Chrome at dusk",
+        about: "A cube map drawn face by face, its levels made by blits; metals reflect it at a level chosen by \
+                their roughness.",
+        poster: 100,
+        build: cubemap::build,
+    },
+    SceneInfo {
+        name: "stencil",
+        title: "Gems on a mirror",
+        about: "The stencil buffer limits reflections to the mirror and draws an outline around one stone; the mirror \
+                is blended over what it reflects.",
+        poster: 35,
+        build: stencil::build,
+    },
+    SceneInfo {
+        name: "deferred",
+        title: "Twenty-four lamps",
+        about: "Deferred shading inside one render pass: a subpass fills three attachments, the next reads them as \
+                input attachments and lights every pixel.",
+        poster: 25,
+        build: deferred::build,
+    },
+    SceneInfo {
+        name: "wire",
+        title: "Geodesic",
+        about: "Lines and points with four samples a pixel, blended, and resolved at the end of the pass.",
+        poster: 70,
+        build: wire::build,
     },
     SceneInfo {
         name: "compute",

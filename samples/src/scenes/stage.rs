@@ -1,0 +1,153 @@
+//! What the scenes of plain objects share: one camera, its uniforms, and objects placed by push constants.
+//!
+//! The shader side is `shaders/frame.glsl`.
+
+use super::spv;
+use crate::error::Result;
+use crate::geometry::{GpuMesh, Mesh, Vertex, camera};
+use crate::gpu::{Bind, Binding, Buffer, Commands, Gpu, GraphicsDesc, Layout, Pass, Set};
+use ash::vk;
+use glam::{Mat4, Vec3, Vec4};
+use vk::{DescriptorType as Kind, ShaderStageFlags as Stages};
+
+const BOTH: Stages = Stages::from_raw(Stages::VERTEX.as_raw() | Stages::FRAGMENT.as_raw());
+
+/// The uniforms of `frame.glsl`.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Uniforms {
+    view_proj: Mat4,
+    light: Mat4,
+    eye: Vec4,
+    misc: Vec4,
+}
+
+/// The push constants of `frame.glsl`: an object's place and look (each shader says what `look` means to it).
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+pub(crate) struct Push {
+    /// Object to world.
+    pub model: Mat4,
+    /// Colour, and one more number.
+    pub color: Vec4,
+    /// Whatever the shader makes of it.
+    pub look: Vec4,
+}
+
+/// The camera and the clock of one frame.
+#[derive(Clone, Copy)]
+pub(crate) struct View {
+    /// Where the camera is.
+    pub eye: Vec3,
+    /// What it looks at.
+    pub at: Vec3,
+    /// Vertical field of view in radians.
+    pub field: f32,
+    /// Width over height.
+    pub aspect: f32,
+    /// Seconds.
+    pub time: f32,
+    /// World to the light's clip space, for shadow maps.
+    pub light: Mat4,
+    /// Largest point size in pixels.
+    pub point: f32,
+}
+
+impl View {
+    /// A camera at time `time`, without a light.
+    pub fn new(eye: Vec3, at: Vec3, field: f32, aspect: f32, time: f32) -> View {
+        View { eye, at, field, aspect, time, light: Mat4::IDENTITY, point: 1.0 }
+    }
+
+    /// Right, down and forward across the image plane: a pixel's ray is `forward + x right + y down` for x and y in
+    /// -1..1.
+    pub fn rays(&self) -> [Vec3; 3] {
+        let forward = (self.at - self.eye).normalize();
+        let right = forward.cross(Vec3::Y).normalize();
+        let half = (self.field * 0.5).tan();
+        [right * half * self.aspect, forward.cross(right) * half, forward]
+    }
+}
+
+/// The uniform buffer of a scene.
+pub(crate) struct Stage {
+    frame: Buffer,
+}
+
+impl Stage {
+    /// A buffer that [`Stage::update`] must fill before the first frame.
+    pub fn new(gpu: &Gpu) -> Result<Stage> {
+        let frame = gpu.host_buffer(size_of::<Uniforms>() as u64, vk::BufferUsageFlags::UNIFORM_BUFFER)?;
+        Ok(Stage { frame })
+    }
+
+    /// A layout with the uniforms at binding 0, `more` bindings and the push constants.
+    pub fn layout(gpu: &Gpu, more: &[Binding]) -> Result<Layout> {
+        let bindings: Vec<_> = [(0, Kind::UNIFORM_BUFFER, BOTH)].into_iter().chain(more.iter().copied()).collect();
+        gpu.layout(&[&bindings], Some((BOTH, size_of::<Push>() as u32)))
+    }
+
+    /// A descriptor set for such a layout.
+    pub fn set(&self, gpu: &Gpu, layout: &Layout, more: &[Bind<'_>]) -> Result<Set> {
+        let binds: Vec<_> = [Bind::Buffer(&self.frame, None)].into_iter().chain(more.iter().copied()).collect();
+        gpu.set(layout, 0, &binds)
+    }
+
+    /// Fills the uniforms.
+    pub fn update(&self, gpu: &Gpu, view: &View) -> Result<()> {
+        let uniforms = Uniforms {
+            view_proj: camera(view.eye, view.at, view.field, view.aspect),
+            light: view.light,
+            eye: view.eye.extend(1.0),
+            misc: Vec4::new(view.time, view.aspect, view.point, (view.field * 0.5).tan()),
+        };
+        gpu.write(&self.frame, 0, &[uniforms])
+    }
+}
+
+/// A pipeline description for objects: `object.vert`, depth test and write, back faces dropped.
+pub(crate) fn object_pipeline<'a>(frag: &'a [u8], layout: &'a Layout, pass: &'a Pass) -> GraphicsDesc<'a> {
+    let mut desc = GraphicsDesc::new(spv!("object.vert"), frag, layout, pass);
+    desc.inputs = vec![Vertex::input_short()];
+    desc.depth = (true, true);
+    desc.cull = vk::CullModeFlags::BACK;
+    desc
+}
+
+/// A mesh with its place and look.
+#[derive(Clone, Copy)]
+pub(crate) struct Object {
+    /// The mesh.
+    pub mesh: GpuMesh,
+    /// Its push constants.
+    pub push: Push,
+}
+
+impl Object {
+    /// An object from a mesh that is already on the device.
+    pub fn of(mesh: GpuMesh, model: Mat4, color: Vec4) -> Object {
+        Object { mesh, push: Push { model, color, look: Vec4::ZERO } }
+    }
+
+    /// An object with its own mesh.
+    pub fn new(gpu: &Gpu, mesh: &Mesh, model: Mat4, color: Vec4) -> Result<Object> {
+        Ok(Object::of(mesh.upload(gpu)?, model, color))
+    }
+
+    /// The same with a look.
+    pub fn looking(mut self, look: Vec4) -> Object {
+        self.push.look = look;
+        self
+    }
+
+    /// Draws it with the bound pipeline and set.
+    pub fn draw(&self, cmd: &Commands<'_>, layout: &Layout) {
+        cmd.push(layout, &self.push);
+        self.mesh.draw(cmd);
+    }
+}
+
+/// Scale, then turn around y, then move.
+pub(crate) fn place(at: Vec3, scale: Vec3, turn: f32) -> Mat4 {
+    Mat4::from_translation(at) * Mat4::from_rotation_y(turn) * Mat4::from_scale(scale)
+}
