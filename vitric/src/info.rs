@@ -9,6 +9,7 @@ pub fn command(args: &[String]) -> Result<ExitCode, Failure> {
     if let Some(word) = args.first() {
         return Err(Failure::usage(format!("`vitric info` takes no argument like '{word}'")));
     }
+    show_knobs();
     let entry = driver::entry()?;
     let failed = |e: vk::Result| Failure::new(format!("the driver answered {e:?}"));
     // SAFETY: the create info is complete; the instance is destroyed once, after its last use.
@@ -19,6 +20,15 @@ pub fn command(args: &[String]) -> Result<ExitCode, Failure> {
         shown.map_err(failed)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn show_knobs() {
+    println!("knobs (environment variables, with their values now)");
+    for knob in vitric_backend::knobs::table() {
+        println!("  {}={}", knob.name, vitric_backend::knobs::values().text(knob.name));
+        println!("      {} Default: {}.", knob.doc, knob.default);
+    }
+    println!();
 }
 
 fn show_all(instance: &ash::Instance) -> Result<(), vk::Result> {

@@ -33,6 +33,9 @@ impl Failure {
 }
 
 fn main() -> ExitCode {
+    // A closed pipe (`vitric info | head`) ends the program quietly, as it ends other tools.
+    // SAFETY: no other thread exists yet, and the default action is a valid disposition.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     let args: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
     match dispatch(&args) {
         Ok(code) => code,
@@ -89,6 +92,6 @@ vitric: a Vulkan driver whose GPU is emulated
         Writes or removes the loader's manifest for this driver, so that every Vulkan program finds it: for this
         user ($XDG_DATA_HOME/vulkan/icd.d or ~/.local/share/vulkan/icd.d, the default) or for all (/etc/vulkan/icd.d).
   vitric info
-        Shows the device, its limits, extensions, memory, queues and formats.
+        Shows the device, its limits, extensions, memory, queues and formats, and the knobs with their values.
   vitric help
 ";

@@ -1,0 +1,120 @@
+//! The `vitric` program as a user meets it: exit codes, messages, manifests and the environment of a run program.
+//!
+//! Every test has its own home folder, so nothing of the user's is read or written.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A home folder that is removed with the test.
+struct Home(PathBuf);
+
+impl Home {
+    fn new(test: &str) -> Home {
+        let path = std::env::temp_dir().join(format!("vitric-cli-{}-{test}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a temporary folder can be made");
+        Home(path)
+    }
+
+    fn vitric(&self, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_vitric"))
+            .args(args)
+            .env("HOME", &self.0)
+            .env_remove("XDG_DATA_HOME")
+            .env_remove("XDG_CACHE_HOME")
+            .output()
+            .expect("vitric starts")
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn code(output: &Output) -> Option<i32> {
+    output.status.code()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The library that a manifest names, which must be an existing file at an absolute path.
+fn library_of(manifest: &Path) -> PathBuf {
+    let text = std::fs::read_to_string(manifest).expect("the manifest can be read");
+    let json: serde_json::Value = serde_json::from_str(&text).expect("the manifest is JSON");
+    let library = PathBuf::from(json["ICD"]["library_path"].as_str().expect("a library path"));
+    assert!(library.is_absolute() && library.is_file(), "{}", library.display());
+    library
+}
+
+#[test]
+fn a_run_program_sees_the_manifest_and_the_knobs_and_gives_its_exit_code() {
+    let home = Home::new("run");
+    let script = "echo $VK_DRIVER_FILES; echo $VK_ICD_FILENAMES; echo $VITRIC_THREADS; exit 7";
+    let output = home.vitric(&["run", "--set", "threads=3", "--", "sh", "-c", script]);
+    assert_eq!(code(&output), Some(7), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = out(&output);
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 3);
+    assert_eq!(lines[0], lines[1]);
+    assert_eq!(lines[2], "3");
+    library_of(Path::new(lines[0]));
+}
+
+#[test]
+fn a_missing_program_is_127_with_one_sentence() {
+    let output = Home::new("missing").vitric(&["run", "/no/such/program"]);
+    assert_eq!(code(&output), Some(127));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "vitric: the program '/no/such/program' was not found\n");
+}
+
+#[test]
+fn wrong_usage_is_2() {
+    let home = Home::new("usage");
+    let wrong: [&[&str]; 6] = [
+        &["nonsense"],
+        &["run"],
+        &["run", "--set", "x", "true"],
+        &["install", "--here"],
+        &["info", "x"],
+        &["gallery", "x"],
+    ];
+    for args in wrong {
+        let output = home.vitric(args);
+        assert_eq!(code(&output), Some(2), "{args:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).starts_with("vitric: "), "{args:?}");
+    }
+}
+
+#[test]
+fn install_and_uninstall_are_each_others_inverse() {
+    let home = Home::new("install");
+    let manifest = home.0.join(".local/share/vulkan/icd.d/vitric_icd.json");
+    assert_eq!(code(&home.vitric(&["install"])), Some(0));
+    library_of(&manifest);
+    assert_eq!(code(&home.vitric(&["uninstall", "--user"])), Some(0));
+    assert!(!manifest.exists());
+    let again = home.vitric(&["uninstall"]);
+    assert_eq!(code(&again), Some(0));
+    assert!(out(&again).contains("is not installed"));
+}
+
+#[test]
+fn a_closed_pipe_is_no_panic() {
+    let home = Home::new("pipe");
+    let script = format!("'{}' help | true", env!("CARGO_BIN_EXE_vitric"));
+    for _ in 0..20 {
+        let output = home.vitric(&["run", "sh", "-c", &script]);
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    }
+}
+
+#[test]
+fn help_names_every_command() {
+    let text = out(&Home::new("help").vitric(&["help"]));
+    for command in ["gallery", "run", "install", "uninstall", "info"] {
+        assert!(text.contains(&format!("vitric {command}")) || text.contains(&format!("[{command}]")), "{command}");
+    }
+}
