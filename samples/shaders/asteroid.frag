@@ -15,5 +15,5 @@ void main() {
     float along = dot(world, sun);
     float away = length(world - along * sun);
     float eclipse = along < 0.0 ? smoothstep(0.96, 1.04, away) : 1.0;
-    color = vec4(film(shade * (0.03 + 1.9 * max(dot(n, sun), 0.0) * eclipse)), 1.0);
+    color = vec4(film(shade * (0.02 + 1.25 * max(dot(n, sun), 0.0) * eclipse)), 1.0);
 }

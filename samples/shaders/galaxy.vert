@@ -21,8 +21,8 @@ void main() {
     vec3 at = vec3(cos(angle) * radius, (d + e - 1.0) * thick, sin(angle) * radius);
     vec3 young = mix(vec3(0.25, 0.45, 1.0), vec3(0.95, 0.30, 0.62), step(0.86, c));
     vec3 tint = mix(vec3(1.0, 0.72, 0.38), young, smoothstep(0.15, 1.2, radius));
-    float size = cloud ? 0.16 + 0.10 * e : 0.012 + 0.026 * pow(e, 6.0);
-    float power = cloud ? 0.035 : 0.34 + 0.5 * pow(e, 6.0);
+    float size = cloud ? 0.16 + 0.10 * e : 0.010 + 0.020 * pow(e, 6.0);
+    float power = cloud ? 0.035 : 0.26 + 0.6 * pow(e, 6.0);
     spot = vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 2.0 - 1.0;
     vec4 centre = frame.view_proj * (push.model * vec4(at, 1.0));
     gl_Position = centre + vec4(spot * size / frame.misc.w * vec2(1.0 / frame.misc.y, 1.0), 0.0, 0.0);

@@ -13,7 +13,7 @@ void main() {
     float nv = max(dot(n, view), 0.0);
     if (push.look.x > 0.0) {
         // A tube: white-hot inside, coloured at the rim.
-        color = vec4(push.color.rgb * push.look.x * (0.35 + 0.65 * nv) + vec3(pow(nv, 6.0)) * 0.9, 1.0);
+        color = vec4(push.color.rgb * push.look.x * (0.35 + 0.65 * nv) + vec3(pow(nv, 8.0)) * 0.5, 1.0);
         return;
     }
     // Lacquer lit by the tubes: three coloured lights and a rim.

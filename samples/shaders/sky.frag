@@ -16,7 +16,7 @@ void main() {
     vec3 sun = normalize(vec3(-0.55, 0.16, -0.82));
     float near_sun = max(dot(d, sun), 0.0);
     vec3 high = mix(vec3(0.92, 0.44, 0.22), vec3(0.06, 0.12, 0.34), smoothstep(-0.02, 0.45, d.y));
-    vec3 sky = high + vec3(1.0, 0.5, 0.2) * pow(near_sun, 8.0) * 0.6 + vec3(6.0, 4.5, 3.0) * smoothstep(0.9975, 0.9985, near_sun);
+    vec3 sky = high + vec3(1.0, 0.5, 0.2) * pow(near_sun, 8.0) * 0.6 + vec3(6.0, 4.5, 3.0) * smoothstep(0.9988, 0.9993, near_sun);
     vec2 plane = d.xz / (abs(d.y) + 0.08) * 1.3 + push.forward.w * vec2(0.12, 0.05);
     float cloud = noise(vec3(plane, 1.0)) * 0.55 + noise(vec3(plane * 2.3, 3.0)) * 0.3 + noise(vec3(plane * 5.1, 7.0)) * 0.15;
     float cover = smoothstep(0.46, 0.72, cloud) * smoothstep(0.0, 0.12, d.y);

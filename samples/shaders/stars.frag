@@ -10,8 +10,8 @@ vec3 stars(vec2 p, float cells, uint seed) {
     vec2 cell = floor(p * cells);
     uint id = uint(int(cell.x) + 4096) * 8192u + uint(int(cell.y) + 4096) + seed * 977u;
     vec2 at = (cell + 0.2 + 0.6 * vec2(hash(id), hash(id + 7919u))) / cells;
-    float d = length(p - at) * cells * 9.0;
-    float power = pow(hash(id + 104729u), 14.0) * 2.2;
+    float d = length(p - at) * cells * 13.0;
+    float power = pow(hash(id + 104729u), 20.0) * 2.6;
     vec3 tint = mix(vec3(1.0, 0.75, 0.55), vec3(0.65, 0.8, 1.0), hash(id + 1299709u));
     return tint * power * exp(-d * d);
 }

@@ -215,7 +215,7 @@ fn table() -> Source {
     let mut mesh = Mesh::revolved(96, 30, profile);
     mesh.vertices.iter_mut().for_each(|v| {
         // Boards run along x: project the texture from above.
-        v.uv = Vec2::new(v.position.x, v.position.z) * 0.3;
+        v.uv = Vec2::new(v.position.x, v.position.z) * 0.22;
         v.tangent = Vec4::new(1.0, 0.0, 0.0, -1.0);
     });
     let (dark, light) = (Vec3::new(0.16, 0.075, 0.035), Vec3::new(0.42, 0.22, 0.10));

@@ -112,8 +112,12 @@ fn wave(u: f32, v: f32) -> f32 {
 /// Wood: growth rings across, grain along.
 pub fn wood(u: f32, v: f32) -> f32 {
     let bend = fractal(u, v, 3, 31);
-    let ring = ((u * 7.0 + bend * 1.6) * TAU).sin() * 0.5 + 0.5;
-    0.65 * ring + 0.35 * noise(u, v * 0.0625, 128, 37)
+    // Planks of an eighth each, their rings shifted; dark joints between them.
+    let plank = (v * 8.0).floor();
+    let joint = smoothstep(0.0, 0.025, 0.5 - ((v * 8.0).fract() - 0.5).abs());
+    let ring = ((v * 16.0 + bend * 1.8 + plank * 0.37) * TAU).sin() * 0.5 + 0.5;
+    let grain = noise(u * 0.25, v, 128, 37);
+    (0.45 * ring + 0.35 * grain + 0.2 * chance(plank as u32 % 8 + 91)) * joint
 }
 
 /// Height of hammered metal: the nearest of jittered dents.

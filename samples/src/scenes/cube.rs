@@ -42,8 +42,8 @@ fn texture(gpu: &Gpu, size: u32, at: fn(f32, f32) -> Vec3) -> Result<Image> {
 pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
     let canvas = Canvas::output(gpu, size)?;
     let one = vk::SampleCountFlags::TYPE_1;
-    let backdrop = Backdrop::new(gpu, &canvas.pass, one, Vec3::new(0.09, 0.16, 0.33), Vec3::new(0.62, 0.66, 0.72))?
-        .glowing(Vec3::new(0.45, 0.33, 0.18), 0.35, Vec2::new(0.78, 0.36), canvas.aspect());
+    let backdrop = Backdrop::new(gpu, &canvas.pass, one, Vec3::new(0.09, 0.16, 0.33), Vec3::new(1.35, 1.50, 1.48))?
+        .glowing(Vec3::new(0.25, 0.17, 0.08), 0.3, Vec2::new(0.78, 0.36), canvas.aspect());
     let both = Stages::VERTEX | Stages::FRAGMENT;
     let bindings = [(0, Kind::UNIFORM_BUFFER, both), (1, Kind::COMBINED_IMAGE_SAMPLER, Stages::FRAGMENT)];
     let layout = gpu.layout(&[&bindings], Some((both, size_of::<Push>() as u32)))?;

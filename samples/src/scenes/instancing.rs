@@ -42,9 +42,9 @@ fn rock(i: u32) -> Rock {
     let r = |k: u32| chance(i * 16 + k);
     let height = (r(2) + r(3) + r(4) - 1.5) * 0.05;
     // Few large ones, many small ones.
-    let scale = 0.012 + 0.045 * r(5).powi(5);
+    let scale = 0.011 + 0.034 * r(5).powi(6);
     let axis = Vec3::new(r(6) - 0.5, r(7) - 0.5, r(8) - 0.5).normalize_or(Vec3::Y);
-    let warm = Vec3::new(0.62, 0.52, 0.42).lerp(Vec3::new(0.42, 0.44, 0.50), r(9)) * (0.55 + 0.6 * r(10));
+    let warm = Vec3::new(0.62, 0.52, 0.42).lerp(Vec3::new(0.42, 0.44, 0.50), r(9)) * (0.4 + 0.45 * r(10));
     let place = Vec4::new(r(0) * TAU, band(r(1)), height, scale);
     Rock { place, spin: axis.extend(0.4 + 2.0 * r(11)), tint: warm.extend(1.0) }
 }

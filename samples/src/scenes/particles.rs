@@ -47,7 +47,7 @@ pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
 impl Scene for Galaxy {
     fn update(&mut self, gpu: &Gpu, time: f32) -> Result<()> {
         self.push.model = Mat4::from_rotation_z(-0.28) * Mat4::from_rotation_x(0.16);
-        let eye = Vec3::new(0.0, 2.35, 4.1);
+        let eye = Vec3::new(0.0, 3.1, 5.0);
         self.stage.update(gpu, &View::new(eye, Vec3::new(0.0, -0.12, 0.0), 0.72, self.canvas.aspect(), time))
     }
 

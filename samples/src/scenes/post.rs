@@ -76,11 +76,11 @@ fn objects(gpu: &Gpu) -> Result<Vec<Object>> {
     let tube = Mesh::torus(1.0, 0.022, 128, 10).upload(gpu)?;
     let ball = Mesh::sphere(64, 32).upload(gpu)?;
     let floor = Mesh::plane(1.0).upload(gpu)?;
-    let mut list = vec![Object::of(floor, place(Vec3::Y * -0.75, Vec3::splat(14.0), 0.0), lacquer).looking(Vec4::Y)];
+    let mut list = vec![Object::of(floor, place(Vec3::Y * -1.45, Vec3::splat(14.0), 0.0), lacquer).looking(Vec4::Y)];
     list.push(Object::of(ball, Mat4::from_scale(Vec3::splat(0.62)), lacquer));
     list.extend((0..3).map(|i| {
-        let color = (tint(i) * 0.85 + 0.1).extend(1.0);
-        Object::of(tube, Mat4::IDENTITY, color).looking(Vec4::X * 4.5)
+        let color = (tint(i) * 0.95 + 0.03).extend(1.0);
+        Object::of(tube, Mat4::IDENTITY, color).looking(Vec4::X * 2.6)
     }));
     for i in 0..9 {
         let color = tint(i).extend(1.0) * 0.16;
@@ -128,10 +128,10 @@ impl Scene for Neon {
         }
         for i in 0..9 {
             let angle = i as f32 * TAU / 9.0 + time * 0.25;
-            let at = Vec3::new(angle.sin() * 2.1, -0.56, angle.cos() * 2.1);
-            self.list[5 + i].push.model = place(at, Vec3::splat(0.19), 0.0);
+            let at = Vec3::new(angle.sin() * 2.3, -1.2, angle.cos() * 2.3);
+            self.list[5 + i].push.model = place(at, Vec3::splat(0.25), 0.0);
         }
-        let view = View::new(Vec3::new(0.0, 1.05, 4.3), Vec3::new(0.0, 0.0, 0.0), 0.72, self.canvas.aspect(), time);
+        let view = View::new(Vec3::new(0.0, 0.75, 5.4), Vec3::new(0.0, -0.15, 0.0), 0.68, self.canvas.aspect(), time);
         self.stage.update(gpu, &view)
     }
 

@@ -93,8 +93,8 @@ fn shadow_map(gpu: &Gpu) -> Result<(Image, Target, crate::gpu::Pass, vk::Sampler
 pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
     let canvas = Canvas::output(gpu, size)?;
     let one = vk::SampleCountFlags::TYPE_1;
-    let backdrop = Backdrop::new(gpu, &canvas.pass, one, Vec3::new(0.16, 0.27, 0.48), Vec3::new(0.86, 0.62, 0.45))?
-        .glowing(Vec3::new(0.5, 0.3, 0.12), 0.5, Vec2::new(0.08, 0.35), canvas.aspect());
+    let backdrop = Backdrop::new(gpu, &canvas.pass, one, Vec3::new(0.10, 0.20, 0.42), Vec3::new(1.62, 1.20, 0.70))?
+        .glowing(Vec3::new(0.22, 0.10, 0.02), 0.4, Vec2::new(0.03, 0.36), canvas.aspect());
     let (image, map, pass, sampler) = shadow_map(gpu)?;
     let stage = Stage::new(gpu)?;
 

@@ -134,13 +134,13 @@ fn targets(gpu: &Gpu, size: vk::Extent2D) -> Result<(Image, Pass, Target)> {
 pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
     let (output, pass, target) = targets(gpu, size)?;
     let one = vk::SampleCountFlags::TYPE_1;
-    let backdrop = Backdrop::new(gpu, &pass, one, Vec3::new(0.012, 0.014, 0.03), Vec3::new(0.05, 0.045, 0.075))?
-        .glowing(Vec3::new(0.10, 0.09, 0.16), 0.55, Vec2::new(0.5, 0.4), aspect(size));
+    let backdrop = Backdrop::new(gpu, &pass, one, Vec3::new(0.006, 0.007, 0.016), Vec3::new(0.03, 0.026, 0.05))?
+        .glowing(Vec3::new(0.075, 0.06, 0.12), 0.5, Vec2::new(0.5, 0.4), aspect(size));
     let (stage, layout) = (Stage::new(gpu)?, Stage::layout(gpu, &[])?);
     let set = stage.set(gpu, &layout, &[])?;
     let pipelines = pipelines(gpu, &layout, &pass)?;
     let disc = Mesh::revolved(72, 1, |v| Vec2::new(v * 3.6, 0.0));
-    let mirror = Object::new(gpu, &disc, Mat4::IDENTITY, Vec4::new(0.035, 0.04, 0.065, 0.62))?
+    let mirror = Object::new(gpu, &disc, Mat4::IDENTITY, Vec4::new(0.010, 0.012, 0.022, 0.5))?
         .looking(Vec4::new(1.0, 1.0, 0.0, 0.0));
     let stones = stones(gpu)?;
     Ok(Box::new(Gems { output, target, backdrop, stage, layout, set, pipelines, stones, mirror }))

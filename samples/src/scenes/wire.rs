@@ -51,7 +51,7 @@ fn targets(gpu: &Gpu, size: vk::Extent2D) -> Result<(Image, Pass, Target)> {
 pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
     let (output, pass, target) = targets(gpu, size)?;
     let backdrop = Backdrop::new(gpu, &pass, SAMPLES, Vec3::new(0.004, 0.006, 0.016), Vec3::new(0.012, 0.010, 0.030))?
-        .glowing(Vec3::new(0.015, 0.045, 0.09), 0.55, Vec2::new(0.5, 0.5), aspect(size));
+        .glowing(Vec3::new(0.010, 0.030, 0.06), 0.5, Vec2::new(0.5, 0.5), aspect(size));
     let (stage, layout) = (Stage::new(gpu)?, Stage::layout(gpu, &[])?);
     let set = stage.set(gpu, &layout, &[])?;
     let mut desc = GraphicsDesc::new(spv!("wire.vert"), spv!("wire.frag"), &layout, &pass);
@@ -114,7 +114,7 @@ impl Scene for Wire {
         cmd.graphics_set(&self.layout, &self.set);
         cmd.vertices(&[&self.vertices]);
         cmd.indices(&self.edges.0);
-        self.sphere(cmd, 1.12, Vec4::new(0.12, 0.52, 0.95, 1.0), 0.75, 4.5);
+        self.sphere(cmd, 1.22, Vec4::new(0.10, 0.48, 0.95, 1.0), 0.42, 4.5);
         self.sphere(cmd, 0.5, Vec4::new(0.55, 0.30, 0.95, 1.0), 0.25, 2.5);
         cmd.end();
     }
