@@ -9,12 +9,12 @@ layout(location = 0) out vec4 color;
 layout(set = 0, binding = 1) uniform sampler2DShadow map;
 
 float lit(vec3 n) {
-    vec4 p = frame.light * vec4(world + n * 0.03, 1.0);
+    vec4 p = frame.light * vec4(world + n * 0.015, 1.0);
     vec2 step = 1.3 / vec2(textureSize(map, 0));
     float sum = 0.0;
     for (int i = 0; i < 9; i++) {
         vec2 at = p.xy * 0.5 + 0.5 + vec2(i % 3 - 1, i / 3 - 1) * step;
-        sum += texture(map, vec3(at, p.z - 0.0008));
+        sum += texture(map, vec3(at, min(p.z - 0.0004, 1.0)));
     }
     return sum / 9.0;
 }

@@ -161,7 +161,7 @@ impl Mesh {
             let along = (curve(u + 1e-3) - curve(u - 1e-3)).normalize();
             let side = along.cross(centre).normalize();
             let up = side.cross(along);
-            let (s, c) = (-v * TAU).sin_cos();
+            let (s, c) = (v * TAU).sin_cos();
             centre + tube * (side * s + up * c)
         })
     }
@@ -327,6 +327,12 @@ mod tests {
             let ring = Vec3::new(v.position.x, 0.0, v.position.z).normalize();
             (v.position - ring).dot(v.normal) > 0.29
         }));
+        let knot = Mesh::knot(2.0, 3.0, 0.2, 200, 16);
+        for u in 0..200 {
+            // Opposite points of the tube's ring: the normal looks away from the middle.
+            let (a, b) = (knot.vertices[u], knot.vertices[u + 8 * 201]);
+            assert!(a.normal.dot(a.position - b.position) > 0.0);
+        }
         assert!(Mesh::plane(1.0).vertices.iter().all(|v| v.normal.y > 0.99));
     }
 

@@ -197,10 +197,10 @@ fn knot() -> Source {
             * Mat4::from_rotation_x(1.1)
             * Mat4::from_scale(Vec3::splat(0.52)),
     );
-    mesh.vertices.iter_mut().for_each(|v| v.uv *= Vec2::new(8.0, 1.0));
+    mesh.vertices.iter_mut().for_each(|v| v.uv *= Vec2::new(11.0, 1.0));
     let color = paint(TEXTURE, |u, v| Vec3::new(1.0, 0.78, 0.36) * (0.8 + 0.2 * dents(u, v)));
     let rough = surface(TEXTURE, |u, v| (0.22 + 0.25 * fractal(u, v, 16, 9), 1.0));
-    Source { name: "knot", mesh, maps: [color, normal_map(TEXTURE, 1.5, dents), rough] }
+    Source { name: "knot", mesh, maps: [color, normal_map(TEXTURE, 0.9, dents), rough] }
 }
 
 fn table() -> Source {
@@ -221,7 +221,7 @@ fn table() -> Source {
     let (dark, light) = (Vec3::new(0.16, 0.075, 0.035), Vec3::new(0.42, 0.22, 0.10));
     let color = paint(TEXTURE, |u, v| dark.lerp(light, wood(u, v)));
     let rough = surface(TEXTURE, |u, v| (0.32 + 0.25 * smoothstep(0.2, 0.8, wood(u, v)), 0.0));
-    Source { name: "table", mesh, maps: [color, normal_map(TEXTURE, 0.35, wood), rough] }
+    Source { name: "table", mesh, maps: [color, normal_map(TEXTURE, 0.2, wood), rough] }
 }
 
 fn pearl() -> Source {

@@ -116,13 +116,13 @@ pub fn wood(u: f32, v: f32) -> f32 {
     let plank = (v * 8.0).floor();
     let joint = smoothstep(0.0, 0.025, 0.5 - ((v * 8.0).fract() - 0.5).abs());
     let ring = ((v * 16.0 + bend * 1.8 + plank * 0.37) * TAU).sin() * 0.5 + 0.5;
-    let grain = noise(u * 0.25, v, 128, 37);
-    (0.45 * ring + 0.35 * grain + 0.2 * chance(plank as u32 % 8 + 91)) * joint
+    let grain = noise(0.5, v + bend * 0.02, 128, 37);
+    (0.4 * ring + 0.25 * grain + 0.35 * chance(plank as u32 % 8 + 91)) * joint
 }
 
 /// Height of hammered metal: the nearest of jittered dents.
 pub fn dents(u: f32, v: f32) -> f32 {
-    const CELLS: i32 = 14;
+    const CELLS: i32 = 7;
     let p = Vec2::new(u, v) * CELLS as f32;
     let (i, j) = (p.x.floor() as i32, p.y.floor() as i32);
     let mut nearest = 9.0f32;

@@ -52,7 +52,7 @@ fn objects(gpu: &Gpu) -> Result<(Vec<Object>, usize)> {
     all.push(Object::of(cube, place(Vec3::new(0.02, 2.52, -1.5), Vec3::new(3.55, 0.12, 0.26), 0.0), stone(0.95)));
     all.push(Object::of(cube, place(Vec3::new(0.02, 2.70, -1.5), Vec3::new(3.75, 0.07, 0.34), 0.0), stone(1.05)));
     all.push(Object::of(cube, place(Vec3::new(0.1, 0.2, 0.15), Vec3::new(0.42, 0.2, 0.42), 0.5), stone(0.9)));
-    let copper = Vec4::new(0.86, 0.36, 0.16, 1.2);
+    let copper = Vec4::new(1.0, 0.50, 0.24, 1.4);
     all.push(Object::new(gpu, &Mesh::knot(2.0, 3.0, 0.17, 220, 18), Mat4::IDENTITY, copper)?);
     let turning = all.len() - 1;
     let sphere = Mesh::sphere(48, 24).upload(gpu)?;
@@ -122,7 +122,8 @@ fn sun() -> Mat4 {
     let from = Vec3::new(-0.75, 0.62, 0.35).normalize() * 12.0;
     let middle = Vec3::new(0.6, 0.6, -0.6);
     let view = Mat4::look_at_rh(middle + from, middle, Vec3::Y);
-    Mat4::orthographic_rh(-4.6, 4.6, -3.4, 3.4, 4.0, 20.0) * view
+    // Bottom above top: Vulkan's y points down, and faces keep their winding.
+    Mat4::orthographic_rh(-4.6, 4.6, 3.4, -3.4, 4.0, 20.0) * view
 }
 
 impl Scene for Court {
