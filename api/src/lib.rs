@@ -1,1 +1,20 @@
-//! Placeholder header.
+//! Vulkan's objects and recording, in safe Rust. No C ABI, no pixels.
+//!
+//! Objects are shared by `Arc`: commands own what they name, so destroying a handle never pulls anything away from under
+//! the GPU. `vk::` enums, flags and plain structures are the vocabulary; raw handles and pointers never get here.
+
+#![forbid(unsafe_code)]
+
+pub mod command;
+pub mod debug;
+pub mod descriptor;
+pub mod device;
+pub mod error;
+pub mod image;
+pub mod physical;
+pub mod pipeline;
+pub mod queue;
+pub mod swapchain;
+pub mod sync;
+
+pub use error::{Error, Result};

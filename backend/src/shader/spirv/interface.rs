@@ -25,6 +25,8 @@ pub(super) fn words(
     variable: u32,
     ty: u32,
 ) -> Result<Vec<Word>> {
+    // Bounds size and nesting before anything is flattened.
+    constants.words(module, ty)?;
     let mut flattener = Flattener { module, constants, model, out: Vec::new() };
     let target = (variable, None);
     flattener.target(target, ty, Cursor::default())?;

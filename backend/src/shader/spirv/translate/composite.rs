@@ -17,6 +17,9 @@ impl Translator<'_> {
         let words = match inst.op {
             Op::CompositeConstruct => {
                 let parts: Vec<Rc<[Value]>> = inst.rest(2).iter().map(|&id| self.words(id)).collect::<Result<_>>()?;
+                if parts.iter().map(|part| part.len()).sum::<usize>() != self.words_of(ty)? as usize {
+                    return Err(Error::Malformed("a composite of another type"));
+                }
                 parts.concat()
             }
             Op::CompositeExtract => self.extract(inst)?,

@@ -84,6 +84,7 @@ impl<'a> Translator<'a> {
                 op if is_terminator(op) => return Ok(()),
                 _ => self.instruction(inst)?,
             }
+            self.check_length()?;
         }
         Ok(())
     }

@@ -126,6 +126,16 @@ impl Translator<'_> {
         if op == Op::Bitcast {
             return Ok(x);
         }
+        if matches!(op, Op::Fwidth | Op::FwidthFine | Op::FwidthCoarse) {
+            let fine = op == Op::FwidthFine;
+            let (along_x, along_y) =
+                if fine { (UnaryOp::DdxFine, UnaryOp::DdyFine) } else { (UnaryOp::DdxCoarse, UnaryOp::DdyCoarse) };
+            let [dx, dy] = [along_x, along_y].map(|op| {
+                let change = b.unary(op, x);
+                b.unary(UnaryOp::FAbs, change)
+            });
+            return Ok(b.binary(BinaryOp::FAdd, dx, dy));
+        }
         let Some(y) = y else { return Err(Error::Unsupported(format!("{op:?}"))) };
         if let Some((op, swapped)) = scalar::binary(op) {
             return Ok(if swapped { b.binary(op, y, x) } else { b.binary(op, x, y) });

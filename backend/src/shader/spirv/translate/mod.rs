@@ -231,7 +231,15 @@ impl<'a> Translator<'a> {
     /// Bounds the work a hostile module can cause: called for every block that is translated.
     fn check_size(&mut self) -> Result<()> {
         self.blocks += 1;
-        if self.blocks > MAX_BLOCKS || self.builder.len() > MAX_INSTRUCTIONS {
+        if self.blocks > MAX_BLOCKS {
+            return Err(Error::Unsupported("a program this long".into()));
+        }
+        self.check_length()
+    }
+
+    /// The same, for every instruction.
+    fn check_length(&self) -> Result<()> {
+        if self.builder.len() > MAX_INSTRUCTIONS {
             return Err(Error::Unsupported("a program this long".into()));
         }
         Ok(())

@@ -1,0 +1,143 @@
+//! Command pools and buffers: states and recording.
+//!
+//! Source: Vulkan specification, "Command Buffers".
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use parking_lot::Mutex;
+use vitric_backend::command::{Command, CommandList};
+
+use crate::{Error, Result};
+
+/// State of a command buffer; *pending* is counted apart.
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Initial,
+    Recording(Vec<Command>),
+    Executable(Arc<CommandList>),
+    Invalid,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    state: State,
+    one_time: bool,
+}
+
+/// A command buffer. The specification has the application synchronise its use; the lock is never contended.
+#[derive(Debug, Default)]
+pub struct CommandBuffer {
+    inner: Mutex<Inner>,
+    pending: Arc<AtomicU32>,
+    /// Whether it is executed from other command buffers.
+    pub secondary: bool,
+}
+
+/// Held while a submission of a command buffer is pending.
+#[derive(Debug)]
+pub struct Pending(Arc<AtomicU32>);
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl CommandBuffer {
+    /// A command buffer in the initial state.
+    pub fn new(secondary: bool) -> Arc<Self> {
+        Arc::new(Self { secondary, ..Self::default() })
+    }
+
+    /// Begins recording; what was recorded before is dropped.
+    pub fn begin(&self, one_time: bool) {
+        *self.inner.lock() = Inner { state: State::Recording(Vec::new()), one_time };
+    }
+
+    /// Ends recording.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] when the command buffer is not recording.
+    pub fn end(&self) -> Result<()> {
+        let mut inner = self.inner.lock();
+        match std::mem::take(&mut inner.state) {
+            State::Recording(commands) => {
+                inner.state = State::Executable(Arc::new(CommandList { commands }));
+                Ok(())
+            }
+            _ => {
+                inner.state = State::Invalid;
+                Err(Error::Unknown)
+            }
+        }
+    }
+
+    /// Back to the initial state.
+    pub fn reset(&self) {
+        *self.inner.lock() = Inner::default();
+    }
+
+    /// Records a command; ignored when not recording.
+    pub fn record(&self, command: Command) {
+        if let State::Recording(commands) = &mut self.inner.lock().state {
+            commands.push(command);
+        }
+    }
+
+    /// The recorded list, for execution.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] when recording was not completed.
+    pub fn list(&self) -> Result<Arc<CommandList>> {
+        match &self.inner.lock().state {
+            State::Executable(list) => Ok(list.clone()),
+            _ => Err(Error::Unknown),
+        }
+    }
+
+    /// The recorded list, with the command buffer pending until the second value is dropped. A buffer for one submission
+    /// becomes invalid.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] when recording was not completed.
+    pub fn submit(&self) -> Result<(Arc<CommandList>, Pending)> {
+        let list = self.list()?;
+        let mut inner = self.inner.lock();
+        if inner.one_time {
+            inner.state = State::Invalid;
+        }
+        self.pending.fetch_add(1, Ordering::AcqRel);
+        Ok((list, Pending(self.pending.clone())))
+    }
+
+    /// Whether a submission is pending.
+    pub fn is_pending(&self) -> bool {
+        self.pending.load(Ordering::Acquire) > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states() {
+        let buffer = CommandBuffer::new(false);
+        buffer.record(Command::EndPass);
+        assert_eq!(buffer.end().unwrap_err(), Error::Unknown);
+        buffer.begin(true);
+        buffer.record(Command::PipelineBarrier);
+        assert!(buffer.list().is_err());
+        buffer.end().unwrap();
+        let (list, pending) = buffer.submit().unwrap();
+        assert_eq!(list.commands.len(), 1);
+        assert!(buffer.is_pending());
+        drop(pending);
+        assert!(!buffer.is_pending());
+        assert!(buffer.submit().is_err(), "submitted once only");
+        buffer.reset();
+        assert!(buffer.list().is_err());
+    }
+}

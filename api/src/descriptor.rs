@@ -1,0 +1,131 @@
+//! Descriptor pools, and updates of sets.
+//!
+//! Source: Vulkan specification, "Resource Descriptors".
+
+use std::sync::Arc;
+
+use ash::vk;
+use parking_lot::Mutex;
+use vitric_backend::shader::runtime::{Descriptor, DescriptorSet, SetBinding, SetLayout};
+
+use crate::{Error, Result};
+
+/// A pool: how many sets and descriptors of each type it can hold.
+#[derive(Debug)]
+pub struct DescriptorPool {
+    max_sets: u32,
+    sizes: Vec<(vk::DescriptorType, u32)>,
+    used: Mutex<(u32, Vec<u32>)>,
+}
+
+impl DescriptorPool {
+    /// A pool. Sizes of one type add up.
+    pub fn new(max_sets: u32, sizes: &[(vk::DescriptorType, u32)]) -> Arc<Self> {
+        let mut merged: Vec<(vk::DescriptorType, u32)> = Vec::new();
+        for &(kind, count) in sizes {
+            match merged.iter_mut().find(|(other, _)| *other == kind) {
+                Some((_, total)) => *total = total.saturating_add(count),
+                None => merged.push((kind, count)),
+            }
+        }
+        let used = Mutex::new((0, vec![0; merged.len()]));
+        Arc::new(Self { max_sets, sizes: merged, used })
+    }
+
+    fn counts(&self, layout: &SetLayout) -> Vec<u32> {
+        let count = |kind| layout.bindings.iter().filter(|binding| binding.kind == kind).map(|b| b.count).sum();
+        self.sizes.iter().map(|&(kind, _)| count(kind)).collect()
+    }
+
+    /// Allocates a set.
+    ///
+    /// # Errors
+    /// [`Error::OutOfPoolMemory`] when the pool has no room.
+    pub fn allocate(&self, layout: &Arc<SetLayout>) -> Result<Arc<DescriptorSet>> {
+        let covered = |binding: &SetBinding| self.sizes.iter().any(|&(kind, _)| kind == binding.kind);
+        if !layout.bindings.iter().all(|binding| binding.count == 0 || covered(binding)) {
+            return Err(Error::OutOfPoolMemory);
+        }
+        let wanted = self.counts(layout);
+        let mut used = self.used.lock();
+        let fits = |((&used, &wanted), &(_, size)): ((&u32, &u32), &(_, u32))| used.saturating_add(wanted) <= size;
+        if used.0 >= self.max_sets || !used.1.iter().zip(&wanted).zip(&self.sizes).all(fits) {
+            return Err(Error::OutOfPoolMemory);
+        }
+        used.0 += 1;
+        used.1.iter_mut().zip(&wanted).for_each(|(used, wanted)| *used += wanted);
+        Ok(DescriptorSet::new(layout.clone()))
+    }
+
+    /// Gives a set's room back.
+    pub fn free(&self, layout: &SetLayout) {
+        let wanted = self.counts(layout);
+        let mut used = self.used.lock();
+        used.0 = used.0.saturating_sub(1);
+        used.1.iter_mut().zip(&wanted).for_each(|(used, wanted)| *used = used.saturating_sub(*wanted));
+    }
+
+    /// Gives all room back.
+    pub fn reset(&self) {
+        let mut used = self.used.lock();
+        used.0 = 0;
+        used.1.fill(0);
+    }
+}
+
+/// The descriptors from array element `element` of `binding` on, `count` of them: an update that is longer than the
+/// binding goes on with the next one. Flat index and binding of each.
+pub fn targets(set: &DescriptorSet, binding: u32, element: u32, count: u32) -> Vec<(u32, &SetBinding)> {
+    let following = set.layout().bindings.iter().skip_while(move |entry| entry.binding < binding);
+    let all = following.flat_map(|entry| (0..entry.count).map(move |index| (entry.first + index, entry)));
+    all.skip(element as usize).take(count as usize).collect()
+}
+
+/// Copies `count` descriptors from one set to another.
+pub fn copy(source: (&DescriptorSet, u32, u32), target: (&DescriptorSet, u32, u32), count: u32) {
+    let from = targets(source.0, source.1, source.2, count);
+    let to = targets(target.0, target.1, target.2, count);
+    let copied: Vec<Descriptor> = from.iter().map(|(index, _)| source.0.get(*index).unwrap_or_default()).collect();
+    for ((index, _), descriptor) in to.into_iter().zip(copied) {
+        target.0.write(index, descriptor);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(counts: &[u32]) -> Arc<SetLayout> {
+        let binding = |(number, &count): (usize, &u32)| SetBinding {
+            binding: number as u32,
+            kind: vk::DescriptorType::UNIFORM_BUFFER,
+            count,
+            stages: vk::ShaderStageFlags::ALL,
+            immutable_samplers: Vec::new(),
+            first: 0,
+        };
+        Arc::new(SetLayout::new(counts.iter().enumerate().map(binding).collect()))
+    }
+
+    #[test]
+    fn pools_run_out_and_refill() {
+        let kind = vk::DescriptorType::UNIFORM_BUFFER;
+        let pool = DescriptorPool::new(3, &[(kind, 2), (kind, 2)]);
+        let layout = layout(&[2]);
+        let first = pool.allocate(&layout).unwrap();
+        pool.allocate(&layout).unwrap();
+        assert_eq!(pool.allocate(&layout).unwrap_err(), Error::OutOfPoolMemory);
+        pool.free(first.layout());
+        pool.allocate(&layout).unwrap();
+        pool.reset();
+        assert!(pool.allocate(&layout).is_ok());
+    }
+
+    #[test]
+    fn updates_go_on_with_the_next_binding() {
+        let set = DescriptorSet::new(layout(&[2, 0, 3]));
+        let found: Vec<(u32, u32)> =
+            targets(&set, 0, 1, 3).into_iter().map(|(index, entry)| (index, entry.binding)).collect();
+        assert_eq!(found, [(1, 0), (2, 2), (3, 2)]);
+    }
+}

@@ -1,0 +1,140 @@
+//! The device: its GPU, its memory, its queues.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ash::vk;
+use vitric_backend::gpu::{Gpu, GpuConfig};
+use vitric_backend::knobs;
+use vitric_backend::memory::{Allocation, Heap};
+
+use crate::debug::Messages;
+use crate::physical;
+use crate::queue::{Health, Queue};
+use crate::{Error, Result};
+
+/// Bytes of the memory heap.
+pub fn heap_size() -> u64 {
+    knobs::values().number("VITRIC_HEAP_MIB").saturating_mul(1 << 20)
+}
+
+/// A device.
+#[derive(Debug)]
+pub struct Device {
+    gpu: Arc<Gpu>,
+    heap: Arc<Heap>,
+    health: Arc<Health>,
+    queues: Vec<Arc<Queue>>,
+}
+
+impl Device {
+    /// Creates a device with `queues` queues of the one family.
+    ///
+    /// # Errors
+    /// [`Error::FeatureNotPresent`] and [`Error::ExtensionNotPresent`] when something is asked for that is not there.
+    pub fn new(
+        messages: Arc<Messages>,
+        queues: u32,
+        features: &vk::PhysicalDeviceFeatures,
+        extensions: &[String],
+    ) -> Result<Self> {
+        check_features(features)?;
+        let known = |name: &String| physical::DEVICE_EXTENSIONS.iter().any(|(known, _)| known == name);
+        if let Some(missing) = extensions.iter().find(|name| !known(name)) {
+            messages.error(&format!("the device extension {missing} is not supported"));
+            return Err(Error::ExtensionNotPresent);
+        }
+        if queues == 0 || queues > physical::QUEUE_COUNT {
+            return Err(Error::InitializationFailed);
+        }
+        let values = knobs::values();
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = match values.number("VITRIC_THREADS") as usize {
+            0 => processors,
+            threads => threads,
+        };
+        let gpu = Gpu::new(GpuConfig {
+            threads,
+            timeout: Duration::from_millis(values.number("VITRIC_TIMEOUT_MS")),
+            window: values.number("VITRIC_WINDOW") as usize,
+        });
+        let health = Arc::new(Health::new(messages));
+        let queues = (0..queues).map(|_| Queue::new(gpu.clone(), health.clone())).collect::<Result<_>>()?;
+        Ok(Self { gpu, heap: Heap::new(heap_size()), health, queues })
+    }
+
+    /// The GPU.
+    pub fn gpu(&self) -> &Arc<Gpu> {
+        &self.gpu
+    }
+
+    /// Whether the device is lost, and messages.
+    pub fn health(&self) -> &Arc<Health> {
+        &self.health
+    }
+
+    /// The queues.
+    pub fn queues(&self) -> &[Arc<Queue>] {
+        &self.queues
+    }
+
+    /// Waits until all queues are idle.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`].
+    pub fn wait_idle(&self) -> Result<()> {
+        self.queues.iter().try_for_each(|queue| queue.wait_idle())
+    }
+
+    /// Allocates memory.
+    ///
+    /// # Errors
+    /// [`Error::OutOfDeviceMemory`] when the heap has no room.
+    pub fn allocate(&self, size: u64) -> Result<Arc<Allocation>> {
+        Allocation::new(&self.heap, size).map_err(|error| {
+            self.health.messages.warn(&error.to_string());
+            Error::OutOfDeviceMemory
+        })
+    }
+}
+
+/// Fails when a feature is asked for that is not there.
+fn check_features(wanted: &vk::PhysicalDeviceFeatures) -> Result<()> {
+    let words = |features: &vk::PhysicalDeviceFeatures| format!("{features:?}");
+    let supported = physical::features();
+    // `Debug` prints every field in order, so that no list of fields has to be kept.
+    let fields = |text: String| text.split(": ").skip(1).map(|part| part.starts_with('1')).collect::<Vec<_>>();
+    let pairs = fields(words(wanted)).into_iter().zip(fields(words(&supported)));
+    if pairs.into_iter().any(|(wanted, supported)| wanted && !supported) {
+        return Err(Error::FeatureNotPresent);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device(features: vk::PhysicalDeviceFeatures, extensions: &[String]) -> Result<Device> {
+        Device::new(Arc::new(Messages::default()), 2, &features, extensions)
+    }
+
+    #[test]
+    fn what_is_not_there_is_refused() {
+        assert!(device(physical::features(), &["VK_KHR_swapchain".into()]).is_ok());
+        let sparse = vk::PhysicalDeviceFeatures { sparse_binding: vk::TRUE, ..Default::default() };
+        assert_eq!(device(sparse, &[]).unwrap_err(), Error::FeatureNotPresent);
+        let inherited = vk::PhysicalDeviceFeatures { inherited_queries: vk::TRUE, ..Default::default() };
+        assert_eq!(device(inherited, &[]).unwrap_err(), Error::FeatureNotPresent);
+        let unknown = device(Default::default(), &["VK_KHR_unheard_of".into()]);
+        assert_eq!(unknown.unwrap_err(), Error::ExtensionNotPresent);
+    }
+
+    #[test]
+    fn memory_is_budgeted() {
+        let device = device(Default::default(), &[]).unwrap();
+        assert_eq!(device.allocate(heap_size() + 1).unwrap_err(), Error::OutOfDeviceMemory);
+        assert_eq!(device.allocate(4096).unwrap().size(), 4096);
+        device.wait_idle().unwrap();
+    }
+}

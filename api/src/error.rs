@@ -1,0 +1,68 @@
+//! Errors, one for each `VkResult` that Vitric returns.
+
+use ash::vk;
+
+/// Why a command failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the variants are Vulkan's error codes")]
+pub enum Error {
+    #[error("out of host memory")]
+    OutOfHostMemory,
+    #[error("out of device memory")]
+    OutOfDeviceMemory,
+    #[error("initialization failed")]
+    InitializationFailed,
+    #[error("the device was lost")]
+    DeviceLost,
+    #[error("the memory cannot be mapped")]
+    MemoryMapFailed,
+    #[error("a layer is not present")]
+    LayerNotPresent,
+    #[error("an extension is not present")]
+    ExtensionNotPresent,
+    #[error("a feature is not present")]
+    FeatureNotPresent,
+    #[error("too many objects")]
+    TooManyObjects,
+    #[error("the format is not supported")]
+    FormatNotSupported,
+    #[error("the pool is fragmented")]
+    FragmentedPool,
+    #[error("the pool is exhausted")]
+    OutOfPoolMemory,
+    #[error("the shader is invalid or uses something unsupported")]
+    InvalidShader,
+    #[error("the surface was lost")]
+    SurfaceLost,
+    #[error("the swapchain no longer matches its surface")]
+    OutOfDate,
+    #[error("an unknown error: the call broke valid usage")]
+    Unknown,
+}
+
+impl Error {
+    /// The code that Vulkan returns.
+    pub fn code(self) -> vk::Result {
+        match self {
+            Self::OutOfHostMemory => vk::Result::ERROR_OUT_OF_HOST_MEMORY,
+            Self::OutOfDeviceMemory => vk::Result::ERROR_OUT_OF_DEVICE_MEMORY,
+            Self::InitializationFailed => vk::Result::ERROR_INITIALIZATION_FAILED,
+            Self::DeviceLost => vk::Result::ERROR_DEVICE_LOST,
+            Self::MemoryMapFailed => vk::Result::ERROR_MEMORY_MAP_FAILED,
+            Self::LayerNotPresent => vk::Result::ERROR_LAYER_NOT_PRESENT,
+            Self::ExtensionNotPresent => vk::Result::ERROR_EXTENSION_NOT_PRESENT,
+            Self::FeatureNotPresent => vk::Result::ERROR_FEATURE_NOT_PRESENT,
+            Self::TooManyObjects => vk::Result::ERROR_TOO_MANY_OBJECTS,
+            Self::FormatNotSupported => vk::Result::ERROR_FORMAT_NOT_SUPPORTED,
+            Self::FragmentedPool => vk::Result::ERROR_FRAGMENTED_POOL,
+            Self::OutOfPoolMemory => vk::Result::ERROR_OUT_OF_POOL_MEMORY,
+            Self::InvalidShader => vk::Result::ERROR_INVALID_SHADER_NV,
+            Self::SurfaceLost => vk::Result::ERROR_SURFACE_LOST_KHR,
+            Self::OutOfDate => vk::Result::ERROR_OUT_OF_DATE_KHR,
+            Self::Unknown => vk::Result::ERROR_UNKNOWN,
+        }
+    }
+}
+
+/// What commands return.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,73 @@
+//! Images: creation, and what memory they need.
+
+use std::sync::Arc;
+
+use ash::vk;
+use vitric_backend::memory::{Surface, SurfaceDesc};
+
+use crate::physical::{ImageKind, image_format_properties};
+use crate::{Error, Result};
+
+/// What `vkCreateImage` asks for.
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the fields are those of VkImageCreateInfo")]
+pub struct ImageDesc {
+    pub kind: ImageKind,
+    pub extent: vk::Extent3D,
+    pub levels: u32,
+    pub layers: u32,
+    pub samples: vk::SampleCountFlags,
+}
+
+/// Creates an image.
+///
+/// # Errors
+/// [`Error::FormatNotSupported`] for a combination that the device does not have, [`Error::OutOfDeviceMemory`] for a
+/// size that no memory can hold.
+pub fn create(desc: &ImageDesc) -> Result<Arc<Surface>> {
+    let limits = image_format_properties(desc.kind).ok_or(Error::FormatNotSupported)?;
+    let (extent, max) = (desc.extent, limits.max_extent);
+    let fits = (1..=max.width).contains(&extent.width)
+        && (1..=max.height).contains(&extent.height)
+        && (1..=max.depth).contains(&extent.depth)
+        && (1..=limits.max_mip_levels).contains(&desc.levels)
+        && (1..=limits.max_array_layers).contains(&desc.layers)
+        && limits.sample_counts.contains(desc.samples);
+    if !fits {
+        return Err(Error::FormatNotSupported);
+    }
+    let surface = Surface::new(SurfaceDesc {
+        kind: desc.kind.kind,
+        format: desc.kind.format,
+        extent,
+        levels: desc.levels,
+        layers: desc.layers,
+        samples: desc.samples.as_raw(),
+        linear: desc.kind.tiling == vk::ImageTiling::LINEAR,
+    });
+    surface.ok_or(Error::OutOfDeviceMemory)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_at_and_over_the_limits() {
+        let kind = ImageKind {
+            format: vk::Format::R8G8B8A8_UNORM,
+            kind: vk::ImageType::TYPE_2D,
+            tiling: vk::ImageTiling::OPTIMAL,
+            usage: vk::ImageUsageFlags::SAMPLED,
+            flags: vk::ImageCreateFlags::empty(),
+        };
+        let extent = vk::Extent3D { width: 16384, height: 16384, depth: 1 };
+        let desc = ImageDesc { kind, extent, levels: 15, layers: 1, samples: vk::SampleCountFlags::TYPE_1 };
+        assert!(create(&desc).is_ok());
+        assert_eq!(create(&ImageDesc { levels: 16, ..desc }).unwrap_err(), Error::FormatNotSupported);
+        let empty = vk::Extent3D { width: 0, ..extent };
+        assert_eq!(create(&ImageDesc { extent: empty, ..desc }).unwrap_err(), Error::FormatNotSupported);
+        let eight = vk::SampleCountFlags::TYPE_8;
+        assert_eq!(create(&ImageDesc { samples: eight, ..desc }).unwrap_err(), Error::FormatNotSupported);
+    }
+}

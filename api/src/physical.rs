@@ -1,0 +1,331 @@
+//! The physical device: what it is, what it can do, and why not more.
+
+use ash::vk;
+use vitric_backend::format::{self, features as format_features};
+
+/// Reported API version: 1.0 is what is complete.
+pub const API_VERSION: u32 = vk::make_api_version(0, 1, 0, 286);
+/// A vendor id outside of the PCI range: Khronos' placeholder for software from Mesa is taken, this one is not registered.
+const VENDOR_ID: u32 = 0x1_0000 + 0x56;
+/// Queues of the one family.
+pub const QUEUE_COUNT: u32 = 4;
+/// Largest width and height of an image.
+pub const MAX_EXTENT_2D: u32 = 16384;
+const MAX_EXTENT_3D: u32 = 2048;
+const MAX_LAYERS: u32 = 2048;
+/// Alignment of buffers and of dynamic offsets.
+pub const BUFFER_ALIGNMENT: u64 = 16;
+
+/// Version 0.1.0 of the driver.
+const DRIVER_VERSION: u32 = vk::make_api_version(0, 0, 1, 0);
+
+/// Features that work. What is not set here is not there: the reason stands beside it.
+pub fn features() -> vk::PhysicalDeviceFeatures {
+    vk::PhysicalDeviceFeatures {
+        robust_buffer_access: vk::TRUE,
+        full_draw_index_uint32: vk::TRUE,
+        image_cube_array: vk::TRUE,
+        independent_blend: vk::TRUE,
+        sample_rate_shading: vk::TRUE,
+        dual_src_blend: vk::TRUE,
+        logic_op: vk::TRUE,
+        multi_draw_indirect: vk::TRUE,
+        draw_indirect_first_instance: vk::TRUE,
+        depth_clamp: vk::TRUE,
+        depth_bias_clamp: vk::TRUE,
+        fill_mode_non_solid: vk::TRUE,
+        depth_bounds: vk::TRUE,
+        wide_lines: vk::TRUE,
+        large_points: vk::TRUE,
+        alpha_to_one: vk::TRUE,
+        texture_compression_bc: vk::TRUE,
+        occlusion_query_precise: vk::TRUE,
+        vertex_pipeline_stores_and_atomics: vk::TRUE,
+        fragment_stores_and_atomics: vk::TRUE,
+        shader_image_gather_extended: vk::TRUE,
+        shader_storage_image_extended_formats: vk::TRUE,
+        shader_storage_image_read_without_format: vk::TRUE,
+        shader_storage_image_write_without_format: vk::TRUE,
+        shader_uniform_buffer_array_dynamic_indexing: vk::TRUE,
+        shader_sampled_image_array_dynamic_indexing: vk::TRUE,
+        shader_storage_buffer_array_dynamic_indexing: vk::TRUE,
+        shader_storage_image_array_dynamic_indexing: vk::TRUE,
+        shader_clip_distance: vk::TRUE,
+        // Not there yet: geometry and tessellation stages, several viewports, anisotropy, cull distances, pipeline
+        // statistics, 16- and 64-bit types, sparse resources, ETC2 and ASTC, variable multisample rate, inherited queries.
+        ..Default::default()
+    }
+}
+
+/// Limits.
+pub fn limits() -> vk::PhysicalDeviceLimits {
+    let counts = vk::SampleCountFlags::TYPE_1 | vk::SampleCountFlags::TYPE_4;
+    let one = vk::SampleCountFlags::TYPE_1;
+    vk::PhysicalDeviceLimits {
+        max_image_dimension1_d: MAX_EXTENT_2D,
+        max_image_dimension2_d: MAX_EXTENT_2D,
+        max_image_dimension3_d: MAX_EXTENT_3D,
+        max_image_dimension_cube: MAX_EXTENT_2D,
+        max_image_array_layers: MAX_LAYERS,
+        max_texel_buffer_elements: 1 << 27,
+        max_uniform_buffer_range: 1 << 20,
+        max_storage_buffer_range: 1 << 30,
+        max_push_constants_size: vitric_backend::command::PUSH_CONSTANT_BYTES as u32,
+        max_memory_allocation_count: 1 << 20,
+        max_sampler_allocation_count: 1 << 20,
+        buffer_image_granularity: 1,
+        max_bound_descriptor_sets: 8,
+        max_per_stage_descriptor_samplers: 1024,
+        max_per_stage_descriptor_uniform_buffers: 1024,
+        max_per_stage_descriptor_storage_buffers: 1024,
+        max_per_stage_descriptor_sampled_images: 1024,
+        max_per_stage_descriptor_storage_images: 1024,
+        max_per_stage_descriptor_input_attachments: 8,
+        max_per_stage_resources: 4096,
+        max_descriptor_set_samplers: 4096,
+        max_descriptor_set_uniform_buffers: 4096,
+        max_descriptor_set_uniform_buffers_dynamic: 16,
+        max_descriptor_set_storage_buffers: 4096,
+        max_descriptor_set_storage_buffers_dynamic: 16,
+        max_descriptor_set_sampled_images: 4096,
+        max_descriptor_set_storage_images: 4096,
+        max_descriptor_set_input_attachments: 8,
+        max_vertex_input_attributes: 32,
+        max_vertex_input_bindings: 32,
+        max_vertex_input_attribute_offset: 2047,
+        max_vertex_input_binding_stride: 2048,
+        max_vertex_output_components: 128,
+        max_fragment_input_components: 128,
+        max_fragment_output_attachments: 8,
+        max_fragment_dual_src_attachments: 1,
+        max_fragment_combined_output_resources: 2056,
+        max_compute_shared_memory_size: 32768,
+        max_compute_work_group_count: [65535; 3],
+        max_compute_work_group_invocations: 1024,
+        max_compute_work_group_size: [1024, 1024, 64],
+        sub_pixel_precision_bits: vitric_backend::raster::SUBPIXEL_BITS,
+        sub_texel_precision_bits: 8,
+        mipmap_precision_bits: 8,
+        max_draw_indexed_index_value: u32::MAX,
+        max_draw_indirect_count: u32::MAX,
+        max_sampler_lod_bias: 16.0,
+        max_sampler_anisotropy: 1.0,
+        max_viewports: 1,
+        max_viewport_dimensions: [MAX_EXTENT_2D; 2],
+        viewport_bounds_range: [-32768.0, 32767.0],
+        viewport_sub_pixel_bits: 8,
+        min_memory_map_alignment: 4096,
+        min_texel_buffer_offset_alignment: BUFFER_ALIGNMENT,
+        min_uniform_buffer_offset_alignment: BUFFER_ALIGNMENT,
+        min_storage_buffer_offset_alignment: BUFFER_ALIGNMENT,
+        min_texel_offset: -8,
+        max_texel_offset: 7,
+        min_texel_gather_offset: -32,
+        max_texel_gather_offset: 31,
+        min_interpolation_offset: -0.5,
+        max_interpolation_offset: 0.5,
+        sub_pixel_interpolation_offset_bits: 4,
+        max_framebuffer_width: MAX_EXTENT_2D,
+        max_framebuffer_height: MAX_EXTENT_2D,
+        max_framebuffer_layers: MAX_LAYERS,
+        framebuffer_color_sample_counts: counts,
+        framebuffer_depth_sample_counts: counts,
+        framebuffer_stencil_sample_counts: counts,
+        framebuffer_no_attachments_sample_counts: counts,
+        max_color_attachments: 8,
+        sampled_image_color_sample_counts: counts,
+        sampled_image_integer_sample_counts: counts,
+        sampled_image_depth_sample_counts: counts,
+        sampled_image_stencil_sample_counts: counts,
+        storage_image_sample_counts: one,
+        max_sample_mask_words: 1,
+        timestamp_compute_and_graphics: vk::TRUE,
+        timestamp_period: 1.0,
+        max_clip_distances: 8,
+        max_cull_distances: 0,
+        max_combined_clip_and_cull_distances: 8,
+        discrete_queue_priorities: 2,
+        point_size_range: [1.0, 1024.0],
+        line_width_range: [1.0, 64.0],
+        point_size_granularity: 0.125,
+        line_width_granularity: 0.125,
+        strict_lines: vk::TRUE,
+        standard_sample_locations: vk::TRUE,
+        optimal_buffer_copy_offset_alignment: 4,
+        optimal_buffer_copy_row_pitch_alignment: 4,
+        non_coherent_atom_size: 64,
+        ..Default::default()
+    }
+}
+
+/// Properties.
+pub fn properties() -> vk::PhysicalDeviceProperties {
+    let mut properties = vk::PhysicalDeviceProperties {
+        api_version: API_VERSION,
+        driver_version: DRIVER_VERSION,
+        vendor_id: VENDOR_ID,
+        device_id: 1,
+        device_type: vk::PhysicalDeviceType::CPU,
+        pipeline_cache_uuid: cache_uuid(),
+        limits: limits(),
+        ..Default::default()
+    };
+    for (target, byte) in properties.device_name.iter_mut().zip(b"Vitric (emulated GPU)") {
+        *target = *byte as _;
+    }
+    properties
+}
+
+/// Identifies pipeline cache data of this version.
+pub fn cache_uuid() -> [u8; 16] {
+    *b"vitric-cache-001"
+}
+
+/// The one queue family.
+pub fn queue_family() -> vk::QueueFamilyProperties {
+    vk::QueueFamilyProperties {
+        queue_flags: vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE | vk::QueueFlags::TRANSFER,
+        queue_count: QUEUE_COUNT,
+        timestamp_valid_bits: 64,
+        min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },
+    }
+}
+
+/// Memory types: one for images that stay on the device, one that the host sees, and the same cached.
+pub fn memory(heap_size: u64) -> vk::PhysicalDeviceMemoryProperties {
+    let device = vk::MemoryPropertyFlags::DEVICE_LOCAL;
+    let visible = device | vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+    let types = [device, visible, visible | vk::MemoryPropertyFlags::HOST_CACHED];
+    let mut memory =
+        vk::PhysicalDeviceMemoryProperties { memory_type_count: 3, memory_heap_count: 1, ..Default::default() };
+    for (slot, property_flags) in memory.memory_types.iter_mut().zip(types) {
+        *slot = vk::MemoryType { property_flags, heap_index: 0 };
+    }
+    memory.memory_heaps[0] = vk::MemoryHeap { size: heap_size, flags: vk::MemoryHeapFlags::DEVICE_LOCAL };
+    memory
+}
+
+/// What a format can be used for.
+pub fn format_properties(format: vk::Format) -> vk::FormatProperties {
+    let features = format_features(format);
+    vk::FormatProperties {
+        linear_tiling_features: features.linear,
+        optimal_tiling_features: features.optimal,
+        buffer_features: features.buffer,
+    }
+}
+
+/// The kind of an image: what `vkGetPhysicalDeviceImageFormatProperties` asks about.
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the fields are Vulkan's parameters")]
+pub struct ImageKind {
+    pub format: vk::Format,
+    pub kind: vk::ImageType,
+    pub tiling: vk::ImageTiling,
+    pub usage: vk::ImageUsageFlags,
+    pub flags: vk::ImageCreateFlags,
+}
+
+/// How large images of a kind may be; `None` when there can be none.
+pub fn image_format_properties(image: ImageKind) -> Option<vk::ImageFormatProperties> {
+    let info = format::info(image.format)?;
+    let all = format_features(image.format);
+    let linear = image.tiling == vk::ImageTiling::LINEAR;
+    let features = if linear { all.linear } else { all.optimal };
+    if !usages(features).contains(image.usage) || features.is_empty() || is_refused(image, info) {
+        return None;
+    }
+    let volume = image.kind == vk::ImageType::TYPE_3D;
+    let height = if image.kind == vk::ImageType::TYPE_1D { 1 } else { MAX_EXTENT_2D };
+    let max_extent = match volume {
+        true => vk::Extent3D { width: MAX_EXTENT_3D, height: MAX_EXTENT_3D, depth: MAX_EXTENT_3D },
+        false => vk::Extent3D { width: MAX_EXTENT_2D, height, depth: 1 },
+    };
+    let attachment = F::COLOR_ATTACHMENT | F::DEPTH_STENCIL_ATTACHMENT;
+    let multisampled = image.kind == vk::ImageType::TYPE_2D
+        && !linear
+        && features.intersects(attachment)
+        && !image.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE)
+        && !image.usage.contains(vk::ImageUsageFlags::STORAGE);
+    let four = if multisampled { vk::SampleCountFlags::TYPE_4 } else { vk::SampleCountFlags::empty() };
+    Some(vk::ImageFormatProperties {
+        max_extent,
+        max_mip_levels: if linear { 1 } else { 32 - max_extent.width.leading_zeros() },
+        max_array_layers: if volume || linear { 1 } else { MAX_LAYERS },
+        sample_counts: vk::SampleCountFlags::TYPE_1 | four,
+        max_resource_size: 1 << 40,
+    })
+}
+
+use vk::FormatFeatureFlags as F;
+
+fn is_refused(image: ImageKind, info: &format::FormatInfo) -> bool {
+    let sparse = vk::ImageCreateFlags::SPARSE_BINDING;
+    let two_dimensional = image.kind == vk::ImageType::TYPE_2D;
+    let linear = image.tiling == vk::ImageTiling::LINEAR;
+    image.flags.contains(sparse)
+        || (image.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE) && !two_dimensional)
+        || (info.is_depth_stencil() && image.kind == vk::ImageType::TYPE_3D)
+        || (info.compression.is_some() && image.kind == vk::ImageType::TYPE_1D)
+        || (linear && !two_dimensional)
+}
+
+/// Uses of an image that format features allow.
+fn usages(features: F) -> vk::ImageUsageFlags {
+    use vk::ImageUsageFlags as U;
+    let table = [
+        (F::SAMPLED_IMAGE, U::SAMPLED),
+        (F::STORAGE_IMAGE, U::STORAGE),
+        (F::COLOR_ATTACHMENT, U::COLOR_ATTACHMENT | U::INPUT_ATTACHMENT | U::TRANSIENT_ATTACHMENT),
+        (F::DEPTH_STENCIL_ATTACHMENT, U::DEPTH_STENCIL_ATTACHMENT | U::INPUT_ATTACHMENT | U::TRANSIENT_ATTACHMENT),
+        (F::TRANSFER_SRC, U::TRANSFER_SRC),
+        (F::TRANSFER_DST, U::TRANSFER_DST),
+    ];
+    let allowed = table.iter().filter(|(feature, _)| features.contains(*feature));
+    allowed.fold(U::empty(), |all, (_, usage)| all | *usage)
+}
+
+/// Extensions of instances: name and version.
+pub const INSTANCE_EXTENSIONS: &[(&str, u32)] = &[
+    ("VK_KHR_get_physical_device_properties2", 2),
+    ("VK_KHR_surface", 25),
+    ("VK_KHR_xcb_surface", 6),
+    ("VK_EXT_headless_surface", 1),
+    ("VK_EXT_debug_utils", 2),
+];
+
+/// Extensions of devices: name and version.
+pub const DEVICE_EXTENSIONS: &[(&str, u32)] = &[("VK_KHR_swapchain", 70)];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_meet_what_the_specification_requires() {
+        let limits = limits();
+        assert!(limits.max_image_dimension2_d >= 4096 && limits.max_image_array_layers >= 256);
+        assert!(limits.max_push_constants_size >= 128 && limits.max_bound_descriptor_sets >= 4);
+        assert!(limits.max_vertex_output_components >= 64 && limits.max_compute_shared_memory_size >= 16384);
+        assert!(limits.viewport_bounds_range[0] <= -2.0 * limits.max_viewport_dimensions[0] as f32);
+        assert!(limits.framebuffer_color_sample_counts.contains(vk::SampleCountFlags::TYPE_4));
+        assert!(limits.max_texel_gather_offset >= 7 && limits.min_texel_gather_offset <= -8);
+        assert!(limits.point_size_range[1] >= 64.0 - 1.0 && limits.line_width_range[1] >= 8.0 - 1.0);
+    }
+
+    #[test]
+    fn depth_volumes_and_unknown_formats_are_refused() {
+        let kind = ImageKind {
+            format: vk::Format::D32_SFLOAT,
+            kind: vk::ImageType::TYPE_2D,
+            tiling: vk::ImageTiling::OPTIMAL,
+            usage: vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT,
+            flags: vk::ImageCreateFlags::empty(),
+        };
+        assert!(image_format_properties(kind).unwrap().sample_counts.contains(vk::SampleCountFlags::TYPE_4));
+        assert!(image_format_properties(ImageKind { kind: vk::ImageType::TYPE_3D, ..kind }).is_none());
+        assert!(image_format_properties(ImageKind { format: vk::Format::UNDEFINED, ..kind }).is_none());
+        let storage = vk::ImageUsageFlags::STORAGE;
+        assert!(image_format_properties(ImageKind { usage: storage, ..kind }).is_none());
+    }
+}

@@ -1,0 +1,157 @@
+//! Queues: each has a worker thread that takes submissions in order.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use crossbeam::channel::{Sender, unbounded};
+use parking_lot::Mutex;
+use vitric_backend::command::CommandList;
+use vitric_backend::gpu::Gpu;
+
+use crate::command::Pending;
+use crate::debug::Messages;
+use crate::sync::{Fence, Semaphore, Signal};
+use crate::{Error, Result};
+
+/// One batch of a submission.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// Waited for, and unsignaled, before anything else.
+    pub waits: Vec<Arc<Semaphore>>,
+    /// Executed in order.
+    pub lists: Vec<Arc<CommandList>>,
+    /// The command buffers that are pending until the batch is complete.
+    pub pending: Vec<Pending>,
+    /// Signaled when the lists are complete.
+    pub signals: Vec<Arc<Semaphore>>,
+}
+
+/// Work for a queue's thread.
+enum Job {
+    Batch(Batch),
+    Signal(Arc<Fence>),
+    Call(Box<dyn FnOnce() + Send>),
+}
+
+/// Whether a device was lost, and who must hear of it.
+#[derive(Debug, Default)]
+pub struct Health {
+    lost: AtomicBool,
+    /// Messengers of the instance.
+    pub messages: Arc<Messages>,
+}
+
+impl Health {
+    /// A healthy device.
+    pub fn new(messages: Arc<Messages>) -> Self {
+        Self { lost: AtomicBool::new(false), messages }
+    }
+
+    /// Fails when the device was lost.
+    pub fn check(&self) -> Result<()> {
+        if self.is_lost() { Err(Error::DeviceLost) } else { Ok(()) }
+    }
+
+    /// Whether the device was lost.
+    pub fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
+    }
+
+    /// Marks the device as lost.
+    pub fn lose(&self, why: &str) {
+        if !self.lost.swap(true, Ordering::AcqRel) {
+            self.messages.error(&format!("the device was lost: {why}"));
+        }
+    }
+}
+
+/// A queue.
+#[derive(Debug)]
+pub struct Queue {
+    jobs: Mutex<Option<Sender<Job>>>,
+    worker: Mutex<Option<JoinHandle<()>>>,
+    health: Arc<Health>,
+}
+
+impl Queue {
+    /// Starts a queue's worker.
+    ///
+    /// # Errors
+    /// When the host has no thread to give.
+    pub fn new(gpu: Arc<Gpu>, health: Arc<Health>) -> Result<Arc<Self>> {
+        let (jobs, received) = unbounded();
+        let worker_health = health.clone();
+        let run = move || {
+            for job in received {
+                perform(&gpu, &worker_health, job);
+            }
+        };
+        let worker = std::thread::Builder::new().name("vitric-queue".into()).spawn(run);
+        let worker = worker.map_err(|_| Error::OutOfHostMemory)?;
+        Ok(Arc::new(Self { jobs: Mutex::new(Some(jobs)), worker: Mutex::new(Some(worker)), health }))
+    }
+
+    fn send(&self, job: Job) -> Result<()> {
+        let jobs = self.jobs.lock();
+        let sender = jobs.as_ref().ok_or(Error::DeviceLost)?;
+        sender.send(job).map_err(|_| Error::DeviceLost)
+    }
+
+    /// Submits batches, then the fence.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`].
+    pub fn submit(&self, batches: Vec<Batch>, fence: Option<Arc<Fence>>) -> Result<()> {
+        self.health.check()?;
+        batches.into_iter().try_for_each(|batch| self.send(Job::Batch(batch)))?;
+        fence.map_or(Ok(()), |fence| self.send(Job::Signal(fence)))
+    }
+
+    /// Has the worker call something after what was submitted before.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`].
+    pub fn call(&self, work: impl FnOnce() + Send + 'static) -> Result<()> {
+        self.send(Job::Call(Box::new(work)))
+    }
+
+    /// Waits until all that was submitted is complete.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`].
+    pub fn wait_idle(&self) -> Result<()> {
+        let done = Signal::new(false);
+        self.send(Job::Signal(done.clone()))?;
+        done.wait_until(None);
+        self.health.check()
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        // Without a sender the worker ends.
+        self.jobs.lock().take();
+        if let Some(worker) = self.worker.lock().take()
+            && worker.thread().id() != std::thread::current().id()
+        {
+            let _ = worker.join();
+        }
+    }
+}
+
+fn perform(gpu: &Gpu, health: &Health, job: Job) {
+    match job {
+        Job::Batch(batch) => {
+            let ready = batch.waits.iter().all(|semaphore| semaphore.consume(|| health.is_lost()));
+            if ready && !health.is_lost() && gpu.execute(&batch.lists).is_err() {
+                health.lose("a program ran too long, or the emulation failed");
+            }
+            drop(batch.pending);
+            batch.signals.iter().for_each(|semaphore| semaphore.signal());
+        }
+        // Fences are signaled even when the device is lost, so that nobody waits for ever.
+        Job::Signal(fence) => fence.signal(),
+        Job::Call(work) => work(),
+    }
+}
