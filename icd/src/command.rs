@@ -1,0 +1,590 @@
+//! Command pools, command buffers, and every `vkCmd*`. Source: Vulkan specification, "Command Buffers" and those that
+//! describe the commands.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use ash::vk::{self, Handle};
+use vitric_api::command::CommandBuffer;
+use vitric_api::{Error, Result};
+use vitric_backend::command::{Command, PassBegin};
+use vitric_backend::state::{ClearValue, DepthBias};
+
+use crate::objects::{CommandObject, CommandPool, DeviceObject, Marked, Pipeline, destroy, device, need};
+use crate::raw;
+
+pub extern "system" fn create_pool(
+    handle: vk::Device,
+    _: *const vk::CommandPoolCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::CommandPool,
+) -> vk::Result {
+    raw::create(out, || Ok(device(handle)?.command_pools.insert(Arc::new(CommandPool::default()))))
+}
+
+pub extern "system" fn destroy_pool(handle: vk::Device, pool: vk::CommandPool, _: *const vk::AllocationCallbacks<'_>) {
+    raw::guard_void(|| {
+        let Some(found) = device(handle).ok().and_then(|object| object.command_pools.get(pool.as_raw())) else {
+            return;
+        };
+        for buffer in std::mem::take(&mut *found.buffers.lock()) {
+            CommandObject::destroy(vk::CommandBuffer::from_raw(buffer));
+        }
+    });
+    destroy(handle, |object| &object.command_pools, pool);
+}
+
+pub extern "system" fn reset_pool(
+    handle: vk::Device,
+    pool: vk::CommandPool,
+    _: vk::CommandPoolResetFlags,
+) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        for &buffer in need(object, &object.command_pools, pool)?.buffers.lock().iter() {
+            if let Some(found) = CommandObject::from_handle(vk::CommandBuffer::from_raw(buffer)) {
+                found.buffer.reset();
+            }
+        }
+        Ok(vk::Result::SUCCESS)
+    })
+}
+
+pub extern "system" fn allocate(
+    handle: vk::Device,
+    info: *const vk::CommandBufferAllocateInfo<'_>,
+    out: *mut vk::CommandBuffer,
+) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let pool = need(object, &object.command_pools, info.command_pool)?;
+        let secondary = info.level == vk::CommandBufferLevel::SECONDARY;
+        for slot in raw::slice_mut(out, info.command_buffer_count as usize) {
+            let buffer = CommandBuffer::new(secondary);
+            let made = CommandObject { device: handle.as_raw(), buffer }.into_handle();
+            pool.buffers.lock().push(made);
+            *slot = vk::CommandBuffer::from_raw(made);
+        }
+        Ok(vk::Result::SUCCESS)
+    })
+}
+
+pub extern "system" fn free(handle: vk::Device, pool: vk::CommandPool, count: u32, buffers: *const vk::CommandBuffer) {
+    raw::guard_void(|| {
+        let Some(pool) = device(handle).ok().and_then(|object| object.command_pools.get(pool.as_raw())) else { return };
+        for &buffer in raw::slice(buffers, count).iter().filter(|buffer| !buffer.is_null()) {
+            pool.buffers.lock().retain(|&other| other != buffer.as_raw());
+            CommandObject::destroy(buffer);
+        }
+    });
+}
+
+pub extern "system" fn begin(handle: vk::CommandBuffer, info: *const vk::CommandBufferBeginInfo<'_>) -> vk::Result {
+    raw::guard(|| {
+        let object = CommandObject::from_handle(handle).ok_or(Error::Unknown)?;
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        object.buffer.begin(info.flags.contains(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT));
+        Ok(vk::Result::SUCCESS)
+    })
+}
+
+pub extern "system" fn end(handle: vk::CommandBuffer) -> vk::Result {
+    raw::guard(|| {
+        let object = CommandObject::from_handle(handle).ok_or(Error::Unknown)?;
+        object.buffer.end().map(|()| vk::Result::SUCCESS)
+    })
+}
+
+pub extern "system" fn reset(handle: vk::CommandBuffer, _: vk::CommandBufferResetFlags) -> vk::Result {
+    raw::guard(|| {
+        CommandObject::from_handle(handle).ok_or(Error::Unknown)?.buffer.reset();
+        Ok(vk::Result::SUCCESS)
+    })
+}
+
+/// Records a command that `make` builds; nothing when it fails (a message was sent).
+fn record(handle: vk::CommandBuffer, make: impl FnOnce(&DeviceObject) -> Result<Command>) {
+    raw::guard_void(|| {
+        let Some(object) = CommandObject::from_handle(handle) else { return };
+        let Ok(owner) = device(vk::Device::from_raw(object.device)) else { return };
+        if let Ok(command) = make(owner) {
+            object.buffer.record(command);
+        }
+    });
+}
+
+/// Records a command that names no objects.
+fn plain(handle: vk::CommandBuffer, command: Command) {
+    record(handle, |_| Ok(command));
+}
+
+pub extern "system" fn bind_pipeline(handle: vk::CommandBuffer, _: vk::PipelineBindPoint, pipeline: vk::Pipeline) {
+    record(handle, |object| {
+        Ok(match need(object, &object.pipelines, pipeline)? {
+            Pipeline::Graphics(pipeline) => Command::BindGraphicsPipeline(pipeline),
+            Pipeline::Compute(pipeline) => Command::BindComputePipeline(pipeline),
+        })
+    });
+}
+
+#[expect(clippy::too_many_arguments, reason = "the command's signature")]
+pub extern "system" fn bind_sets(
+    handle: vk::CommandBuffer,
+    point: vk::PipelineBindPoint,
+    _: vk::PipelineLayout,
+    first: u32,
+    count: u32,
+    sets: *const vk::DescriptorSet,
+    offset_count: u32,
+    offsets: *const u32,
+) {
+    record(handle, |object| {
+        let sets = raw::slice(sets, count).iter();
+        let sets = sets.map(|&set| need(object, &object.sets, set).map(|found| found.set.clone()));
+        let sets = sets.collect::<Result<_>>()?;
+        let dynamic_offsets = raw::slice(offsets, offset_count).into();
+        Ok(Command::BindDescriptorSets { point, first, sets, dynamic_offsets })
+    });
+}
+
+pub extern "system" fn bind_vertex_buffers(
+    handle: vk::CommandBuffer,
+    first: u32,
+    count: u32,
+    buffers: *const vk::Buffer,
+    offsets: *const vk::DeviceSize,
+) {
+    record(handle, |object| {
+        let pairs = raw::slice(buffers, count).iter().zip(raw::slice(offsets, count));
+        let pairs = pairs.map(|(&buffer, &offset)| Ok((need(object, &object.buffers, buffer)?, offset)));
+        Ok(Command::BindVertexBuffers { first, buffers: pairs.collect::<Result<_>>()? })
+    });
+}
+
+pub extern "system" fn bind_index_buffer(
+    handle: vk::CommandBuffer,
+    buffer: vk::Buffer,
+    offset: vk::DeviceSize,
+    index_type: vk::IndexType,
+) {
+    record(handle, |object| {
+        let buffer = need(object, &object.buffers, buffer)?;
+        Ok(Command::BindIndexBuffer { buffer, offset, index_type })
+    });
+}
+
+pub extern "system" fn push_constants(
+    handle: vk::CommandBuffer,
+    _: vk::PipelineLayout,
+    _: vk::ShaderStageFlags,
+    offset: u32,
+    size: u32,
+    values: *const c_void,
+) {
+    let data = raw::bytes(values, size as usize).into();
+    plain(handle, Command::PushConstants { offset, data });
+}
+
+pub extern "system" fn set_viewport(handle: vk::CommandBuffer, first: u32, count: u32, viewports: *const vk::Viewport) {
+    plain(handle, Command::SetViewports { first, viewports: raw::slice(viewports, count).into() });
+}
+
+pub extern "system" fn set_scissor(handle: vk::CommandBuffer, first: u32, count: u32, scissors: *const vk::Rect2D) {
+    plain(handle, Command::SetScissors { first, scissors: raw::slice(scissors, count).into() });
+}
+
+pub extern "system" fn set_line_width(handle: vk::CommandBuffer, width: f32) {
+    plain(handle, Command::SetLineWidth(width));
+}
+
+pub extern "system" fn set_depth_bias(handle: vk::CommandBuffer, constant: f32, clamp: f32, slope: f32) {
+    plain(handle, Command::SetDepthBias(DepthBias { constant, clamp, slope }));
+}
+
+pub extern "system" fn set_blend_constants(handle: vk::CommandBuffer, constants: *const [f32; 4]) {
+    plain(handle, Command::SetBlendConstants(raw::input(constants).copied().unwrap_or_default()));
+}
+
+pub extern "system" fn set_depth_bounds(handle: vk::CommandBuffer, low: f32, high: f32) {
+    plain(handle, Command::SetDepthBounds([low, high]));
+}
+
+pub extern "system" fn set_stencil_compare_mask(handle: vk::CommandBuffer, faces: vk::StencilFaceFlags, mask: u32) {
+    plain(handle, Command::SetStencilCompareMask { faces, mask });
+}
+
+pub extern "system" fn set_stencil_write_mask(handle: vk::CommandBuffer, faces: vk::StencilFaceFlags, mask: u32) {
+    plain(handle, Command::SetStencilWriteMask { faces, mask });
+}
+
+pub extern "system" fn set_stencil_reference(handle: vk::CommandBuffer, faces: vk::StencilFaceFlags, reference: u32) {
+    plain(handle, Command::SetStencilReference { faces, reference });
+}
+
+pub extern "system" fn draw(
+    handle: vk::CommandBuffer,
+    vertices: u32,
+    instances: u32,
+    first_vertex: u32,
+    first_instance: u32,
+) {
+    plain(handle, Command::Draw { vertices, instances, first_vertex, first_instance });
+}
+
+pub extern "system" fn draw_indexed(
+    handle: vk::CommandBuffer,
+    indices: u32,
+    instances: u32,
+    first_index: u32,
+    vertex_offset: i32,
+    first_instance: u32,
+) {
+    plain(handle, Command::DrawIndexed { indices, instances, first_index, vertex_offset, first_instance });
+}
+
+pub extern "system" fn draw_indirect(
+    handle: vk::CommandBuffer,
+    buffer: vk::Buffer,
+    offset: vk::DeviceSize,
+    count: u32,
+    stride: u32,
+) {
+    record(handle, |object| {
+        Ok(Command::DrawIndirect { buffer: need(object, &object.buffers, buffer)?, offset, count, stride })
+    });
+}
+
+pub extern "system" fn draw_indexed_indirect(
+    handle: vk::CommandBuffer,
+    buffer: vk::Buffer,
+    offset: vk::DeviceSize,
+    count: u32,
+    stride: u32,
+) {
+    record(handle, |object| {
+        Ok(Command::DrawIndexedIndirect { buffer: need(object, &object.buffers, buffer)?, offset, count, stride })
+    });
+}
+
+pub extern "system" fn dispatch(handle: vk::CommandBuffer, x: u32, y: u32, z: u32) {
+    plain(handle, Command::Dispatch([x, y, z]));
+}
+
+pub extern "system" fn dispatch_indirect(handle: vk::CommandBuffer, buffer: vk::Buffer, offset: vk::DeviceSize) {
+    record(handle, |object| Ok(Command::DispatchIndirect { buffer: need(object, &object.buffers, buffer)?, offset }));
+}
+
+pub extern "system" fn copy_buffer(
+    handle: vk::CommandBuffer,
+    source: vk::Buffer,
+    target: vk::Buffer,
+    count: u32,
+    regions: *const vk::BufferCopy,
+) {
+    record(handle, |object| {
+        Ok(Command::CopyBuffer {
+            source: need(object, &object.buffers, source)?,
+            target: need(object, &object.buffers, target)?,
+            regions: raw::slice(regions, count).to_vec(),
+        })
+    });
+}
+
+pub extern "system" fn copy_image(
+    handle: vk::CommandBuffer,
+    source: vk::Image,
+    _: vk::ImageLayout,
+    target: vk::Image,
+    _: vk::ImageLayout,
+    count: u32,
+    regions: *const vk::ImageCopy,
+) {
+    record(handle, |object| {
+        Ok(Command::CopyImage {
+            source: need(object, &object.images, source)?,
+            target: need(object, &object.images, target)?,
+            regions: raw::slice(regions, count).to_vec(),
+        })
+    });
+}
+
+#[expect(clippy::too_many_arguments, reason = "the command's signature")]
+pub extern "system" fn blit_image(
+    handle: vk::CommandBuffer,
+    source: vk::Image,
+    _: vk::ImageLayout,
+    target: vk::Image,
+    _: vk::ImageLayout,
+    count: u32,
+    regions: *const vk::ImageBlit,
+    filter: vk::Filter,
+) {
+    record(handle, |object| {
+        Ok(Command::BlitImage {
+            source: need(object, &object.images, source)?,
+            target: need(object, &object.images, target)?,
+            regions: raw::slice(regions, count).to_vec(),
+            filter,
+        })
+    });
+}
+
+pub extern "system" fn copy_buffer_to_image(
+    handle: vk::CommandBuffer,
+    source: vk::Buffer,
+    target: vk::Image,
+    _: vk::ImageLayout,
+    count: u32,
+    regions: *const vk::BufferImageCopy,
+) {
+    record(handle, |object| {
+        Ok(Command::CopyBufferToImage {
+            source: need(object, &object.buffers, source)?,
+            target: need(object, &object.images, target)?,
+            regions: raw::slice(regions, count).to_vec(),
+        })
+    });
+}
+
+pub extern "system" fn copy_image_to_buffer(
+    handle: vk::CommandBuffer,
+    source: vk::Image,
+    _: vk::ImageLayout,
+    target: vk::Buffer,
+    count: u32,
+    regions: *const vk::BufferImageCopy,
+) {
+    record(handle, |object| {
+        Ok(Command::CopyImageToBuffer {
+            source: need(object, &object.images, source)?,
+            target: need(object, &object.buffers, target)?,
+            regions: raw::slice(regions, count).to_vec(),
+        })
+    });
+}
+
+pub extern "system" fn update_buffer(
+    handle: vk::CommandBuffer,
+    target: vk::Buffer,
+    offset: vk::DeviceSize,
+    size: vk::DeviceSize,
+    data: *const c_void,
+) {
+    record(handle, |object| {
+        let target = need(object, &object.buffers, target)?;
+        Ok(Command::UpdateBuffer { target, offset, data: raw::bytes(data, size as usize).into() })
+    });
+}
+
+pub extern "system" fn fill_buffer(
+    handle: vk::CommandBuffer,
+    target: vk::Buffer,
+    offset: vk::DeviceSize,
+    size: vk::DeviceSize,
+    word: u32,
+) {
+    record(handle, |object| {
+        Ok(Command::FillBuffer { target: need(object, &object.buffers, target)?, offset, size, word })
+    });
+}
+
+pub extern "system" fn clear_color_image(
+    handle: vk::CommandBuffer,
+    image: vk::Image,
+    _: vk::ImageLayout,
+    color: *const vk::ClearColorValue,
+    count: u32,
+    ranges: *const vk::ImageSubresourceRange,
+) {
+    record(handle, |object| {
+        let words = raw::input(color.cast::<[u32; 4]>()).ok_or(Error::Unknown)?;
+        Ok(Command::ClearColorImage {
+            target: need(object, &object.images, image)?,
+            value: ClearValue(*words),
+            ranges: raw::slice(ranges, count).to_vec(),
+        })
+    });
+}
+
+pub extern "system" fn clear_depth_stencil_image(
+    handle: vk::CommandBuffer,
+    image: vk::Image,
+    _: vk::ImageLayout,
+    value: *const vk::ClearDepthStencilValue,
+    count: u32,
+    ranges: *const vk::ImageSubresourceRange,
+) {
+    record(handle, |object| {
+        let value = raw::input(value).ok_or(Error::Unknown)?;
+        Ok(Command::ClearDepthStencilImage {
+            target: need(object, &object.images, image)?,
+            value: ClearValue([value.depth.to_bits(), value.stencil, 0, 0]),
+            ranges: raw::slice(ranges, count).to_vec(),
+        })
+    });
+}
+
+/// A clear value's words; depth and stencil are the first two.
+fn clear_value(value: &vk::ClearValue) -> ClearValue {
+    ClearValue(raw::input(std::ptr::from_ref(value).cast::<[u32; 4]>()).copied().unwrap_or_default())
+}
+
+pub extern "system" fn clear_attachments(
+    handle: vk::CommandBuffer,
+    count: u32,
+    attachments: *const vk::ClearAttachment,
+    rect_count: u32,
+    rects: *const vk::ClearRect,
+) {
+    let attachments = raw::slice(attachments, count).iter();
+    let attachments =
+        attachments.map(|clear| (clear.aspect_mask, clear.color_attachment, clear_value(&clear.clear_value)));
+    let command =
+        Command::ClearAttachments { attachments: attachments.collect(), rects: raw::slice(rects, rect_count).to_vec() };
+    plain(handle, command);
+}
+
+pub extern "system" fn resolve_image(
+    handle: vk::CommandBuffer,
+    source: vk::Image,
+    _: vk::ImageLayout,
+    target: vk::Image,
+    _: vk::ImageLayout,
+    count: u32,
+    regions: *const vk::ImageResolve,
+) {
+    record(handle, |object| {
+        Ok(Command::ResolveImage {
+            source: need(object, &object.images, source)?,
+            target: need(object, &object.images, target)?,
+            regions: raw::slice(regions, count).to_vec(),
+        })
+    });
+}
+
+pub extern "system" fn set_event(handle: vk::CommandBuffer, event: vk::Event, _: vk::PipelineStageFlags) {
+    record(handle, |object| Ok(Command::SetEvent(need(object, &object.events, event)?)));
+}
+
+pub extern "system" fn reset_event(handle: vk::CommandBuffer, event: vk::Event, _: vk::PipelineStageFlags) {
+    record(handle, |object| Ok(Command::ResetEvent(need(object, &object.events, event)?)));
+}
+
+#[expect(clippy::too_many_arguments, reason = "the command's signature")]
+pub extern "system" fn wait_events(
+    handle: vk::CommandBuffer,
+    count: u32,
+    events: *const vk::Event,
+    _: vk::PipelineStageFlags,
+    _: vk::PipelineStageFlags,
+    _: u32,
+    _: *const vk::MemoryBarrier<'_>,
+    _: u32,
+    _: *const vk::BufferMemoryBarrier<'_>,
+    _: u32,
+    _: *const vk::ImageMemoryBarrier<'_>,
+) {
+    record(handle, |object| {
+        let events = raw::slice(events, count).iter().map(|&event| need(object, &object.events, event));
+        Ok(Command::WaitEvents(events.collect::<Result<_>>()?))
+    });
+}
+
+#[expect(clippy::too_many_arguments, reason = "the command's signature")]
+pub extern "system" fn pipeline_barrier(
+    handle: vk::CommandBuffer,
+    _: vk::PipelineStageFlags,
+    _: vk::PipelineStageFlags,
+    _: vk::DependencyFlags,
+    _: u32,
+    _: *const vk::MemoryBarrier<'_>,
+    _: u32,
+    _: *const vk::BufferMemoryBarrier<'_>,
+    _: u32,
+    _: *const vk::ImageMemoryBarrier<'_>,
+) {
+    plain(handle, Command::PipelineBarrier);
+}
+
+pub extern "system" fn begin_query(
+    handle: vk::CommandBuffer,
+    pool: vk::QueryPool,
+    query: u32,
+    flags: vk::QueryControlFlags,
+) {
+    record(handle, |object| {
+        let precise = flags.contains(vk::QueryControlFlags::PRECISE);
+        Ok(Command::BeginQuery { pool: need(object, &object.queries, pool)?, query, precise })
+    });
+}
+
+pub extern "system" fn end_query(handle: vk::CommandBuffer, pool: vk::QueryPool, query: u32) {
+    record(handle, |object| Ok(Command::EndQuery { pool: need(object, &object.queries, pool)?, query }));
+}
+
+pub extern "system" fn reset_query_pool(handle: vk::CommandBuffer, pool: vk::QueryPool, first: u32, count: u32) {
+    record(handle, |object| Ok(Command::ResetQueryPool { pool: need(object, &object.queries, pool)?, first, count }));
+}
+
+pub extern "system" fn write_timestamp(
+    handle: vk::CommandBuffer,
+    _: vk::PipelineStageFlags,
+    pool: vk::QueryPool,
+    query: u32,
+) {
+    record(handle, |object| Ok(Command::WriteTimestamp { pool: need(object, &object.queries, pool)?, query }));
+}
+
+#[expect(clippy::too_many_arguments, reason = "the command's signature")]
+pub extern "system" fn copy_query_results(
+    handle: vk::CommandBuffer,
+    pool: vk::QueryPool,
+    first: u32,
+    count: u32,
+    target: vk::Buffer,
+    offset: vk::DeviceSize,
+    stride: vk::DeviceSize,
+    flags: vk::QueryResultFlags,
+) {
+    record(handle, |object| {
+        let pool = need(object, &object.queries, pool)?;
+        let target = need(object, &object.buffers, target)?;
+        Ok(Command::CopyQueryPoolResults { pool, first, count, target, offset, stride, flags })
+    });
+}
+
+pub extern "system" fn begin_pass(
+    handle: vk::CommandBuffer,
+    info: *const vk::RenderPassBeginInfo<'_>,
+    _: vk::SubpassContents,
+) {
+    record(handle, |object| {
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let framebuffer = need(object, &object.framebuffers, info.framebuffer)?;
+        let begin = PassBegin {
+            pass: need(object, &object.passes, info.render_pass)?,
+            views: framebuffer.views.clone(),
+            area: info.render_area,
+            layers: framebuffer.layers,
+            clears: raw::slice(info.p_clear_values, info.clear_value_count).iter().map(clear_value).collect(),
+        };
+        Ok(Command::BeginPass(Box::new(begin)))
+    });
+}
+
+pub extern "system" fn next_subpass(handle: vk::CommandBuffer, _: vk::SubpassContents) {
+    plain(handle, Command::NextSubpass);
+}
+
+pub extern "system" fn end_pass(handle: vk::CommandBuffer) {
+    plain(handle, Command::EndPass);
+}
+
+pub extern "system" fn execute(handle: vk::CommandBuffer, count: u32, buffers: *const vk::CommandBuffer) {
+    record(handle, |_| {
+        let lists = raw::slice(buffers, count).iter();
+        let lists = lists.map(|&buffer| CommandObject::from_handle(buffer).ok_or(Error::Unknown)?.buffer.list());
+        Ok(Command::Execute(lists.collect::<Result<_>>()?))
+    });
+}

@@ -1,0 +1,102 @@
+//! `VK_EXT_debug_utils`: messengers, names and labels.
+
+use std::ffi::{CString, c_void};
+use std::sync::Arc;
+
+use ash::vk;
+use vitric_api::Error;
+use vitric_api::debug::{Messages, Receiver};
+
+use crate::objects::{InstanceObject, Marked};
+use crate::raw;
+
+/// The application's pointer, to be given back to its callback.
+struct UserData(*mut c_void);
+
+// SAFETY: the pointer is never followed here; the callback's owner has it usable from any thread, as the extension demands.
+unsafe impl Send for UserData {}
+// SAFETY: as above.
+unsafe impl Sync for UserData {}
+
+fn receiver(info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> Option<Receiver> {
+    let callback = info.pfn_user_callback?;
+    let data = UserData(info.p_user_data);
+    Some(Box::new(move |severity, text| {
+        let data: &UserData = &data;
+        let Ok(text) = CString::new(text) else { return };
+        let message = vk::DebugUtilsMessengerCallbackDataEXT { p_message: text.as_ptr(), ..Default::default() };
+        let kind = vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION;
+        // SAFETY: the callback is valid as long as its messenger is registered; the data live for the call.
+        unsafe { callback(severity, kind, &raw const message, data.0) };
+    }))
+}
+
+/// Registers the messenger of an instance's create info for the instance's life.
+pub fn create_from_chain(messages: &Messages, next: *const c_void) {
+    let kind = vk::StructureType::DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;
+    if let Some(info) = raw::find::<vk::DebugUtilsMessengerCreateInfoEXT<'_>>(next, kind)
+        && let Some(receiver) = receiver(info)
+    {
+        messages.add(info.message_severity, receiver);
+    }
+}
+
+pub extern "system" fn create(
+    instance: vk::Instance,
+    info: *const vk::DebugUtilsMessengerCreateInfoEXT<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::DebugUtilsMessengerEXT,
+) -> vk::Result {
+    raw::create(out, || {
+        let object = InstanceObject::from_handle(instance).ok_or(Error::Unknown)?;
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let receiver = receiver(info).ok_or(Error::Unknown)?;
+        let id = object.messages.add(info.message_severity, receiver);
+        Ok(object.messengers.insert(Arc::new(id)))
+    })
+}
+
+pub extern "system" fn destroy(
+    instance: vk::Instance,
+    messenger: vk::DebugUtilsMessengerEXT,
+    _: *const vk::AllocationCallbacks<'_>,
+) {
+    raw::guard_void(|| {
+        if let Some(object) = InstanceObject::from_handle(instance)
+            && let Some(id) = object.messengers.remove(vk::Handle::as_raw(messenger))
+        {
+            object.messages.remove(*id);
+        }
+    });
+}
+
+pub extern "system" fn submit(
+    instance: vk::Instance,
+    severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+    _: vk::DebugUtilsMessageTypeFlagsEXT,
+    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+) {
+    raw::guard_void(|| {
+        if let (Some(object), Some(data)) = (InstanceObject::from_handle(instance), raw::input(data)) {
+            object.messages.send(severity, &raw::string(data.p_message));
+        }
+    });
+}
+
+// Names and labels are for tools that look in from outside: accepted, and not kept.
+
+pub extern "system" fn set_name(_: vk::Device, _: *const vk::DebugUtilsObjectNameInfoEXT<'_>) -> vk::Result {
+    vk::Result::SUCCESS
+}
+
+pub extern "system" fn set_tag(_: vk::Device, _: *const vk::DebugUtilsObjectTagInfoEXT<'_>) -> vk::Result {
+    vk::Result::SUCCESS
+}
+
+pub extern "system" fn queue_label(_: vk::Queue, _: *const vk::DebugUtilsLabelEXT<'_>) {}
+
+pub extern "system" fn queue_end_label(_: vk::Queue) {}
+
+pub extern "system" fn command_label(_: vk::CommandBuffer, _: *const vk::DebugUtilsLabelEXT<'_>) {}
+
+pub extern "system" fn command_end_label(_: vk::CommandBuffer) {}

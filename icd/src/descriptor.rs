@@ -1,0 +1,243 @@
+//! Descriptor set layouts, pools, sets and updates; pipeline layouts. Source: "Resource Descriptors".
+
+use std::sync::Arc;
+
+use ash::vk::{self, DescriptorType as T, Handle};
+use parking_lot::Mutex;
+use vitric_api::descriptor::{self, DescriptorPool};
+use vitric_api::{Error, Result};
+use vitric_backend::memory::BufferRange;
+use vitric_backend::shader::runtime::{Descriptor, SetBinding, SetLayout};
+use vitric_backend::texture::Sampler;
+
+use crate::objects::{DeviceObject, PoolSet, SetPool, destroy, device, need};
+use crate::raw;
+
+pub extern "system" fn create_layout(
+    handle: vk::Device,
+    info: *const vk::DescriptorSetLayoutCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::DescriptorSetLayout,
+) -> vk::Result {
+    raw::create(out, || {
+        let object = device(handle)?;
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let bindings = raw::slice(info.p_bindings, info.binding_count).iter().map(|entry| binding(object, entry));
+        let layout = SetLayout::new(bindings.collect::<Result<_>>()?);
+        Ok(object.set_layouts.insert(Arc::new(layout)))
+    })
+}
+
+fn binding(object: &DeviceObject, entry: &vk::DescriptorSetLayoutBinding<'_>) -> Result<SetBinding> {
+    let kind = entry.descriptor_type;
+    let takes_samplers = matches!(kind, T::SAMPLER | T::COMBINED_IMAGE_SAMPLER);
+    let samplers = match takes_samplers {
+        true => raw::slice(entry.p_immutable_samplers, entry.descriptor_count),
+        false => &[],
+    };
+    let immutable_samplers =
+        samplers.iter().map(|&sampler| need(object, &object.samplers, sampler)).collect::<Result<_>>()?;
+    Ok(SetBinding {
+        binding: entry.binding,
+        kind,
+        count: entry.descriptor_count,
+        stages: entry.stage_flags,
+        immutable_samplers,
+        first: 0,
+    })
+}
+
+pub extern "system" fn destroy_layout(
+    handle: vk::Device,
+    layout: vk::DescriptorSetLayout,
+    _: *const vk::AllocationCallbacks<'_>,
+) {
+    destroy(handle, |object| &object.set_layouts, layout);
+}
+
+pub extern "system" fn create_pipeline_layout(
+    handle: vk::Device,
+    _info: *const vk::PipelineLayoutCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::PipelineLayout,
+) -> vk::Result {
+    // Programs find their descriptors by set and binding: a pipeline layout has nothing to add.
+    raw::create(out, || Ok(device(handle)?.pipeline_layouts.insert(Arc::new(()))))
+}
+
+pub extern "system" fn destroy_pipeline_layout(
+    handle: vk::Device,
+    layout: vk::PipelineLayout,
+    _: *const vk::AllocationCallbacks<'_>,
+) {
+    destroy(handle, |object| &object.pipeline_layouts, layout);
+}
+
+pub extern "system" fn create_pool(
+    handle: vk::Device,
+    info: *const vk::DescriptorPoolCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::DescriptorPool,
+) -> vk::Result {
+    raw::create(out, || {
+        let object = device(handle)?;
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let sizes = raw::slice(info.p_pool_sizes, info.pool_size_count);
+        let sizes: Vec<(T, u32)> = sizes.iter().map(|size| (size.ty, size.descriptor_count)).collect();
+        let pool = DescriptorPool::new(info.max_sets, &sizes);
+        Ok(object.pools.insert(Arc::new(SetPool { pool, sets: Mutex::default() })))
+    })
+}
+
+fn drop_sets(object: &DeviceObject, pool: &SetPool) {
+    for set in std::mem::take(&mut *pool.sets.lock()) {
+        object.sets.remove(set);
+    }
+    pool.pool.reset();
+}
+
+pub extern "system" fn destroy_pool(
+    handle: vk::Device,
+    pool: vk::DescriptorPool,
+    _: *const vk::AllocationCallbacks<'_>,
+) {
+    raw::guard_void(|| {
+        let Ok(object) = device(handle) else { return };
+        if let Some(pool) = object.pools.get(pool.as_raw()) {
+            drop_sets(object, &pool);
+        }
+    });
+    destroy(handle, |object| &object.pools, pool);
+}
+
+pub extern "system" fn reset_pool(
+    handle: vk::Device,
+    pool: vk::DescriptorPool,
+    _: vk::DescriptorPoolResetFlags,
+) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        drop_sets(object, &*need(object, &object.pools, pool)?);
+        Ok(vk::Result::SUCCESS)
+    })
+}
+
+pub extern "system" fn allocate(
+    handle: vk::Device,
+    info: *const vk::DescriptorSetAllocateInfo<'_>,
+    out: *mut vk::DescriptorSet,
+) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let layouts = raw::slice(info.p_set_layouts, info.descriptor_set_count);
+        let out = raw::slice_mut(out, layouts.len());
+        out.fill(vk::DescriptorSet::null());
+        let pool = need(object, &object.pools, info.descriptor_pool)?;
+        let mut made = Vec::new();
+        for &layout in layouts {
+            let allocated = need(object, &object.set_layouts, layout).and_then(|layout| pool.pool.allocate(&layout));
+            match allocated {
+                Ok(set) => made.push(object.sets.insert(Arc::new(PoolSet { set }))),
+                Err(error) => {
+                    // All or none.
+                    made.iter().for_each(|&set| free_set(object, &pool, set));
+                    return Err(error);
+                }
+            }
+        }
+        pool.sets.lock().extend_from_slice(&made);
+        for (slot, set) in out.iter_mut().zip(made) {
+            *slot = vk::DescriptorSet::from_raw(set);
+        }
+        Ok(vk::Result::SUCCESS)
+    })
+}
+
+fn free_set(object: &DeviceObject, pool: &SetPool, set: u64) {
+    if let Some(freed) = object.sets.remove(set) {
+        pool.pool.free(freed.set.layout());
+        pool.sets.lock().retain(|&other| other != set);
+    }
+}
+
+pub extern "system" fn free(
+    handle: vk::Device,
+    pool: vk::DescriptorPool,
+    count: u32,
+    sets: *const vk::DescriptorSet,
+) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        let pool = need(object, &object.pools, pool)?;
+        raw::slice(sets, count).iter().for_each(|set| free_set(object, &pool, set.as_raw()));
+        Ok(vk::Result::SUCCESS)
+    })
+}
+
+pub extern "system" fn update(
+    handle: vk::Device,
+    write_count: u32,
+    writes: *const vk::WriteDescriptorSet<'_>,
+    copy_count: u32,
+    copies: *const vk::CopyDescriptorSet<'_>,
+) {
+    raw::guard_void(|| {
+        let Ok(object) = device(handle) else { return };
+        for write in raw::slice(writes, write_count) {
+            let _ = write_set(object, write);
+        }
+        for copy in raw::slice(copies, copy_count) {
+            let sets = (need(object, &object.sets, copy.src_set), need(object, &object.sets, copy.dst_set));
+            if let (Ok(source), Ok(target)) = sets {
+                let from = (&*source.set, copy.src_binding, copy.src_array_element);
+                let to = (&*target.set, copy.dst_binding, copy.dst_array_element);
+                descriptor::copy(from, to, copy.descriptor_count);
+            }
+        }
+    });
+}
+
+fn write_set(object: &DeviceObject, write: &vk::WriteDescriptorSet<'_>) -> Result<()> {
+    let set = need(object, &object.sets, write.dst_set)?;
+    let targets = descriptor::targets(&set.set, write.dst_binding, write.dst_array_element, write.descriptor_count);
+    for (number, (index, entry)) in targets.into_iter().enumerate() {
+        let immutable = entry.immutable_samplers.get((index - entry.first) as usize);
+        set.set.write(index, descriptor_of(object, write, number, immutable)?);
+    }
+    Ok(())
+}
+
+fn descriptor_of(
+    object: &DeviceObject,
+    write: &vk::WriteDescriptorSet<'_>,
+    number: usize,
+    immutable: Option<&Arc<Sampler>>,
+) -> Result<Descriptor> {
+    let image = || raw::slice(write.p_image_info, write.descriptor_count).get(number).ok_or(Error::Unknown);
+    let view = || need(object, &object.image_views, image()?.image_view);
+    let sampler = || match immutable {
+        Some(sampler) => Ok(sampler.clone()),
+        None => need(object, &object.samplers, image()?.sampler),
+    };
+    let range = || -> Result<BufferRange> {
+        let info = raw::slice(write.p_buffer_info, write.descriptor_count).get(number).ok_or(Error::Unknown)?;
+        Ok(BufferRange::new(need(object, &object.buffers, info.buffer)?, info.offset, info.range))
+    };
+    let texels = || {
+        let views = raw::slice(write.p_texel_buffer_view, write.descriptor_count);
+        need(object, &object.buffer_views, *views.get(number).ok_or(Error::Unknown)?)
+    };
+    Ok(match write.descriptor_type {
+        T::SAMPLER => Descriptor::Sampler(sampler()?),
+        T::COMBINED_IMAGE_SAMPLER => Descriptor::CombinedImageSampler(view()?, sampler()?),
+        T::SAMPLED_IMAGE => Descriptor::SampledImage(view()?),
+        T::STORAGE_IMAGE => Descriptor::StorageImage(view()?),
+        T::INPUT_ATTACHMENT => Descriptor::InputAttachment(view()?),
+        T::UNIFORM_TEXEL_BUFFER => Descriptor::UniformTexelBuffer(texels()?),
+        T::STORAGE_TEXEL_BUFFER => Descriptor::StorageTexelBuffer(texels()?),
+        T::UNIFORM_BUFFER | T::UNIFORM_BUFFER_DYNAMIC => Descriptor::UniformBuffer(range()?),
+        T::STORAGE_BUFFER | T::STORAGE_BUFFER_DYNAMIC => Descriptor::StorageBuffer(range()?),
+        _ => Descriptor::None,
+    })
+}

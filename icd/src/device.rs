@@ -1,0 +1,132 @@
+//! Devices and queues. Source: Vulkan specification, "Devices and Queues", "Command Buffers" (submission).
+
+use std::sync::Arc;
+
+use ash::vk::{self, Handle};
+use vitric_api::device::Device;
+use vitric_api::queue::Batch;
+use vitric_api::{Error, Result};
+
+use crate::objects::{CommandObject, DeviceObject, Marked, PhysicalObject, QueueObject, device, need};
+use crate::raw;
+
+pub extern "system" fn create(
+    physical: vk::PhysicalDevice,
+    info: *const vk::DeviceCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::Device,
+) -> vk::Result {
+    raw::create(out, || {
+        let physical = PhysicalObject::from_handle(physical).ok_or(Error::InitializationFailed)?;
+        let info = raw::input(info).ok_or(Error::InitializationFailed)?;
+        let names = raw::slice(info.pp_enabled_extension_names, info.enabled_extension_count);
+        let extensions: Vec<String> = names.iter().map(|&name| raw::string(name)).collect();
+        let queues = raw::slice(info.p_queue_create_infos, info.queue_create_info_count);
+        let count = queues.iter().map(|queue| queue.queue_count).sum();
+        let features = enabled_features(info);
+        let created = Device::new(physical.messages.clone(), count, &features, &extensions)?;
+        let queues = created.queues().to_vec();
+        let handle = DeviceObject::new(created, extensions).into_handle();
+        let queues = queues.into_iter().map(|queue| QueueObject { device: handle, queue }.into_handle()).collect();
+        set_queues(handle, queues);
+        Ok(handle)
+    })
+}
+
+/// Gives a device that nobody else has seen yet its queues' handles.
+fn set_queues(handle: u64, queues: Vec<u64>) {
+    if let Some(found) = raw::output(handle as *mut crate::objects::Dispatchable<DeviceObject>) {
+        found.object.queues = queues;
+    }
+}
+
+fn enabled_features(info: &vk::DeviceCreateInfo<'_>) -> vk::PhysicalDeviceFeatures {
+    let kind = vk::StructureType::PHYSICAL_DEVICE_FEATURES_2;
+    let chained = raw::find::<vk::PhysicalDeviceFeatures2<'_>>(info.p_next, kind).map(|features| features.features);
+    chained.or_else(|| raw::input(info.p_enabled_features).copied()).unwrap_or_default()
+}
+
+pub extern "system" fn destroy(handle: vk::Device, _: *const vk::AllocationCallbacks<'_>) {
+    raw::guard_void(|| {
+        if let Some(object) = DeviceObject::from_handle(handle) {
+            let _ = object.device.wait_idle();
+            for &queue in &object.queues {
+                QueueObject::destroy(vk::Queue::from_raw(queue));
+            }
+        }
+        DeviceObject::destroy(handle);
+    });
+}
+
+pub extern "system" fn queue(handle: vk::Device, _family: u32, index: u32, out: *mut vk::Queue) {
+    raw::guard_void(|| {
+        let found = DeviceObject::from_handle(handle).and_then(|object| object.queues.get(index as usize));
+        if let Some(out) = raw::output(out) {
+            *out = vk::Queue::from_raw(found.copied().unwrap_or(0));
+        }
+    });
+}
+
+pub extern "system" fn wait_idle(handle: vk::Device) -> vk::Result {
+    raw::guard(|| device(handle)?.device.wait_idle().map(|()| vk::Result::SUCCESS))
+}
+
+pub extern "system" fn queue_wait_idle(handle: vk::Queue) -> vk::Result {
+    raw::guard(|| {
+        let object = QueueObject::from_handle(handle).ok_or(Error::Unknown)?;
+        object.queue.wait_idle().map(|()| vk::Result::SUCCESS)
+    })
+}
+
+pub extern "system" fn queue_submit(
+    handle: vk::Queue,
+    count: u32,
+    submits: *const vk::SubmitInfo<'_>,
+    fence: vk::Fence,
+) -> vk::Result {
+    raw::guard(|| {
+        let object = QueueObject::from_handle(handle).ok_or(Error::Unknown)?;
+        let owner = device(vk::Device::from_raw(object.device))?;
+        let fence = match fence.is_null() {
+            true => None,
+            false => Some(need(owner, &owner.fences, fence)?),
+        };
+        let submits = raw::slice(submits, count);
+        let batches = submits.iter().map(|submit| batch(owner, submit)).collect::<Result<Vec<Batch>>>()?;
+        object.queue.submit(batches, fence).map(|()| vk::Result::SUCCESS)
+    })
+}
+
+fn batch(owner: &DeviceObject, submit: &vk::SubmitInfo<'_>) -> Result<Batch> {
+    let semaphores = |pointer, count| -> Result<Vec<_>> {
+        raw::slice(pointer, count).iter().map(|&semaphore| need(owner, &owner.semaphores, semaphore)).collect()
+    };
+    let mut batch = Batch {
+        waits: semaphores(submit.p_wait_semaphores, submit.wait_semaphore_count)?,
+        signals: semaphores(submit.p_signal_semaphores, submit.signal_semaphore_count)?,
+        ..Batch::default()
+    };
+    for &buffer in raw::slice(submit.p_command_buffers, submit.command_buffer_count) {
+        let object = CommandObject::from_handle(buffer).ok_or(Error::Unknown)?;
+        let (list, pending) = object.buffer.submit()?;
+        batch.lists.push(list);
+        batch.pending.push(pending);
+    }
+    Ok(batch)
+}
+
+pub extern "system" fn queue_bind_sparse(
+    _: vk::Queue,
+    _: u32,
+    _: *const vk::BindSparseInfo<'_>,
+    _: vk::Fence,
+) -> vk::Result {
+    // The queue family does not offer sparse binding.
+    Error::FeatureNotPresent.code()
+}
+
+/// The owner of a queue, for presentation.
+pub fn of_queue<'a>(handle: vk::Queue) -> Result<(&'a DeviceObject, Arc<vitric_api::queue::Queue>)> {
+    let object = QueueObject::from_handle(handle).ok_or(Error::Unknown)?;
+    Ok((device(vk::Device::from_raw(object.device))?, object.queue.clone()))
+}

@@ -1,0 +1,272 @@
+//! The one table of entry points: level, extension, name, type, function. Each function is checked against ash's type for
+//! its name when this file is compiled.
+
+use std::ffi::{CStr, c_char};
+
+use ash::vk;
+
+use crate::objects::{DeviceObject, InstanceObject, Marked};
+use crate::{
+    command, debug, descriptor, device, instance, memory, pass, physical, pipeline, query, sampler, sync, wsi,
+};
+
+/// What a command's first parameter is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    /// None: works without an instance.
+    Global,
+    /// An instance.
+    Instance,
+    /// A physical device.
+    Physical,
+    /// A device or a child of one.
+    Device,
+}
+
+/// One row.
+struct Entry {
+    name: &'static str,
+    level: Level,
+    /// Extension that brings the command; empty for core commands.
+    extension: &'static str,
+    function: unsafe extern "system" fn(),
+}
+
+/// Erases a function's type.
+macro_rules! erase {
+    ($pfn:ident, $function:path) => {{
+        let typed: vk::$pfn = $function;
+        // SAFETY: function pointers have one size; callers cast back to the type that the name stands for.
+        unsafe { std::mem::transmute::<vk::$pfn, unsafe extern "system" fn()>(typed) }
+    }};
+}
+
+macro_rules! entries {
+    ($($level:ident, $extension:literal, $name:ident, $pfn:ident, $function:path;)*) => {
+        const ENTRIES: &[Entry] = &[$(Entry {
+            name: stringify!($name),
+            level: Level::$level,
+            extension: $extension,
+            function: erase!($pfn, $function),
+        }),*];
+    };
+}
+
+entries! {
+    Global, "", vkEnumerateInstanceExtensionProperties, PFN_vkEnumerateInstanceExtensionProperties, instance::enumerate_extensions;
+    Global, "", vkEnumerateInstanceLayerProperties, PFN_vkEnumerateInstanceLayerProperties, instance::enumerate_layers;
+    Global, "", vkCreateInstance, PFN_vkCreateInstance, instance::create;
+    Instance, "", vkDestroyInstance, PFN_vkDestroyInstance, instance::destroy;
+    Instance, "", vkEnumeratePhysicalDevices, PFN_vkEnumeratePhysicalDevices, instance::enumerate_physical_devices;
+    Physical, "", vkGetPhysicalDeviceFeatures, PFN_vkGetPhysicalDeviceFeatures, physical::features;
+    Physical, "", vkGetPhysicalDeviceFormatProperties, PFN_vkGetPhysicalDeviceFormatProperties, physical::format_properties;
+    Physical, "", vkGetPhysicalDeviceImageFormatProperties, PFN_vkGetPhysicalDeviceImageFormatProperties, physical::image_format_properties;
+    Physical, "", vkGetPhysicalDeviceProperties, PFN_vkGetPhysicalDeviceProperties, physical::properties;
+    Physical, "", vkGetPhysicalDeviceQueueFamilyProperties, PFN_vkGetPhysicalDeviceQueueFamilyProperties, physical::queue_families;
+    Physical, "", vkGetPhysicalDeviceMemoryProperties, PFN_vkGetPhysicalDeviceMemoryProperties, physical::memory;
+    Physical, "", vkGetPhysicalDeviceSparseImageFormatProperties, PFN_vkGetPhysicalDeviceSparseImageFormatProperties, physical::sparse_formats;
+    Physical, "", vkEnumerateDeviceExtensionProperties, PFN_vkEnumerateDeviceExtensionProperties, physical::extensions;
+    Physical, "", vkEnumerateDeviceLayerProperties, PFN_vkEnumerateDeviceLayerProperties, physical::layers;
+    Physical, "", vkCreateDevice, PFN_vkCreateDevice, device::create;
+    Instance, "", vkGetInstanceProcAddr, PFN_vkGetInstanceProcAddr, get_instance_proc;
+    Device, "", vkGetDeviceProcAddr, PFN_vkGetDeviceProcAddr, device_proc;
+    Device, "", vkDestroyDevice, PFN_vkDestroyDevice, device::destroy;
+    Device, "", vkGetDeviceQueue, PFN_vkGetDeviceQueue, device::queue;
+    Device, "", vkQueueSubmit, PFN_vkQueueSubmit, device::queue_submit;
+    Device, "", vkQueueWaitIdle, PFN_vkQueueWaitIdle, device::queue_wait_idle;
+    Device, "", vkDeviceWaitIdle, PFN_vkDeviceWaitIdle, device::wait_idle;
+    Device, "", vkQueueBindSparse, PFN_vkQueueBindSparse, device::queue_bind_sparse;
+    Device, "", vkAllocateMemory, PFN_vkAllocateMemory, memory::allocate;
+    Device, "", vkFreeMemory, PFN_vkFreeMemory, memory::free;
+    Device, "", vkMapMemory, PFN_vkMapMemory, memory::map;
+    Device, "", vkUnmapMemory, PFN_vkUnmapMemory, memory::unmap;
+    Device, "", vkFlushMappedMemoryRanges, PFN_vkFlushMappedMemoryRanges, memory::flush;
+    Device, "", vkInvalidateMappedMemoryRanges, PFN_vkInvalidateMappedMemoryRanges, memory::flush;
+    Device, "", vkGetDeviceMemoryCommitment, PFN_vkGetDeviceMemoryCommitment, memory::commitment;
+    Device, "", vkBindBufferMemory, PFN_vkBindBufferMemory, memory::bind_buffer;
+    Device, "", vkBindImageMemory, PFN_vkBindImageMemory, memory::bind_image;
+    Device, "", vkGetBufferMemoryRequirements, PFN_vkGetBufferMemoryRequirements, memory::buffer_requirements;
+    Device, "", vkGetImageMemoryRequirements, PFN_vkGetImageMemoryRequirements, memory::image_requirements;
+    Device, "", vkGetImageSparseMemoryRequirements, PFN_vkGetImageSparseMemoryRequirements, memory::sparse_requirements;
+    Device, "", vkCreateFence, PFN_vkCreateFence, sync::create_fence;
+    Device, "", vkDestroyFence, PFN_vkDestroyFence, sync::destroy_fence;
+    Device, "", vkResetFences, PFN_vkResetFences, sync::reset_fences;
+    Device, "", vkGetFenceStatus, PFN_vkGetFenceStatus, sync::fence_status;
+    Device, "", vkWaitForFences, PFN_vkWaitForFences, sync::wait;
+    Device, "", vkCreateSemaphore, PFN_vkCreateSemaphore, sync::create_semaphore;
+    Device, "", vkDestroySemaphore, PFN_vkDestroySemaphore, sync::destroy_semaphore;
+    Device, "", vkCreateEvent, PFN_vkCreateEvent, sync::create_event;
+    Device, "", vkDestroyEvent, PFN_vkDestroyEvent, sync::destroy_event;
+    Device, "", vkGetEventStatus, PFN_vkGetEventStatus, sync::event_status;
+    Device, "", vkSetEvent, PFN_vkSetEvent, sync::set_event;
+    Device, "", vkResetEvent, PFN_vkResetEvent, sync::reset_event;
+    Device, "", vkCreateQueryPool, PFN_vkCreateQueryPool, query::create;
+    Device, "", vkDestroyQueryPool, PFN_vkDestroyQueryPool, query::destroy;
+    Device, "", vkGetQueryPoolResults, PFN_vkGetQueryPoolResults, query::results;
+    Device, "", vkCreateBuffer, PFN_vkCreateBuffer, memory::create_buffer;
+    Device, "", vkDestroyBuffer, PFN_vkDestroyBuffer, memory::destroy_buffer;
+    Device, "", vkCreateBufferView, PFN_vkCreateBufferView, memory::create_buffer_view;
+    Device, "", vkDestroyBufferView, PFN_vkDestroyBufferView, memory::destroy_buffer_view;
+    Device, "", vkCreateImage, PFN_vkCreateImage, memory::create_image;
+    Device, "", vkDestroyImage, PFN_vkDestroyImage, memory::destroy_image;
+    Device, "", vkGetImageSubresourceLayout, PFN_vkGetImageSubresourceLayout, memory::subresource_layout;
+    Device, "", vkCreateImageView, PFN_vkCreateImageView, memory::create_image_view;
+    Device, "", vkDestroyImageView, PFN_vkDestroyImageView, memory::destroy_image_view;
+    Device, "", vkCreateShaderModule, PFN_vkCreateShaderModule, pipeline::create_module;
+    Device, "", vkDestroyShaderModule, PFN_vkDestroyShaderModule, pipeline::destroy_module;
+    Device, "", vkCreatePipelineCache, PFN_vkCreatePipelineCache, pipeline::create_cache;
+    Device, "", vkDestroyPipelineCache, PFN_vkDestroyPipelineCache, pipeline::destroy_cache;
+    Device, "", vkGetPipelineCacheData, PFN_vkGetPipelineCacheData, pipeline::get_cache_data;
+    Device, "", vkMergePipelineCaches, PFN_vkMergePipelineCaches, pipeline::merge_caches;
+    Device, "", vkCreateGraphicsPipelines, PFN_vkCreateGraphicsPipelines, pipeline::create_graphics;
+    Device, "", vkCreateComputePipelines, PFN_vkCreateComputePipelines, pipeline::create_compute;
+    Device, "", vkDestroyPipeline, PFN_vkDestroyPipeline, pipeline::destroy;
+    Device, "", vkCreatePipelineLayout, PFN_vkCreatePipelineLayout, descriptor::create_pipeline_layout;
+    Device, "", vkDestroyPipelineLayout, PFN_vkDestroyPipelineLayout, descriptor::destroy_pipeline_layout;
+    Device, "", vkCreateSampler, PFN_vkCreateSampler, sampler::create;
+    Device, "", vkDestroySampler, PFN_vkDestroySampler, sampler::destroy;
+    Device, "", vkCreateDescriptorSetLayout, PFN_vkCreateDescriptorSetLayout, descriptor::create_layout;
+    Device, "", vkDestroyDescriptorSetLayout, PFN_vkDestroyDescriptorSetLayout, descriptor::destroy_layout;
+    Device, "", vkCreateDescriptorPool, PFN_vkCreateDescriptorPool, descriptor::create_pool;
+    Device, "", vkDestroyDescriptorPool, PFN_vkDestroyDescriptorPool, descriptor::destroy_pool;
+    Device, "", vkResetDescriptorPool, PFN_vkResetDescriptorPool, descriptor::reset_pool;
+    Device, "", vkAllocateDescriptorSets, PFN_vkAllocateDescriptorSets, descriptor::allocate;
+    Device, "", vkFreeDescriptorSets, PFN_vkFreeDescriptorSets, descriptor::free;
+    Device, "", vkUpdateDescriptorSets, PFN_vkUpdateDescriptorSets, descriptor::update;
+    Device, "", vkCreateFramebuffer, PFN_vkCreateFramebuffer, pass::create_framebuffer;
+    Device, "", vkDestroyFramebuffer, PFN_vkDestroyFramebuffer, pass::destroy_framebuffer;
+    Device, "", vkCreateRenderPass, PFN_vkCreateRenderPass, pass::create;
+    Device, "", vkDestroyRenderPass, PFN_vkDestroyRenderPass, pass::destroy_pass;
+    Device, "", vkGetRenderAreaGranularity, PFN_vkGetRenderAreaGranularity, pass::granularity;
+    Device, "", vkCreateCommandPool, PFN_vkCreateCommandPool, command::create_pool;
+    Device, "", vkDestroyCommandPool, PFN_vkDestroyCommandPool, command::destroy_pool;
+    Device, "", vkResetCommandPool, PFN_vkResetCommandPool, command::reset_pool;
+    Device, "", vkAllocateCommandBuffers, PFN_vkAllocateCommandBuffers, command::allocate;
+    Device, "", vkFreeCommandBuffers, PFN_vkFreeCommandBuffers, command::free;
+    Device, "", vkBeginCommandBuffer, PFN_vkBeginCommandBuffer, command::begin;
+    Device, "", vkEndCommandBuffer, PFN_vkEndCommandBuffer, command::end;
+    Device, "", vkResetCommandBuffer, PFN_vkResetCommandBuffer, command::reset;
+    Device, "", vkCmdBindPipeline, PFN_vkCmdBindPipeline, command::bind_pipeline;
+    Device, "", vkCmdSetViewport, PFN_vkCmdSetViewport, command::set_viewport;
+    Device, "", vkCmdSetScissor, PFN_vkCmdSetScissor, command::set_scissor;
+    Device, "", vkCmdSetLineWidth, PFN_vkCmdSetLineWidth, command::set_line_width;
+    Device, "", vkCmdSetDepthBias, PFN_vkCmdSetDepthBias, command::set_depth_bias;
+    Device, "", vkCmdSetBlendConstants, PFN_vkCmdSetBlendConstants, command::set_blend_constants;
+    Device, "", vkCmdSetDepthBounds, PFN_vkCmdSetDepthBounds, command::set_depth_bounds;
+    Device, "", vkCmdSetStencilCompareMask, PFN_vkCmdSetStencilCompareMask, command::set_stencil_compare_mask;
+    Device, "", vkCmdSetStencilWriteMask, PFN_vkCmdSetStencilWriteMask, command::set_stencil_write_mask;
+    Device, "", vkCmdSetStencilReference, PFN_vkCmdSetStencilReference, command::set_stencil_reference;
+    Device, "", vkCmdBindDescriptorSets, PFN_vkCmdBindDescriptorSets, command::bind_sets;
+    Device, "", vkCmdBindIndexBuffer, PFN_vkCmdBindIndexBuffer, command::bind_index_buffer;
+    Device, "", vkCmdBindVertexBuffers, PFN_vkCmdBindVertexBuffers, command::bind_vertex_buffers;
+    Device, "", vkCmdDraw, PFN_vkCmdDraw, command::draw;
+    Device, "", vkCmdDrawIndexed, PFN_vkCmdDrawIndexed, command::draw_indexed;
+    Device, "", vkCmdDrawIndirect, PFN_vkCmdDrawIndirect, command::draw_indirect;
+    Device, "", vkCmdDrawIndexedIndirect, PFN_vkCmdDrawIndexedIndirect, command::draw_indexed_indirect;
+    Device, "", vkCmdDispatch, PFN_vkCmdDispatch, command::dispatch;
+    Device, "", vkCmdDispatchIndirect, PFN_vkCmdDispatchIndirect, command::dispatch_indirect;
+    Device, "", vkCmdCopyBuffer, PFN_vkCmdCopyBuffer, command::copy_buffer;
+    Device, "", vkCmdCopyImage, PFN_vkCmdCopyImage, command::copy_image;
+    Device, "", vkCmdBlitImage, PFN_vkCmdBlitImage, command::blit_image;
+    Device, "", vkCmdCopyBufferToImage, PFN_vkCmdCopyBufferToImage, command::copy_buffer_to_image;
+    Device, "", vkCmdCopyImageToBuffer, PFN_vkCmdCopyImageToBuffer, command::copy_image_to_buffer;
+    Device, "", vkCmdUpdateBuffer, PFN_vkCmdUpdateBuffer, command::update_buffer;
+    Device, "", vkCmdFillBuffer, PFN_vkCmdFillBuffer, command::fill_buffer;
+    Device, "", vkCmdClearColorImage, PFN_vkCmdClearColorImage, command::clear_color_image;
+    Device, "", vkCmdClearDepthStencilImage, PFN_vkCmdClearDepthStencilImage, command::clear_depth_stencil_image;
+    Device, "", vkCmdClearAttachments, PFN_vkCmdClearAttachments, command::clear_attachments;
+    Device, "", vkCmdResolveImage, PFN_vkCmdResolveImage, command::resolve_image;
+    Device, "", vkCmdSetEvent, PFN_vkCmdSetEvent, command::set_event;
+    Device, "", vkCmdResetEvent, PFN_vkCmdResetEvent, command::reset_event;
+    Device, "", vkCmdWaitEvents, PFN_vkCmdWaitEvents, command::wait_events;
+    Device, "", vkCmdPipelineBarrier, PFN_vkCmdPipelineBarrier, command::pipeline_barrier;
+    Device, "", vkCmdBeginQuery, PFN_vkCmdBeginQuery, command::begin_query;
+    Device, "", vkCmdEndQuery, PFN_vkCmdEndQuery, command::end_query;
+    Device, "", vkCmdResetQueryPool, PFN_vkCmdResetQueryPool, command::reset_query_pool;
+    Device, "", vkCmdWriteTimestamp, PFN_vkCmdWriteTimestamp, command::write_timestamp;
+    Device, "", vkCmdCopyQueryPoolResults, PFN_vkCmdCopyQueryPoolResults, command::copy_query_results;
+    Device, "", vkCmdPushConstants, PFN_vkCmdPushConstants, command::push_constants;
+    Device, "", vkCmdBeginRenderPass, PFN_vkCmdBeginRenderPass, command::begin_pass;
+    Device, "", vkCmdNextSubpass, PFN_vkCmdNextSubpass, command::next_subpass;
+    Device, "", vkCmdEndRenderPass, PFN_vkCmdEndRenderPass, command::end_pass;
+    Device, "", vkCmdExecuteCommands, PFN_vkCmdExecuteCommands, command::execute;
+    Physical, "VK_KHR_get_physical_device_properties2", vkGetPhysicalDeviceFeatures2KHR, PFN_vkGetPhysicalDeviceFeatures2, physical::features2;
+    Physical, "VK_KHR_get_physical_device_properties2", vkGetPhysicalDeviceProperties2KHR, PFN_vkGetPhysicalDeviceProperties2, physical::properties2;
+    Physical, "VK_KHR_get_physical_device_properties2", vkGetPhysicalDeviceFormatProperties2KHR, PFN_vkGetPhysicalDeviceFormatProperties2, physical::format_properties2;
+    Physical, "VK_KHR_get_physical_device_properties2", vkGetPhysicalDeviceImageFormatProperties2KHR, PFN_vkGetPhysicalDeviceImageFormatProperties2, physical::image_format_properties2;
+    Physical, "VK_KHR_get_physical_device_properties2", vkGetPhysicalDeviceQueueFamilyProperties2KHR, PFN_vkGetPhysicalDeviceQueueFamilyProperties2, physical::queue_families2;
+    Physical, "VK_KHR_get_physical_device_properties2", vkGetPhysicalDeviceMemoryProperties2KHR, PFN_vkGetPhysicalDeviceMemoryProperties2, physical::memory2;
+    Physical, "VK_KHR_get_physical_device_properties2", vkGetPhysicalDeviceSparseImageFormatProperties2KHR, PFN_vkGetPhysicalDeviceSparseImageFormatProperties2, physical::sparse_formats2;
+    Instance, "VK_KHR_surface", vkDestroySurfaceKHR, PFN_vkDestroySurfaceKHR, wsi::destroy_surface;
+    Physical, "VK_KHR_surface", vkGetPhysicalDeviceSurfaceSupportKHR, PFN_vkGetPhysicalDeviceSurfaceSupportKHR, wsi::surface_support;
+    Physical, "VK_KHR_surface", vkGetPhysicalDeviceSurfaceCapabilitiesKHR, PFN_vkGetPhysicalDeviceSurfaceCapabilitiesKHR, wsi::surface_capabilities;
+    Physical, "VK_KHR_surface", vkGetPhysicalDeviceSurfaceFormatsKHR, PFN_vkGetPhysicalDeviceSurfaceFormatsKHR, wsi::surface_formats;
+    Physical, "VK_KHR_surface", vkGetPhysicalDeviceSurfacePresentModesKHR, PFN_vkGetPhysicalDeviceSurfacePresentModesKHR, wsi::surface_modes;
+    Instance, "VK_KHR_xcb_surface", vkCreateXcbSurfaceKHR, PFN_vkCreateXcbSurfaceKHR, wsi::create_xcb;
+    Physical, "VK_KHR_xcb_surface", vkGetPhysicalDeviceXcbPresentationSupportKHR, PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR, wsi::xcb_support;
+    Instance, "VK_EXT_headless_surface", vkCreateHeadlessSurfaceEXT, PFN_vkCreateHeadlessSurfaceEXT, wsi::create_headless;
+    Instance, "VK_EXT_debug_utils", vkCreateDebugUtilsMessengerEXT, PFN_vkCreateDebugUtilsMessengerEXT, debug::create;
+    Instance, "VK_EXT_debug_utils", vkDestroyDebugUtilsMessengerEXT, PFN_vkDestroyDebugUtilsMessengerEXT, debug::destroy;
+    Instance, "VK_EXT_debug_utils", vkSubmitDebugUtilsMessageEXT, PFN_vkSubmitDebugUtilsMessageEXT, debug::submit;
+    Device, "VK_EXT_debug_utils", vkSetDebugUtilsObjectNameEXT, PFN_vkSetDebugUtilsObjectNameEXT, debug::set_name;
+    Device, "VK_EXT_debug_utils", vkSetDebugUtilsObjectTagEXT, PFN_vkSetDebugUtilsObjectTagEXT, debug::set_tag;
+    Device, "VK_EXT_debug_utils", vkQueueBeginDebugUtilsLabelEXT, PFN_vkQueueBeginDebugUtilsLabelEXT, debug::queue_label;
+    Device, "VK_EXT_debug_utils", vkQueueEndDebugUtilsLabelEXT, PFN_vkQueueEndDebugUtilsLabelEXT, debug::queue_end_label;
+    Device, "VK_EXT_debug_utils", vkQueueInsertDebugUtilsLabelEXT, PFN_vkQueueInsertDebugUtilsLabelEXT, debug::queue_label;
+    Device, "VK_EXT_debug_utils", vkCmdBeginDebugUtilsLabelEXT, PFN_vkCmdBeginDebugUtilsLabelEXT, debug::command_label;
+    Device, "VK_EXT_debug_utils", vkCmdEndDebugUtilsLabelEXT, PFN_vkCmdEndDebugUtilsLabelEXT, debug::command_end_label;
+    Device, "VK_EXT_debug_utils", vkCmdInsertDebugUtilsLabelEXT, PFN_vkCmdInsertDebugUtilsLabelEXT, debug::command_label;
+    Device, "VK_KHR_swapchain", vkCreateSwapchainKHR, PFN_vkCreateSwapchainKHR, wsi::create_swapchain;
+    Device, "VK_KHR_swapchain", vkDestroySwapchainKHR, PFN_vkDestroySwapchainKHR, wsi::destroy_swapchain;
+    Device, "VK_KHR_swapchain", vkGetSwapchainImagesKHR, PFN_vkGetSwapchainImagesKHR, wsi::swapchain_images;
+    Device, "VK_KHR_swapchain", vkAcquireNextImageKHR, PFN_vkAcquireNextImageKHR, wsi::acquire;
+    Device, "VK_KHR_swapchain", vkQueuePresentKHR, PFN_vkQueuePresentKHR, wsi::present;
+}
+
+fn find(name: *const c_char) -> Option<&'static Entry> {
+    if name.is_null() {
+        return None;
+    }
+    // SAFETY: the loader and applications pass C strings.
+    let name = unsafe { CStr::from_ptr(name) }.to_str().ok()?;
+    ENTRIES.iter().find(|entry| entry.name == name)
+}
+
+fn is_enabled(entry: &Entry, extensions: &[String]) -> bool {
+    entry.extension.is_empty() || extensions.iter().any(|name| name == entry.extension)
+}
+
+/// A command by name, as an instance sees it. Device commands are found too; the loader and the device's own look-up
+/// decide what is enabled there.
+pub fn instance_proc(handle: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
+    let entry = find(name)?;
+    let visible = match InstanceObject::from_handle(handle) {
+        None => entry.level == Level::Global || entry.name == "vkGetInstanceProcAddr",
+        Some(instance) => match entry.level {
+            Level::Global => false,
+            Level::Device => entry.extension != "VK_EXT_debug_utils" || is_enabled(entry, &instance.extensions),
+            Level::Instance | Level::Physical => is_enabled(entry, &instance.extensions),
+        },
+    };
+    visible.then_some(entry.function)
+}
+
+/// A physical device's command by name.
+pub fn physical_device_proc(_: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
+    find(name).filter(|entry| entry.level == Level::Physical).map(|entry| entry.function)
+}
+
+extern "system" fn get_instance_proc(handle: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
+    instance_proc(handle, name)
+}
+
+extern "system" fn device_proc(handle: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
+    let entry = find(name).filter(|entry| entry.level == Level::Device)?;
+    let device = DeviceObject::from_handle(handle)?;
+    // Debug-utils is an instance extension: its device commands come with it.
+    let visible = entry.extension == "VK_EXT_debug_utils" || is_enabled(entry, &device.extensions);
+    visible.then_some(entry.function)
+}
+
+#[cfg(test)]
+mod tests;

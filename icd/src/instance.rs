@@ -1,0 +1,77 @@
+//! Instances. Source: Vulkan specification, "Initialization".
+
+use std::ffi::c_char;
+use std::sync::Arc;
+
+use ash::vk;
+use vitric_api::debug::Messages;
+use vitric_api::{Error, physical};
+
+use crate::handles::Table;
+use crate::objects::{InstanceObject, Marked, PhysicalObject};
+use crate::{debug, logging, raw};
+
+pub extern "system" fn enumerate_extensions(
+    _layer: *const c_char,
+    count: *mut u32,
+    out: *mut vk::ExtensionProperties,
+) -> vk::Result {
+    raw::guard(|| Ok(raw::enumerate(&extension_properties(physical::INSTANCE_EXTENSIONS), count, out)))
+}
+
+/// Extension properties of a list of names and versions.
+pub fn extension_properties(extensions: &[(&str, u32)]) -> Vec<vk::ExtensionProperties> {
+    let property = |&(name, spec_version): &(&str, u32)| {
+        let mut property = vk::ExtensionProperties { spec_version, ..Default::default() };
+        raw::put_name(&mut property.extension_name, name);
+        property
+    };
+    extensions.iter().map(property).collect()
+}
+
+pub extern "system" fn enumerate_layers(count: *mut u32, out: *mut vk::LayerProperties) -> vk::Result {
+    raw::enumerate(&[], count, out)
+}
+
+pub extern "system" fn create(
+    info: *const vk::InstanceCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::Instance,
+) -> vk::Result {
+    raw::create(out, || {
+        logging::start();
+        let info = raw::input(info).ok_or(Error::InitializationFailed)?;
+        let names = raw::slice(info.pp_enabled_extension_names, info.enabled_extension_count);
+        let extensions: Vec<String> = names.iter().map(|&name| raw::string(name)).collect();
+        let known = |name: &String| physical::INSTANCE_EXTENSIONS.iter().any(|(known, _)| known == name);
+        if !extensions.iter().all(known) {
+            return Err(Error::ExtensionNotPresent);
+        }
+        let messages = Arc::new(Messages::default());
+        debug::create_from_chain(&messages, info.p_next);
+        let physical = PhysicalObject { messages: messages.clone() }.into_handle();
+        let messengers = Table::new(31);
+        Ok(InstanceObject { messages, physical, extensions, messengers }.into_handle())
+    })
+}
+
+pub extern "system" fn destroy(instance: vk::Instance, _: *const vk::AllocationCallbacks<'_>) {
+    raw::guard_void(|| {
+        if let Some(object) = InstanceObject::from_handle(instance) {
+            PhysicalObject::destroy(<vk::PhysicalDevice as vk::Handle>::from_raw(object.physical));
+        }
+        InstanceObject::destroy(instance);
+    });
+}
+
+pub extern "system" fn enumerate_physical_devices(
+    instance: vk::Instance,
+    count: *mut u32,
+    out: *mut vk::PhysicalDevice,
+) -> vk::Result {
+    raw::guard(|| {
+        let object = InstanceObject::from_handle(instance).ok_or(Error::InitializationFailed)?;
+        let device = <vk::PhysicalDevice as vk::Handle>::from_raw(object.physical);
+        Ok(raw::enumerate(&[device], count, out))
+    })
+}

@@ -1,0 +1,34 @@
+//! The log sink: standard error, filtered by `VITRIC_LOG`. A host that has a logger of its own keeps it.
+
+use env_filter::{Builder, Filter};
+use vitric_backend::knobs;
+
+struct Sink(Filter);
+
+impl log::Log for Sink {
+    fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
+        self.0.enabled(metadata)
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        if self.0.matches(record) {
+            eprintln!("vitric: {}: {}", record.level(), record.args());
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+/// Reports problems of the environment. The driver's library has its own copy of the log crate's state, so that setting the
+/// sink there never touches the host's; linked statically, a logger that is already set stays.
+pub fn start() {
+    let values = knobs::values();
+    let filter = Builder::new().parse(values.text("VITRIC_LOG")).build();
+    let level = filter.filter();
+    if log::set_boxed_logger(Box::new(Sink(filter))).is_ok() {
+        log::set_max_level(level);
+        for problem in &values.problems {
+            log::warn!(target: "vitric", "{problem}");
+        }
+    }
+}

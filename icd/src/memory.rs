@@ -1,0 +1,295 @@
+//! Memory, buffers, images and their views. Source: Vulkan specification, "Memory Allocation", "Resource Creation".
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use ash::vk;
+use vitric_api::image::{self, ImageDesc};
+use vitric_api::physical::{BUFFER_ALIGNMENT, ImageKind};
+use vitric_api::{Error, Result};
+use vitric_backend::format;
+use vitric_backend::memory::{Buffer, BufferRange, BufferView, Surface, SurfaceView, SurfaceViewDesc, Swizzle};
+
+use crate::objects::{DeviceObject, destroy, device, need};
+use crate::raw;
+
+/// Every memory type serves every resource.
+const ALL_TYPES: u32 = 0b111;
+/// Alignment of images in memory.
+const IMAGE_ALIGNMENT: u64 = 256;
+
+pub extern "system" fn allocate(
+    handle: vk::Device,
+    info: *const vk::MemoryAllocateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::DeviceMemory,
+) -> vk::Result {
+    raw::create(out, || {
+        let object = device(handle)?;
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        Ok(object.memory.insert(object.device.allocate(info.allocation_size)?))
+    })
+}
+
+pub extern "system" fn free(handle: vk::Device, memory: vk::DeviceMemory, _: *const vk::AllocationCallbacks<'_>) {
+    destroy(handle, |object| &object.memory, memory);
+}
+
+pub extern "system" fn map(
+    handle: vk::Device,
+    memory: vk::DeviceMemory,
+    offset: vk::DeviceSize,
+    _size: vk::DeviceSize,
+    _: vk::MemoryMapFlags,
+    out: *mut *mut c_void,
+) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        let memory = need(object, &object.memory, memory)?;
+        let out = raw::output(out).ok_or(Error::Unknown)?;
+        if offset >= memory.size() {
+            return Err(Error::MemoryMapFailed);
+        }
+        *out = memory.host_pointer().wrapping_add(offset as usize).cast();
+        Ok(vk::Result::SUCCESS)
+    })
+}
+
+// All memory is coherent and stays where it is: nothing to unmap, flush or invalidate.
+
+pub extern "system" fn unmap(_: vk::Device, _: vk::DeviceMemory) {}
+
+pub extern "system" fn flush(_: vk::Device, _: u32, _: *const vk::MappedMemoryRange<'_>) -> vk::Result {
+    vk::Result::SUCCESS
+}
+
+pub extern "system" fn commitment(handle: vk::Device, memory: vk::DeviceMemory, out: *mut vk::DeviceSize) {
+    raw::guard_void(|| {
+        let size = device(handle).ok().and_then(|object| object.memory.get(vk::Handle::as_raw(memory)));
+        if let Some(out) = raw::output(out) {
+            *out = size.map_or(0, |memory| memory.size());
+        }
+    });
+}
+
+pub extern "system" fn create_buffer(
+    handle: vk::Device,
+    info: *const vk::BufferCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::Buffer,
+) -> vk::Result {
+    raw::create(out, || {
+        let object = device(handle)?;
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        if info.flags.contains(vk::BufferCreateFlags::SPARSE_BINDING) {
+            return Err(Error::FeatureNotPresent);
+        }
+        // No memory could hold it; the sum of offsets in it must not overflow either.
+        if info.size > 1 << 40 {
+            return Err(Error::OutOfDeviceMemory);
+        }
+        Ok(object.buffers.insert(Buffer::new(info.size)))
+    })
+}
+
+pub extern "system" fn destroy_buffer(handle: vk::Device, buffer: vk::Buffer, _: *const vk::AllocationCallbacks<'_>) {
+    destroy(handle, |object| &object.buffers, buffer);
+}
+
+pub extern "system" fn buffer_requirements(handle: vk::Device, buffer: vk::Buffer, out: *mut vk::MemoryRequirements) {
+    raw::guard_void(|| {
+        let size = device(handle).and_then(|object| need(object, &object.buffers, buffer)).map_or(0, |b| b.size());
+        put_requirements(size, BUFFER_ALIGNMENT, out);
+    });
+}
+
+fn put_requirements(size: u64, alignment: u64, out: *mut vk::MemoryRequirements) {
+    if let Some(out) = raw::output(out) {
+        let size = size.next_multiple_of(alignment);
+        *out = vk::MemoryRequirements { size, alignment, memory_type_bits: ALL_TYPES };
+    }
+}
+
+pub extern "system" fn bind_buffer(
+    handle: vk::Device,
+    buffer: vk::Buffer,
+    memory: vk::DeviceMemory,
+    offset: vk::DeviceSize,
+) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        let buffer = need(object, &object.buffers, buffer)?;
+        let memory = need(object, &object.memory, memory)?;
+        bound(object, buffer.bind(memory, offset))
+    })
+}
+
+fn bound(object: &DeviceObject, was_unbound: bool) -> Result<vk::Result> {
+    if !was_unbound {
+        object.messages().error("the resource is bound to memory already");
+        return Err(Error::Unknown);
+    }
+    Ok(vk::Result::SUCCESS)
+}
+
+pub extern "system" fn create_buffer_view(
+    handle: vk::Device,
+    info: *const vk::BufferViewCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::BufferView,
+) -> vk::Result {
+    raw::create(out, || {
+        let object = device(handle)?;
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let buffer = need(object, &object.buffers, info.buffer)?;
+        let mut range = BufferRange::new(buffer, info.offset, info.range);
+        let texel = format::info(info.format).map_or(1, |info| u64::from(info.bytes));
+        range.size -= range.size % texel;
+        Ok(object.buffer_views.insert(Arc::new(BufferView { range, format: info.format })))
+    })
+}
+
+pub extern "system" fn destroy_buffer_view(
+    handle: vk::Device,
+    view: vk::BufferView,
+    _: *const vk::AllocationCallbacks<'_>,
+) {
+    destroy(handle, |object| &object.buffer_views, view);
+}
+
+pub extern "system" fn create_image(
+    handle: vk::Device,
+    info: *const vk::ImageCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::Image,
+) -> vk::Result {
+    raw::create(out, || {
+        let object = device(handle)?;
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let kind = ImageKind {
+            format: info.format,
+            kind: info.image_type,
+            tiling: info.tiling,
+            usage: info.usage,
+            flags: info.flags,
+        };
+        let desc = ImageDesc {
+            kind,
+            extent: info.extent,
+            levels: info.mip_levels,
+            layers: info.array_layers,
+            samples: info.samples,
+        };
+        Ok(object.images.insert(image::create(&desc)?))
+    })
+}
+
+pub extern "system" fn destroy_image(handle: vk::Device, image: vk::Image, _: *const vk::AllocationCallbacks<'_>) {
+    destroy(handle, |object| &object.images, image);
+}
+
+pub extern "system" fn image_requirements(handle: vk::Device, image: vk::Image, out: *mut vk::MemoryRequirements) {
+    raw::guard_void(|| {
+        let image = device(handle).and_then(|object| need(object, &object.images, image));
+        put_requirements(image.map_or(0, |image| image.layout().size()), IMAGE_ALIGNMENT, out);
+    });
+}
+
+pub extern "system" fn sparse_requirements(
+    _: vk::Device,
+    _: vk::Image,
+    count: *mut u32,
+    _: *mut vk::SparseImageMemoryRequirements,
+) {
+    if let Some(count) = raw::output(count) {
+        *count = 0;
+    }
+}
+
+pub extern "system" fn bind_image(
+    handle: vk::Device,
+    image: vk::Image,
+    memory: vk::DeviceMemory,
+    offset: vk::DeviceSize,
+) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        let image = need(object, &object.images, image)?;
+        let memory = need(object, &object.memory, memory)?;
+        bound(object, image.bind(memory, offset))
+    })
+}
+
+pub extern "system" fn subresource_layout(
+    handle: vk::Device,
+    image: vk::Image,
+    part: *const vk::ImageSubresource,
+    out: *mut vk::SubresourceLayout,
+) {
+    raw::guard_void(|| {
+        let image = device(handle).and_then(|object| need(object, &object.images, image));
+        let (Ok(image), Some(part), Some(out)) = (image, raw::input(part), raw::output(out)) else { return };
+        if let Some(layout) = image.layout().subresource(part.aspect_mask, part.mip_level, part.array_layer) {
+            *out = vk::SubresourceLayout {
+                offset: layout.offset,
+                size: layout.size,
+                row_pitch: layout.row_pitch,
+                array_pitch: layout.array_pitch,
+                depth_pitch: layout.depth_pitch,
+            };
+        }
+    });
+}
+
+pub extern "system" fn create_image_view(
+    handle: vk::Device,
+    info: *const vk::ImageViewCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::ImageView,
+) -> vk::Result {
+    raw::create(out, || {
+        let object = device(handle)?;
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let surface = need(object, &object.images, info.image)?;
+        let desc = view_desc(&surface, info);
+        Ok(object.image_views.insert(Arc::new(SurfaceView { surface, desc })))
+    })
+}
+
+fn view_desc(surface: &Surface, info: &vk::ImageViewCreateInfo<'_>) -> SurfaceViewDesc {
+    let range = info.subresource_range;
+    let remaining =
+        |count: u32, first: u32, all: u32| if count == u32::MAX { all.saturating_sub(first) } else { count };
+    let map = info.components;
+    let swizzle = [map.r, map.g, map.b, map.a];
+    SurfaceViewDesc {
+        kind: info.view_type,
+        format: info.format,
+        swizzle: std::array::from_fn(|index| component(swizzle[index], index as u8)),
+        aspects: range.aspect_mask,
+        base_level: range.base_mip_level,
+        levels: remaining(range.level_count, range.base_mip_level, surface.desc().levels),
+        base_layer: range.base_array_layer,
+        layers: remaining(range.layer_count, range.base_array_layer, surface.desc().layers),
+    }
+}
+
+fn component(swizzle: vk::ComponentSwizzle, own: u8) -> Swizzle {
+    match swizzle {
+        vk::ComponentSwizzle::ZERO => Swizzle::Zero,
+        vk::ComponentSwizzle::ONE => Swizzle::One,
+        vk::ComponentSwizzle::R => Swizzle::Component(0),
+        vk::ComponentSwizzle::G => Swizzle::Component(1),
+        vk::ComponentSwizzle::B => Swizzle::Component(2),
+        vk::ComponentSwizzle::A => Swizzle::Component(3),
+        _ => Swizzle::Component(own),
+    }
+}
+
+pub extern "system" fn destroy_image_view(
+    handle: vk::Device,
+    view: vk::ImageView,
+    _: *const vk::AllocationCallbacks<'_>,
+) {
+    destroy(handle, |object| &object.image_views, view);
+}

@@ -1,0 +1,242 @@
+//! Dispatchable objects, and the tables of non-dispatchable handles.
+//!
+//! A dispatchable handle points to a heap object whose first word belongs to the loader; a mark behind it tells the type.
+//! Instances own tables of what belongs to them, devices theirs.
+
+use std::sync::Arc;
+
+use ash::vk;
+use parking_lot::Mutex;
+use vitric_api::command::CommandBuffer;
+use vitric_api::debug::Messages;
+use vitric_api::descriptor::DescriptorPool;
+use vitric_api::device::Device;
+use vitric_api::queue::Queue;
+use vitric_api::sync::Signal;
+use vitric_backend::command::{Event, QueryPool};
+use vitric_backend::memory::{Allocation, Buffer, BufferView, Surface, SurfaceView};
+use vitric_backend::shader::runtime::{DescriptorSet, SetLayout};
+use vitric_backend::shader::spirv::Module;
+use vitric_backend::state::{ComputePipeline, GraphicsPipeline, PassDesc};
+use vitric_backend::texture::Sampler;
+
+use crate::handles::Table;
+use crate::raw;
+
+/// What the loader expects in the first word of a new dispatchable object.
+const LOADER_MAGIC: usize = 0x01CD_C0DE;
+
+/// A dispatchable object.
+#[repr(C)]
+pub struct Dispatchable<T> {
+    loader: usize,
+    mark: u64,
+    /// The object itself.
+    pub object: T,
+}
+
+/// Types that dispatchable handles point to.
+pub trait Marked: Sized {
+    /// Tells the type apart.
+    const MARK: u64;
+
+    /// Makes a handle; the object lives until [`Marked::destroy`].
+    fn into_handle(self) -> u64 {
+        let boxed = Box::new(Dispatchable { loader: LOADER_MAGIC, mark: Self::MARK, object: self });
+        Box::into_raw(boxed) as u64
+    }
+
+    /// The object of a handle; `None` when null or of another type.
+    fn from_handle<'a, H: vk::Handle + Copy>(handle: H) -> Option<&'a Self> {
+        let found = raw::input(handle.as_raw() as *const Dispatchable<Self>)?;
+        (found.mark == Self::MARK).then_some(&found.object)
+    }
+
+    /// Destroys the object of a handle.
+    fn destroy<H: vk::Handle + Copy>(handle: H) {
+        if Self::from_handle(handle).is_some() {
+            // SAFETY: the handle was made by `into_handle` of this type, which the mark shows; valid usage has it destroyed
+            // once, and not used afterwards.
+            drop(unsafe { Box::from_raw(handle.as_raw() as *mut Dispatchable<Self>) });
+        }
+    }
+}
+
+macro_rules! marked {
+    ($($ty:ident = $mark:literal),+) => { $(impl Marked for $ty { const MARK: u64 = u64::from_le_bytes(*$mark); })+ };
+}
+marked!(
+    InstanceObject = b"vitrInst",
+    PhysicalObject = b"vitrPhys",
+    DeviceObject = b"vitrDevc",
+    QueueObject = b"vitrQueu",
+    CommandObject = b"vitrCmdb"
+);
+
+/// An instance.
+pub struct InstanceObject {
+    /// Messengers.
+    pub messages: Arc<Messages>,
+    /// The one physical device, as a handle.
+    pub physical: u64,
+    /// Enabled extensions.
+    pub extensions: Vec<String>,
+    /// Numbers of messengers.
+    pub messengers: Table<Arc<u64>>,
+}
+
+/// The physical device.
+pub struct PhysicalObject {
+    /// Messengers of the instance.
+    pub messages: Arc<Messages>,
+}
+
+/// A queue.
+pub struct QueueObject {
+    /// The device, as a handle.
+    pub device: u64,
+    /// The queue itself.
+    pub queue: Arc<Queue>,
+}
+
+/// A command buffer.
+pub struct CommandObject {
+    /// The device, as a handle.
+    pub device: u64,
+    /// The command buffer itself.
+    pub buffer: Arc<CommandBuffer>,
+}
+
+/// A framebuffer.
+pub struct Framebuffer {
+    /// Attachments.
+    pub views: Vec<Arc<SurfaceView>>,
+    /// Layers.
+    pub layers: u32,
+}
+
+/// A pipeline of either kind.
+#[derive(Clone)]
+pub enum Pipeline {
+    /// Graphics.
+    Graphics(Arc<GraphicsPipeline>),
+    /// Compute.
+    Compute(Arc<ComputePipeline>),
+}
+
+/// A set, with the pool it came from.
+pub struct PoolSet {
+    /// The set.
+    pub set: Arc<DescriptorSet>,
+}
+
+/// A pool, with the handles of its sets.
+pub struct SetPool {
+    /// Limits.
+    pub pool: Arc<DescriptorPool>,
+    /// Sets that were allocated.
+    pub sets: Mutex<Vec<u64>>,
+}
+
+/// A command pool: its command buffers, as handles.
+#[derive(Default)]
+pub struct CommandPool {
+    /// Allocated command buffers.
+    pub buffers: Mutex<Vec<u64>>,
+}
+
+/// A device and all its tables.
+pub struct DeviceObject {
+    pub device: Device,
+    pub extensions: Vec<String>,
+    pub queues: Vec<u64>,
+    pub memory: Table<Arc<Allocation>>,
+    pub buffers: Table<Arc<Buffer>>,
+    pub buffer_views: Table<Arc<BufferView>>,
+    pub images: Table<Arc<Surface>>,
+    pub image_views: Table<Arc<SurfaceView>>,
+    pub samplers: Table<Arc<Sampler>>,
+    pub set_layouts: Table<Arc<SetLayout>>,
+    pub pools: Table<Arc<SetPool>>,
+    pub sets: Table<Arc<PoolSet>>,
+    pub pipeline_layouts: Table<Arc<()>>,
+    pub shaders: Table<Arc<Module>>,
+    pub caches: Table<Arc<()>>,
+    pub pipelines: Table<Pipeline>,
+    pub passes: Table<Arc<PassDesc>>,
+    pub framebuffers: Table<Arc<Framebuffer>>,
+    pub command_pools: Table<Arc<CommandPool>>,
+    pub fences: Table<Arc<Signal>>,
+    pub semaphores: Table<Arc<Signal>>,
+    pub events: Table<Arc<Event>>,
+    pub queries: Table<Arc<QueryPool>>,
+    pub swapchains: Table<Arc<crate::wsi::SwapchainEntry>>,
+}
+
+impl DeviceObject {
+    /// A device with empty tables.
+    pub fn new(device: Device, extensions: Vec<String>) -> Self {
+        Self {
+            device,
+            extensions,
+            queues: Vec::new(),
+            memory: Table::new(1),
+            buffers: Table::new(2),
+            buffer_views: Table::new(3),
+            images: Table::new(4),
+            image_views: Table::new(5),
+            samplers: Table::new(6),
+            set_layouts: Table::new(7),
+            pools: Table::new(8),
+            sets: Table::new(9),
+            pipeline_layouts: Table::new(10),
+            shaders: Table::new(11),
+            caches: Table::new(12),
+            pipelines: Table::new(13),
+            passes: Table::new(14),
+            framebuffers: Table::new(15),
+            command_pools: Table::new(16),
+            fences: Table::new(17),
+            semaphores: Table::new(18),
+            events: Table::new(19),
+            queries: Table::new(20),
+            swapchains: Table::new(21),
+        }
+    }
+
+    /// Messengers.
+    pub fn messages(&self) -> &Messages {
+        &self.device.health().messages
+    }
+}
+
+/// The device of a handle.
+pub fn device<'a>(handle: vk::Device) -> vitric_api::Result<&'a DeviceObject> {
+    DeviceObject::from_handle(handle).ok_or(vitric_api::Error::Unknown)
+}
+
+/// The object of a handle that must be good: a message and an error when it is not.
+pub fn need<T: Clone, H: vk::Handle + Copy>(
+    device: &DeviceObject,
+    table: &Table<T>,
+    handle: H,
+) -> vitric_api::Result<T> {
+    table.get(handle.as_raw()).ok_or_else(|| {
+        device.messages().error(&format!("{:?} handle {:#x} is null, stale or foreign", H::TYPE, handle.as_raw()));
+        vitric_api::Error::Unknown
+    })
+}
+
+/// Destroys the object of a handle; null is ignored, and a bad handle reported.
+pub fn destroy<T: Clone, H: vk::Handle + Copy>(
+    device: vk::Device,
+    table: impl Fn(&DeviceObject) -> &Table<T>,
+    handle: H,
+) {
+    raw::guard_void(|| {
+        let Some(object) = DeviceObject::from_handle(device) else { return };
+        if !handle.is_null() && table(object).remove(handle.as_raw()).is_none() {
+            object.messages().error(&format!("{:?} handle {:#x} is stale or foreign", H::TYPE, handle.as_raw()));
+        }
+    });
+}

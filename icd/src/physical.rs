@@ -1,0 +1,155 @@
+//! Queries of the physical device. Source: Vulkan specification, "Devices and Queues", "Features", "Limits", "Formats".
+
+use std::ffi::c_char;
+
+use ash::vk;
+use vitric_api::physical::{self, ImageKind};
+use vitric_api::{Error, device};
+
+use crate::instance::extension_properties;
+use crate::raw;
+
+pub extern "system" fn features(_: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures) {
+    if let Some(out) = raw::output(out) {
+        *out = physical::features();
+    }
+}
+
+pub extern "system" fn features2(_: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures2<'_>) {
+    if let Some(out) = raw::output(out) {
+        out.features = physical::features();
+    }
+}
+
+pub extern "system" fn properties(_: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties) {
+    if let Some(out) = raw::output(out) {
+        *out = physical::properties();
+    }
+}
+
+pub extern "system" fn properties2(_: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties2<'_>) {
+    if let Some(out) = raw::output(out) {
+        out.properties = physical::properties();
+    }
+}
+
+pub extern "system" fn format_properties(_: vk::PhysicalDevice, format: vk::Format, out: *mut vk::FormatProperties) {
+    if let Some(out) = raw::output(out) {
+        *out = physical::format_properties(format);
+    }
+}
+
+pub extern "system" fn format_properties2(
+    _: vk::PhysicalDevice,
+    format: vk::Format,
+    out: *mut vk::FormatProperties2<'_>,
+) {
+    if let Some(out) = raw::output(out) {
+        out.format_properties = physical::format_properties(format);
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "the command's signature")]
+pub extern "system" fn image_format_properties(
+    _: vk::PhysicalDevice,
+    format: vk::Format,
+    kind: vk::ImageType,
+    tiling: vk::ImageTiling,
+    usage: vk::ImageUsageFlags,
+    flags: vk::ImageCreateFlags,
+    out: *mut vk::ImageFormatProperties,
+) -> vk::Result {
+    put_image_format(ImageKind { format, kind, tiling, usage, flags }, raw::output(out))
+}
+
+pub extern "system" fn image_format_properties2(
+    _: vk::PhysicalDevice,
+    info: *const vk::PhysicalDeviceImageFormatInfo2<'_>,
+    out: *mut vk::ImageFormatProperties2<'_>,
+) -> vk::Result {
+    let Some(info) = raw::input(info) else { return Error::Unknown.code() };
+    let &vk::PhysicalDeviceImageFormatInfo2 { format, ty: kind, tiling, usage, flags, .. } = info;
+    let target = raw::output(out).map(|out| &mut out.image_format_properties);
+    put_image_format(ImageKind { format, kind, tiling, usage, flags }, target)
+}
+
+fn put_image_format(kind: ImageKind, out: Option<&mut vk::ImageFormatProperties>) -> vk::Result {
+    raw::guard(|| {
+        let out = out.ok_or(Error::Unknown)?;
+        let found = physical::image_format_properties(kind);
+        *out = found.unwrap_or_default();
+        found.map(|_| vk::Result::SUCCESS).ok_or(Error::FormatNotSupported)
+    })
+}
+
+pub extern "system" fn queue_families(_: vk::PhysicalDevice, count: *mut u32, out: *mut vk::QueueFamilyProperties) {
+    let _ = raw::enumerate(&[physical::queue_family()], count, out);
+}
+
+pub extern "system" fn queue_families2(
+    _: vk::PhysicalDevice,
+    count: *mut u32,
+    out: *mut vk::QueueFamilyProperties2<'_>,
+) {
+    if out.is_null() {
+        let _ = raw::enumerate::<u8>(&[0], count, std::ptr::null_mut());
+    } else if let Some(count) = raw::output(count) {
+        *count = (*count).min(1);
+        for out in raw::slice_mut(out, *count as usize) {
+            out.queue_family_properties = physical::queue_family();
+        }
+    }
+}
+
+pub extern "system" fn memory(_: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceMemoryProperties) {
+    if let Some(out) = raw::output(out) {
+        *out = physical::memory(device::heap_size());
+    }
+}
+
+pub extern "system" fn memory2(_: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceMemoryProperties2<'_>) {
+    if let Some(out) = raw::output(out) {
+        out.memory_properties = physical::memory(device::heap_size());
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "the command's signature")]
+pub extern "system" fn sparse_formats(
+    _: vk::PhysicalDevice,
+    _: vk::Format,
+    _: vk::ImageType,
+    _: vk::SampleCountFlags,
+    _: vk::ImageUsageFlags,
+    _: vk::ImageTiling,
+    count: *mut u32,
+    _: *mut vk::SparseImageFormatProperties,
+) {
+    // There are no sparse resources.
+    if let Some(count) = raw::output(count) {
+        *count = 0;
+    }
+}
+
+pub extern "system" fn sparse_formats2(
+    _: vk::PhysicalDevice,
+    _: *const vk::PhysicalDeviceSparseImageFormatInfo2<'_>,
+    count: *mut u32,
+    _: *mut vk::SparseImageFormatProperties2<'_>,
+) {
+    if let Some(count) = raw::output(count) {
+        *count = 0;
+    }
+}
+
+pub extern "system" fn extensions(
+    _: vk::PhysicalDevice,
+    _layer: *const c_char,
+    count: *mut u32,
+    out: *mut vk::ExtensionProperties,
+) -> vk::Result {
+    raw::guard(|| Ok(raw::enumerate(&extension_properties(physical::DEVICE_EXTENSIONS), count, out)))
+}
+
+pub extern "system" fn layers(_: vk::PhysicalDevice, count: *mut u32, out: *mut vk::LayerProperties) -> vk::Result {
+    raw::enumerate(&[], count, out)
+}

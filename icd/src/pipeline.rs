@@ -1,0 +1,311 @@
+//! Shader modules, pipelines and pipeline caches. Source: Vulkan specification, "Shaders", "Pipelines".
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use ash::vk;
+use vitric_api::pipeline::{StageDesc, cache_data, compile, parse_module};
+use vitric_api::{Error, Result};
+use vitric_backend::shader::Program;
+use vitric_backend::shader::spirv::Specialization;
+use vitric_backend::state::{
+    BlendState, ComputePipeline, DepthBias, DepthStencilState, DynamicState, GraphicsPipeline, MultisampleState,
+    RasterState, StencilState, VertexAttribute, VertexBinding,
+};
+
+use crate::objects::{DeviceObject, Pipeline, destroy as destroy_handle, device, need};
+use crate::raw;
+
+pub extern "system" fn create_module(
+    handle: vk::Device,
+    info: *const vk::ShaderModuleCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::ShaderModule,
+) -> vk::Result {
+    raw::create(out, || {
+        let object = device(handle)?;
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let words = raw::slice(info.p_code, (info.code_size / 4) as u32);
+        Ok(object.shaders.insert(parse_module(object.messages(), words)?))
+    })
+}
+
+pub extern "system" fn destroy_module(
+    handle: vk::Device,
+    module: vk::ShaderModule,
+    _: *const vk::AllocationCallbacks<'_>,
+) {
+    destroy_handle(handle, |object| &object.shaders, module);
+}
+
+pub extern "system" fn create_cache(
+    handle: vk::Device,
+    _: *const vk::PipelineCacheCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::PipelineCache,
+) -> vk::Result {
+    // Initial data is ours, foreign or damaged: none of it is needed.
+    raw::create(out, || Ok(device(handle)?.caches.insert(Arc::new(()))))
+}
+
+pub extern "system" fn destroy_cache(
+    handle: vk::Device,
+    cache: vk::PipelineCache,
+    _: *const vk::AllocationCallbacks<'_>,
+) {
+    destroy_handle(handle, |object| &object.caches, cache);
+}
+
+pub extern "system" fn get_cache_data(
+    _: vk::Device,
+    _: vk::PipelineCache,
+    size: *mut usize,
+    out: *mut c_void,
+) -> vk::Result {
+    let data = cache_data();
+    let Some(size) = raw::output(size) else { return Error::Unknown.code() };
+    if out.is_null() {
+        *size = data.len();
+        return vk::Result::SUCCESS;
+    }
+    if *size < data.len() {
+        // A part of the header is no use.
+        *size = 0;
+        return vk::Result::INCOMPLETE;
+    }
+    *size = data.len();
+    raw::slice_mut(out.cast::<u8>(), data.len()).copy_from_slice(&data);
+    vk::Result::SUCCESS
+}
+
+pub extern "system" fn merge_caches(
+    _: vk::Device,
+    _: vk::PipelineCache,
+    _: u32,
+    _: *const vk::PipelineCache,
+) -> vk::Result {
+    vk::Result::SUCCESS
+}
+
+pub extern "system" fn destroy(handle: vk::Device, pipeline: vk::Pipeline, _: *const vk::AllocationCallbacks<'_>) {
+    destroy_handle(handle, |object| &object.pipelines, pipeline);
+}
+
+fn stage(object: &DeviceObject, info: &vk::PipelineShaderStageCreateInfo<'_>) -> Result<Arc<Program>> {
+    let desc = StageDesc {
+        stage: info.stage,
+        module: need(object, &object.shaders, info.module)?,
+        entry: raw::string(info.p_name),
+        specialization: specialization(raw::input(info.p_specialization_info)),
+    };
+    compile(object.messages(), &desc)
+}
+
+fn specialization(info: Option<&vk::SpecializationInfo<'_>>) -> Specialization {
+    let Some(info) = info else { return Vec::new() };
+    let data = raw::bytes(info.p_data, info.data_size);
+    let value = |entry: &vk::SpecializationMapEntry| {
+        let bytes = data.get(entry.offset as usize..)?;
+        let mut word = [0; 4];
+        let count = entry.size.min(4).min(bytes.len());
+        word[..count].copy_from_slice(&bytes[..count]);
+        Some((entry.constant_id, u32::from_le_bytes(word)))
+    };
+    raw::slice(info.p_map_entries, info.map_entry_count).iter().filter_map(value).collect()
+}
+
+/// Creates pipelines one by one; those that fail are null, and the first failure is returned.
+fn create_all<I>(
+    handle: vk::Device,
+    infos: &[I],
+    out: *mut vk::Pipeline,
+    make: impl Fn(&DeviceObject, &I) -> Result<Pipeline>,
+) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        let out = raw::slice_mut(out, infos.len());
+        let mut failure = None;
+        for (slot, info) in out.iter_mut().zip(infos) {
+            *slot = match make(object, info) {
+                Ok(pipeline) => vk::Handle::from_raw(object.pipelines.insert(pipeline)),
+                Err(error) => {
+                    failure = failure.or(Some(error));
+                    vk::Pipeline::null()
+                }
+            };
+        }
+        failure.map_or(Ok(vk::Result::SUCCESS), Err)
+    })
+}
+
+pub extern "system" fn create_compute(
+    handle: vk::Device,
+    _: vk::PipelineCache,
+    count: u32,
+    infos: *const vk::ComputePipelineCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::Pipeline,
+) -> vk::Result {
+    create_all(handle, raw::slice(infos, count), out, |object, info| {
+        Ok(Pipeline::Compute(Arc::new(ComputePipeline { program: stage(object, &info.stage)? })))
+    })
+}
+
+pub extern "system" fn create_graphics(
+    handle: vk::Device,
+    _: vk::PipelineCache,
+    count: u32,
+    infos: *const vk::GraphicsPipelineCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::Pipeline,
+) -> vk::Result {
+    create_all(handle, raw::slice(infos, count), out, |object, info| {
+        graphics(object, info).map(|pipeline| Pipeline::Graphics(Arc::new(pipeline)))
+    })
+}
+
+fn graphics(object: &DeviceObject, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<GraphicsPipeline> {
+    let stages = raw::slice(info.p_stages, info.stage_count);
+    let find = |wanted| stages.iter().find(|stage| stage.stage == wanted);
+    let vertex = find(vk::ShaderStageFlags::VERTEX).ok_or(Error::Unknown)?;
+    let rasterization = raw::input(info.p_rasterization_state).ok_or(Error::Unknown)?;
+    let raster = raster(rasterization);
+    let fragment = find(vk::ShaderStageFlags::FRAGMENT).filter(|_| !raster.discard);
+    let fragment = fragment.map(|info| stage(object, info)).transpose()?;
+    // Pointers of state that rasterizer discard makes irrelevant may be anything.
+    let visible = !raster.discard;
+    let blend = if visible { raw::input(info.p_color_blend_state) } else { None };
+    let depth_stencil = if visible { raw::input(info.p_depth_stencil_state) } else { None };
+    let multisample = if visible { raw::input(info.p_multisample_state) } else { None };
+    let viewport = if visible { raw::input(info.p_viewport_state) } else { None };
+    let input = raw::input(info.p_vertex_input_state);
+    let assembly = raw::input(info.p_input_assembly_state);
+    Ok(GraphicsPipeline {
+        vertex: stage(object, vertex)?,
+        fragment,
+        bindings: input.map_or_else(Vec::new, bindings),
+        attributes: input.map_or_else(Vec::new, attributes),
+        topology: assembly.map_or(vk::PrimitiveTopology::TRIANGLE_LIST, |state| state.topology),
+        primitive_restart: assembly.is_some_and(|state| state.primitive_restart_enable != 0),
+        viewports: viewport.map_or_else(Vec::new, |state| raw::slice(state.p_viewports, state.viewport_count).to_vec()),
+        scissors: viewport.map_or_else(Vec::new, |state| raw::slice(state.p_scissors, state.scissor_count).to_vec()),
+        raster,
+        multisample: multisample_state(multisample),
+        depth_stencil: depth_stencil.map(depth_stencil_state),
+        logic_op: blend.and_then(|state| (state.logic_op_enable != 0).then_some(state.logic_op)),
+        blend: blend.map_or_else(Vec::new, blend_states),
+        blend_constants: blend.map_or([0.0; 4], |state| state.blend_constants),
+        dynamic: raw::input(info.p_dynamic_state).map_or(DynamicState::empty(), dynamic_state),
+    })
+}
+
+fn bindings(state: &vk::PipelineVertexInputStateCreateInfo<'_>) -> Vec<VertexBinding> {
+    let all = raw::slice(state.p_vertex_binding_descriptions, state.vertex_binding_description_count);
+    let binding = |entry: &vk::VertexInputBindingDescription| VertexBinding {
+        binding: entry.binding,
+        stride: entry.stride,
+        rate: entry.input_rate,
+    };
+    all.iter().map(binding).collect()
+}
+
+fn attributes(state: &vk::PipelineVertexInputStateCreateInfo<'_>) -> Vec<VertexAttribute> {
+    let all = raw::slice(state.p_vertex_attribute_descriptions, state.vertex_attribute_description_count);
+    let attribute = |entry: &vk::VertexInputAttributeDescription| VertexAttribute {
+        location: entry.location,
+        binding: entry.binding,
+        format: entry.format,
+        offset: entry.offset,
+    };
+    all.iter().map(attribute).collect()
+}
+
+fn raster(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> RasterState {
+    RasterState {
+        depth_clamp: state.depth_clamp_enable != 0,
+        discard: state.rasterizer_discard_enable != 0,
+        polygon_mode: state.polygon_mode,
+        cull_mode: state.cull_mode,
+        front_face: state.front_face,
+        depth_bias_enable: state.depth_bias_enable != 0,
+        depth_bias: DepthBias {
+            constant: state.depth_bias_constant_factor,
+            clamp: state.depth_bias_clamp,
+            slope: state.depth_bias_slope_factor,
+        },
+        line_width: state.line_width,
+    }
+}
+
+fn multisample_state(state: Option<&vk::PipelineMultisampleStateCreateInfo<'_>>) -> MultisampleState {
+    let samples = state.map_or(1, |state| state.rasterization_samples.as_raw());
+    let flag = |value: fn(&vk::PipelineMultisampleStateCreateInfo<'_>) -> vk::Bool32| {
+        state.is_some_and(|state| value(state) != 0)
+    };
+    MultisampleState {
+        samples,
+        min_sample_shading: state
+            .filter(|state| state.sample_shading_enable != 0)
+            .map(|state| state.min_sample_shading),
+        sample_mask: state.and_then(|state| raw::input(state.p_sample_mask)).copied().unwrap_or(u32::MAX),
+        alpha_to_coverage: flag(|state| state.alpha_to_coverage_enable),
+        alpha_to_one: flag(|state| state.alpha_to_one_enable),
+    }
+}
+
+fn depth_stencil_state(state: &vk::PipelineDepthStencilStateCreateInfo<'_>) -> DepthStencilState {
+    DepthStencilState {
+        depth_test: state.depth_test_enable != 0,
+        depth_write: state.depth_write_enable != 0,
+        depth_compare: state.depth_compare_op,
+        depth_bounds_test: state.depth_bounds_test_enable != 0,
+        depth_bounds: [state.min_depth_bounds, state.max_depth_bounds],
+        stencil_test: state.stencil_test_enable != 0,
+        front: stencil_state(&state.front),
+        back: stencil_state(&state.back),
+    }
+}
+
+fn stencil_state(state: &vk::StencilOpState) -> StencilState {
+    StencilState {
+        fail: state.fail_op,
+        pass: state.pass_op,
+        depth_fail: state.depth_fail_op,
+        compare: state.compare_op,
+        compare_mask: state.compare_mask,
+        write_mask: state.write_mask,
+        reference: state.reference,
+    }
+}
+
+fn blend_states(state: &vk::PipelineColorBlendStateCreateInfo<'_>) -> Vec<BlendState> {
+    let blend = |entry: &vk::PipelineColorBlendAttachmentState| BlendState {
+        enable: entry.blend_enable != 0,
+        src_color: entry.src_color_blend_factor,
+        dst_color: entry.dst_color_blend_factor,
+        color_op: entry.color_blend_op,
+        src_alpha: entry.src_alpha_blend_factor,
+        dst_alpha: entry.dst_alpha_blend_factor,
+        alpha_op: entry.alpha_blend_op,
+        write_mask: entry.color_write_mask,
+    };
+    raw::slice(state.p_attachments, state.attachment_count).iter().map(blend).collect()
+}
+
+fn dynamic_state(state: &vk::PipelineDynamicStateCreateInfo<'_>) -> DynamicState {
+    use vk::DynamicState as D;
+    let table = [
+        (D::VIEWPORT, DynamicState::VIEWPORT),
+        (D::SCISSOR, DynamicState::SCISSOR),
+        (D::LINE_WIDTH, DynamicState::LINE_WIDTH),
+        (D::DEPTH_BIAS, DynamicState::DEPTH_BIAS),
+        (D::BLEND_CONSTANTS, DynamicState::BLEND_CONSTANTS),
+        (D::DEPTH_BOUNDS, DynamicState::DEPTH_BOUNDS),
+        (D::STENCIL_COMPARE_MASK, DynamicState::STENCIL_COMPARE_MASK),
+        (D::STENCIL_WRITE_MASK, DynamicState::STENCIL_WRITE_MASK),
+        (D::STENCIL_REFERENCE, DynamicState::STENCIL_REFERENCE),
+    ];
+    let named = raw::slice(state.p_dynamic_states, state.dynamic_state_count);
+    let flags = named.iter().filter_map(|name| table.iter().find(|(known, _)| known == name));
+    flags.fold(DynamicState::empty(), |all, (_, flag)| all | *flag)
+}

@@ -1,0 +1,112 @@
+//! What the application's pointers point to.
+//!
+//! Vulkan's valid usage is the contract of this file: a pointer parameter is null where that is allowed, or points to as
+//! many valid values as its count says, for the time of the call. Nothing can check that, so the functions are safe to call
+//! in the same sense in which the entry points are: they trust the C side of the boundary, and check for null.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ash::vk;
+use vitric_api::{Error, Result};
+
+/// An input structure.
+pub fn input<'a, T>(pointer: *const T) -> Option<&'a T> {
+    // SAFETY: by the contract of this file the pointer is null or points to a valid value.
+    unsafe { pointer.as_ref() }
+}
+
+/// An output value.
+pub fn output<'a, T>(pointer: *mut T) -> Option<&'a mut T> {
+    // SAFETY: by the contract of this file the pointer is null or points to a value that is ours to write.
+    unsafe { pointer.as_mut() }
+}
+
+/// An input array; empty when null.
+pub fn slice<'a, T>(pointer: *const T, count: u32) -> &'a [T] {
+    if pointer.is_null() || count == 0 {
+        return &[];
+    }
+    // SAFETY: by the contract of this file the pointer is to `count` valid values.
+    unsafe { std::slice::from_raw_parts(pointer, count as usize) }
+}
+
+/// An output array; empty when null.
+pub fn slice_mut<'a, T>(pointer: *mut T, count: usize) -> &'a mut [T] {
+    if pointer.is_null() || count == 0 {
+        return &mut [];
+    }
+    // SAFETY: by the contract of this file the pointer is to `count` values that are ours to write.
+    unsafe { std::slice::from_raw_parts_mut(pointer, count) }
+}
+
+/// Bytes behind an untyped pointer; empty when null.
+pub fn bytes<'a>(pointer: *const c_void, count: usize) -> &'a [u8] {
+    slice(pointer.cast(), u32::try_from(count).unwrap_or(0))
+}
+
+/// A C string; empty when null.
+pub fn string(pointer: *const c_char) -> String {
+    if pointer.is_null() {
+        return String::new();
+    }
+    // SAFETY: by the contract of this file the pointer is to a C string.
+    unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
+}
+
+/// The structure of type `wanted` in a pNext chain. Unknown structures are passed over.
+pub fn find<'a, T>(mut next: *const c_void, wanted: vk::StructureType) -> Option<&'a T> {
+    while let Some(base) = input(next.cast::<vk::BaseInStructure<'_>>()) {
+        if base.s_type == wanted {
+            return input(next.cast());
+        }
+        next = base.p_next.cast();
+    }
+    None
+}
+
+/// The two-call idiom: tells the count, or writes as many items as there is room for.
+pub fn enumerate<T: Clone>(items: &[T], count: *mut u32, out: *mut T) -> vk::Result {
+    let Some(count) = output(count) else { return vk::Result::ERROR_UNKNOWN };
+    if out.is_null() {
+        *count = items.len() as u32;
+        return vk::Result::SUCCESS;
+    }
+    let room = (*count as usize).min(items.len());
+    slice_mut(out, room).clone_from_slice(&items[..room]);
+    *count = room as u32;
+    if room < items.len() { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS }
+}
+
+/// Copies a name into a fixed array of characters, with its end.
+pub fn put_name(target: &mut [c_char], name: &str) {
+    let room = target.len() - 1;
+    target.fill(0);
+    for (slot, byte) in target[..room].iter_mut().zip(name.bytes()) {
+        *slot = byte as c_char;
+    }
+}
+
+/// Runs the inside of an entry point: errors become codes, and panics end here.
+pub fn guard(work: impl FnOnce() -> Result<vk::Result>) -> vk::Result {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(code)) => code,
+        Ok(Err(error)) => error.code(),
+        Err(_) => Error::Unknown.code(),
+    }
+}
+
+/// Runs the inside of an entry point that returns nothing.
+pub fn guard_void(work: impl FnOnce()) {
+    let _ = catch_unwind(AssertUnwindSafe(work));
+}
+
+/// Runs the inside of an entry point that creates something.
+pub fn create<H: vk::Handle>(out: *mut H, work: impl FnOnce() -> Result<u64>) -> vk::Result {
+    guard(|| {
+        let out = output(out).ok_or(Error::Unknown)?;
+        *out = H::from_raw(0);
+        *out = H::from_raw(work()?);
+        Ok(vk::Result::SUCCESS)
+    })
+}

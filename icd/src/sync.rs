@@ -1,0 +1,119 @@
+//! Fences, semaphores and events. Source: Vulkan specification, "Synchronization and Cache Control".
+
+use std::sync::Arc;
+
+use ash::vk;
+use vitric_api::sync::{Signal, wait_for_fences};
+use vitric_api::{Error, Result};
+use vitric_backend::command::Event;
+
+use crate::objects::{destroy, device, need};
+use crate::raw;
+
+pub extern "system" fn create_fence(
+    handle: vk::Device,
+    info: *const vk::FenceCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::Fence,
+) -> vk::Result {
+    raw::create(out, || {
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let signaled = info.flags.contains(vk::FenceCreateFlags::SIGNALED);
+        Ok(device(handle)?.fences.insert(Signal::new(signaled)))
+    })
+}
+
+pub extern "system" fn destroy_fence(handle: vk::Device, fence: vk::Fence, _: *const vk::AllocationCallbacks<'_>) {
+    destroy(handle, |object| &object.fences, fence);
+}
+
+pub extern "system" fn reset_fences(handle: vk::Device, count: u32, fences: *const vk::Fence) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        for &fence in raw::slice(fences, count) {
+            need(object, &object.fences, fence)?.reset();
+        }
+        Ok(vk::Result::SUCCESS)
+    })
+}
+
+pub extern "system" fn fence_status(handle: vk::Device, fence: vk::Fence) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        let set = need(object, &object.fences, fence)?.is_set();
+        object.device.health().check()?;
+        Ok(if set { vk::Result::SUCCESS } else { vk::Result::NOT_READY })
+    })
+}
+
+pub extern "system" fn wait(
+    handle: vk::Device,
+    count: u32,
+    fences: *const vk::Fence,
+    all: vk::Bool32,
+    timeout: u64,
+) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        let fences = raw::slice(fences, count).iter().map(|&fence| need(object, &object.fences, fence));
+        let fences: Vec<_> = fences.collect::<Result<_>>()?;
+        let in_time = fences.is_empty() || wait_for_fences(&fences, all != 0, timeout);
+        object.device.health().check()?;
+        Ok(if in_time { vk::Result::SUCCESS } else { vk::Result::TIMEOUT })
+    })
+}
+
+pub extern "system" fn create_semaphore(
+    handle: vk::Device,
+    _: *const vk::SemaphoreCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::Semaphore,
+) -> vk::Result {
+    raw::create(out, || Ok(device(handle)?.semaphores.insert(Signal::new(false))))
+}
+
+pub extern "system" fn destroy_semaphore(
+    handle: vk::Device,
+    semaphore: vk::Semaphore,
+    _: *const vk::AllocationCallbacks<'_>,
+) {
+    destroy(handle, |object| &object.semaphores, semaphore);
+}
+
+pub extern "system" fn create_event(
+    handle: vk::Device,
+    _: *const vk::EventCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::Event,
+) -> vk::Result {
+    raw::create(out, || Ok(device(handle)?.events.insert(Arc::new(Event::default()))))
+}
+
+pub extern "system" fn destroy_event(handle: vk::Device, event: vk::Event, _: *const vk::AllocationCallbacks<'_>) {
+    destroy(handle, |object| &object.events, event);
+}
+
+pub extern "system" fn event_status(handle: vk::Device, event: vk::Event) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        object.device.health().check()?;
+        let set = need(object, &object.events, event)?.is_set();
+        Ok(if set { vk::Result::EVENT_SET } else { vk::Result::EVENT_RESET })
+    })
+}
+
+pub extern "system" fn set_event(handle: vk::Device, event: vk::Event) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        need(object, &object.events, event)?.set();
+        Ok(vk::Result::SUCCESS)
+    })
+}
+
+pub extern "system" fn reset_event(handle: vk::Device, event: vk::Event) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        need(object, &object.events, event)?.reset();
+        Ok(vk::Result::SUCCESS)
+    })
+}

@@ -1,0 +1,219 @@
+//! Window systems: surfaces and swapchains. Source: `VK_KHR_surface`, `VK_KHR_swapchain`, `VK_EXT_headless_surface`.
+
+mod xcb;
+
+use std::sync::Arc;
+
+use ash::vk::{self, Handle};
+use vitric_api::swapchain::{self, FORMATS, PRESENT_MODES, PresentTarget, Swapchain, SwapchainDesc};
+use vitric_api::{Error, Result};
+
+use crate::device::of_queue;
+use crate::objects::{InstanceObject, Marked, destroy, device, need};
+use crate::raw;
+
+pub use xcb::{create_xcb, xcb_support};
+
+/// A surface that nobody sees.
+struct Headless;
+
+impl PresentTarget for Headless {
+    fn extent(&self) -> Result<Option<vk::Extent2D>> {
+        Ok(None)
+    }
+
+    fn present(&self, _: vk::Extent2D, _: &[u8]) -> Result<()> {
+        Ok(())
+    }
+}
+
+pub extern "system" fn create_headless(
+    instance: vk::Instance,
+    _: *const vk::HeadlessSurfaceCreateInfoEXT<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::SurfaceKHR,
+) -> vk::Result {
+    raw::create(out, || insert(instance, Arc::new(Headless)))
+}
+
+/// Surfaces are kept behind a pointer that carries its own mark, since queries name them without their instance.
+pub struct SurfaceObject {
+    target: Arc<dyn PresentTarget>,
+}
+
+impl Marked for SurfaceObject {
+    const MARK: u64 = u64::from_le_bytes(*b"vitrSurf");
+}
+
+fn insert(instance: vk::Instance, target: Arc<dyn PresentTarget>) -> Result<u64> {
+    InstanceObject::from_handle(instance).ok_or(Error::Unknown)?;
+    Ok(SurfaceObject { target }.into_handle())
+}
+
+fn target(surface: vk::SurfaceKHR) -> Result<Arc<dyn PresentTarget>> {
+    SurfaceObject::from_handle(surface).map(|object| object.target.clone()).ok_or(Error::SurfaceLost)
+}
+
+pub extern "system" fn destroy_surface(
+    _: vk::Instance,
+    surface: vk::SurfaceKHR,
+    _: *const vk::AllocationCallbacks<'_>,
+) {
+    raw::guard_void(|| SurfaceObject::destroy(surface));
+}
+
+pub extern "system" fn surface_support(
+    _: vk::PhysicalDevice,
+    _family: u32,
+    surface: vk::SurfaceKHR,
+    out: *mut vk::Bool32,
+) -> vk::Result {
+    raw::guard(|| {
+        let supported = target(surface).is_ok();
+        *raw::output(out).ok_or(Error::Unknown)? = vk::Bool32::from(supported);
+        Ok(vk::Result::SUCCESS)
+    })
+}
+
+pub extern "system" fn surface_capabilities(
+    _: vk::PhysicalDevice,
+    surface: vk::SurfaceKHR,
+    out: *mut vk::SurfaceCapabilitiesKHR,
+) -> vk::Result {
+    raw::guard(|| {
+        *raw::output(out).ok_or(Error::Unknown)? = swapchain::capabilities(&*target(surface)?)?;
+        Ok(vk::Result::SUCCESS)
+    })
+}
+
+pub extern "system" fn surface_formats(
+    _: vk::PhysicalDevice,
+    _: vk::SurfaceKHR,
+    count: *mut u32,
+    out: *mut vk::SurfaceFormatKHR,
+) -> vk::Result {
+    let color_space = vk::ColorSpaceKHR::SRGB_NONLINEAR;
+    raw::enumerate(&FORMATS.map(|format| vk::SurfaceFormatKHR { format, color_space }), count, out)
+}
+
+pub extern "system" fn surface_modes(
+    _: vk::PhysicalDevice,
+    _: vk::SurfaceKHR,
+    count: *mut u32,
+    out: *mut vk::PresentModeKHR,
+) -> vk::Result {
+    raw::enumerate(&PRESENT_MODES, count, out)
+}
+
+pub extern "system" fn create_swapchain(
+    handle: vk::Device,
+    info: *const vk::SwapchainCreateInfoKHR<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::SwapchainKHR,
+) -> vk::Result {
+    raw::create(out, || {
+        let object = device(handle)?;
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let desc = SwapchainDesc {
+            images: info.min_image_count,
+            format: info.image_format,
+            extent: info.image_extent,
+            usage: info.image_usage,
+            mode: info.present_mode,
+        };
+        let old = object.swapchains.get(info.old_swapchain.as_raw());
+        let made =
+            Swapchain::new(&object.device, target(info.surface)?, desc, old.as_ref().map(|entry| &*entry.chain))?;
+        let images = made.images().iter().map(|image| object.images.insert(image.clone())).collect();
+        Ok(object.swapchains.insert(Arc::new(SwapchainEntry { chain: made, images })))
+    })
+}
+
+/// A swapchain with its images' handles.
+pub struct SwapchainEntry {
+    /// The swapchain.
+    pub chain: Arc<Swapchain>,
+    /// Its images, as handles.
+    pub images: Vec<u64>,
+}
+
+pub extern "system" fn destroy_swapchain(
+    handle: vk::Device,
+    swapchain: vk::SwapchainKHR,
+    _: *const vk::AllocationCallbacks<'_>,
+) {
+    raw::guard_void(|| {
+        let Ok(object) = device(handle) else { return };
+        if let Some(entry) = object.swapchains.get(swapchain.as_raw()) {
+            entry.images.iter().for_each(|&image| drop(object.images.remove(image)));
+        }
+    });
+    destroy(handle, |object| &object.swapchains, swapchain);
+}
+
+pub extern "system" fn swapchain_images(
+    handle: vk::Device,
+    swapchain: vk::SwapchainKHR,
+    count: *mut u32,
+    out: *mut vk::Image,
+) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        let entry = need(object, &object.swapchains, swapchain)?;
+        let images: Vec<vk::Image> = entry.images.iter().map(|&image| vk::Image::from_raw(image)).collect();
+        Ok(raw::enumerate(&images, count, out))
+    })
+}
+
+pub extern "system" fn acquire(
+    handle: vk::Device,
+    swapchain: vk::SwapchainKHR,
+    timeout: u64,
+    semaphore: vk::Semaphore,
+    fence: vk::Fence,
+    out: *mut u32,
+) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        object.device.health().check()?;
+        let entry = need(object, &object.swapchains, swapchain)?;
+        let semaphore = object.semaphores.get(semaphore.as_raw());
+        let fence = object.fences.get(fence.as_raw());
+        match entry.chain.acquire(timeout, semaphore.as_ref(), fence.as_ref())? {
+            Some(image) => {
+                *raw::output(out).ok_or(Error::Unknown)? = image;
+                Ok(vk::Result::SUCCESS)
+            }
+            None if timeout == 0 => Ok(vk::Result::NOT_READY),
+            None => Ok(vk::Result::TIMEOUT),
+        }
+    })
+}
+
+pub extern "system" fn present(queue: vk::Queue, info: *const vk::PresentInfoKHR<'_>) -> vk::Result {
+    raw::guard(|| {
+        let (object, queue) = of_queue(queue)?;
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let waits = raw::slice(info.p_wait_semaphores, info.wait_semaphore_count).iter();
+        let waits = waits.map(|&semaphore| need(object, &object.semaphores, semaphore)).collect::<Result<Vec<_>>>()?;
+        queue.submit(vec![vitric_api::queue::Batch { waits, ..Default::default() }], None)?;
+        let mut worst = Ok(vk::Result::SUCCESS);
+        let chains = raw::slice(info.p_swapchains, info.swapchain_count);
+        let images = raw::slice(info.p_image_indices, info.swapchain_count);
+        for (number, (&chain, &image)) in chains.iter().zip(images).enumerate() {
+            let result = need(object, &object.swapchains, chain).and_then(|entry| {
+                let checked = entry.chain.check();
+                let chain = entry.chain.clone();
+                queue.call(move || chain.show(image))?;
+                checked
+            });
+            if let Some(slot) = raw::slice_mut(info.p_results, info.swapchain_count as usize).get_mut(number) {
+                *slot = result.map_or_else(Error::code, |()| vk::Result::SUCCESS);
+            }
+            if let (Err(error), Ok(_)) = (result, worst) {
+                worst = Err(error);
+            }
+        }
+        worst
+    })
+}
