@@ -4,6 +4,7 @@
 
 use crate::error::Result;
 use crate::gpu::{Buffer, Commands, Gpu, VertexInput};
+use crate::math::Steady;
 use ash::vk;
 use glam::{Mat4, Vec2, Vec3, Vec4};
 use std::collections::HashMap;
@@ -134,8 +135,8 @@ impl Mesh {
     /// A sphere of radius 1.
     pub fn sphere(columns: u32, rows: u32) -> Mesh {
         Mesh::surface(columns, rows, |u, v| {
-            let (ring, y) = (v * PI).sin_cos();
-            let (x, z) = (u * TAU).sin_cos();
+            let (ring, y) = (v * PI).sine_cosine();
+            let (x, z) = (u * TAU).sine_cosine();
             Vec3::new(ring * x, y, ring * z)
         })
     }
@@ -143,8 +144,8 @@ impl Mesh {
     /// A torus around the y axis.
     pub fn torus(major: f32, minor: f32, columns: u32, rows: u32) -> Mesh {
         Mesh::surface(columns, rows, |u, v| {
-            let (x, z) = (u * TAU).sin_cos();
-            let (y, out) = (-v * TAU).sin_cos();
+            let (x, z) = (u * TAU).sine_cosine();
+            let (y, out) = (-v * TAU).sine_cosine();
             Vec3::new(x * (major + minor * out), minor * y, z * (major + minor * out))
         })
     }
@@ -152,8 +153,8 @@ impl Mesh {
     /// A (p, q) torus knot as a tube of radius `tube`.
     pub fn knot(p: f32, q: f32, tube: f32, columns: u32, rows: u32) -> Mesh {
         let curve = |t: f32| {
-            let (s, c) = (t * p * TAU).sin_cos();
-            let (sq, cq) = (t * q * TAU).sin_cos();
+            let (s, c) = (t * p * TAU).sine_cosine();
+            let (sq, cq) = (t * q * TAU).sine_cosine();
             Vec3::new(c * (1.0 + 0.42 * cq), 0.42 * sq, s * (1.0 + 0.42 * cq))
         };
         Mesh::surface(columns, rows, |u, v| {
@@ -161,7 +162,7 @@ impl Mesh {
             let along = (curve(u + 1e-3) - curve(u - 1e-3)).normalize();
             let side = along.cross(centre).normalize();
             let up = side.cross(along);
-            let (s, c) = (v * TAU).sin_cos();
+            let (s, c) = (v * TAU).sine_cosine();
             centre + tube * (side * s + up * c)
         })
     }
@@ -169,7 +170,7 @@ impl Mesh {
     /// A surface of revolution around y; `profile(v)` gives radius and height, from the top down.
     pub fn revolved(columns: u32, rows: u32, profile: impl Fn(f32) -> Vec2) -> Mesh {
         Mesh::surface(columns, rows, |u, v| {
-            let (x, z) = (u * TAU).sin_cos();
+            let (x, z) = (u * TAU).sine_cosine();
             let p = profile(v);
             Vec3::new(x * p.x, p.y, z * p.x)
         })

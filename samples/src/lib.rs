@@ -9,6 +9,7 @@ pub mod error;
 pub mod gallery;
 pub mod geometry;
 pub mod gpu;
+mod math;
 pub mod model;
 pub mod picture;
 pub mod scenes;

@@ -6,6 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::geometry::{Mesh, Vertex};
+use crate::math::Steady;
 use crate::picture::Picture;
 use crate::textures::{dents, fractal, normal_map, paint, smoothstep, vase_height, vase_paint, wood};
 use glam::{Mat4, Vec2, Vec3, Vec4};
@@ -175,9 +176,9 @@ fn surface(size: u32, at: impl Fn(f32, f32) -> (f32, f32)) -> Vec<u8> {
 fn vase() -> Source {
     // Radius by height as a smooth sum: foot, belly, neck and lip.
     let profile = |v: f32| {
-        let belly = 0.62 * (-((v - 0.48) * 4.2).powi(2)).exp();
-        let lip = 0.22 * (-(v * 9.0).powi(2)).exp();
-        let foot = 0.2 * (-((v - 1.0) * 8.0).powi(2)).exp();
+        let belly = 0.62 * (-((v - 0.48) * 4.2).powi(2)).exponential();
+        let lip = 0.22 * (-(v * 9.0).powi(2)).exponential();
+        let foot = 0.2 * (-((v - 1.0) * 8.0).powi(2)).exponential();
         Vec2::new(0.17 + belly + lip + foot, 2.0 * (1.0 - v))
     };
     let (clay, ink) = (Vec3::new(0.72, 0.36, 0.18), Vec3::new(0.05, 0.045, 0.05));
@@ -209,7 +210,7 @@ fn table() -> Source {
         if v < 0.8 {
             Vec2::new(3.1 * v / 0.8, 0.0)
         } else {
-            Vec2::new(3.1 + 0.08 * ((v - 0.8) * 5.0 * std::f32::consts::PI).sin(), -(v - 0.8))
+            Vec2::new(3.1 + 0.08 * ((v - 0.8) * 5.0 * std::f32::consts::PI).sine(), -(v - 0.8))
         }
     };
     let mut mesh = Mesh::revolved(96, 30, profile);

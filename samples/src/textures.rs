@@ -1,6 +1,7 @@
 //! Procedural textures: square, RGBA8, rows from the top, repeating without a seam.
 
 use crate::geometry::chance;
+use crate::math::Steady;
 use glam::{Vec2, Vec3};
 use std::f32::consts::{PI, TAU};
 
@@ -80,7 +81,7 @@ pub fn tiles(u: f32, v: f32) -> Vec3 {
 pub fn floor(u: f32, v: f32) -> Vec3 {
     let (x, y) = (u * 2.0, v * 2.0);
     let dark = (x as i32 + y as i32) % 2 == 0;
-    let vein = (fractal(u, v, 4, 11) * 9.0).sin().abs().powf(0.35);
+    let vein = (fractal(u, v, 4, 11) * 9.0).sine().abs().power(0.35);
     let (a, b) = if dark { (0.10, 0.17) } else { (0.62, 0.74) };
     let shade = a + (b - a) * vein;
     let edge = (0.5 - (x.fract() - 0.5).abs()).min(0.5 - (y.fract() - 0.5).abs());
@@ -89,7 +90,7 @@ pub fn floor(u: f32, v: f32) -> Vec3 {
 
 /// Height of the vase's relief: rings thrown on the wheel and a band of waves.
 pub fn vase_height(u: f32, v: f32) -> f32 {
-    let rings = (v * 60.0 * PI).sin() * 0.12;
+    let rings = (v * 60.0 * PI).sine() * 0.12;
     let band = smoothstep(0.38, 0.4, v) - smoothstep(0.6, 0.62, v);
     rings * (1.0 - band) + band * wave(u, v).clamp(0.0, 1.0) * 0.6 + fractal(u, v, 16, 21) * 0.1
 }
@@ -105,7 +106,7 @@ fn wave(u: f32, v: f32) -> f32 {
     // A running dog: circles whose phase follows the height.
     let x = u * 10.0;
     let p = Vec2::new(x.rem_euclid(1.0) - 0.5, (v - 0.5) * 4.6);
-    let spiral = (p.length() * 16.0 - p.y.atan2(p.x)).sin();
+    let spiral = (p.length() * 16.0 - p.y.angle(p.x)).sine();
     smoothstep(-0.1, 0.25, spiral) * (1.0 - smoothstep(0.42, 0.5, p.length()))
 }
 
@@ -115,7 +116,7 @@ pub fn wood(u: f32, v: f32) -> f32 {
     // Planks of an eighth each, their rings shifted; dark joints between them.
     let plank = (v * 8.0).floor();
     let joint = smoothstep(0.0, 0.025, 0.5 - ((v * 8.0).fract() - 0.5).abs());
-    let ring = ((v * 16.0 + bend * 1.8 + plank * 0.37) * TAU).sin() * 0.5 + 0.5;
+    let ring = ((v * 16.0 + bend * 1.8 + plank * 0.37) * TAU).sine() * 0.5 + 0.5;
     let grain = noise(0.5, v + bend * 0.02, 128, 37);
     (0.4 * ring + 0.25 * grain + 0.35 * chance(plank as u32 % 8 + 91)) * joint
 }

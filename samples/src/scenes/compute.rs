@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::gpu::{
     Bind, Commands, ComputeDesc, Gpu, GraphicsDesc, Image, ImageDesc, Layout, Pipeline, SamplerDesc, Set, Use,
 };
+use crate::math::Steady;
 use ash::vk;
 use glam::{Vec2, Vec3};
 use vk::{DescriptorType as Kind, ImageUsageFlags as ImageUse, ShaderStageFlags as Stages};
@@ -55,7 +56,7 @@ pub fn build(gpu: &Gpu, size: vk::Extent2D) -> Result<Box<dyn Scene>> {
 
 impl Scene for Julia {
     fn update(&mut self, _: &Gpu, time: f32) -> Result<()> {
-        let (s, c) = (time * 0.3).sin_cos();
+        let (s, c) = (time * 0.3).sine_cosine();
         self.push.constant = Vec2::new(-0.79 + 0.02 * s, 0.156 + 0.012 * c);
         self.push.turn = 0.35 + 0.05 * time;
         Ok(())

@@ -9,6 +9,7 @@ use crate::gpu::{
     Attachment, Bind, Blend, Buffer, Commands, Gpu, GraphicsDesc, Image, ImageDesc, Layout, Pass, PassDesc, Pipeline,
     Set, SubpassDesc, Target,
 };
+use crate::math::Steady;
 use ash::vk;
 use glam::{Mat4, Vec3, Vec4};
 use std::f32::consts::TAU;
@@ -66,7 +67,7 @@ fn objects(gpu: &Gpu) -> Result<Vec<Object>> {
         let r = |k: u32| chance(i * 8 + k + 500);
         let angle = i as f32 * 2.399_963;
         let radius = 1.6 + 0.72 * (i as f32).sqrt();
-        let at = Vec3::new(angle.sin() * radius, 0.0, angle.cos() * radius);
+        let at = Vec3::new(angle.sine() * radius, 0.0, angle.cosine() * radius);
         let size = 0.22 + 0.22 * r(0);
         let color = Vec4::new(0.5 + 0.4 * r(1), 0.5 + 0.4 * r(2), 0.5 + 0.4 * r(3), 0.8);
         let lifted = |height: f32| place(at + Vec3::Y * height, Vec3::splat(size), r(4) * TAU);
@@ -110,10 +111,10 @@ fn lamp(i: usize, time: f32) -> [Vec4; 2] {
     let (ring, n) = (i % 3, i as f32 / LAMPS as f32 * TAU);
     let radius = 1.35 + 1.15 * ring as f32;
     let angle = n * 3.0 + time * [0.5, -0.35, 0.25][ring];
-    let height = 0.55 + 0.25 * (n * 5.0 + time).sin();
-    let wave = |phase: f32| (0.5 + 0.5 * (n * 2.0 + phase).cos()).powi(2);
+    let height = 0.55 + 0.25 * (n * 5.0 + time).sine();
+    let wave = |phase: f32| (0.5 + 0.5 * (n * 2.0 + phase).cosine()).powi(2);
     let tint = Vec3::new(wave(0.0), wave(2.1) * 0.8, wave(4.2)) + Vec3::splat(0.04);
-    [Vec3::new(angle.sin() * radius, height, angle.cos() * radius).extend(4.2), (tint * 1.7).extend(1.0)]
+    [Vec3::new(angle.sine() * radius, height, angle.cosine() * radius).extend(4.2), (tint * 1.7).extend(1.0)]
 }
 
 impl Scene for Deferred {

@@ -7,6 +7,7 @@ use super::{Canvas, OUTPUT, Scene, clear_color, clear_depth, spv};
 use crate::error::Result;
 use crate::geometry::Mesh;
 use crate::gpu::{Bind, Binding, Commands, Gpu, GraphicsDesc, Image, Layout, Pipeline, SamplerDesc, Set};
+use crate::math::Steady;
 use ash::vk;
 use glam::{Mat4, Vec3, Vec4};
 use std::f32::consts::TAU;
@@ -66,7 +67,7 @@ impl Filters<'_> {
 }
 
 fn tint(i: usize) -> Vec3 {
-    let wave = |phase: f32| 0.5 + 0.5 * (phase + i as f32 * 2.1).cos();
+    let wave = |phase: f32| 0.5 + 0.5 * (phase + i as f32 * 2.1).cosine();
     Vec3::new(wave(0.0), wave(2.1), wave(4.2))
 }
 
@@ -128,7 +129,7 @@ impl Scene for Neon {
         }
         for i in 0..9 {
             let angle = i as f32 * TAU / 9.0 + time * 0.25;
-            let at = Vec3::new(angle.sin() * 2.3, -1.2, angle.cos() * 2.3);
+            let at = Vec3::new(angle.sine() * 2.3, -1.2, angle.cosine() * 2.3);
             self.list[5 + i].push.model = place(at, Vec3::splat(0.25), 0.0);
         }
         let view = View::new(Vec3::new(0.0, 0.75, 5.4), Vec3::new(0.0, -0.15, 0.0), 0.68, self.canvas.aspect(), time);

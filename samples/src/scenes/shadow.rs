@@ -7,6 +7,7 @@ use crate::geometry::{Mesh, Vertex};
 use crate::gpu::{
     Attachment, Bind, Commands, Gpu, Image, ImageDesc, Layout, PassDesc, Pipeline, SamplerDesc, Set, Target,
 };
+use crate::math::Steady;
 use ash::vk;
 use glam::{Mat4, Vec2, Vec3, Vec4};
 use vk::{
@@ -33,8 +34,8 @@ fn column() -> Mesh {
     let profile = |v: f32| {
         let y = 2.4 * (1.0 - v);
         let shaft = 0.17 - 0.03 * (y / 2.4);
-        let base = 0.09 * (-(y / 0.09).powi(4)).exp();
-        let capital = 0.10 * (-((2.4 - y) / 0.12).powi(4)).exp();
+        let base = 0.09 * (-(y / 0.09).powi(4)).exponential();
+        let capital = 0.10 * (-((2.4 - y) / 0.12).powi(4)).exponential();
         Vec2::new(if v > 0.999 { shaft + base } else { shaft + base + capital }, y)
     };
     Mesh::revolved(28, 40, profile)

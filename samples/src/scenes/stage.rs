@@ -6,6 +6,7 @@ use super::spv;
 use crate::error::Result;
 use crate::geometry::{GpuMesh, Mesh, Vertex, camera};
 use crate::gpu::{Bind, Binding, Buffer, Commands, Gpu, GraphicsDesc, Layout, Pass, Set};
+use crate::math::Steady;
 use ash::vk;
 use glam::{Mat4, Vec3, Vec4};
 use vk::{DescriptorType as Kind, ShaderStageFlags as Stages};
@@ -64,7 +65,7 @@ impl View {
     pub fn rays(&self) -> [Vec3; 3] {
         let forward = (self.at - self.eye).normalize();
         let right = forward.cross(Vec3::Y).normalize();
-        let half = (self.field * 0.5).tan();
+        let half = (self.field * 0.5).tangent();
         [right * half * self.aspect, forward.cross(right) * half, forward]
     }
 }
@@ -99,7 +100,7 @@ impl Stage {
             view_proj: camera(view.eye, view.at, view.field, view.aspect),
             light: view.light,
             eye: view.eye.extend(1.0),
-            misc: Vec4::new(view.time, view.aspect, view.point, (view.field * 0.5).tan()),
+            misc: Vec4::new(view.time, view.aspect, view.point, (view.field * 0.5).tangent()),
         };
         gpu.write(&self.frame, 0, &[uniforms])
     }

@@ -3,6 +3,7 @@
 use super::{Canvas, OUTPUT_UNORM, Scene, clear_color, spv};
 use crate::error::Result;
 use crate::gpu::{Buffer, Commands, Gpu, GraphicsDesc, Image, Pipeline, VertexInput};
+use crate::math::Steady;
 use ash::vk;
 use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
@@ -27,7 +28,7 @@ fn corners(angle: f32, aspect: f32) -> Vec<Corner> {
     let quad = [(-1.0, -1.0, 0), (-1.0, 1.0, 1), (1.0, -1.0, 1), (1.0, -1.0, 1), (-1.0, 1.0, 1), (1.0, 1.0, 2)];
     let colors = [Vec3::new(0.98, 0.27, 0.32), Vec3::new(0.16, 0.83, 0.55), Vec3::new(0.22, 0.42, 0.98)];
     let tip = |i: usize| {
-        let (s, c) = (angle + i as f32 * TAU / 3.0).sin_cos();
+        let (s, c) = (angle + i as f32 * TAU / 3.0).sine_cosine();
         corner(Vec2::new(-s / aspect, -c) * 0.86 + Vec2::new(0.0, 0.2), colors[i])
     };
     quad.map(|(x, y, i)| corner(Vec2::new(x, y), ground[i])).into_iter().chain([tip(0), tip(1), tip(2)]).collect()

@@ -1,0 +1,64 @@
+//! Elementary functions that give the same bits on every machine.
+//!
+//! The standard library's come from the host's C library and differ in the last bit between versions and processors; meshes
+//! and textures made with them would too, and so would the pictures. These come from the `libm` crate (plain IEEE
+//! operations); `glam` is built on the same crate and without SIMD for the same reason. `clippy.toml` beside the
+//! manifest forbids the others in this crate.
+
+/// The functions, under names that do not clash with the standard library's.
+pub trait Steady: Copy {
+    /// Sine of an angle in radians.
+    fn sine(self) -> Self;
+    /// Cosine of an angle in radians.
+    fn cosine(self) -> Self;
+    /// Sine and cosine of an angle in radians.
+    fn sine_cosine(self) -> (Self, Self) {
+        (self.sine(), self.cosine())
+    }
+    /// Tangent of an angle in radians.
+    fn tangent(self) -> Self;
+    /// e to this power.
+    fn exponential(self) -> Self;
+    /// This number, not negative, to a power.
+    fn power(self, exponent: Self) -> Self;
+    /// Angle of the point (`x`, self) in -pi..pi.
+    fn angle(self, x: Self) -> Self;
+}
+
+impl Steady for f32 {
+    fn sine(self) -> f32 {
+        libm::sinf(self)
+    }
+
+    fn cosine(self) -> f32 {
+        libm::cosf(self)
+    }
+
+    fn tangent(self) -> f32 {
+        libm::tanf(self)
+    }
+
+    fn exponential(self) -> f32 {
+        libm::expf(self)
+    }
+
+    fn power(self, exponent: f32) -> f32 {
+        libm::powf(self, exponent)
+    }
+
+    fn angle(self, x: f32) -> f32 {
+        libm::atan2f(self, x)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_functions_give_these_very_bits() {
+        let got = [0.5f32.sine(), 100.0f32.cosine(), 0.3f32.tangent(), (-1.5f32).exponential(), 0.7f32.power(0.35)];
+        assert_eq!(got.map(f32::to_bits), [0x3ef5_7744, 0x3f5c_c0ee, 0x3e9e_6113, 0x3e64_7fbc, 0x3f61_f4ca]);
+        assert_eq!(1.0f32.angle(-1.0), 2.356_194_5);
+    }
+}
