@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn the_functions_give_these_very_bits() {
         let got = [0.5f32.sine(), 100.0f32.cosine(), 0.3f32.tangent(), (-1.5f32).exponential(), 0.7f32.power(0.35)];
-        assert_eq!(got.map(f32::to_bits), [0x3ef5_7744, 0x3f5c_c0ee, 0x3e9e_6113, 0x3e64_7fbc, 0x3f61_f4ca]);
+        assert_eq!(got.map(f32::to_bits), [0x3ef5_7744, 0x3f5c_c0ee, 0x3e9e_6153, 0x3e64_7c3c, 0x3f61_f4ca]);
         assert_eq!(1.0f32.angle(-1.0), 2.356_194_5);
     }
 }
