@@ -55,7 +55,10 @@ impl Buffer {
     pub fn locate(&self, offset: u64, length: u64) -> Option<(&Arc<Allocation>, u64)> {
         let end = offset.checked_add(length)?;
         let (memory, start) = self.binding()?;
-        (end <= self.size).then(|| (memory, start + offset))
+        if end > self.size {
+            return None;
+        }
+        Some((memory, start.checked_add(offset)?))
     }
 }
 

@@ -243,6 +243,35 @@ impl PlaneRef<'_> {
         }
     }
 
+    /// Texels of a row from `x` on whose bytes follow each other at every sample: to the end of the line, or of the row.
+    #[inline]
+    pub fn run(&self, x: u32) -> u32 {
+        let left = self.part.width.saturating_sub(x);
+        let grid = self.part.grid;
+        let rows = grid.width_log2 == 0 && grid.samples == 1;
+        if rows { left } else { left.min((1 << grid.width_log2) - (x & ((1 << grid.width_log2) - 1))) }
+    }
+
+    /// Reads whole texels from `x` on, no more than [`Self::run`] has; zeros when there are more.
+    pub fn read_run(&self, x: u32, y: u32, sample: u32, out: &mut [u8]) {
+        if self.holds_run(x, y, sample, out.len()) {
+            self.memory.read(self.address(x, y, sample), out);
+        } else {
+            out.fill(0);
+        }
+    }
+
+    /// Writes whole texels from `x` on, no more than [`Self::run`] has; dropped when there are more.
+    pub fn write_run(&self, x: u32, y: u32, sample: u32, data: &[u8]) {
+        if self.holds_run(x, y, sample, data.len()) {
+            self.memory.write(self.address(x, y, sample), data);
+        }
+    }
+
+    fn holds_run(&self, x: u32, y: u32, sample: u32, bytes: usize) -> bool {
+        self.contains(x, y) && sample < self.samples() && bytes <= self.run(x) as usize * self.bytes()
+    }
+
     /// The first four bytes (or fewer, when texels are smaller) of a texel as a word; 0 outside.
     #[inline]
     pub fn read_word(&self, x: u32, y: u32, sample: u32) -> u32 {

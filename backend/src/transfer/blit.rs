@@ -1,4 +1,9 @@
 //! Blits: scaled, flipped and converted copies.
+//!
+//! A target texel's centre maps to `(texel + 0.5 - target) * scale + source` along each axis; coordinates outside the source
+//! level clamp to its edge. Source: Vulkan specification, "Image Copies With Scaling".
+
+use std::ops::Range;
 
 use ash::vk;
 
@@ -7,6 +12,7 @@ use crate::format::{self, FormatInfo, Texel};
 use crate::memory::{PlaneRef, Surface};
 
 /// One axis of a blit: where each texel of the target reads.
+#[derive(Clone, Copy)]
 struct Axis {
     low: i32,
     high: i32,
@@ -17,19 +23,24 @@ struct Axis {
 
 impl Axis {
     fn new(source: [i32; 2], target: [i32; 2]) -> Self {
-        let scale = (source[1] - source[0]) as f32 / (target[1] - target[0]) as f32;
+        let length = |[start, end]: [i32; 2]| (i64::from(end) - i64::from(start)) as f32;
         Self {
             low: target[0].min(target[1]),
             high: target[0].max(target[1]),
             source: source[0] as f32,
-            scale,
+            scale: length(source) / length(target),
             origin: target[0] as f32,
         }
     }
 
     /// The coordinate in the source, in texels, of a target texel's centre.
-    fn at(&self, texel: i32) -> f32 {
+    fn at(&self, texel: u32) -> f32 {
         (texel as f32 + 0.5 - self.origin) * self.scale + self.source
+    }
+
+    /// Target texels of the axis that lie in a target of `size` texels.
+    fn range(&self, size: u32) -> Range<u32> {
+        self.low.max(0) as u32..(self.high.max(0) as u32).min(size)
     }
 }
 
@@ -51,92 +62,133 @@ fn blit_region(source: &Surface, target: &Surface, region: &vk::ImageBlit, filte
         Axis::new([from[0].y, from[1].y], [to[0].y, to[1].y]),
         Axis::new([from[0].z, from[1].z], [to[0].z, to[1].z]),
     ];
-    let depth = (axes[2].high - axes[2].low).max(1) as u32;
-    let (to_first, count) = slices(target, region.dst_subresource, vk::Offset3D { z: axes[2].low, ..to[0] }, depth);
-    let volume = source.desc().kind == vk::ImageType::TYPE_3D;
     for aspect in [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL] {
-        if !region.src_subresource.aspect_mask.contains(aspect) {
-            continue;
-        }
-        for slice in 0..count {
-            let from_slice = match volume {
-                true => axes[2].at(axes[2].low + slice as i32).floor().max(0.0) as u32,
-                false => region.src_subresource.base_array_layer + slice,
-            };
-            let from = source.plane(aspect, region.src_subresource.mip_level, from_slice);
-            let to = target.plane(aspect, region.dst_subresource.mip_level, to_first + slice);
-            if let (Some(from), Some(to)) = (from, to) {
-                let plane = PlaneBlit { from, to, from_info, to_info, aspect, filter };
-                plane.run(&axes);
-            }
+        if region.src_subresource.aspect_mask.contains(aspect) {
+            let blit = AspectBlit { source, target, region, from_info, to_info, aspect, axes, filter };
+            blit.run();
         }
     }
 }
 
-struct PlaneBlit<'a> {
-    from: PlaneRef<'a>,
-    to: PlaneRef<'a>,
+/// A blit of one aspect of a region.
+struct AspectBlit<'a> {
+    source: &'a Surface,
+    target: &'a Surface,
+    region: &'a vk::ImageBlit,
     from_info: &'static FormatInfo,
     to_info: &'static FormatInfo,
     aspect: vk::ImageAspectFlags,
+    axes: [Axis; 3],
     filter: vk::Filter,
 }
 
-impl PlaneBlit<'_> {
-    fn run(&self, axes: &[Axis; 3]) {
-        for y in axes[1].low.max(0)..axes[1].high {
-            for x in axes[0].low.max(0)..axes[0].high {
-                let (u, v) = (axes[0].at(x), axes[1].at(y));
-                if self.aspect == vk::ImageAspectFlags::COLOR {
-                    let texel = if self.filter == vk::Filter::LINEAR { self.linear(u, v) } else { self.nearest(u, v) };
-                    let mut bytes = [0; 16];
-                    format::encode(self.to_info, texel, &mut bytes);
-                    self.to.write(x as u32, y as u32, 0, &bytes[..self.to_info.bytes as usize]);
-                } else {
-                    let [u, v] = self.clamped(u.floor() as i32, v.floor() as i32);
-                    self.to.write_word(x as u32, y as u32, 0, self.from.read_word(u, v, 0));
-                }
-            }
+impl AspectBlit<'_> {
+    fn run(&self) {
+        let level = self.region.dst_subresource.mip_level;
+        let z = &self.axes[2];
+        let offset = vk::Offset3D { z: z.low, ..Default::default() };
+        let depth = (i64::from(z.high) - i64::from(z.low)) as u32;
+        let (first, count) = slices(self.target, self.region.dst_subresource, offset, depth);
+        for slice in 0..count {
+            let Some(to) = self.target.plane(self.aspect, level, first.saturating_add(slice)) else { break };
+            self.slice(slice, &to);
         }
     }
 
-    fn extent(&self) -> [i32; 2] {
-        let side = self.from_info.block_side();
-        [self.from.width() * side, self.from.height() * side].map(|texels| texels as i32)
+    /// Fills one slice of the target; `slice` counts from the region's first.
+    fn slice(&self, slice: u32, to: &PlaneRef<'_>) {
+        if self.source.desc().kind != vk::ImageType::TYPE_3D {
+            let layer = self.region.src_subresource.base_array_layer.saturating_add(slice);
+            return self.blend(to, [layer, layer], 0.0);
+        }
+        let z = self.axes[2].at((self.axes[2].low.max(0) as u32).saturating_add(slice));
+        let level = self.region.src_subresource.mip_level;
+        let last = self.source.level_extent(level).depth as i32 - 1;
+        let clamped = |z: f32| (z as i32).clamp(0, last) as u32;
+        if self.filter == vk::Filter::LINEAR {
+            let low = (z - 0.5).floor();
+            self.blend(to, [clamped(low), clamped(low + 1.0)], z - 0.5 - low);
+        } else {
+            self.blend(to, [clamped(z.floor()); 2], 0.0);
+        }
     }
 
+    /// Fills a slice of the target from two slices of the source, `share` of it from the second.
+    fn blend(&self, to: &PlaneRef<'_>, slices: [u32; 2], share: f32) {
+        let level = self.region.src_subresource.mip_level;
+        let extent = self.source.level_extent(level);
+        let sampler = |slice: u32| {
+            let from = self.source.plane(self.aspect, level, slice)?;
+            let last = [extent.width as i32 - 1, extent.height as i32 - 1];
+            Some(Source { from, info: self.from_info, filter: self.filter, last })
+        };
+        let (Some(first), Some(second)) = (sampler(slices[0]), sampler(slices[1])) else { return };
+        for y in self.axes[1].range(to.height()) {
+            let v = self.axes[1].at(y);
+            for x in self.axes[0].range(to.width()) {
+                let u = self.axes[0].at(x);
+                if self.aspect != vk::ImageAspectFlags::COLOR {
+                    to.write_word(x, y, 0, first.word(u, v));
+                    continue;
+                }
+                let mut texel = first.sample(u, v);
+                if share != 0.0 {
+                    texel = mix(texel, second.sample(u, v), share);
+                }
+                let mut bytes = [0; 16];
+                format::encode(self.to_info, texel, &mut bytes);
+                to.write(x, y, 0, &bytes[..to.bytes()]);
+            }
+        }
+    }
+}
+
+/// One slice that a blit reads.
+struct Source<'a> {
+    from: PlaneRef<'a>,
+    info: &'static FormatInfo,
+    filter: vk::Filter,
+    last: [i32; 2],
+}
+
+impl Source<'_> {
     fn clamped(&self, x: i32, y: i32) -> [u32; 2] {
-        let [width, height] = self.extent();
-        [x.clamp(0, width - 1) as u32, y.clamp(0, height - 1) as u32]
+        [x.clamp(0, self.last[0]) as u32, y.clamp(0, self.last[1]) as u32]
+    }
+
+    /// The nearest texel of a depth or stencil plane.
+    fn word(&self, u: f32, v: f32) -> u32 {
+        let [x, y] = self.clamped(u.floor() as i32, v.floor() as i32);
+        self.from.read_word(x, y, 0)
     }
 
     fn texel(&self, x: i32, y: i32) -> Texel {
         let [x, y] = self.clamped(x, y);
         let mut bytes = [0; 16];
-        let count = self.from_info.bytes as usize;
-        if self.from_info.compression.is_some() {
-            self.from.read(x / 4, y / 4, 0, &mut bytes[..count]);
-            return format::decode_block(self.from_info, &bytes)[(y % 4 * 4 + x % 4) as usize];
+        let texel = &mut bytes[..self.info.bytes as usize];
+        if self.info.compression.is_some() {
+            self.from.read(x / 4, y / 4, 0, texel);
+            return format::decode_block(self.info, &bytes)[(y % 4 * 4 + x % 4) as usize];
         }
-        self.from.read(x, y, 0, &mut bytes[..count]);
-        format::decode(self.from_info, &bytes)
+        self.from.read(x, y, 0, texel);
+        format::decode(self.info, &bytes)
     }
 
-    fn nearest(&self, u: f32, v: f32) -> Texel {
-        self.texel(u.floor() as i32, v.floor() as i32)
-    }
-
-    fn linear(&self, u: f32, v: f32) -> Texel {
+    fn sample(&self, u: f32, v: f32) -> Texel {
+        if self.filter != vk::Filter::LINEAR || self.info.class.is_integer() {
+            return self.texel(u.floor() as i32, v.floor() as i32);
+        }
         let (u, v) = (u - 0.5, v - 0.5);
         let (x, y) = (u.floor() as i32, v.floor() as i32);
         let (s, t) = (u - u.floor(), v - v.floor());
-        let mix = |a: Texel, b: Texel, share: f32| -> Texel {
-            std::array::from_fn(|index| {
-                let (a, b) = (f32::from_bits(a[index]), f32::from_bits(b[index]));
-                (a + (b - a) * share).to_bits()
-            })
-        };
-        let row = |y: i32| mix(self.texel(x, y), self.texel(x + 1, y), s);
-        mix(row(y), row(y + 1), t)
+        let row = |y: i32| mix(self.texel(x, y), self.texel(x.saturating_add(1), y), s);
+        mix(row(y), row(y.saturating_add(1)), t)
     }
+}
+
+fn mix(a: Texel, b: Texel, share: f32) -> Texel {
+    std::array::from_fn(|index| {
+        let (a, b) = (f32::from_bits(a[index]), f32::from_bits(b[index]));
+        (a + (b - a) * share).to_bits()
+    })
 }

@@ -34,11 +34,16 @@ fn texel(info: &FormatInfo, aspect: vk::ImageAspectFlags, value: ClearValue) -> 
 }
 
 fn clear_plane(plane: &PlaneRef<'_>, [x0, y0, x1, y1]: [u32; 4], bytes: &[u8]) {
+    // As many copies of the texel as the longest run written at once.
+    let piece = bytes.repeat(64);
     for y in y0..y1.min(plane.height()) {
-        for x in x0..x1.min(plane.width()) {
+        let mut x = x0;
+        while x < x1.min(plane.width()) {
+            let count = plane.run(x).min(64).min(x1 - x);
             for sample in 0..plane.samples() {
-                plane.write(x, y, sample, bytes);
+                plane.write_run(x, y, sample, &piece[..count as usize * bytes.len()]);
             }
+            x += count;
         }
     }
 }

@@ -4,7 +4,7 @@ use ash::vk;
 
 use super::slices;
 use crate::format;
-use crate::memory::{Allocation, Buffer, Surface};
+use crate::memory::{Allocation, Buffer, PlaneRef, Surface};
 
 /// Copies regions between buffers.
 pub fn copy_buffer(source: &Buffer, target: &Buffer, regions: &[vk::BufferCopy]) {
@@ -40,31 +40,61 @@ fn copy_region(buffer: &Buffer, image: &Surface, region: &vk::BufferImageCopy, d
     let side = info.block_side();
     let or = |length: u32, default: u32| if length == 0 { default } else { length };
     let extent = region.image_extent;
-    let row = u64::from(or(region.buffer_row_length, extent.width).div_ceil(side)) * u64::from(plane.bytes);
-    let slice_bytes = row * u64::from(or(region.buffer_image_height, extent.height).div_ceil(side));
+    let row_bytes = u64::from(or(region.buffer_row_length, extent.width).div_ceil(side)) * u64::from(plane.bytes);
+    let rows = u64::from(or(region.buffer_image_height, extent.height).div_ceil(side));
     let (first, count) = slices(image, region.image_subresource, region.image_offset, extent.depth);
-    let (x0, y0) = (region.image_offset.x as u32 / side, region.image_offset.y as u32 / side);
-    let mut bytes = [0; 16];
-    let texel = &mut bytes[..plane.bytes as usize];
+    let origin = [region.image_offset.x, region.image_offset.y].map(|texels| texels.max(0) as u32 / side);
+    let size = [extent.width.div_ceil(side), extent.height.div_ceil(side)];
     for slice in 0..count {
-        let Some(part) = image.plane(plane.aspect, region.image_subresource.mip_level, first + slice) else { continue };
-        for y in 0..extent.height.div_ceil(side) {
-            let start = region.buffer_offset + u64::from(slice) * slice_bytes + u64::from(y) * row;
-            for x in 0..extent.width.div_ceil(side) {
-                let offset = start + u64::from(x * plane.bytes);
-                if !part.contains(x0 + x, y0 + y) {
-                    continue;
-                }
-                if direction == Direction::ToImage {
-                    buffer.read(offset, texel);
-                    part.write(x0 + x, y0 + y, 0, texel);
-                } else {
-                    part.read(x0 + x, y0 + y, 0, texel);
-                    buffer.write(offset, texel);
-                }
+        // Slices beyond the last end the region.
+        let level = region.image_subresource.mip_level;
+        let Some(part) = image.plane(plane.aspect, level, first.saturating_add(slice)) else { break };
+        let slice_bytes = u128::from(row_bytes) * u128::from(rows) * u128::from(slice);
+        let start = u128::from(region.buffer_offset) + slice_bytes;
+        let Ok(start) = u64::try_from(start) else { break };
+        copy_slice(&BufferRows { buffer, start, row_bytes, direction }, &part, origin, size);
+    }
+}
+
+/// The buffer's side of one slice of a copy.
+struct BufferRows<'a> {
+    buffer: &'a Buffer,
+    start: u64,
+    row_bytes: u64,
+    direction: Direction,
+}
+
+/// Bytes moved at a time: the longest run of a line, or a piece of a linear row.
+const PIECE: usize = 1024;
+
+fn copy_slice(rows: &BufferRows<'_>, part: &PlaneRef<'_>, origin: [u32; 2], size: [u32; 2]) {
+    let mut bytes = [0; PIECE];
+    let width = size[0].min(part.width().saturating_sub(origin[0]));
+    let height = size[1].min(part.height().saturating_sub(origin[1]));
+    for y in 0..height {
+        let Some(row) = rows.row_bytes.checked_mul(u64::from(y)).and_then(|row| row.checked_add(rows.start)) else {
+            return;
+        };
+        let mut x = 0;
+        while x < width {
+            let count = run(part, origin[0] + x).min(width - x);
+            let piece = &mut bytes[..count as usize * part.bytes()];
+            let offset = row.saturating_add(u64::from(x) * part.bytes() as u64);
+            if rows.direction == Direction::ToImage {
+                rows.buffer.read(offset, piece);
+                part.write_run(origin[0] + x, origin[1] + y, 0, piece);
+            } else {
+                part.read_run(origin[0] + x, origin[1] + y, 0, piece);
+                rows.buffer.write(offset, piece);
             }
+            x += count;
         }
     }
+}
+
+/// Texels to move at once from `x` on; at least 1 inside the plane.
+fn run(part: &PlaneRef<'_>, x: u32) -> u32 {
+    part.run(x).min((PIECE / part.bytes()) as u32)
 }
 
 /// Copies regions between images of size-compatible formats, block for block.
@@ -81,26 +111,42 @@ fn copy_image_region(source: &Surface, target: &Surface, region: &vk::ImageCopy)
     };
     let (from_side, to_side) = (from_info.block_side(), to_info.block_side());
     // The extent is in texels of the source.
-    let (width, height) = (region.extent.width.div_ceil(from_side), region.extent.height.div_ceil(from_side));
+    let size = [region.extent.width.div_ceil(from_side), region.extent.height.div_ceil(from_side)];
     let (from_first, from_count) = slices(source, region.src_subresource, region.src_offset, region.extent.depth);
     let (to_first, to_count) = slices(target, region.dst_subresource, region.dst_offset, region.extent.depth);
-    let from_origin = [region.src_offset.x as u32 / from_side, region.src_offset.y as u32 / from_side];
-    let to_origin = [region.dst_offset.x as u32 / to_side, region.dst_offset.y as u32 / to_side];
+    let blocks = |offset: vk::Offset3D, side: u32| [offset.x, offset.y].map(|texels| texels.max(0) as u32 / side);
+    let (from_origin, to_origin) = (blocks(region.src_offset, from_side), blocks(region.dst_offset, to_side));
     for plane in from_info.planes().filter(|plane| region.src_subresource.aspect_mask.contains(plane.aspect)) {
         for slice in 0..from_count.min(to_count) {
-            let from = source.plane(plane.aspect, region.src_subresource.mip_level, from_first + slice);
-            let to = target.plane(plane.aspect, region.dst_subresource.mip_level, to_first + slice);
-            let (Some(from), Some(to)) = (from, to) else { continue };
-            let mut bytes = [0; 16];
-            let texel = &mut bytes[..from.bytes().min(to.bytes())];
-            for y in 0..height {
-                for x in 0..width {
-                    for sample in 0..from.samples().min(to.samples()) {
-                        from.read(from_origin[0] + x, from_origin[1] + y, sample, texel);
-                        to.write(to_origin[0] + x, to_origin[1] + y, sample, texel);
-                    }
-                }
+            let from_slice = from_first.saturating_add(slice);
+            let from = source.plane(plane.aspect, region.src_subresource.mip_level, from_slice);
+            let to_slice = to_first.saturating_add(slice);
+            let to = target.plane(plane.aspect, region.dst_subresource.mip_level, to_slice);
+            let (Some(from), Some(to)) = (from, to) else { break };
+            copy_plane((&from, from_origin), (&to, to_origin), size);
+        }
+    }
+}
+
+/// Copies `size` texels between planes, each from its origin on; what either lacks is dropped.
+fn copy_plane((from, [fx, fy]): (&PlaneRef<'_>, [u32; 2]), (to, [tx, ty]): (&PlaneRef<'_>, [u32; 2]), size: [u32; 2]) {
+    if from.bytes() != to.bytes() {
+        return;
+    }
+    let left = |limit: u32, origin: u32| limit.saturating_sub(origin);
+    let width = size[0].min(left(from.width(), fx)).min(left(to.width(), tx));
+    let height = size[1].min(left(from.height(), fy)).min(left(to.height(), ty));
+    let mut bytes = [0; PIECE];
+    for y in 0..height {
+        let mut x = 0;
+        while x < width {
+            let count = run(from, fx + x).min(run(to, tx + x)).min(width - x);
+            let piece = &mut bytes[..count as usize * from.bytes()];
+            for sample in 0..from.samples().min(to.samples()) {
+                from.read_run(fx + x, fy + y, sample, piece);
+                to.write_run(tx + x, ty + y, sample, piece);
             }
+            x += count;
         }
     }
 }

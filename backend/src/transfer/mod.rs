@@ -6,6 +6,8 @@ mod blit;
 mod clear;
 mod copy;
 mod resolve;
+#[cfg(test)]
+mod tests;
 
 pub use blit::blit;
 pub use clear::{clear_image, clear_view, fill_buffer};

@@ -12,23 +12,28 @@ pub fn resolve(source: &Surface, target: &Surface, regions: &[vk::ImageResolve])
         return;
     };
     for region in regions {
-        for layer in 0..region.src_subresource.layer_count {
-            let part = |surface: &Surface, part: vk::ImageSubresourceLayers| {
-                (vk::ImageAspectFlags::COLOR, part.mip_level, part.base_array_layer + layer, surface.desc().levels)
-            };
-            let (aspect, level, slice, _) = part(source, region.src_subresource);
-            let from = source.plane(aspect, level, slice);
-            let (aspect, level, slice, _) = part(target, region.dst_subresource);
-            let to = target.plane(aspect, level, slice);
-            let (Some(from), Some(to)) = (from, to) else { continue };
-            for y in 0..region.extent.height {
-                for x in 0..region.extent.width {
-                    let at = (region.src_offset.x as u32 + x, region.src_offset.y as u32 + y);
-                    let texel = average(&from, from_info, at);
-                    let at = (region.dst_offset.x as u32 + x, region.dst_offset.y as u32 + y);
-                    store(&to, to_info, at, texel);
-                }
-            }
+        let (from_part, to_part) = (region.src_subresource, region.dst_subresource);
+        for layer in 0..from_part.layer_count.min(to_part.layer_count) {
+            let color = vk::ImageAspectFlags::COLOR;
+            let from = source.plane(color, from_part.mip_level, from_part.base_array_layer.saturating_add(layer));
+            let to = target.plane(color, to_part.mip_level, to_part.base_array_layer.saturating_add(layer));
+            let (Some(from), Some(to)) = (from, to) else { break };
+            resolve_plane((&from, from_info), (&to, to_info), region);
+        }
+    }
+}
+
+type Side<'a> = (&'a PlaneRef<'a>, &'static FormatInfo);
+
+fn resolve_plane((from, from_info): Side<'_>, (to, to_info): Side<'_>, region: &vk::ImageResolve) {
+    let origin = |offset: vk::Offset3D| [offset.x, offset.y].map(|texels| texels.max(0) as u32);
+    let ([fx, fy], [tx, ty]) = (origin(region.src_offset), origin(region.dst_offset));
+    let left = |limit: u32, origin: u32| limit.saturating_sub(origin);
+    let width = region.extent.width.min(left(from.width(), fx)).min(left(to.width(), tx));
+    let height = region.extent.height.min(left(from.height(), fy)).min(left(to.height(), ty));
+    for y in 0..height {
+        for x in 0..width {
+            store(to, to_info, (tx + x, ty + y), average(from, from_info, (fx + x, fy + y)));
         }
     }
 }
