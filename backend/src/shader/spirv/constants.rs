@@ -1,5 +1,6 @@
 //! Constants, specialization constants, and constant folding of `OpSpecConstantOp`. A constant is its flattened words.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use spirv::{Decoration, Op};
@@ -9,19 +10,32 @@ use super::parse::Instruction;
 use super::translate::scalar;
 use super::{Error, Result, Specialization};
 
+/// Most words of all constants of a module together.
+const MAX_TOTAL: usize = 1 << 20;
+
 /// Words of each constant, with its type.
 #[derive(Debug, Default)]
 pub(super) struct Constants {
     values: HashMap<u32, (u32, Vec<u32>)>,
+    /// Words of types that were asked for: each is computed once, however types share parts.
+    sizes: RefCell<HashMap<u32, u32>>,
 }
 
 impl Constants {
     /// Evaluates all constants of a module.
     pub(super) fn new(module: &Module, specialization: &Specialization) -> Result<Self> {
         let mut constants = Self::default();
+        let mut total = 0;
         for inst in &module.constants {
             let (ty, id) = (inst.word(0)?, inst.word(1)?);
             let words = constants.evaluate(module, inst, ty, id, specialization)?;
+            if words.len() != constants.words(module, ty)? as usize {
+                return Err(Error::Malformed("a constant of another type"));
+            }
+            total += words.len();
+            if total > MAX_TOTAL {
+                return Err(Error::Unsupported("this many constants".into()));
+            }
             constants.values.insert(id, (ty, words));
         }
         Ok(constants)
@@ -85,6 +99,14 @@ impl Constants {
                 let count = self.words(module, part)?;
                 slice(words, first, count).map(<[u32]>::to_vec)
             }
+            Op::CompositeInsert => {
+                let (ty, words) = self.get(inst.word(4)?).ok_or(Error::Malformed("an operand is not constant"))?;
+                let (first, object) = (self.part(module, ty, inst.rest(5))?.0, operand(3)?);
+                slice(words, first, object.len() as u32)?;
+                let mut out = words.to_vec();
+                out[first as usize..first as usize + object.len()].copy_from_slice(object);
+                Ok(out)
+            }
             Op::VectorShuffle => {
                 let both = [operand(3)?, operand(4)?].concat();
                 inst.rest(5).iter().map(|&index| Ok(both.get(index as usize).copied().unwrap_or(0))).collect()
@@ -106,6 +128,9 @@ impl Constants {
         if nesting > MAX_NESTING {
             return Err(Error::Unsupported("types nested this deeply".into()));
         }
+        if let Some(&words) = self.sizes.borrow().get(&ty) {
+            return Ok(words);
+        }
         let inner = |ty: u32| self.words_nested(module, ty, nesting + 1);
         let words = match module.ty(ty)? {
             Ty::Bool | Ty::Int | Ty::Float => 1,
@@ -117,6 +142,7 @@ impl Constants {
         if words > u64::from(MAX_WORDS) {
             return Err(Error::Unsupported("a value this large".into()));
         }
+        self.sizes.borrow_mut().insert(ty, words as u32);
         Ok(words as u32)
     }
 

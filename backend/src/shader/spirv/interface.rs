@@ -89,6 +89,10 @@ impl Flattener<'_> {
     }
 
     fn value(&mut self, ty: u32, cursor: Cursor) -> Result<u32> {
+        // Empty elements could be repeated without end.
+        if self.constants.words(self.module, ty)? == 0 {
+            return Ok(cursor.location);
+        }
         match self.module.ty(ty)? {
             Ty::Struct(members) => {
                 let mut location = cursor.location;
@@ -103,11 +107,11 @@ impl Flattener<'_> {
                 for component in 0..*count {
                     self.word(*part, cursor, component)?;
                 }
-                Ok(cursor.location + 1)
+                Ok(cursor.location.saturating_add(1))
             }
             _ => {
                 self.word(ty, cursor, 0)?;
-                Ok(cursor.location + 1)
+                Ok(cursor.location.saturating_add(1))
             }
         }
     }
@@ -127,7 +131,7 @@ impl Flattener<'_> {
             Some((builtin, word)) => Slot::Builtin(builtin, word + component),
             None => Slot::Location {
                 location: cursor.location,
-                component: cursor.component + component,
+                component: cursor.component.wrapping_add(component),
                 index: cursor.index,
             },
         };

@@ -10,6 +10,7 @@ mod interface;
 mod module;
 mod parse;
 mod translate;
+mod usage;
 
 use ash::vk;
 

@@ -31,9 +31,6 @@ impl Translator<'_> {
             Op::OuterProduct => self.outer_product(inst)?,
             _ => self.product(inst)?,
         };
-        if words.len() != self.words_of(ty)? as usize {
-            return Err(Error::Malformed("a composite of another type"));
-        }
         self.define_words(id, ty, words)
     }
 
@@ -91,6 +88,9 @@ impl Translator<'_> {
         let (ty, words) = self.typed_words(id)?;
         let Ty::Matrix(column, _) = self.module.ty(ty)? else { return Err(Error::Malformed("not a matrix")) };
         let rows = self.words_of(*column)? as usize;
+        if rows == 0 || words.is_empty() || words.len() % rows != 0 {
+            return Err(Error::Malformed("not a matrix"));
+        }
         Ok(words.chunks(rows).map(<[Value]>::to_vec).collect())
     }
 

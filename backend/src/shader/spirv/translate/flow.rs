@@ -15,7 +15,7 @@ use crate::shader::spirv::module::{Block, Function};
 use crate::shader::spirv::parse::Instruction;
 use crate::shader::spirv::{Error, Result};
 
-/// Deepest nesting of constructs.
+/// Deepest nesting of constructs, calls inlined.
 const MAX_DEPTH: u32 = 200;
 
 /// What stays the same while one function is translated.
@@ -48,8 +48,8 @@ impl<'a> Translator<'a> {
     fn declare_phis(&mut self, body: &mut Body<'_>) -> Result<()> {
         for inst in body.function.blocks.iter().flat_map(|block| &block.insts) {
             if inst.op == Op::Phi {
-                let words = self.words_of(inst.word(0)?)?;
-                body.phis.insert(inst.word(1)?, self.builder.local(words));
+                let (words, id) = (self.words_of(inst.word(0)?)?, inst.word(1)?);
+                body.phis.insert(id, self.local_for(id, words)?);
             }
         }
         Ok(())
@@ -58,7 +58,8 @@ impl<'a> Translator<'a> {
     /// Translates blocks from `label` on until one branches to `end`.
     fn chain(&mut self, body: &mut Body<'a>, label: u32, end: FallThrough) -> Result<()> {
         body.depth += 1;
-        if body.depth > MAX_DEPTH {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
             return Err(Error::Unsupported("control flow nested this deeply".into()));
         }
         let mut next = Some(label);
@@ -74,6 +75,7 @@ impl<'a> Translator<'a> {
             };
         }
         body.depth -= 1;
+        self.depth -= 1;
         Ok(())
     }
 
@@ -84,7 +86,7 @@ impl<'a> Translator<'a> {
                 op if is_terminator(op) => return Ok(()),
                 _ => self.instruction(inst)?,
             }
-            self.check_length()?;
+            self.spend(1)?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use spirv::GlslStd450Op as G;
 
 use super::Translator;
-use crate::shader::ir::{BinaryOp as B, Inst, InterpolateAt, TernaryOp as T, UnaryOp as U, Value};
+use crate::shader::ir::{BinaryOp as B, InterpolateAt, TernaryOp as T, UnaryOp as U, Value};
 use crate::shader::spirv::parse::Instruction;
 use crate::shader::spirv::{Error, Result};
 
@@ -25,7 +25,7 @@ impl Translator<'_> {
         let words = match op {
             G::Determinant => vec![self.determinant(inst.word(4)?)?],
             G::MatrixInverse => self.inverse(inst.word(4)?)?,
-            G::ModfStruct | G::FrexpStruct => self.split(op, &a[0]),
+            G::ModfStruct | G::FrexpStruct => self.split(op, &operand(&a, 0)?),
             _ => self.vector_function(op, &a, ty)?,
         };
         self.define_words(id, ty, words)
@@ -33,7 +33,6 @@ impl Translator<'_> {
 
     fn interpolate(&mut self, op: G, inst: &Instruction) -> Result<Vec<Value>> {
         let pointer = self.pointer(inst.word(4)?)?;
-        let first = self.input_slot(&pointer)?;
         let at = match op {
             G::InterpolateAtCentroid => InterpolateAt::Centroid,
             G::InterpolateAtSample => InterpolateAt::Sample(self.word(inst.word(5)?)?),
@@ -43,13 +42,7 @@ impl Translator<'_> {
                 InterpolateAt::Offset(x, y)
             }
         };
-        let scalars = self.scalars(pointer.ty)?;
-        let words = scalars.into_iter().enumerate().map(|(word, ty)| {
-            let result = self.builder.value(ty);
-            self.builder.push(Inst::Interpolate { result, slot: first + word as u32, at });
-            result
-        });
-        Ok(words.collect())
+        self.interpolate_input(&pointer, at)
     }
 
     /// Both results of modf and frexp, the first parts before the second ones.
@@ -83,7 +76,7 @@ impl Translator<'_> {
     }
 
     fn vector_function(&mut self, op: G, a: &[Rc<[Value]>], ty: u32) -> Result<Vec<Value>> {
-        let first = a.first().ok_or(Error::Malformed("a function without operands"))?;
+        let first = &operand(a, 0)?;
         match op {
             G::Length => Ok(vec![self.length(first)?]),
             G::Distance => {

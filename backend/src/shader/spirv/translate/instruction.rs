@@ -73,13 +73,33 @@ impl Translator<'_> {
     fn variable(&mut self, inst: &Instruction) -> Result<()> {
         let (pointer, id) = (inst.word(0)?, inst.word(1)?);
         let (_, ty) = self.module.pointee(pointer)?;
-        let local = self.builder.local(self.words_of(ty)?);
+        let initializer = inst.words.get(3).copied();
+        if let Some(base) = self.constant_table(id, ty, initializer)? {
+            return self.define(id, pointer, Operand::Pointer(Rc::new(super::Pointer::new(base, ty))));
+        }
+        let local = self.local_for(id, self.words_of(ty)?)?;
         let target = super::Pointer::new(super::Base::Local(local), ty);
-        if let Some(&initializer) = inst.words.get(3) {
+        if let Some(initializer) = initializer {
             let words = self.words(initializer)?;
             self.store(&target, &words)?;
         }
         self.define(id, pointer, Operand::Pointer(Rc::new(target)))
+    }
+
+    /// A local that only ever holds one constant is a table.
+    fn constant_table(&mut self, id: u32, ty: u32, initializer: Option<u32>) -> Result<Option<super::Base>> {
+        let object = self.usage.only_object(id, initializer);
+        let Some((_, words)) = object.and_then(|object| self.constants.get(object)) else { return Ok(None) };
+        if words.len() != self.words_of(ty)? as usize {
+            return Ok(None);
+        }
+        let words = words.to_vec();
+        if let Some(&table) = self.tables.get(&id) {
+            return Ok(Some(super::Base::Table(table)));
+        }
+        let table = self.builder.table(words);
+        self.tables.insert(id, table);
+        Ok(Some(super::Base::Table(table)))
     }
 
     fn load_instruction(&mut self, inst: &Instruction) -> Result<()> {
@@ -108,9 +128,14 @@ impl Translator<'_> {
         // The structure results of carry and borrow operations have twice the operands' words.
         let count = operands.first().map_or(0, |operand| operand.len());
         for index in 0..scalars.len() {
-            let word =
-                |operand: usize| operands.get(operand).and_then(|words| words.get(index % count.max(1))).copied();
-            let value = self.component(inst.op, [word(0), word(1), word(2), word(3)], index >= count)?;
+            // Scalars (a bit field's offset, a selection's condition) serve every component.
+            let word = |operand: usize| match operands.get(operand).map(|words| &words[..]) {
+                Some(&[word]) => Some(word),
+                Some(words) => words.get(index % words.len().max(1)).copied(),
+                None => None,
+            };
+            let second = returns_two(inst.op) && index >= count;
+            let value = self.component(inst.op, [word(0), word(1), word(2), word(3)], second)?;
             words.push(self.builder.cast(value, scalars[index]));
         }
         self.define_words(id, ty, words)
@@ -219,6 +244,11 @@ impl Translator<'_> {
         };
         Ok((op, self.word(inst.word(at + index)?)?, None))
     }
+}
+
+/// Operations whose result is a structure of two words or vectors.
+fn returns_two(op: Op) -> bool {
+    matches!(op, Op::IAddCarry | Op::ISubBorrow | Op::UMulExtended | Op::SMulExtended)
 }
 
 fn is_atomic(op: Op) -> bool {

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use spirv::Decoration;
 
 use super::{Operand, Translator};
-use crate::shader::ir::{AtomicOp, BinaryOp, Inst, Local, Space, Type, Value};
+use crate::shader::ir::{AtomicOp, BinaryOp, Inst, InterpolateAt, Local, Space, Table, Type, Value};
 use crate::shader::spirv::module::Ty;
 use crate::shader::spirv::parse::Instruction;
 use crate::shader::spirv::{Error, Result};
@@ -18,6 +18,8 @@ use crate::shader::spirv::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Base {
     Local(Local),
+    /// A local that never changes.
+    Table(Table),
     /// First input slot.
     Input(u32),
     /// First byte.
@@ -64,7 +66,7 @@ impl Pointer {
 
     /// Units of an offset per word.
     fn unit(&self) -> u32 {
-        if matches!(self.base, Base::Local(_) | Base::Input(_)) { 1 } else { 4 }
+        if matches!(self.base, Base::Local(_) | Base::Table(_) | Base::Input(_)) { 1 } else { 4 }
     }
 }
 
@@ -93,8 +95,7 @@ impl Translator<'_> {
             Ty::Array(element, _) | Ty::RuntimeArray(element) => {
                 pointer.ty = element;
                 if matches!(pointer.base, Base::Resource(_)) && self.is_descriptor_array(ty, element)? {
-                    pointer.element = Some(self.word(index)?);
-                    return Ok(());
+                    return self.step_descriptor(pointer, ty, index);
                 }
                 let stride = self.array_stride(pointer, ty, element)?;
                 self.advance(pointer, index, constant, stride)
@@ -113,6 +114,24 @@ impl Translator<'_> {
         }
     }
 
+    /// Moves into an array of resources; arrays of arrays are numbered row by row.
+    fn step_descriptor(&mut self, pointer: &mut Pointer, array: u32, index: u32) -> Result<()> {
+        let index = self.word(index)?;
+        let length = match self.module.ty(array)? {
+            Ty::Array(_, length) => self.constants.length(*length)?,
+            _ => 1,
+        };
+        pointer.element = Some(match pointer.element {
+            None => index,
+            Some(outer) => {
+                let length = self.builder.int(length);
+                let row = self.builder.binary(BinaryOp::IMul, outer, length);
+                self.builder.binary(BinaryOp::IAdd, row, index)
+            }
+        });
+        Ok(())
+    }
+
     /// Arrays of resources have no stride: their elements are descriptors.
     fn is_descriptor_array(&self, array: u32, element: u32) -> Result<bool> {
         let opaque = matches!(self.module.ty(element)?, Ty::Image(_) | Ty::Sampler | Ty::SampledImage(_));
@@ -122,7 +141,8 @@ impl Translator<'_> {
     fn step_member(&mut self, pointer: &mut Pointer, ty: u32, index: u32) -> Result<()> {
         let target = (ty, Some(index));
         if !pointer.is_explicit() {
-            pointer.constant += self.constants.member(self.module, ty, index)?.0 * pointer.unit();
+            let offset = self.constants.member(self.module, ty, index)?.0 * pointer.unit();
+            pointer.constant = pointer.constant.wrapping_add(offset);
             return Ok(());
         }
         let offset = self.module.decoration_word(target, Decoration::Offset).unwrap_or(0);
@@ -192,12 +212,14 @@ impl Translator<'_> {
 
     /// The constant offset and type of each word of what a pointer points to.
     fn places(&self, pointer: &Pointer, out: &mut Vec<(u32, Type)>) -> Result<()> {
-        self.words_of(pointer.ty)?;
+        if self.words_of(pointer.ty)? == 0 {
+            return Ok(());
+        }
         let unit = pointer.unit();
         let scalars = || self.scalars(pointer.ty);
         if !pointer.is_explicit() {
             let words = scalars()?.into_iter().enumerate();
-            out.extend(words.map(|(word, ty)| (pointer.constant + word as u32 * unit, ty)));
+            out.extend(words.map(|(word, ty)| (pointer.constant.wrapping_add(word as u32 * unit), ty)));
             return Ok(());
         }
         match self.module.ty(pointer.ty)?.clone() {
@@ -253,7 +275,8 @@ impl Translator<'_> {
     fn load_word(&mut self, pointer: &Pointer, offset: u32, ty: Type) -> Result<Value> {
         match pointer.base {
             Base::Local(local) => Ok(self.builder.local_load(local, offset, pointer.dynamic, ty)),
-            Base::Input(first) => self.load_input(first + offset, pointer, ty),
+            Base::Table(table) => Ok(self.load_table(table, offset, pointer, ty)),
+            Base::Input(first) => self.load_input(first, offset, pointer, ty),
             _ => {
                 let (space, offset) = self.place(pointer, offset)?;
                 let ty_loaded = if ty == Type::Bool { Type::I32 } else { ty };
@@ -264,23 +287,52 @@ impl Translator<'_> {
     }
 
     /// A dynamically indexed input goes through a local that all words of the variable are copied to.
-    fn load_input(&mut self, slot: u32, pointer: &Pointer, ty: Type) -> Result<Value> {
-        if slot as usize >= self.inputs.len() {
-            return Err(Error::Malformed("an index is out of range"));
+    fn load_input(&mut self, first: u32, offset: u32, pointer: &Pointer, ty: Type) -> Result<Value> {
+        let Some(dynamic) = pointer.dynamic else {
+            let slot = first.checked_add(offset).filter(|&slot| (slot as usize) < self.inputs.len());
+            let slot = slot.ok_or(Error::Malformed("an index is out of range"))?;
+            return Ok(self.builder.input(slot, ty));
+        };
+        let (local, count) = self.input_copy(first)?;
+        // The copy is made once for all words of a load: they follow each other.
+        if self.copied_at != Some((local, self.builder.len())) {
+            for word in 0..count {
+                let value = self.builder.input(first + word, self.inputs[(first + word) as usize].ty);
+                self.builder.local_store(local, word, None, value);
+            }
         }
-        let Some(dynamic) = pointer.dynamic else { return Ok(self.builder.input(slot, ty)) };
-        let count = self.inputs.len() as u32 - slot;
-        let local = self.builder.local(count);
-        for word in 0..count {
-            let value = self.builder.input(slot + word, self.inputs[(slot + word) as usize].ty);
-            self.builder.local_store(local, word, None, value);
+        let value = self.builder.local_load(local, offset, Some(dynamic), ty);
+        self.copied_at = Some((local, self.builder.len()));
+        Ok(value)
+    }
+
+    /// The local that input variable `first` is copied to, and its words.
+    fn input_copy(&mut self, first: u32) -> Result<(Local, u32)> {
+        let count = self.input_sizes.get(&first).copied().unwrap_or(0);
+        if let Some(&local) = self.input_copies.get(&first) {
+            return Ok((local, count));
         }
-        Ok(self.builder.local_load(local, 0, Some(dynamic), ty))
+        let local = self.new_local(count)?;
+        self.input_copies.insert(first, local);
+        Ok((local, count))
+    }
+
+    fn load_table(&mut self, table: Table, offset: u32, pointer: &Pointer, ty: Type) -> Value {
+        let constant = self.builder.int(offset);
+        let index = match pointer.dynamic {
+            Some(dynamic) => self.builder.binary(BinaryOp::IAdd, dynamic, constant),
+            None => constant,
+        };
+        let result = self.builder.value(ty);
+        self.builder.push(Inst::TableLoad { result, table, index });
+        result
     }
 
     fn store_word(&mut self, pointer: &Pointer, offset: u32, value: Value) -> Result<()> {
         match pointer.base {
             Base::Local(local) => self.builder.local_store(local, offset, pointer.dynamic, value),
+            // What is stored is what the table holds.
+            Base::Table(_) => {}
             Base::Input(_) | Base::Push => return Err(Error::Malformed("a store to what cannot be written")),
             _ => {
                 let (space, offset) = self.place(pointer, offset)?;
@@ -297,7 +349,7 @@ impl Translator<'_> {
             Base::Shared(_) => Space::Shared,
             Base::Push => Space::Push,
             Base::Resource(resource) => Space::Buffer { resource, element: pointer.element },
-            Base::Local(_) | Base::Input(_) => return Err(Error::Malformed("not in memory")),
+            Base::Local(_) | Base::Table(_) | Base::Input(_) => return Err(Error::Malformed("not in memory")),
         };
         let constant = self.builder.int(offset);
         let offset = match pointer.dynamic {
@@ -338,11 +390,32 @@ impl Translator<'_> {
         Ok(self.builder.atomic(space, offset, op, value, comparator))
     }
 
-    /// The input slot a pointer names, for interpolation functions.
-    pub(super) fn input_slot(&self, pointer: &Pointer) -> Result<u32> {
-        match (pointer.base, pointer.dynamic) {
-            (Base::Input(first), None) => Ok(first + pointer.constant),
-            _ => Err(Error::Unsupported("interpolation of something else than an input".into())),
+    /// Loads an input interpolated at another place than the declared one.
+    pub(super) fn interpolate_input(&mut self, pointer: &Pointer, at: InterpolateAt) -> Result<Vec<Value>> {
+        let Base::Input(first) = pointer.base else { return Err(Error::Malformed("interpolation of no input")) };
+        let scalars = self.scalars(pointer.ty)?;
+        let Some(dynamic) = pointer.dynamic else {
+            let slot = |word: usize| first.checked_add(pointer.constant)?.checked_add(word as u32);
+            let known = |slot: &u32| (*slot as usize) < self.inputs.len();
+            let slots: Option<Vec<u32>> = (0..scalars.len()).map(|word| slot(word).filter(known)).collect();
+            let slots = slots.ok_or(Error::Malformed("an index is out of range"))?;
+            return Ok(slots.into_iter().zip(scalars).map(|(slot, ty)| self.interpolate_word(slot, ty, at)).collect());
+        };
+        let (local, count) = self.input_copy(first)?;
+        for word in 0..count {
+            let value = self.interpolate_word(first + word, self.inputs[(first + word) as usize].ty, at);
+            self.builder.local_store(local, word, None, value);
         }
+        let load = |(word, ty)| {
+            let base = pointer.constant.wrapping_add(word as u32);
+            self.builder.local_load(local, base, Some(dynamic), ty)
+        };
+        Ok(scalars.into_iter().enumerate().map(load).collect())
+    }
+
+    fn interpolate_word(&mut self, slot: u32, ty: Type, at: InterpolateAt) -> Value {
+        let result = self.builder.value(ty);
+        self.builder.push(Inst::Interpolate { result, slot, at });
+        result
     }
 }

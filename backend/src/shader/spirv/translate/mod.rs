@@ -20,15 +20,23 @@ use self::scopes::Scopes;
 use super::constants::Constants;
 use super::interface::{self, Word, scalar_type};
 use super::module::{EntryPoint, Function, MAX_NESTING, Module, Ty};
+use super::usage::Usage;
 use super::{Error, Result, Specialization};
 use crate::shader::interp::Executable;
-use crate::shader::ir::{Builder, Type, Value, verify};
+use crate::shader::ir::{Builder, Inst, Local, Table, Type, Value, verify};
 use crate::shader::{Builtin, FragmentFacts, InputSlot, OutputSlot, Program, Resource, Slot};
 
 /// Most instructions of a translated program.
 const MAX_INSTRUCTIONS: usize = 1 << 19;
 /// Most blocks that are translated, calls inlined.
 const MAX_BLOCKS: usize = 1 << 15;
+/// Most words that may be moved while translating: a bound on time and memory.
+const MAX_WORK: usize = 1 << 24;
+/// Most words of all locals together.
+const MAX_LOCAL_WORDS: u32 = 1 << 19;
+/// Most bytes of shared memory, and most invocations of a workgroup: far above the limits the device reports.
+const MAX_SHARED: u32 = 1 << 20;
+const MAX_INVOCATIONS: u32 = 1 << 14;
 
 /// What an id stands for while translating.
 #[derive(Debug, Clone)]
@@ -55,11 +63,23 @@ struct Translator<'a> {
     constant_operands: HashMap<u32, (u32, Operand)>,
     inputs: Vec<Word>,
     outputs: Vec<Word>,
-    output_locals: Vec<(crate::shader::ir::Local, usize, usize)>,
+    /// Where each output word is kept until the end.
+    output_words: Vec<(Local, u32)>,
     resources: Vec<Resource>,
     shared_bytes: u32,
     facts: FragmentFacts,
+    usage: Usage,
+    /// Locals of variables, phis and results. A function never runs inside itself, so all its calls share them.
+    locals: HashMap<u32, (Local, u32)>,
+    tables: HashMap<u32, Table>,
+    /// Words of each input variable, by its first slot, and copies for dynamic indexing.
+    input_sizes: HashMap<u32, u32>,
+    input_copies: HashMap<u32, Local>,
+    copied_at: Option<(Local, usize)>,
+    local_words: u32,
     blocks: usize,
+    work: usize,
+    depth: u32,
 }
 
 /// Translates an entry point of a module.
@@ -77,14 +97,19 @@ pub(super) fn program(
     };
     let found = module.entry_points.iter().find(|point| point.name == entry && point.model == model);
     let point = found.ok_or(Error::Malformed("there is no such entry point"))?;
-    let mut translator = Translator::new(module, model, specialization)?;
+    let mut translator = Translator::new(module, model, specialization, point)?;
     translator.declare_variables(point)?;
     translator.entry(point)?;
     translator.finish(point, stage)
 }
 
 impl<'a> Translator<'a> {
-    fn new(module: &'a Module, model: ExecutionModel, specialization: &Specialization) -> Result<Self> {
+    fn new(
+        module: &'a Module,
+        model: ExecutionModel,
+        specialization: &Specialization,
+        point: &EntryPoint,
+    ) -> Result<Self> {
         Ok(Self {
             module,
             constants: Constants::new(module, specialization)?,
@@ -96,11 +121,20 @@ impl<'a> Translator<'a> {
             constant_operands: HashMap::new(),
             inputs: Vec::new(),
             outputs: Vec::new(),
-            output_locals: Vec::new(),
+            output_words: Vec::new(),
             resources: Vec::new(),
             shared_bytes: 0,
             facts: FragmentFacts::default(),
+            usage: Usage::new(module, point.function),
+            locals: HashMap::new(),
+            tables: HashMap::new(),
+            input_sizes: HashMap::new(),
+            input_copies: HashMap::new(),
+            copied_at: None,
+            local_words: 0,
             blocks: 0,
+            work: 0,
+            depth: 0,
         })
     }
 
@@ -126,7 +160,9 @@ impl<'a> Translator<'a> {
             }
         };
         // Sized first, so that a hostile length is refused before anything is appended.
-        self.words_of(ty)?;
+        if self.words_of(ty)? == 0 {
+            return Ok(());
+        }
         (0..count).try_for_each(|_| self.append_scalars(part, out))
     }
 
@@ -134,12 +170,15 @@ impl<'a> Translator<'a> {
         for &(id, pointer, class, initializer) in &self.module.variables {
             let (_, ty) = self.module.pointee(pointer)?;
             let used = point.interface.contains(&id);
+            if !used && !self.usage.mentions(id) {
+                continue;
+            }
             let base = match class {
                 StorageClass::Input if used => self.declare_input(id, ty)?,
                 StorageClass::Output if used => self.declare_output(id, ty, initializer)?,
                 StorageClass::Input | StorageClass::Output => continue,
                 StorageClass::Private | StorageClass::Function => {
-                    let local = self.builder.local(self.words_of(ty)?);
+                    let local = self.new_local(self.words_of(ty)?)?;
                     self.initialize(Base::Local(local), ty, initializer)?;
                     Base::Local(local)
                 }
@@ -163,6 +202,7 @@ impl<'a> Translator<'a> {
         };
         self.facts.per_sample |= words.iter().any(sample);
         let first = self.inputs.len() as u32;
+        self.input_sizes.insert(first, words.len() as u32);
         self.inputs.extend(words);
         Ok(Base::Input(first))
     }
@@ -172,16 +212,39 @@ impl<'a> Translator<'a> {
         let has = |builtin| words.iter().any(|word| matches!(word.slot, Slot::Builtin(b, _) if b == builtin));
         self.facts.writes_depth |= has(Builtin::FragDepth);
         self.facts.writes_sample_mask |= has(Builtin::SampleMask);
-        let local = self.builder.local(words.len() as u32);
-        self.output_locals.push((local, self.outputs.len(), words.len()));
-        self.outputs.extend(words);
+        let local = self.new_local(words.len() as u32)?;
+        for (index, word) in words.into_iter().enumerate() {
+            if self.is_written(id, ty, index as u32)? {
+                self.output_words.push((local, index as u32));
+                self.outputs.push(word);
+            }
+        }
         self.initialize(Base::Local(local), ty, initializer)?;
         Ok(Base::Local(local))
+    }
+
+    /// Whether a word of an output is in use: built-in blocks are declared whole, however little of them is written.
+    fn is_written(&self, id: u32, ty: u32, word: u32) -> Result<bool> {
+        let Ty::Struct(members) = self.module.ty(ty)? else { return Ok(true) };
+        let mut first = 0;
+        for (index, &member) in members.iter().enumerate() {
+            let words = self.words_of(member)?;
+            if (first..first + words).contains(&word) {
+                let builtin = self.module.has((ty, Some(index as u32)), Decoration::BuiltIn);
+                let scalar = |id| self.constants.scalar(id);
+                return Ok(!builtin || self.usage.uses_member(id, index as u32, scalar));
+            }
+            first += words;
+        }
+        Ok(true)
     }
 
     fn declare_shared(&mut self, ty: u32) -> Result<Base> {
         let offset = self.shared_bytes;
         self.shared_bytes += self.words_of(ty)? * 4;
+        if self.shared_bytes > MAX_SHARED {
+            return Err(Error::Unsupported("this much shared memory".into()));
+        }
         Ok(Base::Shared(offset))
     }
 
@@ -200,12 +263,10 @@ impl<'a> Translator<'a> {
 
     fn entry(&mut self, point: &EntryPoint) -> Result<()> {
         self.call(point.function, &[], None)?;
-        for (local, first, count) in self.output_locals.clone() {
-            for word in 0..count {
-                let ty = self.outputs[first + word].ty;
-                let value = self.builder.local_load(local, word as u32, None, ty);
-                self.builder.push(crate::shader::ir::Inst::Output { slot: (first + word) as u32, value });
-            }
+        for slot in 0..self.outputs.len() {
+            let (local, word) = self.output_words[slot];
+            let value = self.builder.local_load(local, word, None, self.outputs[slot].ty);
+            self.builder.push(Inst::Output { slot: slot as u32, value });
         }
         Ok(())
     }
@@ -221,7 +282,7 @@ impl<'a> Translator<'a> {
         }
         self.frames.push(function.parameters.iter().copied().zip(arguments.iter().cloned()).collect());
         let scalars = result.map_or(Ok(Vec::new()), |ty| self.scalars(ty))?;
-        let local = self.builder.local(scalars.len() as u32);
+        let local = self.local_for(id, scalars.len() as u32)?;
         self.body(function, local)?;
         self.frames.pop();
         let load = |(word, &ty): (usize, &Type)| self.builder.local_load(local, word as u32, None, ty);
@@ -234,12 +295,33 @@ impl<'a> Translator<'a> {
         if self.blocks > MAX_BLOCKS {
             return Err(Error::Unsupported("a program this long".into()));
         }
-        self.check_length()
+        self.spend(1)
     }
 
-    /// The same, for every instruction.
-    fn check_length(&self) -> Result<()> {
-        if self.builder.len() > MAX_INSTRUCTIONS {
+    /// The local of variable, phi or function `id`.
+    fn local_for(&mut self, id: u32, words: u32) -> Result<Local> {
+        match self.locals.get(&id) {
+            Some(&(local, known)) if known == words => Ok(local),
+            _ => {
+                let local = self.new_local(words)?;
+                self.locals.insert(id, (local, words));
+                Ok(local)
+            }
+        }
+    }
+
+    fn new_local(&mut self, words: u32) -> Result<Local> {
+        self.local_words += words;
+        if self.local_words > MAX_LOCAL_WORDS {
+            return Err(Error::Unsupported("this many local variables".into()));
+        }
+        Ok(self.builder.local(words))
+    }
+
+    /// The same, for every instruction and every value that is `work` words long.
+    fn spend(&mut self, work: usize) -> Result<()> {
+        self.work += work;
+        if self.builder.len() > MAX_INSTRUCTIONS || self.work > MAX_WORK {
             return Err(Error::Unsupported("a program this long".into()));
         }
         Ok(())
@@ -254,6 +336,10 @@ impl<'a> Translator<'a> {
     }
 
     fn define_words(&mut self, id: u32, ty: u32, words: Vec<Value>) -> Result<()> {
+        if words.len() != self.words_of(ty)? as usize {
+            return Err(Error::Malformed("a result of another type"));
+        }
+        self.spend(words.len())?;
         self.define(id, ty, Operand::Words(words.into()))
     }
 
@@ -313,7 +399,7 @@ impl<'a> Translator<'a> {
             outputs: self.outputs.iter().map(|word| OutputSlot { slot: word.slot, ty: word.ty }).collect(),
             resources: self.resources,
             shared_bytes: self.shared_bytes,
-            local_size: local_size(self.module, &self.constants, point),
+            local_size: local_size(self.module, &self.constants, point)?,
             fragment: facts,
             code: Executable::new(function),
         })
@@ -321,7 +407,16 @@ impl<'a> Translator<'a> {
 }
 
 /// Workgroup size: the built-in constant when there is one, else the execution mode.
-fn local_size(module: &Module, constants: &Constants, point: &EntryPoint) -> [u32; 3] {
+fn local_size(module: &Module, constants: &Constants, point: &EntryPoint) -> Result<[u32; 3]> {
+    let size = declared_size(module, constants, point);
+    let product = size.iter().try_fold(1u32, |product, &count| product.checked_mul(count));
+    match product {
+        Some(1..=MAX_INVOCATIONS) => Ok(size),
+        _ => Err(Error::Unsupported(format!("workgroups of {size:?}"))),
+    }
+}
+
+fn declared_size(module: &Module, constants: &Constants, point: &EntryPoint) -> [u32; 3] {
     let workgroup_size = spirv::BuiltIn::WorkgroupSize as u32;
     for inst in &module.constants {
         let Some(&id) = inst.words.get(1) else { continue };

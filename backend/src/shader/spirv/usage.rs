@@ -1,0 +1,108 @@
+//! What an entry point really uses: variables, members of output blocks, and arrays that never change.
+//!
+//! Resources and block members that no reachable function names need no binding and no output slot. A local that is only
+//! ever stored one constant, whole, is a constant table: that is how GLSL's constant arrays arrive. Literals are taken for
+//! ids too, so the answers err towards "used" and "changes".
+
+use std::collections::{HashMap, HashSet};
+
+use spirv::Op;
+
+use super::module::Module;
+use super::parse::Instruction;
+
+/// How the functions reachable from an entry point use ids.
+#[derive(Debug, Default)]
+pub(super) struct Usage {
+    mentioned: HashSet<u32>,
+    /// Base and first index of access chains (both ids).
+    first_indices: HashSet<(u32, u32)>,
+    /// Ids used otherwise than as the base of an access chain.
+    whole: HashSet<u32>,
+    /// The variable each access chain leads into.
+    roots: HashMap<u32, u32>,
+    /// Objects stored to a variable, whole.
+    stores: HashMap<u32, Vec<u32>>,
+    /// Variables used otherwise than by loads, chains and whole stores.
+    changing: HashSet<u32>,
+}
+
+impl Usage {
+    /// Walks everything reachable from `function`.
+    pub(super) fn new(module: &Module, function: u32) -> Self {
+        let mut usage = Self::default();
+        let mut seen = HashSet::from([function]);
+        let mut open = vec![function];
+        while let Some(id) = open.pop() {
+            let Some(function) = module.functions.get(&id) else { continue };
+            for inst in function.blocks.iter().flat_map(|block| &block.insts) {
+                usage.note(inst);
+                if let (Op::FunctionCall, Some(&callee)) = (inst.op, inst.words.get(2))
+                    && seen.insert(callee)
+                {
+                    open.push(callee);
+                }
+            }
+        }
+        usage
+    }
+
+    fn note(&mut self, inst: &Instruction) {
+        self.mentioned.extend(&inst.words);
+        match (inst.op, inst.words.as_slice()) {
+            (Op::AccessChain | Op::InBoundsAccessChain, &[_, id, base, first, ..]) => {
+                let root = self.root(base);
+                self.roots.insert(id, root);
+                self.first_indices.insert((base, first));
+            }
+            (Op::Load, &[_, _, pointer, ..]) => {
+                self.whole.insert(pointer);
+            }
+            (Op::Variable, _) => {}
+            (Op::Store, &[pointer, object, ..]) => self.note_store(pointer, object),
+            (_, words) => words.iter().for_each(|&word| self.note_other(word)),
+        }
+    }
+
+    fn note_store(&mut self, pointer: u32, object: u32) {
+        self.whole.insert(pointer);
+        match self.roots.get(&pointer) {
+            Some(&root) => drop(self.changing.insert(root)),
+            None => self.stores.entry(pointer).or_default().push(object),
+        }
+        self.note_other(object);
+    }
+
+    fn note_other(&mut self, id: u32) {
+        let root = self.root(id);
+        self.whole.insert(id);
+        self.changing.insert(root);
+    }
+
+    fn root(&self, id: u32) -> u32 {
+        self.roots.get(&id).copied().unwrap_or(id)
+    }
+
+    /// Whether a reachable instruction names `id`.
+    pub(super) fn mentions(&self, id: u32) -> bool {
+        self.mentioned.contains(&id)
+    }
+
+    /// Whether member `index` of a block variable may be used. `scalar` gives the word of a constant id.
+    pub(super) fn uses_member(&self, variable: u32, index: u32, scalar: impl Fn(u32) -> Option<u32>) -> bool {
+        let names = |&(base, first): &(u32, u32)| base == variable && scalar(first).is_none_or(|word| word == index);
+        self.whole.contains(&variable) || self.first_indices.iter().any(names)
+    }
+
+    /// The only object ever stored to a local, when it is stored whole and nothing else changes the local.
+    pub(super) fn only_object(&self, variable: u32, initializer: Option<u32>) -> Option<u32> {
+        if self.changing.contains(&variable) {
+            return None;
+        }
+        match (self.stores.get(&variable).map(Vec::as_slice), initializer) {
+            (None, Some(object)) => Some(object),
+            (Some([first, rest @ ..]), None) if rest.iter().all(|object| object == first) => Some(*first),
+            _ => None,
+        }
+    }
+}
