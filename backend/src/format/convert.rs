@@ -108,8 +108,8 @@ fn clamp_signed(value: i32, width: u8) -> u32 {
 
 /// `value` clamped to 0 to 1 as fixed point of up to 24 bits; NaN is 0.
 fn f32_to_unorm(value: f32, width: u8) -> u32 {
-    // In f64 the product is exact, so that rounding happens once.
-    let scaled = f64::from(value.max(0.0).min(1.0)) * f64::from(largest(width));
+    // In f64 the product is exact, so that rounding happens once; casting NaN gives 0.
+    let scaled = f64::from(value.clamp(0.0, 1.0)) * f64::from(largest(width));
     (scaled + 0.5) as u32
 }
 

@@ -134,7 +134,7 @@ impl Allocation {
     /// The 32-bit word at `offset` (a multiple of 4) as an atomic; `None` when out of range or misaligned.
     #[inline]
     pub fn atomic_u32(&self, offset: u64) -> Option<&AtomicU32> {
-        if offset % 4 != 0 || !self.holds(offset, 4) {
+        if !offset.is_multiple_of(4) || !self.holds(offset, 4) {
             return None;
         }
         // SAFETY: in range, aligned (mappings start on a page), and living as long as `self`.
@@ -144,7 +144,7 @@ impl Allocation {
     /// The 64-bit word at `offset` (a multiple of 8) as an atomic; `None` when out of range or misaligned.
     #[inline]
     pub fn atomic_u64(&self, offset: u64) -> Option<&AtomicU64> {
-        if offset % 8 != 0 || !self.holds(offset, 8) {
+        if !offset.is_multiple_of(8) || !self.holds(offset, 8) {
             return None;
         }
         // SAFETY: in range, aligned (mappings start on a page), and living as long as `self`.

@@ -83,7 +83,7 @@ impl Grid {
     }
 
     fn line_bytes(self, bytes: u32) -> u64 {
-        u64::from(bytes) * u64::from(self.samples) << (self.width_log2 + self.height_log2)
+        (u64::from(bytes) * u64::from(self.samples)) << (self.width_log2 + self.height_log2)
     }
 }
 

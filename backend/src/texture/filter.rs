@@ -7,7 +7,7 @@ use super::lod::{Levels, levels};
 use super::texel::Reader;
 use super::{GatherRequest, SampleRequest, Sampler, cube};
 use crate::format::{Class, Texel};
-use crate::memory::SurfaceView;
+use crate::memory::{PlaneRef, SurfaceView};
 
 /// Samples a view.
 pub fn sample(view: &SurfaceView, sampler: &Sampler, request: &SampleRequest) -> [u32; 4] {
@@ -47,6 +47,14 @@ fn mix(a: Texel, b: Texel, share: f32) -> Texel {
     })
 }
 
+/// A level that is being read.
+struct Level<'a> {
+    number: u32,
+    size: [i32; 3],
+    /// Its only slice, but for volumes and cubes.
+    plane: Option<PlaneRef<'a>>,
+}
+
 /// One sampling of one view, before levels are known.
 struct Lookup<'a> {
     reader: Reader<'a>,
@@ -76,21 +84,29 @@ impl<'a> Lookup<'a> {
         let on_face = matches!(kind, vk::ImageViewType::CUBE | vk::ImageViewType::CUBE_ARRAY)
             .then(|| cube::project(request.coords));
         let coords = on_face.map_or(request.coords, |on| [on.s, on.t, 0.0]);
-        let border = border(sampler.border_color);
+        let border = reader.border(border(sampler.border_color));
         let face = on_face.map(|on| on.face);
         Self { reader, sampler, request, layer, face, coords, dimensions, border }
     }
 
-    fn level(&self, level: u32, chosen: Levels) -> Texel {
-        let extent = self.reader.view.extent(level);
+    fn open(&self, number: u32) -> Level<'a> {
+        let extent = self.reader.view.extent(number);
         let size = [extent.width, extent.height, extent.depth].map(|texels| texels as i32);
+        let single = self.face.is_none() && self.dimensions < 3;
+        let plane = if single { self.reader.plane(number, self.layer) } else { None };
+        Level { number, size, plane }
+    }
+
+    fn level(&self, number: u32, chosen: Levels) -> Texel {
+        let level = &self.open(number);
+        let size = level.size;
         let position = |index: usize| to_texels(self.coords[index], size[index], self.sampler.unnormalized_coordinates);
         if chosen.filter == vk::Filter::NEAREST || self.reader.class().is_integer() {
             let texel: [i32; 3] = std::array::from_fn(|index| match index < self.dimensions {
                 true => (position(index).floor() as i32).saturating_add(self.request.offset[index]),
                 false => 0,
             });
-            return self.compared(level, size, texel);
+            return self.compared(level, texel);
         }
         let mut low = [0; 3];
         let mut share = [0.0; 3];
@@ -99,29 +115,29 @@ impl<'a> Lookup<'a> {
             low[index] = (centred.floor() as i32).saturating_add(self.request.offset[index]);
             share[index] = centred - centred.floor();
         }
-        self.linear(level, size, low, share)
+        self.linear(level, low, share)
     }
 
     /// Interpolates along each dimension in turn, x first.
-    fn linear(&self, level: u32, size: [i32; 3], low: [i32; 3], share: [f32; 3]) -> Texel {
+    fn linear(&self, level: &Level<'_>, low: [i32; 3], share: [f32; 3]) -> Texel {
         let along_x = |y: i32, z: i32| {
-            let a = self.compared(level, size, [low[0], y, z]);
-            mix(a, self.compared(level, size, [low[0] + 1, y, z]), share[0])
+            let a = self.compared(level, [low[0], y, z]);
+            mix(a, self.compared(level, [low[0].saturating_add(1), y, z]), share[0])
         };
         let along_y = |z: i32| match self.dimensions {
             1 => along_x(0, 0),
-            _ => mix(along_x(low[1], z), along_x(low[1] + 1, z), share[1]),
+            _ => mix(along_x(low[1], z), along_x(low[1].saturating_add(1), z), share[1]),
         };
         match self.dimensions {
-            3 => mix(along_y(low[2]), along_y(low[2] + 1), share[2]),
+            3 => mix(along_y(low[2]), along_y(low[2].saturating_add(1)), share[2]),
             _ => along_y(0),
         }
     }
 
     /// A texel, wrapped, and compared when there is a reference.
     #[inline]
-    fn compared(&self, level: u32, size: [i32; 3], texel: [i32; 3]) -> Texel {
-        let texel = self.texel(level, size, texel);
+    fn compared(&self, level: &Level<'_>, texel: [i32; 3]) -> Texel {
+        let texel = self.texel(level, texel);
         match self.request.reference {
             None => texel,
             Some(reference) => [self.compare(reference, f32::from_bits(texel[0])).to_bits(), 0, 0, 1.0f32.to_bits()],
@@ -136,25 +152,27 @@ impl<'a> Lookup<'a> {
     }
 
     #[inline]
-    fn texel(&self, level: u32, size: [i32; 3], [x, y, z]: [i32; 3]) -> Texel {
+    fn texel(&self, level: &Level<'_>, [x, y, z]: [i32; 3]) -> Texel {
         if let Some(face) = self.face {
-            return self.reader.cube_texel(level, self.layer, face, (x, y));
+            return self.reader.cube_texel(level.number, self.layer, face, (x, y));
         }
+        let size = level.size;
         let modes = self.sampler.address_mode;
         let Some(x) = wrap(modes[0], x, size[0]) else { return self.border };
         let y = if self.dimensions > 1 { wrap(modes[1], y, size[1]) } else { Some(0) };
         let z = if self.dimensions > 2 { wrap(modes[2], z, size[2]) } else { Some(self.layer as i32) };
         let (Some(y), Some(z)) = (y, z) else { return self.border };
-        match self.reader.plane(level, z as u32) {
-            Some(plane) => self.reader.texel(&plane, x as u32, y as u32, 0),
+        let volume = if self.dimensions == 3 { self.reader.plane(level.number, z as u32) } else { None };
+        match level.plane.as_ref().or(volume.as_ref()) {
+            Some(plane) => self.reader.texel(plane, x as u32, y as u32, 0),
             None => [0; 4],
         }
     }
 
     /// One corner of the footprint of linear filtering in level 0.
     fn gathered(&self, corner: [i32; 2]) -> Texel {
-        let extent = self.reader.view.extent(0);
-        let size = [extent.width as i32, extent.height as i32, 1];
+        let level = &self.open(0);
+        let size = level.size;
         let texel: [i32; 3] = std::array::from_fn(|index| match index < 2 {
             true => {
                 let centred = to_texels(self.coords[index], size[index], self.sampler.unnormalized_coordinates) - 0.5;
@@ -162,7 +180,7 @@ impl<'a> Lookup<'a> {
             }
             false => 0,
         });
-        self.finish(self.compared(0, size, texel))
+        self.finish(self.compared(level, texel))
     }
 
     /// Component mapping; comparisons have one component.

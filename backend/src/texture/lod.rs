@@ -39,15 +39,19 @@ fn from_gradient(view: &SurfaceView, coords: [f32; 3], dx: [f32; 3], dy: [f32; 3
     if largest > 0.0 { 0.5 * math::log2(largest) } else { -1000.0 }
 }
 
-/// The clamped level of detail.
-fn level_of_detail(view: &SurfaceView, sampler: &Sampler, request: &SampleRequest) -> f32 {
+/// The level of detail before the sampler's clamp.
+fn biased(view: &SurfaceView, sampler: &Sampler, request: &SampleRequest) -> f32 {
     let (base, bias) = match request.lod {
         LevelOfDetail::Level(level) => (level, 0.0),
         LevelOfDetail::Gradient { dx, dy, bias } => {
             (from_gradient(view, request.coords, dx, dy, sampler.unnormalized_coordinates), bias)
         }
     };
-    let biased = base + (sampler.mip_lod_bias + bias).clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS);
+    base + (sampler.mip_lod_bias + bias).clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS)
+}
+
+/// The level of detail within the sampler's clamp.
+fn clamped(biased: f32, sampler: &Sampler) -> f32 {
     math::min(math::max(biased, sampler.min_lod), sampler.max_lod)
 }
 
@@ -57,7 +61,7 @@ pub(super) fn levels(view: &SurfaceView, sampler: &Sampler, request: &SampleRequ
     if view.desc.levels == 1 && sampler.mag_filter == sampler.min_filter {
         return Levels { first: 0, second: 0, share: 0.0, filter: sampler.mag_filter };
     }
-    let lod = level_of_detail(view, sampler, request);
+    let lod = clamped(biased(view, sampler, request), sampler);
     let filter = if lod <= 0.0 { sampler.mag_filter } else { sampler.min_filter };
     let last = view.desc.levels - 1;
     let level = math::min(math::max(lod, 0.0), last as f32);
@@ -70,10 +74,10 @@ pub(super) fn levels(view: &SurfaceView, sampler: &Sampler, request: &SampleRequ
     Levels { first: first as u32, second, share: level - first, filter }
 }
 
-/// The level that would be accessed, and the computed level of detail.
+/// The level that would be accessed, and the computed level of detail before clamping.
 pub fn query_lod(view: &SurfaceView, sampler: &Sampler, request: &SampleRequest) -> [f32; 2] {
-    let lod = level_of_detail(view, sampler, request);
-    let level = lod.clamp(0.0, (view.desc.levels - 1) as f32);
+    let lod = biased(view, sampler, request);
+    let level = math::min(math::max(clamped(lod, sampler), 0.0), (view.desc.levels - 1) as f32);
     let accessed = match sampler.mipmap_mode {
         vk::SamplerMipmapMode::NEAREST => ((level + 0.5).ceil() - 1.0).max(0.0),
         _ => level,

@@ -9,6 +9,8 @@ mod cube;
 mod filter;
 mod lod;
 mod sampler;
+#[cfg(test)]
+mod tests;
 mod texel;
 
 use std::sync::Arc;

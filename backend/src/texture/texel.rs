@@ -12,12 +12,57 @@ pub(super) struct Reader<'a> {
     pub(super) view: &'a SurfaceView,
     pub(super) info: &'static FormatInfo,
     aspect: vk::ImageAspectFlags,
+    quick: Option<Quick>,
 }
+
+/// Four bytes a texel, the commonest formats: decoded by table.
+#[derive(Clone, Copy)]
+struct Quick {
+    /// Blue comes first.
+    swapped: bool,
+    srgb: bool,
+}
+
+impl Quick {
+    fn new(format: vk::Format) -> Option<Self> {
+        let (swapped, srgb) = match format {
+            vk::Format::R8G8B8A8_UNORM | vk::Format::A8B8G8R8_UNORM_PACK32 => (false, false),
+            vk::Format::R8G8B8A8_SRGB | vk::Format::A8B8G8R8_SRGB_PACK32 => (false, true),
+            vk::Format::B8G8R8A8_UNORM => (true, false),
+            vk::Format::B8G8R8A8_SRGB => (true, true),
+            _ => return None,
+        };
+        Some(Self { swapped, srgb })
+    }
+
+    #[inline]
+    fn decode(self, [first, green, third, alpha]: [u8; 4]) -> Texel {
+        let (red, blue) = if self.swapped { (third, first) } else { (first, third) };
+        let unorm = |code: u8| UNORM8[usize::from(code)];
+        if self.srgb {
+            let [red, green, blue] = [red, green, blue].map(|code| format::srgb8_to_linear(code).to_bits());
+            return [red, green, blue, unorm(alpha)];
+        }
+        [unorm(red), unorm(green), unorm(blue), unorm(alpha)]
+    }
+}
+
+/// The words of 8-bit unsigned fixed point, by the quotient that `format` decodes with.
+static UNORM8: [u32; 256] = {
+    let mut words = [0; 256];
+    let mut code = 0;
+    while code < 256 {
+        words[code] = (code as f32 / 255.0).to_bits();
+        code += 1;
+    }
+    words
+};
 
 impl<'a> Reader<'a> {
     /// `None` when the view's format is not supported.
     pub(super) fn new(view: &'a SurfaceView) -> Option<Self> {
-        Some(Self { view, info: format::info(view.desc.format)?, aspect: view.sampled_aspect() })
+        let (info, quick) = (format::info(view.desc.format)?, Quick::new(view.desc.format));
+        Some(Self { view, info, aspect: view.sampled_aspect(), quick })
     }
 
     /// Class of the words that texels consist of.
@@ -45,6 +90,11 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn color(&self, plane: &PlaneRef<'_>, x: u32, y: u32, sample: u32) -> Texel {
+        if let Some(quick) = self.quick {
+            let mut bytes = [0; 4];
+            plane.read(x, y, sample, &mut bytes);
+            return quick.decode(bytes);
+        }
         let mut bytes = [0; 16];
         if self.info.compression.is_some() {
             plane.read(x / 4, y / 4, sample, &mut bytes[..self.info.bytes as usize]);
@@ -67,6 +117,16 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// A border colour as a texel of the view's format: components that it lacks read as they do of any texel.
+    pub(super) fn border(&self, color: Texel) -> Texel {
+        let has = |component: u8| match self.aspect {
+            vk::ImageAspectFlags::COLOR => self.info.component_bits(component) > 0,
+            _ => component == 0,
+        };
+        let missing = [0, 0, 0, format::one(self.class())];
+        std::array::from_fn(|index| if has(index as u8) { color[index] } else { missing[index] })
+    }
+
     /// A texel of a cube's face that may lie beyond its edge.
     pub(super) fn cube_texel(&self, level: u32, first_layer: u32, face: u32, (x, y): (i32, i32)) -> Texel {
         let size = self.view.extent(level).width as i32;
@@ -74,6 +134,22 @@ impl<'a> Reader<'a> {
         match self.plane(level, first_layer + face) {
             Some(plane) => self.texel(&plane, x as u32, y as u32, 0),
             None => [0; 4],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quick_formats_decode_as_the_table_says() {
+        for format in (0..200).map(vk::Format::from_raw) {
+            let (Some(quick), Some(info)) = (Quick::new(format), format::info(format)) else { continue };
+            for code in 0..=255u8 {
+                let bytes = [code, code.wrapping_mul(3), code.wrapping_add(99), !code];
+                assert_eq!(quick.decode(bytes), format::decode(info, &bytes), "{format:?}");
+            }
         }
     }
 }
