@@ -83,7 +83,7 @@ const HELP: &str = "\
 vitric: a Vulkan driver whose GPU is emulated
 
   vitric [gallery] [--out DIR] [--size WxH] [--frames N] [--list] [SCENE..]
-        Renders the sample scenes as PNGs and one HTML page. Default: all scenes, 960x540, one frame each, into ./out/gallery.
+        Renders the sample scenes with the driver linked into this program, as PNGs and one HTML page. Default: all scenes, 960x540, one frame each, into ./out/gallery.
   vitric run [--set KNOB=VALUE].. [--] PROGRAM [ARGS..]
         Runs any Vulkan program on this driver, through the system's Vulkan loader. KNOB is the name of an
         environment variable with or without its VITRIC_ prefix.
