@@ -11,7 +11,7 @@ layout(set = 0, binding = 1) uniform samplerCube sky;
 void main() {
     vec3 n = normalize(facing);
     vec3 view = normalize(frame.eye.xyz - world);
-    float fresnel = pow(1.0 - max(dot(n, view), 0.0), 5.0);
+    float fresnel = pow(max(1.0 - max(dot(n, view), 0.0), 0.0), 5.0);
     vec3 mirror = textureLod(sky, reflect(-view, n), push.look.x * 6.0).rgb;
     vec3 around = textureLod(sky, n, 6.0).rgb;
     vec3 metal = mix(push.color.rgb, vec3(1.0), fresnel) * mirror;

@@ -22,7 +22,7 @@ void main() {
     vec3 through = refract(-view, n, 0.62);
     float inside = 0.5 + 0.5 * sin(through.x * 7.0 + through.y * 11.0 + world.y * 3.0);
     float nv = max(dot(n, view), 0.0);
-    float fresnel = 0.06 + 0.94 * pow(1.0 - nv, 5.0);
+    float fresnel = 0.06 + 0.94 * pow(max(1.0 - nv, 0.0), 5.0);
     vec3 body = push.color.rgb * (0.10 + 1.1 * inside * inside + 0.35 * max(n.y, 0.0));
     color = vec4(film(mix(body, vec3(0.9, 0.95, 1.0) * sky, clamp(fresnel + 0.05, 0.0, 1.0))), 1.0);
 }

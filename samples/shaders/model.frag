@@ -34,7 +34,7 @@ vec3 brdf(vec3 n, vec3 v, vec3 l, vec3 base, vec3 f0, float rough, float metal) 
     float d = nh * nh * (a2 - 1.0) + 1.0;
     float ggx = a2 / (PI * d * d);
     float vis = 0.5 / (nl * sqrt(nv * nv * (1.0 - a2) + a2) + nv * sqrt(nl * nl * (1.0 - a2) + a2) + 1e-4);
-    vec3 f = f0 + (1.0 - f0) * pow(1.0 - vh, 5.0);
+    vec3 f = f0 + (1.0 - f0) * pow(max(1.0 - vh, 0.0), 5.0);
     return (f * ggx * vis + (1.0 - f) * (1.0 - metal) * base / PI) * nl;
 }
 
@@ -55,7 +55,7 @@ void main() {
     light += brdf(n, v, normalize(vec3(-0.3, 0.5, 0.9)), base, f0, rough, metal) * vec3(0.7, 0.5, 0.45);
 
     float nv = max(dot(n, v), 0.0);
-    vec3 fresnel = f0 + (max(vec3(1.0 - rough), f0) - f0) * pow(1.0 - nv, 5.0);
+    vec3 fresnel = f0 + (max(vec3(1.0 - rough), f0) - f0) * pow(max(1.0 - nv, 0.0), 5.0);
     vec3 around = fresnel * studio(reflect(-v, n), rough) + (1.0 - fresnel) * (1.0 - metal) * base * studio(n, 1.0);
     // Soft contact shadows on the table, where the three objects stand.
     vec3 local = transpose(mat3(frame.model)) * world;

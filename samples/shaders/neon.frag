@@ -26,7 +26,7 @@ void main() {
         float shine = pow(max(dot(n, normalize(l + view)), 0.0), 70.0);
         lit += tint * (push.color.rgb * max(dot(n, l), 0.0) + shine * 1.6) * 1.6 / (0.6 + dot(to, to) * 0.35);
     }
-    lit += push.color.rgb * pow(1.0 - nv, 4.0) * 0.6;
+    lit += push.color.rgb * pow(max(1.0 - nv, 0.0), 4.0) * 0.6;
     if (push.look.y > 0.0) {
         vec2 grid = abs(fract(world.xz * 1.25) - 0.5);
         float width = 0.012 + 0.006 * length(frame.eye.xyz - world) * 0.35;

@@ -19,7 +19,8 @@ vec3 stars(vec2 p, float cells, uint seed) {
 void main() {
     vec2 p = (uv - 0.5) * vec2(frame.misc.y, 1.0);
     float haze = noise(vec3(p * 2.2, 1.0)) * 0.6 + noise(vec3(p * 5.5, 4.0)) * 0.4;
-    float lane = exp(-8.0 * pow(p.y + 0.55 * p.x - 0.05, 2.0));
+    float off = p.y + 0.55 * p.x - 0.05;
+    float lane = exp(-8.0 * off * off);
     vec3 sky = vec3(0.004, 0.006, 0.012) + lane * haze * haze * mix(vec3(0.05, 0.03, 0.08), vec3(0.02, 0.06, 0.10), uv.x);
     color = vec4(sky + stars(p, 26.0, 1u) + stars(p + 3.0, 60.0, 2u) * 0.7, 1.0);
 }
