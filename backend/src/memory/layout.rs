@@ -318,6 +318,7 @@ mod tests {
                 let depth = surface.level_extent(level).depth;
                 for slice in 0..desc.layers.max(depth) {
                     let part = surface.plane(plane.aspect, level, slice).unwrap();
+                    check_runs(&part);
                     for (x, y, sample) in positions(&part) {
                         let address = part.address(x, y, sample);
                         assert!(address + part.bytes() as u64 <= surface.layout().size());
@@ -357,5 +358,43 @@ mod tests {
         let absurd = desc(vk::ImageType::TYPE_3D, vk::Format::R32G32B32A32_SFLOAT, [u32::MAX; 3], 1, 1);
         assert!(Surface::new(absurd).is_none());
         assert!(Surface::new(desc(vk::ImageType::TYPE_2D, vk::Format::UNDEFINED, [1; 3], 1, 1)).is_none());
+    }
+
+    /// Texels of a run follow each other at every sample, and a run reaches no further than the row.
+    fn check_runs(part: &PlaneRef<'_>) {
+        for (x, y, sample) in positions(part) {
+            let run = part.run(x);
+            assert!(run >= 1 && x + run <= part.width());
+            let last = part.address(x, y, sample) + u64::from(run - 1) * part.bytes() as u64;
+            assert_eq!(part.address(x + run - 1, y, sample), last);
+        }
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn layouts_are_disjoint_and_inside(
+            kind in 0usize..3, format in 0usize..6, size in [1u32..40, 1u32..20, 1u32..6],
+            levels in 1u32..4, layers in 1u32..4, shape in 0u32..3,
+        ) {
+            let formats = [
+                vk::Format::R8_UNORM, vk::Format::R16G16B16A16_SFLOAT, vk::Format::D16_UNORM_S8_UINT,
+                vk::Format::D32_SFLOAT_S8_UINT, vk::Format::BC3_UNORM_BLOCK, vk::Format::R32G32B32A32_UINT,
+            ];
+            let (kind, size, layers) = match kind {
+                0 => (vk::ImageType::TYPE_1D, [size[0], 1, 1], layers),
+                1 => (vk::ImageType::TYPE_2D, [size[0], size[1], 1], layers),
+                _ => (vk::ImageType::TYPE_3D, size, 1),
+            };
+            let desc = desc(kind, formats[format], size, levels, layers);
+            // Several samples exist for 2D surfaces of one level.
+            let desc = match shape {
+                1 if kind == vk::ImageType::TYPE_2D => SurfaceDesc { samples: 4, levels: 1, ..desc },
+                2 => SurfaceDesc { linear: true, ..desc },
+                _ => desc,
+            };
+            check_disjoint(desc);
+        }
     }
 }

@@ -145,7 +145,7 @@ impl SurfaceView {
             return None;
         }
         let first = if self.surface.desc().kind == vk::ImageType::TYPE_3D { 0 } else { self.desc.base_layer };
-        self.surface.plane(aspect, self.desc.base_level + level, first + slice)
+        self.surface.plane(aspect, self.desc.base_level + level, first.checked_add(slice)?)
     }
 
     /// The aspect that shaders read through this view: colour, depth, or stencil when it is the only one.
