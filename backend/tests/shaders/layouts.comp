@@ -14,6 +14,7 @@ void main() {
     Inner i = inner[lane & 1u];
     words[at + 2u] = floatBitsToUint(i.m[lane % 3u].x + i.m[lane % 3u].y * 100.0 + i.f * 10000.0);
     words[at + 3u] = floatBitsToUint(dot(inner[1].m[lane % 3u], vec2(1.0, 2.0)));
-    if (lane < 4u) { rows[lane] = vec3(lane, lane + 10u, lane + 20u); columns[lane].y = float(lane); }
+    if (lane < 4u) rows[lane] = vec3(lane, lane + 10u, lane + 20u);
+    if (lane < 3u) columns[lane].y = float(lane);
     if (lane == 4u) columns[3] = vec3(7.0, 8.0, 9.0);
 }

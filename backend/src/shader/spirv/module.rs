@@ -268,7 +268,6 @@ fn check_capability(word: u32) -> Result<()> {
         C::Int64,
         C::Int16,
         C::Int8,
-        C::Geometry,
         C::Tessellation,
         C::TransformFeedback,
         C::GroupNonUniform,

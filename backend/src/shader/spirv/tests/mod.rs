@@ -4,6 +4,11 @@ use ash::vk;
 
 use super::*;
 
+mod behaviour;
+mod scene;
+
+use scene::Scene;
+
 fn compile_any(words: &[u32]) -> usize {
     let Ok(module) = parse(words) else { return 0 };
     let stages = [vk::ShaderStageFlags::VERTEX, vk::ShaderStageFlags::FRAGMENT, vk::ShaderStageFlags::COMPUTE];
@@ -12,6 +17,10 @@ fn compile_any(words: &[u32]) -> usize {
 
 /// The committed shaders of the samples and the tests.
 fn corpus() -> Vec<Vec<u32>> {
+    named_corpus().into_iter().map(|(_, words)| words).collect()
+}
+
+fn named_corpus() -> Vec<(String, Vec<u32>)> {
     let roots = ["tests/shaders", "../samples/shaders", "../cts/shaders"];
     let mut out = Vec::new();
     for root in roots {
@@ -19,10 +28,15 @@ fn corpus() -> Vec<Vec<u32>> {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             if entry.path().extension().is_some_and(|extension| extension == "spv") {
                 let bytes = std::fs::read(entry.path()).unwrap();
-                out.push(bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect());
+                let name = entry.path().display().to_string();
+                out.push((
+                    name,
+                    bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect(),
+                ));
             }
         }
     }
+    out.sort();
     out
 }
 
@@ -44,9 +58,9 @@ impl Random {
 
 #[test]
 fn committed_shaders_compile() {
-    let corpus = corpus();
+    let corpus = named_corpus();
     assert!(corpus.len() >= 4);
-    for (index, words) in corpus.iter().enumerate() {
+    for (name, words) in &corpus {
         let module = parse(words).unwrap();
         let stage = match module.entry_points[0].model {
             spirv::ExecutionModel::Vertex => vk::ShaderStageFlags::VERTEX,
@@ -54,7 +68,7 @@ fn committed_shaders_compile() {
             _ => vk::ShaderStageFlags::COMPUTE,
         };
         let compiled = compile(&module, "main", stage, &Vec::new());
-        assert!(compiled.is_ok(), "shader {index}: {:?}", compiled.err());
+        assert!(compiled.is_ok(), "{name}: {:?}", compiled.err());
     }
 }
 
@@ -94,42 +108,6 @@ fn bit_flipped_binaries_are_survived() {
         }
         compile_any(&words);
     }
-}
-
-/// Runs one workgroup of a committed compute shader and returns binding 0's words.
-fn dispatch(file: &str, push: &[u8], uniform: &[f32], specialization: &Specialization) -> Vec<u32> {
-    use std::sync::Arc;
-    use std::time::Duration;
-
-    use crate::command::{CommandList, dispatch_for_test};
-    use crate::memory::{Allocation, Buffer, BufferRange, Heap};
-    use crate::shader::interp::Deadline;
-    use crate::shader::runtime::{Bindings, Bound, Descriptor};
-
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/shaders").join(file);
-    let bytes = std::fs::read(path).unwrap();
-    let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
-    let program = compile(&parse(&words).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, specialization).unwrap();
-    let heap = Heap::new(1 << 20);
-    let buffer = |bytes: &[u8]| {
-        let memory = Allocation::new(&heap, 4096).unwrap();
-        memory.write(0, bytes);
-        let buffer = Buffer::new(4096);
-        assert!(buffer.bind(memory, 0));
-        buffer
-    };
-    let uniform: Vec<u8> = uniform.iter().flat_map(|value| value.to_le_bytes()).collect();
-    let buffers: [Arc<Buffer>; 2] = [buffer(&[]), buffer(&uniform)];
-    let bind = |resource: &crate::shader::Resource| {
-        let range = BufferRange::new(buffers[resource.binding as usize].clone(), 0, vk::WHOLE_SIZE);
-        vec![Bound::new(Descriptor::StorageBuffer(range), 0)]
-    };
-    let bindings = Bindings { resources: program.resources.iter().map(bind).collect() };
-    dispatch_for_test(&program, &bindings, push, &Deadline::after(Duration::from_secs(60)));
-    let _ = CommandList::default();
-    let mut out = vec![0; 256];
-    buffers[0].read(0, &mut out);
-    out.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
 }
 
 #[test]
@@ -172,7 +150,7 @@ fn control_flow_computes_what_the_source_says() {
         }
         total
     }
-    let out = dispatch("control.comp.spv", &[], &[], &Vec::new());
+    let out = Scene::new("control.comp.spv").run();
     for lane in 0..16 {
         let expected = [collatz(lane), classify(lane), nested(lane)].map(|value| value as u32);
         assert_eq!(out[lane as usize * 3..][..3], expected, "lane {lane}");
@@ -198,8 +176,8 @@ fn layouts_are_those_of_the_decorations() {
     uniform[57 + 2] = 0.25;
     let tail = 48 + 12 - 1;
     uniform[tail] = 0.25;
-    let push: Vec<u8> = [5u32, 7, 2.0f32.to_bits()].iter().flat_map(|word| word.to_le_bytes()).collect();
-    let out = dispatch("layout.comp.spv", &push, &uniform, &vec![(3, 16)]);
+    let scene = Scene::new("layout.comp.spv").push(&[5, 7, 2.0f32.to_bits()]).floats(1, &uniform);
+    let out = scene.specialize(&[(3, 16)]).run();
     let moved = [1.0 + 10.0 + 2.0, 2.0 + 20.0 + 4.0, 3.0 + 30.0 + 6.0f32];
     let sums = [0.0 + 1.0 + 2.0, 10.0 + 11.0 + 12.0, 20.0 + 21.0 + 22.0f32];
     let dot = moved[0] * sums[0] + moved[1] * sums[1] + moved[2] * sums[2];
@@ -214,4 +192,15 @@ fn layouts_are_those_of_the_decorations() {
         let tail = value(32 + lane) - diagonal * 16.0 - dot;
         assert!((tail - uniform[60]).abs() < 1e-2, "lane {lane}: {tail}");
     }
+}
+
+fn program(file: &str, stage: vk::ShaderStageFlags) -> Program {
+    compile(&parse(&scene::shader(file)).unwrap(), "main", stage, &Vec::new()).unwrap()
+}
+
+#[test]
+fn unwritten_members_of_the_builtin_block_are_no_outputs() {
+    let bare = program("bare.vert.spv", vk::ShaderStageFlags::VERTEX);
+    let position = |component| crate::shader::Slot::Builtin(crate::shader::Builtin::Position, component);
+    assert_eq!(bare.outputs.iter().map(|output| output.slot).collect::<Vec<_>>(), [0, 1, 2, 3].map(position));
 }

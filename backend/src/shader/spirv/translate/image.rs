@@ -82,6 +82,13 @@ impl Translator<'_> {
         Ok(Source { image, sampler, ty })
     }
 
+    /// The image of a storage access: a cube is addressed by its faces, `layer * 6 + face`, arrayed or not.
+    fn storage(&mut self, id: u32) -> Result<Source> {
+        let mut source = self.source(id)?;
+        source.ty.arrayed &= source.ty.dim != SpirvDim::DimCube;
+        Ok(source)
+    }
+
     fn resource(&self, pointer: &Pointer) -> Result<(u32, Option<Value>)> {
         match pointer.base {
             Base::Resource(resource) => Ok((resource, pointer.element)),
@@ -235,7 +242,7 @@ impl Translator<'_> {
 
     fn read(&mut self, inst: &Instruction) -> Result<()> {
         let ty = inst.word(0)?;
-        let source = self.source(inst.word(2)?)?;
+        let source = self.storage(inst.word(2)?)?;
         let mut coords = self.coordinates(&source, inst.word(3)?)?;
         let extra = self.extra(inst, 4)?;
         if source.ty.dim == SpirvDim::DimSubpassData {
@@ -267,7 +274,7 @@ impl Translator<'_> {
     }
 
     fn write(&mut self, inst: &Instruction) -> Result<()> {
-        let source = self.source(inst.word(0)?)?;
+        let source = self.storage(inst.word(0)?)?;
         let coords = self.coordinates(&source, inst.word(1)?)?;
         let words = self.words(inst.word(2)?)?;
         let extra = self.extra(inst, 3)?;
@@ -294,7 +301,8 @@ impl Translator<'_> {
         comparator: Option<Value>,
     ) -> Result<Value> {
         let (coords, sample) = pointer.texel.clone().ok_or(Error::Malformed("not a texel"))?;
-        let Ty::Image(ty) = *self.module.ty(pointer.ty)? else { return Err(Error::Malformed("not an image")) };
+        let Ty::Image(mut ty) = *self.module.ty(pointer.ty)? else { return Err(Error::Malformed("not an image")) };
+        ty.arrayed &= ty.dim != SpirvDim::DimCube;
         let source = Source { image: pointer.clone(), sampler: None, ty };
         self.facts.side_effects |= op != AtomicOp::Load;
         let count = dimensions(ty.dim) + usize::from(ty.arrayed);

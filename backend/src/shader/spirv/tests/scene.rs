@@ -1,0 +1,116 @@
+//! Runs one workgroup of a committed compute shader on given resources.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ash::vk;
+
+use super::*;
+use crate::command::dispatch_for_test;
+use crate::memory::{Allocation, Buffer, BufferRange, Heap};
+use crate::shader::interp::Deadline;
+use crate::shader::runtime::{Bindings, Bound, Descriptor};
+
+/// Bytes of every buffer.
+const SIZE: u64 = 4096;
+
+/// A compute shader's resources: set 0 only.
+pub(super) struct Scene {
+    heap: Arc<Heap>,
+    file: &'static str,
+    push: Vec<u8>,
+    specialization: Specialization,
+    descriptors: HashMap<u32, Vec<Descriptor>>,
+    buffers: HashMap<(u32, usize), Arc<Buffer>>,
+}
+
+impl Scene {
+    /// The shader `file` of `tests/shaders`, with an output buffer at binding 0.
+    pub(super) fn new(file: &'static str) -> Self {
+        let scene = Self {
+            heap: Heap::new(1 << 22),
+            file,
+            push: Vec::new(),
+            specialization: Vec::new(),
+            descriptors: HashMap::new(),
+            buffers: HashMap::new(),
+        };
+        scene.buffer(0, &[])
+    }
+
+    /// Appends a buffer that starts with `words` to a binding.
+    pub(super) fn buffer(mut self, binding: u32, words: &[u32]) -> Self {
+        let memory = self.memory();
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        memory.write(0, &bytes);
+        let buffer = Buffer::new(SIZE);
+        assert!(buffer.bind(memory, 0));
+        let range = BufferRange::new(buffer.clone(), 0, vk::WHOLE_SIZE);
+        let index = self.descriptors.get(&binding).map_or(0, Vec::len);
+        self.buffers.insert((binding, index), buffer);
+        self.descriptor(binding, Descriptor::StorageBuffer(range))
+    }
+
+    pub(super) fn floats(self, binding: u32, values: &[f32]) -> Self {
+        let words: Vec<u32> = values.iter().map(|value| value.to_bits()).collect();
+        self.buffer(binding, &words)
+    }
+
+    pub(super) fn descriptor(mut self, binding: u32, descriptor: Descriptor) -> Self {
+        self.descriptors.entry(binding).or_default().push(descriptor);
+        self
+    }
+
+    pub(super) fn memory(&self) -> Arc<Allocation> {
+        Allocation::new(&self.heap, SIZE).unwrap()
+    }
+
+    pub(super) fn push(mut self, words: &[u32]) -> Self {
+        self.push = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        self
+    }
+
+    pub(super) fn specialize(mut self, constants: &[(u32, u32)]) -> Self {
+        self.specialization = constants.to_vec();
+        self
+    }
+
+    /// Runs the workgroup and returns the output buffer.
+    pub(super) fn run(self) -> Vec<u32> {
+        self.run_and_read(&[0]).swap_remove(0)
+    }
+
+    /// Runs the workgroup and returns the first buffer of each of some bindings.
+    pub(super) fn run_and_read(self, bindings: &[u32]) -> Vec<Vec<u32>> {
+        let module = parse(&shader(self.file)).unwrap();
+        let program = compile(&module, "main", vk::ShaderStageFlags::COMPUTE, &self.specialization).unwrap();
+        let bound = |resource: &crate::shader::Resource| {
+            let all = self.descriptors.get(&resource.binding).into_iter().flatten();
+            all.map(|descriptor| Bound::new(descriptor.clone(), 0)).collect()
+        };
+        let resolved = Bindings { resources: program.resources.iter().map(bound).collect() };
+        dispatch_for_test(&program, &resolved, &self.push, &Deadline::after(Duration::from_secs(60)));
+        bindings.iter().map(|&binding| words_of(&self.buffers[&(binding, 0)])).collect()
+    }
+}
+
+fn words_of(buffer: &Buffer) -> Vec<u32> {
+    let mut bytes = vec![0; SIZE as usize];
+    buffer.read(0, &mut bytes);
+    bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
+}
+
+/// The words of a committed shader.
+pub(super) fn shader(file: &str) -> Vec<u32> {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/shaders").join(file);
+    let bytes = std::fs::read(path).unwrap();
+    bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
+}
+
+/// Checks `count` words of each of the 16 lanes against a model of the shader.
+pub(super) fn check_lanes<const COUNT: usize>(out: &[u32], model: impl Fn(u32) -> [u32; COUNT]) {
+    for lane in 0..16 {
+        assert_eq!(out[lane as usize * COUNT..][..COUNT], model(lane), "lane {lane}");
+    }
+}
