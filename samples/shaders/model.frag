@@ -22,7 +22,7 @@ const float PI = 3.14159265;
 vec3 studio(vec3 d, float rough) {
     float w = 0.12 + rough * 0.5;
     vec3 sky = mix(vec3(0.035, 0.03, 0.03), vec3(0.16, 0.19, 0.25), smoothstep(-0.5, 1.0, d.y));
-    sky += vec3(2.2, 1.9, 1.5) * smoothstep(w, -w, length(d.xz - vec2(0.35, 0.2)) - 0.42) * step(0.0, d.y) / (1.0 + 3.0 * rough);
+    sky += vec3(2.2, 1.9, 1.5) * (1.0 - smoothstep(-w, w, length(d.xz - vec2(0.35, 0.2)) - 0.42)) * step(0.0, d.y) / (1.0 + 3.0 * rough);
     sky += vec3(0.5, 0.8, 1.4) * smoothstep(0.85 - w, 0.85 + w, dot(d, normalize(vec3(-0.9, 0.25, -0.3)))) / (1.0 + 2.0 * rough);
     return sky;
 }

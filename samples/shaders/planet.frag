@@ -23,7 +23,7 @@ void main() {
     vec3 up = normalize(mat3(push.model)[1]);
     float t = -dot(world, up) / dot(sun, up);
     float r = length(world + t * sun);
-    float ring = t > 0.0 ? smoothstep(1.45, 1.55, r) * smoothstep(2.75, 2.6, r) * (0.55 + 0.3 * sin(r * 21.0)) : 0.0;
+    float ring = t > 0.0 ? smoothstep(1.45, 1.55, r) * (1.0 - smoothstep(2.6, 2.75, r)) * (0.55 + 0.3 * sin(r * 21.0)) : 0.0;
     float rim = pow(max(1.0 - max(dot(n, view), 0.0), 0.0), 3.0);
     vec3 lit = base * (0.010 + 1.15 * light * (1.0 - 0.8 * ring));
     lit += vec3(0.35, 0.55, 0.95) * rim * smoothstep(-0.15, 0.5, dot(n, sun));

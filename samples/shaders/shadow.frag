@@ -31,7 +31,7 @@ void main() {
         vec2 cell = world.xz * 0.9;
         cell.x += 0.5 * mod(floor(cell.y), 2.0);
         vec2 edge = abs(fract(cell) - 0.5);
-        float gap = smoothstep(0.485, 0.455, max(edge.x, edge.y));
+        float gap = 1.0 - smoothstep(0.455, 0.485, max(edge.x, edge.y));
         base *= (0.86 + 0.22 * hash3(ivec3(floor(cell), 3))) * mix(0.55, 1.0, gap);
     }
     vec3 sky = mix(vec3(0.13, 0.09, 0.08), vec3(0.10, 0.15, 0.26), n.y * 0.5 + 0.5);

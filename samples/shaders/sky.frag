@@ -26,7 +26,7 @@ void main() {
         // The sea: a dark mirror of the horizon with a path of light under the sun.
         float wave = noise(vec3(plane * 9.0, push.forward.w)) - 0.5;
         float path = pow(max(dot(normalize(vec3(d.x, 0.0, d.z)), normalize(vec3(sun.x, 0.0, sun.z))), 0.0), 90.0);
-        vec3 sea = mix(vec3(0.42, 0.22, 0.17), vec3(0.012, 0.022, 0.05), smoothstep(0.0, -0.35, d.y));
+        vec3 sea = mix(vec3(0.42, 0.22, 0.17), vec3(0.012, 0.022, 0.05), 1.0 - smoothstep(-0.35, 0.0, d.y));
         sky = sea * (1.0 + wave * 0.6) + vec3(2.0, 1.1, 0.5) * path * smoothstep(-0.1, 0.45, wave) * smoothstep(-0.6, 0.0, d.y);
     }
     color = vec4(sky, 1.0);

@@ -11,7 +11,7 @@ void main() {
     vec3 at = position * (1.0 + push.look.x * (swell - 0.5));
     gl_Position = frame.view_proj * (push.model * vec4(at, 1.0));
     gl_PointSize = push.look.y > 0.0 ? clamp(push.look.y * 4.5 / gl_Position.w, 1.0, frame.misc.z) : 1.0;
-    float front = smoothstep(5.6, 3.6, gl_Position.w);
+    float front = 1.0 - smoothstep(3.6, 5.6, gl_Position.w);
     vec3 tint = mix(push.color.rgb, vec3(1.0, 0.55, 0.25), smoothstep(0.45, 0.8, swell));
     ink = vec4(tint * mix(0.10, 1.0, front), 1.0) * push.color.a;
 }
