@@ -128,7 +128,6 @@ pub extern "system" fn bind_pipeline(handle: vk::CommandBuffer, _: vk::PipelineB
     });
 }
 
-#[expect(clippy::too_many_arguments, reason = "the command's signature")]
 pub extern "system" fn bind_sets(
     handle: vk::CommandBuffer,
     point: vk::PipelineBindPoint,
@@ -309,7 +308,6 @@ pub extern "system" fn copy_image(
     });
 }
 
-#[expect(clippy::too_many_arguments, reason = "the command's signature")]
 pub extern "system" fn blit_image(
     handle: vk::CommandBuffer,
     source: vk::Image,
@@ -471,7 +469,6 @@ pub extern "system" fn reset_event(handle: vk::CommandBuffer, event: vk::Event, 
     record(handle, |object| Ok(Command::ResetEvent(need(object, &object.events, event)?)));
 }
 
-#[expect(clippy::too_many_arguments, reason = "the command's signature")]
 pub extern "system" fn wait_events(
     handle: vk::CommandBuffer,
     count: u32,
@@ -491,7 +488,6 @@ pub extern "system" fn wait_events(
     });
 }
 
-#[expect(clippy::too_many_arguments, reason = "the command's signature")]
 pub extern "system" fn pipeline_barrier(
     handle: vk::CommandBuffer,
     _: vk::PipelineStageFlags,
@@ -536,7 +532,6 @@ pub extern "system" fn write_timestamp(
     record(handle, |object| Ok(Command::WriteTimestamp { pool: need(object, &object.queries, pool)?, query }));
 }
 
-#[expect(clippy::too_many_arguments, reason = "the command's signature")]
 pub extern "system" fn copy_query_results(
     handle: vk::CommandBuffer,
     pool: vk::QueryPool,

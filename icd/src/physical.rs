@@ -49,7 +49,6 @@ pub extern "system" fn format_properties2(
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "the command's signature")]
 pub extern "system" fn image_format_properties(
     _: vk::PhysicalDevice,
     format: vk::Format,
@@ -113,7 +112,6 @@ pub extern "system" fn memory2(_: vk::PhysicalDevice, out: *mut vk::PhysicalDevi
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "the command's signature")]
 pub extern "system" fn sparse_formats(
     _: vk::PhysicalDevice,
     _: vk::Format,

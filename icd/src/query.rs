@@ -31,7 +31,6 @@ pub extern "system" fn destroy(handle: vk::Device, pool: vk::QueryPool, _: *cons
     destroy_handle(handle, |object| &object.queries, pool);
 }
 
-#[expect(clippy::too_many_arguments, reason = "the command's signature")]
 pub extern "system" fn results(
     handle: vk::Device,
     pool: vk::QueryPool,

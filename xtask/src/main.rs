@@ -1,6 +1,8 @@
 //! xtask: set-up, checks and generated files, as `cargo xtask COMMAND`.
 
 mod shaders;
+mod test;
+mod tidy;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,8 +23,22 @@ fn dispatch(args: &[&str]) -> Result<(), String> {
     match args {
         ["shaders"] => shaders::run(&root(), false),
         ["shaders", "--check"] => shaders::run(&root(), true),
-        _ => Err("usage: cargo xtask shaders [--check]".to_owned()),
+        ["tidy"] => tidy::run(&root()),
+        ["test"] => test::run(&root()),
+        ["bless"] => bless(),
+        _ => Err("usage: cargo xtask test | tidy | shaders [--check] | bless".to_owned()),
     }
+}
+
+/// Rewrites the reference images of the gallery from what the driver renders now: look at them before committing.
+fn bless() -> Result<(), String> {
+    let status = std::process::Command::new("cargo")
+        .args(["test", "--package", "vitric", "--test", "gallery"])
+        .env("VITRIC_BLESS", "1")
+        .current_dir(root())
+        .status()
+        .map_err(|error| format!("cargo test: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("cargo test: {status}")) }
 }
 
 /// The repository's root folder: the parent of this crate's.

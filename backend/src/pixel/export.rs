@@ -5,6 +5,7 @@ use ash::vk;
 use super::blend::{Operands, blend, logic};
 use super::{ColorTarget, DrawContext};
 use crate::format::{self, Class, Texel};
+use crate::shader::runtime::math::within;
 
 /// Colours of one fragment for one attachment.
 #[derive(Clone, Copy)]
@@ -72,8 +73,8 @@ fn blended(context: &DrawContext<'_>, target: &ColorTarget<'_>, colors: Colors, 
     let floats = |texel: Texel| texel.map(f32::from_bits);
     // Fixed-point attachments clamp what blending combines.
     let clamp = |color: [f32; 4]| match target.info.class {
-        Class::Unorm | Class::Srgb => color.map(|value| value.max(0.0).min(1.0)),
-        Class::Snorm => color.map(|value| value.max(-1.0).min(1.0)),
+        Class::Unorm | Class::Srgb => color.map(|value| within(value, 0.0, 1.0)),
+        Class::Snorm => color.map(|value| within(value, -1.0, 1.0)),
         _ => color,
     };
     let operands = Operands {

@@ -11,6 +11,7 @@ use super::{DrawContext, depth_stencil};
 use crate::geometry::Primitive;
 use crate::raster::{Criterion, GROUP_LOG2, UNITS, sample_mask, sample_positions};
 use crate::shader::interp::{Environment, Stop, Wave};
+use crate::shader::runtime::math::within;
 use crate::shader::{Builtin, Slot};
 
 /// Quads a wave holds.
@@ -250,7 +251,7 @@ impl Tile<'_, '_> {
         let Some(slot) = slot else { return u32::MAX };
         let alpha = f32::from_bits(self.scratch.wave.outputs[slot][lane]);
         let samples = self.context.multisample.samples;
-        let count = (alpha.max(0.0).min(1.0) * samples as f32 + 0.5) as u32;
+        let count = (within(alpha, 0.0, 1.0) * samples as f32 + 0.5) as u32;
         (1 << count) - 1
     }
 

@@ -174,13 +174,13 @@ impl Wave {
         }
         self.pc = code.jumps[self.pc] as usize + 1;
         self.edges += 1;
-        self.edges % EDGES_PER_CHECK == 0 && environment.deadline.expired()
+        self.edges.is_multiple_of(EDGES_PER_CHECK) && environment.deadline.expired()
     }
 
     fn leave(&mut self, depth: u32, target: usize, note: impl Fn(&mut Frame, Mask)) -> usize {
         let lanes = self.active;
-        let frames = self.frames.iter_mut().rev().filter(|frame| frame.is_target);
-        if let Some(frame) = frames.skip(depth as usize).next() {
+        let mut frames = self.frames.iter_mut().rev().filter(|frame| frame.is_target);
+        if let Some(frame) = frames.nth(depth as usize) {
             note(frame, lanes);
         }
         self.gone |= lanes;

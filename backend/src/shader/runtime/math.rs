@@ -34,6 +34,12 @@ pub fn max(a: f32, b: f32) -> f32 {
     if b > a || a.is_nan() { b } else { a }
 }
 
+/// `a` clamped to `low` to `high`; NaN is `low`.
+#[inline(always)]
+pub fn within(a: f32, low: f32, high: f32) -> f32 {
+    min(max(a, low), high)
+}
+
 /// Remainder with the sign of `b`; 0 when `b` is 0.
 pub fn floor_mod(a: i32, b: i32) -> i32 {
     if b == 0 {

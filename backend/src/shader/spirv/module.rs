@@ -69,6 +69,9 @@ pub(super) struct Function {
     pub(super) by_label: HashMap<u32, usize>,
 }
 
+/// Decorations of one target, with their operands.
+type Decorations = Vec<(Decoration, Vec<u32>)>;
+
 /// A parsed module.
 #[derive(Debug, Default)]
 pub struct Module {
@@ -80,7 +83,7 @@ pub struct Module {
     pub(super) entry_points: Vec<EntryPoint>,
     pub(super) modes: Vec<(u32, ExecutionMode, Vec<u32>)>,
     pub(super) functions: HashMap<u32, Function>,
-    decorations: HashMap<(u32, Option<u32>), Vec<(Decoration, Vec<u32>)>>,
+    decorations: HashMap<(u32, Option<u32>), Decorations>,
     pub(super) glsl: Option<u32>,
 }
 

@@ -127,7 +127,7 @@ impl Translator<'_> {
         let mut words = Vec::with_capacity(scalars.len());
         // The structure results of carry and borrow operations have twice the operands' words.
         let count = operands.first().map_or(0, |operand| operand.len());
-        for index in 0..scalars.len() {
+        for (index, &ty) in scalars.iter().enumerate() {
             // Scalars (a bit field's offset, a selection's condition) serve every component.
             let word = |operand: usize| match operands.get(operand).map(|words| &words[..]) {
                 Some(&[word]) => Some(word),
@@ -136,7 +136,7 @@ impl Translator<'_> {
             };
             let second = returns_two(inst.op) && index >= count;
             let value = self.component(inst.op, [word(0), word(1), word(2), word(3)], second)?;
-            words.push(self.builder.cast(value, scalars[index]));
+            words.push(self.builder.cast(value, ty));
         }
         self.define_words(id, ty, words)
     }

@@ -90,7 +90,7 @@ impl Translator<'_> {
                 let member = *members.get(index as usize).ok_or(Error::Malformed("an index is out of range"))?;
                 self.step_member(pointer, ty, index)?;
                 pointer.ty = member;
-                return Ok(());
+                Ok(())
             }
             Ty::Array(element, _) | Ty::RuntimeArray(element) => {
                 pointer.ty = element;

@@ -1,0 +1,58 @@
+//! `cargo xtask test`: installs what the tests drive when it is missing, then runs every check and every test.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Debian packages, and the file that shows that each is there.
+const PACKAGES: &[(&str, &str)] = &[
+    ("libvulkan1", "/usr/lib/x86_64-linux-gnu/libvulkan.so.1"),
+    ("vulkan-tools", "/usr/bin/vulkaninfo"),
+    ("vulkan-validationlayers", "/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json"),
+    ("mesa-vulkan-drivers", "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json"),
+    ("glslang-tools", "/usr/bin/glslangValidator"),
+    ("xvfb", "/usr/bin/Xvfb"),
+    ("xauth", "/usr/bin/xauth"),
+    ("x11-apps", "/usr/bin/xwd"),
+    ("imagemagick", "/usr/bin/convert-im6.q16"),
+];
+
+/// Installs what is missing, then runs everything.
+///
+/// # Errors
+/// The first step that fails.
+pub fn run(root: &Path) -> Result<(), String> {
+    install()?;
+    crate::shaders::run(root, true)?;
+    crate::tidy::run(root)?;
+    step(root, "cargo", &["fmt", "--all", "--check"])?;
+    step(root, "cargo", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
+    // The programs and the library that tests start.
+    step(root, "cargo", &["build", "--workspace", "--all-targets"])?;
+    step(root, "cargo", &["test", "--workspace"])
+}
+
+fn install() -> Result<(), String> {
+    let missing: Vec<&str> =
+        PACKAGES.iter().filter(|(_, file)| !Path::new(file).exists()).map(|(package, _)| *package).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    println!("installing {}", missing.join(" "));
+    let here = Path::new("/");
+    step(here, "apt-get", &["update", "-qq"])?;
+    let mut arguments = vec!["install", "-y", "-qq", "--no-install-recommends"];
+    arguments.extend(&missing);
+    step(here, "apt-get", &arguments)
+}
+
+fn step(folder: &Path, program: &str, arguments: &[&str]) -> Result<(), String> {
+    let line = format!("{program} {}", arguments.join(" "));
+    println!("==> {line}");
+    let status = Command::new(program)
+        .args(arguments)
+        .current_dir(folder)
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .status()
+        .map_err(|error| format!("{line}: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{line}: {status}")) }
+}
