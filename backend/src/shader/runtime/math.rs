@@ -344,7 +344,8 @@ mod tests {
 
     #[test]
     fn functions_are_within_one_unit_in_the_last_place() {
-        let table: [(&str, fn(f32) -> f32, fn(f64) -> f64, f32, f32); 16] = [
+        type Row = (&'static str, fn(f32) -> f32, fn(f64) -> f64, f32, f32);
+        let table: [Row; 16] = [
             ("sin", sin, f64::sin, -3.2, 3.2),
             ("cos", cos, f64::cos, -3.2, 3.2),
             ("tan", tan, f64::tan, -1.5, 1.5),

@@ -90,7 +90,7 @@ fn random_binaries_are_survived() {
         // A good header and plausible word counts and operations, so that more than the first word is read.
         words.splice(0..0, [spirv::MAGIC_NUMBER, 0x1_0000, 0, 1000, 0]);
         for word in words.iter_mut().skip(5).step_by(3) {
-            *word = (1 + *word % 5) << 16 | *word % 330;
+            *word = ((1 + *word % 5) << 16) | (*word % 330);
         }
         compile_any(&words);
     }
