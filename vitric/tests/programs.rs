@@ -1,0 +1,132 @@
+//! Real programs, unmodified, through the system's loader on this driver: `vulkaninfo`, and `vkcube` in an X server.
+//!
+//! vkcube's last frame is read after its end: the Composite extension keeps a window's pixmap for whoever named it.
+//! The same frame from Mesa's lavapipe is the measure. Needs the Debian packages vulkan-tools, xvfb and
+//! mesa-vulkan-drivers; a missing one is a failure.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use x11rb::connection::Connection;
+use x11rb::protocol::Event;
+use x11rb::protocol::composite::{ConnectionExt as _, Redirect};
+use x11rb::protocol::xproto::{ChangeWindowAttributesAux, ConnectionExt as _, EventMask, ImageFormat, Window};
+use x11rb::rust_connection::RustConnection;
+
+const LAVAPIPE: &str = "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json";
+const FRAMES: &str = "120";
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// An X server of our own, ended with the test.
+struct Server {
+    child: Child,
+    display: String,
+}
+
+impl Server {
+    fn start() -> Server {
+        let mut child = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-screen", "0", "1280x1024x24", "-nolisten", "tcp"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("Xvfb starts");
+        let mut number = String::new();
+        let output = child.stdout.as_mut().expect("Xvfb's output is piped");
+        BufReader::new(output).read_line(&mut number).expect("Xvfb says its display's number");
+        Server { child, display: format!(":{}", number.trim()) }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Waits for the end of a program; one that hangs is killed and fails the test.
+fn finish(mut child: Child) {
+    let start = Instant::now();
+    loop {
+        match child.try_wait().expect("the program can be waited for") {
+            Some(status) => return assert!(status.success(), "the program ended with {status}"),
+            None if start.elapsed() > LIMIT => {
+                let _ = child.kill();
+                panic!("the program did not end in {LIMIT:?}");
+            }
+            None => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
+}
+
+/// The first window that a program maps.
+fn mapped(connection: &RustConnection, child: &mut Child) -> Window {
+    let start = Instant::now();
+    while start.elapsed() < LIMIT {
+        if let Some(Event::MapNotify(event)) = connection.poll_for_event().expect("the X server answers") {
+            return event.window;
+        }
+        assert!(child.try_wait().expect("the program can be waited for").is_none(), "no window before the end");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    panic!("no window in {LIMIT:?}");
+}
+
+/// The last frame that vkcube presents, as width, height and BGRX pixels.
+fn last_frame(mut vkcube: Command) -> (u16, u16, Vec<u8>) {
+    let server = Server::start();
+    let (connection, screen) = RustConnection::connect(Some(&server.display)).expect("the X server can be reached");
+    let root = connection.setup().roots[screen].root;
+    connection.composite_query_version(0, 4).unwrap().reply().expect("the Composite extension");
+    connection.composite_redirect_subwindows(root, Redirect::AUTOMATIC).unwrap().check().unwrap();
+    let events = ChangeWindowAttributesAux::new().event_mask(EventMask::SUBSTRUCTURE_NOTIFY);
+    connection.change_window_attributes(root, &events).unwrap().check().unwrap();
+    let mut child = vkcube.env("DISPLAY", &server.display).stdout(Stdio::null()).spawn().expect("vkcube starts");
+    let window = mapped(&connection, &mut child);
+    let pixmap = connection.generate_id().unwrap();
+    connection.composite_name_window_pixmap(window, pixmap).unwrap().check().expect("the window's pixmap");
+    finish(child);
+    let size = connection.get_geometry(pixmap).unwrap().reply().unwrap();
+    let image = connection.get_image(ImageFormat::Z_PIXMAP, pixmap, 0, 0, size.width, size.height, !0);
+    (size.width, size.height, image.unwrap().reply().unwrap().data)
+}
+
+/// Mean absolute difference over three channels, in steps of 1/255.
+fn difference(a: &[u8], b: &[u8]) -> f64 {
+    let pixels = a.chunks_exact(4).zip(b.chunks_exact(4));
+    let sum: u64 = pixels.flat_map(|(a, b)| (0..3).map(move |i| u64::from(a[i].abs_diff(b[i])))).sum();
+    sum as f64 / (a.len() as f64 * 0.75)
+}
+
+#[test]
+fn vkcube_shows_what_lavapipe_shows() {
+    let mut ours = Command::new(env!("CARGO_BIN_EXE_vitric"));
+    ours.args(["run", "vkcube", "--c", FRAMES]);
+    let mut theirs = Command::new("vkcube");
+    theirs.args(["--c", FRAMES]).env("VK_DRIVER_FILES", LAVAPIPE).env("VK_ICD_FILENAMES", LAVAPIPE);
+    assert!(std::path::Path::new(LAVAPIPE).is_file(), "{LAVAPIPE} is missing (mesa-vulkan-drivers)");
+    let (ours, theirs) = (last_frame(ours), last_frame(theirs));
+    assert_eq!((ours.0, ours.1), (theirs.0, theirs.1));
+    // Not an empty window: many different pixels.
+    let colors: std::collections::HashSet<_> = ours.2.chunks_exact(4).map(|p| [p[0], p[1], p[2]]).collect();
+    assert!(colors.len() > 50, "only {} colours", colors.len());
+    let mean = difference(&ours.2, &theirs.2);
+    assert!(mean < 1.0, "a mean difference of {mean} of 255");
+}
+
+#[test]
+fn vulkaninfo_ends_well_and_names_the_device() {
+    let output = Command::new(env!("CARGO_BIN_EXE_vitric"))
+        .args(["run", "vulkaninfo"])
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .output()
+        .expect("vitric starts");
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{err}");
+    assert!(!err.contains("ERROR"), "{err}");
+    for line in ["PHYSICAL_DEVICE_TYPE_CPU", "Vitric", "VK_KHR_swapchain", "VkPhysicalDeviceLimits"] {
+        assert!(out.contains(line), "vulkaninfo does not mention {line}");
+    }
+}
