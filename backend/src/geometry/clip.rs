@@ -38,6 +38,7 @@ fn between(inside: &Vertex, outside: &Vertex, share: f32) -> Vertex {
     Vertex {
         position: std::array::from_fn(|index| mix(inside.position[index], outside.position[index])),
         point_size: mix(inside.point_size, outside.point_size),
+        culled: 0,
         clip: inside.clip.iter().zip(&outside.clip).map(|(&a, &b)| mix(a, b)).collect(),
         // Integers and flat values are taken from the provoking vertex later, so mixing their bits does no harm.
         varyings: words.map(|(&a, &b)| mix(f32::from_bits(a), f32::from_bits(b)).to_bits()).collect(),

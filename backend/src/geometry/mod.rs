@@ -19,6 +19,8 @@ pub struct Vertex {
     pub point_size: f32,
     /// Signed distances to clip planes; not negative is inside.
     pub clip: smallvec::SmallVec<[f32; 8]>,
+    /// One bit per cull distance that is negative.
+    pub culled: u8,
     /// Words of the fragment program's user inputs, in the order of its input slots.
     pub varyings: smallvec::SmallVec<[u32; 16]>,
 }

@@ -82,8 +82,16 @@ struct Window {
     vertex: Vertex,
 }
 
+/// Whether a cull distance is negative at every vertex.
+fn is_culled(vertices: &[&Vertex]) -> bool {
+    vertices.iter().fold(u8::MAX, |bits, vertex| bits & vertex.culled) != 0
+}
+
 /// Clips, culls and sets up a primitive of 1, 2 or 3 vertices; `emit` gets what is left.
 pub fn set_up(context: &PrimitiveContext<'_>, vertices: &[&Vertex], id: u32, emit: &mut impl FnMut(Primitive)) {
+    if is_culled(vertices) {
+        return;
+    }
     match *vertices {
         [point] => context.point(point, id, emit),
         [a, b] => context.line(a, b, id, emit),
@@ -291,5 +299,19 @@ impl Solver {
         let dx = (rise[0] * self.edges[1][1] - rise[1] * self.edges[0][1]) * self.inverse_area;
         let dy = (rise[1] * self.edges[0][0] - rise[0] * self.edges[1][0]) * self.inverse_area;
         Plane { origin: values[0], dx: dx as f32, dy: dy as f32 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_primitive_is_culled_when_one_distance_is_negative_everywhere() {
+        let vertex = |culled| Vertex { culled, ..Vertex::default() };
+        let [first, second, both] = [0b01, 0b10, 0b11].map(vertex);
+        assert!(is_culled(&[&first, &both, &first]));
+        assert!(!is_culled(&[&first, &second, &both]), "another distance at another vertex");
+        assert!(!is_culled(&[&both, &both, &vertex(0)]));
     }
 }

@@ -31,6 +31,7 @@ struct Routing {
     position: [Option<usize>; 4],
     point_size: Option<usize>,
     clip: SmallVec<[usize; 8]>,
+    cull: SmallVec<[usize; 8]>,
     varyings: SmallVec<[Option<usize>; 16]>,
 }
 
@@ -44,6 +45,7 @@ impl Routing {
             position: std::array::from_fn(|component| builtin(Builtin::Position, component as u32)),
             point_size: builtin(Builtin::PointSize, 0),
             clip: (0..8).map_while(|index| builtin(Builtin::ClipDistance, index)).collect(),
+            cull: (0..8).map_while(|index| builtin(Builtin::CullDistance, index)).collect(),
             varyings,
         }
     }
@@ -54,6 +56,11 @@ impl Routing {
             position: self.position.map(float),
             point_size: self.point_size.map_or(1.0, |slot| f32::from_bits(outputs[slot][lane])),
             clip: self.clip.iter().map(|&slot| f32::from_bits(outputs[slot][lane])).collect(),
+            culled: self
+                .cull
+                .iter()
+                .enumerate()
+                .fold(0, |bits, (index, &slot)| bits | u8::from(f32::from_bits(outputs[slot][lane]) < 0.0) << index),
             varyings: self.varyings.iter().map(|slot| slot.map_or(0, |slot| outputs[slot][lane])).collect(),
         }
     }

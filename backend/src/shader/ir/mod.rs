@@ -7,13 +7,16 @@
 //! the lane. There is no phi: a front end stores to a local in each predecessor.
 
 mod builder;
+mod map;
 mod ops;
 mod text;
 mod verify;
 
 pub use builder::Builder;
+pub(crate) use map::{map_operands, map_results};
 pub use ops::{AtomicOp, BinaryOp, TernaryOp, UnaryOp};
 pub use verify::{VerifyError, verify};
+pub(crate) use verify::{operands, results};
 
 /// A value: one word per lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

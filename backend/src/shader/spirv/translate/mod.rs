@@ -24,7 +24,7 @@ use super::usage::Usage;
 use super::{Error, Result, Specialization};
 use crate::shader::interp::Executable;
 use crate::shader::ir::{Builder, Inst, Local, Table, Type, Value, verify};
-use crate::shader::{Builtin, FragmentFacts, InputSlot, OutputSlot, Program, Resource, Slot};
+use crate::shader::{Builtin, FragmentFacts, InputSlot, OutputSlot, Program, Resource, Slot, passes};
 
 /// Most instructions of a translated program.
 const MAX_INSTRUCTIONS: usize = 1 << 19;
@@ -385,6 +385,8 @@ impl<'a> Translator<'a> {
         let mut function = self.builder.finish();
         function.insts = self.scopes.resolve(function.insts);
         verify(&function).map_err(|error| Error::Unsupported(format!("this control flow ({error})")))?;
+        passes::optimize(&mut function);
+        debug_assert_eq!(verify(&function), Ok(()));
         let mut facts = self.facts;
         facts.early_tests = self.module.mode(point.function, ExecutionMode::EarlyFragmentTests).is_some();
         let inputs = self.inputs.iter().map(|word| InputSlot {
