@@ -18,14 +18,7 @@ use super::runtime::{Bindings, SharedMemory};
 
 pub use wave::Wave;
 
-/// Lanes of a wave.
-pub const WAVE: usize = 16;
-
-/// One word per lane.
-pub type Lanes = [u32; WAVE];
-
-/// One bit per lane.
-pub type Mask = u16;
+pub use super::runtime::kernels::{Lanes, Mask, WAVE};
 
 /// A function prepared for interpretation: every marker knows where to jump.
 #[derive(Debug)]

@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 
 use super::{Environment, Executable, Lanes, Mask, Stop, WAVE, image};
 use crate::shader::Program;
-use crate::shader::ir::{AtomicOp, Inst, InterpolateAt, Space, TernaryOp, UnaryOp, Value};
-use crate::shader::runtime::bindings_perform as perform;
+use crate::shader::ir::{AtomicOp, Inst, InterpolateAt, Space, UnaryOp, Value};
+use crate::shader::runtime::{bindings_perform as perform, kernels};
 
 /// Back edges between two looks at the clock.
 const EDGES_PER_CHECK: u32 = 256;
@@ -90,6 +90,15 @@ impl Wave {
         let code = &program.code;
         while let Some(inst) = code.function.insts.get(self.pc) {
             match inst {
+                Inst::Unary { result, op, a } => self.unary(*result, *op, *a),
+                Inst::Binary { result, op, a, b } => {
+                    let lanes = kernels::binary(*op, self.register(*a), self.register(*b));
+                    self.set(*result, lanes);
+                }
+                Inst::Ternary { result, op, a, b, c } => {
+                    let lanes = kernels::ternary(*op, self.register(*a), self.register(*b), self.register(*c));
+                    self.set(*result, lanes);
+                }
                 Inst::Barrier => {
                     self.pc += 1;
                     return Stop::Barrier;
@@ -98,14 +107,12 @@ impl Wave {
                     if self.end_loop(code, environment) {
                         return Stop::Interrupted;
                     }
+                    continue;
                 }
-                _ => {
-                    if !self.control(code, inst) {
-                        self.execute(code, environment, inst);
-                        self.pc += 1;
-                    }
-                }
+                _ if self.control(code, inst) => continue,
+                _ => self.execute(code, environment, inst),
             }
+            self.pc += 1;
         }
         Stop::Done
     }
@@ -131,7 +138,7 @@ impl Wave {
     }
 
     fn begin_if(&mut self, condition: Value, target: usize) -> usize {
-        let taken = self.active & nonzero(&self.registers[condition.0 as usize]);
+        let taken = self.active & kernels::nonzero(&self.registers[condition.0 as usize]);
         let frame = Frame { entered: self.active, other: self.active & !taken, ..Frame::default() };
         self.frames.push(frame);
         self.active = taken;
@@ -218,24 +225,11 @@ impl Wave {
             *register = lanes;
             return;
         }
-        for lane in 0..WAVE {
-            if self.active >> lane & 1 != 0 {
-                register[lane] = lanes[lane];
-            }
-        }
+        kernels::blend(self.active, register, &lanes);
     }
 
     fn execute(&mut self, code: &Executable, environment: &Environment<'_>, inst: &Inst) {
         match inst {
-            Inst::Unary { result, op, a } => self.unary(*result, *op, *a),
-            Inst::Binary { result, op, a, b } => {
-                let lanes = binary(*op, self.register(*a), self.register(*b));
-                self.set(*result, lanes);
-            }
-            Inst::Ternary { result, op, a, b, c } => {
-                let lanes = ternary(*op, self.register(*a), self.register(*b), self.register(*c));
-                self.set(*result, lanes);
-            }
             Inst::LocalLoad { .. } | Inst::LocalStore { .. } | Inst::TableLoad { .. } => self.local(code, inst),
             Inst::Input { result, slot } => self.set(*result, self.inputs[*slot as usize]),
             Inst::Output { slot, value } => self.output(*slot, *value),
@@ -252,16 +246,14 @@ impl Wave {
 
     fn unary(&mut self, result: Value, op: UnaryOp, a: Value) {
         let a = *self.register(a);
-        let lanes = if op.is_derivative() { derivative(op, &a) } else { a.map(|word| op.apply(word)) };
+        let lanes = if op.is_derivative() { derivative(op, &a) } else { kernels::unary(op, &a) };
         self.set(result, lanes);
     }
 
     fn output(&mut self, slot: u32, value: Value) {
         let lanes = *self.register(value);
         let output = &mut self.outputs[slot as usize];
-        for lane in lanes_of(self.active) {
-            output[lane] = lanes[lane];
-        }
+        kernels::blend(self.active, output, &lanes);
     }
 
     fn local(&mut self, code: &Executable, inst: &Inst) {
@@ -276,13 +268,8 @@ impl Wave {
                 self.set(*result, lanes);
             }
             Inst::LocalStore { local, base, index, value } => {
-                let (first, words) = self.local_range(code, local.0);
-                for lane in lanes_of(self.active) {
-                    let word = base.wrapping_add(index.map_or(0, |index| self.lane(index, lane)));
-                    if word < words {
-                        self.locals[(first + word) as usize][lane] = self.lane(*value, lane);
-                    }
-                }
+                let range = self.local_range(code, local.0);
+                self.local_store(range, *base, *index, *value);
             }
             Inst::TableLoad { result, table, index } => {
                 let words = &code.function.tables[table.0 as usize];
@@ -290,6 +277,22 @@ impl Wave {
                 self.set(*result, lanes);
             }
             _ => {}
+        }
+    }
+
+    fn local_store(&mut self, (first, words): (u32, u32), base: u32, index: Option<Value>, value: Value) {
+        let lanes = &self.registers[value.0 as usize];
+        let Some(index) = index else {
+            if base < words {
+                kernels::blend(self.active, &mut self.locals[(first + base) as usize], lanes);
+            }
+            return;
+        };
+        for lane in lanes_of(self.active) {
+            let word = base.wrapping_add(self.registers[index.0 as usize][lane]);
+            if word < words {
+                self.locals[(first + word) as usize][lane] = lanes[lane];
+            }
         }
     }
 
@@ -320,10 +323,7 @@ impl Wave {
     fn memory(&mut self, environment: &Environment<'_>, inst: &Inst) {
         match inst {
             Inst::Load { result, space, offset } => {
-                let mut lanes = [0; WAVE];
-                for lane in lanes_of(self.active) {
-                    lanes[lane] = self.load(environment, *space, self.lane(*offset, lane), lane);
-                }
+                let lanes = self.load_lanes(environment, *space, *offset);
                 self.set(*result, lanes);
             }
             Inst::Store { space, offset, value } => {
@@ -351,6 +351,33 @@ impl Wave {
         element.map_or(0, |element| self.lane(element, lane))
     }
 
+    /// A word that is the same in all active lanes.
+    fn uniform(&self, value: Value) -> Option<u32> {
+        let lanes = self.register(value);
+        let word = lanes[self.active.trailing_zeros() as usize % WAVE];
+        (kernels::differing(lanes, word) & self.active == 0).then_some(word)
+    }
+
+    /// Loads for the active lanes: once when all of them load the same word, else lane by lane.
+    fn load_lanes(&self, environment: &Environment<'_>, space: Space, offset: Value) -> Lanes {
+        let mut lanes = [0; WAVE];
+        if self.active == 0 {
+            return lanes;
+        }
+        let same_buffer = match space {
+            Space::Buffer { element: Some(element), .. } => self.uniform(element).is_some(),
+            _ => true,
+        };
+        if let (true, Some(offset)) = (same_buffer, self.uniform(offset)) {
+            return [self.load(environment, space, offset, self.active.trailing_zeros() as usize); WAVE];
+        }
+        for lane in lanes_of(self.active) {
+            lanes[lane] = self.load(environment, space, self.lane(offset, lane), lane);
+        }
+        lanes
+    }
+
+    #[inline]
     fn load(&self, environment: &Environment<'_>, space: Space, offset: u32, lane: usize) -> u32 {
         match space {
             Space::Buffer { resource, element } => {
@@ -402,10 +429,6 @@ fn push_word(push: &[u8], offset: u32) -> u32 {
     bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-fn nonzero(lanes: &Lanes) -> Mask {
-    lanes.iter().enumerate().fold(0, |mask, (lane, &word)| mask | Mask::from(word != 0) << lane)
-}
-
 /// The lanes of a mask, ascending.
 pub(super) fn lanes_of(mask: Mask) -> impl Iterator<Item = usize> {
     let mut rest = mask;
@@ -430,30 +453,4 @@ fn derivative(op: UnaryOp, a: &Lanes) -> Lanes {
             _ => difference(quad + 2, quad),
         }
     })
-}
-
-macro_rules! per_operation {
-    ($op:expr, [$($common:ident),+], $enum:ident, |$chosen:ident| $body:expr) => {
-        match $op {
-            $($enum::$common => { let $chosen = $enum::$common; $body })+
-            $chosen => $body,
-        }
-    };
-}
-
-/// One loop per common operation, so that each is vectorised.
-fn binary(op: crate::shader::ir::BinaryOp, a: &Lanes, b: &Lanes) -> Lanes {
-    use crate::shader::ir::BinaryOp;
-    per_operation!(
-        op,
-        [FAdd, FSub, FMul, FDiv, FMin, FMax, FLt, FLe, IAdd, ISub, IMul, And, Or, Shl, IEq, ULt, SLt],
-        BinaryOp,
-        |chosen| std::array::from_fn(|lane| chosen.apply(a[lane], b[lane]))
-    )
-}
-
-fn ternary(op: TernaryOp, a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes {
-    per_operation!(op, [Select, SelectFloat, Fma], TernaryOp, |chosen| std::array::from_fn(
-        |lane| chosen.apply(a[lane], b[lane], c[lane])
-    ))
 }

@@ -101,6 +101,51 @@ pub fn extract_signed(a: u32, offset: u32, count: u32) -> u32 {
     (((extract_unsigned(a, offset, count) << shift) as i32) >> shift) as u32
 }
 
+/// `x` rounded to an integer, ties to even, without a library call: adding 1.5 * 2^52 leaves no fraction bits.
+fn round_even(x: f64) -> f64 {
+    const NO_FRACTION: f64 = 6_755_399_441_055_744.0;
+    if x.abs() < 1e15 { (x + NO_FRACTION) - NO_FRACTION } else { x.round_ties_even() }
+}
+
+/// 1 / n!, from n = 13 down to 0.
+const EXP_SERIES: [f64; 14] = {
+    let mut series = [1.0; 14];
+    let (mut n, mut factorial) = (1, 1.0);
+    while n < 14 {
+        factorial *= n as f64;
+        series[13 - n] = 1.0 / factorial;
+        n += 1;
+    }
+    series
+};
+
+/// 1 / (2n + 1), from n = `N` - 1 down to 0.
+const fn odd_reciprocals<const N: usize>() -> [f64; N] {
+    let mut series = [0.0; N];
+    let mut n = 0;
+    while n < N {
+        series[N - 1 - n] = 1.0 / (2 * n + 1) as f64;
+        n += 1;
+    }
+    series
+}
+
+/// Of log and atan: 1, 1/3, 1/5 and so on, the last first.
+const LOG_SERIES: [f64; 11] = odd_reciprocals();
+const ATAN_SERIES: [f64; 13] = odd_reciprocals();
+
+/// Factors between successive terms of sine and cosine, the last first.
+const SIN_COS_SERIES: [(f64, f64); 9] = {
+    let mut series = [(0.0, 0.0); 9];
+    let mut n = 1;
+    while n <= 9 {
+        let k = 2.0 * n as f64;
+        series[9 - n] = (1.0 / (k * (k + 1.0)), 1.0 / (k * (k - 1.0)));
+        n += 1;
+    }
+    series
+};
+
 fn exp2_f64(x: f64) -> f64 {
     if x.is_nan() {
         return x;
@@ -111,12 +156,12 @@ fn exp2_f64(x: f64) -> f64 {
     if x < -1000.0 {
         return 0.0;
     }
-    let whole = x.round_ties_even();
+    let whole = round_even(x);
     let t = (x - whole) * LN_2;
     // Taylor series of e^t for |t| <= 0.35.
-    let mut sum = 1.0;
-    for n in (1..=13).rev() {
-        sum = 1.0 + sum * t / f64::from(n);
+    let mut sum = 0.0;
+    for coefficient in EXP_SERIES {
+        sum = sum * t + coefficient;
     }
     sum * power_of_two(whole as i32)
 }
@@ -142,8 +187,8 @@ fn log2_f64(x: f64) -> f64 {
     let t = (mantissa - 1.0) / (mantissa + 1.0);
     let square = t * t;
     let mut sum = 0.0;
-    for n in (0..=10).rev() {
-        sum = sum * square + 1.0 / f64::from(2 * n + 1);
+    for coefficient in LOG_SERIES {
+        sum = sum * square + coefficient;
     }
     f64::from(exponent) + 2.0 * t * sum * LOG2_E
 }
@@ -182,18 +227,19 @@ fn sin_cos(a: f32) -> (f64, f64) {
     if !x.is_finite() {
         return (f64::NAN, f64::NAN);
     }
-    let turns = (x / FRAC_PI_2).round_ties_even();
-    // The second constant is what FRAC_PI_2 lacks of a half turn's half.
-    let t = (x - turns * FRAC_PI_2) - turns * 6.123_233_995_736_766e-17;
+    let turns = round_even(x / FRAC_PI_2);
+    // The second constant is what FRAC_PI_2 lacks of a half turn's half. Of angles so large that nothing is left of the
+    // fraction, the result is at least a sine and a cosine.
+    let t = ((x - turns * FRAC_PI_2) - turns * 6.123_233_995_736_766e-17).clamp(-0.786, 0.786);
     let square = t * t;
     let (mut sine, mut cosine) = (1.0, 1.0);
-    for n in (1..=9).rev() {
-        let k = f64::from(2 * n);
-        sine = 1.0 - sine * square / (k * (k + 1.0));
-        cosine = 1.0 - cosine * square / (k * (k - 1.0));
+    for (of_sine, of_cosine) in SIN_COS_SERIES {
+        sine = 1.0 - sine * square * of_sine;
+        cosine = 1.0 - cosine * square * of_cosine;
     }
     let sine = sine * t;
-    match turns.rem_euclid(4.0) as i32 {
+    // The conversion saturates where every number is a multiple of 4 and a sine means nothing any more.
+    match turns as i64 & 3 {
         0 => (sine, cosine),
         1 => (cosine, -sine),
         2 => (-sine, -cosine),
@@ -229,8 +275,8 @@ fn atan_f64(x: f64) -> f64 {
     }
     let square = t * t;
     let mut sum = 0.0;
-    for n in (0..=12).rev() {
-        sum = 1.0 / f64::from(2 * n + 1) - sum * square;
+    for coefficient in ATAN_SERIES {
+        sum = coefficient - sum * square;
     }
     let angle = 4.0 * t * sum;
     (if inverted { FRAC_PI_2 - angle } else { angle }).copysign(x)

@@ -2,6 +2,7 @@
 
 mod bindings;
 mod descriptor;
+pub mod kernels;
 pub mod math;
 
 pub use bindings::{Bindings, Bound, SharedMemory, perform as bindings_perform};

@@ -1,0 +1,210 @@
+//! Whole-wave kernels: one operation over the 16 lanes of a wave, in one loop per operation, so that the compiler turns
+//! each into vector code.
+//!
+//! Every kernel exists twice, from one source: for the machine's baseline, and for AVX2 with FMA. Both do the same IEEE
+//! operations in the same order, so results are the same bits; what differs is that a wave then fits two registers, and that
+//! roundings and fused multiply-adds are instructions instead of calls.
+
+use crate::shader::ir::{BinaryOp, TernaryOp, UnaryOp};
+
+/// Lanes of a wave.
+pub const WAVE: usize = 16;
+
+/// One word per lane.
+pub type Lanes = [u32; WAVE];
+
+/// One bit per lane.
+pub type Mask = u16;
+
+/// Runs `$body` with `$chosen` a constant for the listed operations, so that each gets a loop of its own.
+macro_rules! per_operation {
+    ($op:expr, $enum:ident [$($common:ident),+], |$chosen:ident| $body:expr) => {
+        match $op {
+            $($enum::$common => { let $chosen = $enum::$common; $body })+
+            $chosen => $body,
+        }
+    };
+}
+
+#[inline(always)]
+fn each(apply: impl Fn(usize) -> u32) -> Lanes {
+    let mut out = [0; WAVE];
+    for (lane, word) in out.iter_mut().enumerate() {
+        *word = apply(lane);
+    }
+    out
+}
+
+#[inline(always)]
+fn unary_lanes(op: UnaryOp, a: &Lanes) -> Lanes {
+    per_operation!(
+        op,
+        UnaryOp [
+            Copy, AsFloat, AsBool, LogicalNot, INeg, BitNot, SAbs, FNeg, FAbs, FSign, Floor, Ceil, Trunc, RoundEven, Fract,
+            Sqrt, InverseSqrt, FToS, FToU, SToF, UToF, IsNan, IsInf
+        ],
+        |chosen| each(|lane| chosen.apply(a[lane]))
+    )
+}
+
+#[inline(always)]
+fn binary_lanes(op: BinaryOp, a: &Lanes, b: &Lanes) -> Lanes {
+    per_operation!(
+        op,
+        BinaryOp [
+            IAdd, ISub, IMul, And, Or, Xor, Shl, ShrLogical, ShrArithmetic, SMin, SMax, UMin, UMax, IEq, INe, SLt, SLe, ULt,
+            ULe, LogicalAnd, LogicalOr, LogicalEq, LogicalNe, FAdd, FSub, FMul, FDiv, FMin, FMax, FEq, FNe, FLt, FLe, FMod,
+            Step
+        ],
+        |chosen| each(|lane| chosen.apply(a[lane], b[lane]))
+    )
+}
+
+#[inline(always)]
+fn ternary_lanes(op: TernaryOp, a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes {
+    per_operation!(
+        op,
+        TernaryOp [Select, SelectFloat, SelectBool, Fma],
+        |chosen| each(|lane| chosen.apply(a[lane], b[lane], c[lane]))
+    )
+}
+
+#[inline(always)]
+fn blend_lanes(mask: Mask, old: &mut Lanes, new: &Lanes) {
+    for lane in 0..WAVE {
+        let keep = (u32::from(mask) >> lane & 1).wrapping_sub(1);
+        old[lane] = (old[lane] & keep) | (new[lane] & !keep);
+    }
+}
+
+#[inline(always)]
+fn nonzero_lanes(lanes: &Lanes) -> Mask {
+    let mut bits = [0u32; WAVE];
+    for lane in 0..WAVE {
+        bits[lane] = u32::from(lanes[lane] != 0) << lane;
+    }
+    bits.iter().fold(0, |all, bit| all | bit) as Mask
+}
+
+#[inline(always)]
+fn differing_lanes(lanes: &Lanes, word: u32) -> Mask {
+    nonzero_lanes(&each(|lane| lanes[lane] ^ word))
+}
+
+/// Declares the public kernel and its AVX2 twin.
+macro_rules! kernel {
+    ($(#[$doc:meta])* $name:ident, $wide:ident, $source:ident, ($($arg:ident: $ty:ty),+) $(-> $result:ty)?) => {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,fma")]
+        fn $wide($($arg: $ty),+) $(-> $result)? {
+            $source($($arg),+)
+        }
+
+        $(#[$doc])*
+        #[inline]
+        pub fn $name($($arg: $ty),+) $(-> $result)? {
+            #[cfg(target_arch = "x86_64")]
+            if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+                // SAFETY: the machine has the features that the function is compiled for; it needs nothing else.
+                return unsafe { $wide($($arg),+) };
+            }
+            $source($($arg),+)
+        }
+    };
+}
+
+kernel!(
+    /// `op(a)` in every lane; derivatives are 0, they need the quad.
+    unary, unary_wide, unary_lanes, (op: UnaryOp, a: &Lanes) -> Lanes
+);
+kernel!(
+    /// `op(a, b)` in every lane.
+    binary, binary_wide, binary_lanes, (op: BinaryOp, a: &Lanes, b: &Lanes) -> Lanes
+);
+kernel!(
+    /// `op(a, b, c)` in every lane.
+    ternary, ternary_wide, ternary_lanes, (op: TernaryOp, a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes
+);
+kernel!(
+    /// Replaces the lanes of `old` that are in `mask` by those of `new`.
+    blend, blend_wide, blend_lanes, (mask: Mask, old: &mut Lanes, new: &Lanes)
+);
+kernel!(
+    /// The lanes that are not 0.
+    nonzero, nonzero_wide, nonzero_lanes, (lanes: &Lanes) -> Mask
+);
+kernel!(
+    /// The lanes that are not `word`.
+    differing, differing_wide, differing_lanes, (lanes: &Lanes, word: u32) -> Mask
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Words of every kind: small integers, floats of every size, NaN, infinities, anything.
+    fn word() -> impl Strategy<Value = u32> {
+        prop_oneof![
+            0u32..40,
+            any::<f32>().prop_map(f32::to_bits),
+            (-100.0f32..100.0).prop_map(f32::to_bits),
+            any::<u32>(),
+            prop::sample::select(vec![0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0x8000_0000, 0xffff_ffff, 0x7fff_ffff, 1]),
+        ]
+    }
+
+    fn lanes() -> impl Strategy<Value = Lanes> {
+        prop::array::uniform16(word())
+    }
+
+    /// The same bits, or both NaN: which NaN comes out of an operation on two is not defined.
+    fn same(a: u32, b: u32, is_float: bool) -> bool {
+        a == b || (is_float && f32::from_bits(a).is_nan() && f32::from_bits(b).is_nan())
+    }
+
+    proptest! {
+        #[test]
+        fn every_kernel_computes_what_the_folder_computes(a in lanes(), b in lanes(), c in lanes()) {
+            use crate::shader::ir::Type;
+            for &op in UnaryOp::ALL {
+                let (all, baseline) = (unary(op, &a), unary_lanes(op, &a));
+                for lane in 0..WAVE {
+                    let expected = op.apply(a[lane]);
+                    let is_float = op.result() == Type::F32;
+                    prop_assert!(same(all[lane], expected, is_float), "{op:?} {:#x}: {:#x} {expected:#x}", a[lane], all[lane]);
+                    prop_assert!(same(baseline[lane], expected, is_float), "{op:?} {:#x}", a[lane]);
+                }
+            }
+            for &op in BinaryOp::ALL {
+                let (all, baseline) = (binary(op, &a, &b), binary_lanes(op, &a, &b));
+                for lane in 0..WAVE {
+                    let expected = op.apply(a[lane], b[lane]);
+                    let is_float = op.result() == Type::F32;
+                    prop_assert!(same(all[lane], expected, is_float), "{op:?} {:#x} {:#x}", a[lane], b[lane]);
+                    prop_assert!(same(baseline[lane], expected, is_float), "{op:?} {:#x} {:#x}", a[lane], b[lane]);
+                }
+            }
+            for &op in TernaryOp::ALL {
+                let (all, baseline) = (ternary(op, &a, &b, &c), ternary_lanes(op, &a, &b, &c));
+                for lane in 0..WAVE {
+                    let expected = op.apply(a[lane], b[lane], c[lane]);
+                    let is_float = op.result() == Type::F32;
+                    prop_assert!(same(all[lane], expected, is_float), "{op:?} {:#x} {:#x} {:#x}", a[lane], b[lane], c[lane]);
+                    prop_assert!(same(baseline[lane], expected, is_float), "{op:?} {:#x}", a[lane]);
+                }
+            }
+        }
+
+        #[test]
+        fn masks_and_blends_agree_with_lane_by_lane(mask in any::<u16>(), a in lanes(), b in lanes()) {
+            let mut out = a;
+            blend(mask, &mut out, &b);
+            let picked: Lanes = std::array::from_fn(|lane| if mask >> lane & 1 != 0 { b[lane] } else { a[lane] });
+            prop_assert_eq!(out, picked);
+            let truth: Lanes = std::array::from_fn(|lane| u32::from(mask >> lane & 1) * 0x8000_0000);
+            prop_assert_eq!(nonzero(&truth), mask);
+            prop_assert_eq!(differing(&truth, 0x8000_0000), !mask);
+        }
+    }
+}
