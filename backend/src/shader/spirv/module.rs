@@ -1,6 +1,6 @@
 //! A module's tables: types, constants, decorations, entry points, variables, functions.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use spirv::{Decoration, Dim, ExecutionMode, ExecutionModel, Op, StorageClass};
 
@@ -11,6 +11,8 @@ use super::{Error, Result};
 pub(super) const MAX_NESTING: u32 = 64;
 /// Most words of one flattened value.
 pub(super) const MAX_WORDS: u32 = 1 << 16;
+/// Most decorations that groups give to targets.
+const MAX_GROUPED: usize = 1 << 18;
 
 /// A type.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +87,10 @@ pub struct Module {
     pub(super) functions: HashMap<u32, Function>,
     decorations: HashMap<(u32, Option<u32>), Decorations>,
     pub(super) glsl: Option<u32>,
+    /// Decorations that came from groups: bounded, as groups multiply.
+    grouped: usize,
+    /// Extended instruction sets that mean nothing to the program.
+    pub(super) non_semantic: HashSet<u32>,
 }
 
 impl Module {
@@ -107,8 +113,11 @@ impl Module {
     fn global(&mut self, inst: Instruction) -> Result<()> {
         match inst.op {
             Op::ExtInstImport => {
-                if inst.string(1)?.0 == "GLSL.std.450" {
+                let (name, _) = inst.string(1)?;
+                if name == "GLSL.std.450" {
                     self.glsl = Some(inst.word(0)?);
+                } else if name.starts_with("NonSemantic.") {
+                    self.non_semantic.insert(inst.word(0)?);
                 }
             }
             Op::EntryPoint => self.entry_point(&inst)?,
@@ -120,6 +129,8 @@ impl Module {
             Op::Capability => check_capability(inst.word(0)?)?,
             Op::Decorate => self.decorate((inst.word(0)?, None), &inst, 1)?,
             Op::MemberDecorate => self.decorate((inst.word(0)?, Some(inst.word(1)?)), &inst, 2)?,
+            Op::GroupDecorate => self.decorate_group(&inst, 1)?,
+            Op::GroupMemberDecorate => self.decorate_group(&inst, 2)?,
             Op::Variable => {
                 let class = storage_class(inst.word(2)?)?;
                 self.variables.push((inst.word(1)?, inst.word(0)?, class, inst.words.get(3).copied()));
@@ -155,6 +166,20 @@ impl Module {
     fn decorate(&mut self, target: (u32, Option<u32>), inst: &Instruction, at: usize) -> Result<()> {
         if let Some(decoration) = Decoration::from_u32(inst.word(at)?) {
             self.decorations.entry(target).or_default().push((decoration, inst.rest(at + 1).to_vec()));
+        }
+        Ok(())
+    }
+
+    /// Gives a group's decorations to its targets: ids, or with `width` 2 pairs of a structure and a member.
+    fn decorate_group(&mut self, inst: &Instruction, width: usize) -> Result<()> {
+        let group = self.decorations.get(&(inst.word(0)?, None)).cloned().unwrap_or_default();
+        self.grouped += group.len().saturating_mul(inst.words.len());
+        if self.grouped > MAX_GROUPED {
+            return Err(Error::Unsupported("this many decorations".into()));
+        }
+        for target in inst.rest(1).chunks_exact(width) {
+            let target = (target[0], target.get(1).copied());
+            self.decorations.entry(target).or_default().extend(group.iter().cloned());
         }
         Ok(())
     }

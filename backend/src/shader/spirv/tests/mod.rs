@@ -204,3 +204,59 @@ fn unwritten_members_of_the_builtin_block_are_no_outputs() {
     let position = |component| crate::shader::Slot::Builtin(crate::shader::Builtin::Position, component);
     assert_eq!(bare.outputs.iter().map(|output| output.slot).collect::<Vec<_>>(), [0, 1, 2, 3].map(position));
 }
+
+/// A module with a compute entry point `main` (id 1), from declarations and a body.
+fn assemble(declarations: &[(spirv::Op, &[u32])], body: &[(spirv::Op, &[u32])]) -> Vec<u32> {
+    use spirv::Op;
+    let name = u32::from_le_bytes(*b"main");
+    let mut words = vec![spirv::MAGIC_NUMBER, 0x1_0000, 0, 1000, 0];
+    let mut push = |&(op, operands): &(Op, &[u32])| {
+        words.push((operands.len() as u32 + 1) << 16 | op as u32);
+        words.extend_from_slice(operands);
+    };
+    push(&(Op::EntryPoint, &[5, 1, name, 0]));
+    push(&(Op::ExecutionMode, &[1, spirv::ExecutionMode::LocalSize as u32, 1, 1, 1]));
+    push(&(Op::TypeVoid, &[2]));
+    push(&(Op::TypeFunction, &[3, 2]));
+    declarations.iter().for_each(&mut push);
+    push(&(Op::Function, &[2, 1, 0, 3]));
+    push(&(Op::Label, &[4]));
+    body.iter().for_each(&mut push);
+    push(&(Op::Return, &[]));
+    push(&(Op::FunctionEnd, &[]));
+    words
+}
+
+#[test]
+fn structures_that_double_at_every_level_end() {
+    use spirv::Op;
+    for leaf in [Op::TypeStruct, Op::TypeBool] {
+        let mut operands: Vec<Vec<u32>> = vec![vec![100]];
+        operands.extend((101..150).map(|id| vec![id, id - 1, id - 1]));
+        let types = operands.iter().enumerate();
+        let types = types.map(|(index, words)| (if index == 0 { leaf } else { Op::TypeStruct }, words.as_slice()));
+        let words = assemble(&types.collect::<Vec<_>>(), &[(Op::Undef, &[149, 200])]);
+        let compiled = compile(&parse(&words).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, &Vec::new());
+        assert_eq!(compiled.is_ok(), leaf == Op::TypeStruct, "{leaf:?}: {:?}", compiled.err());
+    }
+}
+
+#[test]
+fn groups_of_decorations_reach_their_targets() {
+    use spirv::Op;
+    let binding = spirv::Decoration::Binding as u32;
+    let words = assemble(
+        &[
+            (Op::Decorate, &[50, binding, 7]),
+            (Op::DecorationGroup, &[50]),
+            (Op::GroupDecorate, &[50, 60, 61]),
+            (Op::GroupMemberDecorate, &[50, 62, 3]),
+        ],
+        &[],
+    );
+    let module = parse(&words).unwrap();
+    for target in [(60, None), (61, None), (62, Some(3))] {
+        assert_eq!(module.decoration_word(target, spirv::Decoration::Binding), Some(7), "{target:?}");
+    }
+    assert_eq!(module.decoration_word((62, None), spirv::Decoration::Binding), None);
+}

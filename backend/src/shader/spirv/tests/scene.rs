@@ -82,8 +82,24 @@ impl Scene {
     }
 
     /// Runs the workgroup and returns the first buffer of each of some bindings.
+    ///
+    /// A shader that is committed as `spirv-opt -O` leaves it, too (`FILE.opt.spv`: phis instead of variables), runs both
+    /// ways, and must do the same.
     pub(super) fn run_and_read(self, bindings: &[u32]) -> Vec<Vec<u32>> {
-        let module = parse(&shader(self.file)).unwrap();
+        let before: Vec<Vec<u8>> = self.buffers.values().map(|buffer| bytes_of(buffer)).collect();
+        let plain = self.run_file(self.file, bindings);
+        let optimized = self.file.replace(".spv", ".opt.spv");
+        if shader_path(&optimized).exists() {
+            for (buffer, bytes) in self.buffers.values().zip(&before) {
+                buffer.write(0, bytes);
+            }
+            assert!(plain == self.run_file(&optimized, bindings), "{optimized} does something else");
+        }
+        plain
+    }
+
+    fn run_file(&self, file: &str, bindings: &[u32]) -> Vec<Vec<u32>> {
+        let module = parse(&shader(file)).unwrap();
         let program = compile(&module, "main", vk::ShaderStageFlags::COMPUTE, &self.specialization).unwrap();
         let bound = |resource: &crate::shader::Resource| {
             let all = self.descriptors.get(&resource.binding).into_iter().flatten();
@@ -95,16 +111,23 @@ impl Scene {
     }
 }
 
-fn words_of(buffer: &Buffer) -> Vec<u32> {
+fn bytes_of(buffer: &Buffer) -> Vec<u8> {
     let mut bytes = vec![0; SIZE as usize];
     buffer.read(0, &mut bytes);
-    bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
+    bytes
+}
+
+fn words_of(buffer: &Buffer) -> Vec<u32> {
+    bytes_of(buffer).chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
+}
+
+fn shader_path(file: &str) -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/shaders").join(file)
 }
 
 /// The words of a committed shader.
 pub(super) fn shader(file: &str) -> Vec<u32> {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/shaders").join(file);
-    let bytes = std::fs::read(path).unwrap();
+    let bytes = std::fs::read(shader_path(file)).unwrap();
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
 }
 

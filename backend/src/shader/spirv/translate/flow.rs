@@ -104,6 +104,7 @@ impl<'a> Translator<'a> {
     fn store_phis(&mut self, body: &Body<'a>, from: &Block, to: u32) -> Result<()> {
         for inst in block(body.function, to)?.insts.iter().take_while(|inst| inst.op == Op::Phi) {
             let pairs = inst.rest(2).chunks_exact(2);
+            self.spend(pairs.len() / 16 + 1)?;
             let Some(pair) = pairs.into_iter().find(|pair| pair[1] == from.label) else { continue };
             let local = *body.phis.get(&inst.word(1)?).ok_or(Error::Malformed("an unknown phi"))?;
             let words = self.words(pair[0])?;
@@ -291,6 +292,7 @@ impl<'a> Translator<'a> {
         let merge = block.merge.ok_or(Error::Malformed("a switch without a merge block"))?;
         let selector = self.word(inst.word(0)?)?;
         let cases = cases(body.function, inst)?;
+        self.spend(cases.len() * cases.len() / 16)?;
         let scope = self.scopes.open(&mut self.builder, Inst::Block);
         self.scopes.targets.push(Target { label: merge, exit: Exit::Break(scope), flag: None });
         let fell = self.builder.local(1);
@@ -298,8 +300,13 @@ impl<'a> Translator<'a> {
         self.builder.local_store(fell, 0, None, zero);
         let matches: Vec<Value> = cases.iter().map(|case| self.matches(selector, case, &cases)).collect();
         for (index, (case, &matched)) in cases.iter().zip(&matches).enumerate() {
-            let next = cases.get(index + 1).map(|case| case.label);
-            self.case(body, block, case.label, matched, (fell, next, merge))?;
+            if self.is_exit(case.label, None) {
+                self.exit_if(body, block, matched, case.label)?;
+                continue;
+            }
+            // Cases that leave the switch at once are not fallen into.
+            let next = cases[index + 1..].iter().map(|case| case.label).find(|&label| !self.is_exit(label, None));
+            self.case(body, block, case.label, matched, (fell, next))?;
         }
         self.scopes.targets.pop();
         self.builder.push(Inst::EndBlock);
@@ -312,8 +319,9 @@ impl<'a> Translator<'a> {
         block: &'a Block,
         label: u32,
         matched: Value,
-        (fell, next, merge): (Local, Option<u32>, u32),
+        (fell, next): (Local, FallThrough),
     ) -> Result<()> {
+        self.store_matched_phis(body, block, label, matched)?;
         let word = self.builder.local_load(fell, 0, None, Type::I32);
         let through = self.builder.unary(UnaryOp::AsBool, word);
         let condition = self.builder.binary(BinaryOp::LogicalOr, matched, through);
@@ -321,24 +329,28 @@ impl<'a> Translator<'a> {
         let scope = self.scopes.open(&mut self.builder, Inst::Block);
         let zero = self.builder.int(0);
         self.builder.local_store(fell, 0, None, zero);
-        let target = next.filter(|&next| next != merge);
-        if let Some(label) = target {
+        if let Some(label) = next {
             self.scopes.targets.push(Target { label, exit: Exit::Break(scope), flag: Some(fell) });
         }
-        // Lanes that matched another case's phis must not be disturbed: phis are stored under this lane mask.
-        self.store_phis(body, block, label)?;
-        if label == merge {
-            self.branch(body, block, label, None)?;
-        } else {
-            body.depth += 1;
-            self.chain(body, label, target)?;
-            body.depth -= 1;
-        }
-        if target.is_some() {
+        body.depth += 1;
+        self.chain(body, label, next)?;
+        body.depth -= 1;
+        if next.is_some() {
             self.scopes.targets.pop();
         }
         self.builder.push(Inst::EndBlock);
         self.builder.push(Inst::EndIf);
+        Ok(())
+    }
+
+    /// Stores the phis of a case for the lanes that come from the switch: those that fall through stored theirs on the way.
+    fn store_matched_phis(&mut self, body: &Body<'a>, block: &Block, label: u32, matched: Value) -> Result<()> {
+        let has_phis = self::block(body.function, label)?.insts.first().is_some_and(|inst| inst.op == Op::Phi);
+        if has_phis {
+            self.builder.push(Inst::If { condition: matched });
+            self.store_phis(body, block, label)?;
+            self.builder.push(Inst::EndIf);
+        }
         Ok(())
     }
 

@@ -150,6 +150,10 @@ impl<'a> Translator<'a> {
     }
 
     fn append_scalars(&self, ty: u32, out: &mut Vec<Type>) -> Result<()> {
+        // Sized first, so that neither a hostile length nor empty structures without end are walked.
+        if self.words_of(ty)? == 0 {
+            return Ok(());
+        }
         let (part, count) = match self.module.ty(ty)? {
             Ty::Vector(part, count) | Ty::Matrix(part, count) => (*part, *count),
             Ty::Array(part, length) => (*part, self.constants.length(*length)?),
@@ -159,10 +163,6 @@ impl<'a> Translator<'a> {
                 return Ok(());
             }
         };
-        // Sized first, so that a hostile length is refused before anything is appended.
-        if self.words_of(ty)? == 0 {
-            return Ok(());
-        }
         (0..count).try_for_each(|_| self.append_scalars(part, out))
     }
 
@@ -213,30 +213,27 @@ impl<'a> Translator<'a> {
         self.facts.writes_depth |= has(Builtin::FragDepth);
         self.facts.writes_sample_mask |= has(Builtin::SampleMask);
         let local = self.new_local(words.len() as u32)?;
-        for (index, word) in words.into_iter().enumerate() {
-            if self.is_written(id, ty, index as u32)? {
-                self.output_words.push((local, index as u32));
-                self.outputs.push(word);
-            }
+        let written = self.written(id, ty, words.len())?;
+        for (index, word) in words.into_iter().enumerate().filter(|(index, _)| written[*index]) {
+            self.output_words.push((local, index as u32));
+            self.outputs.push(word);
         }
         self.initialize(Base::Local(local), ty, initializer)?;
         Ok(Base::Local(local))
     }
 
-    /// Whether a word of an output is in use: built-in blocks are declared whole, however little of them is written.
-    fn is_written(&self, id: u32, ty: u32, word: u32) -> Result<bool> {
-        let Ty::Struct(members) = self.module.ty(ty)? else { return Ok(true) };
-        let mut first = 0;
+    /// Which words of an output are in use: built-in blocks are declared whole, however little of them is written.
+    fn written(&self, id: u32, ty: u32, words: usize) -> Result<Vec<bool>> {
+        let Ty::Struct(members) = self.module.ty(ty)? else { return Ok(vec![true; words]) };
+        let mut out = Vec::with_capacity(words);
         for (index, &member) in members.iter().enumerate() {
-            let words = self.words_of(member)?;
-            if (first..first + words).contains(&word) {
-                let builtin = self.module.has((ty, Some(index as u32)), Decoration::BuiltIn);
-                let scalar = |id| self.constants.scalar(id);
-                return Ok(!builtin || self.usage.uses_member(id, index as u32, scalar));
-            }
-            first += words;
+            let builtin = self.module.has((ty, Some(index as u32)), Decoration::BuiltIn);
+            let scalar = |id| self.constants.scalar(id);
+            let used = !builtin || self.usage.uses_member(id, index as u32, scalar);
+            out.resize(out.len() + self.words_of(member)? as usize, used);
         }
-        Ok(true)
+        out.resize(words, true);
+        Ok(out)
     }
 
     fn declare_shared(&mut self, ty: u32) -> Result<Base> {
