@@ -9,12 +9,16 @@
 mod builder;
 mod map;
 mod ops;
+mod parse;
+mod strict;
 mod text;
 mod verify;
 
 pub use builder::Builder;
 pub(crate) use map::{map_operands, map_results};
 pub use ops::{AtomicOp, BinaryOp, TernaryOp, UnaryOp};
+pub use parse::{ParseError, parse};
+pub use strict::verify_strictly;
 pub use verify::{VerifyError, verify};
 pub(crate) use verify::{operands, results};
 
@@ -305,3 +309,6 @@ pub struct Function {
     /// Constant arrays.
     pub tables: Vec<Vec<u32>>,
 }
+
+#[cfg(test)]
+mod tests;

@@ -87,6 +87,23 @@ pub enum AtomicOp {
 }
 
 impl AtomicOp {
+    /// Every operation.
+    pub const ALL: &[Self] = &[
+        Self::Load,
+        Self::Store,
+        Self::Exchange,
+        Self::CompareExchange,
+        Self::Add,
+        Self::Sub,
+        Self::SMin,
+        Self::UMin,
+        Self::SMax,
+        Self::UMax,
+        Self::And,
+        Self::Or,
+        Self::Xor,
+    ];
+
     /// The word that is stored when `old` was there; `None` leaves it.
     pub fn apply(self, old: u32, value: u32, comparator: u32) -> Option<u32> {
         Some(match self {

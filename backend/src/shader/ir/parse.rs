@@ -1,0 +1,383 @@
+//! Reads the text form. What it accepts is bounded, but not verified: pass the function to [`verify`](super::verify).
+
+use super::{
+    AtomicOp, BinaryOp, Dim, Function, Image, ImageOp, Inst, InterpolateAt, Local, Lod, Space, Table, TernaryOp, Type,
+    UnaryOp, Value,
+};
+
+/// Most values, words of a local, and so on: text is small.
+const LIMIT: u32 = 1 << 20;
+
+/// What is wrong with a text, and on which line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {problem}")]
+pub struct ParseError {
+    /// Line, counted from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub problem: &'static str,
+}
+
+type Result<T> = std::result::Result<T, &'static str>;
+
+/// Reads a function from its text form. `;` starts a comment.
+///
+/// # Errors
+/// The first line that is not an instruction.
+pub fn parse(text: &str) -> std::result::Result<Function, ParseError> {
+    let mut function = Function::default();
+    for (index, line) in text.lines().enumerate() {
+        let tokens = tokens(line.split(';').next().unwrap_or(""));
+        parse_line(&mut function, &mut Cursor { rest: &tokens })
+            .map_err(|problem| ParseError { line: index + 1, problem })?;
+    }
+    Ok(function)
+}
+
+/// Words, and each sign on its own; commas are spaces.
+fn tokens(line: &str) -> Vec<&str> {
+    let is_sign = |c: char| matches!(c, '[' | ']' | '(' | ')' | '=' | ':' | '+');
+    let mut out = Vec::new();
+    for part in line.split(|c: char| c.is_whitespace() || c == ',') {
+        let mut rest = part;
+        while let Some(at) = rest.find(is_sign) {
+            out.extend([&rest[..at], &rest[at..=at]].into_iter().filter(|token| !token.is_empty()));
+            rest = &rest[at + 1..];
+        }
+        out.extend((!rest.is_empty()).then_some(rest));
+    }
+    out
+}
+
+fn parse_line(function: &mut Function, line: &mut Cursor<'_>) -> Result<()> {
+    match line.peek() {
+        None => return Ok(()),
+        Some("local") => {
+            line.next()?;
+            function.locals.push(line.number()?);
+        }
+        Some("table") => {
+            line.next()?;
+            function.tables.push(line.rest.iter().map(|word| unsigned(word)).collect::<Result<_>>()?);
+            line.rest = &[];
+        }
+        Some(_) => {
+            let (result, count, ty) = line.results()?;
+            let inst = line.inst(result, count)?;
+            define(function, result, count, ty);
+            function.insts.push(inst);
+        }
+    }
+    if line.rest.is_empty() { Ok(()) } else { Err("the line goes on") }
+}
+
+fn define(function: &mut Function, result: Value, count: u32, ty: Type) {
+    let (first, end) = (result.0 as usize, (result.0 + count) as usize);
+    if function.types.len() < end {
+        function.types.resize(end, Type::I32);
+    }
+    function.types[first..end].fill(ty);
+}
+
+fn unsigned(token: &str) -> Result<u32> {
+    let parsed = match token.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => token.parse(),
+    };
+    parsed.map_err(|_| "not a number")
+}
+
+/// An operation by its name.
+fn named<T: Copy + std::fmt::Debug>(all: &[T], name: &str) -> Option<T> {
+    all.iter().copied().find(|item| format!("{item:?}") == name)
+}
+
+const MARKERS: [Inst; 9] = [
+    Inst::Else,
+    Inst::EndIf,
+    Inst::Block,
+    Inst::EndBlock,
+    Inst::Loop,
+    Inst::Continuing,
+    Inst::EndLoop,
+    Inst::Kill,
+    Inst::Barrier,
+];
+
+#[derive(Debug)]
+struct Cursor<'a> {
+    rest: &'a [&'a str],
+}
+
+impl<'a> Cursor<'a> {
+    fn peek(&self) -> Option<&'a str> {
+        self.rest.first().copied()
+    }
+
+    fn next(&mut self) -> Result<&'a str> {
+        let (first, rest) = self.rest.split_first().ok_or("the line ends early")?;
+        self.rest = rest;
+        Ok(first)
+    }
+
+    fn eat(&mut self, token: &str) -> bool {
+        let found = self.peek() == Some(token);
+        if found {
+            self.rest = &self.rest[1..];
+        }
+        found
+    }
+
+    fn expect(&mut self, token: &str) -> Result<()> {
+        if self.eat(token) { Ok(()) } else { Err("a sign is missing") }
+    }
+
+    /// A number of moderate size.
+    fn number(&mut self) -> Result<u32> {
+        prefixed(self.next()?, "")
+    }
+
+    fn value(&mut self) -> Result<Value> {
+        prefixed(self.next()?, "%").map(Value)
+    }
+
+    fn optional_value(&mut self) -> Result<Option<Value>> {
+        if self.rest.is_empty() { Ok(None) } else { self.value().map(Some) }
+    }
+
+    /// `[%1]`, or nothing.
+    fn element(&mut self) -> Result<Option<Value>> {
+        if !self.eat("[") {
+            return Ok(None);
+        }
+        let element = self.value()?;
+        self.expect("]")?;
+        Ok(Some(element))
+    }
+
+    /// The left-hand side: first result, how many, and their type.
+    fn results(&mut self) -> Result<(Value, u32, Type)> {
+        if !self.peek().is_some_and(|token| token.starts_with('%')) {
+            return Ok((Value(0), 0, Type::I32));
+        }
+        let first = self.value()?;
+        let count = if self.eat("+") { self.number()?.min(4) } else { 1 };
+        self.expect(":")?;
+        let ty = match self.next()? {
+            "bool" => Type::Bool,
+            "i32" => Type::I32,
+            "f32" => Type::F32,
+            _ => return Err("no such type"),
+        };
+        self.expect("=")?;
+        Ok((first, count, ty))
+    }
+
+    fn inst(&mut self, result: Value, results: u32) -> Result<Inst> {
+        let name = self.next()?;
+        if name == "Image" {
+            return self.image(result, results);
+        }
+        let marker = MARKERS.iter().find(|marker| format!("{marker:?}") == name);
+        let inst = match marker {
+            Some(marker) => marker.clone(),
+            None => match self.scalar(name, result)? {
+                Some(inst) => inst,
+                None => self.access(name, result)?,
+            },
+        };
+        let defines = super::verify::results(&inst).len() as u32;
+        if defines == results { Ok(inst) } else { Err("another number of results") }
+    }
+
+    fn scalar(&mut self, name: &str, result: Value) -> Result<Option<Inst>> {
+        if let Some(op) = named(UnaryOp::ALL, name) {
+            return Ok(Some(Inst::Unary { result, op, a: self.value()? }));
+        }
+        if let Some(op) = named(BinaryOp::ALL, name) {
+            return Ok(Some(Inst::Binary { result, op, a: self.value()?, b: self.value()? }));
+        }
+        let Some(op) = named(TernaryOp::ALL, name) else { return Ok(None) };
+        Ok(Some(Inst::Ternary { result, op, a: self.value()?, b: self.value()?, c: self.value()? }))
+    }
+
+    fn access(&mut self, name: &str, result: Value) -> Result<Inst> {
+        Ok(match name {
+            "Const" => Inst::Const { result, word: unsigned(self.next()?)? },
+            "If" => Inst::If { condition: self.value()? },
+            "Break" => Inst::Break { depth: self.number()? },
+            "Continue" => Inst::Continue { depth: self.number()? },
+            "IsHelper" => Inst::IsHelper { result },
+            "LocalLoad" => {
+                let (local, base, index) = self.local()?;
+                Inst::LocalLoad { result, local, base, index }
+            }
+            "LocalStore" => {
+                let (local, base, index) = self.local()?;
+                Inst::LocalStore { local, base, index, value: self.value()? }
+            }
+            "TableLoad" => Inst::TableLoad { result, table: Table(prefixed(self.next()?, "t")?), index: self.value()? },
+            "Input" => Inst::Input { result, slot: self.number()? },
+            "Interpolate" => Inst::Interpolate { result, slot: self.number()?, at: self.place()? },
+            "Output" => Inst::Output { slot: self.number()?, value: self.value()? },
+            _ => return self.memory(name, result),
+        })
+    }
+
+    fn memory(&mut self, name: &str, result: Value) -> Result<Inst> {
+        Ok(match name {
+            "Load" => Inst::Load { result, space: self.space()?, offset: self.value()? },
+            "Store" => Inst::Store { space: self.space()?, offset: self.value()?, value: self.value()? },
+            "Atomic" => Inst::Atomic {
+                result,
+                op: named(AtomicOp::ALL, self.next()?).ok_or("no such atomic")?,
+                space: self.space()?,
+                offset: self.value()?,
+                value: self.value()?,
+                comparator: self.optional_value()?,
+            },
+            "BufferLength" => Inst::BufferLength { result, resource: self.number()?, element: self.element()? },
+            _ => return Err("no such instruction"),
+        })
+    }
+
+    fn local(&mut self) -> Result<(Local, u32, Option<Value>)> {
+        let local = Local(prefixed(self.next()?, "l")?);
+        self.expect("[")?;
+        let base = unsigned(self.next()?)?;
+        let index = if self.eat("+") { Some(self.value()?) } else { None };
+        self.expect("]")?;
+        Ok((local, base, index))
+    }
+
+    fn space(&mut self) -> Result<Space> {
+        match self.next()? {
+            "buffer" => Ok(Space::Buffer { resource: self.number()?, element: self.element()? }),
+            "push" => Ok(Space::Push),
+            "shared" => Ok(Space::Shared),
+            _ => Err("no such memory"),
+        }
+    }
+
+    fn place(&mut self) -> Result<InterpolateAt> {
+        match self.next()? {
+            "centroid" => Ok(InterpolateAt::Centroid),
+            "sample" => Ok(InterpolateAt::Sample(self.value()?)),
+            "offset" => Ok(InterpolateAt::Offset(self.value()?, self.value()?)),
+            _ => Err("no such place"),
+        }
+    }
+
+    fn image(&mut self, result: Value, results: u32) -> Result<Inst> {
+        let name = self.next()?;
+        let fields = self.fields()?;
+        let sampler = match fields.words("sampler") {
+            Some(_) => Some((fields.number("sampler")?, fields.optional("sampler_element")?)),
+            None => None,
+        };
+        let dims = [Dim::D1, Dim::D2, Dim::D3, Dim::Cube, Dim::Buffer, Dim::Subpass];
+        Ok(Inst::Image(Box::new(Image {
+            op: fields.op(name)?,
+            resource: fields.number("resource")?,
+            element: fields.optional("element")?,
+            sampler,
+            dim: named(&dims, fields.word("dim")?).ok_or("no such dimensionality")?,
+            arrayed: fields.words("arrayed").is_some(),
+            coords: fields.values("coords")?,
+            offset: fields.values("offset")?,
+            result,
+            results,
+        })))
+    }
+
+    fn fields(&mut self) -> Result<Fields<'a>> {
+        let mut out = Vec::new();
+        while !self.rest.is_empty() {
+            let name = self.next()?;
+            self.expect("=")?;
+            self.expect("(")?;
+            let end = self.rest.iter().position(|&token| token == ")").ok_or("a sign is missing")?;
+            out.push((name, &self.rest[..end]));
+            self.rest = &self.rest[end + 1..];
+        }
+        Ok(Fields(out))
+    }
+}
+
+/// A number below [`LIMIT`] after a prefix.
+fn prefixed(token: &str, prefix: &str) -> Result<u32> {
+    let number = unsigned(token.strip_prefix(prefix).ok_or("another kind of operand")?)?;
+    if number < LIMIT { Ok(number) } else { Err("a number this large") }
+}
+
+/// The fields of an image instruction.
+struct Fields<'a>(Vec<(&'a str, &'a [&'a str])>);
+
+impl<'a> Fields<'a> {
+    fn words(&self, name: &str) -> Option<&'a [&'a str]> {
+        self.0.iter().find(|(field, _)| *field == name).map(|(_, words)| *words)
+    }
+
+    fn word(&self, name: &str) -> Result<&'a str> {
+        self.words(name).and_then(|words| words.first().copied()).ok_or("a field is missing")
+    }
+
+    fn number(&self, name: &str) -> Result<u32> {
+        prefixed(self.word(name)?, "")
+    }
+
+    fn values(&self, name: &str) -> Result<Vec<Value>> {
+        self.words(name).unwrap_or(&[]).iter().map(|word| prefixed(word, "%").map(Value)).collect()
+    }
+
+    fn optional(&self, name: &str) -> Result<Option<Value>> {
+        self.values(name).map(|values| values.first().copied())
+    }
+
+    fn value(&self, name: &str) -> Result<Value> {
+        self.optional(name)?.ok_or("a field is missing")
+    }
+
+    fn op(&self, name: &str) -> Result<ImageOp> {
+        let sample = self.optional("sample")?;
+        let level = self.optional("level")?;
+        let reference = self.optional("reference")?;
+        Ok(match name {
+            "sample" => ImageOp::Sample { lod: self.lod()?, reference },
+            "gather" => ImageOp::Gather { component: self.optional("component")?, reference, offsets: self.offsets()? },
+            "fetch" => ImageOp::Fetch { level, sample },
+            "read" => ImageOp::Read { sample },
+            "write" => {
+                let texel = self.values("texel")?.try_into().map_err(|_| "a texel has four components")?;
+                ImageOp::Write { sample, texel }
+            }
+            "atomic" => ImageOp::Atomic {
+                op: named(AtomicOp::ALL, self.word("op")?).ok_or("no such atomic")?,
+                sample,
+                value: self.value("value")?,
+                comparator: self.optional("comparator")?,
+            },
+            "size" => ImageOp::Size { level },
+            "levels" => ImageOp::Levels,
+            "samples" => ImageOp::Samples,
+            "query_lod" => ImageOp::QueryLod,
+            _ => return Err("no such image operation"),
+        })
+    }
+
+    fn lod(&self) -> Result<Lod> {
+        match self.words("lod") {
+            Some(["implicit"]) => Ok(Lod::Implicit { bias: self.optional("bias")? }),
+            Some(["explicit", level]) => prefixed(level, "%").map(|level| Lod::Explicit(Value(level))),
+            Some(["gradient"]) => Ok(Lod::Gradient { dx: self.values("dx")?, dy: self.values("dy")? }),
+            _ => Err("no such level of detail"),
+        }
+    }
+
+    fn offsets(&self) -> Result<Option<[[i32; 2]; 4]>> {
+        let Some(words) = self.words("offsets") else { return Ok(None) };
+        let parsed: Vec<i32> = words.iter().filter_map(|word| word.parse().ok()).collect();
+        let numbers: [i32; 8] = parsed.try_into().map_err(|_| "four offsets have eight numbers")?;
+        Ok(Some(std::array::from_fn(|texel| [numbers[2 * texel], numbers[2 * texel + 1]])))
+    }
+}

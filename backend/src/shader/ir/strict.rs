@@ -1,0 +1,197 @@
+//! The strict verifier: definitions dominate uses, and operands have the types their operations want.
+//!
+//! What a front end makes of well-formed SPIR-V passes, and so does what the passes make of it. [`verify`](super::verify)
+//! asks for less, because the interpreter needs no more: a value that was not defined on the way is some word, the same on
+//! every run.
+//!
+//! Dominance is exact for structured control flow: the values defined at a point are those defined on every way to it,
+//! so regions intersect what holds at their end and at each `Break` or `Continue` that leads there. A point no lane reaches
+//! defines everything.
+
+use super::verify::{VerifyError, operands, results};
+use super::{BinaryOp, Function, Inst, Space, TernaryOp, Type, UnaryOp, Value};
+
+/// Values as bits.
+type Set = Vec<u64>;
+
+/// Checks a function that [`verify`](super::verify) passed.
+///
+/// # Errors
+/// The first problem that is found.
+pub fn verify_strictly(function: &Function) -> Result<(), VerifyError> {
+    let words = function.types.len().div_ceil(64);
+    let mut flow = Flow { defined: vec![0; words], everything: vec![u64::MAX; words], open: Vec::new() };
+    for (at, inst) in function.insts.iter().enumerate() {
+        let mut undefined = false;
+        operands(inst, |value| undefined |= !flow.has(value));
+        let checked = if undefined { Err("operand is not defined on every way") } else { types(function, inst) };
+        checked.map_err(|problem| VerifyError { at, problem })?;
+        flow.step(inst);
+    }
+    Ok(())
+}
+
+struct Region {
+    /// Defined before it.
+    before: Set,
+    /// Defined on every way to its end that was seen.
+    end: Set,
+    /// Defined on every way to a loop's continuing part.
+    continuing: Set,
+    /// Whether `Break` and `Continue` count it.
+    is_target: bool,
+}
+
+struct Flow {
+    defined: Set,
+    everything: Set,
+    open: Vec<Region>,
+}
+
+fn intersect(set: &mut Set, other: &Set) {
+    set.iter_mut().zip(other).for_each(|(word, other)| *word &= other);
+}
+
+impl Flow {
+    fn has(&self, value: Value) -> bool {
+        self.defined.get(value.0 as usize / 64).is_some_and(|word| word >> (value.0 % 64) & 1 != 0)
+    }
+
+    fn step(&mut self, inst: &Inst) {
+        match inst {
+            Inst::If { .. } => self.enter(false),
+            Inst::Block | Inst::Loop => self.enter(true),
+            Inst::Else => self.otherwise(),
+            Inst::EndIf => self.end_if(),
+            Inst::Continuing => self.continuing(),
+            Inst::EndBlock => self.end_target(false),
+            Inst::EndLoop => self.end_target(true),
+            Inst::Break { depth } => self.leave(*depth, |region| &mut region.end),
+            Inst::Continue { depth } => self.leave(*depth, |region| &mut region.continuing),
+            Inst::Kill => self.defined.clone_from(&self.everything),
+            _ => results(inst).iter().for_each(|value| self.defined[value.0 as usize / 64] |= 1 << (value.0 % 64)),
+        }
+    }
+
+    fn enter(&mut self, is_target: bool) {
+        let before = self.defined.clone();
+        let (end, continuing) = (self.everything.clone(), self.everything.clone());
+        self.open.push(Region { before, end, continuing, is_target });
+    }
+
+    /// The end of the first side waits; the second starts from where the first did.
+    fn otherwise(&mut self) {
+        if let Some(region) = self.open.last_mut() {
+            region.end = std::mem::replace(&mut self.defined, region.before.clone());
+            // Both sides were seen: nothing comes from the condition straight to the end.
+            region.before.clone_from(&self.everything);
+        }
+    }
+
+    fn end_if(&mut self) {
+        if let Some(region) = self.open.pop() {
+            intersect(&mut self.defined, &region.end);
+            intersect(&mut self.defined, &region.before);
+        }
+    }
+
+    fn continuing(&mut self) {
+        if let Some(region) = self.open.last() {
+            intersect(&mut self.defined, &region.continuing);
+        }
+    }
+
+    /// A loop is left by breaking only.
+    fn end_target(&mut self, is_loop: bool) {
+        let Some(region) = self.open.pop() else { return };
+        if is_loop {
+            self.defined = region.end;
+        } else {
+            intersect(&mut self.defined, &region.end);
+        }
+    }
+
+    fn leave(&mut self, depth: u32, place: impl Fn(&mut Region) -> &mut Set) {
+        let target = self.open.iter_mut().rev().filter(|region| region.is_target).nth(depth as usize);
+        if let Some(region) = target {
+            intersect(place(region), &self.defined);
+        }
+        self.defined.clone_from(&self.everything);
+    }
+}
+
+fn types(function: &Function, inst: &Inst) -> Result<(), &'static str> {
+    let ty = |value: &Value| function.types.get(value.0 as usize).copied();
+    let is = |value: &Value, wanted: Type| ty(value) == Some(wanted);
+    let index = |value: &Option<Value>| value.as_ref().is_none_or(|value| is(value, Type::I32));
+    let right = match inst {
+        Inst::Unary { result, op, a } => {
+            is(result, op.result()) && unary_operand(*op).is_none_or(|wanted| is(a, wanted))
+        }
+        Inst::Binary { result, op, a, b } => {
+            let wanted = binary_operands(*op);
+            is(result, op.result()) && is(a, wanted.0) && is(b, wanted.1)
+        }
+        Inst::Ternary { result, op, a, b, c } => {
+            let wanted = ternary_operands(*op);
+            is(result, op.result()) && is(a, wanted.0) && is(b, wanted.1) && is(c, wanted.1)
+        }
+        Inst::LocalLoad { index: at, .. } | Inst::LocalStore { index: at, .. } => index(at),
+        Inst::TableLoad { index: at, .. } => is(at, Type::I32),
+        Inst::Load { space, offset, .. } | Inst::Store { space, offset, .. } => {
+            is(offset, Type::I32) && index(&element(*space))
+        }
+        Inst::Atomic { space, offset, .. } => is(offset, Type::I32) && index(&element(*space)),
+        Inst::If { condition } => is(condition, Type::Bool),
+        _ => true,
+    };
+    if right { Ok(()) } else { Err("operand or result of another type") }
+}
+
+const fn element(space: Space) -> Option<Value> {
+    match space {
+        Space::Buffer { element, .. } => element,
+        Space::Push | Space::Shared => None,
+    }
+}
+
+/// The type an operation wants; `None` takes any.
+const fn unary_operand(op: UnaryOp) -> Option<Type> {
+    use UnaryOp::{
+        AsBool, AsFloat, BitCount, BitNot, BitReverse, Copy, FindLsb, FindSMsb, FindUMsb, HalfToFloat, INeg,
+        LogicalNot, SAbs, SSign, SToF, UToF,
+    };
+    match op {
+        Copy | AsFloat | AsBool => None,
+        LogicalNot => Some(Type::Bool),
+        INeg | BitNot | SAbs | SSign | BitReverse | BitCount | FindLsb | FindSMsb | FindUMsb | SToF | UToF
+        | HalfToFloat => Some(Type::I32),
+        _ => Some(Type::F32),
+    }
+}
+
+const fn binary_operands(op: BinaryOp) -> (Type, Type) {
+    use BinaryOp::{
+        Atan2, FAdd, FDiv, FEq, FLe, FLt, FMax, FMin, FMod, FMul, FNe, FRem, FSub, Ldexp, LogicalAnd, LogicalEq,
+        LogicalNe, LogicalOr, Pow, Step,
+    };
+    match op {
+        LogicalAnd | LogicalOr | LogicalEq | LogicalNe => (Type::Bool, Type::Bool),
+        Ldexp => (Type::F32, Type::I32),
+        FAdd | FSub | FMul | FDiv | FRem | FMod | FMin | FMax | FEq | FNe | FLt | FLe | Pow | Atan2 | Step => {
+            (Type::F32, Type::F32)
+        }
+        _ => (Type::I32, Type::I32),
+    }
+}
+
+/// The types of the first operand, and of the other two.
+const fn ternary_operands(op: TernaryOp) -> (Type, Type) {
+    match op {
+        TernaryOp::Select => (Type::Bool, Type::I32),
+        TernaryOp::SelectFloat => (Type::Bool, Type::F32),
+        TernaryOp::SelectBool => (Type::Bool, Type::Bool),
+        TernaryOp::Fma => (Type::F32, Type::F32),
+        TernaryOp::SBitExtract | TernaryOp::UBitExtract | TernaryOp::BitFieldMask => (Type::I32, Type::I32),
+    }
+}
