@@ -5,6 +5,8 @@ use ash::vk;
 use super::*;
 
 mod behaviour;
+mod hostile;
+mod images;
 mod scene;
 
 use scene::Scene;

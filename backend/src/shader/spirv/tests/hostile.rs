@@ -1,0 +1,102 @@
+//! Assembled modules that ask for too much: refused by name, or done at once.
+
+use ash::vk;
+
+use crate::shader::spirv::{Error, compile, parse};
+
+/// Assembles instructions: operation and operands.
+fn assemble(instructions: &[(spirv::Op, &[u32])]) -> Vec<u32> {
+    let mut words = vec![spirv::MAGIC_NUMBER, 0x1_0000, 0, 1 << 20, 0];
+    for (op, operands) in instructions {
+        words.push((operands.len() as u32 + 1) << 16 | *op as u32);
+        words.extend_from_slice(operands);
+    }
+    words
+}
+
+/// A compute entry point `main` (id 1) of type void() (ids 2, 3), around a function's blocks, with some declarations.
+fn compute(declarations: &[(spirv::Op, &[u32])], body: &[(spirv::Op, &[u32])]) -> Vec<u32> {
+    use spirv::Op;
+    let name = u32::from_le_bytes(*b"main");
+    let mut all: Vec<(Op, &[u32])> = vec![(Op::TypeVoid, &[2]), (Op::TypeFunction, &[3, 2])];
+    all.extend_from_slice(declarations);
+    all.push((Op::Function, &[2, 1, 0, 3]));
+    all.extend_from_slice(body);
+    all.push((Op::FunctionEnd, &[]));
+    let entry = [spirv::ExecutionModel::GLCompute as u32, 1, name, 0];
+    let mut words = assemble(&[(Op::EntryPoint, &entry)]);
+    words.extend(&assemble(&all)[5..]);
+    words
+}
+
+fn refusal(words: &[u32]) -> Error {
+    compile(&parse(words).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, &Vec::new()).unwrap_err()
+}
+
+#[test]
+fn the_smallest_program_compiles() {
+    let words = compute(&[], &[(spirv::Op::Label, &[9]), (spirv::Op::Return, &[])]);
+    assert!(compile(&parse(&words).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, &Vec::new()).is_ok());
+}
+
+#[test]
+fn types_that_grow_without_words_end() {
+    use spirv::Op;
+    // 60 structures, each twice the one before, of nothing; then an array of 4 billion of the last.
+    let parts: Vec<[u32; 3]> = (0..60).map(|n| [101 + n, 100 + n, 100 + n]).collect();
+    let mut types: Vec<(Op, &[u32])> = vec![(Op::TypeStruct, &[100])];
+    types.extend(parts.iter().map(|part| (Op::TypeStruct, &part[..])));
+    types.extend([
+        (Op::TypeInt, &[50, 32, 0][..]),
+        (Op::Constant, &[50, 51, u32::MAX]),
+        (Op::TypeArray, &[52, 160, 51]),
+        (Op::TypePointer, &[53, 7, 52]),
+    ]);
+    let body: [(Op, &[u32]); 4] =
+        [(Op::Label, &[9]), (Op::Variable, &[53, 10, 7]), (Op::Load, &[52, 11, 10]), (Op::Return, &[])];
+    let words = compute(&types, &body);
+    let compiled = compile(&parse(&words).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, &Vec::new());
+    assert!(compiled.is_ok_and(|program| program.code.function().insts.is_empty()));
+}
+
+#[test]
+fn calls_in_a_circle_are_refused() {
+    use spirv::Op;
+    let body: [(Op, &[u32]); 3] = [(Op::Label, &[9]), (Op::FunctionCall, &[2, 10, 1]), (Op::Return, &[])];
+    assert_eq!(refusal(&compute(&[], &body)), Error::Malformed("calls recurse"));
+}
+
+#[test]
+fn deep_nesting_is_refused() {
+    use spirv::Op;
+    let depth = 3000u32;
+    // Each block selects into the next one; all merge blocks follow.
+    let operands: Vec<([u32; 1], [u32; 2], [u32; 3], [u32; 1])> =
+        (0..depth).map(|n| ([1000 + n], [10_000 + n, 0], [60, 1001 + n, 10_000 + n], [10_000 + n])).collect();
+    let mut body: Vec<(Op, &[u32])> = Vec::new();
+    for (label, merge, branch, _) in &operands {
+        body.extend([(Op::Label, &label[..]), (Op::SelectionMerge, &merge[..]), (Op::BranchConditional, &branch[..])]);
+    }
+    let last = [1000 + depth];
+    body.extend([(Op::Label, &last[..]), (Op::Return, &[])]);
+    for (_, _, _, merge) in operands.iter().rev() {
+        body.extend([(Op::Label, &merge[..]), (Op::Return, &[])]);
+    }
+    let declarations: [(Op, &[u32]); 2] = [(Op::TypeBool, &[59]), (Op::ConstantTrue, &[59, 60])];
+    let refused = refusal(&compute(&declarations, &body));
+    assert_eq!(refused, Error::Unsupported("control flow nested this deeply".into()));
+}
+
+#[test]
+fn a_huge_workgroup_is_refused() {
+    use spirv::Op;
+    let mode = [1, spirv::ExecutionMode::LocalSize as u32, u32::MAX, u32::MAX, 2];
+    let body: [(Op, &[u32]); 2] = [(Op::Label, &[9]), (Op::Return, &[])];
+    assert!(matches!(refusal(&compute(&[(Op::ExecutionMode, &mode)], &body)), Error::Unsupported(_)));
+}
+
+#[test]
+fn what_is_not_supported_is_named() {
+    let double = assemble(&[(spirv::Op::Capability, &[spirv::Capability::Float64 as u32])]);
+    assert_eq!(parse(&double).unwrap_err().to_string(), "unsupported SPIR-V: capability Float64");
+}
