@@ -71,8 +71,8 @@ fn deep_nesting_is_refused() {
     use spirv::Op;
     let depth = 3000u32;
     // Each block selects into the next one; all merge blocks follow.
-    let operands: Vec<([u32; 1], [u32; 2], [u32; 3], [u32; 1])> =
-        (0..depth).map(|n| ([1000 + n], [10_000 + n, 0], [60, 1001 + n, 10_000 + n], [10_000 + n])).collect();
+    let nested = |n: u32| ([1000 + n], [10_000 + n, 0], [60, 1001 + n, 10_000 + n], [10_000 + n]);
+    let operands: Vec<_> = (0..depth).map(nested).collect();
     let mut body: Vec<(Op, &[u32])> = Vec::new();
     for (label, merge, branch, _) in &operands {
         body.extend([(Op::Label, &label[..]), (Op::SelectionMerge, &merge[..]), (Op::BranchConditional, &branch[..])]);
