@@ -262,3 +262,25 @@ fn groups_of_decorations_reach_their_targets() {
     }
     assert_eq!(module.decoration_word((62, None), spirv::Decoration::Binding), None);
 }
+
+#[test]
+fn large_functions_called_at_every_level_end() {
+    use spirv::Op;
+    // Ids 10..26 are functions that call the next one 8 times; the last one is long.
+    let mut words = assemble(&[], &[(Op::FunctionCall, &[2, 30, 10])]);
+    let mut push = |op: Op, operands: &[u32]| {
+        words.push((operands.len() as u32 + 1) << 16 | op as u32);
+        words.extend_from_slice(operands);
+    };
+    for id in 10..26 {
+        push(Op::Function, &[2, id, 0, 3]);
+        push(Op::Label, &[id + 100]);
+        let calls = if id < 25 { 8 } else { 0 };
+        (0..calls).for_each(|call| push(Op::FunctionCall, &[2, 200 + call, id + 1]));
+        (0..100_000 * u32::from(id == 25)).for_each(|_| push(Op::Nop, &[]));
+        push(Op::Return, &[]);
+        push(Op::FunctionEnd, &[]);
+    }
+    let compiled = compile(&parse(&words).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, &Vec::new());
+    assert_eq!(compiled.err(), Some(Error::Unsupported("a program this long".into())));
+}

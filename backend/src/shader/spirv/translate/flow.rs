@@ -46,6 +46,8 @@ impl<'a> Translator<'a> {
     }
 
     fn declare_phis(&mut self, body: &mut Body<'_>) -> Result<()> {
+        // A small function may be called often, and a large one too: every call walks it once.
+        self.spend(body.function.blocks.iter().map(|block| 1 + block.insts.len()).sum())?;
         for inst in body.function.blocks.iter().flat_map(|block| &block.insts) {
             if inst.op == Op::Phi {
                 let (words, id) = (self.words_of(inst.word(0)?)?, inst.word(1)?);

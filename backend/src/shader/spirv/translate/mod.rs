@@ -38,6 +38,9 @@ const MAX_LOCAL_WORDS: u32 = 1 << 19;
 const MAX_SHARED: u32 = 1 << 20;
 const MAX_INVOCATIONS: u32 = 1 << 14;
 
+/// Members of a built-in block that are looked for one by one: more than there are built-ins.
+const MAX_BLOCK_BUILTINS: usize = 64;
+
 /// What an id stands for while translating.
 #[derive(Debug, Clone)]
 enum Operand {
@@ -229,7 +232,7 @@ impl<'a> Translator<'a> {
         for (index, &member) in members.iter().enumerate() {
             let builtin = self.module.has((ty, Some(index as u32)), Decoration::BuiltIn);
             let scalar = |id| self.constants.scalar(id);
-            let used = !builtin || self.usage.uses_member(id, index as u32, scalar);
+            let used = !builtin || index >= MAX_BLOCK_BUILTINS || self.usage.uses_member(id, index as u32, scalar);
             out.resize(out.len() + self.words_of(member)? as usize, used);
         }
         out.resize(words, true);
@@ -277,6 +280,7 @@ impl<'a> Translator<'a> {
         if function.parameters.len() != arguments.len() {
             return Err(Error::Malformed("a call with the wrong number of arguments"));
         }
+        self.spend(arguments.len())?;
         self.frames.push(function.parameters.iter().copied().zip(arguments.iter().cloned()).collect());
         let scalars = result.map_or(Ok(Vec::new()), |ty| self.scalars(ty))?;
         let local = self.local_for(id, scalars.len() as u32)?;
