@@ -145,3 +145,65 @@ fn an_endless_loop_is_interrupted() {
     }
     assert_eq!(run(&program(b.finish()), 1, Duration::from_millis(20)), Err(Stop::Interrupted));
 }
+
+/// Runs a program in text form; input 0 is the lane's number.
+fn run_text(text: &str, lanes: Mask) -> Lanes {
+    run(&program(crate::shader::ir::parse(text).unwrap()), lanes, LONG).unwrap()
+}
+
+#[test]
+fn tables_and_locals_are_bounded() {
+    let text = "
+        local 4
+        table 10 20 30
+        %1: i32 = Const 7
+        %0: i32 = Input 0
+        %2: i32 = TableLoad t0, %0          ; 0 from lane 3 on
+        LocalStore l0[1 + %0], %2           ; words 1 to 3, then nothing
+        %3: i32 = LocalLoad l0[1 + %0]      ; 0 from lane 3 on
+        %4: i32 = LocalLoad l0[4 + %1]      ; outside: 0
+        %5: i32 = IAdd %3, %4
+        Output 0, %5";
+    let expected: Lanes = std::array::from_fn(|lane| [10, 20, 30].get(lane).copied().unwrap_or(0));
+    assert_eq!(run_text(text, Mask::MAX), expected);
+}
+
+#[test]
+fn fine_and_coarse_derivatives_are_those_of_the_quad() {
+    // f = lane * lane: in the first quad 0 1 4 9.
+    let text = |op: &str| {
+        format!(
+            "%0: i32 = Input 0\n%1: f32 = UToF %0\n%2: f32 = FMul %1, %1\n%3: f32 = {op} %2\n%4: i32 = FToS %3\nOutput 0, %4"
+        )
+    };
+    for (op, expected) in
+        [("DdxFine", [1, 1, 5, 5]), ("DdxCoarse", [1; 4]), ("DdyFine", [4, 8, 4, 8]), ("DdyCoarse", [4; 4])]
+    {
+        assert_eq!(run_text(&text(op), Mask::MAX)[..4], expected, "{op}");
+    }
+}
+
+#[test]
+fn a_killed_lane_writes_nothing_more_but_the_others_go_on() {
+    let text = "
+        %1: i32 = Const 3
+        %2: i32 = Const 100
+        %0: i32 = Input 0
+        Output 0, %0
+        Loop
+          %3: bool = IEq %0, %1
+          If %3
+            Kill
+          EndIf
+          Break 0
+        Continuing
+        EndLoop
+        Output 0, %2";
+    let out = run_text(text, 0xff);
+    let expected: Lanes = std::array::from_fn(|lane| match lane {
+        3 => 3,
+        0..8 => 100,
+        _ => 0,
+    });
+    assert_eq!(out, expected);
+}

@@ -1,6 +1,9 @@
 //! The verifier: every value defined once and before use where it is visible, markers nested, indices in range.
 
-use super::{Function, Image, ImageOp, Inst, InterpolateAt, Lod, Space, Value};
+use super::{Dim, Function, Image, ImageOp, Inst, InterpolateAt, Lod, Space, Value};
+
+/// Words of a texel.
+const TEXEL: usize = 4;
 
 /// What is wrong with a function, and at which instruction.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -53,8 +56,19 @@ fn check_operands(function: &Function, inst: &Inst, defined: &[bool]) -> Result<
             Err("no such local")
         }
         Inst::TableLoad { table, .. } if table.0 as usize >= function.tables.len() => Err("no such table"),
+        Inst::Image(image) => check_image(image),
         _ => Ok(()),
     }
+}
+
+/// Coordinates must be as many as an executor has room for: three, and a layer.
+fn check_image(image: &Image) -> Result<(), &'static str> {
+    let dimensions = image.coords.len().saturating_sub(usize::from(image.arrayed));
+    let most = if image.arrayed && image.dim != Dim::Cube { 2 } else { 3 };
+    if dimensions > most || image.coords.len() > 4 {
+        return Err("an image has too many coordinates");
+    }
+    if image.results as usize > TEXEL { Err("an image instruction has at most four results") } else { Ok(()) }
 }
 
 fn check_nesting(inst: &Inst, open: &mut Vec<Open>) -> Result<(), &'static str> {
@@ -189,6 +203,25 @@ mod tests {
         assert_eq!(verify(&misnested).unwrap_err().problem, "regions do not nest");
         let broken = Function { insts: vec![Inst::Break { depth: 0 }], ..Function::default() };
         assert_eq!(verify(&broken).unwrap_err().problem, "break out of nothing");
+    }
+
+    #[test]
+    fn images_with_too_many_coordinates_or_results_are_found() {
+        let check = |image: &str| {
+            let text = format!("%0: i32 = Const 0\n{image}\n");
+            verify(&super::super::parse(&text).unwrap()).map_err(|error| error.problem)
+        };
+        let levels = "%1: i32 = Image levels resource=(0)";
+        let many = "an image has too many coordinates";
+        assert_eq!(check(&format!("{levels} dim=(D3) arrayed=() coords=(%0 %0 %0 %0)")), Err(many));
+        assert_eq!(check(&format!("{levels} dim=(D3) coords=(%0 %0 %0 %0)")), Err(many));
+        assert_eq!(check(&format!("{levels} dim=(Cube) arrayed=() coords=(%0 %0 %0 %0)")), Ok(()));
+        let mut five = super::super::parse("%0+4: i32 = Image size resource=(0) dim=(D2)\n").unwrap();
+        five.types.push(super::super::Type::I32);
+        if let Inst::Image(image) = &mut five.insts[0] {
+            image.results = 5;
+        }
+        assert_eq!(verify(&five).unwrap_err().problem, "an image instruction has at most four results");
     }
 
     #[test]
