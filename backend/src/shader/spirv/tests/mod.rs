@@ -284,3 +284,14 @@ fn large_functions_called_at_every_level_end() {
     let compiled = compile(&parse(&words).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, &Vec::new());
     assert_eq!(compiled.err(), Some(Error::Unsupported("a program this long".into())));
 }
+
+#[test]
+fn capabilities_that_are_missing_are_named() {
+    use spirv::Capability as C;
+    for capability in [C::Float64, C::Int64, C::Int16, C::MinLod, C::VariablePointers, C::SparseResidency] {
+        let words = assemble(&[(spirv::Op::Capability, &[capability as u32])], &[]);
+        let error = parse(&words).err().unwrap();
+        assert_eq!(error, Error::Unsupported(format!("capability {capability:?}")));
+    }
+    assert!(parse(&assemble(&[(spirv::Op::Capability, &[C::Shader as u32])], &[])).is_ok());
+}
