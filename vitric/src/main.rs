@@ -54,6 +54,7 @@ fn dispatch(args: &[std::ffi::OsString]) -> Result<ExitCode, Failure> {
         "run" => run::command(rest),
         "install" => install::command(&text(rest)?, install::Action::Install),
         "uninstall" => install::command(&text(rest)?, install::Action::Uninstall),
+        "cts" => Ok(vitric_cts::main(text(rest)?.into_iter(), Some(driver::entry()?))),
         "info" => info::command(&text(rest)?),
         "help" | "--help" | "-h" => help(),
         "--version" | "-V" => version(),
@@ -93,5 +94,8 @@ vitric: a Vulkan driver whose GPU is emulated
         user ($XDG_DATA_HOME/vulkan/icd.d or ~/.local/share/vulkan/icd.d, the default) or for all (/etc/vulkan/icd.d).
   vitric info
         Shows the device, its limits, extensions, memory, queues and formats, and the knobs with their values.
+  vitric cts [--filter GLOB].. [--list] [--timeout SECONDS] [--json FILE] [--loader] [--expectations DIR]
+        Runs the conformance-style suite on the driver linked into this program, or with --loader on the first device
+        of the system's loader. Fails on unexpected passes as well as on unexpected failures.
   vitric help
 ";

@@ -1,0 +1,5 @@
+#version 450
+layout(location = 1) in vec2 uv;
+layout(location = 0) out vec4 result;
+layout(set = 0, binding = 0) uniform sampler2DShadow image;
+void main() { result = vec4(texture(image, vec3(uv, 0.5))); }

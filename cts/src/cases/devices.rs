@@ -1,0 +1,88 @@
+//! Devices, limits and memory.
+
+use ash::vk;
+
+use crate::Entry;
+use crate::harness::{Case, Gpu, Outcome, check};
+
+type Limit = (&'static str, fn(&vk::PhysicalDeviceLimits) -> bool);
+
+/// Rows of the specification's table of required limits.
+const LIMITS: &[Limit] = &[
+    ("max_image_dimension_1d", |limits| limits.max_image_dimension1_d >= 4096),
+    ("max_image_dimension_2d", |limits| limits.max_image_dimension2_d >= 4096),
+    ("max_image_dimension_3d", |limits| limits.max_image_dimension3_d >= 256),
+    ("max_image_dimension_cube", |limits| limits.max_image_dimension_cube >= 4096),
+    ("max_image_array_layers", |limits| limits.max_image_array_layers >= 256),
+    ("max_texel_buffer_elements", |limits| limits.max_texel_buffer_elements >= 65536),
+    ("max_uniform_buffer_range", |limits| limits.max_uniform_buffer_range >= 16384),
+    ("max_storage_buffer_range", |limits| limits.max_storage_buffer_range >= 1 << 27),
+    ("max_push_constants_size", |limits| limits.max_push_constants_size >= 128),
+    ("max_memory_allocation_count", |limits| limits.max_memory_allocation_count >= 4096),
+    ("max_sampler_allocation_count", |limits| limits.max_sampler_allocation_count >= 4000),
+    ("max_bound_descriptor_sets", |limits| limits.max_bound_descriptor_sets >= 4),
+    ("max_vertex_input_attributes", |limits| limits.max_vertex_input_attributes >= 16),
+    ("max_vertex_input_bindings", |limits| limits.max_vertex_input_bindings >= 16),
+    ("max_vertex_output_components", |limits| limits.max_vertex_output_components >= 64),
+    ("max_fragment_input_components", |limits| limits.max_fragment_input_components >= 64),
+    ("max_fragment_output_attachments", |limits| limits.max_fragment_output_attachments >= 4),
+    ("max_compute_shared_memory_size", |limits| limits.max_compute_shared_memory_size >= 16384),
+    ("max_compute_work_group_invocations", |limits| limits.max_compute_work_group_invocations >= 128),
+    ("sub_pixel_precision_bits", |limits| limits.sub_pixel_precision_bits >= 4),
+    ("sub_texel_precision_bits", |limits| limits.sub_texel_precision_bits >= 4),
+    ("max_sampler_lod_bias", |limits| limits.max_sampler_lod_bias >= 2.0),
+    ("min_memory_map_alignment", |limits| limits.min_memory_map_alignment >= 64),
+    ("min_uniform_buffer_offset_alignment", |limits| limits.min_uniform_buffer_offset_alignment <= 256),
+    ("max_color_attachments", |limits| limits.max_color_attachments >= 4),
+    ("framebuffer_sample_counts", |limits| {
+        limits.framebuffer_color_sample_counts.contains(vk::SampleCountFlags::TYPE_1 | vk::SampleCountFlags::TYPE_4)
+    }),
+    ("non_coherent_atom_size", |limits| limits.non_coherent_atom_size.is_power_of_two()),
+];
+
+pub(super) fn cases(all: &mut Vec<Entry>) {
+    for &(name, holds) in LIMITS {
+        let run = move |gpu: &Gpu| check(holds(&gpu.properties.limits), || format!("{name} is under what is required"));
+        all.push(Entry::new(format!("devices.limits.{name}"), "Required Limits", run));
+    }
+    all.push(Entry::new("devices.memory.types", "Device Memory Properties", memory_types));
+    all.push(Entry::new("devices.memory.out_of_memory", "Device Memory Allocation", out_of_memory));
+    all.push(Entry::new("devices.memory.alignment", "Resource Memory Association", alignment));
+    all.push(Entry::new("devices.queues.family", "Physical Device Enumeration", queue_family));
+    all.push(Entry::new("devices.features.robustness", "Feature Requirements", |gpu| {
+        check(gpu.features.robust_buffer_access != 0, || "robustBufferAccess is required".into())
+    }));
+}
+
+fn memory_types(gpu: &Gpu) -> Case {
+    // SAFETY: the physical device is valid.
+    let memory = unsafe { gpu.instance.get_physical_device_memory_properties(gpu.physical) };
+    let types = &memory.memory_types[..memory.memory_type_count as usize];
+    let has = |flags| types.iter().any(|kind| kind.property_flags.contains(flags));
+    let coherent = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+    check(has(coherent) && has(vk::MemoryPropertyFlags::DEVICE_LOCAL), || "a required memory type is missing".into())?;
+    check(types.iter().all(|kind| kind.heap_index < memory.memory_heap_count), || "a heap is missing".into())
+}
+
+fn out_of_memory(gpu: &Gpu) -> Case {
+    let needs = vk::MemoryRequirements { size: 1 << 50, alignment: 1, memory_type_bits: u32::MAX };
+    match gpu.allocate(needs, false) {
+        Err(Outcome::Fail(message)) if message.contains("MEMORY") => Ok(()),
+        other => Err(Outcome::Fail(format!("a petabyte gave {:?}", other.is_ok()))),
+    }
+}
+
+fn alignment(gpu: &Gpu) -> Case {
+    let buffer = gpu.buffer(1000)?;
+    // SAFETY: the buffer is valid.
+    let needs = unsafe { gpu.device.get_buffer_memory_requirements(buffer.handle) };
+    let good = needs.size >= 1000 && needs.alignment.is_power_of_two() && needs.memory_type_bits != 0;
+    check(good, || format!("{needs:?}"))
+}
+
+fn queue_family(gpu: &Gpu) -> Case {
+    // SAFETY: the physical device is valid.
+    let families = unsafe { gpu.instance.get_physical_device_queue_family_properties(gpu.physical) };
+    let both = vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE;
+    check(families.iter().any(|family| family.queue_flags.contains(both)), || "no family does both".into())
+}

@@ -1,0 +1,44 @@
+//! The cases, one file a part of the specification.
+
+mod compute;
+mod devices;
+mod formats;
+mod fragment;
+mod framebuffer;
+mod raster;
+mod samplers;
+mod sync;
+
+use crate::Entry;
+
+/// Every case, grouped.
+pub fn all() -> Vec<Entry> {
+    let mut all = Vec::new();
+    for add in [
+        devices::cases,
+        sync::cases,
+        formats::cases,
+        compute::cases,
+        raster::cases,
+        fragment::cases,
+        framebuffer::cases,
+        samplers::cases,
+    ] {
+        add(&mut all);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_are_unique_and_many() {
+        let mut names: Vec<String> = super::all().into_iter().map(|entry| entry.name).collect();
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        assert!(count >= 250, "{count} cases");
+        assert!(names.iter().all(|name| name.split('.').count() == 3));
+    }
+}

@@ -1,0 +1,159 @@
+//! Rasterization: topologies, culling, viewport, scissor, samples, queries, indirect draws.
+
+use ash::vk::{self, PrimitiveTopology as T};
+
+use crate::Entry;
+use crate::harness::{Case, Gpu, check};
+use crate::render::{Draw, FULL, Kind, POINTS, SIZE, State, Target, render};
+
+const RED: [f32; 4] = [1.0, 0.0, 0.0, 1.0];
+
+pub(super) fn cases(all: &mut Vec<Entry>) {
+    let topologies: [(&str, T, &[[f32; 2]], usize); 6] = [
+        ("point_list", T::POINT_LIST, &[[-0.5, -0.5], [0.5, 0.5]], 2),
+        ("line_list", T::LINE_LIST, &[[-1.0, 0.0625], [1.0, 0.0625]], 16),
+        ("line_strip", T::LINE_STRIP, &[[-1.0, 0.0625], [0.0, 0.0625], [1.0, 0.0625]], 16),
+        ("triangle_list", T::TRIANGLE_LIST, &[[-1.0, -1.0], [3.0, -1.0], [-1.0, 3.0]], 256),
+        ("triangle_strip", T::TRIANGLE_STRIP, &[[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]], 256),
+        ("triangle_fan", T::TRIANGLE_FAN, &[[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]], 256),
+    ];
+    for (name, topology, vertices, pixels) in topologies {
+        let run = move |gpu: &Gpu| draw_vertices(gpu, topology, vertices, pixels);
+        all.push(Entry::new(format!("drawing.topology.{name}"), "Primitive Topologies", run));
+    }
+    for (name, kind) in [("uint16", vk::IndexType::UINT16), ("uint32", vk::IndexType::UINT32)] {
+        all.push(Entry::new(format!("drawing.restart.{name}"), "Primitive Restart", move |gpu| restart(gpu, kind)));
+    }
+    for mode in 0..4u32 {
+        for winding in [vk::FrontFace::CLOCKWISE, vk::FrontFace::COUNTER_CLOCKWISE] {
+            let side = if winding == vk::FrontFace::CLOCKWISE { "clockwise" } else { "counter_clockwise" };
+            let run = move |gpu: &Gpu| culling(gpu, vk::CullModeFlags::from_raw(mode), winding);
+            all.push(Entry::new(format!("raster.culling.mode{mode}_{side}"), "Basic Polygon Rasterization", run));
+        }
+    }
+    let mut add = |name: &str, section, run: fn(&Gpu) -> Case| all.push(Entry::new(name, section, run));
+    add("raster.viewport.quarter", "Controlling the Viewport", viewport);
+    add("raster.scissor.inside", "Scissor Test", scissor);
+    add("raster.samples.resolve", "Multisampling", resolve);
+    add("raster.samples.mask", "Sample Mask Test", sample_mask);
+    add("raster.samples.alpha_to_coverage", "Multisample Coverage", alpha_to_coverage);
+    add("raster.points.size", "Points", point_size);
+    add("drawing.indirect.two_draws", "Programmable Primitive Shading", indirect);
+    add("queries.occlusion.exact", "Occlusion Queries", occlusion);
+}
+
+fn count(pixels: &[[u8; 4]], color: [u8; 4]) -> usize {
+    pixels.iter().filter(|&&pixel| pixel == color).count()
+}
+
+fn red(gpu: &Gpu, target: &Target, draws: &[Draw], expected: usize) -> Case {
+    let pixels = render(gpu, target, draws)?;
+    let got = count(&pixels, [255, 0, 0, 255]);
+    check(got == expected, || format!("{got} pixels instead of {expected}"))
+}
+
+fn vertices(gpu: &Gpu, topology: T, vertices: &[[f32; 2]]) -> Result<Draw, crate::harness::Outcome> {
+    let state = State { vertex: POINTS, topology, ..State::default() };
+    let buffer = gpu.buffer_with(vertices)?;
+    let kind = Kind::VertexBuffer { buffer, count: vertices.len() as u32 };
+    Ok(Draw { kind, ..Draw::rect(state, FULL, RED) })
+}
+
+fn draw_vertices(gpu: &Gpu, topology: T, positions: &[[f32; 2]], pixels: usize) -> Case {
+    red(gpu, &Target::default(), &[vertices(gpu, topology, positions)?], pixels)
+}
+
+/// Two strips in one index buffer: the left and the right half but two columns between.
+fn restart(gpu: &Gpu, kind: vk::IndexType) -> Case {
+    let positions: Vec<[f32; 2]> = [[-1.0, -0.125], [0.125, 1.0]]
+        .iter()
+        .flat_map(|[left, right]| [[*left, -1.0], [*right, -1.0], [*left, 1.0], [*right, 1.0f32]])
+        .collect();
+    let stop = if kind == vk::IndexType::UINT16 { 0xffff } else { u32::MAX };
+    let indices = [0, 1, 2, 3, stop, 4, 5, 6, 7];
+    let state = State { vertex: POINTS, topology: T::TRIANGLE_STRIP, restart: true, ..State::default() };
+    let indices = match kind {
+        vk::IndexType::UINT16 => gpu.buffer_with(&indices.map(|index: u32| index as u16))?,
+        _ => gpu.buffer_with(&indices)?,
+    };
+    let kind = Kind::Indexed { buffer: gpu.buffer_with(&positions)?, indices, count: 9, kind };
+    red(gpu, &Target::default(), &[Draw { kind, ..Draw::rect(state, FULL, RED) }], 14 * 16)
+}
+
+fn culling(gpu: &Gpu, cull_mode: vk::CullModeFlags, front_face: vk::FrontFace) -> Case {
+    let mut state = State::default();
+    state.raster.cull_mode = cull_mode;
+    state.raster.front_face = front_face;
+    // The rectangle's triangles are clockwise on the screen.
+    let is_front = front_face == vk::FrontFace::CLOCKWISE;
+    let culled = if is_front { vk::CullModeFlags::FRONT } else { vk::CullModeFlags::BACK };
+    let expected = if cull_mode.contains(culled) { 0 } else { 256 };
+    red(gpu, &Target::default(), &[Draw::rect(state, FULL, RED)], expected)
+}
+
+fn viewport(gpu: &Gpu) -> Case {
+    let mut state = State::default();
+    state.viewport.width /= 2.0;
+    state.viewport.height /= 2.0;
+    red(gpu, &Target::default(), &[Draw::rect(state, FULL, RED)], 64)
+}
+
+fn scissor(gpu: &Gpu) -> Case {
+    let scissor = vk::Rect2D { offset: vk::Offset2D { x: 3, y: 5 }, extent: vk::Extent2D { width: 4, height: SIZE } };
+    let state = State { scissor, ..State::default() };
+    red(gpu, &Target::default(), &[Draw::rect(state, FULL, RED)], 4 * 11)
+}
+
+fn four() -> Target {
+    Target { samples: vk::SampleCountFlags::TYPE_4, ..Target::default() }
+}
+
+/// A rectangle that ends in the middle of a column: two of four samples there.
+fn resolve(gpu: &Gpu) -> Case {
+    let rect = [-1.0, -1.0, 0.0625, 1.0];
+    let pixels = render(gpu, &four(), &[Draw::rect(State::default(), rect, RED)])?;
+    let full = count(&pixels, [255, 0, 0, 255]);
+    let half = pixels.iter().filter(|pixel| (120..=136).contains(&pixel[0])).count();
+    check(full == 8 * 16 && half == 16, || format!("{full} full and {half} half"))
+}
+
+fn sample_mask(gpu: &Gpu) -> Case {
+    let state = State { sample_mask: 0b0001, ..State::default() };
+    let pixels = render(gpu, &four(), &[Draw::rect(state, FULL, RED)])?;
+    check(pixels.iter().all(|pixel| (60..=68).contains(&pixel[0])), || format!("{:?}", pixels[0]))
+}
+
+fn alpha_to_coverage(gpu: &Gpu) -> Case {
+    for (alpha, low, high) in [(0.0, 0, 0), (1.0, 255, 255), (0.5, 60, 195)] {
+        let state = State { alpha_to_coverage: true, ..State::default() };
+        let pixels = render(gpu, &four(), &[Draw::rect(state, FULL, [1.0, 0.0, 0.0, alpha])])?;
+        check(pixels.iter().all(|pixel| (low..=high).contains(&pixel[0])), || {
+            format!("alpha {alpha}: {:?}", pixels[0])
+        })?;
+    }
+    Ok(())
+}
+
+fn point_size(gpu: &Gpu) -> Case {
+    let draw = vertices(gpu, T::POINT_LIST, &[[0.0, 0.0]])?;
+    red(gpu, &Target::default(), &[Draw { extra: 6.0, ..draw }], 36)
+}
+
+fn indirect(gpu: &Gpu) -> Case {
+    let buffer = gpu.buffer_with(&[3u32, 1, 0, 0, 3, 1, 3, 0])?;
+    let kind = Kind::Indirect { buffer, count: if gpu.features.multi_draw_indirect != 0 { 2 } else { 1 } };
+    let expected = if gpu.features.multi_draw_indirect != 0 { 256 } else { 136 };
+    red(gpu, &Target::default(), &[Draw { kind, ..Draw::rect(State::default(), FULL, RED) }], expected)
+}
+
+fn occlusion(gpu: &Gpu) -> Case {
+    let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::OCCLUSION).query_count(1);
+    // SAFETY: the info is valid.
+    let pool = unsafe { gpu.device.create_query_pool(&info, None) }?;
+    let rect = [-1.0, -1.0, 0.0, 0.5];
+    render(gpu, &Target::default(), &[Draw { query: Some(pool), ..Draw::rect(State::default(), rect, RED) }])?;
+    let mut samples = [0u32];
+    // SAFETY: the query was ended.
+    unsafe { gpu.device.get_query_pool_results(pool, 0, &mut samples, vk::QueryResultFlags::WAIT)? };
+    check(samples[0] == 8 * 12, || format!("{} samples", samples[0]))
+}

@@ -1,0 +1,344 @@
+//! Rendering for cases: one colour attachment, optional depth or stencil, rectangles and vertex lists, read back as RGBA8.
+
+use ash::vk;
+
+use crate::harness::{Buffer, Gpu, Image, ImageDesc, Outcome};
+
+/// Width and height of what is rendered.
+pub const SIZE: u32 = 16;
+
+/// A vertex shader that makes rectangles from push constants.
+pub static RECT: &[u8] = include_bytes!("../shaders/rect.vert.spv");
+/// A vertex shader that takes positions from a vertex buffer.
+pub static POINTS: &[u8] = include_bytes!("../shaders/points.vert.spv");
+/// A fragment shader that writes the colour it is given.
+pub const COLOR: &[u8] = include_bytes!("../shaders/color.frag.spv");
+/// A fragment shader that samples an image.
+pub const TEXTURE: &[u8] = include_bytes!("../shaders/texture.frag.spv");
+/// A fragment shader that compares with a depth image.
+pub const COMPARE: &[u8] = include_bytes!("../shaders/compare.frag.spv");
+
+/// State of a pipeline; the default writes colour and nothing else.
+#[derive(Clone)]
+#[expect(missing_docs, reason = "the fields are Vulkan's state")]
+pub struct State {
+    pub vertex: &'static [u8],
+    pub fragment: &'static [u8],
+    pub topology: vk::PrimitiveTopology,
+    pub restart: bool,
+    pub raster: vk::PipelineRasterizationStateCreateInfo<'static>,
+    pub depth_stencil: vk::PipelineDepthStencilStateCreateInfo<'static>,
+    pub blend: vk::PipelineColorBlendAttachmentState,
+    pub constants: [f32; 4],
+    pub logic: Option<vk::LogicOp>,
+    pub sample_mask: u32,
+    pub alpha_to_coverage: bool,
+    pub viewport: vk::Viewport,
+    pub scissor: vk::Rect2D,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        let blend = vk::PipelineColorBlendAttachmentState {
+            color_write_mask: vk::ColorComponentFlags::RGBA,
+            ..Default::default()
+        };
+        let raster = vk::PipelineRasterizationStateCreateInfo { line_width: 1.0, ..Default::default() };
+        let side = SIZE as f32;
+        Self {
+            vertex: RECT,
+            fragment: COLOR,
+            topology: vk::PrimitiveTopology::TRIANGLE_LIST,
+            restart: false,
+            raster,
+            depth_stencil: vk::PipelineDepthStencilStateCreateInfo::default(),
+            blend,
+            constants: [0.0; 4],
+            logic: None,
+            sample_mask: u32::MAX,
+            alpha_to_coverage: false,
+            viewport: vk::Viewport { x: 0.0, y: 0.0, width: side, height: side, min_depth: 0.0, max_depth: 1.0 },
+            scissor: vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width: SIZE, height: SIZE } },
+        }
+    }
+}
+
+/// One draw: state, push constants, and what is drawn.
+#[derive(Clone)]
+#[expect(missing_docs, reason = "plain description")]
+pub struct Draw {
+    pub state: State,
+    pub rect: [f32; 4],
+    pub color: [f32; 4],
+    pub depth: f32,
+    pub extra: f32,
+    pub kind: Kind,
+    pub image: Option<(vk::ImageView, vk::Sampler, vk::ImageLayout)>,
+    pub query: Option<vk::QueryPool>,
+}
+
+/// What a draw draws.
+#[derive(Clone, Copy)]
+#[expect(missing_docs, reason = "the variants are Vulkan's commands")]
+pub enum Kind {
+    Vertices(u32),
+    VertexBuffer { buffer: Buffer, count: u32 },
+    Indexed { buffer: Buffer, indices: Buffer, count: u32, kind: vk::IndexType },
+    Indirect { buffer: Buffer, count: u32 },
+}
+
+/// The whole target.
+pub const FULL: [f32; 4] = [-1.0, -1.0, 1.0, 1.0];
+
+impl Draw {
+    /// A rectangle in clip coordinates.
+    pub fn rect(state: State, rect: [f32; 4], color: [f32; 4]) -> Self {
+        Self { state, rect, color, depth: 0.5, extra: 1.0, kind: Kind::Vertices(6), image: None, query: None }
+    }
+
+    /// The same at another depth.
+    pub fn at(self, depth: f32) -> Self {
+        Self { depth, ..self }
+    }
+}
+
+/// What is rendered to.
+#[derive(Clone, Copy)]
+#[expect(missing_docs, reason = "plain description")]
+pub struct Target {
+    pub format: vk::Format,
+    pub samples: vk::SampleCountFlags,
+    pub depth: vk::Format,
+    pub clear: [f32; 4],
+    pub clear_depth: vk::ClearDepthStencilValue,
+}
+
+impl Default for Target {
+    fn default() -> Self {
+        Self {
+            format: vk::Format::R8G8B8A8_UNORM,
+            samples: vk::SampleCountFlags::TYPE_1,
+            depth: vk::Format::UNDEFINED,
+            clear: [0.0; 4],
+            clear_depth: vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 },
+        }
+    }
+}
+
+/// Renders draws and returns the pixels, row by row, four bytes each.
+pub fn render(gpu: &Gpu, target: &Target, draws: &[Draw]) -> Result<Vec<[u8; 4]>, Outcome> {
+    let multisampled = target.samples != vk::SampleCountFlags::TYPE_1;
+    let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
+    let color = ImageDesc { samples: target.samples, ..ImageDesc::color(target.format, [SIZE; 2], usage) };
+    let mut images = vec![gpu.image(&color)?];
+    if multisampled {
+        images.push(gpu.image(&ImageDesc { samples: vk::SampleCountFlags::TYPE_1, ..color })?);
+    }
+    let has_depth = target.depth != vk::Format::UNDEFINED;
+    if has_depth {
+        images.push(gpu.image(&ImageDesc {
+            format: target.depth,
+            usage: vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT,
+            aspects: depth_aspects(target.depth),
+            ..color
+        })?);
+    }
+    let pass = render_pass(gpu, target, multisampled, has_depth)?;
+    let views: Vec<vk::ImageView> = images.iter().map(|image| image.view).collect();
+    let info =
+        vk::FramebufferCreateInfo::default().render_pass(pass).attachments(&views).width(SIZE).height(SIZE).layers(1);
+    // SAFETY: the info is valid.
+    let framebuffer = unsafe { gpu.device.create_framebuffer(&info, None) }?;
+    let prepared = draws.iter().map(|draw| prepare(gpu, target, pass, draw)).collect::<Result<Vec<_>, _>>()?;
+    let clears = clear_values(target, multisampled);
+    gpu.run(|commands| {
+        let area = vk::Rect2D { extent: vk::Extent2D { width: SIZE, height: SIZE }, ..Default::default() };
+        let begin = vk::RenderPassBeginInfo::default().render_pass(pass).framebuffer(framebuffer);
+        let begin = begin.render_area(area).clear_values(&clears);
+        // SAFETY: the command buffer is recording, and everything named is alive.
+        unsafe {
+            for draw in draws {
+                if let Some(pool) = draw.query {
+                    gpu.device.cmd_reset_query_pool(commands, pool, 0, 1);
+                }
+            }
+            gpu.device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
+            for (draw, prepared) in draws.iter().zip(&prepared) {
+                record(gpu, commands, draw, prepared);
+            }
+            gpu.device.cmd_end_render_pass(commands);
+        }
+        gpu.barrier(commands, None);
+    })?;
+    let result: &Image = &images[usize::from(multisampled)];
+    let bytes = gpu.read_image(result, vk::ImageAspectFlags::COLOR, 4)?;
+    Ok(bytes.chunks_exact(4).map(|texel| [texel[0], texel[1], texel[2], texel[3]]).collect())
+}
+
+/// Aspects of a depth or stencil format.
+pub fn depth_aspects(format: vk::Format) -> vk::ImageAspectFlags {
+    let (depth, stencil) = (vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL);
+    match format {
+        vk::Format::S8_UINT => stencil,
+        vk::Format::D16_UNORM | vk::Format::D32_SFLOAT | vk::Format::X8_D24_UNORM_PACK32 => depth,
+        _ => depth | stencil,
+    }
+}
+
+fn clear_values(target: &Target, multisampled: bool) -> Vec<vk::ClearValue> {
+    let color = vk::ClearValue { color: vk::ClearColorValue { float32: target.clear } };
+    let depth = vk::ClearValue { depth_stencil: target.clear_depth };
+    if multisampled { vec![color, color, depth] } else { vec![color, depth] }
+}
+
+fn render_pass(gpu: &Gpu, target: &Target, multisampled: bool, has_depth: bool) -> Result<vk::RenderPass, Outcome> {
+    let attachment = |format, samples, load| {
+        vk::AttachmentDescription::default()
+            .format(format)
+            .samples(samples)
+            .load_op(load)
+            .stencil_load_op(load)
+            .store_op(vk::AttachmentStoreOp::STORE)
+            .final_layout(vk::ImageLayout::TRANSFER_SRC_OPTIMAL)
+    };
+    let mut attachments = vec![attachment(target.format, target.samples, vk::AttachmentLoadOp::CLEAR)];
+    if multisampled {
+        let one = vk::SampleCountFlags::TYPE_1;
+        attachments.push(attachment(target.format, one, vk::AttachmentLoadOp::DONT_CARE));
+    }
+    let depth_layout = vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL;
+    if has_depth {
+        attachments.push(vk::AttachmentDescription {
+            final_layout: depth_layout,
+            ..attachment(target.depth, target.samples, vk::AttachmentLoadOp::CLEAR)
+        });
+    }
+    let layout = vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL;
+    let colors = [vk::AttachmentReference { attachment: 0, layout }];
+    let resolves = [vk::AttachmentReference { attachment: 1, layout }];
+    let depth = vk::AttachmentReference { attachment: attachments.len() as u32 - 1, layout: depth_layout };
+    let mut subpass = vk::SubpassDescription::default().color_attachments(&colors);
+    if multisampled {
+        subpass = subpass.resolve_attachments(&resolves);
+    }
+    if has_depth {
+        subpass = subpass.depth_stencil_attachment(&depth);
+    }
+    let subpasses = [subpass];
+    let info = vk::RenderPassCreateInfo::default().attachments(&attachments).subpasses(&subpasses);
+    // SAFETY: the info is valid.
+    Ok(unsafe { gpu.device.create_render_pass(&info, None) }?)
+}
+
+/// What a draw binds.
+struct Prepared {
+    pipeline: vk::Pipeline,
+    layout: vk::PipelineLayout,
+    set: Option<vk::DescriptorSet>,
+}
+
+fn prepare(gpu: &Gpu, target: &Target, pass: vk::RenderPass, draw: &Draw) -> Result<Prepared, Outcome> {
+    let mut layouts = Vec::new();
+    let mut set = None;
+    if let Some((view, sampler, layout)) = draw.image {
+        let kind = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
+        let (set_layout, made) = gpu.set(&[kind])?;
+        let info = [vk::DescriptorImageInfo { sampler, image_view: view, image_layout: layout }];
+        let write = vk::WriteDescriptorSet::default().dst_set(made).descriptor_type(kind).image_info(&info);
+        // SAFETY: the set is new, and nothing uses it.
+        unsafe { gpu.device.update_descriptor_sets(&[write], &[]) };
+        layouts.push(set_layout);
+        set = Some(made);
+    }
+    let layout = gpu.layout(&layouts)?;
+    Ok(Prepared { pipeline: pipeline(gpu, target, pass, layout, &draw.state)?, layout, set })
+}
+
+fn pipeline(
+    gpu: &Gpu,
+    target: &Target,
+    pass: vk::RenderPass,
+    layout: vk::PipelineLayout,
+    state: &State,
+) -> Result<vk::Pipeline, Outcome> {
+    let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
+    let stages = [
+        stage(vk::ShaderStageFlags::VERTEX, gpu.module(state.vertex)?),
+        stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(state.fragment)?),
+    ];
+    let bindings =
+        [vk::VertexInputBindingDescription { binding: 0, stride: 8, input_rate: vk::VertexInputRate::VERTEX }];
+    let format = vk::Format::R32G32_SFLOAT;
+    let attributes = [vk::VertexInputAttributeDescription { location: 0, binding: 0, format, offset: 0 }];
+    let mut input = vk::PipelineVertexInputStateCreateInfo::default();
+    if std::ptr::eq(state.vertex, POINTS) {
+        input = input.vertex_binding_descriptions(&bindings).vertex_attribute_descriptions(&attributes);
+    }
+    let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(state.topology);
+    let assembly = assembly.primitive_restart_enable(state.restart);
+    let (viewports, scissors) = ([state.viewport], [state.scissor]);
+    let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
+    let mask = [state.sample_mask];
+    let multisample = vk::PipelineMultisampleStateCreateInfo::default()
+        .rasterization_samples(target.samples)
+        .sample_mask(&mask)
+        .alpha_to_coverage_enable(state.alpha_to_coverage);
+    let blends = [state.blend];
+    let mut blend =
+        vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends).blend_constants(state.constants);
+    if let Some(op) = state.logic {
+        blend = blend.logic_op_enable(true).logic_op(op);
+    }
+    let info = vk::GraphicsPipelineCreateInfo::default()
+        .stages(&stages)
+        .vertex_input_state(&input)
+        .input_assembly_state(&assembly)
+        .viewport_state(&viewport)
+        .rasterization_state(&state.raster)
+        .multisample_state(&multisample)
+        .depth_stencil_state(&state.depth_stencil)
+        .color_blend_state(&blend)
+        .layout(layout)
+        .render_pass(pass);
+    // SAFETY: the info is valid.
+    let made = unsafe { gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
+    Ok(made.map_err(|(_, code)| code)?[0])
+}
+
+/// Records one draw.
+///
+/// # Safety
+/// The command buffer is recording inside the pass that the pipeline was made for.
+unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, prepared: &Prepared) {
+    let push = [draw.rect, draw.color, [draw.depth, draw.extra, 0.0, 0.0]].concat();
+    let device = &gpu.device;
+    // SAFETY: as this function demands; everything named is alive.
+    unsafe {
+        let point = vk::PipelineBindPoint::GRAPHICS;
+        device.cmd_bind_pipeline(commands, point, prepared.pipeline);
+        if let Some(set) = prepared.set {
+            device.cmd_bind_descriptor_sets(commands, point, prepared.layout, 0, &[set], &[]);
+        }
+        let bytes: &[u8] = bytemuck::cast_slice(&push);
+        device.cmd_push_constants(commands, prepared.layout, vk::ShaderStageFlags::ALL, 0, bytes);
+        if let Some(pool) = draw.query {
+            device.cmd_begin_query(commands, pool, 0, vk::QueryControlFlags::PRECISE);
+        }
+        match draw.kind {
+            Kind::Vertices(count) => device.cmd_draw(commands, count, 1, 0, 0),
+            Kind::VertexBuffer { buffer, count } => {
+                device.cmd_bind_vertex_buffers(commands, 0, &[buffer.handle], &[0]);
+                device.cmd_draw(commands, count, 1, 0, 0);
+            }
+            Kind::Indexed { buffer, indices, count, kind } => {
+                device.cmd_bind_vertex_buffers(commands, 0, &[buffer.handle], &[0]);
+                device.cmd_bind_index_buffer(commands, indices.handle, 0, kind);
+                device.cmd_draw_indexed(commands, count, 1, 0, 0, 0);
+            }
+            Kind::Indirect { buffer, count } => device.cmd_draw_indirect(commands, buffer.handle, 0, count, 16),
+        }
+        if let Some(pool) = draw.query {
+            device.cmd_end_query(commands, pool, 0);
+        }
+    }
+}
