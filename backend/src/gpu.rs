@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::command::{CommandList, Processor};
-use crate::shader::interp::Deadline;
 
 /// The GPU stopped: a program ran past its time limit or the emulation itself failed. What it was doing is undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -18,7 +17,7 @@ pub struct DeviceLost;
 pub struct GpuConfig {
     /// Worker threads, at least 1. Images do not depend on it.
     pub threads: usize,
-    /// Longest time that a submission's programs may run.
+    /// Longest time that the programs of one draw or dispatch may run.
     pub timeout: Duration,
     /// Primitives that are gathered before tiles are walked.
     pub window: usize,
@@ -52,9 +51,8 @@ impl Gpu {
     /// # Errors
     /// [`DeviceLost`] when a program was interrupted, or the emulation failed.
     pub fn execute(&self, lists: &[Arc<CommandList>]) -> Result<(), DeviceLost> {
-        let deadline = Deadline::after(self.config.timeout);
         let run = || {
-            let mut processor = Processor::new(self, &deadline);
+            let mut processor = Processor::new(self);
             lists.iter().try_for_each(|list| processor.execute(list))
         };
         match catch_unwind(AssertUnwindSafe(run)) {

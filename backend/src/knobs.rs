@@ -39,7 +39,7 @@ const TABLE: &[Knob] = &[
     Knob {
         name: "VITRIC_TIMEOUT_MS",
         default: "10000",
-        doc: "Longest time in milliseconds that the programs of one submission may run before the device is lost.",
+        doc: "Longest time in milliseconds that the programs of one draw or dispatch may run before the device is lost.",
         check: positive,
     },
     Knob {

@@ -12,9 +12,9 @@ pub(super) fn dispatch(processor: &mut Processor<'_>, groups: [u32; 3]) -> Resul
     let bindings = resolve(&pipeline.program, &processor.state.compute_sets);
     let push = &processor.state.push;
     let count = groups.iter().map(|&count| count as usize).product();
-    let deadline = processor.deadline;
+    let deadline: &Deadline = &processor.deadline;
     processor.gpu.parallel(count, Vec::new, |waves, index| {
-        if deadline.was_hit() {
+        if deadline.expired() {
             return;
         }
         let [x, y, _] = groups.map(|count| count as usize);

@@ -102,7 +102,7 @@ fn run(
         push: &state.push,
         shared: None,
         interpolator: None,
-        deadline: processor.deadline,
+        deadline: &processor.deadline,
     };
     let mut pipe = Pipe {
         processor,
@@ -255,7 +255,7 @@ fn draw_context<'a>(
         },
         scissor: rect(if dynamic(DynamicState::SCISSOR) { state.dynamic.scissor } else { fixed }),
         occlusion: processor.occlusion.as_ref().map(|(_, _, count)| count),
-        deadline: processor.deadline,
+        deadline: &processor.deadline,
     }
 }
 

@@ -95,7 +95,8 @@ fn resolve_binding(set: &DescriptorSet, offsets: &[u32], binding: u32) -> Vec<Bo
 /// Walks command lists.
 pub struct Processor<'g> {
     pub(super) gpu: &'g Gpu,
-    pub(super) deadline: &'g Deadline,
+    /// When the programs of the running draw or dispatch must stop.
+    pub(super) deadline: Arc<Deadline>,
     pub(super) state: State,
     pub(super) pass: Option<Pass>,
     /// Occlusion query that counts now.
@@ -104,7 +105,8 @@ pub struct Processor<'g> {
 
 impl<'g> Processor<'g> {
     /// A processor with fresh state.
-    pub fn new(gpu: &'g Gpu, deadline: &'g Deadline) -> Self {
+    pub fn new(gpu: &'g Gpu) -> Self {
+        let deadline = Deadline::after(gpu.config().timeout);
         Self { gpu, deadline, state: State::new(), pass: None, occlusion: None }
     }
 
@@ -134,11 +136,12 @@ impl<'g> Processor<'g> {
             Command::Draw { .. }
             | Command::DrawIndexed { .. }
             | Command::DrawIndirect { .. }
-            | Command::DrawIndexedIndirect { .. } => return draw::draw(self, command),
-            Command::Dispatch(groups) => return dispatch::dispatch(self, *groups),
-            Command::DispatchIndirect { buffer, offset } => {
-                return dispatch::dispatch(self, words(buffer, *offset));
+            | Command::DrawIndexedIndirect { .. } => {
+                self.restart_deadline();
+                return draw::draw(self, command);
             }
+            Command::Dispatch(groups) => return self.dispatch(*groups),
+            Command::DispatchIndirect { buffer, offset } => return self.dispatch(words(buffer, *offset)),
             Command::Execute(lists) => return self.execute_secondary(lists),
             Command::WaitEvents(events) => {
                 if !events.iter().all(|event| event.wait(EVENT_TIMEOUT)) {
@@ -156,6 +159,15 @@ impl<'g> Processor<'g> {
             _ => transfer(command),
         }
         Ok(())
+    }
+
+    fn restart_deadline(&mut self) {
+        self.deadline = Deadline::after(self.gpu.config().timeout);
+    }
+
+    fn dispatch(&mut self, groups: [u32; 3]) -> Result<(), DeviceLost> {
+        self.restart_deadline();
+        dispatch::dispatch(self, groups)
     }
 
     fn execute_secondary(&mut self, lists: &[Arc<CommandList>]) -> Result<(), DeviceLost> {

@@ -17,7 +17,8 @@ pub fn walk(gpu: &Gpu, context: &DrawContext<'_>, primitives: &[Primitive], area
     let ok = AtomicBool::new(true);
     gpu.parallel(bins.len(), TileScratch::default, |scratch, index| {
         let (tile, bin) = &bins[index];
-        if ok.load(Ordering::Relaxed) && !process_tile(context, primitives, bin, clip(*tile, area), scratch) {
+        let goes_on = ok.load(Ordering::Relaxed) && !context.deadline.expired();
+        if !goes_on || !process_tile(context, primitives, bin, clip(*tile, area), scratch) {
             ok.store(false, Ordering::Relaxed);
         }
     });
