@@ -5,6 +5,7 @@ mod devices;
 mod formats;
 mod fragment;
 mod framebuffer;
+mod language;
 mod raster;
 mod samplers;
 mod sync;
@@ -19,6 +20,7 @@ pub fn all() -> Vec<Entry> {
         sync::cases,
         formats::cases,
         compute::cases,
+        language::cases,
         raster::cases,
         fragment::cases,
         framebuffer::cases,
