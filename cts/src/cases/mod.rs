@@ -5,6 +5,7 @@ mod devices;
 mod formats;
 mod fragment;
 mod framebuffer;
+mod images;
 mod language;
 mod raster;
 mod samplers;
@@ -25,6 +26,7 @@ pub fn all() -> Vec<Entry> {
         fragment::cases,
         framebuffer::cases,
         samplers::cases,
+        images::cases,
     ] {
         add(&mut all);
     }
