@@ -11,7 +11,7 @@ pub(super) fn dispatch(processor: &mut Processor<'_>, groups: [u32; 3]) -> Resul
     let Some(pipeline) = processor.state.compute.clone() else { return Ok(()) };
     let bindings = resolve(&pipeline.program, &processor.state.compute_sets);
     let push = &processor.state.push;
-    let count = groups.iter().map(|&count| count as usize).product();
+    let count = groups.iter().fold(1usize, |all, &count| all.saturating_mul(count as usize));
     let deadline: &Deadline = &processor.deadline;
     processor.gpu.parallel(count, Vec::new, |waves, index| {
         if deadline.expired() {

@@ -31,37 +31,48 @@ pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(
         return Ok(());
     };
     for call in calls(&processor.state, &pipeline, command) {
-        run(processor, &pipeline, pass, &call)?;
+        run(processor, &pipeline, pass, &call?)?;
     }
     Ok(())
 }
 
-fn calls(state: &State, pipeline: &GraphicsPipeline, command: &Command) -> Vec<Call> {
+/// Most vertices of one draw: a stream is held in memory, and a longer one would bring the process down.
+const MAX_STREAM: u32 = 1 << 24;
+
+/// The draws of a command, one after the other; one that is too long to hold loses the device.
+fn calls<'a>(
+    state: &'a State,
+    pipeline: &'a GraphicsPipeline,
+    command: &'a Command,
+) -> Box<dyn Iterator<Item = Result<Call, DeviceLost>> + 'a> {
     let direct = |vertices: u32, instances, first_vertex: u32, first_instance| {
+        if vertices > MAX_STREAM {
+            return Err(DeviceLost);
+        }
         let stream = (0..vertices).map(|index| Index::Vertex(first_vertex.wrapping_add(index))).collect();
-        Call { instances, first_instance, stream }
+        Ok(Call { instances, first_instance, stream })
     };
-    let indexed = |[count, instances, first, offset, first_instance]: [u32; 5]| Call {
-        instances,
-        first_instance,
-        stream: indices(state, pipeline, first, count, offset as i32),
+    let indexed = move |[count, instances, first, offset, first_instance]: [u32; 5]| {
+        let stream = indices(state, pipeline, first, count, offset as i32);
+        Ok(Call { instances, first_instance, stream })
     };
     match command {
         Command::Draw { vertices, instances, first_vertex, first_instance } => {
-            vec![direct(*vertices, *instances, *first_vertex, *first_instance)]
+            Box::new(std::iter::once(direct(*vertices, *instances, *first_vertex, *first_instance)))
         }
         Command::DrawIndexed { indices, instances, first_index, vertex_offset, first_instance } => {
-            vec![indexed([*indices, *instances, *first_index, *vertex_offset as u32, *first_instance])]
+            let arguments = [*indices, *instances, *first_index, *vertex_offset as u32, *first_instance];
+            Box::new(std::iter::once(indexed(arguments)))
         }
         Command::DrawIndirect { buffer, offset, count, stride } => {
-            let arguments = |index: u32| words::<4>(buffer, offset + u64::from(index) * u64::from(*stride));
-            (0..*count).map(arguments).map(|[a, b, c, d]| direct(a, b, c, d)).collect()
+            let arguments = move |index: u32| words::<4>(buffer, offset + u64::from(index) * u64::from(*stride));
+            Box::new((0..*count).map(arguments).map(move |[a, b, c, d]| direct(a, b, c, d)))
         }
         Command::DrawIndexedIndirect { buffer, offset, count, stride } => {
-            let arguments = |index: u32| words::<5>(buffer, offset + u64::from(index) * u64::from(*stride));
-            (0..*count).map(arguments).map(indexed).collect()
+            let arguments = move |index: u32| words::<5>(buffer, offset + u64::from(index) * u64::from(*stride));
+            Box::new((0..*count).map(arguments).map(indexed))
         }
-        _ => Vec::new(),
+        _ => Box::new(std::iter::empty()),
     }
 }
 
