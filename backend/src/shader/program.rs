@@ -4,6 +4,7 @@ use ash::vk;
 
 use super::interp::Executable;
 use super::ir::Type;
+use super::runtime::kernels::WAVE;
 
 /// Built-in variables of the stages that Vitric has. Vectors and arrays are numbered by component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,6 +48,23 @@ pub enum Slot {
     },
     /// A built-in variable: which, and which word of it.
     Builtin(Builtin, u32),
+}
+
+impl Slot {
+    /// Whether an input holds the same word in all lanes of every wave, given the workgroup size.
+    pub fn is_uniform(self, local_size: [u32; 3]) -> bool {
+        let [x, y, _] = local_size;
+        let rows = |axis: u32| match axis {
+            0 => false,
+            1 => x.is_multiple_of(WAVE as u32),
+            _ => x.saturating_mul(y).is_multiple_of(WAVE as u32),
+        };
+        match self {
+            Self::Builtin(Builtin::NumWorkgroups | Builtin::WorkgroupId, _) => true,
+            Self::Builtin(Builtin::LocalInvocationId | Builtin::GlobalInvocationId, axis) => rows(axis),
+            _ => false,
+        }
+    }
 }
 
 /// How a fragment input follows from the values at the vertices.

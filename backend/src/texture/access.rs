@@ -8,7 +8,7 @@ use super::view;
 use crate::format::{self, Texel};
 use crate::memory::{BufferView, SurfaceView};
 use crate::shader::ir::AtomicOp;
-use crate::shader::runtime::{Descriptor, bindings_perform as perform};
+use crate::shader::runtime::{Descriptor, perform};
 
 /// A texel's place in a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use std::time::Duration;
 use ash::vk;
 
 use super::*;
+use crate::shader::runtime::Bindings;
 use crate::shader::ir::{BinaryOp, Builder, Type, verify};
 use crate::shader::{FragmentFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Slot};
 
@@ -13,7 +14,7 @@ fn program(function: Function) -> Program {
     let slot = Slot::Location { location: 0, component: 0, index: 0 };
     Program {
         stage: vk::ShaderStageFlags::COMPUTE,
-        code: Executable::new(function),
+        code: Executable::new(function, |_| false),
         inputs: vec![InputSlot { slot, ty: Type::I32, interpolation: Interpolation::Flat, place: Place::Center }],
         outputs: vec![OutputSlot { slot, ty: Type::I32 }],
         resources: Vec::new(),

@@ -1,11 +1,9 @@
 //! The state of one wave, and its execution.
 
-use std::sync::atomic::Ordering;
-
-use super::{Environment, Executable, Lanes, Mask, Stop, WAVE, image};
+use super::{Environment, Executable, Lanes, Mask, Stop, WAVE};
 use crate::shader::Program;
-use crate::shader::ir::{AtomicOp, Inst, InterpolateAt, Space, UnaryOp, Value};
-use crate::shader::runtime::{bindings_perform as perform, kernels};
+use crate::shader::ir::{Image, Inst, UnaryOp, Value};
+use crate::shader::runtime::{self, Access, Masks, kernels, lanes_of};
 
 /// Back edges between two looks at the clock.
 const EDGES_PER_CHECK: u32 = 256;
@@ -32,13 +30,10 @@ pub struct Wave {
     gone: Mask,
     killed: Mask,
     helpers: Mask,
-    loops: u32,
     edges: u32,
     frames: Vec<Frame>,
     registers: Vec<Lanes>,
     locals: Vec<Lanes>,
-    /// The program whose constants are in the registers.
-    loaded: usize,
     /// Words of input, filled in before the wave runs.
     pub inputs: Vec<Lanes>,
     /// Words of output.
@@ -54,7 +49,7 @@ impl Wave {
         self.gone = !lanes;
         self.killed = 0;
         self.helpers = helpers;
-        (self.loops, self.edges) = (0, 0);
+        self.edges = 0;
         self.frames.clear();
         self.locals.clear();
         self.locals.resize(code.local_words as usize, [0; WAVE]);
@@ -66,11 +61,6 @@ impl Wave {
     }
 
     fn load_constants(&mut self, code: &Executable) {
-        let identity = std::ptr::from_ref(code) as usize;
-        if self.loaded == identity && self.registers.len() == code.function.types.len() {
-            return;
-        }
-        self.loaded = 0;
         self.registers.clear();
         self.registers.resize(code.function.types.len(), [0; WAVE]);
         for inst in &code.function.insts[..code.constants] {
@@ -124,8 +114,8 @@ impl Wave {
             Inst::If { condition } => self.begin_if(*condition, target),
             Inst::Else => self.begin_else(target),
             Inst::EndIf => self.end_region(),
-            Inst::Block => self.begin_target(false),
-            Inst::Loop => self.begin_target(true),
+            Inst::Block => self.begin_target(),
+            Inst::Loop => self.begin_target(),
             Inst::EndBlock => self.end_region(),
             Inst::Continuing => self.continuing(),
             Inst::Break { depth } => self.leave(*depth, target, |frame, lanes| frame.broken |= lanes),
@@ -150,9 +140,8 @@ impl Wave {
         if self.active == 0 { target } else { self.pc + 1 }
     }
 
-    fn begin_target(&mut self, is_loop: bool) -> usize {
+    fn begin_target(&mut self) -> usize {
         self.frames.push(Frame { entered: self.active, is_target: true, ..Frame::default() });
-        self.loops += u32::from(is_loop);
         self.pc + 1
     }
 
@@ -176,7 +165,6 @@ impl Wave {
     fn end_loop(&mut self, code: &Executable, environment: &Environment<'_>) -> bool {
         if self.active == 0 {
             self.pc = self.end_region();
-            self.loops -= 1;
             return false;
         }
         self.pc = code.jumps[self.pc] as usize + 1;
@@ -206,26 +194,16 @@ impl Wave {
         &self.registers[value.0 as usize]
     }
 
-    pub(super) fn lane(&self, value: Value, lane: usize) -> u32 {
+    fn lane(&self, value: Value, lane: usize) -> u32 {
         self.registers[value.0 as usize][lane]
     }
 
-    /// Lanes that run now and whose effects count.
-    pub(super) fn effective(&self) -> Mask {
-        self.active & !self.helpers
+    fn set(&mut self, result: Value, lanes: Lanes) {
+        self.registers[result.0 as usize] = lanes;
     }
 
-    pub(super) fn active(&self) -> Mask {
-        self.active
-    }
-
-    pub(super) fn set(&mut self, result: Value, lanes: Lanes) {
-        let register = &mut self.registers[result.0 as usize];
-        if self.loops == 0 || self.active == Mask::MAX {
-            *register = lanes;
-            return;
-        }
-        kernels::blend(self.active, register, &lanes);
+    fn masks(&self) -> Masks {
+        Masks { active: self.active, effective: self.active & !self.helpers }
     }
 
     fn execute(&mut self, code: &Executable, environment: &Environment<'_>, inst: &Inst) {
@@ -233,14 +211,35 @@ impl Wave {
             Inst::LocalLoad { .. } | Inst::LocalStore { .. } | Inst::TableLoad { .. } => self.local(code, inst),
             Inst::Input { result, slot } => self.set(*result, self.inputs[*slot as usize]),
             Inst::Output { slot, value } => self.output(*slot, *value),
-            Inst::Interpolate { result, slot, at } => self.interpolate(environment, *result, *slot, *at),
-            Inst::Image(op) => image::execute(self, environment, op),
+            Inst::Image(image) => self.image(environment, image),
             Inst::IsHelper { result } => {
                 let helpers = self.helpers;
                 self.set(*result, std::array::from_fn(|lane| u32::from(helpers >> lane & 1)));
             }
             Inst::Const { result, word } => self.set(*result, [*word; WAVE]),
-            _ => self.memory(environment, inst),
+            _ => self.access(code, environment, inst),
+        }
+    }
+
+    fn image(&mut self, environment: &Environment<'_>, image: &Image) {
+        let results = runtime::image(&self.registers, self.masks(), environment, image);
+        for index in 0..image.results {
+            self.set(Value(image.result.0 + index), results[index as usize]);
+        }
+    }
+
+    fn access(&mut self, code: &Executable, environment: &Environment<'_>, inst: &Inst) {
+        let access = Access { registers: &self.registers, masks: self.masks(), environment };
+        match inst {
+            Inst::Load { result, .. }
+            | Inst::Atomic { result, .. }
+            | Inst::BufferLength { result, .. }
+            | Inst::Interpolate { result, .. } => {
+                let uniform = code.uniformity.values[result.0 as usize];
+                let lanes = access.execute(inst, uniform);
+                self.set(*result, lanes);
+            }
+            _ => drop(access.execute(inst, false)),
         }
     }
 
@@ -267,9 +266,11 @@ impl Wave {
                 };
                 self.set(*result, lanes);
             }
-            Inst::LocalStore { local, base, index, value } => {
+            Inst::LocalStore { local, base, index, value, all } => {
                 let range = self.local_range(code, local.0);
-                self.local_store(range, *base, *index, *value);
+                // Behind a jump of all lanes no code runs until the region ends.
+                let lanes = if *all && self.active != 0 { Mask::MAX } else { self.active };
+                self.local_store(range, *base, *index, (*value, lanes));
             }
             Inst::TableLoad { result, table, index } => {
                 let words = &code.function.tables[table.0 as usize];
@@ -280,15 +281,15 @@ impl Wave {
         }
     }
 
-    fn local_store(&mut self, (first, words): (u32, u32), base: u32, index: Option<Value>, value: Value) {
+    fn local_store(&mut self, (first, words): (u32, u32), base: u32, index: Option<Value>, (value, mask): (Value, Mask)) {
         let lanes = &self.registers[value.0 as usize];
         let Some(index) = index else {
             if base < words {
-                kernels::blend(self.active, &mut self.locals[(first + base) as usize], lanes);
+                kernels::blend(mask, &mut self.locals[(first + base) as usize], lanes);
             }
             return;
         };
-        for lane in lanes_of(self.active) {
+        for lane in lanes_of(mask) {
             let word = base.wrapping_add(self.registers[index.0 as usize][lane]);
             if word < words {
                 self.locals[(first + word) as usize][lane] = lanes[lane];
@@ -306,139 +307,6 @@ impl Wave {
             if word < words { self.locals[(first + word) as usize][lane] } else { 0 }
         })
     }
-
-    fn interpolate(&mut self, environment: &Environment<'_>, result: Value, slot: u32, at: InterpolateAt) {
-        let Some(interpolator) = environment.interpolator else {
-            return self.set(result, self.inputs[slot as usize]);
-        };
-        let offset = |lane: usize| match at {
-            InterpolateAt::Centroid => interpolator.centroid_offset(lane),
-            InterpolateAt::Sample(sample) => interpolator.sample_offset(self.lane(sample, lane)),
-            InterpolateAt::Offset(x, y) => [x, y].map(|value| f32::from_bits(self.lane(value, lane))),
-        };
-        let lanes = std::array::from_fn(|lane| interpolator.at_offset(slot, lane, offset(lane)));
-        self.set(result, lanes);
-    }
-
-    fn memory(&mut self, environment: &Environment<'_>, inst: &Inst) {
-        match inst {
-            Inst::Load { result, space, offset } => {
-                let lanes = self.load_lanes(environment, *space, *offset);
-                self.set(*result, lanes);
-            }
-            Inst::Store { space, offset, value } => {
-                for lane in lanes_of(self.effective()) {
-                    self.store(environment, *space, self.lane(*offset, lane), self.lane(*value, lane), lane);
-                }
-            }
-            Inst::Atomic { result, space, offset, op, value, comparator } => {
-                let mut lanes = [0; WAVE];
-                for lane in lanes_of(self.effective()) {
-                    let operands = (self.lane(*value, lane), comparator.map_or(0, |word| self.lane(word, lane)));
-                    lanes[lane] = self.atomic(environment, *space, self.lane(*offset, lane), (*op, operands), lane);
-                }
-                self.set(*result, lanes);
-            }
-            Inst::BufferLength { result, resource, element } => {
-                let length = |lane| environment.bindings.length(*resource, self.element(*element, lane));
-                self.set(*result, std::array::from_fn(length));
-            }
-            _ => {}
-        }
-    }
-
-    pub(super) fn element(&self, element: Option<Value>, lane: usize) -> u32 {
-        element.map_or(0, |element| self.lane(element, lane))
-    }
-
-    /// A word that is the same in all active lanes.
-    fn uniform(&self, value: Value) -> Option<u32> {
-        let lanes = self.register(value);
-        let word = lanes[self.active.trailing_zeros() as usize % WAVE];
-        (kernels::differing(lanes, word) & self.active == 0).then_some(word)
-    }
-
-    /// Loads for the active lanes: once when all of them load the same word, else lane by lane.
-    fn load_lanes(&self, environment: &Environment<'_>, space: Space, offset: Value) -> Lanes {
-        let mut lanes = [0; WAVE];
-        if self.active == 0 {
-            return lanes;
-        }
-        let same_buffer = match space {
-            Space::Buffer { element: Some(element), .. } => self.uniform(element).is_some(),
-            _ => true,
-        };
-        if let (true, Some(offset)) = (same_buffer, self.uniform(offset)) {
-            return [self.load(environment, space, offset, self.active.trailing_zeros() as usize); WAVE];
-        }
-        for lane in lanes_of(self.active) {
-            lanes[lane] = self.load(environment, space, self.lane(offset, lane), lane);
-        }
-        lanes
-    }
-
-    #[inline]
-    fn load(&self, environment: &Environment<'_>, space: Space, offset: u32, lane: usize) -> u32 {
-        match space {
-            Space::Buffer { resource, element } => {
-                environment.bindings.load(resource, self.element(element, lane), offset)
-            }
-            Space::Push => push_word(environment.push, offset),
-            Space::Shared => {
-                let word = environment.shared.and_then(|shared| shared.word(offset));
-                word.map_or(0, |word| word.load(Ordering::Relaxed))
-            }
-        }
-    }
-
-    fn store(&self, environment: &Environment<'_>, space: Space, offset: u32, word: u32, lane: usize) {
-        match space {
-            Space::Buffer { resource, element } => {
-                environment.bindings.store(resource, self.element(element, lane), offset, word);
-            }
-            Space::Shared => {
-                if let Some(slot) = environment.shared.and_then(|shared| shared.word(offset)) {
-                    slot.store(word, Ordering::Relaxed);
-                }
-            }
-            Space::Push => {}
-        }
-    }
-
-    fn atomic(
-        &self,
-        environment: &Environment<'_>,
-        space: Space,
-        offset: u32,
-        (op, (value, comparator)): (AtomicOp, (u32, u32)),
-        lane: usize,
-    ) -> u32 {
-        let word = match space {
-            Space::Buffer { resource, element } => {
-                environment.bindings.atomic(resource, self.element(element, lane), offset)
-            }
-            Space::Shared => environment.shared.and_then(|shared| shared.word(offset)),
-            Space::Push => None,
-        };
-        word.map_or(0, |word| perform(word, op, value, comparator))
-    }
-}
-
-fn push_word(push: &[u8], offset: u32) -> u32 {
-    let bytes = push.get(offset as usize..).and_then(|rest| rest.first_chunk::<4>());
-    bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
-}
-
-/// The lanes of a mask, ascending.
-pub(super) fn lanes_of(mask: Mask) -> impl Iterator<Item = usize> {
-    let mut rest = mask;
-    std::iter::from_fn(move || {
-        let lane = rest.trailing_zeros() as usize;
-        (rest != 0).then(|| {
-            rest &= rest - 1;
-            lane
-        })
-    })
 }
 
 /// Derivatives in a quad of lanes (0,0) (1,0) (0,1) (1,1). Coarse ones are those of the first row and column.

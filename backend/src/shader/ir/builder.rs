@@ -154,7 +154,7 @@ impl Builder {
 
     /// Stores word `base + index` of a local.
     pub fn local_store(&mut self, local: Local, base: u32, index: Option<Value>, value: Value) {
-        self.push(Inst::LocalStore { local, base, index, value });
+        self.push(Inst::LocalStore { local, base, index, value, all: false });
     }
 
     /// Loads a word at a byte offset.

@@ -10,6 +10,7 @@ mod builder;
 mod map;
 mod ops;
 mod parse;
+mod regions;
 mod strict;
 mod text;
 mod verify;
@@ -18,6 +19,7 @@ pub use builder::Builder;
 pub(crate) use map::{map_operands, map_results};
 pub use ops::{AtomicOp, BinaryOp, TernaryOp, UnaryOp};
 pub use parse::{ParseError, parse};
+pub use regions::{Region, RegionKind, Regions};
 pub use strict::verify_strictly;
 pub use verify::{VerifyError, verify};
 pub(crate) use verify::{operands, results};
@@ -227,6 +229,8 @@ pub enum Inst {
         base: u32,
         index: Option<Value>,
         value: Value,
+        /// To all lanes if any is active, not only to the active ones.
+        all: bool,
     },
     TableLoad {
         result: Value,

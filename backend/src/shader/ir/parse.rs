@@ -213,8 +213,9 @@ impl<'a> Cursor<'a> {
                 Inst::LocalLoad { result, local, base, index }
             }
             "LocalStore" => {
+                let all = self.eat("all");
                 let (local, base, index) = self.local()?;
-                Inst::LocalStore { local, base, index, value: self.value()? }
+                Inst::LocalStore { local, base, index, value: self.value()?, all }
             }
             "TableLoad" => Inst::TableLoad { result, table: Table(prefixed(self.next()?, "t")?), index: self.value()? },
             "Input" => Inst::Input { result, slot: self.number()? },

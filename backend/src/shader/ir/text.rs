@@ -75,8 +75,9 @@ fn text(inst: &Inst) -> String {
 fn access_text(inst: &Inst) -> String {
     match inst {
         Inst::LocalLoad { local, base, index, .. } => format!("LocalLoad l{}{}", local.0, word(*base, *index)),
-        Inst::LocalStore { local, base, index, value } => {
-            format!("LocalStore l{}{}, {value}", local.0, word(*base, *index))
+        Inst::LocalStore { local, base, index, value, all } => {
+            let all = if *all { " all" } else { "" };
+            format!("LocalStore{all} l{}{}, {value}", local.0, word(*base, *index))
         }
         Inst::TableLoad { table, index, .. } => format!("TableLoad t{}, {index}", table.0),
         Inst::Input { slot, .. } => format!("Input {slot}"),

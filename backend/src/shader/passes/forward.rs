@@ -81,7 +81,7 @@ impl Pass {
             Inst::LocalLoad { result, local: Local(local), base, index: None } => {
                 self.load(function, (*local, *base), *result);
             }
-            Inst::LocalStore { local: Local(local), base, index: None, value } => {
+            Inst::LocalStore { local: Local(local), base, index: None, value, .. } => {
                 self.note(|stored| stored.add(*local, *base, false));
                 self.learn((*local, *base), *value);
             }

@@ -1,14 +1,23 @@
 //! Passes over the IR, one file each, and their order.
 
+mod closure;
 mod dead;
 mod forward;
+pub mod uniformity;
 
 use super::ir::Function;
+use uniformity::Uniformity;
 
 /// Rewrites a verified function into a shorter one that computes the same.
 pub fn optimize(function: &mut Function) {
     forward::run(function);
     dead::run(function);
+}
+
+/// Makes a verified function ready for executors: closes its regions, and marks what is the same in all lanes.
+pub fn prepare(function: &mut Function, uniform_input: impl Fn(u32) -> bool) -> Uniformity {
+    closure::run(function);
+    uniformity::run(function, uniform_input)
 }
 
 #[cfg(test)]

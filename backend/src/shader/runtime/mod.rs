@@ -1,9 +1,15 @@
 //! What running programs may call: descriptors, buffer and image access, atomics, and shared numeric routines.
 
+mod access;
 mod bindings;
 mod descriptor;
+mod environment;
+mod image;
 pub mod kernels;
 pub mod math;
 
-pub use bindings::{Bindings, Bound, SharedMemory, perform as bindings_perform};
+pub use access::{Access, Masks, lanes_of};
+pub use bindings::{Bindings, Bound, SharedMemory, perform};
 pub use descriptor::{Descriptor, DescriptorSet, SetBinding, SetLayout, is_dynamic};
+pub use environment::{Deadline, Environment, Interpolator, Stop};
+pub use image::image;

@@ -390,21 +390,24 @@ impl<'a> Translator<'a> {
         debug_assert_eq!(verify(&function), Ok(()));
         let mut facts = self.facts;
         facts.early_tests = self.module.mode(point.function, ExecutionMode::EarlyFragmentTests).is_some();
-        let inputs = self.inputs.iter().map(|word| InputSlot {
+        let input = |word: &super::interface::Word| InputSlot {
             slot: word.slot,
             ty: word.ty,
             interpolation: word.interpolation,
             place: word.place,
-        });
+        };
+        let inputs: Vec<InputSlot> = self.inputs.iter().map(input).collect();
+        let local_size = local_size(self.module, &self.constants, point)?;
+        let code = Executable::new(function, |slot| inputs[slot as usize].slot.is_uniform(local_size));
         Ok(Program {
             stage,
-            inputs: inputs.collect(),
+            inputs,
             outputs: self.outputs.iter().map(|word| OutputSlot { slot: word.slot, ty: word.ty }).collect(),
             resources: self.resources,
             shared_bytes: self.shared_bytes,
-            local_size: local_size(self.module, &self.constants, point)?,
+            local_size,
             fragment: facts,
-            code: Executable::new(function),
+            code,
         })
     }
 }

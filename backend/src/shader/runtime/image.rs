@@ -2,33 +2,31 @@
 
 use std::sync::Arc;
 
-use super::wave::lanes_of;
-use super::{Environment, WAVE, Wave};
+use super::kernels::{Lanes, WAVE};
+use super::{Descriptor, Environment, Masks, lanes_of};
 use crate::memory::SurfaceView;
 use crate::shader::ir::{Dim, Image, ImageOp, Lod, Value};
-use crate::shader::runtime::Descriptor;
 use crate::texture::{self, GatherRequest, LevelOfDetail, SampleRequest, Sampler, TexelPosition};
 
-/// Executes an image instruction for the active lanes.
-pub(super) fn execute(wave: &mut Wave, environment: &Environment<'_>, image: &Image) {
+/// Executes an image instruction for the active lanes: up to four results, 0 in all other lanes. `registers` are the
+/// operands, by the number of the value.
+pub fn image(registers: &[Lanes], masks: Masks, environment: &Environment<'_>, image: &Image) -> [Lanes; 4] {
     let mut results = [[0; WAVE]; 4];
     let has_effect = matches!(image.op, ImageOp::Write { .. } | ImageOp::Atomic { .. });
-    let lanes = if has_effect { wave.effective() } else { wave.active() };
+    let lanes = if has_effect { masks.effective } else { masks.active };
     for lane in lanes_of(lanes) {
-        let call = Call { wave, environment, image, lane };
+        let call = Call { registers, environment, image, lane };
         let words = call.execute();
         for (result, word) in results.iter_mut().zip(words) {
             result[lane] = word;
         }
     }
-    for index in 0..image.results {
-        wave.set(Value(image.result.0 + index), results[index as usize]);
-    }
+    results
 }
 
 /// One lane's execution of one instruction.
 struct Call<'a> {
-    wave: &'a Wave,
+    registers: &'a [Lanes],
     environment: &'a Environment<'a>,
     image: &'a Image,
     lane: usize,
@@ -56,7 +54,7 @@ impl Call<'_> {
     }
 
     fn word(&self, value: Value) -> u32 {
-        self.wave.lane(value, self.lane)
+        self.registers[value.0 as usize][self.lane]
     }
 
     fn float(&self, value: Value) -> f32 {
@@ -68,7 +66,7 @@ impl Call<'_> {
     }
 
     fn descriptor(&self) -> Option<&Descriptor> {
-        let element = self.wave.element(self.image.element, self.lane);
+        let element = self.optional(self.image.element);
         self.environment.bindings.descriptor(self.image.resource, element)
     }
 
@@ -79,7 +77,7 @@ impl Call<'_> {
     fn sampler(&self) -> Option<&Sampler> {
         let descriptor = match self.image.sampler {
             Some((resource, element)) => {
-                self.environment.bindings.descriptor(resource, self.wave.element(element, self.lane))
+                self.environment.bindings.descriptor(resource, self.optional(element))
             }
             None => self.descriptor(),
         };
@@ -138,7 +136,7 @@ impl Call<'_> {
         let coords = &self.image.coords[..self.dimensions()];
         let mut gradient = ([0.0; 3], [0.0; 3]);
         for (index, &value) in coords.iter().enumerate() {
-            let at = |lane: usize| f32::from_bits(self.wave.lane(value, lane));
+            let at = |lane: usize| f32::from_bits(self.registers[value.0 as usize][lane]);
             gradient.0[index] = at(quad + 1) - at(quad);
             gradient.1[index] = at(quad + 2) - at(quad);
         }
