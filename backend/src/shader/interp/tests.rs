@@ -5,8 +5,8 @@ use std::time::Duration;
 use ash::vk;
 
 use super::*;
-use crate::shader::runtime::Bindings;
 use crate::shader::ir::{BinaryOp, Builder, Type, verify};
+use crate::shader::runtime::Bindings;
 use crate::shader::{FragmentFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Slot};
 
 fn program(function: Function) -> Program {

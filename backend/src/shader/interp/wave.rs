@@ -281,7 +281,13 @@ impl Wave {
         }
     }
 
-    fn local_store(&mut self, (first, words): (u32, u32), base: u32, index: Option<Value>, (value, mask): (Value, Mask)) {
+    fn local_store(
+        &mut self,
+        (first, words): (u32, u32),
+        base: u32,
+        index: Option<Value>,
+        (value, mask): (Value, Mask),
+    ) {
         let lanes = &self.registers[value.0 as usize];
         let Some(index) = index else {
             if base < words {

@@ -115,8 +115,7 @@ pub fn run(function: &mut Function, uniform_input: impl Fn(u32) -> bool) -> Unif
         homes: Vec::new(),
     };
     let accesses = accesses(function, &regions, &words);
-    let mut analysis =
-        Analysis { function, regions: &regions, words: &words, accesses, facts, changed: true };
+    let mut analysis = Analysis { function, regions: &regions, words: &words, accesses, facts, changed: true };
     while std::mem::take(&mut analysis.changed) {
         for at in 0..analysis.function.insts.len() {
             analysis.step(at, &uniform_input);

@@ -53,15 +53,13 @@ impl Access<'_> {
                 self.store(*space, *offset, self.word(*value, lane), lane);
                 0
             }),
-            Inst::Atomic { space, offset, op, value, comparator, .. } => {
-                self.for_lanes(self.masks.effective, |lane| {
-                    let operands = (self.word(*value, lane), self.optional(*comparator, lane));
-                    self.atomic(*space, *offset, (*op, operands), lane)
-                })
-            }
-            Inst::BufferLength { resource, element, .. } => std::array::from_fn(|lane| {
-                self.environment.bindings.length(*resource, self.optional(*element, lane))
+            Inst::Atomic { space, offset, op, value, comparator, .. } => self.for_lanes(self.masks.effective, |lane| {
+                let operands = (self.word(*value, lane), self.optional(*comparator, lane));
+                self.atomic(*space, *offset, (*op, operands), lane)
             }),
+            Inst::BufferLength { resource, element, .. } => {
+                std::array::from_fn(|lane| self.environment.bindings.length(*resource, self.optional(*element, lane)))
+            }
             Inst::Interpolate { slot, at, .. } => self.interpolate(*slot, *at),
             _ => [0; WAVE],
         }
@@ -113,7 +111,13 @@ impl Access<'_> {
         }
     }
 
-    fn atomic(&self, space: Space, offset: Value, (op, (value, comparator)): (AtomicOp, (u32, u32)), lane: usize) -> u32 {
+    fn atomic(
+        &self,
+        space: Space,
+        offset: Value,
+        (op, (value, comparator)): (AtomicOp, (u32, u32)),
+        lane: usize,
+    ) -> u32 {
         let offset = self.word(offset, lane);
         let word = match space {
             Space::Buffer { resource, element } => {

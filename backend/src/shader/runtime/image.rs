@@ -76,9 +76,7 @@ impl Call<'_> {
 
     fn sampler(&self) -> Option<&Sampler> {
         let descriptor = match self.image.sampler {
-            Some((resource, element)) => {
-                self.environment.bindings.descriptor(resource, self.optional(element))
-            }
+            Some((resource, element)) => self.environment.bindings.descriptor(resource, self.optional(element)),
             None => self.descriptor(),
         };
         match descriptor? {
