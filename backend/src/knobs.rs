@@ -24,6 +24,10 @@ fn number(value: &str) -> bool {
     value.parse::<u64>().is_ok()
 }
 
+fn codegen(value: &str) -> bool {
+    matches!(value, "auto" | "avx512" | "avx2" | "interp")
+}
+
 fn any(_: &str) -> bool {
     true
 }
@@ -47,6 +51,12 @@ const TABLE: &[Knob] = &[
         default: "4096",
         doc: "Primitives gathered before tiles are walked, at least 1.",
         check: positive,
+    },
+    Knob {
+        name: "VITRIC_CODEGEN",
+        default: "auto",
+        doc: "What runs programs: auto (the best the machine has), avx512, avx2, interp.",
+        check: codegen,
     },
     Knob { name: "VITRIC_LOG", default: "warn", doc: "Log filter: off, error, warn, info, debug.", check: any },
 ];

@@ -77,7 +77,7 @@ pub(super) fn resolve(program: &Program, sets: &[Option<BoundSet>]) -> Bindings 
         let bound = sets.get(resource.set as usize).and_then(Option::as_ref);
         bound.map_or_else(Vec::new, |(set, offsets)| resolve_binding(set, offsets, resource.binding))
     });
-    Bindings { resources: resources.collect() }
+    Bindings::new(resources.collect())
 }
 
 fn resolve_binding(set: &DescriptorSet, offsets: &[u32], binding: u32) -> Vec<Bound> {

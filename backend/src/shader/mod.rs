@@ -6,5 +6,6 @@ pub mod passes;
 mod program;
 pub mod runtime;
 pub mod spirv;
+pub mod x64;
 
 pub use program::{Builtin, FragmentFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Resource, Slot};

@@ -11,6 +11,8 @@ mod wave;
 use super::ir::{Function, Inst};
 use super::passes;
 use super::passes::uniformity::Uniformity;
+use super::runtime::native::Native;
+use super::x64;
 
 pub use wave::Wave;
 
@@ -22,6 +24,7 @@ pub use super::runtime::{Deadline, Environment, Interpolator, Stop};
 pub struct Executable {
     function: Function,
     uniformity: Uniformity,
+    native: Option<Native>,
     jumps: Vec<u32>,
     local_bases: Vec<u32>,
     local_words: u32,
@@ -42,7 +45,25 @@ impl Executable {
         }
         let constants = function.insts.iter().take_while(|inst| matches!(inst, Inst::Const { .. })).count();
         let has_barrier = function.insts.contains(&Inst::Barrier);
-        Self { function, uniformity, jumps, local_bases, local_words, constants, has_barrier }
+        Self { function, uniformity, native: None, jumps, local_bases, local_words, constants, has_barrier }
+    }
+
+    /// Generates code for a target, or goes back to being interpreted.
+    ///
+    /// # Errors
+    /// When the function is beyond the generator, or there is no executable memory; it is then interpreted.
+    pub fn generate(&mut self, target: Option<x64::Target>) -> Result<(), String> {
+        self.native = None;
+        if let Some(target) = target {
+            let generated = x64::generate(&self.function, &self.uniformity, target)?;
+            self.native = Some(Native::new(generated).map_err(|error| error.to_string())?);
+        }
+        Ok(())
+    }
+
+    /// The generated code.
+    pub fn native(&self) -> Option<&Native> {
+        self.native.as_ref()
     }
 
     /// The IR.

@@ -3,6 +3,7 @@
 use super::{Environment, Executable, Lanes, Mask, Stop, WAVE};
 use crate::shader::Program;
 use crate::shader::ir::{Image, Inst, UnaryOp, Value};
+use crate::shader::runtime::native::{FrameMemory, Launch};
 use crate::shader::runtime::{self, Access, Masks, kernels, lanes_of};
 
 /// Back edges between two looks at the clock.
@@ -34,6 +35,7 @@ pub struct Wave {
     frames: Vec<Frame>,
     registers: Vec<Lanes>,
     locals: Vec<Lanes>,
+    frame: FrameMemory,
     /// Words of input, filled in before the wave runs.
     pub inputs: Vec<Lanes>,
     /// Words of output.
@@ -49,13 +51,16 @@ impl Wave {
         self.gone = !lanes;
         self.killed = 0;
         self.helpers = helpers;
+        self.inputs.resize(program.inputs.len(), [0; WAVE]);
+        self.outputs.clear();
+        self.outputs.resize(program.outputs.len(), [0; WAVE]);
+        if let Some(native) = code.native() {
+            return self.frame.start(native);
+        }
         self.edges = 0;
         self.frames.clear();
         self.locals.clear();
         self.locals.resize(code.local_words as usize, [0; WAVE]);
-        self.inputs.resize(program.inputs.len(), [0; WAVE]);
-        self.outputs.clear();
-        self.outputs.resize(program.outputs.len(), [0; WAVE]);
         self.load_constants(code);
         self.pc = code.constants;
     }
@@ -78,6 +83,13 @@ impl Wave {
     /// Runs until the end, a barrier, or the deadline.
     pub fn run(&mut self, program: &Program, environment: &Environment<'_>) -> Stop {
         let code = &program.code;
+        if let Some(native) = code.native() {
+            let (active, helpers) = (self.active, self.helpers);
+            let launch = Launch { active, helpers, inputs: &self.inputs, outputs: &mut self.outputs };
+            let (stop, killed) = self.frame.run(native, environment, launch);
+            self.killed |= killed;
+            return stop;
+        }
         while let Some(inst) = code.function.insts.get(self.pc) {
             match inst {
                 Inst::Unary { result, op, a } => self.unary(*result, *op, *a),

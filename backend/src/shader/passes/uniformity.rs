@@ -21,8 +21,44 @@ pub struct Uniformity {
     pub splits: Vec<bool>,
     /// For each region: whether a `Continue` splits the wave.
     pub continues: Vec<bool>,
-    /// For each word the region outside of which its value is not needed.
-    pub homes: Vec<u32>,
+    /// For each region: whether lanes may leave from inside for somewhere outside of it, or end, while others stay.
+    pub leaks: Vec<bool>,
+    /// Whether the program may go on where no lane is active.
+    pub may_be_empty: bool,
+    accesses: Vec<Accesses>,
+}
+
+impl Uniformity {
+    /// Whether what a word holds at the middle or end of a region may be loaded behind it.
+    pub fn is_live(&self, regions: &Regions, word: u32, at: u32, region: u32) -> bool {
+        let accesses = &self.accesses[word as usize];
+        let at_end = at == regions.get(region).end;
+        let home_within = regions.chain(accesses.home).any(|around| around == region);
+        if home_within && (at_end || accesses.home != region) {
+            return false;
+        }
+        let mut around = regions.chain(region).skip(usize::from(at_end)).take_while(|&number| number != accesses.home);
+        accesses.loaded_after(at)
+            || around.any(|number| {
+                let loop_ = regions.get(number);
+                loop_.kind == RegionKind::Loop && accesses.loaded_within(loop_.start, loop_.end)
+            })
+    }
+
+    /// Whether a loop carries a word that is stored in it from turn to turn.
+    pub fn is_carried(&self, regions: &Regions, word: u32, region: u32) -> bool {
+        let accesses = &self.accesses[word as usize];
+        let (start, end) = (regions.get(region).start, regions.get(region).end);
+        let home_within = regions.chain(accesses.home).any(|around| around == region);
+        !home_within && (accesses.loaded_within(start, end) || self.is_live(regions, word, end, region))
+    }
+
+    /// Whether a `Break` or `Continue` from `region` takes all lanes with it that are in the region it leaves for.
+    pub fn is_whole(&self, regions: &Regions, region: u32, target: u32, continues: bool) -> bool {
+        let splits = |region: u32| self.splits[region as usize] || self.continues[region as usize];
+        let mut between = regions.chain(region).take_while(|&region| region != target);
+        !(between.any(splits) || (!continues && self.continues[target as usize]))
+    }
 }
 
 /// Numbers the words of the locals that are never indexed by a value.
@@ -98,7 +134,6 @@ struct Analysis<'a> {
     function: &'a Function,
     regions: &'a Regions,
     words: &'a Words,
-    accesses: Vec<Accesses>,
     facts: Uniformity,
     changed: bool,
 }
@@ -112,18 +147,19 @@ pub fn run(function: &mut Function, uniform_input: impl Fn(u32) -> bool) -> Unif
         words: vec![true; words.count as usize],
         splits: vec![false; regions.list.len()],
         continues: vec![false; regions.list.len()],
-        homes: Vec::new(),
+        leaks: vec![false; regions.list.len()],
+        may_be_empty: false,
+        accesses: accesses(function, &regions, &words),
     };
-    let accesses = accesses(function, &regions, &words);
-    let mut analysis = Analysis { function, regions: &regions, words: &words, accesses, facts, changed: true };
+    let mut analysis = Analysis { function, regions: &regions, words: &words, facts, changed: true };
     while std::mem::take(&mut analysis.changed) {
         for at in 0..analysis.function.insts.len() {
             analysis.step(at, &uniform_input);
         }
     }
     let marks = analysis.marks();
-    let mut facts = analysis.facts;
-    facts.homes = analysis.accesses.iter().map(|accesses| accesses.home).collect();
+    analysis.find_leaks();
+    let facts = analysis.facts;
     for (inst, mark) in function.insts.iter_mut().zip(marks) {
         if let Inst::LocalStore { all, .. } = inst {
             *all = mark;
@@ -176,10 +212,8 @@ impl Analysis<'_> {
     /// A `Break` or `Continue` splits the wave unless all lanes that are in the region it leaves go with it.
     fn leave(&mut self, at: usize, depth: u32) {
         let Some(target) = self.regions.target(self.regions.of[at], depth) else { return };
-        let splits = |region: u32| self.facts.splits[region as usize] || self.facts.continues[region as usize];
-        let between = self.regions.chain(self.regions.of[at]).take_while(|&region| region != target);
         let is_continue = matches!(self.function.insts[at], Inst::Continue { .. });
-        let divergent = between.into_iter().any(splits) || (!is_continue && self.facts.continues[target as usize]);
+        let divergent = !self.facts.is_whole(self.regions, self.regions.of[at], target, is_continue);
         if divergent {
             let flags = if is_continue { &mut self.facts.continues } else { &mut self.facts.splits };
             self.changed |= !std::mem::replace(&mut flags[target as usize], true);
@@ -188,7 +222,7 @@ impl Analysis<'_> {
 
     /// Whether lanes that are away at a store may come back and load the word as it was.
     fn is_partial(&self, at: usize, word: u32) -> bool {
-        let accesses = &self.accesses[word as usize];
+        let accesses = &self.facts.accesses[word as usize];
         let at = at as u32;
         let inside = self.regions.chain(self.regions.of[at as usize]).take_while(|&region| region != accesses.home);
         inside.into_iter().any(|number| {
@@ -223,6 +257,28 @@ impl Analysis<'_> {
                 && (number != region || stays)
                 && accesses.loaded_within(loop_.start, loop_.end)
         })
+    }
+
+    fn find_leaks(&mut self) {
+        for (at, inst) in self.function.insts.iter().enumerate() {
+            let region = self.regions.of[at];
+            let target = match inst {
+                Inst::Kill => None,
+                Inst::Break { depth } | Inst::Continue { depth } => {
+                    let Some(target) = self.regions.target(region, *depth) else { continue };
+                    let continues = matches!(inst, Inst::Continue { .. });
+                    if self.facts.is_whole(self.regions, region, target, continues) {
+                        continue;
+                    }
+                    Some(target)
+                }
+                _ => continue,
+            };
+            self.facts.may_be_empty = true;
+            for around in self.regions.chain(region).take_while(|&around| Some(around) != target) {
+                self.facts.leaks[around as usize] = true;
+            }
+        }
     }
 
     /// For each instruction whether it is a store to all lanes.

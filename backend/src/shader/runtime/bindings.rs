@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::Descriptor;
+use super::frame::BufferTable;
 use crate::memory::{Allocation, BufferRange};
 use crate::shader::ir::AtomicOp;
 
@@ -41,11 +42,22 @@ impl Bound {
 /// The bindings of one draw or dispatch, by resource index and array element.
 #[derive(Debug, Clone, Default)]
 pub struct Bindings {
-    /// One list per resource of the program.
-    pub resources: Vec<Vec<Bound>>,
+    resources: Vec<Vec<Bound>>,
+    table: BufferTable,
 }
 
 impl Bindings {
+    /// Bindings of one list of descriptors per resource of the program.
+    pub fn new(resources: Vec<Vec<Bound>>) -> Self {
+        let table = BufferTable::new(&resources);
+        Self { resources, table }
+    }
+
+    /// The buffers as generated code sees them.
+    pub(super) fn table(&self) -> &BufferTable {
+        &self.table
+    }
+
     fn buffer(&self, resource: u32, element: u32) -> Option<(&Allocation, u64, u64)> {
         match self.resources.get(resource as usize)?.get(element as usize)? {
             Bound::Buffer(Some(memory), start, size) => Some((memory, *start, *size)),
@@ -105,6 +117,11 @@ impl SharedMemory {
     /// `bytes` of zeroed memory.
     pub fn new(bytes: u32) -> Self {
         Self { words: (0..bytes.div_ceil(4)).map(|_| AtomicU32::new(0)).collect() }
+    }
+
+    /// First byte, and bytes, for generated code.
+    pub(super) fn raw(&self) -> (*mut u8, u64) {
+        (self.words.as_ptr().cast_mut().cast(), self.words.len() as u64 * 4)
     }
 
     /// The word at byte `offset`.

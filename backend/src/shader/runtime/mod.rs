@@ -4,9 +4,11 @@ mod access;
 mod bindings;
 mod descriptor;
 mod environment;
+pub mod frame;
 mod image;
 pub mod kernels;
 pub mod math;
+pub mod native;
 
 pub use access::{Access, Masks, lanes_of};
 pub use bindings::{Bindings, Bound, SharedMemory, perform};

@@ -105,7 +105,7 @@ impl Scene {
             let all = self.descriptors.get(&resource.binding).into_iter().flatten();
             all.map(|descriptor| Bound::new(descriptor.clone(), 0)).collect()
         };
-        let resolved = Bindings { resources: program.resources.iter().map(bound).collect() };
+        let resolved = Bindings::new(program.resources.iter().map(bound).collect());
         dispatch_for_test(&program, &resolved, &self.push, &Deadline::after(Duration::from_secs(60)));
         bindings.iter().map(|&binding| words_of(&self.buffers[&(binding, 0)])).collect()
     }

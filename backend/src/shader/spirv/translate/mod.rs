@@ -23,6 +23,7 @@ use super::module::{EntryPoint, Function, MAX_NESTING, Module, Ty};
 use super::usage::Usage;
 use super::{Error, Result, Specialization};
 use crate::shader::interp::Executable;
+use crate::shader::x64;
 use crate::shader::ir::{Builder, Inst, Local, Table, Type, Value, verify};
 use crate::shader::{Builtin, FragmentFacts, InputSlot, OutputSlot, Program, Resource, Slot, passes};
 
@@ -398,7 +399,11 @@ impl<'a> Translator<'a> {
         };
         let inputs: Vec<InputSlot> = self.inputs.iter().map(input).collect();
         let local_size = local_size(self.module, &self.constants, point)?;
-        let code = Executable::new(function, |slot| inputs[slot as usize].slot.is_uniform(local_size));
+        let mut code = Executable::new(function, |slot| inputs[slot as usize].slot.is_uniform(local_size));
+        if let Err(problem) = code.generate(x64::Target::chosen()) {
+            log::warn!("a program is interpreted: {problem}");
+            eprintln!("INTERP {problem}");
+        }
         Ok(Program {
             stage,
             inputs,

@@ -1,0 +1,178 @@
+//! The frame of a wave: what generated code and the runtime share, at fixed offsets.
+//!
+//! A frame is this header, then the indexed locals, then the spill slots of the code's registers.
+
+use std::mem::offset_of;
+
+use super::kernels::{Lanes, Mask, WAVE};
+use super::{Bound, SharedMemory};
+
+/// Results of calls.
+pub const RESULTS: usize = 4;
+/// Operands of calls, at most.
+pub const ARGUMENTS: usize = 32;
+/// Size of a lane's word over a wave, bytes.
+pub const LANES_BYTES: usize = WAVE * 4;
+
+/// [`Frame::stopped`]: the program ended.
+pub const STOP_DONE: u32 = 0;
+/// [`Frame::stopped`]: the program is at a barrier.
+pub const STOP_BARRIER: u32 = 1;
+/// [`Frame::stopped`]: the time limit passed.
+pub const STOP_INTERRUPTED: u32 = 2;
+
+/// Offsets of words from which on four bytes are inside a range, at most: gathers take signed 32-bit indices.
+const MOST_OFFSETS: u64 = 0x7fff_fff0;
+
+/// A range of memory that code accesses by byte offset.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct BufferEntry {
+    /// First byte.
+    pub base: *mut u8,
+    /// Offsets under this are of words wholly inside.
+    pub limit: u32,
+    /// Bytes.
+    pub size: u32,
+}
+
+impl BufferEntry {
+    /// A range without a byte.
+    pub const EMPTY: Self = Self { base: std::ptr::null_mut(), limit: 0, size: 0 };
+
+    /// `size` bytes from `base` on.
+    pub fn new(base: *mut u8, size: u64) -> Self {
+        let limit = size.saturating_sub(3).min(MOST_OFFSETS) as u32;
+        Self { base, limit, size: size.min(u64::from(u32::MAX)) as u32 }
+    }
+
+    /// Shared memory of a workgroup.
+    pub fn shared(memory: &SharedMemory) -> Self {
+        let (base, size) = memory.raw();
+        Self::new(base, size)
+    }
+}
+
+// SAFETY: an entry is an address; who dereferences it answers for the memory, which its `Bindings` keep alive.
+unsafe impl Send for BufferEntry {}
+// SAFETY: as above.
+unsafe impl Sync for BufferEntry {}
+
+/// The buffers of one resource.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ResourceEntry {
+    /// The first of its entries in the table of buffers.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+}
+
+/// Buffers of all resources of a program, as generated code sees them.
+#[derive(Debug, Clone, Default)]
+pub struct BufferTable {
+    /// One for each resource.
+    pub resources: Vec<ResourceEntry>,
+    /// All elements of all resources; what is no buffer is empty.
+    pub buffers: Vec<BufferEntry>,
+}
+
+impl BufferTable {
+    /// The table of resolved bindings. It must not outlive them.
+    pub fn new(resources: &[Vec<Bound>]) -> Self {
+        // What is outside of every array is entry 0.
+        let mut table = Self { resources: Vec::new(), buffers: vec![BufferEntry::EMPTY] };
+        for elements in resources {
+            let (first, count) = (table.buffers.len() as u32, elements.len() as u32);
+            table.resources.push(ResourceEntry { first: if count == 0 { 0 } else { first }, count });
+            table.buffers.extend(elements.iter().map(entry));
+        }
+        table
+    }
+}
+
+fn entry(bound: &Bound) -> BufferEntry {
+    match bound {
+        Bound::Buffer(Some(memory), start, size) => {
+            let inside = (*size).min(memory.size().saturating_sub(*start));
+            BufferEntry::new(memory.host_pointer().wrapping_add(*start as usize), inside)
+        }
+        _ => BufferEntry::EMPTY,
+    }
+}
+
+/// The header of a frame.
+#[repr(C, align(64))]
+pub struct Frame {
+    /// The active lanes at the start, all bits of a lane set or none.
+    pub active_lanes: Lanes,
+    /// The lanes that are no helpers, likewise.
+    pub real_lanes: Lanes,
+    /// Operands of the call that is running.
+    pub arguments: [Lanes; ARGUMENTS],
+    /// Its results.
+    pub results: [Lanes; RESULTS],
+    /// Executes a call site.
+    pub call: extern "sysv64" fn(*mut Frame, u32),
+    /// Looks at the time limit.
+    pub check: extern "sysv64" fn(*mut Frame),
+    /// Words of input.
+    pub inputs: *const Lanes,
+    /// Words of output.
+    pub outputs: *mut Lanes,
+    /// What belongs to the host: see `native`.
+    pub host: *const (),
+    /// Where the program goes on, bytes from its entry; 0 starts it.
+    pub resume: u64,
+    /// Push constants.
+    pub push: BufferEntry,
+    /// Shared memory.
+    pub shared: BufferEntry,
+    /// Buffers, one after the other.
+    pub buffers: *const BufferEntry,
+    /// Where each resource's buffers start.
+    pub resources: *const ResourceEntry,
+    /// Back edges until the next look at the time limit.
+    pub edges: i32,
+    /// Whether the time limit passed.
+    pub expired: u32,
+    /// How the program stopped.
+    pub stopped: u32,
+    /// Zeros, to load from where nothing is.
+    pub zero: u32,
+    /// The active lanes at the start.
+    pub active: Mask,
+    /// The lanes that are no helpers.
+    pub real: Mask,
+    /// The lanes that were killed.
+    pub killed: Mask,
+    /// The active lanes of the call that is running.
+    pub call_active: Mask,
+}
+
+#[expect(missing_docs, reason = "offsets of the fields they are named after, bytes")]
+impl Frame {
+    pub const ACTIVE_LANES: usize = offset_of!(Self, active_lanes);
+    pub const REAL_LANES: usize = offset_of!(Self, real_lanes);
+    pub const ARGUMENT: usize = offset_of!(Self, arguments);
+    pub const RESULT: usize = offset_of!(Self, results);
+    pub const CALL: usize = offset_of!(Self, call);
+    pub const CHECK: usize = offset_of!(Self, check);
+    pub const INPUTS: usize = offset_of!(Self, inputs);
+    pub const OUTPUTS: usize = offset_of!(Self, outputs);
+    pub const RESUME: usize = offset_of!(Self, resume);
+    pub const PUSH: usize = offset_of!(Self, push);
+    pub const SHARED: usize = offset_of!(Self, shared);
+    pub const BUFFERS: usize = offset_of!(Self, buffers);
+    pub const RESOURCES: usize = offset_of!(Self, resources);
+    pub const EDGES: usize = offset_of!(Self, edges);
+    pub const EXPIRED: usize = offset_of!(Self, expired);
+    pub const STOPPED: usize = offset_of!(Self, stopped);
+    pub const ZERO: usize = offset_of!(Self, zero);
+    pub const ACTIVE: usize = offset_of!(Self, active);
+    pub const REAL: usize = offset_of!(Self, real);
+    pub const KILLED: usize = offset_of!(Self, killed);
+    pub const CALL_ACTIVE: usize = offset_of!(Self, call_active);
+    /// Bytes of the header: where the locals start.
+    pub const BYTES: usize = size_of::<Self>();
+}

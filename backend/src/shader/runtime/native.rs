@@ -1,0 +1,194 @@
+//! Generated code in memory, and the way into it and back.
+//!
+//! Code lies in a mapping that is written first and then made executable, never both. A wave runs in a frame of its own;
+//! what generated code leaves to the runtime comes back through two functions whose addresses are in the frame.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use super::frame::{BufferEntry, Frame, STOP_BARRIER, STOP_DONE, STOP_INTERRUPTED};
+use super::kernels::{self, Lanes, Mask, WAVE};
+use super::{Access, Environment, Masks, Stop, image};
+use crate::shader::ir::Inst;
+use crate::shader::x64::{Generated, Site};
+
+/// Back edges between two looks at the clock.
+const EDGES_PER_CHECK: i32 = 4096;
+
+/// Code that can run.
+#[derive(Debug)]
+pub struct Native {
+    map: memmap2::Mmap,
+    entry: usize,
+    sites: Vec<Site>,
+    local_bytes: usize,
+    frame_bytes: usize,
+}
+
+impl Native {
+    /// Places generated code in executable memory.
+    ///
+    /// # Errors
+    /// When the host gives no memory, or none that is executable.
+    pub fn new(generated: Generated) -> std::io::Result<Self> {
+        let mut map = memmap2::MmapMut::map_anon(generated.code.bytes.len().max(1))?;
+        map[..generated.code.bytes.len()].copy_from_slice(&generated.code.bytes);
+        Ok(Self {
+            map: map.make_exec()?,
+            entry: generated.code.entry,
+            sites: generated.sites,
+            local_bytes: generated.local_bytes,
+            frame_bytes: Frame::BYTES + generated.local_bytes + generated.code.spill_bytes,
+        })
+    }
+
+    /// The bytes, constant pool first.
+    pub fn bytes(&self) -> &[u8] {
+        &self.map
+    }
+
+    /// Byte of the entry.
+    pub fn entry(&self) -> usize {
+        self.entry
+    }
+}
+
+/// 64 bytes, aligned as vectors want it.
+#[repr(C, align(64))]
+#[derive(Debug, Clone, Copy)]
+struct Line(Lanes);
+
+/// The memory of a wave's frame.
+#[derive(Debug, Default)]
+pub struct FrameMemory {
+    lines: Vec<Line>,
+    resume: u64,
+}
+
+/// What the frame's functions find behind its pointer to the host.
+struct Host<'a> {
+    native: &'a Native,
+    environment: &'a Environment<'a>,
+    panic: Cell<Option<Box<dyn Any + Send>>>,
+}
+
+/// Lanes of a wave and its interface.
+pub struct Launch<'a> {
+    /// Lanes that run.
+    pub active: Mask,
+    /// Lanes that run without effect.
+    pub helpers: Mask,
+    /// Words of input.
+    pub inputs: &'a [Lanes],
+    /// Words of output.
+    pub outputs: &'a mut [Lanes],
+}
+
+fn lanes_of_bits(mask: Mask) -> Lanes {
+    std::array::from_fn(|lane| if mask >> lane & 1 != 0 { u32::MAX } else { 0 })
+}
+
+impl FrameMemory {
+    /// Gets ready to start `native` from its beginning.
+    pub fn start(&mut self, native: &Native) {
+        let lines = native.frame_bytes.div_ceil(size_of::<Line>());
+        if self.lines.len() < lines {
+            self.lines.resize(lines, Line([0; WAVE]));
+        }
+        let first = Frame::BYTES / size_of::<Line>();
+        self.lines[first..first + native.local_bytes / size_of::<Line>()].fill(Line([0; WAVE]));
+        self.resume = 0;
+    }
+
+    /// Runs until the end, a barrier, or the deadline. Returns how it stopped and which lanes were killed.
+    pub fn run(&mut self, native: &Native, environment: &Environment<'_>, launch: Launch<'_>) -> (Stop, Mask) {
+        let table = environment.bindings.table();
+        let host = Host { native, environment, panic: Cell::new(None) };
+        let push = environment.push;
+        let header = Frame {
+            active_lanes: lanes_of_bits(launch.active),
+            real_lanes: lanes_of_bits(!launch.helpers),
+            arguments: [[0; WAVE]; super::frame::ARGUMENTS],
+            results: [[0; WAVE]; super::frame::RESULTS],
+            call,
+            check,
+            inputs: launch.inputs.as_ptr(),
+            outputs: launch.outputs.as_mut_ptr(),
+            host: std::ptr::from_ref(&host).cast(),
+            resume: self.resume,
+            push: BufferEntry::new(push.as_ptr().cast_mut(), push.len() as u64),
+            shared: environment.shared.map_or(BufferEntry::EMPTY, BufferEntry::shared),
+            buffers: table.buffers.as_ptr(),
+            resources: table.resources.as_ptr(),
+            edges: EDGES_PER_CHECK,
+            expired: 0,
+            stopped: STOP_INTERRUPTED,
+            zero: 0,
+            active: launch.active,
+            real: !launch.helpers,
+            killed: 0,
+            call_active: 0,
+        };
+        let frame: *mut Frame = self.lines.as_mut_ptr().cast();
+        // SAFETY: the frame has room for the header and what follows (`start`), is aligned to 64 bytes, and belongs to this
+        // wave alone. The code was generated for this layout. Every address in the header outlives the call: inputs,
+        // outputs, tables and environment are borrowed for it. Buffers are kept alive by the bindings, and accesses of them
+        // are checked against their limits; races on them are the application's, as Vulkan says.
+        let (stopped, resume, killed) = unsafe {
+            frame.write(header);
+            let entry: extern "sysv64" fn(*mut Frame) = std::mem::transmute(native.map.as_ptr().add(native.entry));
+            entry(frame);
+            ((*frame).stopped, (*frame).resume, (*frame).killed)
+        };
+        self.resume = resume;
+        if let Some(panic) = host.panic.take() {
+            resume_unwind(panic);
+        }
+        let stop = match stopped {
+            STOP_DONE => Stop::Done,
+            STOP_BARRIER => Stop::Barrier,
+            _ => Stop::Interrupted,
+        };
+        (stop, killed)
+    }
+}
+
+/// Executes a call site.
+extern "sysv64" fn call(frame: *mut Frame, site: u32) {
+    // SAFETY: generated code passes the frame that it was entered with, which is alive and not borrowed; the host behind it
+    // lives until the code returns.
+    let (frame, host) = unsafe { (&mut *frame, &*(*frame).host.cast::<Host<'_>>()) };
+    let work = || execute(frame, host, &host.native.sites[site as usize]);
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
+        // No panic crosses generated code: it goes on when the code returned.
+        host.panic.set(Some(panic));
+    }
+}
+
+fn execute(frame: &mut Frame, host: &Host<'_>, site: &Site) {
+    let masks = Masks { active: frame.call_active, effective: frame.call_active & frame.real };
+    let arguments = &frame.arguments;
+    match &site.inst {
+        Inst::Image(request) => frame.results = image(arguments, masks, host.environment, request),
+        Inst::Binary { op, a, b, .. } => {
+            frame.results[0] = kernels::binary(*op, &arguments[a.0 as usize], &arguments[b.0 as usize]);
+        }
+        inst => {
+            let access = Access { registers: arguments, masks, environment: host.environment };
+            frame.results[0] = access.execute(inst, site.uniform);
+        }
+    }
+}
+
+/// Looks at the time limit.
+extern "sysv64" fn check(frame: *mut Frame) {
+    // SAFETY: as in `call`.
+    let (frame, host) = unsafe { (&mut *frame, &*(*frame).host.cast::<Host<'_>>()) };
+    frame.edges = EDGES_PER_CHECK;
+    let expired = catch_unwind(AssertUnwindSafe(|| host.environment.deadline.expired())).unwrap_or(true);
+    if expired {
+        frame.expired = 1;
+        frame.stopped = STOP_INTERRUPTED;
+    }
+}

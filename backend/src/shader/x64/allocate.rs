@@ -1,0 +1,206 @@
+//! Register allocation: the machine IR as regalloc2 sees it.
+
+
+use regalloc2::{
+    Algorithm, Block, Inst, InstRange, MachineEnv, Operand as AllocOperand, Output, PReg, PRegSet, RegClass,
+    RegallocOptions, VReg,
+};
+
+use super::Target;
+use super::machine::{Base, Function, Kind, MASK, Mem, Operand, SCALAR, VECTOR};
+
+/// The register that points to the wave's frame, and the stack pointer: not allocated.
+const FRAME: usize = 15;
+const STACK: usize = 4;
+
+/// General registers that a call to the runtime keeps: rbx, rbp, r12, r13, r14.
+const KEPT_BY_CALLS: [usize; 5] = [3, 5, 12, 13, 14];
+
+/// The machine IR with what regalloc2 asks for laid out.
+pub struct Allocatable<'a> {
+    function: &'a Function,
+    target: Target,
+    insts: Vec<&'a Kind>,
+    ranges: Vec<InstRange>,
+    operands: Vec<Vec<AllocOperand>>,
+    successors: Vec<Vec<Block>>,
+    predecessors: Vec<Vec<Block>>,
+    all: PRegSet,
+    call: PRegSet,
+}
+
+/// Calls `visit` with the registers of an instruction in the order in which their allocations come back.
+pub fn registers(kind: &Kind, mut visit: impl FnMut(Operand)) {
+    let Kind::Plain { operands, mask, .. } = kind else { return };
+    for operand in operands.iter().copied().chain(mask.map(|mask| mask.register)) {
+        match operand {
+            Operand::Imm(_) => {}
+            Operand::Mem(Mem { base, index, .. }) => {
+                if let Base::Register(register) = base {
+                    visit(Operand::Use(register));
+                }
+                if let Some((register, _)) = index {
+                    visit(Operand::Use(register));
+                }
+            }
+            register => visit(register),
+        }
+    }
+}
+
+fn alloc_operands(kind: &Kind) -> Vec<AllocOperand> {
+    let mut out = Vec::new();
+    registers(kind, |operand| match operand {
+        Operand::Use(register) => out.push(AllocOperand::reg_use(register)),
+        Operand::Def(register) => out.push(AllocOperand::reg_def(register)),
+        Operand::Change { from, to } => {
+            out.push(AllocOperand::reg_use(from));
+            out.push(AllocOperand::reg_reuse_def(to, out.len() - 1));
+        }
+        Operand::Imm(_) | Operand::Mem(_) => {}
+    });
+    out
+}
+
+fn successors(kind: Option<&&Kind>) -> Vec<Block> {
+    match kind {
+        Some(Kind::Jump { to, .. }) => vec![*to],
+        Some(Kind::Branch { then, otherwise, .. }) => vec![*then, *otherwise],
+        _ => Vec::new(),
+    }
+}
+
+impl<'a> Allocatable<'a> {
+    /// Lays a function out.
+    pub fn new(function: &'a Function, target: Target) -> Self {
+        let mut insts: Vec<&Kind> = Vec::new();
+        let mut ranges = Vec::new();
+        for block in &function.blocks {
+            let first = Inst::new(insts.len());
+            insts.extend(&block.insts);
+            ranges.push(InstRange::new(first, Inst::new(insts.len())));
+        }
+        let successors: Vec<Vec<Block>> =
+            ranges.iter().map(|range| successors(insts.get(range.last().index()))).collect();
+        let mut predecessors = vec![Vec::new(); function.blocks.len()];
+        for (block, successors) in successors.iter().enumerate() {
+            successors.iter().for_each(|to| predecessors[to.index()].push(Block::new(block)));
+        }
+        let operands = insts.iter().map(|kind| alloc_operands(kind)).collect();
+        let all = allocatable(target);
+        let mut call = all;
+        KEPT_BY_CALLS.iter().for_each(|&kept| call.remove(PReg::new(kept, SCALAR)));
+        Self { function, target, insts, ranges, operands, successors, predecessors, all, call }
+    }
+
+    /// Allocates registers.
+    ///
+    /// # Errors
+    /// When the function breaks a rule of the machine IR: a defect of lowering.
+    pub fn run(&self, algorithm: Algorithm) -> Result<Output, String> {
+        let options = RegallocOptions { algorithm, validate_ssa: cfg!(debug_assertions), ..RegallocOptions::default() };
+        regalloc2::run(self, &environment(self.target), &options).map_err(|error| format!("{error:?}"))
+    }
+
+    /// The instruction of a number.
+    pub fn inst(&self, inst: Inst) -> &'a Kind {
+        self.insts[inst.index()]
+    }
+}
+
+fn class_registers(target: Target, class: RegClass) -> PRegSet {
+    let numbers: Vec<usize> = match (class, target) {
+        (RegClass::Int, _) => (0..16).filter(|&number| number != FRAME && number != STACK).collect(),
+        (RegClass::Float, Target::Avx512) => (1..8).collect(),
+        (RegClass::Float, Target::Avx2) => Vec::new(),
+        (RegClass::Vector, Target::Avx512) => (0..32).collect(),
+        (RegClass::Vector, Target::Avx2) => (0..16).collect(),
+    };
+    numbers.into_iter().fold(PRegSet::empty(), |set, number| set.with(PReg::new(number, class)))
+}
+
+fn allocatable(target: Target) -> PRegSet {
+    let mut all = PRegSet::empty();
+    [SCALAR, MASK, VECTOR].into_iter().for_each(|class| all.union_from(class_registers(target, class)));
+    all
+}
+
+/// The registers of a target. The host's registers are saved at entry, so that none is dearer than the others.
+pub fn environment(target: Target) -> MachineEnv {
+    MachineEnv {
+        preferred_regs_by_class: [SCALAR, MASK, VECTOR].map(|class| class_registers(target, class)),
+        non_preferred_regs_by_class: [PRegSet::empty(); 3],
+        scratch_by_class: [None; 3],
+        fixed_stack_slots: Vec::new(),
+    }
+}
+
+impl regalloc2::Function for Allocatable<'_> {
+    fn num_insts(&self) -> usize {
+        self.insts.len()
+    }
+
+    fn num_blocks(&self) -> usize {
+        self.ranges.len()
+    }
+
+    fn entry_block(&self) -> Block {
+        Block::new(0)
+    }
+
+    fn block_insns(&self, block: Block) -> InstRange {
+        self.ranges[block.index()]
+    }
+
+    fn block_succs(&self, block: Block) -> &[Block] {
+        &self.successors[block.index()]
+    }
+
+    fn block_preds(&self, block: Block) -> &[Block] {
+        &self.predecessors[block.index()]
+    }
+
+    fn block_params(&self, block: Block) -> &[VReg] {
+        &self.function.blocks[block.index()].parameters
+    }
+
+    fn is_ret(&self, inst: Inst) -> bool {
+        matches!(self.inst(inst), Kind::Return)
+    }
+
+    fn is_branch(&self, inst: Inst) -> bool {
+        matches!(self.inst(inst), Kind::Jump { .. } | Kind::Branch { .. })
+    }
+
+    fn branch_blockparams(&self, _block: Block, inst: Inst, _successor: usize) -> &[VReg] {
+        match self.inst(inst) {
+            Kind::Jump { arguments, .. } => arguments,
+            _ => &[],
+        }
+    }
+
+    fn inst_operands(&self, inst: Inst) -> &[AllocOperand] {
+        &self.operands[inst.index()]
+    }
+
+    fn inst_clobbers(&self, inst: Inst) -> PRegSet {
+        match self.inst(inst) {
+            Kind::Call(_) => self.call,
+            // The host comes back with nothing but the frame.
+            Kind::Barrier => self.all,
+            _ => PRegSet::empty(),
+        }
+    }
+
+    fn num_vregs(&self) -> usize {
+        self.function.registers
+    }
+
+    fn spillslot_size(&self, class: RegClass) -> usize {
+        match class {
+            RegClass::Int | RegClass::Float => 1,
+            RegClass::Vector => self.target.vector_bytes() / super::encode::SLOT,
+        }
+    }
+}
+

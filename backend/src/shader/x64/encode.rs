@@ -1,0 +1,456 @@
+//! Encoding: machine IR with its allocation to bytes.
+//!
+//! The blob is the constant pool, then the code; all addresses in it are relative to itself, so it may lie anywhere and be
+//! kept in a cache. The entry saves the host's registers and points r15 to the wave's frame; spilled registers lie in the
+//! frame too, which is what lets a barrier return to the host and go on later.
+
+use iced_x86::{Code, Encoder, Instruction, MemoryOperand, OpCodeOperandKind, OpKind, Register};
+use regalloc2::{Allocation, Block, Edit, Inst, InstOrEdit, Output, PReg, RegClass};
+
+use super::Target;
+use super::allocate::{Allocatable, registers};
+use crate::shader::runtime::frame::{Frame, STOP_BARRIER, STOP_DONE};
+use super::machine::{Base, Function, Kind, Mem, Operand};
+
+/// Bytes of a spill slot.
+pub const SLOT: usize = 8;
+
+/// Alignment of the code's first byte.
+const ALIGN: usize = 64;
+
+/// Where a jump's 32-bit displacement lies, and where it goes.
+struct Fixup {
+    at: usize,
+    to: Place,
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    Block(Block),
+    Epilogue,
+    /// The out-of-line part of a back edge, by number.
+    Expired(usize),
+    /// Behind a back edge.
+    Behind(usize),
+    SaveAll,
+}
+
+/// Encoded code.
+#[derive(Debug, Clone)]
+pub struct Encoded {
+    /// Constant pool and code.
+    pub bytes: Vec<u8>,
+    /// Byte of the entry.
+    pub entry: usize,
+    /// Bytes of spill slots that a frame needs.
+    pub spill_bytes: usize,
+}
+
+struct Emitter<'a> {
+    encoder: Encoder,
+    target: Target,
+    spills: usize,
+    code: Vec<u8>,
+    /// Bytes before the code.
+    start: usize,
+    fixups: Vec<Fixup>,
+    blocks: Vec<usize>,
+    behind: Vec<usize>,
+    expired: Vec<usize>,
+    barriers: Vec<usize>,
+    /// Where the immediate of a barrier lies that is to become its offset from the entry.
+    resumes: Vec<(usize, usize)>,
+    input: &'a Allocatable<'a>,
+    output: &'a Output,
+}
+
+type Result<T> = std::result::Result<T, String>;
+
+/// Encodes an allocated function. `spills` is where the spill slots start in the frame.
+///
+/// # Errors
+/// When an instruction has no encoding: a defect of lowering.
+pub fn encode(
+    function: &Function,
+    input: &Allocatable<'_>,
+    output: &Output,
+    target: Target,
+    spills: usize,
+) -> Result<Encoded> {
+    let start = function.pool.len().next_multiple_of(ALIGN);
+    let mut emitter = Emitter {
+        encoder: Encoder::new(64),
+        target,
+        spills,
+        code: Vec::new(),
+        start,
+        fixups: Vec::new(),
+        blocks: vec![0; function.blocks.len()],
+        behind: Vec::new(),
+        expired: Vec::new(),
+        barriers: Vec::new(),
+        resumes: Vec::new(),
+        input,
+        output,
+    };
+    emitter.prologue(function)?;
+    for block in 0..function.blocks.len() {
+        emitter.block(Block::new(block))?;
+    }
+    let epilogue = emitter.epilogue()?;
+    let save_all = emitter.back_edges()?;
+    emitter.fix(epilogue, save_all);
+    let mut bytes = function.pool.clone();
+    bytes.resize(start, 0);
+    bytes.extend_from_slice(&emitter.code);
+    Ok(Encoded { bytes, entry: start, spill_bytes: output.num_spillslots * SLOT })
+}
+
+/// Registers of the host that the entry saves.
+const SAVED: [Register; 6] = [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
+
+/// General registers that a call may overwrite.
+const LOST: [Register; 9] = [
+    Register::RAX,
+    Register::RCX,
+    Register::RDX,
+    Register::RSI,
+    Register::RDI,
+    Register::R8,
+    Register::R9,
+    Register::R10,
+    Register::R11,
+];
+
+fn frame_memory(offset: usize) -> MemoryOperand {
+    MemoryOperand::with_base_displ(Register::R15, offset as i64)
+}
+
+impl Emitter<'_> {
+    fn emit(&mut self, inst: &Instruction) -> Result<()> {
+        let at = (self.start + self.code.len()) as u64;
+        self.encoder.encode(inst, at).map_err(|error| format!("{:?}: {error}", inst.code()))?;
+        self.code.extend_from_slice(&self.encoder.take_buffer());
+        Ok(())
+    }
+
+    fn with(&mut self, inst: std::result::Result<Instruction, iced_x86::IcedError>) -> Result<()> {
+        self.emit(&inst.map_err(|error| error.to_string())?)
+    }
+
+    fn jump(&mut self, code: Code, to: Place) -> Result<()> {
+        // The displacement is filled in when every place is known; here it leads to the next instruction.
+        let here = (self.start + self.code.len()) as u64;
+        self.with(Instruction::with_branch(code, here))?;
+        self.fixups.push(Fixup { at: self.code.len() - 4, to });
+        Ok(())
+    }
+
+    fn prologue(&mut self, function: &Function) -> Result<()> {
+        for register in SAVED {
+            self.with(Instruction::with1(Code::Push_r64, register))?;
+        }
+        self.with(Instruction::with2(Code::Sub_rm64_imm8, Register::RSP, 8))?;
+        self.with(Instruction::with2(Code::Mov_r64_rm64, Register::R15, Register::RDI))?;
+        let resumes = function.blocks.iter().flat_map(|block| &block.insts).any(|kind| *kind == Kind::Barrier);
+        if resumes {
+            // `resume` is the offset from the entry; 0 starts the program.
+            self.with(Instruction::with2(Code::Mov_r64_rm64, Register::RAX, frame_memory(Frame::RESUME)))?;
+            self.with(Instruction::with2(Code::Test_rm64_r64, Register::RAX, Register::RAX))?;
+            self.jump(Code::Je_rel32_64, Place::Block(Block::new(0)))?;
+            let entry = MemoryOperand::with_base_displ(Register::RIP, self.start as i64);
+            self.with(Instruction::with2(Code::Lea_r64_m, Register::RCX, entry))?;
+            self.with(Instruction::with2(Code::Add_r64_rm64, Register::RAX, Register::RCX))?;
+            self.with(Instruction::with1(Code::Jmp_rm64, Register::RAX))?;
+        }
+        Ok(())
+    }
+
+    fn epilogue(&mut self) -> Result<usize> {
+        let at = self.code.len();
+        self.with(Ok(Instruction::with(Code::VEX_Vzeroupper)))?;
+        self.with(Instruction::with2(Code::Add_rm64_imm8, Register::RSP, 8))?;
+        for register in SAVED.into_iter().rev() {
+            self.with(Instruction::with1(Code::Pop_r64, register))?;
+        }
+        self.with(Ok(Instruction::with(Code::Retnq)))?;
+        Ok(at)
+    }
+
+    fn block(&mut self, block: Block) -> Result<()> {
+        self.blocks[block.index()] = self.code.len();
+        let items: Vec<InstOrEdit<'_>> = self.output.block_insts_and_edits(self.input, block).collect();
+        for item in items {
+            match item {
+                InstOrEdit::Edit(Edit::Move { from, to }) => self.r#move(*from, *to)?,
+                InstOrEdit::Inst(inst) => self.inst(block, inst)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn inst(&mut self, block: Block, inst: Inst) -> Result<()> {
+        match self.input.inst(inst) {
+            plain @ Kind::Plain { .. } => self.plain(plain, self.output.inst_allocs(inst)),
+            Kind::Call(site) => self.call(*site),
+            Kind::BackEdge => self.back_edge(),
+            Kind::Barrier => self.barrier(),
+            Kind::Jump { to, .. } => self.go(block, *to),
+            Kind::Branch { code, then, otherwise } => {
+                self.jump(*code, Place::Block(*then))?;
+                self.go(block, *otherwise)
+            }
+            Kind::Return => {
+                self.stop(STOP_DONE)?;
+                self.jump(Code::Jmp_rel32_64, Place::Epilogue)
+            }
+        }
+    }
+
+    /// A jump, unless the next block is meant.
+    fn go(&mut self, from: Block, to: Block) -> Result<()> {
+        if to.index() == from.index() + 1 { Ok(()) } else { self.jump(Code::Jmp_rel32_64, Place::Block(to)) }
+    }
+
+    fn stop(&mut self, how: u32) -> Result<()> {
+        self.with(Instruction::with2(Code::Mov_rm32_imm32, frame_memory(Frame::STOPPED), how))
+    }
+
+    fn call(&mut self, site: u32) -> Result<()> {
+        self.with(Ok(Instruction::with(Code::VEX_Vzeroupper)))?;
+        self.with(Instruction::with2(Code::Mov_r64_rm64, Register::RDI, Register::R15))?;
+        self.with(Instruction::with2(Code::Mov_r32_imm32, Register::ESI, site))?;
+        self.with(Instruction::with1(Code::Call_rm64, frame_memory(Frame::CALL)))
+    }
+
+    fn back_edge(&mut self) -> Result<()> {
+        self.with(Instruction::with2(Code::Sub_rm32_imm8, frame_memory(Frame::EDGES), 1))?;
+        self.jump(Code::Js_rel32_64, Place::Expired(self.behind.len()))?;
+        self.behind.push(self.code.len());
+        Ok(())
+    }
+
+    fn barrier(&mut self) -> Result<()> {
+        self.with(Instruction::with2(Code::Mov_rm64_imm32, frame_memory(Frame::RESUME), 0))?;
+        self.resumes.push((self.code.len() - 4, self.barriers.len()));
+        self.stop(STOP_BARRIER)?;
+        self.jump(Code::Jmp_rel32_64, Place::Epilogue)?;
+        self.barriers.push(self.code.len());
+        Ok(())
+    }
+
+    /// The out-of-line parts of back edges, and the stub that calls the runtime without losing a register. Returns where
+    /// the stub lies.
+    fn back_edges(&mut self) -> Result<usize> {
+        for number in 0..self.behind.len() {
+            self.expired.push(self.code.len());
+            self.jump(Code::Call_rel32_64, Place::SaveAll)?;
+            self.with(Instruction::with2(Code::Cmp_rm32_imm8, frame_memory(Frame::EXPIRED), 0))?;
+            self.jump(Code::Je_rel32_64, Place::Behind(number))?;
+            self.jump(Code::Jmp_rel32_64, Place::Epilogue)?;
+        }
+        let stub = self.code.len();
+        if !self.behind.is_empty() {
+            self.save_all()?;
+        }
+        Ok(stub)
+    }
+
+    fn save_all(&mut self) -> Result<()> {
+        let vectors = self.target.vector_count();
+        let bytes = self.target.vector_bytes();
+        let masks = if self.target == Target::Avx512 { 8 } else { 0 };
+        let area = (vectors * bytes + masks * SLOT).next_multiple_of(16) as i32;
+        let vector = |index: usize| self.target.vector(index);
+        let slot = |index: usize| MemoryOperand::with_base_displ(Register::RSP, (index * bytes) as i64);
+        let mask_slot = |index: usize| {
+            MemoryOperand::with_base_displ(Register::RSP, (vectors * bytes + index * SLOT) as i64)
+        };
+        let (load, store) = (self.target.load(), self.target.store());
+        let mut insts = Vec::new();
+        insts.extend(LOST.map(|register| Instruction::with1(Code::Push_r64, register)));
+        insts.push(Instruction::with2(Code::Sub_rm64_imm32, Register::RSP, area));
+        insts.extend((0..vectors).map(|index| Instruction::with2(store, slot(index), vector(index))));
+        insts.extend((0..masks).map(|index| {
+            Instruction::with2(Code::VEX_Kmovw_m16_kr, mask_slot(index), Register::K0 + index as u32)
+        }));
+        insts.push(Ok(Instruction::with(Code::VEX_Vzeroupper)));
+        insts.push(Instruction::with2(Code::Mov_r64_rm64, Register::RDI, Register::R15));
+        insts.push(Instruction::with1(Code::Call_rm64, frame_memory(Frame::CHECK)));
+        insts.extend((0..vectors).map(|index| Instruction::with2(load, vector(index), slot(index))));
+        insts.extend((0..masks).map(|index| {
+            Instruction::with2(Code::VEX_Kmovw_kr_km16, Register::K0 + index as u32, mask_slot(index))
+        }));
+        insts.push(Instruction::with2(Code::Add_rm64_imm32, Register::RSP, area));
+        insts.extend(LOST.into_iter().rev().map(|register| Instruction::with1(Code::Pop_r64, register)));
+        insts.push(Ok(Instruction::with(Code::Retnq)));
+        insts.into_iter().try_for_each(|inst| self.with(inst))
+    }
+
+    fn fix(&mut self, epilogue: usize, save_all: usize) {
+        for fixup in &self.fixups {
+            let to = match fixup.to {
+                Place::Block(block) => self.blocks[block.index()],
+                Place::Epilogue => epilogue,
+                Place::Expired(number) => self.expired[number],
+                Place::Behind(number) => self.behind[number],
+                Place::SaveAll => save_all,
+            };
+            let distance = to as i64 - (fixup.at as i64 + 4);
+            self.code[fixup.at..fixup.at + 4].copy_from_slice(&(distance as i32).to_le_bytes());
+        }
+        for &(at, barrier) in &self.resumes {
+            let offset = self.barriers[barrier] as u32;
+            self.code[at..at + 4].copy_from_slice(&offset.to_le_bytes());
+        }
+    }
+
+    fn slot(&self, allocation: Allocation) -> Option<MemoryOperand> {
+        allocation.as_stack().map(|slot| frame_memory(self.spills + slot.index() * SLOT))
+    }
+
+    fn r#move(&mut self, from: Allocation, to: Allocation) -> Result<()> {
+        let inst = match (from.as_reg(), to.as_reg()) {
+            (Some(source), Some(target)) => {
+                let code = match source.class() {
+                    RegClass::Int => Code::Mov_r64_rm64,
+                    RegClass::Float => Code::VEX_Kmovw_kr_km16,
+                    RegClass::Vector => self.target.r#move(),
+                };
+                Instruction::with2(code, self.whole(target), self.whole(source))
+            }
+            (Some(source), None) => {
+                let code = match source.class() {
+                    RegClass::Int => Code::Mov_rm64_r64,
+                    RegClass::Float => Code::VEX_Kmovw_m16_kr,
+                    RegClass::Vector => self.target.store(),
+                };
+                let slot = self.slot(to).ok_or("a move to nowhere")?;
+                Instruction::with2(code, slot, self.whole(source))
+            }
+            (None, Some(target)) => {
+                let code = match target.class() {
+                    RegClass::Int => Code::Mov_r64_rm64,
+                    RegClass::Float => Code::VEX_Kmovw_kr_km16,
+                    RegClass::Vector => self.target.load(),
+                };
+                let slot = self.slot(from).ok_or("a move from nowhere")?;
+                Instruction::with2(code, self.whole(target), slot)
+            }
+            (None, None) => return Err("a move from memory to memory".into()),
+        };
+        self.with(inst)
+    }
+
+    /// The widest register of an allocation.
+    fn whole(&self, register: PReg) -> Register {
+        let number = register.hw_enc() as u32;
+        match register.class() {
+            RegClass::Int => Register::RAX + number,
+            RegClass::Float => Register::K0 + number,
+            RegClass::Vector => self.target.vector(number as usize),
+        }
+    }
+
+    fn plain(&mut self, kind: &Kind, allocations: &[Allocation]) -> Result<()> {
+        let Kind::Plain { code, operands, mask } = kind else { return Ok(()) };
+        let mut assigned = Vec::with_capacity(allocations.len());
+        let mut next = allocations.iter();
+        registers(kind, |operand| {
+            let allocation = next.next();
+            // Both halves of a change lie in one register.
+            if matches!(operand, Operand::Change { .. }) {
+                next.next();
+            }
+            assigned.push(allocation.and_then(|allocation| allocation.as_reg()));
+        });
+        let mut assigned = assigned.into_iter().map(|register| register.ok_or("an operand without a register"));
+        let mut inst = Instruction::default();
+        inst.set_code(*code);
+        for (index, operand) in operands.iter().enumerate() {
+            let index = index as u32;
+            let kind = code.op_code().op_kind(index);
+            match operand {
+                Operand::Imm(value) => set_immediate(&mut inst, index, kind, *value),
+                Operand::Mem(memory) => self.set_memory(&mut inst, index, (memory, kind), &mut assigned)?,
+                _ => {
+                    let register = assigned.next().ok_or("too few registers")??;
+                    set_register(&mut inst, index, sized(kind, register.hw_enc() as u32));
+                }
+            }
+        }
+        if let Some(mask) = mask {
+            let register = assigned.next().ok_or("too few registers")??;
+            inst.set_op_mask(Register::K0 + register.hw_enc() as u32);
+            inst.set_zeroing_masking(mask.zeroing);
+        }
+        self.emit(&inst)
+    }
+
+    fn set_memory(
+        &self,
+        inst: &mut Instruction,
+        index: u32,
+        (memory, kind): (&Mem, OpCodeOperandKind),
+        assigned: &mut impl Iterator<Item = std::result::Result<PReg, &'static str>>,
+    ) -> Result<()> {
+        inst.set_op_kind(index, OpKind::Memory);
+        inst.set_memory_displ_size(1);
+        inst.set_memory_displacement64(i64::from(memory.displacement) as u64);
+        match memory.base {
+            Base::Frame => inst.set_memory_base(Register::R15),
+            Base::Pool => {
+                inst.set_memory_base(Register::RIP);
+                inst.set_memory_displ_size(8);
+            }
+            Base::Register(_) => {
+                let base = assigned.next().ok_or("too few registers")??;
+                inst.set_memory_base(Register::RAX + base.hw_enc() as u32);
+            }
+        }
+        if let Some((_, scale)) = memory.index {
+            let register = assigned.next().ok_or("too few registers")??.hw_enc() as u32;
+            inst.set_memory_index(match kind {
+                OpCodeOperandKind::mem_vsib32y => Register::YMM0 + register,
+                OpCodeOperandKind::mem_vsib32z => Register::ZMM0 + register,
+                _ => Register::RAX + register,
+            });
+            inst.set_memory_index_scale(scale);
+        }
+        inst.set_is_broadcast(memory.broadcast);
+        Ok(())
+    }
+}
+
+fn set_register(inst: &mut Instruction, index: u32, register: Register) {
+    inst.set_op_kind(index, OpKind::Register);
+    inst.set_op_register(index, register);
+}
+
+fn set_immediate(inst: &mut Instruction, index: u32, kind: OpCodeOperandKind, value: i32) {
+    let op_kind = match kind {
+        OpCodeOperandKind::imm32 => OpKind::Immediate32,
+        OpCodeOperandKind::imm8sex32 => OpKind::Immediate8to32,
+        OpCodeOperandKind::imm8sex64 => OpKind::Immediate8to64,
+        OpCodeOperandKind::imm32sex64 => OpKind::Immediate32to64,
+        _ => OpKind::Immediate8,
+    };
+    inst.set_op_kind(index, op_kind);
+    inst.set_immediate_i32(index, value);
+}
+
+/// The register of a number, as wide as an encoding wants it.
+fn sized(kind: OpCodeOperandKind, number: u32) -> Register {
+    use OpCodeOperandKind as K;
+    match kind {
+        K::r8_or_mem | K::r8_reg if number < 4 => Register::AL + number,
+        K::r8_or_mem | K::r8_reg => Register::SPL + (number - 4),
+        K::r16_or_mem | K::r16_reg => Register::AX + number,
+        K::r32_or_mem | K::r32_reg | K::r32_rm | K::r32_opcode | K::r32_vvvv => Register::EAX + number,
+        K::k_or_mem | K::k_reg | K::k_rm | K::k_vvvv | K::kp1_reg => Register::K0 + number,
+        K::xmm_or_mem | K::xmm_reg | K::xmm_rm | K::xmm_vvvv => Register::XMM0 + number,
+        K::ymm_or_mem | K::ymm_reg | K::ymm_rm | K::ymm_vvvv | K::ymm_is4 => Register::YMM0 + number,
+        K::zmm_or_mem | K::zmm_reg | K::zmm_rm | K::zmm_vvvv => Register::ZMM0 + number,
+        _ => Register::RAX + number,
+    }
+}

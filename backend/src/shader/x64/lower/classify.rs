@@ -1,0 +1,127 @@
+//! Which form each value and each variable takes, before a register is spent.
+
+use std::collections::HashMap;
+
+use crate::shader::ir::{BinaryOp, Function, Inst, TernaryOp, Type, UnaryOp, Value};
+use crate::shader::passes::uniformity::{Uniformity, Words};
+
+/// Where a value or a variable lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A general register, the same for all lanes.
+    Scalar,
+    /// Vectors; one for both halves when it is uniform.
+    Vector,
+    /// A mask.
+    Mask,
+}
+
+/// The forms of a function's values and variables.
+#[derive(Debug)]
+pub struct Forms {
+    /// For each value.
+    pub values: Vec<Form>,
+    /// For each word of the locals.
+    pub words: Vec<Form>,
+    /// The words of constants.
+    pub constants: HashMap<Value, u32>,
+}
+
+/// Decides the forms.
+pub fn run(function: &Function, facts: &Uniformity, words: &Words) -> Forms {
+    let constant = |inst: &Inst| match inst {
+        Inst::Const { result, word } => Some((*result, *word)),
+        _ => None,
+    };
+    let mut forms = Forms {
+        values: vec![Form::Vector; function.types.len()],
+        words: word_forms(function, facts, words),
+        constants: function.insts.iter().filter_map(constant).collect(),
+    };
+    for inst in &function.insts {
+        let Some(result) = single_result(inst) else { continue };
+        let is_bool = function.types[result.0 as usize] == Type::Bool;
+        let form = if facts.values[result.0 as usize] && forms.is_scalar(function, inst, words) {
+            Form::Scalar
+        } else if is_bool {
+            Form::Mask
+        } else {
+            Form::Vector
+        };
+        forms.values[result.0 as usize] = form;
+    }
+    forms
+}
+
+fn single_result(inst: &Inst) -> Option<Value> {
+    match crate::shader::ir::results(inst)[..] {
+        [result] => Some(result),
+        _ => None,
+    }
+}
+
+/// The form of a variable follows from the type of what is stored first.
+fn word_forms(function: &Function, facts: &Uniformity, words: &Words) -> Vec<Form> {
+    let mut forms: Vec<Option<Form>> = vec![None; words.count as usize];
+    for inst in &function.insts {
+        let (Some(word), Inst::LocalStore { value, .. }) = (words.of(inst), inst) else { continue };
+        let form = match (function.types[value.0 as usize], facts.words[word as usize]) {
+            (Type::Bool | Type::I32, true) => Form::Scalar,
+            (Type::Bool, false) => Form::Mask,
+            _ => Form::Vector,
+        };
+        forms[word as usize].get_or_insert(form);
+    }
+    forms.into_iter().map(|form| form.unwrap_or(Form::Vector)).collect()
+}
+
+impl Forms {
+    fn of(&self, value: Value) -> Form {
+        self.values[value.0 as usize]
+    }
+
+    /// Whether a uniform result is to be computed in general registers.
+    fn is_scalar(&self, function: &Function, inst: &Inst, words: &Words) -> bool {
+        let scalar = |value: &Value| self.of(*value) == Form::Scalar;
+        let is_float = |value: &Value| function.types[value.0 as usize] == Type::F32;
+        match inst {
+            Inst::Const { .. } => true,
+            Inst::Unary { op, a, .. } => is_scalar_unary(*op) && scalar(a),
+            Inst::Binary { op, a, b, .. } => self.is_scalar_binary(*op, *b) && scalar(a) && scalar(b),
+            Inst::Ternary { op: TernaryOp::Select | TernaryOp::SelectBool, a, b, c, .. } => [a, b, c].into_iter().all(scalar),
+            Inst::LocalLoad { .. } => words.of(inst).is_some_and(|word| self.words[word as usize] == Form::Scalar),
+            Inst::Load { result, .. } | Inst::Input { result, .. } | Inst::TableLoad { result, .. } => !is_float(result),
+            Inst::BufferLength { .. } => true,
+            _ => false,
+        }
+    }
+
+    fn is_scalar_binary(&self, op: BinaryOp, b: Value) -> bool {
+        match op {
+            BinaryOp::IAdd
+            | BinaryOp::ISub
+            | BinaryOp::IMul
+            | BinaryOp::And
+            | BinaryOp::Or
+            | BinaryOp::Xor
+            | BinaryOp::IEq
+            | BinaryOp::INe
+            | BinaryOp::SLt
+            | BinaryOp::SLe
+            | BinaryOp::ULt
+            | BinaryOp::ULe
+            | BinaryOp::LogicalAnd
+            | BinaryOp::LogicalOr
+            | BinaryOp::LogicalEq
+            | BinaryOp::LogicalNe => true,
+            // General registers take counts modulo 32.
+            BinaryOp::Shl | BinaryOp::ShrLogical | BinaryOp::ShrArithmetic => self.constants.get(&b).is_some_and(|&count| count < 32),
+            _ => false,
+        }
+    }
+}
+
+/// Operations of one word that general registers do.
+pub fn is_scalar_unary(op: UnaryOp) -> bool {
+    matches!(op, UnaryOp::Copy | UnaryOp::AsBool | UnaryOp::LogicalNot | UnaryOp::INeg | UnaryOp::BitNot)
+}

@@ -1,0 +1,493 @@
+//! Locals, inputs, outputs, buffers, and calls of the runtime.
+//!
+//! Robust accesses cost one compare: an offset under the entry's limit is of a word wholly inside. A uniform load that is
+//! out of range loads a zero of the frame instead; lanes of a gather or scatter that are out of range are masked off.
+
+use iced_x86::Code;
+use regalloc2::VReg;
+
+use super::super::machine::{Base, Kind, Mem, Operand, SCALAR, VECTOR};
+use super::super::table::{Compare, Order};
+use super::classify::Form;
+use super::convert::Key;
+use super::emit::Source;
+use super::variables::Variables;
+use super::{Held, Lower, Parts, Result};
+use crate::shader::ir::{Inst, Local, Space, Table, Type, Value, map_operands, operands, results};
+use crate::shader::runtime::frame::{ARGUMENTS, BufferEntry, Frame, LANES_BYTES};
+use crate::shader::x64::{Site, Target};
+
+/// log2 of the size of a buffer entry.
+const ENTRY_SHIFT: i32 = 4;
+const _: () = assert!(size_of::<BufferEntry>() == 1 << ENTRY_SHIFT);
+
+/// Offset of a buffer entry's limit.
+const LIMIT: usize = std::mem::offset_of!(BufferEntry, limit);
+/// Offset of a buffer entry's size.
+const SIZE: usize = std::mem::offset_of!(BufferEntry, size);
+
+/// A range of memory that is accessed: first byte, and where its limit lies.
+#[derive(Clone, Copy)]
+struct Range {
+    base: VReg,
+    limit: Mem,
+}
+
+impl Lower<'_> {
+    // ---- locals -------------------------------------------------------------------------------------------------------
+
+    pub(super) fn local(&mut self, inst: &Inst) -> Result<()> {
+        match inst {
+            Inst::LocalLoad { result, .. } => match self.words.of(inst) {
+                Some(word) => self.load_word(*result, word),
+                None => self.load_indexed(inst)?,
+            },
+            Inst::LocalStore { value, all, .. } => match self.words.of(inst) {
+                Some(word) => self.store_word(word, *value, *all),
+                None => self.store_indexed(inst)?,
+            },
+            Inst::TableLoad { result, table, index } => self.load_table(*result, *table, *index)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A variable's content becomes a value. When their forms differ the value converts on use.
+    fn load_word(&mut self, result: Value, word: u32) {
+        let form = self.forms.words[word as usize];
+        let held = match (self.variables.get(Variables::word(word)), form) {
+            (None, _) => Held::Constant(0),
+            (Some(parts), Form::Scalar) => Held::Scalar(parts.at(0)),
+            (Some(parts), Form::Vector) => Held::Vector(parts),
+            (Some(parts), Form::Mask) => Held::Mask(parts),
+        };
+        self.hold(result, held);
+    }
+
+    fn store_word(&mut self, word: u32, value: Value, all: bool) {
+        let variable = Variables::word(word);
+        let form = self.forms.words[word as usize];
+        let new = self.in_form(value, form);
+        let content = if all { new } else { self.blend_word(form, self.variables.get(variable), (value, new)) };
+        self.variables.set(variable, Some(content));
+    }
+
+    fn blend_word(&mut self, form: Form, old: Option<Parts>, (value, new): (Value, Parts)) -> Parts {
+        let active = self.active_mask();
+        if form == Form::Mask {
+            let taken = self.mask_and(active, new);
+            let Some(old) = old else { return taken };
+            let kept = self.mask_and_not(active, old);
+            return self.mask_or(taken, kept);
+        }
+        let old = old.unwrap_or_else(|| self.cached(Key::Constant(0), |lower| lower.broadcast_constant(0)));
+        let new = if self.constant(value).is_some() { self.source(value) } else { Source::Parts(new) };
+        self.blend(active, old, new)
+    }
+
+    /// The index of an indexed access, base added, and the lanes in which it is inside the array.
+    fn word_index(&mut self, local: Local, base: u32, index: Option<Value>) -> (Parts, Parts) {
+        let words = self.ir.locals[local.0 as usize];
+        let index = match index {
+            Some(index) => self.vector(index),
+            None => self.broadcast_constant(0),
+        };
+        let word = self.vector2(super::super::table::V::AddI, index, Source::Constant(base));
+        let inside = self.compare(Compare::Unsigned(Order::Less), word, Source::Constant(words));
+        (word, inside)
+    }
+
+    /// Byte offsets of the lanes' words in a local: 16 lanes lie one after the other.
+    fn lane_offsets(&mut self, word: Parts) -> Parts {
+        use super::super::table::{Shift, V};
+        let bytes = self.shift(Shift::Left, word, LANES_BYTES.trailing_zeros());
+        let lanes: Vec<u8> = (0..16u32).flat_map(|lane| (lane * 4).to_le_bytes()).collect();
+        let at = self.pooled(lanes);
+        let target = self.target;
+        self.parts(target.parts(), |lower, part| {
+            let memory = Operand::Mem(Mem::pool(at + 32 * part as u32, false));
+            lower.define(VECTOR, V::AddI.code(target), &[Operand::Use(bytes.at(part)), memory])
+        })
+    }
+
+    fn local_base(&mut self, local: Local) -> VReg {
+        let memory = Operand::Mem(Mem::frame(self.locals[local.0 as usize]));
+        self.define(SCALAR, Code::Lea_r64_m, &[memory])
+    }
+
+    fn load_indexed(&mut self, inst: &Inst) -> Result<()> {
+        let Inst::LocalLoad { result, local, base, index } = inst else { return Ok(()) };
+        let words = self.ir.locals[local.0 as usize];
+        if index.is_none() {
+            let held = if *base < words {
+                let at = self.locals[local.0 as usize] + *base as usize * LANES_BYTES;
+                Held::Vector(self.load_lanes(Mem::frame(at), self.target.parts()))
+            } else {
+                Held::Constant(0)
+            };
+            self.hold(*result, held);
+            return Ok(());
+        }
+        let (word, inside) = self.word_index(*local, *base, *index);
+        let offsets = self.lane_offsets(word);
+        let base = self.local_base(*local);
+        let parts = self.gather(base, offsets, inside);
+        self.hold(*result, Held::Vector(parts));
+        Ok(())
+    }
+
+    fn store_indexed(&mut self, inst: &Inst) -> Result<()> {
+        let Inst::LocalStore { local, base, index, value, .. } = inst else { return Ok(()) };
+        let new = self.vector(*value);
+        let active = self.active_mask();
+        if index.is_none() {
+            if *base >= self.ir.locals[local.0 as usize] {
+                return Ok(());
+            }
+            let at = Mem::frame(self.locals[local.0 as usize] + *base as usize * LANES_BYTES);
+            self.store_lanes(at, new, active);
+            return Ok(());
+        }
+        let (word, inside) = self.word_index(*local, *base, *index);
+        let lanes = self.mask_and(inside, active);
+        let offsets = self.lane_offsets(word);
+        let base = self.local_base(*local);
+        self.scatter(base, offsets, (new, lanes));
+        Ok(())
+    }
+
+    fn load_table(&mut self, result: Value, table: Table, index: Value) -> Result<()> {
+        let words = self.ir.tables[table.0 as usize].clone();
+        if words.is_empty() {
+            self.hold(result, Held::Constant(0));
+            return Ok(());
+        }
+        let at = self.pooled(words.iter().flat_map(|word| word.to_le_bytes()).collect());
+        let base = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::pool(at, false))]);
+        let index = self.vector(index);
+        let inside = self.compare(Compare::Unsigned(Order::Less), index, Source::Constant(words.len() as u32));
+        let offsets = self.shift(super::super::table::Shift::Left, index, 2);
+        let parts = self.gather(base, offsets, inside);
+        self.hold(result, Held::Vector(parts));
+        Ok(())
+    }
+
+    // ---- lanes in memory ----------------------------------------------------------------------------------------------
+
+    /// A wave's words, one after the other.
+    fn load_lanes(&mut self, memory: Mem, count: usize) -> Parts {
+        let code = self.target.load();
+        self.parts(count, |lower, part| {
+            let displacement = memory.displacement + (part * lower.target.vector_bytes()) as i32;
+            lower.define(VECTOR, code, &[Operand::Mem(Mem { displacement, ..memory })])
+        })
+    }
+
+    /// Stores the lanes of a mask.
+    fn store_lanes(&mut self, memory: Mem, words: Parts, lanes: Parts) {
+        for part in 0..self.target.parts() {
+            let displacement = memory.displacement + (part * self.target.vector_bytes()) as i32;
+            let memory = Operand::Mem(Mem { displacement, ..memory });
+            match self.target {
+                Target::Avx512 => {
+                    let operands = [memory, Operand::Use(words.at(part))];
+                    self.masked(Code::EVEX_Vmovups_zmmm512_k1z_zmm, &operands, lanes.at(part), false);
+                }
+                Target::Avx2 => {
+                    let operands = [memory, Operand::Use(lanes.at(part)), Operand::Use(words.at(part))];
+                    self.plain(Code::VEX_Vmaskmovps_m256_ymm_ymm, &operands);
+                }
+            }
+        }
+    }
+
+    /// Words at byte offsets from an address; 0 in lanes outside of the mask.
+    fn gather(&mut self, base: VReg, offsets: Parts, lanes: Parts) -> Parts {
+        self.parts(self.target.parts(), |lower, part| {
+            let from = lower.zero_vector().at(0);
+            let to = lower.vector_register();
+            let memory = Operand::Mem(Mem::at(base, 0).indexed(offsets.at(part), 1));
+            match lower.target {
+                Target::Avx512 => {
+                    let operands = [Operand::Change { from, to }, memory];
+                    lower.masked_change(Code::EVEX_Vpgatherdd_zmm_k1_vm32z, &operands, lanes.at(0));
+                }
+                Target::Avx2 => {
+                    let spent = lower.vector_register();
+                    let mask = Operand::Change { from: lanes.at(part), to: spent };
+                    lower.plain(Code::VEX_Vpgatherdd_ymm_vm32y_ymm, &[Operand::Change { from, to }, memory, mask]);
+                }
+            }
+            to
+        })
+    }
+
+    /// Stores words of the lanes of a mask at byte offsets from an address, ascending lanes.
+    fn scatter(&mut self, base: VReg, offsets: Parts, (words, lanes): (Parts, Parts)) {
+        match self.target {
+            Target::Avx512 => {
+                let memory = Operand::Mem(Mem::at(base, 0).indexed(offsets.at(0), 1));
+                let operands = [memory, Operand::Use(words.at(0))];
+                self.masked_change(Code::EVEX_Vpscatterdd_vm32z_k1_zmm, &operands, lanes.at(0));
+            }
+            Target::Avx2 => self.scatter_by_lane(base, offsets, (words, lanes)),
+        }
+    }
+
+    /// AVX2 has no scatter: offsets, words and mask go through the frame's arguments, and each lane stores its word. A
+    /// lane that is off stores to the frame.
+    fn scatter_by_lane(&mut self, base: VReg, offsets: Parts, (words, lanes): (Parts, Parts)) {
+        for (argument, parts) in [offsets, words].into_iter().enumerate() {
+            self.store_argument(argument, parts);
+        }
+        let bits = self.mask_bits(lanes);
+        let nowhere = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::frame(Frame::RESULT))]);
+        for lane in 0..16 {
+            let offset = Operand::Mem(Mem::frame(Frame::ARGUMENT + lane * 4));
+            let offset = self.define(SCALAR, Code::Mov_r32_rm32, &[offset]);
+            let word = Operand::Mem(Mem::frame(Frame::ARGUMENT + LANES_BYTES + lane * 4));
+            let word = self.define(SCALAR, Code::Mov_r32_rm32, &[word]);
+            let address = Operand::Mem(Mem::at(base, 0).indexed(offset, 1));
+            let address = self.define(SCALAR, Code::Lea_r64_m, &[address]);
+            self.plain(Code::Bt_rm32_imm8, &[Operand::Use(bits), Operand::Imm(lane as i32)]);
+            let address = self.change(Code::Cmovae_r64_rm64, address, &[Operand::Use(nowhere)]);
+            self.plain(Code::Mov_rm32_r32, &[Operand::Mem(Mem::at(address, 0)), Operand::Use(word)]);
+        }
+    }
+
+    fn store_argument(&mut self, argument: usize, parts: Parts) {
+        let code = self.target.store();
+        for part in 0..self.target.parts() {
+            let at = Frame::ARGUMENT + argument * LANES_BYTES + part * self.target.vector_bytes();
+            self.plain(code, &[Operand::Mem(Mem::frame(at)), Operand::Use(parts.at(part))]);
+        }
+    }
+
+    /// A word for all lanes from memory, in the form that its value wants.
+    fn load_uniform(&mut self, result: Value, memory: Mem) {
+        let held = if self.forms.values[result.0 as usize] == Form::Scalar {
+            Held::Scalar(self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Mem(memory)]))
+        } else {
+            let code = match self.target {
+                Target::Avx512 => Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32,
+                Target::Avx2 => Code::VEX_Vbroadcastss_ymm_m32,
+            };
+            Held::Vector(Parts::one(self.define(VECTOR, code, &[Operand::Mem(memory)])))
+        };
+        self.hold(result, held);
+    }
+
+    // ---- interface ----------------------------------------------------------------------------------------------------
+
+    fn pointer(&mut self, field: usize) -> VReg {
+        self.define(SCALAR, Code::Mov_r64_rm64, &[Operand::Mem(Mem::frame(field))])
+    }
+
+    pub(super) fn input(&mut self, result: Value, slot: u32) {
+        let inputs = self.cached(Key::Inputs, |lower| Parts::one(lower.pointer(Frame::INPUTS))).at(0);
+        let memory = Mem::at(inputs, slot as usize * LANES_BYTES);
+        if self.is_uniform(result) {
+            return self.load_uniform(result, memory);
+        }
+        let parts = self.load_lanes(memory, self.target.parts());
+        self.hold(result, Held::Vector(parts));
+    }
+
+    pub(super) fn output(&mut self, slot: u32, value: Value) {
+        let words = self.vector(value);
+        let active = self.active_mask();
+        let outputs = self.pointer(Frame::OUTPUTS);
+        self.store_lanes(Mem::at(outputs, slot as usize * LANES_BYTES), words, active);
+    }
+
+    pub(super) fn is_helper(&mut self, result: Value) {
+        let real = self.start_mask(Frame::REAL, Frame::REAL_LANES);
+        let all = self.constant_mask(true);
+        let mask = self.mask_xor(real, all);
+        self.hold(result, Held::Mask(mask));
+    }
+
+    /// The active lanes whose effects count.
+    fn effective(&mut self) -> Parts {
+        let active = self.active_mask();
+        let real = self.start_mask(Frame::REAL, Frame::REAL_LANES);
+        self.mask_and(active, real)
+    }
+
+    // ---- buffers ------------------------------------------------------------------------------------------------------
+
+    pub(super) fn access(&mut self, inst: &Inst) -> Result<()> {
+        match inst {
+            Inst::Load { result, space, offset } if self.is_direct(*space) => self.load(*result, *space, *offset),
+            Inst::Store { space, offset, value } if self.is_direct(*space) => self.store(*space, *offset, *value),
+            Inst::BufferLength { result, resource, element } if self.is_element_uniform(*element) => {
+                let entry = self.entry(*resource, *element);
+                self.load_uniform(*result, Mem::at(entry, SIZE));
+            }
+            _ => {
+                let uniform = results(inst).first().is_some_and(|result| self.is_uniform(*result));
+                self.call(inst, uniform)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether all lanes access the same range.
+    fn is_direct(&self, space: Space) -> bool {
+        match space {
+            Space::Buffer { element, .. } => self.is_element_uniform(element),
+            Space::Push | Space::Shared => true,
+        }
+    }
+
+    fn is_element_uniform(&self, element: Option<Value>) -> bool {
+        element.is_none_or(|element| self.is_uniform(element))
+    }
+
+    /// The address of a buffer's entry. What is outside of the array is entry 0, which is empty.
+    fn entry(&mut self, resource: u32, element: Option<Value>) -> VReg {
+        match element.map(|element| (self.constant(element), element)) {
+            None | Some((Some(0), _)) => {
+                self.cached(Key::Entry(resource), |lower| Parts::one(lower.entry_of(resource, None))).at(0)
+            }
+            Some((_, element)) => self.entry_of(resource, Some(element)),
+        }
+    }
+
+    fn entry_of(&mut self, resource: u32, element: Option<Value>) -> VReg {
+        let resources = self.pointer(Frame::RESOURCES);
+        let at = Mem::at(resources, resource as usize * 8);
+        let first = self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Mem(at)]);
+        let index = match element {
+            None => first,
+            Some(element) => {
+                let element = self.scalar(element);
+                let index = self.change(Code::Add_r32_rm32, first, &[Operand::Use(element)]);
+                let nothing = self.scalar_constant(0);
+                let count = Mem { displacement: at.displacement + 4, ..at };
+                self.plain(Code::Cmp_r32_rm32, &[Operand::Use(element), Operand::Mem(count)]);
+                self.change(Code::Cmovae_r32_rm32, index, &[Operand::Use(nothing)])
+            }
+        };
+        let bytes = self.change(Code::Shl_rm64_imm8, index, &[Operand::Imm(ENTRY_SHIFT)]);
+        self.change(Code::Add_r64_rm64, bytes, &[Operand::Mem(Mem::frame(Frame::BUFFERS))])
+    }
+
+    fn range(&mut self, space: Space) -> Range {
+        let field = match space {
+            Space::Buffer { resource, element } => {
+                let entry = self.entry(resource, element);
+                let is_first = element.is_none_or(|element| self.constant(element) == Some(0));
+                let load = |lower: &mut Self| {
+                    Parts::one(lower.define(SCALAR, Code::Mov_r64_rm64, &[Operand::Mem(Mem::at(entry, 0))]))
+                };
+                let base = if is_first { self.cached(Key::Base(resource), load) } else { load(self) };
+                return Range { base: base.at(0), limit: Mem::at(entry, LIMIT) };
+            }
+            Space::Push => Frame::PUSH,
+            Space::Shared => Frame::SHARED,
+        };
+        Range { base: self.pointer(field), limit: Mem::frame(field + LIMIT) }
+    }
+
+    fn load(&mut self, result: Value, space: Space, offset: Value) {
+        let range = self.range(space);
+        if self.is_uniform(offset) {
+            let address = self.uniform_address(range, offset);
+            return self.load_uniform(result, Mem::at(address, 0));
+        }
+        let offsets = self.vector(offset);
+        let active = self.active_mask();
+        let lanes = self.inside(range, offsets, active);
+        let parts = self.gather(range.base, offsets, lanes);
+        self.hold(result, Held::Vector(parts));
+    }
+
+    /// The address of a word that all lanes load, or of a zero.
+    fn uniform_address(&mut self, range: Range, offset: Value) -> VReg {
+        let offset = self.scalar(offset);
+        let memory = Mem { base: Base::Register(range.base), index: Some((offset, 1)), displacement: 0, broadcast: false };
+        let inside = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(memory)]);
+        let zero = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::frame(Frame::ZERO))]);
+        self.plain(Code::Cmp_r32_rm32, &[Operand::Use(offset), Operand::Mem(range.limit)]);
+        self.change(Code::Cmovae_r64_rm64, inside, &[Operand::Use(zero)])
+    }
+
+    /// The lanes of a mask whose offsets are inside a range.
+    fn inside(&mut self, range: Range, offsets: Parts, lanes: Parts) -> Parts {
+        match self.target {
+            Target::Avx512 => {
+                let result = self.out.register(super::super::machine::MASK);
+                let limit = Operand::Mem(range.limit.broadcast());
+                let predicate = Operand::Imm(Order::Less.predicate());
+                let operands = [Operand::Def(result), Operand::Use(offsets.at(0)), limit, predicate];
+                self.masked(Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8, &operands, lanes.at(0), false);
+                Parts::one(result)
+            }
+            Target::Avx2 => {
+                let limit = Operand::Mem(range.limit);
+                let limit = Parts::one(self.define(VECTOR, Code::VEX_Vpbroadcastd_ymm_xmmm32, &[limit]));
+                let inside = self.compare(Compare::Unsigned(Order::Less), offsets, Source::Parts(limit));
+                self.mask_and(inside, lanes)
+            }
+        }
+    }
+
+    fn store(&mut self, space: Space, offset: Value, value: Value) {
+        if space == Space::Push {
+            return;
+        }
+        let words = self.vector(value);
+        let range = self.range(space);
+        let offsets = self.vector(offset);
+        let effective = self.effective();
+        let lanes = self.inside(range, offsets, effective);
+        self.scatter(range.base, offsets, (words, lanes));
+    }
+
+    // ---- calls --------------------------------------------------------------------------------------------------------
+
+    /// Leaves an instruction to the runtime: its operands go to the frame's arguments, its results come from there.
+    pub(super) fn call(&mut self, inst: &Inst, uniform: bool) -> Result<()> {
+        let mut arguments: Vec<Value> = Vec::new();
+        operands(inst, |value| {
+            if !arguments.contains(&value) {
+                arguments.push(value);
+            }
+        });
+        if arguments.len() > ARGUMENTS {
+            return Err("an instruction with too many operands".into());
+        }
+        for (argument, &value) in arguments.iter().enumerate() {
+            let parts = self.vector(value);
+            self.store_argument(argument, parts);
+        }
+        let active = self.active_mask();
+        let bits = self.mask_bits(active);
+        self.plain(Code::Mov_rm16_r16, &[Operand::Mem(Mem::frame(Frame::CALL_ACTIVE)), Operand::Use(bits)]);
+        let mut inst = inst.clone();
+        let number = |value| arguments.iter().position(|argument| *argument == value).unwrap_or(0) as u32;
+        map_operands(&mut inst, |value| Value(number(value)));
+        let defined = results(&inst);
+        self.push(Kind::Call(self.sites.len() as u32));
+        self.sites.push(Site { inst, uniform });
+        for (index, result) in defined.into_iter().enumerate() {
+            self.load_result(result, index);
+        }
+        Ok(())
+    }
+
+    fn load_result(&mut self, result: Value, index: usize) {
+        let memory = Mem::frame(Frame::RESULT + index * LANES_BYTES);
+        if self.is_uniform(result) {
+            return self.load_uniform(result, memory);
+        }
+        let parts = self.load_lanes(memory, self.target.parts());
+        let held = if self.ir.types[result.0 as usize] == Type::Bool {
+            Held::Mask(self.words_to_mask(parts))
+        } else {
+            Held::Vector(parts)
+        };
+        self.hold(result, held);
+    }
+}

@@ -1,0 +1,174 @@
+//! The code generator for x86-64: IR to machine code over waves of 16 lanes.
+//!
+//! `lower` turns verified IR into machine IR in native widths, `allocate` assigns registers (regalloc2), `encode` writes
+//! bytes (iced-x86). Two targets: AVX-512 holds a wave in one vector register and lane masks in k registers; AVX2 with FMA
+//! holds it in two and masks as lanes of ones. What is uniform lies in general registers, or in one vector for both halves.
+//!
+//! Everything computes the same bits as the interpreter, which is the oracle; what has no short sequence of instructions
+//! is a call to the interpreter's own routine (`runtime::native`).
+
+mod allocate;
+mod encode;
+mod lower;
+mod machine;
+mod table;
+
+use std::sync::OnceLock;
+
+use iced_x86::{Code, Register};
+use regalloc2::Algorithm;
+
+use super::ir::{Function, Inst};
+use crate::knobs;
+use super::passes::uniformity::Uniformity;
+
+pub use encode::Encoded;
+
+/// What code is generated for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// AVX-512 F, CD, BW, DQ, VL, with what AVX2 machines have.
+    Avx512,
+    /// AVX2, FMA, F16C, BMI1 and BMI2.
+    Avx2,
+}
+
+impl Target {
+    /// Whether this machine runs it.
+    pub fn is_supported(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::is_x86_feature_detected as has;
+            let avx2 = has!("avx2") && has!("fma") && has!("f16c") && has!("bmi1") && has!("bmi2");
+            let avx512 = has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") && has!("avx512cd");
+            avx2 && (self == Self::Avx2 || avx512)
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        false
+    }
+
+    /// The best target of this machine.
+    pub fn best() -> Option<Self> {
+        [Self::Avx512, Self::Avx2].into_iter().find(|target| target.is_supported())
+    }
+
+    /// The target that the knob `VITRIC_CODEGEN` chooses; none means the interpreter. A target that the machine does not
+    /// have gives way to the best it has.
+    pub fn chosen() -> Option<Self> {
+        static CHOSEN: OnceLock<Option<Target>> = OnceLock::new();
+        *CHOSEN.get_or_init(|| {
+            let wanted = match knobs::values().text("VITRIC_CODEGEN") {
+                "interp" => return None,
+                "avx512" => Some(Self::Avx512),
+                "avx2" => Some(Self::Avx2),
+                _ => Self::best(),
+            };
+            if let Some(target) = wanted.filter(|target| !target.is_supported()) {
+                log::warn!("this machine does not run {target:?} code: VITRIC_CODEGEN falls back to {:?}", Self::best());
+                return Self::best();
+            }
+            wanted
+        })
+    }
+
+    /// Bytes of a vector register.
+    fn vector_bytes(self) -> usize {
+        match self {
+            Self::Avx512 => 64,
+            Self::Avx2 => 32,
+        }
+    }
+
+    /// Vector registers.
+    fn vector_count(self) -> usize {
+        match self {
+            Self::Avx512 => 32,
+            Self::Avx2 => 16,
+        }
+    }
+
+    /// Vectors that a wave takes.
+    fn parts(self) -> usize {
+        match self {
+            Self::Avx512 => 1,
+            Self::Avx2 => 2,
+        }
+    }
+
+    fn vector(self, number: usize) -> Register {
+        let first = match self {
+            Self::Avx512 => Register::ZMM0,
+            Self::Avx2 => Register::YMM0,
+        };
+        first + number as u32
+    }
+
+    /// Vector from memory.
+    fn load(self) -> Code {
+        match self {
+            Self::Avx512 => Code::EVEX_Vmovups_zmm_k1z_zmmm512,
+            Self::Avx2 => Code::VEX_Vmovups_ymm_ymmm256,
+        }
+    }
+
+    /// Vector to memory.
+    fn store(self) -> Code {
+        match self {
+            Self::Avx512 => Code::EVEX_Vmovups_zmmm512_k1z_zmm,
+            Self::Avx2 => Code::VEX_Vmovups_ymmm256_ymm,
+        }
+    }
+
+    /// Vector to vector.
+    fn r#move(self) -> Code {
+        match self {
+            Self::Avx512 => Code::EVEX_Vmovaps_zmm_k1z_zmmm512,
+            Self::Avx2 => Code::VEX_Vmovaps_ymm_ymmm256,
+        }
+    }
+}
+
+/// An instruction that generated code leaves to the runtime.
+#[derive(Debug, Clone)]
+pub struct Site {
+    /// The instruction; its operands are numbered by argument.
+    pub inst: Inst,
+    /// Whether its operands are the same in all lanes.
+    pub uniform: bool,
+}
+
+/// A function's code and what it needs.
+#[derive(Debug, Clone)]
+pub struct Generated {
+    /// Bytes.
+    pub code: Encoded,
+    /// Call sites, by number.
+    pub sites: Vec<Site>,
+    /// Bytes of indexed locals, which follow the frame's header; the spill slots follow them.
+    pub local_bytes: usize,
+}
+
+/// Generates code for a function that `passes::prepare` made ready.
+///
+/// # Errors
+/// When the function is beyond the generator; a sentence for the log. It is then interpreted.
+pub fn generate(function: &Function, uniformity: &Uniformity, target: Target) -> Result<Generated, String> {
+    generate_with(function, uniformity, target, Algorithm::Ion)
+}
+
+fn generate_with(
+    function: &Function,
+    uniformity: &Uniformity,
+    target: Target,
+    algorithm: Algorithm,
+) -> Result<Generated, String> {
+    let lowered = lower::lower(function, uniformity, target)?;
+    let input = allocate::Allocatable::new(&lowered.function, target);
+    let output = input.run(algorithm)?;
+    let spills = crate::shader::runtime::frame::Frame::BYTES + lowered.local_bytes;
+    let code = encode::encode(&lowered.function, &input, &output, target, spills)?;
+    Ok(Generated { code, sites: lowered.sites, local_bytes: lowered.local_bytes })
+}
+
+#[cfg(test)]
+mod tests;
