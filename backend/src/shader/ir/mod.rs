@@ -48,7 +48,7 @@ pub enum Type {
 }
 
 /// Memory that loads, stores and atomics reach by byte offset. Offsets are multiples of 4.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Space {
     /// A uniform or storage buffer: index into the program's resources, and the element of the binding's array.
     Buffer {
@@ -64,7 +64,7 @@ pub enum Space {
 }
 
 /// How a fragment input is interpolated when the program asks for another place than the declared one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum InterpolateAt {
     /// At the centroid.
     Centroid,
@@ -87,7 +87,7 @@ pub enum Dim {
 }
 
 /// Level of detail of a sampling operation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Lod {
     /// From the derivatives of the coordinates in the quad, plus a bias.
     Implicit {
@@ -106,7 +106,7 @@ pub enum Lod {
 }
 
 /// What an image instruction does.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ImageOp {
     /// Filtered sampling; 4 results, or 1 with a depth reference.
     Sample {
@@ -168,7 +168,7 @@ pub enum ImageOp {
 }
 
 /// An image instruction.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Image {
     /// What it does.
     pub op: ImageOp,
@@ -193,7 +193,7 @@ pub struct Image {
 }
 
 /// One instruction.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the module header and the operands' types say what each does")]
 pub enum Inst {
     Const {

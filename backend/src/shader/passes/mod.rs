@@ -1,8 +1,11 @@
 //! Passes over the IR, one file each, and their order.
 
 mod closure;
+mod common;
 mod dead;
+mod fold;
 mod forward;
+mod invariant;
 pub mod uniformity;
 
 use super::ir::Function;
@@ -11,6 +14,9 @@ use uniformity::Uniformity;
 /// Rewrites a verified function into a shorter one that computes the same.
 pub fn optimize(function: &mut Function) {
     forward::run(function);
+    fold::run(function);
+    common::run(function);
+    invariant::run(function);
     dead::run(function);
 }
 

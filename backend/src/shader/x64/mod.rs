@@ -9,6 +9,7 @@
 
 mod allocate;
 mod encode;
+mod listing;
 mod lower;
 mod machine;
 mod table;
@@ -23,6 +24,7 @@ use crate::knobs;
 use super::passes::uniformity::Uniformity;
 
 pub use encode::Encoded;
+pub use listing::disassemble;
 
 /// What code is generated for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,0 +1,167 @@
+//! Constant folding and identities. Constants end up at the head of the function, each once.
+//!
+//! The folder is `ops`' own definition of every operation, which is also the interpreter's.
+
+use std::collections::HashMap;
+
+use crate::shader::ir::{BinaryOp, Function, Inst, TernaryOp, Type, UnaryOp, Value, map_operands};
+
+/// What is known of values.
+struct Known {
+    words: HashMap<Value, u32>,
+    /// What stands for a value.
+    replaced: HashMap<Value, Value>,
+    /// Which value a `LogicalNot` or a comparison was made of.
+    made_by: HashMap<Value, Inst>,
+}
+
+/// What becomes of an instruction.
+enum Folded {
+    Kept,
+    Constant(u32),
+    Same(Value),
+    Changed(Inst),
+}
+
+/// Folds what is constant.
+pub fn run(function: &mut Function) {
+    let mut known = Known { words: HashMap::new(), replaced: HashMap::new(), made_by: HashMap::new() };
+    let mut constants: HashMap<(u32, Type), Value> = HashMap::new();
+    let (mut head, mut out) = (Vec::new(), Vec::with_capacity(function.insts.len()));
+    for mut inst in std::mem::take(&mut function.insts) {
+        map_operands(&mut inst, |value| known.replaced.get(&value).copied().unwrap_or(value));
+        let result = crate::shader::ir::results(&inst).first().copied();
+        let folded = match &inst {
+            Inst::Const { word, .. } => Folded::Constant(*word),
+            _ => known.fold(function, &inst),
+        };
+        match (folded, result) {
+            (Folded::Constant(word), Some(result)) => {
+                let key = (word, function.types[result.0 as usize]);
+                let first = *constants.entry(key).or_insert_with(|| {
+                    head.push(Inst::Const { result, word });
+                    result
+                });
+                known.words.insert(result, word);
+                known.replaced.insert(result, first);
+            }
+            (Folded::Same(value), Some(result)) => drop(known.replaced.insert(result, value)),
+            (Folded::Changed(inst), Some(result)) => {
+                known.made_by.insert(result, inst.clone());
+                out.push(inst);
+            }
+            _ => {
+                if let (Inst::Unary { .. } | Inst::Binary { .. }, Some(result)) = (&inst, result) {
+                    known.made_by.insert(result, inst.clone());
+                }
+                out.push(inst);
+            }
+        }
+    }
+    head.append(&mut out);
+    function.insts = head;
+}
+
+impl Known {
+    fn word(&self, value: Value) -> Option<u32> {
+        self.words.get(&value).copied()
+    }
+
+    fn fold(&self, function: &Function, inst: &Inst) -> Folded {
+        match inst {
+            Inst::Unary { result, op, a } => self.unary(function, (*result, *op), *a),
+            Inst::Binary { op, a, b, .. } => self.binary(*op, *a, *b),
+            Inst::Ternary { op, a, b, c, .. } => self.ternary(*op, [*a, *b, *c]),
+            Inst::TableLoad { table, index, .. } => match self.word(*index) {
+                Some(index) => {
+                    let words = &function.tables[table.0 as usize];
+                    Folded::Constant(words.get(index as usize).copied().unwrap_or(0))
+                }
+                None => Folded::Kept,
+            },
+            _ => Folded::Kept,
+        }
+    }
+
+    fn unary(&self, function: &Function, (result, op): (Value, UnaryOp), a: Value) -> Folded {
+        if let Some(word) = self.word(a) {
+            return Folded::Constant(op.apply(word));
+        }
+        let same_type = function.types[a.0 as usize] == function.types[result.0 as usize];
+        match op {
+            UnaryOp::Copy | UnaryOp::AsFloat | UnaryOp::AsBool if same_type => Folded::Same(a),
+            UnaryOp::LogicalNot => self.negated(result, a),
+            _ => Folded::Kept,
+        }
+    }
+
+    /// The opposite of a comparison is a comparison.
+    fn negated(&self, result: Value, a: Value) -> Folded {
+        let (op, a, b) = match self.made_by.get(&a) {
+            Some(Inst::Unary { op: UnaryOp::LogicalNot, a, .. }) => return Folded::Same(*a),
+            Some(Inst::Binary { op, a, b, .. }) => (*op, *a, *b),
+            _ => return Folded::Kept,
+        };
+        let (op, a, b) = match op {
+            BinaryOp::IEq => (BinaryOp::INe, a, b),
+            BinaryOp::INe => (BinaryOp::IEq, a, b),
+            BinaryOp::SLt => (BinaryOp::SLe, b, a),
+            BinaryOp::SLe => (BinaryOp::SLt, b, a),
+            BinaryOp::ULt => (BinaryOp::ULe, b, a),
+            BinaryOp::ULe => (BinaryOp::ULt, b, a),
+            BinaryOp::FEq => (BinaryOp::FNe, a, b),
+            BinaryOp::FNe => (BinaryOp::FEq, a, b),
+            _ => return Folded::Kept,
+        };
+        Folded::Changed(Inst::Binary { result, op, a, b })
+    }
+
+    fn binary(&self, op: BinaryOp, a: Value, b: Value) -> Folded {
+        use BinaryOp as Op;
+        match (self.word(a), self.word(b)) {
+            (Some(a), Some(b)) => Folded::Constant(op.apply(a, b)),
+            (Some(word), None) if commutes(op) => with_constant(op, b, word),
+            (None, Some(word)) => with_constant(op, a, word),
+            _ => match op {
+                Op::ISub | Op::Xor | Op::LogicalNe if a == b => Folded::Constant(0),
+                Op::And | Op::Or | Op::LogicalAnd | Op::LogicalOr if a == b => Folded::Same(a),
+                _ => Folded::Kept,
+            },
+        }
+    }
+
+    fn ternary(&self, op: TernaryOp, [a, b, c]: [Value; 3]) -> Folded {
+        if let (Some(a), Some(b), Some(c)) = (self.word(a), self.word(b), self.word(c)) {
+            return Folded::Constant(op.apply(a, b, c));
+        }
+        let selects = matches!(op, TernaryOp::Select | TernaryOp::SelectFloat | TernaryOp::SelectBool);
+        match self.word(a) {
+            Some(condition) if selects => Folded::Same(if condition != 0 { b } else { c }),
+            _ if selects && b == c => Folded::Same(b),
+            _ => Folded::Kept,
+        }
+    }
+}
+
+/// `op(a, constant)`.
+fn with_constant(op: BinaryOp, a: Value, word: u32) -> Folded {
+    use BinaryOp as Op;
+    match (op, word) {
+        (Op::IAdd | Op::ISub | Op::Or | Op::Xor | Op::Shl | Op::ShrLogical | Op::ShrArithmetic, 0)
+        | (Op::IMul | Op::UDiv | Op::SDiv, 1)
+        | (Op::And, u32::MAX)
+        | (Op::LogicalOr | Op::LogicalNe, 0)
+        | (Op::LogicalAnd | Op::LogicalEq, 1) => Folded::Same(a),
+        (Op::IMul | Op::And | Op::LogicalAnd, 0) => Folded::Constant(0),
+        (Op::LogicalOr, 1) => Folded::Constant(1),
+        _ => Folded::Kept,
+    }
+}
+
+fn commutes(op: BinaryOp) -> bool {
+    use BinaryOp as Op;
+    matches!(
+        op,
+        Op::IAdd | Op::IMul | Op::And | Op::Or | Op::Xor | Op::LogicalAnd | Op::LogicalOr | Op::LogicalEq | Op::LogicalNe
+    )
+}
