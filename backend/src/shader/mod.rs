@@ -4,6 +4,7 @@ pub mod interp;
 pub mod ir;
 pub mod passes;
 mod program;
+pub mod routines;
 pub mod runtime;
 pub mod spirv;
 pub mod x64;

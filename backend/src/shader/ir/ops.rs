@@ -1,11 +1,12 @@
 //! Scalar operations and what they compute: the one definition that folder and interpreter share.
 //!
-//! Floats are IEEE single precision with every operation rounded on its own; integer division by zero gives 0. Comparisons
-//! of floats are ordered but for `FNe`. Source: SPIR-V specification, "Arithmetic", "Bit", "Relational" instructions;
-//! GLSL.std.450.
+//! They are primitive: a code generator has a short sequence of instructions for each, and what more programs call is
+//! written with them (see `shader::routines`). Floats are IEEE single precision with every operation rounded on its own.
+//! Integer division by zero gives 0. Shifts by 32 or more give 0, or the sign. Conversions to integers saturate, NaN is 0.
+//! `FMin` is `b < a ? b : a` and `FMax` is `a < b ? b : a`, so that NaN on either side gives `a`. Comparisons of floats are
+//! ordered but for `FNe`. Source: SPIR-V specification, "Arithmetic", "Bit", "Relational" instructions; GLSL.std.450.
 
 use super::Type;
-use crate::shader::runtime::math;
 
 macro_rules! operations {
     ($(#[$doc:meta])* $name:ident, $arity:literal { $($op:ident: $result:ident,)* }) => {
@@ -31,14 +32,9 @@ macro_rules! operations {
 operations! {
     /// Operations on one word.
     UnaryOp, 1 {
-        Copy: I32, AsFloat: F32, AsBool: Bool, LogicalNot: Bool, INeg: I32, BitNot: I32, SAbs: I32, SSign: I32, BitReverse: I32, BitCount: I32,
-        FindLsb: I32, FindSMsb: I32, FindUMsb: I32,
-        FNeg: F32, FAbs: F32, FSign: F32, Floor: F32, Ceil: F32, Trunc: F32, RoundEven: F32, Fract: F32,
-        Sqrt: F32, InverseSqrt: F32, Exp: F32, Exp2: F32, Log: F32, Log2: F32,
-        Sin: F32, Cos: F32, Tan: F32, Asin: F32, Acos: F32, Atan: F32,
-        Sinh: F32, Cosh: F32, Tanh: F32, Asinh: F32, Acosh: F32, Atanh: F32,
-        FToS: I32, FToU: I32, SToF: F32, UToF: F32, HalfToFloat: F32, FloatToHalf: I32, QuantizeToHalf: F32,
-        IsNan: Bool, IsInf: Bool, FrexpMantissa: F32, FrexpExponent: I32,
+        Copy: I32, AsFloat: F32, AsBool: Bool, LogicalNot: Bool, INeg: I32, BitNot: I32, SAbs: I32, BitCount: I32,
+        FNeg: F32, FAbs: F32, Floor: F32, Ceil: F32, Trunc: F32, RoundEven: F32, Sqrt: F32,
+        FToS: I32, FToU: I32, SToF: F32, UToF: F32, HalfToFloat: F32, FloatToHalf: I32, IsNan: Bool,
         DdxFine: F32, DdyFine: F32, DdxCoarse: F32, DdyCoarse: F32,
     }
 }
@@ -46,15 +42,13 @@ operations! {
 operations! {
     /// Operations on two words.
     BinaryOp, 2 {
-        IAdd: I32, ISub: I32, IMul: I32, SDiv: I32, UDiv: I32, SRem: I32, SMod: I32, UMod: I32,
-        UMulHi: I32, SMulHi: I32, AddCarry: I32, SubBorrow: I32,
+        IAdd: I32, ISub: I32, IMul: I32, SDiv: I32, UDiv: I32, SRem: I32, UMod: I32, UMulHi: I32, SMulHi: I32,
         And: I32, Or: I32, Xor: I32, Shl: I32, ShrLogical: I32, ShrArithmetic: I32,
         SMin: I32, SMax: I32, UMin: I32, UMax: I32,
         IEq: Bool, INe: Bool, SLt: Bool, SLe: Bool, ULt: Bool, ULe: Bool,
         LogicalAnd: Bool, LogicalOr: Bool, LogicalEq: Bool, LogicalNe: Bool,
-        FAdd: F32, FSub: F32, FMul: F32, FDiv: F32, FRem: F32, FMod: F32, FMin: F32, FMax: F32,
+        FAdd: F32, FSub: F32, FMul: F32, FDiv: F32, FMin: F32, FMax: F32,
         FEq: Bool, FNe: Bool, FLt: Bool, FLe: Bool,
-        Pow: F32, Atan2: F32, Ldexp: F32, Step: F32,
     }
 }
 
@@ -62,8 +56,6 @@ operations! {
     /// Operations on three words.
     TernaryOp, 3 {
         Select: I32, SelectFloat: F32, SelectBool: Bool, Fma: F32,
-        SBitExtract: I32, UBitExtract: I32,
-        BitFieldMask: I32,
     }
 }
 
@@ -149,18 +141,7 @@ impl UnaryOp {
             Self::INeg => a.wrapping_neg(),
             Self::BitNot => !a,
             Self::SAbs => (a as i32).wrapping_abs() as u32,
-            Self::SSign => (a as i32).signum() as u32,
-            Self::BitReverse => a.reverse_bits(),
             Self::BitCount => a.count_ones(),
-            Self::FindLsb => {
-                if a == 0 {
-                    u32::MAX
-                } else {
-                    a.trailing_zeros()
-                }
-            }
-            Self::FindUMsb => 31u32.wrapping_sub(a.leading_zeros()),
-            Self::FindSMsb => 31u32.wrapping_sub((if (a as i32) < 0 { !a } else { a }).leading_zeros()),
             Self::FNeg => a ^ 0x8000_0000,
             Self::FAbs => a & 0x7fff_ffff,
             Self::DdxFine | Self::DdyFine | Self::DdxCoarse | Self::DdyCoarse => 0,
@@ -170,49 +151,12 @@ impl UnaryOp {
             Self::UToF => (a as f32).to_bits(),
             Self::HalfToFloat => crate::format::half_to_f32(a & 0xffff).to_bits(),
             Self::FloatToHalf => crate::format::f32_to_half(f(a)),
-            Self::QuantizeToHalf => float(math::quantize_to_half, a),
             Self::IsNan => u32::from(f(a).is_nan()),
-            Self::IsInf => u32::from(f(a).is_infinite()),
-            Self::FrexpExponent => math::frexp(f(a)).1 as u32,
-            _ => float(|value| self.apply_float(value), a),
-        }
-    }
-
-    #[inline(always)]
-    fn apply_float(self, a: f32) -> f32 {
-        match self {
-            Self::FSign => math::sign(a),
-            Self::Floor => a.floor(),
-            Self::Ceil => a.ceil(),
-            Self::Trunc => a.trunc(),
-            Self::RoundEven => a.round_ties_even(),
-            Self::Fract => math::fract(a),
-            Self::Sqrt => a.sqrt(),
-            Self::InverseSqrt => 1.0 / a.sqrt(),
-            Self::FrexpMantissa => math::frexp(a).0,
-            _ => self.apply_transcendental(a),
-        }
-    }
-
-    fn apply_transcendental(self, a: f32) -> f32 {
-        match self {
-            Self::Exp => math::exp(a),
-            Self::Exp2 => math::exp2(a),
-            Self::Log => math::log(a),
-            Self::Log2 => math::log2(a),
-            Self::Sin => math::sin(a),
-            Self::Cos => math::cos(a),
-            Self::Tan => math::tan(a),
-            Self::Asin => math::asin(a),
-            Self::Acos => math::acos(a),
-            Self::Atan => math::atan(a),
-            Self::Sinh => math::sinh(a),
-            Self::Cosh => math::cosh(a),
-            Self::Tanh => math::tanh(a),
-            Self::Asinh => math::asinh(a),
-            Self::Acosh => math::acosh(a),
-            Self::Atanh => math::atanh(a),
-            _ => a,
+            Self::Floor => float(f32::floor, a),
+            Self::Ceil => float(f32::ceil, a),
+            Self::Trunc => float(f32::trunc, a),
+            Self::RoundEven => float(f32::round_ties_even, a),
+            Self::Sqrt => float(f32::sqrt, a),
         }
     }
 }
@@ -241,19 +185,16 @@ impl BinaryOp {
                     sa.wrapping_rem(sb) as u32
                 }
             }
-            Self::SMod => math::floor_mod(sa, sb) as u32,
             Self::UMod => a.checked_rem(b).unwrap_or(0),
             Self::UMulHi => ((u64::from(a) * u64::from(b)) >> 32) as u32,
             Self::SMulHi => ((i64::from(sa) * i64::from(sb)) >> 32) as u32,
-            Self::AddCarry => u32::from(a.checked_add(b).is_none()),
-            Self::SubBorrow => u32::from(a < b),
             Self::And | Self::LogicalAnd => a & b,
             Self::Or | Self::LogicalOr => a | b,
             Self::Xor | Self::LogicalNe => a ^ b,
             Self::LogicalEq => u32::from(a == b),
-            Self::Shl => a.wrapping_shl(b),
-            Self::ShrLogical => a.wrapping_shr(b),
-            Self::ShrArithmetic => sa.wrapping_shr(b) as u32,
+            Self::Shl => a.checked_shl(b).unwrap_or(0),
+            Self::ShrLogical => a.checked_shr(b).unwrap_or(0),
+            Self::ShrArithmetic => (sa >> b.min(31)) as u32,
             Self::SMin => sa.min(sb) as u32,
             Self::SMax => sa.max(sb) as u32,
             Self::UMin => a.min(b),
@@ -264,7 +205,6 @@ impl BinaryOp {
             Self::SLe => u32::from(sa <= sb),
             Self::ULt => u32::from(a < b),
             Self::ULe => u32::from(a <= b),
-            Self::Ldexp => math::ldexp(f(a), sb).to_bits(),
             Self::FEq => u32::from(f(a) == f(b)),
             Self::FNe => u32::from(f(a) != f(b)),
             Self::FLt => u32::from(f(a) < f(b)),
@@ -280,17 +220,18 @@ impl BinaryOp {
             Self::FSub => a - b,
             Self::FMul => a * b,
             Self::FDiv => a / b,
-            Self::FRem => a % b,
-            Self::FMod => math::floor_fmod(a, b),
-            Self::FMin => math::min(a, b),
-            Self::FMax => math::max(a, b),
-            Self::Pow => math::pow(a, b),
-            Self::Atan2 => math::atan2(a, b),
-            Self::Step => {
+            Self::FMin => {
                 if b < a {
-                    0.0
+                    b
                 } else {
-                    1.0
+                    a
+                }
+            }
+            Self::FMax => {
+                if a < b {
+                    b
+                } else {
+                    a
                 }
             }
             _ => a,
@@ -311,9 +252,6 @@ impl TernaryOp {
                 }
             }
             Self::Fma => f(a).mul_add(f(b), f(c)).to_bits(),
-            Self::SBitExtract => math::extract_signed(a, b, c),
-            Self::UBitExtract => math::extract_unsigned(a, b, c),
-            Self::BitFieldMask => math::field_mask(b, c),
         }
     }
 }

@@ -157,30 +157,22 @@ const fn element(space: Space) -> Option<Value> {
 
 /// The type an operation wants; `None` takes any.
 const fn unary_operand(op: UnaryOp) -> Option<Type> {
-    use UnaryOp::{
-        AsBool, AsFloat, BitCount, BitNot, BitReverse, Copy, FindLsb, FindSMsb, FindUMsb, HalfToFloat, INeg,
-        LogicalNot, SAbs, SSign, SToF, UToF,
-    };
+    use UnaryOp::{AsBool, AsFloat, BitCount, BitNot, Copy, HalfToFloat, INeg, LogicalNot, SAbs, SToF, UToF};
     match op {
         Copy | AsFloat | AsBool => None,
         LogicalNot => Some(Type::Bool),
-        INeg | BitNot | SAbs | SSign | BitReverse | BitCount | FindLsb | FindSMsb | FindUMsb | SToF | UToF
-        | HalfToFloat => Some(Type::I32),
+        INeg | BitNot | SAbs | BitCount | SToF | UToF | HalfToFloat => Some(Type::I32),
         _ => Some(Type::F32),
     }
 }
 
 const fn binary_operands(op: BinaryOp) -> (Type, Type) {
     use BinaryOp::{
-        Atan2, FAdd, FDiv, FEq, FLe, FLt, FMax, FMin, FMod, FMul, FNe, FRem, FSub, Ldexp, LogicalAnd, LogicalEq,
-        LogicalNe, LogicalOr, Pow, Step,
+        FAdd, FDiv, FEq, FLe, FLt, FMax, FMin, FMul, FNe, FSub, LogicalAnd, LogicalEq, LogicalNe, LogicalOr,
     };
     match op {
         LogicalAnd | LogicalOr | LogicalEq | LogicalNe => (Type::Bool, Type::Bool),
-        Ldexp => (Type::F32, Type::I32),
-        FAdd | FSub | FMul | FDiv | FRem | FMod | FMin | FMax | FEq | FNe | FLt | FLe | Pow | Atan2 | Step => {
-            (Type::F32, Type::F32)
-        }
+        FAdd | FSub | FMul | FDiv | FMin | FMax | FEq | FNe | FLt | FLe => (Type::F32, Type::F32),
         _ => (Type::I32, Type::I32),
     }
 }
@@ -192,6 +184,5 @@ const fn ternary_operands(op: TernaryOp) -> (Type, Type) {
         TernaryOp::SelectFloat => (Type::Bool, Type::F32),
         TernaryOp::SelectBool => (Type::Bool, Type::Bool),
         TernaryOp::Fma => (Type::F32, Type::F32),
-        TernaryOp::SBitExtract | TernaryOp::UBitExtract | TernaryOp::BitFieldMask => (Type::I32, Type::I32),
     }
 }

@@ -160,7 +160,7 @@ fn operands_have_the_types_operations_want() {
         ("%3: f32 = FAdd %2, %2", None),
         ("%3: f32 = FAdd %2, %1", WRONG),
         ("%3: i32 = FAdd %2, %2", WRONG),
-        ("%3: f32 = Ldexp %2, %1", None),
+        ("%3: f32 = SToF %1", None),
         ("%3: i32 = Select %1, %1, %1", WRONG),
         ("%3: bool = LogicalNot %1", WRONG),
         ("%3: f32 = Load shared, %2", WRONG),

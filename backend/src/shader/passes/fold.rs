@@ -162,6 +162,14 @@ fn commutes(op: BinaryOp) -> bool {
     use BinaryOp as Op;
     matches!(
         op,
-        Op::IAdd | Op::IMul | Op::And | Op::Or | Op::Xor | Op::LogicalAnd | Op::LogicalOr | Op::LogicalEq | Op::LogicalNe
+        Op::IAdd
+            | Op::IMul
+            | Op::And
+            | Op::Or
+            | Op::Xor
+            | Op::LogicalAnd
+            | Op::LogicalOr
+            | Op::LogicalEq
+            | Op::LogicalNe
     )
 }

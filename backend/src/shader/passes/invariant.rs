@@ -14,7 +14,8 @@ pub fn run(function: &mut Function) {
     if regions.list.iter().all(|region| region.kind != RegionKind::Loop) {
         return;
     }
-    let stores = function.insts.iter().any(|inst| matches!(inst, Inst::Store { .. } | Inst::Atomic { .. } | Inst::Barrier));
+    let stores =
+        function.insts.iter().any(|inst| matches!(inst, Inst::Store { .. } | Inst::Atomic { .. } | Inst::Barrier));
     let mut defined_in = vec![0; function.types.len()];
     let mut moved: Vec<Vec<Inst>> = vec![Vec::new(); regions.list.len()];
     let mut stays = vec![true; function.insts.len()];

@@ -11,6 +11,8 @@ pub mod uniformity;
 use super::ir::Function;
 use uniformity::Uniformity;
 
+pub use fold::run as fold;
+
 /// Rewrites a verified function into a shorter one that computes the same.
 pub fn optimize(function: &mut Function) {
     forward::run(function);

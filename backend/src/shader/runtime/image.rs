@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::kernels::{Lanes, WAVE};
+use super::kernels::{Lanes, Mask, WAVE};
 use super::{Descriptor, Environment, Masks, lanes_of};
 use crate::memory::SurfaceView;
 use crate::shader::ir::{Dim, Image, ImageOp, Lod, Value};
@@ -12,8 +12,12 @@ use crate::texture::{self, GatherRequest, LevelOfDetail, SampleRequest, Sampler,
 /// operands, by the number of the value.
 pub fn image(registers: &[Lanes], masks: Masks, environment: &Environment<'_>, image: &Image) -> [Lanes; 4] {
     let mut results = [[0; WAVE]; 4];
-    let has_effect = matches!(image.op, ImageOp::Write { .. } | ImageOp::Atomic { .. });
-    let lanes = if has_effect { masks.effective } else { masks.active };
+    let lanes = match image.op {
+        ImageOp::Write { .. } | ImageOp::Atomic { .. } => masks.effective,
+        // Queries may be uniform: every lane has the answer.
+        ImageOp::Size { .. } | ImageOp::Levels | ImageOp::Samples => Mask::MAX,
+        _ => masks.active,
+    };
     for lane in lanes_of(lanes) {
         let call = Call { registers, environment, image, lane };
         let words = call.execute();

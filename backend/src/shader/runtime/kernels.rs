@@ -40,8 +40,8 @@ fn unary_lanes(op: UnaryOp, a: &Lanes) -> Lanes {
     per_operation!(
         op,
         UnaryOp [
-            Copy, AsFloat, AsBool, LogicalNot, INeg, BitNot, SAbs, FNeg, FAbs, FSign, Floor, Ceil, Trunc, RoundEven, Fract,
-            Sqrt, InverseSqrt, FToS, FToU, SToF, UToF, IsNan, IsInf
+            Copy, AsFloat, AsBool, LogicalNot, INeg, BitNot, SAbs, FNeg, FAbs, Floor, Ceil, Trunc, RoundEven, Sqrt, FToS,
+            FToU, SToF, UToF, IsNan, BitCount
         ],
         |chosen| each(|lane| chosen.apply(a[lane]))
     )
@@ -53,8 +53,7 @@ fn binary_lanes(op: BinaryOp, a: &Lanes, b: &Lanes) -> Lanes {
         op,
         BinaryOp [
             IAdd, ISub, IMul, And, Or, Xor, Shl, ShrLogical, ShrArithmetic, SMin, SMax, UMin, UMax, IEq, INe, SLt, SLe, ULt,
-            ULe, LogicalAnd, LogicalOr, LogicalEq, LogicalNe, FAdd, FSub, FMul, FDiv, FMin, FMax, FEq, FNe, FLt, FLe, FMod,
-            Step
+            ULe, LogicalAnd, LogicalOr, LogicalEq, LogicalNe, FAdd, FSub, FMul, FDiv, FMin, FMax, FEq, FNe, FLt, FLe
         ],
         |chosen| each(|lane| chosen.apply(a[lane], b[lane]))
     )
@@ -62,11 +61,10 @@ fn binary_lanes(op: BinaryOp, a: &Lanes, b: &Lanes) -> Lanes {
 
 #[inline(always)]
 fn ternary_lanes(op: TernaryOp, a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes {
-    per_operation!(
-        op,
-        TernaryOp [Select, SelectFloat, SelectBool, Fma],
-        |chosen| each(|lane| chosen.apply(a[lane], b[lane], c[lane]))
-    )
+    match op {
+        TernaryOp::Fma => each(|lane| TernaryOp::Fma.apply(a[lane], b[lane], c[lane])),
+        _ => each(|lane| TernaryOp::Select.apply(a[lane], b[lane], c[lane])),
+    }
 }
 
 #[inline(always)]

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 
 use spirv::{Decoration, Op};
 
+use crate::shader::routines;
+
 use super::module::{MAX_NESTING, MAX_WORDS, Module, Ty};
 use super::parse::Instruction;
 use super::translate::scalar;
@@ -200,6 +202,12 @@ fn fold(op: Op, operands: &[&[u32]], index: usize) -> Result<u32> {
     }
     if let (Some((op, swapped)), Some(a), Some(b)) = (scalar::negated_binary(op), a, b) {
         return Ok(1 ^ if swapped { op.apply(b, a) } else { op.apply(a, b) });
+    }
+    if let (Some(routine), Some(a), Some(b)) = (scalar::routine_of_two(op), a, b) {
+        return Ok(routines::evaluate([a, b], |builder, [a, b]| routine(builder, a, b)));
+    }
+    if let (Some(routine), Some(a)) = (scalar::routine_of_one(op), a) {
+        return Ok(routines::evaluate([a], |builder, [a]| routine(builder, a)));
     }
     match (scalar::unary(op), a) {
         (Some(op), Some(a)) => Ok(op.apply(a)),

@@ -1,6 +1,5 @@
 //! Register allocation: the machine IR as regalloc2 sees it.
 
-
 use regalloc2::{
     Algorithm, Block, Inst, InstRange, MachineEnv, Operand as AllocOperand, Output, PReg, PRegSet, RegClass,
     RegallocOptions, VReg,
@@ -203,4 +202,3 @@ impl regalloc2::Function for Allocatable<'_> {
         }
     }
 }
-

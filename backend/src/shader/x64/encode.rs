@@ -9,8 +9,8 @@ use regalloc2::{Allocation, Block, Edit, Inst, InstOrEdit, Output, PReg, RegClas
 
 use super::Target;
 use super::allocate::{Allocatable, registers};
-use crate::shader::runtime::frame::{Frame, STOP_BARRIER, STOP_DONE};
 use super::machine::{Base, Function, Kind, Mem, Operand};
+use crate::shader::runtime::frame::{Frame, STOP_BARRIER, STOP_DONE};
 
 /// Bytes of a spill slot.
 pub const SLOT: usize = 8;
@@ -263,24 +263,26 @@ impl Emitter<'_> {
         let area = (vectors * bytes + masks * SLOT).next_multiple_of(16) as i32;
         let vector = |index: usize| self.target.vector(index);
         let slot = |index: usize| MemoryOperand::with_base_displ(Register::RSP, (index * bytes) as i64);
-        let mask_slot = |index: usize| {
-            MemoryOperand::with_base_displ(Register::RSP, (vectors * bytes + index * SLOT) as i64)
-        };
+        let mask_slot =
+            |index: usize| MemoryOperand::with_base_displ(Register::RSP, (vectors * bytes + index * SLOT) as i64);
         let (load, store) = (self.target.load(), self.target.store());
         let mut insts = Vec::new();
         insts.extend(LOST.map(|register| Instruction::with1(Code::Push_r64, register)));
         insts.push(Instruction::with2(Code::Sub_rm64_imm32, Register::RSP, area));
         insts.extend((0..vectors).map(|index| Instruction::with2(store, slot(index), vector(index))));
-        insts.extend((0..masks).map(|index| {
-            Instruction::with2(Code::VEX_Kmovw_m16_kr, mask_slot(index), Register::K0 + index as u32)
-        }));
+        insts
+            .extend((0..masks).map(|index| {
+                Instruction::with2(Code::VEX_Kmovw_m16_kr, mask_slot(index), Register::K0 + index as u32)
+            }));
         insts.push(Ok(Instruction::with(Code::VEX_Vzeroupper)));
         insts.push(Instruction::with2(Code::Mov_r64_rm64, Register::RDI, Register::R15));
         insts.push(Instruction::with1(Code::Call_rm64, frame_memory(Frame::CHECK)));
         insts.extend((0..vectors).map(|index| Instruction::with2(load, vector(index), slot(index))));
-        insts.extend((0..masks).map(|index| {
-            Instruction::with2(Code::VEX_Kmovw_kr_km16, Register::K0 + index as u32, mask_slot(index))
-        }));
+        insts.extend(
+            (0..masks).map(|index| {
+                Instruction::with2(Code::VEX_Kmovw_kr_km16, Register::K0 + index as u32, mask_slot(index))
+            }),
+        );
         insts.push(Instruction::with2(Code::Add_rm64_imm32, Register::RSP, area));
         insts.extend(LOST.into_iter().rev().map(|register| Instruction::with1(Code::Pop_r64, register)));
         insts.push(Ok(Instruction::with(Code::Retnq)));

@@ -20,8 +20,8 @@ use iced_x86::{Code, Register};
 use regalloc2::Algorithm;
 
 use super::ir::{Function, Inst};
-use crate::knobs;
 use super::passes::uniformity::Uniformity;
+use crate::knobs;
 
 pub use encode::Encoded;
 pub use listing::disassemble;
@@ -42,7 +42,8 @@ impl Target {
         {
             use std::is_x86_feature_detected as has;
             let avx2 = has!("avx2") && has!("fma") && has!("f16c") && has!("bmi1") && has!("bmi2");
-            let avx512 = has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") && has!("avx512cd");
+            let avx512 =
+                has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") && has!("avx512cd");
             avx2 && (self == Self::Avx2 || avx512)
         }
         #[cfg(not(target_arch = "x86_64"))]
@@ -66,7 +67,10 @@ impl Target {
                 _ => Self::best(),
             };
             if let Some(target) = wanted.filter(|target| !target.is_supported()) {
-                log::warn!("this machine does not run {target:?} code: VITRIC_CODEGEN falls back to {:?}", Self::best());
+                log::warn!(
+                    "this machine does not run {target:?} code: VITRIC_CODEGEN falls back to {:?}",
+                    Self::best()
+                );
                 return Self::best();
             }
             wanted

@@ -9,7 +9,9 @@ fn listing() {
     let bytes = std::fs::read(path).unwrap();
     let words: Vec<u32> = bytes.chunks(4).map(|w| u32::from_le_bytes(w.try_into().unwrap())).collect();
     let module = spirv::parse(&words).unwrap();
-    for stage in [ash::vk::ShaderStageFlags::COMPUTE, ash::vk::ShaderStageFlags::FRAGMENT, ash::vk::ShaderStageFlags::VERTEX] {
+    for stage in
+        [ash::vk::ShaderStageFlags::COMPUTE, ash::vk::ShaderStageFlags::FRAGMENT, ash::vk::ShaderStageFlags::VERTEX]
+    {
         let Ok(program) = spirv::compile(&module, "main", stage, &Vec::new()) else { continue };
         println!("{}", program.code.function());
         let generated = x64::generate(program.code.function(), program.code.uniformity(), x64::Target::Avx512).unwrap();

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use spirv::GlslStd450Op as G;
 
 use super::{Operand, Translator};
-use crate::shader::ir::{BinaryOp as B, InterpolateAt, TernaryOp as T, UnaryOp as U, Value};
+use crate::shader::ir::{BinaryOp as B, Builder, InterpolateAt, TernaryOp as T, UnaryOp as U, Value};
+use crate::shader::routines as r;
 use crate::shader::spirv::parse::Instruction;
 use crate::shader::spirv::{Error, Result};
 
@@ -57,12 +58,13 @@ impl Translator<'_> {
                 let whole = b.unary(U::Trunc, word);
                 let difference = b.binary(B::FSub, word, whole);
                 // The fraction of an infinity is zero.
-                let (zero, infinite) = (b.float(0.0), b.unary(U::IsInf, word));
+                let (zero, infinite) = (b.float(0.0), r::is_infinite(b, word));
                 first.push(b.select(infinite, zero, difference));
                 second.push(whole);
             } else {
-                first.push(b.unary(U::FrexpMantissa, word));
-                second.push(b.unary(U::FrexpExponent, word));
+                let (mantissa, exponent) = r::frexp(b, word);
+                first.push(mantissa);
+                second.push(exponent);
             }
         }
         first.append(&mut second);
@@ -214,8 +216,8 @@ impl Translator<'_> {
         let mut out = Vec::new();
         for index in 0..32 / bits {
             let (offset, count) = (b.int(index * bits), b.int(bits));
-            let extract = if signed { T::SBitExtract } else { T::UBitExtract };
-            let code = b.ternary(extract, word, offset, count);
+            let extract = if signed { r::extract_signed } else { r::extract_unsigned };
+            let code = extract(b, word, offset, count);
             if op == G::UnpackHalf2x16 {
                 out.push(b.unary(U::HalfToFloat, code));
                 continue;
@@ -279,6 +281,9 @@ impl Translator<'_> {
         if let Some(op) = unary(op) {
             return Ok(self.builder.unary(op, x));
         }
+        if let Some(routine) = routine_of_one(op) {
+            return Ok(routine(&mut self.builder, x));
+        }
         match op {
             G::Radians => return Ok(self.times(x, std::f32::consts::PI / 180.0)),
             G::Degrees => return Ok(self.times(x, 180.0 / std::f32::consts::PI)),
@@ -287,6 +292,9 @@ impl Translator<'_> {
         let y = y.ok_or_else(|| Error::Unsupported(format!("{op:?}")))?;
         if let Some(op) = binary(op) {
             return Ok(self.builder.binary(op, x, y));
+        }
+        if let Some(routine) = routine_of_two(op) {
+            return Ok(routine(&mut self.builder, x, y));
         }
         let z = z.ok_or_else(|| Error::Unsupported(format!("{op:?}")))?;
         self.ternary_function(op, x, y, z)
@@ -300,7 +308,7 @@ impl Translator<'_> {
     fn ternary_function(&mut self, op: G, x: Value, y: Value, z: Value) -> Result<Value> {
         let b = &mut self.builder;
         let clamp = match op {
-            G::FClamp | G::NClamp => Some((B::FMax, B::FMin)),
+            G::FClamp => Some((B::FMax, B::FMin)),
             G::UClamp => Some((B::UMax, B::UMin)),
             G::SClamp => Some((B::SMax, B::SMin)),
             _ => None,
@@ -311,6 +319,10 @@ impl Translator<'_> {
         }
         match op {
             G::Fma => Ok(b.ternary(T::Fma, x, y, z)),
+            G::NClamp => {
+                let low = r::max_of_numbers(b, x, y);
+                Ok(r::min_of_numbers(b, low, z))
+            }
             G::FMix => {
                 // x * (1 - z) + y * z.
                 let one = b.float(1.0);
@@ -354,48 +366,64 @@ fn unary(op: G) -> Option<U> {
         G::Trunc => U::Trunc,
         G::FAbs => U::FAbs,
         G::SAbs => U::SAbs,
-        G::FSign => U::FSign,
-        G::SSign => U::SSign,
         G::Floor => U::Floor,
         G::Ceil => U::Ceil,
-        G::Fract => U::Fract,
-        G::Sin => U::Sin,
-        G::Cos => U::Cos,
-        G::Tan => U::Tan,
-        G::Asin => U::Asin,
-        G::Acos => U::Acos,
-        G::Atan => U::Atan,
-        G::Sinh => U::Sinh,
-        G::Cosh => U::Cosh,
-        G::Tanh => U::Tanh,
-        G::Asinh => U::Asinh,
-        G::Acosh => U::Acosh,
-        G::Atanh => U::Atanh,
-        G::Exp => U::Exp,
-        G::Log => U::Log,
-        G::Exp2 => U::Exp2,
-        G::Log2 => U::Log2,
         G::Sqrt => U::Sqrt,
-        G::InverseSqrt => U::InverseSqrt,
-        G::FindILsb => U::FindLsb,
-        G::FindSMsb => U::FindSMsb,
-        G::FindUMsb => U::FindUMsb,
         _ => return None,
     })
 }
 
 fn binary(op: G) -> Option<B> {
     Some(match op {
-        G::Atan2 => B::Atan2,
-        G::Pow => B::Pow,
-        G::FMin | G::NMin => B::FMin,
+        G::FMin => B::FMin,
         G::UMin => B::UMin,
         G::SMin => B::SMin,
-        G::FMax | G::NMax => B::FMax,
+        G::FMax => B::FMax,
         G::UMax => B::UMax,
         G::SMax => B::SMax,
-        G::Step => B::Step,
-        G::Ldexp => B::Ldexp,
+        _ => return None,
+    })
+}
+
+/// Functions of one operand that are routines.
+fn routine_of_one(op: G) -> Option<fn(&mut Builder, Value) -> Value> {
+    Some(match op {
+        G::FSign => r::sign,
+        G::SSign => r::sign_of_integer,
+        G::Fract => r::fract,
+        G::Sin => r::sin,
+        G::Cos => r::cos,
+        G::Tan => r::tan,
+        G::Asin => r::asin,
+        G::Acos => r::acos,
+        G::Atan => r::atan,
+        G::Sinh => r::sinh,
+        G::Cosh => r::cosh,
+        G::Tanh => r::tanh,
+        G::Asinh => r::asinh,
+        G::Acosh => r::acosh,
+        G::Atanh => r::atanh,
+        G::Exp => r::exp,
+        G::Log => r::log,
+        G::Exp2 => r::exp2,
+        G::Log2 => r::log2,
+        G::InverseSqrt => r::inverse_sqrt,
+        G::FindILsb => r::find_lsb,
+        G::FindSMsb => r::find_msb_signed,
+        G::FindUMsb => r::find_msb_unsigned,
+        _ => return None,
+    })
+}
+
+/// Functions of two operands that are routines.
+fn routine_of_two(op: G) -> Option<fn(&mut Builder, Value, Value) -> Value> {
+    Some(match op {
+        G::Atan2 => r::atan2,
+        G::Pow => r::pow,
+        G::NMin => r::min_of_numbers,
+        G::NMax => r::max_of_numbers,
+        G::Step => r::step,
+        G::Ldexp => r::ldexp,
         _ => return None,
     })
 }

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use spirv::Op;
 
 use super::{Operand, Translator, scalar};
-use crate::shader::ir::{AtomicOp, BinaryOp, Inst, TernaryOp, UnaryOp, Value};
+use crate::shader::ir::{AtomicOp, BinaryOp, Inst, UnaryOp, Value};
+use crate::shader::routines;
 use crate::shader::spirv::module::Ty;
 use crate::shader::spirv::parse::Instruction;
 use crate::shader::spirv::{Error, Result};
@@ -148,6 +149,9 @@ impl Translator<'_> {
         if let Some(op) = scalar::unary(op) {
             return Ok(b.unary(op, x));
         }
+        if let Some(routine) = scalar::routine_of_one(op) {
+            return Ok(routine(b, x));
+        }
         if op == Op::Bitcast {
             return Ok(x);
         }
@@ -165,14 +169,17 @@ impl Translator<'_> {
         if let Some((op, swapped)) = scalar::binary(op) {
             return Ok(if swapped { b.binary(op, y, x) } else { b.binary(op, x, y) });
         }
+        if let Some(routine) = scalar::routine_of_two(op) {
+            return Ok(routine(b, x, y));
+        }
         if let Some((op, swapped)) = scalar::negated_binary(op) {
             let inverse = if swapped { b.binary(op, y, x) } else { b.binary(op, x, y) };
             return Ok(b.unary(UnaryOp::LogicalNot, inverse));
         }
         match op {
             Op::FUnordEqual | Op::FOrdNotEqual => Ok(self.unordered(op, x, y)),
-            Op::IAddCarry => Ok(b.binary(if second { BinaryOp::AddCarry } else { BinaryOp::IAdd }, x, y)),
-            Op::ISubBorrow => Ok(b.binary(if second { BinaryOp::SubBorrow } else { BinaryOp::ISub }, x, y)),
+            Op::IAddCarry => Ok(if second { routines::add_carry(b, x, y) } else { b.binary(BinaryOp::IAdd, x, y) }),
+            Op::ISubBorrow => Ok(if second { routines::sub_borrow(b, x, y) } else { b.binary(BinaryOp::ISub, x, y) }),
             Op::UMulExtended => Ok(b.binary(if second { BinaryOp::UMulHi } else { BinaryOp::IMul }, x, y)),
             Op::SMulExtended => Ok(b.binary(if second { BinaryOp::SMulHi } else { BinaryOp::IMul }, x, y)),
             _ => self.wide_component(op, [x, y], z, w),
@@ -191,10 +198,10 @@ impl Translator<'_> {
         let b = &mut self.builder;
         match (op, z, w) {
             (Op::Select, Some(z), _) => Ok(b.select(x, y, z)),
-            (Op::BitFieldSExtract, Some(z), _) => Ok(b.ternary(TernaryOp::SBitExtract, x, y, z)),
-            (Op::BitFieldUExtract, Some(z), _) => Ok(b.ternary(TernaryOp::UBitExtract, x, y, z)),
+            (Op::BitFieldSExtract, Some(z), _) => Ok(routines::extract_signed(b, x, y, z)),
+            (Op::BitFieldUExtract, Some(z), _) => Ok(routines::extract_unsigned(b, x, y, z)),
             (Op::BitFieldInsert, Some(offset), Some(count)) => {
-                let mask = b.ternary(TernaryOp::BitFieldMask, offset, offset, count);
+                let mask = routines::bit_field_mask(b, offset, count);
                 let shifted = b.binary(BinaryOp::Shl, y, offset);
                 let inserted = b.binary(BinaryOp::And, shifted, mask);
                 let inverse = b.unary(UnaryOp::BitNot, mask);

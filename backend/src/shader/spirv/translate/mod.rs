@@ -23,8 +23,8 @@ use super::module::{EntryPoint, Function, MAX_NESTING, Module, Ty};
 use super::usage::Usage;
 use super::{Error, Result, Specialization};
 use crate::shader::interp::Executable;
-use crate::shader::x64;
 use crate::shader::ir::{Builder, Inst, Local, Table, Type, Value, verify};
+use crate::shader::x64;
 use crate::shader::{Builtin, FragmentFacts, InputSlot, OutputSlot, Program, Resource, Slot, passes};
 
 /// Most instructions of a translated program.
@@ -402,7 +402,6 @@ impl<'a> Translator<'a> {
         let mut code = Executable::new(function, |slot| inputs[slot as usize].slot.is_uniform(local_size));
         if let Err(problem) = code.generate(x64::Target::chosen()) {
             log::warn!("a program is interpreted: {problem}");
-            eprintln!("INTERP {problem}");
         }
         Ok(Program {
             stage,

@@ -2,7 +2,8 @@
 
 use spirv::Op;
 
-use crate::shader::ir::{BinaryOp as B, UnaryOp as U};
+use crate::shader::ir::{BinaryOp as B, Builder, UnaryOp as U, Value};
+use crate::shader::routines as r;
 
 /// The IR's form of an operation on one operand.
 pub(crate) fn unary(op: Op) -> Option<U> {
@@ -11,15 +12,12 @@ pub(crate) fn unary(op: Op) -> Option<U> {
         Op::FNegate => U::FNeg,
         Op::Not => U::BitNot,
         Op::LogicalNot => U::LogicalNot,
-        Op::BitReverse => U::BitReverse,
         Op::BitCount => U::BitCount,
         Op::ConvertFToS => U::FToS,
         Op::ConvertFToU => U::FToU,
         Op::ConvertSToF => U::SToF,
         Op::ConvertUToF => U::UToF,
-        Op::QuantizeToF16 => U::QuantizeToHalf,
         Op::IsNan => U::IsNan,
-        Op::IsInf => U::IsInf,
         Op::DPdx | Op::DPdxCoarse => U::DdxCoarse,
         Op::DPdy | Op::DPdyCoarse => U::DdyCoarse,
         Op::DPdxFine => U::DdxFine,
@@ -42,14 +40,11 @@ fn arithmetic(op: Op) -> Option<B> {
         Op::SDiv => B::SDiv,
         Op::UDiv => B::UDiv,
         Op::SRem => B::SRem,
-        Op::SMod => B::SMod,
         Op::UMod => B::UMod,
         Op::FAdd => B::FAdd,
         Op::FSub => B::FSub,
         Op::FMul => B::FMul,
         Op::FDiv => B::FDiv,
-        Op::FRem => B::FRem,
-        Op::FMod => B::FMod,
         Op::ShiftLeftLogical => B::Shl,
         Op::ShiftRightLogical => B::ShrLogical,
         Op::ShiftRightArithmetic => B::ShrArithmetic,
@@ -93,6 +88,26 @@ pub(crate) fn negated_binary(op: Op) -> Option<(B, bool)> {
         Op::FUnordGreaterThan => (B::FLe, false),
         Op::FUnordLessThanEqual => (B::FLt, true),
         Op::FUnordGreaterThanEqual => (B::FLt, false),
+        _ => return None,
+    })
+}
+
+/// The routine of an operation on one operand.
+pub(crate) fn routine_of_one(op: Op) -> Option<fn(&mut Builder, Value) -> Value> {
+    Some(match op {
+        Op::BitReverse => r::bit_reverse,
+        Op::QuantizeToF16 => r::quantize_to_half,
+        Op::IsInf => r::is_infinite,
+        _ => return None,
+    })
+}
+
+/// The routine of an operation on two operands.
+pub(crate) fn routine_of_two(op: Op) -> Option<fn(&mut Builder, Value, Value) -> Value> {
+    Some(match op {
+        Op::SMod => r::floor_modulo,
+        Op::FRem => r::remainder_of_floats,
+        Op::FMod => r::floor_modulo_of_floats,
         _ => return None,
     })
 }

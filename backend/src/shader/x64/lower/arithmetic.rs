@@ -3,7 +3,7 @@
 use iced_x86::Code;
 use regalloc2::VReg;
 
-use super::super::machine::{MASK, Masking, Kind, Operand, VECTOR};
+use super::super::machine::{Kind, MASK, Masking, Operand, VECTOR};
 use super::super::table::{self, Compare, Order, Shift, V};
 use super::classify::Form;
 use super::emit::Source;
@@ -179,9 +179,7 @@ impl Lower<'_> {
 
     fn float_to_half(&mut self, a: Parts) -> Parts {
         let (narrow, widen) = match self.target {
-            Target::Avx512 => {
-                (Code::EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae, Code::EVEX_Vpmovzxwd_zmm_k1z_ymmm256)
-            }
+            Target::Avx512 => (Code::EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae, Code::EVEX_Vpmovzxwd_zmm_k1z_ymmm256),
             Target::Avx2 => (Code::VEX_Vcvtps2ph_xmmm128_ymm_imm8, Code::VEX_Vpmovzxwd_ymm_xmmm128),
         };
         let halves = self.vector_immediate(narrow, a, 0);
@@ -385,16 +383,12 @@ impl Lower<'_> {
         }
     }
 
-    pub(super) fn ternary(&mut self, result: Value, op: TernaryOp, [a, b, c]: [Value; 3]) -> Result<()> {
+    pub(super) fn ternary(&mut self, result: Value, op: TernaryOp, [a, b, c]: [Value; 3]) {
         if self.is_scalar(result) {
-            self.scalar_select(result, [a, b, c]);
-            return Ok(());
+            return self.scalar_select(result, [a, b, c]);
         }
         match op {
             TernaryOp::Fma => self.fma(result, [a, b, c]),
-            TernaryOp::SBitExtract | TernaryOp::UBitExtract | TernaryOp::BitFieldMask => {
-                return Err(format!("{op:?}"));
-            }
             _ if self.ir.types[result.0 as usize] == Type::Bool => {
                 let (condition, b, c) = (self.mask(a), self.mask(b), self.mask(c));
                 let taken = self.mask_and(condition, b);
@@ -408,7 +402,6 @@ impl Lower<'_> {
                 self.hold_vector(result, parts);
             }
         }
-        Ok(())
     }
 
     /// `a * b + c`, with a constant as the memory operand where there is one.

@@ -88,9 +88,13 @@ impl Forms {
             Inst::Const { .. } => true,
             Inst::Unary { op, a, .. } => is_scalar_unary(*op) && scalar(a),
             Inst::Binary { op, a, b, .. } => self.is_scalar_binary(*op, *b) && scalar(a) && scalar(b),
-            Inst::Ternary { op: TernaryOp::Select | TernaryOp::SelectBool, a, b, c, .. } => [a, b, c].into_iter().all(scalar),
+            Inst::Ternary { op: TernaryOp::Select | TernaryOp::SelectBool, a, b, c, .. } => {
+                [a, b, c].into_iter().all(scalar)
+            }
             Inst::LocalLoad { .. } => words.of(inst).is_some_and(|word| self.words[word as usize] == Form::Scalar),
-            Inst::Load { result, .. } | Inst::Input { result, .. } | Inst::TableLoad { result, .. } => !is_float(result),
+            Inst::Load { result, .. } | Inst::Input { result, .. } | Inst::TableLoad { result, .. } => {
+                !is_float(result)
+            }
             Inst::BufferLength { .. } => true,
             _ => false,
         }
@@ -115,7 +119,9 @@ impl Forms {
             | BinaryOp::LogicalEq
             | BinaryOp::LogicalNe => true,
             // General registers take counts modulo 32.
-            BinaryOp::Shl | BinaryOp::ShrLogical | BinaryOp::ShrArithmetic => self.constants.get(&b).is_some_and(|&count| count < 32),
+            BinaryOp::Shl | BinaryOp::ShrLogical | BinaryOp::ShrArithmetic => {
+                self.constants.get(&b).is_some_and(|&count| count < 32)
+            }
             _ => false,
         }
     }

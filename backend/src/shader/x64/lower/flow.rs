@@ -11,8 +11,8 @@ use regalloc2::{Block, VReg};
 
 use super::super::machine::{Kind, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::V;
-use super::variables::{Content, Variable, Variables};
 use super::classify::Form;
+use super::variables::{Content, Variable, Variables};
 use super::{Held, Lower, Parts, Result};
 use crate::shader::ir::{Inst, Value};
 use crate::shader::runtime::frame::Frame;

@@ -406,7 +406,8 @@ impl Lower<'_> {
     /// The address of a word that all lanes load, or of a zero.
     fn uniform_address(&mut self, range: Range, offset: Value) -> VReg {
         let offset = self.scalar(offset);
-        let memory = Mem { base: Base::Register(range.base), index: Some((offset, 1)), displacement: 0, broadcast: false };
+        let memory =
+            Mem { base: Base::Register(range.base), index: Some((offset, 1)), displacement: 0, broadcast: false };
         let inside = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(memory)]);
         let zero = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::frame(Frame::ZERO))]);
         self.plain(Code::Cmp_r32_rm32, &[Operand::Use(offset), Operand::Mem(range.limit)]);

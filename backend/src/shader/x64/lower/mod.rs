@@ -168,7 +168,7 @@ impl Lower<'_> {
             Inst::Const { result, word } => self.hold(*result, Held::Constant(*word)),
             Inst::Unary { result, op, a } => self.unary(*result, *op, *a)?,
             Inst::Binary { result, op, a, b } => self.binary(*result, *op, *a, *b)?,
-            Inst::Ternary { result, op, a, b, c } => self.ternary(*result, *op, [*a, *b, *c])?,
+            Inst::Ternary { result, op, a, b, c } => self.ternary(*result, *op, [*a, *b, *c]),
             Inst::LocalLoad { .. } | Inst::LocalStore { .. } | Inst::TableLoad { .. } => self.local(inst)?,
             Inst::Input { result, slot } => self.input(*result, *slot),
             Inst::Output { slot, value } => self.output(*slot, *value),

@@ -1,0 +1,109 @@
+//! Integers and their bits.
+
+use super::{B, Builder, Type, U, Value};
+
+/// -1, 0 or 1.
+pub fn sign_of_integer(b: &mut Builder, x: Value) -> Value {
+    let (low, high) = (b.int(u32::MAX), b.int(1));
+    let x = b.binary(B::SMax, x, low);
+    b.binary(B::SMin, x, high)
+}
+
+/// Remainder with the sign of `y`; 0 when `y` is 0.
+pub fn floor_modulo(b: &mut Builder, x: Value, y: Value) -> Value {
+    let zero = b.int(0);
+    let remainder = b.binary(B::SRem, x, y);
+    let nonzero = b.binary(B::INe, remainder, zero);
+    let signs = b.binary(B::Xor, remainder, y);
+    let differ = b.binary(B::SLt, signs, zero);
+    let moves = b.binary(B::LogicalAnd, nonzero, differ);
+    let moved = b.binary(B::IAdd, remainder, y);
+    b.select(moves, moved, remainder)
+}
+
+/// 1 when the sum of two unsigned integers overflows.
+pub fn add_carry(b: &mut Builder, x: Value, y: Value) -> Value {
+    let sum = b.binary(B::IAdd, x, y);
+    let carries = b.binary(B::ULt, sum, x);
+    b.cast(carries, Type::I32)
+}
+
+/// 1 when the difference of two unsigned integers is negative.
+pub fn sub_borrow(b: &mut Builder, x: Value, y: Value) -> Value {
+    let borrows = b.binary(B::ULt, x, y);
+    b.cast(borrows, Type::I32)
+}
+
+/// The bits in the opposite order.
+pub fn bit_reverse(b: &mut Builder, x: Value) -> Value {
+    let swap = |b: &mut Builder, x: Value, mask: u32, count: u32| {
+        let (mask, count) = (b.int(mask), b.int(count));
+        let high = b.binary(B::ShrLogical, x, count);
+        let high = b.binary(B::And, high, mask);
+        let low = b.binary(B::And, x, mask);
+        let low = b.binary(B::Shl, low, count);
+        b.binary(B::Or, high, low)
+    };
+    let steps = [(0x5555_5555, 1), (0x3333_3333, 2), (0x0f0f_0f0f, 4), (0x00ff_00ff, 8), (0x0000_ffff, 16)];
+    steps.into_iter().fold(x, |x, (mask, count)| swap(b, x, mask, count))
+}
+
+/// Number of the lowest bit that is set; -1 without one.
+pub fn find_lsb(b: &mut Builder, x: Value) -> Value {
+    let (zero, one, none) = (b.int(0), b.int(1), b.int(u32::MAX));
+    let negated = b.unary(U::INeg, x);
+    let lowest = b.binary(B::And, x, negated);
+    let below = b.binary(B::ISub, lowest, one);
+    let count = b.unary(U::BitCount, below);
+    let nothing = b.binary(B::IEq, x, zero);
+    b.select(nothing, none, count)
+}
+
+/// Number of the highest bit that is set; -1 without one.
+pub fn find_msb_unsigned(b: &mut Builder, x: Value) -> Value {
+    let smeared = [1, 2, 4, 8, 16].into_iter().fold(x, |x, count| {
+        let count = b.int(count);
+        let shifted = b.binary(B::ShrLogical, x, count);
+        b.binary(B::Or, x, shifted)
+    });
+    let (count, one) = (b.unary(U::BitCount, smeared), b.int(1));
+    b.binary(B::ISub, count, one)
+}
+
+/// Number of the highest bit that differs from the sign; -1 without one.
+pub fn find_msb_signed(b: &mut Builder, x: Value) -> Value {
+    let shift = b.int(31);
+    let sign = b.binary(B::ShrArithmetic, x, shift);
+    let size = b.binary(B::Xor, x, sign);
+    find_msb_unsigned(b, size)
+}
+
+/// `count` ones from bit `offset` on.
+pub fn bit_field_mask(b: &mut Builder, offset: Value, count: Value) -> Value {
+    let ones = low_ones(b, count);
+    b.binary(B::Shl, ones, offset)
+}
+
+/// `count` ones, 0 to 32.
+fn low_ones(b: &mut Builder, count: Value) -> Value {
+    // A shift by 32 gives 0, and 0 - 1 is all ones.
+    let one = b.int(1);
+    let bit = b.binary(B::Shl, one, count);
+    b.binary(B::ISub, bit, one)
+}
+
+/// `count` bits of `x` from bit `offset` on.
+pub fn extract_unsigned(b: &mut Builder, x: Value, offset: Value, count: Value) -> Value {
+    let ones = low_ones(b, count);
+    let low = b.binary(B::ShrLogical, x, offset);
+    b.binary(B::And, low, ones)
+}
+
+/// `count` bits of `x` from bit `offset` on, sign-extended.
+pub fn extract_signed(b: &mut Builder, x: Value, offset: Value, count: Value) -> Value {
+    let whole = b.int(32);
+    let unused = b.binary(B::ISub, whole, count);
+    let low = b.binary(B::ShrLogical, x, offset);
+    let high = b.binary(B::Shl, low, unused);
+    b.binary(B::ShrArithmetic, high, unused)
+}

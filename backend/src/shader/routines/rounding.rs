@@ -1,0 +1,108 @@
+//! Rounding, remainders, signs, and the parts of floats.
+
+use super::{B, Builder, SIGN, Type, U, Value, abs, div, mul, sub, times};
+
+/// -1, 0 or 1; zero and NaN are themselves.
+pub fn sign(b: &mut Builder, x: Value) -> Value {
+    let (zero, one, minus_one) = (b.float(0.0), b.float(1.0), b.float(-1.0));
+    let (negative, positive) = (b.binary(B::FLt, x, zero), b.binary(B::FLt, zero, x));
+    let value = b.select(negative, minus_one, x);
+    b.select(positive, one, value)
+}
+
+/// `x - floor(x)`, kept under 1.
+pub fn fract(b: &mut Builder, x: Value) -> Value {
+    let (floor, most) = (b.unary(U::Floor, x), b.float(1.0 - f32::EPSILON / 2.0));
+    let fraction = sub(b, x, floor);
+    b.binary(B::FMin, fraction, most)
+}
+
+/// 0 where `x` is under the edge, else 1.
+pub fn step(b: &mut Builder, edge: Value, x: Value) -> Value {
+    let (zero, one) = (b.float(0.0), b.float(1.0));
+    let under = b.binary(B::FLt, x, edge);
+    b.select(under, zero, one)
+}
+
+/// `x - y * trunc(x / y)`.
+pub fn remainder_of_floats(b: &mut Builder, x: Value, y: Value) -> Value {
+    modulo(b, x, y, U::Trunc)
+}
+
+/// `x - y * floor(x / y)`.
+pub fn floor_modulo_of_floats(b: &mut Builder, x: Value, y: Value) -> Value {
+    modulo(b, x, y, U::Floor)
+}
+
+fn modulo(b: &mut Builder, x: Value, y: Value, round: U) -> Value {
+    let quotient = div(b, x, y);
+    let whole = b.unary(round, quotient);
+    let multiple = mul(b, y, whole);
+    sub(b, x, multiple)
+}
+
+/// The smaller; the other one when one is NaN.
+pub fn min_of_numbers(b: &mut Builder, x: Value, y: Value) -> Value {
+    let (nan, least) = (b.unary(U::IsNan, x), b.binary(B::FMin, x, y));
+    b.select(nan, y, least)
+}
+
+/// The larger; the other one when one is NaN.
+pub fn max_of_numbers(b: &mut Builder, x: Value, y: Value) -> Value {
+    let (nan, most) = (b.unary(U::IsNan, x), b.binary(B::FMax, x, y));
+    b.select(nan, y, most)
+}
+
+/// Whether `x` is an infinity.
+pub fn is_infinite(b: &mut Builder, x: Value) -> Value {
+    let (size, infinity) = (abs(b, x), b.float(f32::INFINITY));
+    b.binary(B::FEq, size, infinity)
+}
+
+/// `x` rounded to half precision and back; what would be a denormal half becomes zero.
+pub fn quantize_to_half(b: &mut Builder, x: Value) -> Value {
+    let half = b.unary(U::FloatToHalf, x);
+    let rounded = b.unary(U::HalfToFloat, half);
+    let (size, least) = (abs(b, rounded), b.float(6.103_515_6e-5));
+    let small = b.binary(B::FLt, size, least);
+    let (bits, mask) = (b.cast(x, Type::I32), b.int(SIGN));
+    let zero = b.binary(B::And, bits, mask);
+    let zero = b.cast(zero, Type::F32);
+    b.select(small, zero, rounded)
+}
+
+/// Mantissa of 1/2 to 1 and exponent of a finite number; zero, infinity and NaN are their own mantissa, with exponent 0.
+pub fn frexp(b: &mut Builder, x: Value) -> (Value, Value) {
+    let (size, raised) = (abs(b, x), times(b, x, 16_777_216.0));
+    let (least, lift, none) = (b.float(f32::MIN_POSITIVE), b.int(24), b.int(0));
+    let denormal = b.binary(B::FLt, size, least);
+    let scaled = b.select(denormal, raised, x);
+    let lift = b.select(denormal, lift, none);
+    let (bits, shift, ones, bias) = (b.cast(scaled, Type::I32), b.int(23), b.int(0xff), b.int(126));
+    let exponent = b.binary(B::ShrLogical, bits, shift);
+    let exponent = b.binary(B::And, exponent, ones);
+    let exponent = b.binary(B::ISub, exponent, bias);
+    let exponent = b.binary(B::ISub, exponent, lift);
+    let (mask, half) = (b.int(0x807f_ffff), b.int(126 << 23));
+    let mantissa = b.binary(B::And, bits, mask);
+    let mantissa = b.binary(B::Or, mantissa, half);
+    let mantissa = b.cast(mantissa, Type::F32);
+    let (zero, infinity) = (b.float(0.0), b.float(f32::INFINITY));
+    let (finite, nonzero) = (b.binary(B::FLt, size, infinity), b.binary(B::FNe, x, zero));
+    let ordinary = b.binary(B::LogicalAnd, finite, nonzero);
+    (b.select(ordinary, mantissa, x), b.select(ordinary, exponent, none))
+}
+
+/// `x * 2^exponent`.
+pub fn ldexp(b: &mut Builder, x: Value, exponent: Value) -> Value {
+    let (low, high) = (b.int(-278i32 as u32), b.int(278));
+    let exponent = b.binary(B::SMax, exponent, low);
+    let exponent = b.binary(B::SMin, exponent, high);
+    // A third factor covers what leads from the smallest denormal to infinity.
+    let (least, most) = (b.int(-252i32 as u32), b.int(252));
+    let inner = b.binary(B::SMax, exponent, least);
+    let inner = b.binary(B::SMin, inner, most);
+    let outer = b.binary(B::ISub, exponent, inner);
+    let scaled = super::exponential::scale(b, x, inner);
+    super::exponential::scale(b, scaled, outer)
+}
