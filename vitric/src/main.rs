@@ -9,6 +9,7 @@ mod info;
 mod install;
 mod manifest;
 mod run;
+mod shader;
 
 use std::process::ExitCode;
 
@@ -56,6 +57,7 @@ fn dispatch(args: &[std::ffi::OsString]) -> Result<ExitCode, Failure> {
         "uninstall" => install::command(&text(rest)?, install::Action::Uninstall),
         "cts" => Ok(vitric_cts::main(text(rest)?.into_iter(), Some(driver::entry()?))),
         "info" => info::command(&text(rest)?),
+        "shader" => shader::command(&text(rest)?),
         "help" | "--help" | "-h" => help(),
         "--version" | "-V" => version(),
         other => Err(Failure::usage(format!("there is no command '{other}'"))),
@@ -94,6 +96,9 @@ vitric: a Vulkan driver whose GPU is emulated
         user ($XDG_DATA_HOME/vulkan/icd.d or ~/.local/share/vulkan/icd.d, the default) or for all (/etc/vulkan/icd.d).
   vitric info
         Shows the device, its limits, extensions, memory, queues and formats, and the knobs with their values.
+  vitric shader FILE.spv [--entry NAME] [--dump ir|after:PASS|machine|asm].. [--target avx512|avx2|interp] [--run]
+        Shows what becomes of a shader: its IR, the IR after a pass, machine IR, assembly. --run runs one wave on the
+        interpreter and on the target, with lane numbers as inputs, and prints its outputs.
   vitric cts [--filter GLOB].. [--list] [--timeout SECONDS] [--json FILE] [--loader] [--expectations DIR]
         Runs the conformance-style suite on the driver linked into this program, or with --loader on the first device
         of the system's loader. Fails on unexpected passes as well as on unexpected failures.

@@ -3,23 +3,39 @@
 mod closure;
 mod common;
 mod dead;
-mod fold;
+pub mod fold;
 mod forward;
 mod invariant;
 pub mod uniformity;
 
-use super::ir::Function;
+use super::ir::{Function, verify};
 use uniformity::Uniformity;
 
-pub use fold::run as fold;
 
-/// Rewrites a verified function into a shorter one that computes the same.
-pub fn optimize(function: &mut Function) {
-    forward::run(function);
-    fold::run(function);
-    common::run(function);
-    invariant::run(function);
-    dead::run(function);
+/// A pass: its name and what it does to a function.
+type Pass = (&'static str, fn(&mut Function));
+
+/// The passes of [`optimize`], in order.
+pub const PASSES: &[Pass] = &[
+    ("forward", forward::run),
+    ("fold", fold::run),
+    ("common", common::run),
+    ("invariant", invariant::run),
+    ("dead", dead::run),
+];
+
+/// Is shown a function, and after which pass.
+pub type Observer<'a> = &'a mut dyn FnMut(&str, &Function);
+
+/// Rewrites a verified function into a shorter one that computes the same. In builds with debug assertions the verifier
+/// runs after each pass.
+pub fn optimize(function: &mut Function, observe: Observer<'_>) {
+    observe("front end", function);
+    for (name, pass) in PASSES {
+        pass(function);
+        debug_assert_eq!(verify(function), Ok(()), "after {name}");
+        observe(name, function);
+    }
 }
 
 /// Makes a verified function ready for executors: closes its regions, and marks what is the same in all lanes.

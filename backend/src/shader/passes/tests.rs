@@ -27,7 +27,7 @@ fn a_straight_line_needs_no_locals() {
     let out = b.local_load(local, 0, None, Type::I32);
     b.push(Inst::Output { slot: 0, value: out });
     let mut function = b.finish();
-    optimize(&mut function);
+    optimize(&mut function, &mut |_, _| {});
     verify(&function).unwrap();
     assert_eq!(function.insts.len(), 3, "{:?}", function.insts);
     assert_eq!(function.types.len(), 2);
@@ -49,7 +49,7 @@ fn a_store_on_one_side_is_seen_after_the_branch() {
     let out = b.local_load(local, 0, None, Type::I32);
     b.push(Inst::Output { slot: 0, value: out });
     let mut function = b.finish();
-    optimize(&mut function);
+    optimize(&mut function, &mut |_, _| {});
     verify(&function).unwrap();
     assert_eq!((count(&function.insts, is_load), count(&function.insts, is_store)), (1, 2));
 }
@@ -72,7 +72,7 @@ fn a_loop_does_not_see_values_from_before_it_stores() {
     b.local_store(local, 0, None, next);
     b.push(Inst::EndLoop);
     let mut function = b.finish();
-    optimize(&mut function);
+    optimize(&mut function, &mut |_, _| {});
     verify(&function).unwrap();
     // The counter is loaded in each iteration; the other word is forwarded and its store is gone.
     assert_eq!((count(&function.insts, is_load), count(&function.insts, is_store)), (1, 2));
@@ -91,7 +91,7 @@ fn a_dynamic_store_ends_what_is_known_of_its_local() {
     b.push(Inst::Output { slot: 0, value: unknown });
     b.push(Inst::Output { slot: 1, value: known });
     let mut function = b.finish();
-    optimize(&mut function);
+    optimize(&mut function, &mut |_, _| {});
     verify(&function).unwrap();
     assert_eq!((count(&function.insts, is_load), count(&function.insts, is_store)), (1, 2));
 }

@@ -120,7 +120,7 @@ pub fn evaluate<const N: usize>(words: [u32; N], routine: impl FnOnce(&mut Build
     let value = routine(&mut b, operands);
     b.push(Inst::Output { slot: 0, value });
     let mut function = b.finish();
-    passes::fold(&mut function);
+    passes::fold::run(&mut function);
     let stored = function.insts.iter().find_map(|inst| match inst {
         Inst::Output { value, .. } => Some(*value),
         _ => None,

@@ -15,6 +15,7 @@ mod usage;
 use ash::vk;
 
 use super::Program;
+use super::passes::Observer;
 
 pub use module::Module;
 
@@ -53,7 +54,21 @@ pub fn compile(
     stage: vk::ShaderStageFlags,
     specialization: &Specialization,
 ) -> Result<Program> {
-    translate::program(module, entry, stage, specialization)
+    compile_observed(module, entry, stage, specialization, &mut |_, _| {})
+}
+
+/// Compiles one entry point and shows its IR before the passes (as "front end") and after each, by name.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_observed(
+    module: &Module,
+    entry: &str,
+    stage: vk::ShaderStageFlags,
+    specialization: &Specialization,
+    observe: Observer<'_>,
+) -> Result<Program> {
+    translate::program(module, entry, stage, specialization, observe)
 }
 
 #[cfg(test)]

@@ -1,6 +1,10 @@
 //! Generated code as text, for people.
 
+use std::fmt::Write;
+
 use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
+
+use super::machine::{Base, Function, Kind, Operand};
 
 /// Disassembles code from its entry on: one instruction a line, with its offset from the entry.
 pub fn disassemble(bytes: &[u8], entry: usize) -> String {
@@ -14,4 +18,55 @@ pub fn disassemble(bytes: &[u8], entry: usize) -> String {
         out += &format!("{:6x}  {text}\n", inst.ip());
     }
     out
+}
+
+/// Machine IR, one instruction a line.
+pub fn machine(function: &Function) -> String {
+    let mut out = String::new();
+    for (number, block) in function.blocks.iter().enumerate() {
+        let parameters: Vec<String> = block.parameters.iter().map(ToString::to_string).collect();
+        // Writing to a string does not fail.
+        let _ = writeln!(out, "block {number}({})", parameters.join(", "));
+        for inst in &block.insts {
+            let _ = writeln!(out, "  {}", line(inst));
+        }
+    }
+    out
+}
+
+fn line(kind: &Kind) -> String {
+    match kind {
+        Kind::Plain { code, operands, mask } => {
+            let operands: Vec<String> = operands.iter().map(operand).collect();
+            let mask = mask.map_or(String::new(), |mask| {
+                format!(" {{{}}}{}", operand(&mask.register), if mask.zeroing { "{z}" } else { "" })
+            });
+            format!("{code:?}{mask} {}", operands.join(", "))
+        }
+        Kind::Jump { to, arguments } => {
+            let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+            format!("Jump {}({})", to.index(), arguments.join(", "))
+        }
+        Kind::Branch { code, then, otherwise } => format!("{code:?} {} else {}", then.index(), otherwise.index()),
+        other => format!("{other:?}"),
+    }
+}
+
+fn operand(operand: &Operand) -> String {
+    match operand {
+        Operand::Use(register) => register.to_string(),
+        Operand::Def(register) => format!("={register}"),
+        Operand::Change { from, to } => format!("{from}={to}"),
+        Operand::Imm(value) => format!("{value:#x}"),
+        Operand::Mem(memory) => {
+            let base = match memory.base {
+                Base::Frame => "frame".into(),
+                Base::Pool => "pool".into(),
+                Base::Register(register) => register.to_string(),
+            };
+            let index = memory.index.map_or(String::new(), |(index, scale)| format!(" + {index} * {scale}"));
+            let all = if memory.broadcast { " for all lanes" } else { "" };
+            format!("[{base}{index} + {:#x}]{all}", memory.displacement)
+        }
+    }
 }

@@ -162,6 +162,15 @@ pub fn generate(function: &Function, uniformity: &Uniformity, target: Target) ->
     generate_with(function, uniformity, target, Algorithm::Ion)
 }
 
+/// The machine IR of a function as text, before registers are allocated.
+///
+/// # Errors
+/// As [`generate`].
+pub fn machine_text(function: &Function, uniformity: &Uniformity, target: Target) -> Result<String, String> {
+    let lowered = lower::lower(function, uniformity, target)?;
+    Ok(listing::machine(&lowered.function))
+}
+
 fn generate_with(
     function: &Function,
     uniformity: &Uniformity,

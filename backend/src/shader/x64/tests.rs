@@ -236,7 +236,7 @@ proptest! {
         let mut function = random::function(seed);
         let how = Run { inputs, lanes, helpers };
         check(&function, &how);
-        crate::shader::passes::optimize(&mut function);
+        crate::shader::passes::optimize(&mut function, &mut |_, _| {});
         check(&function, &how);
     }
 }

@@ -92,6 +92,7 @@ pub(super) fn program(
     entry: &str,
     stage: vk::ShaderStageFlags,
     specialization: &Specialization,
+    observe: passes::Observer<'_>,
 ) -> Result<Program> {
     let model = match stage {
         vk::ShaderStageFlags::VERTEX => ExecutionModel::Vertex,
@@ -104,7 +105,7 @@ pub(super) fn program(
     let mut translator = Translator::new(module, model, specialization, point)?;
     translator.declare_variables(point)?;
     translator.entry(point)?;
-    translator.finish(point, stage)
+    translator.finish(point, stage, observe)
 }
 
 impl<'a> Translator<'a> {
@@ -383,11 +384,16 @@ impl<'a> Translator<'a> {
         }
     }
 
-    fn finish(self, point: &EntryPoint, stage: vk::ShaderStageFlags) -> Result<Program> {
+    fn finish(
+        self,
+        point: &EntryPoint,
+        stage: vk::ShaderStageFlags,
+        observe: passes::Observer<'_>,
+    ) -> Result<Program> {
         let mut function = self.builder.finish();
         function.insts = self.scopes.resolve(function.insts);
         verify(&function).map_err(|error| Error::Unsupported(format!("this control flow ({error})")))?;
-        passes::optimize(&mut function);
+        passes::optimize(&mut function, observe);
         debug_assert_eq!(verify(&function), Ok(()));
         let mut facts = self.facts;
         facts.early_tests = self.module.mode(point.function, ExecutionMode::EarlyFragmentTests).is_some();
