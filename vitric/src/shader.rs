@@ -47,8 +47,13 @@ pub(crate) fn command(args: &[String]) -> Result<ExitCode, Failure> {
 }
 
 fn parse(args: &[String]) -> Result<Options, Failure> {
-    let mut options =
-        Options { file: String::new(), entry: "main".into(), dumps: Vec::new(), target: x64::Target::best(), run: false };
+    let mut options = Options {
+        file: String::new(),
+        entry: "main".into(),
+        dumps: Vec::new(),
+        target: x64::Target::best(),
+        run: false,
+    };
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
         let mut value = || rest.next().ok_or_else(|| Failure::usage(format!("{arg} wants a value")));
@@ -81,7 +86,9 @@ fn dump(what: &str) -> Result<Dump, Failure> {
             match what.strip_prefix("after:").filter(|name| names.contains(name)) {
                 Some("front-end") => Ok(Dump::Ir(FRONT_END.into())),
                 Some(name) => Ok(Dump::Ir(name.into())),
-                None => Err(Failure::usage(format!("--dump takes ir, machine, asm, or after: one of {}", names.join(", ")))),
+                None => {
+                    Err(Failure::usage(format!("--dump takes ir, machine, asm, or after: one of {}", names.join(", "))))
+                }
             }
         }
     }
@@ -127,12 +134,7 @@ fn compile(module: &spirv::Module, options: &Options) -> Result<(Program, Versio
     Err(Failure::new(format!("{}: {problem}", options.file)))
 }
 
-fn dumped(
-    dump: &Dump,
-    program: &Program,
-    versions: &Versions,
-    target: Option<x64::Target>,
-) -> Result<String, Failure> {
+fn dumped(dump: &Dump, program: &Program, versions: &Versions, target: Option<x64::Target>) -> Result<String, Failure> {
     let (function, uniformity) = (program.code.function(), program.code.uniformity());
     let target = || target.ok_or_else(|| Failure::new("there is no code for this machine"));
     match dump {

@@ -1,5 +1,7 @@
 //! Compute dispatch: workgroups over the workers; the waves of a workgroup run to each barrier in turn.
 
+use smallvec::SmallVec;
+
 use super::processor::{Processor, resolve};
 use crate::gpu::DeviceLost;
 use crate::shader::interp::{Deadline, Environment, Lanes, Stop, WAVE, Wave};
@@ -12,84 +14,121 @@ pub(super) fn dispatch(processor: &mut Processor<'_>, groups: [u32; 3]) -> Resul
     let bindings = resolve(&pipeline.program, &processor.state.compute_sets);
     let push = &processor.state.push;
     let count = groups.iter().fold(1usize, |all, &count| all.saturating_mul(count as usize));
-    let deadline: &Deadline = &processor.deadline;
-    processor.gpu.parallel(count, Vec::new, |waves, index| {
-        if deadline.expired() {
+    let job = Job { program: &pipeline.program, bindings: &bindings, push, deadline: &processor.deadline, groups };
+    let chunk = job.groups_at_once();
+    let worker = || Scratch::new(job.program);
+    processor.gpu.parallel(count.div_ceil(chunk), worker, |scratch, index| {
+        if job.deadline.expired() {
             return;
         }
-        let [x, y, _] = groups.map(|count| count as usize);
-        let group = [index % x, index / x % y, index / x / y].map(|coordinate| coordinate as u32);
-        let job = Workgroup { program: &pipeline.program, bindings: &bindings, push, deadline, groups, group };
-        job.run(waves);
+        let first = index * chunk;
+        for group in first..(first + chunk).min(count) {
+            job.run(scratch, group);
+        }
     });
-    if deadline.was_hit() { Err(DeviceLost) } else { Ok(()) }
+    if job.deadline.was_hit() { Err(DeviceLost) } else { Ok(()) }
 }
 
-struct Workgroup<'a> {
+/// Invocations that a worker takes on at once, about.
+const INVOCATIONS_AT_ONCE: usize = 2048;
+
+struct Job<'a> {
     program: &'a Program,
     bindings: &'a Bindings,
     push: &'a [u8],
     deadline: &'a Deadline,
     groups: [u32; 3],
-    group: [u32; 3],
 }
 
-impl Workgroup<'_> {
-    fn run(&self, waves: &mut Vec<Wave>) {
-        let size = self.program.local_size.map(|count| count as usize);
-        let invocations: usize = size.iter().product();
-        let count = invocations.div_ceil(WAVE);
-        waves.resize_with(count, Wave::default);
-        let shared = SharedMemory::new(self.program.shared_bytes);
+/// What a worker keeps from workgroup to workgroup.
+struct Scratch {
+    waves: Vec<Wave>,
+    /// For each wave of a workgroup its invocations' place in the group, and their index.
+    places: Vec<[Lanes; 4]>,
+    shared: SharedMemory,
+}
+
+impl Scratch {
+    fn new(program: &Program) -> Self {
+        let [width, height, depth] = program.local_size;
+        let invocations = width * height * depth;
+        let place = |wave: u32| {
+            let index = |lane: usize| wave * WAVE as u32 + lane as u32;
+            [
+                std::array::from_fn(|lane| index(lane) % width),
+                std::array::from_fn(|lane| index(lane) / width % height),
+                std::array::from_fn(|lane| index(lane) / width / height),
+                std::array::from_fn(index),
+            ]
+        };
+        let places: Vec<[Lanes; 4]> = (0..invocations.div_ceil(WAVE as u32)).map(place).collect();
+        let mut waves = Vec::new();
+        waves.resize_with(places.len(), Wave::default);
+        Self { waves, places, shared: SharedMemory::new(program.shared_bytes) }
+    }
+}
+
+impl Job<'_> {
+    fn invocations(&self) -> usize {
+        self.program.local_size.iter().map(|&count| count as usize).product()
+    }
+
+    fn groups_at_once(&self) -> usize {
+        (INVOCATIONS_AT_ONCE / self.invocations().max(1)).max(1)
+    }
+
+    /// Runs a workgroup, by its number.
+    fn run(&self, scratch: &mut Scratch, number: usize) {
+        let [x, y, _] = self.groups.map(|count| count as usize);
+        let group = [number % x, number / x % y, number / x / y].map(|coordinate| coordinate as u32);
+        let Scratch { waves, places, shared } = scratch;
+        shared.clear();
         let environment = Environment {
             bindings: self.bindings,
             push: self.push,
-            shared: Some(&shared),
+            shared: Some(shared),
             interpolator: None,
             deadline: self.deadline,
         };
-        for (number, wave) in waves.iter_mut().enumerate() {
-            let first = number * WAVE;
-            let lanes = (invocations - first).min(WAVE);
+        let invocations = self.invocations();
+        for (number, (wave, places)) in waves.iter_mut().zip(places).enumerate() {
+            let lanes = (invocations - number * WAVE).min(WAVE);
             wave.start(self.program, ((1u32 << lanes) - 1) as u16, 0);
-            self.fill(first as u32, &mut wave.inputs);
+            self.fill(group, places, &mut wave.inputs);
         }
-        let mut running: Vec<&mut Wave> = waves.iter_mut().collect();
-        while !running.is_empty() {
-            let mut interrupted = false;
-            running.retain_mut(|wave| match wave.run(self.program, &environment) {
-                Stop::Barrier => true,
-                Stop::Done => false,
-                Stop::Interrupted => {
-                    interrupted = true;
-                    false
+        self.run_waves(waves, &environment);
+    }
+
+    /// Runs all waves to each barrier in turn.
+    fn run_waves(&self, waves: &mut [Wave], environment: &Environment<'_>) {
+        let mut stops: SmallVec<[Stop; 16]> = SmallVec::from_elem(Stop::Barrier, waves.len());
+        while stops.contains(&Stop::Barrier) {
+            for (wave, stop) in waves.iter_mut().zip(&mut stops) {
+                if *stop == Stop::Barrier {
+                    *stop = wave.run(self.program, environment);
                 }
-            });
-            if interrupted || self.deadline.was_hit() {
+            }
+            if stops.contains(&Stop::Interrupted) || self.deadline.was_hit() {
                 return;
             }
         }
     }
 
-    fn fill(&self, first: u32, inputs: &mut [Lanes]) {
-        let [width, height, _] = self.program.local_size;
+    fn fill(&self, group: [u32; 3], places: &[Lanes; 4], inputs: &mut [Lanes]) {
         for (lanes, input) in inputs.iter_mut().zip(&self.program.inputs) {
             let Slot::Builtin(builtin, component) = input.slot else { continue };
             let axis = component as usize % 3;
-            *lanes = std::array::from_fn(|lane| {
-                let index = first + lane as u32;
-                let local = [index % width, index / width % height, index / width / height];
-                match builtin {
-                    Builtin::NumWorkgroups => self.groups[axis],
-                    Builtin::WorkgroupId => self.group[axis],
-                    Builtin::LocalInvocationId => local[axis],
-                    Builtin::GlobalInvocationId => {
-                        self.group[axis].wrapping_mul(self.program.local_size[axis]).wrapping_add(local[axis])
-                    }
-                    Builtin::LocalInvocationIndex => index,
-                    _ => 0,
+            *lanes = match builtin {
+                Builtin::NumWorkgroups => [self.groups[axis]; WAVE],
+                Builtin::WorkgroupId => [group[axis]; WAVE],
+                Builtin::LocalInvocationId => places[axis],
+                Builtin::GlobalInvocationId => {
+                    let first = group[axis].wrapping_mul(self.program.local_size[axis]);
+                    places[axis].map(|place| place.wrapping_add(first))
                 }
-            });
+                Builtin::LocalInvocationIndex => places[3],
+                _ => [0; WAVE],
+            };
         }
     }
 }
@@ -97,6 +136,6 @@ impl Workgroup<'_> {
 /// Runs one workgroup, for tests of programs.
 #[cfg(test)]
 pub(crate) fn dispatch_for_test(program: &Program, bindings: &Bindings, push: &[u8], deadline: &Deadline) {
-    let job = Workgroup { program, bindings, push, deadline, groups: [1; 3], group: [0; 3] };
-    job.run(&mut Vec::new());
+    let job = Job { program, bindings, push, deadline, groups: [1; 3] };
+    job.run(&mut Scratch::new(program), 0);
 }

@@ -11,7 +11,6 @@ pub mod uniformity;
 use super::ir::{Function, verify};
 use uniformity::Uniformity;
 
-
 /// A pass: its name and what it does to a function.
 type Pass = (&'static str, fn(&mut Function));
 

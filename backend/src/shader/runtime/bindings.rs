@@ -119,6 +119,11 @@ impl SharedMemory {
         Self { words: (0..bytes.div_ceil(4)).map(|_| AtomicU32::new(0)).collect() }
     }
 
+    /// Zeroes it.
+    pub fn clear(&mut self) {
+        self.words.iter_mut().for_each(|word| *word.get_mut() = 0);
+    }
+
     /// First byte, and bytes, for generated code.
     pub(super) fn raw(&self) -> (*mut u8, u64) {
         (self.words.as_ptr().cast_mut().cast(), self.words.len() as u64 * 4)

@@ -106,37 +106,32 @@ impl FrameMemory {
         let table = environment.bindings.table();
         let host = Host { native, environment, panic: Cell::new(None) };
         let push = environment.push;
-        let header = Frame {
-            active_lanes: lanes_of_bits(launch.active),
-            real_lanes: lanes_of_bits(!launch.helpers),
-            arguments: [[0; WAVE]; super::frame::ARGUMENTS],
-            results: [[0; WAVE]; super::frame::RESULTS],
-            call,
-            check,
-            inputs: launch.inputs.as_ptr(),
-            outputs: launch.outputs.as_mut_ptr(),
-            host: std::ptr::from_ref(&host).cast(),
-            resume: self.resume,
-            push: BufferEntry::new(push.as_ptr().cast_mut(), push.len() as u64),
-            shared: environment.shared.map_or(BufferEntry::EMPTY, BufferEntry::shared),
-            buffers: table.buffers.as_ptr(),
-            resources: table.resources.as_ptr(),
-            edges: EDGES_PER_CHECK,
-            expired: 0,
-            stopped: STOP_INTERRUPTED,
-            zero: 0,
-            active: launch.active,
-            real: !launch.helpers,
-            killed: 0,
-            call_active: 0,
-        };
         let frame: *mut Frame = self.lines.as_mut_ptr().cast();
         // SAFETY: the frame has room for the header and what follows (`start`), is aligned to 64 bytes, and belongs to this
-        // wave alone. The code was generated for this layout. Every address in the header outlives the call: inputs,
+        // wave alone. Every field that code or the runtime reads is written here; arguments and results are written before
+        // they are read. The code was generated for this layout. Every address in the header outlives the call: inputs,
         // outputs, tables and environment are borrowed for it. Buffers are kept alive by the bindings, and accesses of them
         // are checked against their limits; races on them are the application's, as Vulkan says.
         let (stopped, resume, killed) = unsafe {
-            frame.write(header);
+            (&raw mut (*frame).active_lanes).write(lanes_of_bits(launch.active));
+            (&raw mut (*frame).real_lanes).write(lanes_of_bits(!launch.helpers));
+            (&raw mut (*frame).call).write(call);
+            (&raw mut (*frame).check).write(check);
+            (&raw mut (*frame).inputs).write(launch.inputs.as_ptr());
+            (&raw mut (*frame).outputs).write(launch.outputs.as_mut_ptr());
+            (&raw mut (*frame).host).write(std::ptr::from_ref(&host).cast());
+            (&raw mut (*frame).resume).write(self.resume);
+            (&raw mut (*frame).push).write(BufferEntry::new(push.as_ptr().cast_mut(), push.len() as u64));
+            (&raw mut (*frame).shared).write(environment.shared.map_or(BufferEntry::EMPTY, BufferEntry::shared));
+            (&raw mut (*frame).buffers).write(table.buffers.as_ptr());
+            (&raw mut (*frame).resources).write(table.resources.as_ptr());
+            (&raw mut (*frame).edges).write(EDGES_PER_CHECK);
+            (&raw mut (*frame).expired).write(0);
+            (&raw mut (*frame).stopped).write(STOP_INTERRUPTED);
+            (&raw mut (*frame).zero).write(0);
+            (&raw mut (*frame).active).write(launch.active);
+            (&raw mut (*frame).real).write(!launch.helpers);
+            (&raw mut (*frame).killed).write(0);
             let entry: extern "sysv64" fn(*mut Frame) = std::mem::transmute(native.map.as_ptr().add(native.entry));
             entry(frame);
             ((*frame).stopped, (*frame).resume, (*frame).killed)

@@ -197,7 +197,8 @@ impl Emitter<'_> {
             Kind::Barrier => self.barrier(),
             Kind::Jump { to, .. } => self.go(block, *to),
             Kind::Branch { code, then, otherwise } => {
-                self.jump(*code, Place::Block(*then))?;
+                let then = self.threaded(*then);
+                self.jump(*code, Place::Block(then))?;
                 self.go(block, *otherwise)
             }
             Kind::Return => {
@@ -207,8 +208,24 @@ impl Emitter<'_> {
         }
     }
 
+    /// Where a jump to a block ends that consists of jumps alone.
+    fn threaded(&self, mut to: Block) -> Block {
+        for _ in 0..8 {
+            let mut items = self.output.block_insts_and_edits(self.input, to);
+            match items.next() {
+                Some(InstOrEdit::Inst(inst)) => match self.input.inst(inst) {
+                    Kind::Jump { to: next, .. } => to = *next,
+                    _ => break,
+                },
+                _ => break,
+            }
+        }
+        to
+    }
+
     /// A jump, unless the next block is meant.
     fn go(&mut self, from: Block, to: Block) -> Result<()> {
+        let to = self.threaded(to);
         if to.index() == from.index() + 1 { Ok(()) } else { self.jump(Code::Jmp_rel32_64, Place::Block(to)) }
     }
 

@@ -268,3 +268,15 @@ pub fn set(compare: Compare) -> Code {
         _ => Code::Sete_rm8,
     }
 }
+
+/// The jump that is taken when a comparison of general registers holds.
+pub fn jump(compare: Compare) -> Code {
+    match compare {
+        Compare::Signed(Order::Less) => Code::Jl_rel32_64,
+        Compare::Signed(Order::LessOrEqual) => Code::Jle_rel32_64,
+        Compare::Unsigned(Order::Less) => Code::Jb_rel32_64,
+        Compare::Unsigned(Order::LessOrEqual) => Code::Jbe_rel32_64,
+        Compare::Signed(Order::NotEqual) | Compare::Unsigned(Order::NotEqual) => Code::Jne_rel32_64,
+        _ => Code::Je_rel32_64,
+    }
+}

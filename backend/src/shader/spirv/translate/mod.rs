@@ -384,12 +384,7 @@ impl<'a> Translator<'a> {
         }
     }
 
-    fn finish(
-        self,
-        point: &EntryPoint,
-        stage: vk::ShaderStageFlags,
-        observe: passes::Observer<'_>,
-    ) -> Result<Program> {
+    fn finish(self, point: &EntryPoint, stage: vk::ShaderStageFlags, observe: passes::Observer<'_>) -> Result<Program> {
         let mut function = self.builder.finish();
         function.insts = self.scopes.resolve(function.insts);
         verify(&function).map_err(|error| Error::Unsupported(format!("this control flow ({error})")))?;

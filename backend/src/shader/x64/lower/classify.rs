@@ -25,6 +25,8 @@ pub struct Forms {
     pub words: Vec<Form>,
     /// The words of constants.
     pub constants: HashMap<Value, u32>,
+    /// For each value whether its only use is the condition of an `If`.
+    pub only_branches: Vec<bool>,
 }
 
 /// Decides the forms.
@@ -37,6 +39,7 @@ pub fn run(function: &Function, facts: &Uniformity, words: &Words) -> Forms {
         values: vec![Form::Vector; function.types.len()],
         words: word_forms(function, facts, words),
         constants: function.insts.iter().filter_map(constant).collect(),
+        only_branches: only_branches(function),
     };
     for inst in &function.insts {
         let Some(result) = single_result(inst) else { continue };
@@ -51,6 +54,17 @@ pub fn run(function: &Function, facts: &Uniformity, words: &Words) -> Forms {
         forms.values[result.0 as usize] = form;
     }
     forms
+}
+
+fn only_branches(function: &Function) -> Vec<bool> {
+    let (mut uses, mut branches) = (vec![0u32; function.types.len()], vec![false; function.types.len()]);
+    for inst in &function.insts {
+        crate::shader::ir::operands(inst, |value| uses[value.0 as usize] += 1);
+        if let Inst::If { condition } = inst {
+            branches[condition.0 as usize] = true;
+        }
+    }
+    uses.into_iter().zip(branches).map(|(uses, branches)| branches && uses == 1).collect()
 }
 
 fn single_result(inst: &Inst) -> Option<Value> {

@@ -32,6 +32,8 @@ pub enum Key {
     Base(u32),
     /// The address of the inputs.
     Inputs,
+    /// The lanes of a mask whose effects count.
+    Effective(VReg),
 }
 
 /// Conversions that hold where lowering is, and the order in which they were made.
@@ -81,7 +83,8 @@ impl Lower<'_> {
             Held::Constant(word) => self.cached(Key::Constant(word), |lower| lower.broadcast_constant(word)),
             Held::Scalar(register) => self.cached(Key::Vector(value), |lower| Parts::one(lower.broadcast(register))),
             Held::Mask(mask) => self.cached(Key::Vector(value), |lower| lower.mask_to_words(mask)),
-            Held::Nowhere => self.cached(Key::Constant(0), |lower| lower.broadcast_constant(0)),
+            // A comparison that is held as flags has no other use.
+            Held::Nowhere | Held::Flags(..) => self.cached(Key::Constant(0), |lower| lower.broadcast_constant(0)),
         }
     }
 
@@ -109,7 +112,7 @@ impl Lower<'_> {
                 let make = |lower: &mut Self| Parts::one(lower.mask_to_scalar(mask));
                 self.cached(Key::Scalar(value), make).at(0)
             }
-            Held::Nowhere => self.scalar_constant(0),
+            Held::Nowhere | Held::Flags(..) => self.scalar_constant(0),
         }
     }
 
@@ -120,7 +123,7 @@ impl Lower<'_> {
             Held::Vector(parts) => self.cached(Key::Mask(value), |lower| lower.words_to_mask(parts)),
             Held::Scalar(register) => self.cached(Key::Mask(value), |lower| lower.scalar_to_mask(register)),
             Held::Constant(word) => self.cached(Key::Mask(value), |lower| lower.constant_mask(word != 0)),
-            Held::Nowhere => self.constant_mask(false),
+            Held::Nowhere | Held::Flags(..) => self.constant_mask(false),
         }
     }
 

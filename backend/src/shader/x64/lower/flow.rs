@@ -10,7 +10,7 @@ use iced_x86::Code;
 use regalloc2::{Block, VReg};
 
 use super::super::machine::{Kind, Mem, Operand, SCALAR, VECTOR};
-use super::super::table::V;
+use super::super::table::{self, V};
 use super::classify::Form;
 use super::variables::{Content, Variable, Variables};
 use super::{Held, Lower, Parts, Result};
@@ -346,8 +346,8 @@ impl Lower<'_> {
         }
         let region = self.open[open].region;
         if !self.splits(region) {
-            self.test_uniform(condition);
-            self.branch_or_label(Code::Jne_rel32_64, open, true);
+            let code = self.test_uniform(condition);
+            self.branch_or_label(code, open, true);
             return;
         }
         let condition = self.mask(condition);
@@ -365,15 +365,20 @@ impl Lower<'_> {
         self.set_active(Some(taken));
     }
 
-    /// Sets the flags so that `jne` jumps when a uniform condition holds.
-    fn test_uniform(&mut self, condition: Value) {
+    /// Sets the flags by a uniform condition; returns the jump that is taken when it holds.
+    fn test_uniform(&mut self, condition: Value) -> Code {
         match self.values[condition.0 as usize] {
+            Held::Flags(compare, a, b) => {
+                self.set_flags(a, b);
+                return table::jump(compare);
+            }
             Held::Mask(mask) => self.test_mask(mask),
             _ => {
                 let register = Operand::Use(self.scalar(condition));
                 self.plain(Code::Test_rm32_r32, &[register, register]);
             }
         }
+        Code::Jne_rel32_64
     }
 
     /// Whether the instructions between two markers cost less than a branch.

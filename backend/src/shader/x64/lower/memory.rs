@@ -310,8 +310,10 @@ impl Lower<'_> {
     /// The active lanes whose effects count.
     fn effective(&mut self) -> Parts {
         let active = self.active_mask();
-        let real = self.start_mask(Frame::REAL, Frame::REAL_LANES);
-        self.mask_and(active, real)
+        self.cached(Key::Effective(active.at(0)), |lower| {
+            let real = lower.start_mask(Frame::REAL, Frame::REAL_LANES);
+            lower.mask_and(active, real)
+        })
     }
 
     // ---- buffers ------------------------------------------------------------------------------------------------------

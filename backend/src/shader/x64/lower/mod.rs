@@ -18,6 +18,7 @@ use std::collections::HashMap;
 use regalloc2::{Block, VReg};
 
 use super::machine::{self, Kind};
+use super::table::Compare;
 use super::{Site, Target};
 use crate::shader::ir::{Function, Inst, Regions, Value};
 use crate::shader::passes::uniformity::{Uniformity, Words};
@@ -68,6 +69,8 @@ enum Held {
     Vector(Parts),
     /// A bit per lane.
     Mask(Parts),
+    /// A comparison of uniform values that only a branch wants: it is made there.
+    Flags(Compare, Value, Value),
 }
 
 /// A lowered function.

@@ -40,6 +40,9 @@ impl Lower<'_> {
 
     pub(super) fn scalar_binary(&mut self, result: Value, op: BinaryOp, a: Value, b: Value) {
         if let Some(compare) = table::comparison(op) {
+            if self.forms.only_branches[result.0 as usize] {
+                return self.hold(result, Held::Flags(compare, a, b));
+            }
             let register = self.scalar_compare(compare, a, b);
             return self.hold(result, Held::Scalar(register));
         }
@@ -64,10 +67,15 @@ impl Lower<'_> {
     }
 
     fn scalar_compare(&mut self, compare: Compare, a: Value, b: Value) -> VReg {
+        self.set_flags(a, b);
+        self.flag(table::set(compare))
+    }
+
+    /// Compares two uniform values.
+    pub(super) fn set_flags(&mut self, a: Value, b: Value) {
         let first = self.scalar(a);
         let (code, second) = self.scalar_source(b, (Code::Cmp_rm32_imm32, Code::Cmp_r32_rm32));
         self.plain(code, &[Operand::Use(first), second]);
-        self.flag(table::set(compare))
     }
 
     fn scalar_shift(&mut self, op: BinaryOp, a: Value, b: Value) -> VReg {
