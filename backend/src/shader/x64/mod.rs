@@ -26,6 +26,9 @@ use crate::knobs;
 pub use encode::Encoded;
 pub use listing::disassemble;
 
+/// Instructions of IR from which on registers are allocated the fast way.
+const MOST_FOR_ION: usize = 6000;
+
 /// What code is generated for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Target {
@@ -159,7 +162,9 @@ pub struct Generated {
 /// # Errors
 /// When the function is beyond the generator; a sentence for the log. It is then interpreted.
 pub fn generate(function: &Function, uniformity: &Uniformity, target: Target) -> Result<Generated, String> {
-    generate_with(function, uniformity, target, Algorithm::Ion)
+    // The better allocator takes more than linear time when much is spilled.
+    let algorithm = if function.insts.len() > MOST_FOR_ION { Algorithm::Fastalloc } else { Algorithm::Ion };
+    generate_with(function, uniformity, target, algorithm)
 }
 
 /// The machine IR of a function as text, before registers are allocated.
