@@ -10,6 +10,7 @@ mod language;
 mod raster;
 mod samplers;
 mod sync;
+mod transfers;
 
 use crate::Entry;
 
@@ -27,6 +28,7 @@ pub fn all() -> Vec<Entry> {
         framebuffer::cases,
         samplers::cases,
         images::cases,
+        transfers::cases,
     ] {
         add(&mut all);
     }

@@ -163,7 +163,8 @@ impl Call<'_> {
             *slot = self.word(value) as i32;
         }
         let mut position = TexelPosition { coords: [coords[0], 0, 0], layer: 0, level, sample: self.optional(sample) };
-        let dimensions = self.dimensions();
+        // A storage cube's third coordinate is its layer and face, arrayed or not.
+        let dimensions = if self.image.dim == Dim::Cube { 3 } else { self.dimensions() };
         for (index, &coordinate) in coords.iter().enumerate().take(dimensions).skip(1) {
             position.coords[index] = coordinate;
         }
