@@ -1,111 +1,120 @@
 //! Exponentials, logarithms, powers.
 
-use std::f32::consts;
+use std::f32::consts::LOG2_E;
 
 use super::{
-    B, Builder, Type, U, Value, abs, add, clamp, div, fma, fma_constant, less, mul, plus, polynomial, sub, times,
+    B, Builder, Type, U, Value, WHOLE, add, clamp, div, fma, fma_constant, less, mul, plus, polynomial, sub, times,
 };
 
 /// ln 2 as the sum of two floats.
-const LN_2: (f32, f32) = (consts::LN_2, -1.904_654_2e-9);
-/// 1 / ln 2 as the sum of two floats.
-const LOG2_E: (f32, f32) = (consts::LOG2_E, 1.925_963e-8);
+const LN_2: (f32, f32) = (std::f32::consts::LN_2, -1.904_654_2e-9);
+/// 2 / ln 2 as the sum of two floats.
+const TWO_LOG2_E: (f32, f32) = (2.885_39, 3.851_926e-8);
+/// The square root of 1/2, as bits.
+const ROOT_OF_HALF: u32 = 0x3f35_04f3;
 
 /// 2^x over -1/2 to 1/2.
-const EXP2: [f32; 7] = [1.546_144_5e-4, 1.340_042_8e-3, 9.618_057e-3, 5.550_327e-2, 2.402_265e-1, 6.931_472e-1, 1.0];
+const EXP2: [f32; 7] = [1.532_645_8e-4, 1.339_080_7e-3, 9.618_506e-3, 5.550_36e-2, 2.402_264_8e-1, 6.931_472e-1, 1.0];
 /// e^x over -ln(2)/2 to ln(2)/2.
-const EXP: [f32; 7] = [1.394_114_7e-3, 8.375_157e-3, 4.166_635e-2, 1.666_641_5e-1, 0.5, 1.0, 1.0];
-/// (log(1 + x) - x + x^2 / 2) / x^3 over -1/3 to 1/3.
-const LOG_1P: [f32; 9] = [
-    1.133_061_7e-1,
-    -1.242_220_1e-1,
-    1.091_565_5e-1,
-    -1.228_872_2e-1,
-    1.429_186_7e-1,
-    -1.667_331_6e-1,
-    1.999_994_8e-1,
-    -2.499_994_4e-1,
-    3.333_333_3e-1,
+const EXP: [f32; 7] = [1.381_829_8e-3, 8.368_533e-3, 4.166_829_2e-2, 1.666_652_3e-1, 4.999_999_4e-1, 1.0, 1.0];
+/// (log(1 + x) - x) / x^2 over the mantissas from sqrt(1/2) to sqrt(2), less 1.
+const LOG: [f32; 8] = [
+    8.738_752e-2,
+    -1.430_770_6e-1,
+    1.491_635_9e-1,
+    -1.657_031_5e-1,
+    1.996_224e-1,
+    -2.500_177_6e-1,
+    3.333_394_5e-1,
+    -4.999_999e-1,
 ];
+/// (log2(1 + x) - x / ln(2)) / x^2, likewise.
+const LOG2: [f32; 8] = [
+    1.260_704_1e-1,
+    -2.064_266_2e-1,
+    2.152_036_3e-1,
+    -2.390_579_3e-1,
+    2.879_934_3e-1,
+    -3.606_994_2e-1,
+    4.809_072e-1,
+    -7.213_474e-1,
+];
+/// (2 artanh(x) / ln(2) - 2 x / ln(2)) / x^3 in x^2, for mantissas m likewise and x = (m - 1) / (m + 1).
+const LOG2_OF_RATIO: [f32; 3] = [4.309_034_6e-1, 5.767_565e-1, 9.617_982_5e-1];
 
-/// `x * 2^n` for an integer `n` of -252 to 252, in two exact steps but for what leaves the range of floats.
-pub(super) fn scale(b: &mut Builder, x: Value, n: Value) -> Value {
-    let one = b.int(1);
-    let half = b.binary(B::ShrArithmetic, n, one);
-    let rest = b.binary(B::ISub, n, half);
-    [half, rest].into_iter().fold(x, |x, exponent| {
-        let power = power_of_two(b, exponent);
+/// What is added to an exponent for `scale`.
+const BIAS: f32 = 254.0;
+
+/// `x * 2^(n - 254)`, where the low nine bits of a word are `n`, of 2 to 508. Only the second of two factors rounds, if the
+/// first leaves no denormal.
+fn scale(b: &mut Builder, x: Value, word: Value) -> Value {
+    let (below, shift, exponents) = (b.int(22), b.int(23), b.int(0x7f80_0000));
+    let half = b.binary(B::Shl, word, below);
+    let half = b.binary(B::And, half, exponents);
+    let all = b.binary(B::Shl, word, shift);
+    let rest = b.binary(B::ISub, all, half);
+    [half, rest].into_iter().fold(x, |x, power| {
+        let power = b.cast(power, Type::F32);
         mul(b, x, power)
     })
 }
 
-/// `2^n` for an integer `n` of -126 to 127.
-fn power_of_two(b: &mut Builder, n: Value) -> Value {
-    let (bias, shift) = (b.int(127), b.int(23));
-    let biased = b.binary(B::IAdd, n, bias);
-    let bits = b.binary(B::Shl, biased, shift);
-    b.cast(bits, Type::F32)
-}
-
-/// `2^(high + low)` for a small `low`.
-fn exp2_of_sum(b: &mut Builder, high: Value, low: Value) -> Value {
-    let high = clamp(b, high, -200.0, 200.0);
-    let whole = b.unary(U::RoundEven, high);
-    let fraction = sub(b, high, whole);
-    let fraction = add(b, fraction, low);
-    let power = polynomial(b, fraction, &EXP2);
-    let exponent = b.unary(U::FToS, whole);
-    scale(b, power, exponent)
-}
-
 /// 2 to the power of `x`.
 pub fn exp2(b: &mut Builder, x: Value) -> Value {
-    let zero = b.float(0.0);
-    exp2_of_sum(b, x, zero)
+    let x = clamp(b, x, -151.0, 129.0);
+    let sum = plus(b, x, WHOLE + BIAS);
+    let whole = plus(b, sum, -(WHOLE + BIAS));
+    let fraction = sub(b, x, whole);
+    let power = polynomial(b, fraction, &EXP2);
+    let word = b.cast(sum, Type::I32);
+    scale(b, power, word)
 }
 
 /// e to the power of `x`.
 pub fn exp(b: &mut Builder, x: Value) -> Value {
-    let x = clamp(b, x, -138.0, 138.0);
-    let scaled = times(b, x, LOG2_E.0);
-    let whole = b.unary(U::RoundEven, scaled);
-    let reduced = fma_constant(b, whole, -LN_2.0, x);
-    let reduced = fma_constant(b, whole, -LN_2.1, reduced);
-    let power = polynomial(b, reduced, &EXP);
-    let exponent = b.unary(U::FToS, whole);
-    scale(b, power, exponent)
+    scaled_exp(b, x, 0.0)
 }
 
-/// What a positive number's logarithm is made of: its exponent, the rest of its mantissa over 1, and that rest's natural
-/// logarithm as a sum of the rest and a correction.
-struct Logarithm {
-    exponent: Value,
+/// `e^x * 2^lift`, for a whole `lift` of -1 to 1.
+pub(super) fn scaled_exp(b: &mut Builder, x: Value, lift: f32) -> Value {
+    let x = clamp(b, x, -105.0, 90.0);
+    let bias = b.float(WHOLE + BIAS + lift);
+    let sum = fma_constant(b, x, LOG2_E, bias);
+    let whole = sub(b, sum, bias);
+    let rest = fma_constant(b, whole, -LN_2.0, x);
+    let rest = fma_constant(b, whole, -LN_2.1, rest);
+    let power = polynomial(b, rest, &EXP);
+    let word = b.cast(sum, Type::I32);
+    scale(b, power, word)
+}
+
+/// A positive number as `(1 + rest) * 2^exponent`, with the mantissa between the square roots of 1/2 and 2.
+#[derive(Clone, Copy)]
+struct Parts {
     rest: Value,
-    correction: Value,
+    exponent: Value,
 }
 
-fn logarithm(b: &mut Builder, x: Value) -> Logarithm {
+/// The parts of a number that is no denormal.
+fn parts_of_normal(b: &mut Builder, x: Value) -> Parts {
+    let (bits, root, shift) = (b.cast(x, Type::I32), b.int(ROOT_OF_HALF), b.int(23));
+    let above = b.binary(B::ISub, bits, root);
+    let exponent = b.binary(B::ShrArithmetic, above, shift);
+    let mask = b.int(0x007f_ffff);
+    let mantissa = b.binary(B::And, above, mask);
+    let mantissa = b.binary(B::IAdd, mantissa, root);
+    let mantissa = b.cast(mantissa, Type::F32);
+    Parts { rest: plus(b, mantissa, -1.0), exponent: b.unary(U::SToF, exponent) }
+}
+
+fn parts(b: &mut Builder, x: Value) -> Parts {
     let denormal = less(b, x, f32::MIN_POSITIVE);
     let raised = times(b, x, 8_388_608.0);
     let x = b.select(denormal, raised, x);
     let (lift, zero) = (b.float(-23.0), b.float(0.0));
     let lift = b.select(denormal, lift, zero);
-    // The mantissa lies between 2/3 and 4/3.
-    let (bits, offset, shift) = (b.cast(x, Type::I32), b.int(0x3f2a_aaab), b.int(23));
-    let above = b.binary(B::ISub, bits, offset);
-    let exponent = b.binary(B::ShrArithmetic, above, shift);
-    let back = b.binary(B::Shl, exponent, shift);
-    let mantissa = b.binary(B::ISub, bits, back);
-    let mantissa = b.cast(mantissa, Type::F32);
-    let rest = plus(b, mantissa, -1.0);
-    let exponent = b.unary(U::SToF, exponent);
-    let exponent = add(b, exponent, lift);
-    let series = polynomial(b, rest, &LOG_1P);
-    let square = mul(b, rest, rest);
-    let cubic = mul(b, series, rest);
-    let inner = plus(b, cubic, -0.5);
-    let correction = mul(b, inner, square);
-    Logarithm { exponent, rest, correction }
+    let Parts { rest, exponent } = parts_of_normal(b, x);
+    Parts { rest, exponent: add(b, exponent, lift) }
 }
 
 /// The value of a logarithm where `x` is no positive number.
@@ -121,55 +130,108 @@ fn with_special(b: &mut Builder, x: Value, value: Value) -> Value {
     b.select(negative, nan, value)
 }
 
-/// Logarithm to base 2, as a sum of a number and what its rounding lost.
-fn log2_parts(b: &mut Builder, x: Value) -> (Value, Value) {
-    let Logarithm { exponent, rest, correction } = logarithm(b, x);
-    let factor = b.float(LOG2_E.0);
-    let high = mul(b, rest, factor);
-    let lost = {
-        let negated = b.unary(U::FNeg, high);
-        fma(b, rest, factor, negated)
-    };
-    let low = fma_constant(b, rest, LOG2_E.1, lost);
-    let low = fma(b, correction, factor, low);
-    let sum = add(b, exponent, high);
-    let carried = sub(b, sum, exponent);
-    let rounding = sub(b, high, carried);
-    let low = add(b, low, rounding);
-    (sum, low)
-}
-
 /// Logarithm to base 2.
 pub fn log2(b: &mut Builder, x: Value) -> Value {
-    let (high, low) = log2_parts(b, x);
-    let value = add(b, high, low);
+    let Parts { rest, exponent } = parts(b, x);
+    let square = mul(b, rest, rest);
+    let series = polynomial(b, rest, &LOG2);
+    let curve = mul(b, square, series);
+    let value = fma_constant(b, rest, LOG2_E, curve);
+    let value = add(b, exponent, value);
     with_special(b, x, value)
+}
+
+/// Natural logarithm of what the parts are of, and a small correction.
+fn log_of_parts(b: &mut Builder, Parts { rest, exponent }: Parts, correction: Value) -> Value {
+    let square = mul(b, rest, rest);
+    let series = polynomial(b, rest, &LOG);
+    let curve = fma(b, square, series, correction);
+    let low = fma_constant(b, exponent, LN_2.1, curve);
+    let low = add(b, rest, low);
+    fma_constant(b, exponent, LN_2.0, low)
 }
 
 /// Natural logarithm.
 pub fn log(b: &mut Builder, x: Value) -> Value {
-    let Logarithm { exponent, rest, correction } = logarithm(b, x);
-    let low = fma_constant(b, exponent, LN_2.1, correction);
-    let low = add(b, rest, low);
-    let value = fma_constant(b, exponent, LN_2.0, low);
+    let (parts, zero) = (parts(b, x), b.float(0.0));
+    let value = log_of_parts(b, parts, zero);
     with_special(b, x, value)
 }
 
-/// `x` to the power of `y`: `exp2(y * log2(x))`, with the product in two parts. A negative base is NaN, a power of 0 is 1.
+/// Natural logarithm of `1 + x`, for a finite `x` from 0 on.
+pub(super) fn log_1p(b: &mut Builder, x: Value) -> Value {
+    let sum = plus(b, x, 1.0);
+    // What the sum lost, relative to it.
+    let kept = plus(b, sum, -1.0);
+    let lost = sub(b, x, kept);
+    let correction = div(b, lost, sum);
+    let parts = parts_of_normal(b, sum);
+    log_of_parts(b, parts, correction)
+}
+
+/// Logarithm to base 2 as the sum of a float and a small one, to 2^-30. Of 0 and infinity it is a finite number of great
+/// size, so that a product with 0 is 0.
+fn log2_in_two(b: &mut Builder, x: Value) -> (Value, Value) {
+    let Parts { rest, exponent } = parts(b, x);
+    // (m - 1) / (m + 1) in two parts: a quotient, and what it leaves.
+    let over = plus(b, rest, 2.0);
+    let kept = plus(b, over, -2.0);
+    let lost = sub(b, rest, kept);
+    let one = b.float(1.0);
+    let inverse = div(b, one, over);
+    let ratio = mul(b, rest, inverse);
+    let negated = b.unary(U::FNeg, ratio);
+    let left = fma(b, negated, over, rest);
+    let left = fma(b, negated, lost, left);
+    let left = mul(b, left, inverse);
+
+    let square = mul(b, ratio, ratio);
+    let series = polynomial(b, square, &LOG2_OF_RATIO);
+    let cube = mul(b, ratio, square);
+    let low = mul(b, cube, series);
+    let low = fma_constant(b, ratio, TWO_LOG2_E.1, low);
+    let low = fma_constant(b, left, TWO_LOG2_E.0, low);
+    let fraction = fma_constant(b, ratio, TWO_LOG2_E.0, low);
+    let kept = fma_constant(b, negated, TWO_LOG2_E.0, fraction);
+    let low = sub(b, low, kept);
+
+    let high = add(b, exponent, fraction);
+    let kept = sub(b, high, exponent);
+    let lost = sub(b, fraction, kept);
+    let low = add(b, low, lost);
+    (with_finite_special(b, x, high), low)
+}
+
+/// Like `with_special`, with finite numbers for infinities.
+fn with_finite_special(b: &mut Builder, x: Value, value: Value) -> Value {
+    let (zero, infinity, nan) = (b.float(0.0), b.float(f32::INFINITY), b.float(f32::NAN));
+    let (least, most) = (b.float(-f32::MAX), b.float(f32::MAX));
+    let finite = b.binary(B::FLt, x, infinity);
+    let large = b.binary(B::FMin, x, most);
+    let value = b.select(finite, value, large);
+    let nothing = b.binary(B::FEq, x, zero);
+    let value = b.select(nothing, least, value);
+    let negative = b.binary(B::FLt, x, zero);
+    b.select(negative, nan, value)
+}
+
+/// `x` to the power of `y`: `2^(y * log2(x))`, with the logarithm in two parts. A negative base is NaN; the power of 0 is 1.
 pub fn pow(b: &mut Builder, x: Value, y: Value) -> Value {
-    let (high, low) = log2_parts(b, x);
-    let high = with_special(b, x, high);
+    let (high, low) = log2_in_two(b, x);
+    // An infinite exponent would leave no number.
+    let y = clamp(b, y, -f32::MAX, f32::MAX);
     let product = mul(b, y, high);
-    let negated = b.unary(U::FNeg, product);
-    let lost = fma(b, y, high, negated);
-    let rest = fma(b, y, low, lost);
-    // Where the result overflows or vanishes the rest may be no number.
-    let (size, zero, one) = (abs(b, product), b.float(0.0), b.float(1.0));
-    let moderate = less(b, size, 300.0);
-    let rest = b.select(moderate, rest, zero);
-    let power = exp2_of_sum(b, product, rest);
-    let nothing = b.binary(B::FEq, y, zero);
-    b.select(nothing, one, power)
+    let product = clamp(b, product, -160.0, 160.0);
+    let sum = plus(b, product, WHOLE + BIAS);
+    let whole = plus(b, sum, -(WHOLE + BIAS));
+    let negated = b.unary(U::FNeg, whole);
+    let fraction = fma(b, y, high, negated);
+    let fraction = fma(b, y, low, fraction);
+    // Where the product was clamped: the result is 0 or infinite for any fraction.
+    let fraction = clamp(b, fraction, -1.0, 1.0);
+    let power = polynomial(b, fraction, &EXP2);
+    let word = b.cast(sum, Type::I32);
+    scale(b, power, word)
 }
 
 /// `1 / sqrt(x)`.

@@ -1,9 +1,10 @@
 //! Routines written as IR: what programs call and no machine has an instruction for.
 //!
 //! They consist of the IR's primitive operations, each rounded on its own, with explicit fused multiply-adds, so that the
-//! interpreter and all code generators compute the same bits. Polynomials are near-minimax fits (Chebyshev expansions in 50
-//! digits) over the reduced ranges that the comments name. Precision: Vulkan specification, "Precision and Operation of
-//! SPIR-V Instructions"; the tests measure it.
+//! interpreter and all code generators compute the same bits. Polynomials are minimax fits of the relative error over the
+//! reduced ranges that the comments name, refitted after each coefficient was rounded, from the lowest on. Conversions to
+//! integers are dear, so whole numbers are taken from the low bits of sums with [`WHOLE`]. Precision: Vulkan
+//! specification, "Precision and Operation of SPIR-V Instructions"; the tests measure it.
 
 mod exponential;
 mod hyperbolic;
@@ -28,6 +29,9 @@ use super::passes;
 
 /// The sign bit of a float.
 const SIGN: u32 = 0x8000_0000;
+
+/// 1.5 * 2^23. Floats of its size are whole, so a sum with it is rounded to a whole number, which its low bits hold.
+const WHOLE: f32 = 12_582_912.0;
 
 fn add(b: &mut Builder, x: Value, y: Value) -> Value {
     b.binary(B::FAdd, x, y)
@@ -75,6 +79,14 @@ fn polynomial(b: &mut Builder, x: Value, coefficients: &[f32]) -> Value {
         sum = fma(b, sum, x, coefficient);
     }
     sum
+}
+
+/// `x + x^3 * series(x^2)`.
+fn odd(b: &mut Builder, x: Value, series: &[f32]) -> Value {
+    let square = mul(b, x, x);
+    let value = polynomial(b, square, series);
+    let cubic = mul(b, square, x);
+    fma(b, value, cubic, x)
 }
 
 fn abs(b: &mut Builder, x: Value) -> Value {

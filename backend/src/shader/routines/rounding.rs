@@ -95,14 +95,24 @@ pub fn frexp(b: &mut Builder, x: Value) -> (Value, Value) {
 
 /// `x * 2^exponent`.
 pub fn ldexp(b: &mut Builder, x: Value, exponent: Value) -> Value {
-    let (low, high) = (b.int(-278i32 as u32), b.int(278));
-    let exponent = b.binary(B::SMax, exponent, low);
-    let exponent = b.binary(B::SMin, exponent, high);
-    // A third factor covers what leads from the smallest denormal to infinity.
-    let (least, most) = (b.int(-252i32 as u32), b.int(252));
-    let inner = b.binary(B::SMax, exponent, least);
-    let inner = b.binary(B::SMin, inner, most);
-    let outer = b.binary(B::ISub, exponent, inner);
-    let scaled = super::exponential::scale(b, x, inner);
-    super::exponential::scale(b, scaled, outer)
+    let exponent = limit(b, exponent, -278, 278);
+    // The last factor alone rounds: before it a denormal comes up only where the result is 0.
+    let last = limit(b, exponent, -126, 127);
+    let others = b.binary(B::ISub, exponent, last);
+    let second = limit(b, others, -126, 127);
+    let first = b.binary(B::ISub, others, second);
+    [first, second, last].into_iter().fold(x, |x, exponent| {
+        let (bias, shift) = (b.int(127), b.int(23));
+        let biased = b.binary(B::IAdd, exponent, bias);
+        let bits = b.binary(B::Shl, biased, shift);
+        let power = b.cast(bits, Type::F32);
+        mul(b, x, power)
+    })
+}
+
+/// An integer between two limits.
+fn limit(b: &mut Builder, x: Value, low: i32, high: i32) -> Value {
+    let (low, high) = (b.int(low as u32), b.int(high as u32));
+    let x = b.binary(B::SMax, x, low);
+    b.binary(B::SMin, x, high)
 }

@@ -1,1 +1,4 @@
+//! What the routines compute.
 
+mod exact;
+mod host;

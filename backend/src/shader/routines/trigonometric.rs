@@ -1,83 +1,96 @@
 //! Sine and its kin.
 
-use std::f32::consts::{FRAC_PI_2, PI};
+use std::f32::consts::{FRAC_1_PI, FRAC_2_PI, FRAC_PI_2, PI};
 
 use super::{
-    B, Builder, Type, U, Value, abs, add, clamp, div, flip_sign, fma, fma_constant, greater, mul, polynomial, sign_bit,
-    sub, times,
+    B, Builder, Type, U, Value, WHOLE, abs, add, clamp, div, flip_sign, fma, fma_constant, greater, mul, odd, plus,
+    polynomial, sign_bit, sub, times,
 };
 
-/// pi / 2 as the sum of three floats.
-const HALF_PI: [f32; 3] = [1.570_796_4, -4.371_139e-8, -1.715_124_5e-15];
+/// pi and pi / 2 as sums of three floats that are all positive, so that nothing is left of -0 but -0.
+const PI_PARTS: [f32; 3] = [3.141_592_5, 1.509_957_9e-7, 1.078_060_5e-14];
+const HALF_PI_PARTS: [f32; 3] = [PI_PARTS[0] / 2.0, PI_PARTS[1] / 2.0, PI_PARTS[2] / 2.0];
 
+/// (sin(x) - x) / x^3 in x^2, to 1.6.
+const SIN_OF_HALF_TURN: [f32; 4] = [2.599_501_8e-6, -1.980_684_9e-4, 8.333_03e-3, -1.666_665_8e-1];
 /// (sin(x) - x) / x^3 in x^2, to pi / 4.
-const SIN: [f32; 4] = [2.724_687e-6, -1.984_006_3e-4, 8.333_332e-3, -1.666_666_7e-1];
-/// (cos(x) - 1 + x^2 / 2) / x^4 in x^2, to pi / 4.
-const COS: [f32; 4] = [-2.729_840_8e-7, 2.480_058_1e-5, -1.388_888_8e-3, 4.166_666_7e-2];
+const SIN: [f32; 3] = [-1.951_828_7e-4, 8.332_189e-3, -1.666_665_5e-1];
+/// cos(x) in x^2, to pi / 4.
+const COS: [f32; 5] = [2.443_232_7e-5, -1.388_731e-3, 4.166_664_6e-2, -0.5, 1.0];
 /// (asin(x) - x) / x^3 in x^2, to 1 / 2.
-const ASIN: [f32; 6] = [3.369_084_7e-2, 1.714_923_8e-2, 3.110_066_3e-2, 4.459_940_2e-2, 7.500_094e-2, 1.666_666_6e-1];
+const ASIN: [f32; 5] = [4.215_830_6e-2, 2.418_477_8e-2, 4.546_915e-2, 7.495_309_4e-2, 1.666_675_2e-1];
 /// (atan(x) - x) / x^3 in x^2, to 1.
-const ATAN: [f32; 10] = [
-    1.488_691_9e-3,
-    -9.144_63e-3,
-    2.630_500_1e-2,
-    -4.896_051_4e-2,
-    7.031_914_3e-2,
-    -8.931_827e-2,
-    1.108_826_2e-1,
-    -1.428_400_4e-1,
-    1.999_995e-1,
-    -3.333_333_3e-1,
+const ATAN: [f32; 8] = [
+    2.919_722_8e-3,
+    -1.636_413_3e-2,
+    4.320_585_7e-2,
+    -7.551_724e-2,
+    1.066_578_55e-1,
+    -1.421_100_3e-1,
+    1.999_376_7e-1,
+    -3.333_315_3e-1,
 ];
 
-/// Sine and cosine of what is left of an angle when quarter turns are taken off, and how many there were.
-fn reduce(b: &mut Builder, x: Value) -> (Value, Value, Value) {
-    let scaled = times(b, x, 1.0 / FRAC_PI_2);
-    let quarters = b.unary(U::RoundEven, scaled);
-    let rest = HALF_PI.iter().fold(x, |rest, &part| fma_constant(b, quarters, -part, rest));
-    // Of angles so large that nothing is left of their fraction the results are at least a sine and a cosine.
-    let rest = clamp(b, rest, -0.785_5, 0.785_5);
-    let square = mul(b, rest, rest);
-    let sine = polynomial(b, square, &SIN);
-    let cubic = mul(b, square, rest);
-    let sine = fma(b, sine, cubic, rest);
-    let cosine = polynomial(b, square, &COS);
-    let fourth = mul(b, square, square);
-    let one = b.float(1.0);
-    let parabola = fma_constant(b, square, -0.5, one);
-    let cosine = fma(b, cosine, fourth, parabola);
-    (sine, cosine, b.unary(U::FToS, quarters))
+/// `x - count * pi`, or with pi / 2, by its parts.
+fn reduce(b: &mut Builder, x: Value, count: Value, parts: &[f32; 3]) -> Value {
+    parts.iter().fold(x, |rest, &part| fma_constant(b, count, -part, rest))
 }
 
-/// The sine of an angle `turn` quarters further on.
-fn sine_of(b: &mut Builder, (sine, cosine, quarters): (Value, Value, Value), turn: u32) -> Value {
-    let (turn, one, two, shift) = (b.int(turn), b.int(1), b.int(2), b.int(30));
-    let quarter = b.binary(B::IAdd, quarters, turn);
-    let odd = b.binary(B::And, quarter, one);
-    let odd = b.cast(odd, Type::Bool);
-    let value = b.select(odd, cosine, sine);
-    let half = b.binary(B::And, quarter, two);
-    let flip = b.binary(B::Shl, half, shift);
-    flip_sign(b, value, flip)
+/// `x * (1 + x^2 * series(x^2))`, which keeps the sign of 0.
+fn odd_ratio(b: &mut Builder, x: Value, series: &[f32]) -> Value {
+    let square = mul(b, x, x);
+    let (series, one) = (polynomial(b, square, series), b.float(1.0));
+    let ratio = fma(b, series, square, one);
+    mul(b, x, ratio)
+}
+
+/// Sine of an angle to 1.6, negated when the lowest bit of `count` is set. What is left of a very large angle may be any
+/// number, of which at least a sine is made.
+fn sine_of_rest(b: &mut Builder, rest: Value, count: Value) -> Value {
+    let sine = odd_ratio(b, rest, &SIN_OF_HALF_TURN);
+    let (bits, shift) = (b.cast(count, Type::I32), b.int(31));
+    let sign = b.binary(B::Shl, bits, shift);
+    let sine = flip_sign(b, sine, sign);
+    clamp(b, sine, -1.0, 1.0)
 }
 
 /// Sine of radians.
 pub fn sin(b: &mut Builder, x: Value) -> Value {
-    let reduced = reduce(b, x);
-    sine_of(b, reduced, 0)
+    let bias = b.float(WHOLE);
+    let sum = fma_constant(b, x, FRAC_1_PI, bias);
+    let turns = sub(b, sum, bias);
+    let rest = reduce(b, x, turns, &PI_PARTS);
+    sine_of_rest(b, rest, sum)
 }
 
-/// Cosine of radians.
+/// Cosine of radians: the sine of the distance from the nearest odd multiple of pi / 2.
 pub fn cos(b: &mut Builder, x: Value) -> Value {
-    let reduced = reduce(b, x);
-    sine_of(b, reduced, 1)
+    let (size, half) = (abs(b, x), b.float(-0.5));
+    let turns = fma_constant(b, size, FRAC_1_PI, half);
+    // One more, because a cosine falls where its first sine passes 0.
+    let sum = plus(b, turns, WHOLE + 1.0);
+    let turns = plus(b, sum, -(WHOLE + 1.0));
+    let turns = plus(b, turns, 0.5);
+    let rest = reduce(b, size, turns, &PI_PARTS);
+    sine_of_rest(b, rest, sum)
 }
 
 /// Tangent of radians.
 pub fn tan(b: &mut Builder, x: Value) -> Value {
-    let reduced = reduce(b, x);
-    let (sine, cosine) = (sine_of(b, reduced, 0), sine_of(b, reduced, 1));
-    div(b, sine, cosine)
+    let (bias, one) = (b.float(WHOLE), b.int(1));
+    let sum = fma_constant(b, x, FRAC_2_PI, bias);
+    let quarters = sub(b, sum, bias);
+    let rest = reduce(b, x, quarters, &HALF_PI_PARTS);
+    let rest = clamp(b, rest, -0.8, 0.8);
+    let sine = odd_ratio(b, rest, &SIN);
+    let square = mul(b, rest, rest);
+    let cosine = polynomial(b, square, &COS);
+    let bits = b.cast(sum, Type::I32);
+    let odd = b.binary(B::And, bits, one);
+    let odd = b.cast(odd, Type::Bool);
+    let negated = b.unary(U::FNeg, cosine);
+    let (over, under) = (b.select(odd, negated, sine), b.select(odd, sine, cosine));
+    div(b, over, under)
 }
 
 /// Whether the size of a sine is over 1/2, and the arc sine of it, or of the half angle's sine then.
@@ -121,10 +134,7 @@ pub fn acos(b: &mut Builder, x: Value) -> Value {
 
 /// Arc tangent of a number of 0 to 1.
 fn atan_of_fraction(b: &mut Builder, x: Value) -> Value {
-    let square = mul(b, x, x);
-    let series = polynomial(b, square, &ATAN);
-    let cubic = mul(b, square, x);
-    fma(b, series, cubic, x)
+    odd(b, x, &ATAN)
 }
 
 /// Arc tangent.
