@@ -16,12 +16,13 @@ pub type Lanes = [u32; WAVE];
 /// One bit per lane.
 pub type Mask = u16;
 
-/// Runs `$body` with `$chosen` a constant for the listed operations, so that each gets a loop of its own.
+/// Runs `$body` with `$chosen` a constant for the listed operations, so that each gets a loop of its own: a constant item,
+/// which the compiler sees inside closures before it decides on inlining. `$rest` is for the others.
 macro_rules! per_operation {
-    ($op:expr, $enum:ident [$($common:ident),+], |$chosen:ident| $body:expr) => {
+    ($op:expr, $enum:ident [$($common:ident),+], $chosen:ident => $body:expr, $other:ident => $rest:expr) => {
         match $op {
-            $($enum::$common => { let $chosen = $enum::$common; $body })+
-            $chosen => $body,
+            $($enum::$common => { const $chosen: $enum = $enum::$common; $body })+
+            $other => $rest,
         }
     };
 }
@@ -43,7 +44,8 @@ fn unary_lanes(op: UnaryOp, a: &Lanes) -> Lanes {
             Copy, AsFloat, AsBool, LogicalNot, INeg, BitNot, SAbs, FNeg, FAbs, Floor, Ceil, Trunc, RoundEven, Sqrt, FToS,
             FToU, SToF, UToF, IsNan, BitCount
         ],
-        |chosen| each(|lane| chosen.apply(a[lane]))
+        CHOSEN => each(|lane| CHOSEN.apply(a[lane])),
+        other => each(|lane| other.apply(a[lane]))
     )
 }
 
@@ -55,7 +57,8 @@ fn binary_lanes(op: BinaryOp, a: &Lanes, b: &Lanes) -> Lanes {
             IAdd, ISub, IMul, And, Or, Xor, Shl, ShrLogical, ShrArithmetic, SMin, SMax, UMin, UMax, IEq, INe, SLt, SLe, ULt,
             ULe, LogicalAnd, LogicalOr, LogicalEq, LogicalNe, FAdd, FSub, FMul, FDiv, FMin, FMax, FEq, FNe, FLt, FLe
         ],
-        |chosen| each(|lane| chosen.apply(a[lane], b[lane]))
+        CHOSEN => each(|lane| CHOSEN.apply(a[lane], b[lane])),
+        other => each(|lane| other.apply(a[lane], b[lane]))
     )
 }
 

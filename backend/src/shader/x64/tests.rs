@@ -2,6 +2,7 @@
 //! locals, memory and jumps, on every target that the machine has; and what was encoded, decoded again.
 
 mod random;
+mod routines;
 
 use std::time::Duration;
 
