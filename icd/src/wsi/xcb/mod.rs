@@ -1,0 +1,188 @@
+//! Windows of X servers, on the application's own xcb connection; libxcb is loaded when a surface is made, so that the
+//! driver itself needs no X library. Frames go through shared memory where the server takes it, else with PutImage, in strips
+//! that fit the server's longest request.
+
+mod shm;
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use ash::vk;
+use parking_lot::Mutex;
+use vitric_api::swapchain::PresentTarget;
+use vitric_api::{Error, Result};
+use x11rb::connection::{Connection, RequestConnection};
+use x11rb::protocol::xproto::{ConnectionExt, CreateGCAux, Gcontext, ImageFormat, ImageOrder, Setup, VisualClass};
+use x11rb::xcb_ffi::XCBConnection;
+
+use self::shm::{Place, Segment};
+use super::insert;
+use crate::raw;
+
+/// An xcb window.
+struct Window {
+    connection: XCBConnection,
+    window: u32,
+    drawing: Mutex<Drawing>,
+    depth: u8,
+}
+
+/// What is made when the first frame is shown.
+#[derive(Default)]
+struct Drawing {
+    context: Option<Gcontext>,
+    segment: Option<Segment>,
+    /// The server does not share memory.
+    only_requests: bool,
+}
+
+impl Window {
+    fn new(connection: *mut c_void, window: u32) -> Result<Self> {
+        // SAFETY: the application's connection outlives its surface, as `VK_KHR_xcb_surface` demands, and is not closed here
+        // (`should_drop` is false).
+        let connection = unsafe { XCBConnection::from_raw_xcb_connection(connection, false) };
+        let connection = connection.map_err(|_| Error::InitializationFailed)?;
+        let geometry = connection.get_geometry(window).ok().and_then(|cookie| cookie.reply().ok());
+        let geometry = geometry.ok_or(Error::SurfaceLost)?;
+        Ok(Self { connection, window, drawing: Mutex::default(), depth: geometry.depth })
+    }
+
+    fn size(&self) -> Result<vk::Extent2D> {
+        let geometry = self.connection.get_geometry(self.window).ok().and_then(|cookie| cookie.reply().ok());
+        let geometry = geometry.ok_or(Error::SurfaceLost)?;
+        Ok(vk::Extent2D { width: u32::from(geometry.width), height: u32::from(geometry.height) })
+    }
+
+    fn graphics_context(&self, drawing: &mut Drawing) -> Result<Gcontext> {
+        if let Some(context) = drawing.context {
+            return Ok(context);
+        }
+        let made = self.connection.generate_id().map_err(|_| Error::SurfaceLost)?;
+        let request = self.connection.create_gc(made, self.window, &CreateGCAux::new().graphics_exposures(0));
+        request.map_err(|_| Error::SurfaceLost)?.check().map_err(|_| Error::SurfaceLost)?;
+        drawing.context = Some(made);
+        Ok(made)
+    }
+
+    /// Shared memory for a frame, where the server takes it.
+    fn segment<'a>(&self, drawing: &'a mut Drawing, bytes: usize) -> Option<&'a mut Segment> {
+        if drawing.segment.as_ref().is_none_or(|segment| segment.len() < bytes) && !drawing.only_requests {
+            if let Some(small) = drawing.segment.take() {
+                small.release(&self.connection);
+            }
+            drawing.segment = Segment::new(&self.connection, bytes);
+            drawing.only_requests = drawing.segment.is_none();
+        }
+        drawing.segment.as_mut()
+    }
+
+    fn put_in_requests(&self, place: &Place, pixels: &[u8]) -> Result<()> {
+        let row = usize::from(place.size.0) * 4;
+        // The request's own header takes 24 bytes.
+        let rows = ((self.connection.maximum_request_bytes().saturating_sub(64)) / row.max(1)).max(1);
+        for (strip, data) in pixels.chunks(rows * row.max(1)).enumerate() {
+            let height = (data.len() / row.max(1)) as u16;
+            let y = (strip * rows) as i16;
+            let (format, width) = (ImageFormat::Z_PIXMAP, place.size.0);
+            let sent = self.connection.put_image(
+                format,
+                place.window,
+                place.context,
+                width,
+                height,
+                0,
+                y,
+                0,
+                place.depth,
+                data,
+            );
+            // An error that comes later must not surprise the application among its own events.
+            sent.map_err(|_| Error::SurfaceLost)?.ignore_error();
+        }
+        Ok(())
+    }
+}
+
+impl PresentTarget for Window {
+    fn extent(&self) -> Result<Option<vk::Extent2D>> {
+        self.size().map(Some)
+    }
+
+    fn present(&self, extent: vk::Extent2D, pixels: &[u8]) -> Result<()> {
+        if self.size()? != extent {
+            return Err(Error::OutOfDate);
+        }
+        let mut drawing = self.drawing.lock();
+        let context = self.graphics_context(&mut drawing)?;
+        let size = (extent.width as u16, extent.height as u16);
+        let place = Place { window: self.window, context, depth: self.depth, size };
+        match self.segment(&mut drawing, pixels.len()) {
+            Some(segment) => segment.put(&self.connection, &place, pixels)?,
+            None => self.put_in_requests(&place, pixels)?,
+        }
+        // A round trip: frames do not pile up in the connection, memory is not written before it was read, and a lost
+        // server is noticed.
+        self.size().map(drop)
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        let drawing = self.drawing.get_mut();
+        if let Some(segment) = drawing.segment.take() {
+            segment.release(&self.connection);
+        }
+        if let Some(context) = drawing.context.take()
+            && let Ok(cookie) = self.connection.free_gc(context)
+        {
+            cookie.ignore_error();
+        }
+        // A server that is gone needs nothing back.
+        let _ = self.connection.flush();
+    }
+}
+
+pub extern "system" fn create_xcb(
+    instance: vk::Instance,
+    info: *const vk::XcbSurfaceCreateInfoKHR<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::SurfaceKHR,
+) -> vk::Result {
+    raw::create(out, || {
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        insert(instance, Arc::new(Window::new(info.connection.cast(), info.window)?))
+    })
+}
+
+pub extern "system" fn xcb_support(
+    _: vk::PhysicalDevice,
+    _family: u32,
+    connection: *mut vk::xcb_connection_t,
+    visual: vk::xcb_visualid_t,
+) -> vk::Bool32 {
+    let mut supported = false;
+    raw::guard_void(|| {
+        // SAFETY: the application passes a live connection, as `vkGetPhysicalDeviceXcbPresentationSupportKHR` demands; it is
+        // not closed here.
+        let connection = unsafe { XCBConnection::from_raw_xcb_connection(connection.cast(), false) };
+        supported = connection.is_ok_and(|connection| can_show(connection.setup(), visual));
+    });
+    vk::Bool32::from(supported)
+}
+
+/// Whether windows of a visual take frames: 24 or 32 bits of depth in true colour, red above green above blue, 32 bits a
+/// pixel, the least significant byte first.
+fn can_show(setup: &Setup, visual: u32) -> bool {
+    let little = setup.image_byte_order == ImageOrder::LSB_FIRST;
+    let whole_words =
+        |depth: u8| setup.pixmap_formats.iter().any(|format| format.depth == depth && format.bits_per_pixel == 32);
+    let depths = setup.roots.iter().flat_map(|screen| &screen.allowed_depths);
+    little
+        && depths.filter(|depth| matches!(depth.depth, 24 | 32) && whole_words(depth.depth)).any(|depth| {
+            depth.visuals.iter().any(|of| {
+                of.visual_id == visual
+                    && of.class == VisualClass::TRUE_COLOR
+                    && (of.red_mask, of.green_mask, of.blue_mask) == (0xff_0000, 0xff00, 0xff)
+            })
+        })
+}

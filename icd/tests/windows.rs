@@ -1,0 +1,293 @@
+//! Windows that go away: a resized one, a destroyed one, a killed X server; and frames with and without shared memory.
+//!
+//! The test is its own application: it makes windows on its own connection and presents cleared images. Needs Xvfb
+//! (Debian package xvfb); without it the tests fail.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use ash::vk;
+use x11rb::connection::Connection;
+use x11rb::protocol::xproto::{ConfigureWindowAux, ConnectionExt, CreateWindowAux, ImageFormat, WindowClass};
+use x11rb::xcb_ffi::XCBConnection;
+
+/// An X server of our own, ended with the test.
+struct Server {
+    child: Child,
+    display: String,
+}
+
+impl Server {
+    fn start(args: &[&str]) -> Self {
+        let mut child = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"])
+            .args(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("Xvfb starts");
+        let mut number = String::new();
+        let output = child.stdout.as_mut().expect("Xvfb's output is piped");
+        BufReader::new(output).read_line(&mut number).expect("Xvfb says its display's number");
+        Self { child, display: format!(":{}", number.trim()) }
+    }
+
+    fn kill(&mut self) {
+        self.child.kill().expect("the server can be killed");
+        self.child.wait().expect("the server ends");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A program with a window.
+struct Application {
+    connection: XCBConnection,
+    window: u32,
+    visual: u32,
+    instance: ash::Instance,
+    physical: vk::PhysicalDevice,
+    device: ash::Device,
+    queue: vk::Queue,
+    surface: vk::SurfaceKHR,
+    surfaces: ash::khr::surface::Instance,
+    windows: ash::khr::xcb_surface::Instance,
+    swapchains: ash::khr::swapchain::Device,
+}
+
+const SIZE: (u16, u16) = (96, 64);
+
+impl Application {
+    fn start(server: &Server) -> Self {
+        let display = std::ffi::CString::new(server.display.clone()).unwrap();
+        let (connection, screen) = XCBConnection::connect(Some(&display)).expect("the X server can be reached");
+        let root = &connection.setup().roots[screen];
+        let (window, visual) = (connection.generate_id().unwrap(), root.root_visual);
+        let class = WindowClass::INPUT_OUTPUT;
+        let aux = CreateWindowAux::new();
+        let made = connection.create_window(0, window, root.root, 0, 0, SIZE.0, SIZE.1, 0, class, 0, &aux);
+        made.unwrap().check().unwrap();
+        connection.map_window(window).unwrap().check().unwrap();
+        let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
+        // SAFETY: the function is the driver's own; all infos are valid; the connection outlives the surface.
+        unsafe {
+            let entry = ash::Entry::from_static_fn(functions);
+            let names = [ash::khr::surface::NAME.as_ptr(), ash::khr::xcb_surface::NAME.as_ptr()];
+            let info = vk::InstanceCreateInfo::default().enabled_extension_names(&names);
+            let instance = entry.create_instance(&info, None).unwrap();
+            let physical = instance.enumerate_physical_devices().unwrap()[0];
+            let (priorities, names) = ([1.0], [ash::khr::swapchain::NAME.as_ptr()]);
+            let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
+            let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
+            let device = instance.create_device(physical, &info, None).unwrap();
+            let queue = device.get_device_queue(0, 0);
+            let windows = ash::khr::xcb_surface::Instance::new(&entry, &instance);
+            let raw = connection.get_raw_xcb_connection();
+            let info = vk::XcbSurfaceCreateInfoKHR::default().connection(raw.cast()).window(window);
+            let surface = windows.create_xcb_surface(&info, None).unwrap();
+            let surfaces = ash::khr::surface::Instance::new(&entry, &instance);
+            let swapchains = ash::khr::swapchain::Device::new(&instance, &device);
+            Self {
+                connection,
+                window,
+                visual,
+                instance,
+                physical,
+                device,
+                queue,
+                surface,
+                surfaces,
+                windows,
+                swapchains,
+            }
+        }
+    }
+
+    fn capabilities(&self) -> Result<vk::SurfaceCapabilitiesKHR, vk::Result> {
+        // SAFETY: both live.
+        unsafe { self.surfaces.get_physical_device_surface_capabilities(self.physical, self.surface) }
+    }
+
+    fn swapchain(&self, old: vk::SwapchainKHR) -> Result<vk::SwapchainKHR, vk::Result> {
+        let info = vk::SwapchainCreateInfoKHR::default()
+            .surface(self.surface)
+            .min_image_count(2)
+            .image_format(vk::Format::B8G8R8A8_UNORM)
+            .image_extent(self.capabilities()?.current_extent)
+            .image_array_layers(1)
+            .image_usage(vk::ImageUsageFlags::TRANSFER_DST)
+            .pre_transform(vk::SurfaceTransformFlagsKHR::IDENTITY)
+            .composite_alpha(vk::CompositeAlphaFlagsKHR::OPAQUE)
+            .present_mode(vk::PresentModeKHR::IMMEDIATE)
+            .clipped(true)
+            .old_swapchain(old);
+        // SAFETY: the info is valid.
+        unsafe { self.swapchains.create_swapchain(&info, None) }
+    }
+
+    /// Shows one frame of a colour and waits for it; what acquiring or presenting returned.
+    fn show(&self, swapchain: vk::SwapchainKHR, color: [f32; 4]) -> Result<(), vk::Result> {
+        let device = &self.device;
+        // SAFETY: valid usage throughout; the queue is idle before anything is destroyed.
+        unsafe {
+            let fence = device.create_fence(&vk::FenceCreateInfo::default(), None)?;
+            let (image, _) =
+                self.swapchains.acquire_next_image(swapchain, 5_000_000_000, vk::Semaphore::null(), fence)?;
+            device.wait_for_fences(&[fence], true, u64::MAX)?;
+            device.destroy_fence(fence, None);
+            let target = self.swapchains.get_swapchain_images(swapchain)?[image as usize];
+            let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None)?;
+            let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+            let commands = device.allocate_command_buffers(&info)?;
+            device.begin_command_buffer(commands[0], &vk::CommandBufferBeginInfo::default())?;
+            let range = vk::ImageSubresourceRange {
+                aspect_mask: vk::ImageAspectFlags::COLOR,
+                level_count: 1,
+                layer_count: 1,
+                ..Default::default()
+            };
+            let layout = vk::ImageLayout::TRANSFER_DST_OPTIMAL;
+            let barrier = vk::ImageMemoryBarrier::default().image(target).subresource_range(range);
+            let stage = vk::PipelineStageFlags::ALL_COMMANDS;
+            let to = barrier.new_layout(layout);
+            device.cmd_pipeline_barrier(commands[0], stage, stage, Default::default(), &[], &[], &[to]);
+            let value = vk::ClearColorValue { float32: color };
+            device.cmd_clear_color_image(commands[0], target, layout, &value, &[range]);
+            let back = barrier.old_layout(layout).new_layout(vk::ImageLayout::PRESENT_SRC_KHR);
+            device.cmd_pipeline_barrier(commands[0], stage, stage, Default::default(), &[], &[], &[back]);
+            device.end_command_buffer(commands[0])?;
+            device.queue_submit(
+                self.queue,
+                &[vk::SubmitInfo::default().command_buffers(&commands)],
+                vk::Fence::null(),
+            )?;
+            let (chains, indices) = ([swapchain], [image]);
+            let info = vk::PresentInfoKHR::default().swapchains(&chains).image_indices(&indices);
+            let presented = self.swapchains.queue_present(self.queue, &info);
+            device.queue_wait_idle(self.queue)?;
+            device.destroy_command_pool(pool, None);
+            presented.map(drop)
+        }
+    }
+
+    /// Shows frames until that fails; the error. Fails when it never does.
+    fn show_until_error(&self, swapchain: vk::SwapchainKHR) -> vk::Result {
+        let shown = (0..10).map(|_| self.show(swapchain, [0.0; 4]));
+        shown.filter_map(Result::err).next().expect("the window's end is noticed")
+    }
+
+    /// The pixels of the window, blue, green, red, unused.
+    fn pixels(&self) -> Vec<u8> {
+        let (width, height) = SIZE;
+        let image = self.connection.get_image(ImageFormat::Z_PIXMAP, self.window, 0, 0, width, height, u32::MAX);
+        image.unwrap().reply().unwrap().data
+    }
+
+    fn close(self) {
+        // SAFETY: nothing is used afterwards; the connection is closed last.
+        unsafe {
+            self.device.destroy_device(None);
+            self.surfaces.destroy_surface(self.surface, None);
+            self.instance.destroy_instance(None);
+        }
+    }
+}
+
+/// Frames arrive in the window, and no error among the application's events.
+fn frames_arrive(args: &[&str]) {
+    let server = Server::start(args);
+    let application = Application::start(&server);
+    let swapchain = application.swapchain(vk::SwapchainKHR::null()).unwrap();
+    for turn in 0..4 {
+        let color = [f32::from(turn as u8) / 255.0, 1.0, 0.0, 1.0];
+        application.show(swapchain, color).unwrap();
+        let expected = [0, 255, turn as u8];
+        assert!(application.pixels().chunks_exact(4).all(|pixel| pixel[..3] == expected), "frame {turn}");
+    }
+    while let Some(event) = application.connection.poll_for_event().unwrap() {
+        assert!(!matches!(event, x11rb::protocol::Event::Error(_)), "{event:?}");
+    }
+    // SAFETY: the queue is idle.
+    unsafe { application.swapchains.destroy_swapchain(swapchain, None) };
+    application.close();
+}
+
+#[test]
+fn frames_arrive_through_shared_memory() {
+    frames_arrive(&[]);
+}
+
+#[test]
+fn frames_arrive_in_requests() {
+    frames_arrive(&["-extension", "MIT-SHM"]);
+}
+
+#[test]
+fn a_killed_server_loses_the_surface_but_not_the_process() {
+    let mut server = Server::start(&[]);
+    let application = Application::start(&server);
+    let swapchain = application.swapchain(vk::SwapchainKHR::null()).unwrap();
+    application.show(swapchain, [1.0; 4]).unwrap();
+    server.kill();
+    assert_eq!(application.show_until_error(swapchain), vk::Result::ERROR_SURFACE_LOST_KHR);
+    assert_eq!(application.capabilities().unwrap_err(), vk::Result::ERROR_SURFACE_LOST_KHR);
+    assert!(application.swapchain(swapchain).is_err());
+    // SAFETY: an empty submission is valid: the device lives.
+    unsafe { application.device.queue_submit(application.queue, &[], vk::Fence::null()).unwrap() };
+    application.close();
+}
+
+#[test]
+fn a_destroyed_window_loses_the_surface() {
+    let server = Server::start(&[]);
+    let application = Application::start(&server);
+    let swapchain = application.swapchain(vk::SwapchainKHR::null()).unwrap();
+    application.show(swapchain, [1.0; 4]).unwrap();
+    application.connection.destroy_window(application.window).unwrap().check().unwrap();
+    assert_eq!(application.show_until_error(swapchain), vk::Result::ERROR_SURFACE_LOST_KHR);
+    application.close();
+}
+
+#[test]
+fn a_resized_window_needs_a_new_swapchain() {
+    let server = Server::start(&[]);
+    let application = Application::start(&server);
+    let old = application.swapchain(vk::SwapchainKHR::null()).unwrap();
+    application.show(old, [1.0; 4]).unwrap();
+    let larger = ConfigureWindowAux::new().width(200).height(150);
+    application.connection.configure_window(application.window, &larger).unwrap().check().unwrap();
+    assert_eq!(application.show_until_error(old), vk::Result::ERROR_OUT_OF_DATE_KHR);
+    let extent = application.capabilities().unwrap().current_extent;
+    assert_eq!((extent.width, extent.height), (200, 150));
+    let new = application.swapchain(old).unwrap();
+    application.show(new, [1.0; 4]).unwrap();
+    assert_eq!(
+        application.show(old, [1.0; 4]).unwrap_err(),
+        vk::Result::ERROR_OUT_OF_DATE_KHR,
+        "the old one is retired"
+    );
+    application.close();
+}
+
+#[test]
+fn presentation_is_supported_for_visuals_that_take_frames() {
+    let server = Server::start(&[]);
+    let application = Application::start(&server);
+    let supports = |visual: u32| {
+        let connection = application.connection.get_raw_xcb_connection();
+        let (windows, physical) = (&application.windows, application.physical);
+        // SAFETY: the connection is alive.
+        unsafe {
+            let connection = &mut *connection.cast();
+            windows.get_physical_device_xcb_presentation_support(physical, 0, connection, visual)
+        }
+    };
+    assert!(supports(application.visual));
+    assert!(!supports(0xffff_0001));
+    application.close();
+}
