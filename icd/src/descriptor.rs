@@ -57,12 +57,19 @@ pub extern "system" fn destroy_layout(
 
 pub extern "system" fn create_pipeline_layout(
     handle: vk::Device,
-    _info: *const vk::PipelineLayoutCreateInfo<'_>,
+    info: *const vk::PipelineLayoutCreateInfo<'_>,
     _: *const vk::AllocationCallbacks<'_>,
     out: *mut vk::PipelineLayout,
 ) -> vk::Result {
-    // Programs find their descriptors by set and binding: a pipeline layout has nothing to add.
-    raw::create(out, || Ok(device(handle)?.pipeline_layouts.insert(Arc::new(()))))
+    raw::create(out, || {
+        let object = device(handle)?;
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        for &layout in raw::slice(info.p_set_layouts, info.set_layout_count) {
+            need(object, &object.set_layouts, layout)?;
+        }
+        // Programs find their descriptors by set and binding: a pipeline layout has nothing to add.
+        Ok(object.pipeline_layouts.insert(Arc::new(())))
+    })
 }
 
 pub extern "system" fn destroy_pipeline_layout(

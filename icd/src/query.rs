@@ -23,7 +23,8 @@ pub extern "system" fn create(
             vk::QueryType::TIMESTAMP => QueryKind::Timestamp,
             _ => return Err(Error::FeatureNotPresent),
         };
-        Ok(object.queries.insert(QueryPool::new(kind, info.query_count)))
+        let pool = QueryPool::new(kind, info.query_count).ok_or(Error::OutOfHostMemory)?;
+        Ok(object.queries.insert(pool))
     })
 }
 

@@ -8,6 +8,9 @@ use std::sync::Arc;
 use ash::vk;
 use parking_lot::{Condvar, Mutex};
 
+/// Queries of a pool, at most.
+const MOST_QUERIES: u32 = 1 << 22;
+
 /// What the queries of a pool count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueryKind {
@@ -44,11 +47,14 @@ pub struct QueryPool {
 }
 
 impl QueryPool {
-    /// A pool of `count` reset queries.
-    pub fn new(kind: QueryKind, count: u32) -> Arc<Self> {
+    /// A pool of `count` reset queries; `None` when they are more than a host should keep.
+    pub fn new(kind: QueryKind, count: u32) -> Option<Arc<Self>> {
+        if count > MOST_QUERIES {
+            return None;
+        }
         let reset = Query { values: vec![0; kind.values()], available: false };
         let queries = Mutex::new(vec![reset; count as usize]);
-        Arc::new(Self { kind, queries, written: Condvar::new() })
+        Some(Arc::new(Self { kind, queries, written: Condvar::new() }))
     }
 
     /// What the queries count.

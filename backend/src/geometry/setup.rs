@@ -87,9 +87,14 @@ fn is_culled(vertices: &[&Vertex]) -> bool {
     vertices.iter().fold(u8::MAX, |bits, vertex| bits & vertex.culled) != 0
 }
 
+/// Whether a position is no number: such a primitive is nowhere.
+fn is_nowhere(vertices: &[&Vertex]) -> bool {
+    vertices.iter().any(|vertex| vertex.position.iter().any(|coordinate| coordinate.is_nan()))
+}
+
 /// Clips, culls and sets up a primitive of 1, 2 or 3 vertices; `emit` gets what is left.
 pub fn set_up(context: &PrimitiveContext<'_>, vertices: &[&Vertex], id: u32, emit: &mut impl FnMut(Primitive)) {
-    if is_culled(vertices) {
+    if is_culled(vertices) || is_nowhere(vertices) {
         return;
     }
     match *vertices {

@@ -16,9 +16,14 @@ pub const TILE_LOG2: u32 = 6;
 /// Pixels along a group's side, as a power of two.
 pub const GROUP_LOG2: u32 = 3;
 
+/// Farthest that positions reach, units: 2^21 pixels, far more than any viewport that a valid program sets, so that the
+/// products of edge equations fit 64 bits.
+const FARTHEST: i64 = 1 << 29;
+
 /// Snaps a coordinate in pixels to the grid, to nearest even.
 pub fn snap(pixels: f32) -> i64 {
-    (f64::from(pixels) * UNITS as f64).round_ties_even() as i64
+    let units = (f64::from(pixels) * UNITS as f64).round_ties_even() as i64;
+    units.clamp(-FARTHEST, FARTHEST)
 }
 
 /// Sample positions in grid units from the pixel's corner: the standard locations.

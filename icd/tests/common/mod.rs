@@ -1,0 +1,236 @@
+//! The driver, linked statically, and what tests of bad input need of it.
+
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use std::ffi::{CStr, c_void};
+use std::sync::{Arc, Mutex};
+
+use ash::vk;
+
+/// Messages that the driver sent.
+pub type Messages = Arc<Mutex<Vec<String>>>;
+
+pub struct Driver {
+    pub instance: ash::Instance,
+    pub physical: vk::PhysicalDevice,
+    pub device: ash::Device,
+    pub queue: vk::Queue,
+    pub messages: Messages,
+    messenger: vk::DebugUtilsMessengerEXT,
+    debug: ash::ext::debug_utils::Instance,
+}
+
+unsafe extern "system" fn receive(
+    _: vk::DebugUtilsMessageSeverityFlagsEXT,
+    _: vk::DebugUtilsMessageTypeFlagsEXT,
+    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    user: *mut c_void,
+) -> vk::Bool32 {
+    // SAFETY: the driver passes what it was given: a messenger of the test, whose messages outlive it.
+    let (data, messages) = unsafe { (&*data, &*user.cast::<Mutex<Vec<String>>>()) };
+    // SAFETY: the message is a C string.
+    let text = unsafe { CStr::from_ptr(data.p_message) };
+    messages.lock().unwrap().push(text.to_string_lossy().into_owned());
+    vk::FALSE
+}
+
+impl Driver {
+    pub fn open() -> Self {
+        let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
+        let messages = Messages::default();
+        // SAFETY: the function is the driver's own; all create infos are valid.
+        unsafe {
+            let entry = ash::Entry::from_static_fn(functions);
+            let names = [ash::ext::debug_utils::NAME.as_ptr()];
+            let info = vk::InstanceCreateInfo::default().enabled_extension_names(&names);
+            let instance = entry.create_instance(&info, None).unwrap();
+            let debug = ash::ext::debug_utils::Instance::new(&entry, &instance);
+            let info = vk::DebugUtilsMessengerCreateInfoEXT::default()
+                .message_severity(
+                    vk::DebugUtilsMessageSeverityFlagsEXT::ERROR | vk::DebugUtilsMessageSeverityFlagsEXT::WARNING,
+                )
+                .message_type(vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION)
+                .pfn_user_callback(Some(receive))
+                .user_data(Arc::as_ptr(&messages).cast_mut().cast());
+            let messenger = debug.create_debug_utils_messenger(&info, None).unwrap();
+            let physical = instance.enumerate_physical_devices().unwrap()[0];
+            let priorities = [1.0];
+            let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
+            let features = instance.get_physical_device_features(physical);
+            let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_features(&features);
+            let device = instance.create_device(physical, &info, None).unwrap();
+            let queue = device.get_device_queue(0, 0);
+            Self { instance, physical, device, queue, messages, messenger, debug }
+        }
+    }
+
+    pub fn close(self) {
+        // SAFETY: nothing is used afterwards.
+        unsafe {
+            self.device.destroy_device(None);
+            self.debug.destroy_debug_utils_messenger(self.messenger, None);
+            self.instance.destroy_instance(None);
+        }
+    }
+
+    pub fn allocate(&self, size: u64) -> Result<vk::DeviceMemory, vk::Result> {
+        let info = vk::MemoryAllocateInfo::default().allocation_size(size).memory_type_index(1);
+        // SAFETY: the info is valid.
+        unsafe { self.device.allocate_memory(&info, None) }
+    }
+
+    /// A buffer for every use, with memory.
+    pub fn buffer(&self, size: u64) -> Result<(vk::Buffer, vk::DeviceMemory), vk::Result> {
+        let usage = vk::BufferUsageFlags::STORAGE_BUFFER
+            | vk::BufferUsageFlags::VERTEX_BUFFER
+            | vk::BufferUsageFlags::INDEX_BUFFER
+            | vk::BufferUsageFlags::INDIRECT_BUFFER
+            | vk::BufferUsageFlags::TRANSFER_DST;
+        // SAFETY: valid usage.
+        unsafe {
+            let buffer = self.device.create_buffer(&vk::BufferCreateInfo::default().size(size).usage(usage), None)?;
+            let memory = self.allocate(self.device.get_buffer_memory_requirements(buffer).size)?;
+            self.device.bind_buffer_memory(buffer, memory, 0)?;
+            Ok((buffer, memory))
+        }
+    }
+
+    pub fn module(&self, bytes: &[u8]) -> Result<vk::ShaderModule, vk::Result> {
+        let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+        // SAFETY: the driver promises to survive any words.
+        unsafe { self.device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None) }
+    }
+
+    /// Records commands and runs them; what waiting returned.
+    pub fn run(&self, record: impl FnOnce(&ash::Device, vk::CommandBuffer)) -> Result<(), vk::Result> {
+        // SAFETY: valid usage but for what `record` does on purpose.
+        unsafe {
+            let pool = self.device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None)?;
+            let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+            let commands = self.device.allocate_command_buffers(&info)?;
+            self.device.begin_command_buffer(commands[0], &vk::CommandBufferBeginInfo::default())?;
+            record(&self.device, commands[0]);
+            self.device.end_command_buffer(commands[0])?;
+            let submits = [vk::SubmitInfo::default().command_buffers(&commands)];
+            self.device.queue_submit(self.queue, &submits, vk::Fence::null())?;
+            let waited = self.device.queue_wait_idle(self.queue);
+            self.device.destroy_command_pool(pool, None);
+            waited
+        }
+    }
+}
+
+/// A descriptor set with one storage buffer for all stages, and a pipeline layout for it.
+pub struct Layout {
+    pub layout: vk::PipelineLayout,
+    pub set: vk::DescriptorSet,
+}
+
+impl Layout {
+    pub fn new(driver: &Driver, buffer: vk::Buffer) -> Result<Self, vk::Result> {
+        let kind = vk::DescriptorType::STORAGE_BUFFER;
+        let device = &driver.device;
+        // SAFETY: valid usage.
+        unsafe {
+            let bindings = [vk::DescriptorSetLayoutBinding::default()
+                .descriptor_type(kind)
+                .descriptor_count(1)
+                .stage_flags(vk::ShaderStageFlags::ALL)];
+            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+            let layouts = [device.create_descriptor_set_layout(&info, None)?];
+            let sizes = [vk::DescriptorPoolSize { ty: kind, descriptor_count: 1 }];
+            let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
+            let pool = device.create_descriptor_pool(&info, None)?;
+            let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+            let set = device.allocate_descriptor_sets(&info)?[0];
+            let buffers = [vk::DescriptorBufferInfo { buffer, offset: 0, range: vk::WHOLE_SIZE }];
+            let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(kind).buffer_info(&buffers);
+            device.update_descriptor_sets(&[write], &[]);
+            let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
+            Ok(Self { layout: device.create_pipeline_layout(&info, None)?, set })
+        }
+    }
+}
+
+/// A render pass without attachments, a framebuffer of a size, and a graphics pipeline for it.
+pub struct Drawing {
+    pub pass: vk::RenderPass,
+    pub framebuffer: vk::Framebuffer,
+    pub pipeline: vk::Pipeline,
+    pub size: u32,
+}
+
+impl Drawing {
+    /// `fetches` gives vertices one attribute of four floats.
+    pub fn new(
+        driver: &Driver,
+        layout: &Layout,
+        stages: &[(vk::ShaderStageFlags, &[u8])],
+        topology: vk::PrimitiveTopology,
+        fetches: bool,
+    ) -> Result<Self, vk::Result> {
+        let (device, size) = (&driver.device, 64);
+        let modules = stages.iter().map(|(_, bytes)| driver.module(bytes)).collect::<Result<Vec<_>, _>>()?;
+        let stages: Vec<_> = stages
+            .iter()
+            .zip(&modules)
+            .map(|((stage, _), &module)| {
+                vk::PipelineShaderStageCreateInfo::default().stage(*stage).module(module).name(c"main")
+            })
+            .collect();
+        let subpasses = [vk::SubpassDescription::default()];
+        let bindings = [vk::VertexInputBindingDescription { binding: 0, stride: 16, ..Default::default() }];
+        let format = vk::Format::R32G32B32A32_SFLOAT;
+        let attributes = [vk::VertexInputAttributeDescription { format, ..Default::default() }];
+        let mut vertices = vk::PipelineVertexInputStateCreateInfo::default();
+        if fetches {
+            vertices = vertices.vertex_binding_descriptions(&bindings).vertex_attribute_descriptions(&attributes);
+        }
+        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(topology);
+        let viewports = [vk::Viewport { width: 64.0, height: 64.0, max_depth: 1.0, ..Default::default() }];
+        let scissors = [vk::Rect2D { extent: vk::Extent2D { width: size, height: size }, ..Default::default() }];
+        let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
+        let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
+        let samples =
+            vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
+        let dynamic = [vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR];
+        let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
+        // SAFETY: valid usage.
+        unsafe {
+            let pass = device.create_render_pass(&vk::RenderPassCreateInfo::default().subpasses(&subpasses), None)?;
+            let info = vk::FramebufferCreateInfo::default().render_pass(pass).width(size).height(size).layers(1);
+            let framebuffer = device.create_framebuffer(&info, None)?;
+            let info = [vk::GraphicsPipelineCreateInfo::default()
+                .stages(&stages)
+                .vertex_input_state(&vertices)
+                .input_assembly_state(&assembly)
+                .viewport_state(&viewport)
+                .rasterization_state(&raster)
+                .multisample_state(&samples)
+                .dynamic_state(&dynamic)
+                .layout(layout.layout)
+                .render_pass(pass)];
+            let pipelines = device.create_graphics_pipelines(vk::PipelineCache::null(), &info, None);
+            Ok(Self { pass, framebuffer, pipeline: pipelines.map_err(|(_, code)| code)?[0], size })
+        }
+    }
+
+    /// Begins the pass with everything bound, and the whole framebuffer as viewport and scissor.
+    pub fn begin(&self, device: &ash::Device, commands: vk::CommandBuffer, layout: &Layout) {
+        let extent = vk::Extent2D { width: self.size, height: self.size };
+        let area = vk::Rect2D { extent, ..Default::default() };
+        let info =
+            vk::RenderPassBeginInfo::default().render_pass(self.pass).framebuffer(self.framebuffer).render_area(area);
+        let point = vk::PipelineBindPoint::GRAPHICS;
+        let side = self.size as f32;
+        let viewport = vk::Viewport { width: side, height: side, max_depth: 1.0, ..Default::default() };
+        // SAFETY: valid usage.
+        unsafe {
+            device.cmd_begin_render_pass(commands, &info, vk::SubpassContents::INLINE);
+            device.cmd_bind_pipeline(commands, point, self.pipeline);
+            device.cmd_bind_descriptor_sets(commands, point, layout.layout, 0, &[layout.set], &[]);
+            device.cmd_set_viewport(commands, 0, &[viewport]);
+            device.cmd_set_scissor(commands, 0, &[area]);
+        }
+    }
+}
