@@ -159,9 +159,8 @@ impl Translator<'_> {
 
     fn reflect(&mut self, incident: &[Value], n: &[Value]) -> Result<Vec<Value>> {
         let along = self.dot(n, incident)?;
-        let twice = self.builder.binary(B::FAdd, along, along);
-        let change = self.scale(n, twice);
-        Ok(self.zip(B::FSub, incident, &change))
+        let twice = self.times(along, -2.0);
+        Ok(incident.iter().zip(n).map(|(&i, &n)| self.builder.ternary(T::Fma, n, twice, i)).collect())
     }
 
     fn refract(&mut self, incident: &[Value], n: &[Value], eta: Value) -> Result<Vec<Value>> {
@@ -333,8 +332,8 @@ impl Translator<'_> {
                 // x * (1 - z) + y * z.
                 let one = b.float(1.0);
                 let rest = b.binary(B::FSub, one, z);
-                let (left, right) = (b.binary(B::FMul, x, rest), b.binary(B::FMul, y, z));
-                Ok(b.binary(B::FAdd, left, right))
+                let left = b.binary(B::FMul, x, rest);
+                Ok(b.ternary(T::Fma, y, z, left))
             }
             G::SmoothStep => {
                 let (zero, one) = (b.float(0.0), b.float(1.0));
@@ -342,9 +341,8 @@ impl Translator<'_> {
                 let t = b.binary(B::FDiv, over, range);
                 let t = b.binary(B::FMax, t, zero);
                 let t = b.binary(B::FMin, t, one);
-                let (two, three) = (b.float(2.0), b.float(3.0));
-                let double = b.binary(B::FMul, two, t);
-                let rest = b.binary(B::FSub, three, double);
+                let (two, three) = (b.float(-2.0), b.float(3.0));
+                let rest = b.ternary(T::Fma, two, t, three);
                 let square = b.binary(B::FMul, t, t);
                 Ok(b.binary(B::FMul, square, rest))
             }
