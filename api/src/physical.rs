@@ -51,6 +51,7 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
         shader_storage_buffer_array_dynamic_indexing: vk::TRUE,
         shader_storage_image_array_dynamic_indexing: vk::TRUE,
         shader_clip_distance: vk::TRUE,
+        shader_cull_distance: vk::TRUE,
         // Not there yet: geometry and tessellation stages, several viewports, anisotropy, cull distances, pipeline
         // statistics, 16- and 64-bit types, sparse resources, ETC2 and ASTC, variable multisample rate, inherited queries.
         ..Default::default()
@@ -142,7 +143,7 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         timestamp_compute_and_graphics: vk::TRUE,
         timestamp_period: 1.0,
         max_clip_distances: 8,
-        max_cull_distances: 0,
+        max_cull_distances: 8,
         max_combined_clip_and_cull_distances: 8,
         discrete_queue_priorities: 2,
         point_size_range: [1.0, 1024.0],

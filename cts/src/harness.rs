@@ -186,7 +186,8 @@ impl Gpu {
             let needs_view = desc.usage.intersects(
                 vk::ImageUsageFlags::SAMPLED
                     | vk::ImageUsageFlags::COLOR_ATTACHMENT
-                    | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT,
+                    | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT
+                    | vk::ImageUsageFlags::INPUT_ATTACHMENT,
             );
             let info = vk::ImageViewCreateInfo::default()
                 .image(handle)
@@ -250,12 +251,21 @@ impl Gpu {
 
     /// A set layout and a set with the given descriptor types, one a binding.
     pub fn set(&self, kinds: &[vk::DescriptorType]) -> Result<(vk::DescriptorSetLayout, vk::DescriptorSet), Outcome> {
+        self.set_for(kinds, vk::ShaderStageFlags::COMPUTE | vk::ShaderStageFlags::FRAGMENT)
+    }
+
+    /// The same for these stages only.
+    pub fn set_for(
+        &self,
+        kinds: &[vk::DescriptorType],
+        stages: vk::ShaderStageFlags,
+    ) -> Result<(vk::DescriptorSetLayout, vk::DescriptorSet), Outcome> {
         let binding = |(number, &kind): (usize, &vk::DescriptorType)| {
             vk::DescriptorSetLayoutBinding::default()
                 .binding(number as u32)
                 .descriptor_type(kind)
                 .descriptor_count(1)
-                .stage_flags(vk::ShaderStageFlags::COMPUTE | vk::ShaderStageFlags::FRAGMENT)
+                .stage_flags(stages)
         };
         let bindings: Vec<_> = kinds.iter().enumerate().map(binding).collect();
         let sizes: Vec<_> = kinds.iter().map(|&ty| vk::DescriptorPoolSize { ty, descriptor_count: 1 }).collect();

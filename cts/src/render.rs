@@ -35,6 +35,8 @@ pub struct State {
     pub alpha_to_coverage: bool,
     pub viewport: vk::Viewport,
     pub scissor: vk::Rect2D,
+    /// Everything that 1.0 lets be dynamic is: the pipeline is made with other values, and commands set these.
+    pub dynamic: bool,
 }
 
 impl Default for State {
@@ -59,6 +61,7 @@ impl Default for State {
             alpha_to_coverage: false,
             viewport: vk::Viewport { x: 0.0, y: 0.0, width: side, height: side, min_depth: 0.0, max_depth: 1.0 },
             scissor: vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width: SIZE, height: SIZE } },
+            dynamic: false,
         }
     }
 }
@@ -72,9 +75,13 @@ pub struct Draw {
     pub color: [f32; 4],
     pub depth: f32,
     pub extra: f32,
+    /// What the shaders of `stages` are to show.
+    pub show: f32,
     pub kind: Kind,
     pub image: Option<(vk::ImageView, vk::Sampler, vk::ImageLayout)>,
     pub query: Option<vk::QueryPool>,
+    /// A storage buffer at binding 0.
+    pub storage: Option<Buffer>,
 }
 
 /// What a draw draws.
@@ -82,6 +89,7 @@ pub struct Draw {
 #[expect(missing_docs, reason = "the variants are Vulkan's commands")]
 pub enum Kind {
     Vertices(u32),
+    Instances { first: u32, count: u32 },
     VertexBuffer { buffer: Buffer, count: u32 },
     Indexed { buffer: Buffer, indices: Buffer, count: u32, kind: vk::IndexType },
     Indirect { buffer: Buffer, count: u32 },
@@ -93,7 +101,18 @@ pub const FULL: [f32; 4] = [-1.0, -1.0, 1.0, 1.0];
 impl Draw {
     /// A rectangle in clip coordinates.
     pub fn rect(state: State, rect: [f32; 4], color: [f32; 4]) -> Self {
-        Self { state, rect, color, depth: 0.5, extra: 1.0, kind: Kind::Vertices(6), image: None, query: None }
+        Self {
+            state,
+            rect,
+            color,
+            depth: 0.5,
+            extra: 1.0,
+            show: -1.0,
+            kind: Kind::Vertices(6),
+            image: None,
+            query: None,
+            storage: None,
+        }
     }
 
     /// The same at another depth.
@@ -250,6 +269,16 @@ fn prepare(gpu: &Gpu, target: &Target, pass: vk::RenderPass, draw: &Draw) -> Res
         layouts.push(set_layout);
         set = Some(made);
     }
+    if let Some(buffer) = draw.storage {
+        let kind = vk::DescriptorType::STORAGE_BUFFER;
+        let (set_layout, made) = gpu.set(&[kind])?;
+        let info = [vk::DescriptorBufferInfo { buffer: buffer.handle, offset: 0, range: vk::WHOLE_SIZE }];
+        let write = vk::WriteDescriptorSet::default().dst_set(made).descriptor_type(kind).buffer_info(&info);
+        // SAFETY: the set is new, and nothing uses it.
+        unsafe { gpu.device.update_descriptor_sets(&[write], &[]) };
+        layouts.push(set_layout);
+        set = Some(made);
+    }
     let layout = gpu.layout(&layouts)?;
     Ok(Prepared { pipeline: pipeline(gpu, target, pass, layout, &draw.state)?, layout, set })
 }
@@ -261,6 +290,8 @@ fn pipeline(
     layout: vk::PipelineLayout,
     state: &State,
 ) -> Result<vk::Pipeline, Outcome> {
+    let baked = if state.dynamic { other_than(state) } else { state.clone() };
+    let state = &baked;
     let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
     let stages = [
         stage(vk::ShaderStageFlags::VERTEX, gpu.module(state.vertex)?),
@@ -289,8 +320,11 @@ fn pipeline(
     if let Some(op) = state.logic {
         blend = blend.logic_op_enable(true).logic_op(op);
     }
+    let dynamic = if state.dynamic { DYNAMIC } else { &[] };
+    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(dynamic);
     let info = vk::GraphicsPipelineCreateInfo::default()
         .stages(&stages)
+        .dynamic_state(&dynamic)
         .vertex_input_state(&input)
         .input_assembly_state(&assembly)
         .viewport_state(&viewport)
@@ -305,12 +339,63 @@ fn pipeline(
     Ok(made.map_err(|(_, code)| code)?[0])
 }
 
+/// All dynamic state of 1.0.
+const DYNAMIC: &[vk::DynamicState] = &[
+    vk::DynamicState::VIEWPORT,
+    vk::DynamicState::SCISSOR,
+    vk::DynamicState::LINE_WIDTH,
+    vk::DynamicState::DEPTH_BIAS,
+    vk::DynamicState::BLEND_CONSTANTS,
+    vk::DynamicState::DEPTH_BOUNDS,
+    vk::DynamicState::STENCIL_COMPARE_MASK,
+    vk::DynamicState::STENCIL_WRITE_MASK,
+    vk::DynamicState::STENCIL_REFERENCE,
+];
+
+/// The same state with other values where they are dynamic.
+fn other_than(state: &State) -> State {
+    let mut other = state.clone();
+    other.viewport = vk::Viewport { width: 1.0, height: 1.0, max_depth: 0.1, ..Default::default() };
+    other.scissor = vk::Rect2D { extent: vk::Extent2D { width: 1, height: 1 }, ..Default::default() };
+    other.constants = [0.111; 4];
+    other.raster.depth_bias_constant_factor = 1e6;
+    other.raster.depth_bias_slope_factor = 1e6;
+    for face in [&mut other.depth_stencil.front, &mut other.depth_stencil.back] {
+        (face.compare_mask, face.write_mask, face.reference) = (0, 0, 77);
+    }
+    other
+}
+
+/// Sets all dynamic state.
+///
+/// # Safety
+/// The command buffer is recording.
+unsafe fn set_dynamic(device: &ash::Device, commands: vk::CommandBuffer, state: &State) {
+    let (raster, depth) = (&state.raster, &state.depth_stencil);
+    // SAFETY: as this function demands.
+    unsafe {
+        device.cmd_set_viewport(commands, 0, &[state.viewport]);
+        device.cmd_set_scissor(commands, 0, &[state.scissor]);
+        device.cmd_set_line_width(commands, raster.line_width);
+        let (constant, clamp, slope) =
+            (raster.depth_bias_constant_factor, raster.depth_bias_clamp, raster.depth_bias_slope_factor);
+        device.cmd_set_depth_bias(commands, constant, clamp, slope);
+        device.cmd_set_blend_constants(commands, &state.constants);
+        device.cmd_set_depth_bounds(commands, depth.min_depth_bounds, depth.max_depth_bounds);
+        for (flags, face) in [(vk::StencilFaceFlags::FRONT, &depth.front), (vk::StencilFaceFlags::BACK, &depth.back)] {
+            device.cmd_set_stencil_compare_mask(commands, flags, face.compare_mask);
+            device.cmd_set_stencil_write_mask(commands, flags, face.write_mask);
+            device.cmd_set_stencil_reference(commands, flags, face.reference);
+        }
+    }
+}
+
 /// Records one draw.
 ///
 /// # Safety
 /// The command buffer is recording inside the pass that the pipeline was made for.
 unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, prepared: &Prepared) {
-    let push = [draw.rect, draw.color, [draw.depth, draw.extra, 0.0, 0.0]].concat();
+    let push = [draw.rect, draw.color, [draw.depth, draw.extra, draw.show, 0.0]].concat();
     let device = &gpu.device;
     // SAFETY: as this function demands; everything named is alive.
     unsafe {
@@ -321,11 +406,15 @@ unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, prepared: 
         }
         let bytes: &[u8] = bytemuck::cast_slice(&push);
         device.cmd_push_constants(commands, prepared.layout, vk::ShaderStageFlags::ALL, 0, bytes);
+        if draw.state.dynamic {
+            set_dynamic(device, commands, &draw.state);
+        }
         if let Some(pool) = draw.query {
             device.cmd_begin_query(commands, pool, 0, vk::QueryControlFlags::PRECISE);
         }
         match draw.kind {
             Kind::Vertices(count) => device.cmd_draw(commands, count, 1, 0, 0),
+            Kind::Instances { first, count } => device.cmd_draw(commands, 6, count, 0, first),
             Kind::VertexBuffer { buffer, count } => {
                 device.cmd_bind_vertex_buffers(commands, 0, &[buffer.handle], &[0]);
                 device.cmd_draw(commands, count, 1, 0, 0);

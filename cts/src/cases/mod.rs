@@ -9,6 +9,8 @@ mod images;
 mod language;
 mod raster;
 mod samplers;
+mod stages;
+mod subpasses;
 mod sync;
 mod transfers;
 
@@ -29,6 +31,8 @@ pub fn all() -> Vec<Entry> {
         samplers::cases,
         images::cases,
         transfers::cases,
+        stages::cases,
+        subpasses::cases,
     ] {
         add(&mut all);
     }

@@ -1,0 +1,324 @@
+//! Render passes of several subpasses and attachments: input attachments, several colours, load operations, secondary
+//! command buffers.
+
+use ash::vk;
+
+use crate::Entry;
+use crate::harness::{Case, Gpu, Image, ImageDesc, Outcome, check};
+use crate::render::{COLOR, RECT, SIZE};
+
+const INPUT: &[u8] = include_bytes!("../../shaders/input.frag.spv");
+const SEVERAL: &[u8] = include_bytes!("../../shaders/several.frag.spv");
+const RGBA: vk::Format = vk::Format::R8G8B8A8_UNORM;
+
+pub(super) fn cases(all: &mut Vec<Entry>) {
+    let mut add = |name: &str, section, run: fn(&Gpu) -> Case| all.push(Entry::new(name, section, run));
+    add("render_pass.subpasses.input_attachment", "Render Pass: Input Attachments", |gpu| input_attachment(gpu, false));
+    add("render_pass.subpasses.secondary", "Secondary Command Buffer Execution", |gpu| input_attachment(gpu, true));
+    add("render_pass.attachments.several_colors", "Render Pass: Color Attachments", several_colors);
+    add("render_pass.attachments.unused", "Render Pass: Unused Attachments", unused_color);
+    add("render_pass.load.kept", "Render Pass Load Operations", load_keeps);
+    add("render_pass.load.area", "Render Pass Load Operations", clear_area);
+}
+
+/// An attachment of the pass: its image and how it starts.
+#[derive(Clone, Copy)]
+struct Attachment {
+    image: Image,
+    format: vk::Format,
+    load: vk::AttachmentLoadOp,
+    initial: vk::ImageLayout,
+}
+
+fn attachment(gpu: &Gpu, format: vk::Format) -> Result<Attachment, Outcome> {
+    let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT
+        | vk::ImageUsageFlags::INPUT_ATTACHMENT
+        | vk::ImageUsageFlags::TRANSFER_SRC
+        | vk::ImageUsageFlags::TRANSFER_DST;
+    let image = gpu.image(&ImageDesc::color(format, [SIZE; 2], usage))?;
+    Ok(Attachment { image, format, load: vk::AttachmentLoadOp::CLEAR, initial: vk::ImageLayout::UNDEFINED })
+}
+
+/// A subpass: colour and input attachments by number.
+struct Subpass<'a> {
+    colors: &'a [u32],
+    inputs: &'a [u32],
+}
+
+fn render_pass(gpu: &Gpu, attachments: &[Attachment], subpasses: &[Subpass<'_>]) -> Result<vk::RenderPass, Outcome> {
+    let descriptions: Vec<_> = attachments
+        .iter()
+        .map(|attachment| {
+            vk::AttachmentDescription::default()
+                .format(attachment.format)
+                .samples(vk::SampleCountFlags::TYPE_1)
+                .load_op(attachment.load)
+                .store_op(vk::AttachmentStoreOp::STORE)
+                .initial_layout(attachment.initial)
+                .final_layout(vk::ImageLayout::TRANSFER_SRC_OPTIMAL)
+        })
+        .collect();
+    let references = |numbers: &[u32], layout| -> Vec<_> {
+        numbers.iter().map(|&attachment| vk::AttachmentReference { attachment, layout }).collect()
+    };
+    let colors: Vec<_> =
+        subpasses.iter().map(|subpass| references(subpass.colors, vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)).collect();
+    let inputs: Vec<_> =
+        subpasses.iter().map(|subpass| references(subpass.inputs, vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL)).collect();
+    let described: Vec<_> = colors
+        .iter()
+        .zip(&inputs)
+        .map(|(colors, inputs)| vk::SubpassDescription::default().color_attachments(colors).input_attachments(inputs))
+        .collect();
+    let dependency = |number: u32| vk::SubpassDependency {
+        src_subpass: number,
+        dst_subpass: number + 1,
+        src_stage_mask: vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT,
+        dst_stage_mask: vk::PipelineStageFlags::FRAGMENT_SHADER,
+        src_access_mask: vk::AccessFlags::COLOR_ATTACHMENT_WRITE,
+        dst_access_mask: vk::AccessFlags::INPUT_ATTACHMENT_READ,
+        dependency_flags: vk::DependencyFlags::BY_REGION,
+    };
+    let dependencies: Vec<_> = (1..subpasses.len() as u32).map(|number| dependency(number - 1)).collect();
+    let info = vk::RenderPassCreateInfo::default();
+    let info = info.attachments(&descriptions).subpasses(&described).dependencies(&dependencies);
+    // SAFETY: the info is valid.
+    Ok(unsafe { gpu.device.create_render_pass(&info, None) }?)
+}
+
+/// A pipeline of a subpass that fills rectangles.
+fn pipeline(
+    gpu: &Gpu,
+    (pass, subpass): (vk::RenderPass, u32),
+    layout: vk::PipelineLayout,
+    fragment: &[u8],
+    masks: &[vk::ColorComponentFlags],
+) -> Result<vk::Pipeline, Outcome> {
+    let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
+    let stages = [
+        stage(vk::ShaderStageFlags::VERTEX, gpu.module(RECT)?),
+        stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(fragment)?),
+    ];
+    let input = vk::PipelineVertexInputStateCreateInfo::default();
+    let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+    let side = SIZE as f32;
+    let viewports = [vk::Viewport { width: side, height: side, max_depth: 1.0, ..Default::default() }];
+    let scissors = [whole()];
+    let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
+    let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
+    let samples = vk::SampleCountFlags::TYPE_1;
+    let multisample = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(samples);
+    let blends: Vec<_> = masks
+        .iter()
+        .map(|&mask| vk::PipelineColorBlendAttachmentState { color_write_mask: mask, ..Default::default() })
+        .collect();
+    let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
+    let info = vk::GraphicsPipelineCreateInfo::default()
+        .stages(&stages)
+        .vertex_input_state(&input)
+        .input_assembly_state(&assembly)
+        .viewport_state(&viewport)
+        .rasterization_state(&raster)
+        .multisample_state(&multisample)
+        .color_blend_state(&blend)
+        .layout(layout)
+        .render_pass(pass)
+        .subpass(subpass);
+    // SAFETY: the info is valid.
+    let made = unsafe { gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
+    Ok(made.map_err(|(_, code)| code)?[0])
+}
+
+fn whole() -> vk::Rect2D {
+    vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width: SIZE, height: SIZE } }
+}
+
+/// Runs a pass with its subpasses recorded one after the other, each given its command buffer.
+fn run(
+    gpu: &Gpu,
+    pass: vk::RenderPass,
+    attachments: &[Attachment],
+    clears: &[[f32; 4]],
+    area: vk::Rect2D,
+    subpasses: &[&dyn Fn(vk::CommandBuffer)],
+    secondary: bool,
+) -> Case {
+    let views: Vec<_> = attachments.iter().map(|attachment| attachment.image.view).collect();
+    let info = vk::FramebufferCreateInfo::default().render_pass(pass).attachments(&views).width(SIZE).height(SIZE);
+    // SAFETY: the info is valid.
+    let framebuffer = unsafe { gpu.device.create_framebuffer(&info.layers(1), None) }?;
+    let clears: Vec<_> =
+        clears.iter().map(|&float32| vk::ClearValue { color: vk::ClearColorValue { float32 } }).collect();
+    let begin = vk::RenderPassBeginInfo::default().render_pass(pass).framebuffer(framebuffer).render_area(area);
+    let begin = begin.clear_values(&clears);
+    let recorded = match secondary {
+        true => (0..).zip(subpasses).map(|(n, record)| record_secondary(gpu, (pass, n), record)).collect(),
+        false => Ok(Vec::new()),
+    }?;
+    let contents = if secondary { vk::SubpassContents::SECONDARY_COMMAND_BUFFERS } else { vk::SubpassContents::INLINE };
+    gpu.run(|commands| {
+        // SAFETY: the command buffer is recording, and everything named is alive.
+        unsafe {
+            gpu.device.cmd_begin_render_pass(commands, &begin, contents);
+            for (number, record) in subpasses.iter().enumerate() {
+                if number > 0 {
+                    gpu.device.cmd_next_subpass(commands, contents);
+                }
+                match recorded.get(number) {
+                    Some(&buffer) => gpu.device.cmd_execute_commands(commands, &[buffer]),
+                    None => record(commands),
+                }
+            }
+            gpu.device.cmd_end_render_pass(commands);
+        }
+        gpu.barrier(commands, None);
+    })
+}
+
+fn record_secondary(
+    gpu: &Gpu,
+    (pass, subpass): (vk::RenderPass, u32),
+    record: &dyn Fn(vk::CommandBuffer),
+) -> Result<vk::CommandBuffer, Outcome> {
+    let info = vk::CommandBufferAllocateInfo::default()
+        .command_pool(gpu.pool)
+        .level(vk::CommandBufferLevel::SECONDARY)
+        .command_buffer_count(1);
+    let inheritance = vk::CommandBufferInheritanceInfo::default().render_pass(pass).subpass(subpass);
+    let begin = vk::CommandBufferBeginInfo::default()
+        .flags(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE)
+        .inheritance_info(&inheritance);
+    // SAFETY: valid infos; the buffer is recorded here and executed once.
+    unsafe {
+        let commands = gpu.device.allocate_command_buffers(&info)?[0];
+        gpu.device.begin_command_buffer(commands, &begin)?;
+        record(commands);
+        gpu.device.end_command_buffer(commands)?;
+        Ok(commands)
+    }
+}
+
+/// Draws a rectangle of a colour.
+fn fill(gpu: &Gpu, commands: vk::CommandBuffer, pipeline: vk::Pipeline, layout: vk::PipelineLayout, rect: [f32; 4]) {
+    let push: [f32; 12] = [rect[0], rect[1], rect[2], rect[3], 1.0, 0.5, 0.25, 1.0, 0.5, 1.0, 0.0, 0.0];
+    // SAFETY: the command buffer is recording in the subpass of the pipeline.
+    unsafe {
+        gpu.device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, pipeline);
+        let bytes: &[u8] = bytemuck::cast_slice(&push);
+        gpu.device.cmd_push_constants(commands, layout, vk::ShaderStageFlags::ALL, 0, bytes);
+        gpu.device.cmd_draw(commands, 6, 1, 0, 0);
+    }
+}
+
+fn pixels(gpu: &Gpu, attachment: &Attachment) -> Result<Vec<[u8; 4]>, Outcome> {
+    let bytes = gpu.read_image(&attachment.image, vk::ImageAspectFlags::COLOR, 4)?;
+    Ok(bytes.chunks_exact(4).map(|texel| [texel[0], texel[1], texel[2], texel[3]]).collect())
+}
+
+fn compare(pixels: &[[u8; 4]], expected: impl Fn(u32, u32) -> [u8; 4]) -> Case {
+    for (index, pixel) in pixels.iter().enumerate() {
+        let (x, y) = (index as u32 % SIZE, index as u32 / SIZE);
+        let wanted = expected(x, y);
+        let close = pixel.iter().zip(wanted).all(|(&a, b)| a.abs_diff(b) <= 1);
+        check(close, || format!("({x}, {y}) is {pixel:?}, not {wanted:?}"))?;
+    }
+    Ok(())
+}
+
+const FULL: [f32; 4] = [-1.0, -1.0, 1.0, 1.0];
+const LEFT: [f32; 4] = [-1.0, -1.0, 0.0, 1.0];
+const ALL: vk::ColorComponentFlags = vk::ColorComponentFlags::RGBA;
+
+/// The second subpass reads what the first one wrote in the same pixel, drawn or cleared.
+fn input_attachment(gpu: &Gpu, secondary: bool) -> Case {
+    let attachments = [attachment(gpu, RGBA)?, attachment(gpu, RGBA)?];
+    let subpasses = [Subpass { colors: &[0], inputs: &[] }, Subpass { colors: &[1], inputs: &[0] }];
+    let pass = render_pass(gpu, &attachments, &subpasses)?;
+    let kind = vk::DescriptorType::INPUT_ATTACHMENT;
+    let (set_layout, set) = gpu.set_for(&[kind], vk::ShaderStageFlags::FRAGMENT)?;
+    let image_layout = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
+    let info =
+        [vk::DescriptorImageInfo { image_view: attachments[0].image.view, image_layout, sampler: vk::Sampler::null() }];
+    let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(kind).image_info(&info);
+    // SAFETY: the set is new, and nothing uses it.
+    unsafe { gpu.device.update_descriptor_sets(&[write], &[]) };
+    let (plain, with_set) = (gpu.layout(&[])?, gpu.layout(&[set_layout])?);
+    let first = pipeline(gpu, (pass, 0), plain, COLOR, &[ALL])?;
+    let second = pipeline(gpu, (pass, 1), with_set, INPUT, &[ALL])?;
+    let draw_first = |commands: vk::CommandBuffer| fill(gpu, commands, first, plain, LEFT);
+    let draw_second = |commands: vk::CommandBuffer| {
+        let point = vk::PipelineBindPoint::GRAPHICS;
+        // SAFETY: the command buffer is recording.
+        unsafe { gpu.device.cmd_bind_descriptor_sets(commands, point, with_set, 0, &[set], &[]) };
+        fill(gpu, commands, second, with_set, FULL);
+    };
+    let clears = [[0.0, 0.0, 0.0, 1.0], [1.0; 4]];
+    run(gpu, pass, &attachments, &clears, whole(), &[&draw_first, &draw_second], secondary)?;
+    compare(&pixels(gpu, &attachments[1])?, |x, _| match x {
+        0..8 => [128, 64, 32 + x as u8, 128],
+        _ => [0, 0, x as u8, 128],
+    })
+}
+
+/// Each attachment has its own format and write mask.
+fn several_colors(gpu: &Gpu) -> Case {
+    if gpu.features.independent_blend != vk::TRUE {
+        return Err(Outcome::NotSupported("independent blending".into()));
+    }
+    let formats = [RGBA, RGBA, vk::Format::R8G8B8A8_UINT, RGBA];
+    let attachments = formats.map(|format| attachment(gpu, format));
+    let attachments = attachments.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let pass = render_pass(gpu, &attachments, &[Subpass { colors: &[0, 1, 2, 3], inputs: &[] }])?;
+    let layout = gpu.layout(&[])?;
+    let (red, alpha) = (vk::ColorComponentFlags::R, vk::ColorComponentFlags::A);
+    let pipeline = pipeline(gpu, (pass, 0), layout, SEVERAL, &[ALL, alpha, ALL, ALL & !red])?;
+    let draw = |commands: vk::CommandBuffer| fill(gpu, commands, pipeline, layout, FULL);
+    run(gpu, pass, &attachments, &[[0.0; 4]; 4], whole(), &[&draw], false)?;
+    compare(&pixels(gpu, &attachments[0])?, |_, _| [255, 0, 0, 255])?;
+    compare(&pixels(gpu, &attachments[1])?, |_, _| [0, 0, 0, 255])?;
+    compare(&pixels(gpu, &attachments[2])?, |_, _| [7, 8, 9, 10])?;
+    compare(&pixels(gpu, &attachments[3])?, |_, y| [0, ((y as f32 + 0.5) / 16.0 * 255.0) as u8, 255, 128])
+}
+
+/// An unused reference leaves the outputs behind it in their places.
+fn unused_color(gpu: &Gpu) -> Case {
+    let attachments = [attachment(gpu, RGBA)?, attachment(gpu, RGBA)?];
+    let unused = vk::ATTACHMENT_UNUSED;
+    let pass = render_pass(gpu, &attachments, &[Subpass { colors: &[0, unused, unused, 1], inputs: &[] }])?;
+    let layout = gpu.layout(&[])?;
+    let pipeline = pipeline(gpu, (pass, 0), layout, SEVERAL, &[ALL; 4])?;
+    let draw = |commands: vk::CommandBuffer| fill(gpu, commands, pipeline, layout, FULL);
+    run(gpu, pass, &attachments, &[[0.0; 4]; 2], whole(), &[&draw], false)?;
+    compare(&pixels(gpu, &attachments[0])?, |_, _| [255, 0, 0, 255])?;
+    let part = |place: u32| ((place as f32 + 0.5) / 16.0 * 255.0) as u8;
+    compare(&pixels(gpu, &attachments[1])?, |x, y| [part(x), part(y), 255, 128])
+}
+
+/// What an image held before stays where nothing is drawn.
+fn load_keeps(gpu: &Gpu) -> Case {
+    let first = attachment(gpu, RGBA)?;
+    let layout = gpu.layout(&[])?;
+    let pass = render_pass(gpu, &[first], &[Subpass { colors: &[0], inputs: &[] }])?;
+    run(gpu, pass, &[first], &[[0.0, 1.0, 0.0, 1.0]], whole(), &[&|_| ()], false)?;
+    let again =
+        Attachment { load: vk::AttachmentLoadOp::LOAD, initial: vk::ImageLayout::TRANSFER_SRC_OPTIMAL, ..first };
+    let pass = render_pass(gpu, &[again], &[Subpass { colors: &[0], inputs: &[] }])?;
+    let pipeline = pipeline(gpu, (pass, 0), layout, COLOR, &[ALL])?;
+    let draw = |commands: vk::CommandBuffer| fill(gpu, commands, pipeline, layout, LEFT);
+    run(gpu, pass, &[again], &[], whole(), &[&draw], false)?;
+    compare(&pixels(gpu, &again)?, |x, _| if x < 8 { [255, 128, 64, 255] } else { [0, 255, 0, 255] })
+}
+
+/// Clearing and drawing stay inside of the render area.
+fn clear_area(gpu: &Gpu) -> Case {
+    let first = attachment(gpu, RGBA)?;
+    let pass = render_pass(gpu, &[first], &[Subpass { colors: &[0], inputs: &[] }])?;
+    run(gpu, pass, &[first], &[[0.0, 1.0, 0.0, 1.0]], whole(), &[&|_| ()], false)?;
+    let again = Attachment { initial: vk::ImageLayout::TRANSFER_SRC_OPTIMAL, ..first };
+    let pass = render_pass(gpu, &[again], &[Subpass { colors: &[0], inputs: &[] }])?;
+    let area = vk::Rect2D { offset: vk::Offset2D { x: 3, y: 5 }, extent: vk::Extent2D { width: 6, height: 7 } };
+    run(gpu, pass, &[again], &[[1.0, 0.0, 0.0, 1.0]], area, &[&|_| ()], false)?;
+    compare(&pixels(gpu, &again)?, |x, y| {
+        if (3..9).contains(&x) && (5..12).contains(&y) { [255, 0, 0, 255] } else { [0, 255, 0, 255] }
+    })
+}
