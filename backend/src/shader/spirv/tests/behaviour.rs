@@ -384,3 +384,27 @@ fn arrays_of_arrays_of_buffers_are_numbered_row_by_row() {
         assert_eq!(out[lane as usize], (lane % 2 * 3 + lane % 3) * 11, "lane {lane}");
     }
 }
+
+#[test]
+fn sums_of_products_are_fused_unless_they_are_precise() {
+    let values: Vec<f32> = (0..48).map(|index| 1.0 + (index * index % 37) as f32 / 8191.0).collect();
+    let out = Scene::new("contraction.comp.spv").floats(1, &values).run();
+    let mut fused = 0;
+    for lane in 0..16 {
+        let (a, b, c) = (values[lane], values[lane + 16], -values[lane + 32]);
+        fused += usize::from(a.mul_add(b, -c) != a * b - c);
+        let c = -c;
+        let expected = [
+            a.mul_add(b, c),
+            a.mul_add(b, c),
+            a.mul_add(b, -c),
+            (-a).mul_add(b, c),
+            a * a - b * b,
+            a * b + c,
+            a.mul_add(c, b),
+            b.mul_add(c, a),
+        ];
+        assert_eq!(std::array::from_fn(|index| f32::from_bits(out[lane * 8 + index])), expected, "{lane}");
+    }
+    assert!(fused > 0, "operands that tell the two apart");
+}

@@ -120,6 +120,9 @@ impl Translator<'_> {
             }
             Op::VectorTimesScalar | Op::MatrixTimesScalar => {
                 let (words, factor) = (self.words(a)?, self.word(b)?);
+                if self.may_contract(inst.op, inst.word(1)?) {
+                    return Ok(words.iter().map(|&word| self.loose_product(word, factor)).collect());
+                }
                 Ok(words.iter().map(|&word| self.builder.binary(BinaryOp::FMul, word, factor)).collect())
             }
             Op::MatrixTimesVector => {

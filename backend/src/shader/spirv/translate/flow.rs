@@ -82,6 +82,7 @@ impl<'a> Translator<'a> {
     }
 
     fn instructions(&mut self, body: &Body<'a>, block: &'a Block) -> Result<()> {
+        self.products.clear();
         for inst in &block.insts {
             match inst.op {
                 Op::Phi => self.load_phi(body, inst)?,

@@ -125,6 +125,7 @@ impl Translator<'_> {
             return self.define_words(id, ty, vec![word]);
         }
         let scalars = self.scalars(ty)?;
+        let contracts = self.may_contract(inst.op, id);
         let mut words = Vec::with_capacity(scalars.len());
         // The structure results of carry and borrow operations have twice the operands' words.
         let count = operands.first().map_or(0, |operand| operand.len());
@@ -136,7 +137,10 @@ impl Translator<'_> {
                 None => None,
             };
             let second = returns_two(inst.op) && index >= count;
-            let value = self.component(inst.op, [word(0), word(1), word(2), word(3)], second)?;
+            let value = match (word(0), word(1)) {
+                (Some(x), Some(y)) if contracts => self.contracted(inst.op, x, y),
+                operands => self.component(inst.op, [operands.0, operands.1, word(2), word(3)], second)?,
+            };
             words.push(self.builder.cast(value, ty));
         }
         self.define_words(id, ty, words)

@@ -1,6 +1,7 @@
 //! Translation of an entry point, with every call inlined.
 
 mod composite;
+mod contract;
 mod flow;
 mod glsl;
 mod image;
@@ -80,6 +81,8 @@ struct Translator<'a> {
     input_sizes: HashMap<u32, u32>,
     input_copies: HashMap<u32, Local>,
     copied_at: Option<(Local, usize)>,
+    /// Factors of the products of this block that may become part of a sum.
+    products: HashMap<Value, (Value, Value)>,
     local_words: u32,
     blocks: usize,
     work: usize,
@@ -136,6 +139,7 @@ impl<'a> Translator<'a> {
             input_sizes: HashMap::new(),
             input_copies: HashMap::new(),
             copied_at: None,
+            products: HashMap::new(),
             local_words: 0,
             blocks: 0,
             work: 0,
