@@ -15,3 +15,28 @@ fn an_unknown_filter_is_an_error() {
     let run = Command::new(env!("CARGO_BIN_EXE_vitric")).args(["cts", "--filter", "nothing.*"]).output().unwrap();
     assert_eq!(run.status.code(), Some(2));
 }
+
+/// A crash and a hang cost one case each; those behind them still run.
+#[test]
+fn crashes_and_hangs_are_reported_and_the_rest_goes_on() {
+    let report = std::env::temp_dir().join(format!("vitric-faults-{}.json", std::process::id()));
+    let run = Command::new(env!("CARGO_BIN_EXE_vitric"))
+        .args(["cts", "--filter", "runner.*", "--timeout", "2", "--json"])
+        .arg(&report)
+        .env(vitric_cts::cases::FAULTS, "1")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&run.stdout);
+    assert_eq!(run.status.code(), Some(1), "{text}");
+    assert!(text.contains("4 cases: 1 crash, 2 pass, 1 timeout; 2 unexpected"), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&report).unwrap()).unwrap();
+    std::fs::remove_file(&report).unwrap();
+    let status = |name: &str| {
+        let cases = json["cases"].as_array().unwrap();
+        cases.iter().find(|case| case["name"] == name).map(|case| case["status"].clone()).unwrap()
+    };
+    assert_eq!(status("runner.crash.case"), "crash");
+    assert_eq!(status("runner.crash.next"), "pass");
+    assert_eq!(status("runner.hang.case"), "timeout");
+    assert_eq!(status("runner.hang.next"), "pass");
+}

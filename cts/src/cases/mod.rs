@@ -36,7 +36,26 @@ pub fn all() -> Vec<Entry> {
     ] {
         add(&mut all);
     }
+    if std::env::var_os(FAULTS).is_some() {
+        faults(&mut all);
+    }
     all
+}
+
+/// Environment variable that adds cases which crash and hang, for tests of the runner.
+pub const FAULTS: &str = "VITRIC_CTS_FAULTS";
+
+fn faults(all: &mut Vec<Entry>) {
+    let mut add = |name: &str, run: fn()| {
+        all.push(Entry::new(name, "none", move |_| {
+            run();
+            Ok(())
+        }));
+    };
+    add("runner.crash.case", || std::process::abort());
+    add("runner.crash.next", || ());
+    add("runner.hang.case", || std::thread::sleep(std::time::Duration::from_secs(3600)));
+    add("runner.hang.next", || ());
 }
 
 #[cfg(test)]
