@@ -33,7 +33,7 @@ fn dispatch(args: &[&str]) -> Result<(), String> {
 /// Rewrites the reference images of the gallery from what the driver renders now: look at them before committing.
 fn bless() -> Result<(), String> {
     let status = std::process::Command::new("cargo")
-        .args(["test", "--package", "vitric", "--test", "gallery"])
+        .args(["test", "--package", "vitric-samples", "--test", "scenes", "scenes_match_their_reference_pictures"])
         .env("VITRIC_BLESS", "1")
         .current_dir(root())
         .status()

@@ -1,12 +1,19 @@
 //! `cargo xtask shaders [--check]`: compiles every GLSL shader of the repository to the SPIR-V committed beside it.
 //!
-//! With `--check` nothing is written: a missing or differing `.spv`, or one without its source, is a failure.
-//! Tool: `glslangValidator` (Debian: `glslang-tools`).
+//! With `--check` nothing is written: a missing or differing `.spv`, or one without its source, is a failure. The shaders
+//! that test the SPIR-V front end are kept in two more forms, as optimisers leave them: `FILE.opt.spv` (`spirv-opt -O`) and
+//! `FILE.small.spv` (`spirv-opt -Os`). Tools: `glslangValidator` and `spirv-opt` (Debian: `glslang-tools`, `spirv-tools`).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const STAGES: [&str; 6] = ["vert", "frag", "comp", "geom", "tesc", "tese"];
+
+/// Where shaders are kept in the optimisers' forms, too.
+const OPTIMISED: &str = "backend/tests/shaders";
+
+/// The optimisers' forms: extension and `spirv-opt`'s option.
+const FORMS: [(&str, &str); 2] = [("opt.spv", "-O"), ("small.spv", "-Os")];
 
 /// Compiles or checks all shaders under `root`; the error says everything that is wrong.
 pub fn run(root: &Path, check: bool) -> Result<(), String> {
@@ -14,8 +21,10 @@ pub fn run(root: &Path, check: bool) -> Result<(), String> {
     collect(root, &mut files)?;
     files.sort();
     let (binaries, sources): (Vec<_>, Vec<_>) = files.into_iter().partition(|f| extension(f) == "spv");
-    let compiled = sources.iter().map(|source| compile(source, check));
-    let orphans = binaries.iter().filter(|b| !b.with_extension("").exists());
+    let compiled = sources.iter().map(|source| compile(source, check)).collect::<Vec<_>>().into_iter();
+    let optimised = sources.iter().filter(|source| source.starts_with(root.join(OPTIMISED)));
+    let compiled = compiled.chain(optimised.flat_map(|source| FORMS.map(|form| optimise(source, form, check))));
+    let orphans = binaries.iter().filter(|binary| !source_of(binary).exists());
     let orphans = orphans.map(|b| Err(format!("{} has no source beside it", b.display())));
     let wrong: Vec<_> = compiled.chain(orphans).filter_map(Result::err).collect();
     if wrong.is_empty() {
@@ -44,30 +53,63 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
     Ok(())
 }
 
-/// `FILE.STAGE.spv`: other `.spv` files (fuzzing corpora, hand-assembled tests) are none of ours.
+/// `FILE.STAGE.spv` and its other forms: other `.spv` files (fuzzing corpora, hand-assembled tests) are none of ours.
 fn is_shader_binary(path: &Path) -> bool {
-    extension(path) == "spv" && STAGES.contains(&extension(&path.with_extension("")))
+    extension(path) == "spv" && STAGES.contains(&extension(&source_of(path)))
+}
+
+/// The GLSL that a binary is made of.
+fn source_of(binary: &Path) -> PathBuf {
+    let inner = binary.with_extension("");
+    if ["opt", "small"].contains(&extension(&inner)) { inner.with_extension("") } else { inner }
+}
+
+/// Makes or checks an optimiser's form of a shader.
+fn optimise(source: &Path, (form, option): (&str, &str), check: bool) -> Result<(), String> {
+    let plain = source.with_extension(format!("{}.spv", extension(source)));
+    let committed = source.with_extension(format!("{}.{form}", extension(source)));
+    produce(&committed, check, |target| spirv_opt(&plain, option, target))
+}
+
+fn spirv_opt(plain: &Path, option: &str, target: &Path) -> Result<(), String> {
+    let output = Command::new("spirv-opt")
+        // Debian's validator knows no arrays of arrays of descriptors; the driver's own tests judge the result.
+        .args([option, "--target-env=vulkan1.0", "--skip-validation"])
+        .arg(plain)
+        .arg("-o")
+        .arg(target)
+        .output()
+        .map_err(|e| format!("spirv-opt could not be run (Debian package spirv-tools): {e}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(format!("{}:\n{}", plain.display(), String::from_utf8_lossy(&output.stderr)))
 }
 
 fn compile(source: &Path, check: bool) -> Result<(), String> {
     let committed = source.with_extension(format!("{}.spv", extension(source)));
-    let target = if check { scratch(source) } else { committed.clone() };
-    glslang(source, &target)?;
+    produce(&committed, check, |target| glslang(source, target))
+}
+
+/// Makes a file, or makes it elsewhere and compares.
+fn produce(committed: &Path, check: bool, make: impl Fn(&Path) -> Result<(), String>) -> Result<(), String> {
+    let target = if check { scratch(committed) } else { committed.to_owned() };
+    make(&target)?;
     if !check {
         return Ok(());
     }
     let fresh = std::fs::read(&target).map_err(|e| format!("{}: {e}", target.display()))?;
     std::fs::remove_file(&target).map_err(|e| format!("{}: {e}", target.display()))?;
-    match std::fs::read(&committed) {
+    match std::fs::read(committed) {
         Ok(bytes) if bytes == fresh => Ok(()),
         Ok(_) => Err(format!("{} differs from its source: run `cargo xtask shaders`", committed.display())),
         Err(e) => Err(format!("{}: {e}: run `cargo xtask shaders`", committed.display())),
     }
 }
 
-fn scratch(source: &Path) -> PathBuf {
-    let name = source.file_name().and_then(|n| n.to_str()).unwrap_or("shader");
-    std::env::temp_dir().join(format!("vitric-shaders-{}-{name}.spv", std::process::id()))
+fn scratch(committed: &Path) -> PathBuf {
+    let name = committed.file_name().and_then(|n| n.to_str()).unwrap_or("shader");
+    std::env::temp_dir().join(format!("vitric-shaders-{}-{name}", std::process::id()))
 }
 
 fn glslang(source: &Path, target: &Path) -> Result<(), String> {

@@ -10,6 +10,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("vulkan-validationlayers", "/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json"),
     ("mesa-vulkan-drivers", "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json"),
     ("glslang-tools", "/usr/bin/glslangValidator"),
+    ("spirv-tools", "/usr/bin/spirv-opt"),
     ("xvfb", "/usr/bin/Xvfb"),
     ("xauth", "/usr/bin/xauth"),
     ("x11-apps", "/usr/bin/xwd"),

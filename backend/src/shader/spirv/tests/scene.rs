@@ -83,13 +83,13 @@ impl Scene {
 
     /// Runs the workgroup and returns the first buffer of each of some bindings.
     ///
-    /// A shader that is committed as `spirv-opt -O` leaves it, too (`FILE.opt.spv`: phis instead of variables), runs both
-    /// ways, and must do the same.
+    /// Every shader is also committed as `spirv-opt` leaves it with `-O` and `-Os` (phis instead of variables, merged and
+    /// unrolled blocks): all three must do the same.
     pub(super) fn run_and_read(self, bindings: &[u32]) -> Vec<Vec<u32>> {
         let before: Vec<Vec<u8>> = self.buffers.values().map(|buffer| bytes_of(buffer)).collect();
         let plain = self.run_file(self.file, bindings);
-        let optimized = self.file.replace(".spv", ".opt.spv");
-        if shader_path(&optimized).exists() {
+        for form in [".opt.spv", ".small.spv"] {
+            let optimized = self.file.replace(".spv", form);
             for (buffer, bytes) in self.buffers.values().zip(&before) {
                 buffer.write(0, bytes);
             }
