@@ -30,15 +30,31 @@ fn dispatch(args: &[&str]) -> Result<(), String> {
     }
 }
 
-/// Rewrites the reference images of the gallery from what the driver renders now: look at them before committing.
+/// Rewrites the gallery's reference pictures from what the driver renders now, and says which ones changed: look at them
+/// before committing.
 fn bless() -> Result<(), String> {
+    const REFERENCES: &str = "samples/reference";
+    let arguments = ["test", "--package", "vitric-samples", "--test", "scenes", "--", "--exact", "--nocapture"];
     let status = std::process::Command::new("cargo")
-        .args(["test", "--package", "vitric-samples", "--test", "scenes", "scenes_match_their_reference_pictures"])
+        .args(arguments)
+        .arg("scenes_match_their_reference_pictures")
         .env("VITRIC_BLESS", "1")
         .current_dir(root())
         .status()
         .map_err(|error| format!("cargo test: {error}"))?;
-    if status.success() { Ok(()) } else { Err(format!("cargo test: {status}")) }
+    if !status.success() {
+        return Err(format!("cargo test: {status}"));
+    }
+    let changed = std::process::Command::new("git")
+        .args(["status", "--short", "--", REFERENCES])
+        .current_dir(root())
+        .output()
+        .map_err(|error| format!("git status: {error}"))?;
+    match String::from_utf8_lossy(&changed.stdout).trim_end() {
+        "" => println!("{REFERENCES}: every picture is as it was committed"),
+        files => println!("{REFERENCES}: these differ from what is committed; look at them\n{files}"),
+    }
+    Ok(())
 }
 
 /// The repository's root folder: the parent of this crate's.
