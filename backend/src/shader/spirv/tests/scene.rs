@@ -19,6 +19,8 @@ const SIZE: u64 = 4096;
 pub(super) struct Scene {
     heap: Arc<Heap>,
     file: &'static str,
+    /// What stands in place of `.spv` in the names of the shader's other forms.
+    forms: &'static [&'static str],
     push: Vec<u8>,
     specialization: Specialization,
     descriptors: HashMap<u32, Vec<Descriptor>>,
@@ -31,6 +33,7 @@ impl Scene {
         let scene = Self {
             heap: Heap::new(1 << 22),
             file,
+            forms: &[".opt.spv", ".small.spv"],
             push: Vec::new(),
             specialization: Vec::new(),
             descriptors: HashMap::new(),
@@ -66,6 +69,12 @@ impl Scene {
         Allocation::new(&self.heap, SIZE).unwrap()
     }
 
+    /// Leaves the optimisers' forms out: where `spirv-opt` may change what comes out.
+    pub(super) fn only_as_compiled(mut self) -> Self {
+        self.forms = &[];
+        self
+    }
+
     pub(super) fn push(mut self, words: &[u32]) -> Self {
         self.push = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         self
@@ -88,7 +97,7 @@ impl Scene {
     pub(super) fn run_and_read(self, bindings: &[u32]) -> Vec<Vec<u32>> {
         let before: Vec<Vec<u8>> = self.buffers.values().map(|buffer| bytes_of(buffer)).collect();
         let plain = self.run_file(self.file, bindings);
-        for form in [".opt.spv", ".small.spv"] {
+        for form in self.forms {
             let optimized = self.file.replace(".spv", form);
             for (buffer, bytes) in self.buffers.values().zip(&before) {
                 buffer.write(0, bytes);
