@@ -2,3 +2,4 @@
 
 mod exact;
 mod host;
+mod precision;

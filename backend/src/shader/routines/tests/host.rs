@@ -1,6 +1,6 @@
 //! Running a routine on the host: its IR, walked with the interpreter's kernels.
 
-use crate::shader::ir::{Builder, Function, Inst, Type, Value, verify_strictly};
+use crate::shader::ir::{Builder, Function, Inst, Type, UnaryOp, Value, verify_strictly};
 use crate::shader::passes;
 use crate::shader::runtime::kernels::{self, Lanes, WAVE};
 
@@ -33,6 +33,16 @@ impl Evaluator {
             }
         }
         Self { function, registers }
+    }
+
+    /// Operations, without those that only change a type.
+    pub fn operations(&self) -> usize {
+        let counts = |inst: &&Inst| match inst {
+            Inst::Unary { op, .. } => !matches!(op, UnaryOp::Copy | UnaryOp::AsFloat),
+            Inst::Binary { .. } | Inst::Ternary { .. } => true,
+            _ => false,
+        };
+        self.function.insts.iter().filter(counts).count()
     }
 
     /// The results for 16 pairs of operands.
