@@ -11,12 +11,12 @@ use vitric_api::command::CommandBuffer;
 use vitric_api::debug::Messages;
 use vitric_api::descriptor::DescriptorPool;
 use vitric_api::device::Device;
+use vitric_api::pipeline::{PipelineCache, Programs, ShaderModule};
 use vitric_api::queue::Queue;
 use vitric_api::sync::Signal;
 use vitric_backend::command::{Event, QueryPool};
 use vitric_backend::memory::{Allocation, Buffer, BufferView, Surface, SurfaceView};
 use vitric_backend::shader::runtime::{DescriptorSet, SetLayout};
-use vitric_backend::shader::spirv::Module;
 use vitric_backend::state::{ComputePipeline, GraphicsPipeline, PassDesc};
 use vitric_backend::texture::Sampler;
 
@@ -160,8 +160,10 @@ pub struct DeviceObject {
     pub pools: Table<Arc<SetPool>>,
     pub sets: Table<Arc<PoolSet>>,
     pub pipeline_layouts: Table<Arc<()>>,
-    pub shaders: Table<Arc<Module>>,
-    pub caches: Table<Arc<()>>,
+    pub shaders: Table<Arc<ShaderModule>>,
+    pub caches: Table<Arc<PipelineCache>>,
+    /// Programs that are alive.
+    pub programs: Programs,
     pub pipelines: Table<Pipeline>,
     pub passes: Table<Arc<PassDesc>>,
     pub framebuffers: Table<Arc<Framebuffer>>,
@@ -192,6 +194,7 @@ impl DeviceObject {
             pipeline_layouts: Table::new(10),
             shaders: Table::new(11),
             caches: Table::new(12),
+            programs: Programs::default(),
             pipelines: Table::new(13),
             passes: Table::new(14),
             framebuffers: Table::new(15),

@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use ash::vk;
-use vitric_api::pipeline::{StageDesc, cache_data, compile, parse_module};
+use ash::vk::{self, Handle};
+use vitric_api::pipeline::{PipelineCache, ShaderModule, StageDesc, cache_data};
 use vitric_api::{Error, Result};
 use vitric_backend::shader::Program;
 use vitric_backend::shader::spirv::Specialization;
@@ -26,7 +26,7 @@ pub extern "system" fn create_module(
         let object = device(handle)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
         let words = raw::slice(info.p_code, (info.code_size / 4) as u32);
-        Ok(object.shaders.insert(parse_module(object.messages(), words)?))
+        Ok(object.shaders.insert(ShaderModule::new(object.messages(), words)?))
     })
 }
 
@@ -45,7 +45,7 @@ pub extern "system" fn create_cache(
     out: *mut vk::PipelineCache,
 ) -> vk::Result {
     // Initial data is ours, foreign or damaged: none of it is needed.
-    raw::create(out, || Ok(device(handle)?.caches.insert(Arc::new(()))))
+    raw::create(out, || Ok(device(handle)?.caches.insert(Arc::default())))
 }
 
 pub extern "system" fn destroy_cache(
@@ -79,26 +79,45 @@ pub extern "system" fn get_cache_data(
 }
 
 pub extern "system" fn merge_caches(
-    _: vk::Device,
-    _: vk::PipelineCache,
-    _: u32,
-    _: *const vk::PipelineCache,
+    handle: vk::Device,
+    target: vk::PipelineCache,
+    count: u32,
+    sources: *const vk::PipelineCache,
 ) -> vk::Result {
-    vk::Result::SUCCESS
+    raw::guard(|| {
+        let object = device(handle)?;
+        let target = need(object, &object.caches, target)?;
+        for &source in raw::slice(sources, count) {
+            target.merge(&*need(object, &object.caches, source)?);
+        }
+        Ok(vk::Result::SUCCESS)
+    })
 }
 
 pub extern "system" fn destroy(handle: vk::Device, pipeline: vk::Pipeline, _: *const vk::AllocationCallbacks<'_>) {
     destroy_handle(handle, |object| &object.pipelines, pipeline);
 }
 
-fn stage(object: &DeviceObject, info: &vk::PipelineShaderStageCreateInfo<'_>) -> Result<Arc<Program>> {
-    let desc = StageDesc {
+fn stage_desc(object: &DeviceObject, info: &vk::PipelineShaderStageCreateInfo<'_>) -> Result<StageDesc> {
+    Ok(StageDesc {
         stage: info.stage,
         module: need(object, &object.shaders, info.module)?,
         entry: raw::string(info.p_name),
         specialization: specialization(raw::input(info.p_specialization_info)),
-    };
-    compile(object.messages(), &desc)
+    })
+}
+
+/// What the pipelines of one call are made with.
+struct Maker<'a> {
+    object: &'a DeviceObject,
+    cache: Option<Arc<PipelineCache>>,
+}
+
+impl Maker<'_> {
+    fn stage(&self, info: &vk::PipelineShaderStageCreateInfo<'_>) -> Result<Arc<Program>> {
+        let desc = stage_desc(self.object, info)?;
+        self.object.programs.get(self.object.messages(), &desc, self.cache.as_deref())
+    }
 }
 
 fn specialization(info: Option<&vk::SpecializationInfo<'_>>) -> Specialization {
@@ -114,19 +133,31 @@ fn specialization(info: Option<&vk::SpecializationInfo<'_>>) -> Specialization {
     raw::slice(info.p_map_entries, info.map_entry_count).iter().filter_map(value).collect()
 }
 
-/// Creates pipelines one by one; those that fail are null, and the first failure is returned.
-fn create_all<I>(
-    handle: vk::Device,
-    infos: &[I],
+fn compute_stages<'a>(info: &'a vk::ComputePipelineCreateInfo<'a>) -> &'a [vk::PipelineShaderStageCreateInfo<'a>] {
+    std::slice::from_ref(&info.stage)
+}
+
+fn graphics_stages<'a>(info: &'a vk::GraphicsPipelineCreateInfo<'a>) -> &'a [vk::PipelineShaderStageCreateInfo<'a>] {
+    raw::slice(info.p_stages, info.stage_count)
+}
+
+/// Creates pipelines; those that fail are null, and the first failure is returned. Their programs are compiled in parallel.
+fn create_all<'a, I: 'a>(
+    (handle, cache): (vk::Device, vk::PipelineCache),
+    infos: &'a [I],
     out: *mut vk::Pipeline,
-    make: impl Fn(&DeviceObject, &I) -> Result<Pipeline>,
+    stages: impl Fn(&'a I) -> &'a [vk::PipelineShaderStageCreateInfo<'a>],
+    make: impl Fn(&Maker<'_>, &'a I) -> Result<Pipeline>,
 ) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
+        let maker = Maker { object, cache: object.caches.get(cache.as_raw()) };
+        let all = infos.iter().flat_map(stages).filter_map(|info| stage_desc(object, info).ok());
+        let _kept = object.programs.prepare(&all.collect::<Vec<_>>(), maker.cache.as_deref());
         let out = raw::slice_mut(out, infos.len());
         let mut failure = None;
         for (slot, info) in out.iter_mut().zip(infos) {
-            *slot = match make(object, info) {
+            *slot = match make(&maker, info) {
                 Ok(pipeline) => vk::Handle::from_raw(object.pipelines.insert(pipeline)),
                 Err(error) => {
                     failure = failure.or(Some(error));
@@ -140,38 +171,38 @@ fn create_all<I>(
 
 pub extern "system" fn create_compute(
     handle: vk::Device,
-    _: vk::PipelineCache,
+    cache: vk::PipelineCache,
     count: u32,
     infos: *const vk::ComputePipelineCreateInfo<'_>,
     _: *const vk::AllocationCallbacks<'_>,
     out: *mut vk::Pipeline,
 ) -> vk::Result {
-    create_all(handle, raw::slice(infos, count), out, |object, info| {
-        Ok(Pipeline::Compute(Arc::new(ComputePipeline { program: stage(object, &info.stage)? })))
+    create_all((handle, cache), raw::slice(infos, count), out, compute_stages, |maker, info| {
+        Ok(Pipeline::Compute(Arc::new(ComputePipeline { program: maker.stage(&info.stage)? })))
     })
 }
 
 pub extern "system" fn create_graphics(
     handle: vk::Device,
-    _: vk::PipelineCache,
+    cache: vk::PipelineCache,
     count: u32,
     infos: *const vk::GraphicsPipelineCreateInfo<'_>,
     _: *const vk::AllocationCallbacks<'_>,
     out: *mut vk::Pipeline,
 ) -> vk::Result {
-    create_all(handle, raw::slice(infos, count), out, |object, info| {
-        graphics(object, info).map(|pipeline| Pipeline::Graphics(Arc::new(pipeline)))
+    create_all((handle, cache), raw::slice(infos, count), out, graphics_stages, |maker, info| {
+        graphics(maker, info).map(|pipeline| Pipeline::Graphics(Arc::new(pipeline)))
     })
 }
 
-fn graphics(object: &DeviceObject, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<GraphicsPipeline> {
+fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<GraphicsPipeline> {
     let stages = raw::slice(info.p_stages, info.stage_count);
     let find = |wanted| stages.iter().find(|stage| stage.stage == wanted);
     let vertex = find(vk::ShaderStageFlags::VERTEX).ok_or(Error::Unknown)?;
     let rasterization = raw::input(info.p_rasterization_state).ok_or(Error::Unknown)?;
     let raster = raster(rasterization);
     let fragment = find(vk::ShaderStageFlags::FRAGMENT).filter(|_| !raster.discard);
-    let fragment = fragment.map(|info| stage(object, info)).transpose()?;
+    let fragment = fragment.map(|info| maker.stage(info)).transpose()?;
     // Pointers of state that rasterizer discard makes irrelevant may be anything.
     let visible = !raster.discard;
     let blend = if visible { raw::input(info.p_color_blend_state) } else { None };
@@ -181,7 +212,7 @@ fn graphics(object: &DeviceObject, info: &vk::GraphicsPipelineCreateInfo<'_>) ->
     let input = raw::input(info.p_vertex_input_state);
     let assembly = raw::input(info.p_input_assembly_state);
     Ok(GraphicsPipeline {
-        vertex: stage(object, vertex)?,
+        vertex: maker.stage(vertex)?,
         fragment,
         bindings: input.map_or_else(Vec::new, bindings),
         attributes: input.map_or_else(Vec::new, attributes),
