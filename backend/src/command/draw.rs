@@ -257,6 +257,7 @@ fn draw_context<'a>(
         tests: pipeline
             .depth_stencil
             .filter(|_| depth_view.is_some())
+            .filter(|tests| tests.depth_test || tests.stencil_test || tests.depth_bounds_test)
             .map(|tests| with_dynamic(state, pipeline, tests)),
         multisample: pipeline.multisample,
         logic_op: pipeline.logic_op,

@@ -13,6 +13,17 @@ use super::{Texel, one};
 /// Decodes one texel of an uncompressed colour format from its first `info.bytes` bytes. Missing components are 0, 0, 0, 1.
 #[inline]
 pub fn decode(info: &FormatInfo, bytes: &[u8]) -> Texel {
+    if let (Class::Unorm, [_, _, _, _], &[red, green, blue, alpha, ..], 4) =
+        (info.class, info.channels, bytes, info.bytes)
+    {
+        let word = u32::from_le_bytes([red, green, blue, alpha]);
+        let mut texel = [0; 4];
+        for channel in info.channels {
+            let code = word >> channel.offset & largest(channel.bits);
+            texel[usize::from(channel.component)] = unorm_to_f32(code, channel.bits).to_bits();
+        }
+        return texel;
+    }
     let raw = load(bytes, info.bytes as usize);
     let mut texel = [0, 0, 0, one(info.class)];
     if info.class == Class::Ufloat && info.channels[0].bits == 9 {
@@ -30,6 +41,15 @@ pub fn decode(info: &FormatInfo, bytes: &[u8]) -> Texel {
 /// Encodes `texel` as an uncompressed colour format into the first `info.bytes` bytes of `out`.
 #[inline]
 pub fn encode(info: &FormatInfo, texel: Texel, out: &mut [u8]) {
+    if let (Class::Unorm, [red, green, blue, alpha], 4) = (info.class, info.channels, info.bytes) {
+        // The most frequent shape: four channels in a word.
+        let code = |channel: &Channel| {
+            f32_to_unorm(f32::from_bits(texel[usize::from(channel.component)]), channel.bits) << channel.offset
+        };
+        let word = code(red) | code(green) | code(blue) | code(alpha);
+        out[..4].copy_from_slice(&word.to_le_bytes());
+        return;
+    }
     let raw = if info.class == Class::Ufloat && info.channels[0].bits == 9 {
         u128::from(f32_to_shared_exponent([texel[0], texel[1], texel[2]].map(f32::from_bits)))
     } else {

@@ -14,47 +14,64 @@ pub(super) struct Colors {
     pub(super) second: Texel,
 }
 
-/// Writes one fragment to the samples in `mask` of an attachment.
-pub(super) fn export(
-    context: &DrawContext<'_>,
-    target: &ColorTarget<'_>,
-    (x, y): (u32, u32),
-    mask: u32,
-    colors: Colors,
-) {
-    let mut remaining = mask;
-    while remaining != 0 {
-        let sample = remaining.trailing_zeros();
-        remaining &= remaining - 1;
-        export_sample(context, target, (x, y, sample), colors);
-    }
+/// How fragments get into an attachment.
+pub(super) struct Encoder<'a> {
+    context: &'a DrawContext<'a>,
+    target: &'a ColorTarget<'a>,
+    /// Nothing of what is stored is needed.
+    overwrites: bool,
+    blends: bool,
+    writes_all: bool,
 }
 
-fn export_sample(context: &DrawContext<'_>, target: &ColorTarget<'_>, (x, y, sample): (u32, u32, u32), colors: Colors) {
-    let bytes = target.info.bytes as usize;
-    let writes_all = target.blend.write_mask == vk::ColorComponentFlags::RGBA;
-    let blends = target.blend.enable && !target.info.class.is_integer() && context.logic_op.is_none();
-    let mut out = [0; 16];
-    if writes_all && !blends && context.logic_op.is_none() {
-        format::encode(target.info, colors.source, &mut out);
-        target.plane.write(x, y, sample, &out[..bytes]);
-        return;
+impl<'a> Encoder<'a> {
+    /// Of an attachment of a draw.
+    pub(super) fn new(context: &'a DrawContext<'a>, target: &'a ColorTarget<'a>) -> Self {
+        let writes_all = target.blend.write_mask == vk::ColorComponentFlags::RGBA;
+        let blends = target.blend.enable && !target.info.class.is_integer() && context.logic_op.is_none();
+        let overwrites = writes_all && !blends && context.logic_op.is_none();
+        Self { context, target, overwrites, blends, writes_all }
     }
-    let mut stored = [0; 16];
-    target.plane.read(x, y, sample, &mut stored[..bytes]);
-    let destination = format::decode(target.info, &stored);
-    let result = if blends { blended(context, target, colors, destination) } else { colors.source };
-    format::encode(target.info, result, &mut out);
-    let fixed_or_integer = !matches!(target.info.class, Class::Sfloat | Class::Ufloat | Class::Srgb);
-    if let Some(op) = context.logic_op.filter(|_| fixed_or_integer) {
-        for (byte, &stored) in out.iter_mut().zip(&stored) {
-            *byte = logic(op, *byte, stored);
+
+    /// Writes one fragment to the samples in `mask`.
+    pub(super) fn export(&self, (x, y): (u32, u32), mask: u32, colors: Colors) {
+        let bytes = self.target.info.bytes as usize;
+        let mut out = [0; 16];
+        if self.overwrites {
+            // The same for all samples.
+            format::encode(self.target.info, colors.source, &mut out);
+        }
+        let mut remaining = mask;
+        while remaining != 0 {
+            let sample = remaining.trailing_zeros();
+            remaining &= remaining - 1;
+            if !self.overwrites {
+                out = self.combined((x, y, sample), colors);
+            }
+            self.target.plane.write(x, y, sample, &out[..bytes]);
         }
     }
-    if !writes_all {
-        mask_components(target, &stored, &mut out);
+
+    /// A sample's new bytes, of its old ones and the fragment.
+    fn combined(&self, (x, y, sample): (u32, u32, u32), colors: Colors) -> [u8; 16] {
+        let (context, target) = (self.context, self.target);
+        let mut stored = [0; 16];
+        target.plane.read(x, y, sample, &mut stored[..target.info.bytes as usize]);
+        let destination = format::decode(target.info, &stored);
+        let result = if self.blends { blended(context, target, colors, destination) } else { colors.source };
+        let mut out = [0; 16];
+        format::encode(target.info, result, &mut out);
+        let fixed_or_integer = !matches!(target.info.class, Class::Sfloat | Class::Ufloat | Class::Srgb);
+        if let Some(op) = context.logic_op.filter(|_| fixed_or_integer) {
+            for (byte, &stored) in out.iter_mut().zip(&stored) {
+                *byte = logic(op, *byte, stored);
+            }
+        }
+        if !self.writes_all {
+            mask_components(target, &stored, &mut out);
+        }
+        out
     }
-    target.plane.write(x, y, sample, &out[..bytes]);
 }
 
 /// Puts back the bits of components that are not written.

@@ -17,14 +17,57 @@ pub(super) struct WaveFragments<'a> {
 
 const CENTRE: [f32; 2] = [0.5, 0.5];
 
+/// The pixels' centres of a wave.
+struct Centres {
+    x: [f32; WAVE],
+    y: [f32; WAVE],
+    inverse_w: [f32; WAVE],
+}
+
 impl WaveFragments<'_> {
     /// Fills in all input words.
     pub(super) fn fill(&self, inputs: &mut [Lanes]) {
+        let centres = self.sample.is_none().then(|| self.centres());
         for (index, input) in self.program.inputs.iter().enumerate() {
             let lanes = &mut inputs[index];
             *lanes = [0; WAVE];
+            if let (Some(centres), true) = (&centres, self.is_plain(input)) {
+                self.fill_at_centres(lanes, index, input.interpolation, centres);
+                continue;
+            }
             for (lane, word) in lanes.iter_mut().enumerate().take(self.quads.len() * 4) {
                 *word = self.word(index, input, lane);
+            }
+        }
+    }
+
+    /// Whether an input is a varying at the pixels' centres.
+    fn is_plain(&self, input: &InputSlot) -> bool {
+        let is_user = match input.slot {
+            Slot::Builtin(builtin, _) => is_varying(builtin),
+            Slot::Location { .. } => true,
+        };
+        is_user && input.place != Place::Centroid && input.interpolation != Interpolation::Flat
+    }
+
+    /// Offsets of the pixels' centres from their primitives' reference points, and 1/w there.
+    fn centres(&self) -> Centres {
+        let mut centres = Centres { x: [0.0; WAVE], y: [0.0; WAVE], inverse_w: [1.0; WAVE] };
+        for lane in 0..self.quads.len() * 4 {
+            let [x, y] = self.relative(lane, CENTRE);
+            (centres.x[lane], centres.y[lane]) = (x, y);
+            centres.inverse_w[lane] = self.primitive(lane).inverse_w.at(x, y);
+        }
+        centres
+    }
+
+    fn fill_at_centres(&self, lanes: &mut Lanes, index: usize, interpolation: Interpolation, centres: &Centres) {
+        for (number, quad) in self.quads.iter().enumerate() {
+            let plane = &self.primitives[quad.primitive as usize].planes[index];
+            for lane in number * 4..number * 4 + 4 {
+                let value = plane.at(centres.x[lane], centres.y[lane]);
+                let smooth = interpolation == Interpolation::Smooth;
+                lanes[lane] = (if smooth { value / centres.inverse_w[lane] } else { value }).to_bits();
             }
         }
     }

@@ -5,9 +5,9 @@
 
 use std::sync::atomic::Ordering;
 
-use super::export::{Colors, export};
+use super::export::{Colors, Encoder};
 use super::inputs::{WaveFragments, depth_at_sample};
-use super::{DrawContext, depth_stencil};
+use super::{ColorTarget, DrawContext, depth_stencil};
 use crate::geometry::Primitive;
 use crate::raster::{Criterion, GROUP_LOG2, UNITS, sample_mask, sample_positions};
 use crate::shader::interp::{Environment, Stop, Wave};
@@ -102,16 +102,13 @@ impl Tile<'_, '_> {
     }
 
     fn quad(&mut self, index: u32, [x, y]: [i64; 2], window: [i64; 4], full: bool) {
-        let mut coverage = [0; 4];
-        let mut any = 0;
-        for (pixel, mask) in coverage.iter_mut().enumerate() {
-            let (px, py) = (x + (pixel as i64 & 1), y + (pixel as i64 >> 1));
-            let inside = px >= window[0] && px < window[2] && py >= window[1] && py < window[3];
-            if inside {
-                *mask = self.pixel_coverage(index, px, py, full);
-                any |= *mask;
-            }
-        }
+        let inside = x >= window[0] && x + 2 <= window[2] && y >= window[1] && y + 2 <= window[3];
+        let coverage = if full && inside {
+            [sample_mask(&self.context.multisample); 4]
+        } else {
+            self.partial_coverage(index, [x, y], window, full)
+        };
+        let mut any = coverage.iter().fold(0, |any, mask| any | mask);
         if any == 0 {
             return;
         }
@@ -125,6 +122,14 @@ impl Tile<'_, '_> {
                 self.flush();
             }
         }
+    }
+
+    fn partial_coverage(&self, index: u32, [x, y]: [i64; 2], window: [i64; 4], full: bool) -> [u32; 4] {
+        std::array::from_fn(|pixel| {
+            let (px, py) = (x + (pixel as i64 & 1), y + (pixel as i64 >> 1));
+            let inside = px >= window[0] && px < window[2] && py >= window[1] && py < window[3];
+            if inside { self.pixel_coverage(index, px, py, full) } else { 0 }
+        })
     }
 
     fn pixel_coverage(&self, index: u32, x: i64, y: i64, full: bool) -> u32 {
@@ -144,6 +149,10 @@ impl Tile<'_, '_> {
     /// Depth and stencil tests of all covered samples; what fails is removed. `depth` gives a pixel's own depth, when its
     /// program wrote one. Returns all samples that are left.
     fn test(&mut self, quad: &mut Quad, depth: Option<[f32; 4]>) -> u32 {
+        if self.context.tests.is_none() {
+            self.passed += quad.coverage.iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
+            return quad.coverage.iter().fold(0, |any, mask| any | mask);
+        }
         let primitive = &self.primitives[quad.primitive as usize];
         let samples = self.context.multisample.samples;
         let mut all = 0;
@@ -188,8 +197,12 @@ impl Tile<'_, '_> {
         let quads: smallvec::SmallVec<[Quad; QUADS]> =
             self.scratch.quads.iter().map(|quad| of_sample(quad, sample)).collect();
         let lanes = ((1u32 << (quads.len() * 4)) - 1) as u16;
-        let covered = |lane: usize| quads[lane / 4].coverage[lane & 3] != 0;
-        let helpers = (0..quads.len() * 4).filter(|&lane| !covered(lane)).fold(0u16, |mask, lane| mask | 1 << lane);
+        let mut helpers = 0;
+        for (number, quad) in quads.iter().enumerate() {
+            for (pixel, &mask) in quad.coverage.iter().enumerate() {
+                helpers |= u16::from(mask == 0) << (number * 4 + pixel);
+            }
+        }
         if lanes == helpers {
             return;
         }
@@ -209,21 +222,24 @@ impl Tile<'_, '_> {
             self.ok = false;
             return;
         }
+        let slots = SpecialOutputs {
+            sample_mask: program.output_builtin(Builtin::SampleMask, 0),
+            depth: program.output_builtin(Builtin::FragDepth, 0),
+        };
         for (number, quad) in quads.iter().enumerate() {
-            self.finish(*quad, number * 4);
+            self.finish(*quad, number * 4, &slots);
         }
     }
 
     /// What follows the program: coverage it changed, late tests, export.
-    fn finish(&mut self, mut quad: Quad, first_lane: usize) {
-        let Some(program) = self.context.fragment else { return };
+    fn finish(&mut self, mut quad: Quad, first_lane: usize, slots: &SpecialOutputs) {
         let wave = &self.scratch.wave;
         for (pixel, mask) in quad.coverage.iter_mut().enumerate() {
             let lane = first_lane + pixel;
             if wave.killed() >> lane & 1 != 0 {
                 *mask = 0;
             }
-            if let Some(slot) = program.output_builtin(Builtin::SampleMask, 0) {
+            if let Some(slot) = slots.sample_mask {
                 *mask &= wave.outputs[slot][lane];
             }
             if self.context.multisample.alpha_to_coverage {
@@ -231,15 +247,16 @@ impl Tile<'_, '_> {
             }
         }
         if !self.context.tests_early() {
-            let depth_slot = program.output_builtin(Builtin::FragDepth, 0);
-            let depth = depth_slot
+            let depth = slots
+                .depth
                 .map(|slot| std::array::from_fn(|pixel| f32::from_bits(wave.outputs[slot][first_lane + pixel])));
             self.test(&mut quad, depth);
         }
-        for (pixel, &mask) in quad.coverage.iter().enumerate() {
-            if mask != 0 {
+        for target in self.context.colors.iter().filter(|target| target.outputs.iter().any(Option::is_some)) {
+            let encoder = Encoder::new(self.context, target);
+            for (pixel, &mask) in quad.coverage.iter().enumerate().filter(|(_, mask)| **mask != 0) {
                 let position = (quad.x + (pixel as u32 & 1), quad.y + (pixel as u32 >> 1));
-                self.export(position, mask, first_lane + pixel);
+                encoder.export(position, mask, self.colors(target, first_lane + pixel));
             }
         }
     }
@@ -255,21 +272,23 @@ impl Tile<'_, '_> {
         (1 << count) - 1
     }
 
-    fn export(&self, position: (u32, u32), mask: u32, lane: usize) {
+    /// A fragment's colours for an attachment.
+    fn colors(&self, target: &ColorTarget<'_>, lane: usize) -> Colors {
         let outputs = &self.scratch.wave.outputs;
-        for target in &self.context.colors {
-            if target.outputs.iter().all(Option::is_none) {
-                continue;
-            }
+        let word = |slot: Option<usize>| slot.map_or(0, |slot| outputs[slot][lane]);
+        let mut colors = Colors { source: target.outputs.map(word), second: target.second.map(word) };
+        if self.context.multisample.alpha_to_one {
             let one = crate::format::one(target.info.class);
-            let word = |slot: Option<usize>| slot.map_or(0, |slot| outputs[slot][lane]);
-            let mut colors = Colors { source: target.outputs.map(word), second: target.second.map(word) };
-            if self.context.multisample.alpha_to_one {
-                (colors.source[3], colors.second[3]) = (one, one);
-            }
-            export(self.context, target, position, mask, colors);
+            (colors.source[3], colors.second[3]) = (one, one);
         }
+        colors
     }
+}
+
+/// Output words of a fragment program that are no colours.
+struct SpecialOutputs {
+    sample_mask: Option<usize>,
+    depth: Option<usize>,
 }
 
 /// A quad with only one sample left, when samples are shaded on their own.
