@@ -64,10 +64,11 @@ impl WaveFragments<'_> {
     fn fill_at_centres(&self, lanes: &mut Lanes, index: usize, interpolation: Interpolation, centres: &Centres) {
         for (number, quad) in self.quads.iter().enumerate() {
             let plane = &self.primitives[quad.primitive as usize].planes[index];
-            for lane in number * 4..number * 4 + 4 {
+            for (pixel, word) in lanes[number * 4..][..4].iter_mut().enumerate() {
+                let lane = number * 4 + pixel;
                 let value = plane.at(centres.x[lane], centres.y[lane]);
                 let smooth = interpolation == Interpolation::Smooth;
-                lanes[lane] = (if smooth { value / centres.inverse_w[lane] } else { value }).to_bits();
+                *word = (if smooth { value / centres.inverse_w[lane] } else { value }).to_bits();
             }
         }
     }
