@@ -36,6 +36,10 @@ fn code(output: &Output) -> Option<i32> {
     output.status.code()
 }
 
+fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
 fn out(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
@@ -117,4 +121,45 @@ fn help_names_every_command() {
     for command in ["gallery", "run", "install", "uninstall", "info"] {
         assert!(text.contains(&format!("vitric {command}")) || text.contains(&format!("[{command}]")), "{command}");
     }
+}
+
+/// A shader of the repository's tests.
+fn shader(name: &str) -> String {
+    format!("{}/../backend/tests/shaders/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn shader_shows_what_becomes_of_a_module() {
+    let home = Home::new("shader");
+    let file = shader("simple.frag.spv");
+    let shown = |args: &[&str]| {
+        let output = home.vitric(&[&["shader", &file], args].concat());
+        assert_eq!(code(&output), Some(0), "{}", err(&output));
+        out(&output)
+    };
+    let (first, last) = (shown(&["--dump", "after:front-end"]), shown(&[]));
+    assert!(first.contains("Output ") && last.contains("Output "), "{last}");
+    assert!(last.lines().count() < first.lines().count(), "the passes drop what is not needed");
+    assert_eq!(last, shown(&["--dump", "ir"]));
+    for target in ["avx2", "avx512"] {
+        assert!(shown(&["--target", target, "--dump", "machine"]).contains("block 0()"));
+        assert!(shown(&["--target", target, "--dump", "asm"]).contains("vzeroupper"));
+    }
+    assert!(shown(&["--run"]).contains("output 0"));
+}
+
+#[test]
+fn shader_refuses_what_it_cannot_read() {
+    let home = Home::new("shader-bad");
+    let text = home.0.join("text.spv");
+    std::fs::write(&text, "this is no module").expect("the file can be written");
+    let file = text.to_string_lossy();
+    assert_eq!(code(&home.vitric(&["shader", &file])), Some(1));
+    assert_eq!(code(&home.vitric(&["shader", "/nothing.spv"])), Some(1));
+    assert_eq!(code(&home.vitric(&["shader"])), Some(2));
+    let file = shader("simple.frag.spv");
+    assert_eq!(code(&home.vitric(&["shader", &file, "--dump", "after:nothing"])), Some(2));
+    let missing = home.vitric(&["shader", &file, "--entry", "nothing"]);
+    assert_eq!(code(&missing), Some(1));
+    assert!(err(&missing).contains("entry point"), "{}", err(&missing));
 }

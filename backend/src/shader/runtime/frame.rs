@@ -113,9 +113,9 @@ pub struct Frame {
     /// Its results.
     pub results: [Lanes; RESULTS],
     /// Executes a call site.
-    pub call: extern "sysv64" fn(*mut Frame, u32),
+    pub call: extern "C" fn(*mut Frame, u32),
     /// Looks at the time limit.
-    pub check: extern "sysv64" fn(*mut Frame),
+    pub check: extern "C" fn(*mut Frame),
     /// Words of input.
     pub inputs: *const Lanes,
     /// Words of output.

@@ -132,7 +132,7 @@ impl FrameMemory {
             (&raw mut (*frame).active).write(launch.active);
             (&raw mut (*frame).real).write(!launch.helpers);
             (&raw mut (*frame).killed).write(0);
-            let entry: extern "sysv64" fn(*mut Frame) = std::mem::transmute(native.map.as_ptr().add(native.entry));
+            let entry: extern "C" fn(*mut Frame) = std::mem::transmute(native.map.as_ptr().add(native.entry));
             entry(frame);
             ((*frame).stopped, (*frame).resume, (*frame).killed)
         };
@@ -150,7 +150,7 @@ impl FrameMemory {
 }
 
 /// Executes a call site.
-extern "sysv64" fn call(frame: *mut Frame, site: u32) {
+extern "C" fn call(frame: *mut Frame, site: u32) {
     // SAFETY: generated code passes the frame that it was entered with, which is alive and not borrowed; the host behind it
     // lives until the code returns.
     let (frame, host) = unsafe { (&mut *frame, &*(*frame).host.cast::<Host<'_>>()) };
@@ -177,7 +177,7 @@ fn execute(frame: &mut Frame, host: &Host<'_>, site: &Site) {
 }
 
 /// Looks at the time limit.
-extern "sysv64" fn check(frame: *mut Frame) {
+extern "C" fn check(frame: *mut Frame) {
     // SAFETY: as in `call`.
     let (frame, host) = unsafe { (&mut *frame, &*(*frame).host.cast::<Host<'_>>()) };
     frame.edges = EDGES_PER_CHECK;

@@ -39,9 +39,9 @@ pub enum Target {
 }
 
 impl Target {
-    /// Whether this machine runs it.
+    /// Whether this machine runs it: the processor's features, and a host whose calls are the System V ABI's.
     pub fn is_supported(self) -> bool {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", unix))]
         {
             use std::is_x86_feature_detected as has;
             let avx2 = has!("avx2") && has!("fma") && has!("f16c") && has!("bmi1") && has!("bmi2");
@@ -49,7 +49,7 @@ impl Target {
                 has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") && has!("avx512cd");
             avx2 && (self == Self::Avx2 || avx512)
         }
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(not(all(target_arch = "x86_64", unix)))]
         false
     }
 
