@@ -1,11 +1,11 @@
-//! The GPU as a whole: worker threads and the entry point that executes command lists.
+//! The GPU as a whole: its set-up, its workers, and the entry point that executes command lists.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::command::{CommandList, Processor};
+use crate::workers::Workers;
 
 /// The GPU stopped: a program ran past its time limit or the emulation itself failed. What it was doing is undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -28,12 +28,13 @@ pub struct GpuConfig {
 pub struct Gpu {
     config: GpuConfig,
     started: Instant,
+    workers: Workers,
 }
 
 impl Gpu {
-    /// Starts a GPU.
+    /// Starts a GPU with its worker threads, which are joined when the last reference to it goes.
     pub fn new(config: GpuConfig) -> Arc<Self> {
-        Arc::new(Self { config, started: Instant::now() })
+        Arc::new(Self { config, started: Instant::now(), workers: Workers::new(config.threads) })
     }
 
     /// How the GPU is set up.
@@ -61,30 +62,8 @@ impl Gpu {
         }
     }
 
-    /// Calls `work` with each index below `count`, on all workers; each worker has its own scratch.
-    pub(crate) fn parallel<S>(
-        &self,
-        count: usize,
-        scratch: impl Fn() -> S + Sync,
-        work: impl Fn(&mut S, usize) + Sync,
-    ) {
-        let next = AtomicUsize::new(0);
-        let worker = || {
-            let mut scratch = scratch();
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                if index >= count {
-                    return;
-                }
-                work(&mut scratch, index);
-            }
-        };
-        let helpers = self.config.threads.min(count).saturating_sub(1);
-        std::thread::scope(|scope| {
-            for _ in 0..helpers {
-                scope.spawn(worker);
-            }
-            worker();
-        });
+    /// The threads that work on tiles and workgroups.
+    pub(crate) fn workers(&self) -> &Workers {
+        &self.workers
     }
 }

@@ -20,8 +20,11 @@ fn positive(value: &str) -> bool {
     value.parse::<u64>().is_ok_and(|value| value > 0)
 }
 
-fn number(value: &str) -> bool {
-    value.parse::<u64>().is_ok()
+/// More threads than this would only cost memory.
+const MOST_THREADS: u64 = 256;
+
+fn threads(value: &str) -> bool {
+    value.parse::<u64>().is_ok_and(|value| value <= MOST_THREADS)
 }
 
 fn codegen(value: &str) -> bool {
@@ -33,7 +36,12 @@ fn any(_: &str) -> bool {
 }
 
 const TABLE: &[Knob] = &[
-    Knob { name: "VITRIC_THREADS", default: "0", doc: "Worker threads; 0: one per processor.", check: number },
+    Knob {
+        name: "VITRIC_THREADS",
+        default: "0",
+        doc: "Worker threads, at most 256; 0: one per processor.",
+        check: threads,
+    },
     Knob {
         name: "VITRIC_HEAP_MIB",
         default: "4096",
@@ -122,6 +130,8 @@ mod tests {
         assert_eq!(values.number("VITRIC_THREADS"), 3);
         assert_eq!(values.number("VITRIC_HEAP_MIB"), 4096);
         assert_eq!(values.problems.len(), 1);
+        let many = Values::read(|name| (name == "VITRIC_THREADS").then(|| "257".into()));
+        assert_eq!((many.number("VITRIC_THREADS"), many.problems.len()), (0, 1));
         assert_eq!(values.text("VITRIC_NOTHING"), "");
     }
 }

@@ -16,3 +16,4 @@ pub mod state;
 pub mod texture;
 pub mod tiling;
 pub mod transfer;
+mod workers;

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::processor::{Processor, resolve};
+use super::processor::Processor;
 use crate::gpu::DeviceLost;
 use crate::shader::interp::{Deadline, Environment, Lanes, Stop, WAVE, Wave};
 use crate::shader::runtime::{Bindings, SharedMemory};
@@ -11,13 +11,14 @@ use crate::shader::{Builtin, Program, Slot};
 /// Dispatches the bound compute pipeline.
 pub(super) fn dispatch(processor: &mut Processor<'_>, groups: [u32; 3]) -> Result<(), DeviceLost> {
     let Some(pipeline) = processor.state.compute.clone() else { return Ok(()) };
-    let bindings = resolve(&pipeline.program, &processor.state.compute_sets);
+    let bindings = processor.state.compute_sets.resolve([&*pipeline.program]);
+    let [bindings] = &*bindings else { return Ok(()) };
     let push = &processor.state.push;
     let count = groups.iter().fold(1usize, |all, &count| all.saturating_mul(count as usize));
-    let job = Job { program: &pipeline.program, bindings: &bindings, push, deadline: &processor.deadline, groups };
+    let job = Job { program: &pipeline.program, bindings, push, deadline: &processor.deadline, groups };
     let chunk = job.groups_at_once();
     let worker = || Scratch::new(job.program);
-    processor.gpu.parallel(count.div_ceil(chunk), worker, |scratch, index| {
+    processor.gpu.workers().parallel(count.div_ceil(chunk), worker, |scratch, index| {
         if job.deadline.expired() {
             return;
         }

@@ -1,15 +1,14 @@
 //! Draws: from the vertex stream through shading, assembly and set-up to windows of primitives for the tiler.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use ash::vk;
 
 use super::Command;
 use super::pass::Pass;
-use super::processor::{Processor, State, resolve, words};
+use super::processor::{Processor, State, words};
 use crate::format;
-use crate::geometry::{Index, Primitive, PrimitiveContext, VertexSource, assemble, set_up, shade};
+use crate::geometry::{Primitive, PrimitiveContext, VertexSource, VertexStream, assemble, set_up, shade};
 use crate::gpu::DeviceLost;
 use crate::pixel::{ColorTarget, DrawContext};
 use crate::shader::interp::{Environment, Wave};
@@ -22,16 +21,17 @@ use crate::tiling;
 struct Call {
     instances: u32,
     first_instance: u32,
-    stream: Vec<Index>,
+    stream: VertexStream,
 }
 
 /// Executes a draw command.
 pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(), DeviceLost> {
-    let (Some(pipeline), Some(pass)) = (processor.state.graphics.clone(), processor.pass.as_ref()) else {
-        return Ok(());
-    };
+    let Some(pipeline) = processor.state.graphics.clone() else { return Ok(()) };
+    let programs = std::iter::once(&*pipeline.vertex).chain(pipeline.fragment.as_deref());
+    let bindings = processor.state.graphics_sets.resolve(programs);
+    let Some(pass) = processor.pass.as_ref() else { return Ok(()) };
     for call in calls(&processor.state, &pipeline, command) {
-        run(processor, &pipeline, pass, &call?)?;
+        run(processor, &pipeline, (pass, &bindings), &call?)?;
     }
     Ok(())
 }
@@ -49,11 +49,11 @@ fn calls<'a>(
         if vertices > MAX_STREAM {
             return Err(DeviceLost);
         }
-        let stream = (0..vertices).map(|index| Index::Vertex(first_vertex.wrapping_add(index))).collect();
+        let stream = VertexStream::consecutive(first_vertex, vertices);
         Ok(Call { instances, first_instance, stream })
     };
     let indexed = move |[count, instances, first, offset, first_instance]: [u32; 5]| {
-        let stream = indices(state, pipeline, first, count, offset as i32);
+        let stream = VertexStream::indexed(&indices(state, pipeline, first, count, offset as i32));
         Ok(Call { instances, first_instance, stream })
     };
     match command {
@@ -76,40 +76,41 @@ fn calls<'a>(
     }
 }
 
-fn indices(state: &State, pipeline: &GraphicsPipeline, first: u32, count: u32, vertex_offset: i32) -> Vec<Index> {
+/// The vertices that indices name, `vertex_offset` added; `None` is a restart.
+fn indices(state: &State, pipeline: &GraphicsPipeline, first: u32, count: u32, vertex_offset: i32) -> Vec<Option<u32>> {
     let Some((buffer, offset, index_type)) = &state.index_buffer else { return Vec::new() };
     let size: u64 = if *index_type == vk::IndexType::UINT16 { 2 } else { 4 };
     let restart = if size == 2 { 0xffff } else { u32::MAX };
     // Beyond the buffer there is nothing to draw: a count from a hostile indirect buffer costs nothing.
     let room = (buffer.size().saturating_sub(*offset) / size).saturating_sub(u64::from(first));
-    let index = |number: u64| {
-        let mut bytes = [0; 4];
-        buffer.read(offset + (u64::from(first) + number) * size, &mut bytes[..size as usize]);
-        match u32::from_le_bytes(bytes) {
-            value if pipeline.primitive_restart && value == restart => Index::Restart,
-            value => Index::Vertex(value.wrapping_add_signed(vertex_offset)),
-        }
+    let mut bytes = vec![0; (u64::from(count).min(room) * size) as usize];
+    buffer.read(offset.saturating_add(u64::from(first) * size), &mut bytes);
+    let vertex = |value: u32| {
+        let restarts = pipeline.primitive_restart && value == restart;
+        (!restarts).then(|| value.wrapping_add_signed(vertex_offset))
     };
-    (0..u64::from(count).min(room)).map(index).collect()
+    match size {
+        2 => bytes.as_chunks().0.iter().map(|&index| vertex(u16::from_le_bytes(index).into())).collect(),
+        _ => bytes.as_chunks().0.iter().map(|&index| vertex(u32::from_le_bytes(index))).collect(),
+    }
 }
 
 fn run(
     processor: &Processor<'_>,
     pipeline: &Arc<GraphicsPipeline>,
-    pass: &Pass,
+    (pass, bindings): (&Pass, &[Bindings]),
     call: &Call,
 ) -> Result<(), DeviceLost> {
     if pipeline.raster.discard && !pipeline.vertex.fragment.side_effects {
         return Ok(());
     }
     let state = &processor.state;
-    let vertex_bindings = resolve(&pipeline.vertex, &state.graphics_sets);
-    let fragment_bindings = pipeline.fragment.as_ref().map(|program| resolve(program, &state.graphics_sets));
-    let fragment_bindings = fragment_bindings.unwrap_or_default();
-    let context = draw_context(processor, pipeline, pass, &fragment_bindings);
+    let none = Bindings::default();
+    let of_stage = |stage| bindings.get(stage).unwrap_or(&none);
+    let context = draw_context(processor, pipeline, pass, of_stage(1));
     let set_up_context = primitive_context(state, pipeline, &context);
     let environment = Environment {
-        bindings: &vertex_bindings,
+        bindings: of_stage(0),
         push: &state.push,
         shared: None,
         interpolator: None,
@@ -124,26 +125,10 @@ fn run(
         window: Vec::new(),
         wave: Wave::default(),
     };
-    let (unique, stream) = deduplicate(&call.stream);
     for instance in 0..call.instances {
-        pipe.instance(&environment, &unique, &stream, call.first_instance.wrapping_add(instance))?;
+        pipe.instance(&environment, &call.stream, call.first_instance.wrapping_add(instance))?;
     }
     pipe.flush()
-}
-
-/// Vertices that are shaded, each once, and the stream in terms of them.
-fn deduplicate(stream: &[Index]) -> (Vec<u32>, Vec<Index>) {
-    let mut numbers = HashMap::new();
-    let mut unique = Vec::new();
-    let renumber = |index: &Index| match index {
-        Index::Restart => Index::Restart,
-        Index::Vertex(vertex) => Index::Vertex(*numbers.entry(*vertex).or_insert_with(|| {
-            unique.push(*vertex);
-            unique.len() as u32 - 1
-        })),
-    };
-    let stream = stream.iter().map(renumber).collect();
-    (unique, stream)
 }
 
 /// The units of one draw from vertex to window.
@@ -161,19 +146,18 @@ impl Pipe<'_> {
     fn instance(
         &mut self,
         environment: &Environment<'_>,
-        vertices: &[u32],
-        stream: &[Index],
+        stream: &VertexStream,
         instance: u32,
     ) -> Result<(), DeviceLost> {
         let buffers = &self.processor.state.vertex_buffers;
-        let source = VertexSource { pipeline: self.pipeline, buffers, vertices, instance };
+        let source = VertexSource { pipeline: self.pipeline, buffers, vertices: &stream.vertices, instance };
         let shaded = shade(&source, environment, &mut self.wave).ok_or(DeviceLost)?;
         if self.pipeline.raster.discard {
             return Ok(());
         }
         let mut result = Ok(());
         let mut number = 0;
-        assemble(self.pipeline.topology, stream, |primitive| {
+        assemble(self.pipeline.topology, &stream.order, |primitive| {
             let corners: smallvec::SmallVec<[&crate::geometry::Vertex; 3]> =
                 primitive.iter().map(|&index| &shaded[index as usize]).collect();
             set_up(self.set_up, &corners, number, &mut |primitive| self.window.push(primitive));

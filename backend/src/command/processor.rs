@@ -30,8 +30,8 @@ pub(super) type BoundSet = (Arc<DescriptorSet>, SmallVec<[u32; 4]>);
 pub(super) struct State {
     pub(super) graphics: Option<Arc<GraphicsPipeline>>,
     pub(super) compute: Option<Arc<ComputePipeline>>,
-    pub(super) graphics_sets: Vec<Option<BoundSet>>,
-    pub(super) compute_sets: Vec<Option<BoundSet>>,
+    pub(super) graphics_sets: BoundSets,
+    pub(super) compute_sets: BoundSets,
     pub(super) vertex_buffers: Vec<Option<(Arc<Buffer>, u64)>>,
     pub(super) index_buffer: Option<(Arc<Buffer>, u64, vk::IndexType)>,
     pub(super) push: Vec<u8>,
@@ -56,23 +56,50 @@ impl State {
         Self { push: vec![0; PUSH_CONSTANT_BYTES], ..Self::default() }
     }
 
-    fn bind_sets(&mut self, point: vk::PipelineBindPoint, first: u32, sets: &[Arc<DescriptorSet>], offsets: &[u32]) {
-        let bound =
-            if point == vk::PipelineBindPoint::COMPUTE { &mut self.compute_sets } else { &mut self.graphics_sets };
+    fn sets(&mut self, point: vk::PipelineBindPoint) -> &mut BoundSets {
+        if point == vk::PipelineBindPoint::COMPUTE { &mut self.compute_sets } else { &mut self.graphics_sets }
+    }
+}
+
+/// The sets of a bind point, and what the bound pipeline's programs find in them.
+///
+/// Resources are resolved at the first draw or dispatch after a bind, and stay so until the next one: a set that is bound
+/// must not be updated until the commands are done ("Descriptor Set Updates").
+#[derive(Default)]
+pub(super) struct BoundSets {
+    sets: Vec<Option<BoundSet>>,
+    resolved: Option<Arc<[Bindings]>>,
+}
+
+impl BoundSets {
+    fn bind(&mut self, first: u32, sets: &[Arc<DescriptorSet>], offsets: &[u32]) {
+        self.resolved = None;
         let mut offsets = offsets.iter().copied();
         for (index, set) in sets.iter().enumerate() {
             let slot = first as usize + index;
-            if bound.len() <= slot {
-                bound.resize(slot + 1, None);
+            if self.sets.len() <= slot {
+                self.sets.resize(slot + 1, None);
             }
             let own = offsets.by_ref().take(set.layout().dynamic_count() as usize).collect();
-            bound[slot] = Some((set.clone(), own));
+            self.sets[slot] = Some((set.clone(), own));
         }
+    }
+
+    /// Another pipeline was bound.
+    fn forget(&mut self) {
+        self.resolved = None;
+    }
+
+    /// The resources of each of the bound pipeline's programs.
+    pub(super) fn resolve<'p>(&mut self, programs: impl IntoIterator<Item = &'p Program>) -> Arc<[Bindings]> {
+        let sets = &self.sets;
+        let resolve = || programs.into_iter().map(|program| resolve(program, sets)).collect();
+        self.resolved.get_or_insert_with(resolve).clone()
     }
 }
 
 /// Resolves a program's resources against bound sets.
-pub(super) fn resolve(program: &Program, sets: &[Option<BoundSet>]) -> Bindings {
+fn resolve(program: &Program, sets: &[Option<BoundSet>]) -> Bindings {
     let resources = program.resources.iter().map(|resource| {
         let bound = sets.get(resource.set as usize).and_then(Option::as_ref);
         bound.map_or_else(Vec::new, |(set, offsets)| resolve_binding(set, offsets, resource.binding))
@@ -184,10 +211,16 @@ impl<'g> Processor<'g> {
     fn set_state(&mut self, command: &Command) -> bool {
         let state = &mut self.state;
         match command {
-            Command::BindGraphicsPipeline(pipeline) => state.graphics = Some(pipeline.clone()),
-            Command::BindComputePipeline(pipeline) => state.compute = Some(pipeline.clone()),
+            Command::BindGraphicsPipeline(pipeline) => {
+                state.graphics = Some(pipeline.clone());
+                state.graphics_sets.forget();
+            }
+            Command::BindComputePipeline(pipeline) => {
+                state.compute = Some(pipeline.clone());
+                state.compute_sets.forget();
+            }
             Command::BindDescriptorSets { point, first, sets, dynamic_offsets } => {
-                state.bind_sets(*point, *first, sets, dynamic_offsets);
+                state.sets(*point).bind(*first, sets, dynamic_offsets);
             }
             Command::BindVertexBuffers { first, buffers } => {
                 let end = *first as usize + buffers.len();
@@ -290,5 +323,70 @@ fn transfer(command: &Command) {
         }
         Command::ResolveImage { source, target, regions } => transfer::resolve(source, target, regions),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{Allocation, BufferRange, Heap};
+    use crate::shader::runtime::{Descriptor, SetBinding, SetLayout};
+    use crate::shader::spirv;
+
+    /// A set whose dynamic storage buffer at binding 0 holds two words, 16 bytes apart.
+    fn set(heap: &Arc<Heap>, words: [u32; 2]) -> Arc<DescriptorSet> {
+        let memory = Allocation::new(heap, 32).unwrap();
+        memory.write(0, &words[0].to_le_bytes());
+        memory.write(16, &words[1].to_le_bytes());
+        let buffer = Buffer::new(32);
+        assert!(buffer.bind(memory, 0));
+        let binding = SetBinding {
+            binding: 0,
+            kind: vk::DescriptorType::STORAGE_BUFFER_DYNAMIC,
+            count: 1,
+            stages: vk::ShaderStageFlags::COMPUTE,
+            immutable_samplers: Vec::new(),
+            first: 0,
+        };
+        let set = DescriptorSet::new(Arc::new(SetLayout::new(vec![binding])));
+        set.write(0, Descriptor::StorageBuffer(BufferRange::new(buffer, 0, vk::WHOLE_SIZE)));
+        set
+    }
+
+    /// A program whose resources are the buffers at bindings 0 and 1 of set 0.
+    fn program() -> Arc<Program> {
+        let bytes = include_bytes!("../../tests/shaders/atomics.comp.spv");
+        let words: Vec<u32> = bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
+        let module = spirv::parse(&words).unwrap();
+        Arc::new(spirv::compile(&module, "main", vk::ShaderStageFlags::COMPUTE, &Vec::new()).unwrap())
+    }
+
+    #[test]
+    fn resources_are_resolved_once_for_each_bind() {
+        let heap = Heap::new(1 << 16);
+        let program = program();
+        let resource = program.resources.iter().position(|resource| resource.binding == 0).unwrap() as u32;
+        let sets = [set(&heap, [11, 12]), set(&heap, [21, 22])];
+        let mut bound = BoundSets::default();
+        let mut word = |bind: Option<(usize, u32)>| {
+            if let Some((number, offset)) = bind {
+                bound.bind(0, &sets[number..=number], &[offset]);
+            }
+            let bindings = bound.resolve([&*program]);
+            (bindings[0].load(resource, 0, 0), bindings)
+        };
+        let (nothing, unbound) = word(None);
+        assert_eq!(nothing, 0);
+        let (first, bindings) = word(Some((0, 0)));
+        assert_eq!(first, 11);
+        assert!(!Arc::ptr_eq(&bindings, &unbound));
+        assert!(Arc::ptr_eq(&bindings, &word(None).1), "a second draw resolves nothing");
+        assert_eq!(word(Some((0, 16))).0, 12, "another dynamic offset");
+        assert_eq!(word(Some((1, 0))).0, 21, "another set");
+        let last = word(None).1;
+        bound.forget();
+        let again = bound.resolve([&*program, &*program]);
+        assert!(!Arc::ptr_eq(&last, &again), "another pipeline");
+        assert_eq!(again.iter().map(|bindings| bindings.load(resource, 0, 0)).collect::<Vec<_>>(), [21, 21]);
     }
 }

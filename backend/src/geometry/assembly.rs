@@ -4,28 +4,12 @@
 
 use ash::vk;
 
-/// One entry of the vertex stream: a vertex by its place in the stream, or a restart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Index {
-    /// A vertex.
-    Vertex(u32),
-    /// Starts a new strip or fan.
-    Restart,
-}
+use super::stream::RESTART;
 
-/// Assembles primitives of one instance; `emit` is called with 1, 2 or 3 vertices.
-pub fn assemble(topology: vk::PrimitiveTopology, stream: &[Index], mut emit: impl FnMut(&[u32])) {
-    for run in stream.split(|index| *index == Index::Restart) {
-        let vertices: Vec<u32> = run.iter().filter_map(vertex).collect();
-        assemble_run(topology, &vertices, &mut emit);
-    }
-}
-
-fn vertex(index: &Index) -> Option<u32> {
-    match index {
-        Index::Vertex(vertex) => Some(*vertex),
-        Index::Restart => None,
-    }
+/// Assembles primitives of one instance from [`VertexStream::order`](super::VertexStream::order); `emit` is called with 1, 2
+/// or 3 entries of it.
+pub fn assemble(topology: vk::PrimitiveTopology, order: &[u32], mut emit: impl FnMut(&[u32])) {
+    order.split(|&index| index == RESTART).for_each(|run| assemble_run(topology, run, &mut emit));
 }
 
 fn assemble_run(topology: vk::PrimitiveTopology, v: &[u32], emit: &mut impl FnMut(&[u32])) {
@@ -54,8 +38,7 @@ mod tests {
     use super::*;
 
     fn assembled(topology: vk::PrimitiveTopology, stream: &[i32]) -> Vec<Vec<u32>> {
-        let entry = |&index: &i32| if index < 0 { Index::Restart } else { Index::Vertex(index as u32) };
-        let stream: Vec<Index> = stream.iter().map(entry).collect();
+        let stream: Vec<u32> = stream.iter().map(|&index| u32::try_from(index).unwrap_or(RESTART)).collect();
         let mut out = Vec::new();
         assemble(topology, &stream, |primitive| out.push(primitive.to_vec()));
         out

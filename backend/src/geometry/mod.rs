@@ -5,10 +5,12 @@ mod clip;
 mod fetch;
 mod setup;
 mod shading;
+mod stream;
 
-pub use assembly::{Index, assemble};
+pub use assembly::assemble;
 pub use setup::{Plane, Primitive, PrimitiveContext, set_up};
 pub use shading::{Shaded, VertexSource, shade};
+pub use stream::{RESTART, VertexStream};
 
 /// A vertex after the last vertex stage.
 #[derive(Debug, Clone, Default)]

@@ -15,7 +15,7 @@ use crate::raster::{Criterion, TILE_LOG2, UNITS};
 pub fn walk(gpu: &Gpu, context: &DrawContext<'_>, primitives: &[Primitive], area: [i64; 4]) -> bool {
     let bins = bin(primitives, area);
     let ok = AtomicBool::new(true);
-    gpu.parallel(bins.len(), TileScratch::default, |scratch, index| {
+    gpu.workers().parallel(bins.len(), TileScratch::default, |scratch, index| {
         let (tile, bin) = &bins[index];
         let goes_on = ok.load(Ordering::Relaxed) && !context.deadline.expired();
         if !goes_on || !process_tile(context, primitives, bin, clip(*tile, area), scratch) {
