@@ -94,7 +94,12 @@ pub(super) fn line(mut a: Vertex, mut b: Vertex, depth_clamp: bool) -> Option<[V
     Some([a, b])
 }
 
-/// Whether a point is inside of every plane but the guard band's.
+/// Whether clipping would leave a polygon as it is.
+pub(super) fn is_inside(vertices: &[&Vertex], depth_clamp: bool) -> bool {
+    vertices.iter().all(|vertex| point_inside(vertex, depth_clamp))
+}
+
+/// Whether a point is inside of every plane.
 pub(super) fn point_inside(vertex: &Vertex, depth_clamp: bool) -> bool {
     planes(vertex, depth_clamp).all(|plane| distance(vertex, plane) >= 0.0)
 }
@@ -110,12 +115,15 @@ mod tests {
     #[test]
     fn a_triangle_inside_is_left_alone() {
         let corners = vec![vertex([0.0, 0.0, 0.5, 1.0]), vertex([1.0, 0.0, 0.5, 1.0]), vertex([0.0, 1.0, 0.5, 1.0])];
+        assert!(is_inside(&corners.iter().collect::<Vec<_>>(), false));
         assert_eq!(polygon(corners, false).len(), 3);
     }
 
     #[test]
     fn the_near_plane_cuts_a_corner_off() {
         let corners = vec![vertex([0.0, 0.0, -1.0, 1.0]), vertex([1.0, 0.0, 1.0, 1.0]), vertex([0.0, 1.0, 1.0, 1.0])];
+        let borrowed: Vec<&Vertex> = corners.iter().collect();
+        assert!(!is_inside(&borrowed, false) && is_inside(&borrowed, true));
         let cut = polygon(corners.clone(), false);
         assert_eq!(cut.len(), 4);
         assert!(cut.iter().all(|vertex| vertex.position[2] >= 0.0));
@@ -125,6 +133,7 @@ mod tests {
     #[test]
     fn behind_the_eye_and_nan_vanish() {
         let behind = vec![vertex([0.0, 0.0, 0.0, -1.0]); 3];
+        assert!(!is_inside(&[&behind[0]], false) && !is_inside(&[&vertex([f32::NAN; 4])], false));
         assert!(polygon(behind, false).is_empty());
         assert!(polygon(vec![vertex([f32::NAN; 4]); 3], false).is_empty());
         assert!(line(vertex([0.0; 4]), vertex([f32::NAN; 4]), false).is_none());

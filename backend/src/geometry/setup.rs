@@ -73,13 +73,13 @@ pub struct PrimitiveContext<'a> {
 }
 
 /// A vertex in window space.
-#[derive(Clone)]
-struct Window {
+#[derive(Clone, Copy)]
+struct Window<'v> {
     x: f32,
     y: f32,
     z: f32,
     inverse_w: f32,
-    vertex: Vertex,
+    vertex: &'v Vertex,
 }
 
 /// Whether a cull distance is negative at every vertex.
@@ -106,7 +106,7 @@ pub fn set_up(context: &PrimitiveContext<'_>, vertices: &[&Vertex], id: u32, emi
 }
 
 impl PrimitiveContext<'_> {
-    fn to_window(&self, vertex: Vertex) -> Window {
+    fn to_window<'v>(&self, vertex: &'v Vertex) -> Window<'v> {
         let [x, y, z, w] = vertex.position;
         let inverse_w = 1.0 / w;
         let view = &self.viewport;
@@ -122,11 +122,18 @@ impl PrimitiveContext<'_> {
 
     fn triangle(&self, corners: [&Vertex; 3], id: u32, emit: &mut impl FnMut(Primitive)) {
         let provoking = corners[0];
-        let clipped = clip::polygon(corners.map(Vertex::clone).to_vec(), self.raster.depth_clamp);
-        if clipped.len() < 3 {
+        let clipped;
+        // Most triangles need no clipping, and no copies of their vertices.
+        let window: SmallVec<[Window<'_>; 8]> = match clip::is_inside(&corners, self.raster.depth_clamp) {
+            true => corners.iter().map(|vertex| self.to_window(vertex)).collect(),
+            false => {
+                clipped = clip::polygon(corners.map(Vertex::clone).to_vec(), self.raster.depth_clamp);
+                clipped.iter().map(|vertex| self.to_window(vertex)).collect()
+            }
+        };
+        if window.len() < 3 {
             return;
         }
-        let window: Vec<Window> = clipped.into_iter().map(|vertex| self.to_window(vertex)).collect();
         let Some(front) = self.facing(&window) else { return };
         match self.raster.polygon_mode {
             vk::PolygonMode::LINE => {
@@ -150,7 +157,7 @@ impl PrimitiveContext<'_> {
     }
 
     /// Whether a polygon faces front; `None` when it is culled.
-    fn facing(&self, window: &[Window]) -> Option<bool> {
+    fn facing(&self, window: &[Window<'_>]) -> Option<bool> {
         let mut area = 0.0f64;
         for index in 0..window.len() {
             let (a, b) = (&window[index], &window[(index + 1) % window.len()]);
@@ -165,14 +172,14 @@ impl PrimitiveContext<'_> {
 
     fn line(&self, a: &Vertex, b: &Vertex, id: u32, emit: &mut impl FnMut(Primitive)) {
         let Some([from, to]) = clip::line(a.clone(), b.clone(), self.raster.depth_clamp) else { return };
-        let (from, to) = (self.to_window(from), self.to_window(to));
+        let (from, to) = (self.to_window(&from), self.to_window(&to));
         self.window_line([&from, &to], a, (id, true), emit);
     }
 
     /// A rectangle of the line's width around it. Attributes only change along the line.
     fn window_line(
         &self,
-        [a, b]: [&Window; 2],
+        [a, b]: [&Window<'_>; 2],
         provoking: &Vertex,
         tag: (u32, bool),
         emit: &mut impl FnMut(Primitive),
@@ -184,23 +191,25 @@ impl PrimitiveContext<'_> {
         }
         let half = 0.5 * self.raster.line_width / length;
         let (nx, ny) = (-dy * half, dx * half);
-        let shifted =
-            |base: &Window, sign: f32| Window { x: base.x + nx * sign, y: base.y + ny * sign, ..base.clone() };
-        let corners = [shifted(a, 1.0), shifted(b, 1.0), shifted(b, -1.0), shifted(a, -1.0)];
+        let corners = [(a, 1.0), (b, 1.0), (b, -1.0), (a, -1.0)].map(|(base, sign)| Window {
+            x: base.x + nx * sign,
+            y: base.y + ny * sign,
+            ..*base
+        });
         self.filled([&corners[0], &corners[1], &corners[2]], provoking, tag, None, emit);
         self.filled([&corners[0], &corners[2], &corners[3]], provoking, tag, None, emit);
     }
 
     fn point(&self, vertex: &Vertex, id: u32, emit: &mut impl FnMut(Primitive)) {
         if clip::point_inside(vertex, self.raster.depth_clamp) {
-            let window = self.to_window(vertex.clone());
+            let window = self.to_window(vertex);
             self.window_point(&window, vertex.point_size, vertex, (id, true), emit);
         }
     }
 
     fn window_point(
         &self,
-        centre: &Window,
+        centre: &Window<'_>,
         size: f32,
         provoking: &Vertex,
         tag: (u32, bool),
@@ -208,7 +217,7 @@ impl PrimitiveContext<'_> {
     ) {
         let size = if size.is_nan() { 1.0 } else { size.clamp(1.0, MAX_POINT_SIZE) };
         let half = 0.5 * size;
-        let corner = |x: f32, y: f32| Window { x: centre.x + x * half, y: centre.y + y * half, ..centre.clone() };
+        let corner = |x: f32, y: f32| Window { x: centre.x + x * half, y: centre.y + y * half, ..*centre };
         let corners = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
         let point = Some(([centre.x - half, centre.y - half], 1.0 / size));
         self.filled([&corners[0], &corners[1], &corners[2]], provoking, tag, point, emit);
@@ -217,7 +226,7 @@ impl PrimitiveContext<'_> {
 
     fn filled(
         &self,
-        corners: [&Window; 3],
+        corners: [&Window<'_>; 3],
         provoking: &Vertex,
         (id, front): (u32, bool),
         point: Option<([f32; 2], f32)>,
@@ -257,7 +266,7 @@ impl PrimitiveContext<'_> {
         });
     }
 
-    fn bias_of(&self, depth: &Plane, corners: [&Window; 3]) -> f32 {
+    fn bias_of(&self, depth: &Plane, corners: [&Window<'_>; 3]) -> f32 {
         let Some(bias) = self.bias else { return 0.0 };
         let resolvable = match self.depth_bits {
             16 => 1.0 / 65536.0,
@@ -290,7 +299,7 @@ struct Solver {
 }
 
 impl Solver {
-    fn new(corners: [&Window; 3]) -> Option<Self> {
+    fn new(corners: [&Window<'_>; 3]) -> Option<Self> {
         let edge = |corner: &Window| {
             [f64::from(corner.x) - f64::from(corners[0].x), f64::from(corner.y) - f64::from(corners[0].y)]
         };
