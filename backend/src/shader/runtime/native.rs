@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::frame::{BufferEntry, Frame, STOP_BARRIER, STOP_DONE, STOP_INTERRUPTED};
-use super::kernels::{self, Lanes, Mask, WAVE};
+use super::kernels::{Lanes, Mask, WAVE};
 use super::{Access, Environment, Masks, Stop, image};
 use crate::shader::ir::Inst;
 use crate::shader::x64::{Generated, Site};
@@ -166,9 +166,6 @@ fn execute(frame: &mut Frame, host: &Host<'_>, site: &Site) {
     let arguments = &frame.arguments;
     match &site.inst {
         Inst::Image(request) => frame.results = image(arguments, masks, host.environment, request),
-        Inst::Binary { op, a, b, .. } => {
-            frame.results[0] = kernels::binary(*op, &arguments[a.0 as usize], &arguments[b.0 as usize]);
-        }
         inst => {
             let access = Access { registers: arguments, masks, environment: host.environment };
             frame.results[0] = access.execute(inst, site.uniform);

@@ -8,7 +8,7 @@ use super::super::table::{self, Compare, Order, Shift, V};
 use super::classify::Form;
 use super::emit::Source;
 use super::{Held, Lower, Parts, Result};
-use crate::shader::ir::{BinaryOp, Inst, TernaryOp, Type, UnaryOp, Value};
+use crate::shader::ir::{BinaryOp, TernaryOp, Type, UnaryOp, Value};
 use crate::shader::x64::Target;
 
 /// 2^31 as a float.
@@ -222,9 +222,14 @@ impl Lower<'_> {
                 let parts = self.multiply_high(if op == BinaryOp::UMulHi { V::MulEvenU } else { V::MulEvenS }, a, b);
                 self.hold_vector(result, parts);
             }
+            BinaryOp::SDiv | BinaryOp::UDiv | BinaryOp::SRem | BinaryOp::UMod => {
+                let (a, b) = (self.vector(a), self.vector(b));
+                let parts = self.divide(op, a, b);
+                self.hold_vector(result, parts);
+            }
             _ => match table::binary(op) {
                 Some((op, swapped)) => self.vector_binary(result, op, if swapped { (b, a) } else { (a, b) }),
-                None => self.call(&Inst::Binary { result, op, a, b }, self.is_uniform(result))?,
+                None => return Err(format!("{op:?}")),
             },
         }
         Ok(())
@@ -371,7 +376,7 @@ impl Lower<'_> {
     }
 
     /// The words in the lanes of a mask, 0 in the others.
-    fn keep(&mut self, mask: Parts, words: Parts) -> Parts {
+    pub(super) fn keep(&mut self, mask: Parts, words: Parts) -> Parts {
         match self.target {
             Target::Avx512 => {
                 let result = self.vector_register();

@@ -7,6 +7,7 @@
 mod arithmetic;
 mod classify;
 mod convert;
+mod division;
 mod emit;
 mod flow;
 mod memory;
