@@ -51,7 +51,8 @@ impl CommandBuffer {
         Arc::new(Self { secondary, ..Self::default() })
     }
 
-    /// Begins recording; what was recorded before is dropped.
+    /// Begins recording; what was recorded before is dropped. `one_time`: the recording is good for one submission
+    /// (`VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT`).
     pub fn begin(&self, one_time: bool) {
         *self.inner.lock() = Inner { state: State::Recording(Vec::new()), one_time };
     }
@@ -59,7 +60,7 @@ impl CommandBuffer {
     /// Ends recording.
     ///
     /// # Errors
-    /// [`Error::Unknown`] when the command buffer is not recording.
+    /// [`Error::Unknown`] when the command buffer is not recording; it is invalid then.
     pub fn end(&self) -> Result<()> {
         let mut inner = self.inner.lock();
         match std::mem::take(&mut inner.state) {
@@ -74,19 +75,19 @@ impl CommandBuffer {
         }
     }
 
-    /// Back to the initial state.
+    /// Back to the initial state, from any. Submissions that are pending go on: they own what was recorded.
     pub fn reset(&self) {
         *self.inner.lock() = Inner::default();
     }
 
-    /// Records a command; ignored when not recording.
+    /// Appends a command; ignored when not recording, since `vkCmd*` returns no error.
     pub fn record(&self, command: Command) {
         if let State::Recording(commands) = &mut self.inner.lock().state {
             commands.push(command);
         }
     }
 
-    /// The recorded list, for execution.
+    /// The recorded list, for execution from a primary command buffer.
     ///
     /// # Errors
     /// [`Error::Unknown`] when recording was not completed.
@@ -112,7 +113,7 @@ impl CommandBuffer {
         Ok((list, Pending(self.pending.clone())))
     }
 
-    /// Whether a submission is pending.
+    /// Whether at least one submission of it is not complete yet.
     pub fn is_pending(&self) -> bool {
         self.pending.load(Ordering::Acquire) > 0
     }

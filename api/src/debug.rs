@@ -5,7 +5,7 @@
 use ash::vk;
 use parking_lot::RwLock;
 
-/// Receives messages: severity and text.
+/// Receives messages: severity (one bit) and text. Called on whichever thread has something to say.
 pub type Receiver = Box<dyn Fn(vk::DebugUtilsMessageSeverityFlagsEXT, &str) + Send + Sync>;
 
 /// One registered messenger.
@@ -28,7 +28,7 @@ impl std::fmt::Debug for Messages {
 }
 
 impl Messages {
-    /// Registers a messenger for some severities; the number under which it is removed.
+    /// Registers a messenger for some severities; returns the number under which it is removed.
     pub fn add(&self, severities: vk::DebugUtilsMessageSeverityFlagsEXT, receiver: Receiver) -> u64 {
         let mut guard = self.messengers.write();
         guard.0 += 1;
@@ -37,7 +37,7 @@ impl Messages {
         id
     }
 
-    /// Removes a messenger.
+    /// Removes a messenger; a number that is not registered is ignored.
     pub fn remove(&self, id: u64) {
         self.messengers.write().1.retain(|messenger| messenger.id != id);
     }
@@ -49,13 +49,13 @@ impl Messages {
         }
     }
 
-    /// Sends an error.
+    /// Sends an error, to the log as well.
     pub fn error(&self, text: &str) {
         log::error!(target: "vitric", "{text}");
         self.send(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR, text);
     }
 
-    /// Sends a warning.
+    /// Sends a warning, to the log as well.
     pub fn warn(&self, text: &str) {
         log::warn!(target: "vitric", "{text}");
         self.send(vk::DebugUtilsMessageSeverityFlagsEXT::WARNING, text);

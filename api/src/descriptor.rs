@@ -19,7 +19,7 @@ pub struct DescriptorPool {
 }
 
 impl DescriptorPool {
-    /// A pool. Sizes of one type add up.
+    /// A pool for `max_sets` sets and so many descriptors of each type. Sizes of one type add up.
     pub fn new(max_sets: u32, sizes: &[(vk::DescriptorType, u32)]) -> Arc<Self> {
         let mut merged: Vec<(vk::DescriptorType, u32)> = Vec::new();
         for &(kind, count) in sizes {
@@ -40,7 +40,7 @@ impl DescriptorPool {
     /// Allocates a set.
     ///
     /// # Errors
-    /// [`Error::OutOfPoolMemory`] when the pool has no room.
+    /// [`Error::OutOfPoolMemory`] when the pool has no room for the set, or none at all for one of its types.
     pub fn allocate(&self, layout: &Arc<SetLayout>) -> Result<Arc<DescriptorSet>> {
         let covered = |binding: &SetBinding| self.sizes.iter().any(|&(kind, _)| kind == binding.kind);
         if !layout.bindings.iter().all(|binding| binding.count == 0 || covered(binding)) {
@@ -57,7 +57,7 @@ impl DescriptorPool {
         Ok(DescriptorSet::new(layout.clone()))
     }
 
-    /// Gives a set's room back.
+    /// Gives back the room of one set that was allocated from here with this layout.
     pub fn free(&self, layout: &SetLayout) {
         let wanted = self.counts(layout);
         let mut used = self.used.lock();
@@ -65,7 +65,7 @@ impl DescriptorPool {
         used.1.iter_mut().zip(&wanted).for_each(|(used, wanted)| *used = used.saturating_sub(*wanted));
     }
 
-    /// Gives all room back.
+    /// Gives the room of all sets back.
     pub fn reset(&self) {
         let mut used = self.used.lock();
         used.0 = 0;
@@ -81,7 +81,8 @@ pub fn targets(set: &DescriptorSet, binding: u32, element: u32, count: u32) -> V
     all.skip(element as usize).take(count as usize).collect()
 }
 
-/// Copies `count` descriptors from one set to another.
+/// `VkCopyDescriptorSet`: copies `count` descriptors from one set to another, which may be the same. Source and target are
+/// set, binding and array element; what lies outside of a set is left out.
 pub fn copy(source: (&DescriptorSet, u32, u32), target: (&DescriptorSet, u32, u32), count: u32) {
     let from = targets(source.0, source.1, source.2, count);
     let to = targets(target.0, target.1, target.2, count);

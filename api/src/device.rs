@@ -13,7 +13,7 @@ use crate::physical;
 use crate::queue::{Health, Queue};
 use crate::{Error, Result};
 
-/// Bytes of the memory heap.
+/// Bytes of the memory heap: the knob `VITRIC_HEAP_MIB`.
 pub fn heap_size() -> u64 {
     knobs::values().number("VITRIC_HEAP_MIB").saturating_mul(1 << 20)
 }
@@ -28,10 +28,12 @@ pub struct Device {
 }
 
 impl Device {
-    /// Creates a device with `queues` queues of the one family.
+    /// Creates a device with `queues` queues of the one family, 1 to [`physical::QUEUE_COUNT`].
     ///
     /// # Errors
-    /// [`Error::FeatureNotPresent`] and [`Error::ExtensionNotPresent`] when something is asked for that is not there.
+    /// [`Error::FeatureNotPresent`] and [`Error::ExtensionNotPresent`] when something is asked for that is not there,
+    /// [`Error::InitializationFailed`] for another number of queues, [`Error::OutOfHostMemory`] when the host has no thread to
+    /// give.
     pub fn new(
         messages: Arc<Messages>,
         queues: u32,
@@ -78,18 +80,18 @@ impl Device {
         &self.queues
     }
 
-    /// Waits until all queues are idle.
+    /// `vkDeviceWaitIdle`: waits until all queues are idle.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`].
+    /// [`Error::DeviceLost`] when the device was lost.
     pub fn wait_idle(&self) -> Result<()> {
         self.queues.iter().try_for_each(|queue| queue.wait_idle())
     }
 
-    /// Allocates memory.
+    /// Allocates `size` bytes of zeroed memory; the last reference to them gives them back to the heap.
     ///
     /// # Errors
-    /// [`Error::OutOfDeviceMemory`] when the heap has no room.
+    /// [`Error::OutOfDeviceMemory`] when the heap or the host has no room; the messengers hear a warning.
     pub fn allocate(&self, size: u64) -> Result<Arc<Allocation>> {
         Allocation::new(&self.heap, size).map_err(|error| {
             self.health.messages.warn(&error.to_string());

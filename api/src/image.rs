@@ -1,4 +1,6 @@
-//! Images: creation, and what memory they need.
+//! Images: creation within the limits of their kind.
+//!
+//! Source: Vulkan specification, "Resource Creation" (Images) and "Additional Capabilities".
 
 use std::sync::Arc;
 
@@ -8,7 +10,7 @@ use vitric_backend::memory::{Surface, SurfaceDesc};
 use crate::physical::{ImageKind, image_format_properties};
 use crate::{Error, Result};
 
-/// What `vkCreateImage` asks for.
+/// What `vkCreateImage` asks for. The extent is in texels of level 0; a depth of 1 for all but 3D images.
 #[derive(Debug, Clone, Copy)]
 #[expect(missing_docs, reason = "the fields are those of VkImageCreateInfo")]
 pub struct ImageDesc {
@@ -19,7 +21,7 @@ pub struct ImageDesc {
     pub samples: vk::SampleCountFlags,
 }
 
-/// Creates an image.
+/// Creates an image, not bound to memory yet: its layout says how many bytes it needs.
 ///
 /// # Errors
 /// [`Error::FormatNotSupported`] for a combination that the device does not have, [`Error::OutOfDeviceMemory`] for a

@@ -1,4 +1,6 @@
 //! The physical device: what it is, what it can do, and why not more.
+//!
+//! Source: Vulkan specification, "Devices and Queues", "Features", "Limits", "Formats", "Additional Capabilities".
 
 use ash::vk;
 use vitric_backend::format::{self, features as format_features};
@@ -9,11 +11,11 @@ pub const API_VERSION: u32 = vk::make_api_version(0, 1, 0, 286);
 const VENDOR_ID: u32 = 0x1_0000 + 0x56;
 /// Queues of the one family.
 pub const QUEUE_COUNT: u32 = 4;
-/// Largest width and height of an image.
+/// Largest width and height of an image, texels.
 pub const MAX_EXTENT_2D: u32 = 16384;
 const MAX_EXTENT_3D: u32 = 2048;
 const MAX_LAYERS: u32 = 2048;
-/// Alignment of buffers and of dynamic offsets.
+/// Alignment of buffers and of dynamic offsets, bytes.
 pub const BUFFER_ALIGNMENT: u64 = 16;
 
 /// Version 0.1.0 of the driver.
@@ -58,7 +60,7 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
     }
 }
 
-/// Limits.
+/// Limits, none below the specification's table "Required Limits".
 pub fn limits() -> vk::PhysicalDeviceLimits {
     let counts = vk::SampleCountFlags::TYPE_1 | vk::SampleCountFlags::TYPE_4;
     let one = vk::SampleCountFlags::TYPE_1;
@@ -159,7 +161,7 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
     }
 }
 
-/// Properties.
+/// Properties: names, versions, limits. The device's type is CPU.
 pub fn properties() -> vk::PhysicalDeviceProperties {
     let mut properties = vk::PhysicalDeviceProperties {
         api_version: API_VERSION,
@@ -192,7 +194,8 @@ pub fn queue_family() -> vk::QueueFamilyProperties {
     }
 }
 
-/// Memory types: one for images that stay on the device, one that the host sees, and the same cached.
+/// The one heap, of `heap_size` bytes, and its memory types: one for images that stay on the device, one that the host
+/// sees, and the same cached.
 pub fn memory(heap_size: u64) -> vk::PhysicalDeviceMemoryProperties {
     let device = vk::MemoryPropertyFlags::DEVICE_LOCAL;
     let visible = device | vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
@@ -206,7 +209,7 @@ pub fn memory(heap_size: u64) -> vk::PhysicalDeviceMemoryProperties {
     memory
 }
 
-/// What a format can be used for.
+/// What a format can be used for; nothing, for one that is not known.
 pub fn format_properties(format: vk::Format) -> vk::FormatProperties {
     let features = format_features(format);
     vk::FormatProperties {
@@ -227,7 +230,8 @@ pub struct ImageKind {
     pub flags: vk::ImageCreateFlags,
 }
 
-/// How large images of a kind may be; `None` when there can be none.
+/// How large images of a kind may be, in texels, levels, layers, samples; `None` when there can be none
+/// (`VK_ERROR_FORMAT_NOT_SUPPORTED`).
 pub fn image_format_properties(image: ImageKind) -> Option<vk::ImageFormatProperties> {
     let info = format::info(image.format)?;
     let all = format_features(image.format);

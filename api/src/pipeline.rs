@@ -30,7 +30,7 @@ pub struct ShaderModule {
 }
 
 impl ShaderModule {
-    /// Parses a shader module.
+    /// Parses the words of a shader module.
     ///
     /// # Errors
     /// [`Error::InvalidShader`], with a message that says why.
@@ -62,13 +62,13 @@ impl Hash for ShaderModule {
 /// One shader stage of a pipeline: all that its program is made of.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct StageDesc {
-    /// Stage.
+    /// Stage, one bit.
     pub stage: vk::ShaderStageFlags,
     /// Module.
     pub module: Arc<ShaderModule>,
-    /// Entry point.
+    /// Name of the entry point.
     pub entry: String,
-    /// Values of specialization constants.
+    /// Ids of specialization constants and the bits of their values.
     pub specialization: Specialization,
 }
 
@@ -174,7 +174,7 @@ impl PipelineCache {
     }
 }
 
-/// The data of a pipeline cache: `VkPipelineCacheHeaderVersionOne`.
+/// The data of a pipeline cache: `VkPipelineCacheHeaderVersionOne`, 32 bytes.
 pub fn cache_data() -> Vec<u8> {
     let properties = physical::properties();
     let header = vk::PipelineCacheHeaderVersion::ONE.as_raw() as u32;

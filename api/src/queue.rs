@@ -1,4 +1,6 @@
 //! Queues: each has a worker thread that takes submissions in order.
+//!
+//! Source: Vulkan specification, "Devices and Queues" and "Command Buffer Submission".
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,6 +51,9 @@ impl Health {
     }
 
     /// Fails when the device was lost.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`], from the loss on for ever.
     pub fn check(&self) -> Result<()> {
         if self.is_lost() { Err(Error::DeviceLost) } else { Ok(()) }
     }
@@ -58,7 +63,7 @@ impl Health {
         self.lost.load(Ordering::Acquire)
     }
 
-    /// Marks the device as lost.
+    /// Marks the device as lost; the first time also sends `why` to the messengers, as an error.
     pub fn lose(&self, why: &str) {
         if !self.lost.swap(true, Ordering::AcqRel) {
             self.messages.error(&format!("the device was lost: {why}"));
@@ -78,7 +83,7 @@ impl Queue {
     /// Starts a queue's worker.
     ///
     /// # Errors
-    /// When the host has no thread to give.
+    /// [`Error::OutOfHostMemory`] when the host has no thread to give.
     pub fn new(gpu: Arc<Gpu>, health: Arc<Health>) -> Result<Arc<Self>> {
         let (jobs, received) = unbounded();
         let worker_health = health.clone();
@@ -98,28 +103,28 @@ impl Queue {
         sender.send(job).map_err(|_| Error::DeviceLost)
     }
 
-    /// Submits batches, then the fence.
+    /// Submits batches, and then the fence, which is signaled when all of them are complete. Returns at once.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`].
+    /// [`Error::DeviceLost`] when the device was lost before.
     pub fn submit(&self, batches: Vec<Batch>, fence: Option<Arc<Fence>>) -> Result<()> {
         self.health.check()?;
         batches.into_iter().try_for_each(|batch| self.send(Job::Batch(batch)))?;
         fence.map_or(Ok(()), |fence| self.send(Job::Signal(fence)))
     }
 
-    /// Has the worker call something after what was submitted before.
+    /// Has the worker call something when what was submitted before is complete, also on a lost device: presentation.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`].
+    /// [`Error::DeviceLost`] when the worker has ended.
     pub fn call(&self, work: impl FnOnce() + Send + 'static) -> Result<()> {
         self.send(Job::Call(Box::new(work)))
     }
 
-    /// Waits until all that was submitted is complete.
+    /// `vkQueueWaitIdle`: waits until all that was submitted is complete.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`].
+    /// [`Error::DeviceLost`] when the device was lost, also by what was waited for.
     pub fn wait_idle(&self) -> Result<()> {
         let done = Signal::new(false);
         self.send(Job::Signal(done.clone()))?;

@@ -17,7 +17,7 @@ use crate::physical::ImageKind;
 use crate::sync::{Fence, Semaphore, deadline};
 use crate::{Error, Result};
 
-/// Where frames are shown.
+/// Where frames are shown: a window, or nowhere. Called from any thread, also from several at once.
 pub trait PresentTarget: Send + Sync {
     /// Size of the window in pixels; `None` when the swapchain chooses.
     ///
@@ -25,14 +25,14 @@ pub trait PresentTarget: Send + Sync {
     /// [`Error::SurfaceLost`] when the window is gone.
     fn extent(&self) -> Result<Option<vk::Extent2D>>;
 
-    /// Shows a frame: rows of 4 bytes a pixel, blue, green, red, unused.
+    /// Shows a frame of `extent` pixels: rows from the top without gaps, 4 bytes a pixel, blue, green, red, unused.
     ///
     /// # Errors
     /// [`Error::SurfaceLost`] when the window is gone, [`Error::OutOfDate`] when its size changed.
     fn present(&self, extent: vk::Extent2D, pixels: &[u8]) -> Result<()>;
 }
 
-/// Formats that can be presented.
+/// Formats that can be presented, all in the colour space `SRGB_NONLINEAR`.
 pub const FORMATS: [vk::Format; 4] =
     [vk::Format::B8G8R8A8_UNORM, vk::Format::B8G8R8A8_SRGB, vk::Format::R8G8B8A8_UNORM, vk::Format::R8G8B8A8_SRGB];
 
@@ -54,10 +54,11 @@ const MAX_IMAGES: u32 = 8;
 /// Time between frames of FIFO: 60 a second.
 const FRAME: Duration = Duration::from_nanos(16_666_667);
 
-/// What a surface can do now.
+/// What a surface can do now: 2 to 8 images of one layer, as large as the window, or 1 to 16384 pixels a side where that is
+/// free.
 ///
 /// # Errors
-/// [`Error::SurfaceLost`].
+/// [`Error::SurfaceLost`] when the window is gone.
 pub fn capabilities(target: &dyn PresentTarget) -> Result<vk::SurfaceCapabilitiesKHR> {
     let largest = vk::Extent2D { width: 16384, height: 16384 };
     let fixed = target.extent()?;
@@ -76,7 +77,7 @@ pub fn capabilities(target: &dyn PresentTarget) -> Result<vk::SurfaceCapabilitie
     })
 }
 
-/// What `vkCreateSwapchainKHR` asks for.
+/// What `vkCreateSwapchainKHR` asks for. `images` is clamped to what [`capabilities`] says; the extent is in pixels.
 #[derive(Debug, Clone, Copy)]
 #[expect(missing_docs, reason = "the fields are those of VkSwapchainCreateInfoKHR")]
 pub struct SwapchainDesc {
@@ -106,10 +107,11 @@ pub struct Swapchain {
 }
 
 impl Swapchain {
-    /// Creates a swapchain; `old` is retired.
+    /// Creates a swapchain and its images; `old` is retired, also on failure.
     ///
     /// # Errors
-    /// [`Error::FormatNotSupported`], [`Error::OutOfDeviceMemory`], [`Error::SurfaceLost`].
+    /// [`Error::FormatNotSupported`] for a format that is not in [`FORMATS`] or an extent or usage that images of it cannot
+    /// have, [`Error::OutOfDeviceMemory`].
     pub fn new(
         device: &Device,
         target: Arc<dyn PresentTarget>,
@@ -129,16 +131,16 @@ impl Swapchain {
         Ok(Arc::new(Self { target, desc, images, turns: Mutex::new(turns), freed: Condvar::new(), retired }))
     }
 
-    /// The images.
+    /// The images, by the index that [`Swapchain::acquire`] returns.
     pub fn images(&self) -> &[Arc<Surface>] {
         &self.images
     }
 
-    /// Hands out an image; `None` when none got free in time. Semaphore and fence are signaled at once: nobody reads an
-    /// image that was handed out.
+    /// Hands out an image's index; `None` when none got free in `timeout` nanoseconds. Semaphore and fence are signaled at
+    /// once: nobody reads an image that was handed out.
     ///
     /// # Errors
-    /// [`Error::OutOfDate`], [`Error::SurfaceLost`].
+    /// Those of [`Swapchain::check`].
     pub fn acquire(
         &self,
         timeout: u64,
@@ -178,7 +180,8 @@ impl Swapchain {
         }
     }
 
-    /// Shows an image and frees it. Called on the queue's thread, after rendering.
+    /// Shows an image and frees it, in FIFO mode not before its period. An error of the target is what
+    /// [`Swapchain::check`] returns from then on. Called on the queue's thread, after rendering.
     pub fn show(&self, image: u32) {
         if let Some(surface) = self.images.get(image as usize) {
             self.pace();

@@ -39,7 +39,8 @@ impl Signal {
         *self.set.lock()
     }
 
-    /// Waits until it is set. Returns whether it was in time.
+    /// Waits until it is set, for ever without a deadline. Returns whether it was in time; a deadline that has passed asks
+    /// for the state as it is.
     pub fn wait_until(&self, deadline: Option<Instant>) -> bool {
         let mut set = self.set.lock();
         match deadline {
@@ -49,7 +50,8 @@ impl Signal {
         *set
     }
 
-    /// Waits until it is set and unsets it, in one step; gives up when `give_up` returns true.
+    /// Waits until it is set and unsets it, in one step. `give_up` is asked every 20 milliseconds; when it returns true, the
+    /// signal stays as it is and this returns false.
     pub fn consume(&self, give_up: impl Fn() -> bool) -> bool {
         let mut set = self.set.lock();
         while !*set {
@@ -63,13 +65,14 @@ impl Signal {
     }
 }
 
-/// The moment `timeout` nanoseconds from now; `None` when that is beyond counting.
+/// The moment `timeout` nanoseconds from now; `None` (wait for ever) for `u64::MAX` and all that is over 73 years.
 pub fn deadline(timeout: u64) -> Option<Instant> {
-    // A timeout of over a century is endless.
+    // Nobody waits for 2^61 nanoseconds.
     if timeout > 1 << 61 { None } else { Instant::now().checked_add(Duration::from_nanos(timeout)) }
 }
 
-/// Waits for all of the fences, or for any. Returns whether that came in time.
+/// `vkWaitForFences`: waits for all of the fences, or for any, `timeout` nanoseconds at most; 0 does not wait. Returns
+/// whether that came in time.
 pub fn wait_for_fences(fences: &[Arc<Fence>], all: bool, timeout: u64) -> bool {
     let until = deadline(timeout);
     if all || fences.len() == 1 {

@@ -73,7 +73,7 @@ impl Gpu {
         &self.setup.limits
     }
 
-    /// The features that were enabled: those of [`setup`]'s wish list that the device has.
+    /// The features that were enabled: those of `setup.rs`'s wish list that the device has.
     pub fn features(&self) -> &vk::PhysicalDeviceFeatures {
         &self.setup.features
     }

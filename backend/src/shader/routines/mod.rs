@@ -3,7 +3,7 @@
 //! They consist of the IR's primitive operations, each rounded on its own, with explicit fused multiply-adds, so that the
 //! interpreter and all code generators compute the same bits. Polynomials are minimax fits of the relative error over the
 //! reduced ranges that the comments name, refitted after each coefficient was rounded, from the lowest on. Conversions to
-//! integers are dear, so whole numbers are taken from the low bits of sums with [`WHOLE`]. Precision: Vulkan
+//! integers are dear, so whole numbers are taken from the low bits of sums with `WHOLE`. Precision: Vulkan
 //! specification, "Precision and Operation of SPIR-V Instructions"; the tests measure it.
 
 mod exponential;
