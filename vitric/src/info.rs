@@ -12,6 +12,9 @@ pub fn command(args: &[String]) -> Result<ExitCode, Failure> {
     show_knobs();
     let entry = driver::entry()?;
     let failed = |e: vk::Result| Failure::new(format!("the driver answered {e:?}"));
+    // SAFETY: the entry points are the driver's own.
+    show_extensions("instance", &unsafe { entry.enumerate_instance_extension_properties(None) }.map_err(failed)?);
+    println!();
     // SAFETY: the create info is complete; the instance is destroyed once, after its last use.
     unsafe {
         let instance = entry.create_instance(&vk::InstanceCreateInfo::default(), None).map_err(failed)?;
@@ -52,9 +55,8 @@ fn show(instance: &ash::Instance, device: vk::PhysicalDevice) -> Result<(), vk::
     println!("\nqueue families");
     families.iter().enumerate().for_each(|(i, f)| println!("  {i}: {} queues, {:?}", f.queue_count, f.queue_flags));
     show_memory(&memory);
-    println!("\ndevice extensions");
-    let names = extensions.iter().filter_map(|e| Some((e.extension_name_as_c_str().ok()?, e.spec_version)));
-    names.for_each(|(name, version)| println!("  {} {version}", name.to_string_lossy()));
+    println!();
+    show_extensions("device", &extensions);
     show_formats(instance, device);
     Ok(())
 }
@@ -69,24 +71,28 @@ fn show_device(p: &vk::PhysicalDeviceProperties) {
     println!("vendor, device  {:#06x}, {:#06x}", p.vendor_id, p.device_id);
 }
 
-fn show_limits(l: &vk::PhysicalDeviceLimits) {
+fn show_extensions(whose: &str, extensions: &[vk::ExtensionProperties]) {
+    println!("{whose} extensions, with their versions");
+    let names = extensions.iter().filter_map(|e| Some((e.extension_name_as_c_str().ok()?, e.spec_version)));
+    names.for_each(|(name, version)| println!("  {} {version}", name.to_string_lossy()));
+}
+
+/// Every limit, a line each: `Debug` knows their names, so that no list has to be kept.
+fn show_limits(limits: &vk::PhysicalDeviceLimits) {
     println!("\nlimits");
-    let samples = l.framebuffer_color_sample_counts & l.framebuffer_depth_sample_counts;
-    let rows: [(&str, String); 12] = [
-        ("2D image side", l.max_image_dimension2_d.to_string()),
-        ("3D image side", l.max_image_dimension3_d.to_string()),
-        ("array layers", l.max_image_array_layers.to_string()),
-        ("framebuffer", format!("{} x {}", l.max_framebuffer_width, l.max_framebuffer_height)),
-        ("colour attachments", l.max_color_attachments.to_string()),
-        ("samples", format!("{samples:?}")),
-        ("uniform buffer", format!("{} bytes", l.max_uniform_buffer_range)),
-        ("storage buffer", format!("{} bytes", l.max_storage_buffer_range)),
-        ("push constants", format!("{} bytes", l.max_push_constants_size)),
-        ("bound sets", l.max_bound_descriptor_sets.to_string()),
-        ("workgroup", format!("{:?}, {} in all", l.max_compute_work_group_size, l.max_compute_work_group_invocations)),
-        ("shared memory", format!("{} bytes", l.max_compute_shared_memory_size)),
-    ];
-    rows.iter().for_each(|(name, value)| println!("  {name:<20} {value}"));
+    let text = format!("{limits:#?}");
+    // Fields stand four spaces in; an array's values, deeper in, are gathered behind its name.
+    let fields = text.split("\n    ").skip(1).fold(Vec::<String>::new(), |mut rows, line| {
+        let line = line.trim_end_matches(['\n', '}']).trim_end_matches(',');
+        match rows.last_mut() {
+            Some(row) if line.starts_with([' ', ']']) => row.push_str(&format!("{} ", line.trim_matches([' ', ']']))),
+            _ => rows.push(line.trim_end_matches('[').to_owned()),
+        }
+        rows
+    });
+    for (name, value) in fields.iter().filter_map(|row| row.split_once(": ")) {
+        println!("  {name:<50} {}", value.trim_end());
+    }
 }
 
 fn show_memory(memory: &vk::PhysicalDeviceMemoryProperties) {

@@ -4,6 +4,7 @@
 //! /etc/vulkan/icd.d, which the loader documents for packages outside the distribution.
 
 use crate::{Failure, manifest};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -19,19 +20,25 @@ pub enum Action {
 /// Runs the command.
 pub fn command(args: &[String], action: Action) -> Result<ExitCode, Failure> {
     let args: Vec<_> = args.iter().map(String::as_str).collect();
-    let folder = match args.as_slice() {
-        [] | ["--user"] => user_folder()?,
-        ["--system"] => PathBuf::from("/etc/vulkan/icd.d"),
-        other => return Err(Failure::usage(format!("unexpected arguments: {}", other.join(" ")))),
-    };
+    let folder = folder(&args, |name| std::env::var_os(name))?;
     match action {
         Action::Install => install(&folder),
         Action::Uninstall => uninstall(&folder),
     }
 }
 
-fn user_folder() -> Result<PathBuf, Failure> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+/// The folder that the arguments ask for, given the environment's variables.
+fn folder(args: &[&str], variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, Failure> {
+    match args {
+        [] | ["--user"] => user_folder(variable),
+        ["--system"] => Ok(PathBuf::from("/etc/vulkan/icd.d")),
+        other => Err(Failure::usage(format!("unexpected arguments: {}", other.join(" ")))),
+    }
+}
+
+fn user_folder(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, Failure> {
+    // Relative paths are to be ignored ("XDG Base Directory Specification").
+    let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let data = absolute("XDG_DATA_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/share")));
     let data = data.ok_or_else(|| Failure::new("neither XDG_DATA_HOME nor HOME is set to an absolute path"))?;
     Ok(data.join("vulkan/icd.d"))
@@ -52,4 +59,26 @@ fn uninstall(folder: &std::path::Path) -> Result<ExitCode, Failure> {
         Err(e) => return Err(Failure::new(format!("{} can not be removed: {e}", path.display()))),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_the_user_and_of_the_system() {
+        let folder = |args: &[&str], variables: &[(&str, &str)]| {
+            let variable =
+                |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into());
+            folder(args, variable).map(|path| path.display().to_string()).map_err(|failure| failure.code)
+        };
+        let (home, data) = (("HOME", "/home/a"), ("XDG_DATA_HOME", "/data"));
+        assert_eq!(folder(&[], &[home]).as_deref(), Ok("/home/a/.local/share/vulkan/icd.d"));
+        assert_eq!(folder(&["--user"], &[home, data]).as_deref(), Ok("/data/vulkan/icd.d"));
+        let relative = folder(&[], &[home, ("XDG_DATA_HOME", "data")]);
+        assert_eq!(relative.as_deref(), Ok("/home/a/.local/share/vulkan/icd.d"));
+        assert_eq!(folder(&[], &[("HOME", "")]), Err(1));
+        assert_eq!(folder(&["--system"], &[home, data]).as_deref(), Ok("/etc/vulkan/icd.d"));
+        assert_eq!(folder(&["--user", "--system"], &[home]), Err(2));
+    }
 }

@@ -16,11 +16,17 @@ impl Home {
     }
 
     fn vitric(&self, args: &[&str]) -> Output {
+        self.with(&[], args)
+    }
+
+    /// The program with more variables in its environment.
+    fn with(&self, variables: &[(&str, &str)], args: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_vitric"))
             .args(args)
             .env("HOME", &self.0)
             .env_remove("XDG_DATA_HOME")
             .env_remove("XDG_CACHE_HOME")
+            .envs(variables.iter().copied())
             .output()
             .expect("vitric starts")
     }
@@ -103,6 +109,70 @@ fn install_and_uninstall_are_each_others_inverse() {
     let again = home.vitric(&["uninstall"]);
     assert_eq!(code(&again), Some(0));
     assert!(out(&again).contains("is not installed"));
+}
+
+#[test]
+fn the_users_folders_are_those_of_the_xdg_variables() {
+    let home = Home::new("xdg");
+    let data = home.0.join("data");
+    let variables = [("XDG_DATA_HOME", data.to_str().expect("UTF-8")), ("XDG_CACHE_HOME", "not/absolute")];
+    assert_eq!(code(&home.with(&variables, &["install"])), Some(0));
+    let manifest = data.join("vulkan/icd.d/vitric_icd.json");
+    library_of(&manifest);
+    assert!(!home.0.join(".local").exists());
+    // A program that runs with the manifest of `run` sees one in the cache folder.
+    let shown = home.with(&variables, &["run", "sh", "-c", "echo $VK_DRIVER_FILES"]);
+    assert!(Path::new(out(&shown).trim()).starts_with(home.0.join(".cache/vitric")), "{}", out(&shown));
+    let cache = home.0.join("cache");
+    let variables = [("XDG_CACHE_HOME", cache.to_str().expect("UTF-8")), variables[0]];
+    let shown = home.with(&variables, &["run", "sh", "-c", "echo $VK_DRIVER_FILES"]);
+    assert!(Path::new(out(&shown).trim()).starts_with(cache.join("vitric")), "{}", out(&shown));
+    assert_eq!(code(&home.with(&variables, &["uninstall"])), Some(0));
+    assert!(!manifest.exists());
+}
+
+#[test]
+fn a_missing_library_is_told_with_where_it_was_looked_for() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("alone-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder can be made");
+    let alone = folder.join("vitric");
+    std::fs::hard_link(env!("CARGO_BIN_EXE_vitric"), &alone).expect("the program can be linked");
+    for args in [&["run", "true"][..], &["install"]] {
+        let output = Command::new(&alone).args(args).env("HOME", &folder).output().expect("vitric starts");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(code(&output), Some(1), "{args:?}");
+        assert!(error.starts_with("vitric: the driver library libvulkan_vitric.so is neither in "), "{error}");
+        assert!(error.contains(&folder.display().to_string()) && error.lines().count() == 1, "{error}");
+    }
+    std::fs::remove_dir_all(&folder).expect("the folder can be removed");
+}
+
+#[test]
+fn info_shows_the_device_its_limits_extensions_and_the_knobs_in_force() {
+    let home = Home::new("info");
+    let output = home.with(&[("VITRIC_THREADS", "3"), ("VITRIC_HEAP_MIB", "77")], &["info"]);
+    assert_eq!(code(&output), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = out(&output);
+    let rows = [
+        "VITRIC_THREADS=3",
+        "VITRIC_HEAP_MIB=77",
+        "VITRIC_CODEGEN=auto",
+        "device          Vitric",
+        "type            CPU",
+        "VK_KHR_xcb_surface",
+        "VK_KHR_swapchain",
+        "heap 0: 77 MiB",
+    ];
+    for row in rows {
+        assert!(text.contains(row), "{row} is missing in\n{text}");
+    }
+    let limit = |name: &str| {
+        let row = text.lines().find(|line| line.trim_start().starts_with(&format!("{name} ")));
+        row.map(|row| row.trim_start()[name.len()..].trim().to_owned())
+    };
+    assert_eq!(limit("max_image_dimension2_d").as_deref(), Some("16384"));
+    assert_eq!(limit("max_compute_work_group_size").as_deref(), Some("1024 1024 64"));
+    assert_eq!(limit("non_coherent_atom_size").as_deref(), Some("64"), "the last one");
 }
 
 #[test]

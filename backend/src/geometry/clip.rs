@@ -99,6 +99,12 @@ pub(super) fn is_inside(vertices: &[&Vertex], depth_clamp: bool) -> bool {
     vertices.iter().all(|vertex| point_inside(vertex, depth_clamp))
 }
 
+/// Whether one plane has all vertices outside, so that clipping would leave nothing.
+pub(super) fn is_outside(vertices: &[&Vertex], depth_clamp: bool) -> bool {
+    let outside = |plane| vertices.iter().all(|vertex| distance(vertex, plane) < 0.0);
+    vertices.first().is_none_or(|first| planes(first, depth_clamp).any(outside))
+}
+
 /// Whether a point is inside of every plane.
 pub(super) fn point_inside(vertex: &Vertex, depth_clamp: bool) -> bool {
     planes(vertex, depth_clamp).all(|plane| distance(vertex, plane) >= 0.0)
@@ -124,6 +130,7 @@ mod tests {
         let corners = vec![vertex([0.0, 0.0, -1.0, 1.0]), vertex([1.0, 0.0, 1.0, 1.0]), vertex([0.0, 1.0, 1.0, 1.0])];
         let borrowed: Vec<&Vertex> = corners.iter().collect();
         assert!(!is_inside(&borrowed, false) && is_inside(&borrowed, true));
+        assert!(!is_outside(&borrowed, false));
         let cut = polygon(corners.clone(), false);
         assert_eq!(cut.len(), 4);
         assert!(cut.iter().all(|vertex| vertex.position[2] >= 0.0));
@@ -133,6 +140,7 @@ mod tests {
     #[test]
     fn behind_the_eye_and_nan_vanish() {
         let behind = vec![vertex([0.0, 0.0, 0.0, -1.0]); 3];
+        assert!(is_outside(&behind.iter().collect::<Vec<_>>(), false));
         assert!(!is_inside(&[&behind[0]], false) && !is_inside(&[&vertex([f32::NAN; 4])], false));
         assert!(polygon(behind, false).is_empty());
         assert!(polygon(vec![vertex([f32::NAN; 4]); 3], false).is_empty());

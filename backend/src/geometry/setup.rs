@@ -126,6 +126,7 @@ impl PrimitiveContext<'_> {
         // Most triangles need no clipping, and no copies of their vertices.
         let window: SmallVec<[Window<'_>; 8]> = match clip::is_inside(&corners, self.raster.depth_clamp) {
             true => corners.iter().map(|vertex| self.to_window(vertex)).collect(),
+            false if clip::is_outside(&corners, self.raster.depth_clamp) => return,
             false => {
                 clipped = clip::polygon(corners.map(Vertex::clone).to_vec(), self.raster.depth_clamp);
                 clipped.iter().map(|vertex| self.to_window(vertex)).collect()
