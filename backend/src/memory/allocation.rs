@@ -7,6 +7,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+/// Bytes of a huge page, as most hosts have them.
+const HUGE: usize = 2 << 20;
+
 /// The heap has no room for an allocation of this size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the heap cannot hold another {requested} bytes")]
@@ -64,7 +67,14 @@ impl Allocation {
         heap.reserve(size)?;
         let mapped = memmap2::MmapOptions::new().len(length).map_anon();
         match mapped {
-            Ok(map) => Ok(Arc::new(Self { storage: map.into(), size, heap: heap.clone() })),
+            Ok(map) => {
+                // First touches of large images are then few; a host without huge pages loses nothing.
+                #[cfg(target_os = "linux")]
+                if length >= HUGE {
+                    let _ = map.advise(memmap2::Advice::HugePage);
+                }
+                Ok(Arc::new(Self { storage: map.into(), size, heap: heap.clone() }))
+            }
             Err(_) => {
                 heap.used.fetch_sub(size, Ordering::Relaxed);
                 Err(out_of_memory)
