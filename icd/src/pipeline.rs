@@ -125,10 +125,10 @@ fn specialization(info: Option<&vk::SpecializationInfo<'_>>) -> Specialization {
     let data = raw::bytes(info.p_data, info.data_size);
     let value = |entry: &vk::SpecializationMapEntry| {
         let bytes = data.get(entry.offset as usize..)?;
-        let mut word = [0; 4];
-        let count = entry.size.min(4).min(bytes.len());
+        let mut word = [0; 8];
+        let count = entry.size.min(8).min(bytes.len());
         word[..count].copy_from_slice(&bytes[..count]);
-        Some((entry.constant_id, u32::from_le_bytes(word)))
+        Some((entry.constant_id, u64::from_le_bytes(word)))
     };
     raw::slice(info.p_map_entries, info.map_entry_count).iter().filter_map(value).collect()
 }

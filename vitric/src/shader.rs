@@ -170,7 +170,7 @@ fn run(mut program: Program, target: Option<x64::Target>) -> Result<(), Failure>
 fn word_text(ty: Type, word: u32) -> String {
     match ty {
         Type::F32 => f32::from_bits(word).to_string(),
-        Type::I32 | Type::Bool => (word as i32).to_string(),
+        _ => (word as i32).to_string(),
     }
 }
 
@@ -189,8 +189,8 @@ fn run_wave(program: &Program) -> Vec<Lanes> {
     for (lanes, input) in wave.inputs.iter_mut().zip(&program.inputs) {
         *lanes = std::array::from_fn(|lane| match input.ty {
             Type::F32 => (lane as f32).to_bits(),
-            Type::I32 => lane as u32,
             Type::Bool => lane as u32 & 1,
+            _ => lane as u32,
         });
     }
     while wave.run(program, &environment) == vitric_backend::shader::runtime::Stop::Barrier {}

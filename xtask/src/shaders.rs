@@ -2,7 +2,8 @@
 //!
 //! With `--check` nothing is written: a missing or differing `.spv`, or one without its source, is a failure. The shaders
 //! that test the SPIR-V front end are kept in two more forms, as optimisers leave them: `FILE.opt.spv` (`spirv-opt -O`) and
-//! `FILE.small.spv` (`spirv-opt -Os`). Tools: `glslangValidator` and `spirv-opt` (Debian: `glslang-tools`, `spirv-tools`).
+//! `FILE.small.spv` (`spirv-opt -Os`). A line `// Environment: vulkan1.1` in a shader says for which version of Vulkan it is.
+//! Tools: `glslangValidator` and `spirv-opt` (Debian: `glslang-tools`, `spirv-tools`).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -74,7 +75,7 @@ fn optimise(source: &Path, (form, option): (&str, &str), check: bool) -> Result<
 fn spirv_opt(plain: &Path, option: &str, target: &Path) -> Result<(), String> {
     let output = Command::new("spirv-opt")
         // Debian's validator knows no arrays of arrays of descriptors; the driver's own tests judge the result.
-        .args([option, "--target-env=vulkan1.0", "--skip-validation"])
+        .args([option, &format!("--target-env={}", environment(&source_of(plain))), "--skip-validation"])
         .arg(plain)
         .arg("-o")
         .arg(target)
@@ -107,6 +108,13 @@ fn produce(committed: &Path, check: bool, make: impl Fn(&Path) -> Result<(), Str
     }
 }
 
+/// The environment that a shader is compiled for: what a line `// Environment: ` says, or Vulkan 1.0.
+fn environment(source: &Path) -> String {
+    let text = std::fs::read_to_string(source).unwrap_or_default();
+    let named = text.lines().find_map(|line| line.strip_prefix("// Environment: "));
+    named.map_or("vulkan1.0", str::trim).to_owned()
+}
+
 fn scratch(committed: &Path) -> PathBuf {
     let name = committed.file_name().and_then(|n| n.to_str()).unwrap_or("shader");
     std::env::temp_dir().join(format!("vitric-shaders-{}-{name}", std::process::id()))
@@ -114,7 +122,7 @@ fn scratch(committed: &Path) -> PathBuf {
 
 fn glslang(source: &Path, target: &Path) -> Result<(), String> {
     let output = Command::new("glslangValidator")
-        .args(["-V", "--target-env", "vulkan1.0"])
+        .args(["-V", "--target-env", &environment(source)])
         .arg(source)
         .arg("-o")
         .arg(target)

@@ -128,6 +128,7 @@ impl Job<'_> {
                     places[axis].map(|place| place.wrapping_add(first))
                 }
                 Builtin::LocalInvocationIndex => places[3],
+                Builtin::SubgroupId => [places[3][0] / WAVE as u32; WAVE],
                 _ => [0; WAVE],
             };
         }

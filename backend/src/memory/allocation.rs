@@ -63,7 +63,9 @@ impl Allocation {
     /// [`OutOfMemory`] when the heap or the host has no room.
     pub fn new(heap: &Arc<Heap>, size: u64) -> Result<Arc<Self>, OutOfMemory> {
         let out_of_memory = OutOfMemory { requested: size };
-        let length = usize::try_from(size.max(1)).map_err(|_| out_of_memory)?;
+        // Whole words, so that the last bytes of a range can be reached as part of one.
+        let length = size.max(1).checked_next_multiple_of(4).and_then(|length| usize::try_from(length).ok());
+        let length = length.ok_or(out_of_memory)?;
         heap.reserve(size)?;
         let mapped = memmap2::MmapOptions::new().len(length).map_anon();
         match mapped {
@@ -92,9 +94,9 @@ impl Allocation {
         self.storage.as_mut_ptr()
     }
 
-    /// Whether `length` bytes at `offset` lie inside the allocation.
+    /// Whether `length` bytes at `offset` lie inside the allocation, which is padded to whole words.
     fn holds(&self, offset: u64, length: usize) -> bool {
-        offset.checked_add(length as u64).is_some_and(|end| end <= self.size)
+        offset.checked_add(length as u64).is_some_and(|end| end <= self.storage.len() as u64)
     }
 
     /// Copies bytes at `offset` to `out`; zeros when the range is not wholly inside.

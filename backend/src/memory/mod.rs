@@ -4,11 +4,13 @@
 //! range of one allocation exactly once. Surfaces with optimal tiling are stored in lines: 8x8 texels at every sample,
 //! one plane per aspect (DESIGN 2). Nothing outside this folder touches raw storage.
 
+mod address;
 mod allocation;
 mod buffer;
 mod layout;
 mod surface;
 
+pub use address::Addresses;
 pub use allocation::{Allocation, Heap, OutOfMemory};
 pub use buffer::{Buffer, BufferRange, BufferView};
 pub use layout::{PlaneRef, SubresourceLayout, SurfaceLayout, level_extent};

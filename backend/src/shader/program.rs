@@ -32,6 +32,20 @@ pub enum Builtin {
     LocalInvocationId,
     GlobalInvocationId,
     LocalInvocationIndex,
+    SubgroupId,
+    NumSubgroups,
+    SubgroupSize,
+    SubgroupLocalInvocationId,
+    SubgroupEqMask,
+    SubgroupGeMask,
+    SubgroupGtMask,
+    SubgroupLeMask,
+    SubgroupLtMask,
+    BaseVertex,
+    BaseInstance,
+    DrawIndex,
+    ViewIndex,
+    DeviceIndex,
 }
 
 /// Where a word of a program's interface comes from or goes to.
@@ -60,7 +74,7 @@ impl Slot {
             _ => x.saturating_mul(y).is_multiple_of(WAVE as u32),
         };
         match self {
-            Self::Builtin(Builtin::NumWorkgroups | Builtin::WorkgroupId, _) => true,
+            Self::Builtin(Builtin::NumWorkgroups | Builtin::WorkgroupId | Builtin::SubgroupId, _) => true,
             Self::Builtin(Builtin::LocalInvocationId | Builtin::GlobalInvocationId, axis) => rows(axis),
             _ => false,
         }

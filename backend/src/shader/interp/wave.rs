@@ -2,7 +2,7 @@
 
 use super::{Environment, Executable, Lanes, Mask, Stop, WAVE};
 use crate::shader::Program;
-use crate::shader::ir::{Image, Inst, UnaryOp, Value};
+use crate::shader::ir::{Image, Inst, UnaryOp, Value, results};
 use crate::shader::runtime::native::{FrameMemory, Launch};
 use crate::shader::runtime::{self, Access, Masks, kernels, lanes_of};
 
@@ -229,6 +229,24 @@ impl Wave {
                 self.set(*result, std::array::from_fn(|lane| u32::from(helpers >> lane & 1)));
             }
             Inst::Const { result, word } => self.set(*result, [*word; WAVE]),
+            Inst::Lane { result } => self.set(*result, std::array::from_fn(|lane| lane as u32)),
+            Inst::IsActive { result } => {
+                let active = self.active;
+                self.set(*result, std::array::from_fn(|lane| u32::from(active >> lane & 1)));
+            }
+            Inst::Ballot { result, a } => {
+                let bits = kernels::nonzero(self.register(*a));
+                self.set(*result, [u32::from(bits); WAVE]);
+            }
+            Inst::Shuffle { result, a, index } => {
+                let (words, index) = (self.register(*a), self.register(*index));
+                let lanes = index.map(|lane| words[lane as usize % WAVE]);
+                self.set(*result, lanes);
+            }
+            Inst::Demote => {
+                self.killed |= self.active;
+                self.helpers |= self.active;
+            }
             _ => self.access(code, environment, inst),
         }
     }
@@ -248,8 +266,13 @@ impl Wave {
             | Inst::BufferLength { result, .. }
             | Inst::Interpolate { result, .. } => {
                 let uniform = code.uniformity.values[result.0 as usize];
-                let lanes = access.execute(inst, uniform);
+                let [lanes, _] = access.execute(inst, uniform);
                 self.set(*result, lanes);
+            }
+            Inst::Wide(_) | Inst::Atomic64(_) => {
+                for (result, lanes) in results(inst).into_iter().zip(access.execute(inst, false)) {
+                    self.set(result, lanes);
+                }
             }
             _ => drop(access.execute(inst, false)),
         }

@@ -1,6 +1,8 @@
 //! The builder: appends instructions and numbers their results.
 
-use super::{AtomicOp, BinaryOp, Function, Image, Inst, Local, Space, Table, TernaryOp, Type, UnaryOp, Value};
+use super::{
+    Atomic64, AtomicOp, BinaryOp, Function, Image, Inst, Local, Space, Table, TernaryOp, Type, UnaryOp, Value,
+};
 
 /// Builds a function, one instruction after the other.
 #[derive(Debug, Default)]
@@ -8,6 +10,10 @@ pub struct Builder {
     function: Function,
     constants: std::collections::HashMap<(u32, Type), Value>,
     depth: u32,
+    /// 64-bit values: types and words.
+    pub(super) pairs: Vec<(Type, [Value; 2])>,
+    /// Where the high words of locals with 64-bit values lie.
+    highs: std::collections::HashMap<Local, Local>,
 }
 
 impl Builder {
@@ -41,7 +47,10 @@ impl Builder {
 
     /// Type of a value.
     pub fn type_of(&self, value: Value) -> Type {
-        self.function.types[value.0 as usize]
+        match value.0.checked_sub(super::wide::FIRST) {
+            Some(pair) => self.pairs[pair as usize].0,
+            None => self.function.types[value.0 as usize],
+        }
     }
 
     /// Blocks and loops that are open.
@@ -104,6 +113,9 @@ impl Builder {
 
     /// `op(a)`.
     pub fn unary(&mut self, op: UnaryOp, a: Value) -> Value {
+        if self.is_wide(a) {
+            return self.wide_unary(op, a);
+        }
         let result = self.value(op.result());
         self.push(Inst::Unary { result, op, a });
         result
@@ -111,6 +123,11 @@ impl Builder {
 
     /// `op(a, b)`.
     pub fn binary(&mut self, op: BinaryOp, a: Value, b: Value) -> Value {
+        if self.is_wide(a) {
+            return self.wide_binary(op, a, b);
+        }
+        // A shift's count may be of another width.
+        let b = self.split(b)[0];
         let result = self.value(op.result());
         self.push(Inst::Binary { result, op, a, b });
         result
@@ -118,6 +135,9 @@ impl Builder {
 
     /// `op(a, b, c)`.
     pub fn ternary(&mut self, op: TernaryOp, a: Value, b: Value, c: Value) -> Value {
+        if self.is_wide(a) {
+            return self.wide_fma(a, b, c);
+        }
         let result = self.value(op.result());
         self.push(Inst::Ternary { result, op, a, b, c });
         result
@@ -129,6 +149,7 @@ impl Builder {
             Type::Bool => TernaryOp::SelectBool,
             Type::I32 => TernaryOp::Select,
             Type::F32 => TernaryOp::SelectFloat,
+            Type::I64 | Type::F64 => return self.wide_select(condition, b, c),
         };
         self.ternary(op, condition, b, c)
     }
@@ -138,15 +159,23 @@ impl Builder {
         if self.type_of(value) == ty {
             return value;
         }
+        if ty.is_wide() || self.is_wide(value) {
+            return self.wide_cast(value, ty);
+        }
         match ty {
             Type::Bool => self.unary(UnaryOp::AsBool, value),
             Type::I32 => self.unary(UnaryOp::Copy, value),
-            Type::F32 => self.unary(UnaryOp::AsFloat, value),
+            _ => self.unary(UnaryOp::AsFloat, value),
         }
     }
 
     /// Word `base + index` of a local.
     pub fn local_load(&mut self, local: Local, base: u32, index: Option<Value>, ty: Type) -> Value {
+        if ty.is_wide() {
+            let high = self.high_words(local);
+            let words = [local, high].map(|local| self.local_load(local, base, index, Type::I32));
+            return self.join(words[0], words[1], ty);
+        }
         let result = self.value(ty);
         self.push(Inst::LocalLoad { result, local, base, index });
         result
@@ -154,7 +183,64 @@ impl Builder {
 
     /// Stores word `base + index` of a local.
     pub fn local_store(&mut self, local: Local, base: u32, index: Option<Value>, value: Value) {
-        self.push(Inst::LocalStore { local, base, index, value, all: false });
+        let [low, high] = self.split(value);
+        self.push(Inst::LocalStore { local, base, index, value: low, all: false });
+        if self.is_wide(value) {
+            let local = self.high_words(local);
+            self.push(Inst::LocalStore { local, base, index, value: high, all: false });
+        }
+    }
+
+    /// The local of the high words of `local`'s values.
+    fn high_words(&mut self, local: Local) -> Local {
+        if let Some(&high) = self.highs.get(&local) {
+            return high;
+        }
+        let high = self.local(self.function.locals[local.0 as usize]);
+        self.highs.insert(local, high);
+        high
+    }
+
+    /// The number of this lane.
+    pub fn lane(&mut self) -> Value {
+        let result = self.value(Type::I32);
+        self.push(Inst::Lane { result });
+        result
+    }
+
+    /// Whether this lane is active.
+    pub fn is_active(&mut self) -> Value {
+        let result = self.value(Type::Bool);
+        self.push(Inst::IsActive { result });
+        result
+    }
+
+    /// A bit for each lane, active or not.
+    pub fn ballot(&mut self, a: Value) -> Value {
+        let result = self.value(Type::I32);
+        self.push(Inst::Ballot { result, a });
+        result
+    }
+
+    /// The value of the lane that `index` names, modulo 16, active or not.
+    pub fn shuffle(&mut self, a: Value, index: Value) -> Value {
+        match self.type_of(a) {
+            Type::I64 | Type::F64 => {
+                let ty = self.type_of(a);
+                let [low, high] = self.split(a).map(|word| self.shuffle(word, index));
+                self.join(low, high, ty)
+            }
+            Type::Bool => {
+                let word = self.cast(a, Type::I32);
+                let word = self.shuffle(word, index);
+                self.cast(word, Type::Bool)
+            }
+            ty => {
+                let result = self.value(ty);
+                self.push(Inst::Shuffle { result, a, index });
+                result
+            }
+        }
     }
 
     /// Loads a word at a byte offset.
@@ -176,6 +262,21 @@ impl Builder {
         let result = self.value(Type::I32);
         self.push(Inst::Atomic { result, space, offset, op, value, comparator });
         result
+    }
+
+    /// An atomic on 64 bits at a byte offset; what was there before.
+    pub fn atomic64(
+        &mut self,
+        space: Space,
+        offset: Value,
+        op: AtomicOp,
+        value: Value,
+        comparator: Option<Value>,
+    ) -> Value {
+        let [result, high] = [Type::I32; 2].map(|ty| self.value(ty));
+        let (value, comparator) = (self.split(value), comparator.map(|value| self.split(value)));
+        self.push(Inst::Atomic64(Box::new(Atomic64 { op, space, offset, value, comparator, result })));
+        self.join(result, high, Type::I64)
     }
 
     /// A program input.

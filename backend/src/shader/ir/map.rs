@@ -1,6 +1,6 @@
 //! Rewriting the values an instruction uses or defines.
 
-use super::{Image, ImageOp, Inst, InterpolateAt, Lod, Space, Value};
+use super::{Atomic64, Image, ImageOp, Inst, InterpolateAt, Lod, Space, Value};
 
 /// Replaces every value that an instruction uses.
 pub(crate) fn map_operands(inst: &mut Inst, map: impl Fn(Value) -> Value) {
@@ -21,7 +21,13 @@ pub(crate) fn map_results(inst: &mut Inst, map: impl Fn(Value) -> Value) {
         | Inst::Load { result, .. }
         | Inst::Atomic { result, .. }
         | Inst::BufferLength { result, .. }
+        | Inst::Lane { result }
+        | Inst::IsActive { result }
+        | Inst::Ballot { result, .. }
+        | Inst::Shuffle { result, .. }
         | Inst::IsHelper { result } => *result = map(*result),
+        Inst::Wide(wide) => wide.result = map(wide.result),
+        Inst::Atomic64(atomic) => atomic.result = map(atomic.result),
         Inst::Image(image) if image.results > 0 => image.result = map(image.result),
         _ => {}
     }
@@ -38,7 +44,17 @@ fn operands_mut(inst: &mut Inst, visit: &mut impl FnMut(&mut Value)) {
         Inst::Interpolate { at, .. } => interpolate_operands(at, visit),
         Inst::Output { value, .. } => visit(value),
         Inst::Load { space, offset, .. } => element(space).into_iter().chain([offset]).for_each(visit),
-        Inst::Store { space, offset, value } => element(space).into_iter().chain([offset, value]).for_each(visit),
+        Inst::Store { space, offset, value } | Inst::StorePart { space, offset, value, .. } => {
+            element(space).into_iter().chain([offset, value]).for_each(visit);
+        }
+        Inst::Wide(wide) => wide.words.iter_mut().for_each(visit),
+        Inst::Atomic64(atomic) => {
+            let Atomic64 { space, offset, value, comparator, .. } = &mut **atomic;
+            let words = [offset].into_iter().chain(value).chain(comparator.iter_mut().flatten());
+            element(space).into_iter().chain(words).for_each(visit);
+        }
+        Inst::Ballot { a, .. } => visit(a),
+        Inst::Shuffle { a, index, .. } => [a, index].into_iter().for_each(visit),
         Inst::Atomic { space, offset, value, comparator, .. } => {
             element(space).into_iter().chain([offset, value]).chain(comparator).for_each(visit);
         }
@@ -52,6 +68,7 @@ fn operands_mut(inst: &mut Inst, visit: &mut impl FnMut(&mut Value)) {
 fn element(space: &mut Space) -> Option<&mut Value> {
     match space {
         Space::Buffer { element, .. } => element.as_mut(),
+        Space::Address { high } => Some(high),
         Space::Push | Space::Shared => None,
     }
 }

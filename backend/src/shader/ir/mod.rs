@@ -4,7 +4,11 @@
 //! once. Control flow is structured by markers that nest: `If`/`Else`/`EndIf`, `Block`/`EndBlock` (left early by `Break`)
 //! and `Loop`/`Continuing`/`EndLoop` (left by `Break`, continued by `Continue`). Depths of `Break` and `Continue` count
 //! enclosing blocks and loops from 0, the innermost. What changes over time lives in [`Local`]s: arrays of words private to
-//! the lane. There is no phi: a front end stores to a local in each predecessor.
+//! the lane. There is no phi: a front end stores to a local in each predecessor. Numbers of 64 bits exist in the builder only,
+//! which makes pairs of words of them (see `wide`).
+//!
+//! Instructions compute in all 16 lanes, active or not; effects, and results from memory, are those of active lanes. What
+//! looks at other lanes (`Ballot`, `Shuffle`, derivatives) sees what they computed last.
 
 mod builder;
 mod map;
@@ -14,6 +18,8 @@ mod regions;
 mod strict;
 mod text;
 mod verify;
+mod wide;
+mod wide_ops;
 
 pub use builder::Builder;
 pub(crate) use map::{map_operands, map_results};
@@ -23,6 +29,7 @@ pub use regions::{Region, RegionKind, Regions};
 pub use strict::verify_strictly;
 pub use verify::{VerifyError, verify};
 pub(crate) use verify::{operands, results};
+pub use wide_ops::WideOp;
 
 /// A value: one word per lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,6 +52,17 @@ pub enum Type {
     I32,
     /// 32-bit float.
     F32,
+    /// 64-bit integer: in the builder only.
+    I64,
+    /// 64-bit float: in the builder only.
+    F64,
+}
+
+impl Type {
+    /// Whether a value is a pair of words.
+    pub const fn is_wide(self) -> bool {
+        matches!(self, Self::I64 | Self::F64)
+    }
 }
 
 /// Memory that loads, stores and atomics reach by byte offset. Offsets are multiples of 4.
@@ -61,6 +79,11 @@ pub enum Space {
     Push,
     /// Memory shared by a workgroup.
     Shared,
+    /// Memory of the device by 64-bit address: the offset is the low word.
+    Address {
+        /// The high word.
+        high: Value,
+    },
 }
 
 /// How a fragment input is interpolated when the program asks for another place than the declared one.
@@ -192,6 +215,36 @@ pub struct Image {
     pub results: u32,
 }
 
+/// An operation on 64-bit numbers that pairs of words have no short sequence for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Wide {
+    /// Operation.
+    pub op: WideOp,
+    /// Words of the operands, low ones first.
+    pub words: Vec<Value>,
+    /// First of the results, which are numbered one after the other.
+    pub result: Value,
+    /// How many.
+    pub results: u32,
+}
+
+/// An atomic on 64 bits.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Atomic64 {
+    /// Operation.
+    pub op: AtomicOp,
+    /// Memory.
+    pub space: Space,
+    /// Byte offset, a multiple of 8.
+    pub offset: Value,
+    /// Operand, low word first.
+    pub value: [Value; 2],
+    /// What to compare with, for compare-exchange.
+    pub comparator: Option<[Value; 2]>,
+    /// The low word before; the high one follows it.
+    pub result: Value,
+}
+
 /// One instruction.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the module header and the operands' types say what each does")]
@@ -268,6 +321,15 @@ pub enum Inst {
         value: Value,
         comparator: Option<Value>,
     },
+    /// Stores the low 1 or 2 bytes of a word.
+    StorePart {
+        space: Space,
+        offset: Value,
+        value: Value,
+        bytes: u32,
+    },
+    Atomic64(Box<Atomic64>),
+    Wide(Box<Wide>),
     /// Bytes of a buffer's bound range.
     BufferLength {
         result: Value,
@@ -275,6 +337,25 @@ pub enum Inst {
         element: Option<Value>,
     },
     Image(Box<Image>),
+    /// Number of the lane in its wave.
+    Lane {
+        result: Value,
+    },
+    /// Whether the lane is active here.
+    IsActive {
+        result: Value,
+    },
+    /// A bit for each lane of the wave, active or not.
+    Ballot {
+        result: Value,
+        a: Value,
+    },
+    /// The word of the lane that the low four bits of `index` name, active or not.
+    Shuffle {
+        result: Value,
+        a: Value,
+        index: Value,
+    },
     /// Whether the lane is a helper.
     IsHelper {
         result: Value,
@@ -297,6 +378,8 @@ pub enum Inst {
     },
     /// Ends the lane: it writes nothing from here on and exports no fragment.
     Kill,
+    /// Makes the lane a helper: it runs on without effect and exports no fragment.
+    Demote,
     /// Waits until every wave of the workgroup is here.
     Barrier,
 }

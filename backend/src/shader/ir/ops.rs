@@ -6,7 +6,7 @@
 //! `FMin` is `b < a ? b : a` and `FMax` is `a < b ? b : a`, so that NaN on either side gives `a`. Comparisons of floats are
 //! ordered but for `FNe`. Source: SPIR-V specification, "Arithmetic", "Bit", "Relational" instructions; GLSL.std.450.
 
-use super::Type;
+use super::{Type, WideOp};
 
 macro_rules! operations {
     ($(#[$doc:meta])* $name:ident, $arity:literal { $($op:ident: $result:ident,)* }) => {
@@ -76,6 +76,9 @@ pub enum AtomicOp {
     And,
     Or,
     Xor,
+    FAdd,
+    FMin,
+    FMax,
 }
 
 impl AtomicOp {
@@ -94,6 +97,9 @@ impl AtomicOp {
         Self::And,
         Self::Or,
         Self::Xor,
+        Self::FAdd,
+        Self::FMin,
+        Self::FMax,
     ];
 
     /// The word that is stored when `old` was there; `None` leaves it.
@@ -111,6 +117,30 @@ impl AtomicOp {
             Self::And => old & value,
             Self::Or => old | value,
             Self::Xor => old ^ value,
+            Self::FAdd => (f(old) + f(value)).to_bits(),
+            Self::FMin => BinaryOp::FMin.apply(old, value),
+            Self::FMax => BinaryOp::FMax.apply(old, value),
+        })
+    }
+
+    /// The same for 64 bits.
+    pub fn apply_wide(self, old: u64, value: u64, comparator: u64) -> Option<u64> {
+        Some(match self {
+            Self::Load => return None,
+            Self::Store | Self::Exchange => value,
+            Self::CompareExchange => return (old == comparator).then_some(value),
+            Self::Add => old.wrapping_add(value),
+            Self::Sub => old.wrapping_sub(value),
+            Self::SMin => (old as i64).min(value as i64) as u64,
+            Self::UMin => old.min(value),
+            Self::SMax => (old as i64).max(value as i64) as u64,
+            Self::UMax => old.max(value),
+            Self::And => old & value,
+            Self::Or => old | value,
+            Self::Xor => old ^ value,
+            Self::FAdd => (f64::from_bits(old) + f64::from_bits(value)).to_bits(),
+            Self::FMin => WideOp::FMin.apply([old, value, 0]),
+            Self::FMax => WideOp::FMax.apply([old, value, 0]),
         })
     }
 }

@@ -1,8 +1,8 @@
 //! Reads the text form. What it accepts is bounded, but not verified: pass the function to [`verify`](super::verify).
 
 use super::{
-    AtomicOp, BinaryOp, Dim, Function, Image, ImageOp, Inst, InterpolateAt, Local, Lod, Space, Table, TernaryOp, Type,
-    UnaryOp, Value,
+    Atomic64, AtomicOp, BinaryOp, Dim, Function, Image, ImageOp, Inst, InterpolateAt, Local, Lod, Space, Table,
+    TernaryOp, Type, UnaryOp, Value, Wide, WideOp,
 };
 
 /// Most values, words of a local, and so on: text is small.
@@ -92,7 +92,7 @@ fn named<T: Copy + std::fmt::Debug>(all: &[T], name: &str) -> Option<T> {
     all.iter().copied().find(|item| format!("{item:?}") == name)
 }
 
-const MARKERS: [Inst; 9] = [
+const MARKERS: [Inst; 10] = [
     Inst::Else,
     Inst::EndIf,
     Inst::Block,
@@ -101,6 +101,7 @@ const MARKERS: [Inst; 9] = [
     Inst::Continuing,
     Inst::EndLoop,
     Inst::Kill,
+    Inst::Demote,
     Inst::Barrier,
 ];
 
@@ -208,6 +209,11 @@ impl<'a> Cursor<'a> {
             "Break" => Inst::Break { depth: self.number()? },
             "Continue" => Inst::Continue { depth: self.number()? },
             "IsHelper" => Inst::IsHelper { result },
+            "Lane" => Inst::Lane { result },
+            "IsActive" => Inst::IsActive { result },
+            "Ballot" => Inst::Ballot { result, a: self.value()? },
+            "Shuffle" => Inst::Shuffle { result, a: self.value()?, index: self.value()? },
+            "Wide" => self.wide(result)?,
             "LocalLoad" => {
                 let (local, base, index) = self.local()?;
                 Inst::LocalLoad { result, local, base, index }
@@ -229,6 +235,11 @@ impl<'a> Cursor<'a> {
         Ok(match name {
             "Load" => Inst::Load { result, space: self.space()?, offset: self.value()? },
             "Store" => Inst::Store { space: self.space()?, offset: self.value()?, value: self.value()? },
+            "StorePart" => {
+                let bytes = self.number()?;
+                Inst::StorePart { space: self.space()?, offset: self.value()?, value: self.value()?, bytes }
+            }
+            "Atomic64" => self.atomic64(result)?,
             "Atomic" => Inst::Atomic {
                 result,
                 op: named(AtomicOp::ALL, self.next()?).ok_or("no such atomic")?,
@@ -240,6 +251,26 @@ impl<'a> Cursor<'a> {
             "BufferLength" => Inst::BufferLength { result, resource: self.number()?, element: self.element()? },
             _ => return Err("no such instruction"),
         })
+    }
+
+    fn wide(&mut self, result: Value) -> Result<Inst> {
+        let op = named(WideOp::ALL, self.next()?).ok_or("no such wide operation")?;
+        let mut words = Vec::new();
+        while let Some(word) = self.optional_value()? {
+            words.push(word);
+        }
+        Ok(Inst::Wide(Box::new(Wide { op, words, result, results: op.shape().1 })))
+    }
+
+    fn atomic64(&mut self, result: Value) -> Result<Inst> {
+        let op = named(AtomicOp::ALL, self.next()?).ok_or("no such atomic")?;
+        let (space, offset) = (self.space()?, self.value()?);
+        let value = [self.value()?, self.value()?];
+        let comparator = match self.optional_value()? {
+            Some(low) => Some([low, self.value()?]),
+            None => None,
+        };
+        Ok(Inst::Atomic64(Box::new(Atomic64 { op, space, offset, value, comparator, result })))
     }
 
     fn local(&mut self) -> Result<(Local, u32, Option<Value>)> {
@@ -256,6 +287,7 @@ impl<'a> Cursor<'a> {
             "buffer" => Ok(Space::Buffer { resource: self.number()?, element: self.element()? }),
             "push" => Ok(Space::Push),
             "shared" => Ok(Space::Shared),
+            "address" => Ok(Space::Address { high: self.value()? }),
             _ => Err("no such memory"),
         }
     }

@@ -138,11 +138,16 @@ fn types(function: &Function, inst: &Inst) -> Result<(), &'static str> {
         }
         Inst::LocalLoad { index: at, .. } | Inst::LocalStore { index: at, .. } => index(at),
         Inst::TableLoad { index: at, .. } => is(at, Type::I32),
-        Inst::Load { space, offset, .. } | Inst::Store { space, offset, .. } => {
-            is(offset, Type::I32) && index(&element(*space))
-        }
+        Inst::Load { space, offset, .. }
+        | Inst::Store { space, offset, .. }
+        | Inst::StorePart { space, offset, .. } => is(offset, Type::I32) && index(&element(*space)),
         Inst::Atomic { space, offset, .. } => is(offset, Type::I32) && index(&element(*space)),
         Inst::If { condition } => is(condition, Type::Bool),
+        Inst::Ballot { result, a } => is(result, Type::I32) && is(a, Type::Bool),
+        Inst::Shuffle { result, a, index } => ty(result) == ty(a) && is(index, Type::I32),
+        Inst::Lane { result } => is(result, Type::I32),
+        Inst::IsActive { result } => is(result, Type::Bool),
+        Inst::Atomic64(atomic) => is(&atomic.offset, Type::I32),
         _ => true,
     };
     if right { Ok(()) } else { Err("operand or result of another type") }
@@ -151,6 +156,7 @@ fn types(function: &Function, inst: &Inst) -> Result<(), &'static str> {
 const fn element(space: Space) -> Option<Value> {
     match space {
         Space::Buffer { element, .. } => element,
+        Space::Address { high } => Some(high),
         Space::Push | Space::Shared => None,
     }
 }

@@ -44,7 +44,7 @@ impl Function {
         let ty = match self.types.get(first.0 as usize) {
             Some(Type::Bool) => "bool",
             Some(Type::F32) => "f32",
-            Some(Type::I32) | None => "i32",
+            Some(Type::I32 | Type::I64 | Type::F64) | None => "i32",
         };
         let more = if results.len() > 1 { format!("+{}", results.len()) } else { String::new() };
         format!("{first}{more}: {ty} = ")
@@ -65,9 +65,14 @@ fn text(inst: &Inst) -> String {
         Inst::Break { depth } => format!("Break {depth}"),
         Inst::Continue { depth } => format!("Continue {depth}"),
         Inst::IsHelper { .. } => "IsHelper".into(),
+        Inst::Lane { .. } => "Lane".into(),
+        Inst::IsActive { .. } => "IsActive".into(),
+        Inst::Ballot { a, .. } => format!("Ballot {a}"),
+        Inst::Shuffle { a, index, .. } => format!("Shuffle {a}, {index}"),
+        Inst::Wide(wide) => format!("Wide {:?} {}", wide.op, list(&wide.words)),
         Inst::Image(image) => image_text(image),
         Inst::Else | Inst::EndIf | Inst::Block | Inst::EndBlock | Inst::Loop => format!("{inst:?}"),
-        Inst::Continuing | Inst::EndLoop | Inst::Kill | Inst::Barrier => format!("{inst:?}"),
+        Inst::Continuing | Inst::EndLoop | Inst::Kill | Inst::Demote | Inst::Barrier => format!("{inst:?}"),
         _ => access_text(inst),
     }
 }
@@ -85,6 +90,13 @@ fn access_text(inst: &Inst) -> String {
         Inst::Output { slot, value } => format!("Output {slot}, {value}"),
         Inst::Load { space, offset, .. } => format!("Load {}, {offset}", space_text(*space)),
         Inst::Store { space, offset, value } => format!("Store {}, {offset}, {value}", space_text(*space)),
+        Inst::StorePart { space, offset, value, bytes } => {
+            format!("StorePart {bytes} {}, {offset}, {value}", space_text(*space))
+        }
+        Inst::Atomic64(atomic) => {
+            let words: Vec<Value> = atomic.value.into_iter().chain(atomic.comparator.into_iter().flatten()).collect();
+            format!("Atomic64 {:?} {}, {}, {}", atomic.op, space_text(atomic.space), atomic.offset, list(&words))
+        }
         Inst::Atomic { space, offset, op, value, comparator, .. } => {
             let comparator = comparator.map_or(String::new(), |value| format!(", {value}"));
             format!("Atomic {op:?} {}, {offset}, {value}{comparator}", space_text(*space))
@@ -116,6 +128,7 @@ fn space_text(space: Space) -> String {
         Space::Buffer { resource, element } => format!("buffer {resource}{}", in_brackets(element)),
         Space::Push => "push".into(),
         Space::Shared => "shared".into(),
+        Space::Address { high } => format!("address {high}"),
     }
 }
 

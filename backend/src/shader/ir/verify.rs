@@ -57,6 +57,10 @@ fn check_operands(function: &Function, inst: &Inst, defined: &[bool]) -> Result<
         }
         Inst::TableLoad { table, .. } if table.0 as usize >= function.tables.len() => Err("no such table"),
         Inst::Image(image) => check_image(image),
+        Inst::Wide(wide) if (wide.words.len() as u32, wide.results) != wide.op.shape() => {
+            Err("a wide operation of another shape")
+        }
+        Inst::StorePart { bytes, .. } if !matches!(bytes, 1 | 2) => Err("a part has one or two bytes"),
         _ => Ok(()),
     }
 }
@@ -120,7 +124,13 @@ pub(crate) fn results(inst: &Inst) -> Vec<Value> {
         | Inst::Load { result, .. }
         | Inst::Atomic { result, .. }
         | Inst::BufferLength { result, .. }
+        | Inst::Lane { result }
+        | Inst::IsActive { result }
+        | Inst::Ballot { result, .. }
+        | Inst::Shuffle { result, .. }
         | Inst::IsHelper { result } => vec![*result],
+        Inst::Wide(wide) => (0..wide.results).map(|index| Value(wide.result.0 + index)).collect(),
+        Inst::Atomic64(atomic) => vec![atomic.result, Value(atomic.result.0 + 1)],
         Inst::Image(image) => (0..image.results).map(|index| Value(image.result.0 + index)).collect(),
         _ => Vec::new(),
     }
@@ -139,7 +149,16 @@ pub(crate) fn operands(inst: &Inst, mut visit: impl FnMut(Value)) {
         Inst::Interpolate { at, .. } => interpolate_operands(*at).into_iter().flatten().for_each(visit),
         Inst::Output { value, .. } => visit(*value),
         Inst::Load { space, offset, .. } => element(space).into_iter().chain([*offset]).for_each(visit),
-        Inst::Store { space, offset, value } => element(space).into_iter().chain([*offset, *value]).for_each(visit),
+        Inst::Store { space, offset, value } | Inst::StorePart { space, offset, value, .. } => {
+            element(space).into_iter().chain([*offset, *value]).for_each(visit);
+        }
+        Inst::Wide(wide) => wide.words.iter().copied().for_each(visit),
+        Inst::Atomic64(atomic) => {
+            let words = [atomic.offset].into_iter().chain(atomic.value).chain(atomic.comparator.into_iter().flatten());
+            element(&atomic.space).into_iter().chain(words).for_each(visit);
+        }
+        Inst::Ballot { a, .. } => visit(*a),
+        Inst::Shuffle { a, index, .. } => [*a, *index].into_iter().for_each(visit),
         Inst::Atomic { space, offset, value, comparator, .. } => {
             element(space).into_iter().chain([*offset, *value]).chain(*comparator).for_each(visit);
         }
@@ -153,6 +172,7 @@ pub(crate) fn operands(inst: &Inst, mut visit: impl FnMut(Value)) {
 fn element(space: &Space) -> Option<Value> {
     match space {
         Space::Buffer { element, .. } => *element,
+        Space::Address { high } => Some(*high),
         Space::Push | Space::Shared => None,
     }
 }

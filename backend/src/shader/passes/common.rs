@@ -6,7 +6,8 @@ use crate::shader::ir::{Function, Inst, Space, Value, map_operands, map_results,
 
 /// Replaces repeated computations by their first one.
 pub fn run(function: &mut Function) {
-    let stores = function.insts.iter().any(changes_memory);
+    let facts =
+        Facts { stores: function.insts.iter().any(changes_memory), demotes: function.insts.contains(&Inst::Demote) };
     let mut replaced: HashMap<Value, Value> = HashMap::new();
     let mut first: HashMap<Key, Value> = HashMap::new();
     let (mut made, mut marks): (Vec<Key>, Vec<usize>) = (Vec::new(), Vec::new());
@@ -18,7 +19,7 @@ pub fn run(function: &mut Function) {
             Inst::EndIf | Inst::EndBlock | Inst::EndLoop => forget(&mut first, &mut made, marks.pop()),
             _ => {}
         }
-        let (Some(&result), Some(key)) = (results(inst).first(), key(inst, stores)) else { return true };
+        let (Some(&result), Some(key)) = (results(inst).first(), key(inst, facts)) else { return true };
         match first.get(&key) {
             Some(&value) if function.types[value.0 as usize] == function.types[result.0 as usize] => {
                 replaced.insert(result, value);
@@ -34,6 +35,15 @@ pub fn run(function: &mut Function) {
     });
 }
 
+/// What a function does somewhere.
+#[derive(Clone, Copy)]
+struct Facts {
+    /// Changes memory.
+    stores: bool,
+    /// Makes lanes helpers.
+    demotes: bool,
+}
+
 /// An instruction without its result.
 type Key = Inst;
 
@@ -43,17 +53,23 @@ fn forget(first: &mut HashMap<Key, Value>, made: &mut Vec<Key>, mark: Option<usi
     }
 }
 
-fn changes_memory(inst: &Inst) -> bool {
-    matches!(inst, Inst::Store { .. } | Inst::Atomic { .. } | Inst::Barrier)
+/// Whether later loads may find other words than earlier ones.
+pub(super) fn changes_memory(inst: &Inst) -> bool {
+    matches!(
+        inst,
+        Inst::Store { .. } | Inst::StorePart { .. } | Inst::Atomic { .. } | Inst::Atomic64(_) | Inst::Barrier
+    )
 }
 
 /// What an instruction computes, if that depends on nothing but its operands.
-fn key(inst: &Inst, stores: bool) -> Option<Key> {
+fn key(inst: &Inst, facts: Facts) -> Option<Key> {
     let pure = match inst {
         Inst::Unary { .. } | Inst::Binary { .. } | Inst::Ternary { .. } | Inst::TableLoad { .. } => true,
-        Inst::Input { .. } | Inst::BufferLength { .. } | Inst::IsHelper { .. } => true,
+        Inst::Input { .. } | Inst::BufferLength { .. } | Inst::Lane { .. } => true,
+        Inst::Ballot { .. } | Inst::Shuffle { .. } => true,
+        Inst::IsHelper { .. } => !facts.demotes,
         Inst::Load { space: Space::Push, .. } => true,
-        Inst::Load { space: Space::Buffer { .. }, .. } => !stores,
+        Inst::Load { space: Space::Buffer { .. }, .. } => !facts.stores,
         _ => false,
     };
     pure.then(|| {

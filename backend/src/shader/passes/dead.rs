@@ -53,6 +53,7 @@ fn drop_unused(function: &mut Function) {
 fn has_effect(inst: &Inst) -> bool {
     match inst {
         Inst::Atomic { op, .. } => *op != AtomicOp::Load,
+        Inst::Atomic64(atomic) => atomic.op != AtomicOp::Load,
         Inst::Image(image) => matches!(image.op, ImageOp::Write { .. } | ImageOp::Atomic { .. }),
         _ => results(inst).is_empty(),
     }

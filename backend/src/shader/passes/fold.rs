@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use crate::shader::ir::{BinaryOp, Function, Inst, TernaryOp, Type, UnaryOp, Value, map_operands};
+use crate::shader::ir::{BinaryOp, Function, Inst, TernaryOp, Type, UnaryOp, Value, Wide, map_operands};
 
 /// What is known of values.
 struct Known {
@@ -30,6 +30,16 @@ pub fn run(function: &mut Function) {
     let (mut head, mut out) = (Vec::new(), Vec::with_capacity(function.insts.len()));
     for mut inst in std::mem::take(&mut function.insts) {
         map_operands(&mut inst, |value| known.replaced.get(&value).copied().unwrap_or(value));
+        if let Inst::Wide(wide) = &inst
+            && let Some(words) = known.wide(wide)
+        {
+            for (index, word) in words.into_iter().take(wide.results as usize).enumerate() {
+                let result = Value(wide.result.0 + index as u32);
+                head.push(Inst::Const { result, word });
+                known.words.insert(result, word);
+            }
+            continue;
+        }
         let result = crate::shader::ir::results(&inst).first().copied();
         let folded = match &inst {
             Inst::Const { word, .. } => Folded::Constant(*word),
@@ -63,6 +73,12 @@ pub fn run(function: &mut Function) {
 }
 
 impl Known {
+    /// The words of a wide operation's result, when all operands are constant.
+    fn wide(&self, wide: &Wide) -> Option<[u32; 2]> {
+        let words: Option<Vec<u32>> = wide.words.iter().map(|word| self.words.get(word).copied()).collect();
+        words.map(|words| wide.op.apply_words(&words))
+    }
+
     fn word(&self, value: Value) -> Option<u32> {
         self.words.get(&value).copied()
     }

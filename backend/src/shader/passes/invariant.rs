@@ -3,6 +3,7 @@
 //! Every operation is defined for all operands, so that computing it where the loop never would is harmless. Constants stay:
 //! executors make them anew. Instructions in an `If` stay too.
 
+use super::common::changes_memory;
 use crate::shader::ir::{Function, Inst, RegionKind, Regions, Space, operands, results};
 
 /// Most instructions that move in front of one loop: each keeps a register busy through it.
@@ -14,8 +15,7 @@ pub fn run(function: &mut Function) {
     if regions.list.iter().all(|region| region.kind != RegionKind::Loop) {
         return;
     }
-    let stores =
-        function.insts.iter().any(|inst| matches!(inst, Inst::Store { .. } | Inst::Atomic { .. } | Inst::Barrier));
+    let stores = function.insts.iter().any(changes_memory);
     let mut defined_in = vec![0; function.types.len()];
     let mut moved: Vec<Vec<Inst>> = vec![Vec::new(); regions.list.len()];
     let mut stays = vec![true; function.insts.len()];

@@ -199,6 +199,9 @@ impl Analysis<'_> {
             Inst::LocalLoad { .. } => self.words.of(inst).is_some_and(|word| self.facts.words[word as usize]),
             Inst::Interpolate { .. } | Inst::Atomic { .. } | Inst::IsHelper { .. } => false,
             Inst::Image(image) => matches!(image.op, ImageOp::Size { .. } | ImageOp::Levels | ImageOp::Samples),
+            Inst::Lane { .. } | Inst::IsActive { .. } | Inst::Atomic64(_) => false,
+            Inst::Ballot { .. } => return true,
+            Inst::Shuffle { a, index, .. } => return self.is_uniform(*a) || self.is_uniform(*index),
             _ => true,
         };
         operands(inst, |value| uniform &= self.is_uniform(value));

@@ -236,6 +236,6 @@ pub fn pow(b: &mut Builder, x: Value, y: Value) -> Value {
 
 /// `1 / sqrt(x)`.
 pub fn inverse_sqrt(b: &mut Builder, x: Value) -> Value {
-    let (one, root) = (b.float(1.0), b.unary(U::Sqrt, x));
+    let (one, root) = (b.float_like(x, 1.0), b.unary(U::Sqrt, x));
     div(b, one, root)
 }

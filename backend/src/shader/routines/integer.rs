@@ -1,17 +1,17 @@
 //! Integers and their bits.
 
-use super::{B, Builder, Type, U, Value};
+use super::{B, Builder, U, Value};
 
 /// -1, 0 or 1.
 pub fn sign_of_integer(b: &mut Builder, x: Value) -> Value {
-    let (low, high) = (b.int(u32::MAX), b.int(1));
+    let (low, high) = (b.int_like(x, -1), b.int_like(x, 1));
     let x = b.binary(B::SMax, x, low);
     b.binary(B::SMin, x, high)
 }
 
 /// Remainder with the sign of `y`; 0 when `y` is 0.
 pub fn floor_modulo(b: &mut Builder, x: Value, y: Value) -> Value {
-    let zero = b.int(0);
+    let zero = b.int_like(x, 0);
     let remainder = b.binary(B::SRem, x, y);
     let nonzero = b.binary(B::INe, remainder, zero);
     let signs = b.binary(B::Xor, remainder, y);
@@ -25,13 +25,15 @@ pub fn floor_modulo(b: &mut Builder, x: Value, y: Value) -> Value {
 pub fn add_carry(b: &mut Builder, x: Value, y: Value) -> Value {
     let sum = b.binary(B::IAdd, x, y);
     let carries = b.binary(B::ULt, sum, x);
-    b.cast(carries, Type::I32)
+    let ty = b.type_of(x);
+    b.cast(carries, ty)
 }
 
 /// 1 when the difference of two unsigned integers is negative.
 pub fn sub_borrow(b: &mut Builder, x: Value, y: Value) -> Value {
     let borrows = b.binary(B::ULt, x, y);
-    b.cast(borrows, Type::I32)
+    let ty = b.type_of(x);
+    b.cast(borrows, ty)
 }
 
 /// The bits in the opposite order.

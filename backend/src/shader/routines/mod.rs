@@ -126,22 +126,38 @@ fn flip_sign(b: &mut Builder, x: Value, bits: Value) -> Value {
 }
 
 /// What a routine gives for constant words.
-pub fn evaluate<const N: usize>(words: [u32; N], routine: impl FnOnce(&mut Builder, [Value; N]) -> Value) -> u32 {
+///
+/// # Errors
+/// Those of the routine.
+pub fn evaluate<E>(
+    operands: &[(u64, Type)],
+    routine: impl FnOnce(&mut Builder, &[Value]) -> Result<Value, E>,
+) -> Result<u64, E> {
     let mut b = Builder::new();
-    let operands = words.map(|word| b.int(word));
-    let value = routine(&mut b, operands);
-    b.push(Inst::Output { slot: 0, value });
+    let constant = |&(bits, ty): &(u64, Type)| match ty {
+        Type::I64 | Type::F64 => b.wide_constant(bits, ty),
+        _ => b.constant(bits as u32, ty),
+    };
+    let operands: Vec<Value> = operands.iter().map(constant).collect();
+    let value = routine(&mut b, &operands)?;
+    let words = if b.is_wide(value) { 2 } else { 1 };
+    for (slot, value) in b.split(value).into_iter().take(words).enumerate() {
+        b.push(Inst::Output { slot: slot as u32, value });
+    }
     let mut function = b.finish();
     passes::fold::run(&mut function);
-    let stored = function.insts.iter().find_map(|inst| match inst {
-        Inst::Output { value, .. } => Some(*value),
-        _ => None,
-    });
-    let word = |inst: &Inst| match inst {
-        Inst::Const { result, word } if Some(*result) == stored => Some(*word),
-        _ => None,
+    let word = |value: Value| {
+        let constant = |inst: &Inst| match inst {
+            Inst::Const { result, word } if *result == value => Some(u64::from(*word)),
+            _ => None,
+        };
+        function.insts.iter().find_map(constant).unwrap_or(0)
     };
-    function.insts.iter().find_map(word).unwrap_or(0)
+    let bits = function.insts.iter().map(|inst| match inst {
+        Inst::Output { slot, value } => word(*value) << (32 * slot),
+        _ => 0,
+    });
+    Ok(bits.fold(0, |all, bits| all | bits))
 }
 
 #[cfg(test)]

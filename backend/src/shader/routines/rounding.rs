@@ -4,7 +4,7 @@ use super::{B, Builder, SIGN, Type, U, Value, abs, div, mul, sub, times};
 
 /// -1, 0 or 1; zero and NaN are themselves.
 pub fn sign(b: &mut Builder, x: Value) -> Value {
-    let (zero, one, minus_one) = (b.float(0.0), b.float(1.0), b.float(-1.0));
+    let [zero, one, minus_one] = [0.0, 1.0, -1.0].map(|constant| b.float_like(x, constant));
     let (negative, positive) = (b.binary(B::FLt, x, zero), b.binary(B::FLt, zero, x));
     let value = b.select(negative, minus_one, x);
     b.select(positive, one, value)
@@ -12,14 +12,15 @@ pub fn sign(b: &mut Builder, x: Value) -> Value {
 
 /// `x - floor(x)`, kept under 1.
 pub fn fract(b: &mut Builder, x: Value) -> Value {
-    let (floor, most) = (b.unary(U::Floor, x), b.float(1.0 - f32::EPSILON / 2.0));
+    let below_one = if b.is_wide(x) { 1.0 - f64::EPSILON / 2.0 } else { f64::from(1.0 - f32::EPSILON / 2.0) };
+    let (floor, most) = (b.unary(U::Floor, x), b.float_like(x, below_one));
     let fraction = sub(b, x, floor);
     b.binary(B::FMin, fraction, most)
 }
 
 /// 0 where `x` is under the edge, else 1.
 pub fn step(b: &mut Builder, edge: Value, x: Value) -> Value {
-    let (zero, one) = (b.float(0.0), b.float(1.0));
+    let [zero, one] = [0.0, 1.0].map(|constant| b.float_like(x, constant));
     let under = b.binary(B::FLt, x, edge);
     b.select(under, zero, one)
 }
@@ -55,7 +56,7 @@ pub fn max_of_numbers(b: &mut Builder, x: Value, y: Value) -> Value {
 
 /// Whether `x` is an infinity.
 pub fn is_infinite(b: &mut Builder, x: Value) -> Value {
-    let (size, infinity) = (abs(b, x), b.float(f32::INFINITY));
+    let (size, infinity) = (abs(b, x), b.float_like(x, f64::INFINITY));
     b.binary(B::FEq, size, infinity)
 }
 
@@ -73,6 +74,9 @@ pub fn quantize_to_half(b: &mut Builder, x: Value) -> Value {
 
 /// Mantissa of 1/2 to 1 and exponent of a finite number; zero, infinity and NaN are their own mantissa, with exponent 0.
 pub fn frexp(b: &mut Builder, x: Value) -> (Value, Value) {
+    if b.is_wide(x) {
+        return frexp_of_double(b, x);
+    }
     let (size, raised) = (abs(b, x), times(b, x, 16_777_216.0));
     let (least, lift, none) = (b.float(f32::MIN_POSITIVE), b.int(24), b.int(0));
     let denormal = b.binary(B::FLt, size, least);
@@ -95,6 +99,9 @@ pub fn frexp(b: &mut Builder, x: Value) -> (Value, Value) {
 
 /// `x * 2^exponent`.
 pub fn ldexp(b: &mut Builder, x: Value, exponent: Value) -> Value {
+    if b.is_wide(x) {
+        return ldexp_of_double(b, x, exponent);
+    }
     let exponent = limit(b, exponent, -278, 278);
     // The last factor alone rounds: before it a denormal comes up only where the result is 0.
     let last = limit(b, exponent, -126, 127);
@@ -106,6 +113,44 @@ pub fn ldexp(b: &mut Builder, x: Value, exponent: Value) -> Value {
         let biased = b.binary(B::IAdd, exponent, bias);
         let bits = b.binary(B::Shl, biased, shift);
         let power = b.cast(bits, Type::F32);
+        mul(b, x, power)
+    })
+}
+
+fn frexp_of_double(b: &mut Builder, x: Value) -> (Value, Value) {
+    let (size, lift) = (abs(b, x), b.float_like(x, 18_014_398_509_481_984.0));
+    let raised = mul(b, x, lift);
+    let (least, lift, none) = (b.float_like(x, f64::MIN_POSITIVE), b.int(54), b.int(0));
+    let denormal = b.binary(B::FLt, size, least);
+    let scaled = b.select(denormal, raised, x);
+    let lift = b.select(denormal, lift, none);
+    let [low, high] = b.split(scaled);
+    let (shift, ones, bias) = (b.int(20), b.int(0x7ff), b.int(1022));
+    let exponent = b.binary(B::ShrLogical, high, shift);
+    let exponent = b.binary(B::And, exponent, ones);
+    let exponent = b.binary(B::ISub, exponent, bias);
+    let exponent = b.binary(B::ISub, exponent, lift);
+    let (mask, half) = (b.int(0x800f_ffff), b.int(1022 << 20));
+    let high = b.binary(B::And, high, mask);
+    let high = b.binary(B::Or, high, half);
+    let mantissa = b.join(low, high, Type::F64);
+    let (zero, infinity) = (b.float_like(x, 0.0), b.float_like(x, f64::INFINITY));
+    let (finite, nonzero) = (b.binary(B::FLt, size, infinity), b.binary(B::FNe, x, zero));
+    let ordinary = b.binary(B::LogicalAnd, finite, nonzero);
+    (b.select(ordinary, mantissa, x), b.select(ordinary, exponent, none))
+}
+
+fn ldexp_of_double(b: &mut Builder, x: Value, exponent: Value) -> Value {
+    let exponent = limit(b, exponent, -2100, 2100);
+    let last = limit(b, exponent, -1022, 1023);
+    let others = b.binary(B::ISub, exponent, last);
+    let second = limit(b, others, -1022, 1023);
+    let first = b.binary(B::ISub, others, second);
+    [first, second, last].into_iter().fold(x, |x, exponent| {
+        let (bias, shift, zero) = (b.int(1023), b.int(20), b.int(0));
+        let biased = b.binary(B::IAdd, exponent, bias);
+        let high = b.binary(B::Shl, biased, shift);
+        let power = b.join(zero, high, Type::F64);
         mul(b, x, power)
     })
 }

@@ -1,14 +1,14 @@
 //! Resolved bindings: for each resource of a program, the descriptors of its array, with buffers resolved to memory.
 //!
-//! Buffer accesses are robust: a word that is not wholly inside the bound range reads 0, and is not written. Source: Vulkan
-//! specification, "robustBufferAccess".
+//! Buffer accesses are robust: a word outside of the bound range, rounded up to whole words, reads 0 and is not written.
+//! Source: Vulkan specification, "robustBufferAccess", `robustStorageBufferAccessSizeAlignment`.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::Descriptor;
 use super::frame::BufferTable;
-use crate::memory::{Allocation, BufferRange};
+use crate::memory::{Addresses, Allocation, BufferRange};
 use crate::shader::ir::AtomicOp;
 
 /// One resolved descriptor.
@@ -44,13 +44,24 @@ impl Bound {
 pub struct Bindings {
     resources: Vec<Vec<Bound>>,
     table: BufferTable,
+    addresses: Arc<Addresses>,
 }
 
 impl Bindings {
     /// Bindings of one list of descriptors per resource of the program.
     pub fn new(resources: Vec<Vec<Bound>>) -> Self {
         let table = BufferTable::new(&resources);
-        Self { resources, table }
+        Self { resources, table, addresses: Arc::default() }
+    }
+
+    /// The same with memory that programs reach by address.
+    pub fn with_addresses(self, addresses: Arc<Addresses>) -> Self {
+        Self { addresses, ..self }
+    }
+
+    /// Memory that programs reach by address.
+    pub fn addresses(&self) -> &Addresses {
+        &self.addresses
     }
 
     /// The buffers as generated code sees them.
@@ -73,32 +84,12 @@ impl Bindings {
         }
     }
 
-    /// Loads the word at byte `offset` of a buffer.
+    /// The memory that holds `bytes` bytes at `offset` of a buffer, and where. `bytes` is at most 4, or 8 for an atomic.
     #[inline]
-    pub fn load(&self, resource: u32, element: u32, offset: u32) -> u32 {
-        let mut word = [0; 4];
-        if let Some((memory, start, size)) = self.buffer(resource, element)
-            && u64::from(offset) + 4 <= size
-        {
-            memory.read(start + u64::from(offset), &mut word);
-        }
-        u32::from_le_bytes(word)
-    }
-
-    /// Stores a word at byte `offset` of a buffer.
-    #[inline]
-    pub fn store(&self, resource: u32, element: u32, offset: u32, word: u32) {
-        if let Some((memory, start, size)) = self.buffer(resource, element)
-            && u64::from(offset) + 4 <= size
-        {
-            memory.write(start + u64::from(offset), &word.to_le_bytes());
-        }
-    }
-
-    /// The word at byte `offset` of a buffer as an atomic.
-    pub fn atomic(&self, resource: u32, element: u32, offset: u32) -> Option<&AtomicU32> {
+    pub fn place(&self, resource: u32, element: u32, offset: u32, bytes: u64) -> Option<(&Allocation, u64)> {
         let (memory, start, size) = self.buffer(resource, element)?;
-        if u64::from(offset) + 4 <= size { memory.atomic_u32(start + u64::from(offset)) } else { None }
+        let inside = u64::from(offset) + bytes <= size.next_multiple_of(4);
+        inside.then_some((memory, start + u64::from(offset)))
     }
 
     /// Bytes of a buffer's bound range.
@@ -110,13 +101,13 @@ impl Bindings {
 /// Memory shared by the waves of a workgroup.
 #[derive(Debug, Default)]
 pub struct SharedMemory {
-    words: Vec<AtomicU32>,
+    words: Vec<AtomicU64>,
 }
 
 impl SharedMemory {
-    /// `bytes` of zeroed memory.
+    /// `bytes` of zeroed memory, rounded up to 64-bit words.
     pub fn new(bytes: u32) -> Self {
-        Self { words: (0..bytes.div_ceil(4)).map(|_| AtomicU32::new(0)).collect() }
+        Self { words: (0..bytes.div_ceil(8)).map(|_| AtomicU64::new(0)).collect() }
     }
 
     /// Zeroes it.
@@ -126,18 +117,36 @@ impl SharedMemory {
 
     /// First byte, and bytes, for generated code.
     pub(super) fn raw(&self) -> (*mut u8, u64) {
-        (self.words.as_ptr().cast_mut().cast(), self.words.len() as u64 * 4)
+        (self.words.as_ptr().cast_mut().cast(), self.words.len() as u64 * 8)
     }
 
-    /// The word at byte `offset`.
+    /// The word at byte `offset`, a multiple of 4.
     #[inline]
     pub fn word(&self, offset: u32) -> Option<&AtomicU32> {
-        self.words.get(offset as usize / 4)
+        let words: &[AtomicU32] = self.halves();
+        words.get(offset as usize / 4)
+    }
+
+    /// The 64-bit word at byte `offset`, a multiple of 8.
+    pub fn wide_word(&self, offset: u32) -> Option<&AtomicU64> {
+        self.words.get(offset as usize / 8)
+    }
+
+    fn halves(&self) -> &[AtomicU32] {
+        // SAFETY: a 64-bit atomic has the size of two 32-bit ones and at least their alignment, all bits are valid for both,
+        // and the slice borrows the memory.
+        unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast(), self.words.len() * 2) }
     }
 }
 
 /// Performs `op` on a word and returns what was there before.
 pub fn perform(word: &AtomicU32, op: AtomicOp, value: u32, comparator: u32) -> u32 {
     let update = |old| op.apply(old, value, comparator);
+    word.fetch_update(Ordering::SeqCst, Ordering::SeqCst, update).unwrap_or_else(|old| old)
+}
+
+/// The same for 64 bits.
+pub fn perform_wide(word: &AtomicU64, op: AtomicOp, value: u64, comparator: u64) -> u64 {
+    let update = |old| op.apply_wide(old, value, comparator);
     word.fetch_update(Ordering::SeqCst, Ordering::SeqCst, update).unwrap_or_else(|old| old)
 }

@@ -30,7 +30,7 @@ const MOST_OFFSETS: u64 = 0x7fff_fff0;
 pub struct BufferEntry {
     /// First byte.
     pub base: *mut u8,
-    /// Offsets under this are of words wholly inside.
+    /// Offsets under this are of words inside, the size rounded up to whole words.
     pub limit: u32,
     /// Bytes.
     pub size: u32,
@@ -42,7 +42,7 @@ impl BufferEntry {
 
     /// `size` bytes from `base` on.
     pub fn new(base: *mut u8, size: u64) -> Self {
-        let limit = size.saturating_sub(3).min(MOST_OFFSETS) as u32;
+        let limit = size.next_multiple_of(4).saturating_sub(3).min(MOST_OFFSETS) as u32;
         Self { base, limit, size: size.min(u64::from(u32::MAX)) as u32 }
     }
 
@@ -94,6 +94,7 @@ impl BufferTable {
 fn entry(bound: &Bound) -> BufferEntry {
     match bound {
         Bound::Buffer(Some(memory), start, size) => {
+            // Memory is padded to whole words.
             let inside = (*size).min(memory.size().saturating_sub(*start));
             BufferEntry::new(memory.host_pointer().wrapping_add(*start as usize), inside)
         }

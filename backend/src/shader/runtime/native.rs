@@ -168,7 +168,7 @@ fn execute(frame: &mut Frame, host: &Host<'_>, site: &Site) {
         Inst::Image(request) => frame.results = image(arguments, masks, host.environment, request),
         inst => {
             let access = Access { registers: arguments, masks, environment: host.environment };
-            frame.results[0] = access.execute(inst, site.uniform);
+            [frame.results[0], frame.results[1]] = access.execute(inst, site.uniform);
         }
     }
 }

@@ -1,15 +1,17 @@
-//! Constants, specialization constants, and constant folding of `OpSpecConstantOp`. A constant is its flattened words.
+//! Constants, specialization constants, and constant folding of `OpSpecConstantOp`. A constant is its flattened scalars, each as the
+//! IR holds it, in 64 bits.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use spirv::{Decoration, Op};
+use spirv::{Decoration, Op, StorageClass};
 
+use crate::shader::ir::{Builder, Type, Value};
 use crate::shader::routines;
 
 use super::module::{MAX_NESTING, MAX_WORDS, Module, Ty};
 use super::parse::Instruction;
-use super::translate::scalar;
+use super::translate::number::{self, Number};
 use super::{Error, Result, Specialization};
 
 /// Most words of all constants of a module together.
@@ -18,7 +20,7 @@ const MAX_TOTAL: usize = 1 << 20;
 /// Words of each constant, with its type.
 #[derive(Debug, Default)]
 pub(super) struct Constants {
-    values: HashMap<u32, (u32, Vec<u32>)>,
+    values: HashMap<u32, (u32, Vec<u64>)>,
     /// Words of types that were asked for: each is computed once, however types share parts.
     sizes: RefCell<HashMap<u32, u32>>,
 }
@@ -44,13 +46,13 @@ impl Constants {
     }
 
     /// Words and type of a constant.
-    pub(super) fn get(&self, id: u32) -> Option<(u32, &[u32])> {
+    pub(super) fn get(&self, id: u32) -> Option<(u32, &[u64])> {
         self.values.get(&id).map(|(ty, words)| (*ty, words.as_slice()))
     }
 
     /// The word of a scalar constant.
     pub(super) fn scalar(&self, id: u32) -> Option<u32> {
-        self.get(id)?.1.first().copied()
+        self.get(id)?.1.first().map(|&word| word as u32)
     }
 
     fn evaluate(
@@ -60,24 +62,26 @@ impl Constants {
         ty: u32,
         id: u32,
         specialization: &Specialization,
-    ) -> Result<Vec<u32>> {
+    ) -> Result<Vec<u64>> {
         let special = module.decoration_word((id, None), Decoration::SpecId);
         let given = special.and_then(|special| specialization.iter().find(|(id, _)| *id == special));
         let given = given.map(|(_, word)| *word);
         match inst.op {
             Op::ConstantTrue => Ok(vec![1]),
             Op::ConstantFalse => Ok(vec![0]),
-            Op::SpecConstantTrue => Ok(vec![given.map_or(1, |word| u32::from(word != 0))]),
-            Op::SpecConstantFalse => Ok(vec![given.map_or(0, |word| u32::from(word != 0))]),
-            Op::Constant => Ok(vec![inst.word(2)?]),
-            Op::SpecConstant => Ok(vec![given.unwrap_or(inst.word(2)?)]),
+            Op::SpecConstantTrue => Ok(vec![given.map_or(1, |word| u64::from(word != 0))]),
+            Op::SpecConstantFalse => Ok(vec![given.map_or(0, |word| u64::from(word != 0))]),
+            Op::Constant | Op::SpecConstant => {
+                let literal = u64::from(inst.word(2)?) | u64::from(inst.words.get(3).copied().unwrap_or(0)) << 32;
+                Ok(vec![Number::of(module, ty)?.canonical(given.unwrap_or(literal))])
+            }
             Op::ConstantComposite | Op::SpecConstantComposite => self.composite(inst.rest(2)),
             Op::SpecConstantOp => self.operation(module, inst, ty),
             _ => Ok(vec![0; self.words(module, ty)? as usize]),
         }
     }
 
-    fn composite(&self, parts: &[u32]) -> Result<Vec<u32>> {
+    fn composite(&self, parts: &[u32]) -> Result<Vec<u64>> {
         let mut out = Vec::new();
         for &part in parts {
             out.extend_from_slice(self.get(part).ok_or(Error::Malformed("a constant of something else"))?.1);
@@ -88,7 +92,7 @@ impl Constants {
         Ok(out)
     }
 
-    fn operation(&self, module: &Module, inst: &Instruction, ty: u32) -> Result<Vec<u32>> {
+    fn operation(&self, module: &Module, inst: &Instruction, ty: u32) -> Result<Vec<u64>> {
         let op = Op::from_u32(inst.word(2)?).ok_or(Error::Malformed("unknown operation"))?;
         let operand = |index: usize| {
             let id = inst.word(index)?;
@@ -99,7 +103,7 @@ impl Constants {
                 let (ty, words) = self.get(inst.word(3)?).ok_or(Error::Malformed("an operand is not constant"))?;
                 let (first, part) = self.part(module, ty, inst.rest(4))?;
                 let count = self.words(module, part)?;
-                slice(words, first, count).map(<[u32]>::to_vec)
+                slice(words, first, count).map(<[u64]>::to_vec)
             }
             Op::CompositeInsert => {
                 let (ty, words) = self.get(inst.word(4)?).ok_or(Error::Malformed("an operand is not constant"))?;
@@ -115,8 +119,14 @@ impl Constants {
             }
             _ => {
                 let count = self.words(module, ty)? as usize;
-                let operands: Vec<&[u32]> = (3..inst.words.len()).map(operand).collect::<Result<_>>()?;
-                (0..count).map(|index| fold(op, &operands, index)).collect()
+                let typed = |index| {
+                    let (ty, words) =
+                        self.get(inst.word(index)?).ok_or(Error::Malformed("an operand is not constant"))?;
+                    Ok((Number::of(module, ty)?, words))
+                };
+                let operands: Vec<(Number, &[u64])> = (3..inst.words.len()).map(typed).collect::<Result<_>>()?;
+                let to = Number::of(module, ty)?;
+                (0..count).map(|index| fold(op, &operands, index, to)).collect()
             }
         }
     }
@@ -135,7 +145,8 @@ impl Constants {
         }
         let inner = |ty: u32| self.words_nested(module, ty, nesting + 1);
         let words = match module.ty(ty)? {
-            Ty::Bool | Ty::Int | Ty::Float => 1,
+            Ty::Bool | Ty::Int(_) | Ty::Float(_) => 1,
+            Ty::Pointer(class, _) if is_value(*class) => 1,
             Ty::Vector(part, count) | Ty::Matrix(part, count) => u64::from(inner(*part)?) * u64::from(*count),
             Ty::Array(part, length) => u64::from(inner(*part)?) * u64::from(self.length(*length)?),
             Ty::Struct(parts) => parts.iter().map(|&part| inner(part).map(u64::from)).sum::<Result<u64>>()?,
@@ -182,35 +193,29 @@ impl Constants {
     }
 }
 
+/// Whether pointers of a storage class are values.
+pub(super) fn is_value(class: StorageClass) -> bool {
+    use StorageClass as S;
+    matches!(class, S::PhysicalStorageBuffer | S::StorageBuffer | S::Workgroup)
+}
+
 /// `count` words of a value from word `first` on.
 pub(super) fn slice<T>(words: &[T], first: u32, count: u32) -> Result<&[T]> {
     let range = first as usize..first as usize + count as usize;
     words.get(range).ok_or(Error::Malformed("a composite is smaller than its type"))
 }
 
-fn fold(op: Op, operands: &[&[u32]], index: usize) -> Result<u32> {
-    let word = |operand: usize| operands.get(operand).and_then(|words| words.get(index).or(words.first())).copied();
-    let unsupported = || Error::Unsupported(format!("constant {op:?}"));
-    let (a, b, c) = (word(0), word(1), word(2));
-    if op == Op::Select
-        && let (Some(a), Some(b), Some(c)) = (a, b, c)
-    {
-        return Ok(if a != 0 { b } else { c });
-    }
-    if let (Some((op, swapped)), Some(a), Some(b)) = (scalar::binary(op), a, b) {
-        return Ok(if swapped { op.apply(b, a) } else { op.apply(a, b) });
-    }
-    if let (Some((op, swapped)), Some(a), Some(b)) = (scalar::negated_binary(op), a, b) {
-        return Ok(1 ^ if swapped { op.apply(b, a) } else { op.apply(a, b) });
-    }
-    if let (Some(routine), Some(a), Some(b)) = (scalar::routine_of_two(op), a, b) {
-        return Ok(routines::evaluate([a, b], |builder, [a, b]| routine(builder, a, b)));
-    }
-    if let (Some(routine), Some(a)) = (scalar::routine_of_one(op), a) {
-        return Ok(routines::evaluate([a], |builder, [a]| routine(builder, a)));
-    }
-    match (scalar::unary(op), a) {
-        (Some(op), Some(a)) => Ok(op.apply(a)),
-        _ => Err(unsupported()),
-    }
+/// Component `index` of an operation on constants.
+fn fold(op: Op, operands: &[(Number, &[u64])], index: usize, to: Number) -> Result<u64> {
+    let component = |(number, words): &(Number, &[u64])| {
+        let word = words.get(index).or(words.first()).copied();
+        word.map(|word| (word, number.ir())).ok_or(Error::Malformed("an empty constant"))
+    };
+    let from = operands.first().map_or(to, |(number, _)| *number);
+    let operands: Vec<(u64, Type)> = operands.iter().map(component).collect::<Result<_>>()?;
+    let known = |builder: &mut Builder, values: &[Value]| match op {
+        Op::Bitcast => Ok(number::bitcast(builder, &values[..1], (from, to), 1)[0]),
+        _ => number::component(builder, op, values, (from, to), false),
+    };
+    routines::evaluate(&operands, known)
 }

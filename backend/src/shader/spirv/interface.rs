@@ -4,6 +4,7 @@ use spirv::{BuiltIn, Decoration, ExecutionModel};
 
 use super::constants::Constants;
 use super::module::{Module, Ty};
+use super::translate::number::Number;
 use super::{Error, Result};
 use crate::shader::ir::Type;
 use crate::shader::{Builtin, Interpolation, Place, Slot};
@@ -107,7 +108,8 @@ impl Flattener<'_> {
                 for component in 0..*count {
                     self.word(*part, cursor, component)?;
                 }
-                Ok(cursor.location.saturating_add(1))
+                let is_wide = scalar_type(self.module, *part)?.is_wide();
+                Ok(cursor.location.saturating_add(if is_wide && *count > 2 { 2 } else { 1 }))
             }
             _ => {
                 self.word(ty, cursor, 0)?;
@@ -127,6 +129,10 @@ impl Flattener<'_> {
     }
 
     fn word(&mut self, ty: u32, cursor: Cursor, component: u32) -> Result<()> {
+        let ty = scalar_type(self.module, ty)?;
+        if ty.is_wide() {
+            return self.wide_word(ty, cursor, component);
+        }
         let slot = match cursor.builtin {
             Some((builtin, word)) => Slot::Builtin(builtin, word + component),
             None => Slot::Location {
@@ -135,10 +141,24 @@ impl Flattener<'_> {
                 index: cursor.index,
             },
         };
-        let ty = scalar_type(self.module, ty)?;
         let integer = ty != Type::F32 && cursor.builtin.is_none();
         let interpolation = if integer { Interpolation::Flat } else { cursor.interpolation };
         self.out.push(Word { slot, ty, interpolation, place: cursor.place });
+        Ok(())
+    }
+
+    /// The low word of a 64-bit scalar, which takes two components. The high one follows it (see [`high_word`]).
+    fn wide_word(&mut self, ty: Type, cursor: Cursor, component: u32) -> Result<()> {
+        if cursor.builtin.is_some() {
+            return Err(Error::Malformed("a built-in of 64 bits"));
+        }
+        let first = cursor.component.wrapping_add(2 * component);
+        let slot = Slot::Location {
+            location: cursor.location.saturating_add(first / 4),
+            component: first % 4,
+            index: cursor.index,
+        };
+        self.out.push(Word { slot, ty, interpolation: Interpolation::Flat, place: cursor.place });
         Ok(())
     }
 
@@ -167,17 +187,38 @@ impl Flattener<'_> {
             BuiltIn::LocalInvocationId => Builtin::LocalInvocationId,
             BuiltIn::GlobalInvocationId => Builtin::GlobalInvocationId,
             BuiltIn::LocalInvocationIndex => Builtin::LocalInvocationIndex,
+            BuiltIn::SubgroupId => Builtin::SubgroupId,
+            BuiltIn::NumSubgroups => Builtin::NumSubgroups,
+            BuiltIn::SubgroupSize => Builtin::SubgroupSize,
+            BuiltIn::SubgroupLocalInvocationId => Builtin::SubgroupLocalInvocationId,
+            BuiltIn::SubgroupEqMask => Builtin::SubgroupEqMask,
+            BuiltIn::SubgroupGeMask => Builtin::SubgroupGeMask,
+            BuiltIn::SubgroupGtMask => Builtin::SubgroupGtMask,
+            BuiltIn::SubgroupLeMask => Builtin::SubgroupLeMask,
+            BuiltIn::SubgroupLtMask => Builtin::SubgroupLtMask,
+            BuiltIn::BaseVertex => Builtin::BaseVertex,
+            BuiltIn::BaseInstance => Builtin::BaseInstance,
+            BuiltIn::DrawIndex => Builtin::DrawIndex,
+            BuiltIn::ViewIndex => Builtin::ViewIndex,
+            BuiltIn::DeviceIndex => Builtin::DeviceIndex,
             other => return Err(Error::Unsupported(format!("built-in {other:?}"))),
         })
     }
 }
 
+/// The word behind the low word of a 64-bit scalar.
+pub(super) fn high_word(low: &Word) -> Word {
+    let slot = match low.slot {
+        Slot::Location { location, component, index } => Slot::Location { location, component: component + 1, index },
+        builtin @ Slot::Builtin(..) => builtin,
+    };
+    Word { slot, ty: Type::I32, ..*low }
+}
+
 /// The IR's type of a scalar type.
 pub(super) fn scalar_type(module: &Module, ty: u32) -> Result<Type> {
     match module.ty(ty)? {
-        Ty::Bool => Ok(Type::Bool),
-        Ty::Int => Ok(Type::I32),
-        Ty::Float => Ok(Type::F32),
-        _ => Err(Error::Malformed("not a scalar type")),
+        Ty::Vector(..) | Ty::Matrix(..) => Err(Error::Malformed("not a scalar type")),
+        _ => Number::of(module, ty).map(Number::ir),
     }
 }

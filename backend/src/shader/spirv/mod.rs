@@ -33,8 +33,8 @@ pub enum Error {
 /// A result of reading SPIR-V.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Values of specialization constants: constant id and the first (up to) 32 bits of its value.
-pub type Specialization = Vec<(u32, u32)>;
+/// Values of specialization constants: constant id and the first (up to) 64 bits of its value, zeros above.
+pub type Specialization = Vec<(u32, u64)>;
 
 /// Parses a module.
 ///

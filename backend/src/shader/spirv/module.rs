@@ -19,8 +19,10 @@ const MAX_GROUPED: usize = 1 << 18;
 pub(super) enum Ty {
     Void,
     Bool,
-    Int,
-    Float,
+    /// Bits.
+    Int(u32),
+    /// Bits.
+    Float(u32),
     Vector(u32, u32),
     Matrix(u32, u32),
     /// Element type and the id of the length.
@@ -190,10 +192,11 @@ impl Module {
             Op::TypeBool => Ty::Bool,
             Op::TypeInt | Op::TypeFloat => {
                 let width = inst.word(1)?;
-                if width != 32 {
-                    return Err(Error::Unsupported(format!("{width}-bit numbers")));
+                match (inst.op, width) {
+                    (Op::TypeInt, 8 | 16 | 32 | 64) => Ty::Int(width),
+                    (Op::TypeFloat, 16 | 32 | 64) => Ty::Float(width),
+                    _ => return Err(Error::Unsupported(format!("{width}-bit numbers"))),
                 }
-                if inst.op == Op::TypeInt { Ty::Int } else { Ty::Float }
             }
             Op::TypeVector => Ty::Vector(inst.word(1)?, component_count(inst.word(2)?)?),
             Op::TypeMatrix => Ty::Matrix(inst.word(1)?, component_count(inst.word(2)?)?),
@@ -214,7 +217,7 @@ impl Module {
 
     fn image_type(&self, inst: &Instruction) -> Result<Ty> {
         let dim = Dim::from_u32(inst.word(2)?).ok_or(Error::Malformed("unknown image dimension"))?;
-        let float = self.types.get(&inst.word(1)?) == Some(&Ty::Float);
+        let float = matches!(self.types.get(&inst.word(1)?), Some(Ty::Float(_)));
         Ok(Ty::Image(ImageType { dim, arrayed: inst.word(4)? != 0, multisampled: inst.word(5)? != 0, float }))
     }
 
@@ -291,19 +294,10 @@ fn check_capability(word: u32) -> Result<()> {
     let refused = [
         C::Kernel,
         C::Addresses,
-        C::Float64,
-        C::Float16,
-        C::Int64,
-        C::Int16,
-        C::Int8,
         C::Tessellation,
         C::TransformFeedback,
-        C::GroupNonUniform,
         C::SparseResidency,
         C::MinLod,
-        C::VariablePointers,
-        C::VariablePointersStorageBuffer,
-        C::PhysicalStorageBufferAddresses,
         C::Float16Buffer,
         C::RayTracingKHR,
         C::RayQueryKHR,

@@ -12,6 +12,12 @@ fn f(word: u32) -> f32 {
     f32::from_bits(word)
 }
 
+/// What a routine gives for words.
+fn word(words: &[u32], routine: impl FnOnce(&mut Builder, &[Value]) -> Value) -> u32 {
+    let operands: Vec<(u64, Type)> = words.iter().map(|&word| (u64::from(word), Type::I32)).collect();
+    routines::evaluate(&operands, |b, values| Ok::<_, ()>(routine(b, values))).unwrap() as u32
+}
+
 /// Words that are likely to be wrong.
 const EDGES: [u32; 20] = [
     0,
@@ -112,11 +118,11 @@ fn bit_fields_are_the_hosts() {
         let low = if count == 0 { 0 } else { x >> offset & (u32::MAX >> (32 - count)) };
         let signed = if count == 0 { 0 } else { ((low << (32 - count)) as i32 >> (32 - count)) as u32 };
         let of = |routine: fn(&mut Builder, Value, Value, Value) -> Value| {
-            routines::evaluate([x, offset, count], |b, [x, offset, count]| routine(b, x, offset, count))
+            word(&[x, offset, count], |b, v| routine(b, v[0], v[1], v[2]))
         };
         assert_eq!(of(routines::extract_unsigned), low, "{x:#x} {offset} {count}");
         assert_eq!(of(routines::extract_signed), signed, "{x:#x} {offset} {count}");
-        let mask = routines::evaluate([offset, count], |b, [offset, count]| routines::bit_field_mask(b, offset, count));
+        let mask = word(&[offset, count], |b, v| routines::bit_field_mask(b, v[0], v[1]));
         assert_eq!(mask, if count == 0 { 0 } else { (u32::MAX >> (32 - count)) << offset });
         if y > 2000 {
             break;

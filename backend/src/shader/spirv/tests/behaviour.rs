@@ -322,7 +322,7 @@ fn runtime_arrays_know_their_length() {
     }
 }
 
-fn special(constants: &[(u32, u32)]) -> Vec<u32> {
+fn special(constants: &[(u32, u64)]) -> Vec<u32> {
     Scene::new("special.comp.spv").specialize(constants).run()
 }
 
@@ -335,7 +335,7 @@ fn specialization_constants_have_defaults() {
 
 #[test]
 fn specialization_changes_sizes_and_expressions() {
-    let out = special(&[(0, 4), (1, 3), (2, 5), (3, 1), (4, 0.25f32.to_bits()), (5, 9)]);
+    let out = special(&[(0, 4), (1, 3), (2, 5), (3, 1), (4, 0.25f32.to_bits().into()), (5, 9)]);
     for id in 0..12u32 {
         let size = 4 * 10000 + 3 * 1000 + id % 4 * 100 + id / 4 * 10 + 1;
         assert_eq!(out[id as usize * 4..][..4], [55 + 500 + 11000, 9, size, 0.5f32.to_bits()], "invocation {id}");

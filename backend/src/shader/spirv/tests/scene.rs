@@ -8,9 +8,10 @@ use ash::vk;
 
 use super::*;
 use crate::command::dispatch_for_test;
-use crate::memory::{Allocation, Buffer, BufferRange, Heap};
+use crate::memory::{Addresses, Allocation, Buffer, BufferRange, Heap};
 use crate::shader::interp::Deadline;
 use crate::shader::runtime::{Bindings, Bound, Descriptor};
+use crate::shader::x64::Target;
 
 /// Bytes of every buffer.
 const SIZE: u64 = 4096;
@@ -23,6 +24,9 @@ pub(super) struct Scene {
     forms: &'static [&'static str],
     push: Vec<u8>,
     specialization: Specialization,
+    /// Memory by address, and what puts it into its first state.
+    addresses: Arc<Addresses>,
+    start: Box<dyn Fn()>,
     descriptors: HashMap<u32, Vec<Descriptor>>,
     buffers: HashMap<(u32, usize), Arc<Buffer>>,
 }
@@ -36,6 +40,8 @@ impl Scene {
             forms: &[".opt.spv", ".small.spv"],
             push: Vec::new(),
             specialization: Vec::new(),
+            addresses: Arc::default(),
+            start: Box::new(|| {}),
             descriptors: HashMap::new(),
             buffers: HashMap::new(),
         };
@@ -80,9 +86,14 @@ impl Scene {
         self
     }
 
-    pub(super) fn specialize(mut self, constants: &[(u32, u32)]) -> Self {
+    pub(super) fn specialize(mut self, constants: &[(u32, u64)]) -> Self {
         self.specialization = constants.to_vec();
         self
+    }
+
+    /// Memory by address; `start` puts it into its first state.
+    pub(super) fn addresses(self, addresses: Arc<Addresses>, start: impl Fn() + 'static) -> Self {
+        Self { addresses, start: Box::new(start), ..self }
     }
 
     /// Runs the workgroup and returns the output buffer.
@@ -93,29 +104,38 @@ impl Scene {
     /// Runs the workgroup and returns the first buffer of each of some bindings.
     ///
     /// Every shader is also committed as `spirv-opt` leaves it with `-O` and `-Os` (phis instead of variables, merged and
-    /// unrolled blocks): all three must do the same.
+    /// unrolled blocks), and every form is interpreted and run as code for each target of the machine: all do the same.
     pub(super) fn run_and_read(self, bindings: &[u32]) -> Vec<Vec<u32>> {
         let before: Vec<Vec<u8>> = self.buffers.values().map(|buffer| bytes_of(buffer)).collect();
-        let plain = self.run_file(self.file, bindings);
-        for form in self.forms {
-            let optimized = self.file.replace(".spv", form);
-            for (buffer, bytes) in self.buffers.values().zip(&before) {
-                buffer.write(0, bytes);
+        let targets = [Target::Avx2, Target::Avx512].into_iter().filter(|target| target.is_supported());
+        let executors: Vec<Option<Target>> = std::iter::once(None).chain(targets.map(Some)).collect();
+        let mut first: Option<Vec<Vec<u32>>> = None;
+        for form in std::iter::once(&".spv").chain(self.forms) {
+            let file = self.file.replace(".spv", form);
+            let module = parse(&shader(&file)).unwrap();
+            let mut program = compile(&module, "main", vk::ShaderStageFlags::COMPUTE, &self.specialization).unwrap();
+            for &executor in &executors {
+                for (buffer, bytes) in self.buffers.values().zip(&before) {
+                    buffer.write(0, bytes);
+                }
+                (self.start)();
+                program.code.generate(executor).unwrap();
+                let out = self.run_program(&program, bindings);
+                let same = first.get_or_insert_with(|| out.clone()) == &out;
+                assert!(same, "{file} does something else on {executor:?}");
             }
-            assert!(plain == self.run_file(&optimized, bindings), "{optimized} does something else");
         }
-        plain
+        first.unwrap()
     }
 
-    fn run_file(&self, file: &str, bindings: &[u32]) -> Vec<Vec<u32>> {
-        let module = parse(&shader(file)).unwrap();
-        let program = compile(&module, "main", vk::ShaderStageFlags::COMPUTE, &self.specialization).unwrap();
+    fn run_program(&self, program: &Program, bindings: &[u32]) -> Vec<Vec<u32>> {
         let bound = |resource: &crate::shader::Resource| {
             let all = self.descriptors.get(&resource.binding).into_iter().flatten();
             all.map(|descriptor| Bound::new(descriptor.clone(), 0)).collect()
         };
         let resolved = Bindings::new(program.resources.iter().map(bound).collect());
-        dispatch_for_test(&program, &resolved, &self.push, &Deadline::after(Duration::from_secs(60)));
+        let resolved = resolved.with_addresses(self.addresses.clone());
+        dispatch_for_test(program, &resolved, &self.push, &Deadline::after(Duration::from_secs(60)));
         bindings.iter().map(|&binding| words_of(&self.buffers[&(binding, 0)])).collect()
     }
 }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use spirv::Op;
 
 use super::Translator;
+use super::number::Number;
 use crate::shader::ir::{BinaryOp, TernaryOp, Value};
 use crate::shader::spirv::constants::slice;
 use crate::shader::spirv::module::Ty;
@@ -28,8 +29,14 @@ impl Translator<'_> {
             Op::VectorExtractDynamic => self.extract_dynamic(inst)?,
             Op::VectorInsertDynamic => self.insert_dynamic(inst)?,
             Op::Transpose => self.transpose(inst.word(2)?)?,
-            Op::OuterProduct => self.outer_product(inst)?,
-            _ => self.product(inst)?,
+            Op::OuterProduct => {
+                let words = self.outer_product(inst)?;
+                self.narrowed(words, ty)?
+            }
+            _ => {
+                let words = self.product(inst)?;
+                self.narrowed(words, ty)?
+            }
         };
         self.define_words(id, ty, words)
     }
@@ -120,7 +127,8 @@ impl Translator<'_> {
             }
             Op::VectorTimesScalar | Op::MatrixTimesScalar => {
                 let (words, factor) = (self.words(a)?, self.word(b)?);
-                if self.may_contract(inst.op, inst.word(1)?) {
+                let half = Number::of(self.module, inst.word(0)?)? == Number::Float(16);
+                if self.may_contract(inst.op, inst.word(1)?) && !half {
                     return Ok(words.iter().map(|&word| self.loose_product(word, factor)).collect());
                 }
                 Ok(words.iter().map(|&word| self.builder.binary(BinaryOp::FMul, word, factor)).collect())

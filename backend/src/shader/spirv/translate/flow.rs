@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use spirv::Op;
 
+use super::number::Number;
 use super::scopes::{Exit, Target};
 use super::{Operand, Translator};
 use crate::shader::ir::{BinaryOp, Inst, Local, Type, UnaryOp, Value};
@@ -140,7 +141,7 @@ impl<'a> Translator<'a> {
                 }
                 Ok(self.leave_function(body, end))
             }
-            Op::Kill => {
+            Op::Kill | Op::TerminateInvocation => {
                 self.facts.may_discard = true;
                 self.builder.push(Inst::Kill);
                 Ok(None)
@@ -293,8 +294,9 @@ impl<'a> Translator<'a> {
         end: FallThrough,
     ) -> Result<FallThrough> {
         let merge = block.merge.ok_or(Error::Malformed("a switch without a merge block"))?;
-        let selector = self.word(inst.word(0)?)?;
-        let cases = cases(body.function, inst)?;
+        let (selector_type, words) = self.typed_words(inst.word(0)?)?;
+        let selector = *words.first().ok_or(Error::Malformed("an empty value"))?;
+        let cases = cases(body.function, inst, Number::of(self.module, selector_type)?)?;
         self.spend(cases.len() * cases.len() / 16)?;
         let scope = self.scopes.open(&mut self.builder, Inst::Block);
         self.scopes.targets.push(Target { label: merge, exit: Exit::Break(scope), flag: None });
@@ -374,8 +376,11 @@ impl<'a> Translator<'a> {
         any
     }
 
-    fn or_equal(&mut self, any: Value, selector: Value, literal: u32) -> Value {
-        let literal = self.builder.int(literal);
+    fn or_equal(&mut self, any: Value, selector: Value, literal: u64) -> Value {
+        let literal = match self.builder.is_wide(selector) {
+            true => self.builder.wide_constant(literal, Type::I64),
+            false => self.builder.int(literal as u32),
+        };
         let equal = self.builder.binary(BinaryOp::IEq, selector, literal);
         self.builder.binary(BinaryOp::LogicalOr, any, equal)
     }
@@ -396,23 +401,37 @@ fn block(function: &Function, label: u32) -> Result<&Block> {
 
 fn is_terminator(op: Op) -> bool {
     use Op as O;
-    matches!(op, O::Branch | O::BranchConditional | O::Switch | O::Return | O::ReturnValue | O::Kill | O::Unreachable)
+    matches!(
+        op,
+        O::Branch
+            | O::BranchConditional
+            | O::Switch
+            | O::Return
+            | O::ReturnValue
+            | O::Kill
+            | O::TerminateInvocation
+            | O::Unreachable
+    )
 }
 
 /// The blocks a switch may enter, in the order of the function's blocks, which is the order of falling through.
 struct Case {
     label: u32,
-    literals: Vec<u32>,
+    literals: Vec<u64>,
     is_default: bool,
 }
 
-fn cases(function: &Function, inst: &Instruction) -> Result<Vec<Case>> {
+fn cases(function: &Function, inst: &Instruction, selector: Number) -> Result<Vec<Case>> {
     let default = inst.word(1)?;
     let mut cases = vec![Case { label: default, literals: Vec::new(), is_default: true }];
-    for pair in inst.rest(2).chunks_exact(2) {
-        match cases.iter_mut().find(|case| case.label == pair[1]) {
-            Some(case) => case.literals.push(pair[0]),
-            None => cases.push(Case { label: pair[1], literals: vec![pair[0]], is_default: false }),
+    // A literal takes as many words as the selector.
+    let words = if selector == Number::Int(64) { 2 } else { 1 };
+    for choice in inst.rest(2).chunks_exact(words + 1) {
+        let bits = choice[..words].iter().rev().fold(0, |bits, &word| bits << 32 | u64::from(word));
+        let (literal, label) = (selector.canonical(bits), choice[words]);
+        match cases.iter_mut().find(|case| case.label == label) {
+            Some(case) => case.literals.push(literal),
+            None => cases.push(Case { label, literals: vec![literal], is_default: false }),
         }
     }
     for case in &cases {

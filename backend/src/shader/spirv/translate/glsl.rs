@@ -4,9 +4,11 @@ use std::rc::Rc;
 
 use spirv::GlslStd450Op as G;
 
+use super::number::{self, Number};
 use super::{Operand, Translator};
-use crate::shader::ir::{BinaryOp as B, Builder, InterpolateAt, TernaryOp as T, UnaryOp as U, Value};
+use crate::shader::ir::{BinaryOp as B, Builder, InterpolateAt, TernaryOp as T, Type, UnaryOp as U, Value};
 use crate::shader::routines as r;
+use crate::shader::spirv::module::Ty;
 use crate::shader::spirv::parse::Instruction;
 use crate::shader::spirv::{Error, Result};
 
@@ -25,14 +27,42 @@ impl Translator<'_> {
         if matches!(op, G::Modf | G::Frexp) {
             return self.split_to_pointer(op, inst);
         }
-        let a: Vec<Rc<[Value]>> = inst.rest(4).iter().map(|&id| self.words(id)).collect::<Result<_>>()?;
+        let mut a: Vec<Rc<[Value]>> = inst.rest(4).iter().map(|&id| self.words(id)).collect::<Result<_>>()?;
+        if number::is_signed_extended(op) {
+            self.extend_signs(inst, &mut a)?;
+        }
         let words = match op {
             G::Determinant => vec![self.determinant(inst.word(4)?)?],
             G::MatrixInverse => self.inverse(inst.word(4)?)?,
             G::ModfStruct | G::FrexpStruct => self.split(op, &operand(&a, 0)?),
             _ => self.vector_function(op, &a, ty)?,
         };
+        let words = self.narrowed(words, ty)?;
         self.define_words(id, ty, words)
+    }
+
+    /// Narrow integer operands as signed words.
+    fn extend_signs(&mut self, inst: &Instruction, operands: &mut [Rc<[Value]>]) -> Result<()> {
+        for (index, words) in operands.iter_mut().enumerate() {
+            let number = Number::of(self.module, self.operand(inst.word(4 + index)?)?.0)?;
+            *words = words.iter().map(|&word| number::signed(&mut self.builder, word, number)).collect();
+        }
+        Ok(())
+    }
+
+    /// Results brought back to the values of a type's scalars. Structures are those of `ModfStruct` and `FrexpStruct`.
+    pub(super) fn narrowed(&mut self, words: Vec<Value>, ty: u32) -> Result<Vec<Value>> {
+        let parts = match self.module.ty(ty)? {
+            Ty::Struct(members) => members.clone(),
+            _ => vec![ty],
+        };
+        let mut out = Vec::with_capacity(words.len());
+        for part in parts {
+            let (number, count) = (Number::of(self.module, part)?, self.words_of(part)? as usize);
+            let words: Vec<Value> = words.iter().skip(out.len()).take(count).copied().collect();
+            out.extend(words.into_iter().map(|word| number::narrow(&mut self.builder, word, number)));
+        }
+        Ok(out)
     }
 
     fn interpolate(&mut self, op: G, inst: &Instruction) -> Result<Vec<Value>> {
@@ -58,7 +88,7 @@ impl Translator<'_> {
                 let whole = b.unary(U::Trunc, word);
                 let difference = b.binary(B::FSub, word, whole);
                 // The fraction of an infinity is zero.
-                let (zero, infinite) = (b.float(0.0), r::is_infinite(b, word));
+                let (zero, infinite) = (b.float_like(word, 0.0), r::is_infinite(b, word));
                 first.push(b.select(infinite, zero, difference));
                 second.push(whole);
             } else {
@@ -76,8 +106,10 @@ impl Translator<'_> {
         let both = self.split(op, &words);
         let (first, second) = both.split_at(words.len());
         let pointer = self.pointer(inst.word(5)?)?;
-        self.store(&pointer, second)?;
-        self.define_words(inst.word(1)?, inst.word(0)?, first.to_vec())
+        let second = self.narrowed(second.to_vec(), pointer.ty)?;
+        self.store(&pointer, &second)?;
+        let first = self.narrowed(first.to_vec(), inst.word(0)?)?;
+        self.define_words(inst.word(1)?, inst.word(0)?, first)
     }
 
     fn vector_function(&mut self, op: G, a: &[Rc<[Value]>], ty: u32) -> Result<Vec<Value>> {
@@ -96,6 +128,11 @@ impl Translator<'_> {
             G::PackSnorm4x8 | G::PackUnorm4x8 | G::PackSnorm2x16 | G::PackUnorm2x16 | G::PackHalf2x16 => {
                 Ok(vec![self.pack(op, first)])
             }
+            G::PackDouble2x32 => match first[..] {
+                [low, high] => Ok(vec![self.builder.join(low, high, Type::F64)]),
+                _ => Err(Error::Malformed("a double has two words")),
+            },
+            G::UnpackDouble2x32 => Ok(self.builder.split(first[0]).to_vec()),
             G::UnpackSnorm4x8 | G::UnpackUnorm4x8 | G::UnpackSnorm2x16 | G::UnpackUnorm2x16 | G::UnpackHalf2x16 => {
                 Ok(self.unpack(op, first[0]))
             }
@@ -132,7 +169,7 @@ impl Translator<'_> {
         if let [single] = words {
             return Ok(vec![self.builder.binary(B::FDiv, *single, length)]);
         }
-        let one = self.builder.float(1.0);
+        let one = self.builder.float_like(length, 1.0);
         let inverse = self.builder.binary(B::FDiv, one, length);
         Ok(self.scale(words, inverse))
     }
@@ -148,7 +185,7 @@ impl Translator<'_> {
 
     fn face_forward(&mut self, n: &[Value], incident: &[Value], reference: &[Value]) -> Result<Vec<Value>> {
         let facing = self.dot(reference, incident)?;
-        let zero = self.builder.float(0.0);
+        let zero = self.builder.float_like(facing, 0.0);
         let negative = self.builder.binary(B::FLt, facing, zero);
         let flip = |&word: &Value| {
             let flipped = self.builder.unary(U::FNeg, word);
@@ -166,7 +203,7 @@ impl Translator<'_> {
     fn refract(&mut self, incident: &[Value], n: &[Value], eta: Value) -> Result<Vec<Value>> {
         let along = self.dot(n, incident)?;
         let b = &mut self.builder;
-        let (zero, one) = (b.float(0.0), b.float(1.0));
+        let [zero, one] = [0.0, 1.0].map(|constant| b.float_like(along, constant));
         let square = b.binary(B::FMul, along, along);
         let sine = b.binary(B::FSub, one, square);
         let eta_square = b.binary(B::FMul, eta, eta);
@@ -271,7 +308,7 @@ impl Translator<'_> {
             for row in 0..size {
                 // Transposed: entry (row, column) is the cofactor of (column, row).
                 let minor = match size {
-                    1 => self.builder.float(1.0),
+                    1 => self.builder.float_like(determinant, 1.0),
                     _ => self.minor_determinant(&without(&columns, row, column))?,
                 };
                 let signed = if (row + column) % 2 == 0 { minor } else { self.builder.unary(U::FNeg, minor) };
@@ -306,7 +343,7 @@ impl Translator<'_> {
     }
 
     fn times(&mut self, x: Value, factor: f32) -> Value {
-        let factor = self.builder.float(factor);
+        let factor = self.builder.float_like(x, f64::from(factor));
         self.builder.binary(B::FMul, x, factor)
     }
 
@@ -330,18 +367,17 @@ impl Translator<'_> {
             }
             G::FMix => {
                 // x * (1 - z) + y * z.
-                let one = b.float(1.0);
+                let one = b.float_like(z, 1.0);
                 let rest = b.binary(B::FSub, one, z);
                 let left = b.binary(B::FMul, x, rest);
                 Ok(b.ternary(T::Fma, y, z, left))
             }
             G::SmoothStep => {
-                let (zero, one) = (b.float(0.0), b.float(1.0));
+                let [zero, one, two, three] = [0.0, 1.0, -2.0, 3.0].map(|constant| b.float_like(x, constant));
                 let (over, range) = (b.binary(B::FSub, z, x), b.binary(B::FSub, y, x));
                 let t = b.binary(B::FDiv, over, range);
                 let t = b.binary(B::FMax, t, zero);
                 let t = b.binary(B::FMin, t, one);
-                let (two, three) = (b.float(-2.0), b.float(3.0));
                 let rest = b.ternary(T::Fma, two, t, three);
                 let square = b.binary(B::FMul, t, t);
                 Ok(b.binary(B::FMul, square, rest))

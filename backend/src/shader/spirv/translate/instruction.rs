@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
-use spirv::Op;
+use smallvec::SmallVec;
+use spirv::{Decoration, Op};
 
-use super::{Operand, Translator, scalar};
-use crate::shader::ir::{AtomicOp, BinaryOp, Inst, UnaryOp, Value};
-use crate::shader::routines;
+use super::number::{self, Number};
+use super::{Operand, Translator};
+use crate::shader::ir::{AtomicOp, BinaryOp, Inst, Type, Value};
 use crate::shader::spirv::module::Ty;
 use crate::shader::spirv::parse::Instruction;
 use crate::shader::spirv::{Error, Result};
@@ -33,6 +34,18 @@ impl Translator<'_> {
                 self.store(&target, &words)
             }
             O::AccessChain | O::InBoundsAccessChain => self.access_chain(inst),
+            O::PtrAccessChain | O::InBoundsPtrAccessChain => self.pointer_chain(inst),
+            O::PtrEqual | O::PtrNotEqual | O::PtrDiff => self.compare_pointers(inst),
+            O::ConvertPtrToU | O::ConvertUToPtr => {
+                let word = self.word(inst.word(2)?)?;
+                let ty = Number::of(self.module, inst.word(0)?)?.ir();
+                let word = if ty.is_wide() { self.builder.cast(word, ty) } else { self.builder.split(word)[0] };
+                self.define_words(inst.word(1)?, inst.word(0)?, vec![word])
+            }
+            O::CopyLogical => {
+                let words = self.words(inst.word(2)?)?;
+                self.define_words(inst.word(1)?, inst.word(0)?, words.to_vec())
+            }
             O::ArrayLength => self.array_length(inst),
             O::FunctionCall => self.function_call(inst),
             O::CopyObject => {
@@ -58,6 +71,23 @@ impl Translator<'_> {
                 self.builder.push(Inst::Barrier);
                 Ok(())
             }
+            O::DemoteToHelperInvocation => {
+                self.facts.may_discard = true;
+                self.builder.push(Inst::Demote);
+                Ok(())
+            }
+            O::IsHelperInvocationEXT => {
+                let result = self.builder.value(Type::Bool);
+                self.builder.push(Inst::IsHelper { result });
+                self.define_words(inst.word(1)?, inst.word(0)?, vec![result])
+            }
+            O::AssumeTrueKHR => Ok(()),
+            O::ExpectKHR => {
+                let (_, operand) = self.operand(inst.word(2)?)?;
+                self.define(inst.word(1)?, inst.word(0)?, operand)
+            }
+            op if super::subgroup::is_subgroup(op) => self.subgroup(inst),
+            op if super::dot::is_dot(op) => self.integer_dot(inst),
             op if is_atomic(op) => self.atomic_instruction(inst),
             op if super::image::is_image(op) => self.image_instruction(inst),
             _ => self.arithmetic(inst),
@@ -67,7 +97,11 @@ impl Translator<'_> {
     fn undefined(&mut self, inst: &Instruction) -> Result<()> {
         let ty = inst.word(0)?;
         let scalars = self.scalars(ty)?;
-        let words = scalars.into_iter().map(|ty| self.builder.constant(0, ty)).collect();
+        let zero = |ty: Type| match ty.is_wide() {
+            true => self.builder.wide_constant(0, ty),
+            false => self.builder.constant(0, ty),
+        };
+        let words = scalars.into_iter().map(zero).collect();
         self.define_words(inst.word(1)?, ty, words)
     }
 
@@ -98,7 +132,11 @@ impl Translator<'_> {
         if let Some(&table) = self.tables.get(&id) {
             return Ok(Some(super::Base::Table(table)));
         }
-        let table = self.builder.table(words);
+        let table = self.builder.table(words.iter().map(|&word| word as u32).collect());
+        if words.iter().any(|&word| word > u64::from(u32::MAX)) || self.scalars(ty)?.iter().any(|ty| ty.is_wide()) {
+            let high = self.builder.table(words.iter().map(|&word| (word >> 32) as u32).collect());
+            self.high_tables.insert(table, high);
+        }
         self.tables.insert(id, table);
         Ok(Some(super::Base::Table(table)))
     }
@@ -106,7 +144,7 @@ impl Translator<'_> {
     fn load_instruction(&mut self, inst: &Instruction) -> Result<()> {
         let (ty, id) = (inst.word(0)?, inst.word(1)?);
         let pointer = self.pointer(inst.word(2)?)?;
-        if matches!(self.module.ty(ty)?, Ty::Image(_) | Ty::Sampler | Ty::SampledImage(_) | Ty::Pointer(..)) {
+        if matches!(self.module.ty(ty)?, Ty::Image(_) | Ty::Sampler | Ty::SampledImage(_)) {
             return self.define(id, ty, Operand::Pointer(pointer));
         }
         let words = self.load(&pointer)?;
@@ -124,96 +162,59 @@ impl Translator<'_> {
             let word = all.ok_or(Error::Malformed("an empty vector"))?;
             return self.define_words(id, ty, vec![word]);
         }
+        if inst.op == Op::Bitcast {
+            return self.bitcast(inst);
+        }
+        let numbers = self.operation_numbers(inst)?;
         let scalars = self.scalars(ty)?;
-        let contracts = self.may_contract(inst.op, id);
+        let contracts = self.may_contract(inst.op, id) && numbers.1 != Number::Float(16);
         let mut words = Vec::with_capacity(scalars.len());
         // The structure results of carry and borrow operations have twice the operands' words.
         let count = operands.first().map_or(0, |operand| operand.len());
         for (index, &ty) in scalars.iter().enumerate() {
             // Scalars (a bit field's offset, a selection's condition) serve every component.
-            let word = |operand: usize| match operands.get(operand).map(|words| &words[..]) {
-                Some(&[word]) => Some(word),
-                Some(words) => words.get(index % words.len().max(1)).copied(),
-                None => None,
+            let word = |words: &Rc<[Value]>| match &words[..] {
+                &[word] => Some(word),
+                words => words.get(index % words.len().max(1)).copied(),
             };
+            let operands: Option<SmallVec<[Value; 4]>> = operands.iter().map(word).collect();
+            let operands = operands.ok_or(Error::Malformed("an operation on nothing"))?;
             let second = returns_two(inst.op) && index >= count;
-            let value = match (word(0), word(1)) {
-                (Some(x), Some(y)) if contracts => self.contracted(inst.op, x, y),
-                operands => self.component(inst.op, [operands.0, operands.1, word(2), word(3)], second)?,
+            let value = match operands[..] {
+                [x, y] if contracts => self.contracted(inst.op, x, y),
+                _ => number::component(&mut self.builder, inst.op, &operands, numbers, second)?,
             };
             words.push(self.builder.cast(value, ty));
+        }
+        if inst.op == Op::FConvert && numbers.1 == Number::Float(16) && self.rounds_towards_zero(id) {
+            let wide: Vec<Value> = operands.iter().flat_map(|operand| operand.iter().copied()).collect();
+            words = wide.iter().map(|&word| number::half_towards_zero(&mut self.builder, word)).collect();
         }
         self.define_words(id, ty, words)
     }
 
-    /// One component. `second` asks for the second member of operations that return two.
-    fn component(&mut self, op: Op, operands: [Option<Value>; 4], second: bool) -> Result<Value> {
-        let b = &mut self.builder;
-        let [Some(x), y, z, w] = operands else { return Err(Error::Unsupported(format!("{op:?}"))) };
-        if let Some(op) = scalar::unary(op) {
-            return Ok(b.unary(op, x));
-        }
-        if let Some(routine) = scalar::routine_of_one(op) {
-            return Ok(routine(b, x));
-        }
-        if op == Op::Bitcast {
-            return Ok(x);
-        }
-        if matches!(op, Op::Fwidth | Op::FwidthFine | Op::FwidthCoarse) {
-            let fine = op == Op::FwidthFine;
-            let (along_x, along_y) =
-                if fine { (UnaryOp::DdxFine, UnaryOp::DdyFine) } else { (UnaryOp::DdxCoarse, UnaryOp::DdyCoarse) };
-            let [dx, dy] = [along_x, along_y].map(|op| {
-                let change = b.unary(op, x);
-                b.unary(UnaryOp::FAbs, change)
-            });
-            return Ok(b.binary(BinaryOp::FAdd, dx, dy));
-        }
-        let Some(y) = y else { return Err(Error::Unsupported(format!("{op:?}"))) };
-        if let Some((op, swapped)) = scalar::binary(op) {
-            return Ok(if swapped { b.binary(op, y, x) } else { b.binary(op, x, y) });
-        }
-        if let Some(routine) = scalar::routine_of_two(op) {
-            return Ok(routine(b, x, y));
-        }
-        if let Some((op, swapped)) = scalar::negated_binary(op) {
-            let inverse = if swapped { b.binary(op, y, x) } else { b.binary(op, x, y) };
-            return Ok(b.unary(UnaryOp::LogicalNot, inverse));
-        }
-        match op {
-            Op::FUnordEqual | Op::FOrdNotEqual => Ok(self.unordered(op, x, y)),
-            Op::IAddCarry => Ok(if second { routines::add_carry(b, x, y) } else { b.binary(BinaryOp::IAdd, x, y) }),
-            Op::ISubBorrow => Ok(if second { routines::sub_borrow(b, x, y) } else { b.binary(BinaryOp::ISub, x, y) }),
-            Op::UMulExtended => Ok(b.binary(if second { BinaryOp::UMulHi } else { BinaryOp::IMul }, x, y)),
-            Op::SMulExtended => Ok(b.binary(if second { BinaryOp::SMulHi } else { BinaryOp::IMul }, x, y)),
-            _ => self.wide_component(op, [x, y], z, w),
-        }
+    /// The scalar types of the first operand (a selection's second) and of the result.
+    fn operation_numbers(&mut self, inst: &Instruction) -> Result<(Number, Number)> {
+        let (from, _) = self.operand(inst.word(2)?)?;
+        let from = Number::of(self.module, from)?;
+        // Carry and borrow return structures of two of their operands.
+        let to = if returns_two(inst.op) { from } else { Number::of(self.module, inst.word(0)?)? };
+        Ok((from, to))
     }
 
-    /// Equal-or-unordered, and ordered-and-unequal.
-    fn unordered(&mut self, op: Op, x: Value, y: Value) -> Value {
-        let b = &mut self.builder;
-        let (less, greater) = (b.binary(BinaryOp::FLt, x, y), b.binary(BinaryOp::FLt, y, x));
-        let different = b.binary(BinaryOp::LogicalOr, less, greater);
-        if op == Op::FOrdNotEqual { different } else { b.unary(UnaryOp::LogicalNot, different) }
+    /// `FPRoundingMode RTZ`.
+    fn rounds_towards_zero(&self, id: u32) -> bool {
+        self.module.decoration_word((id, None), Decoration::FPRoundingMode) == Some(1)
     }
 
-    fn wide_component(&mut self, op: Op, [x, y]: [Value; 2], z: Option<Value>, w: Option<Value>) -> Result<Value> {
-        let b = &mut self.builder;
-        match (op, z, w) {
-            (Op::Select, Some(z), _) => Ok(b.select(x, y, z)),
-            (Op::BitFieldSExtract, Some(z), _) => Ok(routines::extract_signed(b, x, y, z)),
-            (Op::BitFieldUExtract, Some(z), _) => Ok(routines::extract_unsigned(b, x, y, z)),
-            (Op::BitFieldInsert, Some(offset), Some(count)) => {
-                let mask = routines::bit_field_mask(b, offset, count);
-                let shifted = b.binary(BinaryOp::Shl, y, offset);
-                let inserted = b.binary(BinaryOp::And, shifted, mask);
-                let inverse = b.unary(UnaryOp::BitNot, mask);
-                let kept = b.binary(BinaryOp::And, x, inverse);
-                Ok(b.binary(BinaryOp::Or, kept, inserted))
-            }
-            _ => Err(Error::Unsupported(format!("{op:?}"))),
-        }
+    /// The same bits as another type, also between pointers and integers.
+    fn bitcast(&mut self, inst: &Instruction) -> Result<()> {
+        let (from, words) = self.typed_words(inst.word(2)?)?;
+        let (ty, id) = (inst.word(0)?, inst.word(1)?);
+        let count = self.words_of(ty)? as usize;
+        let (from, to) = (Number::of(self.module, from)?, Number::of(self.module, ty)?);
+        let words = number::bitcast(&mut self.builder, &words, (from, to), count);
+        self.define_words(id, ty, words)
     }
 
     fn atomic_instruction(&mut self, inst: &Instruction) -> Result<()> {
@@ -233,9 +234,9 @@ impl Translator<'_> {
         use Op as O;
         let simple = |op| Ok::<_, Error>((op, 3));
         let (op, index) = match inst.op {
-            O::AtomicLoad => return Ok((AtomicOp::Load, self.builder.int(0), None)),
-            O::AtomicIIncrement => return Ok((AtomicOp::Add, self.builder.int(1), None)),
-            O::AtomicIDecrement => return Ok((AtomicOp::Sub, self.builder.int(1), None)),
+            O::AtomicLoad => return Ok((AtomicOp::Load, self.atomic_constant(inst, 0)?, None)),
+            O::AtomicIIncrement => return Ok((AtomicOp::Add, self.atomic_constant(inst, 1)?, None)),
+            O::AtomicIDecrement => return Ok((AtomicOp::Sub, self.atomic_constant(inst, 1)?, None)),
             O::AtomicCompareExchange => {
                 let (value, comparator) = (self.word(inst.word(at + 4)?)?, self.word(inst.word(at + 5)?)?);
                 return Ok((AtomicOp::CompareExchange, value, Some(comparator)));
@@ -251,9 +252,20 @@ impl Translator<'_> {
             O::AtomicAnd => simple(AtomicOp::And)?,
             O::AtomicOr => simple(AtomicOp::Or)?,
             O::AtomicXor => simple(AtomicOp::Xor)?,
+            O::AtomicFAddEXT => simple(AtomicOp::FAdd)?,
+            O::AtomicFMinEXT => simple(AtomicOp::FMin)?,
+            O::AtomicFMaxEXT => simple(AtomicOp::FMax)?,
             other => return Err(Error::Unsupported(format!("{other:?}"))),
         };
         Ok((op, self.word(inst.word(at + index)?)?, None))
+    }
+
+    /// An operand that the operation implies, of the width of its result.
+    fn atomic_constant(&mut self, inst: &Instruction, value: u64) -> Result<Value> {
+        Ok(match Number::of(self.module, inst.word(0)?)?.ir() {
+            Type::I64 | Type::F64 => self.builder.wide_constant(value, Type::I64),
+            _ => self.builder.int(value as u32),
+        })
     }
 }
 
@@ -265,4 +277,5 @@ fn returns_two(op: Op) -> bool {
 fn is_atomic(op: Op) -> bool {
     let number = op as u32;
     (Op::AtomicLoad as u32..=Op::AtomicXor as u32).contains(&number)
+        || matches!(op, Op::AtomicFAddEXT | Op::AtomicFMinEXT | Op::AtomicFMaxEXT)
 }

@@ -1,18 +1,24 @@
 //! Pointers: symbolic until they are loaded or stored.
 //!
-//! Locals, inputs and shared memory are laid out tightly in words; buffers and push constants by the module's `Offset`,
-//! `ArrayStride` and `MatrixStride`. An offset is a constant part plus an optional dynamic one, in words for locals and
-//! inputs, and in bytes for everything else.
+//! Locals and inputs are laid out tightly in scalars, shared memory in words (in 64 bits where a variable has such scalars);
+//! buffers, push constants, addressed memory and shared blocks by the module's `Offset`, `ArrayStride` and `MatrixStride`. An
+//! offset is a constant part plus an optional dynamic one, in scalars for locals and inputs, and in bytes for everything else.
+//!
+//! A pointer becomes a value where a program keeps or chooses one: 64 bits, which are an address, or the buffer and its
+//! descriptor's element over the byte offset.
 
 use std::rc::Rc;
 
-use spirv::Decoration;
+use spirv::{Decoration, Op, StorageClass};
 
+use super::number::{self, Number};
 use super::{Operand, Translator};
 use crate::shader::ir::{AtomicOp, BinaryOp, Inst, InterpolateAt, Local, Space, Table, Type, Value};
+use crate::shader::runtime::kernels::WAVE;
 use crate::shader::spirv::module::Ty;
 use crate::shader::spirv::parse::Instruction;
 use crate::shader::spirv::{Error, Result};
+use crate::shader::{Builtin, Slot};
 
 /// What a pointer points into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +33,14 @@ pub(super) enum Base {
     Push,
     /// Index into the program's resources.
     Resource(u32),
+    /// Memory of the device, by address.
+    Address(Value),
+    /// Chosen while running: a value as `Translator::pointer_value` makes them.
+    Chosen(Value, StorageClass),
 }
+
+/// Bits of a descriptor's element in a pointer's value.
+const ELEMENT_BITS: u32 = 20;
 
 /// How a matrix lies in memory with explicit layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +48,9 @@ struct MatrixLayout {
     stride: u32,
     row_major: bool,
 }
+
+/// [`Pointer::unit`] of memory that the module lays out.
+pub(super) const EXPLICIT: u32 = 0;
 
 /// A pointer.
 #[derive(Debug, Clone)]
@@ -51,22 +67,29 @@ pub(super) struct Pointer {
     component_stride: u32,
     /// `OpImageTexelPointer`: coordinates and sample.
     pub(super) texel: Option<(Vec<Value>, Value)>,
+    /// Units of an offset per scalar, where the layout is tight.
+    unit: u32,
 }
 
 impl Pointer {
     /// A pointer to a whole variable of type `ty`.
     pub(super) fn new(base: Base, ty: u32) -> Self {
         let constant = if let Base::Shared(offset) = base { offset } else { 0 };
-        Self { base, ty, constant, dynamic: None, element: None, matrix: None, component_stride: 4, texel: None }
+        let unit = match base {
+            Base::Local(_) | Base::Table(_) | Base::Input(_) => 1,
+            Base::Shared(_) => 4,
+            _ => EXPLICIT,
+        };
+        Self { base, ty, constant, dynamic: None, element: None, matrix: None, component_stride: 0, texel: None, unit }
+    }
+
+    /// A pointer into shared memory: `unit` bytes a scalar, or [`EXPLICIT`].
+    pub(super) fn shared(offset: u32, ty: u32, unit: u32) -> Self {
+        Self { unit, ..Self::new(Base::Shared(offset), ty) }
     }
 
     fn is_explicit(&self) -> bool {
-        matches!(self.base, Base::Push | Base::Resource(_))
-    }
-
-    /// Units of an offset per word.
-    fn unit(&self) -> u32 {
-        if matches!(self.base, Base::Local(_) | Base::Table(_) | Base::Input(_)) { 1 } else { 4 }
+        self.unit == EXPLICIT
     }
 }
 
@@ -107,7 +130,7 @@ impl Translator<'_> {
             }
             Ty::Vector(part, _) => {
                 pointer.ty = part;
-                let stride = if pointer.is_explicit() { pointer.component_stride } else { pointer.unit() };
+                let stride = if pointer.is_explicit() { self.component_stride(pointer, part)? } else { pointer.unit };
                 self.advance(pointer, index, constant, stride)
             }
             _ => Err(Error::Malformed("an access chain into a scalar")),
@@ -141,7 +164,7 @@ impl Translator<'_> {
     fn step_member(&mut self, pointer: &mut Pointer, ty: u32, index: u32) -> Result<()> {
         let target = (ty, Some(index));
         if !pointer.is_explicit() {
-            let offset = self.constants.member(self.module, ty, index)?.0 * pointer.unit();
+            let offset = self.constants.member(self.module, ty, index)?.0 * pointer.unit;
             pointer.constant = pointer.constant.wrapping_add(offset);
             return Ok(());
         }
@@ -157,22 +180,34 @@ impl Translator<'_> {
     fn array_stride(&self, pointer: &Pointer, array: u32, element: u32) -> Result<u32> {
         match pointer.is_explicit() {
             true => Ok(self.module.decoration_word((array, None), Decoration::ArrayStride).unwrap_or(4)),
-            false => Ok(self.words_of(element)? * pointer.unit()),
+            false => Ok(self.words_of(element)? * pointer.unit),
         }
     }
 
     /// Bytes (or words) from column to column; sets the stride of components.
     fn column_stride(&self, pointer: &mut Pointer, column: u32) -> Result<u32> {
         if !pointer.is_explicit() {
-            return Ok(self.words_of(column)? * pointer.unit());
+            return Ok(self.words_of(column)? * pointer.unit);
         }
         let layout = pointer.matrix.unwrap_or(MatrixLayout { stride: 16, row_major: false });
         if layout.row_major {
             pointer.component_stride = layout.stride;
-            return Ok(4);
+            return self.component_bytes(column);
         }
-        pointer.component_stride = 4;
+        pointer.component_stride = 0;
         Ok(layout.stride)
+    }
+
+    /// Bytes from component to component of a vector.
+    fn component_stride(&self, pointer: &Pointer, part: u32) -> Result<u32> {
+        match pointer.component_stride {
+            0 => self.component_bytes(part),
+            stride => Ok(stride),
+        }
+    }
+
+    fn component_bytes(&self, ty: u32) -> Result<u32> {
+        Ok(Number::of(self.module, ty)?.bytes())
     }
 
     fn advance(&mut self, pointer: &mut Pointer, index: u32, constant: Option<u32>, stride: u32) -> Result<()> {
@@ -194,7 +229,7 @@ impl Translator<'_> {
     pub(super) fn load(&mut self, pointer: &Pointer) -> Result<Vec<Value>> {
         let mut places = Vec::new();
         self.places(pointer, &mut places)?;
-        places.into_iter().map(|(offset, ty)| self.load_word(pointer, offset, ty)).collect()
+        places.into_iter().map(|(offset, number)| self.load_word(pointer, offset, number)).collect()
     }
 
     /// Stores a flattened value.
@@ -204,22 +239,21 @@ impl Translator<'_> {
         if places.len() != words.len() {
             return Err(Error::Malformed("a store of another type"));
         }
-        for ((offset, _), &value) in places.into_iter().zip(words) {
-            self.store_word(pointer, offset, value)?;
+        for ((offset, number), &value) in places.into_iter().zip(words) {
+            self.store_word(pointer, offset, (value, number))?;
         }
         Ok(())
     }
 
     /// The constant offset and type of each word of what a pointer points to.
-    fn places(&self, pointer: &Pointer, out: &mut Vec<(u32, Type)>) -> Result<()> {
+    fn places(&self, pointer: &Pointer, out: &mut Vec<(u32, Number)>) -> Result<()> {
         if self.words_of(pointer.ty)? == 0 {
             return Ok(());
         }
-        let unit = pointer.unit();
-        let scalars = || self.scalars(pointer.ty);
         if !pointer.is_explicit() {
-            let words = scalars()?.into_iter().enumerate();
-            out.extend(words.map(|(word, ty)| (pointer.constant.wrapping_add(word as u32 * unit), ty)));
+            let numbers = self.numbers(pointer.ty)?.into_iter().enumerate();
+            let place = |index: usize| pointer.constant.wrapping_add(index as u32 * pointer.unit);
+            out.extend(numbers.map(|(index, number)| (place(index), number)));
             return Ok(());
         }
         match self.module.ty(pointer.ty)?.clone() {
@@ -242,9 +276,11 @@ impl Translator<'_> {
                 let stride = self.column_stride(&mut whole, column)?;
                 self.repeat_places(&whole, column, count, stride, out)
             }
-            Ty::Vector(part, count) => self.repeat_places(pointer, part, count, pointer.component_stride, out),
+            Ty::Vector(part, count) => {
+                self.repeat_places(pointer, part, count, self.component_stride(pointer, part)?, out)
+            }
             _ => {
-                out.push((pointer.constant, crate::shader::spirv::interface::scalar_type(self.module, pointer.ty)?));
+                out.push((pointer.constant, Number::of(self.module, pointer.ty)?));
                 Ok(())
             }
         }
@@ -263,7 +299,7 @@ impl Translator<'_> {
         element: u32,
         count: u32,
         stride: u32,
-        out: &mut Vec<(u32, Type)>,
+        out: &mut Vec<(u32, Number)>,
     ) -> Result<()> {
         for index in 0..count {
             let constant = pointer.constant.wrapping_add(index.wrapping_mul(stride));
@@ -272,18 +308,56 @@ impl Translator<'_> {
         Ok(())
     }
 
-    fn load_word(&mut self, pointer: &Pointer, offset: u32, ty: Type) -> Result<Value> {
+    fn load_word(&mut self, pointer: &Pointer, offset: u32, number: Number) -> Result<Value> {
+        let ty = number.ir();
         match pointer.base {
             Base::Local(local) => Ok(self.builder.local_load(local, offset, pointer.dynamic, ty)),
             Base::Table(table) => Ok(self.load_table(table, offset, pointer, ty)),
             Base::Input(first) => self.load_input(first, offset, pointer, ty),
             _ => {
-                let (space, offset) = self.place(pointer, offset)?;
-                let ty_loaded = if ty == Type::Bool { Type::I32 } else { ty };
-                let word = self.builder.load(space, offset, ty_loaded);
-                Ok(self.builder.cast(word, ty))
+                let is_part = pointer.is_explicit() && number.bytes() < 4;
+                let loaded = if is_part { number.ir() } else { ty };
+                let load =
+                    |this: &mut Self, space, offset| Ok(Some(this.load_scalar(space, offset, (number, is_part))));
+                let value = self.at_place(pointer, offset, loaded, load)?;
+                value.ok_or(Error::Malformed("a load of nothing"))
             }
         }
+    }
+
+    /// Loads a number at a byte offset, or the part of a word that it is.
+    fn load_scalar(&mut self, space: Space, offset: Value, (number, is_part): (Number, bool)) -> Value {
+        let b = &mut self.builder;
+        if is_part {
+            let (aligned, rest, eight) = (b.int(!3), b.int(3), b.int(3));
+            let first = b.binary(BinaryOp::And, offset, aligned);
+            let bytes = b.binary(BinaryOp::And, offset, rest);
+            let word = b.load(space, first, Type::I32);
+            let shift = b.binary(BinaryOp::Shl, bytes, eight);
+            let part = b.binary(BinaryOp::ShrLogical, word, shift);
+            return number::decode(b, part, number);
+        }
+        if number.bytes() == 8 {
+            let (low, second) = (b.load(space, offset, Type::I32), self.following(space, offset));
+            let high = self.builder.load(second.0, second.1, Type::I32);
+            return self.builder.join(low, high, number.ir());
+        }
+        let ty = if number.ir() == Type::F32 { Type::F32 } else { Type::I32 };
+        let word = b.load(space, offset, ty);
+        b.cast(word, number.ir())
+    }
+
+    /// The word behind one. Numbers of 64 bits are aligned, so that an address does not carry.
+    fn following(&mut self, space: Space, offset: Value) -> (Space, Value) {
+        let four = self.builder.int(4);
+        (space, self.builder.binary(BinaryOp::IAdd, offset, four))
+    }
+
+    /// The types of the scalars of a flattened value.
+    pub(super) fn numbers(&self, ty: u32) -> Result<Vec<Number>> {
+        let mut out = Vec::new();
+        self.append_numbers(ty, &mut out)?;
+        Ok(out)
     }
 
     /// A dynamically indexed input goes through a local that all words of the variable are copied to.
@@ -291,19 +365,55 @@ impl Translator<'_> {
         let Some(dynamic) = pointer.dynamic else {
             let slot = first.checked_add(offset).filter(|&slot| (slot as usize) < self.inputs.len());
             let slot = slot.ok_or(Error::Malformed("an index is out of range"))?;
-            return Ok(self.builder.input(slot, ty));
+            return Ok(self.input_word(slot, ty));
         };
         let (local, count) = self.input_copy(first)?;
         // The copy is made once for all words of a load: they follow each other.
         if self.copied_at != Some((local, self.builder.len())) {
             for word in 0..count {
-                let value = self.builder.input(first + word, self.inputs[(first + word) as usize].ty);
+                let value = self.input_word(first + word, self.inputs[(first + word) as usize].ty);
                 self.builder.local_store(local, word, None, value);
             }
         }
         let value = self.builder.local_load(local, offset, Some(dynamic), ty);
         self.copied_at = Some((local, self.builder.len()));
         Ok(value)
+    }
+
+    fn input_word(&mut self, slot: u32, ty: Type) -> Value {
+        match self.high_inputs.get(&slot).copied() {
+            Some(high) => {
+                let [low, high] = [slot, high].map(|slot| self.builder.input(slot, Type::I32));
+                self.builder.join(low, high, ty)
+            }
+            None => self.computed_input(slot).unwrap_or_else(|| self.builder.input(slot, ty)),
+        }
+    }
+
+    /// The word of a built-in that follows from the lane's number, or is the same everywhere.
+    fn computed_input(&mut self, slot: u32) -> Option<Value> {
+        let Slot::Builtin(builtin, word) = self.inputs[slot as usize].slot else { return None };
+        let is_mask = matches!(
+            builtin,
+            Builtin::SubgroupEqMask
+                | Builtin::SubgroupGeMask
+                | Builtin::SubgroupGtMask
+                | Builtin::SubgroupLeMask
+                | Builtin::SubgroupLtMask
+        );
+        Some(match builtin {
+            Builtin::SubgroupSize => self.builder.int(WAVE as u32),
+            Builtin::NumSubgroups => {
+                let invocations: u32 = self.local_size.iter().product();
+                self.builder.int(invocations.div_ceil(WAVE as u32))
+            }
+            Builtin::SubgroupLocalInvocationId => self.builder.lane(),
+            Builtin::DeviceIndex => self.builder.int(0),
+            // A wave has fewer lanes than the first word has bits.
+            _ if is_mask && word > 0 => self.builder.int(0),
+            _ if is_mask => self.lane_mask(builtin),
+            _ => return None,
+        })
     }
 
     /// The local that input variable `first` is copied to, and its words.
@@ -323,40 +433,200 @@ impl Translator<'_> {
             Some(dynamic) => self.builder.binary(BinaryOp::IAdd, dynamic, constant),
             None => constant,
         };
+        if ty.is_wide() {
+            let low = self.table_word(table, index, Type::I32);
+            let high = match self.high_tables.get(&table).copied() {
+                Some(high) => self.table_word(high, index, Type::I32),
+                None => self.builder.int(0),
+            };
+            return self.builder.join(low, high, ty);
+        }
+        self.table_word(table, index, ty)
+    }
+
+    fn table_word(&mut self, table: Table, index: Value, ty: Type) -> Value {
         let result = self.builder.value(ty);
         self.builder.push(Inst::TableLoad { result, table, index });
         result
     }
 
-    fn store_word(&mut self, pointer: &Pointer, offset: u32, value: Value) -> Result<()> {
+    fn store_word(&mut self, pointer: &Pointer, offset: u32, (value, number): (Value, Number)) -> Result<()> {
         match pointer.base {
             Base::Local(local) => self.builder.local_store(local, offset, pointer.dynamic, value),
             // What is stored is what the table holds.
             Base::Table(_) => {}
             Base::Input(_) | Base::Push => return Err(Error::Malformed("a store to what cannot be written")),
             _ => {
-                let (space, offset) = self.place(pointer, offset)?;
-                self.facts.side_effects |= matches!(space, Space::Buffer { .. });
-                self.builder.push(Inst::Store { space, offset, value });
+                let is_part = pointer.is_explicit() && number.bytes() < 4;
+                self.at_place(pointer, offset, Type::I32, |this, space, offset| {
+                    this.facts.side_effects |= space != Space::Shared;
+                    this.store_scalar(space, offset, (value, number, is_part));
+                    Ok(None)
+                })?;
             }
         }
         Ok(())
     }
 
-    /// Space and byte offset of the word at constant offset `offset`.
-    fn place(&mut self, pointer: &Pointer, offset: u32) -> Result<(Space, Value)> {
+    fn store_scalar(&mut self, space: Space, offset: Value, (value, number, is_part): (Value, Number, bool)) {
+        if is_part {
+            let value = number::code(&mut self.builder, value, number);
+            self.builder.push(Inst::StorePart { space, offset, value, bytes: number.bytes() });
+            return;
+        }
+        let [low, high] = self.builder.split(value);
+        self.builder.push(Inst::Store { space, offset, value: low });
+        if self.builder.is_wide(value) {
+            let (space, offset) = self.following(space, offset);
+            self.builder.push(Inst::Store { space, offset, value: high });
+        }
+    }
+
+    /// The byte offset of what lies at constant offset `offset`.
+    fn byte_offset(&mut self, pointer: &Pointer, offset: u32) -> Value {
+        let constant = self.builder.int(offset);
+        match pointer.dynamic {
+            Some(dynamic) => self.builder.binary(BinaryOp::IAdd, dynamic, constant),
+            None => constant,
+        }
+    }
+
+    /// Does something at the space and byte offset that constant offset `offset` of a pointer is. Where the buffer is chosen
+    /// while running, it is done for each that it may be; the result has type `ty`.
+    fn at_place(
+        &mut self,
+        pointer: &Pointer,
+        offset: u32,
+        ty: Type,
+        mut act: impl FnMut(&mut Self, Space, Value) -> Result<Option<Value>>,
+    ) -> Result<Option<Value>> {
+        let offset = self.byte_offset(pointer, offset);
         let space = match pointer.base {
             Base::Shared(_) => Space::Shared,
             Base::Push => Space::Push,
             Base::Resource(resource) => Space::Buffer { resource, element: pointer.element },
+            Base::Address(address) => {
+                let offset = self.builder.extend(offset, true);
+                let address = self.builder.binary(BinaryOp::IAdd, address, offset);
+                let [low, high] = self.builder.split(address);
+                return act(self, Space::Address { high }, low);
+            }
+            Base::Chosen(value, class) => return self.at_chosen((value, class), offset, ty, act),
             Base::Local(_) | Base::Table(_) | Base::Input(_) => return Err(Error::Malformed("not in memory")),
         };
-        let constant = self.builder.int(offset);
-        let offset = match pointer.dynamic {
-            Some(dynamic) => self.builder.binary(BinaryOp::IAdd, dynamic, constant),
-            None => constant,
+        act(self, space, offset)
+    }
+
+    fn at_chosen(
+        &mut self,
+        (pointer, class): (Value, StorageClass),
+        offset: Value,
+        ty: Type,
+        mut act: impl FnMut(&mut Self, Space, Value) -> Result<Option<Value>>,
+    ) -> Result<Option<Value>> {
+        let [first, place] = self.builder.split(pointer);
+        let offset = self.builder.binary(BinaryOp::IAdd, first, offset);
+        if class == StorageClass::Workgroup {
+            return act(self, Space::Shared, offset);
+        }
+        let (bits, mask) = (self.builder.int(ELEMENT_BITS), self.builder.int((1 << ELEMENT_BITS) - 1));
+        let element = Some(self.builder.binary(BinaryOp::And, place, mask));
+        let chosen = self.builder.binary(BinaryOp::ShrLogical, place, bits);
+        let candidates = self.storage_buffers.clone();
+        if let [resource] = candidates[..] {
+            return act(self, Space::Buffer { resource, element }, offset);
+        }
+        let result = self.new_local(1)?;
+        let mut any = None;
+        for resource in candidates {
+            let number = self.builder.int(resource + 1);
+            let condition = self.builder.binary(BinaryOp::IEq, chosen, number);
+            self.builder.push(Inst::If { condition });
+            if let Some(value) = act(self, Space::Buffer { resource, element }, offset)? {
+                self.builder.local_store(result, 0, None, value);
+                any = Some(());
+            }
+            self.builder.push(Inst::EndIf);
+        }
+        Ok(any.map(|()| self.builder.local_load(result, 0, None, ty)))
+    }
+
+    /// A pointer as a value: its address, or the buffer's number and its element over the byte offset.
+    pub(super) fn pointer_value(&mut self, pointer: &Pointer) -> Result<Value> {
+        let offset = self.byte_offset(pointer, pointer.constant);
+        let b = &mut self.builder;
+        match pointer.base {
+            Base::Address(base) | Base::Chosen(base, StorageClass::PhysicalStorageBuffer) => {
+                let offset = b.extend(offset, true);
+                Ok(b.binary(BinaryOp::IAdd, base, offset))
+            }
+            Base::Chosen(base, _) => {
+                let [first, place] = b.split(base);
+                let offset = b.binary(BinaryOp::IAdd, first, offset);
+                Ok(b.join(offset, place, Type::I64))
+            }
+            Base::Shared(_) => Ok(b.extend(offset, false)),
+            Base::Resource(resource) => {
+                let number = b.int((resource + 1) << ELEMENT_BITS);
+                let place = match pointer.element {
+                    Some(element) => b.binary(BinaryOp::Or, number, element),
+                    None => number,
+                };
+                Ok(b.join(offset, place, Type::I64))
+            }
+            _ => Err(Error::Malformed("a pointer or image is used as a value")),
+        }
+    }
+
+    /// The pointer that a value of pointer type `pointer` is.
+    pub(super) fn pointer_of_value(&self, pointer: u32, value: Value) -> Result<Pointer> {
+        let (class, ty) = self.module.pointee(pointer)?;
+        let base = match class {
+            StorageClass::PhysicalStorageBuffer => Base::Address(value),
+            _ => Base::Chosen(value, class),
         };
-        Ok((space, offset))
+        let explicit = class != StorageClass::Workgroup || self.shared_is_explicit;
+        let unit = if explicit { EXPLICIT } else { self.shared_unit(ty)? };
+        Ok(Pointer { unit, ..Pointer::new(base, ty) })
+    }
+
+    /// `OpPtrAccessChain`: a step over elements of the size that the pointer's type is decorated with, then into one.
+    pub(super) fn pointer_chain(&mut self, inst: &Instruction) -> Result<()> {
+        let (result, id) = (inst.word(0)?, inst.word(1)?);
+        let mut pointer = (*self.pointer(inst.word(2)?)?).clone();
+        let (pointer_type, _) = self.operand(inst.word(2)?)?;
+        let stride = match pointer.is_explicit() {
+            true => self.module.decoration_word((pointer_type, None), Decoration::ArrayStride).unwrap_or(0),
+            false => self.words_of(pointer.ty)? * pointer.unit,
+        };
+        let index = inst.word(3)?;
+        let constant = self.constants.scalar(index);
+        self.advance(&mut pointer, index, constant, stride)?;
+        for &index in inst.rest(4) {
+            self.step(&mut pointer, index)?;
+        }
+        self.define(id, result, Operand::Pointer(Rc::new(pointer)))
+    }
+
+    /// Comparisons and differences of pointers.
+    pub(super) fn compare_pointers(&mut self, inst: &Instruction) -> Result<()> {
+        let (ty, id) = (inst.word(0)?, inst.word(1)?);
+        let (pointer_type, _) = self.operand(inst.word(2)?)?;
+        let (a, b) = (self.word(inst.word(2)?)?, self.word(inst.word(3)?)?);
+        let value = match inst.op {
+            Op::PtrEqual => self.builder.binary(BinaryOp::IEq, a, b),
+            Op::PtrNotEqual => self.builder.binary(BinaryOp::INe, a, b),
+            _ => {
+                let stride = self.module.decoration_word((pointer_type, None), Decoration::ArrayStride).unwrap_or(4);
+                let [left, right] = [a, b].map(|pointer| self.builder.split(pointer)[0]);
+                let bytes = self.builder.binary(BinaryOp::ISub, left, right);
+                let stride = self.builder.int(stride.max(1));
+                self.builder.binary(BinaryOp::SDiv, bytes, stride)
+            }
+        };
+        let number = Number::of(self.module, ty)?;
+        let value = if number == Number::Int(64) { self.builder.extend(value, true) } else { value };
+        self.define_words(id, ty, vec![value])
     }
 
     /// `OpArrayLength`: elements of the runtime array that is a block's last member.
@@ -385,9 +655,22 @@ impl Translator<'_> {
         value: Value,
         comparator: Option<Value>,
     ) -> Result<Value> {
-        let (space, offset) = self.place(pointer, pointer.constant)?;
-        self.facts.side_effects |= op != AtomicOp::Load && matches!(space, Space::Buffer { .. });
-        Ok(self.builder.atomic(space, offset, op, value, comparator))
+        let number = Number::of(self.module, pointer.ty)?;
+        if number.bytes() < 4 {
+            return Err(Error::Unsupported("an atomic of fewer than 32 bits".into()));
+        }
+        let ty = if number.bytes() == 8 { Type::I64 } else { Type::I32 };
+        let result = self.at_place(pointer, pointer.constant, ty, |this, space, offset| {
+            this.facts.side_effects |= op != AtomicOp::Load && space != Space::Shared;
+            let b = &mut this.builder;
+            if ty == Type::I64 {
+                return Ok(Some(b.atomic64(space, offset, op, value, comparator)));
+            }
+            let [value, comparator] = [Some(value), comparator].map(|word| word.map(|word| b.cast(word, Type::I32)));
+            Ok(value.map(|value| b.atomic(space, offset, op, value, comparator)))
+        })?;
+        let result = result.ok_or(Error::Malformed("an atomic on nothing"))?;
+        Ok(self.builder.cast(result, number.ir()))
     }
 
     /// Loads an input interpolated at another place than the declared one.

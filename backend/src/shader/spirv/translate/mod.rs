@@ -2,13 +2,16 @@
 
 mod composite;
 mod contract;
+mod dot;
 mod flow;
 mod glsl;
 mod image;
 mod instruction;
 mod memory;
-pub(super) mod scalar;
+pub(super) mod number;
+mod scalar;
 mod scopes;
+mod subgroup;
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -17,9 +20,10 @@ use ash::vk;
 use spirv::{Decoration, ExecutionMode, ExecutionModel, StorageClass};
 
 use self::memory::{Base, Pointer};
+use self::number::Number;
 use self::scopes::Scopes;
 use super::constants::Constants;
-use super::interface::{self, Word, scalar_type};
+use super::interface::{self, Word};
 use super::module::{EntryPoint, Function, MAX_NESTING, Module, Ty};
 use super::usage::Usage;
 use super::{Error, Result, Specialization};
@@ -71,12 +75,22 @@ struct Translator<'a> {
     /// Where each output word is kept until the end.
     output_words: Vec<(Local, u32)>,
     resources: Vec<Resource>,
+    local_size: [u32; 3],
     shared_bytes: u32,
+    /// Whether shared memory has blocks with an explicit layout.
+    shared_is_explicit: bool,
+    /// The resources that a chosen pointer may point into.
+    storage_buffers: Vec<u32>,
     facts: FragmentFacts,
     usage: Usage,
     /// Locals of variables, phis and results. A function never runs inside itself, so all its calls share them.
     locals: HashMap<u32, (Local, u32)>,
     tables: HashMap<u32, Table>,
+    /// The tables of the high words of tables with 64-bit constants.
+    high_tables: HashMap<Table, Table>,
+    /// The slots of the high words of 64-bit inputs and outputs, by those of the low ones.
+    high_inputs: HashMap<u32, u32>,
+    high_outputs: HashMap<(Local, u32), u32>,
     /// Words of each input variable, by its first slot, and copies for dynamic indexing.
     input_sizes: HashMap<u32, u32>,
     input_copies: HashMap<u32, Local>,
@@ -106,6 +120,7 @@ pub(super) fn program(
     let found = module.entry_points.iter().find(|point| point.name == entry && point.model == model);
     let point = found.ok_or(Error::Malformed("there is no such entry point"))?;
     let mut translator = Translator::new(module, model, specialization, point)?;
+    translator.local_size = local_size(module, &translator.constants, point)?;
     translator.declare_variables(point)?;
     translator.entry(point)?;
     translator.finish(point, stage, observe)
@@ -131,11 +146,17 @@ impl<'a> Translator<'a> {
             outputs: Vec::new(),
             output_words: Vec::new(),
             resources: Vec::new(),
+            local_size: [1; 3],
             shared_bytes: 0,
+            shared_is_explicit: false,
+            storage_buffers: Vec::new(),
             facts: FragmentFacts::default(),
             usage: Usage::new(module, point.function),
             locals: HashMap::new(),
             tables: HashMap::new(),
+            high_tables: HashMap::new(),
+            high_inputs: HashMap::new(),
+            high_outputs: HashMap::new(),
             input_sizes: HashMap::new(),
             input_copies: HashMap::new(),
             copied_at: None,
@@ -153,12 +174,10 @@ impl<'a> Translator<'a> {
 
     /// The scalar types of a flattened value.
     fn scalars(&self, ty: u32) -> Result<Vec<Type>> {
-        let mut out = Vec::new();
-        self.append_scalars(ty, &mut out)?;
-        Ok(out)
+        Ok(self.numbers(ty)?.into_iter().map(Number::ir).collect())
     }
 
-    fn append_scalars(&self, ty: u32, out: &mut Vec<Type>) -> Result<()> {
+    fn append_numbers(&self, ty: u32, out: &mut Vec<Number>) -> Result<()> {
         // Sized first, so that neither a hostile length nor empty structures without end are walked.
         if self.words_of(ty)? == 0 {
             return Ok(());
@@ -166,13 +185,13 @@ impl<'a> Translator<'a> {
         let (part, count) = match self.module.ty(ty)? {
             Ty::Vector(part, count) | Ty::Matrix(part, count) => (*part, *count),
             Ty::Array(part, length) => (*part, self.constants.length(*length)?),
-            Ty::Struct(parts) => return parts.iter().try_for_each(|&part| self.append_scalars(part, out)),
+            Ty::Struct(parts) => return parts.iter().try_for_each(|&part| self.append_numbers(part, out)),
             _ => {
-                out.push(scalar_type(self.module, ty)?);
+                out.push(Number::of(self.module, ty)?);
                 return Ok(());
             }
         };
-        (0..count).try_for_each(|_| self.append_scalars(part, out))
+        (0..count).try_for_each(|_| self.append_numbers(part, out))
     }
 
     fn declare_variables(&mut self, point: &EntryPoint) -> Result<()> {
@@ -191,10 +210,18 @@ impl<'a> Translator<'a> {
                     self.initialize(Base::Local(local), ty, initializer)?;
                     Base::Local(local)
                 }
-                StorageClass::Workgroup => self.declare_shared(ty)?,
+                StorageClass::Workgroup => {
+                    let target = self.declare_shared(ty)?;
+                    self.globals.insert(id, (pointer, Operand::Pointer(Rc::new(target))));
+                    continue;
+                }
                 StorageClass::PushConstant => Base::Push,
                 StorageClass::Uniform | StorageClass::UniformConstant | StorageClass::StorageBuffer => {
-                    self.declare_resource(id)
+                    let base = self.declare_resource(id);
+                    if let (StorageClass::StorageBuffer, Base::Resource(resource)) = (class, base) {
+                        self.storage_buffers.push(resource);
+                    }
+                    base
                 }
                 other => return Err(Error::Unsupported(format!("storage class {other:?}"))),
             };
@@ -213,6 +240,12 @@ impl<'a> Translator<'a> {
         let first = self.inputs.len() as u32;
         self.input_sizes.insert(first, words.len() as u32);
         self.inputs.extend(words);
+        for slot in first as usize..self.inputs.len() {
+            if self.inputs[slot].ty.is_wide() {
+                self.high_inputs.insert(slot as u32, self.inputs.len() as u32);
+                self.inputs.push(interface::high_word(&self.inputs[slot]));
+            }
+        }
         Ok(Base::Input(first))
     }
 
@@ -226,6 +259,11 @@ impl<'a> Translator<'a> {
         for (index, word) in words.into_iter().enumerate().filter(|(index, _)| written[*index]) {
             self.output_words.push((local, index as u32));
             self.outputs.push(word);
+            if word.ty.is_wide() {
+                self.high_outputs.insert((local, index as u32), self.outputs.len() as u32);
+                self.output_words.push((local, index as u32));
+                self.outputs.push(interface::high_word(&word));
+            }
         }
         self.initialize(Base::Local(local), ty, initializer)?;
         Ok(Base::Local(local))
@@ -245,13 +283,63 @@ impl<'a> Translator<'a> {
         Ok(out)
     }
 
-    fn declare_shared(&mut self, ty: u32) -> Result<Base> {
-        let offset = self.shared_bytes;
-        self.shared_bytes += self.words_of(ty)? * 4;
+    /// Shared variables follow each other; blocks with an explicit layout all start at 0.
+    fn declare_shared(&mut self, ty: u32) -> Result<Pointer> {
+        let target = if self.module.has((ty, None), Decoration::Block) {
+            self.shared_is_explicit = true;
+            let size = self.explicit_size(ty, 0)?;
+            self.shared_bytes = self.shared_bytes.max(size);
+            Pointer::shared(0, ty, memory::EXPLICIT)
+        } else {
+            let unit = self.shared_unit(ty)?;
+            let offset = self.shared_bytes.next_multiple_of(unit);
+            self.shared_bytes = offset + self.words_of(ty)? * unit;
+            Pointer::shared(offset, ty, unit)
+        };
         if self.shared_bytes > MAX_SHARED {
             return Err(Error::Unsupported("this much shared memory".into()));
         }
-        Ok(Base::Shared(offset))
+        Ok(target)
+    }
+
+    /// Bytes of a scalar of a shared variable.
+    fn shared_unit(&self, ty: u32) -> Result<u32> {
+        let wide = self.numbers(ty)?.iter().any(|number| number.bytes() == 8);
+        Ok(if wide { 8 } else { 4 })
+    }
+
+    /// Bytes of a value with an explicit layout, saturating.
+    fn explicit_size(&self, ty: u32, nesting: u32) -> Result<u32> {
+        if nesting > MAX_NESTING {
+            return Err(Error::Unsupported("types nested this deeply".into()));
+        }
+        // Sized first, so that empty structures without end are not walked.
+        if self.words_of(ty)? == 0 {
+            return Ok(0);
+        }
+        let word = |target, decoration| self.module.decoration_word(target, decoration);
+        let inner = |ty| self.explicit_size(ty, nesting + 1);
+        match self.module.ty(ty)? {
+            Ty::Struct(members) => {
+                let mut size = 0;
+                for (index, &member) in members.iter().enumerate() {
+                    let target = (ty, Some(index as u32));
+                    let bytes = match (word(target, Decoration::MatrixStride), self.module.ty(member)?) {
+                        // Row-major matrices take at most as many rows as a matrix can have.
+                        (Some(stride), Ty::Matrix(..)) => stride.saturating_mul(4),
+                        _ => inner(member)?,
+                    };
+                    size = size.max(word(target, Decoration::Offset).unwrap_or(0).saturating_add(bytes));
+                }
+                Ok(size)
+            }
+            Ty::Array(element, length) => {
+                let stride = word((ty, None), Decoration::ArrayStride).unwrap_or(inner(*element)?);
+                Ok(stride.saturating_mul(self.constants.length(*length)?))
+            }
+            Ty::Vector(part, count) | Ty::Matrix(part, count) => Ok(inner(*part)?.saturating_mul(*count)),
+            _ => Ok(Number::of(self.module, ty)?.bytes()),
+        }
     }
 
     fn declare_resource(&mut self, id: u32) -> Base {
@@ -271,8 +359,16 @@ impl<'a> Translator<'a> {
         self.call(point.function, &[], None)?;
         for slot in 0..self.outputs.len() {
             let (local, word) = self.output_words[slot];
+            // The slot of a high word follows that of the low one, which gives both.
+            if self.high_outputs.get(&(local, word)) == Some(&(slot as u32)) {
+                continue;
+            }
             let value = self.builder.local_load(local, word, None, self.outputs[slot].ty);
-            self.builder.push(Inst::Output { slot: slot as u32, value });
+            let [low, high] = self.builder.split(value);
+            self.builder.push(Inst::Output { slot: slot as u32, value: low });
+            if self.builder.is_wide(value) {
+                self.builder.push(Inst::Output { slot: slot as u32 + 1, value: high });
+            }
         }
         Ok(())
     }
@@ -359,7 +455,11 @@ impl<'a> Translator<'a> {
         let (ty, words) = self.constants.get(id).ok_or(Error::Malformed("an id is used before its definition"))?;
         let words = words.to_vec();
         let scalars = self.scalars(ty)?;
-        let values: Vec<Value> = words.iter().zip(scalars).map(|(&word, ty)| self.builder.constant(word, ty)).collect();
+        let constant = |(&bits, ty): (&u64, Type)| match ty {
+            Type::I64 | Type::F64 => self.builder.wide_constant(bits, ty),
+            _ => self.builder.constant(bits as u32, ty),
+        };
+        let values: Vec<Value> = words.iter().zip(scalars).map(constant).collect();
         let found = (ty, Operand::Words(values.into()));
         self.constant_operands.insert(id, found.clone());
         Ok(found)
@@ -368,7 +468,8 @@ impl<'a> Translator<'a> {
     fn words(&mut self, id: u32) -> Result<Rc<[Value]>> {
         match self.operand(id)?.1 {
             Operand::Words(words) => Ok(words),
-            _ => Err(Error::Malformed("a pointer or image is used as a value")),
+            Operand::Pointer(pointer) => Ok(Rc::from([self.pointer_value(&pointer)?])),
+            Operand::Pair(..) => Err(Error::Malformed("a pointer or image is used as a value")),
         }
     }
 
@@ -382,8 +483,9 @@ impl<'a> Translator<'a> {
     }
 
     fn pointer(&mut self, id: u32) -> Result<Rc<Pointer>> {
-        match self.operand(id)?.1 {
-            Operand::Pointer(pointer) => Ok(pointer),
+        match self.operand(id)? {
+            (_, Operand::Pointer(pointer)) => Ok(pointer),
+            (ty, Operand::Words(words)) if words.len() == 1 => self.pointer_of_value(ty, words[0]).map(Rc::new),
             _ => Err(Error::Malformed("not a pointer")),
         }
     }
@@ -398,12 +500,12 @@ impl<'a> Translator<'a> {
         facts.early_tests = self.module.mode(point.function, ExecutionMode::EarlyFragmentTests).is_some();
         let input = |word: &super::interface::Word| InputSlot {
             slot: word.slot,
-            ty: word.ty,
+            ty: low_type(word.ty),
             interpolation: word.interpolation,
             place: word.place,
         };
         let inputs: Vec<InputSlot> = self.inputs.iter().map(input).collect();
-        let local_size = local_size(self.module, &self.constants, point)?;
+        let local_size = self.local_size;
         let mut code = Executable::new(function, |slot| inputs[slot as usize].slot.is_uniform(local_size));
         if let Err(problem) = code.generate(x64::Target::chosen()) {
             log::warn!("a program is interpreted: {problem}");
@@ -411,7 +513,7 @@ impl<'a> Translator<'a> {
         Ok(Program {
             stage,
             inputs,
-            outputs: self.outputs.iter().map(|word| OutputSlot { slot: word.slot, ty: word.ty }).collect(),
+            outputs: self.outputs.iter().map(|word| OutputSlot { slot: word.slot, ty: low_type(word.ty) }).collect(),
             resources: self.resources,
             shared_bytes: self.shared_bytes,
             local_size,
@@ -419,6 +521,11 @@ impl<'a> Translator<'a> {
             code,
         })
     }
+}
+
+/// The type of a word of the interface: 64-bit scalars are two integers.
+fn low_type(ty: Type) -> Type {
+    if ty.is_wide() { Type::I32 } else { ty }
 }
 
 /// Workgroup size: the built-in constant when there is one, else the execution mode.
@@ -438,7 +545,7 @@ fn declared_size(module: &Module, constants: &Constants, point: &EntryPoint) -> 
         if module.decoration_word((id, None), Decoration::BuiltIn) == Some(workgroup_size)
             && let Some((_, &[x, y, z])) = constants.get(id)
         {
-            return [x, y, z];
+            return [x, y, z].map(|size| size as u32);
         }
     }
     match module.mode(point.function, ExecutionMode::LocalSize) {

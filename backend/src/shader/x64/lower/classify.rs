@@ -109,7 +109,7 @@ impl Forms {
             Inst::Load { result, .. } | Inst::Input { result, .. } | Inst::TableLoad { result, .. } => {
                 !is_float(result)
             }
-            Inst::BufferLength { .. } => true,
+            Inst::BufferLength { .. } | Inst::Ballot { .. } => true,
             _ => false,
         }
     }

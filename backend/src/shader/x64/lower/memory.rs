@@ -175,7 +175,7 @@ impl Lower<'_> {
     // ---- lanes in memory ----------------------------------------------------------------------------------------------
 
     /// A wave's words, one after the other.
-    fn load_lanes(&mut self, memory: Mem, count: usize) -> Parts {
+    pub(super) fn load_lanes(&mut self, memory: Mem, count: usize) -> Parts {
         let code = self.target.load();
         self.parts(count, |lower, part| {
             let displacement = memory.displacement + (part * lower.target.vector_bytes()) as i32;
@@ -310,10 +310,12 @@ impl Lower<'_> {
     /// The active lanes whose effects count.
     fn effective(&mut self) -> Parts {
         let active = self.active_mask();
-        self.cached(Key::Effective(active.at(0)), |lower| {
+        let make = |lower: &mut Self| {
             let real = lower.start_mask(Frame::REAL, Frame::REAL_LANES);
             lower.mask_and(active, real)
-        })
+        };
+        // Lanes that become helpers on the way change it.
+        if self.demotes { make(self) } else { self.cached(Key::Effective(active.at(0)), make) }
     }
 
     // ---- buffers ------------------------------------------------------------------------------------------------------
@@ -339,6 +341,7 @@ impl Lower<'_> {
         match space {
             Space::Buffer { element, .. } => self.is_element_uniform(element),
             Space::Push | Space::Shared => true,
+            Space::Address { .. } => false,
         }
     }
 
@@ -387,7 +390,8 @@ impl Lower<'_> {
                 return Range { base: base.at(0), limit: Mem::at(entry, LIMIT) };
             }
             Space::Push => Frame::PUSH,
-            Space::Shared => Frame::SHARED,
+            // Addresses are left to the runtime (`is_direct`).
+            Space::Shared | Space::Address { .. } => Frame::SHARED,
         };
         Range { base: self.pointer(field), limit: Mem::frame(field + LIMIT) }
     }

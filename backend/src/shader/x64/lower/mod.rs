@@ -4,6 +4,7 @@
 //! is uniform and an integer in a general register, booleans in masks, the rest in vectors. `classify` decides; `convert`
 //! moves between the forms on demand. Words of locals become SSA variables, merged at the labels of `flow`.
 
+mod across;
 mod arithmetic;
 mod classify;
 mod convert;
@@ -93,6 +94,8 @@ struct Lower<'a> {
     regions: Regions,
     words: Words,
     forms: Forms,
+    /// Whether lanes become helpers on the way.
+    demotes: bool,
     /// Position of the instruction that is being lowered.
     at: usize,
     out: machine::Function,
@@ -127,6 +130,7 @@ pub fn lower(ir: &Function, facts: &Uniformity, target: Target) -> Result<Lowere
         regions,
         words,
         forms,
+        demotes: ir.insts.contains(&Inst::Demote),
         at: 0,
         out: machine::Function::default(),
         block: None,
@@ -177,6 +181,10 @@ impl Lower<'_> {
             Inst::Input { result, slot } => self.input(*result, *slot),
             Inst::Output { slot, value } => self.output(*slot, *value),
             Inst::IsHelper { result } => self.is_helper(*result),
+            Inst::Lane { .. } | Inst::IsActive { .. } | Inst::Ballot { .. } | Inst::Shuffle { .. } => {
+                self.cross_lane(inst)
+            }
+            Inst::Demote => self.demote(),
             Inst::Barrier => self.push(Kind::Barrier),
             _ => self.access(inst)?,
         }

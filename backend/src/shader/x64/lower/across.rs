@@ -1,0 +1,75 @@
+//! What looks at other lanes, and lanes that become helpers.
+
+use iced_x86::Code;
+
+use super::super::machine::{Mem, Operand, VECTOR};
+use super::super::table::Shift;
+use super::{Held, Lower, Parts};
+use crate::shader::ir::{Inst, Value};
+use crate::shader::runtime::frame::Frame;
+use crate::shader::x64::Target;
+
+impl Lower<'_> {
+    pub(super) fn cross_lane(&mut self, inst: &Inst) {
+        match inst {
+            Inst::Lane { result } => {
+                let lanes: Vec<u8> = (0..16u32).flat_map(u32::to_le_bytes).collect();
+                let at = self.pooled(lanes);
+                let parts = self.load_lanes(Mem::pool(at, false), self.target.parts());
+                self.hold(*result, Held::Vector(parts));
+            }
+            Inst::IsActive { result } => {
+                let active = self.active_mask();
+                self.hold(*result, Held::Mask(active));
+            }
+            Inst::Ballot { result, a } => {
+                let mask = self.mask(*a);
+                let bits = self.mask_bits(mask);
+                self.hold(*result, Held::Scalar(bits));
+            }
+            Inst::Shuffle { result, a, index } => self.shuffle(*result, *a, *index),
+            _ => {}
+        }
+    }
+
+    fn shuffle(&mut self, result: Value, a: Value, index: Value) {
+        let (words, index) = (self.vector(a), self.vector(index));
+        let parts = match self.target {
+            Target::Avx512 => {
+                let sources = [Operand::Use(index.at(0)), Operand::Use(words.at(0))];
+                Parts::one(self.define(VECTOR, Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32, &sources))
+            }
+            Target::Avx2 if words.count == 1 => words,
+            Target::Avx2 => {
+                // An instruction picks from one half by three bits; the fourth, as the sign, picks the half.
+                let half = self.shift(Shift::Left, index, 28);
+                self.parts(index.count, |lower, part| {
+                    let [low, high] = [0, 1].map(|from| {
+                        let sources = [Operand::Use(index.at(part)), Operand::Use(words.at(from))];
+                        lower.define(VECTOR, Code::VEX_Vpermd_ymm_ymm_ymmm256, &sources)
+                    });
+                    let sources = [low, high, half.at(part)].map(Operand::Use);
+                    lower.define(VECTOR, Code::VEX_Vblendvps_ymm_ymm_ymmm256_ymm, &sources)
+                })
+            }
+        };
+        self.hold(result, Held::Vector(parts));
+    }
+
+    /// The active lanes run on without effect, and count as killed.
+    pub(super) fn demote(&mut self) {
+        let active = self.active_mask();
+        let bits = self.mask_bits(active);
+        self.plain(Code::Or_rm16_r16, &[Operand::Mem(Mem::frame(Frame::KILLED)), Operand::Use(bits)]);
+        let others = self.change(Code::Not_rm32, bits, &[]);
+        self.plain(Code::And_rm16_r16, &[Operand::Mem(Mem::frame(Frame::REAL)), Operand::Use(others)]);
+        if self.target == Target::Avx2 {
+            let real = self.start_mask(Frame::REAL, Frame::REAL_LANES);
+            let real = self.mask_and_not(active, real);
+            for part in 0..2 {
+                let memory = Operand::Mem(Mem::frame(Frame::REAL_LANES + part * 32));
+                self.plain(Code::VEX_Vmovups_ymmm256_ymm, &[memory, Operand::Use(real.at(part))]);
+            }
+        }
+    }
+}
