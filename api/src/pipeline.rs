@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(ShaderModule::new(&messages, &[1, 2, 3]).unwrap_err(), Error::InvalidShader);
     }
 
-    fn stage(entry: &str, constant: u32) -> StageDesc {
+    fn stage(entry: &str, constant: u64) -> StageDesc {
         let bytes = include_bytes!("../../cts/shaders/unary.comp.spv");
         let words: Vec<u32> =
             bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
