@@ -1,4 +1,5 @@
-//! `cargo xtask shaders [--check]`: compiles every GLSL shader of the repository to the SPIR-V committed beside it.
+//! `cargo xtask shaders [--check]`: compiles every GLSL shader of the repository to the SPIR-V committed beside it, and
+//! assembles what GLSL cannot say (`FILE.STAGE.spvasm`).
 //!
 //! With `--check` nothing is written: a missing or differing `.spv`, or one without its source, is a failure. The shaders
 //! that test the SPIR-V front end are kept in two more forms, as optimisers leave them: `FILE.opt.spv` (`spirv-opt -O`) and
@@ -9,6 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const STAGES: [&str; 6] = ["vert", "frag", "comp", "geom", "tesc", "tese"];
+
+/// The extension of assembly.
+const ASSEMBLY: &str = "spvasm";
 
 /// Where shaders are kept in the optimisers' forms, too.
 const OPTIMISED: &str = "backend/tests/shaders";
@@ -47,7 +51,7 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
         let skipped = name.starts_with('.') || name == "target";
         if path.is_dir() && !path.is_symlink() && !skipped {
             collect(&path, files)?;
-        } else if STAGES.contains(&extension(&path)) || is_shader_binary(&path) {
+        } else if is_source(&path) || is_shader_binary(&path) {
             files.push(path);
         }
     }
@@ -56,19 +60,34 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
 
 /// `FILE.STAGE.spv` and its other forms: other `.spv` files (fuzzing corpora, hand-assembled tests) are none of ours.
 fn is_shader_binary(path: &Path) -> bool {
-    extension(path) == "spv" && STAGES.contains(&extension(&source_of(path)))
+    extension(path) == "spv" && STAGES.contains(&extension(&shader_of(path)))
 }
 
-/// The GLSL that a binary is made of.
-fn source_of(binary: &Path) -> PathBuf {
-    let inner = binary.with_extension("");
+/// Whether a file is GLSL, or assembly of a stage.
+fn is_source(path: &Path) -> bool {
+    STAGES.contains(&extension(path)) || (extension(path) == ASSEMBLY && STAGES.contains(&extension(&shader_of(path))))
+}
+
+/// The shader's name with its stage, of a source or a binary.
+fn shader_of(path: &Path) -> PathBuf {
+    let inner = if STAGES.contains(&extension(path)) { path.to_owned() } else { path.with_extension("") };
     if ["opt", "small"].contains(&extension(&inner)) { inner.with_extension("") } else { inner }
+}
+
+/// What a binary is made of: GLSL, or assembly.
+fn source_of(binary: &Path) -> PathBuf {
+    let glsl = shader_of(binary);
+    let assembly = with_suffix(&glsl, ASSEMBLY);
+    if assembly.exists() { assembly } else { glsl }
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    PathBuf::from(format!("{}.{suffix}", path.display()))
 }
 
 /// Makes or checks an optimiser's form of a shader.
 fn optimise(source: &Path, (form, option): (&str, &str), check: bool) -> Result<(), String> {
-    let plain = source.with_extension(format!("{}.spv", extension(source)));
-    let committed = source.with_extension(format!("{}.{form}", extension(source)));
+    let (plain, committed) = (with_suffix(&shader_of(source), "spv"), with_suffix(&shader_of(source), form));
     produce(&committed, check, |target| spirv_opt(&plain, option, target))
 }
 
@@ -88,8 +107,9 @@ fn spirv_opt(plain: &Path, option: &str, target: &Path) -> Result<(), String> {
 }
 
 fn compile(source: &Path, check: bool) -> Result<(), String> {
-    let committed = source.with_extension(format!("{}.spv", extension(source)));
-    produce(&committed, check, |target| glslang(source, target))
+    let committed = with_suffix(&shader_of(source), "spv");
+    let make = if extension(source) == ASSEMBLY { assemble } else { glslang };
+    produce(&committed, check, |target| make(source, target))
 }
 
 /// Makes a file, or makes it elsewhere and compares.
@@ -111,13 +131,28 @@ fn produce(committed: &Path, check: bool, make: impl Fn(&Path) -> Result<(), Str
 /// The environment that a shader is compiled for: what a line `// Environment: ` says, or Vulkan 1.0.
 fn environment(source: &Path) -> String {
     let text = std::fs::read_to_string(source).unwrap_or_default();
-    let named = text.lines().find_map(|line| line.strip_prefix("// Environment: "));
+    let named =
+        text.lines().find_map(|line| line.strip_prefix("// Environment: ").or(line.strip_prefix("; Environment: ")));
     named.map_or("vulkan1.0", str::trim).to_owned()
 }
 
 fn scratch(committed: &Path) -> PathBuf {
     let name = committed.file_name().and_then(|n| n.to_str()).unwrap_or("shader");
     std::env::temp_dir().join(format!("vitric-shaders-{}-{name}", std::process::id()))
+}
+
+fn assemble(source: &Path, target: &Path) -> Result<(), String> {
+    let output = Command::new("spirv-as")
+        .args(["--target-env", &environment(source)])
+        .arg(source)
+        .arg("-o")
+        .arg(target)
+        .output()
+        .map_err(|e| format!("spirv-as could not be run (Debian package spirv-tools): {e}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(format!("{}:\n{}", source.display(), String::from_utf8_lossy(&output.stderr)))
 }
 
 fn glslang(source: &Path, target: &Path) -> Result<(), String> {

@@ -12,7 +12,10 @@ use proptest::prelude::*;
 use super::{Target, generate_with};
 use crate::memory::{Allocation, Heap};
 use crate::shader::interp::{Executable, Wave};
-use crate::shader::ir::{BinaryOp, Builder, Function, Inst, TernaryOp, Type, UnaryOp, parse, verify, verify_strictly};
+use crate::shader::ir::{
+    AtomicOp, BinaryOp, Builder, Function, Inst, Space, TernaryOp, Type, UnaryOp, WideOp, parse, verify,
+    verify_strictly,
+};
 use crate::shader::runtime::kernels::{Lanes, Mask, WAVE};
 use crate::shader::runtime::{Bindings, Bound, Deadline, Environment, SharedMemory, Stop};
 use crate::shader::{FragmentFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Slot};
@@ -211,6 +214,11 @@ proptest! {
     }
 
     #[test]
+    fn lanes_see_each_other_and_become_helpers(a in lanes(), b in lanes(), c in lanes(), mask: Mask, helpers: Mask) {
+        check(&across_lanes(), &Run { inputs: vec![a, b, c], lanes: mask, helpers });
+    }
+
+    #[test]
     fn operations_on_constants_and_uniform_values_too(a in lanes(), word in word(), uniform in word()) {
         for &op in BinaryOp::ALL {
             let ty = operand_type(&format!("{op:?}"), 0);
@@ -253,6 +261,72 @@ fn uniform_value(b: &mut Builder, ty: Type) -> crate::shader::ir::Value {
     } else {
         loaded
     }
+}
+
+/// Looks at other lanes inside and outside of divergent control flow, makes helpers of lanes, and does every wide operation.
+fn across_lanes() -> Function {
+    let mut b = Builder::new();
+    let [x, y, z] = [0, 1, 2].map(|slot| b.input(slot, Type::I32));
+    let (lane, local, three) = (b.lane(), b.local(2), b.int(3));
+    let shuffled = b.shuffle(x, y);
+    let mirrored = b.binary(BinaryOp::Xor, lane, three);
+    let float = b.cast(z, Type::F32);
+    let neighbour = b.shuffle(float, mirrored);
+    let odd = b.binary(BinaryOp::And, z, three);
+    let condition = b.cast(odd, Type::Bool);
+    b.push(Inst::If { condition });
+    let active = b.is_active();
+    let (less, seven) = (b.binary(BinaryOp::ULt, x, y), b.int(7));
+    let counted = b.binary(BinaryOp::LogicalAnd, active, less);
+    let bits = b.ballot(counted);
+    b.local_store(local, 0, None, bits);
+    let own = b.select(active, x, seven);
+    let from = b.shuffle(own, y);
+    b.local_store(local, 1, None, from);
+    b.push(Inst::Demote);
+    b.push(Inst::EndIf);
+    let helper = b.value(Type::Bool);
+    b.push(Inst::IsHelper { result: helper });
+    let helpers = b.ballot(helper);
+    let offset = b.int(12);
+    let bytes = b.binary(BinaryOp::And, lane, three);
+    let place = b.binary(BinaryOp::IAdd, offset, bytes);
+    let buffer = Space::Buffer { resource: 0, element: None };
+    b.push(Inst::StorePart { space: buffer, offset: place, value: x, bytes: 1 });
+    b.push(Inst::StorePart { space: Space::Shared, offset, value: y, bytes: 2 });
+    let stored = [0, 1].map(|word| b.local_load(local, word, None, Type::I32));
+    let float = b.cast(neighbour, Type::I32);
+    for (slot, value) in [shuffled, float, helpers, stored[0], stored[1]].into_iter().enumerate() {
+        b.push(Inst::Output { slot: slot as u32, value });
+    }
+    let digest = wide_digest(&mut b, [x, y, z]);
+    b.push(Inst::Output { slot: 5, value: digest });
+    b.finish()
+}
+
+/// All words that wide operations and atomics give, together.
+fn wide_digest(b: &mut Builder, [x, y, z]: [crate::shader::ir::Value; 3]) -> crate::shader::ir::Value {
+    let operands = [b.join(x, y, Type::F64), b.join(z, x, Type::F64), b.join(y, z, Type::F64)];
+    let mut digest = b.int(0);
+    for &op in WideOp::ALL {
+        let (words, results) = op.shape();
+        let ty = if op.is_comparison() { Type::Bool } else { [Type::I32, Type::I64][results as usize - 1] };
+        let value = match words {
+            1 => b.wide(op, &[x], ty),
+            count => b.wide(op, &operands[..count as usize / 2], ty),
+        };
+        for word in b.split(value) {
+            let word = b.cast(word, Type::I32);
+            let thirty_one = b.int(31);
+            let turned = b.binary(BinaryOp::IMul, digest, thirty_one);
+            digest = b.binary(BinaryOp::Xor, turned, word);
+        }
+    }
+    let offset = b.int(16);
+    let before = b.atomic64(Space::Shared, offset, AtomicOp::Add, operands[0], None);
+    let [low, high] = b.split(before);
+    let both = b.binary(BinaryOp::Xor, low, high);
+    b.binary(BinaryOp::IAdd, digest, both)
 }
 
 #[test]

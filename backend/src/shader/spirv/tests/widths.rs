@@ -310,3 +310,71 @@ fn memory_is_reached_by_address() {
     second.read(15 * 4, &mut word);
     assert_eq!(u32::from_le_bytes(word), 75);
 }
+
+#[test]
+fn pointers_are_chosen_walked_and_kept() {
+    let [a, b] = [1u32, 1000].map(|scale| (0..64).map(|index| index * scale + 3).collect::<Vec<u32>>());
+    // Debian's spirv-opt takes a pointer that was kept for the word it points to.
+    let scene = Scene::new("pointers.comp.spv").only_as_compiled();
+    let out = scene.buffer(1, &a).buffer(2, &b).run_and_read(&[0, 1, 2]);
+    let (mut left, mut right) = (a.clone(), b.clone());
+    check_lanes(&out[0], |lane| {
+        let odd = lane % 2 == 1;
+        let (source, first) = if odd { (&a, lane as usize) } else { (&b, 15 - lane as usize) };
+        let sum = (0..3).map(|turn| source[first + 2 * turn]).sum();
+        let shared = lane * 100 * if odd { 1 } else { 3 };
+        [source[first], source[first + 1], sum, source[first + 1] + 2 * source[first], shared]
+    });
+    for lane in 0..16usize {
+        if lane % 2 == 1 { left[lane + 16] += 5 } else { right[15 - lane + 16] += 5 }
+    }
+    assert_eq!((&out[1][..64], &out[2][..64]), (&left[..], &right[..]), "atomics");
+}
+
+#[test]
+fn integer_dot_products() {
+    let data: Vec<u32> = words(40)[4..36].iter().map(|word| (word ^ word >> 13) as u32).collect();
+    let out = Scene::new("dots.comp.spv").buffer(1, &data).run();
+    check_lanes(&out, |lane| {
+        let (a, b) = (data[lane as usize * 2], data[lane as usize * 2 + 1]);
+        let (ua, ub) = (a.to_le_bytes(), b.to_le_bytes());
+        let dot = |x: &dyn Fn(usize) -> i64, y: &dyn Fn(usize) -> i64| (0..4).map(|at| x(at) * y(at)).sum::<i64>();
+        let [signed_a, signed_b]: [&dyn Fn(usize) -> i64; 2] =
+            [&|at| i64::from(ua[at] as i8), &|at| i64::from(ub[at] as i8)];
+        let [plain_a, plain_b]: [&dyn Fn(usize) -> i64; 2] = [&|at| i64::from(ua[at]), &|at| i64::from(ub[at])];
+        let saturated = (dot(signed_a, signed_b) + 2_147_483_000).clamp(i64::from(i32::MIN), i64::from(i32::MAX));
+        let bytes = (dot(plain_a, plain_b) + i64::from(a as u8)).min(255);
+        let wide = u64::from(a) * u64::from(b) + u64::from(b) * 3;
+        let half = f32_to_half(a as f32);
+        let truncated = if half_to_f32(half) > a as f32 { half - 1 } else { half };
+        [
+            dot(signed_a, signed_b) as u32,
+            dot(plain_a, plain_b) as u32,
+            dot(signed_a, plain_b) as u32,
+            saturated as u32,
+            bytes as u32,
+            (wide >> 32) as u32,
+            half_to_f32(truncated).to_bits(),
+            [5, 6].get(lane as usize).copied().unwrap_or(7),
+        ]
+    });
+}
+
+#[test]
+fn shared_blocks_have_the_layout_they_declare() {
+    let out = Scene::new("blocks.comp.spv").run();
+    let values = |lane: u32| lane.wrapping_mul(0x0102_0304);
+    let bytes: Vec<u8> = (200..216).collect();
+    // rows[1] starts behind 3 rows of 2 floats (row major, stride 8).
+    let mut words: Vec<u32> = (0..16).map(values).collect();
+    for (word, bytes) in words.iter_mut().zip(bytes.chunks(4)) {
+        *word = u32::from_le_bytes(bytes.try_into().unwrap());
+    }
+    let after_bytes = words.clone();
+    words[6 + 2 * 2 + 1] = 7.5f32.to_bits();
+    words[6 + 2] = 2.5f32.to_bits();
+    check_lanes(&out, |lane| {
+        let low = values(lane) & 255 | values(15 - lane) >> 24 << 8;
+        [low, after_bytes[lane as usize & 3], words[8 + (lane as usize & 7)]]
+    });
+}
