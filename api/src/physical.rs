@@ -54,8 +54,11 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
         shader_storage_image_array_dynamic_indexing: vk::TRUE,
         shader_clip_distance: vk::TRUE,
         shader_cull_distance: vk::TRUE,
-        // Not there yet: geometry and tessellation stages, several viewports, anisotropy, cull distances, pipeline
-        // statistics, 16- and 64-bit types, sparse resources, ETC2 and ASTC, variable multisample rate, inherited queries.
+        shader_float64: vk::TRUE,
+        shader_int64: vk::TRUE,
+        shader_int16: vk::TRUE,
+        // Not there yet: geometry and tessellation stages, several viewports, anisotropy, pipeline statistics,
+        // sparse resources, ETC2 and ASTC, variable multisample rate, inherited queries.
         ..Default::default()
     }
 }

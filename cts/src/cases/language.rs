@@ -1,9 +1,12 @@
 //! The shading language: control flow, functions, arrays, integers, matrices, packing; each against the same on the host.
 
+use ash::vk;
+
 use crate::Entry;
-use crate::harness::{Case, Gpu, check};
+use crate::harness::{Case, Gpu, Outcome, check};
 
 const LANGUAGE: &[u8] = include_bytes!("../../shaders/language.comp.spv");
+const NUMBERS: &[u8] = include_bytes!("../../shaders/numbers.comp.spv");
 
 /// `group.case`, and what the shader computes of a word (and its lane).
 type Part = (&'static str, fn(u32, u32) -> u32);
@@ -79,9 +82,74 @@ const PARTS: &[Part] = &[
 
 pub(super) fn cases(all: &mut Vec<Entry>) {
     for (number, &(name, reference)) in PARTS.iter().enumerate() {
-        let run = move |gpu: &Gpu| run(gpu, number as i32, reference);
+        let run = move |gpu: &Gpu| run(gpu, LANGUAGE, number as i32, reference);
         all.push(Entry::new(format!("language.{name}"), "Shaders", run));
     }
+    for (number, &(name, reference)) in NUMBER_PARTS.iter().enumerate() {
+        let run = move |gpu: &Gpu| {
+            let features = [gpu.features.shader_int16, gpu.features.shader_int64, gpu.features.shader_float64];
+            if features != [vk::TRUE; 3] {
+                return Err(Outcome::NotSupported("16- and 64-bit numbers".into()));
+            }
+            run(gpu, NUMBERS, number as i32, reference)
+        };
+        all.push(Entry::new(format!("language.{name}"), "shaderInt16, shaderInt64, shaderFloat64", run));
+    }
+}
+
+fn wide(x: u32, lane: u32) -> u64 {
+    u64::from(x).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(u64::from(lane))
+}
+
+fn folded(value: u64) -> u32 {
+    value as u32 ^ (value >> 32) as u32
+}
+
+fn folded_float(value: f64) -> u32 {
+    folded(value.to_bits())
+}
+
+/// In the order of the cases of the shader of numbers.
+const NUMBER_PARTS: &[Part] = &[
+    ("int64.multiplication", |x, lane| folded(wide(x, lane).wrapping_mul(wide(x, lane)).wrapping_add(5))),
+    ("int64.division", |x, lane| {
+        let wide = wide(x, lane);
+        folded(wide / u64::from((x & 255) + 3)).wrapping_add(folded(wide % 1_000_003))
+    }),
+    ("int64.signed_division_and_shifts", |x, lane| {
+        let (wide, shift) = (wide(x, lane), x & 63);
+        folded((wide as i64 / -7) as u64) ^ folded((wide as i64 >> shift) as u64) ^ folded(wide << shift)
+    }),
+    ("int64.comparison", |x, lane| {
+        let wide = wide(x, lane);
+        let same = i32::from(x as i16) == x as i32;
+        u32::from((wide as i64) < 0) | u32::from(wide > 0xffff_ffff_0000_0000 >> 1) << 1 | u32::from(same) << 2
+    }),
+    ("int16.multiplication", |x, lane| {
+        let (s, u) = (x as i16, (x >> 3) as u16);
+        i32::from(s.wrapping_mul(3).wrapping_sub(lane as i16)) as u32 ^ u32::from(u.wrapping_mul(u)) << 3
+    }),
+    ("int16.division_and_conversion", |x, _| {
+        let (s, u) = (x as i16, (x >> 3) as u16);
+        let parts = [i32::from(s >> 2), i32::from(u / 7), i32::from(s.wrapping_div(-5)), i32::from(u as i16)];
+        parts.into_iter().fold(0i32, i32::wrapping_add) as u32
+    }),
+    ("float64.arithmetic", |x, _| {
+        let d = double(x);
+        folded_float(d * d - 0.75) ^ folded_float(d / 3.0)
+    }),
+    ("float64.functions", |x, _| {
+        let d = double(x);
+        folded_float(d.sqrt()) ^ folded_float(d.floor()) ^ folded_float(d.fract()) ^ u32::from(d < 100.0)
+    }),
+    ("float64.conversions", |x, lane| {
+        let d = double(x);
+        folded_float(f64::from(d as f32)) ^ d as u32 ^ folded_float(wide(x, lane) as i64 as f64)
+    }),
+];
+
+fn double(x: u32) -> f64 {
+    f64::from(x) * 0.125 + 1.0
 }
 
 fn collatz(mut n: u32) -> u32 {
@@ -106,10 +174,10 @@ fn inputs() -> Vec<u32> {
     inputs
 }
 
-fn run(gpu: &Gpu, number: i32, reference: fn(u32, u32) -> u32) -> Case {
+fn run(gpu: &Gpu, shader: &[u8], number: i32, reference: fn(u32, u32) -> u32) -> Case {
     let inputs = inputs();
     let buffers = [gpu.buffer_with(&inputs)?, gpu.buffer(256)?];
-    gpu.compute(LANGUAGE, number, &[], &buffers, [1; 3])?;
+    gpu.compute(shader, number, &[], &buffers, [1; 3])?;
     for ((lane, &input), output) in (0..).zip(&inputs).zip(buffers[1].words()) {
         let expected = reference(input, lane);
         check(output == expected, || format!("of {input:#x}: {output:#x} instead of {expected:#x}"))?;
