@@ -2,6 +2,7 @@
 
 mod closure;
 mod common;
+mod count;
 mod dead;
 pub mod fold;
 mod forward;
@@ -10,6 +11,8 @@ pub mod uniformity;
 
 use super::ir::{Function, verify};
 use uniformity::Uniformity;
+
+pub use count::Count;
 
 /// A pass: its name and what it does to a function.
 type Pass = (&'static str, fn(&mut Function));

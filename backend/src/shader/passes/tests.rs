@@ -1,7 +1,8 @@
 //! What the passes keep and drop.
 
-use super::optimize;
+use super::{Count, PASSES, optimize};
 use crate::shader::ir::{BinaryOp, Builder, Inst, Type, verify};
+use crate::shader::spirv;
 
 fn count(insts: &[Inst], wanted: impl Fn(&Inst) -> bool) -> usize {
     insts.iter().filter(|inst| wanted(inst)).count()
@@ -94,4 +95,69 @@ fn a_dynamic_store_ends_what_is_known_of_its_local() {
     optimize(&mut function, &mut |_, _| {});
     verify(&function).unwrap();
     assert_eq!((count(&function.insts, is_load), count(&function.insts, is_store)), (1, 2));
+}
+
+/// What each pass removes from the shaders of the samples, as the table of `COUNTS.md`.
+fn counts() -> String {
+    let mut totals = vec![[0i64; 3]; PASSES.len() + 1];
+    for (stage, words) in sample_shaders() {
+        let module = spirv::parse(&words).unwrap();
+        let (mut last, mut step) = (Count::default(), 0);
+        let mut observe = |_: &str, function: &crate::shader::ir::Function| {
+            let count = Count::of(function);
+            let pairs =
+                [(last.instructions, count.instructions), (last.locals, count.locals), (last.in_loops, count.in_loops)];
+            for (total, (before, after)) in totals[step].iter_mut().zip(pairs) {
+                *total += after as i64 - before as i64;
+            }
+            (last, step) = (count, step + 1);
+        };
+        spirv::compile_observed(&module, "main", stage, &Vec::new(), &mut observe).unwrap();
+    }
+    let names = std::iter::once("front end").chain(PASSES.iter().map(|(name, _)| *name));
+    let row = |(name, [instructions, locals, in_loops]): (&str, [i64; 3])| {
+        format!("| {name} | {instructions:+} | {locals:+} | {in_loops:+} |\n")
+    };
+    let rows: String = names.zip(totals).map(row).collect();
+    format!(
+        "What the passes do to the shaders of the samples, one after the other. Written by the test `every_pass_counts`\n\
+         with `VITRIC_BLESS=1`, and checked by it.\n\n\
+         | pass | instructions | accesses of locals | instructions in loops |\n|---|---|---|---|\n{rows}"
+    )
+}
+
+fn sample_shaders() -> Vec<(ash::vk::ShaderStageFlags, Vec<u32>)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/shaders");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut shaders = Vec::new();
+    for path in files {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let stages = [
+            (".vert.spv", ash::vk::ShaderStageFlags::VERTEX),
+            (".frag.spv", ash::vk::ShaderStageFlags::FRAGMENT),
+            (".comp.spv", ash::vk::ShaderStageFlags::COMPUTE),
+        ];
+        if let Some((_, stage)) = stages.into_iter().find(|(suffix, _)| name.ends_with(suffix)) {
+            let bytes = std::fs::read(path).unwrap();
+            let words = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap()));
+            shaders.push((stage, words.collect()));
+        }
+    }
+    shaders
+}
+
+#[test]
+fn every_pass_counts() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/shader/passes/COUNTS.md");
+    let table = counts();
+    if std::env::var_os("VITRIC_BLESS").is_some() {
+        std::fs::write(path, table).unwrap();
+        return;
+    }
+    assert_eq!(std::fs::read_to_string(path).unwrap(), table, "see the file's first lines");
+    for (name, _) in PASSES {
+        let row = table.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap();
+        assert!(row.contains('-'), "{name} takes nothing away: {row}");
+    }
 }

@@ -1,6 +1,7 @@
 //! Generated code against the interpreter: every operation on random words, and random programs with control flow,
 //! locals, memory and jumps, on every target that the machine has; and what was encoded, decoded again.
 
+mod files;
 mod random;
 mod routines;
 
