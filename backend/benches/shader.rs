@@ -11,6 +11,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use vitric_backend::memory::{Allocation, Heap, Surface, SurfaceDesc, SurfaceView, SurfaceViewDesc, Swizzle};
 use vitric_backend::shader::interp::{Executable, Wave};
 use vitric_backend::shader::ir::{BinaryOp, Builder, Function, Inst, TernaryOp, Type};
+use vitric_backend::shader::passes::Across;
 use vitric_backend::shader::runtime::{Bindings, Bound, Deadline, Descriptor, Environment};
 use vitric_backend::shader::x64::Target;
 use vitric_backend::shader::{Program, passes, spirv};
@@ -147,7 +148,7 @@ fn compile_time(criterion: &mut Criterion) {
         });
         let mut optimized = function.clone();
         passes::optimize(&mut optimized, &mut |_, _| {});
-        let mut executable = Executable::new(optimized, |_| false);
+        let mut executable = Executable::new(optimized, |_| Across::Varies);
         for (name, target) in executors().into_iter().filter(|(_, target)| target.is_some()) {
             group.bench_function(BenchmarkId::new(name, size), |bencher| bencher.iter(|| executable.generate(target)));
         }

@@ -4,6 +4,7 @@ use ash::vk;
 
 use super::interp::Executable;
 use super::ir::Type;
+use super::passes::Across;
 use super::runtime::kernels::WAVE;
 
 /// Built-in variables of the stages that Vitric has. Vectors and arrays are numbered by component.
@@ -65,8 +66,8 @@ pub enum Slot {
 }
 
 impl Slot {
-    /// Whether an input holds the same word in all lanes of every wave, given the workgroup size.
-    pub fn is_uniform(self, local_size: [u32; 3]) -> bool {
+    /// How an input differs from lane to lane of every wave, given the workgroup size.
+    pub fn across(self, local_size: [u32; 3]) -> Across {
         let [x, y, _] = local_size;
         let rows = |axis: u32| match axis {
             0 => false,
@@ -74,9 +75,12 @@ impl Slot {
             _ => x.saturating_mul(y).is_multiple_of(WAVE as u32),
         };
         match self {
-            Self::Builtin(Builtin::NumWorkgroups | Builtin::WorkgroupId | Builtin::SubgroupId, _) => true,
-            Self::Builtin(Builtin::LocalInvocationId | Builtin::GlobalInvocationId, axis) => rows(axis),
-            _ => false,
+            Self::Builtin(Builtin::NumWorkgroups | Builtin::WorkgroupId | Builtin::SubgroupId, _) => Across::Same,
+            Self::Builtin(Builtin::LocalInvocationIndex, _) => Across::Counts,
+            // A wave lies in one row.
+            Self::Builtin(Builtin::LocalInvocationId | Builtin::GlobalInvocationId, 0) if rows(1) => Across::Counts,
+            Self::Builtin(Builtin::LocalInvocationId | Builtin::GlobalInvocationId, axis) if rows(axis) => Across::Same,
+            _ => Across::Varies,
         }
     }
 }

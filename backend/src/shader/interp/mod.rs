@@ -9,8 +9,8 @@ mod jumps;
 mod wave;
 
 use super::ir::{Function, Inst};
-use super::passes;
 use super::passes::uniformity::Uniformity;
+use super::passes::{self, Across};
 use super::runtime::native::Native;
 use super::x64;
 
@@ -33,9 +33,9 @@ pub struct Executable {
 }
 
 impl Executable {
-    /// Prepares a verified function. `uniform_input` tells which input slots hold the same word in all lanes of a wave.
-    pub fn new(mut function: Function, uniform_input: impl Fn(u32) -> bool) -> Self {
-        let uniformity = passes::prepare(&mut function, uniform_input);
+    /// Prepares a verified function. `input` tells how the word of an input slot differs from lane to lane.
+    pub fn new(mut function: Function, input: impl Fn(u32) -> Across) -> Self {
+        let uniformity = passes::prepare(&mut function, input);
         let jumps = jumps::targets(&function.insts);
         let mut local_words = 0;
         let mut local_bases = Vec::with_capacity(function.locals.len());

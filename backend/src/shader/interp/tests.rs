@@ -6,6 +6,7 @@ use ash::vk;
 
 use super::*;
 use crate::shader::ir::{BinaryOp, Builder, Type, verify};
+use crate::shader::passes::Across;
 use crate::shader::runtime::Bindings;
 use crate::shader::{FragmentFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Slot};
 
@@ -14,7 +15,7 @@ fn program(function: Function) -> Program {
     let slot = Slot::Location { location: 0, component: 0, index: 0 };
     Program {
         stage: vk::ShaderStageFlags::COMPUTE,
-        code: Executable::new(function, |_| false),
+        code: Executable::new(function, |_| Across::Varies),
         inputs: vec![InputSlot { slot, ty: Type::I32, interpolation: Interpolation::Flat, place: Place::Center }],
         outputs: vec![OutputSlot { slot, ty: Type::I32 }],
         resources: Vec::new(),

@@ -7,6 +7,7 @@ mod dead;
 pub mod fold;
 mod forward;
 mod invariant;
+mod stride;
 pub mod uniformity;
 
 use super::ir::{Function, verify};
@@ -40,10 +41,24 @@ pub fn optimize(function: &mut Function, observe: Observer<'_>) {
     }
 }
 
-/// Makes a verified function ready for executors: closes its regions, and marks what is the same in all lanes.
-pub fn prepare(function: &mut Function, uniform_input: impl Fn(u32) -> bool) -> Uniformity {
+/// How an input differs from lane to lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Across {
+    /// Somehow.
+    Varies,
+    /// Not at all.
+    Same,
+    /// By one from each lane to the next, in all of them.
+    Counts,
+}
+
+/// Makes a verified function ready for executors: closes its regions, and finds what is the same in all lanes or steps from
+/// lane to lane.
+pub fn prepare(function: &mut Function, input: impl Fn(u32) -> Across) -> Uniformity {
     closure::run(function);
-    uniformity::run(function, uniform_input)
+    let mut facts = uniformity::run(function, |slot| input(slot) == Across::Same);
+    facts.strides = stride::run(function, &facts.values, input);
+    facts
 }
 
 #[cfg(test)]

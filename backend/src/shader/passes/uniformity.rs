@@ -15,6 +15,8 @@ use crate::shader::ir::{Function, ImageOp, Inst, RegionKind, Regions, Value, ope
 pub struct Uniformity {
     /// For each value.
     pub values: Vec<bool>,
+    /// For each value its step from lane to lane, if it has one.
+    pub strides: Vec<Option<u32>>,
     /// For each word of each local (see [`Words`]).
     pub words: Vec<bool>,
     /// For each region: whether a `Break` that leaves for its end, or a condition of an `If`, splits the wave.
@@ -144,6 +146,7 @@ pub fn run(function: &mut Function, uniform_input: impl Fn(u32) -> bool) -> Unif
     let words = Words::new(function);
     let facts = Uniformity {
         values: vec![true; function.types.len()],
+        strides: vec![None; function.types.len()],
         words: vec![true; words.count as usize],
         splits: vec![false; regions.list.len()],
         continues: vec![false; regions.list.len()],

@@ -17,6 +17,7 @@ use crate::shader::ir::{
     AtomicOp, BinaryOp, Builder, Function, Inst, Space, TernaryOp, Type, UnaryOp, WideOp, parse, verify,
     verify_strictly,
 };
+use crate::shader::passes::Across;
 use crate::shader::runtime::kernels::{Lanes, Mask, WAVE};
 use crate::shader::runtime::{Bindings, Bound, Deadline, Environment, SharedMemory, Stop};
 use crate::shader::{FragmentFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Slot};
@@ -45,7 +46,7 @@ const SHARED_BYTES: u32 = 64;
 fn program(function: &Function, inputs: usize, target: Option<Target>) -> Program {
     let slot = Slot::Location { location: 0, component: 0, index: 0 };
     let input = InputSlot { slot, ty: Type::I32, interpolation: Interpolation::Flat, place: Place::Center };
-    let mut code = Executable::new(function.clone(), |_| false);
+    let mut code = Executable::new(function.clone(), |_| Across::Varies);
     code.generate(target).unwrap_or_else(|problem| panic!("{problem}\n{function}"));
     Program {
         stage: vk::ShaderStageFlags::COMPUTE,
@@ -220,6 +221,25 @@ proptest! {
     }
 
     #[test]
+    fn words_of_consecutive_lanes_are_checked_one_by_one(
+        a in lanes(), first in -80i32..200, mask: Mask, helpers: Mask, shared: bool,
+    ) {
+        let mut b = Builder::new();
+        let value = b.input(0, Type::I32);
+        let (lane, four, first) = (b.lane(), b.int(4), b.int((first * 4) as u32));
+        let bytes = b.binary(BinaryOp::IMul, lane, four);
+        let offset = b.binary(BinaryOp::IAdd, bytes, first);
+        let space = if shared { Space::Shared } else { Space::Buffer { resource: 0, element: None } };
+        let before = b.load(space, offset, Type::I32);
+        b.push(Inst::Store { space, offset, value });
+        let after = b.load(space, offset, Type::F32);
+        for (slot, value) in [before, after].into_iter().enumerate() {
+            b.push(Inst::Output { slot: slot as u32, value });
+        }
+        check(&b.finish(), &Run { inputs: vec![a], lanes: mask, helpers });
+    }
+
+    #[test]
     fn operations_on_constants_and_uniform_values_too(a in lanes(), word in word(), uniform in word()) {
         for &op in BinaryOp::ALL {
             let ty = operand_type(&format!("{op:?}"), 0);
@@ -371,7 +391,7 @@ fn both_allocators_pass_regalloc_s_checker() {
     use super::{allocate, lower};
     for seed in 0..60 {
         let mut function = random::function(seed);
-        let uniformity = crate::shader::passes::prepare(&mut function, |_| false);
+        let uniformity = crate::shader::passes::prepare(&mut function, |_| Across::Varies);
         for target in targets() {
             let lowered = lower::lower(&function, &uniformity, target).unwrap();
             let input = allocate::Allocatable::new(&lowered.function, target);
@@ -390,7 +410,7 @@ fn both_allocators_pass_regalloc_s_checker() {
 fn what_is_encoded_decodes_without_an_invalid_instruction() {
     for seed in 0..60 {
         let mut function = random::function(seed);
-        let uniformity = crate::shader::passes::prepare(&mut function, |_| false);
+        let uniformity = crate::shader::passes::prepare(&mut function, |_| Across::Varies);
         for target in targets() {
             let code = generate_with(&function, &uniformity, target, regalloc2::Algorithm::Ion).unwrap().code;
             let mut decoder = iced_x86::Decoder::new(64, &code.bytes[code.entry..], iced_x86::DecoderOptions::NONE);

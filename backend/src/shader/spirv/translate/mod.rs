@@ -506,7 +506,7 @@ impl<'a> Translator<'a> {
         };
         let inputs: Vec<InputSlot> = self.inputs.iter().map(input).collect();
         let local_size = self.local_size;
-        let mut code = Executable::new(function, |slot| inputs[slot as usize].slot.is_uniform(local_size));
+        let mut code = Executable::new(function, |slot| inputs[slot as usize].slot.across(local_size));
         if let Err(problem) = code.generate(x64::Target::chosen()) {
             log::warn!("a program is interpreted: {problem}");
         }

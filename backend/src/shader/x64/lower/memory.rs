@@ -1,7 +1,8 @@
 //! Locals, inputs, outputs, buffers, and calls of the runtime.
 //!
 //! Robust accesses cost one compare: an offset under the entry's limit is of a word wholly inside. A uniform load that is
-//! out of range loads a zero of the frame instead; lanes of a gather or scatter that are out of range are masked off.
+//! out of range loads a zero of the frame instead; lanes of a gather or scatter that are out of range are masked off. Where
+//! words of the lanes lie one after the other, vectors are loaded and stored under such a mask.
 
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -20,6 +21,9 @@ use crate::shader::x64::{Site, Target};
 /// log2 of the size of a buffer entry.
 const ENTRY_SHIFT: i32 = 4;
 const _: () = assert!(size_of::<BufferEntry>() == 1 << ENTRY_SHIFT);
+
+/// Bytes from lane to lane where words lie one after the other.
+const LANE_BYTES: u32 = 4;
 
 /// Offset of a buffer entry's limit.
 const LIMIT: usize = std::mem::offset_of!(BufferEntry, limit);
@@ -405,8 +409,46 @@ impl Lower<'_> {
         let offsets = self.vector(offset);
         let active = self.active_mask();
         let lanes = self.inside(range, offsets, active);
-        let parts = self.gather(range.base, offsets, lanes);
+        let parts = if self.follows(offset) {
+            let memory = self.first_word(range.base, offsets);
+            self.load_consecutive(memory, lanes)
+        } else {
+            self.gather(range.base, offsets, lanes)
+        };
         self.hold(result, Held::Vector(parts));
+    }
+
+    /// Whether the words of the lanes lie one after the other.
+    fn follows(&self, offset: Value) -> bool {
+        self.facts.strides[offset.0 as usize] == Some(LANE_BYTES)
+    }
+
+    /// The place of the first lane's word. Offsets of lanes that are inside are less than 2^31, and so is their distance to
+    /// the first lane's when that wrapped around: as a signed offset it leads to all of them.
+    fn first_word(&mut self, base: VReg, offsets: Parts) -> Mem {
+        let first = self.first_lane(offsets.at(0));
+        let first = self.define(SCALAR, Code::Movsxd_r64_rm32, &[Operand::Use(first)]);
+        Mem::at(base, 0).indexed(first, 1)
+    }
+
+    /// Words one after the other; 0 in lanes outside of the mask, where memory is not touched.
+    fn load_consecutive(&mut self, memory: Mem, lanes: Parts) -> Parts {
+        self.parts(self.target.parts(), |lower, part| {
+            let displacement = (part * lower.target.vector_bytes()) as i32;
+            let memory = Operand::Mem(Mem { displacement, ..memory });
+            match lower.target {
+                Target::Avx512 => {
+                    let result = lower.vector_register();
+                    let operands = [Operand::Def(result), memory];
+                    lower.masked(Code::EVEX_Vmovups_zmm_k1z_zmmm512, &operands, lanes.at(0), true);
+                    result
+                }
+                Target::Avx2 => {
+                    let sources = [Operand::Use(lanes.at(part)), memory];
+                    lower.define(VECTOR, Code::VEX_Vmaskmovps_ymm_ymm_m256, &sources)
+                }
+            }
+        })
     }
 
     /// The address of a word that all lanes load, or of a zero.
@@ -449,6 +491,10 @@ impl Lower<'_> {
         let offsets = self.vector(offset);
         let effective = self.effective();
         let lanes = self.inside(range, offsets, effective);
+        if self.follows(offset) {
+            let memory = self.first_word(range.base, offsets);
+            return self.store_lanes(memory, words, lanes);
+        }
         self.scatter(range.base, offsets, (words, lanes));
     }
 
