@@ -4,6 +4,7 @@
 
 use ash::vk;
 use vitric_backend::format::{self, features as format_features};
+use vitric_backend::shader::BUILD;
 
 /// Reported API version: 1.0 is what is complete.
 pub const API_VERSION: u32 = vk::make_api_version(0, 1, 0, 286);
@@ -182,9 +183,11 @@ pub fn properties() -> vk::PhysicalDeviceProperties {
     properties
 }
 
-/// Identifies pipeline cache data of this version.
+/// Identifies pipeline cache data of this build.
 pub fn cache_uuid() -> [u8; 16] {
-    *b"vitric-cache-001"
+    // A digest of 16 bytes, in hexadecimal digits.
+    let byte = |index: usize| u8::from_str_radix(&BUILD[2 * index..2 * index + 2], 16).unwrap_or(0);
+    std::array::from_fn(byte)
 }
 
 /// The one queue family.

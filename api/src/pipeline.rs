@@ -2,9 +2,10 @@
 //!
 //! A program is compiled once for what it is made of: the module's words, the entry point, the stage and the values of
 //! specialization constants. A device shares the programs that are alive; a pipeline cache keeps its programs alive.
-//! Cache data is the header that the specification defines and nothing behind it: initial data is never trusted.
+//! A cache's data holds its programs as text (`Program::save`): versioned by the build, checksummed, and not trusted even so, as
+//! every program that is read back must verify, and code is generated from it anew.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -20,6 +21,18 @@ use crate::{Error, Result};
 
 /// Programs beyond which those that died are swept out.
 const SWEEP: usize = 256;
+
+/// Cache data: what follows the header that the specification defines.
+const MAGIC: &[u8; 8] = b"vitric01";
+
+/// Bytes of `VkPipelineCacheHeaderVersionOne`.
+const HEADER: usize = 32;
+
+/// Identifies what a program is made of.
+type Key = [u8; 16];
+
+/// Bytes of the checksum.
+const CHECKSUM: usize = 16;
 
 /// A shader module: parsed, and its words, which identify it.
 #[derive(Debug)]
@@ -76,6 +89,24 @@ impl StageDesc {
     fn compile(&self) -> std::result::Result<Arc<Program>, spirv::Error> {
         spirv::compile(&self.module.module, &self.entry, self.stage, &self.specialization).map(Arc::new)
     }
+
+    /// Two digests with different seeds: chance does not make two stages one.
+    fn key(&self) -> Key {
+        let content = (&self.module.words, &self.entry, self.stage.as_raw(), &self.specialization);
+        digest(&content)
+    }
+}
+
+fn digest(content: &impl Hash) -> [u8; 16] {
+    let half = |seed: u64| {
+        let mut hasher = DefaultHasher::new();
+        (seed, content).hash(&mut hasher);
+        hasher.finish().to_le_bytes()
+    };
+    let mut key = [0; 16];
+    key[..8].copy_from_slice(&half(1));
+    key[8..].copy_from_slice(&half(2));
+    key
 }
 
 /// The programs of a device that are alive, by what they are made of.
@@ -145,15 +176,37 @@ impl Programs {
     }
 }
 
-/// A pipeline cache: programs that stay alive with it.
+/// A pipeline cache: programs that stay alive with it, and programs that were saved, by what they are made of.
 #[derive(Debug, Default)]
 pub struct PipelineCache {
     programs: Mutex<HashMap<StageDesc, Arc<Program>>>,
+    saved: Mutex<HashMap<Key, Arc<str>>>,
+    restored: AtomicUsize,
 }
 
 impl PipelineCache {
+    /// A cache with what `data` holds: what [`PipelineCache::data`] gave. Data of another driver, build or device, and damaged
+    /// data are ignored.
+    pub fn new(data: &[u8]) -> Self {
+        let saved = Mutex::new(read_data(data).unwrap_or_default());
+        Self { saved, ..Self::default() }
+    }
+
     fn find(&self, stage: &StageDesc) -> Option<Arc<Program>> {
-        self.programs.lock().get(stage).cloned()
+        let alive = self.programs.lock().get(stage).cloned();
+        alive.or_else(|| self.restore(stage))
+    }
+
+    /// Reads a saved program back. One that does not come back is forgotten.
+    fn restore(&self, stage: &StageDesc) -> Option<Arc<Program>> {
+        if self.saved.lock().is_empty() {
+            return None;
+        }
+        let text = self.saved.lock().remove(&stage.key())?;
+        let program = Program::restore(&text).filter(|program| program.stage == stage.stage).map(Arc::new)?;
+        self.restored.fetch_add(1, Ordering::Relaxed);
+        self.programs.lock().insert(stage.clone(), program.clone());
+        Some(program)
     }
 
     /// Takes over what another cache holds.
@@ -161,9 +214,11 @@ impl PipelineCache {
         let taken: Vec<_> =
             other.programs.lock().iter().map(|(stage, program)| (stage.clone(), program.clone())).collect();
         self.programs.lock().extend(taken);
+        let saved: Vec<_> = other.saved.lock().iter().map(|(key, text)| (*key, text.clone())).collect();
+        self.saved.lock().extend(saved);
     }
 
-    /// Programs in the cache.
+    /// Programs in the cache that were compiled or read back.
     pub fn len(&self) -> usize {
         self.programs.lock().len()
     }
@@ -172,16 +227,73 @@ impl PipelineCache {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// Programs that came from initial data instead of from their modules.
+    pub fn restored(&self) -> usize {
+        self.restored.load(Ordering::Relaxed)
+    }
+
+    /// The cache's programs as data, at most `limit` bytes, and whether that is all of them: the header as the specification
+    /// defines it, a magic number and the build's name, a checksum of all that follows, and whole programs. Nothing, when the
+    /// header does not fit.
+    pub fn data(&self, limit: usize) -> (Vec<u8>, bool) {
+        let mut entries: BTreeMap<Key, Arc<str>> =
+            self.saved.lock().iter().map(|(key, text)| (*key, text.clone())).collect();
+        let programs = self.programs.lock();
+        entries.extend(programs.iter().map(|(stage, program)| (stage.key(), Arc::from(program.save()))));
+        drop(programs);
+        let mut data = header();
+        if limit < data.len() {
+            return (Vec::new(), false);
+        }
+        let (mut body, mut complete) = (Vec::new(), true);
+        let room = limit.saturating_sub(data.len() + MAGIC.len() + CHECKSUM);
+        for (key, text) in entries {
+            let bytes = key.len() + 8 + text.len();
+            if body.len() + bytes > room {
+                complete = false;
+                continue;
+            }
+            body.extend_from_slice(&key);
+            body.extend_from_slice(&(text.len() as u64).to_le_bytes());
+            body.extend_from_slice(text.as_bytes());
+        }
+        if !body.is_empty() {
+            data.extend_from_slice(MAGIC);
+            data.extend_from_slice(&digest(&body.as_slice()));
+            data.append(&mut body);
+        }
+        (data, complete)
+    }
 }
 
-/// The data of a pipeline cache: `VkPipelineCacheHeaderVersionOne`, 32 bytes.
-pub fn cache_data() -> Vec<u8> {
+/// `VkPipelineCacheHeaderVersionOne`.
+fn header() -> Vec<u8> {
     let properties = physical::properties();
-    let header = vk::PipelineCacheHeaderVersion::ONE.as_raw() as u32;
-    let words = [32, header, properties.vendor_id, properties.device_id];
+    let version = vk::PipelineCacheHeaderVersion::ONE.as_raw() as u32;
+    let words = [HEADER as u32, version, properties.vendor_id, properties.device_id];
     let mut data: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     data.extend_from_slice(&properties.pipeline_cache_uuid);
     data
+}
+
+/// The programs in cache data; `None` when it is not this build's, or damaged.
+fn read_data(data: &[u8]) -> Option<HashMap<Key, Arc<str>>> {
+    let rest = data.strip_prefix(header().as_slice())?.strip_prefix(MAGIC)?;
+    let (checksum, mut body) = rest.split_at_checked(CHECKSUM)?;
+    if digest(&body) != checksum {
+        return None;
+    }
+    let mut saved = HashMap::new();
+    while !body.is_empty() {
+        let (key, rest) = body.split_first_chunk::<16>()?;
+        let (length, rest) = rest.split_first_chunk::<8>()?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+        let (text, rest) = rest.split_at_checked(length)?;
+        saved.insert(*key, Arc::from(std::str::from_utf8(text).ok()?));
+        body = rest;
+    }
+    Some(saved)
 }
 
 #[cfg(test)]
@@ -189,11 +301,72 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cache_data_is_the_header() {
-        let data = cache_data();
-        assert_eq!(data.len(), 32);
+    fn cache_data_starts_with_the_header() {
+        let (data, complete) = PipelineCache::default().data(usize::MAX);
+        assert_eq!((data.len(), complete), (32, true));
         assert_eq!(data[..8], [32, 0, 0, 0, 1, 0, 0, 0]);
         assert_eq!(data[16..], physical::cache_uuid());
+    }
+
+    /// Data of a cache of two programs.
+    fn filled() -> (PipelineCache, Vec<u8>) {
+        let (programs, messages, cache) = (Programs::default(), Messages::default(), PipelineCache::default());
+        for constant in [1, 2] {
+            programs.get(&messages, &stage("main", constant), Some(&cache)).unwrap();
+        }
+        let (data, complete) = cache.data(usize::MAX);
+        assert!(complete && data.len() > 100);
+        (cache, data)
+    }
+
+    #[test]
+    fn programs_come_back_from_cache_data() {
+        let (first, data) = filled();
+        let cache = PipelineCache::new(&data);
+        let (programs, messages) = (Programs::default(), Messages::default());
+        let again = programs.get(&messages, &stage("main", 1), Some(&cache)).unwrap();
+        assert_eq!(cache.restored(), 1);
+        assert_eq!(again.save(), first.find(&stage("main", 1)).unwrap().save());
+        programs.get(&messages, &stage("main", 3), Some(&cache)).unwrap();
+        assert_eq!(cache.restored(), 1, "what was not saved is compiled");
+        assert_eq!(PipelineCache::new(&cache.data(usize::MAX).0).saved.lock().len(), 3);
+        let merged = PipelineCache::default();
+        merged.merge(&PipelineCache::new(&data));
+        assert_eq!(merged.data(usize::MAX).0, data, "merging takes what was not read back yet");
+    }
+
+    #[test]
+    fn a_part_of_the_data_is_whole_programs() {
+        let (cache, data) = filled();
+        for limit in [0, 31, 32, 33, data.len() / 2 + 40, data.len() - 1] {
+            let (part, complete) = cache.data(limit);
+            assert!(part.len() <= limit && !complete);
+            let known = PipelineCache::new(&part).saved.lock().len();
+            assert_eq!(known, usize::from(limit > data.len() / 2), "{limit} of {} bytes", data.len());
+        }
+    }
+
+    #[test]
+    fn foreign_and_damaged_data_is_ignored() {
+        let (_, data) = filled();
+        let taken = |data: &[u8]| PipelineCache::new(data).saved.lock().len();
+        assert_eq!(taken(&data), 2);
+        for length in 0..data.len() {
+            assert_eq!(taken(&data[..length]), 0, "{length} bytes");
+        }
+        for at in 0..data.len() {
+            let mut damaged = data.clone();
+            damaged[at] ^= 1 << (at % 8);
+            assert_eq!(taken(&damaged), 0, "byte {at}");
+        }
+    }
+
+    #[test]
+    fn a_forged_program_of_another_stage_is_compiled_instead() {
+        let forged: HashMap<Key, Arc<str>> = [(stage("main", 1).key(), Arc::from("stage 1\nir\n"))].into();
+        let cache = PipelineCache { saved: Mutex::new(forged), ..PipelineCache::default() };
+        let program = Programs::default().get(&Messages::default(), &stage("main", 1), Some(&cache)).unwrap();
+        assert_eq!((program.stage, cache.restored()), (vk::ShaderStageFlags::COMPUTE, 0));
     }
 
     #[test]

@@ -156,5 +156,19 @@ fn compile_time(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, kernels, compile_time);
+/// A fragment shader compiled from SPIR-V, and read back from what a pipeline cache saved.
+fn restore_time(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("restore");
+    let bytes = include_bytes!("../../samples/shaders/model.frag.spv");
+    let words: Vec<u32> =
+        bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    let module = spirv::parse(&words).expect("a committed shader");
+    let compile = || spirv::compile(&module, "main", ash::vk::ShaderStageFlags::FRAGMENT, &Vec::new());
+    let saved = compile().expect("a committed shader").save();
+    group.bench_function("compiled", |bencher| bencher.iter(compile));
+    group.bench_function("restored", |bencher| bencher.iter(|| Program::restore(&saved)));
+    group.finish();
+}
+
+criterion_group!(benches, kernels, compile_time, restore_time);
 criterion_main!(benches);

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use ash::vk::{self, Handle};
-use vitric_api::pipeline::{PipelineCache, ShaderModule, StageDesc, cache_data};
+use vitric_api::pipeline::{PipelineCache, ShaderModule, StageDesc};
 use vitric_api::{Error, Result};
 use vitric_backend::shader::Program;
 use vitric_backend::shader::spirv::Specialization;
@@ -40,12 +40,14 @@ pub extern "system" fn destroy_module(
 
 pub extern "system" fn create_cache(
     handle: vk::Device,
-    _: *const vk::PipelineCacheCreateInfo<'_>,
+    info: *const vk::PipelineCacheCreateInfo<'_>,
     _: *const vk::AllocationCallbacks<'_>,
     out: *mut vk::PipelineCache,
 ) -> vk::Result {
-    // Initial data is ours, foreign or damaged: none of it is needed.
-    raw::create(out, || Ok(device(handle)?.caches.insert(Arc::default())))
+    raw::create(out, || {
+        let data = raw::input(info).map_or(&[][..], |info| raw::bytes(info.p_initial_data, info.initial_data_size));
+        Ok(device(handle)?.caches.insert(Arc::new(PipelineCache::new(data))))
+    })
 }
 
 pub extern "system" fn destroy_cache(
@@ -57,25 +59,22 @@ pub extern "system" fn destroy_cache(
 }
 
 pub extern "system" fn get_cache_data(
-    _: vk::Device,
-    _: vk::PipelineCache,
+    handle: vk::Device,
+    cache: vk::PipelineCache,
     size: *mut usize,
     out: *mut c_void,
 ) -> vk::Result {
-    let data = cache_data();
-    let Some(size) = raw::output(size) else { return Error::Unknown.code() };
-    if out.is_null() {
+    raw::guard(|| {
+        let object = device(handle)?;
+        let cache = need(object, &object.caches, cache)?;
+        let size = raw::output(size).ok_or(Error::Unknown)?;
+        let (data, complete) = cache.data(if out.is_null() { usize::MAX } else { *size });
         *size = data.len();
-        return vk::Result::SUCCESS;
-    }
-    if *size < data.len() {
-        // A part of the header is no use.
-        *size = 0;
-        return vk::Result::INCOMPLETE;
-    }
-    *size = data.len();
-    raw::slice_mut(out.cast::<u8>(), data.len()).copy_from_slice(&data);
-    vk::Result::SUCCESS
+        if !out.is_null() {
+            raw::slice_mut(out.cast::<u8>(), data.len()).copy_from_slice(&data);
+        }
+        Ok(if complete { vk::Result::SUCCESS } else { vk::Result::INCOMPLETE })
+    })
 }
 
 pub extern "system" fn merge_caches(

@@ -6,7 +6,9 @@ pub mod passes;
 mod program;
 pub mod routines;
 pub mod runtime;
+mod saved;
 pub mod spirv;
 pub mod x64;
 
 pub use program::{Builtin, FragmentFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Resource, Slot};
+pub use saved::BUILD;

@@ -7,10 +7,21 @@ use super::ir::Type;
 use super::passes::Across;
 use super::runtime::kernels::WAVE;
 
-/// Built-in variables of the stages that Vitric has. Vectors and arrays are numbered by component.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the variants are SPIR-V's BuiltIn")]
-pub enum Builtin {
+macro_rules! builtins {
+    ($($builtin:ident,)*) => {
+        /// Built-in variables of the stages that Vitric has. Vectors and arrays are numbered by component.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[expect(missing_docs, reason = "the variants are SPIR-V's BuiltIn")]
+        pub enum Builtin { $($builtin,)* }
+
+        impl Builtin {
+            /// Every built-in.
+            pub const ALL: &[Self] = &[$(Self::$builtin,)*];
+        }
+    };
+}
+
+builtins! {
     Position,
     PointSize,
     ClipDistance,
@@ -154,6 +165,20 @@ pub struct FragmentFacts {
     pub per_sample: bool,
     /// The program stores to memory or performs atomics.
     pub side_effects: bool,
+}
+
+impl FragmentFacts {
+    /// All facts in order, to be saved.
+    pub(super) fn flags(&self) -> [&bool; 6] {
+        let Self { early_tests, may_discard, writes_depth, writes_sample_mask, per_sample, side_effects } = self;
+        [early_tests, may_discard, writes_depth, writes_sample_mask, per_sample, side_effects]
+    }
+
+    /// The same, to be read back.
+    pub(super) fn flags_mut(&mut self) -> [&mut bool; 6] {
+        let Self { early_tests, may_discard, writes_depth, writes_sample_mask, per_sample, side_effects } = self;
+        [early_tests, may_discard, writes_depth, writes_sample_mask, per_sample, side_effects]
+    }
 }
 
 /// A program of one stage, ready to run.

@@ -26,6 +26,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("queries.copy.stride_and_availability", "Query Operation", copy_results);
     add("images.storage.cube_array", "Image Operations", storage_cube_array);
     add("pipelines.cache.foreign_data", "Pipeline Cache", foreign_cache);
+    add("pipelines.cache.round_trip", "Pipeline Cache", cache_round_trip);
 }
 
 /// What a test image is; one of 12 layers is a storage image of two cubes.
@@ -385,6 +386,40 @@ fn foreign_cache(gpu: &Gpu) -> Case {
         gpu.device.get_pipeline_cache_data(empty)?
     };
     equal(&data[..32], &own[..32])
+}
+
+/// What a cache gave makes the same pipeline again, whole or in part.
+fn cache_round_trip(gpu: &Gpu) -> Case {
+    let make = |data: &[u8]| {
+        // SAFETY: a cache takes any data that begins with a header.
+        unsafe { gpu.device.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default().initial_data(data), None) }
+    };
+    let (set_layout, _) = gpu.set(&[vk::DescriptorType::STORAGE_BUFFER; 2])?;
+    let layout = gpu.layout(&[set_layout])?;
+    let module = gpu.module(include_bytes!("../../shaders/unary.comp.spv"))?;
+    let stage = vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE);
+    let info = [vk::ComputePipelineCreateInfo::default().stage(stage.module(module).name(c"main")).layout(layout)];
+    let first = make(&[])?;
+    // SAFETY: valid infos and caches; the last call is told of too little room, and writes no more than that.
+    let (data, size, code) = unsafe {
+        gpu.device.create_compute_pipelines(first, &info, None).map_err(|(_, code)| code)?;
+        let data = gpu.device.get_pipeline_cache_data(first)?;
+        let mut size = data.len() - 1;
+        let mut part = vec![0u8; size];
+        let get = gpu.device.fp_v1_0().get_pipeline_cache_data;
+        let code = get(gpu.device.handle(), first, &mut size, part.as_mut_ptr().cast());
+        part.truncate(size);
+        make(&part)?;
+        (data, size, code)
+    };
+    check(code == vk::Result::INCOMPLETE && size < data.len(), || format!("{code:?} with {size} bytes"))?;
+    let second = make(&data)?;
+    // SAFETY: as above.
+    let again = unsafe {
+        gpu.device.create_compute_pipelines(second, &info, None).map_err(|(_, code)| code)?;
+        gpu.device.get_pipeline_cache_data(second)?
+    };
+    equal(&again[..32], &data[..32])
 }
 
 fn storage_cube_array(gpu: &Gpu) -> Case {

@@ -20,7 +20,7 @@ pub use super::runtime::kernels::{Lanes, Mask, WAVE};
 pub use super::runtime::{Deadline, Environment, Interpolator, Stop};
 
 /// A function prepared for interpretation: every marker knows where to jump.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Executable {
     function: Function,
     uniformity: Uniformity,
@@ -59,6 +59,13 @@ impl Executable {
             self.native = Some(Native::new(generated).map_err(|error| error.to_string())?);
         }
         Ok(())
+    }
+
+    /// Generates code for the target that the knob chooses; what is beyond the generator is interpreted, with a warning.
+    pub fn generate_chosen(&mut self) {
+        if let Err(problem) = self.generate(x64::Target::chosen()) {
+            log::warn!("a program is interpreted: {problem}");
+        }
     }
 
     /// The generated code.

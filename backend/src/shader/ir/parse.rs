@@ -1,5 +1,8 @@
 //! Reads the text form. What it accepts is bounded, but not verified: pass the function to [`verify`](super::verify).
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::{
     Atomic64, AtomicOp, BinaryOp, Dim, Function, Image, ImageOp, Inst, InterpolateAt, Local, Lod, Space, Table,
     TernaryOp, Type, UnaryOp, Value, Wide, WideOp,
@@ -105,6 +108,23 @@ const MARKERS: [Inst; 10] = [
     Inst::Barrier,
 ];
 
+/// An instruction that is known by its name alone.
+enum Named {
+    /// Index into [`MARKERS`].
+    Marker(usize),
+    Unary(UnaryOp),
+    Binary(BinaryOp),
+    Ternary(TernaryOp),
+}
+
+static NAMES: LazyLock<HashMap<String, Named>> = LazyLock::new(|| {
+    let markers = MARKERS.iter().enumerate().map(|(index, marker)| (format!("{marker:?}"), Named::Marker(index)));
+    let unary = UnaryOp::ALL.iter().map(|op| (format!("{op:?}"), Named::Unary(*op)));
+    let binary = BinaryOp::ALL.iter().map(|op| (format!("{op:?}"), Named::Binary(*op)));
+    let ternary = TernaryOp::ALL.iter().map(|op| (format!("{op:?}"), Named::Ternary(*op)));
+    markers.chain(unary).chain(binary).chain(ternary).collect()
+});
+
 #[derive(Debug)]
 struct Cursor<'a> {
     rest: &'a [&'a str],
@@ -179,27 +199,17 @@ impl<'a> Cursor<'a> {
         if name == "Image" {
             return self.image(result, results);
         }
-        let marker = MARKERS.iter().find(|marker| format!("{marker:?}") == name);
-        let inst = match marker {
-            Some(marker) => marker.clone(),
-            None => match self.scalar(name, result)? {
-                Some(inst) => inst,
-                None => self.access(name, result)?,
-            },
+        let inst = match NAMES.get(name) {
+            Some(Named::Marker(marker)) => MARKERS[*marker].clone(),
+            Some(Named::Unary(op)) => Inst::Unary { result, op: *op, a: self.value()? },
+            Some(Named::Binary(op)) => Inst::Binary { result, op: *op, a: self.value()?, b: self.value()? },
+            Some(Named::Ternary(op)) => {
+                Inst::Ternary { result, op: *op, a: self.value()?, b: self.value()?, c: self.value()? }
+            }
+            None => self.access(name, result)?,
         };
         let defines = super::verify::results(&inst).len() as u32;
         if defines == results { Ok(inst) } else { Err("another number of results") }
-    }
-
-    fn scalar(&mut self, name: &str, result: Value) -> Result<Option<Inst>> {
-        if let Some(op) = named(UnaryOp::ALL, name) {
-            return Ok(Some(Inst::Unary { result, op, a: self.value()? }));
-        }
-        if let Some(op) = named(BinaryOp::ALL, name) {
-            return Ok(Some(Inst::Binary { result, op, a: self.value()?, b: self.value()? }));
-        }
-        let Some(op) = named(TernaryOp::ALL, name) else { return Ok(None) };
-        Ok(Some(Inst::Ternary { result, op, a: self.value()?, b: self.value()?, c: self.value()? }))
     }
 
     fn access(&mut self, name: &str, result: Value) -> Result<Inst> {

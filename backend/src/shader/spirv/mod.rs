@@ -18,6 +18,7 @@ use super::Program;
 use super::passes::Observer;
 
 pub use module::Module;
+pub(super) use translate::{MAX_INVOCATIONS, MAX_LOCAL_WORDS, MAX_SHARED};
 
 /// Why a module was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

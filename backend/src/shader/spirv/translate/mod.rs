@@ -29,7 +29,6 @@ use super::usage::Usage;
 use super::{Error, Result, Specialization};
 use crate::shader::interp::Executable;
 use crate::shader::ir::{Builder, Inst, Local, Table, Type, Value, verify};
-use crate::shader::x64;
 use crate::shader::{Builtin, FragmentFacts, InputSlot, OutputSlot, Program, Resource, Slot, passes};
 
 /// Most instructions of a translated program.
@@ -39,10 +38,11 @@ const MAX_BLOCKS: usize = 1 << 15;
 /// Most words that may be moved while translating: a bound on time and memory.
 const MAX_WORK: usize = 1 << 24;
 /// Most words of all locals together.
-const MAX_LOCAL_WORDS: u32 = 1 << 19;
-/// Most bytes of shared memory, and most invocations of a workgroup: far above the limits the device reports.
-const MAX_SHARED: u32 = 1 << 20;
-const MAX_INVOCATIONS: u32 = 1 << 14;
+pub(crate) const MAX_LOCAL_WORDS: u32 = 1 << 19;
+/// Most bytes of shared memory: far above the limit the device reports.
+pub(crate) const MAX_SHARED: u32 = 1 << 20;
+/// Most invocations of a workgroup.
+pub(crate) const MAX_INVOCATIONS: u32 = 1 << 14;
 
 /// Members of a built-in block that are looked for one by one: more than there are built-ins.
 const MAX_BLOCK_BUILTINS: usize = 64;
@@ -507,9 +507,7 @@ impl<'a> Translator<'a> {
         let inputs: Vec<InputSlot> = self.inputs.iter().map(input).collect();
         let local_size = self.local_size;
         let mut code = Executable::new(function, |slot| inputs[slot as usize].slot.across(local_size));
-        if let Err(problem) = code.generate(x64::Target::chosen()) {
-            log::warn!("a program is interpreted: {problem}");
-        }
+        code.generate_chosen();
         Ok(Program {
             stage,
             inputs,

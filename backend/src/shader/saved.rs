@@ -1,0 +1,237 @@
+//! Programs as text, to be saved and read back: the interface in lines of words, then the IR behind a line `ir`.
+//!
+//! Nothing that is read is trusted. It must parse, pass both verifiers, and stay within what the interface declares; code is
+//! generated from it anew. So a damaged text is refused, and a forged one is at worst another program.
+
+use std::str::{FromStr, SplitAsciiWhitespace};
+
+use ash::vk;
+
+use super::interp::Executable;
+use super::ir::{Function, Inst, Space, Type, parse, verify, verify_strictly};
+use super::program::{Builtin, FragmentFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Resource, Slot};
+use super::spirv::{MAX_INVOCATIONS, MAX_LOCAL_WORDS, MAX_SHARED};
+
+/// Identifies the build that saves programs: what another one saved is of no use.
+pub const BUILD: &str = env!("VITRIC_BUILD");
+
+/// Most words of interface, and most resources.
+const MOST_WORDS: usize = 1 << 16;
+
+impl Program {
+    /// The program as text.
+    pub fn save(&self) -> String {
+        let [x, y, z] = self.local_size;
+        let mut out = format!("stage {}\nsize {x} {y} {z}\nshared {}\n", self.stage.as_raw(), self.shared_bytes);
+        let flags = self.fragment.flags().map(|flag| u32::from(*flag).to_string());
+        out += &format!("facts {}\n", flags.join(" "));
+        for input in &self.inputs {
+            let InputSlot { slot, ty, interpolation, place } = input;
+            out += &format!("input {} {ty:?} {interpolation:?} {place:?}\n", slot_text(*slot));
+        }
+        for output in &self.outputs {
+            out += &format!("output {} {:?}\n", slot_text(output.slot), output.ty);
+        }
+        for Resource { set, binding } in &self.resources {
+            out += &format!("resource {set} {binding}\n");
+        }
+        out + &format!("ir\n{}", self.code.function())
+    }
+
+    /// Reads a program from the text that [`Program::save`] makes, and generates its code. `None` when it is not one.
+    pub fn restore(text: &str) -> Option<Self> {
+        let (interface, ir) = text.split_once("\nir\n")?;
+        let mut program = interface_of(interface)?;
+        let function = parse(ir).ok()?;
+        verify(&function).ok()?;
+        verify_strictly(&function).ok()?;
+        if !stays_within(&function, &program) {
+            return None;
+        }
+        let (inputs, local_size) = (&program.inputs, program.local_size);
+        program.code = Executable::new(function, |slot| inputs[slot as usize].slot.across(local_size));
+        program.code.generate_chosen();
+        Some(program)
+    }
+}
+
+fn slot_text(slot: Slot) -> String {
+    match slot {
+        Slot::Location { location, component, index } => format!("location {location} {component} {index}"),
+        Slot::Builtin(builtin, word) => format!("builtin {builtin:?} {word}"),
+    }
+}
+
+/// The words of a line.
+struct Words<'a>(SplitAsciiWhitespace<'a>);
+
+impl Words<'_> {
+    fn number<T: FromStr>(&mut self) -> Option<T> {
+        self.0.next()?.parse().ok()
+    }
+
+    fn numbers<const COUNT: usize>(&mut self) -> Option<[u32; COUNT]> {
+        let mut out = [0; COUNT];
+        for number in &mut out {
+            *number = self.number()?;
+        }
+        Some(out)
+    }
+
+    /// One of some items, by its name.
+    fn named<T: Copy + std::fmt::Debug>(&mut self, all: &[T]) -> Option<T> {
+        let name = self.0.next()?;
+        all.iter().copied().find(|item| format!("{item:?}") == name)
+    }
+
+    fn slot(&mut self) -> Option<Slot> {
+        match self.0.next()? {
+            "location" => {
+                let [location, component, index] = self.numbers()?;
+                Some(Slot::Location { location, component, index })
+            }
+            "builtin" => Some(Slot::Builtin(self.named(Builtin::ALL)?, self.number()?)),
+            _ => None,
+        }
+    }
+
+    fn ty(&mut self) -> Option<Type> {
+        self.named(&[Type::Bool, Type::I32, Type::F32])
+    }
+}
+
+fn interface_of(text: &str) -> Option<Program> {
+    let mut program = Program {
+        stage: vk::ShaderStageFlags::empty(),
+        code: Executable::default(),
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        resources: Vec::new(),
+        shared_bytes: 0,
+        local_size: [1; 3],
+        fragment: FragmentFacts::default(),
+    };
+    for line in text.lines() {
+        let mut words = Words(line.split_ascii_whitespace());
+        interface_line(&mut program, &mut words)?;
+        if words.0.next().is_some() {
+            return None;
+        }
+    }
+    let invocations = program.local_size.iter().try_fold(1u32, |product, &size| product.checked_mul(size));
+    let counts = [program.inputs.len(), program.outputs.len(), program.resources.len()];
+    let fits = counts.iter().all(|&count| count <= MOST_WORDS) && program.shared_bytes <= MAX_SHARED;
+    (fits && invocations.is_some_and(|count| (1..=MAX_INVOCATIONS).contains(&count))).then_some(program)
+}
+
+fn interface_line(program: &mut Program, words: &mut Words<'_>) -> Option<()> {
+    match words.0.next()? {
+        "stage" => program.stage = vk::ShaderStageFlags::from_raw(words.number()?),
+        "size" => program.local_size = words.numbers()?,
+        "shared" => program.shared_bytes = words.number()?,
+        "facts" => {
+            let mut facts = FragmentFacts::default();
+            for flag in facts.flags_mut() {
+                *flag = words.number::<u32>()? != 0;
+            }
+            program.fragment = facts;
+        }
+        "input" => program.inputs.push(InputSlot {
+            slot: words.slot()?,
+            ty: words.ty()?,
+            interpolation: words.named(&[Interpolation::Flat, Interpolation::Smooth, Interpolation::NoPerspective])?,
+            place: words.named(&[Place::Center, Place::Centroid, Place::Sample])?,
+        }),
+        "output" => program.outputs.push(OutputSlot { slot: words.slot()?, ty: words.ty()? }),
+        "resource" => {
+            let [set, binding] = words.numbers()?;
+            program.resources.push(Resource { set, binding });
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+/// Whether a function uses no more than its interface declares.
+fn stays_within(function: &Function, program: &Program) -> bool {
+    let resource = |number: u32| (number as usize) < program.resources.len();
+    let space = |space: &Space| match space {
+        Space::Buffer { resource: number, .. } => resource(*number),
+        Space::Push | Space::Shared | Space::Address { .. } => true,
+    };
+    let words = function.locals.iter().try_fold(0u32, |sum, &words| sum.checked_add(words));
+    let inside = |inst: &Inst| match inst {
+        Inst::Input { slot, .. } | Inst::Interpolate { slot, .. } => (*slot as usize) < program.inputs.len(),
+        Inst::Output { slot, .. } => (*slot as usize) < program.outputs.len(),
+        Inst::Load { space: place, .. }
+        | Inst::Store { space: place, .. }
+        | Inst::StorePart { space: place, .. }
+        | Inst::Atomic { space: place, .. } => space(place),
+        Inst::Atomic64(atomic) => space(&atomic.space),
+        Inst::BufferLength { resource: number, .. } => resource(*number),
+        Inst::Image(image) => resource(image.resource) && image.sampler.is_none_or(|(number, _)| resource(number)),
+        _ => true,
+    };
+    words.is_some_and(|words| words <= MAX_LOCAL_WORDS) && function.insts.iter().all(inside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shader::spirv;
+
+    fn samples() -> Vec<Program> {
+        let files: [(&[u8], vk::ShaderStageFlags); 3] = [
+            (include_bytes!("../../tests/shaders/images.comp.spv"), vk::ShaderStageFlags::COMPUTE),
+            (include_bytes!("../../tests/shaders/inputs.frag.spv"), vk::ShaderStageFlags::FRAGMENT),
+            (include_bytes!("../../tests/shaders/subgroups.comp.spv"), vk::ShaderStageFlags::COMPUTE),
+        ];
+        let compile = |(bytes, stage): (&[u8], vk::ShaderStageFlags)| {
+            let words: Vec<u32> =
+                bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+            spirv::compile(&spirv::parse(&words).unwrap(), "main", stage, &Vec::new()).unwrap()
+        };
+        files.into_iter().map(compile).collect()
+    }
+
+    #[test]
+    fn programs_come_back_as_they_were() {
+        for program in samples() {
+            let text = program.save();
+            let restored = Program::restore(&text).unwrap();
+            assert_eq!(restored.save(), text);
+            assert_eq!(restored.code.function().insts, program.code.function().insts);
+            assert_eq!(restored.code.uniformity().values, program.code.uniformity().values);
+            assert_eq!((restored.inputs, restored.outputs), (program.inputs, program.outputs));
+            assert_eq!((restored.resources, restored.fragment), (program.resources, program.fragment));
+            assert_eq!((restored.local_size, restored.stage), (program.local_size, program.stage));
+        }
+    }
+
+    #[test]
+    fn what_goes_beyond_the_interface_is_refused() {
+        let interface = "stage 32\nsize 16 1 1\nshared 0\nfacts 0 0 0 0 0 0\nresource 0 0\nir\n";
+        let restores = |ir: &str| Program::restore(&format!("{interface}{ir}")).is_some();
+        assert!(restores("%0: i32 = Const 0x0\n%1: i32 = Load buffer 0, %0\n"));
+        assert!(!restores("%0: i32 = Const 0x0\n%1: i32 = Load buffer 1, %0\n"));
+        assert!(!restores("%0: i32 = Input 0\n"));
+        assert!(!restores("%0: i32 = Const 0x0\nOutput 0, %0\n"));
+        assert!(!restores("%0: f32 = Const 0x0\n%1: i32 = IAdd %0, %0\n"), "types");
+        assert!(!restores("local 999999\nlocal 999999\n"));
+        assert!(!restores("If %0\nEndIf\n"));
+        assert!(Program::restore("stage 32\nsize 70000 70000 1\nir\n").is_none());
+    }
+
+    #[test]
+    fn damaged_texts_are_survived() {
+        for program in samples() {
+            let text = program.save();
+            for at in (0..text.len()).step_by(61) {
+                drop(Program::restore(&text[..at]));
+                let mut bytes = text.clone().into_bytes();
+                bytes[at] ^= 1 << (at % 7);
+                drop(Program::restore(&String::from_utf8_lossy(&bytes)));
+            }
+        }
+    }
+}
