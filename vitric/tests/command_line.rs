@@ -24,6 +24,7 @@ impl Home {
         Command::new(env!("CARGO_BIN_EXE_vitric"))
             .args(args)
             .env("HOME", &self.0)
+            .env_remove("VITRIC_CODEGEN")
             .env_remove("XDG_DATA_HOME")
             .env_remove("XDG_CACHE_HOME")
             .envs(variables.iter().copied())

@@ -164,6 +164,9 @@ impl Flattener<'_> {
 
     fn builtin(&self, word: u32) -> Result<Builtin> {
         let builtin = BuiltIn::from_u32(word).ok_or(Error::Malformed("unknown built-in"))?;
+        if is_of_compute(builtin) && self.model != ExecutionModel::GLCompute {
+            return Err(Error::Malformed("a built-in of another stage"));
+        }
         Ok(match builtin {
             BuiltIn::Position => Builtin::Position,
             BuiltIn::PointSize => Builtin::PointSize,
@@ -204,6 +207,21 @@ impl Flattener<'_> {
             other => return Err(Error::Unsupported(format!("built-in {other:?}"))),
         })
     }
+}
+
+/// Whether a built-in is of compute programs only.
+fn is_of_compute(builtin: BuiltIn) -> bool {
+    use BuiltIn as B;
+    matches!(
+        builtin,
+        B::NumWorkgroups
+            | B::WorkgroupId
+            | B::LocalInvocationId
+            | B::GlobalInvocationId
+            | B::LocalInvocationIndex
+            | B::SubgroupId
+            | B::NumSubgroups
+    )
 }
 
 /// The word behind the low word of a 64-bit scalar.
