@@ -31,7 +31,30 @@ pub fn run(root: &Path) -> Result<(), String> {
     step(root, "cargo", &["doc", "--quiet", "--workspace", "--no-deps"])?;
     // The programs and the library that tests start.
     step(root, "cargo", &["build", "--workspace", "--all-targets"])?;
-    step(root, "cargo", &["test", "--workspace"])
+    for (codegen, mutants) in executors() {
+        let variables = [("VITRIC_CODEGEN", codegen), ("VITRIC_FUZZ", mutants)];
+        let variables: Vec<_> = variables.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+        step_with(root, "cargo", &["test", "--workspace"], &variables)?;
+    }
+    Ok(())
+}
+
+/// What runs shaders in one pass of all tests, by the driver's knob, and how many mutants its fuzz target tries: all of them
+/// once, since it runs them on every executor anyway. The processor's best executor comes last, as the driver chooses it.
+fn executors() -> Vec<(&'static str, &'static str)> {
+    let flags = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let has = |flag: &str| flags.split_ascii_whitespace().any(|word| word == flag);
+    let mut executors = Vec::new();
+    if has("avx2") {
+        executors.push(("interp", "1000"));
+    }
+    if has("avx512bw") && has("avx512vl") {
+        executors.push(("avx2", "1000"));
+    } else {
+        println!("==> this machine has no AVX-512: its code is not tested here");
+    }
+    executors.push(("auto", ""));
+    executors
 }
 
 fn install() -> Result<(), String> {
@@ -49,7 +72,12 @@ fn install() -> Result<(), String> {
 }
 
 fn step(folder: &Path, program: &str, arguments: &[&str]) -> Result<(), String> {
-    let line = format!("{program} {}", arguments.join(" "));
+    step_with(folder, program, arguments, &[])
+}
+
+fn step_with(folder: &Path, program: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Result<(), String> {
+    let set: String = variables.iter().map(|(name, value)| format!("{name}={value} ")).collect();
+    let line = format!("{set}{program} {}", arguments.join(" "));
     println!("==> {line}");
     let status = Command::new(program)
         .args(arguments)
@@ -58,6 +86,7 @@ fn step(folder: &Path, program: &str, arguments: &[&str]) -> Result<(), String> 
         .env("RUSTDOCFLAGS", "-D warnings")
         // Tests compare here, whatever the shell's last command was.
         .env_remove("VITRIC_BLESS")
+        .envs(variables.iter().copied())
         .status()
         .map_err(|error| format!("{line}: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{line}: {status}")) }
