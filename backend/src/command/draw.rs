@@ -10,7 +10,7 @@ use super::processor::{Processor, State, words};
 use crate::format;
 use crate::geometry::{Primitive, PrimitiveContext, VertexSource, VertexStream, assemble, set_up, shade};
 use crate::gpu::DeviceLost;
-use crate::pixel::{ColorTarget, DrawContext};
+use crate::pixel::{ColorTarget, DrawContext, Words};
 use crate::shader::interp::{Environment, Wave};
 use crate::shader::runtime::Bindings;
 use crate::shader::{Program, Slot};
@@ -230,19 +230,24 @@ fn draw_context<'a>(
     let plane = |aspect| depth_view.and_then(|view| view.plane(aspect, 0, 0));
     let depth_bits = depth_view.and_then(|view| format::info(view.desc.format)).map_or(0, |info| info.depth_bits);
     let fixed = pipeline.scissors.first().copied().unwrap_or_default();
+    let tests = pipeline
+        .depth_stencil
+        .filter(|_| depth_view.is_some())
+        .filter(|tests| tests.depth_test || tests.stencil_test || tests.depth_bounds_test)
+        .map(|tests| with_dynamic(state, pipeline, tests));
+    let depth = plane(vk::ImageAspectFlags::DEPTH);
+    let is_alone = |tests: &DepthStencilState| tests.depth_test && !tests.depth_bounds_test && !tests.stencil_test;
+    let quads = depth.as_ref().is_some_and(|plane| plane.bytes() == 4 && plane.samples() == 1);
     DrawContext {
         fragment: pipeline.fragment.as_deref(),
         bindings,
         push: &state.push,
         colors: colors(pipeline, pass),
-        depth: plane(vk::ImageAspectFlags::DEPTH),
+        depth,
         stencil: plane(vk::ImageAspectFlags::STENCIL),
         depth_bits,
-        tests: pipeline
-            .depth_stencil
-            .filter(|_| depth_view.is_some())
-            .filter(|tests| tests.depth_test || tests.stencil_test || tests.depth_bounds_test)
-            .map(|tests| with_dynamic(state, pipeline, tests)),
+        tests,
+        depth_alone: tests.filter(|tests| quads && is_alone(tests)),
         multisample: pipeline.multisample,
         logic_op: pipeline.logic_op,
         blend_constants: match dynamic(DynamicState::BLEND_CONSTANTS) {
@@ -280,9 +285,13 @@ fn colors<'a>(pipeline: &GraphicsPipeline, pass: &'a Pass) -> Vec<ColorTarget<'a
     let target = |(location, attachment): (usize, &Option<u32>)| {
         let view = pass.view((*attachment)?)?;
         let blend = *pipeline.blend.get(location)?;
+        let info = format::info(view.desc.format)?;
+        let multisample = &pipeline.multisample;
+        let words = Words::new(info, &blend, pipeline.logic_op, multisample.samples);
         Some(ColorTarget {
             plane: view.plane(vk::ImageAspectFlags::COLOR, 0, 0)?,
-            info: format::info(view.desc.format)?,
+            info,
+            words: words.filter(|_| !multisample.alpha_to_one),
             blend,
             outputs: outputs(program, location as u32, 0),
             second: outputs(program, location as u32, 1),

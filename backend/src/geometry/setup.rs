@@ -15,9 +15,12 @@ use crate::state::{DepthBias, RasterState};
 /// A value over the screen: `origin + dx * x + dy * y`, with x and y relative to the primitive's reference point.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Plane {
-    origin: f32,
-    dx: f32,
-    dy: f32,
+    /// At the reference point.
+    pub origin: f32,
+    /// Change from pixel to pixel in x.
+    pub dx: f32,
+    /// Change from pixel to pixel in y.
+    pub dy: f32,
 }
 
 impl Plane {

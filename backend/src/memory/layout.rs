@@ -288,6 +288,45 @@ impl PlaneRef<'_> {
         self.write(x, y, sample, &word.to_le_bytes()[..count]);
     }
 
+    /// Reads the words of a 2x2 quad of texels of four bytes and one sample at even (`x`, `y`); 0 outside.
+    #[inline]
+    pub fn read_quad(&self, x: u32, y: u32) -> [u32; 4] {
+        if !self.has_whole_quad(x, y) {
+            return std::array::from_fn(|index| self.read_word(x + (index as u32 & 1), y + (index as u32 >> 1), 0));
+        }
+        let address = self.address(x, y, 0);
+        let mut rows = [[0; 8]; 2];
+        self.memory.read(address, &mut rows[0]);
+        self.memory.read(address + (4 << self.part.grid.width_log2), &mut rows[1]);
+        let word = |row: [u8; 8], first: usize| {
+            u32::from_le_bytes([row[first], row[first + 1], row[first + 2], row[first + 3]])
+        };
+        [word(rows[0], 0), word(rows[0], 4), word(rows[1], 0), word(rows[1], 4)]
+    }
+
+    /// Whether a quad at even coordinates lies wholly inside, in one line: lines have even sides.
+    #[inline]
+    fn has_whole_quad(&self, x: u32, y: u32) -> bool {
+        let grid = self.part.grid;
+        self.contains(x + 1, y + 1) && grid.width_log2 > 0 && grid.height_log2 > 0
+    }
+
+    /// Writes the words of a 2x2 quad of texels of four bytes and one sample at even (`x`, `y`): those in `mask`, by bits for
+    /// (0,0) (1,0) (0,1) (1,1). What lies outside is dropped.
+    #[inline]
+    pub fn write_quad(&self, x: u32, y: u32, words: &[u32; 4], mask: u32) {
+        if mask != 0xf || !self.has_whole_quad(x, y) {
+            for (index, &word) in words.iter().enumerate().filter(|(index, _)| mask >> index & 1 != 0) {
+                self.write_word(x + (index as u32 & 1), y + (index as u32 >> 1), 0, word);
+            }
+            return;
+        }
+        let address = self.address(x, y, 0);
+        let pair = |low: u32, high: u32| (u64::from(low) | u64::from(high) << 32).to_le_bytes();
+        self.memory.write(address, &pair(words[0], words[1]));
+        self.memory.write(address + (4 << self.part.grid.width_log2), &pair(words[2], words[3]));
+    }
+
     /// The texel's 32-bit word as an atomic; `None` outside or when texels are not 4 bytes.
     pub fn atomic(&self, x: u32, y: u32, sample: u32) -> Option<&std::sync::atomic::AtomicU32> {
         let inside = self.bytes() == 4 && self.contains(x, y) && sample < self.samples();
@@ -345,6 +384,35 @@ mod tests {
         check_disjoint(desc(two, vk::Format::BC1_RGB_UNORM_BLOCK, [21, 9, 1], 3, 1));
         check_disjoint(SurfaceDesc { samples: 4, ..desc(two, vk::Format::R8G8B8A8_UNORM, [10, 9, 1], 1, 2) });
         check_disjoint(SurfaceDesc { linear: true, ..desc(two, vk::Format::R8G8B8A8_UNORM, [10, 9, 1], 1, 1) });
+    }
+
+    #[test]
+    fn quads_are_written_like_their_texels() {
+        let two = vk::ImageType::TYPE_2D;
+        for linear in [false, true] {
+            let desc = SurfaceDesc { linear, ..desc(two, vk::Format::R8G8B8A8_UNORM, [11, 9, 1], 1, 1) };
+            let surfaces = [(); 2].map(|()| {
+                let surface = Surface::new(desc).unwrap();
+                surface.bind(Allocation::new(&Heap::new(1 << 20), surface.layout().size()).unwrap(), 0);
+                surface
+            });
+            let [quads, texels] =
+                [0, 1].map(|index: usize| surfaces[index].plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap());
+            for (number, (x, y)) in (0..6).flat_map(|y| (0..7).map(move |x| (x * 2, y * 2))).enumerate() {
+                let words = [1, 2, 3, 4].map(|word| word + number as u32 * 16);
+                let mask = if number % 3 == 0 { 0xf } else { number as u32 % 16 };
+                quads.write_quad(x, y, &words, mask);
+                for index in (0..4).filter(|index| mask >> index & 1 != 0) {
+                    texels.write_word(x + (index & 1), y + (index >> 1), 0, words[index as usize]);
+                }
+            }
+            for (x, y, _) in positions(&texels) {
+                assert_eq!(quads.read_word(x, y, 0), texels.read_word(x, y, 0), "({x}, {y})");
+                let (left, upper) = (x & !1, y & !1);
+                let word = |index: u32| texels.read_word(left + (index & 1), upper + (index >> 1), 0);
+                assert_eq!(quads.read_quad(left, upper), [0, 1, 2, 3].map(word));
+            }
+        }
     }
 
     #[test]

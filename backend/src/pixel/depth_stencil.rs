@@ -6,7 +6,8 @@ use ash::vk;
 
 use super::{DrawContext, compare};
 use crate::format::{decode_depth, encode_depth};
-use crate::state::StencilState;
+use crate::memory::PlaneRef;
+use crate::state::{DepthStencilState, StencilState};
 
 /// Tests a sample and updates depth and stencil. Returns whether it goes on.
 pub(super) fn test(context: &DrawContext<'_>, x: u32, y: u32, sample: u32, depth: f32, front: bool) -> bool {
@@ -47,6 +48,28 @@ pub(super) fn test(context: &DrawContext<'_>, x: u32, y: u32, sample: u32, depth
         plane.write_word(x, y, sample, encoded);
     }
     passes
+}
+
+/// Tests the pixels of a quad that are in `mask`, of an attachment with one sample and a depth test alone; the same as [`test`]
+/// of each. Returns those that go on.
+pub(super) fn test_quad(
+    state: &DepthStencilState,
+    (plane, depth_bits): (&PlaneRef<'_>, u32),
+    [x, y]: [u32; 2],
+    mask: u32,
+    depths: [f32; 4],
+) -> u32 {
+    let stored = plane.read_quad(x, y);
+    let encoded = depths.map(|depth| encode_depth(depth_bits, depth));
+    let passes = |pixel: usize| {
+        let [new, old] = [encoded[pixel], stored[pixel]].map(|word| decode_depth(depth_bits, word));
+        compare(state.depth_compare, new, old)
+    };
+    let left = (0..4).fold(0, |left, pixel| left | u32::from(passes(pixel)) << pixel) & mask;
+    if state.depth_write && left != 0 {
+        plane.write_quad(x, y, &encoded, left);
+    }
+    left
 }
 
 /// Whether the stencil test passes, and the value that is stored.

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicU64;
 
 use ash::vk;
 
+use super::Words;
 use crate::format::FormatInfo;
 use crate::memory::PlaneRef;
 use crate::shader::Program;
@@ -24,6 +25,8 @@ pub struct ColorTarget<'a> {
     pub outputs: [Option<usize>; 4],
     /// The same for the second source of dual-source blending.
     pub second: [Option<usize>; 4],
+    /// How whole waves are exported, when nothing but the colours counts.
+    pub words: Option<Words>,
 }
 
 /// A draw, as the pixel units see it.
@@ -44,6 +47,8 @@ pub struct DrawContext<'a> {
     pub depth_bits: u32,
     /// Depth and stencil tests, dynamic state applied.
     pub tests: Option<DepthStencilState>,
+    /// The same, when depth is compared and nothing else, of one sample.
+    pub depth_alone: Option<DepthStencilState>,
     /// Multisampling.
     pub multisample: MultisampleState,
     /// Logic operation.

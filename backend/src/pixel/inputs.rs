@@ -1,9 +1,10 @@
 //! Inputs of a fragment wave: interpolated user variables and built-ins.
 
 use super::tile::Quad;
-use crate::geometry::Primitive;
+use crate::geometry::{Plane, Primitive};
 use crate::raster::{self, UNITS};
 use crate::shader::interp::{Interpolator, Lanes, WAVE};
+use crate::shader::runtime::kernels::kernel;
 use crate::shader::{Builtin, InputSlot, Interpolation, Place, Program, Slot};
 
 /// The fragments of a wave: up to four quads, and the sample when each is shaded on its own.
@@ -24,10 +25,39 @@ struct Centres {
     inverse_w: [f32; WAVE],
 }
 
+/// Origins and slopes of planes in each lane.
+type Coefficients = [[f32; WAVE]; 3];
+
+/// `Plane::at` in every lane.
+#[inline(always)]
+fn evaluate_lanes(out: &mut [f32; WAVE], [origin, dx, dy]: &Coefficients, x: &[f32; WAVE], y: &[f32; WAVE]) {
+    for lane in 0..WAVE {
+        out[lane] = origin[lane] + dx[lane] * x[lane] + dy[lane] * y[lane];
+    }
+}
+
+#[inline(always)]
+fn divide_lanes(values: &mut [f32; WAVE], by: &[f32; WAVE]) {
+    for (value, by) in values.iter_mut().zip(by) {
+        *value /= by;
+    }
+}
+
+kernel!(
+    /// `Plane::at` in every lane.
+    evaluate, evaluate_wide, evaluate_lanes,
+    (out: &mut [f32; WAVE], planes: &Coefficients, x: &[f32; WAVE], y: &[f32; WAVE])
+);
+kernel!(
+    /// Quotients in every lane.
+    divide, divide_wide, divide_lanes, (values: &mut [f32; WAVE], by: &[f32; WAVE])
+);
+
 impl WaveFragments<'_> {
     /// Fills in all input words.
     pub(super) fn fill(&self, inputs: &mut [Lanes]) {
-        let centres = self.sample.is_none().then(|| self.centres());
+        let plain = self.sample.is_none() && self.program.inputs.iter().any(|input| self.is_plain(input));
+        let centres = plain.then(|| self.centres());
         for (index, input) in self.program.inputs.iter().enumerate() {
             let lanes = &mut inputs[index];
             *lanes = [0; WAVE];
@@ -53,24 +83,40 @@ impl WaveFragments<'_> {
     /// Offsets of the pixels' centres from their primitives' reference points, and 1/w there.
     fn centres(&self) -> Centres {
         let mut centres = Centres { x: [0.0; WAVE], y: [0.0; WAVE], inverse_w: [1.0; WAVE] };
-        for lane in 0..self.quads.len() * 4 {
-            let [x, y] = self.relative(lane, CENTRE);
-            (centres.x[lane], centres.y[lane]) = (x, y);
-            centres.inverse_w[lane] = self.primitive(lane).inverse_w.at(x, y);
+        for (number, quad) in self.quads.iter().enumerate() {
+            let reference = self.primitives[quad.primitive as usize].reference;
+            let along =
+                |first: u32, axis: usize| [first, first + 1].map(|at| at as f32 - reference[axis] + CENTRE[axis]);
+            let ([left, right], [upper, lower]) = (along(quad.x, 0), along(quad.y, 1));
+            centres.x[number * 4..][..4].copy_from_slice(&[left, right, left, right]);
+            centres.y[number * 4..][..4].copy_from_slice(&[upper, upper, lower, lower]);
         }
+        let planes = self.coefficients(|primitive| &primitive.inverse_w);
+        evaluate(&mut centres.inverse_w, &planes, &centres.x, &centres.y);
         centres
     }
 
     fn fill_at_centres(&self, lanes: &mut Lanes, index: usize, interpolation: Interpolation, centres: &Centres) {
+        let mut values = [0.0; WAVE];
+        evaluate(&mut values, &self.coefficients(|primitive| &primitive.planes[index]), &centres.x, &centres.y);
+        if interpolation == Interpolation::Smooth {
+            divide(&mut values, &centres.inverse_w);
+        }
+        *lanes = values.map(f32::to_bits);
+        // Lanes behind the last quad hold nothing.
+        lanes[self.quads.len() * 4..].fill(0);
+    }
+
+    /// The coefficients of a plane of each lane's primitive.
+    fn coefficients<'a>(&'a self, plane: impl Fn(&'a Primitive) -> &'a Plane) -> Coefficients {
+        let mut out = [[0.0; WAVE]; 3];
         for (number, quad) in self.quads.iter().enumerate() {
-            let plane = &self.primitives[quad.primitive as usize].planes[index];
-            for (pixel, word) in lanes[number * 4..][..4].iter_mut().enumerate() {
-                let lane = number * 4 + pixel;
-                let value = plane.at(centres.x[lane], centres.y[lane]);
-                let smooth = interpolation == Interpolation::Smooth;
-                *word = (if smooth { value / centres.inverse_w[lane] } else { value }).to_bits();
+            let Plane { origin, dx, dy } = *plane(&self.primitives[quad.primitive as usize]);
+            for (lanes, value) in out.iter_mut().zip([origin, dx, dy]) {
+                lanes[number * 4..][..4].fill(value);
             }
         }
+        out
     }
 
     fn quad(&self, lane: usize) -> &Quad {
@@ -186,6 +232,14 @@ fn sample_place(samples: u32, sample: u32) -> [f32; 2] {
 pub(super) fn depth_at(primitive: &Primitive, x: f32, y: f32) -> f32 {
     let [near, far] = primitive.depth_range;
     primitive.depth.at(x, y).max(near).min(far)
+}
+
+/// Depths at the centres of the pixels of the quad at (`x`, `y`).
+pub(super) fn depths_at_centres(primitive: &Primitive, [x, y]: [u32; 2]) -> [f32; 4] {
+    let along =
+        |first: u32, axis: usize| [first, first + 1].map(|at| at as f32 - primitive.reference[axis] + CENTRE[axis]);
+    let ([left, right], [upper, lower]) = (along(x, 0), along(y, 1));
+    [[left, upper], [right, upper], [left, lower], [right, lower]].map(|[x, y]| depth_at(primitive, x, y))
 }
 
 /// Depth at a sample of a pixel.

@@ -6,11 +6,13 @@ mod draw;
 mod export;
 mod inputs;
 mod tile;
+mod words;
 
 use ash::vk;
 
 pub use draw::{ColorTarget, DrawContext};
 pub use tile::{TileScratch, process_tile};
+pub use words::Words;
 
 /// `a op b` of depths, or of depth references.
 #[inline]

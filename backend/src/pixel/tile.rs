@@ -6,8 +6,8 @@
 use std::sync::atomic::Ordering;
 
 use super::export::{Colors, Encoder};
-use super::inputs::{WaveFragments, depth_at_sample};
-use super::{ColorTarget, DrawContext, depth_stencil};
+use super::inputs::{WaveFragments, depth_at_sample, depths_at_centres};
+use super::{ColorTarget, DrawContext, Words, depth_stencil};
 use crate::geometry::Primitive;
 use crate::raster::{Criterion, GROUP_LOG2, UNITS, sample_mask, sample_positions};
 use crate::shader::interp::{Environment, Stop, Wave};
@@ -150,11 +150,21 @@ impl Tile<'_, '_> {
     /// program wrote one. Returns all samples that are left.
     fn test(&mut self, quad: &mut Quad, depth: Option<[f32; 4]>) -> u32 {
         if self.context.tests.is_none() {
-            self.passed += quad.coverage.iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
+            if self.context.occlusion.is_some() {
+                self.passed += quad.coverage.iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
+            }
             return quad.coverage.iter().fold(0, |any, mask| any | mask);
         }
         let primitive = &self.primitives[quad.primitive as usize];
         let samples = self.context.multisample.samples;
+        if let (Some(state), Some(plane)) = (self.context.depth_alone, &self.context.depth) {
+            let depths = depth.unwrap_or_else(|| depths_at_centres(primitive, [quad.x, quad.y]));
+            let plane = (plane, self.context.depth_bits);
+            let left = depth_stencil::test_quad(&state, plane, [quad.x, quad.y], mask_of(quad), depths);
+            quad.coverage = std::array::from_fn(|pixel| left >> pixel & 1);
+            self.passed += u64::from(left.count_ones());
+            return left;
+        }
         let mut all = 0;
         for (pixel, mask) in quad.coverage.iter_mut().enumerate() {
             let (x, y) = (quad.x + (pixel as u32 & 1), quad.y + (pixel as u32 >> 1));
@@ -226,13 +236,20 @@ impl Tile<'_, '_> {
             sample_mask: program.output_builtin(Builtin::SampleMask, 0),
             depth: program.output_builtin(Builtin::FragDepth, 0),
         };
-        for (number, quad) in quads.iter().enumerate() {
-            self.finish(*quad, number * 4, &slots);
+        let mut left = quads;
+        for (number, quad) in left.iter_mut().enumerate() {
+            self.finish(quad, number * 4, &slots);
+        }
+        for target in self.context.colors.iter().filter(|target| target.outputs.iter().any(Option::is_some)) {
+            match target.words {
+                Some(words) => self.export_words(target, words, &left),
+                None => self.export(target, &left),
+            }
         }
     }
 
-    /// What follows the program: coverage it changed, late tests, export.
-    fn finish(&mut self, mut quad: Quad, first_lane: usize, slots: &SpecialOutputs) {
+    /// What follows the program: coverage it changed, and late tests.
+    fn finish(&mut self, quad: &mut Quad, first_lane: usize, slots: &SpecialOutputs) {
         let wave = &self.scratch.wave;
         for (pixel, mask) in quad.coverage.iter_mut().enumerate() {
             let lane = first_lane + pixel;
@@ -250,13 +267,25 @@ impl Tile<'_, '_> {
             let depth = slots
                 .depth
                 .map(|slot| std::array::from_fn(|pixel| f32::from_bits(wave.outputs[slot][first_lane + pixel])));
-            self.test(&mut quad, depth);
+            self.test(quad, depth);
         }
-        for target in self.context.colors.iter().filter(|target| target.outputs.iter().any(Option::is_some)) {
-            let encoder = Encoder::new(self.context, target);
+    }
+
+    /// Exports a wave's quads to an attachment of words: opaque, one sample.
+    fn export_words(&self, target: &ColorTarget<'_>, words: Words, quads: &[Quad]) {
+        let words = words.encode(target, &self.scratch.wave.outputs);
+        for (quad, words) in quads.iter().zip(words.as_chunks::<4>().0) {
+            target.plane.write_quad(quad.x, quad.y, words, mask_of(quad));
+        }
+    }
+
+    /// Exports a wave's quads to any attachment.
+    fn export(&self, target: &ColorTarget<'_>, quads: &[Quad]) {
+        let encoder = Encoder::new(self.context, target);
+        for (number, quad) in quads.iter().enumerate() {
             for (pixel, &mask) in quad.coverage.iter().enumerate().filter(|(_, mask)| **mask != 0) {
                 let position = (quad.x + (pixel as u32 & 1), quad.y + (pixel as u32 >> 1));
-                encoder.export(position, mask, self.colors(target, first_lane + pixel));
+                encoder.export(position, mask, self.colors(target, number * 4 + pixel));
             }
         }
     }
@@ -289,6 +318,11 @@ impl Tile<'_, '_> {
 struct SpecialOutputs {
     sample_mask: Option<usize>,
     depth: Option<usize>,
+}
+
+/// Covered pixels of a quad of one sample, as bits.
+fn mask_of(quad: &Quad) -> u32 {
+    quad.coverage.iter().enumerate().fold(0, |mask, (pixel, &covered)| mask | (covered & 1) << pixel)
 }
 
 /// A quad with only one sample left, when samples are shaded on their own.

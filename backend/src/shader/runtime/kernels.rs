@@ -87,12 +87,7 @@ fn nonzero_lanes(lanes: &Lanes) -> Mask {
     bits.iter().fold(0, |all, bit| all | bit) as Mask
 }
 
-#[inline(always)]
-fn differing_lanes(lanes: &Lanes, word: u32) -> Mask {
-    nonzero_lanes(&each(|lane| lanes[lane] ^ word))
-}
-
-/// Declares the public kernel and its AVX2 twin.
+/// Declares a kernel and its AVX2 twin.
 macro_rules! kernel {
     ($(#[$doc:meta])* $name:ident, $wide:ident, $source:ident, ($($arg:ident: $ty:ty),+) $(-> $result:ty)?) => {
         #[cfg(target_arch = "x86_64")]
@@ -103,7 +98,7 @@ macro_rules! kernel {
 
         $(#[$doc])*
         #[inline]
-        pub fn $name($($arg: $ty),+) $(-> $result)? {
+        pub(crate) fn $name($($arg: $ty),+) $(-> $result)? {
             #[cfg(target_arch = "x86_64")]
             if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
                 // SAFETY: the machine has the features that the function is compiled for; it needs nothing else.
@@ -113,6 +108,8 @@ macro_rules! kernel {
         }
     };
 }
+
+pub(crate) use kernel;
 
 kernel!(
     /// `op(a)` in every lane; derivatives are 0, they need the quad.
@@ -134,11 +131,6 @@ kernel!(
     /// The lanes that are not 0.
     nonzero, nonzero_wide, nonzero_lanes, (lanes: &Lanes) -> Mask
 );
-kernel!(
-    /// The lanes that are not `word`.
-    differing, differing_wide, differing_lanes, (lanes: &Lanes, word: u32) -> Mask
-);
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,7 +197,6 @@ mod tests {
             prop_assert_eq!(out, picked);
             let truth: Lanes = std::array::from_fn(|lane| u32::from(mask >> lane & 1) * 0x8000_0000);
             prop_assert_eq!(nonzero(&truth), mask);
-            prop_assert_eq!(differing(&truth, 0x8000_0000), !mask);
         }
     }
 }
