@@ -288,6 +288,31 @@ impl PlaneRef<'_> {
         self.write(x, y, sample, &word.to_le_bytes()[..count]);
     }
 
+    /// Reads the words of the line of 8x8 texels at (`x`, `y`), row by row. False when that is not a line of four bytes a texel
+    /// and one sample, wholly inside.
+    pub fn read_line(&self, x: u32, y: u32, words: &mut [u32; 64]) -> bool {
+        let is_line = self.has_line(x, y);
+        if is_line {
+            self.memory.read(self.address(x, y, 0), bytemuck::bytes_of_mut(words));
+            // Texels are little-endian words.
+            words.iter_mut().for_each(|word| *word = u32::from_le(*word));
+        }
+        is_line
+    }
+
+    /// Writes what [`Self::read_line`] reads; dropped when that is no line.
+    pub fn write_line(&self, x: u32, y: u32, words: &[u32; 64]) {
+        if self.has_line(x, y) {
+            self.memory.write(self.address(x, y, 0), bytemuck::bytes_of(&words.map(u32::to_le)));
+        }
+    }
+
+    fn has_line(&self, x: u32, y: u32) -> bool {
+        let Grid { width_log2, height_log2, samples } = self.part.grid;
+        let aligned = x.is_multiple_of(8) && y.is_multiple_of(8) && self.contains(x + 7, y + 7);
+        (width_log2, height_log2, samples, self.part.bytes) == (3, 3, 1, 4) && aligned
+    }
+
     /// Reads the words of a 2x2 quad of texels of four bytes and one sample at even (`x`, `y`); 0 outside.
     #[inline]
     pub fn read_quad(&self, x: u32, y: u32) -> [u32; 4] {

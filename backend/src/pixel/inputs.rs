@@ -229,6 +229,7 @@ fn sample_place(samples: u32, sample: u32) -> [f32; 2] {
 }
 
 /// Depth of a primitive at an offset from its reference point.
+#[inline(always)]
 pub(super) fn depth_at(primitive: &Primitive, x: f32, y: f32) -> f32 {
     let [near, far] = primitive.depth_range;
     primitive.depth.at(x, y).max(near).min(far)

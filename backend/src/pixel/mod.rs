@@ -1,6 +1,7 @@
 //! Depth and stencil, quad packing, fragment waves, export and blending.
 
 mod blend;
+mod depth_group;
 mod depth_stencil;
 mod draw;
 mod export;

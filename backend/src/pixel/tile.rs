@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 
 use super::export::{Colors, Encoder};
 use super::inputs::{WaveFragments, depth_at_sample, depths_at_centres};
-use super::{ColorTarget, DrawContext, Words, depth_stencil};
+use super::{ColorTarget, DrawContext, Words, depth_group, depth_stencil};
 use crate::geometry::Primitive;
-use crate::raster::{Criterion, GROUP_LOG2, UNITS, sample_mask, sample_positions};
+use crate::raster::{Criterion, GROUP_LOG2, UNITS, pixels_inside, sample_mask, sample_positions};
 use crate::shader::interp::{Environment, Stop, Wave};
 use crate::shader::runtime::math::within;
 use crate::shader::{Builtin, Slot};
@@ -90,6 +90,9 @@ impl Tile<'_, '_> {
     }
 
     fn group(&mut self, index: u32, [group_x, group_y]: [i64; 2], window: [i64; 4], full: bool) {
+        if self.context.multisample.samples == 1 {
+            return self.group_of_pixels(index, [group_x, group_y], window, full);
+        }
         let side = 1 << GROUP_LOG2;
         for y in (group_y..group_y + side).step_by(2) {
             for x in (group_x..group_x + side).step_by(2) {
@@ -101,6 +104,32 @@ impl Tile<'_, '_> {
         }
     }
 
+    /// A group of one sample a pixel: coverage, and depth where it is all that is tested, of all 64 at once.
+    fn group_of_pixels(&mut self, index: u32, [x, y]: [i64; 2], window: [i64; 4], full: bool) {
+        if sample_mask(&self.context.multisample) == 0 {
+            return;
+        }
+        let primitive = &self.primitives[index as usize];
+        let covered = if full { u64::MAX } else { primitive.triangle.covers_group(x, y) };
+        let mut mask = covered & pixels_inside(x, y, window);
+        let mut tested = !self.context.tests_early();
+        if let (false, Some(state), Some(plane), 32) =
+            (tested || mask == 0, &self.context.depth_alone, &self.context.depth, self.context.depth_bits)
+            && let Some(left) = depth_group::test(state, plane, primitive, [x as u32, y as u32], mask)
+        {
+            (mask, tested) = (left, true);
+            self.passed += u64::from(left.count_ones());
+        }
+        while mask != 0 {
+            let first = mask.trailing_zeros() & 0b11_0110;
+            let pixels = mask >> first;
+            mask &= !(0x303 << first);
+            let coverage = [pixels, pixels >> 1, pixels >> 8, pixels >> 9].map(|bits| bits as u32 & 1);
+            let (x, y) = (x as u32 + first % 8, y as u32 + first / 8);
+            self.covered_quad(Quad { primitive: index, x, y, coverage }, tested);
+        }
+    }
+
     fn quad(&mut self, index: u32, [x, y]: [i64; 2], window: [i64; 4], full: bool) {
         let inside = x >= window[0] && x + 2 <= window[2] && y >= window[1] && y + 2 <= window[3];
         let coverage = if full && inside {
@@ -108,14 +137,15 @@ impl Tile<'_, '_> {
         } else {
             self.partial_coverage(index, [x, y], window, full)
         };
-        let mut any = coverage.iter().fold(0, |any, mask| any | mask);
-        if any == 0 {
-            return;
+        if coverage != [0; 4] {
+            let tested = !self.context.tests_early();
+            self.covered_quad(Quad { primitive: index, x: x as u32, y: y as u32, coverage }, tested);
         }
-        let mut quad = Quad { primitive: index, x: x as u32, y: y as u32, coverage };
-        if self.context.tests_early() {
-            any = self.test(&mut quad, None);
-        }
+    }
+
+    /// Tests a quad unless it was tested or is to be later, and lets it wait for a wave.
+    fn covered_quad(&mut self, mut quad: Quad, tested: bool) {
+        let any = if tested { 1 } else { self.test(&mut quad, None) };
         if any != 0 && self.context.fragment.is_some() {
             self.scratch.quads.push(quad);
             if self.scratch.quads.len() == QUADS {

@@ -5,7 +5,11 @@
 //! equations (multi-resolution consistent rasterization, DESIGN 3.4). Bit budget: clipping keeps coordinates within 2^17
 //! pixels, 2^25 units; A and B fit 26 bits, products 52, sums 54: `i64` never overflows.
 
+mod group;
+
 use crate::state::MultisampleState;
+
+pub use group::{SIDE, pixels_inside};
 
 /// Fractional bits of the grid: `subPixelPrecisionBits`.
 pub const SUBPIXEL_BITS: u32 = 8;
