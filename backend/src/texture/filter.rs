@@ -1,53 +1,120 @@
 //! Filtering: nearest and linear in each dimension and between levels, depth comparison, gather.
 
+use std::cell::{Cell, OnceCell};
+
 use ash::vk;
 
 use super::address::{to_texels, wrap};
 use super::lod::{Levels, levels};
 use super::texel::Reader;
-use super::{GatherRequest, SampleRequest, Sampler, cube};
+use super::{GatherRequest, LevelOfDetail, SampleRequest, Sampler, cube};
 use crate::format::{Class, Texel};
 use crate::memory::{PlaneRef, SurfaceView};
 
-/// Samples a view.
-pub fn sample(view: &SurfaceView, sampler: &Sampler, request: &SampleRequest) -> [u32; 4] {
-    let Some(reader) = Reader::new(view) else { return [0; 4] };
-    let chosen = levels(view, sampler, request);
-    let lookup = Lookup::new(reader, sampler, request);
-    let first = lookup.level(chosen.first, chosen);
-    if chosen.share == 0.0 || chosen.first == chosen.second {
-        return lookup.finish(first);
-    }
-    let second = lookup.level(chosen.second, chosen);
-    lookup.finish(mix(first, second, chosen.share))
+/// Most levels whose planes are kept at hand.
+const KEPT: usize = 16;
+
+/// A view and a sampler prepared for sampling many lanes: what does not depend on a lane is looked up once.
+pub struct Sampling<'a> {
+    reader: Reader<'a>,
+    sampler: &'a Sampler,
+    border: Texel,
+    dimensions: usize,
+    is_cube: bool,
+    /// The levels that were read, of layer 0.
+    levels: [OnceCell<Level<'a>>; KEPT],
+    /// The last level of detail and what followed from it: the lanes of a quad share theirs.
+    chosen: Cell<Option<(LevelOfDetail, Levels)>>,
 }
 
-/// Gathers one component (or comparisons) of the four texels that linear filtering of level 0 would read, in the order
-/// (0,1) (1,1) (1,0) (0,0).
-pub fn gather(view: &SurfaceView, sampler: &Sampler, gather: &GatherRequest) -> [u32; 4] {
-    let Some(reader) = Reader::new(view) else { return [0; 4] };
-    let lookup = Lookup::new(reader, sampler, &gather.request);
-    let corners = [(0, 1), (1, 1), (1, 0), (0, 0)];
-    let component = if gather.request.reference.is_some() { 0 } else { (gather.component & 3) as usize };
-    std::array::from_fn(|index| {
-        let (corner_x, corner_y) = corners[index];
-        let corner = match gather.offsets {
-            // Each texel is the (0,0) corner at its own offset.
-            Some(offsets) => offsets[index],
-            None => [corner_x, corner_y],
+impl<'a> Sampling<'a> {
+    /// `None` when the view's format is not supported: everything is 0.
+    pub fn new(view: &'a SurfaceView, sampler: &'a Sampler) -> Option<Self> {
+        let reader = Reader::new(view)?;
+        let kind = view.desc.kind;
+        let dimensions = match kind {
+            vk::ImageViewType::TYPE_1D | vk::ImageViewType::TYPE_1D_ARRAY => 1,
+            vk::ImageViewType::TYPE_3D => 3,
+            _ => 2,
         };
-        lookup.gathered(corner)[component]
-    })
+        Some(Self {
+            reader,
+            sampler,
+            border: reader.border(border(sampler.border_color)),
+            dimensions,
+            is_cube: matches!(kind, vk::ImageViewType::CUBE | vk::ImageViewType::CUBE_ARRAY),
+            levels: std::array::from_fn(|_| OnceCell::new()),
+            chosen: Cell::new(None),
+        })
+    }
+
+    /// Samples.
+    pub fn sample(&self, request: &SampleRequest) -> [u32; 4] {
+        let chosen = self.levels(request);
+        let lookup = Lookup::new(self, request);
+        let first = lookup.level(chosen.first, chosen);
+        if chosen.share == 0.0 || chosen.first == chosen.second {
+            return lookup.finish(first);
+        }
+        let second = lookup.level(chosen.second, chosen);
+        lookup.finish(mix(first, second, chosen.share))
+    }
+
+    fn levels(&self, request: &SampleRequest) -> Levels {
+        // The gradient of a cube's face depends on the coordinates, too.
+        let known = self.chosen.get().filter(|(lod, _)| *lod == request.lod && !self.is_cube);
+        if let Some((_, chosen)) = known {
+            return chosen;
+        }
+        let chosen = levels(self.reader.view, self.sampler, request);
+        self.chosen.set(Some((request.lod, chosen)));
+        chosen
+    }
+
+    /// Gathers one component (or comparisons) of the four texels that linear filtering of level 0 would read, in the order
+    /// (0,1) (1,1) (1,0) (0,0).
+    pub fn gather(&self, gather: &GatherRequest) -> [u32; 4] {
+        let lookup = Lookup::new(self, &gather.request);
+        let corners = [(0, 1), (1, 1), (1, 0), (0, 0)];
+        let component = if gather.request.reference.is_some() { 0 } else { (gather.component & 3) as usize };
+        std::array::from_fn(|index| {
+            let (corner_x, corner_y) = corners[index];
+            let corner = match gather.offsets {
+                // Each texel is the (0,0) corner at its own offset.
+                Some(offsets) => offsets[index],
+                None => [corner_x, corner_y],
+            };
+            lookup.gathered(corner)[component]
+        })
+    }
+
+    fn level(&self, number: u32, layer: u32) -> Level<'a> {
+        let open = || {
+            let extent = self.reader.view.extent(number);
+            let size = [extent.width, extent.height, extent.depth].map(|texels| texels as i32);
+            let single = !self.is_cube && self.dimensions < 3;
+            let plane = if single { self.reader.plane(number, layer) } else { None };
+            Level { number, size, plane }
+        };
+        match self.levels.get(number as usize).filter(|_| layer == 0) {
+            Some(kept) => *kept.get_or_init(open),
+            None => open(),
+        }
+    }
 }
 
+#[inline(always)]
 fn mix(a: Texel, b: Texel, share: f32) -> Texel {
-    std::array::from_fn(|index| {
-        let (a, b) = (f32::from_bits(a[index]), f32::from_bits(b[index]));
-        (a + (b - a) * share).to_bits()
-    })
+    let mut out = [0; 4];
+    for (out, (a, b)) in out.iter_mut().zip(a.into_iter().zip(b)) {
+        let (a, b) = (f32::from_bits(a), f32::from_bits(b));
+        *out = (a + (b - a) * share).to_bits();
+    }
+    out
 }
 
 /// A level that is being read.
+#[derive(Clone, Copy)]
 struct Level<'a> {
     number: u32,
     size: [i32; 3],
@@ -56,53 +123,36 @@ struct Level<'a> {
 }
 
 /// One sampling of one view, before levels are known.
-struct Lookup<'a> {
-    reader: Reader<'a>,
-    sampler: &'a Sampler,
-    request: &'a SampleRequest,
+struct Lookup<'a, 's> {
+    sampling: &'s Sampling<'a>,
+    request: &'s SampleRequest,
     /// First layer, and the face of a cube.
     layer: u32,
     face: Option<u32>,
     coords: [f32; 3],
-    dimensions: usize,
-    border: Texel,
 }
 
-impl<'a> Lookup<'a> {
-    fn new(reader: Reader<'a>, sampler: &'a Sampler, request: &'a SampleRequest) -> Self {
-        let kind = reader.view.desc.kind;
+impl<'a, 's> Lookup<'a, 's> {
+    fn new(sampling: &'s Sampling<'a>, request: &'s SampleRequest) -> Self {
+        let desc = &sampling.reader.view.desc;
         let rounded = |count: u32| request.layer.round_ties_even().clamp(0.0, count.saturating_sub(1) as f32) as u32;
-        let layers = reader.view.desc.layers;
-        let (layer, dimensions) = match kind {
-            vk::ImageViewType::TYPE_1D => (0, 1),
-            vk::ImageViewType::TYPE_1D_ARRAY => (rounded(layers), 1),
-            vk::ImageViewType::TYPE_2D_ARRAY => (rounded(layers), 2),
-            vk::ImageViewType::TYPE_3D => (0, 3),
-            vk::ImageViewType::CUBE_ARRAY => (rounded(layers / 6) * 6, 2),
-            _ => (0, 2),
+        let layer = match desc.kind {
+            vk::ImageViewType::TYPE_1D_ARRAY | vk::ImageViewType::TYPE_2D_ARRAY => rounded(desc.layers),
+            vk::ImageViewType::CUBE_ARRAY => rounded(desc.layers / 6) * 6,
+            _ => 0,
         };
-        let on_face = matches!(kind, vk::ImageViewType::CUBE | vk::ImageViewType::CUBE_ARRAY)
-            .then(|| cube::project(request.coords));
+        let on_face = sampling.is_cube.then(|| cube::project(request.coords));
         let coords = on_face.map_or(request.coords, |on| [on.s, on.t, 0.0]);
-        let border = reader.border(border(sampler.border_color));
-        let face = on_face.map(|on| on.face);
-        Self { reader, sampler, request, layer, face, coords, dimensions, border }
-    }
-
-    fn open(&self, number: u32) -> Level<'a> {
-        let extent = self.reader.view.extent(number);
-        let size = [extent.width, extent.height, extent.depth].map(|texels| texels as i32);
-        let single = self.face.is_none() && self.dimensions < 3;
-        let plane = if single { self.reader.plane(number, self.layer) } else { None };
-        Level { number, size, plane }
+        Self { sampling, request, layer, face: on_face.map(|on| on.face), coords }
     }
 
     fn level(&self, number: u32, chosen: Levels) -> Texel {
-        let level = &self.open(number);
+        let level = &self.sampling.level(number, self.layer);
         let size = level.size;
-        let position = |index: usize| to_texels(self.coords[index], size[index], self.sampler.unnormalized_coordinates);
-        if chosen.filter == vk::Filter::NEAREST || self.reader.class().is_integer() {
-            let texel: [i32; 3] = std::array::from_fn(|index| match index < self.dimensions {
+        let position =
+            |index: usize| to_texels(self.coords[index], size[index], self.sampling.sampler.unnormalized_coordinates);
+        if chosen.filter == vk::Filter::NEAREST || self.sampling.reader.class().is_integer() {
+            let texel: [i32; 3] = std::array::from_fn(|index| match index < self.sampling.dimensions {
                 true => (position(index).floor() as i32).saturating_add(self.request.offset[index]),
                 false => 0,
             });
@@ -110,7 +160,7 @@ impl<'a> Lookup<'a> {
         }
         let mut low = [0; 3];
         let mut share = [0.0; 3];
-        for index in 0..self.dimensions {
+        for index in 0..self.sampling.dimensions {
             let centred = position(index) - 0.5;
             low[index] = (centred.floor() as i32).saturating_add(self.request.offset[index]);
             share[index] = centred - centred.floor();
@@ -120,24 +170,53 @@ impl<'a> Lookup<'a> {
 
     /// Interpolates along each dimension in turn, x first.
     fn linear(&self, level: &Level<'_>, low: [i32; 3], share: [f32; 3]) -> Texel {
+        if let (2, Some(plane)) = (self.sampling.dimensions, &level.plane) {
+            return self.bilinear(plane, level.size, low, share);
+        }
         let along_x = |y: i32, z: i32| {
             let a = self.compared(level, [low[0], y, z]);
             mix(a, self.compared(level, [low[0].saturating_add(1), y, z]), share[0])
         };
-        let along_y = |z: i32| match self.dimensions {
+        let along_y = |z: i32| match self.sampling.dimensions {
             1 => along_x(0, 0),
             _ => mix(along_x(low[1], z), along_x(low[1].saturating_add(1), z), share[1]),
         };
-        match self.dimensions {
+        match self.sampling.dimensions {
             3 => mix(along_y(low[2]), along_y(low[2].saturating_add(1)), share[2]),
             _ => along_y(0),
         }
     }
 
+    /// The same in a plane: each index is wrapped once.
+    fn bilinear(&self, plane: &PlaneRef<'_>, size: [i32; 3], low: [i32; 3], share: [f32; 3]) -> Texel {
+        let modes = self.sampling.sampler.address_mode;
+        let wrapped =
+            |axis: usize| [low[axis], low[axis].saturating_add(1)].map(|index| wrap(modes[axis], index, size[axis]));
+        let ([left, right], [upper, lower]) = (wrapped(0), wrapped(1));
+        let row = |y: Option<i32>| {
+            let (a, b) = (self.texel_in_plane(plane, left, y), self.texel_in_plane(plane, right, y));
+            mix(a, b, share[0])
+        };
+        mix(row(upper), row(lower), share[1])
+    }
+
+    #[inline(always)]
+    fn texel_in_plane(&self, plane: &PlaneRef<'_>, x: Option<i32>, y: Option<i32>) -> Texel {
+        self.tested(match (x, y) {
+            (Some(x), Some(y)) => self.sampling.reader.texel(plane, x as u32, y as u32, 0),
+            _ => self.sampling.border,
+        })
+    }
+
     /// A texel, wrapped, and compared when there is a reference.
     #[inline]
     fn compared(&self, level: &Level<'_>, texel: [i32; 3]) -> Texel {
-        let texel = self.texel(level, texel);
+        self.tested(self.texel(level, texel))
+    }
+
+    /// A texel, or how it compares with the reference when there is one.
+    #[inline(always)]
+    fn tested(&self, texel: Texel) -> Texel {
         match self.request.reference {
             None => texel,
             Some(reference) => [self.compare(reference, f32::from_bits(texel[0])).to_bits(), 0, 0, 1.0f32.to_bits()],
@@ -145,37 +224,39 @@ impl<'a> Lookup<'a> {
     }
 
     fn compare(&self, reference: f32, depth: f32) -> f32 {
-        let fixed = self.reader.info.class == Class::Unorm;
+        let fixed = self.sampling.reader.info.class == Class::Unorm;
         let reference = if fixed { reference.clamp(0.0, 1.0) } else { reference };
-        let op = self.sampler.compare.unwrap_or(vk::CompareOp::NEVER);
+        let op = self.sampling.sampler.compare.unwrap_or(vk::CompareOp::NEVER);
         if crate::pixel::compare(op, reference, depth) { 1.0 } else { 0.0 }
     }
 
     #[inline]
     fn texel(&self, level: &Level<'_>, [x, y, z]: [i32; 3]) -> Texel {
         if let Some(face) = self.face {
-            return self.reader.cube_texel(level.number, self.layer, face, (x, y));
+            return self.sampling.reader.cube_texel(level.number, self.layer, face, (x, y));
         }
         let size = level.size;
-        let modes = self.sampler.address_mode;
-        let Some(x) = wrap(modes[0], x, size[0]) else { return self.border };
-        let y = if self.dimensions > 1 { wrap(modes[1], y, size[1]) } else { Some(0) };
-        let z = if self.dimensions > 2 { wrap(modes[2], z, size[2]) } else { Some(self.layer as i32) };
-        let (Some(y), Some(z)) = (y, z) else { return self.border };
-        let volume = if self.dimensions == 3 { self.reader.plane(level.number, z as u32) } else { None };
+        let modes = self.sampling.sampler.address_mode;
+        let Some(x) = wrap(modes[0], x, size[0]) else { return self.sampling.border };
+        let y = if self.sampling.dimensions > 1 { wrap(modes[1], y, size[1]) } else { Some(0) };
+        let z = if self.sampling.dimensions > 2 { wrap(modes[2], z, size[2]) } else { Some(self.layer as i32) };
+        let (Some(y), Some(z)) = (y, z) else { return self.sampling.border };
+        let volume =
+            if self.sampling.dimensions == 3 { self.sampling.reader.plane(level.number, z as u32) } else { None };
         match level.plane.as_ref().or(volume.as_ref()) {
-            Some(plane) => self.reader.texel(plane, x as u32, y as u32, 0),
+            Some(plane) => self.sampling.reader.texel(plane, x as u32, y as u32, 0),
             None => [0; 4],
         }
     }
 
     /// One corner of the footprint of linear filtering in level 0.
     fn gathered(&self, corner: [i32; 2]) -> Texel {
-        let level = &self.open(0);
+        let level = &self.sampling.level(0, self.layer);
         let size = level.size;
         let texel: [i32; 3] = std::array::from_fn(|index| match index < 2 {
             true => {
-                let centred = to_texels(self.coords[index], size[index], self.sampler.unnormalized_coordinates) - 0.5;
+                let centred =
+                    to_texels(self.coords[index], size[index], self.sampling.sampler.unnormalized_coordinates) - 0.5;
                 (centred.floor() as i32).saturating_add(self.request.offset[index]).saturating_add(corner[index])
             }
             false => 0,
@@ -185,7 +266,7 @@ impl<'a> Lookup<'a> {
 
     /// Component mapping; comparisons have one component.
     fn finish(&self, texel: Texel) -> Texel {
-        if self.request.reference.is_some() { texel } else { self.reader.swizzle(texel) }
+        if self.request.reference.is_some() { texel } else { self.sampling.reader.swizzle(texel) }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::memory::SurfaceView;
 use crate::shader::runtime::Descriptor;
 
 pub use access::{TexelPosition, atomic, fetch, read, size, write};
-pub use filter::{gather, sample};
+pub use filter::Sampling;
 pub use lod::query_lod;
 pub use sampler::Sampler;
 

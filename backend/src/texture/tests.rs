@@ -54,6 +54,14 @@ fn sampler(filter: vk::Filter, mode: vk::SamplerAddressMode) -> Sampler {
     }
 }
 
+fn sample(view: &SurfaceView, sampler: &Sampler, request: &SampleRequest) -> [u32; 4] {
+    Sampling::new(view, sampler).unwrap().sample(request)
+}
+
+fn gather(view: &SurfaceView, sampler: &Sampler, request: &GatherRequest) -> [u32; 4] {
+    Sampling::new(view, sampler).unwrap().gather(request)
+}
+
 const CLAMP: vk::SamplerAddressMode = vk::SamplerAddressMode::CLAMP_TO_EDGE;
 
 fn at(coords: [f32; 3]) -> SampleRequest {

@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A texel before swizzling; zeros outside.
-    #[inline]
+    #[inline(always)]
     pub(super) fn texel(&self, plane: &PlaneRef<'_>, x: u32, y: u32, sample: u32) -> Texel {
         match self.aspect {
             vk::ImageAspectFlags::DEPTH => {
@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn color(&self, plane: &PlaneRef<'_>, x: u32, y: u32, sample: u32) -> Texel {
         if let Some(quick) = self.quick {
             let mut bytes = [0; 4];

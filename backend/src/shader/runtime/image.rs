@@ -6,7 +6,7 @@ use super::kernels::{Lanes, Mask, WAVE};
 use super::{Descriptor, Environment, Masks, lanes_of};
 use crate::memory::SurfaceView;
 use crate::shader::ir::{Dim, Image, ImageOp, Lod, Value};
-use crate::texture::{self, GatherRequest, LevelOfDetail, SampleRequest, Sampler, TexelPosition};
+use crate::texture::{self, GatherRequest, LevelOfDetail, SampleRequest, Sampler, Sampling, TexelPosition};
 
 /// Executes an image instruction for the active lanes: up to four results, 0 in all other lanes. `registers` are the
 /// operands, by the number of the value.
@@ -18,8 +18,9 @@ pub fn image(registers: &[Lanes], masks: Masks, environment: &Environment<'_>, i
         ImageOp::Size { .. } | ImageOp::Levels | ImageOp::Samples => Mask::MAX,
         _ => masks.active,
     };
+    let prepared = Prepared::new(registers, environment, image, lanes);
     for lane in lanes_of(lanes) {
-        let call = Call { registers, environment, image, lane };
+        let call = Call { registers, environment, image, lane, prepared: prepared.as_ref() };
         let words = call.execute();
         for (result, word) in results.iter_mut().zip(words) {
             result[lane] = word;
@@ -28,15 +29,39 @@ pub fn image(registers: &[Lanes], masks: Masks, environment: &Environment<'_>, i
     results
 }
 
+/// The image and sampler of all lanes, where they are one and the image is sampled.
+struct Prepared<'a>(Option<Sampling<'a>>);
+
+impl<'a> Prepared<'a> {
+    fn new(registers: &'a [Lanes], environment: &'a Environment<'a>, image: &'a Image, lanes: Mask) -> Option<Self> {
+        if !matches!(image.op, ImageOp::Sample { .. } | ImageOp::Gather { .. }) {
+            return None;
+        }
+        let first = lanes_of(lanes).next()?;
+        let same = |value: Option<Value>| {
+            value.is_none_or(|value| {
+                let words = &registers[value.0 as usize];
+                lanes_of(lanes).all(|lane| words[lane] == words[first])
+            })
+        };
+        if !same(image.element) || !same(image.sampler.and_then(|(_, element)| element)) {
+            return None;
+        }
+        let call = Call { registers, environment, image, lane: first, prepared: None };
+        Some(Self(call.sampling()))
+    }
+}
+
 /// One lane's execution of one instruction.
 struct Call<'a> {
+    prepared: Option<&'a Prepared<'a>>,
     registers: &'a [Lanes],
     environment: &'a Environment<'a>,
     image: &'a Image,
     lane: usize,
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
     fn execute(&self) -> [u32; 4] {
         match &self.image.op {
             ImageOp::Sample { lod, reference } => self.sample(lod, *reference),
@@ -69,16 +94,16 @@ impl Call<'_> {
         value.map_or(0, |value| self.word(value))
     }
 
-    fn descriptor(&self) -> Option<&Descriptor> {
+    fn descriptor(&self) -> Option<&'a Descriptor> {
         let element = self.optional(self.image.element);
         self.environment.bindings.descriptor(self.image.resource, element)
     }
 
-    fn view(&self) -> Option<&Arc<SurfaceView>> {
+    fn view(&self) -> Option<&'a Arc<SurfaceView>> {
         self.descriptor().and_then(texture::view)
     }
 
-    fn sampler(&self) -> Option<&Sampler> {
+    fn sampler(&self) -> Option<&'a Sampler> {
         let descriptor = match self.image.sampler {
             Some((resource, element)) => self.environment.bindings.descriptor(resource, self.optional(element)),
             None => self.descriptor(),
@@ -146,14 +171,26 @@ impl Call<'_> {
     }
 
     fn sample(&self, lod: &Lod, reference: Option<Value>) -> [u32; 4] {
-        let (Some(view), Some(sampler)) = (self.view(), self.sampler()) else { return [0; 4] };
-        texture::sample(view, sampler, &self.request(self.level_of_detail(lod), reference))
+        let request = self.request(self.level_of_detail(lod), reference);
+        self.with_sampling(|sampling| sampling.sample(&request))
+    }
+
+    /// What the lane samples from; `None` where nothing is bound, or of another kind.
+    fn sampling(&self) -> Option<Sampling<'a>> {
+        Sampling::new(self.view()?, self.sampler()?)
+    }
+
+    fn with_sampling(&self, words: impl FnOnce(&Sampling<'_>) -> [u32; 4]) -> [u32; 4] {
+        match self.prepared {
+            Some(prepared) => prepared.0.as_ref().map_or([0; 4], words),
+            None => self.sampling().as_ref().map_or([0; 4], words),
+        }
     }
 
     fn gather(&self, component: Option<Value>, reference: Option<Value>, offsets: Option<[[i32; 2]; 4]>) -> [u32; 4] {
-        let (Some(view), Some(sampler)) = (self.view(), self.sampler()) else { return [0; 4] };
         let request = self.request(LevelOfDetail::Level(0.0), reference);
-        texture::gather(view, sampler, &GatherRequest { request, component: self.optional(component), offsets })
+        let request = GatherRequest { request, component: self.optional(component), offsets };
+        self.with_sampling(|sampling| sampling.gather(&request))
     }
 
     /// Texel coordinates; `level` is of the view.
