@@ -272,8 +272,8 @@ impl Tile<'_, '_> {
         }
         for target in self.context.colors.iter().filter(|target| target.outputs.iter().any(Option::is_some)) {
             match target.words {
-                Some(words) => self.export_words(target, words, &left),
-                None => self.export(target, &left),
+                Some(words) if words.blend.is_none() || !overlap(&left) => self.export_words(target, words, &left),
+                _ => self.export(target, &left),
             }
         }
     }
@@ -301,9 +301,18 @@ impl Tile<'_, '_> {
         }
     }
 
-    /// Exports a wave's quads to an attachment of words: opaque, one sample.
+    /// Exports a wave's quads to an attachment of words, of one sample.
     fn export_words(&self, target: &ColorTarget<'_>, words: Words, quads: &[Quad]) {
-        let words = words.encode(target, &self.scratch.wave.outputs);
+        let outputs = &self.scratch.wave.outputs;
+        let words = if words.blend.is_some() {
+            let mut stored = [0; QUADS * 4];
+            for (quad, stored) in quads.iter().zip(stored.as_chunks_mut::<4>().0) {
+                *stored = target.plane.read_quad(quad.x, quad.y);
+            }
+            words.encode_blended((target, self.context.blend_constants), outputs, &stored)
+        } else {
+            words.encode(target, outputs)
+        };
         for (quad, words) in quads.iter().zip(words.as_chunks::<4>().0) {
             target.plane.write_quad(quad.x, quad.y, words, mask_of(quad));
         }
@@ -348,6 +357,12 @@ impl Tile<'_, '_> {
 struct SpecialOutputs {
     sample_mask: Option<usize>,
     depth: Option<usize>,
+}
+
+/// Whether quads of a wave lie at the same place: then each must see what the one before it left.
+fn overlap(quads: &[Quad]) -> bool {
+    let place = |quad: &Quad| (quad.x, quad.y);
+    quads.iter().enumerate().any(|(number, quad)| quads[..number].iter().any(|other| place(other) == place(quad)))
 }
 
 /// Covered pixels of a quad of one sample, as bits.
