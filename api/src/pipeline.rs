@@ -203,7 +203,8 @@ impl PipelineCache {
             return None;
         }
         let text = self.saved.lock().remove(&stage.key())?;
-        let program = Program::restore(&text).filter(|program| program.stage == stage.stage).map(Arc::new)?;
+        let program =
+            Program::restore(&text, &stage.entry).filter(|program| program.stage == stage.stage).map(Arc::new)?;
         self.restored.fetch_add(1, Ordering::Relaxed);
         self.programs.lock().insert(stage.clone(), program.clone());
         Some(program)

@@ -166,7 +166,7 @@ fn restore_time(criterion: &mut Criterion) {
     let compile = || spirv::compile(&module, "main", ash::vk::ShaderStageFlags::FRAGMENT, &Vec::new());
     let saved = compile().expect("a committed shader").save();
     group.bench_function("compiled", |bencher| bencher.iter(compile));
-    group.bench_function("restored", |bencher| bencher.iter(|| Program::restore(&saved)));
+    group.bench_function("restored", |bencher| bencher.iter(|| Program::restore(&saved, "main")));
     group.finish();
 }
 

@@ -31,6 +31,10 @@ fn codegen(value: &str) -> bool {
     matches!(value, "auto" | "avx512" | "avx2" | "interp")
 }
 
+fn symbols(value: &str) -> bool {
+    matches!(value, "off" | "perf" | "gdb" | "all")
+}
+
 fn any(_: &str) -> bool {
     true
 }
@@ -65,6 +69,12 @@ const TABLE: &[Knob] = &[
         default: "auto",
         doc: "What runs programs: auto (the best the machine has), avx512, avx2, interp.",
         check: codegen,
+    },
+    Knob {
+        name: "VITRIC_SYMBOLS",
+        default: "off",
+        doc: "Who is told the names of generated code: off, perf (by /tmp/perf-PID.map), gdb (by its JIT interface), all.",
+        check: symbols,
     },
     Knob { name: "VITRIC_LOG", default: "warn", doc: "Log filter: off, error, warn, info, debug.", check: any },
 ];

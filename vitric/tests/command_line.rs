@@ -220,6 +220,25 @@ fn shader_shows_what_becomes_of_a_module() {
 }
 
 #[test]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+fn generated_code_is_named_for_perf_when_the_knob_says_so() {
+    let home = Home::new("symbols");
+    let script = format!("echo $$; exec '{}' shader '{}'", env!("CARGO_BIN_EXE_vitric"), shader("simple.frag.spv"));
+    for (value, is_named) in [("perf", true), ("off", false)] {
+        let output = home.with(&[("VITRIC_SYMBOLS", value)], &["run", "sh", "-c", &script]);
+        let text = out(&output);
+        let map =
+            PathBuf::from(format!("/tmp/perf-{}.map", text.lines().next().expect("the process tells its number")));
+        let names = std::fs::read_to_string(&map).unwrap_or_default();
+        let _ = std::fs::remove_file(&map);
+        // Machines without AVX2 have no generated code.
+        let is_named = is_named && std::is_x86_feature_detected!("avx2");
+        assert_eq!(names.contains(" vitric::fragment main ("), is_named, "{value}: {names}");
+        assert_eq!(names.lines().count(), usize::from(is_named));
+    }
+}
+
+#[test]
 fn shader_refuses_what_it_cannot_read() {
     let home = Home::new("shader-bad");
     let text = home.0.join("text.spv");

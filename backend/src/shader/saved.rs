@@ -38,8 +38,9 @@ impl Program {
         out + &format!("ir\n{}", self.code.function())
     }
 
-    /// Reads a program from the text that [`Program::save`] makes, and generates its code. `None` when it is not one.
-    pub fn restore(text: &str) -> Option<Self> {
+    /// Reads a program from the text that [`Program::save`] makes, and generates its code. `entry` is its entry point's name, for
+    /// tools. `None` when it is not a program.
+    pub fn restore(text: &str, entry: &str) -> Option<Self> {
         let (interface, ir) = text.split_once("\nir\n")?;
         let mut program = interface_of(interface)?;
         let function = parse(ir).ok()?;
@@ -50,7 +51,7 @@ impl Program {
         }
         let (inputs, local_size) = (&program.inputs, program.local_size);
         program.code = Executable::new(function, |slot| inputs[slot as usize].slot.across(local_size));
-        program.code.generate_chosen();
+        program.code.generate_chosen(program.stage, entry);
         Some(program)
     }
 }
@@ -198,7 +199,7 @@ mod tests {
     fn programs_come_back_as_they_were() {
         for program in samples() {
             let text = program.save();
-            let restored = Program::restore(&text).unwrap();
+            let restored = Program::restore(&text, "main").unwrap();
             assert_eq!(restored.save(), text);
             assert_eq!(restored.code.function().insts, program.code.function().insts);
             assert_eq!(restored.code.uniformity().values, program.code.uniformity().values);
@@ -211,7 +212,7 @@ mod tests {
     #[test]
     fn what_goes_beyond_the_interface_is_refused() {
         let interface = "stage 32\nsize 16 1 1\nshared 0\nfacts 0 0 0 0 0 0\nresource 0 0\nir\n";
-        let restores = |ir: &str| Program::restore(&format!("{interface}{ir}")).is_some();
+        let restores = |ir: &str| Program::restore(&format!("{interface}{ir}"), "main").is_some();
         assert!(restores("%0: i32 = Const 0x0\n%1: i32 = Load buffer 0, %0\n"));
         assert!(!restores("%0: i32 = Const 0x0\n%1: i32 = Load buffer 1, %0\n"));
         assert!(!restores("%0: i32 = Input 0\n"));
@@ -219,7 +220,7 @@ mod tests {
         assert!(!restores("%0: f32 = Const 0x0\n%1: i32 = IAdd %0, %0\n"), "types");
         assert!(!restores("local 999999\nlocal 999999\n"));
         assert!(!restores("If %0\nEndIf\n"));
-        assert!(Program::restore("stage 32\nsize 70000 70000 1\nir\n").is_none());
+        assert!(Program::restore("stage 32\nsize 70000 70000 1\nir\n", "main").is_none());
     }
 
     #[test]
@@ -227,10 +228,10 @@ mod tests {
         for program in samples() {
             let text = program.save();
             for at in (0..text.len()).step_by(61) {
-                drop(Program::restore(&text[..at]));
+                drop(Program::restore(&text[..at], "main"));
                 let mut bytes = text.clone().into_bytes();
                 bytes[at] ^= 1 << (at % 7);
-                drop(Program::restore(&String::from_utf8_lossy(&bytes)));
+                drop(Program::restore(&String::from_utf8_lossy(&bytes), "main"));
             }
         }
     }

@@ -8,10 +8,15 @@
 mod jumps;
 mod wave;
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use ash::vk;
+
 use super::ir::{Function, Inst};
 use super::passes::uniformity::Uniformity;
 use super::passes::{self, Across};
 use super::runtime::native::Native;
+use super::runtime::symbols::Tools;
 use super::x64;
 
 pub use wave::Wave;
@@ -61,10 +66,14 @@ impl Executable {
         Ok(())
     }
 
-    /// Generates code for the target that the knob chooses; what is beyond the generator is interpreted, with a warning.
-    pub fn generate_chosen(&mut self) {
+    /// Generates code for the target that the knob chooses; what is beyond the generator is interpreted, with a warning. The code
+    /// is known to tools by its stage and entry point and a digest of its IR, which is the same for all targets.
+    pub fn generate_chosen(&mut self, stage: vk::ShaderStageFlags, entry: &str) {
         if let Err(problem) = self.generate(x64::Target::chosen()) {
-            log::warn!("a program is interpreted: {problem}");
+            log::warn!("entry point {entry:?} is interpreted: {problem}");
+        }
+        if let Some(native) = self.native.as_mut().filter(|_| Tools::chosen().any()) {
+            native.announce(Tools::chosen(), &symbol(stage, entry, &self.function));
         }
     }
 
@@ -87,6 +96,14 @@ impl Executable {
     pub fn has_barrier(&self) -> bool {
         self.has_barrier
     }
+}
+
+/// The name of a program's code.
+fn symbol(stage: vk::ShaderStageFlags, entry: &str, function: &Function) -> String {
+    let mut hasher = DefaultHasher::new();
+    function.to_string().hash(&mut hasher);
+    let stage = format!("{stage:?}").to_ascii_lowercase();
+    format!("vitric::{stage} {entry} ({:016x})", hasher.finish())
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod image;
 pub mod kernels;
 pub mod math;
 pub mod native;
+pub mod symbols;
 
 pub use access::{Access, Masks, lanes_of};
 pub use bindings::{Bindings, Bound, SharedMemory, perform};

@@ -9,6 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::frame::{BufferEntry, Frame, STOP_BARRIER, STOP_DONE, STOP_INTERRUPTED};
 use super::kernels::{Lanes, Mask, WAVE};
+use super::symbols::{self, Registered, Tools};
 use super::{Access, Environment, Masks, Stop, image};
 use crate::shader::ir::Inst;
 use crate::shader::x64::{Generated, Site};
@@ -19,6 +20,7 @@ const EDGES_PER_CHECK: i32 = 4096;
 /// Code that can run.
 #[derive(Debug)]
 pub struct Native {
+    symbol: Option<Registered>,
     map: memmap2::Mmap,
     entry: usize,
     sites: Vec<Site>,
@@ -35,12 +37,19 @@ impl Native {
         let mut map = memmap2::MmapMut::map_anon(generated.code.bytes.len().max(1))?;
         map[..generated.code.bytes.len()].copy_from_slice(&generated.code.bytes);
         Ok(Self {
+            symbol: None,
             map: map.make_exec()?,
             entry: generated.code.entry,
             sites: generated.sites,
             local_bytes: generated.local_bytes,
             frame_bytes: Frame::BYTES + generated.local_bytes + generated.code.spill_bytes,
         })
+    }
+
+    /// Tells tools the code's name.
+    pub fn announce(&mut self, tools: Tools, name: &str) {
+        let code = &self.map[self.entry..];
+        self.symbol = symbols::announce(tools, code.as_ptr().addr(), code.len(), name);
     }
 
     /// The bytes, constant pool first.
