@@ -8,7 +8,7 @@ use super::Command;
 use super::pass::Pass;
 use super::processor::{Processor, State, words};
 use crate::format;
-use crate::geometry::{Primitive, PrimitiveContext, VertexSource, VertexStream, assemble, set_up, shade};
+use crate::geometry::{DrawNumbers, Primitive, PrimitiveContext, VertexSource, VertexStream, assemble, set_up, shade};
 use crate::gpu::DeviceLost;
 use crate::pixel::{ColorTarget, DrawContext, Words};
 use crate::shader::interp::{Environment, Wave};
@@ -20,7 +20,7 @@ use crate::tiling;
 /// One draw with its arguments known.
 struct Call {
     instances: u32,
-    first_instance: u32,
+    numbers: DrawNumbers,
     stream: VertexStream,
 }
 
@@ -30,8 +30,10 @@ pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(
     let programs = std::iter::once(&*pipeline.vertex).chain(pipeline.fragment.as_deref());
     let bindings = processor.state.graphics_sets.resolve(programs);
     let Some(pass) = processor.pass.as_ref() else { return Ok(()) };
-    for call in calls(&processor.state, &pipeline, command) {
-        run(processor, &pipeline, (pass, &bindings), &call?)?;
+    for (draw, call) in (0..).zip(calls(&processor.state, &pipeline, command)) {
+        let mut call = call?;
+        call.numbers.draw = draw;
+        run(processor, &pipeline, (pass, &bindings), &call)?;
     }
     Ok(())
 }
@@ -50,11 +52,13 @@ fn calls<'a>(
             return Err(DeviceLost);
         }
         let stream = VertexStream::consecutive(first_vertex, vertices);
-        Ok(Call { instances, first_instance, stream })
+        let numbers = DrawNumbers { base_vertex: first_vertex, base_instance: first_instance, draw: 0 };
+        Ok(Call { instances, numbers, stream })
     };
     let indexed = move |[count, instances, first, offset, first_instance]: [u32; 5]| {
         let stream = VertexStream::indexed(&indices(state, pipeline, first, count, offset as i32));
-        Ok(Call { instances, first_instance, stream })
+        let numbers = DrawNumbers { base_vertex: offset, base_instance: first_instance, draw: 0 };
+        Ok(Call { instances, numbers, stream })
     };
     match command {
         Command::Draw { vertices, instances, first_vertex, first_instance } => {
@@ -123,10 +127,11 @@ fn run(
         set_up: &set_up_context,
         area: area(pass),
         window: Vec::new(),
+        numbers: call.numbers,
         wave: Wave::default(),
     };
     for instance in 0..call.instances {
-        pipe.instance(&environment, &call.stream, call.first_instance.wrapping_add(instance))?;
+        pipe.instance(&environment, &call.stream, call.numbers.base_instance.wrapping_add(instance))?;
     }
     pipe.flush()
 }
@@ -139,6 +144,7 @@ struct Pipe<'a> {
     set_up: &'a PrimitiveContext<'a>,
     area: [i64; 4],
     window: Vec<Primitive>,
+    numbers: DrawNumbers,
     wave: Wave,
 }
 
@@ -150,7 +156,8 @@ impl Pipe<'_> {
         instance: u32,
     ) -> Result<(), DeviceLost> {
         let buffers = &self.processor.state.vertex_buffers;
-        let source = VertexSource { pipeline: self.pipeline, buffers, vertices: &stream.vertices, instance };
+        let numbers = self.numbers;
+        let source = VertexSource { pipeline: self.pipeline, buffers, vertices: &stream.vertices, instance, numbers };
         let shaded = shade(&source, environment, &mut self.wave).ok_or(DeviceLost)?;
         if self.pipeline.raster.discard {
             return Ok(());

@@ -9,7 +9,7 @@ mod stream;
 
 pub use assembly::assemble;
 pub use setup::{Plane, Primitive, PrimitiveContext, set_up};
-pub use shading::{Shaded, VertexSource, shade};
+pub use shading::{DrawNumbers, Shaded, VertexSource, shade};
 pub use stream::{RESTART, VertexStream};
 
 /// A vertex after the last vertex stage.

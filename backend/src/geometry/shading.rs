@@ -21,6 +21,19 @@ pub struct VertexSource<'a> {
     pub vertices: &'a [u32],
     /// Instance, base instance added.
     pub instance: u32,
+    /// What the draw's built-ins say.
+    pub numbers: DrawNumbers,
+}
+
+/// The numbers of a draw. Source: SPIR-V, `BaseVertex`, `BaseInstance`, `DrawIndex`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DrawNumbers {
+    /// The first vertex, or what is added to indices.
+    pub base_vertex: u32,
+    /// The first instance.
+    pub base_instance: u32,
+    /// Number of the draw in its command.
+    pub draw: u32,
 }
 
 /// Vertices of one instance, in the order of [`VertexSource::vertices`].
@@ -75,7 +88,7 @@ pub fn shade(source: &VertexSource<'_>, environment: &Environment<'_>, wave: &mu
     for vertices in source.vertices.chunks(WAVE) {
         let lanes = ((1u32 << vertices.len()) - 1) as u16;
         wave.start(program, lanes, 0);
-        fill_inputs(program, &attributes, vertices, source.instance, &mut wave.inputs);
+        fill_inputs(program, &attributes, vertices, (source.instance, source.numbers), &mut wave.inputs);
         if wave.run(program, environment) == Stop::Interrupted {
             return None;
         }
@@ -84,11 +97,20 @@ pub fn shade(source: &VertexSource<'_>, environment: &Environment<'_>, wave: &mu
     Some(out)
 }
 
-fn fill_inputs(program: &Program, attributes: &[Attribute<'_>], vertices: &[u32], instance: u32, inputs: &mut [Lanes]) {
+fn fill_inputs(
+    program: &Program,
+    attributes: &[Attribute<'_>],
+    vertices: &[u32],
+    (instance, numbers): (u32, DrawNumbers),
+    inputs: &mut [Lanes],
+) {
     for (lanes, input) in inputs.iter_mut().zip(&program.inputs) {
         match input.slot {
             Slot::Builtin(Builtin::VertexIndex, _) => lanes[..vertices.len()].copy_from_slice(vertices),
             Slot::Builtin(Builtin::InstanceIndex, _) => lanes.fill(instance),
+            Slot::Builtin(Builtin::BaseVertex, _) => lanes.fill(numbers.base_vertex),
+            Slot::Builtin(Builtin::BaseInstance, _) => lanes.fill(numbers.base_instance),
+            Slot::Builtin(Builtin::DrawIndex, _) => lanes.fill(numbers.draw),
             _ => lanes.fill(0),
         }
     }
@@ -96,5 +118,31 @@ fn fill_inputs(program: &Program, attributes: &[Attribute<'_>], vertices: &[u32]
         for (lane, &vertex) in vertices.iter().enumerate() {
             attribute.fetch(vertex, instance, |slot, word| inputs[slot][lane] = word);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shader::spirv;
+
+    #[test]
+    fn draws_are_numbered() {
+        let bytes = include_bytes!("../../tests/shaders/draws.vert.spv");
+        let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+        let module = spirv::parse(&words).unwrap();
+        let program = spirv::compile(&module, "main", ash::vk::ShaderStageFlags::VERTEX, &Vec::new()).unwrap();
+        let numbers = DrawNumbers { base_vertex: 100, base_instance: 7, draw: 3 };
+        let mut inputs = vec![[0; WAVE]; program.inputs.len()];
+        fill_inputs(&program, &[], &[105, 101], (9, numbers), &mut inputs);
+        let input = |builtin| {
+            let slot = program.inputs.iter().position(|input| input.slot == Slot::Builtin(builtin, 0)).unwrap();
+            [inputs[slot][0], inputs[slot][1]]
+        };
+        assert_eq!(input(Builtin::VertexIndex), [105, 101]);
+        assert_eq!(input(Builtin::InstanceIndex), [9, 9]);
+        assert_eq!(input(Builtin::BaseVertex), [100, 100]);
+        assert_eq!(input(Builtin::BaseInstance), [7, 7]);
+        assert_eq!(input(Builtin::DrawIndex), [3, 3]);
     }
 }

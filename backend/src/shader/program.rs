@@ -87,6 +87,11 @@ impl Slot {
         };
         match self {
             Self::Builtin(Builtin::NumWorkgroups | Builtin::WorkgroupId | Builtin::SubgroupId, _) => Across::Same,
+            // A wave of vertices is of one instance of one draw.
+            Self::Builtin(
+                Builtin::InstanceIndex | Builtin::BaseVertex | Builtin::BaseInstance | Builtin::DrawIndex,
+                _,
+            ) => Across::Same,
             Self::Builtin(Builtin::LocalInvocationIndex, _) => Across::Counts,
             // A wave lies in one row.
             Self::Builtin(Builtin::LocalInvocationId | Builtin::GlobalInvocationId, 0) if rows(1) => Across::Counts,

@@ -293,6 +293,8 @@ fn check_capability(word: u32) -> Result<()> {
     let capability = C::from_u32(word).ok_or_else(|| Error::Unsupported(format!("capability {word}")))?;
     let refused = [
         C::Kernel,
+        C::DenormFlushToZero,
+        C::RoundingModeRTZ,
         C::Addresses,
         C::Tessellation,
         C::TransformFeedback,

@@ -85,3 +85,22 @@ fn images_are_fetched_sampled_and_stored() {
 fn image_atomics_change_the_texel() {
     assert_eq!(run()[128..144], [9; 16]);
 }
+
+#[test]
+fn texels_of_floats_take_atomics() {
+    let scene = Scene::new("texels.comp.spv");
+    let view = view(&scene, vk::Format::R32_SFLOAT, |x, y| (x as f32 + y as f32 * 10.0).to_bits());
+    let fill = view.clone();
+    let start = move || {
+        let plane = fill.plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
+        for (x, y) in (0..plane.height()).flat_map(|y| (0..plane.width()).map(move |x| (x, y))) {
+            plane.write_word(x, y, 0, (x as f32 + y as f32 * 10.0).to_bits());
+        }
+    };
+    let out = scene.descriptor(1, Descriptor::StorageImage(view)).addresses(Arc::default(), start).run();
+    for lane in 0..16 {
+        let texel = (lane % 4) as f32 + (lane / 4) as f32 * 10.0;
+        assert_eq!(out[lane * 2..][..2], [texel, texel + 0.25].map(f32::to_bits), "lane {lane}");
+    }
+    assert_eq!(out[32], 0, "outside of the image nothing is added");
+}

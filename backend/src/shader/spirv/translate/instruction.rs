@@ -224,7 +224,7 @@ impl Translator<'_> {
         let pointer = self.pointer(inst.word(at)?)?;
         let (op, value, comparator) = self.atomic_operands(inst, at)?;
         let result = match &pointer.texel {
-            Some(_) => self.image_atomic(&pointer, op, value, comparator)?,
+            Some(_) => self.texel_atomic(inst, &pointer, (op, value, comparator))?,
             None => self.atomic_word(&pointer, op, value, comparator)?,
         };
         if is_store { Ok(()) } else { self.define_words(inst.word(1)?, inst.word(0)?, vec![result]) }
@@ -258,6 +258,25 @@ impl Translator<'_> {
             other => return Err(Error::Unsupported(format!("{other:?}"))),
         };
         Ok((op, self.word(inst.word(at + index)?)?, None))
+    }
+
+    /// An atomic on the word of a texel, an integer or a float.
+    fn texel_atomic(
+        &mut self,
+        inst: &Instruction,
+        pointer: &Rc<super::Pointer>,
+        (op, value, comparator): (AtomicOp, Value, Option<Value>),
+    ) -> Result<Value> {
+        if self.builder.is_wide(value) {
+            return Err(Error::Unsupported("an atomic on a texel of 64 bits".into()));
+        }
+        let value = self.builder.cast(value, Type::I32);
+        let before = self.image_atomic(pointer, op, value, comparator)?;
+        if inst.op == Op::AtomicStore {
+            return Ok(before);
+        }
+        let number = Number::of(self.module, inst.word(0)?)?;
+        Ok(self.builder.cast(before, number.ir()))
     }
 
     /// An operand that the operation implies, of the width of its result.
