@@ -1,9 +1,12 @@
-//! Messages: what the driver has to say, to every messenger that wants it.
+//! Messages: what the driver has to say, to every messenger that wants it; and the names that the application gave to objects, by
+//! which messages call them.
 //!
 //! Source: `VK_EXT_debug_utils`.
 
+use std::collections::{HashMap, VecDeque};
+
 use ash::vk;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 /// Receives messages: severity (one bit) and text. Called on whichever thread has something to say.
 pub type Receiver = Box<dyn Fn(vk::DebugUtilsMessageSeverityFlagsEXT, &str) + Send + Sync>;
@@ -62,6 +65,56 @@ impl Messages {
     }
 }
 
+/// Names of destroyed objects that are remembered: uses of stale handles can be told by name.
+const PAST: usize = 256;
+
+/// What an object is called by: its type and handle.
+type Key = (vk::ObjectType, u64);
+
+#[derive(Debug, Default)]
+struct Known {
+    alive: HashMap<Key, Box<str>>,
+    /// Destroyed objects, the latest last.
+    past: VecDeque<(Key, Box<str>)>,
+}
+
+/// The names that the application gave to a device's objects.
+#[derive(Debug, Default)]
+pub struct Names(Mutex<Known>);
+
+impl Names {
+    /// Names an object; the empty name takes its name away.
+    pub fn set(&self, kind: vk::ObjectType, handle: u64, name: &str) {
+        let mut known = self.0.lock();
+        if name.is_empty() {
+            known.alive.remove(&(kind, handle));
+        } else {
+            known.alive.insert((kind, handle), name.into());
+        }
+    }
+
+    /// An object is destroyed. Its name is remembered for a while.
+    pub fn retire(&self, kind: vk::ObjectType, handle: u64) {
+        let mut known = self.0.lock();
+        if let Some(name) = known.alive.remove(&(kind, handle)) {
+            if known.past.len() == PAST {
+                known.past.pop_front();
+            }
+            known.past.push_back(((kind, handle), name));
+        }
+    }
+
+    /// What messages call an object: its type and handle, and its name or last name in quotes when it has one.
+    pub fn describe(&self, kind: vk::ObjectType, handle: u64) -> String {
+        let known = self.0.lock();
+        let past = || known.past.iter().rev().find(|(key, _)| *key == (kind, handle)).map(|(_, name)| name);
+        match known.alive.get(&(kind, handle)).or_else(past) {
+            Some(name) => format!("{kind:?} handle {handle:#x} {name:?}"),
+            None => format!("{kind:?} handle {handle:#x}"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -83,5 +136,25 @@ mod tests {
         messages.remove(id);
         messages.error("not heard");
         assert_eq!(heard.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn names_are_given_taken_away_and_outlive_their_objects_for_a_while() {
+        let (names, buffer) = (Names::default(), vk::ObjectType::BUFFER);
+        names.set(buffer, 0x10, "vertices");
+        names.set(buffer, 0x11, "indices");
+        assert_eq!(names.describe(buffer, 0x10), "BUFFER handle 0x10 \"vertices\"");
+        assert_eq!(names.describe(vk::ObjectType::IMAGE, 0x10), "IMAGE handle 0x10");
+        names.set(buffer, 0x11, "");
+        assert_eq!(names.describe(buffer, 0x11), "BUFFER handle 0x11");
+        names.retire(buffer, 0x10);
+        assert_eq!(names.describe(buffer, 0x10), "BUFFER handle 0x10 \"vertices\"");
+        for handle in 0x100..0x100 + PAST as u64 {
+            names.set(buffer, handle, "one of many");
+            names.retire(buffer, handle);
+        }
+        assert_eq!(names.describe(buffer, 0x10), "BUFFER handle 0x10", "forgotten");
+        let known = names.0.lock();
+        assert_eq!((known.alive.len(), known.past.len()), (0, PAST));
     }
 }

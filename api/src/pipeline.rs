@@ -40,6 +40,8 @@ pub struct ShaderModule {
     module: Module,
     words: Box<[u32]>,
     digest: u64,
+    /// What messages call it: nothing, or a name.
+    name: Mutex<Box<str>>,
 }
 
 impl ShaderModule {
@@ -54,7 +56,12 @@ impl ShaderModule {
         })?;
         let mut hasher = DefaultHasher::new();
         words.hash(&mut hasher);
-        Ok(Arc::new(Self { module, words: words.into(), digest: hasher.finish() }))
+        Ok(Arc::new(Self { module, words: words.into(), digest: hasher.finish(), name: Mutex::default() }))
+    }
+
+    /// Names the module in messages; the empty name takes its name away.
+    pub fn set_name(&self, name: &str) {
+        *self.name.lock() = name.into();
     }
 }
 
@@ -88,6 +95,14 @@ pub struct StageDesc {
 impl StageDesc {
     fn compile(&self) -> std::result::Result<Arc<Program>, spirv::Error> {
         spirv::compile(&self.module.module, &self.entry, self.stage, &self.specialization).map(Arc::new)
+    }
+
+    /// What messages call it.
+    fn describe(&self) -> String {
+        match &**self.module.name.lock() {
+            "" => format!("entry point {:?}", self.entry),
+            name => format!("entry point {:?} of shader module {name:?}", self.entry),
+        }
     }
 
     /// Two digests with different seeds: chance does not make two stages one.
@@ -135,7 +150,7 @@ impl Programs {
     pub fn get(&self, messages: &Messages, stage: &StageDesc, cache: Option<&PipelineCache>) -> Result<Arc<Program>> {
         let found = cache.and_then(|cache| cache.find(stage)).or_else(|| self.find(stage));
         let program = found.map_or_else(|| stage.compile(), Ok).map_err(|error| {
-            messages.error(&format!("entry point {:?}: {error}", stage.entry));
+            messages.error(&format!("{}: {error}", stage.describe()));
             Error::InvalidShader
         })?;
         self.insert(stage, &program);
@@ -392,7 +407,10 @@ mod tests {
         let again = programs.get(&messages, &stage("main", 1), None).unwrap();
         let other = programs.get(&messages, &stage("main", 2), None).unwrap();
         assert!(Arc::ptr_eq(&first, &again) && !Arc::ptr_eq(&first, &other));
-        assert_eq!(programs.get(&messages, &stage("nothing", 1), None).unwrap_err(), Error::InvalidShader);
+        let wrong = stage("nothing", 1);
+        assert_eq!(programs.get(&messages, &wrong, None).unwrap_err(), Error::InvalidShader);
+        wrong.module.set_name("sky");
+        assert_eq!(wrong.describe(), "entry point \"nothing\" of shader module \"sky\"");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use ash::vk;
 use vitric_api::Error;
 use vitric_api::debug::{Messages, Receiver};
 
-use crate::objects::{InstanceObject, Marked};
+use crate::objects::{InstanceObject, Marked, device};
 use crate::raw;
 
 /// The application's pointer, to be given back to its callback.
@@ -83,11 +83,39 @@ pub extern "system" fn submit(
     });
 }
 
-// Names and labels are for tools that look in from outside: accepted, and not kept.
-
-pub extern "system" fn set_name(_: vk::Device, _: *const vk::DebugUtilsObjectNameInfoEXT<'_>) -> vk::Result {
-    vk::Result::SUCCESS
+/// Whether messages are about objects of a type: those in the device's tables.
+fn is_told_of(kind: vk::ObjectType) -> bool {
+    !matches!(
+        kind,
+        vk::ObjectType::UNKNOWN
+            | vk::ObjectType::INSTANCE
+            | vk::ObjectType::PHYSICAL_DEVICE
+            | vk::ObjectType::DEVICE
+            | vk::ObjectType::QUEUE
+            | vk::ObjectType::COMMAND_BUFFER
+            | vk::ObjectType::SURFACE_KHR
+            | vk::ObjectType::DEBUG_UTILS_MESSENGER_EXT
+    )
 }
+
+pub extern "system" fn set_name(handle: vk::Device, info: *const vk::DebugUtilsObjectNameInfoEXT<'_>) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let name = raw::string(info.p_object_name);
+        if is_told_of(info.object_type) {
+            object.names.set(info.object_type, info.object_handle, &name);
+        }
+        if info.object_type == vk::ObjectType::SHADER_MODULE
+            && let Some(module) = object.shaders.get(info.object_handle)
+        {
+            module.set_name(&name);
+        }
+        Ok(vk::Result::SUCCESS)
+    })
+}
+
+// Tags and labels are for tools that look in from outside: accepted, and not kept.
 
 pub extern "system" fn set_tag(_: vk::Device, _: *const vk::DebugUtilsObjectTagInfoEXT<'_>) -> vk::Result {
     vk::Result::SUCCESS

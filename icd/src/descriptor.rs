@@ -98,7 +98,7 @@ pub extern "system" fn create_pool(
 
 fn drop_sets(object: &DeviceObject, pool: &SetPool) {
     for set in std::mem::take(&mut *pool.sets.lock()) {
-        object.sets.remove(set);
+        object.remove(&object.sets, vk::DescriptorSet::from_raw(set));
     }
     pool.pool.reset();
 }
@@ -162,7 +162,7 @@ pub extern "system" fn allocate(
 }
 
 fn free_set(object: &DeviceObject, pool: &SetPool, set: u64) {
-    if let Some(freed) = object.sets.remove(set) {
+    if let Some(freed) = object.remove(&object.sets, vk::DescriptorSet::from_raw(set)) {
         pool.pool.free(freed.set.layout());
         pool.sets.lock().retain(|&other| other != set);
     }

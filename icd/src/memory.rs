@@ -118,15 +118,15 @@ pub extern "system" fn bind_buffer(
 ) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
-        let buffer = need(object, &object.buffers, buffer)?;
+        let found = need(object, &object.buffers, buffer)?;
         let memory = need(object, &object.memory, memory)?;
-        bound(object, buffer.bind(memory, offset))
+        bound(object, buffer, found.bind(memory, offset))
     })
 }
 
-fn bound(object: &DeviceObject, was_unbound: bool) -> Result<vk::Result> {
+fn bound<H: vk::Handle + Copy>(object: &DeviceObject, handle: H, was_unbound: bool) -> Result<vk::Result> {
     if !was_unbound {
-        object.messages().error("the resource is bound to memory already");
+        object.messages().error(&format!("{} is bound to memory already", object.describe(handle)));
         return Err(Error::Unknown);
     }
     Ok(vk::Result::SUCCESS)
@@ -214,9 +214,9 @@ pub extern "system" fn bind_image(
 ) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
-        let image = need(object, &object.images, image)?;
+        let found = need(object, &object.images, image)?;
         let memory = need(object, &object.memory, memory)?;
-        bound(object, image.bind(memory, offset))
+        bound(object, image, found.bind(memory, offset))
     })
 }
 

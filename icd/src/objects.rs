@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ash::vk;
 use parking_lot::Mutex;
 use vitric_api::command::CommandBuffer;
-use vitric_api::debug::Messages;
+use vitric_api::debug::{Messages, Names};
 use vitric_api::descriptor::DescriptorPool;
 use vitric_api::device::Device;
 use vitric_api::pipeline::{PipelineCache, Programs, ShaderModule};
@@ -149,6 +149,8 @@ pub struct CommandPool {
 pub struct DeviceObject {
     pub device: Device,
     pub extensions: Vec<String>,
+    /// What messages call the objects in the tables.
+    pub names: Names,
     pub queues: Vec<u64>,
     pub memory: Table<Arc<Allocation>>,
     pub buffers: Table<Arc<Buffer>>,
@@ -181,6 +183,7 @@ impl DeviceObject {
         Self {
             device,
             extensions,
+            names: Names::default(),
             queues: Vec::new(),
             memory: Table::new(1),
             buffers: Table::new(2),
@@ -211,6 +214,18 @@ impl DeviceObject {
     pub fn messages(&self) -> &Messages {
         &self.device.health().messages
     }
+
+    /// What messages call an object.
+    pub fn describe<H: vk::Handle + Copy>(&self, handle: H) -> String {
+        self.names.describe(H::TYPE, handle.as_raw())
+    }
+
+    /// Removes an object from its table, and its name from those in use.
+    pub fn remove<T: Clone, H: vk::Handle + Copy>(&self, table: &Table<T>, handle: H) -> Option<T> {
+        let removed = table.remove(handle.as_raw())?;
+        self.names.retire(H::TYPE, handle.as_raw());
+        Some(removed)
+    }
 }
 
 /// The device of a handle.
@@ -225,7 +240,7 @@ pub fn need<T: Clone, H: vk::Handle + Copy>(
     handle: H,
 ) -> vitric_api::Result<T> {
     table.get(handle.as_raw()).ok_or_else(|| {
-        device.messages().error(&format!("{:?} handle {:#x} is null, stale or foreign", H::TYPE, handle.as_raw()));
+        device.messages().error(&format!("{} is null, stale or foreign", device.describe(handle)));
         vitric_api::Error::Unknown
     })
 }
@@ -238,8 +253,8 @@ pub fn destroy<T: Clone, H: vk::Handle + Copy>(
 ) {
     raw::guard_void(|| {
         let Some(object) = DeviceObject::from_handle(device) else { return };
-        if !handle.is_null() && table(object).remove(handle.as_raw()).is_none() {
-            object.messages().error(&format!("{:?} handle {:#x} is stale or foreign", H::TYPE, handle.as_raw()));
+        if !handle.is_null() && object.remove(table(object), handle).is_none() {
+            object.messages().error(&format!("{} is stale or foreign", object.describe(handle)));
         }
     });
 }

@@ -145,7 +145,9 @@ pub extern "system" fn destroy_swapchain(
     raw::guard_void(|| {
         let Ok(object) = device(handle) else { return };
         if let Some(entry) = object.swapchains.get(swapchain.as_raw()) {
-            entry.images.iter().for_each(|&image| drop(object.images.remove(image)));
+            for &image in &entry.images {
+                object.remove(&object.images, vk::Image::from_raw(image));
+            }
         }
     });
     destroy(handle, |object| &object.swapchains, swapchain);

@@ -1,0 +1,73 @@
+//! Names of objects (`VK_EXT_debug_utils`): the driver's messages call objects by them, also those that were destroyed.
+
+mod common;
+
+use std::ffi::CStr;
+
+use ash::vk::{self, Handle};
+use common::Driver;
+
+const ENDLESS: &[u8] = include_bytes!("shaders/endless.comp.spv");
+
+/// The message that a call leads to.
+fn message(driver: &Driver, call: impl FnOnce()) -> String {
+    driver.messages.lock().unwrap().clear();
+    call();
+    let messages = driver.messages.lock().unwrap();
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    messages[0].clone()
+}
+
+fn set_name<H: Handle>(driver: &Driver, handle: H, name: &CStr) {
+    let functions = ash::ext::debug_utils::Device::new(&driver.instance, &driver.device);
+    let info = vk::DebugUtilsObjectNameInfoEXT::default().object_handle(handle).object_name(name);
+    // SAFETY: the extension is enabled; the handle is good.
+    unsafe { functions.set_debug_utils_object_name(&info) }.unwrap();
+}
+
+#[test]
+fn messages_call_objects_by_their_names() {
+    let driver = Driver::open();
+    // SAFETY: the driver promises to survive uses of handles that are stale, which is what this is about.
+    unsafe {
+        let device = &driver.device;
+        let event = device.create_event(&vk::EventCreateInfo::default(), None).unwrap();
+        set_name(&driver, event, c"end of frame");
+        device.destroy_event(event, None);
+        let stale = format!("EVENT handle {:#x} \"end of frame\" is", event.as_raw());
+        let used = message(&driver, || assert!(device.set_event(event).is_err()));
+        assert_eq!(used, format!("{stale} null, stale or foreign"));
+        let destroyed = message(&driver, || device.destroy_event(event, None));
+        assert_eq!(destroyed, format!("{stale} stale or foreign"));
+
+        let other = device.create_event(&vk::EventCreateInfo::default(), None).unwrap();
+        set_name(&driver, other, c"not for long");
+        set_name(&driver, other, c"");
+        device.destroy_event(other, None);
+        let destroyed = message(&driver, || device.destroy_event(other, None));
+        assert_eq!(destroyed, format!("EVENT handle {:#x} is stale or foreign", other.as_raw()));
+    }
+    driver.close();
+}
+
+#[test]
+fn shaders_that_do_not_compile_are_named() {
+    let driver = Driver::open();
+    let words = ash::util::read_spv(&mut std::io::Cursor::new(ENDLESS)).unwrap();
+    // SAFETY: all create infos are valid but for the entry point, which is what this is about.
+    unsafe {
+        let device = &driver.device;
+        let module = device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&words), None).unwrap();
+        set_name(&driver, module, c"sky");
+        let layout = device.create_pipeline_layout(&vk::PipelineLayoutCreateInfo::default(), None).unwrap();
+        let stage = vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE);
+        let info = vk::ComputePipelineCreateInfo::default().stage(stage.module(module).name(c"missing")).layout(layout);
+        let refused = message(&driver, || {
+            assert!(device.create_compute_pipelines(vk::PipelineCache::null(), &[info], None).is_err());
+        });
+        assert!(refused.starts_with("entry point \"missing\" of shader module \"sky\": "), "{refused}");
+        device.destroy_pipeline_layout(layout, None);
+        device.destroy_shader_module(module, None);
+    }
+    driver.close();
+}
