@@ -5,11 +5,11 @@ use std::cell::{Cell, OnceCell};
 use ash::vk;
 
 use super::address::{to_texels, wrap};
-use super::lod::{Levels, levels};
+use super::lod::{Levels, ignores_lod, levels};
 use super::texel::Reader;
 use super::{GatherRequest, LevelOfDetail, SampleRequest, Sampler, cube};
 use crate::format::{Class, Texel};
-use crate::memory::{PlaneRef, SurfaceView};
+use crate::memory::{PlaneRef, SurfaceView, Swizzle};
 
 /// Most levels whose planes are kept at hand.
 const KEPT: usize = 16;
@@ -60,7 +60,26 @@ impl<'a> Sampling<'a> {
         lookup.finish(mix(first, second, chosen.share))
     }
 
-    fn levels(&self, request: &SampleRequest) -> Levels {
+    /// Shifts of the channels, of two-dimensional images (not arrays) that `wave` can filter.
+    pub(super) fn plain_shifts(&self) -> Option<[u32; 4]> {
+        let plain = self.reader.view.desc.kind == vk::ImageViewType::TYPE_2D && !self.sampler.unnormalized_coordinates;
+        self.reader.plain_shifts().filter(|_| plain)
+    }
+
+    pub(super) fn ignores_lod(&self) -> bool {
+        ignores_lod(self.reader.view, self.sampler)
+    }
+
+    pub(super) fn sampler(&self) -> &Sampler {
+        self.sampler
+    }
+
+    pub(super) fn swizzles(&self) -> [Swizzle; 4] {
+        self.reader.view.desc.swizzle
+    }
+
+    /// The levels that a request reads.
+    pub fn levels(&self, request: &SampleRequest) -> Levels {
         // The gradient of a cube's face depends on the coordinates, too.
         let known = self.chosen.get().filter(|(lod, _)| *lod == request.lod && !self.is_cube);
         if let Some((_, chosen)) = known {
@@ -88,7 +107,7 @@ impl<'a> Sampling<'a> {
         })
     }
 
-    fn level(&self, number: u32, layer: u32) -> Level<'a> {
+    pub(super) fn level(&self, number: u32, layer: u32) -> Level<'a> {
         let open = || {
             let extent = self.reader.view.extent(number);
             let size = [extent.width, extent.height, extent.depth].map(|texels| texels as i32);
@@ -115,11 +134,11 @@ fn mix(a: Texel, b: Texel, share: f32) -> Texel {
 
 /// A level that is being read.
 #[derive(Clone, Copy)]
-struct Level<'a> {
+pub(super) struct Level<'a> {
     number: u32,
-    size: [i32; 3],
+    pub(super) size: [i32; 3],
     /// Its only slice, but for volumes and cubes.
-    plane: Option<PlaneRef<'a>>,
+    pub(super) plane: Option<PlaneRef<'a>>,
 }
 
 /// One sampling of one view, before levels are known.

@@ -13,7 +13,7 @@ pub const MAX_LOD_BIAS: f32 = 16.0;
 
 /// Levels to read: the first, the second, and the share of the second.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Levels {
+pub struct Levels {
     pub(super) first: u32,
     pub(super) second: u32,
     pub(super) share: f32,
@@ -55,10 +55,14 @@ fn clamped(biased: f32, sampler: &Sampler) -> f32 {
     math::min(math::max(biased, sampler.min_lod), sampler.max_lod)
 }
 
+/// Whether nothing depends on the level of detail: a single level, filtered the same way when magnified.
+pub(super) fn ignores_lod(view: &SurfaceView, sampler: &Sampler) -> bool {
+    view.desc.levels == 1 && sampler.mag_filter == sampler.min_filter
+}
+
 /// Which levels are read, and how each is filtered.
 pub(super) fn levels(view: &SurfaceView, sampler: &Sampler, request: &SampleRequest) -> Levels {
-    // A single level filtered the same way when magnified: nothing depends on the level of detail.
-    if view.desc.levels == 1 && sampler.mag_filter == sampler.min_filter {
+    if ignores_lod(view, sampler) {
         return Levels { first: 0, second: 0, share: 0.0, filter: sampler.mag_filter };
     }
     let lod = clamped(biased(view, sampler, request), sampler);

@@ -12,6 +12,7 @@ mod sampler;
 #[cfg(test)]
 mod tests;
 mod texel;
+mod wave;
 
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ use crate::shader::runtime::Descriptor;
 
 pub use access::{TexelPosition, atomic, fetch, read, size, write};
 pub use filter::Sampling;
+pub use lod::Levels;
 pub use lod::query_lod;
 pub use sampler::Sampler;
 

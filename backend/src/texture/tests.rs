@@ -167,3 +167,47 @@ fn absurd_coordinates_are_defined() {
         }
     }
 }
+
+mod waves {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::shader::interp::{Lanes, WAVE};
+
+    fn coordinate() -> impl Strategy<Value = f32> {
+        let special = prop::sample::select(vec![0.0, 1.0, -1.0, 0.5, 1.0e12, -1.0e12, f32::INFINITY, f32::NAN]);
+        prop_oneof![8 => -3.0f32..4.0, 1 => special]
+    }
+
+    proptest! {
+        #[test]
+        fn filter_what_single_lanes_do(
+            u in prop::array::uniform16(coordinate()), v in prop::array::uniform16(coordinate()),
+            repeats: [bool; 2], swapped: bool, mips in 1u32..4, lod in -1.0f32..4.0, lanes: u16,
+        ) {
+            let format = if swapped { vk::Format::B8G8R8A8_UNORM } else { vk::Format::R8G8B8A8_UNORM };
+            let texel = |level: u32, _: u32, x: u32, y: u32| {
+                [x * 31 + level, y * 57, x * y * 7 + 3, 255 - x * 3].map(|code| code as u8)
+            };
+            let view = view(vk::ImageViewType::TYPE_2D, format, [16, 8, 1], mips, texel);
+            let mode = |repeats| if repeats { vk::SamplerAddressMode::REPEAT } else { CLAMP };
+            let address_mode = [mode(repeats[0]), mode(repeats[1]), CLAMP];
+            let sampler = Sampler { address_mode, ..sampler(vk::Filter::LINEAR, CLAMP) };
+            let sampling = Sampling::new(&view, &sampler).unwrap();
+            let coordinates: [Lanes; 2] = [u.map(f32::to_bits), v.map(f32::to_bits)];
+            let request = |lane: usize| SampleRequest {
+                lod: LevelOfDetail::Level(lod),
+                ..at([u[lane], v[lane], 0.0])
+            };
+            let wave = sampling.wave(lanes, [&coordinates[0], &coordinates[1]], |sampling, lane| {
+                sampling.levels(&request(lane))
+            });
+            prop_assert_eq!(wave.is_some(), lanes != 0);
+            for lane in (0..WAVE).filter(|_| lanes != 0) {
+                let got = wave.unwrap().map(|component| component[lane]);
+                let expected = if lanes >> lane & 1 != 0 { sampling.sample(&request(lane)) } else { [0; 4] };
+                prop_assert_eq!(got, expected, "lane {} at {} {}", lane, u[lane], v[lane]);
+            }
+        }
+    }
+}

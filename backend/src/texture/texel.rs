@@ -59,6 +59,12 @@ static UNORM8: [u32; 256] = {
 };
 
 impl<'a> Reader<'a> {
+    /// Bits by which red to alpha are shifted in a texel's word, of formats of four 8-bit fixed-point channels.
+    pub(super) fn plain_shifts(&self) -> Option<[u32; 4]> {
+        let quick = self.quick.filter(|quick| !quick.srgb && self.aspect == vk::ImageAspectFlags::COLOR)?;
+        Some(if quick.swapped { [16, 8, 0, 24] } else { [0, 8, 16, 24] })
+    }
+
     /// `None` when the view's format is not supported.
     pub(super) fn new(view: &'a SurfaceView) -> Option<Self> {
         let (info, quick) = (format::info(view.desc.format)?, Quick::new(view.desc.format));

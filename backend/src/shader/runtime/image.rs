@@ -19,8 +19,12 @@ pub fn image(registers: &[Lanes], masks: Masks, environment: &Environment<'_>, i
         _ => masks.active,
     };
     let prepared = Prepared::new(registers, environment, image, lanes);
+    let call = |lane: usize| Call { registers, environment, image, lane, prepared: prepared.as_ref() };
+    if let Some(words) = prepared.as_ref().and_then(|prepared| prepared.wave(registers, image, lanes, &call)) {
+        return words;
+    }
     for lane in lanes_of(lanes) {
-        let call = Call { registers, environment, image, lane, prepared: prepared.as_ref() };
+        let call = call(lane);
         let words = call.execute();
         for (result, word) in results.iter_mut().zip(words) {
             result[lane] = word;
@@ -49,6 +53,26 @@ impl<'a> Prepared<'a> {
         }
         let call = Call { registers, environment, image, lane: first, prepared: None };
         Some(Self(call.sampling()))
+    }
+}
+
+impl Prepared<'_> {
+    /// All lanes at once, where the texture unit can.
+    fn wave<'c>(
+        &self,
+        registers: &[Lanes],
+        image: &Image,
+        lanes: Mask,
+        call: &impl Fn(usize) -> Call<'c>,
+    ) -> Option<[Lanes; 4]> {
+        let ImageOp::Sample { lod, reference: None } = &image.op else { return None };
+        let ([u, v], true) = (&image.coords[..], image.offset.is_empty()) else { return None };
+        let coordinates = [u, v].map(|value| &registers[value.0 as usize]);
+        let chosen = |sampling: &Sampling<'_>, lane: usize| {
+            let call = call(lane);
+            sampling.levels(&call.request(call.level_of_detail(lod), None))
+        };
+        self.0.as_ref()?.wave(lanes, coordinates, chosen)
     }
 }
 

@@ -89,7 +89,7 @@ fn nonzero_lanes(lanes: &Lanes) -> Mask {
 
 /// Declares a kernel and its AVX2 twin.
 macro_rules! kernel {
-    ($(#[$doc:meta])* $name:ident, $wide:ident, $source:ident, ($($arg:ident: $ty:ty),+) $(-> $result:ty)?) => {
+    ($(#[$doc:meta])* $vis:vis $name:ident, $wide:ident, $source:ident, ($($arg:ident: $ty:ty),+) $(-> $result:ty)?) => {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma")]
         fn $wide($($arg: $ty),+) $(-> $result)? {
@@ -98,7 +98,7 @@ macro_rules! kernel {
 
         $(#[$doc])*
         #[inline]
-        pub(crate) fn $name($($arg: $ty),+) $(-> $result)? {
+        $vis fn $name($($arg: $ty),+) $(-> $result)? {
             #[cfg(target_arch = "x86_64")]
             if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
                 // SAFETY: the machine has the features that the function is compiled for; it needs nothing else.
@@ -113,23 +113,23 @@ pub(crate) use kernel;
 
 kernel!(
     /// `op(a)` in every lane; derivatives are 0, they need the quad.
-    unary, unary_wide, unary_lanes, (op: UnaryOp, a: &Lanes) -> Lanes
+    pub unary, unary_wide, unary_lanes, (op: UnaryOp, a: &Lanes) -> Lanes
 );
 kernel!(
     /// `op(a, b)` in every lane.
-    binary, binary_wide, binary_lanes, (op: BinaryOp, a: &Lanes, b: &Lanes) -> Lanes
+    pub binary, binary_wide, binary_lanes, (op: BinaryOp, a: &Lanes, b: &Lanes) -> Lanes
 );
 kernel!(
     /// `op(a, b, c)` in every lane.
-    ternary, ternary_wide, ternary_lanes, (op: TernaryOp, a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes
+    pub ternary, ternary_wide, ternary_lanes, (op: TernaryOp, a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes
 );
 kernel!(
     /// Replaces the lanes of `old` that are in `mask` by those of `new`.
-    blend, blend_wide, blend_lanes, (mask: Mask, old: &mut Lanes, new: &Lanes)
+    pub blend, blend_wide, blend_lanes, (mask: Mask, old: &mut Lanes, new: &Lanes)
 );
 kernel!(
     /// The lanes that are not 0.
-    nonzero, nonzero_wide, nonzero_lanes, (lanes: &Lanes) -> Mask
+    pub nonzero, nonzero_wide, nonzero_lanes, (lanes: &Lanes) -> Mask
 );
 #[cfg(test)]
 mod tests {
