@@ -6,6 +6,7 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 
 use super::frame::{BufferEntry, Frame, STOP_BARRIER, STOP_DONE, STOP_INTERRUPTED};
 use super::kernels::{Lanes, Mask, WAVE};
@@ -21,7 +22,7 @@ const EDGES_PER_CHECK: i32 = 4096;
 #[derive(Debug)]
 pub struct Native {
     symbol: Option<Registered>,
-    map: memmap2::Mmap,
+    map: Arc<memmap2::Mmap>,
     entry: usize,
     sites: Vec<Site>,
     local_bytes: usize,
@@ -38,7 +39,7 @@ impl Native {
         map[..generated.code.bytes.len()].copy_from_slice(&generated.code.bytes);
         Ok(Self {
             symbol: None,
-            map: map.make_exec()?,
+            map: Arc::new(map.make_exec()?),
             entry: generated.code.entry,
             sites: generated.sites,
             local_bytes: generated.local_bytes,
@@ -46,8 +47,12 @@ impl Native {
         })
     }
 
-    /// Tells tools the code's name.
+    /// Tells tools the code's name. Code that perf was told of stays where it is until the process ends: perf takes no name
+    /// back, and other code in the same place would be taken for it.
     pub fn announce(&mut self, tools: Tools, name: &str) {
+        if tools.perf {
+            std::mem::forget(self.map.clone());
+        }
         let code = &self.map[self.entry..];
         self.symbol = symbols::announce(tools, code.as_ptr().addr(), code.len(), name);
     }

@@ -1,7 +1,7 @@
 //! Names of generated code, for people who profile and debug (knob `VITRIC_SYMBOLS`).
 //!
-//! *perf* reads `/tmp/perf-PID.map`: a line with start and size (hexadecimal) and name for each piece of code. There is no way to take a
-//! line back: when code was freed and its place is used again, both names stand there.
+//! *perf* reads `/tmp/perf-PID.map`: a line with start and size (hexadecimal) and name for each piece of code. There is no way to
+//! take a line back, so code that has one is never unmapped.
 //!
 //! *GDB* stops at an empty function of the name that its JIT interface prescribes ("JIT Compilation Interface" in its manual) and then
 //! reads a list of ELF files in memory: here one per program, of one symbol. The interface's two symbols are hidden, as the
@@ -294,6 +294,8 @@ mod gdb {
 #[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
 mod tests {
     use super::*;
+    use crate::shader::runtime::native::Native;
+    use crate::shader::x64::{Encoded, Generated};
 
     fn long(file: &[u8], at: usize) -> u64 {
         u64::from_le_bytes(file[at..at + 8].try_into().unwrap())
@@ -341,6 +343,15 @@ mod tests {
         assert!(announce(tools, 0xabd0, 0x20, "two\nlines\0").is_none());
         let text = std::fs::read_to_string(map_path()).unwrap();
         assert_eq!(text, "abc0 40 vitric::fragment main (1)\nabd0 20 two?lines?\n");
+        let places = ["first", "second"].map(|name| {
+            let code = Encoded { bytes: vec![0; 0x50], entry: 0x40, spill_bytes: 0 };
+            let mut native = Native::new(Generated { code, sites: Vec::new(), local_bytes: 0 }).unwrap();
+            native.announce(tools, name);
+            format!("{:x} 10 {name}", native.bytes().as_ptr().addr() + 0x40)
+        });
+        let text = std::fs::read_to_string(map_path()).unwrap();
+        assert_eq!(text.lines().skip(2).collect::<Vec<_>>(), places);
+        assert_ne!(places[0].split(' ').next(), places[1].split(' ').next(), "the first one's place is not used again");
         std::fs::remove_file(map_path()).unwrap();
     }
 
