@@ -139,7 +139,7 @@ impl Sampling<'_> {
         };
         let (x, y) = (axis(0)?, axis(1)?);
         let corners = [(0, 0), (1, 0), (0, 1), (1, 1)];
-        let corners = corners.map(|(right, lower)| words_at(&plane, lanes, &x.indices[right], &y.indices[lower]));
+        let corners = corners.map(|(right, lower)| words_at(&plane, lanes, [&x.indices[right], &y.indices[lower]]));
         let mut colors = [[0.0; WAVE]; 4];
         mixed(&mut colors, &corners, [&x.shares, &y.shares], shifts);
         Some(colors)
@@ -159,7 +159,8 @@ impl Sampling<'_> {
     }
 }
 
-fn words_at(plane: &PlaneRef<'_>, lanes: Mask, x: &[i32; WAVE], y: &[i32; WAVE]) -> Lanes {
+#[inline(always)]
+fn words_at(plane: &PlaneRef<'_>, lanes: Mask, [x, y]: [&[i32; WAVE]; 2]) -> Lanes {
     let mut words = [0; WAVE];
     for lane in lanes_of(lanes) {
         words[lane] = plane.read_word(x[lane] as u32, y[lane] as u32, 0);
