@@ -86,8 +86,9 @@ impl Wave {
         if let Some(native) = code.native() {
             let (active, helpers) = (self.active, self.helpers);
             let launch = Launch { active, helpers, inputs: &self.inputs, outputs: &mut self.outputs };
-            let (stop, killed) = self.frame.run(native, environment, launch);
+            let (stop, killed, helpers) = self.frame.run(native, environment, launch);
             self.killed |= killed;
+            self.helpers = helpers;
             return stop;
         }
         while let Some(inst) = code.function.insts.get(self.pc) {

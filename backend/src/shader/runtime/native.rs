@@ -115,8 +115,9 @@ impl FrameMemory {
         self.resume = 0;
     }
 
-    /// Runs until the end, a barrier, or the deadline. Returns how it stopped and which lanes were killed.
-    pub fn run(&mut self, native: &Native, environment: &Environment<'_>, launch: Launch<'_>) -> (Stop, Mask) {
+    /// Runs until the end, a barrier, or the deadline. Returns how it stopped, which lanes were killed, and which are helpers
+    /// from there on.
+    pub fn run(&mut self, native: &Native, environment: &Environment<'_>, launch: Launch<'_>) -> (Stop, Mask, Mask) {
         let table = environment.bindings.table();
         let host = Host { native, environment, panic: Cell::new(None) };
         let push = environment.push;
@@ -126,7 +127,7 @@ impl FrameMemory {
         // they are read. The code was generated for this layout. Every address in the header outlives the call: inputs,
         // outputs, tables and environment are borrowed for it. Buffers are kept alive by the bindings, and accesses of them
         // are checked against their limits; races on them are the application's, as Vulkan says.
-        let (stopped, resume, killed) = unsafe {
+        let (stopped, resume, killed, real) = unsafe {
             (&raw mut (*frame).active_lanes).write(lanes_of_bits(launch.active));
             (&raw mut (*frame).real_lanes).write(lanes_of_bits(!launch.helpers));
             (&raw mut (*frame).call).write(call);
@@ -148,7 +149,7 @@ impl FrameMemory {
             (&raw mut (*frame).killed).write(0);
             let entry: extern "C" fn(*mut Frame) = std::mem::transmute(native.map.as_ptr().add(native.entry));
             entry(frame);
-            ((*frame).stopped, (*frame).resume, (*frame).killed)
+            ((*frame).stopped, (*frame).resume, (*frame).killed, (*frame).real)
         };
         self.resume = resume;
         if let Some(panic) = host.panic.take() {
@@ -159,7 +160,7 @@ impl FrameMemory {
             STOP_BARRIER => Stop::Barrier,
             _ => Stop::Interrupted,
         };
-        (stop, killed)
+        (stop, killed, !real)
     }
 }
 
