@@ -10,6 +10,9 @@ use smallvec::SmallVec;
 use super::{Allocation, SurfaceDesc};
 use crate::format;
 
+/// Texels that are filled at once.
+const PIECE: usize = 1024;
+
 /// Alignment of surfaces in memory, bytes.
 pub const SURFACE_ALIGNMENT: u64 = 256;
 
@@ -288,6 +291,26 @@ impl PlaneRef<'_> {
         self.write(x, y, sample, &word.to_le_bytes()[..count]);
     }
 
+    /// Fills rows of texels at every sample with copies of `texel`, as far as rows `from..to` hold whole lines; what lies beside
+    /// the image in its lines is filled, too. Returns the rows that were filled.
+    pub fn fill_rows(&self, from: u32, to: u32, texel: &[u8]) -> std::ops::Range<u32> {
+        let height_log2 = self.part.grid.height_log2;
+        let to = to.min(self.part.height);
+        let first = from.div_ceil(1 << height_log2);
+        let last = if to == self.part.height { to.div_ceil(1 << height_log2) } else { to >> height_log2 };
+        if first >= last || texel.len() != self.bytes() {
+            return from..from;
+        }
+        let piece = texel.repeat(PIECE);
+        let (mut at, end) = (u64::from(first) * self.part.row_bytes, u64::from(last) * self.part.row_bytes);
+        while at < end {
+            let count = (end - at).min(piece.len() as u64);
+            self.memory.write(self.base + at, &piece[..count as usize]);
+            at += count;
+        }
+        first << height_log2..to.min(last << height_log2)
+    }
+
     /// Reads the words of the line of 8x8 texels at (`x`, `y`), row by row. False when that is not a line of four bytes a texel
     /// and one sample, wholly inside.
     pub fn read_line(&self, x: u32, y: u32, words: &mut [u32; 64]) -> bool {
@@ -409,6 +432,30 @@ mod tests {
         check_disjoint(desc(two, vk::Format::BC1_RGB_UNORM_BLOCK, [21, 9, 1], 3, 1));
         check_disjoint(SurfaceDesc { samples: 4, ..desc(two, vk::Format::R8G8B8A8_UNORM, [10, 9, 1], 1, 2) });
         check_disjoint(SurfaceDesc { linear: true, ..desc(two, vk::Format::R8G8B8A8_UNORM, [10, 9, 1], 1, 1) });
+    }
+
+    #[test]
+    fn rows_are_filled_as_far_as_lines_are_whole() {
+        let two = vk::ImageType::TYPE_2D;
+        for (linear, samples, whole) in [(false, 1, 16..19), (false, 4, 16..19), (true, 1, 11..19)] {
+            let desc = SurfaceDesc { linear, samples, ..desc(two, vk::Format::R8G8B8A8_UNORM, [13, 19, 1], 1, 2) };
+            let surface = Surface::new(desc).unwrap();
+            surface.bind(Allocation::new(&Heap::new(1 << 20), surface.layout().size()).unwrap(), 0);
+            let [plane, other] = [0, 1].map(|layer| surface.plane(vk::ImageAspectFlags::COLOR, 0, layer).unwrap());
+            assert_eq!(plane.fill_rows(11, 100, &[1, 2, 3, 4]), whole);
+            for (x, y, sample) in positions(&plane) {
+                let expected = if whole.contains(&y) { 0x0403_0201 } else { 0 };
+                assert_eq!(plane.read_word(x, y, sample), expected, "({x}, {y})");
+                assert_eq!(other.read_word(x, y, sample), 0, "another layer");
+            }
+            assert!(plane.fill_rows(3, 3, &[9; 4]).is_empty());
+        }
+        let desc = desc(two, vk::Format::R8G8B8A8_UNORM, [13, 19, 1], 1, 1);
+        let surface = Surface::new(desc).unwrap();
+        surface.bind(Allocation::new(&Heap::new(1 << 20), surface.layout().size()).unwrap(), 0);
+        let plane = surface.plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
+        assert_eq!(plane.fill_rows(0, 15, &[5; 4]), 0..8);
+        assert!(plane.fill_rows(1, 15, &[5; 4]).is_empty());
     }
 
     #[test]

@@ -34,6 +34,15 @@ fn texel(info: &FormatInfo, aspect: vk::ImageAspectFlags, value: ClearValue) -> 
 }
 
 fn clear_plane(plane: &PlaneRef<'_>, [x0, y0, x1, y1]: [u32; 4], bytes: &[u8]) {
+    if x0 > 0 || x1 < plane.width() {
+        return clear_runs(plane, [x0, y0, x1, y1], bytes);
+    }
+    let filled = plane.fill_rows(y0, y1, bytes);
+    clear_runs(plane, [x0, y0, x1, filled.start], bytes);
+    clear_runs(plane, [x0, filled.end, x1, y1], bytes);
+}
+
+fn clear_runs(plane: &PlaneRef<'_>, [x0, y0, x1, y1]: [u32; 4], bytes: &[u8]) {
     // As many copies of the texel as the longest run written at once.
     let piece = bytes.repeat(64);
     for y in y0..y1.min(plane.height()) {
