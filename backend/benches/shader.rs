@@ -93,8 +93,7 @@ fn kernels(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(16));
         let bindings = resources(name);
         let deadline = Deadline::after(Duration::from_secs(3600));
-        let environment =
-            Environment { bindings: &bindings, push: &[], shared: None, interpolator: None, deadline: &deadline };
+        let environment = Environment::new(&bindings, &deadline);
         for (executor, target) in executors() {
             let mut program = compile(stage, bytes);
             program.code.generate(target).expect("the generator knows it");

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use ash::vk;
 
+use crate::format::{self, FormatInfo};
+use crate::pixel::Kernels;
 use crate::shader::Program;
 
 /// A value for clearing: four 32-bit words, to be read as the format's class says.
@@ -62,6 +64,15 @@ pub struct PassDesc {
     pub attachments: Vec<AttachmentDesc>,
     /// Subpasses, at least one.
     pub subpasses: Vec<SubpassDesc>,
+}
+
+impl PassDesc {
+    /// Formats of a subpass's colour attachments by location; `None` where there is none.
+    pub fn color_formats(&self, subpass: u32) -> Vec<Option<&'static FormatInfo>> {
+        let format = |attachment: &Option<u32>| format::info(self.attachments.get((*attachment)? as usize)?.format);
+        let subpass = self.subpasses.get(subpass as usize);
+        subpass.map_or_else(Vec::new, |subpass| subpass.colors.iter().map(format).collect())
+    }
 }
 
 /// A vertex buffer binding.
@@ -225,10 +236,21 @@ pub struct GraphicsPipeline {
     pub logic_op: Option<vk::LogicOp>,
     /// Blending by colour attachment.
     pub blend: Vec<BlendState>,
+    /// Formats of the colour attachments by location; `None` where there is none.
+    pub color_formats: Vec<Option<&'static FormatInfo>>,
     /// Blend constants, unless dynamic.
     pub blend_constants: [f32; 4],
     /// State taken from the command stream.
     pub dynamic: DynamicState,
+    /// What its fragment program becomes.
+    pub kernels: Kernels,
+}
+
+impl GraphicsPipeline {
+    /// Compiles what most draws run, so that the first one does not wait for it.
+    pub fn prepare(&self) {
+        self.kernels.get(self, false);
+    }
 }
 
 bitflags::bitflags! {

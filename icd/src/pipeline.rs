@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ash::vk::{self, Handle};
 use vitric_api::pipeline::{PipelineCache, ShaderModule, StageDesc};
 use vitric_api::{Error, Result};
+use vitric_backend::pixel::Kernels;
 use vitric_backend::shader::Program;
 use vitric_backend::shader::spirv::Specialization;
 use vitric_backend::state::{
@@ -210,7 +211,9 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
     let viewport = if visible { raw::input(info.p_viewport_state) } else { None };
     let input = raw::input(info.p_vertex_input_state);
     let assembly = raw::input(info.p_input_assembly_state);
-    Ok(GraphicsPipeline {
+    let pass = maker.object.passes.get(info.render_pass.as_raw());
+    let formats = pass.as_deref().map_or_else(Vec::new, |pass| pass.color_formats(info.subpass));
+    let pipeline = GraphicsPipeline {
         vertex: maker.stage(vertex)?,
         fragment,
         bindings: input.map_or_else(Vec::new, bindings),
@@ -224,9 +227,13 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
         depth_stencil: depth_stencil.map(depth_stencil_state),
         logic_op: blend.and_then(|state| (state.logic_op_enable != 0).then_some(state.logic_op)),
         blend: blend.map_or_else(Vec::new, blend_states),
+        color_formats: formats,
+        kernels: Kernels::default(),
         blend_constants: blend.map_or([0.0; 4], |state| state.blend_constants),
         dynamic: raw::input(info.p_dynamic_state).map_or(DynamicState::empty(), dynamic_state),
-    })
+    };
+    pipeline.prepare();
+    Ok(pipeline)
 }
 
 fn bindings(state: &vk::PipelineVertexInputStateCreateInfo<'_>) -> Vec<VertexBinding> {

@@ -177,13 +177,7 @@ fn word_text(ty: Type, word: u32) -> String {
 fn run_wave(program: &Program) -> Vec<Lanes> {
     let (bindings, shared) = (Bindings::default(), SharedMemory::new(program.shared_bytes));
     let deadline = Deadline::after(std::time::Duration::from_secs(10));
-    let environment = Environment {
-        bindings: &bindings,
-        push: &[0; 128],
-        shared: Some(&shared),
-        interpolator: None,
-        deadline: &deadline,
-    };
+    let environment = Environment { push: &[0; 128], shared: Some(&shared), ..Environment::new(&bindings, &deadline) };
     let mut wave = Wave::default();
     wave.start(program, u16::MAX, 0);
     for (lanes, input) in wave.inputs.iter_mut().zip(&program.inputs) {

@@ -85,10 +85,10 @@ impl Job<'_> {
         let Scratch { waves, places, shared } = scratch;
         shared.clear();
         let environment = Environment {
+            parameters: &[],
             bindings: self.bindings,
             push: self.push,
             shared: Some(shared),
-            interpolator: None,
             deadline: self.deadline,
         };
         let invocations = self.invocations();

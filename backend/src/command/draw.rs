@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use ash::vk;
+use smallvec::SmallVec;
 
 use super::Command;
 use super::pass::Pass;
 use super::processor::{Processor, State, words};
 use crate::format;
-use crate::geometry::{DrawNumbers, Primitive, PrimitiveContext, VertexSource, VertexStream, assemble, set_up, shade};
+use crate::geometry::{DrawNumbers, PrimitiveContext, Primitives, VertexSource, VertexStream, assemble, set_up, shade};
 use crate::gpu::DeviceLost;
-use crate::pixel::{ColorTarget, DrawContext, Words};
+use crate::memory::PlaneRef;
+use crate::pixel::DrawContext;
 use crate::shader::interp::{Environment, Wave};
 use crate::shader::runtime::Bindings;
-use crate::shader::{Program, Slot};
 use crate::state::{DepthStencilState, DynamicState, GraphicsPipeline, StencilState};
 use crate::tiling;
 
@@ -114,10 +115,10 @@ fn run(
     let context = draw_context(processor, pipeline, pass, of_stage(1));
     let set_up_context = primitive_context(state, pipeline, &context);
     let environment = Environment {
+        parameters: &[],
         bindings: of_stage(0),
         push: &state.push,
         shared: None,
-        interpolator: None,
         deadline: &processor.deadline,
     };
     let mut pipe = Pipe {
@@ -126,7 +127,7 @@ fn run(
         context: &context,
         set_up: &set_up_context,
         area: area(pass),
-        window: Vec::new(),
+        window: Primitives::new(pipeline.fragment.as_ref().map_or(0, |program| program.inputs.len())),
         numbers: call.numbers,
         wave: Wave::default(),
     };
@@ -143,7 +144,7 @@ struct Pipe<'a> {
     context: &'a DrawContext<'a>,
     set_up: &'a PrimitiveContext<'a>,
     area: [i64; 4],
-    window: Vec<Primitive>,
+    window: Primitives,
     numbers: DrawNumbers,
     wave: Wave,
 }
@@ -165,9 +166,9 @@ impl Pipe<'_> {
         let mut result = Ok(());
         let mut number = 0;
         assemble(self.pipeline.topology, &stream.order, |primitive| {
-            let corners: smallvec::SmallVec<[&crate::geometry::Vertex; 3]> =
+            let corners: SmallVec<[&crate::geometry::Vertex; 3]> =
                 primitive.iter().map(|&index| &shaded[index as usize]).collect();
-            set_up(self.set_up, &corners, number, &mut |primitive| self.window.push(primitive));
+            set_up(self.set_up, &corners, number, &mut self.window);
             number += 1;
             if self.window.len() >= self.processor.gpu.config().window && result.is_ok() {
                 result = flush_window(self.processor, self.context, &mut self.window, self.area);
@@ -184,7 +185,7 @@ impl Pipe<'_> {
 fn flush_window(
     processor: &Processor<'_>,
     context: &DrawContext<'_>,
-    window: &mut Vec<Primitive>,
+    window: &mut Primitives,
     area: [i64; 4],
 ) -> Result<(), DeviceLost> {
     let done = window.is_empty() || tiling::walk(processor.gpu, context, window, area);
@@ -249,14 +250,14 @@ fn draw_context<'a>(
         fragment: pipeline.fragment.as_deref(),
         bindings,
         push: &state.push,
-        colors: colors(pipeline, pass),
+        pipeline,
+        colors: colors(pass),
         depth,
         stencil: plane(vk::ImageAspectFlags::STENCIL),
         depth_bits,
         tests,
         depth_alone: tests.filter(|tests| quads && is_alone(tests)),
         multisample: pipeline.multisample,
-        logic_op: pipeline.logic_op,
         blend_constants: match dynamic(DynamicState::BLEND_CONSTANTS) {
             true => state.dynamic.blend_constants,
             false => pipeline.blend_constants,
@@ -287,26 +288,8 @@ fn with_dynamic(state: &State, pipeline: &GraphicsPipeline, mut tests: DepthSten
     tests
 }
 
-fn colors<'a>(pipeline: &GraphicsPipeline, pass: &'a Pass) -> Vec<ColorTarget<'a>> {
-    let Some(program) = &pipeline.fragment else { return Vec::new() };
-    let target = |(location, attachment): (usize, &Option<u32>)| {
-        let view = pass.view((*attachment)?)?;
-        let blend = *pipeline.blend.get(location)?;
-        let info = format::info(view.desc.format)?;
-        let multisample = &pipeline.multisample;
-        let words = Words::new(info, &blend, pipeline.logic_op, multisample.samples);
-        Some(ColorTarget {
-            plane: view.plane(vk::ImageAspectFlags::COLOR, 0, 0)?,
-            info,
-            words: words.filter(|_| !multisample.alpha_to_one),
-            blend,
-            outputs: outputs(program, location as u32, 0),
-            second: outputs(program, location as u32, 1),
-        })
-    };
-    pass.subpass().colors.iter().enumerate().filter_map(target).collect()
-}
-
-fn outputs(program: &Program, location: u32, index: u32) -> [Option<usize>; 4] {
-    std::array::from_fn(|component| program.output(Slot::Location { location, component: component as u32, index }))
+/// Texels of a subpass's colour attachments.
+fn colors(pass: &Pass) -> Vec<Option<PlaneRef<'_>>> {
+    let plane = |attachment: &Option<u32>| pass.view((*attachment)?)?.plane(vk::ImageAspectFlags::COLOR, 0, 0);
+    pass.subpass().colors.iter().map(plane).collect()
 }

@@ -8,6 +8,7 @@ mod block;
 mod convert;
 mod features;
 mod float;
+pub mod routines;
 mod srgb;
 mod table;
 

@@ -25,6 +25,11 @@ fn decode_half_code(half_code: u32) -> f32 {
     (square * root) as f32
 }
 
+/// The linear value of sRGB code `half_code / 2`; `half_code` is at most 510.
+pub(super) fn half_code_to_linear(half_code: u32) -> f32 {
+    HALF_CODES[half_code as usize]
+}
+
 /// The linear value, 0 to 1, of an 8-bit sRGB code.
 pub fn srgb8_to_linear(code: u8) -> f32 {
     HALF_CODES[usize::from(code) * 2]

@@ -3,12 +3,14 @@
 mod assembly;
 mod clip;
 mod fetch;
+mod primitives;
 mod setup;
 mod shading;
 mod stream;
 
 pub use assembly::assemble;
-pub use setup::{Plane, Primitive, PrimitiveContext, set_up};
+pub use primitives::{Plane, Primitives, Shape};
+pub use setup::{PrimitiveContext, set_up};
 pub use shading::{DrawNumbers, Shaded, VertexSource, shade};
 pub use stream::{RESTART, VertexStream};
 

@@ -7,59 +7,11 @@
 use ash::vk;
 use smallvec::SmallVec;
 
+use super::primitives::{Plane, Primitives, Shape};
 use super::{Vertex, clip};
 use crate::raster::{self, Triangle};
 use crate::shader::{Interpolation, Program};
 use crate::state::{DepthBias, RasterState};
-
-/// A value over the screen: `origin + dx * x + dy * y`, with x and y relative to the primitive's reference point.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Plane {
-    /// At the reference point.
-    pub origin: f32,
-    /// Change from pixel to pixel in x.
-    pub dx: f32,
-    /// Change from pixel to pixel in y.
-    pub dy: f32,
-}
-
-impl Plane {
-    /// The value at an offset from the reference point.
-    #[inline]
-    pub fn at(&self, x: f32, y: f32) -> f32 {
-        self.origin + self.dx * x + self.dy * y
-    }
-
-    fn constant(value: f32) -> Self {
-        Self { origin: value, dx: 0.0, dy: 0.0 }
-    }
-}
-
-/// A primitive ready for rasterization.
-#[derive(Debug, Clone)]
-pub struct Primitive {
-    /// Coverage.
-    pub triangle: Triangle,
-    /// Window position the planes are relative to, pixels.
-    pub reference: [f32; 2],
-    /// Window depth, bias included.
-    pub depth: Plane,
-    /// Reciprocal of clip w.
-    pub inverse_w: Plane,
-    /// Depth bias and viewport limits are applied; depth is clamped to these.
-    pub depth_range: [f32; 2],
-    /// One plane per input word of the fragment program; already divided by w where perspective-correct. Flat words
-    /// are in `flat`.
-    pub planes: SmallVec<[Plane; 16]>,
-    /// Words of the provoking vertex.
-    pub flat: SmallVec<[u32; 16]>,
-    /// Front facing.
-    pub front: bool,
-    /// Points: corner and reciprocal of the size, for the point coordinate.
-    pub point: Option<([f32; 2], f32)>,
-    /// Number of the primitive in its draw's instance.
-    pub id: u32,
-}
 
 /// What set-up needs to know besides vertices.
 pub struct PrimitiveContext<'a> {
@@ -95,15 +47,15 @@ fn is_nowhere(vertices: &[&Vertex]) -> bool {
     vertices.iter().any(|vertex| vertex.position.iter().any(|coordinate| coordinate.is_nan()))
 }
 
-/// Clips, culls and sets up a primitive of 1, 2 or 3 vertices; `emit` gets what is left.
-pub fn set_up(context: &PrimitiveContext<'_>, vertices: &[&Vertex], id: u32, emit: &mut impl FnMut(Primitive)) {
+/// Clips, culls and sets up a primitive of 1, 2 or 3 vertices; `out` gets what is left.
+pub fn set_up(context: &PrimitiveContext<'_>, vertices: &[&Vertex], id: u32, out: &mut Primitives) {
     if is_culled(vertices) || is_nowhere(vertices) {
         return;
     }
     match *vertices {
-        [point] => context.point(point, id, emit),
-        [a, b] => context.line(a, b, id, emit),
-        [a, b, c] => context.triangle([a, b, c], id, emit),
+        [point] => context.point(point, id, out),
+        [a, b] => context.line(a, b, id, out),
+        [a, b, c] => context.triangle([a, b, c], id, out),
         _ => {}
     }
 }
@@ -123,7 +75,7 @@ impl PrimitiveContext<'_> {
         }
     }
 
-    fn triangle(&self, corners: [&Vertex; 3], id: u32, emit: &mut impl FnMut(Primitive)) {
+    fn triangle(&self, corners: [&Vertex; 3], id: u32, out: &mut Primitives) {
         let provoking = corners[0];
         let clipped;
         // Most triangles need no clipping, and no copies of their vertices.
@@ -143,18 +95,18 @@ impl PrimitiveContext<'_> {
             vk::PolygonMode::LINE => {
                 for index in 0..window.len() {
                     let pair = [&window[index], &window[(index + 1) % window.len()]];
-                    self.window_line(pair, provoking, (id, front), emit);
+                    self.window_line(pair, provoking, (id, front), out);
                 }
             }
             vk::PolygonMode::POINT => {
                 for corner in &window {
-                    self.window_point(corner, 1.0, provoking, (id, front), emit);
+                    self.window_point(corner, 1.0, provoking, (id, front), out);
                 }
             }
             _ => {
                 for pair in window[1..].windows(2) {
                     let corners = [&window[0], &pair[0], &pair[1]];
-                    self.filled(corners, provoking, (id, front), None, emit);
+                    self.filled(corners, provoking, (id, front), [0.0; 3], out);
                 }
             }
         }
@@ -174,20 +126,14 @@ impl PrimitiveContext<'_> {
         (!self.raster.cull_mode.contains(culled)).then_some(front)
     }
 
-    fn line(&self, a: &Vertex, b: &Vertex, id: u32, emit: &mut impl FnMut(Primitive)) {
+    fn line(&self, a: &Vertex, b: &Vertex, id: u32, out: &mut Primitives) {
         let Some([from, to]) = clip::line(a.clone(), b.clone(), self.raster.depth_clamp) else { return };
         let (from, to) = (self.to_window(&from), self.to_window(&to));
-        self.window_line([&from, &to], a, (id, true), emit);
+        self.window_line([&from, &to], a, (id, true), out);
     }
 
     /// A rectangle of the line's width around it. Attributes only change along the line.
-    fn window_line(
-        &self,
-        [a, b]: [&Window<'_>; 2],
-        provoking: &Vertex,
-        tag: (u32, bool),
-        emit: &mut impl FnMut(Primitive),
-    ) {
+    fn window_line(&self, [a, b]: [&Window<'_>; 2], provoking: &Vertex, tag: (u32, bool), out: &mut Primitives) {
         let (dx, dy) = (b.x - a.x, b.y - a.y);
         let length = (dx * dx + dy * dy).sqrt();
         if length <= 0.0 || !length.is_finite() {
@@ -200,32 +146,25 @@ impl PrimitiveContext<'_> {
             y: base.y + ny * sign,
             ..*base
         });
-        self.filled([&corners[0], &corners[1], &corners[2]], provoking, tag, None, emit);
-        self.filled([&corners[0], &corners[2], &corners[3]], provoking, tag, None, emit);
+        self.filled([&corners[0], &corners[1], &corners[2]], provoking, tag, [0.0; 3], out);
+        self.filled([&corners[0], &corners[2], &corners[3]], provoking, tag, [0.0; 3], out);
     }
 
-    fn point(&self, vertex: &Vertex, id: u32, emit: &mut impl FnMut(Primitive)) {
+    fn point(&self, vertex: &Vertex, id: u32, out: &mut Primitives) {
         if clip::point_inside(vertex, self.raster.depth_clamp) {
             let window = self.to_window(vertex);
-            self.window_point(&window, vertex.point_size, vertex, (id, true), emit);
+            self.window_point(&window, vertex.point_size, vertex, (id, true), out);
         }
     }
 
-    fn window_point(
-        &self,
-        centre: &Window<'_>,
-        size: f32,
-        provoking: &Vertex,
-        tag: (u32, bool),
-        emit: &mut impl FnMut(Primitive),
-    ) {
+    fn window_point(&self, centre: &Window<'_>, size: f32, provoking: &Vertex, tag: (u32, bool), out: &mut Primitives) {
         let size = if size.is_nan() { 1.0 } else { size.clamp(1.0, MAX_POINT_SIZE) };
         let half = 0.5 * size;
         let corner = |x: f32, y: f32| Window { x: centre.x + x * half, y: centre.y + y * half, ..*centre };
         let corners = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
-        let point = Some(([centre.x - half, centre.y - half], 1.0 / size));
-        self.filled([&corners[0], &corners[1], &corners[2]], provoking, tag, point, emit);
-        self.filled([&corners[0], &corners[2], &corners[3]], provoking, tag, point, emit);
+        let point = [centre.x - half, centre.y - half, 1.0 / size];
+        self.filled([&corners[0], &corners[1], &corners[2]], provoking, tag, point, out);
+        self.filled([&corners[0], &corners[2], &corners[3]], provoking, tag, point, out);
     }
 
     fn filled(
@@ -233,8 +172,8 @@ impl PrimitiveContext<'_> {
         corners: [&Window<'_>; 3],
         provoking: &Vertex,
         (id, front): (u32, bool),
-        point: Option<([f32; 2], f32)>,
-        emit: &mut impl FnMut(Primitive),
+        point: [f32; 3],
+        out: &mut Primitives,
     ) {
         let Some(triangle) = Triangle::new(corners.map(|corner| [raster::snap(corner.x), raster::snap(corner.y)]))
         else {
@@ -243,30 +182,27 @@ impl PrimitiveContext<'_> {
         let Some(solver) = Solver::new(corners) else { return };
         let mut depth = solver.plane(corners.map(|corner| corner.z));
         depth.origin += self.bias_of(&depth, corners);
-        let inverse_w = solver.plane(corners.map(|corner| corner.inverse_w));
         let inputs = self.fragment.map_or(&[][..], |program| &program.inputs);
-        let plane = |(index, input): (usize, &crate::shader::InputSlot)| {
-            let values = corners.map(|corner| f32::from_bits(corner.vertex.varyings[index]));
-            match input.interpolation {
-                Interpolation::Flat => Plane::constant(0.0),
-                Interpolation::NoPerspective => solver.plane(values),
+        let (near, far) = (self.viewport.min_depth, self.viewport.max_depth);
+        let shape = Shape {
+            reference: [corners[0].x, corners[0].y],
+            inverse_w: solver.plane(corners.map(|corner| corner.inverse_w)),
+            depth,
+            depth_range: [near.min(far), near.max(far)],
+            point,
+            front,
+            id,
+        };
+        out.push(triangle, &shape, |index| {
+            let values = || corners.map(|corner| f32::from_bits(corner.vertex.varyings[index]));
+            match inputs[index].interpolation {
+                Interpolation::Flat => [provoking.varyings[index], 0, 0],
+                Interpolation::NoPerspective => solver.plane(values()).into(),
                 Interpolation::Smooth => {
-                    solver.plane(std::array::from_fn(|corner| values[corner] * corners[corner].inverse_w))
+                    let values = values();
+                    solver.plane(std::array::from_fn(|corner| values[corner] * corners[corner].inverse_w)).into()
                 }
             }
-        };
-        let (near, far) = (self.viewport.min_depth, self.viewport.max_depth);
-        emit(Primitive {
-            triangle,
-            reference: [corners[0].x, corners[0].y],
-            depth,
-            inverse_w,
-            depth_range: [near.min(far), near.max(far)],
-            planes: inputs.iter().enumerate().map(plane).collect(),
-            flat: provoking.varyings.clone().into_iter().collect(),
-            front,
-            point,
-            id,
         });
     }
 

@@ -3,7 +3,7 @@
 use ash::vk;
 
 use super::inputs::depth_at;
-use crate::geometry::Primitive;
+use crate::geometry::Shape;
 use crate::memory::PlaneRef;
 use crate::raster::SIDE;
 use crate::shader::runtime::kernels::kernel;
@@ -47,21 +47,21 @@ kernel!(
 );
 
 #[inline(always)]
-fn planes_of_group(out: &mut Depths, primitive: &Primitive, x: u32, y: u32) {
+fn planes_of_group(out: &mut Depths, shape: &Shape, x: u32, y: u32) {
     let along = |first: u32, axis: usize| -> [f32; SIDE] {
-        std::array::from_fn(|step| (first + step as u32) as f32 - primitive.reference[axis] + 0.5)
+        std::array::from_fn(|step| (first + step as u32) as f32 - shape.reference[axis] + 0.5)
     };
     let (columns, rows) = (along(x, 0), along(y, 1));
     for (row, y) in out.as_chunks_mut::<SIDE>().0.iter_mut().zip(rows) {
         for (depth, x) in row.iter_mut().zip(columns) {
-            *depth = depth_at(primitive, x, y);
+            *depth = depth_at(shape, x, y);
         }
     }
 }
 
 kernel!(
     /// A primitive's depths at the centres of the group at (`x`, `y`).
-    depths, depths_wide, planes_of_group, (out: &mut Depths, primitive: &Primitive, x: u32, y: u32)
+    depths, depths_wide, planes_of_group, (out: &mut Depths, shape: &Shape, x: u32, y: u32)
 );
 
 /// Tests the pixels in `mask` of the group at (`x`, `y`); the same as `depth_stencil::test` of each. Returns those that go on;
@@ -69,7 +69,7 @@ kernel!(
 pub(super) fn test(
     state: &DepthStencilState,
     plane: &PlaneRef<'_>,
-    primitive: &Primitive,
+    shape: &Shape,
     [x, y]: [u32; 2],
     mask: u64,
 ) -> Option<u64> {
@@ -78,7 +78,7 @@ pub(super) fn test(
         return None;
     }
     let (mut new, old) = ([0.0; PIXELS], words.map(f32::from_bits));
-    depths(&mut new, primitive, x, y);
+    depths(&mut new, shape, x, y);
     let left = passing(&new, &old, outcomes(state.depth_compare)) & mask;
     if state.depth_write && left != 0 {
         for (pixel, word) in words.iter_mut().enumerate() {

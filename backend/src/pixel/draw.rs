@@ -2,32 +2,12 @@
 
 use std::sync::atomic::AtomicU64;
 
-use ash::vk;
-
-use super::Words;
-use crate::format::FormatInfo;
+use super::kernel::{Kernel, Target};
 use crate::memory::PlaneRef;
 use crate::shader::Program;
 use crate::shader::interp::Deadline;
 use crate::shader::runtime::Bindings;
-use crate::state::{BlendState, DepthStencilState, MultisampleState};
-
-/// One colour attachment of a draw.
-#[derive(Clone, Copy)]
-pub struct ColorTarget<'a> {
-    /// Texels.
-    pub plane: PlaneRef<'a>,
-    /// Format of the view.
-    pub info: &'static FormatInfo,
-    /// Blending and write mask.
-    pub blend: BlendState,
-    /// Output words of the fragment program for red to alpha; `None` where it writes nothing.
-    pub outputs: [Option<usize>; 4],
-    /// The same for the second source of dual-source blending.
-    pub second: [Option<usize>; 4],
-    /// How whole waves are exported, when nothing but the colours counts.
-    pub words: Option<Words>,
-}
+use crate::state::{DepthStencilState, GraphicsPipeline, MultisampleState};
 
 /// A draw, as the pixel units see it.
 pub struct DrawContext<'a> {
@@ -37,8 +17,10 @@ pub struct DrawContext<'a> {
     pub bindings: &'a Bindings,
     /// Push constants.
     pub push: &'a [u8],
-    /// Colour attachments that are written.
-    pub colors: Vec<ColorTarget<'a>>,
+    /// The pipeline, for its kernels.
+    pub pipeline: &'a GraphicsPipeline,
+    /// Texels of the colour attachments by location.
+    pub colors: Vec<Option<PlaneRef<'a>>>,
     /// Depth texels.
     pub depth: Option<PlaneRef<'a>>,
     /// Stencil texels.
@@ -51,8 +33,6 @@ pub struct DrawContext<'a> {
     pub depth_alone: Option<DepthStencilState>,
     /// Multisampling.
     pub multisample: MultisampleState,
-    /// Logic operation.
-    pub logic_op: Option<vk::LogicOp>,
     /// Blend constants.
     pub blend_constants: [f32; 4],
     /// Pixels that may be written: `[x0, y0, x1, y1]`, the last ones not included.
@@ -63,7 +43,7 @@ pub struct DrawContext<'a> {
     pub deadline: &'a Deadline,
 }
 
-impl DrawContext<'_> {
+impl<'a> DrawContext<'a> {
     /// Whether depth and stencil tests come before the fragment program.
     pub fn tests_early(&self) -> bool {
         let Some(program) = self.fragment else { return true };
@@ -74,8 +54,23 @@ impl DrawContext<'_> {
 
     /// Whether the fragment program runs once for each sample.
     pub fn shades_samples(&self) -> bool {
-        let samples = self.multisample.samples as f32;
-        let asked = self.multisample.min_sample_shading.is_some_and(|share| share * samples > 1.0);
-        self.multisample.samples > 1 && (asked || self.fragment.is_some_and(|program| program.fragment.per_sample))
+        shades_samples(&self.multisample, self.fragment)
     }
+
+    /// The fragment kernel for waves of one primitive, or of several.
+    pub(super) fn kernel(&self, packed: bool) -> Option<&'a Kernel> {
+        self.pipeline.kernels.get(self.pipeline, packed)
+    }
+
+    /// The texels of an attachment that a kernel exports to; `None` where they are not as the pipeline says.
+    pub(super) fn color(&self, target: &Target) -> Option<&PlaneRef<'a>> {
+        let plane = self.colors.get(target.location)?.as_ref();
+        plane.filter(|plane| plane.bytes() == target.bytes)
+    }
+}
+
+/// Whether a fragment program runs once for each sample.
+pub(super) fn shades_samples(multisample: &MultisampleState, program: Option<&Program>) -> bool {
+    let asked = multisample.min_sample_shading.is_some_and(|share| share * multisample.samples as f32 > 1.0);
+    multisample.samples > 1 && (asked || program.is_some_and(|program| program.fragment.per_sample))
 }

@@ -1,225 +1,97 @@
-//! Inputs of a fragment wave: interpolated user variables and built-ins.
+//! What a fragment wave starts with: the input words of its kernel, and depths.
 
+use super::DrawContext;
+use super::kernel::{Source, Target};
 use super::tile::Quad;
-use crate::geometry::{Plane, Primitive};
+use crate::geometry::{Primitives, Shape};
 use crate::raster::{self, UNITS};
-use crate::shader::interp::{Interpolator, Lanes, WAVE};
-use crate::shader::runtime::kernels::kernel;
-use crate::shader::{Builtin, InputSlot, Interpolation, Place, Program, Slot};
+use crate::shader::interp::{Lanes, WAVE};
 
 /// The fragments of a wave: up to four quads, and the sample when each is shaded on its own.
 pub(super) struct WaveFragments<'a> {
-    pub(super) primitives: &'a [Primitive],
+    pub(super) context: &'a DrawContext<'a>,
+    pub(super) primitives: &'a Primitives,
     pub(super) quads: &'a [Quad],
-    pub(super) program: &'a Program,
-    pub(super) samples: u32,
+    pub(super) targets: &'a [Target],
     pub(super) sample: Option<u32>,
 }
 
-const CENTRE: [f32; 2] = [0.5, 0.5];
-
-/// The pixels' centres of a wave.
-struct Centres {
-    x: [f32; WAVE],
-    y: [f32; WAVE],
-    inverse_w: [f32; WAVE],
-}
-
-/// Origins and slopes of planes in each lane.
-type Coefficients = [[f32; WAVE]; 3];
-
-/// `Plane::at` in every lane.
-#[inline(always)]
-fn evaluate_lanes(out: &mut [f32; WAVE], [origin, dx, dy]: &Coefficients, x: &[f32; WAVE], y: &[f32; WAVE]) {
-    for lane in 0..WAVE {
-        out[lane] = origin[lane] + dx[lane] * x[lane] + dy[lane] * y[lane];
-    }
-}
-
-#[inline(always)]
-fn divide_lanes(values: &mut [f32; WAVE], by: &[f32; WAVE]) {
-    for (value, by) in values.iter_mut().zip(by) {
-        *value /= by;
-    }
-}
-
-kernel!(
-    /// `Plane::at` in every lane.
-    evaluate, evaluate_wide, evaluate_lanes,
-    (out: &mut [f32; WAVE], planes: &Coefficients, x: &[f32; WAVE], y: &[f32; WAVE])
-);
-kernel!(
-    /// Quotients in every lane.
-    divide, divide_wide, divide_lanes, (values: &mut [f32; WAVE], by: &[f32; WAVE])
-);
-
 impl WaveFragments<'_> {
-    /// Fills in all input words.
-    pub(super) fn fill(&self, inputs: &mut [Lanes]) {
-        let plain = self.sample.is_none() && self.program.inputs.iter().any(|input| self.is_plain(input));
-        let centres = plain.then(|| self.centres());
-        for (index, input) in self.program.inputs.iter().enumerate() {
-            let lanes = &mut inputs[index];
-            *lanes = [0; WAVE];
-            if let (Some(centres), true) = (&centres, self.is_plain(input)) {
-                self.fill_at_centres(lanes, index, input.interpolation, centres);
-                continue;
+    /// Fills an input word in; lanes behind the last quad hold anything.
+    pub(super) fn fill(&self, source: Source, lanes: &mut Lanes) {
+        match source {
+            Source::Pixel(0) => self.columns(lanes),
+            Source::Pixel(_) => self.rows(lanes),
+            Source::Place(axis) => lanes.fill(self.sample_place(self.sample.unwrap_or(0))[axis].to_bits()),
+            Source::Centroid(axis) => self.each(lanes, |coverage| self.centroid(coverage)[axis].to_bits()),
+            Source::Primitive(word) => {
+                self.each_quad(lanes, |quad| self.primitives.words(quad.primitive)[word as usize])
             }
-            for (lane, word) in lanes.iter_mut().enumerate().take(self.quads.len() * 4) {
-                *word = self.word(index, input, lane);
-            }
+            Source::Coverage => self.each(lanes, |coverage| coverage),
+            Source::Helper => self.each(lanes, |coverage| u32::from(coverage == 0)),
+            Source::Sample => lanes.fill(self.sample.unwrap_or(0)),
+            Source::BlendConstant(component) => lanes.fill(self.context.blend_constants[component].to_bits()),
+            Source::Stored(target, word) => self.stored(&self.targets[target], word, lanes),
+            Source::Output(_) => {}
         }
     }
 
-    /// Whether an input is a varying at the pixels' centres.
-    fn is_plain(&self, input: &InputSlot) -> bool {
-        let is_user = match input.slot {
-            Slot::Builtin(builtin, _) => is_varying(builtin),
-            Slot::Location { .. } => true,
-        };
-        is_user && input.place != Place::Centroid && input.interpolation != Interpolation::Flat
-    }
-
-    /// Offsets of the pixels' centres from their primitives' reference points, and 1/w there.
-    fn centres(&self) -> Centres {
-        let mut centres = Centres { x: [0.0; WAVE], y: [0.0; WAVE], inverse_w: [1.0; WAVE] };
-        for (number, quad) in self.quads.iter().enumerate() {
-            let reference = self.primitives[quad.primitive as usize].reference;
-            let along =
-                |first: u32, axis: usize| [first, first + 1].map(|at| at as f32 - reference[axis] + CENTRE[axis]);
-            let ([left, right], [upper, lower]) = (along(quad.x, 0), along(quad.y, 1));
-            centres.x[number * 4..][..4].copy_from_slice(&[left, right, left, right]);
-            centres.y[number * 4..][..4].copy_from_slice(&[upper, upper, lower, lower]);
+    /// Words of each lane by its covered samples.
+    fn each(&self, lanes: &mut Lanes, word: impl Fn(u32) -> u32) {
+        for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
+            *lanes = quad.coverage.map(&word);
         }
-        let planes = self.coefficients(|primitive| &primitive.inverse_w);
-        evaluate(&mut centres.inverse_w, &planes, &centres.x, &centres.y);
-        centres
     }
 
-    fn fill_at_centres(&self, lanes: &mut Lanes, index: usize, interpolation: Interpolation, centres: &Centres) {
-        let mut values = [0.0; WAVE];
-        evaluate(&mut values, &self.coefficients(|primitive| &primitive.planes[index]), &centres.x, &centres.y);
-        if interpolation == Interpolation::Smooth {
-            divide(&mut values, &centres.inverse_w);
+    /// Words that are the same in each quad.
+    #[inline]
+    fn each_quad(&self, lanes: &mut Lanes, word: impl Fn(&Quad) -> u32) {
+        for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
+            *lanes = [word(quad); 4];
         }
-        *lanes = values.map(f32::to_bits);
-        // Lanes behind the last quad hold nothing.
-        lanes[self.quads.len() * 4..].fill(0);
     }
 
-    /// The coefficients of a plane of each lane's primitive.
-    fn coefficients<'a>(&'a self, plane: impl Fn(&'a Primitive) -> &'a Plane) -> Coefficients {
-        let mut out = [[0.0; WAVE]; 3];
-        for (number, quad) in self.quads.iter().enumerate() {
-            let Plane { origin, dx, dy } = *plane(&self.primitives[quad.primitive as usize]);
-            for (lanes, value) in out.iter_mut().zip([origin, dx, dy]) {
-                lanes[number * 4..][..4].fill(value);
-            }
+    fn columns(&self, lanes: &mut Lanes) {
+        for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
+            let [left, right] = [quad.x, quad.x + 1].map(|x| (x as f32).to_bits());
+            *lanes = [left, right, left, right];
         }
-        out
     }
 
-    fn quad(&self, lane: usize) -> &Quad {
-        &self.quads[lane / 4]
-    }
-
-    fn primitive(&self, lane: usize) -> &Primitive {
-        &self.primitives[self.quad(lane).primitive as usize]
-    }
-
-    /// Pixel of a lane.
-    fn pixel(&self, lane: usize) -> [u32; 2] {
-        let quad = self.quad(lane);
-        [quad.x + (lane as u32 & 1), quad.y + (lane as u32 >> 1 & 1)]
-    }
-
-    fn coverage(&self, lane: usize) -> u32 {
-        self.quad(lane).coverage[lane & 3]
-    }
-
-    /// Where in the pixel, 0 to 1, an input is evaluated.
-    fn place(&self, place: Place, lane: usize) -> [f32; 2] {
-        match (place, self.sample) {
-            (_, Some(sample)) => sample_place(self.samples, sample),
-            (Place::Centroid, None) => self.centroid(lane),
-            _ => CENTRE,
+    fn rows(&self, lanes: &mut Lanes) {
+        for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
+            let [upper, lower] = [quad.y, quad.y + 1].map(|y| (y as f32).to_bits());
+            *lanes = [upper, upper, lower, lower];
         }
+    }
+
+    fn sample_place(&self, sample: u32) -> [f32; 2] {
+        sample_place(self.context.multisample.samples, sample)
     }
 
     /// The centre when it is surely inside, else the first covered sample.
-    fn centroid(&self, lane: usize) -> [f32; 2] {
-        let covered = self.coverage(lane);
-        let full = (1u32 << self.samples) - 1;
-        if covered == 0 || covered == full { CENTRE } else { sample_place(self.samples, covered.trailing_zeros()) }
+    fn centroid(&self, coverage: u32) -> [f32; 2] {
+        let full = (1u32 << self.context.multisample.samples) - 1;
+        if coverage == 0 || coverage == full { [0.5; 2] } else { self.sample_place(coverage.trailing_zeros()) }
     }
 
-    /// Offset of a place in a lane's pixel from its primitive's reference point.
-    fn relative(&self, lane: usize, [px, py]: [f32; 2]) -> [f32; 2] {
-        let [x, y] = self.pixel(lane);
-        let reference = self.primitive(lane).reference;
-        [x as f32 - reference[0] + px, y as f32 - reference[1] + py]
-    }
-
-    fn word(&self, index: usize, input: &InputSlot, lane: usize) -> u32 {
-        match input.slot {
-            Slot::Builtin(builtin, component) if !is_varying(builtin) => self.builtin(builtin, component, lane),
-            _ => self.varying(index, input.interpolation, lane, self.place(input.place, lane)),
-        }
-    }
-
-    fn varying(&self, index: usize, interpolation: Interpolation, lane: usize, place: [f32; 2]) -> u32 {
-        let primitive = self.primitive(lane);
-        let [x, y] = self.relative(lane, place);
-        match interpolation {
-            Interpolation::Flat => primitive.flat.get(index).copied().unwrap_or(0),
-            Interpolation::NoPerspective => primitive.planes[index].at(x, y).to_bits(),
-            Interpolation::Smooth => (primitive.planes[index].at(x, y) / primitive.inverse_w.at(x, y)).to_bits(),
-        }
-    }
-
-    fn builtin(&self, builtin: Builtin, component: u32, lane: usize) -> u32 {
-        match builtin {
-            Builtin::FragCoord => self.frag_coord(component, lane),
-            Builtin::FrontFacing => u32::from(self.primitive(lane).front),
-            Builtin::PointCoord => self.point_coord(component, lane),
-            Builtin::SampleId => self.sample.unwrap_or(0),
-            Builtin::SamplePosition => {
-                sample_place(self.samples, self.sample.unwrap_or(0))[component as usize & 1].to_bits()
+    /// Word `word` of what an attachment holds.
+    fn stored(&self, target: &Target, word: usize, lanes: &mut Lanes) {
+        let Some(plane) = self.context.color(target) else { return };
+        if target.bytes == 4 && plane.samples() == 1 {
+            for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
+                *lanes = plane.read_quad(quad.x, quad.y);
             }
-            Builtin::SampleMask => match self.sample {
-                Some(sample) => self.coverage(lane) & 1 << sample,
-                None => self.coverage(lane),
-            },
-            Builtin::HelperInvocation => u32::from(self.coverage(lane) == 0),
-            Builtin::PrimitiveId => self.primitive(lane).id,
-            _ => 0,
+            return;
+        }
+        let sample = self.sample.unwrap_or(0);
+        for (lane, held) in lanes.iter_mut().enumerate().take(self.quads.len() * 4) {
+            let (x, y) = self.quads[lane / 4].pixel(lane % 4);
+            let mut bytes = [0; WAVE];
+            plane.read(x, y, sample, &mut bytes[..target.bytes]);
+            *held = u32::from_le_bytes([0, 1, 2, 3].map(|byte| bytes[word * 4 + byte]));
         }
     }
-
-    fn frag_coord(&self, component: u32, lane: usize) -> u32 {
-        let place = self.place(Place::Center, lane);
-        let [x, y] = self.pixel(lane);
-        let [dx, dy] = self.relative(lane, place);
-        let primitive = self.primitive(lane);
-        let value = match component {
-            0 => x as f32 + place[0],
-            1 => y as f32 + place[1],
-            2 => depth_at(primitive, dx, dy),
-            _ => primitive.inverse_w.at(dx, dy),
-        };
-        value.to_bits()
-    }
-
-    fn point_coord(&self, component: u32, lane: usize) -> u32 {
-        let Some((corner, inverse_size)) = self.primitive(lane).point else { return 0 };
-        let axis = component as usize & 1;
-        let place = self.place(Place::Center, lane);
-        ((self.pixel(lane)[axis] as f32 + place[axis] - corner[axis]) * inverse_size).to_bits()
-    }
-}
-
-fn is_varying(builtin: Builtin) -> bool {
-    matches!(builtin, Builtin::ClipDistance | Builtin::CullDistance)
 }
 
 /// A sample's place in its pixel, 0 to 1.
@@ -230,39 +102,20 @@ fn sample_place(samples: u32, sample: u32) -> [f32; 2] {
 
 /// Depth of a primitive at an offset from its reference point.
 #[inline(always)]
-pub(super) fn depth_at(primitive: &Primitive, x: f32, y: f32) -> f32 {
-    let [near, far] = primitive.depth_range;
-    primitive.depth.at(x, y).max(near).min(far)
+pub(super) fn depth_at(shape: &Shape, x: f32, y: f32) -> f32 {
+    let [near, far] = shape.depth_range;
+    shape.depth.at(x, y).max(near).min(far)
 }
 
 /// Depths at the centres of the pixels of the quad at (`x`, `y`).
-pub(super) fn depths_at_centres(primitive: &Primitive, [x, y]: [u32; 2]) -> [f32; 4] {
-    let along =
-        |first: u32, axis: usize| [first, first + 1].map(|at| at as f32 - primitive.reference[axis] + CENTRE[axis]);
+pub(super) fn depths_at_centres(shape: &Shape, [x, y]: [u32; 2]) -> [f32; 4] {
+    let along = |first: u32, axis: usize| [first, first + 1].map(|at| at as f32 - shape.reference[axis] + 0.5);
     let ([left, right], [upper, lower]) = (along(x, 0), along(y, 1));
-    [[left, upper], [right, upper], [left, lower], [right, lower]].map(|[x, y]| depth_at(primitive, x, y))
+    [[left, upper], [right, upper], [left, lower], [right, lower]].map(|[x, y]| depth_at(shape, x, y))
 }
 
 /// Depth at a sample of a pixel.
-pub(super) fn depth_at_sample(primitive: &Primitive, (x, y): (u32, u32), samples: u32, sample: u32) -> f32 {
+pub(super) fn depth_at_sample(shape: &Shape, (x, y): (u32, u32), samples: u32, sample: u32) -> f32 {
     let [px, py] = sample_place(samples, sample);
-    depth_at(primitive, x as f32 - primitive.reference[0] + px, y as f32 - primitive.reference[1] + py)
-}
-
-impl Interpolator for WaveFragments<'_> {
-    fn at_offset(&self, slot: u32, lane: usize, [dx, dy]: [f32; 2]) -> u32 {
-        if lane / 4 >= self.quads.len() {
-            return 0;
-        }
-        let input = &self.program.inputs[slot as usize];
-        self.varying(slot as usize, input.interpolation, lane, [0.5 + dx, 0.5 + dy])
-    }
-
-    fn sample_offset(&self, sample: u32) -> [f32; 2] {
-        sample_place(self.samples, sample).map(|place| place - 0.5)
-    }
-
-    fn centroid_offset(&self, lane: usize) -> [f32; 2] {
-        if lane / 4 >= self.quads.len() { [0.0; 2] } else { self.centroid(lane).map(|place| place - 0.5) }
-    }
+    depth_at(shape, x as f32 - shape.reference[0] + px, y as f32 - shape.reference[1] + py)
 }

@@ -1,19 +1,17 @@
 //! Depth and stencil, quad packing, fragment waves, export and blending.
 
-mod blend;
 mod depth_group;
 mod depth_stencil;
 mod draw;
-mod export;
 mod inputs;
+mod kernel;
 mod tile;
-mod words;
 
 use ash::vk;
 
-pub use draw::{ColorTarget, DrawContext};
+pub use draw::DrawContext;
+pub use kernel::Kernels;
 pub use tile::{TileScratch, process_tile};
-pub use words::Words;
 
 /// `a op b` of depths, or of depth references.
 #[inline]

@@ -5,14 +5,15 @@
 
 use std::sync::atomic::Ordering;
 
-use super::export::{Colors, Encoder};
+use smallvec::SmallVec;
+
 use super::inputs::{WaveFragments, depth_at_sample, depths_at_centres};
-use super::{ColorTarget, DrawContext, Words, depth_group, depth_stencil};
-use crate::geometry::Primitive;
+use super::kernel::{Kernel, Source, Target};
+use super::{DrawContext, depth_group, depth_stencil};
+use crate::geometry::Primitives;
 use crate::raster::{Criterion, GROUP_LOG2, UNITS, pixels_inside, sample_mask, sample_positions};
-use crate::shader::interp::{Environment, Stop, Wave};
+use crate::shader::interp::{Environment, Lanes, Mask, Stop, Wave};
 use crate::shader::runtime::math::within;
-use crate::shader::{Builtin, Slot};
 
 /// Quads a wave holds.
 const QUADS: usize = 4;
@@ -27,10 +28,23 @@ pub(super) struct Quad {
     pub(super) coverage: [u32; 4],
 }
 
+impl Quad {
+    /// The place of one of its pixels, 0 to 3.
+    pub(super) fn pixel(&self, number: usize) -> (u32, u32) {
+        (self.x + (number as u32 & 1), self.y + (number as u32 >> 1))
+    }
+
+    fn is_at(&self, other: &Self) -> bool {
+        (self.x, self.y) == (other.x, other.y)
+    }
+}
+
 /// What a worker keeps from tile to tile.
 #[derive(Default)]
 pub struct TileScratch {
     wave: Wave,
+    /// The wave that exports.
+    export: Wave,
     quads: Vec<Quad>,
 }
 
@@ -38,12 +52,13 @@ pub struct TileScratch {
 /// render area). Returns false when a program was interrupted.
 pub fn process_tile(
     context: &DrawContext<'_>,
-    primitives: &[Primitive],
+    primitives: &Primitives,
     bin: &[u32],
     area: [i64; 4],
     scratch: &mut TileScratch,
 ) -> bool {
-    let mut tile = Tile { context, primitives, area, scratch, passed: 0, ok: true };
+    let combines = context.kernel(false).is_some_and(|kernel| kernel.needs_stored);
+    let mut tile = Tile { context, primitives, area, scratch, combines, passed: 0, ok: true };
     tile.scratch.quads.clear();
     for &index in bin {
         tile.primitive(index);
@@ -57,17 +72,18 @@ pub fn process_tile(
 
 struct Tile<'a, 's> {
     context: &'a DrawContext<'a>,
-    primitives: &'a [Primitive],
+    primitives: &'a Primitives,
     area: [i64; 4],
     scratch: &'s mut TileScratch,
+    /// Whether colours are combined with what is stored.
+    combines: bool,
     passed: u64,
     ok: bool,
 }
 
 impl Tile<'_, '_> {
     fn primitive(&mut self, index: u32) {
-        let primitives = self.primitives;
-        let triangle = &primitives[index as usize].triangle;
+        let triangle = self.primitives.triangle(index);
         let bounds = triangle.pixel_bounds();
         let (area, scissor) = (self.area, self.context.scissor);
         let low = |axis: usize| bounds[axis].max(area[axis]).max(scissor[axis]);
@@ -109,13 +125,13 @@ impl Tile<'_, '_> {
         if sample_mask(&self.context.multisample) == 0 {
             return;
         }
-        let primitive = &self.primitives[index as usize];
-        let covered = if full { u64::MAX } else { primitive.triangle.covers_group(x, y) };
+        let covered = if full { u64::MAX } else { self.primitives.triangle(index).covers_group(x, y) };
         let mut mask = covered & pixels_inside(x, y, window);
         let mut tested = !self.context.tests_early();
         if let (false, Some(state), Some(plane), 32) =
             (tested || mask == 0, &self.context.depth_alone, &self.context.depth, self.context.depth_bits)
-            && let Some(left) = depth_group::test(state, plane, primitive, [x as u32, y as u32], mask)
+            && let Some(left) =
+                depth_group::test(state, plane, &self.primitives.shape(index), [x as u32, y as u32], mask)
         {
             (mask, tested) = (left, true);
             self.passed += u64::from(left.count_ones());
@@ -147,6 +163,10 @@ impl Tile<'_, '_> {
     fn covered_quad(&mut self, mut quad: Quad, tested: bool) {
         let any = if tested { 1 } else { self.test(&mut quad, None) };
         if any != 0 && self.context.fragment.is_some() {
+            // What is combined with what is stored must see what the quad before it left.
+            if self.combines && self.scratch.quads.iter().any(|waiting| waiting.is_at(&quad)) {
+                self.flush();
+            }
             self.scratch.quads.push(quad);
             if self.scratch.quads.len() == QUADS {
                 self.flush();
@@ -168,7 +188,7 @@ impl Tile<'_, '_> {
         if full {
             return allowed;
         }
-        let triangle = &self.primitives[index as usize].triangle;
+        let triangle = self.primitives.triangle(index);
         let mut mask = 0;
         for (sample, [sx, sy]) in sample_positions(multisample.samples).iter().enumerate() {
             mask |= u32::from(triangle.covers_point(x * UNITS + sx, y * UNITS + sy)) << sample;
@@ -185,10 +205,10 @@ impl Tile<'_, '_> {
             }
             return quad.coverage.iter().fold(0, |any, mask| any | mask);
         }
-        let primitive = &self.primitives[quad.primitive as usize];
+        let shape = &self.primitives.shape(quad.primitive);
         let samples = self.context.multisample.samples;
         if let (Some(state), Some(plane)) = (self.context.depth_alone, &self.context.depth) {
-            let depths = depth.unwrap_or_else(|| depths_at_centres(primitive, [quad.x, quad.y]));
+            let depths = depth.unwrap_or_else(|| depths_at_centres(shape, [quad.x, quad.y]));
             let plane = (plane, self.context.depth_bits);
             let left = depth_stencil::test_quad(&state, plane, [quad.x, quad.y], mask_of(quad), depths);
             quad.coverage = std::array::from_fn(|pixel| left >> pixel & 1);
@@ -204,9 +224,9 @@ impl Tile<'_, '_> {
                 }
                 let depth = match depth {
                     Some(depth) => depth[pixel],
-                    None => depth_at_sample(primitive, (x, y), samples, sample),
+                    None => depth_at_sample(shape, (x, y), samples, sample),
                 };
-                if depth_stencil::test(self.context, x, y, sample, depth, primitive.front) {
+                if depth_stencil::test(self.context, x, y, sample, depth, shape.front) {
                     self.passed += 1;
                 } else {
                     *mask &= !(1 << sample);
@@ -233,141 +253,123 @@ impl Tile<'_, '_> {
     }
 
     fn shade(&mut self, sample: Option<u32>) {
-        let Some(program) = self.context.fragment else { return };
-        let quads: smallvec::SmallVec<[Quad; QUADS]> =
+        let mut quads: SmallVec<[Quad; QUADS]> =
             self.scratch.quads.iter().map(|quad| of_sample(quad, sample)).collect();
-        let lanes = ((1u32 << (quads.len() * 4)) - 1) as u16;
-        let mut helpers = 0;
-        for (number, quad) in quads.iter().enumerate() {
-            for (pixel, &mask) in quad.coverage.iter().enumerate() {
-                helpers |= u16::from(mask == 0) << (number * 4 + pixel);
-            }
-        }
-        if lanes == helpers {
+        let (first, lanes) = (quads[0].primitive, (1u32 << (quads.len() * 4)) - 1);
+        let packed = quads.iter().any(|quad| quad.primitive != first);
+        let Some(kernel) = self.context.kernel(packed) else { return };
+        let covered = quads.iter().rev().fold(0, |bits, quad| bits << 4 | mask_of(quad));
+        if covered == 0 {
             return;
         }
-        let samples = self.context.multisample.samples;
-        let fragments = WaveFragments { primitives: self.primitives, quads: &quads, program, samples, sample };
-        let wave = &mut self.scratch.wave;
-        wave.start(program, lanes, helpers);
-        fragments.fill(&mut wave.inputs);
+        let (context, primitives, targets) = (self.context, self.primitives, &kernel.targets[..]);
+        let fragments = WaveFragments { context, primitives, quads: &quads, targets, sample };
+        let (program, wave) = (&kernel.shade.program, &mut self.scratch.wave);
+        wave.start(program, lanes as u16, (lanes & !covered) as u16);
+        for &(slot, source) in &kernel.shade.sources {
+            fragments.fill(source, &mut wave.inputs[slot]);
+        }
         let environment = Environment {
-            bindings: self.context.bindings,
-            push: self.context.push,
-            shared: None,
-            interpolator: Some(&fragments),
-            deadline: self.context.deadline,
+            parameters: primitives.words(first),
+            push: context.push,
+            ..Environment::new(context.bindings, context.deadline)
         };
         if wave.run(program, &environment) == Stop::Interrupted {
             self.ok = false;
             return;
         }
-        let slots = SpecialOutputs {
-            sample_mask: program.output_builtin(Builtin::SampleMask, 0),
-            depth: program.output_builtin(Builtin::FragDepth, 0),
-        };
-        let mut left = quads;
-        for (number, quad) in left.iter_mut().enumerate() {
-            self.finish(quad, number * 4, &slots);
+        for (number, quad) in quads.iter_mut().enumerate() {
+            self.finish(kernel, quad, number * 4);
         }
-        for target in self.context.colors.iter().filter(|target| target.outputs.iter().any(Option::is_some)) {
-            match target.words {
-                Some(words) if words.blend.is_none() || !overlap(&left) => self.export_words(target, words, &left),
-                _ => self.export(target, &left),
+        if kernel.export.is_some() {
+            return self.export_samples(kernel, &quads);
+        }
+        for target in targets {
+            write(context, target, &self.scratch.wave.outputs, &quads);
+        }
+    }
+
+    /// Exports the colours of a wave, which are combined with what each sample holds.
+    fn export_samples(&mut self, kernel: &Kernel, quads: &[Quad]) {
+        let stage = kernel.exporter();
+        let TileScratch { wave, export, .. } = &mut *self.scratch;
+        for sample in 0..self.context.multisample.samples {
+            let quads: SmallVec<[Quad; QUADS]> = quads.iter().map(|quad| of_sample(quad, Some(sample))).collect();
+            let (context, primitives, targets) = (self.context, self.primitives, &kernel.targets[..]);
+            let fragments = WaveFragments { context, primitives, quads: &quads, targets, sample: Some(sample) };
+            export.start(&stage.program, Mask::MAX, 0);
+            for &(slot, source) in &stage.sources {
+                match source {
+                    Source::Output(output) => export.inputs[slot] = wave.outputs[output],
+                    source => fragments.fill(source, &mut export.inputs[slot]),
+                }
+            }
+            // It has no loops: nothing interrupts it.
+            export.run(&stage.program, &Environment::new(context.bindings, context.deadline));
+            for target in targets {
+                write(context, target, &export.outputs, &quads);
             }
         }
     }
 
     /// What follows the program: coverage it changed, and late tests.
-    fn finish(&mut self, quad: &mut Quad, first_lane: usize, slots: &SpecialOutputs) {
+    fn finish(&mut self, kernel: &Kernel, quad: &mut Quad, first_lane: usize) {
         let wave = &self.scratch.wave;
         for (pixel, mask) in quad.coverage.iter_mut().enumerate() {
             let lane = first_lane + pixel;
             if wave.killed() >> lane & 1 != 0 {
                 *mask = 0;
             }
-            if let Some(slot) = slots.sample_mask {
+            if let Some(slot) = kernel.sample_mask {
                 *mask &= wave.outputs[slot][lane];
             }
-            if self.context.multisample.alpha_to_coverage {
-                *mask &= self.alpha_coverage(lane);
+            if let Some(slot) = kernel.alpha {
+                *mask &= alpha_coverage(f32::from_bits(wave.outputs[slot][lane]), self.context.multisample.samples);
             }
         }
         if !self.context.tests_early() {
-            let depth = slots
+            let depth = kernel
                 .depth
                 .map(|slot| std::array::from_fn(|pixel| f32::from_bits(wave.outputs[slot][first_lane + pixel])));
             self.test(quad, depth);
         }
     }
+}
 
-    /// Exports a wave's quads to an attachment of words, of one sample.
-    fn export_words(&self, target: &ColorTarget<'_>, words: Words, quads: &[Quad]) {
-        let outputs = &self.scratch.wave.outputs;
-        let words = if words.blend.is_some() {
-            let mut stored = [0; QUADS * 4];
-            for (quad, stored) in quads.iter().zip(stored.as_chunks_mut::<4>().0) {
-                *stored = target.plane.read_quad(quad.x, quad.y);
-            }
-            words.encode_blended((target, self.context.blend_constants), outputs, &stored)
-        } else {
-            words.encode(target, outputs)
-        };
-        for (quad, words) in quads.iter().zip(words.as_chunks::<4>().0) {
-            target.plane.write_quad(quad.x, quad.y, words, mask_of(quad));
+/// Writes the texels of a wave's quads to the samples of an attachment that are covered.
+fn write(context: &DrawContext<'_>, target: &Target, outputs: &[Lanes], quads: &[Quad]) {
+    let Some(plane) = context.color(target) else { return };
+    let words = &outputs[target.first_word..];
+    if target.bytes == 4 && plane.samples() == 1 {
+        for (quad, words) in quads.iter().zip(words[0].as_chunks::<4>().0) {
+            plane.write_quad(quad.x, quad.y, words, mask_of(quad));
         }
+        return;
     }
-
-    /// Exports a wave's quads to any attachment.
-    fn export(&self, target: &ColorTarget<'_>, quads: &[Quad]) {
-        let encoder = Encoder::new(self.context, target);
-        for (number, quad) in quads.iter().enumerate() {
-            for (pixel, &mask) in quad.coverage.iter().enumerate().filter(|(_, mask)| **mask != 0) {
-                let position = (quad.x + (pixel as u32 & 1), quad.y + (pixel as u32 >> 1));
-                encoder.export(position, mask, self.colors(target, number * 4 + pixel));
-            }
+    for lane in 0..quads.len() * 4 {
+        let (quad, pixel) = (&quads[lane / 4], lane % 4);
+        let mut bytes = [0; 16];
+        for (bytes, words) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words).take(target.bytes.div_ceil(4)) {
+            *bytes = words[lane].to_le_bytes();
         }
-    }
-
-    /// As many samples as alpha's share, the first ones.
-    fn alpha_coverage(&self, lane: usize) -> u32 {
-        let slot = Slot::Location { location: 0, component: 3, index: 0 };
-        let slot = self.context.fragment.and_then(|program| program.output(slot));
-        let Some(slot) = slot else { return u32::MAX };
-        let alpha = f32::from_bits(self.scratch.wave.outputs[slot][lane]);
-        let samples = self.context.multisample.samples;
-        let count = (within(alpha, 0.0, 1.0) * samples as f32 + 0.5) as u32;
-        (1 << count) - 1
-    }
-
-    /// A fragment's colours for an attachment.
-    fn colors(&self, target: &ColorTarget<'_>, lane: usize) -> Colors {
-        let outputs = &self.scratch.wave.outputs;
-        let word = |slot: Option<usize>| slot.map_or(0, |slot| outputs[slot][lane]);
-        let mut colors = Colors { source: target.outputs.map(word), second: target.second.map(word) };
-        if self.context.multisample.alpha_to_one {
-            let one = crate::format::one(target.info.class);
-            (colors.source[3], colors.second[3]) = (one, one);
+        let (x, y) = quad.pixel(pixel);
+        let mut rest = quad.coverage[pixel];
+        while rest != 0 {
+            plane.write(x, y, rest.trailing_zeros(), &bytes[..target.bytes]);
+            rest &= rest - 1;
         }
-        colors
     }
 }
 
-/// Output words of a fragment program that are no colours.
-struct SpecialOutputs {
-    sample_mask: Option<usize>,
-    depth: Option<usize>,
+/// As many samples as alpha's share, the first ones.
+fn alpha_coverage(alpha: f32, samples: u32) -> u32 {
+    let count = (within(alpha, 0.0, 1.0) * samples as f32 + 0.5) as u32;
+    (1 << count) - 1
 }
 
-/// Whether quads of a wave lie at the same place: then each must see what the one before it left.
-fn overlap(quads: &[Quad]) -> bool {
-    let place = |quad: &Quad| (quad.x, quad.y);
-    quads.iter().enumerate().any(|(number, quad)| quads[..number].iter().any(|other| place(other) == place(quad)))
-}
-
-/// Covered pixels of a quad of one sample, as bits.
+/// Pixels of a quad of which any sample is covered, as bits.
 fn mask_of(quad: &Quad) -> u32 {
-    quad.coverage.iter().enumerate().fold(0, |mask, (pixel, &covered)| mask | (covered & 1) << pixel)
+    quad.coverage.iter().enumerate().fold(0, |mask, (pixel, &covered)| mask | u32::from(covered != 0) << pixel)
 }
 
 /// A quad with only one sample left, when samples are shaded on their own.

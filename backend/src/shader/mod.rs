@@ -8,6 +8,8 @@ pub mod routines;
 pub mod runtime;
 mod saved;
 pub mod spirv;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod x64;
 
 pub use program::{Builtin, FragmentFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Resource, Slot};

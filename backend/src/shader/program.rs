@@ -3,7 +3,7 @@
 use ash::vk;
 
 use super::interp::Executable;
-use super::ir::Type;
+use super::ir::{Function, Type};
 use super::passes::Across;
 use super::runtime::kernels::WAVE;
 
@@ -208,6 +208,33 @@ pub struct Program {
 }
 
 impl Program {
+    /// A routine of the driver's own: a verified function, how its input words differ from lane to lane, and how many output
+    /// words it has. Its code is not generated yet.
+    pub fn routine(function: Function, inputs: &[Across], outputs: usize) -> Self {
+        let slot = |word: usize| Slot::Location { location: word as u32, component: 0, index: 0 };
+        let input = |word| InputSlot {
+            slot: slot(word),
+            ty: Type::I32,
+            interpolation: Interpolation::Flat,
+            place: Place::Center,
+        };
+        Self {
+            stage: vk::ShaderStageFlags::empty(),
+            code: Executable::new(function, |slot| inputs[slot as usize]),
+            inputs: (0..inputs.len()).map(input).collect(),
+            outputs: (0..outputs).map(|word| OutputSlot { slot: slot(word), ty: Type::I32 }).collect(),
+            resources: Vec::new(),
+            shared_bytes: 0,
+            local_size: [1; 3],
+            fragment: FragmentFacts::default(),
+        }
+    }
+
+    /// Whether programs of a stage run as they are. Fragment programs do not: kernels are made of them (`pixel::kernel`).
+    pub fn runs_itself(stage: vk::ShaderStageFlags) -> bool {
+        stage != vk::ShaderStageFlags::FRAGMENT
+    }
+
     /// The output word that is `slot`.
     pub fn output(&self, slot: Slot) -> Option<usize> {
         self.outputs.iter().position(|output| output.slot == slot)

@@ -51,7 +51,9 @@ impl Program {
         }
         let (inputs, local_size) = (&program.inputs, program.local_size);
         program.code = Executable::new(function, |slot| inputs[slot as usize].slot.across(local_size));
-        program.code.generate_chosen(program.stage, entry);
+        if Self::runs_itself(program.stage) {
+            program.code.generate_chosen(program.stage, entry);
+        }
         Some(program)
     }
 }
@@ -163,6 +165,8 @@ fn stays_within(function: &Function, program: &Program) -> bool {
     let words = function.locals.iter().try_fold(0u32, |sum, &words| sum.checked_add(words));
     let inside = |inst: &Inst| match inst {
         Inst::Input { slot, .. } | Inst::Interpolate { slot, .. } => (*slot as usize) < program.inputs.len(),
+        // Programs have none; only what the driver links does.
+        Inst::Parameter { .. } => false,
         Inst::Output { slot, .. } => (*slot as usize) < program.outputs.len(),
         Inst::Load { space: place, .. }
         | Inst::Store { space: place, .. }

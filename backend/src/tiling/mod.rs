@@ -5,15 +5,15 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::geometry::Primitive;
+use crate::geometry::Primitives;
 use crate::gpu::Gpu;
 use crate::pixel::{DrawContext, TileScratch, process_tile};
-use crate::raster::{Criterion, TILE_LOG2, UNITS};
+use crate::raster::{Criterion, TILE_LOG2, Triangle, UNITS};
 
 /// Rasterizes a window of primitives inside the render area (`[x0, y0, x1, y1]`, pixels). Returns false when a program was
 /// interrupted.
-pub fn walk(gpu: &Gpu, context: &DrawContext<'_>, primitives: &[Primitive], area: [i64; 4]) -> bool {
-    let bins = bin(primitives, area);
+pub fn walk(gpu: &Gpu, context: &DrawContext<'_>, primitives: &Primitives, area: [i64; 4]) -> bool {
+    let bins = bin(primitives.triangles(), area);
     let ok = AtomicBool::new(true);
     gpu.workers().parallel(bins.len(), TileScratch::default, |scratch, index| {
         let (tile, bin) = &bins[index];
@@ -33,7 +33,7 @@ fn clip([x, y]: [i64; 2], area: [i64; 4]) -> [i64; 4] {
 }
 
 /// Tiles with the primitives that touch them, in order; tiles without any are left out.
-fn bin(primitives: &[Primitive], area: [i64; 4]) -> Vec<([i64; 2], Vec<u32>)> {
+fn bin(triangles: &[Triangle], area: [i64; 4]) -> Vec<([i64; 2], Vec<u32>)> {
     let tile = |pixel: i64| pixel >> TILE_LOG2;
     let first = [tile(area[0]), tile(area[1])];
     let last = [tile(area[2] - 1), tile(area[3] - 1)];
@@ -42,12 +42,12 @@ fn bin(primitives: &[Primitive], area: [i64; 4]) -> Vec<([i64; 2], Vec<u32>)> {
         return Vec::new();
     }
     let mut bins = vec![Vec::new(); (columns * rows) as usize];
-    for (index, primitive) in primitives.iter().enumerate() {
-        let [x0, y0, x1, y1] = primitive.triangle.pixel_bounds();
+    for (index, triangle) in triangles.iter().enumerate() {
+        let [x0, y0, x1, y1] = triangle.pixel_bounds();
         for y in tile(y0).max(first[1])..=tile(y1 - 1).min(last[1]) {
             for x in tile(x0).max(first[0])..=tile(x1 - 1).min(last[0]) {
                 let side = UNITS << TILE_LOG2;
-                if primitive.triangle.covers_cell(x * side, y * side, side, Criterion::Conservative) {
+                if triangle.covers_cell(x * side, y * side, side, Criterion::Conservative) {
                     bins[((y - first[1]) * columns + x - first[0]) as usize].push(index as u32);
                 }
             }

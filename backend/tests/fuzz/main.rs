@@ -67,10 +67,10 @@ fn run(program: &Program) -> Outcome {
     let bindings = Bindings::new(program.resources.iter().map(|_| bound()).collect());
     let (shared, deadline) = (SharedMemory::new(program.shared_bytes), Deadline::after(WAVE_TIME));
     let environment = Environment {
+        parameters: &[],
         bindings: &bindings,
         push: &[7; 64],
         shared: Some(&shared),
-        interpolator: None,
         deadline: &deadline,
     };
     let mut wave = Wave::default();

@@ -22,7 +22,7 @@ use super::x64;
 pub use wave::Wave;
 
 pub use super::runtime::kernels::{Lanes, Mask, WAVE};
-pub use super::runtime::{Deadline, Environment, Interpolator, Stop};
+pub use super::runtime::{Deadline, Environment, Stop};
 
 /// A function prepared for interpretation: every marker knows where to jump.
 #[derive(Debug, Default)]

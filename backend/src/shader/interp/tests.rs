@@ -29,8 +29,7 @@ fn program(function: Function) -> Program {
 fn run(program: &Program, lanes: Mask, limit: Duration) -> Result<Lanes, Stop> {
     let deadline = Deadline::after(limit);
     let bindings = Bindings::default();
-    let environment =
-        Environment { bindings: &bindings, push: &[], shared: None, interpolator: None, deadline: &deadline };
+    let environment = Environment::new(&bindings, &deadline);
     let mut wave = Wave::default();
     wave.start(program, lanes, 0);
     wave.inputs[0] = std::array::from_fn(|lane| lane as u32);

@@ -222,7 +222,11 @@ impl Wave {
     fn execute(&mut self, code: &Executable, environment: &Environment<'_>, inst: &Inst) {
         match inst {
             Inst::LocalLoad { .. } | Inst::LocalStore { .. } | Inst::TableLoad { .. } => self.local(code, inst),
-            Inst::Input { result, slot } => self.set(*result, self.inputs[*slot as usize]),
+            // Fragment kernels have none: their inputs are where they are asked for.
+            Inst::Input { result, slot } | Inst::Interpolate { result, slot, .. } => {
+                self.set(*result, self.inputs[*slot as usize])
+            }
+            Inst::Parameter { result, word } => self.set(*result, [environment.parameters[*word as usize]; WAVE]),
             Inst::Output { slot, value } => self.output(*slot, *value),
             Inst::Image(image) => self.image(environment, image),
             Inst::IsHelper { result } => {
@@ -262,10 +266,7 @@ impl Wave {
     fn access(&mut self, code: &Executable, environment: &Environment<'_>, inst: &Inst) {
         let access = Access { registers: &self.registers, masks: self.masks(), environment };
         match inst {
-            Inst::Load { result, .. }
-            | Inst::Atomic { result, .. }
-            | Inst::BufferLength { result, .. }
-            | Inst::Interpolate { result, .. } => {
+            Inst::Load { result, .. } | Inst::Atomic { result, .. } | Inst::BufferLength { result, .. } => {
                 let uniform = code.uniformity.values[result.0 as usize];
                 let [lanes, _] = access.execute(inst, uniform);
                 self.set(*result, lanes);

@@ -286,6 +286,13 @@ impl Builder {
         result
     }
 
+    /// Word `word` of the run's parameters.
+    pub fn parameter(&mut self, word: u32, ty: Type) -> Value {
+        let result = self.value(ty);
+        self.push(Inst::Parameter { result, word });
+        result
+    }
+
     /// An image instruction; `make` is given the first result's number. The results have type `ty`.
     pub fn image(&mut self, mut image: Image, ty: Type) -> Vec<Value> {
         let results: Vec<Value> = (0..image.results).map(|_| self.value(ty)).collect();

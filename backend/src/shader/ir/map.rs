@@ -17,6 +17,7 @@ pub(crate) fn map_results(inst: &mut Inst, map: impl Fn(Value) -> Value) {
         | Inst::LocalLoad { result, .. }
         | Inst::TableLoad { result, .. }
         | Inst::Input { result, .. }
+        | Inst::Parameter { result, .. }
         | Inst::Interpolate { result, .. }
         | Inst::Load { result, .. }
         | Inst::Atomic { result, .. }

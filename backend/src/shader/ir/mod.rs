@@ -97,6 +97,17 @@ pub enum InterpolateAt {
     Offset(Value, Value),
 }
 
+impl InterpolateAt {
+    /// The same place with other values.
+    pub fn map(self, map: impl Fn(Value) -> Value) -> Self {
+        match self {
+            Self::Centroid => Self::Centroid,
+            Self::Sample(sample) => Self::Sample(map(sample)),
+            Self::Offset(x, y) => Self::Offset(map(x), map(y)),
+        }
+    }
+}
+
 /// Dimensionality of an image as the program declares it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the variants are SPIR-V's Dim")]
@@ -294,6 +305,12 @@ pub enum Inst {
         result: Value,
         slot: u32,
     },
+    /// Word `word` of what the host gives a wave's run: the same in all lanes.
+    Parameter {
+        result: Value,
+        word: u32,
+    },
+    /// A fragment input at another place; as `Input`, until a kernel is made of the program.
     Interpolate {
         result: Value,
         slot: u32,

@@ -235,6 +235,7 @@ impl<'a> Cursor<'a> {
             }
             "TableLoad" => Inst::TableLoad { result, table: Table(prefixed(self.next()?, "t")?), index: self.value()? },
             "Input" => Inst::Input { result, slot: self.number()? },
+            "Parameter" => Inst::Parameter { result, word: self.number()? },
             "Interpolate" => Inst::Interpolate { result, slot: self.number()?, at: self.place()? },
             "Output" => Inst::Output { slot: self.number()?, value: self.value()? },
             _ => return self.memory(name, result),

@@ -87,7 +87,8 @@ Image write resource=(1) dim=(D1) coords=(%0) texel=(%33 %34 %35 %36)
 %38+3: i32 = Image size resource=(1) dim=(D2) level=(%0)
 %41: i32 = Image levels resource=(1) dim=(D2)
 %42: i32 = Image samples resource=(1) dim=(D2)
-%43+2: f32 = Image query_lod resource=(1) dim=(D2) coords=(%1 %1)
+%43: f32 = Parameter 9
+%44+2: f32 = Image query_lod resource=(1) dim=(D2) coords=(%1 %1)
 Block
   If %2
     Break 0

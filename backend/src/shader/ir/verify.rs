@@ -120,6 +120,7 @@ pub(crate) fn results(inst: &Inst) -> Vec<Value> {
         | Inst::LocalLoad { result, .. }
         | Inst::TableLoad { result, .. }
         | Inst::Input { result, .. }
+        | Inst::Parameter { result, .. }
         | Inst::Interpolate { result, .. }
         | Inst::Load { result, .. }
         | Inst::Atomic { result, .. }

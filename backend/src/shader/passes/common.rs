@@ -65,7 +65,7 @@ pub(super) fn changes_memory(inst: &Inst) -> bool {
 fn key(inst: &Inst, facts: Facts) -> Option<Key> {
     let pure = match inst {
         Inst::Unary { .. } | Inst::Binary { .. } | Inst::Ternary { .. } | Inst::TableLoad { .. } => true,
-        Inst::Input { .. } | Inst::BufferLength { .. } | Inst::Lane { .. } => true,
+        Inst::Input { .. } | Inst::Parameter { .. } | Inst::BufferLength { .. } | Inst::Lane { .. } => true,
         Inst::Ballot { .. } | Inst::Shuffle { .. } => true,
         Inst::IsHelper { .. } => !facts.demotes,
         Inst::Load { space: Space::Push, .. } => true,

@@ -49,7 +49,7 @@ pub fn run(function: &mut Function) {
 fn is_movable(inst: &Inst, stores: bool) -> bool {
     match inst {
         Inst::Unary { .. } | Inst::Binary { .. } | Inst::Ternary { .. } | Inst::TableLoad { .. } => true,
-        Inst::Input { .. } | Inst::BufferLength { .. } => true,
+        Inst::Input { .. } | Inst::Parameter { .. } | Inst::BufferLength { .. } => true,
         Inst::Load { space: Space::Push, .. } => true,
         Inst::Load { space: Space::Buffer { .. }, .. } => !stores,
         _ => false,

@@ -1,4 +1,4 @@
-//! Memory instructions and interpolation over the lanes of a wave, as the interpreter and generated code execute them.
+//! Memory instructions over the lanes of a wave, as the interpreter and generated code execute them.
 //!
 //! Operands come as lanes by the number of the value: the interpreter's registers, or what generated code stored for a call.
 
@@ -10,7 +10,7 @@ use super::Environment;
 use super::bindings::{perform, perform_wide};
 use super::kernels::{Lanes, Mask, WAVE};
 use crate::memory::Allocation;
-use crate::shader::ir::{Atomic64, AtomicOp, Inst, InterpolateAt, Space, Value, Wide};
+use crate::shader::ir::{Atomic64, AtomicOp, Inst, Space, Value, Wide};
 
 /// Which lanes an instruction is executed for.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +45,7 @@ pub struct Access<'a> {
 }
 
 impl Access<'_> {
-    /// Executes an instruction that reaches memory, interpolates, or is left to the runtime. The words of its results are
+    /// Executes an instruction that reaches memory or is left to the runtime. The words of its results are
     /// 0 in lanes it is not executed for. With `uniform` operands a load is done once, for all lanes.
     pub fn execute(&self, inst: &Inst, uniform: bool) -> [Lanes; 2] {
         let one = |lanes| [lanes, [0; WAVE]];
@@ -77,7 +77,6 @@ impl Access<'_> {
             Inst::BufferLength { resource, element, .. } => {
                 std::array::from_fn(|lane| self.environment.bindings.length(*resource, self.optional(*element, lane)))
             }
-            Inst::Interpolate { slot, at, .. } => self.interpolate(*slot, *at),
             _ => [0; WAVE],
         })
     }
@@ -195,16 +194,6 @@ impl Access<'_> {
         let comparator = atomic.comparator.map_or(0, |words| self.pair(words, lane));
         let old = perform_wide(word?, atomic.op, self.pair(atomic.value, lane), comparator);
         Some([old as u32, (old >> 32) as u32])
-    }
-
-    fn interpolate(&self, slot: u32, at: InterpolateAt) -> Lanes {
-        let Some(interpolator) = self.environment.interpolator else { return [0; WAVE] };
-        let offset = |lane: usize| match at {
-            InterpolateAt::Centroid => interpolator.centroid_offset(lane),
-            InterpolateAt::Sample(sample) => interpolator.sample_offset(self.word(sample, lane)),
-            InterpolateAt::Offset(x, y) => [x, y].map(|value| f32::from_bits(self.word(value, lane))),
-        };
-        std::array::from_fn(|lane| interpolator.at_offset(slot, lane, offset(lane)))
     }
 }
 

@@ -37,28 +37,25 @@ impl Deadline {
     }
 }
 
-/// Evaluates fragment inputs at other places than the declared one.
-pub trait Interpolator {
-    /// Input word `slot` of `lane` at an offset in pixels from the pixel's centre.
-    fn at_offset(&self, slot: u32, lane: usize, offset: [f32; 2]) -> u32;
-    /// Offset of a sample of `lane`'s pixel from its centre.
-    fn sample_offset(&self, sample: u32) -> [f32; 2];
-    /// Offset of `lane`'s centroid from the pixel's centre.
-    fn centroid_offset(&self, lane: usize) -> [f32; 2];
-}
-
 /// What a wave runs in.
 pub struct Environment<'a> {
     /// Resources.
     pub bindings: &'a Bindings,
+    /// Parameters: at least as many words as the program has.
+    pub parameters: &'a [u32],
     /// Push constants.
     pub push: &'a [u8],
     /// Shared memory of the workgroup.
     pub shared: Option<&'a SharedMemory>,
-    /// Evaluation of fragment inputs.
-    pub interpolator: Option<&'a dyn Interpolator>,
     /// When to stop.
     pub deadline: &'a Deadline,
+}
+
+impl<'a> Environment<'a> {
+    /// Resources, and a time to stop; nothing else.
+    pub fn new(bindings: &'a Bindings, deadline: &'a Deadline) -> Self {
+        Self { bindings, parameters: &[], push: &[], shared: None, deadline }
+    }
 }
 
 /// How a wave stopped.

@@ -121,6 +121,8 @@ pub struct Frame {
     pub inputs: *const Lanes,
     /// Words of output.
     pub outputs: *mut Lanes,
+    /// Parameters.
+    pub parameters: *const u32,
     /// What belongs to the host: see `native`.
     pub host: *const (),
     /// Where the program goes on, bytes from its entry; 0 starts it.
@@ -161,6 +163,7 @@ impl Frame {
     pub const CHECK: usize = offset_of!(Self, check);
     pub const INPUTS: usize = offset_of!(Self, inputs);
     pub const OUTPUTS: usize = offset_of!(Self, outputs);
+    pub const PARAMETERS: usize = offset_of!(Self, parameters);
     pub const RESUME: usize = offset_of!(Self, resume);
     pub const PUSH: usize = offset_of!(Self, push);
     pub const SHARED: usize = offset_of!(Self, shared);

@@ -14,5 +14,5 @@ pub mod symbols;
 pub use access::{Access, Masks, lanes_of};
 pub use bindings::{Bindings, Bound, SharedMemory, perform};
 pub use descriptor::{Descriptor, DescriptorSet, SetBinding, SetLayout, is_dynamic};
-pub use environment::{Deadline, Environment, Interpolator, Stop};
+pub use environment::{Deadline, Environment, Stop};
 pub use image::image;

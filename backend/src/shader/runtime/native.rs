@@ -27,6 +27,8 @@ pub struct Native {
     sites: Vec<Site>,
     local_bytes: usize,
     frame_bytes: usize,
+    /// Words of parameters that the code reads.
+    parameters: usize,
 }
 
 impl Native {
@@ -43,6 +45,7 @@ impl Native {
             entry: generated.code.entry,
             sites: generated.sites,
             local_bytes: generated.local_bytes,
+            parameters: generated.parameters,
             frame_bytes: Frame::BYTES + generated.local_bytes + generated.code.spill_bytes,
         })
     }
@@ -121,10 +124,11 @@ impl FrameMemory {
         let table = environment.bindings.table();
         let host = Host { native, environment, panic: Cell::new(None) };
         let push = environment.push;
+        assert!(environment.parameters.len() >= native.parameters, "fewer parameters than the program has");
         let frame: *mut Frame = self.lines.as_mut_ptr().cast();
         // SAFETY: the frame has room for the header and what follows (`start`), is aligned to 64 bytes, and belongs to this
         // wave alone. Every field that code or the runtime reads is written here; arguments and results are written before
-        // they are read. The code was generated for this layout. Every address in the header outlives the call: inputs,
+        // they are read. The code was generated for this layout, and reads no more parameters than there are. Every address in the header outlives the call: inputs,
         // outputs, tables and environment are borrowed for it. Buffers are kept alive by the bindings, and accesses of them
         // are checked against their limits; races on them are the application's, as Vulkan says.
         let (stopped, resume, killed, real) = unsafe {
@@ -134,6 +138,7 @@ impl FrameMemory {
             (&raw mut (*frame).check).write(check);
             (&raw mut (*frame).inputs).write(launch.inputs.as_ptr());
             (&raw mut (*frame).outputs).write(launch.outputs.as_mut_ptr());
+            (&raw mut (*frame).parameters).write(environment.parameters.as_ptr());
             (&raw mut (*frame).host).write(std::ptr::from_ref(&host).cast());
             (&raw mut (*frame).resume).write(self.resume);
             (&raw mut (*frame).push).write(BufferEntry::new(push.as_ptr().cast_mut(), push.len() as u64));

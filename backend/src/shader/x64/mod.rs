@@ -155,6 +155,8 @@ pub struct Generated {
     pub sites: Vec<Site>,
     /// Bytes of indexed locals, which follow the frame's header; the spill slots follow them.
     pub local_bytes: usize,
+    /// Words of parameters that it reads.
+    pub parameters: usize,
 }
 
 /// Generates code for a function that `passes::prepare` made ready.
@@ -187,7 +189,9 @@ fn generate_with(
     let output = input.run(algorithm)?;
     let spills = crate::shader::runtime::frame::Frame::BYTES + lowered.local_bytes;
     let code = encode::encode(&lowered.function, &input, &output, target, spills)?;
-    Ok(Generated { code, sites: lowered.sites, local_bytes: lowered.local_bytes })
+    let words = |inst: &Inst| if let Inst::Parameter { word, .. } = inst { *word as usize + 1 } else { 0 };
+    let parameters = function.insts.iter().map(words).max().unwrap_or(0);
+    Ok(Generated { code, sites: lowered.sites, local_bytes: lowered.local_bytes, parameters })
 }
 
 #[cfg(test)]

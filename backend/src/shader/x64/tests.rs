@@ -69,13 +69,8 @@ fn run(program: &Program, run: &Run) -> Outcome {
     let bindings = Bindings::new(vec![vec![Bound::Buffer(Some(memory.clone()), 8, BUFFER_BYTES as u64 - 18)]]);
     let shared = SharedMemory::new(SHARED_BYTES);
     let push: Vec<u8> = (0..32u8).map(|index| index.wrapping_mul(11)).collect();
-    let environment = Environment {
-        bindings: &bindings,
-        push: &push,
-        shared: Some(&shared),
-        interpolator: None,
-        deadline: &deadline,
-    };
+    let environment =
+        Environment { parameters: &[], bindings: &bindings, push: &push, shared: Some(&shared), deadline: &deadline };
     let mut wave = Wave::default();
     wave.start(program, run.lanes, run.helpers);
     wave.inputs.clone_from_slice(&run.inputs);
@@ -357,8 +352,7 @@ fn an_endless_loop_stops_at_the_time_limit() {
         let program = program(&function, 0, Some(target));
         let deadline = Deadline::after(Duration::from_millis(30));
         let bindings = Bindings::default();
-        let environment =
-            Environment { bindings: &bindings, push: &[], shared: None, interpolator: None, deadline: &deadline };
+        let environment = Environment::new(&bindings, &deadline);
         let mut wave = Wave::default();
         wave.start(&program, Mask::MAX, 0);
         assert_eq!(wave.run(&program, &environment), Stop::Interrupted);

@@ -507,7 +507,9 @@ impl<'a> Translator<'a> {
         let inputs: Vec<InputSlot> = self.inputs.iter().map(input).collect();
         let local_size = self.local_size;
         let mut code = Executable::new(function, |slot| inputs[slot as usize].slot.across(local_size));
-        code.generate_chosen(stage, &point.name);
+        if Program::runs_itself(stage) {
+            code.generate_chosen(stage, &point.name);
+        }
         Ok(Program {
             stage,
             inputs,

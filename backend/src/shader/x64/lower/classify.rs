@@ -106,9 +106,10 @@ impl Forms {
                 [a, b, c].into_iter().all(scalar)
             }
             Inst::LocalLoad { .. } => words.of(inst).is_some_and(|word| self.words[word as usize] == Form::Scalar),
-            Inst::Load { result, .. } | Inst::Input { result, .. } | Inst::TableLoad { result, .. } => {
-                !is_float(result)
-            }
+            Inst::Load { result, .. }
+            | Inst::Input { result, .. }
+            | Inst::Parameter { result, .. }
+            | Inst::TableLoad { result, .. } => !is_float(result),
             Inst::BufferLength { .. } | Inst::Ballot { .. } => true,
             _ => false,
         }

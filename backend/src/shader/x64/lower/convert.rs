@@ -32,6 +32,8 @@ pub enum Key {
     Base(u32),
     /// The address of the inputs.
     Inputs,
+    /// The address of the parameters.
+    Parameters,
     /// The lanes of a mask whose effects count.
     Effective(VReg),
 }

@@ -187,11 +187,11 @@ impl Lower<'_> {
             let parts = self.materialise(edge.from, variable, *content);
             arguments.extend((0..self.width(variable)).map(|part| parts.at(part)));
         }
-        self.parameter(block, variable)
+        self.block_parameter(block, variable)
     }
 
     /// Fresh parameters of a block for a variable.
-    fn parameter(&mut self, block: Block, variable: Variable) -> Parts {
+    fn block_parameter(&mut self, block: Block, variable: Variable) -> Parts {
         let class = match self.form(variable) {
             Form::Scalar => SCALAR,
             Form::Vector => VECTOR,
@@ -393,6 +393,7 @@ impl Lower<'_> {
                     | Inst::LocalLoad { index: None, .. }
                     | Inst::LocalStore { index: None, .. }
                     | Inst::Input { .. }
+                    | Inst::Parameter { .. }
                     | Inst::Break { .. }
                     | Inst::Continue { .. }
             )
@@ -510,7 +511,7 @@ impl Lower<'_> {
         let arguments = self.arguments(before, &carried);
         self.finish_jump(before, header, arguments);
         for &variable in &carried {
-            let parts = self.parameter(header, variable);
+            let parts = self.block_parameter(header, variable);
             self.variables.set(variable, Some(parts));
         }
         self.block = Some(header);

@@ -297,6 +297,11 @@ impl Lower<'_> {
         self.hold(result, Held::Vector(parts));
     }
 
+    pub(super) fn parameter(&mut self, result: Value, word: u32) {
+        let parameters = self.cached(Key::Parameters, |lower| Parts::one(lower.pointer(Frame::PARAMETERS))).at(0);
+        self.load_uniform(result, Mem::at(parameters, word as usize * 4));
+    }
+
     pub(super) fn output(&mut self, slot: u32, value: Value) {
         let words = self.vector(value);
         let active = self.active_mask();

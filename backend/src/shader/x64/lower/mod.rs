@@ -178,7 +178,8 @@ impl Lower<'_> {
             Inst::Binary { result, op, a, b } => self.binary(*result, *op, *a, *b)?,
             Inst::Ternary { result, op, a, b, c } => self.ternary(*result, *op, [*a, *b, *c]),
             Inst::LocalLoad { .. } | Inst::LocalStore { .. } | Inst::TableLoad { .. } => self.local(inst)?,
-            Inst::Input { result, slot } => self.input(*result, *slot),
+            Inst::Input { result, slot } | Inst::Interpolate { result, slot, .. } => self.input(*result, *slot),
+            Inst::Parameter { result, word } => self.parameter(*result, *word),
             Inst::Output { slot, value } => self.output(*slot, *value),
             Inst::IsHelper { result } => self.is_helper(*result),
             Inst::Lane { .. } | Inst::IsActive { .. } | Inst::Ballot { .. } | Inst::Shuffle { .. } => {

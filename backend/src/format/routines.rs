@@ -1,0 +1,415 @@
+//! Format conversion written as IR: what `convert` computes of one texel, for every lane of a wave, bit for bit.
+//!
+//! A texel in memory is one to four little-endian words here; formats of fewer than 4 bytes lie in the low bits of one.
+//! Vertex fetch, sampling and export are built of these routines, each specialised to its format.
+
+use smallvec::SmallVec;
+
+use super::one;
+use super::srgb::{half_code_to_linear, srgb8_to_linear};
+use super::table::{Channel, Class, FormatInfo};
+use crate::shader::ir::{BinaryOp as B, Builder, Table, TernaryOp as T, Type, UnaryOp as U, Value};
+
+/// The words of a texel in memory.
+pub type Words = SmallVec<[Value; 4]>;
+
+/// 1.5 * 2^23: the low bits of a sum with it hold a whole number, rounded to nearest even.
+const WHOLE: f32 = 12_582_912.0;
+
+/// Widest fixed point whose quotients [`over`] rounds correctly.
+const MOST_BITS_OVER: u8 = 16;
+
+/// Words of a format's texel.
+pub fn words(info: &FormatInfo) -> usize {
+    info.bytes.div_ceil(4) as usize
+}
+
+fn largest(bits: u8) -> u32 {
+    u32::MAX >> (32 - u32::from(bits))
+}
+
+/// Shared exponents: three mantissas of 9 bits, and 5 bits above them.
+fn shares_exponent(info: &FormatInfo) -> bool {
+    info.class == Class::Ufloat && info.channels[0].bits == 9
+}
+
+/// Decodes a texel of an uncompressed colour format: red to alpha, missing components 0, 0, 0, 1. Integers are `I32`, all else
+/// is `F32`.
+pub fn decode(b: &mut Builder, info: &FormatInfo, words: &[Value]) -> [Value; 4] {
+    let ty = if info.class.is_integer() { Type::I32 } else { Type::F32 };
+    let (zero, one) = (b.constant(0, ty), b.constant(one(info.class), ty));
+    let mut texel = [zero, zero, zero, one];
+    if shares_exponent(info) {
+        texel[..3].copy_from_slice(&shared_exponent(b, words[0]));
+        return texel;
+    }
+    for channel in info.channels {
+        texel[usize::from(channel.component)] = decode_channel(b, info.class, channel, words);
+    }
+    texel
+}
+
+fn decode_channel(b: &mut Builder, class: Class, channel: &Channel, words: &[Value]) -> Value {
+    let bits = channel.bits;
+    match class {
+        Class::Uint => unsigned_code(b, channel, words),
+        Class::Sint => signed_code(b, channel, words),
+        Class::Srgb if channel.component != 3 => {
+            let code = unsigned_code(b, channel, words);
+            let table = b.table((0..=255).map(|code| srgb8_to_linear(code).to_bits()).collect());
+            table_load(b, table, code, Type::F32)
+        }
+        Class::Unorm | Class::Srgb => {
+            let code = unsigned_code(b, channel, words);
+            let code = b.unary(U::SToF, code);
+            over(b, code, bits, largest(bits))
+        }
+        Class::Snorm => {
+            let code = signed_code(b, channel, words);
+            let code = b.unary(U::SToF, code);
+            let (value, low) = (over(b, code, bits, largest(bits - 1)), b.float(-1.0));
+            b.binary(B::FMax, value, low)
+        }
+        Class::Uscaled => {
+            let code = unsigned_code(b, channel, words);
+            b.unary(U::UToF, code)
+        }
+        Class::Sscaled => {
+            let code = signed_code(b, channel, words);
+            b.unary(U::SToF, code)
+        }
+        Class::Sfloat if bits == 16 => {
+            let half = unsigned_code(b, channel, words);
+            b.unary(U::HalfToFloat, half)
+        }
+        Class::Sfloat => {
+            let word = unsigned_code(b, channel, words);
+            b.cast(word, Type::F32)
+        }
+        Class::Ufloat => {
+            // A half without sign and with fewer bits of mantissa.
+            let (code, shift) = (unsigned_code(b, channel, words), b.int(15 - u32::from(bits)));
+            let half = b.binary(B::Shl, code, shift);
+            b.unary(U::HalfToFloat, half)
+        }
+    }
+}
+
+/// The bits of a channel, zeros above.
+fn unsigned_code(b: &mut Builder, channel: &Channel, words: &[Value]) -> Value {
+    let (word, shift) = (words[usize::from(channel.offset) / 32], u32::from(channel.offset) % 32);
+    let shifted = if shift == 0 { word } else { by_constant(b, B::ShrLogical, word, shift) };
+    if u32::from(channel.bits) + shift == 32 {
+        return shifted;
+    }
+    by_constant(b, B::And, shifted, largest(channel.bits))
+}
+
+/// The bits of a channel, its sign above.
+fn signed_code(b: &mut Builder, channel: &Channel, words: &[Value]) -> Value {
+    let (word, first) = (words[usize::from(channel.offset) / 32], u32::from(channel.offset) % 32);
+    let unused = 32 - u32::from(channel.bits);
+    let upper = by_constant(b, B::Shl, word, unused - first);
+    by_constant(b, B::ShrArithmetic, upper, unused)
+}
+
+fn by_constant(b: &mut Builder, op: B, x: Value, constant: u32) -> Value {
+    let constant = b.int(constant);
+    b.binary(op, x, constant)
+}
+
+fn table_load(b: &mut Builder, table: Table, index: Value, ty: Type) -> Value {
+    let result = b.value(ty);
+    b.push(crate::shader::ir::Inst::TableLoad { result, table, index });
+    result
+}
+
+/// `code / divisor`, correctly rounded. For narrow codes it is the product with the reciprocal, and one step that takes away
+/// its error; the tests try them all.
+fn over(b: &mut Builder, code: Value, bits: u8, divisor: u32) -> Value {
+    let divided = b.float(divisor as f32);
+    if bits > MOST_BITS_OVER {
+        return b.binary(B::FDiv, code, divided);
+    }
+    let (reciprocal, negated) = (b.float(1.0 / divisor as f32), b.float(-(divisor as f32)));
+    let quotient = b.binary(B::FMul, code, reciprocal);
+    let error = b.ternary(T::Fma, quotient, negated, code);
+    b.ternary(T::Fma, error, reciprocal, quotient)
+}
+
+fn shared_exponent(b: &mut Builder, word: Value) -> [Value; 3] {
+    let exponent = by_constant(b, B::ShrLogical, word, 27);
+    // One step of the mantissas is 2^(exponent - 15 - 9).
+    let biased = by_constant(b, B::IAdd, exponent, 127 - 24);
+    let step = by_constant(b, B::Shl, biased, 23);
+    let step = b.cast(step, Type::F32);
+    [0, 9, 18].map(|offset| {
+        let mantissa = unsigned_code(b, &Channel { component: 0, offset, bits: 9 }, &[word]);
+        let mantissa = b.unary(U::SToF, mantissa);
+        b.binary(B::FMul, mantissa, step)
+    })
+}
+
+/// Encodes red to alpha (`F32`, or `I32` in formats of integers) as a texel's words; `None` for formats that are never
+/// written: scaled ones and shared exponents.
+pub fn encode(b: &mut Builder, info: &FormatInfo, texel: [Value; 4]) -> Option<Words> {
+    if matches!(info.class, Class::Uscaled | Class::Sscaled) || shares_exponent(info) {
+        return None;
+    }
+    let mut words: SmallVec<[Option<Value>; 4]> = std::iter::repeat_n(None, words(info)).collect();
+    for channel in info.channels {
+        let code = encode_channel(b, info.class, channel, texel[usize::from(channel.component)]);
+        let (word, shift) = (usize::from(channel.offset) / 32, u32::from(channel.offset) % 32);
+        let code = if shift == 0 { code } else { by_constant(b, B::Shl, code, shift) };
+        words[word] = Some(match words[word] {
+            Some(other) => b.binary(B::Or, other, code),
+            None => code,
+        });
+    }
+    Some(words.into_iter().map(|word| word.unwrap_or_else(|| b.int(0))).collect())
+}
+
+fn encode_channel(b: &mut Builder, class: Class, channel: &Channel, value: Value) -> Value {
+    let bits = channel.bits;
+    match class {
+        Class::Uint if bits == 32 => value,
+        Class::Uint => by_constant(b, B::UMin, value, largest(bits)),
+        Class::Sint if bits == 32 => value,
+        Class::Sint => {
+            let high = largest(bits - 1);
+            let value = by_constant(b, B::SMin, value, high);
+            let value = by_constant(b, B::SMax, value, !high);
+            by_constant(b, B::And, value, largest(bits))
+        }
+        Class::Srgb if channel.component != 3 => srgb_code(b, value),
+        Class::Unorm | Class::Srgb => unorm_code(b, value, bits),
+        Class::Snorm => {
+            let value = clamped(b, value, -1.0);
+            whole(b, value, largest(bits - 1), bits)
+        }
+        Class::Sfloat if bits == 16 => b.unary(U::FloatToHalf, value),
+        Class::Ufloat => ufloat_code(b, value, u32::from(bits) - 5),
+        _ => b.cast(value, Type::I32),
+    }
+}
+
+/// `value` between `low` and 1; NaN is 0.
+pub fn clamped(b: &mut Builder, value: Value, low: f32) -> Value {
+    let (zero, one) = (b.float(0.0), b.float(1.0));
+    let value = if low == 0.0 {
+        // The maximum's first operand is what NaN gives.
+        b.binary(B::FMax, zero, value)
+    } else {
+        let (is_nan, low) = (b.unary(U::IsNan, value), b.float(low));
+        let value = b.select(is_nan, zero, value);
+        b.binary(B::FMax, value, low)
+    };
+    b.binary(B::FMin, value, one)
+}
+
+fn unorm_code(b: &mut Builder, value: Value, bits: u8) -> Value {
+    let value = clamped(b, value, 0.0);
+    whole(b, value, largest(bits), bits)
+}
+
+/// The low `bits` bits of `value * scale` as a whole number. The scale is odd, so a product lies half-way between two numbers
+/// only for a value of half, and both rules of rounding take it to the same side, unless the scale is 1.
+fn whole(b: &mut Builder, value: Value, scale: u32, bits: u8) -> Value {
+    if scale == 1 {
+        let (size, half, zero) = (b.unary(U::FAbs, value), b.float(0.5), b.float(0.0));
+        let (is_near, is_negative) = (b.binary(B::FLt, size, half), b.binary(B::FLt, value, zero));
+        let [zero, one, minus_one] = [0, 1, largest(bits)].map(|code| b.int(code));
+        let unit = b.select(is_negative, minus_one, one);
+        return b.select(is_near, zero, unit);
+    }
+    let (scale, unit) = (b.float(scale as f32), b.float(WHOLE));
+    let sum = b.ternary(T::Fma, value, scale, unit);
+    let word = b.cast(sum, Type::I32);
+    by_constant(b, B::And, word, largest(bits))
+}
+
+/// Bits of mantissa by which [`srgb_code`] finds a value's bucket: no bucket holds more than one threshold.
+const SRGB_MANTISSA: u32 = 7;
+/// Exponent of the first bucket: below it all codes are 0.
+const SRGB_FIRST: u32 = (127 - 13) << 23;
+
+/// The 8-bit sRGB code of a linear value: the code at the start of the value's bucket, and one more from the threshold on.
+fn srgb_code(b: &mut Builder, value: Value) -> Value {
+    let (low, one) = (b.float(f32::from_bits(SRGB_FIRST)), b.float(1.0));
+    // NaN gives the first operand.
+    let value = b.binary(B::FMax, low, value);
+    let value = b.binary(B::FMin, value, one);
+    let word = b.cast(value, Type::I32);
+    let from_first = by_constant(b, B::ISub, word, SRGB_FIRST);
+    let bucket = by_constant(b, B::ShrLogical, from_first, 23 - SRGB_MANTISSA);
+    let starts = b.table((0..=13 << SRGB_MANTISSA).map(srgb_code_at_start).collect());
+    let code = table_load(b, starts, bucket, Type::I32);
+    let thresholds = b.table((0..=255).map(srgb_threshold).collect());
+    let threshold = table_load(b, thresholds, code, Type::F32);
+    let (reaches, one, zero) = (b.binary(B::FLe, threshold, value), b.int(1), b.int(0));
+    let step = b.select(reaches, one, zero);
+    b.binary(B::IAdd, code, step)
+}
+
+/// The word of the value from which on the code after `code` is nearer.
+fn srgb_threshold(code: u32) -> u32 {
+    if code == 255 { f32::INFINITY.to_bits() } else { half_code_to_linear(code * 2 + 1).to_bits() }
+}
+
+fn srgb_code_at_start(bucket: u32) -> u32 {
+    let start = f32::from_bits(SRGB_FIRST + (bucket << (23 - SRGB_MANTISSA)));
+    u32::from(super::linear_to_srgb8(start))
+}
+
+/// An unsigned float with 5 bits of exponent; what is too precise is cut off.
+fn ufloat_code(b: &mut Builder, value: Value, mantissa: u32) -> Value {
+    let infinity = 31 << mantissa;
+    let word = b.cast(value, Type::I32);
+    let kept = by_constant(b, B::ShrLogical, word, 23 - mantissa);
+    let normal = by_constant(b, B::ISub, kept, (127 - 15) << mantissa);
+    let normal = by_constant(b, B::UMin, normal, infinity - 1);
+    // One step of denormals is 2^-14 / 2^mantissa.
+    let steps = b.float(f32::from_bits((127 + 14 + mantissa) << 23));
+    let scaled = b.binary(B::FMul, value, steps);
+    let denormal = b.unary(U::FToU, scaled);
+    let (smallest, zero) = (b.float(f32::from_bits((127 - 14) << 23)), b.float(0.0));
+    let is_denormal = b.binary(B::FLt, value, smallest);
+    let finite = b.select(is_denormal, denormal, normal);
+    let is_positive = b.binary(B::FLt, zero, value);
+    let nothing = b.int(0);
+    let code = b.select(is_positive, finite, nothing);
+    let (infinite, code_of_infinite) = (b.float(f32::INFINITY), b.int(infinity));
+    let is_infinite = b.binary(B::FEq, value, infinite);
+    let code = b.select(is_infinite, code_of_infinite, code);
+    let (is_nan, nan) = (b.unary(U::IsNan, value), b.int(infinity | 1));
+    b.select(is_nan, nan, code)
+}
+
+#[cfg(test)]
+mod tests {
+    use ash::vk;
+
+    use super::*;
+    use crate::format::{self, Texel, info};
+    use crate::shader::ir::Inst;
+    use crate::shader::testing::run_everywhere;
+
+    fn formats() -> impl Iterator<Item = &'static FormatInfo> {
+        let all = (1..=vk::Format::E5B9G9R9_UFLOAT_PACK32.as_raw()).filter_map(|raw| info(vk::Format::from_raw(raw)));
+        all.filter(|info| !info.channels.is_empty() && info.compression.is_none())
+    }
+
+    fn random(state: &mut u64) -> u32 {
+        *state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (*state >> 32) as u32
+    }
+
+    /// Words of floats of all kinds: any at all, those between 0 and 1, and those next to the middle of two codes.
+    fn interesting(state: &mut u64) -> u32 {
+        let word = random(state);
+        let special = [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 65535.9, 3e-5];
+        match word & 7 {
+            0 => random(state),
+            1 => special[random(state) as usize % special.len()].to_bits(),
+            2 | 3 => {
+                let codes = (1u32 << (random(state) % 10 + 1)) - 1;
+                let middle = (random(state) % codes) as f32 + 0.5;
+                (middle / codes as f32).to_bits().wrapping_add(random(state) % 3).wrapping_sub(1)
+            }
+            4 => (random(state) as i32 as f32 * 1e-7).to_bits(),
+            _ => (random(state) as f32 / u32::MAX as f32).to_bits(),
+        }
+    }
+
+    fn same(info: &FormatInfo, a: u32, b: u32) -> bool {
+        let nan = |word: u32| !info.class.is_integer() && f32::from_bits(word).is_nan();
+        a == b || nan(a) && nan(b)
+    }
+
+    #[test]
+    fn every_format_decodes_as_the_table_says() {
+        let mut state = 1;
+        for info in formats() {
+            let count = words(info);
+            let mut b = Builder::new();
+            let inputs: Vec<Value> = (0..count as u32).map(|slot| b.input(slot, Type::I32)).collect();
+            for (slot, value) in (0..).zip(decode(&mut b, info, &inputs)) {
+                b.push(Inst::Output { slot, value });
+            }
+            let function = b.finish();
+            let all = info.bytes <= 2;
+            let texels: Vec<Vec<u32>> = (0..if all { 65536 } else { 4096 })
+                .map(|number| (0..count).map(|_| if all { number } else { random(&mut state) }).collect())
+                .collect();
+            run_everywhere(&function, &texels, 4, |input, output| {
+                let bytes: Vec<u8> = input.iter().flat_map(|word| word.to_le_bytes()).collect();
+                let expected: Texel = format::decode(info, &bytes);
+                for component in 0..4 {
+                    let (got, expected) = (output[component], expected[component]);
+                    assert!(same(info, got, expected), "{:?} {input:x?}: {got:x} for {expected:x}", info.format);
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn every_code_of_16_bits_and_less_is_divided_correctly() {
+        let mut b = Builder::new();
+        let code = b.input(0, Type::F32);
+        for bits in 1..=MOST_BITS_OVER {
+            let value = over(&mut b, code, bits, largest(bits));
+            b.push(Inst::Output { slot: u32::from(bits) - 1, value });
+        }
+        let codes: Vec<Vec<u32>> = (-32768i32..65536).map(|code| vec![(code as f32).to_bits()]).collect();
+        run_everywhere(&b.finish(), &codes, usize::from(MOST_BITS_OVER), |input, output| {
+            for bits in 1..=MOST_BITS_OVER {
+                let code = f32::from_bits(input[0]);
+                let expected = code / largest(bits) as f32;
+                if code.abs() <= largest(bits) as f32 {
+                    assert_eq!(f32::from_bits(output[usize::from(bits) - 1]), expected, "{code} of {bits} bits");
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn every_format_encodes_as_the_table_says() {
+        let mut state = 2;
+        for info in formats() {
+            let ty = if info.class.is_integer() { Type::I32 } else { Type::F32 };
+            let mut b = Builder::new();
+            let inputs = [0, 1, 2, 3].map(|slot| b.input(slot, ty));
+            let Some(encoded) = encode(&mut b, info, inputs) else { continue };
+            for (slot, value) in (0..).zip(encoded) {
+                b.push(Inst::Output { slot, value });
+            }
+            let function = b.finish();
+            let texels: Vec<Vec<u32>> = (0..16384).map(|_| (0..4).map(|_| interesting(&mut state)).collect()).collect();
+            run_everywhere(&function, &texels, words(info), |input, output| {
+                let mut expected = [0; 16];
+                format::encode(info, [input[0], input[1], input[2], input[3]], &mut expected);
+                let expected: Vec<u32> =
+                    expected.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
+                let is_nan = info.class == Class::Sfloat && input.iter().any(|&word| f32::from_bits(word).is_nan());
+                assert!(
+                    is_nan || output == &expected[..output.len()],
+                    "{:?} {input:x?}: {output:x?} for {expected:x?}",
+                    info.format
+                );
+            });
+        }
+    }
+
+    #[test]
+    fn srgb_codes_change_at_their_thresholds() {
+        let mut b = Builder::new();
+        let value = b.input(0, Type::F32);
+        let code = srgb_code(&mut b, value);
+        b.push(Inst::Output { slot: 0, value: code });
+        let around = |code: u32| [-1i32, 0, 1].map(|step| vec![srgb_threshold(code).wrapping_add_signed(step)]);
+        let values: Vec<Vec<u32>> = (0..255).flat_map(around).collect();
+        run_everywhere(&b.finish(), &values, 1, |input, output| {
+            assert_eq!(output[0], u32::from(format::linear_to_srgb8(f32::from_bits(input[0]))));
+        });
+    }
+}

@@ -1,0 +1,177 @@
+//! Interpolation as IR: each input word of a fragment program from its primitive's words and the fragment's place.
+
+use super::{Linker, Source};
+use crate::geometry::{Primitives, Shape};
+use crate::raster::{UNITS, sample_positions};
+use crate::shader::ir::{BinaryOp as B, Inst, InterpolateAt, TernaryOp as T, Type, Value};
+use crate::shader::{Builtin, Interpolation, Place, Program, Slot};
+
+/// Where in a pixel something is evaluated: x and y, 0 to 1.
+type At = [Value; 2];
+
+/// How the inputs of a fragment program are made.
+pub(super) struct Inputs<'a> {
+    program: &'a Program,
+    /// Quads of a wave may be of several primitives.
+    packed: bool,
+    /// Each sample is shaded on its own.
+    by_sample: bool,
+    samples: u32,
+}
+
+impl<'a> Inputs<'a> {
+    pub(super) fn new(program: &'a Program, packed: bool, (by_sample, samples): (bool, u32)) -> Self {
+        Self { program, packed, by_sample, samples }
+    }
+
+    /// Input word `slot`.
+    pub(super) fn word(&self, linker: &mut Linker, slot: usize, ty: Type) -> Value {
+        let input = self.program.inputs[slot];
+        let value = match input.slot {
+            Slot::Builtin(builtin, component) if !is_varying(builtin) => self.builtin(linker, builtin, component),
+            _ => {
+                let place = self.place(linker, input.place);
+                self.varying(linker, slot, place)
+            }
+        };
+        linker.b.cast(value, ty)
+    }
+
+    /// Input word `slot` at another place than the declared one.
+    pub(super) fn interpolated(&self, linker: &mut Linker, slot: usize, at: InterpolateAt, ty: Type) -> Value {
+        let place = match at {
+            InterpolateAt::Centroid => self.place(linker, Place::Centroid),
+            InterpolateAt::Sample(sample) => self.sample_place(linker, sample),
+            InterpolateAt::Offset(x, y) => {
+                let half = linker.b.float(0.5);
+                [x, y].map(|offset| linker.b.binary(B::FAdd, offset, half))
+            }
+        };
+        let value = self.varying(linker, slot, place);
+        linker.b.cast(value, ty)
+    }
+
+    fn place(&self, linker: &mut Linker, place: Place) -> At {
+        if self.by_sample {
+            return [0, 1].map(|axis| linker.input(Source::Place(axis), Type::F32));
+        }
+        match place {
+            // With one sample, a covered pixel's centre is covered.
+            Place::Centroid if self.samples > 1 => [0, 1].map(|axis| linker.input(Source::Centroid(axis), Type::F32)),
+            _ => [linker.b.float(0.5); 2],
+        }
+    }
+
+    fn sample_place(&self, linker: &mut Linker, sample: Value) -> At {
+        let positions = sample_positions(self.samples);
+        [0, 1].map(|axis| {
+            let places = positions.iter().map(|place| (place[axis] as f32 / UNITS as f32).to_bits());
+            let table = linker.b.table(places.collect());
+            let (last, result) = (linker.b.int(positions.len() as u32 - 1), linker.b.value(Type::F32));
+            // Samples that are not there give any value.
+            let index = linker.b.binary(B::UMin, sample, last);
+            linker.b.push(Inst::TableLoad { result, table, index });
+            result
+        })
+    }
+
+    /// A word of the primitive.
+    fn primitive(&self, linker: &mut Linker, word: u32, ty: Type) -> Value {
+        match self.packed {
+            true => linker.input(Source::Primitive(word), ty),
+            false => linker.b.parameter(word, ty),
+        }
+    }
+
+    /// A place's offset from the primitive's reference point.
+    fn offset(&self, linker: &mut Linker, place: At) -> At {
+        [0, 1].map(|axis| {
+            let pixel = linker.input(Source::Pixel(axis), Type::F32);
+            let reference = self.primitive(linker, Shape::REFERENCE + axis as u32, Type::F32);
+            let pixel = linker.b.binary(B::FSub, pixel, reference);
+            linker.b.binary(B::FAdd, pixel, place[axis])
+        })
+    }
+
+    /// `Plane::interpolated` of the plane that starts at `word`.
+    fn plane(&self, linker: &mut Linker, word: u32, [x, y]: At) -> Value {
+        let [origin, dx, dy] = [0, 1, 2].map(|index| self.primitive(linker, word + index, Type::F32));
+        let along_y = linker.b.ternary(T::Fma, dy, y, origin);
+        linker.b.ternary(T::Fma, dx, x, along_y)
+    }
+
+    fn varying(&self, linker: &mut Linker, slot: usize, place: At) -> Value {
+        let first = Primitives::first_word(slot);
+        let interpolation = self.program.inputs[slot].interpolation;
+        if interpolation == Interpolation::Flat {
+            return self.primitive(linker, first, Type::I32);
+        }
+        let offset = self.offset(linker, place);
+        let value = self.plane(linker, first, offset);
+        if interpolation == Interpolation::NoPerspective {
+            return value;
+        }
+        let (inverse_w, one) = (self.plane(linker, Shape::INVERSE_W, offset), linker.b.float(1.0));
+        let w = linker.b.binary(B::FDiv, one, inverse_w);
+        linker.b.binary(B::FMul, value, w)
+    }
+
+    fn builtin(&self, linker: &mut Linker, builtin: Builtin, component: u32) -> Value {
+        match builtin {
+            Builtin::FragCoord => self.frag_coord(linker, component),
+            Builtin::FrontFacing => self.primitive(linker, Shape::FRONT, Type::I32),
+            Builtin::PointCoord => self.point_coord(linker, component as usize & 1),
+            Builtin::SampleId if self.by_sample => linker.input(Source::Sample, Type::I32),
+            Builtin::SamplePosition => self.place(linker, Place::Sample)[component as usize & 1],
+            Builtin::SampleMask => linker.input(Source::Coverage, Type::I32),
+            Builtin::HelperInvocation => linker.input(Source::Helper, Type::I32),
+            Builtin::PrimitiveId => self.primitive(linker, Shape::ID, Type::I32),
+            _ => linker.b.int(0),
+        }
+    }
+
+    /// A place in the window along an axis.
+    fn position(&self, linker: &mut Linker, axis: usize, place: At) -> Value {
+        let pixel = linker.input(Source::Pixel(axis), Type::F32);
+        linker.b.binary(B::FAdd, pixel, place[axis])
+    }
+
+    fn frag_coord(&self, linker: &mut Linker, component: u32) -> Value {
+        let place = self.place(linker, Place::Center);
+        match component {
+            0 | 1 => self.position(linker, component as usize, place),
+            2 => self.depth(linker, place),
+            _ => {
+                let offset = self.offset(linker, place);
+                self.plane(linker, Shape::INVERSE_W, offset)
+            }
+        }
+    }
+
+    /// The depth that is tested: `Plane::at`, within its range.
+    fn depth(&self, linker: &mut Linker, place: At) -> Value {
+        let [x, y] = self.offset(linker, place);
+        let [origin, dx, dy] = [0, 1, 2].map(|index| self.primitive(linker, Shape::DEPTH + index, Type::F32));
+        let [near, far] = [0, 1].map(|index| self.primitive(linker, Shape::DEPTH_RANGE + index, Type::F32));
+        let along_x = linker.b.binary(B::FMul, dx, x);
+        let value = linker.b.binary(B::FAdd, origin, along_x);
+        let along_y = linker.b.binary(B::FMul, dy, y);
+        let value = linker.b.binary(B::FAdd, value, along_y);
+        // NaN gives the first operand.
+        let value = linker.b.binary(B::FMax, near, value);
+        linker.b.binary(B::FMin, far, value)
+    }
+
+    fn point_coord(&self, linker: &mut Linker, axis: usize) -> Value {
+        let place = self.place(linker, Place::Center);
+        let position = self.position(linker, axis, place);
+        let corner = self.primitive(linker, Shape::POINT + axis as u32, Type::F32);
+        let inverse_size = self.primitive(linker, Shape::POINT + 2, Type::F32);
+        let from_corner = linker.b.binary(B::FSub, position, corner);
+        linker.b.binary(B::FMul, from_corner, inverse_size)
+    }
+}
+
+fn is_varying(builtin: Builtin) -> bool {
+    matches!(builtin, Builtin::ClipDistance | Builtin::CullDistance)
+}

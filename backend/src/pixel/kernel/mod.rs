@@ -1,0 +1,262 @@
+//! Fragment kernels: a fragment program, with the interpolation of its inputs before it and the export of its colours behind
+//! it, as one program.
+//!
+//! A kernel runs one wave: four quads of pixels (or of samples, when each is shaded on its own). It reads the words of their
+//! primitive as parameters when they are all of one, and as input words when they are packed of several. What it gives are the
+//! texels' new words. Where several samples of a pixel are combined with what each of them holds, a second program exports the
+//! colours, once a sample.
+
+mod export;
+mod inputs;
+mod link;
+
+use std::sync::OnceLock;
+
+use smallvec::SmallVec;
+
+use super::draw::shades_samples;
+use crate::format::{FormatInfo, routines};
+use crate::shader::ir::{Builder, Function, Inst, Type, Value};
+use crate::shader::passes::{self, Across};
+use crate::shader::{Builtin, Program, Slot};
+use crate::state::GraphicsPipeline;
+
+use export::{Colors, Export};
+use inputs::Inputs;
+
+/// What an input word of a kernel is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The pixel's x or y, as a float.
+    Pixel(usize),
+    /// Where in each pixel the wave's sample lies, x or y, 0 to 1; the same in all lanes.
+    Place(usize),
+    /// Where in its pixel a fragment's centroid lies, x or y, 0 to 1.
+    Centroid(usize),
+    /// A word of the lane's primitive.
+    Primitive(u32),
+    /// A word of the samples that are covered.
+    Coverage,
+    /// The sample that is shaded; the same in all lanes.
+    Sample,
+    /// Whether the lane is a helper at the start.
+    Helper,
+    /// A component of the blend constants; the same in all lanes.
+    BlendConstant(usize),
+    /// A word that an attachment holds: number of the target, and which of its words.
+    Stored(usize, usize),
+    /// An output word of the kernel, for the program that exports.
+    Output(usize),
+}
+
+impl Source {
+    fn across(self) -> Across {
+        match self {
+            Self::Place(_) | Self::BlendConstant(_) | Self::Sample => Across::Same,
+            _ => Across::Varies,
+        }
+    }
+}
+
+/// A program, and what its input words are.
+#[derive(Debug)]
+pub struct Stage {
+    /// The program.
+    pub program: Program,
+    /// Input words that it reads: slot, and what belongs there.
+    pub sources: Vec<(usize, Source)>,
+}
+
+/// An attachment that a kernel exports to.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// Location of the attachment.
+    pub location: usize,
+    /// Bytes of a texel.
+    pub bytes: usize,
+    /// First of the output words that are its texel, of the program that exports.
+    pub first_word: usize,
+    /// Whether the words that it holds take part.
+    pub needs_stored: bool,
+}
+
+/// A fragment program of a pipeline, linked.
+#[derive(Debug)]
+pub struct Kernel {
+    /// What shades, and exports unless `export` does.
+    pub shade: Stage,
+    /// What exports the colours, once for each sample.
+    pub export: Option<Stage>,
+    /// Attachments that are written.
+    pub targets: SmallVec<[Target; 8]>,
+    /// Output word of the program's depth.
+    pub depth: Option<usize>,
+    /// Output word of the program's sample mask.
+    pub sample_mask: Option<usize>,
+    /// Output word of the alpha that coverage is made of.
+    pub alpha: Option<usize>,
+    /// Whether what an attachment holds takes part: then no two quads of a wave may lie at the same place.
+    pub needs_stored: bool,
+}
+
+/// The kernels of a pipeline: each is linked and compiled once, when it is first used.
+#[derive(Debug, Default)]
+pub struct Kernels {
+    alone: OnceLock<Option<Kernel>>,
+    packed: OnceLock<Option<Kernel>>,
+}
+
+impl Kernels {
+    /// The kernel for waves whose quads are `packed` of several primitives, or all of one. `None` without a fragment program.
+    pub fn get(&self, pipeline: &GraphicsPipeline, packed: bool) -> Option<&Kernel> {
+        let cell = if packed { &self.packed } else { &self.alone };
+        cell.get_or_init(|| Kernel::new(pipeline, packed)).as_ref()
+    }
+}
+
+/// A colour attachment that is written, before its words are numbered.
+struct Attachment {
+    location: usize,
+    export: Export,
+}
+
+fn attachments(pipeline: &GraphicsPipeline) -> Vec<Attachment> {
+    let exported = |(location, format): (usize, &Option<&'static FormatInfo>)| {
+        let (info, blend) = ((*format)?, *pipeline.blend.get(location)?);
+        let alpha_to_one = pipeline.multisample.alpha_to_one;
+        Some(Attachment { location, export: Export { info, blend, logic_op: pipeline.logic_op, alpha_to_one } })
+    };
+    pipeline.color_formats.iter().enumerate().filter_map(exported).collect()
+}
+
+impl Kernel {
+    fn new(pipeline: &GraphicsPipeline, packed: bool) -> Option<Self> {
+        let program = pipeline.fragment.as_deref()?;
+        let by_sample = shades_samples(&pipeline.multisample, Some(program));
+        let one_sample = pipeline.multisample.samples == 1 || by_sample;
+        let outputs = Outputs::new(program);
+        let attachments: Vec<_> = attachments(pipeline).into_iter().filter(|a| outputs.writes(a.location)).collect();
+        let needs_stored = attachments.iter().any(|attachment| attachment.export.needs_stored());
+        let apart = needs_stored && !one_sample;
+
+        let mut linker = Linker::default();
+        let mut inputs = Inputs::new(program, packed, (by_sample, pipeline.multisample.samples));
+        let words = link::append(&mut linker, program, &mut inputs);
+        let mut kept = |word: Option<usize>| word.map(|word| linker.output(words[word]));
+        let depth = kept(program.output_builtin(Builtin::FragDepth, 0));
+        let sample_mask = kept(program.output_builtin(Builtin::SampleMask, 0));
+        let alpha = kept(outputs.find(0, 3, 0).filter(|_| pipeline.multisample.alpha_to_coverage));
+        let (targets, export) = if apart {
+            let mut exporter = Linker::default();
+            let mut hand_over = |word: usize| {
+                let (output, ty) = (linker.output(words[word]), program.outputs[word].ty);
+                exporter.input(Source::Output(output), ty)
+            };
+            let handed: Vec<Value> = (0..words.len()).map(&mut hand_over).collect();
+            let targets = exporter.export(&attachments, &outputs, &handed);
+            (targets, Some(exporter.finish(None)))
+        } else {
+            (linker.export(&attachments, &outputs, &words), None)
+        };
+        Some(Self { shade: linker.finish(Some(program)), export, targets, depth, sample_mask, alpha, needs_stored })
+    }
+
+    /// The program whose outputs are texels.
+    pub fn exporter(&self) -> &Stage {
+        self.export.as_ref().unwrap_or(&self.shade)
+    }
+}
+
+/// Where a fragment program's colours are among its output words.
+struct Outputs<'a>(&'a Program);
+
+impl<'a> Outputs<'a> {
+    fn new(program: &'a Program) -> Self {
+        Self(program)
+    }
+
+    fn find(&self, location: usize, component: u32, index: u32) -> Option<usize> {
+        self.0.output(Slot::Location { location: location as u32, component, index })
+    }
+
+    fn writes(&self, location: usize) -> bool {
+        (0..4).any(|component| self.find(location, component, 0).is_some())
+    }
+}
+
+/// Builds a kernel's program, and numbers its inputs and outputs.
+#[derive(Default)]
+struct Linker {
+    b: Builder,
+    sources: Vec<Source>,
+    outputs: usize,
+}
+
+impl Linker {
+    /// The input word that is `source`.
+    fn input(&mut self, source: Source, ty: Type) -> Value {
+        let known = self.sources.iter().position(|known| *known == source);
+        let slot = known.unwrap_or_else(|| {
+            self.sources.push(source);
+            self.sources.len() - 1
+        });
+        self.b.input(slot as u32, ty)
+    }
+
+    /// Makes a value an output word; its number.
+    fn output(&mut self, value: Value) -> usize {
+        self.b.push(Inst::Output { slot: self.outputs as u32, value });
+        self.outputs += 1;
+        self.outputs - 1
+    }
+
+    /// Exports a fragment to the attachments. `words` are the output words of the fragment program.
+    fn export(&mut self, attachments: &[Attachment], outputs: &Outputs<'_>, words: &[Value]) -> SmallVec<[Target; 8]> {
+        let constants = std::array::from_fn(|component| self.input(Source::BlendConstant(component), Type::F32));
+        let mut targets = SmallVec::new();
+        for (number, Attachment { location, export }) in attachments.iter().enumerate() {
+            let nothing = self.b.int(0);
+            let color = |index: u32| {
+                let word = |component: usize| outputs.find(*location, component as u32, index);
+                std::array::from_fn(|component| word(component).map_or(nothing, |word| words[word]))
+            };
+            let colors = Colors { source: color(0), second: color(1), constants };
+            let needs_stored = export.needs_stored();
+            let held = if needs_stored { routines::words(export.info) } else { 0 };
+            let stored: Vec<Value> =
+                (0..held).map(|word| self.input(Source::Stored(number, word), Type::I32)).collect();
+            let Some(texel) = export.words(&mut self.b, colors, &stored) else { continue };
+            let first_word = self.outputs;
+            for &word in &texel {
+                self.output(word);
+            }
+            let bytes = export.info.bytes as usize;
+            targets.push(Target { location: *location, bytes, first_word, needs_stored });
+        }
+        targets
+    }
+
+    /// The program, optimised and compiled, with the resources of the one that it was made of.
+    fn finish(self, program: Option<&Program>) -> Stage {
+        let mut function = self.b.finish();
+        passes::optimize(&mut function, &mut |_, _| {});
+        let across: Vec<Across> = self.sources.iter().map(|source| source.across()).collect();
+        let sources = read_slots(&function).into_iter().map(|slot| (slot, self.sources[slot])).collect();
+        let mut linked = Program::routine(function, &across, self.outputs);
+        if let Some(program) = program {
+            linked.stage = program.stage;
+            linked.resources.clone_from(&program.resources);
+        }
+        linked.code.generate_chosen(linked.stage, "kernel");
+        Stage { program: linked, sources }
+    }
+}
+
+/// Input words that a function reads.
+fn read_slots(function: &Function) -> Vec<usize> {
+    let slot = |inst: &Inst| if let Inst::Input { slot, .. } = inst { Some(*slot as usize) } else { None };
+    let mut slots: Vec<usize> = function.insts.iter().filter_map(slot).collect();
+    slots.sort_unstable();
+    slots.dedup();
+    slots
+}
