@@ -1,8 +1,11 @@
 //! Where the texels of a surface lie.
 //!
-//! Optimal tiling stores *lines*: 8x8 texels (1D: 64x1) of one plane, sample after sample, row after row inside a line;
-//! lines of a slice follow each other row by row, and a 32-bit single-sampled line is 256 bytes (DESIGN 2). Linear tiling
+//! Optimal tiling stores *lines*: 8x8 texels (1D: 64x1) of one plane, sample after sample. Inside a line, 2x2 quads follow each
+//! other row by row, in the order of a wave's lanes (0,0) (1,0) (0,1) (1,1): two rows of a line are one fragment wave. Lines of
+//! a slice follow each other row by row, and a 32-bit single-sampled line is 256 bytes (DESIGN 2). Linear tiling
 //! stores rows. The order above that is plane, layer, level, slice. Compressed formats count blocks instead of texels.
+
+use std::ops::Range;
 
 use ash::vk;
 use smallvec::SmallVec;
@@ -83,6 +86,21 @@ impl Grid {
             (false, _) => (3, 3),
         };
         Self { width_log2, height_log2, samples: desc.samples }
+    }
+
+    /// Number of a texel in its line.
+    #[inline]
+    fn place(self, x: u32, y: u32) -> u32 {
+        let (in_x, in_y) = (x & ((1 << self.width_log2) - 1), y & ((1 << self.height_log2) - 1));
+        match self.height_log2 {
+            0 => in_x,
+            _ => (in_y >> 1) << (self.width_log2 + 1) | (in_x >> 1) << 2 | (in_y & 1) << 1 | in_x & 1,
+        }
+    }
+
+    /// Whether lines are made of quads.
+    fn has_quads(self) -> bool {
+        self.height_log2 > 0
     }
 
     fn line_bytes(self, bytes: u32) -> u64 {
@@ -217,8 +235,7 @@ impl PlaneRef<'_> {
         let Part { grid, bytes, .. } = self.part;
         let line = u64::from(y >> grid.height_log2) * self.part.row_bytes
             + u64::from(x >> grid.width_log2) * self.part.line_bytes;
-        let (in_x, in_y) = (x & ((1 << grid.width_log2) - 1), y & ((1 << grid.height_log2) - 1));
-        let in_line = (((sample << grid.height_log2) + in_y) << grid.width_log2) + in_x;
+        let in_line = (sample << (grid.width_log2 + grid.height_log2)) + grid.place(x, y);
         self.base + line + u64::from(in_line * bytes)
     }
 
@@ -246,7 +263,7 @@ impl PlaneRef<'_> {
         }
     }
 
-    /// Texels of a row from `x` on whose bytes follow each other at every sample: to the end of the line, or of the row.
+    /// Texels of a row from `x` on that are read or written at once: to the end of the line, or of the row.
     #[inline]
     pub fn run(&self, x: u32) -> u32 {
         let left = self.part.width.saturating_sub(x);
@@ -258,7 +275,9 @@ impl PlaneRef<'_> {
     /// Reads whole texels from `x` on, no more than [`Self::run`] has; zeros when there are more.
     pub fn read_run(&self, x: u32, y: u32, sample: u32, out: &mut [u8]) {
         if self.holds_run(x, y, sample, out.len()) {
-            self.memory.read(self.address(x, y, sample), out);
+            for (address, piece) in self.pieces((x, y, sample), out.len()) {
+                self.memory.read(address, &mut out[piece]);
+            }
         } else {
             out.fill(0);
         }
@@ -267,8 +286,23 @@ impl PlaneRef<'_> {
     /// Writes whole texels from `x` on, no more than [`Self::run`] has; dropped when there are more.
     pub fn write_run(&self, x: u32, y: u32, sample: u32, data: &[u8]) {
         if self.holds_run(x, y, sample, data.len()) {
-            self.memory.write(self.address(x, y, sample), data);
+            for (address, piece) in self.pieces((x, y, sample), data.len()) {
+                self.memory.write(address, &data[piece]);
+            }
         }
+    }
+
+    /// Where the bytes of a run lie: addresses, and which bytes of the run follow each other there.
+    fn pieces(&self, (x, y, sample): (u32, u32, u32), bytes: usize) -> impl Iterator<Item = (u64, Range<usize>)> {
+        let texel = self.bytes();
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let x = x + (at / texel) as u32;
+            let texels = if self.part.grid.has_quads() { 2 - (x as usize & 1) } else { usize::MAX / texel };
+            let piece = at..bytes.min(at.saturating_add(texels * texel));
+            at = piece.end;
+            (!piece.is_empty()).then(|| (self.address(x, y, sample), piece))
+        })
     }
 
     fn holds_run(&self, x: u32, y: u32, sample: u32, bytes: usize) -> bool {
@@ -293,7 +327,7 @@ impl PlaneRef<'_> {
 
     /// Fills rows of texels at every sample with copies of `texel`, as far as rows `from..to` hold whole lines; what lies beside
     /// the image in its lines is filled, too. Returns the rows that were filled.
-    pub fn fill_rows(&self, from: u32, to: u32, texel: &[u8]) -> std::ops::Range<u32> {
+    pub fn fill_rows(&self, from: u32, to: u32, texel: &[u8]) -> Range<u32> {
         let height_log2 = self.part.grid.height_log2;
         let to = to.min(self.part.height);
         let first = from.div_ceil(1 << height_log2);
@@ -311,7 +345,7 @@ impl PlaneRef<'_> {
         first << height_log2..to.min(last << height_log2)
     }
 
-    /// Reads the words of the line of 8x8 texels at (`x`, `y`), row by row. False when that is not a line of four bytes a texel
+    /// Reads the words of the line of 8x8 texels at (`x`, `y`), quad by quad. False when that is not a line of four bytes a texel
     /// and one sample, wholly inside.
     pub fn read_line(&self, x: u32, y: u32, words: &mut [u32; 64]) -> bool {
         let is_line = self.has_line(x, y);
@@ -342,21 +376,15 @@ impl PlaneRef<'_> {
         if !self.has_whole_quad(x, y) {
             return std::array::from_fn(|index| self.read_word(x + (index as u32 & 1), y + (index as u32 >> 1), 0));
         }
-        let address = self.address(x, y, 0);
-        let mut rows = [[0; 8]; 2];
-        self.memory.read(address, &mut rows[0]);
-        self.memory.read(address + (4 << self.part.grid.width_log2), &mut rows[1]);
-        let word = |row: [u8; 8], first: usize| {
-            u32::from_le_bytes([row[first], row[first + 1], row[first + 2], row[first + 3]])
-        };
-        [word(rows[0], 0), word(rows[0], 4), word(rows[1], 0), word(rows[1], 4)]
+        let mut bytes = [0; 16];
+        self.memory.read(self.address(x, y, 0), &mut bytes);
+        u128_to_words(u128::from_le_bytes(bytes))
     }
 
     /// Whether a quad at even coordinates lies wholly inside, in one line: lines have even sides.
     #[inline]
     fn has_whole_quad(&self, x: u32, y: u32) -> bool {
-        let grid = self.part.grid;
-        self.contains(x + 1, y + 1) && grid.width_log2 > 0 && grid.height_log2 > 0
+        self.contains(x + 1, y + 1) && self.part.grid.has_quads()
     }
 
     /// Writes the words of a 2x2 quad of texels of four bytes and one sample at even (`x`, `y`): those in `mask`, by bits for
@@ -369,10 +397,18 @@ impl PlaneRef<'_> {
             }
             return;
         }
-        let address = self.address(x, y, 0);
-        let pair = |low: u32, high: u32| (u64::from(low) | u64::from(high) << 32).to_le_bytes();
-        self.memory.write(address, &pair(words[0], words[1]));
-        self.memory.write(address + (4 << self.part.grid.width_log2), &pair(words[2], words[3]));
+        self.memory.write(self.address(x, y, 0), &words_to_u128(*words).to_le_bytes());
+    }
+
+    /// Writes two rows of the line at (`x`, `y`), `y` even: the words of one wave. False, and nothing written, when that is not
+    /// of a line of four bytes a texel and one sample, wholly inside.
+    #[inline]
+    pub fn write_strip(&self, x: u32, y: u32, words: &[u32; 16]) -> bool {
+        let is_line = self.has_line(x, y & !7);
+        if is_line {
+            self.memory.write(self.address(x, y, 0), bytemuck::bytes_of(&words.map(u32::to_le)));
+        }
+        is_line
     }
 
     /// The texel's 32-bit word as an atomic; `None` outside or when texels are not 4 bytes.
@@ -380,6 +416,14 @@ impl PlaneRef<'_> {
         let inside = self.bytes() == 4 && self.contains(x, y) && sample < self.samples();
         if inside { self.memory.atomic_u32(self.address(x, y, sample)) } else { None }
     }
+}
+
+fn u128_to_words(bits: u128) -> [u32; 4] {
+    [0, 32, 64, 96].map(|shift| (bits >> shift) as u32)
+}
+
+fn words_to_u128(words: [u32; 4]) -> u128 {
+    words.iter().rev().fold(0, |bits, &word| bits << 32 | u128::from(word))
 }
 
 #[cfg(test)]
@@ -500,13 +544,22 @@ mod tests {
         assert!(Surface::new(desc(vk::ImageType::TYPE_2D, vk::Format::UNDEFINED, [1; 3], 1, 1)).is_none());
     }
 
-    /// Texels of a run follow each other at every sample, and a run reaches no further than the row.
+    /// A run holds the bytes of its texels, and reaches no further than the row.
     fn check_runs(part: &PlaneRef<'_>) {
         for (x, y, sample) in positions(part) {
             let run = part.run(x);
             assert!(run >= 1 && x + run <= part.width());
-            let last = part.address(x, y, sample) + u64::from(run - 1) * part.bytes() as u64;
-            assert_eq!(part.address(x + run - 1, y, sample), last);
+            let mut next = 0;
+            for (address, piece) in part.pieces((x, y, sample), run as usize * part.bytes()) {
+                assert_eq!(piece.start, next);
+                for byte in piece.clone() {
+                    let texel = (byte / part.bytes()) as u32;
+                    let expected = part.address(x + texel, y, sample) + (byte % part.bytes()) as u64;
+                    assert_eq!(address + (byte - piece.start) as u64, expected);
+                }
+                next = piece.end;
+            }
+            assert_eq!(next, run as usize * part.bytes());
         }
     }
 

@@ -6,13 +6,13 @@ use super::inputs::depth_at;
 use crate::geometry::Shape;
 use crate::memory::PlaneRef;
 use crate::raster::SIDE;
-use crate::shader::runtime::kernels::kernel;
+use crate::shader::runtime::kernels::{WAVE, kernel};
 use crate::state::DepthStencilState;
 
 /// Pixels of a group.
 const PIXELS: usize = SIDE * SIDE;
 
-/// Depths of a group, row by row.
+/// Depths of a group, in the order of a group's pixels.
 type Depths = [f32; PIXELS];
 
 /// Which outcomes of a comparison pass: less, equal, greater, unordered.
@@ -52,9 +52,11 @@ fn planes_of_group(out: &mut Depths, shape: &Shape, x: u32, y: u32) {
         std::array::from_fn(|step| (first + step as u32) as f32 - shape.reference[axis] + 0.5)
     };
     let (columns, rows) = (along(x, 0), along(y, 1));
-    for (row, y) in out.as_chunks_mut::<SIDE>().0.iter_mut().zip(rows) {
-        for (depth, x) in row.iter_mut().zip(columns) {
-            *depth = depth_at(shape, x, y);
+    let xs: [f32; WAVE] = std::array::from_fn(|lane| columns[lane / 4 * 2 + lane % 2]);
+    for (strip, rows) in out.as_chunks_mut::<WAVE>().0.iter_mut().zip(rows.as_chunks::<2>().0) {
+        let ys: [f32; WAVE] = std::array::from_fn(|lane| rows[lane / 2 % 2]);
+        for lane in 0..WAVE {
+            strip[lane] = depth_at(shape, xs[lane], ys[lane]);
         }
     }
 }

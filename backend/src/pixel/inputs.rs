@@ -2,7 +2,7 @@
 
 use super::DrawContext;
 use super::kernel::{Source, Target};
-use super::tile::Quad;
+use super::quad::Quad;
 use crate::geometry::{Primitives, Shape};
 use crate::raster::{self, UNITS};
 use crate::shader::interp::{Lanes, WAVE};
@@ -39,7 +39,7 @@ impl WaveFragments<'_> {
     /// Words of each lane by its covered samples.
     fn each(&self, lanes: &mut Lanes, word: impl Fn(u32) -> u32) {
         for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
-            *lanes = quad.coverage.map(&word);
+            *lanes = [0, 1, 2, 3].map(|pixel| word(quad.samples(pixel)));
         }
     }
 

@@ -5,7 +5,9 @@ mod depth_stencil;
 mod draw;
 mod inputs;
 mod kernel;
+mod quad;
 mod tile;
+mod wave;
 
 use ash::vk;
 

@@ -1,12 +1,40 @@
 //! Groups: 8x8 pixels at once, by one evaluation of the same edge equations.
 //!
-//! A group's pixels are bits of a 64-bit word: bit `8 * y + x`.
+//! A group's pixels are bits of a 64-bit word, in the order in which surfaces store lines: 16 bits, a wave's lanes, for each
+//! two rows; in them four for each 2x2 quad, (0,0) (1,0) (0,1) (1,1).
 
 use super::{Triangle, UNITS};
 use crate::shader::runtime::kernels::kernel;
 
 /// Pixels along a group's side.
 pub const SIDE: usize = 8;
+
+/// The lanes of a wave that the pixels of its upper row are.
+static UPPER_LANES: [u16; 256] = {
+    let mut lanes = [0; 256];
+    let mut row = 0;
+    while row < 256 {
+        let mut x = 0;
+        while x < SIDE {
+            lanes[row] |= ((row >> x & 1) << (x / 2 * 4 + x % 2)) as u16;
+            x += 1;
+        }
+        row += 1;
+    }
+    lanes
+};
+
+/// The bits of pixels of row `y`, which come as bits of a byte.
+#[inline(always)]
+fn pixels_of_row(y: usize, row: usize) -> u64 {
+    u64::from(UPPER_LANES[row & 0xff]) << (y / 2 * 16 + y % 2 * 2)
+}
+
+/// Place of a pixel in its group.
+#[inline]
+pub fn pixel_of_bit(bit: u32) -> [u32; 2] {
+    [bit >> 1 & 6 | bit & 1, bit >> 3 & 6 | bit >> 1 & 1]
+}
 
 /// Values of three edges at the first pixel's centre, less what an edge needs to cover a point, and their changes from pixel to
 /// pixel in x and y.
@@ -28,7 +56,7 @@ fn covered_pixels([start, dx, dy]: &Steps) -> u64 {
             *row |= u64::from(*outside >= 0) << x;
         }
     }
-    rows.iter().enumerate().fold(0, |mask, (y, row)| mask | row << (SIDE * y))
+    rows.iter().enumerate().fold(0, |mask, (y, row)| mask | pixels_of_row(y, *row as usize))
 }
 
 kernel!(
@@ -53,7 +81,7 @@ pub fn pixels_inside(x: i64, y: i64, window: [i64; 4]) -> u64 {
         if low < high { (0xffu64 >> (8 - (high - low))) << low } else { 0 }
     };
     let (columns, rows) = (span(window[0] - x, window[2] - x), span(window[1] - y, window[3] - y));
-    (0..SIDE).filter(|row| rows >> row & 1 != 0).fold(0, |mask, row| mask | columns << (SIDE * row))
+    (0..SIDE).filter(|row| rows >> row & 1 != 0).fold(0, |mask, row| mask | pixels_of_row(row, columns as usize))
 }
 
 #[cfg(test)]
@@ -71,8 +99,9 @@ mod tests {
             let Some(triangle) = Triangle::new(v) else { return Ok(()) };
             let (x, y) = (x * 8, y * 8);
             let (mask, inside) = (triangle.covers_group(x, y), pixels_inside(x, y, window));
-            for bit in 0..64i64 {
-                let (px, py) = (x + bit % 8, y + bit / 8);
+            for bit in 0..64 {
+                let [px, py] = pixel_of_bit(bit).map(i64::from);
+                let (px, py) = (x + px, y + py);
                 let covers = triangle.covers_point(px * UNITS + UNITS / 2, py * UNITS + UNITS / 2);
                 prop_assert_eq!(mask >> bit & 1 != 0, covers, "({}, {})", px, py);
                 let within = px >= window[0] && px < window[2] && py >= window[1] && py < window[3];

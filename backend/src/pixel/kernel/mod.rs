@@ -95,6 +95,8 @@ pub struct Kernel {
     pub sample_mask: Option<usize>,
     /// Output word of the alpha that coverage is made of.
     pub alpha: Option<usize>,
+    /// Whether coverage changes other than by lanes that end: by a sample mask, or by alpha.
+    pub changes_coverage: bool,
     /// Whether what an attachment holds takes part: then no two quads of a wave may lie at the same place.
     pub needs_stored: bool,
 }
@@ -158,7 +160,9 @@ impl Kernel {
         } else {
             (linker.export(&attachments, &outputs, &words), None)
         };
-        Some(Self { shade: linker.finish(Some(program)), export, targets, depth, sample_mask, alpha, needs_stored })
+        let changes_coverage = sample_mask.is_some() || alpha.is_some();
+        let shade = linker.finish(Some(program));
+        Some(Self { shade, export, targets, depth, sample_mask, alpha, changes_coverage, needs_stored })
     }
 
     /// The program whose outputs are texels.

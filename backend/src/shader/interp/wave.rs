@@ -46,13 +46,18 @@ impl Wave {
     /// Gets ready to run `program` from its start with these lanes. `helpers` are lanes that run without effect. Inputs
     /// are to be filled in afterwards; outputs are 0.
     pub fn start(&mut self, program: &Program, lanes: Mask, helpers: Mask) {
+        self.outputs.clear();
+        self.start_linked(program, lanes, helpers);
+    }
+
+    /// The same for a program that writes all its outputs in every lane that lives to its end: others hold anything.
+    pub fn start_linked(&mut self, program: &Program, lanes: Mask, helpers: Mask) {
         let code = &program.code;
         self.active = lanes;
         self.gone = !lanes;
         self.killed = 0;
         self.helpers = helpers;
         self.inputs.resize(program.inputs.len(), [0; WAVE]);
-        self.outputs.clear();
         self.outputs.resize(program.outputs.len(), [0; WAVE]);
         if let Some(native) = code.native() {
             return self.frame.start(native);

@@ -1,0 +1,141 @@
+//! A 2x2 quad of one primitive, its coverage, and its depth and stencil tests.
+
+use super::inputs::{depth_at_sample, depths_at_centres};
+use super::{DrawContext, depth_stencil};
+use crate::geometry::Primitives;
+
+/// Quads a wave holds.
+pub(super) const QUADS: usize = 4;
+
+/// Bits of coverage that a pixel has.
+const SAMPLES: usize = 16;
+
+/// A quad of pixels.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Quad {
+    pub(super) primitive: u32,
+    pub(super) x: u32,
+    pub(super) y: u32,
+    /// Covered samples: 16 bits for each of the pixels (0,0) (1,0) (0,1) (1,1).
+    coverage: u64,
+}
+
+impl Quad {
+    /// With covered samples by pixel.
+    pub(super) fn new(primitive: u32, [x, y]: [u32; 2], coverage: [u32; 4]) -> Self {
+        let coverage = coverage.iter().rev().fold(0, |bits, &samples| bits << SAMPLES | u64::from(samples & 0xffff));
+        Self { primitive, x, y, coverage }
+    }
+
+    /// Of one sample a pixel, with covered pixels as bits.
+    #[inline]
+    pub(super) fn of_pixels(primitive: u32, [x, y]: [u32; 2], pixels: u64) -> Self {
+        let spread = pixels | pixels << 15 | pixels << 30 | pixels << 45;
+        Self { primitive, x, y, coverage: spread & 0x0001_0001_0001_0001 }
+    }
+
+    /// Covered samples of a pixel.
+    #[inline]
+    pub(super) fn samples(&self, pixel: usize) -> u32 {
+        (self.coverage >> (pixel * SAMPLES)) as u32 & 0xffff
+    }
+
+    /// Pixels of which any sample is covered, as bits.
+    #[inline]
+    pub(super) fn pixels(&self) -> u32 {
+        (0..4).fold(0, |pixels, pixel| pixels | u32::from(self.samples(pixel) != 0) << pixel)
+    }
+
+    /// Covered samples of all pixels.
+    pub(super) fn count(&self) -> u64 {
+        u64::from(self.coverage.count_ones())
+    }
+
+    /// Takes all samples of a pixel away but those in `mask`.
+    pub(super) fn restrict(&mut self, pixel: usize, mask: u32) {
+        self.coverage &= !(u64::from(!mask & 0xffff) << (pixel * SAMPLES));
+    }
+
+    /// With only one sample left, when samples are shaded on their own.
+    pub(super) fn of_sample(self, sample: u32) -> Self {
+        Self { coverage: self.coverage & 0x0001_0001_0001_0001 << sample, ..self }
+    }
+
+    /// The place of one of its pixels, 0 to 3.
+    pub(super) fn pixel(&self, number: usize) -> (u32, u32) {
+        (self.x + (number as u32 & 1), self.y + (number as u32 >> 1))
+    }
+
+    /// Whether another quad lies at the same place.
+    pub(super) fn is_at(&self, other: &Self) -> bool {
+        (self.x, self.y) == (other.x, other.y)
+    }
+
+    /// Whether four quads are two whole rows of a group, of one sample a pixel.
+    #[inline]
+    pub(super) fn are_strip(quads: &[Self; QUADS]) -> bool {
+        let [first, ..] = quads;
+        let in_place = |(number, quad): (usize, &Self)| {
+            (quad.x, quad.y, quad.coverage) == (first.x + number as u32 * 2, first.y, 0x0001_0001_0001_0001)
+        };
+        first.x.is_multiple_of(8) && quads.iter().enumerate().all(in_place)
+    }
+
+    /// Depth and stencil tests of all covered samples; what fails is removed. `depth` gives a pixel's own depth, when its
+    /// program wrote one. Returns how many samples are left.
+    pub(super) fn test(&mut self, context: &DrawContext<'_>, primitives: &Primitives, depth: Option<[f32; 4]>) -> u64 {
+        if context.tests.is_none() {
+            return self.count();
+        }
+        let shape = &primitives.shape(self.primitive);
+        if let (Some(state), Some(plane)) = (context.depth_alone, &context.depth) {
+            let depths = depth.unwrap_or_else(|| depths_at_centres(shape, [self.x, self.y]));
+            let place = [self.x, self.y];
+            let left = depth_stencil::test_quad(&state, (plane, context.depth_bits), place, self.pixels(), depths);
+            *self = Self::of_pixels(self.primitive, place, left.into());
+            return self.count();
+        }
+        for pixel in 0..4 {
+            let (x, y) = self.pixel(pixel);
+            let mut left = self.samples(pixel);
+            for sample in (0..context.multisample.samples).filter(|sample| self.samples(pixel) >> sample & 1 != 0) {
+                let depth = match depth {
+                    Some(depth) => depth[pixel],
+                    None => depth_at_sample(shape, (x, y), context.multisample.samples, sample),
+                };
+                if !depth_stencil::test(context, x, y, sample, depth, shape.front) {
+                    left &= !(1 << sample);
+                }
+            }
+            self.restrict(pixel, left);
+        }
+        self.count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coverage_by_pixels_and_samples() {
+        let mut quad = Quad::of_pixels(7, [2, 4], 0b1011);
+        assert_eq!(quad, Quad::new(7, [2, 4], [1, 1, 0, 1]));
+        assert_eq!((quad.pixels(), quad.count(), quad.pixel(3)), (0b1011, 3, (3, 5)));
+        quad.restrict(1, 2);
+        assert_eq!([0, 1, 2, 3].map(|pixel| quad.samples(pixel)), [1, 0, 0, 1]);
+        let quad = Quad::new(0, [0, 0], [0b1111, 0b0110, 0, 0x8000]);
+        assert_eq!(quad.of_sample(2), Quad::new(0, [0, 0], [4, 4, 0, 0]));
+        assert_eq!(quad.of_sample(15).pixels(), 0b1000);
+    }
+
+    #[test]
+    fn strips_are_two_whole_rows_of_a_group() {
+        let strip = [0, 2, 4, 6].map(|x| Quad::of_pixels(0, [8 + x, 6], 15));
+        assert!(Quad::are_strip(&strip));
+        let mut other = strip;
+        other[2] = Quad::of_pixels(0, [12, 6], 7);
+        assert!(!Quad::are_strip(&other));
+        assert!(!Quad::are_strip(&strip.map(|quad| Quad::of_pixels(0, [quad.x + 2, quad.y], 15))));
+    }
+}

@@ -1,0 +1,198 @@
+//! Fragment waves: quads wait until four are there, are shaded together, tested late where they must be, and exported.
+//!
+//! Quads of several primitives of a draw share a wave. Quads are exported in the order in which they were rasterized, so
+//! results are those of one fragment after the other.
+
+use super::DrawContext;
+use super::inputs::WaveFragments;
+use super::kernel::{Kernel, Source, Target};
+use super::quad::{QUADS, Quad};
+use crate::geometry::Primitives;
+use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
+use crate::shader::runtime::math::within;
+
+/// What a worker keeps from wave to wave.
+#[derive(Default)]
+pub(super) struct WaveScratch {
+    shade: Wave,
+    export: Wave,
+}
+
+/// The quads of a draw's tile that wait for their wave.
+pub(super) struct Waves<'a, 's> {
+    context: &'a DrawContext<'a>,
+    primitives: &'a Primitives,
+    scratch: &'s mut WaveScratch,
+    quads: [Quad; QUADS],
+    waiting: usize,
+    /// Whether colours are combined with what is stored.
+    combines: bool,
+    /// Samples that passed late tests.
+    pub(super) passed: u64,
+    /// Whether no program was interrupted.
+    pub(super) ok: bool,
+}
+
+impl<'a, 's> Waves<'a, 's> {
+    pub(super) fn new(context: &'a DrawContext<'a>, primitives: &'a Primitives, scratch: &'s mut WaveScratch) -> Self {
+        let combines = context.kernel(false).is_some_and(|kernel| kernel.needs_stored);
+        let quads = [Quad::default(); QUADS];
+        Self { context, primitives, scratch, quads, waiting: 0, combines, passed: 0, ok: true }
+    }
+
+    /// Lets a quad wait for a wave.
+    pub(super) fn push(&mut self, quad: Quad) {
+        // What is combined with what is stored must see what the quad before it left.
+        if self.combines && self.quads[..self.waiting].iter().any(|waiting| waiting.is_at(&quad)) {
+            self.flush();
+        }
+        self.quads[self.waiting] = quad;
+        self.waiting += 1;
+        if self.waiting == QUADS {
+            self.flush();
+        }
+    }
+
+    /// Shades four quads of one primitive, at different places.
+    pub(super) fn push_wave(&mut self, quads: [Quad; QUADS]) {
+        self.flush();
+        (self.quads, self.waiting) = (quads, QUADS);
+        self.flush();
+    }
+
+    /// Shades and exports the quads that wait.
+    pub(super) fn flush(&mut self) {
+        let count = std::mem::take(&mut self.waiting);
+        if count == 0 {
+            return;
+        }
+        let first = self.quads[0].primitive;
+        let packed = self.quads[1..count].iter().any(|quad| quad.primitive != first);
+        let Some(kernel) = self.context.kernel(packed) else { return };
+        let quads = self.quads;
+        if !self.context.shades_samples() {
+            return self.shade(kernel, quads, count, None);
+        }
+        for sample in 0..self.context.multisample.samples {
+            self.shade(kernel, quads.map(|quad| quad.of_sample(sample)), count, Some(sample));
+        }
+    }
+
+    fn shade(&mut self, kernel: &Kernel, mut quads: [Quad; QUADS], count: usize, sample: Option<u32>) {
+        let quads = &mut quads[..count];
+        let lanes = (1u32 << (count * 4)) - 1;
+        let covered = quads.iter().rev().fold(0, |bits, quad| bits << 4 | quad.pixels());
+        if covered == 0 {
+            return;
+        }
+        let (context, primitives, targets) = (self.context, self.primitives, &kernel.targets[..]);
+        let fragments = WaveFragments { context, primitives, quads, targets, sample };
+        let (program, wave) = (&kernel.shade.program, &mut self.scratch.shade);
+        wave.start_linked(program, lanes as Mask, (lanes & !covered) as Mask);
+        for &(slot, source) in &kernel.shade.sources {
+            fragments.fill(source, &mut wave.inputs[slot]);
+        }
+        let environment = Environment {
+            parameters: primitives.words(quads[0].primitive),
+            push: context.push,
+            ..Environment::new(context.bindings, context.deadline)
+        };
+        if wave.run(program, &environment) == Stop::Interrupted {
+            self.ok = false;
+            return;
+        }
+        if kernel.changes_coverage || wave.killed() != 0 || !context.tests_early() {
+            for (number, quad) in quads.iter_mut().enumerate() {
+                self.finish(kernel, quad, number * 4);
+            }
+        }
+        if kernel.export.is_some() {
+            return self.export_samples(kernel, quads);
+        }
+        for target in targets {
+            write(context, target, &self.scratch.shade.outputs, quads);
+        }
+    }
+
+    /// Exports the colours of a wave, which are combined with what each sample holds.
+    fn export_samples(&mut self, kernel: &Kernel, quads: &[Quad]) {
+        let (stage, context) = (kernel.exporter(), self.context);
+        let WaveScratch { shade, export } = &mut *self.scratch;
+        for sample in 0..context.multisample.samples {
+            let mut of_sample = [Quad::default(); QUADS];
+            for (of_sample, quad) in of_sample.iter_mut().zip(quads) {
+                *of_sample = quad.of_sample(sample);
+            }
+            let (quads, targets) = (&of_sample[..quads.len()], &kernel.targets[..]);
+            let primitives = self.primitives;
+            let fragments = WaveFragments { context, primitives, quads, targets, sample: Some(sample) };
+            export.start_linked(&stage.program, Mask::MAX, 0);
+            for &(slot, source) in &stage.sources {
+                match source {
+                    Source::Output(output) => export.inputs[slot] = shade.outputs[output],
+                    source => fragments.fill(source, &mut export.inputs[slot]),
+                }
+            }
+            // It has no loops: nothing interrupts it.
+            export.run(&stage.program, &Environment::new(context.bindings, context.deadline));
+            for target in targets {
+                write(context, target, &export.outputs, quads);
+            }
+        }
+    }
+
+    /// What follows the program: coverage it changed, and late tests.
+    fn finish(&mut self, kernel: &Kernel, quad: &mut Quad, first_lane: usize) {
+        let wave = &self.scratch.shade;
+        for pixel in 0..4 {
+            let lane = first_lane + pixel;
+            let mut mask = if wave.killed() >> lane & 1 != 0 { 0 } else { u32::MAX };
+            if let Some(slot) = kernel.sample_mask {
+                mask &= wave.outputs[slot][lane];
+            }
+            if let Some(slot) = kernel.alpha {
+                mask &= alpha_coverage(f32::from_bits(wave.outputs[slot][lane]), self.context.multisample.samples);
+            }
+            quad.restrict(pixel, mask);
+        }
+        if !self.context.tests_early() {
+            let depth = kernel
+                .depth
+                .map(|slot| std::array::from_fn(|pixel| f32::from_bits(wave.outputs[slot][first_lane + pixel])));
+            self.passed += quad.test(self.context, self.primitives, depth);
+        }
+    }
+}
+
+/// As many samples as alpha's share, the first ones.
+fn alpha_coverage(alpha: f32, samples: u32) -> u32 {
+    let count = (within(alpha, 0.0, 1.0) * samples as f32 + 0.5) as u32;
+    (1 << count) - 1
+}
+
+/// Writes the texels of a wave's quads to the samples of an attachment that are covered.
+fn write(context: &DrawContext<'_>, target: &Target, outputs: &[Lanes], quads: &[Quad]) {
+    let Some(plane) = context.color(target) else { return };
+    let words = &outputs[target.first_word..];
+    if target.bytes == 4 && plane.samples() == 1 {
+        let strip = <&[Quad; QUADS]>::try_from(quads).ok().filter(|quads| Quad::are_strip(quads));
+        if !strip.is_some_and(|quads| plane.write_strip(quads[0].x, quads[0].y, &words[0])) {
+            for (quad, words) in quads.iter().zip(words[0].as_chunks::<4>().0) {
+                plane.write_quad(quad.x, quad.y, words, quad.pixels());
+            }
+        }
+        return;
+    }
+    for lane in 0..(quads.len() * 4).min(WAVE) {
+        let (quad, pixel) = (&quads[lane / 4], lane % 4);
+        let mut bytes = [0; 16];
+        for (bytes, words) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words).take(target.bytes.div_ceil(4)) {
+            *bytes = words[lane].to_le_bytes();
+        }
+        let ((x, y), mut rest) = (quad.pixel(pixel), quad.samples(pixel));
+        while rest != 0 {
+            plane.write(x, y, rest.trailing_zeros(), &bytes[..target.bytes]);
+            rest &= rest - 1;
+        }
+    }
+}
