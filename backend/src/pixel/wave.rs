@@ -25,6 +25,8 @@ pub(super) struct Waves<'a, 's> {
     scratch: &'s mut WaveScratch,
     quads: [Quad; QUADS],
     waiting: usize,
+    /// The kernel for quads of one primitive.
+    alone: Option<&'a Kernel>,
     /// Whether colours are combined with what is stored.
     combines: bool,
     /// Samples that passed late tests.
@@ -35,9 +37,10 @@ pub(super) struct Waves<'a, 's> {
 
 impl<'a, 's> Waves<'a, 's> {
     pub(super) fn new(context: &'a DrawContext<'a>, primitives: &'a Primitives, scratch: &'s mut WaveScratch) -> Self {
-        let combines = context.kernel(false).is_some_and(|kernel| kernel.needs_stored);
+        let alone = context.kernel(false);
+        let combines = alone.is_some_and(|kernel| kernel.needs_stored);
         let quads = [Quad::default(); QUADS];
-        Self { context, primitives, scratch, quads, waiting: 0, combines, passed: 0, ok: true }
+        Self { context, primitives, scratch, quads, waiting: 0, alone, combines, passed: 0, ok: true }
     }
 
     /// Lets a quad wait for a wave.
@@ -56,20 +59,21 @@ impl<'a, 's> Waves<'a, 's> {
     /// Shades four quads of one primitive, at different places.
     pub(super) fn push_wave(&mut self, quads: [Quad; QUADS]) {
         self.flush();
-        (self.quads, self.waiting) = (quads, QUADS);
-        self.flush();
+        self.run(quads, QUADS);
     }
 
     /// Shades and exports the quads that wait.
     pub(super) fn flush(&mut self) {
         let count = std::mem::take(&mut self.waiting);
-        if count == 0 {
-            return;
+        if count > 0 {
+            self.run(self.quads, count);
         }
-        let first = self.quads[0].primitive;
-        let packed = self.quads[1..count].iter().any(|quad| quad.primitive != first);
-        let Some(kernel) = self.context.kernel(packed) else { return };
-        let quads = self.quads;
+    }
+
+    fn run(&mut self, quads: [Quad; QUADS], count: usize) {
+        let first = quads[0].primitive;
+        let packed = quads[1..count].iter().any(|quad| quad.primitive != first);
+        let Some(kernel) = (if packed { self.context.kernel(true) } else { self.alone }) else { return };
         if !self.context.shades_samples() {
             return self.shade(kernel, quads, count, None);
         }
@@ -78,6 +82,7 @@ impl<'a, 's> Waves<'a, 's> {
         }
     }
 
+    #[inline]
     fn shade(&mut self, kernel: &Kernel, mut quads: [Quad; QUADS], count: usize, sample: Option<u32>) {
         let quads = &mut quads[..count];
         let lanes = (1u32 << (count * 4)) - 1;

@@ -102,8 +102,23 @@ pub struct Launch<'a> {
     pub outputs: &'a mut [Lanes],
 }
 
+/// Lanes of ones and zeros for each four bits of a mask.
+static FOUR_LANES: [[u32; 4]; 16] = {
+    let mut lanes = [[0; 4]; 16];
+    let mut at = 0;
+    while at < 64 {
+        lanes[at / 4][at % 4] = if at / 4 >> (at % 4) & 1 != 0 { u32::MAX } else { 0 };
+        at += 1;
+    }
+    lanes
+};
+
 fn lanes_of_bits(mask: Mask) -> Lanes {
-    std::array::from_fn(|lane| if mask >> lane & 1 != 0 { u32::MAX } else { 0 })
+    let mut lanes = [0; WAVE];
+    for (number, lanes) in lanes.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        *lanes = FOUR_LANES[usize::from(mask) >> (number * 4) & 15];
+    }
+    lanes
 }
 
 impl FrameMemory {
