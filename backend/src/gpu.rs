@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::command::{CommandList, Processor};
+use crate::texture::Routines;
 use crate::workers::Workers;
 
 /// The GPU stopped: a program ran past its time limit or the emulation itself failed. What it was doing is undefined.
@@ -29,12 +30,18 @@ pub struct Gpu {
     config: GpuConfig,
     started: Instant,
     workers: Workers,
+    routines: Arc<Routines>,
 }
 
 impl Gpu {
     /// Starts a GPU with its worker threads, which are joined when the last reference to it goes.
     pub fn new(config: GpuConfig) -> Arc<Self> {
-        Arc::new(Self { config, started: Instant::now(), workers: Workers::new(config.threads) })
+        Arc::new(Self {
+            config,
+            started: Instant::now(),
+            workers: Workers::new(config.threads),
+            routines: Arc::default(),
+        })
     }
 
     /// How the GPU is set up.
@@ -60,6 +67,11 @@ impl Gpu {
             Ok(done) => done,
             Err(_) => Err(DeviceLost),
         }
+    }
+
+    /// The sampling routines that were compiled.
+    pub(crate) fn routines(&self) -> &Arc<Routines> {
+        &self.routines
     }
 
     /// The threads that work on tiles and workgroups.

@@ -11,7 +11,7 @@ use crate::shader::{Builtin, Program, Slot};
 /// Dispatches the bound compute pipeline.
 pub(super) fn dispatch(processor: &mut Processor<'_>, groups: [u32; 3]) -> Result<(), DeviceLost> {
     let Some(pipeline) = processor.state.compute.clone() else { return Ok(()) };
-    let bindings = processor.state.compute_sets.resolve([&*pipeline.program]);
+    let bindings = processor.state.compute_sets.resolve([&*pipeline.program], processor.gpu.routines());
     let [bindings] = &*bindings else { return Ok(()) };
     let push = &processor.state.push;
     let count = groups.iter().fold(1usize, |all, &count| all.saturating_mul(count as usize));

@@ -29,7 +29,7 @@ struct Call {
 pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(), DeviceLost> {
     let Some(pipeline) = processor.state.graphics.clone() else { return Ok(()) };
     let programs = std::iter::once(&*pipeline.vertex).chain(pipeline.fragment.as_deref());
-    let bindings = processor.state.graphics_sets.resolve(programs);
+    let bindings = processor.state.graphics_sets.resolve(programs, processor.gpu.routines());
     let Some(pass) = processor.pass.as_ref() else { return Ok(()) };
     for (draw, call) in (0..).zip(calls(&processor.state, &pipeline, command)) {
         let mut call = call?;

@@ -15,6 +15,7 @@ use crate::shader::Program;
 use crate::shader::interp::Deadline;
 use crate::shader::runtime::{Bindings, Bound, DescriptorSet, is_dynamic};
 use crate::state::{ComputePipeline, DepthBias, GraphicsPipeline};
+use crate::texture::Routines;
 use crate::transfer;
 
 /// `maxPushConstantsSize`.
@@ -91,9 +92,14 @@ impl BoundSets {
     }
 
     /// The resources of each of the bound pipeline's programs.
-    pub(super) fn resolve<'p>(&mut self, programs: impl IntoIterator<Item = &'p Program>) -> Arc<[Bindings]> {
+    pub(super) fn resolve<'p>(
+        &mut self,
+        programs: impl IntoIterator<Item = &'p Program>,
+        routines: &Arc<Routines>,
+    ) -> Arc<[Bindings]> {
         let sets = &self.sets;
-        let resolve = || programs.into_iter().map(|program| resolve(program, sets)).collect();
+        let of_program = |program: &Program| resolve(program, sets).with_routines(routines.clone(), program.images);
+        let resolve = || programs.into_iter().map(of_program).collect();
         self.resolved.get_or_insert_with(resolve).clone()
     }
 }
@@ -380,7 +386,7 @@ mod tests {
             if let Some((number, offset)) = bind {
                 bound.bind(0, &sets[number..=number], &[offset]);
             }
-            let bindings = bound.resolve([&*program]);
+            let bindings = bound.resolve([&*program], &Arc::default());
             (first_word(&bindings[0], resource), bindings)
         };
         let (nothing, unbound) = word(None);
@@ -393,7 +399,7 @@ mod tests {
         assert_eq!(word(Some((1, 0))).0, 21, "another set");
         let last = word(None).1;
         bound.forget();
-        let again = bound.resolve([&*program, &*program]);
+        let again = bound.resolve([&*program, &*program], &Arc::default());
         assert!(!Arc::ptr_eq(&last, &again), "another pipeline");
         assert_eq!(again.iter().map(|bindings| first_word(bindings, resource)).collect::<Vec<_>>(), [21, 21]);
     }

@@ -95,6 +95,39 @@ fn decode_channel(b: &mut Builder, class: Class, channel: &Channel, words: &[Val
     }
 }
 
+/// The greatest code of formats whose texels can be filtered as codes: unsigned fixed point with equal channels.
+pub fn greatest_code(info: &FormatInfo) -> Option<u32> {
+    let bits = info.channels.first()?.bits;
+    let equal = info.channels.iter().all(|channel| channel.bits == bits);
+    (info.class == Class::Unorm && equal && (2..=MOST_BITS_OVER).contains(&bits)).then(|| largest(bits))
+}
+
+/// The codes of a texel of such a format as floats: red to alpha, missing components 0, 0, 0 and the greatest code.
+pub fn decode_codes(b: &mut Builder, info: &FormatInfo, words: &[Value]) -> [Value; 4] {
+    let (zero, one) = (b.float(0.0), b.float(largest(info.channels[0].bits) as f32));
+    let mut texel = [zero, zero, zero, one];
+    for channel in info.channels {
+        let code = unsigned_code(b, channel, words);
+        texel[usize::from(channel.component)] = b.unary(U::SToF, code);
+    }
+    texel
+}
+
+/// A code, or a number between codes, over the greatest one.
+pub fn over_code(b: &mut Builder, code: Value, greatest: u32) -> Value {
+    over(b, code, greatest.count_ones() as u8, greatest)
+}
+
+/// A depth of a format with so many bits, from the word of its plane.
+pub fn decode_depth(b: &mut Builder, bits: u32, word: Value) -> Value {
+    if bits == 32 {
+        return b.cast(word, Type::F32);
+    }
+    let code = by_constant(b, B::And, word, largest(bits as u8));
+    let code = b.unary(U::SToF, code);
+    over(b, code, bits as u8, largest(bits as u8))
+}
+
 /// The bits of a channel, zeros above.
 fn unsigned_code(b: &mut Builder, channel: &Channel, words: &[Value]) -> Value {
     let (word, shift) = (words[usize::from(channel.offset) / 32], u32::from(channel.offset) % 32);

@@ -149,6 +149,11 @@ impl SurfaceLayout {
         })
     }
 
+    /// Whether texels lie in lines of 8x8.
+    pub fn is_in_lines(&self) -> bool {
+        self.grid.has_quads()
+    }
+
     pub(super) fn part(&self, aspect: vk::ImageAspectFlags, level: u32, slice: u32) -> Option<Part> {
         let plane = self.planes.iter().find(|plane| plane.aspect == aspect)?;
         let layout = plane.levels.get(level as usize)?;

@@ -115,6 +115,28 @@ pub struct SurfaceViewDesc {
     pub layers: u32,
 }
 
+/// The memory of a view's layers, of one aspect.
+#[derive(Debug, Clone)]
+pub struct ViewMemory {
+    /// Memory.
+    pub memory: Arc<Allocation>,
+    /// First byte.
+    pub start: u64,
+    /// Bytes of all layers.
+    pub bytes: u64,
+}
+
+/// Where a level lies, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LevelPlace {
+    /// From the first byte of the first layer.
+    pub offset: u32,
+    /// From one row of lines (or of texels) to the next.
+    pub row_bytes: u32,
+    /// From one layer, or slice of a volume, to the next.
+    pub slice_bytes: u32,
+}
+
 /// A view of a surface.
 #[derive(Debug)]
 pub struct SurfaceView {
@@ -146,6 +168,33 @@ impl SurfaceView {
         }
         let first = if self.surface.desc().kind == vk::ImageType::TYPE_3D { 0 } else { self.desc.base_layer };
         self.surface.plane(aspect, self.desc.base_level + level, first.checked_add(slice)?)
+    }
+
+    /// The memory from the view's first layer on, of one aspect; `None` when nothing is bound.
+    pub fn memory(&self, aspect: vk::ImageAspectFlags) -> Option<ViewMemory> {
+        let (memory, start) = self.surface.binding()?;
+        let part = self.surface.layout().subresource(aspect, 0, 0)?;
+        let volume = self.surface.desc().kind == vk::ImageType::TYPE_3D;
+        let (first, layers) = if volume { (0, 1) } else { (self.desc.base_layer, self.desc.layers) };
+        Some(ViewMemory {
+            memory: memory.clone(),
+            start: start + part.offset + u64::from(first) * part.array_pitch,
+            bytes: u64::from(layers) * part.array_pitch,
+        })
+    }
+
+    /// Where a level of the view lies in [`Self::memory`]; `None` where 32 bits do not reach.
+    pub fn level_place(&self, aspect: vk::ImageAspectFlags, level: u32) -> Option<LevelPlace> {
+        let layout = self.surface.layout();
+        let first = layout.subresource(aspect, 0, 0)?;
+        let part = layout.subresource(aspect, self.desc.base_level + level, 0)?;
+        let volume = self.surface.desc().kind == vk::ImageType::TYPE_3D;
+        let slice = if volume { part.depth_pitch } else { part.array_pitch };
+        Some(LevelPlace {
+            offset: u32::try_from(part.offset - first.offset).ok()?,
+            row_bytes: u32::try_from(part.row_pitch).ok()?,
+            slice_bytes: u32::try_from(slice).ok()?,
+        })
     }
 
     /// The aspect that shaders read through this view: colour, depth, or stencil when it is the only one.

@@ -199,6 +199,8 @@ pub struct Program {
     pub outputs: Vec<OutputSlot>,
     /// Resources, as the code numbers them.
     pub resources: Vec<Resource>,
+    /// Image instructions.
+    pub images: u32,
     /// Bytes of shared memory.
     pub shared_bytes: u32,
     /// Workgroup size.
@@ -224,6 +226,7 @@ impl Program {
             inputs: (0..inputs.len()).map(input).collect(),
             outputs: (0..outputs).map(|word| OutputSlot { slot: slot(word), ty: Type::I32 }).collect(),
             resources: Vec::new(),
+            images: 0,
             shared_bytes: 0,
             local_size: [1; 3],
             fragment: FragmentFacts::default(),

@@ -43,12 +43,13 @@ impl Program {
     pub fn restore(text: &str, entry: &str) -> Option<Self> {
         let (interface, ir) = text.split_once("\nir\n")?;
         let mut program = interface_of(interface)?;
-        let function = parse(ir).ok()?;
+        let mut function = parse(ir).ok()?;
         verify(&function).ok()?;
         verify_strictly(&function).ok()?;
         if !stays_within(&function, &program) {
             return None;
         }
+        program.images = function.number_images();
         let (inputs, local_size) = (&program.inputs, program.local_size);
         program.code = Executable::new(function, |slot| inputs[slot as usize].slot.across(local_size));
         if Self::runs_itself(program.stage) {
@@ -110,6 +111,7 @@ fn interface_of(text: &str) -> Option<Program> {
         inputs: Vec::new(),
         outputs: Vec::new(),
         resources: Vec::new(),
+        images: 0,
         shared_bytes: 0,
         local_size: [1; 3],
         fragment: FragmentFacts::default(),

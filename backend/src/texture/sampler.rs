@@ -2,6 +2,11 @@
 
 use ash::vk;
 
+use crate::format::Texel;
+
+/// `maxSamplerLodBias`.
+pub const MAX_LOD_BIAS: f32 = 16.0;
+
 /// How an image is sampled; the fields are those of `VkSamplerCreateInfo`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sampler {
@@ -27,4 +32,16 @@ pub struct Sampler {
     pub border_color: vk::BorderColor,
     /// Coordinates are texels instead of 0 to 1.
     pub unnormalized_coordinates: bool,
+}
+
+/// The words of a border colour.
+pub(super) fn border(color: vk::BorderColor) -> Texel {
+    let one = 1.0f32.to_bits();
+    match color {
+        vk::BorderColor::FLOAT_OPAQUE_BLACK => [0, 0, 0, one],
+        vk::BorderColor::INT_OPAQUE_BLACK => [0, 0, 0, 1],
+        vk::BorderColor::FLOAT_OPAQUE_WHITE => [one; 4],
+        vk::BorderColor::INT_OPAQUE_WHITE => [1; 4],
+        _ => [0; 4],
+    }
 }

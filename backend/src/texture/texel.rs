@@ -2,7 +2,6 @@
 
 use ash::vk;
 
-use super::cube;
 use crate::format::{self, Class, FormatInfo, Texel};
 use crate::memory::{PlaneRef, SurfaceView, Swizzle};
 
@@ -59,16 +58,20 @@ static UNORM8: [u32; 256] = {
 };
 
 impl<'a> Reader<'a> {
-    /// Bits by which red to alpha are shifted in a texel's word, of formats of four 8-bit fixed-point channels.
-    pub(super) fn plain_shifts(&self) -> Option<[u32; 4]> {
-        let quick = self.quick.filter(|quick| !quick.srgb && self.aspect == vk::ImageAspectFlags::COLOR)?;
-        Some(if quick.swapped { [16, 8, 0, 24] } else { [0, 8, 16, 24] })
-    }
-
     /// `None` when the view's format is not supported.
     pub(super) fn new(view: &'a SurfaceView) -> Option<Self> {
         let (info, quick) = (format::info(view.desc.format)?, Quick::new(view.desc.format));
         Some(Self { view, info, aspect: view.sampled_aspect(), quick })
+    }
+
+    /// The aspect that is read.
+    pub(super) fn aspect(&self) -> vk::ImageAspectFlags {
+        self.aspect
+    }
+
+    /// Whether texels come in compressed blocks.
+    pub(super) fn is_compressed(&self) -> bool {
+        self.info.compression.is_some()
     }
 
     /// Class of the words that texels consist of.
@@ -131,16 +134,6 @@ impl<'a> Reader<'a> {
         };
         let missing = [0, 0, 0, format::one(self.class())];
         std::array::from_fn(|index| if has(index as u8) { color[index] } else { missing[index] })
-    }
-
-    /// A texel of a cube's face that may lie beyond its edge.
-    pub(super) fn cube_texel(&self, level: u32, first_layer: u32, face: u32, (x, y): (i32, i32)) -> Texel {
-        let size = self.view.extent(level).width as i32;
-        let (face, x, y) = cube::across_edge(face, x, y, size);
-        match self.plane(level, first_layer + face) {
-            Some(plane) => self.texel(&plane, x as u32, y as u32, 0),
-            None => [0; 4],
-        }
     }
 }
 

@@ -19,6 +19,7 @@ fn program(function: Function) -> Program {
         inputs: vec![InputSlot { slot, ty: Type::I32, interpolation: Interpolation::Flat, place: Place::Center }],
         outputs: vec![OutputSlot { slot, ty: Type::I32 }],
         resources: Vec::new(),
+        images: 0,
         shared_bytes: 0,
         local_size: [16, 1, 1],
         fragment: FragmentFacts::default(),

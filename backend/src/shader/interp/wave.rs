@@ -2,7 +2,7 @@
 
 use super::{Environment, Executable, Lanes, Mask, Stop, WAVE};
 use crate::shader::Program;
-use crate::shader::ir::{Image, Inst, UnaryOp, Value, results};
+use crate::shader::ir::{Image, Inst, UnaryOp, Value, call_operands, map_operands, results};
 use crate::shader::runtime::native::{FrameMemory, Launch};
 use crate::shader::runtime::{self, Access, Masks, kernels, lanes_of};
 
@@ -36,6 +36,8 @@ pub struct Wave {
     registers: Vec<Lanes>,
     locals: Vec<Lanes>,
     frame: FrameMemory,
+    /// Runs the routines that an interpreted program calls.
+    nested: Option<Box<Wave>>,
     /// Words of input, filled in before the wave runs.
     pub inputs: Vec<Lanes>,
     /// Words of output.
@@ -123,6 +125,33 @@ impl Wave {
             self.pc += 1;
         }
         Stop::Done
+    }
+
+    /// Runs a routine of the driver's own from start to end for these lanes. `inputs` are at least the words it reads, `outputs`
+    /// at least those it writes; lanes that do not run keep theirs.
+    pub fn call(
+        &mut self,
+        program: &Program,
+        environment: &Environment<'_>,
+        lanes: Mask,
+        inputs: &[Lanes],
+        outputs: &mut [Lanes],
+    ) {
+        if let Some(native) = program.code.native() {
+            assert!(outputs.len() >= program.outputs.len(), "fewer output words than the routine has");
+            assert!(inputs.len() >= native.inputs(), "fewer input words than the routine reads");
+            self.frame.start(native);
+            self.frame.run(native, environment, Launch { active: lanes, helpers: 0, inputs, outputs });
+            return;
+        }
+        self.start(program, lanes, 0);
+        for (word, input) in self.inputs.iter_mut().zip(inputs) {
+            *word = *input;
+        }
+        self.run(program, environment);
+        for (output, word) in outputs.iter_mut().zip(&self.outputs) {
+            kernels::blend(lanes, output, word);
+        }
     }
 
     /// Executes a marker and moves on; false when `inst` is none.
@@ -262,10 +291,28 @@ impl Wave {
     }
 
     fn image(&mut self, environment: &Environment<'_>, image: &Image) {
-        let results = runtime::image(&self.registers, self.masks(), environment, image);
+        let mut nested = self.nested.take().unwrap_or_default();
+        let results = if runtime::is_sampled(&image.op) {
+            let (image, operands) = self.numbered(image);
+            runtime::image(&operands, self.masks(), environment, &image, &mut nested)
+        } else {
+            runtime::image(&self.registers, self.masks(), environment, image, &mut nested)
+        };
+        self.nested = Some(nested);
         for index in 0..image.results {
             self.set(Value(image.result.0 + index), results[index as usize]);
         }
+    }
+
+    /// The same instruction with its operands numbered as generated code numbers those of a call, and the operands.
+    fn numbered(&self, image: &Image) -> (Image, Vec<Lanes>) {
+        let mut inst = Inst::Image(Box::new(image.clone()));
+        let values = call_operands(&inst);
+        let number = |value| values.iter().position(|known| *known == value).unwrap_or(0) as u32;
+        map_operands(&mut inst, |value| Value(number(value)));
+        let operands = values.iter().map(|&value| *self.register(value)).collect();
+        let Inst::Image(image) = inst else { unreachable!("it was made above") };
+        (*image, operands)
     }
 
     fn access(&mut self, code: &Executable, environment: &Environment<'_>, inst: &Inst) {

@@ -28,7 +28,7 @@ pub use parse::{ParseError, parse};
 pub use regions::{Region, RegionKind, Regions};
 pub use strict::verify_strictly;
 pub use verify::{VerifyError, verify};
-pub(crate) use verify::{operands, results};
+pub(crate) use verify::{call_operands, operands, results};
 pub use wide_ops::WideOp;
 
 /// A value: one word per lane.
@@ -220,6 +220,8 @@ pub struct Image {
     pub coords: Vec<Value>,
     /// Offset in texels, as many as dimensions, or none.
     pub offset: Vec<Value>,
+    /// Number of the instruction in its program: what was looked up for it is kept by it.
+    pub number: u32,
     /// First of the results, which are numbered one after the other.
     pub result: Value,
     /// How many results.
@@ -412,6 +414,20 @@ pub struct Function {
     pub locals: Vec<u32>,
     /// Constant arrays.
     pub tables: Vec<Vec<u32>>,
+}
+
+impl Function {
+    /// Numbers the image instructions. Returns how many there are.
+    pub fn number_images(&mut self) -> u32 {
+        let mut count = 0;
+        for inst in &mut self.insts {
+            if let Inst::Image(image) = inst {
+                image.number = count;
+                count += 1;
+            }
+        }
+        count
+    }
 }
 
 #[cfg(test)]

@@ -327,6 +327,7 @@ impl<'a> Cursor<'a> {
             sampler,
             dim: named(&dims, fields.word("dim")?).ok_or("no such dimensionality")?,
             arrayed: fields.words("arrayed").is_some(),
+            number: 0,
             coords: fields.values("coords")?,
             offset: fields.values("offset")?,
             result,

@@ -44,7 +44,9 @@ fn compiled_shaders_pass_the_strict_verifier() {
 #[test]
 fn the_text_of_compiled_shaders_reads_back() {
     for (name, function) in corpus() {
-        let read = parse(&function.to_string());
+        let mut read = parse(&function.to_string());
+        // Numbers of image instructions are not in the text.
+        let _images = read.as_mut().map(crate::shader::ir::Function::number_images);
         assert!(read.as_ref() == Ok(&function), "{name}: {:?}\n{function}", read.err());
     }
 }

@@ -170,6 +170,17 @@ pub(crate) fn operands(inst: &Inst, mut visit: impl FnMut(Value)) {
     }
 }
 
+/// The values an instruction uses, each once, in the order in which a call of the runtime numbers them.
+pub(crate) fn call_operands(inst: &Inst) -> Vec<Value> {
+    let mut values: Vec<Value> = Vec::new();
+    operands(inst, |value| {
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    });
+    values
+}
+
 fn element(space: &Space) -> Option<Value> {
     match space {
         Space::Buffer { element, .. } => *element,

@@ -6,10 +6,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::Descriptor;
 use super::frame::BufferTable;
+use super::{Descriptor, Lookups};
 use crate::memory::{Addresses, Allocation, BufferRange};
 use crate::shader::ir::AtomicOp;
+use crate::texture::Routines;
 
 /// One resolved descriptor.
 #[derive(Debug, Clone)]
@@ -45,18 +46,29 @@ pub struct Bindings {
     resources: Vec<Vec<Bound>>,
     table: BufferTable,
     addresses: Arc<Addresses>,
+    lookups: Lookups,
 }
 
 impl Bindings {
     /// Bindings of one list of descriptors per resource of the program.
     pub fn new(resources: Vec<Vec<Bound>>) -> Self {
         let table = BufferTable::new(&resources);
-        Self { resources, table, addresses: Arc::default() }
+        Self { resources, table, addresses: Arc::default(), lookups: Lookups::default() }
     }
 
     /// The same with memory that programs reach by address.
     pub fn with_addresses(self, addresses: Arc<Addresses>) -> Self {
         Self { addresses, ..self }
+    }
+
+    /// The same for a program with so many image instructions, with the routines of its device.
+    pub fn with_routines(self, routines: Arc<Routines>, images: u32) -> Self {
+        Self { lookups: Lookups::new(routines, images as usize), ..self }
+    }
+
+    /// What was looked up for image instructions.
+    pub fn lookups(&self) -> &Lookups {
+        &self.lookups
     }
 
     /// Memory that programs reach by address.

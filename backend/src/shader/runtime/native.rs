@@ -4,7 +4,7 @@
 //! what generated code leaves to the runtime comes back through two functions whose addresses are in the frame.
 
 use std::any::Any;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use super::frame::{BufferEntry, Frame, STOP_BARRIER, STOP_DONE, STOP_INTERRUPTED
 use super::kernels::{Lanes, Mask, WAVE};
 use super::symbols::{self, Registered, Tools};
 use super::{Access, Environment, Masks, Stop, image};
+use crate::shader::interp::Wave;
 use crate::shader::ir::Inst;
 use crate::shader::x64::{Generated, Site};
 
@@ -29,6 +30,8 @@ pub struct Native {
     frame_bytes: usize,
     /// Words of parameters that the code reads.
     parameters: usize,
+    /// Words of input that it reads.
+    inputs: usize,
 }
 
 impl Native {
@@ -46,6 +49,7 @@ impl Native {
             sites: generated.sites,
             local_bytes: generated.local_bytes,
             parameters: generated.parameters,
+            inputs: generated.inputs,
             frame_bytes: Frame::BYTES + generated.local_bytes + generated.code.spill_bytes,
         })
     }
@@ -65,6 +69,11 @@ impl Native {
         &self.map
     }
 
+    /// Words of input that it reads.
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
     /// Byte of the entry.
     pub fn entry(&self) -> usize {
         self.entry
@@ -81,6 +90,8 @@ struct Line(Lanes);
 pub struct FrameMemory {
     lines: Vec<Line>,
     resume: u64,
+    /// Runs the routines that the code calls.
+    nested: Option<Box<Wave>>,
 }
 
 /// What the frame's functions find behind its pointer to the host.
@@ -88,6 +99,7 @@ struct Host<'a> {
     native: &'a Native,
     environment: &'a Environment<'a>,
     panic: Cell<Option<Box<dyn Any + Send>>>,
+    nested: RefCell<Option<Box<Wave>>>,
 }
 
 /// Lanes of a wave and its interface.
@@ -107,7 +119,7 @@ static FOUR_LANES: [[u32; 4]; 16] = {
     let mut lanes = [[0; 4]; 16];
     let mut at = 0;
     while at < 64 {
-        lanes[at / 4][at % 4] = if at / 4 >> (at % 4) & 1 != 0 { u32::MAX } else { 0 };
+        lanes[at / 4][at % 4] = if (at / 4) >> (at % 4) & 1 != 0 { u32::MAX } else { 0 };
         at += 1;
     }
     lanes
@@ -137,7 +149,8 @@ impl FrameMemory {
     /// from there on.
     pub fn run(&mut self, native: &Native, environment: &Environment<'_>, launch: Launch<'_>) -> (Stop, Mask, Mask) {
         let table = environment.bindings.table();
-        let host = Host { native, environment, panic: Cell::new(None) };
+        let nested = RefCell::new(self.nested.take());
+        let host = Host { native, environment, panic: Cell::new(None), nested };
         let push = environment.push;
         assert!(environment.parameters.len() >= native.parameters, "fewer parameters than the program has");
         let frame: *mut Frame = self.lines.as_mut_ptr().cast();
@@ -172,6 +185,7 @@ impl FrameMemory {
             ((*frame).stopped, (*frame).resume, (*frame).killed, (*frame).real)
         };
         self.resume = resume;
+        self.nested = host.nested.take();
         if let Some(panic) = host.panic.take() {
             resume_unwind(panic);
         }
@@ -200,7 +214,11 @@ fn execute(frame: &mut Frame, host: &Host<'_>, site: &Site) {
     let masks = Masks { active: frame.call_active, effective: frame.call_active & frame.real };
     let arguments = &frame.arguments;
     match &site.inst {
-        Inst::Image(request) => frame.results = image(arguments, masks, host.environment, request),
+        Inst::Image(request) => {
+            let mut nested = host.nested.borrow_mut();
+            let nested = nested.get_or_insert_default();
+            frame.results = image(arguments, masks, host.environment, request, nested);
+        }
         inst => {
             let access = Access { registers: arguments, masks, environment: host.environment };
             [frame.results[0], frame.results[1]] = access.execute(inst, site.uniform);

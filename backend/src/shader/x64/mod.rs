@@ -157,6 +157,8 @@ pub struct Generated {
     pub local_bytes: usize,
     /// Words of parameters that it reads.
     pub parameters: usize,
+    /// Words of input that it reads.
+    pub inputs: usize,
 }
 
 /// Generates code for a function that `passes::prepare` made ready.
@@ -191,7 +193,12 @@ fn generate_with(
     let code = encode::encode(&lowered.function, &input, &output, target, spills)?;
     let words = |inst: &Inst| if let Inst::Parameter { word, .. } = inst { *word as usize + 1 } else { 0 };
     let parameters = function.insts.iter().map(words).max().unwrap_or(0);
-    Ok(Generated { code, sites: lowered.sites, local_bytes: lowered.local_bytes, parameters })
+    let slots = |inst: &Inst| match inst {
+        Inst::Input { slot, .. } | Inst::Interpolate { slot, .. } => *slot as usize + 1,
+        _ => 0,
+    };
+    let inputs = function.insts.iter().map(slots).max().unwrap_or(0);
+    Ok(Generated { code, sites: lowered.sites, local_bytes: lowered.local_bytes, parameters, inputs })
 }
 
 #[cfg(test)]

@@ -54,6 +54,7 @@ fn program(function: &Function, inputs: usize, target: Option<Target>) -> Progra
         inputs: vec![input; inputs],
         outputs: vec![OutputSlot { slot, ty: Type::I32 }; OUTPUTS],
         resources: Vec::new(),
+        images: 0,
         shared_bytes: SHARED_BYTES,
         local_size: [16, 1, 1],
         fragment: FragmentFacts::default(),

@@ -112,6 +112,7 @@ impl Translator<'_> {
         };
         let dim = dim(source.ty.dim)?;
         let image = Image {
+            number: 0,
             op,
             resource,
             element,

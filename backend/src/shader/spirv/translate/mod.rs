@@ -506,6 +506,7 @@ impl<'a> Translator<'a> {
         };
         let inputs: Vec<InputSlot> = self.inputs.iter().map(input).collect();
         let local_size = self.local_size;
+        let images = function.number_images();
         let mut code = Executable::new(function, |slot| inputs[slot as usize].slot.across(local_size));
         if Program::runs_itself(stage) {
             code.generate_chosen(stage, &point.name);
@@ -515,6 +516,7 @@ impl<'a> Translator<'a> {
             inputs,
             outputs: self.outputs.iter().map(|word| OutputSlot { slot: word.slot, ty: low_type(word.ty) }).collect(),
             resources: self.resources,
+            images,
             shared_bytes: self.shared_bytes,
             local_size,
             fragment: facts,

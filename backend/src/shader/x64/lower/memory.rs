@@ -14,7 +14,7 @@ use super::convert::Key;
 use super::emit::Source;
 use super::variables::Variables;
 use super::{Held, Lower, Parts, Result};
-use crate::shader::ir::{Inst, Local, Space, Table, Type, Value, map_operands, operands, results};
+use crate::shader::ir::{Inst, Local, Space, Table, Type, Value, call_operands, map_operands, results};
 use crate::shader::runtime::frame::{ARGUMENTS, BufferEntry, Frame, LANES_BYTES};
 use crate::shader::x64::{Site, Target};
 
@@ -507,12 +507,7 @@ impl Lower<'_> {
 
     /// Leaves an instruction to the runtime: its operands go to the frame's arguments, its results come from there.
     pub(super) fn call(&mut self, inst: &Inst, uniform: bool) -> Result<()> {
-        let mut arguments: Vec<Value> = Vec::new();
-        operands(inst, |value| {
-            if !arguments.contains(&value) {
-                arguments.push(value);
-            }
-        });
+        let arguments = call_operands(inst);
         if arguments.len() > ARGUMENTS {
             return Err("an instruction with too many operands".into());
         }

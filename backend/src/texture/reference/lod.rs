@@ -4,12 +4,10 @@
 
 use ash::vk;
 
-use super::{LevelOfDetail, SampleRequest, Sampler, cube};
+use super::super::{MAX_LOD_BIAS, Sampler};
+use super::{LevelOfDetail, SampleRequest, cube};
 use crate::memory::SurfaceView;
 use crate::shader::runtime::math;
-
-/// `maxSamplerLodBias`.
-pub const MAX_LOD_BIAS: f32 = 16.0;
 
 /// Levels to read: the first, the second, and the share of the second.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,6 +2,8 @@
 
 use ash::vk;
 
+use crate::texture::routine::FARTHEST;
+
 /// The index inside `0..size` that stands for `index`; `None` is the border.
 #[inline]
 pub(super) fn wrap(mode: vk::SamplerAddressMode, index: i32, size: i32) -> Option<i32> {
@@ -22,11 +24,11 @@ pub(super) fn wrap(mode: vk::SamplerAddressMode, index: i32, size: i32) -> Optio
     }
 }
 
-/// `coordinate * size` kept where texel indices do not overflow; NaN is 0.
+/// `coordinate * size`, kept where single floats hold every half; NaN is far outside.
 #[inline]
 pub(super) fn to_texels(coordinate: f32, size: i32, unnormalized: bool) -> f32 {
     let texels = if unnormalized { coordinate } else { coordinate * size as f32 };
-    if texels.is_nan() { 0.0 } else { texels.clamp(-1.0e9, 1.0e9) }
+    if texels.is_nan() { -FARTHEST } else { texels.clamp(-FARTHEST, FARTHEST) }
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Exact results of sampling on small surfaces.
 
-use ash::vk;
+use std::sync::Arc;
 
 use super::*;
 use crate::memory::{Allocation, Heap, Surface, SurfaceDesc, SurfaceViewDesc, Swizzle};
 
 /// A view of `levels` levels of a surface of `size`; every level, layer and texel holds what `value` gives.
-fn view(
+pub(in crate::texture) fn view(
     kind: vk::ImageViewType,
     format: vk::Format,
     [width, height, layers]: [u32; 3],
@@ -38,7 +38,7 @@ fn view(
     Arc::new(SurfaceView { surface, desc })
 }
 
-fn sampler(filter: vk::Filter, mode: vk::SamplerAddressMode) -> Sampler {
+pub(in crate::texture) fn sampler(filter: vk::Filter, mode: vk::SamplerAddressMode) -> Sampler {
     Sampler {
         mag_filter: filter,
         min_filter: filter,
@@ -163,50 +163,6 @@ fn absurd_coordinates_are_defined() {
                 let request = SampleRequest { offset: [i32::MAX; 3], layer: coordinate, ..at([coordinate; 3]) };
                 let red = f32::from_bits(sample(&view, &sampler(filter, mode), &request)[0]);
                 assert!((0.0..=1.0).contains(&red));
-            }
-        }
-    }
-}
-
-mod waves {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::shader::interp::{Lanes, WAVE};
-
-    fn coordinate() -> impl Strategy<Value = f32> {
-        let special = prop::sample::select(vec![0.0, 1.0, -1.0, 0.5, 1.0e12, -1.0e12, f32::INFINITY, f32::NAN]);
-        prop_oneof![8 => -3.0f32..4.0, 1 => special]
-    }
-
-    proptest! {
-        #[test]
-        fn filter_what_single_lanes_do(
-            u in prop::array::uniform16(coordinate()), v in prop::array::uniform16(coordinate()),
-            repeats: [bool; 2], swapped: bool, mips in 1u32..4, lod in -1.0f32..4.0, lanes: u16,
-        ) {
-            let format = if swapped { vk::Format::B8G8R8A8_UNORM } else { vk::Format::R8G8B8A8_UNORM };
-            let texel = |level: u32, _: u32, x: u32, y: u32| {
-                [x * 31 + level, y * 57, x * y * 7 + 3, 255 - x * 3].map(|code| code as u8)
-            };
-            let view = view(vk::ImageViewType::TYPE_2D, format, [16, 8, 1], mips, texel);
-            let mode = |repeats| if repeats { vk::SamplerAddressMode::REPEAT } else { CLAMP };
-            let address_mode = [mode(repeats[0]), mode(repeats[1]), CLAMP];
-            let sampler = Sampler { address_mode, ..sampler(vk::Filter::LINEAR, CLAMP) };
-            let sampling = Sampling::new(&view, &sampler).unwrap();
-            let coordinates: [Lanes; 2] = [u.map(f32::to_bits), v.map(f32::to_bits)];
-            let request = |lane: usize| SampleRequest {
-                lod: LevelOfDetail::Level(lod),
-                ..at([u[lane], v[lane], 0.0])
-            };
-            let wave = sampling.wave(lanes, [&coordinates[0], &coordinates[1]], |sampling, lane| {
-                sampling.levels(&request(lane))
-            });
-            prop_assert_eq!(wave.is_some(), lanes != 0);
-            for lane in (0..WAVE).filter(|_| lanes != 0) {
-                let got = wave.unwrap().map(|component| component[lane]);
-                let expected = if lanes >> lane & 1 != 0 { sampling.sample(&request(lane)) } else { [0; 4] };
-                prop_assert_eq!(got, expected, "lane {} at {} {}", lane, u[lane], v[lane]);
             }
         }
     }

@@ -1,18 +1,61 @@
-//! Filtering: nearest and linear in each dimension and between levels, depth comparison, gather.
+//! The model of sampling that tests compare the routines with: one lane at a time, as plainly as it can be said.
 
-use std::cell::{Cell, OnceCell};
+mod address;
+mod cube;
+mod lod;
+pub(super) mod tests;
 
 use ash::vk;
 
-use super::address::{to_texels, wrap};
-use super::lod::{Levels, ignores_lod, levels};
 use super::texel::Reader;
-use super::{GatherRequest, LevelOfDetail, SampleRequest, Sampler, cube};
+use super::{Sampler, border};
 use crate::format::{Class, Texel};
-use crate::memory::{PlaneRef, SurfaceView, Swizzle};
+use crate::memory::{PlaneRef, SurfaceView};
+use address::{to_texels, wrap};
+pub(super) use lod::query_lod;
+use lod::{Levels, levels};
 
-/// Most levels whose planes are kept at hand.
-const KEPT: usize = 16;
+/// Where the level of detail comes from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LevelOfDetail {
+    /// Given; the sampler's bias is added.
+    Level(f32),
+    /// From derivatives of the coordinates by window x and y.
+    Gradient {
+        /// By x.
+        dx: [f32; 3],
+        /// By y.
+        dy: [f32; 3],
+        /// The program's bias.
+        bias: f32,
+    },
+}
+
+/// One sampling operation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SampleRequest {
+    /// Coordinates, as many as the view has dimensions (a direction for cubes).
+    pub coords: [f32; 3],
+    /// Layer of an arrayed view, not rounded yet.
+    pub layer: f32,
+    /// Offset in texels.
+    pub offset: [i32; 3],
+    /// Level of detail.
+    pub lod: LevelOfDetail,
+    /// Depth reference to compare with.
+    pub reference: Option<f32>,
+}
+
+/// One gathering operation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GatherRequest {
+    /// Coordinates, layer, offset and reference.
+    pub request: SampleRequest,
+    /// Component to gather, 0 to 3.
+    pub component: u32,
+    /// One offset for each of the four texels, on top of the common one.
+    pub offsets: Option<[[i32; 2]; 4]>,
+}
 
 /// A view and a sampler prepared for sampling many lanes: what does not depend on a lane is looked up once.
 pub struct Sampling<'a> {
@@ -21,10 +64,8 @@ pub struct Sampling<'a> {
     border: Texel,
     dimensions: usize,
     is_cube: bool,
-    /// The levels that were read, of layer 0.
-    levels: [OnceCell<Level<'a>>; KEPT],
-    /// The last level of detail and what followed from it: the lanes of a quad share theirs.
-    chosen: Cell<Option<(LevelOfDetail, Levels)>>,
+    /// Greatest code of texels that are filtered as codes.
+    scale: Option<f32>,
 }
 
 impl<'a> Sampling<'a> {
@@ -37,14 +78,14 @@ impl<'a> Sampling<'a> {
             vk::ImageViewType::TYPE_3D => 3,
             _ => 2,
         };
+        let codes = scale(&reader);
         Some(Self {
             reader,
             sampler,
             border: reader.border(border(sampler.border_color)),
             dimensions,
             is_cube: matches!(kind, vk::ImageViewType::CUBE | vk::ImageViewType::CUBE_ARRAY),
-            levels: std::array::from_fn(|_| OnceCell::new()),
-            chosen: Cell::new(None),
+            scale: codes,
         })
     }
 
@@ -60,34 +101,8 @@ impl<'a> Sampling<'a> {
         lookup.finish(mix(first, second, chosen.share))
     }
 
-    /// Shifts of the channels, of two-dimensional images (not arrays) that `wave` can filter.
-    pub(super) fn plain_shifts(&self) -> Option<[u32; 4]> {
-        let plain = self.reader.view.desc.kind == vk::ImageViewType::TYPE_2D && !self.sampler.unnormalized_coordinates;
-        self.reader.plain_shifts().filter(|_| plain)
-    }
-
-    pub(super) fn ignores_lod(&self) -> bool {
-        ignores_lod(self.reader.view, self.sampler)
-    }
-
-    pub(super) fn sampler(&self) -> &Sampler {
-        self.sampler
-    }
-
-    pub(super) fn swizzles(&self) -> [Swizzle; 4] {
-        self.reader.view.desc.swizzle
-    }
-
-    /// The levels that a request reads.
-    pub fn levels(&self, request: &SampleRequest) -> Levels {
-        // The gradient of a cube's face depends on the coordinates, too.
-        let known = self.chosen.get().filter(|(lod, _)| *lod == request.lod && !self.is_cube);
-        if let Some((_, chosen)) = known {
-            return chosen;
-        }
-        let chosen = levels(self.reader.view, self.sampler, request);
-        self.chosen.set(Some((request.lod, chosen)));
-        chosen
+    fn levels(&self, request: &SampleRequest) -> Levels {
+        levels(self.reader.view, self.sampler, request)
     }
 
     /// Gathers one component (or comparisons) of the four texels that linear filtering of level 0 would read, in the order
@@ -107,27 +122,28 @@ impl<'a> Sampling<'a> {
         })
     }
 
-    pub(super) fn level(&self, number: u32, layer: u32) -> Level<'a> {
-        let open = || {
-            let extent = self.reader.view.extent(number);
-            let size = [extent.width, extent.height, extent.depth].map(|texels| texels as i32);
-            let single = !self.is_cube && self.dimensions < 3;
-            let plane = if single { self.reader.plane(number, layer) } else { None };
-            Level { number, size, plane }
-        };
-        match self.levels.get(number as usize).filter(|_| layer == 0) {
-            Some(kept) => *kept.get_or_init(open),
-            None => open(),
-        }
+    fn level(&self, number: u32, layer: u32) -> Level<'a> {
+        let extent = self.reader.view.extent(number);
+        let size = [extent.width, extent.height, extent.depth].map(|texels| texels as i32);
+        let single = !self.is_cube && self.dimensions < 3;
+        Level { number, size, plane: if single { self.reader.plane(number, layer) } else { None } }
     }
 }
 
-#[inline(always)]
+/// The greatest code of components, where all have the same number of bits of unsigned fixed point.
+fn scale(reader: &Reader<'_>) -> Option<f32> {
+    let bits = reader.info.channels.first()?.bits;
+    let equal = reader.info.channels.iter().all(|channel| channel.bits == bits);
+    let plain = reader.info.class == Class::Unorm && reader.info.compression.is_none();
+    (plain && equal && bits <= 16 && reader.aspect() == vk::ImageAspectFlags::COLOR)
+        .then(|| ((1u32 << bits) - 1) as f32)
+}
+
 fn mix(a: Texel, b: Texel, share: f32) -> Texel {
     let mut out = [0; 4];
     for (out, (a, b)) in out.iter_mut().zip(a.into_iter().zip(b)) {
         let (a, b) = (f32::from_bits(a), f32::from_bits(b));
-        *out = (a + (b - a) * share).to_bits();
+        *out = (b - a).mul_add(share, a).to_bits();
     }
     out
 }
@@ -165,6 +181,11 @@ impl<'a, 's> Lookup<'a, 's> {
         Self { sampling, request, layer, face: on_face.map(|on| on.face), coords }
     }
 
+    /// Valid offsets are small.
+    fn offset(&self, axis: usize) -> i32 {
+        self.request.offset[axis].clamp(-64, 63)
+    }
+
     fn level(&self, number: u32, chosen: Levels) -> Texel {
         let level = &self.sampling.level(number, self.layer);
         let size = level.size;
@@ -172,7 +193,7 @@ impl<'a, 's> Lookup<'a, 's> {
             |index: usize| to_texels(self.coords[index], size[index], self.sampling.sampler.unnormalized_coordinates);
         if chosen.filter == vk::Filter::NEAREST || self.sampling.reader.class().is_integer() {
             let texel: [i32; 3] = std::array::from_fn(|index| match index < self.sampling.dimensions {
-                true => (position(index).floor() as i32).saturating_add(self.request.offset[index]),
+                true => position(index).floor() as i32 + self.offset(index),
                 false => 0,
             });
             return self.compared(level, texel);
@@ -181,7 +202,7 @@ impl<'a, 's> Lookup<'a, 's> {
         let mut share = [0.0; 3];
         for index in 0..self.sampling.dimensions {
             let centred = position(index) - 0.5;
-            low[index] = (centred.floor() as i32).saturating_add(self.request.offset[index]);
+            low[index] = centred.floor() as i32 + self.offset(index);
             share[index] = centred - centred.floor();
         }
         self.linear(level, low, share)
@@ -189,55 +210,32 @@ impl<'a, 's> Lookup<'a, 's> {
 
     /// Interpolates along each dimension in turn, x first.
     fn linear(&self, level: &Level<'_>, low: [i32; 3], share: [f32; 3]) -> Texel {
-        if let (2, Some(plane)) = (self.sampling.dimensions, &level.plane) {
-            return self.bilinear(plane, level.size, low, share);
-        }
         let along_x = |y: i32, z: i32| {
             let a = self.compared(level, [low[0], y, z]);
-            mix(a, self.compared(level, [low[0].saturating_add(1), y, z]), share[0])
+            mix(a, self.compared(level, [low[0] + 1, y, z]), share[0])
         };
         let along_y = |z: i32| match self.sampling.dimensions {
             1 => along_x(0, 0),
-            _ => mix(along_x(low[1], z), along_x(low[1].saturating_add(1), z), share[1]),
+            _ => mix(along_x(low[1], z), along_x(low[1] + 1, z), share[1]),
         };
         match self.sampling.dimensions {
-            3 => mix(along_y(low[2]), along_y(low[2].saturating_add(1)), share[2]),
+            3 => mix(along_y(low[2]), along_y(low[2] + 1), share[2]),
             _ => along_y(0),
         }
     }
 
-    /// The same in a plane: each index is wrapped once.
-    fn bilinear(&self, plane: &PlaneRef<'_>, size: [i32; 3], low: [i32; 3], share: [f32; 3]) -> Texel {
-        let modes = self.sampling.sampler.address_mode;
-        let wrapped =
-            |axis: usize| [low[axis], low[axis].saturating_add(1)].map(|index| wrap(modes[axis], index, size[axis]));
-        let ([left, right], [upper, lower]) = (wrapped(0), wrapped(1));
-        let row = |y: Option<i32>| {
-            let (a, b) = (self.texel_in_plane(plane, left, y), self.texel_in_plane(plane, right, y));
-            mix(a, b, share[0])
-        };
-        mix(row(upper), row(lower), share[1])
-    }
-
-    #[inline(always)]
-    fn texel_in_plane(&self, plane: &PlaneRef<'_>, x: Option<i32>, y: Option<i32>) -> Texel {
-        self.tested(match (x, y) {
-            (Some(x), Some(y)) => self.sampling.reader.texel(plane, x as u32, y as u32, 0),
-            _ => self.sampling.border,
-        })
-    }
-
     /// A texel, wrapped, and compared when there is a reference.
-    #[inline]
     fn compared(&self, level: &Level<'_>, texel: [i32; 3]) -> Texel {
         self.tested(self.texel(level, texel))
     }
 
     /// A texel, or how it compares with the reference when there is one.
-    #[inline(always)]
     fn tested(&self, texel: Texel) -> Texel {
         match self.request.reference {
-            None => texel,
+            None => match self.sampling.scale {
+                Some(scale) => texel.map(|word| (f32::from_bits(word) * scale).round().to_bits()),
+                None => texel,
+            },
             Some(reference) => [self.compare(reference, f32::from_bits(texel[0])).to_bits(), 0, 0, 1.0f32.to_bits()],
         }
     }
@@ -249,10 +247,11 @@ impl<'a, 's> Lookup<'a, 's> {
         if crate::pixel::compare(op, reference, depth) { 1.0 } else { 0.0 }
     }
 
-    #[inline]
     fn texel(&self, level: &Level<'_>, [x, y, z]: [i32; 3]) -> Texel {
         if let Some(face) = self.face {
-            return self.sampling.reader.cube_texel(level.number, self.layer, face, (x, y));
+            let (face, x, y) = cube::across_edge(face, x, y, level.size[0]);
+            let plane = self.sampling.reader.plane(level.number, self.layer + face);
+            return plane.map_or([0; 4], |plane| self.sampling.reader.texel(&plane, x as u32, y as u32, 0));
         }
         let size = level.size;
         let modes = self.sampling.sampler.address_mode;
@@ -276,7 +275,7 @@ impl<'a, 's> Lookup<'a, 's> {
             true => {
                 let centred =
                     to_texels(self.coords[index], size[index], self.sampling.sampler.unnormalized_coordinates) - 0.5;
-                (centred.floor() as i32).saturating_add(self.request.offset[index]).saturating_add(corner[index])
+                centred.floor() as i32 + self.offset(index) + corner[index]
             }
             false => 0,
         });
@@ -285,17 +284,13 @@ impl<'a, 's> Lookup<'a, 's> {
 
     /// Component mapping; comparisons have one component.
     fn finish(&self, texel: Texel) -> Texel {
-        if self.request.reference.is_some() { texel } else { self.sampling.reader.swizzle(texel) }
-    }
-}
-
-fn border(color: vk::BorderColor) -> Texel {
-    let one = 1.0f32.to_bits();
-    match color {
-        vk::BorderColor::FLOAT_OPAQUE_BLACK => [0, 0, 0, one],
-        vk::BorderColor::INT_OPAQUE_BLACK => [0, 0, 0, 1],
-        vk::BorderColor::FLOAT_OPAQUE_WHITE => [one; 4],
-        vk::BorderColor::INT_OPAQUE_WHITE => [1; 4],
-        _ => [0; 4],
+        if self.request.reference.is_some() {
+            return texel;
+        }
+        let texel = match self.sampling.scale {
+            Some(scale) => texel.map(|word| (f32::from_bits(word) / scale).to_bits()),
+            None => texel,
+        };
+        self.sampling.reader.swizzle(texel)
     }
 }

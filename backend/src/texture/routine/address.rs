@@ -1,0 +1,201 @@
+//! Addressing: from coordinates to the texels along an axis, and to where texels lie.
+
+use ash::vk;
+
+use super::{Layout, Unit, word};
+use crate::shader::ir::{BinaryOp as B, Space, TernaryOp as T, Type, UnaryOp as U, Value};
+
+/// Texel coordinates are kept between this and its negative, where single floats hold every half.
+pub(in crate::texture) const FARTHEST: f32 = 4_194_304.0;
+
+/// A level that is being read: words that are the same in all lanes.
+#[derive(Clone, Copy)]
+pub(super) struct Level {
+    /// Byte of the level's words in the push constants.
+    first: Value,
+    /// Texels along each axis.
+    pub(super) size: [Value; 3],
+    /// Number of the level.
+    pub(super) number: Value,
+}
+
+/// A texel along an axis.
+#[derive(Clone, Copy)]
+pub(super) struct Tap {
+    /// Its index, inside of the image.
+    pub(super) index: Value,
+    /// Whether it was inside, where what is outside is the border.
+    pub(super) inside: Option<Value>,
+}
+
+/// The two texels that linear filtering reads along an axis, and the share of the second.
+pub(super) struct Pair {
+    pub(super) taps: [Tap; 2],
+    pub(super) share: Value,
+}
+
+impl Unit<'_> {
+    /// A level, by its number.
+    pub(super) fn level(&mut self, number: Value) -> Level {
+        let (bytes, start) = (self.b.int(word::LEVEL * 4), self.b.int(word::LEVELS * 4));
+        let first = self.b.binary(B::IMul, number, bytes);
+        let first = self.b.binary(B::IAdd, first, start);
+        let zero = self.b.int(0);
+        let mut level = Level { first, size: [zero; 3], number };
+        level.size = [0, 1, 2].map(|axis| self.level_word(&level, word::SIZE + axis));
+        level
+    }
+
+    pub(super) fn level_word(&mut self, level: &Level, word: u32) -> Value {
+        let at = self.b.int(word * 4);
+        let offset = self.b.binary(B::IAdd, level.first, at);
+        self.b.load(Space::Push, offset, Type::I32)
+    }
+
+    /// A coordinate in texels; NaN is far outside.
+    fn texels(&mut self, coordinate: Value, level: &Level, axis: usize) -> Value {
+        let mut texels = coordinate;
+        if !self.state.unnormalized {
+            let size = self.b.unary(U::SToF, level.size[axis]);
+            texels = self.b.binary(B::FMul, coordinate, size);
+        }
+        let (low, high) = (self.b.float(-FARTHEST), self.b.float(FARTHEST));
+        let texels = self.b.binary(B::FMax, low, texels);
+        self.b.binary(B::FMin, texels, high)
+    }
+
+    /// An index, moved by the instruction's offset.
+    fn moved(&mut self, low: Value, axis: usize) -> Value {
+        let index = self.b.unary(U::FToS, low);
+        match self.request.offset.get(axis) {
+            Some(&offset) => {
+                let offset = self.operand(offset, Type::I32);
+                // Valid ones are small.
+                let (least, most) = (self.b.int(-64i32 as u32), self.b.int(63));
+                let offset = self.b.binary(B::SMax, offset, least);
+                let offset = self.b.binary(B::SMin, offset, most);
+                self.b.binary(B::IAdd, index, offset)
+            }
+            None => index,
+        }
+    }
+
+    /// The texel that a coordinate lies in, before it is wrapped.
+    pub(super) fn nearest(&mut self, coordinate: Value, level: &Level, axis: usize) -> Value {
+        let texels = self.texels(coordinate, level, axis);
+        let low = self.b.unary(U::Floor, texels);
+        self.moved(low, axis)
+    }
+
+    /// The lower of the two texels whose centres a coordinate lies between, before it is wrapped, and the share of the other.
+    pub(super) fn between(&mut self, coordinate: Value, level: &Level, axis: usize) -> (Value, Value) {
+        let (texels, half) = (self.texels(coordinate, level, axis), self.b.float(0.5));
+        let centred = self.b.binary(B::FSub, texels, half);
+        let low = self.b.unary(U::Floor, centred);
+        let share = self.b.binary(B::FSub, centred, low);
+        (self.moved(low, axis), share)
+    }
+
+    /// The same as texels inside.
+    pub(super) fn pair(&mut self, coordinate: Value, level: &Level, axis: usize) -> Pair {
+        let (low, share) = self.between(coordinate, level, axis);
+        let one = self.b.int(1);
+        let high = self.b.binary(B::IAdd, low, one);
+        Pair { taps: [low, high].map(|index| self.wrapped(index, level, axis)), share }
+    }
+
+    /// Wraps an index as the sampler says.
+    pub(super) fn wrapped(&mut self, index: Value, level: &Level, axis: usize) -> Tap {
+        let (size, one, zero) = (level.size[axis], self.b.int(1), self.b.int(0));
+        let last = self.b.binary(B::ISub, size, one);
+        let index = match self.state.address_mode[axis] {
+            vk::SamplerAddressMode::REPEAT => self.remainder(index, size, axis),
+            vk::SamplerAddressMode::MIRRORED_REPEAT => {
+                let twice = self.b.binary(B::IAdd, size, size);
+                let turn = self.remainder(index, twice, axis);
+                let back = self.b.binary(B::ISub, twice, one);
+                let back = self.b.binary(B::ISub, back, turn);
+                self.b.binary(B::SMin, turn, back)
+            }
+            vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE => {
+                let all = self.b.int(31);
+                let sign = self.b.binary(B::ShrArithmetic, index, all);
+                let index = self.b.binary(B::Xor, index, sign);
+                self.b.binary(B::SMin, index, last)
+            }
+            vk::SamplerAddressMode::CLAMP_TO_BORDER => {
+                let inside = self.b.binary(B::ULt, index, size);
+                let index = self.b.binary(B::UMin, index, last);
+                return Tap { index, inside: Some(inside) };
+            }
+            _ => {
+                let index = self.b.binary(B::SMax, index, zero);
+                self.b.binary(B::SMin, index, last)
+            }
+        };
+        Tap { index, inside: None }
+    }
+
+    /// `index` modulo `size`, not negative. Both are whole numbers that single floats hold, so the quotient's floor is exact.
+    fn remainder(&mut self, index: Value, size: Value, axis: usize) -> Value {
+        if self.state.powers_of_two[axis] {
+            let one = self.b.int(1);
+            let mask = self.b.binary(B::ISub, size, one);
+            return self.b.binary(B::And, index, mask);
+        }
+        let [dividend, divisor] = [index, size].map(|value| self.b.unary(U::SToF, value));
+        let quotient = self.b.binary(B::FDiv, dividend, divisor);
+        let turns = self.b.unary(U::Floor, quotient);
+        let turns = self.b.unary(U::FNeg, turns);
+        let rest = self.b.ternary(T::Fma, turns, divisor, dividend);
+        self.b.unary(U::FToS, rest)
+    }
+
+    /// Bytes of a texel in memory.
+    pub(super) fn texel_bytes(&self) -> u32 {
+        let plane = self.info.planes().find(|plane| plane.aspect == self.state.aspect);
+        plane.map_or(self.info.bytes, |plane| plane.bytes)
+    }
+
+    /// What a column adds to a texel's address. In lines, bits 0, 1-2 and above of x stand at bits 0, 2-3 and 6 of the place.
+    pub(super) fn column(&mut self, x: Value) -> Value {
+        let place = match self.state.layout {
+            Layout::Lines => self.spread(x, [(1, 0), (6, 1), (!7, 3)]),
+            _ => x,
+        };
+        let bytes = self.b.int(self.texel_bytes());
+        self.b.binary(B::IMul, place, bytes)
+    }
+
+    /// What a row adds.
+    pub(super) fn row(&mut self, y: Value, level: &Level) -> Value {
+        let pitch = self.level_word(level, word::ROW);
+        if self.state.layout != Layout::Lines {
+            return self.b.binary(B::IMul, y, pitch);
+        }
+        let place = self.spread(y, [(1, 1), (6, 3), (0, 0)]);
+        let (bytes, three) = (self.b.int(self.texel_bytes()), self.b.int(3));
+        let (place, line) = (self.b.binary(B::IMul, place, bytes), self.b.binary(B::ShrLogical, y, three));
+        let line = self.b.binary(B::IMul, line, pitch);
+        self.b.binary(B::IAdd, place, line)
+    }
+
+    /// What a layer or slice adds, and the level.
+    pub(super) fn slice(&mut self, slice: Value, level: &Level) -> Value {
+        let (pitch, start) = (self.level_word(level, word::SLICE), self.level_word(level, word::OFFSET));
+        let slice = self.b.binary(B::IMul, slice, pitch);
+        self.b.binary(B::IAdd, slice, start)
+    }
+
+    /// Sums bits of a value, each group moved up.
+    fn spread(&mut self, value: Value, groups: [(u32, u32); 3]) -> Value {
+        let mut sum = None;
+        for (mask, shift) in groups.into_iter().filter(|(mask, _)| *mask != 0) {
+            let (mask, shift) = (self.b.int(mask), self.b.int(shift));
+            let bits = self.b.binary(B::And, value, mask);
+            let moved = self.b.binary(B::Shl, bits, shift);
+            sum = Some(sum.map_or(moved, |sum| self.b.binary(B::IAdd, sum, moved)));
+        }
+        sum.unwrap_or(value)
+    }
+}

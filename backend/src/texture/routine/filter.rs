@@ -1,0 +1,262 @@
+//! Filtering: nearest and linear in each dimension and between levels, and gathering.
+//!
+//! Lanes that read the same levels are filtered together: what a level's words are is the same for all of them.
+
+use ash::vk;
+
+use super::address::{Level, Tap};
+use super::cube::Face;
+use super::texel::{At, Texel};
+use super::{Layout, Unit, word};
+use crate::shader::ir::{BinaryOp as B, ImageOp, Inst, TernaryOp as T, Type, Value};
+use crate::shader::routines;
+
+/// Where in an image something is read.
+struct Place {
+    coords: [Value; 3],
+    face: Option<Face>,
+    /// Layer, or face among all faces.
+    layer: Value,
+}
+
+impl Unit<'_> {
+    /// What the instruction gives.
+    pub(super) fn results(&mut self) -> Vec<Value> {
+        let count = self.request.results as usize;
+        let mut results = match &self.request.op {
+            ImageOp::QueryLod => self.query().to_vec(),
+            ImageOp::Gather { component, offsets, .. } => self.gathered(*component, *offsets).to_vec(),
+            _ => self.sampled().to_vec(),
+        };
+        results.truncate(count);
+        results
+    }
+
+    /// The coordinates as they come, zeros behind them.
+    pub(super) fn coordinates(&mut self) -> [Value; 3] {
+        let layer = usize::from(self.request.arrayed);
+        let dimensions = self.request.coords.len().saturating_sub(layer);
+        self.vector(&self.request.coords[..dimensions.min(3)])
+    }
+
+    fn place(&mut self) -> Place {
+        let coords = self.coordinates();
+        let mut layer = match self.request.coords.last() {
+            Some(&layer) if self.request.arrayed => self.layer(layer),
+            _ => self.b.int(0),
+        };
+        if !self.state.is_cube {
+            return Place { coords, face: None, layer };
+        }
+        let (face, [s, t]) = self.project(coords);
+        let (faces, zero) = (self.b.int(6), self.b.float(0.0));
+        layer = self.b.binary(B::IMul, layer, faces);
+        Place { coords: [s, t, zero], face: Some(face), layer }
+    }
+
+    fn sampled(&mut self) -> Texel {
+        let place = self.place();
+        if self.state.ignores_lod() {
+            let base = self.b.int(0);
+            let level = self.level(base);
+            let texel = self.of_level(&place, &level, self.state.mag_filter);
+            return self.finished(texel);
+        }
+        let chosen = self.chosen();
+        let ty = self.component_type();
+        let result = self.b.local(4);
+        self.b.push(Inst::Loop);
+        // The level of the first lane that waits.
+        let active = self.b.is_active();
+        let waiting = self.b.ballot(active);
+        let lane = routines::find_lsb(&mut self.b, waiting);
+        let number = self.b.shuffle(chosen.first, lane);
+        let same = self.b.binary(B::IEq, chosen.first, number);
+        self.b.push(Inst::If { condition: same });
+        let level = self.level(number);
+        let first = self.filtered(&place, &level, chosen.magnifies);
+        self.store(result, first);
+        if let Some(share) = chosen.share {
+            let zero = self.b.float(0.0);
+            let mixes = self.b.binary(B::FLt, zero, share);
+            self.b.push(Inst::If { condition: mixes });
+            let (one, last) = (self.b.int(1), self.word(word::LAST_LEVEL, Type::I32));
+            let next = self.b.binary(B::IAdd, number, one);
+            let next = self.b.binary(B::UMin, next, last);
+            let level = self.level(next);
+            let second = self.filtered(&place, &level, chosen.magnifies);
+            let mixed = self.mix(first, second, share);
+            self.store(result, mixed);
+            self.b.push(Inst::EndIf);
+        }
+        self.b.push(Inst::Break { depth: 0 });
+        self.b.push(Inst::EndIf);
+        self.b.push(Inst::Continuing);
+        self.b.push(Inst::EndLoop);
+        let texel = [0, 1, 2, 3].map(|component| self.b.local_load(result, component, None, ty));
+        self.finished(texel)
+    }
+
+    fn store(&mut self, local: crate::shader::ir::Local, texel: Texel) {
+        for (word, value) in (0..).zip(texel) {
+            self.b.local_store(local, word, None, value);
+        }
+    }
+
+    /// A level, by the filter for magnifying or for minifying.
+    fn filtered(&mut self, place: &Place, level: &Level, magnifies: Value) -> Texel {
+        let (mag, min) = (self.state.mag_filter, self.state.min_filter);
+        if mag == min {
+            return self.of_level(place, level, mag);
+        }
+        let (ty, result) = (self.component_type(), self.b.local(4));
+        self.b.push(Inst::If { condition: magnifies });
+        let texel = self.of_level(place, level, mag);
+        self.store(result, texel);
+        self.b.push(Inst::Else);
+        let texel = self.of_level(place, level, min);
+        self.store(result, texel);
+        self.b.push(Inst::EndIf);
+        [0, 1, 2, 3].map(|component| self.b.local_load(result, component, None, ty))
+    }
+
+    fn of_level(&mut self, place: &Place, level: &Level, filter: vk::Filter) -> Texel {
+        match filter {
+            vk::Filter::NEAREST => self.nearest_texel(place, level),
+            _ => self.linear(place, level),
+        }
+    }
+
+    fn nearest_texel(&mut self, place: &Place, level: &Level) -> Texel {
+        let axes = self.state.dimensions;
+        let indices: Vec<Value> = (0..axes).map(|axis| self.nearest(place.coords[axis], level, axis)).collect();
+        self.unwrapped(place, level, &indices)
+    }
+
+    /// A texel by its indices before they are wrapped.
+    fn unwrapped(&mut self, place: &Place, level: &Level, indices: &[Value]) -> Texel {
+        if let Some(face) = &place.face {
+            return self.texel_of_face(face, place.layer, [indices[0], indices[1]], level);
+        }
+        let inside = |index: Value| Tap { index, inside: None };
+        let zero = self.b.int(0);
+        let mut taps = [inside(zero), inside(zero), inside(place.layer)];
+        for (axis, &index) in indices.iter().enumerate() {
+            taps[axis] = self.wrapped(index, level, axis);
+        }
+        self.texel_at(taps, level)
+    }
+
+    fn texel_of_face(&mut self, face: &Face, layer: Value, indices: [Value; 2], level: &Level) -> Texel {
+        let [number, x, y] = self.across_edge(face, indices, level);
+        let slice = self.b.binary(B::IAdd, layer, number);
+        self.texel_at([x, y, slice].map(|index| Tap { index, inside: None }), level)
+    }
+
+    fn texel_at(&mut self, [x, y, slice]: [Tap; 3], level: &Level) -> Texel {
+        let address = self.has_addresses().then(|| {
+            let (column, row) = (self.column(x.index), self.row(y.index, level));
+            let (slice, plane) = (self.slice(slice.index, level), self.b.binary(B::IAdd, column, row));
+            self.b.binary(B::IAdd, slice, plane)
+        });
+        self.texel(&At { x, y, slice, address }, level)
+    }
+
+    fn has_addresses(&self) -> bool {
+        self.state.layout != Layout::Fetched
+    }
+
+    /// Interpolates along each dimension in turn, x first.
+    fn linear(&mut self, place: &Place, level: &Level) -> Texel {
+        if let Some(face) = &place.face {
+            return self.linear_on_face(face, place, level);
+        }
+        let x = self.pair(place.coords[0], level, 0);
+        let zero = self.b.int(0);
+        let nothing = Tap { index: zero, inside: None };
+        let (rows, y_share) = match self.state.dimensions {
+            1 => (vec![nothing], None),
+            _ => {
+                let pair = self.pair(place.coords[1], level, 1);
+                (pair.taps.to_vec(), Some(pair.share))
+            }
+        };
+        let (slices, z_share) = match self.state.dimensions {
+            3 => {
+                let pair = self.pair(place.coords[2], level, 2);
+                (pair.taps.to_vec(), Some(pair.share))
+            }
+            _ => (vec![Tap { index: place.layer, inside: None }], None),
+        };
+        let mut planes = Vec::new();
+        for &slice in &slices {
+            let mut lines = Vec::new();
+            for &row in &rows {
+                let [left, right] = x.taps.map(|column| self.texel_at([column, row, slice], level));
+                lines.push(self.mix(left, right, x.share));
+            }
+            planes.push(self.joined(&lines, y_share));
+        }
+        self.joined(&planes, z_share)
+    }
+
+    fn joined(&mut self, texels: &[Texel], share: Option<Value>) -> Texel {
+        match (texels, share) {
+            (&[first, second], Some(share)) => self.mix(first, second, share),
+            _ => texels[0],
+        }
+    }
+
+    fn linear_on_face(&mut self, face: &Face, place: &Place, level: &Level) -> Texel {
+        let [x, y] = [0, 1].map(|axis| self.between(place.coords[axis], level, axis));
+        let one = self.b.int(1);
+        let [columns, rows] = [x.0, y.0].map(|low| [low, self.b.binary(B::IAdd, low, one)]);
+        let lines = rows.map(|row| {
+            let [left, right] = columns.map(|column| self.texel_of_face(face, place.layer, [column, row], level));
+            self.mix(left, right, x.1)
+        });
+        self.mix(lines[0], lines[1], y.1)
+    }
+
+    /// `a + (b - a) * share`, the product not rounded.
+    fn mix(&mut self, a: Texel, b: Texel, share: Value) -> Texel {
+        std::array::from_fn(|component| {
+            let difference = self.b.binary(B::FSub, b[component], a[component]);
+            self.b.ternary(T::Fma, difference, share, a[component])
+        })
+    }
+
+    /// One component (or comparisons) of the four texels that linear filtering of level 0 would read, in the order (0,1) (1,1)
+    /// (1,0) (0,0).
+    fn gathered(&mut self, component: Option<Value>, offsets: Option<[[i32; 2]; 4]>) -> Texel {
+        let place = self.place();
+        let base = self.b.int(0);
+        let level = self.level(base);
+        let [x, y] = [0, 1].map(|axis| self.between(place.coords[axis], &level, axis).0);
+        // Each texel is the (0,0) corner at its own offset.
+        let corners = offsets.unwrap_or([[0, 1], [1, 1], [1, 0], [0, 0]]);
+        let component = component.map(|component| {
+            let (component, mask) = (self.operand(component, Type::I32), self.b.int(3));
+            self.b.binary(B::And, component, mask)
+        });
+        corners.map(|[dx, dy]| {
+            let indices = [(x, dx), (y, dy)].map(|(index, step)| {
+                let step = self.b.int(step as u32);
+                self.b.binary(B::IAdd, index, step)
+            });
+            let texel = self.unwrapped(&place, &level, &indices);
+            let texel = self.finished(texel);
+            component.map_or(texel[0], |component| self.component(texel, component))
+        })
+    }
+
+    fn component(&mut self, texel: Texel, number: Value) -> Value {
+        let mut value = texel[0];
+        for (index, &other) in (0..).zip(&texel).skip(1) {
+            let index = self.b.int(index);
+            let is_it = self.b.binary(B::IEq, number, index);
+            value = self.b.select(is_it, other, value);
+        }
+        value
+    }
+}

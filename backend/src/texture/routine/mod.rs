@@ -1,0 +1,257 @@
+//! Sampling routines: filtered sampling, gathering and queries of the level of detail, written as IR.
+//!
+//! A routine is compiled for one kind of image instruction, and for what of a view and a sampler is worth specialising: format,
+//! filters, addressing. What changes from image to image (sizes, where levels lie, clamps) it reads as push constants. Its
+//! input words are the instruction's operands; resource 0 is the image's memory, resource 1 the image for texels that it does
+//! not decode itself. Source: Vulkan specification, "Image Operations".
+
+mod address;
+mod cube;
+mod filter;
+mod lod;
+mod texel;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ash::vk;
+use parking_lot::Mutex;
+
+#[cfg(test)]
+pub(super) use address::FARTHEST;
+
+use super::texel::Reader;
+use super::{Sampler, border};
+use crate::memory::{SurfaceView, Swizzle};
+use crate::shader::Program;
+use crate::shader::ir::{Builder, Image, Inst, Space, Type, Value};
+use crate::shader::passes::{self, Across};
+use crate::shader::runtime::{Bindings, Bound, Descriptor};
+
+/// Operands of an image instruction, at most.
+const MOST_OPERANDS: usize = 32;
+
+/// Bytes of an image that offsets reach.
+const MOST_BYTES: u64 = 0x7fff_ff00;
+
+/// Push constants of a routine, by word.
+mod word {
+    /// The sampler's bias.
+    pub const BIAS: u32 = 0;
+    /// Least level of detail.
+    pub const MIN_LOD: u32 = 1;
+    /// Greatest level of detail.
+    pub const MAX_LOD: u32 = 2;
+    /// Number of the last level.
+    pub const LAST_LEVEL: u32 = 3;
+    /// Number of the last layer, or cube.
+    pub const LAST_LAYER: u32 = 4;
+    /// The border colour: four words.
+    pub const BORDER: u32 = 5;
+    /// First word of level 0.
+    pub const LEVELS: u32 = 12;
+    /// Words of a level.
+    pub const LEVEL: u32 = 8;
+    /// In a level: width, height, depth.
+    pub const SIZE: u32 = 0;
+    /// In a level: first byte.
+    pub const OFFSET: u32 = 3;
+    /// In a level: bytes from one row of lines (or of texels) to the next.
+    pub const ROW: u32 = 4;
+    /// In a level: bytes from one layer or slice to the next.
+    pub const SLICE: u32 = 5;
+}
+
+/// How texels come from memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Layout {
+    /// Lines of 8x8 texels.
+    Lines,
+    /// Rows.
+    Rows,
+    /// One at a time by the runtime: block-compressed ones, and images beyond what offsets reach.
+    Fetched,
+}
+
+impl Layout {
+    /// Of a view whose layers are `bytes` long.
+    fn new(reader: &Reader<'_>, bytes: u64) -> Self {
+        let surface = &reader.view.surface;
+        if reader.is_compressed() || surface.desc().samples > 1 || bytes > MOST_BYTES {
+            return Self::Fetched;
+        }
+        if surface.layout().is_in_lines() { Self::Lines } else { Self::Rows }
+    }
+}
+
+/// What of a view and a sampler routines are specialised to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct State {
+    format: vk::Format,
+    aspect: vk::ImageAspectFlags,
+    layout: Layout,
+    /// 1 to 3.
+    dimensions: usize,
+    is_cube: bool,
+    swizzle: [Swizzle; 4],
+    /// There is one level, or none but the first is ever read.
+    single_level: bool,
+    mag_filter: vk::Filter,
+    min_filter: vk::Filter,
+    mipmap_mode: vk::SamplerMipmapMode,
+    address_mode: [vk::SamplerAddressMode; 3],
+    /// Sizes of all levels along an axis are powers of two, where that matters.
+    powers_of_two: [bool; 3],
+    compare: Option<vk::CompareOp>,
+    unnormalized: bool,
+}
+
+/// What a routine is compiled for: an instruction with its operands numbered, and the state.
+type Key = (Image, State);
+
+/// The routines of a device, compiled once each.
+#[derive(Debug, Default)]
+pub struct Routines {
+    compiled: Mutex<HashMap<Key, Arc<Program>>>,
+}
+
+/// An image and a sampler, ready for one kind of instruction.
+#[derive(Debug)]
+pub struct Lookup {
+    /// The routine.
+    pub program: Arc<Program>,
+    /// What it works on.
+    pub bindings: Bindings,
+    /// The same, as push constants.
+    pub push: Vec<u8>,
+}
+
+impl Routines {
+    /// Gets a view and a sampler ready for an instruction whose operands are numbered from 0 on. `None` when the view's format
+    /// is not supported, or its memory is not bound: everything is 0.
+    pub fn prepare(&self, request: &Image, view: &Arc<SurfaceView>, sampler: &Sampler) -> Option<Lookup> {
+        let reader = Reader::new(view)?;
+        let aspect = reader.aspect();
+        let memory = view.memory(aspect)?;
+        let state = State::new(&reader, sampler, memory.bytes);
+        let push = push_words(&reader, sampler, &state);
+        let memory = Bound::Buffer(Some(memory.memory), memory.start, memory.bytes);
+        let image = Bound::Other(Descriptor::SampledImage(view.clone()));
+        let bindings = Bindings::new(vec![vec![memory], vec![image]]);
+        let program = self.program((Image { resource: 0, sampler: None, number: 0, ..request.clone() }, state))?;
+        Some(Lookup { program, bindings, push: push.iter().flat_map(|word| word.to_le_bytes()).collect() })
+    }
+
+    fn program(&self, key: Key) -> Option<Arc<Program>> {
+        if let Some(known) = self.compiled.lock().get(&key) {
+            return Some(known.clone());
+        }
+        let program = Arc::new(compile(&key)?);
+        Some(self.compiled.lock().entry(key).or_insert(program).clone())
+    }
+}
+
+impl State {
+    fn new(reader: &Reader<'_>, sampler: &Sampler, bytes: u64) -> Self {
+        let view = reader.view;
+        let dimensions = match view.desc.kind {
+            vk::ImageViewType::TYPE_1D | vk::ImageViewType::TYPE_1D_ARRAY => 1,
+            vk::ImageViewType::TYPE_3D => 3,
+            _ => 2,
+        };
+        let turns = |mode| matches!(mode, vk::SamplerAddressMode::REPEAT | vk::SamplerAddressMode::MIRRORED_REPEAT);
+        let size = |level: u32| {
+            let extent = view.extent(level);
+            [extent.width, extent.height, extent.depth]
+        };
+        let all_powers = |axis: usize| (0..view.desc.levels).all(|level| size(level)[axis].is_power_of_two());
+        let is_cube = matches!(view.desc.kind, vk::ImageViewType::CUBE | vk::ImageViewType::CUBE_ARRAY);
+        let integer = reader.class().is_integer();
+        let filter = |filter| if integer { vk::Filter::NEAREST } else { filter };
+        // Cubes are seamless: their texels are never wrapped.
+        let modes = if is_cube { [vk::SamplerAddressMode::CLAMP_TO_EDGE; 3] } else { sampler.address_mode };
+        Self {
+            format: view.desc.format,
+            aspect: reader.aspect(),
+            layout: Layout::new(reader, bytes),
+            dimensions,
+            is_cube,
+            swizzle: view.desc.swizzle,
+            single_level: view.desc.levels == 1,
+            mag_filter: filter(sampler.mag_filter),
+            min_filter: filter(sampler.min_filter),
+            mipmap_mode: sampler.mipmap_mode,
+            address_mode: modes,
+            powers_of_two: [0, 1, 2].map(|axis| axis < dimensions && turns(modes[axis]) && all_powers(axis)),
+            compare: sampler.compare,
+            unnormalized: sampler.unnormalized_coordinates,
+        }
+    }
+
+    /// Whether nothing depends on the level of detail.
+    fn ignores_lod(&self) -> bool {
+        self.single_level && self.mag_filter == self.min_filter
+    }
+}
+
+fn push_words(reader: &Reader<'_>, sampler: &Sampler, state: &State) -> Vec<u32> {
+    let view = reader.view;
+    let mut words = vec![0; (word::LEVELS + word::LEVEL * view.desc.levels) as usize];
+    let layers = if state.is_cube { view.desc.layers / 6 } else { view.desc.layers };
+    words[word::BIAS as usize] = sampler.mip_lod_bias.to_bits();
+    words[word::MIN_LOD as usize] = sampler.min_lod.to_bits();
+    words[word::MAX_LOD as usize] = sampler.max_lod.to_bits();
+    words[word::LAST_LEVEL as usize] = view.desc.levels.saturating_sub(1);
+    words[word::LAST_LAYER as usize] = layers.saturating_sub(1);
+    words[word::BORDER as usize..][..4].copy_from_slice(&reader.border(border(sampler.border_color)));
+    for level in 0..view.desc.levels {
+        let extent = view.extent(level);
+        let place = view.level_place(reader.aspect(), level).unwrap_or_default();
+        let first = (word::LEVELS + word::LEVEL * level) as usize;
+        let sizes = [extent.width, extent.height, extent.depth, place.offset, place.row_bytes, place.slice_bytes];
+        words[first..first + sizes.len()].copy_from_slice(&sizes);
+    }
+    words
+}
+
+fn compile(key: &Key) -> Option<Program> {
+    let (request, state) = key;
+    let mut unit = Unit::new(request, state)?;
+    let results = unit.results();
+    for (slot, value) in (0..).zip(results) {
+        unit.b.push(Inst::Output { slot, value });
+    }
+    let mut function = unit.b.finish();
+    passes::optimize(&mut function, &mut |_, _| {});
+    let mut program = Program::routine(function, &[Across::Varies; MOST_OPERANDS], request.results as usize);
+    program.code.generate_chosen(program.stage, "sampling");
+    Some(program)
+}
+
+/// Builds a routine.
+struct Unit<'a> {
+    b: Builder,
+    request: &'a Image,
+    state: &'a State,
+    info: &'static crate::format::FormatInfo,
+}
+
+impl<'a> Unit<'a> {
+    fn new(request: &'a Image, state: &'a State) -> Option<Self> {
+        Some(Self { b: Builder::new(), request, state, info: crate::format::info(state.format)? })
+    }
+
+    /// An operand, by its number.
+    fn operand(&mut self, operand: Value, ty: Type) -> Value {
+        self.b.input(operand.0, ty)
+    }
+
+    /// A push constant.
+    fn word(&mut self, word: u32, ty: Type) -> Value {
+        let offset = self.b.int(word * 4);
+        self.b.load(Space::Push, offset, ty)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,207 @@
+//! Texels as filtering wants them: loaded, decoded, replaced by the border, compared.
+
+use ash::vk;
+
+use super::address::{Level, Tap};
+use super::{Layout, Unit, word};
+use crate::format::routines;
+use crate::format::{self, Class};
+use crate::memory::Swizzle;
+use crate::shader::ir::{BinaryOp as B, Dim, Image, ImageOp, Space, Type, UnaryOp as U, Value};
+
+/// Four components of each lane.
+pub(super) type Texel = [Value; 4];
+
+/// Where a texel lies.
+#[derive(Clone, Copy)]
+pub(super) struct At {
+    pub(super) x: Tap,
+    pub(super) y: Tap,
+    /// Layer, slice or face.
+    pub(super) slice: Tap,
+    /// Its address, where texels are loaded.
+    pub(super) address: Option<Value>,
+}
+
+impl Unit<'_> {
+    /// Whether components are integers.
+    pub(super) fn is_integer(&self) -> bool {
+        self.state.aspect == vk::ImageAspectFlags::STENCIL || self.info.class.is_integer()
+    }
+
+    pub(super) fn component_type(&self) -> Type {
+        if self.is_integer() { Type::I32 } else { Type::F32 }
+    }
+
+    /// Whether texels are compared with a reference.
+    pub(super) fn reference(&self) -> Option<Value> {
+        match &self.request.op {
+            ImageOp::Sample { reference, .. } | ImageOp::Gather { reference, .. } => *reference,
+            _ => None,
+        }
+    }
+
+    /// The greatest code of components that are filtered as codes.
+    pub(super) fn scale(&self) -> Option<u32> {
+        let plain = self.state.aspect == vk::ImageAspectFlags::COLOR && self.state.layout != Layout::Fetched;
+        if plain && self.reference().is_none() { routines::greatest_code(self.info) } else { None }
+    }
+
+    /// A texel: what filtering combines.
+    pub(super) fn texel(&mut self, at: &At, level: &Level) -> Texel {
+        let texel = match at.address {
+            Some(address) => self.loaded(address),
+            None => self.fetched(at, level),
+        };
+        let texel = self.or_border(texel, at);
+        match self.reference() {
+            Some(reference) => self.compared(texel[0], reference),
+            None => texel,
+        }
+    }
+
+    fn loaded(&mut self, address: Value) -> Texel {
+        let bytes = self.texel_bytes();
+        let buffer = Space::Buffer { resource: 0, element: None };
+        let words: routines::Words = if bytes < 4 {
+            let [word, byte] = [!3, 3].map(|mask| {
+                let mask = self.b.int(mask);
+                self.b.binary(B::And, address, mask)
+            });
+            let (word, three) = (self.b.load(buffer, word, Type::I32), self.b.int(3));
+            let shift = self.b.binary(B::Shl, byte, three);
+            std::iter::once(self.b.binary(B::ShrLogical, word, shift)).collect()
+        } else {
+            let word = |index: u32| {
+                let at = self.b.int(index * 4);
+                let offset = self.b.binary(B::IAdd, address, at);
+                self.b.load(buffer, offset, Type::I32)
+            };
+            (0..bytes / 4).map(word).collect()
+        };
+        self.decoded(&words)
+    }
+
+    fn decoded(&mut self, words: &[Value]) -> Texel {
+        let (zero, one) = (self.b.float(0.0), self.b.float(1.0));
+        match self.state.aspect {
+            vk::ImageAspectFlags::DEPTH => {
+                let depth = routines::decode_depth(&mut self.b, self.info.depth_bits, words[0]);
+                [depth, zero, zero, one]
+            }
+            vk::ImageAspectFlags::STENCIL => {
+                let (mask, zero, one) = (self.b.int(0xff), self.b.int(0), self.b.int(1));
+                [self.b.binary(B::And, words[0], mask), zero, zero, one]
+            }
+            _ if self.scale().is_some() => routines::decode_codes(&mut self.b, self.info, words),
+            _ => routines::decode(&mut self.b, self.info, words),
+        }
+    }
+
+    /// A texel that the runtime decodes.
+    fn fetched(&mut self, at: &At, level: &Level) -> Texel {
+        let (dim, arrayed) = match (self.state.dimensions, self.state.is_cube) {
+            (1, _) => (Dim::D1, true),
+            (3, _) => (Dim::D3, false),
+            _ => (Dim::D2, true),
+        };
+        let mut coords = vec![at.x.index, at.y.index, at.slice.index];
+        if self.state.dimensions == 1 {
+            coords.remove(1);
+        }
+        let image = Image {
+            op: ImageOp::Fetch { level: Some(level.number), sample: None },
+            resource: 1,
+            element: None,
+            sampler: None,
+            dim,
+            arrayed,
+            coords,
+            offset: Vec::new(),
+            number: 0,
+            result: Value(0),
+            results: 4,
+        };
+        let ty = self.component_type();
+        let texel = self.b.image(image, ty);
+        // The view's component mapping is in there.
+        [texel[0], texel[1], texel[2], texel[3]]
+    }
+
+    fn or_border(&mut self, texel: Texel, at: &At) -> Texel {
+        let mut inside: Option<Value> = None;
+        for known in [at.x.inside, at.y.inside, at.slice.inside].into_iter().flatten() {
+            inside = Some(inside.map_or(known, |inside| self.b.binary(B::LogicalAnd, inside, known)));
+        }
+        let Some(inside) = inside else { return texel };
+        let border = self.border();
+        std::array::from_fn(|component| self.b.select(inside, texel[component], border[component]))
+    }
+
+    fn border(&mut self) -> Texel {
+        let (ty, scale) = (self.component_type(), self.scale());
+        let border = [0, 1, 2, 3].map(|component| {
+            let value = self.word(word::BORDER + component, ty);
+            match scale {
+                Some(scale) => {
+                    let scale = self.b.float(scale as f32);
+                    self.b.binary(B::FMul, value, scale)
+                }
+                None => value,
+            }
+        });
+        // What the runtime fetches is mapped already.
+        if self.state.layout == Layout::Fetched { self.swizzled(border) } else { border }
+    }
+
+    /// 1 where a depth passes the comparison, else 0.
+    fn compared(&mut self, depth: Value, reference: Value) -> Texel {
+        let (zero, one) = (self.b.float(0.0), self.b.float(1.0));
+        let mut reference = self.operand(reference, Type::F32);
+        if self.info.class == Class::Unorm {
+            let clamped = self.b.binary(B::FMax, reference, zero);
+            reference = self.b.binary(B::FMin, clamped, one);
+        }
+        let (a, d) = (reference, depth);
+        let passes = match self.state.compare.unwrap_or(vk::CompareOp::NEVER) {
+            vk::CompareOp::LESS => self.b.binary(B::FLt, a, d),
+            vk::CompareOp::EQUAL => self.b.binary(B::FEq, a, d),
+            vk::CompareOp::LESS_OR_EQUAL => self.b.binary(B::FLe, a, d),
+            vk::CompareOp::GREATER => self.b.binary(B::FLt, d, a),
+            vk::CompareOp::NOT_EQUAL => self.b.binary(B::FNe, a, d),
+            vk::CompareOp::GREATER_OR_EQUAL => self.b.binary(B::FLe, d, a),
+            vk::CompareOp::ALWAYS => return [one, zero, zero, one],
+            _ => return [zero, zero, zero, one],
+        };
+        [self.b.select(passes, one, zero), zero, zero, one]
+    }
+
+    /// From what filtering combines to what the instruction gives.
+    pub(super) fn finished(&mut self, mut texel: Texel) -> Texel {
+        if let Some(scale) = self.scale() {
+            texel = texel.map(|code| routines::over_code(&mut self.b, code, scale));
+        }
+        // Comparisons have one component.
+        if self.reference().is_some() || self.state.layout == Layout::Fetched { texel } else { self.swizzled(texel) }
+    }
+
+    fn swizzled(&mut self, texel: Texel) -> Texel {
+        let ty = self.component_type();
+        let class = if ty == Type::I32 { Class::Uint } else { Class::Unorm };
+        self.state.swizzle.map(|swizzle| match swizzle {
+            Swizzle::Zero => self.b.constant(0, ty),
+            Swizzle::One => self.b.constant(format::one(class), ty),
+            Swizzle::Component(component) => texel[usize::from(component & 3)],
+        })
+    }
+
+    /// The number of a layer that comes as a float.
+    pub(super) fn layer(&mut self, layer: Value) -> Value {
+        let layer = self.operand(layer, Type::F32);
+        let rounded = self.b.unary(U::RoundEven, layer);
+        let index = self.b.unary(U::FToS, rounded);
+        let (last, zero) = (self.word(word::LAST_LAYER, Type::I32), self.b.int(0));
+        let index = self.b.binary(B::SMax, index, zero);
+        self.b.binary(B::SMin, index, last)
+    }
+}
