@@ -8,6 +8,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use crate::format::{self, FormatInfo};
+use crate::geometry::LazyVertexKernel;
 use crate::pixel::Kernels;
 use crate::shader::Program;
 
@@ -242,13 +243,56 @@ pub struct GraphicsPipeline {
     pub blend_constants: [f32; 4],
     /// State taken from the command stream.
     pub dynamic: DynamicState,
+    /// What its vertex program becomes.
+    pub vertex_kernel: LazyVertexKernel,
     /// What its fragment program becomes.
     pub kernels: Kernels,
 }
 
 impl GraphicsPipeline {
+    /// A pipeline of triangles with a vertex program and nothing else.
+    #[cfg(test)]
+    pub(crate) fn of_vertex(vertex: Arc<Program>) -> Self {
+        Self {
+            vertex,
+            fragment: None,
+            bindings: Vec::new(),
+            attributes: Vec::new(),
+            topology: vk::PrimitiveTopology::TRIANGLE_LIST,
+            primitive_restart: false,
+            viewports: Vec::new(),
+            scissors: Vec::new(),
+            raster: RasterState {
+                depth_clamp: false,
+                discard: false,
+                polygon_mode: vk::PolygonMode::FILL,
+                cull_mode: vk::CullModeFlags::NONE,
+                front_face: vk::FrontFace::CLOCKWISE,
+                depth_bias_enable: false,
+                depth_bias: DepthBias::default(),
+                line_width: 1.0,
+            },
+            multisample: MultisampleState {
+                samples: 1,
+                min_sample_shading: None,
+                sample_mask: u32::MAX,
+                alpha_to_coverage: false,
+                alpha_to_one: false,
+            },
+            depth_stencil: None,
+            logic_op: None,
+            blend: Vec::new(),
+            color_formats: Vec::new(),
+            blend_constants: [0.0; 4],
+            dynamic: DynamicState::empty(),
+            vertex_kernel: LazyVertexKernel::default(),
+            kernels: Kernels::default(),
+        }
+    }
+
     /// Compiles what most draws run, so that the first one does not wait for it.
     pub fn prepare(&self) {
+        self.vertex_kernel.get(self);
         self.kernels.get(self, false);
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ash::vk::{self, Handle};
 use vitric_api::pipeline::{PipelineCache, ShaderModule, StageDesc};
 use vitric_api::{Error, Result};
+use vitric_backend::geometry::LazyVertexKernel;
 use vitric_backend::pixel::Kernels;
 use vitric_backend::shader::Program;
 use vitric_backend::shader::spirv::Specialization;
@@ -228,6 +229,7 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
         logic_op: blend.and_then(|state| (state.logic_op_enable != 0).then_some(state.logic_op)),
         blend: blend.map_or_else(Vec::new, blend_states),
         color_formats: formats,
+        vertex_kernel: LazyVertexKernel::default(),
         kernels: Kernels::default(),
         blend_constants: blend.map_or([0.0; 4], |state| state.blend_constants),
         dynamic: raw::input(info.p_dynamic_state).map_or(DynamicState::empty(), dynamic_state),

@@ -84,13 +84,8 @@ impl Job<'_> {
         let group = [number % x, number / x % y, number / x / y].map(|coordinate| coordinate as u32);
         let Scratch { waves, places, shared } = scratch;
         shared.clear();
-        let environment = Environment {
-            parameters: &[],
-            bindings: self.bindings,
-            push: self.push,
-            shared: Some(shared),
-            deadline: self.deadline,
-        };
+        let environment =
+            Environment { push: self.push, shared: Some(shared), ..Environment::new(self.bindings, self.deadline) };
         let invocations = self.invocations();
         for (number, (wave, places)) in waves.iter_mut().zip(places).enumerate() {
             let lanes = (invocations - number * WAVE).min(WAVE);

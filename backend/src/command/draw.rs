@@ -1,22 +1,31 @@
 //! Draws: from the vertex stream through shading, assembly and set-up to windows of primitives for the tiler.
 
+use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use ash::vk;
-use smallvec::SmallVec;
+use parking_lot::Mutex;
 
 use super::Command;
 use super::pass::Pass;
-use super::processor::{Processor, State, words};
+use super::pending::{DrawState, MOST_PENDING};
+use super::processor::{Dynamic, Processor, State, words};
 use crate::format;
-use crate::geometry::{DrawNumbers, PrimitiveContext, Primitives, VertexSource, VertexStream, assemble, set_up, shade};
+use crate::geometry::{
+    DrawNumbers, PrimitiveContext, Primitives, Shaded, VertexSource, VertexStream, assemble, set_up, shade,
+    vertex_ranges, viewport_words,
+};
 use crate::gpu::DeviceLost;
-use crate::memory::PlaneRef;
+use crate::memory::{PlaneRef, SurfaceView};
 use crate::pixel::DrawContext;
-use crate::shader::interp::{Environment, Wave};
+use crate::shader::interp::{Deadline, Environment};
 use crate::shader::runtime::Bindings;
 use crate::state::{DepthStencilState, DynamicState, GraphicsPipeline, StencilState};
-use crate::tiling;
+use crate::tiling::Window;
+
+/// Most primitives that are handed to set-up for one window. Clipping and lines make up to 16 of one.
+const MOST_PRIMITIVES: usize = 1 << 11;
 
 /// One draw with its arguments known.
 struct Call {
@@ -30,11 +39,13 @@ pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(
     let Some(pipeline) = processor.state.graphics.clone() else { return Ok(()) };
     let programs = std::iter::once(&*pipeline.vertex).chain(pipeline.fragment.as_deref());
     let bindings = processor.state.graphics_sets.resolve(programs, processor.gpu.routines());
-    let Some(pass) = processor.pass.as_ref() else { return Ok(()) };
-    for (draw, call) in (0..).zip(calls(&processor.state, &pipeline, command)) {
-        let mut call = call?;
+    if processor.pass.is_none() {
+        return Ok(());
+    }
+    for draw in 0..draws(command) {
+        let mut call = call(&processor.state, &pipeline, command, draw)?;
         call.numbers.draw = draw;
-        run(processor, &pipeline, (pass, &bindings), &call)?;
+        run(processor, &bindings, &call)?;
     }
     Ok(())
 }
@@ -42,13 +53,17 @@ pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(
 /// Most vertices of one draw: a stream is held in memory, and a longer one would bring the process down.
 const MAX_STREAM: u32 = 1 << 24;
 
-/// The draws of a command, one after the other; one that is too long to hold loses the device.
-fn calls<'a>(
-    state: &'a State,
-    pipeline: &'a GraphicsPipeline,
-    command: &'a Command,
-) -> Box<dyn Iterator<Item = Result<Call, DeviceLost>> + 'a> {
-    let direct = |vertices: u32, instances, first_vertex: u32, first_instance| {
+/// The number of draws of a command.
+fn draws(command: &Command) -> u32 {
+    match command {
+        Command::DrawIndirect { count, .. } | Command::DrawIndexedIndirect { count, .. } => *count,
+        _ => 1,
+    }
+}
+
+/// One draw of a command; one that is too long to hold loses the device.
+fn call(state: &State, pipeline: &GraphicsPipeline, command: &Command, draw: u32) -> Result<Call, DeviceLost> {
+    let direct = |[vertices, instances, first_vertex, first_instance]: [u32; 4]| {
         if vertices > MAX_STREAM {
             return Err(DeviceLost);
         }
@@ -56,28 +71,22 @@ fn calls<'a>(
         let numbers = DrawNumbers { base_vertex: first_vertex, base_instance: first_instance, draw: 0 };
         Ok(Call { instances, numbers, stream })
     };
-    let indexed = move |[count, instances, first, offset, first_instance]: [u32; 5]| {
+    let indexed = |[count, instances, first, offset, first_instance]: [u32; 5]| {
         let stream = VertexStream::indexed(&indices(state, pipeline, first, count, offset as i32));
         let numbers = DrawNumbers { base_vertex: offset, base_instance: first_instance, draw: 0 };
         Ok(Call { instances, numbers, stream })
     };
+    let place = |offset: u64, stride: u32| offset + u64::from(draw) * u64::from(stride);
     match command {
         Command::Draw { vertices, instances, first_vertex, first_instance } => {
-            Box::new(std::iter::once(direct(*vertices, *instances, *first_vertex, *first_instance)))
+            direct([*vertices, *instances, *first_vertex, *first_instance])
         }
         Command::DrawIndexed { indices, instances, first_index, vertex_offset, first_instance } => {
-            let arguments = [*indices, *instances, *first_index, *vertex_offset as u32, *first_instance];
-            Box::new(std::iter::once(indexed(arguments)))
+            indexed([*indices, *instances, *first_index, *vertex_offset as u32, *first_instance])
         }
-        Command::DrawIndirect { buffer, offset, count, stride } => {
-            let arguments = move |index: u32| words::<4>(buffer, offset + u64::from(index) * u64::from(*stride));
-            Box::new((0..*count).map(arguments).map(move |[a, b, c, d]| direct(a, b, c, d)))
-        }
-        Command::DrawIndexedIndirect { buffer, offset, count, stride } => {
-            let arguments = move |index: u32| words::<5>(buffer, offset + u64::from(index) * u64::from(*stride));
-            Box::new((0..*count).map(arguments).map(indexed))
-        }
-        _ => Box::new(std::iter::empty()),
+        Command::DrawIndirect { buffer, offset, stride, .. } => direct(words(buffer, place(*offset, *stride))),
+        Command::DrawIndexedIndirect { buffer, offset, stride, .. } => indexed(words(buffer, place(*offset, *stride))),
+        _ => direct([0; 4]),
     }
 }
 
@@ -100,143 +109,170 @@ fn indices(state: &State, pipeline: &GraphicsPipeline, first: u32, count: u32, v
     }
 }
 
-fn run(
-    processor: &Processor<'_>,
-    pipeline: &Arc<GraphicsPipeline>,
-    (pass, bindings): (&Pass, &[Bindings]),
-    call: &Call,
-) -> Result<(), DeviceLost> {
-    if pipeline.raster.discard && !pipeline.vertex.fragment.side_effects {
+/// Runs one draw of a command as far as windows; `number` is the number of its state in the walk.
+fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -> Result<(), DeviceLost> {
+    let Some(pipeline) = processor.state.graphics.clone() else { return Ok(()) };
+    let discards = pipeline.raster.discard;
+    if discards && !pipeline.vertex.fragment.side_effects {
         return Ok(());
     }
-    let state = &processor.state;
+    let viewport = viewport(&processor.state, &pipeline);
+    let words = viewport_words(&viewport);
+    let ranges = vertex_ranges(&pipeline.bindings, &processor.state.vertex_buffers);
     let none = Bindings::default();
-    let of_stage = |stage| bindings.get(stage).unwrap_or(&none);
-    let context = draw_context(processor, pipeline, pass, of_stage(1));
-    let set_up_context = primitive_context(state, pipeline, &context);
+    let (push, deadline) = (processor.state.push.clone(), processor.deadline.clone());
     let environment = Environment {
-        parameters: &[],
-        bindings: of_stage(0),
-        push: &state.push,
-        shared: None,
-        deadline: &processor.deadline,
+        parameters: &words,
+        ranges: &ranges,
+        push: &push,
+        ..Environment::new(bindings.first().unwrap_or(&none), &deadline)
     };
-    let mut pipe = Pipe {
-        processor,
-        pipeline,
-        context: &context,
-        set_up: &set_up_context,
-        area: area(pass),
-        window: Primitives::new(pipeline.fragment.as_ref().map_or(0, |program| program.inputs.len())),
-        numbers: call.numbers,
-        wave: Wave::default(),
-    };
+    let kernel = pipeline.vertex_kernel.get(&pipeline);
+    let (vertices, numbers) = (&call.stream.vertices[..], call.numbers);
+    let mut primitives = Vec::new();
+    if !discards {
+        assemble(pipeline.topology, &call.stream.order, |primitive| primitives.extend_from_slice(primitive));
+    }
+    let corners = corners(pipeline.topology);
     for instance in 0..call.instances {
-        pipe.instance(&environment, &call.stream, call.numbers.base_instance.wrapping_add(instance))?;
-    }
-    pipe.flush()
-}
-
-/// The units of one draw from vertex to window.
-struct Pipe<'a> {
-    processor: &'a Processor<'a>,
-    pipeline: &'a GraphicsPipeline,
-    context: &'a DrawContext<'a>,
-    set_up: &'a PrimitiveContext<'a>,
-    area: [i64; 4],
-    window: Primitives,
-    numbers: DrawNumbers,
-    wave: Wave,
-}
-
-impl Pipe<'_> {
-    fn instance(
-        &mut self,
-        environment: &Environment<'_>,
-        stream: &VertexStream,
-        instance: u32,
-    ) -> Result<(), DeviceLost> {
-        let buffers = &self.processor.state.vertex_buffers;
-        let numbers = self.numbers;
-        let source = VertexSource { pipeline: self.pipeline, buffers, vertices: &stream.vertices, instance, numbers };
-        let shaded = shade(&source, environment, &mut self.wave).ok_or(DeviceLost)?;
-        if self.pipeline.raster.discard {
-            return Ok(());
+        let instance = numbers.base_instance.wrapping_add(instance);
+        let source = VertexSource { kernel, environment: &environment, vertices, instance, numbers };
+        let shaded = shade(processor.gpu.workers(), &source).ok_or(DeviceLost)?;
+        if !discards {
+            let assembled = Assembled { shaded: &shaded, primitives: &primitives, corners };
+            windows(processor, &pipeline, bindings, (&assembled, viewport))?;
         }
-        let mut result = Ok(());
-        let mut number = 0;
-        assemble(self.pipeline.topology, &stream.order, |primitive| {
-            let corners: SmallVec<[&crate::geometry::Vertex; 3]> =
-                primitive.iter().map(|&index| &shaded[index as usize]).collect();
-            set_up(self.set_up, &corners, number, &mut self.window);
-            number += 1;
-            if self.window.len() >= self.processor.gpu.config().window && result.is_ok() {
-                result = flush_window(self.processor, self.context, &mut self.window, self.area);
-            }
-        });
-        result
     }
+    Ok(())
+}
 
-    fn flush(&mut self) -> Result<(), DeviceLost> {
-        flush_window(self.processor, self.context, &mut self.window, self.area)
+/// Primitives of one instance.
+struct Assembled<'a> {
+    shaded: &'a Shaded,
+    /// Numbers of vertices, `corners` for each primitive.
+    primitives: &'a [u32],
+    corners: usize,
+}
+
+/// Vertices of a primitive.
+fn corners(topology: vk::PrimitiveTopology) -> usize {
+    use vk::PrimitiveTopology as T;
+    match topology {
+        T::POINT_LIST => 1,
+        T::LINE_LIST | T::LINE_STRIP => 2,
+        _ => 3,
     }
 }
 
-fn flush_window(
-    processor: &Processor<'_>,
-    context: &DrawContext<'_>,
-    window: &mut Primitives,
-    area: [i64; 4],
+/// Sets primitives up and sorts them into windows, on all threads when there are many.
+fn windows(
+    processor: &mut Processor<'_>,
+    pipeline: &Arc<GraphicsPipeline>,
+    bindings: &Arc<[Bindings]>,
+    (assembled, viewport): (&Assembled<'_>, vk::Viewport),
 ) -> Result<(), DeviceLost> {
-    let done = window.is_empty() || tiling::walk(processor.gpu, context, window, area);
-    window.clear();
-    if done { Ok(()) } else { Err(DeviceLost) }
+    let size = processor.gpu.config().window.min(MOST_PRIMITIVES);
+    for part in assembled.primitives.chunks(MOST_PENDING * assembled.corners) {
+        if processor.pending.is_full(part.len() / assembled.corners) {
+            processor.flush()?;
+        }
+        let context = primitive_context(processor, pipeline, viewport);
+        let draw = processor.pending.draw(DrawState::new(&processor.state, pipeline, bindings));
+        let first = part.as_ptr_range().start as usize - assembled.primitives.as_ptr() as usize;
+        let first = first / size_of::<u32>() / assembled.corners;
+        let assembled = Assembled { primitives: part, ..*assembled };
+        let count = part.len() / assembled.corners;
+        if count < size {
+            let open = processor.pending.open(&context);
+            set_up_range(&context, &assembled, (first, 0..count), open);
+            processor.pending.close_when(draw, size);
+            continue;
+        }
+        processor.pending.close(draw);
+        let made: Vec<Mutex<Option<Window>>> = (0..count.div_ceil(size)).map(|_| Mutex::new(None)).collect();
+        let grid = *processor.pending.grid();
+        processor.gpu.workers().parallel(
+            made.len(),
+            || (),
+            |(), index| {
+                let mut primitives = context.primitives();
+                let range = index * size..count.min((index + 1) * size);
+                set_up_range(&context, &assembled, (first, range), &mut primitives);
+                *made[index].lock() = Some(Window::new(draw, primitives, &grid));
+            },
+        );
+        processor.pending.extend(made.into_iter().filter_map(Mutex::into_inner));
+    }
+    Ok(())
 }
 
-/// The render area in pixels, clipped to not be negative.
-fn area(pass: &Pass) -> [i64; 4] {
-    rect(pass.area)
+/// Sets a range of primitives up; `first` is the number of the first of all.
+fn set_up_range(
+    context: &PrimitiveContext<'_>,
+    assembled: &Assembled<'_>,
+    (first, range): (usize, Range<usize>),
+    out: &mut Primitives,
+) {
+    for index in range {
+        let vertices = &assembled.primitives[index * assembled.corners..][..assembled.corners];
+        set_up(context, assembled.shaded, vertices, (first + index) as u32, out);
+    }
 }
 
-fn rect(rect: vk::Rect2D) -> [i64; 4] {
+/// A rectangle as `[x0, y0, x1, y1]`, clipped to not be negative.
+pub(super) fn rect(rect: vk::Rect2D) -> [i64; 4] {
     let (x, y) = (i64::from(rect.offset.x), i64::from(rect.offset.y));
     [x.max(0), y.max(0), x + i64::from(rect.extent.width), y + i64::from(rect.extent.height)]
 }
 
+fn viewport(state: &State, pipeline: &GraphicsPipeline) -> vk::Viewport {
+    match pipeline.dynamic.contains(DynamicState::VIEWPORT) {
+        true => state.dynamic.viewport,
+        false => pipeline.viewports.first().copied().unwrap_or_default(),
+    }
+}
+
 fn primitive_context<'a>(
-    state: &State,
+    processor: &Processor<'_>,
     pipeline: &'a GraphicsPipeline,
-    context: &DrawContext<'_>,
+    viewport: vk::Viewport,
 ) -> PrimitiveContext<'a> {
     let dynamic = |flag| pipeline.dynamic.contains(flag);
     let mut raster = pipeline.raster;
     if dynamic(DynamicState::LINE_WIDTH) {
-        raster.line_width = state.dynamic.line_width;
+        raster.line_width = processor.state.dynamic.line_width;
     }
     if dynamic(DynamicState::DEPTH_BIAS) {
-        raster.depth_bias = state.dynamic.depth_bias;
+        raster.depth_bias = processor.state.dynamic.depth_bias;
     }
-    let fixed = pipeline.viewports.first().copied().unwrap_or_default();
     PrimitiveContext {
         raster,
         bias: raster.depth_bias_enable.then_some(raster.depth_bias),
-        viewport: if dynamic(DynamicState::VIEWPORT) { state.dynamic.viewport } else { fixed },
+        viewport,
         fragment: pipeline.fragment.as_deref(),
-        depth_bits: context.depth_bits,
+        depth_bits: processor.pass.as_ref().map_or(0, depth_bits),
     }
 }
 
-fn draw_context<'a>(
-    processor: &'a Processor<'_>,
-    pipeline: &'a GraphicsPipeline,
+fn depth_view(pass: &Pass) -> Option<&Arc<SurfaceView>> {
+    pass.subpass().depth_stencil.and_then(|attachment| pass.view(attachment))
+}
+
+fn depth_bits(pass: &Pass) -> u32 {
+    depth_view(pass).and_then(|view| format::info(view.desc.format)).map_or(0, |info| info.depth_bits)
+}
+
+/// What the pixel units need to know of a draw.
+pub(super) fn draw_context<'a>(
+    draw: &'a DrawState,
     pass: &'a Pass,
-    bindings: &'a Bindings,
+    (bindings, deadline): (&'a Bindings, &'a Deadline),
+    occlusion: Option<&'a AtomicU64>,
 ) -> DrawContext<'a> {
-    let state = &processor.state;
+    let (pipeline, state) = (&*draw.pipeline, &draw.dynamic);
     let dynamic = |flag| pipeline.dynamic.contains(flag);
-    let depth_view = pass.subpass().depth_stencil.and_then(|attachment| pass.view(attachment));
+    let depth_view = depth_view(pass);
     let plane = |aspect| depth_view.and_then(|view| view.plane(aspect, 0, 0));
-    let depth_bits = depth_view.and_then(|view| format::info(view.desc.format)).map_or(0, |info| info.depth_bits);
     let fixed = pipeline.scissors.first().copied().unwrap_or_default();
     let tests = pipeline
         .depth_stencil
@@ -248,33 +284,33 @@ fn draw_context<'a>(
     let quads = depth.as_ref().is_some_and(|plane| plane.bytes() == 4 && plane.samples() == 1);
     DrawContext {
         fragment: pipeline.fragment.as_deref(),
-        bindings,
-        push: &state.push,
+        bindings: draw.bindings.get(1).unwrap_or(bindings),
+        push: &draw.push,
         pipeline,
         colors: colors(pass),
         depth,
         stencil: plane(vk::ImageAspectFlags::STENCIL),
-        depth_bits,
+        depth_bits: depth_bits(pass),
         tests,
         depth_alone: tests.filter(|tests| quads && is_alone(tests)),
         multisample: pipeline.multisample,
         blend_constants: match dynamic(DynamicState::BLEND_CONSTANTS) {
-            true => state.dynamic.blend_constants,
+            true => state.blend_constants,
             false => pipeline.blend_constants,
         },
-        scissor: rect(if dynamic(DynamicState::SCISSOR) { state.dynamic.scissor } else { fixed }),
-        occlusion: processor.occlusion.as_ref().map(|(_, _, count)| count),
-        deadline: &processor.deadline,
+        scissor: rect(if dynamic(DynamicState::SCISSOR) { state.scissor } else { fixed }),
+        occlusion,
+        deadline,
     }
 }
 
-fn with_dynamic(state: &State, pipeline: &GraphicsPipeline, mut tests: DepthStencilState) -> DepthStencilState {
+fn with_dynamic(state: &Dynamic, pipeline: &GraphicsPipeline, mut tests: DepthStencilState) -> DepthStencilState {
     let dynamic = |flag| pipeline.dynamic.contains(flag);
     if dynamic(DynamicState::DEPTH_BOUNDS) {
-        tests.depth_bounds = state.dynamic.depth_bounds;
+        tests.depth_bounds = state.depth_bounds;
     }
     let faces: [&mut StencilState; 2] = [&mut tests.front, &mut tests.back];
-    for (face, [compare_mask, write_mask, reference]) in faces.into_iter().zip(state.dynamic.stencil) {
+    for (face, [compare_mask, write_mask, reference]) in faces.into_iter().zip(state.stencil) {
         if dynamic(DynamicState::STENCIL_COMPARE_MASK) {
             face.compare_mask = compare_mask;
         }

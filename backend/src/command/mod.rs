@@ -7,6 +7,7 @@ mod dispatch;
 mod draw;
 mod event;
 mod pass;
+mod pending;
 mod processor;
 mod query;
 

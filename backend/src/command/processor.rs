@@ -8,6 +8,7 @@ use ash::vk;
 use smallvec::SmallVec;
 
 use super::pass::Pass;
+use super::pending::Pending;
 use super::{Command, CommandList, QueryPool, dispatch, draw};
 use crate::gpu::{DeviceLost, Gpu};
 use crate::memory::Buffer;
@@ -40,7 +41,7 @@ pub(super) struct State {
 }
 
 /// Values of dynamic state.
-#[derive(Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Dynamic {
     pub(super) viewport: vk::Viewport,
     pub(super) scissor: vk::Rect2D,
@@ -132,6 +133,8 @@ pub struct Processor<'g> {
     pub(super) deadline: Arc<Deadline>,
     pub(super) state: State,
     pub(super) pass: Option<Pass>,
+    /// Draws of the pass whose tiles were not walked yet.
+    pub(super) pending: Pending,
     /// Occlusion query that counts now.
     pub(super) occlusion: Option<(Arc<QueryPool>, u32, AtomicU64)>,
 }
@@ -140,7 +143,7 @@ impl<'g> Processor<'g> {
     /// A processor with fresh state.
     pub fn new(gpu: &'g Gpu) -> Self {
         let deadline = Deadline::after(gpu.config().timeout);
-        Self { gpu, deadline, state: State::new(), pass: None, occlusion: None }
+        Self { gpu, deadline, state: State::new(), pass: None, pending: Pending::default(), occlusion: None }
     }
 
     /// Executes a primary list.
@@ -155,13 +158,19 @@ impl<'g> Processor<'g> {
 
     fn command(&mut self, command: &Command) -> Result<(), DeviceLost> {
         match command {
-            Command::BeginPass(begin) => self.pass = Some(Pass::begin(begin)),
+            Command::BeginPass(begin) => {
+                let pass = Pass::begin(begin);
+                self.pending = Pending::new(draw::rect(pass.area));
+                self.pass = Some(pass);
+            }
             Command::NextSubpass => {
+                self.flush()?;
                 if let Some(pass) = &mut self.pass {
                     pass.next_subpass();
                 }
             }
             Command::EndPass => {
+                self.flush()?;
                 if let Some(pass) = self.pass.take() {
                     pass.end();
                 }
@@ -177,24 +186,33 @@ impl<'g> Processor<'g> {
             Command::DispatchIndirect { buffer, offset } => return self.dispatch(words(buffer, *offset)),
             Command::Execute(lists) => return self.execute_secondary(lists),
             Command::WaitEvents(events) => {
+                self.flush()?;
                 if !events.iter().all(|event| event.wait(EVENT_TIMEOUT)) {
                     return Err(DeviceLost);
                 }
             }
+            Command::PipelineBarrier => self.flush()?,
             Command::SetEvent(event) => event.set(),
             Command::ResetEvent(event) => event.reset(),
             Command::ClearAttachments { attachments, rects } => {
+                self.flush()?;
                 if let Some(pass) = &self.pass {
                     pass.clear_attachments(attachments, rects);
                 }
             }
-            _ if self.set_state(command) || self.query(command) => {}
-            _ => transfer(command),
+            _ if self.set_state(command) => {}
+            // What a query counts, and when, must be known.
+            _ => {
+                self.flush()?;
+                if !self.query(command) {
+                    transfer(command);
+                }
+            }
         }
         Ok(())
     }
 
-    fn restart_deadline(&mut self) {
+    pub(super) fn restart_deadline(&mut self) {
         self.deadline = Deadline::after(self.gpu.config().timeout);
     }
 
@@ -274,6 +292,12 @@ impl<'g> Processor<'g> {
 }
 
 impl Dynamic {
+    /// Whether fragments see the same state: what set-up has used does not count.
+    pub(super) fn is_same_for_fragments(&self, other: &Self) -> bool {
+        let state = |of: &Self| (of.scissor, of.blend_constants, of.depth_bounds, of.stencil);
+        state(self) == state(other)
+    }
+
     fn set(&mut self, command: &Command) -> bool {
         match command {
             Command::SetViewports { first: 0, viewports } => {

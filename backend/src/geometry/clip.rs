@@ -6,12 +6,12 @@
 use super::Vertex;
 
 /// How far x and y may reach, in view volumes.
-const GUARD_BAND: f32 = 4.0;
+pub(super) const GUARD_BAND: f32 = 4.0;
 /// Smallest `w`: vertices behind the eye never get to the division.
-const SMALLEST_W: f32 = 1e-7;
+pub(super) const SMALLEST_W: f32 = 1e-7;
 
 /// Signed distance of a vertex to plane `plane`; not negative is inside.
-fn distance(vertex: &Vertex, plane: usize) -> f32 {
+pub(super) fn distance(vertex: &Vertex, plane: usize) -> f32 {
     let [x, y, z, w] = vertex.position;
     let distance = match plane {
         0 => w - SMALLEST_W,
@@ -38,7 +38,6 @@ fn between(inside: &Vertex, outside: &Vertex, share: f32) -> Vertex {
     Vertex {
         position: std::array::from_fn(|index| mix(inside.position[index], outside.position[index])),
         point_size: mix(inside.point_size, outside.point_size),
-        culled: 0,
         clip: inside.clip.iter().zip(&outside.clip).map(|(&a, &b)| mix(a, b)).collect(),
         // Integers and flat values are taken from the provoking vertex later, so mixing their bits does no harm.
         varyings: words.map(|(&a, &b)| mix(f32::from_bits(a), f32::from_bits(b)).to_bits()).collect(),
@@ -94,22 +93,6 @@ pub(super) fn line(mut a: Vertex, mut b: Vertex, depth_clamp: bool) -> Option<[V
     Some([a, b])
 }
 
-/// Whether clipping would leave a polygon as it is.
-pub(super) fn is_inside(vertices: &[&Vertex], depth_clamp: bool) -> bool {
-    vertices.iter().all(|vertex| point_inside(vertex, depth_clamp))
-}
-
-/// Whether one plane has all vertices outside, so that clipping would leave nothing.
-pub(super) fn is_outside(vertices: &[&Vertex], depth_clamp: bool) -> bool {
-    let outside = |plane| vertices.iter().all(|vertex| distance(vertex, plane) < 0.0);
-    vertices.first().is_none_or(|first| planes(first, depth_clamp).any(outside))
-}
-
-/// Whether a point is inside of every plane.
-pub(super) fn point_inside(vertex: &Vertex, depth_clamp: bool) -> bool {
-    planes(vertex, depth_clamp).all(|plane| distance(vertex, plane) >= 0.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,16 +104,12 @@ mod tests {
     #[test]
     fn a_triangle_inside_is_left_alone() {
         let corners = vec![vertex([0.0, 0.0, 0.5, 1.0]), vertex([1.0, 0.0, 0.5, 1.0]), vertex([0.0, 1.0, 0.5, 1.0])];
-        assert!(is_inside(&corners.iter().collect::<Vec<_>>(), false));
         assert_eq!(polygon(corners, false).len(), 3);
     }
 
     #[test]
     fn the_near_plane_cuts_a_corner_off() {
         let corners = vec![vertex([0.0, 0.0, -1.0, 1.0]), vertex([1.0, 0.0, 1.0, 1.0]), vertex([0.0, 1.0, 1.0, 1.0])];
-        let borrowed: Vec<&Vertex> = corners.iter().collect();
-        assert!(!is_inside(&borrowed, false) && is_inside(&borrowed, true));
-        assert!(!is_outside(&borrowed, false));
         let cut = polygon(corners.clone(), false);
         assert_eq!(cut.len(), 4);
         assert!(cut.iter().all(|vertex| vertex.position[2] >= 0.0));
@@ -140,8 +119,6 @@ mod tests {
     #[test]
     fn behind_the_eye_and_nan_vanish() {
         let behind = vec![vertex([0.0, 0.0, 0.0, -1.0]); 3];
-        assert!(is_outside(&behind.iter().collect::<Vec<_>>(), false));
-        assert!(!is_inside(&[&behind[0]], false) && !is_inside(&[&vertex([f32::NAN; 4])], false));
         assert!(polygon(behind, false).is_empty());
         assert!(polygon(vec![vertex([f32::NAN; 4]); 3], false).is_empty());
         assert!(line(vertex([0.0; 4]), vertex([f32::NAN; 4]), false).is_none());

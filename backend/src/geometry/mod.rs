@@ -2,29 +2,29 @@
 
 mod assembly;
 mod clip;
-mod fetch;
+mod kernel;
 mod primitives;
 mod setup;
 mod shading;
 mod stream;
 
 pub use assembly::assemble;
+pub use kernel::{LazyVertexKernel, VertexKernel};
 pub use primitives::{Plane, Primitives, Shape};
 pub use setup::{PrimitiveContext, set_up};
-pub use shading::{DrawNumbers, Shaded, VertexSource, shade};
+pub(crate) use shading::shade;
+pub use shading::{DrawNumbers, Shaded, VertexSource, vertex_ranges, viewport_words};
 pub use stream::{RESTART, VertexStream};
 
-/// A vertex after the last vertex stage.
+/// A vertex after the last vertex stage, as clipping takes it.
 #[derive(Debug, Clone, Default)]
-pub struct Vertex {
+struct Vertex {
     /// Clip coordinates.
-    pub position: [f32; 4],
+    position: [f32; 4],
     /// Point size, pixels.
-    pub point_size: f32,
+    point_size: f32,
     /// Signed distances to clip planes; not negative is inside.
-    pub clip: smallvec::SmallVec<[f32; 8]>,
-    /// One bit per cull distance that is negative.
-    pub culled: u8,
+    clip: smallvec::SmallVec<[f32; 8]>,
     /// Words of the fragment program's user inputs, in the order of its input slots.
-    pub varyings: smallvec::SmallVec<[u32; 16]>,
+    varyings: smallvec::SmallVec<[u32; 16]>,
 }

@@ -7,8 +7,9 @@
 use ash::vk;
 use smallvec::SmallVec;
 
+use super::kernel::outside;
 use super::primitives::{Plane, Primitives, Shape};
-use super::{Vertex, clip};
+use super::{Shaded, Vertex, clip};
 use crate::raster::{self, Triangle};
 use crate::shader::{Interpolation, Program};
 use crate::state::{DepthBias, RasterState};
@@ -34,33 +35,64 @@ struct Window<'v> {
     y: f32,
     z: f32,
     inverse_w: f32,
-    vertex: &'v Vertex,
+    source: Source<'v>,
 }
 
-/// Whether a cull distance is negative at every vertex.
-fn is_culled(vertices: &[&Vertex]) -> bool {
-    vertices.iter().fold(u8::MAX, |bits, vertex| bits & vertex.culled) != 0
+/// Where the varyings of a vertex are.
+#[derive(Clone, Copy)]
+enum Source<'v> {
+    Shaded(&'v Shaded, u32),
+    Clipped(&'v Vertex),
 }
 
-/// Whether a position is no number: such a primitive is nowhere.
-fn is_nowhere(vertices: &[&Vertex]) -> bool {
-    vertices.iter().any(|vertex| vertex.position.iter().any(|coordinate| coordinate.is_nan()))
+impl Source<'_> {
+    #[inline]
+    fn varying(&self, index: usize) -> u32 {
+        match self {
+            Self::Shaded(shaded, vertex) => shaded.varying(*vertex, index),
+            Self::Clipped(vertex) => vertex.varyings[index],
+        }
+    }
 }
 
-/// Clips, culls and sets up a primitive of 1, 2 or 3 vertices; `out` gets what is left.
-pub fn set_up(context: &PrimitiveContext<'_>, vertices: &[&Vertex], id: u32, out: &mut Primitives) {
-    if is_culled(vertices) || is_nowhere(vertices) {
+/// Clips, culls and sets up a primitive of 1, 2 or 3 shaded vertices; `out` gets what is left.
+pub fn set_up(context: &PrimitiveContext<'_>, shaded: &Shaded, vertices: &[u32], id: u32, out: &mut Primitives) {
+    let (any, all) = vertices.iter().fold((0, u32::MAX), |(any, all), &vertex| {
+        let outside = shaded.outside(vertex);
+        (any | outside, all & outside)
+    });
+    // Clipping would leave nothing of what is all outside of one plane.
+    if any >> outside::NOWHERE & 1 != 0 || all & (outside::CULLED | outside::CLIPPED) != 0 {
         return;
     }
+    let is_inside = any & outside::CLIPPED == 0;
     match *vertices {
-        [point] => context.point(point, id, out),
-        [a, b] => context.line(a, b, id, out),
-        [a, b, c] => context.triangle([a, b, c], id, out),
+        [point] => context.point((shaded, point), id, out),
+        [a, b] => context.line(shaded, [a, b], id, out),
+        [a, b, c] if is_inside => {
+            let window = [a, b, c].map(|vertex| Window::of_shaded(shaded, vertex));
+            context.polygon(&window, window[0].source, id, out);
+        }
+        [a, b, c] => context.clipped_triangle(shaded, [a, b, c], id, out),
         _ => {}
     }
 }
 
+impl<'v> Window<'v> {
+    #[inline]
+    fn of_shaded(shaded: &'v Shaded, vertex: u32) -> Self {
+        let [x, y, z, inverse_w] = shaded.window(vertex);
+        Self { x, y, z, inverse_w, source: Source::Shaded(shaded, vertex) }
+    }
+}
+
 impl PrimitiveContext<'_> {
+    /// Room for primitives.
+    pub fn primitives(&self) -> Primitives {
+        Primitives::new(self.fragment.map_or(0, |program| program.inputs.len()))
+    }
+
+    /// What the kernel does to a vertex that clipping made.
     fn to_window<'v>(&self, vertex: &'v Vertex) -> Window<'v> {
         let [x, y, z, w] = vertex.position;
         let inverse_w = 1.0 / w;
@@ -71,26 +103,21 @@ impl PrimitiveContext<'_> {
             y: (y * inverse_w + 1.0) * 0.5 * view.height + view.y,
             z: z * inverse_w * range + view.min_depth,
             inverse_w,
-            vertex,
+            source: Source::Clipped(vertex),
         }
     }
 
-    fn triangle(&self, corners: [&Vertex; 3], id: u32, out: &mut Primitives) {
-        let provoking = corners[0];
-        let clipped;
-        // Most triangles need no clipping, and no copies of their vertices.
-        let window: SmallVec<[Window<'_>; 8]> = match clip::is_inside(&corners, self.raster.depth_clamp) {
-            true => corners.iter().map(|vertex| self.to_window(vertex)).collect(),
-            false if clip::is_outside(&corners, self.raster.depth_clamp) => return,
-            false => {
-                clipped = clip::polygon(corners.map(Vertex::clone).to_vec(), self.raster.depth_clamp);
-                clipped.iter().map(|vertex| self.to_window(vertex)).collect()
-            }
-        };
-        if window.len() < 3 {
-            return;
+    fn clipped_triangle(&self, shaded: &Shaded, corners: [u32; 3], id: u32, out: &mut Primitives) {
+        let vertices = corners.map(|vertex| shaded.vertex(vertex)).to_vec();
+        let clipped = clip::polygon(vertices, self.raster.depth_clamp);
+        let window: SmallVec<[Window<'_>; 8]> = clipped.iter().map(|vertex| self.to_window(vertex)).collect();
+        if window.len() >= 3 {
+            self.polygon(&window, Source::Shaded(shaded, corners[0]), id, out);
         }
-        let Some(front) = self.facing(&window) else { return };
+    }
+
+    fn polygon(&self, window: &[Window<'_>], provoking: Source<'_>, id: u32, out: &mut Primitives) {
+        let Some(front) = self.facing(window) else { return };
         match self.raster.polygon_mode {
             vk::PolygonMode::LINE => {
                 for index in 0..window.len() {
@@ -99,7 +126,7 @@ impl PrimitiveContext<'_> {
                 }
             }
             vk::PolygonMode::POINT => {
-                for corner in &window {
+                for corner in window {
                     self.window_point(corner, 1.0, provoking, (id, front), out);
                 }
             }
@@ -126,14 +153,15 @@ impl PrimitiveContext<'_> {
         (!self.raster.cull_mode.contains(culled)).then_some(front)
     }
 
-    fn line(&self, a: &Vertex, b: &Vertex, id: u32, out: &mut Primitives) {
-        let Some([from, to]) = clip::line(a.clone(), b.clone(), self.raster.depth_clamp) else { return };
+    fn line(&self, shaded: &Shaded, ends: [u32; 2], id: u32, out: &mut Primitives) {
+        let [a, b] = ends.map(|vertex| shaded.vertex(vertex));
+        let Some([from, to]) = clip::line(a, b, self.raster.depth_clamp) else { return };
         let (from, to) = (self.to_window(&from), self.to_window(&to));
-        self.window_line([&from, &to], a, (id, true), out);
+        self.window_line([&from, &to], Source::Shaded(shaded, ends[0]), (id, true), out);
     }
 
     /// A rectangle of the line's width around it. Attributes only change along the line.
-    fn window_line(&self, [a, b]: [&Window<'_>; 2], provoking: &Vertex, tag: (u32, bool), out: &mut Primitives) {
+    fn window_line(&self, [a, b]: [&Window<'_>; 2], provoking: Source<'_>, tag: (u32, bool), out: &mut Primitives) {
         let (dx, dy) = (b.x - a.x, b.y - a.y);
         let length = (dx * dx + dy * dy).sqrt();
         if length <= 0.0 || !length.is_finite() {
@@ -150,14 +178,20 @@ impl PrimitiveContext<'_> {
         self.filled([&corners[0], &corners[2], &corners[3]], provoking, tag, [0.0; 3], out);
     }
 
-    fn point(&self, vertex: &Vertex, id: u32, out: &mut Primitives) {
-        if clip::point_inside(vertex, self.raster.depth_clamp) {
-            let window = self.to_window(vertex);
-            self.window_point(&window, vertex.point_size, vertex, (id, true), out);
-        }
+    /// A point that is inside of every plane.
+    fn point(&self, (shaded, vertex): (&Shaded, u32), id: u32, out: &mut Primitives) {
+        let window = Window::of_shaded(shaded, vertex);
+        self.window_point(&window, shaded.point_size(vertex), window.source, (id, true), out);
     }
 
-    fn window_point(&self, centre: &Window<'_>, size: f32, provoking: &Vertex, tag: (u32, bool), out: &mut Primitives) {
+    fn window_point(
+        &self,
+        centre: &Window<'_>,
+        size: f32,
+        provoking: Source<'_>,
+        tag: (u32, bool),
+        out: &mut Primitives,
+    ) {
         let size = if size.is_nan() { 1.0 } else { size.clamp(1.0, MAX_POINT_SIZE) };
         let half = 0.5 * size;
         let corner = |x: f32, y: f32| Window { x: centre.x + x * half, y: centre.y + y * half, ..*centre };
@@ -170,7 +204,7 @@ impl PrimitiveContext<'_> {
     fn filled(
         &self,
         corners: [&Window<'_>; 3],
-        provoking: &Vertex,
+        provoking: Source<'_>,
         (id, front): (u32, bool),
         point: [f32; 3],
         out: &mut Primitives,
@@ -194,9 +228,10 @@ impl PrimitiveContext<'_> {
             id,
         };
         out.push(triangle, &shape, |index| {
-            let values = || corners.map(|corner| f32::from_bits(corner.vertex.varyings[index]));
+            let values = || corners.map(|corner| f32::from_bits(corner.source.varying(index)));
             match inputs[index].interpolation {
-                Interpolation::Flat => [provoking.varyings[index], 0, 0],
+                _ if !inputs[index].slot.is_varying() => [0; 3],
+                Interpolation::Flat => [provoking.varying(index), 0, 0],
                 Interpolation::NoPerspective => solver.plane(values()).into(),
                 Interpolation::Smooth => {
                     let values = values();
@@ -253,19 +288,5 @@ impl Solver {
         let dx = (rise[0] * self.edges[1][1] - rise[1] * self.edges[0][1]) * self.inverse_area;
         let dy = (rise[1] * self.edges[0][0] - rise[0] * self.edges[1][0]) * self.inverse_area;
         Plane { origin: values[0], dx: dx as f32, dy: dy as f32 }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_primitive_is_culled_when_one_distance_is_negative_everywhere() {
-        let vertex = |culled| Vertex { culled, ..Vertex::default() };
-        let [first, second, both] = [0b01, 0b10, 0b11].map(vertex);
-        assert!(is_culled(&[&first, &both, &first]));
-        assert!(!is_culled(&[&first, &second, &both]), "another distance at another vertex");
-        assert!(!is_culled(&[&both, &both, &vertex(0)]));
     }
 }

@@ -1,22 +1,27 @@
 //! Vertex shading: 16 vertices a wave, each vertex of a draw's instance once.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use smallvec::SmallVec;
+use ash::vk;
 
 use super::Vertex;
-use super::fetch::{Attribute, attributes};
+use super::kernel::{VertexKernel, input, output};
 use crate::memory::Buffer;
-use crate::shader::interp::{Environment, Lanes, Stop, WAVE, Wave};
-use crate::shader::{Builtin, Program, Slot};
-use crate::state::GraphicsPipeline;
+use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
+use crate::shader::runtime::{Bound, Ranges};
+use crate::state::VertexBinding;
+use crate::workers::Workers;
+
+/// Waves that a worker shades at once.
+const WAVES: usize = 32;
 
 /// Where the vertices of a draw come from.
 pub struct VertexSource<'a> {
-    /// The pipeline.
-    pub pipeline: &'a GraphicsPipeline,
-    /// Vertex buffers by binding, with their offsets.
-    pub buffers: &'a [Option<(Arc<Buffer>, u64)>],
+    /// The program.
+    pub kernel: &'a VertexKernel,
+    /// What it runs in; the viewport's numbers are its parameters, the vertex buffers its ranges.
+    pub environment: &'a Environment<'a>,
     /// Vertex indices, base vertex added, to be shaded.
     pub vertices: &'a [u32],
     /// Instance, base instance added.
@@ -36,113 +41,125 @@ pub struct DrawNumbers {
     pub draw: u32,
 }
 
-/// Vertices of one instance, in the order of [`VertexSource::vertices`].
-pub type Shaded = Vec<Vertex>;
-
-/// Which output words of the vertex program feed which inputs of the fragment program, and the built-ins.
-struct Routing {
-    position: [Option<usize>; 4],
-    point_size: Option<usize>,
-    clip: SmallVec<[usize; 8]>,
-    cull: SmallVec<[usize; 8]>,
-    varyings: SmallVec<[Option<usize>; 16]>,
+/// The parameters of a vertex kernel.
+pub fn viewport_words(viewport: &vk::Viewport) -> [u32; 6] {
+    let vk::Viewport { x, y, width, height, min_depth, max_depth } = *viewport;
+    [x, y, width, height, min_depth, max_depth].map(f32::to_bits)
 }
 
-impl Routing {
-    fn new(vertex: &Program, fragment: Option<&Program>) -> Self {
-        let builtin = |builtin, component| vertex.output_builtin(builtin, component);
-        let inputs = fragment.map_or(&[][..], |program| &program.inputs);
-        // Clip and cull distances may also be read by the fragment program: they are outputs like any other.
-        let varyings = inputs.iter().map(|input| vertex.output(input.slot)).collect();
-        Self {
-            position: std::array::from_fn(|component| builtin(Builtin::Position, component as u32)),
-            point_size: builtin(Builtin::PointSize, 0),
-            clip: (0..8).map_while(|index| builtin(Builtin::ClipDistance, index)).collect(),
-            cull: (0..8).map_while(|index| builtin(Builtin::CullDistance, index)).collect(),
-            varyings,
+/// The vertex buffers of a pipeline's bindings, in their order.
+pub fn vertex_ranges(bindings: &[VertexBinding], buffers: &[Option<(Arc<Buffer>, u64)>]) -> Ranges {
+    let range = |binding: &VertexBinding| {
+        let bound = buffers.get(binding.binding as usize).and_then(Option::as_ref);
+        let located = bound.and_then(|(buffer, offset)| Some((buffer.binding()?, buffer.size(), *offset)));
+        match located {
+            Some(((memory, start), size, offset)) => {
+                Bound::Buffer(Some(memory.clone()), start + offset, size.saturating_sub(offset))
+            }
+            None => Bound::Buffer(None, 0, 0),
         }
+    };
+    Ranges::new(bindings.iter().map(range).collect())
+}
+
+/// The vertices of one instance after their program: words by wave, output and lane, in the order of
+/// [`VertexSource::vertices`].
+pub struct Shaded {
+    words: Vec<Lanes>,
+    /// Output words.
+    stride: usize,
+    clip_distances: usize,
+    varyings: usize,
+}
+
+impl Shaded {
+    #[inline]
+    fn word(&self, vertex: u32, output: usize) -> u32 {
+        self.words[vertex as usize / WAVE * self.stride + output][vertex as usize % WAVE]
     }
 
-    fn vertex(&self, outputs: &[Lanes], lane: usize) -> Vertex {
-        let float = |slot: Option<usize>| slot.map_or(0.0, |slot| f32::from_bits(outputs[slot][lane]));
+    #[inline]
+    fn float(&self, vertex: u32, output: usize) -> f32 {
+        f32::from_bits(self.word(vertex, output))
+    }
+
+    /// Window coordinates x, y and z, and 1/w.
+    #[inline]
+    pub(super) fn window(&self, vertex: u32) -> [f32; 4] {
+        let lanes = &self.words[vertex as usize / WAVE * self.stride + output::WINDOW..][..4];
+        [0, 1, 2, 3].map(|component: usize| f32::from_bits(lanes[component][vertex as usize % WAVE]))
+    }
+
+    /// What a vertex lies outside of.
+    #[inline]
+    pub(super) fn outside(&self, vertex: u32) -> u32 {
+        self.word(vertex, output::OUTSIDE)
+    }
+
+    /// Input word `index` of the fragment program.
+    #[inline]
+    pub(super) fn varying(&self, vertex: u32, index: usize) -> u32 {
+        self.word(vertex, self.varyings + index)
+    }
+
+    pub(super) fn point_size(&self, vertex: u32) -> f32 {
+        self.float(vertex, output::POINT_SIZE)
+    }
+
+    /// A vertex as clipping takes it.
+    pub(super) fn vertex(&self, vertex: u32) -> Vertex {
         Vertex {
-            position: self.position.map(float),
-            point_size: self.point_size.map_or(1.0, |slot| f32::from_bits(outputs[slot][lane])),
-            clip: self.clip.iter().map(|&slot| f32::from_bits(outputs[slot][lane])).collect(),
-            culled: self
-                .cull
-                .iter()
-                .enumerate()
-                .fold(0, |bits, (index, &slot)| bits | u8::from(f32::from_bits(outputs[slot][lane]) < 0.0) << index),
-            varyings: self.varyings.iter().map(|slot| slot.map_or(0, |slot| outputs[slot][lane])).collect(),
+            position: [0, 1, 2, 3].map(|component| self.float(vertex, output::POSITION + component)),
+            point_size: self.float(vertex, output::POINT_SIZE),
+            clip: (0..self.clip_distances).map(|index| self.float(vertex, output::CLIP + index)).collect(),
+            varyings: (self.varyings..self.stride).map(|word| self.word(vertex, word)).collect(),
         }
     }
 }
 
-/// Shades the vertices of one instance; `None` when the program was interrupted.
-pub fn shade(source: &VertexSource<'_>, environment: &Environment<'_>, wave: &mut Wave) -> Option<Shaded> {
-    let program = &source.pipeline.vertex;
-    let routing = Routing::new(program, source.pipeline.fragment.as_deref());
-    let attributes = attributes(source.pipeline, program, source.buffers);
-    let mut out = Vec::with_capacity(source.vertices.len());
-    for vertices in source.vertices.chunks(WAVE) {
-        let lanes = ((1u32 << vertices.len()) - 1) as u16;
-        wave.start(program, lanes, 0);
-        fill_inputs(program, &attributes, vertices, (source.instance, source.numbers), &mut wave.inputs);
-        if wave.run(program, environment) == Stop::Interrupted {
-            return None;
+/// Shades the vertices of one instance, on all threads where the order does not show; `None` when the program was
+/// interrupted.
+pub(crate) fn shade(workers: &Workers, source: &VertexSource<'_>) -> Option<Shaded> {
+    let kernel = source.kernel;
+    let stride = kernel.program.outputs.len();
+    let waves = source.vertices.len().div_ceil(WAVE);
+    let mut words = vec![[0; WAVE]; waves * stride];
+    let pieces = words.chunks_mut(stride * WAVES).zip(source.vertices.chunks(WAVE * WAVES));
+    let ok = AtomicBool::new(true);
+    let shade_piece = |wave: &mut Wave, words: &mut [Lanes], vertices: &[u32]| {
+        if ok.load(Ordering::Relaxed) && !shade_waves(source, wave, words, vertices) {
+            ok.store(false, Ordering::Relaxed);
         }
-        out.extend((0..vertices.len()).map(|lane| routing.vertex(&wave.outputs, lane)));
+    };
+    if kernel.is_pure {
+        let pieces: Vec<_> = pieces.map(Mutex::new).collect();
+        workers.parallel(pieces.len(), Wave::default, |wave, index| {
+            let mut piece = pieces[index].lock().unwrap_or_else(PoisonError::into_inner);
+            let (words, vertices) = &mut *piece;
+            shade_piece(wave, words, vertices);
+        });
+    } else {
+        let mut wave = Wave::default();
+        pieces.for_each(|(words, vertices)| shade_piece(&mut wave, words, vertices));
     }
-    Some(out)
+    let varyings = kernel.varyings();
+    ok.into_inner().then_some(Shaded { words, stride, clip_distances: kernel.clip_distances, varyings })
 }
 
-fn fill_inputs(
-    program: &Program,
-    attributes: &[Attribute<'_>],
-    vertices: &[u32],
-    (instance, numbers): (u32, DrawNumbers),
-    inputs: &mut [Lanes],
-) {
-    for (lanes, input) in inputs.iter_mut().zip(&program.inputs) {
-        match input.slot {
-            Slot::Builtin(Builtin::VertexIndex, _) => lanes[..vertices.len()].copy_from_slice(vertices),
-            Slot::Builtin(Builtin::InstanceIndex, _) => lanes.fill(instance),
-            Slot::Builtin(Builtin::BaseVertex, _) => lanes.fill(numbers.base_vertex),
-            Slot::Builtin(Builtin::BaseInstance, _) => lanes.fill(numbers.base_instance),
-            Slot::Builtin(Builtin::DrawIndex, _) => lanes.fill(numbers.draw),
-            _ => lanes.fill(0),
+fn shade_waves(source: &VertexSource<'_>, wave: &mut Wave, words: &mut [Lanes], vertices: &[u32]) -> bool {
+    let program = &source.kernel.program;
+    let mut inputs = [[0; WAVE]; input::COUNT];
+    let DrawNumbers { base_vertex, base_instance, draw } = source.numbers;
+    inputs[input::INSTANCE as usize] = [source.instance; WAVE];
+    inputs[input::BASE_VERTEX as usize] = [base_vertex; WAVE];
+    inputs[input::BASE_INSTANCE as usize] = [base_instance; WAVE];
+    inputs[input::DRAW as usize] = [draw; WAVE];
+    for (outputs, vertices) in words.chunks_mut(program.outputs.len()).zip(vertices.chunks(WAVE)) {
+        let lanes = ((1u32 << vertices.len()) - 1) as Mask;
+        inputs[input::VERTEX as usize][..vertices.len()].copy_from_slice(vertices);
+        if wave.call(program, source.environment, lanes, &inputs, outputs) == Stop::Interrupted {
+            return false;
         }
     }
-    for attribute in attributes {
-        for (lane, &vertex) in vertices.iter().enumerate() {
-            attribute.fetch(vertex, instance, |slot, word| inputs[slot][lane] = word);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::shader::spirv;
-
-    #[test]
-    fn draws_are_numbered() {
-        let bytes = include_bytes!("../../tests/shaders/draws.vert.spv");
-        let words: Vec<u32> = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
-        let module = spirv::parse(&words).unwrap();
-        let program = spirv::compile(&module, "main", ash::vk::ShaderStageFlags::VERTEX, &Vec::new()).unwrap();
-        let numbers = DrawNumbers { base_vertex: 100, base_instance: 7, draw: 3 };
-        let mut inputs = vec![[0; WAVE]; program.inputs.len()];
-        fill_inputs(&program, &[], &[105, 101], (9, numbers), &mut inputs);
-        let input = |builtin| {
-            let slot = program.inputs.iter().position(|input| input.slot == Slot::Builtin(builtin, 0)).unwrap();
-            [inputs[slot][0], inputs[slot][1]]
-        };
-        assert_eq!(input(Builtin::VertexIndex), [105, 101]);
-        assert_eq!(input(Builtin::InstanceIndex), [9, 9]);
-        assert_eq!(input(Builtin::BaseVertex), [100, 100]);
-        assert_eq!(input(Builtin::BaseInstance), [7, 7]);
-        assert_eq!(input(Builtin::DrawIndex), [3, 3]);
-    }
+    true
 }

@@ -3,14 +3,15 @@
 use super::DrawContext;
 use super::kernel::{Source, Target};
 use super::quad::Quad;
-use crate::geometry::{Primitives, Shape};
+use crate::geometry::Shape;
 use crate::raster::{self, UNITS};
 use crate::shader::interp::{Lanes, WAVE};
+use crate::tiling::Walk;
 
 /// The fragments of a wave: up to four quads, and the sample when each is shaded on its own.
 pub(super) struct WaveFragments<'a> {
     pub(super) context: &'a DrawContext<'a>,
-    pub(super) primitives: &'a Primitives,
+    pub(super) walk: &'a Walk<'a>,
     pub(super) quads: &'a [Quad],
     pub(super) targets: &'a [Target],
     pub(super) sample: Option<u32>,
@@ -24,9 +25,7 @@ impl WaveFragments<'_> {
             Source::Pixel(_) => self.rows(lanes),
             Source::Place(axis) => lanes.fill(self.sample_place(self.sample.unwrap_or(0))[axis].to_bits()),
             Source::Centroid(axis) => self.each(lanes, |coverage| self.centroid(coverage)[axis].to_bits()),
-            Source::Primitive(word) => {
-                self.each_quad(lanes, |quad| self.primitives.words(quad.primitive)[word as usize])
-            }
+            Source::Primitive(word) => self.each_quad(lanes, |quad| self.walk.words(quad.primitive)[word as usize]),
             Source::Coverage => self.each(lanes, |coverage| coverage),
             Source::Helper => self.each(lanes, |coverage| u32::from(coverage == 0)),
             Source::Sample => lanes.fill(self.sample.unwrap_or(0)),

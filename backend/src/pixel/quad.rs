@@ -2,7 +2,7 @@
 
 use super::inputs::{depth_at_sample, depths_at_centres};
 use super::{DrawContext, depth_stencil};
-use crate::geometry::Primitives;
+use crate::tiling::{PrimitiveId, Walk};
 
 /// Quads a wave holds.
 pub(super) const QUADS: usize = 4;
@@ -13,7 +13,7 @@ const SAMPLES: usize = 16;
 /// A quad of pixels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Quad {
-    pub(super) primitive: u32,
+    pub(super) primitive: PrimitiveId,
     pub(super) x: u32,
     pub(super) y: u32,
     /// Covered samples: 16 bits for each of the pixels (0,0) (1,0) (0,1) (1,1).
@@ -22,14 +22,14 @@ pub(super) struct Quad {
 
 impl Quad {
     /// With covered samples by pixel.
-    pub(super) fn new(primitive: u32, [x, y]: [u32; 2], coverage: [u32; 4]) -> Self {
+    pub(super) fn new(primitive: PrimitiveId, [x, y]: [u32; 2], coverage: [u32; 4]) -> Self {
         let coverage = coverage.iter().rev().fold(0, |bits, &samples| bits << SAMPLES | u64::from(samples & 0xffff));
         Self { primitive, x, y, coverage }
     }
 
     /// Of one sample a pixel, with covered pixels as bits.
     #[inline]
-    pub(super) fn of_pixels(primitive: u32, [x, y]: [u32; 2], pixels: u64) -> Self {
+    pub(super) fn of_pixels(primitive: PrimitiveId, [x, y]: [u32; 2], pixels: u64) -> Self {
         let spread = pixels | pixels << 15 | pixels << 30 | pixels << 45;
         Self { primitive, x, y, coverage: spread & 0x0001_0001_0001_0001 }
     }
@@ -86,11 +86,11 @@ impl Quad {
 
     /// Depth and stencil tests of all covered samples; what fails is removed. `depth` gives a pixel's own depth, when its
     /// program wrote one. Returns how many samples are left.
-    pub(super) fn test(&mut self, context: &DrawContext<'_>, primitives: &Primitives, depth: Option<[f32; 4]>) -> u64 {
+    pub(super) fn test(&mut self, context: &DrawContext<'_>, walk: &Walk<'_>, depth: Option<[f32; 4]>) -> u64 {
         if context.tests.is_none() {
             return self.count();
         }
-        let shape = &primitives.shape(self.primitive);
+        let shape = &walk.shape(self.primitive);
         if let (Some(state), Some(plane)) = (context.depth_alone, &context.depth) {
             let depths = depth.unwrap_or_else(|| depths_at_centres(shape, [self.x, self.y]));
             let place = [self.x, self.y];

@@ -5,8 +5,10 @@ use std::sync::atomic::Ordering;
 use super::quad::{QUADS, Quad};
 use super::wave::{WaveScratch, Waves};
 use super::{DrawContext, depth_group};
-use crate::geometry::Primitives;
-use crate::raster::{Criterion, GROUP_LOG2, UNITS, pixel_of_bit, pixels_inside, sample_mask, sample_positions};
+use crate::raster::{
+    Criterion, GROUP_LOG2, Triangle, UNITS, pixel_of_bit, pixels_inside, sample_mask, sample_positions,
+};
+use crate::tiling::{PrimitiveId, Walk};
 
 /// What a worker keeps from tile to tile.
 #[derive(Default)]
@@ -14,30 +16,31 @@ pub struct TileScratch {
     waves: WaveScratch,
 }
 
-/// Processes the primitives `bin` (indices into `primitives`) inside `area` (`[x0, y0, x1, y1]`, pixels, inside the
-/// render area). Returns false when a program was interrupted.
-pub fn process_tile(
-    context: &DrawContext<'_>,
-    primitives: &Primitives,
-    bin: &[u32],
-    area: [i64; 4],
-    scratch: &mut TileScratch,
-) -> bool {
-    let waves = Waves::new(context, primitives, &mut scratch.waves);
-    let mut tile = Tile { context, primitives, area, waves, passed: 0 };
-    for &index in bin {
-        tile.primitive(index);
+/// Processes the primitives of a tile, whose pixels are `area` (`[x0, y0, x1, y1]`, inside the render area). Returns false when
+/// a program was interrupted.
+pub fn process_tile(walk: &Walk<'_>, number: usize, area: [i64; 4], scratch: &mut TileScratch) -> bool {
+    let mut primitives = walk.of_tile(number).peekable();
+    while let Some(&(draw, _)) = primitives.peek() {
+        let context = &walk.draws[draw];
+        let waves = Waves::new(context, walk, &mut scratch.waves);
+        let mut tile = Tile { context, walk, area, waves, passed: 0 };
+        while let Some((_, primitive)) = primitives.next_if(|(of, _)| *of == draw) {
+            tile.primitive(primitive);
+        }
+        tile.waves.flush();
+        if let Some(counter) = context.occlusion {
+            counter.fetch_add(tile.passed + tile.waves.passed, Ordering::Relaxed);
+        }
+        if !tile.waves.ok {
+            return false;
+        }
     }
-    tile.waves.flush();
-    if let Some(counter) = context.occlusion {
-        counter.fetch_add(tile.passed + tile.waves.passed, Ordering::Relaxed);
-    }
-    tile.waves.ok
+    true
 }
 
 struct Tile<'a, 's> {
     context: &'a DrawContext<'a>,
-    primitives: &'a Primitives,
+    walk: &'a Walk<'a>,
     area: [i64; 4],
     waves: Waves<'a, 's>,
     /// Samples that passed early tests.
@@ -45,8 +48,14 @@ struct Tile<'a, 's> {
 }
 
 impl Tile<'_, '_> {
-    fn primitive(&mut self, index: u32) {
-        let triangle = self.primitives.triangle(index);
+    fn triangle(&self, id: PrimitiveId) -> &Triangle {
+        let (primitives, index) = self.walk.find(id);
+        primitives.triangle(index)
+    }
+
+    fn primitive(&mut self, id: PrimitiveId) {
+        let (primitives, index) = self.walk.find(id);
+        let triangle = primitives.triangle(index);
         let bounds = triangle.pixel_bounds();
         let (area, scissor) = (self.area, self.context.scissor);
         let low = |axis: usize| bounds[axis].max(area[axis]).max(scissor[axis]);
@@ -62,13 +71,13 @@ impl Tile<'_, '_> {
                 let cell = |criterion| triangle.covers_cell(group_x * UNITS, group_y * UNITS, side * UNITS, criterion);
                 if cell(Criterion::Conservative) {
                     let full = cell(Criterion::Inner);
-                    self.group(index, [group_x, group_y], window, full);
+                    self.group(id, [group_x, group_y], window, full);
                 }
             }
         }
     }
 
-    fn group(&mut self, index: u32, [group_x, group_y]: [i64; 2], window: [i64; 4], full: bool) {
+    fn group(&mut self, index: PrimitiveId, [group_x, group_y]: [i64; 2], window: [i64; 4], full: bool) {
         if self.context.multisample.samples == 1 {
             return self.group_of_pixels(index, [group_x, group_y], window, full);
         }
@@ -84,17 +93,17 @@ impl Tile<'_, '_> {
     }
 
     /// A group of one sample a pixel: coverage, and depth where it is all that is tested, of all 64 at once.
-    fn group_of_pixels(&mut self, index: u32, [x, y]: [i64; 2], window: [i64; 4], full: bool) {
+    fn group_of_pixels(&mut self, index: PrimitiveId, [x, y]: [i64; 2], window: [i64; 4], full: bool) {
         if sample_mask(&self.context.multisample) == 0 {
             return;
         }
-        let covered = if full { u64::MAX } else { self.primitives.triangle(index).covers_group(x, y) };
+        let covered = if full { u64::MAX } else { self.triangle(index).covers_group(x, y) };
         let mut mask = covered & pixels_inside(x, y, window);
         let place = [x as u32, y as u32];
         let mut tested = !self.context.tests_early();
         if let (false, Some(state), Some(plane), 32) =
             (tested || mask == 0, &self.context.depth_alone, &self.context.depth, self.context.depth_bits)
-            && let Some(left) = depth_group::test(state, plane, &self.primitives.shape(index), place, mask)
+            && let Some(left) = depth_group::test(state, plane, &self.walk.shape(index), place, mask)
         {
             (mask, tested) = (left, true);
             self.passed += u64::from(left.count_ones());
@@ -110,7 +119,7 @@ impl Tile<'_, '_> {
     }
 
     /// Two rows of a group, from bit `first` on: a wave, when it has pixels in all quads.
-    fn strip(&mut self, index: u32, [x, y]: [u32; 2], (first, mask): (u32, u64), tested: bool) {
+    fn strip(&mut self, index: PrimitiveId, [x, y]: [u32; 2], (first, mask): (u32, u64), tested: bool) {
         let quad = |number: u32| {
             let [dx, dy] = pixel_of_bit(first + number * 4);
             Quad::of_pixels(index, [x + dx, y + dy], mask >> (number * 4) & 15)
@@ -124,7 +133,7 @@ impl Tile<'_, '_> {
         }
     }
 
-    fn quad(&mut self, index: u32, [x, y]: [i64; 2], window: [i64; 4], full: bool) {
+    fn quad(&mut self, index: PrimitiveId, [x, y]: [i64; 2], window: [i64; 4], full: bool) {
         let inside = x >= window[0] && x + 2 <= window[2] && y >= window[1] && y + 2 <= window[3];
         let coverage = if full && inside {
             [sample_mask(&self.context.multisample); 4]
@@ -140,14 +149,14 @@ impl Tile<'_, '_> {
     /// Tests a quad unless it was tested or is to be later, and lets it wait for a wave.
     fn covered_quad(&mut self, mut quad: Quad, tested: bool) {
         if !tested {
-            self.passed += quad.test(self.context, self.primitives, None);
+            self.passed += quad.test(self.context, self.walk, None);
         }
         if quad.count() > 0 && self.context.fragment.is_some() {
             self.waves.push(quad);
         }
     }
 
-    fn partial_coverage(&self, index: u32, [x, y]: [i64; 2], window: [i64; 4], full: bool) -> [u32; 4] {
+    fn partial_coverage(&self, index: PrimitiveId, [x, y]: [i64; 2], window: [i64; 4], full: bool) -> [u32; 4] {
         std::array::from_fn(|pixel| {
             let (px, py) = (x + (pixel as i64 & 1), y + (pixel as i64 >> 1));
             let inside = px >= window[0] && px < window[2] && py >= window[1] && py < window[3];
@@ -155,13 +164,13 @@ impl Tile<'_, '_> {
         })
     }
 
-    fn pixel_coverage(&self, index: u32, x: i64, y: i64, full: bool) -> u32 {
+    fn pixel_coverage(&self, index: PrimitiveId, x: i64, y: i64, full: bool) -> u32 {
         let multisample = &self.context.multisample;
         let allowed = sample_mask(multisample);
         if full {
             return allowed;
         }
-        let triangle = self.primitives.triangle(index);
+        let triangle = self.triangle(index);
         let mut mask = 0;
         for (sample, [sx, sy]) in sample_positions(multisample.samples).iter().enumerate() {
             mask |= u32::from(triangle.covers_point(x * UNITS + sx, y * UNITS + sy)) << sample;

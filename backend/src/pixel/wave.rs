@@ -7,9 +7,9 @@ use super::DrawContext;
 use super::inputs::WaveFragments;
 use super::kernel::{Kernel, Source, Target};
 use super::quad::{QUADS, Quad};
-use crate::geometry::Primitives;
 use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
 use crate::shader::runtime::math::within;
+use crate::tiling::Walk;
 
 /// What a worker keeps from wave to wave.
 #[derive(Default)]
@@ -21,7 +21,7 @@ pub(super) struct WaveScratch {
 /// The quads of a draw's tile that wait for their wave.
 pub(super) struct Waves<'a, 's> {
     context: &'a DrawContext<'a>,
-    primitives: &'a Primitives,
+    walk: &'a Walk<'a>,
     scratch: &'s mut WaveScratch,
     quads: [Quad; QUADS],
     waiting: usize,
@@ -36,11 +36,11 @@ pub(super) struct Waves<'a, 's> {
 }
 
 impl<'a, 's> Waves<'a, 's> {
-    pub(super) fn new(context: &'a DrawContext<'a>, primitives: &'a Primitives, scratch: &'s mut WaveScratch) -> Self {
+    pub(super) fn new(context: &'a DrawContext<'a>, walk: &'a Walk<'a>, scratch: &'s mut WaveScratch) -> Self {
         let alone = context.kernel(false);
         let combines = alone.is_some_and(|kernel| kernel.needs_stored);
         let quads = [Quad::default(); QUADS];
-        Self { context, primitives, scratch, quads, waiting: 0, alone, combines, passed: 0, ok: true }
+        Self { context, walk, scratch, quads, waiting: 0, alone, combines, passed: 0, ok: true }
     }
 
     /// Lets a quad wait for a wave.
@@ -90,15 +90,15 @@ impl<'a, 's> Waves<'a, 's> {
         if covered == 0 {
             return;
         }
-        let (context, primitives, targets) = (self.context, self.primitives, &kernel.targets[..]);
-        let fragments = WaveFragments { context, primitives, quads, targets, sample };
+        let (context, walk, targets) = (self.context, self.walk, &kernel.targets[..]);
+        let fragments = WaveFragments { context, walk, quads, targets, sample };
         let (program, wave) = (&kernel.shade.program, &mut self.scratch.shade);
         wave.start_linked(program, lanes as Mask, (lanes & !covered) as Mask);
         for &(slot, source) in &kernel.shade.sources {
             fragments.fill(source, &mut wave.inputs[slot]);
         }
         let environment = Environment {
-            parameters: primitives.words(quads[0].primitive),
+            parameters: walk.words(quads[0].primitive),
             push: context.push,
             ..Environment::new(context.bindings, context.deadline)
         };
@@ -129,8 +129,8 @@ impl<'a, 's> Waves<'a, 's> {
                 *of_sample = quad.of_sample(sample);
             }
             let (quads, targets) = (&of_sample[..quads.len()], &kernel.targets[..]);
-            let primitives = self.primitives;
-            let fragments = WaveFragments { context, primitives, quads, targets, sample: Some(sample) };
+            let walk = self.walk;
+            let fragments = WaveFragments { context, walk, quads, targets, sample: Some(sample) };
             export.start_linked(&stage.program, Mask::MAX, 0);
             for &(slot, source) in &stage.sources {
                 match source {
@@ -164,7 +164,7 @@ impl<'a, 's> Waves<'a, 's> {
             let depth = kernel
                 .depth
                 .map(|slot| std::array::from_fn(|pixel| f32::from_bits(wave.outputs[slot][first_lane + pixel])));
-            self.passed += quad.test(self.context, self.primitives, depth);
+            self.passed += quad.test(self.context, self.walk, depth);
         }
     }
 }

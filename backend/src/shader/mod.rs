@@ -2,6 +2,7 @@
 
 pub mod interp;
 pub mod ir;
+pub mod link;
 pub mod passes;
 mod program;
 pub mod routines;

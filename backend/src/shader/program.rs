@@ -77,6 +77,14 @@ pub enum Slot {
 }
 
 impl Slot {
+    /// Whether a fragment input is what a vertex program gave, and not a built-in of its own.
+    pub fn is_varying(self) -> bool {
+        match self {
+            Self::Location { .. } => true,
+            Self::Builtin(builtin, _) => matches!(builtin, Builtin::ClipDistance | Builtin::CullDistance),
+        }
+    }
+
     /// How an input differs from lane to lane of every wave, given the workgroup size.
     pub fn across(self, local_size: [u32; 3]) -> Across {
         let [x, y, _] = local_size;
@@ -233,9 +241,10 @@ impl Program {
         }
     }
 
-    /// Whether programs of a stage run as they are. Fragment programs do not: kernels are made of them (`pixel::kernel`).
+    /// Whether programs of a stage run as they are. Of vertex and fragment programs kernels are made (`geometry::kernel`,
+    /// `pixel::kernel`).
     pub fn runs_itself(stage: vk::ShaderStageFlags) -> bool {
-        stage != vk::ShaderStageFlags::FRAGMENT
+        stage == vk::ShaderStageFlags::COMPUTE
     }
 
     /// The output word that is `slot`.

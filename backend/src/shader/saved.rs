@@ -163,6 +163,8 @@ fn stays_within(function: &Function, program: &Program) -> bool {
     let space = |space: &Space| match space {
         Space::Buffer { resource: number, .. } => resource(*number),
         Space::Push | Space::Shared | Space::Address { .. } => true,
+        // Programs have none; only what the driver links does.
+        Space::Range(_) => false,
     };
     let words = function.locals.iter().try_fold(0u32, |sum, &words| sum.checked_add(words));
     let inside = |inst: &Inst| match inst {

@@ -1,59 +1,207 @@
-//! Tiling: a window of primitives is sorted into 64x64-pixel tiles by conservative coverage, and workers walk the tiles.
+//! Tiling: windows of primitives are sorted into 64x64-pixel tiles by conservative coverage, and workers walk the tiles.
 //!
-//! A tile's primitives keep API order, and no two workers ever hold the same tile, so images do not depend on the number of
-//! workers. A later window may visit a tile again.
+//! A window holds primitives of one draw state; the windows of a whole pass are walked together, as far as nothing forces an
+//! earlier end. A tile's primitives keep API order, and no two workers ever hold the same tile, so images do not depend on the
+//! number of workers, nor on the size of windows. A later walk may visit a tile again.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::geometry::Primitives;
+use crate::geometry::{Primitives, Shape};
 use crate::gpu::Gpu;
 use crate::pixel::{DrawContext, TileScratch, process_tile};
 use crate::raster::{Criterion, TILE_LOG2, Triangle, UNITS};
 
-/// Rasterizes a window of primitives inside the render area (`[x0, y0, x1, y1]`, pixels). Returns false when a program was
-/// interrupted.
-pub fn walk(gpu: &Gpu, context: &DrawContext<'_>, primitives: &Primitives, area: [i64; 4]) -> bool {
-    let bins = bin(primitives.triangles(), area);
+/// Most primitives of a window, and most windows of a walk: a primitive is known by 16 bits of each.
+pub const MOST: usize = 1 << 16;
+
+/// A window: primitives of one draw state, sorted into tiles.
+#[derive(Debug)]
+pub struct Window {
+    /// Number of the draw state in the walk.
+    pub draw: usize,
+    /// Its primitives, in order, at most [`MOST`].
+    pub primitives: Primitives,
+    bins: Bins,
+}
+
+impl Window {
+    /// Sorts primitives into the tiles of a grid.
+    pub fn new(draw: usize, primitives: Primitives, grid: &Grid) -> Self {
+        let bins = Bins::new(primitives.triangles(), grid);
+        Self { draw, primitives, bins }
+    }
+}
+
+/// The tiles of a render area.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Grid {
+    /// The render area: `[x0, y0, x1, y1]`, pixels, the last ones not included.
+    area: [i64; 4],
+    first: [i64; 2],
+    columns: i64,
+    rows: i64,
+}
+
+fn tile_of(pixel: i64) -> i64 {
+    pixel >> TILE_LOG2
+}
+
+impl Grid {
+    /// Of a render area, which may be empty.
+    pub fn new(area: [i64; 4]) -> Self {
+        let first = [tile_of(area[0]), tile_of(area[1])];
+        let count =
+            |axis: usize| if area[axis] < area[axis + 2] { tile_of(area[axis + 2] - 1) - first[axis] + 1 } else { 0 };
+        Self { area, first, columns: count(0), rows: count(1) }
+    }
+
+    fn len(&self) -> usize {
+        (self.columns * self.rows) as usize
+    }
+
+    /// Pixels of a tile that lie in the render area.
+    fn pixels(&self, tile: usize) -> [i64; 4] {
+        let side = 1i64 << TILE_LOG2;
+        let left = (self.first[0] + tile as i64 % self.columns) * side;
+        let top = (self.first[1] + tile as i64 / self.columns) * side;
+        let area = self.area;
+        [left.max(area[0]), top.max(area[1]), (left + side).min(area[2]), (top + side).min(area[3])]
+    }
+
+    /// Calls `visit` with each tile that a triangle touches.
+    fn touched(&self, triangle: &Triangle, mut visit: impl FnMut(usize)) {
+        let [x0, y0, x1, y1] = triangle.pixel_bounds();
+        let [left, top] = [tile_of(x0).max(self.first[0]), tile_of(y0).max(self.first[1])];
+        let right = tile_of(x1 - 1).min(self.first[0] + self.columns - 1);
+        let bottom = tile_of(y1 - 1).min(self.first[1] + self.rows - 1);
+        let side = UNITS << TILE_LOG2;
+        // What has pixels in no more than one tile touches that.
+        let is_one = tile_of(x0) == tile_of(x1 - 1) && tile_of(y0) == tile_of(y1 - 1);
+        for y in top..=bottom {
+            for x in left..=right {
+                if is_one || triangle.covers_cell(x * side, y * side, side, Criterion::Conservative) {
+                    visit(((y - self.first[1]) * self.columns + x - self.first[0]) as usize);
+                }
+            }
+        }
+    }
+}
+
+/// The primitives of a window that touch each tile, in order.
+#[derive(Debug)]
+struct Bins {
+    /// Where each tile's primitives end; they start where those of the tile before end.
+    ends: Vec<u32>,
+    primitives: Vec<u16>,
+}
+
+impl Bins {
+    fn new(triangles: &[Triangle], grid: &Grid) -> Self {
+        let mut ends = vec![0u32; grid.len()];
+        let mut pairs: Vec<(u32, u16)> = Vec::with_capacity(triangles.len());
+        for (index, triangle) in triangles.iter().enumerate() {
+            grid.touched(triangle, |tile| {
+                ends[tile] += 1;
+                pairs.push((tile as u32, index as u16));
+            });
+        }
+        let mut sum = 0;
+        for end in &mut ends {
+            // For now where the tile's primitives start.
+            sum += std::mem::replace(end, sum);
+        }
+        let mut primitives = vec![0; pairs.len()];
+        for (tile, primitive) in pairs {
+            let place = &mut ends[tile as usize];
+            primitives[*place as usize] = primitive;
+            *place += 1;
+        }
+        Self { ends, primitives }
+    }
+
+    fn of(&self, tile: usize) -> &[u16] {
+        let start = if tile == 0 { 0 } else { self.ends[tile - 1] };
+        &self.primitives[start as usize..self.ends[tile] as usize]
+    }
+}
+
+/// The windows of a walk, as the pixel units see them.
+#[derive(Clone, Copy)]
+pub struct Walk<'a> {
+    /// Draw states, by the windows' numbers.
+    pub draws: &'a [DrawContext<'a>],
+    /// Windows, in order, at most [`MOST`].
+    pub windows: &'a [Window],
+}
+
+/// A primitive of a walk: number of the window above, number in the window below.
+pub type PrimitiveId = u32;
+
+impl<'a> Walk<'a> {
+    /// The primitives of a tile, in order: draw state, and which.
+    pub fn of_tile(&self, tile: usize) -> impl Iterator<Item = (usize, PrimitiveId)> + use<'a> {
+        let windows = self.windows.iter().enumerate();
+        windows.flat_map(move |(number, window)| {
+            let id = move |index: &u16| (number as u32) << 16 | u32::from(*index);
+            window.bins.of(tile).iter().map(move |index| (window.draw, id(index)))
+        })
+    }
+
+    /// A primitive's words.
+    #[inline]
+    pub fn words(&self, id: PrimitiveId) -> &'a [u32] {
+        let (primitives, index) = self.find(id);
+        primitives.words(index)
+    }
+
+    /// A primitive's shape.
+    #[inline]
+    pub fn shape(&self, id: PrimitiveId) -> Shape {
+        let (primitives, index) = self.find(id);
+        primitives.shape(index)
+    }
+
+    /// The window of a primitive, and its number there.
+    #[inline]
+    pub fn find(&self, id: PrimitiveId) -> (&'a Primitives, u32) {
+        (&self.windows[(id >> 16) as usize].primitives, id & 0xffff)
+    }
+}
+
+/// Rasterizes windows, which were all sorted into `grid`. Returns false when a program was interrupted.
+pub fn walk(gpu: &Gpu, walk: Walk<'_>, grid: &Grid) -> bool {
+    let is_touched = |tile: &usize| walk.windows.iter().any(|window| !window.bins.of(*tile).is_empty());
+    let tiles: Vec<usize> = (0..grid.len()).filter(is_touched).collect();
     let ok = AtomicBool::new(true);
-    gpu.workers().parallel(bins.len(), TileScratch::default, |scratch, index| {
-        let (tile, bin) = &bins[index];
-        let goes_on = ok.load(Ordering::Relaxed) && !context.deadline.expired();
-        if !goes_on || !process_tile(context, primitives, bin, clip(*tile, area), scratch) {
+    gpu.workers().parallel(tiles.len(), TileScratch::default, |scratch, index| {
+        let expired = walk.draws.first().is_some_and(|draw| draw.deadline.expired());
+        let goes_on = ok.load(Ordering::Relaxed) && !expired;
+        if !goes_on || !process_tile(&walk, tiles[index], grid.pixels(tiles[index]), scratch) {
             ok.store(false, Ordering::Relaxed);
         }
     });
     ok.into_inner()
 }
 
-/// Pixels of a tile that lie in the render area.
-fn clip([x, y]: [i64; 2], area: [i64; 4]) -> [i64; 4] {
-    let side = 1i64 << TILE_LOG2;
-    let (left, top) = (x * side, y * side);
-    [left.max(area[0]), top.max(area[1]), (left + side).min(area[2]), (top + side).min(area[3])]
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Tiles with the primitives that touch them, in order; tiles without any are left out.
-fn bin(triangles: &[Triangle], area: [i64; 4]) -> Vec<([i64; 2], Vec<u32>)> {
-    let tile = |pixel: i64| pixel >> TILE_LOG2;
-    let first = [tile(area[0]), tile(area[1])];
-    let last = [tile(area[2] - 1), tile(area[3] - 1)];
-    let (columns, rows) = (last[0] - first[0] + 1, last[1] - first[1] + 1);
-    if columns <= 0 || rows <= 0 {
-        return Vec::new();
+    fn triangle(corners: [[i64; 2]; 3]) -> Triangle {
+        Triangle::new(corners.map(|corner| corner.map(|pixels| pixels * UNITS))).unwrap()
     }
-    let mut bins = vec![Vec::new(); (columns * rows) as usize];
-    for (index, triangle) in triangles.iter().enumerate() {
-        let [x0, y0, x1, y1] = triangle.pixel_bounds();
-        for y in tile(y0).max(first[1])..=tile(y1 - 1).min(last[1]) {
-            for x in tile(x0).max(first[0])..=tile(x1 - 1).min(last[0]) {
-                let side = UNITS << TILE_LOG2;
-                if triangle.covers_cell(x * side, y * side, side, Criterion::Conservative) {
-                    bins[((y - first[1]) * columns + x - first[0]) as usize].push(index as u32);
-                }
-            }
-        }
+
+    #[test]
+    fn tiles_hold_what_touches_them_in_order() {
+        let grid = Grid::new([10, 0, 200, 130]);
+        assert_eq!((grid.len(), grid.pixels(0), grid.pixels(11)), (12, [10, 0, 64, 64], [192, 128, 200, 130]));
+        let large = triangle([[0, 0], [200, 0], [0, 200]]);
+        let small = triangle([[70, 70], [72, 70], [70, 72]]);
+        let outside = triangle([[300, 0], [310, 0], [300, 9]]);
+        let bins = Bins::new(&[large, small, outside, small], &grid);
+        assert_eq!(bins.of(0), [0]);
+        assert_eq!(bins.of(5), [0, 1, 3]);
+        assert!(bins.of(7).is_empty(), "what only the bounds of a triangle touch");
+        assert_eq!(Grid::new([5, 5, 5, 9]).len(), 0);
     }
-    let place = |index: usize| [first[0] + index as i64 % columns, first[1] + index as i64 / columns];
-    let numbered = bins.into_iter().enumerate().filter(|(_, bin)| !bin.is_empty());
-    numbered.map(|(index, bin)| (place(index), bin)).collect()
 }

@@ -66,13 +66,7 @@ fn run(program: &Program) -> Outcome {
     let bound = || vec![Bound::Buffer(Some(memory.clone()), 4, 246)];
     let bindings = Bindings::new(program.resources.iter().map(|_| bound()).collect());
     let (shared, deadline) = (SharedMemory::new(program.shared_bytes), Deadline::after(WAVE_TIME));
-    let environment = Environment {
-        parameters: &[],
-        bindings: &bindings,
-        push: &[7; 64],
-        shared: Some(&shared),
-        deadline: &deadline,
-    };
+    let environment = Environment { push: &[7; 64], shared: Some(&shared), ..Environment::new(&bindings, &deadline) };
     let mut wave = Wave::default();
     wave.start(program, 0xfff7, 0x0100);
     for (slot, lanes) in wave.inputs.iter_mut().enumerate() {

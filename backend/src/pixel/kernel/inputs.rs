@@ -28,7 +28,7 @@ impl<'a> Inputs<'a> {
     pub(super) fn word(&self, linker: &mut Linker, slot: usize, ty: Type) -> Value {
         let input = self.program.inputs[slot];
         let value = match input.slot {
-            Slot::Builtin(builtin, component) if !is_varying(builtin) => self.builtin(linker, builtin, component),
+            Slot::Builtin(builtin, component) if !input.slot.is_varying() => self.builtin(linker, builtin, component),
             _ => {
                 let place = self.place(linker, input.place);
                 self.varying(linker, slot, place)
@@ -170,8 +170,4 @@ impl<'a> Inputs<'a> {
         let from_corner = linker.b.binary(B::FSub, position, corner);
         linker.b.binary(B::FMul, from_corner, inverse_size)
     }
-}
-
-fn is_varying(builtin: Builtin) -> bool {
-    matches!(builtin, Builtin::ClipDistance | Builtin::CullDistance)
 }

@@ -8,7 +8,6 @@
 
 mod export;
 mod inputs;
-mod link;
 
 use std::sync::OnceLock;
 
@@ -16,9 +15,9 @@ use smallvec::SmallVec;
 
 use super::draw::shades_samples;
 use crate::format::{FormatInfo, routines};
-use crate::shader::ir::{Builder, Function, Inst, Type, Value};
+use crate::shader::ir::{Builder, Function, Inst, InterpolateAt, Type, Value};
 use crate::shader::passes::{self, Across};
-use crate::shader::{Builtin, Program, Slot};
+use crate::shader::{Builtin, Program, Slot, link};
 use crate::state::GraphicsPipeline;
 
 use export::{Colors, Export};
@@ -142,8 +141,8 @@ impl Kernel {
         let apart = needs_stored && !one_sample;
 
         let mut linker = Linker::default();
-        let mut inputs = Inputs::new(program, packed, (by_sample, pipeline.multisample.samples));
-        let words = link::append(&mut linker, program, &mut inputs);
+        let inputs = Inputs::new(program, packed, (by_sample, pipeline.multisample.samples));
+        let words = link::append(&mut FragmentLinker { linker: &mut linker, inputs }, program);
         let mut kept = |word: Option<usize>| word.map(|word| linker.output(words[word]));
         let depth = kept(program.output_builtin(Builtin::FragDepth, 0));
         let sample_mask = kept(program.output_builtin(Builtin::SampleMask, 0));
@@ -253,6 +252,26 @@ impl Linker {
         }
         linked.code.generate_chosen(linked.stage, "kernel");
         Stage { program: linked, sources }
+    }
+}
+
+/// Appends a fragment program.
+struct FragmentLinker<'a> {
+    linker: &'a mut Linker,
+    inputs: Inputs<'a>,
+}
+
+impl link::Linker for FragmentLinker<'_> {
+    fn builder(&mut self) -> &mut Builder {
+        &mut self.linker.b
+    }
+
+    fn input(&mut self, slot: usize, ty: Type) -> Value {
+        self.inputs.word(self.linker, slot, ty)
+    }
+
+    fn interpolated(&mut self, slot: usize, at: InterpolateAt, ty: Type) -> Value {
+        self.inputs.interpolated(self.linker, slot, at, ty)
     }
 }
 

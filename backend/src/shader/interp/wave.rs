@@ -127,7 +127,7 @@ impl Wave {
         Stop::Done
     }
 
-    /// Runs a routine of the driver's own from start to end for these lanes. `inputs` are at least the words it reads, `outputs`
+    /// Runs a program without barriers from start to end for these lanes. `inputs` are at least the words it reads, `outputs`
     /// at least those it writes; lanes that do not run keep theirs.
     pub fn call(
         &mut self,
@@ -136,22 +136,23 @@ impl Wave {
         lanes: Mask,
         inputs: &[Lanes],
         outputs: &mut [Lanes],
-    ) {
+    ) -> Stop {
         if let Some(native) = program.code.native() {
             assert!(outputs.len() >= program.outputs.len(), "fewer output words than the routine has");
             assert!(inputs.len() >= native.inputs(), "fewer input words than the routine reads");
             self.frame.start(native);
-            self.frame.run(native, environment, Launch { active: lanes, helpers: 0, inputs, outputs });
-            return;
+            let launch = Launch { active: lanes, helpers: 0, inputs, outputs };
+            return self.frame.run(native, environment, launch).0;
         }
         self.start(program, lanes, 0);
         for (word, input) in self.inputs.iter_mut().zip(inputs) {
             *word = *input;
         }
-        self.run(program, environment);
+        let stop = self.run(program, environment);
         for (output, word) in outputs.iter_mut().zip(&self.outputs) {
             kernels::blend(lanes, output, word);
         }
+        stop
     }
 
     /// Executes a marker and moves on; false when `inst` is none.

@@ -77,6 +77,8 @@ pub enum Space {
     },
     /// Push constants.
     Push,
+    /// A range of memory that the host gives with a run, by number.
+    Range(u32),
     /// Memory shared by a workgroup.
     Shared,
     /// Memory of the device by 64-bit address: the offset is the low word.

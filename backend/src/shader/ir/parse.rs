@@ -297,6 +297,7 @@ impl<'a> Cursor<'a> {
         match self.next()? {
             "buffer" => Ok(Space::Buffer { resource: self.number()?, element: self.element()? }),
             "push" => Ok(Space::Push),
+            "range" => Ok(Space::Range(self.number()?)),
             "shared" => Ok(Space::Shared),
             "address" => Ok(Space::Address { high: self.value()? }),
             _ => Err("no such memory"),

@@ -128,6 +128,7 @@ fn space_text(space: Space) -> String {
     match space {
         Space::Buffer { resource, element } => format!("buffer {resource}{}", in_brackets(element)),
         Space::Push => "push".into(),
+        Space::Range(number) => format!("range {number}"),
         Space::Shared => "shared".into(),
         Space::Address { high } => format!("address {high}"),
     }

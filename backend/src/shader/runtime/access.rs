@@ -125,6 +125,7 @@ impl Access<'_> {
                 let address = u64::from(offset) | u64::from(self.word(high, lane)) << 32;
                 self.environment.bindings.addresses().find(address)
             }
+            Space::Range(number) => self.environment.ranges.place(number, offset, bytes),
             Space::Push | Space::Shared => None,
         }
     }

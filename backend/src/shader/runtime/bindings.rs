@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::frame::BufferTable;
+use super::frame::{self, BufferEntry, BufferTable};
 use super::{Descriptor, Lookups};
 use crate::memory::{Addresses, Allocation, BufferRange};
 use crate::shader::ir::AtomicOp;
@@ -99,15 +99,54 @@ impl Bindings {
     /// The memory that holds `bytes` bytes at `offset` of a buffer, and where. `bytes` is at most 4, or 8 for an atomic.
     #[inline]
     pub fn place(&self, resource: u32, element: u32, offset: u32, bytes: u64) -> Option<(&Allocation, u64)> {
-        let (memory, start, size) = self.buffer(resource, element)?;
-        let inside = u64::from(offset) + bytes <= size.next_multiple_of(4);
-        inside.then_some((memory, start + u64::from(offset)))
+        place_in(self.buffer(resource, element)?, offset, bytes)
     }
 
     /// Bytes of a buffer's bound range.
     pub fn length(&self, resource: u32, element: u32) -> u32 {
         self.buffer(resource, element).map_or(0, |(_, _, size)| size.min(u64::from(u32::MAX)) as u32)
     }
+}
+
+/// Ranges of memory that a program of the driver's own reaches by number.
+#[derive(Debug, Default)]
+pub struct Ranges {
+    bounds: Vec<Bound>,
+    entries: Vec<BufferEntry>,
+}
+
+impl Ranges {
+    /// Of these buffers.
+    pub fn new(bounds: Vec<Bound>) -> Self {
+        let entries = bounds.iter().map(frame::entry).collect();
+        Self { bounds, entries }
+    }
+
+    /// No range.
+    pub fn none() -> &'static Self {
+        static NONE: Ranges = Ranges { bounds: Vec::new(), entries: Vec::new() };
+        &NONE
+    }
+
+    /// The ranges as generated code sees them.
+    pub(super) fn entries(&self) -> &[BufferEntry] {
+        &self.entries
+    }
+
+    /// The memory that holds `bytes` bytes at `offset` of a range, and where. `bytes` is at most 4.
+    pub(super) fn place(&self, number: u32, offset: u32, bytes: u64) -> Option<(&Allocation, u64)> {
+        match self.bounds.get(number as usize)? {
+            Bound::Buffer(Some(memory), start, size) => place_in((memory, *start, *size), offset, bytes),
+            _ => None,
+        }
+    }
+}
+
+/// The place of `bytes` bytes at `offset` of a buffer, rounded up to whole words.
+#[inline]
+fn place_in((memory, start, size): (&Allocation, u64, u64), offset: u32, bytes: u64) -> Option<(&Allocation, u64)> {
+    let inside = u64::from(offset) + bytes <= size.next_multiple_of(4);
+    inside.then_some((memory, start + u64::from(offset)))
 }
 
 /// Memory shared by the waves of a workgroup.

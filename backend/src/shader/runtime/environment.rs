@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{Bindings, SharedMemory};
+use super::{Bindings, Ranges, SharedMemory};
 
 /// When running programs must stop.
 #[derive(Debug)]
@@ -43,6 +43,8 @@ pub struct Environment<'a> {
     pub bindings: &'a Bindings,
     /// Parameters: at least as many words as the program has.
     pub parameters: &'a [u32],
+    /// Ranges of memory that the program reaches by number: at least as many as it has.
+    pub ranges: &'a Ranges,
     /// Push constants.
     pub push: &'a [u8],
     /// Shared memory of the workgroup.
@@ -54,7 +56,7 @@ pub struct Environment<'a> {
 impl<'a> Environment<'a> {
     /// Resources, and a time to stop; nothing else.
     pub fn new(bindings: &'a Bindings, deadline: &'a Deadline) -> Self {
-        Self { bindings, parameters: &[], push: &[], shared: None, deadline }
+        Self { bindings, parameters: &[], ranges: Ranges::none(), push: &[], shared: None, deadline }
     }
 }
 

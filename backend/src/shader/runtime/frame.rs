@@ -91,7 +91,8 @@ impl BufferTable {
     }
 }
 
-fn entry(bound: &Bound) -> BufferEntry {
+/// A bound buffer as generated code sees it. The entry must not outlive what it was made of.
+pub(super) fn entry(bound: &Bound) -> BufferEntry {
     match bound {
         Bound::Buffer(Some(memory), start, size) => {
             // Memory is padded to whole words.
@@ -131,6 +132,8 @@ pub struct Frame {
     pub push: BufferEntry,
     /// Shared memory.
     pub shared: BufferEntry,
+    /// Ranges, one after the other.
+    pub ranges: *const BufferEntry,
     /// Buffers, one after the other.
     pub buffers: *const BufferEntry,
     /// Where each resource's buffers start.
@@ -167,6 +170,7 @@ impl Frame {
     pub const RESUME: usize = offset_of!(Self, resume);
     pub const PUSH: usize = offset_of!(Self, push);
     pub const SHARED: usize = offset_of!(Self, shared);
+    pub const RANGES: usize = offset_of!(Self, ranges);
     pub const BUFFERS: usize = offset_of!(Self, buffers);
     pub const RESOURCES: usize = offset_of!(Self, resources);
     pub const EDGES: usize = offset_of!(Self, edges);

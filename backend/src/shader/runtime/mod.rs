@@ -13,7 +13,7 @@ pub mod native;
 pub mod symbols;
 
 pub use access::{Access, Masks, lanes_of};
-pub use bindings::{Bindings, Bound, SharedMemory, perform};
+pub use bindings::{Bindings, Bound, Ranges, SharedMemory, perform};
 pub use descriptor::{Descriptor, DescriptorSet, SetBinding, SetLayout, is_dynamic};
 pub use environment::{Deadline, Environment, Stop};
 pub use image::{image, is_sampled};

@@ -32,6 +32,8 @@ pub struct Native {
     parameters: usize,
     /// Words of input that it reads.
     inputs: usize,
+    /// Ranges that it reaches.
+    ranges: usize,
 }
 
 impl Native {
@@ -50,6 +52,7 @@ impl Native {
             local_bytes: generated.local_bytes,
             parameters: generated.parameters,
             inputs: generated.inputs,
+            ranges: generated.ranges,
             frame_bytes: Frame::BYTES + generated.local_bytes + generated.code.spill_bytes,
         })
     }
@@ -153,6 +156,7 @@ impl FrameMemory {
         let host = Host { native, environment, panic: Cell::new(None), nested };
         let push = environment.push;
         assert!(environment.parameters.len() >= native.parameters, "fewer parameters than the program has");
+        assert!(environment.ranges.entries().len() >= native.ranges, "fewer ranges than the program has");
         let frame: *mut Frame = self.lines.as_mut_ptr().cast();
         // SAFETY: the frame has room for the header and what follows (`start`), is aligned to 64 bytes, and belongs to this
         // wave alone. Every field that code or the runtime reads is written here; arguments and results are written before
@@ -171,6 +175,7 @@ impl FrameMemory {
             (&raw mut (*frame).resume).write(self.resume);
             (&raw mut (*frame).push).write(BufferEntry::new(push.as_ptr().cast_mut(), push.len() as u64));
             (&raw mut (*frame).shared).write(environment.shared.map_or(BufferEntry::EMPTY, BufferEntry::shared));
+            (&raw mut (*frame).ranges).write(environment.ranges.entries().as_ptr());
             (&raw mut (*frame).buffers).write(table.buffers.as_ptr());
             (&raw mut (*frame).resources).write(table.resources.as_ptr());
             (&raw mut (*frame).edges).write(EDGES_PER_CHECK);

@@ -19,7 +19,7 @@ use std::sync::OnceLock;
 use iced_x86::{Code, Register};
 use regalloc2::Algorithm;
 
-use super::ir::{Function, Inst};
+use super::ir::{Function, Inst, Space};
 use super::passes::uniformity::Uniformity;
 use crate::knobs;
 
@@ -159,6 +159,8 @@ pub struct Generated {
     pub parameters: usize,
     /// Words of input that it reads.
     pub inputs: usize,
+    /// Ranges that it reaches.
+    pub ranges: usize,
 }
 
 /// Generates code for a function that `passes::prepare` made ready.
@@ -191,14 +193,35 @@ fn generate_with(
     let output = input.run(algorithm)?;
     let spills = crate::shader::runtime::frame::Frame::BYTES + lowered.local_bytes;
     let code = encode::encode(&lowered.function, &input, &output, target, spills)?;
-    let words = |inst: &Inst| if let Inst::Parameter { word, .. } = inst { *word as usize + 1 } else { 0 };
-    let parameters = function.insts.iter().map(words).max().unwrap_or(0);
-    let slots = |inst: &Inst| match inst {
-        Inst::Input { slot, .. } | Inst::Interpolate { slot, .. } => *slot as usize + 1,
+    let most = |count: fn(&Inst) -> usize| function.insts.iter().map(count).max().unwrap_or(0);
+    Ok(Generated {
+        code,
+        sites: lowered.sites,
+        local_bytes: lowered.local_bytes,
+        parameters: most(parameters),
+        inputs: most(inputs),
+        ranges: most(ranges),
+    })
+}
+
+/// Words of parameters that an instruction needs.
+fn parameters(inst: &Inst) -> usize {
+    if let Inst::Parameter { word, .. } = inst { *word as usize + 1 } else { 0 }
+}
+
+/// Words of input that it needs.
+fn inputs(inst: &Inst) -> usize {
+    if let Inst::Input { slot, .. } | Inst::Interpolate { slot, .. } = inst { *slot as usize + 1 } else { 0 }
+}
+
+/// Ranges that it needs.
+fn ranges(inst: &Inst) -> usize {
+    match inst {
+        Inst::Load { space: Space::Range(number), .. } | Inst::Store { space: Space::Range(number), .. } => {
+            *number as usize + 1
+        }
         _ => 0,
-    };
-    let inputs = function.insts.iter().map(slots).max().unwrap_or(0);
-    Ok(Generated { code, sites: lowered.sites, local_bytes: lowered.local_bytes, parameters, inputs })
+    }
 }
 
 #[cfg(test)]

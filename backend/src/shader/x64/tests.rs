@@ -70,8 +70,7 @@ fn run(program: &Program, run: &Run) -> Outcome {
     let bindings = Bindings::new(vec![vec![Bound::Buffer(Some(memory.clone()), 8, BUFFER_BYTES as u64 - 18)]]);
     let shared = SharedMemory::new(SHARED_BYTES);
     let push: Vec<u8> = (0..32u8).map(|index| index.wrapping_mul(11)).collect();
-    let environment =
-        Environment { parameters: &[], bindings: &bindings, push: &push, shared: Some(&shared), deadline: &deadline };
+    let environment = Environment { push: &push, shared: Some(&shared), ..Environment::new(&bindings, &deadline) };
     let mut wave = Wave::default();
     wave.start(program, run.lanes, run.helpers);
     wave.inputs.clone_from_slice(&run.inputs);

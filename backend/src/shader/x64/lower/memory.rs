@@ -349,7 +349,7 @@ impl Lower<'_> {
     fn is_direct(&self, space: Space) -> bool {
         match space {
             Space::Buffer { element, .. } => self.is_element_uniform(element),
-            Space::Push | Space::Shared => true,
+            Space::Push | Space::Range(_) | Space::Shared => true,
             Space::Address { .. } => false,
         }
     }
@@ -397,6 +397,12 @@ impl Lower<'_> {
                 };
                 let base = if is_first { self.cached(Key::Base(resource), load) } else { load(self) };
                 return Range { base: base.at(0), limit: Mem::at(entry, LIMIT) };
+            }
+            Space::Range(number) => {
+                let entries = self.pointer(Frame::RANGES);
+                let entry = number as usize * size_of::<BufferEntry>();
+                let base = self.define(SCALAR, Code::Mov_r64_rm64, &[Operand::Mem(Mem::at(entries, entry))]);
+                return Range { base, limit: Mem::at(entries, entry + LIMIT) };
             }
             Space::Push => Frame::PUSH,
             // Addresses are left to the runtime (`is_direct`).

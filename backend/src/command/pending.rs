@@ -1,0 +1,132 @@
+//! Draws whose tiles were not walked yet: windows gather over the draws of a pass, until something must see what they drew.
+
+use std::sync::Arc;
+
+use super::draw::draw_context;
+use super::processor::{Dynamic, Processor, State};
+use crate::geometry::{PrimitiveContext, Primitives};
+use crate::gpu::DeviceLost;
+use crate::shader::runtime::Bindings;
+use crate::state::GraphicsPipeline;
+use crate::tiling::{self, Grid, Walk, Window};
+
+/// Primitives beyond which tiles are walked: what they hold should stay in the caches.
+pub(super) const MOST_PENDING: usize = 1 << 15;
+
+/// Draw states beyond which tiles are walked.
+const MOST_DRAWS: usize = 1 << 10;
+
+/// What a draw's fragments depend on.
+pub(super) struct DrawState {
+    pub(super) pipeline: Arc<GraphicsPipeline>,
+    pub(super) bindings: Arc<[Bindings]>,
+    pub(super) push: Vec<u8>,
+    pub(super) dynamic: Dynamic,
+}
+
+impl DrawState {
+    pub(super) fn new(state: &State, pipeline: &Arc<GraphicsPipeline>, bindings: &Arc<[Bindings]>) -> Self {
+        let (pipeline, bindings) = (pipeline.clone(), bindings.clone());
+        Self { pipeline, bindings, push: state.push.clone(), dynamic: state.dynamic }
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.pipeline, &other.pipeline)
+            && Arc::ptr_eq(&self.bindings, &other.bindings)
+            && self.push == other.push
+            && self.dynamic.is_same_for_fragments(&other.dynamic)
+    }
+}
+
+/// Windows that wait, and the states of their draws.
+#[derive(Default)]
+pub(super) struct Pending {
+    grid: Grid,
+    draws: Vec<DrawState>,
+    windows: Vec<Window>,
+    /// The window that is being filled, of the last state.
+    open: Option<Primitives>,
+    /// Primitives in closed windows.
+    closed: usize,
+}
+
+impl Pending {
+    /// Nothing yet, of a pass with this render area.
+    pub(super) fn new(area: [i64; 4]) -> Self {
+        Self { grid: Grid::new(area), ..Self::default() }
+    }
+
+    /// The tiles of the pass.
+    pub(super) fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// Whether tiles should be walked before so many primitives more come.
+    pub(super) fn is_full(&self, primitives: usize) -> bool {
+        let open = self.open.as_ref().map_or(0, Primitives::len);
+        self.closed + open + primitives > MOST_PENDING || self.draws.len() >= MOST_DRAWS
+    }
+
+    /// The number of a draw's state; a new one ends the window of the last.
+    pub(super) fn draw(&mut self, state: DrawState) -> usize {
+        if self.draws.last().is_some_and(|last| last.is_same(&state)) {
+            return self.draws.len() - 1;
+        }
+        if let Some(last) = self.draws.len().checked_sub(1) {
+            self.close(last);
+        }
+        self.draws.push(state);
+        self.draws.len() - 1
+    }
+
+    /// The window that is being filled.
+    pub(super) fn open(&mut self, context: &PrimitiveContext<'_>) -> &mut Primitives {
+        self.open.get_or_insert_with(|| context.primitives())
+    }
+
+    /// Ends the window that is being filled.
+    pub(super) fn close(&mut self, draw: usize) {
+        if let Some(primitives) = self.open.take().filter(|primitives| !primitives.is_empty()) {
+            self.extend([Window::new(draw, primitives, &self.grid)].into_iter());
+        }
+    }
+
+    /// The same when it has reached its size.
+    pub(super) fn close_when(&mut self, draw: usize, size: usize) {
+        if self.open.as_ref().is_some_and(|open| open.len() >= size) {
+            self.close(draw);
+        }
+    }
+
+    /// Adds windows.
+    pub(super) fn extend(&mut self, windows: impl Iterator<Item = Window>) {
+        for window in windows {
+            self.closed += window.primitives.len();
+            self.windows.push(window);
+        }
+    }
+}
+
+impl Processor<'_> {
+    /// Walks the tiles of all draws that wait.
+    ///
+    /// # Errors
+    /// [`DeviceLost`] when a program was interrupted.
+    pub(super) fn flush(&mut self) -> Result<(), DeviceLost> {
+        if let Some(last) = self.pending.draws.len().checked_sub(1) {
+            self.pending.close(last);
+        }
+        let grid = self.pending.grid;
+        let pending = std::mem::replace(&mut self.pending, Pending { grid, ..Pending::default() });
+        if pending.windows.is_empty() {
+            return Ok(());
+        }
+        self.restart_deadline();
+        let Some(pass) = &self.pass else { return Ok(()) };
+        let (none, occlusion) = (Bindings::default(), self.occlusion.as_ref().map(|(_, _, count)| count));
+        let context = |draw| draw_context(draw, pass, (&none, &self.deadline), occlusion);
+        let draws: Vec<_> = pending.draws.iter().map(context).collect();
+        let walk = Walk { draws: &draws, windows: &pending.windows };
+        if tiling::walk(self.gpu, walk, &grid) { Ok(()) } else { Err(DeviceLost) }
+    }
+}

@@ -1,0 +1,343 @@
+//! Vertex kernels: a vertex program, with the fetch of its attributes before it and the viewport transform behind it, as one
+//! program.
+//!
+//! What a vertex lies outside of, and its place in the window, are outputs like positions and varyings: set-up reads words.
+//! Source: Vulkan specification, "Fixed-Function Vertex Processing", "Vertex Post-Processing".
+
+use std::sync::OnceLock;
+
+use ash::vk;
+
+use super::clip::{GUARD_BAND, SMALLEST_W};
+use crate::format::{self, routines};
+use crate::shader::ir::{BinaryOp as B, Builder, Inst, InterpolateAt, Space, Type, UnaryOp as U, Value};
+use crate::shader::link;
+use crate::shader::passes::{self, Across};
+use crate::shader::{Builtin, Program, Slot};
+use crate::state::{GraphicsPipeline, VertexAttribute, VertexBinding};
+
+/// Input words of a vertex kernel.
+pub(super) mod input {
+    /// Number of the vertex.
+    pub const VERTEX: u32 = 0;
+    /// Number of the instance.
+    pub const INSTANCE: u32 = 1;
+    /// What was added to the vertex.
+    pub const BASE_VERTEX: u32 = 2;
+    /// What was added to the instance.
+    pub const BASE_INSTANCE: u32 = 3;
+    /// Number of the draw.
+    pub const DRAW: u32 = 4;
+    /// How many there are.
+    pub const COUNT: usize = 5;
+}
+
+/// Output words of a vertex kernel.
+pub(super) mod output {
+    /// Clip coordinates.
+    pub const POSITION: usize = 0;
+    /// Window coordinates x, y, z, and 1/w.
+    pub const WINDOW: usize = 4;
+    /// Bits of `outside`.
+    pub const OUTSIDE: usize = 8;
+    /// Point size.
+    pub const POINT_SIZE: usize = 9;
+    /// Clip distances; the varyings follow them.
+    pub const CLIP: usize = 10;
+}
+
+/// Bits of what a vertex lies outside of.
+pub(super) mod outside {
+    /// First of the seven planes of the view volume.
+    pub const PLANE: u32 = 0;
+    /// First of the clip distances.
+    pub const CLIP: u32 = 7;
+    /// First of the cull distances.
+    pub const CULL: u32 = 15;
+    /// The position is no number.
+    pub const NOWHERE: u32 = 23;
+    /// All planes and clip distances.
+    pub const CLIPPED: u32 = (1 << CULL) - 1;
+    /// All cull distances.
+    pub const CULLED: u32 = 0xff << CULL;
+}
+
+/// Most clip distances, and most cull distances.
+const MOST_DISTANCES: u32 = 8;
+
+/// A vertex program of a pipeline, linked.
+#[derive(Debug)]
+pub struct VertexKernel {
+    pub(super) program: Program,
+    /// Clip distances.
+    pub(super) clip_distances: usize,
+    /// Whether waves may run in any order.
+    pub(super) is_pure: bool,
+}
+
+/// The vertex kernel of a pipeline, linked and compiled once.
+#[derive(Debug, Default)]
+pub struct LazyVertexKernel(OnceLock<VertexKernel>);
+
+impl LazyVertexKernel {
+    /// The kernel.
+    pub fn get(&self, pipeline: &GraphicsPipeline) -> &VertexKernel {
+        self.0.get_or_init(|| VertexKernel::new(pipeline))
+    }
+}
+
+impl VertexKernel {
+    fn new(pipeline: &GraphicsPipeline) -> Self {
+        let program = &*pipeline.vertex;
+        let mut linker = VertexLinker { b: Builder::new(), pipeline };
+        let words = link::append(&mut linker, program);
+        let mut results = Results { b: linker.b, program, words, depth_clamp: pipeline.raster.depth_clamp };
+        let clip_distances = results.count(Builtin::ClipDistance);
+        let outputs = results.finish(pipeline.fragment.as_deref());
+        let mut function = results.b.finish();
+        passes::optimize(&mut function, &mut |_, _| {});
+        let mut across = [Across::Same; input::COUNT];
+        across[input::VERTEX as usize] = Across::Varies;
+        let mut linked = Program::routine(function, &across, outputs);
+        linked.stage = program.stage;
+        linked.resources.clone_from(&program.resources);
+        linked.code.generate_chosen(linked.stage, "kernel");
+        Self { program: linked, clip_distances, is_pure: !program.fragment.side_effects }
+    }
+
+    /// First of the varyings among the output words.
+    pub(super) fn varyings(&self) -> usize {
+        output::CLIP + self.clip_distances
+    }
+}
+
+/// Appends a vertex program, with fetch for its attributes.
+struct VertexLinker<'a> {
+    b: Builder,
+    pipeline: &'a GraphicsPipeline,
+}
+
+impl link::Linker for VertexLinker<'_> {
+    fn builder(&mut self) -> &mut Builder {
+        &mut self.b
+    }
+
+    fn input(&mut self, slot: usize, ty: Type) -> Value {
+        let value = match self.pipeline.vertex.inputs[slot].slot {
+            Slot::Location { location, component, .. } => self.attribute(location, component as usize),
+            Slot::Builtin(builtin, _) => self.builtin(builtin),
+        };
+        self.b.cast(value, ty)
+    }
+
+    fn interpolated(&mut self, slot: usize, _: InterpolateAt, ty: Type) -> Value {
+        self.input(slot, ty)
+    }
+}
+
+impl VertexLinker<'_> {
+    fn builtin(&mut self, builtin: Builtin) -> Value {
+        let slot = match builtin {
+            Builtin::VertexIndex => input::VERTEX,
+            Builtin::InstanceIndex => input::INSTANCE,
+            Builtin::BaseVertex => input::BASE_VERTEX,
+            Builtin::BaseInstance => input::BASE_INSTANCE,
+            Builtin::DrawIndex => input::DRAW,
+            _ => return self.b.int(0),
+        };
+        self.b.input(slot, Type::I32)
+    }
+
+    /// A component of an attribute; 0 where the pipeline has none.
+    fn attribute(&mut self, location: u32, component: usize) -> Value {
+        let attributes = &self.pipeline.attributes;
+        let found = attributes.iter().find(|attribute| attribute.location == location).and_then(|attribute| {
+            let bindings = self.pipeline.bindings.iter().enumerate();
+            let (range, binding) = bindings.into_iter().find(|(_, binding)| binding.binding == attribute.binding)?;
+            Some((*attribute, range as u32, *binding, format::info(attribute.format)?))
+        });
+        let Some((attribute, range, binding, info)) = found else { return self.b.int(0) };
+        let words = self.fetched(&attribute, range, &binding, routines::words(info));
+        routines::decode(&mut self.b, info, &words)[component]
+    }
+
+    /// The words of an attribute in memory; what lies outside of the buffer is 0.
+    fn fetched(
+        &mut self,
+        attribute: &VertexAttribute,
+        range: u32,
+        binding: &VertexBinding,
+        count: usize,
+    ) -> routines::Words {
+        let start = self.element(binding);
+        let offset = self.b.int(attribute.offset);
+        let at = self.b.binary(B::IAdd, start, offset);
+        let space = Space::Range(range);
+        if binding.stride.is_multiple_of(4) && attribute.offset.is_multiple_of(4) {
+            return (0..count as u32).map(|word| self.word(space, at, word)).collect();
+        }
+        let (mask, low, three) = (self.b.int(!3), self.b.int(3), self.b.int(3));
+        let (first, byte) = (self.b.binary(B::And, at, mask), self.b.binary(B::And, at, low));
+        let (shift, all) = (self.b.binary(B::Shl, byte, three), self.b.int(32));
+        let back = self.b.binary(B::ISub, all, shift);
+        let words: routines::Words = (0..=count as u32).map(|word| self.word(space, first, word)).collect();
+        // Shifts by 32 give 0.
+        let joined = |pair: &[Value]| {
+            let low = self.b.binary(B::ShrLogical, pair[0], shift);
+            let high = self.b.binary(B::Shl, pair[1], back);
+            self.b.binary(B::Or, low, high)
+        };
+        words.windows(2).map(joined).collect()
+    }
+
+    fn word(&mut self, space: Space, at: Value, word: u32) -> Value {
+        let step = self.b.int(word * 4);
+        let at = self.b.binary(B::IAdd, at, step);
+        self.b.load(space, at, Type::I32)
+    }
+
+    /// Byte at which the element of a binding starts; far outside where that does not fit.
+    fn element(&mut self, binding: &VertexBinding) -> Value {
+        let slot = match binding.rate {
+            vk::VertexInputRate::INSTANCE => input::INSTANCE,
+            _ => input::VERTEX,
+        };
+        let (number, stride) = (self.b.input(slot, Type::I32), self.b.int(binding.stride));
+        let (low, high) = (self.b.binary(B::IMul, number, stride), self.b.binary(B::UMulHi, number, stride));
+        let (zero, far) = (self.b.int(0), self.b.int(0x8000_0000));
+        let fits = self.b.binary(B::IEq, high, zero);
+        let start = self.b.select(fits, low, far);
+        self.b.binary(B::UMin, start, far)
+    }
+}
+
+/// What follows a vertex program.
+struct Results<'a> {
+    b: Builder,
+    program: &'a Program,
+    words: Vec<Value>,
+    depth_clamp: bool,
+}
+
+impl Results<'_> {
+    fn word(&mut self, slot: Slot) -> Option<Value> {
+        self.program.output(slot).map(|word| self.words[word])
+    }
+
+    fn float(&mut self, builtin: Builtin, component: u32, default: f32) -> Value {
+        match self.word(Slot::Builtin(builtin, component)) {
+            Some(value) => self.b.cast(value, Type::F32),
+            None => self.b.float(default),
+        }
+    }
+
+    /// Elements of an array of distances.
+    fn count(&self, builtin: Builtin) -> usize {
+        (0..MOST_DISTANCES).take_while(|&index| self.program.output_builtin(builtin, index).is_some()).count()
+    }
+
+    fn output(&mut self, slot: usize, value: Value) {
+        self.b.push(Inst::Output { slot: slot as u32, value });
+    }
+
+    /// Writes all output words. Returns how many there are.
+    fn finish(&mut self, fragment: Option<&Program>) -> usize {
+        let position = [0, 1, 2, 3].map(|component| self.float(Builtin::Position, component, 0.0));
+        let window = self.window(position);
+        for (component, (position, window)) in position.into_iter().zip(window).enumerate() {
+            self.output(output::POSITION + component, position);
+            self.output(output::WINDOW + component, window);
+        }
+        let outside = self.outside(position);
+        self.output(output::OUTSIDE, outside);
+        let size = self.float(Builtin::PointSize, 0, 1.0);
+        self.output(output::POINT_SIZE, size);
+        let distances = self.count(Builtin::ClipDistance);
+        for index in 0..distances {
+            let distance = self.float(Builtin::ClipDistance, index as u32, 0.0);
+            self.output(output::CLIP + index, distance);
+        }
+        let first = output::CLIP + distances;
+        let inputs = fragment.map_or(&[][..], |program| &program.inputs);
+        // Clip and cull distances may also be read by the fragment program: they are outputs like any other.
+        for (index, input) in inputs.iter().enumerate() {
+            let value = self.word(input.slot).unwrap_or_else(|| self.b.int(0));
+            self.output(first + index, value);
+        }
+        first + inputs.len()
+    }
+
+    /// The place in the window, and 1/w. The viewport's numbers are parameters.
+    fn window(&mut self, [x, y, z, w]: [Value; 4]) -> [Value; 4] {
+        let [left, top, width, height, near, far] = [0, 1, 2, 3, 4, 5].map(|word| self.b.parameter(word, Type::F32));
+        let one = self.b.float(1.0);
+        let inverse_w = self.b.binary(B::FDiv, one, w);
+        let [x, y] = [(x, width, left), (y, height, top)].map(|(value, size, start)| {
+            let (one, half) = (self.b.float(1.0), self.b.float(0.5));
+            let projected = self.b.binary(B::FMul, value, inverse_w);
+            let from_zero = self.b.binary(B::FAdd, projected, one);
+            let share = self.b.binary(B::FMul, from_zero, half);
+            let scaled = self.b.binary(B::FMul, share, size);
+            self.b.binary(B::FAdd, scaled, start)
+        });
+        let (projected, range) = (self.b.binary(B::FMul, z, inverse_w), self.b.binary(B::FSub, far, near));
+        let scaled = self.b.binary(B::FMul, projected, range);
+        [x, y, self.b.binary(B::FAdd, scaled, near), inverse_w]
+    }
+
+    /// The signed distances to the planes of the view volume, as `clip` has them.
+    fn distances(&mut self, [x, y, z, w]: [Value; 4]) -> [Value; 7] {
+        let (smallest, band) = (self.b.float(SMALLEST_W), self.b.float(GUARD_BAND));
+        let reach = self.b.binary(B::FMul, band, w);
+        [
+            self.b.binary(B::FSub, w, smallest),
+            z,
+            self.b.binary(B::FSub, w, z),
+            self.b.binary(B::FSub, reach, x),
+            self.b.binary(B::FAdd, reach, x),
+            self.b.binary(B::FSub, reach, y),
+            self.b.binary(B::FAdd, reach, y),
+        ]
+    }
+
+    fn outside(&mut self, position: [Value; 4]) -> Value {
+        let mut bits = self.b.int(0);
+        for (plane, distance) in (0..).zip(self.distances(position)) {
+            if !(self.depth_clamp && matches!(plane, 1 | 2)) {
+                bits = self.outside_of(bits, distance, outside::PLANE + plane);
+            }
+        }
+        for index in 0..self.count(Builtin::ClipDistance) as u32 {
+            let distance = self.float(Builtin::ClipDistance, index, 0.0);
+            bits = self.outside_of(bits, distance, outside::CLIP + index);
+        }
+        let zero = self.b.float(0.0);
+        for index in 0..self.count(Builtin::CullDistance) as u32 {
+            let distance = self.float(Builtin::CullDistance, index, 0.0);
+            let is_negative = self.b.binary(B::FLt, distance, zero);
+            bits = self.set_bit(bits, is_negative, outside::CULL + index);
+        }
+        for coordinate in position {
+            let is_nan = self.b.unary(U::IsNan, coordinate);
+            bits = self.set_bit(bits, is_nan, outside::NOWHERE);
+        }
+        bits
+    }
+
+    /// Sets a bit where a distance is negative, or no number.
+    fn outside_of(&mut self, bits: Value, distance: Value, bit: u32) -> Value {
+        let zero = self.b.float(0.0);
+        let inside = self.b.binary(B::FLe, zero, distance);
+        let is_outside = self.b.unary(U::LogicalNot, inside);
+        self.set_bit(bits, is_outside, bit)
+    }
+
+    fn set_bit(&mut self, bits: Value, condition: Value, bit: u32) -> Value {
+        let (set, clear) = (self.b.int(1 << bit), self.b.int(0));
+        let new = self.b.select(condition, set, clear);
+        self.b.binary(B::Or, bits, new)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,62 @@
+//! Linking: a program becomes a part of a longer one of the driver's own, in which its inputs are computed and its outputs used.
+
+use super::Program;
+use super::ir::{Builder, Inst, InterpolateAt, Local, Table, Type, Value, map_operands, map_results, results};
+
+/// What a program is appended to.
+pub trait Linker {
+    /// Where the instructions go.
+    fn builder(&mut self) -> &mut Builder;
+    /// The program's input word `slot`, of a type.
+    fn input(&mut self, slot: usize, ty: Type) -> Value;
+    /// The same at another place than the declared one.
+    fn interpolated(&mut self, slot: usize, at: InterpolateAt, ty: Type) -> Value;
+}
+
+/// Appends a program. Returns its output words; they are 0 where the program wrote none.
+pub fn append(linker: &mut impl Linker, program: &Program) -> Vec<Value> {
+    let function = program.code.function();
+    let locals: Vec<Local> = function.locals.iter().map(|&words| linker.builder().local(words)).collect();
+    let tables: Vec<Table> = function.tables.iter().map(|words| linker.builder().table(words.clone())).collect();
+    let outputs = linker.builder().local(program.outputs.len() as u32);
+    let mut values: Vec<Option<Value>> = vec![None; function.types.len()];
+    for inst in &function.insts {
+        let ty = |result: &Value| function.types[result.0 as usize];
+        let of = |value: Value| values[value.0 as usize].unwrap_or(value);
+        match inst {
+            Inst::Const { result, word } => {
+                values[result.0 as usize] = Some(linker.builder().constant(*word, ty(result)));
+            }
+            Inst::Input { result, slot } => {
+                values[result.0 as usize] = Some(linker.input(*slot as usize, ty(result)));
+            }
+            Inst::Interpolate { result, slot, at } => {
+                let value = linker.interpolated(*slot as usize, at.map(of), ty(result));
+                values[result.0 as usize] = Some(value);
+            }
+            Inst::Output { slot, value } => linker.builder().local_store(outputs, *slot, None, of(*value)),
+            _ => {
+                let mut inst = inst.clone();
+                map_operands(&mut inst, of);
+                let fresh: Vec<Value> =
+                    results(&inst).iter().map(|result| linker.builder().value(ty(result))).collect();
+                for (result, &fresh) in results(&inst).into_iter().zip(&fresh) {
+                    values[result.0 as usize] = Some(fresh);
+                }
+                map_results(&mut inst, |_| fresh[0]);
+                map_places(&mut inst, &locals, &tables);
+                linker.builder().push(inst);
+            }
+        }
+    }
+    let load = |(word, output): (u32, &super::OutputSlot)| linker.builder().local_load(outputs, word, None, output.ty);
+    (0..).zip(&program.outputs).map(load).collect()
+}
+
+fn map_places(inst: &mut Inst, locals: &[Local], tables: &[Table]) {
+    match inst {
+        Inst::LocalLoad { local, .. } | Inst::LocalStore { local, .. } => *local = locals[local.0 as usize],
+        Inst::TableLoad { table, .. } => *table = tables[table.0 as usize],
+        _ => {}
+    }
+}
