@@ -59,6 +59,7 @@ impl Device {
             threads,
             timeout: Duration::from_millis(values.number("VITRIC_TIMEOUT_MS")),
             window: values.number("VITRIC_WINDOW") as usize,
+            scoreboard: values.text("VITRIC_SCOREBOARD") == "on",
         });
         let health = Arc::new(Health::new(messages));
         let queues = (0..queues).map(|_| Queue::new(gpu.clone(), health.clone())).collect::<Result<_>>()?;

@@ -20,8 +20,10 @@ pub struct GpuConfig {
     pub threads: usize,
     /// Longest time that the programs of one draw or dispatch may run.
     pub timeout: Duration,
-    /// Primitives that are gathered before tiles are walked.
+    /// Primitives of a window.
     pub window: usize,
+    /// Whether fragments that newer ones cover are dropped before they are shaded.
+    pub scoreboard: bool,
 }
 
 /// An emulated GPU. Several queues may execute on it at the same time.

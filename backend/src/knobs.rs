@@ -35,6 +35,10 @@ fn symbols(value: &str) -> bool {
     matches!(value, "off" | "perf" | "gdb" | "all")
 }
 
+fn switch(value: &str) -> bool {
+    matches!(value, "on" | "off")
+}
+
 fn any(_: &str) -> bool {
     true
 }
@@ -61,8 +65,14 @@ const TABLE: &[Knob] = &[
     Knob {
         name: "VITRIC_WINDOW",
         default: "4096",
-        doc: "Primitives gathered before tiles are walked, at least 1.",
+        doc: "Primitives of a window, which are set up and sorted into tiles together, at least 1.",
         check: positive,
+    },
+    Knob {
+        name: "VITRIC_SCOREBOARD",
+        default: "on",
+        doc: "Whether fragments that newer ones cover are dropped before they are shaded: on, off.",
+        check: switch,
     },
     Knob {
         name: "VITRIC_CODEGEN",

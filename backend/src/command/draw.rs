@@ -268,6 +268,7 @@ pub(super) fn draw_context<'a>(
     pass: &'a Pass,
     (bindings, deadline): (&'a Bindings, &'a Deadline),
     occlusion: Option<&'a AtomicU64>,
+    scoreboard: bool,
 ) -> DrawContext<'a> {
     let (pipeline, state) = (&*draw.pipeline, &draw.dynamic);
     let dynamic = |flag| pipeline.dynamic.contains(flag);
@@ -282,7 +283,7 @@ pub(super) fn draw_context<'a>(
     let depth = plane(vk::ImageAspectFlags::DEPTH);
     let is_alone = |tests: &DepthStencilState| tests.depth_test && !tests.depth_bounds_test && !tests.stencil_test;
     let quads = depth.as_ref().is_some_and(|plane| plane.bytes() == 4 && plane.samples() == 1);
-    DrawContext {
+    let mut context = DrawContext {
         fragment: pipeline.fragment.as_deref(),
         bindings: draw.bindings.get(1).unwrap_or(bindings),
         push: &draw.push,
@@ -299,9 +300,14 @@ pub(super) fn draw_context<'a>(
             false => pipeline.blend_constants,
         },
         scissor: rect(if dynamic(DynamicState::SCISSOR) { state.scissor } else { fixed }),
+        overwrites: None,
         occlusion,
         deadline,
+    };
+    if scoreboard {
+        context.overwrites = context.overwritten();
     }
+    context
 }
 
 fn with_dynamic(state: &Dynamic, pipeline: &GraphicsPipeline, mut tests: DepthStencilState) -> DepthStencilState {

@@ -124,7 +124,8 @@ impl Processor<'_> {
         self.restart_deadline();
         let Some(pass) = &self.pass else { return Ok(()) };
         let (none, occlusion) = (Bindings::default(), self.occlusion.as_ref().map(|(_, _, count)| count));
-        let context = |draw| draw_context(draw, pass, (&none, &self.deadline), occlusion);
+        let scoreboard = self.gpu.config().scoreboard;
+        let context = |draw| draw_context(draw, pass, (&none, &self.deadline), occlusion, scoreboard);
         let draws: Vec<_> = pending.draws.iter().map(context).collect();
         let walk = Walk { draws: &draws, windows: &pending.windows };
         if tiling::walk(self.gpu, walk, &grid) { Ok(()) } else { Err(DeviceLost) }

@@ -35,6 +35,9 @@ pub struct DrawContext<'a> {
     pub multisample: MultisampleState,
     /// Blend constants.
     pub blend_constants: [f32; 4],
+    /// Locations whose texels fragments overwrite, when nothing else of a fragment shows: no blending, no discarding, no side
+    /// effects, no late tests, one sample. Then only the newest fragment of a pixel counts.
+    pub overwrites: Option<u32>,
     /// Pixels that may be written: `[x0, y0, x1, y1]`, the last ones not included.
     pub scissor: [i64; 4],
     /// Samples that passed, when an occlusion query counts.
@@ -50,6 +53,16 @@ impl<'a> DrawContext<'a> {
         let facts = &program.fragment;
         let changes_coverage = facts.may_discard || facts.writes_depth || facts.writes_sample_mask;
         facts.early_tests || !(changes_coverage || self.multisample.alpha_to_coverage || facts.side_effects)
+    }
+
+    /// What [`Self::overwrites`] is to be.
+    pub fn overwritten(&self) -> Option<u32> {
+        let (program, kernel) = (self.fragment?, self.kernel(false)?);
+        let facts = &program.fragment;
+        let shows = facts.may_discard || facts.side_effects || kernel.needs_stored || kernel.changes_coverage;
+        let targets = kernel.targets.iter().filter(|target| self.color(target).is_some());
+        let locations = targets.fold(0, |locations, target| locations | 1 << target.location);
+        (self.multisample.samples == 1 && self.tests_early() && !shows).then_some(locations)
     }
 
     /// Whether the fragment program runs once for each sample.

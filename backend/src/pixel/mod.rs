@@ -6,6 +6,7 @@ mod draw;
 mod inputs;
 mod kernel;
 mod quad;
+mod scoreboard;
 mod tile;
 mod wave;
 

@@ -3,10 +3,11 @@
 use std::sync::atomic::Ordering;
 
 use super::quad::{QUADS, Quad};
+use super::scoreboard::{Fragments, Scoreboard};
 use super::wave::{WaveScratch, Waves};
 use super::{DrawContext, depth_group};
 use crate::raster::{
-    Criterion, GROUP_LOG2, Triangle, UNITS, pixel_of_bit, pixels_inside, sample_mask, sample_positions,
+    Criterion, GROUP_LOG2, Triangle, UNITS, group_of_pixel, pixel_of_bit, pixels_inside, sample_mask, sample_positions,
 };
 use crate::tiling::{PrimitiveId, Walk};
 
@@ -14,37 +15,99 @@ use crate::tiling::{PrimitiveId, Walk};
 #[derive(Default)]
 pub struct TileScratch {
     waves: WaveScratch,
+    board: Scoreboard,
 }
 
 /// Processes the primitives of a tile, whose pixels are `area` (`[x0, y0, x1, y1]`, inside the render area). Returns false when
 /// a program was interrupted.
 pub fn process_tile(walk: &Walk<'_>, number: usize, area: [i64; 4], scratch: &mut TileScratch) -> bool {
     let mut primitives = walk.of_tile(number).peekable();
+    let TileScratch { waves, board } = scratch;
+    // What the quads on the scoreboard overwrite.
+    let mut overwrites = None;
     while let Some(&(draw, _)) = primitives.peek() {
         let context = &walk.draws[draw];
-        let waves = Waves::new(context, walk, &mut scratch.waves);
-        let mut tile = Tile { context, walk, area, waves, passed: 0 };
+        if context.overwrites != overwrites && !shade_board(walk, board, waves) {
+            return false;
+        }
+        overwrites = context.overwrites;
+        let sink = match overwrites {
+            Some(_) => Sink::Board(board, waves),
+            None => Sink::Waves(Waves::new(context, walk, waves)),
+        };
+        let mut tile = Tile { context, walk, area, sink, passed: 0, ok: true };
         while let Some((_, primitive)) = primitives.next_if(|(of, _)| *of == draw) {
             tile.primitive(primitive);
         }
-        tile.waves.flush();
-        if let Some(counter) = context.occlusion {
-            counter.fetch_add(tile.passed + tile.waves.passed, Ordering::Relaxed);
-        }
-        if !tile.waves.ok {
+        tile.finish();
+        if !tile.ok {
             return false;
         }
     }
-    true
+    shade_board(walk, board, waves)
+}
+
+/// Shades what is left of the quads on the scoreboard. Returns false when a program was interrupted.
+fn shade_board(walk: &Walk<'_>, board: &mut Scoreboard, scratch: &mut WaveScratch) -> bool {
+    if board.is_empty() {
+        return true;
+    }
+    let mut ok = true;
+    let mut waves: Option<(usize, Waves<'_, '_>)> = None;
+    let mut scratch = Some(scratch);
+    board.drain(|fragments| {
+        let draw = walk.draw_of(fragments.primitive);
+        if waves.as_ref().is_none_or(|(of, _)| *of != draw) {
+            if let Some((_, finished)) = waves.take() {
+                let (done, freed) = finished.end();
+                ok &= done;
+                scratch = Some(freed);
+            }
+            waves = scratch.take().map(|scratch| (draw, Waves::new(&walk.draws[draw], walk, scratch)));
+        }
+        if let Some((_, waves)) = waves.as_mut().filter(|_| ok) {
+            shade(waves, &fragments);
+        }
+    });
+    waves.is_none_or(|(_, finished)| finished.end().0) && ok
+}
+
+/// Hands fragments to waves: two rows of a group are one, when they have pixels in all quads.
+fn shade(waves: &mut Waves<'_, '_>, &Fragments { primitive, place: [x, y], pixels }: &Fragments) {
+    let mut rest = pixels;
+    while rest != 0 {
+        let first = rest.trailing_zeros() / 16 * 16;
+        let quad = |number: u32| {
+            let [dx, dy] = pixel_of_bit(first + number * 4);
+            Quad::of_pixels(primitive, [x + dx, y + dy], pixels >> (first + number * 4) & 15)
+        };
+        let quads: [Quad; QUADS] = [0, 1, 2, 3].map(quad);
+        if quads.iter().all(|quad| quad.count() > 0) {
+            waves.push_wave(quads);
+        } else {
+            quads.into_iter().filter(|quad| quad.count() > 0).for_each(|quad| waves.push(quad));
+        }
+        rest &= !(0xffff << first);
+    }
+}
+
+/// Where fragments go.
+enum Sink<'a, 's> {
+    /// To the scoreboard; what shades them when it is full.
+    Board(&'s mut Scoreboard, &'s mut WaveScratch),
+    /// Into waves, in order.
+    Waves(Waves<'a, 's>),
 }
 
 struct Tile<'a, 's> {
     context: &'a DrawContext<'a>,
     walk: &'a Walk<'a>,
     area: [i64; 4],
-    waves: Waves<'a, 's>,
+    sink: Sink<'a, 's>,
     /// Samples that passed early tests.
     passed: u64,
+    /// Whether no program was interrupted.
+    ok: bool,
 }
 
 impl Tile<'_, '_> {
@@ -111,25 +174,29 @@ impl Tile<'_, '_> {
             tested = true;
             self.passed += u64::from(mask.count_ones());
         }
+        if tested {
+            return self.fragments(Fragments { primitive: index, place, pixels: mask });
+        }
         while mask != 0 {
-            let strip = mask.trailing_zeros() / 16 * 16;
-            self.strip(index, place, (strip, mask >> strip & 0xffff), tested);
-            mask &= !(0xffff << strip);
+            let first = mask.trailing_zeros() & !3;
+            let [dx, dy] = pixel_of_bit(first);
+            self.covered_quad(Quad::of_pixels(index, [place[0] + dx, place[1] + dy], mask >> first & 15), false);
+            mask &= !(15 << first);
         }
     }
 
-    /// Two rows of a group, from bit `first` on: a wave, when it has pixels in all quads.
-    fn strip(&mut self, index: PrimitiveId, [x, y]: [u32; 2], (first, mask): (u32, u64), tested: bool) {
-        let quad = |number: u32| {
-            let [dx, dy] = pixel_of_bit(first + number * 4);
-            Quad::of_pixels(index, [x + dx, y + dy], mask >> (number * 4) & 15)
-        };
-        let quads: [Quad; QUADS] = [0, 1, 2, 3].map(quad);
-        if tested && self.context.fragment.is_some() && quads.iter().all(|quad| quad.count() > 0) {
-            return self.waves.push_wave(quads);
+    /// Hands tested fragments on.
+    fn fragments(&mut self, fragments: Fragments) {
+        if fragments.pixels == 0 || self.context.fragment.is_none() {
+            return;
         }
-        for quad in quads.into_iter().filter(|quad| quad.count() > 0) {
-            self.covered_quad(quad, tested);
+        match &mut self.sink {
+            Sink::Waves(waves) => shade(waves, &fragments),
+            Sink::Board(board, scratch) => {
+                if board.push(fragments) {
+                    self.ok &= shade_board(self.walk, board, scratch);
+                }
+            }
         }
     }
 
@@ -151,8 +218,27 @@ impl Tile<'_, '_> {
         if !tested {
             self.passed += quad.test(self.context, self.walk, None);
         }
-        if quad.count() > 0 && self.context.fragment.is_some() {
-            self.waves.push(quad);
+        if quad.count() == 0 || self.context.fragment.is_none() {
+            return;
+        }
+        if let Sink::Waves(waves) = &mut self.sink {
+            return waves.push(quad);
+        }
+        // The scoreboard takes quads of one sample a pixel only.
+        let (group, bit) = group_of_pixel([quad.x, quad.y]);
+        let pixels = u64::from(quad.pixels()) << bit;
+        self.fragments(Fragments { primitive: quad.primitive, place: group, pixels });
+    }
+
+    /// Shades what waits, and counts.
+    fn finish(&mut self) {
+        if let Sink::Waves(waves) = &mut self.sink {
+            waves.flush();
+            self.passed += waves.passed;
+            self.ok &= waves.ok;
+        }
+        if let Some(counter) = self.context.occlusion {
+            counter.fetch_add(self.passed, Ordering::Relaxed);
         }
     }
 

@@ -43,6 +43,12 @@ impl<'a, 's> Waves<'a, 's> {
         Self { context, walk, scratch, quads, waiting: 0, alone, combines, passed: 0, ok: true }
     }
 
+    /// Shades what waits. Returns whether no program was interrupted, and what the worker keeps.
+    pub(super) fn end(mut self) -> (bool, &'s mut WaveScratch) {
+        self.flush();
+        (self.ok, self.scratch)
+    }
+
     /// Lets a quad wait for a wave.
     pub(super) fn push(&mut self, quad: Quad) {
         // What is combined with what is stored must see what the quad before it left.

@@ -36,6 +36,12 @@ pub fn pixel_of_bit(bit: u32) -> [u32; 2] {
     [bit >> 1 & 6 | bit & 1, bit >> 3 & 6 | bit >> 1 & 1]
 }
 
+/// The first pixel of a pixel's group, and the pixel's bit in it.
+#[inline]
+pub fn group_of_pixel([x, y]: [u32; 2]) -> ([u32; 2], u32) {
+    ([x & !7, y & !7], (y & 6) << 3 | (x & 6) << 1 | (y & 1) << 1 | x & 1)
+}
+
 /// Values of three edges at the first pixel's centre, less what an edge needs to cover a point, and their changes from pixel to
 /// pixel in x and y.
 type Steps = [[i64; 3]; 3];
@@ -89,6 +95,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn bits_name_pixels() {
+        for bit in 0..64 {
+            let [x, y] = pixel_of_bit(bit);
+            assert_eq!(group_of_pixel([40 + x, 16 + y]), ([40, 16], bit));
+        }
+    }
 
     proptest! {
         #[test]

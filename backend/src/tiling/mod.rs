@@ -161,6 +161,12 @@ impl<'a> Walk<'a> {
         primitives.shape(index)
     }
 
+    /// The draw state of a primitive.
+    #[inline]
+    pub fn draw_of(&self, id: PrimitiveId) -> usize {
+        self.windows[(id >> 16) as usize].draw
+    }
+
     /// The window of a primitive, and its number there.
     #[inline]
     pub fn find(&self, id: PrimitiveId) -> (&'a Primitives, u32) {
