@@ -116,6 +116,11 @@ fn pictures_depend_neither_on_threads_nor_on_the_window() {
 }
 
 #[test]
+fn pictures_do_not_depend_on_techniques() {
+    compare_under("techniques", &[("VITRIC_SCOREBOARD", "off")]);
+}
+
+#[test]
 fn pictures_do_not_depend_on_what_runs_the_programs() {
     // A machine without AVX-512 runs its best instead: the pictures are the same there, too.
     for codegen in ["interp", "avx2", "avx512"] {

@@ -4,12 +4,13 @@
 //! kept in a cache. The entry saves the host's registers and points r15 to the wave's frame; spilled registers lie in the
 //! frame too, which is what lets a barrier return to the host and go on later.
 
-use iced_x86::{Code, Encoder, Instruction, MemoryOperand, OpCodeOperandKind, OpKind, Register};
+use iced_x86::{Code, Encoder, Instruction, MemoryOperand, OpKind, Register};
 use regalloc2::{Allocation, Block, Edit, Inst, InstOrEdit, Output, PReg, RegClass};
 
 use super::Target;
 use super::allocate::{Allocatable, registers};
 use super::machine::{Base, Function, Kind, Mem, Operand};
+use super::operands::{self, Kind as OperandKind};
 use crate::shader::runtime::frame::{Frame, STOP_BARRIER, STOP_DONE};
 
 /// Bytes of a spill slot.
@@ -386,15 +387,16 @@ impl Emitter<'_> {
         let mut assigned = assigned.into_iter().map(|register| register.ok_or("an operand without a register"));
         let mut inst = Instruction::default();
         inst.set_code(*code);
+        let kinds = operands::kinds(*code);
         for (index, operand) in operands.iter().enumerate() {
+            let kind = *kinds.get(index).ok_or("an operand too many")?;
             let index = index as u32;
-            let kind = code.op_code().op_kind(index);
             match operand {
                 Operand::Imm(value) => set_immediate(&mut inst, index, kind, *value),
                 Operand::Mem(memory) => self.set_memory(&mut inst, index, (memory, kind), &mut assigned)?,
                 _ => {
                     let register = assigned.next().ok_or("too few registers")??;
-                    set_register(&mut inst, index, sized(kind, register.hw_enc() as u32));
+                    set_register(&mut inst, index, kind.register(register.hw_enc() as u32));
                 }
             }
         }
@@ -410,7 +412,7 @@ impl Emitter<'_> {
         &self,
         inst: &mut Instruction,
         index: u32,
-        (memory, kind): (&Mem, OpCodeOperandKind),
+        (memory, kind): (&Mem, OperandKind),
         assigned: &mut impl Iterator<Item = std::result::Result<PReg, &'static str>>,
     ) -> Result<()> {
         inst.set_op_kind(index, OpKind::Memory);
@@ -429,11 +431,7 @@ impl Emitter<'_> {
         }
         if let Some((_, scale)) = memory.index {
             let register = assigned.next().ok_or("too few registers")??.hw_enc() as u32;
-            inst.set_memory_index(match kind {
-                OpCodeOperandKind::mem_vsib32y => Register::YMM0 + register,
-                OpCodeOperandKind::mem_vsib32z => Register::ZMM0 + register,
-                _ => Register::RAX + register,
-            });
+            inst.set_memory_index(kind.index() + register);
             inst.set_memory_index_scale(scale);
         }
         inst.set_is_broadcast(memory.broadcast);
@@ -446,30 +444,8 @@ fn set_register(inst: &mut Instruction, index: u32, register: Register) {
     inst.set_op_register(index, register);
 }
 
-fn set_immediate(inst: &mut Instruction, index: u32, kind: OpCodeOperandKind, value: i32) {
-    let op_kind = match kind {
-        OpCodeOperandKind::imm32 => OpKind::Immediate32,
-        OpCodeOperandKind::imm8sex32 => OpKind::Immediate8to32,
-        OpCodeOperandKind::imm8sex64 => OpKind::Immediate8to64,
-        OpCodeOperandKind::imm32sex64 => OpKind::Immediate32to64,
-        _ => OpKind::Immediate8,
-    };
+fn set_immediate(inst: &mut Instruction, index: u32, kind: OperandKind, value: i32) {
+    let OperandKind::Immediate(op_kind) = kind else { return };
     inst.set_op_kind(index, op_kind);
     inst.set_immediate_i32(index, value);
-}
-
-/// The register of a number, as wide as an encoding wants it.
-fn sized(kind: OpCodeOperandKind, number: u32) -> Register {
-    use OpCodeOperandKind as K;
-    match kind {
-        K::r8_or_mem | K::r8_reg if number < 4 => Register::AL + number,
-        K::r8_or_mem | K::r8_reg => Register::SPL + (number - 4),
-        K::r16_or_mem | K::r16_reg => Register::AX + number,
-        K::r32_or_mem | K::r32_reg | K::r32_rm | K::r32_opcode | K::r32_vvvv => Register::EAX + number,
-        K::k_or_mem | K::k_reg | K::k_rm | K::k_vvvv | K::kp1_reg => Register::K0 + number,
-        K::xmm_or_mem | K::xmm_reg | K::xmm_rm | K::xmm_vvvv => Register::XMM0 + number,
-        K::ymm_or_mem | K::ymm_reg | K::ymm_rm | K::ymm_vvvv | K::ymm_is4 => Register::YMM0 + number,
-        K::zmm_or_mem | K::zmm_reg | K::zmm_rm | K::zmm_vvvv => Register::ZMM0 + number,
-        _ => Register::RAX + number,
-    }
 }

@@ -12,6 +12,7 @@ mod encode;
 mod listing;
 mod lower;
 mod machine;
+mod operands;
 mod table;
 
 use std::sync::OnceLock;
