@@ -59,6 +59,7 @@ impl Device {
             threads,
             timeout: Duration::from_millis(values.number("VITRIC_TIMEOUT_MS")),
             window: values.number("VITRIC_WINDOW") as usize,
+            hiz: values.text("VITRIC_HIZ") == "on",
             scoreboard: values.text("VITRIC_SCOREBOARD") == "on",
         });
         let health = Arc::new(Health::new(messages));

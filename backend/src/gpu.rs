@@ -22,6 +22,8 @@ pub struct GpuConfig {
     pub timeout: Duration,
     /// Primitives of a window.
     pub window: usize,
+    /// Whether the hierarchical visibility structure is used.
+    pub hiz: bool,
     /// Whether fragments that newer ones cover are dropped before they are shaded.
     pub scoreboard: bool,
 }

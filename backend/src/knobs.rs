@@ -69,6 +69,12 @@ const TABLE: &[Knob] = &[
         check: positive,
     },
     Knob {
+        name: "VITRIC_HIZ",
+        default: "on",
+        doc: "Whether primitives are tested against the hierarchical visibility structure: on, off.",
+        check: switch,
+    },
+    Knob {
         name: "VITRIC_SCOREBOARD",
         default: "on",
         doc: "Whether fragments that newer ones cover are dropped before they are shaded: on, off.",

@@ -7,6 +7,7 @@ pub mod command;
 pub mod format;
 pub mod geometry;
 pub mod gpu;
+pub mod hiz;
 pub mod knobs;
 pub mod memory;
 pub mod pixel;

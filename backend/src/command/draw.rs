@@ -17,6 +17,7 @@ use crate::geometry::{
     vertex_ranges, viewport_words,
 };
 use crate::gpu::DeviceLost;
+use crate::hiz::Visibility;
 use crate::memory::{PlaneRef, SurfaceView};
 use crate::pixel::DrawContext;
 use crate::shader::interp::{Deadline, Environment};
@@ -268,7 +269,6 @@ pub(super) fn draw_context<'a>(
     pass: &'a Pass,
     (bindings, deadline): (&'a Bindings, &'a Deadline),
     occlusion: Option<&'a AtomicU64>,
-    scoreboard: bool,
 ) -> DrawContext<'a> {
     let (pipeline, state) = (&*draw.pipeline, &draw.dynamic);
     let dynamic = |flag| pipeline.dynamic.contains(flag);
@@ -301,12 +301,12 @@ pub(super) fn draw_context<'a>(
         },
         scissor: rect(if dynamic(DynamicState::SCISSOR) { state.scissor } else { fixed }),
         overwrites: None,
+        visibility: Visibility::default(),
         occlusion,
         deadline,
     };
-    if scoreboard {
-        context.overwrites = context.overwritten();
-    }
+    context.overwrites = context.overwritten();
+    context.visibility = context.seen();
     context
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::PassBegin;
+use crate::format;
 use crate::memory::SurfaceView;
 use crate::state::{ClearValue, PassDesc, SubpassDesc};
 use crate::transfer;
@@ -20,6 +21,8 @@ pub struct Pass {
     clears: Vec<ClearValue>,
     used: Vec<bool>,
     subpass: usize,
+    /// The attachments that this subpass was the first to use.
+    fresh: Vec<u32>,
 }
 
 impl Pass {
@@ -33,6 +36,7 @@ impl Pass {
             clears: begin.clears.clone(),
             used: vec![false; begin.pass.attachments.len()],
             subpass: 0,
+            fresh: Vec::new(),
         };
         pass.load();
         pass
@@ -60,13 +64,25 @@ impl Pass {
         self.resolve();
     }
 
+    /// The depth, as the attachment holds it, that all pixels of the subpass have: it was cleared on load.
+    pub fn cleared_depth(&self) -> Option<f32> {
+        let attachment = self.subpass().depth_stencil.filter(|attachment| self.fresh.contains(attachment))?;
+        let desc = self.desc.attachments.get(attachment as usize)?;
+        let bits = format::info(self.view(attachment)?.desc.format)?.depth_bits;
+        let depth = self.clears.get(attachment as usize)?.depth();
+        let stored = if bits == 32 { depth } else { format::decode_depth(bits, format::encode_depth(bits, depth)) };
+        (desc.load == vk::AttachmentLoadOp::CLEAR && bits > 0).then_some(stored)
+    }
+
     /// Clears attachments that this subpass is the first to use.
     fn load(&mut self) {
+        self.fresh.clear();
         let subpass = self.desc.subpasses[self.subpass].clone();
         let all = subpass.inputs.iter().chain(&subpass.colors).chain(&subpass.resolves).chain([&subpass.depth_stencil]);
         for attachment in all.flatten() {
             if !std::mem::replace(&mut self.used[*attachment as usize], true) {
                 self.load_attachment(*attachment);
+                self.fresh.push(*attachment);
             }
         }
     }

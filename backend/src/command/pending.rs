@@ -6,6 +6,7 @@ use super::draw::draw_context;
 use super::processor::{Dynamic, Processor, State};
 use crate::geometry::{PrimitiveContext, Primitives};
 use crate::gpu::DeviceLost;
+use crate::hiz::Hierarchy;
 use crate::shader::runtime::Bindings;
 use crate::state::GraphicsPipeline;
 use crate::tiling::{self, Grid, Walk, Window};
@@ -48,12 +49,24 @@ pub(super) struct Pending {
     open: Option<Primitives>,
     /// Primitives in closed windows.
     closed: usize,
+    /// The visibility structure of the depth attachment.
+    hierarchy: Option<Hierarchy>,
 }
 
 impl Pending {
     /// Nothing yet, of a pass with this render area.
     pub(super) fn new(area: [i64; 4]) -> Self {
         Self { grid: Grid::new(area), ..Self::default() }
+    }
+
+    /// Begins with a depth attachment all of whose depths are `cleared`, or not known.
+    pub(super) fn begin_depth(&mut self, cleared: Option<f32>) {
+        self.hierarchy = Some(Hierarchy::new(self.grid.count(), cleared));
+    }
+
+    /// Begins without the structure.
+    pub(super) fn end_depth(&mut self) {
+        self.hierarchy = None;
     }
 
     /// The tiles of the pass.
@@ -116,18 +129,19 @@ impl Processor<'_> {
         if let Some(last) = self.pending.draws.len().checked_sub(1) {
             self.pending.close(last);
         }
-        let grid = self.pending.grid;
-        let pending = std::mem::replace(&mut self.pending, Pending { grid, ..Pending::default() });
+        let (grid, hierarchy) = (self.pending.grid, self.pending.hierarchy.take());
+        let next = Pending { grid, hierarchy, ..Pending::default() };
+        let pending = std::mem::replace(&mut self.pending, next);
         if pending.windows.is_empty() {
             return Ok(());
         }
         self.restart_deadline();
         let Some(pass) = &self.pass else { return Ok(()) };
         let (none, occlusion) = (Bindings::default(), self.occlusion.as_ref().map(|(_, _, count)| count));
-        let scoreboard = self.gpu.config().scoreboard;
-        let context = |draw| draw_context(draw, pass, (&none, &self.deadline), occlusion, scoreboard);
+        let context = |draw| draw_context(draw, pass, (&none, &self.deadline), occlusion);
         let draws: Vec<_> = pending.draws.iter().map(context).collect();
-        let walk = Walk { draws: &draws, windows: &pending.windows };
+        let (hierarchy, scoreboard) = (self.pending.hierarchy.as_ref(), self.gpu.config().scoreboard);
+        let walk = Walk { draws: &draws, windows: &pending.windows, hierarchy, scoreboard };
         if tiling::walk(self.gpu, walk, &grid) { Ok(()) } else { Err(DeviceLost) }
     }
 }

@@ -161,12 +161,15 @@ impl<'g> Processor<'g> {
             Command::BeginPass(begin) => {
                 let pass = Pass::begin(begin);
                 self.pending = Pending::new(draw::rect(pass.area));
+                self.begin_depth(&pass);
                 self.pass = Some(pass);
             }
             Command::NextSubpass => {
                 self.flush()?;
-                if let Some(pass) = &mut self.pass {
+                if let Some(mut pass) = self.pass.take() {
                     pass.next_subpass();
+                    self.begin_depth(&pass);
+                    self.pass = Some(pass);
                 }
             }
             Command::EndPass => {
@@ -196,8 +199,10 @@ impl<'g> Processor<'g> {
             Command::ResetEvent(event) => event.reset(),
             Command::ClearAttachments { attachments, rects } => {
                 self.flush()?;
-                if let Some(pass) = &self.pass {
+                if let Some(pass) = self.pass.take() {
                     pass.clear_attachments(attachments, rects);
+                    self.forget_depth();
+                    self.pass = Some(pass);
                 }
             }
             _ if self.set_state(command) => {}
@@ -210,6 +215,21 @@ impl<'g> Processor<'g> {
             }
         }
         Ok(())
+    }
+
+    /// Starts the visibility structure of a subpass.
+    fn begin_depth(&mut self, pass: &Pass) {
+        match pass.subpass().depth_stencil {
+            Some(_) if self.gpu.config().hiz => self.pending.begin_depth(pass.cleared_depth()),
+            _ => self.pending.end_depth(),
+        }
+    }
+
+    /// Depths changed other than by draws.
+    fn forget_depth(&mut self) {
+        if self.gpu.config().hiz {
+            self.pending.begin_depth(None);
+        }
     }
 
     pub(super) fn restart_deadline(&mut self) {

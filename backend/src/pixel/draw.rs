@@ -3,7 +3,9 @@
 use std::sync::atomic::AtomicU64;
 
 use super::kernel::{Kernel, Target};
+use crate::hiz::{Direction, Visibility};
 use crate::memory::PlaneRef;
+use crate::raster::sample_mask;
 use crate::shader::Program;
 use crate::shader::interp::Deadline;
 use crate::shader::runtime::Bindings;
@@ -38,6 +40,8 @@ pub struct DrawContext<'a> {
     /// Locations whose texels fragments overwrite, when nothing else of a fragment shows: no blending, no discarding, no side
     /// effects, no late tests, one sample. Then only the newest fragment of a pixel counts.
     pub overwrites: Option<u32>,
+    /// What it does with the hierarchical visibility structure.
+    pub visibility: Visibility,
     /// Pixels that may be written: `[x0, y0, x1, y1]`, the last ones not included.
     pub scissor: [i64; 4],
     /// Samples that passed, when an occlusion query counts.
@@ -63,6 +67,37 @@ impl<'a> DrawContext<'a> {
         let targets = kernel.targets.iter().filter(|target| self.color(target).is_some());
         let locations = targets.fold(0, |locations, target| locations | 1 << target.location);
         (self.multisample.samples == 1 && self.tests_early() && !shows).then_some(locations)
+    }
+
+    /// What all draws of a segment have in common, in which a later primitive may drop an earlier one.
+    pub fn segment(&self) -> Option<(u32, Direction)> {
+        let locations = if self.fragment.is_none() { Some(0) } else { self.overwrites };
+        self.visibility
+            .tests
+            .zip(locations)
+            .filter(|_| self.visibility.looks_ahead)
+            .map(|(tests, locations)| (locations, tests))
+    }
+
+    /// What [`Self::visibility`] is to be.
+    pub fn seen(&self) -> Visibility {
+        let Some(tests) = self.tests.filter(|tests| tests.depth_test && self.depth.is_some()) else {
+            return Visibility::default();
+        };
+        let direction = Direction::of(tests.depth_compare);
+        let facts = self.fragment.map(|program| program.fragment).unwrap_or_default();
+        // What fails the depth test must show nowhere else.
+        let shows = tests.stencil_test || (!self.tests_early() && (facts.side_effects || facts.writes_depth));
+        let all_samples = sample_mask(&self.multisample) == (1 << self.multisample.samples) - 1;
+        let certain = self.tests_early() && !tests.stencil_test && !tests.depth_bounds_test && all_samples;
+        let teaches = tests.depth_write && certain && direction.is_some();
+        let nothing_else = self.fragment.is_none() || self.overwrites.is_some();
+        Visibility {
+            tests: direction.filter(|_| !shows),
+            teaches,
+            looks_ahead: teaches && nothing_else && self.occlusion.is_none() && self.multisample.samples == 1,
+            writes: tests.depth_write.then_some(tests.depth_compare),
+        }
     }
 
     /// Whether the fragment program runs once for each sample.

@@ -6,8 +6,11 @@ use super::quad::{QUADS, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
 use super::wave::{WaveScratch, Waves};
 use super::{DrawContext, depth_group};
+use crate::geometry::Shape;
+use crate::hiz::{Bounds, Direction, Range, depths_over, group_number};
 use crate::raster::{
-    Criterion, GROUP_LOG2, Triangle, UNITS, group_of_pixel, pixel_of_bit, pixels_inside, sample_mask, sample_positions,
+    Criterion, GROUP_LOG2, TILE_LOG2, Triangle, UNITS, group_of_pixel, pixel_of_bit, pixels_inside, sample_mask,
+    sample_positions,
 };
 use crate::tiling::{PrimitiveId, Walk};
 
@@ -23,19 +26,33 @@ pub struct TileScratch {
 pub fn process_tile(walk: &Walk<'_>, number: usize, area: [i64; 4], scratch: &mut TileScratch) -> bool {
     let mut primitives = walk.of_tile(number).peekable();
     let TileScratch { waves, board } = scratch;
-    // What the quads on the scoreboard overwrite.
-    let mut overwrites = None;
+    let mut bounds = walk.hierarchy.and_then(|hierarchy| hierarchy.tile(number));
+    // What the quads on the scoreboard overwrite, and the segment that has taught the bounds.
+    let (mut overwrites, mut taught) = (None, None);
     while let Some(&(draw, _)) = primitives.peek() {
         let context = &walk.draws[draw];
-        if context.overwrites != overwrites && !shade_board(walk, board, waves) {
+        let now = context.overwrites.filter(|_| walk.scoreboard);
+        if now != overwrites && !shade_board(walk, board, waves) {
             return false;
         }
-        overwrites = context.overwrites;
+        overwrites = now;
+        if let Some(bounds) = bounds.as_deref_mut() {
+            let segment = context.segment();
+            if segment != taught && segment.is_some() {
+                let ahead = primitives.clone().take_while(|(draw, _)| walk.draws[*draw].segment() == segment);
+                ahead.for_each(|(draw, primitive)| teach(walk, (draw, primitive), area, bounds));
+                bounds.sum_up();
+            }
+            taught = segment;
+            if let Some(op) = context.visibility.writes.filter(|_| !context.visibility.teaches) {
+                bounds.forget(op);
+            }
+        }
         let sink = match overwrites {
             Some(_) => Sink::Board(board, waves),
             None => Sink::Waves(Waves::new(context, walk, waves)),
         };
-        let mut tile = Tile { context, walk, area, sink, passed: 0, ok: true };
+        let mut tile = Tile { context, walk, area, sink, bounds: bounds.as_deref_mut(), passed: 0, ok: true };
         while let Some((_, primitive)) = primitives.next_if(|(of, _)| *of == draw) {
             tile.primitive(primitive);
         }
@@ -45,6 +62,65 @@ pub fn process_tile(walk: &Walk<'_>, number: usize, area: [i64; 4], scratch: &mu
         }
     }
     shade_board(walk, board, waves)
+}
+
+/// First pixels of the groups that a window of pixels touches.
+fn groups_of(window: [i64; 4]) -> impl Iterator<Item = [i64; 2]> {
+    let side = 1 << GROUP_LOG2;
+    let start = move |value: i64| value & !(side - 1);
+    let rows = (start(window[1])..window[3]).step_by(side as usize);
+    rows.flat_map(move |y| (start(window[0])..window[2]).step_by(side as usize).map(move |x| [x, y]))
+}
+
+/// The pixels of a tile that a primitive may cover.
+fn window_of(context: &DrawContext<'_>, triangle: &Triangle, area: [i64; 4]) -> [i64; 4] {
+    let (bounds, scissor) = (triangle.pixel_bounds(), context.scissor);
+    let low = |axis: usize| bounds[axis].max(area[axis]).max(scissor[axis]);
+    let high = |axis: usize| bounds[axis].min(area[axis]).min(scissor[axis]);
+    [low(0), low(1), high(2), high(3)]
+}
+
+/// The pixels of a group that lie in a rectangle.
+fn pixels_of_group([x, y]: [i64; 2], area: [i64; 4]) -> [i64; 4] {
+    let side = 1 << GROUP_LOG2;
+    [x.max(area[0]), y.max(area[1]), (x + side).min(area[2]), (y + side).min(area[3])]
+}
+
+/// A primitive of a segment teaches the bounds of a tile, in the groups that it covers.
+fn teach(walk: &Walk<'_>, (draw, id): (usize, PrimitiveId), area: [i64; 4], bounds: &mut Bounds) {
+    let (primitives, index) = walk.find(id);
+    let (context, triangle) = (&walk.draws[draw], primitives.triangle(index));
+    let window = window_of(context, triangle, area);
+    let Some(direction) = context.visibility.tests else { return };
+    // What is smaller covers no group, but at the edge of the area.
+    let small = |axis: usize| window[axis + 2] - window[axis] < 1 << GROUP_LOG2;
+    if small(0) || small(1) {
+        return;
+    }
+    let shape = primitives.shape(index);
+    if window == area && covers_tile(triangle, area) {
+        let range = depths_over(&shape, area, context.depth_bits, context.multisample.samples);
+        return bounds.teach_all(direction, range);
+    }
+    for group in groups_of(window) {
+        let pixels = pixels_of_group(group, area);
+        if pixels_of_group(group, window) == pixels && covers(triangle, group, Criterion::Inner) {
+            let range = depths_over(&shape, pixels, context.depth_bits, context.multisample.samples);
+            bounds.teach(direction, group_number(group), range);
+        }
+    }
+}
+
+/// Whether a triangle covers the tile of some pixels.
+fn covers_tile(triangle: &Triangle, [x, y, _, _]: [i64; 4]) -> bool {
+    let [x, y] = [x, y].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
+    triangle.covers_cell(x * UNITS, y * UNITS, UNITS << TILE_LOG2, Criterion::Inner)
+}
+
+/// Whether a triangle covers a group.
+#[inline]
+fn covers(triangle: &Triangle, [x, y]: [i64; 2], criterion: Criterion) -> bool {
+    triangle.covers_cell(x * UNITS, y * UNITS, UNITS << GROUP_LOG2, criterion)
 }
 
 /// Shades what is left of the quads on the scoreboard. Returns false when a program was interrupted.
@@ -104,6 +180,7 @@ struct Tile<'a, 's> {
     walk: &'a Walk<'a>,
     area: [i64; 4],
     sink: Sink<'a, 's>,
+    bounds: Option<&'s mut Bounds>,
     /// Samples that passed early tests.
     passed: u64,
     /// Whether no program was interrupted.
@@ -119,25 +196,59 @@ impl Tile<'_, '_> {
     fn primitive(&mut self, id: PrimitiveId) {
         let (primitives, index) = self.walk.find(id);
         let triangle = primitives.triangle(index);
-        let bounds = triangle.pixel_bounds();
-        let (area, scissor) = (self.area, self.context.scissor);
-        let low = |axis: usize| bounds[axis].max(area[axis]).max(scissor[axis]);
-        let high = |axis: usize| bounds[axis].min(area[axis]).min(scissor[axis]);
-        let window = [low(0), low(1), high(2), high(3)];
+        let window = window_of(self.context, triangle, self.area);
         if window[0] >= window[2] || window[1] >= window[3] {
             return;
         }
-        let side = 1 << GROUP_LOG2;
-        let start = |value: i64| value & !(side - 1);
-        for group_y in (start(window[1])..window[3]).step_by(side as usize) {
-            for group_x in (start(window[0])..window[2]).step_by(side as usize) {
-                let cell = |criterion| triangle.covers_cell(group_x * UNITS, group_y * UNITS, side * UNITS, criterion);
-                if cell(Criterion::Conservative) {
-                    let full = cell(Criterion::Inner);
-                    self.group(id, [group_x, group_y], window, full);
-                }
-            }
+        let tests = self.context.visibility.tests.filter(|_| self.bounds.is_some());
+        let shape = tests.map(|_| primitives.shape(index));
+        let small = window[2] - window[0] <= 1 << GROUP_LOG2 && window[3] - window[1] <= 1 << GROUP_LOG2;
+        if let (false, Some(shape), Some(direction)) = (small, &shape, tests)
+            && self.is_hidden_in_tile(direction, shape, window)
+        {
+            return;
         }
+        let whole = window == self.area && covers_tile(triangle, window);
+        for group in groups_of(window) {
+            if !whole && !covers(triangle, group, Criterion::Conservative) {
+                continue;
+            }
+            let full = whole || !small && covers(triangle, group, Criterion::Inner);
+            if let (Some(shape), Some(direction)) = (&shape, tests)
+                && self.is_hidden_in_group(direction, shape, (group, window, full))
+            {
+                continue;
+            }
+            self.group(id, group, window, full);
+        }
+    }
+
+    fn depths_over(&self, shape: &Shape, pixels: [i64; 4]) -> Range {
+        depths_over(shape, pixels, self.context.depth_bits, self.context.multisample.samples)
+    }
+
+    fn is_hidden_in_tile(&self, direction: Direction, shape: &Shape, window: [i64; 4]) -> bool {
+        let range = self.depths_over(shape, window);
+        self.bounds.as_deref().is_some_and(|bounds| bounds.hides_in_tile(direction, range))
+    }
+
+    /// Whether a group hides a primitive; one that covers it teaches the group.
+    fn is_hidden_in_group(
+        &mut self,
+        direction: Direction,
+        shape: &Shape,
+        (group, window, full): ([i64; 2], [i64; 4], bool),
+    ) -> bool {
+        let pixels = pixels_of_group(group, window);
+        let range = self.depths_over(shape, pixels);
+        let whole = full && pixels == pixels_of_group(group, self.area);
+        let Some(bounds) = self.bounds.as_deref_mut() else { return false };
+        let number = group_number(group);
+        let hidden = bounds.hides_in_group(direction, number, range);
+        if whole && !hidden && self.context.visibility.teaches {
+            bounds.teach(direction, number, range);
+        }
+        hidden
     }
 
     fn group(&mut self, index: PrimitiveId, [group_x, group_y]: [i64; 2], window: [i64; 4], full: bool) {
@@ -232,6 +343,9 @@ impl Tile<'_, '_> {
 
     /// Shades what waits, and counts.
     fn finish(&mut self) {
+        if let Some(bounds) = &mut self.bounds {
+            bounds.sum_up();
+        }
         if let Sink::Waves(waves) = &mut self.sink {
             waves.flush();
             self.passed += waves.passed;

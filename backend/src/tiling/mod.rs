@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::geometry::{Primitives, Shape};
 use crate::gpu::Gpu;
+use crate::hiz::Hierarchy;
 use crate::pixel::{DrawContext, TileScratch, process_tile};
 use crate::raster::{Criterion, TILE_LOG2, Triangle, UNITS};
 
@@ -55,7 +56,8 @@ impl Grid {
         Self { area, first, columns: count(0), rows: count(1) }
     }
 
-    fn len(&self) -> usize {
+    /// Tiles.
+    pub fn count(&self) -> usize {
         (self.columns * self.rows) as usize
     }
 
@@ -97,7 +99,7 @@ struct Bins {
 
 impl Bins {
     fn new(triangles: &[Triangle], grid: &Grid) -> Self {
-        let mut ends = vec![0u32; grid.len()];
+        let mut ends = vec![0u32; grid.count()];
         let mut pairs: Vec<(u32, u16)> = Vec::with_capacity(triangles.len());
         for (index, triangle) in triangles.iter().enumerate() {
             grid.touched(triangle, |tile| {
@@ -132,6 +134,10 @@ pub struct Walk<'a> {
     pub draws: &'a [DrawContext<'a>],
     /// Windows, in order, at most [`MOST`].
     pub windows: &'a [Window],
+    /// The visibility structure of the depth attachment.
+    pub hierarchy: Option<&'a Hierarchy>,
+    /// Whether fragments that newer ones cover are dropped before they are shaded.
+    pub scoreboard: bool,
 }
 
 /// A primitive of a walk: number of the window above, number in the window below.
@@ -139,7 +145,7 @@ pub type PrimitiveId = u32;
 
 impl<'a> Walk<'a> {
     /// The primitives of a tile, in order: draw state, and which.
-    pub fn of_tile(&self, tile: usize) -> impl Iterator<Item = (usize, PrimitiveId)> + use<'a> {
+    pub fn of_tile(&self, tile: usize) -> impl Iterator<Item = (usize, PrimitiveId)> + Clone + use<'a> {
         let windows = self.windows.iter().enumerate();
         windows.flat_map(move |(number, window)| {
             let id = move |index: &u16| (number as u32) << 16 | u32::from(*index);
@@ -177,7 +183,7 @@ impl<'a> Walk<'a> {
 /// Rasterizes windows, which were all sorted into `grid`. Returns false when a program was interrupted.
 pub fn walk(gpu: &Gpu, walk: Walk<'_>, grid: &Grid) -> bool {
     let is_touched = |tile: &usize| walk.windows.iter().any(|window| !window.bins.of(*tile).is_empty());
-    let tiles: Vec<usize> = (0..grid.len()).filter(is_touched).collect();
+    let tiles: Vec<usize> = (0..grid.count()).filter(is_touched).collect();
     let ok = AtomicBool::new(true);
     gpu.workers().parallel(tiles.len(), TileScratch::default, |scratch, index| {
         let expired = walk.draws.first().is_some_and(|draw| draw.deadline.expired());
@@ -200,7 +206,7 @@ mod tests {
     #[test]
     fn tiles_hold_what_touches_them_in_order() {
         let grid = Grid::new([10, 0, 200, 130]);
-        assert_eq!((grid.len(), grid.pixels(0), grid.pixels(11)), (12, [10, 0, 64, 64], [192, 128, 200, 130]));
+        assert_eq!((grid.count(), grid.pixels(0), grid.pixels(11)), (12, [10, 0, 64, 64], [192, 128, 200, 130]));
         let large = triangle([[0, 0], [200, 0], [0, 200]]);
         let small = triangle([[70, 70], [72, 70], [70, 72]]);
         let outside = triangle([[300, 0], [310, 0], [300, 9]]);
@@ -208,6 +214,6 @@ mod tests {
         assert_eq!(bins.of(0), [0]);
         assert_eq!(bins.of(5), [0, 1, 3]);
         assert!(bins.of(7).is_empty(), "what only the bounds of a triangle touch");
-        assert_eq!(Grid::new([5, 5, 5, 9]).len(), 0);
+        assert_eq!(Grid::new([5, 5, 5, 9]).count(), 0);
     }
 }

@@ -1,0 +1,103 @@
+//! Bounds hold what they bound, whatever is drawn.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::geometry::Plane;
+use crate::pixel::compare;
+
+fn shape(origin: f32, dx: f32, dy: f32) -> Shape {
+    Shape { reference: [3.3, -7.9], depth: Plane { origin, dx, dy }, depth_range: [0.0, 1.0], ..Shape::default() }
+}
+
+fn depth_at(shape: &Shape, x: i64, y: i64, place: [f32; 2]) -> f32 {
+    let [near, far] = shape.depth_range;
+    let [dx, dy] = [x as f32 - shape.reference[0] + place[0], y as f32 - shape.reference[1] + place[1]];
+    shape.depth.at(dx, dy).max(near).min(far)
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Layer {
+    shape: [f32; 3],
+    op: usize,
+    writes: bool,
+    certain: bool,
+}
+
+fn layer() -> impl Strategy<Value = Layer> {
+    let shape = (-0.2f32..1.2, -0.02f32..0.02, -0.02f32..0.02).prop_map(|(origin, dx, dy)| [origin, dx, dy]);
+    (shape, 0usize..8, any::<bool>(), any::<bool>()).prop_map(|(shape, op, writes, certain)| Layer {
+        shape,
+        op,
+        writes,
+        certain,
+    })
+}
+
+proptest! {
+    /// No pixel or sample of a rectangle lies outside of the range.
+    #[test]
+    fn ranges_hold_every_sample(
+        origin in -1.0f32..2.0, dx in -0.1f32..0.1, dy in -0.1f32..0.1, x in -20i64..70, y in -20i64..70,
+        size in [1i64..9, 1i64..9], bits in prop::sample::select(vec![16u32, 24, 32]), samples in prop::sample::select(vec![1u32, 4]),
+    ) {
+        let shape = shape(origin, dx, dy);
+        let range = depths_over(&shape, [x, y, x + size[0], y + size[1]], bits, samples);
+        let places = crate::raster::sample_positions(samples);
+        for (px, py) in (x..x + size[0]).flat_map(|px| (y..y + size[1]).map(move |py| (px, py))) {
+            for place in places {
+                let depth = depth_at(&shape, px, py, place.map(|units| units as f32 / 256.0));
+                let depth = if bits == 32 { depth } else { decode_depth(bits, encode_depth(bits, depth)) };
+                prop_assert!(range[0] <= depth && depth <= range[1], "{depth} in {range:?}");
+            }
+        }
+    }
+
+    /// Layers over one group, in order: what the structure says is hidden fails every test, as the pixels have it.
+    #[test]
+    fn what_is_hidden_passes_nowhere(layers in prop::collection::vec(layer(), 1..12), cleared in prop::option::of(0.0f32..1.0)) {
+        let hierarchy = Hierarchy::new(1, cleared);
+        let mut bounds = hierarchy.tile(0).unwrap();
+        let mut pixels = [cleared.unwrap_or(0.4); 64];
+        for layer in layers {
+            let op = vk::CompareOp::from_raw(layer.op as i32);
+            let shape = shape(layer.shape[0], layer.shape[1], layer.shape[2]);
+            let range = depths_over(&shape, [8, 16, 16, 24], 32, 1);
+            let group = group_number([8, 16]);
+            let direction = Direction::of(op);
+            let hidden = direction.is_some_and(|direction| bounds.hides_in_group(direction, group, range));
+            match direction.filter(|_| layer.certain && layer.writes) {
+                Some(direction) => bounds.teach(direction, group, range),
+                None if layer.writes => bounds.forget(op),
+                None => {}
+            }
+            for (pixel, stored) in pixels.iter_mut().enumerate() {
+                let depth = depth_at(&shape, 8 + pixel as i64 % 8, 16 + pixel as i64 / 8, [0.5; 2]);
+                let passes = compare(op, depth, *stored);
+                prop_assert!(!(hidden && passes), "{depth} over {stored}");
+                // What is not certain writes somewhere.
+                *stored = if passes && layer.writes && (layer.certain || pixel % 3 == 0) { depth } else { *stored };
+            }
+        }
+    }
+}
+
+#[test]
+fn tiles_hide_what_all_their_groups_hide() {
+    let mut bounds = Bounds::new([0.9; 2]);
+    for group in 0..GROUPS - 1 {
+        bounds.teach(Direction::Less, group, [0.2, 0.3]);
+    }
+    bounds.sum_up();
+    assert!(
+        !bounds.hides_in_tile(Direction::Less, [0.5, 0.6]) && bounds.hides_in_group(Direction::Less, 3, [0.5, 0.6])
+    );
+    bounds.teach(Direction::Less, GROUPS - 1, [0.2, 0.3]);
+    bounds.sum_up();
+    assert!(bounds.hides_in_tile(Direction::Less, [0.5, 0.6]) && !bounds.hides_in_tile(Direction::Less, [0.3, 0.6]));
+    bounds.teach_all(Direction::Less, [0.0, 0.1]);
+    bounds.sum_up();
+    assert!(bounds.hides_in_tile(Direction::Less, [0.15, 0.6]));
+    bounds.forget(vk::CompareOp::ALWAYS);
+    assert!(!bounds.hides_in_tile(Direction::Less, [2.0, 3.0]));
+}
