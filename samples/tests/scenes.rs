@@ -118,6 +118,7 @@ fn pictures_depend_neither_on_threads_nor_on_the_window() {
 #[test]
 fn pictures_do_not_depend_on_techniques() {
     compare_under("techniques", &[("VITRIC_SCOREBOARD", "off")]);
+    compare_under("without-hiz", &[("VITRIC_HIZ", "off")]);
 }
 
 #[test]

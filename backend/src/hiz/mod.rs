@@ -107,7 +107,16 @@ impl Bounds {
         self.groups[group] = direction.tightened(self.groups[group], range);
     }
 
-    /// The same of all groups, with one range.
+    /// Some pixels of a group were tested and written with depths in `range`.
+    pub fn loosen(&mut self, direction: Direction, group: usize, range: Range) {
+        let [low, high] = self.groups[group];
+        self.groups[group] = match direction {
+            Direction::Less => [low.min(range[0]), high],
+            Direction::Greater => [low, high.max(range[1])],
+        };
+    }
+
+    /// All pixels of the tile were tested and written with depths in `range`.
     pub fn teach_all(&mut self, direction: Direction, range: Range) {
         for group in &mut self.groups {
             *group = direction.tightened(*group, range);

@@ -22,15 +22,19 @@ struct Layer {
     op: usize,
     writes: bool,
     certain: bool,
+    /// Of all pixels.
+    whole: bool,
 }
 
 fn layer() -> impl Strategy<Value = Layer> {
     let shape = (-0.2f32..1.2, -0.02f32..0.02, -0.02f32..0.02).prop_map(|(origin, dx, dy)| [origin, dx, dy]);
-    (shape, 0usize..8, any::<bool>(), any::<bool>()).prop_map(|(shape, op, writes, certain)| Layer {
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    (shape, 0usize..8, flags).prop_map(|(shape, op, (writes, certain, whole))| Layer {
         shape,
         op,
         writes,
         certain,
+        whole,
     })
 }
 
@@ -67,7 +71,8 @@ proptest! {
             let direction = Direction::of(op);
             let hidden = direction.is_some_and(|direction| bounds.hides_in_group(direction, group, range));
             match direction.filter(|_| layer.certain && layer.writes) {
-                Some(direction) => bounds.teach(direction, group, range),
+                Some(direction) if layer.whole => bounds.teach(direction, group, range),
+                Some(direction) => bounds.loosen(direction, group, range),
                 None if layer.writes => bounds.forget(op),
                 None => {}
             }
@@ -76,7 +81,8 @@ proptest! {
                 let passes = compare(op, depth, *stored);
                 prop_assert!(!(hidden && passes), "{depth} over {stored}");
                 // What is not certain writes somewhere.
-                *stored = if passes && layer.writes && (layer.certain || pixel % 3 == 0) { depth } else { *stored };
+                let covered = layer.certain && layer.whole || pixel % 3 == 0;
+                *stored = if passes && layer.writes && covered { depth } else { *stored };
             }
         }
     }

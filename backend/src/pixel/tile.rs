@@ -245,8 +245,10 @@ impl Tile<'_, '_> {
         let Some(bounds) = self.bounds.as_deref_mut() else { return false };
         let number = group_number(group);
         let hidden = bounds.hides_in_group(direction, number, range);
-        if whole && !hidden && self.context.visibility.teaches {
-            bounds.teach(direction, number, range);
+        match whole {
+            _ if hidden || !self.context.visibility.teaches => {}
+            true => bounds.teach(direction, number, range),
+            false => bounds.loosen(direction, number, range),
         }
         hidden
     }

@@ -7,6 +7,7 @@ mod fragment;
 mod framebuffer;
 mod images;
 mod language;
+mod order;
 mod raster;
 mod samplers;
 mod stages;
@@ -27,6 +28,7 @@ pub fn all() -> Vec<Entry> {
         language::cases,
         raster::cases,
         fragment::cases,
+        order::cases,
         framebuffer::cases,
         samplers::cases,
         images::cases,
