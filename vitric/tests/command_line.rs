@@ -223,7 +223,7 @@ fn shader_shows_what_becomes_of_a_module() {
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 fn generated_code_is_named_for_perf_when_the_knob_says_so() {
     let home = Home::new("symbols");
-    let script = format!("echo $$; exec '{}' shader '{}'", env!("CARGO_BIN_EXE_vitric"), shader("simple.frag.spv"));
+    let script = format!("echo $$; exec '{}' shader '{}'", env!("CARGO_BIN_EXE_vitric"), shader("arrays.comp.spv"));
     for (value, is_named) in [("perf", true), ("off", false)] {
         let output = home.with(&[("VITRIC_SYMBOLS", value)], &["run", "sh", "-c", &script]);
         let text = out(&output);
@@ -233,7 +233,7 @@ fn generated_code_is_named_for_perf_when_the_knob_says_so() {
         let _ = std::fs::remove_file(&map);
         // Machines without AVX2 have no generated code.
         let is_named = is_named && std::is_x86_feature_detected!("avx2");
-        assert_eq!(names.contains(" vitric::fragment main ("), is_named, "{value}: {names}");
+        assert_eq!(names.contains(" vitric::compute main ("), is_named, "{value}: {names}");
         assert_eq!(names.lines().count(), usize::from(is_named));
     }
 }
