@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use ash::vk;
 use parking_lot::Mutex;
@@ -13,8 +13,8 @@ use super::pending::{DrawState, MOST_PENDING};
 use super::processor::{Dynamic, Processor, State, words};
 use crate::format;
 use crate::geometry::{
-    DrawNumbers, PrimitiveContext, Primitives, Shaded, VertexSource, VertexStream, assemble, set_up, shade,
-    vertex_ranges, viewport_words,
+    Assembled, DrawNumbers, FrontScratch, PrimitiveContext, VertexSource, assemble, corners, vertex_ranges,
+    viewport_words,
 };
 use crate::gpu::DeviceLost;
 use crate::hiz::Visibility;
@@ -25,14 +25,17 @@ use crate::shader::runtime::Bindings;
 use crate::state::{DepthStencilState, DynamicState, GraphicsPipeline, StencilState};
 use crate::tiling::Window;
 
-/// Most primitives that are handed to set-up for one window. Clipping and lines make up to 16 of one.
-const MOST_PRIMITIVES: usize = 1 << 11;
+/// Most primitives that are handed to the front end for one window.
+const MOST_PRIMITIVES: usize = 1 << 14;
 
 /// One draw with its arguments known.
 struct Call {
     instances: u32,
     numbers: DrawNumbers,
-    stream: VertexStream,
+    /// Numbers of vertices, base vertex added.
+    vertices: Vec<u32>,
+    /// Where strips and fans end, in `vertices`, ascending.
+    ends: Vec<usize>,
 }
 
 /// Executes a draw command.
@@ -68,14 +71,14 @@ fn call(state: &State, pipeline: &GraphicsPipeline, command: &Command, draw: u32
         if vertices > MAX_STREAM {
             return Err(DeviceLost);
         }
-        let stream = VertexStream::consecutive(first_vertex, vertices);
+        let ids = (0..vertices).map(|index| first_vertex.wrapping_add(index)).collect();
         let numbers = DrawNumbers { base_vertex: first_vertex, base_instance: first_instance, draw: 0 };
-        Ok(Call { instances, numbers, stream })
+        Ok(Call { instances, numbers, vertices: ids, ends: vec![vertices as usize] })
     };
     let indexed = |[count, instances, first, offset, first_instance]: [u32; 5]| {
-        let stream = VertexStream::indexed(&indices(state, pipeline, first, count, offset as i32));
+        let (vertices, ends) = indices(state, pipeline, first, count, offset as i32);
         let numbers = DrawNumbers { base_vertex: offset, base_instance: first_instance, draw: 0 };
-        Ok(Call { instances, numbers, stream })
+        Ok(Call { instances, numbers, vertices, ends })
     };
     let place = |offset: u64, stride: u32| offset + u64::from(draw) * u64::from(stride);
     match command {
@@ -91,26 +94,50 @@ fn call(state: &State, pipeline: &GraphicsPipeline, command: &Command, draw: u32
     }
 }
 
-/// The vertices that indices name, `vertex_offset` added; `None` is a restart.
-fn indices(state: &State, pipeline: &GraphicsPipeline, first: u32, count: u32, vertex_offset: i32) -> Vec<Option<u32>> {
-    let Some((buffer, offset, index_type)) = &state.index_buffer else { return Vec::new() };
+/// The vertices that indices name, `vertex_offset` added, and where restarts end strips.
+fn indices(
+    state: &State,
+    pipeline: &GraphicsPipeline,
+    first: u32,
+    count: u32,
+    vertex_offset: i32,
+) -> (Vec<u32>, Vec<usize>) {
+    let Some((buffer, offset, index_type)) = &state.index_buffer else { return Default::default() };
     let size: u64 = if *index_type == vk::IndexType::UINT16 { 2 } else { 4 };
     let restart = if size == 2 { 0xffff } else { u32::MAX };
     // Beyond the buffer there is nothing to draw: a count from a hostile indirect buffer costs nothing.
     let room = (buffer.size().saturating_sub(*offset) / size).saturating_sub(u64::from(first));
     let mut bytes = vec![0; (u64::from(count).min(room) * size) as usize];
     buffer.read(offset.saturating_add(u64::from(first) * size), &mut bytes);
-    let vertex = |value: u32| {
-        let restarts = pipeline.primitive_restart && value == restart;
-        (!restarts).then(|| value.wrapping_add_signed(vertex_offset))
+    let (mut vertices, mut ends) = (Vec::with_capacity(bytes.len() / size as usize), Vec::new());
+    let mut add = |index: u32| match pipeline.primitive_restart && index == restart {
+        true => ends.push(vertices.len()),
+        false => vertices.push(index.wrapping_add_signed(vertex_offset)),
     };
     match size {
-        2 => bytes.as_chunks().0.iter().map(|&index| vertex(u16::from_le_bytes(index).into())).collect(),
-        _ => bytes.as_chunks().0.iter().map(|&index| vertex(u32::from_le_bytes(index))).collect(),
+        2 => bytes.as_chunks().0.iter().for_each(|&index| add(u16::from_le_bytes(index).into())),
+        _ => bytes.as_chunks().0.iter().for_each(|&index| add(u32::from_le_bytes(index))),
     }
+    ends.push(vertices.len());
+    (vertices, ends)
 }
 
-/// Runs one draw of a command as far as windows; `number` is the number of its state in the walk.
+/// The primitives of one instance: vertices, so many for each.
+fn assembled(pipeline: &GraphicsPipeline, call: &Call) -> Vec<u32> {
+    if pipeline.topology == vk::PrimitiveTopology::TRIANGLE_LIST && call.ends.len() == 1 {
+        let mut vertices = call.vertices.clone();
+        vertices.truncate(vertices.len() / 3 * 3);
+        return vertices;
+    }
+    let (mut primitives, mut start) = (Vec::new(), 0);
+    for &end in &call.ends {
+        assemble(pipeline.topology, &call.vertices[start..end], |primitive| primitives.extend_from_slice(primitive));
+        start = end;
+    }
+    primitives
+}
+
+/// Runs one draw of a command as far as windows.
 fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -> Result<(), DeviceLost> {
     let Some(pipeline) = processor.state.graphics.clone() else { return Ok(()) };
     let discards = pipeline.raster.discard;
@@ -129,95 +156,67 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
         ..Environment::new(bindings.first().unwrap_or(&none), &deadline)
     };
     let kernel = pipeline.vertex_kernel.get(&pipeline);
-    let (vertices, numbers) = (&call.stream.vertices[..], call.numbers);
-    let mut primitives = Vec::new();
-    if !discards {
-        assemble(pipeline.topology, &call.stream.order, |primitive| primitives.extend_from_slice(primitive));
-    }
-    let corners = corners(pipeline.topology);
-    for instance in 0..call.instances {
-        let instance = numbers.base_instance.wrapping_add(instance);
-        let source = VertexSource { kernel, environment: &environment, vertices, instance, numbers };
-        let shaded = shade(processor.gpu.workers(), &source).ok_or(DeviceLost)?;
-        if !discards {
-            let assembled = Assembled { shaded: &shaded, primitives: &primitives, corners };
-            windows(processor, &pipeline, bindings, (&assembled, viewport))?;
-        }
-    }
-    Ok(())
+    let (instance, numbers) = (call.numbers.base_instance, call.numbers);
+    let assembled = Assembled {
+        source: VertexSource { kernel, environment: &environment, instance, numbers },
+        primitives: &assembled(&pipeline, call),
+        corners: corners(pipeline.topology),
+        instances: call.instances,
+        context: (!discards).then(|| primitive_context(processor, &pipeline, viewport)),
+    };
+    windows(processor, DrawState::new(&processor.state, &pipeline, bindings), &assembled)
 }
 
-/// Primitives of one instance.
-struct Assembled<'a> {
-    shaded: &'a Shaded,
-    /// Numbers of vertices, `corners` for each primitive.
-    primitives: &'a [u32],
-    corners: usize,
-}
-
-/// Vertices of a primitive.
-fn corners(topology: vk::PrimitiveTopology) -> usize {
-    use vk::PrimitiveTopology as T;
-    match topology {
-        T::POINT_LIST => 1,
-        T::LINE_LIST | T::LINE_STRIP => 2,
-        _ => 3,
-    }
-}
-
-/// Sets primitives up and sorts them into windows, on all threads when there are many.
-fn windows(
-    processor: &mut Processor<'_>,
-    pipeline: &Arc<GraphicsPipeline>,
-    bindings: &Arc<[Bindings]>,
-    (assembled, viewport): (&Assembled<'_>, vk::Viewport),
-) -> Result<(), DeviceLost> {
+/// Sorts the primitives of a draw into windows, on all threads when there are many.
+fn windows(processor: &mut Processor<'_>, state: DrawState, assembled: &Assembled<'_>) -> Result<(), DeviceLost> {
     let size = processor.gpu.config().window.min(MOST_PRIMITIVES);
-    for part in assembled.primitives.chunks(MOST_PENDING * assembled.corners) {
-        if processor.pending.is_full(part.len() / assembled.corners) {
+    let (count, mut start) = (assembled.count(), 0);
+    while start < count {
+        let end = count.min(start + MOST_PENDING);
+        if processor.pending.is_full(end - start) {
             processor.flush()?;
         }
-        let context = primitive_context(processor, pipeline, viewport);
-        let draw = processor.pending.draw(DrawState::new(&processor.state, pipeline, bindings));
-        let first = part.as_ptr_range().start as usize - assembled.primitives.as_ptr() as usize;
-        let first = first / size_of::<u32>() / assembled.corners;
-        let assembled = Assembled { primitives: part, ..*assembled };
-        let count = part.len() / assembled.corners;
-        if count < size {
-            let open = processor.pending.open(&context);
-            set_up_range(&context, &assembled, (first, 0..count), open);
-            processor.pending.close_when(draw, size);
-            continue;
+        let draw = processor.pending.draw(&state);
+        let done = if end - start < size || !assembled.source.kernel.is_pure() {
+            let mut open = processor.pending.open();
+            let done = assembled.process(&mut FrontScratch::default(), start..end, &mut open);
+            processor.pending.close_full(draw, open, size);
+            done
+        } else {
+            processor.pending.close(draw);
+            in_parallel(processor, draw, assembled, (start..end, size))
+        };
+        if !done {
+            return Err(DeviceLost);
         }
-        processor.pending.close(draw);
-        let made: Vec<Mutex<Option<Window>>> = (0..count.div_ceil(size)).map(|_| Mutex::new(None)).collect();
-        let grid = *processor.pending.grid();
-        processor.gpu.workers().parallel(
-            made.len(),
-            || (),
-            |(), index| {
-                let mut primitives = context.primitives();
-                let range = index * size..count.min((index + 1) * size);
-                set_up_range(&context, &assembled, (first, range), &mut primitives);
-                *made[index].lock() = Some(Window::new(draw, primitives, &grid));
-            },
-        );
-        processor.pending.extend(made.into_iter().filter_map(Mutex::into_inner));
+        start = end;
     }
     Ok(())
 }
 
-/// Sets a range of primitives up; `first` is the number of the first of all.
-fn set_up_range(
-    context: &PrimitiveContext<'_>,
+/// Makes windows of `size` primitives each of a range. False when a program was interrupted.
+fn in_parallel(
+    processor: &mut Processor<'_>,
+    draw: usize,
     assembled: &Assembled<'_>,
-    (first, range): (usize, Range<usize>),
-    out: &mut Primitives,
-) {
-    for index in range {
-        let vertices = &assembled.primitives[index * assembled.corners..][..assembled.corners];
-        set_up(context, assembled.shaded, vertices, (first + index) as u32, out);
-    }
+    (range, size): (Range<usize>, usize),
+) -> bool {
+    let count = (range.end - range.start).div_ceil(size);
+    let made: Vec<Mutex<Vec<Window>>> = (0..count).map(|_| Mutex::default()).collect();
+    let (grid, ok) = (*processor.pending.grid(), AtomicBool::new(true));
+    processor.gpu.workers().parallel(count, FrontScratch::default, |scratch, index| {
+        let start = range.start + index * size;
+        let mut primitives = Vec::new();
+        if !ok.load(Ordering::Relaxed)
+            || !assembled.process(scratch, start..range.end.min(start + size), &mut primitives)
+        {
+            ok.store(false, Ordering::Relaxed);
+        }
+        let windows = primitives.into_iter().map(|primitives| Window::new(draw, primitives, &grid));
+        *made[index].lock() = windows.collect();
+    });
+    processor.pending.extend(made.into_iter().flat_map(Mutex::into_inner));
+    ok.into_inner()
 }
 
 /// A rectangle as `[x0, y0, x1, y1]`, clipped to not be negative.

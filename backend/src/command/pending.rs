@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::draw::draw_context;
 use super::processor::{Dynamic, Processor, State};
-use crate::geometry::{PrimitiveContext, Primitives};
+use crate::geometry::Primitives;
 use crate::gpu::DeviceLost;
 use crate::hiz::Hierarchy;
 use crate::shader::runtime::Bindings;
@@ -18,6 +18,7 @@ pub(super) const MOST_PENDING: usize = 1 << 15;
 const MOST_DRAWS: usize = 1 << 10;
 
 /// What a draw's fragments depend on.
+#[derive(Clone)]
 pub(super) struct DrawState {
     pub(super) pipeline: Arc<GraphicsPipeline>,
     pub(super) bindings: Arc<[Bindings]>,
@@ -81,20 +82,20 @@ impl Pending {
     }
 
     /// The number of a draw's state; a new one ends the window of the last.
-    pub(super) fn draw(&mut self, state: DrawState) -> usize {
-        if self.draws.last().is_some_and(|last| last.is_same(&state)) {
+    pub(super) fn draw(&mut self, state: &DrawState) -> usize {
+        if self.draws.last().is_some_and(|last| last.is_same(state)) {
             return self.draws.len() - 1;
         }
         if let Some(last) = self.draws.len().checked_sub(1) {
             self.close(last);
         }
-        self.draws.push(state);
+        self.draws.push(state.clone());
         self.draws.len() - 1
     }
 
-    /// The window that is being filled.
-    pub(super) fn open(&mut self, context: &PrimitiveContext<'_>) -> &mut Primitives {
-        self.open.get_or_insert_with(|| context.primitives())
+    /// Takes the window that is being filled, if there is one, to be gone on with.
+    pub(super) fn open(&mut self) -> Vec<Primitives> {
+        self.open.take().into_iter().collect()
     }
 
     /// Ends the window that is being filled.
@@ -104,11 +105,12 @@ impl Pending {
         }
     }
 
-    /// The same when it has reached its size.
-    pub(super) fn close_when(&mut self, draw: usize, size: usize) {
-        if self.open.as_ref().is_some_and(|open| open.len() >= size) {
-            self.close(draw);
-        }
+    /// Gives back what was taken: the last is filled on, unless it has reached its size.
+    pub(super) fn close_full(&mut self, draw: usize, mut filled: Vec<Primitives>, size: usize) {
+        self.open = filled.pop_if(|last| last.len() < size);
+        let windows: Vec<Window> =
+            filled.into_iter().map(|primitives| Window::new(draw, primitives, &self.grid)).collect();
+        self.extend(windows.into_iter());
     }
 
     /// Adds windows.

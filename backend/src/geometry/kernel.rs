@@ -71,8 +71,7 @@ pub struct VertexKernel {
     pub(super) program: Program,
     /// Clip distances.
     pub(super) clip_distances: usize,
-    /// Whether waves may run in any order.
-    pub(super) is_pure: bool,
+    is_pure: bool,
 }
 
 /// The vertex kernel of a pipeline, linked and compiled once.
@@ -103,6 +102,11 @@ impl VertexKernel {
         linked.resources.clone_from(&program.resources);
         linked.code.generate_chosen(linked.stage, "kernel");
         Self { program: linked, clip_distances, is_pure: !program.fragment.side_effects }
+    }
+
+    /// Whether waves may run in any order.
+    pub fn is_pure(&self) -> bool {
+        self.is_pure
     }
 
     /// First of the varyings among the output words.

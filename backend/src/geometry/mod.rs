@@ -2,19 +2,19 @@
 
 mod assembly;
 mod clip;
+mod front;
 mod kernel;
 mod primitives;
+mod reuse;
 mod setup;
 mod shading;
-mod stream;
 
-pub use assembly::assemble;
+pub use assembly::{assemble, corners};
+pub use front::{Assembled, FrontScratch};
 pub use kernel::{LazyVertexKernel, VertexKernel};
 pub use primitives::{Plane, Primitives, Shape};
 pub use setup::{PrimitiveContext, set_up};
-pub(crate) use shading::shade;
 pub use shading::{DrawNumbers, Shaded, VertexSource, vertex_ranges, viewport_words};
-pub use stream::{RESTART, VertexStream};
 
 /// A vertex after the last vertex stage, as clipping takes it.
 #[derive(Debug, Clone, Default)]

@@ -166,9 +166,12 @@ impl Primitives {
     /// Adds a primitive; `input` tells the words of an input.
     pub fn push(&mut self, triangle: Triangle, shape: &Shape, input: impl Fn(usize) -> [u32; 3]) {
         self.triangles.push(triangle);
-        self.words.extend_from_slice(&shape.words());
-        for index in 0..(self.stride - Shape::WORDS) / 3 {
-            self.words.extend_from_slice(&input(index));
+        let first = self.words.len();
+        self.words.resize(first + self.stride, 0);
+        let (own, inputs) = self.words[first..].split_at_mut(Shape::WORDS);
+        own.copy_from_slice(&shape.words());
+        for (index, words) in inputs.as_chunks_mut::<3>().0.iter_mut().enumerate() {
+            *words = input(index);
         }
     }
 }

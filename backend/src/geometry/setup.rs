@@ -41,7 +41,7 @@ struct Window<'v> {
 /// Where the varyings of a vertex are.
 #[derive(Clone, Copy)]
 enum Source<'v> {
-    Shaded(&'v Shaded, u32),
+    Shaded(&'v Shaded<'v>, u32),
     Clipped(&'v Vertex),
 }
 
@@ -56,7 +56,7 @@ impl Source<'_> {
 }
 
 /// Clips, culls and sets up a primitive of 1, 2 or 3 shaded vertices; `out` gets what is left.
-pub fn set_up(context: &PrimitiveContext<'_>, shaded: &Shaded, vertices: &[u32], id: u32, out: &mut Primitives) {
+pub fn set_up(context: &PrimitiveContext<'_>, shaded: &Shaded<'_>, vertices: &[u32], id: u32, out: &mut Primitives) {
     let (any, all) = vertices.iter().fold((0, u32::MAX), |(any, all), &vertex| {
         let outside = shaded.outside(vertex);
         (any | outside, all & outside)
@@ -80,7 +80,7 @@ pub fn set_up(context: &PrimitiveContext<'_>, shaded: &Shaded, vertices: &[u32],
 
 impl<'v> Window<'v> {
     #[inline]
-    fn of_shaded(shaded: &'v Shaded, vertex: u32) -> Self {
+    fn of_shaded(shaded: &'v Shaded<'v>, vertex: u32) -> Self {
         let [x, y, z, inverse_w] = shaded.window(vertex);
         Self { x, y, z, inverse_w, source: Source::Shaded(shaded, vertex) }
     }
@@ -107,7 +107,7 @@ impl PrimitiveContext<'_> {
         }
     }
 
-    fn clipped_triangle(&self, shaded: &Shaded, corners: [u32; 3], id: u32, out: &mut Primitives) {
+    fn clipped_triangle(&self, shaded: &Shaded<'_>, corners: [u32; 3], id: u32, out: &mut Primitives) {
         let vertices = corners.map(|vertex| shaded.vertex(vertex)).to_vec();
         let clipped = clip::polygon(vertices, self.raster.depth_clamp);
         let window: SmallVec<[Window<'_>; 8]> = clipped.iter().map(|vertex| self.to_window(vertex)).collect();
@@ -153,7 +153,7 @@ impl PrimitiveContext<'_> {
         (!self.raster.cull_mode.contains(culled)).then_some(front)
     }
 
-    fn line(&self, shaded: &Shaded, ends: [u32; 2], id: u32, out: &mut Primitives) {
+    fn line(&self, shaded: &Shaded<'_>, ends: [u32; 2], id: u32, out: &mut Primitives) {
         let [a, b] = ends.map(|vertex| shaded.vertex(vertex));
         let Some([from, to]) = clip::line(a, b, self.raster.depth_clamp) else { return };
         let (from, to) = (self.to_window(&from), self.to_window(&to));
@@ -179,7 +179,7 @@ impl PrimitiveContext<'_> {
     }
 
     /// A point that is inside of every plane.
-    fn point(&self, (shaded, vertex): (&Shaded, u32), id: u32, out: &mut Primitives) {
+    fn point(&self, (shaded, vertex): (&Shaded<'_>, u32), id: u32, out: &mut Primitives) {
         let window = Window::of_shaded(shaded, vertex);
         self.window_point(&window, shaded.point_size(vertex), window.source, (id, true), out);
     }

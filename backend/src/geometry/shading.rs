@@ -1,7 +1,6 @@
-//! Vertex shading: 16 vertices a wave, each vertex of a draw's instance once.
+//! Vertex shading: 16 vertices a wave.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use ash::vk;
 
@@ -11,19 +10,14 @@ use crate::memory::Buffer;
 use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
 use crate::shader::runtime::{Bound, Ranges};
 use crate::state::VertexBinding;
-use crate::workers::Workers;
-
-/// Waves that a worker shades at once.
-const WAVES: usize = 32;
 
 /// Where the vertices of a draw come from.
+#[derive(Clone, Copy)]
 pub struct VertexSource<'a> {
     /// The program.
     pub kernel: &'a VertexKernel,
     /// What it runs in; the viewport's numbers are its parameters, the vertex buffers its ranges.
     pub environment: &'a Environment<'a>,
-    /// Vertex indices, base vertex added, to be shaded.
-    pub vertices: &'a [u32],
     /// Instance, base instance added.
     pub instance: u32,
     /// What the draw's built-ins say.
@@ -62,17 +56,16 @@ pub fn vertex_ranges(bindings: &[VertexBinding], buffers: &[Option<(Arc<Buffer>,
     Ranges::new(bindings.iter().map(range).collect())
 }
 
-/// The vertices of one instance after their program: words by wave, output and lane, in the order of
-/// [`VertexSource::vertices`].
-pub struct Shaded {
-    words: Vec<Lanes>,
+/// Vertices after their program: words by wave, output and lane.
+pub struct Shaded<'a> {
+    words: &'a [Lanes],
     /// Output words.
     stride: usize,
     clip_distances: usize,
     varyings: usize,
 }
 
-impl Shaded {
+impl Shaded<'_> {
     #[inline]
     fn word(&self, vertex: u32, output: usize) -> u32 {
         self.words[vertex as usize / WAVE * self.stride + output][vertex as usize % WAVE]
@@ -117,49 +110,29 @@ impl Shaded {
     }
 }
 
-/// Shades the vertices of one instance, on all threads where the order does not show; `None` when the program was
-/// interrupted.
-pub(crate) fn shade(workers: &Workers, source: &VertexSource<'_>) -> Option<Shaded> {
-    let kernel = source.kernel;
-    let stride = kernel.program.outputs.len();
-    let waves = source.vertices.len().div_ceil(WAVE);
-    let mut words = vec![[0; WAVE]; waves * stride];
-    let pieces = words.chunks_mut(stride * WAVES).zip(source.vertices.chunks(WAVE * WAVES));
-    let ok = AtomicBool::new(true);
-    let shade_piece = |wave: &mut Wave, words: &mut [Lanes], vertices: &[u32]| {
-        if ok.load(Ordering::Relaxed) && !shade_waves(source, wave, words, vertices) {
-            ok.store(false, Ordering::Relaxed);
-        }
-    };
-    if kernel.is_pure {
-        let pieces: Vec<_> = pieces.map(Mutex::new).collect();
-        workers.parallel(pieces.len(), Wave::default, |wave, index| {
-            let mut piece = pieces[index].lock().unwrap_or_else(PoisonError::into_inner);
-            let (words, vertices) = &mut *piece;
-            shade_piece(wave, words, vertices);
-        });
-    } else {
-        let mut wave = Wave::default();
-        pieces.for_each(|(words, vertices)| shade_piece(&mut wave, words, vertices));
-    }
-    let varyings = kernel.varyings();
-    ok.into_inner().then_some(Shaded { words, stride, clip_distances: kernel.clip_distances, varyings })
-}
-
-fn shade_waves(source: &VertexSource<'_>, wave: &mut Wave, words: &mut [Lanes], vertices: &[u32]) -> bool {
+/// Shades vertices, by their numbers. `None` when the program was interrupted.
+pub(super) fn shade<'w>(
+    source: &VertexSource<'_>,
+    vertices: &[u32],
+    (wave, words): (&mut Wave, &'w mut Vec<Lanes>),
+) -> Option<Shaded<'w>> {
     let program = &source.kernel.program;
+    let stride = program.outputs.len();
+    // Lanes that hold no vertex are not read, and kernels write all others.
+    words.resize(vertices.len().div_ceil(WAVE) * stride, [0; WAVE]);
     let mut inputs = [[0; WAVE]; input::COUNT];
     let DrawNumbers { base_vertex, base_instance, draw } = source.numbers;
     inputs[input::INSTANCE as usize] = [source.instance; WAVE];
     inputs[input::BASE_VERTEX as usize] = [base_vertex; WAVE];
     inputs[input::BASE_INSTANCE as usize] = [base_instance; WAVE];
     inputs[input::DRAW as usize] = [draw; WAVE];
-    for (outputs, vertices) in words.chunks_mut(program.outputs.len()).zip(vertices.chunks(WAVE)) {
+    for (outputs, vertices) in words.chunks_mut(stride).zip(vertices.chunks(WAVE)) {
         let lanes = ((1u32 << vertices.len()) - 1) as Mask;
         inputs[input::VERTEX as usize][..vertices.len()].copy_from_slice(vertices);
         if wave.call(program, source.environment, lanes, &inputs, outputs) == Stop::Interrupted {
-            return false;
+            return None;
         }
     }
-    true
+    let (clip_distances, varyings) = (source.kernel.clip_distances, source.kernel.varyings());
+    Some(Shaded { words, stride, clip_distances, varyings })
 }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
-use crate::geometry::{DrawNumbers, Vertex, VertexSource, clip, shade, viewport_words};
+use crate::geometry::shading::shade;
+use crate::geometry::{DrawNumbers, Vertex, VertexSource, clip, viewport_words};
 use crate::memory::{Allocation, Heap};
-use crate::shader::interp::{Environment, WAVE};
+use crate::shader::interp::{Environment, WAVE, Wave};
 use crate::shader::ir::Function;
 use crate::shader::runtime::{Bindings, Bound, Deadline, Ranges};
 use crate::shader::spirv;
 use crate::shader::{InputSlot, Interpolation, OutputSlot, Place};
-use crate::workers::Workers;
 
 fn location(location: u32, component: u32) -> Slot {
     Slot::Location { location, component, index: 0 }
@@ -119,14 +119,9 @@ fn vertices_are_fetched_transformed_and_told_apart() {
         let words = viewport_words(&VIEWPORT);
         let environment = Environment { parameters: &words, ranges: &ranges, ..Environment::new(&none, &deadline) };
         let kernel = pipeline.vertex_kernel.get(&pipeline);
-        let source = VertexSource {
-            kernel,
-            environment: &environment,
-            vertices: &vertices,
-            instance: 9,
-            numbers: DrawNumbers::default(),
-        };
-        let shaded = shade(&Workers::new(2), &source).unwrap();
+        let source = VertexSource { kernel, environment: &environment, instance: 9, numbers: DrawNumbers::default() };
+        let (mut wave, mut words) = (Wave::default(), Vec::new());
+        let shaded = shade(&source, &vertices, (&mut wave, &mut words)).unwrap();
         for (place, &vertex) in (0..).zip(&vertices) {
             let read = |at: u64, bytes: usize, size: u64, base: u64| {
                 let mut out = [0; 16];
@@ -182,8 +177,9 @@ fn draws_are_numbered() {
     let environment = Environment { parameters: &words, ..Environment::new(&none, &deadline) };
     let numbers = DrawNumbers { base_vertex: 100, base_instance: 7, draw: 3 };
     let kernel = pipeline.vertex_kernel.get(&pipeline);
-    let source = VertexSource { kernel, environment: &environment, vertices: &[105, 101], instance: 9, numbers };
-    let shaded = shade(&Workers::new(1), &source).unwrap();
+    let source = VertexSource { kernel, environment: &environment, instance: 9, numbers };
+    let (mut wave, mut words) = (Wave::default(), Vec::new());
+    let shaded = shade(&source, &[105, 101], (&mut wave, &mut words)).unwrap();
     for (place, vertex) in [(0, 105), (1, 101)] {
         let got: Vec<u32> = (0..6).map(|index| shaded.varying(place, index)).collect();
         assert_eq!(got, [100, 7, 3, vertex, 0, 9]);
