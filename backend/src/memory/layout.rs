@@ -350,26 +350,8 @@ impl PlaneRef<'_> {
         first << height_log2..to.min(last << height_log2)
     }
 
-    /// Reads the words of the line of 8x8 texels at (`x`, `y`), quad by quad. False when that is not a line of four bytes a texel
-    /// and one sample, wholly inside.
-    pub fn read_line(&self, x: u32, y: u32, words: &mut [u32; 64]) -> bool {
-        let is_line = self.has_line(x, y);
-        if is_line {
-            self.memory.read(self.address(x, y, 0), bytemuck::bytes_of_mut(words));
-            // Texels are little-endian words.
-            words.iter_mut().for_each(|word| *word = u32::from_le(*word));
-        }
-        is_line
-    }
-
-    /// Writes what [`Self::read_line`] reads; dropped when that is no line.
-    pub fn write_line(&self, x: u32, y: u32, words: &[u32; 64]) {
-        if self.has_line(x, y) {
-            self.memory.write(self.address(x, y, 0), bytemuck::bytes_of(&words.map(u32::to_le)));
-        }
-    }
-
-    fn has_line(&self, x: u32, y: u32) -> bool {
+    /// Whether (`x`, `y`) is the first texel of a line of 8x8 texels, of four bytes a texel and one sample, wholly inside.
+    pub fn has_line(&self, x: u32, y: u32) -> bool {
         let Grid { width_log2, height_log2, samples } = self.part.grid;
         let aligned = x.is_multiple_of(8) && y.is_multiple_of(8) && self.contains(x + 7, y + 7);
         (width_log2, height_log2, samples, self.part.bytes) == (3, 3, 1, 4) && aligned
@@ -405,8 +387,16 @@ impl PlaneRef<'_> {
         self.memory.write(self.address(x, y, 0), &words_to_u128(*words).to_le_bytes());
     }
 
-    /// Writes two rows of the line at (`x`, `y`), `y` even: the words of one wave. False, and nothing written, when that is not
-    /// of a line of four bytes a texel and one sample, wholly inside.
+    /// Reads two rows of such a line, from (`x`, `y`) on: the words of one wave. Anything where there is no such line.
+    #[inline]
+    pub fn read_strip(&self, x: u32, y: u32) -> [u32; 16] {
+        let mut words = [0u32; 16];
+        self.memory.read(self.address(x, y, 0), bytemuck::bytes_of_mut(&mut words));
+        // Texels are little-endian words.
+        words.map(u32::from_le)
+    }
+
+    /// Writes two rows of a line, from (`x`, `y`) on. False, and nothing written, where there is no such line.
     #[inline]
     pub fn write_strip(&self, x: u32, y: u32, words: &[u32; 16]) -> bool {
         let is_line = self.has_line(x, y & !7);

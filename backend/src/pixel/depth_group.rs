@@ -5,15 +5,11 @@ use ash::vk;
 use super::inputs::depth_at;
 use crate::geometry::Shape;
 use crate::memory::PlaneRef;
-use crate::raster::SIDE;
-use crate::shader::runtime::kernels::{WAVE, kernel};
+use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
 use crate::state::DepthStencilState;
 
-/// Pixels of a group.
-const PIXELS: usize = SIDE * SIDE;
-
-/// Depths of a group, in the order of a group's pixels.
-type Depths = [f32; PIXELS];
+/// Depths of two rows of a group: a wave's lanes.
+type Depths = [f32; WAVE];
 
 /// Which outcomes of a comparison pass: less, equal, greater, unordered.
 type Outcomes = [bool; 4];
@@ -32,38 +28,41 @@ fn outcomes(op: vk::CompareOp) -> Outcomes {
 }
 
 #[inline(always)]
-fn passing_pixels(new: &Depths, old: &Depths, [less, equal, greater, unordered]: Outcomes) -> u64 {
-    let mut passes = [0u8; PIXELS];
+fn passing_lanes(new: &Depths, old: &Depths, [less, equal, greater, unordered]: Outcomes) -> u32 {
+    let mut passes = [0u32; WAVE];
     for (pass, (new, old)) in passes.iter_mut().zip(new.iter().zip(old)) {
         let nan = new.is_nan() | old.is_nan();
-        *pass = u8::from((new < old) & less | (new == old) & equal | (new > old) & greater | nan & unordered);
+        *pass = u32::from((new < old) & less | (new == old) & equal | (new > old) & greater | nan & unordered);
     }
-    passes.iter().enumerate().fold(0, |mask, (pixel, &pass)| mask | u64::from(pass) << pixel)
+    passes.iter().enumerate().fold(0, |mask, (lane, &pass)| mask | pass << lane)
 }
 
-kernel!(
-    /// The pixels whose new depth passes against the old one.
-    passing, passing_wide, passing_pixels, (new: &Depths, old: &Depths, outcomes: Outcomes) -> u64
-);
+/// Two rows of a group to be tested: where their first pixel lies, and which pixels.
+#[derive(Clone, Copy)]
+struct Strip {
+    x: u32,
+    y: u32,
+    pixels: u32,
+}
 
 #[inline(always)]
-fn planes_of_group(out: &mut Depths, shape: &Shape, x: u32, y: u32) {
-    let along = |first: u32, axis: usize| -> [f32; SIDE] {
-        std::array::from_fn(|step| (first + step as u32) as f32 - shape.reference[axis] + 0.5)
-    };
-    let (columns, rows) = (along(x, 0), along(y, 1));
-    let xs: [f32; WAVE] = std::array::from_fn(|lane| columns[lane / 4 * 2 + lane % 2]);
-    for (strip, rows) in out.as_chunks_mut::<WAVE>().0.iter_mut().zip(rows.as_chunks::<2>().0) {
-        let ys: [f32; WAVE] = std::array::from_fn(|lane| rows[lane / 2 % 2]);
-        for lane in 0..WAVE {
-            strip[lane] = depth_at(shape, xs[lane], ys[lane]);
-        }
+fn tested_lanes(words: &mut Lanes, shape: &Shape, strip: Strip, outcomes: Outcomes) -> u32 {
+    let along = |first: u32, step: usize, axis: usize| (first + step as u32) as f32 - shape.reference[axis] + 0.5;
+    let mut new = [0.0; WAVE];
+    for (lane, new) in new.iter_mut().enumerate() {
+        let (x, y) = (along(strip.x, lane / 4 * 2 + lane % 2, 0), along(strip.y, lane / 2 % 2, 1));
+        *new = depth_at(shape, x, y);
     }
+    let left = passing_lanes(&new, &words.map(f32::from_bits), outcomes) & strip.pixels;
+    for (lane, word) in words.iter_mut().enumerate() {
+        *word = if left >> lane & 1 != 0 { new[lane].to_bits() } else { *word };
+    }
+    left
 }
 
 kernel!(
-    /// A primitive's depths at the centres of the group at (`x`, `y`).
-    depths, depths_wide, planes_of_group, (out: &mut Depths, shape: &Shape, x: u32, y: u32)
+    /// Tests pixels of two rows against the words that are stored, and replaces those that pass, which it returns.
+    tested, tested_wide, tested_lanes, (words: &mut Lanes, shape: &Shape, strip: Strip, outcomes: Outcomes) -> u32
 );
 
 /// Tests the pixels in `mask` of the group at (`x`, `y`); the same as `depth_stencil::test` of each. Returns those that go on;
@@ -75,18 +74,21 @@ pub(super) fn test(
     [x, y]: [u32; 2],
     mask: u64,
 ) -> Option<u64> {
-    let mut words = [0u32; PIXELS];
-    if !plane.read_line(x, y, &mut words) {
+    if !plane.has_line(x, y) {
         return None;
     }
-    let (mut new, old) = ([0.0; PIXELS], words.map(f32::from_bits));
-    depths(&mut new, shape, x, y);
-    let left = passing(&new, &old, outcomes(state.depth_compare)) & mask;
-    if state.depth_write && left != 0 {
-        for (pixel, word) in words.iter_mut().enumerate() {
-            *word = if left >> pixel & 1 != 0 { new[pixel].to_bits() } else { *word };
+    let outcomes = outcomes(state.depth_compare);
+    let (mut left, mut rest) = (0, mask);
+    while rest != 0 {
+        let first = rest.trailing_zeros() / 16;
+        let strip = Strip { x, y: y + first * 2, pixels: (mask >> (first * 16)) as u32 & 0xffff };
+        rest &= !(0xffff << (first * 16));
+        let mut words = plane.read_strip(strip.x, strip.y);
+        let passed = tested(&mut words, shape, strip, outcomes);
+        if state.depth_write && passed != 0 {
+            plane.write_strip(strip.x, strip.y, &words);
         }
-        plane.write_line(x, y, &words);
+        left |= u64::from(passed) << (first * 16);
     }
     Some(left)
 }
@@ -104,12 +106,11 @@ mod tests {
     proptest! {
         #[test]
         fn every_comparison_passes_what_it_passes_of_one(
-            new in prop::collection::vec(depth(), PIXELS), old in prop::collection::vec(depth(), PIXELS), op in 0i32..8,
+            new in prop::array::uniform16(depth()), old in prop::array::uniform16(depth()), op in 0i32..8,
         ) {
-            let (new, old): (Depths, Depths) = (new.try_into().unwrap(), old.try_into().unwrap());
             let op = vk::CompareOp::from_raw(op);
-            let mask = passing(&new, &old, outcomes(op));
-            for pixel in 0..PIXELS {
+            let mask = passing_lanes(&new, &old, outcomes(op));
+            for pixel in 0..WAVE {
                 prop_assert_eq!(mask >> pixel & 1 != 0, crate::pixel::compare(op, new[pixel], old[pixel]));
             }
         }

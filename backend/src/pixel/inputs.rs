@@ -2,17 +2,17 @@
 
 use super::DrawContext;
 use super::kernel::{Source, Target};
-use super::quad::Quad;
+use super::quad::{QUADS, Quad};
 use crate::geometry::Shape;
 use crate::raster::{self, UNITS};
 use crate::shader::interp::{Lanes, WAVE};
-use crate::tiling::Walk;
 
 /// The fragments of a wave: up to four quads, and the sample when each is shaded on its own.
 pub(super) struct WaveFragments<'a> {
     pub(super) context: &'a DrawContext<'a>,
-    pub(super) walk: &'a Walk<'a>,
     pub(super) quads: &'a [Quad],
+    /// Words of each quad's primitive.
+    pub(super) words: [&'a [u32]; QUADS],
     pub(super) targets: &'a [Target],
     pub(super) sample: Option<u32>,
 }
@@ -25,7 +25,7 @@ impl WaveFragments<'_> {
             Source::Pixel(_) => self.rows(lanes),
             Source::Place(axis) => lanes.fill(self.sample_place(self.sample.unwrap_or(0))[axis].to_bits()),
             Source::Centroid(axis) => self.each(lanes, |coverage| self.centroid(coverage)[axis].to_bits()),
-            Source::Primitive(word) => self.each_quad(lanes, |quad| self.walk.words(quad.primitive)[word as usize]),
+            Source::Primitive(word) => self.each_quad(lanes, |number| self.words[number][word as usize]),
             Source::Coverage => self.each(lanes, |coverage| coverage),
             Source::Helper => self.each(lanes, |coverage| u32::from(coverage == 0)),
             Source::Sample => lanes.fill(self.sample.unwrap_or(0)),
@@ -44,9 +44,9 @@ impl WaveFragments<'_> {
 
     /// Words that are the same in each quad.
     #[inline]
-    fn each_quad(&self, lanes: &mut Lanes, word: impl Fn(&Quad) -> u32) {
-        for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
-            *lanes = [word(quad); 4];
+    fn each_quad(&self, lanes: &mut Lanes, word: impl Fn(usize) -> u32) {
+        for (number, lanes) in lanes.as_chunks_mut::<4>().0.iter_mut().enumerate().take(self.quads.len()) {
+            *lanes = [word(number); 4];
         }
     }
 

@@ -96,15 +96,16 @@ impl<'a, 's> Waves<'a, 's> {
         if covered == 0 {
             return;
         }
-        let (context, walk, targets) = (self.context, self.walk, &kernel.targets[..]);
-        let fragments = WaveFragments { context, walk, quads, targets, sample };
+        let (context, targets) = (self.context, &kernel.targets[..]);
+        let words = self.words(quads);
+        let fragments = WaveFragments { context, quads, words, targets, sample };
         let (program, wave) = (&kernel.shade.program, &mut self.scratch.shade);
         wave.start_linked(program, lanes as Mask, (lanes & !covered) as Mask);
         for &(slot, source) in &kernel.shade.sources {
             fragments.fill(source, &mut wave.inputs[slot]);
         }
         let environment = Environment {
-            parameters: walk.words(quads[0].primitive),
+            parameters: words[0],
             push: context.push,
             ..Environment::new(context.bindings, context.deadline)
         };
@@ -125,6 +126,15 @@ impl<'a, 's> Waves<'a, 's> {
         }
     }
 
+    /// The words of each quad's primitive.
+    fn words(&self, quads: &[Quad]) -> [&'a [u32]; QUADS] {
+        let mut words = [&[][..]; QUADS];
+        for (words, quad) in words.iter_mut().zip(quads) {
+            *words = self.walk.words(quad.primitive);
+        }
+        words
+    }
+
     /// Exports the colours of a wave, which are combined with what each sample holds.
     fn export_samples(&mut self, kernel: &Kernel, quads: &[Quad]) {
         let (stage, context) = (kernel.exporter(), self.context);
@@ -135,8 +145,8 @@ impl<'a, 's> Waves<'a, 's> {
                 *of_sample = quad.of_sample(sample);
             }
             let (quads, targets) = (&of_sample[..quads.len()], &kernel.targets[..]);
-            let walk = self.walk;
-            let fragments = WaveFragments { context, walk, quads, targets, sample: Some(sample) };
+            let words = [&[][..]; QUADS];
+            let fragments = WaveFragments { context, quads, words, targets, sample: Some(sample) };
             export.start_linked(&stage.program, Mask::MAX, 0);
             for &(slot, source) in &stage.sources {
                 match source {

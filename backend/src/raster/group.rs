@@ -70,12 +70,46 @@ kernel!(
     covered, covered_wide, covered_pixels, (steps: &Steps) -> u64
 );
 
+/// The same in 32 bits, of all pixels of a group in their order: where edges are short, everything near them is.
+#[inline(always)]
+fn covered_near([start, dx, dy]: &[[i32; 3]; 3]) -> u64 {
+    let mut mask = 0;
+    for strip in 0..4 {
+        let mut outside = [0i32; 16];
+        for edge in 0..3 {
+            let first = start[edge] + dy[edge] * (strip * 2);
+            for (lane, outside) in outside.iter_mut().enumerate() {
+                let (x, y) = (lane as i32 / 4 * 2 + lane as i32 % 2, lane as i32 / 2 % 2);
+                *outside |= first + dx[edge] * x + dy[edge] * y;
+            }
+        }
+        let lanes = outside.iter().enumerate().fold(0u64, |bits, (lane, value)| bits | u64::from(*value >= 0) << lane);
+        mask |= lanes << (strip * 16);
+    }
+    mask
+}
+
+kernel!(
+    /// The pixels at whose centres no edge is negative, in 32 bits.
+    covered_short, covered_short_wide, covered_near, (steps: &[[i32; 3]; 3]) -> u64
+);
+
+/// Longest edges, along each axis, of triangles whose groups are evaluated in 32 bits: with factors of so many units, values at
+/// pixels of a group that the triangle touches stay under 2^30.
+const SHORT: i64 = 1 << 13;
+
 impl Triangle {
     /// The pixels of the group at pixel (`x`, `y`) whose centres are covered: the standard criterion, as
     /// [`Triangle::covers_point`] has it.
     pub fn covers_group(&self, x: i64, y: i64) -> u64 {
         let centre = |pixel: i64| pixel * UNITS + UNITS / 2;
         let start = self.edges.map(|edge| edge.at(centre(x), centre(y)) - edge.bias);
+        if self.edges.iter().all(|edge| edge.a.abs() < SHORT && edge.b.abs() < SHORT) {
+            // Far from the triangle signs are all that is kept of the values.
+            let start = start.map(|value| value.clamp(-(1 << 29), 1 << 29) as i32);
+            let step = |factor: i64| (factor * UNITS) as i32;
+            return covered_short(&[start, self.edges.map(|edge| step(edge.a)), self.edges.map(|edge| step(edge.b))]);
+        }
         covered(&[start, self.edges.map(|edge| edge.a * UNITS), self.edges.map(|edge| edge.b * UNITS)])
     }
 }
