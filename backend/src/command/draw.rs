@@ -281,7 +281,7 @@ pub(super) fn draw_context<'a>(
         .map(|tests| with_dynamic(state, pipeline, tests));
     let depth = plane(vk::ImageAspectFlags::DEPTH);
     let is_alone = |tests: &DepthStencilState| tests.depth_test && !tests.depth_bounds_test && !tests.stencil_test;
-    let quads = depth.as_ref().is_some_and(|plane| plane.bytes() == 4 && plane.samples() == 1);
+    let words = depth.as_ref().is_some_and(|plane| plane.bytes() == 4);
     let mut context = DrawContext {
         fragment: pipeline.fragment.as_deref(),
         bindings: draw.bindings.get(1).unwrap_or(bindings),
@@ -292,7 +292,7 @@ pub(super) fn draw_context<'a>(
         stencil: plane(vk::ImageAspectFlags::STENCIL),
         depth_bits: depth_bits(pass),
         tests,
-        depth_alone: tests.filter(|tests| quads && is_alone(tests)),
+        depth_alone: tests.filter(|tests| words && is_alone(tests)),
         multisample: pipeline.multisample,
         blend_constants: match dynamic(DynamicState::BLEND_CONSTANTS) {
             true => state.blend_constants,

@@ -350,11 +350,11 @@ impl PlaneRef<'_> {
         first << height_log2..to.min(last << height_log2)
     }
 
-    /// Whether (`x`, `y`) is the first texel of a line of 8x8 texels, of four bytes a texel and one sample, wholly inside.
+    /// Whether (`x`, `y`) is the first texel of a line of 8x8 texels, of four bytes a texel, wholly inside.
     pub fn has_line(&self, x: u32, y: u32) -> bool {
-        let Grid { width_log2, height_log2, samples } = self.part.grid;
+        let Grid { width_log2, height_log2, .. } = self.part.grid;
         let aligned = x.is_multiple_of(8) && y.is_multiple_of(8) && self.contains(x + 7, y + 7);
-        (width_log2, height_log2, samples, self.part.bytes) == (3, 3, 1, 4) && aligned
+        (width_log2, height_log2, self.part.bytes) == (3, 3, 4) && aligned
     }
 
     /// Reads the words of a 2x2 quad of texels of four bytes and one sample at even (`x`, `y`); 0 outside.
@@ -374,34 +374,34 @@ impl PlaneRef<'_> {
         self.contains(x + 1, y + 1) && self.part.grid.has_quads()
     }
 
-    /// Writes the words of a 2x2 quad of texels of four bytes and one sample at even (`x`, `y`): those in `mask`, by bits for
+    /// Writes the words of a 2x2 quad of texels of four bytes at even (`x`, `y`): those in `mask`, by bits for
     /// (0,0) (1,0) (0,1) (1,1). What lies outside is dropped.
     #[inline]
-    pub fn write_quad(&self, x: u32, y: u32, words: &[u32; 4], mask: u32) {
+    pub fn write_quad(&self, x: u32, y: u32, sample: u32, words: &[u32; 4], mask: u32) {
         if mask != 0xf || !self.has_whole_quad(x, y) {
             for (index, &word) in words.iter().enumerate().filter(|(index, _)| mask >> index & 1 != 0) {
-                self.write_word(x + (index as u32 & 1), y + (index as u32 >> 1), 0, word);
+                self.write_word(x + (index as u32 & 1), y + (index as u32 >> 1), sample, word);
             }
             return;
         }
-        self.memory.write(self.address(x, y, 0), &words_to_u128(*words).to_le_bytes());
+        self.memory.write(self.address(x, y, sample), &words_to_u128(*words).to_le_bytes());
     }
 
-    /// Reads two rows of such a line, from (`x`, `y`) on: the words of one wave. Anything where there is no such line.
+    /// Reads a sample of two rows of such a line, from (`x`, `y`) on: the words of one wave. Anything where there is no such line.
     #[inline]
-    pub fn read_strip(&self, x: u32, y: u32) -> [u32; 16] {
+    pub fn read_strip(&self, x: u32, y: u32, sample: u32) -> [u32; 16] {
         let mut words = [0u32; 16];
-        self.memory.read(self.address(x, y, 0), bytemuck::bytes_of_mut(&mut words));
+        self.memory.read(self.address(x, y, sample), bytemuck::bytes_of_mut(&mut words));
         // Texels are little-endian words.
         words.map(u32::from_le)
     }
 
-    /// Writes two rows of a line, from (`x`, `y`) on. False, and nothing written, where there is no such line.
+    /// Writes a sample of two rows of a line, from (`x`, `y`) on. False, and nothing written, where there is no such line.
     #[inline]
-    pub fn write_strip(&self, x: u32, y: u32, words: &[u32; 16]) -> bool {
+    pub fn write_strip(&self, x: u32, y: u32, sample: u32, words: &[u32; 16]) -> bool {
         let is_line = self.has_line(x, y & !7);
         if is_line {
-            self.memory.write(self.address(x, y, 0), bytemuck::bytes_of(&words.map(u32::to_le)));
+            self.memory.write(self.address(x, y, sample), bytemuck::bytes_of(&words.map(u32::to_le)));
         }
         is_line
     }
@@ -512,7 +512,7 @@ mod tests {
             for (number, (x, y)) in (0..6).flat_map(|y| (0..7).map(move |x| (x * 2, y * 2))).enumerate() {
                 let words = [1, 2, 3, 4].map(|word| word + number as u32 * 16);
                 let mask = if number % 3 == 0 { 0xf } else { number as u32 % 16 };
-                quads.write_quad(x, y, &words, mask);
+                quads.write_quad(x, y, 0, &words, mask);
                 for index in (0..4).filter(|index| mask >> index & 1 != 0) {
                     texels.write_word(x + (index & 1), y + (index >> 1), 0, words[index as usize]);
                 }

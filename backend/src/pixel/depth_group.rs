@@ -1,10 +1,11 @@
-//! The depth test of a whole group of 8x8 pixels: single floats, one sample, nothing but the comparison.
+//! The depth test of a whole group of 8x8 pixels: single floats, nothing but the comparison.
 
 use ash::vk;
 
 use super::inputs::depth_at;
 use crate::geometry::Shape;
 use crate::memory::PlaneRef;
+use crate::raster::UNITS;
 use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
 use crate::state::DepthStencilState;
 
@@ -43,11 +44,14 @@ struct Strip {
     x: u32,
     y: u32,
     pixels: u32,
+    /// Where in each pixel the sample lies, 0 to 1.
+    at: [f32; 2],
 }
 
 #[inline(always)]
 fn tested_lanes(words: &mut Lanes, shape: &Shape, strip: Strip, outcomes: Outcomes) -> u32 {
-    let along = |first: u32, step: usize, axis: usize| (first + step as u32) as f32 - shape.reference[axis] + 0.5;
+    let along =
+        |first: u32, step: usize, axis: usize| (first + step as u32) as f32 - shape.reference[axis] + strip.at[axis];
     let mut new = [0.0; WAVE];
     for (lane, new) in new.iter_mut().enumerate() {
         let (x, y) = (along(strip.x, lane / 4 * 2 + lane % 2, 0), along(strip.y, lane / 2 % 2, 1));
@@ -65,32 +69,29 @@ kernel!(
     tested, tested_wide, tested_lanes, (words: &mut Lanes, shape: &Shape, strip: Strip, outcomes: Outcomes) -> u32
 );
 
-/// Tests the pixels in `mask` of the group at (`x`, `y`); the same as `depth_stencil::test` of each. Returns those that go on;
-/// `None` when the group is not one line of the attachment.
+/// Tests a sample of the pixels in `mask` of a group; the same as `depth_stencil::test` of each. The sample comes with its number
+/// and its place in units, the group by its first pixel, where the attachment has a line. Returns the pixels that go on.
 pub(super) fn test(
     state: &DepthStencilState,
     plane: &PlaneRef<'_>,
     shape: &Shape,
-    [x, y]: [u32; 2],
+    ([x, y], sample, at): ([u32; 2], u32, [i64; 2]),
     mask: u64,
-) -> Option<u64> {
-    if !plane.has_line(x, y) {
-        return None;
-    }
-    let outcomes = outcomes(state.depth_compare);
+) -> u64 {
+    let (outcomes, at) = (outcomes(state.depth_compare), at.map(|units| units as f32 / UNITS as f32));
     let (mut left, mut rest) = (0, mask);
     while rest != 0 {
         let first = rest.trailing_zeros() / 16;
-        let strip = Strip { x, y: y + first * 2, pixels: (mask >> (first * 16)) as u32 & 0xffff };
+        let strip = Strip { x, y: y + first * 2, pixels: (mask >> (first * 16)) as u32 & 0xffff, at };
         rest &= !(0xffff << (first * 16));
-        let mut words = plane.read_strip(strip.x, strip.y);
+        let mut words = plane.read_strip(strip.x, strip.y, sample);
         let passed = tested(&mut words, shape, strip, outcomes);
         if state.depth_write && passed != 0 {
-            plane.write_strip(strip.x, strip.y, &words);
+            plane.write_strip(strip.x, strip.y, sample, &words);
         }
         left |= u64::from(passed) << (first * 16);
     }
-    Some(left)
+    left
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ pub(super) fn test_quad(
     };
     let left = (0..4).fold(0, |left, pixel| left | u32::from(passes(pixel)) << pixel) & mask;
     if state.depth_write && left != 0 {
-        plane.write_quad(x, y, &encoded, left);
+        plane.write_quad(x, y, 0, &encoded, left);
     }
     left
 }

@@ -31,7 +31,7 @@ pub struct DrawContext<'a> {
     pub depth_bits: u32,
     /// Depth and stencil tests, dynamic state applied.
     pub tests: Option<DepthStencilState>,
-    /// The same, when depth is compared and nothing else, of one sample.
+    /// The same, when depth is compared and nothing else, in words.
     pub depth_alone: Option<DepthStencilState>,
     /// Multisampling.
     pub multisample: MultisampleState,

@@ -7,8 +7,8 @@ use crate::tiling::{PrimitiveId, Walk};
 /// Quads a wave holds.
 pub(super) const QUADS: usize = 4;
 
-/// Bits of coverage that a pixel has.
-const SAMPLES: usize = 16;
+/// Most samples of a pixel: bits of coverage that it has.
+pub(super) const MOST_SAMPLES: usize = 16;
 
 /// A quad of pixels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -21,10 +21,18 @@ pub(super) struct Quad {
 }
 
 impl Quad {
-    /// With covered samples by pixel.
-    pub(super) fn new(primitive: PrimitiveId, [x, y]: [u32; 2], coverage: [u32; 4]) -> Self {
-        let coverage = coverage.iter().rev().fold(0, |bits, &samples| bits << SAMPLES | u64::from(samples & 0xffff));
-        Self { primitive, x, y, coverage }
+    /// With covered pixels as bits, for each sample.
+    pub(super) fn of_samples(primitive: PrimitiveId, place: [u32; 2], samples: impl Iterator<Item = u64>) -> Self {
+        let mut quad = Self::of_pixels(primitive, place, 0);
+        for (sample, pixels) in samples.enumerate() {
+            quad.coverage |= Self::of_pixels(primitive, place, pixels).coverage << sample;
+        }
+        quad
+    }
+
+    /// Pixels of which a sample is covered, as bits.
+    pub(super) fn pixels_at(&self, sample: u32) -> u32 {
+        self.of_sample(sample).pixels()
     }
 
     /// Of one sample a pixel, with covered pixels as bits.
@@ -37,7 +45,7 @@ impl Quad {
     /// Covered samples of a pixel.
     #[inline]
     pub(super) fn samples(&self, pixel: usize) -> u32 {
-        (self.coverage >> (pixel * SAMPLES)) as u32 & 0xffff
+        (self.coverage >> (pixel * MOST_SAMPLES)) as u32 & 0xffff
     }
 
     /// Pixels of which any sample is covered, as bits.
@@ -46,7 +54,7 @@ impl Quad {
         const LOW: u64 = 0x7fff_7fff_7fff_7fff;
         // The highest bit of each pixel tells whether it has any; the product brings the four together.
         let any = (self.coverage | ((self.coverage & LOW) + LOW)) & !LOW;
-        ((any >> (SAMPLES - 1)).wrapping_mul(1 << 48 | 1 << 33 | 1 << 18 | 1 << 3) >> 48) as u32 & 15
+        ((any >> (MOST_SAMPLES - 1)).wrapping_mul(1 << 48 | 1 << 33 | 1 << 18 | 1 << 3) >> 48) as u32 & 15
     }
 
     /// Covered samples of all pixels.
@@ -56,7 +64,7 @@ impl Quad {
 
     /// Takes all samples of a pixel away but those in `mask`.
     pub(super) fn restrict(&mut self, pixel: usize, mask: u32) {
-        self.coverage &= !(u64::from(!mask & 0xffff) << (pixel * SAMPLES));
+        self.coverage &= !(u64::from(!mask & 0xffff) << (pixel * MOST_SAMPLES));
     }
 
     /// With only one sample left, when samples are shaded on their own.
@@ -91,7 +99,7 @@ impl Quad {
             return self.count();
         }
         let shape = &walk.shape(self.primitive);
-        if let (Some(state), Some(plane)) = (context.depth_alone, &context.depth) {
+        if let (Some(state), Some(plane), 1) = (context.depth_alone, &context.depth, context.multisample.samples) {
             let depths = depth.unwrap_or_else(|| depths_at_centres(shape, [self.x, self.y]));
             let place = [self.x, self.y];
             let left = depth_stencil::test_quad(&state, (plane, context.depth_bits), place, self.pixels(), depths);
@@ -120,6 +128,15 @@ impl Quad {
 mod tests {
     use super::*;
 
+    impl Quad {
+        /// With covered samples by pixel.
+        fn new(primitive: PrimitiveId, [x, y]: [u32; 2], coverage: [u32; 4]) -> Self {
+            let coverage =
+                coverage.iter().rev().fold(0, |bits, &samples| bits << MOST_SAMPLES | u64::from(samples & 0xffff));
+            Self { primitive, x, y, coverage }
+        }
+    }
+
     #[test]
     fn coverage_by_pixels_and_samples() {
         let mut quad = Quad::of_pixels(7, [2, 4], 0b1011);
@@ -129,7 +146,8 @@ mod tests {
         assert_eq!([0, 1, 2, 3].map(|pixel| quad.samples(pixel)), [1, 0, 0, 1]);
         let quad = Quad::new(0, [0, 0], [0b1111, 0b0110, 0, 0x8000]);
         assert_eq!(quad.of_sample(2), Quad::new(0, [0, 0], [4, 4, 0, 0]));
-        assert_eq!(quad.of_sample(15).pixels(), 0b1000);
+        assert_eq!((quad.of_sample(15).pixels(), quad.pixels_at(1), quad.pixels_at(0)), (0b1000, 0b0011, 0b0001));
+        assert_eq!(Quad::of_samples(0, [0, 0], [1, 3, 3, 1].into_iter()).samples(0), 0b1111);
         for pixels in 0..16u32 {
             let coverage = [0, 1, 2, 3].map(|pixel| if pixels >> pixel & 1 != 0 { 0x9001 << pixel } else { 0 });
             assert_eq!(Quad::new(0, [0, 0], coverage).pixels(), pixels);

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::quad::{QUADS, Quad};
+use super::quad::{MOST_SAMPLES, QUADS, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
 use super::wave::{WaveScratch, Waves};
 use super::{DrawContext, depth_group};
@@ -253,48 +253,38 @@ impl Tile<'_, '_> {
         hidden
     }
 
-    fn group(&mut self, index: PrimitiveId, [group_x, group_y]: [i64; 2], window: [i64; 4], full: bool) {
-        if self.context.multisample.samples == 1 {
-            return self.group_of_pixels(index, [group_x, group_y], window, full);
-        }
-        let side = 1 << GROUP_LOG2;
-        for y in (group_y..group_y + side).step_by(2) {
-            for x in (group_x..group_x + side).step_by(2) {
-                let outside = x >= window[2] || y >= window[3] || x + 2 <= window[0] || y + 2 <= window[1];
-                if !outside {
-                    self.quad(index, [x, y], window, full);
-                }
+    /// A group: coverage, and depth where it is all that is tested, of all 64 pixels at once, sample by sample.
+    fn group(&mut self, index: PrimitiveId, [x, y]: [i64; 2], window: [i64; 4], full: bool) {
+        let context = self.context;
+        let (samples, allowed) = (context.multisample.samples, sample_mask(&context.multisample));
+        let (inside, place) = (pixels_inside(x, y, window), [x as u32, y as u32]);
+        let quickly = context.tests_early() && context.depth_bits == 32;
+        let depth = context.depth_alone.as_ref().zip(context.depth.as_ref());
+        let depth = depth.filter(|(_, plane)| quickly && plane.has_line(place[0], place[1]));
+        let shape = depth.map(|_| self.walk.shape(index));
+        let mut masks = [0; MOST_SAMPLES];
+        let positions = sample_positions(samples).iter().enumerate();
+        for (sample, &at) in positions.filter(|(sample, _)| allowed >> sample & 1 != 0) {
+            let covered = if full { u64::MAX } else { self.triangle(index).covers_group(x, y, at) };
+            masks[sample] = covered & inside;
+            if let (Some((state, plane)), Some(shape)) = (depth, &shape) {
+                masks[sample] = depth_group::test(state, plane, shape, (place, sample as u32, at), masks[sample]);
             }
         }
-    }
-
-    /// A group of one sample a pixel: coverage, and depth where it is all that is tested, of all 64 at once.
-    fn group_of_pixels(&mut self, index: PrimitiveId, [x, y]: [i64; 2], window: [i64; 4], full: bool) {
-        if sample_mask(&self.context.multisample) == 0 {
-            return;
+        let tested = depth.is_some() || !context.tests_early() || context.tests.is_none();
+        if tested && context.tests_early() {
+            self.passed += masks.iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
         }
-        let covered = if full { u64::MAX } else { self.triangle(index).covers_group(x, y) };
-        let mut mask = covered & pixels_inside(x, y, window);
-        let place = [x as u32, y as u32];
-        let mut tested = !self.context.tests_early();
-        if let (false, Some(state), Some(plane), 32) =
-            (tested || mask == 0, &self.context.depth_alone, &self.context.depth, self.context.depth_bits)
-            && let Some(left) = depth_group::test(state, plane, &self.walk.shape(index), place, mask)
-        {
-            (mask, tested) = (left, true);
-            self.passed += u64::from(left.count_ones());
-        } else if !tested && self.context.tests.is_none() {
-            tested = true;
-            self.passed += u64::from(mask.count_ones());
+        if tested && samples == 1 {
+            return self.fragments(Fragments { primitive: index, place, pixels: masks[0] });
         }
-        if tested {
-            return self.fragments(Fragments { primitive: index, place, pixels: mask });
-        }
-        while mask != 0 {
-            let first = mask.trailing_zeros() & !3;
+        let mut rest = masks.iter().fold(0, |all, mask| all | mask);
+        while rest != 0 {
+            let first = rest.trailing_zeros() & !3;
             let [dx, dy] = pixel_of_bit(first);
-            self.covered_quad(Quad::of_pixels(index, [place[0] + dx, place[1] + dy], mask >> first & 15), false);
-            mask &= !(15 << first);
+            let samples = masks[..samples as usize].iter().map(|mask| mask >> first & 15);
+            self.covered_quad(Quad::of_samples(index, [place[0] + dx, place[1] + dy], samples), tested);
+            rest &= !(15 << first);
         }
     }
 
@@ -310,19 +300,6 @@ impl Tile<'_, '_> {
                     self.ok &= shade_board(self.walk, board, scratch);
                 }
             }
-        }
-    }
-
-    fn quad(&mut self, index: PrimitiveId, [x, y]: [i64; 2], window: [i64; 4], full: bool) {
-        let inside = x >= window[0] && x + 2 <= window[2] && y >= window[1] && y + 2 <= window[3];
-        let coverage = if full && inside {
-            [sample_mask(&self.context.multisample); 4]
-        } else {
-            self.partial_coverage(index, [x, y], window, full)
-        };
-        if coverage != [0; 4] {
-            let tested = !self.context.tests_early();
-            self.covered_quad(Quad::new(index, [x as u32, y as u32], coverage), tested);
         }
     }
 
@@ -356,27 +333,5 @@ impl Tile<'_, '_> {
         if let Some(counter) = self.context.occlusion {
             counter.fetch_add(self.passed, Ordering::Relaxed);
         }
-    }
-
-    fn partial_coverage(&self, index: PrimitiveId, [x, y]: [i64; 2], window: [i64; 4], full: bool) -> [u32; 4] {
-        std::array::from_fn(|pixel| {
-            let (px, py) = (x + (pixel as i64 & 1), y + (pixel as i64 >> 1));
-            let inside = px >= window[0] && px < window[2] && py >= window[1] && py < window[3];
-            if inside { self.pixel_coverage(index, px, py, full) } else { 0 }
-        })
-    }
-
-    fn pixel_coverage(&self, index: PrimitiveId, x: i64, y: i64, full: bool) -> u32 {
-        let multisample = &self.context.multisample;
-        let allowed = sample_mask(multisample);
-        if full {
-            return allowed;
-        }
-        let triangle = self.triangle(index);
-        let mut mask = 0;
-        for (sample, [sx, sy]) in sample_positions(multisample.samples).iter().enumerate() {
-            mask |= u32::from(triangle.covers_point(x * UNITS + sx, y * UNITS + sy)) << sample;
-        }
-        mask & allowed
     }
 }

@@ -42,7 +42,7 @@ pub fn group_of_pixel([x, y]: [u32; 2]) -> ([u32; 2], u32) {
     ([x & !7, y & !7], (y & 6) << 3 | (x & 6) << 1 | (y & 1) << 1 | x & 1)
 }
 
-/// Values of three edges at the first pixel's centre, less what an edge needs to cover a point, and their changes from pixel to
+/// Values of three edges at the first pixel's sample, less what an edge needs to cover a point, and their changes from pixel to
 /// pixel in x and y.
 type Steps = [[i64; 3]; 3];
 
@@ -66,7 +66,7 @@ fn covered_pixels([start, dx, dy]: &Steps) -> u64 {
 }
 
 kernel!(
-    /// The pixels at whose centres no edge is negative.
+    /// The pixels at whose samples no edge is negative.
     covered, covered_wide, covered_pixels, (steps: &Steps) -> u64
 );
 
@@ -90,7 +90,7 @@ fn covered_near([start, dx, dy]: &[[i32; 3]; 3]) -> u64 {
 }
 
 kernel!(
-    /// The pixels at whose centres no edge is negative, in 32 bits.
+    /// The pixels at whose samples no edge is negative, in 32 bits.
     covered_short, covered_short_wide, covered_near, (steps: &[[i32; 3]; 3]) -> u64
 );
 
@@ -99,11 +99,10 @@ kernel!(
 const SHORT: i64 = 1 << 13;
 
 impl Triangle {
-    /// The pixels of the group at pixel (`x`, `y`) whose centres are covered: the standard criterion, as
-    /// [`Triangle::covers_point`] has it.
-    pub fn covers_group(&self, x: i64, y: i64) -> u64 {
-        let centre = |pixel: i64| pixel * UNITS + UNITS / 2;
-        let start = self.edges.map(|edge| edge.at(centre(x), centre(y)) - edge.bias);
+    /// The pixels of the group at pixel (`x`, `y`) whose samples at a place in the pixel, units, are covered: the standard
+    /// criterion, as [`Triangle::covers_point`] has it.
+    pub fn covers_group(&self, x: i64, y: i64, [at_x, at_y]: [i64; 2]) -> u64 {
+        let start = self.edges.map(|edge| edge.at(x * UNITS + at_x, y * UNITS + at_y) - edge.bias);
         if self.edges.iter().all(|edge| edge.a.abs() < SHORT && edge.b.abs() < SHORT) {
             // Far from the triangle signs are all that is kept of the values.
             let start = start.map(|value| value.clamp(-(1 << 29), 1 << 29) as i32);
@@ -142,15 +141,15 @@ mod tests {
         #[test]
         fn groups_are_covered_like_their_pixels(
             v in prop::array::uniform3([-40 * UNITS..60 * UNITS, -40 * UNITS..60 * UNITS]), x in -3i64..3, y in -3i64..3,
-            window in [-30i64..30, -30i64..30, -30i64..30, -30i64..30],
+            window in [-30i64..30, -30i64..30, -30i64..30, -30i64..30], at in [0i64..256, 0i64..256],
         ) {
             let Some(triangle) = Triangle::new(v) else { return Ok(()) };
             let (x, y) = (x * 8, y * 8);
-            let (mask, inside) = (triangle.covers_group(x, y), pixels_inside(x, y, window));
+            let (mask, inside) = (triangle.covers_group(x, y, at), pixels_inside(x, y, window));
             for bit in 0..64 {
                 let [px, py] = pixel_of_bit(bit).map(i64::from);
                 let (px, py) = (x + px, y + py);
-                let covers = triangle.covers_point(px * UNITS + UNITS / 2, py * UNITS + UNITS / 2);
+                let covers = triangle.covers_point(px * UNITS + at[0], py * UNITS + at[1]);
                 prop_assert_eq!(mask >> bit & 1 != 0, covers, "({}, {})", px, py);
                 let within = px >= window[0] && px < window[2] && py >= window[1] && py < window[3];
                 prop_assert_eq!(inside >> bit & 1 != 0, within, "({}, {})", px, py);
