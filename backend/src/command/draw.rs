@@ -282,7 +282,7 @@ pub(super) fn draw_context<'a>(
     let depth = plane(vk::ImageAspectFlags::DEPTH);
     let is_alone = |tests: &DepthStencilState| tests.depth_test && !tests.depth_bounds_test && !tests.stencil_test;
     let words = depth.as_ref().is_some_and(|plane| plane.bytes() == 4);
-    let mut context = DrawContext {
+    let context = DrawContext {
         fragment: pipeline.fragment.as_deref(),
         bindings: draw.bindings.get(1).unwrap_or(bindings),
         push: &draw.push,
@@ -301,12 +301,11 @@ pub(super) fn draw_context<'a>(
         scissor: rect(if dynamic(DynamicState::SCISSOR) { state.scissor } else { fixed }),
         overwrites: None,
         visibility: Visibility::default(),
+        segment: None,
         occlusion,
         deadline,
     };
-    context.overwrites = context.overwritten();
-    context.visibility = context.seen();
-    context
+    context.complete()
 }
 
 fn with_dynamic(state: &Dynamic, pipeline: &GraphicsPipeline, mut tests: DepthStencilState) -> DepthStencilState {

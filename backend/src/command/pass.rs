@@ -10,6 +10,7 @@ use crate::format;
 use crate::memory::SurfaceView;
 use crate::state::{ClearValue, PassDesc, SubpassDesc};
 use crate::transfer;
+use crate::workers::Workers;
 
 /// A running render pass.
 pub struct Pass {
@@ -53,15 +54,15 @@ impl Pass {
     }
 
     /// Ends a subpass and begins the next.
-    pub fn next_subpass(&mut self) {
-        self.resolve();
+    pub(crate) fn next_subpass(&mut self, workers: &Workers) {
+        self.resolve(workers);
         self.subpass = (self.subpass + 1).min(self.desc.subpasses.len() - 1);
         self.load();
     }
 
     /// Ends the pass.
-    pub fn end(self) {
-        self.resolve();
+    pub(crate) fn end(self, workers: &Workers) {
+        self.resolve(workers);
     }
 
     /// The depth, as the attachment holds it, that all pixels of the subpass have: it was cleared on load.
@@ -122,13 +123,13 @@ impl Pass {
         }
     }
 
-    fn resolve(&self) {
+    fn resolve(&self, workers: &Workers) {
         let subpass = self.subpass();
         for (color, resolve) in subpass.colors.iter().zip(&subpass.resolves) {
             let views = (color.and_then(|index| self.view(index)), resolve.and_then(|index| self.view(index)));
             if let (Some(source), Some(target)) = views {
                 for layer in 0..self.layers {
-                    transfer::resolve_view(source, target, layer, self.area);
+                    transfer::resolve_view(workers, (source, target), layer, self.area);
                 }
             }
         }

@@ -167,7 +167,7 @@ impl<'g> Processor<'g> {
             Command::NextSubpass => {
                 self.flush()?;
                 if let Some(mut pass) = self.pass.take() {
-                    pass.next_subpass();
+                    pass.next_subpass(self.gpu.workers());
                     self.begin_depth(&pass);
                     self.pass = Some(pass);
                 }
@@ -175,7 +175,7 @@ impl<'g> Processor<'g> {
             Command::EndPass => {
                 self.flush()?;
                 if let Some(pass) = self.pass.take() {
-                    pass.end();
+                    pass.end(self.gpu.workers());
                 }
             }
             Command::Draw { .. }

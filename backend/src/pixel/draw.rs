@@ -42,6 +42,9 @@ pub struct DrawContext<'a> {
     pub overwrites: Option<u32>,
     /// What it does with the hierarchical visibility structure.
     pub visibility: Visibility,
+    /// What all draws of a segment have in common, in which a later primitive may drop an earlier one: the locations that
+    /// they overwrite, and in which direction they compare depth.
+    pub segment: Option<(u32, Direction)>,
     /// Pixels that may be written: `[x0, y0, x1, y1]`, the last ones not included.
     pub scissor: [i64; 4],
     /// Samples that passed, when an occlusion query counts.
@@ -60,7 +63,7 @@ impl<'a> DrawContext<'a> {
     }
 
     /// What [`Self::overwrites`] is to be.
-    pub fn overwritten(&self) -> Option<u32> {
+    fn overwritten(&self) -> Option<u32> {
         let (program, kernel) = (self.fragment?, self.kernel(false)?);
         let facts = &program.fragment;
         let shows = facts.may_discard || facts.side_effects || kernel.needs_stored || kernel.changes_coverage;
@@ -69,18 +72,18 @@ impl<'a> DrawContext<'a> {
         (self.multisample.samples == 1 && self.tests_early() && !shows).then_some(locations)
     }
 
-    /// What all draws of a segment have in common, in which a later primitive may drop an earlier one.
-    pub fn segment(&self) -> Option<(u32, Direction)> {
+    /// Fills in what follows from the rest.
+    pub fn complete(mut self) -> Self {
+        self.overwrites = self.overwritten();
+        self.visibility = self.seen();
         let locations = if self.fragment.is_none() { Some(0) } else { self.overwrites };
-        self.visibility
-            .tests
-            .zip(locations)
-            .filter(|_| self.visibility.looks_ahead)
-            .map(|(tests, locations)| (locations, tests))
+        let segment = locations.zip(self.visibility.tests);
+        self.segment = segment.filter(|_| self.visibility.looks_ahead);
+        self
     }
 
     /// What [`Self::visibility`] is to be.
-    pub fn seen(&self) -> Visibility {
+    fn seen(&self) -> Visibility {
         let Some(tests) = self.tests.filter(|tests| tests.depth_test && self.depth.is_some()) else {
             return Visibility::default();
         };

@@ -78,6 +78,10 @@ impl WaveFragments<'_> {
     fn stored(&self, target: &Target, word: usize, lanes: &mut Lanes) {
         let Some(plane) = self.context.color(target) else { return };
         if target.bytes == 4 && plane.samples() == 1 {
+            if Quad::lie_in_strip(self.quads) && plane.has_line(self.quads[0].x, self.quads[0].y & !7) {
+                *lanes = plane.read_strip(self.quads[0].x, self.quads[0].y, 0);
+                return;
+            }
             for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
                 *lanes = plane.read_quad(quad.x, quad.y);
             }

@@ -82,14 +82,19 @@ impl Quad {
         (self.x, self.y) == (other.x, other.y)
     }
 
-    /// Whether four quads are two whole rows of a group, of one sample a pixel.
+    /// Whether quads lie where two rows of a group do.
     #[inline]
-    pub(super) fn are_strip(quads: &[Self; QUADS]) -> bool {
-        let [first, ..] = quads;
-        let in_place = |(number, quad): (usize, &Self)| {
-            (quad.x, quad.y, quad.coverage) == (first.x + number as u32 * 2, first.y, 0x0001_0001_0001_0001)
-        };
-        first.x.is_multiple_of(8) && quads.iter().enumerate().all(in_place)
+    pub(super) fn lie_in_strip(quads: &[Self]) -> bool {
+        let &[first, ref others @ .., _] = quads else { return false };
+        let in_place = |(number, quad): (u32, &Self)| (quad.x, quad.y) == (first.x + number * 2, first.y);
+        let last = quads[quads.len() - 1];
+        quads.len() == QUADS && first.x.is_multiple_of(8) && (1..).zip(others.iter().chain([&last])).all(in_place)
+    }
+
+    /// Whether quads are two whole rows of a group, of one sample a pixel.
+    #[inline]
+    pub(super) fn are_strip(quads: &[Self]) -> bool {
+        Self::lie_in_strip(quads) && quads.iter().all(|quad| quad.coverage == 0x0001_0001_0001_0001)
     }
 
     /// Depth and stencil tests of all covered samples; what fails is removed. `depth` gives a pixel's own depth, when its
@@ -160,7 +165,8 @@ mod tests {
         assert!(Quad::are_strip(&strip));
         let mut other = strip;
         other[2] = Quad::of_pixels(0, [12, 6], 7);
-        assert!(!Quad::are_strip(&other));
+        assert!(!Quad::are_strip(&other) && Quad::lie_in_strip(&other));
+        assert!(!Quad::lie_in_strip(&strip[..3]) && !Quad::lie_in_strip(&[]));
         assert!(!Quad::are_strip(&strip.map(|quad| Quad::of_pixels(0, [quad.x + 2, quad.y], 15))));
     }
 }

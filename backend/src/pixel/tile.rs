@@ -8,10 +8,12 @@ use super::wave::{WaveScratch, Waves};
 use super::{DrawContext, depth_group};
 use crate::geometry::Shape;
 use crate::hiz::{Bounds, Direction, Range, depths_over, group_number};
+use crate::memory::PlaneRef;
 use crate::raster::{
     Criterion, GROUP_LOG2, TILE_LOG2, Triangle, UNITS, group_of_pixel, pixel_of_bit, pixels_inside, sample_mask,
     sample_positions,
 };
+use crate::state::DepthStencilState;
 use crate::tiling::{PrimitiveId, Walk};
 
 /// What a worker keeps from tile to tile.
@@ -37,9 +39,9 @@ pub fn process_tile(walk: &Walk<'_>, number: usize, area: [i64; 4], scratch: &mu
         }
         overwrites = now;
         if let Some(bounds) = bounds.as_deref_mut() {
-            let segment = context.segment();
+            let segment = context.segment;
             if segment != taught && segment.is_some() {
-                let ahead = primitives.clone().take_while(|(draw, _)| walk.draws[*draw].segment() == segment);
+                let ahead = primitives.clone().take_while(|(draw, _)| walk.draws[*draw].segment == segment);
                 ahead.for_each(|(draw, primitive)| teach(walk, (draw, primitive), area, bounds));
                 bounds.sum_up();
             }
@@ -187,6 +189,19 @@ struct Tile<'a, 's> {
     ok: bool,
 }
 
+/// What of a primitive lies in a group.
+struct Part<'a> {
+    index: PrimitiveId,
+    /// First pixel of the group.
+    group: [i64; 2],
+    /// Pixels that may be covered.
+    inside: u64,
+    /// Whether all of the group is covered.
+    full: bool,
+    /// What depth is tested with, when nothing else is.
+    depth: Option<(&'a DepthStencilState, &'a PlaneRef<'a>)>,
+}
+
 impl Tile<'_, '_> {
     fn triangle(&self, id: PrimitiveId) -> &Triangle {
         let (primitives, index) = self.walk.find(id);
@@ -254,37 +269,72 @@ impl Tile<'_, '_> {
     }
 
     /// A group: coverage, and depth where it is all that is tested, of all 64 pixels at once, sample by sample.
-    fn group(&mut self, index: PrimitiveId, [x, y]: [i64; 2], window: [i64; 4], full: bool) {
+    fn group(&mut self, index: PrimitiveId, group: [i64; 2], window: [i64; 4], full: bool) {
         let context = self.context;
         let (samples, allowed) = (context.multisample.samples, sample_mask(&context.multisample));
-        let (inside, place) = (pixels_inside(x, y, window), [x as u32, y as u32]);
-        let quickly = context.tests_early() && context.depth_bits == 32;
+        let place = group.map(|pixel| pixel as u32);
         let depth = context.depth_alone.as_ref().zip(context.depth.as_ref());
+        let quickly = context.tests_early() && context.depth_bits == 32;
         let depth = depth.filter(|(_, plane)| quickly && plane.has_line(place[0], place[1]));
-        let shape = depth.map(|_| self.walk.shape(index));
-        let mut masks = [0; MOST_SAMPLES];
-        let positions = sample_positions(samples).iter().enumerate();
-        for (sample, &at) in positions.filter(|(sample, _)| allowed >> sample & 1 != 0) {
-            let covered = if full { u64::MAX } else { self.triangle(index).covers_group(x, y, at) };
-            masks[sample] = covered & inside;
-            if let (Some((state, plane)), Some(shape)) = (depth, &shape) {
-                masks[sample] = depth_group::test(state, plane, shape, (place, sample as u32, at), masks[sample]);
-            }
-        }
+        let part = Part { index, group, inside: pixels_inside(group[0], group[1], window), full, depth };
         let tested = depth.is_some() || !context.tests_early() || context.tests.is_none();
-        if tested && context.tests_early() {
-            self.passed += masks.iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
+        if samples == 1 {
+            let pixels = if allowed != 0 { self.sample(&part, 0, [UNITS / 2; 2]) } else { 0 };
+            return self.pixels(Fragments { primitive: index, place, pixels }, tested);
         }
-        if tested && samples == 1 {
-            return self.fragments(Fragments { primitive: index, place, pixels: masks[0] });
+        let mut masks = [0; MOST_SAMPLES];
+        for (sample, &at) in
+            (0..samples).zip(sample_positions(samples)).filter(|(sample, _)| allowed >> sample & 1 != 0)
+        {
+            masks[sample as usize] = self.sample(&part, sample, at);
         }
+        let masks = &masks[..samples as usize];
+        self.count(tested, masks.iter().map(|mask| mask.count_ones()).sum());
         let mut rest = masks.iter().fold(0, |all, mask| all | mask);
         while rest != 0 {
             let first = rest.trailing_zeros() & !3;
             let [dx, dy] = pixel_of_bit(first);
-            let samples = masks[..samples as usize].iter().map(|mask| mask >> first & 15);
+            let samples = masks.iter().map(|mask| mask >> first & 15);
             self.covered_quad(Quad::of_samples(index, [place[0] + dx, place[1] + dy], samples), tested);
             rest &= !(15 << first);
+        }
+    }
+
+    /// The pixels of a group of which a sample is covered, and passes where depth is all that is tested.
+    #[inline]
+    fn sample(&self, part: &Part<'_>, sample: u32, at: [i64; 2]) -> u64 {
+        let [x, y] = part.group;
+        let covered = if part.full { u64::MAX } else { self.triangle(part.index).covers_group(x, y, at) };
+        let mask = covered & part.inside;
+        match part.depth {
+            Some((state, plane)) if mask != 0 => {
+                let place = [x as u32, y as u32];
+                depth_group::test(state, plane, &self.walk.shape(part.index), (place, sample, at), mask)
+            }
+            _ => mask,
+        }
+    }
+
+    /// Fragments of one sample a pixel.
+    #[inline]
+    fn pixels(&mut self, fragments: Fragments, tested: bool) {
+        if tested {
+            self.count(true, fragments.pixels.count_ones());
+            return self.fragments(fragments);
+        }
+        let mut rest = fragments.pixels;
+        while rest != 0 {
+            let first = rest.trailing_zeros() & !3;
+            let ([dx, dy], [x, y]) = (pixel_of_bit(first), fragments.place);
+            self.covered_quad(Quad::of_pixels(fragments.primitive, [x + dx, y + dy], rest >> first & 15), false);
+            rest &= !(15 << first);
+        }
+    }
+
+    /// Counts samples that passed early tests.
+    fn count(&mut self, tested: bool, samples: u32) {
+        if tested && self.context.tests_early() {
+            self.passed += u64::from(samples);
         }
     }
 

@@ -196,9 +196,8 @@ fn write(context: &DrawContext<'_>, target: &Target, outputs: &[Lanes], quads: &
     let Some(plane) = context.color(target) else { return };
     let words = &outputs[target.first_word..];
     if target.bytes == 4 {
-        let strip = <&[Quad; QUADS]>::try_from(quads).ok().filter(|quads| Quad::are_strip(quads));
         let is_strip =
-            plane.samples() == 1 && strip.is_some_and(|quads| plane.write_strip(quads[0].x, quads[0].y, 0, &words[0]));
+            plane.samples() == 1 && Quad::are_strip(quads) && plane.write_strip(quads[0].x, quads[0].y, 0, &words[0]);
         for (quad, words) in quads.iter().zip(words[0].as_chunks::<4>().0).filter(|_| !is_strip) {
             for sample in 0..plane.samples() {
                 plane.write_quad(quad.x, quad.y, sample, words, quad.pixels_at(sample));

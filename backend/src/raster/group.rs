@@ -120,6 +120,9 @@ pub fn pixels_inside(x: i64, y: i64, window: [i64; 4]) -> u64 {
         if low < high { (0xffu64 >> (8 - (high - low))) << low } else { 0 }
     };
     let (columns, rows) = (span(window[0] - x, window[2] - x), span(window[1] - y, window[3] - y));
+    if columns & rows == 0xff {
+        return u64::MAX;
+    }
     (0..SIDE).filter(|row| rows >> row & 1 != 0).fold(0, |mask, row| mask | pixels_of_row(row, columns as usize))
 }
 

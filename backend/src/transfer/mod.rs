@@ -12,7 +12,8 @@ mod tests;
 pub use blit::blit;
 pub use clear::{clear_image, clear_view, fill_buffer};
 pub use copy::{Direction, copy_buffer, copy_buffer_image, copy_image};
-pub use resolve::{resolve, resolve_view};
+pub use resolve::resolve;
+pub(crate) use resolve::resolve_view;
 
 use ash::vk;
 

@@ -2,8 +2,9 @@
 
 use ash::vk;
 
-use crate::format::{self, FormatInfo, Texel};
+use crate::format::{self, Class, FormatInfo, Texel};
 use crate::memory::{PlaneRef, Surface, SurfaceView};
+use crate::workers::Workers;
 
 /// Resolves regions of images.
 pub fn resolve(source: &Surface, target: &Surface, regions: &[vk::ImageResolve]) {
@@ -38,8 +39,13 @@ fn resolve_plane((from, from_info): Side<'_>, (to, to_info): Side<'_>, region: &
     }
 }
 
-/// Resolves a rectangle of one layer of a view.
-pub fn resolve_view(source: &SurfaceView, target: &SurfaceView, layer: u32, area: vk::Rect2D) {
+/// Resolves a rectangle of one layer of a view, on all threads.
+pub(crate) fn resolve_view(
+    workers: &Workers,
+    (source, target): (&SurfaceView, &SurfaceView),
+    layer: u32,
+    area: vk::Rect2D,
+) {
     let (Some(from_info), Some(to_info)) = (format::info(source.desc.format), format::info(target.desc.format)) else {
         return;
     };
@@ -47,11 +53,66 @@ pub fn resolve_view(source: &SurfaceView, target: &SurfaceView, layer: u32, area
     let to = target.plane(vk::ImageAspectFlags::COLOR, 0, layer);
     let (Some(from), Some(to)) = (from, to) else { return };
     let (x0, y0) = (area.offset.x.max(0) as u32, area.offset.y.max(0) as u32);
-    for y in y0..y0.saturating_add(area.extent.height).min(to.height()) {
-        for x in x0..x0.saturating_add(area.extent.width).min(to.width()) {
-            store(&to, to_info, (x, y), average(&from, from_info, (x, y)));
+    let (x1, y1) =
+        (x0.saturating_add(area.extent.width).min(to.width()), y0.saturating_add(area.extent.height).min(to.height()));
+    let in_words = is_bytes(from_info) && from_info.format == to_info.format;
+    let first = y0 / ROWS;
+    workers.parallel(
+        y1.div_ceil(ROWS).saturating_sub(first) as usize,
+        || (),
+        |(), index| {
+            let top = (first + index as u32) * ROWS;
+            let (top, bottom) = (top.max(y0), (top + ROWS).min(y1));
+            let mut x = x0;
+            while x < x1 {
+                let is_line = x + ROWS <= x1 && top + ROWS == bottom;
+                if in_words && is_line && from.has_line(x, top) && to.has_line(x, top) {
+                    (top..bottom).step_by(2).for_each(|y| resolve_strip(&from, &to, (x, y)));
+                    x += ROWS;
+                    continue;
+                }
+                (top..bottom).for_each(|y| store(&to, to_info, (x, y), average(&from, from_info, (x, y))));
+                x += 1;
+            }
+        },
+    );
+}
+
+/// Rows and columns of a line of texels.
+const ROWS: u32 = 8;
+
+/// Whether texels are four 8-bit fixed-point channels: their averages are rounded as integers, halves upwards.
+fn is_bytes(info: &FormatInfo) -> bool {
+    info.class == Class::Unorm && info.bytes == 4 && info.channels.iter().all(|channel| channel.bits == 8)
+}
+
+/// The sums of bytes 0 and 2, and of bytes 1 and 3, of words.
+#[derive(Clone, Copy, Default)]
+struct Sums([u32; 2]);
+
+impl Sums {
+    fn add(&mut self, word: u32) {
+        self.0[0] += word & 0x00ff_00ff;
+        self.0[1] += word >> 8 & 0x00ff_00ff;
+    }
+
+    /// The averages of so many words, a power of two.
+    fn average(self, count: u32) -> u32 {
+        let half = (count / 2) * 0x0001_0001;
+        let [even, odd] = self.0.map(|sum| (sum + half) >> count.trailing_zeros() & 0x00ff_00ff);
+        even | odd << 8
+    }
+}
+
+/// Resolves two rows of a line.
+fn resolve_strip(from: &PlaneRef<'_>, to: &PlaneRef<'_>, (x, y): (u32, u32)) {
+    let mut sums = [Sums::default(); 16];
+    for sample in 0..from.samples() {
+        for (sums, word) in sums.iter_mut().zip(from.read_strip(x, y, sample)) {
+            sums.add(word);
         }
     }
+    to.write_strip(x, y, 0, &sums.map(|sums| sums.average(from.samples())));
 }
 
 fn average(plane: &PlaneRef<'_>, info: &FormatInfo, (x, y): (u32, u32)) -> Texel {
@@ -62,6 +123,11 @@ fn average(plane: &PlaneRef<'_>, info: &FormatInfo, (x, y): (u32, u32)) -> Texel
     };
     if info.class.is_integer() {
         return texel(0);
+    }
+    if is_bytes(info) {
+        let mut sums = Sums::default();
+        (0..plane.samples()).for_each(|sample| sums.add(plane.read_word(x, y, sample)));
+        return format::decode(info, &sums.average(plane.samples()).to_le_bytes());
     }
     let mut sum = [0.0f32; 4];
     for sample in 0..plane.samples() {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::*;
-use crate::memory::{Allocation, Buffer, Heap, SurfaceDesc};
+use crate::memory::{Allocation, Buffer, Heap, SurfaceDesc, SurfaceView, SurfaceViewDesc};
 use crate::state::ClearValue;
+use crate::workers::Workers;
 
 const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
 
@@ -230,5 +231,44 @@ fn resolves_average_or_take_sample_0() {
         };
         resolve(&source, &target, &[region]);
         assert_eq!(read_back(&target, COLOR, 4), [0, 0, 0, expected]);
+    }
+}
+
+#[test]
+fn lines_resolve_like_their_texels() {
+    let format = vk::Format::B8G8R8A8_UNORM;
+    for samples in [2u32, 4] {
+        let source = surface(SurfaceDesc { samples, ..desc(format, [21, 19, 1]) });
+        let target = surface(desc(format, [21, 19, 1]));
+        let from = source.plane(COLOR, 0, 0).unwrap();
+        let mut state = 5u32;
+        let mut sums = std::collections::HashMap::new();
+        for (x, y) in (0..19).flat_map(|y| (0..21).map(move |x| (x, y))) {
+            for sample in 0..samples {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                from.write_word(x, y, sample, state);
+                let sum: &mut [u32; 4] = sums.entry((x, y)).or_default();
+                for (sum, byte) in sum.iter_mut().zip(state.to_le_bytes()) {
+                    *sum += u32::from(byte);
+                }
+            }
+        }
+        let view = |surface: &Arc<Surface>| {
+            let (kind, swizzle) = (vk::ImageViewType::TYPE_2D, crate::memory::Swizzle::IDENTITY);
+            let (base_level, levels, base_layer, layers) = (0, 1, 0, 1);
+            let aspects = COLOR;
+            let desc = SurfaceViewDesc { kind, format, swizzle, aspects, base_level, levels, base_layer, layers };
+            SurfaceView { surface: surface.clone(), desc }
+        };
+        let area = vk::Rect2D { offset: vk::Offset2D { x: 1, y: 2 }, extent: vk::Extent2D { width: 100, height: 16 } };
+        resolve_view(&Workers::new(2), (&view(&source), &view(&target)), 0, area);
+        let to = target.plane(COLOR, 0, 0).unwrap();
+        for ((x, y), sum) in sums {
+            let inside = x >= 1 && (2..18).contains(&y);
+            // Halves are rounded up.
+            let average = sum.map(|sum| ((2 * sum + samples) / (2 * samples)) as u8);
+            let expected = if inside { u32::from_le_bytes(average) } else { 0 };
+            assert_eq!(to.read_word(x, y, 0), expected, "({x}, {y}) of {samples} samples");
+        }
     }
 }
