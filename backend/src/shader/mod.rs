@@ -1,4 +1,4 @@
-//! The shader core: SPIR-V to IR, passes over the IR, and the wave interpreter (the oracle).
+//! The shader core: SPIR-V to IR, passes over the IR, linking, the code generator, and the wave interpreter (the oracle).
 
 pub mod interp;
 pub mod ir;
