@@ -152,7 +152,7 @@ fn shade_board(walk: &Walk<'_>, board: &mut Scoreboard, scratch: &mut WaveScratc
 
 /// Hands fragments to waves: two rows of a group are one, when they have pixels in all quads.
 fn shade(waves: &mut Waves<'_, '_>, &Fragments { primitive, place: [x, y], pixels }: &Fragments) {
-    let mut rest = pixels;
+    let (mut rest, mut whole) = (pixels, None);
     while rest != 0 {
         let first = rest.trailing_zeros() / 16 * 16;
         let quad = |number: u32| {
@@ -161,12 +161,16 @@ fn shade(waves: &mut Waves<'_, '_>, &Fragments { primitive, place: [x, y], pixel
         };
         let quads: [Quad; QUADS] = [0, 1, 2, 3].map(quad);
         if quads.iter().all(|quad| quad.count() > 0) {
-            waves.push_wave(quads);
+            match whole.take() {
+                Some(other) => waves.push_pair([other, quads]),
+                None => whole = Some(quads),
+            }
         } else {
             quads.into_iter().filter(|quad| quad.count() > 0).for_each(|quad| waves.push(quad));
         }
         rest &= !(0xffff << first);
     }
+    whole.into_iter().for_each(|quads| waves.push_wave(quads));
 }
 
 /// Where fragments go.

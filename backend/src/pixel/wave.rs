@@ -5,7 +5,7 @@
 
 use super::DrawContext;
 use super::inputs::WaveFragments;
-use super::kernel::{Kernel, Source, Target};
+use super::kernel::{Kernel, Source, Stage, Target};
 use super::quad::{QUADS, Quad};
 use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
 use crate::shader::runtime::math::within;
@@ -15,6 +15,7 @@ use crate::tiling::Walk;
 #[derive(Default)]
 pub(super) struct WaveScratch {
     shade: Wave,
+    pair: Wave,
     export: Wave,
 }
 
@@ -66,6 +67,42 @@ impl<'a, 's> Waves<'a, 's> {
     pub(super) fn push_wave(&mut self, quads: [Quad; QUADS]) {
         self.flush();
         self.run(quads, QUADS);
+    }
+
+    /// The same for two waves of one primitive, which share no place.
+    pub(super) fn push_pair(&mut self, waves: [[Quad; QUADS]; 2]) {
+        self.flush();
+        match self.alone.and_then(|kernel| kernel.pair.as_ref().map(|pair| (kernel, pair))) {
+            Some((kernel, pair)) if self.context.tests_early() && !kernel.changes_coverage => {
+                self.shade_pair(kernel, pair, &waves);
+            }
+            _ => waves.into_iter().for_each(|quads| self.run(quads, QUADS)),
+        }
+    }
+
+    fn shade_pair(&mut self, kernel: &Kernel, pair: &Stage, waves: &[[Quad; QUADS]; 2]) {
+        let (context, targets) = (self.context, &kernel.targets[..]);
+        let words = self.words(&waves[0]);
+        let fragments = waves.each_ref().map(|quads| WaveFragments { context, quads, words, targets, sample: None });
+        let (program, wave) = (&pair.program, &mut self.scratch.pair);
+        // The program has no effects that helpers must not have.
+        wave.start_linked(program, Mask::MAX, 0);
+        let (inputs, outputs) = (program.inputs.len() / 2, program.outputs.len() / 2);
+        for &(slot, source) in &pair.sources {
+            fragments[slot / inputs].fill(source, &mut wave.inputs[slot]);
+        }
+        let environment = Environment {
+            parameters: words[0],
+            push: context.push,
+            ..Environment::new(context.bindings, context.deadline)
+        };
+        if wave.run(program, &environment) == Stop::Interrupted {
+            self.ok = false;
+            return;
+        }
+        for (quads, outputs) in waves.iter().zip(wave.outputs.chunks_exact(outputs.max(1))) {
+            targets.iter().for_each(|target| write(context, target, outputs, quads));
+        }
     }
 
     /// Shades and exports the quads that wait.
@@ -138,7 +175,7 @@ impl<'a, 's> Waves<'a, 's> {
     /// Exports the colours of a wave, which are combined with what each sample holds.
     fn export_samples(&mut self, kernel: &Kernel, quads: &[Quad]) {
         let (stage, context) = (kernel.exporter(), self.context);
-        let WaveScratch { shade, export } = &mut *self.scratch;
+        let WaveScratch { shade, export, .. } = &mut *self.scratch;
         for sample in 0..context.multisample.samples {
             let mut of_sample = [Quad::default(); QUADS];
             for (of_sample, quad) in of_sample.iter_mut().zip(quads) {

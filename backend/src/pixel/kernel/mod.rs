@@ -17,6 +17,7 @@ use super::draw::shades_samples;
 use crate::format::{FormatInfo, routines};
 use crate::shader::ir::{Builder, Function, Inst, InterpolateAt, Type, Value};
 use crate::shader::passes::{self, Across};
+use crate::shader::x64::Target as CodeTarget;
 use crate::shader::{Builtin, Program, Slot, link};
 use crate::state::GraphicsPipeline;
 
@@ -86,6 +87,8 @@ pub struct Kernel {
     pub shade: Stage,
     /// What exports the colours, once for each sample.
     pub export: Option<Stage>,
+    /// What shades two waves of one primitive at once: input and output words of the second follow those of the first.
+    pub pair: Option<Stage>,
     /// Attachments that are written.
     pub targets: SmallVec<[Target; 8]>,
     /// Output word of the program's depth.
@@ -155,13 +158,14 @@ impl Kernel {
             };
             let handed: Vec<Value> = (0..words.len()).map(&mut hand_over).collect();
             let targets = exporter.export(&attachments, &outputs, &handed);
-            (targets, Some(exporter.finish(None)))
+            (targets, Some(exporter.finish(None).stage))
         } else {
             (linker.export(&attachments, &outputs, &words), None)
         };
         let changes_coverage = sample_mask.is_some() || alpha.is_some();
-        let shade = linker.finish(Some(program));
-        Some(Self { shade, export, targets, depth, sample_mask, alpha, changes_coverage, needs_stored })
+        let Linked { stage: shade, pair } = linker.finish(Some(program));
+        let pair = pair.filter(|_| export.is_none() && !packed && !by_sample);
+        Some(Self { shade, export, pair, targets, depth, sample_mask, alpha, changes_coverage, needs_stored })
     }
 
     /// The program whose outputs are texels.
@@ -240,19 +244,34 @@ impl Linker {
     }
 
     /// The program, optimised and compiled, with the resources of the one that it was made of.
-    fn finish(self, program: Option<&Program>) -> Stage {
+    fn finish(self, program: Option<&Program>) -> Linked {
         let mut function = self.b.finish();
         passes::optimize(&mut function, &mut |_, _| {});
         let across: Vec<Across> = self.sources.iter().map(|source| source.across()).collect();
-        let sources = read_slots(&function).into_iter().map(|slot| (slot, self.sources[slot])).collect();
-        let mut linked = Program::routine(function, &across, self.outputs);
-        if let Some(program) = program {
-            linked.stage = program.stage;
-            linked.resources.clone_from(&program.resources);
-        }
-        linked.code.generate_chosen(linked.stage, "kernel");
-        Stage { program: linked, sources }
+        let words = (across.len() as u32, self.outputs as u32);
+        // Two registers hold a wave of AVX2, which so is a pair already.
+        let wants_pair = CodeTarget::chosen() == Some(CodeTarget::Avx512);
+        let same = |slot: u32| across[slot as usize] == Across::Same;
+        let paired = if wants_pair { passes::pair::run(&function, words, same) } else { None };
+        let stage = |function: Function, waves: usize| {
+            let slots = read_slots(&function).into_iter();
+            let sources = slots.map(|slot| (slot, self.sources[slot % across.len()])).collect();
+            let mut linked = Program::routine(function, &across.repeat(waves), self.outputs * waves);
+            if let Some(program) = program {
+                linked.stage = program.stage;
+                linked.resources.clone_from(&program.resources);
+            }
+            linked.code.generate_chosen(linked.stage, "kernel");
+            Stage { program: linked, sources }
+        };
+        Linked { pair: paired.map(|function| stage(function, 2)), stage: stage(function, 1) }
     }
+}
+
+/// What a linker made: a program for one wave, and one for two.
+struct Linked {
+    stage: Stage,
+    pair: Option<Stage>,
 }
 
 /// Appends a fragment program.

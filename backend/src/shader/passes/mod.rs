@@ -7,6 +7,7 @@ mod dead;
 pub mod fold;
 mod forward;
 mod invariant;
+pub mod pair;
 mod stride;
 pub mod uniformity;
 
