@@ -1,5 +1,6 @@
 //! What the routines compute.
 
 mod exact;
+mod halves;
 mod host;
 mod precision;

@@ -21,14 +21,14 @@ use crate::shader::runtime::kernels::{Lanes, WAVE};
 
 /// In what an error is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unit {
+pub(super) enum Unit {
     Ulp,
     Absolute,
 }
 
 /// Vulkan's allowance.
 #[derive(Debug, Clone, Copy)]
-enum Allowed {
+pub(super) enum Allowed {
     /// So many units.
     Units(f64),
     /// `3 + 2 * |exponent|` ulp, of an exponent that follows from the operands.
@@ -56,13 +56,13 @@ impl Allowed {
 
 /// A routine, and what is true.
 #[derive(Clone, Copy)]
-enum Function {
+pub(super) enum Function {
     One(fn(&mut Builder, Value) -> Value, fn(f64) -> f64),
     Two(fn(&mut Builder, Value, Value) -> Value, fn(f64, f64) -> f64),
 }
 
 impl Function {
-    fn evaluator(self) -> Evaluator {
+    pub(super) fn evaluator(self) -> Evaluator {
         match self {
             Self::One(build, _) => Evaluator::new(|b, [x, _]| build(b, x)),
             Self::Two(build, _) => Evaluator::new(|b, [x, y]| build(b, x, y)),
@@ -79,11 +79,11 @@ impl Function {
 
 /// What is claimed of a routine over a range of its first operand.
 #[derive(Clone, Copy)]
-struct Claim {
-    name: &'static str,
-    function: Function,
-    range: &'static str,
-    inside: fn(f32) -> bool,
+pub(super) struct Claim {
+    pub(super) name: &'static str,
+    pub(super) function: Function,
+    pub(super) range: &'static str,
+    pub(super) inside: fn(f32) -> bool,
     unit: Unit,
     allowed: Allowed,
 }
@@ -116,7 +116,7 @@ const TAN: Claim = Claim::ulp("tan", One(routines::tan, f64::tan), Inherited("si
 const LOG: Claim = Claim::ulp("log", One(routines::log, f64::ln), Units(3.0));
 const LOG2: Claim = Claim::ulp("log2", One(routines::log2, f64::log2), Units(3.0));
 
-const CLAIMS: &[Claim] = &[
+pub(super) const CLAIMS: &[Claim] = &[
     Claim::ulp("exp", One(routines::exp, f64::exp), EXP),
     Claim::ulp("exp2", One(routines::exp2, f64::exp2), EXP),
     LOG.within("outside 0.5 to 2", |x| !middle(x)),
