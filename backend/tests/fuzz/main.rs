@@ -5,7 +5,10 @@
 //! passes the strict verifier computes the same on all executors. The number of mutants is fixed and so is the seed:
 //! `VITRIC_FUZZ=COUNT` and `VITRIC_FUZZ_SEED=NUMBER` give longer and other runs. Before it is tried, a mutant is written to
 //! `target/tmp/fuzz/current.spv`, where it stays when the process dies of it.
+//!
+//! A second target makes modules that are valid by construction (`generate`), which must compile; one that fails is shrunk.
 
+mod generate;
 mod mutate;
 
 use std::path::{Path, PathBuf};
@@ -21,10 +24,13 @@ use vitric_backend::shader::runtime::{Bindings, Bound, Deadline, Environment, Sh
 use vitric_backend::shader::x64::Target;
 use vitric_backend::shader::{Program, spirv};
 
+use generate::Tape;
 use mutate::Mutator;
 
 /// Mutants of a run, unless the environment says otherwise.
 const MUTANTS: u64 = 150_000;
+/// Generated modules of a run, for each hundred mutants.
+const GENERATED: u64 = 4;
 /// Time that a mutant's wave may run.
 const WAVE_TIME: Duration = Duration::from_millis(20);
 /// Instructions of IR from which on a mutant is not run on all executors.
@@ -145,4 +151,36 @@ fn mutants_are_survived_and_compute_the_same_everywhere() {
     }
     println!("{compiled} of {count} mutants compile");
     assert!(compiled as u64 * 20 > count, "hardly any mutant is worth the time: {compiled} of {count} compile");
+}
+
+/// Whether a generated module does not compile, or computes something else on some executor.
+fn fails(tape: &Tape) -> bool {
+    let attempt = || {
+        let words = generate::module(tape);
+        let module = spirv::parse(&words).expect("a generated module parses");
+        let stage = vk::ShaderStageFlags::FRAGMENT;
+        try_program(spirv::compile(&module, "main", stage, &Vec::new()).expect("a generated module compiles"));
+    };
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(attempt)).is_err()
+}
+
+#[test]
+fn generated_modules_compile_and_compute_the_same_everywhere() {
+    let (seed, count) = (number("VITRIC_FUZZ_SEED", 1), number("VITRIC_FUZZ", MUTANTS) * GENERATED / 100);
+    let corpus = std::fs::read_dir(folder("tests/fuzz/tapes")).into_iter().flatten().flatten();
+    let kept = corpus.map(|entry| Tape(std::fs::read(entry.path()).unwrap()));
+    let fresh = (0..count).map(|number| Tape::new(seed << 32 | number, 40 + number as usize % 400));
+    let mut instructions = 0;
+    for tape in kept.chain(fresh) {
+        instructions += generate::module(&tape).len();
+        if fails(&tape) {
+            let shrunk = generate::shrunk(tape, fails);
+            let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failing.tape");
+            std::fs::write(&file, &shrunk.0).unwrap();
+            let bytes: Vec<u8> = generate::module(&shrunk).iter().flat_map(|word| word.to_le_bytes()).collect();
+            std::fs::write(file.with_extension("spv"), bytes).unwrap();
+            panic!("{} fails (to be kept in tests/fuzz/tapes, once it is understood)", file.display());
+        }
+    }
+    println!("{instructions} words of SPIR-V");
 }
