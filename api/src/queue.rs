@@ -3,7 +3,7 @@
 //! Source: Vulkan specification, "Devices and Queues" and "Command Buffer Submission".
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
 use crossbeam::channel::{Sender, unbounded};
@@ -76,6 +76,8 @@ impl Health {
 pub struct Queue {
     jobs: Mutex<Option<Sender<Job>>>,
     worker: Mutex<Option<JoinHandle<()>>>,
+    /// Jobs that were sent and are not complete. It grows only while `jobs` is locked.
+    outstanding: Arc<AtomicUsize>,
     health: Arc<Health>,
 }
 
@@ -86,21 +88,43 @@ impl Queue {
     /// [`Error::OutOfHostMemory`] when the host has no thread to give.
     pub fn new(gpu: Arc<Gpu>, health: Arc<Health>) -> Result<Arc<Self>> {
         let (jobs, received) = unbounded();
-        let worker_health = health.clone();
+        let (worker_health, outstanding) = (health.clone(), Arc::new(AtomicUsize::new(0)));
+        let left = outstanding.clone();
         let run = move || {
             for job in received {
                 perform(&gpu, &worker_health, job);
+                left.fetch_sub(1, Ordering::Release);
             }
         };
         let worker = std::thread::Builder::new().name("vitric-queue".into()).spawn(run);
         let worker = worker.map_err(|_| Error::OutOfHostMemory)?;
-        Ok(Arc::new(Self { jobs: Mutex::new(Some(jobs)), worker: Mutex::new(Some(worker)), health }))
+        let (jobs, worker) = (Mutex::new(Some(jobs)), Mutex::new(Some(worker)));
+        Ok(Arc::new(Self { jobs, worker, outstanding, health }))
     }
 
     fn send(&self, job: Job) -> Result<()> {
+        self.send_all(std::iter::once(job))
+    }
+
+    fn send_all(&self, mut all: impl Iterator<Item = Job>) -> Result<()> {
         let jobs = self.jobs.lock();
         let sender = jobs.as_ref().ok_or(Error::DeviceLost)?;
-        sender.send(job).map_err(|_| Error::DeviceLost)
+        all.try_for_each(|job| {
+            self.outstanding.fetch_add(1, Ordering::Relaxed);
+            sender.send(job).map_err(|_| Error::DeviceLost)
+        })
+    }
+
+    /// Completes a submission at once when it has nothing to do and nothing was submitted before it that is not complete.
+    fn complete_empty(&self, batches: &[Batch], fence: Option<&Arc<Fence>>) -> bool {
+        // While this is locked nothing else is submitted.
+        let _jobs = self.jobs.lock();
+        let is_empty = batches.iter().all(|batch| batch.waits.is_empty() && batch.lists.is_empty());
+        let completes = is_empty && self.outstanding.load(Ordering::Acquire) == 0;
+        if completes {
+            batches.iter().flat_map(|batch| &batch.signals).chain(fence).for_each(|signal| signal.signal());
+        }
+        completes
     }
 
     /// Submits batches, and then the fence, which is signaled when all of them are complete. Returns at once.
@@ -109,8 +133,10 @@ impl Queue {
     /// [`Error::DeviceLost`] when the device was lost before.
     pub fn submit(&self, batches: Vec<Batch>, fence: Option<Arc<Fence>>) -> Result<()> {
         self.health.check()?;
-        batches.into_iter().try_for_each(|batch| self.send(Job::Batch(batch)))?;
-        fence.map_or(Ok(()), |fence| self.send(Job::Signal(fence)))
+        if self.complete_empty(&batches, fence.as_ref()) {
+            return Ok(());
+        }
+        self.send_all(batches.into_iter().map(Job::Batch).chain(fence.map(Job::Signal)))
     }
 
     /// Has the worker call something when what was submitted before is complete, also on a lost device: presentation.
