@@ -251,6 +251,7 @@ fn primitive_context<'a>(
         viewport,
         fragment: pipeline.fragment.as_deref(),
         depth_bits: processor.pass.as_ref().map_or(0, depth_bits),
+        samples: pipeline.multisample.samples,
     }
 }
 

@@ -26,6 +26,8 @@ pub struct PrimitiveContext<'a> {
     pub fragment: Option<&'a Program>,
     /// Bits of the depth attachment's format, 0 without.
     pub depth_bits: u32,
+    /// Samples of a pixel.
+    pub samples: u32,
 }
 
 /// A vertex in window space.
@@ -213,6 +215,11 @@ impl PrimitiveContext<'_> {
         else {
             return;
         };
+        // What lies between the centres of pixels covers none of them.
+        let [x0, y0, x1, y1] = triangle.centre_bounds();
+        if self.samples == 1 && (x0 >= x1 || y0 >= y1) {
+            return;
+        }
         let Some(solver) = Solver::new(corners) else { return };
         let mut depth = solver.plane(corners.map(|corner| corner.z));
         depth.origin += self.bias_of(&depth, corners);

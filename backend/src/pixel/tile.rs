@@ -76,7 +76,11 @@ fn groups_of(window: [i64; 4]) -> impl Iterator<Item = [i64; 2]> {
 
 /// The pixels of a tile that a primitive may cover.
 fn window_of(context: &DrawContext<'_>, triangle: &Triangle, area: [i64; 4]) -> [i64; 4] {
-    let (bounds, scissor) = (triangle.pixel_bounds(), context.scissor);
+    let bounds = match context.multisample.samples {
+        1 => triangle.centre_bounds(),
+        _ => triangle.pixel_bounds(),
+    };
+    let scissor = context.scissor;
     let low = |axis: usize| bounds[axis].max(area[axis]).max(scissor[axis]);
     let high = |axis: usize| bounds[axis].min(area[axis]).min(scissor[axis]);
     [low(0), low(1), high(2), high(3)]
@@ -227,9 +231,9 @@ impl Tile<'_, '_> {
         {
             return;
         }
-        let whole = window == self.area && covers_tile(triangle, window);
+        let whole = !small && window == self.area && covers_tile(triangle, window);
         for group in groups_of(window) {
-            if !whole && !covers(triangle, group, Criterion::Conservative) {
+            if !whole && !small && !covers(triangle, group, Criterion::Conservative) {
                 continue;
             }
             let full = whole || !small && covers(triangle, group, Criterion::Inner);

@@ -111,6 +111,14 @@ impl Triangle {
         [below(self.min[0]), below(self.min[1]), below(self.max[0]) + 1, below(self.max[1]) + 1]
     }
 
+    /// The pixels whose centres may be covered; empty where the triangle lies between them.
+    #[inline]
+    pub fn centre_bounds(&self) -> [i64; 4] {
+        let first = |units: i64| (units + UNITS / 2 - 1).div_euclid(UNITS);
+        let end = |units: i64| (units - UNITS / 2).div_euclid(UNITS) + 1;
+        [first(self.min[0]), first(self.min[1]), end(self.max[0]), end(self.max[1])]
+    }
+
     /// Whether the cell of side `size` units at (`x`, `y`) is covered.
     pub fn covers_cell(&self, x: i64, y: i64, size: i64, criterion: Criterion) -> bool {
         match criterion {
@@ -216,6 +224,9 @@ mod tests {
                 let side = |p: [i64; 2], q: [i64; 2]| i128::from(signed_area([p, q, [x, y]])) * orientation;
                 let sides = [side(v[0], v[1]), side(v[1], v[2]), side(v[2], v[0])];
                 let covered = triangle.covers_point(x, y);
+                let [x0, y0, x1, y1] = triangle.centre_bounds();
+                let (px, py) = (x.div_euclid(UNITS), y.div_euclid(UNITS));
+                prop_assert!(!covered || (x0..x1).contains(&px) && (y0..y1).contains(&py));
                 if sides.iter().all(|&side| side > 0) {
                     prop_assert!(covered);
                 }
