@@ -1,14 +1,55 @@
 //! Decoding of BC-compressed blocks into 4x4 texels.
 
+use std::cell::RefCell;
+
+use ash::vk;
+
 use super::srgb::srgb8_to_linear;
 use super::table::{Class, Compression, FormatInfo};
 use super::{Texel, half_to_f32};
+
+/// Blocks that a thread keeps decoded.
+const KEPT: usize = 256;
+
+/// A decoded block. What it was decoded from tells whether it still holds.
+struct Decoded {
+    format: vk::Format,
+    block: [u8; 16],
+    texels: [Texel; 16],
+}
+
+thread_local! {
+    static DECODED: RefCell<Vec<Option<Decoded>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The texel at `x` and `y` (of which the last two bits count) of a block of `info.bytes` bytes, zeros behind it. Blocks that
+/// a thread decoded lately are not decoded again.
+///
+/// # Panics
+/// When the format is not compressed.
+pub fn block_texel(info: &FormatInfo, block: &[u8; 16], x: u32, y: u32) -> Texel {
+    let texel = (y % 4 * 4 + x % 4) as usize;
+    let word = u128::from_le_bytes(*block);
+    let hash = ((word ^ word >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
+    DECODED.with_borrow_mut(|decoded| {
+        decoded.resize_with(KEPT, || None);
+        let slot = &mut decoded[hash as usize % KEPT];
+        match slot {
+            Some(known) if known.block == *block && known.format == info.format => known.texels[texel],
+            _ => {
+                let texels = decode_block(info, block);
+                *slot = Some(Decoded { format: info.format, block: *block, texels });
+                texels[texel]
+            }
+        }
+    })
+}
 
 /// Decodes one block of `info.bytes` bytes into 16 texels, row by row.
 ///
 /// # Panics
 /// When `block` is shorter than a block or the format is not compressed.
-pub fn decode_block(info: &FormatInfo, block: &[u8]) -> [Texel; 16] {
+fn decode_block(info: &FormatInfo, block: &[u8]) -> [Texel; 16] {
     let compression = info.compression.expect("a compressed format");
     let block = &block[..info.bytes as usize];
     match compression {
@@ -79,10 +120,21 @@ fn half_rgb(block: &[u8], signed: bool) -> [Texel; 16] {
 
 #[cfg(test)]
 mod tests {
-    use ash::vk;
-
     use super::*;
     use crate::format::info;
+
+    #[test]
+    fn kept_blocks_are_those_that_were_asked_for() {
+        let formats = [vk::Format::BC1_RGBA_UNORM_BLOCK, vk::Format::BC1_RGB_SRGB_BLOCK, vk::Format::BC4_SNORM_BLOCK];
+        for number in 0..3000u32 {
+            let info = info(formats[number as usize % 3]).unwrap();
+            let mut block = [0; 16];
+            block[..8].copy_from_slice(&u64::from(number / 9 % 700).wrapping_mul(0x1234_5678_9abc_def1).to_le_bytes());
+            let (x, y) = (number % 5, number % 7);
+            let expected = decode_block(info, &block)[(y % 4 * 4 + x % 4) as usize];
+            assert_eq!(block_texel(info, &block, x, y), expected);
+        }
+    }
 
     #[test]
     fn bc1_end_points_and_transparency() {

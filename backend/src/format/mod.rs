@@ -12,7 +12,7 @@ pub mod routines;
 mod srgb;
 mod table;
 
-pub use block::decode_block;
+pub use block::block_texel;
 pub use convert::{decode, decode_depth, encode, encode_depth};
 pub use features::{Features, features};
 pub use float::{f32_to_half, half_to_f32};

@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
         let mut bytes = [0; 16];
         if self.info.compression.is_some() {
             plane.read(x / 4, y / 4, sample, &mut bytes[..self.info.bytes as usize]);
-            return format::decode_block(self.info, &bytes)[(y % 4 * 4 + x % 4) as usize];
+            return format::block_texel(self.info, &bytes, x, y);
         }
         plane.read(x, y, sample, &mut bytes[..self.info.bytes as usize]);
         format::decode(self.info, &bytes)

@@ -168,7 +168,7 @@ impl Source<'_> {
         let texel = &mut bytes[..self.info.bytes as usize];
         if self.info.compression.is_some() {
             self.from.read(x / 4, y / 4, 0, texel);
-            return format::decode_block(self.info, &bytes)[(y % 4 * 4 + x % 4) as usize];
+            return format::block_texel(self.info, &bytes, x, y);
         }
         self.from.read(x, y, 0, texel);
         format::decode(self.info, &bytes)

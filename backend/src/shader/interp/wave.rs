@@ -293,12 +293,8 @@ impl Wave {
 
     fn image(&mut self, environment: &Environment<'_>, image: &Image) {
         let mut nested = self.nested.take().unwrap_or_default();
-        let results = if runtime::is_sampled(&image.op) {
-            let (image, operands) = self.numbered(image);
-            runtime::image(&operands, self.masks(), environment, &image, &mut nested)
-        } else {
-            runtime::image(&self.registers, self.masks(), environment, image, &mut nested)
-        };
+        let (numbered, operands) = self.numbered(image);
+        let results = runtime::image(&operands, self.masks(), environment, &numbered, &mut nested);
         self.nested = Some(nested);
         for index in 0..image.results {
             self.set(Value(image.result.0 + index), results[index as usize]);

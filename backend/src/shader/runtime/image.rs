@@ -1,5 +1,5 @@
-//! Image instructions: routines run those that sample, for the lanes that name the same image and sampler; all others access
-//! the texels of one lane after the other.
+//! Image instructions: routines run those that sample or access texels, for the lanes that name the same image and sampler.
+//! Texels that no routine knows are accessed for one lane after the other.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::shader::interp::Wave;
 use crate::shader::ir::{Dim, Image, ImageOp, Value};
 use crate::texture::{self, TexelPosition};
 
-/// Whether an instruction needs a sampler: then a routine executes it.
-pub fn is_sampled(op: &ImageOp) -> bool {
-    matches!(op, ImageOp::Sample { .. } | ImageOp::Gather { .. } | ImageOp::QueryLod)
+/// Whether an instruction accesses single texels.
+pub(super) fn is_access(op: &ImageOp) -> bool {
+    matches!(op, ImageOp::Fetch { .. } | ImageOp::Read { .. } | ImageOp::Write { .. } | ImageOp::Atomic { .. })
 }
 
 /// Executes an image instruction for the active lanes: up to four results, 0 in all other lanes. `registers` are the
-/// operands, by the number of the value; those of an instruction that samples are numbered from 0 on. `nested` runs routines.
+/// operands, by the number of the value, from 0 on. `nested` runs routines.
 pub fn image(
     registers: &[Lanes],
     masks: Masks,
@@ -24,27 +24,36 @@ pub fn image(
     image: &Image,
     nested: &mut Wave,
 ) -> [Lanes; 4] {
-    if is_sampled(&image.op) {
-        return sampled(registers, masks.active, environment, image, nested);
-    }
-    let mut results = [[0; WAVE]; 4];
     let lanes = match image.op {
         ImageOp::Write { .. } | ImageOp::Atomic { .. } => masks.effective,
         // Queries may be uniform: every lane has the answer.
-        ImageOp::Size { .. } | ImageOp::Levels | ImageOp::Samples => Mask::MAX,
+        ImageOp::Size { .. } | ImageOp::Levels | ImageOp::Samples => {
+            let mut results = [[0; WAVE]; 4];
+            lane_by_lane(registers, Mask::MAX, environment, image, &mut results);
+            return results;
+        }
         _ => masks.active,
     };
+    by_routines(registers, lanes, environment, image, nested)
+}
+
+fn lane_by_lane(
+    registers: &[Lanes],
+    lanes: Mask,
+    environment: &Environment<'_>,
+    image: &Image,
+    results: &mut [Lanes; 4],
+) {
     for lane in lanes_of(lanes) {
         let words = Call { registers, environment, image, lane }.execute();
         for (result, word) in results.iter_mut().zip(words) {
             result[lane] = word;
         }
     }
-    results
 }
 
 /// Runs the routine of each image and sampler that lanes name, for those lanes.
-fn sampled(
+fn by_routines(
     registers: &[Lanes],
     lanes: Mask,
     environment: &Environment<'_>,
@@ -65,7 +74,9 @@ fn sampled(
         };
         rest &= !same;
         environment.bindings.lookups().with(environment.bindings, image, wanted, |lookup| {
-            let Some(lookup) = lookup else { return };
+            let Some(lookup) = lookup else {
+                return lane_by_lane(registers, same, environment, image, &mut results);
+            };
             let environment =
                 Environment { push: &lookup.push, ..Environment::new(&lookup.bindings, environment.deadline) };
             nested.call(&lookup.program, &environment, same, registers, &mut results);

@@ -1,10 +1,11 @@
-//! What was looked up for image instructions: the routine, image and sampler of each, by its number.
+//! What was looked up for image instructions: the routine of each, with its image and sampler, by its number.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
+use super::image::is_access;
 use super::{Bindings, Descriptor};
 use crate::shader::ir::Image;
 use crate::texture::{self, Lookup, Routines};
@@ -63,6 +64,15 @@ impl Lookups {
 
 fn find(routines: &Routines, bindings: &Bindings, image: &Image, (of_image, of_sampler): Elements) -> Found {
     let descriptor = bindings.descriptor(image.resource, of_image)?;
+    if is_access(&image.op) {
+        return match descriptor {
+            Descriptor::UniformTexelBuffer(buffer) | Descriptor::StorageTexelBuffer(buffer) => {
+                routines.prepare_buffer(image, buffer)
+            }
+            descriptor => routines.prepare_texels(image, texture::view(descriptor)?),
+        }
+        .map(Arc::new);
+    }
     let sampler = match image.sampler {
         Some((resource, _)) => bindings.descriptor(resource, of_sampler)?,
         None => descriptor,

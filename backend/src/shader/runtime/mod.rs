@@ -16,5 +16,5 @@ pub use access::{Access, Masks, lanes_of};
 pub use bindings::{Bindings, Bound, Ranges, SharedMemory, perform};
 pub use descriptor::{Descriptor, DescriptorSet, SetBinding, SetLayout, is_dynamic};
 pub use environment::{Deadline, Environment, Stop};
-pub use image::{image, is_sampled};
+pub use image::image;
 pub use lookups::Lookups;

@@ -157,10 +157,17 @@ impl Unit<'_> {
         plane.map_or(self.info.bytes, |plane| plane.bytes)
     }
 
+    /// Address of the (first sample of the) texel at a column, row, and slice or layer.
+    pub(super) fn address(&mut self, [x, y, slice]: [Value; 3], level: &Level) -> Value {
+        let (column, row) = (self.column(x), self.row(y, level));
+        let (slice, plane) = (self.slice(slice, level), self.b.binary(B::IAdd, column, row));
+        self.b.binary(B::IAdd, slice, plane)
+    }
+
     /// What a column adds to a texel's address. In lines, bits 0, 1-2 and above of x stand at bits 0, 2-3 and 6 of the place.
-    pub(super) fn column(&mut self, x: Value) -> Value {
+    fn column(&mut self, x: Value) -> Value {
         let place = match self.state.layout {
-            Layout::Lines => self.spread(x, [(1, 0), (6, 1), (!7, 3)]),
+            Layout::Lines => self.spread(x, [(1, 0), (6, 1), (!7, 3 + self.state.samples_log2)]),
             _ => x,
         };
         let bytes = self.b.int(self.texel_bytes());
@@ -168,7 +175,7 @@ impl Unit<'_> {
     }
 
     /// What a row adds.
-    pub(super) fn row(&mut self, y: Value, level: &Level) -> Value {
+    fn row(&mut self, y: Value, level: &Level) -> Value {
         let pitch = self.level_word(level, word::ROW);
         if self.state.layout != Layout::Lines {
             return self.b.binary(B::IMul, y, pitch);
@@ -181,7 +188,7 @@ impl Unit<'_> {
     }
 
     /// What a layer or slice adds, and the level.
-    pub(super) fn slice(&mut self, slice: Value, level: &Level) -> Value {
+    fn slice(&mut self, slice: Value, level: &Level) -> Value {
         let (pitch, start) = (self.level_word(level, word::SLICE), self.level_word(level, word::OFFSET));
         let slice = self.b.binary(B::IMul, slice, pitch);
         self.b.binary(B::IAdd, slice, start)

@@ -8,7 +8,7 @@ use super::address::{Level, Tap};
 use super::cube::Face;
 use super::texel::{At, Texel};
 use super::{Layout, Unit, word};
-use crate::shader::ir::{BinaryOp as B, ImageOp, Inst, TernaryOp as T, Type, Value};
+use crate::shader::ir::{BinaryOp as B, ImageOp, Inst, Local, TernaryOp as T, Type, Value};
 use crate::shader::routines;
 
 /// Where in an image something is read.
@@ -21,15 +21,21 @@ struct Place {
 
 impl Unit<'_> {
     /// What the instruction gives.
-    pub(super) fn results(&mut self) -> Vec<Value> {
-        let count = self.request.results as usize;
-        let mut results = match &self.request.op {
+    pub(super) fn results(&mut self) -> Option<Vec<Value>> {
+        let request = self.request;
+        let mut results = match &request.op {
             ImageOp::QueryLod => self.query().to_vec(),
             ImageOp::Gather { component, offsets, .. } => self.gathered(*component, *offsets).to_vec(),
+            ImageOp::Fetch { level, sample } => self.fetched_texel(*level, *sample).to_vec(),
+            ImageOp::Read { sample } => self.fetched_texel(None, *sample).to_vec(),
+            ImageOp::Write { sample, texel } => self.write(*texel, *sample).map(|()| Vec::new())?,
+            ImageOp::Atomic { op, sample, value, comparator } => {
+                vec![self.atomic(*op, [Some(*value), *comparator], *sample)?]
+            }
             _ => self.sampled().to_vec(),
         };
-        results.truncate(count);
-        results
+        results.truncate(request.results as usize);
+        Some(results)
     }
 
     /// The coordinates as they come, zeros behind them.
@@ -63,41 +69,47 @@ impl Unit<'_> {
             return self.finished(texel);
         }
         let chosen = self.chosen();
-        let ty = self.component_type();
-        let result = self.b.local(4);
+        let texel = self.by_level(chosen.first, |unit, number, result| {
+            let level = unit.level(number);
+            let first = unit.filtered(&place, &level, chosen.magnifies);
+            unit.store(result, first);
+            if let Some(share) = chosen.share {
+                let zero = unit.b.float(0.0);
+                let mixes = unit.b.binary(B::FLt, zero, share);
+                unit.b.push(Inst::If { condition: mixes });
+                let (one, last) = (unit.b.int(1), unit.word(word::LAST_LEVEL, Type::I32));
+                let next = unit.b.binary(B::IAdd, number, one);
+                let next = unit.b.binary(B::UMin, next, last);
+                let level = unit.level(next);
+                let second = unit.filtered(&place, &level, chosen.magnifies);
+                let mixed = unit.mix(first, second, share);
+                unit.store(result, mixed);
+                unit.b.push(Inst::EndIf);
+            }
+        });
+        self.finished(texel)
+    }
+
+    /// A texel that `work` stores for each level that lanes name, given its number.
+    pub(super) fn by_level(&mut self, level: Value, work: impl FnOnce(&mut Self, Value, Local)) -> Texel {
+        let (ty, result) = (self.component_type(), self.b.local(4));
         self.b.push(Inst::Loop);
         // The level of the first lane that waits.
         let active = self.b.is_active();
         let waiting = self.b.ballot(active);
         let lane = routines::find_lsb(&mut self.b, waiting);
-        let number = self.b.shuffle(chosen.first, lane);
-        let same = self.b.binary(B::IEq, chosen.first, number);
+        let number = self.b.shuffle(level, lane);
+        let same = self.b.binary(B::IEq, level, number);
         self.b.push(Inst::If { condition: same });
-        let level = self.level(number);
-        let first = self.filtered(&place, &level, chosen.magnifies);
-        self.store(result, first);
-        if let Some(share) = chosen.share {
-            let zero = self.b.float(0.0);
-            let mixes = self.b.binary(B::FLt, zero, share);
-            self.b.push(Inst::If { condition: mixes });
-            let (one, last) = (self.b.int(1), self.word(word::LAST_LEVEL, Type::I32));
-            let next = self.b.binary(B::IAdd, number, one);
-            let next = self.b.binary(B::UMin, next, last);
-            let level = self.level(next);
-            let second = self.filtered(&place, &level, chosen.magnifies);
-            let mixed = self.mix(first, second, share);
-            self.store(result, mixed);
-            self.b.push(Inst::EndIf);
-        }
+        work(self, number, result);
         self.b.push(Inst::Break { depth: 0 });
         self.b.push(Inst::EndIf);
         self.b.push(Inst::Continuing);
         self.b.push(Inst::EndLoop);
-        let texel = [0, 1, 2, 3].map(|component| self.b.local_load(result, component, None, ty));
-        self.finished(texel)
+        [0, 1, 2, 3].map(|component| self.b.local_load(result, component, None, ty))
     }
 
-    fn store(&mut self, local: crate::shader::ir::Local, texel: Texel) {
+    pub(super) fn store(&mut self, local: Local, texel: Texel) {
         for (word, value) in (0..).zip(texel) {
             self.b.local_store(local, word, None, value);
         }
@@ -154,11 +166,7 @@ impl Unit<'_> {
     }
 
     fn texel_at(&mut self, [x, y, slice]: [Tap; 3], level: &Level) -> Texel {
-        let address = self.has_addresses().then(|| {
-            let (column, row) = (self.column(x.index), self.row(y.index, level));
-            let (slice, plane) = (self.slice(slice.index, level), self.b.binary(B::IAdd, column, row));
-            self.b.binary(B::IAdd, slice, plane)
-        });
+        let address = self.has_addresses().then(|| self.address([x, y, slice].map(|tap| tap.index), level));
         self.texel(&At { x, y, slice, address }, level)
     }
 

@@ -1,10 +1,11 @@
-//! Sampling routines: filtered sampling, gathering and queries of the level of detail, written as IR.
+//! Image routines: filtered sampling, gathering, queries of the level of detail, and access to single texels, written as IR.
 //!
 //! A routine is compiled for one kind of image instruction, and for what of a view and a sampler is worth specialising: format,
 //! filters, addressing. What changes from image to image (sizes, where levels lie, clamps) it reads as push constants. Its
 //! input words are the instruction's operands; resource 0 is the image's memory, resource 1 the image for texels that it does
 //! not decode itself. Source: Vulkan specification, "Image Operations".
 
+mod access;
 mod address;
 mod cube;
 mod filter;
@@ -22,7 +23,7 @@ pub(super) use address::FARTHEST;
 
 use super::texel::Reader;
 use super::{Sampler, border};
-use crate::memory::{SurfaceView, Swizzle};
+use crate::memory::{BufferView, SurfaceView, Swizzle};
 use crate::shader::Program;
 use crate::shader::ir::{Builder, Image, Inst, Space, Type, Value};
 use crate::shader::passes::{self, Across};
@@ -77,7 +78,7 @@ impl Layout {
     /// Of a view whose layers are `bytes` long.
     fn new(reader: &Reader<'_>, bytes: u64) -> Self {
         let surface = &reader.view.surface;
-        if reader.is_compressed() || surface.desc().samples > 1 || bytes > MOST_BYTES {
+        if reader.is_compressed() || bytes > MOST_BYTES {
             return Self::Fetched;
         }
         if surface.layout().is_in_lines() { Self::Lines } else { Self::Rows }
@@ -100,6 +101,8 @@ struct State {
     min_filter: vk::Filter,
     mipmap_mode: vk::SamplerMipmapMode,
     address_mode: [vk::SamplerAddressMode; 3],
+    /// Logarithm of the samples of a texel.
+    samples_log2: u32,
     /// Sizes of all levels along an axis are powers of two, where that matters.
     powers_of_two: [bool; 3],
     compare: Option<vk::CompareOp>,
@@ -131,15 +134,53 @@ impl Routines {
     /// is not supported, or its memory is not bound: everything is 0.
     pub fn prepare(&self, request: &Image, view: &Arc<SurfaceView>, sampler: &Sampler) -> Option<Lookup> {
         let reader = Reader::new(view)?;
-        let aspect = reader.aspect();
-        let memory = view.memory(aspect)?;
+        let memory = view.memory(reader.aspect())?;
         let state = State::new(&reader, sampler, memory.bytes);
-        let push = push_words(&reader, sampler, &state);
-        let memory = Bound::Buffer(Some(memory.memory), memory.start, memory.bytes);
+        let layers = if state.is_cube { view.desc.layers / 6 } else { view.desc.layers };
+        let mut push = level_words(&reader, layers);
+        push[word::BIAS as usize] = sampler.mip_lod_bias.to_bits();
+        push[word::MIN_LOD as usize] = sampler.min_lod.to_bits();
+        push[word::MAX_LOD as usize] = sampler.max_lod.to_bits();
+        push[word::BORDER as usize..][..4].copy_from_slice(&reader.border(border(sampler.border_color)));
         let image = Bound::Other(Descriptor::SampledImage(view.clone()));
-        let bindings = Bindings::new(vec![vec![memory], vec![image]]);
-        let program = self.program((Image { resource: 0, sampler: None, number: 0, ..request.clone() }, state))?;
-        Some(Lookup { program, bindings, push: push.iter().flat_map(|word| word.to_le_bytes()).collect() })
+        let memory = Bound::Buffer(Some(memory.memory), memory.start, memory.bytes);
+        self.lookup(request, state, vec![vec![memory], vec![image]], &push)
+    }
+
+    /// Gets a view ready for an instruction that accesses single texels. `None` when nothing is bound, and for texels that
+    /// no routine decodes or encodes.
+    pub fn prepare_texels(&self, request: &Image, view: &SurfaceView) -> Option<Lookup> {
+        let reader = Reader::new(view)?;
+        let memory = view.memory(reader.aspect())?;
+        let state = State::texels(&reader, memory.bytes);
+        if state.layout == Layout::Fetched {
+            return None;
+        }
+        let push = level_words(&reader, view.desc.layers);
+        self.lookup(request, state, vec![vec![Bound::Buffer(Some(memory.memory), memory.start, memory.bytes)]], &push)
+    }
+
+    /// The same for a buffer of texels.
+    pub fn prepare_buffer(&self, request: &Image, view: &BufferView) -> Option<Lookup> {
+        let info = crate::format::info(view.format)?;
+        let state = State::one_level(view.format, vk::ImageAspectFlags::COLOR);
+        if view.range.size > MOST_BYTES {
+            return None;
+        }
+        let mut push = vec![0; (word::LEVELS + word::LEVEL) as usize];
+        let texels = (view.range.size / u64::from(info.bytes)) as u32;
+        push[(word::LEVELS + word::SIZE) as usize..][..3].copy_from_slice(&[texels, 1, 1]);
+        let range = Bound::new(Descriptor::StorageBuffer(view.range.clone()), 0);
+        self.lookup(request, state, vec![vec![range]], &push)
+    }
+
+    fn lookup(&self, request: &Image, state: State, resources: Vec<Vec<Bound>>, push: &[u32]) -> Option<Lookup> {
+        let request = Image { resource: 0, sampler: None, number: 0, ..request.clone() };
+        let program = self.program((request, state))?;
+        let push = push.iter().flat_map(|word| word.to_le_bytes()).collect();
+        // Its own image instructions fetch texels that it does not decode.
+        let bindings = Bindings::new(resources).with_routines(Arc::default(), 1);
+        Some(Lookup { program, bindings, push })
     }
 
     fn program(&self, key: Key) -> Option<Arc<Program>> {
@@ -152,13 +193,47 @@ impl Routines {
 }
 
 impl State {
-    fn new(reader: &Reader<'_>, sampler: &Sampler, bytes: u64) -> Self {
+    /// Of texels in a row.
+    fn one_level(format: vk::Format, aspect: vk::ImageAspectFlags) -> Self {
+        Self {
+            format,
+            aspect,
+            layout: Layout::Rows,
+            dimensions: 1,
+            is_cube: false,
+            swizzle: Swizzle::IDENTITY,
+            single_level: true,
+            mag_filter: vk::Filter::NEAREST,
+            min_filter: vk::Filter::NEAREST,
+            mipmap_mode: vk::SamplerMipmapMode::NEAREST,
+            address_mode: [vk::SamplerAddressMode::CLAMP_TO_EDGE; 3],
+            samples_log2: 0,
+            powers_of_two: [false; 3],
+            compare: None,
+            unnormalized: false,
+        }
+    }
+
+    /// Of a view's texels, without a sampler.
+    fn texels(reader: &Reader<'_>, bytes: u64) -> Self {
         let view = reader.view;
         let dimensions = match view.desc.kind {
             vk::ImageViewType::TYPE_1D | vk::ImageViewType::TYPE_1D_ARRAY => 1,
             vk::ImageViewType::TYPE_3D => 3,
             _ => 2,
         };
+        Self {
+            layout: Layout::new(reader, bytes),
+            dimensions,
+            swizzle: view.desc.swizzle,
+            single_level: view.desc.levels == 1,
+            samples_log2: view.surface.desc().samples.ilog2(),
+            ..Self::one_level(view.desc.format, reader.aspect())
+        }
+    }
+
+    fn new(reader: &Reader<'_>, sampler: &Sampler, bytes: u64) -> Self {
+        let (view, texels) = (reader.view, Self::texels(reader, bytes));
         let turns = |mode| matches!(mode, vk::SamplerAddressMode::REPEAT | vk::SamplerAddressMode::MIRRORED_REPEAT);
         let size = |level: u32| {
             let extent = view.extent(level);
@@ -171,20 +246,15 @@ impl State {
         // Cubes are seamless: their texels are never wrapped.
         let modes = if is_cube { [vk::SamplerAddressMode::CLAMP_TO_EDGE; 3] } else { sampler.address_mode };
         Self {
-            format: view.desc.format,
-            aspect: reader.aspect(),
-            layout: Layout::new(reader, bytes),
-            dimensions,
             is_cube,
-            swizzle: view.desc.swizzle,
-            single_level: view.desc.levels == 1,
             mag_filter: filter(sampler.mag_filter),
             min_filter: filter(sampler.min_filter),
             mipmap_mode: sampler.mipmap_mode,
             address_mode: modes,
-            powers_of_two: [0, 1, 2].map(|axis| axis < dimensions && turns(modes[axis]) && all_powers(axis)),
+            powers_of_two: [0, 1, 2].map(|axis| axis < texels.dimensions && turns(modes[axis]) && all_powers(axis)),
             compare: sampler.compare,
             unnormalized: sampler.unnormalized_coordinates,
+            ..texels
         }
     }
 
@@ -194,16 +264,12 @@ impl State {
     }
 }
 
-fn push_words(reader: &Reader<'_>, sampler: &Sampler, state: &State) -> Vec<u32> {
+/// The push constants of a view, `layers` of layers or cubes.
+fn level_words(reader: &Reader<'_>, layers: u32) -> Vec<u32> {
     let view = reader.view;
     let mut words = vec![0; (word::LEVELS + word::LEVEL * view.desc.levels) as usize];
-    let layers = if state.is_cube { view.desc.layers / 6 } else { view.desc.layers };
-    words[word::BIAS as usize] = sampler.mip_lod_bias.to_bits();
-    words[word::MIN_LOD as usize] = sampler.min_lod.to_bits();
-    words[word::MAX_LOD as usize] = sampler.max_lod.to_bits();
     words[word::LAST_LEVEL as usize] = view.desc.levels.saturating_sub(1);
     words[word::LAST_LAYER as usize] = layers.saturating_sub(1);
-    words[word::BORDER as usize..][..4].copy_from_slice(&reader.border(border(sampler.border_color)));
     for level in 0..view.desc.levels {
         let extent = view.extent(level);
         let place = view.level_place(reader.aspect(), level).unwrap_or_default();
@@ -217,14 +283,14 @@ fn push_words(reader: &Reader<'_>, sampler: &Sampler, state: &State) -> Vec<u32>
 fn compile(key: &Key) -> Option<Program> {
     let (request, state) = key;
     let mut unit = Unit::new(request, state)?;
-    let results = unit.results();
+    let results = unit.results()?;
     for (slot, value) in (0..).zip(results) {
         unit.b.push(Inst::Output { slot, value });
     }
     let mut function = unit.b.finish();
     passes::optimize(&mut function, &mut |_, _| {});
     let mut program = Program::routine(function, &[Across::Varies; MOST_OPERANDS], request.results as usize);
-    program.code.generate_chosen(program.stage, "sampling");
+    program.code.generate_chosen(program.stage, "image");
     Some(program)
 }
 

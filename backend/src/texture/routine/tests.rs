@@ -1,5 +1,7 @@
 //! Routines against the model, which samples one lane after the other.
 
+mod access;
+
 use super::*;
 use crate::memory::{Allocation, Heap, Surface, SurfaceDesc, SurfaceViewDesc};
 use crate::shader::interp::{Environment, Lanes, Mask, WAVE, Wave};
@@ -54,6 +56,16 @@ const FORMATS: [vk::Format; 10] = [
     vk::Format::BC1_RGBA_UNORM_BLOCK,
 ];
 
+/// A surface of bytes that look random.
+fn bound(dice: &mut Dice, desc: SurfaceDesc) -> Arc<Surface> {
+    let surface = Surface::new(desc).unwrap();
+    let memory = Allocation::new(&Heap::new(1 << 24), surface.layout().size() + 64).unwrap();
+    let bytes: Vec<u8> = (0..surface.layout().size() + 64).map(|_| dice.word() as u8 & 0x7b).collect();
+    memory.write(0, &bytes);
+    assert!(surface.bind(memory, 64));
+    surface
+}
+
 fn any_view(dice: &mut Dice) -> Arc<SurfaceView> {
     let (kind, format) = (dice.pick(&KINDS), dice.pick(&FORMATS));
     let image = match kind {
@@ -84,11 +96,7 @@ fn any_view(dice: &mut Dice) -> Arc<SurfaceView> {
     let spare = if image == vk::ImageType::TYPE_3D { 0 } else { unused };
     let linear = kind == View::TYPE_2D && levels == 1 && dice.below(4) == 0;
     let desc = SurfaceDesc { kind: image, format, extent, levels, layers: layers + spare, samples: 1, linear };
-    let surface = Surface::new(desc).unwrap();
-    let memory = Allocation::new(&Heap::new(1 << 24), surface.layout().size() + 64).unwrap();
-    let bytes: Vec<u8> = (0..surface.layout().size() + 64).map(|_| dice.word() as u8 & 0x7b).collect();
-    memory.write(0, &bytes);
-    assert!(surface.bind(memory, 64));
+    let surface = bound(dice, desc);
     let aspects = crate::format::info(format).unwrap().aspects();
     let swizzle = match dice.below(3) {
         0 => [Swizzle::Component(2), Swizzle::One, Swizzle::Zero, Swizzle::Component(0)],
@@ -226,6 +234,10 @@ impl Request {
     /// Runs the routine for the lanes of a mask.
     fn run(&self, view: &Arc<SurfaceView>, sampler: &Sampler, lanes: Mask) -> [Lanes; 4] {
         let lookup = Routines::default().prepare(&self.image, view, sampler).unwrap();
+        self.run_on(&lookup, lanes)
+    }
+
+    fn run_on(&self, lookup: &Lookup, lanes: Mask) -> [Lanes; 4] {
         let deadline = Deadline::after(std::time::Duration::from_secs(100));
         let environment = Environment { push: &lookup.push, ..Environment::new(&lookup.bindings, &deadline) };
         let mut inputs = self.operands.clone();

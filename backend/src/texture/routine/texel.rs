@@ -60,7 +60,7 @@ impl Unit<'_> {
         }
     }
 
-    fn loaded(&mut self, address: Value) -> Texel {
+    pub(super) fn loaded(&mut self, address: Value) -> Texel {
         let bytes = self.texel_bytes();
         let buffer = Space::Buffer { resource: 0, element: None };
         let words: routines::Words = if bytes < 4 {
