@@ -96,7 +96,7 @@ fn kernels(criterion: &mut Criterion) {
         let environment = Environment::new(&bindings, &deadline);
         for (executor, target) in executors() {
             let mut program = compile(stage, bytes);
-            program.code.generate(target).expect("the generator knows it");
+            program.generate(target).expect("the generator knows it");
             let mut wave = Wave::default();
             group.bench_function(executor, |bencher| {
                 bencher.iter(|| {

@@ -154,7 +154,7 @@ fn dumped(dump: &Dump, program: &Program, versions: &Versions, target: Option<x6
 fn run(mut program: Program, target: Option<x64::Target>) -> Result<(), Failure> {
     let mut outputs = Vec::new();
     for target in [None, target] {
-        program.code.generate(target).map_err(Failure::new)?;
+        program.generate(target).map_err(Failure::new)?;
         outputs.push(run_wave(&program));
     }
     for (slot, (output, lanes)) in program.outputs.iter().zip(&outputs[0]).enumerate() {

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::processor::Processor;
 use crate::gpu::DeviceLost;
-use crate::shader::interp::{Deadline, Environment, Lanes, Stop, WAVE, Wave};
+use crate::shader::interp::{Deadline, Environment, Lanes, Mask, Stop, WAVE, Wave};
 use crate::shader::runtime::{Bindings, SharedMemory};
 use crate::shader::{Builtin, Program, Slot};
 
@@ -83,6 +83,9 @@ impl Job<'_> {
         let [x, y, _] = self.groups.map(|count| count as usize);
         let group = [number % x, number / x % y, number / x / y].map(|coordinate| coordinate as u32);
         let Scratch { waves, places, shared } = scratch;
+        if let Some(pair) = &self.program.pair {
+            return self.run_pairs(pair, group, waves, places);
+        }
         shared.clear();
         let environment =
             Environment { push: self.push, shared: Some(shared), ..Environment::new(self.bindings, self.deadline) };
@@ -93,6 +96,21 @@ impl Job<'_> {
             self.fill(group, places, &mut wave.inputs);
         }
         self.run_waves(waves, &environment);
+    }
+
+    /// Runs two waves at once, which never wait for others.
+    fn run_pairs(&self, pair: &Program, group: [u32; 3], waves: &mut [Wave], places: &[[Lanes; 4]]) {
+        let environment = Environment { push: self.push, ..Environment::new(self.bindings, self.deadline) };
+        let (wave, words) = (&mut waves[0], self.program.inputs.len());
+        for both in places.as_chunks::<2>().0 {
+            wave.start(pair, Mask::MAX, 0);
+            for (inputs, places) in wave.inputs.chunks_exact_mut(words.max(1)).zip(both) {
+                self.fill(group, places, inputs);
+            }
+            if wave.run(pair, &environment) == Stop::Interrupted {
+                return;
+            }
+        }
     }
 
     /// Runs all waves to each barrier in turn.

@@ -5,7 +5,9 @@ use ash::vk;
 use super::interp::Executable;
 use super::ir::{Function, Type};
 use super::passes::Across;
+use super::passes::pair::{self, Effects};
 use super::runtime::kernels::WAVE;
+use super::x64::Target;
 
 macro_rules! builtins {
     ($($builtin:ident,)*) => {
@@ -201,6 +203,8 @@ pub struct Program {
     pub stage: vk::ShaderStageFlags,
     /// The code.
     pub code: Executable,
+    /// The same for two waves at once, where that pays: input words of the second wave follow those of the first.
+    pub pair: Option<Box<Program>>,
     /// Words of input.
     pub inputs: Vec<InputSlot>,
     /// Words of output.
@@ -231,6 +235,7 @@ impl Program {
         Self {
             stage: vk::ShaderStageFlags::empty(),
             code: Executable::new(function, |slot| inputs[slot as usize]),
+            pair: None,
             inputs: (0..inputs.len()).map(input).collect(),
             outputs: (0..outputs).map(|word| OutputSlot { slot: slot(word), ty: Type::I32 }).collect(),
             resources: Vec::new(),
@@ -245,6 +250,50 @@ impl Program {
     /// `pixel::kernel`).
     pub fn runs_itself(stage: vk::ShaderStageFlags) -> bool {
         stage == vk::ShaderStageFlags::COMPUTE
+    }
+
+    /// Generates the code of a program that runs as it is, for a target; without one it is interpreted.
+    ///
+    /// # Errors
+    /// When the function is beyond the generator, or there is no executable memory; it is then interpreted.
+    pub fn generate(&mut self, target: Option<Target>) -> Result<(), String> {
+        self.code.generate(target)?;
+        self.pair = self.paired(target);
+        match &mut self.pair {
+            Some(pair) => pair.code.generate(target),
+            None => Ok(()),
+        }
+    }
+
+    /// The same for the target that the knob chooses; what is beyond the generator is interpreted, with a warning. `entry` is
+    /// the entry point's name, for tools.
+    pub(super) fn generate_chosen(&mut self, entry: &str) {
+        if !Self::runs_itself(self.stage) {
+            return;
+        }
+        self.code.generate_chosen(self.stage, entry);
+        self.pair = self.paired(Target::chosen());
+        if let Some(pair) = &mut self.pair {
+            pair.code.generate_chosen(self.stage, entry);
+        }
+    }
+
+    /// Two waves of a workgroup as one, where groups are made of such pairs.
+    fn paired(&self, target: Option<Target>) -> Option<Box<Self>> {
+        let invocations: u32 = self.local_size.iter().product();
+        // Two registers hold a wave of AVX2, which so is a pair already.
+        if target != Some(Target::Avx512) || self.shared_bytes > 0 || !invocations.is_multiple_of(2 * WAVE as u32) {
+            return None;
+        }
+        let words = (self.inputs.len() as u32, self.outputs.len() as u32);
+        let same = |slot: u32| {
+            let slot = self.inputs[slot as usize].slot;
+            matches!(slot, Slot::Builtin(Builtin::NumWorkgroups | Builtin::WorkgroupId, _))
+        };
+        let function = pair::run(self.code.function(), words, Effects::Allowed, same)?;
+        let across: Vec<Across> = self.inputs.iter().map(|input| input.slot.across(self.local_size)).collect();
+        let program = Self::routine(function, &across.repeat(2), 2 * self.outputs.len());
+        Some(Box::new(Self { stage: self.stage, images: self.images, ..program }))
     }
 
     /// The output word that is `slot`.

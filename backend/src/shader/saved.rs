@@ -52,9 +52,7 @@ impl Program {
         program.images = function.number_images();
         let (inputs, local_size) = (&program.inputs, program.local_size);
         program.code = Executable::new(function, |slot| inputs[slot as usize].slot.across(local_size));
-        if Self::runs_itself(program.stage) {
-            program.code.generate_chosen(program.stage, entry);
-        }
+        program.generate_chosen(entry);
         Some(program)
     }
 }
@@ -108,6 +106,7 @@ fn interface_of(text: &str) -> Option<Program> {
     let mut program = Program {
         stage: vk::ShaderStageFlags::empty(),
         code: Executable::default(),
+        pair: None,
         inputs: Vec::new(),
         outputs: Vec::new(),
         resources: Vec::new(),

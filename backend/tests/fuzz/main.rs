@@ -113,7 +113,7 @@ fn try_program(mut program: Program) {
     let targets = [Target::Avx2, Target::Avx512].into_iter().filter(|target| target.is_supported());
     let mut first: Option<Outcome> = None;
     for executor in std::iter::once(None).chain(targets.map(Some)) {
-        if program.code.generate(executor).is_err() {
+        if program.generate(executor).is_err() {
             continue;
         }
         let outcome = run(&program);

@@ -16,6 +16,7 @@ use smallvec::SmallVec;
 use super::draw::shades_samples;
 use crate::format::{FormatInfo, routines};
 use crate::shader::ir::{Builder, Function, Inst, InterpolateAt, Type, Value};
+use crate::shader::passes::pair::Effects;
 use crate::shader::passes::{self, Across};
 use crate::shader::x64::Target as CodeTarget;
 use crate::shader::{Builtin, Program, Slot, link};
@@ -252,7 +253,7 @@ impl Linker {
         // Two registers hold a wave of AVX2, which so is a pair already.
         let wants_pair = CodeTarget::chosen() == Some(CodeTarget::Avx512);
         let same = |slot: u32| across[slot as usize] == Across::Same;
-        let paired = if wants_pair { passes::pair::run(&function, words, same) } else { None };
+        let paired = if wants_pair { passes::pair::run(&function, words, Effects::Refused, same) } else { None };
         let stage = |function: Function, waves: usize| {
             let slots = read_slots(&function).into_iter();
             let sources = slots.map(|slot| (slot, self.sources[slot % across.len()])).collect();

@@ -23,6 +23,7 @@ fn program(function: Function) -> Program {
         shared_bytes: 0,
         local_size: [16, 1, 1],
         fragment: FragmentFacts::default(),
+        pair: None,
     }
 }
 

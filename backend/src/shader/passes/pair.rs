@@ -2,14 +2,14 @@
 //!
 //! What is the same for both waves stays single: constants, parameters, inputs that are declared so, and what is computed of
 //! them. All conditions must be of that kind, so that both waves take the same way, and the function must have no effect but its
-//! outputs. Input word `s` of the second wave is word `inputs + s`, output words likewise. It pays when latency bounds the
+//! outputs, or effects whose order between waves is not defined (those of compute shaders). Input word `s` of the second wave is word `inputs + s`, output words likewise. It pays when latency bounds the
 //! function and registers hold both waves. Source: DESIGN 4.
 
 use super::super::ir::{
     Function, ImageOp, Inst, Local, Space, Type, Value, map_operands, map_results, operands, results,
 };
 
-/// Instructions under which pairing gains nothing.
+/// Instructions under which pairing gains nothing without a loop.
 const LEAST: usize = 48;
 
 /// Values of one wave that are live at once, at most: measured, as what is spilled now and then costs less than waiting.
@@ -21,9 +21,27 @@ struct Shared {
     locals: Vec<bool>,
 }
 
+/// Which functions may be paired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effects {
+    /// Those that only compute outputs.
+    Refused,
+    /// Those that reach memory, too, in all lanes of both waves.
+    Allowed,
+}
+
 /// Pairs a function with `inputs` input words and `outputs` output words. `None` where it cannot be done, or does not pay.
-pub fn run(function: &Function, (inputs, outputs): (u32, u32), same_input: impl Fn(u32) -> bool) -> Option<Function> {
-    if function.insts.len() < LEAST || function.insts.iter().any(has_effect) {
+pub fn run(
+    function: &Function,
+    (inputs, outputs): (u32, u32),
+    effects: Effects,
+    same_input: impl Fn(u32) -> bool,
+) -> Option<Function> {
+    if function.insts.len() < LEAST && !function.insts.contains(&Inst::Loop) {
+        return None;
+    }
+    let hinders = |inst| parts_waves(inst) || effects == Effects::Refused && has_effect(inst);
+    if function.insts.iter().any(hinders) {
         return None;
     }
     let shared = Shared::new(function, same_input)?;
@@ -33,12 +51,17 @@ pub fn run(function: &Function, (inputs, outputs): (u32, u32), same_input: impl 
     Some(paired(function, &shared, (inputs, outputs)))
 }
 
-/// Whether an instruction does more than compute, or tells lanes apart that run from those that do not.
+/// Whether an instruction waits for other waves, or tells lanes apart that run from those that do not.
+fn parts_waves(inst: &Inst) -> bool {
+    use Inst::{Barrier, Demote, Interpolate, IsActive, IsHelper, Kill};
+    matches!(inst, Kill | Demote | Barrier | IsHelper { .. } | IsActive { .. } | Interpolate { .. })
+}
+
+/// Whether an instruction does more than compute.
 fn has_effect(inst: &Inst) -> bool {
     match inst {
         Inst::Store { .. } | Inst::StorePart { .. } | Inst::Atomic { .. } | Inst::Atomic64(_) => true,
-        Inst::Kill | Inst::Demote | Inst::Barrier | Inst::IsHelper { .. } | Inst::IsActive { .. } => true,
-        Inst::Interpolate { .. } | Inst::Load { space: Space::Shared | Space::Address { .. }, .. } => true,
+        Inst::Load { space: Space::Address { .. }, .. } => true,
         Inst::Image(image) => matches!(image.op, ImageOp::Write { .. } | ImageOp::Atomic { .. }),
         _ => false,
     }
@@ -75,6 +98,7 @@ impl Shared {
         let mut same = match inst {
             Inst::Input { slot, .. } => same_input(*slot),
             Inst::Output { .. } => false,
+            inst if has_effect(inst) => false,
             Inst::LocalLoad { local, .. } | Inst::LocalStore { local, .. } => self.locals[local.0 as usize],
             _ => true,
         };
@@ -142,6 +166,7 @@ fn paired(function: &Function, shared: &Shared, (inputs, outputs): (u32, u32)) -
     for inst in &function.insts {
         let single = match inst {
             Inst::Output { .. } => false,
+            inst if has_effect(inst) => false,
             Inst::LocalStore { local, .. } => shared.locals[local.0 as usize],
             _ => results(inst).iter().all(|result| shared.values[result.0 as usize]),
         };
@@ -218,7 +243,7 @@ mod tests {
     #[test]
     fn both_waves_compute_what_one_does() {
         let function = function();
-        let paired = run(&function, (3, 3), |slot| slot == 2).unwrap();
+        let paired = run(&function, (3, 3), Effects::Refused, |slot| slot == 2).unwrap();
         assert_eq!((verify(&paired), verify_strictly(&paired)), (Ok(()), Ok(())));
         // The counter and what is computed of it stay single.
         let count =
@@ -246,12 +271,35 @@ mod tests {
         });
     }
 
+    /// Invocations that each take a number, and write it where they say.
+    #[test]
+    fn both_waves_have_their_effects() {
+        let mut b = Builder::new();
+        let buffer = Space::Buffer { resource: 0, element: None };
+        let (index, zero, one) = (b.input(0, Type::I32), b.int(0), b.int(1));
+        let taken = b.value(Type::I32);
+        b.push(Inst::Loop);
+        let (op, comparator) = (crate::shader::ir::AtomicOp::Add, None);
+        b.push(Inst::Atomic { result: taken, space: buffer, offset: zero, op, value: one, comparator });
+        let four = b.int(4);
+        let offset = b.binary(B::IMul, index, four);
+        b.push(Inst::Store { space: buffer, offset, value: one });
+        b.push(Inst::Break { depth: 0 });
+        b.push(Inst::Continuing);
+        b.push(Inst::EndLoop);
+        let paired = run(&b.finish(), (1, 0), Effects::Allowed, |_| false).unwrap();
+        assert_eq!(verify(&paired), Ok(()));
+        let count = |wanted: fn(&Inst) -> bool| paired.insts.iter().filter(|inst| wanted(inst)).count();
+        assert_eq!(count(|inst| matches!(inst, Inst::Atomic { .. })), 2);
+        assert_eq!(count(|inst| matches!(inst, Inst::Store { .. })), 2);
+    }
+
     #[test]
     fn what_may_part_the_waves_is_left_alone() {
         let function = function();
-        assert!(run(&function, (3, 3), |_| false).is_none(), "the loop would turn differently");
+        assert!(run(&function, (3, 3), Effects::Refused, |_| false).is_none(), "the loop would turn differently");
         let mut killing = function.clone();
         killing.insts.push(Inst::Kill);
-        assert!(run(&killing, (3, 3), |slot| slot == 2).is_none());
+        assert!(run(&killing, (3, 3), Effects::Allowed, |slot| slot == 2).is_none());
     }
 }

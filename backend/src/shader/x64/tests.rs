@@ -58,6 +58,7 @@ fn program(function: &Function, inputs: usize, target: Option<Target>) -> Progra
         shared_bytes: SHARED_BYTES,
         local_size: [16, 1, 1],
         fragment: FragmentFacts::default(),
+        pair: None,
     }
 }
 

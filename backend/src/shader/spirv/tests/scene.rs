@@ -119,7 +119,7 @@ impl Scene {
                     buffer.write(0, bytes);
                 }
                 (self.start)();
-                program.code.generate(executor).unwrap();
+                program.generate(executor).unwrap();
                 let out = self.run_program(&program, bindings);
                 let same = first.get_or_insert_with(|| out.clone()) == &out;
                 assert!(same, "{file} does something else on {executor:?}");

@@ -507,11 +507,8 @@ impl<'a> Translator<'a> {
         let inputs: Vec<InputSlot> = self.inputs.iter().map(input).collect();
         let local_size = self.local_size;
         let images = function.number_images();
-        let mut code = Executable::new(function, |slot| inputs[slot as usize].slot.across(local_size));
-        if Program::runs_itself(stage) {
-            code.generate_chosen(stage, &point.name);
-        }
-        Ok(Program {
+        let code = Executable::new(function, |slot| inputs[slot as usize].slot.across(local_size));
+        let mut program = Program {
             stage,
             inputs,
             outputs: self.outputs.iter().map(|word| OutputSlot { slot: word.slot, ty: low_type(word.ty) }).collect(),
@@ -521,7 +518,10 @@ impl<'a> Translator<'a> {
             local_size,
             fragment: facts,
             code,
-        })
+            pair: None,
+        };
+        program.generate_chosen(&point.name);
+        Ok(program)
     }
 }
 
