@@ -303,6 +303,7 @@ pub(super) fn draw_context<'a>(
         overwrites: None,
         visibility: Visibility::default(),
         segment: None,
+        direct: None,
         occlusion,
         deadline,
     };

@@ -6,6 +6,7 @@
 //! stores rows. The order above that is plane, layer, level, slice. Compressed formats count blocks instead of texels.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use ash::vk;
 use smallvec::SmallVec;
@@ -208,12 +209,12 @@ pub(super) struct Part {
 /// One slice of one level of one plane of a bound surface: texels by position.
 #[derive(Debug, Clone, Copy)]
 pub struct PlaneRef<'a> {
-    pub(super) memory: &'a Allocation,
+    pub(super) memory: &'a Arc<Allocation>,
     pub(super) base: u64,
     pub(super) part: Part,
 }
 
-impl PlaneRef<'_> {
+impl<'a> PlaneRef<'a> {
     /// Width in texels or blocks.
     pub fn width(&self) -> u32 {
         self.part.width
@@ -242,6 +243,18 @@ impl PlaneRef<'_> {
             + u64::from(x >> grid.width_log2) * self.part.line_bytes;
         let in_line = (sample << (grid.width_log2 + grid.height_log2)) + grid.place(x, y);
         self.base + line + u64::from(in_line * bytes)
+    }
+
+    /// The plane's memory, and from which byte on; `None` where 32 bits do not reach all texels.
+    pub fn reach(&self) -> Option<(&'a Arc<Allocation>, u64)> {
+        let last = self.address(self.part.width - 1, self.part.height - 1, self.samples() - 1) - self.base;
+        (last < u64::from(u32::MAX >> 1)).then_some((self.memory, self.base))
+    }
+
+    /// Byte of a texel from there on.
+    #[inline]
+    pub fn offset(&self, x: u32, y: u32) -> u32 {
+        (self.address(x, y, 0) - self.base) as u32
     }
 
     /// Whether a texel lies in the plane.

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::AtomicU64;
 
-use super::kernel::{Kernel, Target};
+use super::kernel::{Kernel, Outline, Stage, Target};
 use crate::hiz::{Direction, Visibility};
 use crate::memory::PlaneRef;
 use crate::raster::sample_mask;
 use crate::shader::Program;
 use crate::shader::interp::Deadline;
-use crate::shader::runtime::Bindings;
+use crate::shader::runtime::{Bindings, Bound, Ranges};
 use crate::state::{DepthStencilState, GraphicsPipeline, MultisampleState};
 
 /// A draw, as the pixel units see it.
@@ -45,6 +45,8 @@ pub struct DrawContext<'a> {
     /// What all draws of a segment have in common, in which a later primitive may drop an earlier one: the locations that
     /// they overwrite, and in which direction they compare depth.
     pub segment: Option<(u32, Direction)>,
+    /// The attachments' planes, where group kernels write them.
+    pub direct: Option<Ranges>,
     /// Pixels that may be written: `[x0, y0, x1, y1]`, the last ones not included.
     pub scissor: [i64; 4],
     /// Samples that passed, when an occlusion query counts.
@@ -64,11 +66,10 @@ impl<'a> DrawContext<'a> {
 
     /// What [`Self::overwrites`] is to be.
     fn overwritten(&self) -> Option<u32> {
-        let (program, kernel) = (self.fragment?, self.kernel(false)?);
-        let facts = &program.fragment;
-        let shows = facts.may_discard || facts.side_effects || kernel.needs_stored || kernel.changes_coverage;
-        let targets = kernel.targets.iter().filter(|target| self.color(target).is_some());
-        let locations = targets.fold(0, |locations, target| locations | 1 << target.location);
+        let (facts, outline) = (&self.fragment?.fragment, self.outline());
+        let shows = facts.may_discard || facts.side_effects || outline.needs_stored || outline.changes_coverage;
+        let written = outline.targets.iter().zip(self.targets()).filter(|(_, plane)| plane.is_some());
+        let locations = written.fold(0, |locations, ((location, _), _)| locations | 1 << location);
         (self.multisample.samples == 1 && self.tests_early() && !shows).then_some(locations)
     }
 
@@ -79,7 +80,18 @@ impl<'a> DrawContext<'a> {
         let locations = if self.fragment.is_none() { Some(0) } else { self.overwrites };
         let segment = locations.zip(self.visibility.tests);
         self.segment = segment.filter(|_| self.visibility.looks_ahead);
+        self.direct = self.reached();
         self
+    }
+
+    /// What [`Self::direct`] is to be.
+    fn reached(&self) -> Option<Ranges> {
+        self.group_kernel()?;
+        let range = |plane: Option<&PlaneRef<'a>>| {
+            let (memory, start) = plane?.reach()?;
+            Some(Bound::Buffer(Some(memory.clone()), start, memory.size().saturating_sub(start)))
+        };
+        self.targets().map(range).collect::<Option<_>>().map(Ranges::new)
     }
 
     /// What [`Self::visibility`] is to be.
@@ -111,6 +123,23 @@ impl<'a> DrawContext<'a> {
     /// The fragment kernel for waves of one primitive, or of several.
     pub(super) fn kernel(&self, packed: bool) -> Option<&'a Kernel> {
         self.pipeline.kernels.get(self.pipeline, packed)
+    }
+
+    /// The kernel for groups of one primitive.
+    pub(super) fn group_kernel(&self) -> Option<&'a Stage> {
+        self.pipeline.kernels.group(self.pipeline)
+    }
+
+    pub(super) fn outline(&self) -> &'a Outline {
+        self.pipeline.kernels.outline(self.pipeline)
+    }
+
+    /// The texels of the attachments that kernels write; `None` where they are not as the pipeline says.
+    pub(super) fn targets(&self) -> impl Iterator<Item = Option<&PlaneRef<'a>>> {
+        let plane = |&(location, bytes): &(usize, usize)| {
+            self.colors.get(location)?.as_ref().filter(|plane| plane.bytes() == bytes)
+        };
+        self.outline().targets.iter().map(plane)
     }
 
     /// The texels of an attachment that a kernel exports to; `None` where they are not as the pipeline says.

@@ -3,6 +3,7 @@
 mod depth_group;
 mod depth_stencil;
 mod draw;
+mod groups;
 mod inputs;
 mod kernel;
 mod quad;

@@ -57,12 +57,12 @@ impl Scoreboard {
 
     #[cold]
     fn is_crowded(&mut self) -> bool {
-        self.drop_superseded();
+        self.settle();
         self.waiting.len() > MOST / 2
     }
 
     /// Drops pixels that newer fragments cover, and groups without pixels.
-    fn drop_superseded(&mut self) {
+    pub(super) fn settle(&mut self) {
         let mut covered = [0u64; GROUPS];
         for fragments in self.waiting.iter_mut().rev() {
             let covered = &mut covered[fragments.group()];
@@ -73,10 +73,14 @@ impl Scoreboard {
         self.waiting.retain(|fragments| fragments.pixels != 0);
     }
 
-    /// Hands out what is left, oldest first, and starts anew.
-    pub(super) fn drain(&mut self, shade: impl FnMut(Fragments)) {
-        self.drop_superseded();
-        self.waiting.drain(..).for_each(shade);
+    /// What waits, oldest first.
+    pub(super) fn waiting(&self) -> &[Fragments] {
+        &self.waiting
+    }
+
+    /// Starts anew.
+    pub(super) fn clear(&mut self) {
+        self.waiting.clear();
     }
 }
 
@@ -109,13 +113,15 @@ mod tests {
             }
             let mut left = vec![u32::MAX; 64 * 64];
             let mut last = None;
-            board.drain(|fragments| {
+            board.settle();
+            board.waiting().iter().for_each(|&fragments| {
                 assert!(last.replace(fragments.primitive) < Some(fragments.primitive), "the order is kept");
                 pixels_of(fragments).for_each(|pixel| {
                     assert_eq!(std::mem::replace(&mut left[pixel], fragments.primitive), u32::MAX, "each pixel once");
                 });
             });
             prop_assert_eq!(left, model);
+            board.clear();
             prop_assert!(board.is_empty());
         }
     }
@@ -130,9 +136,9 @@ mod tests {
                 assert!(board.waiting.len() < MOST);
             }
         }
-        let mut shaded = Vec::new();
-        board.drain(|fragments| shaded.push(fragments.primitive));
-        assert_eq!(shaded, [99; 64]);
+        board.settle();
+        let left: Vec<_> = board.waiting().iter().map(|fragments| fragments.primitive).collect();
+        assert_eq!(left, [99; 64]);
     }
 
     #[test]

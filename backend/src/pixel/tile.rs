@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::quad::{MOST_SAMPLES, QUADS, Quad};
+use super::quad::{MOST_SAMPLES, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
 use super::wave::{WaveScratch, Waves};
 use super::{DrawContext, depth_group};
@@ -52,7 +52,7 @@ pub fn process_tile(walk: &Walk<'_>, number: usize, area: [i64; 4], scratch: &mu
         }
         let sink = match overwrites {
             Some(_) => Sink::Board(board, waves),
-            None => Sink::Waves(Waves::new(context, walk, waves)),
+            None => Sink::Waves(Box::new(Waves::new(context, walk, waves))),
         };
         let mut tile = Tile { context, walk, area, sink, bounds: bounds.as_deref_mut(), passed: 0, ok: true };
         while let Some((_, primitive)) = primitives.next_if(|(of, _)| *of == draw) {
@@ -135,46 +135,15 @@ fn shade_board(walk: &Walk<'_>, board: &mut Scoreboard, scratch: &mut WaveScratc
         return true;
     }
     let mut ok = true;
-    let mut waves: Option<(usize, Waves<'_, '_>)> = None;
-    let mut scratch = Some(scratch);
-    board.drain(|fragments| {
-        let draw = walk.draw_of(fragments.primitive);
-        if waves.as_ref().is_none_or(|(of, _)| *of != draw) {
-            if let Some((_, finished)) = waves.take() {
-                let (done, freed) = finished.end();
-                ok &= done;
-                scratch = Some(freed);
-            }
-            waves = scratch.take().map(|scratch| (draw, Waves::new(&walk.draws[draw], walk, scratch)));
-        }
-        if let Some((_, waves)) = waves.as_mut().filter(|_| ok) {
-            shade(waves, &fragments);
-        }
-    });
-    waves.is_none_or(|(_, finished)| finished.end().0) && ok
-}
-
-/// Hands fragments to waves: two rows of a group are one, when they have pixels in all quads.
-fn shade(waves: &mut Waves<'_, '_>, &Fragments { primitive, place: [x, y], pixels }: &Fragments) {
-    let (mut rest, mut whole) = (pixels, None);
-    while rest != 0 {
-        let first = rest.trailing_zeros() / 16 * 16;
-        let quad = |number: u32| {
-            let [dx, dy] = pixel_of_bit(first + number * 4);
-            Quad::of_pixels(primitive, [x + dx, y + dy], pixels >> (first + number * 4) & 15)
-        };
-        let quads: [Quad; QUADS] = [0, 1, 2, 3].map(quad);
-        if quads.iter().all(|quad| quad.count() > 0) {
-            match whole.take() {
-                Some(other) => waves.push_pair([other, quads]),
-                None => whole = Some(quads),
-            }
-        } else {
-            quads.into_iter().filter(|quad| quad.count() > 0).for_each(|quad| waves.push(quad));
-        }
-        rest &= !(0xffff << first);
+    board.settle();
+    for fragments in board.waiting().chunk_by(|a, b| walk.draw_of(a.primitive) == walk.draw_of(b.primitive)) {
+        let context = &walk.draws[walk.draw_of(fragments[0].primitive)];
+        let mut waves = Waves::new(context, walk, scratch);
+        fragments.iter().for_each(|fragments| waves.shade_fragments(fragments));
+        ok &= waves.end();
     }
-    whole.into_iter().for_each(|quads| waves.push_wave(quads));
+    board.clear();
+    ok
 }
 
 /// Where fragments go.
@@ -182,7 +151,7 @@ enum Sink<'a, 's> {
     /// To the scoreboard; what shades them when it is full.
     Board(&'s mut Scoreboard, &'s mut WaveScratch),
     /// Into waves, in order.
-    Waves(Waves<'a, 's>),
+    Waves(Box<Waves<'a, 's>>),
 }
 
 struct Tile<'a, 's> {
@@ -210,7 +179,7 @@ struct Part<'a> {
     depth: Option<(&'a DepthStencilState, &'a PlaneRef<'a>)>,
 }
 
-impl Tile<'_, '_> {
+impl<'a: 's, 's> Tile<'a, 's> {
     fn triangle(&self, id: PrimitiveId) -> &Triangle {
         let (primitives, index) = self.walk.find(id);
         primitives.triangle(index)
@@ -352,7 +321,7 @@ impl Tile<'_, '_> {
             return;
         }
         match &mut self.sink {
-            Sink::Waves(waves) => shade(waves, &fragments),
+            Sink::Waves(waves) => waves.shade_fragments(&fragments),
             Sink::Board(board, scratch) => {
                 if board.push(fragments) {
                     self.ok &= shade_board(self.walk, board, scratch);

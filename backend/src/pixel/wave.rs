@@ -4,9 +4,12 @@
 //! results are those of one fragment after the other.
 
 use super::DrawContext;
+use super::groups::Groups;
 use super::inputs::WaveFragments;
 use super::kernel::{Kernel, Source, Stage, Target};
 use super::quad::{QUADS, Quad};
+use super::scoreboard::Fragments;
+use crate::raster::pixel_of_bit;
 use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
 use crate::shader::runtime::math::within;
 use crate::tiling::Walk;
@@ -17,17 +20,25 @@ pub(super) struct WaveScratch {
     shade: Wave,
     pair: Wave,
     export: Wave,
+    group: Wave,
+}
+
+/// The parts of [`WaveScratch`] for waves of quads.
+struct OfQuads<'s> {
+    shade: &'s mut Wave,
+    pair: &'s mut Wave,
+    export: &'s mut Wave,
 }
 
 /// The quads of a draw's tile that wait for their wave.
 pub(super) struct Waves<'a, 's> {
     context: &'a DrawContext<'a>,
     walk: &'a Walk<'a>,
-    scratch: &'s mut WaveScratch,
+    scratch: OfQuads<'s>,
+    /// Where groups are shaded at once.
+    groups: Option<Groups<'s>>,
     quads: [Quad; QUADS],
     waiting: usize,
-    /// The kernel for quads of one primitive.
-    alone: Option<&'a Kernel>,
     /// Whether colours are combined with what is stored.
     combines: bool,
     /// Samples that passed late tests.
@@ -36,18 +47,55 @@ pub(super) struct Waves<'a, 's> {
     pub(super) ok: bool,
 }
 
-impl<'a, 's> Waves<'a, 's> {
+impl<'a: 's, 's> Waves<'a, 's> {
     pub(super) fn new(context: &'a DrawContext<'a>, walk: &'a Walk<'a>, scratch: &'s mut WaveScratch) -> Self {
-        let alone = context.kernel(false);
-        let combines = alone.is_some_and(|kernel| kernel.needs_stored);
+        let combines = context.outline().needs_stored;
         let quads = [Quad::default(); QUADS];
-        Self { context, walk, scratch, quads, waiting: 0, alone, combines, passed: 0, ok: true }
+        let WaveScratch { shade, pair, export, group } = scratch;
+        let (scratch, groups) = (OfQuads { shade, pair, export }, Groups::new(context, group));
+        Self { context, walk, scratch, groups, quads, waiting: 0, combines, passed: 0, ok: true }
     }
 
-    /// Shades what waits. Returns whether no program was interrupted, and what the worker keeps.
-    pub(super) fn end(mut self) -> (bool, &'s mut WaveScratch) {
+    /// Shades what waits. Returns whether no program was interrupted.
+    pub(super) fn end(mut self) -> bool {
         self.flush();
-        (self.ok, self.scratch)
+        self.ok
+    }
+
+    /// Shades fragments of one sample a pixel.
+    #[inline]
+    pub(super) fn shade_fragments(&mut self, fragments: &Fragments) {
+        match &mut self.groups {
+            // Quads that wait are never of a group that this takes.
+            Some(groups) if groups.takes(fragments.place) => {
+                let words = self.walk.words(fragments.primitive);
+                self.ok &= groups.shade(words, fragments) != Stop::Interrupted;
+            }
+            _ => self.shade_quads(fragments),
+        }
+    }
+
+    /// Two rows of a group are one wave, when they have pixels in all quads.
+    fn shade_quads(&mut self, &Fragments { primitive, place: [x, y], pixels }: &Fragments) {
+        let (mut rest, mut whole) = (pixels, None);
+        while rest != 0 {
+            let first = rest.trailing_zeros() / 16 * 16;
+            let quad = |number: u32| {
+                let [dx, dy] = pixel_of_bit(first + number * 4);
+                Quad::of_pixels(primitive, [x + dx, y + dy], pixels >> (first + number * 4) & 15)
+            };
+            let quads: [Quad; QUADS] = [0, 1, 2, 3].map(quad);
+            if quads.iter().all(|quad| quad.count() > 0) {
+                match whole.take() {
+                    Some(other) => self.push_pair([other, quads]),
+                    None => whole = Some(quads),
+                }
+            } else {
+                quads.into_iter().filter(|quad| quad.count() > 0).for_each(|quad| self.push(quad));
+            }
+            rest &= !(0xffff << first);
+        }
+        whole.into_iter().for_each(|quads| self.push_wave(quads));
     }
 
     /// Lets a quad wait for a wave.
@@ -64,15 +112,15 @@ impl<'a, 's> Waves<'a, 's> {
     }
 
     /// Shades four quads of one primitive, at different places.
-    pub(super) fn push_wave(&mut self, quads: [Quad; QUADS]) {
+    fn push_wave(&mut self, quads: [Quad; QUADS]) {
         self.flush();
         self.run(quads, QUADS);
     }
 
     /// The same for two waves of one primitive, which share no place.
-    pub(super) fn push_pair(&mut self, waves: [[Quad; QUADS]; 2]) {
+    fn push_pair(&mut self, waves: [[Quad; QUADS]; 2]) {
         self.flush();
-        match self.alone.and_then(|kernel| kernel.pair.as_ref().map(|pair| (kernel, pair))) {
+        match self.context.kernel(false).and_then(|kernel| kernel.pair.as_ref().map(|pair| (kernel, pair))) {
             Some((kernel, pair)) if self.context.tests_early() && !kernel.changes_coverage => {
                 self.shade_pair(kernel, pair, &waves);
             }
@@ -84,7 +132,7 @@ impl<'a, 's> Waves<'a, 's> {
         let (context, targets) = (self.context, &kernel.targets[..]);
         let words = self.words(&waves[0]);
         let fragments = waves.each_ref().map(|quads| WaveFragments { context, quads, words, targets, sample: None });
-        let (program, wave) = (&pair.program, &mut self.scratch.pair);
+        let (program, wave) = (&pair.program, &mut *self.scratch.pair);
         // The program has no effects that helpers must not have.
         wave.start_linked(program, Mask::MAX, 0);
         let (inputs, outputs) = (program.inputs.len() / 2, program.outputs.len() / 2);
@@ -116,7 +164,7 @@ impl<'a, 's> Waves<'a, 's> {
     fn run(&mut self, quads: [Quad; QUADS], count: usize) {
         let first = quads[0].primitive;
         let packed = quads[1..count].iter().any(|quad| quad.primitive != first);
-        let Some(kernel) = (if packed { self.context.kernel(true) } else { self.alone }) else { return };
+        let Some(kernel) = self.context.kernel(packed) else { return };
         if !self.context.shades_samples() {
             return self.shade(kernel, quads, count, None);
         }
@@ -136,7 +184,7 @@ impl<'a, 's> Waves<'a, 's> {
         let (context, targets) = (self.context, &kernel.targets[..]);
         let words = self.words(quads);
         let fragments = WaveFragments { context, quads, words, targets, sample };
-        let (program, wave) = (&kernel.shade.program, &mut self.scratch.shade);
+        let (program, wave) = (&kernel.shade.program, &mut *self.scratch.shade);
         wave.start_linked(program, lanes as Mask, (lanes & !covered) as Mask);
         for &(slot, source) in &kernel.shade.sources {
             fragments.fill(source, &mut wave.inputs[slot]);
@@ -175,7 +223,7 @@ impl<'a, 's> Waves<'a, 's> {
     /// Exports the colours of a wave, which are combined with what each sample holds.
     fn export_samples(&mut self, kernel: &Kernel, quads: &[Quad]) {
         let (stage, context) = (kernel.exporter(), self.context);
-        let WaveScratch { shade, export, .. } = &mut *self.scratch;
+        let OfQuads { shade, export, .. } = &mut self.scratch;
         for sample in 0..context.multisample.samples {
             let mut of_sample = [Quad::default(); QUADS];
             for (of_sample, quad) in of_sample.iter_mut().zip(quads) {
@@ -201,7 +249,7 @@ impl<'a, 's> Waves<'a, 's> {
 
     /// What follows the program: coverage it changed, and late tests.
     fn finish(&mut self, kernel: &Kernel, quad: &mut Quad, first_lane: usize) {
-        let wave = &self.scratch.shade;
+        let wave = &*self.scratch.shade;
         for pixel in 0..4 {
             let lane = first_lane + pixel;
             let mut mask = if wave.killed() >> lane & 1 != 0 { 0 } else { u32::MAX };

@@ -17,8 +17,27 @@ pub trait Linker {
 pub fn append(linker: &mut impl Linker, program: &Program) -> Vec<Value> {
     let function = program.code.function();
     let locals: Vec<Local> = function.locals.iter().map(|&words| linker.builder().local(words)).collect();
-    let tables: Vec<Table> = function.tables.iter().map(|words| linker.builder().table(words.clone())).collect();
     let outputs = linker.builder().local(program.outputs.len() as u32);
+    appended(linker, program, &locals, outputs)
+}
+
+/// The same inside of a loop: each turn begins with all locals 0.
+pub fn append_anew(linker: &mut impl Linker, program: &Program) -> Vec<Value> {
+    let b = linker.builder();
+    let zero = b.int(0);
+    let mut anew = |words: u32| {
+        let local = b.local(words);
+        (0..words).for_each(|word| b.local_store(local, word, None, zero));
+        local
+    };
+    let locals: Vec<Local> = program.code.function().locals.iter().map(|&words| anew(words)).collect();
+    let outputs = anew(program.outputs.len() as u32);
+    appended(linker, program, &locals, outputs)
+}
+
+fn appended(linker: &mut impl Linker, program: &Program, locals: &[Local], outputs: Local) -> Vec<Value> {
+    let function = program.code.function();
+    let tables: Vec<Table> = function.tables.iter().map(|words| linker.builder().table(words.clone())).collect();
     let mut values: Vec<Option<Value>> = vec![None; function.types.len()];
     for inst in &function.insts {
         let ty = |result: &Value| function.types[result.0 as usize];
@@ -44,7 +63,7 @@ pub fn append(linker: &mut impl Linker, program: &Program) -> Vec<Value> {
                     values[result.0 as usize] = Some(fresh);
                 }
                 map_results(&mut inst, |_| fresh[0]);
-                map_places(&mut inst, &locals, &tables);
+                map_places(&mut inst, locals, &tables);
                 linker.builder().push(inst);
             }
         }

@@ -86,7 +86,7 @@ impl<'a> Inputs<'a> {
     /// A place's offset from the primitive's reference point.
     fn offset(&self, linker: &mut Linker, place: At) -> At {
         [0, 1].map(|axis| {
-            let pixel = linker.input(Source::Pixel(axis), Type::F32);
+            let pixel = linker.pixel(axis);
             let reference = self.primitive(linker, Shape::REFERENCE + axis as u32, Type::F32);
             let pixel = linker.b.binary(B::FSub, pixel, reference);
             linker.b.binary(B::FAdd, pixel, place[axis])
@@ -132,7 +132,7 @@ impl<'a> Inputs<'a> {
 
     /// A place in the window along an axis.
     fn position(&self, linker: &mut Linker, axis: usize, place: At) -> Value {
-        let pixel = linker.input(Source::Pixel(axis), Type::F32);
+        let pixel = linker.pixel(axis);
         linker.b.binary(B::FAdd, pixel, place[axis])
     }
 

@@ -7,6 +7,7 @@
 //! colours, once a sample.
 
 mod export;
+mod group;
 mod inputs;
 
 use std::sync::OnceLock;
@@ -48,12 +49,19 @@ pub enum Source {
     Stored(usize, usize),
     /// An output word of the kernel, for the program that exports.
     Output(usize),
+    /// Group kernels: x or y of the group's first pixel, as a float; the same in all lanes.
+    Corner(usize),
+    /// Group kernels: the pixels of its upper or lower half that are covered; the same in all lanes.
+    Pixels(usize),
+    /// Group kernels: byte of the group in a target's plane, by the number of the target; the same in all lanes.
+    Line(usize),
 }
 
 impl Source {
     fn across(self) -> Across {
         match self {
             Self::Place(_) | Self::BlendConstant(_) | Self::Sample => Across::Same,
+            Self::Corner(_) | Self::Pixels(_) | Self::Line(_) => Across::Same,
             _ => Across::Varies,
         }
     }
@@ -107,8 +115,21 @@ pub struct Kernel {
 /// The kernels of a pipeline: each is linked and compiled once, when it is first used.
 #[derive(Debug, Default)]
 pub struct Kernels {
+    outline: OnceLock<Outline>,
     alone: OnceLock<Option<Kernel>>,
     packed: OnceLock<Option<Kernel>>,
+    group: OnceLock<Option<Stage>>,
+}
+
+/// What of a pipeline's kernels is known before they are compiled.
+#[derive(Debug)]
+pub struct Outline {
+    /// Attachments that are written: location, and bytes of a texel.
+    pub targets: SmallVec<[(usize, usize); 8]>,
+    /// Whether what an attachment holds takes part.
+    pub needs_stored: bool,
+    /// Whether coverage changes other than by lanes that end: by a sample mask, or by alpha.
+    pub changes_coverage: bool,
 }
 
 impl Kernels {
@@ -116,6 +137,29 @@ impl Kernels {
     pub fn get(&self, pipeline: &GraphicsPipeline, packed: bool) -> Option<&Kernel> {
         let cell = if packed { &self.packed } else { &self.alone };
         cell.get_or_init(|| Kernel::new(pipeline, packed)).as_ref()
+    }
+
+    /// What all of them have in common.
+    pub fn outline(&self, pipeline: &GraphicsPipeline) -> &Outline {
+        self.outline.get_or_init(|| Outline::new(pipeline))
+    }
+
+    /// The kernel for whole groups of one primitive. `None` where waves of quads serve better, or are needed.
+    pub fn group(&self, pipeline: &GraphicsPipeline) -> Option<&Stage> {
+        self.group.get_or_init(|| group::link(pipeline)).as_ref()
+    }
+}
+
+impl Outline {
+    fn new(pipeline: &GraphicsPipeline) -> Self {
+        let (written, program) = (written(pipeline), pipeline.fragment.as_deref());
+        let masks = program.is_some_and(|program| program.output_builtin(Builtin::SampleMask, 0).is_some());
+        let alpha = program.is_some_and(|program| Outputs::new(program).find(0, 3, 0).is_some());
+        Self {
+            targets: written.iter().map(|target| (target.location, target.export.info.bytes as usize)).collect(),
+            needs_stored: written.iter().any(|target| target.export.needs_stored()),
+            changes_coverage: masks || alpha && pipeline.multisample.alpha_to_coverage,
+        }
     }
 }
 
@@ -134,14 +178,20 @@ fn attachments(pipeline: &GraphicsPipeline) -> Vec<Attachment> {
     pipeline.color_formats.iter().enumerate().filter_map(exported).collect()
 }
 
+/// The attachments that the fragment program writes.
+fn written(pipeline: &GraphicsPipeline) -> Vec<Attachment> {
+    let Some(program) = pipeline.fragment.as_deref() else { return Vec::new() };
+    let outputs = Outputs::new(program);
+    attachments(pipeline).into_iter().filter(|attachment| outputs.writes(attachment.location)).collect()
+}
+
 impl Kernel {
     fn new(pipeline: &GraphicsPipeline, packed: bool) -> Option<Self> {
         let program = pipeline.fragment.as_deref()?;
         let by_sample = shades_samples(&pipeline.multisample, Some(program));
         let one_sample = pipeline.multisample.samples == 1 || by_sample;
         let outputs = Outputs::new(program);
-        let attachments: Vec<_> = attachments(pipeline).into_iter().filter(|a| outputs.writes(a.location)).collect();
-        let needs_stored = attachments.iter().any(|attachment| attachment.export.needs_stored());
+        let (attachments, needs_stored) = (written(pipeline), pipeline.kernels.outline(pipeline).needs_stored);
         let apart = needs_stored && !one_sample;
 
         let mut linker = Linker::default();
@@ -198,6 +248,8 @@ struct Linker {
     b: Builder,
     sources: Vec<Source>,
     outputs: usize,
+    /// Group kernels: the two rows that a wave is.
+    strip: Option<group::Strip>,
 }
 
 impl Linker {
@@ -211,6 +263,14 @@ impl Linker {
         self.b.input(slot as u32, ty)
     }
 
+    /// A pixel's x or y.
+    fn pixel(&mut self, axis: usize) -> Value {
+        match &self.strip {
+            Some(strip) => strip.pixel[axis],
+            None => self.input(Source::Pixel(axis), Type::F32),
+        }
+    }
+
     /// Makes a value an output word; its number.
     fn output(&mut self, value: Value) -> usize {
         self.b.push(Inst::Output { slot: self.outputs as u32, value });
@@ -218,23 +278,35 @@ impl Linker {
         self.outputs - 1
     }
 
+    /// The words of an attachment's texels after a fragment; `None` when it is never written. `words` are the output words of the
+    /// fragment program, `stored` gives the words that the attachment holds.
+    fn texel(
+        &mut self,
+        Attachment { location, export }: &Attachment,
+        (outputs, words): (&Outputs<'_>, &[Value]),
+        stored: impl FnMut(&mut Self, usize) -> Value,
+    ) -> Option<routines::Words> {
+        let constants = std::array::from_fn(|component| self.input(Source::BlendConstant(component), Type::F32));
+        let nothing = self.b.int(0);
+        let color = |index: u32| {
+            let word = |component: usize| outputs.find(*location, component as u32, index);
+            std::array::from_fn(|component| word(component).map_or(nothing, |word| words[word]))
+        };
+        let colors = Colors { source: color(0), second: color(1), constants };
+        let held = if export.needs_stored() { routines::words(export.info) } else { 0 };
+        let mut stored = stored;
+        let stored: Vec<Value> = (0..held).map(|word| stored(self, word)).collect();
+        export.words(&mut self.b, colors, &stored)
+    }
+
     /// Exports a fragment to the attachments. `words` are the output words of the fragment program.
     fn export(&mut self, attachments: &[Attachment], outputs: &Outputs<'_>, words: &[Value]) -> SmallVec<[Target; 8]> {
-        let constants = std::array::from_fn(|component| self.input(Source::BlendConstant(component), Type::F32));
         let mut targets = SmallVec::new();
-        for (number, Attachment { location, export }) in attachments.iter().enumerate() {
-            let nothing = self.b.int(0);
-            let color = |index: u32| {
-                let word = |component: usize| outputs.find(*location, component as u32, index);
-                std::array::from_fn(|component| word(component).map_or(nothing, |word| words[word]))
-            };
-            let colors = Colors { source: color(0), second: color(1), constants };
+        for (number, attachment) in attachments.iter().enumerate() {
+            let stored = |linker: &mut Self, word: usize| linker.input(Source::Stored(number, word), Type::I32);
+            let Some(texel) = self.texel(attachment, (outputs, words), stored) else { continue };
+            let (Attachment { location, export }, first_word) = (attachment, self.outputs);
             let needs_stored = export.needs_stored();
-            let held = if needs_stored { routines::words(export.info) } else { 0 };
-            let stored: Vec<Value> =
-                (0..held).map(|word| self.input(Source::Stored(number, word), Type::I32)).collect();
-            let Some(texel) = export.words(&mut self.b, colors, &stored) else { continue };
-            let first_word = self.outputs;
             for &word in &texel {
                 self.output(word);
             }

@@ -3,7 +3,7 @@
 use super::{Environment, Executable, Lanes, Mask, Stop, WAVE};
 use crate::shader::Program;
 use crate::shader::ir::{Image, Inst, UnaryOp, Value, call_operands, map_operands, results};
-use crate::shader::runtime::native::{FrameMemory, Launch};
+use crate::shader::runtime::native::{FrameMemory, Launch, Session};
 use crate::shader::runtime::{self, Access, Masks, kernels, lanes_of};
 
 /// Back edges between two looks at the clock.
@@ -21,6 +21,38 @@ struct Frame {
     continued: Mask,
     /// Whether `Break` and `Continue` count it.
     is_target: bool,
+}
+
+/// Runs of one program with all lanes. It has no barriers. What it does not write, locals and outputs, holds anything.
+pub struct Runs<'a> {
+    runner: Runner<'a>,
+    /// Words of input; they stay from run to run.
+    pub inputs: Vec<Lanes>,
+    /// Words of output.
+    pub outputs: Vec<Lanes>,
+}
+
+enum Runner<'a> {
+    Native(Session<'a>),
+    Interpreter(&'a mut Wave, &'a Program, Environment<'a>),
+}
+
+impl Runs<'_> {
+    /// Runs with these parameters until the end, or the deadline.
+    #[inline]
+    pub fn run(&mut self, parameters: &[u32]) -> Stop {
+        match &mut self.runner {
+            Runner::Native(session) => session.run(parameters, &self.inputs, &mut self.outputs),
+            Runner::Interpreter(wave, program, environment) => {
+                wave.start(program, Mask::MAX, 0);
+                wave.inputs.copy_from_slice(&self.inputs);
+                let environment = Environment { parameters, ..*environment };
+                let stop = wave.run(program, &environment);
+                self.outputs.copy_from_slice(&wave.outputs);
+                stop
+            }
+        }
+    }
 }
 
 /// A wave: 16 lanes of one program.
@@ -153,6 +185,19 @@ impl Wave {
             kernels::blend(lanes, output, word);
         }
         stop
+    }
+
+    /// Gets ready for many runs of a program with all lanes, one after the other, in one environment.
+    pub fn runs<'a>(&'a mut self, program: &'a Program, environment: Environment<'a>) -> Runs<'a> {
+        let (inputs, outputs) = (vec![[0; WAVE]; program.inputs.len()], vec![[0; WAVE]; program.outputs.len()]);
+        let runner = match program.code.native() {
+            Some(native) => {
+                self.frame.start(native);
+                Runner::Native(Session::new(&mut self.frame, native, environment))
+            }
+            None => Runner::Interpreter(self, program, environment),
+        };
+        Runs { runner, inputs, outputs }
     }
 
     /// Executes a marker and moves on; false when `inst` is none.

@@ -52,13 +52,13 @@ pub fn run(
 }
 
 /// Whether an instruction waits for other waves, or tells lanes apart that run from those that do not.
-fn parts_waves(inst: &Inst) -> bool {
+pub fn parts_waves(inst: &Inst) -> bool {
     use Inst::{Barrier, Demote, Interpolate, IsActive, IsHelper, Kill};
     matches!(inst, Kill | Demote | Barrier | IsHelper { .. } | IsActive { .. } | Interpolate { .. })
 }
 
 /// Whether an instruction does more than compute.
-fn has_effect(inst: &Inst) -> bool {
+pub fn has_effect(inst: &Inst) -> bool {
     match inst {
         Inst::Store { .. } | Inst::StorePart { .. } | Inst::Atomic { .. } | Inst::Atomic64(_) => true,
         Inst::Load { space: Space::Address { .. }, .. } => true,

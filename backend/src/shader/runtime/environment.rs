@@ -38,6 +38,7 @@ impl Deadline {
 }
 
 /// What a wave runs in.
+#[derive(Clone, Copy)]
 pub struct Environment<'a> {
     /// Resources.
     pub bindings: &'a Bindings,

@@ -100,7 +100,7 @@ pub struct FrameMemory {
 /// What the frame's functions find behind its pointer to the host.
 struct Host<'a> {
     native: &'a Native,
-    environment: &'a Environment<'a>,
+    environment: Environment<'a>,
     panic: Cell<Option<Box<dyn Any + Send>>>,
     nested: RefCell<Option<Box<Wave>>>,
 }
@@ -151,28 +151,41 @@ impl FrameMemory {
     /// Runs until the end, a barrier, or the deadline. Returns how it stopped, which lanes were killed, and which are helpers
     /// from there on.
     pub fn run(&mut self, native: &Native, environment: &Environment<'_>, launch: Launch<'_>) -> (Stop, Mask, Mask) {
-        let table = environment.bindings.table();
-        let nested = RefCell::new(self.nested.take());
-        let host = Host { native, environment, panic: Cell::new(None), nested };
-        let push = environment.push;
-        assert!(environment.parameters.len() >= native.parameters, "fewer parameters than the program has");
+        let Launch { active, helpers, inputs, outputs } = launch;
+        let mut session = Session::new(self, native, *environment);
+        let stop = session.enter(environment.parameters, (active, helpers), inputs, outputs);
+        let frame = session.frame();
+        // SAFETY: as in `enter`.
+        let (resume, killed, real) = unsafe { ((*frame).resume, (*frame).killed, (*frame).real) };
+        drop(session);
+        self.resume = resume;
+        (stop, killed, !real)
+    }
+}
+
+/// Runs of one program in one environment, one after the other. The frame was started for the program.
+pub struct Session<'a> {
+    memory: &'a mut FrameMemory,
+    host: Host<'a>,
+    /// The lanes that the frame's header has, spread over vectors: those that run, and the helpers among them.
+    spread: Option<(Mask, Mask)>,
+}
+
+impl<'a> Session<'a> {
+    /// Of a program whose frame `memory` is.
+    pub fn new(memory: &'a mut FrameMemory, native: &'a Native, environment: Environment<'a>) -> Self {
         assert!(environment.ranges.entries().len() >= native.ranges, "fewer ranges than the program has");
-        let frame: *mut Frame = self.lines.as_mut_ptr().cast();
+        assert!(memory.lines.len() * size_of::<Line>() >= native.frame_bytes, "the frame was not started");
+        let nested = RefCell::new(memory.nested.take());
+        let session = Self { memory, host: Host { native, environment, panic: Cell::new(None), nested }, spread: None };
+        let (frame, table, push) = (session.frame(), environment.bindings.table(), environment.push);
         // SAFETY: the frame has room for the header and what follows (`start`), is aligned to 64 bytes, and belongs to this
-        // wave alone. Every field that code or the runtime reads is written here; arguments and results are written before
-        // they are read. The code was generated for this layout, and reads no more parameters than there are. Every address in the header outlives the call: inputs,
-        // outputs, tables and environment are borrowed for it. Buffers are kept alive by the bindings, and accesses of them
-        // are checked against their limits; races on them are the application's, as Vulkan says.
-        let (stopped, resume, killed, real) = unsafe {
-            (&raw mut (*frame).active_lanes).write(lanes_of_bits(launch.active));
-            (&raw mut (*frame).real_lanes).write(lanes_of_bits(!launch.helpers));
+        // session alone. Every field that code or the runtime reads is written here or by `enter`; arguments and results are
+        // written before they are read. Every address here outlives the session: tables and environment are borrowed for it.
+        unsafe {
             (&raw mut (*frame).call).write(call);
             (&raw mut (*frame).check).write(check);
-            (&raw mut (*frame).inputs).write(launch.inputs.as_ptr());
-            (&raw mut (*frame).outputs).write(launch.outputs.as_mut_ptr());
-            (&raw mut (*frame).parameters).write(environment.parameters.as_ptr());
-            (&raw mut (*frame).host).write(std::ptr::from_ref(&host).cast());
-            (&raw mut (*frame).resume).write(self.resume);
+            (&raw mut (*frame).resume).write(session.memory.resume);
             (&raw mut (*frame).push).write(BufferEntry::new(push.as_ptr().cast_mut(), push.len() as u64));
             (&raw mut (*frame).shared).write(environment.shared.map_or(BufferEntry::EMPTY, BufferEntry::shared));
             (&raw mut (*frame).ranges).write(environment.ranges.entries().as_ptr());
@@ -180,26 +193,63 @@ impl FrameMemory {
             (&raw mut (*frame).resources).write(table.resources.as_ptr());
             (&raw mut (*frame).edges).write(EDGES_PER_CHECK);
             (&raw mut (*frame).expired).write(0);
-            (&raw mut (*frame).stopped).write(STOP_INTERRUPTED);
             (&raw mut (*frame).zero).write(0);
-            (&raw mut (*frame).active).write(launch.active);
-            (&raw mut (*frame).real).write(!launch.helpers);
+        }
+        session
+    }
+
+    fn frame(&self) -> *mut Frame {
+        self.memory.lines.as_ptr().cast_mut().cast()
+    }
+
+    /// Runs the program from its start with all lanes: until the end, or the deadline. It has no barriers, and locals hold what
+    /// the last run left in them.
+    pub fn run(&mut self, parameters: &[u32], inputs: &[Lanes], outputs: &mut [Lanes]) -> Stop {
+        self.enter(parameters, (Mask::MAX, 0), inputs, outputs)
+    }
+
+    #[inline]
+    fn enter(&mut self, parameters: &[u32], lanes: (Mask, Mask), inputs: &[Lanes], outputs: &mut [Lanes]) -> Stop {
+        let native = self.host.native;
+        assert!(parameters.len() >= native.parameters, "fewer parameters than the program has");
+        assert!(inputs.len() >= native.inputs, "fewer input words than the program reads");
+        let (frame, (active, helpers)) = (self.memory.lines.as_mut_ptr().cast::<Frame>(), lanes);
+        // SAFETY: as in `new`, which wrote the rest of the header. The code was generated for this layout, and reads no more
+        // parameters and inputs than there are. Inputs, outputs and parameters are borrowed for the call, and so is the
+        // host. Buffers are kept alive by the bindings, and accesses of them are checked against their limits; races on them
+        // are the application's, as Vulkan says.
+        let stopped = unsafe {
+            if self.spread != Some(lanes) {
+                (&raw mut (*frame).active_lanes).write(lanes_of_bits(active));
+                (&raw mut (*frame).real_lanes).write(lanes_of_bits(!helpers));
+                self.spread = Some(lanes);
+            }
+            (&raw mut (*frame).inputs).write(inputs.as_ptr());
+            (&raw mut (*frame).outputs).write(outputs.as_mut_ptr());
+            (&raw mut (*frame).parameters).write(parameters.as_ptr());
+            (&raw mut (*frame).host).write(std::ptr::from_ref(&self.host).cast());
+            (&raw mut (*frame).stopped).write(STOP_INTERRUPTED);
+            (&raw mut (*frame).active).write(active);
+            (&raw mut (*frame).real).write(!helpers);
             (&raw mut (*frame).killed).write(0);
             let entry: extern "C" fn(*mut Frame) = std::mem::transmute(native.map.as_ptr().add(native.entry));
             entry(frame);
-            ((*frame).stopped, (*frame).resume, (*frame).killed, (*frame).real)
+            (*frame).stopped
         };
-        self.resume = resume;
-        self.nested = host.nested.take();
-        if let Some(panic) = host.panic.take() {
+        if let Some(panic) = self.host.panic.take() {
             resume_unwind(panic);
         }
-        let stop = match stopped {
+        match stopped {
             STOP_DONE => Stop::Done,
             STOP_BARRIER => Stop::Barrier,
             _ => Stop::Interrupted,
-        };
-        (stop, killed, !real)
+        }
+    }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        self.memory.nested = self.host.nested.take();
     }
 }
 
@@ -222,10 +272,10 @@ fn execute(frame: &mut Frame, host: &Host<'_>, site: &Site) {
         Inst::Image(request) => {
             let mut nested = host.nested.borrow_mut();
             let nested = nested.get_or_insert_default();
-            frame.results = image(arguments, masks, host.environment, request, nested);
+            frame.results = image(arguments, masks, &host.environment, request, nested);
         }
         inst => {
-            let access = Access { registers: arguments, masks, environment: host.environment };
+            let access = Access { registers: arguments, masks, environment: &host.environment };
             [frame.results[0], frame.results[1]] = access.execute(inst, site.uniform);
         }
     }
