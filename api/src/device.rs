@@ -61,6 +61,7 @@ impl Device {
             window: values.number("VITRIC_WINDOW") as usize,
             hiz: values.text("VITRIC_HIZ") == "on",
             scoreboard: values.text("VITRIC_SCOREBOARD") == "on",
+            packs_always: values.text("VITRIC_PACKING") == "always",
         });
         let health = Arc::new(Health::new(messages));
         let queues = (0..queues).map(|_| Queue::new(gpu.clone(), health.clone())).collect::<Result<_>>()?;

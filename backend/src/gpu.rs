@@ -4,7 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::bag::Bag;
 use crate::command::{CommandList, Processor};
+use crate::geometry::{FrontScratch, Primitives};
 use crate::texture::Routines;
 use crate::workers::Workers;
 
@@ -26,6 +28,8 @@ pub struct GpuConfig {
     pub hiz: bool,
     /// Whether fragments that newer ones cover are dropped before they are shaded.
     pub scoreboard: bool,
+    /// Whether fragments are packed into waves even where kernels that export themselves would serve better.
+    pub packs_always: bool,
 }
 
 /// An emulated GPU. Several queues may execute on it at the same time.
@@ -35,7 +39,12 @@ pub struct Gpu {
     started: Instant,
     workers: Workers,
     routines: Arc<Routines>,
+    primitives: Bag<Primitives>,
+    fronts: Bag<FrontScratch>,
 }
+
+/// Windows of primitives whose memory is kept.
+const MOST_KEPT: usize = 32;
 
 impl Gpu {
     /// Starts a GPU with its worker threads, which are joined when the last reference to it goes.
@@ -45,6 +54,8 @@ impl Gpu {
             started: Instant::now(),
             workers: Workers::new(config.threads),
             routines: Arc::default(),
+            primitives: Bag::new(MOST_KEPT),
+            fronts: Bag::new(config.threads),
         })
     }
 
@@ -76,6 +87,16 @@ impl Gpu {
     /// The sampling routines that were compiled.
     pub(crate) fn routines(&self) -> &Arc<Routines> {
         &self.routines
+    }
+
+    /// Memory of primitives.
+    pub(crate) fn primitives(&self) -> &Bag<Primitives> {
+        &self.primitives
+    }
+
+    /// Memory of the front end.
+    pub(crate) fn fronts(&self) -> &Bag<FrontScratch> {
+        &self.fronts
     }
 
     /// The threads that work on tiles and workgroups.

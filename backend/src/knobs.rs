@@ -39,6 +39,10 @@ fn switch(value: &str) -> bool {
     matches!(value, "on" | "off")
 }
 
+fn packing(value: &str) -> bool {
+    matches!(value, "auto" | "always")
+}
+
 fn any(_: &str) -> bool {
     true
 }
@@ -79,6 +83,12 @@ const TABLE: &[Knob] = &[
         default: "on",
         doc: "Whether fragments that newer ones cover are dropped before they are shaded: on, off.",
         check: switch,
+    },
+    Knob {
+        name: "VITRIC_PACKING",
+        default: "auto",
+        doc: "Whether fragments of several primitives share waves: auto (where that pays), always.",
+        check: packing,
     },
     Knob {
         name: "VITRIC_CODEGEN",

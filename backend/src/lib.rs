@@ -3,6 +3,7 @@
 //! One folder per block of the GPU, in the order in which data meets them. `ash::vk` is used only for its plain enums,
 //! flags and extents, as vocabulary.
 
+mod bag;
 pub mod command;
 pub mod format;
 pub mod geometry;

@@ -10,11 +10,11 @@ use parking_lot::Mutex;
 use super::Command;
 use super::pass::Pass;
 use super::pending::{DrawState, MOST_PENDING};
-use super::processor::{Dynamic, Processor, State, words};
+use super::processor::{Dynamic, IndexBuffer, Processor, words};
 use crate::format;
 use crate::geometry::{
-    Assembled, DrawNumbers, FrontScratch, PrimitiveContext, VertexSource, assemble, corners, vertex_ranges,
-    viewport_words,
+    Assembled, Corners, DrawNumbers, GUARD_BAND, Indices, PrimitiveContext, VertexSource, assemble, corners, is_list,
+    vertex_parameters, vertex_ranges,
 };
 use crate::gpu::DeviceLost;
 use crate::hiz::Visibility;
@@ -32,10 +32,10 @@ const MOST_PRIMITIVES: usize = 1 << 14;
 struct Call {
     instances: u32,
     numbers: DrawNumbers,
-    /// Numbers of vertices, base vertex added.
-    vertices: Vec<u32>,
-    /// Where strips and fans end, in `vertices`, ascending.
-    ends: Vec<usize>,
+    /// Vertices, or indices.
+    count: u32,
+    /// The first index; `None` where the first vertex is the base.
+    first_index: Option<u32>,
 }
 
 /// Executes a draw command.
@@ -47,14 +47,13 @@ pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(
         return Ok(());
     }
     for draw in 0..draws(command) {
-        let mut call = call(&processor.state, &pipeline, command, draw)?;
-        call.numbers.draw = draw;
-        run(processor, &bindings, &call)?;
+        run(processor, &bindings, &call(command, draw))?;
     }
     Ok(())
 }
 
-/// Most vertices of one draw: a stream is held in memory, and a longer one would bring the process down.
+/// Most vertices of one draw of strips, fans, or with restarts: they are assembled in memory, and a longer one would bring the
+/// process down.
 const MAX_STREAM: u32 = 1 << 24;
 
 /// The number of draws of a command.
@@ -65,20 +64,15 @@ fn draws(command: &Command) -> u32 {
     }
 }
 
-/// One draw of a command; one that is too long to hold loses the device.
-fn call(state: &State, pipeline: &GraphicsPipeline, command: &Command, draw: u32) -> Result<Call, DeviceLost> {
-    let direct = |[vertices, instances, first_vertex, first_instance]: [u32; 4]| {
-        if vertices > MAX_STREAM {
-            return Err(DeviceLost);
-        }
-        let ids = (0..vertices).map(|index| first_vertex.wrapping_add(index)).collect();
-        let numbers = DrawNumbers { base_vertex: first_vertex, base_instance: first_instance, draw: 0 };
-        Ok(Call { instances, numbers, vertices: ids, ends: vec![vertices as usize] })
+/// One draw of a command.
+fn call(command: &Command, draw: u32) -> Call {
+    let direct = |[count, instances, first_vertex, first_instance]: [u32; 4]| {
+        let numbers = DrawNumbers { base_vertex: first_vertex, base_instance: first_instance, draw };
+        Call { instances, numbers, count, first_index: None }
     };
     let indexed = |[count, instances, first, offset, first_instance]: [u32; 5]| {
-        let (vertices, ends) = indices(state, pipeline, first, count, offset as i32);
-        let numbers = DrawNumbers { base_vertex: offset, base_instance: first_instance, draw: 0 };
-        Ok(Call { instances, numbers, vertices, ends })
+        let numbers = DrawNumbers { base_vertex: offset, base_instance: first_instance, draw };
+        Call { instances, numbers, count, first_index: Some(first) }
     };
     let place = |offset: u64, stride: u32| offset + u64::from(draw) * u64::from(stride);
     match command {
@@ -94,47 +88,62 @@ fn call(state: &State, pipeline: &GraphicsPipeline, command: &Command, draw: u32
     }
 }
 
-/// The vertices that indices name, `vertex_offset` added, and where restarts end strips.
-fn indices(
-    state: &State,
+/// The corners of a draw's primitives; strips, fans and restarts that are too long to hold lose the device.
+fn corners_of<'s>(
     pipeline: &GraphicsPipeline,
-    first: u32,
-    count: u32,
-    vertex_offset: i32,
-) -> (Vec<u32>, Vec<usize>) {
-    let Some((buffer, offset, index_type)) = &state.index_buffer else { return Default::default() };
-    let size: u64 = if *index_type == vk::IndexType::UINT16 { 2 } else { 4 };
-    let restart = if size == 2 { 0xffff } else { u32::MAX };
-    // Beyond the buffer there is nothing to draw: a count from a hostile indirect buffer costs nothing.
-    let room = (buffer.size().saturating_sub(*offset) / size).saturating_sub(u64::from(first));
-    let mut bytes = vec![0; (u64::from(count).min(room) * size) as usize];
-    buffer.read(offset.saturating_add(u64::from(first) * size), &mut bytes);
-    let (mut vertices, mut ends) = (Vec::with_capacity(bytes.len() / size as usize), Vec::new());
-    let mut add = |index: u32| match pipeline.primitive_restart && index == restart {
-        true => ends.push(vertices.len()),
-        false => vertices.push(index.wrapping_add_signed(vertex_offset)),
+    call: &Call,
+    index_buffer: Option<&'s IndexBuffer>,
+) -> Result<Corners<'s>, DeviceLost> {
+    let restarts = pipeline.primitive_restart && call.first_index.is_some();
+    let indices = call.first_index.map(|first| index_buffer.map(|buffer| indices(buffer, call, first)));
+    if is_list(pipeline.topology) && !restarts {
+        let whole = |count: usize| count / corners(pipeline.topology) * corners(pipeline.topology);
+        return Ok(match indices {
+            None => Corners::Sequence(call.numbers.base_vertex, whole(call.count as usize)),
+            Some(None) => Corners::Assembled(Vec::new()),
+            Some(Some(indices)) => Corners::Indexed(Indices { count: whole(indices.count), ..indices }),
+        });
+    }
+    let count = match &indices {
+        None => call.count as usize,
+        Some(indices) => indices.map_or(0, |indices| indices.count),
     };
-    match size {
-        2 => bytes.as_chunks().0.iter().for_each(|&index| add(u16::from_le_bytes(index).into())),
-        _ => bytes.as_chunks().0.iter().for_each(|&index| add(u32::from_le_bytes(index))),
+    if count > MAX_STREAM as usize {
+        return Err(DeviceLost);
+    }
+    let base = call.numbers.base_vertex;
+    let (mut vertices, mut ends, mut primitives) = (Vec::with_capacity(count), Vec::new(), Vec::new());
+    match indices.flatten() {
+        None => vertices.extend((0..count as u32).map(|index| base.wrapping_add(index))),
+        Some(indices) => {
+            let restart = if indices.size == 2 { 0xffff } else { u32::MAX };
+            let mut read = Vec::with_capacity(count);
+            indices.read(0..count, &mut read);
+            for index in read {
+                match restarts && index == restart {
+                    true => ends.push(vertices.len()),
+                    false => vertices.push(index.wrapping_add(base)),
+                }
+            }
+        }
     }
     ends.push(vertices.len());
-    (vertices, ends)
-}
-
-/// The primitives of one instance: vertices, so many for each.
-fn assembled(pipeline: &GraphicsPipeline, call: &Call) -> Vec<u32> {
-    if pipeline.topology == vk::PrimitiveTopology::TRIANGLE_LIST && call.ends.len() == 1 {
-        let mut vertices = call.vertices.clone();
-        vertices.truncate(vertices.len() / 3 * 3);
-        return vertices;
-    }
-    let (mut primitives, mut start) = (Vec::new(), 0);
-    for &end in &call.ends {
-        assemble(pipeline.topology, &call.vertices[start..end], |primitive| primitives.extend_from_slice(primitive));
+    let mut start = 0;
+    for end in ends {
+        assemble(pipeline.topology, &vertices[start..end], |primitive| primitives.extend_from_slice(primitive));
         start = end;
     }
-    primitives
+    Ok(Corners::Assembled(primitives))
+}
+
+/// The indices of a draw.
+fn indices<'s>((buffer, offset, index_type): &'s IndexBuffer, call: &Call, first: u32) -> Indices<'s> {
+    let size: u64 = if *index_type == vk::IndexType::UINT16 { 2 } else { 4 };
+    // Beyond the buffer there is nothing to draw: a count from a hostile indirect buffer costs nothing.
+    let room = (buffer.size().saturating_sub(*offset) / size).saturating_sub(u64::from(first));
+    let count = u64::from(call.count).min(room) as usize;
+    let offset = offset.saturating_add(u64::from(first) * size);
+    Indices { buffer, offset, size, base: call.numbers.base_vertex, count }
 }
 
 /// Runs one draw of a command as far as windows.
@@ -144,8 +153,9 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
     if discards && !pipeline.vertex.fragment.side_effects {
         return Ok(());
     }
-    let viewport = viewport(&processor.state, &pipeline);
-    let words = viewport_words(&viewport);
+    processor.restart_deadline();
+    let viewport = viewport(&processor.state.dynamic, &pipeline);
+    let words = vertex_parameters(&viewport, guard_band(&pipeline, &viewport));
     let ranges = vertex_ranges(&pipeline.bindings, &processor.state.vertex_buffers);
     let none = Bindings::default();
     let (push, deadline) = (processor.state.push.clone(), processor.deadline.clone());
@@ -157,66 +167,77 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
     };
     let kernel = pipeline.vertex_kernel.get(&pipeline);
     let (instance, numbers) = (call.numbers.base_instance, call.numbers);
+    let index_buffer = processor.state.index_buffer.clone();
     let assembled = Assembled {
         source: VertexSource { kernel, environment: &environment, instance, numbers },
-        primitives: &assembled(&pipeline, call),
-        corners: corners(pipeline.topology),
+        corners: corners_of(&pipeline, call, index_buffer.as_ref())?,
+        of_each: corners(pipeline.topology),
         instances: call.instances,
+        spare: processor.gpu.primitives(),
         context: (!discards).then(|| primitive_context(processor, &pipeline, viewport)),
     };
     windows(processor, DrawState::new(&processor.state, &pipeline, bindings), &assembled)
 }
 
-/// Sorts the primitives of a draw into windows, on all threads when there are many.
+/// Sorts the primitives of a draw into windows, on all threads when there are many: then tiles of what waits are walked beside.
 fn windows(processor: &mut Processor<'_>, state: DrawState, assembled: &Assembled<'_>) -> Result<(), DeviceLost> {
     let size = processor.gpu.config().window.min(MOST_PRIMITIVES);
     let (count, mut start) = (assembled.count(), 0);
     while start < count {
-        let end = count.min(start + MOST_PENDING);
-        if processor.pending.is_full(end - start) {
+        let range = start..count.min(start + MOST_PENDING);
+        start = range.end;
+        let is_full = processor.pending.is_full(range.len());
+        if range.len() >= size && assembled.source.kernel.is_pure() {
+            in_parallel(processor, &state, assembled, (range, size), is_full)?;
+            continue;
+        }
+        if is_full {
             processor.flush()?;
         }
         let draw = processor.pending.draw(&state);
-        let done = if end - start < size || !assembled.source.kernel.is_pure() {
-            let mut open = processor.pending.open();
-            let done = assembled.process(&mut FrontScratch::default(), start..end, &mut open);
-            processor.pending.close_full(draw, open, size);
-            done
-        } else {
-            processor.pending.close(draw);
-            in_parallel(processor, draw, assembled, (start..end, size))
-        };
+        let mut open = processor.pending.open();
+        let done = assembled.process(&mut processor.gpu.fronts().lend(), range, &mut open);
+        processor.pending.close_full(draw, open, size);
         if !done {
             return Err(DeviceLost);
         }
-        start = end;
     }
     Ok(())
 }
 
-/// Makes windows of `size` primitives each of a range. False when a program was interrupted.
+/// Makes windows of `size` primitives each of a range, after a flush when it `flushes`.
 fn in_parallel(
     processor: &mut Processor<'_>,
-    draw: usize,
+    state: &DrawState,
     assembled: &Assembled<'_>,
     (range, size): (Range<usize>, usize),
-) -> bool {
-    let count = (range.end - range.start).div_ceil(size);
+    flushes: bool,
+) -> Result<(), DeviceLost> {
+    let count = range.len().div_ceil(size);
     let made: Vec<Mutex<Vec<Window>>> = (0..count).map(|_| Mutex::default()).collect();
-    let (grid, ok) = (*processor.pending.grid(), AtomicBool::new(true));
-    processor.gpu.workers().parallel(count, FrontScratch::default, |scratch, index| {
+    let (grid, ok, gpu) = (*processor.pending.grid(), AtomicBool::new(true), processor.gpu);
+    let piece = |index: usize| {
         let start = range.start + index * size;
         let mut primitives = Vec::new();
         if !ok.load(Ordering::Relaxed)
-            || !assembled.process(scratch, start..range.end.min(start + size), &mut primitives)
+            || !assembled.process(&mut gpu.fronts().lend(), start..range.end.min(start + size), &mut primitives)
         {
             ok.store(false, Ordering::Relaxed);
         }
-        let windows = primitives.into_iter().map(|primitives| Window::new(draw, primitives, &grid));
-        *made[index].lock() = windows.collect();
-    });
-    processor.pending.extend(made.into_iter().flat_map(Mutex::into_inner));
-    ok.into_inner()
+        *made[index].lock() = primitives.into_iter().map(|primitives| Window::new(primitives, &grid)).collect();
+    };
+    if flushes {
+        processor.flush_beside((count, &piece))?;
+    } else {
+        gpu.workers().parallel(count, || (), |(), index| piece(index));
+    }
+    if !ok.into_inner() {
+        return Err(DeviceLost);
+    }
+    let draw = processor.pending.draw(state);
+    processor.pending.close(draw);
+    processor.pending.extend(draw, made.into_iter().flat_map(Mutex::into_inner));
+    Ok(())
 }
 
 /// A rectangle as `[x0, y0, x1, y1]`, clipped to not be negative.
@@ -225,11 +246,34 @@ pub(super) fn rect(rect: vk::Rect2D) -> [i64; 4] {
     [x.max(0), y.max(0), x + i64::from(rect.extent.width), y + i64::from(rect.extent.height)]
 }
 
-fn viewport(state: &State, pipeline: &GraphicsPipeline) -> vk::Viewport {
+fn viewport(state: &Dynamic, pipeline: &GraphicsPipeline) -> vk::Viewport {
     match pipeline.dynamic.contains(DynamicState::VIEWPORT) {
-        true => state.dynamic.viewport,
+        true => state.viewport,
         false => pipeline.viewports.first().copied().unwrap_or_default(),
     }
+}
+
+/// How far x and y may reach, in view volumes. Filled polygons may where the viewport's edges are those of pixels: what lies
+/// outside of it is dropped with them.
+fn guard_band(pipeline: &GraphicsPipeline, viewport: &vk::Viewport) -> f32 {
+    let fills = corners(pipeline.topology) == 3 && pipeline.raster.polygon_mode == vk::PolygonMode::FILL;
+    let vk::Viewport { x, y, width, height, .. } = *viewport;
+    let is_whole = [x, y, width, height].iter().all(|edge| edge.fract() == 0.0);
+    if fills && is_whole { GUARD_BAND } else { 1.0 }
+}
+
+/// The pixels that a draw may touch: the scissor, and the viewport where clipping leaves more than that.
+fn touchable(state: &Dynamic, pipeline: &GraphicsPipeline) -> [i64; 4] {
+    let fixed = pipeline.scissors.first().copied().unwrap_or_default();
+    let scissor = rect(if pipeline.dynamic.contains(DynamicState::SCISSOR) { state.scissor } else { fixed });
+    let viewport = viewport(state, pipeline);
+    if guard_band(pipeline, &viewport) == 1.0 {
+        return scissor;
+    }
+    let vk::Viewport { x, y, width, height, .. } = viewport;
+    let ends = |start: f32, size: f32| [start.min(start + size) as i64, start.max(start + size) as i64];
+    let ([left, right], [top, bottom]) = (ends(x, width), ends(y, height));
+    [scissor[0].max(left), scissor[1].max(top), scissor[2].min(right), scissor[3].min(bottom)]
 }
 
 fn primitive_context<'a>(
@@ -249,6 +293,7 @@ fn primitive_context<'a>(
         raster,
         bias: raster.depth_bias_enable.then_some(raster.depth_bias),
         viewport,
+        band: guard_band(pipeline, &viewport),
         fragment: pipeline.fragment.as_deref(),
         depth_bits: processor.pass.as_ref().map_or(0, depth_bits),
         samples: pipeline.multisample.samples,
@@ -274,7 +319,6 @@ pub(super) fn draw_context<'a>(
     let dynamic = |flag| pipeline.dynamic.contains(flag);
     let depth_view = depth_view(pass);
     let plane = |aspect| depth_view.and_then(|view| view.plane(aspect, 0, 0));
-    let fixed = pipeline.scissors.first().copied().unwrap_or_default();
     let tests = pipeline
         .depth_stencil
         .filter(|_| depth_view.is_some())
@@ -283,7 +327,7 @@ pub(super) fn draw_context<'a>(
     let depth = plane(vk::ImageAspectFlags::DEPTH);
     let is_alone = |tests: &DepthStencilState| tests.depth_test && !tests.depth_bounds_test && !tests.stencil_test;
     let words = depth.as_ref().is_some_and(|plane| plane.bytes() == 4);
-    let context = DrawContext {
+    DrawContext {
         fragment: pipeline.fragment.as_deref(),
         bindings: draw.bindings.get(1).unwrap_or(bindings),
         push: &draw.push,
@@ -299,15 +343,15 @@ pub(super) fn draw_context<'a>(
             true => state.blend_constants,
             false => pipeline.blend_constants,
         },
-        scissor: rect(if dynamic(DynamicState::SCISSOR) { state.scissor } else { fixed }),
+        scissor: touchable(state, pipeline),
         overwrites: None,
         visibility: Visibility::default(),
         segment: None,
         direct: None,
+        pitches: Vec::new(),
         occlusion,
         deadline,
-    };
-    context.complete()
+    }
 }
 
 fn with_dynamic(state: &Dynamic, pipeline: &GraphicsPipeline, mut tests: DepthStencilState) -> DepthStencilState {

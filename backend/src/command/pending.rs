@@ -9,7 +9,7 @@ use crate::gpu::DeviceLost;
 use crate::hiz::Hierarchy;
 use crate::shader::runtime::Bindings;
 use crate::state::GraphicsPipeline;
-use crate::tiling::{self, Grid, Walk, Window};
+use crate::tiling::{self, Beside, Grid, Walk, Window};
 
 /// Primitives beyond which tiles are walked: what they hold should stay in the caches.
 pub(super) const MOST_PENDING: usize = 1 << 15;
@@ -101,21 +101,21 @@ impl Pending {
     /// Ends the window that is being filled.
     pub(super) fn close(&mut self, draw: usize) {
         if let Some(primitives) = self.open.take().filter(|primitives| !primitives.is_empty()) {
-            self.extend([Window::new(draw, primitives, &self.grid)].into_iter());
+            self.extend(draw, [Window::new(primitives, &self.grid)].into_iter());
         }
     }
 
     /// Gives back what was taken: the last is filled on, unless it has reached its size.
     pub(super) fn close_full(&mut self, draw: usize, mut filled: Vec<Primitives>, size: usize) {
         self.open = filled.pop_if(|last| last.len() < size);
-        let windows: Vec<Window> =
-            filled.into_iter().map(|primitives| Window::new(draw, primitives, &self.grid)).collect();
-        self.extend(windows.into_iter());
+        let windows: Vec<Window> = filled.into_iter().map(|primitives| Window::new(primitives, &self.grid)).collect();
+        self.extend(draw, windows.into_iter());
     }
 
-    /// Adds windows.
-    pub(super) fn extend(&mut self, windows: impl Iterator<Item = Window>) {
-        for window in windows {
+    /// Adds windows of a draw.
+    pub(super) fn extend(&mut self, draw: usize, windows: impl Iterator<Item = Window>) {
+        for mut window in windows {
+            window.draw = draw;
             self.closed += window.primitives.len();
             self.windows.push(window);
         }
@@ -128,22 +128,33 @@ impl Processor<'_> {
     /// # Errors
     /// [`DeviceLost`] when a program was interrupted.
     pub(super) fn flush(&mut self) -> Result<(), DeviceLost> {
+        self.flush_beside((0, &|_| ()))
+    }
+
+    /// The same while something else is done, too.
+    ///
+    /// # Errors
+    /// [`DeviceLost`] when a program was interrupted.
+    pub(super) fn flush_beside(&mut self, beside: Beside<'_>) -> Result<(), DeviceLost> {
         if let Some(last) = self.pending.draws.len().checked_sub(1) {
             self.pending.close(last);
         }
         let (grid, hierarchy) = (self.pending.grid, self.pending.hierarchy.take());
         let next = Pending { grid, hierarchy, ..Pending::default() };
         let pending = std::mem::replace(&mut self.pending, next);
-        if pending.windows.is_empty() {
+        if pending.windows.is_empty() && beside.0 == 0 {
             return Ok(());
         }
         self.restart_deadline();
         let Some(pass) = &self.pass else { return Ok(()) };
         let (none, occlusion) = (Bindings::default(), self.occlusion.as_ref().map(|(_, _, count)| count));
-        let context = |draw| draw_context(draw, pass, (&none, &self.deadline), occlusion);
+        let packs = self.gpu.config().packs_always;
+        let context = |draw| draw_context(draw, pass, (&none, &self.deadline), occlusion).complete(packs);
         let draws: Vec<_> = pending.draws.iter().map(context).collect();
         let (hierarchy, scoreboard) = (self.pending.hierarchy.as_ref(), self.gpu.config().scoreboard);
         let walk = Walk { draws: &draws, windows: &pending.windows, hierarchy, scoreboard };
-        if tiling::walk(self.gpu, walk, &grid) { Ok(()) } else { Err(DeviceLost) }
+        let done = tiling::walk(self.gpu, walk, &grid, beside);
+        pending.windows.into_iter().for_each(|window| self.gpu.primitives().put(window.primitives));
+        if done { Ok(()) } else { Err(DeviceLost) }
     }
 }

@@ -27,6 +27,9 @@ const EVENT_TIMEOUT: Duration = Duration::from_secs(10);
 /// A bound set with its dynamic offsets.
 pub(super) type BoundSet = (Arc<DescriptorSet>, SmallVec<[u32; 4]>);
 
+/// A bound index buffer: byte of the first index, and its type.
+pub(super) type IndexBuffer = (Arc<Buffer>, u64, vk::IndexType);
+
 /// State that commands set.
 #[derive(Default)]
 pub(super) struct State {
@@ -35,7 +38,7 @@ pub(super) struct State {
     pub(super) graphics_sets: BoundSets,
     pub(super) compute_sets: BoundSets,
     pub(super) vertex_buffers: Vec<Option<(Arc<Buffer>, u64)>>,
-    pub(super) index_buffer: Option<(Arc<Buffer>, u64, vk::IndexType)>,
+    pub(super) index_buffer: Option<IndexBuffer>,
     pub(super) push: Vec<u8>,
     pub(super) dynamic: Dynamic,
 }
@@ -314,7 +317,8 @@ impl<'g> Processor<'g> {
 impl Dynamic {
     /// Whether fragments see the same state: what set-up has used does not count.
     pub(super) fn is_same_for_fragments(&self, other: &Self) -> bool {
-        let state = |of: &Self| (of.scissor, of.blend_constants, of.depth_bounds, of.stencil);
+        let viewport = |of: &Self| (of.viewport.x, of.viewport.y, of.viewport.width, of.viewport.height);
+        let state = |of: &Self| (viewport(of), of.scissor, of.blend_constants, of.depth_bounds, of.stencil);
         state(self) == state(other)
     }
 

@@ -14,6 +14,12 @@ pub fn corners(topology: vk::PrimitiveTopology) -> usize {
     }
 }
 
+/// Whether each primitive has vertices of its own, one after the other.
+pub fn is_list(topology: vk::PrimitiveTopology) -> bool {
+    use vk::PrimitiveTopology as T;
+    matches!(topology, T::POINT_LIST | T::LINE_LIST | T::TRIANGLE_LIST)
+}
+
 /// Assembles primitives of vertices between restarts; `emit` is called with [`corners`] of them.
 pub fn assemble(topology: vk::PrimitiveTopology, v: &[u32], mut emit: impl FnMut(&[u32])) {
     use vk::PrimitiveTopology as T;

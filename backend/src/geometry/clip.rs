@@ -1,26 +1,26 @@
 //! Clipping of triangles and lines in clip space, by Sutherland and Hodgman's algorithm, one plane after the other.
 //!
-//! In x and y a guard band of four times the view volume is kept, so that few primitives need clipping there. `w` is kept
+//! In x and y a guard band of some times the view volume is kept, so that few primitives need clipping there. `w` is kept
 //! positive. Source: Vulkan specification, "Primitive Clipping".
 
 use super::Vertex;
 
-/// How far x and y may reach, in view volumes.
-pub(super) const GUARD_BAND: f32 = 4.0;
+/// How far x and y may reach, in view volumes, where pixels outside of the viewport are dropped instead.
+pub const GUARD_BAND: f32 = 4.0;
 /// Smallest `w`: vertices behind the eye never get to the division.
 pub(super) const SMALLEST_W: f32 = 1e-7;
 
 /// Signed distance of a vertex to plane `plane`; not negative is inside.
-pub(super) fn distance(vertex: &Vertex, plane: usize) -> f32 {
+pub(super) fn distance(vertex: &Vertex, plane: usize, band: f32) -> f32 {
     let [x, y, z, w] = vertex.position;
     let distance = match plane {
         0 => w - SMALLEST_W,
         1 => z,
         2 => w - z,
-        3 => GUARD_BAND * w - x,
-        4 => GUARD_BAND * w + x,
-        5 => GUARD_BAND * w - y,
-        6 => GUARD_BAND * w + y,
+        3 => band * w - x,
+        4 => band * w + x,
+        5 => band * w - y,
+        6 => band * w + y,
         user => vertex.clip[user - 7],
     };
     // NaN positions are outside of everything.
@@ -49,11 +49,11 @@ fn crossing(inside: (&Vertex, f32), outside: (&Vertex, f32)) -> Vertex {
     between(inside.0, outside.0, share)
 }
 
-/// Clips a convex polygon; fewer than 3 vertices: nothing is left.
-pub(super) fn polygon(mut vertices: Vec<Vertex>, depth_clamp: bool) -> Vec<Vertex> {
+/// Clips a convex polygon in a guard band; fewer than 3 vertices: nothing is left.
+pub(super) fn polygon(mut vertices: Vec<Vertex>, depth_clamp: bool, band: f32) -> Vec<Vertex> {
     let Some(first) = vertices.first() else { return vertices };
     for plane in planes(first, depth_clamp) {
-        let distances: Vec<f32> = vertices.iter().map(|vertex| distance(vertex, plane)).collect();
+        let distances: Vec<f32> = vertices.iter().map(|vertex| distance(vertex, plane, band)).collect();
         if distances.iter().all(|&distance| distance >= 0.0) {
             continue;
         }
@@ -79,10 +79,10 @@ pub(super) fn polygon(mut vertices: Vec<Vertex>, depth_clamp: bool) -> Vec<Verte
     vertices
 }
 
-/// Clips a line; `None` when nothing is left.
-pub(super) fn line(mut a: Vertex, mut b: Vertex, depth_clamp: bool) -> Option<[Vertex; 2]> {
+/// Clips a line in a guard band; `None` when nothing is left.
+pub(super) fn line(mut a: Vertex, mut b: Vertex, depth_clamp: bool, band: f32) -> Option<[Vertex; 2]> {
     for plane in planes(&a, depth_clamp) {
-        let (at_a, at_b) = (distance(&a, plane), distance(&b, plane));
+        let (at_a, at_b) = (distance(&a, plane, band), distance(&b, plane, band));
         match (at_a >= 0.0, at_b >= 0.0) {
             (false, false) => return None,
             (true, false) => b = crossing((&a, at_a), (&b, at_b)),
@@ -104,23 +104,23 @@ mod tests {
     #[test]
     fn a_triangle_inside_is_left_alone() {
         let corners = vec![vertex([0.0, 0.0, 0.5, 1.0]), vertex([1.0, 0.0, 0.5, 1.0]), vertex([0.0, 1.0, 0.5, 1.0])];
-        assert_eq!(polygon(corners, false).len(), 3);
+        assert_eq!(polygon(corners, false, GUARD_BAND).len(), 3);
     }
 
     #[test]
     fn the_near_plane_cuts_a_corner_off() {
         let corners = vec![vertex([0.0, 0.0, -1.0, 1.0]), vertex([1.0, 0.0, 1.0, 1.0]), vertex([0.0, 1.0, 1.0, 1.0])];
-        let cut = polygon(corners.clone(), false);
+        let cut = polygon(corners.clone(), false, GUARD_BAND);
         assert_eq!(cut.len(), 4);
         assert!(cut.iter().all(|vertex| vertex.position[2] >= 0.0));
-        assert_eq!(polygon(corners, true).len(), 3);
+        assert_eq!(polygon(corners, true, GUARD_BAND).len(), 3);
     }
 
     #[test]
     fn behind_the_eye_and_nan_vanish() {
         let behind = vec![vertex([0.0, 0.0, 0.0, -1.0]); 3];
-        assert!(polygon(behind, false).is_empty());
-        assert!(polygon(vec![vertex([f32::NAN; 4]); 3], false).is_empty());
-        assert!(line(vertex([0.0; 4]), vertex([f32::NAN; 4]), false).is_none());
+        assert!(polygon(behind, false, GUARD_BAND).is_empty());
+        assert!(polygon(vec![vertex([f32::NAN; 4]); 3], false, GUARD_BAND).is_empty());
+        assert!(line(vertex([0.0; 4]), vertex([f32::NAN; 4]), false, GUARD_BAND).is_none());
     }
 }

@@ -2,25 +2,29 @@
 
 use std::ops::Range;
 
+use super::batch::Batch;
 use super::reuse::Reuse;
+use super::setup::SetUp;
 use super::shading::shade;
-use super::{PrimitiveContext, Primitives, VertexSource, set_up};
+use super::{Corners, PrimitiveContext, Primitives, VertexSource};
+use crate::bag::Bag;
 use crate::shader::interp::{Lanes, Wave};
-use crate::tiling::MOST;
 
-/// Room that a window needs for what one primitive may become: clipped, and drawn as lines.
-const ROOM: usize = 64;
+/// Primitives whose vertices are shaded at once: few enough that they are still in the nearest caches when they are set up.
+const PIECE: usize = 1 << 10;
 
 /// A draw, assembled.
 pub struct Assembled<'a> {
     /// Its vertices. The instance is that of the first.
     pub source: VertexSource<'a>,
-    /// Numbers of vertices, `corners` for each primitive of an instance.
-    pub primitives: &'a [u32],
+    /// The corners of an instance's primitives.
+    pub corners: Corners<'a>,
     /// Vertices of a primitive, 1 to 3.
-    pub corners: usize,
+    pub of_each: usize,
     /// Instances.
     pub instances: u32,
+    /// Memory of primitives.
+    pub spare: &'a Bag<Primitives>,
     /// What set-up needs to know; `None` when primitives are discarded after shading.
     pub context: Option<PrimitiveContext<'a>>,
 }
@@ -29,16 +33,18 @@ pub struct Assembled<'a> {
 #[derive(Default)]
 pub struct FrontScratch {
     reuse: Reuse,
+    indices: Vec<u32>,
     /// The corners that `reuse` has numbered.
     numbered: Option<Range<usize>>,
     wave: Wave,
     words: Vec<Lanes>,
+    batch: Batch,
 }
 
 impl Assembled<'_> {
     /// Primitives of one instance.
     fn per_instance(&self) -> usize {
-        self.primitives.len() / self.corners
+        self.corners.count() / self.of_each
     }
 
     /// Primitives of all instances.
@@ -46,12 +52,16 @@ impl Assembled<'_> {
         self.per_instance() * self.instances as usize
     }
 
-    /// Shades and sets up a range of all primitives, behind those in the last of `out`. Returns false when the program was
-    /// interrupted.
+    /// Shades and sets up a range of all primitives, behind those in the last of `out`. Returns false when the time of the draw is
+    /// up.
     pub fn process(&self, scratch: &mut FrontScratch, mut range: Range<usize>, out: &mut Vec<Primitives>) -> bool {
+        scratch.numbered = None;
         while range.start < range.end {
+            if self.source.environment.deadline.expired() {
+                return false;
+            }
             let (instance, first) = (range.start / self.per_instance(), range.start % self.per_instance());
-            let count = (self.per_instance() - first).min(range.end - range.start);
+            let count = (self.per_instance() - first).min(range.end - range.start).min(PIECE);
             if !self.piece(scratch, instance as u32, first..first + count, out) {
                 return false;
             }
@@ -60,29 +70,38 @@ impl Assembled<'_> {
         true
     }
 
+    /// Numbers the vertices of some corners.
+    fn number(&self, FrontScratch { reuse, indices, .. }: &mut FrontScratch, range: Range<usize>) {
+        match &self.corners {
+            Corners::Sequence(first, _) => {
+                reuse.number_all(first.wrapping_add(range.start as u32), range.len() as u32);
+            }
+            Corners::Assembled(vertices) => reuse.number(&vertices[range]),
+            Corners::Indexed(buffer) => {
+                indices.clear();
+                buffer.read(range, indices);
+                indices.iter_mut().for_each(|index| *index = index.wrapping_add(buffer.base));
+                reuse.number(indices);
+            }
+        }
+    }
+
     fn piece(&self, scratch: &mut FrontScratch, instance: u32, range: Range<usize>, out: &mut Vec<Primitives>) -> bool {
-        let corners = range.start * self.corners..range.end * self.corners;
+        let corners = range.start * self.of_each..range.end * self.of_each;
         if scratch.numbered.as_ref() != Some(&corners) {
-            scratch.reuse.number(&self.primitives[corners.clone()]);
+            self.number(scratch, corners.clone());
             scratch.numbered = Some(corners);
         }
-        let FrontScratch { reuse, wave, words, .. } = scratch;
+        let FrontScratch { reuse, wave, words, batch, .. } = scratch;
         let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
         let Some(shaded) = shade(&source, &reuse.vertices, (wave, words)) else { return false };
         if let Some(context) = &self.context {
-            for (number, places) in range.zip(reuse.places.chunks_exact(self.corners)) {
-                set_up(context, &shaded, places, number as u32, room(context, out));
+            let mut set_up = SetUp::new(context, batch, (out, range.len()), self.spare);
+            for (number, places) in range.zip(reuse.places.chunks_exact(self.of_each)) {
+                set_up.add(&shaded, places, number as u32);
             }
+            set_up.finish();
         }
         true
     }
-}
-
-/// The last primitives, or new ones when they are full.
-fn room<'o>(context: &PrimitiveContext<'_>, out: &'o mut Vec<Primitives>) -> &'o mut Primitives {
-    if out.last().is_none_or(|last| last.len() + ROOM > MOST) {
-        out.push(context.primitives());
-    }
-    let last = out.len() - 1;
-    &mut out[last]
 }

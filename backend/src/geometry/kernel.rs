@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use ash::vk;
 
-use super::clip::{GUARD_BAND, SMALLEST_W};
+use super::clip::SMALLEST_W;
 use crate::format::{self, routines};
 use crate::shader::ir::{BinaryOp as B, Builder, Inst, InterpolateAt, Space, Type, UnaryOp as U, Value};
 use crate::shader::link;
@@ -271,7 +271,7 @@ impl Results<'_> {
         first + inputs.len()
     }
 
-    /// The place in the window, and 1/w. The viewport's numbers are parameters.
+    /// The place in the window, and 1/w. The viewport's numbers are parameters, as `vertex_parameters` has them.
     fn window(&mut self, [x, y, z, w]: [Value; 4]) -> [Value; 4] {
         let [left, top, width, height, near, far] = [0, 1, 2, 3, 4, 5].map(|word| self.b.parameter(word, Type::F32));
         let one = self.b.float(1.0);
@@ -291,7 +291,7 @@ impl Results<'_> {
 
     /// The signed distances to the planes of the view volume, as `clip` has them.
     fn distances(&mut self, [x, y, z, w]: [Value; 4]) -> [Value; 7] {
-        let (smallest, band) = (self.b.float(SMALLEST_W), self.b.float(GUARD_BAND));
+        let (smallest, band) = (self.b.float(SMALLEST_W), self.b.parameter(6, Type::F32));
         let reach = self.b.binary(B::FMul, band, w);
         [
             self.b.binary(B::FSub, w, smallest),

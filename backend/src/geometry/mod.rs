@@ -1,7 +1,9 @@
 //! Geometry: vertex fetch and shading, primitive assembly, clipping, culling, viewport; ends with primitives on the grid.
 
 mod assembly;
+mod batch;
 mod clip;
+mod corners;
 mod front;
 mod kernel;
 mod primitives;
@@ -9,12 +11,14 @@ mod reuse;
 mod setup;
 mod shading;
 
-pub use assembly::{assemble, corners};
+pub use assembly::{assemble, corners, is_list};
+pub use clip::GUARD_BAND;
+pub use corners::{Corners, Indices};
 pub use front::{Assembled, FrontScratch};
 pub use kernel::{LazyVertexKernel, VertexKernel};
 pub use primitives::{Plane, Primitives, Shape};
-pub use setup::{PrimitiveContext, set_up};
-pub use shading::{DrawNumbers, Shaded, VertexSource, vertex_ranges, viewport_words};
+pub use setup::PrimitiveContext;
+pub use shading::{DrawNumbers, Shaded, VertexSource, vertex_parameters, vertex_ranges};
 
 /// A vertex after the last vertex stage, as clipping takes it.
 #[derive(Debug, Clone, Default)]

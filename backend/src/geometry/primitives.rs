@@ -1,10 +1,10 @@
 //! Primitives that are set up: coverage, and the words from which everything about their fragments is computed.
 //!
-//! A primitive's words are its [`Shape`], then three for each input word of the fragment program: origin and slopes of its
+//! A primitive's words are its [`Shape`], its edges and the range of its depths, then three for each input word of the fragment program: origin and slopes of its
 //! plane, already divided by w where perspective-correct; a flat word is the first of its three. Fragment kernels read them
 //! as parameters.
 
-use crate::raster::Triangle;
+use crate::raster::{SIDE, Triangle};
 
 /// A value over the screen: `origin + dx * x + dy * y`, with x and y relative to the primitive's reference point.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -28,10 +28,6 @@ impl Plane {
     #[inline]
     pub fn interpolated(&self, x: f32, y: f32) -> f32 {
         self.dx.mul_add(x, self.dy.mul_add(y, self.origin))
-    }
-
-    fn words(&self) -> [u32; 3] {
-        [self.origin, self.dx, self.dy].map(f32::to_bits)
     }
 
     fn of(words: &[u32]) -> Self {
@@ -60,8 +56,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Words of a shape.
-    pub const WORDS: usize = 15;
+    /// Words of a shape, and of what else every primitive has.
+    pub const WORDS: usize = 26;
     /// First word of the reference point: x, y.
     pub const REFERENCE: u32 = 0;
     /// First word of the plane of 1/w: origin, dx, dy.
@@ -76,54 +72,63 @@ impl Shape {
     pub const FRONT: u32 = 13;
     /// Word of the primitive's number.
     pub const ID: u32 = 14;
-
-    fn words(&self) -> [u32; Self::WORDS] {
-        let [x, y] = self.reference.map(f32::to_bits);
-        let ([a, b, c], [d, e, f]) = (self.inverse_w.words(), self.depth.words());
-        let ([near, far], [left, top, size]) = (self.depth_range.map(f32::to_bits), self.point.map(f32::to_bits));
-        [x, y, a, b, c, d, e, f, near, far, left, top, size, self.front.into(), self.id]
-    }
+    /// First word of the edges, of three each, modulo 2^32: their changes from pixel to pixel in x and y, and their values at the
+    /// centre of pixel (0, 0), less what an edge needs to cover a point. Centres are covered where none is negative; near
+    /// triangles of less than 2^13 units along each axis the values fit.
+    pub const EDGES: u32 = 15;
+    /// First word of the least and the greatest depth at the pixels that may be covered.
+    pub const DEPTHS: u32 = 24;
 }
 
 /// Primitives of one draw, in order.
 #[derive(Debug, Default)]
 pub struct Primitives {
-    triangles: Vec<Triangle>,
+    /// Corners on the grid, units.
+    corners: Vec<[[i32; 2]; 3]>,
+    /// The pixels that each may cover.
+    pixels: Vec<[i32; 4]>,
     words: Vec<u32>,
     stride: usize,
+    /// Whether any may cover a group.
+    has_large: bool,
 }
 
 impl Primitives {
-    /// None, of a draw whose fragment program has `inputs` input words.
-    pub fn new(inputs: usize) -> Self {
-        Self { triangles: Vec::new(), words: Vec::new(), stride: Shape::WORDS + inputs * 3 }
+    /// Begins with none, of a draw whose fragment program has `inputs` input words, with room for so many.
+    pub fn start(&mut self, inputs: usize, room: usize) {
+        self.corners.clear();
+        self.pixels.clear();
+        self.words.clear();
+        (self.stride, self.has_large) = (Shape::WORDS + inputs * 3, false);
+        self.corners.reserve(room);
+        self.pixels.reserve(room);
+        self.words.reserve(room * self.stride);
     }
 
     /// How many.
     pub fn len(&self) -> usize {
-        self.triangles.len()
+        self.corners.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.triangles.is_empty()
-    }
-
-    /// Forgets them.
-    pub fn clear(&mut self) {
-        self.triangles.clear();
-        self.words.clear();
-    }
-
-    /// Their coverage.
-    pub fn triangles(&self) -> &[Triangle] {
-        &self.triangles
+        self.corners.is_empty()
     }
 
     /// A primitive's coverage.
+    pub fn triangle(&self, index: u32) -> Triangle {
+        Triangle::clockwise(self.corners[index as usize].map(|corner| corner.map(i64::from)))
+    }
+
+    /// The pixels that a primitive may cover: `[x0, y0, x1, y1]`, the last ones not included.
     #[inline]
-    pub fn triangle(&self, index: u32) -> &Triangle {
-        &self.triangles[index as usize]
+    pub fn pixels(&self, index: u32) -> [i64; 4] {
+        self.pixels[index as usize].map(i64::from)
+    }
+
+    /// Whether any has a whole group of pixels among those that it may cover.
+    pub fn has_large(&self) -> bool {
+        self.has_large
     }
 
     /// A primitive's words.
@@ -153,32 +158,22 @@ impl Primitives {
         (Shape::WORDS + input * 3) as u32
     }
 
-    /// The plane of an input word.
-    pub fn plane(&self, index: u32, input: usize) -> Plane {
-        Plane::of(&self.words(index)[Self::first_word(input) as usize..])
+    /// The least and the greatest depth at the pixels that a primitive may cover, before they are rounded to a format.
+    #[inline]
+    pub fn depths(&self, index: u32) -> [f32; 2] {
+        let words = &self.words(index)[Shape::DEPTHS as usize..][..2];
+        [words[0], words[1]].map(f32::from_bits)
     }
 
-    /// The word of a flat input.
-    pub fn flat(&self, index: u32, input: usize) -> u32 {
-        self.words(index)[Self::first_word(input) as usize]
-    }
-
-    /// Adds a primitive; `input` tells the words of an input.
-    pub fn push(&mut self, triangle: Triangle, shape: &Shape, input: impl Fn(usize) -> [u32; 3]) {
-        self.triangles.push(triangle);
-        let first = self.words.len();
-        self.words.resize(first + self.stride, 0);
-        let (own, inputs) = self.words[first..].split_at_mut(Shape::WORDS);
-        own.copy_from_slice(&shape.words());
-        for (index, words) in inputs.as_chunks_mut::<3>().0.iter_mut().enumerate() {
-            *words = input(index);
-        }
-    }
-}
-
-impl From<Plane> for [u32; 3] {
-    fn from(plane: Plane) -> Self {
-        plane.words()
+    /// Adds a primitive: its corners on the grid, clockwise, the pixels that it may cover, and its words.
+    #[inline]
+    pub fn push(&mut self, corners: [[i32; 2]; 3], pixels: [i32; 4], words: impl Iterator<Item = u32>) {
+        self.corners.push(corners);
+        self.pixels.push(pixels);
+        self.words.extend(words);
+        debug_assert_eq!(self.words.len(), self.corners.len() * self.stride, "words of a primitive");
+        let [width, height] = [0, 1].map(|axis: usize| (pixels[axis + 2] - pixels[axis]) as usize);
+        self.has_large |= width >= SIDE && height >= SIDE;
     }
 }
 
@@ -198,16 +193,18 @@ mod tests {
             front: true,
             id: 14,
         };
-        let triangle = Triangle::new([[0, 0], [9, 0], [0, 9]]).unwrap();
-        let mut primitives = Primitives::new(2);
-        primitives.push(triangle, &Shape::default(), |_| [0; 3]);
-        primitives.push(triangle, &shape, |input| if input == 0 { plane(20.0).into() } else { [7, 0, 0] });
+        let mut words: Vec<u32> = (1..=13).map(|word: u8| f32::from(word).to_bits()).chain([1, 14]).collect();
+        words.extend((15..24).chain([24.0f32.to_bits(), 25.0f32.to_bits(), 20.0f32.to_bits(), 0, 0, 7, 0, 0]));
+        let (corners, mut primitives) = ([[0, 0], [900, 0], [0, 900]], Primitives::default());
+        primitives.start(2, 0);
+        primitives.push(corners, [0, 0, 4, 9], vec![0; words.len()].into_iter());
+        assert!(!primitives.has_large());
+        primitives.push(corners, [0, 1, 9, 9], words.into_iter());
+        assert!(primitives.has_large());
         assert_eq!((primitives.len(), primitives.shape(1)), (2, shape));
-        assert_eq!((primitives.plane(1, 0), primitives.flat(1, 1)), (plane(20.0), 7));
+        assert_eq!((primitives.pixels(1), primitives.depths(1)), ([0, 1, 9, 9], [24.0, 25.0]));
         let words = primitives.words(1);
-        let float = |word: u32| f32::from_bits(words[word as usize]);
-        assert_eq!([float(Shape::REFERENCE), float(Shape::INVERSE_W), float(Shape::DEPTH)], [1.0, 3.0, 6.0]);
-        assert_eq!([float(Shape::DEPTH_RANGE), float(Shape::POINT)], [9.0, 11.0]);
-        assert_eq!([words[Shape::FRONT as usize], words[Shape::ID as usize]], [1, 14]);
+        let [first, second] = [0, 1].map(|input| words[Primitives::first_word(input) as usize]);
+        assert_eq!((first, second, words[Shape::EDGES as usize]), (20.0f32.to_bits(), 7, 15));
     }
 }

@@ -12,15 +12,18 @@ pub struct Reuse {
 }
 
 impl Reuse {
+    /// Numbers vertices that follow each other: the first, and how many.
+    pub fn number_all(&mut self, first: u32, count: u32) {
+        self.vertices.clear();
+        self.places.clear();
+        self.vertices.extend((0..count).map(|place| first.wrapping_add(place)));
+        self.places.extend(0..count);
+    }
+
     /// Numbers the vertices of these corners.
     pub fn number(&mut self, corners: &[u32]) {
         self.vertices.clear();
         self.places.clear();
-        if corners.windows(2).all(|pair| pair[1] == pair[0].wrapping_add(1)) {
-            self.vertices.extend_from_slice(corners);
-            self.places.extend(0..corners.len() as u32);
-            return;
-        }
         // At most half full.
         let size = (corners.len() * 2).next_power_of_two();
         self.table.clear();
@@ -59,7 +62,7 @@ mod tests {
         let mut reuse = Reuse::default();
         reuse.number(&[9, 4, 9, 5, 4, u32::MAX]);
         assert_eq!((&reuse.vertices[..], &reuse.places[..]), (&[9, 4, 5, u32::MAX][..], &[0, 1, 0, 2, 1, 3][..]));
-        reuse.number(&[u32::MAX, 0, 1]);
+        reuse.number_all(u32::MAX, 3);
         assert_eq!((&reuse.vertices[..], &reuse.places[..]), (&[u32::MAX, 0, 1][..], &[0, 1, 2][..]));
         reuse.number(&[]);
         assert!(reuse.vertices.is_empty() && reuse.places.is_empty());

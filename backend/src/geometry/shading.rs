@@ -35,10 +35,10 @@ pub struct DrawNumbers {
     pub draw: u32,
 }
 
-/// The parameters of a vertex kernel.
-pub fn viewport_words(viewport: &vk::Viewport) -> [u32; 6] {
+/// The parameters of a vertex kernel: the viewport's numbers, and the guard band.
+pub fn vertex_parameters(viewport: &vk::Viewport, band: f32) -> [u32; 7] {
     let vk::Viewport { x, y, width, height, min_depth, max_depth } = *viewport;
-    [x, y, width, height, min_depth, max_depth].map(f32::to_bits)
+    [x, y, width, height, min_depth, max_depth, band].map(f32::to_bits)
 }
 
 /// The vertex buffers of a pipeline's bindings, in their order.

@@ -165,12 +165,17 @@ pub fn depths_over(shape: &Shape, [x0, y0, x1, y1]: [i64; 4], depth_bits: u32, s
         let [near, far] = shape.depth_range;
         shape.depth.at(xs[x], ys[y]).max(near).min(far)
     });
-    let stored = |depth: f32| match depth_bits {
-        32 => depth,
-        bits => decode_depth(bits, encode_depth(bits, depth)),
-    };
-    let pick = |pick: fn(f32, f32) -> f32| stored(pick(pick(corners[0], corners[1]), pick(corners[2], corners[3])));
-    [pick(f32::min), pick(f32::max)]
+    let pick = |pick: fn(f32, f32) -> f32| pick(pick(corners[0], corners[1]), pick(corners[2], corners[3]));
+    as_stored([pick(f32::min), pick(f32::max)], depth_bits)
+}
+
+/// A range of depths as an attachment with so many bits holds them.
+#[inline]
+pub fn as_stored(range: Range, depth_bits: u32) -> Range {
+    match depth_bits {
+        32 => range,
+        bits => range.map(|depth| decode_depth(bits, encode_depth(bits, depth))),
+    }
 }
 
 /// The structure of a depth attachment, by the tiles of a pass. A tile is one worker's at a time.

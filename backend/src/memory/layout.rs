@@ -251,6 +251,14 @@ impl<'a> PlaneRef<'a> {
         (last < u64::from(u32::MAX >> 1)).then_some((self.memory, self.base))
     }
 
+    /// Bytes from a row of lines of 8x8 texels to the next; `None` where texels do not lie in such lines, or are not of four
+    /// bytes.
+    pub fn pitch(&self) -> Option<u32> {
+        let Grid { width_log2, height_log2, .. } = self.part.grid;
+        let fits = (width_log2, height_log2, self.part.bytes) == (3, 3, 4);
+        if fits { u32::try_from(self.part.row_bytes).ok() } else { None }
+    }
+
     /// Byte of a texel from there on.
     #[inline]
     pub fn offset(&self, x: u32, y: u32) -> u32 {

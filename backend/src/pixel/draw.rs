@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicU64;
 
-use super::kernel::{Kernel, Outline, Stage, Target};
+use super::kernel::{Kernel, Outline, Stage, Target, tested};
 use crate::hiz::{Direction, Visibility};
 use crate::memory::PlaneRef;
 use crate::raster::sample_mask;
@@ -45,8 +45,10 @@ pub struct DrawContext<'a> {
     /// What all draws of a segment have in common, in which a later primitive may drop an earlier one: the locations that
     /// they overwrite, and in which direction they compare depth.
     pub segment: Option<(u32, Direction)>,
-    /// The attachments' planes, where group kernels write them.
+    /// The attachments' planes, those of colours and that of depth when it is tested, where kernels export themselves.
     pub direct: Option<Ranges>,
+    /// Bytes from a row of their lines to the next.
+    pub pitches: Vec<u32>,
     /// Pixels that may be written: `[x0, y0, x1, y1]`, the last ones not included.
     pub scissor: [i64; 4],
     /// Samples that passed, when an occlusion query counts.
@@ -73,25 +75,35 @@ impl<'a> DrawContext<'a> {
         (self.multisample.samples == 1 && self.tests_early() && !shows).then_some(locations)
     }
 
-    /// Fills in what follows from the rest.
-    pub fn complete(mut self) -> Self {
+    /// Fills in what follows from the rest, and whether fragments are packed into waves always.
+    pub fn complete(mut self, packs_always: bool) -> Self {
         self.overwrites = self.overwritten();
         self.visibility = self.seen();
         let locations = if self.fragment.is_none() { Some(0) } else { self.overwrites };
         let segment = locations.zip(self.visibility.tests);
         self.segment = segment.filter(|_| self.visibility.looks_ahead);
-        self.direct = self.reached();
+        if let Some((ranges, pitches)) = self.reached().filter(|_| !packs_always) {
+            (self.direct, self.pitches) = (Some(ranges), pitches);
+        }
         self
     }
 
-    /// What [`Self::direct`] is to be.
-    fn reached(&self) -> Option<Ranges> {
-        self.group_kernel()?;
-        let range = |plane: Option<&PlaneRef<'a>>| {
-            let (memory, start) = plane?.reach()?;
-            Some(Bound::Buffer(Some(memory.clone()), start, memory.size().saturating_sub(start)))
+    /// What [`Self::direct`] and [`Self::pitches`] are to be.
+    fn reached(&self) -> Option<(Ranges, Vec<u32>)> {
+        let reach = |plane: Option<&PlaneRef<'a>>| {
+            let plane = plane.filter(|plane| plane.samples() == self.multisample.samples)?;
+            let ((memory, start), pitch) = (plane.reach()?, plane.pitch()?);
+            Some((Bound::Buffer(Some(memory.clone()), start, memory.size().saturating_sub(start)), pitch))
         };
-        self.targets().map(range).collect::<Option<_>>().map(Ranges::new)
+        let tested = self.tests_depth_words().then_some(self.depth.as_ref());
+        let planes = self.outline().exports_itself.then(|| self.targets().chain(tested))?;
+        let (ranges, pitches): (Vec<_>, Vec<_>) = planes.map(reach).collect::<Option<Vec<_>>>()?.into_iter().unzip();
+        Some((Ranges::new(ranges), pitches))
+    }
+
+    /// Whether depth alone is tested, of floats.
+    fn tests_depth_words(&self) -> bool {
+        self.depth_alone.is_some() && self.depth_bits == 32
     }
 
     /// What [`Self::visibility`] is to be.
@@ -128,6 +140,12 @@ impl<'a> DrawContext<'a> {
     /// The kernel for groups of one primitive.
     pub(super) fn group_kernel(&self) -> Option<&'a Stage> {
         self.pipeline.kernels.group(self.pipeline)
+    }
+
+    /// The kernel for small primitives, where it does all that is to be done.
+    pub(super) fn primitive_kernel(&self) -> Option<&'a Stage> {
+        let serves = (self.tests.is_none() || self.tests_depth_words()) && self.tests == tested(self.pipeline);
+        if serves && self.occlusion.is_none() { self.pipeline.kernels.primitive(self.pipeline) } else { None }
     }
 
     pub(super) fn outline(&self) -> &'a Outline {

@@ -2,8 +2,8 @@
 
 mod depth_group;
 mod depth_stencil;
+mod direct;
 mod draw;
-mod groups;
 mod inputs;
 mod kernel;
 mod quad;

@@ -2,36 +2,42 @@
 
 use std::sync::atomic::Ordering;
 
+use super::direct::Small;
 use super::quad::{MOST_SAMPLES, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
 use super::wave::{WaveScratch, Waves};
 use super::{DrawContext, depth_group};
-use crate::geometry::Shape;
-use crate::hiz::{Bounds, Direction, Range, depths_over, group_number};
+use crate::geometry::{Primitives, Shape};
+use crate::hiz::{Bounds, Direction, Range, as_stored, depths_over, group_number};
 use crate::memory::PlaneRef;
 use crate::raster::{
     Criterion, GROUP_LOG2, TILE_LOG2, Triangle, UNITS, group_of_pixel, pixel_of_bit, pixels_inside, sample_mask,
     sample_positions,
 };
+use crate::shader::interp::{Stop, Wave};
 use crate::state::DepthStencilState;
-use crate::tiling::{PrimitiveId, Walk};
+use crate::tiling::{Bin, PrimitiveId, Walk};
+
+/// Most pixels along each axis that a small primitive may cover.
+const SMALL: i64 = 32;
 
 /// What a worker keeps from tile to tile.
 #[derive(Default)]
 pub struct TileScratch {
     waves: WaveScratch,
+    small: Wave,
     board: Scoreboard,
 }
 
 /// Processes the primitives of a tile, whose pixels are `area` (`[x0, y0, x1, y1]`, inside the render area). Returns false when
 /// a program was interrupted.
 pub fn process_tile(walk: &Walk<'_>, number: usize, area: [i64; 4], scratch: &mut TileScratch) -> bool {
-    let mut primitives = walk.of_tile(number).peekable();
-    let TileScratch { waves, board } = scratch;
+    let mut bins = walk.of_tile(number).peekable();
+    let TileScratch { waves, small, board } = scratch;
     let mut bounds = walk.hierarchy.and_then(|hierarchy| hierarchy.tile(number));
     // What the quads on the scoreboard overwrite, and the segment that has taught the bounds.
     let (mut overwrites, mut taught) = (None, None);
-    while let Some(&(draw, _)) = primitives.peek() {
+    while let Some(&Bin { draw, .. }) = bins.peek() {
         let context = &walk.draws[draw];
         let now = context.overwrites.filter(|_| walk.scoreboard);
         if now != overwrites && !shade_board(walk, board, waves) {
@@ -41,8 +47,8 @@ pub fn process_tile(walk: &Walk<'_>, number: usize, area: [i64; 4], scratch: &mu
         if let Some(bounds) = bounds.as_deref_mut() {
             let segment = context.segment;
             if segment != taught && segment.is_some() {
-                let ahead = primitives.clone().take_while(|(draw, _)| walk.draws[*draw].segment == segment);
-                ahead.for_each(|(draw, primitive)| teach(walk, (draw, primitive), area, bounds));
+                let ahead = bins.clone().take_while(|bin| walk.draws[bin.draw].segment == segment);
+                ahead.filter(|bin| bin.primitives.has_large()).for_each(|bin| teach(walk, &bin, area, bounds));
                 bounds.sum_up();
             }
             taught = segment;
@@ -54,9 +60,10 @@ pub fn process_tile(walk: &Walk<'_>, number: usize, area: [i64; 4], scratch: &mu
             Some(_) => Sink::Board(board, waves),
             None => Sink::Waves(Box::new(Waves::new(context, walk, waves))),
         };
-        let mut tile = Tile { context, walk, area, sink, bounds: bounds.as_deref_mut(), passed: 0, ok: true };
-        while let Some((_, primitive)) = primitives.next_if(|(of, _)| *of == draw) {
-            tile.primitive(primitive);
+        let small = Lazy::Not(small);
+        let mut tile = Tile { context, walk, area, sink, small, bounds: bounds.as_deref_mut(), passed: 0, ok: true };
+        while let Some(bin) = bins.next_if(|bin| bin.draw == draw) {
+            bin.iter().for_each(|(id, index)| tile.primitive(bin.primitives, id, index));
         }
         tile.finish();
         if !tile.ok {
@@ -74,15 +81,12 @@ fn groups_of(window: [i64; 4]) -> impl Iterator<Item = [i64; 2]> {
     rows.flat_map(move |y| (start(window[0])..window[2]).step_by(side as usize).map(move |x| [x, y]))
 }
 
-/// The pixels of a tile that a primitive may cover.
-fn window_of(context: &DrawContext<'_>, triangle: &Triangle, area: [i64; 4]) -> [i64; 4] {
-    let bounds = match context.multisample.samples {
-        1 => triangle.centre_bounds(),
-        _ => triangle.pixel_bounds(),
-    };
+/// The pixels of a tile that a primitive may cover, of those that it may cover at all.
+#[inline]
+fn window_of(context: &DrawContext<'_>, pixels: [i64; 4], area: [i64; 4]) -> [i64; 4] {
     let scissor = context.scissor;
-    let low = |axis: usize| bounds[axis].max(area[axis]).max(scissor[axis]);
-    let high = |axis: usize| bounds[axis].min(area[axis]).min(scissor[axis]);
+    let low = |axis: usize| pixels[axis].max(area[axis]).max(scissor[axis]);
+    let high = |axis: usize| pixels[axis].min(area[axis]).min(scissor[axis]);
     [low(0), low(1), high(2), high(3)]
 }
 
@@ -92,27 +96,28 @@ fn pixels_of_group([x, y]: [i64; 2], area: [i64; 4]) -> [i64; 4] {
     [x.max(area[0]), y.max(area[1]), (x + side).min(area[2]), (y + side).min(area[3])]
 }
 
-/// A primitive of a segment teaches the bounds of a tile, in the groups that it covers.
-fn teach(walk: &Walk<'_>, (draw, id): (usize, PrimitiveId), area: [i64; 4], bounds: &mut Bounds) {
-    let (primitives, index) = walk.find(id);
-    let (context, triangle) = (&walk.draws[draw], primitives.triangle(index));
-    let window = window_of(context, triangle, area);
+/// Primitives of a segment teach the bounds of a tile, in the groups that they cover.
+fn teach(walk: &Walk<'_>, bin: &Bin<'_>, area: [i64; 4], bounds: &mut Bounds) {
+    let (context, primitives) = (&walk.draws[bin.draw], bin.primitives);
     let Some(direction) = context.visibility.tests else { return };
-    // What is smaller covers no group, but at the edge of the area.
-    let small = |axis: usize| window[axis + 2] - window[axis] < 1 << GROUP_LOG2;
-    if small(0) || small(1) {
-        return;
-    }
-    let shape = primitives.shape(index);
-    if window == area && covers_tile(triangle, area) {
-        let range = depths_over(&shape, area, context.depth_bits, context.multisample.samples);
-        return bounds.teach_all(direction, range);
-    }
-    for group in groups_of(window) {
-        let pixels = pixels_of_group(group, area);
-        if pixels_of_group(group, window) == pixels && covers(triangle, group, Criterion::Inner) {
-            let range = depths_over(&shape, pixels, context.depth_bits, context.multisample.samples);
-            bounds.teach(direction, group_number(group), range);
+    for (_, index) in bin.iter() {
+        let window = window_of(context, primitives.pixels(index), area);
+        // What is smaller covers no group, but at the edge of the area.
+        let small = |axis: usize| window[axis + 2] - window[axis] < 1 << GROUP_LOG2;
+        if small(0) || small(1) {
+            continue;
+        }
+        let (triangle, shape) = (primitives.triangle(index), primitives.shape(index));
+        let depths = |pixels| depths_over(&shape, pixels, context.depth_bits, context.multisample.samples);
+        if window == area && covers_tile(&triangle, area) {
+            bounds.teach_all(direction, depths(area));
+            continue;
+        }
+        for group in groups_of(window) {
+            let pixels = pixels_of_group(group, area);
+            if pixels_of_group(group, window) == pixels && covers(&triangle, group, Criterion::Inner) {
+                bounds.teach(direction, group_number(group), depths(pixels));
+            }
         }
     }
 }
@@ -154,11 +159,31 @@ enum Sink<'a, 's> {
     Waves(Box<Waves<'a, 's>>),
 }
 
+/// What runs the draw's primitive kernel, made when there is a primitive for it.
+enum Lazy<'s> {
+    Not(&'s mut Wave),
+    Made(Small<'s>),
+    Never,
+}
+
+impl<'s> Lazy<'s> {
+    #[inline]
+    fn get<'a: 's>(&mut self, context: &'a DrawContext<'a>) -> Option<&mut Small<'s>> {
+        if let Self::Not(_) = self
+            && let Self::Not(wave) = std::mem::replace(self, Self::Never)
+        {
+            *self = Small::new(context, wave).map_or(Self::Never, Self::Made);
+        }
+        if let Self::Made(small) = self { Some(small) } else { None }
+    }
+}
+
 struct Tile<'a, 's> {
     context: &'a DrawContext<'a>,
     walk: &'a Walk<'a>,
     area: [i64; 4],
     sink: Sink<'a, 's>,
+    small: Lazy<'s>,
     bounds: Option<&'s mut Bounds>,
     /// Samples that passed early tests.
     passed: u64,
@@ -168,7 +193,8 @@ struct Tile<'a, 's> {
 
 /// What of a primitive lies in a group.
 struct Part<'a> {
-    index: PrimitiveId,
+    triangle: &'a Triangle,
+    shape: &'a Shape,
     /// First pixel of the group.
     group: [i64; 2],
     /// Pixels that may be covered.
@@ -180,22 +206,52 @@ struct Part<'a> {
 }
 
 impl<'a: 's, 's> Tile<'a, 's> {
-    fn triangle(&self, id: PrimitiveId) -> &Triangle {
-        let (primitives, index) = self.walk.find(id);
-        primitives.triangle(index)
-    }
-
-    fn primitive(&mut self, id: PrimitiveId) {
-        let (primitives, index) = self.walk.find(id);
-        let triangle = primitives.triangle(index);
-        let window = window_of(self.context, triangle, self.area);
+    #[inline]
+    fn primitive(&mut self, primitives: &Primitives, id: PrimitiveId, index: u32) {
+        let pixels = primitives.pixels(index);
+        let window = window_of(self.context, pixels, self.area);
         if window[0] >= window[2] || window[1] >= window[3] {
             return;
         }
+        let is_small = pixels[2] - pixels[0] <= SMALL && pixels[3] - pixels[1] <= SMALL;
+        if !(is_small && self.small(primitives, index, window)) {
+            self.large(primitives, (id, index), window);
+        }
+    }
+
+    /// Draws a small primitive; false where the draw has no kernel for them.
+    #[inline]
+    fn small(&mut self, primitives: &Primitives, index: u32, window: [i64; 4]) -> bool {
+        let Some(small) = self.small.get(self.context) else { return false };
+        if let (Some(direction), Some(bounds)) = (self.context.visibility.tests, self.bounds.as_deref_mut()) {
+            let context = self.context;
+            let range = as_stored(primitives.depths(index), context.depth_bits);
+            let mut hidden = true;
+            for group in groups_of(window) {
+                let number = group_number(group);
+                hidden &= bounds.hides_in_group(direction, number, range);
+                if context.visibility.teaches {
+                    bounds.loosen(direction, number, range);
+                }
+            }
+            if hidden {
+                return true;
+            }
+        }
+        // Nothing that came before it may be written later.
+        match &mut self.sink {
+            Sink::Waves(waves) => waves.flush(),
+            Sink::Board(board, scratch) => self.ok &= shade_board(self.walk, board, scratch),
+        }
+        self.ok &= small.draw(primitives.words(index), window) != Stop::Interrupted;
+        true
+    }
+
+    fn large(&mut self, primitives: &Primitives, (id, index): (PrimitiveId, u32), window: [i64; 4]) {
+        let (triangle, shape) = (&primitives.triangle(index), &primitives.shape(index));
         let tests = self.context.visibility.tests.filter(|_| self.bounds.is_some());
-        let shape = tests.map(|_| primitives.shape(index));
         let small = window[2] - window[0] <= 1 << GROUP_LOG2 && window[3] - window[1] <= 1 << GROUP_LOG2;
-        if let (false, Some(shape), Some(direction)) = (small, &shape, tests)
+        if let (false, Some(direction)) = (small, tests)
             && self.is_hidden_in_tile(direction, shape, window)
         {
             return;
@@ -206,12 +262,12 @@ impl<'a: 's, 's> Tile<'a, 's> {
                 continue;
             }
             let full = whole || !small && covers(triangle, group, Criterion::Inner);
-            if let (Some(shape), Some(direction)) = (&shape, tests)
+            if let Some(direction) = tests
                 && self.is_hidden_in_group(direction, shape, (group, window, full))
             {
                 continue;
             }
-            self.group(id, group, window, full);
+            self.group(id, (triangle, shape), (group, window, full));
         }
     }
 
@@ -246,14 +302,19 @@ impl<'a: 's, 's> Tile<'a, 's> {
     }
 
     /// A group: coverage, and depth where it is all that is tested, of all 64 pixels at once, sample by sample.
-    fn group(&mut self, index: PrimitiveId, group: [i64; 2], window: [i64; 4], full: bool) {
+    fn group(
+        &mut self,
+        index: PrimitiveId,
+        (triangle, shape): (&Triangle, &Shape),
+        (group, window, full): ([i64; 2], [i64; 4], bool),
+    ) {
         let context = self.context;
         let (samples, allowed) = (context.multisample.samples, sample_mask(&context.multisample));
         let place = group.map(|pixel| pixel as u32);
         let depth = context.depth_alone.as_ref().zip(context.depth.as_ref());
         let quickly = context.tests_early() && context.depth_bits == 32;
         let depth = depth.filter(|(_, plane)| quickly && plane.has_line(place[0], place[1]));
-        let part = Part { index, group, inside: pixels_inside(group[0], group[1], window), full, depth };
+        let part = Part { triangle, shape, group, inside: pixels_inside(group[0], group[1], window), full, depth };
         let tested = depth.is_some() || !context.tests_early() || context.tests.is_none();
         if samples == 1 {
             let pixels = if allowed != 0 { self.sample(&part, 0, [UNITS / 2; 2]) } else { 0 };
@@ -281,12 +342,12 @@ impl<'a: 's, 's> Tile<'a, 's> {
     #[inline]
     fn sample(&self, part: &Part<'_>, sample: u32, at: [i64; 2]) -> u64 {
         let [x, y] = part.group;
-        let covered = if part.full { u64::MAX } else { self.triangle(part.index).covers_group(x, y, at) };
+        let covered = if part.full { u64::MAX } else { part.triangle.covers_group(x, y, at) };
         let mask = covered & part.inside;
         match part.depth {
             Some((state, plane)) if mask != 0 => {
                 let place = [x as u32, y as u32];
-                depth_group::test(state, plane, &self.walk.shape(part.index), (place, sample, at), mask)
+                depth_group::test(state, plane, part.shape, (place, sample, at), mask)
             }
             _ => mask,
         }

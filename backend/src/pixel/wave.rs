@@ -4,7 +4,7 @@
 //! results are those of one fragment after the other.
 
 use super::DrawContext;
-use super::groups::Groups;
+use super::direct::Groups;
 use super::inputs::WaveFragments;
 use super::kernel::{Kernel, Source, Stage, Target};
 use super::quad::{QUADS, Quad};

@@ -22,12 +22,13 @@ pub const GROUP_LOG2: u32 = 3;
 
 /// Farthest that positions reach, units: 2^21 pixels, far more than any viewport that a valid program sets, so that the
 /// products of edge equations fit 64 bits.
-const FARTHEST: i64 = 1 << 29;
+pub const FARTHEST: i64 = 1 << 29;
 
-/// Snaps a coordinate in pixels to the grid, to nearest even.
-pub fn snap(pixels: f32) -> i64 {
-    let units = (f64::from(pixels) * UNITS as f64).round_ties_even() as i64;
-    units.clamp(-FARTHEST, FARTHEST)
+/// Snaps a coordinate in pixels to the grid, to nearest even; 0 for what is no number.
+#[inline]
+pub fn snap(pixels: f32) -> i32 {
+    let units = (f64::from(pixels) * UNITS as f64).round_ties_even();
+    units.clamp(-(FARTHEST as f64), FARTHEST as f64) as i32
 }
 
 /// Sample positions in grid units from the pixel's corner: the standard locations.
@@ -96,13 +97,14 @@ impl Triangle {
             area if area < 0 => [v[0], v[2], v[1]],
             _ => v,
         };
+        Some(Self::clockwise(v))
+    }
+
+    /// From snapped positions in clockwise order, with an area that is not zero.
+    pub fn clockwise(v: [[i64; 2]; 3]) -> Self {
         let edges = [Edge::new(v[0], v[1]), Edge::new(v[1], v[2]), Edge::new(v[2], v[0])];
         let bound = |pick: fn(i64, i64) -> i64, axis: usize| pick(pick(v[0][axis], v[1][axis]), v[2][axis]);
-        Some(Self {
-            edges,
-            min: [bound(i64::min, 0), bound(i64::min, 1)],
-            max: [bound(i64::max, 0), bound(i64::max, 1)],
-        })
+        Self { edges, min: [bound(i64::min, 0), bound(i64::min, 1)], max: [bound(i64::max, 0), bound(i64::max, 1)] }
     }
 
     /// The pixels whose samples may be covered: `[x0, y0, x1, y1]`, the last ones not included.
@@ -196,6 +198,7 @@ mod tests {
     fn golden_common_grid() {
         let half = [[1.3f32, 1.2], [3.7, 5.9], [6.3, 3.7]];
         // The common resolution is the full one: a half-resolution position is snapped at twice its value.
+        let snap = |pixels: f32| i64::from(snap(pixels));
         let common = half.map(|p| p.map(|c| snap(c * 2.0)));
         let full = half.map(|p| [p[0] * 2.0, p[1] * 2.0]).map(|p| p.map(snap));
         assert_eq!(common, full);

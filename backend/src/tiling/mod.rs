@@ -4,13 +4,14 @@
 //! earlier end. A tile's primitives keep API order, and no two workers ever hold the same tile, so images do not depend on the
 //! number of workers, nor on the size of windows. A later walk may visit a tile again.
 
+use std::cell::OnceCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::geometry::{Primitives, Shape};
 use crate::gpu::Gpu;
 use crate::hiz::Hierarchy;
 use crate::pixel::{DrawContext, TileScratch, process_tile};
-use crate::raster::{Criterion, TILE_LOG2, Triangle, UNITS};
+use crate::raster::{Criterion, TILE_LOG2, UNITS};
 
 /// Most primitives of a window, and most windows of a walk: a primitive is known by 16 bits of each.
 pub const MOST: usize = 1 << 16;
@@ -26,10 +27,10 @@ pub struct Window {
 }
 
 impl Window {
-    /// Sorts primitives into the tiles of a grid.
-    pub fn new(draw: usize, primitives: Primitives, grid: &Grid) -> Self {
-        let bins = Bins::new(primitives.triangles(), grid);
-        Self { draw, primitives, bins }
+    /// Sorts primitives, of the first draw state for now, into the tiles of a grid.
+    pub fn new(primitives: Primitives, grid: &Grid) -> Self {
+        let bins = Bins::new(&primitives, grid);
+        Self { draw: 0, primitives, bins }
     }
 }
 
@@ -70,9 +71,10 @@ impl Grid {
         [left.max(area[0]), top.max(area[1]), (left + side).min(area[2]), (top + side).min(area[3])]
     }
 
-    /// Calls `visit` with each tile that a triangle touches.
-    fn touched(&self, triangle: &Triangle, mut visit: impl FnMut(usize)) {
-        let [x0, y0, x1, y1] = triangle.pixel_bounds();
+    /// Calls `visit` with each tile that a primitive touches.
+    fn touched(&self, primitives: &Primitives, index: u32, mut visit: impl FnMut(usize)) {
+        let [x0, y0, x1, y1] = primitives.pixels(index);
+        let triangle = OnceCell::new();
         let [left, top] = [tile_of(x0).max(self.first[0]), tile_of(y0).max(self.first[1])];
         let right = tile_of(x1 - 1).min(self.first[0] + self.columns - 1);
         let bottom = tile_of(y1 - 1).min(self.first[1] + self.rows - 1);
@@ -81,7 +83,14 @@ impl Grid {
         let is_one = tile_of(x0) == tile_of(x1 - 1) && tile_of(y0) == tile_of(y1 - 1);
         for y in top..=bottom {
             for x in left..=right {
-                if is_one || triangle.covers_cell(x * side, y * side, side, Criterion::Conservative) {
+                if is_one
+                    || triangle.get_or_init(|| primitives.triangle(index)).covers_cell(
+                        x * side,
+                        y * side,
+                        side,
+                        Criterion::Conservative,
+                    )
+                {
                     visit(((y - self.first[1]) * self.columns + x - self.first[0]) as usize);
                 }
             }
@@ -98,11 +107,11 @@ struct Bins {
 }
 
 impl Bins {
-    fn new(triangles: &[Triangle], grid: &Grid) -> Self {
+    fn new(primitives: &Primitives, grid: &Grid) -> Self {
         let mut ends = vec![0u32; grid.count()];
-        let mut pairs: Vec<(u32, u16)> = Vec::with_capacity(triangles.len());
-        for (index, triangle) in triangles.iter().enumerate() {
-            grid.touched(triangle, |tile| {
+        let mut pairs: Vec<(u32, u16)> = Vec::with_capacity(primitives.len());
+        for index in 0..primitives.len() as u32 {
+            grid.touched(primitives, index, |tile| {
                 ends[tile] += 1;
                 pairs.push((tile as u32, index as u16));
             });
@@ -143,14 +152,34 @@ pub struct Walk<'a> {
 /// A primitive of a walk: number of the window above, number in the window below.
 pub type PrimitiveId = u32;
 
+/// The primitives of a window that touch a tile.
+#[derive(Debug, Clone, Copy)]
+pub struct Bin<'a> {
+    /// Number of the draw state in the walk.
+    pub draw: usize,
+    /// The window's primitives.
+    pub primitives: &'a Primitives,
+    first: PrimitiveId,
+    indices: &'a [u16],
+}
+
+impl<'a> Bin<'a> {
+    /// Those that touch the tile, in order: numbers in the walk, and in the window.
+    pub fn iter(&self) -> impl Iterator<Item = (PrimitiveId, u32)> + use<'a> {
+        let first = self.first;
+        self.indices.iter().map(move |&index| (first | u32::from(index), u32::from(index)))
+    }
+}
+
 impl<'a> Walk<'a> {
-    /// The primitives of a tile, in order: draw state, and which.
-    pub fn of_tile(&self, tile: usize) -> impl Iterator<Item = (usize, PrimitiveId)> + Clone + use<'a> {
-        let windows = self.windows.iter().enumerate();
-        windows.flat_map(move |(number, window)| {
-            let id = move |index: &u16| (number as u32) << 16 | u32::from(*index);
-            window.bins.of(tile).iter().map(move |index| (window.draw, id(index)))
-        })
+    /// The primitives of a tile, in order.
+    pub fn of_tile(&self, tile: usize) -> impl Iterator<Item = Bin<'a>> + Clone + use<'a> {
+        let bin = move |(number, Window { draw, primitives, bins }): (usize, &'a Window)| {
+            let indices = bins.of(tile);
+            let first = (number as u32) << 16;
+            (!indices.is_empty()).then_some(Bin { draw: *draw, primitives, first, indices })
+        };
+        self.windows.iter().enumerate().filter_map(bin)
     }
 
     /// A primitive's words.
@@ -180,15 +209,21 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Rasterizes windows, which were all sorted into `grid`. Returns false when a program was interrupted.
-pub fn walk(gpu: &Gpu, walk: Walk<'_>, grid: &Grid) -> bool {
+/// Work that is done beside a walk: how many pieces, and what does one.
+pub type Beside<'a> = (usize, &'a (dyn Fn(usize) + Sync));
+
+/// Rasterizes windows, which were all sorted into `grid`; threads that find no tile do what is `beside`. Returns false when a
+/// program was interrupted.
+pub fn walk(gpu: &Gpu, walk: Walk<'_>, grid: &Grid, (pieces, piece): Beside<'_>) -> bool {
     let is_touched = |tile: &usize| walk.windows.iter().any(|window| !window.bins.of(*tile).is_empty());
     let tiles: Vec<usize> = (0..grid.count()).filter(is_touched).collect();
     let ok = AtomicBool::new(true);
-    gpu.workers().parallel(tiles.len(), TileScratch::default, |scratch, index| {
+    // The longer ones come first: at the end no thread waits long for another.
+    gpu.workers().parallel(pieces + tiles.len(), TileScratch::default, |scratch, index| {
+        let Some(tile) = index.checked_sub(pieces).map(|index| tiles[index]) else { return piece(index) };
         let expired = walk.draws.first().is_some_and(|draw| draw.deadline.expired());
         let goes_on = ok.load(Ordering::Relaxed) && !expired;
-        if !goes_on || !process_tile(&walk, tiles[index], grid.pixels(tiles[index]), scratch) {
+        if !goes_on || !process_tile(&walk, tile, grid.pixels(tile), scratch) {
             ok.store(false, Ordering::Relaxed);
         }
     });
@@ -198,19 +233,24 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, grid: &Grid) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn triangle(corners: [[i64; 2]; 3]) -> Triangle {
-        Triangle::new(corners.map(|corner| corner.map(|pixels| pixels * UNITS))).unwrap()
-    }
+    use crate::raster::Triangle;
 
     #[test]
     fn tiles_hold_what_touches_them_in_order() {
         let grid = Grid::new([10, 0, 200, 130]);
         assert_eq!((grid.count(), grid.pixels(0), grid.pixels(11)), (12, [10, 0, 64, 64], [192, 128, 200, 130]));
-        let large = triangle([[0, 0], [200, 0], [0, 200]]);
-        let small = triangle([[70, 70], [72, 70], [70, 72]]);
-        let outside = triangle([[300, 0], [310, 0], [300, 9]]);
-        let bins = Bins::new(&[large, small, outside, small], &grid);
+        let large = [[0, 0], [200, 0], [0, 200]];
+        let small = [[70, 70], [72, 70], [70, 72]];
+        let outside = [[300, 0], [310, 0], [300, 9]];
+        let mut primitives = Primitives::default();
+        primitives.start(0, 4);
+        for corners in [large, small, outside, small] {
+            let corners = corners.map(|corner: [i32; 2]| corner.map(|pixels| pixels * UNITS as i32));
+            let triangle = Triangle::clockwise(corners.map(|corner| corner.map(i64::from)));
+            let pixels = triangle.pixel_bounds().map(|pixel| pixel as i32);
+            primitives.push(corners, pixels, vec![0; Shape::WORDS].into_iter());
+        }
+        let bins = Bins::new(&primitives, &grid);
         assert_eq!(bins.of(0), [0]);
         assert_eq!(bins.of(5), [0, 1, 3]);
         assert!(bins.of(7).is_empty(), "what only the bounds of a triangle touch");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::geometry::shading::shade;
-use crate::geometry::{DrawNumbers, Vertex, VertexSource, clip, viewport_words};
+use crate::geometry::{DrawNumbers, GUARD_BAND, Vertex, VertexSource, clip, vertex_parameters};
 use crate::memory::{Allocation, Heap};
 use crate::shader::interp::{Environment, WAVE, Wave};
 use crate::shader::ir::Function;
@@ -71,7 +71,8 @@ const VIEWPORT: vk::Viewport =
 /// What a vertex is outside of, by the rules of clipping.
 fn outside_of(position: [f32; 4]) -> u32 {
     let vertex = Vertex { position, clip: [position[0] - 0.5].into_iter().collect(), ..Vertex::default() };
-    let clipped = (0..8).fold(0, |bits, plane| bits | u32::from(clip::distance(&vertex, plane) < 0.0) << plane);
+    let clipped =
+        (0..8).fold(0, |bits, plane| bits | u32::from(clip::distance(&vertex, plane, GUARD_BAND) < 0.0) << plane);
     let nowhere = position.iter().any(|coordinate| coordinate.is_nan());
     clipped | u32::from(0.5 - position[1] < 0.0) << outside::CULL | u32::from(nowhere) << outside::NOWHERE
 }
@@ -116,7 +117,7 @@ fn vertices_are_fetched_transformed_and_told_apart() {
         ]);
         let vertices: Vec<u32> = (0..40).map(|_| random(&mut state) % 60).chain([u32::MAX, 1 << 28]).collect();
         let (none, deadline) = (Bindings::default(), Deadline::after(Duration::from_secs(100)));
-        let words = viewport_words(&VIEWPORT);
+        let words = vertex_parameters(&VIEWPORT, GUARD_BAND);
         let environment = Environment { parameters: &words, ranges: &ranges, ..Environment::new(&none, &deadline) };
         let kernel = pipeline.vertex_kernel.get(&pipeline);
         let source = VertexSource { kernel, environment: &environment, instance: 9, numbers: DrawNumbers::default() };
@@ -173,7 +174,7 @@ fn draws_are_numbered() {
     let pipeline =
         GraphicsPipeline { fragment: Some(Arc::new(fragment)), ..GraphicsPipeline::of_vertex(Arc::new(vertex)) };
     let (none, deadline) = (Bindings::default(), Deadline::after(Duration::from_secs(100)));
-    let words = viewport_words(&VIEWPORT);
+    let words = vertex_parameters(&VIEWPORT, GUARD_BAND);
     let environment = Environment { parameters: &words, ..Environment::new(&none, &deadline) };
     let numbers = DrawNumbers { base_vertex: 100, base_instance: 7, draw: 3 };
     let kernel = pipeline.vertex_kernel.get(&pipeline);

@@ -148,6 +148,13 @@ impl<'a> Inputs<'a> {
         }
     }
 
+    /// The depth of a sample.
+    pub(super) fn depth_of_sample(&self, linker: &mut Linker, sample: usize) -> Value {
+        let place = sample_positions(self.samples)[sample];
+        let place = place.map(|units| linker.b.float(units as f32 / UNITS as f32));
+        self.depth(linker, place)
+    }
+
     /// The depth that is tested: `Plane::at`, within its range.
     fn depth(&self, linker: &mut Linker, place: At) -> Value {
         let [x, y] = self.offset(linker, place);

@@ -6,9 +6,11 @@
 //! texels' new words. Where several samples of a pixel are combined with what each of them holds, a second program exports the
 //! colours, once a sample.
 
+mod direct;
 mod export;
 mod group;
 mod inputs;
+mod primitive;
 
 use std::sync::OnceLock;
 
@@ -25,6 +27,7 @@ use crate::state::GraphicsPipeline;
 
 use export::{Colors, Export};
 use inputs::Inputs;
+pub use primitive::tested;
 
 /// What an input word of a kernel is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,13 +58,18 @@ pub enum Source {
     Pixels(usize),
     /// Group kernels: byte of the group in a target's plane, by the number of the target; the same in all lanes.
     Line(usize),
+    /// Primitive kernels: first pixel and size of the primitive's window, x and y of both; the same in all lanes.
+    Window(usize),
+    /// Primitive kernels: bytes from a row of lines to the next in a plane, by the number of the target, depth being the last; the
+    /// same in all lanes.
+    Pitch(usize),
 }
 
 impl Source {
     fn across(self) -> Across {
         match self {
             Self::Place(_) | Self::BlendConstant(_) | Self::Sample => Across::Same,
-            Self::Corner(_) | Self::Pixels(_) | Self::Line(_) => Across::Same,
+            Self::Corner(_) | Self::Pixels(_) | Self::Line(_) | Self::Window(_) | Self::Pitch(_) => Across::Same,
             _ => Across::Varies,
         }
     }
@@ -119,6 +127,7 @@ pub struct Kernels {
     alone: OnceLock<Option<Kernel>>,
     packed: OnceLock<Option<Kernel>>,
     group: OnceLock<Option<Stage>>,
+    primitive: OnceLock<Option<Stage>>,
 }
 
 /// What of a pipeline's kernels is known before they are compiled.
@@ -130,6 +139,8 @@ pub struct Outline {
     pub needs_stored: bool,
     /// Whether coverage changes other than by lanes that end: by a sample mask, or by alpha.
     pub changes_coverage: bool,
+    /// Whether there are kernels that export themselves.
+    pub exports_itself: bool,
 }
 
 impl Kernels {
@@ -148,6 +159,11 @@ impl Kernels {
     pub fn group(&self, pipeline: &GraphicsPipeline) -> Option<&Stage> {
         self.group.get_or_init(|| group::link(pipeline)).as_ref()
     }
+
+    /// The kernel for small primitives. `None` where it would not serve.
+    pub fn primitive(&self, pipeline: &GraphicsPipeline) -> Option<&Stage> {
+        self.primitive.get_or_init(|| primitive::link(pipeline)).as_ref()
+    }
 }
 
 impl Outline {
@@ -159,6 +175,7 @@ impl Outline {
             targets: written.iter().map(|target| (target.location, target.export.info.bytes as usize)).collect(),
             needs_stored: written.iter().any(|target| target.export.needs_stored()),
             changes_coverage: masks || alpha && pipeline.multisample.alpha_to_coverage,
+            exports_itself: direct::serves(pipeline, &written),
         }
     }
 }
@@ -248,8 +265,8 @@ struct Linker {
     b: Builder,
     sources: Vec<Source>,
     outputs: usize,
-    /// Group kernels: the two rows that a wave is.
-    strip: Option<group::Strip>,
+    /// Kernels that export themselves: x and y of the lanes' pixels.
+    place: Option<[Value; 2]>,
 }
 
 impl Linker {
@@ -265,8 +282,8 @@ impl Linker {
 
     /// A pixel's x or y.
     fn pixel(&mut self, axis: usize) -> Value {
-        match &self.strip {
-            Some(strip) => strip.pixel[axis],
+        match &self.place {
+            Some(place) => place[axis],
             None => self.input(Source::Pixel(axis), Type::F32),
         }
     }
@@ -335,6 +352,17 @@ impl Linker {
                 linked.resources.clone_from(&program.resources);
             }
             linked.code.generate_chosen(linked.stage, "kernel");
+            if let Ok(dir) = std::env::var("KDUMP") {
+                use std::sync::atomic::{AtomicUsize, Ordering};
+                static N: AtomicUsize = AtomicUsize::new(0);
+                if let Some(native) = linked.code.native() {
+                    std::fs::write(
+                        format!("{dir}/k{}-{}.bin", N.fetch_add(1, Ordering::Relaxed), native.entry()),
+                        native.bytes(),
+                    )
+                    .unwrap();
+                }
+            }
             Stage { program: linked, sources }
         };
         Linked { pair: paired.map(|function| stage(function, 2)), stage: stage(function, 1) }

@@ -1,7 +1,7 @@
 //! Loop-invariant motion: what a loop computes from values of outside moves in front of it.
 //!
-//! Every operation is defined for all operands, so that computing it where the loop never would is harmless. Constants stay:
-//! executors make them anew. Instructions in an `If` stay too.
+//! Every operation is defined for all operands, so that computing it where the loop never would is harmless. Constants and
+//! parameters stay: executors make them anew. Instructions in an `If` stay too.
 
 use super::common::changes_memory;
 use crate::shader::ir::{Function, Inst, RegionKind, Regions, Space, operands, results};
@@ -49,7 +49,7 @@ pub fn run(function: &mut Function) {
 fn is_movable(inst: &Inst, stores: bool) -> bool {
     match inst {
         Inst::Unary { .. } | Inst::Binary { .. } | Inst::Ternary { .. } | Inst::TableLoad { .. } => true,
-        Inst::Input { .. } | Inst::Parameter { .. } | Inst::BufferLength { .. } => true,
+        Inst::Input { .. } | Inst::BufferLength { .. } => true,
         Inst::Load { space: Space::Push, .. } => true,
         Inst::Load { space: Space::Buffer { .. }, .. } => !stores,
         _ => false,

@@ -1,0 +1,83 @@
+//! The corners of a draw's primitives: vertex after vertex, by an index buffer, or assembled.
+
+use std::ops::Range;
+
+use crate::memory::Buffer;
+
+/// Numbers of vertices, so many for each primitive of an instance.
+pub enum Corners<'a> {
+    /// One after the other: the first, and how many.
+    Sequence(u32, usize),
+    /// By indices without restarts.
+    Indexed(Indices<'a>),
+    /// By strips, fans, and what restarts end.
+    Assembled(Vec<u32>),
+}
+
+/// Indices of a buffer.
+#[derive(Clone, Copy)]
+pub struct Indices<'a> {
+    /// Where they are.
+    pub buffer: &'a Buffer,
+    /// Byte of the first one.
+    pub offset: u64,
+    /// Bytes of one, 2 or 4.
+    pub size: u64,
+    /// What is added to them.
+    pub base: u32,
+    /// How many there are.
+    pub count: usize,
+}
+
+/// Indices that are read at once.
+const PIECE: usize = 1024;
+
+impl Indices<'_> {
+    /// Appends some of them, without what is added.
+    pub fn read(&self, range: Range<usize>, out: &mut Vec<u32>) {
+        let mut bytes = [0; PIECE * 4];
+        for start in range.clone().step_by(PIECE) {
+            let bytes = &mut bytes[..(range.end - start).min(PIECE) * self.size as usize];
+            self.buffer.read(self.offset.saturating_add(start as u64 * self.size), bytes);
+            match self.size {
+                2 => out.extend(bytes.as_chunks().0.iter().map(|&index| u32::from(u16::from_le_bytes(index)))),
+                _ => out.extend(bytes.as_chunks().0.iter().map(|&index| u32::from_le_bytes(index))),
+            }
+        }
+    }
+}
+
+impl Corners<'_> {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Sequence(_, count) => *count,
+            Self::Indexed(indices) => indices.count,
+            Self::Assembled(vertices) => vertices.len(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{Allocation, Heap};
+
+    #[test]
+    fn corners_are_read_by_pieces() {
+        let words: Vec<u16> = (0..6000).map(|index| (index * 7 % 5003) as u16).collect();
+        let buffer = Buffer::new(12_000);
+        assert!(buffer.bind(Allocation::new(&Heap::new(1 << 20), 12_000).unwrap(), 0));
+        buffer.write(0, bytemuck::cast_slice(&words));
+        let indices = Indices { buffer: &buffer, offset: 4, size: 2, base: 9, count: 5000 };
+        for range in [0..5000, 1000..3049, 17..17, 4990..5000] {
+            let mut read = vec![1];
+            indices.read(range.clone(), &mut read);
+            let expected = words[range.start + 2..range.end + 2].iter().map(|&word| u32::from(word));
+            assert!(read.into_iter().eq(std::iter::once(1).chain(expected)), "{range:?}");
+        }
+        let mut read = Vec::new();
+        Indices { size: 4, offset: 0, ..indices }.read(2999..3000, &mut read);
+        assert_eq!(read, [u32::from(words[5999]) << 16 | u32::from(words[5998])]);
+    }
+}

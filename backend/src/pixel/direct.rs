@@ -1,0 +1,96 @@
+//! The runs of kernels that export themselves: whole groups of one primitive, and small primitives.
+
+use super::DrawContext;
+use super::kernel::{Source, Stage};
+use super::scoreboard::Fragments;
+use crate::memory::PlaneRef;
+use crate::shader::interp::{Environment, Lanes, Runs, Stop, WAVE, Wave};
+use crate::shader::runtime::Ranges;
+
+fn all(word: u32) -> Lanes {
+    [word; WAVE]
+}
+
+/// Runs of a draw's kernel in a tile, with the inputs that stay.
+fn runs<'a: 's, 's>(
+    context: &'a DrawContext<'a>,
+    (stage, ranges): (&'a Stage, &'a Ranges),
+    wave: &'s mut Wave,
+) -> Runs<'s> {
+    let environment =
+        Environment { push: context.push, ranges, ..Environment::new(context.bindings, context.deadline) };
+    let mut runs = wave.runs(&stage.program, environment);
+    for &(slot, source) in &stage.sources {
+        match source {
+            Source::BlendConstant(component) => runs.inputs[slot] = all(context.blend_constants[component].to_bits()),
+            Source::Pitch(plane) => runs.inputs[slot] = all(context.pitches[plane]),
+            _ => {}
+        }
+    }
+    runs
+}
+
+/// The runs of a draw's group kernel: whole groups of one primitive, shaded and exported.
+pub(super) struct Groups<'s> {
+    runs: Runs<'s>,
+    /// Input words that change from group to group: slot, and what belongs there.
+    changing: &'s [(usize, Source)],
+    /// The attachments' planes, by the number of the target.
+    planes: Vec<PlaneRef<'s>>,
+}
+
+impl<'s> Groups<'s> {
+    /// Of a draw whose groups can be shaded at once.
+    pub(super) fn new<'a: 's>(context: &'a DrawContext<'a>, wave: &'s mut Wave) -> Option<Self> {
+        let (stage, ranges) = (context.group_kernel()?, context.direct.as_ref()?);
+        let planes = context.targets().map(|plane| plane.copied()).collect::<Option<_>>()?;
+        Some(Self { runs: runs(context, (stage, ranges), wave), changing: &stage.sources, planes })
+    }
+
+    /// Whether a group's texels lie in one line of each attachment.
+    #[inline]
+    pub(super) fn takes(&self, [x, y]: [u32; 2]) -> bool {
+        self.planes.iter().all(|plane| plane.has_line(x, y))
+    }
+
+    /// Shades fragments of the primitive with these words.
+    #[inline]
+    pub(super) fn shade(&mut self, words: &[u32], fragments: &Fragments) -> Stop {
+        let [x, y] = fragments.place;
+        for &(slot, source) in self.changing {
+            self.runs.inputs[slot] = match source {
+                Source::Corner(axis) => all((fragments.place[axis] as f32).to_bits()),
+                Source::Pixels(half) => all((fragments.pixels >> (32 * half)) as u32),
+                Source::Line(target) => all(self.planes[target].offset(x, y)),
+                _ => continue,
+            };
+        }
+        self.runs.run(words)
+    }
+}
+
+/// The runs of a draw's primitive kernel: small primitives, from coverage to export.
+pub(super) struct Small<'s> {
+    runs: Runs<'s>,
+    /// Slots of first pixel and size of the window, x and y of both.
+    window: [usize; 4],
+}
+
+impl<'s> Small<'s> {
+    /// Of a draw that has such a kernel.
+    pub(super) fn new<'a: 's>(context: &'a DrawContext<'a>, wave: &'s mut Wave) -> Option<Self> {
+        let (stage, ranges) = (context.primitive_kernel()?, context.direct.as_ref()?);
+        let slot = |part| stage.sources.iter().find(|(_, source)| *source == Source::Window(part)).map(|found| found.0);
+        let window = [slot(0)?, slot(1)?, slot(2)?, slot(3)?];
+        Some(Self { runs: runs(context, (stage, ranges), wave), window })
+    }
+
+    /// Draws the primitive with these words as far as it lies in the window `[x0, y0, x1, y1]`.
+    #[inline]
+    pub(super) fn draw(&mut self, words: &[u32], [x0, y0, x1, y1]: [i64; 4]) -> Stop {
+        for (slot, value) in self.window.into_iter().zip([x0, y0, x1 - x0, y1 - y0]) {
+            self.runs.inputs[slot] = all(value as u32);
+        }
+        self.runs.run(words)
+    }
+}

@@ -1,0 +1,103 @@
+//! Kernels that export themselves: sixteen pixels of one primitive at a time, straight into the attachments.
+//!
+//! All lanes run; those that are not covered are helpers, which write nothing. That serves short programs best: for others
+//! quads of several primitives are packed into full waves.
+
+use super::inputs::Inputs;
+use super::{Attachment, FragmentLinker, Linker, Outputs};
+use crate::shader::ir::{BinaryOp as B, Function, Inst, Space, Type, Value};
+use crate::shader::passes::pair;
+use crate::shader::{Builtin, Place, Program, Slot, link};
+use crate::state::GraphicsPipeline;
+
+/// Instructions of a program beyond which waves are better packed.
+const LONGEST: usize = 160;
+
+/// Words of locals, likewise.
+const MOST_LOCALS: u32 = 32;
+
+/// Bytes of a texel.
+pub(super) const TEXEL: u32 = 4;
+
+/// Texels of a line, which hold one sample each.
+const LINE: u32 = 64;
+
+/// Sixteen pixels of one primitive, one a lane, whole quads.
+pub(super) struct Pixels {
+    /// Their x and y, as floats.
+    pub(super) place: [Value; 2],
+    /// Whether each is covered, sample by sample.
+    pub(super) covered: Vec<Value>,
+    /// Byte of each one's first sample in each target's plane.
+    pub(super) texels: Vec<Value>,
+}
+
+/// Whether kernels of a pipeline export themselves, which writes these attachments.
+pub(super) fn serves(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
+    let words = attachments.iter().all(|attachment| attachment.export.info.bytes == TEXEL);
+    let multisample = &pipeline.multisample;
+    let all_samples = multisample.sample_mask & ((1 << multisample.samples) - 1) == (1 << multisample.samples) - 1;
+    let is_plain = |program: &Program| is_short(program) && !sees_samples(program, multisample.samples);
+    words && all_samples && !multisample.alpha_to_coverage && pipeline.fragment.as_deref().is_none_or(is_plain)
+}
+
+/// Whether a program is short, and whether it has the same results whatever lanes run with it.
+fn is_short(program: &Program) -> bool {
+    let Function { insts, locals, .. } = program.code.function();
+    let facts = &program.fragment;
+    let changes = facts.may_discard || facts.writes_depth || facts.writes_sample_mask || facts.side_effects;
+    let sees_coverage = |slot| matches!(slot, Slot::Builtin(Builtin::SampleMask | Builtin::HelperInvocation, _));
+    let is_costly = |inst: &Inst| {
+        let sees_lanes = matches!(inst, Inst::Ballot { .. } | Inst::Shuffle { .. });
+        sees_lanes
+            || matches!(inst, Inst::Loop | Inst::Image(_))
+            || !matches!(inst, Inst::Interpolate { .. }) && pair::parts_waves(inst)
+            || pair::has_effect(inst)
+    };
+    insts.len() <= LONGEST
+        && locals.iter().sum::<u32>() <= MOST_LOCALS
+        && !changes
+        && !program.inputs.iter().any(|input| sees_coverage(input.slot))
+        && !insts.iter().any(is_costly)
+}
+
+/// Whether a program differs from sample to sample of a pixel, or with the samples that are covered.
+fn sees_samples(program: &Program, samples: u32) -> bool {
+    let by_sample = program.fragment.per_sample || program.inputs.iter().any(|input| input.place != Place::Center);
+    samples > 1 && (by_sample || program.code.function().insts.iter().any(|i| matches!(i, Inst::Interpolate { .. })))
+}
+
+impl Linker {
+    /// Byte of a sample in its plane, from that of the first sample.
+    pub(super) fn sample(&mut self, texel: Value, sample: usize) -> Value {
+        let bytes = self.b.int(sample as u32 * LINE * TEXEL);
+        self.b.binary(B::IAdd, texel, bytes)
+    }
+
+    /// The fragment program on some pixels, and what it writes.
+    pub(super) fn shade(&mut self, program: &Program, attachments: &[Attachment], pixels: Pixels) {
+        let Pixels { place, covered, texels } = pixels;
+        self.place = Some(place);
+        let inputs = Inputs::new(program, false, (false, covered.len() as u32));
+        let words = link::append_anew(&mut FragmentLinker { linker: self, inputs }, program);
+        let outputs = Outputs::new(program);
+        let mut fresh = |attachment: &Attachment| match attachment.export.needs_stored() {
+            true => None,
+            false => self.texel(attachment, (&outputs, &words), |linker, _| linker.b.int(0)),
+        };
+        let fresh: Vec<_> = attachments.iter().map(&mut fresh).collect();
+        for (sample, &covered) in covered.iter().enumerate() {
+            self.b.push(Inst::If { condition: covered });
+            for (target, attachment) in attachments.iter().enumerate() {
+                let (space, offset) = (Space::Range(target as u32), self.sample(texels[target], sample));
+                let stored = |linker: &mut Self, _| linker.b.load(space, offset, Type::I32);
+                let made = fresh[target].clone();
+                if let Some(texel) = made.or_else(|| self.texel(attachment, (&outputs, &words), stored)) {
+                    self.b.push(Inst::Store { space, offset, value: texel[0] });
+                }
+            }
+            self.b.push(Inst::EndIf);
+        }
+        self.place = None;
+    }
+}

@@ -1,0 +1,234 @@
+//! Primitive kernels: one small primitive in a tile by one run, block after block of 4x4 pixels: its coverage, its depth test, its
+//! shading and its export.
+//!
+//! Blocks begin with the primitive's first pixel, so that one is enough for primitives of four pixels a side; with its first quad
+//! when the program wants derivatives. What such a primitive would have to be told by units that hand fragments on to each other
+//! costs more than its fragments.
+
+use ash::vk;
+
+use super::direct::{self, Pixels};
+use super::inputs::Inputs;
+use super::{Linker, Source, Stage, written};
+use crate::geometry::Shape;
+use crate::raster::{UNITS, sample_positions};
+use crate::shader::Program;
+use crate::shader::ir::{BinaryOp as B, Builder, Inst, Local, Space, Type, UnaryOp as U, Value};
+use crate::state::{DepthStencilState, GraphicsPipeline};
+
+/// Links the kernel of a pipeline; `None` where primitives cannot be rasterized at once, or should not.
+pub(super) fn link(pipeline: &GraphicsPipeline) -> Option<Stage> {
+    let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));
+    if !direct::serves(pipeline, &attachments) {
+        return None;
+    }
+    let nothing = Program::routine(Builder::new().finish(), &[], 0);
+    let shaded = program.unwrap_or(&nothing);
+    let (samples, targets) = (pipeline.multisample.samples, attachments.len());
+    let mut linker = Linker::default();
+    let differs = |inst: &Inst| matches!(inst, Inst::Unary { op, .. } if op.is_derivative());
+    let blocks = linker.begin_blocks(shaded.code.function().insts.iter().any(differs));
+    let block = linker.block(&blocks, samples, targets + 1);
+    let any = linker.any(&block.covered);
+    linker.b.push(Inst::If { condition: any });
+    match tested(pipeline) {
+        Some(tests) => {
+            let inputs = Inputs::new(shaded, false, (false, samples));
+            let left = linker.tested(&tests, &block, (inputs, targets));
+            let pixels = Pixels { covered: left, ..block };
+            let any = linker.any(&pixels.covered);
+            linker.b.push(Inst::If { condition: any });
+            linker.shade(shaded, &attachments, pixels);
+            linker.b.push(Inst::EndIf);
+        }
+        None => linker.shade(shaded, &attachments, block),
+    }
+    linker.b.push(Inst::EndIf);
+    linker.end_blocks(&blocks);
+    Some(linker.finish(program).stage)
+}
+
+/// The tests of a pipeline that do something.
+pub fn tested(pipeline: &GraphicsPipeline) -> Option<DepthStencilState> {
+    let does_something = |tests: &DepthStencilState| tests.depth_test || tests.stencil_test || tests.depth_bounds_test;
+    pipeline.depth_stencil.filter(does_something)
+}
+
+/// The loop over the blocks of a primitive's window.
+struct Blocks {
+    /// Where the block lies: x, y.
+    at: Local,
+    /// Where in a block each lane's pixel lies.
+    steps: [Value; 2],
+    /// First block.
+    start: [Value; 2],
+    /// First pixel of the window.
+    first: [Value; 2],
+    /// Pixels of the window.
+    extent: [Value; 2],
+}
+
+/// `a < b` without signs.
+fn is_below(b: &mut Builder, a: Value, limit: Value) -> Value {
+    let reaches = b.binary(B::ULe, limit, a);
+    b.unary(U::LogicalNot, reaches)
+}
+
+impl Linker {
+    /// Blocks begin with the window's first pixel, or with its first quad.
+    fn begin_blocks(&mut self, quads: bool) -> Blocks {
+        let first = [0, 1].map(|axis| self.input(Source::Window(axis), Type::I32));
+        let extent = [2, 3].map(|axis| self.input(Source::Window(axis), Type::I32));
+        let (mask, at) = (self.b.int(if quads { !1 } else { !0 }), self.b.local(2));
+        let start = first.map(|pixel| self.b.binary(B::And, pixel, mask));
+        (0..).zip(start).for_each(|(axis, pixel)| self.b.local_store(at, axis, None, pixel));
+        let (lane, one) = (self.b.lane(), self.b.int(1));
+        let mut bit = |number: u32| {
+            let shift = self.b.int(number);
+            let shifted = self.b.binary(B::ShrLogical, lane, shift);
+            self.b.binary(B::And, shifted, one)
+        };
+        let bits = [[bit(0), bit(2)], [bit(1), bit(3)]];
+        let steps = bits.map(|[near, far]| {
+            let far = self.b.binary(B::Shl, far, one);
+            self.b.binary(B::Or, near, far)
+        });
+        self.b.push(Inst::Loop);
+        Blocks { at, steps, start, first, extent }
+    }
+
+    /// The next block: to the right, or the first one below.
+    fn end_blocks(&mut self, blocks: &Blocks) {
+        let side = self.b.int(4);
+        let [x, y] = [0, 1].map(|axis| self.b.local_load(blocks.at, axis, None, Type::I32));
+        let ends = [0, 1].map(|axis: usize| self.b.binary(B::IAdd, blocks.first[axis], blocks.extent[axis]));
+        let [right, below] = [x, y].map(|pixel| self.b.binary(B::IAdd, pixel, side));
+        let turns = self.b.binary(B::ULe, ends[0], right);
+        let (x, y) = (self.b.select(turns, blocks.start[0], right), self.b.select(turns, below, y));
+        self.b.local_store(blocks.at, 0, None, x);
+        self.b.local_store(blocks.at, 1, None, y);
+        let ended = self.b.binary(B::ULe, ends[1], y);
+        self.b.push(Inst::If { condition: ended });
+        self.b.push(Inst::Break { depth: 0 });
+        self.b.push(Inst::EndIf);
+        self.b.push(Inst::Continuing);
+        self.b.push(Inst::EndLoop);
+    }
+
+    /// The pixels of a block: two quads beside two others; with their bytes in so many planes.
+    fn block(&mut self, blocks: &Blocks, samples: u32, planes: usize) -> Pixels {
+        let pixel: [Value; 2] = [0, 1].map(|axis: usize| {
+            let block = self.b.local_load(blocks.at, axis as u32, None, Type::I32);
+            self.b.binary(B::IAdd, block, blocks.steps[axis])
+        });
+        let inside = [0, 1].map(|axis: usize| {
+            let from_first = self.b.binary(B::ISub, pixel[axis], blocks.first[axis]);
+            is_below(&mut self.b, from_first, blocks.extent[axis])
+        });
+        let inside = self.b.binary(B::LogicalAnd, inside[0], inside[1]);
+        let covered = self.covered(pixel, inside, samples);
+        let texels = self.texels(pixel, samples, planes);
+        Pixels { place: pixel.map(|pixel| self.b.unary(U::SToF, pixel)), covered, texels }
+    }
+
+    /// Which pixels are covered, sample by sample: the edge equations modulo 2^32, which near small primitives are exact.
+    fn covered(&mut self, pixel: [Value; 2], inside: Value, samples: u32) -> Vec<Value> {
+        let zero = self.b.int(0);
+        let edges = [0, 1, 2].map(|edge| {
+            let [dx, dy, origin] = [0, 1, 2].map(|word| self.b.parameter(Shape::EDGES + edge * 3 + word, Type::I32));
+            let along = [(dx, pixel[0]), (dy, pixel[1])].map(|(step, pixel)| self.b.binary(B::IMul, step, pixel));
+            let value = self.b.binary(B::IAdd, origin, along[0]);
+            (dx, dy, self.b.binary(B::IAdd, value, along[1]))
+        });
+        let mut covered = Vec::new();
+        for place in sample_positions(samples).iter().take(samples as usize) {
+            let mut outside = None;
+            for (dx, dy, at_centre) in edges {
+                let [x, y] = [(dx, place[0]), (dy, place[1])].map(|(step, at)| self.moved(step, at - UNITS / 2));
+                let value = self.b.binary(B::IAdd, at_centre, x);
+                let value = self.b.binary(B::IAdd, value, y);
+                outside = Some(outside.map_or(value, |known| self.b.binary(B::Or, known, value)));
+            }
+            let within = self.b.binary(B::SLe, zero, outside.unwrap_or(zero));
+            covered.push(self.b.binary(B::LogicalAnd, within, inside));
+        }
+        covered
+    }
+
+    /// What an edge's value changes by so many units along an axis, from its change from pixel to pixel.
+    fn moved(&mut self, step: Value, units: i64) -> Value {
+        let (units, bits) = (self.b.int(units as u32), self.b.int(UNITS.ilog2()));
+        let moved = self.b.binary(B::IMul, step, units);
+        self.b.binary(B::ShrArithmetic, moved, bits)
+    }
+
+    /// Bytes of the pixels' first samples in planes of lines of 8x8 texels.
+    fn texels(&mut self, [x, y]: [Value; 2], samples: u32, planes: usize) -> Vec<Value> {
+        let (three, line_bytes) = (self.b.int(3), self.b.int(8 + samples.ilog2()));
+        let [column, row] = [x, y].map(|pixel| self.b.binary(B::ShrLogical, pixel, three));
+        // In a quad, quads in two rows, and lines.
+        let mut part = |pixel: Value, mask: u32, bits: u32| {
+            let (mask, bits) = (self.b.int(mask), self.b.int(bits));
+            let masked = self.b.binary(B::And, pixel, mask);
+            self.b.binary(B::Shl, masked, bits)
+        };
+        let parts = [part(x, 1, 2), part(y, 1, 3), part(x, 6, 3), part(y, 6, 5)];
+        let column = self.b.binary(B::Shl, column, line_bytes);
+        let same = parts.into_iter().fold(column, |sum, part| self.b.binary(B::IAdd, sum, part));
+        let mut place = |plane| {
+            let pitch = self.input(Source::Pitch(plane), Type::I32);
+            let line = self.b.binary(B::IMul, row, pitch);
+            self.b.binary(B::IAdd, same, line)
+        };
+        (0..planes).map(&mut place).collect()
+    }
+
+    /// Whether any lane has any of these; the same in all lanes.
+    fn any(&mut self, covered: &[Value]) -> Value {
+        let some = covered.iter().copied().reduce(|any, covered| self.b.binary(B::LogicalOr, any, covered));
+        let (zero, some) = (self.b.int(0), some.unwrap_or(covered[0]));
+        let bits = self.b.ballot(some);
+        self.b.binary(B::INe, bits, zero)
+    }
+
+    /// The depth test of covered pixels, whose depths are in plane `number`; those that pass.
+    fn tested(
+        &mut self,
+        tests: &DepthStencilState,
+        pixels: &Pixels,
+        (inputs, number): (Inputs<'_>, usize),
+    ) -> Vec<Value> {
+        self.place = Some(pixels.place);
+        let mut left = Vec::new();
+        for (sample, &covered) in pixels.covered.iter().enumerate() {
+            let depth = inputs.depth_of_sample(self, sample);
+            let (space, offset) = (Space::Range(number as u32), self.sample(pixels.texels[number], sample));
+            let stored = self.b.load(space, offset, Type::F32);
+            let passes = self.compared(tests.depth_compare, depth, stored);
+            let passes = self.b.binary(B::LogicalAnd, passes, covered);
+            if tests.depth_write {
+                let value = self.b.cast(depth, Type::I32);
+                self.b.push(Inst::If { condition: passes });
+                self.b.push(Inst::Store { space, offset, value });
+                self.b.push(Inst::EndIf);
+            }
+            left.push(passes);
+        }
+        self.place = None;
+        left
+    }
+
+    /// `pixel::compare` of floats.
+    fn compared(&mut self, op: vk::CompareOp, new: Value, stored: Value) -> Value {
+        let (op, a, b) = match op {
+            vk::CompareOp::LESS => (B::FLt, new, stored),
+            vk::CompareOp::EQUAL => (B::FEq, new, stored),
+            vk::CompareOp::LESS_OR_EQUAL => (B::FLe, new, stored),
+            vk::CompareOp::GREATER => (B::FLt, stored, new),
+            vk::CompareOp::NOT_EQUAL => (B::FNe, new, stored),
+            vk::CompareOp::GREATER_OR_EQUAL => (B::FLe, stored, new),
+            other => return self.b.constant(u32::from(other == vk::CompareOp::ALWAYS), Type::Bool),
+        };
+        self.b.binary(op, a, b)
+    }
+}
