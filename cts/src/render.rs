@@ -11,6 +11,8 @@ pub const SIZE: u32 = 16;
 pub static RECT: &[u8] = include_bytes!("../shaders/rect.vert.spv");
 /// A vertex shader that takes positions from a vertex buffer.
 pub static POINTS: &[u8] = include_bytes!("../shaders/points.vert.spv");
+/// A vertex shader that takes positions and colours from a vertex buffer, four floats each.
+pub static TRIANGLES: &[u8] = include_bytes!("../shaders/triangles.vert.spv");
 /// A fragment shader that writes the colour it is given.
 pub const COLOR: &[u8] = include_bytes!("../shaders/color.frag.spv");
 /// A fragment shader that samples an image.
@@ -125,6 +127,7 @@ impl Draw {
 #[derive(Clone, Copy)]
 #[expect(missing_docs, reason = "plain description")]
 pub struct Target {
+    pub size: [u32; 2],
     pub format: vk::Format,
     pub samples: vk::SampleCountFlags,
     pub depth: vk::Format,
@@ -135,6 +138,7 @@ pub struct Target {
 impl Default for Target {
     fn default() -> Self {
         Self {
+            size: [SIZE; 2],
             format: vk::Format::R8G8B8A8_UNORM,
             samples: vk::SampleCountFlags::TYPE_1,
             depth: vk::Format::UNDEFINED,
@@ -148,7 +152,7 @@ impl Default for Target {
 pub fn render(gpu: &Gpu, target: &Target, draws: &[Draw]) -> Result<Vec<[u8; 4]>, Outcome> {
     let multisampled = target.samples != vk::SampleCountFlags::TYPE_1;
     let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
-    let color = ImageDesc { samples: target.samples, ..ImageDesc::color(target.format, [SIZE; 2], usage) };
+    let color = ImageDesc { samples: target.samples, ..ImageDesc::color(target.format, target.size, usage) };
     let mut images = vec![gpu.image(&color)?];
     if multisampled {
         images.push(gpu.image(&ImageDesc { samples: vk::SampleCountFlags::TYPE_1, ..color })?);
@@ -164,14 +168,19 @@ pub fn render(gpu: &Gpu, target: &Target, draws: &[Draw]) -> Result<Vec<[u8; 4]>
     }
     let pass = render_pass(gpu, target, multisampled, has_depth)?;
     let views: Vec<vk::ImageView> = images.iter().map(|image| image.view).collect();
-    let info =
-        vk::FramebufferCreateInfo::default().render_pass(pass).attachments(&views).width(SIZE).height(SIZE).layers(1);
+    let [width, height] = target.size;
+    let info = vk::FramebufferCreateInfo::default()
+        .render_pass(pass)
+        .attachments(&views)
+        .width(width)
+        .height(height)
+        .layers(1);
     // SAFETY: the info is valid.
     let framebuffer = unsafe { gpu.device.create_framebuffer(&info, None) }?;
     let prepared = draws.iter().map(|draw| prepare(gpu, target, pass, draw)).collect::<Result<Vec<_>, _>>()?;
     let clears = clear_values(target, multisampled);
     gpu.run(|commands| {
-        let area = vk::Rect2D { extent: vk::Extent2D { width: SIZE, height: SIZE }, ..Default::default() };
+        let area = vk::Rect2D { extent: vk::Extent2D { width, height }, ..Default::default() };
         let begin = vk::RenderPassBeginInfo::default().render_pass(pass).framebuffer(framebuffer);
         let begin = begin.render_area(area).clear_values(&clears);
         // SAFETY: the command buffer is recording, and everything named is alive.
@@ -297,12 +306,17 @@ fn pipeline(
         stage(vk::ShaderStageFlags::VERTEX, gpu.module(state.vertex)?),
         stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(state.fragment)?),
     ];
-    let bindings =
-        [vk::VertexInputBindingDescription { binding: 0, stride: 8, input_rate: vk::VertexInputRate::VERTEX }];
-    let format = vk::Format::R32G32_SFLOAT;
-    let attributes = [vk::VertexInputAttributeDescription { location: 0, binding: 0, format, offset: 0 }];
+    let attribute =
+        |location, format, offset| vk::VertexInputAttributeDescription { location, binding: 0, format, offset };
+    let (two, four) = (vk::Format::R32G32_SFLOAT, vk::Format::R32G32B32A32_SFLOAT);
+    let (stride, attributes) = match state.vertex {
+        vertex if std::ptr::eq(vertex, POINTS) => (8, vec![attribute(0, two, 0)]),
+        vertex if std::ptr::eq(vertex, TRIANGLES) => (32, vec![attribute(0, four, 0), attribute(1, four, 16)]),
+        _ => (0, Vec::new()),
+    };
+    let bindings = [vk::VertexInputBindingDescription { binding: 0, stride, input_rate: vk::VertexInputRate::VERTEX }];
     let mut input = vk::PipelineVertexInputStateCreateInfo::default();
-    if std::ptr::eq(state.vertex, POINTS) {
+    if !attributes.is_empty() {
         input = input.vertex_binding_descriptions(&bindings).vertex_attribute_descriptions(&attributes);
     }
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(state.topology);

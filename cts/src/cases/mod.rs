@@ -10,6 +10,7 @@ mod language;
 mod order;
 mod raster;
 mod samplers;
+mod scenes;
 mod stages;
 mod subpasses;
 mod sync;
@@ -29,6 +30,7 @@ pub fn all() -> Vec<Entry> {
         raster::cases,
         fragment::cases,
         order::cases,
+        scenes::cases,
         framebuffer::cases,
         samplers::cases,
         images::cases,

@@ -31,6 +31,22 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
             all.push(Entry::new(format!("raster.culling.mode{mode}_{side}"), "Basic Polygon Rasterization", run));
         }
     }
+    // The viewport is [4, 12) in both directions: 1 in clip coordinates is 4 pixels.
+    let clipped: [(&str, T, &[[f32; 2]], usize); 5] = [
+        ("polygon", T::TRIANGLE_LIST, &[[-2.0, -2.0], [6.0, -2.0], [-2.0, 6.0]], 64),
+        ("line", T::LINE_LIST, &[[-2.0, 0.125], [2.0, 0.125]], 8),
+        ("point_inside", T::POINT_LIST, &[[0.75, 0.0]], 16),
+        ("point_outside", T::POINT_LIST, &[[1.25, 0.0]], 0),
+        ("point_far_outside", T::POINT_LIST, &[[0.0, -30.0]], 0),
+    ];
+    for (name, topology, vertices, pixels) in clipped {
+        let run = move |gpu: &Gpu| clip(gpu, topology, vertices, (4.0, 8.0, pixels));
+        all.push(Entry::new(format!("raster.clip.{name}"), "Primitive Clipping", run));
+    }
+    // Edges between pixels: those whose centres are inside.
+    let large = &[[-9.0, -9.0], [30.0, -9.0], [-9.0, 30.0]];
+    let run = move |gpu: &Gpu| clip(gpu, T::TRIANGLE_LIST, large, (3.75, 6.5, 36));
+    all.push(Entry::new("raster.clip.between_pixels", "Primitive Clipping", run));
     let mut add = |name: &str, section, run: fn(&Gpu) -> Case| all.push(Entry::new(name, section, run));
     add("raster.viewport.quarter", "Controlling the Viewport", viewport);
     add("raster.scissor.inside", "Scissor Test", scissor);
@@ -61,6 +77,13 @@ fn vertices(gpu: &Gpu, topology: T, vertices: &[[f32; 2]]) -> Result<Draw, crate
 
 fn draw_vertices(gpu: &Gpu, topology: T, positions: &[[f32; 2]], pixels: usize) -> Case {
     red(gpu, &Target::default(), &[vertices(gpu, topology, positions)?], pixels)
+}
+
+/// What is drawn in a square viewport that is smaller than the target: where it starts, its side, and the pixels that are red.
+fn clip(gpu: &Gpu, topology: T, positions: &[[f32; 2]], (start, side, pixels): (f32, f32, usize)) -> Case {
+    let mut draw = Draw { extra: 4.0, ..vertices(gpu, topology, positions)? };
+    draw.state.viewport = vk::Viewport { x: start, y: start, width: side, height: side, ..draw.state.viewport };
+    red(gpu, &Target::default(), &[draw], pixels)
 }
 
 /// Two strips in one index buffer: the left and the right half but two columns between.

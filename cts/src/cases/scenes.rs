@@ -1,0 +1,411 @@
+//! Random scenes of triangles of all sizes, states, queries and side effects, against a model that does one triangle after the
+//! other, sample by sample.
+
+use ash::vk;
+
+use super::fragment::holds;
+use crate::Entry;
+use crate::harness::{Buffer, Case, Gpu, check};
+use crate::render::{COLOR, Draw, Kind, State, TRIANGLES, Target, render};
+
+static EARLY: &[u8] = include_bytes!("../../shaders/early.frag.spv");
+static LATE: &[u8] = include_bytes!("../../shaders/late.frag.spv");
+
+/// Scenes.
+const SCENES: u64 = 200;
+
+/// Pixels of the target: no whole tiles of any size.
+const WIDTH: u32 = 150;
+const HEIGHT: u32 = 100;
+
+/// Width and height of the viewport: corners lie on the grid exactly.
+const VIEW: f32 = 128.0;
+
+/// Grid units per pixel.
+const UNITS: i64 = 256;
+
+/// Corners lie on multiples of so many units.
+const STEP: i64 = 16;
+
+/// Depths that differ by less may be in either order.
+const NEAR: f64 = 1e-4;
+
+/// What a fragment program does besides writing the colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Program {
+    Plain,
+    /// Counts its runs, tests come first.
+    Early,
+    /// Counts its runs, drops every other pixel, tests come last.
+    Late,
+}
+
+#[derive(Debug, Clone)]
+struct Triangle {
+    /// Units.
+    corners: [[i64; 2]; 3],
+    depths: [f32; 3],
+    color: [u8; 4],
+}
+
+/// One draw.
+#[derive(Debug, Clone)]
+struct Layer {
+    triangles: Vec<Triangle>,
+    program: Program,
+    test: bool,
+    write: bool,
+    op: vk::CompareOp,
+    blend: Option<vk::BlendOp>,
+    mask: u32,
+    cull: vk::CullModeFlags,
+    front: vk::FrontFace,
+    /// `[x0, y0, x1, y1]`, the last ones not included.
+    scissor: [u32; 4],
+    counts: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Scene {
+    layers: Vec<Layer>,
+    samples: u32,
+    depth: vk::Format,
+    clear_depth: f32,
+}
+
+pub(super) fn cases(all: &mut Vec<Entry>) {
+    for seed in 0..SCENES {
+        let run = move |gpu: &Gpu| draw(gpu, &Scene::random(seed));
+        all.push(Entry::new(format!("scenes.random.seed{seed}"), "Rasterization Order", run));
+    }
+}
+
+/// A sequence of numbers that a seed determines.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (self.0 >> 33) as u32 % limit
+    }
+
+    fn one_in(&mut self, count: u32) -> bool {
+        self.below(count) == 0
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len() as u32) as usize]
+    }
+
+    /// Corners of a triangle somewhere near the target, within so many pixels.
+    fn corners(&mut self, size: u32) -> [[i64; 2]; 3] {
+        let steps = |pixels: u32| pixels * (UNITS / STEP) as u32;
+        let origin = [WIDTH, HEIGHT].map(|side| i64::from(self.below(steps(side + size))) - i64::from(steps(size)));
+        let mut corner = || origin.map(|start| (start + i64::from(self.below(steps(size) + 1))) * STEP);
+        [corner(), corner(), corner()]
+    }
+}
+
+impl Scene {
+    /// Scenes differ in how much of everything there is: opaque layers in one direction are where techniques take hold.
+    fn random(seed: u64) -> Self {
+        let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let plain = seed.is_multiple_of(3);
+        let op = numbers.pick(&[vk::CompareOp::LESS, vk::CompareOp::GREATER_OR_EQUAL, vk::CompareOp::LESS_OR_EQUAL]);
+        let layers = (0..4 + numbers.below(8)).map(|_| Layer::random(&mut numbers, plain, op)).collect();
+        Self {
+            layers,
+            samples: numbers.pick(&[1, 1, 4]),
+            depth: numbers.pick(&[vk::Format::D32_SFLOAT, vk::Format::D32_SFLOAT, vk::Format::D16_UNORM]),
+            clear_depth: if op == vk::CompareOp::GREATER_OR_EQUAL { 0.0 } else { 1.0 },
+        }
+    }
+}
+
+impl Layer {
+    fn random(numbers: &mut Numbers, plain: bool, op: vk::CompareOp) -> Self {
+        let size = numbers.pick(&[3, 6, 12, 24, 60, 300]);
+        let count = 1 + numbers.below(if size > 30 { 6 } else { 60 });
+        let slopes = numbers.one_in(2);
+        let triangle = |numbers: &mut Numbers| {
+            let depth = numbers.below(65) as f32 / 64.0;
+            let other = |numbers: &mut Numbers| if slopes { numbers.below(65) as f32 / 64.0 } else { depth };
+            let depths = [depth, other(numbers), other(numbers)];
+            let color = [0; 4].map(|_: u8| numbers.below(256) as u8);
+            Triangle { corners: numbers.corners(size), depths, color }
+        };
+        let mut scissor = [0, 0, WIDTH, HEIGHT];
+        if numbers.one_in(4) {
+            let [x, y] = [numbers.below(WIDTH), numbers.below(HEIGHT)];
+            scissor = [x, y, x + 1 + numbers.below(WIDTH - x), y + 1 + numbers.below(HEIGHT - y)];
+        }
+        let often = if plain { 12 } else { 4 };
+        Self {
+            triangles: (0..count).map(|_| triangle(numbers)).collect(),
+            program: if numbers.one_in(often) {
+                numbers.pick(&[Program::Early, Program::Late])
+            } else {
+                Program::Plain
+            },
+            test: !numbers.one_in(often),
+            write: !numbers.one_in(often),
+            op: if numbers.one_in(often) { vk::CompareOp::from_raw(numbers.below(8) as i32) } else { op },
+            blend: numbers.one_in(often).then(|| numbers.pick(&[vk::BlendOp::ADD, vk::BlendOp::MAX, vk::BlendOp::MIN])),
+            mask: if numbers.one_in(often) { numbers.below(16) } else { 15 },
+            cull: numbers.pick(&[vk::CullModeFlags::NONE, vk::CullModeFlags::NONE, vk::CullModeFlags::BACK]),
+            front: numbers.pick(&[vk::FrontFace::CLOCKWISE, vk::FrontFace::COUNTER_CLOCKWISE]),
+            scissor,
+            counts: numbers.one_in(4),
+        }
+    }
+
+    fn draw(&self, gpu: &Gpu) -> Result<Draw, crate::harness::Outcome> {
+        let flag = |value: bool| if value { vk::TRUE } else { vk::FALSE };
+        let mut state = State { vertex: TRIANGLES, ..State::default() };
+        state.fragment = match self.program {
+            Program::Plain => COLOR,
+            Program::Early => EARLY,
+            Program::Late => LATE,
+        };
+        state.depth_stencil.depth_test_enable = flag(self.test);
+        state.depth_stencil.depth_write_enable = flag(self.write);
+        state.depth_stencil.depth_compare_op = self.op;
+        state.blend.color_write_mask = vk::ColorComponentFlags::from_raw(self.mask);
+        if let Some(op) = self.blend {
+            let one = vk::BlendFactor::ONE;
+            state.blend.blend_enable = vk::TRUE;
+            (state.blend.color_blend_op, state.blend.alpha_blend_op) = (op, op);
+            (state.blend.src_color_blend_factor, state.blend.dst_color_blend_factor) = (one, one);
+            (state.blend.src_alpha_blend_factor, state.blend.dst_alpha_blend_factor) = (one, one);
+        }
+        (state.raster.cull_mode, state.raster.front_face) = (self.cull, self.front);
+        state.viewport = vk::Viewport { width: VIEW, height: VIEW, max_depth: 1.0, ..Default::default() };
+        let [x0, y0, x1, y1] = self.scissor;
+        state.scissor = vk::Rect2D {
+            offset: vk::Offset2D { x: x0 as i32, y: y0 as i32 },
+            extent: vk::Extent2D { width: x1 - x0, height: y1 - y0 },
+        };
+        let mut vertices = Vec::new();
+        for Triangle { corners, depths, color } in &self.triangles {
+            for ([x, y], depth) in corners.iter().zip(depths) {
+                let place = |units: i64| units as f32 / (UNITS as f32 * VIEW / 2.0) - 1.0;
+                vertices.push([place(*x), place(*y), *depth, 1.0]);
+                vertices.push(color.map(|code| f32::from(code) / 255.0));
+            }
+        }
+        let kind = Kind::VertexBuffer { buffer: gpu.buffer_with(&vertices)?, count: vertices.len() as u32 / 2 };
+        let mut draw = Draw { kind, ..Draw::rect(state, [0.0; 4], [0.0; 4]) };
+        if self.counts {
+            let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::OCCLUSION).query_count(1);
+            // SAFETY: the info is valid.
+            draw.query = Some(unsafe { gpu.device.create_query_pool(&info, None) }?);
+        }
+        if self.program != Program::Plain {
+            draw.storage = Some(gpu.buffer(4)?);
+        }
+        Ok(draw)
+    }
+}
+
+/// A number that is known up to how much it may be larger.
+#[derive(Debug, Clone, Copy, Default)]
+struct Count {
+    least: u64,
+    unsure: u64,
+}
+
+impl Count {
+    fn add(&mut self, sure: bool) {
+        *if sure { &mut self.least } else { &mut self.unsure } += 1;
+    }
+
+    fn holds(self, value: u64) -> bool {
+        (self.least..=self.least + self.unsure).contains(&value)
+    }
+}
+
+/// What a sample holds.
+#[derive(Debug, Clone, Copy)]
+struct Sample {
+    color: [u8; 4],
+    depth: f64,
+    /// Depths were too near each other to tell what it holds.
+    unsure: bool,
+}
+
+/// What becomes of a draw, as the model has it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Effects {
+    passed: Count,
+    runs: Count,
+}
+
+struct Model<'a> {
+    scene: &'a Scene,
+    samples: Vec<Sample>,
+}
+
+/// Where samples lie in a pixel, units: the standard locations.
+fn locations(samples: u32) -> &'static [[i64; 2]] {
+    if samples == 1 { &[[128, 128]] } else { &[[96, 32], [224, 96], [32, 160], [160, 224]] }
+}
+
+fn turn([a, b, c]: [[i64; 2]; 3]) -> i64 {
+    (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+}
+
+impl Triangle {
+    /// Whether a point lies in the triangle, with the rule of top and left edges.
+    fn covers(&self, point: [i64; 2]) -> bool {
+        let [a, b, c] = self.corners;
+        let area = turn(self.corners);
+        let clockwise = if area > 0 { [a, b, c] } else { [a, c, b] };
+        area != 0
+            && (0..3).all(|edge| {
+                let (from, to) = (clockwise[edge], clockwise[(edge + 1) % 3]);
+                let is_top_left = to[1] < from[1] || to[1] == from[1] && to[0] > from[0];
+                let side = turn([from, to, point]);
+                side > 0 || side == 0 && is_top_left
+            })
+    }
+
+    fn depth_at(&self, point: [i64; 2]) -> f64 {
+        let [a, b, c] = self.corners;
+        let area = turn(self.corners) as f64;
+        let weights = [turn([point, b, c]), turn([a, point, c]), turn([a, b, point])];
+        let depth: f64 = weights.iter().zip(self.depths).map(|(&weight, depth)| weight as f64 * f64::from(depth)).sum();
+        depth / area
+    }
+}
+
+impl Model<'_> {
+    fn layer(&mut self, layer: &Layer) -> Effects {
+        let mut effects = Effects::default();
+        for triangle in &layer.triangles {
+            let clockwise = turn(triangle.corners) > 0;
+            let front = clockwise == (layer.front == vk::FrontFace::CLOCKWISE);
+            if layer.cull == vk::CullModeFlags::BACK && !front {
+                continue;
+            }
+            // Nothing lies outside of the view volume.
+            let [x0, y0, x1, y1] = layer.scissor.map(|edge| edge.min(VIEW as u32));
+            let bound = |axis: usize| triangle.corners.map(|corner| corner[axis].div_euclid(UNITS));
+            let (xs, ys) = (bound(0), bound(1));
+            let within = |values: [i64; 3], low: u32, high: u32| {
+                let least = values.iter().fold(i64::MAX, |least, &value| least.min(value));
+                let most = values.iter().fold(i64::MIN, |most, &value| most.max(value));
+                (least.max(low.into())..(most + 1).min(high.into())).map(|pixel| pixel as u32)
+            };
+            for y in within(ys, y0, y1) {
+                for x in within(xs, x0, x1) {
+                    self.pixel(layer, triangle, [x, y], &mut effects);
+                }
+            }
+        }
+        effects
+    }
+
+    fn pixel(&mut self, layer: &Layer, triangle: &Triangle, [x, y]: [u32; 2], effects: &mut Effects) {
+        let corner = [x, y].map(|pixel| i64::from(pixel) * UNITS);
+        let places = locations(self.scene.samples).iter().map(|at| [corner[0] + at[0], corner[1] + at[1]]);
+        let covered: Vec<(usize, [i64; 2])> = places.enumerate().filter(|(_, place)| triangle.covers(*place)).collect();
+        if covered.is_empty() {
+            return;
+        }
+        // Discarded fragments were run, too.
+        let discarded = layer.program == Program::Late && (x + y) % 2 == 1;
+        let (mut runs, mut may_run) = (layer.program == Program::Late, false);
+        for (number, place) in covered.into_iter().filter(|_| !discarded) {
+            let sample = &mut self.samples[((y * WIDTH + x) * self.scene.samples) as usize + number];
+            let (depth, stored) = (triangle.depth_at(place), sample.depth);
+            let sure = !sample.unsure && (!layer.test || is_sure(layer.op, depth, stored));
+            let passes = !layer.test || holds(layer.op, rounded(depth), rounded(stored));
+            if !sure {
+                (sample.unsure, may_run) = (true, true);
+                effects.passed.add(false);
+                continue;
+            }
+            if passes {
+                runs = true;
+                effects.passed.add(true);
+                sample.cover(layer, triangle.color);
+                if layer.test && layer.write {
+                    sample.depth = depth;
+                }
+            }
+        }
+        if runs || may_run {
+            effects.runs.add(runs);
+        }
+    }
+}
+
+/// Equal depths are, those of slopes nearly.
+fn rounded(depth: f64) -> i64 {
+    (depth * 1e6).round() as i64
+}
+
+/// Whether the outcome of a comparison does not depend on how depths are rounded.
+fn is_sure(op: vk::CompareOp, depth: f64, stored: f64) -> bool {
+    let difference = (depth - stored).abs();
+    // Multiples of 1/64 are exact.
+    let exact = [depth, stored].iter().all(|depth| (depth * 64.0).fract().abs() < 1e-12);
+    matches!(op, vk::CompareOp::ALWAYS | vk::CompareOp::NEVER) || difference > NEAR || exact
+}
+
+impl Sample {
+    fn cover(&mut self, layer: &Layer, color: [u8; 4]) {
+        for (component, stored) in self.color.iter_mut().enumerate().filter(|(bit, _)| layer.mask >> bit & 1 != 0) {
+            let source = color[component];
+            *stored = match layer.blend {
+                None => source,
+                Some(vk::BlendOp::ADD) => stored.saturating_add(source),
+                Some(vk::BlendOp::MAX) => source.max(*stored),
+                _ => source.min(*stored),
+            };
+        }
+    }
+}
+
+fn counted(gpu: &Gpu, pool: vk::QueryPool) -> Result<u64, vk::Result> {
+    let mut count = [0u64];
+    let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
+    // SAFETY: the pool has one query, which ended.
+    unsafe { gpu.device.get_query_pool_results(pool, 0, &mut count, flags) }?;
+    Ok(count[0])
+}
+
+fn draw(gpu: &Gpu, scene: &Scene) -> Case {
+    let target = Target {
+        size: [WIDTH, HEIGHT],
+        samples: vk::SampleCountFlags::from_raw(scene.samples),
+        depth: scene.depth,
+        clear_depth: vk::ClearDepthStencilValue { depth: scene.clear_depth, stencil: 0 },
+        ..Target::default()
+    };
+    let draws = scene.layers.iter().map(|layer| layer.draw(gpu)).collect::<Result<Vec<_>, _>>()?;
+    let pixels = render(gpu, &target, &draws)?;
+    let start = Sample { color: [0; 4], depth: f64::from(scene.clear_depth), unsure: false };
+    let mut model = Model { scene, samples: vec![start; (WIDTH * HEIGHT * scene.samples) as usize] };
+    for (number, (layer, draw)) in scene.layers.iter().zip(&draws).enumerate() {
+        let effects = model.layer(layer);
+        if let Some(pool) = draw.query {
+            let passed = counted(gpu, pool)?;
+            check(effects.passed.holds(passed), || format!("draw {number}: {passed} passed, {:?}", effects.passed))?;
+        }
+        let runs = draw.storage.as_ref().map(Buffer::words).map(|words| u64::from(words[0]));
+        let holds = runs.is_none_or(|runs| effects.runs.holds(runs));
+        check(holds, || format!("draw {number}, {:?}: {runs:?} runs, {:?}", layer.program, effects.runs))?;
+    }
+    for (index, (got, samples)) in pixels.iter().zip(model.samples.chunks(scene.samples as usize)).enumerate() {
+        let (x, y) = (index as u32 % WIDTH, index as u32 / WIDTH);
+        let sum = |component: usize| samples.iter().map(|sample| u32::from(sample.color[component])).sum::<u32>();
+        let near = (0..4).all(|component| {
+            let average = sum(component) as f32 / scene.samples as f32;
+            (f32::from(got[component]) - average).abs() <= if scene.samples == 1 { 0.0 } else { 1.0 }
+        });
+        let unsure = samples.iter().any(|sample| sample.unsure);
+        check(near || unsure, || format!("({x}, {y}): {got:?} instead of {samples:?}"))?;
+    }
+    Ok(())
+}
