@@ -4,6 +4,7 @@
 
 use ash::vk;
 use vitric_backend::format::{self, features as format_features};
+use vitric_backend::raster::MOST_SAMPLES;
 use vitric_backend::shader::BUILD;
 
 /// Reported API version: 1.0 is what is complete.
@@ -66,7 +67,7 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
 
 /// Limits, none below the specification's table "Required Limits".
 pub fn limits() -> vk::PhysicalDeviceLimits {
-    let counts = vk::SampleCountFlags::TYPE_1 | vk::SampleCountFlags::TYPE_4;
+    let counts = sample_counts();
     let one = vk::SampleCountFlags::TYPE_1;
     vk::PhysicalDeviceLimits {
         max_image_dimension1_d: MAX_EXTENT_2D,
@@ -258,14 +259,19 @@ pub fn image_format_properties(image: ImageKind) -> Option<vk::ImageFormatProper
         && features.intersects(attachment)
         && !image.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE)
         && !image.usage.contains(vk::ImageUsageFlags::STORAGE);
-    let four = if multisampled { vk::SampleCountFlags::TYPE_4 } else { vk::SampleCountFlags::empty() };
     Some(vk::ImageFormatProperties {
         max_extent,
         max_mip_levels: if linear { 1 } else { 32 - max_extent.width.leading_zeros() },
         max_array_layers: if volume || linear { 1 } else { MAX_LAYERS },
-        sample_counts: vk::SampleCountFlags::TYPE_1 | four,
+        sample_counts: if multisampled { sample_counts() } else { vk::SampleCountFlags::TYPE_1 },
         max_resource_size: 1 << 40,
     })
+}
+
+/// Samples that pixels may have: powers of two.
+fn sample_counts() -> vk::SampleCountFlags {
+    // A bit each, up to the largest.
+    vk::SampleCountFlags::from_raw(2 * MOST_SAMPLES - 1)
 }
 
 use vk::FormatFeatureFlags as F;

@@ -43,7 +43,7 @@ proptest! {
     #[test]
     fn ranges_hold_every_sample(
         origin in -1.0f32..2.0, dx in -0.1f32..0.1, dy in -0.1f32..0.1, x in -20i64..70, y in -20i64..70,
-        size in [1i64..9, 1i64..9], bits in prop::sample::select(vec![16u32, 24, 32]), samples in prop::sample::select(vec![1u32, 4]),
+        size in [1i64..9, 1i64..9], bits in prop::sample::select(vec![16u32, 24, 32]), samples in prop::sample::select(vec![1u32, 2, 4, 8, 16]),
     ) {
         let shape = shape(origin, dx, dy);
         let range = depths_over(&shape, [x, y, x + size[0], y + size[1]], bits, samples);

@@ -2,13 +2,14 @@
 
 use super::inputs::{depth_at_sample, depths_at_centres};
 use super::{DrawContext, depth_stencil};
+use crate::raster;
 use crate::tiling::{PrimitiveId, Walk};
 
 /// Quads a wave holds.
 pub(super) const QUADS: usize = 4;
 
-/// Most samples of a pixel: bits of coverage that it has.
-pub(super) const MOST_SAMPLES: usize = 16;
+/// Bits of coverage that a pixel has.
+pub(super) const MOST_SAMPLES: usize = raster::MOST_SAMPLES as usize;
 
 /// A quad of pixels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

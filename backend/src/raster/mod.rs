@@ -31,11 +31,50 @@ pub fn snap(pixels: f32) -> i32 {
     units.clamp(-(FARTHEST as f64), FARTHEST as f64) as i32
 }
 
-/// Sample positions in grid units from the pixel's corner: the standard locations.
+/// Most samples of a pixel.
+pub const MOST_SAMPLES: u32 = 16;
+
+/// Sample positions in grid units from the pixel's corner, of 1, 2, 4, 8 or 16 samples: the standard locations.
+///
+/// Source: Vulkan specification, "Multisampling", standard sample locations, which are multiples of 1/16.
 pub fn sample_positions(samples: u32) -> &'static [[i64; 2]] {
+    const fn places<const N: usize>(mut sixteenths: [[i64; 2]; N]) -> [[i64; 2]; N] {
+        let mut sample = 0;
+        while sample < N {
+            let [x, y] = sixteenths[sample];
+            sixteenths[sample] = [x * (UNITS / 16), y * (UNITS / 16)];
+            sample += 1;
+        }
+        sixteenths
+    }
+    static ONE: [[i64; 2]; 1] = places([[8, 8]]);
+    static TWO: [[i64; 2]; 2] = places([[12, 12], [4, 4]]);
+    static FOUR: [[i64; 2]; 4] = places([[6, 2], [14, 6], [2, 10], [10, 14]]);
+    static EIGHT: [[i64; 2]; 8] = places([[9, 5], [7, 11], [13, 9], [5, 3], [3, 13], [1, 7], [11, 15], [15, 1]]);
+    static SIXTEEN: [[i64; 2]; 16] = places([
+        [9, 9],
+        [7, 5],
+        [5, 10],
+        [12, 7],
+        [3, 6],
+        [10, 13],
+        [13, 11],
+        [11, 3],
+        [6, 14],
+        [8, 1],
+        [4, 2],
+        [2, 12],
+        [0, 8],
+        [15, 4],
+        [14, 15],
+        [1, 0],
+    ]);
     match samples {
-        4 => &[[96, 32], [224, 96], [32, 160], [160, 224]],
-        _ => &[[128, 128]],
+        2 => &TWO,
+        4 => &FOUR,
+        8 => &EIGHT,
+        16 => &SIXTEEN,
+        _ => &ONE,
     }
 }
 

@@ -237,7 +237,7 @@ fn resolves_average_or_take_sample_0() {
 #[test]
 fn lines_resolve_like_their_texels() {
     let format = vk::Format::B8G8R8A8_UNORM;
-    for samples in [2u32, 4] {
+    for samples in [2u32, 4, 8, 16] {
         let source = surface(SurfaceDesc { samples, ..desc(format, [21, 19, 1]) });
         let target = surface(desc(format, [21, 19, 1]));
         let from = source.plane(COLOR, 0, 0).unwrap();

@@ -4,6 +4,7 @@
 use ash::vk;
 
 use super::fragment::holds;
+use super::raster::supported;
 use crate::Entry;
 use crate::harness::{Buffer, Case, Gpu, check};
 use crate::render::{COLOR, Draw, Kind, State, TRIANGLES, Target, render};
@@ -115,7 +116,7 @@ impl Scene {
         let layers = (0..4 + numbers.below(8)).map(|_| Layer::random(&mut numbers, plain, op)).collect();
         Self {
             layers,
-            samples: numbers.pick(&[1, 1, 4]),
+            samples: numbers.pick(&[1, 1, 1, 4, 4, 2, 8, 16]),
             depth: numbers.pick(&[vk::Format::D32_SFLOAT, vk::Format::D32_SFLOAT, vk::Format::D16_UNORM]),
             clear_depth: if op == vk::CompareOp::GREATER_OR_EQUAL { 0.0 } else { 1.0 },
         }
@@ -245,9 +246,32 @@ struct Model<'a> {
     samples: Vec<Sample>,
 }
 
-/// Where samples lie in a pixel, units: the standard locations.
+/// Where samples lie in a pixel, sixteenths: the standard locations.
 fn locations(samples: u32) -> &'static [[i64; 2]] {
-    if samples == 1 { &[[128, 128]] } else { &[[96, 32], [224, 96], [32, 160], [160, 224]] }
+    match samples {
+        2 => &[[12, 12], [4, 4]],
+        4 => &[[6, 2], [14, 6], [2, 10], [10, 14]],
+        8 => &[[9, 5], [7, 11], [13, 9], [5, 3], [3, 13], [1, 7], [11, 15], [15, 1]],
+        16 => &[
+            [9, 9],
+            [7, 5],
+            [5, 10],
+            [12, 7],
+            [3, 6],
+            [10, 13],
+            [13, 11],
+            [11, 3],
+            [6, 14],
+            [8, 1],
+            [4, 2],
+            [2, 12],
+            [0, 8],
+            [15, 4],
+            [14, 15],
+            [1, 0],
+        ],
+        _ => &[[8, 8]],
+    }
 }
 
 fn turn([a, b, c]: [[i64; 2]; 3]) -> i64 {
@@ -307,7 +331,8 @@ impl Model<'_> {
 
     fn pixel(&mut self, layer: &Layer, triangle: &Triangle, [x, y]: [u32; 2], effects: &mut Effects) {
         let corner = [x, y].map(|pixel| i64::from(pixel) * UNITS);
-        let places = locations(self.scene.samples).iter().map(|at| [corner[0] + at[0], corner[1] + at[1]]);
+        let places =
+            locations(self.scene.samples).iter().map(|at| [0, 1].map(|axis| corner[axis] + at[axis] * UNITS / 16));
         let covered: Vec<(usize, [i64; 2])> = places.enumerate().filter(|(_, place)| triangle.covers(*place)).collect();
         if covered.is_empty() {
             return;
@@ -376,6 +401,7 @@ fn counted(gpu: &Gpu, pool: vk::QueryPool) -> Result<u64, vk::Result> {
 }
 
 fn draw(gpu: &Gpu, scene: &Scene) -> Case {
+    supported(gpu, scene.samples)?;
     let target = Target {
         size: [WIDTH, HEIGHT],
         samples: vk::SampleCountFlags::from_raw(scene.samples),

@@ -16,6 +16,9 @@ const LONGEST: usize = 160;
 /// Words of locals, likewise.
 const MOST_LOCALS: u32 = 32;
 
+/// Most samples of a pixel: their tests and exports follow each other in the code.
+const MOST_SAMPLES: u32 = 4;
+
 /// Bytes of a texel.
 pub(super) const TEXEL: u32 = 4;
 
@@ -38,7 +41,11 @@ pub(super) fn serves(pipeline: &GraphicsPipeline, attachments: &[Attachment]) ->
     let multisample = &pipeline.multisample;
     let all_samples = multisample.sample_mask & ((1 << multisample.samples) - 1) == (1 << multisample.samples) - 1;
     let is_plain = |program: &Program| is_short(program) && !sees_samples(program, multisample.samples);
-    words && all_samples && !multisample.alpha_to_coverage && pipeline.fragment.as_deref().is_none_or(is_plain)
+    words
+        && multisample.samples <= MOST_SAMPLES
+        && all_samples
+        && !multisample.alpha_to_coverage
+        && pipeline.fragment.as_deref().is_none_or(is_plain)
 }
 
 /// Whether a program is short, and whether it has the same results whatever lanes run with it.
