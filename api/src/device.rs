@@ -1,5 +1,6 @@
 //! The device: its GPU, its memory, its queues.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use vitric_backend::memory::{Allocation, Heap};
 use crate::debug::Messages;
 use crate::physical;
 use crate::queue::{Health, Queue};
+use crate::report;
 use crate::{Error, Result};
 
 /// Bytes of the memory heap: the knob `VITRIC_HEAP_MIB`.
@@ -25,6 +27,12 @@ pub struct Device {
     heap: Arc<Heap>,
     health: Arc<Health>,
     queues: Vec<Arc<Queue>>,
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        self.report();
+    }
 }
 
 impl Device {
@@ -62,10 +70,18 @@ impl Device {
             hiz: values.text("VITRIC_HIZ") == "on",
             scoreboard: values.text("VITRIC_SCOREBOARD") == "on",
             packs_always: values.text("VITRIC_PACKING") == "always",
+            counts: !values.text("VITRIC_COUNTERS").is_empty(),
         });
         let health = Arc::new(Health::new(messages));
         let queues = (0..queues).map(|_| Queue::new(gpu.clone(), health.clone())).collect::<Result<_>>()?;
         Ok(Self { gpu, heap: Heap::new(heap_size()), health, queues })
+    }
+
+    /// Leaves a report of what the GPU counted, when it does.
+    fn report(&self) {
+        if let Some(counters) = self.gpu.counters() {
+            report::write(counters, Path::new(knobs::values().text("VITRIC_COUNTERS")));
+        }
     }
 
     /// The GPU.

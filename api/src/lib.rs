@@ -14,6 +14,7 @@ pub mod image;
 pub mod physical;
 pub mod pipeline;
 pub mod queue;
+mod report;
 pub mod swapchain;
 pub mod sync;
 

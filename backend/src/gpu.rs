@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::bag::Bag;
 use crate::command::{CommandList, Processor};
+use crate::counters::Counters;
 use crate::geometry::{FrontScratch, Primitives};
 use crate::texture::Routines;
 use crate::workers::Workers;
@@ -30,6 +31,8 @@ pub struct GpuConfig {
     pub scoreboard: bool,
     /// Whether fragments are packed into waves even where kernels that export themselves would serve better.
     pub packs_always: bool,
+    /// Whether it counts what it does.
+    pub counts: bool,
 }
 
 /// An emulated GPU. Several queues may execute on it at the same time.
@@ -41,6 +44,7 @@ pub struct Gpu {
     routines: Arc<Routines>,
     primitives: Bag<Primitives>,
     fronts: Bag<FrontScratch>,
+    counters: Option<Counters>,
 }
 
 /// Windows of primitives whose memory is kept.
@@ -56,6 +60,7 @@ impl Gpu {
             routines: Arc::default(),
             primitives: Bag::new(MOST_KEPT),
             fronts: Bag::new(config.threads),
+            counters: config.counts.then(Counters::default),
         })
     }
 
@@ -87,6 +92,11 @@ impl Gpu {
     /// The sampling routines that were compiled.
     pub(crate) fn routines(&self) -> &Arc<Routines> {
         &self.routines
+    }
+
+    /// What it counted, when it does.
+    pub fn counters(&self) -> Option<&Counters> {
+        self.counters.as_ref()
     }
 
     /// Memory of primitives.

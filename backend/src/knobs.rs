@@ -102,6 +102,12 @@ const TABLE: &[Knob] = &[
         doc: "Who is told the names of generated code: off, perf (by /tmp/perf-PID.map), gdb (by its JIT interface), all.",
         check: symbols,
     },
+    Knob {
+        name: "VITRIC_COUNTERS",
+        default: "",
+        doc: "Folder in which each device leaves a file of what it counted when it goes; empty: nothing is counted.",
+        check: any,
+    },
     Knob { name: "VITRIC_LOG", default: "warn", doc: "Log filter: off, error, warn, info, debug.", check: any },
 ];
 

@@ -5,6 +5,7 @@
 
 mod bag;
 pub mod command;
+pub mod counters;
 pub mod format;
 pub mod geometry;
 pub mod gpu;

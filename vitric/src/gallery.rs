@@ -1,6 +1,6 @@
 //! `vitric gallery`: the sample scenes on the linked driver, as pictures and a page.
 
-use crate::{Failure, driver};
+use crate::{Failure, driver, heatmaps};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,6 +12,7 @@ struct Args {
     out: PathBuf,
     scenes: Vec<&'static SceneInfo>,
     list: bool,
+    heatmaps: bool,
 }
 
 /// Runs the command.
@@ -29,6 +30,11 @@ pub fn command(args: &[String]) -> Result<ExitCode, Failure> {
     for shot in &shots {
         let file = args.out.join(format!("{}.png", shot.scene.name));
         println!("{:<12} {:>10.1} ms a frame   {}", shot.scene.name, shot.frame_ms, file.display());
+    }
+    if args.heatmaps {
+        for scene in &args.scenes {
+            heatmaps::make(scene, &args.options, &args.out)?.iter().for_each(|line| println!("{line}"));
+        }
     }
     println!("open {}", page.canonicalize().unwrap_or(page).display());
     Ok(ExitCode::SUCCESS)
@@ -64,8 +70,13 @@ impl Bar {
 }
 
 fn parse(words: &[String]) -> Result<Args, Failure> {
-    let mut args =
-        Args { options: Options::default(), out: PathBuf::from("out/gallery"), scenes: Vec::new(), list: false };
+    let mut args = Args {
+        options: Options::default(),
+        out: PathBuf::from("out/gallery"),
+        scenes: Vec::new(),
+        list: false,
+        heatmaps: false,
+    };
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| Failure::usage(format!("{word} needs a value")));
@@ -74,6 +85,7 @@ fn parse(words: &[String]) -> Result<Args, Failure> {
             "--size" => (args.options.width, args.options.height) = size(value()?)?,
             "--frames" => args.options.frames = count(value()?)?,
             "--list" => args.list = true,
+            "--heatmaps" => args.heatmaps = true,
             option if option.starts_with('-') => {
                 return Err(Failure::usage(format!("`vitric gallery` knows no option '{option}'")));
             }

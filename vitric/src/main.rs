@@ -5,6 +5,7 @@
 
 mod driver;
 mod gallery;
+mod heatmaps;
 mod info;
 mod install;
 mod manifest;
@@ -85,8 +86,10 @@ fn version() -> Result<ExitCode, Failure> {
 const HELP: &str = "\
 vitric: a Vulkan driver whose GPU is emulated
 
-  vitric [gallery] [--out DIR] [--size WxH] [--frames N] [--list] [SCENE..]
-        Renders the sample scenes with the driver linked into this program, as PNGs and one HTML page. Default: all scenes, 960x540, one frame each, into ./out/gallery.
+  vitric [gallery] [--out DIR] [--size WxH] [--frames N] [--list] [--heatmaps] [SCENE..]
+        Renders the sample scenes with the driver linked into this program, as PNGs and one HTML page. Default: all
+        scenes, 960x540, one frame each, into ./out/gallery. --heatmaps adds pictures of overdraw, Hi-Z kills, fragments
+        that the scoreboard dropped, and wave occupancy, and the counters of each scene as JSON.
   vitric run [--set KNOB=VALUE].. [--] PROGRAM [ARGS..]
         Runs any Vulkan program on this driver, through the system's Vulkan loader. KNOB is the name of an
         environment variable with or without its VITRIC_ prefix.

@@ -174,6 +174,7 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
         of_each: corners(pipeline.topology),
         instances: call.instances,
         spare: processor.gpu.primitives(),
+        counters: processor.gpu.counters(),
         context: (!discards).then(|| primitive_context(processor, &pipeline, viewport)),
     };
     windows(processor, DrawState::new(&processor.state, &pipeline, bindings), &assembled)

@@ -8,6 +8,7 @@ use super::setup::SetUp;
 use super::shading::shade;
 use super::{Corners, PrimitiveContext, Primitives, VertexSource};
 use crate::bag::Bag;
+use crate::counters::{Counter, Counters};
 use crate::shader::interp::{Lanes, Wave};
 
 /// Primitives whose vertices are shaded at once: few enough that they are still in the nearest caches when they are set up.
@@ -25,6 +26,8 @@ pub struct Assembled<'a> {
     pub instances: u32,
     /// Memory of primitives.
     pub spare: &'a Bag<Primitives>,
+    /// Who counts, if anybody does.
+    pub counters: Option<&'a Counters>,
     /// What set-up needs to know; `None` when primitives are discarded after shading.
     pub context: Option<PrimitiveContext<'a>>,
 }
@@ -95,6 +98,10 @@ impl Assembled<'_> {
         let FrontScratch { reuse, wave, words, batch, .. } = scratch;
         let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
         let Some(shaded) = shade(&source, &reuse.vertices, (wave, words)) else { return false };
+        if let Some(counters) = self.counters {
+            counters.count(Counter::Vertices, reuse.vertices.len() as u64);
+            counters.count(Counter::Reused, (reuse.places.len() - reuse.vertices.len()) as u64);
+        }
         if let Some(context) = &self.context {
             let mut set_up = SetUp::new(context, batch, (out, range.len()), self.spare);
             for (number, places) in range.zip(reuse.places.chunks_exact(self.of_each)) {

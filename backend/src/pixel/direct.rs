@@ -3,6 +3,7 @@
 use super::DrawContext;
 use super::kernel::{Source, Stage};
 use super::scoreboard::Fragments;
+use crate::counters::{Counter, Map, Sight};
 use crate::memory::PlaneRef;
 use crate::shader::interp::{Environment, Lanes, Runs, Stop, WAVE, Wave};
 use crate::shader::runtime::Ranges;
@@ -78,8 +79,8 @@ pub(super) struct Small<'s> {
 
 impl<'s> Small<'s> {
     /// Of a draw that has such a kernel.
-    pub(super) fn new<'a: 's>(context: &'a DrawContext<'a>, wave: &'s mut Wave) -> Option<Self> {
-        let (stage, ranges) = (context.primitive_kernel()?, context.direct.as_ref()?);
+    pub(super) fn new<'a: 's>(context: &'a DrawContext<'a>, wave: &'s mut Wave, counts: bool) -> Option<Self> {
+        let (stage, ranges) = (context.primitive_kernel(counts)?, context.direct.as_ref()?);
         let slot = |part| stage.sources.iter().find(|(_, source)| *source == Source::Window(part)).map(|found| found.0);
         let window = [slot(0)?, slot(1)?, slot(2)?, slot(3)?];
         Some(Self { runs: runs(context, (stage, ranges), wave), window })
@@ -87,10 +88,30 @@ impl<'s> Small<'s> {
 
     /// Draws the primitive with these words as far as it lies in the window `[x0, y0, x1, y1]`.
     #[inline]
-    pub(super) fn draw(&mut self, words: &[u32], [x0, y0, x1, y1]: [i64; 4]) -> Stop {
+    pub(super) fn draw(&mut self, words: &[u32], [x0, y0, x1, y1]: [i64; 4], sight: Option<&Sight>) -> Stop {
         for (slot, value) in self.window.into_iter().zip([x0, y0, x1 - x0, y1 - y0]) {
             self.runs.inputs[slot] = all(value as u32);
         }
-        self.runs.run(words)
+        let stop = self.runs.run(words);
+        if let Some(sight) = sight {
+            self.see(sight, [x0 as u32, y0 as u32]);
+        }
+        stop
+    }
+
+    /// Counts what the kernel counted, all of it where the window begins.
+    #[cold]
+    fn see(&self, sight: &Sight, place: [u32; 2]) {
+        let [blocks, covered, waves, lanes] = [0, 1, 2, 3].map(|word: usize| self.runs.outputs[word][0]);
+        let counts = [
+            (Counter::Blocks, blocks),
+            (Counter::Covered, covered),
+            (Counter::Fragments, lanes),
+            (Counter::Waves, waves),
+            (Counter::Lanes, lanes),
+        ];
+        counts.iter().for_each(|&(counter, many)| sight.count(counter, many.into()));
+        let maps = [(Map::Overdraw, covered), (Map::Waves, waves), (Map::Lanes, lanes)];
+        maps.iter().for_each(|&(map, many)| sight.mark(map, place, many));
     }
 }

@@ -142,10 +142,10 @@ impl<'a> DrawContext<'a> {
         self.pipeline.kernels.group(self.pipeline)
     }
 
-    /// The kernel for small primitives, where it does all that is to be done.
-    pub(super) fn primitive_kernel(&self) -> Option<&'a Stage> {
+    /// The kernel for small primitives, where it does all that is to be done; it may count.
+    pub(super) fn primitive_kernel(&self, counts: bool) -> Option<&'a Stage> {
         let serves = (self.tests.is_none() || self.tests_depth_words()) && self.tests == tested(self.pipeline);
-        if serves && self.occlusion.is_none() { self.pipeline.kernels.primitive(self.pipeline) } else { None }
+        if serves && self.occlusion.is_none() { self.pipeline.kernels.primitive(self.pipeline, counts) } else { None }
     }
 
     pub(super) fn outline(&self) -> &'a Outline {

@@ -6,6 +6,7 @@
 //! not matter. Fragments of draws for which it does are not handed to the scoreboard. Source: DESIGN 3.5; a mask of covered
 //! pixels says the same as the newest order at each.
 
+use crate::counters::{Counter, Map, Sight};
 use crate::raster::{GROUP_LOG2, TILE_LOG2};
 use crate::tiling::PrimitiveId;
 
@@ -50,23 +51,28 @@ impl Scoreboard {
 
     /// Fragments that are newer than all before them. True when what waits should be shaded.
     #[inline]
-    pub(super) fn push(&mut self, fragments: Fragments) -> bool {
+    pub(super) fn push(&mut self, fragments: Fragments, sight: Option<&Sight>) -> bool {
         self.waiting.push(fragments);
-        self.waiting.len() >= MOST && self.is_crowded()
+        self.waiting.len() >= MOST && self.is_crowded(sight)
     }
 
     #[cold]
-    fn is_crowded(&mut self) -> bool {
-        self.settle();
+    fn is_crowded(&mut self, sight: Option<&Sight>) -> bool {
+        self.settle(sight);
         self.waiting.len() > MOST / 2
     }
 
     /// Drops pixels that newer fragments cover, and groups without pixels.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn settle(&mut self, sight: Option<&Sight>) {
         let mut covered = [0u64; GROUPS];
         for fragments in self.waiting.iter_mut().rev() {
             let covered = &mut covered[fragments.group()];
             let seen = fragments.pixels;
+            if let Some(sight) = sight {
+                let dropped = (seen & *covered).count_ones();
+                sight.count(Counter::Dropped, dropped.into());
+                sight.mark(Map::Dropped, fragments.place, dropped);
+            }
             fragments.pixels &= !*covered;
             *covered |= seen;
         }
@@ -108,12 +114,12 @@ mod tests {
             for (primitive, &(x, y, some, others)) in (0..).zip(&groups) {
                 let place = [tile[0] * 64 + x * 8, tile[1] * 64 + y * 8];
                 let fragments = Fragments { primitive, place, pixels: some & others | 1 };
-                prop_assert!(!board.push(fragments));
+                prop_assert!(!board.push(fragments, None));
                 pixels_of(fragments).for_each(|pixel| model[pixel] = primitive);
             }
             let mut left = vec![u32::MAX; 64 * 64];
             let mut last = None;
-            board.settle();
+            board.settle(None);
             board.waiting().iter().for_each(|&fragments| {
                 assert!(last.replace(fragments.primitive) < Some(fragments.primitive), "the order is kept");
                 pixels_of(fragments).for_each(|pixel| {
@@ -132,11 +138,11 @@ mod tests {
         for primitive in 0..100 {
             for group in 0..64 {
                 let place = [group % 8 * 8, group / 8 * 8];
-                assert!(!board.push(Fragments { primitive, place, pixels: u64::MAX }));
+                assert!(!board.push(Fragments { primitive, place, pixels: u64::MAX }, None));
                 assert!(board.waiting.len() < MOST);
             }
         }
-        board.settle();
+        board.settle(None);
         let left: Vec<_> = board.waiting().iter().map(|fragments| fragments.primitive).collect();
         assert_eq!(left, [99; 64]);
     }
@@ -145,8 +151,8 @@ mod tests {
     fn a_board_of_small_pieces_asks_to_be_shaded() {
         let mut board = Scoreboard::default();
         let piece = |bit: u32| Fragments { primitive: bit, place: [bit / 64 * 8, 0], pixels: 1 << (bit % 64) };
-        assert_eq!((0..600).position(|bit| board.push(piece(bit % 512))), None);
+        assert_eq!((0..600).position(|bit| board.push(piece(bit % 512), None)), None);
         let other = |bit: u32| Fragments { place: [bit / 64 * 8, 8], ..piece(bit) };
-        assert!((0..512).any(|bit| board.push(other(bit))));
+        assert!((0..512).any(|bit| board.push(other(bit), None)));
     }
 }

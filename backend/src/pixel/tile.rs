@@ -7,6 +7,7 @@ use super::quad::{MOST_SAMPLES, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
 use super::wave::{WaveScratch, Waves};
 use super::{DrawContext, depth_group};
+use crate::counters::{Counter, Map, Sight, count};
 use crate::geometry::{Primitives, Shape};
 use crate::hiz::{Bounds, Direction, Range, as_stored, depths_over, group_number};
 use crate::memory::PlaneRef;
@@ -31,16 +32,23 @@ pub struct TileScratch {
 
 /// Processes the primitives of a tile, whose pixels are `area` (`[x0, y0, x1, y1]`, inside the render area). Returns false when
 /// a program was interrupted.
-pub fn process_tile(walk: &Walk<'_>, number: usize, area: [i64; 4], scratch: &mut TileScratch) -> bool {
+pub fn process_tile(
+    walk: &Walk<'_>,
+    number: usize,
+    area: [i64; 4],
+    scratch: &mut TileScratch,
+    sight: Option<&Sight>,
+) -> bool {
     let mut bins = walk.of_tile(number).peekable();
     let TileScratch { waves, small, board } = scratch;
     let mut bounds = walk.hierarchy.and_then(|hierarchy| hierarchy.tile(number));
     // What the quads on the scoreboard overwrite, and the segment that has taught the bounds.
     let (mut overwrites, mut taught) = (None, None);
+    count(sight, Counter::TileVisits, 1);
     while let Some(&Bin { draw, .. }) = bins.peek() {
         let context = &walk.draws[draw];
         let now = context.overwrites.filter(|_| walk.scoreboard);
-        if now != overwrites && !shade_board(walk, board, waves) {
+        if now != overwrites && !shade_board(walk, board, waves, sight) {
             return false;
         }
         overwrites = now;
@@ -58,11 +66,13 @@ pub fn process_tile(walk: &Walk<'_>, number: usize, area: [i64; 4], scratch: &mu
         }
         let sink = match overwrites {
             Some(_) => Sink::Board(board, waves),
-            None => Sink::Waves(Box::new(Waves::new(context, walk, waves))),
+            None => Sink::Waves(Box::new(Waves::new(context, walk, waves, sight))),
         };
         let small = Lazy::Not(small);
-        let mut tile = Tile { context, walk, area, sink, small, bounds: bounds.as_deref_mut(), passed: 0, ok: true };
+        let bounds = bounds.as_deref_mut();
+        let mut tile = Tile { context, walk, area, sink, small, bounds, sight, passed: 0, ok: true };
         while let Some(bin) = bins.next_if(|bin| bin.draw == draw) {
+            count(tile.sight, Counter::BinEntries, bin.count() as u64);
             bin.iter().for_each(|(id, index)| tile.primitive(bin.primitives, id, index));
         }
         tile.finish();
@@ -70,7 +80,7 @@ pub fn process_tile(walk: &Walk<'_>, number: usize, area: [i64; 4], scratch: &mu
             return false;
         }
     }
-    shade_board(walk, board, waves)
+    shade_board(walk, board, waves, sight)
 }
 
 /// First pixels of the groups that a window of pixels touches.
@@ -122,6 +132,12 @@ fn teach(walk: &Walk<'_>, bin: &Bin<'_>, area: [i64; 4], bounds: &mut Bounds) {
     }
 }
 
+/// Counts parts of primitives that are hidden.
+fn count_hidden(sight: Option<&Sight>, window: [i64; 4]) {
+    let Some(sight) = sight else { return };
+    groups_of(window).for_each(|group| sight.mark(Map::HizKills, group.map(|pixel| pixel as u32), 1));
+}
+
 /// Whether a triangle covers the tile of some pixels.
 fn covers_tile(triangle: &Triangle, [x, y, _, _]: [i64; 4]) -> bool {
     let [x, y] = [x, y].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
@@ -135,15 +151,15 @@ fn covers(triangle: &Triangle, [x, y]: [i64; 2], criterion: Criterion) -> bool {
 }
 
 /// Shades what is left of the quads on the scoreboard. Returns false when a program was interrupted.
-fn shade_board(walk: &Walk<'_>, board: &mut Scoreboard, scratch: &mut WaveScratch) -> bool {
+fn shade_board(walk: &Walk<'_>, board: &mut Scoreboard, scratch: &mut WaveScratch, sight: Option<&Sight>) -> bool {
     if board.is_empty() {
         return true;
     }
     let mut ok = true;
-    board.settle();
+    board.settle(sight);
     for fragments in board.waiting().chunk_by(|a, b| walk.draw_of(a.primitive) == walk.draw_of(b.primitive)) {
         let context = &walk.draws[walk.draw_of(fragments[0].primitive)];
-        let mut waves = Waves::new(context, walk, scratch);
+        let mut waves = Waves::new(context, walk, scratch, sight);
         fragments.iter().for_each(|fragments| waves.shade_fragments(fragments));
         ok &= waves.end();
     }
@@ -168,11 +184,11 @@ enum Lazy<'s> {
 
 impl<'s> Lazy<'s> {
     #[inline]
-    fn get<'a: 's>(&mut self, context: &'a DrawContext<'a>) -> Option<&mut Small<'s>> {
+    fn get<'a: 's>(&mut self, context: &'a DrawContext<'a>, counts: bool) -> Option<&mut Small<'s>> {
         if let Self::Not(_) = self
             && let Self::Not(wave) = std::mem::replace(self, Self::Never)
         {
-            *self = Small::new(context, wave).map_or(Self::Never, Self::Made);
+            *self = Small::new(context, wave, counts).map_or(Self::Never, Self::Made);
         }
         if let Self::Made(small) = self { Some(small) } else { None }
     }
@@ -185,6 +201,8 @@ struct Tile<'a, 's> {
     sink: Sink<'a, 's>,
     small: Lazy<'s>,
     bounds: Option<&'s mut Bounds>,
+    /// Who counts, if anybody does.
+    sight: Option<&'s Sight>,
     /// Samples that passed early tests.
     passed: u64,
     /// Whether no program was interrupted.
@@ -222,7 +240,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// Draws a small primitive; false where the draw has no kernel for them.
     #[inline]
     fn small(&mut self, primitives: &Primitives, index: u32, window: [i64; 4]) -> bool {
-        let Some(small) = self.small.get(self.context) else { return false };
+        let Some(small) = self.small.get(self.context, self.sight.is_some()) else { return false };
         if let (Some(direction), Some(bounds)) = (self.context.visibility.tests, self.bounds.as_deref_mut()) {
             let context = self.context;
             let range = as_stored(primitives.depths(index), context.depth_bits);
@@ -234,16 +252,19 @@ impl<'a: 's, 's> Tile<'a, 's> {
                     bounds.loosen(direction, number, range);
                 }
             }
+            count(self.sight, Counter::HizSmallQueries, 1);
             if hidden {
+                count(self.sight, Counter::HizSmallKills, 1);
+                count_hidden(self.sight, window);
                 return true;
             }
         }
         // Nothing that came before it may be written later.
         match &mut self.sink {
             Sink::Waves(waves) => waves.flush(),
-            Sink::Board(board, scratch) => self.ok &= shade_board(self.walk, board, scratch),
+            Sink::Board(board, scratch) => self.ok &= shade_board(self.walk, board, scratch, self.sight),
         }
-        self.ok &= small.draw(primitives.words(index), window) != Stop::Interrupted;
+        self.ok &= small.draw(primitives.words(index), window, self.sight) != Stop::Interrupted;
         true
     }
 
@@ -277,7 +298,13 @@ impl<'a: 's, 's> Tile<'a, 's> {
 
     fn is_hidden_in_tile(&self, direction: Direction, shape: &Shape, window: [i64; 4]) -> bool {
         let range = self.depths_over(shape, window);
-        self.bounds.as_deref().is_some_and(|bounds| bounds.hides_in_tile(direction, range))
+        let hidden = self.bounds.as_deref().is_some_and(|bounds| bounds.hides_in_tile(direction, range));
+        count(self.sight, Counter::HizTileQueries, 1);
+        if hidden {
+            count(self.sight, Counter::HizTileKills, 1);
+            count_hidden(self.sight, window);
+        }
+        hidden
     }
 
     /// Whether a group hides a primitive; one that covers it teaches the group.
@@ -297,6 +324,11 @@ impl<'a: 's, 's> Tile<'a, 's> {
             _ if hidden || !self.context.visibility.teaches => {}
             true => bounds.teach(direction, number, range),
             false => bounds.loosen(direction, number, range),
+        }
+        count(self.sight, Counter::HizGroupQueries, 1);
+        if hidden {
+            count(self.sight, Counter::HizGroupKills, 1);
+            count_hidden(self.sight, pixels);
         }
         hidden
     }
@@ -327,7 +359,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             masks[sample as usize] = self.sample(&part, sample, at);
         }
         let masks = &masks[..samples as usize];
-        self.count(tested, masks.iter().map(|mask| mask.count_ones()).sum());
+        self.pass(tested, masks.iter().map(|mask| mask.count_ones()).sum());
         let mut rest = masks.iter().fold(0, |all, mask| all | mask);
         while rest != 0 {
             let first = rest.trailing_zeros() & !3;
@@ -344,6 +376,11 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let [x, y] = part.group;
         let covered = if part.full { u64::MAX } else { part.triangle.covers_group(x, y, at) };
         let mask = covered & part.inside;
+        if let Some(sight) = self.sight {
+            sight.count(Counter::Groups, 1);
+            sight.count(Counter::Covered, mask.count_ones().into());
+            sight.mark(Map::Overdraw, part.group.map(|pixel| pixel as u32), mask.count_ones());
+        }
         match part.depth {
             Some((state, plane)) if mask != 0 => {
                 let place = [x as u32, y as u32];
@@ -357,7 +394,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     #[inline]
     fn pixels(&mut self, fragments: Fragments, tested: bool) {
         if tested {
-            self.count(true, fragments.pixels.count_ones());
+            self.pass(true, fragments.pixels.count_ones());
             return self.fragments(fragments);
         }
         let mut rest = fragments.pixels;
@@ -369,8 +406,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
     }
 
-    /// Counts samples that passed early tests.
-    fn count(&mut self, tested: bool, samples: u32) {
+    /// Adds samples that passed early tests.
+    fn pass(&mut self, tested: bool, samples: u32) {
         if tested && self.context.tests_early() {
             self.passed += u64::from(samples);
         }
@@ -381,11 +418,12 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if fragments.pixels == 0 || self.context.fragment.is_none() {
             return;
         }
+        count(self.sight, Counter::Fragments, fragments.pixels.count_ones().into());
         match &mut self.sink {
             Sink::Waves(waves) => waves.shade_fragments(&fragments),
             Sink::Board(board, scratch) => {
-                if board.push(fragments) {
-                    self.ok &= shade_board(self.walk, board, scratch);
+                if board.push(fragments, self.sight) {
+                    self.ok &= shade_board(self.walk, board, scratch, self.sight);
                 }
             }
         }
@@ -400,6 +438,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             return;
         }
         if let Sink::Waves(waves) = &mut self.sink {
+            count(self.sight, Counter::Fragments, quad.pixels().count_ones().into());
             return waves.push(quad);
         }
         // The scoreboard takes quads of one sample a pixel only.

@@ -9,6 +9,7 @@ use super::inputs::WaveFragments;
 use super::kernel::{Kernel, Source, Stage, Target};
 use super::quad::{QUADS, Quad};
 use super::scoreboard::Fragments;
+use crate::counters::{Counter, Map, Sight};
 use crate::raster::pixel_of_bit;
 use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
 use crate::shader::runtime::math::within;
@@ -37,6 +38,8 @@ pub(super) struct Waves<'a, 's> {
     scratch: OfQuads<'s>,
     /// Where groups are shaded at once.
     groups: Option<Groups<'s>>,
+    /// Who counts, if anybody does.
+    sight: Option<&'s Sight>,
     quads: [Quad; QUADS],
     waiting: usize,
     /// Whether colours are combined with what is stored.
@@ -48,12 +51,17 @@ pub(super) struct Waves<'a, 's> {
 }
 
 impl<'a: 's, 's> Waves<'a, 's> {
-    pub(super) fn new(context: &'a DrawContext<'a>, walk: &'a Walk<'a>, scratch: &'s mut WaveScratch) -> Self {
+    pub(super) fn new(
+        context: &'a DrawContext<'a>,
+        walk: &'a Walk<'a>,
+        scratch: &'s mut WaveScratch,
+        sight: Option<&'s Sight>,
+    ) -> Self {
         let combines = context.outline().needs_stored;
         let quads = [Quad::default(); QUADS];
         let WaveScratch { shade, pair, export, group } = scratch;
         let (scratch, groups) = (OfQuads { shade, pair, export }, Groups::new(context, group));
-        Self { context, walk, scratch, groups, quads, waiting: 0, combines, passed: 0, ok: true }
+        Self { context, walk, scratch, groups, sight, quads, waiting: 0, combines, passed: 0, ok: true }
     }
 
     /// Shades what waits. Returns whether no program was interrupted.
@@ -68,6 +76,10 @@ impl<'a: 's, 's> Waves<'a, 's> {
         match &mut self.groups {
             // Quads that wait are never of a group that this takes.
             Some(groups) if groups.takes(fragments.place) => {
+                if let Some(sight) = self.sight {
+                    let strips = (0..4).filter(|strip| fragments.pixels >> (strip * 16) & 0xffff != 0).count();
+                    see(sight, fragments.place, strips as u32, fragments.pixels.count_ones());
+                }
                 let words = self.walk.words(fragments.primitive);
                 self.ok &= groups.shade(words, fragments) != Stop::Interrupted;
             }
@@ -128,7 +140,16 @@ impl<'a: 's, 's> Waves<'a, 's> {
         }
     }
 
+    /// Counts a wave of quads.
+    fn see(&self, quads: &[Quad]) {
+        if let Some(sight) = self.sight {
+            let lanes = quads.iter().map(|quad| quad.pixels().count_ones()).sum();
+            see(sight, [quads[0].x, quads[0].y], 1, lanes);
+        }
+    }
+
     fn shade_pair(&mut self, kernel: &Kernel, pair: &Stage, waves: &[[Quad; QUADS]; 2]) {
+        waves.iter().for_each(|quads| self.see(quads));
         let (context, targets) = (self.context, &kernel.targets[..]);
         let words = self.words(&waves[0]);
         let fragments = waves.each_ref().map(|quads| WaveFragments { context, quads, words, targets, sample: None });
@@ -181,6 +202,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
         if covered == 0 {
             return;
         }
+        self.see(quads);
         let (context, targets) = (self.context, &kernel.targets[..]);
         let words = self.words(quads);
         let fragments = WaveFragments { context, quads, words, targets, sample };
@@ -268,6 +290,14 @@ impl<'a: 's, 's> Waves<'a, 's> {
             self.passed += quad.test(self.context, self.walk, depth);
         }
     }
+}
+
+/// Counts waves and their lanes that have a fragment.
+fn see(sight: &Sight, place: [u32; 2], waves: u32, lanes: u32) {
+    sight.count(Counter::Waves, waves.into());
+    sight.count(Counter::Lanes, lanes.into());
+    sight.mark(Map::Waves, place, waves);
+    sight.mark(Map::Lanes, place, lanes);
 }
 
 /// As many samples as alpha's share, the first ones.

@@ -7,6 +7,7 @@
 use std::cell::OnceCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::counters::{self, Counter, Sight};
 use crate::geometry::{Primitives, Shape};
 use crate::gpu::Gpu;
 use crate::hiz::Hierarchy;
@@ -164,6 +165,11 @@ pub struct Bin<'a> {
 }
 
 impl<'a> Bin<'a> {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.indices.len()
+    }
+
     /// Those that touch the tile, in order: numbers in the walk, and in the window.
     pub fn iter(&self) -> impl Iterator<Item = (PrimitiveId, u32)> + use<'a> {
         let first = self.first;
@@ -218,15 +224,28 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, grid: &Grid, (pieces, piece): Beside<'_>)
     let is_touched = |tile: &usize| walk.windows.iter().any(|window| !window.bins.of(*tile).is_empty());
     let tiles: Vec<usize> = (0..grid.count()).filter(is_touched).collect();
     let ok = AtomicBool::new(true);
+    let seen =
+        gpu.counters().map(|counters| (counters, counters::Walk::new(grid.columns as usize, grid.rows as usize)));
+    if let Some((counters, _)) = &seen {
+        counters.count(Counter::Windows, walk.windows.len() as u64);
+        counters.count(Counter::Primitives, walk.windows.iter().map(|window| window.primitives.len() as u64).sum());
+    }
     // The longer ones come first: at the end no thread waits long for another.
     gpu.workers().parallel(pieces + tiles.len(), TileScratch::default, |scratch, index| {
         let Some(tile) = index.checked_sub(pieces).map(|index| tiles[index]) else { return piece(index) };
         let expired = walk.draws.first().is_some_and(|draw| draw.deadline.expired());
         let goes_on = ok.load(Ordering::Relaxed) && !expired;
-        if !goes_on || !process_tile(&walk, tile, grid.pixels(tile), scratch) {
+        let sight = seen.as_ref().map(|_| Sight::default());
+        if !goes_on || !process_tile(&walk, tile, grid.pixels(tile), scratch, sight.as_ref()) {
             ok.store(false, Ordering::Relaxed);
         }
+        if let (Some((counters, walk)), Some(sight)) = (&seen, sight) {
+            counters.take(walk, tile, &sight);
+        }
     });
+    if let Some((counters, walk)) = seen {
+        counters.finish(walk);
+    }
     ok.into_inner()
 }
 

@@ -127,7 +127,8 @@ pub struct Kernels {
     alone: OnceLock<Option<Kernel>>,
     packed: OnceLock<Option<Kernel>>,
     group: OnceLock<Option<Stage>>,
-    primitive: OnceLock<Option<Stage>>,
+    /// One that does not count, and one that does.
+    primitive: [OnceLock<Option<Stage>>; 2],
 }
 
 /// What of a pipeline's kernels is known before they are compiled.
@@ -160,9 +161,9 @@ impl Kernels {
         self.group.get_or_init(|| group::link(pipeline)).as_ref()
     }
 
-    /// The kernel for small primitives. `None` where it would not serve.
-    pub fn primitive(&self, pipeline: &GraphicsPipeline) -> Option<&Stage> {
-        self.primitive.get_or_init(|| primitive::link(pipeline)).as_ref()
+    /// The kernel for small primitives, one that `counts` or one that does not. `None` where it would not serve.
+    pub fn primitive(&self, pipeline: &GraphicsPipeline, counts: bool) -> Option<&Stage> {
+        self.primitive[usize::from(counts)].get_or_init(|| primitive::link(pipeline, counts)).as_ref()
     }
 }
 

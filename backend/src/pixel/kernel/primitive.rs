@@ -16,8 +16,9 @@ use crate::shader::Program;
 use crate::shader::ir::{BinaryOp as B, Builder, Inst, Local, Space, Type, UnaryOp as U, Value};
 use crate::state::{DepthStencilState, GraphicsPipeline};
 
-/// Links the kernel of a pipeline; `None` where primitives cannot be rasterized at once, or should not.
-pub(super) fn link(pipeline: &GraphicsPipeline) -> Option<Stage> {
+/// Links the kernel of a pipeline; `None` where primitives cannot be rasterized at once, or should not. One that counts has four output
+/// words: blocks, samples covered, waves of fragments, and lanes of them.
+pub(super) fn link(pipeline: &GraphicsPipeline, counts: bool) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));
     if !direct::serves(pipeline, &attachments) {
         return None;
@@ -27,9 +28,15 @@ pub(super) fn link(pipeline: &GraphicsPipeline) -> Option<Stage> {
     let (samples, targets) = (pipeline.multisample.samples, attachments.len());
     let mut linker = Linker::default();
     let differs = |inst: &Inst| matches!(inst, Inst::Unary { op, .. } if op.is_derivative());
+    let tally = counts.then(|| linker.tally());
     let blocks = linker.begin_blocks(shaded.code.function().insts.iter().any(differs));
     let block = linker.block(&blocks, samples, targets + 1);
     let any = linker.any(&block.covered);
+    if let Some(tally) = tally {
+        let one = linker.b.int(1);
+        linker.add(tally, 0, one);
+        block.covered.iter().for_each(|&covered| linker.add_lanes(tally, 1, covered));
+    }
     linker.b.push(Inst::If { condition: any });
     match tested(pipeline) {
         Some(tests) => {
@@ -38,13 +45,23 @@ pub(super) fn link(pipeline: &GraphicsPipeline) -> Option<Stage> {
             let pixels = Pixels { covered: left, ..block };
             let any = linker.any(&pixels.covered);
             linker.b.push(Inst::If { condition: any });
+            linker.count_wave(tally, &pixels.covered);
             linker.shade(shaded, &attachments, pixels);
             linker.b.push(Inst::EndIf);
         }
-        None => linker.shade(shaded, &attachments, block),
+        None => {
+            linker.count_wave(tally, &block.covered);
+            linker.shade(shaded, &attachments, block);
+        }
     }
     linker.b.push(Inst::EndIf);
     linker.end_blocks(&blocks);
+    if let Some(tally) = tally {
+        for word in 0..4 {
+            let value = linker.b.local_load(tally, word, None, Type::I32);
+            linker.output(value);
+        }
+    }
     Some(linker.finish(program).stage)
 }
 
@@ -183,10 +200,42 @@ impl Linker {
         (0..planes).map(&mut place).collect()
     }
 
+    fn tally(&mut self) -> Local {
+        let (tally, zero) = (self.b.local(4), self.b.int(0));
+        (0..4).for_each(|word| self.b.local_store(tally, word, None, zero));
+        tally
+    }
+
+    fn add(&mut self, tally: Local, word: u32, many: Value) {
+        let before = self.b.local_load(tally, word, None, Type::I32);
+        let after = self.b.binary(B::IAdd, before, many);
+        self.b.local_store(tally, word, None, after);
+    }
+
+    /// Adds the lanes where a condition holds.
+    fn add_lanes(&mut self, tally: Local, word: u32, condition: Value) {
+        let bits = self.b.ballot(condition);
+        let lanes = self.b.unary(U::BitCount, bits);
+        self.add(tally, word, lanes);
+    }
+
+    /// Counts a wave, and its pixels of which a sample is left.
+    fn count_wave(&mut self, tally: Option<Local>, left: &[Value]) {
+        let Some(tally) = tally else { return };
+        let (one, some) = (self.b.int(1), self.some(left));
+        self.add(tally, 2, one);
+        self.add_lanes(tally, 3, some);
+    }
+
+    /// Pixels of which any sample is covered.
+    fn some(&mut self, covered: &[Value]) -> Value {
+        let some = covered.iter().copied().reduce(|any, covered| self.b.binary(B::LogicalOr, any, covered));
+        some.unwrap_or(covered[0])
+    }
+
     /// Whether any lane has any of these; the same in all lanes.
     fn any(&mut self, covered: &[Value]) -> Value {
-        let some = covered.iter().copied().reduce(|any, covered| self.b.binary(B::LogicalOr, any, covered));
-        let (zero, some) = (self.b.int(0), some.unwrap_or(covered[0]));
+        let (zero, some) = (self.b.int(0), self.some(covered));
         let bits = self.b.ballot(some);
         self.b.binary(B::INe, bits, zero)
     }

@@ -1,0 +1,254 @@
+//! Counters: what each unit did. They are functional, not timing, and kept only where somebody asked for them.
+//!
+//! The one table of them is here. A worker counts in a [`Sight`] of its own while it works on a tile; the GPU sums them up, and keeps
+//! maps of what happened where, one set for each walk of tiles. Source: DESIGN 3, the counters of each technique.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+/// A counter's entry in the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// The unit that counts.
+    pub unit: &'static str,
+    /// What it counts.
+    pub doc: &'static str,
+}
+
+macro_rules! counters {
+    ($($counter:ident $name:literal $unit:literal $doc:literal)+) => {
+        /// A counter.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Counter {
+            $(#[doc = $doc] $counter),+
+        }
+
+        /// All counters, in order.
+        pub const TABLE: &[Entry] = &[$(Entry { name: $name, unit: $unit, doc: $doc }),+];
+    };
+}
+
+counters! {
+    Vertices "vertices" "geometry" "Vertices shaded."
+    Reused "reused" "geometry" "Corners whose vertex was shaded for another corner."
+    Primitives "primitives" "geometry" "Primitives that were set up and left after culling."
+    Windows "windows" "tiler" "Windows sorted into tiles."
+    BinEntries "bin_entries" "tiler" "Primitives in tiles, each counted once a tile."
+    TileVisits "tile_visits" "tiler" "Tiles worked on, each counted once a walk."
+    HizTileQueries "hiz_tile_queries" "hiz" "Primitives tested against the bounds of a tile."
+    HizTileKills "hiz_tile_kills" "hiz" "Those that it hid."
+    HizGroupQueries "hiz_group_queries" "hiz" "Groups of 8x8 pixels of primitives tested against their bounds."
+    HizGroupKills "hiz_group_kills" "hiz" "Those that were hidden."
+    HizSmallQueries "hiz_small_queries" "hiz" "Small primitives tested against the bounds of the groups that they touch."
+    HizSmallKills "hiz_small_kills" "hiz" "Those that all of them hid."
+    Groups "groups" "raster" "Coverage of 8x8 pixels by a primitive found at once."
+    Blocks "blocks" "raster" "Coverage of 4x4 pixels by a small primitive found at once."
+    Covered "covered" "raster" "Samples covered, before tests."
+    Fragments "fragments" "pixel" "Pixels with fragments that passed early tests."
+    Dropped "dropped" "scoreboard" "Fragments that newer ones superseded before they were shaded."
+    Waves "waves" "pixel" "Waves of fragments run."
+    Lanes "lanes" "pixel" "Lanes of theirs that had a fragment."
+}
+
+/// How many counters there are.
+pub const COUNT: usize = TABLE.len();
+
+/// Values of all counters.
+pub type Counts = [u64; COUNT];
+
+/// What maps show, group by group of 8x8 pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Map {
+    /// Samples covered, before tests.
+    Overdraw,
+    /// Parts of primitives that the visibility structure hid.
+    HizKills,
+    /// Fragments that newer ones superseded before they were shaded.
+    Dropped,
+    /// Waves of fragments run.
+    Waves,
+    /// Lanes of theirs that had a fragment.
+    Lanes,
+}
+
+/// All maps, by the names of what they show.
+pub const MAPS: [(&str, Map); 5] = [
+    ("overdraw", Map::Overdraw),
+    ("hiz_kills", Map::HizKills),
+    ("dropped", Map::Dropped),
+    ("waves", Map::Waves),
+    ("lanes", Map::Lanes),
+];
+
+/// Groups along a tile's side.
+const SIDE: usize = 8;
+
+/// What one worker sees of a tile.
+#[derive(Debug)]
+pub struct Sight {
+    counts: [Cell<u64>; COUNT],
+    maps: [[Cell<u32>; SIDE * SIDE]; MAPS.len()],
+}
+
+impl Default for Sight {
+    fn default() -> Self {
+        let maps = std::array::from_fn(|_| std::array::from_fn(|_| Cell::new(0)));
+        Self { counts: std::array::from_fn(|_| Cell::new(0)), maps }
+    }
+}
+
+impl Sight {
+    /// Counts something.
+    pub fn count(&self, counter: Counter, many: u64) {
+        let value = &self.counts[counter as usize];
+        value.set(value.get() + many);
+    }
+
+    /// Counts something in the group that a pixel lies in.
+    pub fn mark(&self, map: Map, [x, y]: [u32; 2], many: u32) {
+        let group = (y as usize / 8 % SIDE) * SIDE + x as usize / 8 % SIDE;
+        let value = &self.maps[map as usize][group];
+        value.set(value.get() + many);
+    }
+}
+
+/// Maps of one walk, rows of groups one after the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Maps {
+    /// Groups of a row.
+    pub columns: usize,
+    /// Rows of groups.
+    pub rows: usize,
+    /// By the number of the map.
+    pub values: [Vec<u32>; MAPS.len()],
+}
+
+impl Maps {
+    /// Of so many columns and rows of tiles.
+    pub fn new(columns: usize, rows: usize) -> Self {
+        let (columns, rows) = (columns * SIDE, rows * SIDE);
+        Self { columns, rows, values: std::array::from_fn(|_| vec![0; columns * rows]) }
+    }
+
+    /// The values of a map.
+    pub fn of(&self, map: Map) -> &[u32] {
+        &self.values[map as usize]
+    }
+
+    /// Adds others of the same size.
+    pub fn add(&mut self, other: &Self) {
+        for (own, other) in self.values.iter_mut().zip(&other.values) {
+            own.iter_mut().zip(other).for_each(|(own, other)| *own += other);
+        }
+    }
+}
+
+/// Most sets of maps that are kept.
+const MOST_MAPS: usize = 64;
+
+/// What a GPU counts.
+#[derive(Debug, Default)]
+pub struct Counters {
+    values: [AtomicU64; COUNT],
+    maps: Mutex<Vec<Maps>>,
+}
+
+impl Counters {
+    /// Counts something.
+    pub fn count(&self, counter: Counter, many: u64) {
+        self.values[counter as usize].fetch_add(many, Ordering::Relaxed);
+    }
+
+    /// Values of all counters.
+    pub fn values(&self) -> Counts {
+        std::array::from_fn(|counter| self.values[counter].load(Ordering::Relaxed))
+    }
+
+    /// Sets of maps: walks over as many tiles as those before add to theirs, up to a number of sets.
+    pub fn maps(&self) -> Vec<Maps> {
+        self.maps.lock().clone()
+    }
+
+    /// Takes in what a walk saw.
+    pub fn finish(&self, walk: Walk) {
+        let maps = walk.maps.into_inner();
+        let mut all = self.maps.lock();
+        let known = all.iter().position(|known| (known.columns, known.rows) == (maps.columns, maps.rows));
+        match known {
+            Some(known) => all[known].add(&maps),
+            None if all.len() < MOST_MAPS => all.push(maps),
+            None => {}
+        }
+    }
+
+    /// Takes in what was seen of a tile.
+    pub fn take(&self, walk: &Walk, tile: usize, sight: &Sight) {
+        for (value, seen) in self.values.iter().zip(&sight.counts) {
+            value.fetch_add(seen.get(), Ordering::Relaxed);
+        }
+        let mut maps = walk.maps.lock();
+        let (columns, across) = (maps.columns, maps.columns / SIDE);
+        let (left, top) = (tile % across * SIDE, tile / across * SIDE);
+        for (values, seen) in maps.values.iter_mut().zip(&sight.maps) {
+            for (group, seen) in seen.iter().enumerate() {
+                values[(top + group / SIDE) * columns + left + group % SIDE] += seen.get();
+            }
+        }
+    }
+}
+
+/// What is seen of a walk.
+#[derive(Debug)]
+pub struct Walk {
+    maps: Mutex<Maps>,
+}
+
+impl Walk {
+    /// Of a walk over so many columns and rows of tiles.
+    pub fn new(columns: usize, rows: usize) -> Self {
+        Self { maps: Mutex::new(Maps::new(columns, rows)) }
+    }
+}
+
+/// Counts something, if anybody does.
+#[inline]
+pub fn count(sight: Option<&Sight>, counter: Counter, many: u64) {
+    if let Some(sight) = sight {
+        sight.count(counter, many);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_add_up() {
+        let (counters, walk, sight) = (Counters::default(), Walk::new(2, 2), Sight::default());
+        sight.count(Counter::Waves, 3);
+        sight.mark(Map::Waves, [64 + 9, 63], 3);
+        counters.take(&walk, 1, &sight);
+        counters.take(&walk, 3, &sight);
+        counters.finish(walk);
+        assert_eq!(counters.values()[Counter::Waves as usize], 6);
+        let maps = &counters.maps()[0];
+        assert_eq!((maps.columns, maps.rows), (16, 16));
+        let marked: Vec<usize> = (0..256).filter(|&group| maps.of(Map::Waves)[group] == 3).collect();
+        assert_eq!(marked, [7 * 16 + 9, 15 * 16 + 9]);
+        assert!(maps.of(Map::Lanes).iter().all(|&value| value == 0));
+        counters.finish(Walk::new(2, 2));
+        counters.finish(Walk::new(1, 2));
+        assert_eq!(counters.maps().len(), 2);
+    }
+
+    #[test]
+    fn the_table_is_complete() {
+        assert_eq!(TABLE[Counter::Lanes as usize].name, "lanes");
+        assert_eq!(COUNT, Counter::Lanes as usize + 1);
+        assert!(MAPS.iter().enumerate().all(|(number, (_, map))| *map as usize == number));
+    }
+}
