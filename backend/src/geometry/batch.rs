@@ -173,7 +173,11 @@ impl Batch {
         let Solved { lives, grid, pixels } = &self.solved;
         for lane in (0..count).filter(|&lane| lives[lane]) {
             let corners = three(|corner| two(|axis| grid[axis][corner][lane]));
-            out.push(corners, pixels.map(|bound| bound[lane]), self.words.iter().map(|lanes| lanes[lane]));
+            out.push(
+                corners,
+                [0, 1, 2, 3].map(|bound: usize| pixels[bound][lane]),
+                self.words.iter().map(|lanes| lanes[lane]),
+            );
         }
     }
 

@@ -248,20 +248,20 @@ impl Linker {
         (inputs, number): (Inputs<'_>, usize),
     ) -> Vec<Value> {
         self.place = Some(pixels.place);
-        let mut left = Vec::new();
+        // All loads come before all stores, so that they overlap.
+        let (space, mut left, mut stores) = (Space::Range(number as u32), Vec::new(), Vec::new());
         for (sample, &covered) in pixels.covered.iter().enumerate() {
-            let depth = inputs.depth_of_sample(self, sample);
-            let (space, offset) = (Space::Range(number as u32), self.sample(pixels.texels[number], sample));
+            let (depth, offset) = (inputs.depth_of_sample(self, sample), self.sample(pixels.texels[number], sample));
             let stored = self.b.load(space, offset, Type::F32);
             let passes = self.compared(tests.depth_compare, depth, stored);
             let passes = self.b.binary(B::LogicalAnd, passes, covered);
-            if tests.depth_write {
-                let value = self.b.cast(depth, Type::I32);
-                self.b.push(Inst::If { condition: passes });
-                self.b.push(Inst::Store { space, offset, value });
-                self.b.push(Inst::EndIf);
-            }
+            stores.push((passes, offset, self.b.cast(depth, Type::I32)));
             left.push(passes);
+        }
+        for (condition, offset, value) in stores.into_iter().filter(|_| tests.depth_write) {
+            self.b.push(Inst::If { condition });
+            self.b.push(Inst::Store { space, offset, value });
+            self.b.push(Inst::EndIf);
         }
         self.place = None;
         left

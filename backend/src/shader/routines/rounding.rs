@@ -10,12 +10,10 @@ pub fn sign(b: &mut Builder, x: Value) -> Value {
     b.select(positive, one, value)
 }
 
-/// `x - floor(x)`, kept under 1.
+/// `x - floor(x)`, which rounds to 1 where `x` is negative and tiny.
 pub fn fract(b: &mut Builder, x: Value) -> Value {
-    let below_one = if b.is_wide(x) { 1.0 - f64::EPSILON / 2.0 } else { f64::from(1.0 - f32::EPSILON / 2.0) };
-    let (floor, most) = (b.unary(U::Floor, x), b.float_like(x, below_one));
-    let fraction = sub(b, x, floor);
-    b.binary(B::FMin, fraction, most)
+    let floor = b.unary(U::Floor, x);
+    sub(b, x, floor)
 }
 
 /// 0 where `x` is under the edge, else 1.
