@@ -293,8 +293,8 @@ impl GraphicsPipeline {
     /// Compiles what most draws run, so that the first one does not wait for it.
     pub fn prepare(&self) {
         self.vertex_kernel.get(self);
-        if self.kernels.outline(self).exports_itself && self.multisample.samples == 1 {
-            self.kernels.group(self);
+        if self.kernels.outline(self).exports_whole {
+            self.kernels.whole(self);
         } else {
             self.kernels.get(self, false);
         }

@@ -12,6 +12,27 @@ fn all(word: u32) -> Lanes {
     [word; WAVE]
 }
 
+/// What runs a kernel, made when there is something to run: then the kernel is compiled, too.
+pub(super) enum Lazy<'s, T> {
+    /// What it is to be made of.
+    Not(&'s mut Wave),
+    Made(T),
+    /// There is no such kernel.
+    Never,
+}
+
+impl<'s, T> Lazy<'s, T> {
+    #[inline]
+    pub(super) fn get(&mut self, make: impl FnOnce(&'s mut Wave) -> Option<T>) -> Option<&mut T> {
+        if let Self::Not(_) = self
+            && let Self::Not(wave) = std::mem::replace(self, Self::Never)
+        {
+            *self = make(wave).map_or(Self::Never, Self::Made);
+        }
+        if let Self::Made(made) = self { Some(made) } else { None }
+    }
+}
+
 /// Runs of a draw's kernel in a tile, with the inputs that stay.
 fn runs<'a: 's, 's>(
     context: &'a DrawContext<'a>,
@@ -25,13 +46,14 @@ fn runs<'a: 's, 's>(
         match source {
             Source::BlendConstant(component) => runs.inputs[slot] = all(context.blend_constants[component].to_bits()),
             Source::Pitch(plane) => runs.inputs[slot] = all(context.pitches[plane]),
+            Source::Wave => runs.inputs[slot] = all((slot / (stage.program.inputs.len() / stage.waves)) as u32),
             _ => {}
         }
     }
     runs
 }
 
-/// The runs of a draw's group kernel: whole groups of one primitive, shaded and exported.
+/// The runs of a draw's group kernel: groups of one primitive, shaded and exported.
 pub(super) struct Groups<'s> {
     runs: Runs<'s>,
     /// Input words that change from group to group: slot, and what belongs there.
@@ -41,9 +63,10 @@ pub(super) struct Groups<'s> {
 }
 
 impl<'s> Groups<'s> {
-    /// Of a draw whose groups can be shaded at once.
-    pub(super) fn new<'a: 's>(context: &'a DrawContext<'a>, wave: &'s mut Wave) -> Option<Self> {
-        let (stage, ranges) = (context.group_kernel()?, context.direct.as_ref()?);
+    /// Of a draw whose groups can be shaded at once, all of them, or those that are covered wholly.
+    pub(super) fn new<'a: 's>(context: &'a DrawContext<'a>, whole: bool, wave: &'s mut Wave) -> Option<Self> {
+        let ranges = context.direct.as_ref()?;
+        let stage = if whole { context.whole_kernel()? } else { context.group_kernel()? };
         let planes = context.targets().map(|plane| plane.copied()).collect::<Option<_>>()?;
         Some(Self { runs: runs(context, (stage, ranges), wave), changing: &stage.sources, planes })
     }

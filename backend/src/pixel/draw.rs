@@ -96,7 +96,8 @@ impl<'a> DrawContext<'a> {
             Some((Bound::Buffer(Some(memory.clone()), start, memory.size().saturating_sub(start)), pitch))
         };
         let tested = self.tests_depth_words().then_some(self.depth.as_ref());
-        let planes = self.outline().exports_itself.then(|| self.targets().chain(tested))?;
+        let exports = self.outline().exports_itself || self.outline().exports_whole;
+        let planes = exports.then(|| self.targets().chain(tested))?;
         let (ranges, pitches): (Vec<_>, Vec<_>) = planes.map(reach).collect::<Option<Vec<_>>>()?.into_iter().unzip();
         Some((Ranges::new(ranges), pitches))
     }
@@ -146,6 +147,11 @@ impl<'a> DrawContext<'a> {
     pub(super) fn primitive_kernel(&self, counts: bool) -> Option<&'a Stage> {
         let serves = (self.tests.is_none() || self.tests_depth_words()) && self.tests == tested(self.pipeline);
         if serves && self.occlusion.is_none() { self.pipeline.kernels.primitive(self.pipeline, counts) } else { None }
+    }
+
+    /// The kernel for whole groups of one primitive.
+    pub(super) fn whole_kernel(&self) -> Option<&'a Stage> {
+        self.pipeline.kernels.whole(self.pipeline)
     }
 
     pub(super) fn outline(&self) -> &'a Outline {

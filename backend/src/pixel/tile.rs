@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::direct::Small;
+use super::direct::{Lazy, Small};
 use super::quad::{MOST_SAMPLES, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
 use super::wave::{WaveScratch, Waves};
@@ -175,31 +175,12 @@ enum Sink<'a, 's> {
     Waves(Box<Waves<'a, 's>>),
 }
 
-/// What runs the draw's primitive kernel, made when there is a primitive for it.
-enum Lazy<'s> {
-    Not(&'s mut Wave),
-    Made(Small<'s>),
-    Never,
-}
-
-impl<'s> Lazy<'s> {
-    #[inline]
-    fn get<'a: 's>(&mut self, context: &'a DrawContext<'a>, counts: bool) -> Option<&mut Small<'s>> {
-        if let Self::Not(_) = self
-            && let Self::Not(wave) = std::mem::replace(self, Self::Never)
-        {
-            *self = Small::new(context, wave, counts).map_or(Self::Never, Self::Made);
-        }
-        if let Self::Made(small) = self { Some(small) } else { None }
-    }
-}
-
 struct Tile<'a, 's> {
     context: &'a DrawContext<'a>,
     walk: &'a Walk<'a>,
     area: [i64; 4],
     sink: Sink<'a, 's>,
-    small: Lazy<'s>,
+    small: Lazy<'s, Small<'s>>,
     bounds: Option<&'s mut Bounds>,
     /// Who counts, if anybody does.
     sight: Option<&'s Sight>,
@@ -240,7 +221,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// Draws a small primitive; false where the draw has no kernel for them.
     #[inline]
     fn small(&mut self, primitives: &Primitives, index: u32, window: [i64; 4]) -> bool {
-        let Some(small) = self.small.get(self.context, self.sight.is_some()) else { return false };
+        let (context, counts) = (self.context, self.sight.is_some());
+        let Some(small) = self.small.get(|wave| Small::new(context, wave, counts)) else { return false };
         if let (Some(direction), Some(bounds)) = (self.context.visibility.tests, self.bounds.as_deref_mut()) {
             let context = self.context;
             let range = as_stored(primitives.depths(index), context.depth_bits);

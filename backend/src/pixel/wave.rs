@@ -4,7 +4,7 @@
 //! results are those of one fragment after the other.
 
 use super::DrawContext;
-use super::direct::Groups;
+use super::direct::{Groups, Lazy};
 use super::inputs::WaveFragments;
 use super::kernel::{Kernel, Source, Stage, Target};
 use super::quad::{QUADS, Quad};
@@ -22,6 +22,7 @@ pub(super) struct WaveScratch {
     pair: Wave,
     export: Wave,
     group: Wave,
+    whole: Wave,
 }
 
 /// The parts of [`WaveScratch`] for waves of quads.
@@ -36,12 +37,15 @@ pub(super) struct Waves<'a, 's> {
     context: &'a DrawContext<'a>,
     walk: &'a Walk<'a>,
     scratch: OfQuads<'s>,
-    /// Where groups are shaded at once.
-    groups: Option<Groups<'s>>,
+    /// Where groups are shaded at once: any, and those that are covered wholly.
+    groups: Lazy<'s, Groups<'s>>,
+    whole: Lazy<'s, Groups<'s>>,
     /// Who counts, if anybody does.
     sight: Option<&'s Sight>,
     quads: [Quad; QUADS],
     waiting: usize,
+    /// Whether no two quads are at the same place.
+    apart: bool,
     /// Whether colours are combined with what is stored.
     combines: bool,
     /// Samples that passed late tests.
@@ -57,11 +61,12 @@ impl<'a: 's, 's> Waves<'a, 's> {
         scratch: &'s mut WaveScratch,
         sight: Option<&'s Sight>,
     ) -> Self {
-        let combines = context.outline().needs_stored;
+        let (combines, apart) = (context.outline().needs_stored, context.overwrites.is_some() && walk.scoreboard);
         let quads = [Quad::default(); QUADS];
-        let WaveScratch { shade, pair, export, group } = scratch;
-        let (scratch, groups) = (OfQuads { shade, pair, export }, Groups::new(context, group));
-        Self { context, walk, scratch, groups, sight, quads, waiting: 0, combines, passed: 0, ok: true }
+        let WaveScratch { shade, pair, export, group, whole } = scratch;
+        let scratch = OfQuads { shade, pair, export };
+        let (groups, whole) = (Lazy::Not(group), Lazy::Not(whole));
+        Self { context, walk, scratch, groups, whole, sight, quads, waiting: 0, apart, combines, passed: 0, ok: true }
     }
 
     /// Shades what waits. Returns whether no program was interrupted.
@@ -73,18 +78,28 @@ impl<'a: 's, 's> Waves<'a, 's> {
     /// Shades fragments of one sample a pixel.
     #[inline]
     pub(super) fn shade_fragments(&mut self, fragments: &Fragments) {
-        match &mut self.groups {
-            // Quads that wait are never of a group that this takes.
-            Some(groups) if groups.takes(fragments.place) => {
-                if let Some(sight) = self.sight {
-                    let strips = (0..4).filter(|strip| fragments.pixels >> (strip * 16) & 0xffff != 0).count();
-                    see(sight, fragments.place, strips as u32, fragments.pixels.count_ones());
-                }
-                let words = self.walk.words(fragments.primitive);
-                self.ok &= groups.shade(words, fragments) != Stop::Interrupted;
-            }
-            _ => self.shade_quads(fragments),
+        if self.groups(fragments).is_none_or(|groups| !groups.takes(fragments.place)) {
+            return self.shade_quads(fragments);
         }
+        if let Some(sight) = self.sight {
+            let strips = (0..4).filter(|strip| fragments.pixels >> (strip * 16) & 0xffff != 0).count();
+            see(sight, fragments.place, strips as u32, fragments.pixels.count_ones());
+        }
+        // Quads that wait may be of the same group, unless they came over the scoreboard.
+        if self.waiting > 0 && !self.apart {
+            self.flush();
+        }
+        let words = self.walk.words(fragments.primitive);
+        let stop = self.groups(fragments).map(|groups| groups.shade(words, fragments));
+        self.ok &= stop != Some(Stop::Interrupted);
+    }
+
+    /// What shades fragments of a group at once.
+    #[inline]
+    fn groups(&mut self, fragments: &Fragments) -> Option<&mut Groups<'s>> {
+        let (context, is_whole) = (self.context, fragments.pixels == u64::MAX);
+        let lazy = if is_whole { &mut self.whole } else { &mut self.groups };
+        lazy.get(|wave| Groups::new(context, is_whole, wave))
     }
 
     /// Two rows of a group are one wave, when they have pixels in all quads.

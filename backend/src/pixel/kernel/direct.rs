@@ -13,7 +13,10 @@ use crate::state::GraphicsPipeline;
 /// Instructions of a program beyond which waves are better packed.
 const LONGEST: usize = 160;
 
-/// Words of locals, likewise.
+/// Instructions of a program beyond which waves of whole groups gain nothing, either.
+const LONGEST_WHOLE: usize = 1000;
+
+/// Words of locals of short programs.
 const MOST_LOCALS: u32 = 32;
 
 /// Most samples of a pixel: their tests and exports follow each other in the code.
@@ -29,43 +32,55 @@ const LINE: u32 = 64;
 pub(super) struct Pixels {
     /// Their x and y, as floats.
     pub(super) place: [Value; 2],
-    /// Whether each is covered, sample by sample.
+    /// Whether each is covered, sample by sample; nothing where all are, of one sample.
     pub(super) covered: Vec<Value>,
     /// Byte of each one's first sample in each target's plane.
     pub(super) texels: Vec<Value>,
 }
 
-/// Whether kernels of a pipeline export themselves, which writes these attachments.
+/// Whether kernels of a pipeline export themselves, which writes these attachments: where some pixels of blocks may be idle.
 pub(super) fn serves(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
-    let words = attachments.iter().all(|attachment| attachment.export.info.bytes == TEXEL);
     let multisample = &pipeline.multisample;
     let all_samples = multisample.sample_mask & ((1 << multisample.samples) - 1) == (1 << multisample.samples) - 1;
-    let is_plain = |program: &Program| is_short(program) && !sees_samples(program, multisample.samples);
-    words
+    let fits =
+        |program: &Program| is_short(program) && is_plain(program) && !sees_samples(program, multisample.samples);
+    has_words(pipeline, attachments)
         && multisample.samples <= MOST_SAMPLES
         && all_samples
-        && !multisample.alpha_to_coverage
-        && pipeline.fragment.as_deref().is_none_or(is_plain)
+        && pipeline.fragment.as_deref().is_none_or(fits)
 }
 
-/// Whether a program is short, and whether it has the same results whatever lanes run with it.
+/// The same for groups of which all pixels are covered, of one sample.
+pub(super) fn serves_whole(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
+    let has_one = pipeline.multisample.samples == 1 && pipeline.multisample.sample_mask & 1 != 0;
+    let fits = |program: &Program| program.code.function().insts.len() <= LONGEST_WHOLE && is_plain(program);
+    has_words(pipeline, attachments) && has_one && pipeline.fragment.as_deref().is_some_and(fits)
+}
+
+/// Whether all texels are words that fragments alone decide on.
+fn has_words(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
+    let words = attachments.iter().all(|attachment| attachment.export.info.bytes == TEXEL);
+    words && !pipeline.multisample.alpha_to_coverage
+}
+
 fn is_short(program: &Program) -> bool {
     let Function { insts, locals, .. } = program.code.function();
+    let is_costly = |inst: &Inst| matches!(inst, Inst::Loop | Inst::Image(_));
+    insts.len() <= LONGEST && locals.iter().sum::<u32>() <= MOST_LOCALS && !insts.iter().any(is_costly)
+}
+
+/// Whether a program only computes colours, the same ones whatever lanes run with it.
+fn is_plain(program: &Program) -> bool {
     let facts = &program.fragment;
     let changes = facts.may_discard || facts.writes_depth || facts.writes_sample_mask || facts.side_effects;
     let sees_coverage = |slot| matches!(slot, Slot::Builtin(Builtin::SampleMask | Builtin::HelperInvocation, _));
-    let is_costly = |inst: &Inst| {
+    let hinders = |inst: &Inst| {
         let sees_lanes = matches!(inst, Inst::Ballot { .. } | Inst::Shuffle { .. });
-        sees_lanes
-            || matches!(inst, Inst::Loop | Inst::Image(_))
-            || !matches!(inst, Inst::Interpolate { .. }) && pair::parts_waves(inst)
-            || pair::has_effect(inst)
+        sees_lanes || !matches!(inst, Inst::Interpolate { .. }) && pair::parts_waves(inst) || pair::has_effect(inst)
     };
-    insts.len() <= LONGEST
-        && locals.iter().sum::<u32>() <= MOST_LOCALS
-        && !changes
+    !changes
         && !program.inputs.iter().any(|input| sees_coverage(input.slot))
-        && !insts.iter().any(is_costly)
+        && !program.code.function().insts.iter().any(hinders)
 }
 
 /// Whether a program differs from sample to sample of a pixel, or with the samples that are covered.
@@ -85,7 +100,7 @@ impl Linker {
     pub(super) fn shade(&mut self, program: &Program, attachments: &[Attachment], pixels: Pixels) {
         let Pixels { place, covered, texels } = pixels;
         self.place = Some(place);
-        let inputs = Inputs::new(program, false, (false, covered.len() as u32));
+        let inputs = Inputs::new(program, false, (false, covered.len().max(1) as u32));
         let words = link::append_anew(&mut FragmentLinker { linker: self, inputs }, program);
         let outputs = Outputs::new(program);
         let mut fresh = |attachment: &Attachment| match attachment.export.needs_stored() {
@@ -93,8 +108,10 @@ impl Linker {
             false => self.texel(attachment, (&outputs, &words), |linker, _| linker.b.int(0)),
         };
         let fresh: Vec<_> = attachments.iter().map(&mut fresh).collect();
-        for (sample, &covered) in covered.iter().enumerate() {
-            self.b.push(Inst::If { condition: covered });
+        for sample in 0..covered.len().max(1) {
+            if let Some(&condition) = covered.get(sample) {
+                self.b.push(Inst::If { condition });
+            }
             for (target, attachment) in attachments.iter().enumerate() {
                 let (space, offset) = (Space::Range(target as u32), self.sample(texels[target], sample));
                 let stored = |linker: &mut Self, _| linker.b.load(space, offset, Type::I32);
@@ -103,7 +120,9 @@ impl Linker {
                     self.b.push(Inst::Store { space, offset, value: texel[0] });
                 }
             }
-            self.b.push(Inst::EndIf);
+            if !covered.is_empty() {
+                self.b.push(Inst::EndIf);
+            }
         }
         self.place = None;
     }

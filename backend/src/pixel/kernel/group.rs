@@ -1,9 +1,46 @@
 //! Group kernels: the fragments of one primitive in a group of 8x8 pixels by one run, two rows after two rows.
+//!
+//! There are two: for groups of which some pixels are covered, where programs are short, and for those that are covered wholly. The
+//! latter has no conditions, so that two strips may be interleaved.
 
 use super::direct::{self, Pixels, TEXEL};
-use super::{Linker, Source, Stage, written};
+use super::{Linker, Source, Stage, wants_pair, written};
 use crate::shader::ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value};
+use crate::shader::passes::pair::Effects;
 use crate::state::GraphicsPipeline;
+
+/// Strips of a group.
+const STRIPS: u32 = 4;
+
+/// Links the kernel of a pipeline for groups that are covered wholly; `None` where they cannot be shaded at once.
+pub(super) fn link_whole(pipeline: &GraphicsPipeline) -> Option<Stage> {
+    let (program, attachments) = (pipeline.fragment.as_deref()?, written(pipeline));
+    if !direct::serves_whole(pipeline, &attachments) {
+        return None;
+    }
+    // What runs `waves` strips at once.
+    let linked = |waves: u32| {
+        let mut linker = Linker::default();
+        let (counter, all, step) = (linker.b.local(1), linker.b.int(STRIPS), linker.b.int(waves));
+        linker.b.push(Inst::Loop);
+        let first = linker.b.local_load(counter, 0, None, Type::I32);
+        let ended = linker.b.binary(B::ULe, all, first);
+        linker.b.push(Inst::If { condition: ended });
+        linker.b.push(Inst::Break { depth: 0 });
+        linker.b.push(Inst::EndIf);
+        let wave = linker.input(Source::Wave, Type::I32);
+        let number = linker.b.binary(B::IAdd, first, wave);
+        let pixels = linker.strip(number, None, attachments.len());
+        linker.shade(program, &attachments, pixels);
+        let next = linker.b.binary(B::IAdd, first, step);
+        linker.b.local_store(counter, 0, None, next);
+        linker.b.push(Inst::Continuing);
+        linker.b.push(Inst::EndLoop);
+        linker.finish(Some(program))
+    };
+    let pair = wants_pair().then(|| linked(2).pair(Effects::Allowed)).flatten();
+    Some(pair.unwrap_or_else(|| linked(1).alone()))
+}
 
 /// Links the kernel of a pipeline; `None` where groups cannot be shaded at once, or should not.
 pub(super) fn link(pipeline: &GraphicsPipeline) -> Option<Stage> {
@@ -24,14 +61,14 @@ pub(super) fn link(pipeline: &GraphicsPipeline) -> Option<Stage> {
     let zero = linker.b.int(0);
     let any = linker.b.binary(B::INe, bits, zero);
     linker.b.push(Inst::If { condition: any });
-    let pixels = linker.strip(number, bits, attachments.len());
+    let pixels = linker.strip(number, Some(bits), attachments.len());
     linker.shade(program, &attachments, pixels);
     linker.b.push(Inst::EndIf);
     let next = linker.b.binary(B::IAdd, number, one);
     linker.b.local_store(counter, 0, None, next);
     linker.b.push(Inst::Continuing);
     linker.b.push(Inst::EndLoop);
-    Some(linker.finish(Some(program)).stage)
+    Some(linker.finish(Some(program)).alone())
 }
 
 impl Linker {
@@ -47,8 +84,8 @@ impl Linker {
         self.b.binary(B::And, bits, low)
     }
 
-    /// The pixels of a strip: quads from left to right.
-    fn strip(&mut self, number: Value, bits: Value, targets: usize) -> Pixels {
+    /// The pixels of a strip: quads from left to right; those that are covered as bits, or all.
+    fn strip(&mut self, number: Value, bits: Option<Value>, targets: usize) -> Pixels {
         let lane = self.b.lane();
         let [one, two, six] = [1, TEXEL.ilog2(), 6].map(|word| self.b.int(word));
         // Bits 0, 2 and 3 of the lane are x, bit 1 is y.
@@ -69,9 +106,11 @@ impl Linker {
             let strip = self.b.binary(B::IAdd, line, start);
             texels.push(self.b.binary(B::IAdd, strip, texel));
         }
-        let bit = self.b.binary(B::ShrLogical, bits, lane);
-        let bit = self.b.binary(B::And, bit, one);
-        let zero = self.b.int(0);
-        Pixels { place, covered: vec![self.b.binary(B::INe, bit, zero)], texels }
+        let covered = bits.map(|bits| {
+            let (bit, zero) = (self.b.binary(B::ShrLogical, bits, lane), self.b.int(0));
+            let bit = self.b.binary(B::And, bit, one);
+            self.b.binary(B::INe, bit, zero)
+        });
+        Pixels { place, covered: covered.into_iter().collect(), texels }
     }
 }

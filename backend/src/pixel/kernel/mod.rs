@@ -56,6 +56,8 @@ pub enum Source {
     Corner(usize),
     /// Group kernels: the pixels of its upper or lower half that are covered; the same in all lanes.
     Pixels(usize),
+    /// Kernels of whole groups: number of the wave among those that they run at once; the same in all lanes.
+    Wave,
     /// Group kernels: byte of the group in a target's plane, by the number of the target; the same in all lanes.
     Line(usize),
     /// Primitive kernels: first pixel and size of the primitive's window, x and y of both; the same in all lanes.
@@ -69,7 +71,9 @@ impl Source {
     fn across(self) -> Across {
         match self {
             Self::Place(_) | Self::BlendConstant(_) | Self::Sample => Across::Same,
-            Self::Corner(_) | Self::Pixels(_) | Self::Line(_) | Self::Window(_) | Self::Pitch(_) => Across::Same,
+            Self::Wave | Self::Corner(_) | Self::Pixels(_) | Self::Line(_) | Self::Window(_) | Self::Pitch(_) => {
+                Across::Same
+            }
             _ => Across::Varies,
         }
     }
@@ -82,6 +86,8 @@ pub struct Stage {
     pub program: Program,
     /// Input words that it reads: slot, and what belongs there.
     pub sources: Vec<(usize, Source)>,
+    /// Waves that it runs at once: input and output words of the second follow those of the first.
+    pub waves: usize,
 }
 
 /// An attachment that a kernel exports to.
@@ -104,7 +110,7 @@ pub struct Kernel {
     pub shade: Stage,
     /// What exports the colours, once for each sample.
     pub export: Option<Stage>,
-    /// What shades two waves of one primitive at once: input and output words of the second follow those of the first.
+    /// What shades two waves of one primitive at once.
     pub pair: Option<Stage>,
     /// Attachments that are written.
     pub targets: SmallVec<[Target; 8]>,
@@ -127,6 +133,7 @@ pub struct Kernels {
     alone: OnceLock<Option<Kernel>>,
     packed: OnceLock<Option<Kernel>>,
     group: OnceLock<Option<Stage>>,
+    whole: OnceLock<Option<Stage>>,
     /// One that does not count, and one that does.
     primitive: [OnceLock<Option<Stage>>; 2],
 }
@@ -140,8 +147,10 @@ pub struct Outline {
     pub needs_stored: bool,
     /// Whether coverage changes other than by lanes that end: by a sample mask, or by alpha.
     pub changes_coverage: bool,
-    /// Whether there are kernels that export themselves.
+    /// Whether there are kernels that export themselves, for any fragments.
     pub exports_itself: bool,
+    /// Whether there is one for whole groups.
+    pub exports_whole: bool,
 }
 
 impl Kernels {
@@ -156,7 +165,12 @@ impl Kernels {
         self.outline.get_or_init(|| Outline::new(pipeline))
     }
 
-    /// The kernel for whole groups of one primitive. `None` where waves of quads serve better, or are needed.
+    /// The kernel for groups of one primitive that are covered wholly. `None` where waves of quads are needed.
+    pub fn whole(&self, pipeline: &GraphicsPipeline) -> Option<&Stage> {
+        self.whole.get_or_init(|| group::link_whole(pipeline)).as_ref()
+    }
+
+    /// The kernel for any groups of one primitive. `None` where waves of quads serve better, or are needed.
     pub fn group(&self, pipeline: &GraphicsPipeline) -> Option<&Stage> {
         self.group.get_or_init(|| group::link(pipeline)).as_ref()
     }
@@ -177,6 +191,7 @@ impl Outline {
             needs_stored: written.iter().any(|target| target.export.needs_stored()),
             changes_coverage: masks || alpha && pipeline.multisample.alpha_to_coverage,
             exports_itself: direct::serves(pipeline, &written),
+            exports_whole: direct::serves_whole(pipeline, &written),
         }
     }
 }
@@ -227,13 +242,15 @@ impl Kernel {
             };
             let handed: Vec<Value> = (0..words.len()).map(&mut hand_over).collect();
             let targets = exporter.export(&attachments, &outputs, &handed);
-            (targets, Some(exporter.finish(None).stage))
+            (targets, Some(exporter.finish(None).alone()))
         } else {
             (linker.export(&attachments, &outputs, &words), None)
         };
         let changes_coverage = sample_mask.is_some() || alpha.is_some();
-        let Linked { stage: shade, pair } = linker.finish(Some(program));
-        let pair = pair.filter(|_| export.is_none() && !packed && !by_sample);
+        let linked = linker.finish(Some(program));
+        let shade = linked.alone();
+        let may_pair = export.is_none() && !packed && !by_sample;
+        let pair = may_pair.then(|| linked.pair(Effects::Refused)).flatten();
         Some(Self { shade, export, pair, targets, depth, sample_mask, alpha, changes_coverage, needs_stored })
     }
 
@@ -334,46 +351,56 @@ impl Linker {
         targets
     }
 
-    /// The program, optimised and compiled, with the resources of the one that it was made of.
-    fn finish(self, program: Option<&Program>) -> Linked {
+    /// The program that it built, optimised, with the resources of the one that it was made of.
+    fn finish(self, program: Option<&Program>) -> Linked<'_> {
         let mut function = self.b.finish();
         passes::optimize(&mut function, &mut |_, _| {});
-        let across: Vec<Across> = self.sources.iter().map(|source| source.across()).collect();
-        let words = (across.len() as u32, self.outputs as u32);
-        // Two registers hold a wave of AVX2, which so is a pair already.
-        let wants_pair = CodeTarget::chosen() == Some(CodeTarget::Avx512);
-        let same = |slot: u32| across[slot as usize] == Across::Same;
-        let paired = if wants_pair { passes::pair::run(&function, words, Effects::Refused, same) } else { None };
-        let stage = |function: Function, waves: usize| {
-            let slots = read_slots(&function).into_iter();
-            let sources = slots.map(|slot| (slot, self.sources[slot % across.len()])).collect();
-            let mut linked = Program::routine(function, &across.repeat(waves), self.outputs * waves);
-            if let Some(program) = program {
-                linked.stage = program.stage;
-                linked.resources.clone_from(&program.resources);
-            }
-            linked.code.generate_chosen(linked.stage, "kernel");
-            if let Ok(dir) = std::env::var("KDUMP") {
-                use std::sync::atomic::{AtomicUsize, Ordering};
-                static N: AtomicUsize = AtomicUsize::new(0);
-                if let Some(native) = linked.code.native() {
-                    std::fs::write(
-                        format!("{dir}/k{}-{}.bin", N.fetch_add(1, Ordering::Relaxed), native.entry()),
-                        native.bytes(),
-                    )
-                    .unwrap();
-                }
-            }
-            Stage { program: linked, sources }
-        };
-        Linked { pair: paired.map(|function| stage(function, 2)), stage: stage(function, 1) }
+        Linked { function, sources: self.sources, outputs: self.outputs, program }
     }
 }
 
-/// What a linker made: a program for one wave, and one for two.
-struct Linked {
-    stage: Stage,
-    pair: Option<Stage>,
+/// Whether code runs two waves at once: two registers hold a wave of AVX2, which so is a pair already.
+fn wants_pair() -> bool {
+    CodeTarget::chosen() == Some(CodeTarget::Avx512)
+}
+
+/// A program that was linked, before it is compiled.
+struct Linked<'a> {
+    function: Function,
+    sources: Vec<Source>,
+    outputs: usize,
+    program: Option<&'a Program>,
+}
+
+impl Linked<'_> {
+    /// For one wave.
+    fn alone(&self) -> Stage {
+        self.compiled(self.function.clone(), 1)
+    }
+
+    /// For two waves at once; `None` where that cannot be done, or does not pay.
+    fn pair(&self, effects: Effects) -> Option<Stage> {
+        let words = (self.sources.len() as u32, self.outputs as u32);
+        let same = |slot: u32| {
+            let source = self.sources[slot as usize];
+            source.across() == Across::Same && source != Source::Wave
+        };
+        let function = wants_pair().then(|| passes::pair::run(&self.function, words, effects, same))?;
+        Some(self.compiled(function?, 2))
+    }
+
+    fn compiled(&self, function: Function, waves: usize) -> Stage {
+        let across: Vec<Across> = self.sources.iter().map(|source| source.across()).collect();
+        let slots = read_slots(&function).into_iter();
+        let sources = slots.map(|slot| (slot, self.sources[slot % across.len()])).collect();
+        let mut linked = Program::routine(function, &across.repeat(waves), self.outputs * waves);
+        if let Some(program) = self.program {
+            linked.stage = program.stage;
+            linked.resources.clone_from(&program.resources);
+        }
+        linked.code.generate_chosen(linked.stage, "kernel");
+        Stage { program: linked, sources, waves }
+    }
 }
 
 /// Appends a fragment program.

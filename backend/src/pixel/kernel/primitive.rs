@@ -62,7 +62,7 @@ pub(super) fn link(pipeline: &GraphicsPipeline, counts: bool) -> Option<Stage> {
             linker.output(value);
         }
     }
-    Some(linker.finish(program).stage)
+    Some(linker.finish(program).alone())
 }
 
 /// The tests of a pipeline that do something.
