@@ -312,7 +312,12 @@ pub const INSTANCE_EXTENSIONS: &[(&str, u32)] = &[
 ];
 
 /// Extensions of devices: name and version.
-pub const DEVICE_EXTENSIONS: &[(&str, u32)] = &[("VK_KHR_swapchain", 70)];
+pub const DEVICE_EXTENSIONS: &[(&str, u32)] = &[("VK_KHR_swapchain", 70), ("VK_EXT_conservative_rasterization", 1)];
+
+/// Conservative rasterization: exact, with nothing added to polygons. Lines and points are covered by samples.
+pub fn conservative_rasterization() -> vk::PhysicalDeviceConservativeRasterizationPropertiesEXT<'static> {
+    vk::PhysicalDeviceConservativeRasterizationPropertiesEXT::default().primitive_underestimation(true)
+}
 
 #[cfg(test)]
 mod tests {

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use ash::vk;
 
 use crate::format::{self, FormatInfo};
-use crate::geometry::LazyVertexKernel;
+use crate::geometry::{LazyVertexKernel, corners};
 use crate::pixel::Kernels;
+use crate::raster::Criterion;
 use crate::shader::Program;
 
 /// A value for clearing: four 32-bit words, to be read as the format's class says.
@@ -119,6 +120,8 @@ pub struct RasterState {
     pub depth_bias: DepthBias,
     /// Line width in pixels, unless dynamic.
     pub line_width: f32,
+    /// How filled polygons cover pixels, where it is not by samples.
+    pub conservative: Option<Criterion>,
 }
 
 /// Depth bias factors.
@@ -271,6 +274,7 @@ impl GraphicsPipeline {
                 depth_bias_enable: false,
                 depth_bias: DepthBias::default(),
                 line_width: 1.0,
+                conservative: None,
             },
             multisample: MultisampleState {
                 samples: 1,
@@ -288,6 +292,16 @@ impl GraphicsPipeline {
             vertex_kernel: LazyVertexKernel::default(),
             kernels: Kernels::default(),
         }
+    }
+
+    /// Whether it draws filled polygons, not lines or points.
+    pub fn fills_polygons(&self) -> bool {
+        corners(self.topology) == 3 && self.raster.polygon_mode == vk::PolygonMode::FILL
+    }
+
+    /// How its primitives cover pixels, where it is not by samples: lines and points always are covered by them.
+    pub fn conservative(&self) -> Option<Criterion> {
+        self.raster.conservative.filter(|_| self.fills_polygons())
     }
 
     /// Compiles what most draws run, so that the first one does not wait for it.

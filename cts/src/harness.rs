@@ -40,7 +40,9 @@ pub struct Gpu {
     pub features: vk::PhysicalDeviceFeatures,
     pub properties: vk::PhysicalDeviceProperties,
     memory: vk::PhysicalDeviceMemoryProperties,
-    _entry: ash::Entry,
+    /// Extensions that cases use, as far as there are.
+    pub extensions: Vec<&'static CStr>,
+    pub entry: ash::Entry,
 }
 
 /// A mapped buffer.
@@ -84,6 +86,9 @@ impl ImageDesc {
     }
 }
 
+/// Extensions that cases use.
+const EXTENSIONS: &[&CStr] = &[vk::EXT_CONSERVATIVE_RASTERIZATION_NAME];
+
 const STORAGE: vk::DescriptorType = vk::DescriptorType::STORAGE_BUFFER;
 
 impl Gpu {
@@ -93,7 +98,9 @@ impl Gpu {
     /// When there is no device.
     pub fn new(entry: ash::Entry) -> Result<Self, Outcome> {
         let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_0);
-        let info = vk::InstanceCreateInfo::default().application_info(&application);
+        // What 1.0 needs for extensions of devices.
+        let needed = [vk::KHR_GET_PHYSICAL_DEVICE_PROPERTIES2_NAME.as_ptr()];
+        let info = vk::InstanceCreateInfo::default().application_info(&application).enabled_extension_names(&needed);
         // SAFETY: here and below, create infos are valid and outlive the calls, and handles come from the calls before.
         unsafe {
             let instance = entry.create_instance(&info, None)?;
@@ -104,12 +111,19 @@ impl Gpu {
             let memory = instance.get_physical_device_memory_properties(physical);
             let priorities = [1.0];
             let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
-            let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_features(&features);
+            let known = instance.enumerate_device_extension_properties(physical)?;
+            let has = |name: &&CStr| known.iter().any(|known| known.extension_name_as_c_str() == Ok(*name));
+            let extensions: Vec<&CStr> = EXTENSIONS.iter().copied().filter(has).collect();
+            let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
+            let info = vk::DeviceCreateInfo::default()
+                .queue_create_infos(&queues)
+                .enabled_features(&features)
+                .enabled_extension_names(&names);
             let device = instance.create_device(physical, &info, None)?;
             let queue = device.get_device_queue(0, 0);
             let flags = vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER;
             let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default().flags(flags), None)?;
-            Ok(Self { instance, physical, device, queue, pool, features, properties, memory, _entry: entry })
+            Ok(Self { instance, physical, device, queue, pool, features, properties, memory, extensions, entry })
         }
     }
 

@@ -29,6 +29,7 @@ pub struct State {
     pub topology: vk::PrimitiveTopology,
     pub restart: bool,
     pub raster: vk::PipelineRasterizationStateCreateInfo<'static>,
+    pub conservative: vk::ConservativeRasterizationModeEXT,
     pub depth_stencil: vk::PipelineDepthStencilStateCreateInfo<'static>,
     pub blend: vk::PipelineColorBlendAttachmentState,
     pub constants: [f32; 4],
@@ -55,6 +56,7 @@ impl Default for State {
             topology: vk::PrimitiveTopology::TRIANGLE_LIST,
             restart: false,
             raster,
+            conservative: vk::ConservativeRasterizationModeEXT::DISABLED,
             depth_stencil: vk::PipelineDepthStencilStateCreateInfo::default(),
             blend,
             constants: [0.0; 4],
@@ -328,6 +330,12 @@ fn pipeline(
         .rasterization_samples(target.samples)
         .sample_mask(&mask)
         .alpha_to_coverage_enable(state.alpha_to_coverage);
+    let mut conservative = vk::PipelineRasterizationConservativeStateCreateInfoEXT::default()
+        .conservative_rasterization_mode(state.conservative);
+    let raster = match state.conservative {
+        vk::ConservativeRasterizationModeEXT::DISABLED => state.raster,
+        _ => state.raster.push_next(&mut conservative),
+    };
     let blends = [state.blend];
     let mut blend =
         vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends).blend_constants(state.constants);
@@ -342,7 +350,7 @@ fn pipeline(
         .vertex_input_state(&input)
         .input_assembly_state(&assembly)
         .viewport_state(&viewport)
-        .rasterization_state(&state.raster)
+        .rasterization_state(&raster)
         .multisample_state(&multisample)
         .depth_stencil_state(&state.depth_stencil)
         .color_blend_state(&blend)

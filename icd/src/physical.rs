@@ -30,6 +30,14 @@ pub extern "system" fn properties(_: vk::PhysicalDevice, out: *mut vk::PhysicalD
 pub extern "system" fn properties2(_: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties2<'_>) {
     if let Some(out) = raw::output(out) {
         out.properties = physical::properties();
+        let kind = vk::StructureType::PHYSICAL_DEVICE_CONSERVATIVE_RASTERIZATION_PROPERTIES_EXT;
+        let conservative: Option<&mut vk::PhysicalDeviceConservativeRasterizationPropertiesEXT<'_>> =
+            raw::find_mut(out.p_next, kind);
+        if let Some(conservative) = conservative {
+            let (s_type, p_next) = (conservative.s_type, conservative.p_next);
+            let all = physical::conservative_rasterization();
+            *conservative = vk::PhysicalDeviceConservativeRasterizationPropertiesEXT { s_type, p_next, ..all };
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use vitric_api::pipeline::{PipelineCache, ShaderModule, StageDesc};
 use vitric_api::{Error, Result};
 use vitric_backend::geometry::LazyVertexKernel;
 use vitric_backend::pixel::Kernels;
+use vitric_backend::raster::Criterion;
 use vitric_backend::shader::Program;
 use vitric_backend::shader::spirv::Specialization;
 use vitric_backend::state::{
@@ -259,8 +260,21 @@ fn attributes(state: &vk::PipelineVertexInputStateCreateInfo<'_>) -> Vec<VertexA
     all.iter().map(attribute).collect()
 }
 
+/// How filled polygons cover pixels, where it is not by samples.
+fn conservative(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> Option<Criterion> {
+    use vk::ConservativeRasterizationModeEXT as Mode;
+    let kind = vk::StructureType::PIPELINE_RASTERIZATION_CONSERVATIVE_STATE_CREATE_INFO_EXT;
+    let info: &vk::PipelineRasterizationConservativeStateCreateInfoEXT<'_> = raw::find(state.p_next, kind)?;
+    match info.conservative_rasterization_mode {
+        Mode::OVERESTIMATE => Some(Criterion::Conservative),
+        Mode::UNDERESTIMATE => Some(Criterion::Inner),
+        _ => None,
+    }
+}
+
 fn raster(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> RasterState {
     RasterState {
+        conservative: conservative(state),
         depth_clamp: state.depth_clamp_enable != 0,
         discard: state.rasterizer_discard_enable != 0,
         polygon_mode: state.polygon_mode,

@@ -65,6 +65,17 @@ pub fn find<'a, T>(mut next: *const c_void, wanted: vk::StructureType) -> Option
     None
 }
 
+/// The same in a chain of output structures.
+pub fn find_mut<'a, T>(mut next: *mut c_void, wanted: vk::StructureType) -> Option<&'a mut T> {
+    while let Some(base) = output(next.cast::<vk::BaseOutStructure<'_>>()) {
+        if base.s_type == wanted {
+            return output(next.cast());
+        }
+        next = base.p_next.cast();
+    }
+    None
+}
+
 /// The two-call idiom: tells the count, or writes as many items as there is room for.
 pub fn enumerate<T: Clone>(items: &[T], count: *mut u32, out: *mut T) -> vk::Result {
     let Some(count) = output(count) else { return vk::Result::ERROR_UNKNOWN };

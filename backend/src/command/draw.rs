@@ -257,10 +257,9 @@ fn viewport(state: &Dynamic, pipeline: &GraphicsPipeline) -> vk::Viewport {
 /// How far x and y may reach, in view volumes. Filled polygons may where the viewport's edges are those of pixels: what lies
 /// outside of it is dropped with them.
 fn guard_band(pipeline: &GraphicsPipeline, viewport: &vk::Viewport) -> f32 {
-    let fills = corners(pipeline.topology) == 3 && pipeline.raster.polygon_mode == vk::PolygonMode::FILL;
     let vk::Viewport { x, y, width, height, .. } = *viewport;
     let is_whole = [x, y, width, height].iter().all(|edge| edge.fract() == 0.0);
-    if fills && is_whole { GUARD_BAND } else { 1.0 }
+    if pipeline.fills_polygons() && is_whole { GUARD_BAND } else { 1.0 }
 }
 
 /// The pixels that a draw may touch: the scissor, and the viewport where clipping leaves more than that.
@@ -284,6 +283,7 @@ fn primitive_context<'a>(
 ) -> PrimitiveContext<'a> {
     let dynamic = |flag| pipeline.dynamic.contains(flag);
     let mut raster = pipeline.raster;
+    raster.conservative = pipeline.conservative();
     if dynamic(DynamicState::LINE_WIDTH) {
         raster.line_width = processor.state.dynamic.line_width;
     }
@@ -339,6 +339,7 @@ pub(super) fn draw_context<'a>(
         depth_bits: depth_bits(pass),
         tests,
         depth_alone: tests.filter(|tests| words && is_alone(tests)),
+        conservative: pipeline.conservative(),
         multisample: pipeline.multisample,
         blend_constants: match dynamic(DynamicState::BLEND_CONSTANTS) {
             true => state.blend_constants,

@@ -69,6 +69,8 @@ struct Rules {
     culls: [bool; 2],
     depth_range: [f32; 2],
     samples: u32,
+    /// Whether pixels are covered where their centres are.
+    centred: bool,
 }
 
 /// What becomes of triangles besides words.
@@ -164,6 +166,7 @@ impl Batch {
             culls: [culls(vk::CullModeFlags::BACK), culls(vk::CullModeFlags::FRONT)],
             depth_range: [near.min(far), near.max(far)],
             samples: context.samples,
+            centred: context.is_centred(),
         };
         solve(&self.corners, &rules, (&self.ways, &self.varyings), &mut self.solved, &mut self.words);
         if context.bias.is_some() {
@@ -239,12 +242,11 @@ fn turn_clockwise(grid: &mut Axes<Ints>, area: &[i64; WAVE]) {
     }
 }
 
-/// First pixels and last ones, x and y, the last ones not included, which triangles may cover; with one sample a pixel those whose
-/// centres may be.
+/// First pixels and last ones, x and y, the last ones not included, which triangles may cover: all, or those whose centres they may.
 #[inline(always)]
-fn bounds(grid: &Axes<Ints>, samples: u32) -> [Ints; 4] {
+fn bounds(grid: &Axes<Ints>, centred: bool) -> [Ints; 4] {
     let units = UNITS as i32;
-    let [before, after] = if samples == 1 { [units / 2 - 1, units / 2] } else { [0, 0] };
+    let [before, after] = if centred { [units / 2 - 1, units / 2] } else { [0, 0] };
     let first = |axis: usize| {
         let [a, b, c] = &grid[axis];
         each(|lane| (a[lane].min(b[lane]).min(c[lane]) + before) >> UNITS.ilog2())
@@ -347,7 +349,7 @@ fn solve_lanes(
     }
     let area = each(|lane| grid_area(&grid, lane));
     turn_clockwise(&mut grid, &area);
-    let pixels = bounds(&grid, rules.samples);
+    let pixels = bounds(&grid, rules.centred);
     let solver = Solver::new(&corners.place);
     let [culls_back, culls_front] = rules.culls;
     solved.lives = each(|lane| {
@@ -477,7 +479,7 @@ mod tests {
             corners in prop::array::uniform3(corner()), samples in prop::sample::select(vec![1u32, 4]), culls: [bool; 2],
             clockwise_is_front: bool,
         ) {
-            let rules = Rules { clockwise_is_front, culls, depth_range: [0.25, 0.75], samples };
+            let rules = Rules { clockwise_is_front, culls, depth_range: [0.25, 0.75], samples, centred: samples == 1 };
             let (solved, words) = set_up(&corners, &rules);
             let lives = solved.lives[5];
             let grid = corners.map(|[x, y, ..]| [i64::from(snap(x)), i64::from(snap(y))]);

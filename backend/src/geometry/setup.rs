@@ -232,6 +232,11 @@ impl PrimitiveContext<'_> {
         }
     }
 
+    /// Whether pixels are covered where their centres are.
+    pub(super) fn is_centred(&self) -> bool {
+        self.samples == 1 && self.raster.conservative.is_none()
+    }
+
     /// Where a polygon faces; `None` when it is culled.
     fn facing(&self, window: &[Window<'_>]) -> Option<Facing> {
         let mut area = 0.0f64;

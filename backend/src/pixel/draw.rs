@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 use super::kernel::{Kernel, Outline, Stage, Target, tested};
 use crate::hiz::{Direction, Visibility};
 use crate::memory::PlaneRef;
-use crate::raster::sample_mask;
+use crate::raster::{Criterion, sample_mask};
 use crate::shader::Program;
 use crate::shader::interp::Deadline;
 use crate::shader::runtime::{Bindings, Bound, Ranges};
@@ -33,6 +33,8 @@ pub struct DrawContext<'a> {
     pub tests: Option<DepthStencilState>,
     /// The same, when depth is compared and nothing else, in words.
     pub depth_alone: Option<DepthStencilState>,
+    /// How polygons cover pixels, where it is not by samples.
+    pub conservative: Option<Criterion>,
     /// Multisampling.
     pub multisample: MultisampleState,
     /// Blend constants.
@@ -146,7 +148,11 @@ impl<'a> DrawContext<'a> {
     /// The kernel for small primitives, where it does all that is to be done; it may count.
     pub(super) fn primitive_kernel(&self, counts: bool) -> Option<&'a Stage> {
         let serves = (self.tests.is_none() || self.tests_depth_words()) && self.tests == tested(self.pipeline);
-        if serves && self.occlusion.is_none() { self.pipeline.kernels.primitive(self.pipeline, counts) } else { None }
+        if serves && self.occlusion.is_none() && self.conservative.is_none() {
+            self.pipeline.kernels.primitive(self.pipeline, counts)
+        } else {
+            None
+        }
     }
 
     /// The kernel for whole groups of one primitive.

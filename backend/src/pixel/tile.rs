@@ -356,7 +356,11 @@ impl<'a: 's, 's> Tile<'a, 's> {
     #[inline]
     fn sample(&self, part: &Part<'_>, sample: u32, at: [i64; 2]) -> u64 {
         let [x, y] = part.group;
-        let covered = if part.full { u64::MAX } else { part.triangle.covers_group(x, y, at) };
+        let covered = match self.context.conservative {
+            _ if part.full => u64::MAX,
+            None => part.triangle.covers_group(x, y, at),
+            Some(criterion) => part.triangle.covers_group_by(x, y, criterion),
+        };
         let mask = covered & part.inside;
         if let Some(sight) = self.sight {
             sight.count(Counter::Groups, 1);

@@ -3,7 +3,7 @@
 //! A group's pixels are bits of a 64-bit word, in the order in which surfaces store lines: 16 bits, a wave's lanes, for each
 //! two rows; in them four for each 2x2 quad, (0,0) (1,0) (0,1) (1,1).
 
-use super::{Triangle, UNITS};
+use super::{Criterion, Triangle, UNITS};
 use crate::shader::runtime::kernels::kernel;
 
 /// Pixels along a group's side.
@@ -102,7 +102,25 @@ impl Triangle {
     /// The pixels of the group at pixel (`x`, `y`) whose samples at a place in the pixel, units, are covered: the standard
     /// criterion, as [`Triangle::covers_point`] has it.
     pub fn covers_group(&self, x: i64, y: i64, [at_x, at_y]: [i64; 2]) -> u64 {
-        let start = self.edges.map(|edge| edge.at(x * UNITS + at_x, y * UNITS + at_y) - edge.bias);
+        self.covers_from(self.edges.map(|edge| edge.at(x * UNITS + at_x, y * UNITS + at_y) - edge.bias))
+    }
+
+    /// The pixels of the group at pixel (`x`, `y`) that are covered as [`Triangle::covers_cell`] has it.
+    pub fn covers_group_by(&self, x: i64, y: i64, criterion: Criterion) -> u64 {
+        let (left, top) = (x * UNITS, y * UNITS);
+        match criterion {
+            Criterion::Inner => self.covers_from(self.edges.map(|edge| edge.smallest(left, top, UNITS))),
+            Criterion::Conservative => {
+                let first = |axis: usize| self.min[axis].div_euclid(UNITS);
+                let end = |axis: usize| (self.max[axis] + UNITS - 1).div_euclid(UNITS);
+                let touched = self.covers_from(self.edges.map(|edge| edge.largest(left, top, UNITS) - 1));
+                touched & pixels_inside(x, y, [first(0), first(1), end(0), end(1)])
+            }
+        }
+    }
+
+    /// The pixels at which no edge is negative, from the edges' values at the first pixel.
+    fn covers_from(&self, start: [i64; 3]) -> u64 {
         if self.edges.iter().all(|edge| edge.a.abs() < SHORT && edge.b.abs() < SHORT) {
             // Far from the triangle signs are all that is kept of the values.
             let start = start.map(|value| value.clamp(-(1 << 29), 1 << 29) as i32);
@@ -149,9 +167,14 @@ mod tests {
             let Some(triangle) = Triangle::new(v) else { return Ok(()) };
             let (x, y) = (x * 8, y * 8);
             let (mask, inside) = (triangle.covers_group(x, y, at), pixels_inside(x, y, window));
+            let [conservative, inner] =
+                [Criterion::Conservative, Criterion::Inner].map(|criterion| triangle.covers_group_by(x, y, criterion));
             for bit in 0..64 {
                 let [px, py] = pixel_of_bit(bit).map(i64::from);
                 let (px, py) = (x + px, y + py);
+                let cell = |criterion| triangle.covers_cell(px * UNITS, py * UNITS, UNITS, criterion);
+                prop_assert_eq!(conservative >> bit & 1 != 0, cell(Criterion::Conservative), "({}, {})", px, py);
+                prop_assert_eq!(inner >> bit & 1 != 0, cell(Criterion::Inner), "({}, {})", px, py);
                 let covers = triangle.covers_point(px * UNITS + at[0], py * UNITS + at[1]);
                 prop_assert_eq!(mask >> bit & 1 != 0, covers, "({}, {})", px, py);
                 let within = px >= window[0] && px < window[2] && py >= window[1] && py < window[3];

@@ -1,7 +1,9 @@
 //! The cases, one file a part of the specification.
 
 mod compute;
+mod conservative;
 mod devices;
+mod extremes;
 mod formats;
 mod fragment;
 mod framebuffer;
@@ -28,6 +30,8 @@ pub fn all() -> Vec<Entry> {
         compute::cases,
         language::cases,
         raster::cases,
+        extremes::cases,
+        conservative::cases,
         fragment::cases,
         order::cases,
         scenes::cases,

@@ -1,0 +1,133 @@
+//! `VK_EXT_conservative_rasterization`: random triangles against exact areas of their parts in pixels.
+
+use ash::vk::{self, ConservativeRasterizationModeEXT as Mode};
+
+use crate::Entry;
+use crate::harness::{Case, Gpu, Outcome, check};
+use crate::render::{Draw, Kind, State, TRIANGLES, Target, render};
+
+/// Pixels along the target's sides.
+const SIDE: u32 = 64;
+
+/// Corners lie on multiples of so many pixels.
+const STEP: f64 = 1.0 / 16.0;
+
+type Point = [f64; 2];
+
+pub(super) fn cases(all: &mut Vec<Entry>) {
+    for (name, mode) in [("over", Mode::OVERESTIMATE), ("under", Mode::UNDERESTIMATE)] {
+        for (samples, seeds) in [(1, 0..16), (4, 16..20)] {
+            for seed in seeds {
+                let run = move |gpu: &Gpu| triangles(gpu, mode, samples, seed);
+                all.push(Entry::new(format!("conservative.{name}.seed{seed}"), "Conservative Rasterization", run));
+            }
+        }
+    }
+    let run = |gpu: &Gpu| supported(gpu).and_then(|()| properties(gpu));
+    all.push(Entry::new("conservative.device.properties", "Conservative Rasterization", run));
+    all.push(Entry::new("conservative.device.points", "Conservative Rasterization", points));
+}
+
+fn supported(gpu: &Gpu) -> Case {
+    match gpu.extensions.contains(&vk::EXT_CONSERVATIVE_RASTERIZATION_NAME) {
+        true => Ok(()),
+        false => Err(Outcome::NotSupported("VK_EXT_conservative_rasterization".into())),
+    }
+}
+
+fn properties(gpu: &Gpu) -> Case {
+    let mut own = vk::PhysicalDeviceConservativeRasterizationPropertiesEXT::default();
+    let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut own);
+    let extension = ash::khr::get_physical_device_properties2::Instance::new(&gpu.entry, &gpu.instance);
+    // SAFETY: the instance has the extension, and the chain is valid.
+    unsafe { extension.get_physical_device_properties2(gpu.physical, &mut all) };
+    let named = all.properties.device_name == gpu.properties.device_name;
+    let within = own.primitive_overestimation_size >= 0.0 && own.max_extra_primitive_overestimation_size >= 0.0;
+    check(named && within, || format!("{own:?}"))
+}
+
+/// A point of one pixel between four of them: only polygons are covered in another way.
+fn points(gpu: &Gpu) -> Case {
+    supported(gpu)?;
+    let draw = draw(gpu, &[[8.5, 8.5]], Mode::OVERESTIMATE, vk::PrimitiveTopology::POINT_LIST)?;
+    let pixels = render(gpu, &Target { size: [SIDE; 2], ..Target::default() }, &[draw])?;
+    let covered = pixels.iter().filter(|pixel| pixel[0] != 0).count();
+    check(covered == 1, || format!("{covered} pixels"))
+}
+
+fn draw(gpu: &Gpu, corners: &[Point], mode: Mode, topology: vk::PrimitiveTopology) -> Result<Draw, Outcome> {
+    let mut state = State { vertex: TRIANGLES, conservative: mode, topology, ..State::default() };
+    (state.viewport.width, state.viewport.height) = (SIDE as f32, SIDE as f32);
+    state.scissor.extent = vk::Extent2D { width: SIDE, height: SIDE };
+    // Each triangle adds 1 to red.
+    state.blend.blend_enable = vk::TRUE;
+    (state.blend.src_color_blend_factor, state.blend.dst_color_blend_factor) =
+        (vk::BlendFactor::ONE, vk::BlendFactor::ONE);
+    let place = |pixels: f64| (pixels * 2.0 / f64::from(SIDE) - 1.0) as f32;
+    let vertices: Vec<[[f32; 4]; 2]> =
+        corners.iter().map(|&[x, y]| [[place(x), place(y), 0.5, 1.0], [1.0 / 255.0, 0.0, 0.0, 1.0]]).collect();
+    let kind = Kind::VertexBuffer { buffer: gpu.buffer_with(&vertices)?, count: corners.len() as u32 };
+    Ok(Draw { kind, ..Draw::rect(state, [0.0; 4], [0.0; 4]) })
+}
+
+/// Corners of triangles of all sizes.
+fn random(seed: u64) -> Vec<Point> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut below = |limit: u32| {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        (state >> 33) as u32 % limit
+    };
+    let mut corners = Vec::new();
+    for _ in 0..40 {
+        let size = [2, 5, 12, 40, 64][below(5) as usize] * 16;
+        let origin = [below(SIDE * 16), below(SIDE * 16)];
+        for _ in 0..3 {
+            corners.push(origin.map(|start| f64::from((start + below(size)).min(SIDE * 16)) * STEP));
+        }
+    }
+    corners
+}
+
+/// The area of a triangle inside of a pixel: what is left of it after clipping by four lines.
+fn area_inside(triangle: &[Point], [x, y]: Point) -> f64 {
+    let mut polygon = triangle.to_vec();
+    let sides: [(usize, f64, f64); 4] = [(0, 1.0, x), (0, -1.0, -x - 1.0), (1, 1.0, y), (1, -1.0, -y - 1.0)];
+    for (axis, sign, limit) in sides {
+        let distance = |point: &Point| point[axis] * sign - limit;
+        let mut kept = Vec::new();
+        for (index, here) in polygon.iter().enumerate() {
+            let next = &polygon[(index + 1) % polygon.len()];
+            let (a, b) = (distance(here), distance(next));
+            if a >= 0.0 {
+                kept.push(*here);
+            }
+            if a * b < 0.0 {
+                let share = a / (a - b);
+                kept.push([0, 1].map(|axis: usize| here[axis] + (next[axis] - here[axis]) * share));
+            }
+        }
+        polygon = kept;
+    }
+    let turn = |a: &Point, b: &Point| a[0] * b[1] - a[1] * b[0];
+    let twice: f64 = (0..polygon.len()).map(|at| turn(&polygon[at], &polygon[(at + 1) % polygon.len()])).sum();
+    twice.abs() / 2.0
+}
+
+fn triangles(gpu: &Gpu, mode: Mode, samples: u32, seed: u64) -> Case {
+    supported(gpu)?;
+    let corners = random(seed);
+    let draw = draw(gpu, &corners, mode, vk::PrimitiveTopology::TRIANGLE_LIST)?;
+    let samples = vk::SampleCountFlags::from_raw(samples);
+    let pixels = render(gpu, &Target { size: [SIDE; 2], samples, ..Target::default() }, &[draw])?;
+    for (index, got) in (0..).zip(&pixels) {
+        let place = [f64::from(index % SIDE), f64::from(index / SIDE)];
+        // The smallest part of a triangle on this grid is far larger than what is lost by rounding.
+        let covers = |triangle: &&[Point]| match mode {
+            Mode::OVERESTIMATE => area_inside(triangle, place) > 1e-9,
+            _ => area_inside(triangle, place) > 1.0 - 1e-9,
+        };
+        let expected = corners.chunks(3).filter(covers).count();
+        check(usize::from(got[0]) == expected, || format!("{place:?}: {} times instead of {expected}", got[0]))?;
+    }
+    Ok(())
+}
