@@ -40,7 +40,7 @@ pub struct DrawContext<'a> {
     /// Blend constants.
     pub blend_constants: [f32; 4],
     /// Locations whose texels fragments overwrite, when nothing else of a fragment shows: no blending, no discarding, no side
-    /// effects, no late tests, one sample. Then only the newest fragment of a pixel counts.
+    /// effects, no late tests, no look at the covered samples. Then only the newest fragment of a sample counts.
     pub overwrites: Option<u32>,
     /// What it does with the hierarchical visibility structure.
     pub visibility: Visibility,
@@ -74,7 +74,8 @@ impl<'a> DrawContext<'a> {
         let shows = facts.may_discard || facts.side_effects || outline.needs_stored || outline.changes_coverage;
         let written = outline.targets.iter().zip(self.targets()).filter(|(_, plane)| plane.is_some());
         let locations = written.fold(0, |locations, ((location, _), _)| locations | 1 << location);
-        (self.multisample.samples == 1 && self.tests_early() && !shows).then_some(locations)
+        let sees_coverage = self.multisample.samples > 1 && outline.sees_samples;
+        (self.tests_early() && !shows && !sees_coverage).then_some(locations)
     }
 
     /// Fills in what follows from the rest, and whether fragments are packed into waves always.
@@ -125,7 +126,7 @@ impl<'a> DrawContext<'a> {
         Visibility {
             tests: direction.filter(|_| !shows),
             teaches,
-            looks_ahead: teaches && nothing_else && self.occlusion.is_none() && self.multisample.samples == 1,
+            looks_ahead: teaches && nothing_else && self.occlusion.is_none(),
             writes: tests.depth_write.then_some(tests.depth_compare),
         }
     }

@@ -1,6 +1,6 @@
 //! The scoreboard: which fragments are the newest at their pixels, so that what they cover is never shaded.
 //!
-//! Groups of fragments that passed their depth tests wait, of all draws of a tile that overwrite the same attachments and read
+//! Groups of fragments that passed their depth tests wait, sample by sample, of all draws of a tile that overwrite the same attachments and read
 //! nothing of them. When they are to be shaded they are looked through from the newest to the oldest: a pixel that a newer one
 //! covers is dropped, and a group without pixels is not shaded at all. What is left exports each pixel once, so the order does
 //! not matter. Fragments of draws for which it does are not handed to the scoreboard. Source: DESIGN 3.5; a mask of covered
@@ -19,21 +19,23 @@ const GROUPS_LOG2: u32 = TILE_LOG2 - GROUP_LOG2;
 /// Groups of a tile.
 const GROUPS: usize = 1 << (2 * GROUPS_LOG2);
 
-/// Fragments of a primitive in a group of 8x8 pixels.
+/// A sample of fragments of a primitive in a group of 8x8 pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fragments {
     pub(super) primitive: PrimitiveId,
     /// First pixel of the group, x and y.
     pub(super) place: [u32; 2],
+    /// Which sample of the pixels.
+    pub(super) sample: u32,
     /// Pixels, in the order of a group.
     pub(super) pixels: u64,
 }
 
 impl Fragments {
-    /// Number of the group in its tile.
+    /// Number of the group in its tile, sample after sample.
     fn group(&self) -> usize {
         let [x, y] = self.place.map(|pixel| pixel as usize >> GROUP_LOG2 & ((1 << GROUPS_LOG2) - 1));
-        y << GROUPS_LOG2 | x
+        self.sample as usize * GROUPS + (y << GROUPS_LOG2 | x)
     }
 }
 
@@ -41,6 +43,8 @@ impl Fragments {
 #[derive(Debug, Default)]
 pub(super) struct Scoreboard {
     waiting: Vec<Fragments>,
+    /// What newer fragments cover of each group's samples, while they are looked through.
+    covered: Vec<u64>,
 }
 
 impl Scoreboard {
@@ -64,7 +68,10 @@ impl Scoreboard {
 
     /// Drops pixels that newer fragments cover, and groups without pixels.
     pub(super) fn settle(&mut self, sight: Option<&Sight>) {
-        let mut covered = [0u64; GROUPS];
+        let samples = self.waiting.iter().map(|fragments| fragments.sample + 1).max().unwrap_or(0);
+        let covered = &mut self.covered;
+        covered.clear();
+        covered.resize(samples as usize * GROUPS, 0);
         for fragments in self.waiting.iter_mut().rev() {
             let covered = &mut covered[fragments.group()];
             let seen = fragments.pixels;
@@ -113,7 +120,7 @@ mod tests {
             };
             for (primitive, &(x, y, some, others)) in (0..).zip(&groups) {
                 let place = [tile[0] * 64 + x * 8, tile[1] * 64 + y * 8];
-                let fragments = Fragments { primitive, place, pixels: some & others | 1 };
+                let fragments = Fragments { primitive, place, sample: 0, pixels: some & others | 1 };
                 prop_assert!(!board.push(fragments, None));
                 pixels_of(fragments).for_each(|pixel| model[pixel] = primitive);
             }
@@ -133,12 +140,24 @@ mod tests {
     }
 
     #[test]
+    fn samples_are_superseded_one_by_one() {
+        let mut board = Scoreboard::default();
+        let fragments = |primitive, sample, pixels| Fragments { primitive, place: [8, 16], sample, pixels };
+        for (primitive, sample, pixels) in [(0, 0, 0b11), (0, 3, 0b11), (1, 3, 0b10), (2, 15, 0b1)] {
+            board.push(fragments(primitive, sample, pixels), None);
+        }
+        board.settle(None);
+        assert_eq!(board.waiting()[1], fragments(0, 3, 0b01));
+        assert_eq!(board.waiting().len(), 4);
+    }
+
+    #[test]
     fn a_full_board_forgets_what_is_superseded() {
         let mut board = Scoreboard::default();
         for primitive in 0..100 {
             for group in 0..64 {
                 let place = [group % 8 * 8, group / 8 * 8];
-                assert!(!board.push(Fragments { primitive, place, pixels: u64::MAX }, None));
+                assert!(!board.push(Fragments { primitive, place, sample: 0, pixels: u64::MAX }, None));
                 assert!(board.waiting.len() < MOST);
             }
         }
@@ -150,7 +169,8 @@ mod tests {
     #[test]
     fn a_board_of_small_pieces_asks_to_be_shaded() {
         let mut board = Scoreboard::default();
-        let piece = |bit: u32| Fragments { primitive: bit, place: [bit / 64 * 8, 0], pixels: 1 << (bit % 64) };
+        let piece =
+            |bit: u32| Fragments { primitive: bit, place: [bit / 64 * 8, 0], sample: 0, pixels: 1 << (bit % 64) };
         assert_eq!((0..600).position(|bit| board.push(piece(bit % 512), None)), None);
         let other = |bit: u32| Fragments { place: [bit / 64 * 8, 8], ..piece(bit) };
         assert!((0..512).any(|bit| board.push(other(bit), None)));

@@ -160,7 +160,12 @@ fn shade_board(walk: &Walk<'_>, board: &mut Scoreboard, scratch: &mut WaveScratc
     for fragments in board.waiting().chunk_by(|a, b| walk.draw_of(a.primitive) == walk.draw_of(b.primitive)) {
         let context = &walk.draws[walk.draw_of(fragments[0].primitive)];
         let mut waves = Waves::new(context, walk, scratch, sight);
-        fragments.iter().for_each(|fragments| waves.shade_fragments(fragments));
+        if context.multisample.samples == 1 {
+            fragments.iter().for_each(|fragments| waves.shade_fragments(fragments));
+        } else {
+            let same = |a: &Fragments, b: &Fragments| (a.primitive, a.place) == (b.primitive, b.place);
+            fragments.chunk_by(same).for_each(|samples| waves.shade_samples(samples));
+        }
         ok &= waves.end();
     }
     board.clear();
@@ -332,7 +337,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let tested = depth.is_some() || !context.tests_early() || context.tests.is_none();
         if samples == 1 {
             let pixels = if allowed != 0 { self.sample(&part, 0, [UNITS / 2; 2]) } else { 0 };
-            return self.pixels(Fragments { primitive: index, place, pixels }, tested);
+            return self.pixels(Fragments { primitive: index, place, sample: 0, pixels }, tested);
         }
         let mut masks = [0; MOST_SAMPLES];
         for (sample, &at) in
@@ -342,6 +347,12 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
         let masks = &masks[..samples as usize];
         self.pass(tested, masks.iter().map(|mask| mask.count_ones()).sum());
+        if let (true, Sink::Board(..)) = (tested, &self.sink) {
+            for (sample, &pixels) in (0..).zip(masks) {
+                self.fragments(Fragments { primitive: index, place, sample, pixels });
+            }
+            return;
+        }
         let mut rest = masks.iter().fold(0, |all, mask| all | mask);
         while rest != 0 {
             let first = rest.trailing_zeros() & !3;
@@ -427,10 +438,11 @@ impl<'a: 's, 's> Tile<'a, 's> {
             count(self.sight, Counter::Fragments, quad.pixels().count_ones().into());
             return waves.push(quad);
         }
-        // The scoreboard takes quads of one sample a pixel only.
-        let (group, bit) = group_of_pixel([quad.x, quad.y]);
-        let pixels = u64::from(quad.pixels()) << bit;
-        self.fragments(Fragments { primitive: quad.primitive, place: group, pixels });
+        let (place, bit) = group_of_pixel([quad.x, quad.y]);
+        for sample in 0..self.context.multisample.samples {
+            let pixels = u64::from(quad.pixels_at(sample)) << bit;
+            self.fragments(Fragments { primitive: quad.primitive, place, sample, pixels });
+        }
     }
 
     /// Shades what waits, and counts.

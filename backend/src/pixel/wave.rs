@@ -7,7 +7,7 @@ use super::DrawContext;
 use super::direct::{Groups, Lazy};
 use super::inputs::WaveFragments;
 use super::kernel::{Kernel, Source, Stage, Target};
-use super::quad::{QUADS, Quad};
+use super::quad::{MOST_SAMPLES, QUADS, Quad};
 use super::scoreboard::Fragments;
 use crate::counters::{Counter, Map, Sight};
 use crate::raster::pixel_of_bit;
@@ -102,8 +102,22 @@ impl<'a: 's, 's> Waves<'a, 's> {
         lazy.get(|wave| Groups::new(context, is_whole, wave))
     }
 
+    /// Shades fragments of several samples a pixel: those of one primitive in one group.
+    pub(super) fn shade_samples(&mut self, samples: &[Fragments]) {
+        let Fragments { primitive, place: [x, y], .. } = samples[0];
+        let mut masks = [0; MOST_SAMPLES];
+        samples.iter().for_each(|fragments| masks[fragments.sample as usize] |= fragments.pixels);
+        let mut rest = masks.iter().fold(0, |all, mask| all | mask);
+        while rest != 0 {
+            let first = rest.trailing_zeros() & !3;
+            let [dx, dy] = pixel_of_bit(first);
+            self.push(Quad::of_samples(primitive, [x + dx, y + dy], masks.iter().map(|mask| mask >> first & 15)));
+            rest &= !(15 << first);
+        }
+    }
+
     /// Two rows of a group are one wave, when they have pixels in all quads.
-    fn shade_quads(&mut self, &Fragments { primitive, place: [x, y], pixels }: &Fragments) {
+    fn shade_quads(&mut self, &Fragments { primitive, place: [x, y], pixels, .. }: &Fragments) {
         let (mut rest, mut whole) = (pixels, None);
         while rest != 0 {
             let first = rest.trailing_zeros() / 16 * 16;

@@ -7,7 +7,7 @@ use super::inputs::Inputs;
 use super::{Attachment, FragmentLinker, Linker, Outputs};
 use crate::shader::ir::{BinaryOp as B, Function, Inst, Space, Type, Value};
 use crate::shader::passes::pair;
-use crate::shader::{Builtin, Place, Program, Slot, link};
+use crate::shader::{Builtin, InputSlot, Place, Program, Slot, link};
 use crate::state::GraphicsPipeline;
 
 /// Instructions of a program beyond which waves are better packed.
@@ -42,8 +42,9 @@ pub(super) struct Pixels {
 pub(super) fn serves(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
     let multisample = &pipeline.multisample;
     let all_samples = multisample.sample_mask & ((1 << multisample.samples) - 1) == (1 << multisample.samples) - 1;
-    let fits =
-        |program: &Program| is_short(program) && is_plain(program) && !sees_samples(program, multisample.samples);
+    let fits = |program: &Program| {
+        is_short(program) && is_plain(program) && !(multisample.samples > 1 && sees_samples(program))
+    };
     has_words(pipeline, attachments)
         && multisample.samples <= MOST_SAMPLES
         && all_samples
@@ -84,9 +85,13 @@ fn is_plain(program: &Program) -> bool {
 }
 
 /// Whether a program differs from sample to sample of a pixel, or with the samples that are covered.
-fn sees_samples(program: &Program, samples: u32) -> bool {
-    let by_sample = program.fragment.per_sample || program.inputs.iter().any(|input| input.place != Place::Center);
-    samples > 1 && (by_sample || program.code.function().insts.iter().any(|i| matches!(i, Inst::Interpolate { .. })))
+pub(super) fn sees_samples(program: &Program) -> bool {
+    let sees =
+        |input: &InputSlot| input.place != Place::Center || matches!(input.slot, Slot::Builtin(Builtin::SampleMask, _));
+    let insts = &program.code.function().insts;
+    program.fragment.per_sample
+        || program.inputs.iter().any(sees)
+        || insts.iter().any(|inst| matches!(inst, Inst::Interpolate { .. }))
 }
 
 impl Linker {

@@ -147,6 +147,8 @@ pub struct Outline {
     pub needs_stored: bool,
     /// Whether coverage changes other than by lanes that end: by a sample mask, or by alpha.
     pub changes_coverage: bool,
+    /// Whether the program sees which samples of a pixel are covered, or differs from sample to sample.
+    pub sees_samples: bool,
     /// Whether there are kernels that export themselves, for any fragments.
     pub exports_itself: bool,
     /// Whether there is one for whole groups.
@@ -190,6 +192,7 @@ impl Outline {
             targets: written.iter().map(|target| (target.location, target.export.info.bytes as usize)).collect(),
             needs_stored: written.iter().any(|target| target.export.needs_stored()),
             changes_coverage: masks || alpha && pipeline.multisample.alpha_to_coverage,
+            sees_samples: program.is_some_and(direct::sees_samples),
             exports_itself: direct::serves(pipeline, &written),
             exports_whole: direct::serves_whole(pipeline, &written),
         }
