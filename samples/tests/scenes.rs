@@ -119,6 +119,7 @@ fn pictures_depend_neither_on_threads_nor_on_the_window() {
 fn pictures_do_not_depend_on_techniques() {
     compare_under("techniques", &[("VITRIC_SCOREBOARD", "off")]);
     compare_under("without-hiz", &[("VITRIC_HIZ", "off")]);
+    compare_under("packed", &[("VITRIC_PACKING", "always")]);
 }
 
 #[test]

@@ -195,6 +195,30 @@ fn help_names_every_command() {
 }
 
 /// A shader of the repository's tests.
+#[test]
+fn heat_maps_lie_beside_the_pictures() {
+    let home = Home::new("heatmaps");
+    let out = home.0.join("gallery").to_string_lossy().into_owned();
+    let run = home.vitric(&["gallery", "--heatmaps", "--size", "96x64", "--out", &out, "shadow"]);
+    assert_eq!(code(&run), Some(0), "{}", err(&run));
+    for kind in ["overdraw", "hiz_kills", "dropped", "occupancy"] {
+        assert!(Path::new(&out).join(format!("shadow-{kind}.png")).is_file(), "{kind}");
+    }
+    let counters = std::fs::read_to_string(Path::new(&out).join("shadow-counters.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&counters).unwrap();
+    let value = |name: &str| {
+        let entries = report["counters"].as_array().unwrap();
+        entries.iter().find(|entry| entry["name"] == name).unwrap()["value"].as_u64().unwrap()
+    };
+    assert!(value("vertices") > 0 && value("tile_visits") > 0 && value("dropped") > 0);
+    let (waves, lanes) = (value("waves"), value("lanes"));
+    assert!(waves > 0 && lanes > waves && lanes <= waves * 16, "{lanes} lanes in {waves} waves");
+    // Without anything to count, nothing is.
+    let plain = home.vitric(&["gallery", "--size", "96x64", "--out", &out, "triangle"]);
+    assert_eq!(code(&plain), Some(0));
+    assert!(!Path::new(&out).join("triangle-counters.json").exists());
+}
+
 fn shader(name: &str) -> String {
     format!("{}/../backend/tests/shaders/{name}", env!("CARGO_MANIFEST_DIR"))
 }

@@ -10,6 +10,23 @@ fn the_suite_gives_what_its_lists_expect() {
     assert!(text.contains(" 0 unexpected"), "{text}");
 }
 
+/// One scene, every execution: random scenes against the sequential model with each technique off alone, all of them off, and on one
+/// thread with windows of all sizes. What runs the programs is for the whole test run to say.
+#[test]
+fn techniques_change_no_result() {
+    let off = [("VITRIC_HIZ", "off"), ("VITRIC_SCOREBOARD", "off"), ("VITRIC_PACKING", "always")];
+    let alone = off.map(|knob| vec![knob]);
+    let others = [off.to_vec(), vec![("VITRIC_WINDOW", "1")], vec![("VITRIC_WINDOW", "37"), ("VITRIC_THREADS", "1")]];
+    for knobs in alone.into_iter().chain(others) {
+        let run = Command::new(env!("CARGO_BIN_EXE_vitric"))
+            .args(["cts", "--filter", "scenes.*", "--filter", "order.*", "--filter", "conservative.*"])
+            .envs(knobs.iter().copied())
+            .output()
+            .unwrap();
+        assert!(run.status.success(), "{knobs:?}: {}", String::from_utf8_lossy(&run.stdout));
+    }
+}
+
 #[test]
 fn an_unknown_filter_is_an_error() {
     let run = Command::new(env!("CARGO_BIN_EXE_vitric")).args(["cts", "--filter", "nothing.*"]).output().unwrap();
