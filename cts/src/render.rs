@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use crate::harness::{Buffer, Gpu, Image, ImageDesc, Outcome};
+use crate::harness::{Buffer, Gpu, Image, ImageDesc, Outcome, range};
 
 /// Width and height of what is rendered.
 pub const SIZE: u32 = 16;
@@ -150,8 +150,22 @@ impl Default for Target {
     }
 }
 
+/// Draws of one render pass. The first pass clears its attachments, later ones go on with them.
+#[derive(Clone, Copy)]
+pub struct Part<'a> {
+    /// What it draws.
+    pub draws: &'a [Draw],
+    /// What depth is cleared to before it, by a transfer.
+    pub clear: Option<f32>,
+}
+
 /// Renders draws and returns the pixels, row by row, four bytes each.
 pub fn render(gpu: &Gpu, target: &Target, draws: &[Draw]) -> Result<Vec<[u8; 4]>, Outcome> {
+    render_parts(gpu, target, &[Part { draws, clear: None }])
+}
+
+/// The same in several render passes, one after the other.
+pub fn render_parts(gpu: &Gpu, target: &Target, parts: &[Part<'_>]) -> Result<Vec<[u8; 4]>, Outcome> {
     let multisampled = target.samples != vk::SampleCountFlags::TYPE_1;
     let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
     let color = ImageDesc { samples: target.samples, ..ImageDesc::color(target.format, target.size, usage) };
@@ -163,46 +177,67 @@ pub fn render(gpu: &Gpu, target: &Target, draws: &[Draw]) -> Result<Vec<[u8; 4]>
     if has_depth {
         images.push(gpu.image(&ImageDesc {
             format: target.depth,
-            usage: vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT,
+            usage: vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_DST,
             aspects: depth_aspects(target.depth),
             ..color
         })?);
     }
-    let pass = render_pass(gpu, target, multisampled, has_depth)?;
+    let passes = [vk::AttachmentLoadOp::CLEAR, vk::AttachmentLoadOp::LOAD]
+        .map(|load| render_pass(gpu, target, load, multisampled, has_depth));
+    let [first, next] = passes;
+    let (first, next) = (first?, next?);
     let views: Vec<vk::ImageView> = images.iter().map(|image| image.view).collect();
     let [width, height] = target.size;
     let info = vk::FramebufferCreateInfo::default()
-        .render_pass(pass)
+        .render_pass(first)
         .attachments(&views)
         .width(width)
         .height(height)
         .layers(1);
     // SAFETY: the info is valid.
     let framebuffer = unsafe { gpu.device.create_framebuffer(&info, None) }?;
-    let prepared = draws.iter().map(|draw| prepare(gpu, target, pass, draw)).collect::<Result<Vec<_>, _>>()?;
+    // Passes that differ in how they load are compatible.
+    let prepare = |part: &Part<'_>| part.draws.iter().map(|draw| prepare(gpu, target, first, draw)).collect();
+    let prepared = parts.iter().map(prepare).collect::<Result<Vec<Vec<_>>, Outcome>>()?;
     let clears = clear_values(target, multisampled);
     gpu.run(|commands| {
         let area = vk::Rect2D { extent: vk::Extent2D { width, height }, ..Default::default() };
-        let begin = vk::RenderPassBeginInfo::default().render_pass(pass).framebuffer(framebuffer);
-        let begin = begin.render_area(area).clear_values(&clears);
         // SAFETY: the command buffer is recording, and everything named is alive.
         unsafe {
-            for draw in draws {
-                if let Some(pool) = draw.query {
-                    gpu.device.cmd_reset_query_pool(commands, pool, 0, 1);
+            for pool in parts.iter().flat_map(|part| part.draws).filter_map(|draw| draw.query) {
+                gpu.device.cmd_reset_query_pool(commands, pool, 0, 1);
+            }
+            for (number, (part, prepared)) in parts.iter().zip(&prepared).enumerate() {
+                if let (Some(depth), true) = (part.clear, has_depth) {
+                    clear_depth(gpu, commands, &images[images.len() - 1], depth);
                 }
+                let pass = if number == 0 { first } else { next };
+                let begin = vk::RenderPassBeginInfo::default().render_pass(pass).framebuffer(framebuffer);
+                let begin = begin.render_area(area).clear_values(&clears);
+                gpu.device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
+                for (draw, prepared) in part.draws.iter().zip(prepared) {
+                    record(gpu, commands, draw, prepared);
+                }
+                gpu.device.cmd_end_render_pass(commands);
+                gpu.barrier(commands, None);
             }
-            gpu.device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
-            for (draw, prepared) in draws.iter().zip(&prepared) {
-                record(gpu, commands, draw, prepared);
-            }
-            gpu.device.cmd_end_render_pass(commands);
         }
-        gpu.barrier(commands, None);
     })?;
     let result: &Image = &images[usize::from(multisampled)];
     let bytes = gpu.read_image(result, vk::ImageAspectFlags::COLOR, 4)?;
     Ok(bytes.chunks_exact(4).map(|texel| [texel[0], texel[1], texel[2], texel[3]]).collect())
+}
+
+/// Clears a depth image between passes.
+fn clear_depth(gpu: &Gpu, commands: vk::CommandBuffer, image: &Image, depth: f32) {
+    let (attachment, target) =
+        (vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL, vk::ImageLayout::TRANSFER_DST_OPTIMAL);
+    gpu.barrier(commands, Some((image, attachment, target)));
+    let value = vk::ClearDepthStencilValue { depth, stencil: 0 };
+    let ranges = [range(image.aspects, 0, 1)];
+    // SAFETY: the command buffer is recording outside of a pass, and the image is in the layout.
+    unsafe { gpu.device.cmd_clear_depth_stencil_image(commands, image.handle, target, &value, &ranges) };
+    gpu.barrier(commands, Some((image, target, attachment)));
 }
 
 /// Aspects of a depth or stencil format.
@@ -221,7 +256,14 @@ fn clear_values(target: &Target, multisampled: bool) -> Vec<vk::ClearValue> {
     if multisampled { vec![color, color, depth] } else { vec![color, depth] }
 }
 
-fn render_pass(gpu: &Gpu, target: &Target, multisampled: bool, has_depth: bool) -> Result<vk::RenderPass, Outcome> {
+fn render_pass(
+    gpu: &Gpu,
+    target: &Target,
+    load: vk::AttachmentLoadOp,
+    multisampled: bool,
+    has_depth: bool,
+) -> Result<vk::RenderPass, Outcome> {
+    let initial = |layout| if load == vk::AttachmentLoadOp::LOAD { layout } else { vk::ImageLayout::UNDEFINED };
     let attachment = |format, samples, load| {
         vk::AttachmentDescription::default()
             .format(format)
@@ -229,9 +271,10 @@ fn render_pass(gpu: &Gpu, target: &Target, multisampled: bool, has_depth: bool) 
             .load_op(load)
             .stencil_load_op(load)
             .store_op(vk::AttachmentStoreOp::STORE)
+            .initial_layout(initial(vk::ImageLayout::TRANSFER_SRC_OPTIMAL))
             .final_layout(vk::ImageLayout::TRANSFER_SRC_OPTIMAL)
     };
-    let mut attachments = vec![attachment(target.format, target.samples, vk::AttachmentLoadOp::CLEAR)];
+    let mut attachments = vec![attachment(target.format, target.samples, load)];
     if multisampled {
         let one = vk::SampleCountFlags::TYPE_1;
         attachments.push(attachment(target.format, one, vk::AttachmentLoadOp::DONT_CARE));
@@ -239,8 +282,9 @@ fn render_pass(gpu: &Gpu, target: &Target, multisampled: bool, has_depth: bool) 
     let depth_layout = vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL;
     if has_depth {
         attachments.push(vk::AttachmentDescription {
+            initial_layout: initial(depth_layout),
             final_layout: depth_layout,
-            ..attachment(target.depth, target.samples, vk::AttachmentLoadOp::CLEAR)
+            ..attachment(target.depth, target.samples, load)
         });
     }
     let layout = vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL;

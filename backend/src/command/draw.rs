@@ -42,6 +42,9 @@ struct Call {
 pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(), DeviceLost> {
     let Some(pipeline) = processor.state.graphics.clone() else { return Ok(()) };
     let programs = std::iter::once(&*pipeline.vertex).chain(pipeline.fragment.as_deref());
+    if programs.clone().any(|program| program.fragment.side_effects) {
+        processor.distrust_memory();
+    }
     let bindings = processor.state.graphics_sets.resolve(programs, processor.gpu.routines());
     if processor.pass.is_none() {
         return Ok(());

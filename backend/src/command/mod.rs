@@ -6,6 +6,7 @@
 mod dispatch;
 mod draw;
 mod event;
+mod kept;
 mod pass;
 mod pending;
 mod processor;

@@ -28,7 +28,7 @@ pub struct Pass {
 
 impl Pass {
     /// Begins a pass with its first subpass.
-    pub fn begin(begin: &PassBegin) -> Self {
+    pub(crate) fn begin(begin: &PassBegin, workers: &Workers) -> Self {
         let mut pass = Self {
             desc: begin.pass.clone(),
             views: begin.views.clone(),
@@ -39,13 +39,23 @@ impl Pass {
             subpass: 0,
             fresh: Vec::new(),
         };
-        pass.load();
+        pass.load(workers);
         pass
     }
 
     /// The running subpass.
     pub fn subpass(&self) -> &SubpassDesc {
         &self.desc.subpasses[self.subpass]
+    }
+
+    /// The views of all attachments.
+    pub fn views(&self) -> &[Arc<SurfaceView>] {
+        &self.views
+    }
+
+    /// The depth attachment of the subpass.
+    pub fn depth_view(&self) -> Option<&Arc<SurfaceView>> {
+        self.subpass().depth_stencil.and_then(|attachment| self.view(attachment))
     }
 
     /// The view of an attachment.
@@ -57,12 +67,20 @@ impl Pass {
     pub(crate) fn next_subpass(&mut self, workers: &Workers) {
         self.resolve(workers);
         self.subpass = (self.subpass + 1).min(self.desc.subpasses.len() - 1);
-        self.load();
+        self.load(workers);
     }
 
     /// Ends the pass.
     pub(crate) fn end(self, workers: &Workers) {
         self.resolve(workers);
+    }
+
+    /// Whether the subpass goes on with the depths that were there before.
+    pub fn keeps_depth(&self) -> bool {
+        let Some(attachment) = self.subpass().depth_stencil else { return false };
+        let desc = self.desc.attachments.get(attachment as usize);
+        self.layers == 1
+            && (!self.fresh.contains(&attachment) || desc.is_some_and(|desc| desc.load == vk::AttachmentLoadOp::LOAD))
     }
 
     /// The depth, as the attachment holds it, that all pixels of the subpass have: it was cleared on load.
@@ -76,19 +94,19 @@ impl Pass {
     }
 
     /// Clears attachments that this subpass is the first to use.
-    fn load(&mut self) {
+    fn load(&mut self, workers: &Workers) {
         self.fresh.clear();
         let subpass = self.desc.subpasses[self.subpass].clone();
         let all = subpass.inputs.iter().chain(&subpass.colors).chain(&subpass.resolves).chain([&subpass.depth_stencil]);
         for attachment in all.flatten() {
             if !std::mem::replace(&mut self.used[*attachment as usize], true) {
-                self.load_attachment(*attachment);
+                self.load_attachment(*attachment, workers);
                 self.fresh.push(*attachment);
             }
         }
     }
 
-    fn load_attachment(&self, attachment: u32) {
+    fn load_attachment(&self, attachment: u32, workers: &Workers) {
         let desc = &self.desc.attachments[attachment as usize];
         let clear = vk::AttachmentLoadOp::CLEAR;
         let mut aspects = vk::ImageAspectFlags::empty();
@@ -100,12 +118,17 @@ impl Pass {
         }
         let (Some(view), Some(&value)) = (self.view(attachment), self.clears.get(attachment as usize)) else { return };
         for layer in 0..self.layers {
-            transfer::clear_view(view, aspects, layer, self.area, value);
+            transfer::clear_view(workers, view, aspects, (layer, self.area), value);
         }
     }
 
     /// Clears parts of the subpass's attachments.
-    pub fn clear_attachments(&self, attachments: &[(vk::ImageAspectFlags, u32, ClearValue)], rects: &[vk::ClearRect]) {
+    pub(crate) fn clear_attachments(
+        &self,
+        attachments: &[(vk::ImageAspectFlags, u32, ClearValue)],
+        rects: &[vk::ClearRect],
+        workers: &Workers,
+    ) {
         for &(aspects, color, value) in attachments {
             let is_color = aspects.contains(vk::ImageAspectFlags::COLOR);
             let attachment = match is_color {
@@ -116,7 +139,8 @@ impl Pass {
             for rect in rects {
                 for layer in rect.base_array_layer..rect.base_array_layer.saturating_add(rect.layer_count) {
                     if layer < self.layers {
-                        transfer::clear_view(view, aspects, layer, intersect(rect.rect, self.area), value);
+                        let rect = intersect(rect.rect, self.area);
+                        transfer::clear_view(workers, view, aspects, (layer, rect), value);
                     }
                 }
             }

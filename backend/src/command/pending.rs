@@ -65,9 +65,19 @@ impl Pending {
         self.hierarchy = Some(Hierarchy::new(self.grid.count(), cleared));
     }
 
-    /// Begins without the structure.
-    pub(super) fn end_depth(&mut self) {
-        self.hierarchy = None;
+    /// Begins with the structure of a depth attachment, or without.
+    pub(super) fn set_depth(&mut self, hierarchy: Option<Hierarchy>) {
+        self.hierarchy = hierarchy;
+    }
+
+    /// Ends with the structure of the depth attachment.
+    pub(super) fn take_depth(&mut self) -> Option<Hierarchy> {
+        self.hierarchy.take()
+    }
+
+    /// The render area.
+    pub(super) fn area(&self) -> [i64; 4] {
+        self.grid.area()
     }
 
     /// The tiles of the pass.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use ash::vk;
 use smallvec::SmallVec;
 
+use super::kept::KeptDepth;
 use super::pass::Pass;
 use super::pending::Pending;
 use super::{Command, CommandList, QueryPool, dispatch, draw};
@@ -138,6 +139,10 @@ pub struct Processor<'g> {
     pub(super) pass: Option<Pass>,
     /// Draws of the pass whose tiles were not walked yet.
     pub(super) pending: Pending,
+    /// The visibility structure of the depth attachment that was used last.
+    kept_depth: KeptDepth,
+    /// Whether programs of the running pass may have written any memory.
+    writes_memory: bool,
     /// Occlusion query that counts now.
     pub(super) occlusion: Option<(Arc<QueryPool>, u32, AtomicU64)>,
 }
@@ -146,7 +151,16 @@ impl<'g> Processor<'g> {
     /// A processor with fresh state.
     pub fn new(gpu: &'g Gpu) -> Self {
         let deadline = Deadline::after(gpu.config().timeout);
-        Self { gpu, deadline, state: State::new(), pass: None, pending: Pending::default(), occlusion: None }
+        Self {
+            gpu,
+            deadline,
+            state: State::new(),
+            pass: None,
+            pending: Pending::default(),
+            kept_depth: KeptDepth::default(),
+            writes_memory: false,
+            occlusion: None,
+        }
     }
 
     /// Executes a primary list.
@@ -162,13 +176,16 @@ impl<'g> Processor<'g> {
     fn command(&mut self, command: &Command) -> Result<(), DeviceLost> {
         match command {
             Command::BeginPass(begin) => {
-                let pass = Pass::begin(begin);
+                let pass = Pass::begin(begin, self.gpu.workers());
+                self.kept_depth.drop_aliased(pass.views());
+                self.writes_memory = false;
                 self.pending = Pending::new(draw::rect(pass.area));
                 self.begin_depth(&pass);
                 self.pass = Some(pass);
             }
             Command::NextSubpass => {
                 self.flush()?;
+                self.keep_depth();
                 if let Some(mut pass) = self.pass.take() {
                     pass.next_subpass(self.gpu.workers());
                     self.begin_depth(&pass);
@@ -177,6 +194,7 @@ impl<'g> Processor<'g> {
             }
             Command::EndPass => {
                 self.flush()?;
+                self.keep_depth();
                 if let Some(pass) = self.pass.take() {
                     pass.end(self.gpu.workers());
                 }
@@ -193,6 +211,7 @@ impl<'g> Processor<'g> {
             Command::Execute(lists) => return self.execute_secondary(lists),
             Command::WaitEvents(events) => {
                 self.flush()?;
+                self.kept_depth.forget();
                 if !events.iter().all(|event| event.wait(EVENT_TIMEOUT)) {
                     return Err(DeviceLost);
                 }
@@ -203,7 +222,7 @@ impl<'g> Processor<'g> {
             Command::ClearAttachments { attachments, rects } => {
                 self.flush()?;
                 if let Some(pass) = self.pass.take() {
-                    pass.clear_attachments(attachments, rects);
+                    pass.clear_attachments(attachments, rects, self.gpu.workers());
                     self.forget_depth();
                     self.pass = Some(pass);
                 }
@@ -213,6 +232,7 @@ impl<'g> Processor<'g> {
             _ => {
                 self.flush()?;
                 if !self.query(command) {
+                    self.kept_depth.forget();
                     transfer(command);
                 }
             }
@@ -224,8 +244,30 @@ impl<'g> Processor<'g> {
     fn begin_depth(&mut self, pass: &Pass) {
         match pass.subpass().depth_stencil {
             Some(_) if self.gpu.config().hiz => self.pending.begin_depth(pass.cleared_depth()),
-            _ => self.pending.end_depth(),
+            _ => self.pending.set_depth(None),
         }
+        if let Some(view) = pass.depth_view().filter(|_| self.gpu.config().hiz && pass.keeps_depth())
+            && let Some(kept) = self.kept_depth.take(view, self.pending.area())
+        {
+            self.pending.set_depth(Some(kept));
+        }
+    }
+
+    /// Keeps the visibility structure of a subpass that ends.
+    fn keep_depth(&mut self) {
+        let view = self.pass.as_ref().and_then(Pass::depth_view);
+        match (view, self.pending.take_depth()) {
+            (Some(view), Some(hierarchy)) if !self.writes_memory => {
+                self.kept_depth.put(view, self.pending.area(), hierarchy);
+            }
+            _ => {}
+        }
+    }
+
+    /// Programs may write any memory from now on: nothing that is known of images is any more.
+    pub(super) fn distrust_memory(&mut self) {
+        self.kept_depth.forget();
+        self.writes_memory = true;
     }
 
     /// Depths changed other than by draws.
@@ -240,6 +282,7 @@ impl<'g> Processor<'g> {
     }
 
     fn dispatch(&mut self, groups: [u32; 3]) -> Result<(), DeviceLost> {
+        self.distrust_memory();
         self.restart_deadline();
         dispatch::dispatch(self, groups)
     }

@@ -58,6 +58,11 @@ impl Grid {
         Self { area, first, columns: count(0), rows: count(1) }
     }
 
+    /// The render area.
+    pub fn area(&self) -> [i64; 4] {
+        self.area
+    }
+
     /// Tiles.
     pub fn count(&self) -> usize {
         (self.columns * self.rows) as usize

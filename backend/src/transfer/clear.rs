@@ -4,7 +4,9 @@ use ash::vk;
 
 use crate::format::{self, FormatInfo};
 use crate::memory::{Buffer, PlaneRef, Surface, SurfaceView};
+use crate::raster::TILE_LOG2;
 use crate::state::ClearValue;
+use crate::workers::Workers;
 
 /// Fills `size` bytes (`vk::WHOLE_SIZE`: to the end, rounded down to words) of a buffer with a word.
 pub fn fill_buffer(target: &Buffer, offset: u64, size: u64, word: u32) {
@@ -85,16 +87,31 @@ fn count(first: u32, count: u32, limit: u32) -> std::ops::Range<u32> {
     first..first.saturating_add(count).min(limit)
 }
 
-/// Clears a rectangle of one layer of a view.
-pub fn clear_view(view: &SurfaceView, aspects: vk::ImageAspectFlags, layer: u32, rect: vk::Rect2D, value: ClearValue) {
+/// Rows that a thread clears at once: those of a tile.
+const ROWS: u32 = 1 << TILE_LOG2;
+
+/// Clears a rectangle of one layer of a view, on all threads.
+pub(crate) fn clear_view(
+    workers: &Workers,
+    view: &SurfaceView,
+    aspects: vk::ImageAspectFlags,
+    (layer, rect): (u32, vk::Rect2D),
+    value: ClearValue,
+) {
     let Some(info) = format::info(view.desc.format) else { return };
     let end = |start: i32, size: u32| (i64::from(start) + i64::from(size)).clamp(0, i64::from(u32::MAX)) as u32;
     let (x, y) = (rect.offset.x, rect.offset.y);
     let area = [x.max(0) as u32, y.max(0) as u32, end(x, rect.extent.width), end(y, rect.extent.height)];
     for plane in info.planes().filter(|plane| aspects.contains(plane.aspect)) {
         if let Some(part) = view.plane(plane.aspect, 0, layer) {
-            let bytes = texel(info, plane.aspect, value);
-            clear_plane(&part, area, &bytes[..plane.bytes as usize]);
+            let (bytes, [x0, y0, x1, y1]) = (texel(info, plane.aspect, value), area);
+            let (first, last) = (y0 / ROWS, y1.min(part.height()).div_ceil(ROWS));
+            let rows = |number: usize| {
+                let start = (first + number as u32) * ROWS;
+                [x0, start.max(y0), x1, (start + ROWS).min(y1)]
+            };
+            let clear = |(): &mut (), number| clear_plane(&part, rows(number), &bytes[..plane.bytes as usize]);
+            workers.parallel(last.saturating_sub(first) as usize, || (), clear);
         }
     }
 }

@@ -10,7 +10,8 @@ mod resolve;
 mod tests;
 
 pub use blit::blit;
-pub use clear::{clear_image, clear_view, fill_buffer};
+pub(crate) use clear::clear_view;
+pub use clear::{clear_image, fill_buffer};
 pub use copy::{Direction, copy_buffer, copy_buffer_image, copy_image};
 pub use resolve::resolve;
 pub(crate) use resolve::resolve_view;

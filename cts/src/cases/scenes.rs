@@ -7,7 +7,7 @@ use super::fragment::holds;
 use super::raster::supported;
 use crate::Entry;
 use crate::harness::{Buffer, Case, Gpu, check};
-use crate::render::{COLOR, Draw, Kind, State, TRIANGLES, Target, render};
+use crate::render::{COLOR, Draw, Kind, Part, State, TRIANGLES, Target, render_parts};
 
 static EARLY: &[u8] = include_bytes!("../../shaders/early.frag.spv");
 static LATE: &[u8] = include_bytes!("../../shaders/late.frag.spv");
@@ -64,6 +64,10 @@ struct Layer {
     /// `[x0, y0, x1, y1]`, the last ones not included.
     scissor: [u32; 4],
     counts: bool,
+    /// It begins another render pass.
+    breaks: bool,
+    /// What depth is cleared to before that pass.
+    clear: Option<f32>,
 }
 
 #[derive(Debug, Clone)]
@@ -123,6 +127,19 @@ impl Scene {
     }
 }
 
+impl Scene {
+    /// Its draws by render passes.
+    fn parts<'a>(&self, draws: &'a [Draw]) -> Vec<Part<'a>> {
+        let breaks = |number: &usize| *number > 0 && self.layers[*number].breaks;
+        let starts: Vec<usize> = (0..draws.len()).filter(|number| *number == 0 || breaks(number)).collect();
+        let part = |(index, &start): (usize, &usize)| {
+            let end = starts.get(index + 1).copied().unwrap_or(draws.len());
+            Part { draws: &draws[start..end], clear: self.layers[start].clear.filter(|_| start > 0) }
+        };
+        starts.iter().enumerate().map(part).collect()
+    }
+}
+
 impl Layer {
     fn random(numbers: &mut Numbers, plain: bool, op: vk::CompareOp) -> Self {
         let size = numbers.pick(&[3, 6, 12, 24, 60, 300]);
@@ -157,6 +174,8 @@ impl Layer {
             front: numbers.pick(&[vk::FrontFace::CLOCKWISE, vk::FrontFace::COUNTER_CLOCKWISE]),
             scissor,
             counts: numbers.one_in(4),
+            breaks: numbers.one_in(4),
+            clear: numbers.one_in(4).then(|| numbers.below(65) as f32 / 64.0),
         }
     }
 
@@ -230,8 +249,10 @@ impl Count {
 struct Sample {
     color: [u8; 4],
     depth: f64,
-    /// Depths were too near each other to tell what it holds.
+    /// Depths were too near each other to tell which colour it holds.
     unsure: bool,
+    /// The same for its depth.
+    depth_unsure: bool,
 }
 
 /// What becomes of a draw, as the model has it.
@@ -293,6 +314,12 @@ impl Triangle {
             })
     }
 
+    /// Whether a corner lies so far outside of the view volume that clipping takes place.
+    fn is_far(&self) -> bool {
+        let middle = (VIEW as i64 * UNITS) / 2;
+        self.corners.iter().flatten().any(|&place| (place - middle).abs() > middle)
+    }
+
     fn depth_at(&self, point: [i64; 2]) -> f64 {
         let [a, b, c] = self.corners;
         let area = turn(self.corners) as f64;
@@ -343,10 +370,10 @@ impl Model<'_> {
         for (number, place) in covered.into_iter().filter(|_| !discarded) {
             let sample = &mut self.samples[((y * WIDTH + x) * self.scene.samples) as usize + number];
             let (depth, stored) = (triangle.depth_at(place), sample.depth);
-            let sure = !sample.unsure && (!layer.test || is_sure(layer.op, depth, stored));
+            let sure = !sample.depth_unsure && (!layer.test || is_sure(layer.op, depth, stored));
             let passes = !layer.test || holds(layer.op, rounded(depth), rounded(stored));
             if !sure {
-                (sample.unsure, may_run) = (true, true);
+                (sample.unsure, sample.depth_unsure, may_run) = (true, true, true);
                 effects.passed.add(false);
                 continue;
             }
@@ -361,6 +388,10 @@ impl Model<'_> {
         }
         if runs || may_run {
             effects.runs.add(runs);
+            // Clipping may split a triangle, and a pixel's samples be in both parts.
+            if self.scene.samples > 1 && triangle.is_far() {
+                effects.runs.add(false);
+            }
         }
     }
 }
@@ -410,10 +441,14 @@ fn draw(gpu: &Gpu, scene: &Scene) -> Case {
         ..Target::default()
     };
     let draws = scene.layers.iter().map(|layer| layer.draw(gpu)).collect::<Result<Vec<_>, _>>()?;
-    let pixels = render(gpu, &target, &draws)?;
-    let start = Sample { color: [0; 4], depth: f64::from(scene.clear_depth), unsure: false };
+    let pixels = render_parts(gpu, &target, &scene.parts(&draws))?;
+    let start = Sample { color: [0; 4], depth: f64::from(scene.clear_depth), unsure: false, depth_unsure: false };
     let mut model = Model { scene, samples: vec![start; (WIDTH * HEIGHT * scene.samples) as usize] };
     for (number, (layer, draw)) in scene.layers.iter().zip(&draws).enumerate() {
+        if let (true, Some(depth)) = (layer.breaks && number > 0, layer.clear) {
+            let cleared = |sample: &mut Sample| (sample.depth, sample.depth_unsure) = (f64::from(depth), false);
+            model.samples.iter_mut().for_each(cleared);
+        }
         let effects = model.layer(layer);
         if let Some(pool) = draw.query {
             let passed = counted(gpu, pool)?;
