@@ -32,7 +32,7 @@ impl<T: Default> Bag<T> {
 
     /// Takes one out for as long as it is needed.
     pub fn lend(&self) -> Lent<'_, T> {
-        Lent { bag: self, thing: self.take() }
+        Lent { bag: self, thing: Some(self.take()) }
     }
 }
 
@@ -45,26 +45,27 @@ impl<T> fmt::Debug for Bag<T> {
 /// A thing that goes back into its bag.
 pub struct Lent<'a, T: Default> {
     bag: &'a Bag<T>,
-    thing: T,
+    /// Nothing only while it goes back.
+    thing: Option<T>,
 }
 
 impl<T: Default> Deref for Lent<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        &self.thing
+        self.thing.as_ref().expect("it has not gone back")
     }
 }
 
 impl<T: Default> DerefMut for Lent<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        &mut self.thing
+        self.thing.as_mut().expect("it has not gone back")
     }
 }
 
 impl<T: Default> Drop for Lent<'_, T> {
     fn drop(&mut self) {
-        self.bag.put(std::mem::take(&mut self.thing));
+        self.thing.take().into_iter().for_each(|thing| self.bag.put(thing));
     }
 }
 

@@ -156,7 +156,6 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
     if discards && !pipeline.vertex.fragment.side_effects {
         return Ok(());
     }
-    processor.restart_deadline();
     let viewport = viewport(&processor.state.dynamic, &pipeline);
     let words = vertex_parameters(&viewport, guard_band(&pipeline, &viewport));
     let ranges = vertex_ranges(&pipeline.bindings, &processor.state.vertex_buffers);

@@ -41,7 +41,8 @@ pub struct FrontScratch {
     numbered: Option<Range<usize>>,
     wave: Wave,
     words: Vec<Lanes>,
-    batch: Batch,
+    /// It is large, and what holds it moves.
+    batch: Box<Batch>,
 }
 
 impl Assembled<'_> {
@@ -60,15 +61,15 @@ impl Assembled<'_> {
     pub fn process(&self, scratch: &mut FrontScratch, mut range: Range<usize>, out: &mut Vec<Primitives>) -> bool {
         scratch.numbered = None;
         while range.start < range.end {
-            if self.source.environment.deadline.expired() {
-                return false;
-            }
             let (instance, first) = (range.start / self.per_instance(), range.start % self.per_instance());
             let count = (self.per_instance() - first).min(range.end - range.start).min(PIECE);
             if !self.piece(scratch, instance as u32, first..first + count, out) {
                 return false;
             }
             range.start += count;
+            if range.start < range.end && self.source.environment.deadline.expired() {
+                return false;
+            }
         }
         true
     }
