@@ -6,6 +6,7 @@
 pub mod cases;
 mod expectations;
 pub mod harness;
+pub mod numbers;
 pub mod render;
 mod runner;
 

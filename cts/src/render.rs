@@ -36,6 +36,8 @@ pub struct State {
     pub logic: Option<vk::LogicOp>,
     pub sample_mask: u32,
     pub alpha_to_coverage: bool,
+    /// Every sample is shaded on its own.
+    pub by_sample: bool,
     pub viewport: vk::Viewport,
     pub scissor: vk::Rect2D,
     /// Everything that 1.0 lets be dynamic is: the pipeline is made with other values, and commands set these.
@@ -63,6 +65,7 @@ impl Default for State {
             logic: None,
             sample_mask: u32::MAX,
             alpha_to_coverage: false,
+            by_sample: false,
             viewport: vk::Viewport { x: 0.0, y: 0.0, width: side, height: side, min_depth: 0.0, max_depth: 1.0 },
             scissor: vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width: SIZE, height: SIZE } },
             dynamic: false,
@@ -373,6 +376,8 @@ fn pipeline(
     let multisample = vk::PipelineMultisampleStateCreateInfo::default()
         .rasterization_samples(target.samples)
         .sample_mask(&mask)
+        .sample_shading_enable(state.by_sample)
+        .min_sample_shading(1.0)
         .alpha_to_coverage_enable(state.alpha_to_coverage);
     let mut conservative = vk::PipelineRasterizationConservativeStateCreateInfoEXT::default()
         .conservative_rasterization_mode(state.conservative);

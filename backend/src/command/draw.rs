@@ -188,6 +188,9 @@ fn windows(processor: &mut Processor<'_>, state: DrawState, assembled: &Assemble
     let (count, mut start) = (assembled.count(), 0);
     while start < count {
         let range = start..count.min(start + MOST_PENDING);
+        if start > 0 && assembled.source.environment.deadline.expired() {
+            return Err(DeviceLost);
+        }
         start = range.end;
         let is_full = processor.pending.is_full(range.len());
         if range.len() >= size && assembled.source.kernel.is_pure() {

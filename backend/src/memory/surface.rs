@@ -22,7 +22,7 @@ pub struct SurfaceDesc {
     pub levels: u32,
     /// Array layers (6 for each cube).
     pub layers: u32,
-    /// Samples per texel: 1 or 4.
+    /// Samples per texel: 1, 2, 4, 8 or 16.
     pub samples: u32,
     /// Rows one after the other, as the host reads them (`VK_IMAGE_TILING_LINEAR`), instead of lines.
     pub linear: bool,

@@ -148,7 +148,10 @@ impl<'a> DrawContext<'a> {
 
     /// The kernel for small primitives, where it does all that is to be done; it may count.
     pub(super) fn primitive_kernel(&self, counts: bool) -> Option<&'a Stage> {
-        let serves = (self.tests.is_none() || self.tests_depth_words()) && self.tests == tested(self.pipeline);
+        // What else tests say, and may be dynamic, concerns other tests.
+        let depth = |tests: DepthStencilState| (tests.depth_test, tests.depth_write, tests.depth_compare);
+        let as_linked = self.tests.map(depth) == tested(self.pipeline).map(depth);
+        let serves = as_linked && (self.tests.is_none() || self.tests_depth_words());
         if serves && self.occlusion.is_none() && self.conservative.is_none() {
             self.pipeline.kernels.primitive(self.pipeline, counts)
         } else {

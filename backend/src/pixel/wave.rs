@@ -185,16 +185,11 @@ impl<'a: 's, 's> Waves<'a, 's> {
         let (program, wave) = (&pair.program, &mut *self.scratch.pair);
         // The program has no effects that helpers must not have.
         wave.start_linked(program, Mask::MAX, 0);
-        let (inputs, outputs) = (program.inputs.len() / 2, program.outputs.len() / 2);
+        let (inputs, outputs) = (program.inputs.len() / pair.waves, program.outputs.len() / pair.waves);
         for &(slot, source) in &pair.sources {
             fragments[slot / inputs].fill(source, &mut wave.inputs[slot]);
         }
-        let environment = Environment {
-            parameters: words[0],
-            push: context.push,
-            ..Environment::new(context.bindings, context.deadline)
-        };
-        if wave.run(program, &environment) == Stop::Interrupted {
+        if wave.run(program, &environment(context, words[0])) == Stop::Interrupted {
             self.ok = false;
             return;
         }
@@ -240,12 +235,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
         for &(slot, source) in &kernel.shade.sources {
             fragments.fill(source, &mut wave.inputs[slot]);
         }
-        let environment = Environment {
-            parameters: words[0],
-            push: context.push,
-            ..Environment::new(context.bindings, context.deadline)
-        };
-        if wave.run(program, &environment) == Stop::Interrupted {
+        if wave.run(program, &environment(context, words[0])) == Stop::Interrupted {
             self.ok = false;
             return;
         }
@@ -319,6 +309,11 @@ impl<'a: 's, 's> Waves<'a, 's> {
             self.passed += quad.test(self.context, self.walk, depth);
         }
     }
+}
+
+/// What a wave runs in, with the words of its primitive.
+fn environment<'e>(context: &'e DrawContext<'_>, parameters: &'e [u32]) -> Environment<'e> {
+    Environment { parameters, push: context.push, ..Environment::new(context.bindings, context.deadline) }
 }
 
 /// Counts waves and their lanes that have a fragment.

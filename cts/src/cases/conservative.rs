@@ -4,6 +4,7 @@ use ash::vk::{self, ConservativeRasterizationModeEXT as Mode};
 
 use crate::Entry;
 use crate::harness::{Case, Gpu, Outcome, check};
+use crate::numbers::Numbers;
 use crate::render::{Draw, Kind, State, TRIANGLES, Target, render};
 
 /// Pixels along the target's sides.
@@ -72,11 +73,8 @@ fn draw(gpu: &Gpu, corners: &[Point], mode: Mode, topology: vk::PrimitiveTopolog
 
 /// Corners of triangles of all sizes.
 fn random(seed: u64) -> Vec<Point> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut below = |limit: u32| {
-        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        (state >> 33) as u32 % limit
-    };
+    let mut numbers = Numbers::new(seed);
+    let mut below = |limit: u32| numbers.below(limit);
     let mut corners = Vec::new();
     for _ in 0..40 {
         let size = [2, 5, 12, 40, 64][below(5) as usize] * 16;

@@ -5,6 +5,7 @@ use ash::vk;
 use super::fragment::holds;
 use crate::Entry;
 use crate::harness::{Case, Gpu, check};
+use crate::numbers::Numbers;
 use crate::render::{Draw, SIZE, State, Target, render};
 
 static DEPTH: &[u8] = include_bytes!("../../shaders/depth.frag.spv");
@@ -77,11 +78,8 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
 }
 
 fn random(seed: u64) -> Vec<Layer> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut below = |limit: u32| {
-        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        (state >> 33) as u32 % limit
-    };
+    let mut numbers = Numbers::new(seed);
+    let mut below = |limit: u32| numbers.below(limit);
     // Seeds differ in how much of everything there is: opaque layers in one direction are where techniques take hold.
     let (plain, ops) = (seed % 3, [vk::CompareOp::LESS, vk::CompareOp::GREATER_OR_EQUAL, vk::CompareOp::LESS_OR_EQUAL]);
     let mut layer = || {

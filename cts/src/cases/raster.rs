@@ -4,7 +4,12 @@ use ash::vk::{self, PrimitiveTopology as T};
 
 use crate::Entry;
 use crate::harness::{Case, Gpu, Outcome, check};
-use crate::render::{Draw, FULL, Kind, POINTS, SIZE, State, Target, render};
+use crate::render::{Draw, FULL, Kind, POINTS, SIZE, State, TRIANGLES, Target, render};
+
+static STEP: &[u8] = include_bytes!("../../shaders/step.frag.spv");
+
+/// Pixels along the target's sides.
+const SIDE: f32 = SIZE as f32;
 
 const RED: [f32; 4] = [1.0, 0.0, 0.0, 1.0];
 
@@ -55,6 +60,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         add("resolve", "Multisampling", resolve);
         add("mask", "Sample Mask Test", sample_mask);
         add("alpha_to_coverage", "Multisample Coverage", alpha_to_coverage);
+        add("shading", "Sample Shading", sample_shading);
     }
     let mut add = |name: &str, section, run: fn(&Gpu) -> Case| all.push(Entry::new(name, section, run));
     add("raster.viewport.quarter", "Controlling the Viewport", viewport);
@@ -162,6 +168,28 @@ fn sample_mask(gpu: &Gpu, samples: u32) -> Case {
     let pixels = render(gpu, &multisampled(samples), &[Draw::rect(state, FULL, RED)])?;
     let share = (255 / samples) as u8;
     check(pixels.iter().all(|pixel| pixel[0].abs_diff(share) <= 4), || format!("{:?}", pixels[0]))
+}
+
+/// A program that is 1 right of the middle of a column of pixels, in a small triangle and in all of the target: where each sample is
+/// shaded on its own, half of that column's samples are.
+fn sample_shading(gpu: &Gpu, samples: u32) -> Case {
+    if gpu.features.sample_rate_shading == 0 {
+        return Err(Outcome::NotSupported("sampleRateShading".into()));
+    }
+    let place = |pixel: f32| pixel / (SIDE / 2.0) - 1.0;
+    // Red is x in pixels, less 3, so that it crosses a half at 3.5.
+    let vertex = |x: f32, y: f32| [[place(x), place(y), 0.5, 1.0], [x - 3.0, 0.0, 0.0, 1.0]];
+    for (by_sample, size) in [(true, 8.0), (true, 40.0), (false, 8.0), (false, 40.0)] {
+        let corners = [vertex(0.0, 0.0), vertex(size, 0.0), vertex(0.0, size)];
+        let state = State { vertex: TRIANGLES, fragment: STEP, by_sample, ..State::default() };
+        let kind = Kind::VertexBuffer { buffer: gpu.buffer_with(&corners)?, count: 3 };
+        let pixels = render(gpu, &multisampled(samples), &[Draw { kind, ..Draw::rect(state, FULL, RED) }])?;
+        // A pixel wholly inside, whose middle the step is in.
+        let got = pixels[(SIZE + 3) as usize][0];
+        let right = if by_sample { (100..=155).contains(&got) } else { got == 0 || got == 255 };
+        check(right, || format!("{got} of a triangle of {size} pixels, by sample: {by_sample}"))?;
+    }
+    Ok(())
 }
 
 fn alpha_to_coverage(gpu: &Gpu, samples: u32) -> Case {

@@ -7,6 +7,7 @@ use super::fragment::holds;
 use super::raster::supported;
 use crate::Entry;
 use crate::harness::{Buffer, Case, Gpu, check};
+use crate::numbers::Numbers;
 use crate::render::{COLOR, Draw, Kind, Part, State, TRIANGLES, Target, render_parts};
 
 static EARLY: &[u8] = include_bytes!("../../shaders/early.frag.spv");
@@ -85,36 +86,18 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     }
 }
 
-/// A sequence of numbers that a seed determines.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: u32) -> u32 {
-        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        (self.0 >> 33) as u32 % limit
-    }
-
-    fn one_in(&mut self, count: u32) -> bool {
-        self.below(count) == 0
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len() as u32) as usize]
-    }
-
-    /// Corners of a triangle somewhere near the target, within so many pixels.
-    fn corners(&mut self, size: u32) -> [[i64; 2]; 3] {
-        let steps = |pixels: u32| pixels * (UNITS / STEP) as u32;
-        let origin = [WIDTH, HEIGHT].map(|side| i64::from(self.below(steps(side + size))) - i64::from(steps(size)));
-        let mut corner = || origin.map(|start| (start + i64::from(self.below(steps(size) + 1))) * STEP);
-        [corner(), corner(), corner()]
-    }
+/// Corners of a triangle somewhere near the target, within so many pixels.
+fn corners(numbers: &mut Numbers, size: u32) -> [[i64; 2]; 3] {
+    let steps = |pixels: u32| pixels * (UNITS / STEP) as u32;
+    let origin = [WIDTH, HEIGHT].map(|side| i64::from(numbers.below(steps(side + size))) - i64::from(steps(size)));
+    let mut corner = || origin.map(|start| (start + i64::from(numbers.below(steps(size) + 1))) * STEP);
+    [corner(), corner(), corner()]
 }
 
 impl Scene {
     /// Scenes differ in how much of everything there is: opaque layers in one direction are where techniques take hold.
     fn random(seed: u64) -> Self {
-        let mut numbers = Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut numbers = Numbers::new(seed);
         let plain = seed.is_multiple_of(3);
         let op = numbers.pick(&[vk::CompareOp::LESS, vk::CompareOp::GREATER_OR_EQUAL, vk::CompareOp::LESS_OR_EQUAL]);
         let layers = (0..4 + numbers.below(8)).map(|_| Layer::random(&mut numbers, plain, op)).collect();
@@ -150,7 +133,7 @@ impl Layer {
             let other = |numbers: &mut Numbers| if slopes { numbers.below(65) as f32 / 64.0 } else { depth };
             let depths = [depth, other(numbers), other(numbers)];
             let color = [0; 4].map(|_: u8| numbers.below(256) as u8);
-            Triangle { corners: numbers.corners(size), depths, color }
+            Triangle { corners: corners(numbers, size), depths, color }
         };
         let mut scissor = [0, 0, WIDTH, HEIGHT];
         if numbers.one_in(4) {

@@ -5,6 +5,7 @@
 
 use super::inputs::Inputs;
 use super::{Attachment, FragmentLinker, Linker, Outputs};
+use crate::pixel::draw::shades_samples;
 use crate::shader::ir::{BinaryOp as B, Function, Inst, Space, Type, Value};
 use crate::shader::passes::pair;
 use crate::shader::{Builtin, InputSlot, Place, Program, Slot, link};
@@ -43,7 +44,9 @@ pub(super) fn serves(pipeline: &GraphicsPipeline, attachments: &[Attachment]) ->
     let multisample = &pipeline.multisample;
     let all_samples = multisample.sample_mask & ((1 << multisample.samples) - 1) == (1 << multisample.samples) - 1;
     let fits = |program: &Program| {
-        is_short(program) && is_plain(program) && !(multisample.samples > 1 && sees_samples(program))
+        let by_sample =
+            multisample.samples > 1 && (sees_samples(program) || shades_samples(multisample, Some(program)));
+        is_short(program) && is_plain(program) && !by_sample
     };
     has_words(pipeline, attachments)
         && multisample.samples <= MOST_SAMPLES

@@ -21,21 +21,12 @@ pub(super) fn link_whole(pipeline: &GraphicsPipeline) -> Option<Stage> {
     // What runs `waves` strips at once.
     let linked = |waves: u32| {
         let mut linker = Linker::default();
-        let (counter, all, step) = (linker.b.local(1), linker.b.int(STRIPS), linker.b.int(waves));
-        linker.b.push(Inst::Loop);
-        let first = linker.b.local_load(counter, 0, None, Type::I32);
-        let ended = linker.b.binary(B::ULe, all, first);
-        linker.b.push(Inst::If { condition: ended });
-        linker.b.push(Inst::Break { depth: 0 });
-        linker.b.push(Inst::EndIf);
-        let wave = linker.input(Source::Wave, Type::I32);
-        let number = linker.b.binary(B::IAdd, first, wave);
-        let pixels = linker.strip(number, None, attachments.len());
-        linker.shade(program, &attachments, pixels);
-        let next = linker.b.binary(B::IAdd, first, step);
-        linker.b.local_store(counter, 0, None, next);
-        linker.b.push(Inst::Continuing);
-        linker.b.push(Inst::EndLoop);
+        linker.each_strip(waves, |linker, first| {
+            let wave = linker.input(Source::Wave, Type::I32);
+            let number = linker.b.binary(B::IAdd, first, wave);
+            let pixels = linker.strip(number, None, attachments.len());
+            linker.shade(program, &attachments, pixels);
+        });
         linker.finish(Some(program))
     };
     let pair = wants_pair().then(|| linked(2).pair(Effects::Allowed)).flatten();
@@ -49,29 +40,35 @@ pub(super) fn link(pipeline: &GraphicsPipeline) -> Option<Stage> {
         return None;
     }
     let mut linker = Linker::default();
-    let counter = linker.b.local(1);
-    linker.b.push(Inst::Loop);
-    let number = linker.b.local_load(counter, 0, None, Type::I32);
-    let [one, four] = [1, 4].map(|word| linker.b.int(word));
-    let ended = linker.b.binary(B::ULe, four, number);
-    linker.b.push(Inst::If { condition: ended });
-    linker.b.push(Inst::Break { depth: 0 });
-    linker.b.push(Inst::EndIf);
-    let bits = linker.bits_of_strip(number);
-    let zero = linker.b.int(0);
-    let any = linker.b.binary(B::INe, bits, zero);
-    linker.b.push(Inst::If { condition: any });
-    let pixels = linker.strip(number, Some(bits), attachments.len());
-    linker.shade(program, &attachments, pixels);
-    linker.b.push(Inst::EndIf);
-    let next = linker.b.binary(B::IAdd, number, one);
-    linker.b.local_store(counter, 0, None, next);
-    linker.b.push(Inst::Continuing);
-    linker.b.push(Inst::EndLoop);
+    linker.each_strip(1, |linker, number| {
+        let bits = linker.bits_of_strip(number);
+        let zero = linker.b.int(0);
+        let any = linker.b.binary(B::INe, bits, zero);
+        linker.b.push(Inst::If { condition: any });
+        let pixels = linker.strip(number, Some(bits), attachments.len());
+        linker.shade(program, &attachments, pixels);
+        linker.b.push(Inst::EndIf);
+    });
     Some(linker.finish(Some(program)).alone())
 }
 
 impl Linker {
+    /// A loop over the strips of a group, `step` at a time; `body` gets the number of the first.
+    fn each_strip(&mut self, step: u32, body: impl FnOnce(&mut Self, Value)) {
+        let (counter, all, step) = (self.b.local(1), self.b.int(STRIPS), self.b.int(step));
+        self.b.push(Inst::Loop);
+        let number = self.b.local_load(counter, 0, None, Type::I32);
+        let ended = self.b.binary(B::ULe, all, number);
+        self.b.push(Inst::If { condition: ended });
+        self.b.push(Inst::Break { depth: 0 });
+        self.b.push(Inst::EndIf);
+        body(self, number);
+        let next = self.b.binary(B::IAdd, number, step);
+        self.b.local_store(counter, 0, None, next);
+        self.b.push(Inst::Continuing);
+        self.b.push(Inst::EndLoop);
+    }
+
     /// The covered pixels of a strip, as bits of its lanes.
     fn bits_of_strip(&mut self, number: Value) -> Value {
         let [upper, lower] = [0, 1].map(|half| self.input(Source::Pixels(half), Type::I32));

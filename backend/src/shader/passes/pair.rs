@@ -2,8 +2,9 @@
 //!
 //! What is the same for both waves stays single: constants, parameters, inputs that are declared so, and what is computed of
 //! them. All conditions must be of that kind, so that both waves take the same way, and the function must have no effect but its
-//! outputs, or effects whose order between waves is not defined (those of compute shaders). Input word `s` of the second wave is word `inputs + s`, output words likewise. It pays when latency bounds the
-//! function and registers hold both waves. Source: DESIGN 4.
+//! outputs, or effects whose order between waves does not show (those of compute shaders, and of pixels at different places). Input
+//! word `s` of the second wave is word `inputs + s`, output words likewise. It pays when latency bounds the function and registers
+//! hold both waves. Source: DESIGN 4.
 
 use super::super::ir::{
     Function, ImageOp, Inst, Local, Space, Type, Value, map_operands, map_results, operands, results,
