@@ -11,7 +11,7 @@ fn any_texels(dice: &mut Dice) -> Arc<SurfaceView> {
         return any_view(dice);
     }
     let format = dice.pick(&[vk::Format::R8G8B8A8_UNORM, vk::Format::R32_UINT, vk::Format::R16G16B16A16_SFLOAT]);
-    let samples = dice.pick(&[2, 4]);
+    let samples = dice.pick(&[2, 4, 8, 16]);
     let [width, height] = [0, 1].map(|_| dice.pick(&[1, 7, 20]));
     let extent = vk::Extent3D { width, height, depth: 1 };
     let (kind, layers) = (vk::ImageType::TYPE_2D, 2);
