@@ -255,12 +255,13 @@ impl<'g> Processor<'g> {
 
     /// Keeps the visibility structure of a subpass that ends.
     fn keep_depth(&mut self) {
-        let view = self.pass.as_ref().and_then(Pass::depth_view);
-        match (view, self.pending.take_depth()) {
-            (Some(view), Some(hierarchy)) if !self.writes_memory => {
-                self.kept_depth.put(view, self.pending.area(), hierarchy);
-            }
-            _ => {}
+        let Some(pass) = &self.pass else { return };
+        if let (Some(view), Some(hierarchy)) = (pass.depth_view(), self.pending.take_depth())
+            && !self.writes_memory
+        {
+            self.kept_depth.put(view, self.pending.area(), hierarchy);
+            // Other subpasses may write the same memory.
+            self.kept_depth.drop_aliased(pass.views());
         }
     }
 
