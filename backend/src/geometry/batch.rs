@@ -5,12 +5,14 @@
 
 use ash::vk;
 
-use super::primitives::{Primitives, Shape};
+use super::kernel::output;
+use super::primitives::{PLACE, Primitives, Shape, packed_pixels};
 use super::setup::{PrimitiveContext, Window};
 use super::shading::Shaded;
 use crate::raster::{UNITS, snap};
-use crate::shader::Interpolation;
 use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
+use crate::shader::runtime::rows::{BLOCK, gather};
+use crate::shader::{Builtin, Interpolation, Slot};
 
 type Floats = [f32; WAVE];
 type Ints = [i32; WAVE];
@@ -35,30 +37,78 @@ enum Way {
     Flat,
     Linear,
     Perspective,
+    /// It is a coordinate of points along this axis.
+    Point(usize),
 }
 
 /// Triangles on their way: each lane one.
 #[derive(Debug, Default)]
 pub struct Batch {
     count: usize,
+    /// The vertices, corner by corner.
+    vertices: [[Corner; WAVE]; 3],
+    /// Rows of vertices that clipping made, or that lines and points became.
+    made: Vec<u32>,
     corners: Corners,
-    /// Corner by corner, for each input word of the fragment program.
-    varyings: Vec<[Lanes; 3]>,
     ways: Vec<Way>,
     solved: Solved,
     /// The primitives' words.
     words: Vec<Lanes>,
 }
 
-/// What is known of triangles: by corner where there are three.
+/// A corner of a triangle.
+#[derive(Debug, Clone, Copy)]
+enum Corner {
+    /// A shaded vertex, by its number.
+    Shaded(u32),
+    /// First word of a row of [`Batch::made`].
+    Made(usize),
+}
+
+impl Default for Corner {
+    fn default() -> Self {
+        Self::Shaded(0)
+    }
+}
+
+/// What is known of triangles.
 #[derive(Debug, Default)]
 struct Corners {
-    place: Axes<Floats>,
-    z: [Floats; 3],
-    inverse_w: [Floats; 3],
-    point: [Floats; 3],
+    /// Corner by corner: place in the window, 1/w, what the vertex lies outside of, and the input words of the fragment program.
+    words: [Vec<Lanes>; 3],
     facing: Lanes,
     id: Lanes,
+}
+
+impl Corners {
+    /// A word of each corner.
+    #[inline(always)]
+    fn words(&self, word: usize) -> [&Lanes; 3] {
+        three(|corner| &self.words[corner][word])
+    }
+
+    /// A word of each corner that is a float.
+    #[inline(always)]
+    fn floats(&self, word: usize) -> [&Floats; 3] {
+        three(|corner| bytemuck::must_cast_ref(&self.words[corner][word]))
+    }
+
+    fn place(&self) -> Axes<&Floats> {
+        two(|axis| self.floats(output::WINDOW + axis))
+    }
+
+    fn depth(&self) -> [&Floats; 3] {
+        self.floats(output::WINDOW + 2)
+    }
+
+    fn inverse_w(&self) -> [&Floats; 3] {
+        self.floats(output::WINDOW + 3)
+    }
+
+    /// Input word `index`.
+    fn varying(&self, index: usize) -> [&Lanes; 3] {
+        self.words(output::VARYINGS + index)
+    }
 }
 
 /// What does not differ from triangle to triangle.
@@ -78,8 +128,8 @@ struct Rules {
 struct Solved {
     /// Whether anything is left.
     lives: [bool; WAVE],
-    /// Corners on the grid, clockwise.
-    grid: Axes<Ints>,
+    /// The words of their places.
+    places: [Lanes; PLACE],
     /// The pixels that may be covered.
     pixels: [Ints; 4],
 }
@@ -91,12 +141,18 @@ impl Batch {
         self.count = 0;
         self.ways.clear();
         self.ways.extend(inputs.iter().map(|input| match input.interpolation {
-            _ if !input.slot.is_varying() => Way::None,
+            _ if !input.slot.is_varying() => match input.slot {
+                Slot::Builtin(Builtin::PointCoord, component) => Way::Point(component as usize & 1),
+                _ => Way::None,
+            },
             Interpolation::Flat => Way::Flat,
             Interpolation::NoPerspective => Way::Linear,
             Interpolation::Smooth => Way::Perspective,
         }));
-        self.varyings.resize(inputs.len(), [[0; WAVE]; 3]);
+        self.made.clear();
+        // Rows reach beyond the varyings, and at least as far as a block.
+        let words = (output::VARYINGS + inputs.len()).max(BLOCK);
+        self.corners.words.iter_mut().for_each(|corner| corner.resize(words, [0; WAVE]));
         self.words.clear();
         self.words.resize(Shape::WORDS + inputs.len() * 3, [0; WAVE]);
     }
@@ -108,57 +164,65 @@ impl Batch {
 
     /// Adds a triangle of shaded vertices, the first of which is provoking; there must be room.
     #[inline]
-    pub(super) fn add_shaded(&mut self, shaded: &Shaded<'_>, vertices: [u32; 3], id: u32) {
-        let lane = self.count;
-        for (corner, &vertex) in vertices.iter().enumerate() {
-            let [x, y, z, inverse_w] = shaded.window(vertex);
-            self.corners.place[0][corner][lane] = x;
-            self.corners.place[1][corner][lane] = y;
-            self.corners.z[corner][lane] = z;
-            self.corners.inverse_w[corner][lane] = inverse_w;
-            for (index, varying) in self.varyings.iter_mut().enumerate() {
-                varying[corner][lane] = shaded.varying(vertex, index);
-            }
-        }
-        self.tag(Facing::Own, [0.0; 3], id);
+    pub(super) fn add_shaded(&mut self, vertices: [u32; 3], id: u32) {
+        self.push(vertices.map(Corner::Shaded), (id, Facing::Own));
     }
 
-    /// Adds a triangle in window space; there must be room. `provoking` gives the words of flat inputs.
+    /// Adds a triangle in window space; there must be room. `provoking` gives the words of flat inputs, `point` the corner of a
+    /// point and the reciprocal of its size.
     pub(super) fn add(
         &mut self,
         corners: [&Window<'_>; 3],
         provoking: impl Fn(usize) -> u32,
-        (id, facing): (u32, Facing),
+        tag: (u32, Facing),
         point: [f32; 3],
     ) {
-        let lane = self.count;
-        for (corner, vertex) in corners.into_iter().enumerate() {
-            self.corners.place[0][corner][lane] = vertex.x;
-            self.corners.place[1][corner][lane] = vertex.y;
-            self.corners.z[corner][lane] = vertex.z;
-            self.corners.inverse_w[corner][lane] = vertex.inverse_w;
-            for (index, (varying, way)) in self.varyings.iter_mut().zip(&self.ways).enumerate() {
-                varying[corner][lane] = if *way == Way::Flat { provoking(index) } else { vertex.varying(index) };
-            }
-        }
-        self.tag(facing, point, id);
+        let corners = [0, 1, 2].map(|corner: usize| {
+            let vertex = corners[corner];
+            let (first, end) = (self.made.len(), self.made.len() + self.corners.words[0].len());
+            self.made.extend([vertex.x, vertex.y, vertex.z, vertex.inverse_w].map(f32::to_bits));
+            self.made.push(0);
+            let word = |(index, way): (usize, &Way)| match way {
+                Way::Flat => provoking(index),
+                Way::Point(axis) => [point[*axis], point[2], 0.0][corner].to_bits(),
+                _ => vertex.varying(index),
+            };
+            self.made.extend(self.ways.iter().enumerate().map(word));
+            self.made.resize(end, 0);
+            Corner::Made(first)
+        });
+        self.push(corners, tag);
     }
 
-    fn tag(&mut self, facing: Facing, point: [f32; 3], id: u32) {
-        for (lanes, value) in self.corners.point.iter_mut().zip(point) {
-            lanes[self.count] = value;
+    #[inline]
+    fn push(&mut self, corners: [Corner; 3], (id, facing): (u32, Facing)) {
+        for (lanes, corner) in self.vertices.iter_mut().zip(corners) {
+            lanes[self.count] = corner;
         }
         self.corners.facing[self.count] = facing as u32;
         self.corners.id[self.count] = id;
         self.count += 1;
     }
 
+    /// Brings the words of the corners together; what is not there repeats the first triangle.
+    fn gather(&mut self, count: usize, shaded: &Shaded<'_>) {
+        for (vertices, words) in self.vertices.iter().zip(&mut self.corners.words) {
+            let rows = each(|lane| match vertices[if lane < count { lane } else { 0 }] {
+                Corner::Shaded(vertex) => shaded.row(vertex),
+                Corner::Made(first) => &self.made[first..first + words.len()],
+            });
+            gather(&rows, words);
+        }
+    }
+
     /// Sets up what was added, behind the primitives in `out`.
-    pub(super) fn flush(&mut self, context: &PrimitiveContext<'_>, out: &mut Primitives) {
+    pub(super) fn flush(&mut self, context: &PrimitiveContext<'_>, shaded: &Shaded<'_>, out: &mut Primitives) {
         let count = std::mem::take(&mut self.count);
         if count == 0 {
             return;
         }
+        self.gather(count, shaded);
+        self.made.clear();
         let (near, far) = (context.viewport.min_depth, context.viewport.max_depth);
         let culls = |face| context.raster.cull_mode.contains(face);
         let rules = Rules {
@@ -168,28 +232,22 @@ impl Batch {
             samples: context.samples,
             centred: context.is_centred(),
         };
-        solve(&self.corners, &rules, (&self.ways, &self.varyings), &mut self.solved, &mut self.words);
+        solve(&self.corners, &rules, &self.ways, &mut self.solved, &mut self.words);
         if context.bias.is_some() {
             self.bias(context);
         }
-        bound_depths(&self.solved.pixels, &rules, &mut self.words);
-        let Solved { lives, grid, pixels } = &self.solved;
-        for lane in (0..count).filter(|&lane| lives[lane]) {
-            let corners = three(|corner| two(|axis| grid[axis][corner][lane]));
-            out.push(
-                corners,
-                [0, 1, 2, 3].map(|bound: usize| pixels[bound][lane]),
-                self.words.iter().map(|lanes| lanes[lane]),
-            );
-        }
+        let Solved { lives, places, pixels } = &mut self.solved;
+        bound_depths(pixels, &rules, &mut self.words);
+        lives[count..].fill(false);
+        out.push(lives, places, &self.words);
     }
 
     fn bias(&mut self, context: &PrimitiveContext<'_>) {
-        let [origin, dx, dy] = [0, 1, 2].map(|word| (Shape::DEPTH + word) as usize);
+        let ([origin, dx, dy], depths) = ([0, 1, 2].map(|word| (Shape::DEPTH + word) as usize), self.corners.depth());
         for lane in 0..WAVE {
             let slopes = [dx, dy].map(|word| f32::from_bits(self.words[word][lane]));
             let biased = f32::from_bits(self.words[origin][lane])
-                + context.depth_bias(slopes, self.corners.z.map(|corner| corner[lane]));
+                + context.depth_bias(slopes, depths.map(|corner| corner[lane]));
             self.words[origin][lane] = biased.to_bits();
         }
     }
@@ -217,7 +275,7 @@ fn three<T>(apply: impl Fn(usize) -> T) -> [T; 3] {
 
 /// Whether a triangle's own winding is clockwise on a screen with y down: by positions that are not snapped.
 #[inline(always)]
-fn is_clockwise([x, y]: &Axes<Floats>, lane: usize) -> bool {
+fn is_clockwise([x, y]: &Axes<&Floats>, lane: usize) -> bool {
     let wide = |corner: usize| [f64::from(x[corner][lane]), f64::from(y[corner][lane])];
     let turn = |[x0, y0]: [f64; 2], [x1, y1]: [f64; 2]| x0 * y1 - x1 * y0;
     0.0 + turn(wide(0), wide(1)) + turn(wide(1), wide(2)) + turn(wide(2), wide(0)) > 0.0
@@ -290,8 +348,8 @@ struct Solver {
 
 impl Solver {
     #[inline(always)]
-    fn new([x, y]: &Axes<Floats>) -> Self {
-        let edge = |axis: &[Floats; 3], to: usize| each(|lane| f64::from(axis[to][lane]) - f64::from(axis[0][lane]));
+    fn new([x, y]: &Axes<&Floats>) -> Self {
+        let edge = |axis: &[&Floats; 3], to: usize| each(|lane| f64::from(axis[to][lane]) - f64::from(axis[0][lane]));
         let (x, y) = ([edge(x, 1), edge(x, 2)], [edge(y, 1), edge(y, 2)]);
         let area = each(|lane| x[0][lane] * y[1][lane] - y[0][lane] * x[1][lane]);
         Self { x, y, inverse_area: each(|lane| 1.0 / area[lane]), area }
@@ -314,11 +372,12 @@ impl Solver {
 
 /// The words of an input word of the fragment program, from its values at the corners.
 #[inline(always)]
-fn input_words(solver: &Solver, way: Way, values: &[Lanes; 3], inverse_w: &[Floats; 3], words: &mut [Lanes; 3]) {
+fn input_words(solver: &Solver, way: Way, values: [&Lanes; 3], inverse_w: [&Floats; 3], words: &mut [Lanes; 3]) {
     let value = |corner: usize, lane: usize| f32::from_bits(values[corner][lane]);
     match way {
         Way::None => {}
-        Way::Flat => words[0] = values[0],
+        Way::Flat => words[0] = *values[0],
+        Way::Point(_) => (words[0], words[1]) = (*values[0], *values[1]),
         Way::Linear => {
             let [a, b, c] = three(|corner| each(|lane| value(corner, lane)));
             solver.plane([&a, &b, &c], words);
@@ -331,26 +390,20 @@ fn input_words(solver: &Solver, way: Way, values: &[Lanes; 3], inverse_w: &[Floa
 }
 
 #[inline(always)]
-fn solve_lanes(
-    corners: &Corners,
-    rules: &Rules,
-    (ways, varyings): (&[Way], &[[Lanes; 3]]),
-    solved: &mut Solved,
-    words: &mut [Lanes],
-) {
-    let facing = &corners.facing;
+fn solve_lanes(corners: &Corners, rules: &Rules, ways: &[Way], solved: &mut Solved, words: &mut [Lanes]) {
+    let (facing, place) = (&corners.facing, corners.place());
     let front = each(|lane| {
-        let own = is_clockwise(&corners.place, lane) == rules.clockwise_is_front;
+        let own = is_clockwise(&place, lane) == rules.clockwise_is_front;
         (facing[lane] == Facing::Front as u32) | ((facing[lane] == Facing::Own as u32) & own)
     });
     let mut grid = [[[0; WAVE]; 3]; 2];
-    for (grid, place) in grid.as_flattened_mut().iter_mut().zip(corners.place.as_flattened()) {
+    for (grid, place) in grid.as_flattened_mut().iter_mut().zip(place.as_flattened()) {
         *grid = each(|lane| snap(place[lane]));
     }
     let area = each(|lane| grid_area(&grid, lane));
     turn_clockwise(&mut grid, &area);
     let pixels = bounds(&grid, rules.centred);
-    let solver = Solver::new(&corners.place);
+    let solver = Solver::new(&place);
     let [culls_back, culls_front] = rules.culls;
     solved.lives = each(|lane| {
         let has_pixels = (pixels[0][lane] < pixels[2][lane]) & (pixels[1][lane] < pixels[3][lane]);
@@ -358,36 +411,40 @@ fn solve_lanes(
         let culled = if front[lane] { culls_front } else { culls_back };
         (area[lane] != 0) & has_pixels & is_solvable & !(culled & (facing[lane] == Facing::Own as u32))
     });
-    let ([a, b, c], [d, e, f]) = (&corners.inverse_w, &corners.z);
-    solver.plane([a, b, c], part(words, Shape::INVERSE_W));
-    solver.plane([d, e, f], part(words, Shape::DEPTH));
+    let inverse_w = corners.inverse_w();
+    solver.plane(inverse_w, part(words, Shape::INVERSE_W));
+    solver.plane(corners.depth(), part(words, Shape::DEPTH));
     for edge in 0..3 {
         edge_words(&grid, edge, part(words, Shape::EDGES + edge as u32 * 3));
     }
-    for (index, (way, values)) in ways.iter().zip(varyings).enumerate() {
+    for (index, way) in ways.iter().enumerate() {
         let words = part(words, Primitives::first_word(index));
-        input_words(&solver, *way, values, &corners.inverse_w, words);
+        input_words(&solver, *way, corners.varying(index), inverse_w, words);
     }
     for lane in 0..WAVE {
         let mut put = |word: u32, value: u32| words[word as usize][lane] = value;
         put(Shape::FRONT, u32::from(front[lane]));
         put(Shape::ID, corners.id[lane]);
-        put(Shape::REFERENCE, corners.place[0][0][lane].to_bits());
-        put(Shape::REFERENCE + 1, corners.place[1][0][lane].to_bits());
+        put(Shape::REFERENCE, place[0][0][lane].to_bits());
+        put(Shape::REFERENCE + 1, place[1][0][lane].to_bits());
         for (end, depth) in (0..).zip(rules.depth_range) {
             put(Shape::DEPTH_RANGE + end, depth.to_bits());
         }
-        for (number, values) in (0..).zip(&corners.point) {
-            put(Shape::POINT + number, values[lane].to_bits());
-        }
     }
-    (solved.grid, solved.pixels) = (grid, pixels);
+    for (corner, places) in solved.places.as_chunks_mut::<2>().0.iter_mut().take(3).enumerate() {
+        *places = two(|axis| each(|lane| grid[axis][corner][lane] as u32));
+    }
+    for lane in 0..WAVE {
+        let [first, last] = packed_pixels([pixels[0][lane], pixels[1][lane], pixels[2][lane], pixels[3][lane]]);
+        (solved.places[6][lane], solved.places[7][lane]) = (first, last);
+    }
+    solved.pixels = pixels;
 }
 
 kernel!(
     /// Sets triangles up: what becomes of them, and their words but for depth bias and the range of depths.
     solve, solve_wide, solve_lanes,
-    (corners: &Corners, rules: &Rules, inputs: (&[Way], &[[Lanes; 3]]), solved: &mut Solved, words: &mut [Lanes])
+    (corners: &Corners, rules: &Rules, ways: &[Way], solved: &mut Solved, words: &mut [Lanes])
 );
 
 /// The least and the greatest depth at the pixels that a triangle may cover, as `hiz::depths_over` has them for floats.
@@ -459,16 +516,14 @@ mod tests {
     fn set_up(corners: &[[f32; 4]; 3], rules: &Rules) -> (Solved, Vec<u32>) {
         let ways = [Way::Flat, Way::Linear, Way::Perspective, Way::None];
         let mut batch = Batch { words: vec![[0; WAVE]; Shape::WORDS + 12], ..Batch::default() };
+        batch.corners.words = [0, 1, 2].map(|_| vec![[0; WAVE]; output::VARYINGS + 4]);
         let lane = 5;
-        for (number, [x, y, z, inverse_w]) in corners.iter().enumerate() {
-            batch.corners.place[0][number][lane] = *x;
-            batch.corners.place[1][number][lane] = *y;
-            batch.corners.z[number][lane] = *z;
-            batch.corners.inverse_w[number][lane] = *inverse_w;
+        for (words, corner) in batch.corners.words.iter_mut().zip(corners) {
+            let values = corner.iter().chain([&0.0]).chain([&corner[2]; 4]);
+            words.iter_mut().zip(values).for_each(|(word, value)| word[lane] = value.to_bits());
         }
         batch.corners.facing[lane] = Facing::Own as u32;
-        let depths = batch.corners.z.map(|lanes| lanes.map(f32::to_bits));
-        solve(&batch.corners, rules, (&ways, &[depths; 4]), &mut batch.solved, &mut batch.words);
+        solve(&batch.corners, rules, &ways, &mut batch.solved, &mut batch.words);
         bound_depths(&batch.solved.pixels, rules, &mut batch.words);
         (batch.solved, batch.words.iter().map(|lanes| lanes[lane]).collect())
     }
@@ -499,10 +554,10 @@ mod tests {
             }
             let mut primitives = Primitives::default();
             primitives.start(4, 1);
-            let found = three(|corner| two(|axis| solved.grid[axis][corner][5]));
-            primitives.push(found, solved.pixels.map(|bound| bound[5]), words.iter().copied());
+            let words_of_all: Vec<Lanes> = words.iter().map(|&word| [word; WAVE]).collect();
+            primitives.push(&each(|lane| lane == 5), &solved.places, &words_of_all);
             prop_assert_eq!(primitives.triangle(0), triangle);
-            prop_assert_eq!(primitives.pixels(0), pixels);
+            prop_assert_eq!(primitives.pixels(0), pixels.map(|bound| bound.clamp(-32_768, 32_767)));
             let shape = primitives.shape(0);
             prop_assert_eq!((shape.front, shape.depth_range), (front, [0.25, 0.75]));
             prop_assert_eq!(shape.inverse_w, plane(&corners, corners.map(|corner| corner[3])));

@@ -5,11 +5,10 @@ use std::ops::Range;
 use super::batch::Batch;
 use super::reuse::Reuse;
 use super::setup::SetUp;
-use super::shading::shade;
+use super::shading::{ShadeScratch, shade};
 use super::{Corners, PrimitiveContext, Primitives, VertexSource};
 use crate::bag::Bag;
 use crate::counters::{Counter, Counters};
-use crate::shader::interp::{Lanes, Wave};
 
 /// Primitives whose vertices are shaded at once: few enough that they are still in the nearest caches when they are set up.
 const PIECE: usize = 1 << 10;
@@ -39,8 +38,7 @@ pub struct FrontScratch {
     indices: Vec<u32>,
     /// The corners that `reuse` has numbered.
     numbered: Option<Range<usize>>,
-    wave: Wave,
-    words: Vec<Lanes>,
+    shading: ShadeScratch,
     /// It is large, and what holds it moves.
     batch: Box<Batch>,
 }
@@ -96,17 +94,17 @@ impl Assembled<'_> {
             self.number(scratch, corners.clone());
             scratch.numbered = Some(corners);
         }
-        let FrontScratch { reuse, wave, words, batch, .. } = scratch;
+        let FrontScratch { reuse, shading, batch, .. } = scratch;
         let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
-        let Some(shaded) = shade(&source, &reuse.vertices, (wave, words)) else { return false };
+        let Some(shaded) = shade(&source, &reuse.vertices, shading) else { return false };
         if let Some(counters) = self.counters {
             counters.count(Counter::Vertices, reuse.vertices.len() as u64);
             counters.count(Counter::Reused, (reuse.places.len() - reuse.vertices.len()) as u64);
         }
         if let Some(context) = &self.context {
-            let mut set_up = SetUp::new(context, batch, (out, range.len()), self.spare);
+            let mut set_up = SetUp::new((context, &shaded), batch, (out, range.len()), self.spare);
             for (number, places) in range.zip(reuse.places.chunks_exact(self.of_each)) {
-                set_up.add(&shaded, places, number as u32);
+                set_up.add(places, number as u32);
             }
             set_up.finish();
         }

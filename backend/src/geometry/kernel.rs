@@ -34,16 +34,18 @@ pub(super) mod input {
 
 /// Output words of a vertex kernel.
 pub(super) mod output {
-    /// Clip coordinates.
-    pub const POSITION: usize = 0;
     /// Window coordinates x, y, z, and 1/w.
-    pub const WINDOW: usize = 4;
+    pub const WINDOW: usize = 0;
     /// Bits of `outside`.
-    pub const OUTSIDE: usize = 8;
-    /// Point size.
-    pub const POINT_SIZE: usize = 9;
-    /// Clip distances; the varyings follow them.
-    pub const CLIP: usize = 10;
+    pub const OUTSIDE: usize = 4;
+    /// The varyings: what set-up reads stands together.
+    pub const VARYINGS: usize = 5;
+    /// Clip coordinates, from the end of the varyings on.
+    pub const POSITION: usize = 0;
+    /// Point size, from there.
+    pub const POINT_SIZE: usize = 4;
+    /// Clip distances, from there.
+    pub const CLIP: usize = 5;
 }
 
 /// Bits of what a vertex lies outside of.
@@ -69,8 +71,8 @@ const MOST_DISTANCES: u32 = 8;
 #[derive(Debug)]
 pub struct VertexKernel {
     pub(super) program: Program,
-    /// Clip distances.
-    pub(super) clip_distances: usize,
+    /// Input words of the fragment program.
+    pub(super) varyings: usize,
     is_pure: bool,
 }
 
@@ -91,7 +93,6 @@ impl VertexKernel {
         let mut linker = VertexLinker { b: Builder::new(), pipeline };
         let words = link::append(&mut linker, program);
         let mut results = Results { b: linker.b, program, words, depth_clamp: pipeline.raster.depth_clamp };
-        let clip_distances = results.count(Builtin::ClipDistance);
         let outputs = results.finish(pipeline.fragment.as_deref());
         let mut function = results.b.finish();
         passes::optimize(&mut function, &mut |_, _| {});
@@ -101,17 +102,13 @@ impl VertexKernel {
         linked.stage = program.stage;
         linked.resources.clone_from(&program.resources);
         linked.code.generate_chosen(linked.stage, "kernel");
-        Self { program: linked, clip_distances, is_pure: !program.fragment.side_effects }
+        let varyings = pipeline.fragment.as_ref().map_or(0, |fragment| fragment.inputs.len());
+        Self { program: linked, varyings, is_pure: !program.fragment.side_effects }
     }
 
     /// Whether waves may run in any order.
     pub fn is_pure(&self) -> bool {
         self.is_pure
-    }
-
-    /// First of the varyings among the output words.
-    pub(super) fn varyings(&self) -> usize {
-        output::CLIP + self.clip_distances
     }
 }
 
@@ -248,27 +245,27 @@ impl Results<'_> {
     fn finish(&mut self, fragment: Option<&Program>) -> usize {
         let position = [0, 1, 2, 3].map(|component| self.float(Builtin::Position, component, 0.0));
         let window = self.window(position);
-        for (component, (position, window)) in position.into_iter().zip(window).enumerate() {
-            self.output(output::POSITION + component, position);
-            self.output(output::WINDOW + component, window);
-        }
         let outside = self.outside(position);
         self.output(output::OUTSIDE, outside);
-        let size = self.float(Builtin::PointSize, 0, 1.0);
-        self.output(output::POINT_SIZE, size);
-        let distances = self.count(Builtin::ClipDistance);
-        for index in 0..distances {
-            let distance = self.float(Builtin::ClipDistance, index as u32, 0.0);
-            self.output(output::CLIP + index, distance);
-        }
-        let first = output::CLIP + distances;
         let inputs = fragment.map_or(&[][..], |program| &program.inputs);
         // Clip and cull distances may also be read by the fragment program: they are outputs like any other.
         for (index, input) in inputs.iter().enumerate() {
             let value = self.word(input.slot).unwrap_or_else(|| self.b.int(0));
-            self.output(first + index, value);
+            self.output(output::VARYINGS + index, value);
         }
-        first + inputs.len()
+        let rest = output::VARYINGS + inputs.len();
+        for (component, (position, window)) in position.into_iter().zip(window).enumerate() {
+            self.output(output::WINDOW + component, window);
+            self.output(rest + output::POSITION + component, position);
+        }
+        let size = self.float(Builtin::PointSize, 0, 1.0);
+        self.output(rest + output::POINT_SIZE, size);
+        let distances = self.count(Builtin::ClipDistance);
+        for index in 0..distances {
+            let distance = self.float(Builtin::ClipDistance, index as u32, 0.0);
+            self.output(rest + output::CLIP + index, distance);
+        }
+        rest + output::CLIP + distances
     }
 
     /// The place in the window, and 1/w. The viewport's numbers are parameters, as `vertex_parameters` has them.

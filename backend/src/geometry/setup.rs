@@ -70,6 +70,7 @@ impl Window<'_> {
 /// Set-up of primitives of one draw.
 pub(super) struct SetUp<'a> {
     context: &'a PrimitiveContext<'a>,
+    shaded: &'a Shaded<'a>,
     batch: &'a mut Batch,
     out: &'a mut Vec<Primitives>,
     /// Primitives to expect.
@@ -81,18 +82,19 @@ pub(super) struct SetUp<'a> {
 impl<'a> SetUp<'a> {
     /// Primitives, about as many as `expected`, go behind those in the last of `out`, or to new ones where they are full.
     pub(super) fn new(
-        context: &'a PrimitiveContext<'a>,
+        (context, shaded): (&'a PrimitiveContext<'a>, &'a Shaded<'a>),
         batch: &'a mut Batch,
         (out, expected): (&'a mut Vec<Primitives>, usize),
         spare: &'a Bag<Primitives>,
     ) -> Self {
         batch.start(context);
-        Self { context, batch, out, expected, spare }
+        Self { context, shaded, batch, out, expected, spare }
     }
 
     /// Clips, culls and sets up a primitive of 1, 2 or 3 shaded vertices.
     #[inline]
-    pub(super) fn add(&mut self, shaded: &Shaded<'_>, vertices: &[u32], id: u32) {
+    pub(super) fn add(&mut self, vertices: &[u32], id: u32) {
+        let shaded = self.shaded;
         let (any, all) = vertices.iter().fold((0, u32::MAX), |(any, all), &vertex| {
             let outside = shaded.outside(vertex);
             (any | outside, all & outside)
@@ -105,11 +107,11 @@ impl<'a> SetUp<'a> {
         match *vertices {
             [a, b, c] if is_whole => {
                 self.make_room();
-                self.batch.add_shaded(shaded, [a, b, c], id);
+                self.batch.add_shaded([a, b, c], id);
             }
-            [a, b, c] => self.triangle(shaded, [a, b, c], id),
-            [a, b] => self.line(shaded, [a, b], id),
-            [point] => self.point(shaded, point, id),
+            [a, b, c] => self.triangle([a, b, c], id),
+            [a, b] => self.line([a, b], id),
+            [point] => self.point(point, id),
             _ => {}
         }
     }
@@ -133,10 +135,11 @@ impl<'a> SetUp<'a> {
             self.out.push(fresh);
         }
         let last = self.out.len() - 1;
-        self.batch.flush(self.context, &mut self.out[last]);
+        self.batch.flush(self.context, self.shaded, &mut self.out[last]);
     }
 
-    fn triangle(&mut self, shaded: &Shaded<'_>, corners: [u32; 3], id: u32) {
+    fn triangle(&mut self, corners: [u32; 3], id: u32) {
+        let shaded = self.shaded;
         let vertices = corners.map(|vertex| shaded.vertex(vertex)).to_vec();
         let clipped = clip::polygon(vertices, self.context.raster.depth_clamp, self.context.band);
         let window: SmallVec<[Window<'_>; 8]> = clipped.iter().map(|vertex| self.context.to_window(vertex)).collect();
@@ -168,7 +171,8 @@ impl<'a> SetUp<'a> {
         }
     }
 
-    fn line(&mut self, shaded: &Shaded<'_>, ends: [u32; 2], id: u32) {
+    fn line(&mut self, ends: [u32; 2], id: u32) {
+        let shaded = self.shaded;
         let [a, b] = ends.map(|vertex| shaded.vertex(vertex));
         let Some([from, to]) = clip::line(a, b, self.context.raster.depth_clamp, self.context.band) else { return };
         let (from, to) = (self.context.to_window(&from), self.context.to_window(&to));
@@ -194,7 +198,8 @@ impl<'a> SetUp<'a> {
     }
 
     /// A point that is inside of every plane.
-    fn point(&mut self, shaded: &Shaded<'_>, vertex: u32, id: u32) {
+    fn point(&mut self, vertex: u32, id: u32) {
+        let shaded = self.shaded;
         let [x, y, z, inverse_w] = shaded.window(vertex);
         let window = Window { x, y, z, inverse_w, source: Source::Shaded(shaded, vertex) };
         self.window_point(&window, shaded.point_size(vertex), window.source, (id, Facing::Front));

@@ -8,6 +8,7 @@ use super::Vertex;
 use super::kernel::{VertexKernel, input, output};
 use crate::memory::Buffer;
 use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
+use crate::shader::runtime::rows::scatter;
 use crate::shader::runtime::{Bound, Ranges};
 use crate::state::VertexBinding;
 
@@ -56,83 +57,100 @@ pub fn vertex_ranges(bindings: &[VertexBinding], buffers: &[Option<(Arc<Buffer>,
     Ranges::new(bindings.iter().map(range).collect())
 }
 
-/// Vertices after their program: words by wave, output and lane.
+/// Vertices after their program: a row of output words each.
 pub struct Shaded<'a> {
-    words: &'a [Lanes],
+    rows: &'a [u32],
     /// Output words.
     stride: usize,
-    clip_distances: usize,
     varyings: usize,
 }
 
-impl Shaded<'_> {
+impl<'a> Shaded<'a> {
+    /// The words of a vertex.
     #[inline]
-    fn word(&self, vertex: u32, output: usize) -> u32 {
-        self.words[vertex as usize / WAVE * self.stride + output][vertex as usize % WAVE]
+    pub(super) fn row(&self, vertex: u32) -> &'a [u32] {
+        &self.rows[vertex as usize * self.stride..][..self.stride]
     }
 
-    #[inline]
-    fn float(&self, vertex: u32, output: usize) -> f32 {
-        f32::from_bits(self.word(vertex, output))
+    /// What follows the varyings of a vertex.
+    fn rest(&self, vertex: u32) -> &'a [u32] {
+        &self.row(vertex)[output::VARYINGS + self.varyings..]
     }
 
     /// Window coordinates x, y and z, and 1/w.
     #[inline]
     pub(super) fn window(&self, vertex: u32) -> [f32; 4] {
-        let lanes = &self.words[vertex as usize / WAVE * self.stride + output::WINDOW..][..4];
-        [0, 1, 2, 3].map(|component: usize| f32::from_bits(lanes[component][vertex as usize % WAVE]))
+        let row = self.row(vertex);
+        [0, 1, 2, 3].map(|component: usize| f32::from_bits(row[output::WINDOW + component]))
     }
 
     /// What a vertex lies outside of.
     #[inline]
     pub(super) fn outside(&self, vertex: u32) -> u32 {
-        self.word(vertex, output::OUTSIDE)
+        self.row(vertex)[output::OUTSIDE]
     }
 
     /// Input word `index` of the fragment program.
     #[inline]
     pub(super) fn varying(&self, vertex: u32, index: usize) -> u32 {
-        self.word(vertex, self.varyings + index)
+        self.row(vertex)[output::VARYINGS + index]
     }
 
     pub(super) fn point_size(&self, vertex: u32) -> f32 {
-        self.float(vertex, output::POINT_SIZE)
+        f32::from_bits(self.rest(vertex)[output::POINT_SIZE])
     }
 
     /// A vertex as clipping takes it.
     pub(super) fn vertex(&self, vertex: u32) -> Vertex {
+        let rest = self.rest(vertex);
         Vertex {
-            position: [0, 1, 2, 3].map(|component| self.float(vertex, output::POSITION + component)),
-            point_size: self.float(vertex, output::POINT_SIZE),
-            clip: (0..self.clip_distances).map(|index| self.float(vertex, output::CLIP + index)).collect(),
-            varyings: (self.varyings..self.stride).map(|word| self.word(vertex, word)).collect(),
+            position: [0, 1, 2, 3].map(|component| f32::from_bits(rest[output::POSITION + component])),
+            point_size: self.point_size(vertex),
+            clip: rest[output::CLIP..].iter().map(|&word| f32::from_bits(word)).collect(),
+            varyings: self.row(vertex)[output::VARYINGS..][..self.varyings].into(),
         }
     }
+}
+
+/// What shading keeps from piece to piece.
+#[derive(Default)]
+pub struct ShadeScratch {
+    wave: Wave,
+    /// Output words of a wave.
+    outputs: Vec<Lanes>,
+    /// At least as many words as were needed so far.
+    rows: Vec<u32>,
 }
 
 /// Shades vertices, by their numbers. `None` when the program was interrupted.
 pub(super) fn shade<'w>(
     source: &VertexSource<'_>,
     vertices: &[u32],
-    (wave, words): (&mut Wave, &'w mut Vec<Lanes>),
+    scratch: &'w mut ShadeScratch,
 ) -> Option<Shaded<'w>> {
     let program = &source.kernel.program;
     let stride = program.outputs.len();
-    // Lanes that hold no vertex are not read, and kernels write all others.
-    words.resize(vertices.len().div_ceil(WAVE) * stride, [0; WAVE]);
+    let ShadeScratch { wave, outputs, rows } = scratch;
+    outputs.resize(stride, [0; WAVE]);
+    let words = vertices.len().next_multiple_of(WAVE) * stride;
+    if rows.len() < words {
+        rows.resize(words, 0);
+    }
     let mut inputs = [[0; WAVE]; input::COUNT];
     let DrawNumbers { base_vertex, base_instance, draw } = source.numbers;
     inputs[input::INSTANCE as usize] = [source.instance; WAVE];
     inputs[input::BASE_VERTEX as usize] = [base_vertex; WAVE];
     inputs[input::BASE_INSTANCE as usize] = [base_instance; WAVE];
     inputs[input::DRAW as usize] = [draw; WAVE];
-    for (outputs, vertices) in words.chunks_mut(stride).zip(vertices.chunks(WAVE)) {
+    let places = std::array::from_fn(|lane| lane * stride);
+    for (rows, vertices) in rows.chunks_mut(stride * WAVE).zip(vertices.chunks(WAVE)) {
         let lanes = ((1u32 << vertices.len()) - 1) as Mask;
         inputs[input::VERTEX as usize][..vertices.len()].copy_from_slice(vertices);
         if wave.call(program, source.environment, lanes, &inputs, outputs) == Stop::Interrupted {
             return None;
         }
+        // Lanes that hold no vertex are not read.
+        scatter(outputs, (rows, &places));
     }
-    let (clip_distances, varyings) = (source.kernel.clip_distances, source.kernel.varyings());
-    Some(Shaded { words, stride, clip_distances, varyings })
+    Some(Shaded { rows, stride, varyings: source.kernel.varyings })
 }

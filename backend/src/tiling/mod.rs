@@ -257,8 +257,6 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, grid: &Grid, (pieces, piece): Beside<'_>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::raster::Triangle;
-
     #[test]
     fn tiles_hold_what_touches_them_in_order() {
         let grid = Grid::new([10, 0, 200, 130]);
@@ -269,10 +267,7 @@ mod tests {
         let mut primitives = Primitives::default();
         primitives.start(0, 4);
         for corners in [large, small, outside, small] {
-            let corners = corners.map(|corner: [i32; 2]| corner.map(|pixels| pixels * UNITS as i32));
-            let triangle = Triangle::clockwise(corners.map(|corner| corner.map(i64::from)));
-            let pixels = triangle.pixel_bounds().map(|pixel| pixel as i32);
-            primitives.push(corners, pixels, vec![0; Shape::WORDS].into_iter());
+            primitives.push_triangle(corners.map(|corner| corner.map(|pixels| pixels * UNITS)));
         }
         let bins = Bins::new(&primitives, &grid);
         assert_eq!(bins.of(0), [0]);

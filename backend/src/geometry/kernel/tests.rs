@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
-use crate::geometry::shading::shade;
+use crate::geometry::shading::{ShadeScratch, shade};
 use crate::geometry::{DrawNumbers, GUARD_BAND, Vertex, VertexSource, clip, vertex_parameters};
 use crate::memory::{Allocation, Heap};
-use crate::shader::interp::{Environment, WAVE, Wave};
+use crate::shader::interp::{Environment, WAVE};
 use crate::shader::ir::Function;
 use crate::shader::runtime::{Bindings, Bound, Deadline, Ranges};
 use crate::shader::spirv;
@@ -121,8 +121,8 @@ fn vertices_are_fetched_transformed_and_told_apart() {
         let environment = Environment { parameters: &words, ranges: &ranges, ..Environment::new(&none, &deadline) };
         let kernel = pipeline.vertex_kernel.get(&pipeline);
         let source = VertexSource { kernel, environment: &environment, instance: 9, numbers: DrawNumbers::default() };
-        let (mut wave, mut words) = (Wave::default(), Vec::new());
-        let shaded = shade(&source, &vertices, (&mut wave, &mut words)).unwrap();
+        let mut scratch = ShadeScratch::default();
+        let shaded = shade(&source, &vertices, &mut scratch).unwrap();
         for (place, &vertex) in (0..).zip(&vertices) {
             let read = |at: u64, bytes: usize, size: u64, base: u64| {
                 let mut out = [0; 16];
@@ -179,8 +179,8 @@ fn draws_are_numbered() {
     let numbers = DrawNumbers { base_vertex: 100, base_instance: 7, draw: 3 };
     let kernel = pipeline.vertex_kernel.get(&pipeline);
     let source = VertexSource { kernel, environment: &environment, instance: 9, numbers };
-    let (mut wave, mut words) = (Wave::default(), Vec::new());
-    let shaded = shade(&source, &[105, 101], (&mut wave, &mut words)).unwrap();
+    let mut scratch = ShadeScratch::default();
+    let shaded = shade(&source, &[105, 101], &mut scratch).unwrap();
     for (place, vertex) in [(0, 105), (1, 101)] {
         let got: Vec<u32> = (0..6).map(|index| shaded.varying(place, index)).collect();
         assert_eq!(got, [100, 7, 3, vertex, 0, 9]);
