@@ -162,7 +162,7 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
     let none = Bindings::default();
     let (push, deadline) = (processor.state.push.clone(), processor.deadline.clone());
     let environment = Environment {
-        parameters: &words,
+        parameters: words.as_flattened(),
         ranges: &ranges,
         push: &push,
         ..Environment::new(bindings.first().unwrap_or(&none), &deadline)
@@ -175,7 +175,7 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
         corners: corners_of(&pipeline, call, index_buffer.as_ref())?,
         of_each: corners(pipeline.topology),
         instances: call.instances,
-        spare: processor.gpu.primitives(),
+        spare: processor.gpu.triangles(),
         counters: processor.gpu.counters(),
         context: (!discards).then(|| primitive_context(processor, &pipeline, viewport)),
     };
@@ -224,13 +224,13 @@ fn in_parallel(
     let (grid, ok, gpu) = (*processor.pending.grid(), AtomicBool::new(true), processor.gpu);
     let piece = |index: usize| {
         let start = range.start + index * size;
-        let mut primitives = Vec::new();
+        let mut triangles = Vec::new();
         if !ok.load(Ordering::Relaxed)
-            || !assembled.process(&mut gpu.fronts().lend(), start..range.end.min(start + size), &mut primitives)
+            || !assembled.process(&mut gpu.fronts().lend(), start..range.end.min(start + size), &mut triangles)
         {
             ok.store(false, Ordering::Relaxed);
         }
-        *made[index].lock() = primitives.into_iter().map(|primitives| Window::new(primitives, &grid)).collect();
+        *made[index].lock() = triangles.into_iter().map(|triangles| Window::new(triangles, &grid)).collect();
     };
     if flushes {
         processor.flush_beside((count, &piece))?;

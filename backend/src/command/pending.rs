@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::draw::draw_context;
 use super::processor::{Dynamic, Processor, State};
-use crate::geometry::Primitives;
+use crate::geometry::Triangles;
 use crate::gpu::DeviceLost;
 use crate::hiz::Hierarchy;
 use crate::shader::runtime::Bindings;
@@ -47,7 +47,7 @@ pub(super) struct Pending {
     draws: Vec<DrawState>,
     windows: Vec<Window>,
     /// The window that is being filled, of the last state.
-    open: Option<Primitives>,
+    open: Option<Triangles>,
     /// Primitives in closed windows.
     closed: usize,
     /// The visibility structure of the depth attachment.
@@ -87,7 +87,7 @@ impl Pending {
 
     /// Whether tiles should be walked before so many primitives more come.
     pub(super) fn is_full(&self, primitives: usize) -> bool {
-        let open = self.open.as_ref().map_or(0, Primitives::len);
+        let open = self.open.as_ref().map_or(0, Triangles::len);
         self.closed + open + primitives > MOST_PENDING || self.draws.len() >= MOST_DRAWS
     }
 
@@ -104,21 +104,21 @@ impl Pending {
     }
 
     /// Takes the window that is being filled, if there is one, to be gone on with.
-    pub(super) fn open(&mut self) -> Vec<Primitives> {
+    pub(super) fn open(&mut self) -> Vec<Triangles> {
         self.open.take().into_iter().collect()
     }
 
     /// Ends the window that is being filled.
     pub(super) fn close(&mut self, draw: usize) {
-        if let Some(primitives) = self.open.take().filter(|primitives| !primitives.is_empty()) {
-            self.extend(draw, [Window::new(primitives, &self.grid)].into_iter());
+        if let Some(triangles) = self.open.take().filter(|triangles| !triangles.is_empty()) {
+            self.extend(draw, [Window::new(triangles, &self.grid)].into_iter());
         }
     }
 
     /// Gives back what was taken: the last is filled on, unless it has reached its size.
-    pub(super) fn close_full(&mut self, draw: usize, mut filled: Vec<Primitives>, size: usize) {
+    pub(super) fn close_full(&mut self, draw: usize, mut filled: Vec<Triangles>, size: usize) {
         self.open = filled.pop_if(|last| last.len() < size);
-        let windows: Vec<Window> = filled.into_iter().map(|primitives| Window::new(primitives, &self.grid)).collect();
+        let windows: Vec<Window> = filled.into_iter().map(|triangles| Window::new(triangles, &self.grid)).collect();
         self.extend(draw, windows.into_iter());
     }
 
@@ -126,7 +126,7 @@ impl Pending {
     pub(super) fn extend(&mut self, draw: usize, windows: impl Iterator<Item = Window>) {
         for mut window in windows {
             window.draw = draw;
-            self.closed += window.primitives.len();
+            self.closed += window.triangles.len();
             self.windows.push(window);
         }
     }
@@ -164,7 +164,7 @@ impl Processor<'_> {
         let (hierarchy, scoreboard) = (self.pending.hierarchy.as_ref(), self.gpu.config().scoreboard);
         let walk = Walk { draws: &draws, windows: &pending.windows, hierarchy, scoreboard };
         let done = tiling::walk(self.gpu, walk, &grid, beside);
-        pending.windows.into_iter().for_each(|window| self.gpu.primitives().put(window.primitives));
+        pending.windows.into_iter().for_each(|window| self.gpu.triangles().put(window.triangles));
         if done { Ok(()) } else { Err(DeviceLost) }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use super::batch::Batch;
+use super::cull::Waiting;
 use super::reuse::Reuse;
-use super::setup::SetUp;
+use super::setup::{SetUp, room};
 use super::shading::{ShadeScratch, shade};
-use super::{Corners, PrimitiveContext, Primitives, VertexSource};
+use super::triangles::Triangles;
+use super::{Corners, PrimitiveContext, VertexSource};
 use crate::bag::Bag;
 use crate::counters::{Counter, Counters};
 
@@ -23,8 +24,8 @@ pub struct Assembled<'a> {
     pub of_each: usize,
     /// Instances.
     pub instances: u32,
-    /// Memory of primitives.
-    pub spare: &'a Bag<Primitives>,
+    /// Memory of triangles.
+    pub spare: &'a Bag<Triangles>,
     /// Who counts, if anybody does.
     pub counters: Option<&'a Counters>,
     /// What set-up needs to know; `None` when primitives are discarded after shading.
@@ -40,7 +41,7 @@ pub struct FrontScratch {
     numbered: Option<Range<usize>>,
     shading: ShadeScratch,
     /// It is large, and what holds it moves.
-    batch: Box<Batch>,
+    waiting: Box<Waiting>,
 }
 
 impl Assembled<'_> {
@@ -56,7 +57,7 @@ impl Assembled<'_> {
 
     /// Shades and sets up a range of all primitives, behind those in the last of `out`. Returns false when the time of the draw is
     /// up.
-    pub fn process(&self, scratch: &mut FrontScratch, mut range: Range<usize>, out: &mut Vec<Primitives>) -> bool {
+    pub fn process(&self, scratch: &mut FrontScratch, mut range: Range<usize>, out: &mut Vec<Triangles>) -> bool {
         scratch.numbered = None;
         while range.start < range.end {
             let (instance, first) = (range.start / self.per_instance(), range.start % self.per_instance());
@@ -88,21 +89,26 @@ impl Assembled<'_> {
         }
     }
 
-    fn piece(&self, scratch: &mut FrontScratch, instance: u32, range: Range<usize>, out: &mut Vec<Primitives>) -> bool {
+    fn piece(&self, scratch: &mut FrontScratch, instance: u32, range: Range<usize>, out: &mut Vec<Triangles>) -> bool {
         let corners = range.start * self.of_each..range.end * self.of_each;
         if scratch.numbered.as_ref() != Some(&corners) {
             self.number(scratch, corners.clone());
             scratch.numbered = Some(corners);
         }
-        let FrontScratch { reuse, shading, batch, .. } = scratch;
+        let FrontScratch { reuse, shading, waiting, .. } = scratch;
         let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
-        let Some(shaded) = shade(&source, &reuse.vertices, shading) else { return false };
+        let mut discarded = Triangles::default();
+        let triangles = match &self.context {
+            Some(context) => room(context, (out, range.len()), self.spare),
+            None => &mut discarded,
+        };
+        let Some(shaded) = shade(&source, &reuse.vertices, (shading, triangles)) else { return false };
         if let Some(counters) = self.counters {
             counters.count(Counter::Vertices, reuse.vertices.len() as u64);
             counters.count(Counter::Reused, (reuse.places.len() - reuse.vertices.len()) as u64);
         }
         if let Some(context) = &self.context {
-            let mut set_up = SetUp::new((context, &shaded), batch, (out, range.len()), self.spare);
+            let mut set_up = SetUp::new((context, &shaded), waiting, out, self.spare);
             for (number, places) in range.zip(reuse.places.chunks_exact(self.of_each)) {
                 set_up.add(places, number as u32);
             }

@@ -36,16 +36,16 @@ pub(super) mod input {
 pub(super) mod output {
     /// Window coordinates x, y, z, and 1/w.
     pub const WINDOW: usize = 0;
-    /// Bits of `outside`.
-    pub const OUTSIDE: usize = 4;
-    /// The varyings: what set-up reads stands together.
-    pub const VARYINGS: usize = 5;
-    /// Clip coordinates, from the end of the varyings on.
-    pub const POSITION: usize = 0;
+    /// The varyings: what is kept of a vertex stands together.
+    pub const VARYINGS: usize = 4;
+    /// Bits of `outside`, from the end of the varyings on.
+    pub const OUTSIDE: usize = 0;
+    /// Clip coordinates, from there.
+    pub const POSITION: usize = 1;
     /// Point size, from there.
-    pub const POINT_SIZE: usize = 4;
+    pub const POINT_SIZE: usize = 5;
     /// Clip distances, from there.
-    pub const CLIP: usize = 5;
+    pub const CLIP: usize = 6;
 }
 
 /// Bits of what a vertex lies outside of.
@@ -245,8 +245,6 @@ impl Results<'_> {
     fn finish(&mut self, fragment: Option<&Program>) -> usize {
         let position = [0, 1, 2, 3].map(|component| self.float(Builtin::Position, component, 0.0));
         let window = self.window(position);
-        let outside = self.outside(position);
-        self.output(output::OUTSIDE, outside);
         let inputs = fragment.map_or(&[][..], |program| &program.inputs);
         // Clip and cull distances may also be read by the fragment program: they are outputs like any other.
         for (index, input) in inputs.iter().enumerate() {
@@ -258,6 +256,8 @@ impl Results<'_> {
             self.output(output::WINDOW + component, window);
             self.output(rest + output::POSITION + component, position);
         }
+        let outside = self.outside(position);
+        self.output(rest + output::OUTSIDE, outside);
         let size = self.float(Builtin::PointSize, 0, 1.0);
         self.output(rest + output::POINT_SIZE, size);
         let distances = self.count(Builtin::ClipDistance);

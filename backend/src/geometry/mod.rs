@@ -4,21 +4,25 @@ mod assembly;
 mod batch;
 mod clip;
 mod corners;
+mod cull;
 mod front;
 mod kernel;
 mod primitives;
 mod reuse;
 mod setup;
 mod shading;
+mod triangles;
 
 pub use assembly::{assemble, corners, is_list};
+pub use batch::{Batch, Plan};
 pub use clip::GUARD_BAND;
 pub use corners::{Corners, Indices};
 pub use front::{Assembled, FrontScratch};
 pub use kernel::{LazyVertexKernel, VertexKernel};
-pub use primitives::{Plane, Primitives, Shape};
+pub use primitives::{Plane, Primitives, Shape, Words};
 pub use setup::PrimitiveContext;
 pub use shading::{DrawNumbers, Shaded, VertexSource, vertex_parameters, vertex_ranges};
+pub use triangles::Triangles;
 
 /// A vertex after the last vertex stage, as clipping takes it.
 #[derive(Debug, Clone, Default)]

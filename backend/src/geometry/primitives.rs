@@ -1,12 +1,13 @@
-//! Primitives that are set up: coverage, and the words from which everything about their fragments is computed.
+//! Primitives that are set up for a tile: coverage, and the words from which everything about their fragments is computed.
 //!
 //! A primitive's words are its [`Shape`], its edges and the range of its depths, then three for each input word of the fragment
 //! program: origin and slopes of its plane, already divided by w where perspective-correct; a flat word is the first of its three; a
 //! coordinate of points is the point's edge and the reciprocal of its size. Fragment kernels read them as parameters.
 
+use super::batch::{Batch, Plan};
+use super::triangles::{Pixels, Triangles};
 use crate::raster::{SIDE, Triangle};
 use crate::shader::runtime::kernels::{Lanes, WAVE};
-use crate::shader::runtime::rows::scatter;
 
 /// A value over the screen: `origin + dx * x + dy * y`, with x and y relative to the primitive's reference point.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -31,11 +32,6 @@ impl Plane {
     pub fn interpolated(&self, x: f32, y: f32) -> f32 {
         self.dx.mul_add(x, self.dy.mul_add(y, self.origin))
     }
-
-    fn of(words: &[u32]) -> Self {
-        let [origin, dx, dy] = [words[0], words[1], words[2]].map(f32::from_bits);
-        Self { origin, dx, dy }
-    }
 }
 
 /// Where a primitive lies, and what it is.
@@ -57,7 +53,7 @@ pub struct Shape {
 
 impl Shape {
     /// Words of a shape, and of what else every primitive has.
-    pub const WORDS: usize = 23;
+    pub const WORDS: usize = 29;
     /// First word of the reference point: x, y.
     pub const REFERENCE: u32 = 0;
     /// First word of the plane of 1/w: origin, dx, dy.
@@ -76,74 +72,91 @@ impl Shape {
     pub const EDGES: u32 = 12;
     /// First word of the least and the greatest depth at the pixels that may be covered.
     pub const DEPTHS: u32 = 21;
+    /// First word of the corners on the grid, clockwise, units: x and y of each.
+    pub const CORNERS: u32 = 23;
 }
 
-/// Words of a primitive's place: x and y of its corners on the grid, units, clockwise, and the pixels that it may cover:
-/// `[x0, y0, x1, y1]`, the last ones not included, as 16-bit integers, beyond which no attachment reaches.
-pub const PLACE: usize = 8;
+/// The words of a primitive, each [`WAVE`] behind the one before: those of sixteen primitives are interleaved.
+#[derive(Debug, Clone, Copy)]
+pub struct Words<'a>(&'a [u32]);
 
-/// The words of the pixels in a place, each bound saturated.
-#[inline(always)]
-pub(super) fn packed_pixels([x0, y0, x1, y1]: [i32; 4]) -> [u32; 2] {
-    let short = |bound: i32| u32::from(bound.clamp(i16::MIN.into(), i16::MAX.into()) as u16);
-    [short(x0) | short(y0) << 16, short(x1) | short(y1) << 16]
+impl<'a> Words<'a> {
+    /// Of no primitive.
+    pub const NONE: Self = Self(&[]);
+
+    /// A word.
+    #[inline]
+    pub fn get(self, word: u32) -> u32 {
+        self.0[word as usize * WAVE]
+    }
+
+    fn float(self, word: u32) -> f32 {
+        f32::from_bits(self.get(word))
+    }
+
+    fn plane(self, word: u32) -> Plane {
+        Plane { origin: self.float(word), dx: self.float(word + 1), dy: self.float(word + 2) }
+    }
+
+    /// As parameters of a program.
+    #[inline]
+    pub fn parameters(self) -> &'a [u32] {
+        self.0
+    }
 }
 
-/// Primitives of one draw, in order.
+/// Primitives that are set up, in order, of draws with one plan.
 #[derive(Debug, Default)]
 pub struct Primitives {
-    /// At least as many places as primitives.
-    places: Vec<u32>,
-    /// At least as many rows of words.
-    words: Vec<u32>,
-    count: usize,
+    /// Sixteen primitives' words after those of others, at least as many as there are primitives.
+    words: Vec<Lanes>,
+    pixels: Vec<Pixels>,
     stride: usize,
     /// Whether any may cover a group.
     has_large: bool,
 }
 
 impl Primitives {
-    /// Begins with none, of a draw whose fragment program has `inputs` input words, with room for so many.
-    pub fn start(&mut self, inputs: usize, room: usize) {
-        (self.count, self.stride, self.has_large) = (0, Shape::WORDS + inputs * 3, false);
-        self.make_room(room);
-    }
-
-    /// For so many more, and a batch of which nothing stays.
-    fn make_room(&mut self, more: usize) {
-        let room = self.count + more + WAVE;
-        let grow = |words: &mut Vec<u32>, stride: usize| words.resize(words.len().max(room * stride), 0);
-        grow(&mut self.places, PLACE);
-        grow(&mut self.words, self.stride);
+    /// Sets triangles up, which replace those that there are.
+    pub fn set_up<'t>(
+        &mut self,
+        plan: &Plan,
+        triangles: impl Iterator<Item = (&'t Triangles, u32)>,
+        batch: &mut Batch,
+    ) {
+        self.stride = plan.primitive_words();
+        self.pixels.clear();
+        self.has_large = false;
+        let mut triangles = triangles.peekable();
+        while triangles.peek().is_some() {
+            let start = self.pixels.len() / WAVE * self.stride;
+            if self.words.len() < start + self.stride {
+                self.words.resize(start + self.stride, [0; WAVE]);
+            }
+            let each = triangles.by_ref().take(WAVE).inspect(|(triangles, index)| {
+                let pixels = triangles.pixels(*index);
+                let [x0, y0, x1, y1] = pixels.map(i64::from);
+                self.has_large |= x1 - x0 >= SIDE as i64 && y1 - y0 >= SIDE as i64;
+                self.pixels.push(pixels);
+            });
+            batch.set_up(plan, each, &mut self.words[start..start + self.stride]);
+        }
     }
 
     /// How many.
     pub fn len(&self) -> usize {
-        self.count
+        self.pixels.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    #[inline]
-    fn place(&self, index: u32) -> &[u32; PLACE] {
-        let words = &self.places[..self.count * PLACE][index as usize * PLACE..];
-        words.first_chunk().expect("each primitive has a place")
-    }
-
-    /// A primitive's coverage.
-    pub fn triangle(&self, index: u32) -> Triangle {
-        let [x0, y0, x1, y1, x2, y2, ..] = self.place(index).map(|word| i64::from(word as i32));
-        Triangle::clockwise([[x0, y0], [x1, y1], [x2, y2]])
+        self.pixels.is_empty()
     }
 
     /// The pixels that a primitive may cover: `[x0, y0, x1, y1]`, the last ones not included.
     #[inline]
     pub fn pixels(&self, index: u32) -> [i64; 4] {
-        let [.., first, last] = *self.place(index);
-        [first as i16, (first >> 16) as i16, last as i16, (last >> 16) as i16].map(i64::from)
+        self.pixels[index as usize].map(i64::from)
     }
 
     /// Whether any has a whole group of pixels among those that it may cover.
@@ -153,22 +166,29 @@ impl Primitives {
 
     /// A primitive's words.
     #[inline]
-    pub fn words(&self, index: u32) -> &[u32] {
-        &self.words[index as usize * self.stride..][..self.stride]
+    pub fn words(&self, index: u32) -> Words<'_> {
+        let (block, lane) = (index as usize / WAVE, index as usize % WAVE);
+        Words(&self.words[block * self.stride..][..self.stride].as_flattened()[lane..])
+    }
+
+    /// A primitive's coverage.
+    pub fn triangle(&self, index: u32) -> Triangle {
+        let words = self.words(index);
+        let corner = |number: u32| [0, 1].map(|axis| i64::from(words.get(Shape::CORNERS + number * 2 + axis) as i32));
+        Triangle::clockwise([corner(0), corner(1), corner(2)])
     }
 
     /// A primitive's shape.
     #[inline]
     pub fn shape(&self, index: u32) -> Shape {
         let words = self.words(index);
-        let float = |word: usize| f32::from_bits(words[word]);
         Shape {
-            reference: [float(0), float(1)],
-            inverse_w: Plane::of(&words[2..5]),
-            depth: Plane::of(&words[5..8]),
-            depth_range: [float(8), float(9)],
-            front: words[10] != 0,
-            id: words[11],
+            reference: [0, 1].map(|axis| words.float(Shape::REFERENCE + axis)),
+            inverse_w: words.plane(Shape::INVERSE_W),
+            depth: words.plane(Shape::DEPTH),
+            depth_range: [0, 1].map(|end| words.float(Shape::DEPTH_RANGE + end)),
+            front: words.get(Shape::FRONT) != 0,
+            id: words.get(Shape::ID),
         }
     }
 
@@ -180,75 +200,7 @@ impl Primitives {
     /// The least and the greatest depth at the pixels that a primitive may cover, before they are rounded to a format.
     #[inline]
     pub fn depths(&self, index: u32) -> [f32; 2] {
-        let words = &self.words(index)[Shape::DEPTHS as usize..][..2];
-        [words[0], words[1]].map(f32::from_bits)
-    }
-
-    /// Adds the primitives of a batch that live: the words of their places, and their own.
-    pub(super) fn push(&mut self, lives: &[bool; WAVE], places: &[Lanes; PLACE], words: &[Lanes]) {
-        let (mut numbers, mut end) = ([0; WAVE], self.count);
-        for (number, lives) in numbers.iter_mut().zip(lives) {
-            *number = end;
-            end += usize::from(*lives);
-        }
-        self.make_room(WAVE);
-        scatter(places, (&mut self.places, &numbers.map(|number| number * PLACE)));
-        scatter(words, (&mut self.words, &numbers.map(|number| number * self.stride)));
-        for index in std::mem::replace(&mut self.count, end)..end {
-            let [x0, y0, x1, y1] = self.pixels(index as u32);
-            self.has_large |= x1 - x0 >= SIDE as i64 && y1 - y0 >= SIDE as i64;
-        }
-    }
-}
-
-#[cfg(test)]
-impl Primitives {
-    /// Adds a clockwise triangle, on the grid, whose words are all 0.
-    pub fn push_triangle(&mut self, corners: [[i64; 2]; 3]) {
-        let [[x0, y0], [x1, y1], [x2, y2]] = corners.map(|corner| corner.map(|units| units as u32));
-        let [first, last] = packed_pixels(Triangle::clockwise(corners).pixel_bounds().map(|pixel| pixel as i32));
-        let places = [x0, y0, x1, y1, x2, y2, first, last].map(|word| [word; WAVE]);
-        self.push(&std::array::from_fn(|lane| lane == 0), &places, &vec![[0; WAVE]; self.stride]);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_read_back() {
-        let plane = |first: f32| Plane { origin: first, dx: first + 1.0, dy: first + 2.0 };
-        let shape = Shape {
-            reference: [1.0, 2.0],
-            inverse_w: plane(3.0),
-            depth: plane(6.0),
-            depth_range: [9.0, 10.0],
-            front: true,
-            id: 11,
-        };
-        let mut words: Vec<u32> = (1..=10).map(|word: u8| f32::from(word).to_bits()).chain([1, 11]).collect();
-        words.extend((12..21).chain([24.0f32.to_bits(), 25.0f32.to_bits(), 20.0f32.to_bits(), 0, 0, 7, 0, 0]));
-        let words: Vec<Lanes> = words.into_iter().map(|word| [word; WAVE]).collect();
-        let corners = [0, 0, 900, 0, 0, (-900i32) as u32];
-        let place = |pixels: [i32; 4]| {
-            let [first, last] = packed_pixels(pixels);
-            let [a, b, c, d, e, f] = corners;
-            [a, b, c, d, e, f, first, last].map(|word| [word; WAVE])
-        };
-        let lives = |lanes: [usize; 2]| std::array::from_fn(|lane| lanes.contains(&lane));
-        let mut primitives = Primitives::default();
-        primitives.start(2, 0);
-        primitives.push(&lives([3, 3]), &place([0, 0, 4, 9]), &vec![[0; WAVE]; words.len()]);
-        assert!(!primitives.has_large());
-        primitives.push(&lives([0, 15]), &place([-70_000, -1, 9, 40_000]), &words);
-        assert!(primitives.has_large());
-        assert_eq!((primitives.len(), primitives.shape(2)), (3, shape));
-        assert_eq!((primitives.pixels(0), primitives.pixels(1)), ([0, 0, 4, 9], [-32_768, -1, 9, 32_767]));
-        assert_eq!(primitives.depths(1), [24.0, 25.0]);
-        assert_eq!(primitives.triangle(1), Triangle::clockwise([[0, 0], [900, 0], [0, -900]]));
-        let words = primitives.words(1);
-        let [first, second] = [0, 1].map(|input| words[Primitives::first_word(input) as usize]);
-        assert_eq!((first, second, words[Shape::EDGES as usize]), (20.0f32.to_bits(), 7, 12));
+        let words = self.words(index);
+        [words.float(Shape::DEPTHS), words.float(Shape::DEPTHS + 1)]
     }
 }

@@ -1,4 +1,4 @@
-//! Set-up: primitives of shaded vertices become triangles in window space, which a [`Batch`] makes primitives of.
+//! Set-up: primitives of shaded vertices become triangles in window space, which wait for their tiles.
 //!
 //! Lines become rectangles and points squares of two triangles each, so that one rasterizer serves all. Source: Vulkan
 //! specification, "Rasterization".
@@ -6,9 +6,10 @@
 use ash::vk;
 use smallvec::SmallVec;
 
-use super::batch::{Batch, Facing};
-use super::kernel::outside;
-use super::primitives::Primitives;
+use super::batch::{Plan, Way};
+use super::cull::{Facing, Waiting};
+use super::kernel::{output, outside};
+use super::triangles::{Entry, Triangles};
 use super::{Shaded, Vertex, clip};
 use crate::bag::Bag;
 use crate::shader::Program;
@@ -41,54 +42,51 @@ pub(super) struct Window<'v> {
     pub(super) y: f32,
     pub(super) z: f32,
     pub(super) inverse_w: f32,
-    source: Source<'v>,
+    /// Input words of the fragment program.
+    varyings: &'v [u32],
 }
 
-/// Where the varyings of a vertex are.
-#[derive(Clone, Copy)]
-enum Source<'v> {
-    Shaded(&'v Shaded<'v>, u32),
-    Clipped(&'v Vertex),
-}
-
-impl Source<'_> {
-    fn varying(&self, index: usize) -> u32 {
-        match self {
-            Self::Shaded(shaded, vertex) => shaded.varying(*vertex, index),
-            Self::Clipped(vertex) => vertex.varyings[index],
-        }
+/// Makes room for about so many triangles of a draw, behind those in the last of `out` or in new ones, which are returned.
+pub(super) fn room<'o>(
+    context: &PrimitiveContext<'_>,
+    (out, expected): (&'o mut Vec<Triangles>, usize),
+    spare: &Bag<Triangles>,
+) -> &'o mut Triangles {
+    let plan = Plan::new(context);
+    // One primitive may become many triangles.
+    let fits = |last: &Triangles| last.len() + expected <= MOST / 2 && *last.plan() == plan;
+    if !out.last().is_some_and(fits) {
+        let mut fresh = spare.take();
+        fresh.start(plan, expected.min(MOST));
+        out.push(fresh);
     }
-}
-
-impl Window<'_> {
-    /// Input word `index` of the fragment program.
-    pub(super) fn varying(&self, index: usize) -> u32 {
-        self.source.varying(index)
-    }
+    out.last_mut().expect("there is one")
 }
 
 /// Set-up of primitives of one draw.
 pub(super) struct SetUp<'a> {
     context: &'a PrimitiveContext<'a>,
     shaded: &'a Shaded<'a>,
-    batch: &'a mut Batch,
-    out: &'a mut Vec<Primitives>,
-    /// Primitives to expect.
-    expected: usize,
-    /// Memory of primitives.
-    spare: &'a Bag<Primitives>,
+    waiting: &'a mut Waiting,
+    /// The last ones have the vertices.
+    out: &'a mut Vec<Triangles>,
+    /// Memory of triangles.
+    spare: &'a Bag<Triangles>,
 }
 
 impl<'a> SetUp<'a> {
-    /// Primitives, about as many as `expected`, go behind those in the last of `out`, or to new ones where they are full.
+    /// Triangles go behind those in the last of `out`, which has the rows of the shaded vertices.
     pub(super) fn new(
         (context, shaded): (&'a PrimitiveContext<'a>, &'a Shaded<'a>),
-        batch: &'a mut Batch,
-        (out, expected): (&'a mut Vec<Primitives>, usize),
-        spare: &'a Bag<Primitives>,
+        waiting: &'a mut Waiting,
+        out: &'a mut Vec<Triangles>,
+        spare: &'a Bag<Triangles>,
     ) -> Self {
-        batch.start(context);
-        Self { context, shaded, batch, out, expected, spare }
+        Self { context, shaded, waiting, out, spare }
+    }
+
+    fn triangles(&mut self) -> &mut Triangles {
+        self.out.last_mut().expect("vertices have a place")
     }
 
     /// Clips, culls and sets up a primitive of 1, 2 or 3 shaded vertices.
@@ -106,8 +104,8 @@ impl<'a> SetUp<'a> {
         let is_whole = any & outside::CLIPPED == 0 && self.context.raster.polygon_mode == vk::PolygonMode::FILL;
         match *vertices {
             [a, b, c] if is_whole => {
-                self.make_room();
-                self.batch.add_shaded([a, b, c], id);
+                let rows = [shaded.row(a), shaded.row(b), shaded.row(c)];
+                self.push(Entry { rows, id, facing: Facing::Own });
             }
             [a, b, c] => self.triangle([a, b, c], id),
             [a, b] => self.line([a, b], id),
@@ -121,34 +119,42 @@ impl<'a> SetUp<'a> {
         self.flush();
     }
 
-    fn make_room(&mut self) {
-        if self.batch.is_full() {
-            self.flush();
-        }
-    }
-
     fn flush(&mut self) {
-        if self.out.last().is_none_or(|last| last.len() + WAVE > MOST) {
-            let inputs = self.context.fragment.map_or(0, |program| program.inputs.len());
+        if self.triangles().len() + WAVE > MOST {
             let mut fresh = self.spare.take();
-            fresh.start(inputs, self.expected.min(MOST));
+            fresh.go_on(self.triangles());
             self.out.push(fresh);
         }
         let last = self.out.len() - 1;
-        self.batch.flush(self.context, self.shaded, &mut self.out[last]);
+        self.waiting.flush(&mut self.out[last]);
+    }
+
+    #[inline]
+    fn push(&mut self, entry: Entry) {
+        if self.waiting.is_full() {
+            self.flush();
+        }
+        let last = self.out.len() - 1;
+        self.waiting.push(entry, &self.out[last]);
+    }
+
+    /// A vertex as clipping takes it.
+    fn vertex(&mut self, vertex: u32) -> Vertex {
+        let shaded = self.shaded;
+        shaded.vertex(vertex, self.triangles().row(shaded.row(vertex)))
     }
 
     fn triangle(&mut self, corners: [u32; 3], id: u32) {
-        let shaded = self.shaded;
-        let vertices = corners.map(|vertex| shaded.vertex(vertex)).to_vec();
-        let clipped = clip::polygon(vertices, self.context.raster.depth_clamp, self.context.band);
+        let vertices = corners.map(|vertex| self.vertex(vertex));
+        let provoking = vertices[0].varyings.clone();
+        let clipped = clip::polygon(vertices.to_vec(), self.context.raster.depth_clamp, self.context.band);
         let window: SmallVec<[Window<'_>; 8]> = clipped.iter().map(|vertex| self.context.to_window(vertex)).collect();
         if window.len() >= 3 {
-            self.polygon(&window, Source::Shaded(shaded, corners[0]), id);
+            self.polygon(&window, &provoking, id);
         }
     }
 
-    fn polygon(&mut self, window: &[Window<'_>], provoking: Source<'_>, id: u32) {
+    fn polygon(&mut self, window: &[Window<'_>], provoking: &[u32], id: u32) {
         let Some(facing) = self.context.facing(window) else { return };
         match self.context.raster.polygon_mode {
             vk::PolygonMode::LINE => {
@@ -172,15 +178,15 @@ impl<'a> SetUp<'a> {
     }
 
     fn line(&mut self, ends: [u32; 2], id: u32) {
-        let shaded = self.shaded;
-        let [a, b] = ends.map(|vertex| shaded.vertex(vertex));
+        let [a, b] = ends.map(|vertex| self.vertex(vertex));
+        let provoking = a.varyings.clone();
         let Some([from, to]) = clip::line(a, b, self.context.raster.depth_clamp, self.context.band) else { return };
         let (from, to) = (self.context.to_window(&from), self.context.to_window(&to));
-        self.window_line([&from, &to], Source::Shaded(shaded, ends[0]), (id, Facing::Front));
+        self.window_line([&from, &to], &provoking, (id, Facing::Front));
     }
 
     /// A rectangle of the line's width around it. Attributes only change along the line.
-    fn window_line(&mut self, [a, b]: [&Window<'_>; 2], provoking: Source<'_>, tag: (u32, Facing)) {
+    fn window_line(&mut self, [a, b]: [&Window<'_>; 2], provoking: &[u32], tag: (u32, Facing)) {
         let (dx, dy) = (b.x - a.x, b.y - a.y);
         let length = (dx * dx + dy * dy).sqrt();
         if length <= 0.0 || !length.is_finite() {
@@ -199,13 +205,16 @@ impl<'a> SetUp<'a> {
 
     /// A point that is inside of every plane.
     fn point(&mut self, vertex: u32, id: u32) {
-        let shaded = self.shaded;
-        let [x, y, z, inverse_w] = shaded.window(vertex);
-        let window = Window { x, y, z, inverse_w, source: Source::Shaded(shaded, vertex) };
-        self.window_point(&window, shaded.point_size(vertex), window.source, (id, Facing::Front));
+        let size = self.shaded.point_size(vertex);
+        let number = self.shaded.row(vertex);
+        let row: SmallVec<[u32; 24]> = self.triangles().row(number).into();
+        let [x, y, z, inverse_w] = [0, 1, 2, 3].map(|word| f32::from_bits(row[output::WINDOW + word]));
+        let varyings = &row[output::VARYINGS..];
+        let window = Window { x, y, z, inverse_w, varyings };
+        self.window_point(&window, size, varyings, (id, Facing::Front));
     }
 
-    fn window_point(&mut self, centre: &Window<'_>, size: f32, provoking: Source<'_>, tag: (u32, Facing)) {
+    fn window_point(&mut self, centre: &Window<'_>, size: f32, provoking: &[u32], tag: (u32, Facing)) {
         let size = if size.is_nan() { 1.0 } else { size.clamp(1.0, MAX_POINT_SIZE) };
         let half = 0.5 * size;
         let corner = |x: f32, y: f32| Window { x: centre.x + x * half, y: centre.y + y * half, ..*centre };
@@ -215,9 +224,22 @@ impl<'a> SetUp<'a> {
         self.filled([&corners[0], &corners[2], &corners[3]], provoking, tag, point);
     }
 
-    fn filled(&mut self, corners: [&Window<'_>; 3], provoking: Source<'_>, tag: (u32, Facing), point: [f32; 3]) {
-        self.make_room();
-        self.batch.add(corners, |index| provoking.varying(index), tag, point);
+    fn filled(&mut self, corners: [&Window<'_>; 3], provoking: &[u32], (id, facing): (u32, Facing), point: [f32; 3]) {
+        let triangles = self.out.last_mut().expect("vertices have a place");
+        let rows = [0, 1, 2].map(|corner: usize| {
+            let vertex = corners[corner];
+            let word = |(index, way): (usize, &Way)| match way {
+                Way::Flat => provoking[index],
+                // A point's edge, and the reciprocal of its size.
+                Way::Point(axis) => [point[*axis], point[2], 0.0][corner].to_bits(),
+                _ => vertex.varyings[index],
+            };
+            let place = [vertex.x, vertex.y, vertex.z, vertex.inverse_w].map(f32::to_bits);
+            let varyings = triangles.plan().ways.iter().enumerate().map(word);
+            let words: SmallVec<[u32; 24]> = place.into_iter().chain(varyings).collect();
+            triangles.add_row(&words)
+        });
+        self.push(Entry { rows, id, facing });
     }
 }
 
@@ -233,7 +255,7 @@ impl PrimitiveContext<'_> {
             y: (y * inverse_w + 1.0) * 0.5 * view.height + view.y,
             z: z * inverse_w * range + view.min_depth,
             inverse_w,
-            source: Source::Clipped(vertex),
+            varyings: &vertex.varyings,
         }
     }
 
@@ -257,29 +279,6 @@ impl PrimitiveContext<'_> {
             false => (Facing::Back, vk::CullModeFlags::BACK),
         };
         (!self.raster.cull_mode.contains(culled)).then_some(facing)
-    }
-
-    /// What depth is moved by, of a triangle with these slopes of depth in x and y, and these depths at its corners.
-    pub(super) fn depth_bias(&self, slopes: [f32; 2], depths: [f32; 3]) -> f32 {
-        let Some(bias) = self.bias else { return 0.0 };
-        let resolvable = match self.depth_bits {
-            16 => 1.0 / 65536.0,
-            24 => 1.0 / 16_777_216.0,
-            _ => {
-                let largest = depths.iter().fold(0.0f32, |largest, depth| largest.max(depth.abs()));
-                let exponent = (largest.to_bits() >> 23).saturating_sub(23).max(1);
-                f32::from_bits(exponent << 23)
-            }
-        };
-        let slope = slopes[0].abs().max(slopes[1].abs());
-        let offset = slope * bias.slope + resolvable * bias.constant;
-        if bias.clamp > 0.0 {
-            offset.min(bias.clamp)
-        } else if bias.clamp < 0.0 {
-            offset.max(bias.clamp)
-        } else {
-            offset
-        }
     }
 }
 

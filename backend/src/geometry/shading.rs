@@ -6,6 +6,7 @@ use ash::vk;
 
 use super::Vertex;
 use super::kernel::{VertexKernel, input, output};
+use super::triangles::Triangles;
 use crate::memory::Buffer;
 use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
 use crate::shader::runtime::rows::scatter;
@@ -37,9 +38,9 @@ pub struct DrawNumbers {
 }
 
 /// The parameters of a vertex kernel: the viewport's numbers, and the guard band.
-pub fn vertex_parameters(viewport: &vk::Viewport, band: f32) -> [u32; 7] {
+pub fn vertex_parameters(viewport: &vk::Viewport, band: f32) -> [Lanes; 7] {
     let vk::Viewport { x, y, width, height, min_depth, max_depth } = *viewport;
-    [x, y, width, height, min_depth, max_depth, band].map(f32::to_bits)
+    [x, y, width, height, min_depth, max_depth, band].map(|number| [number.to_bits(); WAVE])
 }
 
 /// The vertex buffers of a pipeline's bindings, in their order.
@@ -57,57 +58,49 @@ pub fn vertex_ranges(bindings: &[VertexBinding], buffers: &[Option<(Arc<Buffer>,
     Ranges::new(bindings.iter().map(range).collect())
 }
 
-/// Vertices after their program: a row of output words each.
+/// Vertices after their program: what is not kept with the triangles, words by wave, output and lane.
 pub struct Shaded<'a> {
-    rows: &'a [u32],
-    /// Output words.
+    rest: &'a [Lanes],
+    /// Words of a vertex.
     stride: usize,
+    /// Row of the first vertex.
+    first: u32,
     varyings: usize,
 }
 
-impl<'a> Shaded<'a> {
-    /// The words of a vertex.
+impl Shaded<'_> {
     #[inline]
-    pub(super) fn row(&self, vertex: u32) -> &'a [u32] {
-        &self.rows[vertex as usize * self.stride..][..self.stride]
+    fn word(&self, vertex: u32, word: usize) -> u32 {
+        self.rest[vertex as usize / WAVE * self.stride + word][vertex as usize % WAVE]
     }
 
-    /// What follows the varyings of a vertex.
-    fn rest(&self, vertex: u32) -> &'a [u32] {
-        &self.row(vertex)[output::VARYINGS + self.varyings..]
+    fn float(&self, vertex: u32, word: usize) -> f32 {
+        f32::from_bits(self.word(vertex, word))
     }
 
-    /// Window coordinates x, y and z, and 1/w.
+    /// The row of a vertex.
     #[inline]
-    pub(super) fn window(&self, vertex: u32) -> [f32; 4] {
-        let row = self.row(vertex);
-        [0, 1, 2, 3].map(|component: usize| f32::from_bits(row[output::WINDOW + component]))
+    pub(super) fn row(&self, vertex: u32) -> u32 {
+        self.first + vertex
     }
 
     /// What a vertex lies outside of.
     #[inline]
     pub(super) fn outside(&self, vertex: u32) -> u32 {
-        self.row(vertex)[output::OUTSIDE]
-    }
-
-    /// Input word `index` of the fragment program.
-    #[inline]
-    pub(super) fn varying(&self, vertex: u32, index: usize) -> u32 {
-        self.row(vertex)[output::VARYINGS + index]
+        self.word(vertex, output::OUTSIDE)
     }
 
     pub(super) fn point_size(&self, vertex: u32) -> f32 {
-        f32::from_bits(self.rest(vertex)[output::POINT_SIZE])
+        self.float(vertex, output::POINT_SIZE)
     }
 
-    /// A vertex as clipping takes it.
-    pub(super) fn vertex(&self, vertex: u32) -> Vertex {
-        let rest = self.rest(vertex);
+    /// A vertex as clipping takes it; `row` has its words.
+    pub(super) fn vertex(&self, vertex: u32, row: &[u32]) -> Vertex {
         Vertex {
-            position: [0, 1, 2, 3].map(|component| f32::from_bits(rest[output::POSITION + component])),
+            position: [0, 1, 2, 3].map(|component| self.float(vertex, output::POSITION + component)),
             point_size: self.point_size(vertex),
-            clip: rest[output::CLIP..].iter().map(|&word| f32::from_bits(word)).collect(),
-            varyings: self.row(vertex)[output::VARYINGS..][..self.varyings].into(),
+            clip: (output::CLIP..self.stride).map(|word| self.float(vertex, word)).collect(),
+            varyings: row[output::VARYINGS..][..self.varyings].into(),
         }
     }
 }
@@ -118,39 +111,37 @@ pub struct ShadeScratch {
     wave: Wave,
     /// Output words of a wave.
     outputs: Vec<Lanes>,
-    /// At least as many words as were needed so far.
-    rows: Vec<u32>,
+    rest: Vec<Lanes>,
 }
 
-/// Shades vertices, by their numbers. `None` when the program was interrupted.
+/// Shades vertices, by their numbers, whose rows become `triangles`'. `None` when the program was interrupted.
 pub(super) fn shade<'w>(
     source: &VertexSource<'_>,
     vertices: &[u32],
-    scratch: &'w mut ShadeScratch,
+    (scratch, triangles): (&'w mut ShadeScratch, &mut Triangles),
 ) -> Option<Shaded<'w>> {
-    let program = &source.kernel.program;
-    let stride = program.outputs.len();
-    let ShadeScratch { wave, outputs, rows } = scratch;
-    outputs.resize(stride, [0; WAVE]);
-    let words = vertices.len().next_multiple_of(WAVE) * stride;
-    if rows.len() < words {
-        rows.resize(words, 0);
-    }
+    let (program, varyings) = (&source.kernel.program, source.kernel.varyings);
+    let ShadeScratch { wave, outputs, rest } = scratch;
+    outputs.resize(program.outputs.len(), [0; WAVE]);
+    rest.clear();
     let mut inputs = [[0; WAVE]; input::COUNT];
     let DrawNumbers { base_vertex, base_instance, draw } = source.numbers;
     inputs[input::INSTANCE as usize] = [source.instance; WAVE];
     inputs[input::BASE_VERTEX as usize] = [base_vertex; WAVE];
     inputs[input::BASE_INSTANCE as usize] = [base_instance; WAVE];
     inputs[input::DRAW as usize] = [draw; WAVE];
-    let places = std::array::from_fn(|lane| lane * stride);
-    for (rows, vertices) in rows.chunks_mut(stride * WAVE).zip(vertices.chunks(WAVE)) {
+    let row_words = triangles.plan().row_words();
+    let places = std::array::from_fn(|lane| lane * row_words);
+    let (rows, first) = triangles.add_rows(vertices.len().next_multiple_of(WAVE));
+    for (rows, vertices) in rows.chunks_mut(row_words * WAVE).zip(vertices.chunks(WAVE)) {
         let lanes = ((1u32 << vertices.len()) - 1) as Mask;
         inputs[input::VERTEX as usize][..vertices.len()].copy_from_slice(vertices);
         if wave.call(program, source.environment, lanes, &inputs, outputs) == Stop::Interrupted {
             return None;
         }
         // Lanes that hold no vertex are not read.
-        scatter(outputs, (rows, &places));
+        scatter(&outputs[..row_words], (rows, &places));
+        rest.extend_from_slice(&outputs[output::VARYINGS + varyings..]);
     }
-    Some(Shaded { rows, stride, varyings: source.kernel.varyings })
+    Some(Shaded { rest, stride: program.outputs.len() - output::VARYINGS - varyings, first, varyings })
 }

@@ -4,6 +4,7 @@ use super::DrawContext;
 use super::kernel::{Source, Stage};
 use super::scoreboard::Fragments;
 use crate::counters::{Counter, Map, Sight};
+use crate::geometry::Words;
 use crate::memory::PlaneRef;
 use crate::shader::interp::{Environment, Lanes, Runs, Stop, WAVE, Wave};
 use crate::shader::runtime::Ranges;
@@ -79,7 +80,7 @@ impl<'s> Groups<'s> {
 
     /// Shades fragments of the primitive with these words.
     #[inline]
-    pub(super) fn shade(&mut self, words: &[u32], fragments: &Fragments) -> Stop {
+    pub(super) fn shade(&mut self, words: Words<'_>, fragments: &Fragments) -> Stop {
         let [x, y] = fragments.place;
         for &(slot, source) in self.changing {
             self.runs.inputs[slot] = match source {
@@ -89,7 +90,7 @@ impl<'s> Groups<'s> {
                 _ => continue,
             };
         }
-        self.runs.run(words)
+        self.runs.run(words.parameters())
     }
 }
 
@@ -111,11 +112,11 @@ impl<'s> Small<'s> {
 
     /// Draws the primitive with these words as far as it lies in the window `[x0, y0, x1, y1]`.
     #[inline]
-    pub(super) fn draw(&mut self, words: &[u32], [x0, y0, x1, y1]: [i64; 4], sight: Option<&Sight>) -> Stop {
+    pub(super) fn draw(&mut self, words: Words<'_>, [x0, y0, x1, y1]: [i64; 4], sight: Option<&Sight>) -> Stop {
         for (slot, value) in self.window.into_iter().zip([x0, y0, x1 - x0, y1 - y0]) {
             self.runs.inputs[slot] = all(value as u32);
         }
-        let stop = self.runs.run(words);
+        let stop = self.runs.run(words.parameters());
         if let Some(sight) = sight {
             self.see(sight, [x0 as u32, y0 as u32]);
         }

@@ -17,7 +17,7 @@ use crate::raster::{
 };
 use crate::shader::interp::{Stop, Wave};
 use crate::state::DepthStencilState;
-use crate::tiling::{Bin, PrimitiveId, Walk};
+use crate::tiling::{Bin, PrimitiveId, SetUpScratch, Visit, Walk};
 
 /// Most pixels along each axis that a small primitive may cover.
 const SMALL: i64 = 32;
@@ -25,6 +25,7 @@ const SMALL: i64 = 32;
 /// What a worker keeps from tile to tile.
 #[derive(Default)]
 pub struct TileScratch {
+    set_up: SetUpScratch,
     waves: WaveScratch,
     small: Wave,
     board: Scoreboard,
@@ -39,13 +40,14 @@ pub fn process_tile(
     scratch: &mut TileScratch,
     sight: Option<&Sight>,
 ) -> bool {
-    let mut bins = walk.of_tile(number).peekable();
-    let TileScratch { waves, small, board } = scratch;
     let mut bounds = walk.hierarchy.and_then(|hierarchy| hierarchy.tile(number));
+    let TileScratch { set_up, waves, small, board } = scratch;
+    let walk = &Visit { draws: walk.draws, bins: walk.set_up(number, set_up), scoreboard: walk.scoreboard };
+    let mut bins = walk.bins.iter().zip(0..).peekable();
     // What the quads on the scoreboard overwrite, and the segment that has taught the bounds.
     let (mut overwrites, mut taught) = (None, None);
     count(sight, Counter::TileVisits, 1);
-    while let Some(&Bin { draw, .. }) = bins.peek() {
+    while let Some(&(&Bin { draw, .. }, _)) = bins.peek() {
         let context = &walk.draws[draw];
         let now = context.overwrites.filter(|_| walk.scoreboard);
         if now != overwrites && !shade_board(walk, board, waves, sight) {
@@ -55,8 +57,9 @@ pub fn process_tile(
         if let Some(bounds) = bounds.as_deref_mut() {
             let segment = context.segment;
             if segment != taught && segment.is_some() {
-                let ahead = bins.clone().take_while(|bin| walk.draws[bin.draw].segment == segment);
-                ahead.filter(|bin| bin.primitives.has_large()).for_each(|bin| teach(walk, &bin, area, bounds));
+                let ahead = bins.clone().map(|(bin, _)| bin);
+                let ahead = ahead.take_while(|bin| walk.draws[bin.draw].segment == segment);
+                ahead.filter(|bin| bin.primitives.has_large()).for_each(|bin| teach(walk, bin, area, bounds));
                 bounds.sum_up();
             }
             taught = segment;
@@ -71,9 +74,10 @@ pub fn process_tile(
         let small = Lazy::Not(small);
         let bounds = bounds.as_deref_mut();
         let mut tile = Tile { context, walk, area, sink, small, bounds, sight, passed: 0, ok: true };
-        while let Some(bin) = bins.next_if(|bin| bin.draw == draw) {
-            count(tile.sight, Counter::BinEntries, bin.count() as u64);
-            bin.iter().for_each(|(id, index)| tile.primitive(bin.primitives, id, index));
+        while let Some((bin, number)) = bins.next_if(|(bin, _)| bin.draw == draw) {
+            count(tile.sight, Counter::BinEntries, bin.primitives.len() as u64);
+            let first: PrimitiveId = number << 16;
+            (0..bin.primitives.len() as u32).for_each(|index| tile.primitive(&bin.primitives, first | index, index));
         }
         tile.finish();
         if !tile.ok {
@@ -107,10 +111,10 @@ fn pixels_of_group([x, y]: [i64; 2], area: [i64; 4]) -> [i64; 4] {
 }
 
 /// Primitives of a segment teach the bounds of a tile, in the groups that they cover.
-fn teach(walk: &Walk<'_>, bin: &Bin<'_>, area: [i64; 4], bounds: &mut Bounds) {
-    let (context, primitives) = (&walk.draws[bin.draw], bin.primitives);
+fn teach(walk: &Visit<'_>, bin: &Bin, area: [i64; 4], bounds: &mut Bounds) {
+    let (context, primitives) = (&walk.draws[bin.draw], &bin.primitives);
     let Some(direction) = context.visibility.tests else { return };
-    for (_, index) in bin.iter() {
+    for index in 0..primitives.len() as u32 {
         let window = window_of(context, primitives.pixels(index), area);
         // What is smaller covers no group, but at the edge of the area.
         let small = |axis: usize| window[axis + 2] - window[axis] < 1 << GROUP_LOG2;
@@ -151,7 +155,7 @@ fn covers(triangle: &Triangle, [x, y]: [i64; 2], criterion: Criterion) -> bool {
 }
 
 /// Shades what is left of the quads on the scoreboard. Returns false when a program was interrupted.
-fn shade_board(walk: &Walk<'_>, board: &mut Scoreboard, scratch: &mut WaveScratch, sight: Option<&Sight>) -> bool {
+fn shade_board(walk: &Visit<'_>, board: &mut Scoreboard, scratch: &mut WaveScratch, sight: Option<&Sight>) -> bool {
     if board.is_empty() {
         return true;
     }
@@ -182,7 +186,7 @@ enum Sink<'a, 's> {
 
 struct Tile<'a, 's> {
     context: &'a DrawContext<'a>,
-    walk: &'a Walk<'a>,
+    walk: &'a Visit<'a>,
     area: [i64; 4],
     sink: Sink<'a, 's>,
     small: Lazy<'s, Small<'s>>,

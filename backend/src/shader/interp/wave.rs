@@ -306,7 +306,9 @@ impl Wave {
             Inst::Input { result, slot } | Inst::Interpolate { result, slot, .. } => {
                 self.set(*result, self.inputs[*slot as usize])
             }
-            Inst::Parameter { result, word } => self.set(*result, [environment.parameters[*word as usize]; WAVE]),
+            Inst::Parameter { result, word } => {
+                self.set(*result, [environment.parameters[*word as usize * WAVE]; WAVE])
+            }
             Inst::Output { slot, value } => self.output(*slot, *value),
             Inst::Image(image) => self.image(environment, image),
             Inst::IsHelper { result } => {

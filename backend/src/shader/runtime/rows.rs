@@ -85,7 +85,7 @@ macro_rules! turning {
         #[inline]
         pub fn $name($($arg: $ty),+) {
             #[cfg(target_arch = "x86_64")]
-            if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+            if super::kernels::has_avx2() {
                 // SAFETY: the machine has the features that the function is compiled for; it needs nothing else.
                 return unsafe { $wide($($arg),+) };
             }

@@ -299,7 +299,7 @@ impl Lower<'_> {
 
     pub(super) fn parameter(&mut self, result: Value, word: u32) {
         let parameters = self.cached(Key::Parameters, |lower| Parts::one(lower.pointer(Frame::PARAMETERS))).at(0);
-        self.load_uniform(result, Mem::at(parameters, word as usize * 4));
+        self.load_uniform(result, Mem::at(parameters, word as usize * LANES_BYTES));
     }
 
     pub(super) fn output(&mut self, slot: u32, value: Value) {
