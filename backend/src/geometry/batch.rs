@@ -54,10 +54,10 @@ impl Plan {
         Self { rules: Rules::new(context), bias: context.bias, depth_bits: context.depth_bits, ways: ways.collect() }
     }
 
-    /// Words of a vertex's row, at least a block.
+    /// Chunks of a vertex's row.
     #[inline]
-    pub(super) fn row_words(&self) -> usize {
-        (output::VARYINGS + self.ways.len()).max(BLOCK)
+    pub(super) fn row_chunks(&self) -> usize {
+        (output::VARYINGS + self.ways.len()).div_ceil(BLOCK)
     }
 
     /// Words of a primitive.
@@ -127,14 +127,15 @@ impl Batch {
         self.floats(output::WINDOW + 3)
     }
 
-    /// Sets up to 16 triangles up, whose words are to be `words`.
-    pub(super) fn set_up<'t>(
-        &mut self,
-        plan: &Plan,
-        triangles: impl Iterator<Item = (&'t Triangles, u32)>,
-        words: &mut [Lanes],
-    ) {
-        self.gather(plan, triangles);
+    /// The pixels that one may cover.
+    #[inline]
+    pub(super) fn pixels(&self, lane: usize) -> [i32; 4] {
+        let [x0, y0, x1, y1] = &self.pixels;
+        [x0[lane], y0[lane], x1[lane], y1[lane]]
+    }
+
+    /// Sets the triangles up that were gathered, whose words are to be `words`.
+    pub(super) fn set_up(&self, plan: &Plan, words: &mut [Lanes]) {
         solve(self, &plan.rules, &plan.ways, words);
         if let Some(bias) = plan.bias {
             self.bias(plan, bias, words);
@@ -142,8 +143,8 @@ impl Batch {
         bound_depths(&self.pixels, &plan.rules, words);
     }
 
-    /// Brings the words of triangles together.
-    fn gather<'t>(&mut self, plan: &Plan, triangles: impl Iterator<Item = (&'t Triangles, u32)>) {
+    /// Brings the words of up to 16 triangles together.
+    pub(super) fn gather<'t>(&mut self, plan: &Plan, triangles: impl Iterator<Item = (&'t Triangles, u32)>) {
         let (mut rows, mut count) = ([[&[][..]; WAVE]; 3], 0);
         for (lane, (triangles, index)) in triangles.take(WAVE).enumerate() {
             let Entry { rows: numbers, id, facing } = triangles.entry(index);
@@ -160,7 +161,7 @@ impl Batch {
             // Nobody reads what becomes of these.
             let first = rows[0];
             rows[count..].fill(first);
-            words.resize(plan.row_words(), [0; WAVE]);
+            words.resize(plan.row_chunks() * BLOCK, [0; WAVE]);
             gather(rows, words);
         }
     }
@@ -360,8 +361,8 @@ mod tests {
             waiting.push(Entry { rows, id: 7, facing: Facing::Own }, &triangles);
         }
         waiting.flush(&mut triangles);
-        let all = (0..triangles.len() as u32).map(|index| (&triangles, index));
-        primitives.set_up(&plan, all, &mut Batch::default());
+        let all: Vec<u32> = (0..triangles.len() as u32).collect();
+        primitives.set_up(&plan, (&all, |index| (&triangles, index)), &mut Batch::default());
         if let Some(index) = (0..triangles.len() as u32).next() {
             assert_eq!(triangles.triangle(index), primitives.triangle(index));
         }
@@ -393,7 +394,8 @@ mod tests {
                 return Ok(());
             }
             prop_assert_eq!(primitives.triangle(0), triangle);
-            prop_assert_eq!(primitives.pixels(0), pixels.map(|bound| bound.clamp(-32_768, 32_767)));
+            let kept = pixels.map(|bound| bound.clamp(-32_768, 32_767));
+            prop_assert_eq!(primitives.pixels(0), kept);
             let shape = primitives.shape(0);
             prop_assert_eq!((shape.front, shape.depth_range, shape.id), (front, [0.25, 0.75], 7));
             prop_assert_eq!(shape.inverse_w, plane(&corners, corners.map(|corner| corner[3])));
@@ -406,7 +408,7 @@ mod tests {
             prop_assert_eq!(linear, [shape.depth.origin, shape.depth.dx, shape.depth.dy]);
             let over_w = plane(&corners, corners.map(|corner| corner[2] * corner[3]));
             prop_assert_eq!(perspective, [over_w.origin, over_w.dx, over_w.dy]);
-            let [low, high] = depths_over(&shape, pixels, 32, samples);
+            let [low, high] = depths_over(&shape, kept, 32, samples);
             prop_assert!(primitives.depths(0) == [low, high] || low.is_nan());
             // Edge words are exact near triangles that are small.
             if (0..2).all(|axis| pixels[axis + 2] - pixels[axis] <= 30) {

@@ -70,9 +70,9 @@ impl Waiting {
     pub(super) fn push(&mut self, entry: Entry, triangles: &Triangles) {
         let lane = self.entries.len();
         for (corner, row) in entry.rows.into_iter().enumerate() {
-            let row = triangles.row(row);
-            self.place[0][corner][lane] = f32::from_bits(row[0]);
-            self.place[1][corner][lane] = f32::from_bits(row[1]);
+            let [x, y, ..] = triangles.row(row)[0];
+            self.place[0][corner][lane] = f32::from_bits(x);
+            self.place[1][corner][lane] = f32::from_bits(y);
         }
         self.facing[lane] = entry.facing as u32;
         self.entries.push(entry);
@@ -85,11 +85,15 @@ impl Waiting {
         }
         let (mut lives, mut pixels) = ([false; WAVE], [[0; WAVE]; 4]);
         cull(&self.place, &self.facing, &out.plan().rules, (&mut lives, &mut pixels));
-        for (lane, entry) in self.entries.drain(..).enumerate().filter(|(lane, _)| lives[*lane]) {
+        for (lane, &entry) in self.entries.iter().enumerate() {
+            if !lives[lane] {
+                continue;
+            }
             let short = |bound: usize| pixels[bound][lane].clamp(i16::MIN.into(), i16::MAX.into()) as i16;
             let pixels: Pixels = [short(0), short(1), short(2), short(3)];
             out.push(entry, pixels);
         }
+        self.entries.clear();
     }
 }
 

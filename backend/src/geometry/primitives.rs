@@ -5,7 +5,7 @@
 //! coordinate of points is the point's edge and the reciprocal of its size. Fragment kernels read them as parameters.
 
 use super::batch::{Batch, Plan};
-use super::triangles::{Pixels, Triangles};
+use super::triangles::Triangles;
 use crate::raster::{SIDE, Triangle};
 use crate::shader::runtime::kernels::{Lanes, WAVE};
 
@@ -110,36 +110,35 @@ impl<'a> Words<'a> {
 pub struct Primitives {
     /// Sixteen primitives' words after those of others, at least as many as there are primitives.
     words: Vec<Lanes>,
-    pixels: Vec<Pixels>,
+    pixels: Vec<[i32; 4]>,
     stride: usize,
     /// Whether any may cover a group.
     has_large: bool,
 }
 
 impl Primitives {
-    /// Sets triangles up, which replace those that there are.
+    /// Sets triangles up, which replace those that there are. `find` finds them by their numbers.
     pub fn set_up<'t>(
         &mut self,
         plan: &Plan,
-        triangles: impl Iterator<Item = (&'t Triangles, u32)>,
+        (triangles, find): (&[u32], impl Fn(u32) -> (&'t Triangles, u32)),
         batch: &mut Batch,
     ) {
         self.stride = plan.primitive_words();
         self.pixels.clear();
         self.has_large = false;
-        let mut triangles = triangles.peekable();
-        while triangles.peek().is_some() {
-            let start = self.pixels.len() / WAVE * self.stride;
-            if self.words.len() < start + self.stride {
-                self.words.resize(start + self.stride, [0; WAVE]);
-            }
-            let each = triangles.by_ref().take(WAVE).inspect(|(triangles, index)| {
-                let pixels = triangles.pixels(*index);
-                let [x0, y0, x1, y1] = pixels.map(i64::from);
-                self.has_large |= x1 - x0 >= SIDE as i64 && y1 - y0 >= SIDE as i64;
+        let words = triangles.len().div_ceil(WAVE) * self.stride;
+        if self.words.len() < words {
+            self.words.resize(words, [0; WAVE]);
+        }
+        for (triangles, words) in triangles.chunks(WAVE).zip(self.words.chunks_exact_mut(self.stride)) {
+            batch.gather(plan, triangles.iter().map(|&triangle| find(triangle)));
+            for lane in 0..triangles.len() {
+                let pixels @ [x0, y0, x1, y1] = batch.pixels(lane);
+                self.has_large |= x1 - x0 >= SIDE as i32 && y1 - y0 >= SIDE as i32;
                 self.pixels.push(pixels);
-            });
-            batch.set_up(plan, each, &mut self.words[start..start + self.stride]);
+            }
+            batch.set_up(plan, words);
         }
     }
 

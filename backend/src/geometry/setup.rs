@@ -207,7 +207,7 @@ impl<'a> SetUp<'a> {
     fn point(&mut self, vertex: u32, id: u32) {
         let size = self.shaded.point_size(vertex);
         let number = self.shaded.row(vertex);
-        let row: SmallVec<[u32; 24]> = self.triangles().row(number).into();
+        let row: SmallVec<[u32; 24]> = self.triangles().row(number).as_flattened().into();
         let [x, y, z, inverse_w] = [0, 1, 2, 3].map(|word| f32::from_bits(row[output::WINDOW + word]));
         let varyings = &row[output::VARYINGS..];
         let window = Window { x, y, z, inverse_w, varyings };

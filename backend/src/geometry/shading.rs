@@ -9,7 +9,7 @@ use super::kernel::{VertexKernel, input, output};
 use super::triangles::Triangles;
 use crate::memory::Buffer;
 use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
-use crate::shader::runtime::rows::scatter;
+use crate::shader::runtime::rows::{BLOCK, Chunk, scatter};
 use crate::shader::runtime::{Bound, Ranges};
 use crate::state::VertexBinding;
 
@@ -60,6 +60,8 @@ pub fn vertex_ranges(bindings: &[VertexBinding], buffers: &[Option<(Arc<Buffer>,
 
 /// Vertices after their program: what is not kept with the triangles, words by wave, output and lane.
 pub struct Shaded<'a> {
+    /// What each lies outside of.
+    outside: &'a [u32],
     rest: &'a [Lanes],
     /// Words of a vertex.
     stride: usize,
@@ -87,7 +89,7 @@ impl Shaded<'_> {
     /// What a vertex lies outside of.
     #[inline]
     pub(super) fn outside(&self, vertex: u32) -> u32 {
-        self.word(vertex, output::OUTSIDE)
+        self.outside[vertex as usize]
     }
 
     pub(super) fn point_size(&self, vertex: u32) -> f32 {
@@ -95,12 +97,12 @@ impl Shaded<'_> {
     }
 
     /// A vertex as clipping takes it; `row` has its words.
-    pub(super) fn vertex(&self, vertex: u32, row: &[u32]) -> Vertex {
+    pub(super) fn vertex(&self, vertex: u32, row: &[Chunk]) -> Vertex {
         Vertex {
             position: [0, 1, 2, 3].map(|component| self.float(vertex, output::POSITION + component)),
             point_size: self.point_size(vertex),
             clip: (output::CLIP..self.stride).map(|word| self.float(vertex, word)).collect(),
-            varyings: row[output::VARYINGS..][..self.varyings].into(),
+            varyings: row.as_flattened()[output::VARYINGS..][..self.varyings].into(),
         }
     }
 }
@@ -111,6 +113,7 @@ pub struct ShadeScratch {
     wave: Wave,
     /// Output words of a wave.
     outputs: Vec<Lanes>,
+    outside: Vec<u32>,
     rest: Vec<Lanes>,
 }
 
@@ -121,27 +124,29 @@ pub(super) fn shade<'w>(
     (scratch, triangles): (&'w mut ShadeScratch, &mut Triangles),
 ) -> Option<Shaded<'w>> {
     let (program, varyings) = (&source.kernel.program, source.kernel.varyings);
-    let ShadeScratch { wave, outputs, rest } = scratch;
-    outputs.resize(program.outputs.len(), [0; WAVE]);
+    let ShadeScratch { wave, outputs, outside, rest } = scratch;
     rest.clear();
+    outside.clear();
     let mut inputs = [[0; WAVE]; input::COUNT];
     let DrawNumbers { base_vertex, base_instance, draw } = source.numbers;
     inputs[input::INSTANCE as usize] = [source.instance; WAVE];
     inputs[input::BASE_VERTEX as usize] = [base_vertex; WAVE];
     inputs[input::BASE_INSTANCE as usize] = [base_instance; WAVE];
     inputs[input::DRAW as usize] = [draw; WAVE];
-    let row_words = triangles.plan().row_words();
-    let places = std::array::from_fn(|lane| lane * row_words);
+    let chunks = triangles.plan().row_chunks();
+    outputs.resize(program.outputs.len().max(chunks * BLOCK), [0; WAVE]);
     let (rows, first) = triangles.add_rows(vertices.len().next_multiple_of(WAVE));
-    for (rows, vertices) in rows.chunks_mut(row_words * WAVE).zip(vertices.chunks(WAVE)) {
+    for (rows, vertices) in rows.chunks_mut(chunks * WAVE).zip(vertices.chunks(WAVE)) {
         let lanes = ((1u32 << vertices.len()) - 1) as Mask;
         inputs[input::VERTEX as usize][..vertices.len()].copy_from_slice(vertices);
         if wave.call(program, source.environment, lanes, &inputs, outputs) == Stop::Interrupted {
             return None;
         }
         // Lanes that hold no vertex are not read.
-        scatter(&outputs[..row_words], (rows, &places));
-        rest.extend_from_slice(&outputs[output::VARYINGS + varyings..]);
+        scatter(&outputs[..chunks * BLOCK], rows);
+        let behind = &outputs[output::VARYINGS + varyings..program.outputs.len()];
+        outside.extend_from_slice(&behind[output::OUTSIDE]);
+        rest.extend_from_slice(behind);
     }
-    Some(Shaded { rest, stride: program.outputs.len() - output::VARYINGS - varyings, first, varyings })
+    Some(Shaded { outside, rest, stride: program.outputs.len() - output::VARYINGS - varyings, first, varyings })
 }

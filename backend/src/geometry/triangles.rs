@@ -8,6 +8,7 @@ use super::cull::Facing;
 #[cfg(test)]
 use crate::raster::UNITS;
 use crate::raster::{Triangle, snap};
+use crate::shader::runtime::rows::{BLOCK, Chunk};
 
 /// The pixels that something may cover: `[x0, y0, x1, y1]`, the last ones not included, saturated: no attachment reaches beyond 16 bits.
 pub type Pixels = [i16; 4];
@@ -27,7 +28,7 @@ pub(super) struct Entry {
 pub struct Triangles {
     plan: Plan,
     /// At least as many rows as vertices: place in the window, 1/w, and the input words of the fragment program.
-    rows: Vec<u32>,
+    rows: Vec<Chunk>,
     vertices: usize,
     entries: Vec<Entry>,
     pixels: Vec<Pixels>,
@@ -74,7 +75,7 @@ impl Triangles {
 
     /// A triangle's coverage.
     pub fn triangle(&self, index: u32) -> Triangle {
-        let place = |row: u32| [0, 1].map(|axis: usize| i64::from(snap(f32::from_bits(self.row(row)[axis]))));
+        let place = |row: u32| [0, 1].map(|axis: usize| i64::from(snap(f32::from_bits(self.row(row)[0][axis]))));
         Triangle::new(self.entries[index as usize].rows.map(place)).expect("what has no area is culled")
     }
 
@@ -85,25 +86,25 @@ impl Triangles {
 
     /// The words of a vertex.
     #[inline]
-    pub(super) fn row(&self, row: u32) -> &[u32] {
-        let stride = self.plan.row_words();
-        &self.rows[row as usize * stride..][..stride]
+    pub(super) fn row(&self, row: u32) -> &[Chunk] {
+        let chunks = self.plan.row_chunks();
+        &self.rows[row as usize * chunks..][..chunks]
     }
 
     /// Rows for so many vertices, to be filled in, and the number of the first.
-    pub(super) fn add_rows(&mut self, count: usize) -> (&mut [u32], u32) {
-        let (first, stride) = (self.vertices, self.plan.row_words());
+    pub(super) fn add_rows(&mut self, count: usize) -> (&mut [Chunk], u32) {
+        let (first, chunks) = (self.vertices, self.plan.row_chunks());
         self.vertices += count;
-        if self.rows.len() < self.vertices * stride {
-            self.rows.resize(self.vertices * stride, 0);
+        if self.rows.len() < self.vertices * chunks {
+            self.rows.resize(self.vertices * chunks, [0; BLOCK]);
         }
-        (&mut self.rows[first * stride..self.vertices * stride], first as u32)
+        (&mut self.rows[first * chunks..self.vertices * chunks], first as u32)
     }
 
     /// Adds a vertex; the number of its row.
     pub(super) fn add_row(&mut self, words: &[u32]) -> u32 {
         let (row, number) = self.add_rows(1);
-        row[..words.len()].copy_from_slice(words);
+        row.as_flattened_mut()[..words.len()].copy_from_slice(words);
         number
     }
 

@@ -73,7 +73,8 @@ pub fn process_tile(
         };
         let small = Lazy::Not(small);
         let bounds = bounds.as_deref_mut();
-        let mut tile = Tile { context, walk, area, sink, small, bounds, sight, passed: 0, ok: true };
+        let clip = within(context.scissor, area);
+        let mut tile = Tile { context, walk, area, clip, sink, small, bounds, sight, passed: 0, ok: true };
         while let Some((bin, number)) = bins.next_if(|(bin, _)| bin.draw == draw) {
             count(tile.sight, Counter::BinEntries, bin.primitives.len() as u64);
             let first: PrimitiveId = number << 16;
@@ -87,21 +88,27 @@ pub fn process_tile(
     shade_board(walk, board, waves, sight)
 }
 
-/// First pixels of the groups that a window of pixels touches.
+/// First pixels of the groups that a window of pixels touches, which has some.
+#[inline]
 fn groups_of(window: [i64; 4]) -> impl Iterator<Item = [i64; 2]> {
     let side = 1 << GROUP_LOG2;
     let start = move |value: i64| value & !(side - 1);
-    let rows = (start(window[1])..window[3]).step_by(side as usize);
-    rows.flat_map(move |y| (start(window[0])..window[2]).step_by(side as usize).map(move |x| [x, y]))
+    let [left, top] = [start(window[0]), start(window[1])];
+    let mut next = [left, top];
+    std::iter::from_fn(move || {
+        let group = next;
+        next[0] += side;
+        if next[0] >= window[2] {
+            next = [left, next[1] + side];
+        }
+        (group[1] < window[3]).then_some(group)
+    })
 }
 
-/// The pixels of a tile that a primitive may cover, of those that it may cover at all.
+/// The pixels that lie in two rectangles.
 #[inline]
-fn window_of(context: &DrawContext<'_>, pixels: [i64; 4], area: [i64; 4]) -> [i64; 4] {
-    let scissor = context.scissor;
-    let low = |axis: usize| pixels[axis].max(area[axis]).max(scissor[axis]);
-    let high = |axis: usize| pixels[axis].min(area[axis]).min(scissor[axis]);
-    [low(0), low(1), high(2), high(3)]
+fn within([x0, y0, x1, y1]: [i64; 4], other: [i64; 4]) -> [i64; 4] {
+    [x0.max(other[0]), y0.max(other[1]), x1.min(other[2]), y1.min(other[3])]
 }
 
 /// The pixels of a group that lie in a rectangle.
@@ -114,8 +121,9 @@ fn pixels_of_group([x, y]: [i64; 2], area: [i64; 4]) -> [i64; 4] {
 fn teach(walk: &Visit<'_>, bin: &Bin, area: [i64; 4], bounds: &mut Bounds) {
     let (context, primitives) = (&walk.draws[bin.draw], &bin.primitives);
     let Some(direction) = context.visibility.tests else { return };
+    let clip = within(context.scissor, area);
     for index in 0..primitives.len() as u32 {
-        let window = window_of(context, primitives.pixels(index), area);
+        let window = within(primitives.pixels(index), clip);
         // What is smaller covers no group, but at the edge of the area.
         let small = |axis: usize| window[axis + 2] - window[axis] < 1 << GROUP_LOG2;
         if small(0) || small(1) {
@@ -188,6 +196,8 @@ struct Tile<'a, 's> {
     context: &'a DrawContext<'a>,
     walk: &'a Visit<'a>,
     area: [i64; 4],
+    /// Its pixels that the draw may touch.
+    clip: [i64; 4],
     sink: Sink<'a, 's>,
     small: Lazy<'s, Small<'s>>,
     bounds: Option<&'s mut Bounds>,
@@ -217,7 +227,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     #[inline]
     fn primitive(&mut self, primitives: &Primitives, id: PrimitiveId, index: u32) {
         let pixels = primitives.pixels(index);
-        let window = window_of(self.context, pixels, self.area);
+        let window = within(pixels, self.clip);
         if window[0] >= window[2] || window[1] >= window[3] {
             return;
         }
@@ -253,6 +263,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         // Nothing that came before it may be written later.
         match &mut self.sink {
             Sink::Waves(waves) => waves.flush(),
+            Sink::Board(board, _) if board.is_empty() => {}
             Sink::Board(board, scratch) => self.ok &= shade_board(self.walk, board, scratch, self.sight),
         }
         self.ok &= small.draw(primitives.words(index), window, self.sight) != Stop::Interrupted;

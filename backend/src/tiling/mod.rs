@@ -177,7 +177,7 @@ impl<'a> Walk<'a> {
     /// Sets the primitives of a tile up, in order.
     pub fn set_up<'s>(&self, tile: usize, scratch: &'s mut SetUpScratch) -> &'s [Bin] {
         let SetUpScratch { batch, bins, triangles } = scratch;
-        let find = |&id: &u32| (&self.windows[(id >> 16) as usize].triangles, id & 0xffff);
+        let find = |id: u32| (&self.windows[(id >> 16) as usize].triangles, id & 0xffff);
         let touching = self.windows.iter().enumerate().filter(|(_, window)| !window.bins.of(tile).is_empty());
         let mut touching = touching.peekable();
         let mut count = 0;
@@ -196,7 +196,7 @@ impl<'a> Walk<'a> {
             }
             let bin = &mut bins[count];
             bin.draw = first.draw;
-            bin.primitives.set_up(first.triangles.plan(), triangles.iter().map(find), batch);
+            bin.primitives.set_up(first.triangles.plan(), (triangles, find), batch);
             count += 1;
         }
         &bins[..count]

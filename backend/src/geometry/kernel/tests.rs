@@ -153,7 +153,7 @@ fn vertices_are_fetched_transformed_and_told_apart() {
             let element = if rate == vk::VertexInputRate::INSTANCE { 9 } else { u64::from(vertex) };
             let at = element * u64::from(stride) + u64::from(offset);
             let attribute = format::decode(info, &read(at, info.bytes as usize, size, 8));
-            let row = triangles.row(shaded.row(place));
+            let row = triangles.row(shaded.row(place)).as_flattened();
             let got = &row[output::VARYINGS..][..6];
             assert_eq!(got[..4], attribute, "{format:?}, vertex {vertex}");
             assert_eq!(got[4..], [vertex, 9]);
@@ -195,7 +195,7 @@ fn draws_are_numbered() {
     triangles.start(plan(), 0);
     let shaded = shade(&source, &[105, 101], (&mut scratch, &mut triangles)).unwrap();
     for (place, vertex) in [(0, 105), (1, 101)] {
-        let got = &triangles.row(shaded.row(place))[output::VARYINGS..][..6];
+        let got = &triangles.row(shaded.row(place)).as_flattened()[output::VARYINGS..][..6];
         assert_eq!(got, [100, 7, 3, vertex, 0, 9]);
     }
 }
