@@ -198,7 +198,7 @@ fn windows(processor: &mut Processor<'_>, state: DrawState, assembled: &Assemble
             continue;
         }
         if is_full {
-            processor.flush()?;
+            processor.flush_beside((0, &|_| ()))?;
         }
         let draw = processor.pending.draw(&state);
         let mut open = processor.pending.open();

@@ -1,16 +1,31 @@
-//! Render passes: load and clear on first use, resolves at the end of subpasses. Stores need nothing: attachments are
-//! written in place.
+//! Render passes: load and clear on first use, resolves at the end of subpasses. Loads and stores need nothing: attachments are
+//! written in place. Clears wait until their tiles are walked.
 
 use std::sync::Arc;
 
 use ash::vk;
 
 use super::PassBegin;
+use super::draw::rect as pixels;
 use crate::format;
 use crate::memory::SurfaceView;
 use crate::state::{ClearValue, PassDesc, SubpassDesc};
-use crate::transfer;
+use crate::transfer::{self, PlaneClear};
 use crate::workers::Workers;
+
+/// An attachment that is to be cleared on load.
+pub(super) struct LoadClear {
+    view: Arc<SurfaceView>,
+    aspects: vk::ImageAspectFlags,
+    value: ClearValue,
+}
+
+impl LoadClear {
+    /// Its planes.
+    pub(super) fn planes(&self) -> impl Iterator<Item = PlaneClear<'_>> {
+        PlaneClear::of_view(&self.view, self.aspects, 0, self.value)
+    }
+}
 
 /// A running render pass.
 pub struct Pass {
@@ -24,6 +39,8 @@ pub struct Pass {
     subpass: usize,
     /// The attachments that this subpass was the first to use.
     fresh: Vec<u32>,
+    /// Clears that nobody took yet.
+    load_clears: Vec<LoadClear>,
 }
 
 impl Pass {
@@ -38,6 +55,7 @@ impl Pass {
             used: vec![false; begin.pass.attachments.len()],
             subpass: 0,
             fresh: Vec::new(),
+            load_clears: Vec::new(),
         };
         pass.load(workers);
         pass
@@ -61,6 +79,11 @@ impl Pass {
     /// The view of an attachment.
     pub fn view(&self, attachment: u32) -> Option<&Arc<SurfaceView>> {
         self.views.get(attachment as usize)
+    }
+
+    /// Takes the clears of the attachments that the subpass was the first to use; they must be done before anything sees those.
+    pub(super) fn take_clears(&mut self) -> Vec<LoadClear> {
+        std::mem::take(&mut self.load_clears)
     }
 
     /// Ends a subpass and begins the next.
@@ -106,7 +129,7 @@ impl Pass {
         }
     }
 
-    fn load_attachment(&self, attachment: u32, workers: &Workers) {
+    fn load_attachment(&mut self, attachment: u32, workers: &Workers) {
         let desc = &self.desc.attachments[attachment as usize];
         let clear = vk::AttachmentLoadOp::CLEAR;
         let mut aspects = vk::ImageAspectFlags::empty();
@@ -117,8 +140,16 @@ impl Pass {
             aspects |= vk::ImageAspectFlags::STENCIL;
         }
         let (Some(view), Some(&value)) = (self.view(attachment), self.clears.get(attachment as usize)) else { return };
+        if aspects.is_empty() {
+            return;
+        }
+        if self.layers == 1 {
+            let view = view.clone();
+            return self.load_clears.push(LoadClear { view, aspects, value });
+        }
         for layer in 0..self.layers {
-            transfer::clear_view(workers, view, aspects, (layer, self.area), value);
+            let planes = PlaneClear::of_view(view, aspects, layer, value);
+            planes.for_each(|plane| plane.clear_on(workers, pixels(self.area)));
         }
     }
 
@@ -139,8 +170,9 @@ impl Pass {
             for rect in rects {
                 for layer in rect.base_array_layer..rect.base_array_layer.saturating_add(rect.layer_count) {
                     if layer < self.layers {
-                        let rect = intersect(rect.rect, self.area);
-                        transfer::clear_view(workers, view, aspects, (layer, rect), value);
+                        let area = pixels(intersect(rect.rect, self.area));
+                        let planes = PlaneClear::of_view(view, aspects, layer, value);
+                        planes.for_each(|plane| plane.clear_on(workers, area));
                     }
                 }
             }

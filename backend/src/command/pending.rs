@@ -1,15 +1,17 @@
 //! Draws whose tiles were not walked yet: windows gather over the draws of a pass, until something must see what they drew.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use super::draw::draw_context;
+use super::pass::LoadClear;
 use super::processor::{Dynamic, Processor, State};
 use crate::geometry::Triangles;
 use crate::gpu::DeviceLost;
 use crate::hiz::Hierarchy;
 use crate::shader::runtime::Bindings;
 use crate::state::GraphicsPipeline;
-use crate::tiling::{self, Beside, Grid, Walk, Window};
+use crate::tiling::{self, Beside, Grid, TileClears, Walk, Window};
 
 /// Primitives beyond which tiles are walked: what they hold should stay in the caches.
 pub(super) const MOST_PENDING: usize = 1 << 15;
@@ -40,6 +42,13 @@ impl DrawState {
     }
 }
 
+/// Clears on load, which wait for their tiles.
+struct Clears {
+    attachments: Vec<LoadClear>,
+    /// For each tile whether it was cleared.
+    done: Vec<AtomicBool>,
+}
+
 /// Windows that wait, and the states of their draws.
 #[derive(Default)]
 pub(super) struct Pending {
@@ -52,12 +61,19 @@ pub(super) struct Pending {
     closed: usize,
     /// The visibility structure of the depth attachment.
     hierarchy: Option<Hierarchy>,
+    clears: Option<Clears>,
 }
 
 impl Pending {
     /// Nothing yet, of a pass with this render area.
     pub(super) fn new(area: [i64; 4]) -> Self {
         Self { grid: Grid::new(area), ..Self::default() }
+    }
+
+    /// Attachments are to be cleared before they are drawn to.
+    pub(super) fn begin_clears(&mut self, attachments: Vec<LoadClear>) {
+        let done = || (0..self.grid.count()).map(|_| AtomicBool::new(false)).collect();
+        self.clears = (!attachments.is_empty()).then(|| Clears { done: done(), attachments });
     }
 
     /// Begins with a depth attachment all of whose depths are `cleared`, or not known.
@@ -133,26 +149,35 @@ impl Pending {
 }
 
 impl Processor<'_> {
-    /// Walks the tiles of all draws that wait.
+    /// Walks the tiles of all draws that wait, and clears those that nothing was drawn to: the attachments are as the commands left
+    /// them.
     ///
     /// # Errors
     /// [`DeviceLost`] when a program was interrupted.
     pub(super) fn flush(&mut self) -> Result<(), DeviceLost> {
-        self.flush_beside((0, &|_| ()))
+        let clears = self.pending.clears.is_some();
+        self.walk(clears, (0, &|_| ()))?;
+        self.pending.clears = None;
+        Ok(())
     }
 
-    /// The same while something else is done, too.
+    /// Walks the tiles of all draws that wait, while something else is done, too.
     ///
     /// # Errors
     /// [`DeviceLost`] when a program was interrupted.
     pub(super) fn flush_beside(&mut self, beside: Beside<'_>) -> Result<(), DeviceLost> {
+        self.walk(false, beside)
+    }
+
+    /// Walks tiles: those of all draws that wait, or all that were not cleared, too.
+    fn walk(&mut self, clears_all: bool, beside: Beside<'_>) -> Result<(), DeviceLost> {
         if let Some(last) = self.pending.draws.len().checked_sub(1) {
             self.pending.close(last);
         }
-        let (grid, hierarchy) = (self.pending.grid, self.pending.hierarchy.take());
-        let next = Pending { grid, hierarchy, ..Pending::default() };
+        let (grid, hierarchy, clears) = (self.pending.grid, self.pending.hierarchy.take(), self.pending.clears.take());
+        let next = Pending { grid, hierarchy, clears, ..Pending::default() };
         let pending = std::mem::replace(&mut self.pending, next);
-        if pending.windows.is_empty() && beside.0 == 0 {
+        if pending.windows.is_empty() && beside.0 == 0 && !clears_all {
             return Ok(());
         }
         self.restart_deadline();
@@ -161,8 +186,12 @@ impl Processor<'_> {
         let packs = self.gpu.config().packs_always;
         let context = |draw| draw_context(draw, pass, (&none, &self.deadline), occlusion).complete(packs);
         let draws: Vec<_> = pending.draws.iter().map(context).collect();
+        let clears = self.pending.clears.as_ref().map(|Clears { attachments, done }| {
+            let planes = attachments.iter().flat_map(LoadClear::planes).collect();
+            TileClears { planes, done, all: clears_all }
+        });
         let (hierarchy, scoreboard) = (self.pending.hierarchy.as_ref(), self.gpu.config().scoreboard);
-        let walk = Walk { draws: &draws, windows: &pending.windows, hierarchy, scoreboard };
+        let walk = Walk { draws: &draws, windows: &pending.windows, clears: clears.as_ref(), hierarchy, scoreboard };
         let done = tiling::walk(self.gpu, walk, &grid, beside);
         pending.windows.into_iter().for_each(|window| self.gpu.triangles().put(window.triangles));
         if done { Ok(()) } else { Err(DeviceLost) }

@@ -176,10 +176,11 @@ impl<'g> Processor<'g> {
     fn command(&mut self, command: &Command) -> Result<(), DeviceLost> {
         match command {
             Command::BeginPass(begin) => {
-                let pass = Pass::begin(begin, self.gpu.workers());
+                let mut pass = Pass::begin(begin, self.gpu.workers());
                 self.kept_depth.drop_aliased(pass.views());
                 self.writes_memory = false;
                 self.pending = Pending::new(draw::rect(pass.area));
+                self.pending.begin_clears(pass.take_clears());
                 self.begin_depth(&pass);
                 self.pass = Some(pass);
             }
@@ -188,6 +189,7 @@ impl<'g> Processor<'g> {
                 self.keep_depth();
                 if let Some(mut pass) = self.pass.take() {
                     pass.next_subpass(self.gpu.workers());
+                    self.pending.begin_clears(pass.take_clears());
                     self.begin_depth(&pass);
                     self.pass = Some(pass);
                 }

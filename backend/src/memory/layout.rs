@@ -351,24 +351,34 @@ impl<'a> PlaneRef<'a> {
         self.write(x, y, sample, &word.to_le_bytes()[..count]);
     }
 
-    /// Fills rows of texels at every sample with copies of `texel`, as far as rows `from..to` hold whole lines; what lies beside
-    /// the image in its lines is filled, too. Returns the rows that were filled.
-    pub fn fill_rows(&self, from: u32, to: u32, texel: &[u8]) -> Range<u32> {
-        let height_log2 = self.part.grid.height_log2;
-        let to = to.min(self.part.height);
-        let first = from.div_ceil(1 << height_log2);
-        let last = if to == self.part.height { to.div_ceil(1 << height_log2) } else { to >> height_log2 };
-        if first >= last || texel.len() != self.bytes() {
-            return from..from;
+    /// Fills the lines that lie in a rectangle `[x0, y0, x1, y1]` of texels, the last ones not included, with copies of `texel` at every
+    /// sample; what lies beside the image in its lines is filled, too. Returns the rectangle that was filled.
+    pub fn fill_lines(&self, [x0, y0, x1, y1]: [u32; 4], texel: &[u8]) -> [u32; 4] {
+        let Grid { width_log2, height_log2, .. } = self.part.grid;
+        let along = |start: u32, end: u32, size: u32, log2: u32| {
+            let (first, end) = (start.div_ceil(1 << log2), end.min(size));
+            (first, if end == size { end.div_ceil(1 << log2) } else { end >> log2 })
+        };
+        let (left, right) = along(x0, x1, self.part.width, width_log2);
+        let (top, bottom) = along(y0, y1, self.part.height, height_log2);
+        if left >= right || top >= bottom || texel.len() != self.bytes() {
+            return [x0, y0, x0, y0];
         }
-        let piece = texel.repeat(PIECE);
-        let (mut at, end) = (u64::from(first) * self.part.row_bytes, u64::from(last) * self.part.row_bytes);
-        while at < end {
-            let count = (end - at).min(piece.len() as u64);
-            self.memory.write(self.base + at, &piece[..count as usize]);
-            at += count;
+        let (piece, line_bytes) = (texel.repeat(PIECE), self.part.grid.line_bytes(self.part.bytes));
+        let row = |number: u32| self.base + u64::from(number) * self.part.row_bytes;
+        let whole = left == 0 && u64::from(right) * line_bytes == self.part.row_bytes;
+        // Whole rows of lines follow each other.
+        let spans = if whole { 1 } else { bottom - top };
+        for number in top..top + spans {
+            let mut at = row(number) + u64::from(left) * line_bytes;
+            let end = if whole { row(bottom) } else { row(number) + u64::from(right) * line_bytes };
+            while at < end {
+                let count = (end - at).min(piece.len() as u64);
+                self.memory.write(at, &piece[..count as usize]);
+                at += count;
+            }
         }
-        first << height_log2..to.min(last << height_log2)
+        [left << width_log2, top << height_log2, x1.min(right << width_log2), y1.min(bottom << height_log2)]
     }
 
     /// Whether (`x`, `y`) is the first texel of a line of 8x8 texels, of four bytes a texel, wholly inside.
@@ -495,27 +505,33 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_filled_as_far_as_lines_are_whole() {
+    fn lines_are_filled_that_are_whole() {
         let two = vk::ImageType::TYPE_2D;
-        for (linear, samples, whole) in [(false, 1, 16..19), (false, 4, 16..19), (true, 1, 11..19)] {
+        let all = [0, 11, 100, 100];
+        for (linear, samples, asked, whole) in [
+            (false, 1, all, [0, 16, 13, 19]),
+            (false, 4, all, [0, 16, 13, 19]),
+            (true, 1, all, [0, 11, 13, 19]),
+            (false, 1, [3, 0, 13, 17], [8, 0, 13, 16]),
+            (false, 4, [0, 7, 12, 16], [0, 8, 8, 16]),
+            (true, 1, [3, 2, 9, 4], [3, 2, 9, 4]),
+        ] {
             let desc = SurfaceDesc { linear, samples, ..desc(two, vk::Format::R8G8B8A8_UNORM, [13, 19, 1], 1, 2) };
             let surface = Surface::new(desc).unwrap();
             surface.bind(Allocation::new(&Heap::new(1 << 20), surface.layout().size()).unwrap(), 0);
             let [plane, other] = [0, 1].map(|layer| surface.plane(vk::ImageAspectFlags::COLOR, 0, layer).unwrap());
-            assert_eq!(plane.fill_rows(11, 100, &[1, 2, 3, 4]), whole);
+            assert_eq!(plane.fill_lines(asked, &[1, 2, 3, 4]), whole);
+            let [x0, y0, x1, y1] = whole;
             for (x, y, sample) in positions(&plane) {
-                let expected = if whole.contains(&y) { 0x0403_0201 } else { 0 };
+                let expected = if (x0..x1).contains(&x) && (y0..y1).contains(&y) { 0x0403_0201 } else { 0 };
                 assert_eq!(plane.read_word(x, y, sample), expected, "({x}, {y})");
                 assert_eq!(other.read_word(x, y, sample), 0, "another layer");
             }
-            assert!(plane.fill_rows(3, 3, &[9; 4]).is_empty());
+            for nothing in [[0, 3, 13, 3], [1, 1, 7, 7], [0, 30, 13, 40]].into_iter().skip(usize::from(linear) * 2) {
+                let [x0, y0, x1, y1] = plane.fill_lines(nothing, &[9; 4]);
+                assert!(x0 == x1 || y0 == y1);
+            }
         }
-        let desc = desc(two, vk::Format::R8G8B8A8_UNORM, [13, 19, 1], 1, 1);
-        let surface = Surface::new(desc).unwrap();
-        surface.bind(Allocation::new(&Heap::new(1 << 20), surface.layout().size()).unwrap(), 0);
-        let plane = surface.plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
-        assert_eq!(plane.fill_rows(0, 15, &[5; 4]), 0..8);
-        assert!(plane.fill_rows(1, 15, &[5; 4]).is_empty());
     }
 
     #[test]

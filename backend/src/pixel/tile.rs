@@ -44,6 +44,9 @@ pub fn process_tile(
     let TileScratch { set_up, waves, small, board } = scratch;
     let walk = &Visit { draws: walk.draws, bins: walk.set_up(number, set_up), scoreboard: walk.scoreboard };
     let mut bins = walk.bins.iter().zip(0..).peekable();
+    if walk.bins.is_empty() {
+        return true;
+    }
     // What the quads on the scoreboard overwrite, and the segment that has taught the bounds.
     let (mut overwrites, mut taught) = (None, None);
     count(sight, Counter::TileVisits, 1);

@@ -13,6 +13,7 @@ use crate::gpu::Gpu;
 use crate::hiz::Hierarchy;
 use crate::pixel::{DrawContext, process_tile};
 use crate::raster::{Criterion, TILE_LOG2, UNITS};
+use crate::transfer::PlaneClear;
 
 /// Most triangles of a window, and most windows of a walk: a triangle is known by 16 bits of each. A bin takes as many.
 pub const MOST: usize = 1 << 16;
@@ -151,8 +152,42 @@ pub struct Walk<'a> {
     pub windows: &'a [Window],
     /// The visibility structure of the depth attachment.
     pub hierarchy: Option<&'a Hierarchy>,
+    /// What is cleared before a tile is drawn to for the first time.
+    pub(crate) clears: Option<&'a TileClears<'a>>,
     /// Whether fragments that newer ones cover are dropped before they are shaded.
     pub scoreboard: bool,
+}
+
+/// Planes that are cleared tile by tile, so that a tile is cleared when it is in the caches for its draws.
+pub(crate) struct TileClears<'a> {
+    /// The planes.
+    pub planes: Vec<PlaneClear<'a>>,
+    /// For each tile whether it was cleared.
+    pub done: &'a [AtomicBool],
+    /// Whether all tiles are to be cleared that were not, also those that nothing is drawn to.
+    pub all: bool,
+}
+
+impl TileClears<'_> {
+    /// Whether nothing but this visits a tile.
+    fn wants(&self, tile: usize) -> bool {
+        self.all && !self.done[tile].load(Ordering::Relaxed)
+    }
+
+    /// Clears a tile unless that was done. It is one thread's.
+    fn clear(&self, tile: usize, area: [i64; 4]) {
+        if !self.done[tile].swap(true, Ordering::Relaxed) {
+            self.planes.iter().for_each(|plane| plane.clear(area));
+        }
+    }
+
+    /// Clears everything at once, row by row, when no tile was.
+    fn clear_all(&self, gpu: &Gpu, grid: &Grid) {
+        if self.done.iter().all(|done| !done.load(Ordering::Relaxed)) {
+            self.planes.iter().for_each(|plane| plane.clear_on(gpu.workers(), grid.area));
+            self.done.iter().for_each(|done| done.store(true, Ordering::Relaxed));
+        }
+    }
 }
 
 /// What is kept from tile to tile of the set-up of their primitives.
@@ -250,8 +285,12 @@ pub type Beside<'a> = (usize, &'a (dyn Fn(usize) + Sync));
 /// Rasterizes windows, which were all sorted into `grid`; threads that find no tile do what is `beside`. Returns false when a
 /// program was interrupted.
 pub fn walk(gpu: &Gpu, walk: Walk<'_>, grid: &Grid, (pieces, piece): Beside<'_>) -> bool {
-    let is_touched = |tile: &usize| walk.windows.iter().any(|window| !window.bins.of(*tile).is_empty());
-    let tiles: Vec<usize> = (0..grid.count()).filter(is_touched).collect();
+    if let Some(clears) = walk.clears.filter(|clears| clears.all && walk.windows.is_empty()) {
+        clears.clear_all(gpu, grid);
+    }
+    let is_touched = |tile: usize| walk.windows.iter().any(|window| !window.bins.of(tile).is_empty());
+    let is_wanted = |tile: usize| walk.clears.is_some_and(|clears| clears.wants(tile));
+    let tiles: Vec<usize> = (0..grid.count()).filter(|&tile| is_touched(tile) || is_wanted(tile)).collect();
     let ok = AtomicBool::new(true);
     let seen =
         gpu.counters().map(|counters| (counters, counters::Walk::new(grid.columns as usize, grid.rows as usize)));
@@ -267,6 +306,9 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, grid: &Grid, (pieces, piece): Beside<'_>)
             let Some(tile) = index.checked_sub(pieces).map(|index| tiles[index]) else { return piece(index) };
             let expired = walk.draws.first().is_some_and(|draw| draw.deadline.expired());
             let goes_on = ok.load(Ordering::Relaxed) && !expired;
+            if let Some(clears) = walk.clears.filter(|_| goes_on) {
+                clears.clear(tile, grid.pixels(tile));
+            }
             let sight = seen.as_ref().map(|_| Sight::default());
             if !goes_on || !process_tile(&walk, tile, grid.pixels(tile), scratch, sight.as_ref()) {
                 ok.store(false, Ordering::Relaxed);

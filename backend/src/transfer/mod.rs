@@ -10,7 +10,7 @@ mod resolve;
 mod tests;
 
 pub use blit::blit;
-pub(crate) use clear::clear_view;
+pub(crate) use clear::PlaneClear;
 pub use clear::{clear_image, fill_buffer};
 pub use copy::{Direction, copy_buffer, copy_buffer_image, copy_image};
 pub use resolve::resolve;
