@@ -14,9 +14,6 @@ use smallvec::SmallVec;
 use super::{Allocation, SurfaceDesc};
 use crate::format;
 
-/// Texels that are filled at once.
-const PIECE: usize = 1024;
-
 /// Alignment of surfaces in memory, bytes.
 pub const SURFACE_ALIGNMENT: u64 = 256;
 
@@ -351,9 +348,9 @@ impl<'a> PlaneRef<'a> {
         self.write(x, y, sample, &word.to_le_bytes()[..count]);
     }
 
-    /// Fills the lines that lie in a rectangle `[x0, y0, x1, y1]` of texels, the last ones not included, with copies of `texel` at every
-    /// sample; what lies beside the image in its lines is filled, too. Returns the rectangle that was filled.
-    pub fn fill_lines(&self, [x0, y0, x1, y1]: [u32; 4], texel: &[u8]) -> [u32; 4] {
+    /// Fills the lines that lie in a rectangle `[x0, y0, x1, y1]` of texels, the last ones not included, at every sample, with `texels`, copies of
+    /// one; what lies beside the image in its lines is filled, too. Returns the rectangle that was filled.
+    pub fn fill_lines(&self, [x0, y0, x1, y1]: [u32; 4], texels: &[u8]) -> [u32; 4] {
         let Grid { width_log2, height_log2, .. } = self.part.grid;
         let along = |start: u32, end: u32, size: u32, log2: u32| {
             let (first, end) = (start.div_ceil(1 << log2), end.min(size));
@@ -361,10 +358,10 @@ impl<'a> PlaneRef<'a> {
         };
         let (left, right) = along(x0, x1, self.part.width, width_log2);
         let (top, bottom) = along(y0, y1, self.part.height, height_log2);
-        if left >= right || top >= bottom || texel.len() != self.bytes() {
+        if left >= right || top >= bottom || !texels.len().is_multiple_of(self.bytes()) {
             return [x0, y0, x0, y0];
         }
-        let (piece, line_bytes) = (texel.repeat(PIECE), self.part.grid.line_bytes(self.part.bytes));
+        let line_bytes = self.part.grid.line_bytes(self.part.bytes);
         let row = |number: u32| self.base + u64::from(number) * self.part.row_bytes;
         let whole = left == 0 && u64::from(right) * line_bytes == self.part.row_bytes;
         // Whole rows of lines follow each other.
@@ -373,8 +370,8 @@ impl<'a> PlaneRef<'a> {
             let mut at = row(number) + u64::from(left) * line_bytes;
             let end = if whole { row(bottom) } else { row(number) + u64::from(right) * line_bytes };
             while at < end {
-                let count = (end - at).min(piece.len() as u64);
-                self.memory.write(at, &piece[..count as usize]);
+                let count = (end - at).min(texels.len() as u64);
+                self.memory.write(at, &texels[..count as usize]);
                 at += count;
             }
         }

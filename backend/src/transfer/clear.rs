@@ -35,22 +35,27 @@ fn texel(info: &FormatInfo, aspect: vk::ImageAspectFlags, value: ClearValue) -> 
     bytes
 }
 
-fn clear_plane(plane: &PlaneRef<'_>, [x0, y0, x1, y1]: [u32; 4], bytes: &[u8]) {
-    let [left, top, right, bottom] = plane.fill_lines([x0, y0, x1, y1], bytes);
+/// Copies of a texel that are written at once.
+const COPIES: usize = 1024;
+
+/// Texels of a run that are written at once.
+const RUN: u32 = 64;
+
+/// Clears a rectangle of a plane with `texels`, [`COPIES`] of one.
+fn clear_plane(plane: &PlaneRef<'_>, [x0, y0, x1, y1]: [u32; 4], texels: &[u8]) {
+    let [left, top, right, bottom] = plane.fill_lines([x0, y0, x1, y1], texels);
     for rest in [[x0, y0, x1, top], [x0, bottom, x1, y1], [x0, top, left, bottom], [right, top, x1, bottom]] {
-        clear_runs(plane, rest, bytes);
+        clear_runs(plane, rest, texels);
     }
 }
 
-fn clear_runs(plane: &PlaneRef<'_>, [x0, y0, x1, y1]: [u32; 4], bytes: &[u8]) {
-    // As many copies of the texel as the longest run written at once.
-    let piece = bytes.repeat(64);
+fn clear_runs(plane: &PlaneRef<'_>, [x0, y0, x1, y1]: [u32; 4], texels: &[u8]) {
     for y in y0..y1.min(plane.height()) {
         let mut x = x0;
         while x < x1.min(plane.width()) {
-            let count = plane.run(x).min(64).min(x1 - x);
+            let count = plane.run(x).min(RUN).min(x1 - x);
             for sample in 0..plane.samples() {
-                plane.write_run(x, y, sample, &piece[..count as usize * bytes.len()]);
+                plane.write_run(x, y, sample, &texels[..count as usize * plane.bytes()]);
             }
             x += count;
         }
@@ -72,7 +77,7 @@ pub fn clear_image(target: &Surface, value: ClearValue, ranges: &[vk::ImageSubre
                 for plane in info.planes().filter(|plane| range.aspect_mask.contains(plane.aspect)) {
                     if let Some(part) = target.plane(plane.aspect, level, slice) {
                         let bytes = texel(info, plane.aspect, value);
-                        clear_plane(&part, [0, 0, u32::MAX, u32::MAX], &bytes[..plane.bytes as usize]);
+                        clear_plane(&part, [0, 0, u32::MAX, u32::MAX], &bytes[..plane.bytes as usize].repeat(COPIES));
                     }
                 }
             }
@@ -91,7 +96,7 @@ const ROWS: u32 = 1 << TILE_LOG2;
 /// A plane that is to be cleared, of one layer of a view.
 pub(crate) struct PlaneClear<'v> {
     plane: PlaneRef<'v>,
-    texel: [u8; 16],
+    texels: Vec<u8>,
 }
 
 impl<'v> PlaneClear<'v> {
@@ -105,14 +110,16 @@ impl<'v> PlaneClear<'v> {
         let planes =
             format::info(view.desc.format).into_iter().flat_map(|info| info.planes().map(move |plane| (info, plane)));
         planes.filter(move |(_, plane)| aspects.contains(plane.aspect)).filter_map(move |(info, plane)| {
-            Some(Self { plane: view.plane(plane.aspect, 0, layer)?, texel: texel(info, plane.aspect, value) })
+            let texel = texel(info, plane.aspect, value);
+            let texels = texel[..plane.bytes as usize].repeat(COPIES);
+            Some(Self { plane: view.plane(plane.aspect, 0, layer)?, texels })
         })
     }
 
     /// Clears the texels of a rectangle `[x0, y0, x1, y1]`, the last ones not included.
     pub(crate) fn clear(&self, area: [i64; 4]) {
         let area = area.map(|bound| bound.clamp(0, u32::MAX.into()) as u32);
-        clear_plane(&self.plane, area, &self.texel[..self.plane.bytes()]);
+        clear_plane(&self.plane, area, &self.texels);
     }
 
     /// The same on all threads.
