@@ -375,6 +375,7 @@ impl<'a> PlaneRef<'a> {
                 at += count;
             }
         }
+        let [x1, y1] = [x1.min(self.part.width), y1.min(self.part.height)];
         [left << width_log2, top << height_log2, x1.min(right << width_log2), y1.min(bottom << height_log2)]
     }
 
