@@ -42,6 +42,8 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
         wide_lines: vk::TRUE,
         large_points: vk::TRUE,
         alpha_to_one: vk::TRUE,
+        texture_compression_etc2: vk::TRUE,
+        texture_compression_astc_ldr: vk::TRUE,
         texture_compression_bc: vk::TRUE,
         occlusion_query_precise: vk::TRUE,
         vertex_pipeline_stores_and_atomics: vk::TRUE,
@@ -60,7 +62,7 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
         shader_int64: vk::TRUE,
         shader_int16: vk::TRUE,
         // Not there yet: geometry and tessellation stages, several viewports, anisotropy, pipeline statistics,
-        // sparse resources, ETC2 and ASTC, variable multisample rate, inherited queries.
+        // sparse resources, variable multisample rate, inherited queries.
         ..Default::default()
     }
 }

@@ -56,6 +56,7 @@ fn resources(name: &str) -> Bindings {
         layers: 1,
         samples: 1,
         linear: false,
+        decoded: false,
     });
     let surface = surface.expect("a valid image");
     surface.bind(memory, 0);

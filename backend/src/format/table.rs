@@ -48,7 +48,7 @@ pub struct Channel {
 
 /// A block compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the variants are the names of the BC formats")]
+#[expect(missing_docs, reason = "the variants are the names of the formats")]
 pub enum Compression {
     Bc1Rgb,
     Bc1Rgba,
@@ -59,6 +59,38 @@ pub enum Compression {
     Bc6hUfloat,
     Bc6hSfloat,
     Bc7,
+    Etc2Rgb,
+    /// With punch-through alpha.
+    Etc2RgbA1,
+    Etc2Rgba,
+    EacR11,
+    EacRg11,
+    /// Blocks of so many columns and rows.
+    Astc(u8, u8),
+}
+
+impl Compression {
+    /// Columns and rows of a block.
+    pub const fn extent(self) -> [u32; 2] {
+        match self {
+            Self::Astc(width, height) => [width as u32, height as u32],
+            _ => [4; 2],
+        }
+    }
+
+    /// The components there are.
+    const fn channels(self) -> &'static [Channel] {
+        match self {
+            Self::Bc4 => R8,
+            Self::Bc5 => R8G8,
+            Self::Bc1Rgb | Self::Etc2Rgb => R8G8B8,
+            Self::Bc6hUfloat | Self::Bc6hSfloat => R16G16B16,
+            Self::EacR11 => R16,
+            Self::EacRg11 => R16G16,
+            Self::Astc(..) => R16G16B16A16,
+            _ => R8G8B8A8,
+        }
+    }
 }
 
 /// Where the data of an aspect lies: each plane is stored on its own.
@@ -85,7 +117,7 @@ pub struct FormatInfo {
     pub depth_bits: u32,
     /// Whether there are 8 bits of stencil.
     pub stencil: bool,
-    /// Block compression: 4x4 texels a block.
+    /// Block compression.
     pub compression: Option<Compression>,
 }
 
@@ -95,9 +127,12 @@ impl FormatInfo {
         self.depth_bits > 0 || self.stencil
     }
 
-    /// Texels along each side of a block: 1, or 4 when compressed.
-    pub const fn block_side(&self) -> u32 {
-        if self.compression.is_some() { 4 } else { 1 }
+    /// Columns and rows of a block: 1 each, unless compressed.
+    pub const fn block_extent(&self) -> [u32; 2] {
+        match self.compression {
+            Some(compression) => compression.extent(),
+            None => [1; 2],
+        }
     }
 
     /// The aspects of the format.
@@ -170,8 +205,36 @@ const FIXED_OR_HALF: [Class; 7] =
     [Class::Unorm, Class::Snorm, Class::Uscaled, Class::Sscaled, Class::Uint, Class::Sint, Class::Sfloat];
 const WORDS: [Class; 3] = [Class::Uint, Class::Sint, Class::Sfloat];
 
-/// Formats of Vulkan 1.0's first numbers; compressed ones other than BC are not supported.
-const ROWS: usize = vk::Format::BC7_SRGB_BLOCK.as_raw() as usize + 1;
+/// Numbers of formats: Vulkan 1.0's, and those of extensions. First number, and how many there are.
+const NUMBERS: [(vk::Format, usize); 2] = [
+    (vk::Format::UNDEFINED, vk::Format::ASTC_12X12_SRGB_BLOCK.as_raw() as usize + 1),
+    (vk::Format::ASTC_4X4_SFLOAT_BLOCK, 14),
+];
+
+/// Rows of the table.
+const ROWS: usize = {
+    let (mut rows, mut index) = (0, 0);
+    while index < NUMBERS.len() {
+        rows += NUMBERS[index].1;
+        index += 1;
+    }
+    rows
+};
+
+/// The row of a format; [`ROWS`] when it has none.
+const fn row(format: vk::Format) -> usize {
+    let (mut rows, mut index) = (0, 0);
+    while index < NUMBERS.len() {
+        let (first, count) = NUMBERS[index];
+        let number = format.as_raw().wrapping_sub(first.as_raw());
+        if 0 <= number && (number as usize) < count {
+            return rows + number as usize;
+        }
+        rows += count;
+        index += 1;
+    }
+    ROWS
+}
 
 struct Builder {
     rows: [Option<FormatInfo>; ROWS],
@@ -179,7 +242,7 @@ struct Builder {
 
 impl Builder {
     const fn color(mut self, format: vk::Format, class: Class, bytes: u32, channels: &'static [Channel]) -> Self {
-        self.rows[format.as_raw() as usize] =
+        self.rows[row(format)] =
             Some(FormatInfo { format, class, bytes, channels, depth_bits: 0, stencil: false, compression: None });
         self
     }
@@ -203,7 +266,7 @@ impl Builder {
     }
 
     const fn depth(mut self, format: vk::Format, class: Class, bytes: u32, depth_bits: u32, stencil: bool) -> Self {
-        self.rows[format.as_raw() as usize] =
+        self.rows[row(format)] =
             Some(FormatInfo { format, class, bytes, channels: &[], depth_bits, stencil, compression: None });
         self
     }
@@ -213,18 +276,11 @@ impl Builder {
         let mut index = 0;
         while index < classes.len() {
             let format = vk::Format::from_raw(first.as_raw() + index as i32);
-            let channels = match compression {
-                Compression::Bc4 => R8,
-                Compression::Bc5 => R8G8,
-                Compression::Bc1Rgb => R8G8B8,
-                Compression::Bc6hUfloat | Compression::Bc6hSfloat => R16G16B16,
-                _ => R8G8B8A8,
-            };
-            self.rows[format.as_raw() as usize] = Some(FormatInfo {
+            self.rows[row(format)] = Some(FormatInfo {
                 format,
                 class: classes[index],
                 bytes,
-                channels,
+                channels: compression.channels(),
                 depth_bits: 0,
                 stencil: false,
                 compression: Some(compression),
@@ -290,11 +346,55 @@ const fn depth_and_blocks(builder: Builder) -> Builder {
         .blocks(vk::Format::BC7_UNORM_BLOCK, &[Class::Unorm, Class::Srgb], 16, Compression::Bc7)
 }
 
-static TABLE: [Option<FormatInfo>; ROWS] = depth_and_blocks(wide(small(Builder { rows: [None; ROWS] }))).rows;
+/// ETC2, EAC and ASTC.
+const fn mobile(mut builder: Builder) -> Builder {
+    builder = builder
+        .blocks(vk::Format::ETC2_R8G8B8_UNORM_BLOCK, &[Class::Unorm, Class::Srgb], 8, Compression::Etc2Rgb)
+        .blocks(vk::Format::ETC2_R8G8B8A1_UNORM_BLOCK, &[Class::Unorm, Class::Srgb], 8, Compression::Etc2RgbA1)
+        .blocks(vk::Format::ETC2_R8G8B8A8_UNORM_BLOCK, &[Class::Unorm, Class::Srgb], 16, Compression::Etc2Rgba)
+        .blocks(vk::Format::EAC_R11_UNORM_BLOCK, &[Class::Unorm, Class::Snorm], 8, Compression::EacR11)
+        .blocks(vk::Format::EAC_R11G11_UNORM_BLOCK, &[Class::Unorm, Class::Snorm], 16, Compression::EacRg11);
+    let mut index = 0;
+    while index < ASTC_EXTENTS.len() {
+        let (width, height) = ASTC_EXTENTS[index];
+        let compression = Compression::Astc(width, height);
+        let low = vk::Format::from_raw(vk::Format::ASTC_4X4_UNORM_BLOCK.as_raw() + 2 * index as i32);
+        let high = vk::Format::from_raw(vk::Format::ASTC_4X4_SFLOAT_BLOCK.as_raw() + index as i32);
+        builder = builder.blocks(low, &[Class::Unorm, Class::Srgb], 16, compression);
+        builder = builder.blocks(high, &[Class::Sfloat], 16, compression);
+        index += 1;
+    }
+    builder
+}
+
+/// Blocks of ASTC in the order in which `VkFormat` numbers them.
+const ASTC_EXTENTS: [(u8, u8); 14] = [
+    (4, 4),
+    (5, 4),
+    (5, 5),
+    (6, 5),
+    (6, 6),
+    (8, 5),
+    (8, 6),
+    (8, 8),
+    (10, 5),
+    (10, 6),
+    (10, 8),
+    (10, 10),
+    (12, 10),
+    (12, 12),
+];
+
+static TABLE: [Option<FormatInfo>; ROWS] = mobile(depth_and_blocks(wide(small(Builder { rows: [None; ROWS] })))).rows;
 
 /// What is known of `format`; `None` when it is not supported at all.
 pub fn info(format: vk::Format) -> Option<&'static FormatInfo> {
-    TABLE.get(usize::try_from(format.as_raw()).ok()?)?.as_ref()
+    TABLE.get(row(format))?.as_ref()
+}
+
+/// Every format there is.
+pub fn all() -> impl Iterator<Item = &'static FormatInfo> {
+    TABLE.iter().flatten()
 }
 
 #[cfg(test)]
@@ -317,11 +417,14 @@ mod tests {
     #[test]
     fn rows_stand_at_their_own_number() {
         for (number, info) in TABLE.iter().enumerate() {
-            assert!(info.is_none_or(|info| info.format.as_raw() as usize == number));
+            assert!(info.is_none_or(|info| row(info.format) == number));
         }
         assert_eq!(info(vk::Format::UNDEFINED), None);
         assert_eq!(info(vk::Format::from_raw(-1)), None);
         assert_eq!(info(vk::Format::BC7_SRGB_BLOCK).unwrap().class, Class::Srgb);
         assert_eq!(info(vk::Format::R16G16_SFLOAT).unwrap().class, Class::Sfloat);
+        let last = info(vk::Format::ASTC_12X12_SFLOAT_BLOCK).unwrap();
+        assert_eq!((last.class, last.block_extent()), (Class::Sfloat, [12; 2]));
+        assert_eq!(info(vk::Format::ASTC_10X6_SRGB_BLOCK).unwrap().block_extent(), [10, 6]);
     }
 }

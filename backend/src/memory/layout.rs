@@ -3,7 +3,8 @@
 //! Optimal tiling stores *lines*: 8x8 texels (1D: 64x1) of one plane, sample after sample. Inside a line, 2x2 quads follow each
 //! other row by row, in the order of a wave's lanes (0,0) (1,0) (0,1) (1,1): two rows of a line are one fragment wave. Lines of
 //! a slice follow each other row by row, and a 32-bit single-sampled line is 256 bytes (DESIGN 2). Linear tiling
-//! stores rows. The order above that is plane, layer, level, slice. Compressed formats count blocks instead of texels.
+//! stores rows. The order above that is plane, layer, level, slice. Compressed formats count blocks instead of texels; their texels
+//! may lie decoded in a plane of their own.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use ash::vk;
 use smallvec::SmallVec;
 
-use super::{Allocation, SurfaceDesc};
+use super::{Allocation, DECODED, SurfaceDesc};
 use crate::format;
 
 /// Texels that are filled at once.
@@ -116,11 +117,14 @@ impl SurfaceLayout {
         let grid = Grid::new(desc);
         let mut size = 0u64;
         let mut planes = SmallVec::new();
-        for plane in info.planes() {
+        let decoded = format::decoded_format(info).filter(|_| desc.decoded);
+        let decoded = decoded.map(|texels| (format::Plane { aspect: DECODED, bytes: texels.bytes }, [1; 2]));
+        let stored = info.planes().map(|plane| (plane, info.block_extent()));
+        for (plane, block) in stored.chain(decoded) {
             let mut layer_bytes = 0u64;
             let mut levels = SmallVec::new();
             for level in 0..desc.levels {
-                let layout = level_layout(desc, grid, plane.bytes, info.block_side(), level, layer_bytes)?;
+                let layout = level_layout((desc, grid), plane.bytes, block, level, layer_bytes)?;
                 layer_bytes = layer_bytes.checked_add(layout.slice_bytes.checked_mul(u64::from(layout.depth))?)?;
                 layer_bytes = layer_bytes.checked_next_multiple_of(SURFACE_ALIGNMENT)?;
                 levels.push(layout);
@@ -178,15 +182,14 @@ impl SurfaceLayout {
 }
 
 fn level_layout(
-    desc: &SurfaceDesc,
-    grid: Grid,
+    (desc, grid): (&SurfaceDesc, Grid),
     bytes: u32,
-    block_side: u32,
+    block: [u32; 2],
     level: u32,
     offset: u64,
 ) -> Option<LevelLayout> {
     let extent = level_extent(desc.extent, level);
-    let (width, height) = (extent.width.div_ceil(block_side), extent.height.div_ceil(block_side));
+    let (width, height) = (extent.width.div_ceil(block[0]), extent.height.div_ceil(block[1]));
     let lines_across = u64::from(width.div_ceil(1 << grid.width_log2));
     let lines_down = u64::from(height.div_ceil(1 << grid.height_log2));
     let row_bytes = lines_across.checked_mul(grid.line_bytes(bytes))?;
@@ -451,7 +454,7 @@ mod tests {
 
     fn desc(kind: vk::ImageType, format: vk::Format, size: [u32; 3], levels: u32, layers: u32) -> SurfaceDesc {
         let extent = vk::Extent3D { width: size[0], height: size[1], depth: size[2] };
-        SurfaceDesc { kind, format, extent, levels, layers, samples: 1, linear: false }
+        SurfaceDesc { kind, format, extent, levels, layers, samples: 1, linear: false, decoded: false }
     }
 
     /// Every texel of every part has bytes of its own inside the surface.

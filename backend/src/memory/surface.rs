@@ -8,6 +8,7 @@ use ash::vk;
 
 use super::Allocation;
 use super::layout::{PlaneRef, SurfaceLayout, level_extent};
+use crate::format::{self, FormatInfo};
 
 /// What a surface is made of. Extents are texels, at least 1 each; `levels`, `layers` and `samples` at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +27,12 @@ pub struct SurfaceDesc {
     pub samples: u32,
     /// Rows one after the other, as the host reads them (`VK_IMAGE_TILING_LINEAR`), instead of lines.
     pub linear: bool,
+    /// Beside the blocks of a compressed format the texels lie decoded ([`DECODED`]); what writes blocks decodes them.
+    pub decoded: bool,
 }
+
+/// The plane of decoded texels, which no one but this driver names.
+pub const DECODED: vk::ImageAspectFlags = vk::ImageAspectFlags::METADATA;
 
 /// An image: description, layout, and the memory it is bound to.
 #[derive(Debug)]
@@ -137,6 +143,10 @@ pub struct LevelPlace {
     pub slice_bytes: u32,
 }
 
+fn block_extent(format: vk::Format) -> [u32; 2] {
+    format::info(format).map_or([1; 2], |info| info.block_extent())
+}
+
 /// A view of a surface.
 #[derive(Debug)]
 pub struct SurfaceView {
@@ -150,14 +160,13 @@ impl SurfaceView {
     /// Size in texels of the view's level `level` (counted from its first).
     pub fn extent(&self, level: u32) -> vk::Extent3D {
         let extent = self.surface.level_extent(self.desc.base_level + level);
-        let side = crate::format::info(self.desc.format).map_or(1, |info| info.block_side());
-        let stored = crate::format::info(self.surface.desc().format).map_or(1, |info| info.block_side());
-        if side == stored {
+        let [seen, stored] = [self.desc.format, self.surface.desc().format].map(block_extent);
+        if seen == stored {
             return extent;
         }
         // A view of blocks as texels.
-        let blocks = |texels: u32| texels.div_ceil(stored);
-        vk::Extent3D { width: blocks(extent.width), height: blocks(extent.height), depth: extent.depth }
+        let (width, height) = (extent.width.div_ceil(stored[0]), extent.height.div_ceil(stored[1]));
+        vk::Extent3D { width, height, depth: extent.depth }
     }
 
     /// One plane of the view: `level` and `slice` count from the view's first. `slice` is of depth for 3D views, and a
@@ -197,8 +206,19 @@ impl SurfaceView {
         })
     }
 
-    /// The aspect that shaders read through this view: colour, depth, or stencil when it is the only one.
-    pub fn sampled_aspect(&self) -> vk::ImageAspectFlags {
+    /// The format as which shaders read texels, and the aspect: decoded texels where they are kept, colour, depth, or stencil
+    /// when it is the only one. `None` when the view's format is not supported.
+    pub fn sampled(&self) -> Option<(&'static FormatInfo, vk::ImageAspectFlags)> {
+        let seen = format::info(self.desc.format)?;
+        let stored = self.surface.desc();
+        let alike = |stored: &FormatInfo| format::decode_alike(seen, stored);
+        if stored.decoded && format::info(stored.format).is_some_and(alike) {
+            return Some((format::decoded_format(seen)?, DECODED));
+        }
+        Some((seen, self.sampled_aspect()))
+    }
+
+    fn sampled_aspect(&self) -> vk::ImageAspectFlags {
         let aspects = self.desc.aspects;
         for aspect in [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH] {
             if aspects.contains(aspect) {

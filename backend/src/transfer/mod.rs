@@ -5,6 +5,7 @@
 mod blit;
 mod clear;
 mod copy;
+mod decode;
 mod resolve;
 #[cfg(test)]
 mod tests;

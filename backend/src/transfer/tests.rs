@@ -21,7 +21,7 @@ fn surface(desc: SurfaceDesc) -> Arc<Surface> {
 fn desc(format: vk::Format, [width, height, depth]: [u32; 3]) -> SurfaceDesc {
     let kind = if depth > 1 { vk::ImageType::TYPE_3D } else { vk::ImageType::TYPE_2D };
     let extent = vk::Extent3D { width, height, depth };
-    SurfaceDesc { kind, format, extent, levels: 1, layers: 1, samples: 1, linear: false }
+    SurfaceDesc { kind, format, extent, levels: 1, layers: 1, samples: 1, linear: false, decoded: false }
 }
 
 fn buffer(bytes: &[u8]) -> Arc<Buffer> {

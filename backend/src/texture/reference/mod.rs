@@ -135,8 +135,7 @@ fn scale(reader: &Reader<'_>) -> Option<f32> {
     let bits = reader.info.channels.first()?.bits;
     let equal = reader.info.channels.iter().all(|channel| channel.bits == bits);
     let plain = reader.info.class == Class::Unorm && reader.info.compression.is_none();
-    (plain && equal && bits <= 16 && reader.aspect() == vk::ImageAspectFlags::COLOR)
-        .then(|| ((1u32 << bits) - 1) as f32)
+    (plain && equal && bits <= 16 && reader.is_color()).then(|| ((1u32 << bits) - 1) as f32)
 }
 
 fn mix(a: Texel, b: Texel, share: f32) -> Texel {

@@ -17,7 +17,7 @@ pub(in crate::texture) fn view(
     let (depth, layers) = if volume { (layers, 1) } else { (1, layers) };
     let extent = vk::Extent3D { width, height, depth };
     let image = if volume { vk::ImageType::TYPE_3D } else { vk::ImageType::TYPE_2D };
-    let desc = SurfaceDesc { kind: image, format, extent, levels, layers, samples: 1, linear: false };
+    let desc = SurfaceDesc { kind: image, format, extent, levels, layers, samples: 1, linear: false, decoded: false };
     let surface = Surface::new(desc).unwrap();
     let memory = Allocation::new(&Heap::new(1 << 24), surface.layout().size()).unwrap();
     assert!(surface.bind(memory, 0));

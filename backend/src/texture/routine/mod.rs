@@ -222,13 +222,15 @@ impl State {
             vk::ImageViewType::TYPE_3D => 3,
             _ => 2,
         };
+        // Decoded texels are read like those of any other image.
+        let aspect = if reader.is_color() { vk::ImageAspectFlags::COLOR } else { reader.aspect() };
         Self {
             layout: Layout::new(reader, bytes),
             dimensions,
             swizzle: view.desc.swizzle,
             single_level: view.desc.levels == 1,
             samples_log2: view.surface.desc().samples.ilog2(),
-            ..Self::one_level(view.desc.format, reader.aspect())
+            ..Self::one_level(reader.info.format, aspect)
         }
     }
 

@@ -95,7 +95,8 @@ fn any_view(dice: &mut Dice) -> Arc<SurfaceView> {
     };
     let spare = if image == vk::ImageType::TYPE_3D { 0 } else { unused };
     let linear = kind == View::TYPE_2D && levels == 1 && dice.below(4) == 0;
-    let desc = SurfaceDesc { kind: image, format, extent, levels, layers: layers + spare, samples: 1, linear };
+    let desc =
+        SurfaceDesc { kind: image, format, extent, levels, layers: layers + spare, samples: 1, linear, decoded: false };
     let surface = bound(dice, desc);
     let aspects = crate::format::info(format).unwrap().aspects();
     let swizzle = match dice.below(3) {

@@ -17,7 +17,7 @@ fn texel(x: u32, y: u32) -> f32 {
 fn view(scene: &Scene, format: vk::Format, word: impl Fn(u32, u32) -> u32) -> Arc<SurfaceView> {
     let extent = vk::Extent3D { width: 4, height: 4, depth: 1 };
     let kind = vk::ImageType::TYPE_2D;
-    let desc = SurfaceDesc { kind, format, extent, levels: 1, layers: 1, samples: 1, linear: false };
+    let desc = SurfaceDesc { kind, format, extent, levels: 1, layers: 1, samples: 1, linear: false, decoded: false };
     let surface = Surface::new(desc).unwrap();
     assert!(surface.bind(scene.memory(), 0));
     for index in 0..16 {

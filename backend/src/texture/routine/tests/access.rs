@@ -15,7 +15,7 @@ fn any_texels(dice: &mut Dice) -> Arc<SurfaceView> {
     let [width, height] = [0, 1].map(|_| dice.pick(&[1, 7, 20]));
     let extent = vk::Extent3D { width, height, depth: 1 };
     let (kind, layers) = (vk::ImageType::TYPE_2D, 2);
-    let desc = SurfaceDesc { kind, format, extent, levels: 1, layers, samples, linear: false };
+    let desc = SurfaceDesc { kind, format, extent, levels: 1, layers, samples, linear: false, decoded: false };
     let surface = bound(dice, desc);
     let (aspects, swizzle, kind) = (vk::ImageAspectFlags::COLOR, Swizzle::IDENTITY, View::TYPE_2D_ARRAY);
     let desc = SurfaceViewDesc { kind, format, swizzle, aspects, base_level: 0, levels: 1, base_layer: 0, layers };
