@@ -463,11 +463,13 @@ mod tests {
         let memory = Allocation::new(&Heap::new(1 << 30), surface.layout().size()).unwrap();
         assert!(surface.bind(memory, 0));
         let mut seen = HashSet::new();
-        for plane in format::info(desc.format).unwrap().planes() {
+        let info = format::info(desc.format).unwrap();
+        let decoded = (desc.decoded && info.compression.is_some()).then_some(DECODED);
+        for aspect in info.planes().map(|plane| plane.aspect).chain(decoded) {
             for level in 0..desc.levels {
                 let depth = surface.level_extent(level).depth;
                 for slice in 0..desc.layers.max(depth) {
-                    let part = surface.plane(plane.aspect, level, slice).unwrap();
+                    let part = surface.plane(aspect, level, slice).unwrap();
                     check_runs(&part);
                     for (x, y, sample) in positions(&part) {
                         let address = part.address(x, y, sample);
@@ -587,12 +589,13 @@ mod tests {
 
         #[test]
         fn layouts_are_disjoint_and_inside(
-            kind in 0usize..3, format in 0usize..6, size in [1u32..40, 1u32..20, 1u32..6],
-            levels in 1u32..4, layers in 1u32..4, shape in 0u32..3,
+            kind in 0usize..3, format in 0usize..8, size in [1u32..40, 1u32..20, 1u32..6],
+            levels in 1u32..4, layers in 1u32..4, shape in 0u32..4,
         ) {
             let formats = [
                 vk::Format::R8_UNORM, vk::Format::R16G16B16A16_SFLOAT, vk::Format::D16_UNORM_S8_UINT,
                 vk::Format::D32_SFLOAT_S8_UINT, vk::Format::BC3_UNORM_BLOCK, vk::Format::R32G32B32A32_UINT,
+                vk::Format::ASTC_10X6_UNORM_BLOCK, vk::Format::EAC_R11_SNORM_BLOCK,
             ];
             let (kind, size, layers) = match kind {
                 0 => (vk::ImageType::TYPE_1D, [size[0], 1, 1], layers),
@@ -604,6 +607,7 @@ mod tests {
             let desc = match shape {
                 1 if kind == vk::ImageType::TYPE_2D => SurfaceDesc { samples: 4, levels: 1, ..desc },
                 2 => SurfaceDesc { linear: true, ..desc },
+                3 => SurfaceDesc { decoded: true, ..desc },
                 _ => desc,
             };
             check_disjoint(desc);

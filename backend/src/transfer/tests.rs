@@ -189,6 +189,44 @@ fn scaled(from: [[i32; 3]; 2], to: [[i32; 3]; 2]) -> vk::ImageBlit {
 }
 
 #[test]
+fn copied_blocks_are_decoded_as_far_as_they_lie_in_the_image() {
+    let formats =
+        [vk::Format::ASTC_10X6_UNORM_BLOCK, vk::Format::ETC2_R8G8B8A8_SRGB_BLOCK, vk::Format::BC4_SNORM_BLOCK];
+    for format in formats {
+        let info = crate::format::info(format).unwrap();
+        let (size, [width, height]) = ([33, 14, 3], info.block_extent());
+        let image = surface(SurfaceDesc { decoded: true, ..desc(format, size) });
+        let (across, down) = (33u32.div_ceil(width), 14u32.div_ceil(height));
+        let data = counting((across * down * 3 * info.bytes) as usize);
+        // All but the first column of blocks and the first slice.
+        let region = vk::BufferImageCopy {
+            buffer_offset: u64::from(info.bytes * (1 + across * down)),
+            buffer_row_length: across * width,
+            image_offset: offset([width as i32, 0, 1]),
+            image_extent: vk::Extent3D { width: 33 - width, height: 14, depth: 2 },
+            ..whole(&image, COLOR)
+        };
+        copy_buffer_image(&buffer(&data), &image, &[region], Direction::ToImage);
+        let as_texels = crate::format::decoded_format(info).unwrap();
+        for (z, y, x) in (0..3).flat_map(|z| (0..14).flat_map(move |y| (0..33).map(move |x| (z, y, x)))) {
+            let first = (((z * down + y / height) * across + x / width) * info.bytes) as usize;
+            let mut block = [0; 16];
+            block[..info.bytes as usize].copy_from_slice(&data[first..first + info.bytes as usize]);
+            let mut bytes = vec![0; as_texels.bytes as usize];
+            image.plane(crate::memory::DECODED, 0, z).unwrap().read(x, y, 0, &mut bytes);
+            let written = z > 0 && x >= width;
+            let expected = if written { crate::format::block_texel(info, &block, x, y) } else { [0; 4] };
+            let got = if written {
+                crate::format::decode(as_texels, &bytes)
+            } else {
+                [u32::from(bytes != vec![0; bytes.len()]), 0, 0, 0]
+            };
+            assert_eq!(got, expected, "{format:?} ({x}, {y}, {z})");
+        }
+    }
+}
+
+#[test]
 fn blits_flip_scale_and_filter() {
     let source = holding(desc(vk::Format::R8_UNORM, [2, 2, 1]), &[0, 100, 200, 40]);
     let flipped = surface(desc(vk::Format::R8_UNORM, [2, 2, 1]));

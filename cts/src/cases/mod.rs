@@ -1,5 +1,6 @@
 //! The cases, one file a part of the specification.
 
+mod compressed;
 mod compute;
 mod conservative;
 mod devices;
@@ -27,6 +28,7 @@ pub fn all() -> Vec<Entry> {
         devices::cases,
         sync::cases,
         formats::cases,
+        compressed::cases,
         compute::cases,
         language::cases,
         raster::cases,

@@ -61,7 +61,7 @@ fn luminance_alpha_offset(v: &[i32]) -> [[i32; 4]; 2] {
 }
 
 fn scaled(v: &[i32], alpha: [i32; 2]) -> [[i32; 4]; 2] {
-    let scaled = |value: i32| value * v[3] >> 8;
+    let scaled = |value: i32| (value * v[3]) >> 8;
     [[scaled(v[0]), scaled(v[1]), scaled(v[2]), alpha[0]], [v[0], v[1], v[2], alpha[1]]]
 }
 

@@ -18,7 +18,7 @@ impl Pattern {
         let shifts = if seed & 1 != 0 { [one, other] } else { [other, one] };
         let factor = |number: u32, axis: usize| {
             let nibble = random >> (4 * number) & 0xf;
-            nibble * nibble >> shifts[axis]
+            (nibble * nibble) >> shifts[axis]
         };
         let planes =
             [0, 1, 2, 3].map(|plane| [factor(2 * plane, 0), factor(2 * plane + 1, 1), random >> (14 - 4 * plane)]);
