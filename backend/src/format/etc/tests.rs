@@ -54,9 +54,9 @@ proptest! {
     }
 }
 
-/// A block whose second texel of the first column has EAC's index 3, table 13.
+/// A block of table 13 whose texel below the first has index 3.
 fn example(base: u8, multiplier: u8) -> [u8; 8] {
-    [base, multiplier << 4 | 13, 0b000_011_00, 0, 0, 0, 0, 0]
+    [base, multiplier << 4 | 13, 0x0c, 0, 0, 0, 0, 0]
 }
 
 #[test]
