@@ -42,6 +42,7 @@ use Level::{Device, Instance};
 
 const V1_1: Option<u32> = Some(vk::API_VERSION_1_1);
 const V1_2: Option<u32> = Some(vk::API_VERSION_1_2);
+const V1_3: Option<u32> = Some(vk::API_VERSION_1_3);
 const PROPERTIES2: &str = "VK_KHR_get_physical_device_properties2";
 
 /// Every extension of instances and devices.
@@ -54,6 +55,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_swapchain", 70, Device, None, &["VK_KHR_surface"]),
     row("VK_KHR_create_renderpass2", 1, Device, V1_2, &[]),
     row("VK_EXT_conservative_rasterization", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_texture_compression_astc_hdr", 1, Device, V1_3, &[PROPERTIES2]),
 ];
 
 /// The extension of a name.

@@ -29,7 +29,9 @@ fn is_set(field: &str) -> bool {
 }
 
 /// The structures of features: nothing but flags, set where the device has the feature.
-pub fn features(_to: &mut impl Structures) {}
+pub fn features(to: &mut impl Structures) {
+    to.put(vk::PhysicalDeviceTextureCompressionASTCHDRFeatures::default().texture_compression_astc_hdr(true));
+}
 
 /// The structures of properties.
 pub fn properties(to: &mut impl Structures) {

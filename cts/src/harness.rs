@@ -2,7 +2,7 @@
 //!
 //! Everything a case makes lives until its process or group ends; a group is small. Source: Vulkan 1.0 core.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_void};
 
 use ash::vk;
 
@@ -38,6 +38,7 @@ pub struct Gpu {
     pub queue: vk::Queue,
     pub pool: vk::CommandPool,
     pub features: vk::PhysicalDeviceFeatures,
+    pub more: Box<Features>,
     pub properties: vk::PhysicalDeviceProperties,
     memory: vk::PhysicalDeviceMemoryProperties,
     /// Extensions that cases use, as far as there are.
@@ -89,7 +90,43 @@ impl ImageDesc {
 /// Extensions that cases use.
 const EXTENSIONS: &[&CStr] = &[vk::EXT_CONSERVATIVE_RASTERIZATION_NAME, vk::KHR_CREATE_RENDERPASS2_NAME];
 
+/// Structures of features, each with the extension that brings it, which cases use as well.
+macro_rules! features {
+    ($($field:ident: $ty:ident = $extension:ident;)*) => {
+        const WITH_FEATURES: &[&CStr] = &[$(vk::$extension),*];
+
+        /// Features of extensions, as the device has them: nothing is set of an extension that is not there.
+        #[derive(Default)]
+        #[expect(missing_docs, reason = "the fields are Vulkan's structures")]
+        pub struct Features {
+            $(pub $field: vk::$ty<'static>,)*
+        }
+
+        impl Features {
+            /// Links the structures of the extensions in `names` before `first`.
+            fn chain(&mut self, names: &[&CStr], first: *mut c_void) -> *mut c_void {
+                let mut next = first;
+                $(if names.contains(&vk::$extension) {
+                    self.$field.p_next = next;
+                    next = (&raw mut self.$field).cast();
+                })*
+                next
+            }
+        }
+    };
+}
+
+features! {
+    astc_high_range: PhysicalDeviceTextureCompressionASTCHDRFeatures = EXT_TEXTURE_COMPRESSION_ASTC_HDR_NAME;
+}
+
 const STORAGE: vk::DescriptorType = vk::DescriptorType::STORAGE_BUFFER;
+
+/// Those of some extensions that there are.
+fn chosen(wanted: &[&'static CStr], known: &[vk::ExtensionProperties]) -> Vec<&'static CStr> {
+    let has = |name: &&CStr| known.iter().any(|known| known.extension_name_as_c_str() == Ok(*name));
+    wanted.iter().copied().filter(has).collect()
+}
 
 impl Gpu {
     /// Opens the first device with all its features.
@@ -112,18 +149,25 @@ impl Gpu {
             let priorities = [1.0];
             let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
             let known = instance.enumerate_device_extension_properties(physical)?;
-            let has = |name: &&CStr| known.iter().any(|known| known.extension_name_as_c_str() == Ok(*name));
-            let extensions: Vec<&CStr> = EXTENSIONS.iter().copied().filter(has).collect();
+            let extensions = chosen(&[EXTENSIONS, WITH_FEATURES].concat(), &known);
             let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
-            let info = vk::DeviceCreateInfo::default()
+            let mut more = Box::<Features>::default();
+            let mut all = vk::PhysicalDeviceFeatures2 {
+                p_next: more.chain(&extensions, std::ptr::null_mut()),
+                ..Default::default()
+            };
+            let query = ash::khr::get_physical_device_properties2::Instance::new(&entry, &instance);
+            query.get_physical_device_features2(physical, &mut all);
+            let mut info = vk::DeviceCreateInfo::default()
                 .queue_create_infos(&queues)
                 .enabled_features(&features)
                 .enabled_extension_names(&names);
+            info.p_next = all.p_next;
             let device = instance.create_device(physical, &info, None)?;
             let queue = device.get_device_queue(0, 0);
             let flags = vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER;
             let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default().flags(flags), None)?;
-            Ok(Self { instance, physical, device, queue, pool, features, properties, memory, extensions, entry })
+            Ok(Self { instance, physical, device, queue, pool, features, more, properties, memory, extensions, entry })
         }
     }
 

@@ -24,6 +24,7 @@ enum Kind {
     Eac,
     EacPair,
     Astc,
+    AstcHighRange,
 }
 
 /// A format, its blocks and what it decodes.
@@ -38,7 +39,7 @@ struct Format {
 
 impl Format {
     fn bytes(self) -> u32 {
-        if matches!(self.kind, Kind::Etc2Alpha | Kind::EacPair | Kind::Astc) { 16 } else { 8 }
+        if matches!(self.kind, Kind::Etc2Alpha | Kind::EacPair | Kind::Astc | Kind::AstcHighRange) { 16 } else { 8 }
     }
 
     /// Columns and rows of blocks.
@@ -67,6 +68,9 @@ fn formats() -> Vec<(String, Format)> {
             let name = format!("astc_{}x{}_{}", block[0], block[1], if srgb { "srgb" } else { "unorm" });
             all.push((name, Format { format, kind: Kind::Astc, block, signed: false, srgb }));
         }
+        let format = F::from_raw(F::ASTC_4X4_SFLOAT_BLOCK.as_raw() + index as i32);
+        let name = format!("astc_{}x{}_sfloat", block[0], block[1]);
+        all.push((name, Format { format, kind: Kind::AstcHighRange, block, signed: false, srgb: false }));
     }
     all
 }
@@ -123,6 +127,14 @@ fn block(format: Format, number: u32) -> (Vec<u8>, [f32; 4]) {
             let channels = [red, green, blue, alpha].map(|code| u16::from(code) << 8 | u16::from(code));
             let bytes = head.into_iter().chain(channels.into_iter().flat_map(u16::to_le_bytes)).collect();
             (bytes, color([red, green, blue], f32::from(alpha) / 255.0))
+        }
+        Kind::AstcHighRange => {
+            // The same with half floats: a code's upper bits above 1/4, below 2.
+            let head = (!0u64 << 12 | 0xffc).to_le_bytes();
+            let halves = [red, green, blue, alpha].map(|code| 0x3400 + (u16::from(code) << 3));
+            let value = |half: u16| f32::from_bits((u32::from(half) << 13) + ((127 - 15) << 23)).min(1.0);
+            let bytes = head.into_iter().chain(halves.into_iter().flat_map(u16::to_le_bytes)).collect();
+            (bytes, halves.map(value))
         }
     }
 }
@@ -188,6 +200,9 @@ fn image(gpu: &Gpu, format: Format, usage: vk::ImageUsageFlags) -> Result<Image,
     let extent = vk::Extent3D { width: SIZE[0], height: SIZE[1], depth: 1 };
     let (kind, tiling) = (vk::ImageType::TYPE_2D, vk::ImageTiling::OPTIMAL);
     let flags = vk::ImageCreateFlags::MUTABLE_FORMAT;
+    if format.kind == Kind::AstcHighRange {
+        gpu.need(vk::EXT_TEXTURE_COMPRESSION_ASTC_HDR_NAME)?;
+    }
     // SAFETY: here and below, infos are valid, and memory is bound once.
     unsafe {
         let instance = &gpu.instance;
