@@ -101,7 +101,7 @@ impl Swizzle {
 }
 
 /// Which part of a surface a view shows, and how.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SurfaceViewDesc {
     /// Dimensionality as shaders see it.
     pub kind: vk::ImageViewType,
@@ -119,6 +119,8 @@ pub struct SurfaceViewDesc {
     pub base_layer: u32,
     /// Layers, `vk::REMAINING_ARRAY_LAYERS` resolved.
     pub layers: u32,
+    /// Least level that is read, of the view's, where levels are sampled; of those below it nothing is fetched.
+    pub min_lod: f32,
 }
 
 /// The memory of a view's layers, of one aspect.

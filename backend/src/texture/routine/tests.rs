@@ -56,6 +56,9 @@ const FORMATS: [vk::Format; 10] = [
     vk::Format::BC1_RGBA_UNORM_BLOCK,
 ];
 
+const REDUCTIONS: [vk::SamplerReductionMode; 3] =
+    [vk::SamplerReductionMode::WEIGHTED_AVERAGE, vk::SamplerReductionMode::MIN, vk::SamplerReductionMode::MAX];
+
 /// A surface of bytes that look random.
 fn bound(dice: &mut Dice, desc: SurfaceDesc) -> Arc<Surface> {
     let surface = Surface::new(desc).unwrap();
@@ -105,7 +108,9 @@ fn any_view(dice: &mut Dice) -> Arc<SurfaceView> {
     };
     let base_level = dice.below(levels);
     let levels = levels - base_level;
-    let desc = SurfaceViewDesc { kind, format, swizzle, aspects, base_level, levels, base_layer: spare, layers };
+    let min_lod = dice.pick(&[0.0, 0.0, 0.5, 1.0, 1.75f32]).min((levels - 1) as f32);
+    let desc =
+        SurfaceViewDesc { kind, format, swizzle, aspects, base_level, levels, base_layer: spare, layers, min_lod };
     Arc::new(SurfaceView { surface, desc })
 }
 
@@ -124,8 +129,10 @@ fn any_sampler(dice: &mut Dice, is_depth: bool) -> Sampler {
         compare: is_depth.then(|| vk::CompareOp::from_raw(dice.below(8) as i32)),
         min_lod: dice.pick(&[0.0, 0.5]),
         max_lod: dice.pick(&[0.25, 100.0]),
-        border_color: dice.pick(&[vk::BorderColor::FLOAT_OPAQUE_WHITE, vk::BorderColor::FLOAT_TRANSPARENT_BLACK]),
+        border: dice.pick(&[[1.0f32.to_bits(); 4], [0; 4], [0.25f32, 0.5, 0.75, 0.125].map(f32::to_bits)]),
         unnormalized_coordinates: false,
+        reduction: vk::SamplerReductionMode::WEIGHTED_AVERAGE,
+        separate_faces: dice.below(3) == 0,
     }
 }
 
@@ -287,6 +294,7 @@ fn sampling_at_given_levels() {
         let view = any_view(&mut dice);
         let compares = is_depth(&view) && dice.below(2) == 0;
         let sampler = any_sampler(&mut dice, compares);
+        let sampler = Sampler { reduction: dice.pick(&REDUCTIONS[..if compares { 1 } else { 3 }]), ..sampler };
         let mut request = Request::new(&view);
         request.coordinates(&mut dice);
         let lod = Lod::Explicit(request.floats(|| dice.share() * 4.0 - 1.0));
@@ -306,7 +314,10 @@ fn sampling_by_gradients() {
         let sampler = any_sampler(&mut dice, false);
         // Logarithms differ in their last bits, which must not choose another level or filter.
         let (min_filter, mipmap_mode) = (sampler.mag_filter, vk::SamplerMipmapMode::LINEAR);
-        let sampler = Sampler { min_filter, mipmap_mode, ..sampler };
+        let max_anisotropy = dice.pick(&[None, Some(1.0), Some(3.5), Some(16.0)]);
+        // Of several levels a share decides which ones count.
+        let reduction = dice.pick(&REDUCTIONS[..if view.desc.levels > 1 { 1 } else { 3 }]);
+        let sampler = Sampler { min_filter, mipmap_mode, max_anisotropy, reduction, ..sampler };
         let mut request = Request::new(&view);
         request.coordinates(&mut dice);
         let implicit = dice.below(2) == 0;
@@ -355,7 +366,9 @@ fn queries_of_the_level_of_detail() {
     let mut dice = Dice(4);
     for _ in 0..100 {
         let view = any_view(&mut dice);
-        let sampler = Sampler { mipmap_mode: vk::SamplerMipmapMode::LINEAR, ..any_sampler(&mut dice, false) };
+        let max_anisotropy = dice.pick(&[None, Some(4.0)]);
+        let mipmap_mode = vk::SamplerMipmapMode::LINEAR;
+        let sampler = Sampler { mipmap_mode, max_anisotropy, ..any_sampler(&mut dice, false) };
         let mut request = Request::new(&view);
         request.coordinates(&mut dice);
         request.image.offset.clear();

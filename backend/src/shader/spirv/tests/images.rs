@@ -33,6 +33,7 @@ fn view(scene: &Scene, format: vk::Format, word: impl Fn(u32, u32) -> u32) -> Ar
         levels: 1,
         base_layer: 0,
         layers: 1,
+        min_lod: 0.0,
     };
     Arc::new(SurfaceView { surface, desc })
 }
@@ -43,13 +44,8 @@ fn nearest() -> Arc<Sampler> {
         min_filter: vk::Filter::NEAREST,
         mipmap_mode: vk::SamplerMipmapMode::NEAREST,
         address_mode: [vk::SamplerAddressMode::CLAMP_TO_EDGE; 3],
-        mip_lod_bias: 0.0,
-        max_anisotropy: None,
-        compare: None,
-        min_lod: 0.0,
         max_lod: 16.0,
-        border_color: vk::BorderColor::FLOAT_TRANSPARENT_BLACK,
-        unnormalized_coordinates: false,
+        ..Sampler::default()
     })
 }
 
