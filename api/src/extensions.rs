@@ -55,6 +55,13 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_swapchain", 70, Device, None, &["VK_KHR_surface"]),
     row("VK_KHR_create_renderpass2", 1, Device, V1_2, &[]),
     row("VK_EXT_conservative_rasterization", 1, Device, None, &[PROPERTIES2]),
+    // Formats, images and samplers.
+    row("VK_KHR_sampler_mirror_clamp_to_edge", 3, Device, V1_2, &[]),
+    row("VK_EXT_border_color_swizzle", 1, Device, None, &["VK_EXT_custom_border_color"]),
+    row("VK_EXT_custom_border_color", 12, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_image_view_min_lod", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_non_seamless_cube_map", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_sampler_filter_minmax", 2, Device, V1_2, &[PROPERTIES2]),
     row("VK_EXT_texture_compression_astc_hdr", 1, Device, V1_3, &[PROPERTIES2]),
 ];
 

@@ -6,6 +6,7 @@ use ash::vk;
 use vitric_backend::format::{self, features as format_features};
 use vitric_backend::raster::MOST_SAMPLES;
 use vitric_backend::shader::BUILD;
+use vitric_backend::texture::{MAX_ANISOTROPY, MAX_LOD_BIAS};
 
 /// Reported API version: 1.0 is what is complete.
 pub const API_VERSION: u32 = vk::make_api_version(0, 1, 0, 286);
@@ -17,6 +18,8 @@ pub const QUEUE_COUNT: u32 = 4;
 pub const MAX_EXTENT_2D: u32 = 16384;
 const MAX_EXTENT_3D: u32 = 2048;
 const MAX_LAYERS: u32 = 2048;
+/// Samplers that may be alive at once.
+pub const MAX_SAMPLERS: u32 = 1 << 20;
 /// Alignment of buffers and of dynamic offsets, bytes.
 pub const BUFFER_ALIGNMENT: u64 = 16;
 
@@ -42,6 +45,7 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
         wide_lines: vk::TRUE,
         large_points: vk::TRUE,
         alpha_to_one: vk::TRUE,
+        sampler_anisotropy: vk::TRUE,
         texture_compression_etc2: vk::TRUE,
         texture_compression_astc_ldr: vk::TRUE,
         texture_compression_bc: vk::TRUE,
@@ -61,7 +65,7 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
         shader_float64: vk::TRUE,
         shader_int64: vk::TRUE,
         shader_int16: vk::TRUE,
-        // Not there yet: geometry and tessellation stages, several viewports, anisotropy, pipeline statistics,
+        // Not there yet: geometry and tessellation stages, several viewports, pipeline statistics,
         // sparse resources, variable multisample rate, inherited queries.
         ..Default::default()
     }
@@ -82,7 +86,7 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         max_storage_buffer_range: 1 << 30,
         max_push_constants_size: vitric_backend::command::PUSH_CONSTANT_BYTES as u32,
         max_memory_allocation_count: 1 << 20,
-        max_sampler_allocation_count: 1 << 20,
+        max_sampler_allocation_count: MAX_SAMPLERS,
         buffer_image_granularity: 1,
         max_bound_descriptor_sets: 8,
         max_per_stage_descriptor_samplers: 1024,
@@ -118,8 +122,8 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         mipmap_precision_bits: 8,
         max_draw_indexed_index_value: u32::MAX,
         max_draw_indirect_count: u32::MAX,
-        max_sampler_lod_bias: 16.0,
-        max_sampler_anisotropy: 1.0,
+        max_sampler_lod_bias: MAX_LOD_BIAS,
+        max_sampler_anisotropy: MAX_ANISOTROPY,
         max_viewports: 1,
         max_viewport_dimensions: [MAX_EXTENT_2D; 2],
         viewport_bounds_range: [-32768.0, 32767.0],

@@ -7,6 +7,8 @@ use std::fmt::Debug;
 
 use ash::vk::{self, TaggedStructure};
 
+use crate::physical;
+
 /// Takes the structures of a table, one after the other.
 pub trait Structures {
     /// Takes one: its flags and values are those of the device, and it is in no chain.
@@ -30,11 +32,32 @@ fn is_set(field: &str) -> bool {
 
 /// The structures of features: nothing but flags, set where the device has the feature.
 pub fn features(to: &mut impl Structures) {
+    to.put(
+        vk::PhysicalDeviceBorderColorSwizzleFeaturesEXT::default()
+            .border_color_swizzle(true)
+            .border_color_swizzle_from_image(true),
+    );
+    to.put(
+        vk::PhysicalDeviceCustomBorderColorFeaturesEXT::default()
+            .custom_border_colors(true)
+            .custom_border_color_without_format(true),
+    );
+    to.put(vk::PhysicalDeviceImageViewMinLodFeaturesEXT::default().min_lod(true));
+    to.put(vk::PhysicalDeviceNonSeamlessCubeMapFeaturesEXT::default().non_seamless_cube_map(true));
     to.put(vk::PhysicalDeviceTextureCompressionASTCHDRFeatures::default().texture_compression_astc_hdr(true));
 }
 
 /// The structures of properties.
 pub fn properties(to: &mut impl Structures) {
+    to.put(
+        vk::PhysicalDeviceCustomBorderColorPropertiesEXT::default()
+            .max_custom_border_color_samplers(physical::MAX_SAMPLERS),
+    );
+    to.put(
+        vk::PhysicalDeviceSamplerFilterMinmaxProperties::default()
+            .filter_minmax_single_component_formats(true)
+            .filter_minmax_image_component_mapping(true),
+    );
     // Exact, with nothing added to polygons. Lines and points are covered by samples.
     to.put(vk::PhysicalDeviceConservativeRasterizationPropertiesEXT::default().primitive_underestimation(true));
 }

@@ -88,7 +88,12 @@ impl ImageDesc {
 }
 
 /// Extensions that cases use.
-const EXTENSIONS: &[&CStr] = &[vk::EXT_CONSERVATIVE_RASTERIZATION_NAME, vk::KHR_CREATE_RENDERPASS2_NAME];
+const EXTENSIONS: &[&CStr] = &[
+    vk::KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE_NAME,
+    vk::EXT_SAMPLER_FILTER_MINMAX_NAME,
+    vk::EXT_CONSERVATIVE_RASTERIZATION_NAME,
+    vk::KHR_CREATE_RENDERPASS2_NAME,
+];
 
 /// Structures of features, each with the extension that brings it, which cases use as well.
 macro_rules! features {
@@ -117,6 +122,10 @@ macro_rules! features {
 }
 
 features! {
+    border_color_swizzle: PhysicalDeviceBorderColorSwizzleFeaturesEXT = EXT_BORDER_COLOR_SWIZZLE_NAME;
+    custom_border_color: PhysicalDeviceCustomBorderColorFeaturesEXT = EXT_CUSTOM_BORDER_COLOR_NAME;
+    image_view_min_lod: PhysicalDeviceImageViewMinLodFeaturesEXT = EXT_IMAGE_VIEW_MIN_LOD_NAME;
+    non_seamless_cube_map: PhysicalDeviceNonSeamlessCubeMapFeaturesEXT = EXT_NON_SEAMLESS_CUBE_MAP_NAME;
     astc_high_range: PhysicalDeviceTextureCompressionASTCHDRFeatures = EXT_TEXTURE_COMPRESSION_ASTC_HDR_NAME;
 }
 

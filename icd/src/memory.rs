@@ -271,7 +271,17 @@ fn view_desc(surface: &Surface, info: &vk::ImageViewCreateInfo<'_>) -> SurfaceVi
         levels: remaining(range.level_count, range.base_mip_level, surface.desc().levels),
         base_layer: range.base_array_layer,
         layers: remaining(range.layer_count, range.base_array_layer, surface.desc().layers),
+        min_lod: least_level(info, surface.desc().levels),
     }
+}
+
+/// The least level that a view of an image of so many levels reads, of its own.
+fn least_level(info: &vk::ImageViewCreateInfo<'_>, levels: u32) -> f32 {
+    let least = raw::find::<vk::ImageViewMinLodCreateInfoEXT<'_>>(info.p_next).map_or(0.0, |info| info.min_lod);
+    let base = info.subresource_range.base_mip_level;
+    let last = levels.saturating_sub(base).min(info.subresource_range.level_count).saturating_sub(1);
+    // NaN is nothing.
+    (least - base as f32).max(0.0).min(last as f32)
 }
 
 fn component(swizzle: vk::ComponentSwizzle, own: u8) -> Swizzle {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use vitric_api::Error;
-use vitric_backend::texture::Sampler;
+use vitric_backend::texture::{Sampler, border};
 
 use crate::objects::{destroy as destroy_handle, device};
 use crate::raw;
@@ -28,11 +28,23 @@ pub extern "system" fn create(
             compare: (info.compare_enable != 0).then_some(info.compare_op),
             min_lod: info.min_lod,
             max_lod: info.max_lod,
-            border_color: info.border_color,
+            border: border_of(info),
             unnormalized_coordinates: info.unnormalized_coordinates != 0,
+            reduction: raw::find::<vk::SamplerReductionModeCreateInfo<'_>>(info.p_next)
+                .map_or(vk::SamplerReductionMode::WEIGHTED_AVERAGE, |reduction| reduction.reduction_mode),
+            separate_faces: info.flags.contains(vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT),
         };
         Ok(object.samplers.insert(Arc::new(sampler)))
     })
+}
+
+/// The words of the border colour. Views map its components themselves, so that no sampler has to say how they do.
+fn border_of(info: &vk::SamplerCreateInfo<'_>) -> [u32; 4] {
+    let is_custom = matches!(info.border_color, vk::BorderColor::FLOAT_CUSTOM_EXT | vk::BorderColor::INT_CUSTOM_EXT);
+    let custom = raw::find::<vk::SamplerCustomBorderColorCreateInfoEXT<'_>>(info.p_next).filter(|_| is_custom);
+    // Whatever a colour is made of, it is four words.
+    let words = custom.and_then(|custom| raw::input((&raw const custom.custom_border_color).cast::<[u32; 4]>()));
+    words.copied().unwrap_or_else(|| border(info.border_color))
 }
 
 pub extern "system" fn destroy(handle: vk::Device, sampler: vk::Sampler, _: *const vk::AllocationCallbacks<'_>) {

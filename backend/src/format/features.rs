@@ -19,11 +19,14 @@ pub struct Features {
 
 const TRANSFER: F = F::from_raw(F::TRANSFER_SRC.as_raw() | F::TRANSFER_DST.as_raw());
 
+/// What becomes of several texels.
+const FILTERS: F = F::from_raw(F::SAMPLED_IMAGE_FILTER_LINEAR.as_raw() | F::SAMPLED_IMAGE_FILTER_MINMAX.as_raw());
+
 /// What `format` can be used for; nothing when it is not supported.
 pub fn features(format: vk::Format) -> Features {
     let Some(info) = info(format) else { return Features::default() };
     if info.compression.is_some() {
-        let optimal = F::SAMPLED_IMAGE | F::SAMPLED_IMAGE_FILTER_LINEAR | F::BLIT_SRC | TRANSFER;
+        let optimal = F::SAMPLED_IMAGE | FILTERS | F::BLIT_SRC | TRANSFER;
         return Features { optimal, ..Features::default() };
     }
     if info.is_depth_stencil() {
@@ -34,7 +37,7 @@ pub fn features(format: vk::Format) -> Features {
 }
 
 fn depth_stencil(info: &FormatInfo) -> F {
-    let filter = if info.depth_bits > 0 { F::SAMPLED_IMAGE_FILTER_LINEAR } else { F::empty() };
+    let filter = if info.depth_bits > 0 { FILTERS } else { F::empty() };
     F::DEPTH_STENCIL_ATTACHMENT | F::SAMPLED_IMAGE | F::BLIT_SRC | F::BLIT_DST | TRANSFER | filter
 }
 
@@ -45,7 +48,7 @@ fn color(info: &FormatInfo) -> F {
     }
     let mut uses = F::SAMPLED_IMAGE | F::BLIT_SRC | TRANSFER;
     if !info.class.is_integer() {
-        uses |= F::SAMPLED_IMAGE_FILTER_LINEAR;
+        uses |= FILTERS;
     }
     if info.channels[0].bits != 9 {
         uses |= F::COLOR_ATTACHMENT | F::BLIT_DST;

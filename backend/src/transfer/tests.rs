@@ -295,7 +295,17 @@ fn lines_resolve_like_their_texels() {
             let (kind, swizzle) = (vk::ImageViewType::TYPE_2D, crate::memory::Swizzle::IDENTITY);
             let (base_level, levels, base_layer, layers) = (0, 1, 0, 1);
             let aspects = COLOR;
-            let desc = SurfaceViewDesc { kind, format, swizzle, aspects, base_level, levels, base_layer, layers, min_lod: 0.0 };
+            let desc = SurfaceViewDesc {
+                kind,
+                format,
+                swizzle,
+                aspects,
+                base_level,
+                levels,
+                base_layer,
+                layers,
+                min_lod: 0.0,
+            };
             SurfaceView { surface: surface.clone(), desc }
         };
         let area = vk::Rect2D { offset: vk::Offset2D { x: 1, y: 2 }, extent: vk::Extent2D { width: 100, height: 16 } };

@@ -5,6 +5,7 @@ mod compute;
 mod conservative;
 mod devices;
 mod extremes;
+mod filtering;
 mod formats;
 mod fragment;
 mod framebuffer;
@@ -39,6 +40,7 @@ pub fn all() -> Vec<Entry> {
         scenes::cases,
         framebuffer::cases,
         samplers::cases,
+        filtering::cases,
         images::cases,
         transfers::cases,
         stages::cases,

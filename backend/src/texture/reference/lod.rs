@@ -5,10 +5,10 @@
 use ash::vk;
 
 use super::super::{MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler};
-use crate::texture::routine::ROUND;
 use super::{LevelOfDetail, SampleRequest, cube};
 use crate::memory::SurfaceView;
 use crate::shader::runtime::math;
+use crate::texture::routine::ROUND;
 
 /// Levels to read: the first, the second, and the share of the second.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,7 +36,8 @@ fn footprint(view: &SurfaceView, sampler: &Sampler, coords: [f32; 3], [dx, dy]: 
         true => [1.0; 3],
         false => [extent.width, extent.height, extent.depth].map(|texels| texels as f32),
     };
-    let [dx, dy] = [dx, dy].map(|gradient| if is_cube(view) { cube::project_gradient(coords, gradient) } else { gradient });
+    let [dx, dy] =
+        [dx, dy].map(|gradient| if is_cube(view) { cube::project_gradient(coords, gradient) } else { gradient });
     let square = |gradient: [f32; 3]| {
         (0..3).fold(0.0, |sum: f32, axis| (gradient[axis] * size[axis]).mul_add(gradient[axis] * size[axis], sum))
     };

@@ -7,11 +7,11 @@ pub(super) mod tests;
 
 use ash::vk;
 
-use super::texel::Reader;
 use super::Sampler;
-use crate::shader::runtime::math;
+use super::texel::Reader;
 use crate::format::{Class, Texel};
 use crate::memory::{PlaneRef, SurfaceView};
+use crate::shader::runtime::math;
 use address::{to_texels, wrap};
 pub(super) use lod::query_lod;
 use lod::{Levels, levels, steps};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::texture::border;
 use crate::memory::{Allocation, Heap, Surface, SurfaceDesc, SurfaceViewDesc, Swizzle};
+use crate::texture::border;
 
 /// A view of `levels` levels of a surface of `size`; every level, layer and texel holds what `value` gives.
 pub(in crate::texture) fn view(
@@ -35,7 +35,8 @@ pub(in crate::texture) fn view(
         }
     }
     let swizzle = Swizzle::IDENTITY;
-    let desc = SurfaceViewDesc { kind, format, swizzle, aspects, base_level: 0, levels, base_layer: 0, layers, min_lod: 0.0 };
+    let desc =
+        SurfaceViewDesc { kind, format, swizzle, aspects, base_level: 0, levels, base_layer: 0, layers, min_lod: 0.0 };
     Arc::new(SurfaceView { surface, desc })
 }
 

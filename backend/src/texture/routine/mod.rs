@@ -270,7 +270,11 @@ impl State {
         let integer = reader.class().is_integer();
         let filter = |filter| if integer { vk::Filter::NEAREST } else { filter };
         // Seamless cubes' texels are never wrapped.
-        let modes = if is_cube && !sampler.separate_faces { [vk::SamplerAddressMode::CLAMP_TO_EDGE; 3] } else { sampler.address_mode };
+        let modes = if is_cube && !sampler.separate_faces {
+            [vk::SamplerAddressMode::CLAMP_TO_EDGE; 3]
+        } else {
+            sampler.address_mode
+        };
         Self {
             is_cube,
             mag_filter: filter(sampler.mag_filter),

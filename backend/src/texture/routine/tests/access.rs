@@ -18,7 +18,17 @@ fn any_texels(dice: &mut Dice) -> Arc<SurfaceView> {
     let desc = SurfaceDesc { kind, format, extent, levels: 1, layers, samples, linear: false, decoded: false };
     let surface = bound(dice, desc);
     let (aspects, swizzle, kind) = (vk::ImageAspectFlags::COLOR, Swizzle::IDENTITY, View::TYPE_2D_ARRAY);
-    let desc = SurfaceViewDesc { kind, format, swizzle, aspects, base_level: 0, levels: 1, base_layer: 0, layers, min_lod: 0.0 };
+    let desc = SurfaceViewDesc {
+        kind,
+        format,
+        swizzle,
+        aspects,
+        base_level: 0,
+        levels: 1,
+        base_layer: 0,
+        layers,
+        min_lod: 0.0,
+    };
     Arc::new(SurfaceView { surface, desc })
 }
 
