@@ -57,6 +57,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_conservative_rasterization", 1, Device, None, &[PROPERTIES2]),
     // Formats, images and samplers.
     row("VK_KHR_sampler_mirror_clamp_to_edge", 3, Device, V1_2, &[]),
+    row("VK_EXT_4444_formats", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_EXT_border_color_swizzle", 1, Device, None, &["VK_EXT_custom_border_color"]),
     row("VK_EXT_custom_border_color", 12, Device, None, &[PROPERTIES2]),
     row("VK_EXT_image_view_min_lod", 1, Device, None, &[PROPERTIES2]),

@@ -32,6 +32,7 @@ fn is_set(field: &str) -> bool {
 
 /// The structures of features: nothing but flags, set where the device has the feature.
 pub fn features(to: &mut impl Structures) {
+    to.put(vk::PhysicalDevice4444FormatsFeaturesEXT::default().format_a4r4g4b4(true).format_a4b4g4r4(true));
     to.put(
         vk::PhysicalDeviceBorderColorSwizzleFeaturesEXT::default()
             .border_color_swizzle(true)

@@ -122,6 +122,10 @@ macro_rules! features {
 }
 
 features! {
+    formats_4444: PhysicalDevice4444FormatsFeaturesEXT = EXT_4444_FORMATS_NAME;
+    formats_10x6: PhysicalDeviceRGBA10X6FormatsFeaturesEXT = EXT_RGBA10X6_FORMATS_NAME;
+    ycbcr: PhysicalDeviceSamplerYcbcrConversionFeatures = KHR_SAMPLER_YCBCR_CONVERSION_NAME;
+    ycbcr_444: PhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT = EXT_YCBCR_2PLANE_444_FORMATS_NAME;
     border_color_swizzle: PhysicalDeviceBorderColorSwizzleFeaturesEXT = EXT_BORDER_COLOR_SWIZZLE_NAME;
     custom_border_color: PhysicalDeviceCustomBorderColorFeaturesEXT = EXT_CUSTOM_BORDER_COLOR_NAME;
     image_view_min_lod: PhysicalDeviceImageViewMinLodFeaturesEXT = EXT_IMAGE_VIEW_MIN_LOD_NAME;

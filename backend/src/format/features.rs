@@ -71,8 +71,11 @@ fn buffer(info: &FormatInfo) -> F {
         uses |= F::VERTEX_BUFFER;
     }
     let texel = !matches!(info.class, Class::Uscaled | Class::Sscaled | Class::Srgb);
-    if texel && info.bytes.is_power_of_two() {
+    // Texels of whole words are read as words.
+    if texel && (info.bytes.is_power_of_two() || info.bytes == 12) {
         uses |= F::UNIFORM_TEXEL_BUFFER;
+    }
+    if texel && info.bytes.is_power_of_two() {
         if is_storage(info) {
             uses |= F::STORAGE_TEXEL_BUFFER;
         }

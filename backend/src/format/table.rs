@@ -174,6 +174,8 @@ macro_rules! channels {
 channels!(R4G4: (0, 4, 4), (1, 0, 4));
 channels!(R4G4B4A4: (0, 12, 4), (1, 8, 4), (2, 4, 4), (3, 0, 4));
 channels!(B4G4R4A4: (2, 12, 4), (1, 8, 4), (0, 4, 4), (3, 0, 4));
+channels!(A4R4G4B4: (3, 12, 4), (0, 8, 4), (1, 4, 4), (2, 0, 4));
+channels!(A4B4G4R4: (3, 12, 4), (2, 8, 4), (1, 4, 4), (0, 0, 4));
 channels!(R5G6B5: (0, 11, 5), (1, 5, 6), (2, 0, 5));
 channels!(B5G6R5: (2, 11, 5), (1, 5, 6), (0, 0, 5));
 channels!(R5G5B5A1: (0, 11, 5), (1, 6, 5), (2, 1, 5), (3, 0, 1));
@@ -191,6 +193,12 @@ channels!(R16: (0, 0, 16));
 channels!(R16G16: (0, 0, 16), (1, 16, 16));
 channels!(R16G16B16: (0, 0, 16), (1, 16, 16), (2, 32, 16));
 channels!(R16G16B16A16: (0, 0, 16), (1, 16, 16), (2, 32, 16), (3, 48, 16));
+// The upper bits of 16.
+channels!(R10X6: (0, 6, 10));
+channels!(R10X6G10X6: (0, 6, 10), (1, 22, 10));
+channels!(R10X6G10X6B10X6A10X6: (0, 6, 10), (1, 22, 10), (2, 38, 10), (3, 54, 10));
+channels!(R12X4: (0, 4, 12));
+channels!(R12X4G12X4: (0, 4, 12), (1, 20, 12));
 channels!(R32: (0, 0, 32));
 channels!(R32G32: (0, 0, 32), (1, 32, 32));
 channels!(R32G32B32: (0, 0, 32), (1, 32, 32), (2, 64, 32));
@@ -206,9 +214,11 @@ const FIXED_OR_HALF: [Class; 7] =
 const WORDS: [Class; 3] = [Class::Uint, Class::Sint, Class::Sfloat];
 
 /// Numbers of formats: Vulkan 1.0's, and those of extensions. First number, and how many there are.
-const NUMBERS: [(vk::Format, usize); 2] = [
+const NUMBERS: [(vk::Format, usize); 4] = [
     (vk::Format::UNDEFINED, vk::Format::ASTC_12X12_SRGB_BLOCK.as_raw() as usize + 1),
     (vk::Format::ASTC_4X4_SFLOAT_BLOCK, 14),
+    (vk::Format::G8B8G8R8_422_UNORM, 34),
+    (vk::Format::A4R4G4B4_UNORM_PACK16, 2),
 ];
 
 /// Rows of the table.
@@ -296,6 +306,8 @@ const fn small(builder: Builder) -> Builder {
         .color(vk::Format::R4G4_UNORM_PACK8, Class::Unorm, 1, R4G4)
         .color(vk::Format::R4G4B4A4_UNORM_PACK16, Class::Unorm, 2, R4G4B4A4)
         .color(vk::Format::B4G4R4A4_UNORM_PACK16, Class::Unorm, 2, B4G4R4A4)
+        .color(vk::Format::A4R4G4B4_UNORM_PACK16, Class::Unorm, 2, A4R4G4B4)
+        .color(vk::Format::A4B4G4R4_UNORM_PACK16, Class::Unorm, 2, A4B4G4R4)
         .color(vk::Format::R5G6B5_UNORM_PACK16, Class::Unorm, 2, R5G6B5)
         .color(vk::Format::B5G6R5_UNORM_PACK16, Class::Unorm, 2, B5G6R5)
         .color(vk::Format::R5G5B5A1_UNORM_PACK16, Class::Unorm, 2, R5G5B5A1)
@@ -318,6 +330,11 @@ const fn wide(builder: Builder) -> Builder {
         .family(vk::Format::R16G16_UNORM, &FIXED_OR_HALF, 7, 4, R16G16)
         .family(vk::Format::R16G16B16_UNORM, &FIXED_OR_HALF, 7, 6, R16G16B16)
         .family(vk::Format::R16G16B16A16_UNORM, &FIXED_OR_HALF, 7, 8, R16G16B16A16)
+        .color(vk::Format::R10X6_UNORM_PACK16, Class::Unorm, 2, R10X6)
+        .color(vk::Format::R10X6G10X6_UNORM_2PACK16, Class::Unorm, 4, R10X6G10X6)
+        .color(vk::Format::R10X6G10X6B10X6A10X6_UNORM_4PACK16, Class::Unorm, 8, R10X6G10X6B10X6A10X6)
+        .color(vk::Format::R12X4_UNORM_PACK16, Class::Unorm, 2, R12X4)
+        .color(vk::Format::R12X4G12X4_UNORM_2PACK16, Class::Unorm, 4, R12X4G12X4)
         .family(vk::Format::R32_UINT, &WORDS, 3, 4, R32)
         .family(vk::Format::R32G32_UINT, &WORDS, 3, 8, R32G32)
         .family(vk::Format::R32G32B32_UINT, &WORDS, 3, 12, R32G32B32)
