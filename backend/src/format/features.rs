@@ -22,12 +22,26 @@ const TRANSFER: F = F::from_raw(F::TRANSFER_SRC.as_raw() | F::TRANSFER_DST.as_ra
 /// What becomes of several texels.
 const FILTERS: F = F::from_raw(F::SAMPLED_IMAGE_FILTER_LINEAR.as_raw() | F::SAMPLED_IMAGE_FILTER_MINMAX.as_raw());
 
+/// Luma and chroma: filtered each on its own, before they are converted.
+const PLANAR: F = F::from_raw(
+    F::SAMPLED_IMAGE.as_raw()
+        | F::SAMPLED_IMAGE_FILTER_LINEAR.as_raw()
+        | F::COSITED_CHROMA_SAMPLES.as_raw()
+        | F::MIDPOINT_CHROMA_SAMPLES.as_raw()
+        | F::SAMPLED_IMAGE_YCBCR_CONVERSION_LINEAR_FILTER.as_raw()
+        | F::SAMPLED_IMAGE_YCBCR_CONVERSION_SEPARATE_RECONSTRUCTION_FILTER.as_raw()
+        | TRANSFER.as_raw(),
+);
+
 /// What `format` can be used for; nothing when it is not supported.
 pub fn features(format: vk::Format) -> Features {
     let Some(info) = info(format) else { return Features::default() };
     if info.compression.is_some() {
         let optimal = F::SAMPLED_IMAGE | FILTERS | F::BLIT_SRC | TRANSFER;
         return Features { optimal, ..Features::default() };
+    }
+    if info.is_planar() {
+        return Features { optimal: PLANAR, ..Features::default() };
     }
     if info.is_depth_stencil() {
         return Features { optimal: depth_stencil(info), ..Features::default() };

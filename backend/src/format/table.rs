@@ -100,7 +100,22 @@ pub struct Plane {
     pub aspect: vk::ImageAspectFlags,
     /// Bytes per texel or block.
     pub bytes: u32,
+    /// Columns and rows of the image that one of them stands for.
+    pub block: [u32; 2],
 }
+
+/// One plane of a format of several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlaneFormat {
+    /// The format that it has on its own.
+    pub format: vk::Format,
+    bytes: u32,
+    block: [u32; 2],
+}
+
+/// The aspects of planes.
+pub const PLANE_ASPECTS: [vk::ImageAspectFlags; 3] =
+    [vk::ImageAspectFlags::PLANE_0, vk::ImageAspectFlags::PLANE_1, vk::ImageAspectFlags::PLANE_2];
 
 /// What there is to know of a format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,6 +134,8 @@ pub struct FormatInfo {
     pub stencil: bool,
     /// Block compression.
     pub compression: Option<Compression>,
+    /// Planes of formats that have several: luma (green), then blue and red, or both. Channels are those of the first one.
+    pub planar: [Option<PlaneFormat>; 3],
 }
 
 impl FormatInfo {
@@ -140,17 +157,29 @@ impl FormatInfo {
         self.planes().fold(vk::ImageAspectFlags::empty(), |all, plane| all | plane.aspect)
     }
 
-    /// The planes in which a surface stores the format: one for colour, one each for depth and stencil.
+    /// Whether there are several planes of colour.
+    pub const fn is_planar(&self) -> bool {
+        self.planar[0].is_some()
+    }
+
+    /// The planes in which a surface stores the format: one for colour or several, one each for depth and stencil.
     pub fn planes(&self) -> impl Iterator<Item = Plane> + use<> {
         let depth_bytes = if self.depth_bits == 16 { 2 } else { 4 };
-        let depth = Plane { aspect: vk::ImageAspectFlags::DEPTH, bytes: depth_bytes };
-        let stencil = Plane { aspect: vk::ImageAspectFlags::STENCIL, bytes: 1 };
-        let color = Plane { aspect: vk::ImageAspectFlags::COLOR, bytes: self.bytes };
-        let planes = [
+        let depth = Plane { aspect: vk::ImageAspectFlags::DEPTH, bytes: depth_bytes, block: [1; 2] };
+        let stencil = Plane { aspect: vk::ImageAspectFlags::STENCIL, bytes: 1, block: [1; 2] };
+        let color = Plane { aspect: vk::ImageAspectFlags::COLOR, bytes: self.bytes, block: self.block_extent() };
+        let mut planes = [
             (self.depth_bits > 0).then_some(depth),
             self.stencil.then_some(stencil),
             (!self.is_depth_stencil()).then_some(color),
         ];
+        if self.is_planar() {
+            let plane = |(part, aspect): (&Option<PlaneFormat>, _)| {
+                part.map(|PlaneFormat { bytes, block, .. }| Plane { aspect, bytes, block })
+            };
+            let parts = self.planar.iter().zip(PLANE_ASPECTS).map(plane);
+            planes.iter_mut().zip(parts).for_each(|(slot, part)| *slot = part);
+        }
         planes.into_iter().flatten()
     }
 
@@ -214,10 +243,11 @@ const FIXED_OR_HALF: [Class; 7] =
 const WORDS: [Class; 3] = [Class::Uint, Class::Sint, Class::Sfloat];
 
 /// Numbers of formats: Vulkan 1.0's, and those of extensions. First number, and how many there are.
-const NUMBERS: [(vk::Format, usize); 4] = [
+const NUMBERS: [(vk::Format, usize); 5] = [
     (vk::Format::UNDEFINED, vk::Format::ASTC_12X12_SRGB_BLOCK.as_raw() as usize + 1),
     (vk::Format::ASTC_4X4_SFLOAT_BLOCK, 14),
     (vk::Format::G8B8G8R8_422_UNORM, 34),
+    (vk::Format::G8_B8R8_2PLANE_444_UNORM, 4),
     (vk::Format::A4R4G4B4_UNORM_PACK16, 2),
 ];
 
@@ -252,8 +282,16 @@ struct Builder {
 
 impl Builder {
     const fn color(mut self, format: vk::Format, class: Class, bytes: u32, channels: &'static [Channel]) -> Self {
-        self.rows[row(format)] =
-            Some(FormatInfo { format, class, bytes, channels, depth_bits: 0, stencil: false, compression: None });
+        self.rows[row(format)] = Some(FormatInfo {
+            format,
+            class,
+            bytes,
+            channels,
+            depth_bits: 0,
+            stencil: false,
+            compression: None,
+            planar: [None; 3],
+        });
         self
     }
 
@@ -276,8 +314,16 @@ impl Builder {
     }
 
     const fn depth(mut self, format: vk::Format, class: Class, bytes: u32, depth_bits: u32, stencil: bool) -> Self {
-        self.rows[row(format)] =
-            Some(FormatInfo { format, class, bytes, channels: &[], depth_bits, stencil, compression: None });
+        self.rows[row(format)] = Some(FormatInfo {
+            format,
+            class,
+            bytes,
+            channels: &[],
+            depth_bits,
+            stencil,
+            compression: None,
+            planar: [None; 3],
+        });
         self
     }
 
@@ -294,6 +340,7 @@ impl Builder {
                 depth_bits: 0,
                 stencil: false,
                 compression: Some(compression),
+                planar: [None; 3],
             });
             index += 1;
         }
@@ -363,6 +410,43 @@ const fn depth_and_blocks(builder: Builder) -> Builder {
         .blocks(vk::Format::BC7_UNORM_BLOCK, &[Class::Unorm, Class::Srgb], 16, Compression::Bc7)
 }
 
+impl Builder {
+    /// A format of two or three planes; those behind the first have a texel for each `block` of the image. `one` and `two` are
+    /// the formats of planes with one and two components.
+    const fn planar(
+        mut self,
+        format: vk::Format,
+        parts: (&FormatInfo, vk::Format),
+        planes: usize,
+        block: [u32; 2],
+    ) -> Self {
+        let (one, two) = parts;
+        let luma = PlaneFormat { format: one.format, bytes: one.bytes, block: [1; 2] };
+        let single = PlaneFormat { block, ..luma };
+        let pair = PlaneFormat { format: two, bytes: 2 * one.bytes, block };
+        let planar =
+            if planes == 3 { [Some(luma), Some(single), Some(single)] } else { [Some(luma), Some(pair), None] };
+        self.rows[row(format)] = Some(FormatInfo { format, planar, ..*one });
+        self
+    }
+
+    /// The five formats from `first` on, in `VkFormat`'s order, and the one of two planes of one size.
+    const fn planar_family(self, first: vk::Format, last: vk::Format, one: vk::Format, two: vk::Format) -> Self {
+        let Some(info) = self.rows[row(one)] else { return self };
+        let parts = (&info, two);
+        self.planar(first, parts, 3, [2, 2])
+            .planar(after(first, 1), parts, 2, [2, 2])
+            .planar(after(first, 2), parts, 3, [2, 1])
+            .planar(after(first, 3), parts, 2, [2, 1])
+            .planar(after(first, 4), parts, 3, [1, 1])
+            .planar(last, parts, 2, [1, 1])
+    }
+}
+
+const fn after(format: vk::Format, step: i32) -> vk::Format {
+    vk::Format::from_raw(format.as_raw() + step)
+}
+
 /// ETC2, EAC and ASTC.
 const fn mobile(mut builder: Builder) -> Builder {
     builder = builder
@@ -402,7 +486,28 @@ const ASTC_EXTENTS: [(u8, u8); 14] = [
     (12, 12),
 ];
 
-static TABLE: [Option<FormatInfo>; ROWS] = mobile(depth_and_blocks(wide(small(Builder { rows: [None; ROWS] })))).rows;
+/// Luma and chroma in planes of their own.
+const fn planar(builder: Builder) -> Builder {
+    use vk::Format as F;
+    builder
+        .planar_family(F::G8_B8_R8_3PLANE_420_UNORM, F::G8_B8R8_2PLANE_444_UNORM, F::R8_UNORM, F::R8G8_UNORM)
+        .planar_family(
+            F::G10X6_B10X6_R10X6_3PLANE_420_UNORM_3PACK16,
+            F::G10X6_B10X6R10X6_2PLANE_444_UNORM_3PACK16,
+            F::R10X6_UNORM_PACK16,
+            F::R10X6G10X6_UNORM_2PACK16,
+        )
+        .planar_family(
+            F::G12X4_B12X4_R12X4_3PLANE_420_UNORM_3PACK16,
+            F::G12X4_B12X4R12X4_2PLANE_444_UNORM_3PACK16,
+            F::R12X4_UNORM_PACK16,
+            F::R12X4G12X4_UNORM_2PACK16,
+        )
+        .planar_family(F::G16_B16_R16_3PLANE_420_UNORM, F::G16_B16R16_2PLANE_444_UNORM, F::R16_UNORM, F::R16G16_UNORM)
+}
+
+static TABLE: [Option<FormatInfo>; ROWS] =
+    planar(mobile(depth_and_blocks(wide(small(Builder { rows: [None; ROWS] }))))).rows;
 
 /// What is known of `format`; `None` when it is not supported at all.
 pub fn info(format: vk::Format) -> Option<&'static FormatInfo> {
@@ -420,7 +525,7 @@ mod tests {
 
     #[test]
     fn channels_of_a_format_do_not_overlap_and_fit() {
-        for info in TABLE.iter().flatten().filter(|info| info.compression.is_none()) {
+        for info in all().filter(|info| info.compression.is_none()) {
             let mut seen = 0u128;
             for channel in info.channels {
                 let mask = ((1u128 << channel.bits) - 1) << channel.offset;
@@ -440,6 +545,9 @@ mod tests {
         assert_eq!(info(vk::Format::from_raw(-1)), None);
         assert_eq!(info(vk::Format::BC7_SRGB_BLOCK).unwrap().class, Class::Srgb);
         assert_eq!(info(vk::Format::R16G16_SFLOAT).unwrap().class, Class::Sfloat);
+        let planar = info(vk::Format::G10X6_B10X6R10X6_2PLANE_422_UNORM_3PACK16).unwrap();
+        let planes: Vec<(u32, [u32; 2])> = planar.planes().map(|plane| (plane.bytes, plane.block)).collect();
+        assert_eq!(planes, [(2, [1, 1]), (4, [2, 1])]);
         let last = info(vk::Format::ASTC_12X12_SFLOAT_BLOCK).unwrap();
         assert_eq!((last.class, last.block_extent()), (Class::Sfloat, [12; 2]));
         assert_eq!(info(vk::Format::ASTC_10X6_SRGB_BLOCK).unwrap().block_extent(), [10, 6]);

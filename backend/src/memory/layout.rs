@@ -118,13 +118,12 @@ impl SurfaceLayout {
         let mut size = 0u64;
         let mut planes = SmallVec::new();
         let decoded = format::decoded_format(info).filter(|_| desc.decoded);
-        let decoded = decoded.map(|texels| (format::Plane { aspect: DECODED, bytes: texels.bytes }, [1; 2]));
-        let stored = info.planes().map(|plane| (plane, info.block_extent()));
-        for (plane, block) in stored.chain(decoded) {
+        let decoded = decoded.map(|texels| format::Plane { aspect: DECODED, bytes: texels.bytes, block: [1; 2] });
+        for plane in info.planes().chain(decoded) {
             let mut layer_bytes = 0u64;
             let mut levels = SmallVec::new();
             for level in 0..desc.levels {
-                let layout = level_layout((desc, grid), plane.bytes, block, level, layer_bytes)?;
+                let layout = level_layout((desc, grid), &plane, level, layer_bytes)?;
                 layer_bytes = layer_bytes.checked_add(layout.slice_bytes.checked_mul(u64::from(layout.depth))?)?;
                 layer_bytes = layer_bytes.checked_next_multiple_of(SURFACE_ALIGNMENT)?;
                 levels.push(layout);
@@ -183,8 +182,7 @@ impl SurfaceLayout {
 
 fn level_layout(
     (desc, grid): (&SurfaceDesc, Grid),
-    bytes: u32,
-    block: [u32; 2],
+    &format::Plane { bytes, block, .. }: &format::Plane,
     level: u32,
     offset: u64,
 ) -> Option<LevelLayout> {
@@ -589,13 +587,13 @@ mod tests {
 
         #[test]
         fn layouts_are_disjoint_and_inside(
-            kind in 0usize..3, format in 0usize..8, size in [1u32..40, 1u32..20, 1u32..6],
+            kind in 0usize..3, format in 0usize..9, size in [1u32..40, 1u32..20, 1u32..6],
             levels in 1u32..4, layers in 1u32..4, shape in 0u32..4,
         ) {
             let formats = [
                 vk::Format::R8_UNORM, vk::Format::R16G16B16A16_SFLOAT, vk::Format::D16_UNORM_S8_UINT,
                 vk::Format::D32_SFLOAT_S8_UINT, vk::Format::BC3_UNORM_BLOCK, vk::Format::R32G32B32A32_UINT,
-                vk::Format::ASTC_10X6_UNORM_BLOCK, vk::Format::EAC_R11_SNORM_BLOCK,
+                vk::Format::ASTC_10X6_UNORM_BLOCK, vk::Format::EAC_R11_SNORM_BLOCK, vk::Format::G8_B8R8_2PLANE_420_UNORM,
             ];
             let (kind, size, layers) = match kind {
                 0 => (vk::ImageType::TYPE_1D, [size[0], 1, 1], layers),

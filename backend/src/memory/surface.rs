@@ -8,7 +8,7 @@ use ash::vk;
 
 use super::Allocation;
 use super::layout::{PlaneRef, SurfaceLayout, level_extent};
-use crate::format::{self, FormatInfo};
+use crate::format::{self, FormatInfo, PLANE_ASPECTS};
 
 /// What a surface is made of. Extents are texels, at least 1 each; `levels`, `layers` and `samples` at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,10 +145,6 @@ pub struct LevelPlace {
     pub slice_bytes: u32,
 }
 
-fn block_extent(format: vk::Format) -> [u32; 2] {
-    format::info(format).map_or([1; 2], |info| info.block_extent())
-}
-
 /// A view of a surface.
 #[derive(Debug)]
 pub struct SurfaceView {
@@ -162,11 +158,13 @@ impl SurfaceView {
     /// Size in texels of the view's level `level` (counted from its first).
     pub fn extent(&self, level: u32) -> vk::Extent3D {
         let extent = self.surface.level_extent(self.desc.base_level + level);
-        let [seen, stored] = [self.desc.format, self.surface.desc().format].map(block_extent);
+        let seen = format::info(self.desc.format).map_or([1; 2], |info| info.block_extent());
+        let mut planes = format::info(self.surface.desc().format).into_iter().flat_map(|info| info.planes());
+        let stored = planes.find(|plane| self.desc.aspects.contains(plane.aspect)).map_or([1; 2], |plane| plane.block);
         if seen == stored {
             return extent;
         }
-        // A view of blocks as texels.
+        // A view of blocks as texels, or of a plane that is smaller than the image.
         let (width, height) = (extent.width.div_ceil(stored[0]), extent.height.div_ceil(stored[1]));
         vk::Extent3D { width, height, depth: extent.depth }
     }
@@ -209,7 +207,7 @@ impl SurfaceView {
     }
 
     /// The format as which shaders read texels, and the aspect: decoded texels where they are kept, colour, depth, or stencil
-    /// when it is the only one. `None` when the view's format is not supported.
+    /// when it is the only one, or a plane. `None` when the view's format is not supported.
     pub fn sampled(&self) -> Option<(&'static FormatInfo, vk::ImageAspectFlags)> {
         let seen = format::info(self.desc.format)?;
         let stored = self.surface.desc();
@@ -222,7 +220,8 @@ impl SurfaceView {
 
     fn sampled_aspect(&self) -> vk::ImageAspectFlags {
         let aspects = self.desc.aspects;
-        for aspect in [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH] {
+        let [first, second, third] = PLANE_ASPECTS;
+        for aspect in [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH, first, second, third] {
             if aspects.contains(aspect) {
                 return aspect;
             }

@@ -17,7 +17,8 @@ use crate::shader::runtime::Descriptor;
 
 pub use access::{TexelPosition, atomic, fetch, read, size, write};
 pub use routine::{Lookup, Routines};
-pub use sampler::{MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler, border};
+use sampler::model_weights;
+pub use sampler::{Conversion, MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler, border};
 
 /// The image view of a descriptor that has one.
 pub fn view(descriptor: &Descriptor) -> Option<&Arc<SurfaceView>> {

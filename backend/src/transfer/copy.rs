@@ -4,7 +4,7 @@ use ash::vk;
 
 use super::decode::decode;
 use super::slices;
-use crate::format;
+use crate::format::{self, FormatInfo};
 use crate::memory::{Allocation, Buffer, PlaneRef, Surface};
 
 /// Copies regions between buffers.
@@ -126,12 +126,17 @@ fn copy_image_region(source: &Surface, target: &Surface, region: &vk::ImageCopy)
     let (to_first, to_count) = slices(target, region.dst_subresource, region.dst_offset, region.extent.depth);
     let from_origin = origin_in_blocks(region.src_offset, from_info.block_extent());
     let to_origin = origin_in_blocks(region.dst_offset, to_info.block_extent());
-    for plane in from_info.planes().filter(|plane| region.src_subresource.aspect_mask.contains(plane.aspect)) {
+    // Planes of colour may be copied to images of one, and the other way around.
+    let planes = |info: &FormatInfo, layers: vk::ImageSubresourceLayers| {
+        info.planes().filter(move |plane| layers.aspect_mask.contains(plane.aspect))
+    };
+    let (from_planes, to_planes) = (planes(from_info, region.src_subresource), planes(to_info, region.dst_subresource));
+    for (from_plane, to_plane) in from_planes.zip(to_planes) {
         for slice in 0..from_count.min(to_count) {
             let from_slice = from_first.saturating_add(slice);
-            let from = source.plane(plane.aspect, region.src_subresource.mip_level, from_slice);
+            let from = source.plane(from_plane.aspect, region.src_subresource.mip_level, from_slice);
             let to_slice = to_first.saturating_add(slice);
-            let to = target.plane(plane.aspect, region.dst_subresource.mip_level, to_slice);
+            let to = target.plane(to_plane.aspect, region.dst_subresource.mip_level, to_slice);
             let (Some(from), Some(to)) = (from, to) else { break };
             copy_plane((&from, from_origin), (&to, to_origin), size);
             decode(target, (region.dst_subresource.mip_level, to_slice), to_origin, size);

@@ -14,11 +14,11 @@ use crate::shader::routines;
 
 /// Where in an image something is read.
 #[derive(Clone, Copy)]
-struct Place {
-    coords: [Value; 3],
-    face: Option<Face>,
+pub(super) struct Place {
+    pub(super) coords: [Value; 3],
+    pub(super) face: Option<Face>,
     /// Layer, or face among all faces.
-    layer: Value,
+    pub(super) layer: Value,
 }
 
 impl Unit<'_> {
@@ -34,7 +34,7 @@ impl Unit<'_> {
             ImageOp::Atomic { op, sample, value, comparator } => {
                 vec![self.atomic(*op, [Some(*value), *comparator], *sample)?]
             }
-            _ => self.sampled().to_vec(),
+            _ => self.sampled()?.to_vec(),
         };
         results.truncate(request.results as usize);
         Some(results)
@@ -66,13 +66,16 @@ impl Unit<'_> {
         Place { coords: [s, t, zero], face: Some(face), layer }
     }
 
-    fn sampled(&mut self) -> Texel {
+    fn sampled(&mut self) -> Option<Texel> {
         let place = self.place();
+        if let Some(conversion) = &self.state.conversion {
+            return self.converted(&place, conversion);
+        }
         if self.state.ignores_lod() {
             let base = self.b.int(0);
             let level = self.level(base);
             let texel = self.of_level(&place, &level, self.state.mag_filter);
-            return self.finished(texel);
+            return Some(self.finished(texel));
         }
         let chosen = self.chosen();
         let texel = self.by_level(chosen.first, |unit, number, result| match chosen.steps {
@@ -81,7 +84,7 @@ impl Unit<'_> {
                 unit.of_levels(place, number, &chosen, sample);
             }),
         });
-        self.finished(texel)
+        Some(self.finished(texel))
     }
 
     /// Stores the texel of a level, mixed with the one after it.
@@ -178,7 +181,7 @@ impl Unit<'_> {
     }
 
     /// A level, by the filter for magnifying or for minifying.
-    fn filtered(&mut self, place: &Place, level: &Level, magnifies: Value) -> Texel {
+    pub(super) fn filtered(&mut self, place: &Place, level: &Level, magnifies: Value) -> Texel {
         let (mag, min) = (self.state.mag_filter, self.state.min_filter);
         if mag == min {
             return self.of_level(place, level, mag);
@@ -194,7 +197,7 @@ impl Unit<'_> {
         [0, 1, 2, 3].map(|component| self.b.local_load(result, component, None, ty))
     }
 
-    fn of_level(&mut self, place: &Place, level: &Level, filter: vk::Filter) -> Texel {
+    pub(super) fn of_level(&mut self, place: &Place, level: &Level, filter: vk::Filter) -> Texel {
         match filter {
             vk::Filter::NEAREST => self.nearest_texel(place, level),
             _ => self.linear(place, level),

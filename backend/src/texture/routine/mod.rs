@@ -7,6 +7,7 @@
 
 mod access;
 mod address;
+mod convert;
 mod cube;
 mod filter;
 mod lod;
@@ -24,7 +25,7 @@ pub(super) use address::FARTHEST;
 pub(super) use lod::ROUND;
 
 use super::texel::Reader;
-use super::{MAX_ANISOTROPY, Sampler};
+use super::{Conversion, MAX_ANISOTROPY, Sampler};
 use crate::memory::{BufferView, SurfaceView, Swizzle};
 use crate::shader::Program;
 use crate::shader::ir::{Builder, Image, Inst, Space, Type, Value};
@@ -122,6 +123,7 @@ struct State {
     has_least_level: bool,
     /// The first one is.
     hides_base: bool,
+    conversion: Option<Conversion>,
 }
 
 /// What a routine is compiled for: an instruction with its operands numbered, and the state.
@@ -149,16 +151,18 @@ impl Routines {
     /// is not supported, or its memory is not bound: everything is 0.
     pub fn prepare(&self, request: &Image, view: &Arc<SurfaceView>, sampler: &Sampler) -> Option<Lookup> {
         let reader = Reader::new(view)?;
+        if let Some(conversion) = sampler.conversion.filter(|_| reader.info.is_planar()) {
+            let (planes, mut push) = convert::planes(view, reader.info)?;
+            put_sampler(&mut push, sampler);
+            let state = State { conversion: Some(conversion), ..State::new(&reader, sampler, 0) };
+            return self.lookup(request, state, planes.into_iter().map(|plane| vec![plane]).collect(), &push);
+        }
         let memory = view.memory(reader.aspect())?;
         let state = State::new(&reader, sampler, memory.bytes);
         let layers = if state.is_cube { view.desc.layers / 6 } else { view.desc.layers };
         let mut push = level_words(&reader, layers);
-        push[word::BIAS as usize] = sampler.mip_lod_bias.to_bits();
-        push[word::MIN_LOD as usize] = sampler.min_lod.to_bits();
-        push[word::MAX_LOD as usize] = sampler.max_lod.to_bits();
+        put_sampler(&mut push, sampler);
         push[word::BORDER as usize..][..4].copy_from_slice(&reader.border(sampler.border));
-        let most = sampler.max_anisotropy.unwrap_or(1.0).clamp(1.0, MAX_ANISOTROPY);
-        push[word::ANISOTROPY as usize] = (most * most).to_bits();
         let image = Bound::Other(Descriptor::SampledImage(view.clone()));
         let memory = Bound::Buffer(Some(memory.memory), memory.start, memory.bytes);
         self.lookup(request, state, vec![vec![memory], vec![image]], &push)
@@ -233,6 +237,7 @@ impl State {
             separate_faces: false,
             has_least_level: false,
             hides_base: false,
+            conversion: None,
         }
     }
 
@@ -297,6 +302,15 @@ impl State {
     }
 }
 
+/// The push constants of a sampler, but for the border.
+fn put_sampler(push: &mut [u32], sampler: &Sampler) {
+    push[word::BIAS as usize] = sampler.mip_lod_bias.to_bits();
+    push[word::MIN_LOD as usize] = sampler.min_lod.to_bits();
+    push[word::MAX_LOD as usize] = sampler.max_lod.to_bits();
+    let most = sampler.max_anisotropy.unwrap_or(1.0).clamp(1.0, MAX_ANISOTROPY);
+    push[word::ANISOTROPY as usize] = (most * most).to_bits();
+}
+
 /// The push constants of a view, `layers` of layers or cubes.
 fn level_words(reader: &Reader<'_>, layers: u32) -> Vec<u32> {
     let view = reader.view;
@@ -334,11 +348,13 @@ struct Unit<'a> {
     request: &'a Image,
     state: &'a State,
     info: &'static crate::format::FormatInfo,
+    /// The memory that texels are loaded from.
+    resource: u32,
 }
 
 impl<'a> Unit<'a> {
     fn new(request: &'a Image, state: &'a State) -> Option<Self> {
-        Some(Self { b: Builder::new(), request, state, info: crate::format::info(state.format)? })
+        Some(Self { b: Builder::new(), request, state, info: crate::format::info(state.format)?, resource: 0 })
     }
 
     /// An operand, by its number.

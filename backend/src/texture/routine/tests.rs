@@ -1,6 +1,7 @@
 //! Routines against the model, which samples one lane after the other.
 
 mod access;
+mod convert;
 
 use super::*;
 use crate::memory::{Allocation, Heap, Surface, SurfaceDesc, SurfaceViewDesc};
@@ -133,6 +134,7 @@ fn any_sampler(dice: &mut Dice, is_depth: bool) -> Sampler {
         unnormalized_coordinates: false,
         reduction: vk::SamplerReductionMode::WEIGHTED_AVERAGE,
         separate_faces: dice.below(3) == 0,
+        conversion: None,
     }
 }
 
