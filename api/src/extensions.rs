@@ -47,12 +47,37 @@ const PROPERTIES2: &str = "VK_KHR_get_physical_device_properties2";
 /// Every extension of instances and devices.
 pub const TABLE: &[Extension] = &[
     row(PROPERTIES2, 2, Instance, V1_1, &[]),
+    row("VK_KHR_device_group_creation", 1, Instance, V1_1, &[]),
+    row("VK_KHR_external_memory_capabilities", 1, Instance, V1_1, &[PROPERTIES2]),
+    row("VK_KHR_external_fence_capabilities", 1, Instance, V1_1, &[PROPERTIES2]),
+    row("VK_KHR_external_semaphore_capabilities", 1, Instance, V1_1, &[PROPERTIES2]),
     row("VK_KHR_surface", 25, Instance, None, &[]),
     row("VK_KHR_xcb_surface", 6, Instance, None, &["VK_KHR_surface"]),
     row("VK_EXT_headless_surface", 1, Instance, None, &["VK_KHR_surface"]),
     row("VK_EXT_debug_utils", 2, Instance, None, &[]),
     row("VK_KHR_swapchain", 70, Device, None, &["VK_KHR_surface"]),
-    row("VK_KHR_create_renderpass2", 1, Device, V1_2, &[]),
+    // Vulkan 1.1.
+    row("VK_KHR_16bit_storage", 1, Device, V1_1, &[PROPERTIES2, "VK_KHR_storage_buffer_storage_class"]),
+    row("VK_KHR_bind_memory2", 1, Device, V1_1, &[]),
+    row("VK_KHR_dedicated_allocation", 3, Device, V1_1, &["VK_KHR_get_memory_requirements2"]),
+    row("VK_KHR_descriptor_update_template", 1, Device, V1_1, &[]),
+    row("VK_KHR_device_group", 4, Device, V1_1, &["VK_KHR_device_group_creation"]),
+    row("VK_KHR_external_fence", 1, Device, V1_1, &["VK_KHR_external_fence_capabilities"]),
+    row("VK_KHR_external_memory", 1, Device, V1_1, &["VK_KHR_external_memory_capabilities"]),
+    row("VK_KHR_external_semaphore", 1, Device, V1_1, &["VK_KHR_external_semaphore_capabilities"]),
+    row("VK_KHR_get_memory_requirements2", 1, Device, V1_1, &[]),
+    row("VK_KHR_maintenance1", 2, Device, V1_1, &[]),
+    row("VK_KHR_maintenance2", 1, Device, V1_1, &[]),
+    row("VK_KHR_maintenance3", 1, Device, V1_1, &[PROPERTIES2]),
+    row("VK_KHR_relaxed_block_layout", 1, Device, V1_1, &[]),
+    row("VK_KHR_shader_draw_parameters", 1, Device, V1_1, &[]),
+    row("VK_KHR_storage_buffer_storage_class", 1, Device, V1_1, &[]),
+    row("VK_KHR_variable_pointers", 1, Device, V1_1, &[PROPERTIES2, "VK_KHR_storage_buffer_storage_class"]),
+    // Vulkan 1.2.
+    row("VK_KHR_8bit_storage", 1, Device, V1_2, &[PROPERTIES2, "VK_KHR_storage_buffer_storage_class"]),
+    row("VK_KHR_create_renderpass2", 1, Device, V1_2, &["VK_KHR_maintenance2"]),
+    row("VK_KHR_shader_float16_int8", 1, Device, V1_2, &[PROPERTIES2]),
+    // Others.
     row("VK_EXT_conservative_rasterization", 1, Device, None, &[PROPERTIES2]),
 ];
 

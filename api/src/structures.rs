@@ -7,6 +7,9 @@ use std::fmt::Debug;
 
 use ash::vk::{self, TaggedStructure};
 
+use crate::device;
+use crate::physical::{self, DEVICE_UUID, MAX_SET_DESCRIPTORS};
+
 /// Takes the structures of a table, one after the other.
 pub trait Structures {
     /// Takes one: its flags and values are those of the device, and it is in no chain.
@@ -29,12 +32,43 @@ fn is_set(field: &str) -> bool {
 }
 
 /// The structures of features: nothing but flags, set where the device has the feature.
-pub fn features(_to: &mut impl Structures) {}
+pub fn features(to: &mut impl Structures) {
+    to.put(
+        // Words of interfaces between stages are 32 bits.
+        vk::PhysicalDevice16BitStorageFeatures::default()
+            .storage_buffer16_bit_access(true)
+            .uniform_and_storage_buffer16_bit_access(true)
+            .storage_push_constant16(true),
+    );
+    to.put(
+        vk::PhysicalDevice8BitStorageFeatures::default()
+            .storage_buffer8_bit_access(true)
+            .uniform_and_storage_buffer8_bit_access(true)
+            .storage_push_constant8(true),
+    );
+    to.put(vk::PhysicalDeviceShaderFloat16Int8Features::default().shader_float16(true).shader_int8(true));
+    to.put(vk::PhysicalDeviceShaderDrawParametersFeatures::default().shader_draw_parameters(true));
+    to.put(
+        vk::PhysicalDeviceVariablePointersFeatures::default()
+            .variable_pointers(true)
+            .variable_pointers_storage_buffer(true),
+    );
+}
 
 /// The structures of properties.
 pub fn properties(to: &mut impl Structures) {
     // Exact, with nothing added to polygons. Lines and points are covered by samples.
     to.put(vk::PhysicalDeviceConservativeRasterizationPropertiesEXT::default().primitive_underestimation(true));
+    to.put(vk::PhysicalDeviceIDProperties::default().device_uuid(DEVICE_UUID).driver_uuid(physical::cache_uuid()));
+    to.put(
+        vk::PhysicalDeviceMaintenance3Properties::default()
+            .max_per_set_descriptors(MAX_SET_DESCRIPTORS)
+            .max_memory_allocation_size(device::heap_size()),
+    );
+    to.put(
+        vk::PhysicalDevicePointClippingProperties::default()
+            .point_clipping_behavior(vk::PointClippingBehavior::ALL_CLIP_PLANES),
+    );
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! What cases are written with: one device, buffers, images, compute and render helpers that wait for every submission.
 //!
-//! Everything a case makes lives until its process or group ends; a group is small. Source: Vulkan 1.0 core.
+//! Everything a case makes lives until its process or group ends; a group is small. Source: Vulkan 1.0 core,
+//! and extensions.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_void};
 
 use ash::vk;
 
@@ -38,6 +39,7 @@ pub struct Gpu {
     pub queue: vk::Queue,
     pub pool: vk::CommandPool,
     pub features: vk::PhysicalDeviceFeatures,
+    pub more: Box<Features>,
     pub properties: vk::PhysicalDeviceProperties,
     memory: vk::PhysicalDeviceMemoryProperties,
     /// Extensions that cases use, as far as there are.
@@ -66,6 +68,14 @@ pub struct Image {
     pub levels: u32,
 }
 
+/// What is bound to run a compute shader.
+#[expect(missing_docs, reason = "the fields are Vulkan's objects")]
+pub struct Compute {
+    pub pipeline: vk::Pipeline,
+    pub layout: vk::PipelineLayout,
+    pub set: vk::DescriptorSet,
+}
+
 /// What an image is made of.
 #[derive(Clone, Copy)]
 #[expect(missing_docs, reason = "plain description")]
@@ -86,10 +96,75 @@ impl ImageDesc {
     }
 }
 
+/// Extensions of instances that those of devices need.
+const INSTANCE_EXTENSIONS: &[&CStr] = &[
+    vk::KHR_GET_PHYSICAL_DEVICE_PROPERTIES2_NAME,
+    vk::KHR_DEVICE_GROUP_CREATION_NAME,
+    vk::KHR_EXTERNAL_FENCE_CAPABILITIES_NAME,
+    vk::KHR_EXTERNAL_MEMORY_CAPABILITIES_NAME,
+    vk::KHR_EXTERNAL_SEMAPHORE_CAPABILITIES_NAME,
+];
+
 /// Extensions that cases use.
-const EXTENSIONS: &[&CStr] = &[vk::EXT_CONSERVATIVE_RASTERIZATION_NAME, vk::KHR_CREATE_RENDERPASS2_NAME];
+const EXTENSIONS: &[&CStr] = &[
+    vk::EXT_CONSERVATIVE_RASTERIZATION_NAME,
+    vk::KHR_BIND_MEMORY2_NAME,
+    vk::KHR_CREATE_RENDERPASS2_NAME,
+    vk::KHR_DEDICATED_ALLOCATION_NAME,
+    vk::KHR_DESCRIPTOR_UPDATE_TEMPLATE_NAME,
+    vk::KHR_DEVICE_GROUP_NAME,
+    vk::KHR_EXTERNAL_FENCE_NAME,
+    vk::KHR_EXTERNAL_MEMORY_NAME,
+    vk::KHR_EXTERNAL_SEMAPHORE_NAME,
+    vk::KHR_GET_MEMORY_REQUIREMENTS2_NAME,
+    vk::KHR_MAINTENANCE1_NAME,
+    vk::KHR_MAINTENANCE2_NAME,
+    vk::KHR_MAINTENANCE3_NAME,
+    vk::KHR_RELAXED_BLOCK_LAYOUT_NAME,
+    vk::KHR_SHADER_DRAW_PARAMETERS_NAME,
+    vk::KHR_STORAGE_BUFFER_STORAGE_CLASS_NAME,
+];
+
+/// Structures of features, each with the extension that brings it, which cases use as well.
+macro_rules! features {
+    ($($field:ident: $ty:ident = $extension:ident;)*) => {
+        const WITH_FEATURES: &[&CStr] = &[$(vk::$extension),*];
+
+        /// Features of extensions, as the device has them: nothing is set of an extension that is not there.
+        #[derive(Default)]
+        #[expect(missing_docs, reason = "the fields are Vulkan's structures")]
+        pub struct Features {
+            $(pub $field: vk::$ty<'static>,)*
+        }
+
+        impl Features {
+            /// Links the structures of the extensions in `names` before `first`.
+            fn chain(&mut self, names: &[&CStr], first: *mut c_void) -> *mut c_void {
+                let mut next = first;
+                $(if names.contains(&vk::$extension) {
+                    self.$field.p_next = next;
+                    next = (&raw mut self.$field).cast();
+                })*
+                next
+            }
+        }
+    };
+}
+
+features! {
+    storage16: PhysicalDevice16BitStorageFeatures = KHR_16BIT_STORAGE_NAME;
+    storage8: PhysicalDevice8BitStorageFeatures = KHR_8BIT_STORAGE_NAME;
+    float16_int8: PhysicalDeviceShaderFloat16Int8Features = KHR_SHADER_FLOAT16_INT8_NAME;
+    variable_pointers: PhysicalDeviceVariablePointersFeatures = KHR_VARIABLE_POINTERS_NAME;
+}
 
 const STORAGE: vk::DescriptorType = vk::DescriptorType::STORAGE_BUFFER;
+
+/// Those of some extensions that there are.
+fn chosen(wanted: &[&'static CStr], known: &[vk::ExtensionProperties]) -> Vec<&'static CStr> {
+    let has = |name: &&CStr| known.iter().any(|known| known.extension_name_as_c_str() == Ok(*name));
+    wanted.iter().copied().filter(has).collect()
+}
 
 impl Gpu {
     /// Opens the first device with all its features.
@@ -98,11 +173,11 @@ impl Gpu {
     /// When there is no device.
     pub fn new(entry: ash::Entry) -> Result<Self, Outcome> {
         let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_0);
-        // What 1.0 needs for extensions of devices.
-        let needed = [vk::KHR_GET_PHYSICAL_DEVICE_PROPERTIES2_NAME.as_ptr()];
-        let info = vk::InstanceCreateInfo::default().application_info(&application).enabled_extension_names(&needed);
         // SAFETY: here and below, create infos are valid and outlive the calls, and handles come from the calls before.
         unsafe {
+            let known = entry.enumerate_instance_extension_properties(None)?;
+            let names: Vec<_> = chosen(INSTANCE_EXTENSIONS, &known).iter().map(|name| name.as_ptr()).collect();
+            let info = vk::InstanceCreateInfo::default().application_info(&application).enabled_extension_names(&names);
             let instance = entry.create_instance(&info, None)?;
             let devices = instance.enumerate_physical_devices()?;
             let physical = *devices.first().ok_or(Outcome::Fail("there is no device".into()))?;
@@ -112,24 +187,36 @@ impl Gpu {
             let priorities = [1.0];
             let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
             let known = instance.enumerate_device_extension_properties(physical)?;
-            let has = |name: &&CStr| known.iter().any(|known| known.extension_name_as_c_str() == Ok(*name));
-            let extensions: Vec<&CStr> = EXTENSIONS.iter().copied().filter(has).collect();
+            let extensions = chosen(&[EXTENSIONS, WITH_FEATURES].concat(), &known);
             let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
-            let info = vk::DeviceCreateInfo::default()
+            let mut more = Box::<Features>::default();
+            let mut all = vk::PhysicalDeviceFeatures2 {
+                p_next: more.chain(&extensions, std::ptr::null_mut()),
+                ..Default::default()
+            };
+            let query = ash::khr::get_physical_device_properties2::Instance::new(&entry, &instance);
+            query.get_physical_device_features2(physical, &mut all);
+            let mut info = vk::DeviceCreateInfo::default()
                 .queue_create_infos(&queues)
                 .enabled_features(&features)
                 .enabled_extension_names(&names);
+            info.p_next = all.p_next;
             let device = instance.create_device(physical, &info, None)?;
             let queue = device.get_device_queue(0, 0);
             let flags = vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER;
             let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default().flags(flags), None)?;
-            Ok(Self { instance, physical, device, queue, pool, features, properties, memory, extensions, entry })
+            Ok(Self { instance, physical, device, queue, pool, features, more, properties, memory, extensions, entry })
         }
+    }
+
+    /// Whether the device has an extension that cases use.
+    pub fn has(&self, extension: &CStr) -> bool {
+        self.extensions.contains(&extension)
     }
 
     /// Ends a case unless the device has an extension.
     pub fn need(&self, extension: &CStr) -> Case {
-        match self.extensions.contains(&extension) {
+        match self.has(extension) {
             true => Ok(()),
             false => Err(Outcome::NotSupported(text(extension))),
         }
@@ -313,18 +400,39 @@ impl Gpu {
 
     /// Runs a compute shader with storage buffers at bindings 0 and up, specialization constant 0, and push constants.
     pub fn compute(&self, code: &[u8], constant: i32, push: &[u8], buffers: &[Buffer], groups: [u32; 3]) -> Case {
-        let (set_layout, set) = self.set(&vec![STORAGE; buffers.len()])?;
+        let buffers: Vec<_> = buffers.iter().map(|&buffer| (STORAGE, buffer)).collect();
+        let compute = self.compute_pipeline(code, constant, &buffers)?;
+        self.run(|commands| {
+            // SAFETY: the command buffer is recording, and everything named is alive.
+            unsafe {
+                self.bind_compute(commands, &compute, push);
+                self.device.cmd_dispatch(commands, groups[0], groups[1], groups[2]);
+            }
+            self.barrier(commands, None);
+        })
+    }
+
+    /// A compute pipeline with buffers of these types at bindings 0 and up, and specialization constant 0.
+    pub fn compute_pipeline(
+        &self,
+        code: &[u8],
+        constant: i32,
+        buffers: &[(vk::DescriptorType, Buffer)],
+    ) -> Result<Compute, Outcome> {
+        let kinds: Vec<_> = buffers.iter().map(|(kind, _)| *kind).collect();
+        let (set_layout, set) = self.set(&kinds)?;
         let layout = self.layout(&[set_layout])?;
         let infos: Vec<[vk::DescriptorBufferInfo; 1]> = buffers
             .iter()
-            .map(|buffer| [vk::DescriptorBufferInfo { buffer: buffer.handle, offset: 0, range: vk::WHOLE_SIZE }])
+            .map(|(_, buffer)| [vk::DescriptorBufferInfo { buffer: buffer.handle, offset: 0, range: vk::WHOLE_SIZE }])
             .collect();
         let writes: Vec<_> = infos
             .iter()
+            .zip(&kinds)
             .enumerate()
-            .map(|(binding, info)| {
+            .map(|(binding, (info, &kind))| {
                 let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding as u32);
-                write.descriptor_type(STORAGE).buffer_info(info)
+                write.descriptor_type(kind).buffer_info(info)
             })
             .collect();
         let entries = [vk::SpecializationMapEntry { constant_id: 0, offset: 0, size: 4 }];
@@ -335,25 +443,30 @@ impl Gpu {
             .module(self.module(code)?)
             .name(c"main")
             .specialization_info(&specialization);
-        let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
+        let flags = match self.has(vk::KHR_DEVICE_GROUP_NAME) {
+            true => vk::PipelineCreateFlags::DISPATCH_BASE,
+            false => vk::PipelineCreateFlags::empty(),
+        };
+        let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout).flags(flags)];
         // SAFETY: valid infos; descriptors are written before they are used.
         let pipeline = unsafe {
             self.device.update_descriptor_sets(&writes, &[]);
             self.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None).map_err(|(_, code)| code)?[0]
         };
-        self.run(|commands| {
-            // SAFETY: the command buffer is recording, and everything named is alive.
-            unsafe {
-                let point = vk::PipelineBindPoint::COMPUTE;
-                self.device.cmd_bind_pipeline(commands, point, pipeline);
-                self.device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[]);
-                if !push.is_empty() {
-                    self.device.cmd_push_constants(commands, layout, vk::ShaderStageFlags::ALL, 0, push);
-                }
-                self.device.cmd_dispatch(commands, groups[0], groups[1], groups[2]);
+        Ok(Compute { pipeline, layout, set })
+    }
+
+    /// Binds a compute pipeline and its set, with push constants.
+    pub fn bind_compute(&self, commands: vk::CommandBuffer, compute: &Compute, push: &[u8]) {
+        let point = vk::PipelineBindPoint::COMPUTE;
+        // SAFETY: the command buffer is recording, and everything named is alive.
+        unsafe {
+            self.device.cmd_bind_pipeline(commands, point, compute.pipeline);
+            self.device.cmd_bind_descriptor_sets(commands, point, compute.layout, 0, &[compute.set], &[]);
+            if !push.is_empty() {
+                self.device.cmd_push_constants(commands, compute.layout, vk::ShaderStageFlags::ALL, 0, push);
             }
-            self.barrier(commands, None);
-        })
+        }
     }
 
     /// The tightly packed texels of level 0 of one aspect of an image in the transfer source layout.

@@ -50,6 +50,14 @@ pub extern "system" fn reset_pool(
     })
 }
 
+// Nothing is kept for command buffers to come.
+
+pub extern "system" fn trim_pool(_: vk::Device, _: vk::CommandPool, _: vk::CommandPoolTrimFlags) {}
+
+// A device is a group of its own: there is nothing to choose.
+
+pub extern "system" fn set_device_mask(_: vk::CommandBuffer, _: u32) {}
+
 pub extern "system" fn allocate(
     handle: vk::Device,
     info: *const vk::CommandBufferAllocateInfo<'_>,
@@ -267,7 +275,19 @@ pub extern "system" fn draw_indexed_indirect(
 }
 
 pub extern "system" fn dispatch(handle: vk::CommandBuffer, x: u32, y: u32, z: u32) {
-    plain(handle, Command::Dispatch([x, y, z]));
+    dispatch_base(handle, 0, 0, 0, x, y, z);
+}
+
+pub extern "system" fn dispatch_base(
+    handle: vk::CommandBuffer,
+    base_x: u32,
+    base_y: u32,
+    base_z: u32,
+    x: u32,
+    y: u32,
+    z: u32,
+) {
+    plain(handle, Command::Dispatch { base: [base_x, base_y, base_z], groups: [x, y, z] });
 }
 
 pub extern "system" fn dispatch_indirect(handle: vk::CommandBuffer, buffer: vk::Buffer, offset: vk::DeviceSize) {
@@ -557,10 +577,13 @@ pub extern "system" fn begin_pass(
     record(handle, |object| {
         let info = raw::input(info).ok_or(Error::Unknown)?;
         let framebuffer = need(object, &object.framebuffers, info.framebuffer)?;
+        let group = raw::find::<vk::DeviceGroupRenderPassBeginInfo<'_>>(info.p_next);
+        let device_area =
+            group.and_then(|group| raw::slice(group.p_device_render_areas, group.device_render_area_count).first());
         let begin = PassBegin {
             pass: need(object, &object.passes, info.render_pass)?,
             views: framebuffer.views.clone(),
-            area: info.render_area,
+            area: device_area.copied().unwrap_or(info.render_area),
             layers: framebuffer.layers,
             clears: raw::slice(info.p_clear_values, info.clear_value_count).iter().map(clear_value).collect(),
         };

@@ -152,3 +152,17 @@ pub fn of_queue<'a>(handle: vk::Queue) -> Result<(&'a DeviceObject, Arc<vitric_a
     let object = QueueObject::from_handle(handle).ok_or(Error::Unknown)?;
     Ok((device(vk::Device::from_raw(object.device))?, object.queue.clone()))
 }
+
+/// Memory of the one device of a group, as that device itself sees it.
+pub extern "system" fn peer_memory(
+    _: vk::Device,
+    _heap: u32,
+    _local: u32,
+    _remote: u32,
+    out: *mut vk::PeerMemoryFeatureFlags,
+) {
+    use vk::PeerMemoryFeatureFlags as F;
+    if let Some(out) = raw::output(out) {
+        *out = F::COPY_SRC | F::COPY_DST | F::GENERIC_SRC | F::GENERIC_DST;
+    }
+}

@@ -138,6 +138,12 @@ pub struct SetPool {
     pub sets: Mutex<Vec<u64>>,
 }
 
+/// What an update with a template writes.
+pub struct UpdateTemplate {
+    /// Rows: where descriptors go, and where their infos lie.
+    pub entries: Vec<vk::DescriptorUpdateTemplateEntry>,
+}
+
 /// A command pool: its command buffers, as handles.
 #[derive(Default)]
 pub struct CommandPool {
@@ -161,6 +167,7 @@ pub struct DeviceObject {
     pub set_layouts: Table<Arc<SetLayout>>,
     pub pools: Table<Arc<SetPool>>,
     pub sets: Table<Arc<PoolSet>>,
+    pub templates: Table<Arc<UpdateTemplate>>,
     pub pipeline_layouts: Table<Arc<()>>,
     pub shaders: Table<Arc<ShaderModule>>,
     pub caches: Table<Arc<PipelineCache>>,
@@ -207,6 +214,7 @@ impl DeviceObject {
             events: Table::new(19),
             queries: Table::new(20),
             swapchains: Table::new(21),
+            templates: Table::new(22),
         }
     }
 

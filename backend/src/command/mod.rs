@@ -132,7 +132,11 @@ pub enum Command {
         count: u32,
         stride: u32,
     },
-    Dispatch([u32; 3]),
+    /// Workgroups are numbered from `base` on.
+    Dispatch {
+        base: [u32; 3],
+        groups: [u32; 3],
+    },
     DispatchIndirect {
         buffer: Arc<Buffer>,
         offset: u64,

@@ -206,8 +206,8 @@ impl<'g> Processor<'g> {
                 self.restart_deadline();
                 return draw::draw(self, command);
             }
-            Command::Dispatch(groups) => return self.dispatch(*groups),
-            Command::DispatchIndirect { buffer, offset } => return self.dispatch(words(buffer, *offset)),
+            Command::Dispatch { base, groups } => return self.dispatch(*base, *groups),
+            Command::DispatchIndirect { buffer, offset } => return self.dispatch([0; 3], words(buffer, *offset)),
             Command::Execute(lists) => return self.execute_secondary(lists),
             Command::WaitEvents(events) => {
                 self.flush()?;
@@ -282,10 +282,10 @@ impl<'g> Processor<'g> {
         self.deadline = Deadline::after(self.gpu.config().timeout);
     }
 
-    fn dispatch(&mut self, groups: [u32; 3]) -> Result<(), DeviceLost> {
+    fn dispatch(&mut self, base: [u32; 3], groups: [u32; 3]) -> Result<(), DeviceLost> {
         self.distrust_memory();
         self.restart_deadline();
-        dispatch::dispatch(self, groups)
+        dispatch::dispatch(self, base, groups)
     }
 
     fn execute_secondary(&mut self, lists: &[Arc<CommandList>]) -> Result<(), DeviceLost> {

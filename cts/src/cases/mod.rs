@@ -2,6 +2,7 @@
 
 mod compute;
 mod conservative;
+mod core11;
 mod devices;
 mod extremes;
 mod formats;
@@ -28,6 +29,7 @@ pub fn all() -> Vec<Entry> {
         sync::cases,
         formats::cases,
         compute::cases,
+        core11::cases,
         language::cases,
         raster::cases,
         extremes::cases,
