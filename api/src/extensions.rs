@@ -69,13 +69,14 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_maintenance1", 2, Device, V1_1, &[]),
     row("VK_KHR_maintenance2", 1, Device, V1_1, &[]),
     row("VK_KHR_maintenance3", 1, Device, V1_1, &[PROPERTIES2]),
+    row("VK_KHR_multiview", 1, Device, V1_1, &[PROPERTIES2]),
     row("VK_KHR_relaxed_block_layout", 1, Device, V1_1, &[]),
     row("VK_KHR_shader_draw_parameters", 1, Device, V1_1, &[]),
     row("VK_KHR_storage_buffer_storage_class", 1, Device, V1_1, &[]),
     row("VK_KHR_variable_pointers", 1, Device, V1_1, &[PROPERTIES2, "VK_KHR_storage_buffer_storage_class"]),
     // Vulkan 1.2.
     row("VK_KHR_8bit_storage", 1, Device, V1_2, &[PROPERTIES2, "VK_KHR_storage_buffer_storage_class"]),
-    row("VK_KHR_create_renderpass2", 1, Device, V1_2, &["VK_KHR_maintenance2"]),
+    row("VK_KHR_create_renderpass2", 1, Device, V1_2, &["VK_KHR_multiview", "VK_KHR_maintenance2"]),
     row("VK_KHR_shader_float16_int8", 1, Device, V1_2, &[PROPERTIES2]),
     // Others.
     row("VK_EXT_conservative_rasterization", 1, Device, None, &[PROPERTIES2]),

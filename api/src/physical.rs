@@ -83,7 +83,7 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         max_texel_buffer_elements: 1 << 27,
         max_uniform_buffer_range: 1 << 20,
         max_storage_buffer_range: 1 << 30,
-        max_push_constants_size: vitric_backend::command::PUSH_CONSTANT_BYTES as u32,
+        max_push_constants_size: vitric_backend::shader::PUSH_CONSTANT_BYTES as u32,
         max_memory_allocation_count: 1 << 20,
         max_sampler_allocation_count: 1 << 20,
         buffer_image_granularity: 1,

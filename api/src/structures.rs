@@ -46,6 +46,8 @@ pub fn features(to: &mut impl Structures) {
             .uniform_and_storage_buffer8_bit_access(true)
             .storage_push_constant8(true),
     );
+    // Not for geometry and tessellation, which are not there.
+    to.put(vk::PhysicalDeviceMultiviewFeatures::default().multiview(true));
     to.put(vk::PhysicalDeviceShaderFloat16Int8Features::default().shader_float16(true).shader_int8(true));
     to.put(vk::PhysicalDeviceShaderDrawParametersFeatures::default().shader_draw_parameters(true));
     to.put(
@@ -64,6 +66,11 @@ pub fn properties(to: &mut impl Structures) {
         vk::PhysicalDeviceMaintenance3Properties::default()
             .max_per_set_descriptors(MAX_SET_DESCRIPTORS)
             .max_memory_allocation_size(device::heap_size()),
+    );
+    to.put(
+        vk::PhysicalDeviceMultiviewProperties::default()
+            .max_multiview_view_count(32)
+            .max_multiview_instance_index(u32::MAX),
     );
     to.put(
         vk::PhysicalDevicePointClippingProperties::default()

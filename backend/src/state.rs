@@ -79,10 +79,12 @@ pub struct PassDesc {
 }
 
 impl PassDesc {
-    /// A render pass; `None` when it has no subpass, or one names an attachment that there is not.
+    /// A render pass; `None` when it has no subpass, one names an attachment that there is not, or only some have views.
     pub fn new(attachments: Vec<AttachmentDesc>, subpasses: Vec<SubpassDesc>) -> Option<Self> {
         let exists = |attachment: u32| (attachment as usize) < attachments.len();
-        let good = |subpass: &SubpassDesc| subpass.attachments().all(exists) && subpass.view_mask == 0;
+        let has_views = |subpass: &SubpassDesc| subpass.view_mask != 0;
+        let all_have = subpasses.first().is_some_and(has_views);
+        let good = |subpass: &SubpassDesc| subpass.attachments().all(exists) && has_views(subpass) == all_have;
         (!subpasses.is_empty() && subpasses.iter().all(good)).then_some(Self { attachments, subpasses })
     }
 
@@ -382,6 +384,9 @@ mod tests {
         assert!(pass(&[]).is_none());
         let none = SubpassDesc::default();
         assert!(pass(std::slice::from_ref(&none)).is_some());
+        let views = SubpassDesc { view_mask: 2, ..none.clone() };
+        assert!(pass(&[views.clone(), views.clone()]).is_some());
+        assert!(pass(&[views, none.clone()]).is_none());
         for (number, good) in [(1, true), (2, false), (u32::MAX - 1, false)] {
             let one = || vec![None, Some(number)];
             let subpasses = [

@@ -155,6 +155,7 @@ features! {
     storage16: PhysicalDevice16BitStorageFeatures = KHR_16BIT_STORAGE_NAME;
     storage8: PhysicalDevice8BitStorageFeatures = KHR_8BIT_STORAGE_NAME;
     float16_int8: PhysicalDeviceShaderFloat16Int8Features = KHR_SHADER_FLOAT16_INT8_NAME;
+    multiview: PhysicalDeviceMultiviewFeatures = KHR_MULTIVIEW_NAME;
     variable_pointers: PhysicalDeviceVariablePointersFeatures = KHR_VARIABLE_POINTERS_NAME;
 }
 

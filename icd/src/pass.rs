@@ -66,7 +66,11 @@ pub extern "system" fn create(
     raw::create(out, || {
         let info = raw::input(info).ok_or(Error::Unknown)?;
         let attachments = raw::slice(info.p_attachments, info.attachment_count).iter().map(|info| attachment!(info));
-        let subpasses = raw::slice(info.p_subpasses, info.subpass_count).iter().map(|info| subpass!(info));
+        let views: Option<&vk::RenderPassMultiviewCreateInfo<'_>> = raw::find(info.p_next);
+        let masks = views.map_or(&[][..], |views| raw::slice(views.p_view_masks, views.subpass_count));
+        let subpasses = raw::slice(info.p_subpasses, info.subpass_count).iter().enumerate();
+        let subpasses = subpasses
+            .map(|(number, info)| SubpassDesc { view_mask: masks.get(number).copied().unwrap_or(0), ..subpass!(info) });
         insert(handle, attachments.collect(), subpasses.collect())
     })
 }
@@ -96,7 +100,9 @@ fn subpass2(info: &vk::SubpassDescription2<'_>) -> SubpassDesc {
 fn insert(handle: vk::Device, attachments: Vec<AttachmentDesc>, subpasses: Vec<SubpassDesc>) -> Result<u64> {
     let object = device(handle)?;
     let desc = PassDesc::new(attachments, subpasses).ok_or_else(|| {
-        object.messages().error("a render pass names an attachment that it has not got, or has no subpass");
+        object
+            .messages()
+            .error("a render pass names an attachment that it has not got, has no subpass, or only some with views");
         Error::Unknown
     })?;
     Ok(object.passes.insert(Arc::new(desc)))

@@ -11,6 +11,7 @@ mod pass;
 mod pending;
 mod processor;
 mod query;
+mod views;
 
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ use crate::state::{ClearValue, ComputePipeline, DepthBias, GraphicsPipeline, Pas
 #[cfg(test)]
 pub(crate) use dispatch::dispatch_for_test;
 pub use event::Event;
-pub use processor::{PUSH_CONSTANT_BYTES, Processor};
+pub use processor::Processor;
 pub use query::{QueryKind, QueryPool};
 
 /// A recorded sequence of commands.

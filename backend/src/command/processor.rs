@@ -13,6 +13,7 @@ use super::pending::Pending;
 use super::{Command, CommandList, QueryPool, dispatch, draw};
 use crate::gpu::{DeviceLost, Gpu};
 use crate::memory::Buffer;
+use crate::shader::PUSH_CONSTANT_BYTES;
 use crate::shader::Program;
 use crate::shader::interp::Deadline;
 use crate::shader::runtime::{Bindings, Bound, DescriptorSet, is_dynamic};
@@ -20,8 +21,8 @@ use crate::state::{ComputePipeline, DepthBias, GraphicsPipeline};
 use crate::texture::Routines;
 use crate::transfer;
 
-/// `maxPushConstantsSize`.
-pub const PUSH_CONSTANT_BYTES: usize = 256;
+/// Bytes of push constants, and of the number of the view behind them.
+const PUSH_BYTES: usize = PUSH_CONSTANT_BYTES + 4;
 /// How long a device waits for an event that nobody sets.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -32,7 +33,7 @@ pub(super) type BoundSet = (Arc<DescriptorSet>, SmallVec<[u32; 4]>);
 pub(super) type IndexBuffer = (Arc<Buffer>, u64, vk::IndexType);
 
 /// State that commands set.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct State {
     pub(super) graphics: Option<Arc<GraphicsPipeline>>,
     pub(super) compute: Option<Arc<ComputePipeline>>,
@@ -59,7 +60,12 @@ pub(super) struct Dynamic {
 
 impl State {
     fn new() -> Self {
-        Self { push: vec![0; PUSH_CONSTANT_BYTES], ..Self::default() }
+        Self { push: vec![0; PUSH_BYTES], ..Self::default() }
+    }
+
+    /// Tells programs the number of the view that is rendered.
+    pub(super) fn set_view(&mut self, view: u32) {
+        self.push[PUSH_CONSTANT_BYTES..].copy_from_slice(&view.to_le_bytes());
     }
 
     fn sets(&mut self, point: vk::PipelineBindPoint) -> &mut BoundSets {
@@ -71,7 +77,7 @@ impl State {
 ///
 /// Resources are resolved at the first draw or dispatch after a bind, and stay so until the next one: a set that is bound
 /// must not be updated until the commands are done ("Descriptor Set Updates").
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct BoundSets {
     sets: Vec<Option<BoundSet>>,
     resolved: Option<Arc<[Bindings]>>,
@@ -143,6 +149,8 @@ pub struct Processor<'g> {
     kept_depth: KeptDepth,
     /// Whether programs of the running pass may have written any memory.
     writes_memory: bool,
+    /// How many of the subpass's views were rendered before this one: each has queries of its own.
+    pub(super) view_number: u32,
     /// Occlusion query that counts now.
     pub(super) occlusion: Option<(Arc<QueryPool>, u32, AtomicU64)>,
 }
@@ -159,6 +167,7 @@ impl<'g> Processor<'g> {
             pending: Pending::default(),
             kept_depth: KeptDepth::default(),
             writes_memory: false,
+            view_number: 0,
             occlusion: None,
         }
     }
@@ -170,10 +179,18 @@ impl<'g> Processor<'g> {
     }
 
     fn run(&mut self, list: &CommandList) -> Result<(), DeviceLost> {
-        list.commands.iter().try_for_each(|command| self.command(command))
+        let mut rest = list.commands.as_slice();
+        while let Some((command, behind)) = rest.split_first() {
+            self.command(command)?;
+            rest = match command {
+                Command::BeginPass(_) | Command::NextSubpass => self.views(behind)?,
+                _ => behind,
+            };
+        }
+        Ok(())
     }
 
-    fn command(&mut self, command: &Command) -> Result<(), DeviceLost> {
+    pub(super) fn command(&mut self, command: &Command) -> Result<(), DeviceLost> {
         match command {
             Command::BeginPass(begin) => {
                 let pass = Pass::begin(begin, self.gpu.workers());
@@ -241,7 +258,11 @@ impl<'g> Processor<'g> {
     }
 
     /// Starts the visibility structure of a subpass.
-    fn begin_depth(&mut self, pass: &Pass) {
+    pub(super) fn begin_depth(&mut self, pass: &Pass) {
+        if !pass.has_one_layer() {
+            // What is kept is of a first layer, which may be one of these.
+            self.kept_depth.forget();
+        }
         match pass.subpass().depth_stencil {
             Some(_) if self.gpu.config().hiz => self.pending.begin_depth(pass.cleared_depth()),
             _ => self.pending.set_depth(None),
@@ -258,6 +279,7 @@ impl<'g> Processor<'g> {
         let Some(pass) = &self.pass else { return };
         if let (Some(view), Some(hierarchy)) = (pass.depth_view(), self.pending.take_depth())
             && !self.writes_memory
+            && pass.has_one_layer()
         {
             self.kept_depth.put(view, self.pending.area(), hierarchy);
             // Other subpasses may write the same memory.
@@ -292,6 +314,7 @@ impl<'g> Processor<'g> {
         let kept = std::mem::replace(&mut self.state, State::new());
         for list in lists {
             self.state = State::new();
+            self.state.set_view(self.pass.as_ref().map_or(0, Pass::view_index));
             self.run(list)?;
         }
         self.state = kept;
@@ -326,8 +349,8 @@ impl<'g> Processor<'g> {
                 state.index_buffer = Some((buffer.clone(), *offset, *index_type));
             }
             Command::PushConstants { offset, data } => {
-                if let Some(target) = state.push.get_mut(*offset as usize..).and_then(|rest| rest.get_mut(..data.len()))
-                {
+                let constants = state.push.get_mut(*offset as usize..PUSH_CONSTANT_BYTES);
+                if let Some(target) = constants.and_then(|rest| rest.get_mut(..data.len())) {
                     target.copy_from_slice(data);
                 }
             }
@@ -338,14 +361,18 @@ impl<'g> Processor<'g> {
 
     fn query(&mut self, command: &Command) -> bool {
         match command {
-            Command::BeginQuery { pool, query, .. } => self.occlusion = Some((pool.clone(), *query, AtomicU64::new(0))),
+            Command::BeginQuery { pool, query, .. } => {
+                self.occlusion = Some((pool.clone(), query.saturating_add(self.view_number), AtomicU64::new(0)));
+            }
             Command::EndQuery { .. } => {
                 if let Some((pool, query, count)) = self.occlusion.take() {
                     pool.write(query, &[count.into_inner()]);
                 }
             }
             Command::ResetQueryPool { pool, first, count } => pool.reset(*first, *count),
-            Command::WriteTimestamp { pool, query } => pool.write(*query, &[self.gpu.now()]),
+            Command::WriteTimestamp { pool, query } => {
+                pool.write(query.saturating_add(self.view_number), &[self.gpu.now()])
+            }
             Command::CopyQueryPoolResults { pool, first, count, target, offset, stride, flags } => {
                 for index in 0..*count {
                     let bytes = pool.result_bytes(first + index, *flags);

@@ -10,6 +10,7 @@ mod fragment;
 mod framebuffer;
 mod images;
 mod language;
+mod multiview;
 mod order;
 mod raster;
 mod samplers;
@@ -43,6 +44,7 @@ pub fn all() -> Vec<Entry> {
         transfers::cases,
         stages::cases,
         subpasses::cases,
+        multiview::cases,
     ] {
         add(&mut all);
     }

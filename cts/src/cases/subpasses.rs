@@ -209,17 +209,24 @@ fn render_pass2(
 }
 
 /// A pipeline of a subpass that fills rectangles.
-fn pipeline(
-    gpu: &Gpu,
-    (pass, subpass): (vk::RenderPass, u32),
-    layout: vk::PipelineLayout,
-    fragment: &[u8],
-    masks: &[vk::ColorComponentFlags],
-) -> Result<vk::Pipeline, Outcome> {
+pub(super) struct PipelineDesc<'a> {
+    /// Pass and subpass.
+    pub(super) pass: (vk::RenderPass, u32),
+    pub(super) layout: vk::PipelineLayout,
+    /// Vertex and fragment shader.
+    pub(super) shaders: [&'a [u8]; 2],
+    /// Components that are written, for each colour attachment.
+    pub(super) masks: &'a [vk::ColorComponentFlags],
+    pub(super) samples: vk::SampleCountFlags,
+    /// Whether what is nearer is drawn.
+    pub(super) depth: bool,
+}
+
+pub(super) fn pipeline_of(gpu: &Gpu, desc: &PipelineDesc<'_>) -> Result<vk::Pipeline, Outcome> {
     let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
     let stages = [
-        stage(vk::ShaderStageFlags::VERTEX, gpu.module(RECT)?),
-        stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(fragment)?),
+        stage(vk::ShaderStageFlags::VERTEX, gpu.module(desc.shaders[0])?),
+        stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(desc.shaders[1])?),
     ];
     let input = vk::PipelineVertexInputStateCreateInfo::default();
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
@@ -228,13 +235,17 @@ fn pipeline(
     let scissors = [whole()];
     let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
     let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
-    let samples = vk::SampleCountFlags::TYPE_1;
-    let multisample = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(samples);
-    let blends: Vec<_> = masks
+    let multisample = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(desc.samples);
+    let blends: Vec<_> = desc
+        .masks
         .iter()
         .map(|&mask| vk::PipelineColorBlendAttachmentState { color_write_mask: mask, ..Default::default() })
         .collect();
     let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
+    let depth = vk::PipelineDepthStencilStateCreateInfo::default()
+        .depth_test_enable(desc.depth)
+        .depth_write_enable(desc.depth)
+        .depth_compare_op(vk::CompareOp::LESS);
     let info = vk::GraphicsPipelineCreateInfo::default()
         .stages(&stages)
         .vertex_input_state(&input)
@@ -242,16 +253,28 @@ fn pipeline(
         .viewport_state(&viewport)
         .rasterization_state(&raster)
         .multisample_state(&multisample)
+        .depth_stencil_state(&depth)
         .color_blend_state(&blend)
-        .layout(layout)
-        .render_pass(pass)
-        .subpass(subpass);
+        .layout(desc.layout)
+        .render_pass(desc.pass.0)
+        .subpass(desc.pass.1);
     // SAFETY: the info is valid.
     let made = unsafe { gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
     Ok(made.map_err(|(_, code)| code)?[0])
 }
 
-fn whole() -> vk::Rect2D {
+fn pipeline(
+    gpu: &Gpu,
+    pass: (vk::RenderPass, u32),
+    layout: vk::PipelineLayout,
+    fragment: &[u8],
+    masks: &[vk::ColorComponentFlags],
+) -> Result<vk::Pipeline, Outcome> {
+    let (samples, shaders) = (vk::SampleCountFlags::TYPE_1, [RECT, fragment]);
+    pipeline_of(gpu, &PipelineDesc { pass, layout, shaders, masks, samples, depth: false })
+}
+
+pub(super) fn whole() -> vk::Rect2D {
     vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width: SIZE, height: SIZE } }
 }
 
