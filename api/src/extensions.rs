@@ -42,6 +42,7 @@ use Level::{Device, Instance};
 
 const V1_1: Option<u32> = Some(vk::API_VERSION_1_1);
 const V1_2: Option<u32> = Some(vk::API_VERSION_1_2);
+const V1_3: Option<u32> = Some(vk::API_VERSION_1_3);
 const PROPERTIES2: &str = "VK_KHR_get_physical_device_properties2";
 
 /// Every extension of instances and devices.
@@ -77,7 +78,24 @@ pub const TABLE: &[Extension] = &[
     // Vulkan 1.2.
     row("VK_KHR_8bit_storage", 1, Device, V1_2, &[PROPERTIES2, "VK_KHR_storage_buffer_storage_class"]),
     row("VK_KHR_create_renderpass2", 1, Device, V1_2, &["VK_KHR_multiview", "VK_KHR_maintenance2"]),
+    row("VK_EXT_host_query_reset", 1, Device, V1_2, &[PROPERTIES2]),
+    row("VK_EXT_scalar_block_layout", 1, Device, V1_2, &[PROPERTIES2]),
+    row("VK_EXT_separate_stencil_usage", 1, Device, V1_2, &[]),
+    row("VK_KHR_depth_stencil_resolve", 1, Device, V1_2, &["VK_KHR_create_renderpass2"]),
+    row("VK_KHR_draw_indirect_count", 1, Device, V1_2, &[]),
+    row("VK_KHR_driver_properties", 1, Device, V1_2, &[PROPERTIES2]),
+    row("VK_KHR_image_format_list", 1, Device, V1_2, &[]),
+    row("VK_KHR_imageless_framebuffer", 1, Device, V1_2, &["VK_KHR_maintenance2", "VK_KHR_image_format_list"]),
+    row("VK_KHR_sampler_mirror_clamp_to_edge", 3, Device, V1_2, &[]),
+    row("VK_KHR_separate_depth_stencil_layouts", 1, Device, V1_2, &["VK_KHR_create_renderpass2"]),
+    row("VK_KHR_shader_atomic_int64", 1, Device, V1_2, &[PROPERTIES2]),
+    row("VK_KHR_shader_float_controls", 4, Device, V1_2, &[PROPERTIES2]),
+    row("VK_KHR_timeline_semaphore", 2, Device, V1_2, &[PROPERTIES2]),
+    row("VK_KHR_uniform_buffer_standard_layout", 1, Device, V1_2, &[PROPERTIES2]),
+    row("VK_KHR_vulkan_memory_model", 3, Device, V1_2, &[PROPERTIES2]),
     row("VK_KHR_shader_float16_int8", 1, Device, V1_2, &[PROPERTIES2]),
+    // Vulkan 1.3.
+    row("VK_EXT_private_data", 1, Device, V1_3, &[PROPERTIES2]),
     // Others.
     row("VK_EXT_conservative_rasterization", 1, Device, None, &[PROPERTIES2]),
 ];

@@ -50,6 +50,24 @@ pub fn features(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceMultiviewFeatures::default().multiview(true));
     to.put(vk::PhysicalDeviceShaderFloat16Int8Features::default().shader_float16(true).shader_int8(true));
     to.put(vk::PhysicalDeviceShaderDrawParametersFeatures::default().shader_draw_parameters(true));
+    to.put(vk::PhysicalDeviceHostQueryResetFeatures::default().host_query_reset(true));
+    to.put(vk::PhysicalDeviceImagelessFramebufferFeatures::default().imageless_framebuffer(true));
+    to.put(vk::PhysicalDevicePrivateDataFeatures::default().private_data(true));
+    to.put(vk::PhysicalDeviceScalarBlockLayoutFeatures::default().scalar_block_layout(true));
+    to.put(vk::PhysicalDeviceSeparateDepthStencilLayoutsFeatures::default().separate_depth_stencil_layouts(true));
+    to.put(
+        vk::PhysicalDeviceShaderAtomicInt64Features::default()
+            .shader_buffer_int64_atomics(true)
+            .shader_shared_int64_atomics(true),
+    );
+    to.put(vk::PhysicalDeviceTimelineSemaphoreFeatures::default().timeline_semaphore(true));
+    to.put(vk::PhysicalDeviceUniformBufferStandardLayoutFeatures::default().uniform_buffer_standard_layout(true));
+    to.put(
+        vk::PhysicalDeviceVulkanMemoryModelFeatures::default()
+            .vulkan_memory_model(true)
+            .vulkan_memory_model_device_scope(true)
+            .vulkan_memory_model_availability_visibility_chains(true),
+    );
     to.put(
         vk::PhysicalDeviceVariablePointersFeatures::default()
             .variable_pointers(true)
@@ -61,6 +79,16 @@ pub fn features(to: &mut impl Structures) {
 pub fn properties(to: &mut impl Structures) {
     // Exact, with nothing added to polygons. Lines and points are covered by samples.
     to.put(vk::PhysicalDeviceConservativeRasterizationPropertiesEXT::default().primitive_underestimation(true));
+    to.put(
+        vk::PhysicalDeviceDepthStencilResolveProperties::default()
+            .supported_depth_resolve_modes(STENCIL_RESOLVE_MODES | vk::ResolveModeFlags::AVERAGE)
+            .supported_stencil_resolve_modes(STENCIL_RESOLVE_MODES)
+            .independent_resolve(true)
+            .independent_resolve_none(true),
+    );
+    to.put(driver());
+    to.put(float_controls());
+    to.put(vk::PhysicalDeviceTimelineSemaphoreProperties::default().max_timeline_semaphore_value_difference(u64::MAX));
     to.put(vk::PhysicalDeviceIDProperties::default().device_uuid(DEVICE_UUID).driver_uuid(physical::cache_uuid()));
     to.put(
         vk::PhysicalDeviceMaintenance3Properties::default()
@@ -76,6 +104,39 @@ pub fn properties(to: &mut impl Structures) {
         vk::PhysicalDevicePointClippingProperties::default()
             .point_clipping_behavior(vk::PointClippingBehavior::ALL_CLIP_PLANES),
     );
+}
+
+const STENCIL_RESOLVE_MODES: vk::ResolveModeFlags = vk::ResolveModeFlags::from_raw(
+    vk::ResolveModeFlags::SAMPLE_ZERO.as_raw()
+        | vk::ResolveModeFlags::MIN.as_raw()
+        | vk::ResolveModeFlags::MAX.as_raw(),
+);
+
+/// The driver has no number in the registry, and was not submitted for conformance.
+fn driver() -> vk::PhysicalDeviceDriverProperties<'static> {
+    let mut driver = vk::PhysicalDeviceDriverProperties::default();
+    for (target, text) in [(&mut driver.driver_name, "Vitric"), (&mut driver.driver_info, env!("CARGO_PKG_VERSION"))] {
+        for (target, byte) in target.iter_mut().zip(text.bytes()) {
+            *target = byte as _;
+        }
+    }
+    driver
+}
+
+/// IEEE arithmetic as the host has it: rounded to nearest even, denormals kept, signed zeros, infinities and NaN kept.
+fn float_controls() -> vk::PhysicalDeviceFloatControlsProperties<'static> {
+    vk::PhysicalDeviceFloatControlsProperties::default()
+        .denorm_behavior_independence(vk::ShaderFloatControlsIndependence::ALL)
+        .rounding_mode_independence(vk::ShaderFloatControlsIndependence::ALL)
+        .shader_signed_zero_inf_nan_preserve_float16(true)
+        .shader_signed_zero_inf_nan_preserve_float32(true)
+        .shader_signed_zero_inf_nan_preserve_float64(true)
+        .shader_denorm_preserve_float16(true)
+        .shader_denorm_preserve_float32(true)
+        .shader_denorm_preserve_float64(true)
+        .shader_rounding_mode_rte_float16(true)
+        .shader_rounding_mode_rte_float32(true)
+        .shader_rounding_mode_rte_float64(true)
 }
 
 #[cfg(test)]

@@ -57,15 +57,30 @@ pub struct SubpassDesc {
     pub resolves: Vec<Option<u32>>,
     /// Depth/stencil attachment.
     pub depth_stencil: Option<u32>,
+    /// What depth and stencil are resolved to.
+    pub depth_resolve: Option<DepthResolve>,
+    /// Aspects that the depth/stencil attachment has, but the subpass does not use.
+    pub unused_aspects: vk::ImageAspectFlags,
     /// Views that are rendered, a bit each; 0: without multiview.
     pub view_mask: u32,
+}
+
+/// How depth and stencil are resolved. Source: `VK_KHR_depth_stencil_resolve`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DepthResolve {
+    /// The attachment that is written.
+    pub attachment: u32,
+    /// What becomes of a pixel's depths; none: they stay as they are.
+    pub depth: vk::ResolveModeFlags,
+    /// What becomes of a pixel's stencils: never their average.
+    pub stencil: vk::ResolveModeFlags,
 }
 
 impl SubpassDesc {
     /// All attachments that it uses, in the order in which they are loaded.
     pub fn attachments(&self) -> impl Iterator<Item = u32> {
         let all = self.inputs.iter().chain(&self.colors).chain(&self.resolves).chain([&self.depth_stencil]);
-        all.copied().flatten()
+        all.copied().flatten().chain(self.depth_resolve.map(|resolve| resolve.attachment))
     }
 }
 

@@ -108,11 +108,18 @@ const INSTANCE_EXTENSIONS: &[&CStr] = &[
 /// Extensions that cases use.
 const EXTENSIONS: &[&CStr] = &[
     vk::EXT_CONSERVATIVE_RASTERIZATION_NAME,
+    vk::EXT_SEPARATE_STENCIL_USAGE_NAME,
     vk::KHR_BIND_MEMORY2_NAME,
     vk::KHR_CREATE_RENDERPASS2_NAME,
     vk::KHR_DEDICATED_ALLOCATION_NAME,
     vk::KHR_DESCRIPTOR_UPDATE_TEMPLATE_NAME,
+    vk::KHR_DEPTH_STENCIL_RESOLVE_NAME,
     vk::KHR_DEVICE_GROUP_NAME,
+    vk::KHR_DRAW_INDIRECT_COUNT_NAME,
+    vk::KHR_DRIVER_PROPERTIES_NAME,
+    vk::KHR_IMAGE_FORMAT_LIST_NAME,
+    vk::KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE_NAME,
+    vk::KHR_SHADER_FLOAT_CONTROLS_NAME,
     vk::KHR_EXTERNAL_FENCE_NAME,
     vk::KHR_EXTERNAL_MEMORY_NAME,
     vk::KHR_EXTERNAL_SEMAPHORE_NAME,
@@ -155,6 +162,14 @@ features! {
     storage16: PhysicalDevice16BitStorageFeatures = KHR_16BIT_STORAGE_NAME;
     storage8: PhysicalDevice8BitStorageFeatures = KHR_8BIT_STORAGE_NAME;
     float16_int8: PhysicalDeviceShaderFloat16Int8Features = KHR_SHADER_FLOAT16_INT8_NAME;
+    atomic_int64: PhysicalDeviceShaderAtomicInt64Features = KHR_SHADER_ATOMIC_INT64_NAME;
+    host_reset: PhysicalDeviceHostQueryResetFeatures = EXT_HOST_QUERY_RESET_NAME;
+    imageless: PhysicalDeviceImagelessFramebufferFeatures = KHR_IMAGELESS_FRAMEBUFFER_NAME;
+    memory_model: PhysicalDeviceVulkanMemoryModelFeatures = KHR_VULKAN_MEMORY_MODEL_NAME;
+    scalar_layout: PhysicalDeviceScalarBlockLayoutFeatures = EXT_SCALAR_BLOCK_LAYOUT_NAME;
+    separate_layouts: PhysicalDeviceSeparateDepthStencilLayoutsFeatures = KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS_NAME;
+    timeline: PhysicalDeviceTimelineSemaphoreFeatures = KHR_TIMELINE_SEMAPHORE_NAME;
+    standard_layout: PhysicalDeviceUniformBufferStandardLayoutFeatures = KHR_UNIFORM_BUFFER_STANDARD_LAYOUT_NAME;
     multiview: PhysicalDeviceMultiviewFeatures = KHR_MULTIVIEW_NAME;
     variable_pointers: PhysicalDeviceVariablePointersFeatures = KHR_VARIABLE_POINTERS_NAME;
 }

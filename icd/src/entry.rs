@@ -10,7 +10,7 @@ use vitric_api::physical::API_VERSION;
 
 use crate::objects::{DeviceObject, InstanceObject, Marked};
 use crate::{
-    command, debug, descriptor, device, instance, memory, pass, physical, pipeline, query, sampler, sync, wsi,
+    command, debug, descriptor, device, instance, memory, pass, physical, pipeline, private, query, sampler, sync, wsi,
 };
 
 /// What a command's first parameter is.
@@ -236,6 +236,16 @@ entries! {
     Device, "VK_KHR_device_group", vkGetDeviceGroupPeerMemoryFeaturesKHR, PFN_vkGetDeviceGroupPeerMemoryFeatures, device::peer_memory;
     Device, "VK_KHR_device_group", vkCmdSetDeviceMaskKHR, PFN_vkCmdSetDeviceMask, command::set_device_mask;
     Device, "VK_KHR_device_group", vkCmdDispatchBaseKHR, PFN_vkCmdDispatchBase, command::dispatch_base;
+    Device, "VK_KHR_draw_indirect_count", vkCmdDrawIndirectCountKHR, PFN_vkCmdDrawIndirectCount, command::draw_indirect_count;
+    Device, "VK_KHR_draw_indirect_count", vkCmdDrawIndexedIndirectCountKHR, PFN_vkCmdDrawIndexedIndirectCount, command::draw_indexed_indirect_count;
+    Device, "VK_EXT_host_query_reset", vkResetQueryPoolEXT, PFN_vkResetQueryPool, query::reset;
+    Device, "VK_KHR_timeline_semaphore", vkGetSemaphoreCounterValueKHR, PFN_vkGetSemaphoreCounterValue, sync::semaphore_value;
+    Device, "VK_KHR_timeline_semaphore", vkWaitSemaphoresKHR, PFN_vkWaitSemaphores, sync::wait_semaphores;
+    Device, "VK_KHR_timeline_semaphore", vkSignalSemaphoreKHR, PFN_vkSignalSemaphore, sync::signal_semaphore;
+    Device, "VK_EXT_private_data", vkCreatePrivateDataSlotEXT, PFN_vkCreatePrivateDataSlot, private::create_slot;
+    Device, "VK_EXT_private_data", vkDestroyPrivateDataSlotEXT, PFN_vkDestroyPrivateDataSlot, private::destroy_slot;
+    Device, "VK_EXT_private_data", vkSetPrivateDataEXT, PFN_vkSetPrivateData, private::set;
+    Device, "VK_EXT_private_data", vkGetPrivateDataEXT, PFN_vkGetPrivateData, private::get;
     Physical, "VK_KHR_surface", vkGetPhysicalDevicePresentRectanglesKHR, PFN_vkGetPhysicalDevicePresentRectanglesKHR, wsi::present_rectangles;
     Device, "VK_KHR_swapchain", vkAcquireNextImage2KHR, PFN_vkAcquireNextImage2KHR, wsi::acquire2;
     Device, "VK_KHR_swapchain", vkGetDeviceGroupPresentCapabilitiesKHR, PFN_vkGetDeviceGroupPresentCapabilitiesKHR, wsi::group_capabilities;

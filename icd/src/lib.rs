@@ -17,6 +17,7 @@ mod objects;
 mod pass;
 mod physical;
 mod pipeline;
+mod private;
 mod query;
 mod raw;
 mod sampler;

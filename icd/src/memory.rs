@@ -220,22 +220,20 @@ pub extern "system" fn create_image(
     raw::create(out, || {
         let object = device(handle)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
-        let kind = ImageKind {
-            format: info.format,
-            kind: info.image_type,
-            tiling: info.tiling,
-            usage: info.usage,
-            flags: info.flags,
-        };
-        let desc = ImageDesc {
-            kind,
-            extent: info.extent,
-            levels: info.mip_levels,
-            layers: info.array_layers,
-            samples: info.samples,
-        };
-        Ok(object.images.insert(image::create(&desc)?))
+        Ok(object.images.insert(image::create(&image_desc(info))?))
     })
+}
+
+fn image_desc(info: &vk::ImageCreateInfo<'_>) -> ImageDesc {
+    let stencil: Option<&vk::ImageStencilUsageCreateInfo<'_>> = raw::find(info.p_next);
+    let kind = ImageKind {
+        format: info.format,
+        kind: info.image_type,
+        tiling: info.tiling,
+        usage: info.usage | stencil.map_or(vk::ImageUsageFlags::empty(), |stencil| stencil.stencil_usage),
+        flags: info.flags,
+    };
+    ImageDesc { kind, extent: info.extent, levels: info.mip_levels, layers: info.array_layers, samples: info.samples }
 }
 
 pub extern "system" fn destroy_image(handle: vk::Device, image: vk::Image, _: *const vk::AllocationCallbacks<'_>) {

@@ -13,7 +13,7 @@ use vitric_api::descriptor::DescriptorPool;
 use vitric_api::device::Device;
 use vitric_api::pipeline::{PipelineCache, Programs, ShaderModule};
 use vitric_api::queue::Queue;
-use vitric_api::sync::Signal;
+use vitric_api::sync::{Semaphore, Signal};
 use vitric_backend::command::{Event, QueryPool};
 use vitric_backend::memory::{Allocation, Buffer, BufferView, Surface, SurfaceView};
 use vitric_backend::shader::runtime::{DescriptorSet, SetLayout};
@@ -21,6 +21,7 @@ use vitric_backend::state::{ComputePipeline, GraphicsPipeline, PassDesc};
 use vitric_backend::texture::Sampler;
 
 use crate::handles::Table;
+use crate::private::PrivateData;
 use crate::raw;
 
 /// What the loader expects in the first word of a new dispatchable object.
@@ -178,10 +179,13 @@ pub struct DeviceObject {
     pub framebuffers: Table<Arc<Framebuffer>>,
     pub command_pools: Table<Arc<CommandPool>>,
     pub fences: Table<Arc<Signal>>,
-    pub semaphores: Table<Arc<Signal>>,
+    pub semaphores: Table<Arc<Semaphore>>,
     pub events: Table<Arc<Event>>,
     pub queries: Table<Arc<QueryPool>>,
     pub swapchains: Table<Arc<crate::wsi::SwapchainEntry>>,
+    pub slots: Table<Arc<()>>,
+    /// The application's own data.
+    pub private: PrivateData,
 }
 
 impl DeviceObject {
@@ -215,6 +219,8 @@ impl DeviceObject {
             queries: Table::new(20),
             swapchains: Table::new(21),
             templates: Table::new(22),
+            slots: Table::new(23),
+            private: PrivateData::default(),
         }
     }
 
@@ -231,6 +237,7 @@ impl DeviceObject {
     /// Removes an object from its table, and its name from those in use.
     pub fn remove<T: Clone, H: vk::Handle + Copy>(&self, table: &Table<T>, handle: H) -> Option<T> {
         let removed = table.remove(handle.as_raw())?;
+        self.private.forget(H::TYPE, handle.as_raw());
         self.names.retire(H::TYPE, handle.as_raw());
         Some(removed)
     }

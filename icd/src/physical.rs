@@ -82,6 +82,8 @@ pub extern "system" fn image_format_properties2(
 ) -> vk::Result {
     let Some(info) = raw::input(info) else { return Error::Unknown.code() };
     let &vk::PhysicalDeviceImageFormatInfo2 { format, ty: kind, tiling, usage, flags, p_next, .. } = info;
+    let stencil: Option<&vk::ImageStencilUsageCreateInfo<'_>> = raw::find(p_next);
+    let usage = usage | stencil.map_or(vk::ImageUsageFlags::empty(), |stencil| stencil.stencil_usage);
     let external: Option<&vk::PhysicalDeviceExternalImageFormatInfo<'_>> = raw::find(p_next);
     if external.is_some_and(|external| !external.handle_type.is_empty()) {
         return Error::FormatNotSupported.code();

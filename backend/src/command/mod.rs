@@ -124,13 +124,19 @@ pub enum Command {
     DrawIndirect {
         buffer: Arc<Buffer>,
         offset: u64,
+        /// Draws; at most, where a buffer has their number.
         count: u32,
+        /// Where their number is.
+        counted: Option<(Arc<Buffer>, u64)>,
         stride: u32,
     },
     DrawIndexedIndirect {
         buffer: Arc<Buffer>,
         offset: u64,
+        /// Draws; at most, where a buffer has their number.
         count: u32,
+        /// Where their number is.
+        counted: Option<(Arc<Buffer>, u64)>,
         stride: u32,
     },
     /// Workgroups are numbered from `base` on.

@@ -192,6 +192,12 @@ impl Pass {
                 }
             }
         }
+        let Some(resolve) = subpass.depth_resolve else { return };
+        if let (Some(source), Some(target)) = (self.depth_view(), self.view(resolve.attachment)) {
+            for layer in self.layers(self.view_mask()) {
+                transfer::resolve_depth_stencil((source, target), layer, self.area, resolve);
+            }
+        }
     }
 }
 

@@ -277,6 +277,11 @@ impl<'g> Processor<'g> {
     /// Keeps the visibility structure of a subpass that ends.
     fn keep_depth(&mut self) {
         let Some(pass) = &self.pass else { return };
+        if pass.subpass().depth_resolve.is_some() {
+            // What is kept may be of the attachment that is written now.
+            self.kept_depth.forget();
+            return;
+        }
         if let (Some(view), Some(hierarchy)) = (pass.depth_view(), self.pending.take_depth())
             && !self.writes_memory
             && pass.has_one_layer()

@@ -3,6 +3,7 @@
 mod compute;
 mod conservative;
 mod core11;
+mod core12;
 mod devices;
 mod extremes;
 mod formats;
@@ -31,6 +32,7 @@ pub fn all() -> Vec<Entry> {
         formats::cases,
         compute::cases,
         core11::cases,
+        core12::cases,
         language::cases,
         raster::cases,
         extremes::cases,

@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use super::subpasses::{PipelineDesc, pipeline_of, whole};
+use super::subpasses::{Depth, PipelineDesc, pipeline_of, whole};
 use crate::Entry;
 use crate::harness::{Case, Gpu, Image, Outcome, check, range};
 use crate::render::SIZE;
@@ -110,7 +110,7 @@ impl Scene {
         [Some(&self.color), Some(&self.depth), self.last.as_ref()].into_iter().flatten()
     }
 
-    fn pipeline(&self, gpu: &Gpu, layout: vk::PipelineLayout, depth: bool) -> Result<vk::Pipeline, Outcome> {
+    fn pipeline(&self, gpu: &Gpu, layout: vk::PipelineLayout, depth: Depth) -> Result<vk::Pipeline, Outcome> {
         let (shaders, samples) = ([VERTEX, FRAGMENT], self.samples);
         pipeline_of(gpu, &PipelineDesc { pass: (self.pass, 0), layout, shaders, masks: &ALL, samples, depth })
     }
@@ -274,7 +274,7 @@ fn strip(layer: u32, x: u32) -> [u8; 4] {
 fn index(gpu: &Gpu, samples: vk::SampleCountFlags, first_version: bool) -> Case {
     let scene = Scene::new(gpu, samples, false, first_version)?;
     let layout = gpu.layout(&[])?;
-    let pipeline = scene.pipeline(gpu, layout, false)?;
+    let pipeline = scene.pipeline(gpu, layout, Depth::Unused)?;
     let red = [1.0, 0.0, 0.0, 0.0];
     let draw = |commands| fill(gpu, (commands, pipeline, layout), STRIP, red, [0.5, 0.5, 0.0]);
     scene.run(gpu, vk::SubpassContents::INLINE, draw)?;
@@ -284,7 +284,7 @@ fn index(gpu: &Gpu, samples: vk::SampleCountFlags, first_version: bool) -> Case 
 fn secondary(gpu: &Gpu) -> Case {
     let scene = Scene::new(gpu, ONE, false, false)?;
     let layout = gpu.layout(&[])?;
-    let pipeline = scene.pipeline(gpu, layout, false)?;
+    let pipeline = scene.pipeline(gpu, layout, Depth::Unused)?;
     let info = vk::CommandBufferAllocateInfo::default().command_pool(gpu.pool);
     let info = info.level(vk::CommandBufferLevel::SECONDARY).command_buffer_count(1);
     let inheritance = vk::CommandBufferInheritanceInfo::default().render_pass(scene.pass);
@@ -307,7 +307,7 @@ fn secondary(gpu: &Gpu) -> Case {
 fn depth(gpu: &Gpu) -> Case {
     let scene = Scene::new(gpu, ONE, false, false)?;
     let layout = gpu.layout(&[])?;
-    let pipeline = scene.pipeline(gpu, layout, true)?;
+    let pipeline = scene.pipeline(gpu, layout, Depth::Less)?;
     scene.run(gpu, vk::SubpassContents::INLINE, |commands| {
         fill(gpu, (commands, pipeline, layout), STRIP, [1.0, 0.0, 0.0, 0.0], [0.1, 0.5, 0.2]);
         fill(gpu, (commands, pipeline, layout), FULL, [0.5, 0.0, 100.0, 0.0], [0.4, 0.0, 0.0]);
@@ -322,7 +322,7 @@ fn depth(gpu: &Gpu) -> Case {
 fn clear(gpu: &Gpu) -> Case {
     let scene = Scene::new(gpu, ONE, false, false)?;
     let layout = gpu.layout(&[])?;
-    let pipeline = scene.pipeline(gpu, layout, false)?;
+    let pipeline = scene.pipeline(gpu, layout, Depth::Unused)?;
     let value = vk::ClearValue { color: vk::ClearColorValue { float32: [0.0, 0.0, 1.0, 1.0] } };
     let attachment = vk::ClearAttachment { aspect_mask: COLOR, color_attachment: 0, clear_value: value };
     let rect = vk::Rect2D { offset: vk::Offset2D { x: 0, y: 3 }, extent: vk::Extent2D { width: SIZE, height: 5 } };
@@ -345,9 +345,10 @@ fn input_attachment(gpu: &Gpu) -> Case {
     // SAFETY: the set is new, and nothing uses it.
     unsafe { gpu.device.update_descriptor_sets(&[write], &[]) };
     let (plain, with_set) = (gpu.layout(&[])?, gpu.layout(&[set_layout])?);
-    let first = scene.pipeline(gpu, plain, false)?;
+    let first = scene.pipeline(gpu, plain, Depth::Unused)?;
     let (shaders, samples) = ([RECT, INPUT], ONE);
-    let desc = PipelineDesc { pass: (scene.pass, 1), layout: with_set, shaders, masks: &ALL, samples, depth: false };
+    let desc =
+        PipelineDesc { pass: (scene.pass, 1), layout: with_set, shaders, masks: &ALL, samples, depth: Depth::Unused };
     let second = pipeline_of(gpu, &desc)?;
     scene.run(gpu, vk::SubpassContents::INLINE, |commands| {
         fill(gpu, (commands, first, plain), STRIP, [1.0, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0]);
@@ -370,7 +371,7 @@ fn input_attachment(gpu: &Gpu) -> Case {
 fn queries(gpu: &Gpu) -> Case {
     let scene = Scene::new(gpu, ONE, false, false)?;
     let layout = gpu.layout(&[])?;
-    let pipeline = scene.pipeline(gpu, layout, false)?;
+    let pipeline = scene.pipeline(gpu, layout, Depth::Unused)?;
     let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::OCCLUSION).query_count(8);
     // SAFETY: the info is valid.
     let pool = unsafe { gpu.device.create_query_pool(&info, None) }?;

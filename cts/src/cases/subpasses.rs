@@ -218,8 +218,18 @@ pub(super) struct PipelineDesc<'a> {
     /// Components that are written, for each colour attachment.
     pub(super) masks: &'a [vk::ColorComponentFlags],
     pub(super) samples: vk::SampleCountFlags,
-    /// Whether what is nearer is drawn.
-    pub(super) depth: bool,
+    pub(super) depth: Depth,
+}
+
+/// What becomes of depth and stencil.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// Nothing.
+    Unused,
+    /// What is nearer is drawn.
+    Less,
+    /// Depth is written, and stencil replaced by the dynamic reference, of one sample.
+    OfSample(u32),
 }
 
 pub(super) fn pipeline_of(gpu: &Gpu, desc: &PipelineDesc<'_>) -> Result<vk::Pipeline, Outcome> {
@@ -235,17 +245,32 @@ pub(super) fn pipeline_of(gpu: &Gpu, desc: &PipelineDesc<'_>) -> Result<vk::Pipe
     let scissors = [whole()];
     let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
     let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
-    let multisample = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(desc.samples);
+    let mask = [if let Depth::OfSample(sample) = desc.depth { 1 << sample } else { u32::MAX }];
+    let multisample =
+        vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(desc.samples).sample_mask(&mask);
     let blends: Vec<_> = desc
         .masks
         .iter()
         .map(|&mask| vk::PipelineColorBlendAttachmentState { color_write_mask: mask, ..Default::default() })
         .collect();
     let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
+    let (is_less, of_sample) = (desc.depth == Depth::Less, matches!(desc.depth, Depth::OfSample(_)));
+    let replace = vk::StencilOpState {
+        fail_op: vk::StencilOp::REPLACE,
+        pass_op: vk::StencilOp::REPLACE,
+        compare_op: vk::CompareOp::ALWAYS,
+        write_mask: 0xff,
+        ..Default::default()
+    };
     let depth = vk::PipelineDepthStencilStateCreateInfo::default()
-        .depth_test_enable(desc.depth)
-        .depth_write_enable(desc.depth)
-        .depth_compare_op(vk::CompareOp::LESS);
+        .depth_test_enable(is_less || of_sample)
+        .depth_write_enable(true)
+        .depth_compare_op(if is_less { vk::CompareOp::LESS } else { vk::CompareOp::ALWAYS })
+        .stencil_test_enable(of_sample)
+        .front(replace)
+        .back(replace);
+    let dynamic = [vk::DynamicState::STENCIL_REFERENCE];
+    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic[..usize::from(of_sample)]);
     let info = vk::GraphicsPipelineCreateInfo::default()
         .stages(&stages)
         .vertex_input_state(&input)
@@ -254,6 +279,7 @@ pub(super) fn pipeline_of(gpu: &Gpu, desc: &PipelineDesc<'_>) -> Result<vk::Pipe
         .rasterization_state(&raster)
         .multisample_state(&multisample)
         .depth_stencil_state(&depth)
+        .dynamic_state(&dynamic)
         .color_blend_state(&blend)
         .layout(desc.layout)
         .render_pass(desc.pass.0)
@@ -271,7 +297,7 @@ fn pipeline(
     masks: &[vk::ColorComponentFlags],
 ) -> Result<vk::Pipeline, Outcome> {
     let (samples, shaders) = (vk::SampleCountFlags::TYPE_1, [RECT, fragment]);
-    pipeline_of(gpu, &PipelineDesc { pass, layout, shaders, masks, samples, depth: false })
+    pipeline_of(gpu, &PipelineDesc { pass, layout, shaders, masks, samples, depth: Depth::Unused })
 }
 
 pub(super) fn whole() -> vk::Rect2D {

@@ -246,7 +246,8 @@ pub extern "system" fn present(queue: vk::Queue, info: *const vk::PresentInfoKHR
         let (object, queue) = of_queue(queue)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
         let waits = raw::slice(info.p_wait_semaphores, info.wait_semaphore_count).iter();
-        let waits = waits.map(|&semaphore| need(object, &object.semaphores, semaphore)).collect::<Result<Vec<_>>>()?;
+        let waits = waits.map(|&semaphore| Ok((need(object, &object.semaphores, semaphore)?, 0)));
+        let waits = waits.collect::<Result<Vec<_>>>()?;
         queue.submit(vec![vitric_api::queue::Batch { waits, ..Default::default() }], None)?;
         let mut worst = Ok(vk::Result::SUCCESS);
         let chains = raw::slice(info.p_swapchains, info.swapchain_count);
