@@ -95,7 +95,18 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_vulkan_memory_model", 3, Device, V1_2, &[PROPERTIES2]),
     row("VK_KHR_shader_float16_int8", 1, Device, V1_2, &[PROPERTIES2]),
     // Vulkan 1.3.
+    row("VK_EXT_image_robustness", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_EXT_private_data", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_EXT_shader_demote_to_helper_invocation", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_EXT_tooling_info", 1, Device, V1_3, &[]),
+    row("VK_KHR_copy_commands2", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_KHR_dynamic_rendering", 1, Device, V1_3, &[PROPERTIES2, "VK_KHR_depth_stencil_resolve"]),
+    row("VK_KHR_format_feature_flags2", 2, Device, V1_3, &[PROPERTIES2]),
+    row("VK_KHR_maintenance4", 2, Device, V1_3, &[]),
+    row("VK_KHR_shader_non_semantic_info", 1, Device, V1_3, &[]),
+    row("VK_KHR_shader_terminate_invocation", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_KHR_synchronization2", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_KHR_zero_initialize_workgroup_memory", 1, Device, V1_3, &[PROPERTIES2]),
     // Others.
     row("VK_EXT_conservative_rasterization", 1, Device, None, &[PROPERTIES2]),
 ];

@@ -20,6 +20,8 @@ const MAX_LAYERS: u32 = 2048;
 /// Alignment of buffers and of dynamic offsets, bytes.
 pub const BUFFER_ALIGNMENT: u64 = 16;
 
+/// Most bytes of a buffer.
+pub const MAX_BUFFER_BYTES: u64 = 1 << 40;
 /// Descriptors that a set may have in any case.
 pub const MAX_SET_DESCRIPTORS: u32 = 1 << 20;
 /// Tells the one device from those of other drivers, on any machine.
@@ -229,6 +231,27 @@ pub fn format_properties(format: vk::Format) -> vk::FormatProperties {
         optimal_tiling_features: features.optimal,
         buffer_features: features.buffer,
     }
+}
+
+/// The same with uses that are newer than the 32 bits of [`format_properties`].
+pub fn format_properties3(format: vk::Format) -> vk::FormatProperties3<'static> {
+    use vk::FormatFeatureFlags2 as Wide;
+    let features = format_features(format);
+    let is_depth = format::info(format).is_some_and(|info| info.depth_bits > 0);
+    let wide = |features: F| {
+        let mut all = Wide::from_raw(u64::from(features.as_raw()));
+        if features.intersects(F::STORAGE_IMAGE | F::STORAGE_TEXEL_BUFFER) {
+            all |= Wide::STORAGE_READ_WITHOUT_FORMAT | Wide::STORAGE_WRITE_WITHOUT_FORMAT;
+        }
+        if is_depth && features.contains(F::SAMPLED_IMAGE) {
+            all |= Wide::SAMPLED_IMAGE_DEPTH_COMPARISON;
+        }
+        all
+    };
+    vk::FormatProperties3::default()
+        .linear_tiling_features(wide(features.linear))
+        .optimal_tiling_features(wide(features.optimal))
+        .buffer_features(wide(features.buffer))
 }
 
 /// The kind of an image: what `vkGetPhysicalDeviceImageFormatProperties` asks about.

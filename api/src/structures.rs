@@ -50,6 +50,18 @@ pub fn features(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceMultiviewFeatures::default().multiview(true));
     to.put(vk::PhysicalDeviceShaderFloat16Int8Features::default().shader_float16(true).shader_int8(true));
     to.put(vk::PhysicalDeviceShaderDrawParametersFeatures::default().shader_draw_parameters(true));
+    to.put(vk::PhysicalDeviceDynamicRenderingFeatures::default().dynamic_rendering(true));
+    to.put(vk::PhysicalDeviceImageRobustnessFeatures::default().robust_image_access(true));
+    to.put(vk::PhysicalDeviceMaintenance4Features::default().maintenance4(true));
+    to.put(
+        vk::PhysicalDeviceShaderDemoteToHelperInvocationFeatures::default().shader_demote_to_helper_invocation(true),
+    );
+    to.put(vk::PhysicalDeviceShaderTerminateInvocationFeatures::default().shader_terminate_invocation(true));
+    to.put(vk::PhysicalDeviceSynchronization2Features::default().synchronization2(true));
+    to.put(
+        vk::PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures::default()
+            .shader_zero_initialize_workgroup_memory(true),
+    );
     to.put(vk::PhysicalDeviceHostQueryResetFeatures::default().host_query_reset(true));
     to.put(vk::PhysicalDeviceImagelessFramebufferFeatures::default().imageless_framebuffer(true));
     to.put(vk::PhysicalDevicePrivateDataFeatures::default().private_data(true));
@@ -89,6 +101,7 @@ pub fn properties(to: &mut impl Structures) {
     to.put(driver());
     to.put(float_controls());
     to.put(vk::PhysicalDeviceTimelineSemaphoreProperties::default().max_timeline_semaphore_value_difference(u64::MAX));
+    to.put(vk::PhysicalDeviceMaintenance4Properties::default().max_buffer_size(physical::MAX_BUFFER_BYTES));
     to.put(vk::PhysicalDeviceIDProperties::default().device_uuid(DEVICE_UUID).driver_uuid(physical::cache_uuid()));
     to.put(
         vk::PhysicalDeviceMaintenance3Properties::default()

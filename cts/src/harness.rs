@@ -109,7 +109,11 @@ const INSTANCE_EXTENSIONS: &[&CStr] = &[
 const EXTENSIONS: &[&CStr] = &[
     vk::EXT_CONSERVATIVE_RASTERIZATION_NAME,
     vk::EXT_SEPARATE_STENCIL_USAGE_NAME,
+    vk::EXT_TOOLING_INFO_NAME,
     vk::KHR_BIND_MEMORY2_NAME,
+    vk::KHR_COPY_COMMANDS2_NAME,
+    vk::KHR_FORMAT_FEATURE_FLAGS2_NAME,
+    vk::KHR_SHADER_NON_SEMANTIC_INFO_NAME,
     vk::KHR_CREATE_RENDERPASS2_NAME,
     vk::KHR_DEDICATED_ALLOCATION_NAME,
     vk::KHR_DESCRIPTOR_UPDATE_TEMPLATE_NAME,
@@ -163,6 +167,14 @@ features! {
     storage8: PhysicalDevice8BitStorageFeatures = KHR_8BIT_STORAGE_NAME;
     float16_int8: PhysicalDeviceShaderFloat16Int8Features = KHR_SHADER_FLOAT16_INT8_NAME;
     atomic_int64: PhysicalDeviceShaderAtomicInt64Features = KHR_SHADER_ATOMIC_INT64_NAME;
+    demote: PhysicalDeviceShaderDemoteToHelperInvocationFeatures = EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION_NAME;
+    rendering: PhysicalDeviceDynamicRenderingFeatures = KHR_DYNAMIC_RENDERING_NAME;
+    image_robustness: PhysicalDeviceImageRobustnessFeatures = EXT_IMAGE_ROBUSTNESS_NAME;
+    maintenance4: PhysicalDeviceMaintenance4Features = KHR_MAINTENANCE4_NAME;
+    private_data: PhysicalDevicePrivateDataFeatures = EXT_PRIVATE_DATA_NAME;
+    synchronization2: PhysicalDeviceSynchronization2Features = KHR_SYNCHRONIZATION2_NAME;
+    terminate: PhysicalDeviceShaderTerminateInvocationFeatures = KHR_SHADER_TERMINATE_INVOCATION_NAME;
+    zeroed: PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures = KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY_NAME;
     host_reset: PhysicalDeviceHostQueryResetFeatures = EXT_HOST_QUERY_RESET_NAME;
     imageless: PhysicalDeviceImagelessFramebufferFeatures = KHR_IMAGELESS_FRAMEBUFFER_NAME;
     memory_model: PhysicalDeviceVulkanMemoryModelFeatures = KHR_VULKAN_MEMORY_MODEL_NAME;

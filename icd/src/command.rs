@@ -131,7 +131,7 @@ pub fn record(handle: vk::CommandBuffer, make: impl FnOnce(&DeviceObject) -> Res
 }
 
 /// Records a command that names no objects.
-pub fn plain(handle: vk::CommandBuffer, command: Command) {
+fn plain(handle: vk::CommandBuffer, command: Command) {
     record(handle, |_| Ok(command));
 }
 
@@ -544,8 +544,13 @@ pub extern "system" fn wait_events(
     _: u32,
     _: *const vk::ImageMemoryBarrier<'_>,
 ) {
+    wait_for(handle, raw::slice(events, count));
+}
+
+/// Waits for events.
+pub fn wait_for(handle: vk::CommandBuffer, events: &[vk::Event]) {
     record(handle, |object| {
-        let events = raw::slice(events, count).iter().map(|&event| need(object, &object.events, event));
+        let events = events.iter().map(|&event| need(object, &object.events, event));
         Ok(Command::WaitEvents(events.collect::<Result<_>>()?))
     });
 }
@@ -562,6 +567,11 @@ pub extern "system" fn pipeline_barrier(
     _: u32,
     _: *const vk::ImageMemoryBarrier<'_>,
 ) {
+    barrier(handle);
+}
+
+/// A dependency of all that follows on all before.
+pub fn barrier(handle: vk::CommandBuffer) {
     plain(handle, Command::PipelineBarrier);
 }
 

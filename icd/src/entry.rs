@@ -10,7 +10,8 @@ use vitric_api::physical::API_VERSION;
 
 use crate::objects::{DeviceObject, InstanceObject, Marked};
 use crate::{
-    command, debug, descriptor, device, instance, memory, pass, physical, pipeline, private, query, sampler, sync, wsi,
+    command, command2, debug, descriptor, device, instance, memory, pass, physical, pipeline, private, query,
+    rendering, sampler, sync, wsi,
 };
 
 /// What a command's first parameter is.
@@ -242,6 +243,24 @@ entries! {
     Device, "VK_KHR_timeline_semaphore", vkGetSemaphoreCounterValueKHR, PFN_vkGetSemaphoreCounterValue, sync::semaphore_value;
     Device, "VK_KHR_timeline_semaphore", vkWaitSemaphoresKHR, PFN_vkWaitSemaphores, sync::wait_semaphores;
     Device, "VK_KHR_timeline_semaphore", vkSignalSemaphoreKHR, PFN_vkSignalSemaphore, sync::signal_semaphore;
+    Device, "VK_KHR_copy_commands2", vkCmdCopyBuffer2KHR, PFN_vkCmdCopyBuffer2, command2::copy_buffer;
+    Device, "VK_KHR_copy_commands2", vkCmdCopyImage2KHR, PFN_vkCmdCopyImage2, command2::copy_image;
+    Device, "VK_KHR_copy_commands2", vkCmdBlitImage2KHR, PFN_vkCmdBlitImage2, command2::blit_image;
+    Device, "VK_KHR_copy_commands2", vkCmdCopyBufferToImage2KHR, PFN_vkCmdCopyBufferToImage2, command2::copy_buffer_to_image;
+    Device, "VK_KHR_copy_commands2", vkCmdCopyImageToBuffer2KHR, PFN_vkCmdCopyImageToBuffer2, command2::copy_image_to_buffer;
+    Device, "VK_KHR_copy_commands2", vkCmdResolveImage2KHR, PFN_vkCmdResolveImage2, command2::resolve_image;
+    Device, "VK_KHR_synchronization2", vkCmdSetEvent2KHR, PFN_vkCmdSetEvent2, command2::set_event;
+    Device, "VK_KHR_synchronization2", vkCmdResetEvent2KHR, PFN_vkCmdResetEvent2, command2::reset_event;
+    Device, "VK_KHR_synchronization2", vkCmdWaitEvents2KHR, PFN_vkCmdWaitEvents2, command2::wait_events;
+    Device, "VK_KHR_synchronization2", vkCmdPipelineBarrier2KHR, PFN_vkCmdPipelineBarrier2, command2::pipeline_barrier;
+    Device, "VK_KHR_synchronization2", vkCmdWriteTimestamp2KHR, PFN_vkCmdWriteTimestamp2, command2::write_timestamp;
+    Device, "VK_KHR_synchronization2", vkQueueSubmit2KHR, PFN_vkQueueSubmit2, device::queue_submit2;
+    Device, "VK_KHR_dynamic_rendering", vkCmdBeginRenderingKHR, PFN_vkCmdBeginRendering, rendering::begin;
+    Device, "VK_KHR_dynamic_rendering", vkCmdEndRenderingKHR, PFN_vkCmdEndRendering, rendering::end;
+    Device, "VK_KHR_maintenance4", vkGetDeviceBufferMemoryRequirementsKHR, PFN_vkGetDeviceBufferMemoryRequirements, memory::requirements_of_buffer_info;
+    Device, "VK_KHR_maintenance4", vkGetDeviceImageMemoryRequirementsKHR, PFN_vkGetDeviceImageMemoryRequirements, memory::requirements_of_image_info;
+    Device, "VK_KHR_maintenance4", vkGetDeviceImageSparseMemoryRequirementsKHR, PFN_vkGetDeviceImageSparseMemoryRequirements, memory::sparse_requirements_of_image_info;
+    Physical, "VK_EXT_tooling_info", vkGetPhysicalDeviceToolPropertiesEXT, PFN_vkGetPhysicalDeviceToolProperties, physical::tools;
     Device, "VK_EXT_private_data", vkCreatePrivateDataSlotEXT, PFN_vkCreatePrivateDataSlot, private::create_slot;
     Device, "VK_EXT_private_data", vkDestroyPrivateDataSlotEXT, PFN_vkDestroyPrivateDataSlot, private::destroy_slot;
     Device, "VK_EXT_private_data", vkSetPrivateDataEXT, PFN_vkSetPrivateData, private::set;
@@ -286,6 +305,11 @@ fn is_enabled(entry: &Entry, extensions: &[String]) -> bool {
     is_core(entry) || extensions.iter().any(|name| name == entry.extension)
 }
 
+/// Whether a device's extension brings a command: those of physical devices work without the extension being enabled.
+fn is_of_device(entry: &Entry) -> bool {
+    extensions::find(entry.extension).is_some_and(|extension| extension.level == extensions::Level::Device)
+}
+
 /// A command by name, as an instance sees it. Device commands are found too; the loader and the device's own look-up
 /// decide what is enabled there.
 pub fn instance_proc(handle: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
@@ -295,7 +319,7 @@ pub fn instance_proc(handle: vk::Instance, name: *const c_char) -> vk::PFN_vkVoi
         Some(instance) => match entry.level {
             Level::Global => false,
             Level::Device => entry.extension != "VK_EXT_debug_utils" || is_enabled(entry, &instance.extensions),
-            Level::Instance | Level::Physical => is_enabled(entry, &instance.extensions),
+            Level::Instance | Level::Physical => is_of_device(entry) || is_enabled(entry, &instance.extensions),
         },
     };
     visible.then_some(entry.function)

@@ -5,6 +5,7 @@
 //! handles.
 
 mod command;
+mod command2;
 mod debug;
 mod descriptor;
 mod device;
@@ -20,6 +21,7 @@ mod pipeline;
 mod private;
 mod query;
 mod raw;
+mod rendering;
 mod sampler;
 mod sync;
 mod wsi;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use vitric_api::image::{self, ImageDesc};
-use vitric_api::physical::{BUFFER_ALIGNMENT, ImageKind};
+use vitric_api::physical::{BUFFER_ALIGNMENT, ImageKind, MAX_BUFFER_BYTES};
 use vitric_api::{Error, Result};
 use vitric_backend::format;
 use vitric_backend::memory::{Buffer, BufferRange, BufferView, Surface, SurfaceView, SurfaceViewDesc, Swizzle};
@@ -85,7 +85,7 @@ pub extern "system" fn create_buffer(
             return Err(Error::FeatureNotPresent);
         }
         // No memory could hold it; the sum of offsets in it must not overflow either.
-        if info.size > 1 << 40 {
+        if info.size > MAX_BUFFER_BYTES {
             return Err(Error::OutOfDeviceMemory);
         }
         Ok(object.buffers.insert(Buffer::new(info.size)))
@@ -258,6 +258,41 @@ pub extern "system" fn image_requirements2(
             put_requirements2(needs_of_image(handle, info.image), out);
         }
     });
+}
+
+pub extern "system" fn requirements_of_buffer_info(
+    _: vk::Device,
+    info: *const vk::DeviceBufferMemoryRequirements<'_>,
+    out: *mut vk::MemoryRequirements2<'_>,
+) {
+    raw::guard_void(|| {
+        if let Some(info) = raw::input(info).and_then(|info| raw::input(info.p_create_info)) {
+            put_requirements2(requirements(info.size, BUFFER_ALIGNMENT), out);
+        }
+    });
+}
+
+pub extern "system" fn requirements_of_image_info(
+    _: vk::Device,
+    info: *const vk::DeviceImageMemoryRequirements<'_>,
+    out: *mut vk::MemoryRequirements2<'_>,
+) {
+    raw::guard_void(|| {
+        let Some(info) = raw::input(info).and_then(|info| raw::input(info.p_create_info)) else { return };
+        let size = image::create(&image_desc(info)).map_or(0, |image| image.layout().size());
+        put_requirements2(requirements(size, IMAGE_ALIGNMENT), out);
+    });
+}
+
+pub extern "system" fn sparse_requirements_of_image_info(
+    _: vk::Device,
+    _: *const vk::DeviceImageMemoryRequirements<'_>,
+    count: *mut u32,
+    _: *mut vk::SparseImageMemoryRequirements2<'_>,
+) {
+    if let Some(count) = raw::output(count) {
+        *count = 0;
+    }
 }
 
 pub extern "system" fn sparse_requirements2(

@@ -60,6 +60,7 @@ pub extern "system" fn format_properties2(
 ) {
     if let Some(out) = raw::output(out) {
         out.format_properties = physical::format_properties(format);
+        raw::put(out.p_next, physical::format_properties3(format));
     }
 }
 
@@ -198,5 +199,14 @@ pub extern "system" fn extensions(
 }
 
 pub extern "system" fn layers(_: vk::PhysicalDevice, count: *mut u32, out: *mut vk::LayerProperties) -> vk::Result {
+    raw::enumerate(&[], count, out)
+}
+
+/// There are no tools in the driver.
+pub extern "system" fn tools(
+    _: vk::PhysicalDevice,
+    count: *mut u32,
+    out: *mut vk::PhysicalDeviceToolProperties<'_>,
+) -> vk::Result {
     raw::enumerate(&[], count, out)
 }

@@ -107,6 +107,12 @@ impl Pass {
         self.resolve(workers);
     }
 
+    /// Whether the subpass has depths.
+    pub fn has_depth(&self) -> bool {
+        let has_bits = |view: &Arc<SurfaceView>| format::info(view.desc.format).is_some_and(|info| info.depth_bits > 0);
+        self.depth_view().is_some_and(has_bits) && !self.subpass().unused_aspects.contains(vk::ImageAspectFlags::DEPTH)
+    }
+
     /// Whether the subpass goes on with the depths that were there before.
     pub fn keeps_depth(&self) -> bool {
         let Some(attachment) = self.subpass().depth_stencil else { return false };
@@ -171,6 +177,7 @@ impl Pass {
                 false => self.subpass().depth_stencil,
             };
             let Some(view) = attachment.and_then(|attachment| self.view(attachment)) else { continue };
+            let aspects = aspects & !self.subpass().unused_aspects;
             for rect in rects {
                 // With views, the one that is rendered is layer 0.
                 let layers = rect.base_array_layer..rect.base_array_layer.saturating_add(rect.layer_count);

@@ -263,11 +263,12 @@ impl<'g> Processor<'g> {
             // What is kept is of a first layer, which may be one of these.
             self.kept_depth.forget();
         }
-        match pass.subpass().depth_stencil {
-            Some(_) if self.gpu.config().hiz => self.pending.begin_depth(pass.cleared_depth()),
-            _ => self.pending.set_depth(None),
+        match pass.has_depth() && self.gpu.config().hiz {
+            true => self.pending.begin_depth(pass.cleared_depth()),
+            false => self.pending.set_depth(None),
         }
-        if let Some(view) = pass.depth_view().filter(|_| self.gpu.config().hiz && pass.keeps_depth())
+        if let Some(view) =
+            pass.depth_view().filter(|_| self.gpu.config().hiz && pass.has_depth() && pass.keeps_depth())
             && let Some(kept) = self.kept_depth.take(view, self.pending.area())
         {
             self.pending.set_depth(Some(kept));
@@ -300,7 +301,7 @@ impl<'g> Processor<'g> {
 
     /// Depths changed other than by draws.
     fn forget_depth(&mut self) {
-        if self.gpu.config().hiz {
+        if self.gpu.config().hiz && self.pass.as_ref().is_none_or(Pass::has_depth) {
             self.pending.begin_depth(None);
         }
     }

@@ -518,7 +518,7 @@ fn sample_pipeline(
         shaders: [RECT, COLOR],
         masks: &[],
         samples: vk::SampleCountFlags::TYPE_4,
-        depth: Depth::OfSample(sample),
+        depth: Depth::OfSample(sample, BOTH),
     };
     pipeline_of(gpu, &desc)
 }

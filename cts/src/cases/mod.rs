@@ -4,6 +4,7 @@ mod compute;
 mod conservative;
 mod core11;
 mod core12;
+mod core13;
 mod devices;
 mod extremes;
 mod formats;
@@ -33,6 +34,7 @@ pub fn all() -> Vec<Entry> {
         compute::cases,
         core11::cases,
         core12::cases,
+        core13::cases,
         language::cases,
         raster::cases,
         extremes::cases,

@@ -210,7 +210,7 @@ fn render_pass2(
 
 /// A pipeline of a subpass that fills rectangles.
 pub(super) struct PipelineDesc<'a> {
-    /// Pass and subpass.
+    /// Pass and subpass; without a pass it is for rendering without one.
     pub(super) pass: (vk::RenderPass, u32),
     pub(super) layout: vk::PipelineLayout,
     /// Vertex and fragment shader.
@@ -228,8 +228,8 @@ pub(super) enum Depth {
     Unused,
     /// What is nearer is drawn.
     Less,
-    /// Depth is written, and stencil replaced by the dynamic reference, of one sample.
-    OfSample(u32),
+    /// Depth is written, and stencil replaced by the dynamic reference, of one sample; those of these aspects are there.
+    OfSample(u32, vk::ImageAspectFlags),
 }
 
 pub(super) fn pipeline_of(gpu: &Gpu, desc: &PipelineDesc<'_>) -> Result<vk::Pipeline, Outcome> {
@@ -245,7 +245,7 @@ pub(super) fn pipeline_of(gpu: &Gpu, desc: &PipelineDesc<'_>) -> Result<vk::Pipe
     let scissors = [whole()];
     let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
     let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
-    let mask = [if let Depth::OfSample(sample) = desc.depth { 1 << sample } else { u32::MAX }];
+    let mask = [if let Depth::OfSample(sample, _) = desc.depth { 1 << sample } else { u32::MAX }];
     let multisample =
         vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(desc.samples).sample_mask(&mask);
     let blends: Vec<_> = desc
@@ -254,7 +254,7 @@ pub(super) fn pipeline_of(gpu: &Gpu, desc: &PipelineDesc<'_>) -> Result<vk::Pipe
         .map(|&mask| vk::PipelineColorBlendAttachmentState { color_write_mask: mask, ..Default::default() })
         .collect();
     let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
-    let (is_less, of_sample) = (desc.depth == Depth::Less, matches!(desc.depth, Depth::OfSample(_)));
+    let (is_less, of_sample) = (desc.depth == Depth::Less, matches!(desc.depth, Depth::OfSample(..)));
     let replace = vk::StencilOpState {
         fail_op: vk::StencilOp::REPLACE,
         pass_op: vk::StencilOp::REPLACE,
@@ -284,6 +284,19 @@ pub(super) fn pipeline_of(gpu: &Gpu, desc: &PipelineDesc<'_>) -> Result<vk::Pipe
         .layout(desc.layout)
         .render_pass(desc.pass.0)
         .subpass(desc.pass.1);
+    let formats = vec![RGBA; desc.masks.len()];
+    let has = |aspect| match desc.depth {
+        Depth::Unused => false,
+        Depth::Less => true,
+        Depth::OfSample(_, aspects) => aspects.contains(aspect),
+    };
+    let format = |aspect| if has(aspect) { vk::Format::D32_SFLOAT_S8_UINT } else { vk::Format::UNDEFINED };
+    let mut rendering = vk::PipelineRenderingCreateInfo::default()
+        .color_attachment_formats(&formats)
+        .depth_attachment_format(format(vk::ImageAspectFlags::DEPTH))
+        .stencil_attachment_format(format(vk::ImageAspectFlags::STENCIL));
+    let without_pass = desc.pass.0 == vk::RenderPass::null();
+    let info = if without_pass { info.push_next(&mut rendering) } else { info };
     // SAFETY: the info is valid.
     let made = unsafe { gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
     Ok(made.map_err(|(_, code)| code)?[0])
