@@ -1,6 +1,7 @@
 //! What cases are written with: one device, buffers, images, compute and render helpers that wait for every submission.
 //!
-//! Everything a case makes lives until its process or group ends; a group is small. Source: Vulkan 1.0 core.
+//! Everything a case makes lives until its process or group ends; a group is small. Source: Vulkan 1.0 core,
+//! and extensions.
 
 use std::ffi::{CStr, CString, c_void};
 
@@ -67,6 +68,14 @@ pub struct Image {
     pub levels: u32,
 }
 
+/// What is bound to run a compute shader.
+#[expect(missing_docs, reason = "the fields are Vulkan's objects")]
+pub struct Compute {
+    pub pipeline: vk::Pipeline,
+    pub layout: vk::PipelineLayout,
+    pub set: vk::DescriptorSet,
+}
+
 /// What an image is made of.
 #[derive(Clone, Copy)]
 #[expect(missing_docs, reason = "plain description")]
@@ -87,12 +96,45 @@ impl ImageDesc {
     }
 }
 
+/// Extensions of instances that those of devices need.
+const INSTANCE_EXTENSIONS: &[&CStr] = &[
+    vk::KHR_GET_PHYSICAL_DEVICE_PROPERTIES2_NAME,
+    vk::KHR_DEVICE_GROUP_CREATION_NAME,
+    vk::KHR_EXTERNAL_FENCE_CAPABILITIES_NAME,
+    vk::KHR_EXTERNAL_MEMORY_CAPABILITIES_NAME,
+    vk::KHR_EXTERNAL_SEMAPHORE_CAPABILITIES_NAME,
+];
+
 /// Extensions that cases use.
 const EXTENSIONS: &[&CStr] = &[
-    vk::KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE_NAME,
     vk::EXT_SAMPLER_FILTER_MINMAX_NAME,
     vk::EXT_CONSERVATIVE_RASTERIZATION_NAME,
+    vk::EXT_SEPARATE_STENCIL_USAGE_NAME,
+    vk::EXT_TOOLING_INFO_NAME,
+    vk::KHR_BIND_MEMORY2_NAME,
+    vk::KHR_COPY_COMMANDS2_NAME,
+    vk::KHR_FORMAT_FEATURE_FLAGS2_NAME,
+    vk::KHR_SHADER_NON_SEMANTIC_INFO_NAME,
     vk::KHR_CREATE_RENDERPASS2_NAME,
+    vk::KHR_DEDICATED_ALLOCATION_NAME,
+    vk::KHR_DESCRIPTOR_UPDATE_TEMPLATE_NAME,
+    vk::KHR_DEPTH_STENCIL_RESOLVE_NAME,
+    vk::KHR_DEVICE_GROUP_NAME,
+    vk::KHR_DRAW_INDIRECT_COUNT_NAME,
+    vk::KHR_DRIVER_PROPERTIES_NAME,
+    vk::KHR_IMAGE_FORMAT_LIST_NAME,
+    vk::KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE_NAME,
+    vk::KHR_SHADER_FLOAT_CONTROLS_NAME,
+    vk::KHR_EXTERNAL_FENCE_NAME,
+    vk::KHR_EXTERNAL_MEMORY_NAME,
+    vk::KHR_EXTERNAL_SEMAPHORE_NAME,
+    vk::KHR_GET_MEMORY_REQUIREMENTS2_NAME,
+    vk::KHR_MAINTENANCE1_NAME,
+    vk::KHR_MAINTENANCE2_NAME,
+    vk::KHR_MAINTENANCE3_NAME,
+    vk::KHR_RELAXED_BLOCK_LAYOUT_NAME,
+    vk::KHR_SHADER_DRAW_PARAMETERS_NAME,
+    vk::KHR_STORAGE_BUFFER_STORAGE_CLASS_NAME,
 ];
 
 /// Structures of features, each with the extension that brings it, which cases use as well.
@@ -128,9 +170,31 @@ features! {
     ycbcr_444: PhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT = EXT_YCBCR_2PLANE_444_FORMATS_NAME;
     border_color_swizzle: PhysicalDeviceBorderColorSwizzleFeaturesEXT = EXT_BORDER_COLOR_SWIZZLE_NAME;
     custom_border_color: PhysicalDeviceCustomBorderColorFeaturesEXT = EXT_CUSTOM_BORDER_COLOR_NAME;
+    image_2d_view_of_3d: PhysicalDeviceImage2DViewOf3DFeaturesEXT = EXT_IMAGE_2D_VIEW_OF_3D_NAME;
     image_view_min_lod: PhysicalDeviceImageViewMinLodFeaturesEXT = EXT_IMAGE_VIEW_MIN_LOD_NAME;
     non_seamless_cube_map: PhysicalDeviceNonSeamlessCubeMapFeaturesEXT = EXT_NON_SEAMLESS_CUBE_MAP_NAME;
     astc_high_range: PhysicalDeviceTextureCompressionASTCHDRFeatures = EXT_TEXTURE_COMPRESSION_ASTC_HDR_NAME;
+    storage16: PhysicalDevice16BitStorageFeatures = KHR_16BIT_STORAGE_NAME;
+    storage8: PhysicalDevice8BitStorageFeatures = KHR_8BIT_STORAGE_NAME;
+    float16_int8: PhysicalDeviceShaderFloat16Int8Features = KHR_SHADER_FLOAT16_INT8_NAME;
+    atomic_int64: PhysicalDeviceShaderAtomicInt64Features = KHR_SHADER_ATOMIC_INT64_NAME;
+    demote: PhysicalDeviceShaderDemoteToHelperInvocationFeatures = EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION_NAME;
+    rendering: PhysicalDeviceDynamicRenderingFeatures = KHR_DYNAMIC_RENDERING_NAME;
+    image_robustness: PhysicalDeviceImageRobustnessFeatures = EXT_IMAGE_ROBUSTNESS_NAME;
+    maintenance4: PhysicalDeviceMaintenance4Features = KHR_MAINTENANCE4_NAME;
+    private_data: PhysicalDevicePrivateDataFeatures = EXT_PRIVATE_DATA_NAME;
+    synchronization2: PhysicalDeviceSynchronization2Features = KHR_SYNCHRONIZATION2_NAME;
+    terminate: PhysicalDeviceShaderTerminateInvocationFeatures = KHR_SHADER_TERMINATE_INVOCATION_NAME;
+    zeroed: PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures = KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY_NAME;
+    host_reset: PhysicalDeviceHostQueryResetFeatures = EXT_HOST_QUERY_RESET_NAME;
+    imageless: PhysicalDeviceImagelessFramebufferFeatures = KHR_IMAGELESS_FRAMEBUFFER_NAME;
+    memory_model: PhysicalDeviceVulkanMemoryModelFeatures = KHR_VULKAN_MEMORY_MODEL_NAME;
+    scalar_layout: PhysicalDeviceScalarBlockLayoutFeatures = EXT_SCALAR_BLOCK_LAYOUT_NAME;
+    separate_layouts: PhysicalDeviceSeparateDepthStencilLayoutsFeatures = KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS_NAME;
+    timeline: PhysicalDeviceTimelineSemaphoreFeatures = KHR_TIMELINE_SEMAPHORE_NAME;
+    standard_layout: PhysicalDeviceUniformBufferStandardLayoutFeatures = KHR_UNIFORM_BUFFER_STANDARD_LAYOUT_NAME;
+    multiview: PhysicalDeviceMultiviewFeatures = KHR_MULTIVIEW_NAME;
+    variable_pointers: PhysicalDeviceVariablePointersFeatures = KHR_VARIABLE_POINTERS_NAME;
 }
 
 const STORAGE: vk::DescriptorType = vk::DescriptorType::STORAGE_BUFFER;
@@ -148,11 +212,11 @@ impl Gpu {
     /// When there is no device.
     pub fn new(entry: ash::Entry) -> Result<Self, Outcome> {
         let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_0);
-        // What 1.0 needs for extensions of devices.
-        let needed = [vk::KHR_GET_PHYSICAL_DEVICE_PROPERTIES2_NAME.as_ptr()];
-        let info = vk::InstanceCreateInfo::default().application_info(&application).enabled_extension_names(&needed);
         // SAFETY: here and below, create infos are valid and outlive the calls, and handles come from the calls before.
         unsafe {
+            let known = entry.enumerate_instance_extension_properties(None)?;
+            let names: Vec<_> = chosen(INSTANCE_EXTENSIONS, &known).iter().map(|name| name.as_ptr()).collect();
+            let info = vk::InstanceCreateInfo::default().application_info(&application).enabled_extension_names(&names);
             let instance = entry.create_instance(&info, None)?;
             let devices = instance.enumerate_physical_devices()?;
             let physical = *devices.first().ok_or(Outcome::Fail("there is no device".into()))?;
@@ -184,9 +248,14 @@ impl Gpu {
         }
     }
 
+    /// Whether the device has an extension that cases use.
+    pub fn has(&self, extension: &CStr) -> bool {
+        self.extensions.contains(&extension)
+    }
+
     /// Ends a case unless the device has an extension.
     pub fn need(&self, extension: &CStr) -> Case {
-        match self.extensions.contains(&extension) {
+        match self.has(extension) {
             true => Ok(()),
             false => Err(Outcome::NotSupported(text(extension))),
         }
@@ -347,10 +416,31 @@ impl Gpu {
                 .stage_flags(stages)
         };
         let bindings: Vec<_> = kinds.iter().enumerate().map(binding).collect();
+        self.set_of(kinds, &bindings)
+    }
+
+    /// A set of one image with a sampler that its layout holds, for fragments.
+    pub fn set_with_sampler(
+        &self,
+        sampler: vk::Sampler,
+    ) -> Result<(vk::DescriptorSetLayout, vk::DescriptorSet), Outcome> {
+        let (kind, samplers) = (vk::DescriptorType::COMBINED_IMAGE_SAMPLER, [sampler]);
+        let binding = vk::DescriptorSetLayoutBinding::default()
+            .descriptor_type(kind)
+            .stage_flags(vk::ShaderStageFlags::FRAGMENT)
+            .immutable_samplers(&samplers);
+        self.set_of(&[kind], &[binding.descriptor_count(1)])
+    }
+
+    fn set_of(
+        &self,
+        kinds: &[vk::DescriptorType],
+        bindings: &[vk::DescriptorSetLayoutBinding<'_>],
+    ) -> Result<(vk::DescriptorSetLayout, vk::DescriptorSet), Outcome> {
         let sizes: Vec<_> = kinds.iter().map(|&ty| vk::DescriptorPoolSize { ty, descriptor_count: 1 }).collect();
         // SAFETY: valid infos.
         unsafe {
-            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(bindings);
             let layout = self.device.create_descriptor_set_layout(&info, None)?;
             let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
             let pool = self.device.create_descriptor_pool(&info, None)?;
@@ -370,18 +460,39 @@ impl Gpu {
 
     /// Runs a compute shader with storage buffers at bindings 0 and up, specialization constant 0, and push constants.
     pub fn compute(&self, code: &[u8], constant: i32, push: &[u8], buffers: &[Buffer], groups: [u32; 3]) -> Case {
-        let (set_layout, set) = self.set(&vec![STORAGE; buffers.len()])?;
+        let buffers: Vec<_> = buffers.iter().map(|&buffer| (STORAGE, buffer)).collect();
+        let compute = self.compute_pipeline(code, constant, &buffers)?;
+        self.run(|commands| {
+            // SAFETY: the command buffer is recording, and everything named is alive.
+            unsafe {
+                self.bind_compute(commands, &compute, push);
+                self.device.cmd_dispatch(commands, groups[0], groups[1], groups[2]);
+            }
+            self.barrier(commands, None);
+        })
+    }
+
+    /// A compute pipeline with buffers of these types at bindings 0 and up, and specialization constant 0.
+    pub fn compute_pipeline(
+        &self,
+        code: &[u8],
+        constant: i32,
+        buffers: &[(vk::DescriptorType, Buffer)],
+    ) -> Result<Compute, Outcome> {
+        let kinds: Vec<_> = buffers.iter().map(|(kind, _)| *kind).collect();
+        let (set_layout, set) = self.set(&kinds)?;
         let layout = self.layout(&[set_layout])?;
         let infos: Vec<[vk::DescriptorBufferInfo; 1]> = buffers
             .iter()
-            .map(|buffer| [vk::DescriptorBufferInfo { buffer: buffer.handle, offset: 0, range: vk::WHOLE_SIZE }])
+            .map(|(_, buffer)| [vk::DescriptorBufferInfo { buffer: buffer.handle, offset: 0, range: vk::WHOLE_SIZE }])
             .collect();
         let writes: Vec<_> = infos
             .iter()
+            .zip(&kinds)
             .enumerate()
-            .map(|(binding, info)| {
+            .map(|(binding, (info, &kind))| {
                 let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding as u32);
-                write.descriptor_type(STORAGE).buffer_info(info)
+                write.descriptor_type(kind).buffer_info(info)
             })
             .collect();
         let entries = [vk::SpecializationMapEntry { constant_id: 0, offset: 0, size: 4 }];
@@ -392,25 +503,30 @@ impl Gpu {
             .module(self.module(code)?)
             .name(c"main")
             .specialization_info(&specialization);
-        let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
+        let flags = match self.has(vk::KHR_DEVICE_GROUP_NAME) {
+            true => vk::PipelineCreateFlags::DISPATCH_BASE,
+            false => vk::PipelineCreateFlags::empty(),
+        };
+        let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout).flags(flags)];
         // SAFETY: valid infos; descriptors are written before they are used.
         let pipeline = unsafe {
             self.device.update_descriptor_sets(&writes, &[]);
             self.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None).map_err(|(_, code)| code)?[0]
         };
-        self.run(|commands| {
-            // SAFETY: the command buffer is recording, and everything named is alive.
-            unsafe {
-                let point = vk::PipelineBindPoint::COMPUTE;
-                self.device.cmd_bind_pipeline(commands, point, pipeline);
-                self.device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[]);
-                if !push.is_empty() {
-                    self.device.cmd_push_constants(commands, layout, vk::ShaderStageFlags::ALL, 0, push);
-                }
-                self.device.cmd_dispatch(commands, groups[0], groups[1], groups[2]);
+        Ok(Compute { pipeline, layout, set })
+    }
+
+    /// Binds a compute pipeline and its set, with push constants.
+    pub fn bind_compute(&self, commands: vk::CommandBuffer, compute: &Compute, push: &[u8]) {
+        let point = vk::PipelineBindPoint::COMPUTE;
+        // SAFETY: the command buffer is recording, and everything named is alive.
+        unsafe {
+            self.device.cmd_bind_pipeline(commands, point, compute.pipeline);
+            self.device.cmd_bind_descriptor_sets(commands, point, compute.layout, 0, &[compute.set], &[]);
+            if !push.is_empty() {
+                self.device.cmd_push_constants(commands, compute.layout, vk::ShaderStageFlags::ALL, 0, push);
             }
-            self.barrier(commands, None);
-        })
+        }
     }
 
     /// The tightly packed texels of level 0 of one aspect of an image in the transfer source layout.

@@ -514,7 +514,7 @@ pub fn info(format: vk::Format) -> Option<&'static FormatInfo> {
     TABLE.get(row(format))?.as_ref()
 }
 
-/// Every format there is.
+/// Every format that is supported.
 pub fn all() -> impl Iterator<Item = &'static FormatInfo> {
     TABLE.iter().flatten()
 }

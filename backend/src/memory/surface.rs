@@ -170,19 +170,25 @@ impl SurfaceView {
     }
 
     /// One plane of the view: `level` and `slice` count from the view's first. `slice` is of depth for 3D views, and a
-    /// layer for all others.
+    /// layer for all others: of a 3D surface its slices are the layers.
     pub fn plane(&self, aspect: vk::ImageAspectFlags, level: u32, slice: u32) -> Option<PlaneRef<'_>> {
         if level >= self.desc.levels {
             return None;
         }
-        let first = if self.surface.desc().kind == vk::ImageType::TYPE_3D { 0 } else { self.desc.base_layer };
-        self.surface.plane(aspect, self.desc.base_level + level, first.checked_add(slice)?)
+        let first = if self.desc.kind == vk::ImageViewType::TYPE_3D { 0 } else { self.desc.base_layer };
+        self.surface.plane(self.stored(aspect), self.desc.base_level + level, first.checked_add(slice)?)
+    }
+
+    /// The aspect that a view's colour is of its surface: a plane, where the view shows one.
+    fn stored(&self, aspect: vk::ImageAspectFlags) -> vk::ImageAspectFlags {
+        let plane = PLANE_ASPECTS.into_iter().find(|plane| self.desc.aspects.contains(*plane));
+        plane.filter(|_| aspect == vk::ImageAspectFlags::COLOR).unwrap_or(aspect)
     }
 
     /// The memory from the view's first layer on, of one aspect; `None` when nothing is bound.
     pub fn memory(&self, aspect: vk::ImageAspectFlags) -> Option<ViewMemory> {
         let (memory, start) = self.surface.binding()?;
-        let part = self.surface.layout().subresource(aspect, 0, 0)?;
+        let part = self.surface.layout().subresource(self.stored(aspect), 0, 0)?;
         let volume = self.surface.desc().kind == vk::ImageType::TYPE_3D;
         let (first, layers) = if volume { (0, 1) } else { (self.desc.base_layer, self.desc.layers) };
         Some(ViewMemory {
@@ -194,13 +200,16 @@ impl SurfaceView {
 
     /// Where a level of the view lies in [`Self::memory`]; `None` where 32 bits do not reach.
     pub fn level_place(&self, aspect: vk::ImageAspectFlags, level: u32) -> Option<LevelPlace> {
-        let layout = self.surface.layout();
+        let (layout, aspect) = (self.surface.layout(), self.stored(aspect));
         let first = layout.subresource(aspect, 0, 0)?;
         let part = layout.subresource(aspect, self.desc.base_level + level, 0)?;
         let volume = self.surface.desc().kind == vk::ImageType::TYPE_3D;
         let slice = if volume { part.depth_pitch } else { part.array_pitch };
+        // Layers of a view of slices begin at one of them.
+        let is_of_slices = volume && self.desc.kind != vk::ImageViewType::TYPE_3D;
+        let skipped = if is_of_slices { u64::from(self.desc.base_layer).checked_mul(slice)? } else { 0 };
         Some(LevelPlace {
-            offset: u32::try_from(part.offset - first.offset).ok()?,
+            offset: u32::try_from((part.offset - first.offset).checked_add(skipped)?).ok()?,
             row_bytes: u32::try_from(part.row_pitch).ok()?,
             slice_bytes: u32::try_from(slice).ok()?,
         })

@@ -3,6 +3,9 @@
 mod compressed;
 mod compute;
 mod conservative;
+mod core11;
+mod core12;
+mod core13;
 mod devices;
 mod extremes;
 mod filtering;
@@ -11,7 +14,9 @@ mod fragment;
 mod framebuffer;
 mod images;
 mod language;
+mod multiview;
 mod order;
+mod planar;
 mod raster;
 mod samplers;
 mod scenes;
@@ -31,6 +36,9 @@ pub fn all() -> Vec<Entry> {
         formats::cases,
         compressed::cases,
         compute::cases,
+        core11::cases,
+        core12::cases,
+        core13::cases,
         language::cases,
         raster::cases,
         extremes::cases,
@@ -41,10 +49,12 @@ pub fn all() -> Vec<Entry> {
         framebuffer::cases,
         samplers::cases,
         filtering::cases,
+        planar::cases,
         images::cases,
         transfers::cases,
         stages::cases,
         subpasses::cases,
+        multiview::cases,
     ] {
         add(&mut all);
     }
