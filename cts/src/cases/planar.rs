@@ -218,10 +218,10 @@ fn nearest() -> vk::SamplerCreateInfo<'static> {
 /// Planes through views of their own format.
 fn viewed(gpu: &Gpu, format: Format) -> Case {
     let image = filled(gpu, format)?;
-    for plane in 0..format.planes {
+    for (plane, aspect) in PLANES.into_iter().enumerate().take(format.planes) {
         let components = format.components(plane) as usize;
         let info = vk::ImageViewCreateInfo::default().image(image.handle).view_type(vk::ImageViewType::TYPE_2D);
-        let info = info.format(format.views[components - 1]).subresource_range(range(PLANES[plane], 0, 1));
+        let info = info.format(format.views[components - 1]).subresource_range(range(aspect, 0, 1));
         // SAFETY: the infos are valid.
         let (view, sampler) =
             unsafe { (gpu.device.create_image_view(&info, None)?, gpu.device.create_sampler(&nearest(), None)?) };

@@ -49,7 +49,7 @@ impl Unit<'_> {
         self.info = planar;
         let one = self.b.float(1.0);
         let texel = self.mapped([red, luma, blue, one], conversion.components);
-        Some(self.to_model(texel, conversion, u32::from(planar.channels[0].bits)))
+        Some(self.by_model(texel, conversion, u32::from(planar.channels[0].bits)))
     }
 
     /// A texel of a plane, as its format says.
@@ -92,7 +92,7 @@ impl Unit<'_> {
     }
 
     /// Range expansion and model conversion, of components with so many bits.
-    fn to_model(&mut self, [red, green, blue, alpha]: Texel, conversion: &Conversion, bits: u32) -> Texel {
+    fn by_model(&mut self, [red, green, blue, alpha]: Texel, conversion: &Conversion, bits: u32) -> Texel {
         if conversion.model == Model::RGB_IDENTITY {
             return [red, green, blue, alpha];
         }
