@@ -20,6 +20,7 @@ use crate::shader::runtime::{Bindings, Bound, DescriptorSet, is_dynamic};
 use crate::state::{ComputePipeline, DepthBias, GraphicsPipeline};
 use crate::texture::Routines;
 use crate::transfer;
+use crate::workers::Workers;
 
 /// Bytes of push constants, and of the number of the view behind them.
 const PUSH_BYTES: usize = PUSH_CONSTANT_BYTES + 4;
@@ -250,7 +251,7 @@ impl<'g> Processor<'g> {
                 self.flush()?;
                 if !self.query(command) {
                     self.kept_depth.forget();
-                    transfer(command);
+                    transfer(self.gpu.workers(), command);
                 }
             }
         }
@@ -435,16 +436,18 @@ pub(super) fn words<const N: usize>(buffer: &Buffer, offset: u64) -> [u32; N] {
     })
 }
 
-fn transfer(command: &Command) {
+fn transfer(workers: &Workers, command: &Command) {
     match command {
         Command::CopyBuffer { source, target, regions } => transfer::copy_buffer(source, target, regions),
-        Command::CopyImage { source, target, regions } => transfer::copy_image(source, target, regions),
+        Command::CopyImage { source, target, regions } => {
+            transfer::copy_image(workers, source, target, regions);
+        }
         Command::BlitImage { source, target, regions, filter } => transfer::blit(source, target, regions, *filter),
         Command::CopyBufferToImage { source, target, regions } => {
-            transfer::copy_buffer_image(source, target, regions, transfer::Direction::ToImage);
+            transfer::copy_buffer_image(workers, source, target, regions, transfer::Direction::ToImage);
         }
         Command::CopyImageToBuffer { source, target, regions } => {
-            transfer::copy_buffer_image(target, source, regions, transfer::Direction::ToBuffer);
+            transfer::copy_buffer_image(workers, target, source, regions, transfer::Direction::ToBuffer);
         }
         Command::UpdateBuffer { target, offset, data } => target.write(*offset, data),
         Command::FillBuffer { target, offset, size, word } => transfer::fill_buffer(target, *offset, *size, *word),

@@ -6,6 +6,7 @@ use super::decode::decode;
 use super::slices;
 use crate::format::{self, FormatInfo};
 use crate::memory::{Allocation, Buffer, PlaneRef, Surface};
+use crate::workers::Workers;
 
 /// Copies regions between buffers.
 pub fn copy_buffer(source: &Buffer, target: &Buffer, regions: &[vk::BufferCopy]) {
@@ -28,13 +29,24 @@ pub enum Direction {
 }
 
 /// Copies regions between a buffer and an image.
-pub fn copy_buffer_image(buffer: &Buffer, image: &Surface, regions: &[vk::BufferImageCopy], direction: Direction) {
+pub(crate) fn copy_buffer_image(
+    workers: &Workers,
+    buffer: &Buffer,
+    image: &Surface,
+    regions: &[vk::BufferImageCopy],
+    direction: Direction,
+) {
     for region in regions {
-        copy_region(buffer, image, region, direction);
+        copy_region(workers, (buffer, image), region, direction);
     }
 }
 
-fn copy_region(buffer: &Buffer, image: &Surface, region: &vk::BufferImageCopy, direction: Direction) {
+fn copy_region(
+    workers: &Workers,
+    (buffer, image): (&Buffer, &Surface),
+    region: &vk::BufferImageCopy,
+    direction: Direction,
+) {
     let Some(info) = format::info(image.desc().format) else { return };
     let aspect = region.image_subresource.aspect_mask;
     let Some(plane) = info.planes().find(|plane| aspect.contains(plane.aspect)) else { return };
@@ -54,7 +66,7 @@ fn copy_region(buffer: &Buffer, image: &Surface, region: &vk::BufferImageCopy, d
         let Ok(start) = u64::try_from(start) else { break };
         copy_slice(&BufferRows { buffer, start, row_bytes, direction }, &part, origin, size);
         if direction == Direction::ToImage {
-            decode(image, (level, first + slice), origin, size);
+            decode(workers, image, (level, first + slice), origin, size);
         }
     }
 }
@@ -109,13 +121,13 @@ fn run(part: &PlaneRef<'_>, x: u32) -> u32 {
 }
 
 /// Copies regions between images of size-compatible formats, block for block.
-pub fn copy_image(source: &Surface, target: &Surface, regions: &[vk::ImageCopy]) {
+pub(crate) fn copy_image(workers: &Workers, source: &Surface, target: &Surface, regions: &[vk::ImageCopy]) {
     for region in regions {
-        copy_image_region(source, target, region);
+        copy_image_region(workers, source, target, region);
     }
 }
 
-fn copy_image_region(source: &Surface, target: &Surface, region: &vk::ImageCopy) {
+fn copy_image_region(workers: &Workers, source: &Surface, target: &Surface, region: &vk::ImageCopy) {
     let (Some(from_info), Some(to_info)) = (format::info(source.desc().format), format::info(target.desc().format))
     else {
         return;
@@ -139,7 +151,7 @@ fn copy_image_region(source: &Surface, target: &Surface, region: &vk::ImageCopy)
             let to = target.plane(to_plane.aspect, region.dst_subresource.mip_level, to_slice);
             let (Some(from), Some(to)) = (from, to) else { break };
             copy_plane((&from, from_origin), (&to, to_origin), size);
-            decode(target, (region.dst_subresource.mip_level, to_slice), to_origin, size);
+            decode(workers, target, (region.dst_subresource.mip_level, to_slice), to_origin, size);
         }
     }
 }
