@@ -81,7 +81,9 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_variable_pointers", 1, Device, V1_1, &[PROPERTIES2, "VK_KHR_storage_buffer_storage_class"]),
     // Vulkan 1.2.
     row("VK_KHR_8bit_storage", 1, Device, V1_2, &[PROPERTIES2, "VK_KHR_storage_buffer_storage_class"]),
+    row("VK_KHR_buffer_device_address", 1, Device, V1_2, &[PROPERTIES2, "VK_KHR_device_group"]),
     row("VK_KHR_create_renderpass2", 1, Device, V1_2, &["VK_KHR_multiview", "VK_KHR_maintenance2"]),
+    row("VK_EXT_descriptor_indexing", 2, Device, V1_2, &[PROPERTIES2, "VK_KHR_maintenance3"]),
     row("VK_EXT_host_query_reset", 1, Device, V1_2, &[PROPERTIES2]),
     row("VK_EXT_scalar_block_layout", 1, Device, V1_2, &[PROPERTIES2]),
     row("VK_EXT_separate_stencil_usage", 1, Device, V1_2, &[]),

@@ -82,6 +82,9 @@ pub fn features(to: &mut impl Structures) {
         vk::PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures::default()
             .shader_zero_initialize_workgroup_memory(true),
     );
+    // Not with addresses that were captured, nor for several devices.
+    to.put(vk::PhysicalDeviceBufferDeviceAddressFeatures::default().buffer_device_address(true));
+    to.put(descriptor_indexing_features());
     to.put(vk::PhysicalDeviceHostQueryResetFeatures::default().host_query_reset(true));
     to.put(vk::PhysicalDeviceImagelessFramebufferFeatures::default().imageless_framebuffer(true));
     to.put(vk::PhysicalDevicePrivateDataFeatures::default().private_data(true));
@@ -131,6 +134,7 @@ pub fn properties(to: &mut impl Structures) {
     to.put(float_controls());
     to.put(vk::PhysicalDeviceTimelineSemaphoreProperties::default().max_timeline_semaphore_value_difference(u64::MAX));
     to.put(vk::PhysicalDeviceMaintenance4Properties::default().max_buffer_size(physical::MAX_BUFFER_BYTES));
+    to.put(descriptor_indexing_properties());
     to.put(vk::PhysicalDeviceIDProperties::default().device_uuid(DEVICE_UUID).driver_uuid(physical::cache_uuid()));
     to.put(
         vk::PhysicalDeviceMaintenance3Properties::default()
@@ -153,6 +157,53 @@ const STENCIL_RESOLVE_MODES: vk::ResolveModeFlags = vk::ResolveModeFlags::from_r
         | vk::ResolveModeFlags::MIN.as_raw()
         | vk::ResolveModeFlags::MAX.as_raw(),
 );
+
+fn descriptor_indexing_features() -> vk::PhysicalDeviceDescriptorIndexingFeatures<'static> {
+    vk::PhysicalDeviceDescriptorIndexingFeatures::default()
+        .shader_input_attachment_array_dynamic_indexing(true)
+        .shader_uniform_texel_buffer_array_dynamic_indexing(true)
+        .shader_storage_texel_buffer_array_dynamic_indexing(true)
+        .shader_uniform_buffer_array_non_uniform_indexing(true)
+        .shader_sampled_image_array_non_uniform_indexing(true)
+        .shader_storage_buffer_array_non_uniform_indexing(true)
+        .shader_storage_image_array_non_uniform_indexing(true)
+        .shader_input_attachment_array_non_uniform_indexing(true)
+        .shader_uniform_texel_buffer_array_non_uniform_indexing(true)
+        .shader_storage_texel_buffer_array_non_uniform_indexing(true)
+        .descriptor_binding_uniform_buffer_update_after_bind(true)
+        .descriptor_binding_sampled_image_update_after_bind(true)
+        .descriptor_binding_storage_image_update_after_bind(true)
+        .descriptor_binding_storage_buffer_update_after_bind(true)
+        .descriptor_binding_uniform_texel_buffer_update_after_bind(true)
+        .descriptor_binding_storage_texel_buffer_update_after_bind(true)
+        .descriptor_binding_update_unused_while_pending(true)
+        .descriptor_binding_partially_bound(true)
+        .descriptor_binding_variable_descriptor_count(true)
+        .runtime_descriptor_array(true)
+}
+
+/// What is indexed by lanes in different ways is accessed once for each way.
+fn descriptor_indexing_properties() -> vk::PhysicalDeviceDescriptorIndexingProperties<'static> {
+    let (most, limits) = (MAX_SET_DESCRIPTORS, physical::limits());
+    vk::PhysicalDeviceDescriptorIndexingProperties::default()
+        .max_update_after_bind_descriptors_in_all_pools(u32::MAX)
+        .robust_buffer_access_update_after_bind(true)
+        .max_per_stage_descriptor_update_after_bind_samplers(most)
+        .max_per_stage_descriptor_update_after_bind_uniform_buffers(most)
+        .max_per_stage_descriptor_update_after_bind_storage_buffers(most)
+        .max_per_stage_descriptor_update_after_bind_sampled_images(most)
+        .max_per_stage_descriptor_update_after_bind_storage_images(most)
+        .max_per_stage_descriptor_update_after_bind_input_attachments(limits.max_per_stage_descriptor_input_attachments)
+        .max_per_stage_update_after_bind_resources(most)
+        .max_descriptor_set_update_after_bind_samplers(most)
+        .max_descriptor_set_update_after_bind_uniform_buffers(most)
+        .max_descriptor_set_update_after_bind_uniform_buffers_dynamic(limits.max_descriptor_set_uniform_buffers_dynamic)
+        .max_descriptor_set_update_after_bind_storage_buffers(most)
+        .max_descriptor_set_update_after_bind_storage_buffers_dynamic(limits.max_descriptor_set_storage_buffers_dynamic)
+        .max_descriptor_set_update_after_bind_sampled_images(most)
+        .max_descriptor_set_update_after_bind_storage_images(most)
+        .max_descriptor_set_update_after_bind_input_attachments(limits.max_descriptor_set_input_attachments)
+}
 
 /// The driver has no number in the registry, and was not submitted for conformance.
 fn driver() -> vk::PhysicalDeviceDriverProperties<'static> {

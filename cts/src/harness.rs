@@ -178,6 +178,8 @@ features! {
     storage8: PhysicalDevice8BitStorageFeatures = KHR_8BIT_STORAGE_NAME;
     float16_int8: PhysicalDeviceShaderFloat16Int8Features = KHR_SHADER_FLOAT16_INT8_NAME;
     atomic_int64: PhysicalDeviceShaderAtomicInt64Features = KHR_SHADER_ATOMIC_INT64_NAME;
+    addresses: PhysicalDeviceBufferDeviceAddressFeatures = KHR_BUFFER_DEVICE_ADDRESS_NAME;
+    descriptor_indexing: PhysicalDeviceDescriptorIndexingFeatures = EXT_DESCRIPTOR_INDEXING_NAME;
     demote: PhysicalDeviceShaderDemoteToHelperInvocationFeatures = EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION_NAME;
     rendering: PhysicalDeviceDynamicRenderingFeatures = KHR_DYNAMIC_RENDERING_NAME;
     image_robustness: PhysicalDeviceImageRobustnessFeatures = EXT_IMAGE_ROBUSTNESS_NAME;
@@ -270,6 +272,15 @@ impl Gpu {
 
     /// Allocates memory for requirements, host-visible when asked.
     pub fn allocate(&self, needs: vk::MemoryRequirements, visible: bool) -> Result<vk::DeviceMemory, Outcome> {
+        self.allocate_with(needs, visible, vk::MemoryAllocateFlags::empty())
+    }
+
+    fn allocate_with(
+        &self,
+        needs: vk::MemoryRequirements,
+        visible: bool,
+        flags: vk::MemoryAllocateFlags,
+    ) -> Result<vk::DeviceMemory, Outcome> {
         let wanted = match visible {
             true => vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT,
             false => vk::MemoryPropertyFlags::empty(),
@@ -280,25 +291,43 @@ impl Gpu {
         };
         let found = types.iter().enumerate().find(fits);
         let (index, _) = found.ok_or(Outcome::Fail("no memory type fits".into()))?;
-        let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index as u32);
+        let mut info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index as u32);
+        let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(flags);
+        if !flags.flags.is_empty() {
+            info = info.push_next(&mut flags);
+        }
         // SAFETY: the info is valid.
         Ok(unsafe { self.device.allocate_memory(&info, None) }?)
     }
 
     /// A mapped, zeroed buffer for every use.
     pub fn buffer(&self, size: u64) -> Result<Buffer, Outcome> {
-        let usage = vk::BufferUsageFlags::TRANSFER_SRC
+        self.make_buffer(size, false)
+    }
+
+    /// The same with an address.
+    pub fn addressed(&self, size: u64) -> Result<Buffer, Outcome> {
+        self.make_buffer(size, true)
+    }
+
+    fn make_buffer(&self, size: u64, has_address: bool) -> Result<Buffer, Outcome> {
+        let mut usage = vk::BufferUsageFlags::TRANSFER_SRC
             | vk::BufferUsageFlags::TRANSFER_DST
             | vk::BufferUsageFlags::STORAGE_BUFFER
             | vk::BufferUsageFlags::UNIFORM_BUFFER
             | vk::BufferUsageFlags::VERTEX_BUFFER
             | vk::BufferUsageFlags::INDEX_BUFFER
             | vk::BufferUsageFlags::INDIRECT_BUFFER;
+        let mut flags = vk::MemoryAllocateFlags::empty();
+        if has_address {
+            usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+            flags = vk::MemoryAllocateFlags::DEVICE_ADDRESS;
+        }
         let info = vk::BufferCreateInfo::default().size(size).usage(usage);
         // SAFETY: valid infos; memory is bound once; the whole buffer is mapped and written before anyone reads it.
         unsafe {
             let handle = self.device.create_buffer(&info, None)?;
-            let memory = self.allocate(self.device.get_buffer_memory_requirements(handle), true)?;
+            let memory = self.allocate_with(self.device.get_buffer_memory_requirements(handle), true, flags)?;
             self.device.bind_buffer_memory(handle, memory, 0)?;
             let pointer = self.device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())?.cast::<u8>();
             pointer.write_bytes(0, size as usize);

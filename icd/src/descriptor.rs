@@ -24,10 +24,26 @@ pub extern "system" fn create_layout(
     raw::create(out, || {
         let object = device(handle)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
+        if count_of(info) > MAX_SET_DESCRIPTORS {
+            return Err(Error::OutOfHostMemory);
+        }
         let bindings = raw::slice(info.p_bindings, info.binding_count).iter().map(|entry| binding(object, entry));
-        let layout = SetLayout::new(bindings.collect::<Result<_>>()?);
+        let layout = SetLayout { variable: is_variable(info), ..SetLayout::new(bindings.collect::<Result<_>>()?) };
         Ok(object.set_layouts.insert(Arc::new(layout)))
     })
+}
+
+/// Descriptors in a set.
+fn count_of(info: &vk::DescriptorSetLayoutCreateInfo<'_>) -> u32 {
+    let bindings = raw::slice(info.p_bindings, info.binding_count).iter();
+    bindings.fold(0, |sum, binding| sum.saturating_add(binding.descriptor_count))
+}
+
+/// Whether sets have their own count of the last binding: no other may.
+fn is_variable(info: &vk::DescriptorSetLayoutCreateInfo<'_>) -> bool {
+    let flags: Option<&vk::DescriptorSetLayoutBindingFlagsCreateInfo<'_>> = raw::find(info.p_next);
+    let flags = flags.map_or(&[][..], |flags| raw::slice(flags.p_binding_flags, flags.binding_count));
+    flags.iter().any(|flags| flags.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT))
 }
 
 fn binding(object: &DeviceObject, entry: &vk::DescriptorSetLayoutBinding<'_>) -> Result<SetBinding> {
@@ -143,9 +159,17 @@ pub extern "system" fn allocate(
         let out = raw::slice_mut(out, layouts.len());
         out.fill(vk::DescriptorSet::null());
         let pool = need(object, &object.pools, info.descriptor_pool)?;
+        let counts: Option<&vk::DescriptorSetVariableDescriptorCountAllocateInfo<'_>> = raw::find(info.p_next);
+        let counts =
+            counts.map_or(&[][..], |counts| raw::slice(counts.p_descriptor_counts, counts.descriptor_set_count));
         let mut made = Vec::new();
-        for &layout in layouts {
-            let allocated = need(object, &object.set_layouts, layout).and_then(|layout| pool.pool.allocate(&layout));
+        for (number, &layout) in layouts.iter().enumerate() {
+            let layout = need(object, &object.set_layouts, layout);
+            let allocated = layout.and_then(|layout| {
+                let count = counts.get(number).copied().unwrap_or(0);
+                let layout = if layout.variable { Arc::new(layout.with_count(count)) } else { layout };
+                pool.pool.allocate(&layout)
+            });
             match allocated {
                 Ok(set) => made.push(object.sets.insert(Arc::new(PoolSet { set }))),
                 Err(error) => {
@@ -326,8 +350,18 @@ pub extern "system" fn layout_support(
 ) {
     raw::guard_void(|| {
         let (Some(info), Some(out)) = (raw::input(info), raw::output(out)) else { return };
-        let bindings = raw::slice(info.p_bindings, info.binding_count).iter();
-        let count = bindings.fold(0u32, |sum, binding| sum.saturating_add(binding.descriptor_count));
+        let count = count_of(info);
         out.supported = (count <= MAX_SET_DESCRIPTORS).into();
+        let bindings = raw::slice(info.p_bindings, info.binding_count);
+        let last = bindings.iter().max_by_key(|binding| binding.binding).filter(|_| is_variable(info));
+        let max_variable_descriptor_count = last.map_or(0, |last| {
+            let others = count.saturating_sub(last.descriptor_count);
+            if last.descriptor_count == 0 { 0 } else { MAX_SET_DESCRIPTORS.saturating_sub(others) }
+        });
+        let counts = vk::DescriptorSetVariableDescriptorCountLayoutSupport {
+            max_variable_descriptor_count,
+            ..Default::default()
+        };
+        raw::put(out.p_next, counts);
     });
 }

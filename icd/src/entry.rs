@@ -240,6 +240,9 @@ entries! {
     Device, "VK_KHR_draw_indirect_count", vkCmdDrawIndirectCountKHR, PFN_vkCmdDrawIndirectCount, command::draw_indirect_count;
     Device, "VK_KHR_draw_indirect_count", vkCmdDrawIndexedIndirectCountKHR, PFN_vkCmdDrawIndexedIndirectCount, command::draw_indexed_indirect_count;
     Device, "VK_EXT_host_query_reset", vkResetQueryPoolEXT, PFN_vkResetQueryPool, query::reset;
+    Device, "VK_KHR_buffer_device_address", vkGetBufferDeviceAddressKHR, PFN_vkGetBufferDeviceAddress, memory::buffer_address;
+    Device, "VK_KHR_buffer_device_address", vkGetBufferOpaqueCaptureAddressKHR, PFN_vkGetBufferOpaqueCaptureAddress, memory::captured_buffer;
+    Device, "VK_KHR_buffer_device_address", vkGetDeviceMemoryOpaqueCaptureAddressKHR, PFN_vkGetDeviceMemoryOpaqueCaptureAddress, memory::captured_memory;
     Device, "VK_KHR_timeline_semaphore", vkGetSemaphoreCounterValueKHR, PFN_vkGetSemaphoreCounterValue, sync::semaphore_value;
     Device, "VK_KHR_timeline_semaphore", vkWaitSemaphoresKHR, PFN_vkWaitSemaphores, sync::wait_semaphores;
     Device, "VK_KHR_timeline_semaphore", vkSignalSemaphoreKHR, PFN_vkSignalSemaphore, sync::signal_semaphore;

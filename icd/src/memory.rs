@@ -27,11 +27,22 @@ pub extern "system" fn allocate(
     raw::create(out, || {
         let object = device(handle)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
-        Ok(object.memory.insert(object.device.allocate(info.allocation_size)?))
+        let memory = object.device.allocate(info.allocation_size)?;
+        let flags: Option<&vk::MemoryAllocateFlagsInfo<'_>> = raw::find(info.p_next);
+        if flags.is_some_and(|info| info.flags.contains(vk::MemoryAllocateFlags::DEVICE_ADDRESS)) {
+            object.device.gpu().addresses().expose(&memory);
+        }
+        Ok(object.memory.insert(memory))
     })
 }
 
 pub extern "system" fn free(handle: vk::Device, memory: vk::DeviceMemory, _: *const vk::AllocationCallbacks<'_>) {
+    raw::guard_void(|| {
+        let Ok(object) = device(handle) else { return };
+        if let Some(memory) = object.memory.get(vk::Handle::as_raw(memory)) {
+            object.device.gpu().addresses().withdraw(&memory);
+        }
+    });
     destroy(handle, |object| &object.memory, memory);
 }
 
@@ -184,6 +195,30 @@ fn bound<H: vk::Handle + Copy>(object: &DeviceObject, handle: H, was_unbound: bo
         return Err(Error::Unknown);
     }
     Ok(vk::Result::SUCCESS)
+}
+
+pub extern "system" fn buffer_address(
+    handle: vk::Device,
+    info: *const vk::BufferDeviceAddressInfo<'_>,
+) -> vk::DeviceAddress {
+    let mut address = 0;
+    raw::guard_void(|| {
+        let (Ok(object), Some(info)) = (device(handle), raw::input(info)) else { return };
+        let Ok(buffer) = need(object, &object.buffers, info.buffer) else { return };
+        let Some((memory, offset)) = buffer.binding() else { return };
+        address = object.device.gpu().addresses().of(memory).map_or(0, |start| start + offset);
+    });
+    address
+}
+
+// Addresses cannot be asked for: nothing has one that was captured.
+
+pub extern "system" fn captured_buffer(_: vk::Device, _: *const vk::BufferDeviceAddressInfo<'_>) -> u64 {
+    0
+}
+
+pub extern "system" fn captured_memory(_: vk::Device, _: *const vk::DeviceMemoryOpaqueCaptureAddressInfo<'_>) -> u64 {
+    0
 }
 
 pub extern "system" fn create_buffer_view(

@@ -45,7 +45,7 @@ pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(
     if programs.clone().any(|program| program.fragment.side_effects) {
         processor.distrust_memory();
     }
-    let bindings = processor.state.graphics_sets.resolve(programs, processor.gpu.routines());
+    let bindings = processor.state.graphics_sets.resolve(programs, &processor.shared);
     if processor.pass.is_none() {
         return Ok(());
     }

@@ -12,7 +12,7 @@ use super::pass::Pass;
 use super::pending::Pending;
 use super::{Command, CommandList, QueryPool, dispatch, draw};
 use crate::gpu::{DeviceLost, Gpu};
-use crate::memory::Buffer;
+use crate::memory::{Addresses, Buffer};
 use crate::shader::PUSH_CONSTANT_BYTES;
 use crate::shader::Program;
 use crate::shader::interp::Deadline;
@@ -74,6 +74,13 @@ impl State {
     }
 }
 
+/// What all programs of a device share.
+#[derive(Default)]
+pub(super) struct OfDevice {
+    routines: Arc<Routines>,
+    addresses: Arc<Addresses>,
+}
+
 /// The sets of a bind point, and what the bound pipeline's programs find in them.
 ///
 /// Resources are resolved at the first draw or dispatch after a bind, and stay so until the next one: a set that is bound
@@ -107,10 +114,13 @@ impl BoundSets {
     pub(super) fn resolve<'p>(
         &mut self,
         programs: impl IntoIterator<Item = &'p Program>,
-        routines: &Arc<Routines>,
+        device: &OfDevice,
     ) -> Arc<[Bindings]> {
         let sets = &self.sets;
-        let of_program = |program: &Program| resolve(program, sets).with_routines(routines.clone(), program.images);
+        let of_program = |program: &Program| {
+            let bindings = resolve(program, sets).with_routines(device.routines.clone(), program.images);
+            bindings.with_addresses(device.addresses.clone())
+        };
         let resolve = || programs.into_iter().map(of_program).collect();
         self.resolved.get_or_insert_with(resolve).clone()
     }
@@ -148,6 +158,8 @@ pub struct Processor<'g> {
     pub(super) pending: Pending,
     /// The visibility structure of the depth attachment that was used last.
     kept_depth: KeptDepth,
+    /// As it was when execution began.
+    pub(super) shared: OfDevice,
     /// Whether programs of the running pass may have written any memory.
     writes_memory: bool,
     /// How many of the subpass's views were rendered before this one: each has queries of its own.
@@ -167,6 +179,7 @@ impl<'g> Processor<'g> {
             pass: None,
             pending: Pending::default(),
             kept_depth: KeptDepth::default(),
+            shared: OfDevice { routines: gpu.routines().clone(), addresses: gpu.addresses().now() },
             writes_memory: false,
             view_number: 0,
             occlusion: None,
@@ -514,7 +527,7 @@ mod tests {
             if let Some((number, offset)) = bind {
                 bound.bind(0, &sets[number..=number], &[offset]);
             }
-            let bindings = bound.resolve([&*program], &Arc::default());
+            let bindings = bound.resolve([&*program], &OfDevice::default());
             (first_word(&bindings[0], resource), bindings)
         };
         let (nothing, unbound) = word(None);
@@ -527,7 +540,7 @@ mod tests {
         assert_eq!(word(Some((1, 0))).0, 21, "another set");
         let last = word(None).1;
         bound.forget();
-        let again = bound.resolve([&*program, &*program], &Arc::default());
+        let again = bound.resolve([&*program, &*program], &OfDevice::default());
         assert!(!Arc::ptr_eq(&last, &again), "another pipeline");
         assert_eq!(again.iter().map(|bindings| first_word(bindings, resource)).collect::<Vec<_>>(), [21, 21]);
     }

@@ -14,6 +14,7 @@ mod fragment;
 mod framebuffer;
 mod images;
 mod language;
+mod memory12;
 mod multiview;
 mod order;
 mod planar;
@@ -38,6 +39,7 @@ pub fn all() -> Vec<Entry> {
         compute::cases,
         core11::cases,
         core12::cases,
+        memory12::cases,
         core13::cases,
         language::cases,
         raster::cases,
