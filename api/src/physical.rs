@@ -6,6 +6,7 @@ use ash::vk;
 use vitric_backend::format::{self, features as format_features};
 use vitric_backend::raster::MOST_SAMPLES;
 use vitric_backend::shader::BUILD;
+use vitric_backend::texture::{MAX_ANISOTROPY, MAX_LOD_BIAS};
 
 /// Reported API version: 1.0 is what is complete.
 pub const API_VERSION: u32 = vk::make_api_version(0, 1, 0, 286);
@@ -17,8 +18,17 @@ pub const QUEUE_COUNT: u32 = 4;
 pub const MAX_EXTENT_2D: u32 = 16384;
 const MAX_EXTENT_3D: u32 = 2048;
 const MAX_LAYERS: u32 = 2048;
+/// Samplers that may be alive at once.
+pub const MAX_SAMPLERS: u32 = 1 << 20;
 /// Alignment of buffers and of dynamic offsets, bytes.
 pub const BUFFER_ALIGNMENT: u64 = 16;
+
+/// Most bytes of a buffer.
+pub const MAX_BUFFER_BYTES: u64 = 1 << 40;
+/// Descriptors that a set may have in any case.
+pub const MAX_SET_DESCRIPTORS: u32 = 1 << 20;
+/// Tells the one device from those of other drivers, on any machine.
+pub const DEVICE_UUID: [u8; 16] = *b"vitric emulated\0";
 
 /// Version 0.1.0 of the driver.
 const DRIVER_VERSION: u32 = vk::make_api_version(0, 0, 1, 0);
@@ -42,6 +52,9 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
         wide_lines: vk::TRUE,
         large_points: vk::TRUE,
         alpha_to_one: vk::TRUE,
+        sampler_anisotropy: vk::TRUE,
+        texture_compression_etc2: vk::TRUE,
+        texture_compression_astc_ldr: vk::TRUE,
         texture_compression_bc: vk::TRUE,
         occlusion_query_precise: vk::TRUE,
         vertex_pipeline_stores_and_atomics: vk::TRUE,
@@ -59,8 +72,8 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
         shader_float64: vk::TRUE,
         shader_int64: vk::TRUE,
         shader_int16: vk::TRUE,
-        // Not there yet: geometry and tessellation stages, several viewports, anisotropy, pipeline statistics,
-        // sparse resources, ETC2 and ASTC, variable multisample rate, inherited queries.
+        // Not there yet: geometry and tessellation stages, several viewports, pipeline statistics,
+        // sparse resources, variable multisample rate, inherited queries.
         ..Default::default()
     }
 }
@@ -78,9 +91,9 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         max_texel_buffer_elements: 1 << 27,
         max_uniform_buffer_range: 1 << 20,
         max_storage_buffer_range: 1 << 30,
-        max_push_constants_size: vitric_backend::command::PUSH_CONSTANT_BYTES as u32,
+        max_push_constants_size: vitric_backend::shader::PUSH_CONSTANT_BYTES as u32,
         max_memory_allocation_count: 1 << 20,
-        max_sampler_allocation_count: 1 << 20,
+        max_sampler_allocation_count: MAX_SAMPLERS,
         buffer_image_granularity: 1,
         max_bound_descriptor_sets: 8,
         max_per_stage_descriptor_samplers: 1024,
@@ -116,8 +129,8 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         mipmap_precision_bits: 8,
         max_draw_indexed_index_value: u32::MAX,
         max_draw_indirect_count: u32::MAX,
-        max_sampler_lod_bias: 16.0,
-        max_sampler_anisotropy: 1.0,
+        max_sampler_lod_bias: MAX_LOD_BIAS,
+        max_sampler_anisotropy: MAX_ANISOTROPY,
         max_viewports: 1,
         max_viewport_dimensions: [MAX_EXTENT_2D; 2],
         viewport_bounds_range: [-32768.0, 32767.0],
@@ -226,6 +239,27 @@ pub fn format_properties(format: vk::Format) -> vk::FormatProperties {
     }
 }
 
+/// The same with uses that are newer than the 32 bits of [`format_properties`].
+pub fn format_properties3(format: vk::Format) -> vk::FormatProperties3<'static> {
+    use vk::FormatFeatureFlags2 as Wide;
+    let features = format_features(format);
+    let is_depth = format::info(format).is_some_and(|info| info.depth_bits > 0);
+    let wide = |features: F| {
+        let mut all = Wide::from_raw(u64::from(features.as_raw()));
+        if features.intersects(F::STORAGE_IMAGE | F::STORAGE_TEXEL_BUFFER) {
+            all |= Wide::STORAGE_READ_WITHOUT_FORMAT | Wide::STORAGE_WRITE_WITHOUT_FORMAT;
+        }
+        if is_depth && features.contains(F::SAMPLED_IMAGE) {
+            all |= Wide::SAMPLED_IMAGE_DEPTH_COMPARISON;
+        }
+        all
+    };
+    vk::FormatProperties3::default()
+        .linear_tiling_features(wide(features.linear))
+        .optimal_tiling_features(wide(features.optimal))
+        .buffer_features(wide(features.buffer))
+}
+
 /// The kind of an image: what `vkGetPhysicalDeviceImageFormatProperties` asks about.
 #[derive(Debug, Clone, Copy)]
 #[expect(missing_docs, reason = "the fields are Vulkan's parameters")]
@@ -241,10 +275,13 @@ pub struct ImageKind {
 /// (`VK_ERROR_FORMAT_NOT_SUPPORTED`).
 pub fn image_format_properties(image: ImageKind) -> Option<vk::ImageFormatProperties> {
     let info = format::info(image.format)?;
-    let all = format_features(image.format);
     let linear = image.tiling == vk::ImageTiling::LINEAR;
-    let features = if linear { all.linear } else { all.optimal };
-    if !usages(features).contains(image.usage) || features.is_empty() || is_refused(image, info) {
+    let of = |format| if linear { format_features(format).linear } else { format_features(format).optimal };
+    let features = of(image.format);
+    let extended = image.flags.contains(vk::ImageCreateFlags::EXTENDED_USAGE);
+    let views = format::all().filter(|view| extended && is_view(image, info, view));
+    let allowed = views.fold(usages(features), |all, view| all | usages(of(view.format)));
+    if !allowed.contains(image.usage) || features.is_empty() || is_refused(image, info) {
         return None;
     }
     let volume = image.kind == vk::ImageType::TYPE_3D;
@@ -261,8 +298,8 @@ pub fn image_format_properties(image: ImageKind) -> Option<vk::ImageFormatProper
         && !image.usage.contains(vk::ImageUsageFlags::STORAGE);
     Some(vk::ImageFormatProperties {
         max_extent,
-        max_mip_levels: if linear { 1 } else { 32 - max_extent.width.leading_zeros() },
-        max_array_layers: if volume || linear { 1 } else { MAX_LAYERS },
+        max_mip_levels: if linear || info.is_planar() { 1 } else { 32 - max_extent.width.leading_zeros() },
+        max_array_layers: if volume || linear || info.is_planar() { 1 } else { MAX_LAYERS },
         sample_counts: if multisampled { sample_counts() } else { vk::SampleCountFlags::TYPE_1 },
         max_resource_size: 1 << 40,
     })
@@ -276,11 +313,28 @@ fn sample_counts() -> vk::SampleCountFlags {
 
 use vk::FormatFeatureFlags as F;
 
+/// Whether views of an image may have a format: what it is used for may be what its views can.
+fn is_view(image: ImageKind, info: &format::FormatInfo, view: &format::FormatInfo) -> bool {
+    let as_texels = image.flags.contains(vk::ImageCreateFlags::BLOCK_TEXEL_VIEW_COMPATIBLE);
+    if info.is_planar() {
+        return !view.is_planar() && info.planes().any(|plane| plane.bytes == view.bytes);
+    }
+    !info.is_depth_stencil()
+        && !view.is_depth_stencil()
+        && view.bytes == info.bytes
+        && (view.compression.is_some() == info.compression.is_some() || (as_texels && view.compression.is_none()))
+}
+
 fn is_refused(image: ImageKind, info: &format::FormatInfo) -> bool {
     let sparse = vk::ImageCreateFlags::SPARSE_BINDING;
     let two_dimensional = image.kind == vk::ImageType::TYPE_2D;
     let linear = image.tiling == vk::ImageTiling::LINEAR;
-    image.flags.contains(sparse)
+    let has = |flags| image.flags.contains(flags);
+    has(sparse)
+        || (has(vk::ImageCreateFlags::TYPE_2D_ARRAY_COMPATIBLE) && image.kind != vk::ImageType::TYPE_3D)
+        || (has(vk::ImageCreateFlags::TYPE_2D_VIEW_COMPATIBLE_EXT) && image.kind != vk::ImageType::TYPE_3D)
+        || (has(vk::ImageCreateFlags::BLOCK_TEXEL_VIEW_COMPATIBLE) && info.compression.is_none())
+        || (info.is_planar() && (!two_dimensional || has(vk::ImageCreateFlags::DISJOINT)))
         || (image.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE) && !two_dimensional)
         || (info.is_depth_stencil() && image.kind == vk::ImageType::TYPE_3D)
         || (info.compression.is_some() && image.kind == vk::ImageType::TYPE_1D)
@@ -300,23 +354,6 @@ fn usages(features: F) -> vk::ImageUsageFlags {
     ];
     let allowed = table.iter().filter(|(feature, _)| features.contains(*feature));
     allowed.fold(U::empty(), |all, (_, usage)| all | *usage)
-}
-
-/// Extensions of instances: name and version.
-pub const INSTANCE_EXTENSIONS: &[(&str, u32)] = &[
-    ("VK_KHR_get_physical_device_properties2", 2),
-    ("VK_KHR_surface", 25),
-    ("VK_KHR_xcb_surface", 6),
-    ("VK_EXT_headless_surface", 1),
-    ("VK_EXT_debug_utils", 2),
-];
-
-/// Extensions of devices: name and version.
-pub const DEVICE_EXTENSIONS: &[(&str, u32)] = &[("VK_KHR_swapchain", 70), ("VK_EXT_conservative_rasterization", 1)];
-
-/// Conservative rasterization: exact, with nothing added to polygons. Lines and points are covered by samples.
-pub fn conservative_rasterization() -> vk::PhysicalDeviceConservativeRasterizationPropertiesEXT<'static> {
-    vk::PhysicalDeviceConservativeRasterizationPropertiesEXT::default().primitive_underestimation(true)
 }
 
 #[cfg(test)]
@@ -349,5 +386,15 @@ mod tests {
         assert!(image_format_properties(ImageKind { format: vk::Format::UNDEFINED, ..kind }).is_none());
         let storage = vk::ImageUsageFlags::STORAGE;
         assert!(image_format_properties(ImageKind { usage: storage, ..kind }).is_none());
+        let extended = vk::ImageCreateFlags::MUTABLE_FORMAT | vk::ImageCreateFlags::EXTENDED_USAGE;
+        let blocks = ImageKind { format: vk::Format::BC1_RGBA_UNORM_BLOCK, usage: storage, ..kind };
+        assert!(image_format_properties(blocks).is_none());
+        assert!(image_format_properties(ImageKind { flags: extended, ..blocks }).is_none());
+        let flags = extended | vk::ImageCreateFlags::BLOCK_TEXEL_VIEW_COMPATIBLE;
+        assert!(image_format_properties(ImageKind { flags, ..blocks }).is_some());
+        assert!(image_format_properties(ImageKind { flags, usage: storage, ..kind }).is_none());
+        let srgb = ImageKind { format: vk::Format::R8G8B8A8_SRGB, usage: storage, ..kind };
+        assert!(image_format_properties(srgb).is_none());
+        assert!(image_format_properties(ImageKind { flags: extended, ..srgb }).is_some());
     }
 }

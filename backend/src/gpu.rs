@@ -8,6 +8,7 @@ use crate::bag::Bag;
 use crate::command::{CommandList, Processor};
 use crate::counters::Counters;
 use crate::geometry::{FrontScratch, Triangles};
+use crate::memory::AddressSpace;
 use crate::pixel::TileScratch;
 use crate::texture::Routines;
 use crate::workers::Workers;
@@ -43,6 +44,7 @@ pub struct Gpu {
     started: Instant,
     workers: Workers,
     routines: Arc<Routines>,
+    addresses: AddressSpace,
     triangles: Bag<Triangles>,
     tiles: Bag<TileScratch>,
     fronts: Bag<FrontScratch>,
@@ -60,6 +62,7 @@ impl Gpu {
             started: Instant::now(),
             workers: Workers::new(config.threads),
             routines: Arc::default(),
+            addresses: AddressSpace::default(),
             triangles: Bag::new(MOST_KEPT),
             tiles: Bag::new(config.threads),
             fronts: Bag::new(config.threads),
@@ -90,6 +93,11 @@ impl Gpu {
             Ok(done) => done,
             Err(_) => Err(DeviceLost),
         }
+    }
+
+    /// Memory that programs reach by address.
+    pub fn addresses(&self) -> &AddressSpace {
+        &self.addresses
     }
 
     /// The sampling routines that were compiled.

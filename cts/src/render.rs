@@ -86,6 +86,8 @@ pub struct Draw {
     pub show: f32,
     pub kind: Kind,
     pub image: Option<(vk::ImageView, vk::Sampler, vk::ImageLayout)>,
+    /// The image's sampler belongs to the layout of the set.
+    pub fixed_sampler: bool,
     pub query: Option<vk::QueryPool>,
     /// A storage buffer at binding 0.
     pub storage: Option<Buffer>,
@@ -100,6 +102,7 @@ pub enum Kind {
     VertexBuffer { buffer: Buffer, count: u32 },
     Indexed { buffer: Buffer, indices: Buffer, count: u32, kind: vk::IndexType },
     Indirect { buffer: Buffer, count: u32 },
+    Counted { buffer: Buffer, counts: Buffer, offset: u64, most: u32, indices: Option<Buffer> },
 }
 
 /// The whole target.
@@ -117,6 +120,7 @@ impl Draw {
             show: -1.0,
             kind: Kind::Vertices(6),
             image: None,
+            fixed_sampler: false,
             query: None,
             storage: None,
         }
@@ -319,7 +323,7 @@ fn prepare(gpu: &Gpu, target: &Target, pass: vk::RenderPass, draw: &Draw) -> Res
     let mut set = None;
     if let Some((view, sampler, layout)) = draw.image {
         let kind = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
-        let (set_layout, made) = gpu.set(&[kind])?;
+        let (set_layout, made) = if draw.fixed_sampler { gpu.set_with_sampler(sampler)? } else { gpu.set(&[kind])? };
         let info = [vk::DescriptorImageInfo { sampler, image_view: view, image_layout: layout }];
         let write = vk::WriteDescriptorSet::default().dst_set(made).descriptor_type(kind).image_info(&info);
         // SAFETY: the set is new, and nothing uses it.
@@ -494,6 +498,16 @@ unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, prepared: 
                 device.cmd_bind_vertex_buffers(commands, 0, &[buffer.handle], &[0]);
                 device.cmd_bind_index_buffer(commands, indices.handle, 0, kind);
                 device.cmd_draw_indexed(commands, count, 1, 0, 0, 0);
+            }
+            Kind::Counted { buffer, counts, offset, most, indices } => {
+                let second = ash::khr::draw_indirect_count::Device::new(&gpu.instance, device);
+                let (arguments, counts) = (buffer.handle, counts.handle);
+                if let Some(indices) = indices {
+                    device.cmd_bind_index_buffer(commands, indices.handle, 0, vk::IndexType::UINT32);
+                    second.cmd_draw_indexed_indirect_count(commands, arguments, 0, counts, offset, most, 20);
+                } else {
+                    second.cmd_draw_indirect_count(commands, arguments, 0, counts, offset, most, 16);
+                }
             }
             Kind::Indirect { buffer, count } => device.cmd_draw_indirect(commands, buffer.handle, 0, count, 16),
         }

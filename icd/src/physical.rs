@@ -1,9 +1,12 @@
 //! Queries of the physical device. Source: Vulkan specification, "Devices and Queues", "Features", "Limits", "Formats".
 
-use std::ffi::c_char;
+use std::ffi::{c_char, c_void};
+use std::fmt::Debug;
 
-use ash::vk;
+use ash::vk::{self, TaggedStructure};
+use vitric_api::extensions::Level;
 use vitric_api::physical::{self, ImageKind};
+use vitric_api::structures::{self, Structures};
 use vitric_api::{Error, device};
 
 use crate::instance::extension_properties;
@@ -18,6 +21,7 @@ pub extern "system" fn features(_: vk::PhysicalDevice, out: *mut vk::PhysicalDev
 pub extern "system" fn features2(_: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures2<'_>) {
     if let Some(out) = raw::output(out) {
         out.features = physical::features();
+        structures::features(&mut Writer(out.p_next));
     }
 }
 
@@ -30,14 +34,16 @@ pub extern "system" fn properties(_: vk::PhysicalDevice, out: *mut vk::PhysicalD
 pub extern "system" fn properties2(_: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties2<'_>) {
     if let Some(out) = raw::output(out) {
         out.properties = physical::properties();
-        let kind = vk::StructureType::PHYSICAL_DEVICE_CONSERVATIVE_RASTERIZATION_PROPERTIES_EXT;
-        let conservative: Option<&mut vk::PhysicalDeviceConservativeRasterizationPropertiesEXT<'_>> =
-            raw::find_mut(out.p_next, kind);
-        if let Some(conservative) = conservative {
-            let (s_type, p_next) = (conservative.s_type, conservative.p_next);
-            let all = physical::conservative_rasterization();
-            *conservative = vk::PhysicalDeviceConservativeRasterizationPropertiesEXT { s_type, p_next, ..all };
-        }
+        structures::properties(&mut Writer(out.p_next));
+    }
+}
+
+/// Writes what an application has in its chain.
+struct Writer(*mut c_void);
+
+impl Structures for Writer {
+    fn put<T: TaggedStructure + Debug>(&mut self, value: T) {
+        raw::put(self.0, value);
     }
 }
 
@@ -54,6 +60,7 @@ pub extern "system" fn format_properties2(
 ) {
     if let Some(out) = raw::output(out) {
         out.format_properties = physical::format_properties(format);
+        raw::put(out.p_next, physical::format_properties3(format));
     }
 }
 
@@ -75,8 +82,19 @@ pub extern "system" fn image_format_properties2(
     out: *mut vk::ImageFormatProperties2<'_>,
 ) -> vk::Result {
     let Some(info) = raw::input(info) else { return Error::Unknown.code() };
-    let &vk::PhysicalDeviceImageFormatInfo2 { format, ty: kind, tiling, usage, flags, .. } = info;
-    let target = raw::output(out).map(|out| &mut out.image_format_properties);
+    let &vk::PhysicalDeviceImageFormatInfo2 { format, ty: kind, tiling, usage, flags, p_next, .. } = info;
+    let stencil: Option<&vk::ImageStencilUsageCreateInfo<'_>> = raw::find(p_next);
+    let usage = usage | stencil.map_or(vk::ImageUsageFlags::empty(), |stencil| stencil.stencil_usage);
+    let external: Option<&vk::PhysicalDeviceExternalImageFormatInfo<'_>> = raw::find(p_next);
+    if external.is_some_and(|external| !external.handle_type.is_empty()) {
+        return Error::FormatNotSupported.code();
+    }
+    let target = raw::output(out).map(|out| {
+        raw::put(out.p_next, vk::ExternalImageFormatProperties::default());
+        let conversion = vk::SamplerYcbcrConversionImageFormatProperties::default();
+        raw::put(out.p_next, conversion.combined_image_sampler_descriptor_count(1));
+        &mut out.image_format_properties
+    });
     put_image_format(ImageKind { format, kind, tiling, usage, flags }, target)
 }
 
@@ -87,6 +105,32 @@ fn put_image_format(kind: ImageKind, out: Option<&mut vk::ImageFormatProperties>
         *out = found.unwrap_or_default();
         found.map(|_| vk::Result::SUCCESS).ok_or(Error::FormatNotSupported)
     })
+}
+
+// Nothing is shared with other devices or processes: no kind of handle can be exported or imported.
+
+pub extern "system" fn external_buffer(
+    _: vk::PhysicalDevice,
+    _: *const vk::PhysicalDeviceExternalBufferInfo<'_>,
+    out: *mut vk::ExternalBufferProperties<'_>,
+) {
+    raw::fill(out, vk::ExternalBufferProperties::default());
+}
+
+pub extern "system" fn external_fence(
+    _: vk::PhysicalDevice,
+    _: *const vk::PhysicalDeviceExternalFenceInfo<'_>,
+    out: *mut vk::ExternalFenceProperties<'_>,
+) {
+    raw::fill(out, vk::ExternalFenceProperties::default());
+}
+
+pub extern "system" fn external_semaphore(
+    _: vk::PhysicalDevice,
+    _: *const vk::PhysicalDeviceExternalSemaphoreInfo<'_>,
+    out: *mut vk::ExternalSemaphoreProperties<'_>,
+) {
+    raw::fill(out, vk::ExternalSemaphoreProperties::default());
 }
 
 pub extern "system" fn queue_families(_: vk::PhysicalDevice, count: *mut u32, out: *mut vk::QueueFamilyProperties) {
@@ -153,9 +197,18 @@ pub extern "system" fn extensions(
     count: *mut u32,
     out: *mut vk::ExtensionProperties,
 ) -> vk::Result {
-    raw::guard(|| Ok(raw::enumerate(&extension_properties(physical::DEVICE_EXTENSIONS), count, out)))
+    raw::guard(|| Ok(raw::enumerate(&extension_properties(Level::Device), count, out)))
 }
 
 pub extern "system" fn layers(_: vk::PhysicalDevice, count: *mut u32, out: *mut vk::LayerProperties) -> vk::Result {
+    raw::enumerate(&[], count, out)
+}
+
+/// There are no tools in the driver.
+pub extern "system" fn tools(
+    _: vk::PhysicalDevice,
+    count: *mut u32,
+    out: *mut vk::PhysicalDeviceToolProperties<'_>,
+) -> vk::Result {
     raw::enumerate(&[], count, out)
 }

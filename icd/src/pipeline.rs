@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ash::vk::{self, Handle};
 use vitric_api::pipeline::{PipelineCache, ShaderModule, StageDesc};
 use vitric_api::{Error, Result};
+use vitric_backend::format::{self, FormatInfo};
 use vitric_backend::geometry::LazyVertexKernel;
 use vitric_backend::pixel::Kernels;
 use vitric_backend::raster::Criterion;
@@ -213,8 +214,6 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
     let viewport = if visible { raw::input(info.p_viewport_state) } else { None };
     let input = raw::input(info.p_vertex_input_state);
     let assembly = raw::input(info.p_input_assembly_state);
-    let pass = maker.object.passes.get(info.render_pass.as_raw());
-    let formats = pass.as_deref().map_or_else(Vec::new, |pass| pass.color_formats(info.subpass));
     let pipeline = GraphicsPipeline {
         vertex: maker.stage(vertex)?,
         fragment,
@@ -229,7 +228,7 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
         depth_stencil: depth_stencil.map(depth_stencil_state),
         logic_op: blend.and_then(|state| (state.logic_op_enable != 0).then_some(state.logic_op)),
         blend: blend.map_or_else(Vec::new, blend_states),
-        color_formats: formats,
+        color_formats: color_formats(maker, info),
         vertex_kernel: LazyVertexKernel::default(),
         kernels: Kernels::default(),
         blend_constants: blend.map_or([0.0; 4], |state| state.blend_constants),
@@ -237,6 +236,18 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
     };
     pipeline.prepare();
     Ok(pipeline)
+}
+
+/// Formats of the colour attachments, of the render pass or, without one, of what says what is rendered to.
+fn color_formats(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Vec<Option<&'static FormatInfo>> {
+    if let Some(pass) = maker.object.passes.get(info.render_pass.as_raw()) {
+        return pass.color_formats(info.subpass);
+    }
+    let rendering: Option<&vk::PipelineRenderingCreateInfo<'_>> = raw::find(info.p_next);
+    let formats = rendering.map_or(&[][..], |rendering| {
+        raw::slice(rendering.p_color_attachment_formats, rendering.color_attachment_count)
+    });
+    formats.iter().map(|&format| format::info(format)).collect()
 }
 
 fn bindings(state: &vk::PipelineVertexInputStateCreateInfo<'_>) -> Vec<VertexBinding> {
@@ -263,8 +274,7 @@ fn attributes(state: &vk::PipelineVertexInputStateCreateInfo<'_>) -> Vec<VertexA
 /// How filled polygons cover pixels, where it is not by samples.
 fn conservative(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> Option<Criterion> {
     use vk::ConservativeRasterizationModeEXT as Mode;
-    let kind = vk::StructureType::PIPELINE_RASTERIZATION_CONSERVATIVE_STATE_CREATE_INFO_EXT;
-    let info: &vk::PipelineRasterizationConservativeStateCreateInfoEXT<'_> = raw::find(state.p_next, kind)?;
+    let info: &vk::PipelineRasterizationConservativeStateCreateInfoEXT<'_> = raw::find(state.p_next)?;
     match info.conservative_rasterization_mode {
         Mode::OVERESTIMATE => Some(Criterion::Conservative),
         Mode::UNDERESTIMATE => Some(Criterion::Inner),

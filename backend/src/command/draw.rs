@@ -45,7 +45,7 @@ pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(
     if programs.clone().any(|program| program.fragment.side_effects) {
         processor.distrust_memory();
     }
-    let bindings = processor.state.graphics_sets.resolve(programs, processor.gpu.routines());
+    let bindings = processor.state.graphics_sets.resolve(programs, &processor.shared);
     if processor.pass.is_none() {
         return Ok(());
     }
@@ -62,7 +62,10 @@ const MAX_STREAM: u32 = 1 << 24;
 /// The number of draws of a command.
 fn draws(command: &Command) -> u32 {
     match command {
-        Command::DrawIndirect { count, .. } | Command::DrawIndexedIndirect { count, .. } => *count,
+        Command::DrawIndirect { count, counted, .. } | Command::DrawIndexedIndirect { count, counted, .. } => {
+            let counted = counted.as_ref().map(|(buffer, offset)| words::<1>(buffer, *offset)[0]);
+            counted.map_or(*count, |counted| counted.min(*count))
+        }
         _ => 1,
     }
 }
@@ -324,7 +327,8 @@ pub(super) fn draw_context<'a>(
     let (pipeline, state) = (&*draw.pipeline, &draw.dynamic);
     let dynamic = |flag| pipeline.dynamic.contains(flag);
     let depth_view = depth_view(pass);
-    let plane = |aspect| depth_view.and_then(|view| view.plane(aspect, 0, 0));
+    let used = |aspect| !pass.subpass().unused_aspects.contains(aspect);
+    let plane = |aspect| depth_view.filter(|_| used(aspect)).and_then(|view| view.plane(aspect, 0, pass.view_index()));
     let tests = pipeline
         .depth_stencil
         .filter(|_| depth_view.is_some())
@@ -383,6 +387,7 @@ fn with_dynamic(state: &Dynamic, pipeline: &GraphicsPipeline, mut tests: DepthSt
 
 /// Texels of a subpass's colour attachments.
 fn colors(pass: &Pass) -> Vec<Option<PlaneRef<'_>>> {
-    let plane = |attachment: &Option<u32>| pass.view((*attachment)?)?.plane(vk::ImageAspectFlags::COLOR, 0, 0);
+    let color = vk::ImageAspectFlags::COLOR;
+    let plane = |attachment: &Option<u32>| pass.view((*attachment)?)?.plane(color, 0, pass.view_index());
     pass.subpass().colors.iter().map(plane).collect()
 }

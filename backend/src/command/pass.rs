@@ -35,8 +35,11 @@ pub struct Pass {
     pub area: vk::Rect2D,
     layers: u32,
     clears: Vec<ClearValue>,
-    used: Vec<bool>,
+    /// For each attachment the views in which it was used; all of them, without views.
+    used: Vec<u32>,
     subpass: usize,
+    /// The view that is rendered.
+    view: u32,
     /// The attachments that this subpass was the first to use.
     fresh: Vec<u32>,
     /// Clears that nobody took yet.
@@ -52,8 +55,9 @@ impl Pass {
             area: begin.area,
             layers: begin.layers,
             clears: begin.clears.clone(),
-            used: vec![false; begin.pass.attachments.len()],
+            used: vec![0; begin.pass.attachments.len()],
             subpass: 0,
+            view: 0,
             fresh: Vec::new(),
             load_clears: Vec::new(),
         };
@@ -86,10 +90,38 @@ impl Pass {
         std::mem::take(&mut self.load_clears)
     }
 
+    /// Goes on with another view of the subpass.
+    pub(super) fn set_view(&mut self, view: u32) {
+        self.view = view;
+    }
+
+    /// The view that is rendered: the layer of attachments; 0 without views.
+    pub fn view_index(&self) -> u32 {
+        self.view
+    }
+
+    /// Whether only the first layer of attachments is rendered to.
+    pub fn has_one_layer(&self) -> bool {
+        self.layers == 1 && self.subpass().view_mask == 0
+    }
+
+    /// Views, a bit each; all of them, without views.
+    fn view_mask(&self) -> u32 {
+        if self.subpass().view_mask == 0 { u32::MAX } else { self.subpass().view_mask }
+    }
+
+    /// The layers that the subpass uses of those in some views.
+    fn layers(&self, views: u32) -> impl Iterator<Item = u32> + use<> {
+        let has_views = self.subpass().view_mask != 0;
+        let count = if has_views { u32::BITS } else { self.layers };
+        (0..count).filter(move |layer| !has_views || views >> layer & 1 != 0)
+    }
+
     /// Ends a subpass and begins the next.
     pub(crate) fn next_subpass(&mut self, workers: &Workers) {
         self.resolve(workers);
         self.subpass = (self.subpass + 1).min(self.desc.subpasses.len() - 1);
+        self.view = 0;
         self.load(workers);
     }
 
@@ -98,11 +130,17 @@ impl Pass {
         self.resolve(workers);
     }
 
+    /// Whether the subpass has depths.
+    pub fn has_depth(&self) -> bool {
+        let has_bits = |view: &Arc<SurfaceView>| format::info(view.desc.format).is_some_and(|info| info.depth_bits > 0);
+        self.depth_view().is_some_and(has_bits) && !self.subpass().unused_aspects.contains(vk::ImageAspectFlags::DEPTH)
+    }
+
     /// Whether the subpass goes on with the depths that were there before.
     pub fn keeps_depth(&self) -> bool {
         let Some(attachment) = self.subpass().depth_stencil else { return false };
         let desc = self.desc.attachments.get(attachment as usize);
-        self.layers == 1
+        self.has_one_layer()
             && (!self.fresh.contains(&attachment) || desc.is_some_and(|desc| desc.load == vk::AttachmentLoadOp::LOAD))
     }
 
@@ -120,16 +158,19 @@ impl Pass {
     fn load(&mut self, workers: &Workers) {
         self.fresh.clear();
         let subpass = self.desc.subpasses[self.subpass].clone();
-        let all = subpass.inputs.iter().chain(&subpass.colors).chain(&subpass.resolves).chain([&subpass.depth_stencil]);
-        for attachment in all.flatten() {
-            if !std::mem::replace(&mut self.used[*attachment as usize], true) {
-                self.load_attachment(*attachment, workers);
-                self.fresh.push(*attachment);
+        let views = self.view_mask();
+        for attachment in subpass.attachments() {
+            let used = &mut self.used[attachment as usize];
+            let fresh = views & !*used;
+            *used |= views;
+            self.load_attachment(attachment, fresh, workers);
+            if fresh == views {
+                self.fresh.push(attachment);
             }
         }
     }
 
-    fn load_attachment(&mut self, attachment: u32, workers: &Workers) {
+    fn load_attachment(&mut self, attachment: u32, views: u32, workers: &Workers) {
         let desc = &self.desc.attachments[attachment as usize];
         let clear = vk::AttachmentLoadOp::CLEAR;
         let mut aspects = vk::ImageAspectFlags::empty();
@@ -140,14 +181,14 @@ impl Pass {
             aspects |= vk::ImageAspectFlags::STENCIL;
         }
         let (Some(view), Some(&value)) = (self.view(attachment), self.clears.get(attachment as usize)) else { return };
-        if aspects.is_empty() {
+        if aspects.is_empty() || views == 0 {
             return;
         }
-        if self.layers == 1 {
+        if self.has_one_layer() {
             let view = view.clone();
             return self.load_clears.push(LoadClear { view, aspects, value });
         }
-        for layer in 0..self.layers {
+        for layer in self.layers(views) {
             let planes = PlaneClear::of_view(view, aspects, layer, value);
             planes.for_each(|plane| plane.clear_on(workers, pixels(self.area)));
         }
@@ -167,13 +208,14 @@ impl Pass {
                 false => self.subpass().depth_stencil,
             };
             let Some(view) = attachment.and_then(|attachment| self.view(attachment)) else { continue };
+            let aspects = aspects & !self.subpass().unused_aspects;
             for rect in rects {
-                for layer in rect.base_array_layer..rect.base_array_layer.saturating_add(rect.layer_count) {
-                    if layer < self.layers {
-                        let area = pixels(intersect(rect.rect, self.area));
-                        let planes = PlaneClear::of_view(view, aspects, layer, value);
-                        planes.for_each(|plane| plane.clear_on(workers, area));
-                    }
+                // With views, the one that is rendered is layer 0.
+                let layers = rect.base_array_layer..rect.base_array_layer.saturating_add(rect.layer_count);
+                let area = pixels(intersect(rect.rect, self.area));
+                for layer in layers.filter(|&layer| layer < self.layers) {
+                    let planes = PlaneClear::of_view(view, aspects, self.view + layer, value);
+                    planes.for_each(|plane| plane.clear_on(workers, area));
                 }
             }
         }
@@ -184,9 +226,15 @@ impl Pass {
         for (color, resolve) in subpass.colors.iter().zip(&subpass.resolves) {
             let views = (color.and_then(|index| self.view(index)), resolve.and_then(|index| self.view(index)));
             if let (Some(source), Some(target)) = views {
-                for layer in 0..self.layers {
+                for layer in self.layers(self.view_mask()) {
                     transfer::resolve_view(workers, (source, target), layer, self.area);
                 }
+            }
+        }
+        let Some(resolve) = subpass.depth_resolve else { return };
+        if let (Some(source), Some(target)) = (self.depth_view(), self.view(resolve.attachment)) {
+            for layer in self.layers(self.view_mask()) {
+                transfer::resolve_depth_stencil((source, target), layer, self.area, resolve);
             }
         }
     }

@@ -3,7 +3,8 @@
 //! Optimal tiling stores *lines*: 8x8 texels (1D: 64x1) of one plane, sample after sample. Inside a line, 2x2 quads follow each
 //! other row by row, in the order of a wave's lanes (0,0) (1,0) (0,1) (1,1): two rows of a line are one fragment wave. Lines of
 //! a slice follow each other row by row, and a 32-bit single-sampled line is 256 bytes (DESIGN 2). Linear tiling
-//! stores rows. The order above that is plane, layer, level, slice. Compressed formats count blocks instead of texels.
+//! stores rows. The order above that is plane, layer, level, slice. Compressed formats count blocks instead of texels; their texels
+//! may lie decoded in a plane of their own.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use ash::vk;
 use smallvec::SmallVec;
 
-use super::{Allocation, SurfaceDesc};
+use super::{Allocation, DECODED, SurfaceDesc};
 use crate::format;
 
 /// Alignment of surfaces in memory, bytes.
@@ -113,11 +114,13 @@ impl SurfaceLayout {
         let grid = Grid::new(desc);
         let mut size = 0u64;
         let mut planes = SmallVec::new();
-        for plane in info.planes() {
+        let decoded = format::decoded_format(info).filter(|_| desc.decoded);
+        let decoded = decoded.map(|texels| format::Plane { aspect: DECODED, bytes: texels.bytes, block: [1; 2] });
+        for plane in info.planes().chain(decoded) {
             let mut layer_bytes = 0u64;
             let mut levels = SmallVec::new();
             for level in 0..desc.levels {
-                let layout = level_layout(desc, grid, plane.bytes, info.block_side(), level, layer_bytes)?;
+                let layout = level_layout((desc, grid), &plane, level, layer_bytes)?;
                 layer_bytes = layer_bytes.checked_add(layout.slice_bytes.checked_mul(u64::from(layout.depth))?)?;
                 layer_bytes = layer_bytes.checked_next_multiple_of(SURFACE_ALIGNMENT)?;
                 levels.push(layout);
@@ -175,15 +178,13 @@ impl SurfaceLayout {
 }
 
 fn level_layout(
-    desc: &SurfaceDesc,
-    grid: Grid,
-    bytes: u32,
-    block_side: u32,
+    (desc, grid): (&SurfaceDesc, Grid),
+    &format::Plane { bytes, block, .. }: &format::Plane,
     level: u32,
     offset: u64,
 ) -> Option<LevelLayout> {
     let extent = level_extent(desc.extent, level);
-    let (width, height) = (extent.width.div_ceil(block_side), extent.height.div_ceil(block_side));
+    let (width, height) = (extent.width.div_ceil(block[0]), extent.height.div_ceil(block[1]));
     let lines_across = u64::from(width.div_ceil(1 << grid.width_log2));
     let lines_down = u64::from(height.div_ceil(1 << grid.height_log2));
     let row_bytes = lines_across.checked_mul(grid.line_bytes(bytes))?;
@@ -459,7 +460,7 @@ mod tests {
 
     fn desc(kind: vk::ImageType, format: vk::Format, size: [u32; 3], levels: u32, layers: u32) -> SurfaceDesc {
         let extent = vk::Extent3D { width: size[0], height: size[1], depth: size[2] };
-        SurfaceDesc { kind, format, extent, levels, layers, samples: 1, linear: false }
+        SurfaceDesc { kind, format, extent, levels, layers, samples: 1, linear: false, decoded: false }
     }
 
     /// Every texel of every part has bytes of its own inside the surface.
@@ -468,11 +469,13 @@ mod tests {
         let memory = Allocation::new(&Heap::new(1 << 30), surface.layout().size()).unwrap();
         assert!(surface.bind(memory, 0));
         let mut seen = HashSet::new();
-        for plane in format::info(desc.format).unwrap().planes() {
+        let info = format::info(desc.format).unwrap();
+        let decoded = (desc.decoded && info.compression.is_some()).then_some(DECODED);
+        for aspect in info.planes().map(|plane| plane.aspect).chain(decoded) {
             for level in 0..desc.levels {
                 let depth = surface.level_extent(level).depth;
                 for slice in 0..desc.layers.max(depth) {
-                    let part = surface.plane(plane.aspect, level, slice).unwrap();
+                    let part = surface.plane(aspect, level, slice).unwrap();
                     check_runs(&part);
                     for (x, y, sample) in positions(&part) {
                         let address = part.address(x, y, sample);
@@ -598,12 +601,13 @@ mod tests {
 
         #[test]
         fn layouts_are_disjoint_and_inside(
-            kind in 0usize..3, format in 0usize..6, size in [1u32..40, 1u32..20, 1u32..6],
-            levels in 1u32..4, layers in 1u32..4, shape in 0u32..3,
+            kind in 0usize..3, format in 0usize..9, size in [1u32..40, 1u32..20, 1u32..6],
+            levels in 1u32..4, layers in 1u32..4, shape in 0u32..4,
         ) {
             let formats = [
                 vk::Format::R8_UNORM, vk::Format::R16G16B16A16_SFLOAT, vk::Format::D16_UNORM_S8_UINT,
                 vk::Format::D32_SFLOAT_S8_UINT, vk::Format::BC3_UNORM_BLOCK, vk::Format::R32G32B32A32_UINT,
+                vk::Format::ASTC_10X6_UNORM_BLOCK, vk::Format::EAC_R11_SNORM_BLOCK, vk::Format::G8_B8R8_2PLANE_420_UNORM,
             ];
             let (kind, size, layers) = match kind {
                 0 => (vk::ImageType::TYPE_1D, [size[0], 1, 1], layers),
@@ -615,6 +619,7 @@ mod tests {
             let desc = match shape {
                 1 if kind == vk::ImageType::TYPE_2D => SurfaceDesc { samples: 4, levels: 1, ..desc },
                 2 => SurfaceDesc { linear: true, ..desc },
+                3 => SurfaceDesc { decoded: true, ..desc },
                 _ => desc,
             };
             check_disjoint(desc);

@@ -1,15 +1,23 @@
 //! The cases, one file a part of the specification.
 
+mod compressed;
 mod compute;
 mod conservative;
+mod core11;
+mod core12;
+mod core13;
 mod devices;
 mod extremes;
+mod filtering;
 mod formats;
 mod fragment;
 mod framebuffer;
 mod images;
 mod language;
+mod memory12;
+mod multiview;
 mod order;
+mod planar;
 mod raster;
 mod samplers;
 mod scenes;
@@ -27,7 +35,12 @@ pub fn all() -> Vec<Entry> {
         devices::cases,
         sync::cases,
         formats::cases,
+        compressed::cases,
         compute::cases,
+        core11::cases,
+        core12::cases,
+        memory12::cases,
+        core13::cases,
         language::cases,
         raster::cases,
         extremes::cases,
@@ -37,10 +50,13 @@ pub fn all() -> Vec<Entry> {
         scenes::cases,
         framebuffer::cases,
         samplers::cases,
+        filtering::cases,
+        planar::cases,
         images::cases,
         transfers::cases,
         stages::cases,
         subpasses::cases,
+        multiview::cases,
     ] {
         add(&mut all);
     }

@@ -243,11 +243,14 @@ impl Translator<'_> {
 
     fn read(&mut self, inst: &Instruction) -> Result<()> {
         let ty = inst.word(0)?;
-        let source = self.storage(inst.word(2)?)?;
+        let mut source = self.storage(inst.word(2)?)?;
         let mut coords = self.coordinates(&source, inst.word(3)?)?;
         let extra = self.extra(inst, 4)?;
         if source.ty.dim == SpirvDim::DimSubpassData {
             coords = self.fragment_position(&coords);
+            // An attachment's layers are the views.
+            coords.push(self.view_index());
+            source.ty.arrayed = true;
         }
         let mut words = self.emit(&source, ImageOp::Read { sample: extra.sample }, coords, Vec::new())?;
         words.truncate(self.words_of(ty)? as usize);

@@ -1,0 +1,155 @@
+//! The one table of extensions: what their names and versions are, which version of Vulkan took them in, and what they need.
+//!
+//! Source: Vulkan specification, "Layers & Extensions" (appendix) for versions, promotion and dependencies.
+
+use ash::vk;
+
+/// Whom an extension is enabled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Instances.
+    Instance,
+    /// Devices.
+    Device,
+}
+
+/// One extension.
+#[derive(Debug, Clone, Copy)]
+pub struct Extension {
+    /// Name.
+    pub name: &'static str,
+    /// Version of its specification.
+    pub version: u32,
+    /// Whom it is enabled for.
+    pub level: Level,
+    /// The version of Vulkan that it became a part of: its commands have names without suffix from there on.
+    pub core: Option<u32>,
+    /// Extensions that it builds upon, where Vulkan itself has not got them.
+    pub needs: &'static [&'static str],
+}
+
+const fn row(
+    name: &'static str,
+    version: u32,
+    level: Level,
+    core: Option<u32>,
+    needs: &'static [&'static str],
+) -> Extension {
+    Extension { name, version, level, core, needs }
+}
+
+use Level::{Device, Instance};
+
+const V1_1: Option<u32> = Some(vk::API_VERSION_1_1);
+const V1_2: Option<u32> = Some(vk::API_VERSION_1_2);
+const V1_3: Option<u32> = Some(vk::API_VERSION_1_3);
+const PROPERTIES2: &str = "VK_KHR_get_physical_device_properties2";
+
+const YCBCR_NEEDS: &[&str] =
+    &["VK_KHR_maintenance1", "VK_KHR_bind_memory2", "VK_KHR_get_memory_requirements2", PROPERTIES2];
+
+/// Every extension of instances and devices.
+pub const TABLE: &[Extension] = &[
+    row(PROPERTIES2, 2, Instance, V1_1, &[]),
+    row("VK_KHR_device_group_creation", 1, Instance, V1_1, &[]),
+    row("VK_KHR_external_memory_capabilities", 1, Instance, V1_1, &[PROPERTIES2]),
+    row("VK_KHR_external_fence_capabilities", 1, Instance, V1_1, &[PROPERTIES2]),
+    row("VK_KHR_external_semaphore_capabilities", 1, Instance, V1_1, &[PROPERTIES2]),
+    row("VK_KHR_surface", 25, Instance, None, &[]),
+    row("VK_KHR_xcb_surface", 6, Instance, None, &["VK_KHR_surface"]),
+    row("VK_EXT_headless_surface", 1, Instance, None, &["VK_KHR_surface"]),
+    row("VK_EXT_debug_utils", 2, Instance, None, &[]),
+    row("VK_KHR_swapchain", 70, Device, None, &["VK_KHR_surface"]),
+    // Vulkan 1.1.
+    row("VK_KHR_16bit_storage", 1, Device, V1_1, &[PROPERTIES2, "VK_KHR_storage_buffer_storage_class"]),
+    row("VK_KHR_bind_memory2", 1, Device, V1_1, &[]),
+    row("VK_KHR_dedicated_allocation", 3, Device, V1_1, &["VK_KHR_get_memory_requirements2"]),
+    row("VK_KHR_descriptor_update_template", 1, Device, V1_1, &[]),
+    row("VK_KHR_device_group", 4, Device, V1_1, &["VK_KHR_device_group_creation"]),
+    row("VK_KHR_external_fence", 1, Device, V1_1, &["VK_KHR_external_fence_capabilities"]),
+    row("VK_KHR_external_memory", 1, Device, V1_1, &["VK_KHR_external_memory_capabilities"]),
+    row("VK_KHR_external_semaphore", 1, Device, V1_1, &["VK_KHR_external_semaphore_capabilities"]),
+    row("VK_KHR_get_memory_requirements2", 1, Device, V1_1, &[]),
+    row("VK_KHR_maintenance1", 2, Device, V1_1, &[]),
+    row("VK_KHR_maintenance2", 1, Device, V1_1, &[]),
+    row("VK_KHR_maintenance3", 1, Device, V1_1, &[PROPERTIES2]),
+    row("VK_KHR_multiview", 1, Device, V1_1, &[PROPERTIES2]),
+    row("VK_KHR_relaxed_block_layout", 1, Device, V1_1, &[]),
+    row("VK_KHR_sampler_ycbcr_conversion", 14, Device, V1_1, YCBCR_NEEDS),
+    row("VK_KHR_shader_draw_parameters", 1, Device, V1_1, &[]),
+    row("VK_KHR_storage_buffer_storage_class", 1, Device, V1_1, &[]),
+    row("VK_KHR_variable_pointers", 1, Device, V1_1, &[PROPERTIES2, "VK_KHR_storage_buffer_storage_class"]),
+    // Vulkan 1.2.
+    row("VK_KHR_8bit_storage", 1, Device, V1_2, &[PROPERTIES2, "VK_KHR_storage_buffer_storage_class"]),
+    row("VK_KHR_buffer_device_address", 1, Device, V1_2, &[PROPERTIES2, "VK_KHR_device_group"]),
+    row("VK_KHR_create_renderpass2", 1, Device, V1_2, &["VK_KHR_multiview", "VK_KHR_maintenance2"]),
+    row("VK_EXT_descriptor_indexing", 2, Device, V1_2, &[PROPERTIES2, "VK_KHR_maintenance3"]),
+    row("VK_EXT_host_query_reset", 1, Device, V1_2, &[PROPERTIES2]),
+    row("VK_EXT_scalar_block_layout", 1, Device, V1_2, &[PROPERTIES2]),
+    row("VK_EXT_separate_stencil_usage", 1, Device, V1_2, &[]),
+    row("VK_KHR_depth_stencil_resolve", 1, Device, V1_2, &["VK_KHR_create_renderpass2"]),
+    row("VK_KHR_draw_indirect_count", 1, Device, V1_2, &[]),
+    row("VK_KHR_driver_properties", 1, Device, V1_2, &[PROPERTIES2]),
+    row("VK_KHR_image_format_list", 1, Device, V1_2, &[]),
+    row("VK_KHR_imageless_framebuffer", 1, Device, V1_2, &["VK_KHR_maintenance2", "VK_KHR_image_format_list"]),
+    row("VK_KHR_sampler_mirror_clamp_to_edge", 3, Device, V1_2, &[]),
+    row("VK_KHR_separate_depth_stencil_layouts", 1, Device, V1_2, &["VK_KHR_create_renderpass2"]),
+    row("VK_KHR_shader_atomic_int64", 1, Device, V1_2, &[PROPERTIES2]),
+    row("VK_KHR_shader_float_controls", 4, Device, V1_2, &[PROPERTIES2]),
+    row("VK_KHR_timeline_semaphore", 2, Device, V1_2, &[PROPERTIES2]),
+    row("VK_KHR_uniform_buffer_standard_layout", 1, Device, V1_2, &[PROPERTIES2]),
+    row("VK_KHR_vulkan_memory_model", 3, Device, V1_2, &[PROPERTIES2]),
+    row("VK_KHR_shader_float16_int8", 1, Device, V1_2, &[PROPERTIES2]),
+    // Vulkan 1.3.
+    row("VK_EXT_image_robustness", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_EXT_private_data", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_EXT_shader_demote_to_helper_invocation", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_EXT_tooling_info", 1, Device, V1_3, &[]),
+    row("VK_KHR_copy_commands2", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_KHR_dynamic_rendering", 1, Device, V1_3, &[PROPERTIES2, "VK_KHR_depth_stencil_resolve"]),
+    row("VK_KHR_format_feature_flags2", 2, Device, V1_3, &[PROPERTIES2]),
+    row("VK_KHR_maintenance4", 2, Device, V1_3, &[]),
+    row("VK_KHR_shader_non_semantic_info", 1, Device, V1_3, &[]),
+    row("VK_KHR_shader_terminate_invocation", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_KHR_synchronization2", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_KHR_zero_initialize_workgroup_memory", 1, Device, V1_3, &[PROPERTIES2]),
+    // Others.
+    row("VK_EXT_conservative_rasterization", 1, Device, None, &[PROPERTIES2]),
+    // Formats, images and samplers.
+    row("VK_EXT_4444_formats", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_EXT_border_color_swizzle", 1, Device, None, &["VK_EXT_custom_border_color"]),
+    row("VK_EXT_custom_border_color", 12, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_image_2d_view_of_3d", 1, Device, None, &["VK_KHR_maintenance1", PROPERTIES2]),
+    row("VK_EXT_image_view_min_lod", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_non_seamless_cube_map", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_rgba10x6_formats", 1, Device, None, &["VK_KHR_sampler_ycbcr_conversion"]),
+    row("VK_EXT_sampler_filter_minmax", 2, Device, V1_2, &[PROPERTIES2]),
+    row("VK_EXT_texture_compression_astc_hdr", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_EXT_ycbcr_2plane_444_formats", 1, Device, V1_3, &["VK_KHR_sampler_ycbcr_conversion"]),
+];
+
+/// The extension of a name.
+pub fn find(name: &str) -> Option<&'static Extension> {
+    TABLE.iter().find(|extension| extension.name == name)
+}
+
+/// The extensions of instances, or of devices.
+pub fn of(level: Level) -> impl Iterator<Item = &'static Extension> {
+    TABLE.iter().filter(move |extension| extension.level == level)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_what_is_needed_is_there() {
+        for (number, extension) in TABLE.iter().enumerate() {
+            assert!(TABLE[..number].iter().all(|other| other.name != extension.name), "{}", extension.name);
+            for need in extension.needs {
+                let found = find(need).unwrap_or_else(|| panic!("{} needs {need}", extension.name));
+                assert!(extension.level == Device || found.level == Instance, "{} needs {need}", extension.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Multiview: the commands of a subpass are executed once for each of its views.
+//!
+//! A view is a layer of the attachments and a number that programs see. As every view begins with the state that the first began
+//! with, the commands themselves need to know nothing of views. Source: `VK_KHR_multiview`.
+
+use super::Command;
+use super::processor::Processor;
+use crate::gpu::DeviceLost;
+
+impl Processor<'_> {
+    /// Executes the commands of the subpass that has just begun, view by view, if it has views; what is left of `commands`.
+    ///
+    /// # Errors
+    /// [`DeviceLost`] when a program was interrupted.
+    pub(super) fn views<'c>(&mut self, commands: &'c [Command]) -> Result<&'c [Command], DeviceLost> {
+        let mask = self.pass.as_ref().map_or(0, |pass| pass.subpass().view_mask);
+        if mask == 0 {
+            return Ok(commands);
+        }
+        let ends = |command: &Command| matches!(command, Command::NextSubpass | Command::EndPass);
+        let end = commands.iter().position(ends).unwrap_or(commands.len());
+        let (inside, behind) = commands.split_at(end);
+        let begun = self.state.clone();
+        for (number, view) in (0..u32::BITS).filter(|view| mask >> view & 1 != 0).enumerate() {
+            self.state = begun.clone();
+            self.begin_view(number as u32, view);
+            inside.iter().try_for_each(|command| self.command(command))?;
+            self.flush()?;
+        }
+        self.view_number = 0;
+        self.state.set_view(0);
+        Ok(behind)
+    }
+
+    fn begin_view(&mut self, number: u32, view: u32) {
+        self.view_number = number;
+        self.state.set_view(view);
+        if let Some(mut pass) = self.pass.take() {
+            pass.set_view(view);
+            self.begin_depth(&pass);
+            self.pass = Some(pass);
+        }
+    }
+}
