@@ -120,8 +120,33 @@ pub struct RasterState {
     pub depth_bias: DepthBias,
     /// Line width in pixels, unless dynamic.
     pub line_width: f32,
+    /// How lines cover pixels.
+    pub line_mode: LineMode,
+    /// Stipple of lines, if they have one; its values unless dynamic.
+    pub line_stipple: Option<LineStipple>,
     /// How filled polygons cover pixels, where it is not by samples.
     pub conservative: Option<Criterion>,
+}
+
+/// How lines cover pixels. Source: Vulkan specification, "Line Segments".
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LineMode {
+    /// By a rectangle around the line.
+    #[default]
+    Rectangular,
+    /// By the diamonds that the line leaves.
+    Bresenham,
+    /// By the part of each pixel that the rectangle covers, which alpha is multiplied by.
+    Smooth,
+}
+
+/// Which parts of lines are drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LineStipple {
+    /// How often each bit is used, 1 to 256.
+    pub factor: u32,
+    /// The bits, from the least significant on.
+    pub pattern: u16,
 }
 
 /// Depth bias factors.
@@ -274,6 +299,8 @@ impl GraphicsPipeline {
                 depth_bias_enable: false,
                 depth_bias: DepthBias::default(),
                 line_width: 1.0,
+                line_mode: LineMode::Rectangular,
+                line_stipple: None,
                 conservative: None,
             },
             multisample: MultisampleState {
@@ -299,9 +326,31 @@ impl GraphicsPipeline {
         corners(self.topology) == 3 && self.raster.polygon_mode == vk::PolygonMode::FILL
     }
 
-    /// How its primitives cover pixels, where it is not by samples: lines and points always are covered by them.
-    pub fn conservative(&self) -> Option<Criterion> {
-        self.raster.conservative.filter(|_| self.fills_polygons())
+    /// Whether it draws lines, or polygons as lines.
+    pub fn draws_lines(&self) -> bool {
+        match corners(self.topology) {
+            2 => true,
+            3 => self.raster.polygon_mode == vk::PolygonMode::LINE,
+            _ => false,
+        }
+    }
+
+    /// Whether alpha is multiplied by how much of a pixel a line covers.
+    pub fn smooths_lines(&self) -> bool {
+        self.draws_lines() && self.raster.line_mode == LineMode::Smooth
+    }
+
+    /// Whether it draws lines that have a stipple.
+    pub fn stipples_lines(&self) -> bool {
+        self.draws_lines() && self.raster.line_stipple.is_some()
+    }
+
+    /// How its primitives cover pixels, where it is not by samples.
+    pub fn criterion(&self) -> Option<Criterion> {
+        match self.raster.line_mode {
+            LineMode::Bresenham | LineMode::Smooth if self.draws_lines() => Some(Criterion::Centre),
+            _ => self.raster.conservative.filter(|_| self.fills_polygons()),
+        }
     }
 
     /// Compiles what most draws run, so that the first one does not wait for it.
@@ -337,6 +386,8 @@ bitflags::bitflags! {
         const STENCIL_WRITE_MASK = 1 << 7;
         /// Stencil reference.
         const STENCIL_REFERENCE = 1 << 8;
+        /// Line stipple.
+        const LINE_STIPPLE = 1 << 9;
     }
 }
 

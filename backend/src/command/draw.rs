@@ -13,7 +13,7 @@ use super::pending::{DrawState, MOST_PENDING};
 use super::processor::{Dynamic, IndexBuffer, Processor, words};
 use crate::format;
 use crate::geometry::{
-    Assembled, Corners, DrawNumbers, GUARD_BAND, Indices, PrimitiveContext, VertexSource, assemble, corners, is_list,
+    Assembled, Corners, DrawNumbers, GUARD_BAND, Indices, PrimitiveContext, Strips, VertexSource, assemble, corners, is_list,
     vertex_parameters, vertex_ranges,
 };
 use crate::gpu::DeviceLost;
@@ -27,6 +27,9 @@ use crate::tiling::Window;
 
 /// Most primitives that are handed to the front end for one window.
 const MOST_PRIMITIVES: usize = 1 << 14;
+
+/// Most lines with a stipple that are handed to the front end at once, and polygons whose edges are such lines.
+const MOST_STIPPLED: usize = 32;
 
 /// One draw with its arguments known.
 struct Call {
@@ -91,21 +94,22 @@ fn call(command: &Command, draw: u32) -> Call {
     }
 }
 
-/// The corners of a draw's primitives; strips, fans and restarts that are too long to hold lose the device.
+/// The corners of a draw's primitives, and the numbers of the first ones of strips and fans; strips, fans and restarts that are too long to hold lose the device.
 fn corners_of<'s>(
     pipeline: &GraphicsPipeline,
     call: &Call,
     index_buffer: Option<&'s IndexBuffer>,
-) -> Result<Corners<'s>, DeviceLost> {
+) -> Result<(Corners<'s>, Vec<u32>), DeviceLost> {
     let restarts = pipeline.primitive_restart && call.first_index.is_some();
     let indices = call.first_index.map(|first| index_buffer.map(|buffer| indices(buffer, call, first)));
     if is_list(pipeline.topology) && !restarts {
         let whole = |count: usize| count / corners(pipeline.topology) * corners(pipeline.topology);
-        return Ok(match indices {
+        let corners = match indices {
             None => Corners::Sequence(call.numbers.base_vertex, whole(call.count as usize)),
             Some(None) => Corners::Assembled(Vec::new()),
             Some(Some(indices)) => Corners::Indexed(Indices { count: whole(indices.count), ..indices }),
-        });
+        };
+        return Ok((corners, Vec::new()));
     }
     let count = match &indices {
         None => call.count as usize,
@@ -131,12 +135,13 @@ fn corners_of<'s>(
         }
     }
     ends.push(vertices.len());
-    let mut start = 0;
+    let (mut start, mut starts) = (0, Vec::with_capacity(ends.len()));
     for end in ends {
+        starts.push((primitives.len() / corners(pipeline.topology)) as u32);
         assemble(pipeline.topology, &vertices[start..end], |primitive| primitives.extend_from_slice(primitive));
         start = end;
     }
-    Ok(Corners::Assembled(primitives))
+    Ok((Corners::Assembled(primitives), starts))
 }
 
 /// The indices of a draw.
@@ -170,13 +175,16 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
     let kernel = pipeline.vertex_kernel.get(&pipeline);
     let (instance, numbers) = (call.numbers.base_instance, call.numbers);
     let index_buffer = processor.state.index_buffer.clone();
+    let (corners_of_all, starts) = corners_of(&pipeline, call, index_buffer.as_ref())?;
     let assembled = Assembled {
         source: VertexSource { kernel, environment: &environment, instance, numbers },
-        corners: corners_of(&pipeline, call, index_buffer.as_ref())?,
+        corners: corners_of_all,
         of_each: corners(pipeline.topology),
         instances: call.instances,
         spare: processor.gpu.primitives(),
         counters: processor.gpu.counters(),
+        strips: (pipeline.topology == vk::PrimitiveTopology::LINE_STRIP && pipeline.stipples_lines())
+            .then(|| Strips::new(starts)),
         context: (!discards).then(|| primitive_context(processor, &pipeline, viewport)),
     };
     windows(processor, DrawState::new(&processor.state, &pipeline, bindings), &assembled)
@@ -186,14 +194,17 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
 fn windows(processor: &mut Processor<'_>, state: DrawState, assembled: &Assembled<'_>) -> Result<(), DeviceLost> {
     let size = processor.gpu.config().window.min(MOST_PRIMITIVES);
     let (count, mut start) = (assembled.count(), 0);
+    // A line with a stipple is as many primitives as it has parts.
+    let is_stippled = state.pipeline.stipples_lines();
+    let most = if is_stippled { MOST_STIPPLED } else { MOST_PENDING };
     while start < count {
-        let range = start..count.min(start + MOST_PENDING);
+        let range = start..count.min(start + most);
         if start > 0 && assembled.source.environment.deadline.expired() {
             return Err(DeviceLost);
         }
         start = range.end;
         let is_full = processor.pending.is_full(range.len());
-        if range.len() >= size && assembled.source.kernel.is_pure() {
+        if range.len() >= size && assembled.source.kernel.is_pure() && !is_stippled {
             in_parallel(processor, &state, assembled, (range, size), is_full)?;
             continue;
         }
@@ -259,12 +270,12 @@ fn viewport(state: &Dynamic, pipeline: &GraphicsPipeline) -> vk::Viewport {
     }
 }
 
-/// How far x and y may reach, in view volumes. Filled polygons may where the viewport's edges are those of pixels: what lies
+/// How far x and y may reach, in view volumes. Polygons and lines may where the viewport's edges are those of pixels: what lies
 /// outside of it is dropped with them.
 fn guard_band(pipeline: &GraphicsPipeline, viewport: &vk::Viewport) -> f32 {
     let vk::Viewport { x, y, width, height, .. } = *viewport;
     let is_whole = [x, y, width, height].iter().all(|edge| edge.fract() == 0.0);
-    if pipeline.fills_polygons() && is_whole { GUARD_BAND } else { 1.0 }
+    if (pipeline.fills_polygons() || pipeline.draws_lines()) && is_whole { GUARD_BAND } else { 1.0 }
 }
 
 /// The pixels that a draw may touch: the scissor, and the viewport where clipping leaves more than that.
@@ -288,12 +299,14 @@ fn primitive_context<'a>(
 ) -> PrimitiveContext<'a> {
     let dynamic = |flag| pipeline.dynamic.contains(flag);
     let mut raster = pipeline.raster;
-    raster.conservative = pipeline.conservative();
     if dynamic(DynamicState::LINE_WIDTH) {
         raster.line_width = processor.state.dynamic.line_width;
     }
     if dynamic(DynamicState::DEPTH_BIAS) {
         raster.depth_bias = processor.state.dynamic.depth_bias;
+    }
+    if dynamic(DynamicState::LINE_STIPPLE) {
+        raster.line_stipple = raster.line_stipple.and(Some(processor.state.dynamic.line_stipple));
     }
     PrimitiveContext {
         raster,
@@ -303,6 +316,8 @@ fn primitive_context<'a>(
         fragment: pipeline.fragment.as_deref(),
         depth_bits: processor.pass.as_ref().map_or(0, depth_bits),
         samples: pipeline.multisample.samples,
+        criterion: pipeline.criterion(),
+        smooth: pipeline.smooths_lines(),
     }
 }
 
@@ -344,7 +359,7 @@ pub(super) fn draw_context<'a>(
         depth_bits: depth_bits(pass),
         tests,
         depth_alone: tests.filter(|tests| words && is_alone(tests)),
-        conservative: pipeline.conservative(),
+        criterion: pipeline.criterion(),
         multisample: pipeline.multisample,
         blend_constants: match dynamic(DynamicState::BLEND_CONSTANTS) {
             true => state.blend_constants,

@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 
 use crate::memory::{Buffer, Surface, SurfaceView};
 use crate::shader::runtime::DescriptorSet;
-use crate::state::{ClearValue, ComputePipeline, DepthBias, GraphicsPipeline, PassDesc};
+use crate::state::{ClearValue, ComputePipeline, DepthBias, GraphicsPipeline, LineStipple, PassDesc};
 
 #[cfg(test)]
 pub(crate) use dispatch::dispatch_for_test;
@@ -90,6 +90,7 @@ pub enum Command {
         scissors: SmallVec<[vk::Rect2D; 1]>,
     },
     SetLineWidth(f32),
+    SetLineStipple(LineStipple),
     SetDepthBias(DepthBias),
     SetBlendConstants([f32; 4]),
     SetDepthBounds([f32; 2]),

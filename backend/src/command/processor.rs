@@ -16,7 +16,7 @@ use crate::memory::Buffer;
 use crate::shader::Program;
 use crate::shader::interp::Deadline;
 use crate::shader::runtime::{Bindings, Bound, DescriptorSet, is_dynamic};
-use crate::state::{ComputePipeline, DepthBias, GraphicsPipeline};
+use crate::state::{ComputePipeline, DepthBias, GraphicsPipeline, LineStipple};
 use crate::texture::Routines;
 use crate::transfer;
 
@@ -50,6 +50,7 @@ pub(super) struct Dynamic {
     pub(super) viewport: vk::Viewport,
     pub(super) scissor: vk::Rect2D,
     pub(super) line_width: f32,
+    pub(super) line_stipple: LineStipple,
     pub(super) depth_bias: DepthBias,
     pub(super) blend_constants: [f32; 4],
     pub(super) depth_bounds: [f32; 2],
@@ -373,6 +374,7 @@ impl Dynamic {
             }
             Command::SetScissors { first: 0, scissors } => self.scissor = scissors.first().copied().unwrap_or_default(),
             Command::SetLineWidth(width) => self.line_width = *width,
+            Command::SetLineStipple(stipple) => self.line_stipple = *stipple,
             Command::SetDepthBias(bias) => self.depth_bias = *bias,
             Command::SetBlendConstants(constants) => self.blend_constants = *constants,
             Command::SetDepthBounds(bounds) => self.depth_bounds = *bounds,

@@ -5,7 +5,8 @@
 
 use ash::vk;
 
-use super::primitives::{Primitives, Shape};
+use super::lines::Cover;
+use super::primitives::{Primitives, SIDES, Shape};
 use super::setup::{PrimitiveContext, Window};
 use super::shading::Shaded;
 use crate::raster::{UNITS, snap};
@@ -35,6 +36,8 @@ enum Way {
     Flat,
     Linear,
     Perspective,
+    /// A distance from a side of a smooth line, in the window: no varying, either.
+    Side,
 }
 
 /// Triangles on their way: each lane one.
@@ -48,6 +51,8 @@ pub struct Batch {
     solved: Solved,
     /// The primitives' words.
     words: Vec<Lanes>,
+    /// Lanes that cover something else than their corners say.
+    covers: Vec<(usize, Cover)>,
 }
 
 /// What is known of triangles: by corner where there are three.
@@ -96,9 +101,10 @@ impl Batch {
             Interpolation::NoPerspective => Way::Linear,
             Interpolation::Smooth => Way::Perspective,
         }));
-        self.varyings.resize(inputs.len(), [[0; WAVE]; 3]);
+        self.ways.resize(context.inputs(), Way::Side);
+        self.varyings.resize(self.ways.len(), [[0; WAVE]; 3]);
         self.words.clear();
-        self.words.resize(Shape::WORDS + inputs.len() * 3, [0; WAVE]);
+        self.words.resize(Shape::WORDS + self.ways.len() * 3, [0; WAVE]);
     }
 
     /// Whether there is no room for another one.
@@ -138,10 +144,29 @@ impl Batch {
             self.corners.z[corner][lane] = vertex.z;
             self.corners.inverse_w[corner][lane] = vertex.inverse_w;
             for (index, (varying, way)) in self.varyings.iter_mut().zip(&self.ways).enumerate() {
-                varying[corner][lane] = if *way == Way::Flat { provoking(index) } else { vertex.varying(index) };
+                varying[corner][lane] = match way {
+                    Way::Side => continue,
+                    Way::Flat => provoking(index),
+                    _ => vertex.varying(index),
+                };
             }
         }
         self.tag(facing, point, id);
+    }
+
+    /// What the triangle that was added last covers, when it is not what its corners say.
+    pub(super) fn cover(&mut self, cover: Cover) {
+        self.covers.push((self.count - 1, cover));
+    }
+
+    /// Distances of its corners from the sides of the smooth line that it is a part of.
+    pub(super) fn sides(&mut self, corners: [&[f32; 4]; 3]) {
+        let (lane, first) = (self.count - 1, self.varyings.len() - SIDES);
+        for (side, varying) in self.varyings[first..].iter_mut().enumerate() {
+            for (corner, distances) in varying.iter_mut().zip(corners) {
+                corner[lane] = distances[side].to_bits();
+            }
+        }
     }
 
     fn tag(&mut self, facing: Facing, point: [f32; 3], id: u32) {
@@ -169,6 +194,9 @@ impl Batch {
             centred: context.is_centred(),
         };
         solve(&self.corners, &rules, (&self.ways, &self.varyings), &mut self.solved, &mut self.words);
+        if !self.covers.is_empty() {
+            self.replace(&rules);
+        }
         if context.bias.is_some() {
             self.bias(context);
         }
@@ -181,6 +209,30 @@ impl Batch {
                 [0, 1, 2, 3].map(|bound: usize| pixels[bound][lane]),
                 self.words.iter().map(|lanes| lanes[lane]),
             );
+        }
+    }
+
+    /// Replaces what triangles cover.
+    fn replace(&mut self, rules: &Rules) {
+        let Solved { lives, grid, pixels } = &mut self.solved;
+        for (lane, cover) in &self.covers {
+            for (corner, place) in cover.corners.iter().enumerate() {
+                (grid[0][corner][*lane], grid[1][corner][*lane]) = (place[0], place[1]);
+            }
+        }
+        let area = each(|lane| grid_area(grid, lane));
+        turn_clockwise(grid, &area);
+        let touched = bounds(grid, rules.centred);
+        for (lane, Cover { window, .. }) in self.covers.drain(..) {
+            let cut = [0, 1, 2, 3].map(|bound: usize| match bound {
+                0 | 1 => touched[bound][lane].max(window[bound]),
+                _ => touched[bound][lane].min(window[bound]),
+            });
+            (0..4).for_each(|bound| pixels[bound][lane] = cut[bound]);
+            lives[lane] = area[lane] != 0 && cut[0] < cut[2] && cut[1] < cut[3];
+        }
+        for edge in 0..3 {
+            edge_words(grid, edge, part(&mut self.words, Shape::EDGES + edge as u32 * 3));
         }
     }
 
@@ -319,7 +371,7 @@ fn input_words(solver: &Solver, way: Way, values: &[Lanes; 3], inverse_w: &[Floa
     match way {
         Way::None => {}
         Way::Flat => words[0] = values[0],
-        Way::Linear => {
+        Way::Linear | Way::Side => {
             let [a, b, c] = three(|corner| each(|lane| value(corner, lane)));
             solver.plane([&a, &b, &c], words);
         }

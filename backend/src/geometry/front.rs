@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use parking_lot::Mutex;
+
 use super::batch::Batch;
 use super::reuse::Reuse;
 use super::setup::SetUp;
@@ -28,8 +30,26 @@ pub struct Assembled<'a> {
     pub spare: &'a Bag<Primitives>,
     /// Who counts, if anybody does.
     pub counters: Option<&'a Counters>,
+    /// Strips of lines that have a stipple, which must be taken in order.
+    pub strips: Option<Strips>,
     /// What set-up needs to know; `None` when primitives are discarded after shading.
     pub context: Option<PrimitiveContext<'a>>,
+}
+
+/// Strips of lines whose stipple goes on from line to line.
+#[derive(Debug, Default)]
+pub struct Strips {
+    /// Number of each strip's first line among the lines of an instance, in order.
+    pub starts: Vec<u32>,
+    /// The stipple counter behind the last line that was taken.
+    counter: Mutex<f64>,
+}
+
+impl Strips {
+    /// Strips that begin with these lines.
+    pub fn new(starts: Vec<u32>) -> Self {
+        Self { starts, counter: Mutex::default() }
+    }
 }
 
 /// What a worker keeps from piece to piece.
@@ -105,10 +125,16 @@ impl Assembled<'_> {
         }
         if let Some(context) = &self.context {
             let mut set_up = SetUp::new(context, batch, (out, range.len()), self.spare);
+            if let Some(Strips { starts, counter }) = &self.strips {
+                set_up.go_on(starts, *counter.lock());
+            }
             for (number, places) in range.zip(reuse.places.chunks_exact(self.of_each)) {
                 set_up.add(&shaded, places, number as u32);
             }
-            set_up.finish();
+            let counter = set_up.finish();
+            if let Some(strips) = &self.strips {
+                *strips.counter.lock() = counter;
+            }
         }
         true
     }

@@ -6,17 +6,20 @@ mod clip;
 mod corners;
 mod front;
 mod kernel;
+mod lines;
 mod primitives;
 mod reuse;
+mod segments;
 mod setup;
 mod shading;
 
 pub use assembly::{assemble, corners, is_list};
 pub use clip::GUARD_BAND;
 pub use corners::{Corners, Indices};
-pub use front::{Assembled, FrontScratch};
+pub use front::{Assembled, FrontScratch, Strips};
 pub use kernel::{LazyVertexKernel, VertexKernel};
-pub use primitives::{Plane, Primitives, Shape};
+pub use lines::LINE_WIDTHS;
+pub use primitives::{Plane, Primitives, SIDES, Shape};
 pub use setup::PrimitiveContext;
 pub use shading::{DrawNumbers, Shaded, VertexSource, vertex_parameters, vertex_ranges};
 

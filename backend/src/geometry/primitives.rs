@@ -80,6 +80,9 @@ impl Shape {
     pub const DEPTHS: u32 = 24;
 }
 
+/// Planes of smooth lines behind those of inputs: a pixel's distances from the four sides of the rectangle, two along each axis of it.
+pub const SIDES: usize = 4;
+
 /// Primitives of one draw, in order.
 #[derive(Debug, Default)]
 pub struct Primitives {

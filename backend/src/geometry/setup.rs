@@ -1,16 +1,16 @@
 //! Set-up: primitives of shaded vertices become triangles in window space, which a [`Batch`] makes primitives of.
 //!
-//! Lines become rectangles and points squares of two triangles each, so that one rasterizer serves all. Source: Vulkan
-//! specification, "Rasterization".
+//! Points become squares of two triangles each; `segments.rs` has lines. Source: Vulkan specification, "Rasterization".
 
 use ash::vk;
 use smallvec::SmallVec;
 
 use super::batch::{Batch, Facing};
 use super::kernel::outside;
-use super::primitives::Primitives;
+use super::primitives::{Primitives, SIDES};
 use super::{Shaded, Vertex, clip};
 use crate::bag::Bag;
+use crate::raster::Criterion;
 use crate::shader::Program;
 use crate::shader::interp::WAVE;
 use crate::state::{DepthBias, RasterState};
@@ -32,6 +32,10 @@ pub struct PrimitiveContext<'a> {
     pub depth_bits: u32,
     /// Samples of a pixel.
     pub samples: u32,
+    /// How primitives cover pixels, where it is not by samples.
+    pub criterion: Option<Criterion>,
+    /// Whether alpha is multiplied by how much of a pixel a line covers.
+    pub smooth: bool,
 }
 
 /// A vertex in window space.
@@ -41,12 +45,12 @@ pub(super) struct Window<'v> {
     pub(super) y: f32,
     pub(super) z: f32,
     pub(super) inverse_w: f32,
-    source: Source<'v>,
+    pub(super) source: Source<'v>,
 }
 
 /// Where the varyings of a vertex are.
 #[derive(Clone, Copy)]
-enum Source<'v> {
+pub(super) enum Source<'v> {
     Shaded(&'v Shaded<'v>, u32),
     Clipped(&'v Vertex),
 }
@@ -60,7 +64,13 @@ impl Source<'_> {
     }
 }
 
-impl Window<'_> {
+impl<'v> Window<'v> {
+    /// Of a shaded vertex.
+    pub(super) fn of(shaded: &'v Shaded<'v>, vertex: u32) -> Self {
+        let [x, y, z, inverse_w] = shaded.window(vertex);
+        Self { x, y, z, inverse_w, source: Source::Shaded(shaded, vertex) }
+    }
+
     /// Input word `index` of the fragment program.
     pub(super) fn varying(&self, index: usize) -> u32 {
         self.source.varying(index)
@@ -69,8 +79,12 @@ impl Window<'_> {
 
 /// Set-up of primitives of one draw.
 pub(super) struct SetUp<'a> {
-    context: &'a PrimitiveContext<'a>,
-    batch: &'a mut Batch,
+    pub(super) context: &'a PrimitiveContext<'a>,
+    pub(super) batch: &'a mut Batch,
+    /// Numbers of the first lines of strips, where a stipple goes on from line to line of a strip.
+    pub(super) strips: Option<&'a [u32]>,
+    /// The stipple counter.
+    pub(super) counter: f64,
     out: &'a mut Vec<Primitives>,
     /// Primitives to expect.
     expected: usize,
@@ -87,7 +101,12 @@ impl<'a> SetUp<'a> {
         spare: &'a Bag<Primitives>,
     ) -> Self {
         batch.start(context);
-        Self { context, batch, out, expected, spare }
+        Self { context, batch, strips: None, counter: 0.0, out, expected, spare }
+    }
+
+    /// Goes on with strips of lines that have a stipple: numbers of their first lines, and the stipple counter.
+    pub(super) fn go_on(&mut self, strips: &'a [u32], counter: f64) {
+        (self.strips, self.counter) = (Some(strips), counter);
     }
 
     /// Clips, culls and sets up a primitive of 1, 2 or 3 shaded vertices.
@@ -99,6 +118,10 @@ impl<'a> SetUp<'a> {
         });
         // Clipping would leave nothing of what is all outside of one plane.
         if any >> outside::NOWHERE & 1 != 0 || all & (outside::CULLED | outside::CLIPPED) != 0 {
+            // The next line of a strip goes on where this one ends all the same.
+            if let (&[a, b], Some(_)) = (vertices, self.strips) {
+                self.line_primitive(shaded, [a, b], id);
+            }
             return;
         }
         let is_whole = any & outside::CLIPPED == 0 && self.context.raster.polygon_mode == vk::PolygonMode::FILL;
@@ -108,15 +131,16 @@ impl<'a> SetUp<'a> {
                 self.batch.add_shaded(shaded, [a, b, c], id);
             }
             [a, b, c] => self.triangle(shaded, [a, b, c], id),
-            [a, b] => self.line(shaded, [a, b], id),
+            [a, b] => self.line_primitive(shaded, [a, b], id),
             [point] => self.point(shaded, point, id),
             _ => {}
         }
     }
 
-    /// Sets up what waits.
-    pub(super) fn finish(mut self) {
+    /// Sets up what waits. Returns the stipple counter.
+    pub(super) fn finish(mut self) -> f64 {
         self.flush();
+        self.counter
     }
 
     fn make_room(&mut self) {
@@ -127,9 +151,8 @@ impl<'a> SetUp<'a> {
 
     fn flush(&mut self) {
         if self.out.last().is_none_or(|last| last.len() + WAVE > MOST) {
-            let inputs = self.context.fragment.map_or(0, |program| program.inputs.len());
             let mut fresh = self.spare.take();
-            fresh.start(inputs, self.expected.min(MOST));
+            fresh.start(self.context.inputs(), self.expected.min(MOST));
             self.out.push(fresh);
         }
         let last = self.out.len() - 1;
@@ -140,22 +163,15 @@ impl<'a> SetUp<'a> {
         let vertices = corners.map(|vertex| shaded.vertex(vertex)).to_vec();
         let clipped = clip::polygon(vertices, self.context.raster.depth_clamp, self.context.band);
         let window: SmallVec<[Window<'_>; 8]> = clipped.iter().map(|vertex| self.context.to_window(vertex)).collect();
-        if window.len() >= 3 {
-            self.polygon(&window, Source::Shaded(shaded, corners[0]), id);
+        if window.len() < 3 {
+            return;
         }
-    }
-
-    fn polygon(&mut self, window: &[Window<'_>], provoking: Source<'_>, id: u32) {
-        let Some(facing) = self.context.facing(window) else { return };
+        let (provoking, facing) = (Source::Shaded(shaded, corners[0]), self.context.facing(&window));
+        let Some(facing) = facing else { return };
         match self.context.raster.polygon_mode {
-            vk::PolygonMode::LINE => {
-                for index in 0..window.len() {
-                    let pair = [&window[index], &window[(index + 1) % window.len()]];
-                    self.window_line(pair, provoking, (id, facing));
-                }
-            }
+            vk::PolygonMode::LINE => self.edges(shaded, corners, (provoking, id, facing)),
             vk::PolygonMode::POINT => {
-                for corner in window {
+                for corner in &window {
                     self.window_point(corner, 1.0, provoking, (id, facing));
                 }
             }
@@ -168,35 +184,9 @@ impl<'a> SetUp<'a> {
         }
     }
 
-    fn line(&mut self, shaded: &Shaded<'_>, ends: [u32; 2], id: u32) {
-        let [a, b] = ends.map(|vertex| shaded.vertex(vertex));
-        let Some([from, to]) = clip::line(a, b, self.context.raster.depth_clamp, self.context.band) else { return };
-        let (from, to) = (self.context.to_window(&from), self.context.to_window(&to));
-        self.window_line([&from, &to], Source::Shaded(shaded, ends[0]), (id, Facing::Front));
-    }
-
-    /// A rectangle of the line's width around it. Attributes only change along the line.
-    fn window_line(&mut self, [a, b]: [&Window<'_>; 2], provoking: Source<'_>, tag: (u32, Facing)) {
-        let (dx, dy) = (b.x - a.x, b.y - a.y);
-        let length = (dx * dx + dy * dy).sqrt();
-        if length <= 0.0 || !length.is_finite() {
-            return;
-        }
-        let half = 0.5 * self.context.raster.line_width / length;
-        let (nx, ny) = (-dy * half, dx * half);
-        let corners = [(a, 1.0), (b, 1.0), (b, -1.0), (a, -1.0)].map(|(base, sign)| Window {
-            x: base.x + nx * sign,
-            y: base.y + ny * sign,
-            ..*base
-        });
-        self.filled([&corners[0], &corners[1], &corners[2]], provoking, tag, [0.0; 3]);
-        self.filled([&corners[0], &corners[2], &corners[3]], provoking, tag, [0.0; 3]);
-    }
-
     /// A point that is inside of every plane.
     fn point(&mut self, shaded: &Shaded<'_>, vertex: u32, id: u32) {
-        let [x, y, z, inverse_w] = shaded.window(vertex);
-        let window = Window { x, y, z, inverse_w, source: Source::Shaded(shaded, vertex) };
+        let window = Window::of(shaded, vertex);
         self.window_point(&window, shaded.point_size(vertex), window.source, (id, Facing::Front));
     }
 
@@ -210,7 +200,7 @@ impl<'a> SetUp<'a> {
         self.filled([&corners[0], &corners[2], &corners[3]], provoking, tag, point);
     }
 
-    fn filled(&mut self, corners: [&Window<'_>; 3], provoking: Source<'_>, tag: (u32, Facing), point: [f32; 3]) {
+    pub(super) fn filled(&mut self, corners: [&Window<'_>; 3], provoking: Source<'_>, tag: (u32, Facing), point: [f32; 3]) {
         self.make_room();
         self.batch.add(corners, |index| provoking.varying(index), tag, point);
     }
@@ -218,7 +208,7 @@ impl<'a> SetUp<'a> {
 
 impl PrimitiveContext<'_> {
     /// What the kernel does to a vertex that clipping made.
-    fn to_window<'v>(&self, vertex: &'v Vertex) -> Window<'v> {
+    pub(super) fn to_window<'v>(&self, vertex: &'v Vertex) -> Window<'v> {
         let [x, y, z, w] = vertex.position;
         let inverse_w = 1.0 / w;
         let view = &self.viewport;
@@ -234,7 +224,15 @@ impl PrimitiveContext<'_> {
 
     /// Whether pixels are covered where their centres are.
     pub(super) fn is_centred(&self) -> bool {
-        self.samples == 1 && self.raster.conservative.is_none()
+        match self.criterion {
+            None => self.samples == 1,
+            Some(criterion) => criterion == Criterion::Centre,
+        }
+    }
+
+    /// Words that have planes: the fragment program's input words, and distances from the sides of smooth lines.
+    pub(super) fn inputs(&self) -> usize {
+        self.fragment.map_or(0, |program| program.inputs.len()) + if self.smooth { SIDES } else { 0 }
     }
 
     /// Where a polygon faces; `None` when it is culled.

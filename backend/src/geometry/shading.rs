@@ -83,6 +83,11 @@ impl Shaded<'_> {
         [0, 1, 2, 3].map(|component: usize| f32::from_bits(lanes[component][vertex as usize % WAVE]))
     }
 
+    /// Clip coordinates.
+    pub(super) fn position(&self, vertex: u32) -> [f32; 4] {
+        [0, 1, 2, 3].map(|component| self.float(vertex, output::POSITION + component))
+    }
+
     /// What a vertex lies outside of.
     #[inline]
     pub(super) fn outside(&self, vertex: u32) -> u32 {
@@ -102,7 +107,7 @@ impl Shaded<'_> {
     /// A vertex as clipping takes it.
     pub(super) fn vertex(&self, vertex: u32) -> Vertex {
         Vertex {
-            position: [0, 1, 2, 3].map(|component| self.float(vertex, output::POSITION + component)),
+            position: self.position(vertex),
             point_size: self.float(vertex, output::POINT_SIZE),
             clip: (0..self.clip_distances).map(|index| self.float(vertex, output::CLIP + index)).collect(),
             varyings: (self.varyings..self.stride).map(|word| self.word(vertex, word)).collect(),

@@ -100,6 +100,27 @@ impl<'a> Inputs<'a> {
         linker.b.ternary(T::Fma, dx, x, along_y)
     }
 
+    /// Alpha, multiplied by the part of the pixel that a smooth line covers: as if the pixel's sides were those of the line.
+    pub(super) fn smoothed(&self, linker: &mut Linker, alpha: Value) -> Value {
+        let (half, zero, one) = (linker.b.float(0.5), linker.b.float(0.0), linker.b.float(1.0));
+        // The whole pixel counts, also where samples are shaded on their own.
+        let offset = self.offset(linker, [half; 2]);
+        let first = self.program.inputs.len();
+        let mut overlap = |side: usize| {
+            let [from, to] = [side, side + 1].map(|side| {
+                let distance = self.plane(linker, Primitives::first_word(first + side), offset);
+                linker.b.binary(B::FMin, half, distance)
+            });
+            let sum = linker.b.binary(B::FAdd, from, to);
+            let sum = linker.b.binary(B::FMax, sum, zero);
+            linker.b.binary(B::FMin, sum, one)
+        };
+        let (across, along) = (overlap(0), overlap(2));
+        let part = linker.b.binary(B::FMul, across, along);
+        let alpha = linker.b.cast(alpha, Type::F32);
+        linker.b.binary(B::FMul, alpha, part)
+    }
+
     fn varying(&self, linker: &mut Linker, slot: usize, place: At) -> Value {
         let first = Primitives::first_word(slot);
         let interpolation = self.program.inputs[slot].interpolation;
