@@ -1,5 +1,6 @@
 //! The device: its GPU, its memory, its queues.
 
+use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,9 +11,11 @@ use vitric_backend::knobs;
 use vitric_backend::memory::{Allocation, Heap};
 
 use crate::debug::Messages;
+use crate::extensions::{self, Level};
 use crate::physical;
 use crate::queue::{Health, Queue};
 use crate::report;
+use crate::structures;
 use crate::{Error, Result};
 
 /// Bytes of the memory heap: the knob `VITRIC_HEAP_MIB`.
@@ -48,12 +51,8 @@ impl Device {
         features: &vk::PhysicalDeviceFeatures,
         extensions: &[String],
     ) -> Result<Self> {
-        check_features(features)?;
-        let known = |name: &String| physical::DEVICE_EXTENSIONS.iter().any(|(known, _)| known == name);
-        if let Some(missing) = extensions.iter().find(|name| !known(name)) {
-            messages.error(&format!("the device extension {missing} is not supported"));
-            return Err(Error::ExtensionNotPresent);
-        }
+        check_features(&messages, features, &physical::features())?;
+        check_extensions(&messages, extensions)?;
         if queues == 0 || queues > physical::QUEUE_COUNT {
             return Err(Error::InitializationFailed);
         }
@@ -119,15 +118,31 @@ impl Device {
     }
 }
 
-/// Fails when a feature is asked for that is not there.
-fn check_features(wanted: &vk::PhysicalDeviceFeatures) -> Result<()> {
-    let words = |features: &vk::PhysicalDeviceFeatures| format!("{features:?}");
-    let supported = physical::features();
-    // `Debug` prints every field in order, so that no list of fields has to be kept.
-    let fields = |text: String| text.split(": ").skip(1).map(|part| part.starts_with('1')).collect::<Vec<_>>();
-    let pairs = fields(words(wanted)).into_iter().zip(fields(words(&supported)));
-    if pairs.into_iter().any(|(wanted, supported)| wanted && !supported) {
-        return Err(Error::FeatureNotPresent);
+/// Fails when a feature is asked for that is not there: a flag that is set in `wanted` and not in `supported`.
+///
+/// # Errors
+/// [`Error::FeatureNotPresent`], with a message that names the feature.
+pub fn check_features<T: Debug>(messages: &Messages, wanted: &T, supported: &T) -> Result<()> {
+    match structures::missing(wanted, supported) {
+        Some(name) => {
+            messages.error(&format!("the feature {name} is not supported"));
+            Err(Error::FeatureNotPresent)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Fails when an extension is asked for that is not there. Of one that is missing others which it needs a warning tells.
+fn check_extensions(messages: &Messages, wanted: &[String]) -> Result<()> {
+    for name in wanted {
+        let Some(found) = extensions::find(name).filter(|found| found.level == Level::Device) else {
+            messages.error(&format!("the device extension {name} is not supported"));
+            return Err(Error::ExtensionNotPresent);
+        };
+        let of_device = |need: &&&str| extensions::find(need).is_some_and(|need| need.level == Level::Device);
+        for need in found.needs.iter().filter(of_device).filter(|need| !wanted.iter().any(|name| name == *need)) {
+            messages.warn(&format!("the device extension {name} is enabled, but {need} is not, which it needs"));
+        }
     }
     Ok(())
 }

@@ -10,11 +10,13 @@ pub mod debug;
 pub mod descriptor;
 pub mod device;
 pub mod error;
+pub mod extensions;
 pub mod image;
 pub mod physical;
 pub mod pipeline;
 pub mod queue;
 mod report;
+pub mod structures;
 pub mod swapchain;
 pub mod sync;
 

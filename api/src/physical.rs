@@ -302,23 +302,6 @@ fn usages(features: F) -> vk::ImageUsageFlags {
     allowed.fold(U::empty(), |all, (_, usage)| all | *usage)
 }
 
-/// Extensions of instances: name and version.
-pub const INSTANCE_EXTENSIONS: &[(&str, u32)] = &[
-    ("VK_KHR_get_physical_device_properties2", 2),
-    ("VK_KHR_surface", 25),
-    ("VK_KHR_xcb_surface", 6),
-    ("VK_EXT_headless_surface", 1),
-    ("VK_EXT_debug_utils", 2),
-];
-
-/// Extensions of devices: name and version.
-pub const DEVICE_EXTENSIONS: &[(&str, u32)] = &[("VK_KHR_swapchain", 70), ("VK_EXT_conservative_rasterization", 1)];
-
-/// Conservative rasterization: exact, with nothing added to polygons. Lines and points are covered by samples.
-pub fn conservative_rasterization() -> vk::PhysicalDeviceConservativeRasterizationPropertiesEXT<'static> {
-    vk::PhysicalDeviceConservativeRasterizationPropertiesEXT::default().primitive_underestimation(true)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

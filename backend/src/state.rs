@@ -57,6 +57,16 @@ pub struct SubpassDesc {
     pub resolves: Vec<Option<u32>>,
     /// Depth/stencil attachment.
     pub depth_stencil: Option<u32>,
+    /// Views that are rendered, a bit each; 0: without multiview.
+    pub view_mask: u32,
+}
+
+impl SubpassDesc {
+    /// All attachments that it uses, in the order in which they are loaded.
+    pub fn attachments(&self) -> impl Iterator<Item = u32> {
+        let all = self.inputs.iter().chain(&self.colors).chain(&self.resolves).chain([&self.depth_stencil]);
+        all.copied().flatten()
+    }
 }
 
 /// A render pass.
@@ -69,6 +79,13 @@ pub struct PassDesc {
 }
 
 impl PassDesc {
+    /// A render pass; `None` when it has no subpass, or one names an attachment that there is not.
+    pub fn new(attachments: Vec<AttachmentDesc>, subpasses: Vec<SubpassDesc>) -> Option<Self> {
+        let exists = |attachment: u32| (attachment as usize) < attachments.len();
+        let good = |subpass: &SubpassDesc| subpass.attachments().all(exists) && subpass.view_mask == 0;
+        (!subpasses.is_empty() && subpasses.iter().all(good)).then_some(Self { attachments, subpasses })
+    }
+
     /// Formats of a subpass's colour attachments by location; `None` where there is none.
     pub fn color_formats(&self, subpass: u32) -> Vec<Option<&'static FormatInfo>> {
         let format = |attachment: &Option<u32>| format::info(self.attachments.get((*attachment)? as usize)?.format);
@@ -396,4 +413,37 @@ bitflags::bitflags! {
 pub struct ComputePipeline {
     /// Compute program.
     pub program: Arc<Program>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn render_passes_that_name_what_is_not_there_are_refused() {
+        let attachment = AttachmentDesc {
+            format: vk::Format::R8G8B8A8_UNORM,
+            samples: 1,
+            load: vk::AttachmentLoadOp::CLEAR,
+            store: vk::AttachmentStoreOp::STORE,
+            stencil_load: vk::AttachmentLoadOp::DONT_CARE,
+            stencil_store: vk::AttachmentStoreOp::DONT_CARE,
+        };
+        let pass = |subpasses: &[SubpassDesc]| PassDesc::new(vec![attachment; 2], subpasses.to_vec());
+        assert!(pass(&[]).is_none());
+        let none = SubpassDesc::default();
+        assert!(pass(std::slice::from_ref(&none)).is_some());
+        for (number, good) in [(1, true), (2, false), (u32::MAX - 1, false)] {
+            let one = || vec![None, Some(number)];
+            let subpasses = [
+                SubpassDesc { inputs: one(), ..none.clone() },
+                SubpassDesc { colors: one(), ..none.clone() },
+                SubpassDesc { resolves: one(), ..none.clone() },
+                SubpassDesc { depth_stencil: Some(number), ..none.clone() },
+            ];
+            for subpass in subpasses {
+                assert_eq!(pass(&[none.clone(), subpass.clone()]).is_some(), good, "{subpass:?}");
+            }
+        }
+    }
 }

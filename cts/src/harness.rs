@@ -87,7 +87,7 @@ impl ImageDesc {
 }
 
 /// Extensions that cases use.
-const EXTENSIONS: &[&CStr] = &[vk::EXT_CONSERVATIVE_RASTERIZATION_NAME];
+const EXTENSIONS: &[&CStr] = &[vk::EXT_CONSERVATIVE_RASTERIZATION_NAME, vk::KHR_CREATE_RENDERPASS2_NAME];
 
 const STORAGE: vk::DescriptorType = vk::DescriptorType::STORAGE_BUFFER;
 
@@ -124,6 +124,14 @@ impl Gpu {
             let flags = vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER;
             let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default().flags(flags), None)?;
             Ok(Self { instance, physical, device, queue, pool, features, properties, memory, extensions, entry })
+        }
+    }
+
+    /// Ends a case unless the device has an extension.
+    pub fn need(&self, extension: &CStr) -> Case {
+        match self.extensions.contains(&extension) {
+            true => Ok(()),
+            false => Err(Outcome::NotSupported(text(extension))),
         }
     }
 

@@ -568,11 +568,31 @@ pub extern "system" fn begin_pass(
     });
 }
 
+pub extern "system" fn begin_pass2(
+    handle: vk::CommandBuffer,
+    info: *const vk::RenderPassBeginInfo<'_>,
+    _: *const vk::SubpassBeginInfo<'_>,
+) {
+    begin_pass(handle, info, vk::SubpassContents::INLINE);
+}
+
 pub extern "system" fn next_subpass(handle: vk::CommandBuffer, _: vk::SubpassContents) {
     plain(handle, Command::NextSubpass);
 }
 
+pub extern "system" fn next_subpass2(
+    handle: vk::CommandBuffer,
+    _: *const vk::SubpassBeginInfo<'_>,
+    _: *const vk::SubpassEndInfo<'_>,
+) {
+    plain(handle, Command::NextSubpass);
+}
+
 pub extern "system" fn end_pass(handle: vk::CommandBuffer) {
+    plain(handle, Command::EndPass);
+}
+
+pub extern "system" fn end_pass2(handle: vk::CommandBuffer, _: *const vk::SubpassEndInfo<'_>) {
     plain(handle, Command::EndPass);
 }
 

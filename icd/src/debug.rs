@@ -33,8 +33,7 @@ fn receiver(info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> Option<Receiver>
 
 /// Registers the messenger of an instance's create info for the instance's life.
 pub fn create_from_chain(messages: &Messages, next: *const c_void) {
-    let kind = vk::StructureType::DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;
-    if let Some(info) = raw::find::<vk::DebugUtilsMessengerCreateInfoEXT<'_>>(next, kind)
+    if let Some(info) = raw::find::<vk::DebugUtilsMessengerCreateInfoEXT<'_>>(next)
         && let Some(receiver) = receiver(info)
     {
         messages.add(info.message_severity, receiver);

@@ -1,10 +1,14 @@
 //! Devices and queues. Source: Vulkan specification, "Devices and Queues", "Command Buffers" (submission).
 
+use std::ffi::c_void;
+use std::fmt::Debug;
 use std::sync::Arc;
 
-use ash::vk::{self, Handle};
-use vitric_api::device::Device;
+use ash::vk::{self, Handle, TaggedStructure};
+use vitric_api::debug::Messages;
+use vitric_api::device::{Device, check_features};
 use vitric_api::queue::Batch;
+use vitric_api::structures::{self, Structures};
 use vitric_api::{Error, Result};
 
 use crate::objects::{CommandObject, DeviceObject, Marked, PhysicalObject, QueueObject, device, need};
@@ -23,7 +27,7 @@ pub extern "system" fn create(
         let extensions: Vec<String> = names.iter().map(|&name| raw::string(name)).collect();
         let queues = raw::slice(info.p_queue_create_infos, info.queue_create_info_count);
         let count = queues.iter().map(|queue| queue.queue_count).sum();
-        let features = enabled_features(info);
+        let features = enabled_features(&physical.messages, info)?;
         let created = Device::new(physical.messages.clone(), count, &features, &extensions)?;
         let queues = created.queues().to_vec();
         let handle = DeviceObject::new(created, extensions).into_handle();
@@ -40,10 +44,28 @@ fn set_queues(handle: u64, queues: Vec<u64>) {
     }
 }
 
-fn enabled_features(info: &vk::DeviceCreateInfo<'_>) -> vk::PhysicalDeviceFeatures {
-    let kind = vk::StructureType::PHYSICAL_DEVICE_FEATURES_2;
-    let chained = raw::find::<vk::PhysicalDeviceFeatures2<'_>>(info.p_next, kind).map(|features| features.features);
-    chained.or_else(|| raw::input(info.p_enabled_features).copied()).unwrap_or_default()
+/// The features of 1.0 that are enabled; an error when one of another structure is that is not there.
+fn enabled_features(messages: &Messages, info: &vk::DeviceCreateInfo<'_>) -> Result<vk::PhysicalDeviceFeatures> {
+    let mut checker = Checker { messages, next: info.p_next, result: Ok(()) };
+    structures::features(&mut checker);
+    checker.result?;
+    let chained = raw::find::<vk::PhysicalDeviceFeatures2<'_>>(info.p_next).map(|features| features.features);
+    Ok(chained.or_else(|| raw::input(info.p_enabled_features).copied()).unwrap_or_default())
+}
+
+/// Compares what an application has in its chain with what there is.
+struct Checker<'a> {
+    messages: &'a Messages,
+    next: *const c_void,
+    result: Result<()>,
+}
+
+impl Structures for Checker<'_> {
+    fn put<T: TaggedStructure + Debug>(&mut self, supported: T) {
+        if let Some(wanted) = raw::find::<T>(self.next) {
+            self.result = self.result.and(check_features(self.messages, wanted, &supported));
+        }
+    }
 }
 
 pub extern "system" fn destroy(handle: vk::Device, _: *const vk::AllocationCallbacks<'_>) {

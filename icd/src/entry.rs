@@ -5,6 +5,9 @@ use std::ffi::{CStr, c_char};
 
 use ash::vk;
 
+use vitric_api::extensions;
+use vitric_api::physical::API_VERSION;
+
 use crate::objects::{DeviceObject, InstanceObject, Marked};
 use crate::{
     command, debug, descriptor, device, instance, memory, pass, physical, pipeline, query, sampler, sync, wsi,
@@ -216,6 +219,10 @@ entries! {
     Device, "VK_EXT_debug_utils", vkCmdBeginDebugUtilsLabelEXT, PFN_vkCmdBeginDebugUtilsLabelEXT, debug::command_label;
     Device, "VK_EXT_debug_utils", vkCmdEndDebugUtilsLabelEXT, PFN_vkCmdEndDebugUtilsLabelEXT, debug::command_end_label;
     Device, "VK_EXT_debug_utils", vkCmdInsertDebugUtilsLabelEXT, PFN_vkCmdInsertDebugUtilsLabelEXT, debug::command_label;
+    Device, "VK_KHR_create_renderpass2", vkCreateRenderPass2KHR, PFN_vkCreateRenderPass2, pass::create2;
+    Device, "VK_KHR_create_renderpass2", vkCmdBeginRenderPass2KHR, PFN_vkCmdBeginRenderPass2, command::begin_pass2;
+    Device, "VK_KHR_create_renderpass2", vkCmdNextSubpass2KHR, PFN_vkCmdNextSubpass2, command::next_subpass2;
+    Device, "VK_KHR_create_renderpass2", vkCmdEndRenderPass2KHR, PFN_vkCmdEndRenderPass2, command::end_pass2;
     Device, "VK_KHR_swapchain", vkCreateSwapchainKHR, PFN_vkCreateSwapchainKHR, wsi::create_swapchain;
     Device, "VK_KHR_swapchain", vkDestroySwapchainKHR, PFN_vkDestroySwapchainKHR, wsi::destroy_swapchain;
     Device, "VK_KHR_swapchain", vkGetSwapchainImagesKHR, PFN_vkGetSwapchainImagesKHR, wsi::swapchain_images;
@@ -223,17 +230,29 @@ entries! {
     Device, "VK_KHR_swapchain", vkQueuePresentKHR, PFN_vkQueuePresentKHR, wsi::present;
 }
 
+/// The row of a command. Commands that a version of Vulkan took over from an extension have two names: with the extension's
+/// suffix, and without from that version on.
 fn find(name: *const c_char) -> Option<&'static Entry> {
     if name.is_null() {
         return None;
     }
     // SAFETY: the loader and applications pass C strings.
     let name = unsafe { CStr::from_ptr(name) }.to_str().ok()?;
-    ENTRIES.iter().find(|entry| entry.name == name)
+    let is_core_name = |entry: &&Entry| {
+        let rest = entry.name.strip_prefix(name);
+        rest.is_some_and(|suffix| matches!(suffix, "KHR" | "EXT")) && is_core(entry)
+    };
+    ENTRIES.iter().find(|entry| entry.name == name).or_else(|| ENTRIES.iter().find(is_core_name))
+}
+
+/// Whether a command belongs to the version of Vulkan that the device has.
+fn is_core(entry: &Entry) -> bool {
+    let promoted = || extensions::find(entry.extension).and_then(|extension| extension.core);
+    entry.extension.is_empty() || promoted().is_some_and(|version| version <= API_VERSION)
 }
 
 fn is_enabled(entry: &Entry, extensions: &[String]) -> bool {
-    entry.extension.is_empty() || extensions.iter().any(|name| name == entry.extension)
+    is_core(entry) || extensions.iter().any(|name| name == entry.extension)
 }
 
 /// A command by name, as an instance sees it. Device commands are found too; the loader and the device's own look-up

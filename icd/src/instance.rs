@@ -4,8 +4,9 @@ use std::ffi::c_char;
 use std::sync::Arc;
 
 use ash::vk;
+use vitric_api::Error;
 use vitric_api::debug::Messages;
-use vitric_api::{Error, physical};
+use vitric_api::extensions::{self, Extension, Level};
 
 use crate::handles::Table;
 use crate::objects::{InstanceObject, Marked, PhysicalObject};
@@ -16,17 +17,17 @@ pub extern "system" fn enumerate_extensions(
     count: *mut u32,
     out: *mut vk::ExtensionProperties,
 ) -> vk::Result {
-    raw::guard(|| Ok(raw::enumerate(&extension_properties(physical::INSTANCE_EXTENSIONS), count, out)))
+    raw::guard(|| Ok(raw::enumerate(&extension_properties(Level::Instance), count, out)))
 }
 
-/// Extension properties of a list of names and versions.
-pub fn extension_properties(extensions: &[(&str, u32)]) -> Vec<vk::ExtensionProperties> {
-    let property = |&(name, spec_version): &(&str, u32)| {
-        let mut property = vk::ExtensionProperties { spec_version, ..Default::default() };
-        raw::put_name(&mut property.extension_name, name);
+/// Properties of the extensions of instances or devices.
+pub fn extension_properties(level: Level) -> Vec<vk::ExtensionProperties> {
+    let property = |extension: &Extension| {
+        let mut property = vk::ExtensionProperties { spec_version: extension.version, ..Default::default() };
+        raw::put_name(&mut property.extension_name, extension.name);
         property
     };
-    extensions.iter().map(property).collect()
+    extensions::of(level).map(property).collect()
 }
 
 pub extern "system" fn enumerate_layers(count: *mut u32, out: *mut vk::LayerProperties) -> vk::Result {
@@ -43,7 +44,7 @@ pub extern "system" fn create(
         let info = raw::input(info).ok_or(Error::InitializationFailed)?;
         let names = raw::slice(info.pp_enabled_extension_names, info.enabled_extension_count);
         let extensions: Vec<String> = names.iter().map(|&name| raw::string(name)).collect();
-        let known = |name: &String| physical::INSTANCE_EXTENSIONS.iter().any(|(known, _)| known == name);
+        let known = |name: &String| extensions::find(name).is_some_and(|found| found.level == Level::Instance);
         if !extensions.iter().all(known) {
             return Err(Error::ExtensionNotPresent);
         }

@@ -9,6 +9,54 @@ use vitric_backend::state::{AttachmentDesc, PassDesc, SubpassDesc};
 use crate::objects::{Framebuffer, destroy, device, need};
 use crate::raw;
 
+// Both versions of a render pass's description have most fields under the same names, in structures of different types.
+
+macro_rules! attachment {
+    ($info:ident) => {
+        AttachmentDesc {
+            format: $info.format,
+            samples: $info.samples.as_raw(),
+            load: $info.load_op,
+            store: $info.store_op,
+            stencil_load: $info.stencil_load_op,
+            stencil_store: $info.stencil_store_op,
+        }
+    };
+}
+
+/// A reference to an attachment.
+trait Reference {
+    /// Number of the attachment, if one is used.
+    fn used(&self) -> Option<u32>;
+}
+
+macro_rules! is_reference {
+    ($($ty:ty),*) => {
+        $(impl Reference for $ty {
+            fn used(&self) -> Option<u32> {
+                (self.attachment != vk::ATTACHMENT_UNUSED).then_some(self.attachment)
+            }
+        })*
+    };
+}
+is_reference!(vk::AttachmentReference, vk::AttachmentReference2<'_>);
+
+fn used<T: Reference>(references: *const T, count: u32) -> Vec<Option<u32>> {
+    raw::slice(references, count).iter().map(T::used).collect()
+}
+
+macro_rules! subpass {
+    ($info:ident) => {
+        SubpassDesc {
+            inputs: used($info.p_input_attachments, $info.input_attachment_count),
+            colors: used($info.p_color_attachments, $info.color_attachment_count),
+            resolves: used($info.p_resolve_attachments, $info.color_attachment_count),
+            depth_stencil: raw::input($info.p_depth_stencil_attachment).and_then(Reference::used),
+            ..SubpassDesc::default()
+        }
+    };
+}
+
 pub extern "system" fn create(
     handle: vk::Device,
     info: *const vk::RenderPassCreateInfo<'_>,
@@ -16,37 +64,42 @@ pub extern "system" fn create(
     out: *mut vk::RenderPass,
 ) -> vk::Result {
     raw::create(out, || {
-        let object = device(handle)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
-        let attachments = raw::slice(info.p_attachments, info.attachment_count).iter().map(attachment).collect();
-        let subpasses = raw::slice(info.p_subpasses, info.subpass_count).iter().map(subpass).collect();
-        Ok(object.passes.insert(Arc::new(PassDesc { attachments, subpasses })))
+        let attachments = raw::slice(info.p_attachments, info.attachment_count).iter().map(|info| attachment!(info));
+        let subpasses = raw::slice(info.p_subpasses, info.subpass_count).iter().map(|info| subpass!(info));
+        insert(handle, attachments.collect(), subpasses.collect())
     })
 }
 
-fn attachment(info: &vk::AttachmentDescription) -> AttachmentDesc {
-    AttachmentDesc {
-        format: info.format,
-        samples: info.samples.as_raw(),
-        load: info.load_op,
-        store: info.store_op,
-        stencil_load: info.stencil_load_op,
-        stencil_store: info.stencil_store_op,
-    }
+pub extern "system" fn create2(
+    handle: vk::Device,
+    info: *const vk::RenderPassCreateInfo2<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::RenderPass,
+) -> vk::Result {
+    raw::create(out, || {
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let attachments = raw::slice(info.p_attachments, info.attachment_count).iter().map(|info| attachment!(info));
+        let subpasses = raw::slice(info.p_subpasses, info.subpass_count).iter().map(subpass2);
+        insert(handle, attachments.collect(), subpasses.collect())
+    })
 }
 
-fn reference(info: &vk::AttachmentReference) -> Option<u32> {
-    (info.attachment != vk::ATTACHMENT_UNUSED).then_some(info.attachment)
+/// A subpass of the second version, with what its chain says.
+fn subpass2(info: &vk::SubpassDescription2<'_>) -> SubpassDesc {
+    SubpassDesc { view_mask: info.view_mask, ..subpass!(info) }
 }
 
-fn subpass(info: &vk::SubpassDescription<'_>) -> SubpassDesc {
-    let references = |pointer, count| raw::slice(pointer, count).iter().map(reference).collect();
-    SubpassDesc {
-        inputs: references(info.p_input_attachments, info.input_attachment_count),
-        colors: references(info.p_color_attachments, info.color_attachment_count),
-        resolves: references(info.p_resolve_attachments, info.color_attachment_count),
-        depth_stencil: raw::input(info.p_depth_stencil_attachment).and_then(reference),
-    }
+// What is not read has nothing to say here: attachments have no layouts, subpasses are executed in order, and each one after
+// the other, whatever depends on what.
+
+fn insert(handle: vk::Device, attachments: Vec<AttachmentDesc>, subpasses: Vec<SubpassDesc>) -> Result<u64> {
+    let object = device(handle)?;
+    let desc = PassDesc::new(attachments, subpasses).ok_or_else(|| {
+        object.messages().error("a render pass names an attachment that it has not got, or has no subpass");
+        Error::Unknown
+    })?;
+    Ok(object.passes.insert(Arc::new(desc)))
 }
 
 pub extern "system" fn destroy_pass(handle: vk::Device, pass: vk::RenderPass, _: *const vk::AllocationCallbacks<'_>) {

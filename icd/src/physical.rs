@@ -1,9 +1,12 @@
 //! Queries of the physical device. Source: Vulkan specification, "Devices and Queues", "Features", "Limits", "Formats".
 
-use std::ffi::c_char;
+use std::ffi::{c_char, c_void};
+use std::fmt::Debug;
 
-use ash::vk;
+use ash::vk::{self, TaggedStructure};
+use vitric_api::extensions::Level;
 use vitric_api::physical::{self, ImageKind};
+use vitric_api::structures::{self, Structures};
 use vitric_api::{Error, device};
 
 use crate::instance::extension_properties;
@@ -18,6 +21,7 @@ pub extern "system" fn features(_: vk::PhysicalDevice, out: *mut vk::PhysicalDev
 pub extern "system" fn features2(_: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures2<'_>) {
     if let Some(out) = raw::output(out) {
         out.features = physical::features();
+        structures::features(&mut Writer(out.p_next));
     }
 }
 
@@ -30,14 +34,16 @@ pub extern "system" fn properties(_: vk::PhysicalDevice, out: *mut vk::PhysicalD
 pub extern "system" fn properties2(_: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties2<'_>) {
     if let Some(out) = raw::output(out) {
         out.properties = physical::properties();
-        let kind = vk::StructureType::PHYSICAL_DEVICE_CONSERVATIVE_RASTERIZATION_PROPERTIES_EXT;
-        let conservative: Option<&mut vk::PhysicalDeviceConservativeRasterizationPropertiesEXT<'_>> =
-            raw::find_mut(out.p_next, kind);
-        if let Some(conservative) = conservative {
-            let (s_type, p_next) = (conservative.s_type, conservative.p_next);
-            let all = physical::conservative_rasterization();
-            *conservative = vk::PhysicalDeviceConservativeRasterizationPropertiesEXT { s_type, p_next, ..all };
-        }
+        structures::properties(&mut Writer(out.p_next));
+    }
+}
+
+/// Writes what an application has in its chain.
+struct Writer(*mut c_void);
+
+impl Structures for Writer {
+    fn put<T: TaggedStructure + Debug>(&mut self, value: T) {
+        raw::put(self.0, value);
     }
 }
 
@@ -153,7 +159,7 @@ pub extern "system" fn extensions(
     count: *mut u32,
     out: *mut vk::ExtensionProperties,
 ) -> vk::Result {
-    raw::guard(|| Ok(raw::enumerate(&extension_properties(physical::DEVICE_EXTENSIONS), count, out)))
+    raw::guard(|| Ok(raw::enumerate(&extension_properties(Level::Device), count, out)))
 }
 
 pub extern "system" fn layers(_: vk::PhysicalDevice, count: *mut u32, out: *mut vk::LayerProperties) -> vk::Result {

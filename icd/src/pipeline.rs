@@ -263,8 +263,7 @@ fn attributes(state: &vk::PipelineVertexInputStateCreateInfo<'_>) -> Vec<VertexA
 /// How filled polygons cover pixels, where it is not by samples.
 fn conservative(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> Option<Criterion> {
     use vk::ConservativeRasterizationModeEXT as Mode;
-    let kind = vk::StructureType::PIPELINE_RASTERIZATION_CONSERVATIVE_STATE_CREATE_INFO_EXT;
-    let info: &vk::PipelineRasterizationConservativeStateCreateInfoEXT<'_> = raw::find(state.p_next, kind)?;
+    let info: &vk::PipelineRasterizationConservativeStateCreateInfoEXT<'_> = raw::find(state.p_next)?;
     match info.conservative_rasterization_mode {
         Mode::OVERESTIMATE => Some(Criterion::Conservative),
         Mode::UNDERESTIMATE => Some(Criterion::Inner),

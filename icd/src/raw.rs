@@ -7,7 +7,7 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ash::vk;
+use ash::vk::{self, TaggedStructure};
 use vitric_api::{Error, Result};
 
 /// An input structure.
@@ -54,10 +54,10 @@ pub fn string(pointer: *const c_char) -> String {
     unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
 }
 
-/// The structure of type `wanted` in a pNext chain. Unknown structures are passed over.
-pub fn find<'a, T>(mut next: *const c_void, wanted: vk::StructureType) -> Option<&'a T> {
+/// The structure of type `T` in a pNext chain. Unknown structures are passed over.
+pub fn find<'a, T: TaggedStructure>(mut next: *const c_void) -> Option<&'a T> {
     while let Some(base) = input(next.cast::<vk::BaseInStructure<'_>>()) {
-        if base.s_type == wanted {
+        if base.s_type == T::STRUCTURE_TYPE {
             return input(next.cast());
         }
         next = base.p_next.cast();
@@ -65,15 +65,27 @@ pub fn find<'a, T>(mut next: *const c_void, wanted: vk::StructureType) -> Option
     None
 }
 
-/// The same in a chain of output structures.
-pub fn find_mut<'a, T>(mut next: *mut c_void, wanted: vk::StructureType) -> Option<&'a mut T> {
+/// Writes a structure of output, if the chain has one of its type. It stays in its place in the chain.
+pub fn put<T: TaggedStructure>(mut next: *mut c_void, value: T) {
     while let Some(base) = output(next.cast::<vk::BaseOutStructure<'_>>()) {
-        if base.s_type == wanted {
-            return output(next.cast());
+        let (kind, behind) = (base.s_type, base.p_next);
+        if kind == T::STRUCTURE_TYPE {
+            fill(next.cast(), value);
+            return;
         }
-        next = base.p_next.cast();
+        next = behind.cast();
     }
-    None
+}
+
+/// Writes a structure of output. It stays in its place in the chain.
+pub fn fill<T: TaggedStructure>(out: *mut T, value: T) {
+    let Some(behind) = output(out.cast::<vk::BaseOutStructure<'_>>()).map(|base| base.p_next) else { return };
+    if let Some(out) = output(out) {
+        *out = value;
+    }
+    if let Some(base) = output(out.cast::<vk::BaseOutStructure<'_>>()) {
+        base.p_next = behind;
+    }
 }
 
 /// The two-call idiom: tells the count, or writes as many items as there is room for.

@@ -97,11 +97,10 @@ impl Pass {
     fn load(&mut self, workers: &Workers) {
         self.fresh.clear();
         let subpass = self.desc.subpasses[self.subpass].clone();
-        let all = subpass.inputs.iter().chain(&subpass.colors).chain(&subpass.resolves).chain([&subpass.depth_stencil]);
-        for attachment in all.flatten() {
-            if !std::mem::replace(&mut self.used[*attachment as usize], true) {
-                self.load_attachment(*attachment, workers);
-                self.fresh.push(*attachment);
+        for attachment in subpass.attachments() {
+            if !std::mem::replace(&mut self.used[attachment as usize], true) {
+                self.load_attachment(attachment, workers);
+                self.fresh.push(attachment);
             }
         }
     }

@@ -30,10 +30,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
 }
 
 fn supported(gpu: &Gpu) -> Case {
-    match gpu.extensions.contains(&vk::EXT_CONSERVATIVE_RASTERIZATION_NAME) {
-        true => Ok(()),
-        false => Err(Outcome::NotSupported("VK_EXT_conservative_rasterization".into())),
-    }
+    gpu.need(vk::EXT_CONSERVATIVE_RASTERIZATION_NAME)
 }
 
 fn properties(gpu: &Gpu) -> Case {

@@ -1,6 +1,8 @@
 //! Render passes of several subpasses and attachments: input attachments, several colours, load operations, secondary
 //! command buffers.
 
+use std::ops::Deref;
+
 use ash::vk;
 
 use crate::Entry;
@@ -11,14 +13,75 @@ const INPUT: &[u8] = include_bytes!("../../shaders/input.frag.spv");
 const SEVERAL: &[u8] = include_bytes!("../../shaders/several.frag.spv");
 const RGBA: vk::Format = vk::Format::R8G8B8A8_UNORM;
 
+/// Name, section, and what is run.
+type Row = (&'static str, &'static str, fn(&Versioned<'_>) -> Case);
+
 pub(super) fn cases(all: &mut Vec<Entry>) {
-    let mut add = |name: &str, section, run: fn(&Gpu) -> Case| all.push(Entry::new(name, section, run));
-    add("render_pass.subpasses.input_attachment", "Render Pass: Input Attachments", |gpu| input_attachment(gpu, false));
-    add("render_pass.subpasses.secondary", "Secondary Command Buffer Execution", |gpu| input_attachment(gpu, true));
-    add("render_pass.attachments.several_colors", "Render Pass: Color Attachments", several_colors);
-    add("render_pass.attachments.unused", "Render Pass: Unused Attachments", unused_color);
-    add("render_pass.load.kept", "Render Pass Load Operations", load_keeps);
-    add("render_pass.load.area", "Render Pass Load Operations", clear_area);
+    let cases: [Row; 6] = [
+        ("subpasses.input_attachment", "Render Pass: Input Attachments", |gpu| input_attachment(gpu, false)),
+        ("subpasses.secondary", "Secondary Command Buffer Execution", |gpu| input_attachment(gpu, true)),
+        ("attachments.several_colors", "Render Pass: Color Attachments", several_colors),
+        ("attachments.unused", "Render Pass: Unused Attachments", unused_color),
+        ("load.kept", "Render Pass Load Operations", load_keeps),
+        ("load.area", "Render Pass Load Operations", clear_area),
+    ];
+    for (name, section, run) in cases {
+        all.push(Entry::new(format!("render_pass.{name}"), section, move |gpu: &Gpu| {
+            run(&Versioned { gpu, second: None })
+        }));
+        let second = move |gpu: &Gpu| {
+            gpu.need(vk::KHR_CREATE_RENDERPASS2_NAME)?;
+            let second = ash::khr::create_renderpass2::Device::new(&gpu.instance, &gpu.device);
+            run(&Versioned { gpu, second: Some(second) })
+        };
+        all.push(Entry::new(format!("render_pass2.{name}"), section, second));
+    }
+}
+
+/// A device, and which version of the commands for render passes is used.
+struct Versioned<'a> {
+    gpu: &'a Gpu,
+    /// `VK_KHR_create_renderpass2`.
+    second: Option<ash::khr::create_renderpass2::Device>,
+}
+
+impl Deref for Versioned<'_> {
+    type Target = Gpu;
+
+    fn deref(&self) -> &Gpu {
+        self.gpu
+    }
+}
+
+impl Versioned<'_> {
+    fn begin(&self, commands: vk::CommandBuffer, info: &vk::RenderPassBeginInfo<'_>, contents: vk::SubpassContents) {
+        let begin = vk::SubpassBeginInfo::default().contents(contents);
+        match &self.second {
+            // SAFETY: here and below, the command buffer is recording, and everything named is alive.
+            None => unsafe { self.device.cmd_begin_render_pass(commands, info, contents) },
+            // SAFETY: as above.
+            Some(second) => unsafe { second.cmd_begin_render_pass2(commands, info, &begin) },
+        }
+    }
+
+    fn next(&self, commands: vk::CommandBuffer, contents: vk::SubpassContents) {
+        let (begin, end) = (vk::SubpassBeginInfo::default().contents(contents), vk::SubpassEndInfo::default());
+        match &self.second {
+            // SAFETY: as above.
+            None => unsafe { self.device.cmd_next_subpass(commands, contents) },
+            // SAFETY: as above.
+            Some(second) => unsafe { second.cmd_next_subpass2(commands, &begin, &end) },
+        }
+    }
+
+    fn end(&self, commands: vk::CommandBuffer) {
+        match &self.second {
+            // SAFETY: as above.
+            None => unsafe { self.device.cmd_end_render_pass(commands) },
+            // SAFETY: as above.
+            Some(second) => unsafe { second.cmd_end_render_pass2(commands, &vk::SubpassEndInfo::default()) },
+        }
+    }
 }
 
 /// An attachment of the pass: its image and how it starts.
@@ -45,32 +108,30 @@ struct Subpass<'a> {
     inputs: &'a [u32],
 }
 
-fn render_pass(gpu: &Gpu, attachments: &[Attachment], subpasses: &[Subpass<'_>]) -> Result<vk::RenderPass, Outcome> {
-    let descriptions: Vec<_> = attachments
-        .iter()
-        .map(|attachment| {
-            vk::AttachmentDescription::default()
-                .format(attachment.format)
-                .samples(vk::SampleCountFlags::TYPE_1)
-                .load_op(attachment.load)
-                .store_op(vk::AttachmentStoreOp::STORE)
-                .initial_layout(attachment.initial)
-                .final_layout(vk::ImageLayout::TRANSFER_SRC_OPTIMAL)
-        })
-        .collect();
-    let references = |numbers: &[u32], layout| -> Vec<_> {
-        numbers.iter().map(|&attachment| vk::AttachmentReference { attachment, layout }).collect()
-    };
-    let colors: Vec<_> =
-        subpasses.iter().map(|subpass| references(subpass.colors, vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL)).collect();
-    let inputs: Vec<_> =
-        subpasses.iter().map(|subpass| references(subpass.inputs, vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL)).collect();
-    let described: Vec<_> = colors
-        .iter()
-        .zip(&inputs)
-        .map(|(colors, inputs)| vk::SubpassDescription::default().color_attachments(colors).input_attachments(inputs))
-        .collect();
-    let dependency = |number: u32| vk::SubpassDependency {
+fn description(attachment: &Attachment) -> vk::AttachmentDescription {
+    vk::AttachmentDescription::default()
+        .format(attachment.format)
+        .samples(vk::SampleCountFlags::TYPE_1)
+        .load_op(attachment.load)
+        .store_op(vk::AttachmentStoreOp::STORE)
+        .initial_layout(attachment.initial)
+        .final_layout(vk::ImageLayout::TRANSFER_SRC_OPTIMAL)
+}
+
+fn description2(attachment: &Attachment) -> vk::AttachmentDescription2<'static> {
+    let first = description(attachment);
+    vk::AttachmentDescription2::default()
+        .format(first.format)
+        .samples(first.samples)
+        .load_op(first.load_op)
+        .store_op(first.store_op)
+        .initial_layout(first.initial_layout)
+        .final_layout(first.final_layout)
+}
+
+/// Colour written by a subpass is read by the next one as input attachment.
+fn dependency(number: u32) -> vk::SubpassDependency {
+    vk::SubpassDependency {
         src_subpass: number,
         dst_subpass: number + 1,
         src_stage_mask: vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT,
@@ -78,12 +139,73 @@ fn render_pass(gpu: &Gpu, attachments: &[Attachment], subpasses: &[Subpass<'_>])
         src_access_mask: vk::AccessFlags::COLOR_ATTACHMENT_WRITE,
         dst_access_mask: vk::AccessFlags::INPUT_ATTACHMENT_READ,
         dependency_flags: vk::DependencyFlags::BY_REGION,
+    }
+}
+
+fn dependency2(number: u32) -> vk::SubpassDependency2<'static> {
+    let first = dependency(number);
+    vk::SubpassDependency2::default()
+        .src_subpass(first.src_subpass)
+        .dst_subpass(first.dst_subpass)
+        .src_stage_mask(first.src_stage_mask)
+        .dst_stage_mask(first.dst_stage_mask)
+        .src_access_mask(first.src_access_mask)
+        .dst_access_mask(first.dst_access_mask)
+        .dependency_flags(first.dependency_flags)
+}
+
+const COLOR_LAYOUT: vk::ImageLayout = vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL;
+const INPUT_LAYOUT: vk::ImageLayout = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
+
+fn render_pass(
+    gpu: &Versioned<'_>,
+    attachments: &[Attachment],
+    subpasses: &[Subpass<'_>],
+) -> Result<vk::RenderPass, Outcome> {
+    if let Some(second) = &gpu.second {
+        return render_pass2(second, attachments, subpasses);
+    }
+    let descriptions: Vec<_> = attachments.iter().map(description).collect();
+    let references = |numbers: &[u32], layout| -> Vec<_> {
+        numbers.iter().map(|&attachment| vk::AttachmentReference { attachment, layout }).collect()
     };
+    let colors: Vec<_> = subpasses.iter().map(|subpass| references(subpass.colors, COLOR_LAYOUT)).collect();
+    let inputs: Vec<_> = subpasses.iter().map(|subpass| references(subpass.inputs, INPUT_LAYOUT)).collect();
+    let described: Vec<_> = colors
+        .iter()
+        .zip(&inputs)
+        .map(|(colors, inputs)| vk::SubpassDescription::default().color_attachments(colors).input_attachments(inputs))
+        .collect();
     let dependencies: Vec<_> = (1..subpasses.len() as u32).map(|number| dependency(number - 1)).collect();
     let info = vk::RenderPassCreateInfo::default();
     let info = info.attachments(&descriptions).subpasses(&described).dependencies(&dependencies);
     // SAFETY: the info is valid.
     Ok(unsafe { gpu.device.create_render_pass(&info, None) }?)
+}
+
+fn render_pass2(
+    second: &ash::khr::create_renderpass2::Device,
+    attachments: &[Attachment],
+    subpasses: &[Subpass<'_>],
+) -> Result<vk::RenderPass, Outcome> {
+    let descriptions: Vec<_> = attachments.iter().map(description2).collect();
+    let references = |numbers: &[u32], layout| -> Vec<_> {
+        let aspects = vk::ImageAspectFlags::COLOR;
+        let reference = vk::AttachmentReference2::default().layout(layout).aspect_mask(aspects);
+        numbers.iter().map(|&attachment| reference.attachment(attachment)).collect()
+    };
+    let colors: Vec<_> = subpasses.iter().map(|subpass| references(subpass.colors, COLOR_LAYOUT)).collect();
+    let inputs: Vec<_> = subpasses.iter().map(|subpass| references(subpass.inputs, INPUT_LAYOUT)).collect();
+    let described: Vec<_> = colors
+        .iter()
+        .zip(&inputs)
+        .map(|(colors, inputs)| vk::SubpassDescription2::default().color_attachments(colors).input_attachments(inputs))
+        .collect();
+    let dependencies: Vec<_> = (1..subpasses.len() as u32).map(|number| dependency2(number - 1)).collect();
+    let info = vk::RenderPassCreateInfo2::default();
+    let info = info.attachments(&descriptions).subpasses(&described).dependencies(&dependencies);
+    // SAFETY: the info is valid.
+    Ok(unsafe { second.create_render_pass2(&info, None) }?)
 }
 
 /// A pipeline of a subpass that fills rectangles.
@@ -135,7 +257,7 @@ fn whole() -> vk::Rect2D {
 
 /// Runs a pass with its subpasses recorded one after the other, each given its command buffer.
 fn run(
-    gpu: &Gpu,
+    gpu: &Versioned<'_>,
     pass: vk::RenderPass,
     attachments: &[Attachment],
     clears: &[[f32; 4]],
@@ -157,20 +279,18 @@ fn run(
     }?;
     let contents = if secondary { vk::SubpassContents::SECONDARY_COMMAND_BUFFERS } else { vk::SubpassContents::INLINE };
     gpu.run(|commands| {
-        // SAFETY: the command buffer is recording, and everything named is alive.
-        unsafe {
-            gpu.device.cmd_begin_render_pass(commands, &begin, contents);
-            for (number, record) in subpasses.iter().enumerate() {
-                if number > 0 {
-                    gpu.device.cmd_next_subpass(commands, contents);
-                }
-                match recorded.get(number) {
-                    Some(&buffer) => gpu.device.cmd_execute_commands(commands, &[buffer]),
-                    None => record(commands),
-                }
+        gpu.begin(commands, &begin, contents);
+        for (number, record) in subpasses.iter().enumerate() {
+            if number > 0 {
+                gpu.next(commands, contents);
             }
-            gpu.device.cmd_end_render_pass(commands);
+            match recorded.get(number) {
+                // SAFETY: the command buffer is recording, and the other one was recorded.
+                Some(&buffer) => unsafe { gpu.device.cmd_execute_commands(commands, &[buffer]) },
+                None => record(commands),
+            }
         }
+        gpu.end(commands);
         gpu.barrier(commands, None);
     })
 }
@@ -230,7 +350,7 @@ const LEFT: [f32; 4] = [-1.0, -1.0, 0.0, 1.0];
 const ALL: vk::ColorComponentFlags = vk::ColorComponentFlags::RGBA;
 
 /// The second subpass reads what the first one wrote in the same pixel, drawn or cleared.
-fn input_attachment(gpu: &Gpu, secondary: bool) -> Case {
+fn input_attachment(gpu: &Versioned<'_>, secondary: bool) -> Case {
     let attachments = [attachment(gpu, RGBA)?, attachment(gpu, RGBA)?];
     let subpasses = [Subpass { colors: &[0], inputs: &[] }, Subpass { colors: &[1], inputs: &[0] }];
     let pass = render_pass(gpu, &attachments, &subpasses)?;
@@ -261,7 +381,7 @@ fn input_attachment(gpu: &Gpu, secondary: bool) -> Case {
 }
 
 /// Each attachment has its own format and write mask.
-fn several_colors(gpu: &Gpu) -> Case {
+fn several_colors(gpu: &Versioned<'_>) -> Case {
     if gpu.features.independent_blend != vk::TRUE {
         return Err(Outcome::NotSupported("independent blending".into()));
     }
@@ -281,7 +401,7 @@ fn several_colors(gpu: &Gpu) -> Case {
 }
 
 /// An unused reference leaves the outputs behind it in their places.
-fn unused_color(gpu: &Gpu) -> Case {
+fn unused_color(gpu: &Versioned<'_>) -> Case {
     let attachments = [attachment(gpu, RGBA)?, attachment(gpu, RGBA)?];
     let unused = vk::ATTACHMENT_UNUSED;
     let pass = render_pass(gpu, &attachments, &[Subpass { colors: &[0, unused, unused, 1], inputs: &[] }])?;
@@ -295,7 +415,7 @@ fn unused_color(gpu: &Gpu) -> Case {
 }
 
 /// What an image held before stays where nothing is drawn.
-fn load_keeps(gpu: &Gpu) -> Case {
+fn load_keeps(gpu: &Versioned<'_>) -> Case {
     let first = attachment(gpu, RGBA)?;
     let layout = gpu.layout(&[])?;
     let pass = render_pass(gpu, &[first], &[Subpass { colors: &[0], inputs: &[] }])?;
@@ -310,7 +430,7 @@ fn load_keeps(gpu: &Gpu) -> Case {
 }
 
 /// Clearing and drawing stay inside of the render area.
-fn clear_area(gpu: &Gpu) -> Case {
+fn clear_area(gpu: &Versioned<'_>) -> Case {
     let first = attachment(gpu, RGBA)?;
     let pass = render_pass(gpu, &[first], &[Subpass { colors: &[0], inputs: &[] }])?;
     run(gpu, pass, &[first], &[[0.0, 1.0, 0.0, 1.0]], whole(), &[&|_| ()], false)?;

@@ -1,0 +1,62 @@
+//! The one table of structures by which features and properties beyond Vulkan 1.0 are asked about, and features enabled.
+//!
+//! The tables hand over values; who asks decides what becomes of them: the C face writes those that an application has in its
+//! chain, or compares them with what it wants. Source: Vulkan specification, "Features" and "Limits".
+
+use std::fmt::Debug;
+
+use ash::vk::{self, TaggedStructure};
+
+/// Takes the structures of a table, one after the other.
+pub trait Structures {
+    /// Takes one: its flags and values are those of the device, and it is in no chain.
+    fn put<T: TaggedStructure + Debug>(&mut self, value: T);
+}
+
+/// The first flag that is set in a structure of features and not in the one that says what is supported.
+pub fn missing<T: Debug>(wanted: &T, supported: &T) -> Option<String> {
+    // `Debug` prints every field with its name in order, so that no list of fields has to be kept.
+    let (wanted, supported) = (format!("{wanted:?}"), format!("{supported:?}"));
+    let mut pairs = wanted.split(", ").zip(supported.split(", "));
+    let (wanted, _) = pairs.find(|(wanted, supported)| is_set(wanted) && !is_set(supported))?;
+    let (name, _) = wanted.split_once(": ")?;
+    Some(name.rsplit(' ').next().unwrap_or_default().to_owned())
+}
+
+/// Whether a printed field is a flag that is set.
+fn is_set(field: &str) -> bool {
+    field.split_once(": ").is_some_and(|(_, value)| value.trim_end_matches([' ', '}']) == "1")
+}
+
+/// The structures of features: nothing but flags, set where the device has the feature.
+pub fn features(_to: &mut impl Structures) {}
+
+/// The structures of properties.
+pub fn properties(to: &mut impl Structures) {
+    // Exact, with nothing added to polygons. Lines and points are covered by samples.
+    to.put(vk::PhysicalDeviceConservativeRasterizationPropertiesEXT::default().primitive_underestimation(true));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_that_are_missing_are_named() {
+        type F = vk::PhysicalDeviceFeatures;
+        let some = F { robust_buffer_access: 1, depth_clamp: 1, inherited_queries: 1, ..F::default() };
+        assert_eq!(missing(&F::default(), &F::default()), None);
+        assert_eq!(missing(&some, &some), None);
+        for (name, supported) in [
+            ("robust_buffer_access", F { robust_buffer_access: 0, ..some }),
+            ("depth_clamp", F { depth_clamp: 0, ..some }),
+            ("inherited_queries", F { inherited_queries: 0, ..some }),
+        ] {
+            assert_eq!(missing(&some, &supported).as_deref(), Some(name));
+            assert_eq!(missing(&supported, &some), None);
+        }
+        let wanted = vk::PhysicalDeviceMultiviewFeatures::default().multiview_tessellation_shader(true);
+        let name = missing(&wanted, &vk::PhysicalDeviceMultiviewFeatures::default());
+        assert_eq!(name.as_deref(), Some("multiview_tessellation_shader"));
+    }
+}
