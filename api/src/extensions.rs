@@ -54,6 +54,8 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_swapchain", 70, Device, None, &["VK_KHR_surface"]),
     row("VK_KHR_create_renderpass2", 1, Device, V1_2, &[]),
     row("VK_EXT_conservative_rasterization", 1, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_line_rasterization", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_line_rasterization", 1, Device, None, &[PROPERTIES2]),
 ];
 
 /// The extension of a name.

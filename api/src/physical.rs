@@ -4,6 +4,7 @@
 
 use ash::vk;
 use vitric_backend::format::{self, features as format_features};
+use vitric_backend::geometry::LINE_WIDTHS;
 use vitric_backend::raster::MOST_SAMPLES;
 use vitric_backend::shader::BUILD;
 
@@ -154,7 +155,7 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         max_combined_clip_and_cull_distances: 8,
         discrete_queue_priorities: 2,
         point_size_range: [1.0, 1024.0],
-        line_width_range: [1.0, 64.0],
+        line_width_range: LINE_WIDTHS,
         point_size_granularity: 0.125,
         line_width_granularity: 0.125,
         strict_lines: vk::TRUE,

@@ -6,6 +6,7 @@
 use std::fmt::Debug;
 
 use ash::vk::{self, TaggedStructure};
+use vitric_backend::raster::SUBPIXEL_BITS;
 
 /// Takes the structures of a table, one after the other.
 pub trait Structures {
@@ -29,12 +30,23 @@ fn is_set(field: &str) -> bool {
 }
 
 /// The structures of features: nothing but flags, set where the device has the feature.
-pub fn features(_to: &mut impl Structures) {}
+pub fn features(to: &mut impl Structures) {
+    to.put(
+        vk::PhysicalDeviceLineRasterizationFeaturesKHR::default()
+            .rectangular_lines(true)
+            .bresenham_lines(true)
+            .smooth_lines(true)
+            .stippled_rectangular_lines(true)
+            .stippled_bresenham_lines(true)
+            .stippled_smooth_lines(true),
+    );
+}
 
 /// The structures of properties.
 pub fn properties(to: &mut impl Structures) {
     // Exact, with nothing added to polygons. Lines and points are covered by samples.
     to.put(vk::PhysicalDeviceConservativeRasterizationPropertiesEXT::default().primitive_underestimation(true));
+    to.put(vk::PhysicalDeviceLineRasterizationPropertiesKHR::default().line_sub_pixel_precision_bits(SUBPIXEL_BITS));
 }
 
 #[cfg(test)]

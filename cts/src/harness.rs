@@ -38,11 +38,33 @@ pub struct Gpu {
     pub queue: vk::Queue,
     pub pool: vk::CommandPool,
     pub features: vk::PhysicalDeviceFeatures,
+    pub more: MoreFeatures,
     pub properties: vk::PhysicalDeviceProperties,
     memory: vk::PhysicalDeviceMemoryProperties,
     /// Extensions that cases use, as far as there are.
     pub extensions: Vec<&'static CStr>,
     pub entry: ash::Entry,
+}
+
+/// Features of extensions, all of which are enabled.
+#[derive(Default)]
+#[expect(missing_docs, reason = "the fields are Vulkan's structures")]
+pub struct MoreFeatures {
+    pub lines: vk::PhysicalDeviceLineRasterizationFeaturesKHR<'static>,
+}
+
+impl MoreFeatures {
+    /// Calls `with` with the features of 1.0 and the chain of those of these extensions.
+    fn chained<T>(&mut self, extensions: &[&CStr], with: impl FnOnce(&mut vk::PhysicalDeviceFeatures2<'_>) -> T) -> T {
+        let mut all = vk::PhysicalDeviceFeatures2::default();
+        let has = |names: &[&CStr]| names.iter().any(|name| extensions.contains(name));
+        if has(&[vk::KHR_LINE_RASTERIZATION_NAME, vk::EXT_LINE_RASTERIZATION_NAME]) {
+            all = all.push_next(&mut self.lines);
+        }
+        let result = with(&mut all);
+        self.lines.p_next = std::ptr::null_mut();
+        result
+    }
 }
 
 /// A mapped buffer.
@@ -87,7 +109,12 @@ impl ImageDesc {
 }
 
 /// Extensions that cases use.
-const EXTENSIONS: &[&CStr] = &[vk::EXT_CONSERVATIVE_RASTERIZATION_NAME, vk::KHR_CREATE_RENDERPASS2_NAME];
+const EXTENSIONS: &[&CStr] = &[
+    vk::EXT_CONSERVATIVE_RASTERIZATION_NAME,
+    vk::KHR_CREATE_RENDERPASS2_NAME,
+    vk::KHR_LINE_RASTERIZATION_NAME,
+    vk::EXT_LINE_RASTERIZATION_NAME,
+];
 
 const STORAGE: vk::DescriptorType = vk::DescriptorType::STORAGE_BUFFER;
 
@@ -106,7 +133,6 @@ impl Gpu {
             let instance = entry.create_instance(&info, None)?;
             let devices = instance.enumerate_physical_devices()?;
             let physical = *devices.first().ok_or(Outcome::Fail("there is no device".into()))?;
-            let features = instance.get_physical_device_features(physical);
             let properties = instance.get_physical_device_properties(physical);
             let memory = instance.get_physical_device_memory_properties(physical);
             let priorities = [1.0];
@@ -115,15 +141,21 @@ impl Gpu {
             let has = |name: &&CStr| known.iter().any(|known| known.extension_name_as_c_str() == Ok(*name));
             let extensions: Vec<&CStr> = EXTENSIONS.iter().copied().filter(has).collect();
             let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
-            let info = vk::DeviceCreateInfo::default()
-                .queue_create_infos(&queues)
-                .enabled_features(&features)
-                .enabled_extension_names(&names);
-            let device = instance.create_device(physical, &info, None)?;
+            let (mut more, mut features) = (MoreFeatures::default(), vk::PhysicalDeviceFeatures::default());
+            let queries = ash::khr::get_physical_device_properties2::Instance::new(&entry, &instance);
+            let device = more.chained(&extensions, |all| {
+                queries.get_physical_device_features2(physical, all);
+                features = all.features;
+                let info = vk::DeviceCreateInfo::default()
+                    .queue_create_infos(&queues)
+                    .enabled_extension_names(&names)
+                    .push_next(all);
+                instance.create_device(physical, &info, None)
+            })?;
             let queue = device.get_device_queue(0, 0);
             let flags = vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER;
             let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default().flags(flags), None)?;
-            Ok(Self { instance, physical, device, queue, pool, features, properties, memory, extensions, entry })
+            Ok(Self { instance, physical, device, queue, pool, features, more, properties, memory, extensions, entry })
         }
     }
 

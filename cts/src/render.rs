@@ -30,6 +30,7 @@ pub struct State {
     pub restart: bool,
     pub raster: vk::PipelineRasterizationStateCreateInfo<'static>,
     pub conservative: vk::ConservativeRasterizationModeEXT,
+    pub lines: Option<Lines>,
     pub depth_stencil: vk::PipelineDepthStencilStateCreateInfo<'static>,
     pub blend: vk::PipelineColorBlendAttachmentState,
     pub constants: [f32; 4],
@@ -59,6 +60,7 @@ impl Default for State {
             restart: false,
             raster,
             conservative: vk::ConservativeRasterizationModeEXT::DISABLED,
+            lines: None,
             depth_stencil: vk::PipelineDepthStencilStateCreateInfo::default(),
             blend,
             constants: [0.0; 4],
@@ -71,6 +73,15 @@ impl Default for State {
             dynamic: false,
         }
     }
+}
+
+/// How lines are drawn.
+#[derive(Clone, Copy)]
+#[expect(missing_docs, reason = "the fields are Vulkan's state")]
+pub struct Lines {
+    pub mode: vk::LineRasterizationModeKHR,
+    /// Factor and pattern.
+    pub stipple: Option<(u32, u16)>,
 }
 
 /// One draw: state, push constants, and what is drawn.
@@ -381,18 +392,28 @@ fn pipeline(
         .alpha_to_coverage_enable(state.alpha_to_coverage);
     let mut conservative = vk::PipelineRasterizationConservativeStateCreateInfoEXT::default()
         .conservative_rasterization_mode(state.conservative);
-    let raster = match state.conservative {
+    let mut raster = match state.conservative {
         vk::ConservativeRasterizationModeEXT::DISABLED => state.raster,
         _ => state.raster.push_next(&mut conservative),
     };
+    let mut lines = vk::PipelineRasterizationLineStateCreateInfoKHR::default();
+    if let Some(Lines { mode, stipple }) = state.lines {
+        let (factor, pattern) = stipple.unwrap_or_default();
+        lines = lines.line_rasterization_mode(mode).stippled_line_enable(stipple.is_some());
+        lines = lines.line_stipple_factor(factor).line_stipple_pattern(pattern);
+        raster = raster.push_next(&mut lines);
+    }
     let blends = [state.blend];
     let mut blend =
         vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends).blend_constants(state.constants);
     if let Some(op) = state.logic {
         blend = blend.logic_op_enable(true).logic_op(op);
     }
-    let dynamic = if state.dynamic { DYNAMIC } else { &[] };
-    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(dynamic);
+    let mut dynamic = if state.dynamic { DYNAMIC.to_vec() } else { Vec::new() };
+    if state.dynamic && state.lines.is_some() {
+        dynamic.push(vk::DynamicState::LINE_STIPPLE_KHR);
+    }
+    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
     let info = vk::GraphicsPipelineCreateInfo::default()
         .stages(&stages)
         .dynamic_state(&dynamic)
@@ -431,6 +452,9 @@ fn other_than(state: &State) -> State {
     other.constants = [0.111; 4];
     other.raster.depth_bias_constant_factor = 1e6;
     other.raster.depth_bias_slope_factor = 1e6;
+    if let Some(Lines { stipple: Some(stipple), .. }) = &mut other.lines {
+        *stipple = (3, 0x1111);
+    }
     for face in [&mut other.depth_stencil.front, &mut other.depth_stencil.back] {
         (face.compare_mask, face.write_mask, face.reference) = (0, 0, 77);
     }
@@ -441,13 +465,18 @@ fn other_than(state: &State) -> State {
 ///
 /// # Safety
 /// The command buffer is recording.
-unsafe fn set_dynamic(device: &ash::Device, commands: vk::CommandBuffer, state: &State) {
+unsafe fn set_dynamic(gpu: &Gpu, commands: vk::CommandBuffer, state: &State) {
+    let device = &gpu.device;
     let (raster, depth) = (&state.raster, &state.depth_stencil);
     // SAFETY: as this function demands.
     unsafe {
         device.cmd_set_viewport(commands, 0, &[state.viewport]);
         device.cmd_set_scissor(commands, 0, &[state.scissor]);
         device.cmd_set_line_width(commands, raster.line_width);
+        if let Some(Lines { stipple: Some((factor, pattern)), .. }) = state.lines {
+            let lines = ash::khr::line_rasterization::Device::new(&gpu.instance, device);
+            lines.cmd_set_line_stipple(commands, factor, pattern);
+        }
         let (constant, clamp, slope) =
             (raster.depth_bias_constant_factor, raster.depth_bias_clamp, raster.depth_bias_slope_factor);
         device.cmd_set_depth_bias(commands, constant, clamp, slope);
@@ -478,7 +507,7 @@ unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, prepared: 
         let bytes: &[u8] = bytemuck::cast_slice(&push);
         device.cmd_push_constants(commands, prepared.layout, vk::ShaderStageFlags::ALL, 0, bytes);
         if draw.state.dynamic {
-            set_dynamic(device, commands, &draw.state);
+            set_dynamic(gpu, commands, &draw.state);
         }
         if let Some(pool) = draw.query {
             device.cmd_begin_query(commands, pool, 0, vk::QueryControlFlags::PRECISE);

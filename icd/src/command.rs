@@ -8,7 +8,7 @@ use ash::vk::{self, Handle};
 use vitric_api::command::CommandBuffer;
 use vitric_api::{Error, Result};
 use vitric_backend::command::{Command, PassBegin};
-use vitric_backend::state::{ClearValue, DepthBias};
+use vitric_backend::state::{ClearValue, DepthBias, LineStipple};
 
 use crate::objects::{CommandObject, CommandPool, DeviceObject, Marked, Pipeline, destroy, device, need};
 use crate::raw;
@@ -195,6 +195,10 @@ pub extern "system" fn set_scissor(handle: vk::CommandBuffer, first: u32, count:
 
 pub extern "system" fn set_line_width(handle: vk::CommandBuffer, width: f32) {
     plain(handle, Command::SetLineWidth(width));
+}
+
+pub extern "system" fn set_line_stipple(handle: vk::CommandBuffer, factor: u32, pattern: u16) {
+    plain(handle, Command::SetLineStipple(LineStipple { factor, pattern }));
 }
 
 pub extern "system" fn set_depth_bias(handle: vk::CommandBuffer, constant: f32, clamp: f32, slope: f32) {

@@ -12,8 +12,8 @@ use vitric_backend::raster::Criterion;
 use vitric_backend::shader::Program;
 use vitric_backend::shader::spirv::Specialization;
 use vitric_backend::state::{
-    BlendState, ComputePipeline, DepthBias, DepthStencilState, DynamicState, GraphicsPipeline, MultisampleState,
-    RasterState, StencilState, VertexAttribute, VertexBinding,
+    BlendState, ComputePipeline, DepthBias, DepthStencilState, DynamicState, GraphicsPipeline, LineMode, LineStipple,
+    MultisampleState, RasterState, StencilState, VertexAttribute, VertexBinding,
 };
 
 use crate::objects::{DeviceObject, Pipeline, destroy as destroy_handle, device, need};
@@ -271,7 +271,23 @@ fn conservative(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> Option<
     }
 }
 
+/// How lines cover pixels, and their stipple.
+fn lines(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> (LineMode, Option<LineStipple>) {
+    use vk::LineRasterizationModeKHR as Mode;
+    let info: Option<&vk::PipelineRasterizationLineStateCreateInfoKHR<'_>> = raw::find(state.p_next);
+    let Some(info) = info else { return (LineMode::Rectangular, None) };
+    let mode = match info.line_rasterization_mode {
+        Mode::BRESENHAM => LineMode::Bresenham,
+        Mode::RECTANGULAR_SMOOTH => LineMode::Smooth,
+        // Lines are strict: that is the default, too.
+        _ => LineMode::Rectangular,
+    };
+    let stipple = LineStipple { factor: info.line_stipple_factor, pattern: info.line_stipple_pattern };
+    (mode, (info.stippled_line_enable != 0).then_some(stipple))
+}
+
 fn raster(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> RasterState {
+    let (line_mode, line_stipple) = lines(state);
     RasterState {
         conservative: conservative(state),
         depth_clamp: state.depth_clamp_enable != 0,
@@ -286,6 +302,8 @@ fn raster(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> RasterState {
             slope: state.depth_bias_slope_factor,
         },
         line_width: state.line_width,
+        line_mode,
+        line_stipple,
     }
 }
 
@@ -356,6 +374,7 @@ fn dynamic_state(state: &vk::PipelineDynamicStateCreateInfo<'_>) -> DynamicState
         (D::STENCIL_COMPARE_MASK, DynamicState::STENCIL_COMPARE_MASK),
         (D::STENCIL_WRITE_MASK, DynamicState::STENCIL_WRITE_MASK),
         (D::STENCIL_REFERENCE, DynamicState::STENCIL_REFERENCE),
+        (D::LINE_STIPPLE_KHR, DynamicState::LINE_STIPPLE),
     ];
     let named = raw::slice(state.p_dynamic_states, state.dynamic_state_count);
     let flags = named.iter().filter_map(|name| table.iter().find(|(known, _)| known == name));

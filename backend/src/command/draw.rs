@@ -13,8 +13,8 @@ use super::pending::{DrawState, MOST_PENDING};
 use super::processor::{Dynamic, IndexBuffer, Processor, words};
 use crate::format;
 use crate::geometry::{
-    Assembled, Corners, DrawNumbers, GUARD_BAND, Indices, PrimitiveContext, Strips, VertexSource, assemble, corners, is_list,
-    vertex_parameters, vertex_ranges,
+    Assembled, Corners, DrawNumbers, GUARD_BAND, Indices, PrimitiveContext, Strips, VertexSource, assemble, corners,
+    is_list, vertex_parameters, vertex_ranges,
 };
 use crate::gpu::DeviceLost;
 use crate::hiz::Visibility;

@@ -32,21 +32,21 @@ fn planes(vertex: &Vertex, depth_clamp: bool) -> impl Iterator<Item = usize> + u
     (0..7 + vertex.clip.len()).filter(move |plane| !(depth_clamp && matches!(plane, 1 | 2)))
 }
 
-fn between(inside: &Vertex, outside: &Vertex, share: f32) -> Vertex {
+fn between(from: &Vertex, to: &Vertex, share: f32) -> Vertex {
     let mix = |a: f32, b: f32| a + (b - a) * share;
-    let words = inside.varyings.iter().zip(&outside.varyings);
+    let words = from.varyings.iter().zip(&to.varyings);
     Vertex {
-        position: std::array::from_fn(|index| mix(inside.position[index], outside.position[index])),
-        point_size: mix(inside.point_size, outside.point_size),
-        clip: inside.clip.iter().zip(&outside.clip).map(|(&a, &b)| mix(a, b)).collect(),
+        position: std::array::from_fn(|index| mix(from.position[index], to.position[index])),
+        point_size: mix(from.point_size, to.point_size),
+        clip: from.clip.iter().zip(&to.clip).map(|(&a, &b)| mix(a, b)).collect(),
         // Integers and flat values are taken from the provoking vertex later, so mixing their bits does no harm.
         varyings: words.map(|(&a, &b)| mix(f32::from_bits(a), f32::from_bits(b)).to_bits()).collect(),
     }
 }
 
-fn crossing(inside: (&Vertex, f32), outside: (&Vertex, f32)) -> Vertex {
-    let share = inside.1 / (inside.1 - outside.1);
-    between(inside.0, outside.0, share)
+fn crossing(from: (&Vertex, f32), to: (&Vertex, f32)) -> Vertex {
+    let share = from.1 / (from.1 - to.1);
+    between(from.0, to.0, share)
 }
 
 /// Clips a convex polygon in a guard band; fewer than 3 vertices: nothing is left.
@@ -83,10 +83,12 @@ pub(super) fn polygon(mut vertices: Vec<Vertex>, depth_clamp: bool, band: f32) -
 pub(super) fn line(mut a: Vertex, mut b: Vertex, depth_clamp: bool, band: f32) -> Option<[Vertex; 2]> {
     for plane in planes(&a, depth_clamp) {
         let (at_a, at_b) = (distance(&a, plane, band), distance(&b, plane, band));
+        // From the first end to the second whichever is inside: what the other side of a plane leaves begins at the same place.
+        let crossing = || crossing((&a, at_a), (&b, at_b));
         match (at_a >= 0.0, at_b >= 0.0) {
             (false, false) => return None,
-            (true, false) => b = crossing((&a, at_a), (&b, at_b)),
-            (false, true) => a = crossing((&b, at_b), (&a, at_a)),
+            (true, false) => b = crossing(),
+            (false, true) => a = crossing(),
             (true, true) => {}
         }
     }

@@ -130,7 +130,8 @@ impl Diamonds {
 /// Whether a place that is moved by very little to the left, and by even less upwards, lies in the diamond of a pixel, whose number along
 /// the major axis is given: that of the same row or column.
 fn is_in_diamond(place: Place, major: usize, pixel: i64) -> bool {
-    let mut middle = place.map(|units| centre(units.div_euclid(UNITS)));
+    // A place between two of them is moved to the one before.
+    let mut middle = place.map(|units| centre((units - 1).div_euclid(UNITS)));
     middle[major] = centre(pixel);
     let distance = (place[0] - middle[0]).abs() + (place[1] - middle[1]).abs();
     distance < UNITS / 2 || distance == UNITS / 2 && place[0] > middle[0]
@@ -157,13 +158,26 @@ impl Rectangle {
         Self { start, along: delta.map(|part| part / length), length, half: f64::from(width) * 0.5 }
     }
 
-    /// What is covered from a distance to another along the line, with so much added on all sides.
+    /// Half of what a pixel takes up along the line, or across it.
+    fn reach(&self) -> f64 {
+        (self.along[0].abs() + self.along[1].abs()) * 0.5
+    }
+
+    /// The pixels whose centres lie in this may have a part in the rectangle between two distances. Parts that are a pixel or more away
+    /// from each other share none.
+    pub(super) fn touches(&self, [from, to]: [f64; 2]) -> [Cover; 2] {
+        let reach = self.reach();
+        let is_end = [from < 1.0, to > self.length - 1.0];
+        let [before, behind] = is_end.map(|is_end| if is_end { reach } else { 0.5 });
+        self.covers([from - before, to + behind], reach)
+    }
+
+    /// What is covered from a distance to another along the line, with so much more on both sides.
     pub(super) fn covers(&self, [from, to]: [f64; 2], more: f64) -> [Cover; 2] {
         let across = [-self.along[1], self.along[0]].map(|part| part * (self.half + more));
         let place = |distance: f64, side: f64| {
             [0, 1].map(|axis: usize| snap(self.start[axis] + self.along[axis] * distance + across[axis] * side))
         };
-        let (from, to) = (from - more, to + more);
         halves([place(from, 1.0), place(to, 1.0), place(to, -1.0), place(from, -1.0)], EVERYWHERE)
     }
 
@@ -220,4 +234,89 @@ pub(super) fn runs(stipple: Option<LineStipple>, [from, to]: [f64; 2]) -> impl I
 /// The value of a stipple counter, without what the pattern has repeated.
 pub(super) fn wrapped(stipple: LineStipple, counter: f64) -> f64 {
     counter % f64::from(stipple.factor.max(1) * 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::raster::Triangle;
+
+    /// The pixels that are covered, in the order of their numbers along the line.
+    fn pixels(line: &Diamonds) -> Vec<Vec<[i64; 2]>> {
+        let at = |number: i64| {
+            let covers = line.covers(number..number + 1);
+            let is_covered = |&[x, y]: &[i64; 2]| {
+                let covering = covers.iter().filter(|cover| {
+                    let [x0, y0, x1, y1] = cover.window.map(i64::from);
+                    let triangle = Triangle::new(cover.corners.map(|corner| corner.map(i64::from))).unwrap();
+                    let is_inside = (x0..x1).contains(&x) && (y0..y1).contains(&y);
+                    is_inside && triangle.covers_point(centre(x), centre(y))
+                });
+                let count = covering.count();
+                assert!(count < 2, "({x}, {y}) is covered twice");
+                count == 1
+            };
+            (-2..20).flat_map(|y| (-2..20).map(move |x| [x, y])).filter(is_covered).collect()
+        };
+        (0..line.count).map(at).collect()
+    }
+
+    fn line(from: Place, to: Place, width: i64) -> Vec<Vec<[i64; 2]>> {
+        let half_pixels = |place: Place| place.map(|halves| halves * UNITS / 2);
+        Diamonds::new([half_pixels(from), half_pixels(to)], width).map_or(Vec::new(), |line| pixels(&line))
+    }
+
+    #[test]
+    fn lines_between_centres_are_those_of_bresenham() {
+        // From (1, 1) to (6, 3), the last one left out.
+        let expected = [[1, 1], [2, 1], [3, 2], [4, 2], [5, 3]];
+        assert_eq!(line([3, 3], [13, 7], 1), expected.map(|pixel| vec![pixel]));
+        assert_eq!(line([3, 3], [3, 9], 1), [[1, 1], [1, 2], [1, 3]].map(|pixel| vec![pixel]));
+        assert_eq!(line([9, 3], [3, 3], 1), [[4, 1], [3, 1], [2, 1]].map(|pixel| vec![pixel]));
+        assert!(line([3, 3], [3, 3], 1).is_empty());
+        // Between rows the upper one, between columns the left one.
+        assert_eq!(line([3, 4], [7, 4], 1), [[1, 1], [2, 1]].map(|pixel| vec![pixel]));
+        assert_eq!(line([4, 7], [4, 3], 1), [[1, 3], [1, 2]].map(|pixel| vec![pixel]));
+        assert_eq!(line([3, 5], [7, 5], 3), [[[1, 1], [1, 2], [1, 3]], [[2, 1], [2, 2], [2, 3]]]);
+    }
+
+    #[test]
+    fn cuts_part_lines() {
+        for ends in [[[100, 300], [4000, 1500]], [[4000, 1500], [100, 300]]] {
+            let line = Diamonds::new(ends, 1).unwrap();
+            assert_eq!(line.between([None, None]), 0..line.count);
+            for cut in [700, 1152, 1153] {
+                let (before, behind) = (line.between([None, Some(cut)]), line.between([Some(cut), None]));
+                assert_eq!((before.start, before.end, behind.end), (0, behind.start, line.count));
+            }
+            assert_eq!(line.between([Some(1152), Some(1153)]).len() + line.between([Some(1153), Some(1152)]).len(), 1);
+            let seen = line.within([3, 5]);
+            assert_eq!(seen.len(), 2);
+        }
+    }
+
+    #[test]
+    fn stipples_let_runs_through() {
+        let of = |factor, pattern, range| runs(Some(LineStipple { factor, pattern }), range).collect::<Vec<_>>();
+        assert_eq!(of(1, 0b1101, [0.0, 18.0]), [[0.0, 1.0], [2.0, 4.0], [16.0, 17.0]]);
+        assert_eq!(of(3, 0b1101, [2.5, 10.0]), [[2.5, 3.0], [6.0, 10.0]]);
+        assert_eq!(of(5, 0, [0.0, 1000.0]), [[0.0; 2]; 0]);
+        assert_eq!(of(5, 0xffff, [7.25, 1000.0]), [[7.25, 1000.0]]);
+        assert_eq!(of(0, 1, [15.5, 16.5]), [[16.0, 16.5]]);
+        assert_eq!(runs(None, [3.0, 9.0]).collect::<Vec<_>>(), [[3.0, 9.0]]);
+        assert_eq!(runs(None, [9.0, 3.0]).count(), 0);
+        assert_eq!(wrapped(LineStipple { factor: 2, pattern: 1 }, 35.5), 3.5);
+    }
+
+    #[test]
+    fn rectangles_know_where_they_may_be_seen() {
+        let rectangle = Rectangle::new([[-100.0, 10.0], [100.0, 10.0]], 2.0);
+        assert_eq!(rectangle.length, 200.0);
+        assert_eq!(rectangle.within([0.0, 0.0, 64.0, 64.0]), Some([97.0, 167.0]));
+        assert_eq!(rectangle.within([0.0, 20.0, 64.0, 64.0]), None);
+        let [first, second] = rectangle.covers([100.0, 101.5], 0.0);
+        assert_eq!(first.corners, [[0, 11 * 256], [384, 11 * 256], [384, 9 * 256]]);
+        assert_eq!(second.corners, [[0, 11 * 256], [384, 9 * 256], [0, 9 * 256]]);
+        assert_eq!(rectangle.sides([100.0, 101.5])[1], [0.0, 2.0, 100.0, -98.5]);
+    }
 }

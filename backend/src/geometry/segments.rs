@@ -134,15 +134,14 @@ impl SetUp<'_> {
         }
         let rectangle = Rectangle::new([a, b].map(|end| [end.x, end.y]), width);
         // Where clipping took the beginning away, the stipple goes on all the same.
-        let skipped = segment.known.map_or(0.0, |[start, _]| Rectangle::new([[start.x, start.y], [a.x, a.y]], width).length);
+        let skipped =
+            segment.known.map_or(0.0, |[start, _]| Rectangle::new([[start.x, start.y], [a.x, a.y]], width).length);
         let Some(seen) = rectangle.within(self.context.area()) else { return };
         for run in runs(stipple, seen.map(|distance| counter + skipped + distance)) {
             let run = run.map(|distance| distance - counter - skipped);
             let sides = is_smooth.then(|| rectangle.sides(run));
-            let more = if is_smooth { 0.5 } else { 0.0 };
-            for cover in rectangle.covers(run, more) {
-                self.covered((&corners, sides.as_ref()), tag, cover);
-            }
+            let covers = if is_smooth { rectangle.touches(run) } else { rectangle.covers(run, 0.0) };
+            covers.into_iter().for_each(|cover| self.covered((&corners, sides.as_ref()), tag, cover));
         }
     }
 

@@ -200,7 +200,13 @@ impl<'a> SetUp<'a> {
         self.filled([&corners[0], &corners[2], &corners[3]], provoking, tag, point);
     }
 
-    pub(super) fn filled(&mut self, corners: [&Window<'_>; 3], provoking: Source<'_>, tag: (u32, Facing), point: [f32; 3]) {
+    pub(super) fn filled(
+        &mut self,
+        corners: [&Window<'_>; 3],
+        provoking: Source<'_>,
+        tag: (u32, Facing),
+        point: [f32; 3],
+    ) {
         self.make_room();
         self.batch.add(corners, |index| provoking.varying(index), tag, point);
     }

@@ -9,6 +9,7 @@ mod fragment;
 mod framebuffer;
 mod images;
 mod language;
+mod lines;
 mod order;
 mod raster;
 mod samplers;
@@ -32,6 +33,7 @@ pub fn all() -> Vec<Entry> {
         raster::cases,
         extremes::cases,
         conservative::cases,
+        lines::cases,
         fragment::cases,
         order::cases,
         scenes::cases,
