@@ -103,6 +103,8 @@ pub struct VertexBinding {
     pub stride: u32,
     /// Whether elements advance by vertex or by instance.
     pub rate: vk::VertexInputRate,
+    /// Instances that have an element in common; 0: all of them.
+    pub divisor: u32,
 }
 
 /// A vertex attribute.
@@ -121,8 +123,12 @@ pub struct VertexAttribute {
 /// Rasterization state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RasterState {
-    /// Clamp depth instead of clipping to the near and far planes.
-    pub depth_clamp: bool,
+    /// Clip to the near and far planes. Depth is clamped in any case.
+    pub depth_clip: bool,
+    /// Depth goes from -w to w in clip space, not from 0.
+    pub negative_one_to_one: bool,
+    /// The provoking vertex of a primitive is the last one, not the first.
+    pub provoking_last: bool,
     /// Drop every primitive before rasterization.
     pub discard: bool,
     /// Fill, line or point.
@@ -175,6 +181,20 @@ pub struct DepthBias {
     pub clamp: f32,
     /// Scale of the primitive's largest depth slope.
     pub slope: f32,
+    /// What the constant is a scale of.
+    pub unit: DepthBiasUnit,
+}
+
+/// What depth bias is counted in. Source: Vulkan specification, "Depth Bias Computation".
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DepthBiasUnit {
+    /// The smallest resolvable difference, of floats near the primitive's depths.
+    #[default]
+    Resolvable,
+    /// The same for all depths, also of floats.
+    Constant,
+    /// One.
+    One,
 }
 
 /// Multisample state.
@@ -308,7 +328,9 @@ impl GraphicsPipeline {
             viewports: Vec::new(),
             scissors: Vec::new(),
             raster: RasterState {
-                depth_clamp: false,
+                depth_clip: true,
+                negative_one_to_one: false,
+                provoking_last: false,
                 discard: false,
                 polygon_mode: vk::PolygonMode::FILL,
                 cull_mode: vk::CullModeFlags::NONE,

@@ -51,19 +51,40 @@ pub struct Gpu {
 #[expect(missing_docs, reason = "the fields are Vulkan's structures")]
 pub struct MoreFeatures {
     pub lines: vk::PhysicalDeviceLineRasterizationFeaturesKHR<'static>,
+    pub bias_control: vk::PhysicalDeviceDepthBiasControlFeaturesEXT<'static>,
+    pub clip_control: vk::PhysicalDeviceDepthClipControlFeaturesEXT<'static>,
+    pub depth_clip: vk::PhysicalDeviceDepthClipEnableFeaturesEXT<'static>,
+    pub bytes: vk::PhysicalDeviceIndexTypeUint8FeaturesKHR<'static>,
+    pub list_restart: vk::PhysicalDevicePrimitiveTopologyListRestartFeaturesEXT<'static>,
+    pub provoking: vk::PhysicalDeviceProvokingVertexFeaturesEXT<'static>,
+    pub divisors: vk::PhysicalDeviceVertexAttributeDivisorFeaturesKHR<'static>,
 }
 
 impl MoreFeatures {
     /// Calls `with` with the features of 1.0 and the chain of those of these extensions.
     fn chained<T>(&mut self, extensions: &[&CStr], with: impl FnOnce(&mut vk::PhysicalDeviceFeatures2<'_>) -> T) -> T {
         let mut all = vk::PhysicalDeviceFeatures2::default();
-        let has = |names: &[&CStr]| names.iter().any(|name| extensions.contains(name));
-        if has(&[vk::KHR_LINE_RASTERIZATION_NAME, vk::EXT_LINE_RASTERIZATION_NAME]) {
-            all = all.push_next(&mut self.lines);
+        macro_rules! chain {
+            ($($field:ident: $($name:ident),+;)*) => {
+                $(if [$(vk::$name),+].iter().any(|name| extensions.contains(name)) {
+                    all = all.push_next(&mut self.$field);
+                })*
+                let result = with(&mut all);
+                // What is kept is in no chain.
+                $(self.$field.p_next = std::ptr::null_mut();)*
+                result
+            };
         }
-        let result = with(&mut all);
-        self.lines.p_next = std::ptr::null_mut();
-        result
+        chain! {
+            lines: KHR_LINE_RASTERIZATION_NAME, EXT_LINE_RASTERIZATION_NAME;
+            bias_control: EXT_DEPTH_BIAS_CONTROL_NAME;
+            clip_control: EXT_DEPTH_CLIP_CONTROL_NAME;
+            depth_clip: EXT_DEPTH_CLIP_ENABLE_NAME;
+            bytes: KHR_INDEX_TYPE_UINT8_NAME, EXT_INDEX_TYPE_UINT8_NAME;
+            list_restart: EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART_NAME;
+            provoking: EXT_PROVOKING_VERTEX_NAME;
+            divisors: KHR_VERTEX_ATTRIBUTE_DIVISOR_NAME, EXT_VERTEX_ATTRIBUTE_DIVISOR_NAME;
+        }
     }
 }
 
@@ -112,8 +133,17 @@ impl ImageDesc {
 const EXTENSIONS: &[&CStr] = &[
     vk::EXT_CONSERVATIVE_RASTERIZATION_NAME,
     vk::KHR_CREATE_RENDERPASS2_NAME,
-    vk::KHR_LINE_RASTERIZATION_NAME,
+    vk::EXT_DEPTH_BIAS_CONTROL_NAME,
+    vk::EXT_DEPTH_CLIP_CONTROL_NAME,
+    vk::EXT_DEPTH_CLIP_ENABLE_NAME,
+    vk::EXT_INDEX_TYPE_UINT8_NAME,
     vk::EXT_LINE_RASTERIZATION_NAME,
+    vk::EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART_NAME,
+    vk::EXT_PROVOKING_VERTEX_NAME,
+    vk::EXT_VERTEX_ATTRIBUTE_DIVISOR_NAME,
+    vk::KHR_INDEX_TYPE_UINT8_NAME,
+    vk::KHR_LINE_RASTERIZATION_NAME,
+    vk::KHR_VERTEX_ATTRIBUTE_DIVISOR_NAME,
 ];
 
 const STORAGE: vk::DescriptorType = vk::DescriptorType::STORAGE_BUFFER;

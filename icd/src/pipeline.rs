@@ -12,8 +12,8 @@ use vitric_backend::raster::Criterion;
 use vitric_backend::shader::Program;
 use vitric_backend::shader::spirv::Specialization;
 use vitric_backend::state::{
-    BlendState, ComputePipeline, DepthBias, DepthStencilState, DynamicState, GraphicsPipeline, LineMode, LineStipple,
-    MultisampleState, RasterState, StencilState, VertexAttribute, VertexBinding,
+    BlendState, ComputePipeline, DepthBias, DepthBiasUnit, DepthStencilState, DynamicState, GraphicsPipeline, LineMode,
+    LineStipple, MultisampleState, RasterState, StencilState, VertexAttribute, VertexBinding,
 };
 
 use crate::objects::{DeviceObject, Pipeline, destroy as destroy_handle, device, need};
@@ -202,7 +202,7 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
     let find = |wanted| stages.iter().find(|stage| stage.stage == wanted);
     let vertex = find(vk::ShaderStageFlags::VERTEX).ok_or(Error::Unknown)?;
     let rasterization = raw::input(info.p_rasterization_state).ok_or(Error::Unknown)?;
-    let raster = raster(rasterization);
+    let mut raster = raster(rasterization);
     let fragment = find(vk::ShaderStageFlags::FRAGMENT).filter(|_| !raster.discard);
     let fragment = fragment.map(|info| maker.stage(info)).transpose()?;
     // Pointers of state that rasterizer discard makes irrelevant may be anything.
@@ -211,6 +211,7 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
     let depth_stencil = if visible { raw::input(info.p_depth_stencil_state) } else { None };
     let multisample = if visible { raw::input(info.p_multisample_state) } else { None };
     let viewport = if visible { raw::input(info.p_viewport_state) } else { None };
+    raster.negative_one_to_one = viewport.is_some_and(negative_one_to_one);
     let input = raw::input(info.p_vertex_input_state);
     let assembly = raw::input(info.p_input_assembly_state);
     let pass = maker.object.passes.get(info.render_pass.as_raw());
@@ -241,10 +242,17 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
 
 fn bindings(state: &vk::PipelineVertexInputStateCreateInfo<'_>) -> Vec<VertexBinding> {
     let all = raw::slice(state.p_vertex_binding_descriptions, state.vertex_binding_description_count);
+    let info: Option<&vk::PipelineVertexInputDivisorStateCreateInfoKHR<'_>> = raw::find(state.p_next);
+    let divisors = info.map(|info| raw::slice(info.p_vertex_binding_divisors, info.vertex_binding_divisor_count));
+    let divisor = |binding: u32| {
+        let named = divisors.unwrap_or_default().iter().find(|entry| entry.binding == binding);
+        named.map_or(1, |entry| entry.divisor)
+    };
     let binding = |entry: &vk::VertexInputBindingDescription| VertexBinding {
         binding: entry.binding,
         stride: entry.stride,
         rate: entry.input_rate,
+        divisor: divisor(entry.binding),
     };
     all.iter().map(binding).collect()
 }
@@ -286,11 +294,42 @@ fn lines(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> (LineMode, Opt
     (mode, (info.stippled_line_enable != 0).then_some(stipple))
 }
 
+/// Whether depth is clipped: unless it is clamped, when nothing is said.
+fn depth_clip(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> bool {
+    let info: Option<&vk::PipelineRasterizationDepthClipStateCreateInfoEXT<'_>> = raw::find(state.p_next);
+    info.map_or(state.depth_clamp_enable == 0, |info| info.depth_clip_enable != 0)
+}
+
+/// Whether depth goes from -1 on.
+fn negative_one_to_one(state: &vk::PipelineViewportStateCreateInfo<'_>) -> bool {
+    let info: Option<&vk::PipelineViewportDepthClipControlCreateInfoEXT<'_>> = raw::find(state.p_next);
+    info.is_some_and(|info| info.negative_one_to_one != 0)
+}
+
+fn provoking_last(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> bool {
+    let info: Option<&vk::PipelineRasterizationProvokingVertexStateCreateInfoEXT<'_>> = raw::find(state.p_next);
+    info.is_some_and(|info| info.provoking_vertex_mode == vk::ProvokingVertexModeEXT::LAST_VERTEX)
+}
+
+/// What depth bias is counted in, by a chain.
+pub fn depth_bias_unit(next: *const c_void) -> DepthBiasUnit {
+    use vk::DepthBiasRepresentationEXT as R;
+    let info: Option<&vk::DepthBiasRepresentationInfoEXT<'_>> = raw::find(next);
+    // All units are exact.
+    match info.map(|info| info.depth_bias_representation) {
+        Some(R::LEAST_REPRESENTABLE_VALUE_FORCE_UNORM) => DepthBiasUnit::Constant,
+        Some(R::FLOAT) => DepthBiasUnit::One,
+        _ => DepthBiasUnit::Resolvable,
+    }
+}
+
 fn raster(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> RasterState {
     let (line_mode, line_stipple) = lines(state);
     RasterState {
         conservative: conservative(state),
-        depth_clamp: state.depth_clamp_enable != 0,
+        depth_clip: depth_clip(state),
+        negative_one_to_one: false,
+        provoking_last: provoking_last(state),
         discard: state.rasterizer_discard_enable != 0,
         polygon_mode: state.polygon_mode,
         cull_mode: state.cull_mode,
@@ -300,6 +339,7 @@ fn raster(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> RasterState {
             constant: state.depth_bias_constant_factor,
             clamp: state.depth_bias_clamp,
             slope: state.depth_bias_slope_factor,
+            unit: depth_bias_unit(state.p_next),
         },
         line_width: state.line_width,
         line_mode,

@@ -123,7 +123,7 @@ fn corners_of<'s>(
     match indices.flatten() {
         None => vertices.extend((0..count as u32).map(|index| base.wrapping_add(index))),
         Some(indices) => {
-            let restart = if indices.size == 2 { 0xffff } else { u32::MAX };
+            let restart = u32::MAX >> (32 - 8 * indices.size);
             let mut read = Vec::with_capacity(count);
             indices.read(0..count, &mut read);
             for index in read {
@@ -138,7 +138,9 @@ fn corners_of<'s>(
     let (mut start, mut starts) = (0, Vec::with_capacity(ends.len()));
     for end in ends {
         starts.push((primitives.len() / corners(pipeline.topology)) as u32);
-        assemble(pipeline.topology, &vertices[start..end], |primitive| primitives.extend_from_slice(primitive));
+        assemble(pipeline.topology, &vertices[start..end], pipeline.raster.provoking_last, |primitive| {
+            primitives.extend_from_slice(primitive)
+        });
         start = end;
     }
     Ok((Corners::Assembled(primitives), starts))
@@ -146,7 +148,11 @@ fn corners_of<'s>(
 
 /// The indices of a draw.
 fn indices<'s>((buffer, offset, index_type): &'s IndexBuffer, call: &Call, first: u32) -> Indices<'s> {
-    let size: u64 = if *index_type == vk::IndexType::UINT16 { 2 } else { 4 };
+    let size: u64 = match *index_type {
+        vk::IndexType::UINT8_KHR => 1,
+        vk::IndexType::UINT16 => 2,
+        _ => 4,
+    };
     // Beyond the buffer there is nothing to draw: a count from a hostile indirect buffer costs nothing.
     let room = (buffer.size().saturating_sub(*offset) / size).saturating_sub(u64::from(first));
     let count = u64::from(call.count).min(room) as usize;
@@ -310,7 +316,8 @@ fn primitive_context<'a>(
     }
     PrimitiveContext {
         raster,
-        bias: raster.depth_bias_enable.then_some(raster.depth_bias),
+        // Polygons are what it is for.
+        bias: (raster.depth_bias_enable && corners(pipeline.topology) == 3).then_some(raster.depth_bias),
         viewport,
         band: guard_band(pipeline, &viewport),
         fragment: pipeline.fragment.as_deref(),

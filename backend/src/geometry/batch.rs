@@ -76,6 +76,8 @@ struct Rules {
     samples: u32,
     /// Whether pixels are covered where their centres are.
     centred: bool,
+    /// The corner that gives flat inputs.
+    provoking: usize,
 }
 
 /// What becomes of triangles besides words.
@@ -112,7 +114,7 @@ impl Batch {
         self.count == WAVE
     }
 
-    /// Adds a triangle of shaded vertices, the first of which is provoking; there must be room.
+    /// Adds a triangle of shaded vertices; there must be room.
     #[inline]
     pub(super) fn add_shaded(&mut self, shaded: &Shaded<'_>, vertices: [u32; 3], id: u32) {
         let lane = self.count;
@@ -192,12 +194,14 @@ impl Batch {
             depth_range: [near.min(far), near.max(far)],
             samples: context.samples,
             centred: context.is_centred(),
+            provoking: if context.raster.provoking_last { 2 } else { 0 },
         };
         solve(&self.corners, &rules, (&self.ways, &self.varyings), &mut self.solved, &mut self.words);
         if !self.covers.is_empty() {
             self.replace(&rules);
         }
-        if context.bias.is_some() {
+        // Edges and corners of polygons come with that of the polygon.
+        if context.bias.is_some() && context.raster.polygon_mode == vk::PolygonMode::FILL {
             self.bias(context);
         }
         bound_depths(&self.solved.pixels, &rules, &mut self.words);
@@ -241,7 +245,7 @@ impl Batch {
         for lane in 0..WAVE {
             let slopes = [dx, dy].map(|word| f32::from_bits(self.words[word][lane]));
             let biased = f32::from_bits(self.words[origin][lane])
-                + context.depth_bias(slopes, self.corners.z.map(|corner| corner[lane]));
+                + context.depth_bias(slopes, self.corners.z.iter().map(|corner| corner[lane]));
             self.words[origin][lane] = biased.to_bits();
         }
     }
@@ -364,13 +368,19 @@ impl Solver {
     }
 }
 
-/// The words of an input word of the fragment program, from its values at the corners.
+/// The words of an input word of the fragment program, from its values at the corners, of which the first or the last is provoking.
 #[inline(always)]
-fn input_words(solver: &Solver, way: Way, values: &[Lanes; 3], inverse_w: &[Floats; 3], words: &mut [Lanes; 3]) {
+fn input_words(
+    solver: &Solver,
+    (way, provoking): (Way, usize),
+    values: &[Lanes; 3],
+    inverse_w: &[Floats; 3],
+    words: &mut [Lanes; 3],
+) {
     let value = |corner: usize, lane: usize| f32::from_bits(values[corner][lane]);
     match way {
         Way::None => {}
-        Way::Flat => words[0] = values[0],
+        Way::Flat => words[0] = values[provoking],
         Way::Linear | Way::Side => {
             let [a, b, c] = three(|corner| each(|lane| value(corner, lane)));
             solver.plane([&a, &b, &c], words);
@@ -418,7 +428,7 @@ fn solve_lanes(
     }
     for (index, (way, values)) in ways.iter().zip(varyings).enumerate() {
         let words = part(words, Primitives::first_word(index));
-        input_words(&solver, *way, values, &corners.inverse_w, words);
+        input_words(&solver, (*way, rules.provoking), values, &corners.inverse_w, words);
     }
     for lane in 0..WAVE {
         let mut put = |word: u32, value: u32| words[word as usize][lane] = value;
@@ -529,9 +539,10 @@ mod tests {
         #[test]
         fn triangles_are_set_up_as_defined(
             corners in prop::array::uniform3(corner()), samples in prop::sample::select(vec![1u32, 4]), culls: [bool; 2],
-            clockwise_is_front: bool,
+            clockwise_is_front: bool, provoking in prop::sample::select(vec![0usize, 2]),
         ) {
-            let rules = Rules { clockwise_is_front, culls, depth_range: [0.25, 0.75], samples, centred: samples == 1 };
+            let (depth_range, centred) = ([0.25, 0.75], samples == 1);
+            let rules = Rules { clockwise_is_front, culls, depth_range, samples, centred, provoking };
             let (solved, words) = set_up(&corners, &rules);
             let lives = solved.lives[5];
             let grid = corners.map(|[x, y, ..]| [i64::from(snap(x)), i64::from(snap(y))]);
@@ -561,7 +572,7 @@ mod tests {
             prop_assert_eq!(shape.depth, plane(&corners, corners.map(|corner| corner[2])));
             let input = |index: usize| [0, 1, 2].map(|word| f32::from_bits(words[Shape::WORDS + index * 3 + word]));
             let [flat, linear, perspective] = [input(0), input(1), input(2)];
-            prop_assert_eq!(flat, [corners[0][2], 0.0, 0.0]);
+            prop_assert_eq!(flat, [corners[provoking][2], 0.0, 0.0]);
             prop_assert_eq!(linear, [shape.depth.origin, shape.depth.dx, shape.depth.dy]);
             let over_w = plane(&corners, corners.map(|corner| corner[2] * corner[3]));
             prop_assert_eq!(perspective, [over_w.origin, over_w.dx, over_w.dy]);

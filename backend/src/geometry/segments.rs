@@ -5,7 +5,7 @@
 //! specification, "Line Segments", "Primitive Clipping".
 
 use super::batch::Facing;
-use super::clip;
+use super::clip::{self, Volume};
 use super::kernel::outside;
 use super::lines::{Cover, Diamonds, LINE_WIDTHS, Place, Rectangle, runs, wrapped};
 use super::setup::{PrimitiveContext, SetUp, Source, Window};
@@ -63,7 +63,7 @@ impl SetUp<'_> {
         if self.strips.is_none_or(|starts| starts.binary_search(&id).is_ok()) {
             self.counter = 0.0;
         }
-        self.line(shaded, ends, (Source::Shaded(shaded, ends[0]), id, Facing::Front));
+        self.line(shaded, ends, (Source::Shaded(shaded, self.context.provoking(ends)), id, Facing::Front));
     }
 
     fn line(&mut self, shaded: &Shaded<'_>, ends: [u32; 2], tag: Tag<'_>) {
@@ -105,7 +105,7 @@ impl SetUp<'_> {
         let cut = |end: usize| (segment.known.is_some() && segment.cuts[end]).then(|| [a, b][end].place()[line.major]);
         let (cut, seen) = (line.between([cut(0), cut(1)]), line.within(self.context.columns(line.major)));
         let (first, end) = (cut.start.max(seen.start), cut.end.min(seen.end));
-        let corners = self.context.around([&a, &b]);
+        let corners = self.context.around([&a, &b], self.offset);
         let reach = [first, end].map(|number| counter + number.max(0) as f64);
         for [from, to] in runs(self.context.raster.line_stipple, reach) {
             let run = (from - counter) as i64..(to - counter) as i64;
@@ -124,7 +124,7 @@ impl SetUp<'_> {
         if length <= 0.0 || !length.is_finite() {
             return;
         }
-        let corners = self.context.around([&a, &b]);
+        let corners = self.context.around([&a, &b], self.offset);
         if !is_smooth && stipple.is_none() {
             let [first, second, third, last] = &corners;
             let (provoking, id, facing) = tag;
@@ -174,8 +174,8 @@ impl PrimitiveContext<'_> {
         if is_left && (self.band == 1.0 || ends.into_iter().all(is_in_view)) {
             return Clipped::All;
         }
-        let depth_clamp = self.raster.depth_clamp;
-        let left = |band: f32| clip::line(shaded.vertex(ends[0]), shaded.vertex(ends[1]), depth_clamp, band);
+        let volume = |band: f32| Volume { band, ..self.volume() };
+        let left = |band: f32| clip::line(shaded.vertex(ends[0]), shaded.vertex(ends[1]), &volume(band));
         // A wide line beside the view volume reaches into it, but is not seen.
         if self.band != 1.0 && left(1.0).is_none() {
             return Clipped::Nothing;
@@ -190,14 +190,15 @@ impl PrimitiveContext<'_> {
         self.raster.line_width.max(least).min(most)
     }
 
-    /// The corners of the rectangle around a line.
-    fn around<'v>(&self, [a, b]: [&Window<'v>; 2]) -> [Window<'v>; 4] {
+    /// The corners of the rectangle around a line, whose depth is moved.
+    fn around<'v>(&self, [a, b]: [&Window<'v>; 2], offset: f32) -> [Window<'v>; 4] {
         let (dx, dy) = (b.x - a.x, b.y - a.y);
         let half = 0.5 * self.line_width() / (dx * dx + dy * dy).sqrt();
         let (nx, ny) = (-dy * half, dx * half);
         [(a, 1.0), (b, 1.0), (b, -1.0), (a, -1.0)].map(|(base, sign): (&Window<'_>, f32)| Window {
             x: base.x + nx * sign,
             y: base.y + ny * sign,
+            z: base.z + offset,
             ..*base
         })
     }

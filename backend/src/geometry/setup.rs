@@ -6,6 +6,7 @@ use ash::vk;
 use smallvec::SmallVec;
 
 use super::batch::{Batch, Facing};
+use super::clip::Volume;
 use super::kernel::outside;
 use super::primitives::{Primitives, SIDES};
 use super::{Shaded, Vertex, clip};
@@ -13,7 +14,7 @@ use crate::bag::Bag;
 use crate::raster::Criterion;
 use crate::shader::Program;
 use crate::shader::interp::WAVE;
-use crate::state::{DepthBias, RasterState};
+use crate::state::{DepthBias, DepthBiasUnit, RasterState};
 use crate::tiling::MOST;
 
 /// What set-up needs to know besides vertices.
@@ -85,6 +86,8 @@ pub(super) struct SetUp<'a> {
     pub(super) strips: Option<&'a [u32]>,
     /// The stipple counter.
     pub(super) counter: f64,
+    /// What the polygon's depth is moved by whose edges or corners are drawn.
+    pub(super) offset: f32,
     out: &'a mut Vec<Primitives>,
     /// Primitives to expect.
     expected: usize,
@@ -101,7 +104,7 @@ impl<'a> SetUp<'a> {
         spare: &'a Bag<Primitives>,
     ) -> Self {
         batch.start(context);
-        Self { context, batch, strips: None, counter: 0.0, out, expected, spare }
+        Self { context, batch, strips: None, counter: 0.0, offset: 0.0, out, expected, spare }
     }
 
     /// Goes on with strips of lines that have a stipple: numbers of their first lines, and the stipple counter.
@@ -161,13 +164,17 @@ impl<'a> SetUp<'a> {
 
     fn triangle(&mut self, shaded: &Shaded<'_>, corners: [u32; 3], id: u32) {
         let vertices = corners.map(|vertex| shaded.vertex(vertex)).to_vec();
-        let clipped = clip::polygon(vertices, self.context.raster.depth_clamp, self.context.band);
+        let clipped = clip::polygon(vertices, &self.context.volume());
         let window: SmallVec<[Window<'_>; 8]> = clipped.iter().map(|vertex| self.context.to_window(vertex)).collect();
         if window.len() < 3 {
             return;
         }
-        let (provoking, facing) = (Source::Shaded(shaded, corners[0]), self.context.facing(&window));
+        let (provoking, facing) =
+            (Source::Shaded(shaded, self.context.provoking(corners)), self.context.facing(&window));
         let Some(facing) = facing else { return };
+        if self.context.raster.polygon_mode != vk::PolygonMode::FILL {
+            self.offset = self.context.offset(&window);
+        }
         match self.context.raster.polygon_mode {
             vk::PolygonMode::LINE => self.edges(shaded, corners, (provoking, id, facing)),
             vk::PolygonMode::POINT => {
@@ -193,7 +200,12 @@ impl<'a> SetUp<'a> {
     fn window_point(&mut self, centre: &Window<'_>, size: f32, provoking: Source<'_>, tag: (u32, Facing)) {
         let size = if size.is_nan() { 1.0 } else { size.clamp(1.0, MAX_POINT_SIZE) };
         let half = 0.5 * size;
-        let corner = |x: f32, y: f32| Window { x: centre.x + x * half, y: centre.y + y * half, ..*centre };
+        let corner = |x: f32, y: f32| Window {
+            x: centre.x + x * half,
+            y: centre.y + y * half,
+            z: centre.z + self.offset,
+            ..*centre
+        };
         let corners = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
         let point = [centre.x - half, centre.y - half, 1.0 / size];
         self.filled([&corners[0], &corners[1], &corners[2]], provoking, tag, point);
@@ -218,14 +230,29 @@ impl PrimitiveContext<'_> {
         let [x, y, z, w] = vertex.position;
         let inverse_w = 1.0 / w;
         let view = &self.viewport;
-        let range = view.max_depth - view.min_depth;
+        let (near, range) = (view.min_depth, view.max_depth - view.min_depth);
+        let (scale, start) = match self.raster.negative_one_to_one {
+            false => (range, near),
+            true => (range * 0.5, (view.max_depth + near) * 0.5),
+        };
         Window {
             x: (x * inverse_w + 1.0) * 0.5 * view.width + view.x,
             y: (y * inverse_w + 1.0) * 0.5 * view.height + view.y,
-            z: z * inverse_w * range + view.min_depth,
+            z: z * inverse_w * scale + start,
             inverse_w,
             source: Source::Clipped(vertex),
         }
+    }
+
+    /// What primitives are clipped to.
+    pub(super) fn volume(&self) -> Volume {
+        let RasterState { depth_clip, negative_one_to_one, .. } = self.raster;
+        Volume { band: self.band, has_depth: depth_clip, is_symmetric: negative_one_to_one }
+    }
+
+    /// The provoking one of a primitive's vertices.
+    pub(super) fn provoking<const N: usize>(&self, vertices: [u32; N]) -> u32 {
+        vertices[if self.raster.provoking_last { N - 1 } else { 0 }]
     }
 
     /// Whether pixels are covered where their centres are.
@@ -258,14 +285,28 @@ impl PrimitiveContext<'_> {
         (!self.raster.cull_mode.contains(culled)).then_some(facing)
     }
 
-    /// What depth is moved by, of a triangle with these slopes of depth in x and y, and these depths at its corners.
-    pub(super) fn depth_bias(&self, slopes: [f32; 2], depths: [f32; 3]) -> f32 {
+    /// What the depth of a polygon is moved by.
+    fn offset(&self, window: &[Window<'_>]) -> f32 {
+        let edge = |to: usize| [window[to].x - window[0].x, window[to].y - window[0].y, window[to].z - window[0].z];
+        let pairs = (1..window.len() - 1).map(|to| (edge(to), edge(to + 1)));
+        let wide = pairs.map(|(a, b)| (a, b, a[0] * b[1] - a[1] * b[0]));
+        // The largest part of it is the one that says most of its slopes.
+        let found = wide.max_by(|one, other| one.2.abs().total_cmp(&other.2.abs()));
+        let slopes = found
+            .filter(|(.., area)| *area != 0.0)
+            .map_or([0.0; 2], |(a, b, area)| [(a[2] * b[1] - a[1] * b[2]) / area, (a[0] * b[2] - a[2] * b[0]) / area]);
+        self.depth_bias(slopes, window.iter().map(|corner| corner.z))
+    }
+
+    /// What depth is moved by, of a polygon with these slopes of depth in x and y, and these depths at its corners.
+    pub(super) fn depth_bias(&self, slopes: [f32; 2], depths: impl Iterator<Item = f32>) -> f32 {
         let Some(bias) = self.bias else { return 0.0 };
-        let resolvable = match self.depth_bits {
-            16 => 1.0 / 65536.0,
-            24 => 1.0 / 16_777_216.0,
+        let resolvable = match (bias.unit, self.depth_bits) {
+            (DepthBiasUnit::One, _) => 1.0,
+            (_, 16) => 1.0 / 65536.0,
+            (DepthBiasUnit::Constant, _) | (_, 24) => 1.0 / 16_777_216.0,
             _ => {
-                let largest = depths.iter().fold(0.0f32, |largest, depth| largest.max(depth.abs()));
+                let largest = depths.fold(0.0f32, |largest, depth| largest.max(depth.abs()));
                 let exponent = (largest.to_bits() >> 23).saturating_sub(23).max(1);
                 f32::from_bits(exponent << 23)
             }

@@ -230,7 +230,7 @@ fn supported(gpu: &Gpu) -> Case {
 /// State of lines; what is drawn is added up.
 fn state(mode: Mode, width: f32, stipple: Option<(u32, u16)>) -> State {
     let mut state = State { vertex: TRIANGLES, topology: T::LINE_LIST, ..State::default() };
-    state.lines = Some(Lines { mode, stipple });
+    state.more.lines = Some(Lines { mode, stipple });
     state.raster.line_width = width;
     (state.viewport.width, state.viewport.height) = (SIDE as f32, SIDE as f32);
     state.scissor.extent = vk::Extent2D { width: SIDE as u32, height: SIDE as u32 };

@@ -18,6 +18,7 @@ mod stages;
 mod subpasses;
 mod sync;
 mod transfers;
+mod vertices;
 
 use crate::Entry;
 
@@ -34,6 +35,7 @@ pub fn all() -> Vec<Entry> {
         extremes::cases,
         conservative::cases,
         lines::cases,
+        vertices::cases,
         fragment::cases,
         order::cases,
         scenes::cases,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
+use crate::geometry::clip::Volume;
 use crate::geometry::shading::shade;
 use crate::geometry::{DrawNumbers, GUARD_BAND, Vertex, VertexSource, clip, vertex_parameters};
 use crate::memory::{Allocation, Heap};
@@ -69,10 +70,9 @@ const VIEWPORT: vk::Viewport =
     vk::Viewport { x: 10.0, y: 20.0, width: 640.0, height: -480.0, min_depth: 0.25, max_depth: 0.75 };
 
 /// What a vertex is outside of, by the rules of clipping.
-fn outside_of(position: [f32; 4]) -> u32 {
+fn outside_of(position: [f32; 4], volume: &Volume) -> u32 {
     let vertex = Vertex { position, clip: [position[0] - 0.5].into_iter().collect(), ..Vertex::default() };
-    let clipped =
-        (0..8).fold(0, |bits, plane| bits | u32::from(clip::distance(&vertex, plane, GUARD_BAND) < 0.0) << plane);
+    let clipped = (0..8).fold(0, |bits, plane| bits | u32::from(clip::distance(&vertex, plane, volume) < 0.0) << plane);
     let nowhere = position.iter().any(|coordinate| coordinate.is_nan());
     clipped | u32::from(0.5 - position[1] < 0.0) << outside::CULL | u32::from(nowhere) << outside::NOWHERE
 }
@@ -102,14 +102,17 @@ fn vertices_are_fetched_transformed_and_told_apart() {
     for (number, format) in formats.into_iter().enumerate().filter(|(_, format)| format::info(*format).is_some()) {
         let info = format::info(format).unwrap();
         let (stride, offset) = [(20, 4), (23, 1), (7, 0)][number % 3];
+        let divisor = [1, 0, 3][number % 3];
         let rate = if number % 2 == 0 { vk::VertexInputRate::VERTEX } else { vk::VertexInputRate::INSTANCE };
         let position = VertexAttribute { location: 0, binding: 3, format: vk::Format::R32G32B32A32_SFLOAT, offset: 0 };
         let other = VertexAttribute { location: 1, binding: 5, format, offset };
         let bindings = vec![
-            VertexBinding { binding: 3, stride: 16, rate: vk::VertexInputRate::VERTEX },
-            VertexBinding { binding: 5, stride, rate },
+            VertexBinding { binding: 3, stride: 16, rate: vk::VertexInputRate::VERTEX, divisor: 1 },
+            VertexBinding { binding: 5, stride, rate, divisor },
         ];
-        let pipeline = pipeline(program(), vec![position, other], bindings);
+        let mut pipeline = pipeline(program(), vec![position, other], bindings);
+        let is_symmetric = number % 4 == 1;
+        pipeline.raster.negative_one_to_one = is_symmetric;
         let size = 600;
         let ranges = Ranges::new(vec![
             Bound::Buffer(Some(memory.clone()), 64, 4000),
@@ -120,7 +123,8 @@ fn vertices_are_fetched_transformed_and_told_apart() {
         let words = vertex_parameters(&VIEWPORT, GUARD_BAND);
         let environment = Environment { parameters: &words, ranges: &ranges, ..Environment::new(&none, &deadline) };
         let kernel = pipeline.vertex_kernel.get(&pipeline);
-        let source = VertexSource { kernel, environment: &environment, instance: 9, numbers: DrawNumbers::default() };
+        let numbers = DrawNumbers { base_instance: 2, ..DrawNumbers::default() };
+        let source = VertexSource { kernel, environment: &environment, instance: 9, numbers };
         let (mut wave, mut words) = (Wave::default(), Vec::new());
         let shaded = shade(&source, &vertices, (&mut wave, &mut words)).unwrap();
         for (place, &vertex) in (0..).zip(&vertices) {
@@ -140,19 +144,28 @@ fn vertices_are_fetched_transformed_and_told_apart() {
             let bytes = read(u64::from(vertex) * 16, 16, 4000, 64);
             let position: [f32; 4] =
                 std::array::from_fn(|index| f32::from_le_bytes(std::array::from_fn(|byte| bytes[index * 4 + byte])));
-            let element = if rate == vk::VertexInputRate::INSTANCE { 9 } else { u64::from(vertex) };
+            // The eighth instance from number 2 on.
+            let of_instance = [9, 2, 4][number % 3];
+            let element = if rate == vk::VertexInputRate::INSTANCE { of_instance } else { u64::from(vertex) };
             let at = element * u64::from(stride) + u64::from(offset);
             let attribute = format::decode(info, &read(at, info.bytes as usize, size, 8));
             let got: Vec<u32> = (0..6).map(|index| shaded.varying(place, index)).collect();
             assert_eq!(got[..4], attribute, "{format:?}, vertex {vertex}");
             assert_eq!(got[4..], [vertex, 9]);
-            assert_eq!(shaded.outside(place), outside_of(position), "{position:?}");
+            assert_eq!(
+                shaded.outside(place),
+                outside_of(position, &Volume { band: GUARD_BAND, has_depth: true, is_symmetric }),
+                "{position:?}"
+            );
             let [x, y, z, w] = position;
             let inverse_w = 1.0 / w;
+            let vk::Viewport { min_depth: near, max_depth: far, .. } = VIEWPORT;
+            let (scale, start) =
+                if is_symmetric { ((far - near) * 0.5, (far + near) * 0.5) } else { (far - near, near) };
             let expected = [
                 (x * inverse_w + 1.0) * 0.5 * VIEWPORT.width + VIEWPORT.x,
                 (y * inverse_w + 1.0) * 0.5 * VIEWPORT.height + VIEWPORT.y,
-                z * inverse_w * (VIEWPORT.max_depth - VIEWPORT.min_depth) + VIEWPORT.min_depth,
+                z * inverse_w * scale + start,
                 inverse_w,
             ];
             for (got, expected) in shaded.window(place).into_iter().zip(expected) {
