@@ -36,7 +36,7 @@ struct Segment<'v> {
 enum Clipped {
     Nothing,
     All,
-    Part([Vertex; 2]),
+    Part(Box<[Vertex; 2]>),
 }
 
 impl Window<'_> {
@@ -180,7 +180,7 @@ impl PrimitiveContext<'_> {
         if self.band != 1.0 && left(1.0).is_none() {
             return Clipped::Nothing;
         }
-        if is_left { Clipped::All } else { left(self.band).map_or(Clipped::Nothing, Clipped::Part) }
+        if is_left { Clipped::All } else { left(self.band).map_or(Clipped::Nothing, |left| Clipped::Part(Box::new(left))) }
     }
 
     /// The width of lines: the nearest one that there is.
