@@ -59,6 +59,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_depth_clip_enable", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_primitive_topology_list_restart", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_provoking_vertex", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_shader_viewport_index_layer", 1, Device, None, &[]),
     row("VK_KHR_index_type_uint8", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_index_type_uint8", 1, Device, None, &[PROPERTIES2]),
     row("VK_KHR_vertex_attribute_divisor", 1, Device, None, &[PROPERTIES2]),

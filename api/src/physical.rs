@@ -3,6 +3,7 @@
 //! Source: Vulkan specification, "Devices and Queues", "Features", "Limits", "Formats", "Additional Capabilities".
 
 use ash::vk;
+use vitric_backend::command::MOST_VIEWPORTS;
 use vitric_backend::format::{self, features as format_features};
 use vitric_backend::geometry::LINE_WIDTHS;
 use vitric_backend::raster::MOST_SAMPLES;
@@ -42,6 +43,7 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
         depth_bounds: vk::TRUE,
         wide_lines: vk::TRUE,
         large_points: vk::TRUE,
+        multi_viewport: vk::TRUE,
         alpha_to_one: vk::TRUE,
         texture_compression_bc: vk::TRUE,
         occlusion_query_precise: vk::TRUE,
@@ -60,7 +62,7 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
         shader_float64: vk::TRUE,
         shader_int64: vk::TRUE,
         shader_int16: vk::TRUE,
-        // Not there yet: geometry and tessellation stages, several viewports, anisotropy, pipeline statistics,
+        // Not there yet: geometry and tessellation stages, anisotropy, pipeline statistics,
         // sparse resources, ETC2 and ASTC, variable multisample rate, inherited queries.
         ..Default::default()
     }
@@ -119,7 +121,7 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         max_draw_indirect_count: u32::MAX,
         max_sampler_lod_bias: 16.0,
         max_sampler_anisotropy: 1.0,
-        max_viewports: 1,
+        max_viewports: MOST_VIEWPORTS as u32,
         max_viewport_dimensions: [MAX_EXTENT_2D; 2],
         viewport_bounds_range: [-32768.0, 32767.0],
         viewport_sub_pixel_bits: 8,

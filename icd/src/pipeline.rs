@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ash::vk::{self, Handle};
 use vitric_api::pipeline::{PipelineCache, ShaderModule, StageDesc};
 use vitric_api::{Error, Result};
+use vitric_backend::command::MOST_VIEWPORTS;
 use vitric_backend::geometry::LazyVertexKernel;
 use vitric_backend::pixel::Kernels;
 use vitric_backend::raster::Criterion;
@@ -216,6 +217,7 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
     let assembly = raw::input(info.p_input_assembly_state);
     let pass = maker.object.passes.get(info.render_pass.as_raw());
     let formats = pass.as_deref().map_or_else(Vec::new, |pass| pass.color_formats(info.subpass));
+    let dynamic = raw::input(info.p_dynamic_state).map_or(DynamicState::empty(), dynamic_state);
     let pipeline = GraphicsPipeline {
         vertex: maker.stage(vertex)?,
         fragment,
@@ -223,8 +225,12 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
         attributes: input.map_or_else(Vec::new, attributes),
         topology: assembly.map_or(vk::PrimitiveTopology::TRIANGLE_LIST, |state| state.topology),
         primitive_restart: assembly.is_some_and(|state| state.primitive_restart_enable != 0),
-        viewports: viewport.map_or_else(Vec::new, |state| raw::slice(state.p_viewports, state.viewport_count).to_vec()),
-        scissors: viewport.map_or_else(Vec::new, |state| raw::slice(state.p_scissors, state.scissor_count).to_vec()),
+        viewports: viewport.map_or_else(Vec::new, |state| {
+            counted(state.p_viewports, state.viewport_count, dynamic.contains(DynamicState::VIEWPORT))
+        }),
+        scissors: viewport.map_or_else(Vec::new, |state| {
+            counted(state.p_scissors, state.scissor_count, dynamic.contains(DynamicState::SCISSOR))
+        }),
         raster,
         multisample: multisample_state(multisample),
         depth_stencil: depth_stencil.map(depth_stencil_state),
@@ -234,10 +240,18 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
         vertex_kernel: LazyVertexKernel::default(),
         kernels: Kernels::default(),
         blend_constants: blend.map_or([0.0; 4], |state| state.blend_constants),
-        dynamic: raw::input(info.p_dynamic_state).map_or(DynamicState::empty(), dynamic_state),
+        dynamic,
     };
     pipeline.prepare();
     Ok(pipeline)
+}
+
+/// As many viewports or scissors as there are to be. Where their values are dynamic, the pointer may be anything.
+fn counted<T: Copy + Default>(values: *const T, count: u32, is_dynamic: bool) -> Vec<T> {
+    let count = count.min(MOST_VIEWPORTS as u32);
+    let mut all = if is_dynamic { Vec::new() } else { raw::slice(values, count).to_vec() };
+    all.resize(count as usize, T::default());
+    all
 }
 
 fn bindings(state: &vk::PipelineVertexInputStateCreateInfo<'_>) -> Vec<VertexBinding> {

@@ -11,10 +11,11 @@ use super::Command;
 use super::pass::Pass;
 use super::pending::{DrawState, MOST_PENDING};
 use super::processor::{Dynamic, IndexBuffer, Processor, words};
+use super::views::{View, guard_band, touchable, touched, views};
 use crate::format;
 use crate::geometry::{
-    Assembled, Corners, DrawNumbers, GUARD_BAND, Indices, PrimitiveContext, Strips, VertexSource, assemble, corners,
-    is_list, vertex_parameters, vertex_ranges,
+    Assembled, Corners, DrawNumbers, Indices, PrimitiveContext, Strips, VertexSource, assemble, corners, is_list,
+    vertex_parameters, vertex_ranges,
 };
 use crate::gpu::DeviceLost;
 use crate::hiz::Visibility;
@@ -167,8 +168,9 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
     if discards && !pipeline.vertex.fragment.side_effects {
         return Ok(());
     }
-    let viewport = viewport(&processor.state.dynamic, &pipeline);
-    let words = vertex_parameters(&viewport, guard_band(&pipeline, &viewport));
+    let views = views(&processor.state, &pipeline);
+    let band = guard_band(&pipeline, &views);
+    let words = vertex_parameters(&views[0].0, band);
     let ranges = vertex_ranges(&pipeline.bindings, &processor.state.vertex_buffers);
     let none = Bindings::default();
     let (push, deadline) = (processor.state.push.clone(), processor.deadline.clone());
@@ -191,7 +193,8 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
         counters: processor.gpu.counters(),
         strips: (pipeline.topology == vk::PrimitiveTopology::LINE_STRIP && pipeline.stipples_lines())
             .then(|| Strips::new(starts)),
-        context: (!discards).then(|| primitive_context(processor, &pipeline, viewport)),
+        contexts: if discards { Vec::new() } else { primitive_contexts(processor, &pipeline, (&views, band)) },
+        layers: processor.pass.as_ref().map_or(1, |pass| pass.layers),
     };
     windows(processor, DrawState::new(&processor.state, &pipeline, bindings), &assembled)
 }
@@ -217,10 +220,20 @@ fn windows(processor: &mut Processor<'_>, state: DrawState, assembled: &Assemble
         if is_full {
             processor.flush()?;
         }
-        let draw = processor.pending.draw(&state);
-        let mut open = processor.pending.open();
-        let done = assembled.process(&mut processor.gpu.fronts().lend(), range, &mut open);
-        processor.pending.close_full(draw, open, size);
+        let done = if state.pipeline.vertex.routes() {
+            let mut made = Vec::new();
+            let done = assembled.process(&mut processor.gpu.fronts().lend(), range, &mut made);
+            let grid = *processor.pending.grid();
+            let windows = made.into_iter().map(|primitives| Window::new(primitives, &grid));
+            processor.pending.extend_layers(&state, windows);
+            done
+        } else {
+            let draw = processor.pending.draw(&state, 0);
+            let mut open = processor.pending.open();
+            let done = assembled.process(&mut processor.gpu.fronts().lend(), range, &mut open);
+            processor.pending.close_full(draw, open, size);
+            done
+        };
         if !done {
             return Err(DeviceLost);
         }
@@ -257,52 +270,18 @@ fn in_parallel(
     if !ok.into_inner() {
         return Err(DeviceLost);
     }
-    let draw = processor.pending.draw(state);
+    let draw = processor.pending.draw(state, 0);
     processor.pending.close(draw);
-    processor.pending.extend(draw, made.into_iter().flat_map(Mutex::into_inner));
+    processor.pending.extend_layers(state, made.into_iter().flat_map(Mutex::into_inner));
     Ok(())
 }
 
-/// A rectangle as `[x0, y0, x1, y1]`, clipped to not be negative.
-pub(super) fn rect(rect: vk::Rect2D) -> [i64; 4] {
-    let (x, y) = (i64::from(rect.offset.x), i64::from(rect.offset.y));
-    [x.max(0), y.max(0), x + i64::from(rect.extent.width), y + i64::from(rect.extent.height)]
-}
-
-fn viewport(state: &Dynamic, pipeline: &GraphicsPipeline) -> vk::Viewport {
-    match pipeline.dynamic.contains(DynamicState::VIEWPORT) {
-        true => state.viewport,
-        false => pipeline.viewports.first().copied().unwrap_or_default(),
-    }
-}
-
-/// How far x and y may reach, in view volumes. Polygons and lines may where the viewport's edges are those of pixels: what lies
-/// outside of it is dropped with them.
-fn guard_band(pipeline: &GraphicsPipeline, viewport: &vk::Viewport) -> f32 {
-    let vk::Viewport { x, y, width, height, .. } = *viewport;
-    let is_whole = [x, y, width, height].iter().all(|edge| edge.fract() == 0.0);
-    if (pipeline.fills_polygons() || pipeline.draws_lines()) && is_whole { GUARD_BAND } else { 1.0 }
-}
-
-/// The pixels that a draw may touch: the scissor, and the viewport where clipping leaves more than that.
-fn touchable(state: &Dynamic, pipeline: &GraphicsPipeline) -> [i64; 4] {
-    let fixed = pipeline.scissors.first().copied().unwrap_or_default();
-    let scissor = rect(if pipeline.dynamic.contains(DynamicState::SCISSOR) { state.scissor } else { fixed });
-    let viewport = viewport(state, pipeline);
-    if guard_band(pipeline, &viewport) == 1.0 {
-        return scissor;
-    }
-    let vk::Viewport { x, y, width, height, .. } = viewport;
-    let ends = |start: f32, size: f32| [start.min(start + size) as i64, start.max(start + size) as i64];
-    let ([left, right], [top, bottom]) = (ends(x, width), ends(y, height));
-    [scissor[0].max(left), scissor[1].max(top), scissor[2].min(right), scissor[3].min(bottom)]
-}
-
-fn primitive_context<'a>(
+/// What set-up needs to know, by viewport.
+fn primitive_contexts<'a>(
     processor: &Processor<'_>,
     pipeline: &'a GraphicsPipeline,
-    viewport: vk::Viewport,
-) -> PrimitiveContext<'a> {
+    (views, band): (&[View], f32),
+) -> Vec<PrimitiveContext<'a>> {
     let dynamic = |flag| pipeline.dynamic.contains(flag);
     let mut raster = pipeline.raster;
     if dynamic(DynamicState::LINE_WIDTH) {
@@ -314,18 +293,20 @@ fn primitive_context<'a>(
     if dynamic(DynamicState::LINE_STIPPLE) {
         raster.line_stipple = raster.line_stipple.and(Some(processor.state.dynamic.line_stipple));
     }
-    PrimitiveContext {
+    let context = |view: &View| PrimitiveContext {
         raster,
         // Polygons are what it is for.
         bias: (raster.depth_bias_enable && corners(pipeline.topology) == 3).then_some(raster.depth_bias),
-        viewport,
-        band: guard_band(pipeline, &viewport),
+        viewport: view.0,
+        band,
         fragment: pipeline.fragment.as_deref(),
         depth_bits: processor.pass.as_ref().map_or(0, depth_bits),
         samples: pipeline.multisample.samples,
         criterion: pipeline.criterion(),
         smooth: pipeline.smooths_lines(),
-    }
+        routed: pipeline.vertex.routes().then(|| touchable(view, band)),
+    };
+    views.iter().map(context).collect()
 }
 
 fn depth_view(pass: &Pass) -> Option<&Arc<SurfaceView>> {
@@ -346,7 +327,7 @@ pub(super) fn draw_context<'a>(
     let (pipeline, state) = (&*draw.pipeline, &draw.dynamic);
     let dynamic = |flag| pipeline.dynamic.contains(flag);
     let depth_view = depth_view(pass);
-    let plane = |aspect| depth_view.and_then(|view| view.plane(aspect, 0, 0));
+    let plane = |aspect| depth_view.and_then(|view| view.plane(aspect, 0, draw.layer));
     let tests = pipeline
         .depth_stencil
         .filter(|_| depth_view.is_some())
@@ -360,7 +341,7 @@ pub(super) fn draw_context<'a>(
         bindings: draw.bindings.get(1).unwrap_or(bindings),
         push: &draw.push,
         pipeline,
-        colors: colors(pass),
+        colors: colors(pass, draw.layer),
         depth,
         stencil: plane(vk::ImageAspectFlags::STENCIL),
         depth_bits: depth_bits(pass),
@@ -372,7 +353,7 @@ pub(super) fn draw_context<'a>(
             true => state.blend_constants,
             false => pipeline.blend_constants,
         },
-        scissor: touchable(state, pipeline),
+        scissor: touched(state, pipeline),
         overwrites: None,
         visibility: Visibility::default(),
         segment: None,
@@ -403,8 +384,8 @@ fn with_dynamic(state: &Dynamic, pipeline: &GraphicsPipeline, mut tests: DepthSt
     tests
 }
 
-/// Texels of a subpass's colour attachments.
-fn colors(pass: &Pass) -> Vec<Option<PlaneRef<'_>>> {
-    let plane = |attachment: &Option<u32>| pass.view((*attachment)?)?.plane(vk::ImageAspectFlags::COLOR, 0, 0);
+/// Texels of a layer of a subpass's colour attachments.
+fn colors(pass: &Pass, layer: u32) -> Vec<Option<PlaneRef<'_>>> {
+    let plane = |attachment: &Option<u32>| pass.view((*attachment)?)?.plane(vk::ImageAspectFlags::COLOR, 0, layer);
     pass.subpass().colors.iter().map(plane).collect()
 }

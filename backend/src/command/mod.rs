@@ -11,6 +11,7 @@ mod pass;
 mod pending;
 mod processor;
 mod query;
+mod views;
 
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ pub(crate) use dispatch::dispatch_for_test;
 pub use event::Event;
 pub use processor::{PUSH_CONSTANT_BYTES, Processor};
 pub use query::{QueryKind, QueryPool};
+pub use views::MOST_VIEWPORTS;
 
 /// A recorded sequence of commands.
 #[derive(Debug, Default)]

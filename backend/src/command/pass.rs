@@ -12,13 +12,17 @@ use crate::state::{ClearValue, PassDesc, SubpassDesc};
 use crate::transfer;
 use crate::workers::Workers;
 
+/// Most layers of passes without attachments.
+const MOST_LAYERS: u32 = 2048;
+
 /// A running render pass.
 pub struct Pass {
     desc: Arc<PassDesc>,
     views: Vec<Arc<SurfaceView>>,
     /// Pixels that the pass touches.
     pub area: vk::Rect2D,
-    layers: u32,
+    /// Layers that it touches.
+    pub layers: u32,
     clears: Vec<ClearValue>,
     used: Vec<bool>,
     subpass: usize,
@@ -29,11 +33,13 @@ pub struct Pass {
 impl Pass {
     /// Begins a pass with its first subpass.
     pub(crate) fn begin(begin: &PassBegin, workers: &Workers) -> Self {
+        // No more than there can be.
+        let most = begin.views.iter().map(|view| view.desc.layers).max().unwrap_or(MOST_LAYERS);
         let mut pass = Self {
             desc: begin.pass.clone(),
             views: begin.views.clone(),
             area: begin.area,
-            layers: begin.layers,
+            layers: begin.layers.min(most),
             clears: begin.clears.clone(),
             used: vec![false; begin.pass.attachments.len()],
             subpass: 0,

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use super::kept::KeptDepth;
 use super::pass::Pass;
 use super::pending::Pending;
+use super::views::{self, Views};
 use super::{Command, CommandList, QueryPool, dispatch, draw};
 use crate::gpu::{DeviceLost, Gpu};
 use crate::memory::Buffer;
@@ -42,6 +43,8 @@ pub(super) struct State {
     pub(super) index_buffer: Option<IndexBuffer>,
     pub(super) push: Vec<u8>,
     pub(super) dynamic: Dynamic,
+    /// All viewports and scissors: the first are in `dynamic`, too.
+    pub(super) views: Views,
 }
 
 /// Values of dynamic state.
@@ -180,7 +183,7 @@ impl<'g> Processor<'g> {
                 let pass = Pass::begin(begin, self.gpu.workers());
                 self.kept_depth.drop_aliased(pass.views());
                 self.writes_memory = false;
-                self.pending = Pending::new(draw::rect(pass.area));
+                self.pending = Pending::new(views::rect(pass.area), pass.layers);
                 self.begin_depth(&pass);
                 self.pass = Some(pass);
             }
@@ -259,6 +262,7 @@ impl<'g> Processor<'g> {
         let Some(pass) = &self.pass else { return };
         if let (Some(view), Some(hierarchy)) = (pass.depth_view(), self.pending.take_depth())
             && !self.writes_memory
+            && pass.layers == 1
         {
             self.kept_depth.put(view, self.pending.area(), hierarchy);
             // Other subpasses may write the same memory.
@@ -306,6 +310,14 @@ impl<'g> Processor<'g> {
             Command::BindGraphicsPipeline(pipeline) => {
                 state.graphics = Some(pipeline.clone());
                 state.graphics_sets.forget();
+            }
+            Command::SetViewports { first, viewports } => {
+                state.views.set_viewports(*first, viewports);
+                (state.dynamic.viewport, state.dynamic.scissor) = state.views.first();
+            }
+            Command::SetScissors { first, scissors } => {
+                state.views.set_scissors(*first, scissors);
+                (state.dynamic.viewport, state.dynamic.scissor) = state.views.first();
             }
             Command::BindComputePipeline(pipeline) => {
                 state.compute = Some(pipeline.clone());
@@ -369,10 +381,6 @@ impl Dynamic {
 
     fn set(&mut self, command: &Command) -> bool {
         match command {
-            Command::SetViewports { first: 0, viewports } => {
-                self.viewport = viewports.first().copied().unwrap_or_default()
-            }
-            Command::SetScissors { first: 0, scissors } => self.scissor = scissors.first().copied().unwrap_or_default(),
             Command::SetLineWidth(width) => self.line_width = *width,
             Command::SetLineStipple(stipple) => self.line_stipple = *stipple,
             Command::SetDepthBias(bias) => self.depth_bias = *bias,

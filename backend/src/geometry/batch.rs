@@ -201,6 +201,9 @@ impl Batch {
             self.replace(&rules);
         }
         // Edges and corners of polygons come with that of the polygon.
+        if let Some(area) = context.routed {
+            self.cut(area);
+        }
         if context.bias.is_some() && context.raster.polygon_mode == vk::PolygonMode::FILL {
             self.bias(context);
         }
@@ -237,6 +240,18 @@ impl Batch {
         }
         for edge in 0..3 {
             edge_words(grid, edge, part(&mut self.words, Shape::EDGES + edge as u32 * 3));
+        }
+    }
+
+    /// Cuts triangles to the pixels `[x0, y0, x1, y1]`.
+    fn cut(&mut self, area: [i64; 4]) {
+        let Solved { lives, pixels, .. } = &mut self.solved;
+        for (bound, lanes) in pixels.iter_mut().enumerate() {
+            let limit = area[bound] as i32;
+            *lanes = lanes.map(|pixel| if bound < 2 { pixel.max(limit) } else { pixel.min(limit) });
+        }
+        for (lane, lives) in lives.iter_mut().enumerate() {
+            *lives &= pixels[0][lane] < pixels[2][lane] && pixels[1][lane] < pixels[3][lane];
         }
     }
 
@@ -561,7 +576,7 @@ mod tests {
                 return Ok(());
             }
             let mut primitives = Primitives::default();
-            primitives.start(4, 1);
+            primitives.start(4, 1, 0);
             let found = three(|corner| two(|axis| solved.grid[axis][corner][5]));
             primitives.push(found, solved.pixels.map(|bound| bound[5]), words.iter().copied());
             prop_assert_eq!(primitives.triangle(0), triangle);

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::batch::Batch;
 use super::reuse::Reuse;
-use super::setup::SetUp;
+use super::setup::{Routes, SetUp};
 use super::shading::shade;
 use super::{Corners, PrimitiveContext, Primitives, VertexSource};
 use crate::bag::Bag;
@@ -32,8 +32,10 @@ pub struct Assembled<'a> {
     pub counters: Option<&'a Counters>,
     /// Strips of lines that have a stipple, which must be taken in order.
     pub strips: Option<Strips>,
-    /// What set-up needs to know; `None` when primitives are discarded after shading.
-    pub context: Option<PrimitiveContext<'a>>,
+    /// What set-up needs to know, by viewport where vertices name it; none when primitives are discarded after shading.
+    pub contexts: Vec<PrimitiveContext<'a>>,
+    /// Layers that are drawn to.
+    pub layers: u32,
 }
 
 /// Strips of lines whose stipple goes on from line to line.
@@ -123,8 +125,9 @@ impl Assembled<'_> {
             counters.count(Counter::Vertices, reuse.vertices.len() as u64);
             counters.count(Counter::Reused, (reuse.places.len() - reuse.vertices.len()) as u64);
         }
-        if let Some(context) = &self.context {
-            let mut set_up = SetUp::new(context, batch, (out, range.len()), self.spare);
+        if !self.contexts.is_empty() {
+            let routes = Routes { contexts: &self.contexts, layers: self.layers };
+            let mut set_up = SetUp::new(routes, batch, (out, range.len()), self.spare);
             if let Some(Strips { starts, counter }) = &self.strips {
                 set_up.go_on(starts, *counter.lock());
             }

@@ -42,7 +42,7 @@ pub(super) mod output {
     pub const OUTSIDE: usize = 8;
     /// Point size.
     pub const POINT_SIZE: usize = 9;
-    /// Clip distances; the varyings follow them.
+    /// Clip distances; behind them numbers of viewport and layer where the program gives any, and the varyings.
     pub const CLIP: usize = 10;
 }
 
@@ -71,6 +71,8 @@ pub struct VertexKernel {
     pub(super) program: Program,
     /// Clip distances.
     pub(super) clip_distances: usize,
+    /// Whether it gives numbers of viewports and layers.
+    pub(super) routes: bool,
     is_pure: bool,
 }
 
@@ -101,7 +103,7 @@ impl VertexKernel {
         linked.stage = program.stage;
         linked.resources.clone_from(&program.resources);
         linked.code.generate_chosen(linked.stage, "kernel");
-        Self { program: linked, clip_distances, is_pure: !program.fragment.side_effects }
+        Self { program: linked, clip_distances, routes: program.routes(), is_pure: !program.fragment.side_effects }
     }
 
     /// Whether waves may run in any order.
@@ -111,7 +113,7 @@ impl VertexKernel {
 
     /// First of the varyings among the output words.
     pub(super) fn varyings(&self) -> usize {
-        output::CLIP + self.clip_distances
+        output::CLIP + self.clip_distances + if self.routes { 2 } else { 0 }
     }
 }
 
@@ -278,7 +280,14 @@ impl Results<'_> {
             let distance = self.float(Builtin::ClipDistance, index as u32, 0.0);
             self.output(output::CLIP + index, distance);
         }
-        let first = output::CLIP + distances;
+        let mut first = output::CLIP + distances;
+        if self.program.routes() {
+            for builtin in [Builtin::ViewportIndex, Builtin::Layer] {
+                let number = self.word(Slot::Builtin(builtin, 0)).unwrap_or_else(|| self.b.int(0));
+                self.output(first, number);
+                first += 1;
+            }
+        }
         let inputs = fragment.map_or(&[][..], |program| &program.inputs);
         // Clip and cull distances may also be read by the fragment program: they are outputs like any other.
         for (index, input) in inputs.iter().enumerate() {

@@ -94,18 +94,25 @@ pub struct Primitives {
     stride: usize,
     /// Whether any may cover a group.
     has_large: bool,
+    /// The layer of the attachments that they are drawn to.
+    layer: u32,
 }
 
 impl Primitives {
-    /// Begins with none, of a draw whose fragment program has `inputs` input words, with room for so many.
-    pub fn start(&mut self, inputs: usize, room: usize) {
+    /// Begins with none, of a draw whose fragment program has `inputs` input words, with room for so many, in a layer.
+    pub fn start(&mut self, inputs: usize, room: usize, layer: u32) {
         self.corners.clear();
         self.pixels.clear();
         self.words.clear();
-        (self.stride, self.has_large) = (Shape::WORDS + inputs * 3, false);
+        (self.stride, self.has_large, self.layer) = (Shape::WORDS + inputs * 3, false, layer);
         self.corners.reserve(room);
         self.pixels.reserve(room);
         self.words.reserve(room * self.stride);
+    }
+
+    /// The layer of the attachments that they are drawn to.
+    pub fn layer(&self) -> u32 {
+        self.layer
     }
 
     /// How many.
@@ -199,7 +206,7 @@ mod tests {
         let mut words: Vec<u32> = (1..=13).map(|word: u8| f32::from(word).to_bits()).chain([1, 14]).collect();
         words.extend((15..24).chain([24.0f32.to_bits(), 25.0f32.to_bits(), 20.0f32.to_bits(), 0, 0, 7, 0, 0]));
         let (corners, mut primitives) = ([[0, 0], [900, 0], [0, 900]], Primitives::default());
-        primitives.start(2, 0);
+        primitives.start(2, 0, 0);
         primitives.push(corners, [0, 0, 4, 9], vec![0; words.len()].into_iter());
         assert!(!primitives.has_large());
         primitives.push(corners, [0, 1, 9, 9], words.into_iter());

@@ -67,7 +67,7 @@ impl SetUp<'_> {
     }
 
     fn line(&mut self, shaded: &Shaded<'_>, ends: [u32; 2], tag: Tag<'_>) {
-        let whole = ends.map(|vertex| Window::of(shaded, vertex));
+        let whole = ends.map(|vertex| self.context.in_window(shaded, vertex));
         let outside = ends.map(|vertex| shaded.outside(vertex));
         // Far away positions have too few bits, and behind the eye there are none.
         let is_known = |end: usize| outside[end] & NOT_KNOWN == 0 && whole[end].is_near();
@@ -180,7 +180,11 @@ impl PrimitiveContext<'_> {
         if self.band != 1.0 && left(1.0).is_none() {
             return Clipped::Nothing;
         }
-        if is_left { Clipped::All } else { left(self.band).map_or(Clipped::Nothing, |left| Clipped::Part(Box::new(left))) }
+        if is_left {
+            Clipped::All
+        } else {
+            left(self.band).map_or(Clipped::Nothing, |left| Clipped::Part(Box::new(left)))
+        }
     }
 
     /// The width of lines: the nearest one that there is.

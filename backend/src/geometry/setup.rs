@@ -37,6 +37,8 @@ pub struct PrimitiveContext<'a> {
     pub criterion: Option<Criterion>,
     /// Whether alpha is multiplied by how much of a pixel a line covers.
     pub smooth: bool,
+    /// Where vertices name the viewport: the pixels of this one, `[x0, y0, x1, y1]`, the last ones not included.
+    pub routed: Option<[i64; 4]>,
 }
 
 /// A vertex in window space.
@@ -78,9 +80,23 @@ impl<'v> Window<'v> {
     }
 }
 
+/// Where primitives of a draw may go.
+#[derive(Clone, Copy)]
+pub(super) struct Routes<'a> {
+    /// By viewport, at least one.
+    pub(super) contexts: &'a [PrimitiveContext<'a>],
+    /// Layers.
+    pub(super) layers: u32,
+}
+
 /// Set-up of primitives of one draw.
 pub(super) struct SetUp<'a> {
+    /// Of the viewport that is drawn to.
     pub(super) context: &'a PrimitiveContext<'a>,
+    /// Of all viewports, and how many layers there are.
+    routes: Routes<'a>,
+    /// The layer that is drawn to.
+    layer: u32,
     pub(super) batch: &'a mut Batch,
     /// Numbers of the first lines of strips, where a stipple goes on from line to line of a strip.
     pub(super) strips: Option<&'a [u32]>,
@@ -98,13 +114,14 @@ pub(super) struct SetUp<'a> {
 impl<'a> SetUp<'a> {
     /// Primitives, about as many as `expected`, go behind those in the last of `out`, or to new ones where they are full.
     pub(super) fn new(
-        context: &'a PrimitiveContext<'a>,
+        routes: Routes<'a>,
         batch: &'a mut Batch,
         (out, expected): (&'a mut Vec<Primitives>, usize),
         spare: &'a Bag<Primitives>,
     ) -> Self {
+        let context = &routes.contexts[0];
         batch.start(context);
-        Self { context, batch, strips: None, counter: 0.0, offset: 0.0, out, expected, spare }
+        Self { context, routes, layer: 0, batch, strips: None, counter: 0.0, offset: 0.0, out, expected, spare }
     }
 
     /// Goes on with strips of lines that have a stipple: numbers of their first lines, and the stipple counter.
@@ -115,6 +132,9 @@ impl<'a> SetUp<'a> {
     /// Clips, culls and sets up a primitive of 1, 2 or 3 shaded vertices.
     #[inline]
     pub(super) fn add(&mut self, shaded: &Shaded<'_>, vertices: &[u32], id: u32) {
+        if self.context.routed.is_some() && !self.enter(shaded, vertices) {
+            return;
+        }
         let (any, all) = vertices.iter().fold((0, u32::MAX), |(any, all), &vertex| {
             let outside = shaded.outside(vertex);
             (any | outside, all & outside)
@@ -127,7 +147,8 @@ impl<'a> SetUp<'a> {
             }
             return;
         }
-        let is_whole = any & outside::CLIPPED == 0 && self.context.raster.polygon_mode == vk::PolygonMode::FILL;
+        let is_own = self.context.routed.is_some() || self.context.raster.polygon_mode != vk::PolygonMode::FILL;
+        let is_whole = any & outside::CLIPPED == 0 && !is_own;
         match *vertices {
             [a, b, c] if is_whole => {
                 self.make_room();
@@ -138,6 +159,21 @@ impl<'a> SetUp<'a> {
             [point] => self.point(shaded, point, id),
             _ => {}
         }
+    }
+
+    /// Goes on with the viewport and the layer that the provoking vertex names; false where there are none such.
+    fn enter(&mut self, shaded: &Shaded<'_>, vertices: &[u32]) -> bool {
+        let provoking = if self.context.raster.provoking_last { vertices.last() } else { vertices.first() };
+        let Some([viewport, layer]) = provoking.map(|&vertex| shaded.route(vertex)) else { return false };
+        let Some(context) = self.routes.contexts.get(viewport as usize) else { return false };
+        if layer >= self.routes.layers {
+            return false;
+        }
+        if !std::ptr::eq(context, self.context) || layer != self.layer {
+            self.flush();
+            (self.context, self.layer) = (context, layer);
+        }
+        true
     }
 
     /// Sets up what waits. Returns the stipple counter.
@@ -153,13 +189,14 @@ impl<'a> SetUp<'a> {
     }
 
     fn flush(&mut self) {
-        if self.out.last().is_none_or(|last| last.len() + WAVE > MOST) {
+        let of_layer = self.out.iter().rposition(|primitives| primitives.layer() == self.layer);
+        let open = of_layer.filter(|&last| self.out[last].len() + WAVE <= MOST).unwrap_or_else(|| {
             let mut fresh = self.spare.take();
-            fresh.start(self.context.inputs(), self.expected.min(MOST));
+            fresh.start(self.context.inputs(), self.expected.min(MOST), self.layer);
             self.out.push(fresh);
-        }
-        let last = self.out.len() - 1;
-        self.batch.flush(self.context, &mut self.out[last]);
+            self.out.len() - 1
+        });
+        self.batch.flush(self.context, &mut self.out[open]);
     }
 
     fn triangle(&mut self, shaded: &Shaded<'_>, corners: [u32; 3], id: u32) {
@@ -193,7 +230,7 @@ impl<'a> SetUp<'a> {
 
     /// A point that is inside of every plane.
     fn point(&mut self, shaded: &Shaded<'_>, vertex: u32, id: u32) {
-        let window = Window::of(shaded, vertex);
+        let window = self.context.in_window(shaded, vertex);
         self.window_point(&window, shaded.point_size(vertex), window.source, (id, Facing::Front));
     }
 
@@ -225,9 +262,21 @@ impl<'a> SetUp<'a> {
 }
 
 impl PrimitiveContext<'_> {
-    /// What the kernel does to a vertex that clipping made.
+    /// A shaded vertex: the kernel knows of one viewport.
+    pub(super) fn in_window<'v>(&self, shaded: &'v Shaded<'v>, vertex: u32) -> Window<'v> {
+        match self.routed {
+            None => Window::of(shaded, vertex),
+            Some(_) => self.projected(shaded.position(vertex), Source::Shaded(shaded, vertex)),
+        }
+    }
+
+    /// A vertex that clipping made.
     pub(super) fn to_window<'v>(&self, vertex: &'v Vertex) -> Window<'v> {
-        let [x, y, z, w] = vertex.position;
+        self.projected(vertex.position, Source::Clipped(vertex))
+    }
+
+    /// What the kernel does.
+    fn projected<'v>(&self, [x, y, z, w]: [f32; 4], source: Source<'v>) -> Window<'v> {
         let inverse_w = 1.0 / w;
         let view = &self.viewport;
         let (near, range) = (view.min_depth, view.max_depth - view.min_depth);
@@ -240,7 +289,7 @@ impl PrimitiveContext<'_> {
             y: (y * inverse_w + 1.0) * 0.5 * view.height + view.y,
             z: z * inverse_w * scale + start,
             inverse_w,
-            source: Source::Clipped(vertex),
+            source,
         }
     }
 

@@ -88,6 +88,11 @@ impl Shaded<'_> {
         [0, 1, 2, 3].map(|component| self.float(vertex, output::POSITION + component))
     }
 
+    /// Numbers of the viewport and the layer that a vertex of a program which routes names.
+    pub(super) fn route(&self, vertex: u32) -> [u32; 2] {
+        [2, 1].map(|before| self.word(vertex, self.varyings - before))
+    }
+
     /// What a vertex lies outside of.
     #[inline]
     pub(super) fn outside(&self, vertex: u32) -> u32 {

@@ -152,7 +152,8 @@ impl<'a> DrawContext<'a> {
         let depth = |tests: DepthStencilState| (tests.depth_test, tests.depth_write, tests.depth_compare);
         let as_linked = self.tests.map(depth) == tested(self.pipeline).map(depth);
         let serves = as_linked && (self.tests.is_none() || self.tests_depth_words());
-        if serves && self.occlusion.is_none() && self.criterion.is_none() {
+        // Its edges are exact near small primitives only, not near what a viewport leaves of others.
+        if serves && self.occlusion.is_none() && self.criterion.is_none() && !self.pipeline.vertex.routes() {
             self.pipeline.kernels.primitive(self.pipeline, counts)
         } else {
             None

@@ -28,6 +28,17 @@ pub struct Window {
 }
 
 impl Window {
+    /// The layer that they are drawn to.
+    pub fn layer(&self) -> u32 {
+        self.primitives.layer()
+    }
+
+    /// Its primitives in a tile, by its number in all layers.
+    fn in_tile(&self, tile: usize, grid: &Grid) -> &[u16] {
+        let (layer, tile) = (tile / grid.count(), tile % grid.count());
+        if layer == self.layer() as usize { self.bins.of(tile) } else { &[] }
+    }
+
     /// Sorts primitives, of the first draw state for now, into the tiles of a grid.
     pub fn new(primitives: Primitives, grid: &Grid) -> Self {
         let bins = Bins::new(&primitives, grid);
@@ -43,6 +54,7 @@ pub struct Grid {
     first: [i64; 2],
     columns: i64,
     rows: i64,
+    layers: usize,
 }
 
 fn tile_of(pixel: i64) -> i64 {
@@ -50,12 +62,12 @@ fn tile_of(pixel: i64) -> i64 {
 }
 
 impl Grid {
-    /// Of a render area, which may be empty.
-    pub fn new(area: [i64; 4]) -> Self {
+    /// Of a render area, which may be empty, in some layers.
+    pub fn new(area: [i64; 4], layers: u32) -> Self {
         let first = [tile_of(area[0]), tile_of(area[1])];
         let count =
             |axis: usize| if area[axis] < area[axis + 2] { tile_of(area[axis + 2] - 1) - first[axis] + 1 } else { 0 };
-        Self { area, first, columns: count(0), rows: count(1) }
+        Self { area, first, columns: count(0), rows: count(1), layers: layers as usize }
     }
 
     /// The render area.
@@ -63,9 +75,14 @@ impl Grid {
         self.area
     }
 
-    /// Tiles.
+    /// Tiles of a layer.
     pub fn count(&self) -> usize {
         (self.columns * self.rows) as usize
+    }
+
+    /// Tiles of all layers: those of each follow those of the one before.
+    pub fn count_all(&self) -> usize {
+        self.count() * self.layers
     }
 
     /// Pixels of a tile that lie in the render area.
@@ -145,6 +162,8 @@ impl Bins {
 /// The windows of a walk, as the pixel units see them.
 #[derive(Clone, Copy)]
 pub struct Walk<'a> {
+    /// The tiles.
+    pub grid: &'a Grid,
     /// Draw states, by the windows' numbers.
     pub draws: &'a [DrawContext<'a>],
     /// Windows, in order, at most [`MOST`].
@@ -183,10 +202,11 @@ impl<'a> Bin<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// The primitives of a tile, in order.
+    /// The primitives of a tile, by its number in all layers, in order.
     pub fn of_tile(&self, tile: usize) -> impl Iterator<Item = Bin<'a>> + Clone + use<'a> {
-        let bin = move |(number, Window { draw, primitives, bins }): (usize, &'a Window)| {
-            let indices = bins.of(tile);
+        let grid = self.grid;
+        let bin = move |(number, window): (usize, &'a Window)| {
+            let (Window { draw, primitives, .. }, indices) = (window, window.in_tile(tile, grid));
             let first = (number as u32) << 16;
             (!indices.is_empty()).then_some(Bin { draw: *draw, primitives, first, indices })
         };
@@ -223,11 +243,12 @@ impl<'a> Walk<'a> {
 /// Work that is done beside a walk: how many pieces, and what does one.
 pub type Beside<'a> = (usize, &'a (dyn Fn(usize) + Sync));
 
-/// Rasterizes windows, which were all sorted into `grid`; threads that find no tile do what is `beside`. Returns false when a
+/// Rasterizes windows, which were all sorted into the walk's tiles; threads that find no tile do what is `beside`. Returns false when a
 /// program was interrupted.
-pub fn walk(gpu: &Gpu, walk: Walk<'_>, grid: &Grid, (pieces, piece): Beside<'_>) -> bool {
-    let is_touched = |tile: &usize| walk.windows.iter().any(|window| !window.bins.of(*tile).is_empty());
-    let tiles: Vec<usize> = (0..grid.count()).filter(is_touched).collect();
+pub fn walk(gpu: &Gpu, walk: Walk<'_>, (pieces, piece): Beside<'_>) -> bool {
+    let grid = walk.grid;
+    let is_touched = |tile: &usize| walk.windows.iter().any(|window| !window.in_tile(*tile, grid).is_empty());
+    let tiles: Vec<usize> = (0..grid.count_all()).filter(is_touched).collect();
     let ok = AtomicBool::new(true);
     let seen =
         gpu.counters().map(|counters| (counters, counters::Walk::new(grid.columns as usize, grid.rows as usize)));
@@ -241,11 +262,11 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, grid: &Grid, (pieces, piece): Beside<'_>)
         let expired = walk.draws.first().is_some_and(|draw| draw.deadline.expired());
         let goes_on = ok.load(Ordering::Relaxed) && !expired;
         let sight = seen.as_ref().map(|_| Sight::default());
-        if !goes_on || !process_tile(&walk, tile, grid.pixels(tile), scratch, sight.as_ref()) {
+        if !goes_on || !process_tile(&walk, tile, grid.pixels(tile % grid.count()), scratch, sight.as_ref()) {
             ok.store(false, Ordering::Relaxed);
         }
         if let (Some((counters, walk)), Some(sight)) = (&seen, sight) {
-            counters.take(walk, tile, &sight);
+            counters.take(walk, tile % grid.count(), &sight);
         }
     });
     if let Some((counters, walk)) = seen {
@@ -261,13 +282,14 @@ mod tests {
 
     #[test]
     fn tiles_hold_what_touches_them_in_order() {
-        let grid = Grid::new([10, 0, 200, 130]);
+        let grid = Grid::new([10, 0, 200, 130], 2);
+        assert_eq!(grid.count_all(), 24);
         assert_eq!((grid.count(), grid.pixels(0), grid.pixels(11)), (12, [10, 0, 64, 64], [192, 128, 200, 130]));
         let large = [[0, 0], [200, 0], [0, 200]];
         let small = [[70, 70], [72, 70], [70, 72]];
         let outside = [[300, 0], [310, 0], [300, 9]];
         let mut primitives = Primitives::default();
-        primitives.start(0, 4);
+        primitives.start(0, 4, 0);
         for corners in [large, small, outside, small] {
             let corners = corners.map(|corner: [i32; 2]| corner.map(|pixels| pixels * UNITS as i32));
             let triangle = Triangle::clockwise(corners.map(|corner| corner.map(i64::from)));
@@ -278,6 +300,6 @@ mod tests {
         assert_eq!(bins.of(0), [0]);
         assert_eq!(bins.of(5), [0, 1, 3]);
         assert!(bins.of(7).is_empty(), "what only the bounds of a triangle touch");
-        assert_eq!(Grid::new([5, 5, 5, 9]).count(), 0);
+        assert_eq!(Grid::new([5, 5, 5, 9], 1).count(), 0);
     }
 }

@@ -9,6 +9,7 @@ mod fragment;
 mod framebuffer;
 mod images;
 mod language;
+mod layers;
 mod lines;
 mod order;
 mod raster;
@@ -34,6 +35,7 @@ pub fn all() -> Vec<Entry> {
         raster::cases,
         extremes::cases,
         conservative::cases,
+        layers::cases,
         lines::cases,
         vertices::cases,
         fragment::cases,
