@@ -220,6 +220,7 @@ impl Batch {
     }
 
     /// Replaces what triangles cover.
+    #[cold]
     fn replace(&mut self, rules: &Rules) {
         let Solved { lives, grid, pixels } = &mut self.solved;
         for (lane, cover) in &self.covers {
@@ -244,6 +245,7 @@ impl Batch {
     }
 
     /// Cuts triangles to the pixels `[x0, y0, x1, y1]`.
+    #[cold]
     fn cut(&mut self, area: [i64; 4]) {
         let Solved { lives, pixels, .. } = &mut self.solved;
         for (bound, lanes) in pixels.iter_mut().enumerate() {

@@ -131,8 +131,11 @@ impl Assembled<'_> {
             if let Some(Strips { starts, counter }) = &self.strips {
                 set_up.go_on(starts, *counter.lock());
             }
-            for (number, places) in range.zip(reuse.places.chunks_exact(self.of_each)) {
-                set_up.add(&shaded, places, number as u32);
+            let primitives = range.zip(reuse.places.chunks_exact(self.of_each));
+            if self.contexts[0].routed.is_some() {
+                primitives.for_each(|(number, places)| set_up.add_routed(&shaded, places, number as u32));
+            } else {
+                primitives.for_each(|(number, places)| set_up.add(&shaded, places, number as u32));
             }
             let counter = set_up.finish();
             if let Some(strips) = &self.strips {

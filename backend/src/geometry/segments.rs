@@ -59,6 +59,7 @@ impl SetUp<'_> {
     }
 
     /// A line of its own, or the next one of a strip.
+    #[inline(never)]
     pub(super) fn line_primitive(&mut self, shaded: &Shaded<'_>, ends: [u32; 2], id: u32) {
         if self.strips.is_none_or(|starts| starts.binary_search(&id).is_ok()) {
             self.counter = 0.0;

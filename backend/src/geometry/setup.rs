@@ -97,6 +97,8 @@ pub(super) struct SetUp<'a> {
     routes: Routes<'a>,
     /// The layer that is drawn to.
     layer: u32,
+    /// Whether triangles are filled as the kernel has placed them.
+    is_direct: bool,
     pub(super) batch: &'a mut Batch,
     /// Numbers of the first lines of strips, where a stipple goes on from line to line of a strip.
     pub(super) strips: Option<&'a [u32]>,
@@ -121,7 +123,20 @@ impl<'a> SetUp<'a> {
     ) -> Self {
         let context = &routes.contexts[0];
         batch.start(context);
-        Self { context, routes, layer: 0, batch, strips: None, counter: 0.0, offset: 0.0, out, expected, spare }
+        let is_direct = context.raster.polygon_mode == vk::PolygonMode::FILL && context.routed.is_none();
+        Self {
+            context,
+            routes,
+            layer: 0,
+            is_direct,
+            batch,
+            strips: None,
+            counter: 0.0,
+            offset: 0.0,
+            out,
+            expected,
+            spare,
+        }
     }
 
     /// Goes on with strips of lines that have a stipple: numbers of their first lines, and the stipple counter.
@@ -130,11 +145,8 @@ impl<'a> SetUp<'a> {
     }
 
     /// Clips, culls and sets up a primitive of 1, 2 or 3 shaded vertices.
-    #[inline]
+    #[inline(always)]
     pub(super) fn add(&mut self, shaded: &Shaded<'_>, vertices: &[u32], id: u32) {
-        if self.context.routed.is_some() && !self.enter(shaded, vertices) {
-            return;
-        }
         let (any, all) = vertices.iter().fold((0, u32::MAX), |(any, all), &vertex| {
             let outside = shaded.outside(vertex);
             (any | outside, all & outside)
@@ -147,8 +159,7 @@ impl<'a> SetUp<'a> {
             }
             return;
         }
-        let is_own = self.context.routed.is_some() || self.context.raster.polygon_mode != vk::PolygonMode::FILL;
-        let is_whole = any & outside::CLIPPED == 0 && !is_own;
+        let is_whole = any & outside::CLIPPED == 0 && self.is_direct;
         match *vertices {
             [a, b, c] if is_whole => {
                 self.make_room();
@@ -158,6 +169,14 @@ impl<'a> SetUp<'a> {
             [a, b] => self.line_primitive(shaded, [a, b], id),
             [point] => self.point(shaded, point, id),
             _ => {}
+        }
+    }
+
+    /// The same where vertices name viewport and layer: nothing becomes of what names none that there are.
+    #[inline(never)]
+    pub(super) fn add_routed(&mut self, shaded: &Shaded<'_>, vertices: &[u32], id: u32) {
+        if self.enter(shaded, vertices) {
+            self.add(shaded, vertices, id);
         }
     }
 
@@ -199,6 +218,7 @@ impl<'a> SetUp<'a> {
         self.batch.flush(self.context, &mut self.out[open]);
     }
 
+    #[inline(never)]
     fn triangle(&mut self, shaded: &Shaded<'_>, corners: [u32; 3], id: u32) {
         let vertices = corners.map(|vertex| shaded.vertex(vertex)).to_vec();
         let clipped = clip::polygon(vertices, &self.context.volume());
@@ -229,6 +249,7 @@ impl<'a> SetUp<'a> {
     }
 
     /// A point that is inside of every plane.
+    #[inline(never)]
     fn point(&mut self, shaded: &Shaded<'_>, vertex: u32, id: u32) {
         let window = self.context.in_window(shaded, vertex);
         self.window_point(&window, shaded.point_size(vertex), window.source, (id, Facing::Front));

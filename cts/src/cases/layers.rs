@@ -380,10 +380,7 @@ impl Pass {
             stage(vk::ShaderStageFlags::VERTEX, gpu.module(ROUTE)?),
             stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(fragment)?),
         ];
-        let format = vk::Format::R32G32B32A32_SFLOAT;
-        let attribute =
-            |location| vk::VertexInputAttributeDescription { location, binding: 0, format, offset: location * 16 };
-        let attributes = [attribute(0), attribute(1)];
+        let attributes = attributes();
         let bindings = [vk::VertexInputBindingDescription { binding: 0, stride: 32, ..Default::default() }];
         let input = vk::PipelineVertexInputStateCreateInfo::default()
             .vertex_binding_descriptions(&bindings)
@@ -410,13 +407,7 @@ impl Pass {
             .depth_test_enable(scene.depth)
             .depth_write_enable(scene.depth)
             .depth_compare_op(vk::CompareOp::LESS);
-        let one = vk::BlendFactor::ONE;
-        let attachments = [vk::PipelineColorBlendAttachmentState::default()
-            .color_write_mask(vk::ColorComponentFlags::RGBA)
-            .blend_enable(scene.adds)
-            .src_color_blend_factor(one)
-            .dst_color_blend_factor(one)
-            .src_alpha_blend_factor(one)];
+        let attachments = [added(scene.adds)];
         let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&attachments);
         let info = vk::GraphicsPipelineCreateInfo::default()
             .stages(&stages)
@@ -489,6 +480,23 @@ impl Pass {
         let bytes = buffer.read(0, size as usize);
         Ok(bytes.chunks_exact(4).map(|texel| [texel[0], texel[1], texel[2], texel[3]]).collect())
     }
+}
+
+/// Two attributes of four floats.
+fn attributes() -> [vk::VertexInputAttributeDescription; 2] {
+    let format = vk::Format::R32G32B32A32_SFLOAT;
+    [0, 1].map(|location| vk::VertexInputAttributeDescription { location, binding: 0, format, offset: location * 16 })
+}
+
+/// An attachment that colours are written to, or added to.
+fn added(adds: bool) -> vk::PipelineColorBlendAttachmentState {
+    let one = vk::BlendFactor::ONE;
+    vk::PipelineColorBlendAttachmentState::default()
+        .color_write_mask(vk::ColorComponentFlags::RGBA)
+        .blend_enable(adds)
+        .src_color_blend_factor(one)
+        .dst_color_blend_factor(one)
+        .src_alpha_blend_factor(one)
 }
 
 /// Viewports and scissors as Vulkan takes them.

@@ -124,6 +124,9 @@ fn place(numbers: &mut Numbers, kind: Kinds) -> Place {
 /// A number with parts for something very small and for its square; they are compared in this order.
 type Number = [i128; 3];
 
+/// A share of a line: numerator, and denominator, which is positive.
+type Share = (Number, i128);
+
 fn times(number: Number, factor: i128) -> Number {
     number.map(|part| part * factor)
 }
@@ -141,7 +144,7 @@ fn leaves([from, to]: Line, pixel: [i64; 2]) -> bool {
     let delta = [to[0] - from[0], to[1] - from[1]];
     let is_inside = |place: Place| inside(place, pixel).iter().all(|room| *room > [0; 3]);
     // Shares of the line at which it goes in and out, as fractions with a positive denominator.
-    let (mut enters, mut leaves): (Vec<(Number, i128)>, Vec<(Number, i128)>) = (Vec::new(), Vec::new());
+    let (mut enters, mut leaves): (Vec<Share>, Vec<Share>) = (Vec::new(), Vec::new());
     for (room, [across, down]) in inside(from, pixel).into_iter().zip(SIGNS) {
         let speed = i128::from(across * delta[0] + down * delta[1]);
         match speed {
@@ -151,7 +154,7 @@ fn leaves([from, to]: Line, pixel: [i64; 2]) -> bool {
             _ => enters.push((times(room, -1), -speed)),
         }
     }
-    let is_below = |(a, b): (Number, i128), (c, d): (Number, i128)| times(a, d) < times(c, b);
+    let is_below = |(a, b): Share, (c, d): Share| times(a, d) < times(c, b);
     let crosses = enters.iter().all(|enter| leaves.iter().all(|leave| is_below(*enter, *leave)));
     let starts_before = leaves.iter().all(|leave| is_below(([0; 3], 1), *leave));
     let ends_behind = enters.iter().all(|enter| is_below(*enter, ([1, 0, 0], 1)));
@@ -433,7 +436,8 @@ fn rectangular(gpu: &Gpu, lines: &[Line], samples: u32) -> Case {
 
 fn rectangular_stipple(gpu: &Gpu, kind: Kinds, seed: u64, stipple: (u32, u16)) -> Case {
     supported(gpu)?;
-    let (lines, width, samples) = (random(kind, seed), 1.0 + (seed % 3) as f32, if seed % 2 == 0 { 1 } else { 4 });
+    let (lines, width, samples) =
+        (random(kind, seed), 1.0 + (seed % 3) as f32, if seed.is_multiple_of(2) { 1 } else { 4 });
     let color = [4.0 * STEP, 0.0, 0.0, 0.0];
     let state = state(Mode::RECTANGULAR, width, Some(stipple));
     let list = draw(gpu, state.clone(), &vertices(lines.as_flattened(), &[0.5], color))?;
@@ -453,11 +457,14 @@ fn rectangular_stipple(gpu: &Gpu, kind: Kinds, seed: u64, stipple: (u32, u16)) -
     compare_rectangles(&got, &lines, size, |number, along| drawn(before[number] + along))
 }
 
+/// How far inside of one side of a rectangle a point is, in its frame, by length and half of the width.
+type Room = fn([f64; 2], f64, f64) -> f64;
+
 /// The area of a line's rectangle inside of a pixel: what is left of the pixel after clipping by four lines.
 fn area_inside(line: Line, width: f64, [x, y]: [f64; 2]) -> f64 {
     let mut polygon = vec![[x, y], [x + 1.0, y], [x + 1.0, y + 1.0], [x, y + 1.0]];
     let length = in_frame(line, [0.0; 2]).1;
-    let rooms: [fn([f64; 2], f64, f64) -> f64; 4] = [
+    let rooms: [Room; 4] = [
         |[along, _], _, _| along,
         |[along, _], length, _| length - along,
         |[_, across], _, half| half - across,
@@ -615,8 +622,8 @@ fn restart(gpu: &Gpu) -> Case {
         places.push(last.map(|units| (units + i64::from(numbers.below(3000)) - 1400).clamp(0, SIDE * UNITS)));
     }
     // All in one, and one place in two strips.
-    for parts in [vec![0..301], vec![0..100, 99..220, 219..301]] {
-        let strips: Vec<Vec<Place>> = parts.into_iter().map(|part| places[part].to_vec()).collect();
+    for parts in [&[(0, 301)][..], &[(0, 100), (99, 220), (219, 301)]] {
+        let strips: Vec<Vec<Place>> = parts.iter().map(|&(start, end)| places[start..end].to_vec()).collect();
         let draw = indexed(gpu, state(Mode::BRESENHAM, 1.0, Some(stipple)), &strips, color)?;
         let (mut lines, mut counters) = (Vec::new(), Vec::new());
         for strip in &strips {

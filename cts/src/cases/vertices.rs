@@ -55,8 +55,10 @@ fn place(x: f32, y: f32) -> [f32; 4] {
     [(x + 0.5) / 8.0 - 1.0, (y + 0.5) / 8.0 - 1.0, 0.5, 1.0]
 }
 
-/// Vertices, primitives as their vertices in the specification's order, and a pixel of each.
-fn primitives(topology: T) -> (Vec<[f32; 4]>, Vec<Vec<usize>>, Vec<[f32; 2]>) {
+/// Places of vertices, primitives as their vertices in the specification's order, and a pixel of each.
+type Primitives = (Vec<[f32; 4]>, Vec<Vec<usize>>, Vec<[f32; 2]>);
+
+fn primitives(topology: T) -> Primitives {
     let zigzag: Vec<[f32; 4]> =
         (0..7u8).map(|number| place(f32::from(number) * 2.0 + 1.0, if number % 2 == 0 { 1.0 } else { 9.0 })).collect();
     let middle = |corners: &[usize], places: &[[f32; 4]]| {
