@@ -63,6 +63,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("lines.smooth.blend", "Smooth Lines", smooth_exact);
     add("lines.smooth.samples", "Smooth Lines", smooth_samples);
     add("lines.widths.clamped", SECTION, widths);
+    add("lines.values.perspective", SECTION, values);
     add("lines.dynamic.stipple", "Line Stipple", dynamic);
 }
 
@@ -679,6 +680,42 @@ fn widths(gpu: &Gpu) -> Case {
     for (width, nearest) in [(0.25, limits[0].round().max(1.0)), (1.4, 1.0), (1.6, 2.0), (1000.0, limits[1].round())] {
         let draw = draw(gpu, state(Mode::BRESENHAM, width, None), &vertices(&line, &[0.5], [STEP, 0.0, 0.0, 0.0]))?;
         compare(&reds(gpu, 1, &[draw])?, &expected(&[line], nearest as i64, |_, _| true))?;
+    }
+    Ok(())
+}
+
+/// Values along lines, by the place of each pixel's centre along the line, in perspective; of whole lines, dashes, and what a plane
+/// leaves of them.
+fn values(gpu: &Gpu) -> Case {
+    supported(gpu)?;
+    let ends = [([5.25, 7.125], 1.0f32, -0.25f32), ([58.0, 40.5], 4.0, 0.75)];
+    let vertex = |&([x, y], w, red): &([f32; 2], f32, f32), z: f32| {
+        let clip = |pixel: f32| (pixel / 32.0 - 1.0) * w;
+        [[clip(x), clip(y), z, w], [red, 0.0, 0.0, 1.0]]
+    };
+    let line = ends.map(|(place, ..)| place.map(|pixel: f32| (pixel * UNITS as f32) as i64));
+    for mode in [Mode::BRESENHAM, Mode::RECTANGULAR, Mode::RECTANGULAR_SMOOTH] {
+        // The second time what lies behind the near plane is cut off.
+        for (stipple, near) in [(None, 0.5), (Some((3, 0x0f35)), 0.5), (None, -0.5)] {
+            let mut state = state(mode, 1.0, stipple);
+            state.blend.blend_enable = vk::FALSE;
+            let pixels =
+                render(gpu, &target(1), &[draw(gpu, state, &[vertex(&ends[0], near), vertex(&ends[1], 2.0)])?])?;
+            let mut seen = 0;
+            for (number, pixel) in (0..).zip(&pixels).filter(|(_, pixel)| pixel[3] != 0) {
+                let centre = [(number % SIDE) as f64 + 0.5, (number / SIDE) as f64 + 0.5];
+                let ([along, _], length) = in_frame(line, centre);
+                let share = along / length;
+                let [a, b] = ends.map(|(_, w, red)| (f64::from(w), f64::from(red)));
+                let over = (1.0 - share) * a.1 / a.0 + share * b.1 / b.0;
+                let wanted = (over / ((1.0 - share) / a.0 + share / b.0)).clamp(0.0, 1.0) * 255.0;
+                check((f64::from(pixel[0]) - wanted).abs() < 0.75, || {
+                    format!("{mode:?} at {centre:?}: {pixel:?}, not {wanted}")
+                })?;
+                seen += 1;
+            }
+            check(seen > 20, || format!("{mode:?}: {seen} pixels"))?;
+        }
     }
     Ok(())
 }
