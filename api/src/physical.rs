@@ -22,6 +22,13 @@ const MAX_LAYERS: u32 = 2048;
 /// Alignment of buffers and of dynamic offsets, bytes.
 pub const BUFFER_ALIGNMENT: u64 = 16;
 
+/// Most bytes of a buffer.
+pub const MAX_BUFFER_BYTES: u64 = 1 << 40;
+/// Descriptors that a set may have in any case.
+pub const MAX_SET_DESCRIPTORS: u32 = 1 << 20;
+/// Tells the one device from those of other drivers, on any machine.
+pub const DEVICE_UUID: [u8; 16] = *b"vitric emulated\0";
+
 /// Version 0.1.0 of the driver.
 const DRIVER_VERSION: u32 = vk::make_api_version(0, 0, 1, 0);
 
@@ -81,7 +88,7 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         max_texel_buffer_elements: 1 << 27,
         max_uniform_buffer_range: 1 << 20,
         max_storage_buffer_range: 1 << 30,
-        max_push_constants_size: vitric_backend::command::PUSH_CONSTANT_BYTES as u32,
+        max_push_constants_size: vitric_backend::shader::PUSH_CONSTANT_BYTES as u32,
         max_memory_allocation_count: 1 << 20,
         max_sampler_allocation_count: 1 << 20,
         buffer_image_granularity: 1,
@@ -229,6 +236,27 @@ pub fn format_properties(format: vk::Format) -> vk::FormatProperties {
     }
 }
 
+/// The same with uses that are newer than the 32 bits of [`format_properties`].
+pub fn format_properties3(format: vk::Format) -> vk::FormatProperties3<'static> {
+    use vk::FormatFeatureFlags2 as Wide;
+    let features = format_features(format);
+    let is_depth = format::info(format).is_some_and(|info| info.depth_bits > 0);
+    let wide = |features: F| {
+        let mut all = Wide::from_raw(u64::from(features.as_raw()));
+        if features.intersects(F::STORAGE_IMAGE | F::STORAGE_TEXEL_BUFFER) {
+            all |= Wide::STORAGE_READ_WITHOUT_FORMAT | Wide::STORAGE_WRITE_WITHOUT_FORMAT;
+        }
+        if is_depth && features.contains(F::SAMPLED_IMAGE) {
+            all |= Wide::SAMPLED_IMAGE_DEPTH_COMPARISON;
+        }
+        all
+    };
+    vk::FormatProperties3::default()
+        .linear_tiling_features(wide(features.linear))
+        .optimal_tiling_features(wide(features.optimal))
+        .buffer_features(wide(features.buffer))
+}
+
 /// The kind of an image: what `vkGetPhysicalDeviceImageFormatProperties` asks about.
 #[derive(Debug, Clone, Copy)]
 #[expect(missing_docs, reason = "the fields are Vulkan's parameters")]
@@ -244,10 +272,13 @@ pub struct ImageKind {
 /// (`VK_ERROR_FORMAT_NOT_SUPPORTED`).
 pub fn image_format_properties(image: ImageKind) -> Option<vk::ImageFormatProperties> {
     let info = format::info(image.format)?;
-    let all = format_features(image.format);
     let linear = image.tiling == vk::ImageTiling::LINEAR;
-    let features = if linear { all.linear } else { all.optimal };
-    if !usages(features).contains(image.usage) || features.is_empty() || is_refused(image, info) {
+    let of = |format| if linear { format_features(format).linear } else { format_features(format).optimal };
+    let features = of(image.format);
+    let extended = image.flags.contains(vk::ImageCreateFlags::EXTENDED_USAGE);
+    let views = format::all().filter(|view| extended && is_view(image, info, view));
+    let allowed = views.fold(usages(features), |all, view| all | usages(of(view.format)));
+    if !allowed.contains(image.usage) || features.is_empty() || is_refused(image, info) {
         return None;
     }
     let volume = image.kind == vk::ImageType::TYPE_3D;
@@ -279,11 +310,23 @@ fn sample_counts() -> vk::SampleCountFlags {
 
 use vk::FormatFeatureFlags as F;
 
+/// Whether views of an image may have a format: what it is used for may be what its views can.
+fn is_view(image: ImageKind, info: &format::FormatInfo, view: &format::FormatInfo) -> bool {
+    let as_texels = image.flags.contains(vk::ImageCreateFlags::BLOCK_TEXEL_VIEW_COMPATIBLE);
+    !info.is_depth_stencil()
+        && !view.is_depth_stencil()
+        && view.bytes == info.bytes
+        && (view.compression.is_some() == info.compression.is_some() || (as_texels && view.compression.is_none()))
+}
+
 fn is_refused(image: ImageKind, info: &format::FormatInfo) -> bool {
     let sparse = vk::ImageCreateFlags::SPARSE_BINDING;
     let two_dimensional = image.kind == vk::ImageType::TYPE_2D;
     let linear = image.tiling == vk::ImageTiling::LINEAR;
-    image.flags.contains(sparse)
+    let has = |flags| image.flags.contains(flags);
+    has(sparse)
+        || (has(vk::ImageCreateFlags::TYPE_2D_ARRAY_COMPATIBLE) && image.kind != vk::ImageType::TYPE_3D)
+        || (has(vk::ImageCreateFlags::BLOCK_TEXEL_VIEW_COMPATIBLE) && info.compression.is_none())
         || (image.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE) && !two_dimensional)
         || (info.is_depth_stencil() && image.kind == vk::ImageType::TYPE_3D)
         || (info.compression.is_some() && image.kind == vk::ImageType::TYPE_1D)
@@ -335,5 +378,15 @@ mod tests {
         assert!(image_format_properties(ImageKind { format: vk::Format::UNDEFINED, ..kind }).is_none());
         let storage = vk::ImageUsageFlags::STORAGE;
         assert!(image_format_properties(ImageKind { usage: storage, ..kind }).is_none());
+        let extended = vk::ImageCreateFlags::MUTABLE_FORMAT | vk::ImageCreateFlags::EXTENDED_USAGE;
+        let blocks = ImageKind { format: vk::Format::BC1_RGBA_UNORM_BLOCK, usage: storage, ..kind };
+        assert!(image_format_properties(blocks).is_none());
+        assert!(image_format_properties(ImageKind { flags: extended, ..blocks }).is_none());
+        let flags = extended | vk::ImageCreateFlags::BLOCK_TEXEL_VIEW_COMPATIBLE;
+        assert!(image_format_properties(ImageKind { flags, ..blocks }).is_some());
+        assert!(image_format_properties(ImageKind { flags, usage: storage, ..kind }).is_none());
+        let srgb = ImageKind { format: vk::Format::R8G8B8A8_SRGB, usage: storage, ..kind };
+        assert!(image_format_properties(srgb).is_none());
+        assert!(image_format_properties(ImageKind { flags: extended, ..srgb }).is_some());
     }
 }

@@ -19,14 +19,20 @@ use crate::{Error, Result};
 /// One batch of a submission.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// Waited for, and unsignaled, before anything else.
-    pub waits: Vec<Arc<Semaphore>>,
+    /// Waited for before anything else: timelines until they reach a value, binary ones are unsignaled.
+    pub waits: Vec<(Arc<Semaphore>, u64)>,
     /// Executed in order.
     pub lists: Vec<Arc<CommandList>>,
     /// The command buffers that are pending until the batch is complete.
     pub pending: Vec<Pending>,
-    /// Signaled when the lists are complete.
-    pub signals: Vec<Arc<Semaphore>>,
+    /// Signaled when the lists are complete: timelines with a value.
+    pub signals: Vec<(Arc<Semaphore>, u64)>,
+}
+
+impl Batch {
+    fn signal(&self) {
+        self.signals.iter().for_each(|(semaphore, value)| semaphore.signal(*value));
+    }
 }
 
 /// Work for a queue's thread.
@@ -122,7 +128,8 @@ impl Queue {
         let is_empty = batches.iter().all(|batch| batch.waits.is_empty() && batch.lists.is_empty());
         let completes = is_empty && self.outstanding.load(Ordering::Acquire) == 0;
         if completes {
-            batches.iter().flat_map(|batch| &batch.signals).chain(fence).for_each(|signal| signal.signal());
+            batches.iter().for_each(Batch::signal);
+            fence.into_iter().for_each(|fence| fence.signal());
         }
         completes
     }
@@ -173,13 +180,13 @@ impl Drop for Queue {
 
 fn perform(gpu: &Gpu, health: &Health, job: Job) {
     match job {
-        Job::Batch(batch) => {
-            let ready = batch.waits.iter().all(|semaphore| semaphore.consume(|| health.is_lost()));
+        Job::Batch(mut batch) => {
+            let ready = batch.waits.iter().all(|(semaphore, value)| semaphore.consume(*value, || health.is_lost()));
             if ready && !health.is_lost() && gpu.execute(&batch.lists).is_err() {
                 health.lose("a program ran too long, or the emulation failed");
             }
-            drop(batch.pending);
-            batch.signals.iter().for_each(|semaphore| semaphore.signal());
+            batch.pending.clear();
+            batch.signal();
         }
         // Fences are signaled even when the device is lost, so that nobody waits for ever.
         Job::Signal(fence) => fence.signal(),

@@ -159,7 +159,8 @@ impl Swapchain {
         }
         let image = turns.free.pop_front();
         drop(turns);
-        [semaphore, fence].into_iter().flatten().for_each(|signal| signal.signal());
+        semaphore.into_iter().for_each(|semaphore| semaphore.signal(0));
+        fence.into_iter().for_each(|fence| fence.signal());
         Ok(image)
     }
 

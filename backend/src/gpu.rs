@@ -8,6 +8,7 @@ use crate::bag::Bag;
 use crate::command::{CommandList, Processor};
 use crate::counters::Counters;
 use crate::geometry::{FrontScratch, Primitives};
+use crate::memory::AddressSpace;
 use crate::texture::Routines;
 use crate::workers::Workers;
 
@@ -42,6 +43,7 @@ pub struct Gpu {
     started: Instant,
     workers: Workers,
     routines: Arc<Routines>,
+    addresses: AddressSpace,
     primitives: Bag<Primitives>,
     fronts: Bag<FrontScratch>,
     counters: Option<Counters>,
@@ -58,6 +60,7 @@ impl Gpu {
             started: Instant::now(),
             workers: Workers::new(config.threads),
             routines: Arc::default(),
+            addresses: AddressSpace::default(),
             primitives: Bag::new(MOST_KEPT),
             fronts: Bag::new(config.threads),
             counters: config.counts.then(Counters::default),
@@ -87,6 +90,11 @@ impl Gpu {
             Ok(done) => done,
             Err(_) => Err(DeviceLost),
         }
+    }
+
+    /// Memory that programs reach by address.
+    pub fn addresses(&self) -> &AddressSpace {
+        &self.addresses
     }
 
     /// The sampling routines that were compiled.

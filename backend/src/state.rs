@@ -57,15 +57,30 @@ pub struct SubpassDesc {
     pub resolves: Vec<Option<u32>>,
     /// Depth/stencil attachment.
     pub depth_stencil: Option<u32>,
+    /// What depth and stencil are resolved to.
+    pub depth_resolve: Option<DepthResolve>,
+    /// Aspects that the depth/stencil attachment has, but the subpass does not use.
+    pub unused_aspects: vk::ImageAspectFlags,
     /// Views that are rendered, a bit each; 0: without multiview.
     pub view_mask: u32,
+}
+
+/// How depth and stencil are resolved. Source: `VK_KHR_depth_stencil_resolve`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DepthResolve {
+    /// The attachment that is written.
+    pub attachment: u32,
+    /// What becomes of a pixel's depths; none: they stay as they are.
+    pub depth: vk::ResolveModeFlags,
+    /// What becomes of a pixel's stencils: never their average.
+    pub stencil: vk::ResolveModeFlags,
 }
 
 impl SubpassDesc {
     /// All attachments that it uses, in the order in which they are loaded.
     pub fn attachments(&self) -> impl Iterator<Item = u32> {
         let all = self.inputs.iter().chain(&self.colors).chain(&self.resolves).chain([&self.depth_stencil]);
-        all.copied().flatten()
+        all.copied().flatten().chain(self.depth_resolve.map(|resolve| resolve.attachment))
     }
 }
 
@@ -79,10 +94,12 @@ pub struct PassDesc {
 }
 
 impl PassDesc {
-    /// A render pass; `None` when it has no subpass, or one names an attachment that there is not.
+    /// A render pass; `None` when it has no subpass, one names an attachment that there is not, or only some have views.
     pub fn new(attachments: Vec<AttachmentDesc>, subpasses: Vec<SubpassDesc>) -> Option<Self> {
         let exists = |attachment: u32| (attachment as usize) < attachments.len();
-        let good = |subpass: &SubpassDesc| subpass.attachments().all(exists) && subpass.view_mask == 0;
+        let has_views = |subpass: &SubpassDesc| subpass.view_mask != 0;
+        let all_have = subpasses.first().is_some_and(has_views);
+        let good = |subpass: &SubpassDesc| subpass.attachments().all(exists) && has_views(subpass) == all_have;
         (!subpasses.is_empty() && subpasses.iter().all(good)).then_some(Self { attachments, subpasses })
     }
 
@@ -455,6 +472,9 @@ mod tests {
         assert!(pass(&[]).is_none());
         let none = SubpassDesc::default();
         assert!(pass(std::slice::from_ref(&none)).is_some());
+        let views = SubpassDesc { view_mask: 2, ..none.clone() };
+        assert!(pass(&[views.clone(), views.clone()]).is_some());
+        assert!(pass(&[views, none.clone()]).is_none());
         for (number, good) in [(1, true), (2, false), (u32::MAX - 1, false)] {
             let one = || vec![None, Some(number)];
             let subpasses = [

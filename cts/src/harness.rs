@@ -1,8 +1,9 @@
 //! What cases are written with: one device, buffers, images, compute and render helpers that wait for every submission.
 //!
-//! Everything a case makes lives until its process or group ends; a group is small. Source: Vulkan 1.0 core.
+//! Everything a case makes lives until its process or group ends; a group is small. Source: Vulkan 1.0 core,
+//! and extensions.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_void};
 
 use ash::vk;
 
@@ -38,54 +39,12 @@ pub struct Gpu {
     pub queue: vk::Queue,
     pub pool: vk::CommandPool,
     pub features: vk::PhysicalDeviceFeatures,
-    pub more: MoreFeatures,
+    pub more: Box<Features>,
     pub properties: vk::PhysicalDeviceProperties,
     memory: vk::PhysicalDeviceMemoryProperties,
     /// Extensions that cases use, as far as there are.
     pub extensions: Vec<&'static CStr>,
     pub entry: ash::Entry,
-}
-
-/// Features of extensions, all of which are enabled.
-#[derive(Default)]
-#[expect(missing_docs, reason = "the fields are Vulkan's structures")]
-pub struct MoreFeatures {
-    pub lines: vk::PhysicalDeviceLineRasterizationFeaturesKHR<'static>,
-    pub bias_control: vk::PhysicalDeviceDepthBiasControlFeaturesEXT<'static>,
-    pub clip_control: vk::PhysicalDeviceDepthClipControlFeaturesEXT<'static>,
-    pub depth_clip: vk::PhysicalDeviceDepthClipEnableFeaturesEXT<'static>,
-    pub bytes: vk::PhysicalDeviceIndexTypeUint8FeaturesKHR<'static>,
-    pub list_restart: vk::PhysicalDevicePrimitiveTopologyListRestartFeaturesEXT<'static>,
-    pub provoking: vk::PhysicalDeviceProvokingVertexFeaturesEXT<'static>,
-    pub divisors: vk::PhysicalDeviceVertexAttributeDivisorFeaturesKHR<'static>,
-}
-
-impl MoreFeatures {
-    /// Calls `with` with the features of 1.0 and the chain of those of these extensions.
-    fn chained<T>(&mut self, extensions: &[&CStr], with: impl FnOnce(&mut vk::PhysicalDeviceFeatures2<'_>) -> T) -> T {
-        let mut all = vk::PhysicalDeviceFeatures2::default();
-        macro_rules! chain {
-            ($($field:ident: $($name:ident),+;)*) => {
-                $(if [$(vk::$name),+].iter().any(|name| extensions.contains(name)) {
-                    all = all.push_next(&mut self.$field);
-                })*
-                let result = with(&mut all);
-                // What is kept is in no chain.
-                $(self.$field.p_next = std::ptr::null_mut();)*
-                result
-            };
-        }
-        chain! {
-            lines: KHR_LINE_RASTERIZATION_NAME, EXT_LINE_RASTERIZATION_NAME;
-            bias_control: EXT_DEPTH_BIAS_CONTROL_NAME;
-            clip_control: EXT_DEPTH_CLIP_CONTROL_NAME;
-            depth_clip: EXT_DEPTH_CLIP_ENABLE_NAME;
-            bytes: KHR_INDEX_TYPE_UINT8_NAME, EXT_INDEX_TYPE_UINT8_NAME;
-            list_restart: EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART_NAME;
-            provoking: EXT_PROVOKING_VERTEX_NAME;
-            divisors: KHR_VERTEX_ATTRIBUTE_DIVISOR_NAME, EXT_VERTEX_ATTRIBUTE_DIVISOR_NAME;
-        }
-    }
 }
 
 /// A mapped buffer.
@@ -109,6 +68,14 @@ pub struct Image {
     pub levels: u32,
 }
 
+/// What is bound to run a compute shader.
+#[expect(missing_docs, reason = "the fields are Vulkan's objects")]
+pub struct Compute {
+    pub pipeline: vk::Pipeline,
+    pub layout: vk::PipelineLayout,
+    pub set: vk::DescriptorSet,
+}
+
 /// What an image is made of.
 #[derive(Clone, Copy)]
 #[expect(missing_docs, reason = "plain description")]
@@ -129,25 +96,117 @@ impl ImageDesc {
     }
 }
 
+/// Extensions of instances that those of devices need.
+const INSTANCE_EXTENSIONS: &[&CStr] = &[
+    vk::KHR_GET_PHYSICAL_DEVICE_PROPERTIES2_NAME,
+    vk::KHR_DEVICE_GROUP_CREATION_NAME,
+    vk::KHR_EXTERNAL_FENCE_CAPABILITIES_NAME,
+    vk::KHR_EXTERNAL_MEMORY_CAPABILITIES_NAME,
+    vk::KHR_EXTERNAL_SEMAPHORE_CAPABILITIES_NAME,
+];
+
 /// Extensions that cases use.
 const EXTENSIONS: &[&CStr] = &[
     vk::EXT_CONSERVATIVE_RASTERIZATION_NAME,
-    vk::KHR_CREATE_RENDERPASS2_NAME,
-    vk::EXT_DEPTH_BIAS_CONTROL_NAME,
-    vk::EXT_DEPTH_CLIP_CONTROL_NAME,
-    vk::EXT_DEPTH_CLIP_ENABLE_NAME,
+    vk::EXT_SEPARATE_STENCIL_USAGE_NAME,
+    vk::EXT_TOOLING_INFO_NAME,
     vk::EXT_INDEX_TYPE_UINT8_NAME,
     vk::EXT_LINE_RASTERIZATION_NAME,
-    vk::EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART_NAME,
-    vk::EXT_PROVOKING_VERTEX_NAME,
     vk::EXT_SHADER_VIEWPORT_INDEX_LAYER_NAME,
     vk::EXT_VERTEX_ATTRIBUTE_DIVISOR_NAME,
-    vk::KHR_INDEX_TYPE_UINT8_NAME,
-    vk::KHR_LINE_RASTERIZATION_NAME,
-    vk::KHR_VERTEX_ATTRIBUTE_DIVISOR_NAME,
+    vk::KHR_BIND_MEMORY2_NAME,
+    vk::KHR_COPY_COMMANDS2_NAME,
+    vk::KHR_FORMAT_FEATURE_FLAGS2_NAME,
+    vk::KHR_SHADER_NON_SEMANTIC_INFO_NAME,
+    vk::KHR_CREATE_RENDERPASS2_NAME,
+    vk::KHR_DEDICATED_ALLOCATION_NAME,
+    vk::KHR_DESCRIPTOR_UPDATE_TEMPLATE_NAME,
+    vk::KHR_DEPTH_STENCIL_RESOLVE_NAME,
+    vk::KHR_DEVICE_GROUP_NAME,
+    vk::KHR_DRAW_INDIRECT_COUNT_NAME,
+    vk::KHR_DRIVER_PROPERTIES_NAME,
+    vk::KHR_IMAGE_FORMAT_LIST_NAME,
+    vk::KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE_NAME,
+    vk::KHR_SHADER_FLOAT_CONTROLS_NAME,
+    vk::KHR_EXTERNAL_FENCE_NAME,
+    vk::KHR_EXTERNAL_MEMORY_NAME,
+    vk::KHR_EXTERNAL_SEMAPHORE_NAME,
+    vk::KHR_GET_MEMORY_REQUIREMENTS2_NAME,
+    vk::KHR_MAINTENANCE1_NAME,
+    vk::KHR_MAINTENANCE2_NAME,
+    vk::KHR_MAINTENANCE3_NAME,
+    vk::KHR_RELAXED_BLOCK_LAYOUT_NAME,
+    vk::KHR_SHADER_DRAW_PARAMETERS_NAME,
+    vk::KHR_STORAGE_BUFFER_STORAGE_CLASS_NAME,
 ];
 
+/// Structures of features, each with the extension that brings it, which cases use as well.
+macro_rules! features {
+    ($($field:ident: $ty:ident = $extension:ident;)*) => {
+        const WITH_FEATURES: &[&CStr] = &[$(vk::$extension),*];
+
+        /// Features of extensions, as the device has them: nothing is set of an extension that is not there.
+        #[derive(Default)]
+        #[expect(missing_docs, reason = "the fields are Vulkan's structures")]
+        pub struct Features {
+            $(pub $field: vk::$ty<'static>,)*
+        }
+
+        impl Features {
+            /// Links the structures of the extensions in `names` before `first`.
+            fn chain(&mut self, names: &[&CStr], first: *mut c_void) -> *mut c_void {
+                let mut next = first;
+                $(if names.contains(&vk::$extension) {
+                    self.$field.p_next = next;
+                    next = (&raw mut self.$field).cast();
+                })*
+                next
+            }
+        }
+    };
+}
+
+features! {
+    bias_control: PhysicalDeviceDepthBiasControlFeaturesEXT = EXT_DEPTH_BIAS_CONTROL_NAME;
+    clip_control: PhysicalDeviceDepthClipControlFeaturesEXT = EXT_DEPTH_CLIP_CONTROL_NAME;
+    depth_clip: PhysicalDeviceDepthClipEnableFeaturesEXT = EXT_DEPTH_CLIP_ENABLE_NAME;
+    list_restart: PhysicalDevicePrimitiveTopologyListRestartFeaturesEXT = EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART_NAME;
+    provoking: PhysicalDeviceProvokingVertexFeaturesEXT = EXT_PROVOKING_VERTEX_NAME;
+    bytes: PhysicalDeviceIndexTypeUint8FeaturesKHR = KHR_INDEX_TYPE_UINT8_NAME;
+    lines: PhysicalDeviceLineRasterizationFeaturesKHR = KHR_LINE_RASTERIZATION_NAME;
+    divisors: PhysicalDeviceVertexAttributeDivisorFeaturesKHR = KHR_VERTEX_ATTRIBUTE_DIVISOR_NAME;
+    storage16: PhysicalDevice16BitStorageFeatures = KHR_16BIT_STORAGE_NAME;
+    storage8: PhysicalDevice8BitStorageFeatures = KHR_8BIT_STORAGE_NAME;
+    float16_int8: PhysicalDeviceShaderFloat16Int8Features = KHR_SHADER_FLOAT16_INT8_NAME;
+    atomic_int64: PhysicalDeviceShaderAtomicInt64Features = KHR_SHADER_ATOMIC_INT64_NAME;
+    addresses: PhysicalDeviceBufferDeviceAddressFeatures = KHR_BUFFER_DEVICE_ADDRESS_NAME;
+    descriptor_indexing: PhysicalDeviceDescriptorIndexingFeatures = EXT_DESCRIPTOR_INDEXING_NAME;
+    demote: PhysicalDeviceShaderDemoteToHelperInvocationFeatures = EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION_NAME;
+    rendering: PhysicalDeviceDynamicRenderingFeatures = KHR_DYNAMIC_RENDERING_NAME;
+    image_robustness: PhysicalDeviceImageRobustnessFeatures = EXT_IMAGE_ROBUSTNESS_NAME;
+    maintenance4: PhysicalDeviceMaintenance4Features = KHR_MAINTENANCE4_NAME;
+    private_data: PhysicalDevicePrivateDataFeatures = EXT_PRIVATE_DATA_NAME;
+    synchronization2: PhysicalDeviceSynchronization2Features = KHR_SYNCHRONIZATION2_NAME;
+    terminate: PhysicalDeviceShaderTerminateInvocationFeatures = KHR_SHADER_TERMINATE_INVOCATION_NAME;
+    zeroed: PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures = KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY_NAME;
+    host_reset: PhysicalDeviceHostQueryResetFeatures = EXT_HOST_QUERY_RESET_NAME;
+    imageless: PhysicalDeviceImagelessFramebufferFeatures = KHR_IMAGELESS_FRAMEBUFFER_NAME;
+    memory_model: PhysicalDeviceVulkanMemoryModelFeatures = KHR_VULKAN_MEMORY_MODEL_NAME;
+    scalar_layout: PhysicalDeviceScalarBlockLayoutFeatures = EXT_SCALAR_BLOCK_LAYOUT_NAME;
+    separate_layouts: PhysicalDeviceSeparateDepthStencilLayoutsFeatures = KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS_NAME;
+    timeline: PhysicalDeviceTimelineSemaphoreFeatures = KHR_TIMELINE_SEMAPHORE_NAME;
+    standard_layout: PhysicalDeviceUniformBufferStandardLayoutFeatures = KHR_UNIFORM_BUFFER_STANDARD_LAYOUT_NAME;
+    multiview: PhysicalDeviceMultiviewFeatures = KHR_MULTIVIEW_NAME;
+    variable_pointers: PhysicalDeviceVariablePointersFeatures = KHR_VARIABLE_POINTERS_NAME;
+}
+
 const STORAGE: vk::DescriptorType = vk::DescriptorType::STORAGE_BUFFER;
+
+/// Those of some extensions that there are.
+fn chosen(wanted: &[&'static CStr], known: &[vk::ExtensionProperties]) -> Vec<&'static CStr> {
+    let has = |name: &&CStr| known.iter().any(|known| known.extension_name_as_c_str() == Ok(*name));
+    wanted.iter().copied().filter(has).collect()
+}
 
 impl Gpu {
     /// Opens the first device with all its features.
@@ -156,33 +215,35 @@ impl Gpu {
     /// When there is no device.
     pub fn new(entry: ash::Entry) -> Result<Self, Outcome> {
         let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_0);
-        // What 1.0 needs for extensions of devices.
-        let needed = [vk::KHR_GET_PHYSICAL_DEVICE_PROPERTIES2_NAME.as_ptr()];
-        let info = vk::InstanceCreateInfo::default().application_info(&application).enabled_extension_names(&needed);
         // SAFETY: here and below, create infos are valid and outlive the calls, and handles come from the calls before.
         unsafe {
+            let known = entry.enumerate_instance_extension_properties(None)?;
+            let names: Vec<_> = chosen(INSTANCE_EXTENSIONS, &known).iter().map(|name| name.as_ptr()).collect();
+            let info = vk::InstanceCreateInfo::default().application_info(&application).enabled_extension_names(&names);
             let instance = entry.create_instance(&info, None)?;
             let devices = instance.enumerate_physical_devices()?;
             let physical = *devices.first().ok_or(Outcome::Fail("there is no device".into()))?;
+            let features = instance.get_physical_device_features(physical);
             let properties = instance.get_physical_device_properties(physical);
             let memory = instance.get_physical_device_memory_properties(physical);
             let priorities = [1.0];
             let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
             let known = instance.enumerate_device_extension_properties(physical)?;
-            let has = |name: &&CStr| known.iter().any(|known| known.extension_name_as_c_str() == Ok(*name));
-            let extensions: Vec<&CStr> = EXTENSIONS.iter().copied().filter(has).collect();
+            let extensions = chosen(&[EXTENSIONS, WITH_FEATURES].concat(), &known);
             let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
-            let (mut more, mut features) = (MoreFeatures::default(), vk::PhysicalDeviceFeatures::default());
-            let queries = ash::khr::get_physical_device_properties2::Instance::new(&entry, &instance);
-            let device = more.chained(&extensions, |all| {
-                queries.get_physical_device_features2(physical, all);
-                features = all.features;
-                let info = vk::DeviceCreateInfo::default()
-                    .queue_create_infos(&queues)
-                    .enabled_extension_names(&names)
-                    .push_next(all);
-                instance.create_device(physical, &info, None)
-            })?;
+            let mut more = Box::<Features>::default();
+            let mut all = vk::PhysicalDeviceFeatures2 {
+                p_next: more.chain(&extensions, std::ptr::null_mut()),
+                ..Default::default()
+            };
+            let query = ash::khr::get_physical_device_properties2::Instance::new(&entry, &instance);
+            query.get_physical_device_features2(physical, &mut all);
+            let mut info = vk::DeviceCreateInfo::default()
+                .queue_create_infos(&queues)
+                .enabled_features(&features)
+                .enabled_extension_names(&names);
+            info.p_next = all.p_next;
+            let device = instance.create_device(physical, &info, None)?;
             let queue = device.get_device_queue(0, 0);
             let flags = vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER;
             let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default().flags(flags), None)?;
@@ -190,9 +251,14 @@ impl Gpu {
         }
     }
 
+    /// Whether the device has an extension that cases use.
+    pub fn has(&self, extension: &CStr) -> bool {
+        self.extensions.contains(&extension)
+    }
+
     /// Ends a case unless the device has an extension.
     pub fn need(&self, extension: &CStr) -> Case {
-        match self.extensions.contains(&extension) {
+        match self.has(extension) {
             true => Ok(()),
             false => Err(Outcome::NotSupported(text(extension))),
         }
@@ -207,6 +273,15 @@ impl Gpu {
 
     /// Allocates memory for requirements, host-visible when asked.
     pub fn allocate(&self, needs: vk::MemoryRequirements, visible: bool) -> Result<vk::DeviceMemory, Outcome> {
+        self.allocate_with(needs, visible, vk::MemoryAllocateFlags::empty())
+    }
+
+    fn allocate_with(
+        &self,
+        needs: vk::MemoryRequirements,
+        visible: bool,
+        flags: vk::MemoryAllocateFlags,
+    ) -> Result<vk::DeviceMemory, Outcome> {
         let wanted = match visible {
             true => vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT,
             false => vk::MemoryPropertyFlags::empty(),
@@ -217,25 +292,43 @@ impl Gpu {
         };
         let found = types.iter().enumerate().find(fits);
         let (index, _) = found.ok_or(Outcome::Fail("no memory type fits".into()))?;
-        let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index as u32);
+        let mut info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index as u32);
+        let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(flags);
+        if !flags.flags.is_empty() {
+            info = info.push_next(&mut flags);
+        }
         // SAFETY: the info is valid.
         Ok(unsafe { self.device.allocate_memory(&info, None) }?)
     }
 
     /// A mapped, zeroed buffer for every use.
     pub fn buffer(&self, size: u64) -> Result<Buffer, Outcome> {
-        let usage = vk::BufferUsageFlags::TRANSFER_SRC
+        self.make_buffer(size, false)
+    }
+
+    /// The same with an address.
+    pub fn addressed(&self, size: u64) -> Result<Buffer, Outcome> {
+        self.make_buffer(size, true)
+    }
+
+    fn make_buffer(&self, size: u64, has_address: bool) -> Result<Buffer, Outcome> {
+        let mut usage = vk::BufferUsageFlags::TRANSFER_SRC
             | vk::BufferUsageFlags::TRANSFER_DST
             | vk::BufferUsageFlags::STORAGE_BUFFER
             | vk::BufferUsageFlags::UNIFORM_BUFFER
             | vk::BufferUsageFlags::VERTEX_BUFFER
             | vk::BufferUsageFlags::INDEX_BUFFER
             | vk::BufferUsageFlags::INDIRECT_BUFFER;
+        let mut flags = vk::MemoryAllocateFlags::empty();
+        if has_address {
+            usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+            flags = vk::MemoryAllocateFlags::DEVICE_ADDRESS;
+        }
         let info = vk::BufferCreateInfo::default().size(size).usage(usage);
         // SAFETY: valid infos; memory is bound once; the whole buffer is mapped and written before anyone reads it.
         unsafe {
             let handle = self.device.create_buffer(&info, None)?;
-            let memory = self.allocate(self.device.get_buffer_memory_requirements(handle), true)?;
+            let memory = self.allocate_with(self.device.get_buffer_memory_requirements(handle), true, flags)?;
             self.device.bind_buffer_memory(handle, memory, 0)?;
             let pointer = self.device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())?.cast::<u8>();
             pointer.write_bytes(0, size as usize);
@@ -376,18 +469,39 @@ impl Gpu {
 
     /// Runs a compute shader with storage buffers at bindings 0 and up, specialization constant 0, and push constants.
     pub fn compute(&self, code: &[u8], constant: i32, push: &[u8], buffers: &[Buffer], groups: [u32; 3]) -> Case {
-        let (set_layout, set) = self.set(&vec![STORAGE; buffers.len()])?;
+        let buffers: Vec<_> = buffers.iter().map(|&buffer| (STORAGE, buffer)).collect();
+        let compute = self.compute_pipeline(code, constant, &buffers)?;
+        self.run(|commands| {
+            // SAFETY: the command buffer is recording, and everything named is alive.
+            unsafe {
+                self.bind_compute(commands, &compute, push);
+                self.device.cmd_dispatch(commands, groups[0], groups[1], groups[2]);
+            }
+            self.barrier(commands, None);
+        })
+    }
+
+    /// A compute pipeline with buffers of these types at bindings 0 and up, and specialization constant 0.
+    pub fn compute_pipeline(
+        &self,
+        code: &[u8],
+        constant: i32,
+        buffers: &[(vk::DescriptorType, Buffer)],
+    ) -> Result<Compute, Outcome> {
+        let kinds: Vec<_> = buffers.iter().map(|(kind, _)| *kind).collect();
+        let (set_layout, set) = self.set(&kinds)?;
         let layout = self.layout(&[set_layout])?;
         let infos: Vec<[vk::DescriptorBufferInfo; 1]> = buffers
             .iter()
-            .map(|buffer| [vk::DescriptorBufferInfo { buffer: buffer.handle, offset: 0, range: vk::WHOLE_SIZE }])
+            .map(|(_, buffer)| [vk::DescriptorBufferInfo { buffer: buffer.handle, offset: 0, range: vk::WHOLE_SIZE }])
             .collect();
         let writes: Vec<_> = infos
             .iter()
+            .zip(&kinds)
             .enumerate()
-            .map(|(binding, info)| {
+            .map(|(binding, (info, &kind))| {
                 let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(binding as u32);
-                write.descriptor_type(STORAGE).buffer_info(info)
+                write.descriptor_type(kind).buffer_info(info)
             })
             .collect();
         let entries = [vk::SpecializationMapEntry { constant_id: 0, offset: 0, size: 4 }];
@@ -398,25 +512,30 @@ impl Gpu {
             .module(self.module(code)?)
             .name(c"main")
             .specialization_info(&specialization);
-        let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
+        let flags = match self.has(vk::KHR_DEVICE_GROUP_NAME) {
+            true => vk::PipelineCreateFlags::DISPATCH_BASE,
+            false => vk::PipelineCreateFlags::empty(),
+        };
+        let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout).flags(flags)];
         // SAFETY: valid infos; descriptors are written before they are used.
         let pipeline = unsafe {
             self.device.update_descriptor_sets(&writes, &[]);
             self.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None).map_err(|(_, code)| code)?[0]
         };
-        self.run(|commands| {
-            // SAFETY: the command buffer is recording, and everything named is alive.
-            unsafe {
-                let point = vk::PipelineBindPoint::COMPUTE;
-                self.device.cmd_bind_pipeline(commands, point, pipeline);
-                self.device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[]);
-                if !push.is_empty() {
-                    self.device.cmd_push_constants(commands, layout, vk::ShaderStageFlags::ALL, 0, push);
-                }
-                self.device.cmd_dispatch(commands, groups[0], groups[1], groups[2]);
+        Ok(Compute { pipeline, layout, set })
+    }
+
+    /// Binds a compute pipeline and its set, with push constants.
+    pub fn bind_compute(&self, commands: vk::CommandBuffer, compute: &Compute, push: &[u8]) {
+        let point = vk::PipelineBindPoint::COMPUTE;
+        // SAFETY: the command buffer is recording, and everything named is alive.
+        unsafe {
+            self.device.cmd_bind_pipeline(commands, point, compute.pipeline);
+            self.device.cmd_bind_descriptor_sets(commands, point, compute.layout, 0, &[compute.set], &[]);
+            if !push.is_empty() {
+                self.device.cmd_push_constants(commands, compute.layout, vk::ShaderStageFlags::ALL, 0, push);
             }
-            self.barrier(commands, None);
-        })
+        }
     }
 
     /// The tightly packed texels of level 0 of one aspect of an image in the transfer source layout.

@@ -117,6 +117,7 @@ pub enum Kind {
     VertexBuffer { buffer: Buffer, count: u32 },
     Indexed { buffer: Buffer, indices: Buffer, count: u32, kind: vk::IndexType },
     Indirect { buffer: Buffer, count: u32 },
+    Counted { buffer: Buffer, counts: Buffer, offset: u64, most: u32, indices: Option<Buffer> },
 }
 
 /// The whole target.
@@ -534,6 +535,16 @@ unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, prepared: 
                 device.cmd_bind_vertex_buffers(commands, 0, &[buffer.handle], &[0]);
                 device.cmd_bind_index_buffer(commands, indices.handle, 0, kind);
                 device.cmd_draw_indexed(commands, count, 1, 0, 0, 0);
+            }
+            Kind::Counted { buffer, counts, offset, most, indices } => {
+                let second = ash::khr::draw_indirect_count::Device::new(&gpu.instance, device);
+                let (arguments, counts) = (buffer.handle, counts.handle);
+                if let Some(indices) = indices {
+                    device.cmd_bind_index_buffer(commands, indices.handle, 0, vk::IndexType::UINT32);
+                    second.cmd_draw_indexed_indirect_count(commands, arguments, 0, counts, offset, most, 20);
+                } else {
+                    second.cmd_draw_indirect_count(commands, arguments, 0, counts, offset, most, 16);
+                }
             }
             Kind::Indirect { buffer, count } => device.cmd_draw_indirect(commands, buffer.handle, 0, count, 16),
         }

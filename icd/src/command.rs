@@ -8,6 +8,7 @@ use ash::vk::{self, Handle};
 use vitric_api::command::CommandBuffer;
 use vitric_api::{Error, Result};
 use vitric_backend::command::{Command, PassBegin};
+use vitric_backend::memory::SurfaceView;
 use vitric_backend::state::{ClearValue, DepthBias, DepthBiasUnit, LineStipple};
 
 use crate::objects::{CommandObject, CommandPool, DeviceObject, Marked, Pipeline, destroy, device, need};
@@ -29,10 +30,17 @@ pub extern "system" fn destroy_pool(handle: vk::Device, pool: vk::CommandPool, _
             return;
         };
         for buffer in std::mem::take(&mut *found.buffers.lock()) {
-            CommandObject::destroy(vk::CommandBuffer::from_raw(buffer));
+            destroy_buffer(handle, vk::CommandBuffer::from_raw(buffer));
         }
     });
     destroy(handle, |object| &object.command_pools, pool);
+}
+
+fn destroy_buffer(handle: vk::Device, buffer: vk::CommandBuffer) {
+    if let Ok(object) = device(handle) {
+        object.private.forget(vk::ObjectType::COMMAND_BUFFER, buffer.as_raw());
+    }
+    CommandObject::destroy(buffer);
 }
 
 pub extern "system" fn reset_pool(
@@ -50,6 +58,14 @@ pub extern "system" fn reset_pool(
         Ok(vk::Result::SUCCESS)
     })
 }
+
+// Nothing is kept for command buffers to come.
+
+pub extern "system" fn trim_pool(_: vk::Device, _: vk::CommandPool, _: vk::CommandPoolTrimFlags) {}
+
+// A device is a group of its own: there is nothing to choose.
+
+pub extern "system" fn set_device_mask(_: vk::CommandBuffer, _: u32) {}
 
 pub extern "system" fn allocate(
     handle: vk::Device,
@@ -76,7 +92,7 @@ pub extern "system" fn free(handle: vk::Device, pool: vk::CommandPool, count: u3
         let Some(pool) = device(handle).ok().and_then(|object| object.command_pools.get(pool.as_raw())) else { return };
         for &buffer in raw::slice(buffers, count).iter().filter(|buffer| !buffer.is_null()) {
             pool.buffers.lock().retain(|&other| other != buffer.as_raw());
-            CommandObject::destroy(buffer);
+            destroy_buffer(handle, buffer);
         }
     });
 }
@@ -105,7 +121,7 @@ pub extern "system" fn reset(handle: vk::CommandBuffer, _: vk::CommandBufferRese
 }
 
 /// Records a command that `make` builds; nothing when it fails (a message was sent).
-fn record(handle: vk::CommandBuffer, make: impl FnOnce(&DeviceObject) -> Result<Command>) {
+pub fn record(handle: vk::CommandBuffer, make: impl FnOnce(&DeviceObject) -> Result<Command>) {
     raw::guard_void(|| {
         let Some(object) = CommandObject::from_handle(handle) else { return };
         let Ok(owner) = device(vk::Device::from_raw(object.device)) else { return };
@@ -267,7 +283,8 @@ pub extern "system" fn draw_indirect(
     stride: u32,
 ) {
     record(handle, |object| {
-        Ok(Command::DrawIndirect { buffer: need(object, &object.buffers, buffer)?, offset, count, stride })
+        let buffer = need(object, &object.buffers, buffer)?;
+        Ok(Command::DrawIndirect { buffer, offset, count, counted: None, stride })
     });
 }
 
@@ -279,12 +296,57 @@ pub extern "system" fn draw_indexed_indirect(
     stride: u32,
 ) {
     record(handle, |object| {
-        Ok(Command::DrawIndexedIndirect { buffer: need(object, &object.buffers, buffer)?, offset, count, stride })
+        let buffer = need(object, &object.buffers, buffer)?;
+        Ok(Command::DrawIndexedIndirect { buffer, offset, count, counted: None, stride })
+    });
+}
+
+pub extern "system" fn draw_indirect_count(
+    handle: vk::CommandBuffer,
+    buffer: vk::Buffer,
+    offset: vk::DeviceSize,
+    counts: vk::Buffer,
+    count_offset: vk::DeviceSize,
+    count: u32,
+    stride: u32,
+) {
+    record(handle, |object| {
+        let buffer = need(object, &object.buffers, buffer)?;
+        let counted = Some((need(object, &object.buffers, counts)?, count_offset));
+        Ok(Command::DrawIndirect { buffer, offset, count, counted, stride })
+    });
+}
+
+pub extern "system" fn draw_indexed_indirect_count(
+    handle: vk::CommandBuffer,
+    buffer: vk::Buffer,
+    offset: vk::DeviceSize,
+    counts: vk::Buffer,
+    count_offset: vk::DeviceSize,
+    count: u32,
+    stride: u32,
+) {
+    record(handle, |object| {
+        let buffer = need(object, &object.buffers, buffer)?;
+        let counted = Some((need(object, &object.buffers, counts)?, count_offset));
+        Ok(Command::DrawIndexedIndirect { buffer, offset, count, counted, stride })
     });
 }
 
 pub extern "system" fn dispatch(handle: vk::CommandBuffer, x: u32, y: u32, z: u32) {
-    plain(handle, Command::Dispatch([x, y, z]));
+    dispatch_base(handle, 0, 0, 0, x, y, z);
+}
+
+pub extern "system" fn dispatch_base(
+    handle: vk::CommandBuffer,
+    base_x: u32,
+    base_y: u32,
+    base_z: u32,
+    x: u32,
+    y: u32,
+    z: u32,
+) {
+    plain(handle, Command::Dispatch { base: [base_x, base_y, base_z], groups: [x, y, z] });
 }
 
 pub extern "system" fn dispatch_indirect(handle: vk::CommandBuffer, buffer: vk::Buffer, offset: vk::DeviceSize) {
@@ -441,7 +503,7 @@ pub extern "system" fn clear_depth_stencil_image(
 }
 
 /// A clear value's words; depth and stencil are the first two.
-fn clear_value(value: &vk::ClearValue) -> ClearValue {
+pub fn clear_value(value: &vk::ClearValue) -> ClearValue {
     ClearValue(raw::input(std::ptr::from_ref(value).cast::<[u32; 4]>()).copied().unwrap_or_default())
 }
 
@@ -499,8 +561,13 @@ pub extern "system" fn wait_events(
     _: u32,
     _: *const vk::ImageMemoryBarrier<'_>,
 ) {
+    wait_for(handle, raw::slice(events, count));
+}
+
+/// Waits for events.
+pub fn wait_for(handle: vk::CommandBuffer, events: &[vk::Event]) {
     record(handle, |object| {
-        let events = raw::slice(events, count).iter().map(|&event| need(object, &object.events, event));
+        let events = events.iter().map(|&event| need(object, &object.events, event));
         Ok(Command::WaitEvents(events.collect::<Result<_>>()?))
     });
 }
@@ -517,6 +584,11 @@ pub extern "system" fn pipeline_barrier(
     _: u32,
     _: *const vk::ImageMemoryBarrier<'_>,
 ) {
+    barrier(handle);
+}
+
+/// A dependency of all that follows on all before.
+pub fn barrier(handle: vk::CommandBuffer) {
     plain(handle, Command::PipelineBarrier);
 }
 
@@ -576,13 +648,27 @@ pub extern "system" fn begin_pass(
         let framebuffer = need(object, &object.framebuffers, info.framebuffer)?;
         let begin = PassBegin {
             pass: need(object, &object.passes, info.render_pass)?,
-            views: framebuffer.views.clone(),
-            area: info.render_area,
+            views: named_views(object, info)?.unwrap_or_else(|| framebuffer.views.clone()),
+            area: device_area(info.p_next).unwrap_or(info.render_area),
             layers: framebuffer.layers,
             clears: raw::slice(info.p_clear_values, info.clear_value_count).iter().map(clear_value).collect(),
         };
         Ok(Command::BeginPass(Box::new(begin)))
     });
+}
+
+/// The views that a render pass instance names itself, as its framebuffer has none.
+fn named_views(object: &DeviceObject, info: &vk::RenderPassBeginInfo<'_>) -> Result<Option<Vec<Arc<SurfaceView>>>> {
+    let named: Option<&vk::RenderPassAttachmentBeginInfo<'_>> = raw::find(info.p_next);
+    let Some(named) = named.filter(|named| named.attachment_count > 0) else { return Ok(None) };
+    let views = raw::slice(named.p_attachments, named.attachment_count).iter();
+    views.map(|&view| need(object, &object.image_views, view)).collect::<Result<_>>().map(Some)
+}
+
+/// The render area of the one device of a group, where it has its own.
+pub fn device_area(next: *const c_void) -> Option<vk::Rect2D> {
+    let group: &vk::DeviceGroupRenderPassBeginInfo<'_> = raw::find(next)?;
+    raw::slice(group.p_device_render_areas, group.device_render_area_count).first().copied()
 }
 
 pub extern "system" fn begin_pass2(

@@ -1,16 +1,18 @@
 //! Descriptor set layouts, pools, sets and updates; pipeline layouts. Source: "Resource Descriptors".
 
+use std::ffi::c_void;
 use std::sync::Arc;
 
 use ash::vk::{self, DescriptorType as T, Handle};
 use parking_lot::Mutex;
 use vitric_api::descriptor::{self, DescriptorPool};
+use vitric_api::physical::MAX_SET_DESCRIPTORS;
 use vitric_api::{Error, Result};
 use vitric_backend::memory::BufferRange;
-use vitric_backend::shader::runtime::{Descriptor, SetBinding, SetLayout};
+use vitric_backend::shader::runtime::{Descriptor, DescriptorSet, SetBinding, SetLayout};
 use vitric_backend::texture::Sampler;
 
-use crate::objects::{DeviceObject, PoolSet, SetPool, destroy, device, need};
+use crate::objects::{DeviceObject, PoolSet, SetPool, UpdateTemplate, destroy, device, need};
 use crate::raw;
 
 pub extern "system" fn create_layout(
@@ -22,10 +24,26 @@ pub extern "system" fn create_layout(
     raw::create(out, || {
         let object = device(handle)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
+        if count_of(info) > MAX_SET_DESCRIPTORS {
+            return Err(Error::OutOfHostMemory);
+        }
         let bindings = raw::slice(info.p_bindings, info.binding_count).iter().map(|entry| binding(object, entry));
-        let layout = SetLayout::new(bindings.collect::<Result<_>>()?);
+        let layout = SetLayout { variable: is_variable(info), ..SetLayout::new(bindings.collect::<Result<_>>()?) };
         Ok(object.set_layouts.insert(Arc::new(layout)))
     })
+}
+
+/// Descriptors in a set.
+fn count_of(info: &vk::DescriptorSetLayoutCreateInfo<'_>) -> u32 {
+    let bindings = raw::slice(info.p_bindings, info.binding_count).iter();
+    bindings.fold(0, |sum, binding| sum.saturating_add(binding.descriptor_count))
+}
+
+/// Whether sets have their own count of the last binding: no other may.
+fn is_variable(info: &vk::DescriptorSetLayoutCreateInfo<'_>) -> bool {
+    let flags: Option<&vk::DescriptorSetLayoutBindingFlagsCreateInfo<'_>> = raw::find(info.p_next);
+    let flags = flags.map_or(&[][..], |flags| raw::slice(flags.p_binding_flags, flags.binding_count));
+    flags.iter().any(|flags| flags.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT))
 }
 
 fn binding(object: &DeviceObject, entry: &vk::DescriptorSetLayoutBinding<'_>) -> Result<SetBinding> {
@@ -141,9 +159,17 @@ pub extern "system" fn allocate(
         let out = raw::slice_mut(out, layouts.len());
         out.fill(vk::DescriptorSet::null());
         let pool = need(object, &object.pools, info.descriptor_pool)?;
+        let counts: Option<&vk::DescriptorSetVariableDescriptorCountAllocateInfo<'_>> = raw::find(info.p_next);
+        let counts =
+            counts.map_or(&[][..], |counts| raw::slice(counts.p_descriptor_counts, counts.descriptor_set_count));
         let mut made = Vec::new();
-        for &layout in layouts {
-            let allocated = need(object, &object.set_layouts, layout).and_then(|layout| pool.pool.allocate(&layout));
+        for (number, &layout) in layouts.iter().enumerate() {
+            let layout = need(object, &object.set_layouts, layout);
+            let allocated = layout.and_then(|layout| {
+                let count = counts.get(number).copied().unwrap_or(0);
+                let layout = if layout.variable { Arc::new(layout.with_count(count)) } else { layout };
+                pool.pool.allocate(&layout)
+            });
             match allocated {
                 Ok(set) => made.push(object.sets.insert(Arc::new(PoolSet { set }))),
                 Err(error) => {
@@ -207,35 +233,61 @@ pub extern "system" fn update(
 
 fn write_set(object: &DeviceObject, write: &vk::WriteDescriptorSet<'_>) -> Result<()> {
     let set = need(object, &object.sets, write.dst_set)?;
-    let targets = descriptor::targets(&set.set, write.dst_binding, write.dst_array_element, write.descriptor_count);
-    for (number, (index, entry)) in targets.into_iter().enumerate() {
+    let range = (write.dst_binding, write.dst_array_element, write.descriptor_count);
+    let (infos, size) = infos(write);
+    write_range(object, &set.set, range, write.descriptor_type, |number| infos.wrapping_byte_add(number * size))
+}
+
+/// The array of a write, and the bytes of an element: which one it is depends on the type.
+fn infos(write: &vk::WriteDescriptorSet<'_>) -> (*const c_void, usize) {
+    match write.descriptor_type {
+        T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER => {
+            (write.p_texel_buffer_view.cast(), size_of::<vk::BufferView>())
+        }
+        T::UNIFORM_BUFFER | T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER | T::STORAGE_BUFFER_DYNAMIC => {
+            (write.p_buffer_info.cast(), size_of::<vk::DescriptorBufferInfo>())
+        }
+        _ => (write.p_image_info.cast(), size_of::<vk::DescriptorImageInfo>()),
+    }
+}
+
+/// Writes descriptors of one type: those from a binding's array element on, so many. `info` says where the info of each lies.
+fn write_range(
+    object: &DeviceObject,
+    set: &DescriptorSet,
+    (binding, element, count): (u32, u32, u32),
+    kind: T,
+    info: impl Fn(usize) -> *const c_void,
+) -> Result<()> {
+    for (number, (index, entry)) in descriptor::targets(set, binding, element, count).into_iter().enumerate() {
         let immutable = entry.immutable_samplers.get((index - entry.first) as usize);
-        set.set.write(index, descriptor_of(object, write, number, immutable)?);
+        set.write(index, descriptor_of(object, kind, info(number), immutable)?);
     }
     Ok(())
 }
 
+/// A descriptor of a type, whose info is at `info`.
 fn descriptor_of(
     object: &DeviceObject,
-    write: &vk::WriteDescriptorSet<'_>,
-    number: usize,
+    kind: T,
+    info: *const c_void,
     immutable: Option<&Arc<Sampler>>,
 ) -> Result<Descriptor> {
-    let image = || raw::slice(write.p_image_info, write.descriptor_count).get(number).ok_or(Error::Unknown);
+    let image = || raw::input(info.cast::<vk::DescriptorImageInfo>()).ok_or(Error::Unknown);
     let view = || need(object, &object.image_views, image()?.image_view);
     let sampler = || match immutable {
         Some(sampler) => Ok(sampler.clone()),
         None => need(object, &object.samplers, image()?.sampler),
     };
     let range = || -> Result<BufferRange> {
-        let info = raw::slice(write.p_buffer_info, write.descriptor_count).get(number).ok_or(Error::Unknown)?;
+        let info = raw::input(info.cast::<vk::DescriptorBufferInfo>()).ok_or(Error::Unknown)?;
         Ok(BufferRange::new(need(object, &object.buffers, info.buffer)?, info.offset, info.range))
     };
     let texels = || {
-        let views = raw::slice(write.p_texel_buffer_view, write.descriptor_count);
-        need(object, &object.buffer_views, *views.get(number).ok_or(Error::Unknown)?)
+        let view = raw::input(info.cast::<vk::BufferView>()).ok_or(Error::Unknown)?;
+        need(object, &object.buffer_views, *view)
     };
-    Ok(match write.descriptor_type {
+    Ok(match kind {
         T::SAMPLER => Descriptor::Sampler(sampler()?),
         T::COMBINED_IMAGE_SAMPLER => Descriptor::CombinedImageSampler(view()?, sampler()?),
         T::SAMPLED_IMAGE => Descriptor::SampledImage(view()?),
@@ -247,4 +299,69 @@ fn descriptor_of(
         T::STORAGE_BUFFER | T::STORAGE_BUFFER_DYNAMIC => Descriptor::StorageBuffer(range()?),
         _ => Descriptor::None,
     })
+}
+
+pub extern "system" fn create_template(
+    handle: vk::Device,
+    info: *const vk::DescriptorUpdateTemplateCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::DescriptorUpdateTemplate,
+) -> vk::Result {
+    raw::create(out, || {
+        let object = device(handle)?;
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let entries = raw::slice(info.p_descriptor_update_entries, info.descriptor_update_entry_count).to_vec();
+        Ok(object.templates.insert(Arc::new(UpdateTemplate { entries })))
+    })
+}
+
+pub extern "system" fn destroy_template(
+    handle: vk::Device,
+    template: vk::DescriptorUpdateTemplate,
+    _: *const vk::AllocationCallbacks<'_>,
+) {
+    destroy(handle, |object| &object.templates, template);
+}
+
+pub extern "system" fn update_with_template(
+    handle: vk::Device,
+    set: vk::DescriptorSet,
+    template: vk::DescriptorUpdateTemplate,
+    data: *const c_void,
+) {
+    raw::guard_void(|| {
+        let Ok(object) = device(handle) else { return };
+        let (Ok(set), Ok(template)) = (need(object, &object.sets, set), need(object, &object.templates, template))
+        else {
+            return;
+        };
+        for entry in template.entries.iter().filter(|_| !data.is_null()) {
+            let range = (entry.dst_binding, entry.dst_array_element, entry.descriptor_count);
+            let info = |number| data.wrapping_byte_add(entry.offset).wrapping_byte_add(number * entry.stride);
+            let _ = write_range(object, &set.set, range, entry.descriptor_type, info);
+        }
+    });
+}
+
+pub extern "system" fn layout_support(
+    _: vk::Device,
+    info: *const vk::DescriptorSetLayoutCreateInfo<'_>,
+    out: *mut vk::DescriptorSetLayoutSupport<'_>,
+) {
+    raw::guard_void(|| {
+        let (Some(info), Some(out)) = (raw::input(info), raw::output(out)) else { return };
+        let count = count_of(info);
+        out.supported = (count <= MAX_SET_DESCRIPTORS).into();
+        let bindings = raw::slice(info.p_bindings, info.binding_count);
+        let last = bindings.iter().max_by_key(|binding| binding.binding).filter(|_| is_variable(info));
+        let max_variable_descriptor_count = last.map_or(0, |last| {
+            let others = count.saturating_sub(last.descriptor_count);
+            if last.descriptor_count == 0 { 0 } else { MAX_SET_DESCRIPTORS.saturating_sub(others) }
+        });
+        let counts = vk::DescriptorSetVariableDescriptorCountLayoutSupport {
+            max_variable_descriptor_count,
+            ..Default::default()
+        };
+        raw::put(out.p_next, counts);
+    });
 }

@@ -9,6 +9,7 @@ use vitric_api::debug::Messages;
 use vitric_api::device::{Device, check_features};
 use vitric_api::queue::Batch;
 use vitric_api::structures::{self, Structures};
+use vitric_api::sync::Semaphore;
 use vitric_api::{Error, Result};
 
 use crate::objects::{CommandObject, DeviceObject, Marked, PhysicalObject, QueueObject, device, need};
@@ -106,6 +107,24 @@ pub extern "system" fn queue_submit(
     submits: *const vk::SubmitInfo<'_>,
     fence: vk::Fence,
 ) -> vk::Result {
+    submit(handle, raw::slice(submits, count), fence, batch)
+}
+
+pub extern "system" fn queue_submit2(
+    handle: vk::Queue,
+    count: u32,
+    submits: *const vk::SubmitInfo2<'_>,
+    fence: vk::Fence,
+) -> vk::Result {
+    submit(handle, raw::slice(submits, count), fence, batch2)
+}
+
+fn submit<I>(
+    handle: vk::Queue,
+    submits: &[I],
+    fence: vk::Fence,
+    batch: impl Fn(&DeviceObject, &I) -> Result<Batch>,
+) -> vk::Result {
     raw::guard(|| {
         let object = QueueObject::from_handle(handle).ok_or(Error::Unknown)?;
         let owner = device(vk::Device::from_raw(object.device))?;
@@ -113,22 +132,54 @@ pub extern "system" fn queue_submit(
             true => None,
             false => Some(need(owner, &owner.fences, fence)?),
         };
-        let submits = raw::slice(submits, count);
         let batches = submits.iter().map(|submit| batch(owner, submit)).collect::<Result<Vec<Batch>>>()?;
         object.queue.submit(batches, fence).map(|()| vk::Result::SUCCESS)
     })
 }
 
 fn batch(owner: &DeviceObject, submit: &vk::SubmitInfo<'_>) -> Result<Batch> {
-    let semaphores = |pointer, count| -> Result<Vec<_>> {
-        raw::slice(pointer, count).iter().map(|&semaphore| need(owner, &owner.semaphores, semaphore)).collect()
+    let timelines: Option<&vk::TimelineSemaphoreSubmitInfo<'_>> = raw::find(submit.p_next);
+    let (waits, signals) = timelines.map_or((&[][..], &[][..]), |timelines| {
+        let waits = raw::slice(timelines.p_wait_semaphore_values, timelines.wait_semaphore_value_count);
+        (waits, raw::slice(timelines.p_signal_semaphore_values, timelines.signal_semaphore_value_count))
+    });
+    let semaphores = |pointer, count, values: &[u64]| {
+        let pairs = raw::slice(pointer, count).iter().enumerate();
+        let pairs = pairs.map(|(number, &semaphore)| (semaphore, values.get(number).copied().unwrap_or(0)));
+        semaphores(owner, pairs)
     };
-    let mut batch = Batch {
-        waits: semaphores(submit.p_wait_semaphores, submit.wait_semaphore_count)?,
-        signals: semaphores(submit.p_signal_semaphores, submit.signal_semaphore_count)?,
-        ..Batch::default()
+    Ok(Batch {
+        waits: semaphores(submit.p_wait_semaphores, submit.wait_semaphore_count, waits)?,
+        signals: semaphores(submit.p_signal_semaphores, submit.signal_semaphore_count, signals)?,
+        ..with_buffers(raw::slice(submit.p_command_buffers, submit.command_buffer_count).iter().copied())?
+    })
+}
+
+fn batch2(owner: &DeviceObject, submit: &vk::SubmitInfo2<'_>) -> Result<Batch> {
+    let pairs = |pointer, count| {
+        let infos: &[vk::SemaphoreSubmitInfo<'_>] = raw::slice(pointer, count);
+        semaphores(owner, infos.iter().map(|info| (info.semaphore, info.value)))
     };
-    for &buffer in raw::slice(submit.p_command_buffers, submit.command_buffer_count) {
+    let buffers = raw::slice(submit.p_command_buffer_infos, submit.command_buffer_info_count);
+    Ok(Batch {
+        waits: pairs(submit.p_wait_semaphore_infos, submit.wait_semaphore_info_count)?,
+        signals: pairs(submit.p_signal_semaphore_infos, submit.signal_semaphore_info_count)?,
+        ..with_buffers(buffers.iter().map(|info| info.command_buffer))?
+    })
+}
+
+/// Semaphores with the values that they are to reach, or to get.
+fn semaphores(
+    owner: &DeviceObject,
+    pairs: impl Iterator<Item = (vk::Semaphore, u64)>,
+) -> Result<Vec<(Arc<Semaphore>, u64)>> {
+    pairs.map(|(semaphore, value)| Ok((need(owner, &owner.semaphores, semaphore)?, value))).collect()
+}
+
+/// A batch of command buffers.
+fn with_buffers(buffers: impl Iterator<Item = vk::CommandBuffer>) -> Result<Batch> {
+    let mut batch = Batch::default();
+    for buffer in buffers {
         let object = CommandObject::from_handle(buffer).ok_or(Error::Unknown)?;
         let (list, pending) = object.buffer.submit()?;
         batch.lists.push(list);
@@ -151,4 +202,18 @@ pub extern "system" fn queue_bind_sparse(
 pub fn of_queue<'a>(handle: vk::Queue) -> Result<(&'a DeviceObject, Arc<vitric_api::queue::Queue>)> {
     let object = QueueObject::from_handle(handle).ok_or(Error::Unknown)?;
     Ok((device(vk::Device::from_raw(object.device))?, object.queue.clone()))
+}
+
+/// Memory of the one device of a group, as that device itself sees it.
+pub extern "system" fn peer_memory(
+    _: vk::Device,
+    _heap: u32,
+    _local: u32,
+    _remote: u32,
+    out: *mut vk::PeerMemoryFeatureFlags,
+) {
+    use vk::PeerMemoryFeatureFlags as F;
+    if let Some(out) = raw::output(out) {
+        *out = F::COPY_SRC | F::COPY_DST | F::GENERIC_SRC | F::GENERIC_DST;
+    }
 }

@@ -10,7 +10,8 @@ use vitric_api::physical::API_VERSION;
 
 use crate::objects::{DeviceObject, InstanceObject, Marked};
 use crate::{
-    command, debug, descriptor, device, instance, memory, pass, physical, pipeline, query, sampler, sync, wsi,
+    command, command2, debug, descriptor, device, instance, memory, pass, physical, pipeline, private, query,
+    rendering, sampler, sync, wsi,
 };
 
 /// What a command's first parameter is.
@@ -219,6 +220,58 @@ entries! {
     Device, "VK_EXT_debug_utils", vkCmdBeginDebugUtilsLabelEXT, PFN_vkCmdBeginDebugUtilsLabelEXT, debug::command_label;
     Device, "VK_EXT_debug_utils", vkCmdEndDebugUtilsLabelEXT, PFN_vkCmdEndDebugUtilsLabelEXT, debug::command_end_label;
     Device, "VK_EXT_debug_utils", vkCmdInsertDebugUtilsLabelEXT, PFN_vkCmdInsertDebugUtilsLabelEXT, debug::command_label;
+    Instance, "VK_KHR_device_group_creation", vkEnumeratePhysicalDeviceGroupsKHR, PFN_vkEnumeratePhysicalDeviceGroups, instance::enumerate_groups;
+    Physical, "VK_KHR_external_memory_capabilities", vkGetPhysicalDeviceExternalBufferPropertiesKHR, PFN_vkGetPhysicalDeviceExternalBufferProperties, physical::external_buffer;
+    Physical, "VK_KHR_external_fence_capabilities", vkGetPhysicalDeviceExternalFencePropertiesKHR, PFN_vkGetPhysicalDeviceExternalFenceProperties, physical::external_fence;
+    Physical, "VK_KHR_external_semaphore_capabilities", vkGetPhysicalDeviceExternalSemaphorePropertiesKHR, PFN_vkGetPhysicalDeviceExternalSemaphoreProperties, physical::external_semaphore;
+    Device, "VK_KHR_get_memory_requirements2", vkGetBufferMemoryRequirements2KHR, PFN_vkGetBufferMemoryRequirements2, memory::buffer_requirements2;
+    Device, "VK_KHR_get_memory_requirements2", vkGetImageMemoryRequirements2KHR, PFN_vkGetImageMemoryRequirements2, memory::image_requirements2;
+    Device, "VK_KHR_get_memory_requirements2", vkGetImageSparseMemoryRequirements2KHR, PFN_vkGetImageSparseMemoryRequirements2, memory::sparse_requirements2;
+    Device, "VK_KHR_bind_memory2", vkBindBufferMemory2KHR, PFN_vkBindBufferMemory2, memory::bind_buffers;
+    Device, "VK_KHR_bind_memory2", vkBindImageMemory2KHR, PFN_vkBindImageMemory2, memory::bind_images;
+    Device, "VK_KHR_maintenance1", vkTrimCommandPoolKHR, PFN_vkTrimCommandPool, command::trim_pool;
+    Device, "VK_KHR_maintenance3", vkGetDescriptorSetLayoutSupportKHR, PFN_vkGetDescriptorSetLayoutSupport, descriptor::layout_support;
+    Device, "VK_KHR_descriptor_update_template", vkCreateDescriptorUpdateTemplateKHR, PFN_vkCreateDescriptorUpdateTemplate, descriptor::create_template;
+    Device, "VK_KHR_descriptor_update_template", vkDestroyDescriptorUpdateTemplateKHR, PFN_vkDestroyDescriptorUpdateTemplate, descriptor::destroy_template;
+    Device, "VK_KHR_descriptor_update_template", vkUpdateDescriptorSetWithTemplateKHR, PFN_vkUpdateDescriptorSetWithTemplate, descriptor::update_with_template;
+    Device, "VK_KHR_device_group", vkGetDeviceGroupPeerMemoryFeaturesKHR, PFN_vkGetDeviceGroupPeerMemoryFeatures, device::peer_memory;
+    Device, "VK_KHR_device_group", vkCmdSetDeviceMaskKHR, PFN_vkCmdSetDeviceMask, command::set_device_mask;
+    Device, "VK_KHR_device_group", vkCmdDispatchBaseKHR, PFN_vkCmdDispatchBase, command::dispatch_base;
+    Device, "VK_KHR_draw_indirect_count", vkCmdDrawIndirectCountKHR, PFN_vkCmdDrawIndirectCount, command::draw_indirect_count;
+    Device, "VK_KHR_draw_indirect_count", vkCmdDrawIndexedIndirectCountKHR, PFN_vkCmdDrawIndexedIndirectCount, command::draw_indexed_indirect_count;
+    Device, "VK_EXT_host_query_reset", vkResetQueryPoolEXT, PFN_vkResetQueryPool, query::reset;
+    Device, "VK_KHR_buffer_device_address", vkGetBufferDeviceAddressKHR, PFN_vkGetBufferDeviceAddress, memory::buffer_address;
+    Device, "VK_KHR_buffer_device_address", vkGetBufferOpaqueCaptureAddressKHR, PFN_vkGetBufferOpaqueCaptureAddress, memory::captured_buffer;
+    Device, "VK_KHR_buffer_device_address", vkGetDeviceMemoryOpaqueCaptureAddressKHR, PFN_vkGetDeviceMemoryOpaqueCaptureAddress, memory::captured_memory;
+    Device, "VK_KHR_timeline_semaphore", vkGetSemaphoreCounterValueKHR, PFN_vkGetSemaphoreCounterValue, sync::semaphore_value;
+    Device, "VK_KHR_timeline_semaphore", vkWaitSemaphoresKHR, PFN_vkWaitSemaphores, sync::wait_semaphores;
+    Device, "VK_KHR_timeline_semaphore", vkSignalSemaphoreKHR, PFN_vkSignalSemaphore, sync::signal_semaphore;
+    Device, "VK_KHR_copy_commands2", vkCmdCopyBuffer2KHR, PFN_vkCmdCopyBuffer2, command2::copy_buffer;
+    Device, "VK_KHR_copy_commands2", vkCmdCopyImage2KHR, PFN_vkCmdCopyImage2, command2::copy_image;
+    Device, "VK_KHR_copy_commands2", vkCmdBlitImage2KHR, PFN_vkCmdBlitImage2, command2::blit_image;
+    Device, "VK_KHR_copy_commands2", vkCmdCopyBufferToImage2KHR, PFN_vkCmdCopyBufferToImage2, command2::copy_buffer_to_image;
+    Device, "VK_KHR_copy_commands2", vkCmdCopyImageToBuffer2KHR, PFN_vkCmdCopyImageToBuffer2, command2::copy_image_to_buffer;
+    Device, "VK_KHR_copy_commands2", vkCmdResolveImage2KHR, PFN_vkCmdResolveImage2, command2::resolve_image;
+    Device, "VK_KHR_synchronization2", vkCmdSetEvent2KHR, PFN_vkCmdSetEvent2, command2::set_event;
+    Device, "VK_KHR_synchronization2", vkCmdResetEvent2KHR, PFN_vkCmdResetEvent2, command2::reset_event;
+    Device, "VK_KHR_synchronization2", vkCmdWaitEvents2KHR, PFN_vkCmdWaitEvents2, command2::wait_events;
+    Device, "VK_KHR_synchronization2", vkCmdPipelineBarrier2KHR, PFN_vkCmdPipelineBarrier2, command2::pipeline_barrier;
+    Device, "VK_KHR_synchronization2", vkCmdWriteTimestamp2KHR, PFN_vkCmdWriteTimestamp2, command2::write_timestamp;
+    Device, "VK_KHR_synchronization2", vkQueueSubmit2KHR, PFN_vkQueueSubmit2, device::queue_submit2;
+    Device, "VK_KHR_dynamic_rendering", vkCmdBeginRenderingKHR, PFN_vkCmdBeginRendering, rendering::begin;
+    Device, "VK_KHR_dynamic_rendering", vkCmdEndRenderingKHR, PFN_vkCmdEndRendering, rendering::end;
+    Device, "VK_KHR_maintenance4", vkGetDeviceBufferMemoryRequirementsKHR, PFN_vkGetDeviceBufferMemoryRequirements, memory::requirements_of_buffer_info;
+    Device, "VK_KHR_maintenance4", vkGetDeviceImageMemoryRequirementsKHR, PFN_vkGetDeviceImageMemoryRequirements, memory::requirements_of_image_info;
+    Device, "VK_KHR_maintenance4", vkGetDeviceImageSparseMemoryRequirementsKHR, PFN_vkGetDeviceImageSparseMemoryRequirements, memory::sparse_requirements_of_image_info;
+    Physical, "VK_EXT_tooling_info", vkGetPhysicalDeviceToolPropertiesEXT, PFN_vkGetPhysicalDeviceToolProperties, physical::tools;
+    Device, "VK_EXT_private_data", vkCreatePrivateDataSlotEXT, PFN_vkCreatePrivateDataSlot, private::create_slot;
+    Device, "VK_EXT_private_data", vkDestroyPrivateDataSlotEXT, PFN_vkDestroyPrivateDataSlot, private::destroy_slot;
+    Device, "VK_EXT_private_data", vkSetPrivateDataEXT, PFN_vkSetPrivateData, private::set;
+    Device, "VK_EXT_private_data", vkGetPrivateDataEXT, PFN_vkGetPrivateData, private::get;
+    Physical, "VK_KHR_surface", vkGetPhysicalDevicePresentRectanglesKHR, PFN_vkGetPhysicalDevicePresentRectanglesKHR, wsi::present_rectangles;
+    Device, "VK_KHR_swapchain", vkAcquireNextImage2KHR, PFN_vkAcquireNextImage2KHR, wsi::acquire2;
+    Device, "VK_KHR_swapchain", vkGetDeviceGroupPresentCapabilitiesKHR, PFN_vkGetDeviceGroupPresentCapabilitiesKHR, wsi::group_capabilities;
+    Device, "VK_KHR_swapchain", vkGetDeviceGroupSurfacePresentModesKHR, PFN_vkGetDeviceGroupSurfacePresentModesKHR, wsi::group_modes;
     Device, "VK_KHR_create_renderpass2", vkCreateRenderPass2KHR, PFN_vkCreateRenderPass2, pass::create2;
     Device, "VK_KHR_create_renderpass2", vkCmdBeginRenderPass2KHR, PFN_vkCmdBeginRenderPass2, command::begin_pass2;
     Device, "VK_KHR_create_renderpass2", vkCmdNextSubpass2KHR, PFN_vkCmdNextSubpass2, command::next_subpass2;
@@ -258,6 +311,11 @@ fn is_enabled(entry: &Entry, extensions: &[String]) -> bool {
     is_core(entry) || extensions.iter().any(|name| name == entry.extension)
 }
 
+/// Whether a device's extension brings a command: those of physical devices work without the extension being enabled.
+fn is_of_device(entry: &Entry) -> bool {
+    extensions::find(entry.extension).is_some_and(|extension| extension.level == extensions::Level::Device)
+}
+
 /// A command by name, as an instance sees it. Device commands are found too; the loader and the device's own look-up
 /// decide what is enabled there.
 pub fn instance_proc(handle: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
@@ -267,7 +325,7 @@ pub fn instance_proc(handle: vk::Instance, name: *const c_char) -> vk::PFN_vkVoi
         Some(instance) => match entry.level {
             Level::Global => false,
             Level::Device => entry.extension != "VK_EXT_debug_utils" || is_enabled(entry, &instance.extensions),
-            Level::Instance | Level::Physical => is_enabled(entry, &instance.extensions),
+            Level::Instance | Level::Physical => is_of_device(entry) || is_enabled(entry, &instance.extensions),
         },
     };
     visible.then_some(entry.function)

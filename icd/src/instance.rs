@@ -76,3 +76,22 @@ pub extern "system" fn enumerate_physical_devices(
         Ok(raw::enumerate(&[device], count, out))
     })
 }
+
+pub extern "system" fn enumerate_groups(
+    instance: vk::Instance,
+    count: *mut u32,
+    out: *mut vk::PhysicalDeviceGroupProperties<'_>,
+) -> vk::Result {
+    raw::guard(|| {
+        let object = InstanceObject::from_handle(instance).ok_or(Error::InitializationFailed)?;
+        let count = raw::output(count).ok_or(Error::Unknown)?;
+        let room = if out.is_null() { 1 } else { (*count).min(1) };
+        *count = room;
+        for out in raw::slice_mut(out, room as usize) {
+            let mut group = vk::PhysicalDeviceGroupProperties { physical_device_count: 1, ..Default::default() };
+            group.physical_devices[0] = <vk::PhysicalDevice as vk::Handle>::from_raw(object.physical);
+            raw::fill(out, group);
+        }
+        Ok(if room == 0 { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS })
+    })
+}

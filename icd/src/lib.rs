@@ -5,6 +5,7 @@
 //! handles.
 
 mod command;
+mod command2;
 mod debug;
 mod descriptor;
 mod device;
@@ -17,8 +18,10 @@ mod objects;
 mod pass;
 mod physical;
 mod pipeline;
+mod private;
 mod query;
 mod raw;
+mod rendering;
 mod sampler;
 mod sync;
 mod wsi;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use vitric_api::image::{self, ImageDesc};
-use vitric_api::physical::{BUFFER_ALIGNMENT, ImageKind};
+use vitric_api::physical::{BUFFER_ALIGNMENT, ImageKind, MAX_BUFFER_BYTES};
 use vitric_api::{Error, Result};
 use vitric_backend::format;
 use vitric_backend::memory::{Buffer, BufferRange, BufferView, Surface, SurfaceView, SurfaceViewDesc, Swizzle};
@@ -27,11 +27,22 @@ pub extern "system" fn allocate(
     raw::create(out, || {
         let object = device(handle)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
-        Ok(object.memory.insert(object.device.allocate(info.allocation_size)?))
+        let memory = object.device.allocate(info.allocation_size)?;
+        let flags: Option<&vk::MemoryAllocateFlagsInfo<'_>> = raw::find(info.p_next);
+        if flags.is_some_and(|info| info.flags.contains(vk::MemoryAllocateFlags::DEVICE_ADDRESS)) {
+            object.device.gpu().addresses().expose(&memory);
+        }
+        Ok(object.memory.insert(memory))
     })
 }
 
 pub extern "system" fn free(handle: vk::Device, memory: vk::DeviceMemory, _: *const vk::AllocationCallbacks<'_>) {
+    raw::guard_void(|| {
+        let Ok(object) = device(handle) else { return };
+        if let Some(memory) = object.memory.get(vk::Handle::as_raw(memory)) {
+            object.device.gpu().addresses().withdraw(&memory);
+        }
+    });
     destroy(handle, |object| &object.memory, memory);
 }
 
@@ -85,7 +96,7 @@ pub extern "system" fn create_buffer(
             return Err(Error::FeatureNotPresent);
         }
         // No memory could hold it; the sum of offsets in it must not overflow either.
-        if info.size > 1 << 40 {
+        if info.size > MAX_BUFFER_BYTES {
             return Err(Error::OutOfDeviceMemory);
         }
         Ok(object.buffers.insert(Buffer::new(info.size)))
@@ -96,18 +107,47 @@ pub extern "system" fn destroy_buffer(handle: vk::Device, buffer: vk::Buffer, _:
     destroy(handle, |object| &object.buffers, buffer);
 }
 
+/// What a buffer needs; nothing, when the handle is bad.
+fn needs_of_buffer(handle: vk::Device, buffer: vk::Buffer) -> vk::MemoryRequirements {
+    let size = device(handle).and_then(|object| need(object, &object.buffers, buffer)).map_or(0, |b| b.size());
+    requirements(size, BUFFER_ALIGNMENT)
+}
+
+/// What an image needs; nothing, when the handle is bad.
+fn needs_of_image(handle: vk::Device, image: vk::Image) -> vk::MemoryRequirements {
+    let image = device(handle).and_then(|object| need(object, &object.images, image));
+    requirements(image.map_or(0, |image| image.layout().size()), IMAGE_ALIGNMENT)
+}
+
+fn requirements(size: u64, alignment: u64) -> vk::MemoryRequirements {
+    vk::MemoryRequirements { size: size.next_multiple_of(alignment), alignment, memory_type_bits: ALL_TYPES }
+}
+
 pub extern "system" fn buffer_requirements(handle: vk::Device, buffer: vk::Buffer, out: *mut vk::MemoryRequirements) {
     raw::guard_void(|| {
-        let size = device(handle).and_then(|object| need(object, &object.buffers, buffer)).map_or(0, |b| b.size());
-        put_requirements(size, BUFFER_ALIGNMENT, out);
+        if let Some(out) = raw::output(out) {
+            *out = needs_of_buffer(handle, buffer);
+        }
     });
 }
 
-fn put_requirements(size: u64, alignment: u64, out: *mut vk::MemoryRequirements) {
-    if let Some(out) = raw::output(out) {
-        let size = size.next_multiple_of(alignment);
-        *out = vk::MemoryRequirements { size, alignment, memory_type_bits: ALL_TYPES };
-    }
+pub extern "system" fn buffer_requirements2(
+    handle: vk::Device,
+    info: *const vk::BufferMemoryRequirementsInfo2<'_>,
+    out: *mut vk::MemoryRequirements2<'_>,
+) {
+    raw::guard_void(|| {
+        if let Some(info) = raw::input(info) {
+            put_requirements2(needs_of_buffer(handle, info.buffer), out);
+        }
+    });
+}
+
+fn put_requirements2(requirements: vk::MemoryRequirements, out: *mut vk::MemoryRequirements2<'_>) {
+    let Some(out) = raw::output(out) else { return };
+    out.memory_requirements = requirements;
+    // Memory of its own is nothing that any resource gains by.
+    raw::put(out.p_next, vk::MemoryDedicatedRequirements::default());
 }
 
 pub extern "system" fn bind_buffer(
@@ -116,12 +156,37 @@ pub extern "system" fn bind_buffer(
     memory: vk::DeviceMemory,
     offset: vk::DeviceSize,
 ) -> vk::Result {
+    raw::guard(|| device(handle).and_then(|object| bind_one_buffer(object, buffer, memory, offset)))
+}
+
+pub extern "system" fn bind_buffers(
+    handle: vk::Device,
+    count: u32,
+    infos: *const vk::BindBufferMemoryInfo<'_>,
+) -> vk::Result {
+    bind_all(handle, raw::slice(infos, count), |object, info| {
+        bind_one_buffer(object, info.buffer, info.memory, info.memory_offset)
+    })
+}
+
+/// Binds all that can be bound; the first error, when something could not.
+fn bind_all<I>(handle: vk::Device, infos: &[I], bind: impl Fn(&DeviceObject, &I) -> Result<vk::Result>) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
-        let found = need(object, &object.buffers, buffer)?;
-        let memory = need(object, &object.memory, memory)?;
-        bound(object, buffer, found.bind(memory, offset))
+        let failed = infos.iter().filter_map(|info| bind(object, info).err());
+        failed.reduce(|first, _| first).map_or(Ok(vk::Result::SUCCESS), Err)
     })
+}
+
+fn bind_one_buffer(
+    object: &DeviceObject,
+    buffer: vk::Buffer,
+    memory: vk::DeviceMemory,
+    offset: vk::DeviceSize,
+) -> Result<vk::Result> {
+    let found = need(object, &object.buffers, buffer)?;
+    let memory = need(object, &object.memory, memory)?;
+    bound(object, buffer, found.bind(memory, offset))
 }
 
 fn bound<H: vk::Handle + Copy>(object: &DeviceObject, handle: H, was_unbound: bool) -> Result<vk::Result> {
@@ -130,6 +195,30 @@ fn bound<H: vk::Handle + Copy>(object: &DeviceObject, handle: H, was_unbound: bo
         return Err(Error::Unknown);
     }
     Ok(vk::Result::SUCCESS)
+}
+
+pub extern "system" fn buffer_address(
+    handle: vk::Device,
+    info: *const vk::BufferDeviceAddressInfo<'_>,
+) -> vk::DeviceAddress {
+    let mut address = 0;
+    raw::guard_void(|| {
+        let (Ok(object), Some(info)) = (device(handle), raw::input(info)) else { return };
+        let Ok(buffer) = need(object, &object.buffers, info.buffer) else { return };
+        let Some((memory, offset)) = buffer.binding() else { return };
+        address = object.device.gpu().addresses().of(memory).map_or(0, |start| start + offset);
+    });
+    address
+}
+
+// Addresses cannot be asked for: nothing has one that was captured.
+
+pub extern "system" fn captured_buffer(_: vk::Device, _: *const vk::BufferDeviceAddressInfo<'_>) -> u64 {
+    0
+}
+
+pub extern "system" fn captured_memory(_: vk::Device, _: *const vk::DeviceMemoryOpaqueCaptureAddressInfo<'_>) -> u64 {
+    0
 }
 
 pub extern "system" fn create_buffer_view(
@@ -166,22 +255,20 @@ pub extern "system" fn create_image(
     raw::create(out, || {
         let object = device(handle)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
-        let kind = ImageKind {
-            format: info.format,
-            kind: info.image_type,
-            tiling: info.tiling,
-            usage: info.usage,
-            flags: info.flags,
-        };
-        let desc = ImageDesc {
-            kind,
-            extent: info.extent,
-            levels: info.mip_levels,
-            layers: info.array_layers,
-            samples: info.samples,
-        };
-        Ok(object.images.insert(image::create(&desc)?))
+        Ok(object.images.insert(image::create(&image_desc(info))?))
     })
+}
+
+fn image_desc(info: &vk::ImageCreateInfo<'_>) -> ImageDesc {
+    let stencil: Option<&vk::ImageStencilUsageCreateInfo<'_>> = raw::find(info.p_next);
+    let kind = ImageKind {
+        format: info.format,
+        kind: info.image_type,
+        tiling: info.tiling,
+        usage: info.usage | stencil.map_or(vk::ImageUsageFlags::empty(), |stencil| stencil.stencil_usage),
+        flags: info.flags,
+    };
+    ImageDesc { kind, extent: info.extent, levels: info.mip_levels, layers: info.array_layers, samples: info.samples }
 }
 
 pub extern "system" fn destroy_image(handle: vk::Device, image: vk::Image, _: *const vk::AllocationCallbacks<'_>) {
@@ -190,9 +277,68 @@ pub extern "system" fn destroy_image(handle: vk::Device, image: vk::Image, _: *c
 
 pub extern "system" fn image_requirements(handle: vk::Device, image: vk::Image, out: *mut vk::MemoryRequirements) {
     raw::guard_void(|| {
-        let image = device(handle).and_then(|object| need(object, &object.images, image));
-        put_requirements(image.map_or(0, |image| image.layout().size()), IMAGE_ALIGNMENT, out);
+        if let Some(out) = raw::output(out) {
+            *out = needs_of_image(handle, image);
+        }
     });
+}
+
+pub extern "system" fn image_requirements2(
+    handle: vk::Device,
+    info: *const vk::ImageMemoryRequirementsInfo2<'_>,
+    out: *mut vk::MemoryRequirements2<'_>,
+) {
+    raw::guard_void(|| {
+        if let Some(info) = raw::input(info) {
+            put_requirements2(needs_of_image(handle, info.image), out);
+        }
+    });
+}
+
+pub extern "system" fn requirements_of_buffer_info(
+    _: vk::Device,
+    info: *const vk::DeviceBufferMemoryRequirements<'_>,
+    out: *mut vk::MemoryRequirements2<'_>,
+) {
+    raw::guard_void(|| {
+        if let Some(info) = raw::input(info).and_then(|info| raw::input(info.p_create_info)) {
+            put_requirements2(requirements(info.size, BUFFER_ALIGNMENT), out);
+        }
+    });
+}
+
+pub extern "system" fn requirements_of_image_info(
+    _: vk::Device,
+    info: *const vk::DeviceImageMemoryRequirements<'_>,
+    out: *mut vk::MemoryRequirements2<'_>,
+) {
+    raw::guard_void(|| {
+        let Some(info) = raw::input(info).and_then(|info| raw::input(info.p_create_info)) else { return };
+        let size = image::create(&image_desc(info)).map_or(0, |image| image.layout().size());
+        put_requirements2(requirements(size, IMAGE_ALIGNMENT), out);
+    });
+}
+
+pub extern "system" fn sparse_requirements_of_image_info(
+    _: vk::Device,
+    _: *const vk::DeviceImageMemoryRequirements<'_>,
+    count: *mut u32,
+    _: *mut vk::SparseImageMemoryRequirements2<'_>,
+) {
+    if let Some(count) = raw::output(count) {
+        *count = 0;
+    }
+}
+
+pub extern "system" fn sparse_requirements2(
+    _: vk::Device,
+    _: *const vk::ImageSparseMemoryRequirementsInfo2<'_>,
+    count: *mut u32,
+    _: *mut vk::SparseImageMemoryRequirements2<'_>,
+) {
+    if let Some(count) = raw::output(count) {
+        *count = 0;
+    }
 }
 
 pub extern "system" fn sparse_requirements(
@@ -212,12 +358,44 @@ pub extern "system" fn bind_image(
     memory: vk::DeviceMemory,
     offset: vk::DeviceSize,
 ) -> vk::Result {
-    raw::guard(|| {
-        let object = device(handle)?;
-        let found = need(object, &object.images, image)?;
-        let memory = need(object, &object.memory, memory)?;
-        bound(object, image, found.bind(memory, offset))
+    raw::guard(|| device(handle).and_then(|object| bind_one_image(object, image, memory, offset)))
+}
+
+pub extern "system" fn bind_images(
+    handle: vk::Device,
+    count: u32,
+    infos: *const vk::BindImageMemoryInfo<'_>,
+) -> vk::Result {
+    bind_all(handle, raw::slice(infos, count), |object, info| {
+        match raw::find::<vk::BindImageMemorySwapchainInfoKHR<'_>>(info.p_next) {
+            Some(swapchain) => bind_to_swapchain(object, info.image, swapchain),
+            None => bind_one_image(object, info.image, info.memory, info.memory_offset),
+        }
     })
+}
+
+fn bind_one_image(
+    object: &DeviceObject,
+    image: vk::Image,
+    memory: vk::DeviceMemory,
+    offset: vk::DeviceSize,
+) -> Result<vk::Result> {
+    let found = need(object, &object.images, image)?;
+    let memory = need(object, &object.memory, memory)?;
+    bound(object, image, found.bind(memory, offset))
+}
+
+/// Binds an image to the memory of one of a swapchain's images.
+fn bind_to_swapchain(
+    object: &DeviceObject,
+    image: vk::Image,
+    info: &vk::BindImageMemorySwapchainInfoKHR<'_>,
+) -> Result<vk::Result> {
+    let found = need(object, &object.images, image)?;
+    let chain = need(object, &object.swapchains, info.swapchain)?;
+    let shown = chain.chain.images().get(info.image_index as usize).ok_or(Error::Unknown)?;
+    let (memory, offset) = shown.binding().ok_or(Error::Unknown)?;
+    bound(object, image, found.bind(memory.clone(), offset))
 }
 
 pub extern "system" fn subresource_layout(
@@ -260,6 +438,9 @@ fn view_desc(surface: &Surface, info: &vk::ImageViewCreateInfo<'_>) -> SurfaceVi
     let range = info.subresource_range;
     let remaining =
         |count: u32, first: u32, all: u32| if count == u32::MAX { all.saturating_sub(first) } else { count };
+    // Layers of a view of slices are counted in the slices of its level.
+    let is_volume = surface.desc().kind == vk::ImageType::TYPE_3D && info.view_type != vk::ImageViewType::TYPE_3D;
+    let layers = if is_volume { surface.level_extent(range.base_mip_level).depth } else { surface.desc().layers };
     let map = info.components;
     let swizzle = [map.r, map.g, map.b, map.a];
     SurfaceViewDesc {
@@ -270,7 +451,7 @@ fn view_desc(surface: &Surface, info: &vk::ImageViewCreateInfo<'_>) -> SurfaceVi
         base_level: range.base_mip_level,
         levels: remaining(range.level_count, range.base_mip_level, surface.desc().levels),
         base_layer: range.base_array_layer,
-        layers: remaining(range.layer_count, range.base_array_layer, surface.desc().layers),
+        layers: remaining(range.layer_count, range.base_array_layer, layers),
     }
 }
 

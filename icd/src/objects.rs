@@ -13,7 +13,7 @@ use vitric_api::descriptor::DescriptorPool;
 use vitric_api::device::Device;
 use vitric_api::pipeline::{PipelineCache, Programs, ShaderModule};
 use vitric_api::queue::Queue;
-use vitric_api::sync::Signal;
+use vitric_api::sync::{Semaphore, Signal};
 use vitric_backend::command::{Event, QueryPool};
 use vitric_backend::memory::{Allocation, Buffer, BufferView, Surface, SurfaceView};
 use vitric_backend::shader::runtime::{DescriptorSet, SetLayout};
@@ -21,6 +21,7 @@ use vitric_backend::state::{ComputePipeline, GraphicsPipeline, PassDesc};
 use vitric_backend::texture::Sampler;
 
 use crate::handles::Table;
+use crate::private::PrivateData;
 use crate::raw;
 
 /// What the loader expects in the first word of a new dispatchable object.
@@ -138,6 +139,12 @@ pub struct SetPool {
     pub sets: Mutex<Vec<u64>>,
 }
 
+/// What an update with a template writes.
+pub struct UpdateTemplate {
+    /// Rows: where descriptors go, and where their infos lie.
+    pub entries: Vec<vk::DescriptorUpdateTemplateEntry>,
+}
+
 /// A command pool: its command buffers, as handles.
 #[derive(Default)]
 pub struct CommandPool {
@@ -161,6 +168,7 @@ pub struct DeviceObject {
     pub set_layouts: Table<Arc<SetLayout>>,
     pub pools: Table<Arc<SetPool>>,
     pub sets: Table<Arc<PoolSet>>,
+    pub templates: Table<Arc<UpdateTemplate>>,
     pub pipeline_layouts: Table<Arc<()>>,
     pub shaders: Table<Arc<ShaderModule>>,
     pub caches: Table<Arc<PipelineCache>>,
@@ -171,10 +179,13 @@ pub struct DeviceObject {
     pub framebuffers: Table<Arc<Framebuffer>>,
     pub command_pools: Table<Arc<CommandPool>>,
     pub fences: Table<Arc<Signal>>,
-    pub semaphores: Table<Arc<Signal>>,
+    pub semaphores: Table<Arc<Semaphore>>,
     pub events: Table<Arc<Event>>,
     pub queries: Table<Arc<QueryPool>>,
     pub swapchains: Table<Arc<crate::wsi::SwapchainEntry>>,
+    pub slots: Table<Arc<()>>,
+    /// The application's own data.
+    pub private: PrivateData,
 }
 
 impl DeviceObject {
@@ -207,6 +218,9 @@ impl DeviceObject {
             events: Table::new(19),
             queries: Table::new(20),
             swapchains: Table::new(21),
+            templates: Table::new(22),
+            slots: Table::new(23),
+            private: PrivateData::default(),
         }
     }
 
@@ -223,6 +237,7 @@ impl DeviceObject {
     /// Removes an object from its table, and its name from those in use.
     pub fn remove<T: Clone, H: vk::Handle + Copy>(&self, table: &Table<T>, handle: H) -> Option<T> {
         let removed = table.remove(handle.as_raw())?;
+        self.private.forget(H::TYPE, handle.as_raw());
         self.names.retire(H::TYPE, handle.as_raw());
         Some(removed)
     }

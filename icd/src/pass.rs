@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use vitric_api::{Error, Result};
-use vitric_backend::state::{AttachmentDesc, PassDesc, SubpassDesc};
+use vitric_backend::state::{AttachmentDesc, DepthResolve, PassDesc, SubpassDesc};
 
 use crate::objects::{Framebuffer, destroy, device, need};
 use crate::raw;
@@ -66,7 +66,11 @@ pub extern "system" fn create(
     raw::create(out, || {
         let info = raw::input(info).ok_or(Error::Unknown)?;
         let attachments = raw::slice(info.p_attachments, info.attachment_count).iter().map(|info| attachment!(info));
-        let subpasses = raw::slice(info.p_subpasses, info.subpass_count).iter().map(|info| subpass!(info));
+        let views: Option<&vk::RenderPassMultiviewCreateInfo<'_>> = raw::find(info.p_next);
+        let masks = views.map_or(&[][..], |views| raw::slice(views.p_view_masks, views.subpass_count));
+        let subpasses = raw::slice(info.p_subpasses, info.subpass_count).iter().enumerate();
+        let subpasses = subpasses
+            .map(|(number, info)| SubpassDesc { view_mask: masks.get(number).copied().unwrap_or(0), ..subpass!(info) });
         insert(handle, attachments.collect(), subpasses.collect())
     })
 }
@@ -87,7 +91,13 @@ pub extern "system" fn create2(
 
 /// A subpass of the second version, with what its chain says.
 fn subpass2(info: &vk::SubpassDescription2<'_>) -> SubpassDesc {
-    SubpassDesc { view_mask: info.view_mask, ..subpass!(info) }
+    let resolve: Option<&vk::SubpassDescriptionDepthStencilResolve<'_>> = raw::find(info.p_next);
+    let depth_resolve = resolve.and_then(|resolve| {
+        let attachment = raw::input(resolve.p_depth_stencil_resolve_attachment)?.used()?;
+        let (depth, stencil) = (resolve.depth_resolve_mode, resolve.stencil_resolve_mode);
+        Some(DepthResolve { attachment, depth, stencil })
+    });
+    SubpassDesc { view_mask: info.view_mask, depth_resolve, ..subpass!(info) }
 }
 
 // What is not read has nothing to say here: attachments have no layouts, subpasses are executed in order, and each one after
@@ -96,7 +106,9 @@ fn subpass2(info: &vk::SubpassDescription2<'_>) -> SubpassDesc {
 fn insert(handle: vk::Device, attachments: Vec<AttachmentDesc>, subpasses: Vec<SubpassDesc>) -> Result<u64> {
     let object = device(handle)?;
     let desc = PassDesc::new(attachments, subpasses).ok_or_else(|| {
-        object.messages().error("a render pass names an attachment that it has not got, or has no subpass");
+        object
+            .messages()
+            .error("a render pass names an attachment that it has not got, has no subpass, or only some with views");
         Error::Unknown
     })?;
     Ok(object.passes.insert(Arc::new(desc)))
@@ -121,7 +133,8 @@ pub extern "system" fn create_framebuffer(
     raw::create(out, || {
         let object = device(handle)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
-        let views = raw::slice(info.p_attachments, info.attachment_count);
+        let named_later = info.flags.contains(vk::FramebufferCreateFlags::IMAGELESS);
+        let views = raw::slice(info.p_attachments, if named_later { 0 } else { info.attachment_count });
         let views = views.iter().map(|&view| need(object, &object.image_views, view)).collect::<Result<_>>()?;
         Ok(object.framebuffers.insert(Arc::new(Framebuffer { views, layers: info.layers })))
     })

@@ -60,6 +60,7 @@ pub extern "system" fn format_properties2(
 ) {
     if let Some(out) = raw::output(out) {
         out.format_properties = physical::format_properties(format);
+        raw::put(out.p_next, physical::format_properties3(format));
     }
 }
 
@@ -81,8 +82,17 @@ pub extern "system" fn image_format_properties2(
     out: *mut vk::ImageFormatProperties2<'_>,
 ) -> vk::Result {
     let Some(info) = raw::input(info) else { return Error::Unknown.code() };
-    let &vk::PhysicalDeviceImageFormatInfo2 { format, ty: kind, tiling, usage, flags, .. } = info;
-    let target = raw::output(out).map(|out| &mut out.image_format_properties);
+    let &vk::PhysicalDeviceImageFormatInfo2 { format, ty: kind, tiling, usage, flags, p_next, .. } = info;
+    let stencil: Option<&vk::ImageStencilUsageCreateInfo<'_>> = raw::find(p_next);
+    let usage = usage | stencil.map_or(vk::ImageUsageFlags::empty(), |stencil| stencil.stencil_usage);
+    let external: Option<&vk::PhysicalDeviceExternalImageFormatInfo<'_>> = raw::find(p_next);
+    if external.is_some_and(|external| !external.handle_type.is_empty()) {
+        return Error::FormatNotSupported.code();
+    }
+    let target = raw::output(out).map(|out| {
+        raw::put(out.p_next, vk::ExternalImageFormatProperties::default());
+        &mut out.image_format_properties
+    });
     put_image_format(ImageKind { format, kind, tiling, usage, flags }, target)
 }
 
@@ -93,6 +103,32 @@ fn put_image_format(kind: ImageKind, out: Option<&mut vk::ImageFormatProperties>
         *out = found.unwrap_or_default();
         found.map(|_| vk::Result::SUCCESS).ok_or(Error::FormatNotSupported)
     })
+}
+
+// Nothing is shared with other devices or processes: no kind of handle can be exported or imported.
+
+pub extern "system" fn external_buffer(
+    _: vk::PhysicalDevice,
+    _: *const vk::PhysicalDeviceExternalBufferInfo<'_>,
+    out: *mut vk::ExternalBufferProperties<'_>,
+) {
+    raw::fill(out, vk::ExternalBufferProperties::default());
+}
+
+pub extern "system" fn external_fence(
+    _: vk::PhysicalDevice,
+    _: *const vk::PhysicalDeviceExternalFenceInfo<'_>,
+    out: *mut vk::ExternalFenceProperties<'_>,
+) {
+    raw::fill(out, vk::ExternalFenceProperties::default());
+}
+
+pub extern "system" fn external_semaphore(
+    _: vk::PhysicalDevice,
+    _: *const vk::PhysicalDeviceExternalSemaphoreInfo<'_>,
+    out: *mut vk::ExternalSemaphoreProperties<'_>,
+) {
+    raw::fill(out, vk::ExternalSemaphoreProperties::default());
 }
 
 pub extern "system" fn queue_families(_: vk::PhysicalDevice, count: *mut u32, out: *mut vk::QueueFamilyProperties) {
@@ -163,5 +199,14 @@ pub extern "system" fn extensions(
 }
 
 pub extern "system" fn layers(_: vk::PhysicalDevice, count: *mut u32, out: *mut vk::LayerProperties) -> vk::Result {
+    raw::enumerate(&[], count, out)
+}
+
+/// There are no tools in the driver.
+pub extern "system" fn tools(
+    _: vk::PhysicalDevice,
+    count: *mut u32,
+    out: *mut vk::PhysicalDeviceToolProperties<'_>,
+) -> vk::Result {
     raw::enumerate(&[], count, out)
 }

@@ -7,6 +7,7 @@ use ash::vk::{self, Handle};
 use vitric_api::pipeline::{PipelineCache, ShaderModule, StageDesc};
 use vitric_api::{Error, Result};
 use vitric_backend::command::MOST_VIEWPORTS;
+use vitric_backend::format::{self, FormatInfo};
 use vitric_backend::geometry::LazyVertexKernel;
 use vitric_backend::pixel::Kernels;
 use vitric_backend::raster::Criterion;
@@ -215,8 +216,6 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
     raster.negative_one_to_one = viewport.is_some_and(negative_one_to_one);
     let input = raw::input(info.p_vertex_input_state);
     let assembly = raw::input(info.p_input_assembly_state);
-    let pass = maker.object.passes.get(info.render_pass.as_raw());
-    let formats = pass.as_deref().map_or_else(Vec::new, |pass| pass.color_formats(info.subpass));
     let dynamic = raw::input(info.p_dynamic_state).map_or(DynamicState::empty(), dynamic_state);
     let pipeline = GraphicsPipeline {
         vertex: maker.stage(vertex)?,
@@ -236,7 +235,7 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
         depth_stencil: depth_stencil.map(depth_stencil_state),
         logic_op: blend.and_then(|state| (state.logic_op_enable != 0).then_some(state.logic_op)),
         blend: blend.map_or_else(Vec::new, blend_states),
-        color_formats: formats,
+        color_formats: color_formats(maker, info),
         vertex_kernel: LazyVertexKernel::default(),
         kernels: Kernels::default(),
         blend_constants: blend.map_or([0.0; 4], |state| state.blend_constants),
@@ -252,6 +251,18 @@ fn counted<T: Copy + Default>(values: *const T, count: u32, is_dynamic: bool) ->
     let mut all = if is_dynamic { Vec::new() } else { raw::slice(values, count).to_vec() };
     all.resize(count as usize, T::default());
     all
+}
+
+/// Formats of the colour attachments, of the render pass or, without one, of what says what is rendered to.
+fn color_formats(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Vec<Option<&'static FormatInfo>> {
+    if let Some(pass) = maker.object.passes.get(info.render_pass.as_raw()) {
+        return pass.color_formats(info.subpass);
+    }
+    let rendering: Option<&vk::PipelineRenderingCreateInfo<'_>> = raw::find(info.p_next);
+    let formats = rendering.map_or(&[][..], |rendering| {
+        raw::slice(rendering.p_color_attachment_formats, rendering.color_attachment_count)
+    });
+    formats.iter().map(|&format| format::info(format)).collect()
 }
 
 fn bindings(state: &vk::PipelineVertexInputStateCreateInfo<'_>) -> Vec<VertexBinding> {

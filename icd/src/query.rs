@@ -59,3 +59,11 @@ pub extern "system" fn results(
         Ok(if complete { vk::Result::SUCCESS } else { vk::Result::NOT_READY })
     })
 }
+
+pub extern "system" fn reset(handle: vk::Device, pool: vk::QueryPool, first: u32, count: u32) {
+    raw::guard_void(|| {
+        if let Ok(pool) = device(handle).and_then(|object| need(object, &object.queries, pool)) {
+            pool.reset(first, count);
+        }
+    });
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ash::vk;
-use vitric_api::sync::{Signal, wait_for_fences};
+use vitric_api::sync::{Semaphore, Signal, wait_for_fences, wait_for_semaphores};
 use vitric_api::{Error, Result};
 use vitric_backend::command::Event;
 
@@ -65,11 +65,57 @@ pub extern "system" fn wait(
 
 pub extern "system" fn create_semaphore(
     handle: vk::Device,
-    _: *const vk::SemaphoreCreateInfo<'_>,
+    info: *const vk::SemaphoreCreateInfo<'_>,
     _: *const vk::AllocationCallbacks<'_>,
     out: *mut vk::Semaphore,
 ) -> vk::Result {
-    raw::create(out, || Ok(device(handle)?.semaphores.insert(Signal::new(false))))
+    raw::create(out, || {
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let kind: Option<&vk::SemaphoreTypeCreateInfo<'_>> = raw::find(info.p_next);
+        let made = match kind.filter(|kind| kind.semaphore_type == vk::SemaphoreType::TIMELINE) {
+            Some(timeline) => Semaphore::timeline(timeline.initial_value),
+            None => Semaphore::binary(),
+        };
+        Ok(device(handle)?.semaphores.insert(made))
+    })
+}
+
+pub extern "system" fn semaphore_value(handle: vk::Device, semaphore: vk::Semaphore, out: *mut u64) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        let value = need(object, &object.semaphores, semaphore)?.value();
+        object.device.health().check()?;
+        *raw::output(out).ok_or(Error::Unknown)? = value;
+        Ok(vk::Result::SUCCESS)
+    })
+}
+
+pub extern "system" fn signal_semaphore(handle: vk::Device, info: *const vk::SemaphoreSignalInfo<'_>) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        need(object, &object.semaphores, info.semaphore)?.signal(info.value);
+        Ok(vk::Result::SUCCESS)
+    })
+}
+
+pub extern "system" fn wait_semaphores(
+    handle: vk::Device,
+    info: *const vk::SemaphoreWaitInfo<'_>,
+    timeout: u64,
+) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let semaphores = raw::slice(info.p_semaphores, info.semaphore_count).iter();
+        let pairs = semaphores.zip(raw::slice(info.p_values, info.semaphore_count));
+        let pairs = pairs.map(|(&semaphore, &value)| Ok((need(object, &object.semaphores, semaphore)?, value)));
+        let pairs: Vec<_> = pairs.collect::<Result<_>>()?;
+        let all = !info.flags.contains(vk::SemaphoreWaitFlags::ANY);
+        let in_time = pairs.is_empty() || wait_for_semaphores(&pairs, all, timeout);
+        object.device.health().check()?;
+        Ok(if in_time { vk::Result::SUCCESS } else { vk::Result::TIMEOUT })
+    })
 }
 
 pub extern "system" fn destroy_semaphore(

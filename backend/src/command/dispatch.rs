@@ -8,14 +8,14 @@ use crate::shader::interp::{Deadline, Environment, Lanes, Mask, Stop, WAVE, Wave
 use crate::shader::runtime::{Bindings, SharedMemory};
 use crate::shader::{Builtin, Program, Slot};
 
-/// Dispatches the bound compute pipeline.
-pub(super) fn dispatch(processor: &mut Processor<'_>, groups: [u32; 3]) -> Result<(), DeviceLost> {
+/// Dispatches the bound compute pipeline: so many workgroups, from `base` on.
+pub(super) fn dispatch(processor: &mut Processor<'_>, base: [u32; 3], groups: [u32; 3]) -> Result<(), DeviceLost> {
     let Some(pipeline) = processor.state.compute.clone() else { return Ok(()) };
-    let bindings = processor.state.compute_sets.resolve([&*pipeline.program], processor.gpu.routines());
+    let bindings = processor.state.compute_sets.resolve([&*pipeline.program], &processor.shared);
     let [bindings] = &*bindings else { return Ok(()) };
     let push = &processor.state.push;
     let count = groups.iter().fold(1usize, |all, &count| all.saturating_mul(count as usize));
-    let job = Job { program: &pipeline.program, bindings, push, deadline: &processor.deadline, groups };
+    let job = Job { program: &pipeline.program, bindings, push, deadline: &processor.deadline, base, groups };
     let chunk = job.groups_at_once();
     let worker = || Scratch::new(job.program);
     processor.gpu.workers().parallel(count.div_ceil(chunk), worker, |scratch, index| {
@@ -38,6 +38,7 @@ struct Job<'a> {
     bindings: &'a Bindings,
     push: &'a [u8],
     deadline: &'a Deadline,
+    base: [u32; 3],
     groups: [u32; 3],
 }
 
@@ -81,7 +82,8 @@ impl Job<'_> {
     /// Runs a workgroup, by its number.
     fn run(&self, scratch: &mut Scratch, number: usize) {
         let [x, y, _] = self.groups.map(|count| count as usize);
-        let group = [number % x, number / x % y, number / x / y].map(|coordinate| coordinate as u32);
+        let group = [number % x, number / x % y, number / x / y];
+        let group = std::array::from_fn(|axis| self.base[axis].wrapping_add(group[axis] as u32));
         let Scratch { waves, places, shared } = scratch;
         if let Some(pair) = &self.program.pair {
             return self.run_pairs(pair, group, waves, places);
@@ -151,6 +153,6 @@ impl Job<'_> {
 /// Runs one workgroup, for tests of programs.
 #[cfg(test)]
 pub(crate) fn dispatch_for_test(program: &Program, bindings: &Bindings, push: &[u8], deadline: &Deadline) {
-    let job = Job { program, bindings, push, deadline, groups: [1; 3] };
+    let job = Job { program, bindings, push, deadline, base: [0; 3], groups: [1; 3] };
     job.run(&mut Scratch::new(program), 0);
 }

@@ -11,7 +11,7 @@ use super::Command;
 use super::pass::Pass;
 use super::pending::{DrawState, MOST_PENDING};
 use super::processor::{Dynamic, IndexBuffer, Processor, words};
-use super::views::{View, guard_band, touchable, touched, views};
+use super::viewports::{View, guard_band, touchable, touched, views};
 use crate::format;
 use crate::geometry::{
     Assembled, Corners, DrawNumbers, Indices, PrimitiveContext, Strips, VertexSource, assemble, corners, is_list,
@@ -49,7 +49,7 @@ pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(
     if programs.clone().any(|program| program.fragment.side_effects) {
         processor.distrust_memory();
     }
-    let bindings = processor.state.graphics_sets.resolve(programs, processor.gpu.routines());
+    let bindings = processor.state.graphics_sets.resolve(programs, &processor.shared);
     if processor.pass.is_none() {
         return Ok(());
     }
@@ -66,7 +66,10 @@ const MAX_STREAM: u32 = 1 << 24;
 /// The number of draws of a command.
 fn draws(command: &Command) -> u32 {
     match command {
-        Command::DrawIndirect { count, .. } | Command::DrawIndexedIndirect { count, .. } => *count,
+        Command::DrawIndirect { count, counted, .. } | Command::DrawIndexedIndirect { count, counted, .. } => {
+            let counted = counted.as_ref().map(|(buffer, offset)| words::<1>(buffer, *offset)[0]);
+            counted.map_or(*count, |counted| counted.min(*count))
+        }
         _ => 1,
     }
 }
@@ -327,7 +330,9 @@ pub(super) fn draw_context<'a>(
     let (pipeline, state) = (&*draw.pipeline, &draw.dynamic);
     let dynamic = |flag| pipeline.dynamic.contains(flag);
     let depth_view = depth_view(pass);
-    let plane = |aspect| depth_view.and_then(|view| view.plane(aspect, 0, draw.layer));
+    let used = |aspect| !pass.subpass().unused_aspects.contains(aspect);
+    let layer = pass.view_index() + draw.layer;
+    let plane = |aspect| depth_view.filter(|_| used(aspect)).and_then(|view| view.plane(aspect, 0, layer));
     let tests = pipeline
         .depth_stencil
         .filter(|_| depth_view.is_some())
@@ -341,7 +346,7 @@ pub(super) fn draw_context<'a>(
         bindings: draw.bindings.get(1).unwrap_or(bindings),
         push: &draw.push,
         pipeline,
-        colors: colors(pass, draw.layer),
+        colors: colors(pass, layer),
         depth,
         stencil: plane(vk::ImageAspectFlags::STENCIL),
         depth_bits: depth_bits(pass),
@@ -386,6 +391,7 @@ fn with_dynamic(state: &Dynamic, pipeline: &GraphicsPipeline, mut tests: DepthSt
 
 /// Texels of a layer of a subpass's colour attachments.
 fn colors(pass: &Pass, layer: u32) -> Vec<Option<PlaneRef<'_>>> {
-    let plane = |attachment: &Option<u32>| pass.view((*attachment)?)?.plane(vk::ImageAspectFlags::COLOR, 0, layer);
+    let color = vk::ImageAspectFlags::COLOR;
+    let plane = |attachment: &Option<u32>| pass.view((*attachment)?)?.plane(color, 0, layer);
     pass.subpass().colors.iter().map(plane).collect()
 }

@@ -11,6 +11,7 @@ mod pass;
 mod pending;
 mod processor;
 mod query;
+mod viewports;
 mod views;
 
 use std::sync::Arc;
@@ -25,9 +26,9 @@ use crate::state::{ClearValue, ComputePipeline, DepthBias, GraphicsPipeline, Lin
 #[cfg(test)]
 pub(crate) use dispatch::dispatch_for_test;
 pub use event::Event;
-pub use processor::{PUSH_CONSTANT_BYTES, Processor};
+pub use processor::Processor;
 pub use query::{QueryKind, QueryPool};
-pub use views::MOST_VIEWPORTS;
+pub use viewports::MOST_VIEWPORTS;
 
 /// A recorded sequence of commands.
 #[derive(Debug, Default)]
@@ -126,16 +127,26 @@ pub enum Command {
     DrawIndirect {
         buffer: Arc<Buffer>,
         offset: u64,
+        /// Draws; at most, where a buffer has their number.
         count: u32,
+        /// Where their number is.
+        counted: Option<(Arc<Buffer>, u64)>,
         stride: u32,
     },
     DrawIndexedIndirect {
         buffer: Arc<Buffer>,
         offset: u64,
+        /// Draws; at most, where a buffer has their number.
         count: u32,
+        /// Where their number is.
+        counted: Option<(Arc<Buffer>, u64)>,
         stride: u32,
     },
-    Dispatch([u32; 3]),
+    /// Workgroups are numbered from `base` on.
+    Dispatch {
+        base: [u32; 3],
+        groups: [u32; 3],
+    },
     DispatchIndirect {
         buffer: Arc<Buffer>,
         offset: u64,

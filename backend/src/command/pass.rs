@@ -24,8 +24,11 @@ pub struct Pass {
     /// Layers that it touches.
     pub layers: u32,
     clears: Vec<ClearValue>,
-    used: Vec<bool>,
+    /// For each attachment the views in which it was used; all of them, without views.
+    used: Vec<u32>,
     subpass: usize,
+    /// The view that is rendered.
+    view: u32,
     /// The attachments that this subpass was the first to use.
     fresh: Vec<u32>,
 }
@@ -41,8 +44,9 @@ impl Pass {
             area: begin.area,
             layers: begin.layers.min(most),
             clears: begin.clears.clone(),
-            used: vec![false; begin.pass.attachments.len()],
+            used: vec![0; begin.pass.attachments.len()],
             subpass: 0,
+            view: 0,
             fresh: Vec::new(),
         };
         pass.load(workers);
@@ -69,10 +73,38 @@ impl Pass {
         self.views.get(attachment as usize)
     }
 
+    /// Goes on with another view of the subpass.
+    pub(super) fn set_view(&mut self, view: u32) {
+        self.view = view;
+    }
+
+    /// The view that is rendered: the layer of attachments; 0 without views.
+    pub fn view_index(&self) -> u32 {
+        self.view
+    }
+
+    /// Whether only the first layer of attachments is rendered to.
+    pub fn has_one_layer(&self) -> bool {
+        self.layers == 1 && self.subpass().view_mask == 0
+    }
+
+    /// Views, a bit each; all of them, without views.
+    fn view_mask(&self) -> u32 {
+        if self.subpass().view_mask == 0 { u32::MAX } else { self.subpass().view_mask }
+    }
+
+    /// The layers that the subpass uses of those in some views.
+    fn layers(&self, views: u32) -> impl Iterator<Item = u32> + use<> {
+        let has_views = self.subpass().view_mask != 0;
+        let count = if has_views { u32::BITS } else { self.layers };
+        (0..count).filter(move |layer| !has_views || views >> layer & 1 != 0)
+    }
+
     /// Ends a subpass and begins the next.
     pub(crate) fn next_subpass(&mut self, workers: &Workers) {
         self.resolve(workers);
         self.subpass = (self.subpass + 1).min(self.desc.subpasses.len() - 1);
+        self.view = 0;
         self.load(workers);
     }
 
@@ -81,11 +113,17 @@ impl Pass {
         self.resolve(workers);
     }
 
+    /// Whether the subpass has depths.
+    pub fn has_depth(&self) -> bool {
+        let has_bits = |view: &Arc<SurfaceView>| format::info(view.desc.format).is_some_and(|info| info.depth_bits > 0);
+        self.depth_view().is_some_and(has_bits) && !self.subpass().unused_aspects.contains(vk::ImageAspectFlags::DEPTH)
+    }
+
     /// Whether the subpass goes on with the depths that were there before.
     pub fn keeps_depth(&self) -> bool {
         let Some(attachment) = self.subpass().depth_stencil else { return false };
         let desc = self.desc.attachments.get(attachment as usize);
-        self.layers == 1
+        self.has_one_layer()
             && (!self.fresh.contains(&attachment) || desc.is_some_and(|desc| desc.load == vk::AttachmentLoadOp::LOAD))
     }
 
@@ -103,15 +141,19 @@ impl Pass {
     fn load(&mut self, workers: &Workers) {
         self.fresh.clear();
         let subpass = self.desc.subpasses[self.subpass].clone();
+        let views = self.view_mask();
         for attachment in subpass.attachments() {
-            if !std::mem::replace(&mut self.used[attachment as usize], true) {
-                self.load_attachment(attachment, workers);
+            let used = &mut self.used[attachment as usize];
+            let fresh = views & !*used;
+            *used |= views;
+            self.load_attachment(attachment, fresh, workers);
+            if fresh == views {
                 self.fresh.push(attachment);
             }
         }
     }
 
-    fn load_attachment(&self, attachment: u32, workers: &Workers) {
+    fn load_attachment(&self, attachment: u32, views: u32, workers: &Workers) {
         let desc = &self.desc.attachments[attachment as usize];
         let clear = vk::AttachmentLoadOp::CLEAR;
         let mut aspects = vk::ImageAspectFlags::empty();
@@ -122,7 +164,7 @@ impl Pass {
             aspects |= vk::ImageAspectFlags::STENCIL;
         }
         let (Some(view), Some(&value)) = (self.view(attachment), self.clears.get(attachment as usize)) else { return };
-        for layer in 0..self.layers {
+        for layer in self.layers(views).filter(|_| views != 0) {
             transfer::clear_view(workers, view, aspects, (layer, self.area), value);
         }
     }
@@ -141,12 +183,13 @@ impl Pass {
                 false => self.subpass().depth_stencil,
             };
             let Some(view) = attachment.and_then(|attachment| self.view(attachment)) else { continue };
+            let aspects = aspects & !self.subpass().unused_aspects;
             for rect in rects {
-                for layer in rect.base_array_layer..rect.base_array_layer.saturating_add(rect.layer_count) {
-                    if layer < self.layers {
-                        let rect = intersect(rect.rect, self.area);
-                        transfer::clear_view(workers, view, aspects, (layer, rect), value);
-                    }
+                // With views, the one that is rendered is layer 0.
+                let layers = rect.base_array_layer..rect.base_array_layer.saturating_add(rect.layer_count);
+                let area = intersect(rect.rect, self.area);
+                for layer in layers.filter(|&layer| layer < self.layers) {
+                    transfer::clear_view(workers, view, aspects, (self.view + layer, area), value);
                 }
             }
         }
@@ -157,9 +200,15 @@ impl Pass {
         for (color, resolve) in subpass.colors.iter().zip(&subpass.resolves) {
             let views = (color.and_then(|index| self.view(index)), resolve.and_then(|index| self.view(index)));
             if let (Some(source), Some(target)) = views {
-                for layer in 0..self.layers {
+                for layer in self.layers(self.view_mask()) {
                     transfer::resolve_view(workers, (source, target), layer, self.area);
                 }
+            }
+        }
+        let Some(resolve) = subpass.depth_resolve else { return };
+        if let (Some(source), Some(target)) = (self.depth_view(), self.view(resolve.attachment)) {
+            for layer in self.layers(self.view_mask()) {
+                transfer::resolve_depth_stencil((source, target), layer, self.area, resolve);
             }
         }
     }

@@ -10,10 +10,11 @@ use smallvec::SmallVec;
 use super::kept::KeptDepth;
 use super::pass::Pass;
 use super::pending::Pending;
-use super::views::{self, Views};
+use super::viewports::{self, Views};
 use super::{Command, CommandList, QueryPool, dispatch, draw};
 use crate::gpu::{DeviceLost, Gpu};
-use crate::memory::Buffer;
+use crate::memory::{Addresses, Buffer};
+use crate::shader::PUSH_CONSTANT_BYTES;
 use crate::shader::Program;
 use crate::shader::interp::Deadline;
 use crate::shader::runtime::{Bindings, Bound, DescriptorSet, is_dynamic};
@@ -21,8 +22,8 @@ use crate::state::{ComputePipeline, DepthBias, GraphicsPipeline, LineStipple};
 use crate::texture::Routines;
 use crate::transfer;
 
-/// `maxPushConstantsSize`.
-pub const PUSH_CONSTANT_BYTES: usize = 256;
+/// Bytes of push constants, and of the number of the view behind them.
+const PUSH_BYTES: usize = PUSH_CONSTANT_BYTES + 4;
 /// How long a device waits for an event that nobody sets.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -33,7 +34,7 @@ pub(super) type BoundSet = (Arc<DescriptorSet>, SmallVec<[u32; 4]>);
 pub(super) type IndexBuffer = (Arc<Buffer>, u64, vk::IndexType);
 
 /// State that commands set.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct State {
     pub(super) graphics: Option<Arc<GraphicsPipeline>>,
     pub(super) compute: Option<Arc<ComputePipeline>>,
@@ -63,7 +64,12 @@ pub(super) struct Dynamic {
 
 impl State {
     fn new() -> Self {
-        Self { push: vec![0; PUSH_CONSTANT_BYTES], ..Self::default() }
+        Self { push: vec![0; PUSH_BYTES], ..Self::default() }
+    }
+
+    /// Tells programs the number of the view that is rendered.
+    pub(super) fn set_view(&mut self, view: u32) {
+        self.push[PUSH_CONSTANT_BYTES..].copy_from_slice(&view.to_le_bytes());
     }
 
     fn sets(&mut self, point: vk::PipelineBindPoint) -> &mut BoundSets {
@@ -71,11 +77,18 @@ impl State {
     }
 }
 
+/// What all programs of a device share.
+#[derive(Default)]
+pub(super) struct OfDevice {
+    routines: Arc<Routines>,
+    addresses: Arc<Addresses>,
+}
+
 /// The sets of a bind point, and what the bound pipeline's programs find in them.
 ///
 /// Resources are resolved at the first draw or dispatch after a bind, and stay so until the next one: a set that is bound
 /// must not be updated until the commands are done ("Descriptor Set Updates").
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct BoundSets {
     sets: Vec<Option<BoundSet>>,
     resolved: Option<Arc<[Bindings]>>,
@@ -104,10 +117,13 @@ impl BoundSets {
     pub(super) fn resolve<'p>(
         &mut self,
         programs: impl IntoIterator<Item = &'p Program>,
-        routines: &Arc<Routines>,
+        device: &OfDevice,
     ) -> Arc<[Bindings]> {
         let sets = &self.sets;
-        let of_program = |program: &Program| resolve(program, sets).with_routines(routines.clone(), program.images);
+        let of_program = |program: &Program| {
+            let bindings = resolve(program, sets).with_routines(device.routines.clone(), program.images);
+            bindings.with_addresses(device.addresses.clone())
+        };
         let resolve = || programs.into_iter().map(of_program).collect();
         self.resolved.get_or_insert_with(resolve).clone()
     }
@@ -145,8 +161,12 @@ pub struct Processor<'g> {
     pub(super) pending: Pending,
     /// The visibility structure of the depth attachment that was used last.
     kept_depth: KeptDepth,
+    /// As it was when execution began.
+    pub(super) shared: OfDevice,
     /// Whether programs of the running pass may have written any memory.
     writes_memory: bool,
+    /// How many of the subpass's views were rendered before this one: each has queries of its own.
+    pub(super) view_number: u32,
     /// Occlusion query that counts now.
     pub(super) occlusion: Option<(Arc<QueryPool>, u32, AtomicU64)>,
 }
@@ -162,7 +182,9 @@ impl<'g> Processor<'g> {
             pass: None,
             pending: Pending::default(),
             kept_depth: KeptDepth::default(),
+            shared: OfDevice { routines: gpu.routines().clone(), addresses: gpu.addresses().now() },
             writes_memory: false,
+            view_number: 0,
             occlusion: None,
         }
     }
@@ -174,16 +196,24 @@ impl<'g> Processor<'g> {
     }
 
     fn run(&mut self, list: &CommandList) -> Result<(), DeviceLost> {
-        list.commands.iter().try_for_each(|command| self.command(command))
+        let mut rest = list.commands.as_slice();
+        while let Some((command, behind)) = rest.split_first() {
+            self.command(command)?;
+            rest = match command {
+                Command::BeginPass(_) | Command::NextSubpass => self.views(behind)?,
+                _ => behind,
+            };
+        }
+        Ok(())
     }
 
-    fn command(&mut self, command: &Command) -> Result<(), DeviceLost> {
+    pub(super) fn command(&mut self, command: &Command) -> Result<(), DeviceLost> {
         match command {
             Command::BeginPass(begin) => {
                 let pass = Pass::begin(begin, self.gpu.workers());
                 self.kept_depth.drop_aliased(pass.views());
                 self.writes_memory = false;
-                self.pending = Pending::new(views::rect(pass.area), pass.layers);
+                self.pending = Pending::new(viewports::rect(pass.area), pass.layers);
                 self.begin_depth(&pass);
                 self.pass = Some(pass);
             }
@@ -210,8 +240,8 @@ impl<'g> Processor<'g> {
                 self.restart_deadline();
                 return draw::draw(self, command);
             }
-            Command::Dispatch(groups) => return self.dispatch(*groups),
-            Command::DispatchIndirect { buffer, offset } => return self.dispatch(words(buffer, *offset)),
+            Command::Dispatch { base, groups } => return self.dispatch(*base, *groups),
+            Command::DispatchIndirect { buffer, offset } => return self.dispatch([0; 3], words(buffer, *offset)),
             Command::Execute(lists) => return self.execute_secondary(lists),
             Command::WaitEvents(events) => {
                 self.flush()?;
@@ -245,12 +275,17 @@ impl<'g> Processor<'g> {
     }
 
     /// Starts the visibility structure of a subpass.
-    fn begin_depth(&mut self, pass: &Pass) {
-        match pass.subpass().depth_stencil {
-            Some(_) if self.gpu.config().hiz => self.pending.begin_depth(pass.cleared_depth()),
-            _ => self.pending.set_depth(None),
+    pub(super) fn begin_depth(&mut self, pass: &Pass) {
+        if !pass.has_one_layer() {
+            // What is kept is of a first layer, which may be one of these.
+            self.kept_depth.forget();
         }
-        if let Some(view) = pass.depth_view().filter(|_| self.gpu.config().hiz && pass.keeps_depth())
+        match pass.has_depth() && self.gpu.config().hiz {
+            true => self.pending.begin_depth(pass.cleared_depth()),
+            false => self.pending.set_depth(None),
+        }
+        if let Some(view) =
+            pass.depth_view().filter(|_| self.gpu.config().hiz && pass.has_depth() && pass.keeps_depth())
             && let Some(kept) = self.kept_depth.take(view, self.pending.area())
         {
             self.pending.set_depth(Some(kept));
@@ -260,9 +295,14 @@ impl<'g> Processor<'g> {
     /// Keeps the visibility structure of a subpass that ends.
     fn keep_depth(&mut self) {
         let Some(pass) = &self.pass else { return };
+        if pass.subpass().depth_resolve.is_some() {
+            // What is kept may be of the attachment that is written now.
+            self.kept_depth.forget();
+            return;
+        }
         if let (Some(view), Some(hierarchy)) = (pass.depth_view(), self.pending.take_depth())
             && !self.writes_memory
-            && pass.layers == 1
+            && pass.has_one_layer()
         {
             self.kept_depth.put(view, self.pending.area(), hierarchy);
             // Other subpasses may write the same memory.
@@ -278,7 +318,7 @@ impl<'g> Processor<'g> {
 
     /// Depths changed other than by draws.
     fn forget_depth(&mut self) {
-        if self.gpu.config().hiz {
+        if self.gpu.config().hiz && self.pass.as_ref().is_none_or(Pass::has_depth) {
             self.pending.begin_depth(None);
         }
     }
@@ -287,16 +327,17 @@ impl<'g> Processor<'g> {
         self.deadline = Deadline::after(self.gpu.config().timeout);
     }
 
-    fn dispatch(&mut self, groups: [u32; 3]) -> Result<(), DeviceLost> {
+    fn dispatch(&mut self, base: [u32; 3], groups: [u32; 3]) -> Result<(), DeviceLost> {
         self.distrust_memory();
         self.restart_deadline();
-        dispatch::dispatch(self, groups)
+        dispatch::dispatch(self, base, groups)
     }
 
     fn execute_secondary(&mut self, lists: &[Arc<CommandList>]) -> Result<(), DeviceLost> {
         let kept = std::mem::replace(&mut self.state, State::new());
         for list in lists {
             self.state = State::new();
+            self.state.set_view(self.pass.as_ref().map_or(0, Pass::view_index));
             self.run(list)?;
         }
         self.state = kept;
@@ -339,8 +380,8 @@ impl<'g> Processor<'g> {
                 state.index_buffer = Some((buffer.clone(), *offset, *index_type));
             }
             Command::PushConstants { offset, data } => {
-                if let Some(target) = state.push.get_mut(*offset as usize..).and_then(|rest| rest.get_mut(..data.len()))
-                {
+                let constants = state.push.get_mut(*offset as usize..PUSH_CONSTANT_BYTES);
+                if let Some(target) = constants.and_then(|rest| rest.get_mut(..data.len())) {
                     target.copy_from_slice(data);
                 }
             }
@@ -351,14 +392,18 @@ impl<'g> Processor<'g> {
 
     fn query(&mut self, command: &Command) -> bool {
         match command {
-            Command::BeginQuery { pool, query, .. } => self.occlusion = Some((pool.clone(), *query, AtomicU64::new(0))),
+            Command::BeginQuery { pool, query, .. } => {
+                self.occlusion = Some((pool.clone(), query.saturating_add(self.view_number), AtomicU64::new(0)));
+            }
             Command::EndQuery { .. } => {
                 if let Some((pool, query, count)) = self.occlusion.take() {
                     pool.write(query, &[count.into_inner()]);
                 }
             }
             Command::ResetQueryPool { pool, first, count } => pool.reset(*first, *count),
-            Command::WriteTimestamp { pool, query } => pool.write(*query, &[self.gpu.now()]),
+            Command::WriteTimestamp { pool, query } => {
+                pool.write(query.saturating_add(self.view_number), &[self.gpu.now()])
+            }
             Command::CopyQueryPoolResults { pool, first, count, target, offset, stride, flags } => {
                 for index in 0..*count {
                     let bytes = pool.result_bytes(first + index, *flags);
@@ -488,7 +533,7 @@ mod tests {
             if let Some((number, offset)) = bind {
                 bound.bind(0, &sets[number..=number], &[offset]);
             }
-            let bindings = bound.resolve([&*program], &Arc::default());
+            let bindings = bound.resolve([&*program], &OfDevice::default());
             (first_word(&bindings[0], resource), bindings)
         };
         let (nothing, unbound) = word(None);
@@ -501,7 +546,7 @@ mod tests {
         assert_eq!(word(Some((1, 0))).0, 21, "another set");
         let last = word(None).1;
         bound.forget();
-        let again = bound.resolve([&*program, &*program], &Arc::default());
+        let again = bound.resolve([&*program, &*program], &OfDevice::default());
         assert!(!Arc::ptr_eq(&last, &again), "another pipeline");
         assert_eq!(again.iter().map(|bindings| first_word(bindings, resource)).collect::<Vec<_>>(), [21, 21]);
     }

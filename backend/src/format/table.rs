@@ -297,6 +297,11 @@ pub fn info(format: vk::Format) -> Option<&'static FormatInfo> {
     TABLE.get(usize::try_from(format.as_raw()).ok()?)?.as_ref()
 }
 
+/// Every format that is supported.
+pub fn all() -> impl Iterator<Item = &'static FormatInfo> {
+    TABLE.iter().flatten()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,7 @@ mod buffer;
 mod layout;
 mod surface;
 
-pub use address::Addresses;
+pub use address::{AddressSpace, Addresses};
 pub use allocation::{Allocation, Heap, OutOfMemory};
 pub use buffer::{Buffer, BufferRange, BufferView};
 pub use layout::{PlaneRef, SubresourceLayout, SurfaceLayout, level_extent};

@@ -161,12 +161,12 @@ impl SurfaceView {
     }
 
     /// One plane of the view: `level` and `slice` count from the view's first. `slice` is of depth for 3D views, and a
-    /// layer for all others.
+    /// layer for all others: of a 3D surface its slices are the layers.
     pub fn plane(&self, aspect: vk::ImageAspectFlags, level: u32, slice: u32) -> Option<PlaneRef<'_>> {
         if level >= self.desc.levels {
             return None;
         }
-        let first = if self.surface.desc().kind == vk::ImageType::TYPE_3D { 0 } else { self.desc.base_layer };
+        let first = if self.desc.kind == vk::ImageViewType::TYPE_3D { 0 } else { self.desc.base_layer };
         self.surface.plane(aspect, self.desc.base_level + level, first.checked_add(slice)?)
     }
 

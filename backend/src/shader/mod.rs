@@ -13,5 +13,7 @@ pub mod spirv;
 pub(crate) mod testing;
 pub mod x64;
 
-pub use program::{Builtin, FragmentFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Resource, Slot};
+pub use program::{
+    Builtin, FragmentFacts, InputSlot, Interpolation, OutputSlot, PUSH_CONSTANT_BYTES, Place, Program, Resource, Slot,
+};
 pub use saved::BUILD;

@@ -9,6 +9,9 @@ use super::passes::pair::{self, Effects};
 use super::runtime::kernels::WAVE;
 use super::x64::Target;
 
+/// `maxPushConstantsSize`. What draws tell their programs beside push constants follows it in their memory.
+pub const PUSH_CONSTANT_BYTES: usize = 256;
+
 macro_rules! builtins {
     ($($builtin:ident,)*) => {
         /// Built-in variables of the stages that Vitric has. Vectors and arrays are numbered by component.

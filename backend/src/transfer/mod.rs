@@ -6,6 +6,7 @@ mod blit;
 mod clear;
 mod copy;
 mod resolve;
+mod resolve_depth;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +16,7 @@ pub use clear::{clear_image, fill_buffer};
 pub use copy::{Direction, copy_buffer, copy_buffer_image, copy_image};
 pub use resolve::resolve;
 pub(crate) use resolve::resolve_view;
+pub(crate) use resolve_depth::resolve_depth_stencil;
 
 use ash::vk;
 

@@ -2,6 +2,9 @@
 
 mod compute;
 mod conservative;
+mod core11;
+mod core12;
+mod core13;
 mod devices;
 mod extremes;
 mod formats;
@@ -11,6 +14,8 @@ mod images;
 mod language;
 mod layers;
 mod lines;
+mod memory12;
+mod multiview;
 mod order;
 mod raster;
 mod samplers;
@@ -31,6 +36,10 @@ pub fn all() -> Vec<Entry> {
         sync::cases,
         formats::cases,
         compute::cases,
+        core11::cases,
+        core12::cases,
+        memory12::cases,
+        core13::cases,
         language::cases,
         raster::cases,
         extremes::cases,
@@ -47,6 +56,7 @@ pub fn all() -> Vec<Entry> {
         transfers::cases,
         stages::cases,
         subpasses::cases,
+        multiview::cases,
     ] {
         add(&mut all);
     }

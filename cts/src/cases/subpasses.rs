@@ -209,17 +209,34 @@ fn render_pass2(
 }
 
 /// A pipeline of a subpass that fills rectangles.
-fn pipeline(
-    gpu: &Gpu,
-    (pass, subpass): (vk::RenderPass, u32),
-    layout: vk::PipelineLayout,
-    fragment: &[u8],
-    masks: &[vk::ColorComponentFlags],
-) -> Result<vk::Pipeline, Outcome> {
+pub(super) struct PipelineDesc<'a> {
+    /// Pass and subpass; without a pass it is for rendering without one.
+    pub(super) pass: (vk::RenderPass, u32),
+    pub(super) layout: vk::PipelineLayout,
+    /// Vertex and fragment shader.
+    pub(super) shaders: [&'a [u8]; 2],
+    /// Components that are written, for each colour attachment.
+    pub(super) masks: &'a [vk::ColorComponentFlags],
+    pub(super) samples: vk::SampleCountFlags,
+    pub(super) depth: Depth,
+}
+
+/// What becomes of depth and stencil.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// Nothing.
+    Unused,
+    /// What is nearer is drawn.
+    Less,
+    /// Depth is written, and stencil replaced by the dynamic reference, of one sample; those of these aspects are there.
+    OfSample(u32, vk::ImageAspectFlags),
+}
+
+pub(super) fn pipeline_of(gpu: &Gpu, desc: &PipelineDesc<'_>) -> Result<vk::Pipeline, Outcome> {
     let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
     let stages = [
-        stage(vk::ShaderStageFlags::VERTEX, gpu.module(RECT)?),
-        stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(fragment)?),
+        stage(vk::ShaderStageFlags::VERTEX, gpu.module(desc.shaders[0])?),
+        stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(desc.shaders[1])?),
     ];
     let input = vk::PipelineVertexInputStateCreateInfo::default();
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
@@ -228,13 +245,32 @@ fn pipeline(
     let scissors = [whole()];
     let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
     let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
-    let samples = vk::SampleCountFlags::TYPE_1;
-    let multisample = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(samples);
-    let blends: Vec<_> = masks
+    let mask = [if let Depth::OfSample(sample, _) = desc.depth { 1 << sample } else { u32::MAX }];
+    let multisample =
+        vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(desc.samples).sample_mask(&mask);
+    let blends: Vec<_> = desc
+        .masks
         .iter()
         .map(|&mask| vk::PipelineColorBlendAttachmentState { color_write_mask: mask, ..Default::default() })
         .collect();
     let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
+    let (is_less, of_sample) = (desc.depth == Depth::Less, matches!(desc.depth, Depth::OfSample(..)));
+    let replace = vk::StencilOpState {
+        fail_op: vk::StencilOp::REPLACE,
+        pass_op: vk::StencilOp::REPLACE,
+        compare_op: vk::CompareOp::ALWAYS,
+        write_mask: 0xff,
+        ..Default::default()
+    };
+    let depth = vk::PipelineDepthStencilStateCreateInfo::default()
+        .depth_test_enable(is_less || of_sample)
+        .depth_write_enable(true)
+        .depth_compare_op(if is_less { vk::CompareOp::LESS } else { vk::CompareOp::ALWAYS })
+        .stencil_test_enable(of_sample)
+        .front(replace)
+        .back(replace);
+    let dynamic = [vk::DynamicState::STENCIL_REFERENCE];
+    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic[..usize::from(of_sample)]);
     let info = vk::GraphicsPipelineCreateInfo::default()
         .stages(&stages)
         .vertex_input_state(&input)
@@ -242,16 +278,42 @@ fn pipeline(
         .viewport_state(&viewport)
         .rasterization_state(&raster)
         .multisample_state(&multisample)
+        .depth_stencil_state(&depth)
+        .dynamic_state(&dynamic)
         .color_blend_state(&blend)
-        .layout(layout)
-        .render_pass(pass)
-        .subpass(subpass);
+        .layout(desc.layout)
+        .render_pass(desc.pass.0)
+        .subpass(desc.pass.1);
+    let formats = vec![RGBA; desc.masks.len()];
+    let has = |aspect| match desc.depth {
+        Depth::Unused => false,
+        Depth::Less => true,
+        Depth::OfSample(_, aspects) => aspects.contains(aspect),
+    };
+    let format = |aspect| if has(aspect) { vk::Format::D32_SFLOAT_S8_UINT } else { vk::Format::UNDEFINED };
+    let mut rendering = vk::PipelineRenderingCreateInfo::default()
+        .color_attachment_formats(&formats)
+        .depth_attachment_format(format(vk::ImageAspectFlags::DEPTH))
+        .stencil_attachment_format(format(vk::ImageAspectFlags::STENCIL));
+    let without_pass = desc.pass.0 == vk::RenderPass::null();
+    let info = if without_pass { info.push_next(&mut rendering) } else { info };
     // SAFETY: the info is valid.
     let made = unsafe { gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
     Ok(made.map_err(|(_, code)| code)?[0])
 }
 
-fn whole() -> vk::Rect2D {
+fn pipeline(
+    gpu: &Gpu,
+    pass: (vk::RenderPass, u32),
+    layout: vk::PipelineLayout,
+    fragment: &[u8],
+    masks: &[vk::ColorComponentFlags],
+) -> Result<vk::Pipeline, Outcome> {
+    let (samples, shaders) = (vk::SampleCountFlags::TYPE_1, [RECT, fragment]);
+    pipeline_of(gpu, &PipelineDesc { pass, layout, shaders, masks, samples, depth: Depth::Unused })
+}
+
+pub(super) fn whole() -> vk::Rect2D {
     vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width: SIZE, height: SIZE } }
 }
 

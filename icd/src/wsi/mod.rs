@@ -5,6 +5,7 @@ mod xcb;
 use std::sync::Arc;
 
 use ash::vk::{self, Handle};
+use vitric_api::physical::MAX_EXTENT_2D;
 use vitric_api::swapchain::{self, FORMATS, PRESENT_MODES, PresentTarget, Swapchain, SwapchainDesc};
 use vitric_api::{Error, Result};
 
@@ -192,12 +193,61 @@ pub extern "system" fn acquire(
     })
 }
 
+pub extern "system" fn acquire2(
+    handle: vk::Device,
+    info: *const vk::AcquireNextImageInfoKHR<'_>,
+    out: *mut u32,
+) -> vk::Result {
+    let Some(info) = raw::input(info) else { return Error::Unknown.code() };
+    acquire(handle, info.swapchain, info.timeout, info.semaphore, info.fence, out)
+}
+
+// A device is a group of its own, and shows what it has rendered itself.
+
+pub extern "system" fn group_capabilities(
+    _: vk::Device,
+    out: *mut vk::DeviceGroupPresentCapabilitiesKHR<'_>,
+) -> vk::Result {
+    let modes = vk::DeviceGroupPresentModeFlagsKHR::LOCAL;
+    let mut capabilities = vk::DeviceGroupPresentCapabilitiesKHR { modes, ..Default::default() };
+    capabilities.present_mask[0] = 1;
+    raw::fill(out, capabilities);
+    vk::Result::SUCCESS
+}
+
+pub extern "system" fn group_modes(
+    _: vk::Device,
+    surface: vk::SurfaceKHR,
+    out: *mut vk::DeviceGroupPresentModeFlagsKHR,
+) -> vk::Result {
+    raw::guard(|| {
+        target(surface)?;
+        *raw::output(out).ok_or(Error::Unknown)? = vk::DeviceGroupPresentModeFlagsKHR::LOCAL;
+        Ok(vk::Result::SUCCESS)
+    })
+}
+
+/// The one rectangle that the device presents: all of the surface, or all that it could have.
+pub extern "system" fn present_rectangles(
+    _: vk::PhysicalDevice,
+    surface: vk::SurfaceKHR,
+    count: *mut u32,
+    out: *mut vk::Rect2D,
+) -> vk::Result {
+    raw::guard(|| {
+        let most = vk::Extent2D { width: MAX_EXTENT_2D, height: MAX_EXTENT_2D };
+        let extent = target(surface)?.extent()?.unwrap_or(most);
+        Ok(raw::enumerate(&[vk::Rect2D { extent, ..Default::default() }], count, out))
+    })
+}
+
 pub extern "system" fn present(queue: vk::Queue, info: *const vk::PresentInfoKHR<'_>) -> vk::Result {
     raw::guard(|| {
         let (object, queue) = of_queue(queue)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
         let waits = raw::slice(info.p_wait_semaphores, info.wait_semaphore_count).iter();
-        let waits = waits.map(|&semaphore| need(object, &object.semaphores, semaphore)).collect::<Result<Vec<_>>>()?;
+        let waits = waits.map(|&semaphore| Ok((need(object, &object.semaphores, semaphore)?, 0)));
+        let waits = waits.collect::<Result<Vec<_>>>()?;
         queue.submit(vec![vitric_api::queue::Batch { waits, ..Default::default() }], None)?;
         let mut worst = Ok(vk::Result::SUCCESS);
         let chains = raw::slice(info.p_swapchains, info.swapchain_count);

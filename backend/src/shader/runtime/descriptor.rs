@@ -61,6 +61,8 @@ pub struct SetLayout {
     pub bindings: Vec<SetBinding>,
     /// Descriptors in a set of this layout.
     pub total: u32,
+    /// Whether each set has its own count of the last binding, at most that of the layout.
+    pub variable: bool,
 }
 
 impl SetLayout {
@@ -72,7 +74,16 @@ impl SetLayout {
             binding.first = total;
             total += binding.count;
         }
-        Self { bindings, total }
+        Self { bindings, total, variable: false }
+    }
+
+    /// The layout of a set that has `count` descriptors in the last binding.
+    pub fn with_count(&self, count: u32) -> Self {
+        let mut bindings = self.bindings.clone();
+        if let Some(last) = bindings.last_mut() {
+            last.count = last.count.min(count);
+        }
+        Self { variable: self.variable, ..Self::new(bindings) }
     }
 
     /// The binding of that number.

@@ -123,7 +123,7 @@ impl Module {
                 }
             }
             Op::EntryPoint => self.entry_point(&inst)?,
-            Op::ExecutionMode => {
+            Op::ExecutionMode | Op::ExecutionModeId => {
                 let mode = ExecutionMode::from_u32(inst.word(1)?);
                 let mode = mode.ok_or(Error::Malformed("unknown execution mode"))?;
                 self.modes.push((inst.word(0)?, mode, inst.rest(2).to_vec()));
@@ -266,7 +266,7 @@ impl Module {
         self.decoration(target, decoration).is_some()
     }
 
-    /// The literals of an execution mode of an entry point's function.
+    /// The literals, or ids, of an execution mode of an entry point's function.
     pub(super) fn mode(&self, function: u32, mode: ExecutionMode) -> Option<&[u32]> {
         self.modes.iter().find(|(f, m, _)| *f == function && *m == mode).map(|(_, _, literals)| literals.as_slice())
     }

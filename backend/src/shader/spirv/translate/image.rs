@@ -248,6 +248,9 @@ impl Translator<'_> {
         let extra = self.extra(inst, 4)?;
         if source.ty.dim == SpirvDim::DimSubpassData {
             coords = self.fragment_position(&coords);
+            // An attachment's layers are the views, or what vertices named: there never are both.
+            let (view, layer) = (self.view_index(), self.builtin_input(Builtin::Layer, 0, Type::I32));
+            coords.push(self.builder.binary(BinaryOp::IAdd, view, layer));
             source.ty.arrayed = true;
         }
         let mut words = self.emit(&source, ImageOp::Read { sample: extra.sample }, coords, Vec::new())?;
@@ -255,16 +258,14 @@ impl Translator<'_> {
         self.define_words(inst.word(1)?, ty, words)
     }
 
-    /// The fragment's pixel plus an offset, and its layer.
+    /// The fragment's pixel plus an offset.
     fn fragment_position(&mut self, offset: &[Value]) -> Vec<Value> {
         let position = |component: usize| {
             let coordinate = self.builtin_input(Builtin::FragCoord, component as u32, Type::F32);
             let pixel = self.builder.unary(UnaryOp::FToS, coordinate);
             self.builder.binary(BinaryOp::IAdd, pixel, offset[component])
         };
-        let mut place: Vec<Value> = (0..2).map(position).collect();
-        place.push(self.builtin_input(Builtin::Layer, 0, Type::I32));
-        place
+        (0..2).map(position).collect()
     }
 
     fn builtin_input(&mut self, builtin: Builtin, component: u32, ty: Type) -> Value {

@@ -18,7 +18,7 @@ use crate::shader::runtime::kernels::WAVE;
 use crate::shader::spirv::module::Ty;
 use crate::shader::spirv::parse::Instruction;
 use crate::shader::spirv::{Error, Result};
-use crate::shader::{Builtin, Slot};
+use crate::shader::{Builtin, PUSH_CONSTANT_BYTES, Slot};
 
 /// What a pointer points into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -409,11 +409,18 @@ impl Translator<'_> {
             }
             Builtin::SubgroupLocalInvocationId => self.builder.lane(),
             Builtin::DeviceIndex => self.builder.int(0),
+            Builtin::ViewIndex => self.view_index(),
             // A wave has fewer lanes than the first word has bits.
             _ if is_mask && word > 0 => self.builder.int(0),
             _ if is_mask => self.lane_mask(builtin),
             _ => return None,
         })
+    }
+
+    /// The number of the view that is rendered: it stands behind the push constants.
+    pub(super) fn view_index(&mut self) -> Value {
+        let offset = self.builder.int(PUSH_CONSTANT_BYTES as u32);
+        self.builder.load(Space::Push, offset, Type::I32)
     }
 
     /// The local that input variable `first` is copied to, and its words.

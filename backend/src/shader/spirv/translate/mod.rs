@@ -550,8 +550,10 @@ fn declared_size(module: &Module, constants: &Constants, point: &EntryPoint) -> 
             return [x, y, z].map(|size| size as u32);
         }
     }
-    match module.mode(point.function, ExecutionMode::LocalSize) {
-        Some(&[x, y, z]) => [x, y, z],
+    let mode = |mode| module.mode(point.function, mode);
+    match (mode(ExecutionMode::LocalSize), mode(ExecutionMode::LocalSizeId)) {
+        (Some(&[x, y, z]), _) => [x, y, z],
+        (_, Some(&[x, y, z])) => [x, y, z].map(|id| constants.scalar(id).unwrap_or(1)),
         _ => [1; 3],
     }
 }

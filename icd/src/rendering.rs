@@ -1,0 +1,143 @@
+//! Rendering without render pass objects: each instance is a pass of one subpass, made as it begins.
+//! Source: `VK_KHR_dynamic_rendering`.
+
+use std::sync::Arc;
+
+use ash::vk::{self, ImageAspectFlags as Aspect, ResolveModeFlags as Mode};
+use vitric_api::{Error, Result};
+use vitric_backend::command::{Command, PassBegin};
+use vitric_backend::memory::SurfaceView;
+use vitric_backend::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, SubpassDesc};
+
+use crate::command::{clear_value, device_area, end_pass, record};
+use crate::objects::{DeviceObject, need};
+use crate::raw;
+
+pub extern "system" fn begin(handle: vk::CommandBuffer, info: *const vk::RenderingInfo<'_>) {
+    record(handle, |object| {
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let mut attachments =
+            Attachments { object, flags: info.flags, descs: Vec::new(), views: Vec::new(), clears: Vec::new() };
+        let subpass = attachments.subpass(info)?;
+        let Attachments { descs, views, clears, .. } = attachments;
+        let pass = PassDesc::new(descs, vec![subpass]).ok_or(Error::Unknown)?;
+        let area = device_area(info.p_next).unwrap_or(info.render_area);
+        let begin = PassBegin { pass: Arc::new(pass), views, area, layers: info.layer_count, clears };
+        Ok(Command::BeginPass(Box::new(begin)))
+    });
+}
+
+pub extern "system" fn end(handle: vk::CommandBuffer) {
+    end_pass(handle);
+}
+
+/// The attachments of an instance, as they are gathered.
+struct Attachments<'a> {
+    object: &'a DeviceObject,
+    flags: vk::RenderingFlags,
+    descs: Vec<AttachmentDesc>,
+    views: Vec<Arc<SurfaceView>>,
+    clears: Vec<ClearValue>,
+}
+
+/// An attachment that is used.
+fn used<'a>(info: *const vk::RenderingAttachmentInfo<'a>) -> Option<&'a vk::RenderingAttachmentInfo<'a>> {
+    raw::input(info).filter(|info| info.image_view != vk::ImageView::null())
+}
+
+impl Attachments<'_> {
+    fn subpass(&mut self, info: &vk::RenderingInfo<'_>) -> Result<SubpassDesc> {
+        let colors = raw::slice(info.p_color_attachments, info.color_attachment_count);
+        let (depth, stencil) = (used(info.p_depth_attachment), used(info.p_stencil_attachment));
+        let mut unused_aspects = Aspect::empty();
+        if depth.is_none() {
+            unused_aspects |= Aspect::DEPTH;
+        }
+        if stencil.is_none() {
+            unused_aspects |= Aspect::STENCIL;
+        }
+        Ok(SubpassDesc {
+            colors: colors.iter().map(|color| self.color(color)).collect::<Result<_>>()?,
+            resolves: colors.iter().map(|color| self.resolve(color)).collect::<Result<_>>()?,
+            depth_stencil: self.depth_stencil(depth, stencil)?,
+            depth_resolve: self.depth_resolve(depth, stencil)?,
+            unused_aspects,
+            view_mask: info.view_mask,
+            ..SubpassDesc::default()
+        })
+    }
+
+    fn add(
+        &mut self,
+        view: vk::ImageView,
+        [load, stencil_load]: [vk::AttachmentLoadOp; 2],
+        clear: ClearValue,
+    ) -> Result<u32> {
+        let view = need(self.object, &self.object.image_views, view)?;
+        // What was suspended goes on.
+        let resumes = self.flags.contains(vk::RenderingFlags::RESUMING);
+        let [load, stencil_load] =
+            [load, stencil_load].map(|load| if resumes { vk::AttachmentLoadOp::LOAD } else { load });
+        self.descs.push(AttachmentDesc {
+            format: view.desc.format,
+            samples: view.surface.desc().samples,
+            load,
+            store: vk::AttachmentStoreOp::STORE,
+            stencil_load,
+            stencil_store: vk::AttachmentStoreOp::STORE,
+        });
+        self.views.push(view);
+        self.clears.push(clear);
+        Ok(self.descs.len() as u32 - 1)
+    }
+
+    fn color(&mut self, info: &vk::RenderingAttachmentInfo<'_>) -> Result<Option<u32>> {
+        let add = |info: &vk::RenderingAttachmentInfo<'_>| {
+            self.add(info.image_view, [info.load_op; 2], clear_value(&info.clear_value))
+        };
+        used(info).map(add).transpose()
+    }
+
+    /// What is written without having been used before.
+    fn target(&mut self, view: vk::ImageView) -> Result<u32> {
+        self.add(view, [vk::AttachmentLoadOp::DONT_CARE; 2], ClearValue::default())
+    }
+
+    /// Whether an attachment is resolved at the end of this instance, which may be followed by others.
+    fn resolves(&self, info: &vk::RenderingAttachmentInfo<'_>) -> bool {
+        info.resolve_mode != Mode::NONE && !self.flags.contains(vk::RenderingFlags::SUSPENDING)
+    }
+
+    fn resolve(&mut self, info: &vk::RenderingAttachmentInfo<'_>) -> Result<Option<u32>> {
+        let resolved = used(info).filter(|info| self.resolves(info));
+        resolved.map(|info| self.target(info.resolve_image_view)).transpose()
+    }
+
+    fn depth_stencil(
+        &mut self,
+        depth: Option<&vk::RenderingAttachmentInfo<'_>>,
+        stencil: Option<&vk::RenderingAttachmentInfo<'_>>,
+    ) -> Result<Option<u32>> {
+        let Some(either) = depth.or(stencil) else { return Ok(None) };
+        let load = |info: Option<&vk::RenderingAttachmentInfo<'_>>| {
+            info.map_or(vk::AttachmentLoadOp::DONT_CARE, |info| info.load_op)
+        };
+        let clear = |info: Option<&vk::RenderingAttachmentInfo<'_>>| {
+            info.map_or(ClearValue::default(), |info| clear_value(&info.clear_value))
+        };
+        let value = ClearValue([clear(depth).0[0], clear(stencil).0[1], 0, 0]);
+        self.add(either.image_view, [load(depth), load(stencil)], value).map(Some)
+    }
+
+    fn depth_resolve(
+        &mut self,
+        depth: Option<&vk::RenderingAttachmentInfo<'_>>,
+        stencil: Option<&vk::RenderingAttachmentInfo<'_>>,
+    ) -> Result<Option<DepthResolve>> {
+        let (depth, stencil) = (depth.filter(|info| self.resolves(info)), stencil.filter(|info| self.resolves(info)));
+        let Some(either) = depth.or(stencil) else { return Ok(None) };
+        let attachment = self.target(either.resolve_image_view)?;
+        let mode = |info: Option<&vk::RenderingAttachmentInfo<'_>>| info.map_or(Mode::NONE, |info| info.resolve_mode);
+        Ok(Some(DepthResolve { attachment, depth: mode(depth), stencil: mode(stencil) }))
+    }
+}
