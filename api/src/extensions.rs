@@ -126,6 +126,18 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_sampler_filter_minmax", 2, Device, V1_2, &[PROPERTIES2]),
     row("VK_EXT_texture_compression_astc_hdr", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_EXT_ycbcr_2plane_444_formats", 1, Device, V1_3, &["VK_KHR_sampler_ycbcr_conversion"]),
+    row("VK_EXT_depth_bias_control", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_depth_clip_control", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_depth_clip_enable", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_primitive_topology_list_restart", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_provoking_vertex", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_shader_viewport_index_layer", 1, Device, None, &[]),
+    row("VK_KHR_index_type_uint8", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_index_type_uint8", 1, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_vertex_attribute_divisor", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_vertex_attribute_divisor", 3, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_line_rasterization", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_line_rasterization", 1, Device, None, &[PROPERTIES2]),
 ];
 
 /// The extension of a name.

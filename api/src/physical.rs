@@ -3,7 +3,9 @@
 //! Source: Vulkan specification, "Devices and Queues", "Features", "Limits", "Formats", "Additional Capabilities".
 
 use ash::vk;
+use vitric_backend::command::MOST_VIEWPORTS;
 use vitric_backend::format::{self, features as format_features};
+use vitric_backend::geometry::LINE_WIDTHS;
 use vitric_backend::raster::MOST_SAMPLES;
 use vitric_backend::shader::BUILD;
 use vitric_backend::texture::{MAX_ANISOTROPY, MAX_LOD_BIAS};
@@ -51,6 +53,7 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
         depth_bounds: vk::TRUE,
         wide_lines: vk::TRUE,
         large_points: vk::TRUE,
+        multi_viewport: vk::TRUE,
         alpha_to_one: vk::TRUE,
         sampler_anisotropy: vk::TRUE,
         texture_compression_etc2: vk::TRUE,
@@ -72,8 +75,8 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
         shader_float64: vk::TRUE,
         shader_int64: vk::TRUE,
         shader_int16: vk::TRUE,
-        // Not there yet: geometry and tessellation stages, several viewports, pipeline statistics,
-        // sparse resources, variable multisample rate, inherited queries.
+        // Not there yet: geometry and tessellation stages, pipeline statistics, sparse resources, variable multisample rate,
+        // inherited queries.
         ..Default::default()
     }
 }
@@ -131,7 +134,7 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         max_draw_indirect_count: u32::MAX,
         max_sampler_lod_bias: MAX_LOD_BIAS,
         max_sampler_anisotropy: MAX_ANISOTROPY,
-        max_viewports: 1,
+        max_viewports: MOST_VIEWPORTS as u32,
         max_viewport_dimensions: [MAX_EXTENT_2D; 2],
         viewport_bounds_range: [-32768.0, 32767.0],
         viewport_sub_pixel_bits: 8,
@@ -167,7 +170,7 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         max_combined_clip_and_cull_distances: 8,
         discrete_queue_priorities: 2,
         point_size_range: [1.0, 1024.0],
-        line_width_range: [1.0, 64.0],
+        line_width_range: LINE_WIDTHS,
         point_size_granularity: 0.125,
         line_width_granularity: 0.125,
         strict_lines: vk::TRUE,

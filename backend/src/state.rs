@@ -120,6 +120,8 @@ pub struct VertexBinding {
     pub stride: u32,
     /// Whether elements advance by vertex or by instance.
     pub rate: vk::VertexInputRate,
+    /// Instances that have an element in common; 0: all of them.
+    pub divisor: u32,
 }
 
 /// A vertex attribute.
@@ -138,8 +140,12 @@ pub struct VertexAttribute {
 /// Rasterization state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RasterState {
-    /// Clamp depth instead of clipping to the near and far planes.
-    pub depth_clamp: bool,
+    /// Clip to the near and far planes. Depth is clamped in any case.
+    pub depth_clip: bool,
+    /// Depth goes from -w to w in clip space, not from 0.
+    pub negative_one_to_one: bool,
+    /// The provoking vertex of a primitive is the last one, not the first.
+    pub provoking_last: bool,
     /// Drop every primitive before rasterization.
     pub discard: bool,
     /// Fill, line or point.
@@ -154,8 +160,33 @@ pub struct RasterState {
     pub depth_bias: DepthBias,
     /// Line width in pixels, unless dynamic.
     pub line_width: f32,
+    /// How lines cover pixels.
+    pub line_mode: LineMode,
+    /// Stipple of lines, if they have one; its values unless dynamic.
+    pub line_stipple: Option<LineStipple>,
     /// How filled polygons cover pixels, where it is not by samples.
     pub conservative: Option<Criterion>,
+}
+
+/// How lines cover pixels. Source: Vulkan specification, "Line Segments".
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LineMode {
+    /// By a rectangle around the line.
+    #[default]
+    Rectangular,
+    /// By the diamonds that the line leaves.
+    Bresenham,
+    /// By the part of each pixel that the rectangle covers, which alpha is multiplied by.
+    Smooth,
+}
+
+/// Which parts of lines are drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LineStipple {
+    /// How often each bit is used, 1 to 256.
+    pub factor: u32,
+    /// The bits, from the least significant on.
+    pub pattern: u16,
 }
 
 /// Depth bias factors.
@@ -167,6 +198,20 @@ pub struct DepthBias {
     pub clamp: f32,
     /// Scale of the primitive's largest depth slope.
     pub slope: f32,
+    /// What the constant is a scale of.
+    pub unit: DepthBiasUnit,
+}
+
+/// What depth bias is counted in. Source: Vulkan specification, "Depth Bias Computation".
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DepthBiasUnit {
+    /// The smallest resolvable difference, of floats near the primitive's depths.
+    #[default]
+    Resolvable,
+    /// The same for all depths, also of floats.
+    Constant,
+    /// One.
+    One,
 }
 
 /// Multisample state.
@@ -300,7 +345,9 @@ impl GraphicsPipeline {
             viewports: Vec::new(),
             scissors: Vec::new(),
             raster: RasterState {
-                depth_clamp: false,
+                depth_clip: true,
+                negative_one_to_one: false,
+                provoking_last: false,
                 discard: false,
                 polygon_mode: vk::PolygonMode::FILL,
                 cull_mode: vk::CullModeFlags::NONE,
@@ -308,6 +355,8 @@ impl GraphicsPipeline {
                 depth_bias_enable: false,
                 depth_bias: DepthBias::default(),
                 line_width: 1.0,
+                line_mode: LineMode::Rectangular,
+                line_stipple: None,
                 conservative: None,
             },
             multisample: MultisampleState {
@@ -333,9 +382,31 @@ impl GraphicsPipeline {
         corners(self.topology) == 3 && self.raster.polygon_mode == vk::PolygonMode::FILL
     }
 
-    /// How its primitives cover pixels, where it is not by samples: lines and points always are covered by them.
-    pub fn conservative(&self) -> Option<Criterion> {
-        self.raster.conservative.filter(|_| self.fills_polygons())
+    /// Whether it draws lines, or polygons as lines.
+    pub fn draws_lines(&self) -> bool {
+        match corners(self.topology) {
+            2 => true,
+            3 => self.raster.polygon_mode == vk::PolygonMode::LINE,
+            _ => false,
+        }
+    }
+
+    /// Whether alpha is multiplied by how much of a pixel a line covers.
+    pub fn smooths_lines(&self) -> bool {
+        self.draws_lines() && self.raster.line_mode == LineMode::Smooth
+    }
+
+    /// Whether it draws lines that have a stipple.
+    pub fn stipples_lines(&self) -> bool {
+        self.draws_lines() && self.raster.line_stipple.is_some()
+    }
+
+    /// How its primitives cover pixels, where it is not by samples.
+    pub fn criterion(&self) -> Option<Criterion> {
+        match self.raster.line_mode {
+            LineMode::Bresenham | LineMode::Smooth if self.draws_lines() => Some(Criterion::Centre),
+            _ => self.raster.conservative.filter(|_| self.fills_polygons()),
+        }
     }
 
     /// Compiles what most draws run, so that the first one does not wait for it.
@@ -371,6 +442,8 @@ bitflags::bitflags! {
         const STENCIL_WRITE_MASK = 1 << 7;
         /// Stencil reference.
         const STENCIL_REFERENCE = 1 << 8;
+        /// Line stipple.
+        const LINE_STIPPLE = 1 << 9;
     }
 }
 

@@ -111,6 +111,10 @@ const EXTENSIONS: &[&CStr] = &[
     vk::EXT_CONSERVATIVE_RASTERIZATION_NAME,
     vk::EXT_SEPARATE_STENCIL_USAGE_NAME,
     vk::EXT_TOOLING_INFO_NAME,
+    vk::EXT_INDEX_TYPE_UINT8_NAME,
+    vk::EXT_LINE_RASTERIZATION_NAME,
+    vk::EXT_SHADER_VIEWPORT_INDEX_LAYER_NAME,
+    vk::EXT_VERTEX_ATTRIBUTE_DIVISOR_NAME,
     vk::KHR_BIND_MEMORY2_NAME,
     vk::KHR_COPY_COMMANDS2_NAME,
     vk::KHR_FORMAT_FEATURE_FLAGS2_NAME,
@@ -174,6 +178,14 @@ features! {
     image_view_min_lod: PhysicalDeviceImageViewMinLodFeaturesEXT = EXT_IMAGE_VIEW_MIN_LOD_NAME;
     non_seamless_cube_map: PhysicalDeviceNonSeamlessCubeMapFeaturesEXT = EXT_NON_SEAMLESS_CUBE_MAP_NAME;
     astc_high_range: PhysicalDeviceTextureCompressionASTCHDRFeatures = EXT_TEXTURE_COMPRESSION_ASTC_HDR_NAME;
+    bias_control: PhysicalDeviceDepthBiasControlFeaturesEXT = EXT_DEPTH_BIAS_CONTROL_NAME;
+    clip_control: PhysicalDeviceDepthClipControlFeaturesEXT = EXT_DEPTH_CLIP_CONTROL_NAME;
+    depth_clip: PhysicalDeviceDepthClipEnableFeaturesEXT = EXT_DEPTH_CLIP_ENABLE_NAME;
+    list_restart: PhysicalDevicePrimitiveTopologyListRestartFeaturesEXT = EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART_NAME;
+    provoking: PhysicalDeviceProvokingVertexFeaturesEXT = EXT_PROVOKING_VERTEX_NAME;
+    bytes: PhysicalDeviceIndexTypeUint8FeaturesKHR = KHR_INDEX_TYPE_UINT8_NAME;
+    lines: PhysicalDeviceLineRasterizationFeaturesKHR = KHR_LINE_RASTERIZATION_NAME;
+    divisors: PhysicalDeviceVertexAttributeDivisorFeaturesKHR = KHR_VERTEX_ATTRIBUTE_DIVISOR_NAME;
     storage16: PhysicalDevice16BitStorageFeatures = KHR_16BIT_STORAGE_NAME;
     storage8: PhysicalDevice8BitStorageFeatures = KHR_8BIT_STORAGE_NAME;
     float16_int8: PhysicalDeviceShaderFloat16Int8Features = KHR_SHADER_FLOAT16_INT8_NAME;

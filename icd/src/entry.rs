@@ -278,6 +278,9 @@ entries! {
     Device, "VK_KHR_create_renderpass2", vkCmdBeginRenderPass2KHR, PFN_vkCmdBeginRenderPass2, command::begin_pass2;
     Device, "VK_KHR_create_renderpass2", vkCmdNextSubpass2KHR, PFN_vkCmdNextSubpass2, command::next_subpass2;
     Device, "VK_KHR_create_renderpass2", vkCmdEndRenderPass2KHR, PFN_vkCmdEndRenderPass2, command::end_pass2;
+    Device, "VK_KHR_line_rasterization", vkCmdSetLineStippleKHR, PFN_vkCmdSetLineStippleKHR, command::set_line_stipple;
+    Device, "VK_EXT_line_rasterization", vkCmdSetLineStippleEXT, PFN_vkCmdSetLineStippleKHR, command::set_line_stipple;
+    Device, "VK_EXT_depth_bias_control", vkCmdSetDepthBias2EXT, PFN_vkCmdSetDepthBias2EXT, command::set_depth_bias2;
     Device, "VK_KHR_swapchain", vkCreateSwapchainKHR, PFN_vkCreateSwapchainKHR, wsi::create_swapchain;
     Device, "VK_KHR_swapchain", vkDestroySwapchainKHR, PFN_vkDestroySwapchainKHR, wsi::destroy_swapchain;
     Device, "VK_KHR_swapchain", vkGetSwapchainImagesKHR, PFN_vkGetSwapchainImagesKHR, wsi::swapchain_images;

@@ -6,12 +6,15 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::PassBegin;
-use super::draw::rect as pixels;
+use super::viewports::rect as pixels;
 use crate::format;
 use crate::memory::SurfaceView;
 use crate::state::{ClearValue, PassDesc, SubpassDesc};
 use crate::transfer::{self, PlaneClear};
 use crate::workers::Workers;
+
+/// Most layers of passes without attachments.
+const MOST_LAYERS: u32 = 2048;
 
 /// An attachment that is to be cleared on load.
 pub(super) struct LoadClear {
@@ -33,7 +36,8 @@ pub struct Pass {
     views: Vec<Arc<SurfaceView>>,
     /// Pixels that the pass touches.
     pub area: vk::Rect2D,
-    layers: u32,
+    /// Layers that it touches.
+    pub layers: u32,
     clears: Vec<ClearValue>,
     /// For each attachment the views in which it was used; all of them, without views.
     used: Vec<u32>,
@@ -49,11 +53,13 @@ pub struct Pass {
 impl Pass {
     /// Begins a pass with its first subpass.
     pub(crate) fn begin(begin: &PassBegin, workers: &Workers) -> Self {
+        // No more than there can be.
+        let most = begin.views.iter().map(|view| view.desc.layers).max().unwrap_or(MOST_LAYERS);
         let mut pass = Self {
             desc: begin.pass.clone(),
             views: begin.views.clone(),
             area: begin.area,
-            layers: begin.layers,
+            layers: begin.layers.min(most),
             clears: begin.clears.clone(),
             used: vec![0; begin.pass.attachments.len()],
             subpass: 0,

@@ -16,6 +16,9 @@ use crate::tiling::{self, Beside, Grid, TileClears, Walk, Window};
 /// Primitives beyond which tiles are walked: what they hold should stay in the caches.
 pub(super) const MOST_PENDING: usize = 1 << 15;
 
+/// Tiles of several layers that a visibility structure is made for.
+const MOST_VISIBLE: usize = 1 << 14;
+
 /// Draw states beyond which tiles are walked.
 const MOST_DRAWS: usize = 1 << 10;
 
@@ -26,12 +29,14 @@ pub(super) struct DrawState {
     pub(super) bindings: Arc<[Bindings]>,
     pub(super) push: Vec<u8>,
     pub(super) dynamic: Dynamic,
+    /// The layer of the attachments.
+    pub(super) layer: u32,
 }
 
 impl DrawState {
     pub(super) fn new(state: &State, pipeline: &Arc<GraphicsPipeline>, bindings: &Arc<[Bindings]>) -> Self {
         let (pipeline, bindings) = (pipeline.clone(), bindings.clone());
-        Self { pipeline, bindings, push: state.push.clone(), dynamic: state.dynamic }
+        Self { pipeline, bindings, push: state.push.clone(), dynamic: state.dynamic, layer: 0 }
     }
 
     fn is_same(&self, other: &Self) -> bool {
@@ -65,9 +70,9 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// Nothing yet, of a pass with this render area.
-    pub(super) fn new(area: [i64; 4]) -> Self {
-        Self { grid: Grid::new(area), ..Self::default() }
+    /// Nothing yet, of a pass with this render area in some layers.
+    pub(super) fn new(area: [i64; 4], layers: u32) -> Self {
+        Self { grid: Grid::new(area, layers), ..Self::default() }
     }
 
     /// Attachments are to be cleared before they are drawn to.
@@ -78,7 +83,9 @@ impl Pending {
 
     /// Begins with a depth attachment all of whose depths are `cleared`, or not known.
     pub(super) fn begin_depth(&mut self, cleared: Option<f32>) {
-        self.hierarchy = Some(Hierarchy::new(self.grid.count(), cleared));
+        // Of many layers the last do without.
+        let most = MOST_VISIBLE.max(self.grid.count());
+        self.hierarchy = Some(Hierarchy::new(self.grid.count_all().min(most), cleared));
     }
 
     /// Begins with the structure of a depth attachment, or without.
@@ -107,15 +114,15 @@ impl Pending {
         self.closed + open + primitives > MOST_PENDING || self.draws.len() >= MOST_DRAWS
     }
 
-    /// The number of a draw's state; a new one ends the window of the last.
-    pub(super) fn draw(&mut self, state: &DrawState) -> usize {
-        if self.draws.last().is_some_and(|last| last.is_same(state)) {
+    /// The number of a draw's state in a layer; a new one ends the window of the last.
+    pub(super) fn draw(&mut self, state: &DrawState, layer: u32) -> usize {
+        if self.draws.last().is_some_and(|last| last.layer == layer && last.is_same(state)) {
             return self.draws.len() - 1;
         }
         if let Some(last) = self.draws.len().checked_sub(1) {
             self.close(last);
         }
-        self.draws.push(state.clone());
+        self.draws.push(DrawState { layer, ..state.clone() });
         self.draws.len() - 1
     }
 
@@ -136,6 +143,14 @@ impl Pending {
         self.open = filled.pop_if(|last| last.len() < size);
         let windows: Vec<Window> = filled.into_iter().map(|triangles| Window::new(triangles, &self.grid)).collect();
         self.extend(draw, windows.into_iter());
+    }
+
+    /// Adds windows of a draw's state, each in its layer.
+    pub(super) fn extend_layers(&mut self, state: &DrawState, windows: impl Iterator<Item = Window>) {
+        for window in windows {
+            let draw = self.draw(state, window.layer());
+            self.extend(draw, std::iter::once(window));
+        }
     }
 
     /// Adds windows of a draw.
@@ -191,8 +206,9 @@ impl Processor<'_> {
             TileClears { planes, done, all: clears_all }
         });
         let (hierarchy, scoreboard) = (self.pending.hierarchy.as_ref(), self.gpu.config().scoreboard);
-        let walk = Walk { draws: &draws, windows: &pending.windows, clears: clears.as_ref(), hierarchy, scoreboard };
-        let done = tiling::walk(self.gpu, walk, &grid, beside);
+        let (windows, clears) = (&pending.windows, clears.as_ref());
+        let walk = Walk { grid: &grid, draws: &draws, windows, clears, hierarchy, scoreboard };
+        let done = tiling::walk(self.gpu, walk, beside);
         pending.windows.into_iter().for_each(|window| self.gpu.triangles().put(window.triangles));
         if done { Ok(()) } else { Err(DeviceLost) }
     }

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use super::kept::KeptDepth;
 use super::pass::Pass;
 use super::pending::Pending;
+use super::viewports::{self, Views};
 use super::{Command, CommandList, QueryPool, dispatch, draw};
 use crate::gpu::{DeviceLost, Gpu};
 use crate::memory::{Addresses, Buffer};
@@ -17,7 +18,7 @@ use crate::shader::PUSH_CONSTANT_BYTES;
 use crate::shader::Program;
 use crate::shader::interp::Deadline;
 use crate::shader::runtime::{Bindings, Bound, DescriptorSet, is_dynamic};
-use crate::state::{ComputePipeline, DepthBias, GraphicsPipeline};
+use crate::state::{ComputePipeline, DepthBias, GraphicsPipeline, LineStipple};
 use crate::texture::Routines;
 use crate::transfer;
 use crate::workers::Workers;
@@ -44,6 +45,8 @@ pub(super) struct State {
     pub(super) index_buffer: Option<IndexBuffer>,
     pub(super) push: Vec<u8>,
     pub(super) dynamic: Dynamic,
+    /// All viewports and scissors: the first are in `dynamic`, too.
+    pub(super) views: Views,
 }
 
 /// Values of dynamic state.
@@ -52,6 +55,7 @@ pub(super) struct Dynamic {
     pub(super) viewport: vk::Viewport,
     pub(super) scissor: vk::Rect2D,
     pub(super) line_width: f32,
+    pub(super) line_stipple: LineStipple,
     pub(super) depth_bias: DepthBias,
     pub(super) blend_constants: [f32; 4],
     pub(super) depth_bounds: [f32; 2],
@@ -210,7 +214,7 @@ impl<'g> Processor<'g> {
                 let mut pass = Pass::begin(begin, self.gpu.workers());
                 self.kept_depth.drop_aliased(pass.views());
                 self.writes_memory = false;
-                self.pending = Pending::new(draw::rect(pass.area));
+                self.pending = Pending::new(viewports::rect(pass.area), pass.layers);
                 self.pending.begin_clears(pass.take_clears());
                 self.begin_depth(&pass);
                 self.pass = Some(pass);
@@ -351,6 +355,14 @@ impl<'g> Processor<'g> {
                 state.graphics = Some(pipeline.clone());
                 state.graphics_sets.forget();
             }
+            Command::SetViewports { first, viewports } => {
+                state.views.set_viewports(*first, viewports);
+                (state.dynamic.viewport, state.dynamic.scissor) = state.views.first();
+            }
+            Command::SetScissors { first, scissors } => {
+                state.views.set_scissors(*first, scissors);
+                (state.dynamic.viewport, state.dynamic.scissor) = state.views.first();
+            }
             Command::BindComputePipeline(pipeline) => {
                 state.compute = Some(pipeline.clone());
                 state.compute_sets.forget();
@@ -417,11 +429,8 @@ impl Dynamic {
 
     fn set(&mut self, command: &Command) -> bool {
         match command {
-            Command::SetViewports { first: 0, viewports } => {
-                self.viewport = viewports.first().copied().unwrap_or_default()
-            }
-            Command::SetScissors { first: 0, scissors } => self.scissor = scissors.first().copied().unwrap_or_default(),
             Command::SetLineWidth(width) => self.line_width = *width,
+            Command::SetLineStipple(stipple) => self.line_stipple = *stipple,
             Command::SetDepthBias(bias) => self.depth_bias = *bias,
             Command::SetBlendConstants(constants) => self.blend_constants = *constants,
             Command::SetDepthBounds(bounds) => self.depth_bounds = *bounds,

@@ -3,14 +3,16 @@
 //! Lines and points come as the triangles they are made of. Planes are solved in `f64` from unsnapped positions relative to the
 //! first vertex, rounded to `f32`, and evaluated in `f32` the same way everywhere. Source: Vulkan specification, "Rasterization".
 
+use ash::vk;
 use smallvec::SmallVec;
 
 use super::cull::{
     Axes, Floats, Ints, Rules, area, each, edges, fronts, grid_area, on_grid, three, turn_clockwise, two,
 };
 use super::kernel::output;
-use super::primitives::{Primitives, Shape};
-use super::setup::PrimitiveContext;
+use super::lines::Cover;
+use super::primitives::{Primitives, SIDES, Shape};
+use super::setup::{PrimitiveContext, depth_bias};
 use super::triangles::{Entry, Triangles};
 use crate::raster::UNITS;
 use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
@@ -28,6 +30,8 @@ pub(super) enum Way {
     Perspective,
     /// It is a coordinate of points along this axis.
     Point(usize),
+    /// A distance from a side of a smooth line, in the window.
+    Side,
 }
 
 /// How the triangles of a draw become primitives.
@@ -51,7 +55,14 @@ impl Plan {
             Interpolation::NoPerspective => Way::Linear,
             Interpolation::Smooth => Way::Perspective,
         });
-        Self { rules: Rules::new(context), bias: context.bias, depth_bits: context.depth_bits, ways: ways.collect() }
+        let sides = [Way::Side; SIDES].into_iter().take(if context.smooth { SIDES } else { 0 });
+        Self {
+            rules: Rules::new(context),
+            // Edges and corners of polygons come with that of the polygon.
+            bias: context.bias.filter(|_| context.raster.polygon_mode == vk::PolygonMode::FILL),
+            depth_bits: context.depth_bits,
+            ways: ways.chain(sides).collect(),
+        }
     }
 
     /// Chunks of a vertex's row.
@@ -64,28 +75,6 @@ impl Plan {
     pub(super) fn primitive_words(&self) -> usize {
         Shape::WORDS + self.ways.len() * 3
     }
-
-    /// What depth is moved by, of a triangle with these slopes of depth in x and y, and these depths at its corners.
-    fn depth_bias(&self, bias: DepthBias, slopes: [f32; 2], depths: [f32; 3]) -> f32 {
-        let resolvable = match self.depth_bits {
-            16 => 1.0 / 65536.0,
-            24 => 1.0 / 16_777_216.0,
-            _ => {
-                let largest = depths.iter().fold(0.0f32, |largest, depth| largest.max(depth.abs()));
-                let exponent = (largest.to_bits() >> 23).saturating_sub(23).max(1);
-                f32::from_bits(exponent << 23)
-            }
-        };
-        let slope = slopes[0].abs().max(slopes[1].abs());
-        let offset = slope * bias.slope + resolvable * bias.constant;
-        if bias.clamp > 0.0 {
-            offset.min(bias.clamp)
-        } else if bias.clamp < 0.0 {
-            offset.max(bias.clamp)
-        } else {
-            offset
-        }
-    }
 }
 
 /// Triangles on their way: each lane one.
@@ -97,6 +86,8 @@ pub struct Batch {
     id: Lanes,
     /// The pixels that may be covered.
     pixels: [Ints; 4],
+    /// Lanes that cover something else than their corners say.
+    covers: Vec<(usize, Cover)>,
 }
 
 impl Batch {
@@ -137,6 +128,9 @@ impl Batch {
     /// Sets the triangles up that were gathered, whose words are to be `words`.
     pub(super) fn set_up(&self, plan: &Plan, words: &mut [Lanes]) {
         solve(self, &plan.rules, &plan.ways, words);
+        if !self.covers.is_empty() {
+            self.replace(words);
+        }
         if let Some(bias) = plan.bias {
             self.bias(plan, bias, words);
         }
@@ -145,9 +139,11 @@ impl Batch {
 
     /// Brings the words of up to 16 triangles together.
     pub(super) fn gather<'t>(&mut self, plan: &Plan, triangles: impl Iterator<Item = (&'t Triangles, u32)>) {
+        self.covers.clear();
         let (mut rows, mut count) = ([[&[][..]; WAVE]; 3], 0);
         for (lane, (triangles, index)) in triangles.take(WAVE).enumerate() {
-            let Entry { rows: numbers, id, facing } = triangles.entry(index);
+            let Entry { rows: numbers, id, facing, cover } = triangles.entry(index);
+            self.covers.extend(cover.map(|number| (lane, *triangles.cover(number))));
             for (rows, number) in rows.iter_mut().zip(numbers) {
                 rows[lane] = triangles.row(number);
             }
@@ -166,11 +162,26 @@ impl Batch {
         }
     }
 
+    /// Replaces what triangles cover.
+    #[cold]
+    fn replace(&self, words: &mut [Lanes]) {
+        let corners: &mut [Lanes; 6] = part(words, Shape::CORNERS);
+        let mut grid = two(|axis| three(|corner| each(|lane| corners[corner * 2 + axis][lane] as i32)));
+        for (lane, cover) in &self.covers {
+            for (corner, place) in cover.corners.iter().enumerate() {
+                (grid[0][corner][*lane], grid[1][corner][*lane]) = (place[0], place[1]);
+            }
+        }
+        let area = each(|lane| grid_area(&grid, lane));
+        turn_clockwise(&mut grid, &area);
+        put_coverage(&grid, words);
+    }
+
     fn bias(&self, plan: &Plan, bias: DepthBias, words: &mut [Lanes]) {
         let ([origin, dx, dy], depths) = ([0, 1, 2].map(|word| (Shape::DEPTH + word) as usize), self.depth());
         for lane in 0..WAVE {
             let slopes = [dx, dy].map(|word| f32::from_bits(words[word][lane]));
-            let moved = plan.depth_bias(bias, slopes, depths.map(|corner| corner[lane]));
+            let moved = depth_bias(bias, plan.depth_bits, slopes, depths.iter().map(|corner| corner[lane]));
             words[origin][lane] = (f32::from_bits(words[origin][lane]) + moved).to_bits();
         }
     }
@@ -227,15 +238,21 @@ impl Solver {
     }
 }
 
-/// The words of an input word of the fragment program, from its values at the corners.
+/// The words of an input word of the fragment program, from its values at the corners, of which the first or the last is provoking.
 #[inline(always)]
-fn input_words(solver: &Solver, way: Way, values: [&Lanes; 3], inverse_w: [&Floats; 3], words: &mut [Lanes; 3]) {
+fn input_words(
+    solver: &Solver,
+    (way, provoking): (Way, usize),
+    values: [&Lanes; 3],
+    inverse_w: [&Floats; 3],
+    words: &mut [Lanes; 3],
+) {
     let value = |corner: usize, lane: usize| f32::from_bits(values[corner][lane]);
     match way {
         Way::None => {}
-        Way::Flat => words[0] = *values[0],
+        Way::Flat => words[0] = *values[provoking],
         Way::Point(_) => (words[0], words[1]) = (*values[0], *values[1]),
-        Way::Linear => {
+        Way::Linear | Way::Side => {
             let [a, b, c] = three(|corner| each(|lane| value(corner, lane)));
             solver.plane([&a, &b, &c], words);
         }
@@ -243,6 +260,17 @@ fn input_words(solver: &Solver, way: Way, values: [&Lanes; 3], inverse_w: [&Floa
             let [a, b, c] = three(|corner| each(|lane| value(corner, lane) * inverse_w[corner][lane]));
             solver.plane([&a, &b, &c], words);
         }
+    }
+}
+
+/// Edges and corners.
+#[inline(always)]
+fn put_coverage(grid: &Axes<Ints>, words: &mut [Lanes]) {
+    for edge in 0..3 {
+        edge_words(grid, edge, part(words, Shape::EDGES + edge as u32 * 3));
+    }
+    for (corner, words) in part::<6>(words, Shape::CORNERS).as_chunks_mut::<2>().0.iter_mut().enumerate() {
+        *words = two(|axis| each(|lane| grid[axis][corner][lane] as u32));
     }
 }
 
@@ -256,15 +284,10 @@ fn solve_lanes(batch: &Batch, rules: &Rules, ways: &[Way], words: &mut [Lanes]) 
     let (solver, inverse_w) = (Solver::new(&place), batch.inverse_w());
     solver.plane(inverse_w, part(words, Shape::INVERSE_W));
     solver.plane(batch.depth(), part(words, Shape::DEPTH));
-    for edge in 0..3 {
-        edge_words(&grid, edge, part(words, Shape::EDGES + edge as u32 * 3));
-    }
+    put_coverage(&grid, words);
     for (index, way) in ways.iter().enumerate() {
         let words = part(words, Primitives::first_word(index));
-        input_words(&solver, *way, batch.words(output::VARYINGS + index), inverse_w, words);
-    }
-    for (corner, words) in part::<6>(words, Shape::CORNERS).as_chunks_mut::<2>().0.iter_mut().enumerate() {
-        *words = two(|axis| each(|lane| grid[axis][corner][lane] as u32));
+        input_words(&solver, (*way, rules.provoking), batch.words(output::VARYINGS + index), inverse_w, words);
     }
     *part(words, Shape::REFERENCE) = two(|axis| each(|lane| place[axis][0][lane].to_bits()));
     *part(words, Shape::DEPTH_RANGE) = rules.depth_range.map(|depth| [depth.to_bits(); WAVE]);
@@ -353,14 +376,14 @@ mod tests {
         };
         let (mut triangles, mut waiting, mut primitives) =
             (Triangles::default(), Waiting::default(), Primitives::default());
-        triangles.start(plan.clone(), 0);
+        triangles.start(plan.clone(), 0, 0);
         let nowhere = [[0.0; 4]; 3];
         for corners in [&nowhere, corners, &nowhere] {
             let rows = corners
                 .map(|[x, y, z, inverse_w]| triangles.add_row(&[x, y, z, inverse_w, z, z, z, z].map(f32::to_bits)));
-            waiting.push(Entry { rows, id: 7, facing: Facing::Own }, &triangles);
+            waiting.push(Entry { rows, id: 7, facing: Facing::Own, cover: None }, &triangles);
         }
-        waiting.flush(&mut triangles);
+        waiting.flush(&mut triangles, None);
         let all: Vec<u32> = (0..triangles.len() as u32).collect();
         primitives.set_up(&plan, (&all, |index| (&triangles, index)), &mut Batch::default());
         if let Some(index) = (0..triangles.len() as u32).next() {
@@ -373,9 +396,10 @@ mod tests {
         #[test]
         fn triangles_are_set_up_as_defined(
             corners in prop::array::uniform3(corner()), samples in prop::sample::select(vec![1u32, 4]), culls: [bool; 2],
-            clockwise_is_front: bool,
+            clockwise_is_front: bool, provoking in prop::sample::select(vec![0usize, 2]),
         ) {
-            let rules = Rules { clockwise_is_front, culls, depth_range: [0.25, 0.75], samples, centred: samples == 1 };
+            let (depth_range, centred) = ([0.25, 0.75], samples == 1);
+            let rules = Rules { clockwise_is_front, culls, depth_range, samples, centred, provoking };
             let primitives = set_up(&corners, &rules);
             let lives = !primitives.is_empty();
             let grid = corners.map(|[x, y, ..]| [i64::from(snap(x)), i64::from(snap(y))]);
@@ -404,7 +428,7 @@ mod tests {
             let input =
                 |index: usize| [0, 1, 2].map(|word| f32::from_bits(words.get(Primitives::first_word(index) + word)));
             let [flat, linear, perspective] = [input(0), input(1), input(2)];
-            prop_assert_eq!(flat, [corners[0][2], 0.0, 0.0]);
+            prop_assert_eq!(flat, [corners[provoking][2], 0.0, 0.0]);
             prop_assert_eq!(linear, [shape.depth.origin, shape.depth.dx, shape.depth.dy]);
             let over_w = plane(&corners, corners.map(|corner| corner[2] * corner[3]));
             prop_assert_eq!(perspective, [over_w.origin, over_w.dx, over_w.dy]);

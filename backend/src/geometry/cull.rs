@@ -4,6 +4,7 @@
 
 use ash::vk;
 
+use super::lines::Cover;
 use super::setup::PrimitiveContext;
 use super::triangles::{Entry, Pixels, Triangles};
 use crate::raster::{UNITS, snap};
@@ -35,6 +36,8 @@ pub(super) struct Rules {
     pub(super) samples: u32,
     /// Whether pixels are covered where their centres are.
     pub(super) centred: bool,
+    /// The corner that gives flat inputs.
+    pub(super) provoking: usize,
 }
 
 impl Rules {
@@ -47,6 +50,7 @@ impl Rules {
             depth_range: [near.min(far), near.max(far)],
             samples: context.samples,
             centred: context.is_centred(),
+            provoking: if context.raster.provoking_last { 2 } else { 0 },
         }
     }
 }
@@ -78,13 +82,20 @@ impl Waiting {
         self.entries.push(entry);
     }
 
-    /// Adds those that are left to `out`.
-    pub(super) fn flush(&mut self, out: &mut Triangles) {
+    /// Adds those that are left to `out`, cut to the pixels `[x0, y0, x1, y1]` where there is a cut.
+    pub(super) fn flush(&mut self, out: &mut Triangles, cut: Option<[i64; 4]>) {
         if self.entries.is_empty() {
             return;
         }
         let (mut lives, mut pixels) = ([false; WAVE], [[0; WAVE]; 4]);
-        cull(&self.place, &self.facing, &out.plan().rules, (&mut lives, &mut pixels));
+        let rules = out.plan().rules;
+        cull(&self.place, &self.facing, &rules, (&mut lives, &mut pixels));
+        if self.entries.iter().any(|entry| entry.cover.is_some()) {
+            self.replace(&rules, out, (&mut lives, &mut pixels));
+        }
+        if let Some(cut) = cut {
+            cut_to(cut, (&mut lives, &mut pixels));
+        }
         for (lane, &entry) in self.entries.iter().enumerate() {
             if !lives[lane] {
                 continue;
@@ -94,6 +105,40 @@ impl Waiting {
             out.push(entry, pixels);
         }
         self.entries.clear();
+    }
+
+    /// Looks at what triangles cover instead of at their corners.
+    #[cold]
+    fn replace(&self, rules: &Rules, of: &Triangles, (lives, pixels): (&mut [bool; WAVE], &mut [Ints; 4])) {
+        let covers = || (0..).zip(&self.entries).filter_map(|(lane, entry)| Some((lane, of.cover(entry.cover?))));
+        let mut grid = [[[0; WAVE]; 3]; 2];
+        for (lane, cover) in covers() {
+            for (corner, place) in cover.corners.iter().enumerate() {
+                (grid[0][corner][lane], grid[1][corner][lane]) = (place[0], place[1]);
+            }
+        }
+        let touched = bounds(&grid, rules.centred);
+        for (lane, Cover { window, .. }) in covers() {
+            let lane: usize = lane;
+            let cut = [0, 1, 2, 3].map(|bound: usize| match bound {
+                0 | 1 => touched[bound][lane].max(window[bound]),
+                _ => touched[bound][lane].min(window[bound]),
+            });
+            (0..4).for_each(|bound| pixels[bound][lane] = cut[bound]);
+            lives[lane] = grid_area(&grid, lane) != 0 && cut[0] < cut[2] && cut[1] < cut[3];
+        }
+    }
+}
+
+/// Cuts triangles to some pixels.
+#[cold]
+fn cut_to(area: [i64; 4], (lives, pixels): (&mut [bool; WAVE], &mut [Ints; 4])) {
+    for (bound, lanes) in pixels.iter_mut().enumerate() {
+        let limit = area[bound] as i32;
+        *lanes = lanes.map(|pixel| if bound < 2 { pixel.max(limit) } else { pixel.min(limit) });
+    }
+    for (lane, lives) in lives.iter_mut().enumerate() {
+        *lives &= pixels[0][lane] < pixels[2][lane] && pixels[1][lane] < pixels[3][lane];
     }
 }
 

@@ -14,7 +14,7 @@ use crate::shader::ir::{BinaryOp as B, Builder, Inst, InterpolateAt, Space, Type
 use crate::shader::link;
 use crate::shader::passes::{self, Across};
 use crate::shader::{Builtin, Program, Slot};
-use crate::state::{GraphicsPipeline, VertexAttribute, VertexBinding};
+use crate::state::{GraphicsPipeline, RasterState, VertexAttribute, VertexBinding};
 
 /// Input words of a vertex kernel.
 pub(super) mod input {
@@ -44,7 +44,7 @@ pub(super) mod output {
     pub const POSITION: usize = 1;
     /// Point size, from there.
     pub const POINT_SIZE: usize = 5;
-    /// Clip distances, from there.
+    /// Clip distances, from there; behind them numbers of viewport and layer where the program gives any.
     pub const CLIP: usize = 6;
 }
 
@@ -73,6 +73,8 @@ pub struct VertexKernel {
     pub(super) program: Program,
     /// Input words of the fragment program.
     pub(super) varyings: usize,
+    /// Whether it gives numbers of viewports and layers.
+    pub(super) routes: bool,
     is_pure: bool,
 }
 
@@ -92,7 +94,7 @@ impl VertexKernel {
         let program = &*pipeline.vertex;
         let mut linker = VertexLinker { b: Builder::new(), pipeline };
         let words = link::append(&mut linker, program);
-        let mut results = Results { b: linker.b, program, words, depth_clamp: pipeline.raster.depth_clamp };
+        let mut results = Results { b: linker.b, program, words, raster: &pipeline.raster };
         let outputs = results.finish(pipeline.fragment.as_deref());
         let mut function = results.b.finish();
         passes::optimize(&mut function, &mut |_, _| {});
@@ -103,7 +105,7 @@ impl VertexKernel {
         linked.resources.clone_from(&program.resources);
         linked.code.generate_chosen(linked.stage, "kernel");
         let varyings = pipeline.fragment.as_ref().map_or(0, |fragment| fragment.inputs.len());
-        Self { program: linked, varyings, is_pure: !program.fragment.side_effects }
+        Self { program: linked, varyings, routes: program.routes(), is_pure: !program.fragment.side_effects }
     }
 
     /// Whether waves may run in any order.
@@ -199,11 +201,11 @@ impl VertexLinker<'_> {
 
     /// Byte at which the element of a binding starts; far outside where that does not fit.
     fn element(&mut self, binding: &VertexBinding) -> Value {
-        let slot = match binding.rate {
-            vk::VertexInputRate::INSTANCE => input::INSTANCE,
-            _ => input::VERTEX,
+        let number = match binding.rate {
+            vk::VertexInputRate::INSTANCE => self.instance(binding.divisor),
+            _ => self.b.input(input::VERTEX, Type::I32),
         };
-        let (number, stride) = (self.b.input(slot, Type::I32), self.b.int(binding.stride));
+        let stride = self.b.int(binding.stride);
         let (low, high) = (self.b.binary(B::IMul, number, stride), self.b.binary(B::UMulHi, number, stride));
         let (zero, far) = (self.b.int(0), self.b.int(0x8000_0000));
         let fits = self.b.binary(B::IEq, high, zero);
@@ -212,12 +214,29 @@ impl VertexLinker<'_> {
     }
 }
 
+impl VertexLinker<'_> {
+    /// Number of the element of an instance, when so many have one in common.
+    fn instance(&mut self, divisor: u32) -> Value {
+        let (first, instance) = (input::BASE_INSTANCE, input::INSTANCE);
+        let [first, instance] = [first, instance].map(|slot| self.b.input(slot, Type::I32));
+        match divisor {
+            0 => first,
+            1 => instance,
+            _ => {
+                let (number, divisor) = (self.b.binary(B::ISub, instance, first), self.b.int(divisor));
+                let element = self.b.binary(B::UDiv, number, divisor);
+                self.b.binary(B::IAdd, first, element)
+            }
+        }
+    }
+}
+
 /// What follows a vertex program.
 struct Results<'a> {
     b: Builder,
     program: &'a Program,
     words: Vec<Value>,
-    depth_clamp: bool,
+    raster: &'a RasterState,
 }
 
 impl Results<'_> {
@@ -265,7 +284,15 @@ impl Results<'_> {
             let distance = self.float(Builtin::ClipDistance, index as u32, 0.0);
             self.output(rest + output::CLIP + index, distance);
         }
-        rest + output::CLIP + distances
+        let mut end = rest + output::CLIP + distances;
+        if self.program.routes() {
+            for builtin in [Builtin::ViewportIndex, Builtin::Layer] {
+                let number = self.word(Slot::Builtin(builtin, 0)).unwrap_or_else(|| self.b.int(0));
+                self.output(end, number);
+                end += 1;
+            }
+        }
+        end
     }
 
     /// The place in the window, and 1/w. The viewport's numbers are parameters, as `vertex_parameters` has them.
@@ -282,8 +309,15 @@ impl Results<'_> {
             self.b.binary(B::FAdd, scaled, start)
         });
         let (projected, range) = (self.b.binary(B::FMul, z, inverse_w), self.b.binary(B::FSub, far, near));
-        let scaled = self.b.binary(B::FMul, projected, range);
-        [x, y, self.b.binary(B::FAdd, scaled, near), inverse_w]
+        let (scale, start) = match self.raster.negative_one_to_one {
+            false => (range, near),
+            true => {
+                let (half, sum) = (self.b.float(0.5), self.b.binary(B::FAdd, far, near));
+                (self.b.binary(B::FMul, range, half), self.b.binary(B::FMul, sum, half))
+            }
+        };
+        let scaled = self.b.binary(B::FMul, projected, scale);
+        [x, y, self.b.binary(B::FAdd, scaled, start), inverse_w]
     }
 
     /// The signed distances to the planes of the view volume, as `clip` has them.
@@ -292,7 +326,7 @@ impl Results<'_> {
         let reach = self.b.binary(B::FMul, band, w);
         [
             self.b.binary(B::FSub, w, smallest),
-            z,
+            if self.raster.negative_one_to_one { self.b.binary(B::FAdd, w, z) } else { z },
             self.b.binary(B::FSub, w, z),
             self.b.binary(B::FSub, reach, x),
             self.b.binary(B::FAdd, reach, x),
@@ -304,7 +338,7 @@ impl Results<'_> {
     fn outside(&mut self, position: [Value; 4]) -> Value {
         let mut bits = self.b.int(0);
         for (plane, distance) in (0..).zip(self.distances(position)) {
-            if !(self.depth_clamp && matches!(plane, 1 | 2)) {
+            if self.raster.depth_clip || !matches!(plane, 1 | 2) {
                 bits = self.outside_of(bits, distance, outside::PLANE + plane);
             }
         }

@@ -76,6 +76,9 @@ impl Shape {
     pub const CORNERS: u32 = 23;
 }
 
+/// Planes of smooth lines behind those of inputs: a pixel's distances from the four sides of the rectangle, two along each axis of it.
+pub const SIDES: usize = 4;
+
 /// The words of a primitive, each [`WAVE`] behind the one before: those of sixteen primitives are interleaved.
 #[derive(Debug, Clone, Copy)]
 pub struct Words<'a>(&'a [u32]);

@@ -9,7 +9,7 @@ use super::kernel::{VertexKernel, input, output};
 use super::triangles::Triangles;
 use crate::memory::Buffer;
 use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
-use crate::shader::runtime::rows::{BLOCK, Chunk, scatter};
+use crate::shader::runtime::rows::{BLOCK, scatter};
 use crate::shader::runtime::{Bound, Ranges};
 use crate::state::VertexBinding;
 
@@ -58,22 +58,25 @@ pub fn vertex_ranges(bindings: &[VertexBinding], buffers: &[Option<(Arc<Buffer>,
     Ranges::new(bindings.iter().map(range).collect())
 }
 
-/// Vertices after their program: what is not kept with the triangles, words by wave, output and lane.
+/// Vertices after their program: words by wave, output and lane. What is kept of them are rows, too.
 pub struct Shaded<'a> {
     /// What each lies outside of.
     outside: &'a [u32],
-    rest: &'a [Lanes],
-    /// Words of a vertex.
+    words: &'a [Lanes],
+    /// Output words.
     stride: usize,
+    /// First of them behind the varyings.
+    rest: usize,
+    /// Whether numbers of viewports and layers are among them.
+    routes: bool,
     /// Row of the first vertex.
     first: u32,
-    varyings: usize,
 }
 
 impl Shaded<'_> {
     #[inline]
     fn word(&self, vertex: u32, word: usize) -> u32 {
-        self.rest[vertex as usize / WAVE * self.stride + word][vertex as usize % WAVE]
+        self.words[vertex as usize / WAVE * self.stride + word][vertex as usize % WAVE]
     }
 
     fn float(&self, vertex: u32, word: usize) -> f32 {
@@ -92,17 +95,38 @@ impl Shaded<'_> {
         self.outside[vertex as usize]
     }
 
-    pub(super) fn point_size(&self, vertex: u32) -> f32 {
-        self.float(vertex, output::POINT_SIZE)
+    /// Window coordinates x, y and z, and 1/w.
+    pub(super) fn window(&self, vertex: u32) -> [f32; 4] {
+        [0, 1, 2, 3].map(|component| self.float(vertex, output::WINDOW + component))
     }
 
-    /// A vertex as clipping takes it; `row` has its words.
-    pub(super) fn vertex(&self, vertex: u32, row: &[Chunk]) -> Vertex {
+    /// Clip coordinates.
+    pub(super) fn position(&self, vertex: u32) -> [f32; 4] {
+        [0, 1, 2, 3].map(|component| self.float(vertex, self.rest + output::POSITION + component))
+    }
+
+    /// Numbers of the viewport and the layer that a vertex of a program which routes names.
+    pub(super) fn route(&self, vertex: u32) -> [u32; 2] {
+        [2, 1].map(|before| self.word(vertex, self.stride - before))
+    }
+
+    /// Input word `index` of the fragment program.
+    pub(super) fn varying(&self, vertex: u32, index: usize) -> u32 {
+        self.word(vertex, output::VARYINGS + index)
+    }
+
+    pub(super) fn point_size(&self, vertex: u32) -> f32 {
+        self.float(vertex, self.rest + output::POINT_SIZE)
+    }
+
+    /// A vertex as clipping takes it.
+    pub(super) fn vertex(&self, vertex: u32) -> Vertex {
+        let end = self.stride - if self.routes { 2 } else { 0 };
         Vertex {
-            position: [0, 1, 2, 3].map(|component| self.float(vertex, output::POSITION + component)),
+            position: self.position(vertex),
             point_size: self.point_size(vertex),
-            clip: (output::CLIP..self.stride).map(|word| self.float(vertex, word)).collect(),
-            varyings: row.as_flattened()[output::VARYINGS..][..self.varyings].into(),
+            clip: (self.rest + output::CLIP..end).map(|word| self.float(vertex, word)).collect(),
+            varyings: (output::VARYINGS..self.rest).map(|word| self.word(vertex, word)).collect(),
         }
     }
 }
@@ -114,7 +138,7 @@ pub struct ShadeScratch {
     /// Output words of a wave.
     outputs: Vec<Lanes>,
     outside: Vec<u32>,
-    rest: Vec<Lanes>,
+    words: Vec<Lanes>,
 }
 
 /// Shades vertices, by their numbers, whose rows become `triangles`'. `None` when the program was interrupted.
@@ -123,9 +147,10 @@ pub(super) fn shade<'w>(
     vertices: &[u32],
     (scratch, triangles): (&'w mut ShadeScratch, &mut Triangles),
 ) -> Option<Shaded<'w>> {
-    let (program, varyings) = (&source.kernel.program, source.kernel.varyings);
-    let ShadeScratch { wave, outputs, outside, rest } = scratch;
-    rest.clear();
+    let VertexKernel { program, varyings, routes, .. } = source.kernel;
+    let (stride, rest) = (program.outputs.len(), output::VARYINGS + varyings);
+    let ShadeScratch { wave, outputs, outside, words } = scratch;
+    words.clear();
     outside.clear();
     let mut inputs = [[0; WAVE]; input::COUNT];
     let DrawNumbers { base_vertex, base_instance, draw } = source.numbers;
@@ -134,7 +159,7 @@ pub(super) fn shade<'w>(
     inputs[input::BASE_INSTANCE as usize] = [base_instance; WAVE];
     inputs[input::DRAW as usize] = [draw; WAVE];
     let chunks = triangles.plan().row_chunks();
-    outputs.resize(program.outputs.len().max(chunks * BLOCK), [0; WAVE]);
+    outputs.resize(stride.max(chunks * BLOCK), [0; WAVE]);
     let (rows, first) = triangles.add_rows(vertices.len().next_multiple_of(WAVE));
     for (rows, vertices) in rows.chunks_mut(chunks * WAVE).zip(vertices.chunks(WAVE)) {
         let lanes = ((1u32 << vertices.len()) - 1) as Mask;
@@ -144,9 +169,8 @@ pub(super) fn shade<'w>(
         }
         // Lanes that hold no vertex are not read.
         scatter(&outputs[..chunks * BLOCK], rows);
-        let behind = &outputs[output::VARYINGS + varyings..program.outputs.len()];
-        outside.extend_from_slice(&behind[output::OUTSIDE]);
-        rest.extend_from_slice(behind);
+        outside.extend_from_slice(&outputs[rest + output::OUTSIDE]);
+        words.extend_from_slice(&outputs[..stride]);
     }
-    Some(Shaded { outside, rest, stride: program.outputs.len() - output::VARYINGS - varyings, first, varyings })
+    Some(Shaded { outside, words, stride, rest, routes: *routes, first })
 }

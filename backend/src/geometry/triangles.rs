@@ -5,6 +5,7 @@
 
 use super::batch::Plan;
 use super::cull::Facing;
+use super::lines::Cover;
 #[cfg(test)]
 use crate::raster::UNITS;
 use crate::raster::{Triangle, snap};
@@ -21,6 +22,8 @@ pub(super) struct Entry {
     /// Number of the primitive that it is of, in its draw's instance.
     pub(super) id: u32,
     pub(super) facing: Facing,
+    /// Number of what it covers, where that is not what its corners say.
+    pub(super) cover: Option<u32>,
 }
 
 /// Triangles of draws that are set up in the same way, in order.
@@ -32,13 +35,17 @@ pub struct Triangles {
     vertices: usize,
     entries: Vec<Entry>,
     pixels: Vec<Pixels>,
+    covers: Vec<Cover>,
+    /// The layer of the attachments that they are drawn to.
+    layer: u32,
 }
 
 impl Triangles {
-    /// Begins with none, with room for so many.
-    pub(super) fn start(&mut self, plan: Plan, room: usize) {
-        self.plan = plan;
+    /// Begins with none, with room for so many, in a layer.
+    pub(super) fn start(&mut self, plan: Plan, room: usize, layer: u32) {
+        (self.plan, self.layer) = (plan, layer);
         self.vertices = 0;
+        self.covers.clear();
         self.entries.clear();
         self.pixels.clear();
         self.entries.reserve(room);
@@ -47,7 +54,8 @@ impl Triangles {
 
     /// Begins with none, and the vertices of others.
     pub(super) fn go_on(&mut self, others: &Self) {
-        self.start(others.plan.clone(), 0);
+        self.start(others.plan.clone(), 0, others.layer);
+        self.covers.clone_from(&others.covers);
         self.rows.clone_from(&others.rows);
         self.vertices = others.vertices;
     }
@@ -60,6 +68,11 @@ impl Triangles {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// The layer of the attachments that they are drawn to.
+    pub fn layer(&self) -> u32 {
+        self.layer
     }
 
     /// How they are set up.
@@ -76,12 +89,28 @@ impl Triangles {
     /// A triangle's coverage.
     pub fn triangle(&self, index: u32) -> Triangle {
         let place = |row: u32| [0, 1].map(|axis: usize| i64::from(snap(f32::from_bits(self.row(row)[0][axis]))));
-        Triangle::new(self.entries[index as usize].rows.map(place)).expect("what has no area is culled")
+        let Entry { rows, cover, .. } = self.entries[index as usize];
+        let corners = match cover {
+            Some(number) => self.cover(number).corners.map(|corner| corner.map(i64::from)),
+            None => rows.map(place),
+        };
+        Triangle::new(corners).expect("what has no area is culled")
     }
 
     #[inline]
     pub(super) fn entry(&self, index: u32) -> Entry {
         self.entries[index as usize]
+    }
+
+    /// What a triangle covers.
+    pub(super) fn cover(&self, number: u32) -> &Cover {
+        &self.covers[number as usize]
+    }
+
+    /// Adds what a triangle covers; its number.
+    pub(super) fn add_cover(&mut self, cover: Cover) -> u32 {
+        self.covers.push(cover);
+        self.covers.len() as u32 - 1
     }
 
     /// The words of a vertex.
@@ -122,6 +151,6 @@ impl Triangles {
     pub fn push_pixels(&mut self, corners: [[i64; 2]; 3]) {
         let rows = corners.map(|corner| self.add_row(&corner.map(|pixels| (pixels as f32).to_bits())));
         let covered = Triangle::clockwise(corners.map(|corner| corner.map(|pixels| pixels * UNITS))).pixel_bounds();
-        self.push(Entry { rows, id: 0, facing: Facing::Own }, covered.map(|bound| bound as i16));
+        self.push(Entry { rows, id: 0, facing: Facing::Own, cover: None }, covered.map(|bound| bound as i16));
     }
 }

@@ -385,7 +385,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     #[inline]
     fn sample(&self, part: &Part<'_>, sample: u32, at: [i64; 2]) -> u64 {
         let [x, y] = part.group;
-        let covered = match self.context.conservative {
+        let covered = match self.context.criterion {
             _ if part.full => u64::MAX,
             None => part.triangle.covers_group(x, y, at),
             Some(criterion) => part.triangle.covers_group_by(x, y, criterion),

@@ -91,6 +91,8 @@ pub enum Criterion {
     Conservative,
     /// The triangle covers all of the cell.
     Inner,
+    /// The triangle covers the cell's centre.
+    Centre,
 }
 
 /// One edge equation; the inside is where it is not negative. `bias` (0 or 1) makes points on an edge belong to one side.
@@ -174,6 +176,7 @@ impl Triangle {
                 overlaps && self.edges.iter().all(|edge| edge.largest(x, y, size) > 0)
             }
             Criterion::Inner => self.edges.iter().all(|edge| edge.smallest(x, y, size) >= 0),
+            Criterion::Centre => self.covers_point(x + size / 2, y + size / 2),
         }
     }
 

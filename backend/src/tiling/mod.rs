@@ -29,6 +29,17 @@ pub struct Window {
 }
 
 impl Window {
+    /// The layer that they are drawn to.
+    pub fn layer(&self) -> u32 {
+        self.triangles.layer()
+    }
+
+    /// Its triangles in a tile, by its number in all layers.
+    fn in_tile(&self, tile: usize, grid: &Grid) -> &[u16] {
+        let (layer, tile) = (tile / grid.count(), tile % grid.count());
+        if layer == self.layer() as usize { self.bins.of(tile) } else { &[] }
+    }
+
     /// Sorts triangles, of the first draw state for now, into the tiles of a grid.
     pub fn new(triangles: Triangles, grid: &Grid) -> Self {
         let bins = Bins::new(&triangles, grid);
@@ -44,6 +55,7 @@ pub struct Grid {
     first: [i64; 2],
     columns: i64,
     rows: i64,
+    layers: usize,
 }
 
 fn tile_of(pixel: i64) -> i64 {
@@ -51,12 +63,12 @@ fn tile_of(pixel: i64) -> i64 {
 }
 
 impl Grid {
-    /// Of a render area, which may be empty.
-    pub fn new(area: [i64; 4]) -> Self {
+    /// Of a render area, which may be empty, in some layers.
+    pub fn new(area: [i64; 4], layers: u32) -> Self {
         let first = [tile_of(area[0]), tile_of(area[1])];
         let count =
             |axis: usize| if area[axis] < area[axis + 2] { tile_of(area[axis + 2] - 1) - first[axis] + 1 } else { 0 };
-        Self { area, first, columns: count(0), rows: count(1) }
+        Self { area, first, columns: count(0), rows: count(1), layers: layers as usize }
     }
 
     /// The render area.
@@ -64,9 +76,14 @@ impl Grid {
         self.area
     }
 
-    /// Tiles.
+    /// Tiles of a layer.
     pub fn count(&self) -> usize {
         (self.columns * self.rows) as usize
+    }
+
+    /// Tiles of all layers: those of each follow those of the one before.
+    pub fn count_all(&self) -> usize {
+        self.count() * self.layers
     }
 
     /// Pixels of a tile that lie in the render area.
@@ -146,6 +163,8 @@ impl Bins {
 /// The windows of a walk, as the pixel units see them.
 #[derive(Clone, Copy)]
 pub struct Walk<'a> {
+    /// The tiles.
+    pub grid: &'a Grid,
     /// Draw states, by the windows' numbers.
     pub draws: &'a [DrawContext<'a>],
     /// Windows, in order, at most [`MOST`].
@@ -213,18 +232,21 @@ impl<'a> Walk<'a> {
     pub fn set_up<'s>(&self, tile: usize, scratch: &'s mut SetUpScratch) -> &'s [Bin] {
         let SetUpScratch { batch, bins, triangles } = scratch;
         let find = |id: u32| (&self.windows[(id >> 16) as usize].triangles, id & 0xffff);
-        let touching = self.windows.iter().enumerate().filter(|(_, window)| !window.bins.of(tile).is_empty());
+        let touching =
+            self.windows.iter().enumerate().filter(|(_, window)| !window.in_tile(tile, self.grid).is_empty());
         let mut touching = touching.peekable();
         let mut count = 0;
         while let Some(&(_, first)) = touching.peek() {
             triangles.clear();
             let alike =
                 |window: &Window| window.draw == first.draw && window.triangles.plan() == first.triangles.plan();
-            let fits = |window: &Window, before: usize| before + window.bins.of(tile).len() <= MOST;
+            let fits = |window: &Window, before: usize| before + window.in_tile(tile, self.grid).len() <= MOST;
             while let Some((number, window)) =
                 touching.next_if(|(_, window)| alike(window) && fits(window, triangles.len()))
             {
-                triangles.extend(window.bins.of(tile).iter().map(|&index| (number as u32) << 16 | u32::from(index)));
+                triangles.extend(
+                    window.in_tile(tile, self.grid).iter().map(|&index| (number as u32) << 16 | u32::from(index)),
+                );
             }
             if bins.len() == count {
                 bins.push(Bin::default());
@@ -282,15 +304,16 @@ impl<'a> Visit<'a> {
 /// Work that is done beside a walk: how many pieces, and what does one.
 pub type Beside<'a> = (usize, &'a (dyn Fn(usize) + Sync));
 
-/// Rasterizes windows, which were all sorted into `grid`; threads that find no tile do what is `beside`. Returns false when a
+/// Rasterizes windows, which were all sorted into the walk's tiles; threads that find no tile do what is `beside`. Returns false when a
 /// program was interrupted.
-pub fn walk(gpu: &Gpu, walk: Walk<'_>, grid: &Grid, (pieces, piece): Beside<'_>) -> bool {
+pub fn walk(gpu: &Gpu, walk: Walk<'_>, (pieces, piece): Beside<'_>) -> bool {
+    let grid = walk.grid;
     if let Some(clears) = walk.clears.filter(|clears| clears.all && walk.windows.is_empty()) {
         clears.clear_all(gpu, grid);
     }
-    let is_touched = |tile: usize| walk.windows.iter().any(|window| !window.bins.of(tile).is_empty());
+    let is_touched = |tile: usize| walk.windows.iter().any(|window| !window.in_tile(tile, grid).is_empty());
     let is_wanted = |tile: usize| walk.clears.is_some_and(|clears| clears.wants(tile));
-    let tiles: Vec<usize> = (0..grid.count()).filter(|&tile| is_touched(tile) || is_wanted(tile)).collect();
+    let tiles: Vec<usize> = (0..grid.count_all()).filter(|&tile| is_touched(tile) || is_wanted(tile)).collect();
     let ok = AtomicBool::new(true);
     let seen =
         gpu.counters().map(|counters| (counters, counters::Walk::new(grid.columns as usize, grid.rows as usize)));
@@ -310,11 +333,11 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, grid: &Grid, (pieces, piece): Beside<'_>)
                 clears.clear(tile, grid.pixels(tile));
             }
             let sight = seen.as_ref().map(|_| Sight::default());
-            if !goes_on || !process_tile(&walk, tile, grid.pixels(tile), scratch, sight.as_ref()) {
+            if !goes_on || !process_tile(&walk, tile, grid.pixels(tile % grid.count()), scratch, sight.as_ref()) {
                 ok.store(false, Ordering::Relaxed);
             }
             if let (Some((counters, walk)), Some(sight)) = (&seen, sight) {
-                counters.take(walk, tile, &sight);
+                counters.take(walk, tile % grid.count(), &sight);
             }
         },
     );
@@ -330,7 +353,8 @@ mod tests {
 
     #[test]
     fn tiles_hold_what_touches_them_in_order() {
-        let grid = Grid::new([10, 0, 200, 130]);
+        let grid = Grid::new([10, 0, 200, 130], 2);
+        assert_eq!(grid.count_all(), 24);
         assert_eq!((grid.count(), grid.pixels(0), grid.pixels(11)), (12, [10, 0, 64, 64], [192, 128, 200, 130]));
         let large = [[0, 0], [200, 0], [0, 200]];
         let small = [[70, 70], [72, 70], [70, 72]];
@@ -343,6 +367,6 @@ mod tests {
         assert_eq!(bins.of(0), [0]);
         assert_eq!(bins.of(5), [0, 1, 3]);
         assert!(bins.of(7).is_empty(), "what only the bounds of a triangle touch");
-        assert_eq!(Grid::new([5, 5, 5, 9]).count(), 0);
+        assert_eq!(Grid::new([5, 5, 5, 9], 1).count(), 0);
     }
 }

@@ -14,6 +14,8 @@ mod fragment;
 mod framebuffer;
 mod images;
 mod language;
+mod layers;
+mod lines;
 mod memory12;
 mod multiview;
 mod order;
@@ -25,6 +27,7 @@ mod stages;
 mod subpasses;
 mod sync;
 mod transfers;
+mod vertices;
 
 use crate::Entry;
 
@@ -45,6 +48,9 @@ pub fn all() -> Vec<Entry> {
         raster::cases,
         extremes::cases,
         conservative::cases,
+        layers::cases,
+        lines::cases,
+        vertices::cases,
         fragment::cases,
         order::cases,
         scenes::cases,
