@@ -119,11 +119,12 @@ pub fn properties(to: &mut impl Structures) {
 }
 
 macro_rules! flags {
-    ($($(#[$doc:meta])* $name:ident: $ty:ident = $($field:ident),+;)*) => {
-        $($(#[$doc])*
+    ($($name:ident: $ty:ident = $($field:ident),+;)*) => {
+        $(
         fn $name() -> vk::$ty<'static> {
             vk::$ty::default()$(.$field(true))+
-        })*
+        }
+        )*
     };
 }
 

@@ -330,7 +330,8 @@ pub fn instance_proc(handle: vk::Instance, name: *const c_char) -> vk::PFN_vkVoi
         None => (entry.level == Level::Global && is_core(entry)) || entry.name == "vkGetInstanceProcAddr",
         Some(instance) => match entry.level {
             Level::Global => false,
-            Level::Device => entry.extension != "VK_EXT_debug_utils" || is_enabled(entry, &instance.extensions),
+            Level::Device if is_of_device(entry) => true,
+            Level::Device => is_enabled(entry, &instance.extensions),
             Level::Instance | Level::Physical => is_of_device(entry) || is_enabled(entry, &instance.extensions),
         },
     };
