@@ -46,6 +46,9 @@ fn features11(to: &mut impl Structures) {
     to.put(multiview());
     to.put(variable_pointers());
     to.put(draw_parameters());
+    // Not there: nothing of them is set.
+    to.put(vk::PhysicalDeviceProtectedMemoryFeatures::default());
+    to.put(vk::PhysicalDeviceSamplerYcbcrConversionFeatures::default());
     to.put(versions::features11());
 }
 
@@ -98,6 +101,7 @@ pub fn properties(to: &mut impl Structures) {
     to.put(multiview_properties());
     to.put(point_clipping());
     to.put(subgroups());
+    to.put(vk::PhysicalDeviceProtectedMemoryProperties::default());
     to.put(versions::properties11());
     to.put(driver());
     to.put(float_controls());

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char};
 
 use ash::vk;
 
-use vitric_api::extensions;
+use vitric_api::extensions::{self, VERSION_1_1};
 use vitric_api::physical::API_VERSION;
 
 use crate::objects::{DeviceObject, InstanceObject, Marked};
@@ -55,9 +55,6 @@ macro_rules! entries {
         }),*];
     };
 }
-
-/// Stands where an extension would, at commands that came without one.
-const VERSION_1_1: &str = "VK_VERSION_1_1";
 
 entries! {
     Global, "", vkEnumerateInstanceExtensionProperties, PFN_vkEnumerateInstanceExtensionProperties, instance::enumerate_extensions;
@@ -224,6 +221,8 @@ entries! {
     Device, "VK_EXT_debug_utils", vkCmdEndDebugUtilsLabelEXT, PFN_vkCmdEndDebugUtilsLabelEXT, debug::command_end_label;
     Device, "VK_EXT_debug_utils", vkCmdInsertDebugUtilsLabelEXT, PFN_vkCmdInsertDebugUtilsLabelEXT, debug::command_label;
     Global, "VK_VERSION_1_1", vkEnumerateInstanceVersion, PFN_vkEnumerateInstanceVersion, instance::version;
+    Device, "VK_VERSION_1_1", vkCreateSamplerYcbcrConversion, PFN_vkCreateSamplerYcbcrConversion, sampler::create_conversion;
+    Device, "VK_VERSION_1_1", vkDestroySamplerYcbcrConversion, PFN_vkDestroySamplerYcbcrConversion, sampler::destroy_conversion;
     Device, "VK_VERSION_1_1", vkGetDeviceQueue2, PFN_vkGetDeviceQueue2, device::queue2;
     Instance, "VK_KHR_device_group_creation", vkEnumeratePhysicalDeviceGroupsKHR, PFN_vkEnumeratePhysicalDeviceGroups, instance::enumerate_groups;
     Physical, "VK_KHR_external_memory_capabilities", vkGetPhysicalDeviceExternalBufferPropertiesKHR, PFN_vkGetPhysicalDeviceExternalBufferProperties, physical::external_buffer;

@@ -38,3 +38,20 @@ pub extern "system" fn create(
 pub extern "system" fn destroy(handle: vk::Device, sampler: vk::Sampler, _: *const vk::AllocationCallbacks<'_>) {
     destroy_handle(handle, |object| &object.samplers, sampler);
 }
+
+pub extern "system" fn create_conversion(
+    _: vk::Device,
+    _: *const vk::SamplerYcbcrConversionCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::SamplerYcbcrConversion,
+) -> vk::Result {
+    // The device does not offer conversions.
+    raw::create(out, || Err(Error::FeatureNotPresent))
+}
+
+pub extern "system" fn destroy_conversion(
+    _: vk::Device,
+    _: vk::SamplerYcbcrConversion,
+    _: *const vk::AllocationCallbacks<'_>,
+) {
+}

@@ -724,6 +724,7 @@ fn inline_block(gpu: &Gpu) -> Case {
         gpu.run(|commands| {
             gpu.device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline);
             gpu.device.cmd_bind_descriptor_sets(commands, vk::PipelineBindPoint::COMPUTE, layout, 0, &[sets[1]], &[]);
+            gpu.device.cmd_push_constants(commands, layout, vk::ShaderStageFlags::ALL, 0, &[0; 8]);
             gpu.device.cmd_dispatch(commands, 1, 1, 1);
             gpu.barrier(commands, None);
         })?;

@@ -47,7 +47,8 @@ fn names_are_unique_and_levels_are_kept_apart() {
 #[test]
 fn commands_are_of_extensions_that_are_there() {
     for entry in ENTRIES.iter().filter(|entry| !["", VERSION_1_1].contains(&entry.extension)) {
-        assert!(extensions::find(entry.extension).is_some(), "{} of {}", entry.name, entry.extension);
+        let known = extensions::TABLE.iter().any(|extension| extension.name == entry.extension);
+        assert!(known, "{} of {}", entry.name, entry.extension);
     }
 }
 
