@@ -109,6 +109,7 @@ const INSTANCE_EXTENSIONS: &[&CStr] = &[
 const EXTENSIONS: &[&CStr] = &[
     vk::EXT_SAMPLER_FILTER_MINMAX_NAME,
     vk::EXT_CONSERVATIVE_RASTERIZATION_NAME,
+    vk::EXT_PIPELINE_CREATION_FEEDBACK_NAME,
     vk::EXT_SEPARATE_STENCIL_USAGE_NAME,
     vk::EXT_TOOLING_INFO_NAME,
     vk::EXT_INDEX_TYPE_UINT8_NAME,
@@ -194,6 +195,10 @@ features! {
     descriptor_indexing: PhysicalDeviceDescriptorIndexingFeatures = EXT_DESCRIPTOR_INDEXING_NAME;
     demote: PhysicalDeviceShaderDemoteToHelperInvocationFeatures = EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION_NAME;
     rendering: PhysicalDeviceDynamicRenderingFeatures = KHR_DYNAMIC_RENDERING_NAME;
+    inline_blocks: PhysicalDeviceInlineUniformBlockFeatures = EXT_INLINE_UNIFORM_BLOCK_NAME;
+    cache_control: PhysicalDevicePipelineCreationCacheControlFeatures = EXT_PIPELINE_CREATION_CACHE_CONTROL_NAME;
+    dot_product: PhysicalDeviceShaderIntegerDotProductFeatures = KHR_SHADER_INTEGER_DOT_PRODUCT_NAME;
+    texel_alignment: PhysicalDeviceTexelBufferAlignmentFeaturesEXT = EXT_TEXEL_BUFFER_ALIGNMENT_NAME;
     image_robustness: PhysicalDeviceImageRobustnessFeatures = EXT_IMAGE_ROBUSTNESS_NAME;
     maintenance4: PhysicalDeviceMaintenance4Features = KHR_MAINTENANCE4_NAME;
     private_data: PhysicalDevicePrivateDataFeatures = EXT_PRIVATE_DATA_NAME;

@@ -148,7 +148,7 @@ fn resolve_binding(set: &DescriptorSet, offsets: &[u32], binding: u32) -> Vec<Bo
         let offset = if is_dynamic(entry.kind) { offsets.get((before + index) as usize).copied() } else { None };
         Bound::new(set.get(entry.first + index).unwrap_or_default(), offset.unwrap_or(0))
     };
-    (0..entry.count).map(element).collect()
+    (0..entry.elements()).map(element).collect()
 }
 
 /// Walks command lists.

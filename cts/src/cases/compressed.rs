@@ -348,11 +348,13 @@ fn at_level(outcome: Outcome, level: u32, layer: u32) -> Outcome {
     }
 }
 
-/// The same columns of blocks but the first, through an image of whole blocks as texels, to the left of another image.
+/// Whole blocks but the first column, through an image of whole blocks as texels, to the left of another image.
 fn copied(gpu: &Gpu, format: Format) -> Case {
     let usage = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::SAMPLED;
     let (source, target) = (filled(gpu, format, usage)?, filled(gpu, format, usage)?);
-    let [across, down] = [SIZE[0] / format.block[0] - 1, SIZE[1].div_ceil(format.block[1])];
+    // Whole blocks only: those at the image's edges have no size of their own among texels.
+    let [across, down] = [SIZE[0] / format.block[0] - 1, SIZE[1] / format.block[1]];
+    let size = extent([across * format.block[0], down * format.block[1]]);
     let texel = if format.bytes() == 8 { F::R32G32_UINT } else { F::R32G32B32A32_UINT };
     let transfer = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
     let between = gpu.image(&crate::harness::ImageDesc::color(texel, [across, down], transfer))?;
@@ -361,7 +363,7 @@ fn copied(gpu: &Gpu, format: Format) -> Case {
         src_subresource: layers(0, 1, 1),
         src_offset: vk::Offset3D { x: format.block[0] as i32, ..Default::default() },
         dst_subresource: layers(0, 0, 1),
-        extent: extent([across * format.block[0], SIZE[1]]),
+        extent: size,
         ..Default::default()
     };
     let to_blocks = vk::ImageCopy {
@@ -371,11 +373,7 @@ fn copied(gpu: &Gpu, format: Format) -> Case {
         ..Default::default()
     };
     let buffer = gpu.buffer(u64::from(across * down * format.bytes()))?;
-    let region = vk::BufferImageCopy {
-        image_subresource: layers(0, 0, 1),
-        image_extent: extent([across * format.block[0], SIZE[1]]),
-        ..Default::default()
-    };
+    let region = vk::BufferImageCopy { image_subresource: layers(0, 0, 1), image_extent: size, ..Default::default() };
     gpu.run(|commands| {
         let device = &gpu.device;
         // SAFETY: all images are in the general layout, and the regions lie in them.
@@ -388,7 +386,7 @@ fn copied(gpu: &Gpu, format: Format) -> Case {
         }
         gpu.barrier(commands, None);
     })?;
-    let moved = |[x, y]: [u32; 2]| if x < across { number(0, 1, [x + 1, y]) } else { number(0, 0, [x, y]) };
+    let moved = |[x, y]: [u32; 2]| if x < across && y < down { number(0, 1, [x + 1, y]) } else { number(0, 0, [x, y]) };
     let places = (0..down).flat_map(|y| (0..across).map(move |x| [x, y]));
     let expected: Vec<u8> = places.flat_map(|place| block(format, moved(place)).0).collect();
     check(buffer.read(0, expected.len()) == expected, || "blocks changed on the way".into())?;
