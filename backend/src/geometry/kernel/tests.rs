@@ -77,6 +77,33 @@ fn outside_of(position: [f32; 4], volume: &Volume) -> u32 {
     clipped | u32::from(0.5 - position[1] < 0.0) << outside::CULL | u32::from(nowhere) << outside::NOWHERE
 }
 
+/// Where a position lies in the window, and 1/w.
+fn in_window([x, y, z, w]: [f32; 4], is_symmetric: bool) -> [f32; 4] {
+    let inverse_w = 1.0 / w;
+    let vk::Viewport { min_depth: near, max_depth: far, .. } = VIEWPORT;
+    let (scale, start) = if is_symmetric { ((far - near) * 0.5, (far + near) * 0.5) } else { (far - near, near) };
+    [
+        (x * inverse_w + 1.0) * 0.5 * VIEWPORT.width + VIEWPORT.x,
+        (y * inverse_w + 1.0) * 0.5 * VIEWPORT.height + VIEWPORT.y,
+        z * inverse_w * scale + start,
+        inverse_w,
+    ]
+}
+
+/// Floats of all kinds.
+fn random_memory(state: &mut u64) -> Arc<Allocation> {
+    let memory = Allocation::new(&Heap::new(1 << 20), 4096).unwrap();
+    let special = [0.0f32, 1.0, -1.0, 4.0, f32::NAN, f32::INFINITY, -0.0, 1e-8];
+    for word in 0..1024u64 {
+        let value = match random(state) % 4 {
+            0 => special[random(state) as usize % special.len()],
+            _ => (random(state) as f32 / (1u32 << 30) as f32 - 1.0) * 3.0,
+        };
+        memory.write(word * 4, &value.to_bits().to_le_bytes());
+    }
+    memory
+}
+
 #[test]
 fn vertices_are_fetched_transformed_and_told_apart() {
     let formats = [
@@ -90,15 +117,7 @@ fn vertices_are_fetched_transformed_and_told_apart() {
         vk::Format::R64_SFLOAT,
     ];
     let mut state = 11;
-    let memory = Allocation::new(&Heap::new(1 << 20), 4096).unwrap();
-    let special = [0.0f32, 1.0, -1.0, 4.0, f32::NAN, f32::INFINITY, -0.0, 1e-8];
-    for word in 0..1024u64 {
-        let value = match random(&mut state) % 4 {
-            0 => special[random(&mut state) as usize % special.len()],
-            _ => (random(&mut state) as f32 / (1u32 << 30) as f32 - 1.0) * 3.0,
-        };
-        memory.write(word * 4, &value.to_bits().to_le_bytes());
-    }
+    let memory = random_memory(&mut state);
     for (number, format) in formats.into_iter().enumerate().filter(|(_, format)| format::info(*format).is_some()) {
         let info = format::info(format).unwrap();
         let (stride, offset) = [(20, 4), (23, 1), (7, 0)][number % 3];
@@ -157,18 +176,7 @@ fn vertices_are_fetched_transformed_and_told_apart() {
                 outside_of(position, &Volume { band: GUARD_BAND, has_depth: true, is_symmetric }),
                 "{position:?}"
             );
-            let [x, y, z, w] = position;
-            let inverse_w = 1.0 / w;
-            let vk::Viewport { min_depth: near, max_depth: far, .. } = VIEWPORT;
-            let (scale, start) =
-                if is_symmetric { ((far - near) * 0.5, (far + near) * 0.5) } else { (far - near, near) };
-            let expected = [
-                (x * inverse_w + 1.0) * 0.5 * VIEWPORT.width + VIEWPORT.x,
-                (y * inverse_w + 1.0) * 0.5 * VIEWPORT.height + VIEWPORT.y,
-                z * inverse_w * scale + start,
-                inverse_w,
-            ];
-            for (got, expected) in shaded.window(place).into_iter().zip(expected) {
+            for (got, expected) in shaded.window(place).into_iter().zip(in_window(position, is_symmetric)) {
                 assert!(got.to_bits() == expected.to_bits() || got.is_nan() && expected.is_nan());
             }
         }
