@@ -30,7 +30,7 @@ use crate::tiling::Window;
 const MOST_PRIMITIVES: usize = 1 << 14;
 
 /// Most lines with a stipple that are handed to the front end at once, and polygons whose edges are such lines.
-const MOST_STIPPLED: usize = 32;
+const MOST_STIPPLED: usize = 16;
 
 /// One draw with its arguments known.
 struct Call {

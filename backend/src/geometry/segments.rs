@@ -22,6 +22,9 @@ const NOT_KNOWN: u32 = 1 << outside::PLANE | 1 << outside::NOWHERE;
 /// Farthest from the origin that places are known, pixels: clipping leaves nothing beyond.
 const NEAR: f32 = (1 << 17) as f32;
 
+/// Pixels along a side that no attachment is larger than.
+const LARGEST: f32 = (1 << 15) as f32;
+
 /// A line in the window.
 struct Segment<'v> {
     /// What clipping has left of it.
@@ -99,7 +102,9 @@ impl SetUp<'_> {
     /// A Bresenham line: the ends before it was clipped decide on its pixels.
     fn diamonds(&mut self, segment: &Segment<'_>, tag: Tag<'_>) {
         let width = self.context.line_width().round_ties_even();
-        let Some(ends) = segment.known.or(segment.left) else { return };
+        // Farther ones are of viewports that there cannot be.
+        let ends = segment.known.or(segment.left).filter(|ends| ends.iter().all(Window::is_near));
+        let Some(ends) = ends else { return };
         let Some(line) = Diamonds::new(ends.map(|end| end.place()), width as i64) else { return };
         let counter = self.count(line.count as f64);
         let Some([a, b]) = segment.left else { return };
@@ -131,6 +136,9 @@ impl SetUp<'_> {
             let (provoking, id, facing) = tag;
             self.filled([first, second, third], provoking, (id, facing), &Extras::default());
             self.filled([first, third, last], provoking, (id, facing), &Extras::default());
+            return;
+        }
+        if !(a.is_near() && b.is_near()) {
             return;
         }
         let rectangle = Rectangle::new([a, b].map(|end| [end.x, end.y]), width);
@@ -206,10 +214,11 @@ impl PrimitiveContext<'_> {
         })
     }
 
-    /// The viewport, as `[x0, y0, x1, y1]`.
+    /// What may be seen of the viewport, as `[x0, y0, x1, y1]`.
     fn area(&self) -> [f64; 4] {
         let view = &self.viewport;
-        let ends = |start: f32, size: f32| [start.min(start + size), start.max(start + size)].map(f64::from);
+        let seen = |pixels: f32| f64::from(pixels.clamp(0.0, LARGEST));
+        let ends = |start: f32, size: f32| [start.min(start + size), start.max(start + size)].map(seen);
         let ([left, right], [top, bottom]) = (ends(view.x, view.width), ends(view.y, view.height));
         [left, top, right, bottom]
     }

@@ -8,7 +8,7 @@ use ash::vk::{self, LineRasterizationModeKHR as Mode, PrimitiveTopology as T};
 use crate::Entry;
 use crate::harness::{Case, Gpu, Outcome, check};
 use crate::numbers::Numbers;
-use crate::render::{Draw, Kind, Lines, State, TRIANGLES, Target, render};
+use crate::render::{Draw, FLAT, FLAT_COLOR, Kind, Lines, State, TRIANGLES, Target, render};
 
 /// Pixels along the target's sides.
 const SIDE: i64 = 64;
@@ -64,6 +64,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("lines.smooth.samples", "Smooth Lines", smooth_samples);
     add("lines.widths.clamped", SECTION, widths);
     add("lines.values.perspective", SECTION, values);
+    add("lines.extremes.places", SECTION, extremes);
     add("lines.dynamic.stipple", "Line Stipple", dynamic);
 }
 
@@ -715,6 +716,33 @@ fn values(gpu: &Gpu) -> Case {
                 seen += 1;
             }
             check(seen > 20, || format!("{mode:?}: {seen} pixels"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Lines between places of all kinds, also none at all: what should be seen is seen with them.
+fn extremes(gpu: &Gpu) -> Case {
+    supported(gpu)?;
+    let special = [0.0, 1.0, -1.0, 1e-30, 1e9, -3e38, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 4.0, -0.5];
+    let mut numbers = Numbers::new(77);
+    let good = [[1000, 2000], [12000, 9000]];
+    for mode in [Mode::BRESENHAM, Mode::RECTANGULAR, Mode::RECTANGULAR_SMOOTH] {
+        for (topology, stipple) in
+            [(T::LINE_LIST, None), (T::LINE_LIST, Some((1, 0x5555))), (T::LINE_STRIP, Some((256, 0x7fff)))]
+        {
+            let mut state = state(mode, 3.0, stipple);
+            (state.vertex, state.fragment, state.topology) = (FLAT, FLAT_COLOR, topology);
+            // These add nothing, wherever they are seen.
+            let strange: Vec<[[f32; 4]; 2]> =
+                (0..200).map(|_| [[0; 4].map(|_| numbers.pick(&special)), [0.0; 4]]).collect();
+            let draws = [
+                draw(gpu, state.clone(), &vertices(&good, &[0.5], [STEP, 0.0, 0.0, 1.0]))?,
+                draw(gpu, state, &strange)?,
+            ];
+            let [alone, both] = [reds(gpu, 1, &draws[..1])?, reds(gpu, 1, &draws)?];
+            check(alone.iter().any(|red| *red != 0), || format!("{mode:?}, {stipple:?}"))?;
+            compare(&both, &alone)?;
         }
     }
     Ok(())
