@@ -6,7 +6,7 @@
 
 use super::batch::{Batch, Plan};
 use super::triangles::Triangles;
-use crate::raster::{SIDE, Triangle};
+use crate::raster::{SIDE, TILE_LOG2, Triangle};
 use crate::shader::runtime::kernels::{Lanes, WAVE};
 
 /// A value over the screen: `origin + dx * x + dy * y`, with x and y relative to the primitive's reference point.
@@ -117,6 +117,8 @@ pub struct Primitives {
     stride: usize,
     /// Whether any may cover a group.
     has_large: bool,
+    /// About how many pixels they cover in a tile.
+    pixel_count: i64,
 }
 
 impl Primitives {
@@ -129,7 +131,7 @@ impl Primitives {
     ) {
         self.stride = plan.primitive_words();
         self.pixels.clear();
-        self.has_large = false;
+        (self.has_large, self.pixel_count) = (false, 0);
         let words = triangles.len().div_ceil(WAVE) * self.stride;
         if self.words.len() < words {
             self.words.resize(words, [0; WAVE]);
@@ -139,6 +141,8 @@ impl Primitives {
             for lane in 0..triangles.len() {
                 let pixels @ [x0, y0, x1, y1] = batch.pixels(lane);
                 self.has_large |= x1 - x0 >= SIDE as i32 && y1 - y0 >= SIDE as i32;
+                let side = 1 << TILE_LOG2;
+                self.pixel_count += i64::from((x1 - x0).min(side) * (y1 - y0).min(side) / 2);
                 self.pixels.push(pixels);
             }
             batch.set_up(plan, words);
@@ -164,6 +168,11 @@ impl Primitives {
     /// Whether any has a whole group of pixels among those that it may cover.
     pub fn has_large(&self) -> bool {
         self.has_large
+    }
+
+    /// About how many pixels they cover in a tile: half of those that they may cover.
+    pub fn pixel_count(&self) -> i64 {
+        self.pixel_count
     }
 
     /// A primitive's words.

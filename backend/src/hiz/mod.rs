@@ -6,6 +6,10 @@
 //! primitives are all opaque in the same attachments, compare and write depth in one direction, and have no other effect.
 //! Source: DESIGN 3.2.
 //!
+//! A group has two layers: bounds of all its pixels, and a nearer bound of those that a mask names. What covers pixels in part is added to
+//! the mask; when it names all, the layer becomes the group's bound. So many small occluders count like one large one. Source: Hasselgren,
+//! Andersson and Akenine-Moeller, "Masked Software Occlusion Culling".
+//!
 //! Bounds are of depths as the attachment holds them: fixed-point formats round. Depths are computed as everywhere, and each
 //! operation keeps the order of its operands, so the extremes over a rectangle of pixels are those at its corners.
 
@@ -56,6 +60,22 @@ impl Direction {
         }
     }
 
+    /// A depth where smaller ones pass, whatever the direction: the smaller, the nearer.
+    fn nearness(self, depth: f32) -> f32 {
+        match self {
+            Self::Less => depth,
+            Self::Greater => -depth,
+        }
+    }
+
+    /// The farthest of a range.
+    fn far(self, range: Range) -> f32 {
+        match self {
+            Self::Less => range[1],
+            Self::Greater => range[0],
+        }
+    }
+
     /// What is stored where everything in `range` was tested and written.
     fn tightened(self, stored: Range, range: Range) -> Range {
         match self {
@@ -78,16 +98,63 @@ pub struct Visibility {
     pub writes: Option<vk::CompareOp>,
 }
 
+/// What is known of a group's depths.
+#[derive(Debug, Clone, Copy)]
+struct Group {
+    /// Of all pixels.
+    range: Range,
+    /// Pixels that are no farther than the layer, as the bits of coverage name them.
+    mask: u64,
+    layer: f32,
+    /// Whether greater depths are nearer.
+    greater: bool,
+}
+
+impl Group {
+    fn new(range: Range) -> Self {
+        Self { range, mask: 0, layer: 0.0, greater: false }
+    }
+
+    /// Drops the layer unless it is of a direction.
+    fn turn(&mut self, direction: Direction) {
+        let greater = direction == Direction::Greater;
+        if self.greater != greater {
+            (self.mask, self.greater) = (0, greater);
+        }
+    }
+
+    /// Pixels of `mask` were tested and written with depths no farther than `far`.
+    fn add(&mut self, direction: Direction, mask: u64, far: f32) {
+        let near = |depth: f32| direction.nearness(depth);
+        let all = near(direction.far(self.range));
+        if !(near(far) < all) {
+            return;
+        }
+        // What is nearer to the group's bound than to the layer is worth less than what comes.
+        let starts = self.mask == 0 || near(self.layer) - near(far) > all - near(self.layer);
+        if starts {
+            (self.mask, self.layer) = (mask, far);
+        } else {
+            self.mask |= mask;
+            self.layer = if near(far) > near(self.layer) { far } else { self.layer };
+        }
+        if self.mask == u64::MAX {
+            self.range = direction.tightened(self.range, [self.layer; 2]);
+            self.mask = 0;
+        }
+    }
+}
+
 /// Bounds of a tile's depths.
 #[derive(Debug, Clone)]
 pub struct Bounds {
-    groups: [Range; GROUPS],
+    groups: [Group; GROUPS],
     all: Range,
 }
 
 impl Bounds {
     fn new(range: Range) -> Self {
-        Self { groups: [range; GROUPS], all: range }
+        Self { groups: [Group::new(range); GROUPS], all: range }
     }
 
     /// Whether the whole tile hides `range`.
@@ -99,18 +166,36 @@ impl Bounds {
     /// Whether a group hides `range`.
     #[inline]
     pub fn hides_in_group(&self, direction: Direction, group: usize, range: Range) -> bool {
-        direction.hides(self.groups[group], range)
+        direction.hides(self.groups[group].range, range)
+    }
+
+    /// Whether these pixels of a group, those that are covered, hide `range`.
+    #[inline]
+    pub fn hides_pixels(&self, direction: Direction, (group, pixels): (usize, u64), range: Range) -> bool {
+        let Group { mask, layer, greater, .. } = self.groups[group];
+        greater == (direction == Direction::Greater) && pixels & !mask == 0 && direction.hides([layer; 2], range)
     }
 
     /// All pixels of a group that lie in the render area were tested and written with depths in `range`.
     pub fn teach(&mut self, direction: Direction, group: usize, range: Range) {
-        self.groups[group] = direction.tightened(self.groups[group], range);
+        let group = &mut self.groups[group];
+        group.turn(direction);
+        group.range = direction.tightened(group.range, range);
+    }
+
+    /// Pixels of a group were tested and written with depths in `range`: those in `mask`, which also names all that lie outside of the
+    /// render area.
+    pub fn teach_part(&mut self, direction: Direction, (group, mask): (usize, u64), range: Range) {
+        self.loosen(direction, group, range);
+        self.groups[group].add(direction, mask, direction.far(range));
     }
 
     /// Some pixels of a group were tested and written with depths in `range`.
     pub fn loosen(&mut self, direction: Direction, group: usize, range: Range) {
-        let [low, high] = self.groups[group];
-        self.groups[group] = match direction {
+        let group = &mut self.groups[group];
+        group.turn(direction);
+        let [low, high] = group.range;
+        group.range = match direction {
             Direction::Less => [low.min(range[0]), high],
             Direction::Greater => [low, high.max(range[1])],
         };
@@ -119,7 +204,8 @@ impl Bounds {
     /// All pixels of the tile were tested and written with depths in `range`.
     pub fn teach_all(&mut self, direction: Direction, range: Range) {
         for group in &mut self.groups {
-            *group = direction.tightened(*group, range);
+            group.turn(direction);
+            group.range = direction.tightened(group.range, range);
         }
     }
 
@@ -131,15 +217,22 @@ impl Bounds {
             (_, Some(Direction::Greater)) => (false, true),
             _ => (true, true),
         };
-        for range in self.groups.iter_mut().chain([&mut self.all]) {
-            *range = [if lowers { UNKNOWN[0] } else { range[0] }, if raises { UNKNOWN[1] } else { range[1] }];
+        let loosened =
+            |range: Range| [if lowers { UNKNOWN[0] } else { range[0] }, if raises { UNKNOWN[1] } else { range[1] }];
+        for group in &mut self.groups {
+            group.range = loosened(group.range);
+            if if group.greater { lowers } else { raises } {
+                group.mask = 0;
+            }
         }
+        self.all = loosened(self.all);
     }
 
     /// Sums the groups up, which were taught.
     pub fn sum_up(&mut self) {
         let [first, ..] = self.groups;
-        self.all = self.groups.iter().fold(first, |all, group| [all[0].min(group[0]), all[1].max(group[1])]);
+        let ranges = self.groups.iter().map(|group| group.range);
+        self.all = ranges.fold(first.range, |all, range| [all[0].min(range[0]), all[1].max(range[1])]);
     }
 }
 

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::geometry::Plane;
 use crate::pixel::compare;
+use crate::raster::pixel_of_bit;
 
 fn shape(origin: f32, dx: f32, dy: f32) -> Shape {
     Shape { reference: [3.3, -7.9], depth: Plane { origin, dx, dy }, depth_range: [0.0, 1.0], ..Shape::default() }
@@ -22,19 +23,20 @@ struct Layer {
     op: usize,
     writes: bool,
     certain: bool,
-    /// Of all pixels.
-    whole: bool,
+    /// The pixels that it covers.
+    pixels: u64,
 }
 
 fn layer() -> impl Strategy<Value = Layer> {
     let shape = (-0.2f32..1.2, -0.02f32..0.02, -0.02f32..0.02).prop_map(|(origin, dx, dy)| [origin, dx, dy]);
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
-    (shape, 0usize..8, flags).prop_map(|(shape, op, (writes, certain, whole))| Layer {
+    let halves = prop::sample::select(vec![0xffff_ffff, !0xffff_ffff, 0x00ff_00ff_00ff_00ff, 0xff00_ff00_ff00_ff00]);
+    let pixels = prop_oneof![3 => halves, 2 => Just(u64::MAX), 1 => any::<u64>()];
+    (shape, 0usize..8, any::<bool>(), any::<bool>(), pixels).prop_map(|(shape, op, writes, certain, pixels)| Layer {
         shape,
         op,
         writes,
         certain,
-        whole,
+        pixels,
     })
 }
 
@@ -69,22 +71,48 @@ proptest! {
             let range = depths_over(&shape, [8, 16, 16, 24], 32, 1);
             let group = group_number([8, 16]);
             let direction = Direction::of(op);
-            let hidden = direction.is_some_and(|direction| bounds.hides_in_group(direction, group, range));
+            let hides = |direction| {
+                bounds.hides_in_group(direction, group, range)
+                    || bounds.hides_pixels(direction, (group, layer.pixels), range)
+            };
+            let hidden = direction.is_some_and(hides);
             match direction.filter(|_| layer.certain && layer.writes) {
-                Some(direction) if layer.whole => bounds.teach(direction, group, range),
+                Some(direction) if layer.pixels == u64::MAX => bounds.teach(direction, group, range),
+                Some(direction) if layer.pixels & 1 == 0 => bounds.teach_part(direction, (group, layer.pixels), range),
                 Some(direction) => bounds.loosen(direction, group, range),
                 None if layer.writes => bounds.forget(op),
                 None => {}
             }
-            for (pixel, stored) in pixels.iter_mut().enumerate() {
-                let depth = depth_at(&shape, 8 + pixel as i64 % 8, 16 + pixel as i64 / 8, [0.5; 2]);
+            for (bit, stored) in (0..).zip(&mut pixels).filter(|(bit, _)| layer.pixels >> bit & 1 != 0) {
+                let [x, y] = pixel_of_bit(bit).map(i64::from);
+                let depth = depth_at(&shape, 8 + x, 16 + y, [0.5; 2]);
                 let passes = compare(op, depth, *stored);
                 prop_assert!(!(hidden && passes), "{depth} over {stored}");
                 // What is not certain writes somewhere.
-                let covered = layer.certain && layer.whole || pixel % 3 == 0;
+                let covered = layer.certain || bit % 3 == 0;
                 *stored = if passes && layer.writes && covered { depth } else { *stored };
             }
         }
+    }
+}
+
+#[test]
+fn parts_hide_what_lies_behind_all_of_them() {
+    for (direction, near, middle, far) in [(Direction::Less, 0.2, 0.5, 0.8), (Direction::Greater, 0.8, 0.5, 0.2)] {
+        let mut bounds = Bounds::new([0.0, 1.0]);
+        let (left, right) = (0x00ff_00ff_00ff_00ff, 0xff00_ff00_ff00_ff00);
+        bounds.teach_part(direction, (7, left), [near; 2]);
+        assert!(!bounds.hides_in_group(direction, 7, [far; 2]));
+        assert!(bounds.hides_pixels(direction, (7, left & 0xffff), [middle; 2]));
+        assert!(!bounds.hides_pixels(direction, (7, left | right), [middle; 2]));
+        bounds.teach_part(direction, (7, right), [middle; 2]);
+        assert!(bounds.hides_in_group(direction, 7, [far; 2]) && !bounds.hides_in_group(direction, 7, [near; 2]));
+        assert!(!bounds.hides_in_group(direction, 6, [far; 2]));
+        // The other direction knows nothing of it.
+        let other = if direction == Direction::Less { Direction::Greater } else { Direction::Less };
+        bounds.teach_part(direction, (7, left), [near; 2]);
+        bounds.loosen(other, 7, [far; 2]);
+        assert!(!bounds.hides_pixels(direction, (7, left), [middle; 2]));
     }
 }
 

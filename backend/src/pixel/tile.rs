@@ -22,6 +22,12 @@ use crate::tiling::{Bin, PrimitiveId, SetUpScratch, Visit, Walk};
 /// Most pixels along each axis that a small primitive may cover.
 const SMALL: i64 = 32;
 
+/// How often a tile's pixels are covered where small primitives teach the visibility structure.
+const DENSE: i64 = 2;
+
+/// Small primitives that teach the structure before any is hidden, and that each one that is hidden lets teach.
+const LESSONS: [u32; 2] = [32, 4];
+
 /// What a worker keeps from tile to tile.
 #[derive(Default)]
 pub struct TileScratch {
@@ -47,6 +53,9 @@ pub fn process_tile(
     if walk.bins.is_empty() {
         return true;
     }
+    let covered: i64 = walk.bins.iter().map(|bin| bin.primitives.pixel_count()).sum();
+    let is_dense = covered > DENSE * (area[2] - area[0]) * (area[3] - area[1]);
+    let mut lessons = if is_dense { LESSONS[0] } else { 0 };
     // What the quads on the scoreboard overwrite, and the segment that has taught the bounds.
     let (mut overwrites, mut taught) = (None, None);
     count(sight, Counter::TileVisits, 1);
@@ -77,13 +86,14 @@ pub fn process_tile(
         let small = Lazy::Not(small);
         let bounds = bounds.as_deref_mut();
         let clip = within(context.scissor, area);
-        let mut tile = Tile { context, walk, area, clip, sink, small, bounds, sight, passed: 0, ok: true };
+        let mut tile = Tile { context, walk, area, clip, sink, small, bounds, lessons, sight, passed: 0, ok: true };
         while let Some((bin, number)) = bins.next_if(|(bin, _)| bin.draw == draw) {
             count(tile.sight, Counter::BinEntries, bin.primitives.len() as u64);
             let first: PrimitiveId = number << 16;
             (0..bin.primitives.len() as u32).for_each(|index| tile.primitive(&bin.primitives, first | index, index));
         }
         tile.finish();
+        lessons = tile.lessons;
         if !tile.ok {
             return false;
         }
@@ -147,6 +157,16 @@ fn teach(walk: &Visit<'_>, bin: &Bin, area: [i64; 4], bounds: &mut Bounds) {
     }
 }
 
+/// Whether what a small primitive hides may be more than it costs to tell.
+fn is_worth_teaching([x0, y0, x1, y1]: [i64; 4]) -> bool {
+    x1 - x0 > 4 || y1 - y0 > 4
+}
+
+/// The pixels of a group that a triangle covers with all samples.
+fn covered_wholly(triangle: &Triangle, [x, y]: [i64; 2], samples: u32) -> u64 {
+    sample_positions(samples).iter().fold(u64::MAX, |all, &place| all & triangle.covers_group(x, y, place))
+}
+
 /// Counts parts of primitives that are hidden.
 fn count_hidden(sight: Option<&Sight>, window: [i64; 4]) {
     let Some(sight) = sight else { return };
@@ -204,6 +224,8 @@ struct Tile<'a, 's> {
     sink: Sink<'a, 's>,
     small: Lazy<'s, Small<'s>>,
     bounds: Option<&'s mut Bounds>,
+    /// Small primitives that may still teach the visibility structure: as long as that pays.
+    lessons: u32,
     /// Who counts, if anybody does.
     sight: Option<&'s Sight>,
     /// Samples that passed early tests.
@@ -224,6 +246,20 @@ struct Part<'a> {
     full: bool,
     /// What depth is tested with, when nothing else is.
     depth: Option<(&'a DepthStencilState, &'a PlaneRef<'a>)>,
+}
+
+impl Part<'_> {
+    /// The covered pixels whose sample passes, where depth is all that is tested.
+    #[inline]
+    fn tested(&self, (sample, at): (u32, [i64; 2]), mask: u64) -> u64 {
+        match self.depth {
+            Some((state, plane)) if mask != 0 => {
+                let place = self.group.map(|pixel| pixel as u32);
+                depth_group::test(state, plane, self.shape, (place, sample, at), mask)
+            }
+            _ => mask,
+        }
+    }
 }
 
 impl<'a: 's, 's> Tile<'a, 's> {
@@ -248,16 +284,27 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if let (Some(direction), Some(bounds)) = (self.context.visibility.tests, self.bounds.as_deref_mut()) {
             let context = self.context;
             let range = as_stored(primitives.depths(index), context.depth_bits);
-            let mut hidden = true;
-            for group in groups_of(window) {
-                let number = group_number(group);
-                hidden &= bounds.hides_in_group(direction, number, range);
-                if context.visibility.teaches {
-                    bounds.loosen(direction, number, range);
+            let hidden = groups_of(window).all(|group| bounds.hides_in_group(direction, group_number(group), range));
+            if !hidden && context.visibility.teaches {
+                let teaches = self.lessons > 0 && is_worth_teaching(window);
+                let triangle = teaches.then(|| primitives.triangle(index));
+                self.lessons -= u32::from(teaches);
+                for group in groups_of(window) {
+                    let number = group_number(group);
+                    match &triangle {
+                        Some(triangle) => {
+                            let all = covered_wholly(triangle, group, context.multisample.samples);
+                            let inside = all & pixels_inside(group[0], group[1], window);
+                            let outside = !pixels_inside(group[0], group[1], self.area);
+                            bounds.teach_part(direction, (number, inside | outside), range);
+                        }
+                        None => bounds.loosen(direction, number, range),
+                    }
                 }
             }
             count(self.sight, Counter::HizSmallQueries, 1);
             if hidden {
+                self.lessons += if self.lessons > 0 { LESSONS[1] } else { 0 };
                 count(self.sight, Counter::HizSmallKills, 1);
                 count_hidden(self.sight, window);
                 return true;
@@ -288,12 +335,11 @@ impl<'a: 's, 's> Tile<'a, 's> {
                 continue;
             }
             let full = whole || !small && covers(triangle, group, Criterion::Inner);
-            if let Some(direction) = tests
-                && self.is_hidden_in_group(direction, shape, (group, window, full))
-            {
-                continue;
-            }
-            self.group(id, (triangle, shape), (group, window, full));
+            let range = match tests.map(|direction| self.query(direction, shape, (group, window, full))) {
+                Some(None) => continue,
+                range => range.flatten(),
+            };
+            self.group(id, (triangle, shape, range), (group, window, full));
         }
     }
 
@@ -312,28 +358,46 @@ impl<'a: 's, 's> Tile<'a, 's> {
         hidden
     }
 
-    /// Whether a group hides a primitive; one that covers it teaches the group.
-    fn is_hidden_in_group(
+    /// The depths of a primitive in a group, unless the group hides it; one that covers it teaches the group.
+    fn query(
         &mut self,
         direction: Direction,
         shape: &Shape,
         (group, window, full): ([i64; 2], [i64; 4], bool),
-    ) -> bool {
+    ) -> Option<Range> {
         let pixels = pixels_of_group(group, window);
         let range = self.depths_over(shape, pixels);
         let whole = full && pixels == pixels_of_group(group, self.area);
-        let Some(bounds) = self.bounds.as_deref_mut() else { return false };
+        let bounds = self.bounds.as_deref_mut()?;
         let number = group_number(group);
         let hidden = bounds.hides_in_group(direction, number, range);
-        match whole {
-            _ if hidden || !self.context.visibility.teaches => {}
-            true => bounds.teach(direction, number, range),
-            false => bounds.loosen(direction, number, range),
+        if whole && !hidden && self.context.visibility.teaches {
+            bounds.teach(direction, number, range);
         }
         count(self.sight, Counter::HizGroupQueries, 1);
         if hidden {
-            count(self.sight, Counter::HizGroupKills, 1);
-            count_hidden(self.sight, pixels);
+            self.count_killed(pixels);
+        }
+        (!hidden).then_some(range)
+    }
+
+    fn count_killed(&self, pixels: [i64; 4]) {
+        count(self.sight, Counter::HizGroupKills, 1);
+        count_hidden(self.sight, pixels);
+    }
+
+    /// Whether pixels of a group hide what covers them: with any sample, and with all of them. What is not hidden teaches the group.
+    fn is_hidden_in_pixels(&mut self, group: [i64; 2], (any, all): (u64, u64), range: Range) -> bool {
+        let (Some(direction), Some(bounds)) = (self.context.visibility.tests, self.bounds.as_deref_mut()) else {
+            return false;
+        };
+        let number = group_number(group);
+        let hidden = bounds.hides_pixels(direction, (number, any), range);
+        if hidden {
+            self.count_killed(pixels_of_group(group, self.area));
+        } else if self.context.visibility.teaches {
+            let outside = !pixels_inside(group[0], group[1], self.area);
+            bounds.teach_part(direction, (number, all | outside), range);
         }
         hidden
     }
@@ -342,7 +406,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     fn group(
         &mut self,
         index: PrimitiveId,
-        (triangle, shape): (&Triangle, &Shape),
+        (triangle, shape, range): (&Triangle, &Shape, Option<Range>),
         (group, window, full): ([i64; 2], [i64; 4], bool),
     ) {
         let context = self.context;
@@ -353,20 +417,27 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let depth = depth.filter(|(_, plane)| quickly && plane.has_line(place[0], place[1]));
         let part = Part { triangle, shape, group, inside: pixels_inside(group[0], group[1], window), full, depth };
         let tested = depth.is_some() || !context.tests_early() || context.tests.is_none();
-        if samples == 1 {
-            let pixels = if allowed != 0 { self.sample(&part, 0, [UNITS / 2; 2]) } else { 0 };
-            return self.pixels(Fragments { primitive: index, place, sample: 0, pixels }, tested);
-        }
+        let places = || (0..samples).zip(sample_positions(samples)).filter(|(sample, _)| allowed >> sample & 1 != 0);
         let mut masks = [0; MOST_SAMPLES];
-        for (sample, &at) in
-            (0..samples).zip(sample_positions(samples)).filter(|(sample, _)| allowed >> sample & 1 != 0)
-        {
-            masks[sample as usize] = self.sample(&part, sample, at);
+        for (sample, &at) in places() {
+            masks[sample as usize] = self.coverage(&part, at);
         }
-        let masks = &masks[..samples as usize];
+        let masks = &mut masks[..samples as usize];
+        let any = masks.iter().fold(0, |any, mask| any | mask);
+        let all = masks.iter().fold(u64::MAX, |all, mask| all & mask);
+        let hides = |tile: &mut Self, range| tile.is_hidden_in_pixels(group, (any, all), range);
+        if any == 0 || range.is_some_and(|range| hides(self, range)) {
+            return;
+        }
+        for (sample, &at) in places() {
+            masks[sample as usize] = part.tested((sample, at), masks[sample as usize]);
+        }
+        if samples == 1 {
+            return self.pixels(Fragments { primitive: index, place, sample: 0, pixels: masks[0] }, tested);
+        }
         self.pass(tested, masks.iter().map(|mask| mask.count_ones()).sum());
         if let (true, Sink::Board(..)) = (tested, &self.sink) {
-            for (sample, &pixels) in (0..).zip(masks) {
+            for (sample, &mut pixels) in (0..).zip(masks) {
                 self.fragments(Fragments { primitive: index, place, sample, pixels });
             }
             return;
@@ -381,9 +452,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
     }
 
-    /// The pixels of a group of which a sample is covered, and passes where depth is all that is tested.
+    /// The pixels of a group of which the sample at a place is covered.
     #[inline]
-    fn sample(&self, part: &Part<'_>, sample: u32, at: [i64; 2]) -> u64 {
+    fn coverage(&self, part: &Part<'_>, at: [i64; 2]) -> u64 {
         let [x, y] = part.group;
         let covered = match self.context.criterion {
             _ if part.full => u64::MAX,
@@ -396,13 +467,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             sight.count(Counter::Covered, mask.count_ones().into());
             sight.mark(Map::Overdraw, part.group.map(|pixel| pixel as u32), mask.count_ones());
         }
-        match part.depth {
-            Some((state, plane)) if mask != 0 => {
-                let place = [x as u32, y as u32];
-                depth_group::test(state, plane, part.shape, (place, sample, at), mask)
-            }
-            _ => mask,
-        }
+        mask
     }
 
     /// Fragments of one sample a pixel.
