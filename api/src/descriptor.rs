@@ -77,13 +77,20 @@ impl DescriptorPool {
 /// binding goes on with the next one. Flat index and binding of each.
 pub fn targets(set: &DescriptorSet, binding: u32, element: u32, count: u32) -> Vec<(u32, &SetBinding)> {
     let following = set.layout().bindings.iter().skip_while(move |entry| entry.binding < binding);
-    let all = following.flat_map(|entry| (0..entry.count).map(move |index| (entry.first + index, entry)));
+    let all = following.flat_map(|entry| (0..entry.elements()).map(move |index| (entry.first + index, entry)));
     all.skip(element as usize).take(count as usize).collect()
 }
 
 /// `VkCopyDescriptorSet`: copies `count` descriptors from one set to another, which may be the same. Source and target are
-/// set, binding and array element; what lies outside of a set is left out.
+/// set, binding and array element; what lies outside of a set is left out. Of inline uniform blocks elements are bytes.
 pub fn copy(source: (&DescriptorSet, u32, u32), target: (&DescriptorSet, u32, u32), count: u32) {
+    if let (Some(from), Some(to)) = (source.0.inline_block(source.1), target.0.inline_block(target.1)) {
+        // No block has more bytes than its buffer.
+        let mut bytes = vec![0; u64::from(count).min(from.size()) as usize];
+        from.read(source.2.into(), &mut bytes);
+        to.write(target.2.into(), &bytes);
+        return;
+    }
     let from = targets(source.0, source.1, source.2, count);
     let to = targets(target.0, target.1, target.2, count);
     let copied: Vec<Descriptor> = from.iter().map(|(index, _)| source.0.get(*index).unwrap_or_default()).collect();

@@ -36,6 +36,9 @@ pub enum Error {
     SurfaceLost,
     #[error("the swapchain no longer matches its surface")]
     OutOfDate,
+    /// A pipeline has a program that is not there yet, and must not be compiled now.
+    #[error("a program would have to be compiled")]
+    CompileRequired,
     #[error("an unknown error: the call broke valid usage")]
     Unknown,
 }
@@ -59,6 +62,7 @@ impl Error {
             Self::InvalidShader => vk::Result::ERROR_INVALID_SHADER_NV,
             Self::SurfaceLost => vk::Result::ERROR_SURFACE_LOST_KHR,
             Self::OutOfDate => vk::Result::ERROR_OUT_OF_DATE_KHR,
+            Self::CompileRequired => vk::Result::PIPELINE_COMPILE_REQUIRED,
             Self::Unknown => vk::Result::ERROR_UNKNOWN,
         }
     }

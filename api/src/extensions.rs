@@ -4,6 +4,8 @@
 
 use ash::vk;
 
+use crate::physical::API_VERSION;
+
 /// Whom an extension is enabled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
@@ -24,7 +26,7 @@ pub struct Extension {
     pub level: Level,
     /// The version of Vulkan that it became a part of: its commands have names without suffix from there on.
     pub core: Option<u32>,
-    /// Extensions that it builds upon, where Vulkan itself has not got them.
+    /// Extensions that it builds upon, where Vulkan itself has not got them; [`VERSION_1_1`], where it builds upon that.
     pub needs: &'static [&'static str],
 }
 
@@ -45,7 +47,13 @@ const V1_2: Option<u32> = Some(vk::API_VERSION_1_2);
 const V1_3: Option<u32> = Some(vk::API_VERSION_1_3);
 const PROPERTIES2: &str = "VK_KHR_get_physical_device_properties2";
 
-/// Every extension of instances and devices.
+const YCBCR_NEEDS: &[&str] =
+    &["VK_KHR_maintenance1", "VK_KHR_bind_memory2", "VK_KHR_get_memory_requirements2", PROPERTIES2];
+
+/// Stands where an extension would: Vulkan 1.1 itself.
+pub const VERSION_1_1: &str = "VK_VERSION_1_1";
+
+/// Every extension of instances and devices, also those that the device's version of Vulkan is too old for.
 pub const TABLE: &[Extension] = &[
     row(PROPERTIES2, 2, Instance, V1_1, &[]),
     row("VK_KHR_device_group_creation", 1, Instance, V1_1, &[]),
@@ -72,6 +80,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_maintenance3", 1, Device, V1_1, &[PROPERTIES2]),
     row("VK_KHR_multiview", 1, Device, V1_1, &[PROPERTIES2]),
     row("VK_KHR_relaxed_block_layout", 1, Device, V1_1, &[]),
+    row("VK_KHR_sampler_ycbcr_conversion", 14, Device, V1_1, YCBCR_NEEDS),
     row("VK_KHR_shader_draw_parameters", 1, Device, V1_1, &[]),
     row("VK_KHR_storage_buffer_storage_class", 1, Device, V1_1, &[]),
     row("VK_KHR_variable_pointers", 1, Device, V1_1, &[PROPERTIES2, "VK_KHR_storage_buffer_storage_class"]),
@@ -98,19 +107,35 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_shader_float16_int8", 1, Device, V1_2, &[PROPERTIES2]),
     // Vulkan 1.3.
     row("VK_EXT_image_robustness", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_EXT_inline_uniform_block", 1, Device, V1_3, &[PROPERTIES2, "VK_KHR_maintenance1"]),
+    row("VK_EXT_pipeline_creation_cache_control", 3, Device, V1_3, &[PROPERTIES2]),
+    row("VK_EXT_pipeline_creation_feedback", 1, Device, V1_3, &[]),
     row("VK_EXT_private_data", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_EXT_shader_demote_to_helper_invocation", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_EXT_texel_buffer_alignment", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_EXT_tooling_info", 1, Device, V1_3, &[]),
     row("VK_KHR_copy_commands2", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_KHR_dynamic_rendering", 1, Device, V1_3, &[PROPERTIES2, "VK_KHR_depth_stencil_resolve"]),
     row("VK_KHR_format_feature_flags2", 2, Device, V1_3, &[PROPERTIES2]),
-    row("VK_KHR_maintenance4", 2, Device, V1_3, &[]),
+    row("VK_KHR_maintenance4", 2, Device, V1_3, &[VERSION_1_1]),
+    row("VK_KHR_shader_integer_dot_product", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_KHR_shader_non_semantic_info", 1, Device, V1_3, &[]),
     row("VK_KHR_shader_terminate_invocation", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_KHR_synchronization2", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_KHR_zero_initialize_workgroup_memory", 1, Device, V1_3, &[PROPERTIES2]),
     // Others.
     row("VK_EXT_conservative_rasterization", 1, Device, None, &[PROPERTIES2]),
+    // Formats, images and samplers.
+    row("VK_EXT_4444_formats", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_EXT_border_color_swizzle", 1, Device, None, &["VK_EXT_custom_border_color"]),
+    row("VK_EXT_custom_border_color", 12, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_image_2d_view_of_3d", 1, Device, None, &["VK_KHR_maintenance1", PROPERTIES2]),
+    row("VK_EXT_image_view_min_lod", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_non_seamless_cube_map", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_rgba10x6_formats", 1, Device, None, &["VK_KHR_sampler_ycbcr_conversion"]),
+    row("VK_EXT_sampler_filter_minmax", 2, Device, V1_2, &[PROPERTIES2]),
+    row("VK_EXT_texture_compression_astc_hdr", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_EXT_ycbcr_2plane_444_formats", 1, Device, V1_3, &["VK_KHR_sampler_ycbcr_conversion"]),
     row("VK_EXT_depth_bias_control", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_depth_clip_control", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_depth_clip_enable", 1, Device, None, &[PROPERTIES2]),
@@ -125,14 +150,20 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_line_rasterization", 1, Device, None, &[PROPERTIES2]),
 ];
 
+impl Extension {
+    fn is_there(&self) -> bool {
+        API_VERSION >= vk::API_VERSION_1_1 || !self.needs.contains(&VERSION_1_1)
+    }
+}
+
 /// The extension of a name.
 pub fn find(name: &str) -> Option<&'static Extension> {
-    TABLE.iter().find(|extension| extension.name == name)
+    TABLE.iter().find(|extension| extension.name == name && extension.is_there())
 }
 
 /// The extensions of instances, or of devices.
 pub fn of(level: Level) -> impl Iterator<Item = &'static Extension> {
-    TABLE.iter().filter(move |extension| extension.level == level)
+    TABLE.iter().filter(move |extension| extension.level == level && extension.is_there())
 }
 
 #[cfg(test)]
@@ -143,7 +174,7 @@ mod tests {
     fn names_are_unique_and_what_is_needed_is_there() {
         for (number, extension) in TABLE.iter().enumerate() {
             assert!(TABLE[..number].iter().all(|other| other.name != extension.name), "{}", extension.name);
-            for need in extension.needs {
+            for need in extension.needs.iter().filter(|need| **need != VERSION_1_1) {
                 let found = find(need).unwrap_or_else(|| panic!("{} needs {need}", extension.name));
                 assert!(extension.level == Device || found.level == Instance, "{} needs {need}", extension.name);
             }

@@ -160,13 +160,17 @@ impl Programs {
         Ok(program)
     }
 
+    /// Whether the program of a stage is there, in the cache or among the live ones.
+    pub fn has(&self, stage: &StageDesc, cache: Option<&PipelineCache>) -> bool {
+        cache.is_some_and(|cache| cache.has(stage)) || self.find(stage).is_some()
+    }
+
     /// Compiles in parallel what is not there yet, and keeps it alive as long as the result. Stages that do not compile are
     /// passed over: [`Programs::get`] says why.
     pub fn prepare(&self, stages: &[StageDesc], cache: Option<&PipelineCache>) -> Vec<Arc<Program>> {
         let mut missing: Vec<&StageDesc> = Vec::new();
         for stage in stages {
-            let known = cache.and_then(|cache| cache.find(stage)).or_else(|| self.find(stage)).is_some();
-            if !known && !missing.contains(&stage) {
+            if !self.has(stage, cache) && !missing.contains(&stage) {
                 missing.push(stage);
             }
         }
@@ -210,6 +214,11 @@ impl PipelineCache {
     fn find(&self, stage: &StageDesc) -> Option<Arc<Program>> {
         let alive = self.programs.lock().get(stage).cloned();
         alive.or_else(|| self.restore(stage))
+    }
+
+    /// Whether it holds the program of a stage.
+    pub fn has(&self, stage: &StageDesc) -> bool {
+        self.find(stage).is_some()
     }
 
     /// Reads a saved program back. One that does not come back is forgotten.

@@ -3,10 +3,13 @@
 //! The tables hand over values; who asks decides what becomes of them: the C face writes those that an application has in its
 //! chain, or compares them with what it wants. Source: Vulkan specification, "Features" and "Limits".
 
+mod images;
+mod raster;
+mod versions;
+
 use std::fmt::Debug;
 
 use ash::vk::{self, TaggedStructure};
-use vitric_backend::raster::SUBPIXEL_BITS;
 
 use crate::device;
 use crate::physical::{self, DEVICE_UUID, MAX_SET_DESCRIPTORS};
@@ -34,54 +37,56 @@ fn is_set(field: &str) -> bool {
 
 /// The structures of features: nothing but flags, set where the device has the feature.
 pub fn features(to: &mut impl Structures) {
-    to.put(
-        vk::PhysicalDeviceDepthBiasControlFeaturesEXT::default()
-            .depth_bias_control(true)
-            .least_representable_value_force_unorm_representation(true)
-            .float_representation(true)
-            .depth_bias_exact(true),
-    );
-    to.put(vk::PhysicalDeviceDepthClipControlFeaturesEXT::default().depth_clip_control(true));
-    to.put(vk::PhysicalDeviceDepthClipEnableFeaturesEXT::default().depth_clip_enable(true));
-    // There are no patches.
-    to.put(vk::PhysicalDevicePrimitiveTopologyListRestartFeaturesEXT::default().primitive_topology_list_restart(true));
-    // There is no transform feedback.
-    to.put(vk::PhysicalDeviceProvokingVertexFeaturesEXT::default().provoking_vertex_last(true));
-    to.put(vk::PhysicalDeviceIndexTypeUint8FeaturesKHR::default().index_type_uint8(true));
-    to.put(
-        vk::PhysicalDeviceVertexAttributeDivisorFeaturesKHR::default()
-            .vertex_attribute_instance_rate_divisor(true)
-            .vertex_attribute_instance_rate_zero_divisor(true),
-    );
-    to.put(
-        vk::PhysicalDeviceLineRasterizationFeaturesKHR::default()
-            .rectangular_lines(true)
-            .bresenham_lines(true)
-            .smooth_lines(true)
-            .stippled_rectangular_lines(true)
-            .stippled_bresenham_lines(true)
-            .stippled_smooth_lines(true),
-    );
-    to.put(
-        // Words of interfaces between stages are 32 bits.
-        vk::PhysicalDevice16BitStorageFeatures::default()
-            .storage_buffer16_bit_access(true)
-            .uniform_and_storage_buffer16_bit_access(true)
-            .storage_push_constant16(true),
-    );
-    to.put(
-        vk::PhysicalDevice8BitStorageFeatures::default()
-            .storage_buffer8_bit_access(true)
-            .uniform_and_storage_buffer8_bit_access(true)
-            .storage_push_constant8(true),
-    );
-    // Not for geometry and tessellation, which are not there.
-    to.put(vk::PhysicalDeviceMultiviewFeatures::default().multiview(true));
-    to.put(vk::PhysicalDeviceShaderFloat16Int8Features::default().shader_float16(true).shader_int8(true));
-    to.put(vk::PhysicalDeviceShaderDrawParametersFeatures::default().shader_draw_parameters(true));
+    features11(to);
+    features12(to);
+    features13(to);
+    images::features(to);
+    raster::features(to);
+}
+
+/// Of Vulkan 1.1, and of the extensions that it is made of.
+fn features11(to: &mut impl Structures) {
+    to.put(storage16());
+    to.put(multiview());
+    to.put(variable_pointers());
+    to.put(ycbcr_conversion());
+    to.put(draw_parameters());
+    // Not there: nothing of it is set.
+    to.put(vk::PhysicalDeviceProtectedMemoryFeatures::default());
+    to.put(versions::features11());
+}
+
+/// Of Vulkan 1.2, and of the extensions that it is made of.
+fn features12(to: &mut impl Structures) {
+    to.put(storage8());
+    to.put(atomic_int64());
+    to.put(float16_int8());
+    to.put(descriptor_indexing());
+    to.put(scalar_block_layout());
+    to.put(imageless_framebuffer());
+    to.put(uniform_buffer_standard_layout());
+    to.put(separate_depth_stencil_layouts());
+    to.put(host_query_reset());
+    to.put(timeline_semaphore());
+    to.put(buffer_device_address());
+    to.put(memory_model());
+    to.put(versions::features12());
+}
+
+/// Of the extensions that Vulkan 1.3 is made of.
+fn features13(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceDynamicRenderingFeatures::default().dynamic_rendering(true));
     to.put(vk::PhysicalDeviceImageRobustnessFeatures::default().robust_image_access(true));
+    to.put(
+        vk::PhysicalDeviceInlineUniformBlockFeatures::default()
+            .inline_uniform_block(true)
+            .descriptor_binding_inline_uniform_block_update_after_bind(true),
+    );
     to.put(vk::PhysicalDeviceMaintenance4Features::default().maintenance4(true));
+    to.put(vk::PhysicalDevicePipelineCreationCacheControlFeatures::default().pipeline_creation_cache_control(true));
+    to.put(vk::PhysicalDeviceShaderIntegerDotProductFeatures::default().shader_integer_dot_product(true));
+    to.put(vk::PhysicalDeviceTexelBufferAlignmentFeaturesEXT::default().texel_buffer_alignment(true));
+    to.put(vk::PhysicalDevicePrivateDataFeatures::default().private_data(true));
     to.put(
         vk::PhysicalDeviceShaderDemoteToHelperInvocationFeatures::default().shader_demote_to_helper_invocation(true),
     );
@@ -91,73 +96,140 @@ pub fn features(to: &mut impl Structures) {
         vk::PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures::default()
             .shader_zero_initialize_workgroup_memory(true),
     );
-    // Not with addresses that were captured, nor for several devices.
-    to.put(vk::PhysicalDeviceBufferDeviceAddressFeatures::default().buffer_device_address(true));
-    to.put(descriptor_indexing_features());
-    to.put(vk::PhysicalDeviceHostQueryResetFeatures::default().host_query_reset(true));
-    to.put(vk::PhysicalDeviceImagelessFramebufferFeatures::default().imageless_framebuffer(true));
-    to.put(vk::PhysicalDevicePrivateDataFeatures::default().private_data(true));
-    to.put(vk::PhysicalDeviceScalarBlockLayoutFeatures::default().scalar_block_layout(true));
-    to.put(vk::PhysicalDeviceSeparateDepthStencilLayoutsFeatures::default().separate_depth_stencil_layouts(true));
-    to.put(
-        vk::PhysicalDeviceShaderAtomicInt64Features::default()
-            .shader_buffer_int64_atomics(true)
-            .shader_shared_int64_atomics(true),
-    );
-    to.put(vk::PhysicalDeviceTimelineSemaphoreFeatures::default().timeline_semaphore(true));
-    to.put(vk::PhysicalDeviceUniformBufferStandardLayoutFeatures::default().uniform_buffer_standard_layout(true));
-    to.put(
-        vk::PhysicalDeviceVulkanMemoryModelFeatures::default()
-            .vulkan_memory_model(true)
-            .vulkan_memory_model_device_scope(true)
-            .vulkan_memory_model_availability_visibility_chains(true),
-    );
-    to.put(
-        vk::PhysicalDeviceVariablePointersFeatures::default()
-            .variable_pointers(true)
-            .variable_pointers_storage_buffer(true),
-    );
 }
 
 /// The structures of properties.
 pub fn properties(to: &mut impl Structures) {
-    to.put(vk::PhysicalDeviceProvokingVertexPropertiesEXT::default().provoking_vertex_mode_per_pipeline(true));
-    to.put(vk::PhysicalDeviceVertexAttributeDivisorPropertiesEXT::default().max_vertex_attrib_divisor(u32::MAX));
-    to.put(
-        vk::PhysicalDeviceVertexAttributeDivisorPropertiesKHR::default()
-            .max_vertex_attrib_divisor(u32::MAX)
-            .supports_non_zero_first_instance(true),
-    );
-    // Exact, with nothing added to polygons. Lines and points are covered by samples.
-    to.put(vk::PhysicalDeviceConservativeRasterizationPropertiesEXT::default().primitive_underestimation(true));
-    to.put(vk::PhysicalDeviceLineRasterizationPropertiesKHR::default().line_sub_pixel_precision_bits(SUBPIXEL_BITS));
-    to.put(
-        vk::PhysicalDeviceDepthStencilResolveProperties::default()
-            .supported_depth_resolve_modes(STENCIL_RESOLVE_MODES | vk::ResolveModeFlags::AVERAGE)
-            .supported_stencil_resolve_modes(STENCIL_RESOLVE_MODES)
-            .independent_resolve(true)
-            .independent_resolve_none(true),
-    );
+    to.put(id());
+    to.put(maintenance3());
+    to.put(multiview_properties());
+    to.put(point_clipping());
+    to.put(subgroups());
+    to.put(vk::PhysicalDeviceProtectedMemoryProperties::default());
+    to.put(versions::properties11());
     to.put(driver());
     to.put(float_controls());
-    to.put(vk::PhysicalDeviceTimelineSemaphoreProperties::default().max_timeline_semaphore_value_difference(u64::MAX));
-    to.put(vk::PhysicalDeviceMaintenance4Properties::default().max_buffer_size(physical::MAX_BUFFER_BYTES));
     to.put(descriptor_indexing_properties());
-    to.put(vk::PhysicalDeviceIDProperties::default().device_uuid(DEVICE_UUID).driver_uuid(physical::cache_uuid()));
+    to.put(depth_stencil_resolve());
+    to.put(timelines());
+    to.put(versions::properties12());
+    to.put(inline_uniform_blocks());
+    // None is faster than what it is made of.
+    to.put(vk::PhysicalDeviceShaderIntegerDotProductProperties::default());
     to.put(
-        vk::PhysicalDeviceMaintenance3Properties::default()
-            .max_per_set_descriptors(MAX_SET_DESCRIPTORS)
-            .max_memory_allocation_size(device::heap_size()),
+        vk::PhysicalDeviceTexelBufferAlignmentProperties::default()
+            .storage_texel_buffer_offset_alignment_bytes(physical::BUFFER_ALIGNMENT)
+            .uniform_texel_buffer_offset_alignment_bytes(physical::BUFFER_ALIGNMENT),
     );
-    to.put(
-        vk::PhysicalDeviceMultiviewProperties::default()
-            .max_multiview_view_count(32)
-            .max_multiview_instance_index(u32::MAX),
-    );
-    to.put(
-        vk::PhysicalDevicePointClippingProperties::default()
-            .point_clipping_behavior(vk::PointClippingBehavior::ALL_CLIP_PLANES),
-    );
+    to.put(vk::PhysicalDeviceMaintenance4Properties::default().max_buffer_size(physical::MAX_BUFFER_BYTES));
+    images::properties(to);
+    raster::properties(to);
+}
+
+macro_rules! flags {
+    ($($name:ident: $ty:ident = $($field:ident),+;)*) => {
+        $(
+        fn $name() -> vk::$ty<'static> {
+            vk::$ty::default()$(.$field(true))+
+        }
+        )*
+    };
+}
+
+flags! {
+    // Words of interfaces between stages are 32 bits.
+    storage16: PhysicalDevice16BitStorageFeatures =
+        storage_buffer16_bit_access, uniform_and_storage_buffer16_bit_access, storage_push_constant16;
+    // Not for geometry and tessellation, which are not there.
+    multiview: PhysicalDeviceMultiviewFeatures = multiview;
+    variable_pointers: PhysicalDeviceVariablePointersFeatures = variable_pointers, variable_pointers_storage_buffer;
+    ycbcr_conversion: PhysicalDeviceSamplerYcbcrConversionFeatures = sampler_ycbcr_conversion;
+    draw_parameters: PhysicalDeviceShaderDrawParametersFeatures = shader_draw_parameters;
+    storage8: PhysicalDevice8BitStorageFeatures =
+        storage_buffer8_bit_access, uniform_and_storage_buffer8_bit_access, storage_push_constant8;
+    atomic_int64: PhysicalDeviceShaderAtomicInt64Features = shader_buffer_int64_atomics, shader_shared_int64_atomics;
+    float16_int8: PhysicalDeviceShaderFloat16Int8Features = shader_float16, shader_int8;
+    scalar_block_layout: PhysicalDeviceScalarBlockLayoutFeatures = scalar_block_layout;
+    imageless_framebuffer: PhysicalDeviceImagelessFramebufferFeatures = imageless_framebuffer;
+    uniform_buffer_standard_layout: PhysicalDeviceUniformBufferStandardLayoutFeatures = uniform_buffer_standard_layout;
+    separate_depth_stencil_layouts: PhysicalDeviceSeparateDepthStencilLayoutsFeatures = separate_depth_stencil_layouts;
+    host_query_reset: PhysicalDeviceHostQueryResetFeatures = host_query_reset;
+    timeline_semaphore: PhysicalDeviceTimelineSemaphoreFeatures = timeline_semaphore;
+    // Not with addresses that were captured, nor for several devices.
+    buffer_device_address: PhysicalDeviceBufferDeviceAddressFeatures = buffer_device_address;
+    memory_model: PhysicalDeviceVulkanMemoryModelFeatures =
+        vulkan_memory_model, vulkan_memory_model_device_scope, vulkan_memory_model_availability_visibility_chains;
+    descriptor_indexing: PhysicalDeviceDescriptorIndexingFeatures =
+        shader_input_attachment_array_dynamic_indexing,
+        shader_uniform_texel_buffer_array_dynamic_indexing,
+        shader_storage_texel_buffer_array_dynamic_indexing,
+        shader_uniform_buffer_array_non_uniform_indexing,
+        shader_sampled_image_array_non_uniform_indexing,
+        shader_storage_buffer_array_non_uniform_indexing,
+        shader_storage_image_array_non_uniform_indexing,
+        shader_input_attachment_array_non_uniform_indexing,
+        shader_uniform_texel_buffer_array_non_uniform_indexing,
+        shader_storage_texel_buffer_array_non_uniform_indexing,
+        descriptor_binding_uniform_buffer_update_after_bind,
+        descriptor_binding_sampled_image_update_after_bind,
+        descriptor_binding_storage_image_update_after_bind,
+        descriptor_binding_storage_buffer_update_after_bind,
+        descriptor_binding_uniform_texel_buffer_update_after_bind,
+        descriptor_binding_storage_texel_buffer_update_after_bind,
+        descriptor_binding_update_unused_while_pending,
+        descriptor_binding_partially_bound,
+        descriptor_binding_variable_descriptor_count,
+        runtime_descriptor_array;
+}
+
+fn id() -> vk::PhysicalDeviceIDProperties<'static> {
+    vk::PhysicalDeviceIDProperties::default().device_uuid(DEVICE_UUID).driver_uuid(physical::cache_uuid())
+}
+
+fn maintenance3() -> vk::PhysicalDeviceMaintenance3Properties<'static> {
+    vk::PhysicalDeviceMaintenance3Properties::default()
+        .max_per_set_descriptors(MAX_SET_DESCRIPTORS)
+        .max_memory_allocation_size(device::heap_size())
+}
+
+fn multiview_properties() -> vk::PhysicalDeviceMultiviewProperties<'static> {
+    vk::PhysicalDeviceMultiviewProperties::default().max_multiview_view_count(32).max_multiview_instance_index(u32::MAX)
+}
+
+fn point_clipping() -> vk::PhysicalDevicePointClippingProperties<'static> {
+    vk::PhysicalDevicePointClippingProperties::default()
+        .point_clipping_behavior(vk::PointClippingBehavior::ALL_CLIP_PLANES)
+}
+
+/// A subgroup is a wave. Only of compute programs is it known what its invocations are.
+fn subgroups() -> vk::PhysicalDeviceSubgroupProperties<'static> {
+    use vk::SubgroupFeatureFlags as F;
+    let (basic, shuffles) = (F::BASIC | F::VOTE | F::ARITHMETIC | F::BALLOT, F::SHUFFLE | F::SHUFFLE_RELATIVE);
+    vk::PhysicalDeviceSubgroupProperties::default()
+        .subgroup_size(vitric_backend::shader::interp::WAVE as u32)
+        .supported_stages(vk::ShaderStageFlags::COMPUTE)
+        .supported_operations(basic | shuffles | F::CLUSTERED | F::QUAD)
+}
+
+fn inline_uniform_blocks() -> vk::PhysicalDeviceInlineUniformBlockProperties<'static> {
+    vk::PhysicalDeviceInlineUniformBlockProperties::default()
+        .max_inline_uniform_block_size(1 << 16)
+        .max_per_stage_descriptor_inline_uniform_blocks(64)
+        .max_per_stage_descriptor_update_after_bind_inline_uniform_blocks(64)
+        .max_descriptor_set_inline_uniform_blocks(64)
+        .max_descriptor_set_update_after_bind_inline_uniform_blocks(64)
+}
+
+fn depth_stencil_resolve() -> vk::PhysicalDeviceDepthStencilResolveProperties<'static> {
+    vk::PhysicalDeviceDepthStencilResolveProperties::default()
+        .supported_depth_resolve_modes(STENCIL_RESOLVE_MODES | vk::ResolveModeFlags::AVERAGE)
+        .supported_stencil_resolve_modes(STENCIL_RESOLVE_MODES)
+        .independent_resolve(true)
+        .independent_resolve_none(true)
+}
+
+fn timelines() -> vk::PhysicalDeviceTimelineSemaphoreProperties<'static> {
+    vk::PhysicalDeviceTimelineSemaphoreProperties::default().max_timeline_semaphore_value_difference(u64::MAX)
 }
 
 const STENCIL_RESOLVE_MODES: vk::ResolveModeFlags = vk::ResolveModeFlags::from_raw(
@@ -165,30 +237,6 @@ const STENCIL_RESOLVE_MODES: vk::ResolveModeFlags = vk::ResolveModeFlags::from_r
         | vk::ResolveModeFlags::MIN.as_raw()
         | vk::ResolveModeFlags::MAX.as_raw(),
 );
-
-fn descriptor_indexing_features() -> vk::PhysicalDeviceDescriptorIndexingFeatures<'static> {
-    vk::PhysicalDeviceDescriptorIndexingFeatures::default()
-        .shader_input_attachment_array_dynamic_indexing(true)
-        .shader_uniform_texel_buffer_array_dynamic_indexing(true)
-        .shader_storage_texel_buffer_array_dynamic_indexing(true)
-        .shader_uniform_buffer_array_non_uniform_indexing(true)
-        .shader_sampled_image_array_non_uniform_indexing(true)
-        .shader_storage_buffer_array_non_uniform_indexing(true)
-        .shader_storage_image_array_non_uniform_indexing(true)
-        .shader_input_attachment_array_non_uniform_indexing(true)
-        .shader_uniform_texel_buffer_array_non_uniform_indexing(true)
-        .shader_storage_texel_buffer_array_non_uniform_indexing(true)
-        .descriptor_binding_uniform_buffer_update_after_bind(true)
-        .descriptor_binding_sampled_image_update_after_bind(true)
-        .descriptor_binding_storage_image_update_after_bind(true)
-        .descriptor_binding_storage_buffer_update_after_bind(true)
-        .descriptor_binding_uniform_texel_buffer_update_after_bind(true)
-        .descriptor_binding_storage_texel_buffer_update_after_bind(true)
-        .descriptor_binding_update_unused_while_pending(true)
-        .descriptor_binding_partially_bound(true)
-        .descriptor_binding_variable_descriptor_count(true)
-        .runtime_descriptor_array(true)
-}
 
 /// What is indexed by lanes in different ways is accessed once for each way.
 fn descriptor_indexing_properties() -> vk::PhysicalDeviceDescriptorIndexingProperties<'static> {
@@ -243,6 +291,39 @@ fn float_controls() -> vk::PhysicalDeviceFloatControlsProperties<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The printed fields of all structures, by structure.
+    #[derive(Default)]
+    struct Printed(Vec<Vec<String>>);
+
+    impl Structures for Printed {
+        fn put<T: TaggedStructure + Debug>(&mut self, value: T) {
+            let text = format!("{value:?}");
+            // An array's elements are separated as fields are.
+            self.0.push(text.split(", ").filter(|field| field.contains(": ")).map(str::to_owned).collect());
+        }
+    }
+
+    /// A field that is in two structures has the same value in both.
+    #[test]
+    fn structures_of_versions_say_what_those_of_extensions_say() {
+        let mut printed = Printed::default();
+        features(&mut printed);
+        properties(&mut printed);
+        let mut known = std::collections::HashMap::new();
+        let mut shared = 0;
+        for field in printed.0.iter().flatten() {
+            let (name, value) = field.trim_end_matches([' ', '}']).rsplit_once(": ").unwrap();
+            if ["p_next", "_marker"].contains(&name) || name.ends_with("s_type") {
+                continue;
+            }
+            // Properties of subgroups have longer names in versions.
+            let before = known.insert(name.to_owned(), value.to_owned());
+            shared += usize::from(before.is_some());
+            assert!(before.is_none_or(|before| before == value), "{field}");
+        }
+        assert!(shared > 100, "{shared} fields are in two structures");
+    }
 
     #[test]
     fn features_that_are_missing_are_named() {

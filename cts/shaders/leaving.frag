@@ -1,6 +1,5 @@
 #version 450
 // Fragments of a checkerboard leave, by what extra.x says: ended or made helpers, whose derivatives others still see.
-// Environment: vulkan1.1
 #extension GL_EXT_terminate_invocation : require
 #extension GL_EXT_demote_to_helper_invocation : require
 layout(push_constant) uniform Push { vec4 rect; vec4 color; vec4 extra; };

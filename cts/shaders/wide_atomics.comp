@@ -1,6 +1,5 @@
 #version 450
 // Atomics on 64 bits, in a buffer and in shared memory, in the Vulkan memory model: invocations hand a value on.
-// Environment: vulkan1.1
 #extension GL_EXT_shader_atomic_int64 : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
 #extension GL_KHR_memory_scope_semantics : require

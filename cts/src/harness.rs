@@ -107,7 +107,9 @@ const INSTANCE_EXTENSIONS: &[&CStr] = &[
 
 /// Extensions that cases use.
 const EXTENSIONS: &[&CStr] = &[
+    vk::EXT_SAMPLER_FILTER_MINMAX_NAME,
     vk::EXT_CONSERVATIVE_RASTERIZATION_NAME,
+    vk::EXT_PIPELINE_CREATION_FEEDBACK_NAME,
     vk::EXT_SEPARATE_STENCIL_USAGE_NAME,
     vk::EXT_TOOLING_INFO_NAME,
     vk::EXT_INDEX_TYPE_UINT8_NAME,
@@ -167,6 +169,16 @@ macro_rules! features {
 }
 
 features! {
+    formats_4444: PhysicalDevice4444FormatsFeaturesEXT = EXT_4444_FORMATS_NAME;
+    formats_10x6: PhysicalDeviceRGBA10X6FormatsFeaturesEXT = EXT_RGBA10X6_FORMATS_NAME;
+    ycbcr: PhysicalDeviceSamplerYcbcrConversionFeatures = KHR_SAMPLER_YCBCR_CONVERSION_NAME;
+    ycbcr_444: PhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT = EXT_YCBCR_2PLANE_444_FORMATS_NAME;
+    border_color_swizzle: PhysicalDeviceBorderColorSwizzleFeaturesEXT = EXT_BORDER_COLOR_SWIZZLE_NAME;
+    custom_border_color: PhysicalDeviceCustomBorderColorFeaturesEXT = EXT_CUSTOM_BORDER_COLOR_NAME;
+    image_2d_view_of_3d: PhysicalDeviceImage2DViewOf3DFeaturesEXT = EXT_IMAGE_2D_VIEW_OF_3D_NAME;
+    image_view_min_lod: PhysicalDeviceImageViewMinLodFeaturesEXT = EXT_IMAGE_VIEW_MIN_LOD_NAME;
+    non_seamless_cube_map: PhysicalDeviceNonSeamlessCubeMapFeaturesEXT = EXT_NON_SEAMLESS_CUBE_MAP_NAME;
+    astc_high_range: PhysicalDeviceTextureCompressionASTCHDRFeatures = EXT_TEXTURE_COMPRESSION_ASTC_HDR_NAME;
     bias_control: PhysicalDeviceDepthBiasControlFeaturesEXT = EXT_DEPTH_BIAS_CONTROL_NAME;
     clip_control: PhysicalDeviceDepthClipControlFeaturesEXT = EXT_DEPTH_CLIP_CONTROL_NAME;
     depth_clip: PhysicalDeviceDepthClipEnableFeaturesEXT = EXT_DEPTH_CLIP_ENABLE_NAME;
@@ -183,6 +195,10 @@ features! {
     descriptor_indexing: PhysicalDeviceDescriptorIndexingFeatures = EXT_DESCRIPTOR_INDEXING_NAME;
     demote: PhysicalDeviceShaderDemoteToHelperInvocationFeatures = EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION_NAME;
     rendering: PhysicalDeviceDynamicRenderingFeatures = KHR_DYNAMIC_RENDERING_NAME;
+    inline_blocks: PhysicalDeviceInlineUniformBlockFeatures = EXT_INLINE_UNIFORM_BLOCK_NAME;
+    cache_control: PhysicalDevicePipelineCreationCacheControlFeatures = EXT_PIPELINE_CREATION_CACHE_CONTROL_NAME;
+    dot_product: PhysicalDeviceShaderIntegerDotProductFeatures = KHR_SHADER_INTEGER_DOT_PRODUCT_NAME;
+    texel_alignment: PhysicalDeviceTexelBufferAlignmentFeaturesEXT = EXT_TEXEL_BUFFER_ALIGNMENT_NAME;
     image_robustness: PhysicalDeviceImageRobustnessFeatures = EXT_IMAGE_ROBUSTNESS_NAME;
     maintenance4: PhysicalDeviceMaintenance4Features = KHR_MAINTENANCE4_NAME;
     private_data: PhysicalDevicePrivateDataFeatures = EXT_PRIVATE_DATA_NAME;
@@ -446,10 +462,31 @@ impl Gpu {
                 .stage_flags(stages)
         };
         let bindings: Vec<_> = kinds.iter().enumerate().map(binding).collect();
+        self.set_of(kinds, &bindings)
+    }
+
+    /// A set of one image with a sampler that its layout holds, for fragments.
+    pub fn set_with_sampler(
+        &self,
+        sampler: vk::Sampler,
+    ) -> Result<(vk::DescriptorSetLayout, vk::DescriptorSet), Outcome> {
+        let (kind, samplers) = (vk::DescriptorType::COMBINED_IMAGE_SAMPLER, [sampler]);
+        let binding = vk::DescriptorSetLayoutBinding::default()
+            .descriptor_type(kind)
+            .stage_flags(vk::ShaderStageFlags::FRAGMENT)
+            .immutable_samplers(&samplers);
+        self.set_of(&[kind], &[binding.descriptor_count(1)])
+    }
+
+    fn set_of(
+        &self,
+        kinds: &[vk::DescriptorType],
+        bindings: &[vk::DescriptorSetLayoutBinding<'_>],
+    ) -> Result<(vk::DescriptorSetLayout, vk::DescriptorSet), Outcome> {
         let sizes: Vec<_> = kinds.iter().map(|&ty| vk::DescriptorPoolSize { ty, descriptor_count: 1 }).collect();
         // SAFETY: valid infos.
         unsafe {
-            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(bindings);
             let layout = self.device.create_descriptor_set_layout(&info, None)?;
             let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
             let pool = self.device.create_descriptor_pool(&info, None)?;

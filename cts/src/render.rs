@@ -102,6 +102,8 @@ pub struct Draw {
     pub show: f32,
     pub kind: Kind,
     pub image: Option<(vk::ImageView, vk::Sampler, vk::ImageLayout)>,
+    /// The image's sampler belongs to the layout of the set.
+    pub fixed_sampler: bool,
     pub query: Option<vk::QueryPool>,
     /// A storage buffer at binding 0.
     pub storage: Option<Buffer>,
@@ -135,6 +137,7 @@ impl Draw {
             show: -1.0,
             kind: Kind::Vertices(6),
             image: None,
+            fixed_sampler: false,
             query: None,
             storage: None,
         }
@@ -337,7 +340,7 @@ fn prepare(gpu: &Gpu, target: &Target, pass: vk::RenderPass, draw: &Draw) -> Res
     let mut set = None;
     if let Some((view, sampler, layout)) = draw.image {
         let kind = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
-        let (set_layout, made) = gpu.set(&[kind])?;
+        let (set_layout, made) = if draw.fixed_sampler { gpu.set_with_sampler(sampler)? } else { gpu.set(&[kind])? };
         let info = [vk::DescriptorImageInfo { sampler, image_view: view, image_layout: layout }];
         let write = vk::WriteDescriptorSet::default().dst_set(made).descriptor_type(kind).image_info(&info);
         // SAFETY: the set is new, and nothing uses it.

@@ -234,8 +234,20 @@ pub extern "system" fn update(
 fn write_set(object: &DeviceObject, write: &vk::WriteDescriptorSet<'_>) -> Result<()> {
     let set = need(object, &object.sets, write.dst_set)?;
     let range = (write.dst_binding, write.dst_array_element, write.descriptor_count);
+    if write.descriptor_type == T::INLINE_UNIFORM_BLOCK {
+        let bytes: &vk::WriteDescriptorSetInlineUniformBlock<'_> = raw::find(write.p_next).ok_or(Error::Unknown)?;
+        write_inline(&set.set, range, bytes.p_data);
+        return Ok(());
+    }
     let (infos, size) = infos(write);
     write_range(object, &set.set, range, write.descriptor_type, |number| infos.wrapping_byte_add(number * size))
+}
+
+/// Writes bytes of an inline uniform block: from `offset` on, so many.
+fn write_inline(set: &DescriptorSet, (binding, offset, count): (u32, u32, u32), data: *const c_void) {
+    if let Some(block) = set.inline_block(binding) {
+        block.write(offset.into(), raw::bytes(data, count as usize));
+    }
 }
 
 /// The array of a write, and the bytes of an element: which one it is depends on the type.
@@ -337,7 +349,12 @@ pub extern "system" fn update_with_template(
         };
         for entry in template.entries.iter().filter(|_| !data.is_null()) {
             let range = (entry.dst_binding, entry.dst_array_element, entry.descriptor_count);
-            let info = |number| data.wrapping_byte_add(entry.offset).wrapping_byte_add(number * entry.stride);
+            let start = data.wrapping_byte_add(entry.offset);
+            if entry.descriptor_type == T::INLINE_UNIFORM_BLOCK {
+                write_inline(&set.set, range, start);
+                continue;
+            }
+            let info = |number| start.wrapping_byte_add(number * entry.stride);
             let _ = write_range(object, &set.set, range, entry.descriptor_type, info);
         }
     });

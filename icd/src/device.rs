@@ -90,6 +90,14 @@ pub extern "system" fn queue(handle: vk::Device, _family: u32, index: u32, out: 
     });
 }
 
+pub extern "system" fn queue2(handle: vk::Device, info: *const vk::DeviceQueueInfo2<'_>, out: *mut vk::Queue) {
+    // No queue is protected: one that is asked for with flags is none.
+    match raw::input(info).filter(|info| info.flags.is_empty()) {
+        Some(info) => queue(handle, info.queue_family_index, info.queue_index, out),
+        None => queue(handle, 0, u32::MAX, out),
+    }
+}
+
 pub extern "system" fn wait_idle(handle: vk::Device) -> vk::Result {
     raw::guard(|| device(handle)?.device.wait_idle().map(|()| vk::Result::SUCCESS))
 }

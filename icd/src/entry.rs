@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char};
 
 use ash::vk;
 
-use vitric_api::extensions;
+use vitric_api::extensions::{self, VERSION_1_1};
 use vitric_api::physical::API_VERSION;
 
 use crate::objects::{DeviceObject, InstanceObject, Marked};
@@ -31,7 +31,7 @@ enum Level {
 struct Entry {
     name: &'static str,
     level: Level,
-    /// Extension that brings the command; empty for core commands.
+    /// Extension that brings the command, or the version of Vulkan; empty for commands of 1.0.
     extension: &'static str,
     function: unsafe extern "system" fn(),
 }
@@ -220,6 +220,8 @@ entries! {
     Device, "VK_EXT_debug_utils", vkCmdBeginDebugUtilsLabelEXT, PFN_vkCmdBeginDebugUtilsLabelEXT, debug::command_label;
     Device, "VK_EXT_debug_utils", vkCmdEndDebugUtilsLabelEXT, PFN_vkCmdEndDebugUtilsLabelEXT, debug::command_end_label;
     Device, "VK_EXT_debug_utils", vkCmdInsertDebugUtilsLabelEXT, PFN_vkCmdInsertDebugUtilsLabelEXT, debug::command_label;
+    Global, "VK_VERSION_1_1", vkEnumerateInstanceVersion, PFN_vkEnumerateInstanceVersion, instance::version;
+    Device, "VK_VERSION_1_1", vkGetDeviceQueue2, PFN_vkGetDeviceQueue2, device::queue2;
     Instance, "VK_KHR_device_group_creation", vkEnumeratePhysicalDeviceGroupsKHR, PFN_vkEnumeratePhysicalDeviceGroups, instance::enumerate_groups;
     Physical, "VK_KHR_external_memory_capabilities", vkGetPhysicalDeviceExternalBufferPropertiesKHR, PFN_vkGetPhysicalDeviceExternalBufferProperties, physical::external_buffer;
     Physical, "VK_KHR_external_fence_capabilities", vkGetPhysicalDeviceExternalFencePropertiesKHR, PFN_vkGetPhysicalDeviceExternalFenceProperties, physical::external_fence;
@@ -272,6 +274,8 @@ entries! {
     Device, "VK_KHR_swapchain", vkAcquireNextImage2KHR, PFN_vkAcquireNextImage2KHR, wsi::acquire2;
     Device, "VK_KHR_swapchain", vkGetDeviceGroupPresentCapabilitiesKHR, PFN_vkGetDeviceGroupPresentCapabilitiesKHR, wsi::group_capabilities;
     Device, "VK_KHR_swapchain", vkGetDeviceGroupSurfacePresentModesKHR, PFN_vkGetDeviceGroupSurfacePresentModesKHR, wsi::group_modes;
+    Device, "VK_KHR_sampler_ycbcr_conversion", vkCreateSamplerYcbcrConversionKHR, PFN_vkCreateSamplerYcbcrConversion, sampler::create_conversion;
+    Device, "VK_KHR_sampler_ycbcr_conversion", vkDestroySamplerYcbcrConversionKHR, PFN_vkDestroySamplerYcbcrConversion, sampler::destroy_conversion;
     Device, "VK_KHR_create_renderpass2", vkCreateRenderPass2KHR, PFN_vkCreateRenderPass2, pass::create2;
     Device, "VK_KHR_create_renderpass2", vkCmdBeginRenderPass2KHR, PFN_vkCmdBeginRenderPass2, command::begin_pass2;
     Device, "VK_KHR_create_renderpass2", vkCmdNextSubpass2KHR, PFN_vkCmdNextSubpass2, command::next_subpass2;
@@ -303,8 +307,12 @@ fn find(name: *const c_char) -> Option<&'static Entry> {
 
 /// Whether a command belongs to the version of Vulkan that the device has.
 fn is_core(entry: &Entry) -> bool {
-    let promoted = || extensions::find(entry.extension).and_then(|extension| extension.core);
-    entry.extension.is_empty() || promoted().is_some_and(|version| version <= API_VERSION)
+    let version = match entry.extension {
+        "" => Some(vk::API_VERSION_1_0),
+        VERSION_1_1 => Some(vk::API_VERSION_1_1),
+        name => extensions::find(name).and_then(|extension| extension.core),
+    };
+    version.is_some_and(|version| version <= API_VERSION)
 }
 
 fn is_enabled(entry: &Entry, extensions: &[String]) -> bool {
@@ -321,10 +329,11 @@ fn is_of_device(entry: &Entry) -> bool {
 pub fn instance_proc(handle: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
     let entry = find(name)?;
     let visible = match InstanceObject::from_handle(handle) {
-        None => entry.level == Level::Global || entry.name == "vkGetInstanceProcAddr",
+        None => (entry.level == Level::Global && is_core(entry)) || entry.name == "vkGetInstanceProcAddr",
         Some(instance) => match entry.level {
             Level::Global => false,
-            Level::Device => entry.extension != "VK_EXT_debug_utils" || is_enabled(entry, &instance.extensions),
+            Level::Device if is_of_device(entry) => true,
+            Level::Device => is_enabled(entry, &instance.extensions),
             Level::Instance | Level::Physical => is_of_device(entry) || is_enabled(entry, &instance.extensions),
         },
     };

@@ -7,6 +7,7 @@ use ash::vk;
 use vitric_api::Error;
 use vitric_api::debug::Messages;
 use vitric_api::extensions::{self, Extension, Level};
+use vitric_api::physical::API_VERSION;
 
 use crate::handles::Table;
 use crate::objects::{InstanceObject, Marked, PhysicalObject};
@@ -32,6 +33,13 @@ pub fn extension_properties(level: Level) -> Vec<vk::ExtensionProperties> {
 
 pub extern "system" fn enumerate_layers(count: *mut u32, out: *mut vk::LayerProperties) -> vk::Result {
     raw::enumerate(&[], count, out)
+}
+
+pub extern "system" fn version(out: *mut u32) -> vk::Result {
+    if let Some(out) = raw::output(out) {
+        *out = API_VERSION;
+    }
+    vk::Result::SUCCESS
 }
 
 pub extern "system" fn create(

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::time::Instant;
 
 use ash::vk::{self, Handle};
 use vitric_api::pipeline::{PipelineCache, ShaderModule, StageDesc};
@@ -122,6 +123,35 @@ impl Maker<'_> {
         let desc = stage_desc(self.object, info)?;
         self.object.programs.get(self.object.messages(), &desc, self.cache.as_deref())
     }
+
+    /// Makes a pipeline, and tells the application what it has asked for about that.
+    fn one<I: PipelineInfo>(&self, info: &I, make: impl Fn(&Self, &I) -> Result<Pipeline>) -> Result<Pipeline> {
+        let start = Instant::now();
+        // What cannot be described may not be needed; else making the pipeline says so.
+        let descs: Vec<_> = info.stages().iter().filter_map(|stage| stage_desc(self.object, stage).ok()).collect();
+        let cache = self.cache.as_deref();
+        if only_found(info) && !descs.iter().all(|desc| self.object.programs.has(desc, cache)) {
+            return Err(Error::CompileRequired);
+        }
+        let was_cached = cache.is_some_and(|cache| descs.iter().all(|desc| cache.has(desc)));
+        let made = make(self, info)?;
+        feedback(info, start, was_cached);
+        Ok(made)
+    }
+}
+
+/// Fills in what an application asks about the making of a pipeline. Stages are not told apart.
+fn feedback(info: &impl PipelineInfo, start: Instant, was_cached: bool) {
+    let Some(asked) = raw::find::<vk::PipelineCreationFeedbackCreateInfo<'_>>(info.next()) else { return };
+    let mut flags = vk::PipelineCreationFeedbackFlags::VALID;
+    if was_cached {
+        flags |= vk::PipelineCreationFeedbackFlags::APPLICATION_PIPELINE_CACHE_HIT;
+    }
+    if let Some(whole) = raw::output(asked.p_pipeline_creation_feedback) {
+        *whole = vk::PipelineCreationFeedback { flags, duration: start.elapsed().as_nanos() as u64 };
+    }
+    let count = asked.pipeline_stage_creation_feedback_count as usize;
+    raw::slice_mut(asked.p_pipeline_stage_creation_feedbacks, count).fill(vk::PipelineCreationFeedback::default());
 }
 
 fn specialization(info: Option<&vk::SpecializationInfo<'_>>) -> Specialization {
@@ -137,37 +167,70 @@ fn specialization(info: Option<&vk::SpecializationInfo<'_>>) -> Specialization {
     raw::slice(info.p_map_entries, info.map_entry_count).iter().filter_map(value).collect()
 }
 
-fn compute_stages<'a>(info: &'a vk::ComputePipelineCreateInfo<'a>) -> &'a [vk::PipelineShaderStageCreateInfo<'a>] {
-    std::slice::from_ref(&info.stage)
+/// What both kinds of pipelines are described by.
+trait PipelineInfo {
+    fn stages(&self) -> &[vk::PipelineShaderStageCreateInfo<'_>];
+    fn flags(&self) -> vk::PipelineCreateFlags;
+    fn next(&self) -> *const c_void;
 }
 
-fn graphics_stages<'a>(info: &'a vk::GraphicsPipelineCreateInfo<'a>) -> &'a [vk::PipelineShaderStageCreateInfo<'a>] {
-    raw::slice(info.p_stages, info.stage_count)
+impl PipelineInfo for vk::ComputePipelineCreateInfo<'_> {
+    fn stages(&self) -> &[vk::PipelineShaderStageCreateInfo<'_>] {
+        std::slice::from_ref(&self.stage)
+    }
+
+    fn flags(&self) -> vk::PipelineCreateFlags {
+        self.flags
+    }
+
+    fn next(&self) -> *const c_void {
+        self.p_next
+    }
+}
+
+impl PipelineInfo for vk::GraphicsPipelineCreateInfo<'_> {
+    fn stages(&self) -> &[vk::PipelineShaderStageCreateInfo<'_>] {
+        raw::slice(self.p_stages, self.stage_count)
+    }
+
+    fn flags(&self) -> vk::PipelineCreateFlags {
+        self.flags
+    }
+
+    fn next(&self) -> *const c_void {
+        self.p_next
+    }
+}
+
+/// Whether a pipeline must not be made when a program of it would have to be compiled.
+fn only_found(info: &impl PipelineInfo) -> bool {
+    info.flags().contains(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED)
 }
 
 /// Creates pipelines; those that fail are null, and the first failure is returned. Their programs are compiled in parallel.
-fn create_all<'a, I: 'a>(
+fn create_all<I: PipelineInfo>(
     (handle, cache): (vk::Device, vk::PipelineCache),
-    infos: &'a [I],
+    infos: &[I],
     out: *mut vk::Pipeline,
-    stages: impl Fn(&'a I) -> &'a [vk::PipelineShaderStageCreateInfo<'a>],
-    make: impl Fn(&Maker<'_>, &'a I) -> Result<Pipeline>,
+    make: impl Fn(&Maker<'_>, &I) -> Result<Pipeline>,
 ) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
         let maker = Maker { object, cache: object.caches.get(cache.as_raw()) };
-        let all = infos.iter().flat_map(stages).filter_map(|info| stage_desc(object, info).ok());
+        let all = infos.iter().filter(|info| !only_found(*info)).flat_map(I::stages);
+        let all = all.filter_map(|info| stage_desc(object, info).ok());
         let _kept = object.programs.prepare(&all.collect::<Vec<_>>(), maker.cache.as_deref());
         let out = raw::slice_mut(out, infos.len());
+        out.fill(vk::Pipeline::null());
         let mut failure = None;
         for (slot, info) in out.iter_mut().zip(infos) {
-            *slot = match make(&maker, info) {
-                Ok(pipeline) => vk::Handle::from_raw(object.pipelines.insert(pipeline)),
-                Err(error) => {
-                    failure = failure.or(Some(error));
-                    vk::Pipeline::null()
-                }
-            };
+            match maker.one(info, &make) {
+                Ok(pipeline) => *slot = vk::Handle::from_raw(object.pipelines.insert(pipeline)),
+                Err(error) => failure = failure.or(Some(error)),
+            }
+            if failure.is_some() && info.flags().contains(vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE) {
+                break;
+            }
         }
         failure.map_or(Ok(vk::Result::SUCCESS), Err)
     })
@@ -181,7 +244,7 @@ pub extern "system" fn create_compute(
     _: *const vk::AllocationCallbacks<'_>,
     out: *mut vk::Pipeline,
 ) -> vk::Result {
-    create_all((handle, cache), raw::slice(infos, count), out, compute_stages, |maker, info| {
+    create_all((handle, cache), raw::slice(infos, count), out, |maker, info: &vk::ComputePipelineCreateInfo<'_>| {
         Ok(Pipeline::Compute(Arc::new(ComputePipeline { program: maker.stage(&info.stage)? })))
     })
 }
@@ -194,7 +257,7 @@ pub extern "system" fn create_graphics(
     _: *const vk::AllocationCallbacks<'_>,
     out: *mut vk::Pipeline,
 ) -> vk::Result {
-    create_all((handle, cache), raw::slice(infos, count), out, graphics_stages, |maker, info| {
+    create_all((handle, cache), raw::slice(infos, count), out, |maker, info| {
         graphics(maker, info).map(|pipeline| Pipeline::Graphics(Arc::new(pipeline)))
     })
 }
@@ -241,7 +304,10 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
         blend_constants: blend.map_or([0.0; 4], |state| state.blend_constants),
         dynamic,
     };
-    pipeline.prepare();
+    // What must not be compiled now is at the first draw.
+    if !only_found(info) {
+        pipeline.prepare();
+    }
     Ok(pipeline)
 }
 

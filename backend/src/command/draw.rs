@@ -178,7 +178,7 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
     let none = Bindings::default();
     let (push, deadline) = (processor.state.push.clone(), processor.deadline.clone());
     let environment = Environment {
-        parameters: &words,
+        parameters: words.as_flattened(),
         ranges: &ranges,
         push: &push,
         ..Environment::new(bindings.first().unwrap_or(&none), &deadline)
@@ -192,7 +192,7 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
         corners: corners_of_all,
         of_each: corners(pipeline.topology),
         instances: call.instances,
-        spare: processor.gpu.primitives(),
+        spare: processor.gpu.triangles(),
         counters: processor.gpu.counters(),
         strips: (pipeline.topology == vk::PrimitiveTopology::LINE_STRIP && pipeline.stipples_lines())
             .then(|| Strips::new(starts)),
@@ -221,13 +221,14 @@ fn windows(processor: &mut Processor<'_>, state: DrawState, assembled: &Assemble
             continue;
         }
         if is_full {
-            processor.flush()?;
+            processor.flush_beside((0, &|_| ()))?;
         }
         let done = if state.pipeline.vertex.routes() {
             let mut made = Vec::new();
             let done = assembled.process(&mut processor.gpu.fronts().lend(), range, &mut made);
             let grid = *processor.pending.grid();
-            let windows = made.into_iter().map(|primitives| Window::new(primitives, &grid));
+            let made = made.into_iter().filter(|triangles| !triangles.is_empty());
+            let windows = made.map(|triangles| Window::new(triangles, &grid));
             processor.pending.extend_layers(&state, windows);
             done
         } else {
@@ -257,13 +258,13 @@ fn in_parallel(
     let (grid, ok, gpu) = (*processor.pending.grid(), AtomicBool::new(true), processor.gpu);
     let piece = |index: usize| {
         let start = range.start + index * size;
-        let mut primitives = Vec::new();
+        let mut triangles = Vec::new();
         if !ok.load(Ordering::Relaxed)
-            || !assembled.process(&mut gpu.fronts().lend(), start..range.end.min(start + size), &mut primitives)
+            || !assembled.process(&mut gpu.fronts().lend(), start..range.end.min(start + size), &mut triangles)
         {
             ok.store(false, Ordering::Relaxed);
         }
-        *made[index].lock() = primitives.into_iter().map(|primitives| Window::new(primitives, &grid)).collect();
+        *made[index].lock() = triangles.into_iter().map(|triangles| Window::new(triangles, &grid)).collect();
     };
     if flushes {
         processor.flush_beside((count, &piece))?;

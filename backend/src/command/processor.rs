@@ -21,6 +21,7 @@ use crate::shader::runtime::{Bindings, Bound, DescriptorSet, is_dynamic};
 use crate::state::{ComputePipeline, DepthBias, GraphicsPipeline, LineStipple};
 use crate::texture::Routines;
 use crate::transfer;
+use crate::workers::Workers;
 
 /// Bytes of push constants, and of the number of the view behind them.
 const PUSH_BYTES: usize = PUSH_CONSTANT_BYTES + 4;
@@ -147,7 +148,7 @@ fn resolve_binding(set: &DescriptorSet, offsets: &[u32], binding: u32) -> Vec<Bo
         let offset = if is_dynamic(entry.kind) { offsets.get((before + index) as usize).copied() } else { None };
         Bound::new(set.get(entry.first + index).unwrap_or_default(), offset.unwrap_or(0))
     };
-    (0..entry.count).map(element).collect()
+    (0..entry.elements()).map(element).collect()
 }
 
 /// Walks command lists.
@@ -210,10 +211,11 @@ impl<'g> Processor<'g> {
     pub(super) fn command(&mut self, command: &Command) -> Result<(), DeviceLost> {
         match command {
             Command::BeginPass(begin) => {
-                let pass = Pass::begin(begin, self.gpu.workers());
+                let mut pass = Pass::begin(begin, self.gpu.workers());
                 self.kept_depth.drop_aliased(pass.views());
                 self.writes_memory = false;
                 self.pending = Pending::new(viewports::rect(pass.area), pass.layers);
+                self.pending.begin_clears(pass.take_clears());
                 self.begin_depth(&pass);
                 self.pass = Some(pass);
             }
@@ -222,6 +224,7 @@ impl<'g> Processor<'g> {
                 self.keep_depth();
                 if let Some(mut pass) = self.pass.take() {
                     pass.next_subpass(self.gpu.workers());
+                    self.pending.begin_clears(pass.take_clears());
                     self.begin_depth(&pass);
                     self.pass = Some(pass);
                 }
@@ -267,7 +270,7 @@ impl<'g> Processor<'g> {
                 self.flush()?;
                 if !self.query(command) {
                     self.kept_depth.forget();
-                    transfer(command);
+                    transfer(self.gpu.workers(), command);
                 }
             }
         }
@@ -457,16 +460,18 @@ pub(super) fn words<const N: usize>(buffer: &Buffer, offset: u64) -> [u32; N] {
     })
 }
 
-fn transfer(command: &Command) {
+fn transfer(workers: &Workers, command: &Command) {
     match command {
         Command::CopyBuffer { source, target, regions } => transfer::copy_buffer(source, target, regions),
-        Command::CopyImage { source, target, regions } => transfer::copy_image(source, target, regions),
+        Command::CopyImage { source, target, regions } => {
+            transfer::copy_image(workers, source, target, regions);
+        }
         Command::BlitImage { source, target, regions, filter } => transfer::blit(source, target, regions, *filter),
         Command::CopyBufferToImage { source, target, regions } => {
-            transfer::copy_buffer_image(source, target, regions, transfer::Direction::ToImage);
+            transfer::copy_buffer_image(workers, source, target, regions, transfer::Direction::ToImage);
         }
         Command::CopyImageToBuffer { source, target, regions } => {
-            transfer::copy_buffer_image(target, source, regions, transfer::Direction::ToBuffer);
+            transfer::copy_buffer_image(workers, target, source, regions, transfer::Direction::ToBuffer);
         }
         Command::UpdateBuffer { target, offset, data } => target.write(*offset, data),
         Command::FillBuffer { target, offset, size, word } => transfer::fill_buffer(target, *offset, *size, *word),

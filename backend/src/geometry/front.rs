@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use parking_lot::Mutex;
 
-use super::batch::Batch;
+use super::cull::Waiting;
 use super::reuse::Reuse;
-use super::setup::{Routes, SetUp};
-use super::shading::shade;
-use super::{Corners, PrimitiveContext, Primitives, VertexSource};
+use super::setup::{Routes, SetUp, room};
+use super::shading::{ShadeScratch, shade};
+use super::triangles::Triangles;
+use super::{Corners, PrimitiveContext, VertexSource};
 use crate::bag::Bag;
 use crate::counters::{Counter, Counters};
-use crate::shader::interp::{Lanes, Wave};
 
 /// Primitives whose vertices are shaded at once: few enough that they are still in the nearest caches when they are set up.
 const PIECE: usize = 1 << 10;
@@ -26,8 +26,8 @@ pub struct Assembled<'a> {
     pub of_each: usize,
     /// Instances.
     pub instances: u32,
-    /// Memory of primitives.
-    pub spare: &'a Bag<Primitives>,
+    /// Memory of triangles.
+    pub spare: &'a Bag<Triangles>,
     /// Who counts, if anybody does.
     pub counters: Option<&'a Counters>,
     /// Strips of lines that have a stipple, which must be taken in order.
@@ -61,10 +61,9 @@ pub struct FrontScratch {
     indices: Vec<u32>,
     /// The corners that `reuse` has numbered.
     numbered: Option<Range<usize>>,
-    wave: Wave,
-    words: Vec<Lanes>,
+    shading: ShadeScratch,
     /// It is large, and what holds it moves.
-    batch: Box<Batch>,
+    waiting: Box<Waiting>,
 }
 
 impl Assembled<'_> {
@@ -80,7 +79,7 @@ impl Assembled<'_> {
 
     /// Shades and sets up a range of all primitives, behind those in the last of `out`. Returns false when the time of the draw is
     /// up.
-    pub fn process(&self, scratch: &mut FrontScratch, mut range: Range<usize>, out: &mut Vec<Primitives>) -> bool {
+    pub fn process(&self, scratch: &mut FrontScratch, mut range: Range<usize>, out: &mut Vec<Triangles>) -> bool {
         scratch.numbered = None;
         while range.start < range.end {
             let (instance, first) = (range.start / self.per_instance(), range.start % self.per_instance());
@@ -112,22 +111,25 @@ impl Assembled<'_> {
         }
     }
 
-    fn piece(&self, scratch: &mut FrontScratch, instance: u32, range: Range<usize>, out: &mut Vec<Primitives>) -> bool {
+    fn piece(&self, scratch: &mut FrontScratch, instance: u32, range: Range<usize>, out: &mut Vec<Triangles>) -> bool {
         let corners = range.start * self.of_each..range.end * self.of_each;
         if scratch.numbered.as_ref() != Some(&corners) {
             self.number(scratch, corners.clone());
             scratch.numbered = Some(corners);
         }
-        let FrontScratch { reuse, wave, words, batch, .. } = scratch;
+        let FrontScratch { reuse, shading, waiting, .. } = scratch;
         let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
-        let Some(shaded) = shade(&source, &reuse.vertices, (wave, words)) else { return false };
+        let mut discarded = Triangles::default();
+        let open = self.contexts.first().map(|context| room((context, 0), (out, range.len()), self.spare));
+        let triangles = open.map_or(&mut discarded, |open| &mut out[open]);
+        let Some(shaded) = shade(&source, &reuse.vertices, (shading, triangles)) else { return false };
         if let Some(counters) = self.counters {
             counters.count(Counter::Vertices, reuse.vertices.len() as u64);
             counters.count(Counter::Reused, (reuse.places.len() - reuse.vertices.len()) as u64);
         }
-        if !self.contexts.is_empty() {
+        if let Some(open) = open {
             let routes = Routes { contexts: &self.contexts, layers: self.layers };
-            let mut set_up = SetUp::new(routes, batch, (out, range.len()), self.spare);
+            let mut set_up = SetUp::new(routes, waiting, (out, open), self.spare);
             if let Some(Strips { starts, counter }) = &self.strips {
                 set_up.go_on(starts, *counter.lock());
             }

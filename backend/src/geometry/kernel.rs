@@ -34,16 +34,18 @@ pub(super) mod input {
 
 /// Output words of a vertex kernel.
 pub(super) mod output {
-    /// Clip coordinates.
-    pub const POSITION: usize = 0;
     /// Window coordinates x, y, z, and 1/w.
-    pub const WINDOW: usize = 4;
-    /// Bits of `outside`.
-    pub const OUTSIDE: usize = 8;
-    /// Point size.
-    pub const POINT_SIZE: usize = 9;
-    /// Clip distances; behind them numbers of viewport and layer where the program gives any, and the varyings.
-    pub const CLIP: usize = 10;
+    pub const WINDOW: usize = 0;
+    /// The varyings: what is kept of a vertex stands together.
+    pub const VARYINGS: usize = 4;
+    /// Bits of `outside`, from the end of the varyings on.
+    pub const OUTSIDE: usize = 0;
+    /// Clip coordinates, from there.
+    pub const POSITION: usize = 1;
+    /// Point size, from there.
+    pub const POINT_SIZE: usize = 5;
+    /// Clip distances, from there; behind them numbers of viewport and layer where the program gives any.
+    pub const CLIP: usize = 6;
 }
 
 /// Bits of what a vertex lies outside of.
@@ -69,8 +71,8 @@ const MOST_DISTANCES: u32 = 8;
 #[derive(Debug)]
 pub struct VertexKernel {
     pub(super) program: Program,
-    /// Clip distances.
-    pub(super) clip_distances: usize,
+    /// Input words of the fragment program.
+    pub(super) varyings: usize,
     /// Whether it gives numbers of viewports and layers.
     pub(super) routes: bool,
     is_pure: bool,
@@ -93,7 +95,6 @@ impl VertexKernel {
         let mut linker = VertexLinker { b: Builder::new(), pipeline };
         let words = link::append(&mut linker, program);
         let mut results = Results { b: linker.b, program, words, raster: &pipeline.raster };
-        let clip_distances = results.count(Builtin::ClipDistance);
         let outputs = results.finish(pipeline.fragment.as_deref());
         let mut function = results.b.finish();
         passes::optimize(&mut function, &mut |_, _| {});
@@ -103,17 +104,13 @@ impl VertexKernel {
         linked.stage = program.stage;
         linked.resources.clone_from(&program.resources);
         linked.code.generate_chosen(linked.stage, "kernel");
-        Self { program: linked, clip_distances, routes: program.routes(), is_pure: !program.fragment.side_effects }
+        let varyings = pipeline.fragment.as_ref().map_or(0, |fragment| fragment.inputs.len());
+        Self { program: linked, varyings, routes: program.routes(), is_pure: !program.fragment.side_effects }
     }
 
     /// Whether waves may run in any order.
     pub fn is_pure(&self) -> bool {
         self.is_pure
-    }
-
-    /// First of the varyings among the output words.
-    pub(super) fn varyings(&self) -> usize {
-        output::CLIP + self.clip_distances + if self.routes { 2 } else { 0 }
     }
 }
 
@@ -267,34 +264,35 @@ impl Results<'_> {
     fn finish(&mut self, fragment: Option<&Program>) -> usize {
         let position = [0, 1, 2, 3].map(|component| self.float(Builtin::Position, component, 0.0));
         let window = self.window(position);
-        for (component, (position, window)) in position.into_iter().zip(window).enumerate() {
-            self.output(output::POSITION + component, position);
-            self.output(output::WINDOW + component, window);
-        }
-        let outside = self.outside(position);
-        self.output(output::OUTSIDE, outside);
-        let size = self.float(Builtin::PointSize, 0, 1.0);
-        self.output(output::POINT_SIZE, size);
-        let distances = self.count(Builtin::ClipDistance);
-        for index in 0..distances {
-            let distance = self.float(Builtin::ClipDistance, index as u32, 0.0);
-            self.output(output::CLIP + index, distance);
-        }
-        let mut first = output::CLIP + distances;
-        if self.program.routes() {
-            for builtin in [Builtin::ViewportIndex, Builtin::Layer] {
-                let number = self.word(Slot::Builtin(builtin, 0)).unwrap_or_else(|| self.b.int(0));
-                self.output(first, number);
-                first += 1;
-            }
-        }
         let inputs = fragment.map_or(&[][..], |program| &program.inputs);
         // Clip and cull distances may also be read by the fragment program: they are outputs like any other.
         for (index, input) in inputs.iter().enumerate() {
             let value = self.word(input.slot).unwrap_or_else(|| self.b.int(0));
-            self.output(first + index, value);
+            self.output(output::VARYINGS + index, value);
         }
-        first + inputs.len()
+        let rest = output::VARYINGS + inputs.len();
+        for (component, (position, window)) in position.into_iter().zip(window).enumerate() {
+            self.output(output::WINDOW + component, window);
+            self.output(rest + output::POSITION + component, position);
+        }
+        let outside = self.outside(position);
+        self.output(rest + output::OUTSIDE, outside);
+        let size = self.float(Builtin::PointSize, 0, 1.0);
+        self.output(rest + output::POINT_SIZE, size);
+        let distances = self.count(Builtin::ClipDistance);
+        for index in 0..distances {
+            let distance = self.float(Builtin::ClipDistance, index as u32, 0.0);
+            self.output(rest + output::CLIP + index, distance);
+        }
+        let mut end = rest + output::CLIP + distances;
+        if self.program.routes() {
+            for builtin in [Builtin::ViewportIndex, Builtin::Layer] {
+                let number = self.word(Slot::Builtin(builtin, 0)).unwrap_or_else(|| self.b.int(0));
+                self.output(end, number);
+                end += 1;
+            }
+        }
+        end
     }
 
     /// The place in the window, and 1/w. The viewport's numbers are parameters, as `vertex_parameters` has them.

@@ -4,11 +4,11 @@
 //! known: clipping only takes pixels away. Lines that are wider than one pixel are clipped before they are widened. Source: Vulkan
 //! specification, "Line Segments", "Primitive Clipping".
 
-use super::batch::Facing;
 use super::clip::{self, Volume};
+use super::cull::Facing;
 use super::kernel::outside;
 use super::lines::{Cover, Diamonds, LINE_WIDTHS, Place, Rectangle, runs, wrapped};
-use super::setup::{PrimitiveContext, SetUp, Source, Window};
+use super::setup::{Extras, PrimitiveContext, SetUp, Source, Window};
 use super::{Shaded, Vertex};
 use crate::raster::snap;
 use crate::state::LineMode;
@@ -134,8 +134,8 @@ impl SetUp<'_> {
         if !is_smooth && stipple.is_none() {
             let [first, second, third, last] = &corners;
             let (provoking, id, facing) = tag;
-            self.filled([first, second, third], provoking, (id, facing), [0.0; 3]);
-            self.filled([first, third, last], provoking, (id, facing), [0.0; 3]);
+            self.filled([first, second, third], provoking, (id, facing), &Extras::default());
+            self.filled([first, third, last], provoking, (id, facing), &Extras::default());
             return;
         }
         if !(a.is_near() && b.is_near()) {
@@ -161,11 +161,9 @@ impl SetUp<'_> {
         (provoking, id, facing): Tag<'_>,
         cover: Cover,
     ) {
-        self.filled([&corners[0], &corners[1], &corners[2]], provoking, (id, facing), [0.0; 3]);
-        self.batch.cover(cover);
-        if let Some([a, b, c, _]) = sides {
-            self.batch.sides([a, b, c]);
-        }
+        let sides = sides.map(|[a, b, c, _]| [a, b, c]);
+        let extras = Extras { cover: Some(cover), sides, ..Extras::default() };
+        self.filled([&corners[0], &corners[1], &corners[2]], provoking, (id, facing), &extras);
     }
 }
 

@@ -1,14 +1,17 @@
-//! Set-up: primitives of shaded vertices become triangles in window space, which a [`Batch`] makes primitives of.
+//! Set-up: primitives of shaded vertices become triangles in window space, which wait for their tiles.
 //!
 //! Points become squares of two triangles each; `segments.rs` has lines. Source: Vulkan specification, "Rasterization".
 
 use ash::vk;
 use smallvec::SmallVec;
 
-use super::batch::{Batch, Facing};
+use super::batch::{Plan, Way};
 use super::clip::Volume;
+use super::cull::{Facing, Waiting};
 use super::kernel::outside;
-use super::primitives::{Primitives, SIDES};
+use super::lines::Cover;
+use super::primitives::SIDES;
+use super::triangles::{Entry, Triangles};
 use super::{Shaded, Vertex, clip};
 use crate::bag::Bag;
 use crate::raster::Criterion;
@@ -99,42 +102,71 @@ pub(super) struct SetUp<'a> {
     layer: u32,
     /// Whether triangles are filled as the kernel has placed them.
     is_direct: bool,
-    pub(super) batch: &'a mut Batch,
+    waiting: &'a mut Waiting,
     /// Numbers of the first lines of strips, where a stipple goes on from line to line of a strip.
     pub(super) strips: Option<&'a [u32]>,
     /// The stipple counter.
     pub(super) counter: f64,
     /// What the polygon's depth is moved by whose edges or corners are drawn.
     pub(super) offset: f32,
-    out: &'a mut Vec<Primitives>,
-    /// Primitives to expect.
-    expected: usize,
-    /// Memory of primitives.
-    spare: &'a Bag<Primitives>,
+    out: &'a mut Vec<Triangles>,
+    /// Where triangles go among them: the shaded vertices have rows there, unless vertices name viewports.
+    open: usize,
+    /// Memory of triangles.
+    spare: &'a Bag<Triangles>,
+}
+
+/// What a triangle has besides its corners.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Extras<'e> {
+    /// The corner of the point that it is a part of, and the reciprocal of its size.
+    pub(super) point: [f32; 3],
+    /// What it covers, when it is not what its corners say.
+    pub(super) cover: Option<Cover>,
+    /// Distances of its corners from the sides of the smooth line that it is a part of.
+    pub(super) sides: Option<[&'e [f32; 4]; 3]>,
+}
+
+/// Makes room for about so many triangles of a draw in a layer, behind those in the last of `out` of that layer or in new ones; their
+/// number there.
+pub(super) fn room(
+    (context, layer): (&PrimitiveContext<'_>, u32),
+    (out, expected): (&mut Vec<Triangles>, usize),
+    spare: &Bag<Triangles>,
+) -> usize {
+    let plan = Plan::new(context);
+    // One primitive may become many triangles.
+    let fits = |last: &Triangles| last.len() + expected <= MOST / 2 && *last.plan() == plan;
+    let last = out.iter().rposition(|triangles| triangles.layer() == layer);
+    last.filter(|&last| fits(&out[last])).unwrap_or_else(|| {
+        let mut fresh = spare.take();
+        fresh.start(plan, expected.min(MOST), layer);
+        out.push(fresh);
+        out.len() - 1
+    })
 }
 
 impl<'a> SetUp<'a> {
-    /// Primitives, about as many as `expected`, go behind those in the last of `out`, or to new ones where they are full.
+    /// Triangles go to those of `out` with a number, which have the rows of the shaded vertices.
     pub(super) fn new(
         routes: Routes<'a>,
-        batch: &'a mut Batch,
-        (out, expected): (&'a mut Vec<Primitives>, usize),
-        spare: &'a Bag<Primitives>,
+        waiting: &'a mut Waiting,
+        (out, open): (&'a mut Vec<Triangles>, usize),
+        spare: &'a Bag<Triangles>,
     ) -> Self {
         let context = &routes.contexts[0];
-        batch.start(context);
         let is_direct = context.raster.polygon_mode == vk::PolygonMode::FILL && context.routed.is_none();
         Self {
             context,
             routes,
             layer: 0,
             is_direct,
-            batch,
+            waiting,
             strips: None,
             counter: 0.0,
             offset: 0.0,
             out,
-            expected,
+            open,
             spare,
         }
     }
@@ -162,8 +194,8 @@ impl<'a> SetUp<'a> {
         let is_whole = any & outside::CLIPPED == 0 && self.is_direct;
         match *vertices {
             [a, b, c] if is_whole => {
-                self.make_room();
-                self.batch.add_shaded(shaded, [a, b, c], id);
+                let rows = [shaded.row(a), shaded.row(b), shaded.row(c)];
+                self.push(Entry { rows, id, facing: Facing::Own, cover: None });
             }
             [a, b, c] => self.triangle(shaded, [a, b, c], id),
             [a, b] => self.line_primitive(shaded, [a, b], id),
@@ -191,6 +223,7 @@ impl<'a> SetUp<'a> {
         if !std::ptr::eq(context, self.context) || layer != self.layer {
             self.flush();
             (self.context, self.layer) = (context, layer);
+            self.open = room((context, layer), (self.out, 0), self.spare);
         }
         true
     }
@@ -201,21 +234,22 @@ impl<'a> SetUp<'a> {
         self.counter
     }
 
-    fn make_room(&mut self) {
-        if self.batch.is_full() {
-            self.flush();
+    fn flush(&mut self) {
+        if self.out[self.open].len() + WAVE > MOST {
+            let mut fresh = self.spare.take();
+            fresh.go_on(&self.out[self.open]);
+            self.out.push(fresh);
+            self.open = self.out.len() - 1;
         }
+        self.waiting.flush(&mut self.out[self.open], self.context.routed);
     }
 
-    fn flush(&mut self) {
-        let of_layer = self.out.iter().rposition(|primitives| primitives.layer() == self.layer);
-        let open = of_layer.filter(|&last| self.out[last].len() + WAVE <= MOST).unwrap_or_else(|| {
-            let mut fresh = self.spare.take();
-            fresh.start(self.context.inputs(), self.expected.min(MOST), self.layer);
-            self.out.push(fresh);
-            self.out.len() - 1
-        });
-        self.batch.flush(self.context, &mut self.out[open]);
+    #[inline]
+    fn push(&mut self, entry: Entry) {
+        if self.waiting.is_full() {
+            self.flush();
+        }
+        self.waiting.push(entry, &self.out[self.open]);
     }
 
     #[inline(never)]
@@ -242,7 +276,7 @@ impl<'a> SetUp<'a> {
             _ => {
                 for pair in window[1..].windows(2) {
                     let corners = [&window[0], &pair[0], &pair[1]];
-                    self.filled(corners, provoking, (id, facing), [0.0; 3]);
+                    self.filled(corners, provoking, (id, facing), &Extras::default());
                 }
             }
         }
@@ -265,20 +299,35 @@ impl<'a> SetUp<'a> {
             ..*centre
         };
         let corners = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
-        let point = [centre.x - half, centre.y - half, 1.0 / size];
-        self.filled([&corners[0], &corners[1], &corners[2]], provoking, tag, point);
-        self.filled([&corners[0], &corners[2], &corners[3]], provoking, tag, point);
+        let extras = Extras { point: [centre.x - half, centre.y - half, 1.0 / size], ..Extras::default() };
+        self.filled([&corners[0], &corners[1], &corners[2]], provoking, tag, &extras);
+        self.filled([&corners[0], &corners[2], &corners[3]], provoking, tag, &extras);
     }
 
     pub(super) fn filled(
         &mut self,
         corners: [&Window<'_>; 3],
         provoking: Source<'_>,
-        tag: (u32, Facing),
-        point: [f32; 3],
+        (id, facing): (u32, Facing),
+        extras: &Extras<'_>,
     ) {
-        self.make_room();
-        self.batch.add(corners, |index| provoking.varying(index), tag, point);
+        let triangles = &mut self.out[self.open];
+        let rows = [0, 1, 2].map(|corner: usize| {
+            let (vertex, ways) = (corners[corner], &triangles.plan().ways);
+            let first_side = ways.len().saturating_sub(SIDES);
+            let word = |(index, way): (usize, &Way)| match way {
+                Way::Flat => provoking.varying(index),
+                // A point's edge, and the reciprocal of its size.
+                Way::Point(axis) => [extras.point[*axis], extras.point[2], 0.0][corner].to_bits(),
+                Way::Side => extras.sides.map_or(0, |sides| sides[corner][index - first_side].to_bits()),
+                _ => vertex.varying(index),
+            };
+            let place = [vertex.x, vertex.y, vertex.z, vertex.inverse_w].map(f32::to_bits);
+            let words: SmallVec<[u32; 24]> = place.into_iter().chain(ways.iter().enumerate().map(word)).collect();
+            triangles.add_row(&words)
+        });
+        let cover = extras.cover.map(|cover| triangles.add_cover(cover));
+        self.push(Entry { rows, id, facing, cover });
     }
 }
 
@@ -333,11 +382,6 @@ impl PrimitiveContext<'_> {
         }
     }
 
-    /// Words that have planes: the fragment program's input words, and distances from the sides of smooth lines.
-    pub(super) fn inputs(&self) -> usize {
-        self.fragment.map_or(0, |program| program.inputs.len()) + if self.smooth { SIDES } else { 0 }
-    }
-
     /// Where a polygon faces; `None` when it is culled.
     fn facing(&self, window: &[Window<'_>]) -> Option<Facing> {
         let mut area = 0.0f64;
@@ -365,31 +409,30 @@ impl PrimitiveContext<'_> {
         let slopes = found
             .filter(|(.., area)| *area != 0.0)
             .map_or([0.0; 2], |(a, b, area)| [(a[2] * b[1] - a[1] * b[2]) / area, (a[0] * b[2] - a[2] * b[0]) / area]);
-        self.depth_bias(slopes, window.iter().map(|corner| corner.z))
+        self.bias.map_or(0.0, |bias| depth_bias(bias, self.depth_bits, slopes, window.iter().map(|corner| corner.z)))
     }
+}
 
-    /// What depth is moved by, of a polygon with these slopes of depth in x and y, and these depths at its corners.
-    pub(super) fn depth_bias(&self, slopes: [f32; 2], depths: impl Iterator<Item = f32>) -> f32 {
-        let Some(bias) = self.bias else { return 0.0 };
-        let resolvable = match (bias.unit, self.depth_bits) {
-            (DepthBiasUnit::One, _) => 1.0,
-            (_, 16) => 1.0 / 65536.0,
-            (DepthBiasUnit::Constant, _) | (_, 24) => 1.0 / 16_777_216.0,
-            _ => {
-                let largest = depths.fold(0.0f32, |largest, depth| largest.max(depth.abs()));
-                let exponent = (largest.to_bits() >> 23).saturating_sub(23).max(1);
-                f32::from_bits(exponent << 23)
-            }
-        };
-        let slope = slopes[0].abs().max(slopes[1].abs());
-        let offset = slope * bias.slope + resolvable * bias.constant;
-        if bias.clamp > 0.0 {
-            offset.min(bias.clamp)
-        } else if bias.clamp < 0.0 {
-            offset.max(bias.clamp)
-        } else {
-            offset
+/// What depth is moved by, of a polygon with these slopes of depth in x and y, and these depths at its corners.
+pub(super) fn depth_bias(bias: DepthBias, depth_bits: u32, slopes: [f32; 2], depths: impl Iterator<Item = f32>) -> f32 {
+    let resolvable = match (bias.unit, depth_bits) {
+        (DepthBiasUnit::One, _) => 1.0,
+        (_, 16) => 1.0 / 65536.0,
+        (DepthBiasUnit::Constant, _) | (_, 24) => 1.0 / 16_777_216.0,
+        _ => {
+            let largest = depths.fold(0.0f32, |largest, depth| largest.max(depth.abs()));
+            let exponent = (largest.to_bits() >> 23).saturating_sub(23).max(1);
+            f32::from_bits(exponent << 23)
         }
+    };
+    let slope = slopes[0].abs().max(slopes[1].abs());
+    let offset = slope * bias.slope + resolvable * bias.constant;
+    if bias.clamp > 0.0 {
+        offset.min(bias.clamp)
+    } else if bias.clamp < 0.0 {
+        offset.max(bias.clamp)
+    } else {
+        offset
     }
 }
 

@@ -67,7 +67,7 @@ fn covered_pixels([start, dx, dy]: &Steps) -> u64 {
 
 kernel!(
     /// The pixels at whose samples no edge is negative.
-    covered, covered_wide, covered_pixels, (steps: &Steps) -> u64
+    covered, covered_pixels, (steps: &Steps) -> u64
 );
 
 /// The same in 32 bits, of all pixels of a group in their order: where edges are short, everything near them is.
@@ -91,7 +91,7 @@ fn covered_near([start, dx, dy]: &[[i32; 3]; 3]) -> u64 {
 
 kernel!(
     /// The pixels at whose samples no edge is negative, in 32 bits.
-    covered_short, covered_short_wide, covered_near, (steps: &[[i32; 3]; 3]) -> u64
+    covered_short, covered_near, (steps: &[[i32; 3]; 3]) -> u64
 );
 
 /// Longest edges, along each axis, of triangles whose groups are evaluated in 32 bits: with factors of so many units, values at

@@ -455,16 +455,22 @@ fn copy_to_slices(gpu: &Gpu) -> Case {
         let array = gpu.device.create_image(&info, None)?;
         let memory = gpu.allocate(gpu.device.get_image_memory_requirements(array), false)?;
         gpu.device.bind_image_memory(array, memory, 0)?;
-        let layers = Image { handle: array, ..image };
         let clear = |commands, handle, layer: u32, layer_count, red: f32| {
             let part = vk::ImageSubresourceRange { base_array_layer: layer, layer_count, ..range(color, 0, 1) };
             let value = vk::ClearColorValue { float32: [red, 0.0, 0.0, 0.0] };
             gpu.device.cmd_clear_color_image(commands, handle, general, &value, &[part]);
         };
         gpu.run(|commands| {
-            for image in [&image, &second, &layers] {
+            for image in [&image, &second] {
                 gpu.barrier(commands, Some((image, vk::ImageLayout::UNDEFINED, general)));
             }
+            let all = vk::PipelineStageFlags::ALL_COMMANDS;
+            let layers = vk::ImageMemoryBarrier::default()
+                .dst_access_mask(vk::AccessFlags::MEMORY_WRITE)
+                .new_layout(general)
+                .image(array)
+                .subresource_range(vk::ImageSubresourceRange { layer_count: 3, ..range(color, 0, 1) });
+            gpu.device.cmd_pipeline_barrier(commands, all, all, vk::DependencyFlags::empty(), &[], &[], &[layers]);
             clear(commands, image.handle, 0, 1, 9.0 / 255.0);
             clear(commands, second.handle, 0, 1, 9.0 / 255.0);
             (0..3).for_each(|layer| clear(commands, array, layer, 1, (layer + 1) as f32 / 255.0));

@@ -12,6 +12,7 @@ use crate::render::{COLOR, Draw, FULL, RECT, SIZE, State, Target, render};
 const ZEROED: &[u8] = include_bytes!("../../shaders/zeroed.comp.spv");
 const SIZED: &[u8] = include_bytes!("../../shaders/sized.comp.spv");
 const LEAVING: &[u8] = include_bytes!("../../shaders/leaving.frag.spv");
+const NARROW: &[u8] = include_bytes!("../../shaders/narrow.comp.spv");
 const RGBA: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const GENERAL: vk::ImageLayout = vk::ImageLayout::GENERAL;
 const ONE: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_1;
@@ -30,6 +31,10 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("rendering.suspended", "VK_KHR_dynamic_rendering", |gpu| rendering(gpu, FOUR, true));
     add("rendering.stencil_without_depth", "VK_KHR_dynamic_rendering", |gpu| one_aspect(gpu, true));
     add("rendering.depth_without_stencil", "VK_KHR_dynamic_rendering", |gpu| one_aspect(gpu, false));
+    add("pipelines.feedback", "VK_EXT_pipeline_creation_feedback", feedback);
+    add("pipelines.cache_control", "VK_EXT_pipeline_creation_cache_control", cache_control);
+    add("descriptors.inline_block", "VK_EXT_inline_uniform_block", inline_block);
+    add("device.texel_alignment", "VK_EXT_texel_buffer_alignment", texel_alignment);
     add("objects.private_data", "VK_EXT_private_data", private_data);
     add("device.requirements", "VK_KHR_maintenance4", requirements);
     add("device.format_features", "VK_KHR_format_feature_flags2", format_features);
@@ -572,4 +577,170 @@ fn leaving(gpu: &Gpu, how: u32) -> Case {
         check(pixel == expected, || format!("({x}, {y}) is {pixel:?}, not {expected:?}"))?;
     }
     Ok(())
+}
+
+/// What a pipeline's making says, without a cache, and with one that has its program.
+fn feedback(gpu: &Gpu) -> Case {
+    gpu.need(vk::EXT_PIPELINE_CREATION_FEEDBACK_NAME)?;
+    // SAFETY: the info is valid.
+    let cache = unsafe { gpu.device.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default(), None) }?;
+    for (number, cache) in [vk::PipelineCache::null(), cache, cache].into_iter().enumerate() {
+        let marked =
+            vk::PipelineCreationFeedback { flags: vk::PipelineCreationFeedbackFlags::from_raw(64), duration: 9 };
+        let (mut whole, mut stage) = (marked, [marked]);
+        let mut asked = vk::PipelineCreationFeedbackCreateInfo::default()
+            .pipeline_creation_feedback(&mut whole)
+            .pipeline_stage_creation_feedbacks(&mut stage);
+        zeroed_pipeline(gpu, cache, vk::PipelineCreateFlags::empty(), Some(&mut asked))??;
+        let known = vk::PipelineCreationFeedbackFlags::VALID
+            | vk::PipelineCreationFeedbackFlags::APPLICATION_PIPELINE_CACHE_HIT
+            | vk::PipelineCreationFeedbackFlags::BASE_PIPELINE_ACCELERATION;
+        check(known.contains(whole.flags) && known.contains(stage[0].flags), || format!("{whole:?}, {stage:?}"))?;
+        let hit = whole.flags.contains(vk::PipelineCreationFeedbackFlags::APPLICATION_PIPELINE_CACHE_HIT);
+        check(!hit || number == 2, || format!("pipeline {number} was found in a cache"))?;
+    }
+    Ok(())
+}
+
+/// A pipeline of a compute shader; the code when there is none.
+fn zeroed_pipeline(
+    gpu: &Gpu,
+    cache: vk::PipelineCache,
+    flags: vk::PipelineCreateFlags,
+    asked: Option<&mut vk::PipelineCreationFeedbackCreateInfo<'_>>,
+) -> Result<Result<vk::Pipeline, vk::Result>, Outcome> {
+    let (set_layout, _) = gpu.set(&[vk::DescriptorType::STORAGE_BUFFER])?;
+    let stage = vk::PipelineShaderStageCreateInfo::default();
+    let stage = stage.stage(vk::ShaderStageFlags::COMPUTE).module(gpu.module(ZEROED)?).name(c"main");
+    let mut info =
+        vk::ComputePipelineCreateInfo::default().stage(stage).layout(gpu.layout(&[set_layout])?).flags(flags);
+    if let Some(asked) = asked {
+        info.p_next = std::ptr::from_mut(asked).cast();
+    }
+    // SAFETY: the info is valid.
+    let made = unsafe { gpu.device.create_compute_pipelines(cache, &[info], None) };
+    Ok(made.map(|made| made[0]).map_err(|(_, code)| code))
+}
+
+/// A pipeline that must not be compiled is there when its program is in a cache, and else says so.
+fn cache_control(gpu: &Gpu) -> Case {
+    gpu.need(vk::EXT_PIPELINE_CREATION_CACHE_CONTROL_NAME)?;
+    let (fail, any) = (vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED, vk::PipelineCreateFlags::empty());
+    // SAFETY: the info is valid.
+    let cache = unsafe { gpu.device.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default(), None) }?;
+    match zeroed_pipeline(gpu, cache, fail, None)? {
+        Err(vk::Result::PIPELINE_COMPILE_REQUIRED) => {}
+        Ok(_) => {}
+        Err(code) => return Err(code.into()),
+    }
+    zeroed_pipeline(gpu, cache, any, None)??;
+    match zeroed_pipeline(gpu, cache, fail, None)? {
+        Ok(pipeline) => check(!pipeline.is_null(), || "there is no pipeline, and no error".into()),
+        Err(vk::Result::PIPELINE_COMPILE_REQUIRED) => Ok(()),
+        Err(code) => Err(code.into()),
+    }
+}
+
+/// A uniform block in the set itself: written in two pieces, one of them by a template, and copied to another set.
+fn inline_block(gpu: &Gpu) -> Case {
+    use vk::DescriptorType as D;
+    gpu.need(vk::EXT_INLINE_UNIFORM_BLOCK_NAME)?;
+    gpu.need(vk::KHR_DESCRIPTOR_UPDATE_TEMPLATE_NAME)?;
+    let narrow = &gpu.more;
+    if narrow.storage8.uniform_and_storage_buffer8_bit_access == vk::FALSE
+        || narrow.float16_int8.shader_int8 == vk::FALSE
+    {
+        return Err(Outcome::NotSupported("small numbers in uniform blocks".into()));
+    }
+    let kinds = [(D::STORAGE_BUFFER, 1), (D::STORAGE_BUFFER, 1), (D::INLINE_UNIFORM_BLOCK, 16)];
+    let bindings = [0, 1, 2].map(|number: usize| {
+        vk::DescriptorSetLayoutBinding::default()
+            .binding(number as u32)
+            .descriptor_type(kinds[number].0)
+            .descriptor_count(kinds[number].1)
+            .stage_flags(vk::ShaderStageFlags::COMPUTE)
+    });
+    let sizes = kinds.map(|(ty, count)| vk::DescriptorPoolSize { ty, descriptor_count: count * 2 });
+    let mut blocks = vk::DescriptorPoolInlineUniformBlockCreateInfo::default().max_inline_uniform_block_bindings(2);
+    let (input, out) = (gpu.buffer(256)?, gpu.buffer(256)?);
+    let info = |buffer: crate::harness::Buffer| {
+        [vk::DescriptorBufferInfo { buffer: buffer.handle, offset: 0, range: vk::WHOLE_SIZE }]
+    };
+    let (input, result) = (info(input), info(out));
+    // The block of `narrow.comp`: bytes, halves and shorts.
+    let [u16_low, u16_high] = 40_000u16.to_le_bytes();
+    let [low, high] = half::f16::from_f32(5.0).to_le_bytes();
+    let (first, rest) = ([200, 0, u16_low, u16_high], [99, 99, 99, 99, low, high, 7, 0]);
+    // SAFETY: valid infos; the data are as the entry says.
+    unsafe {
+        let layout_info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        let set_layout = gpu.device.create_descriptor_set_layout(&layout_info, None)?;
+        let info = vk::DescriptorPoolCreateInfo::default().max_sets(2).pool_sizes(&sizes).push_next(&mut blocks);
+        let pool = gpu.device.create_descriptor_pool(&info, None)?;
+        let layouts = [set_layout; 2];
+        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+        let sets = gpu.device.allocate_descriptor_sets(&info)?;
+        let mut bytes = vk::WriteDescriptorSetInlineUniformBlock::default().data(&first);
+        let write = vk::WriteDescriptorSet::default().dst_set(sets[0]).dst_binding(2);
+        let mut write = write.descriptor_type(D::INLINE_UNIFORM_BLOCK).push_next(&mut bytes);
+        write.descriptor_count = 4;
+        gpu.device.update_descriptor_sets(&[write], &[]);
+        let entries = [vk::DescriptorUpdateTemplateEntry {
+            dst_binding: 2,
+            dst_array_element: 4,
+            descriptor_count: 4,
+            descriptor_type: D::INLINE_UNIFORM_BLOCK,
+            offset: 4,
+            stride: 0,
+        }];
+        let info = vk::DescriptorUpdateTemplateCreateInfo::default()
+            .descriptor_update_entries(&entries)
+            .template_type(vk::DescriptorUpdateTemplateType::DESCRIPTOR_SET)
+            .descriptor_set_layout(set_layout);
+        let second = khr::descriptor_update_template::Device::new(&gpu.instance, &gpu.device);
+        let (device, mut template) = (gpu.device.handle(), vk::DescriptorUpdateTemplate::null());
+        (second.fp().create_descriptor_update_template_khr)(
+            device,
+            &raw const info,
+            std::ptr::null(),
+            &raw mut template,
+        )
+        .result()?;
+        (second.fp().update_descriptor_set_with_template_khr)(device, sets[0], template, rest.as_ptr().cast());
+        let write = vk::WriteDescriptorSet::default().dst_set(sets[1]).descriptor_type(D::STORAGE_BUFFER);
+        let writes = [write.buffer_info(&input), write.dst_binding(1).buffer_info(&result)];
+        let copy = vk::CopyDescriptorSet::default().src_set(sets[0]).src_binding(2).dst_set(sets[1]).dst_binding(2);
+        gpu.device.update_descriptor_sets(&writes, &[]);
+        gpu.device.update_descriptor_sets(&[], &[copy.descriptor_count(16)]);
+        let layout = gpu.layout(&[set_layout])?;
+        let constant = [vk::SpecializationMapEntry { constant_id: 0, offset: 0, size: 4 }];
+        let part = 3u32.to_le_bytes();
+        let special = vk::SpecializationInfo::default().map_entries(&constant).data(&part);
+        let stage = vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE);
+        let stage = stage.module(gpu.module(NARROW)?).name(c"main").specialization_info(&special);
+        let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
+        let made = gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None);
+        let pipeline = made.map_err(|(_, code)| code)?[0];
+        gpu.run(|commands| {
+            gpu.device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline);
+            gpu.device.cmd_bind_descriptor_sets(commands, vk::PipelineBindPoint::COMPUTE, layout, 0, &[sets[1]], &[]);
+            gpu.device.cmd_push_constants(commands, layout, vk::ShaderStageFlags::ALL, 0, &[0; 8]);
+            gpu.device.cmd_dispatch(commands, 1, 1, 1);
+            gpu.barrier(commands, None);
+        })?;
+    }
+    let expected = 200u32 + 40_000 * 256 + 7 * 16_777_216 + 5;
+    check(out.words() == [expected; 64], || format!("{:?}, not {expected}", &out.words()[..4]))
+}
+
+/// Alignments are powers of two, and no larger than 256.
+fn texel_alignment(gpu: &Gpu) -> Case {
+    gpu.need(vk::EXT_TEXEL_BUFFER_ALIGNMENT_NAME)?;
+    let mut own = vk::PhysicalDeviceTexelBufferAlignmentProperties::default();
+    let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut own);
+    let query = khr::get_physical_device_properties2::Instance::new(&gpu.entry, &gpu.instance);
+    // SAFETY: the chain is valid.
+    unsafe { query.get_physical_device_properties2(gpu.physical, &mut all) };
+    let both = [own.storage_texel_buffer_offset_alignment_bytes, own.uniform_texel_buffer_offset_alignment_bytes];
+    check(both.iter().all(|bytes| bytes.is_power_of_two() && *bytes <= 256), || format!("{own:?}"))
 }

@@ -1,5 +1,6 @@
 //! The cases, one file a part of the specification.
 
+mod compressed;
 mod compute;
 mod conservative;
 mod core11;
@@ -7,6 +8,7 @@ mod core12;
 mod core13;
 mod devices;
 mod extremes;
+mod filtering;
 mod formats;
 mod fragment;
 mod framebuffer;
@@ -17,6 +19,7 @@ mod lines;
 mod memory12;
 mod multiview;
 mod order;
+mod planar;
 mod raster;
 mod samplers;
 mod scenes;
@@ -35,6 +38,7 @@ pub fn all() -> Vec<Entry> {
         devices::cases,
         sync::cases,
         formats::cases,
+        compressed::cases,
         compute::cases,
         core11::cases,
         core12::cases,
@@ -52,6 +56,8 @@ pub fn all() -> Vec<Entry> {
         scenes::cases,
         framebuffer::cases,
         samplers::cases,
+        filtering::cases,
+        planar::cases,
         images::cases,
         transfers::cases,
         stages::cases,

@@ -120,6 +120,7 @@ impl Scene {
         let clears = [
             vk::ClearValue { color: vk::ClearColorValue { float32: [0.0, 1.0, 0.0, 1.0] } },
             vk::ClearValue { depth_stencil: vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 } },
+            vk::ClearValue { color: vk::ClearColorValue { float32: [1.0; 4] } },
         ];
         let begin = vk::RenderPassBeginInfo::default().render_pass(self.pass).framebuffer(self.framebuffer);
         let begin = begin.render_area(whole()).clear_values(&clears);

@@ -36,6 +36,11 @@ unsafe extern "system" fn receive(
 
 impl Driver {
     pub fn open() -> Self {
+        Self::open_with(&[])
+    }
+
+    /// A device with extensions.
+    pub fn open_with(extensions: &[&CStr]) -> Self {
         let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
         let messages = Messages::default();
         // SAFETY: the function is the driver's own; all create infos are valid.
@@ -57,7 +62,11 @@ impl Driver {
             let priorities = [1.0];
             let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
             let features = instance.get_physical_device_features(physical);
-            let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_features(&features);
+            let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
+            let info = vk::DeviceCreateInfo::default()
+                .queue_create_infos(&queues)
+                .enabled_features(&features)
+                .enabled_extension_names(&names);
             let device = instance.create_device(physical, &info, None).unwrap();
             let queue = device.get_device_queue(0, 0);
             Self { instance, physical, device, queue, messages, messenger, debug }

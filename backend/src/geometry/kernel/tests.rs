@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
+use crate::geometry::batch::{Plan, Way};
 use crate::geometry::clip::Volume;
-use crate::geometry::shading::shade;
-use crate::geometry::{DrawNumbers, GUARD_BAND, Vertex, VertexSource, clip, vertex_parameters};
+use crate::geometry::shading::{ShadeScratch, shade};
+use crate::geometry::{DrawNumbers, GUARD_BAND, Triangles, Vertex, VertexSource, clip, vertex_parameters};
 use crate::memory::{Allocation, Heap};
-use crate::shader::interp::{Environment, WAVE, Wave};
+use crate::shader::interp::{Environment, WAVE};
 use crate::shader::ir::Function;
 use crate::shader::runtime::{Bindings, Bound, Deadline, Ranges};
 use crate::shader::spirv;
@@ -59,6 +60,13 @@ fn pipeline(vertex: Program, attributes: Vec<VertexAttribute>, bindings: Vec<Ver
         fragment: Some(Arc::new(fragment)),
         ..GraphicsPipeline::of_vertex(Arc::new(vertex))
     }
+}
+
+/// Of draws with six varyings.
+fn plan() -> Plan {
+    let mut plan = Plan::default();
+    plan.ways.extend([Way::Linear; 6]);
+    plan
 }
 
 fn random(state: &mut u64) -> u32 {
@@ -140,12 +148,14 @@ fn vertices_are_fetched_transformed_and_told_apart() {
         let vertices: Vec<u32> = (0..40).map(|_| random(&mut state) % 60).chain([u32::MAX, 1 << 28]).collect();
         let (none, deadline) = (Bindings::default(), Deadline::after(Duration::from_secs(100)));
         let words = vertex_parameters(&VIEWPORT, GUARD_BAND);
-        let environment = Environment { parameters: &words, ranges: &ranges, ..Environment::new(&none, &deadline) };
+        let environment =
+            Environment { parameters: words.as_flattened(), ranges: &ranges, ..Environment::new(&none, &deadline) };
         let kernel = pipeline.vertex_kernel.get(&pipeline);
         let numbers = DrawNumbers { base_instance: 2, ..DrawNumbers::default() };
         let source = VertexSource { kernel, environment: &environment, instance: 9, numbers };
-        let (mut wave, mut words) = (Wave::default(), Vec::new());
-        let shaded = shade(&source, &vertices, (&mut wave, &mut words)).unwrap();
+        let (mut scratch, mut triangles) = (ShadeScratch::default(), Triangles::default());
+        triangles.start(plan(), 0, 0);
+        let shaded = shade(&source, &vertices, (&mut scratch, &mut triangles)).unwrap();
         for (place, &vertex) in (0..).zip(&vertices) {
             let read = |at: u64, bytes: usize, size: u64, base: u64| {
                 let mut out = [0; 16];
@@ -168,7 +178,9 @@ fn vertices_are_fetched_transformed_and_told_apart() {
             let element = if rate == vk::VertexInputRate::INSTANCE { of_instance } else { u64::from(vertex) };
             let at = element * u64::from(stride) + u64::from(offset);
             let attribute = format::decode(info, &read(at, info.bytes as usize, size, 8));
-            let got: Vec<u32> = (0..6).map(|index| shaded.varying(place, index)).collect();
+            let row = triangles.row(shaded.row(place)).as_flattened();
+            let got = &row[output::VARYINGS..][..6];
+            assert!((0..6).all(|index| shaded.varying(place, index) == got[index]));
             assert_eq!(got[..4], attribute, "{format:?}, vertex {vertex}");
             assert_eq!(got[4..], [vertex, 9]);
             assert_eq!(
@@ -196,14 +208,15 @@ fn draws_are_numbered() {
         GraphicsPipeline { fragment: Some(Arc::new(fragment)), ..GraphicsPipeline::of_vertex(Arc::new(vertex)) };
     let (none, deadline) = (Bindings::default(), Deadline::after(Duration::from_secs(100)));
     let words = vertex_parameters(&VIEWPORT, GUARD_BAND);
-    let environment = Environment { parameters: &words, ..Environment::new(&none, &deadline) };
+    let environment = Environment { parameters: words.as_flattened(), ..Environment::new(&none, &deadline) };
     let numbers = DrawNumbers { base_vertex: 100, base_instance: 7, draw: 3 };
     let kernel = pipeline.vertex_kernel.get(&pipeline);
     let source = VertexSource { kernel, environment: &environment, instance: 9, numbers };
-    let (mut wave, mut words) = (Wave::default(), Vec::new());
-    let shaded = shade(&source, &[105, 101], (&mut wave, &mut words)).unwrap();
+    let (mut scratch, mut triangles) = (ShadeScratch::default(), Triangles::default());
+    triangles.start(plan(), 0, 0);
+    let shaded = shade(&source, &[105, 101], (&mut scratch, &mut triangles)).unwrap();
     for (place, vertex) in [(0, 105), (1, 101)] {
-        let got: Vec<u32> = (0..6).map(|index| shaded.varying(place, index)).collect();
+        let got = &triangles.row(shaded.row(place)).as_flattened()[output::VARYINGS..][..6];
         assert_eq!(got, [100, 7, 3, vertex, 0, 9]);
     }
 }

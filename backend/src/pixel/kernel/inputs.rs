@@ -28,6 +28,7 @@ impl<'a> Inputs<'a> {
     pub(super) fn word(&self, linker: &mut Linker, slot: usize, ty: Type) -> Value {
         let input = self.program.inputs[slot];
         let value = match input.slot {
+            Slot::Builtin(Builtin::PointCoord, axis) => self.point_coord(linker, slot, axis as usize & 1),
             Slot::Builtin(builtin, component) if !input.slot.is_varying() => self.builtin(linker, builtin, component),
             _ => {
                 let place = self.place(linker, input.place);
@@ -147,7 +148,6 @@ impl<'a> Inputs<'a> {
         match builtin {
             Builtin::FragCoord => self.frag_coord(linker, component),
             Builtin::FrontFacing => self.primitive(linker, Shape::FRONT, Type::I32),
-            Builtin::PointCoord => self.point_coord(linker, component as usize & 1),
             Builtin::SampleId if self.by_sample => linker.input(Source::Sample, Type::I32),
             Builtin::SamplePosition => self.place(linker, Place::Sample)[component as usize & 1],
             Builtin::SampleMask => linker.input(Source::Coverage, Type::I32),
@@ -196,11 +196,11 @@ impl<'a> Inputs<'a> {
         linker.b.binary(B::FMin, far, value)
     }
 
-    fn point_coord(&self, linker: &mut Linker, axis: usize) -> Value {
+    fn point_coord(&self, linker: &mut Linker, slot: usize, axis: usize) -> Value {
         let place = self.place(linker, Place::Center);
         let position = self.position(linker, axis, place);
-        let corner = self.primitive(linker, Shape::POINT + axis as u32, Type::F32);
-        let inverse_size = self.primitive(linker, Shape::POINT + 2, Type::F32);
+        let [corner, inverse_size] =
+            [0, 1].map(|word| self.primitive(linker, Primitives::first_word(slot) + word, Type::F32));
         let from_corner = linker.b.binary(B::FSub, position, corner);
         linker.b.binary(B::FMul, from_corner, inverse_size)
     }

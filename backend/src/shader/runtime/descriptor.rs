@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ash::vk;
 use parking_lot::RwLock;
 
-use crate::memory::{BufferRange, BufferView, SurfaceView};
+use crate::memory::{Allocation, Buffer, BufferRange, BufferView, Heap, SurfaceView};
 use crate::texture::Sampler;
 
 /// One resource of a descriptor set.
@@ -44,7 +44,7 @@ pub struct SetBinding {
     pub binding: u32,
     /// Kind of the descriptors.
     pub kind: vk::DescriptorType,
-    /// Length of the array; 0 reserves the number without a descriptor.
+    /// Length of the array, or bytes of an inline uniform block; 0 reserves the number without a descriptor.
     pub count: u32,
     /// Stages that may use it.
     pub stages: vk::ShaderStageFlags,
@@ -52,6 +52,18 @@ pub struct SetBinding {
     pub immutable_samplers: Vec<Arc<Sampler>>,
     /// Index of element 0 in the set's flat list of descriptors.
     pub first: u32,
+}
+
+impl SetBinding {
+    /// Descriptors: an inline uniform block is one, whatever its size.
+    pub fn elements(&self) -> u32 {
+        if self.is_inline() { self.count.min(1) } else { self.count }
+    }
+
+    /// Whether it is a block whose bytes are in the set itself.
+    pub fn is_inline(&self) -> bool {
+        self.kind == vk::DescriptorType::INLINE_UNIFORM_BLOCK
+    }
 }
 
 /// A set layout: its bindings, ascending by number, and where their descriptors lie.
@@ -72,7 +84,7 @@ impl SetLayout {
         let mut total = 0;
         for binding in &mut bindings {
             binding.first = total;
-            total += binding.count;
+            total += binding.elements();
         }
         Self { bindings, total, variable: false }
     }
@@ -103,6 +115,15 @@ pub fn is_dynamic(kind: vk::DescriptorType) -> bool {
     matches!(kind, vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC | vk::DescriptorType::STORAGE_BUFFER_DYNAMIC)
 }
 
+/// A block of so many bytes of its own; without memory reads give zero.
+fn inline_block(bytes: u32) -> Descriptor {
+    let buffer = Buffer::new(u64::from(bytes));
+    if let Ok(memory) = Allocation::new(&Heap::new(u64::from(bytes)), u64::from(bytes)) {
+        buffer.bind(memory, 0);
+    }
+    Descriptor::UniformBuffer(BufferRange::new(buffer, 0, vk::WHOLE_SIZE))
+}
+
 /// A descriptor set: a layout and one descriptor for each element of each binding.
 #[derive(Debug)]
 pub struct DescriptorSet {
@@ -119,7 +140,21 @@ impl DescriptorSet {
                 *slot = Descriptor::Sampler(sampler.clone());
             }
         }
+        for binding in layout.bindings.iter().filter(|binding| binding.is_inline()) {
+            if let Some(slot) = descriptors.get_mut(binding.first as usize) {
+                *slot = inline_block(binding.count);
+            }
+        }
         Arc::new(Self { layout, descriptors: RwLock::new(descriptors) })
+    }
+
+    /// The bytes of an inline uniform block.
+    pub fn inline_block(&self, binding: u32) -> Option<Arc<Buffer>> {
+        let entry = self.layout.find(binding).filter(|entry| entry.is_inline())?;
+        match self.get(entry.first)? {
+            Descriptor::UniformBuffer(range) => Some(range.buffer),
+            _ => None,
+        }
     }
 
     /// The set's layout.

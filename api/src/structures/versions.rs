@@ -1,0 +1,142 @@
+//! The structures of whole versions of Vulkan: each field is that of the structure of the extension that it comes from.
+
+use ash::vk;
+
+/// A structure with fields of others, and values of its own.
+macro_rules! gather {
+    ($ty:ident { $($part:ident => $($field:ident),+;)* } $($own:ident: $value:expr,)*) => {
+        vk::$ty { $($($field: $part.$field,)+)* $($own: $value,)* ..Default::default() }
+    };
+}
+
+pub(super) fn features11() -> vk::PhysicalDeviceVulkan11Features<'static> {
+    let (storage, views) = (super::storage16(), super::multiview());
+    let (pointers, draws) = (super::variable_pointers(), super::draw_parameters());
+    let conversion = super::ycbcr_conversion();
+    gather! {
+        PhysicalDeviceVulkan11Features {
+            storage => storage_buffer16_bit_access, uniform_and_storage_buffer16_bit_access, storage_push_constant16,
+                storage_input_output16;
+            views => multiview, multiview_geometry_shader, multiview_tessellation_shader;
+            pointers => variable_pointers, variable_pointers_storage_buffer;
+            draws => shader_draw_parameters;
+            conversion => sampler_ycbcr_conversion;
+        }
+    }
+}
+
+pub(super) fn features12() -> vk::PhysicalDeviceVulkan12Features<'static> {
+    let (storage, atomics, numbers) = (super::storage8(), super::atomic_int64(), super::float16_int8());
+    let (indexing, scalar) = (super::descriptor_indexing(), super::scalar_block_layout());
+    let (imageless, standard) = (super::imageless_framebuffer(), super::uniform_buffer_standard_layout());
+    let (layouts, reset) = (super::separate_depth_stencil_layouts(), super::host_query_reset());
+    let (timeline, addresses) = (super::timeline_semaphore(), super::buffer_device_address());
+    let model = super::memory_model();
+    gather! {
+        PhysicalDeviceVulkan12Features {
+            storage => storage_buffer8_bit_access, uniform_and_storage_buffer8_bit_access, storage_push_constant8;
+            atomics => shader_buffer_int64_atomics, shader_shared_int64_atomics;
+            numbers => shader_float16, shader_int8;
+            indexing => shader_input_attachment_array_dynamic_indexing,
+                shader_uniform_texel_buffer_array_dynamic_indexing,
+                shader_storage_texel_buffer_array_dynamic_indexing,
+                shader_uniform_buffer_array_non_uniform_indexing,
+                shader_sampled_image_array_non_uniform_indexing,
+                shader_storage_buffer_array_non_uniform_indexing,
+                shader_storage_image_array_non_uniform_indexing,
+                shader_input_attachment_array_non_uniform_indexing,
+                shader_uniform_texel_buffer_array_non_uniform_indexing,
+                shader_storage_texel_buffer_array_non_uniform_indexing,
+                descriptor_binding_uniform_buffer_update_after_bind,
+                descriptor_binding_sampled_image_update_after_bind,
+                descriptor_binding_storage_image_update_after_bind,
+                descriptor_binding_storage_buffer_update_after_bind,
+                descriptor_binding_uniform_texel_buffer_update_after_bind,
+                descriptor_binding_storage_texel_buffer_update_after_bind,
+                descriptor_binding_update_unused_while_pending,
+                descriptor_binding_partially_bound,
+                descriptor_binding_variable_descriptor_count,
+                runtime_descriptor_array;
+            scalar => scalar_block_layout;
+            imageless => imageless_framebuffer;
+            standard => uniform_buffer_standard_layout;
+            layouts => separate_depth_stencil_layouts;
+            reset => host_query_reset;
+            timeline => timeline_semaphore;
+            addresses => buffer_device_address, buffer_device_address_capture_replay,
+                buffer_device_address_multi_device;
+            model => vulkan_memory_model, vulkan_memory_model_device_scope,
+                vulkan_memory_model_availability_visibility_chains;
+        }
+        // Of these an extension has nothing but its name.
+        sampler_mirror_clamp_to_edge: vk::TRUE,
+        draw_indirect_count: vk::TRUE,
+        sampler_filter_minmax: vk::TRUE,
+        descriptor_indexing: vk::TRUE,
+        shader_output_viewport_index: vk::TRUE,
+        shader_output_layer: vk::TRUE,
+    }
+}
+
+pub(super) fn properties11() -> vk::PhysicalDeviceVulkan11Properties<'static> {
+    let (id, groups, points) = (super::id(), super::subgroups(), super::point_clipping());
+    let (views, most) = (super::multiview_properties(), super::maintenance3());
+    gather! {
+        PhysicalDeviceVulkan11Properties {
+            id => device_uuid, driver_uuid, device_luid, device_node_mask, device_luid_valid;
+            groups => subgroup_size;
+            points => point_clipping_behavior;
+            views => max_multiview_view_count, max_multiview_instance_index;
+            most => max_per_set_descriptors, max_memory_allocation_size;
+        }
+        subgroup_supported_stages: groups.supported_stages,
+        subgroup_supported_operations: groups.supported_operations,
+        subgroup_quad_operations_in_all_stages: groups.quad_operations_in_all_stages,
+    }
+}
+
+pub(super) fn properties12() -> vk::PhysicalDeviceVulkan12Properties<'static> {
+    let (driver, floats, indexing) =
+        (super::driver(), super::float_controls(), super::descriptor_indexing_properties());
+    let (resolve, timeline) = (super::depth_stencil_resolve(), super::timelines());
+    let reduction = super::images::filter_minmax();
+    gather! {
+        PhysicalDeviceVulkan12Properties {
+            driver => driver_id, driver_name, driver_info, conformance_version;
+            floats => denorm_behavior_independence, rounding_mode_independence,
+                shader_signed_zero_inf_nan_preserve_float16, shader_signed_zero_inf_nan_preserve_float32,
+                shader_signed_zero_inf_nan_preserve_float64, shader_denorm_preserve_float16,
+                shader_denorm_preserve_float32, shader_denorm_preserve_float64, shader_denorm_flush_to_zero_float16,
+                shader_denorm_flush_to_zero_float32, shader_denorm_flush_to_zero_float64,
+                shader_rounding_mode_rte_float16, shader_rounding_mode_rte_float32, shader_rounding_mode_rte_float64,
+                shader_rounding_mode_rtz_float16, shader_rounding_mode_rtz_float32, shader_rounding_mode_rtz_float64;
+            indexing => max_update_after_bind_descriptors_in_all_pools,
+                shader_uniform_buffer_array_non_uniform_indexing_native,
+                shader_sampled_image_array_non_uniform_indexing_native,
+                shader_storage_buffer_array_non_uniform_indexing_native,
+                shader_storage_image_array_non_uniform_indexing_native,
+                shader_input_attachment_array_non_uniform_indexing_native,
+                robust_buffer_access_update_after_bind, quad_divergent_implicit_lod,
+                max_per_stage_descriptor_update_after_bind_samplers,
+                max_per_stage_descriptor_update_after_bind_uniform_buffers,
+                max_per_stage_descriptor_update_after_bind_storage_buffers,
+                max_per_stage_descriptor_update_after_bind_sampled_images,
+                max_per_stage_descriptor_update_after_bind_storage_images,
+                max_per_stage_descriptor_update_after_bind_input_attachments,
+                max_per_stage_update_after_bind_resources,
+                max_descriptor_set_update_after_bind_samplers,
+                max_descriptor_set_update_after_bind_uniform_buffers,
+                max_descriptor_set_update_after_bind_uniform_buffers_dynamic,
+                max_descriptor_set_update_after_bind_storage_buffers,
+                max_descriptor_set_update_after_bind_storage_buffers_dynamic,
+                max_descriptor_set_update_after_bind_sampled_images,
+                max_descriptor_set_update_after_bind_storage_images,
+                max_descriptor_set_update_after_bind_input_attachments;
+            resolve => supported_depth_resolve_modes, supported_stencil_resolve_modes, independent_resolve_none,
+                independent_resolve;
+            timeline => max_timeline_semaphore_value_difference;
+            reduction => filter_minmax_single_component_formats, filter_minmax_image_component_mapping;
+        }
+        framebuffer_integer_color_sample_counts: super::physical::limits().framebuffer_color_sample_counts,
+    }
+}
