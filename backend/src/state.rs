@@ -3,9 +3,13 @@
 //! `ash::vk` enums and flags are the vocabulary. State that a pipeline declares dynamic is taken from the command stream
 //! instead of the value here. Source: Vulkan specification, "Pipelines", "Render Pass".
 
+mod extended;
+
 use std::sync::Arc;
 
 use ash::vk;
+
+pub use extended::{ExtendedState, SetState, StencilOps, Variants};
 
 use crate::format::{self, FormatInfo};
 use crate::geometry::{LazyVertexKernel, corners};
@@ -246,7 +250,7 @@ pub struct BlendState {
 }
 
 /// A graphics pipeline.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct GraphicsPipeline {
     /// Vertex program.
     pub vertex: Arc<Program>,
@@ -281,9 +285,11 @@ pub struct GraphicsPipeline {
     /// State taken from the command stream.
     pub dynamic: DynamicState,
     /// What its vertex program becomes.
-    pub vertex_kernel: LazyVertexKernel,
+    pub vertex_kernel: Arc<LazyVertexKernel>,
     /// What its fragment program becomes.
-    pub kernels: Kernels,
+    pub kernels: Arc<Kernels>,
+    /// What it becomes with state that commands set.
+    pub variants: Variants,
 }
 
 impl GraphicsPipeline {
@@ -323,8 +329,9 @@ impl GraphicsPipeline {
             color_formats: Vec::new(),
             blend_constants: [0.0; 4],
             dynamic: DynamicState::empty(),
-            vertex_kernel: LazyVertexKernel::default(),
-            kernels: Kernels::default(),
+            vertex_kernel: Arc::default(),
+            kernels: Arc::default(),
+            variants: Variants::default(),
         }
     }
 
@@ -371,6 +378,36 @@ bitflags::bitflags! {
         const STENCIL_WRITE_MASK = 1 << 7;
         /// Stencil reference.
         const STENCIL_REFERENCE = 1 << 8;
+        /// Culled facing.
+        const CULL_MODE = 1 << 9;
+        /// Winding of front faces.
+        const FRONT_FACE = 1 << 10;
+        /// Topology, of the same kind of primitives.
+        const TOPOLOGY = 1 << 11;
+        /// Whether depth is tested.
+        const DEPTH_TEST = 1 << 12;
+        /// Whether depth is written.
+        const DEPTH_WRITE = 1 << 13;
+        /// Comparison of depths.
+        const DEPTH_COMPARE = 1 << 14;
+        /// Whether depth is tested against bounds.
+        const DEPTH_BOUNDS_TEST = 1 << 15;
+        /// Whether stencil is tested.
+        const STENCIL_TEST = 1 << 16;
+        /// What the stencil test does.
+        const STENCIL_OP = 1 << 17;
+        /// Strides of vertex buffers.
+        const STRIDES = 1 << 18;
+        /// Whether primitives are dropped.
+        const DISCARD = 1 << 19;
+        /// Whether depth bias applies.
+        const DEPTH_BIAS_ENABLE = 1 << 20;
+        /// Whether the largest index starts a new primitive.
+        const RESTART = 1 << 21;
+        /// Logic operation.
+        const LOGIC_OP = 1 << 22;
+        /// All that is newer than Vulkan 1.0.
+        const EXTENDED = ((1 << 23) - 1) & !((1 << 9) - 1);
     }
 }
 

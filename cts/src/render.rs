@@ -42,6 +42,8 @@ pub struct State {
     pub scissor: vk::Rect2D,
     /// Everything that 1.0 lets be dynamic is: the pipeline is made with other values, and commands set these.
     pub dynamic: bool,
+    /// The same of `VK_EXT_extended_dynamic_state` and its successor.
+    pub extended: bool,
 }
 
 impl Default for State {
@@ -69,6 +71,7 @@ impl Default for State {
             viewport: vk::Viewport { x: 0.0, y: 0.0, width: side, height: side, min_depth: 0.0, max_depth: 1.0 },
             scissor: vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width: SIZE, height: SIZE } },
             dynamic: false,
+            extended: false,
         }
     }
 }
@@ -349,7 +352,11 @@ fn pipeline(
     layout: vk::PipelineLayout,
     state: &State,
 ) -> Result<vk::Pipeline, Outcome> {
-    let baked = if state.dynamic { other_than(state) } else { state.clone() };
+    let wanted = state;
+    let mut baked = if state.dynamic { other_than(state) } else { state.clone() };
+    if state.extended {
+        baked = other_than_extended(&baked);
+    }
     let state = &baked;
     let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
     let stages = [
@@ -364,6 +371,8 @@ fn pipeline(
         vertex if std::ptr::eq(vertex, TRIANGLES) => (32, vec![attribute(0, four, 0), attribute(1, four, 16)]),
         _ => (0, Vec::new()),
     };
+    // Set by the command, when that is what is tested.
+    let stride = if state.extended && stride > 0 { stride + 4 } else { stride };
     let bindings = [vk::VertexInputBindingDescription { binding: 0, stride, input_rate: vk::VertexInputRate::VERTEX }];
     let mut input = vk::PipelineVertexInputStateCreateInfo::default();
     if !attributes.is_empty() {
@@ -392,8 +401,12 @@ fn pipeline(
     if let Some(op) = state.logic {
         blend = blend.logic_op_enable(true).logic_op(op);
     }
-    let dynamic = if state.dynamic { DYNAMIC } else { &[] };
-    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(dynamic);
+    let mut dynamic = if state.dynamic { DYNAMIC.to_vec() } else { Vec::new() };
+    if wanted.extended {
+        dynamic.extend_from_slice(EXTENDED);
+        dynamic.extend(wanted.logic.map(|_| vk::DynamicState::LOGIC_OP_EXT));
+    }
+    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
     let info = vk::GraphicsPipelineCreateInfo::default()
         .stages(&stages)
         .dynamic_state(&dynamic)
@@ -436,6 +449,105 @@ fn other_than(state: &State) -> State {
         (face.compare_mask, face.write_mask, face.reference) = (0, 0, 77);
     }
     other
+}
+
+/// What `VK_EXT_extended_dynamic_state` and its successor add.
+const EXTENDED: &[vk::DynamicState] = &[
+    vk::DynamicState::CULL_MODE,
+    vk::DynamicState::FRONT_FACE,
+    vk::DynamicState::PRIMITIVE_TOPOLOGY,
+    vk::DynamicState::VIEWPORT_WITH_COUNT,
+    vk::DynamicState::SCISSOR_WITH_COUNT,
+    vk::DynamicState::VERTEX_INPUT_BINDING_STRIDE,
+    vk::DynamicState::DEPTH_TEST_ENABLE,
+    vk::DynamicState::DEPTH_WRITE_ENABLE,
+    vk::DynamicState::DEPTH_COMPARE_OP,
+    vk::DynamicState::DEPTH_BOUNDS_TEST_ENABLE,
+    vk::DynamicState::STENCIL_TEST_ENABLE,
+    vk::DynamicState::STENCIL_OP,
+    vk::DynamicState::RASTERIZER_DISCARD_ENABLE,
+    vk::DynamicState::DEPTH_BIAS_ENABLE,
+    vk::DynamicState::PRIMITIVE_RESTART_ENABLE,
+];
+
+/// The same state with other values where those are dynamic: the topology stays of the same kind.
+fn other_than_extended(state: &State) -> State {
+    use vk::PrimitiveTopology as T;
+    let mut other = state.clone();
+    let flip = |value: vk::Bool32| vk::TRUE - value;
+    other.topology = match state.topology {
+        T::TRIANGLE_LIST => T::TRIANGLE_FAN,
+        T::TRIANGLE_STRIP | T::TRIANGLE_FAN => T::TRIANGLE_LIST,
+        T::LINE_LIST => T::LINE_STRIP,
+        T::LINE_STRIP => T::LINE_LIST,
+        same => same,
+    };
+    other.raster.cull_mode = vk::CullModeFlags::FRONT_AND_BACK;
+    other.raster.front_face = vk::FrontFace::from_raw(1 - state.raster.front_face.as_raw());
+    other.raster.depth_bias_enable = flip(state.raster.depth_bias_enable);
+    other.raster.rasterizer_discard_enable = flip(state.raster.rasterizer_discard_enable);
+    let tests = &mut other.depth_stencil;
+    tests.depth_test_enable = flip(tests.depth_test_enable);
+    tests.depth_write_enable = flip(tests.depth_write_enable);
+    tests.depth_compare_op = vk::CompareOp::NEVER;
+    tests.stencil_test_enable = flip(tests.stencil_test_enable);
+    for face in [&mut tests.front, &mut tests.back] {
+        (face.fail_op, face.pass_op, face.depth_fail_op) =
+            (vk::StencilOp::INVERT, vk::StencilOp::ZERO, vk::StencilOp::INVERT);
+        face.compare_op = vk::CompareOp::NEVER;
+    }
+    other.logic = state.logic.map(|_| vk::LogicOp::SET);
+    other
+}
+
+/// Sets all of it.
+///
+/// # Safety
+/// The command buffer is recording.
+unsafe fn set_extended(gpu: &Gpu, commands: vk::CommandBuffer, state: &State) {
+    let first = ash::ext::extended_dynamic_state::Device::new(&gpu.instance, &gpu.device);
+    let second = ash::ext::extended_dynamic_state2::Device::new(&gpu.instance, &gpu.device);
+    let (raster, tests) = (&state.raster, &state.depth_stencil);
+    // SAFETY: as this function demands.
+    unsafe {
+        first.cmd_set_cull_mode(commands, raster.cull_mode);
+        first.cmd_set_front_face(commands, raster.front_face);
+        first.cmd_set_primitive_topology(commands, state.topology);
+        first.cmd_set_viewport_with_count(commands, &[state.viewport]);
+        first.cmd_set_scissor_with_count(commands, &[state.scissor]);
+        first.cmd_set_depth_test_enable(commands, tests.depth_test_enable != 0);
+        first.cmd_set_depth_write_enable(commands, tests.depth_write_enable != 0);
+        first.cmd_set_depth_compare_op(commands, tests.depth_compare_op);
+        first.cmd_set_depth_bounds_test_enable(commands, tests.depth_bounds_test_enable != 0);
+        first.cmd_set_stencil_test_enable(commands, tests.stencil_test_enable != 0);
+        for (faces, face) in [(vk::StencilFaceFlags::FRONT, &tests.front), (vk::StencilFaceFlags::BACK, &tests.back)] {
+            let (fail, pass, depth_fail) = (face.fail_op, face.pass_op, face.depth_fail_op);
+            first.cmd_set_stencil_op(commands, faces, fail, pass, depth_fail, face.compare_op);
+        }
+        second.cmd_set_rasterizer_discard_enable(commands, raster.rasterizer_discard_enable != 0);
+        second.cmd_set_depth_bias_enable(commands, raster.depth_bias_enable != 0);
+        second.cmd_set_primitive_restart_enable(commands, state.restart);
+        if let Some(op) = state.logic {
+            second.cmd_set_logic_op(commands, op);
+        }
+    }
+}
+
+/// Binds a vertex buffer of so many bytes a vertex; the pipeline says how many, unless commands do.
+///
+/// # Safety
+/// The command buffer is recording.
+unsafe fn bind_vertices(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, buffer: Buffer) {
+    let stride = if std::ptr::eq(draw.state.vertex, POINTS) { 8 } else { 32 };
+    // SAFETY: as this function demands.
+    unsafe {
+        if draw.state.extended {
+            let first = ash::ext::extended_dynamic_state::Device::new(&gpu.instance, &gpu.device);
+            first.cmd_bind_vertex_buffers2(commands, 0, &[buffer.handle], &[0], Some(&[buffer.size]), Some(&[stride]));
+        } else {
+            gpu.device.cmd_bind_vertex_buffers(commands, 0, &[buffer.handle], &[0]);
+        }
+    }
 }
 
 /// Sets all dynamic state.
@@ -481,6 +593,9 @@ unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, prepared: 
         if draw.state.dynamic {
             set_dynamic(device, commands, &draw.state);
         }
+        if draw.state.extended {
+            set_extended(gpu, commands, &draw.state);
+        }
         if let Some(pool) = draw.query {
             device.cmd_begin_query(commands, pool, 0, vk::QueryControlFlags::PRECISE);
         }
@@ -488,11 +603,11 @@ unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, prepared: 
             Kind::Vertices(count) => device.cmd_draw(commands, count, 1, 0, 0),
             Kind::Instances { first, count } => device.cmd_draw(commands, 6, count, 0, first),
             Kind::VertexBuffer { buffer, count } => {
-                device.cmd_bind_vertex_buffers(commands, 0, &[buffer.handle], &[0]);
+                bind_vertices(gpu, commands, draw, buffer);
                 device.cmd_draw(commands, count, 1, 0, 0);
             }
             Kind::Indexed { buffer, indices, count, kind } => {
-                device.cmd_bind_vertex_buffers(commands, 0, &[buffer.handle], &[0]);
+                bind_vertices(gpu, commands, draw, buffer);
                 device.cmd_bind_index_buffer(commands, indices.handle, 0, kind);
                 device.cmd_draw_indexed(commands, count, 1, 0, 0, 0);
             }
