@@ -6,6 +6,7 @@ mod core11;
 mod core12;
 mod core13;
 mod devices;
+mod dynamic;
 mod extremes;
 mod formats;
 mod fragment;
@@ -37,6 +38,7 @@ pub fn all() -> Vec<Entry> {
         core12::cases,
         memory12::cases,
         core13::cases,
+        dynamic::cases,
         language::cases,
         raster::cases,
         extremes::cases,
