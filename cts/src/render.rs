@@ -381,7 +381,10 @@ fn pipeline(
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(state.topology);
     let assembly = assembly.primitive_restart_enable(state.restart);
     let (viewports, scissors) = ([state.viewport], [state.scissor]);
-    let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
+    let mut viewport = vk::PipelineViewportStateCreateInfo::default();
+    if !state.extended {
+        viewport = viewport.viewports(&viewports).scissors(&scissors);
+    }
     let mask = [state.sample_mask];
     let multisample = vk::PipelineMultisampleStateCreateInfo::default()
         .rasterization_samples(target.samples)
@@ -404,6 +407,7 @@ fn pipeline(
     let mut dynamic = if state.dynamic { DYNAMIC.to_vec() } else { Vec::new() };
     if wanted.extended {
         dynamic.extend_from_slice(EXTENDED);
+        dynamic.extend((stride > 0).then_some(vk::DynamicState::VERTEX_INPUT_BINDING_STRIDE));
         dynamic.extend(wanted.logic.map(|_| vk::DynamicState::LOGIC_OP_EXT));
     }
     let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
@@ -458,7 +462,6 @@ const EXTENDED: &[vk::DynamicState] = &[
     vk::DynamicState::PRIMITIVE_TOPOLOGY,
     vk::DynamicState::VIEWPORT_WITH_COUNT,
     vk::DynamicState::SCISSOR_WITH_COUNT,
-    vk::DynamicState::VERTEX_INPUT_BINDING_STRIDE,
     vk::DynamicState::DEPTH_TEST_ENABLE,
     vk::DynamicState::DEPTH_WRITE_ENABLE,
     vk::DynamicState::DEPTH_COMPARE_OP,
@@ -482,6 +485,8 @@ fn other_than_extended(state: &State) -> State {
         T::LINE_STRIP => T::LINE_LIST,
         same => same,
     };
+    // Only strips and fans have restarts.
+    other.restart = !state.restart && !matches!(other.topology, T::TRIANGLE_LIST | T::LINE_LIST | T::POINT_LIST);
     other.raster.cull_mode = vk::CullModeFlags::FRONT_AND_BACK;
     other.raster.front_face = vk::FrontFace::from_raw(1 - state.raster.front_face.as_raw());
     other.raster.depth_bias_enable = flip(state.raster.depth_bias_enable);
