@@ -47,6 +47,9 @@ const V1_2: Option<u32> = Some(vk::API_VERSION_1_2);
 const V1_3: Option<u32> = Some(vk::API_VERSION_1_3);
 const PROPERTIES2: &str = "VK_KHR_get_physical_device_properties2";
 
+const YCBCR_NEEDS: &[&str] =
+    &["VK_KHR_maintenance1", "VK_KHR_bind_memory2", "VK_KHR_get_memory_requirements2", PROPERTIES2];
+
 /// Stands where an extension would: Vulkan 1.1 itself.
 pub const VERSION_1_1: &str = "VK_VERSION_1_1";
 
@@ -77,6 +80,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_maintenance3", 1, Device, V1_1, &[PROPERTIES2]),
     row("VK_KHR_multiview", 1, Device, V1_1, &[PROPERTIES2]),
     row("VK_KHR_relaxed_block_layout", 1, Device, V1_1, &[]),
+    row("VK_KHR_sampler_ycbcr_conversion", 14, Device, V1_1, YCBCR_NEEDS),
     row("VK_KHR_shader_draw_parameters", 1, Device, V1_1, &[]),
     row("VK_KHR_storage_buffer_storage_class", 1, Device, V1_1, &[]),
     row("VK_KHR_variable_pointers", 1, Device, V1_1, &[PROPERTIES2, "VK_KHR_storage_buffer_storage_class"]),
@@ -123,6 +127,29 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_zero_initialize_workgroup_memory", 1, Device, V1_3, &[PROPERTIES2]),
     // Others.
     row("VK_EXT_conservative_rasterization", 1, Device, None, &[PROPERTIES2]),
+    // Formats, images and samplers.
+    row("VK_EXT_4444_formats", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_EXT_border_color_swizzle", 1, Device, None, &["VK_EXT_custom_border_color"]),
+    row("VK_EXT_custom_border_color", 12, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_image_2d_view_of_3d", 1, Device, None, &["VK_KHR_maintenance1", PROPERTIES2]),
+    row("VK_EXT_image_view_min_lod", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_non_seamless_cube_map", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_rgba10x6_formats", 1, Device, None, &["VK_KHR_sampler_ycbcr_conversion"]),
+    row("VK_EXT_sampler_filter_minmax", 2, Device, V1_2, &[PROPERTIES2]),
+    row("VK_EXT_texture_compression_astc_hdr", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_EXT_ycbcr_2plane_444_formats", 1, Device, V1_3, &["VK_KHR_sampler_ycbcr_conversion"]),
+    row("VK_EXT_depth_bias_control", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_depth_clip_control", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_depth_clip_enable", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_primitive_topology_list_restart", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_provoking_vertex", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_shader_viewport_index_layer", 1, Device, None, &[]),
+    row("VK_KHR_index_type_uint8", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_index_type_uint8", 1, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_vertex_attribute_divisor", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_vertex_attribute_divisor", 3, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_line_rasterization", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_line_rasterization", 1, Device, None, &[PROPERTIES2]),
 ];
 
 impl Extension {

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use ash::vk;
+use vitric_backend::format;
 use vitric_backend::memory::{Surface, SurfaceDesc};
 
 use crate::physical::{ImageKind, image_format_properties};
@@ -46,8 +47,16 @@ pub fn create(desc: &ImageDesc) -> Result<Arc<Surface>> {
         layers: desc.layers,
         samples: desc.samples.as_raw(),
         linear: desc.kind.tiling == vk::ImageTiling::LINEAR,
+        decoded: is_decoded(desc.kind),
     });
     surface.ok_or(Error::OutOfDeviceMemory)
+}
+
+/// Whether texels of a compressed image are kept decoded: where they are sampled, and no view writes blocks.
+fn is_decoded(kind: ImageKind) -> bool {
+    let is_compressed = format::info(kind.format).is_some_and(|info| info.compression.is_some());
+    let views_blocks = kind.flags.contains(vk::ImageCreateFlags::BLOCK_TEXEL_VIEW_COMPATIBLE);
+    is_compressed && !views_blocks && kind.usage.contains(vk::ImageUsageFlags::SAMPLED)
 }
 
 #[cfg(test)]

@@ -3,9 +3,12 @@
 //! Source: Vulkan specification, "Devices and Queues", "Features", "Limits", "Formats", "Additional Capabilities".
 
 use ash::vk;
+use vitric_backend::command::MOST_VIEWPORTS;
 use vitric_backend::format::{self, features as format_features};
+use vitric_backend::geometry::LINE_WIDTHS;
 use vitric_backend::raster::MOST_SAMPLES;
 use vitric_backend::shader::BUILD;
+use vitric_backend::texture::{MAX_ANISOTROPY, MAX_LOD_BIAS};
 
 /// Reported API version: 1.0 is what is complete.
 pub const API_VERSION: u32 = vk::make_api_version(0, 1, 0, 286);
@@ -17,6 +20,8 @@ pub const QUEUE_COUNT: u32 = 4;
 pub const MAX_EXTENT_2D: u32 = 16384;
 const MAX_EXTENT_3D: u32 = 2048;
 const MAX_LAYERS: u32 = 2048;
+/// Samplers that may be alive at once.
+pub const MAX_SAMPLERS: u32 = 1 << 20;
 /// Alignment of buffers and of dynamic offsets, bytes.
 pub const BUFFER_ALIGNMENT: u64 = 16;
 
@@ -48,7 +53,11 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
         depth_bounds: vk::TRUE,
         wide_lines: vk::TRUE,
         large_points: vk::TRUE,
+        multi_viewport: vk::TRUE,
         alpha_to_one: vk::TRUE,
+        sampler_anisotropy: vk::TRUE,
+        texture_compression_etc2: vk::TRUE,
+        texture_compression_astc_ldr: vk::TRUE,
         texture_compression_bc: vk::TRUE,
         occlusion_query_precise: vk::TRUE,
         vertex_pipeline_stores_and_atomics: vk::TRUE,
@@ -66,8 +75,8 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
         shader_float64: vk::TRUE,
         shader_int64: vk::TRUE,
         shader_int16: vk::TRUE,
-        // Not there yet: geometry and tessellation stages, several viewports, anisotropy, pipeline statistics,
-        // sparse resources, ETC2 and ASTC, variable multisample rate, inherited queries.
+        // Not there yet: geometry and tessellation stages, pipeline statistics, sparse resources, variable multisample rate,
+        // inherited queries.
         ..Default::default()
     }
 }
@@ -87,7 +96,7 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         max_storage_buffer_range: 1 << 30,
         max_push_constants_size: vitric_backend::shader::PUSH_CONSTANT_BYTES as u32,
         max_memory_allocation_count: 1 << 20,
-        max_sampler_allocation_count: 1 << 20,
+        max_sampler_allocation_count: MAX_SAMPLERS,
         buffer_image_granularity: 1,
         max_bound_descriptor_sets: 8,
         max_per_stage_descriptor_samplers: 1024,
@@ -123,9 +132,9 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         mipmap_precision_bits: 8,
         max_draw_indexed_index_value: u32::MAX,
         max_draw_indirect_count: u32::MAX,
-        max_sampler_lod_bias: 16.0,
-        max_sampler_anisotropy: 1.0,
-        max_viewports: 1,
+        max_sampler_lod_bias: MAX_LOD_BIAS,
+        max_sampler_anisotropy: MAX_ANISOTROPY,
+        max_viewports: MOST_VIEWPORTS as u32,
         max_viewport_dimensions: [MAX_EXTENT_2D; 2],
         viewport_bounds_range: [-32768.0, 32767.0],
         viewport_sub_pixel_bits: 8,
@@ -161,7 +170,7 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         max_combined_clip_and_cull_distances: 8,
         discrete_queue_priorities: 2,
         point_size_range: [1.0, 1024.0],
-        line_width_range: [1.0, 64.0],
+        line_width_range: LINE_WIDTHS,
         point_size_granularity: 0.125,
         line_width_granularity: 0.125,
         strict_lines: vk::TRUE,
@@ -292,8 +301,8 @@ pub fn image_format_properties(image: ImageKind) -> Option<vk::ImageFormatProper
         && !image.usage.contains(vk::ImageUsageFlags::STORAGE);
     Some(vk::ImageFormatProperties {
         max_extent,
-        max_mip_levels: if linear { 1 } else { 32 - max_extent.width.leading_zeros() },
-        max_array_layers: if volume || linear { 1 } else { MAX_LAYERS },
+        max_mip_levels: if linear || info.is_planar() { 1 } else { 32 - max_extent.width.leading_zeros() },
+        max_array_layers: if volume || linear || info.is_planar() { 1 } else { MAX_LAYERS },
         sample_counts: if multisampled { sample_counts() } else { vk::SampleCountFlags::TYPE_1 },
         max_resource_size: 1 << 40,
     })
@@ -310,6 +319,9 @@ use vk::FormatFeatureFlags as F;
 /// Whether views of an image may have a format: what it is used for may be what its views can.
 fn is_view(image: ImageKind, info: &format::FormatInfo, view: &format::FormatInfo) -> bool {
     let as_texels = image.flags.contains(vk::ImageCreateFlags::BLOCK_TEXEL_VIEW_COMPATIBLE);
+    if info.is_planar() {
+        return !view.is_planar() && info.planes().any(|plane| plane.bytes == view.bytes);
+    }
     !info.is_depth_stencil()
         && !view.is_depth_stencil()
         && view.bytes == info.bytes
@@ -323,7 +335,9 @@ fn is_refused(image: ImageKind, info: &format::FormatInfo) -> bool {
     let has = |flags| image.flags.contains(flags);
     has(sparse)
         || (has(vk::ImageCreateFlags::TYPE_2D_ARRAY_COMPATIBLE) && image.kind != vk::ImageType::TYPE_3D)
+        || (has(vk::ImageCreateFlags::TYPE_2D_VIEW_COMPATIBLE_EXT) && image.kind != vk::ImageType::TYPE_3D)
         || (has(vk::ImageCreateFlags::BLOCK_TEXEL_VIEW_COMPATIBLE) && info.compression.is_none())
+        || (info.is_planar() && (!two_dimensional || has(vk::ImageCreateFlags::DISJOINT)))
         || (image.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE) && !two_dimensional)
         || (info.is_depth_stencil() && image.kind == vk::ImageType::TYPE_3D)
         || (info.compression.is_some() && image.kind == vk::ImageType::TYPE_1D)

@@ -3,6 +3,8 @@
 //! The tables hand over values; who asks decides what becomes of them: the C face writes those that an application has in its
 //! chain, or compares them with what it wants. Source: Vulkan specification, "Features" and "Limits".
 
+mod images;
+mod raster;
 mod versions;
 
 use std::fmt::Debug;
@@ -38,6 +40,8 @@ pub fn features(to: &mut impl Structures) {
     features11(to);
     features12(to);
     features13(to);
+    images::features(to);
+    raster::features(to);
 }
 
 /// Of Vulkan 1.1, and of the extensions that it is made of.
@@ -45,10 +49,10 @@ fn features11(to: &mut impl Structures) {
     to.put(storage16());
     to.put(multiview());
     to.put(variable_pointers());
+    to.put(ycbcr_conversion());
     to.put(draw_parameters());
-    // Not there: nothing of them is set.
+    // Not there: nothing of it is set.
     to.put(vk::PhysicalDeviceProtectedMemoryFeatures::default());
-    to.put(vk::PhysicalDeviceSamplerYcbcrConversionFeatures::default());
     to.put(versions::features11());
 }
 
@@ -125,8 +129,8 @@ pub fn properties(to: &mut impl Structures) {
             .uniform_texel_buffer_offset_alignment_bytes(physical::BUFFER_ALIGNMENT),
     );
     to.put(vk::PhysicalDeviceMaintenance4Properties::default().max_buffer_size(physical::MAX_BUFFER_BYTES));
-    // Exact, with nothing added to polygons. Lines and points are covered by samples.
-    to.put(vk::PhysicalDeviceConservativeRasterizationPropertiesEXT::default().primitive_underestimation(true));
+    images::properties(to);
+    raster::properties(to);
 }
 
 macro_rules! flags {
@@ -146,6 +150,7 @@ flags! {
     // Not for geometry and tessellation, which are not there.
     multiview: PhysicalDeviceMultiviewFeatures = multiview;
     variable_pointers: PhysicalDeviceVariablePointersFeatures = variable_pointers, variable_pointers_storage_buffer;
+    ycbcr_conversion: PhysicalDeviceSamplerYcbcrConversionFeatures = sampler_ycbcr_conversion;
     draw_parameters: PhysicalDeviceShaderDrawParametersFeatures = shader_draw_parameters;
     storage8: PhysicalDevice8BitStorageFeatures =
         storage_buffer8_bit_access, uniform_and_storage_buffer8_bit_access, storage_push_constant8;

@@ -56,6 +56,7 @@ fn resources(name: &str) -> Bindings {
         layers: 1,
         samples: 1,
         linear: false,
+        decoded: false,
     });
     let surface = surface.expect("a valid image");
     surface.bind(memory, 0);
@@ -68,6 +69,7 @@ fn resources(name: &str) -> Bindings {
         levels: 1,
         base_layer: 0,
         layers: 1,
+        min_lod: 0.0,
     };
     let view = SurfaceView { surface, desc };
     let sampler = Sampler {
@@ -75,13 +77,7 @@ fn resources(name: &str) -> Bindings {
         min_filter: vk::Filter::LINEAR,
         mipmap_mode: vk::SamplerMipmapMode::NEAREST,
         address_mode: [vk::SamplerAddressMode::REPEAT; 3],
-        mip_lod_bias: 0.0,
-        max_anisotropy: None,
-        compare: None,
-        min_lod: 0.0,
-        max_lod: 0.0,
-        border_color: vk::BorderColor::FLOAT_OPAQUE_BLACK,
-        unnormalized_coordinates: false,
+        ..Sampler::default()
     };
     let descriptor = Descriptor::CombinedImageSampler(Arc::new(view), Arc::new(sampler));
     Bindings::new(vec![vec![Bound::new(descriptor, 0)]])

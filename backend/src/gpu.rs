@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use crate::bag::Bag;
 use crate::command::{CommandList, Processor};
 use crate::counters::Counters;
-use crate::geometry::{FrontScratch, Primitives};
+use crate::geometry::{FrontScratch, Triangles};
 use crate::memory::AddressSpace;
+use crate::pixel::TileScratch;
 use crate::texture::Routines;
 use crate::workers::Workers;
 
@@ -44,12 +45,13 @@ pub struct Gpu {
     workers: Workers,
     routines: Arc<Routines>,
     addresses: AddressSpace,
-    primitives: Bag<Primitives>,
+    triangles: Bag<Triangles>,
+    tiles: Bag<TileScratch>,
     fronts: Bag<FrontScratch>,
     counters: Option<Counters>,
 }
 
-/// Windows of primitives whose memory is kept.
+/// Windows of triangles whose memory is kept.
 const MOST_KEPT: usize = 32;
 
 impl Gpu {
@@ -61,7 +63,8 @@ impl Gpu {
             workers: Workers::new(config.threads),
             routines: Arc::default(),
             addresses: AddressSpace::default(),
-            primitives: Bag::new(MOST_KEPT),
+            triangles: Bag::new(MOST_KEPT),
+            tiles: Bag::new(config.threads),
             fronts: Bag::new(config.threads),
             counters: config.counts.then(Counters::default),
         })
@@ -107,14 +110,19 @@ impl Gpu {
         self.counters.as_ref()
     }
 
-    /// Memory of primitives.
-    pub(crate) fn primitives(&self) -> &Bag<Primitives> {
-        &self.primitives
+    /// Memory of triangles.
+    pub(crate) fn triangles(&self) -> &Bag<Triangles> {
+        &self.triangles
     }
 
     /// Memory of the front end.
     pub(crate) fn fronts(&self) -> &Bag<FrontScratch> {
         &self.fronts
+    }
+
+    /// What tiles are processed with.
+    pub(crate) fn tiles(&self) -> &Bag<TileScratch> {
+        &self.tiles
     }
 
     /// The threads that work on tiles and workgroups.

@@ -124,6 +124,8 @@ pub struct VertexBinding {
     pub stride: u32,
     /// Whether elements advance by vertex or by instance.
     pub rate: vk::VertexInputRate,
+    /// Instances that have an element in common; 0: all of them.
+    pub divisor: u32,
 }
 
 /// A vertex attribute.
@@ -142,8 +144,12 @@ pub struct VertexAttribute {
 /// Rasterization state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RasterState {
-    /// Clamp depth instead of clipping to the near and far planes.
-    pub depth_clamp: bool,
+    /// Clip to the near and far planes. Depth is clamped in any case.
+    pub depth_clip: bool,
+    /// Depth goes from -w to w in clip space, not from 0.
+    pub negative_one_to_one: bool,
+    /// The provoking vertex of a primitive is the last one, not the first.
+    pub provoking_last: bool,
     /// Drop every primitive before rasterization.
     pub discard: bool,
     /// Fill, line or point.
@@ -158,8 +164,33 @@ pub struct RasterState {
     pub depth_bias: DepthBias,
     /// Line width in pixels, unless dynamic.
     pub line_width: f32,
+    /// How lines cover pixels.
+    pub line_mode: LineMode,
+    /// Stipple of lines, if they have one; its values unless dynamic.
+    pub line_stipple: Option<LineStipple>,
     /// How filled polygons cover pixels, where it is not by samples.
     pub conservative: Option<Criterion>,
+}
+
+/// How lines cover pixels. Source: Vulkan specification, "Line Segments".
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LineMode {
+    /// By a rectangle around the line.
+    #[default]
+    Rectangular,
+    /// By the diamonds that the line leaves.
+    Bresenham,
+    /// By the part of each pixel that the rectangle covers, which alpha is multiplied by.
+    Smooth,
+}
+
+/// Which parts of lines are drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LineStipple {
+    /// How often each bit is used, 1 to 256.
+    pub factor: u32,
+    /// The bits, from the least significant on.
+    pub pattern: u16,
 }
 
 /// Depth bias factors.
@@ -171,6 +202,20 @@ pub struct DepthBias {
     pub clamp: f32,
     /// Scale of the primitive's largest depth slope.
     pub slope: f32,
+    /// What the constant is a scale of.
+    pub unit: DepthBiasUnit,
+}
+
+/// What depth bias is counted in. Source: Vulkan specification, "Depth Bias Computation".
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DepthBiasUnit {
+    /// The smallest resolvable difference, of floats near the primitive's depths.
+    #[default]
+    Resolvable,
+    /// The same for all depths, also of floats.
+    Constant,
+    /// One.
+    One,
 }
 
 /// Multisample state.
@@ -306,7 +351,9 @@ impl GraphicsPipeline {
             viewports: Vec::new(),
             scissors: Vec::new(),
             raster: RasterState {
-                depth_clamp: false,
+                depth_clip: true,
+                negative_one_to_one: false,
+                provoking_last: false,
                 discard: false,
                 polygon_mode: vk::PolygonMode::FILL,
                 cull_mode: vk::CullModeFlags::NONE,
@@ -314,6 +361,8 @@ impl GraphicsPipeline {
                 depth_bias_enable: false,
                 depth_bias: DepthBias::default(),
                 line_width: 1.0,
+                line_mode: LineMode::Rectangular,
+                line_stipple: None,
                 conservative: None,
             },
             multisample: MultisampleState {
@@ -340,9 +389,31 @@ impl GraphicsPipeline {
         corners(self.topology) == 3 && self.raster.polygon_mode == vk::PolygonMode::FILL
     }
 
-    /// How its primitives cover pixels, where it is not by samples: lines and points always are covered by them.
-    pub fn conservative(&self) -> Option<Criterion> {
-        self.raster.conservative.filter(|_| self.fills_polygons())
+    /// Whether it draws lines, or polygons as lines.
+    pub fn draws_lines(&self) -> bool {
+        match corners(self.topology) {
+            2 => true,
+            3 => self.raster.polygon_mode == vk::PolygonMode::LINE,
+            _ => false,
+        }
+    }
+
+    /// Whether alpha is multiplied by how much of a pixel a line covers.
+    pub fn smooths_lines(&self) -> bool {
+        self.draws_lines() && self.raster.line_mode == LineMode::Smooth
+    }
+
+    /// Whether it draws lines that have a stipple.
+    pub fn stipples_lines(&self) -> bool {
+        self.draws_lines() && self.raster.line_stipple.is_some()
+    }
+
+    /// How its primitives cover pixels, where it is not by samples.
+    pub fn criterion(&self) -> Option<Criterion> {
+        match self.raster.line_mode {
+            LineMode::Bresenham | LineMode::Smooth if self.draws_lines() => Some(Criterion::Centre),
+            _ => self.raster.conservative.filter(|_| self.fills_polygons()),
+        }
     }
 
     /// Compiles what most draws run, so that the first one does not wait for it.
@@ -378,36 +449,40 @@ bitflags::bitflags! {
         const STENCIL_WRITE_MASK = 1 << 7;
         /// Stencil reference.
         const STENCIL_REFERENCE = 1 << 8;
+        /// Line stipple.
+        const LINE_STIPPLE = 1 << 9;
         /// Culled facing.
-        const CULL_MODE = 1 << 9;
+        const CULL_MODE = 1 << 10;
         /// Winding of front faces.
-        const FRONT_FACE = 1 << 10;
+        const FRONT_FACE = 1 << 11;
         /// Topology, of the same kind of primitives.
-        const TOPOLOGY = 1 << 11;
+        const TOPOLOGY = 1 << 12;
         /// Whether depth is tested.
-        const DEPTH_TEST = 1 << 12;
+        const DEPTH_TEST = 1 << 13;
         /// Whether depth is written.
-        const DEPTH_WRITE = 1 << 13;
+        const DEPTH_WRITE = 1 << 14;
         /// Comparison of depths.
-        const DEPTH_COMPARE = 1 << 14;
+        const DEPTH_COMPARE = 1 << 15;
         /// Whether depth is tested against bounds.
-        const DEPTH_BOUNDS_TEST = 1 << 15;
+        const DEPTH_BOUNDS_TEST = 1 << 16;
         /// Whether stencil is tested.
-        const STENCIL_TEST = 1 << 16;
+        const STENCIL_TEST = 1 << 17;
         /// What the stencil test does.
-        const STENCIL_OP = 1 << 17;
+        const STENCIL_OP = 1 << 18;
         /// Strides of vertex buffers.
-        const STRIDES = 1 << 18;
+        const STRIDES = 1 << 19;
         /// Whether primitives are dropped.
-        const DISCARD = 1 << 19;
+        const DISCARD = 1 << 20;
         /// Whether depth bias applies.
-        const DEPTH_BIAS_ENABLE = 1 << 20;
+        const DEPTH_BIAS_ENABLE = 1 << 21;
         /// Whether the largest index starts a new primitive.
-        const RESTART = 1 << 21;
+        const RESTART = 1 << 22;
         /// Logic operation.
-        const LOGIC_OP = 1 << 22;
+        const LOGIC_OP = 1 << 23;
+        /// How many viewports and scissors there are.
+        const VIEWPORT_COUNT = 1 << 24;
         /// All that is newer than Vulkan 1.0.
-        const EXTENDED = ((1 << 23) - 1) & !((1 << 9) - 1);
+        const EXTENDED = ((1 << 25) - 1) & !((1 << 10) - 1);
     }
 }
 

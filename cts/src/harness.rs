@@ -107,10 +107,15 @@ const INSTANCE_EXTENSIONS: &[&CStr] = &[
 
 /// Extensions that cases use.
 const EXTENSIONS: &[&CStr] = &[
+    vk::EXT_SAMPLER_FILTER_MINMAX_NAME,
     vk::EXT_CONSERVATIVE_RASTERIZATION_NAME,
     vk::EXT_PIPELINE_CREATION_FEEDBACK_NAME,
     vk::EXT_SEPARATE_STENCIL_USAGE_NAME,
     vk::EXT_TOOLING_INFO_NAME,
+    vk::EXT_INDEX_TYPE_UINT8_NAME,
+    vk::EXT_LINE_RASTERIZATION_NAME,
+    vk::EXT_SHADER_VIEWPORT_INDEX_LAYER_NAME,
+    vk::EXT_VERTEX_ATTRIBUTE_DIVISOR_NAME,
     vk::KHR_BIND_MEMORY2_NAME,
     vk::KHR_COPY_COMMANDS2_NAME,
     vk::KHR_FORMAT_FEATURE_FLAGS2_NAME,
@@ -164,6 +169,24 @@ macro_rules! features {
 }
 
 features! {
+    formats_4444: PhysicalDevice4444FormatsFeaturesEXT = EXT_4444_FORMATS_NAME;
+    formats_10x6: PhysicalDeviceRGBA10X6FormatsFeaturesEXT = EXT_RGBA10X6_FORMATS_NAME;
+    ycbcr: PhysicalDeviceSamplerYcbcrConversionFeatures = KHR_SAMPLER_YCBCR_CONVERSION_NAME;
+    ycbcr_444: PhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT = EXT_YCBCR_2PLANE_444_FORMATS_NAME;
+    border_color_swizzle: PhysicalDeviceBorderColorSwizzleFeaturesEXT = EXT_BORDER_COLOR_SWIZZLE_NAME;
+    custom_border_color: PhysicalDeviceCustomBorderColorFeaturesEXT = EXT_CUSTOM_BORDER_COLOR_NAME;
+    image_2d_view_of_3d: PhysicalDeviceImage2DViewOf3DFeaturesEXT = EXT_IMAGE_2D_VIEW_OF_3D_NAME;
+    image_view_min_lod: PhysicalDeviceImageViewMinLodFeaturesEXT = EXT_IMAGE_VIEW_MIN_LOD_NAME;
+    non_seamless_cube_map: PhysicalDeviceNonSeamlessCubeMapFeaturesEXT = EXT_NON_SEAMLESS_CUBE_MAP_NAME;
+    astc_high_range: PhysicalDeviceTextureCompressionASTCHDRFeatures = EXT_TEXTURE_COMPRESSION_ASTC_HDR_NAME;
+    bias_control: PhysicalDeviceDepthBiasControlFeaturesEXT = EXT_DEPTH_BIAS_CONTROL_NAME;
+    clip_control: PhysicalDeviceDepthClipControlFeaturesEXT = EXT_DEPTH_CLIP_CONTROL_NAME;
+    depth_clip: PhysicalDeviceDepthClipEnableFeaturesEXT = EXT_DEPTH_CLIP_ENABLE_NAME;
+    list_restart: PhysicalDevicePrimitiveTopologyListRestartFeaturesEXT = EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART_NAME;
+    provoking: PhysicalDeviceProvokingVertexFeaturesEXT = EXT_PROVOKING_VERTEX_NAME;
+    bytes: PhysicalDeviceIndexTypeUint8FeaturesKHR = KHR_INDEX_TYPE_UINT8_NAME;
+    lines: PhysicalDeviceLineRasterizationFeaturesKHR = KHR_LINE_RASTERIZATION_NAME;
+    divisors: PhysicalDeviceVertexAttributeDivisorFeaturesKHR = KHR_VERTEX_ATTRIBUTE_DIVISOR_NAME;
     storage16: PhysicalDevice16BitStorageFeatures = KHR_16BIT_STORAGE_NAME;
     storage8: PhysicalDevice8BitStorageFeatures = KHR_8BIT_STORAGE_NAME;
     float16_int8: PhysicalDeviceShaderFloat16Int8Features = KHR_SHADER_FLOAT16_INT8_NAME;
@@ -441,10 +464,31 @@ impl Gpu {
                 .stage_flags(stages)
         };
         let bindings: Vec<_> = kinds.iter().enumerate().map(binding).collect();
+        self.set_of(kinds, &bindings)
+    }
+
+    /// A set of one image with a sampler that its layout holds, for fragments.
+    pub fn set_with_sampler(
+        &self,
+        sampler: vk::Sampler,
+    ) -> Result<(vk::DescriptorSetLayout, vk::DescriptorSet), Outcome> {
+        let (kind, samplers) = (vk::DescriptorType::COMBINED_IMAGE_SAMPLER, [sampler]);
+        let binding = vk::DescriptorSetLayoutBinding::default()
+            .descriptor_type(kind)
+            .stage_flags(vk::ShaderStageFlags::FRAGMENT)
+            .immutable_samplers(&samplers);
+        self.set_of(&[kind], &[binding.descriptor_count(1)])
+    }
+
+    fn set_of(
+        &self,
+        kinds: &[vk::DescriptorType],
+        bindings: &[vk::DescriptorSetLayoutBinding<'_>],
+    ) -> Result<(vk::DescriptorSetLayout, vk::DescriptorSet), Outcome> {
         let sizes: Vec<_> = kinds.iter().map(|&ty| vk::DescriptorPoolSize { ty, descriptor_count: 1 }).collect();
         // SAFETY: valid infos.
         unsafe {
-            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(bindings);
             let layout = self.device.create_descriptor_set_layout(&info, None)?;
             let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
             let pool = self.device.create_descriptor_pool(&info, None)?;

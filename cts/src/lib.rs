@@ -4,6 +4,7 @@
 //! compares outcomes with expectation lists, and fails on unexpected passes as well as on unexpected failures.
 
 pub mod cases;
+pub mod chains;
 mod expectations;
 pub mod harness;
 pub mod numbers;

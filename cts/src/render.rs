@@ -2,6 +2,7 @@
 
 use ash::vk;
 
+use crate::chains::{Chains, More};
 use crate::harness::{Buffer, Gpu, Image, ImageDesc, Outcome, range};
 
 /// Width and height of what is rendered.
@@ -13,6 +14,12 @@ pub static RECT: &[u8] = include_bytes!("../shaders/rect.vert.spv");
 pub static POINTS: &[u8] = include_bytes!("../shaders/points.vert.spv");
 /// A vertex shader that takes positions and colours from a vertex buffer, four floats each.
 pub static TRIANGLES: &[u8] = include_bytes!("../shaders/triangles.vert.spv");
+/// The same, for flat inputs.
+pub static FLAT: &[u8] = include_bytes!("../shaders/flat.vert.spv");
+/// A vertex shader that makes a point for each instance, whose colour is an attribute; `extra` is the number of the first.
+pub static INSTANCES: &[u8] = include_bytes!("../shaders/instances.vert.spv");
+/// A fragment shader that writes the flat colour it is given.
+pub const FLAT_COLOR: &[u8] = include_bytes!("../shaders/flat.frag.spv");
 /// A fragment shader that writes the colour it is given.
 pub const COLOR: &[u8] = include_bytes!("../shaders/color.frag.spv");
 /// A fragment shader that samples an image.
@@ -29,7 +36,7 @@ pub struct State {
     pub topology: vk::PrimitiveTopology,
     pub restart: bool,
     pub raster: vk::PipelineRasterizationStateCreateInfo<'static>,
-    pub conservative: vk::ConservativeRasterizationModeEXT,
+    pub more: More,
     pub depth_stencil: vk::PipelineDepthStencilStateCreateInfo<'static>,
     pub blend: vk::PipelineColorBlendAttachmentState,
     pub constants: [f32; 4],
@@ -60,7 +67,7 @@ impl Default for State {
             topology: vk::PrimitiveTopology::TRIANGLE_LIST,
             restart: false,
             raster,
-            conservative: vk::ConservativeRasterizationModeEXT::DISABLED,
+            more: More::default(),
             depth_stencil: vk::PipelineDepthStencilStateCreateInfo::default(),
             blend,
             constants: [0.0; 4],
@@ -76,6 +83,15 @@ impl Default for State {
     }
 }
 
+/// How lines are drawn.
+#[derive(Clone, Copy)]
+#[expect(missing_docs, reason = "the fields are Vulkan's state")]
+pub struct Lines {
+    pub mode: vk::LineRasterizationModeKHR,
+    /// Factor and pattern.
+    pub stipple: Option<(u32, u16)>,
+}
+
 /// One draw: state, push constants, and what is drawn.
 #[derive(Clone)]
 #[expect(missing_docs, reason = "plain description")]
@@ -89,6 +105,8 @@ pub struct Draw {
     pub show: f32,
     pub kind: Kind,
     pub image: Option<(vk::ImageView, vk::Sampler, vk::ImageLayout)>,
+    /// The image's sampler belongs to the layout of the set.
+    pub fixed_sampler: bool,
     pub query: Option<vk::QueryPool>,
     /// A storage buffer at binding 0.
     pub storage: Option<Buffer>,
@@ -100,6 +118,7 @@ pub struct Draw {
 pub enum Kind {
     Vertices(u32),
     Instances { first: u32, count: u32 },
+    InstanceBuffer { buffer: Buffer, first: u32, count: u32 },
     VertexBuffer { buffer: Buffer, count: u32 },
     Indexed { buffer: Buffer, indices: Buffer, count: u32, kind: vk::IndexType },
     Indirect { buffer: Buffer, count: u32 },
@@ -121,6 +140,7 @@ impl Draw {
             show: -1.0,
             kind: Kind::Vertices(6),
             image: None,
+            fixed_sampler: false,
             query: None,
             storage: None,
         }
@@ -323,7 +343,7 @@ fn prepare(gpu: &Gpu, target: &Target, pass: vk::RenderPass, draw: &Draw) -> Res
     let mut set = None;
     if let Some((view, sampler, layout)) = draw.image {
         let kind = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
-        let (set_layout, made) = gpu.set(&[kind])?;
+        let (set_layout, made) = if draw.fixed_sampler { gpu.set_with_sampler(sampler)? } else { gpu.set(&[kind])? };
         let info = [vk::DescriptorImageInfo { sampler, image_view: view, image_layout: layout }];
         let write = vk::WriteDescriptorSet::default().dst_set(made).descriptor_type(kind).image_info(&info);
         // SAFETY: the set is new, and nothing uses it.
@@ -368,13 +388,24 @@ fn pipeline(
     let (two, four) = (vk::Format::R32G32_SFLOAT, vk::Format::R32G32B32A32_SFLOAT);
     let (stride, attributes) = match state.vertex {
         vertex if std::ptr::eq(vertex, POINTS) => (8, vec![attribute(0, two, 0)]),
-        vertex if std::ptr::eq(vertex, TRIANGLES) => (32, vec![attribute(0, four, 0), attribute(1, four, 16)]),
+        vertex if std::ptr::eq(vertex, INSTANCES) => (16, vec![attribute(0, four, 0)]),
+        vertex if std::ptr::eq(vertex, TRIANGLES) || std::ptr::eq(vertex, FLAT) => {
+            (32, vec![attribute(0, four, 0), attribute(1, four, 16)])
+        }
         _ => (0, Vec::new()),
     };
     // Set by the command, when that is what is tested.
     let stride = if state.extended && stride > 0 { stride + 4 } else { stride };
-    let bindings = [vk::VertexInputBindingDescription { binding: 0, stride, input_rate: vk::VertexInputRate::VERTEX }];
+    let input_rate = state.more.divisor.map_or(vk::VertexInputRate::VERTEX, |_| vk::VertexInputRate::INSTANCE);
+    let bindings = [vk::VertexInputBindingDescription { binding: 0, stride, input_rate }];
+    let divisor = state.more.divisor.unwrap_or(1);
+    let divisors = [vk::VertexInputBindingDivisorDescriptionKHR { binding: 0, divisor }];
+    let mut by_instance =
+        vk::PipelineVertexInputDivisorStateCreateInfoKHR::default().vertex_binding_divisors(&divisors);
     let mut input = vk::PipelineVertexInputStateCreateInfo::default();
+    if divisor != 1 {
+        input = input.push_next(&mut by_instance);
+    }
     if !attributes.is_empty() {
         input = input.vertex_binding_descriptions(&bindings).vertex_attribute_descriptions(&attributes);
     }
@@ -385,6 +416,10 @@ fn pipeline(
     if !state.extended {
         viewport = viewport.viewports(&viewports).scissors(&scissors);
     }
+    let mut depth_range = vk::PipelineViewportDepthClipControlCreateInfoEXT::default().negative_one_to_one(true);
+    if state.more.negative_one_to_one {
+        viewport = viewport.push_next(&mut depth_range);
+    }
     let mask = [state.sample_mask];
     let multisample = vk::PipelineMultisampleStateCreateInfo::default()
         .rasterization_samples(target.samples)
@@ -392,19 +427,18 @@ fn pipeline(
         .sample_shading_enable(state.by_sample)
         .min_sample_shading(1.0)
         .alpha_to_coverage_enable(state.alpha_to_coverage);
-    let mut conservative = vk::PipelineRasterizationConservativeStateCreateInfoEXT::default()
-        .conservative_rasterization_mode(state.conservative);
-    let raster = match state.conservative {
-        vk::ConservativeRasterizationModeEXT::DISABLED => state.raster,
-        _ => state.raster.push_next(&mut conservative),
-    };
+    let mut chains = Chains::default();
+    let raster = chains.raster(state);
     let blends = [state.blend];
     let mut blend =
         vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends).blend_constants(state.constants);
     if let Some(op) = state.logic {
         blend = blend.logic_op_enable(true).logic_op(op);
     }
-    let mut dynamic = if state.dynamic { DYNAMIC.to_vec() } else { Vec::new() };
+    let mut dynamic: Vec<_> = match state.dynamic {
+        true => DYNAMIC.iter().copied().chain(state.more.dynamic()).collect(),
+        false => Vec::new(),
+    };
     if wanted.extended {
         dynamic.extend_from_slice(EXTENDED);
         dynamic.extend((stride > 0).then_some(vk::DynamicState::VERTEX_INPUT_BINDING_STRIDE));
@@ -449,6 +483,9 @@ fn other_than(state: &State) -> State {
     other.constants = [0.111; 4];
     other.raster.depth_bias_constant_factor = 1e6;
     other.raster.depth_bias_slope_factor = 1e6;
+    if let Some(Lines { stipple: Some(stipple), .. }) = &mut other.more.lines {
+        *stipple = (3, 0x1111);
+    }
     for face in [&mut other.depth_stencil.front, &mut other.depth_stencil.back] {
         (face.compare_mask, face.write_mask, face.reference) = (0, 0, 77);
     }
@@ -559,7 +596,8 @@ unsafe fn bind_vertices(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, buf
 ///
 /// # Safety
 /// The command buffer is recording.
-unsafe fn set_dynamic(device: &ash::Device, commands: vk::CommandBuffer, state: &State) {
+unsafe fn set_dynamic(gpu: &Gpu, commands: vk::CommandBuffer, state: &State) {
+    let device = &gpu.device;
     let (raster, depth) = (&state.raster, &state.depth_stencil);
     // SAFETY: as this function demands.
     unsafe {
@@ -569,6 +607,7 @@ unsafe fn set_dynamic(device: &ash::Device, commands: vk::CommandBuffer, state: 
         let (constant, clamp, slope) =
             (raster.depth_bias_constant_factor, raster.depth_bias_clamp, raster.depth_bias_slope_factor);
         device.cmd_set_depth_bias(commands, constant, clamp, slope);
+        state.more.set(gpu, commands, [constant, clamp, slope]);
         device.cmd_set_blend_constants(commands, &state.constants);
         device.cmd_set_depth_bounds(commands, depth.min_depth_bounds, depth.max_depth_bounds);
         for (flags, face) in [(vk::StencilFaceFlags::FRONT, &depth.front), (vk::StencilFaceFlags::BACK, &depth.back)] {
@@ -596,7 +635,7 @@ unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, prepared: 
         let bytes: &[u8] = bytemuck::cast_slice(&push);
         device.cmd_push_constants(commands, prepared.layout, vk::ShaderStageFlags::ALL, 0, bytes);
         if draw.state.dynamic {
-            set_dynamic(device, commands, &draw.state);
+            set_dynamic(gpu, commands, &draw.state);
         }
         if draw.state.extended {
             set_extended(gpu, commands, &draw.state);
@@ -607,6 +646,10 @@ unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, prepared: 
         match draw.kind {
             Kind::Vertices(count) => device.cmd_draw(commands, count, 1, 0, 0),
             Kind::Instances { first, count } => device.cmd_draw(commands, 6, count, 0, first),
+            Kind::InstanceBuffer { buffer, first, count } => {
+                device.cmd_bind_vertex_buffers(commands, 0, &[buffer.handle], &[0]);
+                device.cmd_draw(commands, 1, count, 0, first);
+            }
             Kind::VertexBuffer { buffer, count } => {
                 bind_vertices(gpu, commands, draw, buffer);
                 device.cmd_draw(commands, count, 1, 0, 0);

@@ -9,9 +9,10 @@ use vitric_api::command::CommandBuffer;
 use vitric_api::{Error, Result};
 use vitric_backend::command::{Command, PassBegin};
 use vitric_backend::memory::SurfaceView;
-use vitric_backend::state::{ClearValue, DepthBias};
+use vitric_backend::state::{ClearValue, DepthBias, DepthBiasUnit, LineStipple};
 
 use crate::objects::{CommandObject, CommandPool, DeviceObject, Marked, Pipeline, destroy, device, need};
+use crate::pipeline::depth_bias_unit;
 use crate::raw;
 
 pub extern "system" fn create_pool(
@@ -213,8 +214,24 @@ pub extern "system" fn set_line_width(handle: vk::CommandBuffer, width: f32) {
     plain(handle, Command::SetLineWidth(width));
 }
 
+pub extern "system" fn set_line_stipple(handle: vk::CommandBuffer, factor: u32, pattern: u16) {
+    plain(handle, Command::SetLineStipple(LineStipple { factor, pattern }));
+}
+
 pub extern "system" fn set_depth_bias(handle: vk::CommandBuffer, constant: f32, clamp: f32, slope: f32) {
-    plain(handle, Command::SetDepthBias(DepthBias { constant, clamp, slope }));
+    plain(handle, Command::SetDepthBias(DepthBias { constant, clamp, slope, unit: DepthBiasUnit::default() }));
+}
+
+pub extern "system" fn set_depth_bias2(handle: vk::CommandBuffer, info: *const vk::DepthBiasInfoEXT<'_>) {
+    record(handle, |_| {
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        Ok(Command::SetDepthBias(DepthBias {
+            constant: info.depth_bias_constant_factor,
+            clamp: info.depth_bias_clamp,
+            slope: info.depth_bias_slope_factor,
+            unit: depth_bias_unit(info.p_next),
+        }))
+    });
 }
 
 pub extern "system" fn set_blend_constants(handle: vk::CommandBuffer, constants: *const [f32; 4]) {

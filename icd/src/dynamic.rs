@@ -53,6 +53,7 @@ pub extern "system" fn stencil_op(
 
 pub extern "system" fn viewports(handle: vk::CommandBuffer, count: u32, viewports: *const vk::Viewport) {
     command::set_viewport(handle, 0, count, viewports);
+    plain(handle, Command::SetState(SetState::ViewportCount(count)));
 }
 
 pub extern "system" fn scissors(handle: vk::CommandBuffer, count: u32, scissors: *const vk::Rect2D) {

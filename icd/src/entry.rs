@@ -221,8 +221,6 @@ entries! {
     Device, "VK_EXT_debug_utils", vkCmdEndDebugUtilsLabelEXT, PFN_vkCmdEndDebugUtilsLabelEXT, debug::command_end_label;
     Device, "VK_EXT_debug_utils", vkCmdInsertDebugUtilsLabelEXT, PFN_vkCmdInsertDebugUtilsLabelEXT, debug::command_label;
     Global, "VK_VERSION_1_1", vkEnumerateInstanceVersion, PFN_vkEnumerateInstanceVersion, instance::version;
-    Device, "VK_VERSION_1_1", vkCreateSamplerYcbcrConversion, PFN_vkCreateSamplerYcbcrConversion, sampler::create_conversion;
-    Device, "VK_VERSION_1_1", vkDestroySamplerYcbcrConversion, PFN_vkDestroySamplerYcbcrConversion, sampler::destroy_conversion;
     Device, "VK_VERSION_1_1", vkGetDeviceQueue2, PFN_vkGetDeviceQueue2, device::queue2;
     Instance, "VK_KHR_device_group_creation", vkEnumeratePhysicalDeviceGroupsKHR, PFN_vkEnumeratePhysicalDeviceGroups, instance::enumerate_groups;
     Physical, "VK_KHR_external_memory_capabilities", vkGetPhysicalDeviceExternalBufferPropertiesKHR, PFN_vkGetPhysicalDeviceExternalBufferProperties, physical::external_buffer;
@@ -293,10 +291,15 @@ entries! {
     Device, "VK_KHR_swapchain", vkAcquireNextImage2KHR, PFN_vkAcquireNextImage2KHR, wsi::acquire2;
     Device, "VK_KHR_swapchain", vkGetDeviceGroupPresentCapabilitiesKHR, PFN_vkGetDeviceGroupPresentCapabilitiesKHR, wsi::group_capabilities;
     Device, "VK_KHR_swapchain", vkGetDeviceGroupSurfacePresentModesKHR, PFN_vkGetDeviceGroupSurfacePresentModesKHR, wsi::group_modes;
+    Device, "VK_KHR_sampler_ycbcr_conversion", vkCreateSamplerYcbcrConversionKHR, PFN_vkCreateSamplerYcbcrConversion, sampler::create_conversion;
+    Device, "VK_KHR_sampler_ycbcr_conversion", vkDestroySamplerYcbcrConversionKHR, PFN_vkDestroySamplerYcbcrConversion, sampler::destroy_conversion;
     Device, "VK_KHR_create_renderpass2", vkCreateRenderPass2KHR, PFN_vkCreateRenderPass2, pass::create2;
     Device, "VK_KHR_create_renderpass2", vkCmdBeginRenderPass2KHR, PFN_vkCmdBeginRenderPass2, command::begin_pass2;
     Device, "VK_KHR_create_renderpass2", vkCmdNextSubpass2KHR, PFN_vkCmdNextSubpass2, command::next_subpass2;
     Device, "VK_KHR_create_renderpass2", vkCmdEndRenderPass2KHR, PFN_vkCmdEndRenderPass2, command::end_pass2;
+    Device, "VK_KHR_line_rasterization", vkCmdSetLineStippleKHR, PFN_vkCmdSetLineStippleKHR, command::set_line_stipple;
+    Device, "VK_EXT_line_rasterization", vkCmdSetLineStippleEXT, PFN_vkCmdSetLineStippleKHR, command::set_line_stipple;
+    Device, "VK_EXT_depth_bias_control", vkCmdSetDepthBias2EXT, PFN_vkCmdSetDepthBias2EXT, command::set_depth_bias2;
     Device, "VK_KHR_swapchain", vkCreateSwapchainKHR, PFN_vkCreateSwapchainKHR, wsi::create_swapchain;
     Device, "VK_KHR_swapchain", vkDestroySwapchainKHR, PFN_vkDestroySwapchainKHR, wsi::destroy_swapchain;
     Device, "VK_KHR_swapchain", vkGetSwapchainImagesKHR, PFN_vkGetSwapchainImagesKHR, wsi::swapchain_images;

@@ -441,18 +441,32 @@ fn view_desc(surface: &Surface, info: &vk::ImageViewCreateInfo<'_>) -> SurfaceVi
     // Layers of a view of slices are counted in the slices of its level.
     let is_volume = surface.desc().kind == vk::ImageType::TYPE_3D && info.view_type != vk::ImageViewType::TYPE_3D;
     let layers = if is_volume { surface.level_extent(range.base_mip_level).depth } else { surface.desc().layers };
-    let map = info.components;
-    let swizzle = [map.r, map.g, map.b, map.a];
     SurfaceViewDesc {
         kind: info.view_type,
         format: info.format,
-        swizzle: std::array::from_fn(|index| component(swizzle[index], index as u8)),
+        swizzle: component_mapping(info.components),
         aspects: range.aspect_mask,
         base_level: range.base_mip_level,
         levels: remaining(range.level_count, range.base_mip_level, surface.desc().levels),
         base_layer: range.base_array_layer,
         layers: remaining(range.layer_count, range.base_array_layer, layers),
+        min_lod: least_level(info, surface.desc().levels),
     }
+}
+
+/// The least level that a view of an image of so many levels reads, of its own.
+fn least_level(info: &vk::ImageViewCreateInfo<'_>, levels: u32) -> f32 {
+    let least = raw::find::<vk::ImageViewMinLodCreateInfoEXT<'_>>(info.p_next).map_or(0.0, |info| info.min_lod);
+    let base = info.subresource_range.base_mip_level;
+    let last = levels.saturating_sub(base).min(info.subresource_range.level_count).saturating_sub(1);
+    // NaN is nothing.
+    (least - base as f32).max(0.0).min(last as f32)
+}
+
+/// Where each component comes from.
+pub fn component_mapping(map: vk::ComponentMapping) -> [Swizzle; 4] {
+    let swizzle = [map.r, map.g, map.b, map.a];
+    std::array::from_fn(|index| component(swizzle[index], index as u8))
 }
 
 fn component(swizzle: vk::ComponentSwizzle, own: u8) -> Swizzle {

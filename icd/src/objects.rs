@@ -18,7 +18,7 @@ use vitric_backend::command::{Event, QueryPool};
 use vitric_backend::memory::{Allocation, Buffer, BufferView, Surface, SurfaceView};
 use vitric_backend::shader::runtime::{DescriptorSet, SetLayout};
 use vitric_backend::state::{ComputePipeline, GraphicsPipeline, PassDesc};
-use vitric_backend::texture::Sampler;
+use vitric_backend::texture::{Conversion, Sampler};
 
 use crate::handles::Table;
 use crate::private::PrivateData;
@@ -165,6 +165,7 @@ pub struct DeviceObject {
     pub images: Table<Arc<Surface>>,
     pub image_views: Table<Arc<SurfaceView>>,
     pub samplers: Table<Arc<Sampler>>,
+    pub conversions: Table<Arc<Conversion>>,
     pub set_layouts: Table<Arc<SetLayout>>,
     pub pools: Table<Arc<SetPool>>,
     pub sets: Table<Arc<PoolSet>>,
@@ -202,6 +203,7 @@ impl DeviceObject {
             images: Table::new(4),
             image_views: Table::new(5),
             samplers: Table::new(6),
+            conversions: Table::new(24),
             set_layouts: Table::new(7),
             pools: Table::new(8),
             sets: Table::new(9),

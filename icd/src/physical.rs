@@ -91,6 +91,8 @@ pub extern "system" fn image_format_properties2(
     }
     let target = raw::output(out).map(|out| {
         raw::put(out.p_next, vk::ExternalImageFormatProperties::default());
+        let conversion = vk::SamplerYcbcrConversionImageFormatProperties::default();
+        raw::put(out.p_next, conversion.combined_image_sampler_descriptor_count(1));
         &mut out.image_format_properties
     });
     put_image_format(ImageKind { format, kind, tiling, usage, flags }, target)

@@ -7,13 +7,14 @@ use std::time::Instant;
 use ash::vk::{self, Handle};
 use vitric_api::pipeline::{PipelineCache, ShaderModule, StageDesc};
 use vitric_api::{Error, Result};
+use vitric_backend::command::MOST_VIEWPORTS;
 use vitric_backend::format::{self, FormatInfo};
 use vitric_backend::raster::Criterion;
 use vitric_backend::shader::Program;
 use vitric_backend::shader::spirv::Specialization;
 use vitric_backend::state::{
-    BlendState, ComputePipeline, DepthBias, DepthStencilState, DynamicState, GraphicsPipeline, MultisampleState,
-    RasterState, StencilState, Variants, VertexAttribute, VertexBinding,
+    BlendState, ComputePipeline, DepthBias, DepthBiasUnit, DepthStencilState, DynamicState, GraphicsPipeline, LineMode,
+    LineStipple, MultisampleState, RasterState, StencilState, Variants, VertexAttribute, VertexBinding,
 };
 
 use crate::objects::{DeviceObject, Pipeline, destroy as destroy_handle, device, need};
@@ -264,7 +265,7 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
     let find = |wanted| stages.iter().find(|stage| stage.stage == wanted);
     let vertex = find(vk::ShaderStageFlags::VERTEX).ok_or(Error::Unknown)?;
     let rasterization = raw::input(info.p_rasterization_state).ok_or(Error::Unknown)?;
-    let raster = raster(rasterization);
+    let mut raster = raster(rasterization);
     let dynamic = raw::input(info.p_dynamic_state).map_or(DynamicState::empty(), dynamic_state);
     let discards = raster.discard && !dynamic.contains(DynamicState::DISCARD);
     let fragment = find(vk::ShaderStageFlags::FRAGMENT).filter(|_| !discards);
@@ -275,6 +276,7 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
     let depth_stencil = if visible { raw::input(info.p_depth_stencil_state) } else { None };
     let multisample = if visible { raw::input(info.p_multisample_state) } else { None };
     let viewport = if visible { raw::input(info.p_viewport_state) } else { None };
+    raster.negative_one_to_one = viewport.is_some_and(negative_one_to_one);
     let input = raw::input(info.p_vertex_input_state);
     let assembly = raw::input(info.p_input_assembly_state);
     let pipeline = GraphicsPipeline {
@@ -284,8 +286,12 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
         attributes: input.map_or_else(Vec::new, attributes),
         topology: assembly.map_or(vk::PrimitiveTopology::TRIANGLE_LIST, |state| state.topology),
         primitive_restart: assembly.is_some_and(|state| state.primitive_restart_enable != 0),
-        viewports: viewport.map_or_else(Vec::new, |state| raw::slice(state.p_viewports, state.viewport_count).to_vec()),
-        scissors: viewport.map_or_else(Vec::new, |state| raw::slice(state.p_scissors, state.scissor_count).to_vec()),
+        viewports: viewport.map_or_else(Vec::new, |state| {
+            counted(state.p_viewports, state.viewport_count, dynamic.contains(DynamicState::VIEWPORT))
+        }),
+        scissors: viewport.map_or_else(Vec::new, |state| {
+            counted(state.p_scissors, state.scissor_count, dynamic.contains(DynamicState::SCISSOR))
+        }),
         raster,
         multisample: multisample_state(multisample),
         depth_stencil: depth_stencil.map(depth_stencil_state),
@@ -305,6 +311,14 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
     Ok(pipeline)
 }
 
+/// As many viewports or scissors as there are to be. Where their values are dynamic, the pointer may be anything.
+fn counted<T: Copy + Default>(values: *const T, count: u32, is_dynamic: bool) -> Vec<T> {
+    let count = count.min(MOST_VIEWPORTS as u32);
+    let mut all = if is_dynamic { Vec::new() } else { raw::slice(values, count).to_vec() };
+    all.resize(count as usize, T::default());
+    all
+}
+
 /// Formats of the colour attachments, of the render pass or, without one, of what says what is rendered to.
 fn color_formats(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Vec<Option<&'static FormatInfo>> {
     if let Some(pass) = maker.object.passes.get(info.render_pass.as_raw()) {
@@ -319,10 +333,17 @@ fn color_formats(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -
 
 fn bindings(state: &vk::PipelineVertexInputStateCreateInfo<'_>) -> Vec<VertexBinding> {
     let all = raw::slice(state.p_vertex_binding_descriptions, state.vertex_binding_description_count);
+    let info: Option<&vk::PipelineVertexInputDivisorStateCreateInfoKHR<'_>> = raw::find(state.p_next);
+    let divisors = info.map(|info| raw::slice(info.p_vertex_binding_divisors, info.vertex_binding_divisor_count));
+    let divisor = |binding: u32| {
+        let named = divisors.unwrap_or_default().iter().find(|entry| entry.binding == binding);
+        named.map_or(1, |entry| entry.divisor)
+    };
     let binding = |entry: &vk::VertexInputBindingDescription| VertexBinding {
         binding: entry.binding,
         stride: entry.stride,
         rate: entry.input_rate,
+        divisor: divisor(entry.binding),
     };
     all.iter().map(binding).collect()
 }
@@ -349,10 +370,57 @@ fn conservative(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> Option<
     }
 }
 
+/// How lines cover pixels, and their stipple.
+fn lines(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> (LineMode, Option<LineStipple>) {
+    use vk::LineRasterizationModeKHR as Mode;
+    let info: Option<&vk::PipelineRasterizationLineStateCreateInfoKHR<'_>> = raw::find(state.p_next);
+    let Some(info) = info else { return (LineMode::Rectangular, None) };
+    let mode = match info.line_rasterization_mode {
+        Mode::BRESENHAM => LineMode::Bresenham,
+        Mode::RECTANGULAR_SMOOTH => LineMode::Smooth,
+        // Lines are strict: that is the default, too.
+        _ => LineMode::Rectangular,
+    };
+    let stipple = LineStipple { factor: info.line_stipple_factor, pattern: info.line_stipple_pattern };
+    (mode, (info.stippled_line_enable != 0).then_some(stipple))
+}
+
+/// Whether depth is clipped: unless it is clamped, when nothing is said.
+fn depth_clip(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> bool {
+    let info: Option<&vk::PipelineRasterizationDepthClipStateCreateInfoEXT<'_>> = raw::find(state.p_next);
+    info.map_or(state.depth_clamp_enable == 0, |info| info.depth_clip_enable != 0)
+}
+
+/// Whether depth goes from -1 on.
+fn negative_one_to_one(state: &vk::PipelineViewportStateCreateInfo<'_>) -> bool {
+    let info: Option<&vk::PipelineViewportDepthClipControlCreateInfoEXT<'_>> = raw::find(state.p_next);
+    info.is_some_and(|info| info.negative_one_to_one != 0)
+}
+
+fn provoking_last(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> bool {
+    let info: Option<&vk::PipelineRasterizationProvokingVertexStateCreateInfoEXT<'_>> = raw::find(state.p_next);
+    info.is_some_and(|info| info.provoking_vertex_mode == vk::ProvokingVertexModeEXT::LAST_VERTEX)
+}
+
+/// What depth bias is counted in, by a chain.
+pub fn depth_bias_unit(next: *const c_void) -> DepthBiasUnit {
+    use vk::DepthBiasRepresentationEXT as R;
+    let info: Option<&vk::DepthBiasRepresentationInfoEXT<'_>> = raw::find(next);
+    // All units are exact.
+    match info.map(|info| info.depth_bias_representation) {
+        Some(R::LEAST_REPRESENTABLE_VALUE_FORCE_UNORM) => DepthBiasUnit::Constant,
+        Some(R::FLOAT) => DepthBiasUnit::One,
+        _ => DepthBiasUnit::Resolvable,
+    }
+}
+
 fn raster(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> RasterState {
+    let (line_mode, line_stipple) = lines(state);
     RasterState {
         conservative: conservative(state),
-        depth_clamp: state.depth_clamp_enable != 0,
+        depth_clip: depth_clip(state),
+        negative_one_to_one: false,
+        provoking_last: provoking_last(state),
         discard: state.rasterizer_discard_enable != 0,
         polygon_mode: state.polygon_mode,
         cull_mode: state.cull_mode,
@@ -362,8 +430,11 @@ fn raster(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> RasterState {
             constant: state.depth_bias_constant_factor,
             clamp: state.depth_bias_clamp,
             slope: state.depth_bias_slope_factor,
+            unit: depth_bias_unit(state.p_next),
         },
         line_width: state.line_width,
+        line_mode,
+        line_stipple,
     }
 }
 
@@ -437,7 +508,7 @@ fn dynamic_state(state: &vk::PipelineDynamicStateCreateInfo<'_>) -> DynamicState
         (D::CULL_MODE, DynamicState::CULL_MODE),
         (D::FRONT_FACE, DynamicState::FRONT_FACE),
         (D::PRIMITIVE_TOPOLOGY, DynamicState::TOPOLOGY),
-        (D::VIEWPORT_WITH_COUNT, DynamicState::VIEWPORT),
+        (D::VIEWPORT_WITH_COUNT, DynamicState::VIEWPORT | DynamicState::VIEWPORT_COUNT),
         (D::SCISSOR_WITH_COUNT, DynamicState::SCISSOR),
         (D::VERTEX_INPUT_BINDING_STRIDE, DynamicState::STRIDES),
         (D::DEPTH_TEST_ENABLE, DynamicState::DEPTH_TEST),
@@ -450,6 +521,7 @@ fn dynamic_state(state: &vk::PipelineDynamicStateCreateInfo<'_>) -> DynamicState
         (D::DEPTH_BIAS_ENABLE, DynamicState::DEPTH_BIAS_ENABLE),
         (D::PRIMITIVE_RESTART_ENABLE, DynamicState::RESTART),
         (D::LOGIC_OP_EXT, DynamicState::LOGIC_OP),
+        (D::LINE_STIPPLE_KHR, DynamicState::LINE_STIPPLE),
     ];
     let named = raw::slice(state.p_dynamic_states, state.dynamic_state_count);
     let flags = named.iter().filter_map(|name| table.iter().find(|(known, _)| known == name));

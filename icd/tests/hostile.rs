@@ -118,6 +118,11 @@ const NEEDS: &[Call] = &[
         made.map(drop).map_err(|(_, code)| code)
     },
     |d, h| unsafe {
+        let conversion = vk::SamplerYcbcrConversion::from_raw(h);
+        let mut chained = vk::SamplerYcbcrConversionInfo::default().conversion(conversion);
+        d.device.create_sampler(&vk::SamplerCreateInfo::default().push_next(&mut chained), None).map(drop)
+    },
+    |d, h| unsafe {
         let semaphores = [vk::Semaphore::from_raw(h)];
         let submit = vk::SubmitInfo::default().signal_semaphores(&semaphores);
         d.device.queue_submit(d.queue, &[submit], vk::Fence::null())

@@ -12,6 +12,7 @@ macro_rules! gather {
 pub(super) fn features11() -> vk::PhysicalDeviceVulkan11Features<'static> {
     let (storage, views) = (super::storage16(), super::multiview());
     let (pointers, draws) = (super::variable_pointers(), super::draw_parameters());
+    let conversion = super::ycbcr_conversion();
     gather! {
         PhysicalDeviceVulkan11Features {
             storage => storage_buffer16_bit_access, uniform_and_storage_buffer16_bit_access, storage_push_constant16,
@@ -19,6 +20,7 @@ pub(super) fn features11() -> vk::PhysicalDeviceVulkan11Features<'static> {
             views => multiview, multiview_geometry_shader, multiview_tessellation_shader;
             pointers => variable_pointers, variable_pointers_storage_buffer;
             draws => shader_draw_parameters;
+            conversion => sampler_ycbcr_conversion;
         }
     }
 }
@@ -69,7 +71,10 @@ pub(super) fn features12() -> vk::PhysicalDeviceVulkan12Features<'static> {
         // Of these an extension has nothing but its name.
         sampler_mirror_clamp_to_edge: vk::TRUE,
         draw_indirect_count: vk::TRUE,
+        sampler_filter_minmax: vk::TRUE,
         descriptor_indexing: vk::TRUE,
+        shader_output_viewport_index: vk::TRUE,
+        shader_output_layer: vk::TRUE,
     }
 }
 
@@ -94,6 +99,7 @@ pub(super) fn properties12() -> vk::PhysicalDeviceVulkan12Properties<'static> {
     let (driver, floats, indexing) =
         (super::driver(), super::float_controls(), super::descriptor_indexing_properties());
     let (resolve, timeline) = (super::depth_stencil_resolve(), super::timelines());
+    let reduction = super::images::filter_minmax();
     gather! {
         PhysicalDeviceVulkan12Properties {
             driver => driver_id, driver_name, driver_info, conformance_version;
@@ -129,6 +135,7 @@ pub(super) fn properties12() -> vk::PhysicalDeviceVulkan12Properties<'static> {
             resolve => supported_depth_resolve_modes, supported_stencil_resolve_modes, independent_resolve_none,
                 independent_resolve;
             timeline => max_timeline_semaphore_value_difference;
+            reduction => filter_minmax_single_component_formats, filter_minmax_image_component_mapping;
         }
         framebuffer_integer_color_sample_counts: super::physical::limits().framebuffer_color_sample_counts,
     }

@@ -11,9 +11,10 @@ use super::Command;
 use super::pass::Pass;
 use super::pending::{DrawState, MOST_PENDING};
 use super::processor::{Dynamic, IndexBuffer, Processor, words};
+use super::viewports::{View, guard_band, touchable, touched, views};
 use crate::format;
 use crate::geometry::{
-    Assembled, Corners, DrawNumbers, GUARD_BAND, Indices, PrimitiveContext, VertexSource, assemble, corners, is_list,
+    Assembled, Corners, DrawNumbers, Indices, PrimitiveContext, Strips, VertexSource, assemble, corners, is_list,
     vertex_parameters, vertex_ranges,
 };
 use crate::gpu::DeviceLost;
@@ -27,6 +28,9 @@ use crate::tiling::Window;
 
 /// Most primitives that are handed to the front end for one window.
 const MOST_PRIMITIVES: usize = 1 << 14;
+
+/// Most lines with a stipple that are handed to the front end at once, and polygons whose edges are such lines.
+const MOST_STIPPLED: usize = 16;
 
 /// One draw with its arguments known.
 struct Call {
@@ -94,21 +98,22 @@ fn call(command: &Command, draw: u32) -> Call {
     }
 }
 
-/// The corners of a draw's primitives; strips, fans and restarts that are too long to hold lose the device.
+/// The corners of a draw's primitives, and the numbers of the first ones of strips and fans; strips, fans and restarts that are too long to hold lose the device.
 fn corners_of<'s>(
     pipeline: &GraphicsPipeline,
     call: &Call,
     index_buffer: Option<&'s IndexBuffer>,
-) -> Result<Corners<'s>, DeviceLost> {
+) -> Result<(Corners<'s>, Vec<u32>), DeviceLost> {
     let restarts = pipeline.primitive_restart && call.first_index.is_some();
     let indices = call.first_index.map(|first| index_buffer.map(|buffer| indices(buffer, call, first)));
     if is_list(pipeline.topology) && !restarts {
         let whole = |count: usize| count / corners(pipeline.topology) * corners(pipeline.topology);
-        return Ok(match indices {
+        let corners = match indices {
             None => Corners::Sequence(call.numbers.base_vertex, whole(call.count as usize)),
             Some(None) => Corners::Assembled(Vec::new()),
             Some(Some(indices)) => Corners::Indexed(Indices { count: whole(indices.count), ..indices }),
-        });
+        };
+        return Ok((corners, Vec::new()));
     }
     let count = match &indices {
         None => call.count as usize,
@@ -122,7 +127,7 @@ fn corners_of<'s>(
     match indices.flatten() {
         None => vertices.extend((0..count as u32).map(|index| base.wrapping_add(index))),
         Some(indices) => {
-            let restart = if indices.size == 2 { 0xffff } else { u32::MAX };
+            let restart = u32::MAX >> (32 - 8 * indices.size);
             let mut read = Vec::with_capacity(count);
             indices.read(0..count, &mut read);
             for index in read {
@@ -134,17 +139,24 @@ fn corners_of<'s>(
         }
     }
     ends.push(vertices.len());
-    let mut start = 0;
+    let (mut start, mut starts) = (0, Vec::with_capacity(ends.len()));
     for end in ends {
-        assemble(pipeline.topology, &vertices[start..end], |primitive| primitives.extend_from_slice(primitive));
+        starts.push((primitives.len() / corners(pipeline.topology)) as u32);
+        assemble(pipeline.topology, &vertices[start..end], pipeline.raster.provoking_last, |primitive| {
+            primitives.extend_from_slice(primitive)
+        });
         start = end;
     }
-    Ok(Corners::Assembled(primitives))
+    Ok((Corners::Assembled(primitives), starts))
 }
 
 /// The indices of a draw.
 fn indices<'s>((buffer, offset, index_type): &'s IndexBuffer, call: &Call, first: u32) -> Indices<'s> {
-    let size: u64 = if *index_type == vk::IndexType::UINT16 { 2 } else { 4 };
+    let size: u64 = match *index_type {
+        vk::IndexType::UINT8_KHR => 1,
+        vk::IndexType::UINT16 => 2,
+        _ => 4,
+    };
     // Beyond the buffer there is nothing to draw: a count from a hostile indirect buffer costs nothing.
     let room = (buffer.size().saturating_sub(*offset) / size).saturating_sub(u64::from(first));
     let count = u64::from(call.count).min(room) as usize;
@@ -159,13 +171,14 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
     if discards && !pipeline.vertex.fragment.side_effects {
         return Ok(());
     }
-    let viewport = viewport(&processor.state.dynamic, &pipeline);
-    let words = vertex_parameters(&viewport, guard_band(&pipeline, &viewport));
+    let views = views(&processor.state, &pipeline);
+    let band = guard_band(&pipeline, &views);
+    let words = vertex_parameters(&views[0].0, band);
     let ranges = vertex_ranges(&pipeline.bindings, &processor.state.vertex_buffers);
     let none = Bindings::default();
     let (push, deadline) = (processor.state.push.clone(), processor.deadline.clone());
     let environment = Environment {
-        parameters: &words,
+        parameters: words.as_flattened(),
         ranges: &ranges,
         push: &push,
         ..Environment::new(bindings.first().unwrap_or(&none), &deadline)
@@ -173,14 +186,18 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
     let kernel = pipeline.vertex_kernel.get(&pipeline);
     let (instance, numbers) = (call.numbers.base_instance, call.numbers);
     let index_buffer = processor.state.index_buffer.clone();
+    let (corners_of_all, starts) = corners_of(&pipeline, call, index_buffer.as_ref())?;
     let assembled = Assembled {
         source: VertexSource { kernel, environment: &environment, instance, numbers },
-        corners: corners_of(&pipeline, call, index_buffer.as_ref())?,
+        corners: corners_of_all,
         of_each: corners(pipeline.topology),
         instances: call.instances,
-        spare: processor.gpu.primitives(),
+        spare: processor.gpu.triangles(),
         counters: processor.gpu.counters(),
-        context: (!discards).then(|| primitive_context(processor, &pipeline, viewport)),
+        strips: (pipeline.topology == vk::PrimitiveTopology::LINE_STRIP && pipeline.stipples_lines())
+            .then(|| Strips::new(starts)),
+        contexts: if discards { Vec::new() } else { primitive_contexts(processor, &pipeline, (&views, band)) },
+        layers: processor.pass.as_ref().map_or(1, |pass| pass.layers),
     };
     windows(processor, DrawState::new(&processor.state, &pipeline, bindings), &assembled)
 }
@@ -189,24 +206,38 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
 fn windows(processor: &mut Processor<'_>, state: DrawState, assembled: &Assembled<'_>) -> Result<(), DeviceLost> {
     let size = processor.gpu.config().window.min(MOST_PRIMITIVES);
     let (count, mut start) = (assembled.count(), 0);
+    // A line with a stipple is as many primitives as it has parts.
+    let is_stippled = state.pipeline.stipples_lines();
+    let most = if is_stippled { MOST_STIPPLED } else { MOST_PENDING };
     while start < count {
-        let range = start..count.min(start + MOST_PENDING);
+        let range = start..count.min(start + most);
         if start > 0 && assembled.source.environment.deadline.expired() {
             return Err(DeviceLost);
         }
         start = range.end;
         let is_full = processor.pending.is_full(range.len());
-        if range.len() >= size && assembled.source.kernel.is_pure() {
+        if range.len() >= size && assembled.source.kernel.is_pure() && !is_stippled {
             in_parallel(processor, &state, assembled, (range, size), is_full)?;
             continue;
         }
         if is_full {
-            processor.flush()?;
+            processor.flush_beside((0, &|_| ()))?;
         }
-        let draw = processor.pending.draw(&state);
-        let mut open = processor.pending.open();
-        let done = assembled.process(&mut processor.gpu.fronts().lend(), range, &mut open);
-        processor.pending.close_full(draw, open, size);
+        let done = if state.pipeline.vertex.routes() {
+            let mut made = Vec::new();
+            let done = assembled.process(&mut processor.gpu.fronts().lend(), range, &mut made);
+            let grid = *processor.pending.grid();
+            let made = made.into_iter().filter(|triangles| !triangles.is_empty());
+            let windows = made.map(|triangles| Window::new(triangles, &grid));
+            processor.pending.extend_layers(&state, windows);
+            done
+        } else {
+            let draw = processor.pending.draw(&state, 0);
+            let mut open = processor.pending.open();
+            let done = assembled.process(&mut processor.gpu.fronts().lend(), range, &mut open);
+            processor.pending.close_full(draw, open, size);
+            done
+        };
         if !done {
             return Err(DeviceLost);
         }
@@ -227,13 +258,13 @@ fn in_parallel(
     let (grid, ok, gpu) = (*processor.pending.grid(), AtomicBool::new(true), processor.gpu);
     let piece = |index: usize| {
         let start = range.start + index * size;
-        let mut primitives = Vec::new();
+        let mut triangles = Vec::new();
         if !ok.load(Ordering::Relaxed)
-            || !assembled.process(&mut gpu.fronts().lend(), start..range.end.min(start + size), &mut primitives)
+            || !assembled.process(&mut gpu.fronts().lend(), start..range.end.min(start + size), &mut triangles)
         {
             ok.store(false, Ordering::Relaxed);
         }
-        *made[index].lock() = primitives.into_iter().map(|primitives| Window::new(primitives, &grid)).collect();
+        *made[index].lock() = triangles.into_iter().map(|triangles| Window::new(triangles, &grid)).collect();
     };
     if flushes {
         processor.flush_beside((count, &piece))?;
@@ -243,70 +274,43 @@ fn in_parallel(
     if !ok.into_inner() {
         return Err(DeviceLost);
     }
-    let draw = processor.pending.draw(state);
+    let draw = processor.pending.draw(state, 0);
     processor.pending.close(draw);
-    processor.pending.extend(draw, made.into_iter().flat_map(Mutex::into_inner));
+    processor.pending.extend_layers(state, made.into_iter().flat_map(Mutex::into_inner));
     Ok(())
 }
 
-/// A rectangle as `[x0, y0, x1, y1]`, clipped to not be negative.
-pub(super) fn rect(rect: vk::Rect2D) -> [i64; 4] {
-    let (x, y) = (i64::from(rect.offset.x), i64::from(rect.offset.y));
-    [x.max(0), y.max(0), x + i64::from(rect.extent.width), y + i64::from(rect.extent.height)]
-}
-
-fn viewport(state: &Dynamic, pipeline: &GraphicsPipeline) -> vk::Viewport {
-    match pipeline.dynamic.contains(DynamicState::VIEWPORT) {
-        true => state.viewport,
-        false => pipeline.viewports.first().copied().unwrap_or_default(),
-    }
-}
-
-/// How far x and y may reach, in view volumes. Filled polygons may where the viewport's edges are those of pixels: what lies
-/// outside of it is dropped with them.
-fn guard_band(pipeline: &GraphicsPipeline, viewport: &vk::Viewport) -> f32 {
-    let vk::Viewport { x, y, width, height, .. } = *viewport;
-    let is_whole = [x, y, width, height].iter().all(|edge| edge.fract() == 0.0);
-    if pipeline.fills_polygons() && is_whole { GUARD_BAND } else { 1.0 }
-}
-
-/// The pixels that a draw may touch: the scissor, and the viewport where clipping leaves more than that.
-fn touchable(state: &Dynamic, pipeline: &GraphicsPipeline) -> [i64; 4] {
-    let fixed = pipeline.scissors.first().copied().unwrap_or_default();
-    let scissor = rect(if pipeline.dynamic.contains(DynamicState::SCISSOR) { state.scissor } else { fixed });
-    let viewport = viewport(state, pipeline);
-    if guard_band(pipeline, &viewport) == 1.0 {
-        return scissor;
-    }
-    let vk::Viewport { x, y, width, height, .. } = viewport;
-    let ends = |start: f32, size: f32| [start.min(start + size) as i64, start.max(start + size) as i64];
-    let ([left, right], [top, bottom]) = (ends(x, width), ends(y, height));
-    [scissor[0].max(left), scissor[1].max(top), scissor[2].min(right), scissor[3].min(bottom)]
-}
-
-fn primitive_context<'a>(
+/// What set-up needs to know, by viewport.
+fn primitive_contexts<'a>(
     processor: &Processor<'_>,
     pipeline: &'a GraphicsPipeline,
-    viewport: vk::Viewport,
-) -> PrimitiveContext<'a> {
+    (views, band): (&[View], f32),
+) -> Vec<PrimitiveContext<'a>> {
     let dynamic = |flag| pipeline.dynamic.contains(flag);
     let mut raster = pipeline.raster;
-    raster.conservative = pipeline.conservative();
     if dynamic(DynamicState::LINE_WIDTH) {
         raster.line_width = processor.state.dynamic.line_width;
     }
     if dynamic(DynamicState::DEPTH_BIAS) {
         raster.depth_bias = processor.state.dynamic.depth_bias;
     }
-    PrimitiveContext {
+    if dynamic(DynamicState::LINE_STIPPLE) {
+        raster.line_stipple = raster.line_stipple.and(Some(processor.state.dynamic.line_stipple));
+    }
+    let context = |view: &View| PrimitiveContext {
         raster,
-        bias: raster.depth_bias_enable.then_some(raster.depth_bias),
-        viewport,
-        band: guard_band(pipeline, &viewport),
+        // Polygons are what it is for.
+        bias: (raster.depth_bias_enable && corners(pipeline.topology) == 3).then_some(raster.depth_bias),
+        viewport: view.0,
+        band,
         fragment: pipeline.fragment.as_deref(),
         depth_bits: processor.pass.as_ref().map_or(0, depth_bits),
         samples: pipeline.multisample.samples,
-    }
+        criterion: pipeline.criterion(),
+        smooth: pipeline.smooths_lines(),
+        routed: pipeline.vertex.routes().then(|| touchable(view, band)),
+    };
+    views.iter().map(context).collect()
 }
 
 fn depth_view(pass: &Pass) -> Option<&Arc<SurfaceView>> {
@@ -328,7 +332,8 @@ pub(super) fn draw_context<'a>(
     let dynamic = |flag| pipeline.dynamic.contains(flag);
     let depth_view = depth_view(pass);
     let used = |aspect| !pass.subpass().unused_aspects.contains(aspect);
-    let plane = |aspect| depth_view.filter(|_| used(aspect)).and_then(|view| view.plane(aspect, 0, pass.view_index()));
+    let layer = pass.view_index() + draw.layer;
+    let plane = |aspect| depth_view.filter(|_| used(aspect)).and_then(|view| view.plane(aspect, 0, layer));
     let tests = pipeline
         .depth_stencil
         .filter(|_| depth_view.is_some())
@@ -342,19 +347,19 @@ pub(super) fn draw_context<'a>(
         bindings: draw.bindings.get(1).unwrap_or(bindings),
         push: &draw.push,
         pipeline,
-        colors: colors(pass),
+        colors: colors(pass, layer),
         depth,
         stencil: plane(vk::ImageAspectFlags::STENCIL),
         depth_bits: depth_bits(pass),
         tests,
         depth_alone: tests.filter(|tests| words && is_alone(tests)),
-        conservative: pipeline.conservative(),
+        criterion: pipeline.criterion(),
         multisample: pipeline.multisample,
         blend_constants: match dynamic(DynamicState::BLEND_CONSTANTS) {
             true => state.blend_constants,
             false => pipeline.blend_constants,
         },
-        scissor: touchable(state, pipeline),
+        scissor: touched(state, pipeline),
         overwrites: None,
         visibility: Visibility::default(),
         segment: None,
@@ -385,9 +390,9 @@ fn with_dynamic(state: &Dynamic, pipeline: &GraphicsPipeline, mut tests: DepthSt
     tests
 }
 
-/// Texels of a subpass's colour attachments.
-fn colors(pass: &Pass) -> Vec<Option<PlaneRef<'_>>> {
+/// Texels of a layer of a subpass's colour attachments.
+fn colors(pass: &Pass, layer: u32) -> Vec<Option<PlaneRef<'_>>> {
     let color = vk::ImageAspectFlags::COLOR;
-    let plane = |attachment: &Option<u32>| pass.view((*attachment)?)?.plane(color, 0, pass.view_index());
+    let plane = |attachment: &Option<u32>| pass.view((*attachment)?)?.plane(color, 0, layer);
     pass.subpass().colors.iter().map(plane).collect()
 }

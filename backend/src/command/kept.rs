@@ -76,9 +76,17 @@ mod tests {
     fn view(memory: &Arc<Allocation>, start: u64, layer: u32) -> Arc<SurfaceView> {
         let extent = vk::Extent3D { width: 64, height: 64, depth: 1 };
         let (kind, format) = (vk::ImageType::TYPE_2D, vk::Format::D32_SFLOAT);
-        let surface =
-            Surface::new(SurfaceDesc { kind, format, extent, levels: 1, layers: 2, samples: 1, linear: false })
-                .unwrap();
+        let surface = Surface::new(SurfaceDesc {
+            kind,
+            format,
+            extent,
+            levels: 1,
+            layers: 2,
+            samples: 1,
+            linear: false,
+            decoded: false,
+        })
+        .unwrap();
         assert!(surface.bind(memory.clone(), start));
         of_surface(&surface, layer)
     }
@@ -93,6 +101,7 @@ mod tests {
             levels: 1,
             base_layer,
             layers: 1,
+            min_lod: 0.0,
         };
         Arc::new(SurfaceView { surface: surface.clone(), desc })
     }

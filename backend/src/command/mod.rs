@@ -11,6 +11,7 @@ mod pass;
 mod pending;
 mod processor;
 mod query;
+mod viewports;
 mod views;
 
 use std::sync::Arc;
@@ -20,13 +21,14 @@ use smallvec::SmallVec;
 
 use crate::memory::{Buffer, Surface, SurfaceView};
 use crate::shader::runtime::DescriptorSet;
-use crate::state::{ClearValue, ComputePipeline, DepthBias, GraphicsPipeline, PassDesc, SetState};
+use crate::state::{ClearValue, ComputePipeline, DepthBias, GraphicsPipeline, LineStipple, PassDesc, SetState};
 
 #[cfg(test)]
 pub(crate) use dispatch::dispatch_for_test;
 pub use event::Event;
 pub use processor::Processor;
 pub use query::{QueryKind, QueryPool};
+pub use viewports::MOST_VIEWPORTS;
 
 /// A recorded sequence of commands.
 #[derive(Debug, Default)]
@@ -96,6 +98,7 @@ pub enum Command {
         strides: SmallVec<[u32; 2]>,
     },
     SetLineWidth(f32),
+    SetLineStipple(LineStipple),
     SetDepthBias(DepthBias),
     SetBlendConstants([f32; 4]),
     SetDepthBounds([f32; 2]),

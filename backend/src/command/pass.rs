@@ -1,16 +1,34 @@
-//! Render passes: load and clear on first use, resolves at the end of subpasses. Stores need nothing: attachments are
-//! written in place.
+//! Render passes: load and clear on first use, resolves at the end of subpasses. Loads and stores need nothing: attachments are
+//! written in place. Clears wait until their tiles are walked.
 
 use std::sync::Arc;
 
 use ash::vk;
 
 use super::PassBegin;
+use super::viewports::rect as pixels;
 use crate::format;
 use crate::memory::SurfaceView;
 use crate::state::{ClearValue, PassDesc, SubpassDesc};
-use crate::transfer;
+use crate::transfer::{self, PlaneClear};
 use crate::workers::Workers;
+
+/// Most layers of passes without attachments.
+const MOST_LAYERS: u32 = 2048;
+
+/// An attachment that is to be cleared on load.
+pub(super) struct LoadClear {
+    view: Arc<SurfaceView>,
+    aspects: vk::ImageAspectFlags,
+    value: ClearValue,
+}
+
+impl LoadClear {
+    /// Its planes.
+    pub(super) fn planes(&self) -> impl Iterator<Item = PlaneClear<'_>> {
+        PlaneClear::of_view(&self.view, self.aspects, 0, self.value)
+    }
+}
 
 /// A running render pass.
 pub struct Pass {
@@ -18,7 +36,8 @@ pub struct Pass {
     views: Vec<Arc<SurfaceView>>,
     /// Pixels that the pass touches.
     pub area: vk::Rect2D,
-    layers: u32,
+    /// Layers that it touches.
+    pub layers: u32,
     clears: Vec<ClearValue>,
     /// For each attachment the views in which it was used; all of them, without views.
     used: Vec<u32>,
@@ -27,21 +46,26 @@ pub struct Pass {
     view: u32,
     /// The attachments that this subpass was the first to use.
     fresh: Vec<u32>,
+    /// Clears that nobody took yet.
+    load_clears: Vec<LoadClear>,
 }
 
 impl Pass {
     /// Begins a pass with its first subpass.
     pub(crate) fn begin(begin: &PassBegin, workers: &Workers) -> Self {
+        // No more than there can be.
+        let most = begin.views.iter().map(|view| view.desc.layers).max().unwrap_or(MOST_LAYERS);
         let mut pass = Self {
             desc: begin.pass.clone(),
             views: begin.views.clone(),
             area: begin.area,
-            layers: begin.layers,
+            layers: begin.layers.min(most),
             clears: begin.clears.clone(),
             used: vec![0; begin.pass.attachments.len()],
             subpass: 0,
             view: 0,
             fresh: Vec::new(),
+            load_clears: Vec::new(),
         };
         pass.load(workers);
         pass
@@ -65,6 +89,11 @@ impl Pass {
     /// The view of an attachment.
     pub fn view(&self, attachment: u32) -> Option<&Arc<SurfaceView>> {
         self.views.get(attachment as usize)
+    }
+
+    /// Takes the clears of the attachments that the subpass was the first to use; they must be done before anything sees those.
+    pub(super) fn take_clears(&mut self) -> Vec<LoadClear> {
+        std::mem::take(&mut self.load_clears)
     }
 
     /// Goes on with another view of the subpass.
@@ -147,7 +176,7 @@ impl Pass {
         }
     }
 
-    fn load_attachment(&self, attachment: u32, views: u32, workers: &Workers) {
+    fn load_attachment(&mut self, attachment: u32, views: u32, workers: &Workers) {
         let desc = &self.desc.attachments[attachment as usize];
         let clear = vk::AttachmentLoadOp::CLEAR;
         let mut aspects = vk::ImageAspectFlags::empty();
@@ -158,8 +187,16 @@ impl Pass {
             aspects |= vk::ImageAspectFlags::STENCIL;
         }
         let (Some(view), Some(&value)) = (self.view(attachment), self.clears.get(attachment as usize)) else { return };
-        for layer in self.layers(views).filter(|_| views != 0) {
-            transfer::clear_view(workers, view, aspects, (layer, self.area), value);
+        if aspects.is_empty() || views == 0 {
+            return;
+        }
+        if self.has_one_layer() {
+            let view = view.clone();
+            return self.load_clears.push(LoadClear { view, aspects, value });
+        }
+        for layer in self.layers(views) {
+            let planes = PlaneClear::of_view(view, aspects, layer, value);
+            planes.for_each(|plane| plane.clear_on(workers, pixels(self.area)));
         }
     }
 
@@ -181,9 +218,10 @@ impl Pass {
             for rect in rects {
                 // With views, the one that is rendered is layer 0.
                 let layers = rect.base_array_layer..rect.base_array_layer.saturating_add(rect.layer_count);
-                let area = intersect(rect.rect, self.area);
+                let area = pixels(intersect(rect.rect, self.area));
                 for layer in layers.filter(|&layer| layer < self.layers) {
-                    transfer::clear_view(workers, view, aspects, (self.view + layer, area), value);
+                    let planes = PlaneClear::of_view(view, aspects, self.view + layer, value);
+                    planes.for_each(|plane| plane.clear_on(workers, area));
                 }
             }
         }

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use super::kept::KeptDepth;
 use super::pass::Pass;
 use super::pending::Pending;
+use super::viewports::{self, Views};
 use super::{Command, CommandList, QueryPool, dispatch, draw};
 use crate::gpu::{DeviceLost, Gpu};
 use crate::memory::{Addresses, Buffer};
@@ -17,9 +18,10 @@ use crate::shader::PUSH_CONSTANT_BYTES;
 use crate::shader::Program;
 use crate::shader::interp::Deadline;
 use crate::shader::runtime::{Bindings, Bound, DescriptorSet, is_dynamic};
-use crate::state::{ComputePipeline, DepthBias, ExtendedState, GraphicsPipeline};
+use crate::state::{ComputePipeline, DepthBias, ExtendedState, GraphicsPipeline, LineStipple};
 use crate::texture::Routines;
 use crate::transfer;
+use crate::workers::Workers;
 
 /// Bytes of push constants, and of the number of the view behind them.
 const PUSH_BYTES: usize = PUSH_CONSTANT_BYTES + 4;
@@ -44,6 +46,8 @@ pub(super) struct State {
     pub(super) push: Vec<u8>,
     pub(super) dynamic: Dynamic,
     extended: ExtendedState,
+    /// All viewports and scissors: the first are in `dynamic`, too.
+    pub(super) views: Views,
 }
 
 /// Values of dynamic state.
@@ -52,6 +56,7 @@ pub(super) struct Dynamic {
     pub(super) viewport: vk::Viewport,
     pub(super) scissor: vk::Rect2D,
     pub(super) line_width: f32,
+    pub(super) line_stipple: LineStipple,
     pub(super) depth_bias: DepthBias,
     pub(super) blend_constants: [f32; 4],
     pub(super) depth_bounds: [f32; 2],
@@ -212,10 +217,11 @@ impl<'g> Processor<'g> {
     pub(super) fn command(&mut self, command: &Command) -> Result<(), DeviceLost> {
         match command {
             Command::BeginPass(begin) => {
-                let pass = Pass::begin(begin, self.gpu.workers());
+                let mut pass = Pass::begin(begin, self.gpu.workers());
                 self.kept_depth.drop_aliased(pass.views());
                 self.writes_memory = false;
-                self.pending = Pending::new(draw::rect(pass.area));
+                self.pending = Pending::new(viewports::rect(pass.area), pass.layers);
+                self.pending.begin_clears(pass.take_clears());
                 self.begin_depth(&pass);
                 self.pass = Some(pass);
             }
@@ -224,6 +230,7 @@ impl<'g> Processor<'g> {
                 self.keep_depth();
                 if let Some(mut pass) = self.pass.take() {
                     pass.next_subpass(self.gpu.workers());
+                    self.pending.begin_clears(pass.take_clears());
                     self.begin_depth(&pass);
                     self.pass = Some(pass);
                 }
@@ -269,7 +276,7 @@ impl<'g> Processor<'g> {
                 self.flush()?;
                 if !self.query(command) {
                     self.kept_depth.forget();
-                    transfer(command);
+                    transfer(self.gpu.workers(), command);
                 }
             }
         }
@@ -354,6 +361,14 @@ impl<'g> Processor<'g> {
                 state.graphics = Some(pipeline.clone());
                 state.graphics_sets.forget();
             }
+            Command::SetViewports { first, viewports } => {
+                state.views.set_viewports(*first, viewports);
+                (state.dynamic.viewport, state.dynamic.scissor) = state.views.first();
+            }
+            Command::SetScissors { first, scissors } => {
+                state.views.set_scissors(*first, scissors);
+                (state.dynamic.viewport, state.dynamic.scissor) = state.views.first();
+            }
             Command::BindComputePipeline(pipeline) => {
                 state.compute = Some(pipeline.clone());
                 state.compute_sets.forget();
@@ -422,11 +437,8 @@ impl Dynamic {
 
     fn set(&mut self, command: &Command) -> bool {
         match command {
-            Command::SetViewports { first: 0, viewports } => {
-                self.viewport = viewports.first().copied().unwrap_or_default()
-            }
-            Command::SetScissors { first: 0, scissors } => self.scissor = scissors.first().copied().unwrap_or_default(),
             Command::SetLineWidth(width) => self.line_width = *width,
+            Command::SetLineStipple(stipple) => self.line_stipple = *stipple,
             Command::SetDepthBias(bias) => self.depth_bias = *bias,
             Command::SetBlendConstants(constants) => self.blend_constants = *constants,
             Command::SetDepthBounds(bounds) => self.depth_bounds = *bounds,
@@ -456,16 +468,18 @@ pub(super) fn words<const N: usize>(buffer: &Buffer, offset: u64) -> [u32; N] {
     })
 }
 
-fn transfer(command: &Command) {
+fn transfer(workers: &Workers, command: &Command) {
     match command {
         Command::CopyBuffer { source, target, regions } => transfer::copy_buffer(source, target, regions),
-        Command::CopyImage { source, target, regions } => transfer::copy_image(source, target, regions),
+        Command::CopyImage { source, target, regions } => {
+            transfer::copy_image(workers, source, target, regions);
+        }
         Command::BlitImage { source, target, regions, filter } => transfer::blit(source, target, regions, *filter),
         Command::CopyBufferToImage { source, target, regions } => {
-            transfer::copy_buffer_image(source, target, regions, transfer::Direction::ToImage);
+            transfer::copy_buffer_image(workers, source, target, regions, transfer::Direction::ToImage);
         }
         Command::CopyImageToBuffer { source, target, regions } => {
-            transfer::copy_buffer_image(target, source, regions, transfer::Direction::ToBuffer);
+            transfer::copy_buffer_image(workers, target, source, regions, transfer::Direction::ToBuffer);
         }
         Command::UpdateBuffer { target, offset, data } => target.write(*offset, data),
         Command::FillBuffer { target, offset, size, word } => transfer::fill_buffer(target, *offset, *size, *word),

@@ -1,93 +1,161 @@
-//! Decoding of BC-compressed blocks into 4x4 texels.
+//! Decoding of compressed blocks. What a block holds is decoded exactly: to codes of 8 bits, 16 bits, half floats or floats, texels
+//! of an uncompressed format.
 
 use std::cell::RefCell;
 
 use ash::vk;
+use smallvec::SmallVec;
 
-use super::srgb::srgb8_to_linear;
-use super::table::{Class, Compression, FormatInfo};
-use super::{Texel, half_to_f32};
+use super::astc::{self, Mode};
+use super::convert::decode;
+use super::table::{Class, Compression, FormatInfo, info};
+use super::{Texel, etc};
 
 /// Blocks that a thread keeps decoded.
 const KEPT: usize = 256;
+
+/// Most bytes that a block is decoded to: 12x12 texels of four half floats.
+pub const MOST_DECODED: usize = 12 * 12 * 8;
 
 /// A decoded block. What it was decoded from tells whether it still holds.
 struct Decoded {
     format: vk::Format,
     block: [u8; 16],
-    texels: [Texel; 16],
+    texels: SmallVec<[u8; 64]>,
 }
 
 thread_local! {
     static DECODED: RefCell<Vec<Option<Decoded>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The texel at `x` and `y` (of which the last two bits count) of a block of `info.bytes` bytes, zeros behind it. Blocks that
-/// a thread decoded lately are not decoded again.
+/// The uncompressed format that holds all values of a compressed format; `None` for others.
+pub fn decoded_format(of: &FormatInfo) -> Option<&'static FormatInfo> {
+    use Compression as C;
+    let srgb = of.class == Class::Srgb;
+    let format = match (of.compression?, of.class) {
+        // Values between end points are no codes.
+        (C::Bc4, _) => vk::Format::R32_SFLOAT,
+        (C::Bc5, _) => vk::Format::R32G32_SFLOAT,
+        (C::EacR11, Class::Unorm) => vk::Format::R16_UNORM,
+        (C::EacR11, _) => vk::Format::R16_SNORM,
+        (C::EacRg11, Class::Unorm) => vk::Format::R16G16_UNORM,
+        (C::EacRg11, _) => vk::Format::R16G16_SNORM,
+        (C::Bc6hUfloat | C::Bc6hSfloat, _) => vk::Format::R16G16B16A16_SFLOAT,
+        (C::Astc(..), _) if !srgb => vk::Format::R16G16B16A16_SFLOAT,
+        _ if srgb => vk::Format::R8G8B8A8_SRGB,
+        _ => vk::Format::R8G8B8A8_UNORM,
+    };
+    info(format)
+}
+
+/// Whether blocks decode to the same bytes as either format.
+pub fn decode_alike(a: &FormatInfo, b: &FormatInfo) -> bool {
+    let codes = |of: &FormatInfo| decoded_format(of).filter(|decoded| decoded.channels[0].bits == 8).is_some();
+    a.compression == b.compression && (a.class == b.class || codes(a) && codes(b))
+}
+
+/// The texel at `x` and `y` of the image, which lies in this block of `of.bytes` bytes, zeros behind it. Blocks that a thread
+/// decoded lately are not decoded again.
 ///
 /// # Panics
 /// When the format is not compressed.
-pub fn block_texel(info: &FormatInfo, block: &[u8; 16], x: u32, y: u32) -> Texel {
-    let texel = (y % 4 * 4 + x % 4) as usize;
+pub fn block_texel(of: &FormatInfo, block: &[u8; 16], x: u32, y: u32) -> Texel {
+    let [width, height] = of.block_extent();
+    let decoded_as = decoded_format(of).expect("a compressed format");
+    let bytes = decoded_as.bytes as usize;
+    let start = (y % height * width + x % width) as usize * bytes;
     let word = u128::from_le_bytes(*block);
     let hash = ((word ^ word >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
-    DECODED.with_borrow_mut(|decoded| {
-        decoded.resize_with(KEPT, || None);
-        let slot = &mut decoded[hash as usize % KEPT];
-        match slot {
-            Some(known) if known.block == *block && known.format == info.format => known.texels[texel],
-            _ => {
-                let texels = decode_block(info, block);
-                *slot = Some(Decoded { format: info.format, block: *block, texels });
-                texels[texel]
-            }
+    DECODED.with_borrow_mut(|kept| {
+        kept.resize_with(KEPT, || None);
+        let slot = &mut kept[hash as usize % KEPT];
+        if slot.as_ref().is_none_or(|known| known.block != *block || known.format != of.format) {
+            let mut texels = SmallVec::from_elem(0, (width * height) as usize * bytes);
+            decode_block(of, block, &mut texels);
+            *slot = Some(Decoded { format: of.format, block: *block, texels });
         }
+        let texels = slot.as_ref().map_or(&[][..], |known| &known.texels);
+        decode(decoded_as, &texels[start..start + bytes])
     })
 }
 
-/// Decodes one block of `info.bytes` bytes into 16 texels, row by row.
+/// Decodes a block of `of.bytes` bytes into its texels, row by row, of the format that [`decoded_format`] says.
 ///
 /// # Panics
-/// When `block` is shorter than a block or the format is not compressed.
-fn decode_block(info: &FormatInfo, block: &[u8]) -> [Texel; 16] {
-    let compression = info.compression.expect("a compressed format");
-    let block = &block[..info.bytes as usize];
-    match compression {
-        Compression::Bc1Rgb => rgba(info, block, true, bcdec_rs::bc1),
-        Compression::Bc1Rgba => rgba(info, block, false, bcdec_rs::bc1),
-        Compression::Bc2 => rgba(info, block, false, bcdec_rs::bc2),
-        Compression::Bc3 => rgba(info, block, false, bcdec_rs::bc3),
-        Compression::Bc7 => rgba(info, block, false, bcdec_rs::bc7),
-        Compression::Bc4 => channel(block, info.class == Class::Snorm).map(|red| [red, 0, 0, ONE]),
-        Compression::Bc5 => two_channels(block, info.class == Class::Snorm),
-        Compression::Bc6hUfloat => half_rgb(block, false),
-        Compression::Bc6hSfloat => half_rgb(block, true),
+/// When `block` or `out` is too short, or the format is not compressed.
+pub fn decode_block(of: &FormatInfo, block: &[u8], out: &mut [u8]) {
+    let signed = of.class == Class::Snorm;
+    match of.compression.expect("a compressed format") {
+        Compression::Bc1Rgb => {
+            bcdec_rs::bc1(block, out, 16);
+            out.chunks_exact_mut(4).for_each(|texel| texel[3] = 255);
+        }
+        Compression::Bc1Rgba => bcdec_rs::bc1(block, out, 16),
+        Compression::Bc2 => bcdec_rs::bc2(block, out, 16),
+        Compression::Bc3 => bcdec_rs::bc3(block, out, 16),
+        Compression::Bc7 => bcdec_rs::bc7(block, out, 16),
+        Compression::Bc4 => put(out, bc_channel(block, signed).map(f32::to_le_bytes)),
+        Compression::Bc5 => {
+            let [red, green] = [block, &block[8..]].map(|half| bc_channel(half, signed).map(f32::to_le_bytes));
+            put_pairs(out, red, green);
+        }
+        Compression::Bc6hUfloat => half_rgb(block, false, out),
+        Compression::Bc6hSfloat => half_rgb(block, true, out),
+        Compression::Etc2Rgb => put(out, etc::color(half(block, 0), false)),
+        Compression::Etc2RgbA1 => put(out, etc::color(half(block, 0), true)),
+        Compression::Etc2Rgba => {
+            put(out, etc::color(half(block, 8), false));
+            out.chunks_exact_mut(4).zip(etc::alpha(half(block, 0))).for_each(|(texel, alpha)| texel[3] = alpha);
+        }
+        Compression::EacR11 => put(out, eac_channel(half(block, 0), signed)),
+        Compression::EacRg11 => {
+            put_pairs(out, eac_channel(half(block, 0), signed), eac_channel(half(block, 8), signed))
+        }
+        Compression::Astc(..) => astc(of, block, out),
     }
 }
 
-const ONE: u32 = 1.0f32.to_bits();
-
-fn rgba(info: &FormatInfo, block: &[u8], opaque: bool, decode: fn(&[u8], &mut [u8], usize)) -> [Texel; 16] {
-    let mut out = [0; 64];
-    decode(block, &mut out, 16);
-    let color = |code: u8| match info.class {
-        Class::Srgb => srgb8_to_linear(code),
-        _ => f32::from(code) / 255.0,
-    };
-    std::array::from_fn(|texel| {
-        let code = &out[texel * 4..texel * 4 + 4];
-        let alpha = if opaque { 1.0 } else { f32::from(code[3]) / 255.0 };
-        [color(code[0]), color(code[1]), color(code[2]), alpha].map(f32::to_bits)
-    })
+/// Eight bytes of a block.
+fn half(block: &[u8], first: usize) -> [u8; 8] {
+    std::array::from_fn(|index| block[first + index])
 }
 
-fn two_channels(block: &[u8], signed: bool) -> [Texel; 16] {
-    let (red, green) = (channel(&block[..8], signed), channel(&block[8..], signed));
-    std::array::from_fn(|texel| [red[texel], green[texel], 0, ONE])
+/// Texels as bytes, one after the other.
+fn put<const N: usize>(out: &mut [u8], texels: [[u8; N]; 16]) {
+    for (out, texel) in out.chunks_exact_mut(N).zip(texels) {
+        out.copy_from_slice(&texel);
+    }
+}
+
+/// Texels of two components as bytes, one after the other.
+fn put_pairs<const N: usize>(out: &mut [u8], red: [[u8; N]; 16], green: [[u8; N]; 16]) {
+    for (out, texel) in out.chunks_exact_mut(2 * N).zip(red.into_iter().zip(green)) {
+        out[..N].copy_from_slice(&texel.0);
+        out[N..].copy_from_slice(&texel.1);
+    }
+}
+
+fn eac_channel(block: [u8; 8], signed: bool) -> [[u8; 2]; 16] {
+    if signed { etc::signed11(block).map(i16::to_le_bytes) } else { etc::unsigned11(block).map(u16::to_le_bytes) }
+}
+
+fn astc(of: &FormatInfo, block: &[u8], out: &mut [u8]) {
+    let mode = match of.class {
+        Class::Srgb => Mode::Srgb,
+        Class::Sfloat => Mode::HighRange,
+        _ => Mode::Linear,
+    };
+    let block = u128::from(u64::from_le_bytes(half(block, 8))) << 64 | u128::from(u64::from_le_bytes(half(block, 0)));
+    let texels = astc::decode(block, of.block_extent(), mode);
+    let components = texels.as_flattened();
+    match mode {
+        Mode::Srgb => out.iter_mut().zip(components).for_each(|(out, &code)| *out = code as u8),
+        _ => out.chunks_exact_mut(2).zip(components).for_each(|(out, code)| out.copy_from_slice(&code.to_le_bytes())),
+    }
 }
 
 /// One BC4 channel: two end points, six or four values between them, and sixteen 3-bit choices.
-fn channel(block: &[u8], signed: bool) -> [u32; 16] {
+fn bc_channel(block: &[u8], signed: bool) -> [f32; 16] {
     let end = |code: u8| match signed {
         true => (f32::from(code as i8) / 127.0).max(-1.0),
         false => f32::from(code) / 255.0,
@@ -105,23 +173,31 @@ fn channel(block: &[u8], signed: bool) -> [u32; 16] {
         (choice, false) => between(choice - 1, 5.0),
     };
     let choices = block[2..8].iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
-    std::array::from_fn(|texel| value((choices >> (texel * 3)) as u8 & 7).to_bits())
+    std::array::from_fn(|texel| value((choices >> (texel * 3)) as u8 & 7))
 }
 
-fn half_rgb(block: &[u8], signed: bool) -> [Texel; 16] {
-    let mut out = [0u16; 48];
-    bcdec_rs::bc6h_half(block, &mut out, 12, signed);
-    std::array::from_fn(|texel| {
-        let rgb = &out[texel * 3..texel * 3 + 3];
-        let [red, green, blue] = [rgb[0], rgb[1], rgb[2]].map(|code| half_to_f32(u32::from(code)).to_bits());
-        [red, green, blue, ONE]
-    })
+fn half_rgb(block: &[u8], signed: bool, out: &mut [u8]) {
+    let mut halves = [0u16; 48];
+    bcdec_rs::bc6h_half(block, &mut halves, 12, signed);
+    let opaque = |rgb: &[u16]| [rgb[0], rgb[1], rgb[2], half::f16::ONE.to_bits()].map(u16::to_le_bytes);
+    for (out, rgb) in out.chunks_exact_mut(8).zip(halves.chunks_exact(3)) {
+        out.copy_from_slice(opaque(rgb).as_flattened());
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::info;
+
+    /// A block's texels.
+    fn texels(format: vk::Format, block: &[u8]) -> Vec<[f32; 4]> {
+        let of = info(format).unwrap();
+        let decoded_as = decoded_format(of).unwrap();
+        let [width, height] = of.block_extent();
+        let mut out = vec![0; (width * height * decoded_as.bytes) as usize];
+        decode_block(of, &block[..of.bytes as usize], &mut out);
+        out.chunks(decoded_as.bytes as usize).map(|texel| decode(decoded_as, texel).map(f32::from_bits)).collect()
+    }
 
     #[test]
     fn kept_blocks_are_those_that_were_asked_for() {
@@ -131,8 +207,8 @@ mod tests {
             let mut block = [0; 16];
             block[..8].copy_from_slice(&u64::from(number / 9 % 700).wrapping_mul(0x1234_5678_9abc_def1).to_le_bytes());
             let (x, y) = (number % 5, number % 7);
-            let expected = decode_block(info, &block)[(y % 4 * 4 + x % 4) as usize];
-            assert_eq!(block_texel(info, &block, x, y), expected);
+            let expected = texels(info.format, &block)[(y % 4 * 4 + x % 4) as usize];
+            assert_eq!(block_texel(info, &block, x, y).map(f32::from_bits), expected);
         }
     }
 
@@ -140,23 +216,22 @@ mod tests {
     fn bc1_end_points_and_transparency() {
         // Red and blue end points in 565, first smaller: choice 3 is transparent black.
         let block = [0x1f, 0x00, 0x00, 0xf8, 0b11_10_01_00, 0, 0, 0];
-        let texels = decode_block(info(vk::Format::BC1_RGBA_UNORM_BLOCK).unwrap(), &block);
-        assert_eq!(texels[0].map(f32::from_bits), [0.0, 0.0, 1.0, 1.0]);
-        assert_eq!(texels[1].map(f32::from_bits), [1.0, 0.0, 0.0, 1.0]);
-        assert_eq!(texels[3].map(f32::from_bits), [0.0; 4]);
-        let opaque = decode_block(info(vk::Format::BC1_RGB_UNORM_BLOCK).unwrap(), &block);
-        assert_eq!(f32::from_bits(opaque[3][3]), 1.0);
+        let found = texels(vk::Format::BC1_RGBA_UNORM_BLOCK, &block);
+        assert_eq!(found[0], [0.0, 0.0, 1.0, 1.0]);
+        assert_eq!(found[1], [1.0, 0.0, 0.0, 1.0]);
+        assert_eq!(found[3], [0.0; 4]);
+        let opaque = texels(vk::Format::BC1_RGB_UNORM_BLOCK, &block);
+        assert_eq!(opaque[3][3], 1.0);
     }
 
     #[test]
     fn bc4_interpolates_between_its_end_points() {
-        let unsigned = decode_block(info(vk::Format::BC4_UNORM_BLOCK).unwrap(), &[255, 0, 0b1000_1000, 0, 0, 0, 0, 0]);
-        assert_eq!(f32::from_bits(unsigned[0][0]), 1.0);
-        assert_eq!(f32::from_bits(unsigned[1][0]), 0.0);
-        assert!((f32::from_bits(unsigned[2][0]) - 6.0 / 7.0).abs() < 1e-6);
-        let signed =
-            decode_block(info(vk::Format::BC4_SNORM_BLOCK).unwrap(), &[0x81, 0x7f, 0b1000_1000, 0, 0, 0, 0, 0]);
-        assert_eq!(f32::from_bits(signed[0][0]), -1.0);
-        assert_eq!(f32::from_bits(signed[1][0]), 1.0);
+        let unsigned = texels(vk::Format::BC4_UNORM_BLOCK, &[255, 0, 0b1000_1000, 0, 0, 0, 0, 0]);
+        assert_eq!(unsigned[0][0], 1.0);
+        assert_eq!(unsigned[1][0], 0.0);
+        assert!((unsigned[2][0] - 6.0 / 7.0).abs() < 1e-6);
+        let signed = texels(vk::Format::BC4_SNORM_BLOCK, &[0x81, 0x7f, 0b1000_1000, 0, 0, 0, 0, 0]);
+        assert_eq!(signed[0][0], -1.0);
+        assert_eq!(signed[1][0], 1.0);
     }
 }

@@ -163,13 +163,12 @@ mod tests {
     use ash::vk;
 
     use super::*;
-    use crate::format::info;
+    use crate::format::{all, info};
 
     /// Every code of formats of up to 16 bits, and many of wider ones, decodes and encodes to itself.
     #[test]
     fn every_format_round_trips() {
-        for number in 1..=vk::Format::E5B9G9R9_UFLOAT_PACK32.as_raw() {
-            let Some(info) = info(vk::Format::from_raw(number)) else { continue };
+        for info in all().filter(|info| info.compression.is_none() && !info.is_planar()) {
             let mut state = 0x9e37_79b9_7f4a_7c15u128;
             for round in 0..20_000u128 {
                 state = state.wrapping_mul(0x5851_f42d_4c95_7f2d_1405_7b7e_f767_814f).wrapping_add(round);

@@ -19,12 +19,29 @@ pub struct Features {
 
 const TRANSFER: F = F::from_raw(F::TRANSFER_SRC.as_raw() | F::TRANSFER_DST.as_raw());
 
+/// What becomes of several texels.
+const FILTERS: F = F::from_raw(F::SAMPLED_IMAGE_FILTER_LINEAR.as_raw() | F::SAMPLED_IMAGE_FILTER_MINMAX.as_raw());
+
+/// Luma and chroma: filtered each on its own, before they are converted.
+const PLANAR: F = F::from_raw(
+    F::SAMPLED_IMAGE.as_raw()
+        | F::SAMPLED_IMAGE_FILTER_LINEAR.as_raw()
+        | F::COSITED_CHROMA_SAMPLES.as_raw()
+        | F::MIDPOINT_CHROMA_SAMPLES.as_raw()
+        | F::SAMPLED_IMAGE_YCBCR_CONVERSION_LINEAR_FILTER.as_raw()
+        | F::SAMPLED_IMAGE_YCBCR_CONVERSION_SEPARATE_RECONSTRUCTION_FILTER.as_raw()
+        | TRANSFER.as_raw(),
+);
+
 /// What `format` can be used for; nothing when it is not supported.
 pub fn features(format: vk::Format) -> Features {
     let Some(info) = info(format) else { return Features::default() };
     if info.compression.is_some() {
-        let optimal = F::SAMPLED_IMAGE | F::SAMPLED_IMAGE_FILTER_LINEAR | F::BLIT_SRC | TRANSFER;
+        let optimal = F::SAMPLED_IMAGE | FILTERS | F::BLIT_SRC | TRANSFER;
         return Features { optimal, ..Features::default() };
+    }
+    if info.is_planar() {
+        return Features { optimal: PLANAR, ..Features::default() };
     }
     if info.is_depth_stencil() {
         return Features { optimal: depth_stencil(info), ..Features::default() };
@@ -34,7 +51,7 @@ pub fn features(format: vk::Format) -> Features {
 }
 
 fn depth_stencil(info: &FormatInfo) -> F {
-    let filter = if info.depth_bits > 0 { F::SAMPLED_IMAGE_FILTER_LINEAR } else { F::empty() };
+    let filter = if info.depth_bits > 0 { FILTERS } else { F::empty() };
     F::DEPTH_STENCIL_ATTACHMENT | F::SAMPLED_IMAGE | F::BLIT_SRC | F::BLIT_DST | TRANSFER | filter
 }
 
@@ -45,7 +62,7 @@ fn color(info: &FormatInfo) -> F {
     }
     let mut uses = F::SAMPLED_IMAGE | F::BLIT_SRC | TRANSFER;
     if !info.class.is_integer() {
-        uses |= F::SAMPLED_IMAGE_FILTER_LINEAR;
+        uses |= FILTERS;
     }
     if info.channels[0].bits != 9 {
         uses |= F::COLOR_ATTACHMENT | F::BLIT_DST;
@@ -68,8 +85,11 @@ fn buffer(info: &FormatInfo) -> F {
         uses |= F::VERTEX_BUFFER;
     }
     let texel = !matches!(info.class, Class::Uscaled | Class::Sscaled | Class::Srgb);
-    if texel && info.bytes.is_power_of_two() {
+    // Texels of whole words are read as words.
+    if texel && (info.bytes.is_power_of_two() || info.bytes == 12) {
         uses |= F::UNIFORM_TEXEL_BUFFER;
+    }
+    if texel && info.bytes.is_power_of_two() {
         if is_storage(info) {
             uses |= F::STORAGE_TEXEL_BUFFER;
         }

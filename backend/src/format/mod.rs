@@ -4,20 +4,22 @@
 //! for integer formats. Missing components read 0, 0, 0, 1. Source: Vulkan specification, "Formats" and "Numeric
 //! Conversion" (fixed-point data conversions); Khronos Data Format Specification for the packed floats.
 
+mod astc;
 mod block;
 mod convert;
+mod etc;
 mod features;
 mod float;
 pub mod routines;
 mod srgb;
 mod table;
 
-pub use block::block_texel;
+pub use block::{MOST_DECODED, block_texel, decode_alike, decode_block, decoded_format};
 pub use convert::{decode, decode_depth, encode, encode_depth};
 pub use features::{Features, features};
 pub use float::{f32_to_half, half_to_f32};
 pub use srgb::{linear_to_srgb8, srgb8_to_linear};
-pub use table::{Channel, Class, Compression, FormatInfo, Plane, all, info};
+pub use table::{Channel, Class, Compression, FormatInfo, PLANE_ASPECTS, Plane, PlaneFormat, all, info};
 
 /// The words of one texel, red to alpha.
 pub type Texel = [u32; 4];

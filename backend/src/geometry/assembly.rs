@@ -1,4 +1,4 @@
-//! Primitive assembly: topologies and primitive restart. The first vertex of each primitive is the provoking one.
+//! Primitive assembly: topologies and primitive restart. The first vertex of each primitive is the provoking one, or the last.
 //!
 //! Source: Vulkan specification, "Drawing Commands", Primitive Topologies. Adjacency vertices are dropped.
 
@@ -20,8 +20,8 @@ pub fn is_list(topology: vk::PrimitiveTopology) -> bool {
     matches!(topology, T::POINT_LIST | T::LINE_LIST | T::TRIANGLE_LIST)
 }
 
-/// Assembles primitives of vertices between restarts; `emit` is called with [`corners`] of them.
-pub fn assemble(topology: vk::PrimitiveTopology, v: &[u32], mut emit: impl FnMut(&[u32])) {
+/// Assembles primitives of vertices between restarts; `emit` is called with [`corners`] of them, the provoking one first, or `last`.
+pub fn assemble(topology: vk::PrimitiveTopology, v: &[u32], last: bool, mut emit: impl FnMut(&[u32])) {
     use vk::PrimitiveTopology as T;
     match topology {
         T::POINT_LIST => v.chunks_exact(1).for_each(&mut emit),
@@ -30,14 +30,18 @@ pub fn assemble(topology: vk::PrimitiveTopology, v: &[u32], mut emit: impl FnMut
         T::TRIANGLE_LIST => v.chunks_exact(3).for_each(&mut emit),
         T::TRIANGLE_STRIP => {
             for (number, corner) in v.windows(3).enumerate() {
-                // Odd triangles swap their last two vertices to keep the winding.
+                // Odd triangles swap the two vertices that are not provoking to keep the winding.
                 match number % 2 {
                     0 => emit(corner),
+                    _ if last => emit(&[corner[1], corner[0], corner[2]]),
                     _ => emit(&[corner[0], corner[2], corner[1]]),
                 }
             }
         }
-        T::TRIANGLE_FAN => v.windows(2).skip(1).for_each(|pair| emit(&[pair[0], pair[1], v[0]])),
+        T::TRIANGLE_FAN => v.windows(2).skip(1).for_each(|pair| match last {
+            false => emit(&[pair[0], pair[1], v[0]]),
+            true => emit(&[v[0], pair[0], pair[1]]),
+        }),
         _ => {}
     }
 }
@@ -47,8 +51,12 @@ mod tests {
     use super::*;
 
     fn assembled(topology: vk::PrimitiveTopology, vertices: &[u32]) -> Vec<Vec<u32>> {
+        of_mode(topology, vertices, false)
+    }
+
+    fn of_mode(topology: vk::PrimitiveTopology, vertices: &[u32], last: bool) -> Vec<Vec<u32>> {
         let mut out = Vec::new();
-        assemble(topology, vertices, |primitive| out.push(primitive.to_vec()));
+        assemble(topology, vertices, last, |primitive| out.push(primitive.to_vec()));
         assert!(out.iter().all(|primitive| primitive.len() == corners(topology)));
         out
     }
@@ -58,6 +66,8 @@ mod tests {
         use vk::PrimitiveTopology as T;
         assert_eq!(assembled(T::TRIANGLE_STRIP, &[0, 1, 2, 3]), [[0, 1, 2], [1, 3, 2]]);
         assert_eq!(assembled(T::TRIANGLE_FAN, &[0, 1, 2, 3]), [[1, 2, 0], [2, 3, 0]]);
+        assert_eq!(of_mode(T::TRIANGLE_STRIP, &[0, 1, 2, 3], true), [[0, 1, 2], [2, 1, 3]]);
+        assert_eq!(of_mode(T::TRIANGLE_FAN, &[0, 1, 2, 3], true), [[0, 1, 2], [0, 2, 3]]);
         assert_eq!(assembled(T::TRIANGLE_LIST, &[0, 1, 2, 3, 4]), [[0, 1, 2]]);
         assert_eq!(assembled(T::LINE_STRIP, &[0, 1, 2]), [[0, 1], [1, 2]]);
         assert_eq!(assembled(T::POINT_LIST, &[4, 5]), [[4], [5]]);

@@ -4,258 +4,187 @@
 //! first vertex, rounded to `f32`, and evaluated in `f32` the same way everywhere. Source: Vulkan specification, "Rasterization".
 
 use ash::vk;
+use smallvec::SmallVec;
 
-use super::primitives::{Primitives, Shape};
-use super::setup::{PrimitiveContext, Window};
-use super::shading::Shaded;
-use crate::raster::{UNITS, snap};
-use crate::shader::Interpolation;
+use super::cull::{
+    Axes, Floats, Ints, Rules, area, each, edges, fronts, grid_area, on_grid, three, turn_clockwise, two,
+};
+use super::kernel::output;
+use super::lines::Cover;
+use super::primitives::{Primitives, SIDES, Shape};
+use super::setup::{PrimitiveContext, depth_bias};
+use super::triangles::{Entry, Triangles};
+use crate::raster::UNITS;
 use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
-
-type Floats = [f32; WAVE];
-type Ints = [i32; WAVE];
-
-/// x and y, corner by corner.
-type Axes<T> = [[T; 3]; 2];
-
-/// What is known of a triangle's facing before it is set up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Facing {
-    Back,
-    Front,
-    /// What its winding says; it may be culled.
-    Own,
-}
+use crate::shader::runtime::rows::{BLOCK, gather};
+use crate::shader::{Builtin, Interpolation, Slot};
+use crate::state::DepthBias;
 
 /// How an input word of the fragment program gets from vertices to fragments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+pub(super) enum Way {
     /// Not at all: it is no varying.
     None,
     Flat,
     Linear,
     Perspective,
+    /// It is a coordinate of points along this axis.
+    Point(usize),
+    /// A distance from a side of a smooth line, in the window.
+    Side,
+}
+
+/// How the triangles of a draw become primitives.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Plan {
+    pub(super) rules: Rules,
+    bias: Option<DepthBias>,
+    depth_bits: u32,
+    pub(super) ways: SmallVec<[Way; 16]>,
+}
+
+impl Plan {
+    pub(super) fn new(context: &PrimitiveContext<'_>) -> Self {
+        let inputs = context.fragment.map_or(&[][..], |program| &program.inputs);
+        let ways = inputs.iter().map(|input| match input.interpolation {
+            _ if !input.slot.is_varying() => match input.slot {
+                Slot::Builtin(Builtin::PointCoord, component) => Way::Point(component as usize & 1),
+                _ => Way::None,
+            },
+            Interpolation::Flat => Way::Flat,
+            Interpolation::NoPerspective => Way::Linear,
+            Interpolation::Smooth => Way::Perspective,
+        });
+        let sides = [Way::Side; SIDES].into_iter().take(if context.smooth { SIDES } else { 0 });
+        Self {
+            rules: Rules::new(context),
+            // Edges and corners of polygons come with that of the polygon.
+            bias: context.bias.filter(|_| context.raster.polygon_mode == vk::PolygonMode::FILL),
+            depth_bits: context.depth_bits,
+            ways: ways.chain(sides).collect(),
+        }
+    }
+
+    /// Chunks of a vertex's row.
+    #[inline]
+    pub(super) fn row_chunks(&self) -> usize {
+        (output::VARYINGS + self.ways.len()).div_ceil(BLOCK)
+    }
+
+    /// Words of a primitive.
+    pub(super) fn primitive_words(&self) -> usize {
+        Shape::WORDS + self.ways.len() * 3
+    }
 }
 
 /// Triangles on their way: each lane one.
 #[derive(Debug, Default)]
 pub struct Batch {
-    count: usize,
-    corners: Corners,
-    /// Corner by corner, for each input word of the fragment program.
-    varyings: Vec<[Lanes; 3]>,
-    ways: Vec<Way>,
-    solved: Solved,
-    /// The primitives' words.
-    words: Vec<Lanes>,
-}
-
-/// What is known of triangles: by corner where there are three.
-#[derive(Debug, Default)]
-struct Corners {
-    place: Axes<Floats>,
-    z: [Floats; 3],
-    inverse_w: [Floats; 3],
-    point: [Floats; 3],
+    /// Corner by corner: place in the window, 1/w, and the input words of the fragment program.
+    words: [Vec<Lanes>; 3],
     facing: Lanes,
     id: Lanes,
-}
-
-/// What does not differ from triangle to triangle.
-#[derive(Debug, Clone, Copy)]
-struct Rules {
-    clockwise_is_front: bool,
-    /// Back faces, front faces.
-    culls: [bool; 2],
-    depth_range: [f32; 2],
-    samples: u32,
-    /// Whether pixels are covered where their centres are.
-    centred: bool,
-}
-
-/// What becomes of triangles besides words.
-#[derive(Debug, Default)]
-struct Solved {
-    /// Whether anything is left.
-    lives: [bool; WAVE],
-    /// Corners on the grid, clockwise.
-    grid: Axes<Ints>,
     /// The pixels that may be covered.
     pixels: [Ints; 4],
+    /// Lanes that cover something else than their corners say.
+    covers: Vec<(usize, Cover)>,
 }
 
 impl Batch {
-    /// Gets ready for triangles of a draw.
-    pub(super) fn start(&mut self, context: &PrimitiveContext<'_>) {
-        let inputs = context.fragment.map_or(&[][..], |program| &program.inputs);
-        self.count = 0;
-        self.ways.clear();
-        self.ways.extend(inputs.iter().map(|input| match input.interpolation {
-            _ if !input.slot.is_varying() => Way::None,
-            Interpolation::Flat => Way::Flat,
-            Interpolation::NoPerspective => Way::Linear,
-            Interpolation::Smooth => Way::Perspective,
-        }));
-        self.varyings.resize(inputs.len(), [[0; WAVE]; 3]);
-        self.words.clear();
-        self.words.resize(Shape::WORDS + inputs.len() * 3, [0; WAVE]);
+    /// A word of each corner.
+    #[inline(always)]
+    fn words(&self, word: usize) -> [&Lanes; 3] {
+        three(|corner| &self.words[corner][word])
     }
 
-    /// Whether there is no room for another one.
-    pub(super) fn is_full(&self) -> bool {
-        self.count == WAVE
+    /// A word of each corner that is a float.
+    #[inline(always)]
+    fn floats(&self, word: usize) -> [&Floats; 3] {
+        three(|corner| bytemuck::must_cast_ref(&self.words[corner][word]))
     }
 
-    /// Adds a triangle of shaded vertices, the first of which is provoking; there must be room.
+    #[inline(always)]
+    fn place(&self) -> Axes<&Floats> {
+        two(|axis| self.floats(output::WINDOW + axis))
+    }
+
+    #[inline(always)]
+    fn depth(&self) -> [&Floats; 3] {
+        self.floats(output::WINDOW + 2)
+    }
+
+    #[inline(always)]
+    fn inverse_w(&self) -> [&Floats; 3] {
+        self.floats(output::WINDOW + 3)
+    }
+
+    /// The pixels that one may cover.
     #[inline]
-    pub(super) fn add_shaded(&mut self, shaded: &Shaded<'_>, vertices: [u32; 3], id: u32) {
-        let lane = self.count;
-        for (corner, &vertex) in vertices.iter().enumerate() {
-            let [x, y, z, inverse_w] = shaded.window(vertex);
-            self.corners.place[0][corner][lane] = x;
-            self.corners.place[1][corner][lane] = y;
-            self.corners.z[corner][lane] = z;
-            self.corners.inverse_w[corner][lane] = inverse_w;
-            for (index, varying) in self.varyings.iter_mut().enumerate() {
-                varying[corner][lane] = shaded.varying(vertex, index);
+    pub(super) fn pixels(&self, lane: usize) -> [i32; 4] {
+        let [x0, y0, x1, y1] = &self.pixels;
+        [x0[lane], y0[lane], x1[lane], y1[lane]]
+    }
+
+    /// Sets the triangles up that were gathered, whose words are to be `words`.
+    pub(super) fn set_up(&self, plan: &Plan, words: &mut [Lanes]) {
+        solve(self, &plan.rules, &plan.ways, words);
+        if !self.covers.is_empty() {
+            self.replace(words);
+        }
+        if let Some(bias) = plan.bias {
+            self.bias(plan, bias, words);
+        }
+        bound_depths(&self.pixels, &plan.rules, words);
+    }
+
+    /// Brings the words of up to 16 triangles together.
+    pub(super) fn gather<'t>(&mut self, plan: &Plan, triangles: impl Iterator<Item = (&'t Triangles, u32)>) {
+        self.covers.clear();
+        let (mut rows, mut count) = ([[&[][..]; WAVE]; 3], 0);
+        for (lane, (triangles, index)) in triangles.take(WAVE).enumerate() {
+            let Entry { rows: numbers, id, facing, cover } = triangles.entry(index);
+            self.covers.extend(cover.map(|number| (lane, *triangles.cover(number))));
+            for (rows, number) in rows.iter_mut().zip(numbers) {
+                rows[lane] = triangles.row(number);
+            }
+            (self.facing[lane], self.id[lane]) = (facing as u32, id);
+            for (bounds, bound) in self.pixels.iter_mut().zip(triangles.pixels(index)) {
+                bounds[lane] = bound.into();
+            }
+            count = lane + 1;
+        }
+        for (rows, words) in rows.iter_mut().zip(&mut self.words) {
+            // Nobody reads what becomes of these.
+            let first = rows[0];
+            rows[count..].fill(first);
+            words.resize(plan.row_chunks() * BLOCK, [0; WAVE]);
+            gather(rows, words);
+        }
+    }
+
+    /// Replaces what triangles cover.
+    #[cold]
+    fn replace(&self, words: &mut [Lanes]) {
+        let corners: &mut [Lanes; 6] = part(words, Shape::CORNERS);
+        let mut grid = two(|axis| three(|corner| each(|lane| corners[corner * 2 + axis][lane] as i32)));
+        for (lane, cover) in &self.covers {
+            for (corner, place) in cover.corners.iter().enumerate() {
+                (grid[0][corner][*lane], grid[1][corner][*lane]) = (place[0], place[1]);
             }
         }
-        self.tag(Facing::Own, [0.0; 3], id);
+        let area = each(|lane| grid_area(&grid, lane));
+        turn_clockwise(&mut grid, &area);
+        put_coverage(&grid, words);
     }
 
-    /// Adds a triangle in window space; there must be room. `provoking` gives the words of flat inputs.
-    pub(super) fn add(
-        &mut self,
-        corners: [&Window<'_>; 3],
-        provoking: impl Fn(usize) -> u32,
-        (id, facing): (u32, Facing),
-        point: [f32; 3],
-    ) {
-        let lane = self.count;
-        for (corner, vertex) in corners.into_iter().enumerate() {
-            self.corners.place[0][corner][lane] = vertex.x;
-            self.corners.place[1][corner][lane] = vertex.y;
-            self.corners.z[corner][lane] = vertex.z;
-            self.corners.inverse_w[corner][lane] = vertex.inverse_w;
-            for (index, (varying, way)) in self.varyings.iter_mut().zip(&self.ways).enumerate() {
-                varying[corner][lane] = if *way == Way::Flat { provoking(index) } else { vertex.varying(index) };
-            }
-        }
-        self.tag(facing, point, id);
-    }
-
-    fn tag(&mut self, facing: Facing, point: [f32; 3], id: u32) {
-        for (lanes, value) in self.corners.point.iter_mut().zip(point) {
-            lanes[self.count] = value;
-        }
-        self.corners.facing[self.count] = facing as u32;
-        self.corners.id[self.count] = id;
-        self.count += 1;
-    }
-
-    /// Sets up what was added, behind the primitives in `out`.
-    pub(super) fn flush(&mut self, context: &PrimitiveContext<'_>, out: &mut Primitives) {
-        let count = std::mem::take(&mut self.count);
-        if count == 0 {
-            return;
-        }
-        let (near, far) = (context.viewport.min_depth, context.viewport.max_depth);
-        let culls = |face| context.raster.cull_mode.contains(face);
-        let rules = Rules {
-            clockwise_is_front: context.raster.front_face == vk::FrontFace::CLOCKWISE,
-            culls: [culls(vk::CullModeFlags::BACK), culls(vk::CullModeFlags::FRONT)],
-            depth_range: [near.min(far), near.max(far)],
-            samples: context.samples,
-            centred: context.is_centred(),
-        };
-        solve(&self.corners, &rules, (&self.ways, &self.varyings), &mut self.solved, &mut self.words);
-        if context.bias.is_some() {
-            self.bias(context);
-        }
-        bound_depths(&self.solved.pixels, &rules, &mut self.words);
-        let Solved { lives, grid, pixels } = &self.solved;
-        for lane in (0..count).filter(|&lane| lives[lane]) {
-            let corners = three(|corner| two(|axis| grid[axis][corner][lane]));
-            out.push(
-                corners,
-                [0, 1, 2, 3].map(|bound: usize| pixels[bound][lane]),
-                self.words.iter().map(|lanes| lanes[lane]),
-            );
-        }
-    }
-
-    fn bias(&mut self, context: &PrimitiveContext<'_>) {
-        let [origin, dx, dy] = [0, 1, 2].map(|word| (Shape::DEPTH + word) as usize);
+    fn bias(&self, plan: &Plan, bias: DepthBias, words: &mut [Lanes]) {
+        let ([origin, dx, dy], depths) = ([0, 1, 2].map(|word| (Shape::DEPTH + word) as usize), self.depth());
         for lane in 0..WAVE {
-            let slopes = [dx, dy].map(|word| f32::from_bits(self.words[word][lane]));
-            let biased = f32::from_bits(self.words[origin][lane])
-                + context.depth_bias(slopes, self.corners.z.map(|corner| corner[lane]));
-            self.words[origin][lane] = biased.to_bits();
+            let slopes = [dx, dy].map(|word| f32::from_bits(words[word][lane]));
+            let moved = depth_bias(bias, plan.depth_bits, slopes, depths.iter().map(|corner| corner[lane]));
+            words[origin][lane] = (f32::from_bits(words[origin][lane]) + moved).to_bits();
         }
     }
-}
-
-#[inline(always)]
-fn each<T: Copy + Default>(apply: impl Fn(usize) -> T) -> [T; WAVE] {
-    let mut out = [T::default(); WAVE];
-    for (lane, out) in out.iter_mut().enumerate() {
-        *out = apply(lane);
-    }
-    out
-}
-
-/// Like `array::map` of numbers, which the compiler does not always inline.
-#[inline(always)]
-fn two<T>(apply: impl Fn(usize) -> T) -> [T; 2] {
-    [apply(0), apply(1)]
-}
-
-#[inline(always)]
-fn three<T>(apply: impl Fn(usize) -> T) -> [T; 3] {
-    [apply(0), apply(1), apply(2)]
-}
-
-/// Whether a triangle's own winding is clockwise on a screen with y down: by positions that are not snapped.
-#[inline(always)]
-fn is_clockwise([x, y]: &Axes<Floats>, lane: usize) -> bool {
-    let wide = |corner: usize| [f64::from(x[corner][lane]), f64::from(y[corner][lane])];
-    let turn = |[x0, y0]: [f64; 2], [x1, y1]: [f64; 2]| x0 * y1 - x1 * y0;
-    0.0 + turn(wide(0), wide(1)) + turn(wide(1), wide(2)) + turn(wide(2), wide(0)) > 0.0
-}
-
-/// Twice the signed area on the grid: positive when clockwise.
-#[inline(always)]
-fn grid_area(grid: &Axes<Ints>, lane: usize) -> i64 {
-    let step = |axis: usize, to: usize| i64::from(grid[axis][to][lane] - grid[axis][0][lane]);
-    step(0, 1) * step(1, 2) - step(1, 1) * step(0, 2)
-}
-
-/// Makes corners clockwise.
-#[inline(always)]
-fn turn_clockwise(grid: &mut Axes<Ints>, area: &[i64; WAVE]) {
-    for [_, second, third] in grid {
-        for lane in 0..WAVE {
-            let (b, c) = (second[lane], third[lane]);
-            second[lane] = if area[lane] < 0 { c } else { b };
-            third[lane] = if area[lane] < 0 { b } else { c };
-        }
-    }
-}
-
-/// First pixels and last ones, x and y, the last ones not included, which triangles may cover: all, or those whose centres they may.
-#[inline(always)]
-fn bounds(grid: &Axes<Ints>, centred: bool) -> [Ints; 4] {
-    let units = UNITS as i32;
-    let [before, after] = if centred { [units / 2 - 1, units / 2] } else { [0, 0] };
-    let first = |axis: usize| {
-        let [a, b, c] = &grid[axis];
-        each(|lane| (a[lane].min(b[lane]).min(c[lane]) + before) >> UNITS.ilog2())
-    };
-    let end = |axis: usize| {
-        let [a, b, c] = &grid[axis];
-        each(|lane| ((a[lane].max(b[lane]).max(c[lane]) - after) >> UNITS.ilog2()) + 1)
-    };
-    [first(0), first(1), end(0), end(1)]
 }
 
 /// Some of the words of primitives, from `first` on.
@@ -271,12 +200,12 @@ fn edge_words([x, y]: &Axes<Ints>, edge: usize, [dx, dy, origin]: &mut [Lanes; 3
     for lane in 0..WAVE {
         let (a, b) = (y[edge][lane] - y[next][lane], x[next][lane] - x[edge][lane]);
         // Left edges go up, top edges go right: with the inside positive and y down.
-        let is_top_left = (a > 0) | ((a == 0) & (b > 0));
+        let leading = if a == 0 { b } else { a };
         let along_x = a.wrapping_mul((units / 2).wrapping_sub(x[edge][lane]));
         let along_y = b.wrapping_mul((units / 2).wrapping_sub(y[edge][lane]));
         dx[lane] = a.wrapping_mul(units) as u32;
         dy[lane] = b.wrapping_mul(units) as u32;
-        origin[lane] = along_x.wrapping_add(along_y).wrapping_sub(i32::from(!is_top_left)) as u32;
+        origin[lane] = along_x.wrapping_add(along_y).wrapping_sub(i32::from(leading <= 0)) as u32;
     }
 }
 
@@ -284,17 +213,14 @@ fn edge_words([x, y]: &Axes<Ints>, edge: usize, [dx, dy, origin]: &mut [Lanes; 3
 struct Solver {
     x: [[f64; WAVE]; 2],
     y: [[f64; WAVE]; 2],
-    area: [f64; WAVE],
     inverse_area: [f64; WAVE],
 }
 
 impl Solver {
     #[inline(always)]
-    fn new([x, y]: &Axes<Floats>) -> Self {
-        let edge = |axis: &[Floats; 3], to: usize| each(|lane| f64::from(axis[to][lane]) - f64::from(axis[0][lane]));
-        let (x, y) = ([edge(x, 1), edge(x, 2)], [edge(y, 1), edge(y, 2)]);
-        let area = each(|lane| x[0][lane] * y[1][lane] - y[0][lane] * x[1][lane]);
-        Self { x, y, inverse_area: each(|lane| 1.0 / area[lane]), area }
+    fn new(place: &Axes<&Floats>) -> Self {
+        let [x, y] = edges(place);
+        Self { inverse_area: each(|lane| 1.0 / area([&x, &y], lane)), x, y }
     }
 
     /// The plane through values at the corners: origin and slopes.
@@ -312,14 +238,21 @@ impl Solver {
     }
 }
 
-/// The words of an input word of the fragment program, from its values at the corners.
+/// The words of an input word of the fragment program, from its values at the corners, of which the first or the last is provoking.
 #[inline(always)]
-fn input_words(solver: &Solver, way: Way, values: &[Lanes; 3], inverse_w: &[Floats; 3], words: &mut [Lanes; 3]) {
+fn input_words(
+    solver: &Solver,
+    (way, provoking): (Way, usize),
+    values: [&Lanes; 3],
+    inverse_w: [&Floats; 3],
+    words: &mut [Lanes; 3],
+) {
     let value = |corner: usize, lane: usize| f32::from_bits(values[corner][lane]);
     match way {
         Way::None => {}
-        Way::Flat => words[0] = values[0],
-        Way::Linear => {
+        Way::Flat => words[0] = *values[provoking],
+        Way::Point(_) => (words[0], words[1]) = (*values[0], *values[1]),
+        Way::Linear | Way::Side => {
             let [a, b, c] = three(|corner| each(|lane| value(corner, lane)));
             solver.plane([&a, &b, &c], words);
         }
@@ -330,64 +263,40 @@ fn input_words(solver: &Solver, way: Way, values: &[Lanes; 3], inverse_w: &[Floa
     }
 }
 
+/// Edges and corners.
 #[inline(always)]
-fn solve_lanes(
-    corners: &Corners,
-    rules: &Rules,
-    (ways, varyings): (&[Way], &[[Lanes; 3]]),
-    solved: &mut Solved,
-    words: &mut [Lanes],
-) {
-    let facing = &corners.facing;
-    let front = each(|lane| {
-        let own = is_clockwise(&corners.place, lane) == rules.clockwise_is_front;
-        (facing[lane] == Facing::Front as u32) | ((facing[lane] == Facing::Own as u32) & own)
-    });
-    let mut grid = [[[0; WAVE]; 3]; 2];
-    for (grid, place) in grid.as_flattened_mut().iter_mut().zip(corners.place.as_flattened()) {
-        *grid = each(|lane| snap(place[lane]));
+fn put_coverage(grid: &Axes<Ints>, words: &mut [Lanes]) {
+    for edge in 0..3 {
+        edge_words(grid, edge, part(words, Shape::EDGES + edge as u32 * 3));
     }
+    for (corner, words) in part::<6>(words, Shape::CORNERS).as_chunks_mut::<2>().0.iter_mut().enumerate() {
+        *words = two(|axis| each(|lane| grid[axis][corner][lane] as u32));
+    }
+}
+
+#[inline(always)]
+fn solve_lanes(batch: &Batch, rules: &Rules, ways: &[Way], words: &mut [Lanes]) {
+    let place = batch.place();
+    let front = fronts(&place, &batch.facing, rules);
+    let mut grid = on_grid(&place);
     let area = each(|lane| grid_area(&grid, lane));
     turn_clockwise(&mut grid, &area);
-    let pixels = bounds(&grid, rules.centred);
-    let solver = Solver::new(&corners.place);
-    let [culls_back, culls_front] = rules.culls;
-    solved.lives = each(|lane| {
-        let has_pixels = (pixels[0][lane] < pixels[2][lane]) & (pixels[1][lane] < pixels[3][lane]);
-        let is_solvable = (solver.area[lane] != 0.0) & solver.area[lane].is_finite();
-        let culled = if front[lane] { culls_front } else { culls_back };
-        (area[lane] != 0) & has_pixels & is_solvable & !(culled & (facing[lane] == Facing::Own as u32))
-    });
-    let ([a, b, c], [d, e, f]) = (&corners.inverse_w, &corners.z);
-    solver.plane([a, b, c], part(words, Shape::INVERSE_W));
-    solver.plane([d, e, f], part(words, Shape::DEPTH));
-    for edge in 0..3 {
-        edge_words(&grid, edge, part(words, Shape::EDGES + edge as u32 * 3));
-    }
-    for (index, (way, values)) in ways.iter().zip(varyings).enumerate() {
+    let (solver, inverse_w) = (Solver::new(&place), batch.inverse_w());
+    solver.plane(inverse_w, part(words, Shape::INVERSE_W));
+    solver.plane(batch.depth(), part(words, Shape::DEPTH));
+    put_coverage(&grid, words);
+    for (index, way) in ways.iter().enumerate() {
         let words = part(words, Primitives::first_word(index));
-        input_words(&solver, *way, values, &corners.inverse_w, words);
+        input_words(&solver, (*way, rules.provoking), batch.words(output::VARYINGS + index), inverse_w, words);
     }
-    for lane in 0..WAVE {
-        let mut put = |word: u32, value: u32| words[word as usize][lane] = value;
-        put(Shape::FRONT, u32::from(front[lane]));
-        put(Shape::ID, corners.id[lane]);
-        put(Shape::REFERENCE, corners.place[0][0][lane].to_bits());
-        put(Shape::REFERENCE + 1, corners.place[1][0][lane].to_bits());
-        for (end, depth) in (0..).zip(rules.depth_range) {
-            put(Shape::DEPTH_RANGE + end, depth.to_bits());
-        }
-        for (number, values) in (0..).zip(&corners.point) {
-            put(Shape::POINT + number, values[lane].to_bits());
-        }
-    }
-    (solved.grid, solved.pixels) = (grid, pixels);
+    *part(words, Shape::REFERENCE) = two(|axis| each(|lane| place[axis][0][lane].to_bits()));
+    *part(words, Shape::DEPTH_RANGE) = rules.depth_range.map(|depth| [depth.to_bits(); WAVE]);
+    *part(words, Shape::FRONT) = [each(|lane| u32::from(front[lane])), batch.id];
 }
 
 kernel!(
-    /// Sets triangles up: what becomes of them, and their words but for depth bias and the range of depths.
-    solve, solve_wide, solve_lanes,
-    (corners: &Corners, rules: &Rules, inputs: (&[Way], &[[Lanes; 3]]), solved: &mut Solved, words: &mut [Lanes])
+    /// Sets triangles up: their words but for depth bias and the range of depths.
+    solve, solve_lanes, (batch: &Batch, rules: &Rules, ways: &[Way], words: &mut [Lanes])
 );
 
 /// The least and the greatest depth at the pixels that a triangle may cover, as `hiz::depths_over` has them for floats.
@@ -411,7 +320,7 @@ fn bound_depths_lanes(pixels: &[Ints; 4], rules: &Rules, words: &mut [Lanes]) {
 
 kernel!(
     /// Fills the range of depths in.
-    bound_depths, bound_depths_wide, bound_depths_lanes, (pixels: &[Ints; 4], rules: &Rules, words: &mut [Lanes])
+    bound_depths, bound_depths_lanes, (pixels: &[Ints; 4], rules: &Rules, words: &mut [Lanes])
 );
 
 #[cfg(test)]
@@ -419,9 +328,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::geometry::Plane;
+    use crate::geometry::cull::{Facing, Waiting};
+    use crate::geometry::{Plane, Words};
     use crate::hiz::depths_over;
-    use crate::raster::Triangle;
+    use crate::raster::{Triangle, snap};
 
     /// A coordinate of a small triangle, of a large one, or no number at all.
     fn coordinate() -> impl Strategy<Value = f32> {
@@ -448,40 +358,50 @@ mod tests {
     }
 
     /// Edges that words describe: whether all of them have the pixel's centre inside.
-    fn covers(words: &[u32], [x, y]: [i64; 2]) -> bool {
-        words[Shape::EDGES as usize..][..9].as_chunks::<3>().0.iter().all(|&[dx, dy, origin]| {
-            let along = dx.wrapping_mul(x as u32).wrapping_add(dy.wrapping_mul(y as u32));
-            origin.wrapping_add(along) as i32 >= 0
-        })
+    fn covers(words: Words<'_>, [x, y]: [i64; 2]) -> bool {
+        [0, 3, 6].map(|edge| [0, 1, 2].map(|word| words.get(Shape::EDGES + edge + word))).iter().all(
+            |&[dx, dy, origin]| {
+                let along = dx.wrapping_mul(x as u32).wrapping_add(dy.wrapping_mul(y as u32));
+                origin.wrapping_add(along) as i32 >= 0
+            },
+        )
     }
 
-    /// Sets one triangle up, with a flat, a linear and a perspective input whose values are the depths.
-    fn set_up(corners: &[[f32; 4]; 3], rules: &Rules) -> (Solved, Vec<u32>) {
-        let ways = [Way::Flat, Way::Linear, Way::Perspective, Way::None];
-        let mut batch = Batch { words: vec![[0; WAVE]; Shape::WORDS + 12], ..Batch::default() };
-        let lane = 5;
-        for (number, [x, y, z, inverse_w]) in corners.iter().enumerate() {
-            batch.corners.place[0][number][lane] = *x;
-            batch.corners.place[1][number][lane] = *y;
-            batch.corners.z[number][lane] = *z;
-            batch.corners.inverse_w[number][lane] = *inverse_w;
+    /// Culls one triangle and sets it up, with a flat, a linear and a perspective input whose values are the depths; among others.
+    fn set_up(corners: &[[f32; 4]; 3], rules: &Rules) -> Primitives {
+        let plan = Plan {
+            rules: *rules,
+            ways: [Way::Flat, Way::Linear, Way::Perspective, Way::None].into_iter().collect(),
+            ..Plan::default()
+        };
+        let (mut triangles, mut waiting, mut primitives) =
+            (Triangles::default(), Waiting::default(), Primitives::default());
+        triangles.start(plan.clone(), 0, 0);
+        let nowhere = [[0.0; 4]; 3];
+        for corners in [&nowhere, corners, &nowhere] {
+            let rows = corners
+                .map(|[x, y, z, inverse_w]| triangles.add_row(&[x, y, z, inverse_w, z, z, z, z].map(f32::to_bits)));
+            waiting.push(Entry { rows, id: 7, facing: Facing::Own, cover: None }, &triangles);
         }
-        batch.corners.facing[lane] = Facing::Own as u32;
-        let depths = batch.corners.z.map(|lanes| lanes.map(f32::to_bits));
-        solve(&batch.corners, rules, (&ways, &[depths; 4]), &mut batch.solved, &mut batch.words);
-        bound_depths(&batch.solved.pixels, rules, &mut batch.words);
-        (batch.solved, batch.words.iter().map(|lanes| lanes[lane]).collect())
+        waiting.flush(&mut triangles, None);
+        let all: Vec<u32> = (0..triangles.len() as u32).collect();
+        primitives.set_up(&plan, (&all, |index| (&triangles, index)), &mut Batch::default());
+        if let Some(index) = (0..triangles.len() as u32).next() {
+            assert_eq!(triangles.triangle(index), primitives.triangle(index));
+        }
+        primitives
     }
 
     proptest! {
         #[test]
         fn triangles_are_set_up_as_defined(
             corners in prop::array::uniform3(corner()), samples in prop::sample::select(vec![1u32, 4]), culls: [bool; 2],
-            clockwise_is_front: bool,
+            clockwise_is_front: bool, provoking in prop::sample::select(vec![0usize, 2]),
         ) {
-            let rules = Rules { clockwise_is_front, culls, depth_range: [0.25, 0.75], samples, centred: samples == 1 };
-            let (solved, words) = set_up(&corners, &rules);
-            let lives = solved.lives[5];
+            let (depth_range, centred) = ([0.25, 0.75], samples == 1);
+            let rules = Rules { clockwise_is_front, culls, depth_range, samples, centred, provoking };
+            let primitives = set_up(&corners, &rules);
+            let lives = !primitives.is_empty();
             let grid = corners.map(|[x, y, ..]| [i64::from(snap(x)), i64::from(snap(y))]);
             let finite = corners.iter().all(|[x, y, ..]| x.is_finite() && y.is_finite());
             let triangle = Triangle::new(grid).filter(|_| finite);
@@ -497,30 +417,29 @@ mod tests {
             if !lives {
                 return Ok(());
             }
-            let mut primitives = Primitives::default();
-            primitives.start(4, 1);
-            let found = three(|corner| two(|axis| solved.grid[axis][corner][5]));
-            primitives.push(found, solved.pixels.map(|bound| bound[5]), words.iter().copied());
             prop_assert_eq!(primitives.triangle(0), triangle);
-            prop_assert_eq!(primitives.pixels(0), pixels);
+            let kept = pixels.map(|bound| bound.clamp(-32_768, 32_767));
+            prop_assert_eq!(primitives.pixels(0), kept);
             let shape = primitives.shape(0);
-            prop_assert_eq!((shape.front, shape.depth_range), (front, [0.25, 0.75]));
+            prop_assert_eq!((shape.front, shape.depth_range, shape.id), (front, [0.25, 0.75], 7));
             prop_assert_eq!(shape.inverse_w, plane(&corners, corners.map(|corner| corner[3])));
             prop_assert_eq!(shape.depth, plane(&corners, corners.map(|corner| corner[2])));
-            let input = |index: usize| [0, 1, 2].map(|word| f32::from_bits(words[Shape::WORDS + index * 3 + word]));
+            let words = primitives.words(0);
+            let input =
+                |index: usize| [0, 1, 2].map(|word| f32::from_bits(words.get(Primitives::first_word(index) + word)));
             let [flat, linear, perspective] = [input(0), input(1), input(2)];
-            prop_assert_eq!(flat, [corners[0][2], 0.0, 0.0]);
+            prop_assert_eq!(flat, [corners[provoking][2], 0.0, 0.0]);
             prop_assert_eq!(linear, [shape.depth.origin, shape.depth.dx, shape.depth.dy]);
             let over_w = plane(&corners, corners.map(|corner| corner[2] * corner[3]));
             prop_assert_eq!(perspective, [over_w.origin, over_w.dx, over_w.dy]);
-            let [low, high] = depths_over(&shape, pixels, 32, samples);
+            let [low, high] = depths_over(&shape, kept, 32, samples);
             prop_assert!(primitives.depths(0) == [low, high] || low.is_nan());
             // Edge words are exact near triangles that are small.
             if (0..2).all(|axis| pixels[axis + 2] - pixels[axis] <= 30) {
                 for x in pixels[0] - 2..pixels[2] + 2 {
                     for y in pixels[1] - 2..pixels[3] + 2 {
                         let centre = [x, y].map(|pixel| pixel * UNITS + UNITS / 2);
-                        prop_assert_eq!(covers(&words, [x, y]), triangle.covers_point(centre[0], centre[1]));
+                        prop_assert_eq!(covers(words, [x, y]), triangle.covers_point(centre[0], centre[1]));
                     }
                 }
             }

@@ -5,16 +5,28 @@
 
 use super::Vertex;
 
+/// What of clip space primitives are clipped to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Volume {
+    /// How far x and y may reach, in view volumes.
+    pub(super) band: f32,
+    /// Whether there are a near and a far plane.
+    pub(super) has_depth: bool,
+    /// Whether depth goes from -w on, not from 0.
+    pub(super) is_symmetric: bool,
+}
+
 /// How far x and y may reach, in view volumes, where pixels outside of the viewport are dropped instead.
 pub const GUARD_BAND: f32 = 4.0;
 /// Smallest `w`: vertices behind the eye never get to the division.
 pub(super) const SMALLEST_W: f32 = 1e-7;
 
 /// Signed distance of a vertex to plane `plane`; not negative is inside.
-pub(super) fn distance(vertex: &Vertex, plane: usize, band: f32) -> f32 {
-    let [x, y, z, w] = vertex.position;
+pub(super) fn distance(vertex: &Vertex, plane: usize, volume: &Volume) -> f32 {
+    let ([x, y, z, w], band) = (vertex.position, volume.band);
     let distance = match plane {
         0 => w - SMALLEST_W,
+        1 if volume.is_symmetric => w + z,
         1 => z,
         2 => w - z,
         3 => band * w - x,
@@ -28,32 +40,33 @@ pub(super) fn distance(vertex: &Vertex, plane: usize, band: f32) -> f32 {
 }
 
 /// Planes that apply to a primitive.
-fn planes(vertex: &Vertex, depth_clamp: bool) -> impl Iterator<Item = usize> + use<> {
-    (0..7 + vertex.clip.len()).filter(move |plane| !(depth_clamp && matches!(plane, 1 | 2)))
+fn planes(vertex: &Vertex, volume: &Volume) -> impl Iterator<Item = usize> + use<> {
+    let has_depth = volume.has_depth;
+    (0..7 + vertex.clip.len()).filter(move |plane| has_depth || !matches!(plane, 1 | 2))
 }
 
-fn between(inside: &Vertex, outside: &Vertex, share: f32) -> Vertex {
+fn between(from: &Vertex, to: &Vertex, share: f32) -> Vertex {
     let mix = |a: f32, b: f32| a + (b - a) * share;
-    let words = inside.varyings.iter().zip(&outside.varyings);
+    let words = from.varyings.iter().zip(&to.varyings);
     Vertex {
-        position: std::array::from_fn(|index| mix(inside.position[index], outside.position[index])),
-        point_size: mix(inside.point_size, outside.point_size),
-        clip: inside.clip.iter().zip(&outside.clip).map(|(&a, &b)| mix(a, b)).collect(),
+        position: std::array::from_fn(|index| mix(from.position[index], to.position[index])),
+        point_size: mix(from.point_size, to.point_size),
+        clip: from.clip.iter().zip(&to.clip).map(|(&a, &b)| mix(a, b)).collect(),
         // Integers and flat values are taken from the provoking vertex later, so mixing their bits does no harm.
         varyings: words.map(|(&a, &b)| mix(f32::from_bits(a), f32::from_bits(b)).to_bits()).collect(),
     }
 }
 
-fn crossing(inside: (&Vertex, f32), outside: (&Vertex, f32)) -> Vertex {
-    let share = inside.1 / (inside.1 - outside.1);
-    between(inside.0, outside.0, share)
+fn crossing(from: (&Vertex, f32), to: (&Vertex, f32)) -> Vertex {
+    let share = from.1 / (from.1 - to.1);
+    between(from.0, to.0, share)
 }
 
-/// Clips a convex polygon in a guard band; fewer than 3 vertices: nothing is left.
-pub(super) fn polygon(mut vertices: Vec<Vertex>, depth_clamp: bool, band: f32) -> Vec<Vertex> {
+/// Clips a convex polygon; fewer than 3 vertices: nothing is left.
+pub(super) fn polygon(mut vertices: Vec<Vertex>, volume: &Volume) -> Vec<Vertex> {
     let Some(first) = vertices.first() else { return vertices };
-    for plane in planes(first, depth_clamp) {
-        let distances: Vec<f32> = vertices.iter().map(|vertex| distance(vertex, plane, band)).collect();
+    for plane in planes(first, volume) {
+        let distances: Vec<f32> = vertices.iter().map(|vertex| distance(vertex, plane, volume)).collect();
         if distances.iter().all(|&distance| distance >= 0.0) {
             continue;
         }
@@ -79,14 +92,16 @@ pub(super) fn polygon(mut vertices: Vec<Vertex>, depth_clamp: bool, band: f32) -
     vertices
 }
 
-/// Clips a line in a guard band; `None` when nothing is left.
-pub(super) fn line(mut a: Vertex, mut b: Vertex, depth_clamp: bool, band: f32) -> Option<[Vertex; 2]> {
-    for plane in planes(&a, depth_clamp) {
-        let (at_a, at_b) = (distance(&a, plane, band), distance(&b, plane, band));
+/// Clips a line; `None` when nothing is left.
+pub(super) fn line(mut a: Vertex, mut b: Vertex, volume: &Volume) -> Option<[Vertex; 2]> {
+    for plane in planes(&a, volume) {
+        let (at_a, at_b) = (distance(&a, plane, volume), distance(&b, plane, volume));
+        // From the first end to the second whichever is inside: what the other side of a plane leaves begins at the same place.
+        let crossing = || crossing((&a, at_a), (&b, at_b));
         match (at_a >= 0.0, at_b >= 0.0) {
             (false, false) => return None,
-            (true, false) => b = crossing((&a, at_a), (&b, at_b)),
-            (false, true) => a = crossing((&b, at_b), (&a, at_a)),
+            (true, false) => b = crossing(),
+            (false, true) => a = crossing(),
             (true, true) => {}
         }
     }
@@ -101,26 +116,29 @@ mod tests {
         Vertex { position, ..Vertex::default() }
     }
 
+    const VOLUME: Volume = Volume { band: GUARD_BAND, has_depth: true, is_symmetric: false };
+
     #[test]
     fn a_triangle_inside_is_left_alone() {
         let corners = vec![vertex([0.0, 0.0, 0.5, 1.0]), vertex([1.0, 0.0, 0.5, 1.0]), vertex([0.0, 1.0, 0.5, 1.0])];
-        assert_eq!(polygon(corners, false, GUARD_BAND).len(), 3);
+        assert_eq!(polygon(corners, &VOLUME).len(), 3);
     }
 
     #[test]
     fn the_near_plane_cuts_a_corner_off() {
         let corners = vec![vertex([0.0, 0.0, -1.0, 1.0]), vertex([1.0, 0.0, 1.0, 1.0]), vertex([0.0, 1.0, 1.0, 1.0])];
-        let cut = polygon(corners.clone(), false, GUARD_BAND);
+        let cut = polygon(corners.clone(), &VOLUME);
         assert_eq!(cut.len(), 4);
         assert!(cut.iter().all(|vertex| vertex.position[2] >= 0.0));
-        assert_eq!(polygon(corners, true, GUARD_BAND).len(), 3);
+        assert_eq!(polygon(corners.clone(), &Volume { has_depth: false, ..VOLUME }).len(), 3);
+        assert_eq!(polygon(corners, &Volume { is_symmetric: true, ..VOLUME }).len(), 3);
     }
 
     #[test]
     fn behind_the_eye_and_nan_vanish() {
         let behind = vec![vertex([0.0, 0.0, 0.0, -1.0]); 3];
-        assert!(polygon(behind, false, GUARD_BAND).is_empty());
-        assert!(polygon(vec![vertex([f32::NAN; 4]); 3], false, GUARD_BAND).is_empty());
-        assert!(line(vertex([0.0; 4]), vertex([f32::NAN; 4]), false, GUARD_BAND).is_none());
+        assert!(polygon(behind, &VOLUME).is_empty());
+        assert!(polygon(vec![vertex([f32::NAN; 4]); 3], &VOLUME).is_empty());
+        assert!(line(vertex([0.0; 4]), vertex([f32::NAN; 4]), &VOLUME).is_none());
     }
 }

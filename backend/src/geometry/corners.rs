@@ -21,7 +21,7 @@ pub struct Indices<'a> {
     pub buffer: &'a Buffer,
     /// Byte of the first one.
     pub offset: u64,
-    /// Bytes of one, 2 or 4.
+    /// Bytes of one, 1, 2 or 4.
     pub size: u64,
     /// What is added to them.
     pub base: u32,
@@ -40,6 +40,7 @@ impl Indices<'_> {
             let bytes = &mut bytes[..(range.end - start).min(PIECE) * self.size as usize];
             self.buffer.read(self.offset.saturating_add(start as u64 * self.size), bytes);
             match self.size {
+                1 => out.extend(bytes.iter().map(|&index| u32::from(index))),
                 2 => out.extend(bytes.as_chunks().0.iter().map(|&index| u32::from(u16::from_le_bytes(index)))),
                 _ => out.extend(bytes.as_chunks().0.iter().map(|&index| u32::from_le_bytes(index))),
             }
@@ -76,6 +77,12 @@ mod tests {
             let expected = words[range.start + 2..range.end + 2].iter().map(|&word| u32::from(word));
             assert!(read.into_iter().eq(std::iter::once(1).chain(expected)), "{range:?}");
         }
+        let mut read = Vec::new();
+        Indices { size: 1, offset: 7, ..indices }.read(0..3, &mut read);
+        assert_eq!(
+            read,
+            bytemuck::cast_slice::<_, u8>(&words)[7..10].iter().map(|&byte| u32::from(byte)).collect::<Vec<_>>()
+        );
         let mut read = Vec::new();
         Indices { size: 4, offset: 0, ..indices }.read(2999..3000, &mut read);
         assert_eq!(read, [u32::from(words[5999]) << 16 | u32::from(words[5998])]);

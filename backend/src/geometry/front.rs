@@ -2,14 +2,16 @@
 
 use std::ops::Range;
 
-use super::batch::Batch;
+use parking_lot::Mutex;
+
+use super::cull::Waiting;
 use super::reuse::Reuse;
-use super::setup::SetUp;
-use super::shading::shade;
-use super::{Corners, PrimitiveContext, Primitives, VertexSource};
+use super::setup::{Routes, SetUp, room};
+use super::shading::{ShadeScratch, shade};
+use super::triangles::Triangles;
+use super::{Corners, PrimitiveContext, VertexSource};
 use crate::bag::Bag;
 use crate::counters::{Counter, Counters};
-use crate::shader::interp::{Lanes, Wave};
 
 /// Primitives whose vertices are shaded at once: few enough that they are still in the nearest caches when they are set up.
 const PIECE: usize = 1 << 10;
@@ -24,12 +26,32 @@ pub struct Assembled<'a> {
     pub of_each: usize,
     /// Instances.
     pub instances: u32,
-    /// Memory of primitives.
-    pub spare: &'a Bag<Primitives>,
+    /// Memory of triangles.
+    pub spare: &'a Bag<Triangles>,
     /// Who counts, if anybody does.
     pub counters: Option<&'a Counters>,
-    /// What set-up needs to know; `None` when primitives are discarded after shading.
-    pub context: Option<PrimitiveContext<'a>>,
+    /// Strips of lines that have a stipple, which must be taken in order.
+    pub strips: Option<Strips>,
+    /// What set-up needs to know, by viewport where vertices name it; none when primitives are discarded after shading.
+    pub contexts: Vec<PrimitiveContext<'a>>,
+    /// Layers that are drawn to.
+    pub layers: u32,
+}
+
+/// Strips of lines whose stipple goes on from line to line.
+#[derive(Debug, Default)]
+pub struct Strips {
+    /// Number of each strip's first line among the lines of an instance, in order.
+    pub starts: Vec<u32>,
+    /// The stipple counter behind the last line that was taken.
+    counter: Mutex<f64>,
+}
+
+impl Strips {
+    /// Strips that begin with these lines.
+    pub fn new(starts: Vec<u32>) -> Self {
+        Self { starts, counter: Mutex::default() }
+    }
 }
 
 /// What a worker keeps from piece to piece.
@@ -39,10 +61,9 @@ pub struct FrontScratch {
     indices: Vec<u32>,
     /// The corners that `reuse` has numbered.
     numbered: Option<Range<usize>>,
-    wave: Wave,
-    words: Vec<Lanes>,
+    shading: ShadeScratch,
     /// It is large, and what holds it moves.
-    batch: Box<Batch>,
+    waiting: Box<Waiting>,
 }
 
 impl Assembled<'_> {
@@ -58,7 +79,7 @@ impl Assembled<'_> {
 
     /// Shades and sets up a range of all primitives, behind those in the last of `out`. Returns false when the time of the draw is
     /// up.
-    pub fn process(&self, scratch: &mut FrontScratch, mut range: Range<usize>, out: &mut Vec<Primitives>) -> bool {
+    pub fn process(&self, scratch: &mut FrontScratch, mut range: Range<usize>, out: &mut Vec<Triangles>) -> bool {
         scratch.numbered = None;
         while range.start < range.end {
             let (instance, first) = (range.start / self.per_instance(), range.start % self.per_instance());
@@ -90,25 +111,38 @@ impl Assembled<'_> {
         }
     }
 
-    fn piece(&self, scratch: &mut FrontScratch, instance: u32, range: Range<usize>, out: &mut Vec<Primitives>) -> bool {
+    fn piece(&self, scratch: &mut FrontScratch, instance: u32, range: Range<usize>, out: &mut Vec<Triangles>) -> bool {
         let corners = range.start * self.of_each..range.end * self.of_each;
         if scratch.numbered.as_ref() != Some(&corners) {
             self.number(scratch, corners.clone());
             scratch.numbered = Some(corners);
         }
-        let FrontScratch { reuse, wave, words, batch, .. } = scratch;
+        let FrontScratch { reuse, shading, waiting, .. } = scratch;
         let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
-        let Some(shaded) = shade(&source, &reuse.vertices, (wave, words)) else { return false };
+        let mut discarded = Triangles::default();
+        let open = self.contexts.first().map(|context| room((context, 0), (out, range.len()), self.spare));
+        let triangles = open.map_or(&mut discarded, |open| &mut out[open]);
+        let Some(shaded) = shade(&source, &reuse.vertices, (shading, triangles)) else { return false };
         if let Some(counters) = self.counters {
             counters.count(Counter::Vertices, reuse.vertices.len() as u64);
             counters.count(Counter::Reused, (reuse.places.len() - reuse.vertices.len()) as u64);
         }
-        if let Some(context) = &self.context {
-            let mut set_up = SetUp::new(context, batch, (out, range.len()), self.spare);
-            for (number, places) in range.zip(reuse.places.chunks_exact(self.of_each)) {
-                set_up.add(&shaded, places, number as u32);
+        if let Some(open) = open {
+            let routes = Routes { contexts: &self.contexts, layers: self.layers };
+            let mut set_up = SetUp::new(routes, waiting, (out, open), self.spare);
+            if let Some(Strips { starts, counter }) = &self.strips {
+                set_up.go_on(starts, *counter.lock());
             }
-            set_up.finish();
+            let primitives = range.zip(reuse.places.chunks_exact(self.of_each));
+            if self.contexts[0].routed.is_some() {
+                primitives.for_each(|(number, places)| set_up.add_routed(&shaded, places, number as u32));
+            } else {
+                primitives.for_each(|(number, places)| set_up.add(&shaded, places, number as u32));
+            }
+            let counter = set_up.finish();
+            if let Some(strips) = &self.strips {
+                *strips.counter.lock() = counter;
+            }
         }
         true
     }

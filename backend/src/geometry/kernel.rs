@@ -14,7 +14,7 @@ use crate::shader::ir::{BinaryOp as B, Builder, Inst, InterpolateAt, Space, Type
 use crate::shader::link;
 use crate::shader::passes::{self, Across};
 use crate::shader::{Builtin, Program, Slot};
-use crate::state::{GraphicsPipeline, VertexAttribute, VertexBinding};
+use crate::state::{GraphicsPipeline, RasterState, VertexAttribute, VertexBinding};
 
 /// Input words of a vertex kernel.
 pub(super) mod input {
@@ -34,16 +34,18 @@ pub(super) mod input {
 
 /// Output words of a vertex kernel.
 pub(super) mod output {
-    /// Clip coordinates.
-    pub const POSITION: usize = 0;
     /// Window coordinates x, y, z, and 1/w.
-    pub const WINDOW: usize = 4;
-    /// Bits of `outside`.
-    pub const OUTSIDE: usize = 8;
-    /// Point size.
-    pub const POINT_SIZE: usize = 9;
-    /// Clip distances; the varyings follow them.
-    pub const CLIP: usize = 10;
+    pub const WINDOW: usize = 0;
+    /// The varyings: what is kept of a vertex stands together.
+    pub const VARYINGS: usize = 4;
+    /// Bits of `outside`, from the end of the varyings on.
+    pub const OUTSIDE: usize = 0;
+    /// Clip coordinates, from there.
+    pub const POSITION: usize = 1;
+    /// Point size, from there.
+    pub const POINT_SIZE: usize = 5;
+    /// Clip distances, from there; behind them numbers of viewport and layer where the program gives any.
+    pub const CLIP: usize = 6;
 }
 
 /// Bits of what a vertex lies outside of.
@@ -69,8 +71,10 @@ const MOST_DISTANCES: u32 = 8;
 #[derive(Debug)]
 pub struct VertexKernel {
     pub(super) program: Program,
-    /// Clip distances.
-    pub(super) clip_distances: usize,
+    /// Input words of the fragment program.
+    pub(super) varyings: usize,
+    /// Whether it gives numbers of viewports and layers.
+    pub(super) routes: bool,
     is_pure: bool,
 }
 
@@ -90,8 +94,7 @@ impl VertexKernel {
         let program = &*pipeline.vertex;
         let mut linker = VertexLinker { b: Builder::new(), pipeline };
         let words = link::append(&mut linker, program);
-        let mut results = Results { b: linker.b, program, words, depth_clamp: pipeline.raster.depth_clamp };
-        let clip_distances = results.count(Builtin::ClipDistance);
+        let mut results = Results { b: linker.b, program, words, raster: &pipeline.raster };
         let outputs = results.finish(pipeline.fragment.as_deref());
         let mut function = results.b.finish();
         passes::optimize(&mut function, &mut |_, _| {});
@@ -101,17 +104,13 @@ impl VertexKernel {
         linked.stage = program.stage;
         linked.resources.clone_from(&program.resources);
         linked.code.generate_chosen(linked.stage, "kernel");
-        Self { program: linked, clip_distances, is_pure: !program.fragment.side_effects }
+        let varyings = pipeline.fragment.as_ref().map_or(0, |fragment| fragment.inputs.len());
+        Self { program: linked, varyings, routes: program.routes(), is_pure: !program.fragment.side_effects }
     }
 
     /// Whether waves may run in any order.
     pub fn is_pure(&self) -> bool {
         self.is_pure
-    }
-
-    /// First of the varyings among the output words.
-    pub(super) fn varyings(&self) -> usize {
-        output::CLIP + self.clip_distances
     }
 }
 
@@ -202,11 +201,11 @@ impl VertexLinker<'_> {
 
     /// Byte at which the element of a binding starts; far outside where that does not fit.
     fn element(&mut self, binding: &VertexBinding) -> Value {
-        let slot = match binding.rate {
-            vk::VertexInputRate::INSTANCE => input::INSTANCE,
-            _ => input::VERTEX,
+        let number = match binding.rate {
+            vk::VertexInputRate::INSTANCE => self.instance(binding.divisor),
+            _ => self.b.input(input::VERTEX, Type::I32),
         };
-        let (number, stride) = (self.b.input(slot, Type::I32), self.b.int(binding.stride));
+        let stride = self.b.int(binding.stride);
         let (low, high) = (self.b.binary(B::IMul, number, stride), self.b.binary(B::UMulHi, number, stride));
         let (zero, far) = (self.b.int(0), self.b.int(0x8000_0000));
         let fits = self.b.binary(B::IEq, high, zero);
@@ -215,12 +214,29 @@ impl VertexLinker<'_> {
     }
 }
 
+impl VertexLinker<'_> {
+    /// Number of the element of an instance, when so many have one in common.
+    fn instance(&mut self, divisor: u32) -> Value {
+        let (first, instance) = (input::BASE_INSTANCE, input::INSTANCE);
+        let [first, instance] = [first, instance].map(|slot| self.b.input(slot, Type::I32));
+        match divisor {
+            0 => first,
+            1 => instance,
+            _ => {
+                let (number, divisor) = (self.b.binary(B::ISub, instance, first), self.b.int(divisor));
+                let element = self.b.binary(B::UDiv, number, divisor);
+                self.b.binary(B::IAdd, first, element)
+            }
+        }
+    }
+}
+
 /// What follows a vertex program.
 struct Results<'a> {
     b: Builder,
     program: &'a Program,
     words: Vec<Value>,
-    depth_clamp: bool,
+    raster: &'a RasterState,
 }
 
 impl Results<'_> {
@@ -248,27 +264,35 @@ impl Results<'_> {
     fn finish(&mut self, fragment: Option<&Program>) -> usize {
         let position = [0, 1, 2, 3].map(|component| self.float(Builtin::Position, component, 0.0));
         let window = self.window(position);
-        for (component, (position, window)) in position.into_iter().zip(window).enumerate() {
-            self.output(output::POSITION + component, position);
-            self.output(output::WINDOW + component, window);
-        }
-        let outside = self.outside(position);
-        self.output(output::OUTSIDE, outside);
-        let size = self.float(Builtin::PointSize, 0, 1.0);
-        self.output(output::POINT_SIZE, size);
-        let distances = self.count(Builtin::ClipDistance);
-        for index in 0..distances {
-            let distance = self.float(Builtin::ClipDistance, index as u32, 0.0);
-            self.output(output::CLIP + index, distance);
-        }
-        let first = output::CLIP + distances;
         let inputs = fragment.map_or(&[][..], |program| &program.inputs);
         // Clip and cull distances may also be read by the fragment program: they are outputs like any other.
         for (index, input) in inputs.iter().enumerate() {
             let value = self.word(input.slot).unwrap_or_else(|| self.b.int(0));
-            self.output(first + index, value);
+            self.output(output::VARYINGS + index, value);
         }
-        first + inputs.len()
+        let rest = output::VARYINGS + inputs.len();
+        for (component, (position, window)) in position.into_iter().zip(window).enumerate() {
+            self.output(output::WINDOW + component, window);
+            self.output(rest + output::POSITION + component, position);
+        }
+        let outside = self.outside(position);
+        self.output(rest + output::OUTSIDE, outside);
+        let size = self.float(Builtin::PointSize, 0, 1.0);
+        self.output(rest + output::POINT_SIZE, size);
+        let distances = self.count(Builtin::ClipDistance);
+        for index in 0..distances {
+            let distance = self.float(Builtin::ClipDistance, index as u32, 0.0);
+            self.output(rest + output::CLIP + index, distance);
+        }
+        let mut end = rest + output::CLIP + distances;
+        if self.program.routes() {
+            for builtin in [Builtin::ViewportIndex, Builtin::Layer] {
+                let number = self.word(Slot::Builtin(builtin, 0)).unwrap_or_else(|| self.b.int(0));
+                self.output(end, number);
+                end += 1;
+            }
+        }
+        end
     }
 
     /// The place in the window, and 1/w. The viewport's numbers are parameters, as `vertex_parameters` has them.
@@ -285,8 +309,15 @@ impl Results<'_> {
             self.b.binary(B::FAdd, scaled, start)
         });
         let (projected, range) = (self.b.binary(B::FMul, z, inverse_w), self.b.binary(B::FSub, far, near));
-        let scaled = self.b.binary(B::FMul, projected, range);
-        [x, y, self.b.binary(B::FAdd, scaled, near), inverse_w]
+        let (scale, start) = match self.raster.negative_one_to_one {
+            false => (range, near),
+            true => {
+                let (half, sum) = (self.b.float(0.5), self.b.binary(B::FAdd, far, near));
+                (self.b.binary(B::FMul, range, half), self.b.binary(B::FMul, sum, half))
+            }
+        };
+        let scaled = self.b.binary(B::FMul, projected, scale);
+        [x, y, self.b.binary(B::FAdd, scaled, start), inverse_w]
     }
 
     /// The signed distances to the planes of the view volume, as `clip` has them.
@@ -295,7 +326,7 @@ impl Results<'_> {
         let reach = self.b.binary(B::FMul, band, w);
         [
             self.b.binary(B::FSub, w, smallest),
-            z,
+            if self.raster.negative_one_to_one { self.b.binary(B::FAdd, w, z) } else { z },
             self.b.binary(B::FSub, w, z),
             self.b.binary(B::FSub, reach, x),
             self.b.binary(B::FAdd, reach, x),
@@ -307,7 +338,7 @@ impl Results<'_> {
     fn outside(&mut self, position: [Value; 4]) -> Value {
         let mut bits = self.b.int(0);
         for (plane, distance) in (0..).zip(self.distances(position)) {
-            if !(self.depth_clamp && matches!(plane, 1 | 2)) {
+            if self.raster.depth_clip || !matches!(plane, 1 | 2) {
                 bits = self.outside_of(bits, distance, outside::PLANE + plane);
             }
         }

@@ -4,21 +4,28 @@ mod assembly;
 mod batch;
 mod clip;
 mod corners;
+mod cull;
 mod front;
 mod kernel;
+mod lines;
 mod primitives;
 mod reuse;
+mod segments;
 mod setup;
 mod shading;
+mod triangles;
 
 pub use assembly::{assemble, corners, is_list};
+pub use batch::{Batch, Plan};
 pub use clip::GUARD_BAND;
 pub use corners::{Corners, Indices};
-pub use front::{Assembled, FrontScratch};
+pub use front::{Assembled, FrontScratch, Strips};
 pub use kernel::{LazyVertexKernel, VertexKernel};
-pub use primitives::{Plane, Primitives, Shape};
+pub use lines::LINE_WIDTHS;
+pub use primitives::{Plane, Primitives, SIDES, Shape, Words};
 pub use setup::PrimitiveContext;
 pub use shading::{DrawNumbers, Shaded, VertexSource, vertex_parameters, vertex_ranges};
+pub use triangles::Triangles;
 
 /// A vertex after the last vertex stage, as clipping takes it.
 #[derive(Debug, Clone, Default)]

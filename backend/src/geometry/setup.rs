@@ -1,19 +1,23 @@
-//! Set-up: primitives of shaded vertices become triangles in window space, which a [`Batch`] makes primitives of.
+//! Set-up: primitives of shaded vertices become triangles in window space, which wait for their tiles.
 //!
-//! Lines become rectangles and points squares of two triangles each, so that one rasterizer serves all. Source: Vulkan
-//! specification, "Rasterization".
+//! Points become squares of two triangles each; `segments.rs` has lines. Source: Vulkan specification, "Rasterization".
 
 use ash::vk;
 use smallvec::SmallVec;
 
-use super::batch::{Batch, Facing};
+use super::batch::{Plan, Way};
+use super::clip::Volume;
+use super::cull::{Facing, Waiting};
 use super::kernel::outside;
-use super::primitives::Primitives;
+use super::lines::Cover;
+use super::primitives::SIDES;
+use super::triangles::{Entry, Triangles};
 use super::{Shaded, Vertex, clip};
 use crate::bag::Bag;
+use crate::raster::Criterion;
 use crate::shader::Program;
 use crate::shader::interp::WAVE;
-use crate::state::{DepthBias, RasterState};
+use crate::state::{DepthBias, DepthBiasUnit, RasterState};
 use crate::tiling::MOST;
 
 /// What set-up needs to know besides vertices.
@@ -32,6 +36,12 @@ pub struct PrimitiveContext<'a> {
     pub depth_bits: u32,
     /// Samples of a pixel.
     pub samples: u32,
+    /// How primitives cover pixels, where it is not by samples.
+    pub criterion: Option<Criterion>,
+    /// Whether alpha is multiplied by how much of a pixel a line covers.
+    pub smooth: bool,
+    /// Where vertices name the viewport: the pixels of this one, `[x0, y0, x1, y1]`, the last ones not included.
+    pub routed: Option<[i64; 4]>,
 }
 
 /// A vertex in window space.
@@ -41,12 +51,12 @@ pub(super) struct Window<'v> {
     pub(super) y: f32,
     pub(super) z: f32,
     pub(super) inverse_w: f32,
-    source: Source<'v>,
+    pub(super) source: Source<'v>,
 }
 
 /// Where the varyings of a vertex are.
 #[derive(Clone, Copy)]
-enum Source<'v> {
+pub(super) enum Source<'v> {
     Shaded(&'v Shaded<'v>, u32),
     Clipped(&'v Vertex),
 }
@@ -60,38 +70,114 @@ impl Source<'_> {
     }
 }
 
-impl Window<'_> {
+impl<'v> Window<'v> {
+    /// Of a shaded vertex.
+    pub(super) fn of(shaded: &'v Shaded<'v>, vertex: u32) -> Self {
+        let [x, y, z, inverse_w] = shaded.window(vertex);
+        Self { x, y, z, inverse_w, source: Source::Shaded(shaded, vertex) }
+    }
+
     /// Input word `index` of the fragment program.
     pub(super) fn varying(&self, index: usize) -> u32 {
         self.source.varying(index)
     }
 }
 
+/// Where primitives of a draw may go.
+#[derive(Clone, Copy)]
+pub(super) struct Routes<'a> {
+    /// By viewport, at least one.
+    pub(super) contexts: &'a [PrimitiveContext<'a>],
+    /// Layers.
+    pub(super) layers: u32,
+}
+
 /// Set-up of primitives of one draw.
 pub(super) struct SetUp<'a> {
-    context: &'a PrimitiveContext<'a>,
-    batch: &'a mut Batch,
-    out: &'a mut Vec<Primitives>,
-    /// Primitives to expect.
-    expected: usize,
-    /// Memory of primitives.
-    spare: &'a Bag<Primitives>,
+    /// Of the viewport that is drawn to.
+    pub(super) context: &'a PrimitiveContext<'a>,
+    /// Of all viewports, and how many layers there are.
+    routes: Routes<'a>,
+    /// The layer that is drawn to.
+    layer: u32,
+    /// Whether triangles are filled as the kernel has placed them.
+    is_direct: bool,
+    waiting: &'a mut Waiting,
+    /// Numbers of the first lines of strips, where a stipple goes on from line to line of a strip.
+    pub(super) strips: Option<&'a [u32]>,
+    /// The stipple counter.
+    pub(super) counter: f64,
+    /// What the polygon's depth is moved by whose edges or corners are drawn.
+    pub(super) offset: f32,
+    out: &'a mut Vec<Triangles>,
+    /// Where triangles go among them: the shaded vertices have rows there, unless vertices name viewports.
+    open: usize,
+    /// Memory of triangles.
+    spare: &'a Bag<Triangles>,
+}
+
+/// What a triangle has besides its corners.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Extras<'e> {
+    /// The corner of the point that it is a part of, and the reciprocal of its size.
+    pub(super) point: [f32; 3],
+    /// What it covers, when it is not what its corners say.
+    pub(super) cover: Option<Cover>,
+    /// Distances of its corners from the sides of the smooth line that it is a part of.
+    pub(super) sides: Option<[&'e [f32; 4]; 3]>,
+}
+
+/// Makes room for about so many triangles of a draw in a layer, behind those in the last of `out` of that layer or in new ones; their
+/// number there.
+pub(super) fn room(
+    (context, layer): (&PrimitiveContext<'_>, u32),
+    (out, expected): (&mut Vec<Triangles>, usize),
+    spare: &Bag<Triangles>,
+) -> usize {
+    let plan = Plan::new(context);
+    // One primitive may become many triangles.
+    let fits = |last: &Triangles| last.len() + expected <= MOST / 2 && *last.plan() == plan;
+    let last = out.iter().rposition(|triangles| triangles.layer() == layer);
+    last.filter(|&last| fits(&out[last])).unwrap_or_else(|| {
+        let mut fresh = spare.take();
+        fresh.start(plan, expected.min(MOST), layer);
+        out.push(fresh);
+        out.len() - 1
+    })
 }
 
 impl<'a> SetUp<'a> {
-    /// Primitives, about as many as `expected`, go behind those in the last of `out`, or to new ones where they are full.
+    /// Triangles go to those of `out` with a number, which have the rows of the shaded vertices.
     pub(super) fn new(
-        context: &'a PrimitiveContext<'a>,
-        batch: &'a mut Batch,
-        (out, expected): (&'a mut Vec<Primitives>, usize),
-        spare: &'a Bag<Primitives>,
+        routes: Routes<'a>,
+        waiting: &'a mut Waiting,
+        (out, open): (&'a mut Vec<Triangles>, usize),
+        spare: &'a Bag<Triangles>,
     ) -> Self {
-        batch.start(context);
-        Self { context, batch, out, expected, spare }
+        let context = &routes.contexts[0];
+        let is_direct = context.raster.polygon_mode == vk::PolygonMode::FILL && context.routed.is_none();
+        Self {
+            context,
+            routes,
+            layer: 0,
+            is_direct,
+            waiting,
+            strips: None,
+            counter: 0.0,
+            offset: 0.0,
+            out,
+            open,
+            spare,
+        }
+    }
+
+    /// Goes on with strips of lines that have a stipple: numbers of their first lines, and the stipple counter.
+    pub(super) fn go_on(&mut self, strips: &'a [u32], counter: f64) {
+        (self.strips, self.counter) = (Some(strips), counter);
     }
 
     /// Clips, culls and sets up a primitive of 1, 2 or 3 shaded vertices.
-    #[inline]
+    #[inline(always)]
     pub(super) fn add(&mut self, shaded: &Shaded<'_>, vertices: &[u32], id: u32) {
         let (any, all) = vertices.iter().fold((0, u32::MAX), |(any, all), &vertex| {
             let outside = shaded.outside(vertex);
@@ -99,142 +185,201 @@ impl<'a> SetUp<'a> {
         });
         // Clipping would leave nothing of what is all outside of one plane.
         if any >> outside::NOWHERE & 1 != 0 || all & (outside::CULLED | outside::CLIPPED) != 0 {
+            // The next line of a strip goes on where this one ends all the same.
+            if let (&[a, b], Some(_)) = (vertices, self.strips) {
+                self.line_primitive(shaded, [a, b], id);
+            }
             return;
         }
-        let is_whole = any & outside::CLIPPED == 0 && self.context.raster.polygon_mode == vk::PolygonMode::FILL;
+        let is_whole = any & outside::CLIPPED == 0 && self.is_direct;
         match *vertices {
             [a, b, c] if is_whole => {
-                self.make_room();
-                self.batch.add_shaded(shaded, [a, b, c], id);
+                let rows = [shaded.row(a), shaded.row(b), shaded.row(c)];
+                self.push(Entry { rows, id, facing: Facing::Own, cover: None });
             }
             [a, b, c] => self.triangle(shaded, [a, b, c], id),
-            [a, b] => self.line(shaded, [a, b], id),
+            [a, b] => self.line_primitive(shaded, [a, b], id),
             [point] => self.point(shaded, point, id),
             _ => {}
         }
     }
 
-    /// Sets up what waits.
-    pub(super) fn finish(mut self) {
-        self.flush();
+    /// The same where vertices name viewport and layer: nothing becomes of what names none that there are.
+    #[inline(never)]
+    pub(super) fn add_routed(&mut self, shaded: &Shaded<'_>, vertices: &[u32], id: u32) {
+        if self.enter(shaded, vertices) {
+            self.add(shaded, vertices, id);
+        }
     }
 
-    fn make_room(&mut self) {
-        if self.batch.is_full() {
-            self.flush();
+    /// Goes on with the viewport and the layer that the provoking vertex names; false where there are none such.
+    fn enter(&mut self, shaded: &Shaded<'_>, vertices: &[u32]) -> bool {
+        let provoking = if self.context.raster.provoking_last { vertices.last() } else { vertices.first() };
+        let Some([viewport, layer]) = provoking.map(|&vertex| shaded.route(vertex)) else { return false };
+        let Some(context) = self.routes.contexts.get(viewport as usize) else { return false };
+        if layer >= self.routes.layers {
+            return false;
         }
+        if !std::ptr::eq(context, self.context) || layer != self.layer {
+            self.flush();
+            (self.context, self.layer) = (context, layer);
+            self.open = room((context, layer), (self.out, 0), self.spare);
+        }
+        true
+    }
+
+    /// Sets up what waits. Returns the stipple counter.
+    pub(super) fn finish(mut self) -> f64 {
+        self.flush();
+        self.counter
     }
 
     fn flush(&mut self) {
-        if self.out.last().is_none_or(|last| last.len() + WAVE > MOST) {
-            let inputs = self.context.fragment.map_or(0, |program| program.inputs.len());
+        if self.out[self.open].len() + WAVE > MOST {
             let mut fresh = self.spare.take();
-            fresh.start(inputs, self.expected.min(MOST));
+            fresh.go_on(&self.out[self.open]);
             self.out.push(fresh);
+            self.open = self.out.len() - 1;
         }
-        let last = self.out.len() - 1;
-        self.batch.flush(self.context, &mut self.out[last]);
+        self.waiting.flush(&mut self.out[self.open], self.context.routed);
     }
 
+    #[inline]
+    fn push(&mut self, entry: Entry) {
+        if self.waiting.is_full() {
+            self.flush();
+        }
+        self.waiting.push(entry, &self.out[self.open]);
+    }
+
+    #[inline(never)]
     fn triangle(&mut self, shaded: &Shaded<'_>, corners: [u32; 3], id: u32) {
         let vertices = corners.map(|vertex| shaded.vertex(vertex)).to_vec();
-        let clipped = clip::polygon(vertices, self.context.raster.depth_clamp, self.context.band);
+        let clipped = clip::polygon(vertices, &self.context.volume());
         let window: SmallVec<[Window<'_>; 8]> = clipped.iter().map(|vertex| self.context.to_window(vertex)).collect();
-        if window.len() >= 3 {
-            self.polygon(&window, Source::Shaded(shaded, corners[0]), id);
+        if window.len() < 3 {
+            return;
         }
-    }
-
-    fn polygon(&mut self, window: &[Window<'_>], provoking: Source<'_>, id: u32) {
-        let Some(facing) = self.context.facing(window) else { return };
+        let (provoking, facing) =
+            (Source::Shaded(shaded, self.context.provoking(corners)), self.context.facing(&window));
+        let Some(facing) = facing else { return };
+        if self.context.raster.polygon_mode != vk::PolygonMode::FILL {
+            self.offset = self.context.offset(&window);
+        }
         match self.context.raster.polygon_mode {
-            vk::PolygonMode::LINE => {
-                for index in 0..window.len() {
-                    let pair = [&window[index], &window[(index + 1) % window.len()]];
-                    self.window_line(pair, provoking, (id, facing));
-                }
-            }
+            vk::PolygonMode::LINE => self.edges(shaded, corners, (provoking, id, facing)),
             vk::PolygonMode::POINT => {
-                for corner in window {
+                for corner in &window {
                     self.window_point(corner, 1.0, provoking, (id, facing));
                 }
             }
             _ => {
                 for pair in window[1..].windows(2) {
                     let corners = [&window[0], &pair[0], &pair[1]];
-                    self.filled(corners, provoking, (id, facing), [0.0; 3]);
+                    self.filled(corners, provoking, (id, facing), &Extras::default());
                 }
             }
         }
     }
 
-    fn line(&mut self, shaded: &Shaded<'_>, ends: [u32; 2], id: u32) {
-        let [a, b] = ends.map(|vertex| shaded.vertex(vertex));
-        let Some([from, to]) = clip::line(a, b, self.context.raster.depth_clamp, self.context.band) else { return };
-        let (from, to) = (self.context.to_window(&from), self.context.to_window(&to));
-        self.window_line([&from, &to], Source::Shaded(shaded, ends[0]), (id, Facing::Front));
-    }
-
-    /// A rectangle of the line's width around it. Attributes only change along the line.
-    fn window_line(&mut self, [a, b]: [&Window<'_>; 2], provoking: Source<'_>, tag: (u32, Facing)) {
-        let (dx, dy) = (b.x - a.x, b.y - a.y);
-        let length = (dx * dx + dy * dy).sqrt();
-        if length <= 0.0 || !length.is_finite() {
-            return;
-        }
-        let half = 0.5 * self.context.raster.line_width / length;
-        let (nx, ny) = (-dy * half, dx * half);
-        let corners = [(a, 1.0), (b, 1.0), (b, -1.0), (a, -1.0)].map(|(base, sign)| Window {
-            x: base.x + nx * sign,
-            y: base.y + ny * sign,
-            ..*base
-        });
-        self.filled([&corners[0], &corners[1], &corners[2]], provoking, tag, [0.0; 3]);
-        self.filled([&corners[0], &corners[2], &corners[3]], provoking, tag, [0.0; 3]);
-    }
-
     /// A point that is inside of every plane.
+    #[inline(never)]
     fn point(&mut self, shaded: &Shaded<'_>, vertex: u32, id: u32) {
-        let [x, y, z, inverse_w] = shaded.window(vertex);
-        let window = Window { x, y, z, inverse_w, source: Source::Shaded(shaded, vertex) };
+        let window = self.context.in_window(shaded, vertex);
         self.window_point(&window, shaded.point_size(vertex), window.source, (id, Facing::Front));
     }
 
     fn window_point(&mut self, centre: &Window<'_>, size: f32, provoking: Source<'_>, tag: (u32, Facing)) {
         let size = if size.is_nan() { 1.0 } else { size.clamp(1.0, MAX_POINT_SIZE) };
         let half = 0.5 * size;
-        let corner = |x: f32, y: f32| Window { x: centre.x + x * half, y: centre.y + y * half, ..*centre };
+        let corner = |x: f32, y: f32| Window {
+            x: centre.x + x * half,
+            y: centre.y + y * half,
+            z: centre.z + self.offset,
+            ..*centre
+        };
         let corners = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
-        let point = [centre.x - half, centre.y - half, 1.0 / size];
-        self.filled([&corners[0], &corners[1], &corners[2]], provoking, tag, point);
-        self.filled([&corners[0], &corners[2], &corners[3]], provoking, tag, point);
+        let extras = Extras { point: [centre.x - half, centre.y - half, 1.0 / size], ..Extras::default() };
+        self.filled([&corners[0], &corners[1], &corners[2]], provoking, tag, &extras);
+        self.filled([&corners[0], &corners[2], &corners[3]], provoking, tag, &extras);
     }
 
-    fn filled(&mut self, corners: [&Window<'_>; 3], provoking: Source<'_>, tag: (u32, Facing), point: [f32; 3]) {
-        self.make_room();
-        self.batch.add(corners, |index| provoking.varying(index), tag, point);
+    pub(super) fn filled(
+        &mut self,
+        corners: [&Window<'_>; 3],
+        provoking: Source<'_>,
+        (id, facing): (u32, Facing),
+        extras: &Extras<'_>,
+    ) {
+        let triangles = &mut self.out[self.open];
+        let rows = [0, 1, 2].map(|corner: usize| {
+            let (vertex, ways) = (corners[corner], &triangles.plan().ways);
+            let first_side = ways.len().saturating_sub(SIDES);
+            let word = |(index, way): (usize, &Way)| match way {
+                Way::Flat => provoking.varying(index),
+                // A point's edge, and the reciprocal of its size.
+                Way::Point(axis) => [extras.point[*axis], extras.point[2], 0.0][corner].to_bits(),
+                Way::Side => extras.sides.map_or(0, |sides| sides[corner][index - first_side].to_bits()),
+                _ => vertex.varying(index),
+            };
+            let place = [vertex.x, vertex.y, vertex.z, vertex.inverse_w].map(f32::to_bits);
+            let words: SmallVec<[u32; 24]> = place.into_iter().chain(ways.iter().enumerate().map(word)).collect();
+            triangles.add_row(&words)
+        });
+        let cover = extras.cover.map(|cover| triangles.add_cover(cover));
+        self.push(Entry { rows, id, facing, cover });
     }
 }
 
 impl PrimitiveContext<'_> {
-    /// What the kernel does to a vertex that clipping made.
-    fn to_window<'v>(&self, vertex: &'v Vertex) -> Window<'v> {
-        let [x, y, z, w] = vertex.position;
+    /// A shaded vertex: the kernel knows of one viewport.
+    pub(super) fn in_window<'v>(&self, shaded: &'v Shaded<'v>, vertex: u32) -> Window<'v> {
+        match self.routed {
+            None => Window::of(shaded, vertex),
+            Some(_) => self.projected(shaded.position(vertex), Source::Shaded(shaded, vertex)),
+        }
+    }
+
+    /// A vertex that clipping made.
+    pub(super) fn to_window<'v>(&self, vertex: &'v Vertex) -> Window<'v> {
+        self.projected(vertex.position, Source::Clipped(vertex))
+    }
+
+    /// What the kernel does.
+    fn projected<'v>(&self, [x, y, z, w]: [f32; 4], source: Source<'v>) -> Window<'v> {
         let inverse_w = 1.0 / w;
         let view = &self.viewport;
-        let range = view.max_depth - view.min_depth;
+        let (near, range) = (view.min_depth, view.max_depth - view.min_depth);
+        let (scale, start) = match self.raster.negative_one_to_one {
+            false => (range, near),
+            true => (range * 0.5, (view.max_depth + near) * 0.5),
+        };
         Window {
             x: (x * inverse_w + 1.0) * 0.5 * view.width + view.x,
             y: (y * inverse_w + 1.0) * 0.5 * view.height + view.y,
-            z: z * inverse_w * range + view.min_depth,
+            z: z * inverse_w * scale + start,
             inverse_w,
-            source: Source::Clipped(vertex),
+            source,
         }
+    }
+
+    /// What primitives are clipped to.
+    pub(super) fn volume(&self) -> Volume {
+        let RasterState { depth_clip, negative_one_to_one, .. } = self.raster;
+        Volume { band: self.band, has_depth: depth_clip, is_symmetric: negative_one_to_one }
+    }
+
+    /// The provoking one of a primitive's vertices.
+    pub(super) fn provoking<const N: usize>(&self, vertices: [u32; N]) -> u32 {
+        vertices[if self.raster.provoking_last { N - 1 } else { 0 }]
     }
 
     /// Whether pixels are covered where their centres are.
     pub(super) fn is_centred(&self) -> bool {
-        self.samples == 1 && self.raster.conservative.is_none()
+        match self.criterion {
+            None => self.samples == 1,
+            Some(criterion) => criterion == Criterion::Centre,
+        }
     }
 
     /// Where a polygon faces; `None` when it is culled.
@@ -254,27 +399,40 @@ impl PrimitiveContext<'_> {
         (!self.raster.cull_mode.contains(culled)).then_some(facing)
     }
 
-    /// What depth is moved by, of a triangle with these slopes of depth in x and y, and these depths at its corners.
-    pub(super) fn depth_bias(&self, slopes: [f32; 2], depths: [f32; 3]) -> f32 {
-        let Some(bias) = self.bias else { return 0.0 };
-        let resolvable = match self.depth_bits {
-            16 => 1.0 / 65536.0,
-            24 => 1.0 / 16_777_216.0,
-            _ => {
-                let largest = depths.iter().fold(0.0f32, |largest, depth| largest.max(depth.abs()));
-                let exponent = (largest.to_bits() >> 23).saturating_sub(23).max(1);
-                f32::from_bits(exponent << 23)
-            }
-        };
-        let slope = slopes[0].abs().max(slopes[1].abs());
-        let offset = slope * bias.slope + resolvable * bias.constant;
-        if bias.clamp > 0.0 {
-            offset.min(bias.clamp)
-        } else if bias.clamp < 0.0 {
-            offset.max(bias.clamp)
-        } else {
-            offset
+    /// What the depth of a polygon is moved by.
+    fn offset(&self, window: &[Window<'_>]) -> f32 {
+        let edge = |to: usize| [window[to].x - window[0].x, window[to].y - window[0].y, window[to].z - window[0].z];
+        let pairs = (1..window.len() - 1).map(|to| (edge(to), edge(to + 1)));
+        let wide = pairs.map(|(a, b)| (a, b, a[0] * b[1] - a[1] * b[0]));
+        // The largest part of it is the one that says most of its slopes.
+        let found = wide.max_by(|one, other| one.2.abs().total_cmp(&other.2.abs()));
+        let slopes = found
+            .filter(|(.., area)| *area != 0.0)
+            .map_or([0.0; 2], |(a, b, area)| [(a[2] * b[1] - a[1] * b[2]) / area, (a[0] * b[2] - a[2] * b[0]) / area]);
+        self.bias.map_or(0.0, |bias| depth_bias(bias, self.depth_bits, slopes, window.iter().map(|corner| corner.z)))
+    }
+}
+
+/// What depth is moved by, of a polygon with these slopes of depth in x and y, and these depths at its corners.
+pub(super) fn depth_bias(bias: DepthBias, depth_bits: u32, slopes: [f32; 2], depths: impl Iterator<Item = f32>) -> f32 {
+    let resolvable = match (bias.unit, depth_bits) {
+        (DepthBiasUnit::One, _) => 1.0,
+        (_, 16) => 1.0 / 65536.0,
+        (DepthBiasUnit::Constant, _) | (_, 24) => 1.0 / 16_777_216.0,
+        _ => {
+            let largest = depths.fold(0.0f32, |largest, depth| largest.max(depth.abs()));
+            let exponent = (largest.to_bits() >> 23).saturating_sub(23).max(1);
+            f32::from_bits(exponent << 23)
         }
+    };
+    let slope = slopes[0].abs().max(slopes[1].abs());
+    let offset = slope * bias.slope + resolvable * bias.constant;
+    if bias.clamp > 0.0 {
+        offset.min(bias.clamp)
+    } else if bias.clamp < 0.0 {
+        offset.max(bias.clamp)
+    } else {
+        offset
     }
 }
 

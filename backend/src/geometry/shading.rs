@@ -6,8 +6,10 @@ use ash::vk;
 
 use super::Vertex;
 use super::kernel::{VertexKernel, input, output};
+use super::triangles::Triangles;
 use crate::memory::Buffer;
 use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
+use crate::shader::runtime::rows::{BLOCK, scatter};
 use crate::shader::runtime::{Bound, Ranges};
 use crate::state::VertexBinding;
 
@@ -36,9 +38,9 @@ pub struct DrawNumbers {
 }
 
 /// The parameters of a vertex kernel: the viewport's numbers, and the guard band.
-pub fn vertex_parameters(viewport: &vk::Viewport, band: f32) -> [u32; 7] {
+pub fn vertex_parameters(viewport: &vk::Viewport, band: f32) -> [Lanes; 7] {
     let vk::Viewport { x, y, width, height, min_depth, max_depth } = *viewport;
-    [x, y, width, height, min_depth, max_depth, band].map(f32::to_bits)
+    [x, y, width, height, min_depth, max_depth, band].map(|number| [number.to_bits(); WAVE])
 }
 
 /// The vertex buffers of a pipeline's bindings, in their order.
@@ -56,83 +58,119 @@ pub fn vertex_ranges(bindings: &[VertexBinding], buffers: &[Option<(Arc<Buffer>,
     Ranges::new(bindings.iter().map(range).collect())
 }
 
-/// Vertices after their program: words by wave, output and lane.
+/// Vertices after their program: words by wave, output and lane. What is kept of them are rows, too.
 pub struct Shaded<'a> {
+    /// What each lies outside of.
+    outside: &'a [u32],
     words: &'a [Lanes],
     /// Output words.
     stride: usize,
-    clip_distances: usize,
-    varyings: usize,
+    /// First of them behind the varyings.
+    rest: usize,
+    /// Whether numbers of viewports and layers are among them.
+    routes: bool,
+    /// Row of the first vertex.
+    first: u32,
 }
 
 impl Shaded<'_> {
     #[inline]
-    fn word(&self, vertex: u32, output: usize) -> u32 {
-        self.words[vertex as usize / WAVE * self.stride + output][vertex as usize % WAVE]
+    fn word(&self, vertex: u32, word: usize) -> u32 {
+        self.words[vertex as usize / WAVE * self.stride + word][vertex as usize % WAVE]
     }
 
-    #[inline]
-    fn float(&self, vertex: u32, output: usize) -> f32 {
-        f32::from_bits(self.word(vertex, output))
+    fn float(&self, vertex: u32, word: usize) -> f32 {
+        f32::from_bits(self.word(vertex, word))
     }
 
-    /// Window coordinates x, y and z, and 1/w.
+    /// The row of a vertex.
     #[inline]
-    pub(super) fn window(&self, vertex: u32) -> [f32; 4] {
-        let lanes = &self.words[vertex as usize / WAVE * self.stride + output::WINDOW..][..4];
-        [0, 1, 2, 3].map(|component: usize| f32::from_bits(lanes[component][vertex as usize % WAVE]))
+    pub(super) fn row(&self, vertex: u32) -> u32 {
+        self.first + vertex
     }
 
     /// What a vertex lies outside of.
     #[inline]
     pub(super) fn outside(&self, vertex: u32) -> u32 {
-        self.word(vertex, output::OUTSIDE)
+        self.outside[vertex as usize]
+    }
+
+    /// Window coordinates x, y and z, and 1/w.
+    pub(super) fn window(&self, vertex: u32) -> [f32; 4] {
+        [0, 1, 2, 3].map(|component| self.float(vertex, output::WINDOW + component))
+    }
+
+    /// Clip coordinates.
+    pub(super) fn position(&self, vertex: u32) -> [f32; 4] {
+        [0, 1, 2, 3].map(|component| self.float(vertex, self.rest + output::POSITION + component))
+    }
+
+    /// Numbers of the viewport and the layer that a vertex of a program which routes names.
+    pub(super) fn route(&self, vertex: u32) -> [u32; 2] {
+        [2, 1].map(|before| self.word(vertex, self.stride - before))
     }
 
     /// Input word `index` of the fragment program.
-    #[inline]
     pub(super) fn varying(&self, vertex: u32, index: usize) -> u32 {
-        self.word(vertex, self.varyings + index)
+        self.word(vertex, output::VARYINGS + index)
     }
 
     pub(super) fn point_size(&self, vertex: u32) -> f32 {
-        self.float(vertex, output::POINT_SIZE)
+        self.float(vertex, self.rest + output::POINT_SIZE)
     }
 
     /// A vertex as clipping takes it.
     pub(super) fn vertex(&self, vertex: u32) -> Vertex {
+        let end = self.stride - if self.routes { 2 } else { 0 };
         Vertex {
-            position: [0, 1, 2, 3].map(|component| self.float(vertex, output::POSITION + component)),
-            point_size: self.float(vertex, output::POINT_SIZE),
-            clip: (0..self.clip_distances).map(|index| self.float(vertex, output::CLIP + index)).collect(),
-            varyings: (self.varyings..self.stride).map(|word| self.word(vertex, word)).collect(),
+            position: self.position(vertex),
+            point_size: self.point_size(vertex),
+            clip: (self.rest + output::CLIP..end).map(|word| self.float(vertex, word)).collect(),
+            varyings: (output::VARYINGS..self.rest).map(|word| self.word(vertex, word)).collect(),
         }
     }
 }
 
-/// Shades vertices, by their numbers. `None` when the program was interrupted.
+/// What shading keeps from piece to piece.
+#[derive(Default)]
+pub struct ShadeScratch {
+    wave: Wave,
+    /// Output words of a wave.
+    outputs: Vec<Lanes>,
+    outside: Vec<u32>,
+    words: Vec<Lanes>,
+}
+
+/// Shades vertices, by their numbers, whose rows become `triangles`'. `None` when the program was interrupted.
 pub(super) fn shade<'w>(
     source: &VertexSource<'_>,
     vertices: &[u32],
-    (wave, words): (&mut Wave, &'w mut Vec<Lanes>),
+    (scratch, triangles): (&'w mut ShadeScratch, &mut Triangles),
 ) -> Option<Shaded<'w>> {
-    let program = &source.kernel.program;
-    let stride = program.outputs.len();
-    // Lanes that hold no vertex are not read, and kernels write all others.
-    words.resize(vertices.len().div_ceil(WAVE) * stride, [0; WAVE]);
+    let VertexKernel { program, varyings, routes, .. } = source.kernel;
+    let (stride, rest) = (program.outputs.len(), output::VARYINGS + varyings);
+    let ShadeScratch { wave, outputs, outside, words } = scratch;
+    words.clear();
+    outside.clear();
     let mut inputs = [[0; WAVE]; input::COUNT];
     let DrawNumbers { base_vertex, base_instance, draw } = source.numbers;
     inputs[input::INSTANCE as usize] = [source.instance; WAVE];
     inputs[input::BASE_VERTEX as usize] = [base_vertex; WAVE];
     inputs[input::BASE_INSTANCE as usize] = [base_instance; WAVE];
     inputs[input::DRAW as usize] = [draw; WAVE];
-    for (outputs, vertices) in words.chunks_mut(stride).zip(vertices.chunks(WAVE)) {
+    let chunks = triangles.plan().row_chunks();
+    outputs.resize(stride.max(chunks * BLOCK), [0; WAVE]);
+    let (rows, first) = triangles.add_rows(vertices.len().next_multiple_of(WAVE));
+    for (rows, vertices) in rows.chunks_mut(chunks * WAVE).zip(vertices.chunks(WAVE)) {
         let lanes = ((1u32 << vertices.len()) - 1) as Mask;
         inputs[input::VERTEX as usize][..vertices.len()].copy_from_slice(vertices);
         if wave.call(program, source.environment, lanes, &inputs, outputs) == Stop::Interrupted {
             return None;
         }
+        // Lanes that hold no vertex are not read.
+        scatter(&outputs[..chunks * BLOCK], rows);
+        outside.extend_from_slice(&outputs[rest + output::OUTSIDE]);
+        words.extend_from_slice(&outputs[..stride]);
     }
-    let (clip_distances, varyings) = (source.kernel.clip_distances, source.kernel.varyings());
-    Some(Shaded { words, stride, clip_distances, varyings })
+    Some(Shaded { outside, words, stride, rest, routes: *routes, first })
 }

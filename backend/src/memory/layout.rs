@@ -3,7 +3,8 @@
 //! Optimal tiling stores *lines*: 8x8 texels (1D: 64x1) of one plane, sample after sample. Inside a line, 2x2 quads follow each
 //! other row by row, in the order of a wave's lanes (0,0) (1,0) (0,1) (1,1): two rows of a line are one fragment wave. Lines of
 //! a slice follow each other row by row, and a 32-bit single-sampled line is 256 bytes (DESIGN 2). Linear tiling
-//! stores rows. The order above that is plane, layer, level, slice. Compressed formats count blocks instead of texels.
+//! stores rows. The order above that is plane, layer, level, slice. Compressed formats count blocks instead of texels; their texels
+//! may lie decoded in a plane of their own.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,11 +12,8 @@ use std::sync::Arc;
 use ash::vk;
 use smallvec::SmallVec;
 
-use super::{Allocation, SurfaceDesc};
+use super::{Allocation, DECODED, SurfaceDesc};
 use crate::format;
-
-/// Texels that are filled at once.
-const PIECE: usize = 1024;
 
 /// Alignment of surfaces in memory, bytes.
 pub const SURFACE_ALIGNMENT: u64 = 256;
@@ -116,11 +114,13 @@ impl SurfaceLayout {
         let grid = Grid::new(desc);
         let mut size = 0u64;
         let mut planes = SmallVec::new();
-        for plane in info.planes() {
+        let decoded = format::decoded_format(info).filter(|_| desc.decoded);
+        let decoded = decoded.map(|texels| format::Plane { aspect: DECODED, bytes: texels.bytes, block: [1; 2] });
+        for plane in info.planes().chain(decoded) {
             let mut layer_bytes = 0u64;
             let mut levels = SmallVec::new();
             for level in 0..desc.levels {
-                let layout = level_layout(desc, grid, plane.bytes, info.block_side(), level, layer_bytes)?;
+                let layout = level_layout((desc, grid), &plane, level, layer_bytes)?;
                 layer_bytes = layer_bytes.checked_add(layout.slice_bytes.checked_mul(u64::from(layout.depth))?)?;
                 layer_bytes = layer_bytes.checked_next_multiple_of(SURFACE_ALIGNMENT)?;
                 levels.push(layout);
@@ -178,15 +178,13 @@ impl SurfaceLayout {
 }
 
 fn level_layout(
-    desc: &SurfaceDesc,
-    grid: Grid,
-    bytes: u32,
-    block_side: u32,
+    (desc, grid): (&SurfaceDesc, Grid),
+    &format::Plane { bytes, block, .. }: &format::Plane,
     level: u32,
     offset: u64,
 ) -> Option<LevelLayout> {
     let extent = level_extent(desc.extent, level);
-    let (width, height) = (extent.width.div_ceil(block_side), extent.height.div_ceil(block_side));
+    let (width, height) = (extent.width.div_ceil(block[0]), extent.height.div_ceil(block[1]));
     let lines_across = u64::from(width.div_ceil(1 << grid.width_log2));
     let lines_down = u64::from(height.div_ceil(1 << grid.height_log2));
     let row_bytes = lines_across.checked_mul(grid.line_bytes(bytes))?;
@@ -351,24 +349,35 @@ impl<'a> PlaneRef<'a> {
         self.write(x, y, sample, &word.to_le_bytes()[..count]);
     }
 
-    /// Fills rows of texels at every sample with copies of `texel`, as far as rows `from..to` hold whole lines; what lies beside
-    /// the image in its lines is filled, too. Returns the rows that were filled.
-    pub fn fill_rows(&self, from: u32, to: u32, texel: &[u8]) -> Range<u32> {
-        let height_log2 = self.part.grid.height_log2;
-        let to = to.min(self.part.height);
-        let first = from.div_ceil(1 << height_log2);
-        let last = if to == self.part.height { to.div_ceil(1 << height_log2) } else { to >> height_log2 };
-        if first >= last || texel.len() != self.bytes() {
-            return from..from;
+    /// Fills the lines that lie in a rectangle `[x0, y0, x1, y1]` of texels, the last ones not included, at every sample, with `texels`, copies of
+    /// one; what lies beside the image in its lines is filled, too. Returns the rectangle that was filled.
+    pub fn fill_lines(&self, [x0, y0, x1, y1]: [u32; 4], texels: &[u8]) -> [u32; 4] {
+        let Grid { width_log2, height_log2, .. } = self.part.grid;
+        let along = |start: u32, end: u32, size: u32, log2: u32| {
+            let (first, end) = (start.div_ceil(1 << log2), end.min(size));
+            (first, if end == size { end.div_ceil(1 << log2) } else { end >> log2 })
+        };
+        let (left, right) = along(x0, x1, self.part.width, width_log2);
+        let (top, bottom) = along(y0, y1, self.part.height, height_log2);
+        if left >= right || top >= bottom || !texels.len().is_multiple_of(self.bytes()) {
+            return [x0, y0, x0, y0];
         }
-        let piece = texel.repeat(PIECE);
-        let (mut at, end) = (u64::from(first) * self.part.row_bytes, u64::from(last) * self.part.row_bytes);
-        while at < end {
-            let count = (end - at).min(piece.len() as u64);
-            self.memory.write(self.base + at, &piece[..count as usize]);
-            at += count;
+        let line_bytes = self.part.grid.line_bytes(self.part.bytes);
+        let row = |number: u32| self.base + u64::from(number) * self.part.row_bytes;
+        let whole = left == 0 && u64::from(right) * line_bytes == self.part.row_bytes;
+        // Whole rows of lines follow each other.
+        let spans = if whole { 1 } else { bottom - top };
+        for number in top..top + spans {
+            let mut at = row(number) + u64::from(left) * line_bytes;
+            let end = if whole { row(bottom) } else { row(number) + u64::from(right) * line_bytes };
+            while at < end {
+                let count = (end - at).min(texels.len() as u64);
+                self.memory.write(at, &texels[..count as usize]);
+                at += count;
+            }
         }
-        first << height_log2..to.min(last << height_log2)
+        let [x1, y1] = [x1.min(self.part.width), y1.min(self.part.height)];
+        [left << width_log2, top << height_log2, x1.min(right << width_log2), y1.min(bottom << height_log2)]
     }
 
     /// Whether (`x`, `y`) is the first texel of a line of 8x8 texels, of four bytes a texel, wholly inside.
@@ -451,7 +460,7 @@ mod tests {
 
     fn desc(kind: vk::ImageType, format: vk::Format, size: [u32; 3], levels: u32, layers: u32) -> SurfaceDesc {
         let extent = vk::Extent3D { width: size[0], height: size[1], depth: size[2] };
-        SurfaceDesc { kind, format, extent, levels, layers, samples: 1, linear: false }
+        SurfaceDesc { kind, format, extent, levels, layers, samples: 1, linear: false, decoded: false }
     }
 
     /// Every texel of every part has bytes of its own inside the surface.
@@ -460,11 +469,13 @@ mod tests {
         let memory = Allocation::new(&Heap::new(1 << 30), surface.layout().size()).unwrap();
         assert!(surface.bind(memory, 0));
         let mut seen = HashSet::new();
-        for plane in format::info(desc.format).unwrap().planes() {
+        let info = format::info(desc.format).unwrap();
+        let decoded = (desc.decoded && info.compression.is_some()).then_some(DECODED);
+        for aspect in info.planes().map(|plane| plane.aspect).chain(decoded) {
             for level in 0..desc.levels {
                 let depth = surface.level_extent(level).depth;
                 for slice in 0..desc.layers.max(depth) {
-                    let part = surface.plane(plane.aspect, level, slice).unwrap();
+                    let part = surface.plane(aspect, level, slice).unwrap();
                     check_runs(&part);
                     for (x, y, sample) in positions(&part) {
                         let address = part.address(x, y, sample);
@@ -495,27 +506,33 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_filled_as_far_as_lines_are_whole() {
+    fn lines_are_filled_that_are_whole() {
         let two = vk::ImageType::TYPE_2D;
-        for (linear, samples, whole) in [(false, 1, 16..19), (false, 4, 16..19), (true, 1, 11..19)] {
+        let all = [0, 11, 100, 100];
+        for (linear, samples, asked, whole) in [
+            (false, 1, all, [0, 16, 13, 19]),
+            (false, 4, all, [0, 16, 13, 19]),
+            (true, 1, all, [0, 11, 13, 19]),
+            (false, 1, [3, 0, 13, 17], [8, 0, 13, 16]),
+            (false, 4, [0, 7, 12, 16], [0, 8, 8, 16]),
+            (true, 1, [3, 2, 9, 4], [3, 2, 9, 4]),
+        ] {
             let desc = SurfaceDesc { linear, samples, ..desc(two, vk::Format::R8G8B8A8_UNORM, [13, 19, 1], 1, 2) };
             let surface = Surface::new(desc).unwrap();
             surface.bind(Allocation::new(&Heap::new(1 << 20), surface.layout().size()).unwrap(), 0);
             let [plane, other] = [0, 1].map(|layer| surface.plane(vk::ImageAspectFlags::COLOR, 0, layer).unwrap());
-            assert_eq!(plane.fill_rows(11, 100, &[1, 2, 3, 4]), whole);
+            assert_eq!(plane.fill_lines(asked, &[1, 2, 3, 4]), whole);
+            let [x0, y0, x1, y1] = whole;
             for (x, y, sample) in positions(&plane) {
-                let expected = if whole.contains(&y) { 0x0403_0201 } else { 0 };
+                let expected = if (x0..x1).contains(&x) && (y0..y1).contains(&y) { 0x0403_0201 } else { 0 };
                 assert_eq!(plane.read_word(x, y, sample), expected, "({x}, {y})");
                 assert_eq!(other.read_word(x, y, sample), 0, "another layer");
             }
-            assert!(plane.fill_rows(3, 3, &[9; 4]).is_empty());
+            for nothing in [[0, 3, 13, 3], [1, 1, 7, 7], [0, 30, 13, 40]].into_iter().skip(usize::from(linear) * 2) {
+                let [x0, y0, x1, y1] = plane.fill_lines(nothing, &[9; 4]);
+                assert!(x0 == x1 || y0 == y1);
+            }
         }
-        let desc = desc(two, vk::Format::R8G8B8A8_UNORM, [13, 19, 1], 1, 1);
-        let surface = Surface::new(desc).unwrap();
-        surface.bind(Allocation::new(&Heap::new(1 << 20), surface.layout().size()).unwrap(), 0);
-        let plane = surface.plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
-        assert_eq!(plane.fill_rows(0, 15, &[5; 4]), 0..8);
-        assert!(plane.fill_rows(1, 15, &[5; 4]).is_empty());
     }
 
     #[test]
@@ -584,12 +601,13 @@ mod tests {
 
         #[test]
         fn layouts_are_disjoint_and_inside(
-            kind in 0usize..3, format in 0usize..6, size in [1u32..40, 1u32..20, 1u32..6],
-            levels in 1u32..4, layers in 1u32..4, shape in 0u32..3,
+            kind in 0usize..3, format in 0usize..9, size in [1u32..40, 1u32..20, 1u32..6],
+            levels in 1u32..4, layers in 1u32..4, shape in 0u32..4,
         ) {
             let formats = [
                 vk::Format::R8_UNORM, vk::Format::R16G16B16A16_SFLOAT, vk::Format::D16_UNORM_S8_UINT,
                 vk::Format::D32_SFLOAT_S8_UINT, vk::Format::BC3_UNORM_BLOCK, vk::Format::R32G32B32A32_UINT,
+                vk::Format::ASTC_10X6_UNORM_BLOCK, vk::Format::EAC_R11_SNORM_BLOCK, vk::Format::G8_B8R8_2PLANE_420_UNORM,
             ];
             let (kind, size, layers) = match kind {
                 0 => (vk::ImageType::TYPE_1D, [size[0], 1, 1], layers),
@@ -601,6 +619,7 @@ mod tests {
             let desc = match shape {
                 1 if kind == vk::ImageType::TYPE_2D => SurfaceDesc { samples: 4, levels: 1, ..desc },
                 2 => SurfaceDesc { linear: true, ..desc },
+                3 => SurfaceDesc { decoded: true, ..desc },
                 _ => desc,
             };
             check_disjoint(desc);

@@ -14,4 +14,4 @@ pub use address::{AddressSpace, Addresses};
 pub use allocation::{Allocation, Heap, OutOfMemory};
 pub use buffer::{Buffer, BufferRange, BufferView};
 pub use layout::{PlaneRef, SubresourceLayout, SurfaceLayout, level_extent};
-pub use surface::{Surface, SurfaceDesc, SurfaceView, SurfaceViewDesc, Swizzle};
+pub use surface::{DECODED, Surface, SurfaceDesc, SurfaceView, SurfaceViewDesc, Swizzle};

@@ -8,6 +8,7 @@ use ash::vk;
 
 use super::Allocation;
 use super::layout::{PlaneRef, SurfaceLayout, level_extent};
+use crate::format::{self, FormatInfo, PLANE_ASPECTS};
 
 /// What a surface is made of. Extents are texels, at least 1 each; `levels`, `layers` and `samples` at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +27,12 @@ pub struct SurfaceDesc {
     pub samples: u32,
     /// Rows one after the other, as the host reads them (`VK_IMAGE_TILING_LINEAR`), instead of lines.
     pub linear: bool,
+    /// Beside the blocks of a compressed format the texels lie decoded ([`DECODED`]); what writes blocks decodes them.
+    pub decoded: bool,
 }
+
+/// The plane of decoded texels, which no one but this driver names.
+pub const DECODED: vk::ImageAspectFlags = vk::ImageAspectFlags::METADATA;
 
 /// An image: description, layout, and the memory it is bound to.
 #[derive(Debug)]
@@ -95,7 +101,7 @@ impl Swizzle {
 }
 
 /// Which part of a surface a view shows, and how.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SurfaceViewDesc {
     /// Dimensionality as shaders see it.
     pub kind: vk::ImageViewType,
@@ -113,6 +119,8 @@ pub struct SurfaceViewDesc {
     pub base_layer: u32,
     /// Layers, `vk::REMAINING_ARRAY_LAYERS` resolved.
     pub layers: u32,
+    /// Least level that is read, of the view's, where levels are sampled; of those below it nothing is fetched.
+    pub min_lod: f32,
 }
 
 /// The memory of a view's layers, of one aspect.
@@ -150,14 +158,15 @@ impl SurfaceView {
     /// Size in texels of the view's level `level` (counted from its first).
     pub fn extent(&self, level: u32) -> vk::Extent3D {
         let extent = self.surface.level_extent(self.desc.base_level + level);
-        let side = crate::format::info(self.desc.format).map_or(1, |info| info.block_side());
-        let stored = crate::format::info(self.surface.desc().format).map_or(1, |info| info.block_side());
-        if side == stored {
+        let seen = format::info(self.desc.format).map_or([1; 2], |info| info.block_extent());
+        let mut planes = format::info(self.surface.desc().format).into_iter().flat_map(|info| info.planes());
+        let stored = planes.find(|plane| self.desc.aspects.contains(plane.aspect)).map_or([1; 2], |plane| plane.block);
+        if seen == stored {
             return extent;
         }
-        // A view of blocks as texels.
-        let blocks = |texels: u32| texels.div_ceil(stored);
-        vk::Extent3D { width: blocks(extent.width), height: blocks(extent.height), depth: extent.depth }
+        // A view of blocks as texels, or of a plane that is smaller than the image.
+        let (width, height) = (extent.width.div_ceil(stored[0]), extent.height.div_ceil(stored[1]));
+        vk::Extent3D { width, height, depth: extent.depth }
     }
 
     /// One plane of the view: `level` and `slice` count from the view's first. `slice` is of depth for 3D views, and a
@@ -167,13 +176,19 @@ impl SurfaceView {
             return None;
         }
         let first = if self.desc.kind == vk::ImageViewType::TYPE_3D { 0 } else { self.desc.base_layer };
-        self.surface.plane(aspect, self.desc.base_level + level, first.checked_add(slice)?)
+        self.surface.plane(self.stored(aspect), self.desc.base_level + level, first.checked_add(slice)?)
+    }
+
+    /// The aspect that a view's colour is of its surface: a plane, where the view shows one.
+    fn stored(&self, aspect: vk::ImageAspectFlags) -> vk::ImageAspectFlags {
+        let plane = PLANE_ASPECTS.into_iter().find(|plane| self.desc.aspects.contains(*plane));
+        plane.filter(|_| aspect == vk::ImageAspectFlags::COLOR).unwrap_or(aspect)
     }
 
     /// The memory from the view's first layer on, of one aspect; `None` when nothing is bound.
     pub fn memory(&self, aspect: vk::ImageAspectFlags) -> Option<ViewMemory> {
         let (memory, start) = self.surface.binding()?;
-        let part = self.surface.layout().subresource(aspect, 0, 0)?;
+        let part = self.surface.layout().subresource(self.stored(aspect), 0, 0)?;
         let volume = self.surface.desc().kind == vk::ImageType::TYPE_3D;
         let (first, layers) = if volume { (0, 1) } else { (self.desc.base_layer, self.desc.layers) };
         Some(ViewMemory {
@@ -185,22 +200,37 @@ impl SurfaceView {
 
     /// Where a level of the view lies in [`Self::memory`]; `None` where 32 bits do not reach.
     pub fn level_place(&self, aspect: vk::ImageAspectFlags, level: u32) -> Option<LevelPlace> {
-        let layout = self.surface.layout();
+        let (layout, aspect) = (self.surface.layout(), self.stored(aspect));
         let first = layout.subresource(aspect, 0, 0)?;
         let part = layout.subresource(aspect, self.desc.base_level + level, 0)?;
         let volume = self.surface.desc().kind == vk::ImageType::TYPE_3D;
         let slice = if volume { part.depth_pitch } else { part.array_pitch };
+        // Layers of a view of slices begin at one of them.
+        let is_of_slices = volume && self.desc.kind != vk::ImageViewType::TYPE_3D;
+        let skipped = if is_of_slices { u64::from(self.desc.base_layer).checked_mul(slice)? } else { 0 };
         Some(LevelPlace {
-            offset: u32::try_from(part.offset - first.offset).ok()?,
+            offset: u32::try_from((part.offset - first.offset).checked_add(skipped)?).ok()?,
             row_bytes: u32::try_from(part.row_pitch).ok()?,
             slice_bytes: u32::try_from(slice).ok()?,
         })
     }
 
-    /// The aspect that shaders read through this view: colour, depth, or stencil when it is the only one.
-    pub fn sampled_aspect(&self) -> vk::ImageAspectFlags {
+    /// The format as which shaders read texels, and the aspect: decoded texels where they are kept, colour, depth, or stencil
+    /// when it is the only one, or a plane. `None` when the view's format is not supported.
+    pub fn sampled(&self) -> Option<(&'static FormatInfo, vk::ImageAspectFlags)> {
+        let seen = format::info(self.desc.format)?;
+        let stored = self.surface.desc();
+        let alike = |stored: &FormatInfo| format::decode_alike(seen, stored);
+        if stored.decoded && format::info(stored.format).is_some_and(alike) {
+            return Some((format::decoded_format(seen)?, DECODED));
+        }
+        Some((seen, self.sampled_aspect()))
+    }
+
+    fn sampled_aspect(&self) -> vk::ImageAspectFlags {
         let aspects = self.desc.aspects;
-        for aspect in [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH] {
+        let [first, second, third] = PLANE_ASPECTS;
+        for aspect in [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH, first, second, third] {
             if aspects.contains(aspect) {
                 return aspect;
             }

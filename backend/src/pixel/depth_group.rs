@@ -66,7 +66,7 @@ fn tested_lanes(words: &mut Lanes, shape: &Shape, strip: Strip, outcomes: Outcom
 
 kernel!(
     /// Tests pixels of two rows against the words that are stored, and replaces those that pass, which it returns.
-    tested, tested_wide, tested_lanes, (words: &mut Lanes, shape: &Shape, strip: Strip, outcomes: Outcomes) -> u32
+    tested, tested_lanes, (words: &mut Lanes, shape: &Shape, strip: Strip, outcomes: Outcomes) -> u32
 );
 
 /// Tests a sample of the pixels in `mask` of a group; the same as `depth_stencil::test` of each. The sample comes with its number

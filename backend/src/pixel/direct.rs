@@ -4,13 +4,10 @@ use super::DrawContext;
 use super::kernel::{Source, Stage};
 use super::scoreboard::Fragments;
 use crate::counters::{Counter, Map, Sight};
+use crate::geometry::Words;
 use crate::memory::PlaneRef;
-use crate::shader::interp::{Environment, Lanes, Runs, Stop, WAVE, Wave};
+use crate::shader::interp::{Environment, Runs, Stop, Wave};
 use crate::shader::runtime::Ranges;
-
-fn all(word: u32) -> Lanes {
-    [word; WAVE]
-}
 
 /// What runs a kernel, made when there is something to run: then the kernel is compiled, too.
 pub(super) enum Lazy<'s, T> {
@@ -44,9 +41,9 @@ fn runs<'a: 's, 's>(
     let mut runs = wave.runs(&stage.program, environment);
     for &(slot, source) in &stage.sources {
         match source {
-            Source::BlendConstant(component) => runs.inputs[slot] = all(context.blend_constants[component].to_bits()),
-            Source::Pitch(plane) => runs.inputs[slot] = all(context.pitches[plane]),
-            Source::Wave => runs.inputs[slot] = all((slot / (stage.program.inputs.len() / stage.waves)) as u32),
+            Source::BlendConstant(component) => runs.set(slot, context.blend_constants[component].to_bits()),
+            Source::Pitch(plane) => runs.set(slot, context.pitches[plane]),
+            Source::Wave => runs.set(slot, (slot / (stage.program.inputs.len() / stage.waves)) as u32),
             _ => {}
         }
     }
@@ -79,17 +76,18 @@ impl<'s> Groups<'s> {
 
     /// Shades fragments of the primitive with these words.
     #[inline]
-    pub(super) fn shade(&mut self, words: &[u32], fragments: &Fragments) -> Stop {
+    pub(super) fn shade(&mut self, words: Words<'_>, fragments: &Fragments) -> Stop {
         let [x, y] = fragments.place;
         for &(slot, source) in self.changing {
-            self.runs.inputs[slot] = match source {
-                Source::Corner(axis) => all((fragments.place[axis] as f32).to_bits()),
-                Source::Pixels(half) => all((fragments.pixels >> (32 * half)) as u32),
-                Source::Line(target) => all(self.planes[target].offset(x, y)),
+            let word = match source {
+                Source::Corner(axis) => (fragments.place[axis] as f32).to_bits(),
+                Source::Pixels(half) => (fragments.pixels >> (32 * half)) as u32,
+                Source::Line(target) => self.planes[target].offset(x, y),
                 _ => continue,
             };
+            self.runs.set(slot, word);
         }
-        self.runs.run(words)
+        self.runs.run(words.parameters())
     }
 }
 
@@ -111,11 +109,11 @@ impl<'s> Small<'s> {
 
     /// Draws the primitive with these words as far as it lies in the window `[x0, y0, x1, y1]`.
     #[inline]
-    pub(super) fn draw(&mut self, words: &[u32], [x0, y0, x1, y1]: [i64; 4], sight: Option<&Sight>) -> Stop {
+    pub(super) fn draw(&mut self, words: Words<'_>, [x0, y0, x1, y1]: [i64; 4], sight: Option<&Sight>) -> Stop {
         for (slot, value) in self.window.into_iter().zip([x0, y0, x1 - x0, y1 - y0]) {
-            self.runs.inputs[slot] = all(value as u32);
+            self.runs.set(slot, value as u32);
         }
-        let stop = self.runs.run(words);
+        let stop = self.runs.run(words.parameters());
         if let Some(sight) = sight {
             self.see(sight, [x0 as u32, y0 as u32]);
         }

@@ -33,8 +33,8 @@ pub struct DrawContext<'a> {
     pub tests: Option<DepthStencilState>,
     /// The same, when depth is compared and nothing else, in words.
     pub depth_alone: Option<DepthStencilState>,
-    /// How polygons cover pixels, where it is not by samples.
-    pub conservative: Option<Criterion>,
+    /// How primitives cover pixels, where it is not by samples.
+    pub criterion: Option<Criterion>,
     /// Multisampling.
     pub multisample: MultisampleState,
     /// Blend constants.
@@ -152,7 +152,8 @@ impl<'a> DrawContext<'a> {
         let depth = |tests: DepthStencilState| (tests.depth_test, tests.depth_write, tests.depth_compare);
         let as_linked = self.tests.map(depth) == tested(self.pipeline).map(depth);
         let serves = as_linked && (self.tests.is_none() || self.tests_depth_words());
-        if serves && self.occlusion.is_none() && self.conservative.is_none() {
+        // Its edges are exact near small primitives only, not near what a viewport leaves of others.
+        if serves && self.occlusion.is_none() && self.criterion.is_none() && !self.pipeline.vertex.routes() {
             self.pipeline.kernels.primitive(self.pipeline, counts)
         } else {
             None

@@ -3,7 +3,7 @@
 use super::DrawContext;
 use super::kernel::{Source, Target};
 use super::quad::{QUADS, Quad};
-use crate::geometry::Shape;
+use crate::geometry::{Shape, Words};
 use crate::raster::{self, UNITS};
 use crate::shader::interp::{Lanes, WAVE};
 
@@ -12,7 +12,7 @@ pub(super) struct WaveFragments<'a> {
     pub(super) context: &'a DrawContext<'a>,
     pub(super) quads: &'a [Quad],
     /// Words of each quad's primitive.
-    pub(super) words: [&'a [u32]; QUADS],
+    pub(super) words: [Words<'a>; QUADS],
     pub(super) targets: &'a [Target],
     pub(super) sample: Option<u32>,
 }
@@ -25,7 +25,7 @@ impl WaveFragments<'_> {
             Source::Pixel(_) => self.rows(lanes),
             Source::Place(axis) => lanes.fill(self.sample_place(self.sample.unwrap_or(0))[axis].to_bits()),
             Source::Centroid(axis) => self.each(lanes, |coverage| self.centroid(coverage)[axis].to_bits()),
-            Source::Primitive(word) => self.each_quad(lanes, |number| self.words[number][word as usize]),
+            Source::Primitive(word) => self.each_quad(lanes, |number| self.words[number].get(word)),
             Source::Coverage => self.each(lanes, |coverage| coverage),
             Source::Helper => self.each(lanes, |coverage| u32::from(coverage == 0)),
             Source::Sample => lanes.fill(self.sample.unwrap_or(0)),

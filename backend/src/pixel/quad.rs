@@ -3,7 +3,7 @@
 use super::inputs::{depth_at_sample, depths_at_centres};
 use super::{DrawContext, depth_stencil};
 use crate::raster;
-use crate::tiling::{PrimitiveId, Walk};
+use crate::tiling::{PrimitiveId, Visit};
 
 /// Quads a wave holds.
 pub(super) const QUADS: usize = 4;
@@ -100,7 +100,7 @@ impl Quad {
 
     /// Depth and stencil tests of all covered samples; what fails is removed. `depth` gives a pixel's own depth, when its
     /// program wrote one. Returns how many samples are left.
-    pub(super) fn test(&mut self, context: &DrawContext<'_>, walk: &Walk<'_>, depth: Option<[f32; 4]>) -> u64 {
+    pub(super) fn test(&mut self, context: &DrawContext<'_>, walk: &Visit<'_>, depth: Option<[f32; 4]>) -> u64 {
         if context.tests.is_none() {
             return self.count();
         }

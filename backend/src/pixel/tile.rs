@@ -17,7 +17,7 @@ use crate::raster::{
 };
 use crate::shader::interp::{Stop, Wave};
 use crate::state::DepthStencilState;
-use crate::tiling::{Bin, PrimitiveId, Walk};
+use crate::tiling::{Bin, PrimitiveId, SetUpScratch, Visit, Walk};
 
 /// Most pixels along each axis that a small primitive may cover.
 const SMALL: i64 = 32;
@@ -25,6 +25,7 @@ const SMALL: i64 = 32;
 /// What a worker keeps from tile to tile.
 #[derive(Default)]
 pub struct TileScratch {
+    set_up: SetUpScratch,
     waves: WaveScratch,
     small: Wave,
     board: Scoreboard,
@@ -39,13 +40,17 @@ pub fn process_tile(
     scratch: &mut TileScratch,
     sight: Option<&Sight>,
 ) -> bool {
-    let mut bins = walk.of_tile(number).peekable();
-    let TileScratch { waves, small, board } = scratch;
     let mut bounds = walk.hierarchy.and_then(|hierarchy| hierarchy.tile(number));
+    let TileScratch { set_up, waves, small, board } = scratch;
+    let walk = &Visit { draws: walk.draws, bins: walk.set_up(number, set_up), scoreboard: walk.scoreboard };
+    let mut bins = walk.bins.iter().zip(0..).peekable();
+    if walk.bins.is_empty() {
+        return true;
+    }
     // What the quads on the scoreboard overwrite, and the segment that has taught the bounds.
     let (mut overwrites, mut taught) = (None, None);
     count(sight, Counter::TileVisits, 1);
-    while let Some(&Bin { draw, .. }) = bins.peek() {
+    while let Some(&(&Bin { draw, .. }, _)) = bins.peek() {
         let context = &walk.draws[draw];
         let now = context.overwrites.filter(|_| walk.scoreboard);
         if now != overwrites && !shade_board(walk, board, waves, sight) {
@@ -55,8 +60,9 @@ pub fn process_tile(
         if let Some(bounds) = bounds.as_deref_mut() {
             let segment = context.segment;
             if segment != taught && segment.is_some() {
-                let ahead = bins.clone().take_while(|bin| walk.draws[bin.draw].segment == segment);
-                ahead.filter(|bin| bin.primitives.has_large()).for_each(|bin| teach(walk, &bin, area, bounds));
+                let ahead = bins.clone().map(|(bin, _)| bin);
+                let ahead = ahead.take_while(|bin| walk.draws[bin.draw].segment == segment);
+                ahead.filter(|bin| bin.primitives.has_large()).for_each(|bin| teach(walk, bin, area, bounds));
                 bounds.sum_up();
             }
             taught = segment;
@@ -70,10 +76,12 @@ pub fn process_tile(
         };
         let small = Lazy::Not(small);
         let bounds = bounds.as_deref_mut();
-        let mut tile = Tile { context, walk, area, sink, small, bounds, sight, passed: 0, ok: true };
-        while let Some(bin) = bins.next_if(|bin| bin.draw == draw) {
-            count(tile.sight, Counter::BinEntries, bin.count() as u64);
-            bin.iter().for_each(|(id, index)| tile.primitive(bin.primitives, id, index));
+        let clip = within(context.scissor, area);
+        let mut tile = Tile { context, walk, area, clip, sink, small, bounds, sight, passed: 0, ok: true };
+        while let Some((bin, number)) = bins.next_if(|(bin, _)| bin.draw == draw) {
+            count(tile.sight, Counter::BinEntries, bin.primitives.len() as u64);
+            let first: PrimitiveId = number << 16;
+            (0..bin.primitives.len() as u32).for_each(|index| tile.primitive(&bin.primitives, first | index, index));
         }
         tile.finish();
         if !tile.ok {
@@ -83,21 +91,27 @@ pub fn process_tile(
     shade_board(walk, board, waves, sight)
 }
 
-/// First pixels of the groups that a window of pixels touches.
+/// First pixels of the groups that a window of pixels touches, which has some.
+#[inline]
 fn groups_of(window: [i64; 4]) -> impl Iterator<Item = [i64; 2]> {
     let side = 1 << GROUP_LOG2;
     let start = move |value: i64| value & !(side - 1);
-    let rows = (start(window[1])..window[3]).step_by(side as usize);
-    rows.flat_map(move |y| (start(window[0])..window[2]).step_by(side as usize).map(move |x| [x, y]))
+    let [left, top] = [start(window[0]), start(window[1])];
+    let mut next = [left, top];
+    std::iter::from_fn(move || {
+        let group = next;
+        next[0] += side;
+        if next[0] >= window[2] {
+            next = [left, next[1] + side];
+        }
+        (group[1] < window[3]).then_some(group)
+    })
 }
 
-/// The pixels of a tile that a primitive may cover, of those that it may cover at all.
+/// The pixels that lie in two rectangles.
 #[inline]
-fn window_of(context: &DrawContext<'_>, pixels: [i64; 4], area: [i64; 4]) -> [i64; 4] {
-    let scissor = context.scissor;
-    let low = |axis: usize| pixels[axis].max(area[axis]).max(scissor[axis]);
-    let high = |axis: usize| pixels[axis].min(area[axis]).min(scissor[axis]);
-    [low(0), low(1), high(2), high(3)]
+fn within([x0, y0, x1, y1]: [i64; 4], other: [i64; 4]) -> [i64; 4] {
+    [x0.max(other[0]), y0.max(other[1]), x1.min(other[2]), y1.min(other[3])]
 }
 
 /// The pixels of a group that lie in a rectangle.
@@ -107,11 +121,12 @@ fn pixels_of_group([x, y]: [i64; 2], area: [i64; 4]) -> [i64; 4] {
 }
 
 /// Primitives of a segment teach the bounds of a tile, in the groups that they cover.
-fn teach(walk: &Walk<'_>, bin: &Bin<'_>, area: [i64; 4], bounds: &mut Bounds) {
-    let (context, primitives) = (&walk.draws[bin.draw], bin.primitives);
+fn teach(walk: &Visit<'_>, bin: &Bin, area: [i64; 4], bounds: &mut Bounds) {
+    let (context, primitives) = (&walk.draws[bin.draw], &bin.primitives);
     let Some(direction) = context.visibility.tests else { return };
-    for (_, index) in bin.iter() {
-        let window = window_of(context, primitives.pixels(index), area);
+    let clip = within(context.scissor, area);
+    for index in 0..primitives.len() as u32 {
+        let window = within(primitives.pixels(index), clip);
         // What is smaller covers no group, but at the edge of the area.
         let small = |axis: usize| window[axis + 2] - window[axis] < 1 << GROUP_LOG2;
         if small(0) || small(1) {
@@ -151,7 +166,7 @@ fn covers(triangle: &Triangle, [x, y]: [i64; 2], criterion: Criterion) -> bool {
 }
 
 /// Shades what is left of the quads on the scoreboard. Returns false when a program was interrupted.
-fn shade_board(walk: &Walk<'_>, board: &mut Scoreboard, scratch: &mut WaveScratch, sight: Option<&Sight>) -> bool {
+fn shade_board(walk: &Visit<'_>, board: &mut Scoreboard, scratch: &mut WaveScratch, sight: Option<&Sight>) -> bool {
     if board.is_empty() {
         return true;
     }
@@ -182,8 +197,10 @@ enum Sink<'a, 's> {
 
 struct Tile<'a, 's> {
     context: &'a DrawContext<'a>,
-    walk: &'a Walk<'a>,
+    walk: &'a Visit<'a>,
     area: [i64; 4],
+    /// Its pixels that the draw may touch.
+    clip: [i64; 4],
     sink: Sink<'a, 's>,
     small: Lazy<'s, Small<'s>>,
     bounds: Option<&'s mut Bounds>,
@@ -213,7 +230,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     #[inline]
     fn primitive(&mut self, primitives: &Primitives, id: PrimitiveId, index: u32) {
         let pixels = primitives.pixels(index);
-        let window = window_of(self.context, pixels, self.area);
+        let window = within(pixels, self.clip);
         if window[0] >= window[2] || window[1] >= window[3] {
             return;
         }
@@ -249,6 +266,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         // Nothing that came before it may be written later.
         match &mut self.sink {
             Sink::Waves(waves) => waves.flush(),
+            Sink::Board(board, _) if board.is_empty() => {}
             Sink::Board(board, scratch) => self.ok &= shade_board(self.walk, board, scratch, self.sight),
         }
         self.ok &= small.draw(primitives.words(index), window, self.sight) != Stop::Interrupted;
@@ -367,7 +385,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     #[inline]
     fn sample(&self, part: &Part<'_>, sample: u32, at: [i64; 2]) -> u64 {
         let [x, y] = part.group;
-        let covered = match self.context.conservative {
+        let covered = match self.context.criterion {
             _ if part.full => u64::MAX,
             None => part.triangle.covers_group(x, y, at),
             Some(criterion) => part.triangle.covers_group_by(x, y, criterion),

@@ -10,10 +10,11 @@ use super::kernel::{Kernel, Source, Stage, Target};
 use super::quad::{MOST_SAMPLES, QUADS, Quad};
 use super::scoreboard::Fragments;
 use crate::counters::{Counter, Map, Sight};
+use crate::geometry::Words;
 use crate::raster::pixel_of_bit;
 use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
 use crate::shader::runtime::math::within;
-use crate::tiling::Walk;
+use crate::tiling::Visit;
 
 /// What a worker keeps from wave to wave.
 #[derive(Default)]
@@ -35,7 +36,7 @@ struct OfQuads<'s> {
 /// The quads of a draw's tile that wait for their wave.
 pub(super) struct Waves<'a, 's> {
     context: &'a DrawContext<'a>,
-    walk: &'a Walk<'a>,
+    walk: &'a Visit<'a>,
     scratch: OfQuads<'s>,
     /// Where groups are shaded at once: any, and those that are covered wholly.
     groups: Lazy<'s, Groups<'s>>,
@@ -57,7 +58,7 @@ pub(super) struct Waves<'a, 's> {
 impl<'a: 's, 's> Waves<'a, 's> {
     pub(super) fn new(
         context: &'a DrawContext<'a>,
-        walk: &'a Walk<'a>,
+        walk: &'a Visit<'a>,
         scratch: &'s mut WaveScratch,
         sight: Option<&'s Sight>,
     ) -> Self {
@@ -253,8 +254,8 @@ impl<'a: 's, 's> Waves<'a, 's> {
     }
 
     /// The words of each quad's primitive.
-    fn words(&self, quads: &[Quad]) -> [&'a [u32]; QUADS] {
-        let mut words = [&[][..]; QUADS];
+    fn words(&self, quads: &[Quad]) -> [Words<'a>; QUADS] {
+        let mut words = [Words::NONE; QUADS];
         for (words, quad) in words.iter_mut().zip(quads) {
             *words = self.walk.words(quad.primitive);
         }
@@ -271,7 +272,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
                 *of_sample = quad.of_sample(sample);
             }
             let (quads, targets) = (&of_sample[..quads.len()], &kernel.targets[..]);
-            let words = [&[][..]; QUADS];
+            let words = [Words::NONE; QUADS];
             let fragments = WaveFragments { context, quads, words, targets, sample: Some(sample) };
             export.start_linked(&stage.program, Mask::MAX, 0);
             for &(slot, source) in &stage.sources {
@@ -312,8 +313,12 @@ impl<'a: 's, 's> Waves<'a, 's> {
 }
 
 /// What a wave runs in, with the words of its primitive.
-fn environment<'e>(context: &'e DrawContext<'_>, parameters: &'e [u32]) -> Environment<'e> {
-    Environment { parameters, push: context.push, ..Environment::new(context.bindings, context.deadline) }
+fn environment<'e>(context: &'e DrawContext<'_>, words: Words<'e>) -> Environment<'e> {
+    Environment {
+        parameters: words.parameters(),
+        push: context.push,
+        ..Environment::new(context.bindings, context.deadline)
+    }
 }
 
 /// Counts waves and their lanes that have a fragment.

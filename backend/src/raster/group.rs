@@ -67,7 +67,7 @@ fn covered_pixels([start, dx, dy]: &Steps) -> u64 {
 
 kernel!(
     /// The pixels at whose samples no edge is negative.
-    covered, covered_wide, covered_pixels, (steps: &Steps) -> u64
+    covered, covered_pixels, (steps: &Steps) -> u64
 );
 
 /// The same in 32 bits, of all pixels of a group in their order: where edges are short, everything near them is.
@@ -91,7 +91,7 @@ fn covered_near([start, dx, dy]: &[[i32; 3]; 3]) -> u64 {
 
 kernel!(
     /// The pixels at whose samples no edge is negative, in 32 bits.
-    covered_short, covered_short_wide, covered_near, (steps: &[[i32; 3]; 3]) -> u64
+    covered_short, covered_near, (steps: &[[i32; 3]; 3]) -> u64
 );
 
 /// Longest edges, along each axis, of triangles whose groups are evaluated in 32 bits: with factors of so many units, values at
@@ -109,6 +109,7 @@ impl Triangle {
     pub fn covers_group_by(&self, x: i64, y: i64, criterion: Criterion) -> u64 {
         let (left, top) = (x * UNITS, y * UNITS);
         match criterion {
+            Criterion::Centre => self.covers_group(x, y, [UNITS / 2; 2]),
             Criterion::Inner => self.covers_from(self.edges.map(|edge| edge.smallest(left, top, UNITS))),
             Criterion::Conservative => {
                 let first = |axis: usize| self.min[axis].div_euclid(UNITS);
@@ -167,14 +168,15 @@ mod tests {
             let Some(triangle) = Triangle::new(v) else { return Ok(()) };
             let (x, y) = (x * 8, y * 8);
             let (mask, inside) = (triangle.covers_group(x, y, at), pixels_inside(x, y, window));
-            let [conservative, inner] =
-                [Criterion::Conservative, Criterion::Inner].map(|criterion| triangle.covers_group_by(x, y, criterion));
+            let criteria = [Criterion::Conservative, Criterion::Inner, Criterion::Centre];
+            let by_criterion = criteria.map(|criterion| triangle.covers_group_by(x, y, criterion));
             for bit in 0..64 {
                 let [px, py] = pixel_of_bit(bit).map(i64::from);
                 let (px, py) = (x + px, y + py);
                 let cell = |criterion| triangle.covers_cell(px * UNITS, py * UNITS, UNITS, criterion);
-                prop_assert_eq!(conservative >> bit & 1 != 0, cell(Criterion::Conservative), "({}, {})", px, py);
-                prop_assert_eq!(inner >> bit & 1 != 0, cell(Criterion::Inner), "({}, {})", px, py);
+                for (criterion, mask) in criteria.into_iter().zip(by_criterion) {
+                    prop_assert_eq!(mask >> bit & 1 != 0, cell(criterion), "({}, {}), {:?}", px, py, criterion);
+                }
                 let covers = triangle.covers_point(px * UNITS + at[0], py * UNITS + at[1]);
                 prop_assert_eq!(mask >> bit & 1 != 0, covers, "({}, {})", px, py);
                 let within = px >= window[0] && px < window[2] && py >= window[1] && py < window[3];

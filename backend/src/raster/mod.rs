@@ -27,8 +27,14 @@ pub const FARTHEST: i64 = 1 << 29;
 /// Snaps a coordinate in pixels to the grid, to nearest even; 0 for what is no number.
 #[inline]
 pub fn snap(pixels: f32) -> i32 {
-    let units = (f64::from(pixels) * UNITS as f64).round_ties_even();
-    units.clamp(-(FARTHEST as f64), FARTHEST as f64) as i32
+    // Beside this number doubles are integers, with their low bits last; rounding and conversion are one addition.
+    const INTEGERS: f64 = (3u64 << 51) as f64;
+    let farthest = FARTHEST as f64;
+    let units = f64::from(pixels) * UNITS as f64;
+    let units = if units.is_nan() { 0.0 } else { units };
+    let units = if units > -farthest { units } else { -farthest };
+    let units = if units < farthest { units } else { farthest };
+    (units + INTEGERS).to_bits() as i32
 }
 
 /// Most samples of a pixel.
@@ -85,6 +91,8 @@ pub enum Criterion {
     Conservative,
     /// The triangle covers all of the cell.
     Inner,
+    /// The triangle covers the cell's centre.
+    Centre,
 }
 
 /// One edge equation; the inside is where it is not negative. `bias` (0 or 1) makes points on an edge belong to one side.
@@ -168,6 +176,7 @@ impl Triangle {
                 overlaps && self.edges.iter().all(|edge| edge.largest(x, y, size) > 0)
             }
             Criterion::Inner => self.edges.iter().all(|edge| edge.smallest(x, y, size) >= 0),
+            Criterion::Centre => self.covers_point(x + size / 2, y + size / 2),
         }
     }
 

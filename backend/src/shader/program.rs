@@ -86,7 +86,10 @@ impl Slot {
     pub fn is_varying(self) -> bool {
         match self {
             Self::Location { .. } => true,
-            Self::Builtin(builtin, _) => matches!(builtin, Builtin::ClipDistance | Builtin::CullDistance),
+            Self::Builtin(builtin, _) => {
+                use Builtin as B;
+                matches!(builtin, B::ClipDistance | B::CullDistance | B::Layer | B::ViewportIndex)
+            }
         }
     }
 
@@ -302,6 +305,11 @@ impl Program {
     /// The output word that is `slot`.
     pub fn output(&self, slot: Slot) -> Option<usize> {
         self.outputs.iter().position(|output| output.slot == slot)
+    }
+
+    /// Whether it says which viewport and layer its primitives go to.
+    pub fn routes(&self) -> bool {
+        [Builtin::ViewportIndex, Builtin::Layer].iter().any(|&builtin| self.output_builtin(builtin, 0).is_some())
     }
 
     /// The output word that is word `component` of a built-in.

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use ash::vk;
 use parking_lot::Mutex;
 
+use crate::command::MOST_VIEWPORTS;
+
 use super::{DepthStencilState, DynamicState, GraphicsPipeline, StencilState};
 
 /// Combinations of one pipeline that are kept.
@@ -34,6 +36,7 @@ pub enum SetState {
     StencilTest(bool),
     Stencil { faces: vk::StencilFaceFlags, ops: StencilOps },
     LogicOp(vk::LogicOp),
+    ViewportCount(u32),
 }
 
 /// What a stencil test does, without its masks.
@@ -62,6 +65,7 @@ pub struct ExtendedState {
     stencil_test: Option<bool>,
     stencil: [Option<StencilOps>; 2],
     logic_op: Option<vk::LogicOp>,
+    viewport_count: Option<u32>,
     /// Strides of vertex buffers, by binding.
     strides: Vec<Option<u32>>,
 }
@@ -88,6 +92,7 @@ impl ExtendedState {
                 }
             }
             SetState::LogicOp(value) => self.logic_op = Some(value),
+            SetState::ViewportCount(value) => self.viewport_count = Some(value.min(MOST_VIEWPORTS as u32)),
         }
     }
 
@@ -122,6 +127,7 @@ impl ExtendedState {
             stencil_test: when(has(DynamicState::STENCIL_TEST), self.stencil_test),
             stencil: self.stencil.map(|ops| when(has(DynamicState::STENCIL_OP), ops)),
             logic_op: when(has(DynamicState::LOGIC_OP), self.logic_op),
+            viewport_count: when(has(DynamicState::VIEWPORT_COUNT), self.viewport_count),
             strides,
         }
     }
@@ -167,6 +173,9 @@ impl GraphicsPipeline {
         put(&mut made.primitive_restart, state.restart);
         if let Some(op) = state.logic_op {
             made.logic_op = made.logic_op.map(|_| op);
+        }
+        if let Some(count) = state.viewport_count {
+            made.viewports.resize(count as usize, vk::Viewport::default());
         }
         made.depth_stencil = made.depth_stencil.map(|tests| state.tests(tests));
         for binding in &mut made.bindings {

@@ -54,7 +54,8 @@ pub fn read(descriptor: Option<&Descriptor>, position: TexelPosition) -> Texel {
 fn read_view(view: &SurfaceView, position: TexelPosition) -> Option<Texel> {
     let reader = Reader::new(view)?;
     let (x, y, slice) = position.resolve(view)?;
-    if position.level >= view.desc.levels {
+    // Levels below the view's least one are not fetched.
+    if !(view.desc.min_lod as u32..view.desc.levels).contains(&position.level) {
         return None;
     }
     let extent = view.extent(position.level);

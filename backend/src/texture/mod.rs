@@ -17,8 +17,8 @@ use crate::shader::runtime::Descriptor;
 
 pub use access::{TexelPosition, atomic, fetch, read, size, write};
 pub use routine::{Lookup, Routines};
-use sampler::border;
-pub use sampler::{MAX_LOD_BIAS, Sampler};
+use sampler::model_weights;
+pub use sampler::{Conversion, MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler, border};
 
 /// The image view of a descriptor that has one.
 pub fn view(descriptor: &Descriptor) -> Option<&Arc<SurfaceView>> {

@@ -60,13 +60,18 @@ static UNORM8: [u32; 256] = {
 impl<'a> Reader<'a> {
     /// `None` when the view's format is not supported.
     pub(super) fn new(view: &'a SurfaceView) -> Option<Self> {
-        let (info, quick) = (format::info(view.desc.format)?, Quick::new(view.desc.format));
-        Some(Self { view, info, aspect: view.sampled_aspect(), quick })
+        let (info, aspect) = view.sampled()?;
+        Some(Self { view, info, aspect, quick: Quick::new(info.format) })
     }
 
     /// The aspect that is read.
     pub(super) fn aspect(&self) -> vk::ImageAspectFlags {
         self.aspect
+    }
+
+    /// Whether colour is read, not depth or stencil.
+    pub(super) fn is_color(&self) -> bool {
+        !self.aspect.intersects(vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL)
     }
 
     /// Whether texels come in compressed blocks.
@@ -106,7 +111,8 @@ impl<'a> Reader<'a> {
         }
         let mut bytes = [0; 16];
         if self.info.compression.is_some() {
-            plane.read(x / 4, y / 4, sample, &mut bytes[..self.info.bytes as usize]);
+            let [width, height] = self.info.block_extent();
+            plane.read(x / width, y / height, sample, &mut bytes[..self.info.bytes as usize]);
             return format::block_texel(self.info, &bytes, x, y);
         }
         plane.read(x, y, sample, &mut bytes[..self.info.bytes as usize]);
@@ -128,9 +134,10 @@ impl<'a> Reader<'a> {
 
     /// A border colour as a texel of the view's format: components that it lacks read as they do of any texel.
     pub(super) fn border(&self, color: Texel) -> Texel {
-        let has = |component: u8| match self.aspect {
-            vk::ImageAspectFlags::COLOR => self.info.component_bits(component) > 0,
-            _ => component == 0,
+        let own = format::info(self.view.desc.format).unwrap_or(self.info);
+        let has = |component: u8| match self.is_color() {
+            true => own.component_bits(component) > 0,
+            false => component == 0,
         };
         let missing = [0, 0, 0, format::one(self.class())];
         std::array::from_fn(|index| if has(index as u8) { color[index] } else { missing[index] })

@@ -8,30 +8,42 @@ use std::cell::OnceCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::counters::{self, Counter, Sight};
-use crate::geometry::{Primitives, Shape};
+use crate::geometry::{Batch, Primitives, Shape, Triangles, Words};
 use crate::gpu::Gpu;
 use crate::hiz::Hierarchy;
-use crate::pixel::{DrawContext, TileScratch, process_tile};
+use crate::pixel::{DrawContext, process_tile};
 use crate::raster::{Criterion, TILE_LOG2, UNITS};
+use crate::transfer::PlaneClear;
 
-/// Most primitives of a window, and most windows of a walk: a primitive is known by 16 bits of each.
+/// Most triangles of a window, and most windows of a walk: a triangle is known by 16 bits of each. A bin takes as many.
 pub const MOST: usize = 1 << 16;
 
-/// A window: primitives of one draw state, sorted into tiles.
+/// A window: triangles of one draw state, sorted into tiles.
 #[derive(Debug)]
 pub struct Window {
     /// Number of the draw state in the walk.
     pub draw: usize,
-    /// Its primitives, in order, at most [`MOST`].
-    pub primitives: Primitives,
+    /// Its triangles, in order, at most [`MOST`].
+    pub triangles: Triangles,
     bins: Bins,
 }
 
 impl Window {
-    /// Sorts primitives, of the first draw state for now, into the tiles of a grid.
-    pub fn new(primitives: Primitives, grid: &Grid) -> Self {
-        let bins = Bins::new(&primitives, grid);
-        Self { draw: 0, primitives, bins }
+    /// The layer that they are drawn to.
+    pub fn layer(&self) -> u32 {
+        self.triangles.layer()
+    }
+
+    /// Its triangles in a tile, by its number in all layers.
+    fn in_tile(&self, tile: usize, grid: &Grid) -> &[u16] {
+        let (layer, tile) = (tile / grid.count(), tile % grid.count());
+        if layer == self.layer() as usize { self.bins.of(tile) } else { &[] }
+    }
+
+    /// Sorts triangles, of the first draw state for now, into the tiles of a grid.
+    pub fn new(triangles: Triangles, grid: &Grid) -> Self {
+        let bins = Bins::new(&triangles, grid);
+        Self { draw: 0, triangles, bins }
     }
 }
 
@@ -43,6 +55,7 @@ pub struct Grid {
     first: [i64; 2],
     columns: i64,
     rows: i64,
+    layers: usize,
 }
 
 fn tile_of(pixel: i64) -> i64 {
@@ -50,12 +63,12 @@ fn tile_of(pixel: i64) -> i64 {
 }
 
 impl Grid {
-    /// Of a render area, which may be empty.
-    pub fn new(area: [i64; 4]) -> Self {
+    /// Of a render area, which may be empty, in some layers.
+    pub fn new(area: [i64; 4], layers: u32) -> Self {
         let first = [tile_of(area[0]), tile_of(area[1])];
         let count =
             |axis: usize| if area[axis] < area[axis + 2] { tile_of(area[axis + 2] - 1) - first[axis] + 1 } else { 0 };
-        Self { area, first, columns: count(0), rows: count(1) }
+        Self { area, first, columns: count(0), rows: count(1), layers: layers as usize }
     }
 
     /// The render area.
@@ -63,9 +76,14 @@ impl Grid {
         self.area
     }
 
-    /// Tiles.
+    /// Tiles of a layer.
     pub fn count(&self) -> usize {
         (self.columns * self.rows) as usize
+    }
+
+    /// Tiles of all layers: those of each follow those of the one before.
+    pub fn count_all(&self) -> usize {
+        self.count() * self.layers
     }
 
     /// Pixels of a tile that lie in the render area.
@@ -77,9 +95,9 @@ impl Grid {
         [left.max(area[0]), top.max(area[1]), (left + side).min(area[2]), (top + side).min(area[3])]
     }
 
-    /// Calls `visit` with each tile that a primitive touches.
-    fn touched(&self, primitives: &Primitives, index: u32, mut visit: impl FnMut(usize)) {
-        let [x0, y0, x1, y1] = primitives.pixels(index);
+    /// Calls `visit` with each tile that a triangle touches.
+    fn touched(&self, triangles: &Triangles, index: u32, mut visit: impl FnMut(usize)) {
+        let [x0, y0, x1, y1] = triangles.pixels(index).map(i64::from);
         let triangle = OnceCell::new();
         let [left, top] = [tile_of(x0).max(self.first[0]), tile_of(y0).max(self.first[1])];
         let right = tile_of(x1 - 1).min(self.first[0] + self.columns - 1);
@@ -90,7 +108,7 @@ impl Grid {
         for y in top..=bottom {
             for x in left..=right {
                 if is_one
-                    || triangle.get_or_init(|| primitives.triangle(index)).covers_cell(
+                    || triangle.get_or_init(|| triangles.triangle(index)).covers_cell(
                         x * side,
                         y * side,
                         side,
@@ -104,98 +122,162 @@ impl Grid {
     }
 }
 
-/// The primitives of a window that touch each tile, in order.
+/// The triangles of a window that touch each tile, in order.
 #[derive(Debug)]
 struct Bins {
-    /// Where each tile's primitives end; they start where those of the tile before end.
+    /// Where each tile's triangles end; they start where those of the tile before end.
     ends: Vec<u32>,
-    primitives: Vec<u16>,
+    triangles: Vec<u16>,
 }
 
 impl Bins {
-    fn new(primitives: &Primitives, grid: &Grid) -> Self {
+    fn new(triangles: &Triangles, grid: &Grid) -> Self {
         let mut ends = vec![0u32; grid.count()];
-        let mut pairs: Vec<(u32, u16)> = Vec::with_capacity(primitives.len());
-        for index in 0..primitives.len() as u32 {
-            grid.touched(primitives, index, |tile| {
+        let mut pairs: Vec<(u32, u16)> = Vec::with_capacity(triangles.len());
+        for index in 0..triangles.len() as u32 {
+            grid.touched(triangles, index, |tile| {
                 ends[tile] += 1;
                 pairs.push((tile as u32, index as u16));
             });
         }
         let mut sum = 0;
         for end in &mut ends {
-            // For now where the tile's primitives start.
+            // For now where the tile's triangles start.
             sum += std::mem::replace(end, sum);
         }
-        let mut primitives = vec![0; pairs.len()];
-        for (tile, primitive) in pairs {
+        let mut triangles = vec![0; pairs.len()];
+        for (tile, triangle) in pairs {
             let place = &mut ends[tile as usize];
-            primitives[*place as usize] = primitive;
+            triangles[*place as usize] = triangle;
             *place += 1;
         }
-        Self { ends, primitives }
+        Self { ends, triangles }
     }
 
     fn of(&self, tile: usize) -> &[u16] {
         let start = if tile == 0 { 0 } else { self.ends[tile - 1] };
-        &self.primitives[start as usize..self.ends[tile] as usize]
+        &self.triangles[start as usize..self.ends[tile] as usize]
     }
 }
 
 /// The windows of a walk, as the pixel units see them.
 #[derive(Clone, Copy)]
 pub struct Walk<'a> {
+    /// The tiles.
+    pub grid: &'a Grid,
     /// Draw states, by the windows' numbers.
     pub draws: &'a [DrawContext<'a>],
     /// Windows, in order, at most [`MOST`].
     pub windows: &'a [Window],
     /// The visibility structure of the depth attachment.
     pub hierarchy: Option<&'a Hierarchy>,
+    /// What is cleared before a tile is drawn to for the first time.
+    pub(crate) clears: Option<&'a TileClears<'a>>,
     /// Whether fragments that newer ones cover are dropped before they are shaded.
     pub scoreboard: bool,
 }
 
-/// A primitive of a walk: number of the window above, number in the window below.
-pub type PrimitiveId = u32;
-
-/// The primitives of a window that touch a tile.
-#[derive(Debug, Clone, Copy)]
-pub struct Bin<'a> {
-    /// Number of the draw state in the walk.
-    pub draw: usize,
-    /// The window's primitives.
-    pub primitives: &'a Primitives,
-    first: PrimitiveId,
-    indices: &'a [u16],
+/// Planes that are cleared tile by tile, so that a tile is cleared when it is in the caches for its draws.
+pub(crate) struct TileClears<'a> {
+    /// The planes.
+    pub planes: Vec<PlaneClear<'a>>,
+    /// For each tile whether it was cleared.
+    pub done: &'a [AtomicBool],
+    /// Whether all tiles are to be cleared that were not, also those that nothing is drawn to.
+    pub all: bool,
 }
 
-impl<'a> Bin<'a> {
-    /// How many there are.
-    pub fn count(&self) -> usize {
-        self.indices.len()
+impl TileClears<'_> {
+    /// Whether nothing but this visits a tile.
+    fn wants(&self, tile: usize) -> bool {
+        self.all && !self.done[tile].load(Ordering::Relaxed)
     }
 
-    /// Those that touch the tile, in order: numbers in the walk, and in the window.
-    pub fn iter(&self) -> impl Iterator<Item = (PrimitiveId, u32)> + use<'a> {
-        let first = self.first;
-        self.indices.iter().map(move |&index| (first | u32::from(index), u32::from(index)))
+    /// Clears a tile unless that was done. It is one thread's.
+    fn clear(&self, tile: usize, area: [i64; 4]) {
+        if !self.done[tile].swap(true, Ordering::Relaxed) {
+            self.planes.iter().for_each(|plane| plane.clear(area));
+        }
     }
+
+    /// Clears everything at once, row by row, when no tile was.
+    fn clear_all(&self, gpu: &Gpu, grid: &Grid) {
+        if self.done.iter().all(|done| !done.load(Ordering::Relaxed)) {
+            self.planes.iter().for_each(|plane| plane.clear_on(gpu.workers(), grid.area));
+            self.done.iter().for_each(|done| done.store(true, Ordering::Relaxed));
+        }
+    }
+}
+
+/// What is kept from tile to tile of the set-up of their primitives.
+#[derive(Debug, Default)]
+pub struct SetUpScratch {
+    batch: Box<Batch>,
+    bins: Vec<Bin>,
+    /// Triangles: number of the window above, number in the window below.
+    triangles: Vec<u32>,
+}
+
+/// The primitives of a draw, or of some windows of it, that touch a tile.
+#[derive(Debug, Default)]
+pub struct Bin {
+    /// Number of the draw state in the walk.
+    pub draw: usize,
+    /// The primitives, in order.
+    pub primitives: Primitives,
 }
 
 impl<'a> Walk<'a> {
-    /// The primitives of a tile, in order.
-    pub fn of_tile(&self, tile: usize) -> impl Iterator<Item = Bin<'a>> + Clone + use<'a> {
-        let bin = move |(number, Window { draw, primitives, bins }): (usize, &'a Window)| {
-            let indices = bins.of(tile);
-            let first = (number as u32) << 16;
-            (!indices.is_empty()).then_some(Bin { draw: *draw, primitives, first, indices })
-        };
-        self.windows.iter().enumerate().filter_map(bin)
+    /// Sets the primitives of a tile up, in order.
+    pub fn set_up<'s>(&self, tile: usize, scratch: &'s mut SetUpScratch) -> &'s [Bin] {
+        let SetUpScratch { batch, bins, triangles } = scratch;
+        let find = |id: u32| (&self.windows[(id >> 16) as usize].triangles, id & 0xffff);
+        let touching =
+            self.windows.iter().enumerate().filter(|(_, window)| !window.in_tile(tile, self.grid).is_empty());
+        let mut touching = touching.peekable();
+        let mut count = 0;
+        while let Some(&(_, first)) = touching.peek() {
+            triangles.clear();
+            let alike =
+                |window: &Window| window.draw == first.draw && window.triangles.plan() == first.triangles.plan();
+            let fits = |window: &Window, before: usize| before + window.in_tile(tile, self.grid).len() <= MOST;
+            while let Some((number, window)) =
+                touching.next_if(|(_, window)| alike(window) && fits(window, triangles.len()))
+            {
+                triangles.extend(
+                    window.in_tile(tile, self.grid).iter().map(|&index| (number as u32) << 16 | u32::from(index)),
+                );
+            }
+            if bins.len() == count {
+                bins.push(Bin::default());
+            }
+            let bin = &mut bins[count];
+            bin.draw = first.draw;
+            bin.primitives.set_up(first.triangles.plan(), (triangles, find), batch);
+            count += 1;
+        }
+        &bins[..count]
     }
+}
 
+/// A primitive of a tile: number of the bin above, number in the bin below.
+pub type PrimitiveId = u32;
+
+/// What of a walk a tile sees: its primitives, set up.
+#[derive(Clone, Copy)]
+pub struct Visit<'a> {
+    /// Draw states, by the bins' numbers.
+    pub draws: &'a [DrawContext<'a>],
+    /// Primitives, in order.
+    pub bins: &'a [Bin],
+    /// Whether fragments that newer ones cover are dropped before they are shaded.
+    pub scoreboard: bool,
+}
+
+impl<'a> Visit<'a> {
     /// A primitive's words.
     #[inline]
-    pub fn words(&self, id: PrimitiveId) -> &'a [u32] {
+    pub fn words(&self, id: PrimitiveId) -> Words<'a> {
         let (primitives, index) = self.find(id);
         primitives.words(index)
     }
@@ -210,44 +292,55 @@ impl<'a> Walk<'a> {
     /// The draw state of a primitive.
     #[inline]
     pub fn draw_of(&self, id: PrimitiveId) -> usize {
-        self.windows[(id >> 16) as usize].draw
+        self.bins[(id >> 16) as usize].draw
     }
 
-    /// The window of a primitive, and its number there.
     #[inline]
-    pub fn find(&self, id: PrimitiveId) -> (&'a Primitives, u32) {
-        (&self.windows[(id >> 16) as usize].primitives, id & 0xffff)
+    fn find(&self, id: PrimitiveId) -> (&'a Primitives, u32) {
+        (&self.bins[(id >> 16) as usize].primitives, id & 0xffff)
     }
 }
 
 /// Work that is done beside a walk: how many pieces, and what does one.
 pub type Beside<'a> = (usize, &'a (dyn Fn(usize) + Sync));
 
-/// Rasterizes windows, which were all sorted into `grid`; threads that find no tile do what is `beside`. Returns false when a
+/// Rasterizes windows, which were all sorted into the walk's tiles; threads that find no tile do what is `beside`. Returns false when a
 /// program was interrupted.
-pub fn walk(gpu: &Gpu, walk: Walk<'_>, grid: &Grid, (pieces, piece): Beside<'_>) -> bool {
-    let is_touched = |tile: &usize| walk.windows.iter().any(|window| !window.bins.of(*tile).is_empty());
-    let tiles: Vec<usize> = (0..grid.count()).filter(is_touched).collect();
+pub fn walk(gpu: &Gpu, walk: Walk<'_>, (pieces, piece): Beside<'_>) -> bool {
+    let grid = walk.grid;
+    if let Some(clears) = walk.clears.filter(|clears| clears.all && walk.windows.is_empty()) {
+        clears.clear_all(gpu, grid);
+    }
+    let is_touched = |tile: usize| walk.windows.iter().any(|window| !window.in_tile(tile, grid).is_empty());
+    let is_wanted = |tile: usize| walk.clears.is_some_and(|clears| clears.wants(tile));
+    let tiles: Vec<usize> = (0..grid.count_all()).filter(|&tile| is_touched(tile) || is_wanted(tile)).collect();
     let ok = AtomicBool::new(true);
     let seen =
         gpu.counters().map(|counters| (counters, counters::Walk::new(grid.columns as usize, grid.rows as usize)));
     if let Some((counters, _)) = &seen {
         counters.count(Counter::Windows, walk.windows.len() as u64);
-        counters.count(Counter::Primitives, walk.windows.iter().map(|window| window.primitives.len() as u64).sum());
+        counters.count(Counter::Primitives, walk.windows.iter().map(|window| window.triangles.len() as u64).sum());
     }
     // The longer ones come first: at the end no thread waits long for another.
-    gpu.workers().parallel(pieces + tiles.len(), TileScratch::default, |scratch, index| {
-        let Some(tile) = index.checked_sub(pieces).map(|index| tiles[index]) else { return piece(index) };
-        let expired = walk.draws.first().is_some_and(|draw| draw.deadline.expired());
-        let goes_on = ok.load(Ordering::Relaxed) && !expired;
-        let sight = seen.as_ref().map(|_| Sight::default());
-        if !goes_on || !process_tile(&walk, tile, grid.pixels(tile), scratch, sight.as_ref()) {
-            ok.store(false, Ordering::Relaxed);
-        }
-        if let (Some((counters, walk)), Some(sight)) = (&seen, sight) {
-            counters.take(walk, tile, &sight);
-        }
-    });
+    gpu.workers().parallel(
+        pieces + tiles.len(),
+        || gpu.tiles().lend(),
+        |scratch, index| {
+            let Some(tile) = index.checked_sub(pieces).map(|index| tiles[index]) else { return piece(index) };
+            let expired = walk.draws.first().is_some_and(|draw| draw.deadline.expired());
+            let goes_on = ok.load(Ordering::Relaxed) && !expired;
+            if let Some(clears) = walk.clears.filter(|_| goes_on) {
+                clears.clear(tile, grid.pixels(tile));
+            }
+            let sight = seen.as_ref().map(|_| Sight::default());
+            if !goes_on || !process_tile(&walk, tile, grid.pixels(tile % grid.count()), scratch, sight.as_ref()) {
+                ok.store(false, Ordering::Relaxed);
+            }
+            if let (Some((counters, walk)), Some(sight)) = (&seen, sight) {
+                counters.take(walk, tile % grid.count(), &sight);
+            }
+        },
+    );
     if let Some((counters, walk)) = seen {
         counters.finish(walk);
     }
@@ -257,27 +350,23 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, grid: &Grid, (pieces, piece): Beside<'_>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::raster::Triangle;
 
     #[test]
     fn tiles_hold_what_touches_them_in_order() {
-        let grid = Grid::new([10, 0, 200, 130]);
+        let grid = Grid::new([10, 0, 200, 130], 2);
+        assert_eq!(grid.count_all(), 24);
         assert_eq!((grid.count(), grid.pixels(0), grid.pixels(11)), (12, [10, 0, 64, 64], [192, 128, 200, 130]));
         let large = [[0, 0], [200, 0], [0, 200]];
         let small = [[70, 70], [72, 70], [70, 72]];
         let outside = [[300, 0], [310, 0], [300, 9]];
-        let mut primitives = Primitives::default();
-        primitives.start(0, 4);
+        let mut triangles = Triangles::default();
         for corners in [large, small, outside, small] {
-            let corners = corners.map(|corner: [i32; 2]| corner.map(|pixels| pixels * UNITS as i32));
-            let triangle = Triangle::clockwise(corners.map(|corner| corner.map(i64::from)));
-            let pixels = triangle.pixel_bounds().map(|pixel| pixel as i32);
-            primitives.push(corners, pixels, vec![0; Shape::WORDS].into_iter());
+            triangles.push_pixels(corners);
         }
-        let bins = Bins::new(&primitives, &grid);
+        let bins = Bins::new(&triangles, &grid);
         assert_eq!(bins.of(0), [0]);
         assert_eq!(bins.of(5), [0, 1, 3]);
         assert!(bins.of(7).is_empty(), "what only the bounds of a triangle touch");
-        assert_eq!(Grid::new([5, 5, 5, 9]).count(), 0);
+        assert_eq!(Grid::new([5, 5, 5, 9], 1).count(), 0);
     }
 }

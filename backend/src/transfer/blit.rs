@@ -167,7 +167,8 @@ impl Source<'_> {
         let mut bytes = [0; 16];
         let texel = &mut bytes[..self.info.bytes as usize];
         if self.info.compression.is_some() {
-            self.from.read(x / 4, y / 4, 0, texel);
+            let [width, height] = self.info.block_extent();
+            self.from.read(x / width, y / height, 0, texel);
             return format::block_texel(self.info, &bytes, x, y);
         }
         self.from.read(x, y, 0, texel);

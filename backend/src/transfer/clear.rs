@@ -35,24 +35,27 @@ fn texel(info: &FormatInfo, aspect: vk::ImageAspectFlags, value: ClearValue) -> 
     bytes
 }
 
-fn clear_plane(plane: &PlaneRef<'_>, [x0, y0, x1, y1]: [u32; 4], bytes: &[u8]) {
-    if x0 > 0 || x1 < plane.width() {
-        return clear_runs(plane, [x0, y0, x1, y1], bytes);
+/// Copies of a texel that are written at once.
+const COPIES: usize = 1024;
+
+/// Texels of a run that are written at once.
+const RUN: u32 = 64;
+
+/// Clears a rectangle of a plane with `texels`, [`COPIES`] of one.
+fn clear_plane(plane: &PlaneRef<'_>, [x0, y0, x1, y1]: [u32; 4], texels: &[u8]) {
+    let [left, top, right, bottom] = plane.fill_lines([x0, y0, x1, y1], texels);
+    for rest in [[x0, y0, x1, top], [x0, bottom, x1, y1], [x0, top, left, bottom], [right, top, x1, bottom]] {
+        clear_runs(plane, rest, texels);
     }
-    let filled = plane.fill_rows(y0, y1, bytes);
-    clear_runs(plane, [x0, y0, x1, filled.start], bytes);
-    clear_runs(plane, [x0, filled.end, x1, y1], bytes);
 }
 
-fn clear_runs(plane: &PlaneRef<'_>, [x0, y0, x1, y1]: [u32; 4], bytes: &[u8]) {
-    // As many copies of the texel as the longest run written at once.
-    let piece = bytes.repeat(64);
+fn clear_runs(plane: &PlaneRef<'_>, [x0, y0, x1, y1]: [u32; 4], texels: &[u8]) {
     for y in y0..y1.min(plane.height()) {
         let mut x = x0;
         while x < x1.min(plane.width()) {
-            let count = plane.run(x).min(64).min(x1 - x);
+            let count = plane.run(x).min(RUN).min(x1 - x);
             for sample in 0..plane.samples() {
-                plane.write_run(x, y, sample, &piece[..count as usize * bytes.len()]);
+                plane.write_run(x, y, sample, &texels[..count as usize * plane.bytes()]);
             }
             x += count;
         }
@@ -74,7 +77,7 @@ pub fn clear_image(target: &Surface, value: ClearValue, ranges: &[vk::ImageSubre
                 for plane in info.planes().filter(|plane| range.aspect_mask.contains(plane.aspect)) {
                     if let Some(part) = target.plane(plane.aspect, level, slice) {
                         let bytes = texel(info, plane.aspect, value);
-                        clear_plane(&part, [0, 0, u32::MAX, u32::MAX], &bytes[..plane.bytes as usize]);
+                        clear_plane(&part, [0, 0, u32::MAX, u32::MAX], &bytes[..plane.bytes as usize].repeat(COPIES));
                     }
                 }
             }
@@ -90,28 +93,43 @@ fn count(first: u32, count: u32, limit: u32) -> std::ops::Range<u32> {
 /// Rows that a thread clears at once: those of a tile.
 const ROWS: u32 = 1 << TILE_LOG2;
 
-/// Clears a rectangle of one layer of a view, on all threads.
-pub(crate) fn clear_view(
-    workers: &Workers,
-    view: &SurfaceView,
-    aspects: vk::ImageAspectFlags,
-    (layer, rect): (u32, vk::Rect2D),
-    value: ClearValue,
-) {
-    let Some(info) = format::info(view.desc.format) else { return };
-    let end = |start: i32, size: u32| (i64::from(start) + i64::from(size)).clamp(0, i64::from(u32::MAX)) as u32;
-    let (x, y) = (rect.offset.x, rect.offset.y);
-    let area = [x.max(0) as u32, y.max(0) as u32, end(x, rect.extent.width), end(y, rect.extent.height)];
-    for plane in info.planes().filter(|plane| aspects.contains(plane.aspect)) {
-        if let Some(part) = view.plane(plane.aspect, 0, layer) {
-            let (bytes, [x0, y0, x1, y1]) = (texel(info, plane.aspect, value), area);
-            let (first, last) = (y0 / ROWS, y1.min(part.height()).div_ceil(ROWS));
-            let rows = |number: usize| {
-                let start = (first + number as u32) * ROWS;
-                [x0, start.max(y0), x1, (start + ROWS).min(y1)]
-            };
-            let clear = |(): &mut (), number| clear_plane(&part, rows(number), &bytes[..plane.bytes as usize]);
-            workers.parallel(last.saturating_sub(first) as usize, || (), clear);
-        }
+/// A plane that is to be cleared, of one layer of a view.
+pub(crate) struct PlaneClear<'v> {
+    plane: PlaneRef<'v>,
+    texels: Vec<u8>,
+}
+
+impl<'v> PlaneClear<'v> {
+    /// Those of some aspects.
+    pub(crate) fn of_view(
+        view: &'v SurfaceView,
+        aspects: vk::ImageAspectFlags,
+        layer: u32,
+        value: ClearValue,
+    ) -> impl Iterator<Item = Self> {
+        let planes =
+            format::info(view.desc.format).into_iter().flat_map(|info| info.planes().map(move |plane| (info, plane)));
+        planes.filter(move |(_, plane)| aspects.contains(plane.aspect)).filter_map(move |(info, plane)| {
+            let texel = texel(info, plane.aspect, value);
+            let texels = texel[..plane.bytes as usize].repeat(COPIES);
+            Some(Self { plane: view.plane(plane.aspect, 0, layer)?, texels })
+        })
+    }
+
+    /// Clears the texels of a rectangle `[x0, y0, x1, y1]`, the last ones not included.
+    pub(crate) fn clear(&self, area: [i64; 4]) {
+        let area = area.map(|bound| bound.clamp(0, u32::MAX.into()) as u32);
+        clear_plane(&self.plane, area, &self.texels);
+    }
+
+    /// The same on all threads.
+    pub(crate) fn clear_on(&self, workers: &Workers, [x0, y0, x1, y1]: [i64; 4]) {
+        let (rows, height) = (i64::from(ROWS), self.plane.height().into());
+        let (first, last) = (y0.max(0) / rows, (y1.min(height) + rows - 1) / rows);
+        let clear = |(): &mut (), number: usize| {
+            let start = (first + number as i64) * rows;
+            self.clear([x0, start.max(y0), x1, (start + rows).min(y1)]);
+        };
+        workers.parallel((last - first).max(0) as usize, || (), clear);
     }
 }

@@ -2,9 +2,11 @@
 
 use ash::vk;
 
+use super::decode::decode;
 use super::slices;
-use crate::format;
+use crate::format::{self, FormatInfo};
 use crate::memory::{Allocation, Buffer, PlaneRef, Surface};
+use crate::workers::Workers;
 
 /// Copies regions between buffers.
 pub fn copy_buffer(source: &Buffer, target: &Buffer, regions: &[vk::BufferCopy]) {
@@ -27,33 +29,54 @@ pub enum Direction {
 }
 
 /// Copies regions between a buffer and an image.
-pub fn copy_buffer_image(buffer: &Buffer, image: &Surface, regions: &[vk::BufferImageCopy], direction: Direction) {
+pub(crate) fn copy_buffer_image(
+    workers: &Workers,
+    buffer: &Buffer,
+    image: &Surface,
+    regions: &[vk::BufferImageCopy],
+    direction: Direction,
+) {
     for region in regions {
-        copy_region(buffer, image, region, direction);
+        copy_region(workers, (buffer, image), region, direction);
     }
 }
 
-fn copy_region(buffer: &Buffer, image: &Surface, region: &vk::BufferImageCopy, direction: Direction) {
+fn copy_region(
+    workers: &Workers,
+    (buffer, image): (&Buffer, &Surface),
+    region: &vk::BufferImageCopy,
+    direction: Direction,
+) {
     let Some(info) = format::info(image.desc().format) else { return };
     let aspect = region.image_subresource.aspect_mask;
     let Some(plane) = info.planes().find(|plane| aspect.contains(plane.aspect)) else { return };
-    let side = info.block_side();
+    let block = info.block_extent();
     let or = |length: u32, default: u32| if length == 0 { default } else { length };
     let extent = region.image_extent;
-    let row_bytes = u64::from(or(region.buffer_row_length, extent.width).div_ceil(side)) * u64::from(plane.bytes);
-    let rows = u64::from(or(region.buffer_image_height, extent.height).div_ceil(side));
+    let row_bytes = u64::from(or(region.buffer_row_length, extent.width).div_ceil(block[0])) * u64::from(plane.bytes);
+    let rows = u64::from(or(region.buffer_image_height, extent.height).div_ceil(block[1]));
     let (first, count) = slices(image, region.image_subresource, region.image_offset, extent.depth);
-    let origin = [region.image_offset.x, region.image_offset.y].map(|texels| texels.max(0) as u32 / side);
-    let size = [extent.width.div_ceil(side), extent.height.div_ceil(side)];
+    let (origin, size) = (origin_in_blocks(region.image_offset, block), size_in_blocks(extent, block));
+    let level = region.image_subresource.mip_level;
     for slice in 0..count {
         // Slices beyond the last end the region.
-        let level = region.image_subresource.mip_level;
         let Some(part) = image.plane(plane.aspect, level, first.saturating_add(slice)) else { break };
         let slice_bytes = u128::from(row_bytes) * u128::from(rows) * u128::from(slice);
         let start = u128::from(region.buffer_offset) + slice_bytes;
         let Ok(start) = u64::try_from(start) else { break };
         copy_slice(&BufferRows { buffer, start, row_bytes, direction }, &part, origin, size);
+        if direction == Direction::ToImage {
+            decode(workers, image, (level, first + slice), origin, size);
+        }
     }
+}
+
+fn origin_in_blocks(offset: vk::Offset3D, [width, height]: [u32; 2]) -> [u32; 2] {
+    [offset.x.max(0) as u32 / width, offset.y.max(0) as u32 / height]
+}
+
+fn size_in_blocks(extent: vk::Extent3D, [width, height]: [u32; 2]) -> [u32; 2] {
+    [extent.width.div_ceil(width), extent.height.div_ceil(height)]
 }
 
 /// The buffer's side of one slice of a copy.
@@ -98,32 +121,37 @@ fn run(part: &PlaneRef<'_>, x: u32) -> u32 {
 }
 
 /// Copies regions between images of size-compatible formats, block for block.
-pub fn copy_image(source: &Surface, target: &Surface, regions: &[vk::ImageCopy]) {
+pub(crate) fn copy_image(workers: &Workers, source: &Surface, target: &Surface, regions: &[vk::ImageCopy]) {
     for region in regions {
-        copy_image_region(source, target, region);
+        copy_image_region(workers, source, target, region);
     }
 }
 
-fn copy_image_region(source: &Surface, target: &Surface, region: &vk::ImageCopy) {
+fn copy_image_region(workers: &Workers, source: &Surface, target: &Surface, region: &vk::ImageCopy) {
     let (Some(from_info), Some(to_info)) = (format::info(source.desc().format), format::info(target.desc().format))
     else {
         return;
     };
-    let (from_side, to_side) = (from_info.block_side(), to_info.block_side());
     // The extent is in texels of the source.
-    let size = [region.extent.width.div_ceil(from_side), region.extent.height.div_ceil(from_side)];
+    let size = size_in_blocks(region.extent, from_info.block_extent());
     let (from_first, from_count) = slices(source, region.src_subresource, region.src_offset, region.extent.depth);
     let (to_first, to_count) = slices(target, region.dst_subresource, region.dst_offset, region.extent.depth);
-    let blocks = |offset: vk::Offset3D, side: u32| [offset.x, offset.y].map(|texels| texels.max(0) as u32 / side);
-    let (from_origin, to_origin) = (blocks(region.src_offset, from_side), blocks(region.dst_offset, to_side));
-    for plane in from_info.planes().filter(|plane| region.src_subresource.aspect_mask.contains(plane.aspect)) {
+    let from_origin = origin_in_blocks(region.src_offset, from_info.block_extent());
+    let to_origin = origin_in_blocks(region.dst_offset, to_info.block_extent());
+    // Planes of colour may be copied to images of one, and the other way around.
+    let planes = |info: &FormatInfo, layers: vk::ImageSubresourceLayers| {
+        info.planes().filter(move |plane| layers.aspect_mask.contains(plane.aspect))
+    };
+    let (from_planes, to_planes) = (planes(from_info, region.src_subresource), planes(to_info, region.dst_subresource));
+    for (from_plane, to_plane) in from_planes.zip(to_planes) {
         for slice in 0..from_count.min(to_count) {
             let from_slice = from_first.saturating_add(slice);
-            let from = source.plane(plane.aspect, region.src_subresource.mip_level, from_slice);
+            let from = source.plane(from_plane.aspect, region.src_subresource.mip_level, from_slice);
             let to_slice = to_first.saturating_add(slice);
-            let to = target.plane(plane.aspect, region.dst_subresource.mip_level, to_slice);
+            let to = target.plane(to_plane.aspect, region.dst_subresource.mip_level, to_slice);
             let (Some(from), Some(to)) = (from, to) else { break };
             copy_plane((&from, from_origin), (&to, to_origin), size);
+            decode(workers, target, (region.dst_subresource.mip_level, to_slice), to_origin, size);
         }
     }
 }

@@ -5,15 +5,17 @@
 mod blit;
 mod clear;
 mod copy;
+mod decode;
 mod resolve;
 mod resolve_depth;
 #[cfg(test)]
 mod tests;
 
 pub use blit::blit;
-pub(crate) use clear::clear_view;
+pub(crate) use clear::PlaneClear;
 pub use clear::{clear_image, fill_buffer};
-pub use copy::{Direction, copy_buffer, copy_buffer_image, copy_image};
+pub use copy::{Direction, copy_buffer};
+pub(crate) use copy::{copy_buffer_image, copy_image};
 pub use resolve::resolve;
 pub(crate) use resolve::resolve_view;
 pub(crate) use resolve_depth::resolve_depth_stencil;

@@ -1,6 +1,6 @@
 //! Exact results of transfers on small surfaces.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use ash::vk;
 
@@ -10,6 +10,8 @@ use crate::state::ClearValue;
 use crate::workers::Workers;
 
 const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
+
+static WORKERS: LazyLock<Workers> = LazyLock::new(|| Workers::new(2));
 
 fn surface(desc: SurfaceDesc) -> Arc<Surface> {
     let surface = Surface::new(desc).unwrap();
@@ -21,7 +23,7 @@ fn surface(desc: SurfaceDesc) -> Arc<Surface> {
 fn desc(format: vk::Format, [width, height, depth]: [u32; 3]) -> SurfaceDesc {
     let kind = if depth > 1 { vk::ImageType::TYPE_3D } else { vk::ImageType::TYPE_2D };
     let extent = vk::Extent3D { width, height, depth };
-    SurfaceDesc { kind, format, extent, levels: 1, layers: 1, samples: 1, linear: false }
+    SurfaceDesc { kind, format, extent, levels: 1, layers: 1, samples: 1, linear: false, decoded: false }
 }
 
 fn buffer(bytes: &[u8]) -> Arc<Buffer> {
@@ -53,13 +55,13 @@ fn whole(surface: &Surface, aspect: vk::ImageAspectFlags) -> vk::BufferImageCopy
 /// A surface holding `bytes`, row by row.
 fn holding(desc: SurfaceDesc, bytes: &[u8]) -> Arc<Surface> {
     let surface = surface(desc);
-    copy_buffer_image(&buffer(bytes), &surface, &[whole(&surface, COLOR)], Direction::ToImage);
+    copy_buffer_image(&WORKERS, &buffer(bytes), &surface, &[whole(&surface, COLOR)], Direction::ToImage);
     surface
 }
 
 fn read_back(surface: &Surface, aspect: vk::ImageAspectFlags, length: usize) -> Vec<u8> {
     let target = buffer(&vec![0xee; length]);
-    copy_buffer_image(&target, surface, &[whole(surface, aspect)], Direction::ToBuffer);
+    copy_buffer_image(&WORKERS, &target, surface, &[whole(surface, aspect)], Direction::ToBuffer);
     contents(&target)
 }
 
@@ -92,7 +94,7 @@ fn row_length_and_offset_place_a_rectangle() {
         image_extent: vk::Extent3D { width: 4, height: 2, depth: 1 },
         ..whole(&image, COLOR)
     };
-    copy_buffer_image(&buffer(&data), &image, &[region], Direction::ToImage);
+    copy_buffer_image(&WORKERS, &buffer(&data), &image, &[region], Direction::ToImage);
     let mut expected = vec![0; 36];
     expected[18..22].copy_from_slice(&data[2..6]);
     expected[30..34].copy_from_slice(&data[18..22]);
@@ -112,7 +114,7 @@ fn absurd_regions_end_and_change_nothing_outside() {
     };
     let data = buffer(&counting(64));
     for direction in [Direction::ToImage, Direction::ToBuffer] {
-        copy_buffer_image(&data, &image, &[region], direction);
+        copy_buffer_image(&WORKERS, &data, &image, &[region], direction);
     }
     let extreme = [offset([i32::MIN; 3]), offset([i32::MAX; 3])];
     let scaled = vk::ImageBlit {
@@ -130,7 +132,7 @@ fn absurd_regions_end_and_change_nothing_outside() {
         extent: everything,
         ..Default::default()
     };
-    copy_image(&image, &image, &[copy]);
+    copy_image(&WORKERS, &image, &image, &[copy]);
     assert_eq!(contents(&data), counting(64));
     assert_eq!(read_back(&image, COLOR, 256), vec![0; 256]);
 }
@@ -173,7 +175,7 @@ fn image_copies_move_blocks_between_compressed_and_not() {
         extent: vk::Extent3D { width: 8, height: 8, depth: 1 },
         ..Default::default()
     };
-    copy_image(&blocks, &words, &[region]);
+    copy_image(&WORKERS, &blocks, &words, &[region]);
     let copied = read_back(&words, COLOR, 48);
     assert_eq!((&copied[8..24], &copied[32..48]), (&data[..16], &data[16..]));
     assert_eq!(copied[..8], [0; 8]);
@@ -185,6 +187,44 @@ fn scaled(from: [[i32; 3]; 2], to: [[i32; 3]; 2]) -> vk::ImageBlit {
         src_offsets: from.map(offset),
         dst_subresource: layers(COLOR),
         dst_offsets: to.map(offset),
+    }
+}
+
+#[test]
+fn copied_blocks_are_decoded_as_far_as_they_lie_in_the_image() {
+    let formats =
+        [vk::Format::ASTC_10X6_UNORM_BLOCK, vk::Format::ETC2_R8G8B8A8_SRGB_BLOCK, vk::Format::BC4_SNORM_BLOCK];
+    for format in formats {
+        let info = crate::format::info(format).unwrap();
+        let (size, [width, height]) = ([33, 14, 3], info.block_extent());
+        let image = surface(SurfaceDesc { decoded: true, ..desc(format, size) });
+        let (across, down) = (33u32.div_ceil(width), 14u32.div_ceil(height));
+        let data = counting((across * down * 3 * info.bytes) as usize);
+        // All but the first column of blocks and the first slice.
+        let region = vk::BufferImageCopy {
+            buffer_offset: u64::from(info.bytes * (1 + across * down)),
+            buffer_row_length: across * width,
+            image_offset: offset([width as i32, 0, 1]),
+            image_extent: vk::Extent3D { width: 33 - width, height: 14, depth: 2 },
+            ..whole(&image, COLOR)
+        };
+        copy_buffer_image(&WORKERS, &buffer(&data), &image, &[region], Direction::ToImage);
+        let as_texels = crate::format::decoded_format(info).unwrap();
+        for (z, y, x) in (0..3).flat_map(|z| (0..14).flat_map(move |y| (0..33).map(move |x| (z, y, x)))) {
+            let first = (((z * down + y / height) * across + x / width) * info.bytes) as usize;
+            let mut block = [0; 16];
+            block[..info.bytes as usize].copy_from_slice(&data[first..first + info.bytes as usize]);
+            let mut bytes = vec![0; as_texels.bytes as usize];
+            image.plane(crate::memory::DECODED, 0, z).unwrap().read(x, y, 0, &mut bytes);
+            let written = z > 0 && x >= width;
+            let expected = if written { crate::format::block_texel(info, &block, x, y) } else { [0; 4] };
+            let got = if written {
+                crate::format::decode(as_texels, &bytes)
+            } else {
+                [u32::from(bytes != vec![0; bytes.len()]), 0, 0, 0]
+            };
+            assert_eq!(got, expected, "{format:?} ({x}, {y}, {z})");
+        }
     }
 }
 
@@ -257,7 +297,17 @@ fn lines_resolve_like_their_texels() {
             let (kind, swizzle) = (vk::ImageViewType::TYPE_2D, crate::memory::Swizzle::IDENTITY);
             let (base_level, levels, base_layer, layers) = (0, 1, 0, 1);
             let aspects = COLOR;
-            let desc = SurfaceViewDesc { kind, format, swizzle, aspects, base_level, levels, base_layer, layers };
+            let desc = SurfaceViewDesc {
+                kind,
+                format,
+                swizzle,
+                aspects,
+                base_level,
+                levels,
+                base_layer,
+                layers,
+                min_lod: 0.0,
+            };
             SurfaceView { surface: surface.clone(), desc }
         };
         let area = vk::Rect2D { offset: vk::Offset2D { x: 1, y: 2 }, extent: vk::Extent2D { width: 100, height: 16 } };

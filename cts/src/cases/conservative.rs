@@ -54,7 +54,8 @@ fn points(gpu: &Gpu) -> Case {
 }
 
 fn draw(gpu: &Gpu, corners: &[Point], mode: Mode, topology: vk::PrimitiveTopology) -> Result<Draw, Outcome> {
-    let mut state = State { vertex: TRIANGLES, conservative: mode, topology, ..State::default() };
+    let mut state = State { vertex: TRIANGLES, topology, ..State::default() };
+    state.more.conservative = Some(mode);
     (state.viewport.width, state.viewport.height) = (SIDE as f32, SIDE as f32);
     state.scissor.extent = vk::Extent2D { width: SIDE, height: SIDE };
     // Each triangle adds 1 to red.

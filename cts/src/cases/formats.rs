@@ -41,6 +41,10 @@ const COLORS: &[(&str, F, u32, usize)] = &[
     ("r32g32b32a32_uint", F::R32G32B32A32_UINT, 16, 4),
     ("r32g32b32a32_sfloat", F::R32G32B32A32_SFLOAT, 16, 4),
     ("b10g11r11_ufloat", F::B10G11R11_UFLOAT_PACK32, 4, 3),
+    ("a4r4g4b4_unorm", F::A4R4G4B4_UNORM_PACK16, 2, 4),
+    ("a4b4g4r4_unorm", F::A4B4G4R4_UNORM_PACK16, 2, 4),
+    ("r10x6_unorm", F::R10X6_UNORM_PACK16, 2, 1),
+    ("r10x6g10x6b10x6a10x6_unorm", F::R10X6G10X6B10X6A10X6_UNORM_4PACK16, 8, 4),
     ("e5b9g9r9_ufloat", F::E5B9G9R9_UFLOAT_PACK32, 4, 3),
 ];
 
@@ -69,8 +73,18 @@ fn supports(gpu: &Gpu, format: F, wanted: vk::FormatFeatureFlags) -> Result<bool
     Ok(properties.optimal_tiling_features.contains(wanted))
 }
 
+/// Ends a case of a format whose extension the device has not got.
+fn need(gpu: &Gpu, format: F) -> Case {
+    match format {
+        F::A4R4G4B4_UNORM_PACK16 | F::A4B4G4R4_UNORM_PACK16 => gpu.need(vk::EXT_4444_FORMATS_NAME),
+        F::R10X6_UNORM_PACK16 | F::R10X6G10X6B10X6A10X6_UNORM_4PACK16 => gpu.need(vk::EXT_RGBA10X6_FORMATS_NAME),
+        _ => Ok(()),
+    }
+}
+
 /// Buffer to image to image to buffer.
 fn round_trip(gpu: &Gpu, format: F, bytes: u32) -> Case {
+    need(gpu, format)?;
     check(supports(gpu, format, vk::FormatFeatureFlags::SAMPLED_IMAGE)?, || "not sampled".into())?;
     let usage = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
     let desc = ImageDesc::color(format, [SIDE; 2], usage);
@@ -96,6 +110,7 @@ fn round_trip(gpu: &Gpu, format: F, bytes: u32) -> Case {
 
 /// Clears to ones and zeros, and reads back through a blit to 32-bit components.
 fn clear_and_convert(gpu: &Gpu, format: F, components: usize) -> Case {
+    need(gpu, format)?;
     let aspect = vk::ImageAspectFlags::COLOR;
     let integer = is_integer(format);
     let signed = format!("{format:?}").contains("SINT");

@@ -1,5 +1,6 @@
 //! The cases, one file a part of the specification.
 
+mod compressed;
 mod compute;
 mod conservative;
 mod core11;
@@ -8,14 +9,18 @@ mod core13;
 mod devices;
 mod dynamic;
 mod extremes;
+mod filtering;
 mod formats;
 mod fragment;
 mod framebuffer;
 mod images;
 mod language;
+mod layers;
+mod lines;
 mod memory12;
 mod multiview;
 mod order;
+mod planar;
 mod raster;
 mod samplers;
 mod scenes;
@@ -23,6 +28,7 @@ mod stages;
 mod subpasses;
 mod sync;
 mod transfers;
+mod vertices;
 
 use crate::Entry;
 
@@ -33,6 +39,7 @@ pub fn all() -> Vec<Entry> {
         devices::cases,
         sync::cases,
         formats::cases,
+        compressed::cases,
         compute::cases,
         core11::cases,
         core12::cases,
@@ -43,11 +50,16 @@ pub fn all() -> Vec<Entry> {
         raster::cases,
         extremes::cases,
         conservative::cases,
+        layers::cases,
+        lines::cases,
+        vertices::cases,
         fragment::cases,
         order::cases,
         scenes::cases,
         framebuffer::cases,
         samplers::cases,
+        filtering::cases,
+        planar::cases,
         images::cases,
         transfers::cases,
         stages::cases,

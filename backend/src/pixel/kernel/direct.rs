@@ -64,7 +64,7 @@ pub(super) fn serves_whole(pipeline: &GraphicsPipeline, attachments: &[Attachmen
 /// Whether all texels are words that fragments alone decide on.
 fn has_words(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
     let words = attachments.iter().all(|attachment| attachment.export.info.bytes == TEXEL);
-    words && !pipeline.multisample.alpha_to_coverage
+    words && !pipeline.multisample.alpha_to_coverage && !pipeline.smooths_lines()
 }
 
 fn is_short(program: &Program) -> bool {

@@ -3,7 +3,7 @@
 use super::{Linker, Source};
 use crate::geometry::{Primitives, Shape};
 use crate::raster::{UNITS, sample_positions};
-use crate::shader::ir::{BinaryOp as B, Inst, InterpolateAt, TernaryOp as T, Type, Value};
+use crate::shader::ir::{BinaryOp as B, Builder, Inst, InterpolateAt, TernaryOp as T, Type, UnaryOp as U, Value};
 use crate::shader::{Builtin, Interpolation, Place, Program, Slot};
 
 /// Where in a pixel something is evaluated: x and y, 0 to 1.
@@ -28,6 +28,7 @@ impl<'a> Inputs<'a> {
     pub(super) fn word(&self, linker: &mut Linker, slot: usize, ty: Type) -> Value {
         let input = self.program.inputs[slot];
         let value = match input.slot {
+            Slot::Builtin(Builtin::PointCoord, axis) => self.point_coord(linker, slot, axis as usize & 1),
             Slot::Builtin(builtin, component) if !input.slot.is_varying() => self.builtin(linker, builtin, component),
             _ => {
                 let place = self.place(linker, input.place);
@@ -100,6 +101,33 @@ impl<'a> Inputs<'a> {
         linker.b.ternary(T::Fma, dx, x, along_y)
     }
 
+    /// Alpha, multiplied by the part of the pixel that a smooth line covers: what each pair of opposite sides leaves of it, one of the
+    /// other.
+    pub(super) fn smoothed(&self, linker: &mut Linker, alpha: Value) -> Value {
+        let (half, zero, one) = (linker.b.float(0.5), linker.b.float(0.0), linker.b.float(1.0));
+        // The whole pixel counts, also where samples are shaded on their own.
+        let offset = self.offset(linker, [half; 2]);
+        let first = Primitives::first_word(self.program.inputs.len());
+        // Sides are at right angles: up to order and signs all go in the same direction.
+        let slopes = [1, 2].map(|word| {
+            let slope = self.primitive(linker, first + word, Type::F32);
+            linker.b.unary(U::FAbs, slope)
+        });
+        let mut part = one;
+        for pair in [0, 2] {
+            let [from, to] = [pair, pair + 1].map(|side| {
+                let distance = self.plane(linker, first + side * 3, offset);
+                part_of_pixel(&mut linker.b, distance, slopes)
+            });
+            let sum = linker.b.binary(B::FAdd, from, to);
+            let sum = linker.b.binary(B::FSub, sum, one);
+            let sum = linker.b.binary(B::FMax, sum, zero);
+            part = linker.b.binary(B::FMul, part, sum);
+        }
+        let alpha = linker.b.cast(alpha, Type::F32);
+        linker.b.binary(B::FMul, alpha, part)
+    }
+
     fn varying(&self, linker: &mut Linker, slot: usize, place: At) -> Value {
         let first = Primitives::first_word(slot);
         let interpolation = self.program.inputs[slot].interpolation;
@@ -120,7 +148,6 @@ impl<'a> Inputs<'a> {
         match builtin {
             Builtin::FragCoord => self.frag_coord(linker, component),
             Builtin::FrontFacing => self.primitive(linker, Shape::FRONT, Type::I32),
-            Builtin::PointCoord => self.point_coord(linker, component as usize & 1),
             Builtin::SampleId if self.by_sample => linker.input(Source::Sample, Type::I32),
             Builtin::SamplePosition => self.place(linker, Place::Sample)[component as usize & 1],
             Builtin::SampleMask => linker.input(Source::Coverage, Type::I32),
@@ -169,12 +196,36 @@ impl<'a> Inputs<'a> {
         linker.b.binary(B::FMin, far, value)
     }
 
-    fn point_coord(&self, linker: &mut Linker, axis: usize) -> Value {
+    fn point_coord(&self, linker: &mut Linker, slot: usize, axis: usize) -> Value {
         let place = self.place(linker, Place::Center);
         let position = self.position(linker, axis, place);
-        let corner = self.primitive(linker, Shape::POINT + axis as u32, Type::F32);
-        let inverse_size = self.primitive(linker, Shape::POINT + 2, Type::F32);
+        let [corner, inverse_size] =
+            [0, 1].map(|word| self.primitive(linker, Primitives::first_word(slot) + word, Type::F32));
         let from_corner = linker.b.binary(B::FSub, position, corner);
         linker.b.binary(B::FMul, from_corner, inverse_size)
     }
+}
+
+/// The part of a pixel on the inner side of a line, from its centre's distance from that and the amounts of the line's direction along
+/// the axes, whose squares add up to one.
+fn part_of_pixel(b: &mut Builder, distance: Value, [x, y]: [Value; 2]) -> Value {
+    let [zero, half, one, least] = [0.0, 0.5, 1.0, 1e-6].map(|value| b.float(value));
+    let (long, short) = (b.binary(B::FMax, x, y), b.binary(B::FMin, x, y));
+    let (away, is_inside) = (b.unary(U::FAbs, distance), b.binary(B::FLe, zero, distance));
+    // Where the line goes through opposite sides of the pixel, the smaller part is a trapezium; else a triangle.
+    let share = b.binary(B::FDiv, away, long);
+    let trapezium = b.binary(B::FSub, half, share);
+    let sum = b.binary(B::FAdd, long, short);
+    let reach = b.binary(B::FMul, half, sum);
+    let rest = b.binary(B::FSub, reach, away);
+    let rest = b.binary(B::FMax, rest, zero);
+    let (square, product) = (b.binary(B::FMul, rest, rest), b.binary(B::FMul, long, short));
+    let product = b.binary(B::FMax, product, least);
+    let double = b.binary(B::FAdd, product, product);
+    let triangle = b.binary(B::FDiv, square, double);
+    // The triangle's base is at most a side.
+    let is_triangle = b.binary(B::FLe, rest, short);
+    let smaller = b.select(is_triangle, triangle, trapezium);
+    let larger = b.binary(B::FSub, one, smaller);
+    b.select(is_inside, larger, smaller)
 }

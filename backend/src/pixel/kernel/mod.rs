@@ -187,7 +187,7 @@ impl Outline {
     fn new(pipeline: &GraphicsPipeline) -> Self {
         let (written, program) = (written(pipeline), pipeline.fragment.as_deref());
         let masks = program.is_some_and(|program| program.output_builtin(Builtin::SampleMask, 0).is_some());
-        let alpha = program.is_some_and(|program| Outputs::new(program).find(0, 3, 0).is_some());
+        let alpha = program.is_some_and(|program| Outputs::new(program).alpha().is_some());
         Self {
             targets: written.iter().map(|target| (target.location, target.export.info.bytes as usize)).collect(),
             needs_stored: written.iter().any(|target| target.export.needs_stored()),
@@ -232,11 +232,15 @@ impl Kernel {
 
         let mut linker = Linker::default();
         let inputs = Inputs::new(program, packed, (by_sample, pipeline.multisample.samples));
-        let words = link::append(&mut FragmentLinker { linker: &mut linker, inputs }, program);
+        let mut words = link::append(&mut FragmentLinker { linker: &mut linker, inputs }, program);
+        if let Some(alpha) = outputs.alpha().filter(|_| pipeline.smooths_lines()) {
+            let inputs = Inputs::new(program, packed, (by_sample, pipeline.multisample.samples));
+            words[alpha] = inputs.smoothed(&mut linker, words[alpha]);
+        }
         let mut kept = |word: Option<usize>| word.map(|word| linker.output(words[word]));
         let depth = kept(program.output_builtin(Builtin::FragDepth, 0));
         let sample_mask = kept(program.output_builtin(Builtin::SampleMask, 0));
-        let alpha = kept(outputs.find(0, 3, 0).filter(|_| pipeline.multisample.alpha_to_coverage));
+        let alpha = kept(outputs.alpha().filter(|_| pipeline.multisample.alpha_to_coverage));
         let (targets, export) = if apart {
             let mut exporter = Linker::default();
             let mut hand_over = |word: usize| {
@@ -273,6 +277,11 @@ impl<'a> Outputs<'a> {
 
     fn find(&self, location: usize, component: u32, index: u32) -> Option<usize> {
         self.0.output(Slot::Location { location: location as u32, component, index })
+    }
+
+    /// The alpha that coverage has to do with: that of the first colour, unless that is integers.
+    fn alpha(&self) -> Option<usize> {
+        self.find(0, 3, 0).filter(|&word| self.0.outputs[word].ty == Type::F32)
     }
 
     fn writes(&self, location: usize) -> bool {

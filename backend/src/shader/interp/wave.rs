@@ -26,8 +26,7 @@ struct Frame {
 /// Runs of one program with all lanes. It has no barriers. What it does not write, locals and outputs, holds anything.
 pub struct Runs<'a> {
     runner: Runner<'a>,
-    /// Words of input; they stay from run to run.
-    pub inputs: Vec<Lanes>,
+    inputs: Vec<Lanes>,
     /// Words of output.
     pub outputs: Vec<Lanes>,
 }
@@ -38,6 +37,16 @@ enum Runner<'a> {
 }
 
 impl Runs<'_> {
+    /// Sets an input word that is the same in all lanes, as the program knows; it stays from run to run.
+    #[inline]
+    pub fn set(&mut self, slot: usize, word: u32) {
+        match self.runner {
+            // Generated code reads the first lane of it.
+            Runner::Native(_) => self.inputs[slot][0] = word,
+            Runner::Interpreter(..) => self.inputs[slot] = [word; WAVE],
+        }
+    }
+
     /// Runs with these parameters until the end, or the deadline.
     #[inline]
     pub fn run(&mut self, parameters: &[u32]) -> Stop {
@@ -306,7 +315,9 @@ impl Wave {
             Inst::Input { result, slot } | Inst::Interpolate { result, slot, .. } => {
                 self.set(*result, self.inputs[*slot as usize])
             }
-            Inst::Parameter { result, word } => self.set(*result, [environment.parameters[*word as usize]; WAVE]),
+            Inst::Parameter { result, word } => {
+                self.set(*result, [environment.parameters[*word as usize * WAVE]; WAVE])
+            }
             Inst::Output { slot, value } => self.output(*slot, *value),
             Inst::Image(image) => self.image(environment, image),
             Inst::IsHelper { result } => {

@@ -42,7 +42,8 @@ impl Deadline {
 pub struct Environment<'a> {
     /// Resources.
     pub bindings: &'a Bindings,
-    /// Parameters: at least as many words as the program has.
+    /// Parameters: word `n` is the one at `n * WAVE`, so that those of sixteen primitives lie lane by lane; at least as many as the
+    /// program has.
     pub parameters: &'a [u32],
     /// Ranges of memory that the program reaches by number: at least as many as it has.
     pub ranges: &'a Ranges,

@@ -1,9 +1,9 @@
 //! Whole-wave kernels: one operation over the 16 lanes of a wave, in one loop per operation, so that the compiler turns
 //! each into vector code.
 //!
-//! Every kernel exists twice, from one source: for the machine's baseline, and for AVX2 with FMA. Both do the same IEEE
-//! operations in the same order, so results are the same bits; what differs is that a wave then fits two registers, and that
-//! roundings and fused multiply-adds are instructions instead of calls.
+//! Every kernel exists three times, from one source: for the machine's baseline, for AVX2 with FMA, and for AVX-512. All do the same
+//! IEEE operations in the same order, so results are the same bits; what differs is that a wave then fits two registers, or one,
+//! and that roundings and fused multiply-adds are instructions instead of calls.
 
 use crate::shader::ir::{BinaryOp, TernaryOp, UnaryOp};
 
@@ -87,49 +87,75 @@ fn nonzero_lanes(lanes: &Lanes) -> Mask {
     bits.iter().fold(0, |all, bit| all | bit) as Mask
 }
 
-/// Declares a kernel and its AVX2 twin.
+/// Declares a kernel and its twins.
 macro_rules! kernel {
-    ($(#[$doc:meta])* $vis:vis $name:ident, $wide:ident, $source:ident, ($($arg:ident: $ty:ty),+) $(-> $result:ty)?) => {
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx2,fma")]
-        fn $wide($($arg: $ty),+) $(-> $result)? {
-            $source($($arg),+)
-        }
-
+    ($(#[$doc:meta])* $vis:vis $name:ident, $source:ident, ($($arg:ident: $ty:ty),+) $(-> $result:ty)?) => {
         $(#[$doc])*
         #[inline]
         $vis fn $name($($arg: $ty),+) $(-> $result)? {
             #[cfg(target_arch = "x86_64")]
-            if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
-                // SAFETY: the machine has the features that the function is compiled for; it needs nothing else.
-                return unsafe { $wide($($arg),+) };
+            {
+                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+                fn widest($($arg: $ty),+) $(-> $result)? {
+                    $source($($arg),+)
+                }
+                #[target_feature(enable = "avx2,fma")]
+                fn wide($($arg: $ty),+) $(-> $result)? {
+                    $source($($arg),+)
+                }
+                if $crate::shader::runtime::kernels::has_avx512() {
+                    // SAFETY: the machine has the features that the function is compiled for; it needs nothing else.
+                    return unsafe { widest($($arg),+) };
+                }
+                if $crate::shader::runtime::kernels::has_avx2() {
+                    // SAFETY: as above.
+                    return unsafe { wide($($arg),+) };
+                }
             }
             $source($($arg),+)
         }
     };
 }
 
+/// Whether the machine has AVX2 and FMA.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub fn has_avx2() -> bool {
+    std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma")
+}
+
+/// Whether it has the AVX-512 that Skylake-X had, too.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub fn has_avx512() -> bool {
+    has_avx2()
+        && std::is_x86_feature_detected!("avx512f")
+        && std::is_x86_feature_detected!("avx512bw")
+        && std::is_x86_feature_detected!("avx512dq")
+        && std::is_x86_feature_detected!("avx512vl")
+}
+
 pub(crate) use kernel;
 
 kernel!(
     /// `op(a)` in every lane; derivatives are 0, they need the quad.
-    pub unary, unary_wide, unary_lanes, (op: UnaryOp, a: &Lanes) -> Lanes
+    pub unary, unary_lanes, (op: UnaryOp, a: &Lanes) -> Lanes
 );
 kernel!(
     /// `op(a, b)` in every lane.
-    pub binary, binary_wide, binary_lanes, (op: BinaryOp, a: &Lanes, b: &Lanes) -> Lanes
+    pub binary, binary_lanes, (op: BinaryOp, a: &Lanes, b: &Lanes) -> Lanes
 );
 kernel!(
     /// `op(a, b, c)` in every lane.
-    pub ternary, ternary_wide, ternary_lanes, (op: TernaryOp, a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes
+    pub ternary, ternary_lanes, (op: TernaryOp, a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes
 );
 kernel!(
     /// Replaces the lanes of `old` that are in `mask` by those of `new`.
-    pub blend, blend_wide, blend_lanes, (mask: Mask, old: &mut Lanes, new: &Lanes)
+    pub blend, blend_lanes, (mask: Mask, old: &mut Lanes, new: &Lanes)
 );
 kernel!(
     /// The lanes that are not 0.
-    pub nonzero, nonzero_wide, nonzero_lanes, (lanes: &Lanes) -> Mask
+    pub nonzero, nonzero_lanes, (lanes: &Lanes) -> Mask
 );
 #[cfg(test)]
 mod tests {

@@ -10,6 +10,7 @@ pub mod kernels;
 mod lookups;
 pub mod math;
 pub mod native;
+pub mod rows;
 pub mod symbols;
 
 pub use access::{Access, Masks, lanes_of};

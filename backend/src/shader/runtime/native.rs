@@ -28,7 +28,7 @@ pub struct Native {
     sites: Vec<Site>,
     local_bytes: usize,
     frame_bytes: usize,
-    /// Words of parameters that the code reads.
+    /// Words that parameters must have.
     parameters: usize,
     /// Words of input that it reads.
     inputs: usize,

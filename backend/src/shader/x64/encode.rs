@@ -180,6 +180,9 @@ impl Emitter<'_> {
 
     fn block(&mut self, block: Block) -> Result<()> {
         self.blocks[block.index()] = self.code.len();
+        if self.is_skipped(block) {
+            return Ok(());
+        }
         let items: Vec<InstOrEdit<'_>> = self.output.block_insts_and_edits(self.input, block).collect();
         for item in items {
             match item {
@@ -209,25 +212,36 @@ impl Emitter<'_> {
         }
     }
 
+    /// Where a block only jumps to, if that is all it does.
+    fn only_jumps(&self, block: Block) -> Option<Block> {
+        let Some(InstOrEdit::Inst(inst)) = self.output.block_insts_and_edits(self.input, block).next() else {
+            return None;
+        };
+        if let Kind::Jump { to, .. } = self.input.inst(inst) { Some(*to) } else { None }
+    }
+
     /// Where a jump to a block ends that consists of jumps alone.
     fn threaded(&self, mut to: Block) -> Block {
-        for _ in 0..8 {
-            let mut items = self.output.block_insts_and_edits(self.input, to);
-            match items.next() {
-                Some(InstOrEdit::Inst(inst)) => match self.input.inst(inst) {
-                    Kind::Jump { to: next, .. } => to = *next,
-                    _ => break,
-                },
-                _ => break,
+        for _ in 0..self.blocks.len() {
+            match self.only_jumps(to) {
+                Some(next) => to = next,
+                None => break,
             }
         }
         to
     }
 
-    /// A jump, unless the next block is meant.
+    /// Whether nothing comes to a block: it only jumps, and not in a circle. The first one follows the prologue.
+    fn is_skipped(&self, block: Block) -> bool {
+        block.index() > 0 && self.only_jumps(block).is_some() && self.only_jumps(self.threaded(block)).is_none()
+    }
+
+    /// A jump, unless what follows is meant.
     fn go(&mut self, from: Block, to: Block) -> Result<()> {
         let to = self.threaded(to);
-        if to.index() == from.index() + 1 { Ok(()) } else { self.jump(Code::Jmp_rel32_64, Place::Block(to)) }
+        let follows = to.index() > from.index()
+            && (from.index() + 1..to.index()).all(|between| self.is_skipped(Block::new(between)));
+        if follows { Ok(()) } else { self.jump(Code::Jmp_rel32_64, Place::Block(to)) }
     }
 
     fn stop(&mut self, how: u32) -> Result<()> {

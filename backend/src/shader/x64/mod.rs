@@ -15,6 +15,7 @@ mod machine;
 mod operands;
 mod table;
 
+use super::runtime::kernels::WAVE;
 use std::sync::OnceLock;
 
 use iced_x86::{Code, Register};
@@ -156,7 +157,7 @@ pub struct Generated {
     pub sites: Vec<Site>,
     /// Bytes of indexed locals, which follow the frame's header; the spill slots follow them.
     pub local_bytes: usize,
-    /// Words of parameters that it reads.
+    /// Words that parameters must have, of which it reads every [`WAVE`]th.
     pub parameters: usize,
     /// Words of input that it reads.
     pub inputs: usize,
@@ -205,9 +206,9 @@ fn generate_with(
     })
 }
 
-/// Words of parameters that an instruction needs.
+/// Words that parameters must have for an instruction.
 fn parameters(inst: &Inst) -> usize {
-    if let Inst::Parameter { word, .. } = inst { *word as usize + 1 } else { 0 }
+    if let Inst::Parameter { word, .. } = inst { *word as usize * WAVE + 1 } else { 0 }
 }
 
 /// Words of input that it needs.

@@ -7,13 +7,14 @@ pub(super) mod tests;
 
 use ash::vk;
 
+use super::Sampler;
 use super::texel::Reader;
-use super::{Sampler, border};
 use crate::format::{Class, Texel};
 use crate::memory::{PlaneRef, SurfaceView};
+use crate::shader::runtime::math;
 use address::{to_texels, wrap};
 pub(super) use lod::query_lod;
-use lod::{Levels, levels};
+use lod::{Levels, levels, steps};
 
 /// Where the level of detail comes from.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,7 +83,7 @@ impl<'a> Sampling<'a> {
         Some(Self {
             reader,
             sampler,
-            border: reader.border(border(sampler.border_color)),
+            border: reader.border(sampler.border),
             dimensions,
             is_cube: matches!(kind, vk::ImageViewType::CUBE | vk::ImageViewType::CUBE_ARRAY),
             scale: codes,
@@ -93,12 +94,36 @@ impl<'a> Sampling<'a> {
     pub fn sample(&self, request: &SampleRequest) -> [u32; 4] {
         let chosen = self.levels(request);
         let lookup = Lookup::new(self, request);
-        let first = lookup.level(chosen.first, chosen);
-        if chosen.share == 0.0 || chosen.first == chosen.second {
-            return lookup.finish(first);
+        let at = |coords: [f32; 3]| Lookup { coords, ..lookup }.of_levels(chosen);
+        let steps = steps(self.reader.view, self.sampler, request, lookup.coords);
+        let texels: Vec<Texel> = steps.iter().map(|&coords| at(coords)).collect();
+        lookup.finish(if texels.len() == 1 { texels[0] } else { self.joined(&texels) })
+    }
+
+    /// The average of texels, or the least or greatest of each component.
+    fn joined(&self, texels: &[Texel]) -> Texel {
+        std::array::from_fn(|component| {
+            let values = texels.iter().map(|texel| f32::from_bits(texel[component]));
+            let joined = match self.sampler.reduction {
+                vk::SamplerReductionMode::MIN => values.reduce(math::min).unwrap_or(0.0),
+                vk::SamplerReductionMode::MAX => values.reduce(math::max).unwrap_or(0.0),
+                _ => values.sum::<f32>() / texels.len() as f32,
+            };
+            joined.to_bits()
+        })
+    }
+
+    /// Two texels, `share` of them the second: what is between, or the least or greatest of those that count at 8 bits of
+    /// precision.
+    fn mix(&self, a: Texel, b: Texel, share: f32) -> Texel {
+        if self.sampler.reduction == vk::SamplerReductionMode::WEIGHTED_AVERAGE {
+            return mix(a, b, share);
         }
-        let second = lookup.level(chosen.second, chosen);
-        lookup.finish(mix(first, second, chosen.share))
+        match (share * 256.0).round_ties_even() {
+            0.0 => a,
+            256.0 => b,
+            _ => self.joined(&[a, b]),
+        }
     }
 
     fn levels(&self, request: &SampleRequest) -> Levels {
@@ -108,6 +133,9 @@ impl<'a> Sampling<'a> {
     /// Gathers one component (or comparisons) of the four texels that linear filtering of level 0 would read, in the order
     /// (0,1) (1,1) (1,0) (0,0).
     pub fn gather(&self, gather: &GatherRequest) -> [u32; 4] {
+        if self.reader.view.desc.min_lod >= 1.0 {
+            return [0; 4];
+        }
         let lookup = Lookup::new(self, &gather.request);
         let corners = [(0, 1), (1, 1), (1, 0), (0, 0)];
         let component = if gather.request.reference.is_some() { 0 } else { (gather.component & 3) as usize };
@@ -125,7 +153,7 @@ impl<'a> Sampling<'a> {
     fn level(&self, number: u32, layer: u32) -> Level<'a> {
         let extent = self.reader.view.extent(number);
         let size = [extent.width, extent.height, extent.depth].map(|texels| texels as i32);
-        let single = !self.is_cube && self.dimensions < 3;
+        let single = (!self.is_cube || self.sampler.separate_faces) && self.dimensions < 3;
         Level { number, size, plane: if single { self.reader.plane(number, layer) } else { None } }
     }
 }
@@ -135,8 +163,7 @@ fn scale(reader: &Reader<'_>) -> Option<f32> {
     let bits = reader.info.channels.first()?.bits;
     let equal = reader.info.channels.iter().all(|channel| channel.bits == bits);
     let plain = reader.info.class == Class::Unorm && reader.info.compression.is_none();
-    (plain && equal && bits <= 16 && reader.aspect() == vk::ImageAspectFlags::COLOR)
-        .then(|| ((1u32 << bits) - 1) as f32)
+    (plain && equal && bits <= 16 && reader.is_color()).then(|| ((1u32 << bits) - 1) as f32)
 }
 
 fn mix(a: Texel, b: Texel, share: f32) -> Texel {
@@ -178,12 +205,24 @@ impl<'a, 's> Lookup<'a, 's> {
         };
         let on_face = sampling.is_cube.then(|| cube::project(request.coords));
         let coords = on_face.map_or(request.coords, |on| [on.s, on.t, 0.0]);
-        Self { sampling, request, layer, face: on_face.map(|on| on.face), coords }
+        let face = on_face.map(|on| on.face);
+        match sampling.sampler.separate_faces {
+            true => Self { sampling, request, layer: layer + face.unwrap_or(0), face: None, coords },
+            false => Self { sampling, request, layer, face, coords },
+        }
     }
 
     /// Valid offsets are small.
     fn offset(&self, axis: usize) -> i32 {
         self.request.offset[axis].clamp(-64, 63)
+    }
+
+    fn of_levels(&self, chosen: Levels) -> Texel {
+        let first = self.level(chosen.first, chosen);
+        if chosen.share == 0.0 || chosen.first == chosen.second {
+            return first;
+        }
+        self.sampling.mix(first, self.level(chosen.second, chosen), chosen.share)
     }
 
     fn level(&self, number: u32, chosen: Levels) -> Texel {
@@ -212,28 +251,32 @@ impl<'a, 's> Lookup<'a, 's> {
     fn linear(&self, level: &Level<'_>, low: [i32; 3], share: [f32; 3]) -> Texel {
         let along_x = |y: i32, z: i32| {
             let a = self.compared(level, [low[0], y, z]);
-            mix(a, self.compared(level, [low[0] + 1, y, z]), share[0])
+            self.sampling.mix(a, self.compared(level, [low[0] + 1, y, z]), share[0])
         };
         let along_y = |z: i32| match self.sampling.dimensions {
             1 => along_x(0, 0),
-            _ => mix(along_x(low[1], z), along_x(low[1] + 1, z), share[1]),
+            _ => self.sampling.mix(along_x(low[1], z), along_x(low[1] + 1, z), share[1]),
         };
         match self.sampling.dimensions {
-            3 => mix(along_y(low[2]), along_y(low[2] + 1), share[2]),
+            3 => self.sampling.mix(along_y(low[2]), along_y(low[2] + 1), share[2]),
             _ => along_y(0),
         }
     }
 
     /// A texel, wrapped, and compared when there is a reference.
     fn compared(&self, level: &Level<'_>, texel: [i32; 3]) -> Texel {
-        self.tested(self.texel(level, texel))
+        match self.texel(level, texel) {
+            Some(texel) => self.tested(texel, f32::round),
+            // The border is between codes.
+            None => self.tested(self.sampling.border, |code| code),
+        }
     }
 
-    /// A texel, or how it compares with the reference when there is one.
-    fn tested(&self, texel: Texel) -> Texel {
+    /// A texel, as codes where those are filtered, or how it compares with the reference when there is one.
+    fn tested(&self, texel: Texel, code: fn(f32) -> f32) -> Texel {
         match self.request.reference {
             None => match self.sampling.scale {
-                Some(scale) => texel.map(|word| (f32::from_bits(word) * scale).round().to_bits()),
+                Some(scale) => texel.map(|word| code(f32::from_bits(word) * scale).to_bits()),
                 None => texel,
             },
             Some(reference) => [self.compare(reference, f32::from_bits(texel[0])).to_bits(), 0, 0, 1.0f32.to_bits()],
@@ -247,24 +290,25 @@ impl<'a, 's> Lookup<'a, 's> {
         if crate::pixel::compare(op, reference, depth) { 1.0 } else { 0.0 }
     }
 
-    fn texel(&self, level: &Level<'_>, [x, y, z]: [i32; 3]) -> Texel {
+    /// A texel; `None` is the border.
+    fn texel(&self, level: &Level<'_>, [x, y, z]: [i32; 3]) -> Option<Texel> {
         if let Some(face) = self.face {
             let (face, x, y) = cube::across_edge(face, x, y, level.size[0]);
             let plane = self.sampling.reader.plane(level.number, self.layer + face);
-            return plane.map_or([0; 4], |plane| self.sampling.reader.texel(&plane, x as u32, y as u32, 0));
+            return Some(plane.map_or([0; 4], |plane| self.sampling.reader.texel(&plane, x as u32, y as u32, 0)));
         }
         let size = level.size;
         let modes = self.sampling.sampler.address_mode;
-        let Some(x) = wrap(modes[0], x, size[0]) else { return self.sampling.border };
+        let x = wrap(modes[0], x, size[0])?;
         let y = if self.sampling.dimensions > 1 { wrap(modes[1], y, size[1]) } else { Some(0) };
         let z = if self.sampling.dimensions > 2 { wrap(modes[2], z, size[2]) } else { Some(self.layer as i32) };
-        let (Some(y), Some(z)) = (y, z) else { return self.sampling.border };
+        let (y, z) = (y?, z?);
         let volume =
             if self.sampling.dimensions == 3 { self.sampling.reader.plane(level.number, z as u32) } else { None };
-        match level.plane.as_ref().or(volume.as_ref()) {
+        Some(match level.plane.as_ref().or(volume.as_ref()) {
             Some(plane) => self.sampling.reader.texel(plane, x as u32, y as u32, 0),
             None => [0; 4],
-        }
+        })
     }
 
     /// One corner of the footprint of linear filtering in level 0.

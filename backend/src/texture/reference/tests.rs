@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::memory::{Allocation, Heap, Surface, SurfaceDesc, SurfaceViewDesc, Swizzle};
+use crate::texture::border;
 
 /// A view of `levels` levels of a surface of `size`; every level, layer and texel holds what `value` gives.
 pub(in crate::texture) fn view(
@@ -17,7 +18,7 @@ pub(in crate::texture) fn view(
     let (depth, layers) = if volume { (layers, 1) } else { (1, layers) };
     let extent = vk::Extent3D { width, height, depth };
     let image = if volume { vk::ImageType::TYPE_3D } else { vk::ImageType::TYPE_2D };
-    let desc = SurfaceDesc { kind: image, format, extent, levels, layers, samples: 1, linear: false };
+    let desc = SurfaceDesc { kind: image, format, extent, levels, layers, samples: 1, linear: false, decoded: false };
     let surface = Surface::new(desc).unwrap();
     let memory = Allocation::new(&Heap::new(1 << 24), surface.layout().size()).unwrap();
     assert!(surface.bind(memory, 0));
@@ -34,7 +35,8 @@ pub(in crate::texture) fn view(
         }
     }
     let swizzle = Swizzle::IDENTITY;
-    let desc = SurfaceViewDesc { kind, format, swizzle, aspects, base_level: 0, levels, base_layer: 0, layers };
+    let desc =
+        SurfaceViewDesc { kind, format, swizzle, aspects, base_level: 0, levels, base_layer: 0, layers, min_lod: 0.0 };
     Arc::new(SurfaceView { surface, desc })
 }
 
@@ -44,13 +46,9 @@ pub(in crate::texture) fn sampler(filter: vk::Filter, mode: vk::SamplerAddressMo
         min_filter: filter,
         mipmap_mode: vk::SamplerMipmapMode::LINEAR,
         address_mode: [mode; 3],
-        mip_lod_bias: 0.0,
-        max_anisotropy: None,
-        compare: None,
-        min_lod: 0.0,
         max_lod: 100.0,
-        border_color: vk::BorderColor::FLOAT_OPAQUE_WHITE,
-        unnormalized_coordinates: false,
+        border: border(vk::BorderColor::FLOAT_OPAQUE_WHITE),
+        ..Sampler::default()
     }
 }
 
@@ -91,7 +89,7 @@ fn nearest_and_linear_meet_texel_centres() {
 fn borders_have_the_components_of_the_format() {
     let sampler = sampler(vk::Filter::NEAREST, vk::SamplerAddressMode::CLAMP_TO_BORDER);
     assert_eq!(floats(sample(&row(), &sampler, &at([1.25, 0.5, 0.0]))), [1.0, 0.0, 0.0, 1.0]);
-    let none = Sampler { border_color: vk::BorderColor::FLOAT_TRANSPARENT_BLACK, ..sampler };
+    let none = Sampler { border: border(vk::BorderColor::FLOAT_TRANSPARENT_BLACK), ..sampler };
     assert_eq!(floats(sample(&row(), &none, &at([1.25, 0.5, 0.0]))), [0.0, 0.0, 0.0, 1.0]);
     let rgba = view(vk::ImageViewType::TYPE_2D, vk::Format::R8G8B8A8_UNORM, [1, 1, 1], 1, |_, _, _, _| [7; 4]);
     assert_eq!(floats(sample(&rgba, &none, &at([-0.5, 0.5, 0.0]))), [0.0; 4]);

@@ -4,17 +4,25 @@ use super::address::Level;
 use super::texel::Texel;
 use super::{Unit, word};
 use crate::format::routines;
-use crate::shader::ir::{AtomicOp, BinaryOp as B, Dim, Inst, Space, Type, Value};
+use crate::shader::ir::{AtomicOp, BinaryOp as B, Dim, Inst, Space, Type, UnaryOp as U, Value};
 
 impl Unit<'_> {
     /// A texel of the level that each lane names.
     pub(super) fn fetched_texel(&mut self, level: Option<Value>, sample: Option<Value>) -> Texel {
         let Some(level) = level else {
+            if self.state.hides_base {
+                return [self.b.constant(0, self.component_type()); 4];
+            }
             let base = self.b.int(0);
             return self.read_level(base, sample);
         };
         let (level, last) = (self.operand(level, Type::I32), self.word(word::LAST_LEVEL, Type::I32));
-        let number = self.b.binary(B::UMin, level, last);
+        let mut number = self.b.binary(B::UMin, level, last);
+        if self.state.hides_base {
+            let least = self.word(word::LEAST_LEVEL, Type::F32);
+            let least = self.b.unary(U::FToS, least);
+            number = self.b.binary(B::UMax, number, least);
+        }
         let texel = if self.state.single_level {
             let base = self.b.int(0);
             self.read_level(base, sample)

@@ -6,17 +6,19 @@ use ash::vk;
 
 use super::address::{Level, Tap};
 use super::cube::Face;
+use super::lod::{Chosen, Steps};
 use super::texel::{At, Texel};
 use super::{Layout, Unit, word};
-use crate::shader::ir::{BinaryOp as B, ImageOp, Inst, Local, TernaryOp as T, Type, Value};
+use crate::shader::ir::{BinaryOp as B, ImageOp, Inst, Local, TernaryOp as T, Type, UnaryOp as U, Value};
 use crate::shader::routines;
 
 /// Where in an image something is read.
-struct Place {
-    coords: [Value; 3],
-    face: Option<Face>,
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) coords: [Value; 3],
+    pub(super) face: Option<Face>,
     /// Layer, or face among all faces.
-    layer: Value,
+    pub(super) layer: Value,
 }
 
 impl Unit<'_> {
@@ -32,7 +34,7 @@ impl Unit<'_> {
             ImageOp::Atomic { op, sample, value, comparator } => {
                 vec![self.atomic(*op, [Some(*value), *comparator], *sample)?]
             }
-            _ => self.sampled().to_vec(),
+            _ => self.sampled()?.to_vec(),
         };
         results.truncate(request.results as usize);
         Some(results)
@@ -57,37 +59,100 @@ impl Unit<'_> {
         let (face, [s, t]) = self.project(coords);
         let (faces, zero) = (self.b.int(6), self.b.float(0.0));
         layer = self.b.binary(B::IMul, layer, faces);
+        if self.state.separate_faces {
+            let layer = self.b.binary(B::IAdd, layer, face.number);
+            return Place { coords: [s, t, zero], face: None, layer };
+        }
         Place { coords: [s, t, zero], face: Some(face), layer }
     }
 
-    fn sampled(&mut self) -> Texel {
+    fn sampled(&mut self) -> Option<Texel> {
         let place = self.place();
+        if let Some(conversion) = &self.state.conversion {
+            return self.converted(&place, conversion);
+        }
         if self.state.ignores_lod() {
             let base = self.b.int(0);
             let level = self.level(base);
             let texel = self.of_level(&place, &level, self.state.mag_filter);
-            return self.finished(texel);
+            return Some(self.finished(texel));
         }
         let chosen = self.chosen();
-        let texel = self.by_level(chosen.first, |unit, number, result| {
-            let level = unit.level(number);
-            let first = unit.filtered(&place, &level, chosen.magnifies);
-            unit.store(result, first);
-            if let Some(share) = chosen.share {
-                let zero = unit.b.float(0.0);
-                let mixes = unit.b.binary(B::FLt, zero, share);
-                unit.b.push(Inst::If { condition: mixes });
-                let (one, last) = (unit.b.int(1), unit.word(word::LAST_LEVEL, Type::I32));
-                let next = unit.b.binary(B::IAdd, number, one);
-                let next = unit.b.binary(B::UMin, next, last);
-                let level = unit.level(next);
-                let second = unit.filtered(&place, &level, chosen.magnifies);
-                let mixed = unit.mix(first, second, share);
-                unit.store(result, mixed);
-                unit.b.push(Inst::EndIf);
-            }
+        let texel = self.by_level(chosen.first, |unit, number, result| match chosen.steps {
+            None => unit.of_levels(&place, number, &chosen, result),
+            Some(steps) => unit.stepwise(&place, steps, result, |unit, place, sample| {
+                unit.of_levels(place, number, &chosen, sample);
+            }),
         });
-        self.finished(texel)
+        Some(self.finished(texel))
+    }
+
+    /// Stores the texel of a level, mixed with the one after it.
+    fn of_levels(&mut self, place: &Place, number: Value, chosen: &Chosen, result: Local) {
+        let level = self.level(number);
+        let first = self.filtered(place, &level, chosen.magnifies);
+        self.store(result, first);
+        let Some(share) = chosen.share else { return };
+        let zero = self.b.float(0.0);
+        let mixes = self.b.binary(B::FLt, zero, share);
+        self.b.push(Inst::If { condition: mixes });
+        let (one, last) = (self.b.int(1), self.word(word::LAST_LEVEL, Type::I32));
+        let next = self.b.binary(B::IAdd, number, one);
+        let next = self.b.binary(B::UMin, next, last);
+        let level = self.level(next);
+        let second = self.filtered(place, &level, chosen.magnifies);
+        let mixed = self.mix(first, second, share);
+        self.store(result, mixed);
+        self.b.push(Inst::EndIf);
+    }
+
+    /// Stores the average of samples along the longer axis of a footprint (or the least or greatest of each component).
+    fn stepwise(&mut self, place: &Place, steps: Steps, result: Local, sample: impl FnOnce(&mut Self, &Place, Local)) {
+        let (number, one_sample) = (self.b.local(1), self.b.local(4));
+        let (zero, one, half) = (self.b.float(0.0), self.b.float(1.0), self.b.float(0.5));
+        self.b.local_store(number, 0, None, zero);
+        self.b.push(Inst::Loop);
+        let last = self.b.local_load(number, 0, None, Type::F32);
+        let number_of_this = self.b.binary(B::FAdd, last, one);
+        self.b.local_store(number, 0, None, number_of_this);
+        let spaces = self.b.binary(B::FAdd, steps.count, one);
+        let share = self.b.binary(B::FDiv, number_of_this, spaces);
+        let share = self.b.binary(B::FSub, share, half);
+        let several = self.b.binary(B::FLt, one, steps.count);
+        let coords = [0, 1, 2].map(|axis| {
+            let moved = self.b.ternary(T::Fma, steps.axis[axis], share, place.coords[axis]);
+            self.b.select(several, moved, place.coords[axis])
+        });
+        sample(self, &Place { coords, ..*place }, one_sample);
+        let is_first = self.b.binary(B::FEq, last, zero);
+        for component in 0..4 {
+            let [sum, this] = [result, one_sample].map(|local| self.b.local_load(local, component, None, Type::F32));
+            let joined = self.joined_pair(sum, this);
+            let joined = self.b.select(is_first, this, joined);
+            self.b.local_store(result, component, None, joined);
+        }
+        let is_last = self.b.binary(B::FLe, steps.count, number_of_this);
+        self.b.push(Inst::If { condition: is_last });
+        self.b.push(Inst::Break { depth: 0 });
+        self.b.push(Inst::EndIf);
+        self.b.push(Inst::Continuing);
+        self.b.push(Inst::EndLoop);
+        if self.state.reduction == vk::SamplerReductionMode::WEIGHTED_AVERAGE {
+            for component in 0..4 {
+                let sum = self.b.local_load(result, component, None, Type::F32);
+                let average = self.b.binary(B::FDiv, sum, steps.count);
+                self.b.local_store(result, component, None, average);
+            }
+        }
+    }
+
+    /// The sum of two components, or the lesser or greater one.
+    fn joined_pair(&mut self, a: Value, b: Value) -> Value {
+        match self.state.reduction {
+            vk::SamplerReductionMode::MIN => routines::min_of_numbers(&mut self.b, a, b),
+            vk::SamplerReductionMode::MAX => routines::max_of_numbers(&mut self.b, a, b),
+            _ => self.b.binary(B::FAdd, a, b),
+        }
     }
 
     /// A texel that `work` stores for each level that lanes name, given its number.
@@ -116,7 +181,7 @@ impl Unit<'_> {
     }
 
     /// A level, by the filter for magnifying or for minifying.
-    fn filtered(&mut self, place: &Place, level: &Level, magnifies: Value) -> Texel {
+    pub(super) fn filtered(&mut self, place: &Place, level: &Level, magnifies: Value) -> Texel {
         let (mag, min) = (self.state.mag_filter, self.state.min_filter);
         if mag == min {
             return self.of_level(place, level, mag);
@@ -132,7 +197,7 @@ impl Unit<'_> {
         [0, 1, 2, 3].map(|component| self.b.local_load(result, component, None, ty))
     }
 
-    fn of_level(&mut self, place: &Place, level: &Level, filter: vk::Filter) -> Texel {
+    pub(super) fn of_level(&mut self, place: &Place, level: &Level, filter: vk::Filter) -> Texel {
         match filter {
             vk::Filter::NEAREST => self.nearest_texel(place, level),
             _ => self.linear(place, level),
@@ -226,8 +291,20 @@ impl Unit<'_> {
         self.mix(lines[0], lines[1], y.1)
     }
 
-    /// `a + (b - a) * share`, the product not rounded.
+    /// `a + (b - a) * share`, the product not rounded; or the least or greatest of each component, of those texels that count
+    /// at 8 bits of precision.
     fn mix(&mut self, a: Texel, b: Texel, share: Value) -> Texel {
+        if self.state.reduction != vk::SamplerReductionMode::WEIGHTED_AVERAGE {
+            let [zero, all] = [0.0, 256.0].map(|bound| self.b.float(bound));
+            let steps = self.b.binary(B::FMul, share, all);
+            let steps = self.b.unary(U::RoundEven, steps);
+            let (no_b, no_a) = (self.b.binary(B::FEq, steps, zero), self.b.binary(B::FEq, steps, all));
+            return std::array::from_fn(|component| {
+                let joined = self.joined_pair(a[component], b[component]);
+                let joined = self.b.select(no_a, b[component], joined);
+                self.b.select(no_b, a[component], joined)
+            });
+        }
         std::array::from_fn(|component| {
             let difference = self.b.binary(B::FSub, b[component], a[component]);
             self.b.ternary(T::Fma, difference, share, a[component])
@@ -237,6 +314,9 @@ impl Unit<'_> {
     /// One component (or comparisons) of the four texels that linear filtering of level 0 would read, in the order (0,1) (1,1)
     /// (1,0) (0,0).
     fn gathered(&mut self, component: Option<Value>, offsets: Option<[[i32; 2]; 4]>) -> Texel {
+        if self.state.hides_base {
+            return [self.b.constant(0, self.component_type()); 4];
+        }
         let place = self.place();
         let base = self.b.int(0);
         let level = self.level(base);

@@ -1,6 +1,6 @@
 //! Level of detail: scale factors from derivatives, bias, clamps, and the levels that are accessed.
 //!
-//! Source: Vulkan specification, "Image Level-of-Detail Operations". Anisotropy is not supported.
+//! Source: Vulkan specification, "Image Level-of-Detail Operations", "Scale Factor Operation", "Texel Anisotropic Filtering".
 
 use ash::vk;
 
@@ -12,6 +12,9 @@ use crate::texture::MAX_LOD_BIAS;
 /// Level of detail where coordinates do not change at all.
 const NO_CHANGE: f32 = -1000.0;
 
+/// What a ratio of anisotropy may be above a number of samples: rounding errors shall not cost a sample.
+pub(in crate::texture) const ROUND: f32 = 1.0 / 32.0;
+
 /// Levels that are read, in each lane.
 pub(super) struct Chosen {
     /// Number of the first.
@@ -20,26 +23,52 @@ pub(super) struct Chosen {
     pub(super) share: Option<Value>,
     /// Whether the filter for magnifying is to be used.
     pub(super) magnifies: Value,
+    /// Where the average of several samples is taken.
+    pub(super) steps: Option<Steps>,
+}
+
+/// Samples along the longer axis of a footprint.
+#[derive(Clone, Copy)]
+pub(super) struct Steps {
+    /// How many, a float.
+    pub(super) count: Value,
+    /// The axis, in coordinates.
+    pub(super) axis: [Value; 3],
+}
+
+/// What gradients say.
+struct Footprint {
+    lod: Value,
+    steps: Option<Steps>,
 }
 
 impl Unit<'_> {
     /// The level of detail before the sampler's clamp.
-    fn biased(&mut self) -> Value {
+    fn biased(&mut self) -> Footprint {
         let ImageOp::Sample { lod, .. } = &self.request.op else {
             let base = self.implicit();
-            let bias = self.bias(None);
-            return self.b.binary(B::FAdd, base, bias);
+            return self.with_bias(base, None);
         };
-        let (base, bias) = match lod {
-            Lod::Explicit(level) => (self.operand(*level, Type::F32), None),
-            Lod::Implicit { bias } => (self.implicit(), *bias),
+        match lod {
+            Lod::Explicit(level) => {
+                let lod = self.operand(*level, Type::F32);
+                self.with_bias(Footprint { lod, steps: None }, None)
+            }
+            Lod::Implicit { bias } => {
+                let base = self.implicit();
+                self.with_bias(base, *bias)
+            }
             Lod::Gradient { dx, dy } => {
                 let [dx, dy] = [dx, dy].map(|gradient| self.vector(gradient));
-                (self.of_gradients(dx, dy), None)
+                let base = self.of_gradients(dx, dy);
+                self.with_bias(base, None)
             }
-        };
-        let bias = self.bias(bias);
-        self.b.binary(B::FAdd, base, bias)
+        }
+    }
+
+    fn with_bias(&mut self, base: Footprint, operand: Option<Value>) -> Footprint {
+        let bias = self.bias(operand);
+        Footprint { lod: self.b.binary(B::FAdd, base.lod, bias), ..base }
     }
 
     fn bias(&mut self, operand: Option<Value>) -> Value {
@@ -62,27 +91,54 @@ impl Unit<'_> {
     }
 
     /// From differences along the first row and column of the lane's quad.
-    fn implicit(&mut self) -> Value {
+    fn implicit(&mut self) -> Footprint {
         let coords = self.coordinates();
         let [dx, dy] = [U::DdxCoarse, U::DdyCoarse].map(|op| coords.map(|value| self.b.unary(op, value)));
         self.of_gradients(dx, dy)
     }
 
-    /// log2 of the larger scale factor.
-    fn of_gradients(&mut self, dx: [Value; 3], dy: [Value; 3]) -> Value {
+    fn of_gradients(&mut self, dx: [Value; 3], dy: [Value; 3]) -> Footprint {
         let (dx, dy) = if self.state.is_cube {
             let direction = self.coordinates();
             (self.gradient_on_face(direction, dx), self.gradient_on_face(direction, dy))
         } else {
             (dx, dy)
         };
-        let (dx, dy) = (self.scaled_square(dx), self.scaled_square(dy));
-        let (largest, zero) = (routines::max_of_numbers(&mut self.b, dx, dy), self.b.float(0.0));
-        let changes = self.b.binary(B::FLt, zero, largest);
-        let log = routines::log2(&mut self.b, largest);
+        let (along_x, along_y) = (self.scaled_square(dx), self.scaled_square(dy));
+        let longer = routines::max_of_numbers(&mut self.b, along_x, along_y);
+        if !self.state.is_anisotropic {
+            return Footprint { lod: self.log(longer), steps: None };
+        }
+        let shorter = routines::min_of_numbers(&mut self.b, along_x, along_y);
+        let ratio = self.anisotropy(longer, shorter);
+        let square = self.b.binary(B::FDiv, longer, ratio);
+        let (by_x, root) = (self.b.binary(B::FLt, along_y, along_x), self.b.unary(U::Sqrt, ratio));
+        let (round, one) = (self.b.float(ROUND), self.b.float(1.0));
+        let least = self.b.binary(B::FSub, root, round);
+        let count = self.b.unary(U::Ceil, least);
+        let count = self.b.binary(B::FMax, count, one);
+        let axis = [0, 1, 2].map(|axis| self.b.select(by_x, dx[axis], dy[axis]));
+        Footprint { lod: self.log(square), steps: Some(Steps { count, axis }) }
+    }
+
+    /// log2 of a squared scale factor's root.
+    fn log(&mut self, square: Value) -> Value {
+        let zero = self.b.float(0.0);
+        let changes = self.b.binary(B::FLt, zero, square);
+        let log = routines::log2(&mut self.b, square);
         let (half, none) = (self.b.float(0.5), self.b.float(NO_CHANGE));
         let log = self.b.binary(B::FMul, log, half);
         self.b.select(changes, log, none)
+    }
+
+    /// The ratio of anisotropy, squared, 1 and more. Footprints of a texel and less are not elongated.
+    fn anisotropy(&mut self, longer: Value, shorter: Value) -> Value {
+        let (most, one) = (self.word(word::ANISOTROPY, Type::F32), self.b.float(1.0));
+        let ratio = self.b.binary(B::FDiv, longer, shorter);
+        let ratio = self.b.binary(B::FMin, most, ratio);
+        let ratio = self.b.binary(B::FMax, one, ratio);
+        let is_large = self.b.binary(B::FLt, one, longer);
+        self.b.select(is_large, ratio, one)
     }
 
     /// The squared length of a gradient in texels.
@@ -114,7 +170,12 @@ impl Unit<'_> {
         let (last, zero) = (self.word(word::LAST_LEVEL, Type::I32), self.b.float(0.0));
         let last = self.b.unary(U::SToF, last);
         let level = self.b.binary(B::FMax, zero, lod);
-        self.b.binary(B::FMin, last, level)
+        let level = self.b.binary(B::FMin, last, level);
+        if !self.state.has_least_level {
+            return level;
+        }
+        let least = self.word(word::LEAST_LEVEL, Type::F32);
+        self.b.binary(B::FMax, least, level)
     }
 
     /// The nearest level, halves downwards.
@@ -128,23 +189,23 @@ impl Unit<'_> {
 
     /// The levels that are read.
     pub(super) fn chosen(&mut self) -> Chosen {
-        let lod = self.biased();
+        let Footprint { lod, steps } = self.biased();
         let lod = self.clamped(lod);
         let zero = self.b.float(0.0);
         let magnifies = self.b.binary(B::FLe, lod, zero);
         let level = self.within_levels(lod);
         if self.state.mipmap_mode == vk::SamplerMipmapMode::NEAREST {
             let nearest = self.nearest_level(level);
-            return Chosen { first: self.b.unary(U::FToS, nearest), share: None, magnifies };
+            return Chosen { first: self.b.unary(U::FToS, nearest), share: None, magnifies, steps };
         }
         let first = self.b.unary(U::Floor, level);
         let share = self.b.binary(B::FSub, level, first);
-        Chosen { first: self.b.unary(U::FToS, first), share: Some(share), magnifies }
+        Chosen { first: self.b.unary(U::FToS, first), share: Some(share), magnifies, steps }
     }
 
     /// The level that would be accessed, and the level of detail before the sampler's clamp.
     pub(super) fn query(&mut self) -> [Value; 2] {
-        let lod = self.biased();
+        let lod = self.biased().lod;
         let clamped = self.clamped(lod);
         let level = self.within_levels(clamped);
         let accessed = match self.state.mipmap_mode {

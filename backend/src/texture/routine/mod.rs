@@ -7,6 +7,7 @@
 
 mod access;
 mod address;
+mod convert;
 mod cube;
 mod filter;
 mod lod;
@@ -20,9 +21,11 @@ use parking_lot::Mutex;
 
 #[cfg(test)]
 pub(super) use address::FARTHEST;
+#[cfg(test)]
+pub(super) use lod::ROUND;
 
 use super::texel::Reader;
-use super::{Sampler, border};
+use super::{Conversion, MAX_ANISOTROPY, Sampler};
 use crate::memory::{BufferView, SurfaceView, Swizzle};
 use crate::shader::Program;
 use crate::shader::ir::{Builder, Image, Inst, Space, Type, Value};
@@ -49,6 +52,10 @@ mod word {
     pub const LAST_LAYER: u32 = 4;
     /// The border colour: four words.
     pub const BORDER: u32 = 5;
+    /// Most samples of anisotropic filtering, squared.
+    pub const ANISOTROPY: u32 = 9;
+    /// Least level that is read.
+    pub const LEAST_LEVEL: u32 = 10;
     /// First word of level 0.
     pub const LEVELS: u32 = 12;
     /// Words of a level.
@@ -107,6 +114,16 @@ struct State {
     powers_of_two: [bool; 3],
     compare: Option<vk::CompareOp>,
     unnormalized: bool,
+    /// Several samples follow long footprints.
+    is_anisotropic: bool,
+    reduction: vk::SamplerReductionMode,
+    /// Faces of cubes end at their edges.
+    separate_faces: bool,
+    /// There are levels that are not read.
+    has_least_level: bool,
+    /// The first one is.
+    hides_base: bool,
+    conversion: Option<Conversion>,
 }
 
 /// What a routine is compiled for: an instruction with its operands numbered, and the state.
@@ -134,14 +151,18 @@ impl Routines {
     /// is not supported, or its memory is not bound: everything is 0.
     pub fn prepare(&self, request: &Image, view: &Arc<SurfaceView>, sampler: &Sampler) -> Option<Lookup> {
         let reader = Reader::new(view)?;
+        if let Some(conversion) = sampler.conversion.filter(|_| reader.info.is_planar()) {
+            let (planes, mut push) = convert::planes(view, reader.info)?;
+            put_sampler(&mut push, sampler);
+            let state = State { conversion: Some(conversion), ..State::new(&reader, sampler, 0) };
+            return self.lookup(request, state, planes.into_iter().map(|plane| vec![plane]).collect(), &push);
+        }
         let memory = view.memory(reader.aspect())?;
         let state = State::new(&reader, sampler, memory.bytes);
         let layers = if state.is_cube { view.desc.layers / 6 } else { view.desc.layers };
         let mut push = level_words(&reader, layers);
-        push[word::BIAS as usize] = sampler.mip_lod_bias.to_bits();
-        push[word::MIN_LOD as usize] = sampler.min_lod.to_bits();
-        push[word::MAX_LOD as usize] = sampler.max_lod.to_bits();
-        push[word::BORDER as usize..][..4].copy_from_slice(&reader.border(border(sampler.border_color)));
+        put_sampler(&mut push, sampler);
+        push[word::BORDER as usize..][..4].copy_from_slice(&reader.border(sampler.border));
         let image = Bound::Other(Descriptor::SampledImage(view.clone()));
         let memory = Bound::Buffer(Some(memory.memory), memory.start, memory.bytes);
         self.lookup(request, state, vec![vec![memory], vec![image]], &push)
@@ -211,6 +232,12 @@ impl State {
             powers_of_two: [false; 3],
             compare: None,
             unnormalized: false,
+            is_anisotropic: false,
+            reduction: vk::SamplerReductionMode::WEIGHTED_AVERAGE,
+            separate_faces: false,
+            has_least_level: false,
+            hides_base: false,
+            conversion: None,
         }
     }
 
@@ -222,13 +249,17 @@ impl State {
             vk::ImageViewType::TYPE_3D => 3,
             _ => 2,
         };
+        // Decoded texels are read like those of any other image.
+        let aspect = if reader.is_color() { vk::ImageAspectFlags::COLOR } else { reader.aspect() };
         Self {
             layout: Layout::new(reader, bytes),
             dimensions,
             swizzle: view.desc.swizzle,
             single_level: view.desc.levels == 1,
             samples_log2: view.surface.desc().samples.ilog2(),
-            ..Self::one_level(view.desc.format, reader.aspect())
+            has_least_level: view.desc.min_lod > 0.0,
+            hides_base: view.desc.min_lod >= 1.0,
+            ..Self::one_level(reader.info.format, aspect)
         }
     }
 
@@ -243,8 +274,12 @@ impl State {
         let is_cube = matches!(view.desc.kind, vk::ImageViewType::CUBE | vk::ImageViewType::CUBE_ARRAY);
         let integer = reader.class().is_integer();
         let filter = |filter| if integer { vk::Filter::NEAREST } else { filter };
-        // Cubes are seamless: their texels are never wrapped.
-        let modes = if is_cube { [vk::SamplerAddressMode::CLAMP_TO_EDGE; 3] } else { sampler.address_mode };
+        // Seamless cubes' texels are never wrapped.
+        let modes = if is_cube && !sampler.separate_faces {
+            [vk::SamplerAddressMode::CLAMP_TO_EDGE; 3]
+        } else {
+            sampler.address_mode
+        };
         Self {
             is_cube,
             mag_filter: filter(sampler.mag_filter),
@@ -254,14 +289,26 @@ impl State {
             powers_of_two: [0, 1, 2].map(|axis| axis < texels.dimensions && turns(modes[axis]) && all_powers(axis)),
             compare: sampler.compare,
             unnormalized: sampler.unnormalized_coordinates,
+            is_anisotropic: !integer && sampler.max_anisotropy.is_some_and(|most| most > 1.0),
+            reduction: sampler.reduction,
+            separate_faces: is_cube && sampler.separate_faces,
             ..texels
         }
     }
 
     /// Whether nothing depends on the level of detail.
     fn ignores_lod(&self) -> bool {
-        self.single_level && self.mag_filter == self.min_filter
+        self.single_level && self.mag_filter == self.min_filter && !self.is_anisotropic
     }
+}
+
+/// The push constants of a sampler, but for the border.
+fn put_sampler(push: &mut [u32], sampler: &Sampler) {
+    push[word::BIAS as usize] = sampler.mip_lod_bias.to_bits();
+    push[word::MIN_LOD as usize] = sampler.min_lod.to_bits();
+    push[word::MAX_LOD as usize] = sampler.max_lod.to_bits();
+    let most = sampler.max_anisotropy.unwrap_or(1.0).clamp(1.0, MAX_ANISOTROPY);
+    push[word::ANISOTROPY as usize] = (most * most).to_bits();
 }
 
 /// The push constants of a view, `layers` of layers or cubes.
@@ -270,6 +317,7 @@ fn level_words(reader: &Reader<'_>, layers: u32) -> Vec<u32> {
     let mut words = vec![0; (word::LEVELS + word::LEVEL * view.desc.levels) as usize];
     words[word::LAST_LEVEL as usize] = view.desc.levels.saturating_sub(1);
     words[word::LAST_LAYER as usize] = layers.saturating_sub(1);
+    words[word::LEAST_LEVEL as usize] = view.desc.min_lod.to_bits();
     for level in 0..view.desc.levels {
         let extent = view.extent(level);
         let place = view.level_place(reader.aspect(), level).unwrap_or_default();
@@ -300,11 +348,13 @@ struct Unit<'a> {
     request: &'a Image,
     state: &'a State,
     info: &'static crate::format::FormatInfo,
+    /// The memory that texels are loaded from.
+    resource: u32,
 }
 
 impl<'a> Unit<'a> {
     fn new(request: &'a Image, state: &'a State) -> Option<Self> {
-        Some(Self { b: Builder::new(), request, state, info: crate::format::info(state.format)? })
+        Some(Self { b: Builder::new(), request, state, info: crate::format::info(state.format)?, resource: 0 })
     }
 
     /// An operand, by its number.

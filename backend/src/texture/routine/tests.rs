@@ -1,6 +1,7 @@
 //! Routines against the model, which samples one lane after the other.
 
 mod access;
+mod convert;
 
 use super::*;
 use crate::memory::{Allocation, Heap, Surface, SurfaceDesc, SurfaceViewDesc};
@@ -56,6 +57,9 @@ const FORMATS: [vk::Format; 10] = [
     vk::Format::BC1_RGBA_UNORM_BLOCK,
 ];
 
+const REDUCTIONS: [vk::SamplerReductionMode; 3] =
+    [vk::SamplerReductionMode::WEIGHTED_AVERAGE, vk::SamplerReductionMode::MIN, vk::SamplerReductionMode::MAX];
+
 /// A surface of bytes that look random.
 fn bound(dice: &mut Dice, desc: SurfaceDesc) -> Arc<Surface> {
     let surface = Surface::new(desc).unwrap();
@@ -95,7 +99,8 @@ fn any_view(dice: &mut Dice) -> Arc<SurfaceView> {
     };
     let spare = if image == vk::ImageType::TYPE_3D { 0 } else { unused };
     let linear = kind == View::TYPE_2D && levels == 1 && dice.below(4) == 0;
-    let desc = SurfaceDesc { kind: image, format, extent, levels, layers: layers + spare, samples: 1, linear };
+    let desc =
+        SurfaceDesc { kind: image, format, extent, levels, layers: layers + spare, samples: 1, linear, decoded: false };
     let surface = bound(dice, desc);
     let aspects = crate::format::info(format).unwrap().aspects();
     let swizzle = match dice.below(3) {
@@ -104,7 +109,9 @@ fn any_view(dice: &mut Dice) -> Arc<SurfaceView> {
     };
     let base_level = dice.below(levels);
     let levels = levels - base_level;
-    let desc = SurfaceViewDesc { kind, format, swizzle, aspects, base_level, levels, base_layer: spare, layers };
+    let min_lod = dice.pick(&[0.0, 0.0, 0.5, 1.0, 1.75f32]).min((levels - 1) as f32);
+    let desc =
+        SurfaceViewDesc { kind, format, swizzle, aspects, base_level, levels, base_layer: spare, layers, min_lod };
     Arc::new(SurfaceView { surface, desc })
 }
 
@@ -123,8 +130,11 @@ fn any_sampler(dice: &mut Dice, is_depth: bool) -> Sampler {
         compare: is_depth.then(|| vk::CompareOp::from_raw(dice.below(8) as i32)),
         min_lod: dice.pick(&[0.0, 0.5]),
         max_lod: dice.pick(&[0.25, 100.0]),
-        border_color: dice.pick(&[vk::BorderColor::FLOAT_OPAQUE_WHITE, vk::BorderColor::FLOAT_TRANSPARENT_BLACK]),
+        border: dice.pick(&[[1.0f32.to_bits(); 4], [0; 4], [0.25f32, 0.5, 0.75, 0.125].map(f32::to_bits)]),
         unnormalized_coordinates: false,
+        reduction: vk::SamplerReductionMode::WEIGHTED_AVERAGE,
+        separate_faces: dice.below(3) == 0,
+        conversion: None,
     }
 }
 
@@ -286,6 +296,7 @@ fn sampling_at_given_levels() {
         let view = any_view(&mut dice);
         let compares = is_depth(&view) && dice.below(2) == 0;
         let sampler = any_sampler(&mut dice, compares);
+        let sampler = Sampler { reduction: dice.pick(&REDUCTIONS[..if compares { 1 } else { 3 }]), ..sampler };
         let mut request = Request::new(&view);
         request.coordinates(&mut dice);
         let lod = Lod::Explicit(request.floats(|| dice.share() * 4.0 - 1.0));
@@ -305,7 +316,10 @@ fn sampling_by_gradients() {
         let sampler = any_sampler(&mut dice, false);
         // Logarithms differ in their last bits, which must not choose another level or filter.
         let (min_filter, mipmap_mode) = (sampler.mag_filter, vk::SamplerMipmapMode::LINEAR);
-        let sampler = Sampler { min_filter, mipmap_mode, ..sampler };
+        let max_anisotropy = dice.pick(&[None, Some(1.0), Some(3.5), Some(16.0)]);
+        // Of several levels a share decides which ones count.
+        let reduction = dice.pick(&REDUCTIONS[..if view.desc.levels > 1 { 1 } else { 3 }]);
+        let sampler = Sampler { min_filter, mipmap_mode, max_anisotropy, reduction, ..sampler };
         let mut request = Request::new(&view);
         request.coordinates(&mut dice);
         let implicit = dice.below(2) == 0;
@@ -354,7 +368,9 @@ fn queries_of_the_level_of_detail() {
     let mut dice = Dice(4);
     for _ in 0..100 {
         let view = any_view(&mut dice);
-        let sampler = Sampler { mipmap_mode: vk::SamplerMipmapMode::LINEAR, ..any_sampler(&mut dice, false) };
+        let max_anisotropy = dice.pick(&[None, Some(4.0)]);
+        let mipmap_mode = vk::SamplerMipmapMode::LINEAR;
+        let sampler = Sampler { mipmap_mode, max_anisotropy, ..any_sampler(&mut dice, false) };
         let mut request = Request::new(&view);
         request.coordinates(&mut dice);
         request.image.offset.clear();

@@ -62,7 +62,7 @@ impl Unit<'_> {
 
     pub(super) fn loaded(&mut self, address: Value) -> Texel {
         let bytes = self.texel_bytes();
-        let buffer = Space::Buffer { resource: 0, element: None };
+        let buffer = Space::Buffer { resource: self.resource, element: None };
         let words: routines::Words = if bytes < 4 {
             let [word, byte] = [!3, 3].map(|mask| {
                 let mask = self.b.int(mask);
@@ -177,12 +177,18 @@ impl Unit<'_> {
     }
 
     /// From what filtering combines to what the instruction gives.
-    pub(super) fn finished(&mut self, mut texel: Texel) -> Texel {
-        if let Some(scale) = self.scale() {
-            texel = texel.map(|code| routines::over_code(&mut self.b, code, scale));
-        }
+    pub(super) fn finished(&mut self, texel: Texel) -> Texel {
+        let texel = self.values(texel);
         // Comparisons have one component.
         if self.reference().is_some() || self.state.layout == Layout::Fetched { texel } else { self.swizzled(texel) }
+    }
+
+    /// Values of what may be codes.
+    pub(super) fn values(&mut self, texel: Texel) -> Texel {
+        match self.scale() {
+            Some(scale) => texel.map(|code| routines::over_code(&mut self.b, code, scale)),
+            None => texel,
+        }
     }
 
     fn swizzled(&mut self, texel: Texel) -> Texel {

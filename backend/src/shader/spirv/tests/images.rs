@@ -17,7 +17,7 @@ fn texel(x: u32, y: u32) -> f32 {
 fn view(scene: &Scene, format: vk::Format, word: impl Fn(u32, u32) -> u32) -> Arc<SurfaceView> {
     let extent = vk::Extent3D { width: 4, height: 4, depth: 1 };
     let kind = vk::ImageType::TYPE_2D;
-    let desc = SurfaceDesc { kind, format, extent, levels: 1, layers: 1, samples: 1, linear: false };
+    let desc = SurfaceDesc { kind, format, extent, levels: 1, layers: 1, samples: 1, linear: false, decoded: false };
     let surface = Surface::new(desc).unwrap();
     assert!(surface.bind(scene.memory(), 0));
     for index in 0..16 {
@@ -33,6 +33,7 @@ fn view(scene: &Scene, format: vk::Format, word: impl Fn(u32, u32) -> u32) -> Ar
         levels: 1,
         base_layer: 0,
         layers: 1,
+        min_lod: 0.0,
     };
     Arc::new(SurfaceView { surface, desc })
 }
@@ -43,13 +44,8 @@ fn nearest() -> Arc<Sampler> {
         min_filter: vk::Filter::NEAREST,
         mipmap_mode: vk::SamplerMipmapMode::NEAREST,
         address_mode: [vk::SamplerAddressMode::CLAMP_TO_EDGE; 3],
-        mip_lod_bias: 0.0,
-        max_anisotropy: None,
-        compare: None,
-        min_lod: 0.0,
         max_lod: 16.0,
-        border_color: vk::BorderColor::FLOAT_TRANSPARENT_BLACK,
-        unnormalized_coordinates: false,
+        ..Sampler::default()
     })
 }
 

@@ -248,8 +248,9 @@ impl Translator<'_> {
         let extra = self.extra(inst, 4)?;
         if source.ty.dim == SpirvDim::DimSubpassData {
             coords = self.fragment_position(&coords);
-            // An attachment's layers are the views.
-            coords.push(self.view_index());
+            // An attachment's layers are the views, or what vertices named: there never are both.
+            let (view, layer) = (self.view_index(), self.builtin_input(Builtin::Layer, 0, Type::I32));
+            coords.push(self.builder.binary(BinaryOp::IAdd, view, layer));
             source.ty.arrayed = true;
         }
         let mut words = self.emit(&source, ImageOp::Read { sample: extra.sample }, coords, Vec::new())?;
@@ -260,21 +261,22 @@ impl Translator<'_> {
     /// The fragment's pixel plus an offset.
     fn fragment_position(&mut self, offset: &[Value]) -> Vec<Value> {
         let position = |component: usize| {
-            let slot = self.builtin_input(Builtin::FragCoord, component as u32);
-            let coordinate = self.builder.input(slot, Type::F32);
+            let coordinate = self.builtin_input(Builtin::FragCoord, component as u32, Type::F32);
             let pixel = self.builder.unary(UnaryOp::FToS, coordinate);
             self.builder.binary(BinaryOp::IAdd, pixel, offset[component])
         };
         (0..2).map(position).collect()
     }
 
-    fn builtin_input(&mut self, builtin: Builtin, component: u32) -> u32 {
+    fn builtin_input(&mut self, builtin: Builtin, component: u32, ty: Type) -> Value {
         let slot = Slot::Builtin(builtin, component);
-        if let Some(found) = self.inputs.iter().position(|word| word.slot == slot) {
-            return found as u32;
-        }
-        self.inputs.push(Word { slot, ty: Type::F32, interpolation: Interpolation::Smooth, place: Place::Center });
-        self.inputs.len() as u32 - 1
+        let found = self.inputs.iter().position(|word| word.slot == slot);
+        let found = found.unwrap_or_else(|| {
+            let interpolation = if ty == Type::F32 { Interpolation::Smooth } else { Interpolation::Flat };
+            self.inputs.push(Word { slot, ty, interpolation, place: Place::Center });
+            self.inputs.len() - 1
+        });
+        self.builder.input(found as u32, ty)
     }
 
     fn write(&mut self, inst: &Instruction) -> Result<()> {

@@ -236,7 +236,7 @@ impl Lower<'_> {
     }
 
     fn vector_binary(&mut self, result: Value, op: V, (a, b): (Value, Value)) {
-        let (a, b) = if table::commutes(op) && self.constant(a).is_some() { (b, a) } else { (a, b) };
+        let (a, b) = if table::commutes(op) && self.is_memory(a) { (b, a) } else { (a, b) };
         let immediate = match (op, self.constant(b)) {
             (V::ShiftLeft, Some(count)) => Some((Shift::Left, count)),
             (V::ShiftRight, Some(count)) => Some((Shift::Right, count)),
@@ -288,7 +288,7 @@ impl Lower<'_> {
                     Compare::Signed(order) => (Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8, order.predicate()),
                     Compare::Unsigned(order) => (Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8, order.predicate()),
                 };
-                let second = self.one_source(b);
+                let second = self.source_operand(b, 0);
                 let sources = [Operand::Use(a.at(0)), second, Operand::Imm(predicate)];
                 Parts::one(self.define(MASK, code, &sources))
             }
@@ -296,17 +296,11 @@ impl Lower<'_> {
         }
     }
 
-    fn one_source(&mut self, source: Source) -> Operand {
-        match source {
-            Source::Parts(parts) => Operand::Use(parts.at(0)),
-            Source::Constant(word) => Operand::Mem(self.constant_operand(word)),
-        }
-    }
-
     fn in_register(&mut self, source: Source) -> Parts {
         match source {
             Source::Parts(parts) => parts,
             Source::Constant(word) => self.broadcast_constant(word),
+            Source::Memory(memory) => Parts::one(self.load_broadcast(memory)),
         }
     }
 
@@ -358,7 +352,7 @@ impl Lower<'_> {
     pub(super) fn blend(&mut self, mask: Parts, old: Parts, new: Source) -> Parts {
         match self.target {
             Target::Avx512 => {
-                let new = self.one_source(new);
+                let new = self.source_operand(new, 0);
                 let result = self.vector_register();
                 let operands = [Operand::Def(result), Operand::Use(old.at(0)), new];
                 self.masked(Code::EVEX_Vpblendmd_zmm_k1z_zmm_zmmm512b32, &operands, mask.at(0), false);
@@ -409,14 +403,15 @@ impl Lower<'_> {
         }
     }
 
-    /// `a * b + c`, with a constant as the memory operand where there is one.
+    /// `a * b + c`, with a memory operand where there is one.
     fn fma(&mut self, result: Value, [a, b, c]: [Value; 3]) {
-        let (a, b) = if self.constant(a).is_some() { (b, a) } else { (a, b) };
-        let parts = if self.constant(c).is_none() && self.constant(b).is_some() {
+        let (a, b) = if self.is_memory(a) { (b, a) } else { (a, b) };
+        let parts = if !self.is_memory(c) && self.is_memory(b) {
             let (addend, factor, second) = (self.vector(c), self.vector(a), self.source(b));
             self.fused(V::Fma231, addend, factor, second)
         } else {
-            let (first, second, addend) = (self.vector(a), self.vector(b), self.source(c));
+            // What is loaded only for this may be overwritten.
+            let (second, first, addend) = (self.vector(a), self.vector(b), self.source(c));
             self.fused(V::Fma213, first, second, addend)
         };
         self.hold_vector(result, parts);

@@ -78,12 +78,22 @@ impl Lower<'_> {
         }
     }
 
+    /// Whether a value is best the last source of a vector instruction, which may lie in memory.
+    pub(super) fn is_memory(&self, value: Value) -> bool {
+        match self.values[value.0 as usize] {
+            Held::Constant(_) => true,
+            Held::Memory(_) => self.target == Target::Avx512 && !self.converted.known.contains_key(&Key::Vector(value)),
+            _ => false,
+        }
+    }
+
     /// A value in vectors.
     pub(super) fn vector(&mut self, value: Value) -> Parts {
         match self.values[value.0 as usize] {
             Held::Vector(parts) => parts,
             Held::Constant(word) => self.cached(Key::Constant(word), |lower| lower.broadcast_constant(word)),
             Held::Scalar(register) => self.cached(Key::Vector(value), |lower| Parts::one(lower.broadcast(register))),
+            Held::Memory(memory) => self.cached(Key::Vector(value), |lower| Parts::one(lower.load_broadcast(memory))),
             Held::Mask(mask) => self.cached(Key::Vector(value), |lower| lower.mask_to_words(mask)),
             // A comparison that is held as flags has no other use.
             Held::Nowhere | Held::Flags(..) => self.cached(Key::Constant(0), |lower| lower.broadcast_constant(0)),
@@ -92,9 +102,10 @@ impl Lower<'_> {
 
     /// A value as the last source of a vector instruction.
     pub(super) fn source(&mut self, value: Value) -> Source {
-        match self.constant(value) {
-            Some(word) => Source::Constant(word),
-            None => Source::Parts(self.vector(value)),
+        match self.values[value.0 as usize] {
+            Held::Constant(word) => Source::Constant(word),
+            Held::Memory(memory) if self.is_memory(value) => Source::Memory(memory.broadcast()),
+            _ => Source::Parts(self.vector(value)),
         }
     }
 
@@ -102,6 +113,10 @@ impl Lower<'_> {
     pub(super) fn scalar(&mut self, value: Value) -> VReg {
         match self.values[value.0 as usize] {
             Held::Scalar(register) => register,
+            Held::Memory(memory) => {
+                let load = |lower: &mut Self| lower.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Mem(memory)]);
+                self.cached(Key::Scalar(value), |lower| Parts::one(load(lower))).at(0)
+            }
             Held::Constant(word) => {
                 let make = |lower: &mut Self| Parts::one(lower.scalar_constant(word));
                 self.cached(Key::ScalarConstant(word), make).at(0)
@@ -124,6 +139,10 @@ impl Lower<'_> {
             Held::Mask(parts) => parts,
             Held::Vector(parts) => self.cached(Key::Mask(value), |lower| lower.words_to_mask(parts)),
             Held::Scalar(register) => self.cached(Key::Mask(value), |lower| lower.scalar_to_mask(register)),
+            Held::Memory(_) => {
+                let register = self.scalar(value);
+                self.cached(Key::Mask(value), |lower| lower.scalar_to_mask(register))
+            }
             Held::Constant(word) => self.cached(Key::Mask(value), |lower| lower.constant_mask(word != 0)),
             Held::Nowhere | Held::Flags(..) => self.constant_mask(false),
         }

@@ -16,6 +16,15 @@ pub enum Source {
     Parts(Parts),
     /// A word for all lanes.
     Constant(u32),
+    /// A word for all lanes in memory: AVX-512 only.
+    Memory(Mem),
+}
+
+impl Source {
+    /// Registers that hold it, at least one.
+    fn count(self) -> usize {
+        if let Self::Parts(parts) = self { parts.count } else { 1 }
+    }
 }
 
 impl From<Parts> for Source {
@@ -91,10 +100,11 @@ impl Lower<'_> {
         }
     }
 
-    fn source_operand(&mut self, source: Source, part: usize) -> Operand {
+    pub(super) fn source_operand(&mut self, source: Source, part: usize) -> Operand {
         match source {
             Source::Parts(parts) => Operand::Use(parts.at(part)),
             Source::Constant(word) => Operand::Mem(self.constant_operand(word)),
+            Source::Memory(memory) => Operand::Mem(memory),
         }
     }
 
@@ -108,11 +118,7 @@ impl Lower<'_> {
     pub(super) fn vector2(&mut self, op: V, a: Parts, b: impl Into<Source>) -> Parts {
         let b = b.into();
         let code = op.code(self.target);
-        let count = a.count.max(match b {
-            Source::Parts(parts) => parts.count,
-            Source::Constant(_) => 1,
-        });
-        self.parts(count, |lower, part| {
+        self.parts(a.count.max(b.count()), |lower, part| {
             let source = lower.source_operand(b, part);
             lower.define(VECTOR, code, &[Operand::Use(a.at(part)), source])
         })
@@ -138,11 +144,7 @@ impl Lower<'_> {
     /// `op(a, b, c)` where the first operand is read and written.
     pub(super) fn fused(&mut self, op: V, first: Parts, second: Parts, third: Source) -> Parts {
         let code = op.code(self.target);
-        let of = |source: Source| match source {
-            Source::Parts(parts) => parts.count,
-            Source::Constant(_) => 1,
-        };
-        let count = first.count.max(second.count).max(of(third));
+        let count = first.count.max(second.count).max(third.count());
         self.parts(count, |lower, part| {
             let to = lower.vector_register();
             let third = lower.source_operand(third, part);
@@ -150,6 +152,15 @@ impl Lower<'_> {
             lower.plain(code, &[change, Operand::Use(second.at(part)), third]);
             to
         })
+    }
+
+    /// A word of memory in all lanes of a register, one for both halves.
+    pub(super) fn load_broadcast(&mut self, memory: Mem) -> VReg {
+        let code = match self.target {
+            Target::Avx512 => Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32,
+            Target::Avx2 => Code::VEX_Vbroadcastss_ymm_m32,
+        };
+        self.define(VECTOR, code, &[Operand::Mem(memory)])
     }
 
     /// A word for all lanes in a register, one for both halves.

@@ -272,11 +272,7 @@ impl Lower<'_> {
         let held = if self.forms.values[result.0 as usize] == Form::Scalar {
             Held::Scalar(self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Mem(memory)]))
         } else {
-            let code = match self.target {
-                Target::Avx512 => Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32,
-                Target::Avx2 => Code::VEX_Vbroadcastss_ymm_m32,
-            };
-            Held::Vector(Parts::one(self.define(VECTOR, code, &[Operand::Mem(memory)])))
+            Held::Vector(Parts::one(self.load_broadcast(memory)))
         };
         self.hold(result, held);
     }
@@ -291,7 +287,7 @@ impl Lower<'_> {
         let inputs = self.cached(Key::Inputs, |lower| Parts::one(lower.pointer(Frame::INPUTS))).at(0);
         let memory = Mem::at(inputs, slot as usize * LANES_BYTES);
         if self.is_uniform(result) {
-            return self.load_uniform(result, memory);
+            return self.hold(result, Held::Memory(memory));
         }
         let parts = self.load_lanes(memory, self.target.parts());
         self.hold(result, Held::Vector(parts));
@@ -299,7 +295,7 @@ impl Lower<'_> {
 
     pub(super) fn parameter(&mut self, result: Value, word: u32) {
         let parameters = self.cached(Key::Parameters, |lower| Parts::one(lower.pointer(Frame::PARAMETERS))).at(0);
-        self.load_uniform(result, Mem::at(parameters, word as usize * 4));
+        self.hold(result, Held::Memory(Mem::at(parameters, word as usize * LANES_BYTES)));
     }
 
     pub(super) fn output(&mut self, slot: u32, value: Value) {

@@ -19,7 +19,7 @@ use std::collections::HashMap;
 
 use regalloc2::{Block, VReg};
 
-use super::machine::{self, Kind};
+use super::machine::{self, Kind, Mem};
 use super::table::Compare;
 use super::{Site, Target};
 use crate::shader::ir::{Function, Inst, Regions, Value};
@@ -67,6 +67,8 @@ enum Held {
     Constant(u32),
     /// The same word for all lanes, in a general register.
     Scalar(VReg),
+    /// The same word for all lanes, in memory that nobody writes.
+    Memory(Mem),
     /// A word per lane.
     Vector(Parts),
     /// A bit per lane.

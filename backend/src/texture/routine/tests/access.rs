@@ -15,10 +15,20 @@ fn any_texels(dice: &mut Dice) -> Arc<SurfaceView> {
     let [width, height] = [0, 1].map(|_| dice.pick(&[1, 7, 20]));
     let extent = vk::Extent3D { width, height, depth: 1 };
     let (kind, layers) = (vk::ImageType::TYPE_2D, 2);
-    let desc = SurfaceDesc { kind, format, extent, levels: 1, layers, samples, linear: false };
+    let desc = SurfaceDesc { kind, format, extent, levels: 1, layers, samples, linear: false, decoded: false };
     let surface = bound(dice, desc);
     let (aspects, swizzle, kind) = (vk::ImageAspectFlags::COLOR, Swizzle::IDENTITY, View::TYPE_2D_ARRAY);
-    let desc = SurfaceViewDesc { kind, format, swizzle, aspects, base_level: 0, levels: 1, base_layer: 0, layers };
+    let desc = SurfaceViewDesc {
+        kind,
+        format,
+        swizzle,
+        aspects,
+        base_level: 0,
+        levels: 1,
+        base_layer: 0,
+        layers,
+        min_lod: 0.0,
+    };
     Arc::new(SurfaceView { surface, desc })
 }
 
@@ -149,7 +159,8 @@ fn texels_are_written_as_one_lane_writes_them() {
 #[test]
 fn buffers_of_texels_end_where_their_range_ends() {
     let mut dice = Dice(8);
-    for format in FORMATS.into_iter().filter(|format| format.as_raw() < vk::Format::D16_UNORM.as_raw()) {
+    let formats = FORMATS.into_iter().filter(|format| format.as_raw() < vk::Format::D16_UNORM.as_raw());
+    for format in formats.chain([vk::Format::R32G32B32_SFLOAT, vk::Format::R32G32B32_SINT]) {
         let texel_bytes = u64::from(crate::format::info(format).unwrap().bytes);
         let memory = Allocation::new(&Heap::new(1 << 16), 4096).unwrap();
         memory.write(0, &(0..4096).map(|_| dice.word() as u8 & 0x7b).collect::<Vec<_>>());

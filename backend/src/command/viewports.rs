@@ -1,0 +1,108 @@
+//! Viewports and scissors: which pixels a draw may touch, and how far its primitives may reach.
+//!
+//! Most draws have one of each. Where vertices name a viewport, set-up needs to know all of them. Source: Vulkan specification,
+//! "Controlling the Viewport", "Scissor Test".
+
+use ash::vk;
+
+use super::processor::{Dynamic, State};
+use crate::geometry::GUARD_BAND;
+use crate::state::{DynamicState, GraphicsPipeline};
+
+/// Most viewports of a draw.
+pub const MOST_VIEWPORTS: usize = 16;
+
+/// A viewport and its scissor.
+pub(super) type View = (vk::Viewport, vk::Rect2D);
+
+/// Viewports and scissors that commands set.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Views([View; MOST_VIEWPORTS]);
+
+impl Views {
+    /// Sets viewports from number `first` on; those that there are not are left out.
+    pub(super) fn set_viewports(&mut self, first: u32, viewports: &[vk::Viewport]) {
+        let slots = self.0.iter_mut().skip(first as usize);
+        slots.zip(viewports).for_each(|((viewport, _), new)| *viewport = *new);
+    }
+
+    /// The same for scissors.
+    pub(super) fn set_scissors(&mut self, first: u32, scissors: &[vk::Rect2D]) {
+        let slots = self.0.iter_mut().skip(first as usize);
+        slots.zip(scissors).for_each(|((_, scissor), new)| *scissor = *new);
+    }
+
+    /// The first ones.
+    pub(super) fn first(&self) -> View {
+        self.0[0]
+    }
+}
+
+/// A viewport of a draw, by its number and what commands set.
+fn view(pipeline: &GraphicsPipeline, number: usize, (viewport, scissor): View) -> View {
+    let dynamic = |flag| pipeline.dynamic.contains(flag);
+    let fixed = pipeline.viewports.get(number).copied().unwrap_or_default();
+    let viewport = if dynamic(DynamicState::VIEWPORT) { viewport } else { fixed };
+    let fixed = pipeline.scissors.get(number).copied().unwrap_or_default();
+    (viewport, if dynamic(DynamicState::SCISSOR) { scissor } else { fixed })
+}
+
+/// The viewports that a draw's vertices may name, or the only one.
+pub(super) fn views(state: &State, pipeline: &GraphicsPipeline) -> Vec<View> {
+    let count = if pipeline.vertex.routes() { pipeline.viewports.len().clamp(1, MOST_VIEWPORTS) } else { 1 };
+    (0..count).map(|number| view(pipeline, number, state.views.0[number])).collect()
+}
+
+/// How far x and y may reach, in view volumes. Polygons and lines may where the viewports' edges are those of pixels: what lies
+/// outside of them is dropped with them.
+pub(super) fn guard_band(pipeline: &GraphicsPipeline, views: &[View]) -> f32 {
+    let is_whole = |&(vk::Viewport { x, y, width, height, .. }, _): &View| {
+        [x, y, width, height].iter().all(|edge| edge.fract() == 0.0)
+    };
+    if (pipeline.fills_polygons() || pipeline.draws_lines()) && views.iter().all(is_whole) { GUARD_BAND } else { 1.0 }
+}
+
+/// A rectangle as `[x0, y0, x1, y1]`, clipped to not be negative.
+pub(super) fn rect(rect: vk::Rect2D) -> [i64; 4] {
+    let (x, y) = (i64::from(rect.offset.x), i64::from(rect.offset.y));
+    [x.max(0), y.max(0), x + i64::from(rect.extent.width), y + i64::from(rect.extent.height)]
+}
+
+/// The pixels that may be touched: those of the scissor, and of the viewport where clipping leaves more than that.
+pub(super) fn touchable(&(viewport, scissor): &View, band: f32) -> [i64; 4] {
+    let scissor = rect(scissor);
+    if band == 1.0 {
+        return scissor;
+    }
+    let vk::Viewport { x, y, width, height, .. } = viewport;
+    let ends = |start: f32, size: f32| [start.min(start + size) as i64, start.max(start + size) as i64];
+    let ([left, right], [top, bottom]) = (ends(x, width), ends(y, height));
+    [scissor[0].max(left), scissor[1].max(top), scissor[2].min(right), scissor[3].min(bottom)]
+}
+
+/// The pixels that fragments of a draw may touch. Where vertices name the viewport, set-up has seen to it.
+pub(super) fn touched(state: &Dynamic, pipeline: &GraphicsPipeline) -> [i64; 4] {
+    if pipeline.vertex.routes() {
+        return [0, 0, i64::from(i32::MAX), i64::from(i32::MAX)];
+    }
+    let view = view(pipeline, 0, (state.viewport, state.scissor));
+    touchable(&view, guard_band(pipeline, &[view]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn views_are_set_by_number() {
+        let (mut views, viewport) = (Views::default(), |x: f32| vk::Viewport { x, ..Default::default() });
+        views.set_viewports(14, &[1.0, 2.0, 3.0].map(viewport));
+        views.set_viewports(u32::MAX, &[viewport(5.0)]);
+        let at = |views: &Views, number: usize| views.0[number].0.x;
+        assert_eq!([0, 13, 14, 15].map(|number| at(&views, number)), [0.0, 0.0, 1.0, 2.0]);
+        views.set_scissors(0, &[vk::Rect2D { extent: vk::Extent2D { width: 7, height: 9 }, ..Default::default() }]);
+        assert_eq!(rect(views.first().1), [0, 0, 7, 9]);
+        let view = (vk::Viewport { x: 2.0, y: 8.0, width: 3.0, height: -4.0, ..Default::default() }, views.first().1);
+        assert_eq!((touchable(&view, GUARD_BAND), touchable(&view, 1.0)), ([2, 4, 5, 8], [0, 0, 7, 9]));
+    }
+}

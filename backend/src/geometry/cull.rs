@@ -1,0 +1,263 @@
+//! Sixteen triangles at a time: where they face, whether they are culled, and which pixels they may cover.
+//!
+//! What is left waits for its tiles. Source: Vulkan specification, "Basic Polygon Rasterization", "Polygon Mode".
+
+use ash::vk;
+
+use super::lines::Cover;
+use super::setup::PrimitiveContext;
+use super::triangles::{Entry, Pixels, Triangles};
+use crate::raster::{UNITS, snap};
+use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
+
+pub(super) type Floats = [f32; WAVE];
+pub(super) type Ints = [i32; WAVE];
+
+/// x and y, corner by corner.
+pub(super) type Axes<T> = [[T; 3]; 2];
+
+/// What is known of a triangle's facing before it is set up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Facing {
+    #[default]
+    Back,
+    Front,
+    /// What its winding says; it may be culled.
+    Own,
+}
+
+/// What does not differ from triangle to triangle.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Rules {
+    pub(super) clockwise_is_front: bool,
+    /// Back faces, front faces.
+    pub(super) culls: [bool; 2],
+    pub(super) depth_range: [f32; 2],
+    pub(super) samples: u32,
+    /// Whether pixels are covered where their centres are.
+    pub(super) centred: bool,
+    /// The corner that gives flat inputs.
+    pub(super) provoking: usize,
+}
+
+impl Rules {
+    pub(super) fn new(context: &PrimitiveContext<'_>) -> Self {
+        let (near, far) = (context.viewport.min_depth, context.viewport.max_depth);
+        let culls = |face| context.raster.cull_mode.contains(face);
+        Self {
+            clockwise_is_front: context.raster.front_face == vk::FrontFace::CLOCKWISE,
+            culls: [culls(vk::CullModeFlags::BACK), culls(vk::CullModeFlags::FRONT)],
+            depth_range: [near.min(far), near.max(far)],
+            samples: context.samples,
+            centred: context.is_centred(),
+            provoking: if context.raster.provoking_last { 2 } else { 0 },
+        }
+    }
+}
+
+/// Triangles that wait to be looked at.
+#[derive(Debug, Default)]
+pub struct Waiting {
+    place: Axes<Floats>,
+    facing: Lanes,
+    entries: Vec<Entry>,
+}
+
+impl Waiting {
+    /// Whether there is no room for another one.
+    pub(super) fn is_full(&self) -> bool {
+        self.entries.len() == WAVE
+    }
+
+    /// Adds a triangle with these vertices of `triangles`; there must be room.
+    #[inline]
+    pub(super) fn push(&mut self, entry: Entry, triangles: &Triangles) {
+        let lane = self.entries.len();
+        for (corner, row) in entry.rows.into_iter().enumerate() {
+            let [x, y, ..] = triangles.row(row)[0];
+            self.place[0][corner][lane] = f32::from_bits(x);
+            self.place[1][corner][lane] = f32::from_bits(y);
+        }
+        self.facing[lane] = entry.facing as u32;
+        self.entries.push(entry);
+    }
+
+    /// Adds those that are left to `out`, cut to the pixels `[x0, y0, x1, y1]` where there is a cut.
+    pub(super) fn flush(&mut self, out: &mut Triangles, cut: Option<[i64; 4]>) {
+        if self.entries.is_empty() {
+            return;
+        }
+        let (mut lives, mut pixels) = ([false; WAVE], [[0; WAVE]; 4]);
+        let rules = out.plan().rules;
+        cull(&self.place, &self.facing, &rules, (&mut lives, &mut pixels));
+        if self.entries.iter().any(|entry| entry.cover.is_some()) {
+            self.replace(&rules, out, (&mut lives, &mut pixels));
+        }
+        if let Some(cut) = cut {
+            cut_to(cut, (&mut lives, &mut pixels));
+        }
+        for (lane, &entry) in self.entries.iter().enumerate() {
+            if !lives[lane] {
+                continue;
+            }
+            let short = |bound: usize| pixels[bound][lane].clamp(i16::MIN.into(), i16::MAX.into()) as i16;
+            let pixels: Pixels = [short(0), short(1), short(2), short(3)];
+            out.push(entry, pixels);
+        }
+        self.entries.clear();
+    }
+
+    /// Looks at what triangles cover instead of at their corners.
+    #[cold]
+    fn replace(&self, rules: &Rules, of: &Triangles, (lives, pixels): (&mut [bool; WAVE], &mut [Ints; 4])) {
+        let covers = || (0..).zip(&self.entries).filter_map(|(lane, entry)| Some((lane, of.cover(entry.cover?))));
+        let mut grid = [[[0; WAVE]; 3]; 2];
+        for (lane, cover) in covers() {
+            for (corner, place) in cover.corners.iter().enumerate() {
+                (grid[0][corner][lane], grid[1][corner][lane]) = (place[0], place[1]);
+            }
+        }
+        let touched = bounds(&grid, rules.centred);
+        for (lane, Cover { window, .. }) in covers() {
+            let lane: usize = lane;
+            let cut = [0, 1, 2, 3].map(|bound: usize| match bound {
+                0 | 1 => touched[bound][lane].max(window[bound]),
+                _ => touched[bound][lane].min(window[bound]),
+            });
+            (0..4).for_each(|bound| pixels[bound][lane] = cut[bound]);
+            lives[lane] = grid_area(&grid, lane) != 0 && cut[0] < cut[2] && cut[1] < cut[3];
+        }
+    }
+}
+
+/// Cuts triangles to some pixels.
+#[cold]
+fn cut_to(area: [i64; 4], (lives, pixels): (&mut [bool; WAVE], &mut [Ints; 4])) {
+    for (bound, lanes) in pixels.iter_mut().enumerate() {
+        let limit = area[bound] as i32;
+        *lanes = lanes.map(|pixel| if bound < 2 { pixel.max(limit) } else { pixel.min(limit) });
+    }
+    for (lane, lives) in lives.iter_mut().enumerate() {
+        *lives &= pixels[0][lane] < pixels[2][lane] && pixels[1][lane] < pixels[3][lane];
+    }
+}
+
+#[inline(always)]
+pub(super) fn each<T: Copy + Default>(apply: impl Fn(usize) -> T) -> [T; WAVE] {
+    let mut out = [T::default(); WAVE];
+    for (lane, out) in out.iter_mut().enumerate() {
+        *out = apply(lane);
+    }
+    out
+}
+
+/// Like `array::map` of numbers, which the compiler does not always inline.
+#[inline(always)]
+pub(super) fn two<T>(apply: impl Fn(usize) -> T) -> [T; 2] {
+    [apply(0), apply(1)]
+}
+
+#[inline(always)]
+pub(super) fn three<T>(apply: impl Fn(usize) -> T) -> [T; 3] {
+    [apply(0), apply(1), apply(2)]
+}
+
+/// Whether a triangle's own winding is clockwise on a screen with y down: by positions that are not snapped.
+#[inline(always)]
+pub(super) fn is_clockwise([x, y]: &Axes<&Floats>, lane: usize) -> bool {
+    let wide = |corner: usize| [f64::from(x[corner][lane]), f64::from(y[corner][lane])];
+    let turn = |[x0, y0]: [f64; 2], [x1, y1]: [f64; 2]| x0 * y1 - x1 * y0;
+    0.0 + turn(wide(0), wide(1)) + turn(wide(1), wide(2)) + turn(wide(2), wide(0)) > 0.0
+}
+
+/// Twice the signed area on the grid: positive when clockwise.
+#[inline(always)]
+pub(super) fn grid_area(grid: &Axes<Ints>, lane: usize) -> i64 {
+    let step = |axis: usize, to: usize| i64::from(grid[axis][to][lane] - grid[axis][0][lane]);
+    step(0, 1) * step(1, 2) - step(1, 1) * step(0, 2)
+}
+
+/// Which triangles face the front.
+#[inline(always)]
+pub(super) fn fronts(place: &Axes<&Floats>, facing: &Lanes, rules: &Rules) -> [bool; WAVE] {
+    each(|lane| {
+        let own = is_clockwise(place, lane) == rules.clockwise_is_front;
+        (facing[lane] == Facing::Front as u32) | ((facing[lane] == Facing::Own as u32) & own)
+    })
+}
+
+/// Corners on the grid, units.
+#[inline(always)]
+pub(super) fn on_grid(place: &Axes<&Floats>) -> Axes<Ints> {
+    two(|axis| three(|corner| each(|lane| snap(place[axis][corner][lane]))))
+}
+
+/// Edges from the first corner to the others, x and y, pixels.
+#[inline(always)]
+pub(super) fn edges([x, y]: &Axes<&Floats>) -> [[[f64; WAVE]; 2]; 2] {
+    let edge = |axis: &[&Floats; 3], to: usize| each(|lane| f64::from(axis[to][lane]) - f64::from(axis[0][lane]));
+    [[edge(x, 1), edge(x, 2)], [edge(y, 1), edge(y, 2)]]
+}
+
+/// The area of the parallelogram that edges span, with a sign.
+#[inline(always)]
+pub(super) fn area([x, y]: [&[[f64; WAVE]; 2]; 2], lane: usize) -> f64 {
+    x[0][lane] * y[1][lane] - y[0][lane] * x[1][lane]
+}
+
+/// Makes corners clockwise.
+#[inline(always)]
+pub(super) fn turn_clockwise(grid: &mut Axes<Ints>, area: &[i64; WAVE]) {
+    for [_, second, third] in grid {
+        for lane in 0..WAVE {
+            // Without a branch: all bits where the corners change places.
+            let (b, c, turns) = (second[lane], third[lane], (area[lane] >> 63) as i32);
+            second[lane] = b ^ ((b ^ c) & turns);
+            third[lane] = c ^ ((b ^ c) & turns);
+        }
+    }
+}
+
+/// First pixels and last ones, x and y, the last ones not included, which triangles may cover: all, or those whose centres they may.
+#[inline(always)]
+fn bounds(grid: &Axes<Ints>, centred: bool) -> [Ints; 4] {
+    let units = UNITS as i32;
+    let [before, after] = if centred { [units / 2 - 1, units / 2] } else { [0, 0] };
+    let first = |axis: usize| {
+        let [a, b, c] = &grid[axis];
+        each(|lane| (a[lane].min(b[lane]).min(c[lane]) + before) >> UNITS.ilog2())
+    };
+    let end = |axis: usize| {
+        let [a, b, c] = &grid[axis];
+        each(|lane| ((a[lane].max(b[lane]).max(c[lane]) - after) >> UNITS.ilog2()) + 1)
+    };
+    [first(0), first(1), end(0), end(1)]
+}
+
+#[inline(always)]
+fn cull_lanes(
+    place: &Axes<Floats>,
+    facing: &Lanes,
+    rules: &Rules,
+    (lives, pixels): (&mut [bool; WAVE], &mut [Ints; 4]),
+) {
+    let place = two(|axis| three(|corner| &place[axis][corner]));
+    let front = fronts(&place, facing, rules);
+    let grid = on_grid(&place);
+    *pixels = bounds(&grid, rules.centred);
+    let [x, y] = edges(&place);
+    let [culls_back, culls_front] = rules.culls;
+    *lives = each(|lane| {
+        let has_pixels = (pixels[0][lane] < pixels[2][lane]) & (pixels[1][lane] < pixels[3][lane]);
+        let area = area([&x, &y], lane);
+        let is_solvable = (area != 0.0) & area.is_finite();
+        let culled = if front[lane] { culls_front } else { culls_back };
+        (grid_area(&grid, lane) != 0) & has_pixels & is_solvable & !(culled & (facing[lane] == Facing::Own as u32))
+    });
+}
+
+kernel!(
+    /// Which triangles are left, and the pixels that they may cover.
+    cull, cull_lanes,
+    (place: &Axes<Floats>, facing: &Lanes, rules: &Rules, out: (&mut [bool; WAVE], &mut [Ints; 4]))
+);

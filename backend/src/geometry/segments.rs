@@ -1,0 +1,231 @@
+//! Set-up of lines: what clipping leaves of them, and what they cover, by the mode of the pipeline.
+//!
+//! Attributes come from the rectangle around what clipping has left. Which pixels a line covers is decided before, wherever its ends are
+//! known: clipping only takes pixels away. Lines that are wider than one pixel are clipped before they are widened. Source: Vulkan
+//! specification, "Line Segments", "Primitive Clipping".
+
+use super::clip::{self, Volume};
+use super::cull::Facing;
+use super::kernel::outside;
+use super::lines::{Cover, Diamonds, LINE_WIDTHS, Place, Rectangle, runs, wrapped};
+use super::setup::{Extras, PrimitiveContext, SetUp, Source, Window};
+use super::{Shaded, Vertex};
+use crate::raster::snap;
+use crate::state::LineMode;
+
+/// The provoking vertex, the number and the facing of the primitive that a line is, or that it is an edge of.
+type Tag<'v> = (Source<'v>, u32, Facing);
+
+/// Bits of what lies outside of so much that its place in the window is not known.
+const NOT_KNOWN: u32 = 1 << outside::PLANE | 1 << outside::NOWHERE;
+
+/// Farthest from the origin that places are known, pixels: clipping leaves nothing beyond.
+const NEAR: f32 = (1 << 17) as f32;
+
+/// Pixels along a side that no attachment is larger than.
+const LARGEST: f32 = (1 << 15) as f32;
+
+/// A line in the window.
+struct Segment<'v> {
+    /// What clipping has left of it.
+    left: Option<[Window<'v>; 2]>,
+    /// Its ends before it was clipped, where they are known.
+    known: Option<[Window<'v>; 2]>,
+    /// Which of its ends were taken away.
+    cuts: [bool; 2],
+}
+
+/// What clipping leaves of a line.
+enum Clipped {
+    Nothing,
+    All,
+    Part(Box<[Vertex; 2]>),
+}
+
+impl Window<'_> {
+    fn place(&self) -> Place {
+        [self.x, self.y].map(|pixels| i64::from(snap(pixels)))
+    }
+
+    fn is_near(&self) -> bool {
+        self.x.abs() <= NEAR && self.y.abs() <= NEAR
+    }
+}
+
+impl SetUp<'_> {
+    /// The edges of a triangle as lines, not those that clipping makes; a stipple goes on from one to the next.
+    pub(super) fn edges(&mut self, shaded: &Shaded<'_>, corners: [u32; 3], tag: Tag<'_>) {
+        self.counter = 0.0;
+        for edge in 0..3 {
+            self.line(shaded, [corners[edge], corners[(edge + 1) % 3]], tag);
+        }
+    }
+
+    /// A line of its own, or the next one of a strip.
+    #[inline(never)]
+    pub(super) fn line_primitive(&mut self, shaded: &Shaded<'_>, ends: [u32; 2], id: u32) {
+        if self.strips.is_none_or(|starts| starts.binary_search(&id).is_ok()) {
+            self.counter = 0.0;
+        }
+        self.line(shaded, ends, (Source::Shaded(shaded, self.context.provoking(ends)), id, Facing::Front));
+    }
+
+    fn line(&mut self, shaded: &Shaded<'_>, ends: [u32; 2], tag: Tag<'_>) {
+        let whole = ends.map(|vertex| self.context.in_window(shaded, vertex));
+        let outside = ends.map(|vertex| shaded.outside(vertex));
+        // Far away positions have too few bits, and behind the eye there are none.
+        let is_known = |end: usize| outside[end] & NOT_KNOWN == 0 && whole[end].is_near();
+        let known = (is_known(0) && is_known(1)).then_some(whole);
+        let clipped = self.context.clipped(shaded, ends, outside);
+        let left = match &clipped {
+            Clipped::Nothing => None,
+            Clipped::All => Some(whole),
+            Clipped::Part(left) => Some(left.each_ref().map(|vertex| self.context.to_window(vertex))),
+        };
+        let cuts = outside.map(|bits| bits & outside::CLIPPED != 0);
+        if self.context.raster.line_mode == LineMode::Bresenham {
+            self.diamonds(&Segment { left, known, cuts }, tag);
+        } else {
+            self.rectangle(&Segment { left, known, cuts }, tag);
+        }
+    }
+
+    /// What the stipple counter is, of which a line takes so much.
+    fn count(&mut self, taken: f64) -> f64 {
+        let before = self.counter;
+        if let Some(stipple) = self.context.raster.line_stipple {
+            self.counter = wrapped(stipple, before + taken);
+        }
+        before
+    }
+
+    /// A Bresenham line: the ends before it was clipped decide on its pixels.
+    fn diamonds(&mut self, segment: &Segment<'_>, tag: Tag<'_>) {
+        let width = self.context.line_width().round_ties_even();
+        // Farther ones are of viewports that there cannot be.
+        let ends = segment.known.or(segment.left).filter(|ends| ends.iter().all(Window::is_near));
+        let Some(ends) = ends else { return };
+        let Some(line) = Diamonds::new(ends.map(|end| end.place()), width as i64) else { return };
+        let counter = self.count(line.count as f64);
+        let Some([a, b]) = segment.left else { return };
+        let cut = |end: usize| (segment.known.is_some() && segment.cuts[end]).then(|| [a, b][end].place()[line.major]);
+        let (cut, seen) = (line.between([cut(0), cut(1)]), line.within(self.context.columns(line.major)));
+        let (first, end) = (cut.start.max(seen.start), cut.end.min(seen.end));
+        let corners = self.context.around([&a, &b], self.offset);
+        let reach = [first, end].map(|number| counter + number.max(0) as f64);
+        for [from, to] in runs(self.context.raster.line_stipple, reach) {
+            let run = (from - counter) as i64..(to - counter) as i64;
+            line.covers(run).into_iter().for_each(|cover| self.covered((&corners, None), tag, cover));
+        }
+    }
+
+    /// A rectangle of the line's width around it. Attributes only change along the line.
+    fn rectangle(&mut self, segment: &Segment<'_>, tag: Tag<'_>) {
+        let (raster, width) = (&self.context.raster, self.context.line_width());
+        let (stipple, is_smooth) = (raster.line_stipple, self.context.smooth);
+        let length = |ends: [Window<'_>; 2]| Rectangle::new(ends.map(|end| [end.x, end.y]), width).length;
+        let (whole, left) = (segment.known.map(length), segment.left.map(length));
+        let counter = self.count(whole.or(left).unwrap_or(0.0));
+        let (Some([a, b]), Some(length)) = (segment.left, left) else { return };
+        if length <= 0.0 || !length.is_finite() {
+            return;
+        }
+        let corners = self.context.around([&a, &b], self.offset);
+        if !is_smooth && stipple.is_none() {
+            let [first, second, third, last] = &corners;
+            let (provoking, id, facing) = tag;
+            self.filled([first, second, third], provoking, (id, facing), &Extras::default());
+            self.filled([first, third, last], provoking, (id, facing), &Extras::default());
+            return;
+        }
+        if !(a.is_near() && b.is_near()) {
+            return;
+        }
+        let rectangle = Rectangle::new([a, b].map(|end| [end.x, end.y]), width);
+        // Where clipping took the beginning away, the stipple goes on all the same.
+        let skipped =
+            segment.known.map_or(0.0, |[start, _]| Rectangle::new([[start.x, start.y], [a.x, a.y]], width).length);
+        let Some(seen) = rectangle.within(self.context.area()) else { return };
+        for run in runs(stipple, seen.map(|distance| counter + skipped + distance)) {
+            let run = run.map(|distance| distance - counter - skipped);
+            let sides = is_smooth.then(|| rectangle.sides(run));
+            let covers = if is_smooth { rectangle.touches(run) } else { rectangle.covers(run, 0.0) };
+            covers.into_iter().for_each(|cover| self.covered((&corners, sides.as_ref()), tag, cover));
+        }
+    }
+
+    /// Something with the attributes of a rectangle.
+    fn covered(
+        &mut self,
+        (corners, sides): (&[Window<'_>; 4], Option<&[[f32; 4]; 4]>),
+        (provoking, id, facing): Tag<'_>,
+        cover: Cover,
+    ) {
+        let sides = sides.map(|[a, b, c, _]| [a, b, c]);
+        let extras = Extras { cover: Some(cover), sides, ..Extras::default() };
+        self.filled([&corners[0], &corners[1], &corners[2]], provoking, (id, facing), &extras);
+    }
+}
+
+impl PrimitiveContext<'_> {
+    fn clipped(&self, shaded: &Shaded<'_>, ends: [u32; 2], outside: [u32; 2]) -> Clipped {
+        let (any, all) = (outside[0] | outside[1], outside[0] & outside[1]);
+        if any >> outside::NOWHERE & 1 != 0 || all & (outside::CULLED | outside::CLIPPED) != 0 {
+            return Clipped::Nothing;
+        }
+        let is_in_view = |vertex: u32| {
+            let [x, y, _, w] = shaded.position(vertex);
+            x.abs() <= w && y.abs() <= w
+        };
+        let is_left = any & outside::CLIPPED == 0;
+        if is_left && (self.band == 1.0 || ends.into_iter().all(is_in_view)) {
+            return Clipped::All;
+        }
+        let volume = |band: f32| Volume { band, ..self.volume() };
+        let left = |band: f32| clip::line(shaded.vertex(ends[0]), shaded.vertex(ends[1]), &volume(band));
+        // A wide line beside the view volume reaches into it, but is not seen.
+        if self.band != 1.0 && left(1.0).is_none() {
+            return Clipped::Nothing;
+        }
+        if is_left {
+            Clipped::All
+        } else {
+            left(self.band).map_or(Clipped::Nothing, |left| Clipped::Part(Box::new(left)))
+        }
+    }
+
+    /// The width of lines: the nearest one that there is.
+    fn line_width(&self) -> f32 {
+        let [least, most] = LINE_WIDTHS;
+        // NaN gives the least.
+        self.raster.line_width.max(least).min(most)
+    }
+
+    /// The corners of the rectangle around a line, whose depth is moved.
+    fn around<'v>(&self, [a, b]: [&Window<'v>; 2], offset: f32) -> [Window<'v>; 4] {
+        let (dx, dy) = (b.x - a.x, b.y - a.y);
+        let half = 0.5 * self.line_width() / (dx * dx + dy * dy).sqrt();
+        let (nx, ny) = (-dy * half, dx * half);
+        [(a, 1.0), (b, 1.0), (b, -1.0), (a, -1.0)].map(|(base, sign): (&Window<'_>, f32)| Window {
+            x: base.x + nx * sign,
+            y: base.y + ny * sign,
+            z: base.z + offset,
+            ..*base
+        })
+    }
+
+    /// What may be seen of the viewport, as `[x0, y0, x1, y1]`.
+    fn area(&self) -> [f64; 4] {
+        let view = &self.viewport;
+        let seen = |pixels: f32| f64::from(pixels.clamp(0.0, LARGEST));
+        let ends = |start: f32, size: f32| [start.min(start + size), start.max(start + size)].map(seen);
+        let ([left, right], [top, bottom]) = (ends(view.x, view.width), ends(view.y, view.height));
+        [left, top, right, bottom]
+    }
+
+    /// Pixels along an axis that the viewport touches, and one more at each end.
+    fn columns(&self, axis: usize) -> [i64; 2] {
+        let area = self.area();
+        [area[axis].floor() as i64 - 1, area[axis + 2].ceil() as i64 + 1]
+    }
+}

@@ -1,0 +1,156 @@
+//! Triangles that wait for their tiles: the vertices they share, and no more than sorting them into tiles needs.
+//!
+//! What is to be known for their fragments is computed tile by tile, see `batch`: it is much longer than a vertex, and would go to
+//! memory and come back.
+
+use super::batch::Plan;
+use super::cull::Facing;
+use super::lines::Cover;
+#[cfg(test)]
+use crate::raster::UNITS;
+use crate::raster::{Triangle, snap};
+use crate::shader::runtime::rows::{BLOCK, Chunk};
+
+/// The pixels that something may cover: `[x0, y0, x1, y1]`, the last ones not included, saturated: no attachment reaches beyond 16 bits.
+pub type Pixels = [i16; 4];
+
+/// A triangle but for its pixels.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entry {
+    /// Rows of the vertices, the first of which is provoking.
+    pub(super) rows: [u32; 3],
+    /// Number of the primitive that it is of, in its draw's instance.
+    pub(super) id: u32,
+    pub(super) facing: Facing,
+    /// Number of what it covers, where that is not what its corners say.
+    pub(super) cover: Option<u32>,
+}
+
+/// Triangles of draws that are set up in the same way, in order.
+#[derive(Debug, Default)]
+pub struct Triangles {
+    plan: Plan,
+    /// At least as many rows as vertices: place in the window, 1/w, and the input words of the fragment program.
+    rows: Vec<Chunk>,
+    vertices: usize,
+    entries: Vec<Entry>,
+    pixels: Vec<Pixels>,
+    covers: Vec<Cover>,
+    /// The layer of the attachments that they are drawn to.
+    layer: u32,
+}
+
+impl Triangles {
+    /// Begins with none, with room for so many, in a layer.
+    pub(super) fn start(&mut self, plan: Plan, room: usize, layer: u32) {
+        (self.plan, self.layer) = (plan, layer);
+        self.vertices = 0;
+        self.covers.clear();
+        self.entries.clear();
+        self.pixels.clear();
+        self.entries.reserve(room);
+        self.pixels.reserve(room);
+    }
+
+    /// Begins with none, and the vertices of others.
+    pub(super) fn go_on(&mut self, others: &Self) {
+        self.start(others.plan.clone(), 0, others.layer);
+        self.covers.clone_from(&others.covers);
+        self.rows.clone_from(&others.rows);
+        self.vertices = others.vertices;
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The layer of the attachments that they are drawn to.
+    pub fn layer(&self) -> u32 {
+        self.layer
+    }
+
+    /// How they are set up.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The pixels that a triangle may cover.
+    #[inline]
+    pub fn pixels(&self, index: u32) -> Pixels {
+        self.pixels[index as usize]
+    }
+
+    /// A triangle's coverage.
+    pub fn triangle(&self, index: u32) -> Triangle {
+        let place = |row: u32| [0, 1].map(|axis: usize| i64::from(snap(f32::from_bits(self.row(row)[0][axis]))));
+        let Entry { rows, cover, .. } = self.entries[index as usize];
+        let corners = match cover {
+            Some(number) => self.cover(number).corners.map(|corner| corner.map(i64::from)),
+            None => rows.map(place),
+        };
+        Triangle::new(corners).expect("what has no area is culled")
+    }
+
+    #[inline]
+    pub(super) fn entry(&self, index: u32) -> Entry {
+        self.entries[index as usize]
+    }
+
+    /// What a triangle covers.
+    pub(super) fn cover(&self, number: u32) -> &Cover {
+        &self.covers[number as usize]
+    }
+
+    /// Adds what a triangle covers; its number.
+    pub(super) fn add_cover(&mut self, cover: Cover) -> u32 {
+        self.covers.push(cover);
+        self.covers.len() as u32 - 1
+    }
+
+    /// The words of a vertex.
+    #[inline]
+    pub(super) fn row(&self, row: u32) -> &[Chunk] {
+        let chunks = self.plan.row_chunks();
+        &self.rows[row as usize * chunks..][..chunks]
+    }
+
+    /// Rows for so many vertices, to be filled in, and the number of the first.
+    pub(super) fn add_rows(&mut self, count: usize) -> (&mut [Chunk], u32) {
+        let (first, chunks) = (self.vertices, self.plan.row_chunks());
+        self.vertices += count;
+        if self.rows.len() < self.vertices * chunks {
+            self.rows.resize(self.vertices * chunks, [0; BLOCK]);
+        }
+        (&mut self.rows[first * chunks..self.vertices * chunks], first as u32)
+    }
+
+    /// Adds a vertex; the number of its row.
+    pub(super) fn add_row(&mut self, words: &[u32]) -> u32 {
+        let (row, number) = self.add_rows(1);
+        row.as_flattened_mut()[..words.len()].copy_from_slice(words);
+        number
+    }
+
+    /// Adds a triangle.
+    #[inline]
+    pub(super) fn push(&mut self, entry: Entry, pixels: Pixels) {
+        self.entries.push(entry);
+        self.pixels.push(pixels);
+    }
+}
+
+#[cfg(test)]
+impl Triangles {
+    /// Adds a clockwise triangle with corners between pixels.
+    pub fn push_pixels(&mut self, corners: [[i64; 2]; 3]) {
+        let rows = corners.map(|corner| self.add_row(&corner.map(|pixels| (pixels as f32).to_bits())));
+        let covered = Triangle::clockwise(corners.map(|corner| corner.map(|pixels| pixels * UNITS))).pixel_bounds();
+        self.push(Entry { rows, id: 0, facing: Facing::Own, cover: None }, covered.map(|bound| bound as i16));
+    }
+}
