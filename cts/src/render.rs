@@ -435,15 +435,7 @@ fn pipeline(
     if let Some(op) = state.logic {
         blend = blend.logic_op_enable(true).logic_op(op);
     }
-    let mut dynamic: Vec<_> = match state.dynamic {
-        true => DYNAMIC.iter().copied().chain(state.more.dynamic()).collect(),
-        false => Vec::new(),
-    };
-    if wanted.extended {
-        dynamic.extend_from_slice(EXTENDED);
-        dynamic.extend((stride > 0).then_some(vk::DynamicState::VERTEX_INPUT_BINDING_STRIDE));
-        dynamic.extend(wanted.logic.map(|_| vk::DynamicState::LOGIC_OP_EXT));
-    }
+    let dynamic = dynamic_states(wanted, stride > 0);
     let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
     let info = vk::GraphicsPipelineCreateInfo::default()
         .stages(&stages)
@@ -460,6 +452,20 @@ fn pipeline(
     // SAFETY: the info is valid.
     let made = unsafe { gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
     Ok(made.map_err(|(_, code)| code)?[0])
+}
+
+/// What is dynamic of a pipeline, which may have vertex buffers.
+fn dynamic_states(state: &State, has_vertices: bool) -> Vec<vk::DynamicState> {
+    let mut dynamic: Vec<_> = match state.dynamic {
+        true => DYNAMIC.iter().copied().chain(state.more.dynamic()).collect(),
+        false => Vec::new(),
+    };
+    if state.extended {
+        dynamic.extend_from_slice(EXTENDED);
+        dynamic.extend(has_vertices.then_some(vk::DynamicState::VERTEX_INPUT_BINDING_STRIDE));
+        dynamic.extend(state.logic.map(|_| vk::DynamicState::LOGIC_OP_EXT));
+    }
+    dynamic
 }
 
 /// All dynamic state of 1.0.
