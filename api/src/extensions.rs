@@ -106,6 +106,8 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_vulkan_memory_model", 3, Device, V1_2, &[PROPERTIES2]),
     row("VK_KHR_shader_float16_int8", 1, Device, V1_2, &[PROPERTIES2]),
     // Vulkan 1.3.
+    row("VK_EXT_extended_dynamic_state", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_EXT_extended_dynamic_state2", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_EXT_image_robustness", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_EXT_inline_uniform_block", 1, Device, V1_3, &[PROPERTIES2, "VK_KHR_maintenance1"]),
     row("VK_EXT_pipeline_creation_cache_control", 3, Device, V1_3, &[PROPERTIES2]),

@@ -76,6 +76,13 @@ fn features12(to: &mut impl Structures) {
 /// Of the extensions that Vulkan 1.3 is made of.
 fn features13(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceDynamicRenderingFeatures::default().dynamic_rendering(true));
+    to.put(vk::PhysicalDeviceExtendedDynamicStateFeaturesEXT::default().extended_dynamic_state(true));
+    // There are no patches to control.
+    to.put(
+        vk::PhysicalDeviceExtendedDynamicState2FeaturesEXT::default()
+            .extended_dynamic_state2(true)
+            .extended_dynamic_state2_logic_op(true),
+    );
     to.put(vk::PhysicalDeviceImageRobustnessFeatures::default().robust_image_access(true));
     to.put(
         vk::PhysicalDeviceInlineUniformBlockFeatures::default()

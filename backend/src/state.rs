@@ -3,9 +3,13 @@
 //! `ash::vk` enums and flags are the vocabulary. State that a pipeline declares dynamic is taken from the command stream
 //! instead of the value here. Source: Vulkan specification, "Pipelines", "Render Pass".
 
+mod extended;
+
 use std::sync::Arc;
 
 use ash::vk;
+
+pub use extended::{ExtendedState, SetState, StencilOps, Variants};
 
 use crate::format::{self, FormatInfo};
 use crate::geometry::{LazyVertexKernel, corners};
@@ -291,7 +295,7 @@ pub struct BlendState {
 }
 
 /// A graphics pipeline.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct GraphicsPipeline {
     /// Vertex program.
     pub vertex: Arc<Program>,
@@ -326,9 +330,11 @@ pub struct GraphicsPipeline {
     /// State taken from the command stream.
     pub dynamic: DynamicState,
     /// What its vertex program becomes.
-    pub vertex_kernel: LazyVertexKernel,
+    pub vertex_kernel: Arc<LazyVertexKernel>,
     /// What its fragment program becomes.
-    pub kernels: Kernels,
+    pub kernels: Arc<Kernels>,
+    /// What it becomes with state that commands set.
+    pub variants: Variants,
 }
 
 impl GraphicsPipeline {
@@ -372,8 +378,9 @@ impl GraphicsPipeline {
             color_formats: Vec::new(),
             blend_constants: [0.0; 4],
             dynamic: DynamicState::empty(),
-            vertex_kernel: LazyVertexKernel::default(),
-            kernels: Kernels::default(),
+            vertex_kernel: Arc::default(),
+            kernels: Arc::default(),
+            variants: Variants::default(),
         }
     }
 
@@ -444,6 +451,38 @@ bitflags::bitflags! {
         const STENCIL_REFERENCE = 1 << 8;
         /// Line stipple.
         const LINE_STIPPLE = 1 << 9;
+        /// Culled facing.
+        const CULL_MODE = 1 << 10;
+        /// Winding of front faces.
+        const FRONT_FACE = 1 << 11;
+        /// Topology, of the same kind of primitives.
+        const TOPOLOGY = 1 << 12;
+        /// Whether depth is tested.
+        const DEPTH_TEST = 1 << 13;
+        /// Whether depth is written.
+        const DEPTH_WRITE = 1 << 14;
+        /// Comparison of depths.
+        const DEPTH_COMPARE = 1 << 15;
+        /// Whether depth is tested against bounds.
+        const DEPTH_BOUNDS_TEST = 1 << 16;
+        /// Whether stencil is tested.
+        const STENCIL_TEST = 1 << 17;
+        /// What the stencil test does.
+        const STENCIL_OP = 1 << 18;
+        /// Strides of vertex buffers.
+        const STRIDES = 1 << 19;
+        /// Whether primitives are dropped.
+        const DISCARD = 1 << 20;
+        /// Whether depth bias applies.
+        const DEPTH_BIAS_ENABLE = 1 << 21;
+        /// Whether the largest index starts a new primitive.
+        const RESTART = 1 << 22;
+        /// Logic operation.
+        const LOGIC_OP = 1 << 23;
+        /// How many viewports and scissors there are.
+        const VIEWPORT_COUNT = 1 << 24;
+        /// All that is newer than Vulkan 1.0.
+        const EXTENDED = ((1 << 25) - 1) & !((1 << 10) - 1);
     }
 }
 

@@ -205,6 +205,8 @@ features! {
     synchronization2: PhysicalDeviceSynchronization2Features = KHR_SYNCHRONIZATION2_NAME;
     terminate: PhysicalDeviceShaderTerminateInvocationFeatures = KHR_SHADER_TERMINATE_INVOCATION_NAME;
     zeroed: PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures = KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY_NAME;
+    dynamic_state: PhysicalDeviceExtendedDynamicStateFeaturesEXT = EXT_EXTENDED_DYNAMIC_STATE_NAME;
+    dynamic_state2: PhysicalDeviceExtendedDynamicState2FeaturesEXT = EXT_EXTENDED_DYNAMIC_STATE2_NAME;
     host_reset: PhysicalDeviceHostQueryResetFeatures = EXT_HOST_QUERY_RESET_NAME;
     imageless: PhysicalDeviceImagelessFramebufferFeatures = KHR_IMAGELESS_FRAMEBUFFER_NAME;
     memory_model: PhysicalDeviceVulkanMemoryModelFeatures = KHR_VULKAN_MEMORY_MODEL_NAME;

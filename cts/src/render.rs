@@ -49,6 +49,8 @@ pub struct State {
     pub scissor: vk::Rect2D,
     /// Everything that 1.0 lets be dynamic is: the pipeline is made with other values, and commands set these.
     pub dynamic: bool,
+    /// The same of `VK_EXT_extended_dynamic_state` and its successor.
+    pub extended: bool,
 }
 
 impl Default for State {
@@ -76,6 +78,7 @@ impl Default for State {
             viewport: vk::Viewport { x: 0.0, y: 0.0, width: side, height: side, min_depth: 0.0, max_depth: 1.0 },
             scissor: vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width: SIZE, height: SIZE } },
             dynamic: false,
+            extended: false,
         }
     }
 }
@@ -369,7 +372,11 @@ fn pipeline(
     layout: vk::PipelineLayout,
     state: &State,
 ) -> Result<vk::Pipeline, Outcome> {
-    let baked = if state.dynamic { other_than(state) } else { state.clone() };
+    let wanted = state;
+    let mut baked = if state.dynamic { other_than(state) } else { state.clone() };
+    if state.extended {
+        baked = other_than_extended(&baked);
+    }
     let state = &baked;
     let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
     let stages = [
@@ -387,6 +394,8 @@ fn pipeline(
         }
         _ => (0, Vec::new()),
     };
+    // Set by the command, when that is what is tested.
+    let stride = if state.extended && stride > 0 { stride + 4 } else { stride };
     let input_rate = state.more.divisor.map_or(vk::VertexInputRate::VERTEX, |_| vk::VertexInputRate::INSTANCE);
     let bindings = [vk::VertexInputBindingDescription { binding: 0, stride, input_rate }];
     let divisor = state.more.divisor.unwrap_or(1);
@@ -403,7 +412,10 @@ fn pipeline(
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(state.topology);
     let assembly = assembly.primitive_restart_enable(state.restart);
     let (viewports, scissors) = ([state.viewport], [state.scissor]);
-    let mut viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
+    let mut viewport = vk::PipelineViewportStateCreateInfo::default();
+    if !state.extended {
+        viewport = viewport.viewports(&viewports).scissors(&scissors);
+    }
     let mut depth_range = vk::PipelineViewportDepthClipControlCreateInfoEXT::default().negative_one_to_one(true);
     if state.more.negative_one_to_one {
         viewport = viewport.push_next(&mut depth_range);
@@ -423,10 +435,7 @@ fn pipeline(
     if let Some(op) = state.logic {
         blend = blend.logic_op_enable(true).logic_op(op);
     }
-    let dynamic: Vec<_> = match state.dynamic {
-        true => DYNAMIC.iter().copied().chain(state.more.dynamic()).collect(),
-        false => Vec::new(),
-    };
+    let dynamic = dynamic_states(wanted, stride > 0);
     let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
     let info = vk::GraphicsPipelineCreateInfo::default()
         .stages(&stages)
@@ -443,6 +452,20 @@ fn pipeline(
     // SAFETY: the info is valid.
     let made = unsafe { gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
     Ok(made.map_err(|(_, code)| code)?[0])
+}
+
+/// What is dynamic of a pipeline, which may have vertex buffers.
+fn dynamic_states(state: &State, has_vertices: bool) -> Vec<vk::DynamicState> {
+    let mut dynamic: Vec<_> = match state.dynamic {
+        true => DYNAMIC.iter().copied().chain(state.more.dynamic()).collect(),
+        false => Vec::new(),
+    };
+    if state.extended {
+        dynamic.extend_from_slice(EXTENDED);
+        dynamic.extend(has_vertices.then_some(vk::DynamicState::VERTEX_INPUT_BINDING_STRIDE));
+        dynamic.extend(state.logic.map(|_| vk::DynamicState::LOGIC_OP_EXT));
+    }
+    dynamic
 }
 
 /// All dynamic state of 1.0.
@@ -473,6 +496,106 @@ fn other_than(state: &State) -> State {
         (face.compare_mask, face.write_mask, face.reference) = (0, 0, 77);
     }
     other
+}
+
+/// What `VK_EXT_extended_dynamic_state` and its successor add.
+const EXTENDED: &[vk::DynamicState] = &[
+    vk::DynamicState::CULL_MODE,
+    vk::DynamicState::FRONT_FACE,
+    vk::DynamicState::PRIMITIVE_TOPOLOGY,
+    vk::DynamicState::VIEWPORT_WITH_COUNT,
+    vk::DynamicState::SCISSOR_WITH_COUNT,
+    vk::DynamicState::DEPTH_TEST_ENABLE,
+    vk::DynamicState::DEPTH_WRITE_ENABLE,
+    vk::DynamicState::DEPTH_COMPARE_OP,
+    vk::DynamicState::DEPTH_BOUNDS_TEST_ENABLE,
+    vk::DynamicState::STENCIL_TEST_ENABLE,
+    vk::DynamicState::STENCIL_OP,
+    vk::DynamicState::RASTERIZER_DISCARD_ENABLE,
+    vk::DynamicState::DEPTH_BIAS_ENABLE,
+    vk::DynamicState::PRIMITIVE_RESTART_ENABLE,
+];
+
+/// The same state with other values where those are dynamic: the topology stays of the same kind.
+fn other_than_extended(state: &State) -> State {
+    use vk::PrimitiveTopology as T;
+    let mut other = state.clone();
+    let flip = |value: vk::Bool32| vk::TRUE - value;
+    other.topology = match state.topology {
+        T::TRIANGLE_LIST => T::TRIANGLE_FAN,
+        T::TRIANGLE_STRIP | T::TRIANGLE_FAN => T::TRIANGLE_LIST,
+        T::LINE_LIST => T::LINE_STRIP,
+        T::LINE_STRIP => T::LINE_LIST,
+        same => same,
+    };
+    // Only strips and fans have restarts.
+    other.restart = !state.restart && !matches!(other.topology, T::TRIANGLE_LIST | T::LINE_LIST | T::POINT_LIST);
+    other.raster.cull_mode = vk::CullModeFlags::FRONT_AND_BACK;
+    other.raster.front_face = vk::FrontFace::from_raw(1 - state.raster.front_face.as_raw());
+    other.raster.depth_bias_enable = flip(state.raster.depth_bias_enable);
+    other.raster.rasterizer_discard_enable = flip(state.raster.rasterizer_discard_enable);
+    let tests = &mut other.depth_stencil;
+    tests.depth_test_enable = flip(tests.depth_test_enable);
+    tests.depth_write_enable = flip(tests.depth_write_enable);
+    tests.depth_compare_op = vk::CompareOp::NEVER;
+    tests.stencil_test_enable = flip(tests.stencil_test_enable);
+    for face in [&mut tests.front, &mut tests.back] {
+        (face.fail_op, face.pass_op, face.depth_fail_op) =
+            (vk::StencilOp::INVERT, vk::StencilOp::ZERO, vk::StencilOp::INVERT);
+        face.compare_op = vk::CompareOp::NEVER;
+    }
+    other.logic = state.logic.map(|_| vk::LogicOp::SET);
+    other
+}
+
+/// Sets all of it.
+///
+/// # Safety
+/// The command buffer is recording.
+unsafe fn set_extended(gpu: &Gpu, commands: vk::CommandBuffer, state: &State) {
+    let first = ash::ext::extended_dynamic_state::Device::new(&gpu.instance, &gpu.device);
+    let second = ash::ext::extended_dynamic_state2::Device::new(&gpu.instance, &gpu.device);
+    let (raster, tests) = (&state.raster, &state.depth_stencil);
+    // SAFETY: as this function demands.
+    unsafe {
+        first.cmd_set_cull_mode(commands, raster.cull_mode);
+        first.cmd_set_front_face(commands, raster.front_face);
+        first.cmd_set_primitive_topology(commands, state.topology);
+        first.cmd_set_viewport_with_count(commands, &[state.viewport]);
+        first.cmd_set_scissor_with_count(commands, &[state.scissor]);
+        first.cmd_set_depth_test_enable(commands, tests.depth_test_enable != 0);
+        first.cmd_set_depth_write_enable(commands, tests.depth_write_enable != 0);
+        first.cmd_set_depth_compare_op(commands, tests.depth_compare_op);
+        first.cmd_set_depth_bounds_test_enable(commands, tests.depth_bounds_test_enable != 0);
+        first.cmd_set_stencil_test_enable(commands, tests.stencil_test_enable != 0);
+        for (faces, face) in [(vk::StencilFaceFlags::FRONT, &tests.front), (vk::StencilFaceFlags::BACK, &tests.back)] {
+            let (fail, pass, depth_fail) = (face.fail_op, face.pass_op, face.depth_fail_op);
+            first.cmd_set_stencil_op(commands, faces, fail, pass, depth_fail, face.compare_op);
+        }
+        second.cmd_set_rasterizer_discard_enable(commands, raster.rasterizer_discard_enable != 0);
+        second.cmd_set_depth_bias_enable(commands, raster.depth_bias_enable != 0);
+        second.cmd_set_primitive_restart_enable(commands, state.restart);
+        if let Some(op) = state.logic {
+            second.cmd_set_logic_op(commands, op);
+        }
+    }
+}
+
+/// Binds a vertex buffer of so many bytes a vertex; the pipeline says how many, unless commands do.
+///
+/// # Safety
+/// The command buffer is recording.
+unsafe fn bind_vertices(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, buffer: Buffer) {
+    let stride = if std::ptr::eq(draw.state.vertex, POINTS) { 8 } else { 32 };
+    // SAFETY: as this function demands.
+    unsafe {
+        if draw.state.extended {
+            let first = ash::ext::extended_dynamic_state::Device::new(&gpu.instance, &gpu.device);
+            first.cmd_bind_vertex_buffers2(commands, 0, &[buffer.handle], &[0], Some(&[buffer.size]), Some(&[stride]));
+        } else {
+            gpu.device.cmd_bind_vertex_buffers(commands, 0, &[buffer.handle], &[0]);
+        }
+    }
 }
 
 /// Sets all dynamic state.
@@ -520,6 +643,9 @@ unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, prepared: 
         if draw.state.dynamic {
             set_dynamic(gpu, commands, &draw.state);
         }
+        if draw.state.extended {
+            set_extended(gpu, commands, &draw.state);
+        }
         if let Some(pool) = draw.query {
             device.cmd_begin_query(commands, pool, 0, vk::QueryControlFlags::PRECISE);
         }
@@ -531,11 +657,11 @@ unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, prepared: 
                 device.cmd_draw(commands, 1, count, 0, first);
             }
             Kind::VertexBuffer { buffer, count } => {
-                device.cmd_bind_vertex_buffers(commands, 0, &[buffer.handle], &[0]);
+                bind_vertices(gpu, commands, draw, buffer);
                 device.cmd_draw(commands, count, 1, 0, 0);
             }
             Kind::Indexed { buffer, indices, count, kind } => {
-                device.cmd_bind_vertex_buffers(commands, 0, &[buffer.handle], &[0]);
+                bind_vertices(gpu, commands, draw, buffer);
                 device.cmd_bind_index_buffer(commands, indices.handle, 0, kind);
                 device.cmd_draw_indexed(commands, count, 1, 0, 0, 0);
             }

@@ -132,7 +132,7 @@ pub fn record(handle: vk::CommandBuffer, make: impl FnOnce(&DeviceObject) -> Res
 }
 
 /// Records a command that names no objects.
-fn plain(handle: vk::CommandBuffer, command: Command) {
+pub fn plain(handle: vk::CommandBuffer, command: Command) {
     record(handle, |_| Ok(command));
 }
 

@@ -10,7 +10,7 @@ use vitric_api::physical::API_VERSION;
 
 use crate::objects::{DeviceObject, InstanceObject, Marked};
 use crate::{
-    command, command2, debug, descriptor, device, instance, memory, pass, physical, pipeline, private, query,
+    command, command2, debug, descriptor, device, dynamic, instance, memory, pass, physical, pipeline, private, query,
     rendering, sampler, sync, wsi,
 };
 
@@ -266,6 +266,23 @@ entries! {
     Device, "VK_KHR_maintenance4", vkGetDeviceImageMemoryRequirementsKHR, PFN_vkGetDeviceImageMemoryRequirements, memory::requirements_of_image_info;
     Device, "VK_KHR_maintenance4", vkGetDeviceImageSparseMemoryRequirementsKHR, PFN_vkGetDeviceImageSparseMemoryRequirements, memory::sparse_requirements_of_image_info;
     Physical, "VK_EXT_tooling_info", vkGetPhysicalDeviceToolPropertiesEXT, PFN_vkGetPhysicalDeviceToolProperties, physical::tools;
+    Device, "VK_EXT_extended_dynamic_state", vkCmdSetCullModeEXT, PFN_vkCmdSetCullMode, dynamic::cull_mode;
+    Device, "VK_EXT_extended_dynamic_state", vkCmdSetFrontFaceEXT, PFN_vkCmdSetFrontFace, dynamic::front_face;
+    Device, "VK_EXT_extended_dynamic_state", vkCmdSetPrimitiveTopologyEXT, PFN_vkCmdSetPrimitiveTopology, dynamic::topology;
+    Device, "VK_EXT_extended_dynamic_state", vkCmdSetViewportWithCountEXT, PFN_vkCmdSetViewportWithCount, dynamic::viewports;
+    Device, "VK_EXT_extended_dynamic_state", vkCmdSetScissorWithCountEXT, PFN_vkCmdSetScissorWithCount, dynamic::scissors;
+    Device, "VK_EXT_extended_dynamic_state", vkCmdBindVertexBuffers2EXT, PFN_vkCmdBindVertexBuffers2, dynamic::bind_vertex_buffers;
+    Device, "VK_EXT_extended_dynamic_state", vkCmdSetDepthTestEnableEXT, PFN_vkCmdSetDepthTestEnable, dynamic::depth_test;
+    Device, "VK_EXT_extended_dynamic_state", vkCmdSetDepthWriteEnableEXT, PFN_vkCmdSetDepthWriteEnable, dynamic::depth_write;
+    Device, "VK_EXT_extended_dynamic_state", vkCmdSetDepthCompareOpEXT, PFN_vkCmdSetDepthCompareOp, dynamic::depth_compare;
+    Device, "VK_EXT_extended_dynamic_state", vkCmdSetDepthBoundsTestEnableEXT, PFN_vkCmdSetDepthBoundsTestEnable, dynamic::depth_bounds_test;
+    Device, "VK_EXT_extended_dynamic_state", vkCmdSetStencilTestEnableEXT, PFN_vkCmdSetStencilTestEnable, dynamic::stencil_test;
+    Device, "VK_EXT_extended_dynamic_state", vkCmdSetStencilOpEXT, PFN_vkCmdSetStencilOp, dynamic::stencil_op;
+    Device, "VK_EXT_extended_dynamic_state2", vkCmdSetRasterizerDiscardEnableEXT, PFN_vkCmdSetRasterizerDiscardEnable, dynamic::discard;
+    Device, "VK_EXT_extended_dynamic_state2", vkCmdSetDepthBiasEnableEXT, PFN_vkCmdSetDepthBiasEnable, dynamic::depth_bias;
+    Device, "VK_EXT_extended_dynamic_state2", vkCmdSetPrimitiveRestartEnableEXT, PFN_vkCmdSetPrimitiveRestartEnable, dynamic::restart;
+    Device, "VK_EXT_extended_dynamic_state2", vkCmdSetLogicOpEXT, PFN_vkCmdSetLogicOpEXT, dynamic::logic_op;
+    Device, "VK_EXT_extended_dynamic_state2", vkCmdSetPatchControlPointsEXT, PFN_vkCmdSetPatchControlPointsEXT, dynamic::patch_control_points;
     Device, "VK_EXT_private_data", vkCreatePrivateDataSlotEXT, PFN_vkCreatePrivateDataSlot, private::create_slot;
     Device, "VK_EXT_private_data", vkDestroyPrivateDataSlotEXT, PFN_vkDestroyPrivateDataSlot, private::destroy_slot;
     Device, "VK_EXT_private_data", vkSetPrivateDataEXT, PFN_vkSetPrivateData, private::set;

@@ -9,6 +9,7 @@ mod command2;
 mod debug;
 mod descriptor;
 mod device;
+mod dynamic;
 mod entry;
 mod handles;
 mod instance;

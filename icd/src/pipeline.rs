@@ -9,14 +9,12 @@ use vitric_api::pipeline::{PipelineCache, ShaderModule, StageDesc};
 use vitric_api::{Error, Result};
 use vitric_backend::command::MOST_VIEWPORTS;
 use vitric_backend::format::{self, FormatInfo};
-use vitric_backend::geometry::LazyVertexKernel;
-use vitric_backend::pixel::Kernels;
 use vitric_backend::raster::Criterion;
 use vitric_backend::shader::Program;
 use vitric_backend::shader::spirv::Specialization;
 use vitric_backend::state::{
     BlendState, ComputePipeline, DepthBias, DepthBiasUnit, DepthStencilState, DynamicState, GraphicsPipeline, LineMode,
-    LineStipple, MultisampleState, RasterState, StencilState, VertexAttribute, VertexBinding,
+    LineStipple, MultisampleState, RasterState, StencilState, Variants, VertexAttribute, VertexBinding,
 };
 
 use crate::objects::{DeviceObject, Pipeline, destroy as destroy_handle, device, need};
@@ -268,10 +266,12 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
     let vertex = find(vk::ShaderStageFlags::VERTEX).ok_or(Error::Unknown)?;
     let rasterization = raw::input(info.p_rasterization_state).ok_or(Error::Unknown)?;
     let mut raster = raster(rasterization);
-    let fragment = find(vk::ShaderStageFlags::FRAGMENT).filter(|_| !raster.discard);
+    let dynamic = raw::input(info.p_dynamic_state).map_or(DynamicState::empty(), dynamic_state);
+    let discards = raster.discard && !dynamic.contains(DynamicState::DISCARD);
+    let fragment = find(vk::ShaderStageFlags::FRAGMENT).filter(|_| !discards);
     let fragment = fragment.map(|info| maker.stage(info)).transpose()?;
     // Pointers of state that rasterizer discard makes irrelevant may be anything.
-    let visible = !raster.discard;
+    let visible = !discards;
     let blend = if visible { raw::input(info.p_color_blend_state) } else { None };
     let depth_stencil = if visible { raw::input(info.p_depth_stencil_state) } else { None };
     let multisample = if visible { raw::input(info.p_multisample_state) } else { None };
@@ -279,7 +279,6 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
     raster.negative_one_to_one = viewport.is_some_and(negative_one_to_one);
     let input = raw::input(info.p_vertex_input_state);
     let assembly = raw::input(info.p_input_assembly_state);
-    let dynamic = raw::input(info.p_dynamic_state).map_or(DynamicState::empty(), dynamic_state);
     let pipeline = GraphicsPipeline {
         vertex: maker.stage(vertex)?,
         fragment,
@@ -299,13 +298,14 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
         logic_op: blend.and_then(|state| (state.logic_op_enable != 0).then_some(state.logic_op)),
         blend: blend.map_or_else(Vec::new, blend_states),
         color_formats: color_formats(maker, info),
-        vertex_kernel: LazyVertexKernel::default(),
-        kernels: Kernels::default(),
+        vertex_kernel: Arc::default(),
+        kernels: Arc::default(),
+        variants: Variants::default(),
         blend_constants: blend.map_or([0.0; 4], |state| state.blend_constants),
         dynamic,
     };
-    // What must not be compiled now is at the first draw.
-    if !only_found(info) {
+    // What must not be compiled now, or depends on what commands set, is at the first draw.
+    if !only_found(info) && !pipeline.dynamic.intersects(DynamicState::EXTENDED) {
         pipeline.prepare();
     }
     Ok(pipeline)
@@ -505,6 +505,22 @@ fn dynamic_state(state: &vk::PipelineDynamicStateCreateInfo<'_>) -> DynamicState
         (D::STENCIL_COMPARE_MASK, DynamicState::STENCIL_COMPARE_MASK),
         (D::STENCIL_WRITE_MASK, DynamicState::STENCIL_WRITE_MASK),
         (D::STENCIL_REFERENCE, DynamicState::STENCIL_REFERENCE),
+        (D::CULL_MODE, DynamicState::CULL_MODE),
+        (D::FRONT_FACE, DynamicState::FRONT_FACE),
+        (D::PRIMITIVE_TOPOLOGY, DynamicState::TOPOLOGY),
+        (D::VIEWPORT_WITH_COUNT, DynamicState::VIEWPORT | DynamicState::VIEWPORT_COUNT),
+        (D::SCISSOR_WITH_COUNT, DynamicState::SCISSOR),
+        (D::VERTEX_INPUT_BINDING_STRIDE, DynamicState::STRIDES),
+        (D::DEPTH_TEST_ENABLE, DynamicState::DEPTH_TEST),
+        (D::DEPTH_WRITE_ENABLE, DynamicState::DEPTH_WRITE),
+        (D::DEPTH_COMPARE_OP, DynamicState::DEPTH_COMPARE),
+        (D::DEPTH_BOUNDS_TEST_ENABLE, DynamicState::DEPTH_BOUNDS_TEST),
+        (D::STENCIL_TEST_ENABLE, DynamicState::STENCIL_TEST),
+        (D::STENCIL_OP, DynamicState::STENCIL_OP),
+        (D::RASTERIZER_DISCARD_ENABLE, DynamicState::DISCARD),
+        (D::DEPTH_BIAS_ENABLE, DynamicState::DEPTH_BIAS_ENABLE),
+        (D::PRIMITIVE_RESTART_ENABLE, DynamicState::RESTART),
+        (D::LOGIC_OP_EXT, DynamicState::LOGIC_OP),
         (D::LINE_STIPPLE_KHR, DynamicState::LINE_STIPPLE),
     ];
     let named = raw::slice(state.p_dynamic_states, state.dynamic_state_count);

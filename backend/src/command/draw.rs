@@ -44,7 +44,7 @@ struct Call {
 
 /// Executes a draw command.
 pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(), DeviceLost> {
-    let Some(pipeline) = processor.state.graphics.clone() else { return Ok(()) };
+    let Some(pipeline) = processor.state.pipeline() else { return Ok(()) };
     let programs = std::iter::once(&*pipeline.vertex).chain(pipeline.fragment.as_deref());
     if programs.clone().any(|program| program.fragment.side_effects) {
         processor.distrust_memory();
@@ -166,7 +166,7 @@ fn indices<'s>((buffer, offset, index_type): &'s IndexBuffer, call: &Call, first
 
 /// Runs one draw of a command as far as windows.
 fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -> Result<(), DeviceLost> {
-    let Some(pipeline) = processor.state.graphics.clone() else { return Ok(()) };
+    let Some(pipeline) = processor.state.pipeline() else { return Ok(()) };
     let discards = pipeline.raster.discard;
     if discards && !pipeline.vertex.fragment.side_effects {
         return Ok(());

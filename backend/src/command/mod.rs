@@ -21,7 +21,7 @@ use smallvec::SmallVec;
 
 use crate::memory::{Buffer, Surface, SurfaceView};
 use crate::shader::runtime::DescriptorSet;
-use crate::state::{ClearValue, ComputePipeline, DepthBias, GraphicsPipeline, LineStipple, PassDesc};
+use crate::state::{ClearValue, ComputePipeline, DepthBias, GraphicsPipeline, LineStipple, PassDesc, SetState};
 
 #[cfg(test)]
 pub(crate) use dispatch::dispatch_for_test;
@@ -91,6 +91,11 @@ pub enum Command {
     SetScissors {
         first: u32,
         scissors: SmallVec<[vk::Rect2D; 1]>,
+    },
+    SetState(SetState),
+    SetVertexStrides {
+        first: u32,
+        strides: SmallVec<[u32; 2]>,
     },
     SetLineWidth(f32),
     SetLineStipple(LineStipple),

@@ -18,7 +18,7 @@ use crate::shader::PUSH_CONSTANT_BYTES;
 use crate::shader::Program;
 use crate::shader::interp::Deadline;
 use crate::shader::runtime::{Bindings, Bound, DescriptorSet, is_dynamic};
-use crate::state::{ComputePipeline, DepthBias, GraphicsPipeline, LineStipple};
+use crate::state::{ComputePipeline, DepthBias, ExtendedState, GraphicsPipeline, LineStipple};
 use crate::texture::Routines;
 use crate::transfer;
 use crate::workers::Workers;
@@ -45,6 +45,7 @@ pub(super) struct State {
     pub(super) index_buffer: Option<IndexBuffer>,
     pub(super) push: Vec<u8>,
     pub(super) dynamic: Dynamic,
+    extended: ExtendedState,
     /// All viewports and scissors: the first are in `dynamic`, too.
     pub(super) views: Views,
 }
@@ -66,6 +67,11 @@ pub(super) struct Dynamic {
 impl State {
     fn new() -> Self {
         Self { push: vec![0; PUSH_BYTES], ..Self::default() }
+    }
+
+    /// The pipeline that draws are made with.
+    pub(super) fn pipeline(&self) -> Option<Arc<GraphicsPipeline>> {
+        self.graphics.as_ref().map(|pipeline| pipeline.with(&self.extended))
     }
 
     /// Tells programs the number of the view that is rendered.
@@ -388,6 +394,8 @@ impl<'g> Processor<'g> {
                     target.copy_from_slice(data);
                 }
             }
+            Command::SetState(value) => state.extended.set(*value),
+            Command::SetVertexStrides { first, strides } => state.extended.set_strides(*first, strides),
             _ => return state.dynamic.set(command),
         }
         true

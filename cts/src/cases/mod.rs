@@ -7,6 +7,7 @@ mod core11;
 mod core12;
 mod core13;
 mod devices;
+mod dynamic;
 mod extremes;
 mod filtering;
 mod formats;
@@ -44,6 +45,7 @@ pub fn all() -> Vec<Entry> {
         core12::cases,
         memory12::cases,
         core13::cases,
+        dynamic::cases,
         language::cases,
         raster::cases,
         extremes::cases,

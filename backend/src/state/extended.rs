@@ -1,0 +1,215 @@
+//! State that pipelines have and that commands may set instead, beyond that of Vulkan 1.0: a pipeline with such state becomes another
+//! one for each combination of values that draws use, and nothing behind that knows of it.
+//!
+//! Source: `VK_EXT_extended_dynamic_state`, `VK_EXT_extended_dynamic_state2`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ash::vk;
+use parking_lot::Mutex;
+
+use crate::command::MOST_VIEWPORTS;
+
+use super::{DepthStencilState, DynamicState, GraphicsPipeline, StencilState};
+
+/// Combinations of one pipeline that are kept.
+const MOST_VARIANTS: usize = 1 << 10;
+
+/// `maxVertexInputBindings`.
+const MOST_BINDINGS: usize = 32;
+
+/// One value that a command sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants are Vulkan's commands")]
+pub enum SetState {
+    CullMode(vk::CullModeFlags),
+    FrontFace(vk::FrontFace),
+    Topology(vk::PrimitiveTopology),
+    Restart(bool),
+    Discard(bool),
+    DepthBias(bool),
+    DepthTest(bool),
+    DepthWrite(bool),
+    DepthCompare(vk::CompareOp),
+    DepthBoundsTest(bool),
+    StencilTest(bool),
+    Stencil { faces: vk::StencilFaceFlags, ops: StencilOps },
+    LogicOp(vk::LogicOp),
+    ViewportCount(u32),
+}
+
+/// What a stencil test does, without its masks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the fields are Vulkan's parameters")]
+pub struct StencilOps {
+    pub fail: vk::StencilOp,
+    pub pass: vk::StencilOp,
+    pub depth_fail: vk::StencilOp,
+    pub compare: vk::CompareOp,
+}
+
+/// The values that commands have set, where they have.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct ExtendedState {
+    cull_mode: Option<vk::CullModeFlags>,
+    front_face: Option<vk::FrontFace>,
+    topology: Option<vk::PrimitiveTopology>,
+    restart: Option<bool>,
+    discard: Option<bool>,
+    depth_bias: Option<bool>,
+    depth_test: Option<bool>,
+    depth_write: Option<bool>,
+    depth_compare: Option<vk::CompareOp>,
+    depth_bounds_test: Option<bool>,
+    stencil_test: Option<bool>,
+    stencil: [Option<StencilOps>; 2],
+    logic_op: Option<vk::LogicOp>,
+    viewport_count: Option<u32>,
+    /// Strides of vertex buffers, by binding.
+    strides: Vec<Option<u32>>,
+}
+
+impl ExtendedState {
+    /// Sets a value.
+    pub fn set(&mut self, state: SetState) {
+        match state {
+            SetState::CullMode(value) => self.cull_mode = Some(value),
+            SetState::FrontFace(value) => self.front_face = Some(value),
+            SetState::Topology(value) => self.topology = Some(value),
+            SetState::Restart(value) => self.restart = Some(value),
+            SetState::Discard(value) => self.discard = Some(value),
+            SetState::DepthBias(value) => self.depth_bias = Some(value),
+            SetState::DepthTest(value) => self.depth_test = Some(value),
+            SetState::DepthWrite(value) => self.depth_write = Some(value),
+            SetState::DepthCompare(value) => self.depth_compare = Some(value),
+            SetState::DepthBoundsTest(value) => self.depth_bounds_test = Some(value),
+            SetState::StencilTest(value) => self.stencil_test = Some(value),
+            SetState::Stencil { faces, ops } => {
+                let both = [vk::StencilFaceFlags::FRONT, vk::StencilFaceFlags::BACK];
+                for (slot, _) in self.stencil.iter_mut().zip(both).filter(|(_, face)| faces.contains(*face)) {
+                    *slot = Some(ops);
+                }
+            }
+            SetState::LogicOp(value) => self.logic_op = Some(value),
+            SetState::ViewportCount(value) => self.viewport_count = Some(value.min(MOST_VIEWPORTS as u32)),
+        }
+    }
+
+    /// Sets the strides of vertex buffers, from binding `first` on; there are not more than 32.
+    pub fn set_strides(&mut self, first: u32, strides: &[u32]) {
+        for (binding, &stride) in (first as usize..MOST_BINDINGS).zip(strides) {
+            if self.strides.len() <= binding {
+                self.strides.resize(binding + 1, None);
+            }
+            self.strides[binding] = Some(stride);
+        }
+    }
+
+    /// What of it a pipeline with this dynamic state takes.
+    fn taken(&self, dynamic: DynamicState) -> Self {
+        fn when<T: Copy>(takes: bool, value: Option<T>) -> Option<T> {
+            value.filter(|_| takes)
+        }
+        let has = |flag| dynamic.contains(flag);
+        let strides = if has(DynamicState::STRIDES) { self.strides.clone() } else { Vec::new() };
+        Self {
+            cull_mode: when(has(DynamicState::CULL_MODE), self.cull_mode),
+            front_face: when(has(DynamicState::FRONT_FACE), self.front_face),
+            topology: when(has(DynamicState::TOPOLOGY), self.topology),
+            restart: when(has(DynamicState::RESTART), self.restart),
+            discard: when(has(DynamicState::DISCARD), self.discard),
+            depth_bias: when(has(DynamicState::DEPTH_BIAS_ENABLE), self.depth_bias),
+            depth_test: when(has(DynamicState::DEPTH_TEST), self.depth_test),
+            depth_write: when(has(DynamicState::DEPTH_WRITE), self.depth_write),
+            depth_compare: when(has(DynamicState::DEPTH_COMPARE), self.depth_compare),
+            depth_bounds_test: when(has(DynamicState::DEPTH_BOUNDS_TEST), self.depth_bounds_test),
+            stencil_test: when(has(DynamicState::STENCIL_TEST), self.stencil_test),
+            stencil: self.stencil.map(|ops| when(has(DynamicState::STENCIL_OP), ops)),
+            logic_op: when(has(DynamicState::LOGIC_OP), self.logic_op),
+            viewport_count: when(has(DynamicState::VIEWPORT_COUNT), self.viewport_count),
+            strides,
+        }
+    }
+}
+
+/// What a pipeline has become, by state.
+#[derive(Debug, Default)]
+pub struct Variants(Mutex<HashMap<ExtendedState, Arc<GraphicsPipeline>>>);
+
+impl Clone for Variants {
+    /// A variant has no variants of its own.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl GraphicsPipeline {
+    /// The pipeline that this one is with state that commands have set.
+    pub fn with(self: &Arc<Self>, state: &ExtendedState) -> Arc<Self> {
+        if !self.dynamic.intersects(DynamicState::EXTENDED) {
+            return self.clone();
+        }
+        let taken = state.taken(self.dynamic);
+        let mut variants = self.variants.0.lock();
+        if let Some(known) = variants.get(&taken) {
+            return known.clone();
+        }
+        if variants.len() >= MOST_VARIANTS {
+            variants.clear();
+        }
+        let made = Arc::new(self.variant(&taken));
+        variants.insert(taken, made.clone());
+        made
+    }
+
+    fn variant(&self, state: &ExtendedState) -> Self {
+        let mut made = Self { variants: Variants::default(), ..self.clone() };
+        put(&mut made.raster.cull_mode, state.cull_mode);
+        put(&mut made.raster.front_face, state.front_face);
+        put(&mut made.raster.discard, state.discard);
+        put(&mut made.raster.depth_bias_enable, state.depth_bias);
+        put(&mut made.topology, state.topology);
+        put(&mut made.primitive_restart, state.restart);
+        if let Some(op) = state.logic_op {
+            made.logic_op = made.logic_op.map(|_| op);
+        }
+        if let Some(count) = state.viewport_count {
+            made.viewports.resize(count as usize, vk::Viewport::default());
+        }
+        made.depth_stencil = made.depth_stencil.map(|tests| state.tests(tests));
+        for binding in &mut made.bindings {
+            put(&mut binding.stride, state.strides.get(binding.binding as usize).copied().flatten());
+        }
+        // Kernels are shared where they are the same.
+        if made.depth_stencil != self.depth_stencil || made.logic_op != self.logic_op {
+            made.kernels = Arc::default();
+        }
+        if made.bindings != self.bindings {
+            made.vertex_kernel = Arc::default();
+        }
+        made
+    }
+}
+
+impl ExtendedState {
+    fn tests(&self, mut tests: DepthStencilState) -> DepthStencilState {
+        put(&mut tests.depth_test, self.depth_test);
+        put(&mut tests.depth_write, self.depth_write);
+        put(&mut tests.depth_compare, self.depth_compare);
+        put(&mut tests.depth_bounds_test, self.depth_bounds_test);
+        put(&mut tests.stencil_test, self.stencil_test);
+        for (face, ops) in [&mut tests.front, &mut tests.back].into_iter().zip(self.stencil) {
+            if let Some(StencilOps { fail, pass, depth_fail, compare }) = ops {
+                *face = StencilState { fail, pass, depth_fail, compare, ..*face };
+            }
+        }
+        tests
+    }
+}
+
+fn put<T>(target: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *target = value;
+    }
+}
