@@ -98,63 +98,63 @@ pub struct Visibility {
     pub writes: Option<vk::CompareOp>,
 }
 
-/// What is known of a group's depths.
-#[derive(Debug, Clone, Copy)]
-struct Group {
-    /// Of all pixels.
-    range: Range,
-    /// Pixels that are no farther than the layer, as the bits of coverage name them.
+/// The second layer of a group: pixels, as the bits of coverage name them, that are no farther than a depth.
+#[derive(Debug, Clone, Copy, Default)]
+struct Layer {
     mask: u64,
-    layer: f32,
-    /// Whether greater depths are nearer.
-    greater: bool,
+    depth: f32,
 }
 
-impl Group {
-    fn new(range: Range) -> Self {
-        Self { range, mask: 0, layer: 0.0, greater: false }
-    }
-
-    /// Drops the layer unless it is of a direction.
-    fn turn(&mut self, direction: Direction) {
-        let greater = direction == Direction::Greater;
-        if self.greater != greater {
-            (self.mask, self.greater) = (0, greater);
-        }
-    }
-
-    /// Pixels of `mask` were tested and written with depths no farther than `far`.
-    fn add(&mut self, direction: Direction, mask: u64, far: f32) {
+impl Layer {
+    /// Pixels of `mask` were tested and written with depths no farther than `far`; all of the group are no farther than `all`. Returns
+    /// what that becomes, when the layer has all pixels.
+    fn add(&mut self, direction: Direction, (mask, far): (u64, f32), all: f32) -> Option<f32> {
         let near = |depth: f32| direction.nearness(depth);
-        let all = near(direction.far(self.range));
-        if !(near(far) < all) {
-            return;
+        let gain = near(all) - near(far);
+        if gain.is_nan() || gain <= 0.0 {
+            return None;
         }
-        // What is nearer to the group's bound than to the layer is worth less than what comes.
-        let starts = self.mask == 0 || near(self.layer) - near(far) > all - near(self.layer);
+        // What is nearer to the group's bound than to what comes is worth less than that.
+        let starts = self.mask == 0 || near(self.depth) - near(far) > near(all) - near(self.depth);
         if starts {
-            (self.mask, self.layer) = (mask, far);
+            *self = Self { mask, depth: far };
         } else {
             self.mask |= mask;
-            self.layer = if near(far) > near(self.layer) { far } else { self.layer };
+            self.depth = if near(far) > near(self.depth) { far } else { self.depth };
         }
-        if self.mask == u64::MAX {
-            self.range = direction.tightened(self.range, [self.layer; 2]);
-            self.mask = 0;
+        if self.mask != u64::MAX {
+            return None;
         }
+        self.mask = 0;
+        Some(self.depth)
     }
 }
 
 /// Bounds of a tile's depths.
 #[derive(Debug, Clone)]
 pub struct Bounds {
-    groups: [Group; GROUPS],
+    groups: [Range; GROUPS],
     all: Range,
+    layers: [Layer; GROUPS],
+    /// The direction of the layers.
+    direction: Option<Direction>,
 }
 
 impl Bounds {
     fn new(range: Range) -> Self {
-        Self { groups: [Group::new(range); GROUPS], all: range }
+        Self { groups: [range; GROUPS], all: range, layers: [Layer::default(); GROUPS], direction: None }
+    }
+
+    /// A draw comes that tests and writes in a direction: layers of the other one hold no longer.
+    pub fn turn(&mut self, direction: Direction) {
+        if self.direction != Some(direction) {
+            self.direction = Some(direction);
+            self.drop_layers();
+        }
+    }
+
+    fn drop_layers(&mut self) {
+        self.layers.iter_mut().for_each(|layer| layer.mask = 0);
     }
 
     /// Whether the whole tile hides `range`.
@@ -166,36 +166,35 @@ impl Bounds {
     /// Whether a group hides `range`.
     #[inline]
     pub fn hides_in_group(&self, direction: Direction, group: usize, range: Range) -> bool {
-        direction.hides(self.groups[group].range, range)
+        direction.hides(self.groups[group], range)
     }
 
     /// Whether these pixels of a group, those that are covered, hide `range`.
     #[inline]
     pub fn hides_pixels(&self, direction: Direction, (group, pixels): (usize, u64), range: Range) -> bool {
-        let Group { mask, layer, greater, .. } = self.groups[group];
-        greater == (direction == Direction::Greater) && pixels & !mask == 0 && direction.hides([layer; 2], range)
+        let Layer { mask, depth } = self.layers[group];
+        pixels & !mask == 0 && direction.hides([depth; 2], range)
     }
 
     /// All pixels of a group that lie in the render area were tested and written with depths in `range`.
     pub fn teach(&mut self, direction: Direction, group: usize, range: Range) {
-        let group = &mut self.groups[group];
-        group.turn(direction);
-        group.range = direction.tightened(group.range, range);
+        self.groups[group] = direction.tightened(self.groups[group], range);
     }
 
     /// Pixels of a group were tested and written with depths in `range`: those in `mask`, which also names all that lie outside of the
     /// render area.
     pub fn teach_part(&mut self, direction: Direction, (group, mask): (usize, u64), range: Range) {
         self.loosen(direction, group, range);
-        self.groups[group].add(direction, mask, direction.far(range));
+        let (bounds, far) = (self.groups[group], direction.far(range));
+        if let Some(depth) = self.layers[group].add(direction, (mask, far), direction.far(bounds)) {
+            self.groups[group] = direction.tightened(bounds, [depth; 2]);
+        }
     }
 
     /// Some pixels of a group were tested and written with depths in `range`.
     pub fn loosen(&mut self, direction: Direction, group: usize, range: Range) {
-        let group = &mut self.groups[group];
-        group.turn(direction);
-        let [low, high] = group.range;
-        group.range = match direction {
+        let [low, high] = self.groups[group];
+        self.groups[group] = match direction {
             Direction::Less => [low.min(range[0]), high],
             Direction::Greater => [low, high.max(range[1])],
         };
@@ -204,8 +203,7 @@ impl Bounds {
     /// All pixels of the tile were tested and written with depths in `range`.
     pub fn teach_all(&mut self, direction: Direction, range: Range) {
         for group in &mut self.groups {
-            group.turn(direction);
-            group.range = direction.tightened(group.range, range);
+            *group = direction.tightened(*group, range);
         }
     }
 
@@ -217,22 +215,18 @@ impl Bounds {
             (_, Some(Direction::Greater)) => (false, true),
             _ => (true, true),
         };
-        let loosened =
-            |range: Range| [if lowers { UNKNOWN[0] } else { range[0] }, if raises { UNKNOWN[1] } else { range[1] }];
-        for group in &mut self.groups {
-            group.range = loosened(group.range);
-            if if group.greater { lowers } else { raises } {
-                group.mask = 0;
-            }
+        for range in self.groups.iter_mut().chain([&mut self.all]) {
+            *range = [if lowers { UNKNOWN[0] } else { range[0] }, if raises { UNKNOWN[1] } else { range[1] }];
         }
-        self.all = loosened(self.all);
+        if self.direction.is_some_and(|direction| if direction == Direction::Less { raises } else { lowers }) {
+            self.drop_layers();
+        }
     }
 
     /// Sums the groups up, which were taught.
     pub fn sum_up(&mut self) {
         let [first, ..] = self.groups;
-        let ranges = self.groups.iter().map(|group| group.range);
-        self.all = ranges.fold(first.range, |all, range| [all[0].min(range[0]), all[1].max(range[1])]);
+        self.all = self.groups.iter().fold(first, |all, group| [all[0].min(group[0]), all[1].max(group[1])]);
     }
 }
 

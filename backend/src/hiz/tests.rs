@@ -71,6 +71,9 @@ proptest! {
             let range = depths_over(&shape, [8, 16, 16, 24], 32, 1);
             let group = group_number([8, 16]);
             let direction = Direction::of(op);
+            if let Some(direction) = direction {
+                bounds.turn(direction);
+            }
             let hides = |direction| {
                 bounds.hides_in_group(direction, group, range)
                     || bounds.hides_pixels(direction, (group, layer.pixels), range)
@@ -100,6 +103,7 @@ proptest! {
 fn parts_hide_what_lies_behind_all_of_them() {
     for (direction, near, middle, far) in [(Direction::Less, 0.2, 0.5, 0.8), (Direction::Greater, 0.8, 0.5, 0.2)] {
         let mut bounds = Bounds::new([0.0, 1.0]);
+        bounds.turn(direction);
         let (left, right) = (0x00ff_00ff_00ff_00ff, 0xff00_ff00_ff00_ff00);
         bounds.teach_part(direction, (7, left), [near; 2]);
         assert!(!bounds.hides_in_group(direction, 7, [far; 2]));
@@ -111,7 +115,9 @@ fn parts_hide_what_lies_behind_all_of_them() {
         // The other direction knows nothing of it.
         let other = if direction == Direction::Less { Direction::Greater } else { Direction::Less };
         bounds.teach_part(direction, (7, left), [near; 2]);
+        bounds.turn(other);
         bounds.loosen(other, 7, [far; 2]);
+        bounds.turn(direction);
         assert!(!bounds.hides_pixels(direction, (7, left), [middle; 2]));
     }
 }

@@ -84,7 +84,10 @@ pub fn process_tile(
             None => Sink::Waves(Box::new(Waves::new(context, walk, waves, sight))),
         };
         let small = Lazy::Not(small);
-        let bounds = bounds.as_deref_mut();
+        let mut bounds = bounds.as_deref_mut();
+        if let (Some(bounds), Some(direction)) = (&mut bounds, context.visibility.tests) {
+            bounds.turn(direction);
+        }
         let clip = within(context.scissor, area);
         let mut tile = Tile { context, walk, area, clip, sink, small, bounds, lessons, sight, passed: 0, ok: true };
         while let Some((bin, number)) = bins.next_if(|(bin, _)| bin.draw == draw) {
@@ -160,6 +163,20 @@ fn teach(walk: &Visit<'_>, bin: &Bin, area: [i64; 4], bounds: &mut Bounds) {
 /// Whether what a small primitive hides may be more than it costs to tell.
 fn is_worth_teaching([x0, y0, x1, y1]: [i64; 4]) -> bool {
     x1 - x0 > 4 || y1 - y0 > 4
+}
+
+/// A small primitive teaches the groups that it touches in a window.
+#[cold]
+fn teach_small(
+    bounds: &mut Bounds,
+    direction: Direction,
+    (triangle, samples): (&Triangle, u32),
+    (window, area, range): ([i64; 4], [i64; 4], Range),
+) {
+    for group @ [x, y] in groups_of(window) {
+        let inside = covered_wholly(triangle, group, samples) & pixels_inside(x, y, window);
+        bounds.teach_part(direction, (group_number(group), inside | !pixels_inside(x, y, area)), range);
+    }
 }
 
 /// The pixels of a group that a triangle covers with all samples.
@@ -284,23 +301,18 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if let (Some(direction), Some(bounds)) = (self.context.visibility.tests, self.bounds.as_deref_mut()) {
             let context = self.context;
             let range = as_stored(primitives.depths(index), context.depth_bits);
-            let hidden = groups_of(window).all(|group| bounds.hides_in_group(direction, group_number(group), range));
-            if !hidden && context.visibility.teaches {
-                let teaches = self.lessons > 0 && is_worth_teaching(window);
-                let triangle = teaches.then(|| primitives.triangle(index));
-                self.lessons -= u32::from(teaches);
-                for group in groups_of(window) {
-                    let number = group_number(group);
-                    match &triangle {
-                        Some(triangle) => {
-                            let all = covered_wholly(triangle, group, context.multisample.samples);
-                            let inside = all & pixels_inside(group[0], group[1], window);
-                            let outside = !pixels_inside(group[0], group[1], self.area);
-                            bounds.teach_part(direction, (number, inside | outside), range);
-                        }
-                        None => bounds.loosen(direction, number, range),
-                    }
+            let mut hidden = true;
+            for group in groups_of(window) {
+                let number = group_number(group);
+                hidden &= bounds.hides_in_group(direction, number, range);
+                if context.visibility.teaches {
+                    bounds.loosen(direction, number, range);
                 }
+            }
+            if self.lessons > 0 && !hidden && context.visibility.teaches && is_worth_teaching(window) {
+                self.lessons -= 1;
+                let (triangle, samples) = (primitives.triangle(index), context.multisample.samples);
+                teach_small(bounds, direction, (&triangle, samples), (window, self.area, range));
             }
             count(self.sight, Counter::HizSmallQueries, 1);
             if hidden {
@@ -417,6 +429,17 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let depth = depth.filter(|(_, plane)| quickly && plane.has_line(place[0], place[1]));
         let part = Part { triangle, shape, group, inside: pixels_inside(group[0], group[1], window), full, depth };
         let tested = depth.is_some() || !context.tests_early() || context.tests.is_none();
+        // What covers all of the group has taught it already.
+        let range = range.filter(|_| !full || part.inside != u64::MAX);
+        if samples == 1 {
+            let at = [UNITS / 2; 2];
+            let pixels = if allowed != 0 { self.coverage(&part, at) } else { 0 };
+            if range.is_some_and(|range| self.is_hidden_in_pixels(group, (pixels, pixels), range)) {
+                return;
+            }
+            let pixels = part.tested((0, at), pixels);
+            return self.pixels(Fragments { primitive: index, place, sample: 0, pixels }, tested);
+        }
         let places = || (0..samples).zip(sample_positions(samples)).filter(|(sample, _)| allowed >> sample & 1 != 0);
         let mut masks = [0; MOST_SAMPLES];
         for (sample, &at) in places() {
@@ -425,15 +448,11 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let masks = &mut masks[..samples as usize];
         let any = masks.iter().fold(0, |any, mask| any | mask);
         let all = masks.iter().fold(u64::MAX, |all, mask| all & mask);
-        let hides = |tile: &mut Self, range| tile.is_hidden_in_pixels(group, (any, all), range);
-        if any == 0 || range.is_some_and(|range| hides(self, range)) {
+        if range.is_some_and(|range| self.is_hidden_in_pixels(group, (any, all), range)) {
             return;
         }
         for (sample, &at) in places() {
             masks[sample as usize] = part.tested((sample, at), masks[sample as usize]);
-        }
-        if samples == 1 {
-            return self.pixels(Fragments { primitive: index, place, sample: 0, pixels: masks[0] }, tested);
         }
         self.pass(tested, masks.iter().map(|mask| mask.count_ones()).sum());
         if let (true, Sink::Board(..)) = (tested, &self.sink) {
