@@ -1,6 +1,6 @@
-//! Sixteen triangles at a time from window space to primitives: snapping, facing and culling, edges, planes, depth bias.
+//! Sixteen triangles at a time from rows of vertices to the primitives of a tile: edges, planes, depth bias, range of depths.
 //!
-//! Lines and points come as the triangles they are made of. Planes are solved in `f64` from unsnapped positions relative to the
+//! What is culled does not come here (see `cull`). Lines and points come as the triangles they are made of. Planes are solved in `f64` from unsnapped positions relative to the
 //! first vertex, rounded to `f32`, and evaluated in `f32` the same way everywhere. Source: Vulkan specification, "Rasterization".
 
 use ash::vk;

@@ -1,4 +1,4 @@
-//! The front end: pieces of a draw from the numbers of vertices through reuse, shading and set-up to primitives.
+//! The front end: pieces of a draw from the numbers of vertices through reuse, shading and culling to triangles.
 
 use std::ops::Range;
 

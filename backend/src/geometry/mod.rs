@@ -1,4 +1,5 @@
-//! Geometry: vertex fetch and shading, primitive assembly, clipping, culling, viewport; ends with primitives on the grid.
+//! Geometry: vertex fetch and shading, primitive assembly, clipping, culling, viewport; ends with
+//! triangles that wait for their tiles, and sets those up, tile by tile.
 
 mod assembly;
 mod batch;

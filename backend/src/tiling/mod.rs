@@ -1,6 +1,7 @@
-//! Tiling: windows of primitives are sorted into 64x64-pixel tiles by conservative coverage, and workers walk the tiles.
+//! Tiling: windows of triangles are sorted into 64x64-pixel tiles by conservative coverage, and workers walk the tiles, which first set
+//! their triangles up.
 //!
-//! A window holds primitives of one draw state; the windows of a whole pass are walked together, as far as nothing forces an
+//! A window holds triangles of one draw state; the windows of a whole pass are walked together, as far as nothing forces an
 //! earlier end. A tile's primitives keep API order, and no two workers ever hold the same tile, so images do not depend on the
 //! number of workers, nor on the size of windows. A later walk may visit a tile again.
 
