@@ -3,11 +3,12 @@
 //! Source: Vulkan specification, "Devices and Queues", "Features", "Limits", "Formats", "Additional Capabilities".
 
 use ash::vk;
-use vitric_backend::command::MOST_VIEWPORTS;
+use vitric_backend::command::{MOST_SETS, MOST_VIEWPORTS};
 use vitric_backend::format::{self, features as format_features};
 use vitric_backend::geometry::LINE_WIDTHS;
 use vitric_backend::raster::MOST_SAMPLES;
 use vitric_backend::shader::BUILD;
+use vitric_backend::state::MOST_BINDINGS;
 use vitric_backend::texture::{MAX_ANISOTROPY, MAX_LOD_BIAS};
 
 /// Reported API version: 1.0 is what is complete.
@@ -98,7 +99,7 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         max_memory_allocation_count: 1 << 20,
         max_sampler_allocation_count: MAX_SAMPLERS,
         buffer_image_granularity: 1,
-        max_bound_descriptor_sets: 8,
+        max_bound_descriptor_sets: MOST_SETS as u32,
         max_per_stage_descriptor_samplers: 1024,
         max_per_stage_descriptor_uniform_buffers: 1024,
         max_per_stage_descriptor_storage_buffers: 1024,
@@ -115,7 +116,7 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         max_descriptor_set_storage_images: 4096,
         max_descriptor_set_input_attachments: 8,
         max_vertex_input_attributes: 32,
-        max_vertex_input_bindings: 32,
+        max_vertex_input_bindings: MOST_BINDINGS as u32,
         max_vertex_input_attribute_offset: 2047,
         max_vertex_input_binding_stride: 2048,
         max_vertex_output_components: 128,

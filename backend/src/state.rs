@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ash::vk;
 
-pub use extended::{ExtendedState, SetState, StencilOps, Variants};
+pub use extended::{ExtendedState, MOST_BINDINGS, SetState, StencilOps, Variants};
 
 use crate::format::{self, FormatInfo};
 use crate::geometry::{LazyVertexKernel, corners};

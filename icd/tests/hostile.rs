@@ -450,6 +450,7 @@ fn indices_out_of_range_and_draws_of_a_hostile_length_end() {
     for (count, first, offset) in [(16, 0, 0), (16, 8, 0), (300, 0, i32::MAX), (3, u32::MAX, i32::MIN)] {
         // SAFETY: robust buffer access is on: out-of-range fetches are defined.
         let draw = |device: &ash::Device, commands: vk::CommandBuffer| unsafe {
+            device.cmd_bind_vertex_buffers(commands, u32::MAX, &[vertices], &[0]);
             device.cmd_bind_vertex_buffers(commands, 0, &[vertices], &[0]);
             device.cmd_bind_index_buffer(commands, indices, 0, vk::IndexType::UINT32);
             device.cmd_draw_indexed(commands, count, 1, first, offset, 0);

@@ -26,7 +26,7 @@ use crate::state::{ClearValue, ComputePipeline, DepthBias, GraphicsPipeline, Lin
 #[cfg(test)]
 pub(crate) use dispatch::dispatch_for_test;
 pub use event::Event;
-pub use processor::Processor;
+pub use processor::{MOST_SETS, Processor};
 pub use query::{QueryKind, QueryPool};
 pub use viewports::MOST_VIEWPORTS;
 

@@ -18,13 +18,15 @@ use crate::shader::PUSH_CONSTANT_BYTES;
 use crate::shader::Program;
 use crate::shader::interp::Deadline;
 use crate::shader::runtime::{Bindings, Bound, DescriptorSet, is_dynamic};
-use crate::state::{ComputePipeline, DepthBias, ExtendedState, GraphicsPipeline, LineStipple};
+use crate::state::{ComputePipeline, DepthBias, ExtendedState, GraphicsPipeline, LineStipple, MOST_BINDINGS};
 use crate::texture::Routines;
 use crate::transfer;
 use crate::workers::Workers;
 
 /// Bytes of push constants, and of the number of the view behind them.
 const PUSH_BYTES: usize = PUSH_CONSTANT_BYTES + 4;
+/// `maxBoundDescriptorSets`.
+pub const MOST_SETS: usize = 8;
 /// How long a device waits for an event that nobody sets.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -46,6 +48,8 @@ pub(super) struct State {
     pub(super) push: Vec<u8>,
     pub(super) dynamic: Dynamic,
     extended: ExtendedState,
+    /// What the graphics pipeline has become with it, once a draw has asked.
+    drawn: Option<Arc<GraphicsPipeline>>,
     /// All viewports and scissors: the first are in `dynamic`, too.
     pub(super) views: Views,
 }
@@ -70,8 +74,11 @@ impl State {
     }
 
     /// The pipeline that draws are made with.
-    pub(super) fn pipeline(&self) -> Option<Arc<GraphicsPipeline>> {
-        self.graphics.as_ref().map(|pipeline| pipeline.with(&self.extended))
+    pub(super) fn pipeline(&mut self) -> Option<Arc<GraphicsPipeline>> {
+        if self.drawn.is_none() {
+            self.drawn = self.graphics.as_ref().map(|pipeline| pipeline.with(&self.extended));
+        }
+        self.drawn.clone()
     }
 
     /// Tells programs the number of the view that is rendered.
@@ -105,8 +112,7 @@ impl BoundSets {
     fn bind(&mut self, first: u32, sets: &[Arc<DescriptorSet>], offsets: &[u32]) {
         self.resolved = None;
         let mut offsets = offsets.iter().copied();
-        for (index, set) in sets.iter().enumerate() {
-            let slot = first as usize + index;
+        for (slot, set) in (first as usize..MOST_SETS).zip(sets) {
             if self.sets.len() <= slot {
                 self.sets.resize(slot + 1, None);
             }
@@ -358,7 +364,7 @@ impl<'g> Processor<'g> {
         let state = &mut self.state;
         match command {
             Command::BindGraphicsPipeline(pipeline) => {
-                state.graphics = Some(pipeline.clone());
+                (state.graphics, state.drawn) = (Some(pipeline.clone()), None);
                 state.graphics_sets.forget();
             }
             Command::SetViewports { first, viewports } => {
@@ -377,12 +383,11 @@ impl<'g> Processor<'g> {
                 state.sets(*point).bind(*first, sets, dynamic_offsets);
             }
             Command::BindVertexBuffers { first, buffers } => {
-                let end = *first as usize + buffers.len();
-                if state.vertex_buffers.len() < end {
-                    state.vertex_buffers.resize(end, None);
-                }
-                for (slot, buffer) in state.vertex_buffers[*first as usize..].iter_mut().zip(buffers) {
-                    *slot = Some(buffer.clone());
+                for (binding, buffer) in (*first as usize..MOST_BINDINGS).zip(buffers) {
+                    if state.vertex_buffers.len() <= binding {
+                        state.vertex_buffers.resize(binding + 1, None);
+                    }
+                    state.vertex_buffers[binding] = Some(buffer.clone());
                 }
             }
             Command::BindIndexBuffer { buffer, offset, index_type } => {
@@ -394,8 +399,14 @@ impl<'g> Processor<'g> {
                     target.copy_from_slice(data);
                 }
             }
-            Command::SetState(value) => state.extended.set(*value),
-            Command::SetVertexStrides { first, strides } => state.extended.set_strides(*first, strides),
+            Command::SetState(value) => {
+                state.extended.set(*value);
+                state.drawn = None;
+            }
+            Command::SetVertexStrides { first, strides } => {
+                state.extended.set_strides(*first, strides);
+                state.drawn = None;
+            }
             _ => return state.dynamic.set(command),
         }
         true

@@ -17,7 +17,7 @@ use super::{DepthStencilState, DynamicState, GraphicsPipeline, StencilState};
 const MOST_VARIANTS: usize = 1 << 10;
 
 /// `maxVertexInputBindings`.
-const MOST_BINDINGS: usize = 32;
+pub const MOST_BINDINGS: usize = 32;
 
 /// One value that a command sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
