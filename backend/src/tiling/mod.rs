@@ -35,9 +35,8 @@ impl Window {
         self.triangles.layer()
     }
 
-    /// Its triangles in a tile, by its number in all layers.
-    fn in_tile(&self, tile: usize, grid: &Grid) -> &[u16] {
-        let (layer, tile) = (tile / grid.count(), tile % grid.count());
+    /// Its triangles in a tile of a layer.
+    fn in_tile(&self, (layer, tile): (usize, usize)) -> &[u16] {
         if layer == self.layer() as usize { self.bins.of(tile) } else { &[] }
     }
 
@@ -85,6 +84,11 @@ impl Grid {
     /// Tiles of all layers: those of each follow those of the one before.
     pub fn count_all(&self) -> usize {
         self.count() * self.layers
+    }
+
+    /// The layer of a tile by its number in all layers, and its number there.
+    fn place(&self, tile: usize) -> (usize, usize) {
+        (tile / self.count(), tile % self.count())
     }
 
     /// Pixels of a tile that lie in the render area.
@@ -233,21 +237,19 @@ impl<'a> Walk<'a> {
     pub fn set_up<'s>(&self, tile: usize, scratch: &'s mut SetUpScratch) -> &'s [Bin] {
         let SetUpScratch { batch, bins, triangles } = scratch;
         let find = |id: u32| (&self.windows[(id >> 16) as usize].triangles, id & 0xffff);
-        let touching =
-            self.windows.iter().enumerate().filter(|(_, window)| !window.in_tile(tile, self.grid).is_empty());
+        let place = self.grid.place(tile);
+        let touching = self.windows.iter().enumerate().filter(|(_, window)| !window.in_tile(place).is_empty());
         let mut touching = touching.peekable();
         let mut count = 0;
         while let Some(&(_, first)) = touching.peek() {
             triangles.clear();
             let alike =
                 |window: &Window| window.draw == first.draw && window.triangles.plan() == first.triangles.plan();
-            let fits = |window: &Window, before: usize| before + window.in_tile(tile, self.grid).len() <= MOST;
+            let fits = |window: &Window, before: usize| before + window.in_tile(place).len() <= MOST;
             while let Some((number, window)) =
                 touching.next_if(|(_, window)| alike(window) && fits(window, triangles.len()))
             {
-                triangles.extend(
-                    window.in_tile(tile, self.grid).iter().map(|&index| (number as u32) << 16 | u32::from(index)),
-                );
+                triangles.extend(window.in_tile(place).iter().map(|&index| (number as u32) << 16 | u32::from(index)));
             }
             if bins.len() == count {
                 bins.push(Bin::default());
@@ -312,9 +314,10 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, (pieces, piece): Beside<'_>) -> bool {
     if let Some(clears) = walk.clears.filter(|clears| clears.all && walk.windows.is_empty()) {
         clears.clear_all(gpu, grid);
     }
-    let is_touched = |tile: usize| walk.windows.iter().any(|window| !window.in_tile(tile, grid).is_empty());
+    let is_touched = |place| walk.windows.iter().any(|window| !window.in_tile(place).is_empty());
     let is_wanted = |tile: usize| walk.clears.is_some_and(|clears| clears.wants(tile));
-    let tiles: Vec<usize> = (0..grid.count_all()).filter(|&tile| is_touched(tile) || is_wanted(tile)).collect();
+    let tiles: Vec<usize> =
+        (0..grid.count_all()).filter(|&tile| is_touched(grid.place(tile)) || is_wanted(tile)).collect();
     let ok = AtomicBool::new(true);
     let seen =
         gpu.counters().map(|counters| (counters, counters::Walk::new(grid.columns as usize, grid.rows as usize)));
@@ -334,11 +337,11 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, (pieces, piece): Beside<'_>) -> bool {
                 clears.clear(tile, grid.pixels(tile));
             }
             let sight = seen.as_ref().map(|_| Sight::default());
-            if !goes_on || !process_tile(&walk, tile, grid.pixels(tile % grid.count()), scratch, sight.as_ref()) {
+            if !goes_on || !process_tile(&walk, tile, grid.pixels(grid.place(tile).1), scratch, sight.as_ref()) {
                 ok.store(false, Ordering::Relaxed);
             }
             if let (Some((counters, walk)), Some(sight)) = (&seen, sight) {
-                counters.take(walk, tile % grid.count(), &sight);
+                counters.take(walk, grid.place(tile).1, &sight);
             }
         },
     );
