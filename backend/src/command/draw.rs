@@ -264,7 +264,8 @@ fn in_parallel(
         {
             ok.store(false, Ordering::Relaxed);
         }
-        *made[index].lock() = triangles.into_iter().map(|triangles| Window::new(triangles, &grid)).collect();
+        let left = triangles.into_iter().filter(|triangles| !triangles.is_empty());
+        *made[index].lock() = left.map(|triangles| Window::new(triangles, &grid)).collect();
     };
     if flushes {
         processor.flush_beside((count, &piece))?;

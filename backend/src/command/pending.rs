@@ -62,7 +62,7 @@ pub(super) struct Pending {
     windows: Vec<Window>,
     /// The window that is being filled, of the last state.
     open: Option<Triangles>,
-    /// Primitives in closed windows.
+    /// What closed windows take up, in primitives.
     closed: usize,
     /// The visibility structure of the depth attachment.
     hierarchy: Option<Hierarchy>,
@@ -110,7 +110,7 @@ impl Pending {
 
     /// Whether tiles should be walked before so many primitives more come.
     pub(super) fn is_full(&self, primitives: usize) -> bool {
-        let open = self.open.as_ref().map_or(0, Triangles::len);
+        let open = self.open.as_ref().map_or(0, Triangles::weight);
         self.closed + open + primitives > MOST_PENDING || self.draws.len() >= MOST_DRAWS
     }
 
@@ -140,7 +140,7 @@ impl Pending {
 
     /// Gives back what was taken: the last is filled on, unless it has reached its size.
     pub(super) fn close_full(&mut self, draw: usize, mut filled: Vec<Triangles>, size: usize) {
-        self.open = filled.pop_if(|last| last.len() < size);
+        self.open = filled.pop_if(|last| last.weight() < size);
         let windows: Vec<Window> = filled.into_iter().map(|triangles| Window::new(triangles, &self.grid)).collect();
         self.extend(draw, windows.into_iter());
     }
@@ -157,7 +157,7 @@ impl Pending {
     pub(super) fn extend(&mut self, draw: usize, windows: impl Iterator<Item = Window>) {
         for mut window in windows {
             window.draw = draw;
-            self.closed += window.triangles.len();
+            self.closed += window.triangles.weight();
             self.windows.push(window);
         }
     }

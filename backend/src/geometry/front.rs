@@ -122,6 +122,7 @@ impl Assembled<'_> {
         let mut discarded = Triangles::default();
         let open = self.contexts.first().map(|context| room((context, 0), (out, range.len()), self.spare));
         let triangles = open.map_or(&mut discarded, |open| &mut out[open]);
+        let before = (triangles.len(), triangles.vertices());
         let Some(shaded) = shade(&source, &reuse.vertices, (shading, triangles)) else { return false };
         if let Some(counters) = self.counters {
             counters.count(Counter::Vertices, reuse.vertices.len() as u64);
@@ -140,6 +141,9 @@ impl Assembled<'_> {
                 primitives.for_each(|(number, places)| set_up.add(&shaded, places, number as u32));
             }
             let counter = set_up.finish();
+            if out[open].len() == before.0 {
+                out[open].forget_rows(before.1);
+            }
             if let Some(strips) = &self.strips {
                 *strips.counter.lock() = counter;
             }

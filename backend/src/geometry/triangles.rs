@@ -70,6 +70,21 @@ impl Triangles {
         self.entries.is_empty()
     }
 
+    /// What they take up, in triangles that share vertices as those of meshes do, or share none: culled ones leave their vertices.
+    pub fn weight(&self) -> usize {
+        self.len().max(self.vertices / 4)
+    }
+
+    /// Forgets the vertices from a number on, of which no triangle is.
+    pub(super) fn forget_rows(&mut self, from: usize) {
+        self.vertices = from;
+    }
+
+    /// Vertices that have rows.
+    pub(super) fn vertices(&self) -> usize {
+        self.vertices
+    }
+
     /// The layer of the attachments that they are drawn to.
     pub fn layer(&self) -> u32 {
         self.layer
