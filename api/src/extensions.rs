@@ -126,7 +126,13 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_synchronization2", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_KHR_zero_initialize_workgroup_memory", 1, Device, V1_3, &[PROPERTIES2]),
     // Others.
+    row("VK_EXT_buffer_device_address", 2, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_external_memory_host", 1, Device, None, &["VK_KHR_external_memory"]),
+    row("VK_EXT_memory_budget", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_conservative_rasterization", 1, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_external_fence_fd", 1, Device, None, &["VK_KHR_external_fence"]),
+    row("VK_KHR_external_memory_fd", 1, Device, None, &["VK_KHR_external_memory"]),
+    row("VK_KHR_external_semaphore_fd", 1, Device, None, &["VK_KHR_external_semaphore"]),
     // Formats, images and samplers.
     row("VK_EXT_4444_formats", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_EXT_border_color_swizzle", 1, Device, None, &["VK_EXT_custom_border_color"]),

@@ -4,6 +4,7 @@
 //! `vitric-api`, and writes results back. Panics end at the boundary. Nothing here renders, and there is no state but
 //! handles.
 
+mod address;
 mod command;
 mod command2;
 mod debug;
@@ -11,6 +12,7 @@ mod descriptor;
 mod device;
 mod dynamic;
 mod entry;
+mod external;
 mod handles;
 mod instance;
 mod logging;

@@ -8,6 +8,7 @@ mod core12;
 mod core13;
 mod devices;
 mod dynamic;
+mod external;
 mod extremes;
 mod filtering;
 mod formats;
@@ -21,6 +22,7 @@ mod memory12;
 mod multiview;
 mod order;
 mod planar;
+mod queues;
 mod raster;
 mod samplers;
 mod scenes;
@@ -38,6 +40,8 @@ pub fn all() -> Vec<Entry> {
     for add in [
         devices::cases,
         sync::cases,
+        queues::cases,
+        external::cases,
         formats::cases,
         compressed::cases,
         compute::cases,

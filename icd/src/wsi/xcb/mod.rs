@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use parking_lot::Mutex;
+use vitric_api::families;
 use vitric_api::swapchain::PresentTarget;
 use vitric_api::{Error, Result};
 use x11rb::connection::{Connection, RequestConnection};
@@ -156,7 +157,7 @@ pub extern "system" fn create_xcb(
 
 pub extern "system" fn xcb_support(
     _: vk::PhysicalDevice,
-    _family: u32,
+    family: u32,
     connection: *mut vk::xcb_connection_t,
     visual: vk::xcb_visualid_t,
 ) -> vk::Bool32 {
@@ -165,7 +166,8 @@ pub extern "system" fn xcb_support(
         // SAFETY: the application passes a live connection, as `vkGetPhysicalDeviceXcbPresentationSupportKHR` demands; it is
         // not closed here.
         let connection = unsafe { XCBConnection::from_raw_xcb_connection(connection.cast(), false) };
-        supported = connection.is_ok_and(|connection| can_show(connection.setup(), visual));
+        let shows = connection.is_ok_and(|connection| can_show(connection.setup(), visual));
+        supported = shows && families::find(family).is_some();
     });
     vk::Bool32::from(supported)
 }
