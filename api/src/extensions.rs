@@ -133,6 +133,14 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_external_fence_fd", 1, Device, None, &["VK_KHR_external_fence"]),
     row("VK_KHR_external_memory_fd", 1, Device, None, &["VK_KHR_external_memory"]),
     row("VK_KHR_external_semaphore_fd", 1, Device, None, &["VK_KHR_external_semaphore"]),
+    // Shaders.
+    row("VK_EXT_fragment_shader_interlock", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_post_depth_coverage", 1, Device, None, &[]),
+    row("VK_EXT_shader_atomic_float", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_shader_atomic_float2", 1, Device, None, &["VK_EXT_shader_atomic_float"]),
+    row("VK_EXT_shader_stencil_export", 1, Device, None, &[]),
+    row("VK_KHR_shader_clock", 1, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_shader_expect_assume", 1, Device, None, &[PROPERTIES2]),
     // Formats, images and samplers.
     row("VK_EXT_4444_formats", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_EXT_border_color_swizzle", 1, Device, None, &["VK_EXT_custom_border_color"]),

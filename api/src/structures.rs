@@ -5,6 +5,7 @@
 
 mod images;
 mod raster;
+mod shaders;
 mod versions;
 
 use std::fmt::Debug;
@@ -42,6 +43,7 @@ pub fn features(to: &mut impl Structures) {
     features13(to);
     images::features(to);
     raster::features(to);
+    shaders::features(to);
 }
 
 /// Of Vulkan 1.1, and of the extensions that it is made of.

@@ -110,6 +110,8 @@ const EXTENSIONS: &[&CStr] = &[
     vk::EXT_SAMPLER_FILTER_MINMAX_NAME,
     vk::EXT_CONSERVATIVE_RASTERIZATION_NAME,
     vk::EXT_EXTERNAL_MEMORY_HOST_NAME,
+    vk::EXT_POST_DEPTH_COVERAGE_NAME,
+    vk::EXT_SHADER_STENCIL_EXPORT_NAME,
     vk::EXT_MEMORY_BUDGET_NAME,
     vk::EXT_PIPELINE_CREATION_FEEDBACK_NAME,
     vk::EXT_SEPARATE_STENCIL_USAGE_NAME,
@@ -208,6 +210,11 @@ features! {
     bytes: PhysicalDeviceIndexTypeUint8FeaturesKHR = KHR_INDEX_TYPE_UINT8_NAME;
     lines: PhysicalDeviceLineRasterizationFeaturesKHR = KHR_LINE_RASTERIZATION_NAME;
     divisors: PhysicalDeviceVertexAttributeDivisorFeaturesKHR = KHR_VERTEX_ATTRIBUTE_DIVISOR_NAME;
+    shader_clock: PhysicalDeviceShaderClockFeaturesKHR = KHR_SHADER_CLOCK_NAME;
+    expect_assume: PhysicalDeviceShaderExpectAssumeFeaturesKHR = KHR_SHADER_EXPECT_ASSUME_NAME;
+    interlock: PhysicalDeviceFragmentShaderInterlockFeaturesEXT = EXT_FRAGMENT_SHADER_INTERLOCK_NAME;
+    atomic_float: PhysicalDeviceShaderAtomicFloatFeaturesEXT = EXT_SHADER_ATOMIC_FLOAT_NAME;
+    atomic_float2: PhysicalDeviceShaderAtomicFloat2FeaturesEXT = EXT_SHADER_ATOMIC_FLOAT2_NAME;
     storage16: PhysicalDevice16BitStorageFeatures = KHR_16BIT_STORAGE_NAME;
     storage8: PhysicalDevice8BitStorageFeatures = KHR_8BIT_STORAGE_NAME;
     float16_int8: PhysicalDeviceShaderFloat16Int8Features = KHR_SHADER_FLOAT16_INT8_NAME;

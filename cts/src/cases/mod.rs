@@ -26,6 +26,7 @@ mod queues;
 mod raster;
 mod samplers;
 mod scenes;
+mod shaders;
 mod stages;
 mod subpasses;
 mod sync;
@@ -67,6 +68,7 @@ pub fn all() -> Vec<Entry> {
         images::cases,
         transfers::cases,
         stages::cases,
+        shaders::cases,
         subpasses::cases,
         multiview::cases,
     ] {
