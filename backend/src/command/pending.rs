@@ -11,7 +11,7 @@ use crate::gpu::DeviceLost;
 use crate::hiz::Hierarchy;
 use crate::shader::runtime::Bindings;
 use crate::state::GraphicsPipeline;
-use crate::tiling::{self, Beside, Grid, TileClears, Walk, Window};
+use crate::tiling::{self, Beside, Grid, TileClears, TileParts, Walk, Window};
 
 /// Primitives beyond which tiles are walked: what they hold should stay in the caches.
 pub(super) const MOST_PENDING: usize = 1 << 15;
@@ -207,7 +207,8 @@ impl Processor<'_> {
         });
         let (hierarchy, scoreboard) = (self.pending.hierarchy.as_ref(), self.gpu.config().scoreboard);
         let (windows, clears) = (&pending.windows, clears.as_ref());
-        let walk = Walk { grid: &grid, draws: &draws, windows, clears, hierarchy, scoreboard };
+        let parts = &TileParts::new(windows, &grid);
+        let walk = Walk { grid: &grid, draws: &draws, windows, parts, clears, hierarchy, scoreboard };
         let done = tiling::walk(self.gpu, walk, beside);
         pending.windows.into_iter().for_each(|window| self.gpu.triangles().put(window.triangles));
         if done { Ok(()) } else { Err(DeviceLost) }

@@ -42,7 +42,7 @@ pub struct Triangles {
 
 impl Triangles {
     /// Begins with none, with room for so many, in a layer.
-    pub(super) fn start(&mut self, plan: Plan, room: usize, layer: u32) {
+    pub(crate) fn start(&mut self, plan: Plan, room: usize, layer: u32) {
         (self.plan, self.layer) = (plan, layer);
         self.vertices = 0;
         self.covers.clear();
