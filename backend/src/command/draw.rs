@@ -29,6 +29,10 @@ use crate::tiling::Window;
 /// Most primitives that are handed to the front end for one window.
 const MOST_PRIMITIVES: usize = 1 << 14;
 
+/// Primitives from which on threads share a draw, and a multiple of which each takes.
+const MANY: usize = 1 << 12;
+const PART: usize = 1 << 10;
+
 /// Most lines with a stipple that are handed to the front end at once, and polygons whose edges are such lines.
 const MOST_STIPPLED: usize = 16;
 
@@ -216,7 +220,10 @@ fn windows(processor: &mut Processor<'_>, state: DrawState, assembled: &Assemble
         }
         start = range.end;
         let is_full = processor.pending.is_full(range.len());
-        if range.len() >= size && assembled.source.kernel.is_pure() && !is_stippled {
+        if range.len() >= MANY.min(size) && assembled.source.kernel.is_pure() && !is_stippled {
+            // Every thread gets some.
+            let part = range.len().div_ceil(processor.gpu.config().threads).next_multiple_of(PART);
+            let size = size.min(part);
             in_parallel(processor, &state, assembled, (range, size), is_full)?;
             continue;
         }

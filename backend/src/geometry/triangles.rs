@@ -26,6 +26,18 @@ pub(super) struct Entry {
     pub(super) cover: Option<u32>,
 }
 
+/// A triangle as it waits. Tiles take triangles in an order of their own, so each is to lie in one line of a cache.
+#[derive(Debug, Clone, Copy)]
+struct Packed {
+    /// Rows of the vertices; above those of the first how it faces.
+    rows: [u32; 3],
+    id: u32,
+    pixels: Pixels,
+}
+
+/// Where [`Facing`] is in the first row's number: windows have fewer vertices.
+const FACING: u32 = 30;
+
 /// Triangles of draws that are set up in the same way, in order.
 #[derive(Debug, Default)]
 pub struct Triangles {
@@ -33,12 +45,15 @@ pub struct Triangles {
     /// At least as many rows as vertices: place in the window, 1/w, and the input words of the fragment program.
     rows: Vec<Chunk>,
     vertices: usize,
-    entries: Vec<Entry>,
-    pixels: Vec<Pixels>,
+    packed: Vec<Packed>,
     covers: Vec<Cover>,
+    /// For each triangle the number of what it covers, [`NO_COVER`] where its corners say it; empty where none has one.
+    cover_of: Vec<u32>,
     /// The layer of the attachments that they are drawn to.
     layer: u32,
 }
+
+const NO_COVER: u32 = u32::MAX;
 
 impl Triangles {
     /// Begins with none, with room for so many, in a layer.
@@ -46,10 +61,9 @@ impl Triangles {
         (self.plan, self.layer) = (plan, layer);
         self.vertices = 0;
         self.covers.clear();
-        self.entries.clear();
-        self.pixels.clear();
-        self.entries.reserve(room);
-        self.pixels.reserve(room);
+        self.cover_of.clear();
+        self.packed.clear();
+        self.packed.reserve(room);
     }
 
     /// Begins with none, and the vertices of others.
@@ -62,12 +76,12 @@ impl Triangles {
 
     /// How many.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.packed.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.packed.is_empty()
     }
 
     /// What they take up, in triangles that share vertices as those of meshes do, or share none: culled ones leave their vertices.
@@ -98,13 +112,13 @@ impl Triangles {
     /// The pixels that a triangle may cover.
     #[inline]
     pub fn pixels(&self, index: u32) -> Pixels {
-        self.pixels[index as usize]
+        self.packed[index as usize].pixels
     }
 
     /// A triangle's coverage.
     pub fn triangle(&self, index: u32) -> Triangle {
         let place = |row: u32| [0, 1].map(|axis: usize| i64::from(snap(f32::from_bits(self.row(row)[0][axis]))));
-        let Entry { rows, cover, .. } = self.entries[index as usize];
+        let (Entry { rows, cover, .. }, _) = self.entry(index);
         let corners = match cover {
             Some(number) => self.cover(number).corners.map(|corner| corner.map(i64::from)),
             None => rows.map(place),
@@ -112,9 +126,17 @@ impl Triangles {
         Triangle::new(corners).expect("what has no area is culled")
     }
 
+    /// A triangle, and the pixels that it may cover.
     #[inline]
-    pub(super) fn entry(&self, index: u32) -> Entry {
-        self.entries[index as usize]
+    pub(super) fn entry(&self, index: u32) -> (Entry, Pixels) {
+        let Packed { rows: [first, second, third], id, pixels } = self.packed[index as usize];
+        let facing = match first >> FACING {
+            0 => Facing::Back,
+            1 => Facing::Front,
+            _ => Facing::Own,
+        };
+        let cover = self.cover_of.get(index as usize).copied().filter(|&number| number != NO_COVER);
+        (Entry { rows: [first & ((1 << FACING) - 1), second, third], id, facing, cover }, pixels)
     }
 
     /// What a triangle covers.
@@ -155,8 +177,13 @@ impl Triangles {
     /// Adds a triangle.
     #[inline]
     pub(super) fn push(&mut self, entry: Entry, pixels: Pixels) {
-        self.entries.push(entry);
-        self.pixels.push(pixels);
+        let Entry { rows: [first, second, third], id, facing, cover } = entry;
+        debug_assert!(first >> FACING == 0, "a window of 2^30 vertices");
+        if cover.is_some() || !self.cover_of.is_empty() {
+            self.cover_of.resize(self.packed.len(), NO_COVER);
+            self.cover_of.push(cover.unwrap_or(NO_COVER));
+        }
+        self.packed.push(Packed { rows: [first | (facing as u32) << FACING, second, third], id, pixels });
     }
 }
 
