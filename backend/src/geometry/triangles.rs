@@ -9,7 +9,7 @@ use super::lines::Cover;
 #[cfg(test)]
 use crate::raster::UNITS;
 use crate::raster::{Triangle, snap};
-use crate::shader::runtime::rows::{BLOCK, Chunk};
+use crate::shader::runtime::rows::{BLOCK, Chunk, prefetch};
 
 /// The pixels that something may cover: `[x0, y0, x1, y1]`, the last ones not included, saturated: no attachment reaches beyond 16 bits.
 pub type Pixels = [i16; 4];
@@ -137,6 +137,21 @@ impl Triangles {
         };
         let cover = self.cover_of.get(index as usize).copied().filter(|&number| number != NO_COVER);
         (Entry { rows: [first & ((1 << FACING) - 1), second, third], id, facing, cover }, pixels)
+    }
+
+    /// A triangle will be taken soon.
+    #[inline]
+    pub(super) fn expect(&self, index: u32) {
+        prefetch(&self.packed[index as usize]);
+    }
+
+    /// A triangle will be taken next: its vertices are wanted.
+    #[inline]
+    pub(super) fn expect_rows(&self, index: u32) {
+        let (Entry { rows, .. }, _) = self.entry(index);
+        for row in rows {
+            self.row(row).iter().step_by(2).for_each(prefetch);
+        }
     }
 
     /// What a triangle covers.
