@@ -116,6 +116,13 @@ impl TileParts {
     }
 }
 
+impl TileParts {
+    /// How many triangles touch a tile.
+    pub(super) fn count(&self, tile: usize) -> usize {
+        self.of(tile).iter().map(|part| part.len()).sum()
+    }
+}
+
 impl Part {
     /// How many triangles it has.
     pub(super) fn len(self) -> usize {

@@ -8,6 +8,7 @@
 mod bins;
 
 use std::cell::OnceCell;
+use std::cmp::Reverse;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bins::Bins;
@@ -276,8 +277,10 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, (pieces, piece): Beside<'_>) -> bool {
         clears.clear_all(gpu, grid);
     }
     let is_wanted = |tile: usize| walk.clears.is_some_and(|clears| clears.wants(tile));
-    let tiles: Vec<usize> =
+    let mut tiles: Vec<usize> =
         (0..grid.count_all()).filter(|&tile| !walk.parts.of(tile).is_empty() || is_wanted(tile)).collect();
+    // The longer ones come first: at the end no thread waits long for another.
+    tiles.sort_by_cached_key(|&tile| Reverse(walk.parts.count(tile)));
     let ok = AtomicBool::new(true);
     let seen =
         gpu.counters().map(|counters| (counters, counters::Walk::new(grid.columns as usize, grid.rows as usize)));
@@ -285,7 +288,6 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, (pieces, piece): Beside<'_>) -> bool {
         counters.count(Counter::Windows, walk.windows.len() as u64);
         counters.count(Counter::Primitives, walk.windows.iter().map(|window| window.triangles.len() as u64).sum());
     }
-    // The longer ones come first: at the end no thread waits long for another.
     gpu.workers().parallel(
         pieces + tiles.len(),
         || gpu.tiles().lend(),
