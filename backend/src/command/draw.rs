@@ -11,7 +11,7 @@ use super::Command;
 use super::pass::Pass;
 use super::pending::{DrawState, MOST_PENDING};
 use super::processor::{Dynamic, IndexBuffer, Processor, words};
-use super::viewports::{View, guard_band, touchable, touched, views};
+use super::viewports::{View, guard_band, rect, touchable, touched, views};
 use crate::format;
 use crate::geometry::{
     Assembled, Corners, DrawNumbers, Indices, PrimitiveContext, Strips, VertexSource, assemble, corners, is_list,
@@ -49,18 +49,26 @@ struct Call {
 /// Executes a draw command.
 pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(), DeviceLost> {
     let Some(pipeline) = processor.state.pipeline() else { return Ok(()) };
+    if touches_nothing(processor, &pipeline) {
+        return Ok(());
+    }
     let programs = std::iter::once(&*pipeline.vertex).chain(pipeline.fragment.as_deref());
     if programs.clone().any(|program| program.fragment.side_effects) {
         processor.distrust_memory();
     }
     let bindings = processor.state.graphics_sets.resolve(programs, &processor.shared);
-    if processor.pass.is_none() {
-        return Ok(());
-    }
     for draw in 0..draws(command) {
         run(processor, &bindings, &call(command, draw))?;
     }
     Ok(())
+}
+
+/// Whether a draw has no pixels that it may touch, and its vertices leave nothing but them.
+fn touches_nothing(processor: &Processor<'_>, pipeline: &GraphicsPipeline) -> bool {
+    let Some(pass) = &processor.pass else { return true };
+    let ([x0, y0, x1, y1], area) = (touched(&processor.state.dynamic, pipeline), rect(pass.area));
+    let is_empty = x0.max(area[0]) >= x1.min(area[2]) || y0.max(area[1]) >= y1.min(area[3]);
+    is_empty && !pipeline.vertex.fragment.side_effects
 }
 
 /// Most vertices of one draw of strips, fans, or with restarts: they are assembled in memory, and a longer one would bring the
