@@ -48,7 +48,7 @@ pub struct Gpu {
     triangles: Bag<Triangles>,
     tiles: Bag<TileScratch>,
     fronts: Bag<FrontScratch>,
-    counters: Option<Counters>,
+    counters: Option<Arc<Counters>>,
 }
 
 /// Windows of triangles whose memory is kept.
@@ -66,7 +66,7 @@ impl Gpu {
             triangles: Bag::new(MOST_KEPT),
             tiles: Bag::new(config.threads),
             fronts: Bag::new(config.threads),
-            counters: config.counts.then(Counters::default),
+            counters: config.counts.then(Arc::default),
         })
     }
 
@@ -106,7 +106,7 @@ impl Gpu {
     }
 
     /// What it counted, when it does.
-    pub fn counters(&self) -> Option<&Counters> {
+    pub fn counters(&self) -> Option<&Arc<Counters>> {
         self.counters.as_ref()
     }
 

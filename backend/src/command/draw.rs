@@ -12,6 +12,7 @@ use super::pass::Pass;
 use super::pending::{DrawState, MOST_PENDING};
 use super::processor::{Dynamic, IndexBuffer, Processor, words};
 use super::viewports::{View, guard_band, rect, touchable, touched, views};
+use crate::counters::Counter;
 use crate::format;
 use crate::geometry::{
     Assembled, Corners, DrawNumbers, Indices, PrimitiveContext, Strips, VertexSource, assemble, corners, is_list,
@@ -49,7 +50,7 @@ struct Call {
 /// Executes a draw command.
 pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(), DeviceLost> {
     let Some(pipeline) = processor.state.pipeline() else { return Ok(()) };
-    if touches_nothing(processor, &pipeline) {
+    if processor.pass.is_none() || processor.statistics.is_none() && touches_nothing(processor, &pipeline) {
         return Ok(());
     }
     let programs = std::iter::once(&*pipeline.vertex).chain(pipeline.fragment.as_deref());
@@ -110,12 +111,13 @@ fn call(command: &Command, draw: u32) -> Call {
     }
 }
 
-/// The corners of a draw's primitives, and the numbers of the first ones of strips and fans; strips, fans and restarts that are too long to hold lose the device.
+/// The corners of a draw's primitives, the numbers of the first ones of strips and fans, and how many vertices all of them are made of.
+/// Strips, fans and restarts that are too long to hold lose the device.
 fn corners_of<'s>(
     pipeline: &GraphicsPipeline,
     call: &Call,
     index_buffer: Option<&'s IndexBuffer>,
-) -> Result<(Corners<'s>, Vec<u32>), DeviceLost> {
+) -> Result<(Corners<'s>, Vec<u32>, usize), DeviceLost> {
     let restarts = pipeline.primitive_restart && call.first_index.is_some();
     let indices = call.first_index.map(|first| index_buffer.map(|buffer| indices(buffer, call, first)));
     if is_list(pipeline.topology) && !restarts {
@@ -125,7 +127,8 @@ fn corners_of<'s>(
             Some(None) => Corners::Assembled(Vec::new()),
             Some(Some(indices)) => Corners::Indexed(Indices { count: whole(indices.count), ..indices }),
         };
-        return Ok((corners, Vec::new()));
+        let count = corners.count();
+        return Ok((corners, Vec::new(), count));
     }
     let count = match &indices {
         None => call.count as usize,
@@ -159,7 +162,7 @@ fn corners_of<'s>(
         });
         start = end;
     }
-    Ok((Corners::Assembled(primitives), starts))
+    Ok((Corners::Assembled(primitives), starts, vertices.len()))
 }
 
 /// The indices of a draw.
@@ -180,7 +183,7 @@ fn indices<'s>((buffer, offset, index_type): &'s IndexBuffer, call: &Call, first
 fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -> Result<(), DeviceLost> {
     let Some(pipeline) = processor.state.pipeline() else { return Ok(()) };
     let discards = pipeline.raster.discard;
-    if discards && !pipeline.vertex.fragment.side_effects {
+    if discards && !pipeline.vertex.fragment.side_effects && processor.statistics.is_none() {
         return Ok(());
     }
     let views = views(&processor.state, &pipeline);
@@ -198,19 +201,24 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
     let kernel = pipeline.vertex_kernel.get(&pipeline);
     let (instance, numbers) = (call.numbers.base_instance, call.numbers);
     let index_buffer = processor.state.index_buffer.clone();
-    let (corners_of_all, starts) = corners_of(&pipeline, call, index_buffer.as_ref())?;
+    let counters = processor.counters().cloned();
+    let (corners_of_all, starts, vertices) = corners_of(&pipeline, call, index_buffer.as_ref())?;
     let assembled = Assembled {
         source: VertexSource { kernel, environment: &environment, instance, numbers },
         corners: corners_of_all,
         of_each: corners(pipeline.topology),
         instances: call.instances,
         spare: processor.gpu.triangles(),
-        counters: processor.gpu.counters(),
+        counters: counters.as_deref(),
         strips: (pipeline.topology == vk::PrimitiveTopology::LINE_STRIP && pipeline.stipples_lines())
             .then(|| Strips::new(starts)),
         contexts: if discards { Vec::new() } else { primitive_contexts(processor, &pipeline, (&views, band)) },
         layers: processor.pass.as_ref().map_or(1, |pass| pass.layers),
     };
+    if let Some(counters) = assembled.counters {
+        counters.count(Counter::InputVertices, vertices as u64 * u64::from(call.instances));
+        counters.count(Counter::InputPrimitives, assembled.count() as u64);
+    }
     windows(processor, DrawState::new(&processor.state, &pipeline, bindings), &assembled)
 }
 
@@ -382,6 +390,7 @@ pub(super) fn draw_context<'a>(
         direct: None,
         pitches: Vec::new(),
         occlusion,
+        drops: true,
         deadline,
     }
 }

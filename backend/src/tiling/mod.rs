@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bins::Bins;
 pub use bins::TileParts;
 
-use crate::counters::{self, Counter, Sight};
+use crate::counters::{self, Counter, Counters, Sight};
 use crate::geometry::{Batch, Primitives, Shape, Triangles, Words};
 use crate::gpu::Gpu;
 use crate::hiz::Hierarchy;
@@ -145,6 +145,8 @@ pub struct Walk<'a> {
     pub(crate) clears: Option<&'a TileClears<'a>>,
     /// Whether fragments that newer ones cover are dropped before they are shaded.
     pub scoreboard: bool,
+    /// Who counts, if anybody does.
+    pub counters: Option<&'a Counters>,
 }
 
 /// Planes that are cleared tile by tile, so that a tile is cleared when it is in the caches for its draws.
@@ -282,8 +284,7 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, (pieces, piece): Beside<'_>) -> bool {
     // The longer ones come first: at the end no thread waits long for another.
     tiles.sort_by_cached_key(|&tile| Reverse(walk.parts.count(tile)));
     let ok = AtomicBool::new(true);
-    let seen =
-        gpu.counters().map(|counters| (counters, counters::Walk::new(grid.columns as usize, grid.rows as usize)));
+    let seen = walk.counters.map(|counters| (counters, counters::Walk::new(grid.columns as usize, grid.rows as usize)));
     if let Some((counters, _)) = &seen {
         counters.count(Counter::Windows, walk.windows.len() as u64);
         counters.count(Counter::Primitives, walk.windows.iter().map(|window| window.triangles.len() as u64).sum());

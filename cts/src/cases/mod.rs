@@ -25,6 +25,7 @@ mod raster;
 mod samplers;
 mod scenes;
 mod stages;
+mod statistics;
 mod subpasses;
 mod sync;
 mod transfers;
@@ -63,6 +64,7 @@ pub fn all() -> Vec<Entry> {
         images::cases,
         transfers::cases,
         stages::cases,
+        statistics::cases,
         subpasses::cases,
         multiview::cases,
     ] {
