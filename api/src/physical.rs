@@ -79,8 +79,10 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
         shader_float64: vk::TRUE,
         shader_int64: vk::TRUE,
         shader_int16: vk::TRUE,
-        // Not there yet: geometry and tessellation stages, pipeline statistics, sparse resources, variable multisample rate,
-        // inherited queries.
+        pipeline_statistics_query: vk::TRUE,
+        inherited_queries: vk::TRUE,
+        variable_multisample_rate: vk::TRUE,
+        // Not there yet: geometry and tessellation stages, sparse resources.
         ..Default::default()
     }
 }

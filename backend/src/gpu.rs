@@ -54,7 +54,7 @@ struct Units {
     triangles: Bag<Triangles>,
     tiles: Bag<TileScratch>,
     fronts: Bag<FrontScratch>,
-    counters: Option<Counters>,
+    counters: Option<Arc<Counters>>,
 }
 
 /// Windows of triangles whose memory is kept.
@@ -71,7 +71,7 @@ impl Gpu {
             triangles: Bag::new(MOST_KEPT),
             tiles: Bag::new(config.threads),
             fronts: Bag::new(config.threads),
-            counters: config.counts.then(Counters::default),
+            counters: config.counts.then(Arc::default),
         });
         Arc::new(Self { units, workers: Workers::new(config.threads) })
     }
@@ -117,7 +117,7 @@ impl Gpu {
     }
 
     /// What it counted, when it does.
-    pub fn counters(&self) -> Option<&Counters> {
+    pub fn counters(&self) -> Option<&Arc<Counters>> {
         self.units.counters.as_ref()
     }
 

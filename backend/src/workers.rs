@@ -8,6 +8,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use rayon_core::{Scope, ThreadPool, ThreadPoolBuilder};
 
@@ -29,6 +30,20 @@ struct Crew {
     idle: AtomicUsize,
     /// Weights of the sections that run now.
     weights: AtomicUsize,
+    /// How often work was handed out.
+    sections: Arc<AtomicUsize>,
+}
+
+/// How long a thread stays awake with nothing to do: sleeping and waking take about as long. Tiles are walked some hundred times a
+/// second, a few microseconds after one another.
+const AWAKE: Duration = Duration::from_micros(100);
+
+/// Waits awake as long as something is so, but not for long.
+fn spin(is_so: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while is_so() && begin.elapsed() < AWAKE {
+        std::hint::spin_loop();
+    }
 }
 
 impl Workers {
@@ -70,6 +85,9 @@ impl Workers {
         let help = || {
             let _helping = Helping(&section);
             take_part(&|| !section.has_too_many());
+            if section.is_alone() {
+                self.crew.linger(pool, section.number);
+            }
         };
         pool.in_place_scope(|scope| {
             section.call(scope, count - 1, &help);
@@ -80,6 +98,7 @@ impl Workers {
                 }
                 true
             });
+            spin(|| section.helpers.load(Ordering::Relaxed) > 0);
         });
     }
 }
@@ -97,7 +116,14 @@ impl Crew {
         let build = || ThreadPoolBuilder::new().num_threads(helpers).spawn_handler(spawn).build();
         let pool = if helpers == 0 { None } else { build().inspect_err(|e| log::warn!("worker threads: {e}")).ok() };
         let threads = started.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Self { pool, threads, idle: AtomicUsize::new(helpers), weights: AtomicUsize::new(0) }
+        let (sections, idle, weights) = (Arc::default(), AtomicUsize::new(helpers), AtomicUsize::new(0));
+        Self { pool, threads, idle, weights, sections }
+    }
+
+    /// Keeps the worker that calls this awake, in case that there is more work soon.
+    fn linger(&self, pool: &ThreadPool, section: usize) {
+        let sections = self.sections.clone();
+        pool.spawn(move || spin(|| sections.load(Ordering::Relaxed) == section));
     }
 }
 
@@ -105,13 +131,17 @@ impl Crew {
 struct Section<'w> {
     crew: &'w Crew,
     weight: usize,
+    /// How often work had been handed out when this was.
+    number: usize,
     helpers: AtomicUsize,
 }
 
 impl<'w> Section<'w> {
     fn begin(workers: &'w Workers) -> Self {
-        workers.crew.weights.fetch_add(workers.weight, Ordering::Relaxed);
-        Self { crew: &workers.crew, weight: workers.weight, helpers: AtomicUsize::new(0) }
+        let (crew, weight) = (&workers.crew, workers.weight);
+        crew.weights.fetch_add(weight, Ordering::Relaxed);
+        let number = crew.sections.fetch_add(1, Ordering::Relaxed) + 1;
+        Self { crew, weight, number, helpers: AtomicUsize::new(0) }
     }
 
     /// Helpers that it may have: all, when nobody else needs any.
@@ -121,9 +151,12 @@ impl<'w> Section<'w> {
         (all * self.weight).div_ceil(weights)
     }
 
+    fn is_alone(&self) -> bool {
+        self.crew.weights.load(Ordering::Relaxed) == self.weight
+    }
+
     fn has_too_many(&self) -> bool {
-        let is_alone = self.crew.weights.load(Ordering::Relaxed) == self.weight;
-        !is_alone && self.helpers.load(Ordering::Relaxed) > self.share()
+        !self.is_alone() && self.helpers.load(Ordering::Relaxed) > self.share()
     }
 
     /// Has idle helpers take part, until they are `most`, or its share.

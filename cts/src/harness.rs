@@ -246,7 +246,8 @@ features! {
     variable_pointers: PhysicalDeviceVariablePointersFeatures = KHR_VARIABLE_POINTERS_NAME;
 }
 
-const STORAGE: vk::DescriptorType = vk::DescriptorType::STORAGE_BUFFER;
+/// Storage buffers.
+pub const STORAGE: vk::DescriptorType = vk::DescriptorType::STORAGE_BUFFER;
 
 /// Those of some extensions that there are.
 fn chosen(wanted: &[&'static CStr], known: &[vk::ExtensionProperties]) -> Vec<&'static CStr> {

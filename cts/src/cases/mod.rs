@@ -28,6 +28,7 @@ mod samplers;
 mod scenes;
 mod shaders;
 mod stages;
+mod statistics;
 mod subpasses;
 mod sync;
 mod transfers;
@@ -69,6 +70,7 @@ pub fn all() -> Vec<Entry> {
         transfers::cases,
         stages::cases,
         shaders::cases,
+        statistics::cases,
         subpasses::cases,
         multiview::cases,
     ] {
