@@ -141,6 +141,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_shader_stencil_export", 1, Device, None, &[]),
     row("VK_KHR_shader_clock", 1, Device, None, &[PROPERTIES2]),
     row("VK_KHR_shader_expect_assume", 1, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_shader_subgroup_uniform_control_flow", 1, Device, None, &[VERSION_1_1]),
     // Formats, images and samplers.
     row("VK_EXT_4444_formats", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_EXT_border_color_swizzle", 1, Device, None, &["VK_EXT_custom_border_color"]),

@@ -7,6 +7,11 @@ use super::Structures;
 pub(super) fn features(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceShaderClockFeaturesKHR::default().shader_subgroup_clock(true).shader_device_clock(true));
     to.put(vk::PhysicalDeviceShaderExpectAssumeFeaturesKHR::default().shader_expect_assume(true));
+    // Lanes of a wave join again where regions end, whatever they did inside.
+    to.put(
+        vk::PhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR::default()
+            .shader_subgroup_uniform_control_flow(true),
+    );
     // A tile is one worker's, and its fragments come in order; there are no shading rates.
     to.put(
         vk::PhysicalDeviceFragmentShaderInterlockFeaturesEXT::default()
