@@ -5,6 +5,7 @@
 
 mod images;
 mod raster;
+mod state;
 mod versions;
 
 use std::fmt::Debug;
@@ -42,6 +43,7 @@ pub fn features(to: &mut impl Structures) {
     features13(to);
     images::features(to);
     raster::features(to);
+    state::features(to);
 }
 
 /// Of Vulkan 1.1, and of the extensions that it is made of.
@@ -131,6 +133,7 @@ pub fn properties(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceMaintenance4Properties::default().max_buffer_size(physical::MAX_BUFFER_BYTES));
     images::properties(to);
     raster::properties(to);
+    state::properties(to);
 }
 
 macro_rules! flags {

@@ -1,5 +1,6 @@
 //! The cases, one file a part of the specification.
 
+mod commands;
 mod compressed;
 mod compute;
 mod conservative;
@@ -22,6 +23,7 @@ mod multiview;
 mod order;
 mod planar;
 mod raster;
+mod robust;
 mod samplers;
 mod scenes;
 mod stages;
@@ -64,6 +66,8 @@ pub fn all() -> Vec<Entry> {
         transfers::cases,
         stages::cases,
         subpasses::cases,
+        robust::cases,
+        commands::cases,
         multiview::cases,
     ] {
         add(&mut all);
