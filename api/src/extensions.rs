@@ -62,6 +62,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_external_semaphore_capabilities", 1, Instance, V1_1, &[PROPERTIES2]),
     row("VK_KHR_surface", 25, Instance, None, &[]),
     row("VK_KHR_xcb_surface", 6, Instance, None, &["VK_KHR_surface"]),
+    row("VK_KHR_xlib_surface", 6, Instance, None, &["VK_KHR_surface"]),
     row("VK_EXT_headless_surface", 1, Instance, None, &["VK_KHR_surface"]),
     row("VK_EXT_debug_utils", 2, Instance, None, &[]),
     row("VK_KHR_swapchain", 70, Device, None, &["VK_KHR_surface"]),

@@ -208,6 +208,8 @@ entries! {
     Physical, "VK_KHR_surface", vkGetPhysicalDeviceSurfacePresentModesKHR, PFN_vkGetPhysicalDeviceSurfacePresentModesKHR, wsi::surface_modes;
     Instance, "VK_KHR_xcb_surface", vkCreateXcbSurfaceKHR, PFN_vkCreateXcbSurfaceKHR, wsi::create_xcb;
     Physical, "VK_KHR_xcb_surface", vkGetPhysicalDeviceXcbPresentationSupportKHR, PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR, wsi::xcb_support;
+    Instance, "VK_KHR_xlib_surface", vkCreateXlibSurfaceKHR, PFN_vkCreateXlibSurfaceKHR, wsi::create_xlib;
+    Physical, "VK_KHR_xlib_surface", vkGetPhysicalDeviceXlibPresentationSupportKHR, PFN_vkGetPhysicalDeviceXlibPresentationSupportKHR, wsi::xlib_support;
     Instance, "VK_EXT_headless_surface", vkCreateHeadlessSurfaceEXT, PFN_vkCreateHeadlessSurfaceEXT, wsi::create_headless;
     Instance, "VK_EXT_debug_utils", vkCreateDebugUtilsMessengerEXT, PFN_vkCreateDebugUtilsMessengerEXT, debug::create;
     Instance, "VK_EXT_debug_utils", vkDestroyDebugUtilsMessengerEXT, PFN_vkDestroyDebugUtilsMessengerEXT, debug::destroy;

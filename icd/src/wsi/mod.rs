@@ -1,6 +1,7 @@
 //! Window systems: surfaces and swapchains. Source: `VK_KHR_surface`, `VK_KHR_swapchain`, `VK_EXT_headless_surface`.
 
 mod xcb;
+mod xlib;
 
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use crate::objects::{InstanceObject, Marked, destroy, device, need};
 use crate::raw;
 
 pub use xcb::{create_xcb, xcb_support};
+pub use xlib::{create as create_xlib, support as xlib_support};
 
 /// A surface that nobody sees.
 struct Headless;

@@ -21,7 +21,7 @@ use super::insert;
 use crate::raw;
 
 /// An xcb window.
-struct Window {
+pub(super) struct Window {
     connection: XCBConnection,
     window: u32,
     drawing: Mutex<Drawing>,
@@ -38,8 +38,9 @@ struct Drawing {
 }
 
 impl Window {
-    fn new(connection: *mut c_void, window: u32) -> Result<Self> {
-        // SAFETY: the application's connection outlives its surface, as `VK_KHR_xcb_surface` demands, and is not closed here
+    /// A window of the program's connection.
+    pub(super) fn new(connection: *mut c_void, window: u32) -> Result<Self> {
+        // SAFETY: the application's connection outlives its surface, as `VK_KHR_xcb_surface` and `VK_KHR_xlib_surface` demand, and is not closed here
         // (`should_drop` is false).
         let connection = unsafe { XCBConnection::from_raw_xcb_connection(connection, false) };
         let connection = connection.map_err(|_| Error::InitializationFailed)?;
@@ -162,14 +163,16 @@ pub extern "system" fn xcb_support(
     visual: vk::xcb_visualid_t,
 ) -> vk::Bool32 {
     let mut supported = false;
-    raw::guard_void(|| {
-        // SAFETY: the application passes a live connection, as `vkGetPhysicalDeviceXcbPresentationSupportKHR` demands; it is
-        // not closed here.
-        let connection = unsafe { XCBConnection::from_raw_xcb_connection(connection.cast(), false) };
-        let shows = connection.is_ok_and(|connection| can_show(connection.setup(), visual));
-        supported = shows && families::find(family).is_some();
-    });
+    raw::guard_void(|| supported = shows(connection.cast(), family, visual));
     vk::Bool32::from(supported)
+}
+
+/// Whether queues of a family show frames in windows of a visual.
+pub(super) fn shows(connection: *mut c_void, family: u32, visual: u32) -> bool {
+    // SAFETY: the application passes a live connection, as `vkGetPhysicalDeviceXcbPresentationSupportKHR` demands, or its display
+    // has it; it is not closed here.
+    let connection = unsafe { XCBConnection::from_raw_xcb_connection(connection, false) };
+    connection.is_ok_and(|connection| can_show(connection.setup(), visual)) && families::find(family).is_some()
 }
 
 /// Whether windows of a visual take frames: 24 or 32 bits of depth in true colour, red above green above blue, 32 bits a
