@@ -68,7 +68,7 @@ const TABLE: &[Knob] = &[
     },
     Knob {
         name: "VITRIC_WINDOW",
-        default: "4096",
+        default: "8192",
         doc: "Primitives of a window, which are set up and sorted into tiles together, at least 1.",
         check: positive,
     },

@@ -4,8 +4,9 @@
 //! queues may hand out work at the same time. A panic in the work reaches who handed it out; the threads live on.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 
@@ -15,6 +16,20 @@ pub(crate) struct Workers {
     /// `None` where there is one thread only, or no more could be started.
     pool: Option<ThreadPool>,
     threads: Vec<JoinHandle<()>>,
+    /// How often work was handed out.
+    sections: Arc<AtomicUsize>,
+}
+
+/// How long a thread stays awake with nothing to do: sleeping and waking take about as long. Tiles are walked some hundred times a
+/// second, a few microseconds after one another.
+const AWAKE: Duration = Duration::from_micros(100);
+
+/// Waits awake as long as something is so, but not for long.
+fn spin(is_so: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while is_so() && begin.elapsed() < AWAKE {
+        std::hint::spin_loop();
+    }
 }
 
 impl Workers {
@@ -31,7 +46,13 @@ impl Workers {
         let helpers = threads.saturating_sub(1);
         let build = || ThreadPoolBuilder::new().num_threads(helpers).spawn_handler(spawn).build();
         let pool = if helpers == 0 { None } else { build().inspect_err(|e| log::warn!("worker threads: {e}")).ok() };
-        Self { pool, threads: started.into_inner().unwrap_or_else(PoisonError::into_inner) }
+        Self { pool, sections: Arc::default(), threads: started.into_inner().unwrap_or_else(PoisonError::into_inner) }
+    }
+
+    /// Keeps the worker that calls this awake, in case that there is more work soon.
+    fn linger(&self, pool: &ThreadPool, section: usize) {
+        let sections = self.sections.clone();
+        pool.spawn(move || spin(|| sections.load(Ordering::Relaxed) == section));
     }
 
     /// Calls `work` with each index below `count`, on all threads; each that takes part makes its own scratch first.
@@ -54,11 +75,19 @@ impl Workers {
             }
         };
         let Some(pool) = self.pool.as_ref().filter(|_| count > 1) else { return take_part() };
+        let helpers = pool.current_num_threads().min(count - 1);
+        let busy = AtomicUsize::new(helpers);
+        let section = self.sections.fetch_add(1, Ordering::Relaxed) + 1;
         pool.in_place_scope(|scope| {
-            for _ in 0..pool.current_num_threads().min(count - 1) {
-                scope.spawn(|_| take_part());
+            for _ in 0..helpers {
+                scope.spawn(|_| {
+                    take_part();
+                    self.linger(pool, section);
+                    busy.fetch_sub(1, Ordering::Relaxed);
+                });
             }
             take_part();
+            spin(|| busy.load(Ordering::Relaxed) > 0);
         });
     }
 }

@@ -13,6 +13,7 @@ mod draws;
 mod dynamic;
 mod entry;
 mod handles;
+mod host;
 mod instance;
 mod logging;
 mod memory;

@@ -10,6 +10,7 @@ pub(super) fn features(to: &mut impl Structures) {
     pipelines(to);
     to.put(vk::PhysicalDeviceDepthClampZeroOneFeaturesEXT::default().depth_clamp_zero_one(true));
     to.put(vk::PhysicalDeviceFaultFeaturesEXT::default().device_fault(true));
+    to.put(vk::PhysicalDeviceHostImageCopyFeaturesEXT::default().host_image_copy(true));
     to.put(vk::PhysicalDeviceMaintenance5FeaturesKHR::default().maintenance5(true));
     to.put(vk::PhysicalDeviceMaintenance6FeaturesKHR::default().maintenance6(true));
     to.put(vk::PhysicalDeviceMemoryPriorityFeaturesEXT::default().memory_priority(true));

@@ -10,8 +10,10 @@ use smallvec::SmallVec;
 use super::kept::KeptDepth;
 use super::pass::Pass;
 use super::pending::Pending;
+use super::query::statistics;
 use super::viewports::{self, Views};
-use super::{Command, CommandList, QueryPool, dispatch, draw};
+use super::{Command, CommandList, QueryKind, QueryPool, dispatch, draw};
+use crate::counters::Counters;
 use crate::gpu::{DeviceLost, Gpu};
 use crate::memory::{Addresses, Buffer, BufferRange};
 use crate::shader::PUSH_CONSTANT_BYTES;
@@ -211,6 +213,8 @@ pub struct Processor<'g> {
     depth: u32,
     /// Occlusion query that counts now.
     pub(super) occlusion: Option<(Arc<QueryPool>, u32, AtomicU64)>,
+    /// Query of pipeline statistics that counts now.
+    pub(super) statistics: Option<(Arc<QueryPool>, u32, Arc<Counters>)>,
 }
 
 impl<'g> Processor<'g> {
@@ -230,6 +234,7 @@ impl<'g> Processor<'g> {
             skips: false,
             depth: 0,
             occlusion: None,
+            statistics: None,
         }
     }
 
@@ -474,16 +479,36 @@ impl<'g> Processor<'g> {
         true
     }
 
+    /// Who counts, if anybody does: a query, which gives the GPU's counters what it has counted when it ends.
+    pub(super) fn counters(&self) -> Option<&Arc<Counters>> {
+        self.statistics.as_ref().map(|(_, _, counters)| counters).or(self.gpu.counters())
+    }
+
+    fn end_statistics(&mut self, named: vk::QueryPipelineStatisticFlags) {
+        let Some((pool, query, counters)) = self.statistics.take() else { return };
+        pool.write(query, &statistics(named, &counters.values()));
+        if let (Some(all), Some(counters)) = (self.gpu.counters(), Arc::into_inner(counters)) {
+            all.add(counters);
+        }
+    }
+
     fn query(&mut self, command: &Command) -> bool {
         match command {
             Command::BeginQuery { pool, query, .. } => {
-                self.occlusion = Some((pool.clone(), query.saturating_add(self.view_number), AtomicU64::new(0)));
-            }
-            Command::EndQuery { .. } => {
-                if let Some((pool, query, count)) = self.occlusion.take() {
-                    pool.write(query, &[count.into_inner()]);
+                let (pool, query) = (pool.clone(), query.saturating_add(self.view_number));
+                match pool.kind() {
+                    QueryKind::Statistics(_) => self.statistics = Some((pool, query, Arc::default())),
+                    _ => self.occlusion = Some((pool, query, AtomicU64::new(0))),
                 }
             }
+            Command::EndQuery { pool, .. } => match pool.kind() {
+                QueryKind::Statistics(named) => self.end_statistics(named),
+                _ => {
+                    if let Some((pool, query, count)) = self.occlusion.take() {
+                        pool.write(query, &[count.into_inner()]);
+                    }
+                }
+            },
             Command::ResetQueryPool { pool, first, count } => pool.reset(*first, *count),
             Command::WriteTimestamp { pool, query } => {
                 pool.write(query.saturating_add(self.view_number), &[self.gpu.now()])

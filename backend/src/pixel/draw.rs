@@ -55,6 +55,8 @@ pub struct DrawContext<'a> {
     pub scissor: [i64; 4],
     /// Samples that passed, when an occlusion query counts.
     pub occlusion: Option<&'a AtomicU64>,
+    /// Whether what later draws hide may be dropped.
+    pub drops: bool,
     /// When programs must stop.
     pub deadline: &'a Deadline,
 }
@@ -126,7 +128,7 @@ impl<'a> DrawContext<'a> {
         Visibility {
             tests: direction.filter(|_| !shows),
             teaches,
-            looks_ahead: teaches && nothing_else && self.occlusion.is_none(),
+            looks_ahead: teaches && nothing_else && self.drops && self.occlusion.is_none(),
             writes: tests.depth_write.then_some(tests.depth_compare),
         }
     }

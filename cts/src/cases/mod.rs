@@ -14,10 +14,12 @@ mod filtering;
 mod formats;
 mod fragment;
 mod framebuffer;
+mod host;
 mod images;
 mod language;
 mod layers;
 mod lines;
+mod maintenance;
 mod memory12;
 mod multiview;
 mod order;
@@ -27,6 +29,7 @@ mod robust;
 mod samplers;
 mod scenes;
 mod stages;
+mod statistics;
 mod subpasses;
 mod sync;
 mod transfers;
@@ -65,9 +68,12 @@ pub fn all() -> Vec<Entry> {
         images::cases,
         transfers::cases,
         stages::cases,
+        statistics::cases,
         subpasses::cases,
         robust::cases,
         commands::cases,
+        host::cases,
+        maintenance::cases,
         multiview::cases,
     ] {
         add(&mut all);
