@@ -437,13 +437,7 @@ fn pipeline(
     state: &State,
 ) -> Result<vk::Pipeline, Outcome> {
     let wanted = state;
-    let mut baked = if state.dynamic { other_than(state) } else { state.clone() };
-    if state.extended {
-        baked = other_than_extended(&baked);
-    }
-    if state.late {
-        baked = late::other_than(&baked);
-    }
+    let baked = baked(state);
     let state = &baked;
     let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
     let stages = [
@@ -502,6 +496,7 @@ fn pipeline(
     let dynamic = dynamic_states(wanted, stride > 0);
     let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
     let mut info = vk::GraphicsPipelineCreateInfo::default()
+        .flags(flags(state))
         .stages(&stages)
         .dynamic_state(&dynamic)
         .vertex_input_state(&input)
@@ -518,14 +513,33 @@ fn pipeline(
     if state.more.exact {
         info = info.push_next(&mut robustness);
     }
-    if state.feedback {
-        info.flags |= vk::PipelineCreateFlags::COLOR_ATTACHMENT_FEEDBACK_LOOP_EXT;
+    if state.linked { late::linked(gpu, &info) } else { create(gpu, &info) }
+}
+
+/// What a pipeline is made with: other values where commands set them.
+fn baked(state: &State) -> State {
+    let mut baked = if state.dynamic { other_than(state) } else { state.clone() };
+    if state.extended {
+        baked = other_than_extended(&baked);
     }
-    if state.linked {
-        return late::linked(gpu, &info);
+    if state.late {
+        baked = late::other_than(&baked);
     }
+    baked
+}
+
+/// Flags of a pipeline.
+fn flags(state: &State) -> vk::PipelineCreateFlags {
+    match state.feedback {
+        true => vk::PipelineCreateFlags::COLOR_ATTACHMENT_FEEDBACK_LOOP_EXT,
+        false => vk::PipelineCreateFlags::empty(),
+    }
+}
+
+/// Makes a pipeline.
+fn create(gpu: &Gpu, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<vk::Pipeline, Outcome> {
     // SAFETY: the info is valid.
-    let made = unsafe { gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
+    let made = unsafe { gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[*info], None) };
     Ok(made.map_err(|(_, code)| code)?[0])
 }
 
