@@ -151,6 +151,13 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_device_fault", 2, Device, None, &[PROPERTIES2]),
     row("VK_EXT_extended_dynamic_state3", 2, Device, None, &[PROPERTIES2]),
     row("VK_EXT_graphics_pipeline_library", 1, Device, None, &[PROPERTIES2, "VK_KHR_pipeline_library"]),
+    row(
+        "VK_EXT_host_image_copy",
+        1,
+        Device,
+        None,
+        &[PROPERTIES2, "VK_KHR_copy_commands2", "VK_KHR_format_feature_flags2"],
+    ),
     row("VK_EXT_load_store_op_none", 1, Device, None, &[]),
     row("VK_EXT_memory_priority", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_multi_draw", 1, Device, None, &[PROPERTIES2]),

@@ -12,7 +12,7 @@ use vitric_backend::format;
 use vitric_backend::memory::{Buffer, BufferRange, BufferView, Surface, SurfaceView, SurfaceViewDesc, Swizzle};
 
 use crate::objects::{DeviceObject, destroy, device, need};
-use crate::{address, external, raw};
+use crate::{address, external, host, raw};
 
 /// Every memory type serves every resource.
 const ALL_TYPES: u32 = 0b111;
@@ -455,6 +455,7 @@ pub extern "system" fn subresource_layout2(
         let image = device(handle).and_then(|object| need(object, &object.images, image));
         let (Ok(image), Some(part), Some(out)) = (image, raw::input(part), raw::output(out)) else { return };
         put_layout(&image, &part.image_subresource, &mut out.subresource_layout);
+        host::put_size(&image, &part.image_subresource, out.p_next);
     });
 }
 
@@ -468,6 +469,7 @@ pub extern "system" fn subresource_layout_of_info(
         let (Some(made), Some(part)) = (raw::input(info.p_create_info), raw::input(info.p_subresource)) else { return };
         if let Ok(image) = image::create(&image_desc(made)) {
             put_layout(&image, &part.image_subresource, &mut out.subresource_layout);
+            host::put_size(&image, &part.image_subresource, out.p_next);
         }
     });
 }

@@ -15,10 +15,12 @@ mod filtering;
 mod formats;
 mod fragment;
 mod framebuffer;
+mod host;
 mod images;
 mod language;
 mod layers;
 mod lines;
+mod maintenance;
 mod memory12;
 mod multiview;
 mod order;
@@ -76,6 +78,8 @@ pub fn all() -> Vec<Entry> {
         subpasses::cases,
         robust::cases,
         commands::cases,
+        host::cases,
+        maintenance::cases,
         multiview::cases,
     ] {
         add(&mut all);
