@@ -115,11 +115,10 @@ pub fn needs(command: &Command) -> Q {
     use Command as C;
     const COMPUTES: Q = Q::from_raw(Q::GRAPHICS.as_raw() | Q::COMPUTE.as_raw());
     match command {
-        C::BindDescriptorSets { point, .. } => match *point {
-            vk::PipelineBindPoint::COMPUTE => Q::COMPUTE,
-            _ => Q::GRAPHICS,
-        },
-        C::BindComputePipeline(_) | C::Dispatch { .. } | C::DispatchIndirect { .. } => Q::COMPUTE,
+        C::BindDescriptorSets { point: vk::PipelineBindPoint::COMPUTE, .. }
+        | C::BindComputePipeline(_)
+        | C::Dispatch { .. }
+        | C::DispatchIndirect { .. } => Q::COMPUTE,
         C::PushConstants { .. }
         | C::ClearColorImage { .. }
         | C::SetEvent(_)

@@ -31,7 +31,9 @@ pub extern "system" fn create(
         let features = enabled_features(&physical.messages, info)?;
         let created = Device::new(physical.messages.clone(), physical.heap.clone(), &queues, &features, &extensions)?;
         let queues = created.queues().to_vec();
-        let handle = DeviceObject::new(created, extensions).into_handle();
+        let report: Option<&vk::PhysicalDeviceAddressBindingReportFeaturesEXT<'_>> = raw::find(info.p_next);
+        let reports = report.is_some_and(|report| report.report_address_binding != 0);
+        let handle = DeviceObject::new(created, extensions, reports).into_handle();
         let object = |queue: Arc<Queue>| (queue.family, QueueObject { device: handle, queue }.into_handle());
         let queues = queues.into_iter().map(object).collect();
         set_queues(handle, queues);

@@ -160,6 +160,8 @@ pub struct CommandPool {
 pub struct DeviceObject {
     pub device: Device,
     pub extensions: Vec<String>,
+    /// Whether messengers hear of addresses that objects get and lose.
+    pub reports_addresses: bool,
     /// What messages call the objects in the tables.
     pub names: Names,
     /// By families, in the order of their indices there.
@@ -198,9 +200,10 @@ pub struct DeviceObject {
 
 impl DeviceObject {
     /// A device with empty tables.
-    pub fn new(device: Device, extensions: Vec<String>) -> Self {
+    pub fn new(device: Device, extensions: Vec<String>, reports_addresses: bool) -> Self {
         Self {
             device,
+            reports_addresses,
             extensions,
             names: Names::default(),
             queues: Vec::new(),

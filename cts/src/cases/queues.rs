@@ -184,7 +184,8 @@ fn submit(gpu: &Gpu, commands: vk::CommandBuffer, (line, from, to): (vk::Semapho
         .signal_semaphores(&lines)
         .push_next(&mut values);
     // SAFETY: everything named is alive.
-    Ok(unsafe { gpu.device.queue_submit(gpu.queue, &[info], vk::Fence::null())? })
+    unsafe { gpu.device.queue_submit(gpu.queue, &[info], vk::Fence::null())? };
+    Ok(())
 }
 
 fn wait(gpu: &Gpu, line: vk::Semaphore, value: u64) -> Case {
@@ -192,7 +193,8 @@ fn wait(gpu: &Gpu, line: vk::Semaphore, value: u64) -> Case {
     let (lines, values) = ([line], [value]);
     let info = vk::SemaphoreWaitInfo::default().semaphores(&lines).values(&values);
     // SAFETY: the semaphore is a timeline.
-    Ok(unsafe { second.wait_semaphores(&info, 30_000_000_000)? })
+    unsafe { second.wait_semaphores(&info, 30_000_000_000)? };
+    Ok(())
 }
 
 fn copy_word(gpu: &Gpu, commands: vk::CommandBuffer, buffer: &Buffer, from: usize, to: usize) {
@@ -223,13 +225,14 @@ fn blocked(gpu: &Gpu) -> Case {
     let first = &queues[0];
     let line = timeline(first)?;
     let buffer = shared_buffer(first, &families(gpu), queues.len() as u64)?;
-    // SAFETY: here and below, everything named is alive, and the event is set by the host.
+    // SAFETY: the info is valid.
     let event = unsafe { first.device.create_event(&vk::EventCreateInfo::default(), None)? };
-    let fill = |gpu: &Gpu, commands, number: usize| unsafe {
-        gpu.device.cmd_fill_buffer(commands, buffer.handle, 4 * number as u64, 4, 5);
+    let fill = |gpu: &Gpu, commands, number: usize| {
+        // SAFETY: the command buffer is recording, and the buffer holds a word for each queue.
+        unsafe { gpu.device.cmd_fill_buffer(commands, buffer.handle, 4 * number as u64, 4, 5) };
     };
     let waits = record(first, |commands| {
-        // SAFETY: as above.
+        // SAFETY: the command buffer is recording, and the event is alive; the host sets it.
         unsafe { first.device.cmd_wait_events(commands, &[event], vk::PipelineStageFlags::HOST, ALL, &[], &[], &[]) };
         fill(first, commands, 0);
     })?;
@@ -240,7 +243,7 @@ fn blocked(gpu: &Gpu) -> Case {
     }
     wait(first, line, queues.len() as u64 - 1)?;
     let before = buffer.words();
-    // SAFETY: as above.
+    // SAFETY: everything named is alive.
     unsafe {
         first.device.set_event(event)?;
         first.device.queue_wait_idle(first.queue)?;
