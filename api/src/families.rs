@@ -116,10 +116,13 @@ pub fn needs(command: &Command) -> Q {
     const COMPUTES: Q = Q::from_raw(Q::GRAPHICS.as_raw() | Q::COMPUTE.as_raw());
     match command {
         C::BindDescriptorSets { point: vk::PipelineBindPoint::COMPUTE, .. }
+        | C::PushDescriptors { point: vk::PipelineBindPoint::COMPUTE, .. }
         | C::BindComputePipeline(_)
         | C::Dispatch { .. }
         | C::DispatchIndirect { .. } => Q::COMPUTE,
         C::PushConstants { .. }
+        | C::BeginConditional { .. }
+        | C::EndConditional
         | C::ClearColorImage { .. }
         | C::SetEvent(_)
         | C::ResetEvent(_)

@@ -33,6 +33,10 @@ pub const HOST_POINTER_ALIGNMENT: u64 = 4096;
 pub const MAX_BUFFER_BYTES: u64 = 1 << 40;
 /// Descriptors that a set may have in any case.
 pub const MAX_SET_DESCRIPTORS: u32 = 1 << 20;
+/// Descriptors of a set that are pushed by commands.
+pub const MAX_PUSH_DESCRIPTORS: u32 = 32;
+/// Draws of one command, which are recorded one by one.
+pub const MAX_MULTI_DRAWS: u32 = 1 << 16;
 /// Tells the one device from those of other drivers, on any machine.
 pub const DEVICE_UUID: [u8; 16] = *b"vitric emulated\0";
 
@@ -343,11 +347,12 @@ fn is_refused(image: ImageKind, info: &format::FormatInfo) -> bool {
 /// Uses of an image that format features allow.
 fn usages(features: F) -> vk::ImageUsageFlags {
     use vk::ImageUsageFlags as U;
+    let attachment = U::INPUT_ATTACHMENT | U::TRANSIENT_ATTACHMENT | U::ATTACHMENT_FEEDBACK_LOOP_EXT;
     let table = [
         (F::SAMPLED_IMAGE, U::SAMPLED),
         (F::STORAGE_IMAGE, U::STORAGE),
-        (F::COLOR_ATTACHMENT, U::COLOR_ATTACHMENT | U::INPUT_ATTACHMENT | U::TRANSIENT_ATTACHMENT),
-        (F::DEPTH_STENCIL_ATTACHMENT, U::DEPTH_STENCIL_ATTACHMENT | U::INPUT_ATTACHMENT | U::TRANSIENT_ATTACHMENT),
+        (F::COLOR_ATTACHMENT, U::COLOR_ATTACHMENT | attachment),
+        (F::DEPTH_STENCIL_ATTACHMENT, U::DEPTH_STENCIL_ATTACHMENT | attachment),
         (F::TRANSFER_SRC, U::TRANSFER_SRC),
         (F::TRANSFER_DST, U::TRANSFER_DST),
     ];

@@ -46,6 +46,8 @@ enum Job {
 #[derive(Debug, Default)]
 pub struct Health {
     lost: AtomicBool,
+    /// Why it was lost.
+    why: Mutex<String>,
     /// Messengers of the instance.
     pub messages: Arc<Messages>,
 }
@@ -53,7 +55,7 @@ pub struct Health {
 impl Health {
     /// A healthy device.
     pub fn new(messages: Arc<Messages>) -> Self {
-        Self { lost: AtomicBool::new(false), messages }
+        Self { lost: AtomicBool::new(false), why: Mutex::default(), messages }
     }
 
     /// Fails when the device was lost.
@@ -69,9 +71,15 @@ impl Health {
         self.lost.load(Ordering::Acquire)
     }
 
+    /// Why the device was lost; nothing, when it was not.
+    pub fn why(&self) -> String {
+        self.why.lock().clone()
+    }
+
     /// Marks the device as lost; the first time also sends `why` to the messengers, as an error.
     pub fn lose(&self, why: &str) {
         if !self.lost.swap(true, Ordering::AcqRel) {
+            *self.why.lock() = why.to_owned();
             self.messages.error(&format!("the device was lost: {why}"));
         }
     }

@@ -6,6 +6,7 @@
 mod images;
 mod raster;
 mod shaders;
+mod state;
 mod versions;
 
 use std::fmt::Debug;
@@ -44,6 +45,7 @@ pub fn features(to: &mut impl Structures) {
     images::features(to);
     raster::features(to);
     shaders::features(to);
+    state::features(to);
 }
 
 /// Of Vulkan 1.1, and of the extensions that it is made of.
@@ -138,6 +140,7 @@ pub fn properties(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceMaintenance4Properties::default().max_buffer_size(physical::MAX_BUFFER_BYTES));
     images::properties(to);
     raster::properties(to);
+    state::properties(to);
 }
 
 macro_rules! flags {

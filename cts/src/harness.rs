@@ -120,6 +120,9 @@ const EXTENSIONS: &[&CStr] = &[
     vk::EXT_LINE_RASTERIZATION_NAME,
     vk::EXT_SHADER_VIEWPORT_INDEX_LAYER_NAME,
     vk::EXT_VERTEX_ATTRIBUTE_DIVISOR_NAME,
+    vk::EXT_LOAD_STORE_OP_NONE_NAME,
+    vk::KHR_PIPELINE_LIBRARY_NAME,
+    vk::KHR_PUSH_DESCRIPTOR_NAME,
     vk::KHR_BIND_MEMORY2_NAME,
     vk::KHR_COPY_COMMANDS2_NAME,
     vk::KHR_FORMAT_FEATURE_FLAGS2_NAME,
@@ -244,6 +247,24 @@ features! {
     standard_layout: PhysicalDeviceUniformBufferStandardLayoutFeatures = KHR_UNIFORM_BUFFER_STANDARD_LAYOUT_NAME;
     multiview: PhysicalDeviceMultiviewFeatures = KHR_MULTIVIEW_NAME;
     variable_pointers: PhysicalDeviceVariablePointersFeatures = KHR_VARIABLE_POINTERS_NAME;
+    feedback_loop: PhysicalDeviceAttachmentFeedbackLoopLayoutFeaturesEXT = EXT_ATTACHMENT_FEEDBACK_LOOP_LAYOUT_NAME;
+    color_write: PhysicalDeviceColorWriteEnableFeaturesEXT = EXT_COLOR_WRITE_ENABLE_NAME;
+    conditional: PhysicalDeviceConditionalRenderingFeaturesEXT = EXT_CONDITIONAL_RENDERING_NAME;
+    zero_one: PhysicalDeviceDepthClampZeroOneFeaturesEXT = EXT_DEPTH_CLAMP_ZERO_ONE_NAME;
+    faults: PhysicalDeviceFaultFeaturesEXT = EXT_DEVICE_FAULT_NAME;
+    dynamic_state3: PhysicalDeviceExtendedDynamicState3FeaturesEXT = EXT_EXTENDED_DYNAMIC_STATE3_NAME;
+    libraries: PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT = EXT_GRAPHICS_PIPELINE_LIBRARY_NAME;
+    maintenance5: PhysicalDeviceMaintenance5FeaturesKHR = KHR_MAINTENANCE5_NAME;
+    maintenance6: PhysicalDeviceMaintenance6FeaturesKHR = KHR_MAINTENANCE6_NAME;
+    priority: PhysicalDeviceMemoryPriorityFeaturesEXT = EXT_MEMORY_PRIORITY_NAME;
+    pageable: PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT = EXT_PAGEABLE_DEVICE_LOCAL_MEMORY_NAME;
+    multi_draw: PhysicalDeviceMultiDrawFeaturesEXT = EXT_MULTI_DRAW_NAME;
+    mutable: PhysicalDeviceMutableDescriptorTypeFeaturesEXT = EXT_MUTABLE_DESCRIPTOR_TYPE_NAME;
+    nested: PhysicalDeviceNestedCommandBufferFeaturesEXT = EXT_NESTED_COMMAND_BUFFER_NAME;
+    pipeline_robustness: PhysicalDevicePipelineRobustnessFeaturesEXT = EXT_PIPELINE_ROBUSTNESS_NAME;
+    robustness: PhysicalDeviceRobustness2FeaturesEXT = EXT_ROBUSTNESS2_NAME;
+    identifiers: PhysicalDeviceShaderModuleIdentifierFeaturesEXT = EXT_SHADER_MODULE_IDENTIFIER_NAME;
+    vertex_input: PhysicalDeviceVertexInputDynamicStateFeaturesEXT = EXT_VERTEX_INPUT_DYNAMIC_STATE_NAME;
 }
 
 /// Storage buffers.
@@ -300,6 +321,8 @@ impl Gpu {
             let extensions = chosen(&[EXTENSIONS, WITH_FEATURES].concat(), &known);
             let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
             let mut more = Features::of(entry, instance, physical, &extensions);
+            // Pipelines ask for it where they are to have it: the others are tested without.
+            more.robustness.robust_buffer_access2 = vk::FALSE;
             let mut info = vk::DeviceCreateInfo::default()
                 .queue_create_infos(&infos)
                 .enabled_features(&features)
@@ -396,11 +419,16 @@ impl Gpu {
             | vk::BufferUsageFlags::UNIFORM_BUFFER
             | vk::BufferUsageFlags::VERTEX_BUFFER
             | vk::BufferUsageFlags::INDEX_BUFFER
+            | vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER
+            | vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER
             | vk::BufferUsageFlags::INDIRECT_BUFFER;
         let mut flags = vk::MemoryAllocateFlags::empty();
         if has_address {
             usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
             flags = vk::MemoryAllocateFlags::DEVICE_ADDRESS;
+        }
+        if self.has(vk::EXT_CONDITIONAL_RENDERING_NAME) {
+            usage |= vk::BufferUsageFlags::CONDITIONAL_RENDERING_EXT;
         }
         self.buffer_with_memory(&vk::BufferCreateInfo::default().size(size).usage(usage), flags)
     }
@@ -433,6 +461,14 @@ impl Gpu {
         let buffer = self.buffer(bytes.len() as u64)?;
         buffer.write(bytes);
         Ok(buffer)
+    }
+
+    /// A buffer with this content, viewed as texels.
+    pub fn texel_buffer(&self, format: vk::Format, content: &[u8]) -> Result<vk::BufferView, Outcome> {
+        let buffer = self.buffer_with(content)?;
+        let info = vk::BufferViewCreateInfo::default().buffer(buffer.handle).format(format).range(vk::WHOLE_SIZE);
+        // SAFETY: the info is valid.
+        Ok(unsafe { self.device.create_buffer_view(&info, None) }?)
     }
 
     /// An image, bound to memory.
@@ -692,6 +728,11 @@ impl Gpu {
 }
 
 impl Buffer {
+    /// None.
+    pub fn null() -> Self {
+        Self { handle: vk::Buffer::null(), size: 0, pointer: std::ptr::null_mut() }
+    }
+
     /// Writes bytes at the start.
     pub fn write(&self, bytes: &[u8]) {
         assert!(bytes.len() as u64 <= self.size);

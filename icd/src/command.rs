@@ -8,10 +8,10 @@ use ash::vk::{self, Handle};
 use vitric_api::command::CommandBuffer;
 use vitric_api::{Error, Result};
 use vitric_backend::command::{Command, PassBegin};
-use vitric_backend::memory::SurfaceView;
+use vitric_backend::memory::{BufferRange, SurfaceView};
 use vitric_backend::state::{ClearValue, DepthBias, DepthBiasUnit, LineStipple};
 
-use crate::objects::{CommandObject, CommandPool, DeviceObject, Marked, Pipeline, destroy, device, need};
+use crate::objects::{CommandObject, CommandPool, DeviceObject, Marked, Pipeline, destroy, device, need, optional};
 use crate::pipeline::depth_bias_unit;
 use crate::raw;
 
@@ -151,6 +151,7 @@ pub extern "system" fn bind_pipeline(handle: vk::CommandBuffer, _: vk::PipelineB
         Ok(match need(object, &object.pipelines, pipeline)? {
             Pipeline::Graphics(pipeline) => Command::BindGraphicsPipeline(pipeline),
             Pipeline::Compute(pipeline) => Command::BindComputePipeline(pipeline),
+            Pipeline::Library(_) => return Err(Error::Unknown),
         })
     });
 }
@@ -167,7 +168,7 @@ pub extern "system" fn bind_sets(
 ) {
     record(handle, |object| {
         let sets = raw::slice(sets, count).iter();
-        let sets = sets.map(|&set| need(object, &object.sets, set).map(|found| found.set.clone()));
+        let sets = sets.map(|&set| Ok(optional(object, &object.sets, set)?.map(|found| found.set.clone())));
         let sets = sets.collect::<Result<_>>()?;
         let dynamic_offsets = raw::slice(offsets, offset_count).into();
         Ok(Command::BindDescriptorSets { point, first, sets, dynamic_offsets })
@@ -181,10 +182,24 @@ pub extern "system" fn bind_vertex_buffers(
     buffers: *const vk::Buffer,
     offsets: *const vk::DeviceSize,
 ) {
+    bind_vertex_ranges(handle, first, raw::slice(buffers, count), [raw::slice(offsets, count), &[]]);
+}
+
+/// Binds vertex buffers from offsets on; where there are sizes, not further than these.
+pub fn bind_vertex_ranges(
+    handle: vk::CommandBuffer,
+    first: u32,
+    buffers: &[vk::Buffer],
+    [offsets, sizes]: [&[vk::DeviceSize]; 2],
+) {
     record(handle, |object| {
-        let pairs = raw::slice(buffers, count).iter().zip(raw::slice(offsets, count));
-        let pairs = pairs.map(|(&buffer, &offset)| Ok((need(object, &object.buffers, buffer)?, offset)));
-        Ok(Command::BindVertexBuffers { first, buffers: pairs.collect::<Result<_>>()? })
+        let range = |(number, (&buffer, &offset)): (usize, (&vk::Buffer, &vk::DeviceSize))| {
+            let size = sizes.get(number).copied().unwrap_or(vk::WHOLE_SIZE);
+            let buffer = optional(object, &object.buffers, buffer)?;
+            Ok(buffer.map(|buffer| BufferRange::new(buffer, offset, size)))
+        };
+        let ranges = buffers.iter().zip(offsets).enumerate().map(range).collect::<Result<_>>()?;
+        Ok(Command::BindVertexBuffers { first, buffers: ranges })
     });
 }
 
@@ -194,9 +209,20 @@ pub extern "system" fn bind_index_buffer(
     offset: vk::DeviceSize,
     index_type: vk::IndexType,
 ) {
+    bind_index_range(handle, buffer, offset, vk::WHOLE_SIZE, index_type);
+}
+
+pub extern "system" fn bind_index_range(
+    handle: vk::CommandBuffer,
+    buffer: vk::Buffer,
+    offset: vk::DeviceSize,
+    size: vk::DeviceSize,
+    index_type: vk::IndexType,
+) {
     record(handle, |object| {
-        let buffer = need(object, &object.buffers, buffer)?;
-        Ok(Command::BindIndexBuffer { buffer, offset, index_type })
+        let buffer = optional(object, &object.buffers, buffer)?;
+        let range = buffer.map(|buffer| BufferRange::new(buffer, offset, size));
+        Ok(Command::BindIndexBuffer { range, index_type })
     });
 }
 

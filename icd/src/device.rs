@@ -32,8 +32,14 @@ pub extern "system" fn create(
         let created = Device::new(physical.messages.clone(), physical.heap.clone(), &queues, &features, &extensions)?;
         let queues = created.queues().to_vec();
         let report: Option<&vk::PhysicalDeviceAddressBindingReportFeaturesEXT<'_>> = raw::find(info.p_next);
-        let reports = report.is_some_and(|report| report.report_address_binding != 0);
-        let handle = DeviceObject::new(created, extensions, reports).into_handle();
+        let reports_addresses = report.is_some_and(|report| report.report_address_binding != 0);
+        let robust: Option<&vk::PhysicalDeviceRobustness2FeaturesEXT<'_>> = raw::find(info.p_next);
+        let exact_vertices = robust.is_some_and(|robust| robust.robust_buffer_access2 != 0);
+        let clamp: Option<&vk::PhysicalDeviceDepthClampZeroOneFeaturesEXT<'_>> = raw::find(info.p_next);
+        let zero_one = clamp.is_some_and(|clamp| clamp.depth_clamp_zero_one != 0);
+        let object =
+            DeviceObject { exact_vertices, zero_one, reports_addresses, ..DeviceObject::new(created, extensions) };
+        let handle = object.into_handle();
         let object = |queue: Arc<Queue>| (queue.family, QueueObject { device: handle, queue }.into_handle());
         let queues = queues.into_iter().map(object).collect();
         set_queues(handle, queues);
@@ -238,6 +244,23 @@ pub extern "system" fn queue_bind_sparse(
 pub fn of_queue<'a>(handle: vk::Queue) -> Result<(&'a DeviceObject, Arc<Queue>)> {
     let object = QueueObject::from_handle(handle).ok_or(Error::Unknown)?;
     Ok((device(vk::Device::from_raw(object.device))?, object.queue.clone()))
+}
+
+/// What is known of why the device was lost: how, not where.
+pub extern "system" fn fault_info(
+    handle: vk::Device,
+    counts: *mut vk::DeviceFaultCountsEXT<'_>,
+    out: *mut vk::DeviceFaultInfoEXT<'_>,
+) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        let counts = raw::output(counts).ok_or(Error::Unknown)?;
+        (counts.address_info_count, counts.vendor_info_count, counts.vendor_binary_size) = (0, 0, 0);
+        if let Some(out) = raw::output(out) {
+            raw::put_name(&mut out.description, &object.device.health().why());
+        }
+        Ok(vk::Result::SUCCESS)
+    })
 }
 
 /// Memory of the one device of a group, as that device itself sees it.

@@ -10,8 +10,8 @@ use vitric_api::physical::API_VERSION;
 
 use crate::objects::{DeviceObject, InstanceObject, Marked};
 use crate::{
-    address, command, command2, debug, descriptor, device, dynamic, external, instance, memory, pass, physical,
-    pipeline, private, query, rendering, sampler, sync, wsi,
+    address, command, command2, debug, descriptor, device, draws, dynamic, external, instance, memory, pass, physical,
+    pipeline, private, push, query, rendering, sampler, sync, wsi,
 };
 
 /// What a command's first parameter is.
@@ -291,6 +291,43 @@ entries! {
     Device, "VK_EXT_extended_dynamic_state2", vkCmdSetPrimitiveRestartEnableEXT, PFN_vkCmdSetPrimitiveRestartEnable, dynamic::restart;
     Device, "VK_EXT_extended_dynamic_state2", vkCmdSetLogicOpEXT, PFN_vkCmdSetLogicOpEXT, dynamic::logic_op;
     Device, "VK_EXT_extended_dynamic_state2", vkCmdSetPatchControlPointsEXT, PFN_vkCmdSetPatchControlPointsEXT, dynamic::patch_control_points;
+    Device, "VK_KHR_push_descriptor", vkCmdPushDescriptorSetKHR, PFN_vkCmdPushDescriptorSetKHR, push::push_descriptors;
+    Device, "VK_KHR_push_descriptor", vkCmdPushDescriptorSetWithTemplateKHR, PFN_vkCmdPushDescriptorSetWithTemplateKHR, push::push_with_template;
+    Device, "VK_EXT_vertex_input_dynamic_state", vkCmdSetVertexInputEXT, PFN_vkCmdSetVertexInputEXT, dynamic::vertex_input;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetPolygonModeEXT, PFN_vkCmdSetPolygonModeEXT, dynamic::polygon_mode;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetRasterizationSamplesEXT, PFN_vkCmdSetRasterizationSamplesEXT, dynamic::samples;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetSampleMaskEXT, PFN_vkCmdSetSampleMaskEXT, dynamic::sample_mask;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetAlphaToCoverageEnableEXT, PFN_vkCmdSetAlphaToCoverageEnableEXT, dynamic::alpha_to_coverage;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetAlphaToOneEnableEXT, PFN_vkCmdSetAlphaToOneEnableEXT, dynamic::alpha_to_one;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetLogicOpEnableEXT, PFN_vkCmdSetLogicOpEnableEXT, dynamic::logic_op_enable;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetColorBlendEnableEXT, PFN_vkCmdSetColorBlendEnableEXT, dynamic::blend_enable;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetColorBlendEquationEXT, PFN_vkCmdSetColorBlendEquationEXT, dynamic::blend_equation;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetColorWriteMaskEXT, PFN_vkCmdSetColorWriteMaskEXT, dynamic::write_mask;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetDepthClampEnableEXT, PFN_vkCmdSetDepthClampEnableEXT, dynamic::depth_clamp;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetDepthClipEnableEXT, PFN_vkCmdSetDepthClipEnableEXT, dynamic::depth_clip;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetDepthClipNegativeOneToOneEXT, PFN_vkCmdSetDepthClipNegativeOneToOneEXT, dynamic::negative_one_to_one;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetProvokingVertexModeEXT, PFN_vkCmdSetProvokingVertexModeEXT, dynamic::provoking;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetLineRasterizationModeEXT, PFN_vkCmdSetLineRasterizationModeEXT, dynamic::line_rasterization;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetLineStippleEnableEXT, PFN_vkCmdSetLineStippleEnableEXT, dynamic::line_stipple_enable;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetConservativeRasterizationModeEXT, PFN_vkCmdSetConservativeRasterizationModeEXT, dynamic::conservative;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetExtraPrimitiveOverestimationSizeEXT, PFN_vkCmdSetExtraPrimitiveOverestimationSizeEXT, dynamic::extra_overestimation;
+    Device, "VK_EXT_color_write_enable", vkCmdSetColorWriteEnableEXT, PFN_vkCmdSetColorWriteEnableEXT, dynamic::color_write;
+    Device, "VK_EXT_conditional_rendering", vkCmdBeginConditionalRenderingEXT, PFN_vkCmdBeginConditionalRenderingEXT, draws::begin_conditional;
+    Device, "VK_EXT_conditional_rendering", vkCmdEndConditionalRenderingEXT, PFN_vkCmdEndConditionalRenderingEXT, draws::end_conditional;
+    Device, "VK_EXT_multi_draw", vkCmdDrawMultiEXT, PFN_vkCmdDrawMultiEXT, draws::draw_multi;
+    Device, "VK_EXT_multi_draw", vkCmdDrawMultiIndexedEXT, PFN_vkCmdDrawMultiIndexedEXT, draws::draw_multi_indexed;
+    Device, "VK_KHR_maintenance5", vkCmdBindIndexBuffer2KHR, PFN_vkCmdBindIndexBuffer2KHR, command::bind_index_range;
+    Device, "VK_KHR_maintenance5", vkGetRenderingAreaGranularityKHR, PFN_vkGetRenderingAreaGranularityKHR, pass::granularity_of_info;
+    Device, "VK_KHR_maintenance5", vkGetDeviceImageSubresourceLayoutKHR, PFN_vkGetDeviceImageSubresourceLayoutKHR, memory::subresource_layout_of_info;
+    Device, "VK_KHR_maintenance5", vkGetImageSubresourceLayout2KHR, PFN_vkGetImageSubresourceLayout2KHR, memory::subresource_layout2;
+    Device, "VK_KHR_maintenance6", vkCmdBindDescriptorSets2KHR, PFN_vkCmdBindDescriptorSets2KHR, push::bind_sets2;
+    Device, "VK_KHR_maintenance6", vkCmdPushConstants2KHR, PFN_vkCmdPushConstants2KHR, push::push_constants2;
+    Device, "VK_KHR_maintenance6", vkCmdPushDescriptorSet2KHR, PFN_vkCmdPushDescriptorSet2KHR, push::push_descriptors2;
+    Device, "VK_KHR_maintenance6", vkCmdPushDescriptorSetWithTemplate2KHR, PFN_vkCmdPushDescriptorSetWithTemplate2KHR, push::push_with_template2;
+    Device, "VK_EXT_shader_module_identifier", vkGetShaderModuleIdentifierEXT, PFN_vkGetShaderModuleIdentifierEXT, pipeline::module_identifier;
+    Device, "VK_EXT_shader_module_identifier", vkGetShaderModuleCreateInfoIdentifierEXT, PFN_vkGetShaderModuleCreateInfoIdentifierEXT, pipeline::module_info_identifier;
+    Device, "VK_EXT_device_fault", vkGetDeviceFaultInfoEXT, PFN_vkGetDeviceFaultInfoEXT, device::fault_info;
+    Device, "VK_EXT_pageable_device_local_memory", vkSetDeviceMemoryPriorityEXT, PFN_vkSetDeviceMemoryPriorityEXT, memory::set_priority;
     Device, "VK_EXT_private_data", vkCreatePrivateDataSlotEXT, PFN_vkCreatePrivateDataSlot, private::create_slot;
     Device, "VK_EXT_private_data", vkDestroyPrivateDataSlotEXT, PFN_vkDestroyPrivateDataSlot, private::destroy_slot;
     Device, "VK_EXT_private_data", vkSetPrivateDataEXT, PFN_vkSetPrivateData, private::set;

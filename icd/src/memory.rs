@@ -37,6 +37,10 @@ pub extern "system" fn allocate(
     })
 }
 
+// No memory is moved for other memory: all have the same priority.
+
+pub extern "system" fn set_priority(_: vk::Device, _: vk::DeviceMemory, _: f32) {}
+
 pub extern "system" fn free(handle: vk::Device, memory: vk::DeviceMemory, _: *const vk::AllocationCallbacks<'_>) {
     raw::guard_void(|| {
         let Ok(object) = device(handle) else { return };
@@ -180,12 +184,46 @@ pub extern "system" fn bind_buffers(
 }
 
 /// Binds all that can be bound; the first error, when something could not.
-fn bind_all<I>(handle: vk::Device, infos: &[I], bind: impl Fn(&DeviceObject, &I) -> Result<vk::Result>) -> vk::Result {
+fn bind_all<I: Chained>(
+    handle: vk::Device,
+    infos: &[I],
+    bind: impl Fn(&DeviceObject, &I) -> Result<vk::Result>,
+) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
-        let failed = infos.iter().filter_map(|info| bind(object, info).err());
-        failed.reduce(|first, _| first).map_or(Ok(vk::Result::SUCCESS), Err)
+        let one = |info: &I| {
+            let bound = bind(object, info);
+            tell_bound(info.chain(), bound.as_ref().map_or_else(|error| error.code(), |code| *code));
+            bound.err()
+        };
+        let failed: Vec<Error> = infos.iter().filter_map(one).collect();
+        failed.first().map_or(Ok(vk::Result::SUCCESS), |error| Err(*error))
     })
+}
+
+/// A description with a chain of its own.
+trait Chained {
+    fn chain(&self) -> *const c_void;
+}
+
+impl Chained for vk::BindBufferMemoryInfo<'_> {
+    fn chain(&self) -> *const c_void {
+        self.p_next
+    }
+}
+
+impl Chained for vk::BindImageMemoryInfo<'_> {
+    fn chain(&self) -> *const c_void {
+        self.p_next
+    }
+}
+
+/// Tells what became of one of several, where that was asked for.
+fn tell_bound(chain: *const c_void, code: vk::Result) {
+    let status: Option<&vk::BindMemoryStatusKHR<'_>> = raw::find(chain);
+    if let Some(out) = status.and_then(|status| raw::output(status.p_result)) {
+        *out = code;
+    }
 }
 
 fn bind_one_buffer(
@@ -400,14 +438,45 @@ pub extern "system" fn subresource_layout(
     raw::guard_void(|| {
         let image = device(handle).and_then(|object| need(object, &object.images, image));
         let (Ok(image), Some(part), Some(out)) = (image, raw::input(part), raw::output(out)) else { return };
-        if let Some(layout) = image.layout().subresource(part.aspect_mask, part.mip_level, part.array_layer) {
-            *out = vk::SubresourceLayout {
-                offset: layout.offset,
-                size: layout.size,
-                row_pitch: layout.row_pitch,
-                array_pitch: layout.array_pitch,
-                depth_pitch: layout.depth_pitch,
-            };
+        put_layout(&image, part, out);
+    });
+}
+
+fn put_layout(image: &Surface, part: &vk::ImageSubresource, out: &mut vk::SubresourceLayout) {
+    if let Some(layout) = image.layout().subresource(part.aspect_mask, part.mip_level, part.array_layer) {
+        *out = vk::SubresourceLayout {
+            offset: layout.offset,
+            size: layout.size,
+            row_pitch: layout.row_pitch,
+            array_pitch: layout.array_pitch,
+            depth_pitch: layout.depth_pitch,
+        };
+    }
+}
+
+pub extern "system" fn subresource_layout2(
+    handle: vk::Device,
+    image: vk::Image,
+    part: *const vk::ImageSubresource2KHR<'_>,
+    out: *mut vk::SubresourceLayout2KHR<'_>,
+) {
+    raw::guard_void(|| {
+        let image = device(handle).and_then(|object| need(object, &object.images, image));
+        let (Ok(image), Some(part), Some(out)) = (image, raw::input(part), raw::output(out)) else { return };
+        put_layout(&image, &part.image_subresource, &mut out.subresource_layout);
+    });
+}
+
+pub extern "system" fn subresource_layout_of_info(
+    _: vk::Device,
+    info: *const vk::DeviceImageSubresourceInfoKHR<'_>,
+    out: *mut vk::SubresourceLayout2KHR<'_>,
+) {
+    raw::guard_void(|| {
+        let (Some(info), Some(out)) = (raw::input(info), raw::output(out)) else { return };
+        let (Some(made), Some(part)) = (raw::input(info.p_create_info), raw::input(info.p_subresource)) else { return };
+        if let Ok(image) = image::create(&image_desc(made)) {
+            put_layout(&image, &part.image_subresource, &mut out.subresource_layout);
         }
     });
 }

@@ -22,6 +22,7 @@ use vitric_backend::state::{ComputePipeline, GraphicsPipeline, PassDesc};
 use vitric_backend::texture::{Conversion, Sampler};
 
 use crate::handles::Table;
+use crate::pipeline::graphics::Parts;
 use crate::private::PrivateData;
 use crate::raw;
 
@@ -126,6 +127,8 @@ pub enum Pipeline {
     Graphics(Arc<GraphicsPipeline>),
     /// Compute.
     Compute(Arc<ComputePipeline>),
+    /// Parts of graphics pipelines.
+    Library(Parts),
 }
 
 /// A set, with the pool it came from.
@@ -142,10 +145,19 @@ pub struct SetPool {
     pub sets: Mutex<Vec<u64>>,
 }
 
+/// What sets of a pipeline are made of.
+#[derive(Default)]
+pub struct PipelineLayout {
+    /// Their layouts; none where the layout leaves a set open.
+    pub sets: Vec<Option<Arc<SetLayout>>>,
+}
+
 /// What an update with a template writes.
 pub struct UpdateTemplate {
     /// Rows: where descriptors go, and where their infos lie.
     pub entries: Vec<vk::DescriptorUpdateTemplateEntry>,
+    /// Where descriptors that are pushed with it go.
+    pub point: vk::PipelineBindPoint,
 }
 
 /// A command pool: its command buffers, as handles.
@@ -162,6 +174,10 @@ pub struct DeviceObject {
     pub extensions: Vec<String>,
     /// Whether messengers hear of addresses that objects get and lose.
     pub reports_addresses: bool,
+    /// Whether `robustBufferAccess2` is enabled: what pipelines do that do not say.
+    pub exact_vertices: bool,
+    /// Whether `depthClampZeroOne` is enabled.
+    pub zero_one: bool,
     /// What messages call the objects in the tables.
     pub names: Names,
     /// By families, in the order of their indices there.
@@ -179,7 +195,7 @@ pub struct DeviceObject {
     pub pools: Table<Arc<SetPool>>,
     pub sets: Table<Arc<PoolSet>>,
     pub templates: Table<Arc<UpdateTemplate>>,
-    pub pipeline_layouts: Table<Arc<()>>,
+    pub pipeline_layouts: Table<Arc<PipelineLayout>>,
     pub shaders: Table<Arc<ShaderModule>>,
     pub caches: Table<Arc<PipelineCache>>,
     /// Programs that are alive.
@@ -200,11 +216,13 @@ pub struct DeviceObject {
 
 impl DeviceObject {
     /// A device with empty tables.
-    pub fn new(device: Device, extensions: Vec<String>, reports_addresses: bool) -> Self {
+    pub fn new(device: Device, extensions: Vec<String>) -> Self {
         Self {
             device,
-            reports_addresses,
+            reports_addresses: false,
             extensions,
+            exact_vertices: false,
+            zero_one: false,
             names: Names::default(),
             queues: Vec::new(),
             memory: Table::new(1),
@@ -271,6 +289,15 @@ pub fn need<T: Clone, H: vk::Handle + Copy>(
         device.messages().error(&format!("{} is null, stale or foreign", device.describe(handle)));
         vitric_api::Error::Unknown
     })
+}
+
+/// The object of a handle that may be null.
+pub fn optional<T: Clone, H: vk::Handle + Copy>(
+    device: &DeviceObject,
+    table: &Table<T>,
+    handle: H,
+) -> vitric_api::Result<Option<T>> {
+    if handle.is_null() { Ok(None) } else { need(device, table, handle).map(Some) }
 }
 
 /// Destroys the object of a handle; null is ignored, and a bad handle reported.

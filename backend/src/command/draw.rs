@@ -6,17 +6,18 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use ash::vk;
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 
-use super::Command;
 use super::pass::Pass;
 use super::pending::{DrawState, MOST_PENDING};
 use super::processor::{Dynamic, IndexBuffer, Processor, words};
 use super::viewports::{View, guard_band, rect, touchable, touched, views};
+use super::{Command, MultiDraw};
 use crate::counters::Counter;
 use crate::format;
 use crate::geometry::{
     Assembled, Corners, DrawNumbers, Indices, PrimitiveContext, Strips, VertexSource, assemble, corners, is_list,
-    vertex_parameters, vertex_ranges,
+    vertex_limits, vertex_parameters, vertex_ranges,
 };
 use crate::gpu::DeviceLost;
 use crate::hiz::Visibility;
@@ -58,6 +59,9 @@ pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(
         processor.distrust_memory();
     }
     let bindings = processor.state.graphics_sets.resolve(programs, &processor.shared);
+    if pipeline.reads_attachments {
+        processor.flush()?;
+    }
     for draw in 0..draws(command) {
         run(processor, &bindings, &call(command, draw))?;
     }
@@ -83,6 +87,7 @@ fn draws(command: &Command) -> u32 {
             let counted = counted.as_ref().map(|(buffer, offset)| words::<1>(buffer, *offset)[0]);
             counted.map_or(*count, |counted| counted.min(*count))
         }
+        Command::DrawMulti { draws, .. } => draws.len() as u32,
         _ => 1,
     }
 }
@@ -107,6 +112,13 @@ fn call(command: &Command, draw: u32) -> Call {
         }
         Command::DrawIndirect { buffer, offset, stride, .. } => direct(words(buffer, place(*offset, *stride))),
         Command::DrawIndexedIndirect { buffer, offset, stride, .. } => indexed(words(buffer, place(*offset, *stride))),
+        Command::DrawMulti { draws, indexed: is_indexed, instances, first_instance } => {
+            let MultiDraw { first, count, offset } = draws.get(draw as usize).copied().unwrap_or_default();
+            match is_indexed {
+                true => indexed([count, *instances, first, offset as u32, *first_instance]),
+                false => direct([count, *instances, first, *first_instance]),
+            }
+        }
         _ => direct([0; 4]),
     }
 }
@@ -119,7 +131,7 @@ fn corners_of<'s>(
     index_buffer: Option<&'s IndexBuffer>,
 ) -> Result<(Corners<'s>, Vec<u32>, usize), DeviceLost> {
     let restarts = pipeline.primitive_restart && call.first_index.is_some();
-    let indices = call.first_index.map(|first| index_buffer.map(|buffer| indices(buffer, call, first)));
+    let indices = call.first_index.map(|first| index_buffer.map(|buffer| indices(pipeline, buffer, call, first)));
     if is_list(pipeline.topology) && !restarts {
         let whole = |count: usize| count / corners(pipeline.topology) * corners(pipeline.topology);
         let corners = match indices {
@@ -166,17 +178,24 @@ fn corners_of<'s>(
 }
 
 /// The indices of a draw.
-fn indices<'s>((buffer, offset, index_type): &'s IndexBuffer, call: &Call, first: u32) -> Indices<'s> {
+fn indices<'s>(
+    pipeline: &GraphicsPipeline,
+    (range, index_type): &'s IndexBuffer,
+    call: &Call,
+    first: u32,
+) -> Indices<'s> {
     let size: u64 = match *index_type {
         vk::IndexType::UINT8_KHR => 1,
         vk::IndexType::UINT16 => 2,
         _ => 4,
     };
-    // Beyond the buffer there is nothing to draw: a count from a hostile indirect buffer costs nothing.
-    let room = (buffer.size().saturating_sub(*offset) / size).saturating_sub(u64::from(first));
-    let count = u64::from(call.count).min(room) as usize;
-    let offset = offset.saturating_add(u64::from(first) * size);
-    Indices { buffer, offset, size, base: call.numbers.base_vertex, count }
+    let room = range.as_ref().map_or(0, |range| (range.size / size).saturating_sub(u64::from(first)));
+    // Beyond the buffer there is nothing to draw, unless that was asked for: a count from a hostile indirect buffer costs nothing.
+    let asked = pipeline.exact_vertices || range.is_none();
+    let count = if asked { u64::from(call.count) } else { u64::from(call.count).min(room) } as usize;
+    let offset = range.as_ref().map_or(0, |range| range.offset).saturating_add(u64::from(first) * size);
+    let buffer = range.as_ref().map(|range| &*range.buffer);
+    Indices { buffer, offset, size, base: call.numbers.base_vertex, count, room: room as usize }
 }
 
 /// Runs one draw of a command as far as windows.
@@ -188,7 +207,10 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
     }
     let views = views(&processor.state, &pipeline);
     let band = guard_band(&pipeline, &views);
-    let words = vertex_parameters(&views[0].0, band);
+    let mut words = SmallVec::<[_; 7]>::from(vertex_parameters(&views[0].0, band));
+    if pipeline.exact_vertices {
+        words.extend(vertex_limits(&pipeline.bindings, &processor.state.vertex_buffers));
+    }
     let ranges = vertex_ranges(&pipeline.bindings, &processor.state.vertex_buffers);
     let none = Bindings::default();
     let (push, deadline) = (processor.state.push.clone(), processor.deadline.clone());

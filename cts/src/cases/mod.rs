@@ -1,5 +1,6 @@
 //! The cases, one file a part of the specification.
 
+mod commands;
 mod compressed;
 mod compute;
 mod conservative;
@@ -24,6 +25,7 @@ mod order;
 mod planar;
 mod queues;
 mod raster;
+mod robust;
 mod samplers;
 mod scenes;
 mod shaders;
@@ -72,6 +74,8 @@ pub fn all() -> Vec<Entry> {
         shaders::cases,
         statistics::cases,
         subpasses::cases,
+        robust::cases,
+        commands::cases,
         multiview::cases,
     ] {
         add(&mut all);
