@@ -1,5 +1,6 @@
 //! The cases, one file a part of the specification.
 
+mod assembly;
 mod compressed;
 mod compute;
 mod conservative;
@@ -47,6 +48,7 @@ pub fn all() -> Vec<Entry> {
         core13::cases,
         dynamic::cases,
         language::cases,
+        assembly::cases,
         raster::cases,
         extremes::cases,
         conservative::cases,
