@@ -9,6 +9,7 @@ pub mod chains;
 pub mod deqp;
 mod expectations;
 pub mod harness;
+mod late;
 pub mod numbers;
 mod outcome;
 mod process;
