@@ -11,12 +11,12 @@ use vitric_backend::shader::BUILD;
 use vitric_backend::state::MOST_BINDINGS;
 use vitric_backend::texture::{MAX_ANISOTROPY, MAX_LOD_BIAS};
 
+use crate::families::PRIORITIES;
+
 /// Reported API version: 1.0 is what is complete.
 pub const API_VERSION: u32 = vk::make_api_version(0, 1, 0, 286);
 /// A vendor id outside of the PCI range: Khronos' placeholder for software from Mesa is taken, this one is not registered.
 const VENDOR_ID: u32 = 0x1_0000 + 0x56;
-/// Queues of the one family.
-pub const QUEUE_COUNT: u32 = 4;
 /// Largest width and height of an image, texels.
 pub const MAX_EXTENT_2D: u32 = 16384;
 const MAX_EXTENT_3D: u32 = 2048;
@@ -25,6 +25,9 @@ const MAX_LAYERS: u32 = 2048;
 pub const MAX_SAMPLERS: u32 = 1 << 20;
 /// Alignment of buffers and of dynamic offsets, bytes.
 pub const BUFFER_ALIGNMENT: u64 = 16;
+
+/// Alignment of memory of the application that is imported, and of its size, bytes.
+pub const HOST_POINTER_ALIGNMENT: u64 = 4096;
 
 /// Most bytes of a buffer.
 pub const MAX_BUFFER_BYTES: u64 = 1 << 40;
@@ -175,7 +178,7 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         max_clip_distances: 8,
         max_cull_distances: 8,
         max_combined_clip_and_cull_distances: 8,
-        discrete_queue_priorities: 2,
+        discrete_queue_priorities: PRIORITIES,
         point_size_range: [1.0, 1024.0],
         line_width_range: LINE_WIDTHS,
         point_size_granularity: 0.125,
@@ -212,16 +215,6 @@ pub fn cache_uuid() -> [u8; 16] {
     // A digest of 16 bytes, in hexadecimal digits.
     let byte = |index: usize| u8::from_str_radix(&BUILD[2 * index..2 * index + 2], 16).unwrap_or(0);
     std::array::from_fn(byte)
-}
-
-/// The one queue family.
-pub fn queue_family() -> vk::QueueFamilyProperties {
-    vk::QueueFamilyProperties {
-        queue_flags: vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE | vk::QueueFlags::TRANSFER,
-        queue_count: QUEUE_COUNT,
-        timestamp_valid_bits: 64,
-        min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },
-    }
 }
 
 /// The one heap, of `heap_size` bytes, and its memory types: one for images that stay on the device, one that the host

@@ -17,11 +17,19 @@ use crate::raw;
 
 pub extern "system" fn create_pool(
     handle: vk::Device,
-    _: *const vk::CommandPoolCreateInfo<'_>,
+    info: *const vk::CommandPoolCreateInfo<'_>,
     _: *const vk::AllocationCallbacks<'_>,
     out: *mut vk::CommandPool,
 ) -> vk::Result {
-    raw::create(out, || Ok(device(handle)?.command_pools.insert(Arc::new(CommandPool::default()))))
+    raw::create(out, || {
+        let object = device(handle)?;
+        let family = raw::input(info).ok_or(Error::Unknown)?.queue_family_index;
+        if !object.queues.iter().any(|(of, _)| *of == family) {
+            object.messages().error(&format!("the device has no queues of family {family}"));
+            return Err(Error::Unknown);
+        }
+        Ok(object.command_pools.insert(Arc::new(CommandPool { family, buffers: Default::default() })))
+    })
 }
 
 pub extern "system" fn destroy_pool(handle: vk::Device, pool: vk::CommandPool, _: *const vk::AllocationCallbacks<'_>) {
@@ -78,7 +86,7 @@ pub extern "system" fn allocate(
         let pool = need(object, &object.command_pools, info.command_pool)?;
         let secondary = info.level == vk::CommandBufferLevel::SECONDARY;
         for slot in raw::slice_mut(out, info.command_buffer_count as usize) {
-            let buffer = CommandBuffer::new(secondary);
+            let buffer = CommandBuffer::new(secondary, pool.family)?;
             let made = CommandObject { device: handle.as_raw(), buffer }.into_handle();
             pool.buffers.lock().push(made);
             *slot = vk::CommandBuffer::from_raw(made);
@@ -125,8 +133,10 @@ pub fn record(handle: vk::CommandBuffer, make: impl FnOnce(&DeviceObject) -> Res
     raw::guard_void(|| {
         let Some(object) = CommandObject::from_handle(handle) else { return };
         let Ok(owner) = device(vk::Device::from_raw(object.device)) else { return };
-        if let Ok(command) = make(owner) {
-            object.buffer.record(command);
+        if let Ok(command) = make(owner)
+            && !object.buffer.record(command)
+        {
+            owner.messages().error(&format!("queues of family {} do not take a command", object.buffer.family));
         }
     });
 }
@@ -726,9 +736,16 @@ pub extern "system" fn end_pass2(handle: vk::CommandBuffer, _: *const vk::Subpas
 }
 
 pub extern "system" fn execute(handle: vk::CommandBuffer, count: u32, buffers: *const vk::CommandBuffer) {
-    record(handle, |_| {
-        let lists = raw::slice(buffers, count).iter();
-        let lists = lists.map(|&buffer| CommandObject::from_handle(buffer).ok_or(Error::Unknown)?.buffer.list());
-        Ok(Command::Execute(lists.collect::<Result<_>>()?))
+    let family = CommandObject::from_handle(handle).map(|object| object.buffer.family);
+    record(handle, |owner| {
+        let list = |&buffer: &vk::CommandBuffer| {
+            let found = &CommandObject::from_handle(buffer).ok_or(Error::Unknown)?.buffer;
+            if Some(found.family) != family {
+                owner.messages().error(&format!("{} is for queues of another family", owner.describe(buffer)));
+                return Err(Error::Unknown);
+            }
+            found.list()
+        };
+        Ok(Command::Execute(raw::slice(buffers, count).iter().map(list).collect::<Result<_>>()?))
     });
 }

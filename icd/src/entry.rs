@@ -10,8 +10,8 @@ use vitric_api::physical::API_VERSION;
 
 use crate::objects::{DeviceObject, InstanceObject, Marked};
 use crate::{
-    command, command2, debug, descriptor, device, draws, dynamic, host, instance, memory, pass, physical, pipeline,
-    private, push, query, rendering, sampler, sync, wsi,
+    address, command, command2, debug, descriptor, device, draws, dynamic, external, host, instance, memory, pass,
+    physical, pipeline, private, push, query, rendering, sampler, sync, wsi,
 };
 
 /// What a command's first parameter is.
@@ -208,6 +208,8 @@ entries! {
     Physical, "VK_KHR_surface", vkGetPhysicalDeviceSurfacePresentModesKHR, PFN_vkGetPhysicalDeviceSurfacePresentModesKHR, wsi::surface_modes;
     Instance, "VK_KHR_xcb_surface", vkCreateXcbSurfaceKHR, PFN_vkCreateXcbSurfaceKHR, wsi::create_xcb;
     Physical, "VK_KHR_xcb_surface", vkGetPhysicalDeviceXcbPresentationSupportKHR, PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR, wsi::xcb_support;
+    Instance, "VK_KHR_xlib_surface", vkCreateXlibSurfaceKHR, PFN_vkCreateXlibSurfaceKHR, wsi::create_xlib;
+    Physical, "VK_KHR_xlib_surface", vkGetPhysicalDeviceXlibPresentationSupportKHR, PFN_vkGetPhysicalDeviceXlibPresentationSupportKHR, wsi::xlib_support;
     Instance, "VK_EXT_headless_surface", vkCreateHeadlessSurfaceEXT, PFN_vkCreateHeadlessSurfaceEXT, wsi::create_headless;
     Instance, "VK_EXT_debug_utils", vkCreateDebugUtilsMessengerEXT, PFN_vkCreateDebugUtilsMessengerEXT, debug::create;
     Instance, "VK_EXT_debug_utils", vkDestroyDebugUtilsMessengerEXT, PFN_vkDestroyDebugUtilsMessengerEXT, debug::destroy;
@@ -223,9 +225,9 @@ entries! {
     Global, "VK_VERSION_1_1", vkEnumerateInstanceVersion, PFN_vkEnumerateInstanceVersion, instance::version;
     Device, "VK_VERSION_1_1", vkGetDeviceQueue2, PFN_vkGetDeviceQueue2, device::queue2;
     Instance, "VK_KHR_device_group_creation", vkEnumeratePhysicalDeviceGroupsKHR, PFN_vkEnumeratePhysicalDeviceGroups, instance::enumerate_groups;
-    Physical, "VK_KHR_external_memory_capabilities", vkGetPhysicalDeviceExternalBufferPropertiesKHR, PFN_vkGetPhysicalDeviceExternalBufferProperties, physical::external_buffer;
-    Physical, "VK_KHR_external_fence_capabilities", vkGetPhysicalDeviceExternalFencePropertiesKHR, PFN_vkGetPhysicalDeviceExternalFenceProperties, physical::external_fence;
-    Physical, "VK_KHR_external_semaphore_capabilities", vkGetPhysicalDeviceExternalSemaphorePropertiesKHR, PFN_vkGetPhysicalDeviceExternalSemaphoreProperties, physical::external_semaphore;
+    Physical, "VK_KHR_external_memory_capabilities", vkGetPhysicalDeviceExternalBufferPropertiesKHR, PFN_vkGetPhysicalDeviceExternalBufferProperties, external::buffer_properties;
+    Physical, "VK_KHR_external_fence_capabilities", vkGetPhysicalDeviceExternalFencePropertiesKHR, PFN_vkGetPhysicalDeviceExternalFenceProperties, external::fence_properties;
+    Physical, "VK_KHR_external_semaphore_capabilities", vkGetPhysicalDeviceExternalSemaphorePropertiesKHR, PFN_vkGetPhysicalDeviceExternalSemaphoreProperties, external::semaphore_properties;
     Device, "VK_KHR_get_memory_requirements2", vkGetBufferMemoryRequirements2KHR, PFN_vkGetBufferMemoryRequirements2, memory::buffer_requirements2;
     Device, "VK_KHR_get_memory_requirements2", vkGetImageMemoryRequirements2KHR, PFN_vkGetImageMemoryRequirements2, memory::image_requirements2;
     Device, "VK_KHR_get_memory_requirements2", vkGetImageSparseMemoryRequirements2KHR, PFN_vkGetImageSparseMemoryRequirements2, memory::sparse_requirements2;
@@ -242,9 +244,17 @@ entries! {
     Device, "VK_KHR_draw_indirect_count", vkCmdDrawIndirectCountKHR, PFN_vkCmdDrawIndirectCount, command::draw_indirect_count;
     Device, "VK_KHR_draw_indirect_count", vkCmdDrawIndexedIndirectCountKHR, PFN_vkCmdDrawIndexedIndirectCount, command::draw_indexed_indirect_count;
     Device, "VK_EXT_host_query_reset", vkResetQueryPoolEXT, PFN_vkResetQueryPool, query::reset;
-    Device, "VK_KHR_buffer_device_address", vkGetBufferDeviceAddressKHR, PFN_vkGetBufferDeviceAddress, memory::buffer_address;
-    Device, "VK_KHR_buffer_device_address", vkGetBufferOpaqueCaptureAddressKHR, PFN_vkGetBufferOpaqueCaptureAddress, memory::captured_buffer;
-    Device, "VK_KHR_buffer_device_address", vkGetDeviceMemoryOpaqueCaptureAddressKHR, PFN_vkGetDeviceMemoryOpaqueCaptureAddress, memory::captured_memory;
+    Device, "VK_KHR_buffer_device_address", vkGetBufferDeviceAddressKHR, PFN_vkGetBufferDeviceAddress, address::buffer_address;
+    Device, "VK_KHR_buffer_device_address", vkGetBufferOpaqueCaptureAddressKHR, PFN_vkGetBufferOpaqueCaptureAddress, address::captured_buffer;
+    Device, "VK_KHR_buffer_device_address", vkGetDeviceMemoryOpaqueCaptureAddressKHR, PFN_vkGetDeviceMemoryOpaqueCaptureAddress, address::captured_memory;
+    Device, "VK_EXT_buffer_device_address", vkGetBufferDeviceAddressEXT, PFN_vkGetBufferDeviceAddress, address::buffer_address;
+    Device, "VK_KHR_external_memory_fd", vkGetMemoryFdKHR, PFN_vkGetMemoryFdKHR, external::memory_descriptor;
+    Device, "VK_KHR_external_memory_fd", vkGetMemoryFdPropertiesKHR, PFN_vkGetMemoryFdPropertiesKHR, external::memory_descriptor_properties;
+    Device, "VK_KHR_external_fence_fd", vkGetFenceFdKHR, PFN_vkGetFenceFdKHR, external::fence_descriptor;
+    Device, "VK_KHR_external_fence_fd", vkImportFenceFdKHR, PFN_vkImportFenceFdKHR, external::import_fence;
+    Device, "VK_KHR_external_semaphore_fd", vkGetSemaphoreFdKHR, PFN_vkGetSemaphoreFdKHR, external::semaphore_descriptor;
+    Device, "VK_KHR_external_semaphore_fd", vkImportSemaphoreFdKHR, PFN_vkImportSemaphoreFdKHR, external::import_semaphore;
+    Device, "VK_EXT_external_memory_host", vkGetMemoryHostPointerPropertiesEXT, PFN_vkGetMemoryHostPointerPropertiesEXT, external::host_pointer_properties;
     Device, "VK_KHR_timeline_semaphore", vkGetSemaphoreCounterValueKHR, PFN_vkGetSemaphoreCounterValue, sync::semaphore_value;
     Device, "VK_KHR_timeline_semaphore", vkWaitSemaphoresKHR, PFN_vkWaitSemaphores, sync::wait_semaphores;
     Device, "VK_KHR_timeline_semaphore", vkSignalSemaphoreKHR, PFN_vkSignalSemaphore, sync::signal_semaphore;

@@ -4,6 +4,7 @@
 //! `vitric-api`, and writes results back. Panics end at the boundary. Nothing here renders, and there is no state but
 //! handles.
 
+mod address;
 mod command;
 mod command2;
 mod debug;
@@ -12,6 +13,7 @@ mod device;
 mod draws;
 mod dynamic;
 mod entry;
+mod external;
 mod handles;
 mod host;
 mod instance;

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use ash::vk;
+use vitric_api::families::check_sharing;
 use vitric_api::image::{self, ImageDesc};
 use vitric_api::physical::{BUFFER_ALIGNMENT, ImageKind, MAX_BUFFER_BYTES};
 use vitric_api::{Error, Result};
@@ -11,7 +12,7 @@ use vitric_backend::format;
 use vitric_backend::memory::{Buffer, BufferRange, BufferView, Surface, SurfaceView, SurfaceViewDesc, Swizzle};
 
 use crate::objects::{DeviceObject, destroy, device, need};
-use crate::{host, raw};
+use crate::{address, external, host, raw};
 
 /// Every memory type serves every resource.
 const ALL_TYPES: u32 = 0b111;
@@ -27,12 +28,11 @@ pub extern "system" fn allocate(
     raw::create(out, || {
         let object = device(handle)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
-        let memory = object.device.allocate(info.allocation_size)?;
-        let flags: Option<&vk::MemoryAllocateFlagsInfo<'_>> = raw::find(info.p_next);
-        if flags.is_some_and(|info| info.flags.contains(vk::MemoryAllocateFlags::DEVICE_ADDRESS)) {
-            object.device.gpu().addresses().expose(&memory);
-        }
-        Ok(object.memory.insert(memory))
+        let memory = external::allocate(object, info)?;
+        address::of_allocation(object, &memory, info)?;
+        let made = object.memory.insert(memory);
+        external::dedicate(object, made, info);
+        Ok(made)
     })
 }
 
@@ -43,6 +43,7 @@ pub extern "system" fn set_priority(_: vk::Device, _: vk::DeviceMemory, _: f32) 
 pub extern "system" fn free(handle: vk::Device, memory: vk::DeviceMemory, _: *const vk::AllocationCallbacks<'_>) {
     raw::guard_void(|| {
         let Ok(object) = device(handle) else { return };
+        object.dedicated.lock().remove(&vk::Handle::as_raw(memory));
         if let Some(memory) = object.memory.get(vk::Handle::as_raw(memory)) {
             object.device.gpu().addresses().withdraw(&memory);
         }
@@ -99,11 +100,13 @@ pub extern "system" fn create_buffer(
         if info.flags.contains(vk::BufferCreateFlags::SPARSE_BINDING) {
             return Err(Error::FeatureNotPresent);
         }
+        let families = raw::slice(info.p_queue_family_indices, info.queue_family_index_count);
+        check_sharing(object.messages(), info.sharing_mode, families)?;
         // No memory could hold it; the sum of offsets in it must not overflow either.
         if info.size > MAX_BUFFER_BYTES {
             return Err(Error::OutOfDeviceMemory);
         }
-        Ok(object.buffers.insert(Buffer::new(info.size)))
+        Ok(object.buffers.insert(Buffer::with_address(info.size, address::of_buffer_info(info))))
     })
 }
 
@@ -223,7 +226,9 @@ fn bind_one_buffer(
     offset: vk::DeviceSize,
 ) -> Result<vk::Result> {
     let found = need(object, &object.buffers, buffer)?;
+    external::check_dedicated(object, memory, buffer, offset)?;
     let memory = need(object, &object.memory, memory)?;
+    address::of_binding(object, &found, &memory, offset)?;
     bound(object, buffer, found.bind(memory, offset))
 }
 
@@ -233,30 +238,6 @@ fn bound<H: vk::Handle + Copy>(object: &DeviceObject, handle: H, was_unbound: bo
         return Err(Error::Unknown);
     }
     Ok(vk::Result::SUCCESS)
-}
-
-pub extern "system" fn buffer_address(
-    handle: vk::Device,
-    info: *const vk::BufferDeviceAddressInfo<'_>,
-) -> vk::DeviceAddress {
-    let mut address = 0;
-    raw::guard_void(|| {
-        let (Ok(object), Some(info)) = (device(handle), raw::input(info)) else { return };
-        let Ok(buffer) = need(object, &object.buffers, info.buffer) else { return };
-        let Some((memory, offset)) = buffer.binding() else { return };
-        address = object.device.gpu().addresses().of(memory).map_or(0, |start| start + offset);
-    });
-    address
-}
-
-// Addresses cannot be asked for: nothing has one that was captured.
-
-pub extern "system" fn captured_buffer(_: vk::Device, _: *const vk::BufferDeviceAddressInfo<'_>) -> u64 {
-    0
-}
-
-pub extern "system" fn captured_memory(_: vk::Device, _: *const vk::DeviceMemoryOpaqueCaptureAddressInfo<'_>) -> u64 {
-    0
 }
 
 pub extern "system" fn create_buffer_view(
@@ -293,6 +274,8 @@ pub extern "system" fn create_image(
     raw::create(out, || {
         let object = device(handle)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
+        let families = raw::slice(info.p_queue_family_indices, info.queue_family_index_count);
+        check_sharing(object.messages(), info.sharing_mode, families)?;
         Ok(object.images.insert(image::create(&image_desc(info))?))
     })
 }
@@ -419,6 +402,7 @@ fn bind_one_image(
     offset: vk::DeviceSize,
 ) -> Result<vk::Result> {
     let found = need(object, &object.images, image)?;
+    external::check_dedicated(object, memory, image, offset)?;
     let memory = need(object, &object.memory, memory)?;
     bound(object, image, found.bind(memory, offset))
 }

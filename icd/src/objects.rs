@@ -3,6 +3,7 @@
 //! A dispatchable handle points to a heap object whose first word belongs to the loader; a mark behind it tells the type.
 //! Instances own tables of what belongs to them, devices theirs.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use ash::vk;
@@ -13,9 +14,9 @@ use vitric_api::descriptor::DescriptorPool;
 use vitric_api::device::Device;
 use vitric_api::pipeline::{PipelineCache, Programs, ShaderModule};
 use vitric_api::queue::Queue;
-use vitric_api::sync::{Semaphore, Signal};
+use vitric_api::sync::{Fence, Semaphore};
 use vitric_backend::command::{Event, QueryPool};
-use vitric_backend::memory::{Allocation, Buffer, BufferView, Surface, SurfaceView};
+use vitric_backend::memory::{Allocation, Buffer, BufferView, Heap, Surface, SurfaceView};
 use vitric_backend::shader::runtime::{DescriptorSet, SetLayout};
 use vitric_backend::state::{ComputePipeline, GraphicsPipeline, PassDesc};
 use vitric_backend::texture::{Conversion, Sampler};
@@ -89,6 +90,8 @@ pub struct InstanceObject {
 
 /// The physical device.
 pub struct PhysicalObject {
+    /// Memory, which all its devices take from.
+    pub heap: Arc<Heap>,
     /// Messengers of the instance.
     pub messages: Arc<Messages>,
 }
@@ -158,8 +161,9 @@ pub struct UpdateTemplate {
 }
 
 /// A command pool: its command buffers, as handles.
-#[derive(Default)]
 pub struct CommandPool {
+    /// Index of the family of queues that its command buffers are for.
+    pub family: u32,
     /// Allocated command buffers.
     pub buffers: Mutex<Vec<u64>>,
 }
@@ -174,8 +178,11 @@ pub struct DeviceObject {
     pub zero_one: bool,
     /// What messages call the objects in the tables.
     pub names: Names,
-    pub queues: Vec<u64>,
+    /// By families, in the order of their indices there.
+    pub queues: Vec<(u32, u64)>,
     pub memory: Table<Arc<Allocation>>,
+    /// Memory for one resource, and that resource, as handles.
+    pub dedicated: Mutex<HashMap<u64, u64>>,
     pub buffers: Table<Arc<Buffer>>,
     pub buffer_views: Table<Arc<BufferView>>,
     pub images: Table<Arc<Surface>>,
@@ -195,7 +202,7 @@ pub struct DeviceObject {
     pub passes: Table<Arc<PassDesc>>,
     pub framebuffers: Table<Arc<Framebuffer>>,
     pub command_pools: Table<Arc<CommandPool>>,
-    pub fences: Table<Arc<Signal>>,
+    pub fences: Table<Arc<Fence>>,
     pub semaphores: Table<Arc<Semaphore>>,
     pub events: Table<Arc<Event>>,
     pub queries: Table<Arc<QueryPool>>,
@@ -216,6 +223,7 @@ impl DeviceObject {
             names: Names::default(),
             queues: Vec::new(),
             memory: Table::new(1),
+            dedicated: Mutex::default(),
             buffers: Table::new(2),
             buffer_views: Table::new(3),
             images: Table::new(4),

@@ -88,10 +88,12 @@ pub(super) fn properties(to: &mut impl Structures) {
             .block_texel_view_compatible_multiple_layers(true)
             .max_combined_image_sampler_descriptor_count(1),
     );
-    let mut identifiers = vk::PhysicalDeviceShaderModuleIdentifierPropertiesEXT::default();
     // A build's own.
-    identifiers.shader_module_identifier_algorithm_uuid = cache_uuid();
-    to.put(identifiers);
+    let uuid = cache_uuid();
+    to.put(vk::PhysicalDeviceShaderModuleIdentifierPropertiesEXT {
+        shader_module_identifier_algorithm_uuid: uuid,
+        ..Default::default()
+    });
     // Words are checked.
     to.put(
         vk::PhysicalDeviceRobustness2PropertiesEXT::default()

@@ -206,8 +206,10 @@ fn conditional_dispatches(gpu: &Gpu) -> Case {
     let inner = secondary(gpu)?;
     // SAFETY: valid usage.
     unsafe {
-        let mut inherits = vk::CommandBufferInheritanceConditionalRenderingInfoEXT::default();
-        inherits.conditional_rendering_enable = vk::TRUE;
+        let mut inherits = vk::CommandBufferInheritanceConditionalRenderingInfoEXT {
+            conditional_rendering_enable: vk::TRUE,
+            ..Default::default()
+        };
         let inheritance = vk::CommandBufferInheritanceInfo::default().push_next(&mut inherits);
         let flags = vk::CommandBufferUsageFlags::SIMULTANEOUS_USE;
         let begin = vk::CommandBufferBeginInfo::default().inheritance_info(&inheritance).flags(flags);

@@ -9,6 +9,7 @@ mod core12;
 mod core13;
 mod devices;
 mod dynamic;
+mod external;
 mod extremes;
 mod filtering;
 mod formats;
@@ -24,10 +25,12 @@ mod memory12;
 mod multiview;
 mod order;
 mod planar;
+mod queues;
 mod raster;
 mod robust;
 mod samplers;
 mod scenes;
+mod shaders;
 mod stages;
 mod statistics;
 mod subpasses;
@@ -43,6 +46,8 @@ pub fn all() -> Vec<Entry> {
     for add in [
         devices::cases,
         sync::cases,
+        queues::cases,
+        external::cases,
         formats::cases,
         compressed::cases,
         compute::cases,
@@ -68,6 +73,7 @@ pub fn all() -> Vec<Entry> {
         images::cases,
         transfers::cases,
         stages::cases,
+        shaders::cases,
         statistics::cases,
         subpasses::cases,
         robust::cases,
