@@ -8,6 +8,7 @@ use crate::bag::Bag;
 use crate::command::{CommandList, Processor};
 use crate::counters::Counters;
 use crate::geometry::{FrontScratch, Triangles};
+use crate::hiz::KeptDepths;
 use crate::memory::AddressSpace;
 use crate::pixel::TileScratch;
 use crate::texture::Routines;
@@ -48,6 +49,7 @@ pub struct Gpu {
     triangles: Bag<Triangles>,
     tiles: Bag<TileScratch>,
     fronts: Bag<FrontScratch>,
+    depths: KeptDepths,
     counters: Option<Counters>,
 }
 
@@ -66,6 +68,7 @@ impl Gpu {
             triangles: Bag::new(MOST_KEPT),
             tiles: Bag::new(config.threads),
             fronts: Bag::new(config.threads),
+            depths: KeptDepths::default(),
             counters: config.counts.then(Counters::default),
         })
     }
@@ -87,12 +90,20 @@ impl Gpu {
     pub fn execute(&self, lists: &[Arc<CommandList>]) -> Result<(), DeviceLost> {
         let run = || {
             let mut processor = Processor::new(self);
+            // The host may have written what it sees.
+            self.depths.wrote_any(|memory| memory.is_mapped());
             lists.iter().try_for_each(|list| processor.execute(list))
         };
-        match catch_unwind(AssertUnwindSafe(run)) {
-            Ok(done) => done,
-            Err(_) => Err(DeviceLost),
+        let done = catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(DeviceLost));
+        if done.is_err() {
+            self.depths.forget();
         }
+        done
+    }
+
+    /// The visibility structures of depth images. Whoever writes memory other than by commands says so here.
+    pub fn depths(&self) -> &KeptDepths {
+        &self.depths
     }
 
     /// Memory that programs reach by address.

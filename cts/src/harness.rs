@@ -47,7 +47,7 @@ pub struct Gpu {
     pub entry: ash::Entry,
 }
 
-/// A mapped buffer.
+/// A buffer, mapped.
 #[derive(Clone, Copy)]
 pub struct Buffer {
     /// Handle.
@@ -619,6 +619,11 @@ impl Gpu {
 }
 
 impl Buffer {
+    /// A buffer that is not mapped: it can be bound, not read or written here.
+    pub fn of(handle: vk::Buffer, size: u64) -> Self {
+        Self { handle, size, pointer: std::ptr::null_mut() }
+    }
+
     /// Writes bytes at the start.
     pub fn write(&self, bytes: &[u8]) {
         assert!(bytes.len() as u64 <= self.size);

@@ -28,6 +28,11 @@ impl Addresses {
         Self { ranges }
     }
 
+    /// Whether an allocation has an address.
+    pub fn hold(&self, allocation: &Arc<Allocation>) -> bool {
+        self.ranges.iter().any(|(_, other)| Arc::ptr_eq(other, allocation))
+    }
+
     /// The allocation that holds an address, and the offset in it.
     pub fn find(&self, address: u64) -> Option<(&Allocation, u64)> {
         let after = self.ranges.partition_point(|(first, _)| *first <= address);

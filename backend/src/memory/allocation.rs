@@ -5,7 +5,7 @@
 //! atomicity; the atomic views do. Source: Vulkan specification, "Memory Allocation".
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// Bytes of a huge page, as most hosts have them.
 const HUGE: usize = 2 << 20;
@@ -54,6 +54,8 @@ pub struct Allocation {
     storage: memmap2::MmapRaw,
     size: u64,
     heap: Arc<Heap>,
+    /// Whether the host may be writing to it.
+    mapped: AtomicBool,
 }
 
 impl Allocation {
@@ -75,7 +77,7 @@ impl Allocation {
                 if length >= HUGE {
                     let _ = map.advise(memmap2::Advice::HugePage);
                 }
-                Ok(Arc::new(Self { storage: map.into(), size, heap: heap.clone() }))
+                Ok(Arc::new(Self { storage: map.into(), size, heap: heap.clone(), mapped: AtomicBool::new(false) }))
             }
             Err(_) => {
                 heap.used.fetch_sub(size, Ordering::Relaxed);
@@ -92,6 +94,16 @@ impl Allocation {
     /// The address at which the host sees the storage; valid as long as the allocation lives.
     pub fn host_pointer(&self) -> *mut u8 {
         self.storage.as_mut_ptr()
+    }
+
+    /// The host begins to write to it at any time, or ends.
+    pub fn set_mapped(&self, mapped: bool) {
+        self.mapped.store(mapped, Ordering::Release);
+    }
+
+    /// Whether the host may write to it at any time.
+    pub fn is_mapped(&self) -> bool {
+        self.mapped.load(Ordering::Acquire)
     }
 
     /// Whether `length` bytes at `offset` lie inside the allocation, which is padded to whole words.

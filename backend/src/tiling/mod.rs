@@ -5,16 +5,24 @@
 //! earlier end. A tile's primitives keep API order, and no two workers ever hold the same tile, so images do not depend on the
 //! number of workers, nor on the size of windows. A later walk may visit a tile again.
 
+mod ahead;
+
 use std::cell::OnceCell;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::MutexGuard;
 
 use crate::counters::{self, Counter, Sight};
 use crate::geometry::{Batch, Primitives, Shape, Triangles, Words};
 use crate::gpu::Gpu;
-use crate::hiz::Hierarchy;
+use crate::hiz::{Bounds, Hierarchy};
 use crate::pixel::{DrawContext, process_tile};
 use crate::raster::{Criterion, TILE_LOG2, UNITS};
 use crate::transfer::PlaneClear;
+
+use ahead::Tests;
+pub use ahead::{Ahead, Teaching, teach};
 
 /// Most triangles of a window, and most windows of a walk: a triangle is known by 16 bits of each. A bin takes as many.
 pub const MOST: usize = 1 << 16;
@@ -27,6 +35,8 @@ pub struct Window {
     /// Its triangles, in order, at most [`MOST`].
     pub triangles: Triangles,
     bins: Bins,
+    /// Those that were tested before.
+    tests: Tests,
 }
 
 impl Window {
@@ -40,10 +50,11 @@ impl Window {
         if layer == self.layer() as usize { self.bins.of(tile) } else { &[] }
     }
 
-    /// Sorts triangles, of the first draw state for now, into the tiles of a grid.
-    pub fn new(triangles: Triangles, grid: &Grid) -> Self {
-        let bins = Bins::new(&triangles, grid);
-        Self { draw: 0, triangles, bins }
+    /// Sorts triangles, of the first draw state for now, into the tiles of a grid, but for those that are known to be hidden there.
+    pub fn new(triangles: Triangles, grid: &Grid, ahead: Option<Ahead<'_>>) -> Self {
+        let mut tests = Tests::default();
+        let bins = Bins::new(&triangles, grid, (ahead, &mut tests));
+        Self { draw: 0, triangles, bins, tests }
     }
 }
 
@@ -84,6 +95,15 @@ impl Grid {
     /// Tiles of all layers: those of each follow those of the one before.
     pub fn count_all(&self) -> usize {
         self.count() * self.layers
+    }
+
+    /// First pixels of all tiles, layer by layer, with the layer.
+    pub fn places(&self) -> impl Iterator<Item = (usize, [i64; 2])> {
+        (0..self.count_all()).map(|tile| {
+            let (layer, number) = self.place(tile);
+            let [x, y, ..] = self.pixels(number);
+            (layer, [x, y])
+        })
     }
 
     /// The layer of a tile by its number in all layers, and its number there.
@@ -136,11 +156,18 @@ struct Bins {
 }
 
 impl Bins {
-    fn new(triangles: &Triangles, grid: &Grid) -> Self {
+    fn new(triangles: &Triangles, grid: &Grid, (ahead, tests): (Option<Ahead<'_>>, &mut Tests)) -> Self {
         let mut ends = vec![0u32; grid.count()];
         let mut pairs: Vec<(u32, u16)> = Vec::with_capacity(triangles.len());
+        let first = triangles.layer() as usize * grid.count();
         for index in 0..triangles.len() as u32 {
+            let suspect = ahead.and_then(|ahead| Some((ahead, ahead.suspect(triangles, index, *tests)?)));
             grid.touched(triangles, index, |tile| {
+                if let Some((ahead, suspect)) = &suspect
+                    && ahead.hides(first + tile, grid.pixels(tile), suspect, tests)
+                {
+                    return;
+                }
                 ends[tile] += 1;
                 pairs.push((tile as u32, index as u16));
             });
@@ -174,8 +201,8 @@ pub struct Walk<'a> {
     pub draws: &'a [DrawContext<'a>],
     /// Windows, in order, at most [`MOST`].
     pub windows: &'a [Window],
-    /// The visibility structure of the depth attachment.
-    pub hierarchy: Option<&'a Hierarchy>,
+    /// The visibility structures of the depth attachment, layer by layer; the last ones may have none.
+    pub depths: &'a [Arc<Hierarchy>],
     /// What is cleared before a tile is drawn to for the first time.
     pub(crate) clears: Option<&'a TileClears<'a>>,
     /// Whether fragments that newer ones cover are dropped before they are shaded.
@@ -233,6 +260,13 @@ pub struct Bin {
 }
 
 impl<'a> Walk<'a> {
+    /// The bounds of a tile's depths.
+    pub fn bounds(&self, tile: usize) -> Option<MutexGuard<'a, Bounds>> {
+        let (layer, number) = self.grid.place(tile);
+        let [x, y, ..] = self.grid.pixels(number);
+        self.depths.get(layer)?.tile([x, y])
+    }
+
     /// Sets the primitives of a tile up, in order.
     pub fn set_up<'s>(&self, tile: usize, scratch: &'s mut SetUpScratch) -> &'s [Bin] {
         let SetUpScratch { batch, bins, triangles } = scratch;
@@ -323,6 +357,9 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, (pieces, piece): Beside<'_>) -> bool {
         gpu.counters().map(|counters| (counters, counters::Walk::new(grid.columns as usize, grid.rows as usize)));
     if let Some((counters, _)) = &seen {
         counters.count(Counter::Windows, walk.windows.len() as u64);
+        let tests = |count: fn(&Tests) -> u32| walk.windows.iter().map(|window| u64::from(count(&window.tests))).sum();
+        counters.count(Counter::HizEarlyQueries, tests(|tests| tests.queries));
+        counters.count(Counter::HizEarlyKills, tests(|tests| tests.kills));
         counters.count(Counter::Primitives, walk.windows.iter().map(|window| window.triangles.len() as u64).sum());
     }
     // The longer ones come first: at the end no thread waits long for another.
@@ -367,7 +404,7 @@ mod tests {
         for corners in [large, small, outside, small] {
             triangles.push_pixels(corners);
         }
-        let bins = Bins::new(&triangles, &grid);
+        let bins = Bins::new(&triangles, &grid, (None, &mut Tests::default()));
         assert_eq!(bins.of(0), [0]);
         assert_eq!(bins.of(5), [0, 1, 3]);
         assert!(bins.of(7).is_empty(), "what only the bounds of a triangle touch");
