@@ -158,6 +158,10 @@ impl Pending {
 
     /// What is known for a draw's primitives, behind those that wait: what they are tested with before they are put into tiles.
     pub(super) fn known(&mut self, state: &DrawState, primitives: usize) -> Option<(Early, Tested)> {
+        // What waits in the open window is known, too.
+        if let Some(last) = self.draws.len().checked_sub(1).filter(|&last| !self.draws[last].is_same(state)) {
+            self.close(last);
+        }
         let tested = Tested { visibility: state.visibility, samples: state.pipeline.multisample.samples };
         self.follow(&state.visibility, primitives).then(|| (std::mem::take(&mut self.ahead.early), tested))
     }

@@ -1,10 +1,10 @@
 //! The hierarchical visibility structure: bounds of the depths in each 8x8 group and each tile of a depth attachment.
 //!
-//! It is queried where a tile's primitives come from the tiler, and in the rasterizer; it is updated only there, from the
-//! bounds of primitives that are certain to write depth, never from pixels (forward update). Before a segment of a tile is
-//! rasterized, all its primitives teach the structure, so that a later one may drop an earlier one that it hides. A segment's
-//! primitives are all opaque in the same attachments, compare and write depth in one direction, and have no other effect.
-//! Source: DESIGN 3.2.
+//! It is queried ahead of the tiler (`early`), where a tile's primitives come from the tiler, and in the rasterizer, down to 2x2 quads
+//! (`quads`). It is updated only in the first two, from the bounds of primitives that are certain to write depth, never from pixels
+//! (forward update). Before a segment of a tile is rasterized, all its primitives teach the structure, so that a later one may drop an
+//! earlier one that it hides. A segment's primitives are all opaque in the same attachments, compare and write depth in one direction,
+//! and have no other effect. It belongs to the image (`kept`): passes find it again, clears reset it. Source: DESIGN 3.2.
 //!
 //! A group has two layers: bounds of all its pixels, and a nearer bound of those that a mask names. What covers pixels in part is added to
 //! the mask; when it names all, the layer becomes the group's bound. So many small occluders count like one large one. Source: Hasselgren,

@@ -12,8 +12,8 @@ use crate::counters::{Counter, Map, Sight, count};
 use crate::geometry::{Primitives, Shape};
 use crate::hiz::{Bounds, Direction, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of, within};
 use crate::raster::{
-    Criterion, GROUP_LOG2, TILE_LOG2, Triangle, UNITS, group_of_pixel, pixel_of_bit, pixels_inside, sample_mask,
-    sample_positions,
+    Criterion, GROUP_LOG2, TILE_LOG2, Triangle, UNITS, group_of_pixel, may_cover_group, pixel_of_bit, pixels_inside,
+    sample_mask, sample_positions,
 };
 use crate::shader::interp::{Stop, Wave};
 use crate::state::DepthStencilState;
@@ -116,10 +116,11 @@ fn teach(walk: &Visit<'_>, bin: &Bin, area: [i64; 4], bounds: &mut Bounds) {
     let Some(direction) = context.visibility.tests else { return };
     let clip = within(context.scissor, area);
     for index in 0..primitives.len() as u32 {
-        let window = within(primitives.pixels(index), clip);
-        // What is smaller covers no group, but at the edge of the area.
-        let small = |axis: usize| window[axis + 2] - window[axis] < 1 << GROUP_LOG2;
-        if small(0) || small(1) {
+        let pixels = primitives.pixels(index);
+        let window = within(pixels, clip);
+        // What is cut smaller covers no group, but at the edge of the area.
+        let is_cut = |axis: usize| window[axis + 2] - window[axis] < 1 << GROUP_LOG2;
+        if !may_cover_group(pixels) || is_cut(0) || is_cut(1) {
             continue;
         }
         let (triangle, shape) = (primitives.triangle(index), primitives.shape(index));
@@ -308,32 +309,52 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let context = self.context;
         let bounds = self.bounds.as_deref_mut()?;
         let range = as_stored(primitives.depths(index), context.depth_bits);
-        let (side, mut left) = (1 << GROUP_LOG2, [i64::MAX, i64::MAX, i64::MIN, i64::MIN]);
-        for [x, y] in groups_of(window) {
-            let number = group_number([x, y]);
-            if !bounds.hides_in_group(direction, number, range) {
-                left = [left[0].min(x), left[1].min(y), left[2].max(x + side), left[3].max(y + side)];
-            }
+        let (mut any, mut all) = (false, true);
+        for group in groups_of(window) {
+            let number = group_number(group);
+            let hides = bounds.hides_in_group(direction, number, range);
+            (any, all) = (any | hides, all & hides);
             if context.visibility.teaches {
                 bounds.loosen(direction, number, range);
             }
         }
-        let hidden = left[0] == i64::MAX;
-        if self.lessons > 0 && !hidden && context.visibility.teaches && is_worth_teaching(window) {
+        if self.lessons > 0 && !all && context.visibility.teaches && is_worth_teaching(window) {
             self.lessons -= 1;
             let (triangle, samples) = (primitives.triangle(index), context.multisample.samples);
             teach_small(bounds, direction, (&triangle, samples), (window, range));
         }
         count(self.sight, Counter::HizSmallQueries, 1);
-        if hidden {
+        if !any {
+            return Some(window);
+        }
+        self.seen_in_part(direction, (window, all), range)
+    }
+
+    /// The same where some groups hide it.
+    #[inline(never)]
+    fn seen_in_part(
+        &mut self,
+        direction: Direction,
+        (window, all): ([i64; 4], bool),
+        range: Range,
+    ) -> Option<[i64; 4]> {
+        if all {
             self.lessons += if self.lessons > 0 { LESSONS[1] } else { 0 };
             count(self.sight, Counter::HizSmallKills, 1);
             count_hidden(self.sight, window);
             return None;
         }
+        let bounds = self.bounds.as_deref()?;
+        let (side, mut left) = (1 << GROUP_LOG2, [i64::MAX, i64::MAX, i64::MIN, i64::MIN]);
+        for [x, y] in groups_of(window) {
+            if !bounds.hides_in_group(direction, group_number([x, y]), range) {
+                left = [left[0].min(x), left[1].min(y), left[2].max(x + side), left[3].max(y + side)];
+            }
+        }
         let seen = within(left, window);
         count(self.sight, Counter::HizSmallCuts, (seen != window).into());
-        Some(seen)
+        // What it was taught may have hidden the rest.
+        (left[0] != i64::MAX).then_some(seen)
     }
 
     fn large(&mut self, primitives: &Primitives, (id, index): (PrimitiveId, u32), window: [i64; 4]) {

@@ -7,7 +7,7 @@
 use super::{Grid, Window};
 use crate::geometry::{Shape, Triangles};
 use crate::hiz::{Direction, Early, Visibility, depths_over, groups_of, within};
-use crate::raster::{Criterion, GROUP_LOG2, TILE_LOG2, UNITS};
+use crate::raster::{Criterion, GROUP_LOG2, TILE_LOG2, UNITS, may_cover_group};
 
 /// Tests in a window before it is known whether they pay: less than one in so many hidden, and they end.
 const TRIALS: [u32; 2] = [64, 8];
@@ -103,10 +103,9 @@ pub fn teach(early: &mut Early, window: &Window, grid: &Grid, teaching: &Teachin
     let triangles = &window.triangles;
     let clip = within(teaching.scissor, grid.area());
     for index in 0..triangles.len() as u32 {
-        let touched = within(triangles.pixels(index).map(i64::from), clip);
-        let is_small = |axis: usize| touched[axis + 2] - touched[axis] < 1 << GROUP_LOG2;
-        if !is_small(0) && !is_small(1) {
-            teach_one((early, direction), (window, index, touched), grid, teaching);
+        let pixels = triangles.pixels(index).map(i64::from);
+        if may_cover_group(pixels) {
+            teach_one((early, direction), (window, index, within(pixels, clip)), grid, teaching);
         }
     }
 }
