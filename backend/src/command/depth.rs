@@ -47,6 +47,8 @@ impl Processor<'_> {
         if let Some(view) = resolved {
             kept.wrote_surface(&view.surface);
         }
+        // Nobody here hears who else writes these.
+        kept.wrote_any(|memory| memory.is_foreign());
     }
 
     /// Depths of a layer were cleared inside of a pass.

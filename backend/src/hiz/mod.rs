@@ -348,7 +348,7 @@ pub fn depths_over(shape: &Shape, [x0, y0, x1, y1]: [i64; 4], depth_bits: u32, s
 /// A range of depths as an attachment with so many bits holds them.
 #[inline]
 pub fn as_stored(range: Range, depth_bits: u32) -> Range {
-    range.map(|depth| stored_depth(depth_bits, depth))
+    if depth_bits == 32 { range } else { range.map(|depth| stored_depth(depth_bits, depth)) }
 }
 
 /// The pixels that lie in two rectangles.

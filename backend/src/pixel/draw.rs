@@ -55,6 +55,8 @@ pub struct DrawContext<'a> {
     pub scissor: [i64; 4],
     /// Samples that passed, when an occlusion query counts.
     pub occlusion: Option<&'a AtomicU64>,
+    /// Whether what later draws hide may be dropped.
+    pub drops: bool,
     /// When programs must stop.
     pub deadline: &'a Deadline,
 }
@@ -63,6 +65,11 @@ impl<'a> DrawContext<'a> {
     /// Whether depth and stencil tests come before the fragment program.
     pub fn tests_early(&self) -> bool {
         tests_early(self.fragment, &self.multisample)
+    }
+
+    /// Whether the pipeline's sample mask is applied after early tests, and not before.
+    pub(super) fn masks_late(&self) -> bool {
+        self.tests.is_some() && self.fragment.is_some_and(|program| program.fragment.post_depth)
     }
 
     /// What [`Self::overwrites`] is to be.
@@ -107,6 +114,7 @@ impl<'a> DrawContext<'a> {
         let tests = self.tests.as_ref().filter(|_| self.depth.is_some());
         let seen = visibility(self.pipeline, tests);
         let nothing_else = self.fragment.is_none() || self.overwrites.is_some();
+        let nothing_else = nothing_else && self.drops;
         Visibility { looks_ahead: seen.teaches && nothing_else && self.occlusion.is_none(), ..seen }
     }
 
@@ -167,7 +175,9 @@ impl<'a> DrawContext<'a> {
 fn tests_early(program: Option<&Program>, multisample: &MultisampleState) -> bool {
     let Some(program) = program else { return true };
     let facts = &program.fragment;
-    let changes_coverage = facts.may_discard || facts.writes_depth || facts.writes_sample_mask;
+    let changes_coverage = facts.may_discard || facts.writes_depth || facts.writes_sample_mask || facts.writes_stencil;
+    // What is covered is seen before tests.
+    let changes_coverage = changes_coverage || (facts.sees_coverage && multisample.samples > 1);
     facts.early_tests || !(changes_coverage || multisample.alpha_to_coverage || facts.side_effects)
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::depth_group::Stored;
 use super::direct::{Lazy, Small};
-use super::quad::{MOST_SAMPLES, Quad};
+use super::quad::{MOST_SAMPLES, Own, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
 use super::wave::{WaveScratch, Waves};
 use super::{DrawContext, depth_group};
@@ -280,10 +280,26 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if self.small.get(|wave| Small::new(context, wave, counts)).is_none() {
             return false;
         }
-        if let (Some(direction), true) = (context.visibility.tests, self.bounds.is_some()) {
-            match self.seen(direction, primitives, (index, window)) {
-                Some(seen) => window = seen,
-                None => return true,
+        if let (Some(direction), Some(bounds)) = (context.visibility.tests, self.bounds.as_deref_mut()) {
+            let range = as_stored(primitives.depths(index), context.depth_bits);
+            let (mut any, mut all) = (false, true);
+            for group in groups_of(window) {
+                let number = group_number(group);
+                let hides = bounds.hides_in_group(direction, number, range);
+                (any, all) = (any | hides, all & hides);
+                if context.visibility.teaches {
+                    bounds.loosen(direction, number, range);
+                }
+            }
+            if self.lessons > 0 && !all && context.visibility.teaches && is_worth_teaching(window) {
+                self.lessons -= 1;
+                let (triangle, samples) = (primitives.triangle(index), context.multisample.samples);
+                teach_small(bounds, direction, (&triangle, samples), (window, range));
+            }
+            count(self.sight, Counter::HizSmallQueries, 1);
+            if any {
+                let Some(seen) = self.seen_in_part(direction, (window, all), range) else { return true };
+                window = seen;
             }
         }
         // Nothing that came before it may be written later.
@@ -298,40 +314,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
         true
     }
 
-    /// The pixels of a small primitive but for groups at its sides that hide it, which it teaches; `None` when all do.
-    #[inline]
-    fn seen(
-        &mut self,
-        direction: Direction,
-        primitives: &Primitives,
-        (index, window): (u32, [i64; 4]),
-    ) -> Option<[i64; 4]> {
-        let context = self.context;
-        let bounds = self.bounds.as_deref_mut()?;
-        let range = as_stored(primitives.depths(index), context.depth_bits);
-        let (mut any, mut all) = (false, true);
-        for group in groups_of(window) {
-            let number = group_number(group);
-            let hides = bounds.hides_in_group(direction, number, range);
-            (any, all) = (any | hides, all & hides);
-            if context.visibility.teaches {
-                bounds.loosen(direction, number, range);
-            }
-        }
-        if self.lessons > 0 && !all && context.visibility.teaches && is_worth_teaching(window) {
-            self.lessons -= 1;
-            let (triangle, samples) = (primitives.triangle(index), context.multisample.samples);
-            teach_small(bounds, direction, (&triangle, samples), (window, range));
-        }
-        count(self.sight, Counter::HizSmallQueries, 1);
-        if !any {
-            return Some(window);
-        }
-        self.seen_in_part(direction, (window, all), range)
-    }
-
-    /// The same where some groups hide it.
-    #[inline(never)]
+    /// The pixels of a small primitive but for groups at its sides that hide it, where some do, or all; `None` when none is left.
+    #[cold]
     fn seen_in_part(
         &mut self,
         direction: Direction,
@@ -477,10 +461,11 @@ impl<'a: 's, 's> Tile<'a, 's> {
         (group, window, full): ([i64; 2], [i64; 4], bool),
     ) {
         let context = self.context;
-        let (samples, allowed) = (context.multisample.samples, sample_mask(&context.multisample));
+        let (samples, late) = (context.multisample.samples, context.masks_late());
+        let allowed = if late { u32::MAX } else { sample_mask(&context.multisample) };
         let place = group.map(|pixel| pixel as u32);
         let stored = context.depth.as_ref().map(|plane| Stored(plane, context.depth_bits));
-        let stored = stored.filter(|stored| context.tests_early() && stored.has_line(place));
+        let stored = stored.filter(|stored| context.tests_early() && !late && stored.has_line(place));
         let depth = context.depth_alone.as_ref().zip(stored);
         let part = Part { triangle, shape, group, inside: pixels_inside(group[0], group[1], window), full, depth };
         let tested = depth.is_some() || !context.tests_early() || context.tests.is_none();
@@ -589,7 +574,11 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// Tests a quad unless it was tested or is to be later, and lets it wait for a wave.
     fn covered_quad(&mut self, mut quad: Quad, tested: bool) {
         if !tested {
-            self.passed += quad.test(self.context, self.walk, None);
+            self.passed += quad.test(self.context, self.walk, Own::default());
+            if self.context.masks_late() {
+                let mask = sample_mask(&self.context.multisample);
+                (0..4).for_each(|pixel| quad.restrict(pixel, mask));
+            }
         }
         if quad.count() == 0 || self.context.fragment.is_none() {
             return;
