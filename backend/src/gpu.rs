@@ -10,6 +10,7 @@ use crate::bag::Bag;
 use crate::command::{CommandList, Processor};
 use crate::counters::Counters;
 use crate::geometry::{FrontScratch, Triangles};
+use crate::hiz::KeptDepths;
 use crate::memory::{AddressSpace, Buffer, Surface};
 use crate::pixel::TileScratch;
 use crate::texture::Routines;
@@ -57,6 +58,7 @@ struct Units {
     triangles: Bag<Triangles>,
     tiles: Bag<TileScratch>,
     fronts: Bag<FrontScratch>,
+    depths: KeptDepths,
     counters: Option<Arc<Counters>>,
 }
 
@@ -74,6 +76,7 @@ impl Gpu {
             triangles: Bag::new(MOST_KEPT),
             tiles: Bag::new(config.threads),
             fronts: Bag::new(config.threads),
+            depths: KeptDepths::default(),
             counters: config.counts.then(Arc::default),
         });
         Arc::new(Self { units, workers: Workers::new(config.threads) })
@@ -101,12 +104,20 @@ impl Gpu {
     pub fn execute(&self, lists: &[Arc<CommandList>]) -> Result<(), DeviceLost> {
         let run = || {
             let mut processor = Processor::new(self);
+            // The host may have written what it sees.
+            self.units.depths.wrote_any(|memory| memory.is_mapped());
             lists.iter().try_for_each(|list| processor.execute(list))
         };
-        match catch_unwind(AssertUnwindSafe(run)) {
-            Ok(done) => done,
-            Err(_) => Err(DeviceLost),
+        let done = catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(DeviceLost));
+        if done.is_err() {
+            self.units.depths.forget();
         }
+        done
+    }
+
+    /// The visibility structures of depth images. Whoever writes memory other than by commands says so here.
+    pub fn depths(&self) -> &KeptDepths {
+        &self.units.depths
     }
 
     /// Copies between a buffer and an image, at once: no list that is executed uses the image.
@@ -118,11 +129,13 @@ impl Gpu {
         direction: Direction,
     ) {
         transfer::copy_buffer_image(&self.workers, buffer, image, regions, direction);
+        self.depths().wrote_surface(image);
     }
 
     /// The same between images.
     pub fn copy_image(&self, source: &Surface, target: &Surface, regions: &[vk::ImageCopy]) {
         transfer::copy_image(&self.workers, source, target, regions);
+        self.depths().wrote_surface(target);
     }
 
     /// Memory that programs reach by address.

@@ -47,7 +47,7 @@ pub struct Gpu {
     pub entry: ash::Entry,
 }
 
-/// A mapped buffer.
+/// A buffer, mapped.
 #[derive(Clone, Copy)]
 pub struct Buffer {
     /// Handle.
@@ -729,6 +729,11 @@ impl Gpu {
 }
 
 impl Buffer {
+    /// A buffer that is not mapped: it can be bound, not read or written here.
+    pub fn of(handle: vk::Buffer, size: u64) -> Self {
+        Self { handle, size, pointer: std::ptr::null_mut() }
+    }
+
     /// None.
     pub fn null() -> Self {
         Self { handle: vk::Buffer::null(), size: 0, pointer: std::ptr::null_mut() }

@@ -258,7 +258,7 @@ pub fn render_parts(gpu: &Gpu, target: &Target, parts: &[Part<'_>]) -> Result<Ve
             ..color
         })?);
     }
-    let passes = [vk::AttachmentLoadOp::CLEAR, vk::AttachmentLoadOp::LOAD]
+    let passes = [(vk::AttachmentLoadOp::CLEAR, false), (vk::AttachmentLoadOp::LOAD, true)]
         .map(|load| render_pass(gpu, target, load, multisampled, has_depth));
     let [first, next] = passes;
     let (first, next) = (first?, next?);
@@ -327,20 +327,22 @@ pub fn depth_aspects(format: vk::Format) -> vk::ImageAspectFlags {
     }
 }
 
-fn clear_values(target: &Target, multisampled: bool) -> Vec<vk::ClearValue> {
+/// The clear values of such a pass.
+pub(crate) fn clear_values(target: &Target, multisampled: bool) -> Vec<vk::ClearValue> {
     let color = vk::ClearValue { color: vk::ClearColorValue { float32: target.clear } };
     let depth = vk::ClearValue { depth_stencil: target.clear_depth };
     if multisampled { vec![color, color, depth] } else { vec![color, depth] }
 }
 
-fn render_pass(
+/// A pass of one subpass: how attachments are loaded, and whether they keep what lies outside of the render area.
+pub(crate) fn render_pass(
     gpu: &Gpu,
     target: &Target,
-    load: vk::AttachmentLoadOp,
+    (load, keeps): (vk::AttachmentLoadOp, bool),
     multisampled: bool,
     has_depth: bool,
 ) -> Result<vk::RenderPass, Outcome> {
-    let initial = |layout| if load == vk::AttachmentLoadOp::LOAD { layout } else { vk::ImageLayout::UNDEFINED };
+    let initial = |layout| if keeps { layout } else { vk::ImageLayout::UNDEFINED };
     let attachment = |format, samples, load| {
         vk::AttachmentDescription::default()
             .format(format)
@@ -382,14 +384,15 @@ fn render_pass(
 }
 
 /// What a draw binds.
-struct Prepared {
+pub(crate) struct Prepared {
     pipeline: vk::Pipeline,
     layout: vk::PipelineLayout,
     set: Option<vk::DescriptorSet>,
     samples: vk::SampleCountFlags,
 }
 
-fn prepare(
+/// Makes what a draw binds; `own` is the view of the colour attachment.
+pub(crate) fn prepare(
     gpu: &Gpu,
     target: &Target,
     (pass, own): (vk::RenderPass, vk::ImageView),
@@ -736,7 +739,7 @@ unsafe fn set_dynamic(gpu: &Gpu, commands: vk::CommandBuffer, state: &State) {
 ///
 /// # Safety
 /// The command buffer is recording inside the pass that the pipeline was made for.
-unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, prepared: &Prepared) {
+pub(crate) unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, prepared: &Prepared) {
     let push = [draw.rect, draw.color, [draw.depth, draw.extra, draw.show, 0.0]].concat();
     let device = &gpu.device;
     // SAFETY: as this function demands; everything named is alive.

@@ -68,14 +68,23 @@ pub extern "system" fn map(
         if offset >= memory.size() {
             return Err(Error::MemoryMapFailed);
         }
+        memory.set_mapped(true);
         *out = memory.host_pointer().wrapping_add(offset as usize).cast();
         Ok(vk::Result::SUCCESS)
     })
 }
 
-// All memory is coherent and stays where it is: nothing to unmap, flush or invalidate.
+// All memory is coherent and stays where it is: nothing to flush or invalidate.
 
-pub extern "system" fn unmap(_: vk::Device, _: vk::DeviceMemory) {}
+pub extern "system" fn unmap(handle: vk::Device, memory: vk::DeviceMemory) {
+    raw::guard_void(|| {
+        let Ok(object) = device(handle) else { return };
+        if let Some(memory) = object.memory.get(vk::Handle::as_raw(memory)) {
+            object.device.gpu().depths().wrote_any(|written| Arc::ptr_eq(written, &memory));
+            memory.set_mapped(false);
+        }
+    });
+}
 
 pub extern "system" fn flush(_: vk::Device, _: u32, _: *const vk::MappedMemoryRange<'_>) -> vk::Result {
     vk::Result::SUCCESS

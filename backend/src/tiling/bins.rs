@@ -70,6 +70,13 @@ impl Bins {
         &self.triangles[part.start as usize..part.end as usize]
     }
 
+    /// The triangles that touch a tile.
+    #[cfg(test)]
+    pub(super) fn in_tile(&self, tile: usize) -> &[u16] {
+        let part = self.tiles().find(|&(touched, ..)| touched as usize == tile);
+        part.map_or(&[], |(_, start, end)| &self.triangles[start as usize..end as usize])
+    }
+
     /// Tiles that are touched, and where their triangles start and end.
     fn tiles(&self) -> impl Iterator<Item = (u32, u32, u32)> {
         let mut start = 0;

@@ -38,6 +38,7 @@ mod subpasses;
 mod sync;
 mod transfers;
 mod vertices;
+mod visibility;
 
 use crate::Entry;
 
@@ -67,6 +68,7 @@ pub fn all() -> Vec<Entry> {
         vertices::cases,
         fragment::cases,
         order::cases,
+        visibility::cases,
         scenes::cases,
         framebuffer::cases,
         samplers::cases,
