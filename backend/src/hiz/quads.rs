@@ -146,7 +146,7 @@ mod tests {
                     let at: Vec<f32> = at.map(|(((first, pixel), units), reference)| {
                         (first + pixel) as f32 - reference + *units as f32 / 256.0
                     }).collect();
-                    let depth = stored_depth(bits, shape.depth.at(at[0], at[1]).max(0.0).min(1.0));
+                    let depth = stored_depth(bits, shape.depth.at(at[0], at[1]).clamp(0.0, 1.0));
                     prop_assert!(direction.nearness(depth) > bound);
                 }
             }

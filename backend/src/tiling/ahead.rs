@@ -170,7 +170,7 @@ mod tests {
         let covered = all.filter(|[x, y]| triangle.covers_point(x * UNITS + half, y * UNITS + half));
         let depth = |[x, y]: [i64; 2]| {
             let [dx, dy] = [x as f32 - shape.reference[0] + 0.5, y as f32 - shape.reference[1] + 0.5];
-            shape.depth.at(dx, dy).max(0.0).min(1.0)
+            shape.depth.at(dx, dy).clamp(0.0, 1.0)
         };
         covered.map(|pixel| (pixel, depth(pixel))).collect()
     }
@@ -217,7 +217,7 @@ mod tests {
             for index in 0..second.triangles.len() as u32 {
                 for ([x, y], depth) in pixels(&second.triangles, index, area) {
                     let [left, top] = [x >> TILE_LOG2, y >> TILE_LOG2];
-                    let columns = (area[2] - 1 >> TILE_LOG2) - (area[0] >> TILE_LOG2) + 1;
+                    let columns = ((area[2] - 1) >> TILE_LOG2) - (area[0] >> TILE_LOG2) + 1;
                     let tile = ((top - (area[1] >> TILE_LOG2)) * columns + left - (area[0] >> TILE_LOG2)) as usize;
                     let stored = model[(y * 150 + x) as usize];
                     let passes = if greater { depth > stored } else { depth <= stored };
