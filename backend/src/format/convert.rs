@@ -164,7 +164,7 @@ const INTEGERS: f64 = (3u64 << 51) as f64;
 /// The code of a depth in fixed point with so many bits: [`f32_to_unorm`], in steps that vectors have. The only number half way between two
 /// codes is 0.5, which is nearer to an even one.
 #[inline(always)]
-#[expect(clippy::manual_clamp, reason = "what is no number becomes 0")]
+#[expect(clippy::manual_clamp, reason = "what is no number has the code 0")]
 pub fn depth_code(bits: u32, depth: f32) -> u32 {
     let scaled = f64::from(depth.max(0.0).min(1.0)) * f64::from(largest(bits as u8));
     (scaled + INTEGERS).to_bits() as u32

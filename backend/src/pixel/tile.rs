@@ -428,11 +428,19 @@ impl<'a: 's, 's> Tile<'a, 's> {
     fn hidden_quads(&self, part: &Part<'_>, covered: u64, range: Range) -> u64 {
         let number = group_number(part.group);
         match (self.context.visibility.tests, self.bounds.as_deref()) {
-            (Some(direction), Some(bounds)) if bounds.may_hide_quads(direction, number, range) => {
+            (Some(direction), Some(bounds))
+                if bounds.may_hide_quads(direction, number, range) && self.gains_by_quads(part.shape) =>
+            {
                 self.query_quads((direction, bounds), part, (number, covered))
             }
             _ => 0,
         }
+    }
+
+    /// Whether it helps to know of hidden quads: depth is tested two rows at a time, which are seldom hidden wholly where primitives lean
+    /// to a side; programs that run before the test are saved by each.
+    fn gains_by_quads(&self, shape: &Shape) -> bool {
+        shape.depth.dy.abs() >= shape.depth.dx.abs() || !self.context.tests_early()
     }
 
     #[inline(never)]
