@@ -128,6 +128,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_zero_initialize_workgroup_memory", 1, Device, V1_3, &[PROPERTIES2]),
     // Others.
     row("VK_EXT_buffer_device_address", 2, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_device_address_binding_report", 1, Device, None, &[PROPERTIES2, "VK_EXT_debug_utils"]),
     row("VK_EXT_external_memory_host", 1, Device, None, &["VK_KHR_external_memory"]),
     row("VK_EXT_memory_budget", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_conservative_rasterization", 1, Device, None, &[PROPERTIES2]),

@@ -1,5 +1,6 @@
 //! The cases, one file a part of the specification.
 
+mod assembly;
 mod commands;
 mod compressed;
 mod compute;
@@ -57,6 +58,7 @@ pub fn all() -> Vec<Entry> {
         core13::cases,
         dynamic::cases,
         language::cases,
+        assembly::cases,
         raster::cases,
         extremes::cases,
         conservative::cases,
