@@ -20,6 +20,11 @@ impl Bins {
         let mut pairs: Vec<(u32, u16)> = Vec::with_capacity(triangles.len());
         let first = triangles.layer() as usize * grid.count();
         for index in 0..triangles.len() as u32 {
+            // Most lie in one tile, and these are too small to be tested ahead.
+            if let Some(tile) = grid.only_tile(triangles.pixels(index)) {
+                pairs.push((tile, index as u16));
+                continue;
+            }
             let suspect = ahead.and_then(|ahead| Some((ahead, ahead.suspect(triangles, index, *tests)?)));
             grid.touched(triangles, index, |tile| {
                 let hides = |(ahead, suspect): &(Ahead<'_>, Suspect)| {

@@ -19,7 +19,7 @@ use bins::Bins;
 pub use bins::TileParts;
 
 use crate::counters::{self, Counter, Counters, Sight};
-use crate::geometry::{Batch, Primitives, Shape, Triangles, Words};
+use crate::geometry::{Batch, Pixels, Primitives, Shape, Triangles, Words};
 use crate::gpu::Gpu;
 use crate::hiz::{Bounds, Hierarchy};
 use crate::pixel::{DrawContext, process_tile};
@@ -126,6 +126,17 @@ impl Grid {
         [left.max(area[0]), top.max(area[1]), (left + side).min(area[2]), (top + side).min(area[3])]
     }
 
+    /// The tile that all of these pixels, of which there are some, lie in, if they do: what covers any of them touches it.
+    #[inline]
+    fn only_tile(&self, [x0, y0, x1, y1]: Pixels) -> Option<u32> {
+        let tile = |pixel: i16| i32::from(pixel) >> TILE_LOG2;
+        let place = |axis: usize, pixel: i16| tile(pixel) - self.first[axis] as i32;
+        let (x, y) = (place(0, x0), place(1, y0));
+        let is_one = (tile(x0) == tile(x1 - 1)) & (tile(y0) == tile(y1 - 1));
+        let is_inside = ((x as u32) < self.columns as u32) & ((y as u32) < self.rows as u32);
+        (is_one & is_inside).then(|| y as u32 * self.columns as u32 + x as u32)
+    }
+
     /// Calls `visit` with each tile that a triangle touches.
     fn touched(&self, triangles: &Triangles, index: u32, mut visit: impl FnMut(usize)) {
         let [x0, y0, x1, y1] = triangles.pixels(index).map(i64::from);
@@ -134,18 +145,10 @@ impl Grid {
         let right = tile_of(x1 - 1).min(self.first[0] + self.columns - 1);
         let bottom = tile_of(y1 - 1).min(self.first[1] + self.rows - 1);
         let side = UNITS << TILE_LOG2;
-        // What has pixels in no more than one tile touches that.
-        let is_one = tile_of(x0) == tile_of(x1 - 1) && tile_of(y0) == tile_of(y1 - 1);
         for y in top..=bottom {
             for x in left..=right {
-                if is_one
-                    || triangle.get_or_init(|| triangles.triangle(index)).covers_cell(
-                        x * side,
-                        y * side,
-                        side,
-                        Criterion::Conservative,
-                    )
-                {
+                let triangle = triangle.get_or_init(|| triangles.triangle(index));
+                if triangle.covers_cell(x * side, y * side, side, Criterion::Conservative) {
                     visit(((y - self.first[1]) * self.columns + x - self.first[0]) as usize);
                 }
             }
