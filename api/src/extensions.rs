@@ -105,6 +105,8 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_uniform_buffer_standard_layout", 1, Device, V1_2, &[PROPERTIES2]),
     row("VK_KHR_vulkan_memory_model", 3, Device, V1_2, &[PROPERTIES2]),
     row("VK_KHR_shader_float16_int8", 1, Device, V1_2, &[PROPERTIES2]),
+    row("VK_KHR_shader_subgroup_extended_types", 1, Device, V1_2, &[VERSION_1_1]),
+    row("VK_KHR_spirv_1_4", 1, Device, V1_2, &[VERSION_1_1, "VK_KHR_shader_float_controls"]),
     // Vulkan 1.3.
     row("VK_EXT_extended_dynamic_state", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_EXT_extended_dynamic_state2", 1, Device, V1_3, &[PROPERTIES2]),
@@ -114,6 +116,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_pipeline_creation_feedback", 1, Device, V1_3, &[]),
     row("VK_EXT_private_data", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_EXT_shader_demote_to_helper_invocation", 1, Device, V1_3, &[PROPERTIES2]),
+    row("VK_EXT_subgroup_size_control", 2, Device, V1_3, &[VERSION_1_1]),
     row("VK_EXT_texel_buffer_alignment", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_EXT_tooling_info", 1, Device, V1_3, &[]),
     row("VK_KHR_copy_commands2", 1, Device, V1_3, &[PROPERTIES2]),
@@ -126,6 +129,9 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_synchronization2", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_KHR_zero_initialize_workgroup_memory", 1, Device, V1_3, &[PROPERTIES2]),
     // Others.
+    row("VK_KHR_shader_expect_assume", 1, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_shader_subgroup_rotate", 2, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_shader_subgroup_uniform_control_flow", 1, Device, None, &[VERSION_1_1]),
     row("VK_EXT_conservative_rasterization", 1, Device, None, &[PROPERTIES2]),
     // Formats, images and samplers.
     row("VK_EXT_4444_formats", 1, Device, V1_3, &[PROPERTIES2]),
@@ -143,7 +149,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_depth_clip_enable", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_primitive_topology_list_restart", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_provoking_vertex", 1, Device, None, &[PROPERTIES2]),
-    row("VK_EXT_shader_viewport_index_layer", 1, Device, None, &[]),
+    row("VK_EXT_shader_viewport_index_layer", 1, Device, V1_2, &[]),
     row("VK_KHR_index_type_uint8", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_index_type_uint8", 1, Device, None, &[PROPERTIES2]),
     row("VK_KHR_vertex_attribute_divisor", 1, Device, None, &[PROPERTIES2]),

@@ -29,9 +29,9 @@ pub extern "system" fn create(
         let queues = raw::slice(info.p_queue_create_infos, info.queue_create_info_count);
         let count = queues.iter().map(|queue| queue.queue_count).sum();
         let features = enabled_features(&physical.messages, info)?;
-        let created = Device::new(physical.messages.clone(), count, &features, &extensions)?;
+        let created = Device::new(physical.messages.clone(), physical.version, count, &features, &extensions)?;
         let queues = created.queues().to_vec();
-        let handle = DeviceObject::new(created, extensions).into_handle();
+        let handle = DeviceObject::new(created, physical, extensions).into_handle();
         let queues = queues.into_iter().map(|queue| QueueObject { device: handle, queue }.into_handle()).collect();
         set_queues(handle, queues);
         Ok(handle)

@@ -82,6 +82,8 @@ pub struct InstanceObject {
     pub physical: u64,
     /// Enabled extensions.
     pub extensions: Vec<String>,
+    /// The version of Vulkan that the application is written for, without patch.
+    pub version: u32,
     /// Numbers of messengers.
     pub messengers: Table<Arc<u64>>,
 }
@@ -90,6 +92,10 @@ pub struct InstanceObject {
 pub struct PhysicalObject {
     /// Messengers of the instance.
     pub messages: Arc<Messages>,
+    /// Extensions of the instance.
+    pub extensions: Vec<String>,
+    /// The instance's version of Vulkan.
+    pub version: u32,
 }
 
 /// A queue.
@@ -155,7 +161,10 @@ pub struct CommandPool {
 /// A device and all its tables.
 pub struct DeviceObject {
     pub device: Device,
+    /// Enabled extensions, of the device and of its instance.
     pub extensions: Vec<String>,
+    /// The instance's version of Vulkan.
+    pub version: u32,
     /// What messages call the objects in the tables.
     pub names: Names,
     pub queues: Vec<u64>,
@@ -191,10 +200,12 @@ pub struct DeviceObject {
 
 impl DeviceObject {
     /// A device with empty tables.
-    pub fn new(device: Device, extensions: Vec<String>) -> Self {
+    pub fn new(device: Device, physical: &PhysicalObject, mut extensions: Vec<String>) -> Self {
+        extensions.extend_from_slice(&physical.extensions);
         Self {
             device,
             extensions,
+            version: physical.version,
             names: Names::default(),
             queues: Vec::new(),
             memory: Table::new(1),

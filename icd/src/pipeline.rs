@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ash::vk::{self, Handle};
+use vitric_api::physical::SUBGROUP_SIZE;
 use vitric_api::pipeline::{PipelineCache, ShaderModule, StageDesc};
 use vitric_api::{Error, Result};
 use vitric_backend::command::MOST_VIEWPORTS;
@@ -118,6 +119,11 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     fn stage(&self, info: &vk::PipelineShaderStageCreateInfo<'_>) -> Result<Arc<Program>> {
+        let size = raw::find::<vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo<'_>>(info.p_next);
+        if let Some(size) = size.map(|size| size.required_subgroup_size).filter(|&size| size != SUBGROUP_SIZE) {
+            self.object.messages().error(&format!("subgroups have {SUBGROUP_SIZE} invocations, not {size}"));
+            return Err(Error::Unknown);
+        }
         let desc = stage_desc(self.object, info)?;
         self.object.programs.get(self.object.messages(), &desc, self.cache.as_deref())
     }

@@ -22,12 +22,14 @@ mod multiview;
 mod order;
 mod planar;
 mod raster;
+mod required;
 mod samplers;
 mod scenes;
 mod stages;
 mod subpasses;
 mod sync;
 mod transfers;
+mod versions;
 mod vertices;
 
 use crate::Entry;
@@ -37,6 +39,8 @@ pub fn all() -> Vec<Entry> {
     let mut all = Vec::new();
     for add in [
         devices::cases,
+        required::cases,
+        versions::cases,
         sync::cases,
         formats::cases,
         compressed::cases,
