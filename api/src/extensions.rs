@@ -129,7 +129,8 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_synchronization2", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_KHR_zero_initialize_workgroup_memory", 1, Device, V1_3, &[PROPERTIES2]),
     // Others.
-    row("VK_KHR_shader_expect_assume", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_shader_subgroup_ballot", 1, Device, None, &[]),
+    row("VK_EXT_shader_subgroup_vote", 1, Device, None, &[]),
     row("VK_KHR_shader_subgroup_rotate", 2, Device, None, &[PROPERTIES2]),
     row("VK_KHR_shader_subgroup_uniform_control_flow", 1, Device, None, &[VERSION_1_1]),
     row("VK_EXT_conservative_rasterization", 1, Device, None, &[PROPERTIES2]),

@@ -15,6 +15,4 @@ pub(super) fn features(to: &mut impl Structures) {
         vk::PhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR::default()
             .shader_subgroup_uniform_control_flow(true),
     );
-    // Hints: nothing is made of them.
-    to.put(vk::PhysicalDeviceShaderExpectAssumeFeaturesKHR::default().shader_expect_assume(true));
 }

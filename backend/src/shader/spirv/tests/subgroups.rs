@@ -148,3 +148,15 @@ fn values_move_round_subgroups_and_clusters() {
         [round(5, 16), round(11, 16), round(1, 4), round(11, 8), round(1, 16), high as u32, 0, 0]
     });
 }
+
+#[test]
+fn votes_and_ballots_of_older_extensions() {
+    let data: Vec<u32> = words().iter().take(16).map(|&word| (word >> 7) as u32).collect();
+    let odd: u32 = (0..).zip(&data).map(|(lane, word)| (word & 1) << lane).sum();
+    let out = Scene::new("older_subgroups.comp.spv").buffer(1, &data).run();
+    check_lanes(&out, |lane| {
+        let below = (1 << lane) - 1;
+        let parted = if lane % 2 == 1 { 1 } else { 0x5500 };
+        [odd, data[0], data[9], 1 | 4, below | 16 << 16, parted, lane, 0xffff & !below & !(1 << lane)]
+    });
+}
