@@ -142,13 +142,13 @@ impl Batch {
         self.covers.clear();
         let (mut rows, mut count) = ([[&[][..]; WAVE]; 3], 0);
         for (lane, (triangles, index)) in triangles.take(WAVE).enumerate() {
-            let Entry { rows: numbers, id, facing, cover } = triangles.entry(index);
+            let (Entry { rows: numbers, id, facing, cover }, pixels) = triangles.entry(index);
             self.covers.extend(cover.map(|number| (lane, *triangles.cover(number))));
             for (rows, number) in rows.iter_mut().zip(numbers) {
                 rows[lane] = triangles.row(number);
             }
             (self.facing[lane], self.id[lane]) = (facing as u32, id);
-            for (bounds, bound) in self.pixels.iter_mut().zip(triangles.pixels(index)) {
+            for (bounds, bound) in self.pixels.iter_mut().zip(pixels) {
                 bounds[lane] = bound.into();
             }
             count = lane + 1;

@@ -112,6 +112,8 @@ pub(super) struct SetUp<'a> {
     out: &'a mut Vec<Triangles>,
     /// Where triangles go among them: the shaded vertices have rows there, unless vertices name viewports.
     open: usize,
+    /// How many more primitives clipping has left than came to it.
+    gained: i64,
     /// Memory of triangles.
     spare: &'a Bag<Triangles>,
 }
@@ -167,6 +169,7 @@ impl<'a> SetUp<'a> {
             offset: 0.0,
             out,
             open,
+            gained: 0,
             spare,
         }
     }
@@ -185,6 +188,7 @@ impl<'a> SetUp<'a> {
         });
         // Clipping would leave nothing of what is all outside of one plane.
         if any >> outside::NOWHERE & 1 != 0 || all & (outside::CULLED | outside::CLIPPED) != 0 {
+            self.gained -= 1;
             // The next line of a strip goes on where this one ends all the same.
             if let (&[a, b], Some(_)) = (vertices, self.strips) {
                 self.line_primitive(shaded, [a, b], id);
@@ -207,8 +211,9 @@ impl<'a> SetUp<'a> {
     /// The same where vertices name viewport and layer: nothing becomes of what names none that there are.
     #[inline(never)]
     pub(super) fn add_routed(&mut self, shaded: &Shaded<'_>, vertices: &[u32], id: u32) {
-        if self.enter(shaded, vertices) {
-            self.add(shaded, vertices, id);
+        match self.enter(shaded, vertices) {
+            true => self.add(shaded, vertices, id),
+            false => self.gained -= 1,
         }
     }
 
@@ -228,10 +233,10 @@ impl<'a> SetUp<'a> {
         true
     }
 
-    /// Sets up what waits. Returns the stipple counter.
-    pub(super) fn finish(mut self) -> f64 {
+    /// Sets up what waits. Returns the stipple counter, and how many more primitives clipping has left than came to it.
+    pub(super) fn finish(mut self) -> (f64, i64) {
         self.flush();
-        self.counter
+        (self.counter, self.gained)
     }
 
     fn flush(&mut self) {
@@ -257,6 +262,7 @@ impl<'a> SetUp<'a> {
         let vertices = corners.map(|vertex| shaded.vertex(vertex)).to_vec();
         let clipped = clip::polygon(vertices, &self.context.volume());
         let window: SmallVec<[Window<'_>; 8]> = clipped.iter().map(|vertex| self.context.to_window(vertex)).collect();
+        self.gained += window.len().max(2) as i64 - 3;
         if window.len() < 3 {
             return;
         }

@@ -1,5 +1,6 @@
 //! The cases, one file a part of the specification.
 
+mod commands;
 mod compressed;
 mod compute;
 mod conservative;
@@ -8,6 +9,7 @@ mod core12;
 mod core13;
 mod devices;
 mod dynamic;
+mod external;
 mod extremes;
 mod filtering;
 mod formats;
@@ -21,11 +23,15 @@ mod memory12;
 mod multiview;
 mod order;
 mod planar;
+mod queues;
 mod raster;
 mod required;
+mod robust;
 mod samplers;
 mod scenes;
+mod shaders;
 mod stages;
+mod statistics;
 mod subpasses;
 mod sync;
 mod transfers;
@@ -42,6 +48,8 @@ pub fn all() -> Vec<Entry> {
         required::cases,
         versions::cases,
         sync::cases,
+        queues::cases,
+        external::cases,
         formats::cases,
         compressed::cases,
         compute::cases,
@@ -67,7 +75,11 @@ pub fn all() -> Vec<Entry> {
         images::cases,
         transfers::cases,
         stages::cases,
+        shaders::cases,
+        statistics::cases,
         subpasses::cases,
+        robust::cases,
+        commands::cases,
         multiview::cases,
     ] {
         add(&mut all);
