@@ -4,13 +4,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ash::vk;
+
 use crate::bag::Bag;
 use crate::command::{CommandList, Processor};
 use crate::counters::Counters;
 use crate::geometry::{FrontScratch, Triangles};
-use crate::memory::AddressSpace;
+use crate::memory::{AddressSpace, Buffer, Surface};
 use crate::pixel::TileScratch;
 use crate::texture::Routines;
+use crate::transfer::{self, Direction};
 use crate::workers::Workers;
 
 /// The GPU stopped: a program ran past its time limit or the emulation itself failed. What it was doing is undefined.
@@ -104,6 +107,22 @@ impl Gpu {
             Ok(done) => done,
             Err(_) => Err(DeviceLost),
         }
+    }
+
+    /// Copies between a buffer and an image, at once: no list that is executed uses the image.
+    pub fn copy_buffer_image(
+        &self,
+        buffer: &Buffer,
+        image: &Surface,
+        regions: &[vk::BufferImageCopy],
+        direction: Direction,
+    ) {
+        transfer::copy_buffer_image(&self.workers, buffer, image, regions, direction);
+    }
+
+    /// The same between images.
+    pub fn copy_image(&self, source: &Surface, target: &Surface, regions: &[vk::ImageCopy]) {
+        transfer::copy_image(&self.workers, source, target, regions);
     }
 
     /// Memory that programs reach by address.

@@ -4,12 +4,24 @@
 
 use std::path::Path;
 
+use crate::outcome::Status;
+
+/// What `skips.txt` is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Skips {
+    /// Cases that may say that they are not supported; others may not.
+    Unsupported,
+    /// Cases that are not run. Any other may say that it is not supported.
+    NotRun,
+}
+
 /// The lists of one driver.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Expectations {
     fails: Vec<String>,
     flakes: Vec<String>,
     skips: Vec<String>,
+    meaning: Skips,
 }
 
 impl Expectations {
@@ -17,25 +29,49 @@ impl Expectations {
     ///
     /// # Errors
     /// When a list cannot be read, or a line has no reason.
-    pub fn read(folder: &Path) -> Result<Self, String> {
+    pub fn read(folder: &Path, meaning: Skips) -> Result<Self, String> {
         let list = |name: &str| parse(&folder.join(name));
-        Ok(Self { fails: list("fails.txt")?, flakes: list("flakes.txt")?, skips: list("skips.txt")? })
+        Ok(Self { fails: list("fails.txt")?, flakes: list("flakes.txt")?, skips: list("skips.txt")?, meaning })
+    }
+
+    /// Lists of patterns.
+    #[cfg(test)]
+    pub fn of(fails: &[&str], flakes: &[&str], skips: &[&str], meaning: Skips) -> Self {
+        let list = |patterns: &[&str]| patterns.iter().map(|&pattern| pattern.to_owned()).collect();
+        Self { fails: list(fails), flakes: list(flakes), skips: list(skips), meaning }
+    }
+
+    /// Whether a case is not to be run.
+    pub fn skips(&self, name: &str) -> bool {
+        self.meaning == Skips::NotRun && listed(&self.skips, name)
     }
 
     /// What is wrong with an outcome; `None` when it is as expected.
-    pub fn judge(&self, name: &str, status: &str) -> Option<&'static str> {
-        let listed = |list: &[String]| list.iter().any(|pattern| matches(pattern, name));
+    pub fn judge(&self, name: &str, status: Status) -> Option<&'static str> {
         match status {
-            _ if listed(&self.flakes) => None,
-            "pass" if listed(&self.fails) => Some("passed, but fails.txt expects a failure"),
-            "pass" if listed(&self.skips) => Some("passed, but skips.txt expects that it is not supported"),
-            "pass" => None,
-            "unsupported" if listed(&self.skips) => None,
-            "unsupported" => Some("is not supported, and skips.txt does not say why"),
-            _ if listed(&self.fails) => None,
+            _ if listed(&self.flakes, name) => None,
+            Status::Pass | Status::Warning => self.judge_pass(name),
+            Status::Unsupported if self.meaning == Skips::NotRun || listed(&self.skips, name) => None,
+            Status::Unsupported => Some("is not supported, and skips.txt does not say why"),
+            _ if listed(&self.fails, name) => None,
+            Status::Missing => Some("is not known to the runner"),
             _ => Some("failed"),
         }
     }
+
+    fn judge_pass(&self, name: &str) -> Option<&'static str> {
+        match self.meaning {
+            _ if listed(&self.fails, name) => Some("passed, but fails.txt expects a failure"),
+            Skips::Unsupported if listed(&self.skips, name) => {
+                Some("passed, but skips.txt expects that it is not supported")
+            }
+            _ => None,
+        }
+    }
+}
+
+fn listed(list: &[String], name: &str) -> bool {
+    list.iter().any(|pattern| matches(pattern, name))
 }
 
 fn parse(file: &Path) -> Result<Vec<String>, String> {
@@ -51,12 +87,18 @@ fn parse(file: &Path) -> Result<Vec<String>, String> {
 
 /// Whether a name fits a pattern.
 pub fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
-            (0..=rest.len()).filter(|&at| rest.is_char_boundary(at)).any(|at| matches(after, &rest[at..]))
-        }),
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut name) = name.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    // The first place that fits leaves the most to those behind it.
+    for part in parts {
+        match name.find(part) {
+            Some(at) => name = &name[at + part.len()..],
+            None => return false,
+        }
     }
+    name.ends_with(last)
 }
 
 #[cfg(test)]
@@ -66,14 +108,26 @@ mod tests {
     #[test]
     fn patterns() {
         assert!(matches("a.*.c", "a.b.c") && matches("*", "x") && matches("a*", "a") && !matches("a", "ab"));
+        assert!(matches("*a*b*", "xaxbx") && !matches("*a*b*", "bxa") && matches("a*a", "aba") && !matches("a*a", "a"));
+        assert!(!matches("", "a") && matches("", "") && matches("**", "") && matches("*é*", "aéb"));
     }
 
     #[test]
     fn unexpected_passes_are_wrong_too() {
-        let lists = Expectations { fails: vec!["a.*".into()], flakes: vec!["f".into()], skips: vec!["s".into()] };
-        assert!(lists.judge("a.b", "pass").is_some() && lists.judge("a.b", "fail").is_none());
-        assert!(lists.judge("x", "fail").is_some() && lists.judge("x", "pass").is_none());
-        assert!(lists.judge("x", "unsupported").is_some() && lists.judge("s", "unsupported").is_none());
-        assert!(lists.judge("f", "crash").is_none());
+        let lists = Expectations::of(&["a.*"], &["f"], &["s"], Skips::Unsupported);
+        assert!(lists.judge("a.b", Status::Pass).is_some() && lists.judge("a.b", Status::Fail).is_none());
+        assert!(lists.judge("x", Status::Fail).is_some() && lists.judge("x", Status::Pass).is_none());
+        assert!(lists.judge("x", Status::Unsupported).is_some() && lists.judge("s", Status::Unsupported).is_none());
+        assert!(lists.judge("s", Status::Pass).is_some() && !lists.skips("s"));
+        assert!(lists.judge("f", Status::Crash).is_none());
+    }
+
+    #[test]
+    fn where_skips_are_not_run_anything_may_be_unsupported() {
+        let lists = Expectations::of(&["a.*"], &[], &["s.*"], Skips::NotRun);
+        assert!(lists.skips("s.t") && !lists.skips("x"));
+        assert!(lists.judge("x", Status::Unsupported).is_none() && lists.judge("x", Status::Warning).is_none());
+        assert!(lists.judge("x", Status::Missing).is_some() && lists.judge("a.b", Status::Timeout).is_none());
+        assert!(lists.judge("a.b", Status::Pass).is_some());
     }
 }

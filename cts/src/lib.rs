@@ -1,15 +1,20 @@
 //! Conformance-style suite: cases by specification chapter, and the runner that judges them.
 //!
 //! A case is a named function of a device. The runner runs each group in a process of its own (a crash or hang costs one case),
-//! compares outcomes with expectation lists, and fails on unexpected passes as well as on unexpected failures.
+//! compares outcomes with expectation lists, and fails on unexpected passes as well as on unexpected failures. `deqp` does the same with
+//! Khronos' suite, which is a program of its own.
 
 pub mod cases;
 pub mod chains;
+pub mod deqp;
 mod expectations;
 pub mod harness;
 mod late;
 pub mod numbers;
+mod outcome;
+mod process;
 pub mod render;
+mod report;
 mod runner;
 
 use harness::{Case, Gpu};

@@ -1,15 +1,19 @@
-//! The runner: filter, processes, timeout, summary in text and JSON.
+//! The runner of this crate's own cases: filter, a process for each group, timeout, reports.
 
-use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode, Stdio};
-use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
 
-use crate::expectations::{Expectations, matches};
+use crate::expectations::{Expectations, Skips, matches};
 use crate::harness::{Gpu, Outcome};
+use crate::outcome::{Record, Records, Status, group_of};
+use crate::process::{Said, Stop, watch};
+use crate::report::{Files, Report};
 use crate::{Entry, cases};
+
+/// Parts of a name that say the group: `chapter.group`.
+const DEPTH: usize = 2;
 
 /// Line that a child process starts before and ends behind each case with.
 const BEGIN: &str = "begin ";
@@ -20,7 +24,7 @@ struct Options {
     filters: Vec<String>,
     list: bool,
     timeout: Duration,
-    json: Option<PathBuf>,
+    files: Files,
     loader: bool,
     expectations: PathBuf,
     isolation: bool,
@@ -28,7 +32,7 @@ struct Options {
     child: Option<String>,
 }
 
-const USAGE: &str = "usage: cts [--filter GLOB]... [--list] [--timeout SECONDS] [--json FILE] [--loader] \
+const USAGE: &str = "usage: cts [--filter GLOB]... [--list] [--timeout SECONDS] [--json FILE] [--junit FILE] [--loader] \
 [--expectations DIR] [--no-isolation]";
 
 fn parse(args: impl Iterator<Item = String>) -> Result<Options, String> {
@@ -37,7 +41,7 @@ fn parse(args: impl Iterator<Item = String>) -> Result<Options, String> {
         filters: Vec::new(),
         list: false,
         timeout: Duration::from_secs(60),
-        json: None,
+        files: Files::default(),
         loader: false,
         expectations: default,
         isolation: true,
@@ -50,7 +54,8 @@ fn parse(args: impl Iterator<Item = String>) -> Result<Options, String> {
             "--filter" => options.filters.push(value()?),
             "--list" => options.list = true,
             "--timeout" => options.timeout = Duration::from_secs(value()?.parse().map_err(|_| USAGE.to_owned())?),
-            "--json" => options.json = Some(value()?.into()),
+            "--json" => options.files.json = Some(value()?.into()),
+            "--junit" => options.files.junit = Some(value()?.into()),
             "--loader" => options.loader = true,
             "--expectations" => options.expectations = value()?.into(),
             "--no-isolation" => options.isolation = false,
@@ -93,7 +98,7 @@ fn run(options: &Options, linked: Option<ash::Entry>) -> Result<bool, String> {
         run_here(&entries, Some(group), &source()?)?;
         return Ok(true);
     }
-    let mut outcomes = BTreeMap::new();
+    let mut outcomes = Records::new();
     if options.isolation {
         for group in groups(&entries) {
             run_group(options, &entries, &group, &mut outcomes)?;
@@ -104,29 +109,26 @@ fn run(options: &Options, linked: Option<ash::Entry>) -> Result<bool, String> {
     report(options, &outcomes)
 }
 
-/// `chapter.group` of a name.
-fn group_of(name: &str) -> String {
-    name.splitn(3, '.').take(2).collect::<Vec<_>>().join(".")
-}
-
 fn groups(entries: &[Entry]) -> Vec<String> {
     // A group runs once, also when its cases do not stand together.
     let mut seen = std::collections::HashSet::new();
-    entries.iter().map(|entry| group_of(&entry.name)).filter(|group| seen.insert(group.clone())).collect()
+    entries
+        .iter()
+        .map(|entry| group_of(&entry.name, DEPTH).to_owned())
+        .filter(|group| seen.insert(group.clone()))
+        .collect()
 }
 
-type Outcomes = BTreeMap<String, (String, String)>;
-
 /// Runs cases in this process, from `first` on when it is `group:case`.
-fn run_here(entries: &[Entry], child: Option<&str>, source: &ash::Entry) -> Result<Outcomes, String> {
+fn run_here(entries: &[Entry], child: Option<&str>, source: &ash::Entry) -> Result<Records, String> {
     let (group, after) = child.map_or((None, None), |child| match child.split_once(':') {
         Some((group, after)) => (Some(group), Some(after)),
         None => (Some(child), None),
     });
     let gpu = Gpu::new(source.clone()).map_err(|outcome| format!("{outcome:?}"))?;
-    let mut outcomes = Outcomes::new();
+    let mut outcomes = Records::new();
     let mut skipping = after.is_some();
-    for entry in entries.iter().filter(|entry| group.is_none_or(|group| group_of(&entry.name) == group)) {
+    for entry in entries.iter().filter(|entry| group.is_none_or(|group| group_of(&entry.name, DEPTH) == group)) {
         if skipping {
             skipping = after != Some(entry.name.as_str());
             continue;
@@ -134,107 +136,69 @@ fn run_here(entries: &[Entry], child: Option<&str>, source: &ash::Entry) -> Resu
         if child.is_some() {
             println!("{BEGIN}{}", entry.name);
         }
-        let (status, message) = status_of((entry.run)(&gpu));
+        let record = record_of((entry.run)(&gpu));
         if child.is_some() {
-            println!("{END}{status} {}", message.replace('\n', " "));
+            println!("{END}{} {}", record.status.word(), record.message);
         }
         let _ = std::io::stdout().flush();
-        outcomes.insert(entry.name.clone(), (status.to_owned(), message));
+        outcomes.insert(entry.name.clone(), record);
     }
     Ok(outcomes)
 }
 
-fn status_of(outcome: Result<(), Outcome>) -> (&'static str, String) {
+fn record_of(outcome: Result<(), Outcome>) -> Record {
     match outcome {
-        Ok(()) => ("pass", String::new()),
-        Err(Outcome::Fail(message)) => ("fail", message),
-        Err(Outcome::NotSupported(message)) => ("unsupported", message),
+        Ok(()) => Record::new(Status::Pass, ""),
+        Err(Outcome::Fail(message)) => Record::new(Status::Fail, message),
+        Err(Outcome::NotSupported(message)) => Record::new(Status::Unsupported, message),
     }
 }
 
 /// Runs a group in processes: after a crash or hang, a new one goes on behind the case that caused it.
-fn run_group(options: &Options, entries: &[Entry], group: &str, outcomes: &mut Outcomes) -> Result<(), String> {
+fn run_group(options: &Options, entries: &[Entry], group: &str, outcomes: &mut Records) -> Result<(), String> {
     let mut child = group.to_owned();
-    loop {
-        let stopped_in = run_child(options, &child, outcomes)?;
-        let Some((name, why)) = stopped_in else { break };
-        outcomes.insert(name.clone(), (why.to_owned(), String::new()));
+    while let Some((name, record)) = run_child(options, &child, outcomes)?.case {
         child = format!("{group}:{name}");
+        outcomes.insert(name, record);
     }
-    for entry in entries.iter().filter(|entry| group_of(&entry.name) == group) {
-        let missing = || ("crash".to_owned(), "the process ended before it".to_owned());
+    for entry in entries.iter().filter(|entry| group_of(&entry.name, DEPTH) == group) {
+        let missing = || Record::new(Status::Crash, "the process ended before it");
         outcomes.entry(entry.name.clone()).or_insert_with(missing);
     }
     Ok(())
 }
 
-/// Runs a child; the case in which it crashed or hung.
-fn run_child(
-    options: &Options,
-    group: &str,
-    outcomes: &mut Outcomes,
-) -> Result<Option<(String, &'static str)>, String> {
+/// Runs a child.
+fn run_child(options: &Options, group: &str, outcomes: &mut Records) -> Result<Stop, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
     if std::env::args().nth(1).as_deref() == Some("cts") {
         command.arg("cts");
     }
-    command.args(["--child", group]).stdout(Stdio::piped());
+    command.args(["--child", group]);
     for filter in &options.filters {
         command.args(["--filter", filter]);
     }
     if options.loader {
         command.arg("--loader");
     }
-    let mut process = command.spawn().map_err(|error| error.to_string())?;
-    let (sender, lines) = mpsc::channel();
-    let output = process.stdout.take().ok_or("no output")?;
-    std::thread::spawn(move || {
-        BufReader::new(output).lines().map_while(Result::ok).for_each(|line| drop(sender.send(line)));
-    });
-    let mut running: Option<String> = None;
-    let mut deadline = Instant::now() + options.timeout;
-    let why = loop {
-        match lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(line) => {
-                if let Some(name) = line.strip_prefix(BEGIN) {
-                    running = Some(name.to_owned());
-                    deadline = Instant::now() + options.timeout;
-                } else if let (Some(rest), Some(name)) = (line.strip_prefix(END), running.clone()) {
-                    let (status, message) = rest.split_once(' ').unwrap_or((rest, ""));
-                    outcomes.insert(name, (status.to_owned(), message.to_owned()));
-                    running = None;
-                }
-            }
-            Err(mpsc::RecvTimeoutError::Timeout) => break "timeout",
-            Err(mpsc::RecvTimeoutError::Disconnected) => break "crash",
-        }
-    };
-    let _ = process.kill();
-    let _ = process.wait();
-    Ok(running.map(|name| (name, why)))
+    watch(&mut command, options.timeout, hear, |name, record| drop(outcomes.insert(name, record)))
 }
 
-fn report(options: &Options, outcomes: &Outcomes) -> Result<bool, String> {
-    let expectations = Expectations::read(&options.expectations)?;
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut unexpected = 0;
-    for (name, (status, message)) in outcomes {
-        *counts.entry(status).or_default() += 1;
-        if let Some(problem) = expectations.judge(name, status) {
-            unexpected += 1;
-            println!("{name}: {problem} ({status}) {message}");
-        }
+/// What a child's line says.
+fn hear(line: &str) -> Said {
+    if let Some(name) = line.strip_prefix(BEGIN) {
+        return Said::Begins(name.to_owned());
     }
-    let summary: Vec<String> = counts.iter().map(|(status, count)| format!("{count} {status}")).collect();
-    println!("{} cases: {}; {unexpected} unexpected", outcomes.len(), summary.join(", "));
-    if let Some(file) = &options.json {
-        let cases: Vec<_> = outcomes
-            .iter()
-            .map(|(name, (status, message))| serde_json::json!({ "name": name, "status": status, "message": message }))
-            .collect();
-        let document = serde_json::json!({ "cases": cases, "counts": counts, "unexpected": unexpected });
-        std::fs::write(file, document.to_string()).map_err(|error| format!("{}: {error}", file.display()))?;
-    }
-    Ok(unexpected == 0)
+    let Some(rest) = line.strip_prefix(END) else { return Said::Nothing };
+    let (word, message) = rest.split_once(' ').unwrap_or((rest, ""));
+    Status::of(word).map_or_else(|| Said::Unknown(rest.to_owned()), |status| Said::Ends(Record::new(status, message)))
+}
+
+fn report(options: &Options, outcomes: &Records) -> Result<bool, String> {
+    let expectations = Expectations::read(&options.expectations, Skips::Unsupported)?;
+    let report = Report::new(outcomes, &expectations, DEPTH);
+    print!("{}", report.summary());
+    report.write(&options.files)?;
+    Ok(report.is_clean())
 }

@@ -181,6 +181,8 @@ pub struct DeviceObject {
     pub extensions: Vec<String>,
     /// The instance's version of Vulkan.
     pub version: u32,
+    /// Whether messengers hear of addresses that objects get and lose.
+    pub reports_addresses: bool,
     /// Whether `robustBufferAccess2` is enabled: what pipelines do that do not say.
     pub exact_vertices: bool,
     /// Whether `depthClampZeroOne` is enabled.
@@ -227,6 +229,7 @@ impl DeviceObject {
         extensions.extend_from_slice(&physical.extensions);
         Self {
             device,
+            reports_addresses: false,
             extensions,
             version: physical.version,
             exact_vertices: false,

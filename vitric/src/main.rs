@@ -3,6 +3,7 @@
 //! One file a command. Exit codes: 0 success, 1 failure, 2 wrong usage, and for `run` 127 when the program is missing
 //! and otherwise the program's own.
 
+mod cts;
 mod driver;
 mod gallery;
 mod heatmaps;
@@ -56,7 +57,7 @@ fn dispatch(args: &[std::ffi::OsString]) -> Result<ExitCode, Failure> {
         "run" => run::command(rest),
         "install" => install::command(&text(rest)?, install::Action::Install),
         "uninstall" => install::command(&text(rest)?, install::Action::Uninstall),
-        "cts" => Ok(vitric_cts::main(text(rest)?.into_iter(), Some(driver::entry()?))),
+        "cts" => cts::command(text(rest)?),
         "info" => info::command(&text(rest)?),
         "shader" => shader::command(&text(rest)?),
         "help" | "--help" | "-h" => help(),
@@ -102,8 +103,14 @@ vitric: a Vulkan driver whose GPU is emulated
   vitric shader FILE.spv [--entry NAME] [--dump ir|after:PASS|machine|asm].. [--target avx512|avx2|interp] [--run]
         Shows what becomes of a shader: its IR, the IR after a pass, machine IR, assembly. --run runs one wave on the
         interpreter and on the target, with lane numbers as inputs, and prints its outputs.
-  vitric cts [--filter GLOB].. [--list] [--timeout SECONDS] [--json FILE] [--loader] [--expectations DIR]
+  vitric cts [--filter GLOB].. [--list] [--timeout SECONDS] [--json FILE] [--junit FILE] [--loader]
+             [--expectations DIR]
         Runs the conformance-style suite on the driver linked into this program, or with --loader on the first device
         of the system's loader. Fails on unexpected passes as well as on unexpected failures.
+  vitric cts deqp --binary DEQP-VK --caselist FILE|DIR.. [--filter GLOB].. [--sample N] [--list] [--jobs N] [--group N]
+             [--timeout SECONDS] [--state FILE [--resume]] [--json FILE] [--junit FILE] [--depth N]
+             [--expectations DIR] [--loader]
+        Runs Khronos' conformance suite, which is not part of this, on this driver or on what the loader finds. A crash or
+        hang costs one case. --sample takes every Nth case; --resume goes on with a run that was stopped.
   vitric help
 ";

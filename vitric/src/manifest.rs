@@ -49,6 +49,21 @@ pub fn write(folder: &Path, library: &Path) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
+/// Writes the manifest of the library beside this program where only this user's programs look, and gives the variables that name it:
+/// `VK_DRIVER_FILES`, and `VK_ICD_FILENAMES` for loaders before 1.3.207.
+pub fn variables() -> Result<[(&'static str, PathBuf); 2], Failure> {
+    let library = library()?;
+    let manifest = write(&cache_folder().join(key(&library)), &library)?;
+    Ok([("VK_DRIVER_FILES", manifest.clone()), ("VK_ICD_FILENAMES", manifest)])
+}
+
+/// A folder name for each library, so that two builds in use at once do not overwrite each other's manifest.
+fn key(library: &Path) -> String {
+    let mix = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = library.as_os_str().as_encoded_bytes().iter().fold(0xcbf2_9ce4_8422_2325, mix);
+    format!("icd-{hash:016x}")
+}
+
 /// $XDG_CACHE_HOME/vitric, ~/.cache/vitric, or a folder of this user's among the temporary files.
 pub fn cache_folder() -> PathBuf {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());

@@ -1,7 +1,6 @@
 //! `vitric run`: any Vulkan program, on this driver.
 //!
-//! Writes a manifest, points the loader at it (`VK_DRIVER_FILES`, and `VK_ICD_FILENAMES` for loaders before 1.3.207)
-//! and becomes the program.
+//! Writes a manifest, points the loader at it and becomes the program.
 
 use crate::{Failure, manifest};
 use std::ffi::{OsStr, OsString};
@@ -18,12 +17,9 @@ struct Args {
 /// Runs the command; returns only on failure.
 pub fn command(args: &[OsString]) -> Result<ExitCode, Failure> {
     let args = parse(args)?;
-    let library = manifest::library()?;
-    let manifest = manifest::write(&manifest::cache_folder().join(key(&library)), &library)?;
     let error = Command::new(&args.program)
         .args(&args.rest)
-        .env("VK_DRIVER_FILES", &manifest)
-        .env("VK_ICD_FILENAMES", &manifest)
+        .envs(manifest::variables()?)
         .envs(args.knobs.iter().map(|(name, value)| (name, value)))
         .exec();
     Err(start_failure(&args.program, &error))
@@ -35,13 +31,6 @@ fn start_failure(program: &OsStr, error: &std::io::Error) -> Failure {
         return Failure { code: 127, message: format!("the program '{program}' was not found") };
     }
     Failure { code: 126, message: format!("the program '{program}' can not be started: {error}") }
-}
-
-/// A folder name for each library, so that two builds in use at once do not overwrite each other's manifest.
-fn key(library: &std::path::Path) -> String {
-    let mix = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    let hash = library.as_os_str().as_encoded_bytes().iter().fold(0xcbf2_9ce4_8422_2325, mix);
-    format!("icd-{hash:016x}")
 }
 
 fn parse(words: &[OsString]) -> Result<Args, Failure> {

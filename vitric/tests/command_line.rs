@@ -74,6 +74,22 @@ fn a_run_program_sees_the_manifest_and_the_knobs_and_gives_its_exit_code() {
     library_of(Path::new(lines[0]));
 }
 
+/// Khronos' runner, for which a script stands in, finds this driver.
+#[test]
+fn the_suite_of_khronos_runs_on_this_driver() {
+    let home = Home::new("deqp");
+    let runner = concat!(env!("CARGO_MANIFEST_DIR"), "/../cts/tests/runner.sh");
+    let list = home.0.join("cases.list");
+    std::fs::write(&list, "dEQP-VK.fake.driver\n").expect("a list can be written");
+    let output = home.vitric(&["cts", "deqp", "--binary", runner, "--caselist", list.to_str().expect("UTF-8")]);
+    assert_eq!(code(&output), Some(1), "{}", err(&output));
+    let text = out(&output);
+    let line = text.lines().next().expect("a line");
+    let manifest = line.strip_prefix("dEQP-VK.fake.driver: failed (fail) ").expect(line);
+    library_of(Path::new(manifest));
+    assert_eq!(code(&home.vitric(&["cts", "deqp"])), Some(2));
+}
+
 #[test]
 fn a_missing_program_is_127_with_one_sentence() {
     let output = Home::new("missing").vitric(&["run", "/no/such/program"]);

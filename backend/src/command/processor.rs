@@ -401,7 +401,8 @@ impl<'g> Processor<'g> {
     }
 
     fn execute_secondary(&mut self, lists: &[Arc<CommandList>]) -> Result<(), DeviceLost> {
-        if self.depth >= MOST_NESTED {
+        // The first level is no nesting yet.
+        if self.depth > MOST_NESTED {
             return Err(DeviceLost);
         }
         self.depth += 1;

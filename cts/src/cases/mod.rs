@@ -1,5 +1,6 @@
 //! The cases, one file a part of the specification.
 
+mod assembly;
 mod commands;
 mod compressed;
 mod compute;
@@ -15,10 +16,12 @@ mod filtering;
 mod formats;
 mod fragment;
 mod framebuffer;
+mod host;
 mod images;
 mod language;
 mod layers;
 mod lines;
+mod maintenance;
 mod memory12;
 mod multiview;
 mod order;
@@ -59,6 +62,7 @@ pub fn all() -> Vec<Entry> {
         core13::cases,
         dynamic::cases,
         language::cases,
+        assembly::cases,
         raster::cases,
         extremes::cases,
         conservative::cases,
@@ -80,6 +84,8 @@ pub fn all() -> Vec<Entry> {
         subpasses::cases,
         robust::cases,
         commands::cases,
+        host::cases,
+        maintenance::cases,
         multiview::cases,
     ] {
         add(&mut all);

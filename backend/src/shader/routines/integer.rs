@@ -1,6 +1,6 @@
 //! Integers and their bits.
 
-use super::{B, Builder, U, Value};
+use super::{B, Builder, Type, U, Value};
 
 /// -1, 0 or 1.
 pub fn sign_of_integer(b: &mut Builder, x: Value) -> Value {
@@ -34,6 +34,39 @@ pub fn sub_borrow(b: &mut Builder, x: Value, y: Value) -> Value {
     let borrows = b.binary(B::ULt, x, y);
     let ty = b.type_of(x);
     b.cast(borrows, ty)
+}
+
+/// The upper half of the product of two integers of 64 bits.
+pub fn multiply_high(b: &mut Builder, x: Value, y: Value, signed: bool) -> Value {
+    let ([x_low, x_high], [y_low, y_high]) = (b.split(x), b.split(y));
+    let product = |b: &mut Builder, x: Value, y: Value| {
+        let (low, high) = (b.binary(B::IMul, x, y), b.binary(B::UMulHi, x, y));
+        b.join(low, high, Type::I64)
+    };
+    let add_word = |b: &mut Builder, sum: Value, word: Value| {
+        let word = b.extend(word, false);
+        b.binary(B::IAdd, sum, word)
+    };
+    // No sum overflows: a product of words is at most (2^32 - 1)^2.
+    let lowest = b.binary(B::UMulHi, x_low, y_low);
+    let (one, other) = (product(b, x_low, y_high), product(b, x_high, y_low));
+    let one = add_word(b, one, lowest);
+    let [one_low, one_high] = b.split(one);
+    let other = add_word(b, other, one_low);
+    let other_high = b.split(other)[1];
+    let highest = product(b, x_high, y_high);
+    let highest = add_word(b, highest, one_high);
+    let highest = add_word(b, highest, other_high);
+    if !signed {
+        return highest;
+    }
+    // A negative factor was taken for one that is larger by 2^64.
+    [(x_high, y), (y_high, x)].into_iter().fold(highest, |sum, (sign, factor)| {
+        let (zero, nothing) = (b.int(0), b.wide_constant(0, Type::I64));
+        let negative = b.binary(B::SLt, sign, zero);
+        let excess = b.select(negative, factor, nothing);
+        b.binary(B::ISub, sum, excess)
+    })
 }
 
 /// The bits in the opposite order.

@@ -16,7 +16,7 @@ pub use exponential::{exp, exp2, inverse_sqrt, log, log2, pow};
 pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
 pub use integer::{
     add_carry, bit_field_mask, bit_reverse, extract_signed, extract_unsigned, find_lsb, find_msb_signed,
-    find_msb_unsigned, floor_modulo, sign_of_integer, sub_borrow,
+    find_msb_unsigned, floor_modulo, multiply_high, sign_of_integer, sub_borrow,
 };
 pub use rounding::{
     floor_modulo_of_floats, fract, frexp, is_infinite, ldexp, max_of_numbers, min_of_numbers, quantize_to_half,

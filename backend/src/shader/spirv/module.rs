@@ -71,6 +71,52 @@ pub(super) struct Function {
     pub(super) parameters: Vec<u32>,
     pub(super) blocks: Vec<Block>,
     pub(super) by_label: HashMap<u32, usize>,
+    /// Whether ways meet in blocks that no merge instruction and no switch names: compilers of GLSL make no such functions.
+    pub(super) has_joins: bool,
+}
+
+impl Block {
+    /// The labels that the block may branch to.
+    pub(super) fn successors(&self, function: &Function) -> Vec<u32> {
+        let Some(last) = self.insts.last() else { return Vec::new() };
+        match last.op {
+            Op::Branch => last.rest(0).to_vec(),
+            Op::BranchConditional => last.rest(1).iter().take(2).copied().collect(),
+            Op::Switch => {
+                let choices = last.rest(2);
+                // A literal takes as many words as the selector, one or two.
+                let fits = |words: usize| {
+                    let mut labels = choices.chunks(words).map(|choice| choice.last());
+                    choices.len().is_multiple_of(words)
+                        && labels.all(|label| label.is_some_and(|label| function.by_label.contains_key(label)))
+                };
+                let words = if fits(2) { 2 } else { 3 };
+                let labels = choices.chunks_exact(words).map(|choice| choice[words - 1]);
+                last.rest(1).iter().take(1).copied().chain(labels).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl Function {
+    fn find_joins(&mut self) {
+        let mut ways: HashMap<u32, usize> = HashMap::new();
+        let mut named: HashSet<u32> = HashSet::new();
+        for block in &self.blocks {
+            named.extend(block.merge.iter().chain(&block.continues));
+            let successors = block.successors(self);
+            if block.insts.last().is_some_and(|inst| inst.op == Op::Switch) {
+                named.extend(successors);
+            } else {
+                successors.into_iter().for_each(|label| *ways.entry(label).or_default() += 1);
+            }
+        }
+        // A loop comes back to its header once.
+        let usual = |block: &Block| if block.continues.is_some() { 2 } else { 1 };
+        let is_join = |block: &Block| ways.get(&block.label).is_some_and(|&ways| ways > usual(block));
+        self.has_joins = self.blocks.iter().any(|block| is_join(block) && !named.contains(&block.label));
+    }
 }
 
 /// Decorations of one target, with their operands.
@@ -227,6 +273,7 @@ impl Module {
         let (id, mut function) = open;
         match inst.op {
             Op::FunctionEnd => {
+                function.find_joins();
                 self.functions.insert(id, function);
                 return Ok(None);
             }

@@ -73,7 +73,7 @@ fn integers(kind: u64, bits: u32, is_signed: bool, data: &[u64]) {
         let has_sign = is_signed && low >> (bits - 1) != 0;
         i128::from(low) - if has_sign { 1i128 << bits } else { 0 }
     };
-    let [x, y] = [0, 16].map(|first| std::array::from_fn(|lane| wrap(i128::from(data[first + lane]))));
+    let [x, y]: [[i128; 16]; 2] = [0, 16].map(|first| std::array::from_fn(|lane| wrap(i128::from(data[first + lane]))));
     let ops = Ops {
         add: &|a, b| wrap(a + b),
         mul: &|a: i128, b| wrap(a.wrapping_mul(b)),

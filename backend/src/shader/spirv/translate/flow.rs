@@ -3,7 +3,7 @@
 //! A *chain* is a run of blocks that ends by branching to its *fall-through* label. Branches to the merge block or continue
 //! target of an enclosing construct leave regions. Phis become locals that every predecessor stores to.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use spirv::Op;
@@ -240,12 +240,62 @@ impl<'a> Translator<'a> {
         (yes, no): (u32, u32),
         end: FallThrough,
     ) -> Result<()> {
+        if yes == no {
+            return self.arm(body, block, yes, end);
+        }
+        let joins = self.joins(body.function, (yes, no), end)?;
+        for &label in joins.iter().rev() {
+            let scope = self.scopes.open(&mut self.builder, Inst::Block);
+            self.scopes.targets.push(Target { label, exit: Exit::Break(scope), flag: None });
+        }
+        let arms_end = joins.first().copied().or(end);
         self.builder.push(Inst::If { condition });
-        self.arm(body, block, yes, end)?;
+        self.arm(body, block, yes, arms_end)?;
         self.builder.push(Inst::Else);
-        self.arm(body, block, no, end)?;
+        self.arm(body, block, no, arms_end)?;
         self.builder.push(Inst::EndIf);
+        for (index, &label) in joins.iter().enumerate() {
+            self.scopes.targets.pop();
+            self.builder.push(Inst::EndBlock);
+            body.depth += 1;
+            self.chain(body, label, joins.get(index + 1).copied().or(end))?;
+            body.depth -= 1;
+        }
         Ok(())
+    }
+
+    /// Where ways from two arms meet before they leave the construct: blocks of their own, each of which stands before
+    /// those that it leads to.
+    fn joins(&mut self, function: &Function, (yes, no): (u32, u32), end: FallThrough) -> Result<Vec<u32>> {
+        if !function.has_joins {
+            return Ok(Vec::new());
+        }
+        let (one, other) = (self.reach(function, yes, end)?, self.reach(function, no, end)?);
+        let mut entered: HashSet<u32> = HashSet::from([yes, no]);
+        for &label in one.symmetric_difference(&other) {
+            entered.extend(block(function, label)?.successors(function));
+        }
+        let mut joins = Vec::new();
+        for &label in one.intersection(&other).filter(|label| entered.contains(label)) {
+            joins.push((self.reach(function, label, end)?.len(), label));
+        }
+        // What is reached from a block is less than what is reached from one before it.
+        joins.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(joins.into_iter().map(|(_, label)| label).collect())
+    }
+
+    /// The blocks that ways from `start` come to inside the constructs that are open.
+    fn reach(&mut self, function: &Function, start: u32, end: FallThrough) -> Result<HashSet<u32>> {
+        let mut seen = HashSet::new();
+        let mut open = vec![start];
+        while let Some(label) = open.pop() {
+            if self.is_exit(label, end) || !seen.insert(label) {
+                continue;
+            }
+            self.spend(1)?;
+            open.extend(block(function, label)?.successors(function));
+        }
+        Ok(seen)
     }
 
     fn arm(&mut self, body: &mut Body<'a>, block: &'a Block, label: u32, end: FallThrough) -> Result<()> {
@@ -300,6 +350,7 @@ impl<'a> Translator<'a> {
         self.spend(cases.len() * cases.len() / 16)?;
         let scope = self.scopes.open(&mut self.builder, Inst::Block);
         self.scopes.targets.push(Target { label: merge, exit: Exit::Break(scope), flag: None });
+        let cases = self.in_order_of_falling(body.function, cases)?;
         let fell = self.builder.local(1);
         let zero = self.builder.int(0);
         self.builder.local_store(fell, 0, None, zero);
@@ -316,6 +367,50 @@ impl<'a> Translator<'a> {
         self.scopes.targets.pop();
         self.builder.push(Inst::EndBlock);
         Ok(self.after(merge, end))
+    }
+
+    /// Brings each case before the one that it falls into, which follows it at once.
+    fn in_order_of_falling(&mut self, function: &Function, cases: Vec<Case>) -> Result<Vec<Case>> {
+        let inside = |(index, case): (usize, &Case)| (!self.is_exit(case.label, None)).then_some((case.label, index));
+        let labels: HashMap<u32, usize> = cases.iter().enumerate().filter_map(inside).collect();
+        let mut falls = vec![None; cases.len()];
+        let mut is_fallen_into = vec![false; cases.len()];
+        for (&label, &index) in &labels {
+            falls[index] = self.falls_into(function, label, &labels)?;
+            if let Some(next) = falls[index] {
+                is_fallen_into[next] = true;
+            }
+        }
+        let mut cases: Vec<Option<Case>> = cases.into_iter().map(Some).collect();
+        let mut order = Vec::with_capacity(cases.len());
+        let first = (0..cases.len()).filter(|&index| !is_fallen_into[index]);
+        // What is left in circles, which no valid module has, comes last.
+        for start in first.chain(0..cases.len()) {
+            let mut next = Some(start);
+            while let Some(case) = next.and_then(|index| cases[index].take()) {
+                order.push(case);
+                next = next.and_then(|index| falls[index]);
+            }
+        }
+        Ok(order)
+    }
+
+    /// The other case that ways from the case `start` come to without leaving the switch.
+    fn falls_into(&mut self, function: &Function, start: u32, labels: &HashMap<u32, usize>) -> Result<Option<usize>> {
+        let mut seen = HashSet::from([start]);
+        let mut open = vec![start];
+        while let Some(label) = open.pop() {
+            self.spend(1)?;
+            for next in block(function, label)?.successors(function) {
+                if let Some(&case) = labels.get(&next).filter(|_| next != start) {
+                    return Ok(Some(case));
+                }
+                if !self.is_exit(next, None) && seen.insert(next) {
+                    open.push(next);
+                }
+            }
+        }
+        Ok(None)
     }
 
     fn case(
@@ -414,13 +509,14 @@ fn is_terminator(op: Op) -> bool {
     )
 }
 
-/// The blocks a switch may enter, in the order of the function's blocks, which is the order of falling through.
+/// A block that a switch may enter.
 struct Case {
     label: u32,
     literals: Vec<u64>,
     is_default: bool,
 }
 
+/// The blocks a switch may enter, in the order of the function's blocks.
 fn cases(function: &Function, inst: &Instruction, selector: Number) -> Result<Vec<Case>> {
     let default = inst.word(1)?;
     let mut cases = vec![Case { label: default, literals: Vec::new(), is_default: true }];

@@ -31,6 +31,9 @@ impl Translator<'_> {
         if number::is_signed_extended(op) {
             self.extend_signs(inst, &mut a)?;
         }
+        if let (G::Ldexp, Some(exponents)) = (op, a.get_mut(1)) {
+            *exponents = exponents.iter().map(|&word| number::nearest_word(&mut self.builder, word)).collect();
+        }
         let words = match op {
             G::Determinant => vec![self.determinant(inst.word(4)?)?],
             G::MatrixInverse => self.inverse(inst.word(4)?)?,
@@ -273,7 +276,8 @@ impl Translator<'_> {
         out
     }
 
-    /// The determinant of a square matrix, by expansion along the first column.
+    /// The determinant of a square matrix, by expansion along the first column. Products and sums are fused, which rounds half as
+    /// often.
     fn determinant(&mut self, id: u32) -> Result<Value> {
         let columns = self.columns(id)?;
         self.minor_determinant(&columns)
@@ -289,10 +293,11 @@ impl Translator<'_> {
         let mut sum = None;
         for row in 0..columns.len() {
             let minor = self.minor_determinant(&without(columns, 0, row))?;
-            let term = self.builder.binary(B::FMul, columns[0][row], minor);
+            let factor = columns[0][row];
+            let factor = if row % 2 == 0 { factor } else { self.builder.unary(U::FNeg, factor) };
             sum = Some(match sum {
-                None => term,
-                Some(sum) => self.builder.binary(if row % 2 == 0 { B::FAdd } else { B::FSub }, sum, term),
+                None => self.builder.binary(B::FMul, factor, minor),
+                Some(sum) => self.builder.ternary(T::Fma, factor, minor, sum),
             });
         }
         sum.ok_or(Error::Malformed("an empty matrix"))

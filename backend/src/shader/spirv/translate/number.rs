@@ -140,8 +140,36 @@ pub(crate) fn component(
     if is_conversion(op) {
         return Ok(convert(b, op, operands[0], (from, to)));
     }
-    let value = scalar::component(b, op, &operands, second)?;
+    let above = if second { upper_part(b, op, &operands, from) } else { None };
+    let value = above.map_or_else(|| scalar::component(b, op, &operands, second), Ok)?;
     Ok(if to.is_narrow() { narrow(b, value, to) } else { value })
+}
+
+/// The second result of an operation on narrow integers: in a word it stands above the first.
+fn upper_part(b: &mut Builder, op: Op, operands: &[Value], number: Number) -> Option<Value> {
+    let Number::Int(bits @ (8 | 16)) = number else { return None };
+    let op = match op {
+        Op::IAddCarry => B::IAdd,
+        Op::UMulExtended | Op::SMulExtended => B::IMul,
+        _ => return None,
+    };
+    let &[x, y] = operands else { return None };
+    let (whole, bits) = (b.binary(op, x, y), b.int(bits));
+    Some(b.binary(B::ShrLogical, whole, bits))
+}
+
+/// The signed word that is nearest to a signed integer of any width.
+pub(crate) fn nearest_word(b: &mut Builder, value: Value) -> Value {
+    if !b.is_wide(value) {
+        return value;
+    }
+    let [low, high] = b.split(value);
+    let (sign, most) = (b.int(31), b.int(i32::MAX as u32));
+    let extended = b.binary(B::ShrArithmetic, low, sign);
+    let fits = b.binary(B::IEq, extended, high);
+    let negative = b.binary(B::ShrArithmetic, high, sign);
+    let nearest = b.binary(B::Xor, negative, most);
+    b.select(fits, low, nearest)
 }
 
 fn is_conversion(op: Op) -> bool {

@@ -40,7 +40,9 @@ pub(crate) fn component(b: &mut Builder, op: Op, operands: &[Value], second: boo
         }
         (Op::IAddCarry, _) => Ok(if second { r::add_carry(b, x, y) } else { b.binary(B::IAdd, x, y) }),
         (Op::ISubBorrow, _) => Ok(if second { r::sub_borrow(b, x, y) } else { b.binary(B::ISub, x, y) }),
-        (Op::UMulExtended | Op::SMulExtended, _) if b.is_wide(x) => Err(unsupported()),
+        (Op::UMulExtended | Op::SMulExtended, _) if second && b.is_wide(x) => {
+            Ok(r::multiply_high(b, x, y, op == Op::SMulExtended))
+        }
         (Op::UMulExtended, _) => Ok(b.binary(if second { B::UMulHi } else { B::IMul }, x, y)),
         (Op::SMulExtended, _) => Ok(b.binary(if second { B::SMulHi } else { B::IMul }, x, y)),
         (Op::Select, &[z, ..]) => Ok(b.select(x, y, z)),

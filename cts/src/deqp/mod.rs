@@ -1,0 +1,191 @@
+//! Khronos' conformance suite: its runner `deqp-vk` is started with lists of cases, watched, and its outcomes compared with
+//! expectation lists.
+//!
+//! A crash or a hang costs one case. Every outcome is kept at once, so that a run of days can be stopped and resumed. Khronos' program
+//! and lists are not part of this repository. Source: KhronosGroup/VK-GL-CTS, `external/vulkancts/README.md`.
+
+mod groups;
+mod list;
+mod output;
+mod progress;
+mod state;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::expectations::{Expectations, Skips, matches};
+use crate::outcome::Records;
+use crate::report::{Files, Report};
+use groups::{Runner, Sink};
+use progress::Progress;
+use state::State;
+
+const USAGE: &str = "usage: cts deqp --binary DEQP-VK --caselist FILE|DIR.. [--filter GLOB].. [--sample N] [--list] [--jobs N] \
+[--group N] [--timeout SECONDS] [--state FILE [--resume]] [--json FILE] [--junit FILE] [--depth N] [--expectations DIR] [--loader]";
+
+#[derive(Debug)]
+struct Options {
+    binary: Option<PathBuf>,
+    lists: Vec<PathBuf>,
+    filters: Vec<String>,
+    sample: usize,
+    list: bool,
+    jobs: usize,
+    group: usize,
+    timeout: Duration,
+    state: Option<PathBuf>,
+    resume: bool,
+    files: Files,
+    depth: usize,
+    expectations: PathBuf,
+    loader: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            binary: None,
+            lists: Vec::new(),
+            filters: Vec::new(),
+            sample: 1,
+            list: false,
+            jobs: std::thread::available_parallelism().map_or(1, usize::from),
+            group: 200,
+            timeout: Duration::from_secs(60),
+            state: None,
+            resume: false,
+            files: Files::default(),
+            depth: 2,
+            expectations: PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/expectations/deqp")),
+            loader: false,
+        }
+    }
+}
+
+fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
+    let mut options = Options::default();
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().ok_or(format!("{arg} needs a value; {USAGE}"));
+        match arg.as_str() {
+            "--binary" => options.binary = Some(value()?.into()),
+            "--caselist" => options.lists.push(value()?.into()),
+            "--filter" => options.filters.push(value()?),
+            "--sample" => options.sample = number(&arg, &value()?)?,
+            "--list" => options.list = true,
+            "--jobs" => options.jobs = number(&arg, &value()?)?,
+            "--group" => options.group = number(&arg, &value()?)?,
+            "--timeout" => options.timeout = Duration::from_secs(number(&arg, &value()?)? as u64),
+            "--state" => options.state = Some(value()?.into()),
+            "--resume" => options.resume = true,
+            "--json" => options.files.json = Some(value()?.into()),
+            "--junit" => options.files.junit = Some(value()?.into()),
+            "--depth" => options.depth = number(&arg, &value()?)?,
+            "--expectations" => options.expectations = value()?.into(),
+            "--loader" => options.loader = true,
+            _ => return Err(format!("'{arg}' is unknown; {USAGE}")),
+        }
+    }
+    if options.resume && options.state.is_none() {
+        return Err(format!("--resume needs --state; {USAGE}"));
+    }
+    Ok(options)
+}
+
+/// A number of an option: from 1 to a million.
+fn number(option: &str, text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
+    number.ok_or_else(|| format!("{option} needs a number from 1 to 1000000, not '{text}'"))
+}
+
+/// Runs Khronos' suite with command-line arguments. `driver` gives the variables with which the system's loader finds the driver to test;
+/// with `--loader` they are not asked for.
+pub fn main(
+    args: impl Iterator<Item = String>,
+    driver: impl FnOnce() -> Result<Vec<(String, PathBuf)>, String>,
+) -> ExitCode {
+    match parse(args).and_then(|options| run(&options, driver)) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("cts deqp: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(options: &Options, driver: impl FnOnce() -> Result<Vec<(String, PathBuf)>, String>) -> Result<bool, String> {
+    let expectations = Expectations::read(&options.expectations, Skips::NotRun)?;
+    let names = chosen(options, &expectations)?;
+    if options.list {
+        names.iter().for_each(|name| println!("{name}"));
+        return Ok(true);
+    }
+    let binary = binary(options.binary.as_deref())?;
+    let environment = if options.loader { Vec::new() } else { driver()? };
+    let runner = Runner { binary, environment, timeout: options.timeout };
+    let records = run_cases(options, &runner, names)?;
+    let report = Report::new(&records, &expectations, options.depth);
+    print!("{}\n{}", report.summary(), report.table());
+    report.write(&options.files)?;
+    Ok(report.is_clean())
+}
+
+/// The cases to run.
+fn chosen(options: &Options, expectations: &Expectations) -> Result<Vec<String>, String> {
+    if options.lists.is_empty() {
+        return Err(format!("no --caselist; {USAGE}"));
+    }
+    let fits = |name: &String| options.filters.is_empty() || options.filters.iter().any(|filter| matches(filter, name));
+    let names = list::read(&options.lists)?.into_iter().filter(fits).collect();
+    let mut names = list::sample(names, options.sample);
+    names.retain(|name| !expectations.skips(name));
+    if names.is_empty() {
+        return Err("no case is left to run".into());
+    }
+    Ok(names)
+}
+
+fn binary(path: Option<&Path>) -> Result<PathBuf, String> {
+    let path = path.ok_or_else(|| format!("no --binary; {USAGE}"))?;
+    let found = path.canonicalize().map_err(|error| format!("{}: {error}", path.display()))?;
+    if found.is_file() { Ok(found) } else { Err(format!("{} is no program", path.display())) }
+}
+
+/// Runs what has no outcome yet; the outcomes of all chosen cases.
+fn run_cases(options: &Options, runner: &Runner, names: Vec<String>) -> Result<Records, String> {
+    let (state, mut known) = match &options.state {
+        None => (None, Records::new()),
+        Some(path) if options.resume => State::resume(path).map(|(state, known)| (Some(state), known))?,
+        Some(path) => (Some(State::begin(path)?), Records::new()),
+    };
+    let chosen: std::collections::HashSet<&String> = names.iter().collect();
+    known.retain(|name, _| chosen.contains(name));
+    let total = names.len();
+    let left: Vec<String> = names.into_iter().filter(|name| !known.contains_key(name)).collect();
+    let progress = Progress::new(total, known.len());
+    let sink = Sink { records: known, state, progress };
+    Ok(groups::run(runner, &groups::groups(&left, options.group), options.jobs, sink)?.records)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(words: &str) -> Result<Options, String> {
+        parse(words.split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn options_are_read() {
+        let options = parsed("--binary b --caselist x --caselist y --sample 3 --jobs 2 --state s --resume").unwrap();
+        assert_eq!((options.lists.len(), options.sample, options.jobs), (2, 3, 2));
+    }
+
+    #[test]
+    fn wrong_usage_is_told() {
+        for words in ["--what", "--binary", "--sample 0", "--jobs -1", "--timeout x", "--group 1000001", "--resume"] {
+            assert!(parsed(words).is_err(), "{words}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Watching a process that runs cases and says on its output which one begins and how it ended.
+//!
+//! What the runners have in common: a case that crashes or hangs is named, and the process is gone afterwards.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use crate::outcome::{Record, Status};
+
+/// Bytes of a line that are kept: nobody's result is longer, and a process that writes no line ends must not fill the memory.
+const LINE: usize = 1 << 16;
+/// How long a process may take to end after it closed its output.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// What a line says.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Said {
+    /// Nothing of interest.
+    Nothing,
+    /// A case begins.
+    Begins(String),
+    /// The case that runs has ended.
+    Ends(Record),
+    /// It reads like an end, but with a status that nobody knows.
+    Unknown(String),
+    /// All cases have ended.
+    Done,
+}
+
+/// How a process ended.
+#[derive(Debug)]
+pub struct Stop {
+    /// The case that ran then, with its outcome: a crash or a hang.
+    pub case: Option<(String, Record)>,
+    /// Whether it ended by itself and reported success.
+    pub success: bool,
+    /// How it ended, in words.
+    pub how: String,
+}
+
+/// Runs a process to its end. `each` gets every outcome as soon as it is known. A process in which no case begins or ends
+/// for `timeout` is killed.
+///
+/// # Errors
+/// When the process cannot be started.
+pub fn watch(
+    command: &mut Command,
+    timeout: Duration,
+    hear: impl Fn(&str) -> Said,
+    each: impl FnMut(String, Record),
+) -> Result<Stop, String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let problem = |error: std::io::Error| format!("{program}: {error}");
+    let mut process = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().map_err(problem)?;
+    let lines = lines(process.stdout.take().ok_or_else(|| format!("{program}: no output"))?);
+    let mut cases = Cases { running: None, doubt: String::new(), each };
+    let timed_out = follow(&lines, timeout, |line| cases.take(hear(line)));
+    let status = end(&mut process, timed_out).map_err(problem)?;
+    let how = if timed_out { format!("no end within {} s", timeout.as_secs()) } else { describe(status) };
+    let outcome = if timed_out { Status::Timeout } else { Status::Crash };
+    let case = cases.running.map(|name| (name, Record::new(outcome, &how)));
+    Ok(Stop { case, success: status.success() && !timed_out, how })
+}
+
+/// The case that runs.
+struct Cases<E> {
+    running: Option<String>,
+    doubt: String,
+    each: E,
+}
+
+impl<E: FnMut(String, Record)> Cases<E> {
+    /// Takes what was said; whether it is progress.
+    fn take(&mut self, said: Said) -> bool {
+        match said {
+            Said::Nothing => return false,
+            Said::Unknown(text) => {
+                self.doubt = text;
+                return false;
+            }
+            Said::Begins(name) => {
+                self.end_in_doubt();
+                self.running = Some(name);
+            }
+            Said::Ends(record) => self.end(record),
+            Said::Done => self.end_in_doubt(),
+        }
+        true
+    }
+
+    fn end(&mut self, record: Record) {
+        self.doubt.clear();
+        if let Some(name) = self.running.take() {
+            (self.each)(name, record);
+        }
+    }
+
+    /// A case whose end was not understood.
+    fn end_in_doubt(&mut self) {
+        let message = match self.doubt.as_str() {
+            "" => "it ended without a result".to_owned(),
+            doubt => format!("its status is unknown: {doubt}"),
+        };
+        self.end(Record::new(Status::Fail, message));
+    }
+}
+
+/// Takes lines to their end; whether there was no progress for too long.
+fn follow(lines: &Receiver<String>, timeout: Duration, mut take: impl FnMut(&str) -> bool) -> bool {
+    let mut deadline = Instant::now() + timeout;
+    loop {
+        match lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(line) if take(&line) => deadline = Instant::now() + timeout,
+            // Lines that say nothing are no progress, however many.
+            Ok(_) if Instant::now() < deadline => {}
+            Ok(_) | Err(RecvTimeoutError::Timeout) => return true,
+            Err(RecvTimeoutError::Disconnected) => return false,
+        }
+    }
+}
+
+/// Waits for the end of a process, or brings it about.
+fn end(process: &mut Child, at_once: bool) -> std::io::Result<ExitStatus> {
+    let deadline = Instant::now() + FAREWELL;
+    while !at_once && Instant::now() < deadline {
+        if let Some(status) = process.try_wait()? {
+            return Ok(status);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // It may have ended meanwhile, which is no error.
+    let _ = process.kill();
+    process.wait()
+}
+
+fn describe(status: ExitStatus) -> String {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return format!("ended by signal {signal}");
+    }
+    match status.code() {
+        Some(code) => format!("ended with code {code}"),
+        None => "ended".to_owned(),
+    }
+}
+
+/// Lines of an output, whole ones only: half a result says nothing.
+fn lines(output: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = mpsc::sync_channel(256);
+    std::thread::spawn(move || {
+        let mut reader = BufReader::new(output);
+        while let Some(line) = line(&mut reader) {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
+
+/// The next whole line, cut to what is kept; `None` at the end.
+fn line(reader: &mut impl BufRead) -> Option<String> {
+    let mut kept = Vec::new();
+    loop {
+        let buffer = reader.fill_buf().ok().filter(|buffer| !buffer.is_empty())?;
+        let end = buffer.iter().position(|&byte| byte == b'\n');
+        let part = &buffer[..end.unwrap_or(buffer.len())];
+        kept.extend_from_slice(&part[..part.len().min(LINE - kept.len())]);
+        let used = part.len() + usize::from(end.is_some());
+        reader.consume(used);
+        if end.is_some() {
+            return Some(String::from_utf8_lossy(&kept).into_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs a script of the shell whose lines are `begin NAME`, `end`, `odd TEXT` and `done`.
+    fn run(script: &str, seconds: u64) -> (Vec<(String, Record)>, Stop) {
+        let hear = |line: &str| match line.split_once(' ').unwrap_or((line, "")) {
+            ("begin", name) => Said::Begins(name.to_owned()),
+            ("end", _) => Said::Ends(Record::new(Status::Pass, "")),
+            ("odd", text) => Said::Unknown(text.to_owned()),
+            ("done", _) => Said::Done,
+            _ => Said::Nothing,
+        };
+        let mut ends = Vec::new();
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        let stop = watch(&mut command, Duration::from_secs(seconds), hear, |name, record| ends.push((name, record)));
+        (ends, stop.unwrap())
+    }
+
+    #[test]
+    fn outcomes_come_in_order() {
+        let (ends, stop) = run("echo begin a; echo noise; echo end; echo begin b; echo end; echo done", 60);
+        assert_eq!(ends.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+        assert!(stop.case.is_none() && stop.success);
+    }
+
+    #[test]
+    fn a_crash_is_told_with_its_signal() {
+        let (ends, stop) = run("echo begin a; kill -9 $$", 60);
+        assert!(ends.is_empty() && !stop.success);
+        assert_eq!(stop.case, Some(("a".into(), Record::new(Status::Crash, "ended by signal 9"))));
+    }
+
+    #[test]
+    fn a_hang_is_killed_also_when_it_talks() {
+        for script in ["echo begin a; exec sleep 1000", "echo begin a; exec yes"] {
+            let (_, stop) = run(script, 1);
+            assert_eq!(stop.case.map(|(_, record)| record.status), Some(Status::Timeout), "{script}");
+        }
+    }
+
+    #[test]
+    fn half_a_line_is_no_result() {
+        let (ends, stop) = run("echo begin a; printf 'end of'", 60);
+        assert!(ends.is_empty());
+        assert_eq!(stop.case, Some(("a".into(), Record::new(Status::Crash, "ended with code 0"))));
+    }
+
+    #[test]
+    fn a_case_without_a_known_end_has_failed() {
+        let (ends, stop) = run("echo begin a; echo odd Strange; echo begin b; echo done", 60);
+        let messages: Vec<_> = ends.iter().map(|(_, record)| record.message.as_str()).collect();
+        assert_eq!(messages, ["its status is unknown: Strange", "it ended without a result"]);
+        assert!(stop.case.is_none());
+    }
+
+    #[test]
+    fn long_lines_and_odd_bytes_do_no_harm() {
+        let (ends, _) = run("echo begin a; head -c 1000000 /dev/zero; echo; printf '\\377\\n'; echo end", 60);
+        assert_eq!(ends.len(), 1);
+    }
+
+    #[test]
+    fn a_missing_program_is_an_error() {
+        let command = &mut Command::new("/nowhere/at/all");
+        assert!(watch(command, Duration::from_secs(1), |_| Said::Nothing, |_, _| ()).is_err());
+    }
+}
