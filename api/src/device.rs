@@ -58,20 +58,22 @@ impl Drop for Device {
 }
 
 impl Device {
-    /// Creates a device with these queues, which takes memory from a heap.
+    /// Creates a device with these queues, which takes memory from a heap, for an application that is written for `version` of
+    /// Vulkan.
     ///
     /// # Errors
     /// [`Error::FeatureNotPresent`] and [`Error::ExtensionNotPresent`] when something is asked for that is not there,
     /// [`Error::InitializationFailed`] for queues that are not, [`Error::OutOfHostMemory`] when the host has no thread to give.
     pub fn new(
         messages: Arc<Messages>,
+        version: u32,
         heap: Arc<Heap>,
         queues: &[Wanted],
         features: &vk::PhysicalDeviceFeatures,
         extensions: &[String],
     ) -> Result<Self> {
         check_features(&messages, features, &physical::features())?;
-        check_extensions(&messages, extensions)?;
+        check_extensions(&messages, version, extensions)?;
         families::check(&messages, queues)?;
         let values = knobs::values();
         let threads = match values.number("VITRIC_THREADS") as usize {
@@ -157,14 +159,18 @@ pub fn check_features<T: Debug>(messages: &Messages, wanted: &T, supported: &T) 
     }
 }
 
-/// Fails when an extension is asked for that is not there. Of one that is missing others which it needs a warning tells.
-fn check_extensions(messages: &Messages, wanted: &[String]) -> Result<()> {
+/// Fails when an extension is asked for that is not there. Of one that is missing others which it needs, and which `version` of
+/// Vulkan has not taken in, a warning tells.
+fn check_extensions(messages: &Messages, version: u32, wanted: &[String]) -> Result<()> {
     for name in wanted {
         let Some(found) = extensions::find(name).filter(|found| found.level == Level::Device) else {
             messages.error(&format!("the device extension {name} is not supported"));
             return Err(Error::ExtensionNotPresent);
         };
-        let of_device = |need: &&&str| extensions::find(need).is_some_and(|need| need.level == Level::Device);
+        let version = version.min(physical::API_VERSION);
+        let is_apart = |need: &extensions::Extension| need.core.is_none_or(|core| core > version);
+        let of_device =
+            |need: &&&str| extensions::find(need).is_some_and(|need| need.level == Level::Device && is_apart(need));
         for need in found.needs.iter().filter(of_device).filter(|need| !wanted.iter().any(|name| name == *need)) {
             messages.warn(&format!("the device extension {name} is enabled, but {need} is not, which it needs"));
         }
@@ -177,7 +183,8 @@ mod tests {
     use super::*;
 
     fn device(features: vk::PhysicalDeviceFeatures, extensions: &[String]) -> Result<Device> {
-        Device::new(Arc::new(Messages::default()), Heap::new(1 << 20), &Wanted::one(), &features, extensions)
+        let (messages, heap) = (Arc::new(Messages::default()), Heap::new(1 << 20));
+        Device::new(messages, vk::API_VERSION_1_0, heap, &Wanted::one(), &features, extensions)
     }
 
     #[test]

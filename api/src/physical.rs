@@ -13,14 +13,16 @@ use vitric_backend::texture::{MAX_ANISOTROPY, MAX_LOD_BIAS};
 
 use crate::families::PRIORITIES;
 
-/// Reported API version: 1.0 is what is complete.
-pub const API_VERSION: u32 = vk::make_api_version(0, 1, 0, 286);
+/// The version of Vulkan: that of the bindings, with their patch.
+pub const API_VERSION: u32 = vk::HEADER_VERSION_COMPLETE;
 /// A vendor id outside of the PCI range: Khronos' placeholder for software from Mesa is taken, this one is not registered.
 const VENDOR_ID: u32 = 0x1_0000 + 0x56;
 /// Largest width and height of an image, texels.
 pub const MAX_EXTENT_2D: u32 = 16384;
 const MAX_EXTENT_3D: u32 = 2048;
 const MAX_LAYERS: u32 = 2048;
+/// Invocations of a subgroup, in every program.
+pub const SUBGROUP_SIZE: u32 = vitric_backend::shader::interp::WAVE as u32;
 /// Samplers that may be alive at once.
 pub const MAX_SAMPLERS: u32 = 1 << 20;
 /// Alignment of buffers and of dynamic offsets, bytes.
@@ -118,9 +120,9 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         max_per_stage_resources: 4096,
         max_descriptor_set_samplers: 4096,
         max_descriptor_set_uniform_buffers: 4096,
-        max_descriptor_set_uniform_buffers_dynamic: 16,
+        max_descriptor_set_uniform_buffers_dynamic: 256,
         max_descriptor_set_storage_buffers: 4096,
-        max_descriptor_set_storage_buffers_dynamic: 16,
+        max_descriptor_set_storage_buffers_dynamic: 256,
         max_descriptor_set_sampled_images: 4096,
         max_descriptor_set_storage_images: 4096,
         max_descriptor_set_input_attachments: 8,
@@ -136,7 +138,7 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         max_compute_shared_memory_size: 32768,
         max_compute_work_group_count: [65535; 3],
         max_compute_work_group_invocations: 1024,
-        max_compute_work_group_size: [1024, 1024, 64],
+        max_compute_work_group_size: [1024; 3],
         sub_pixel_precision_bits: vitric_backend::raster::SUBPIXEL_BITS,
         sub_texel_precision_bits: 8,
         mipmap_precision_bits: 8,
@@ -152,13 +154,13 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         min_texel_buffer_offset_alignment: BUFFER_ALIGNMENT,
         min_uniform_buffer_offset_alignment: BUFFER_ALIGNMENT,
         min_storage_buffer_offset_alignment: BUFFER_ALIGNMENT,
-        min_texel_offset: -8,
-        max_texel_offset: 7,
+        min_texel_offset: -32,
+        max_texel_offset: 31,
         min_texel_gather_offset: -32,
         max_texel_gather_offset: 31,
-        min_interpolation_offset: -0.5,
-        max_interpolation_offset: 0.5,
-        sub_pixel_interpolation_offset_bits: 4,
+        min_interpolation_offset: -2.0,
+        max_interpolation_offset: 2.0,
+        sub_pixel_interpolation_offset_bits: 8,
         max_framebuffer_width: MAX_EXTENT_2D,
         max_framebuffer_height: MAX_EXTENT_2D,
         max_framebuffer_layers: MAX_LAYERS,

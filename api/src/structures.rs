@@ -7,6 +7,7 @@ mod images;
 mod raster;
 mod shaders;
 mod state;
+mod subgroups;
 mod versions;
 
 use std::fmt::Debug;
@@ -44,6 +45,7 @@ pub fn features(to: &mut impl Structures) {
     features13(to);
     images::features(to);
     raster::features(to);
+    subgroups::features(to);
     shaders::features(to);
     state::features(to);
 }
@@ -75,12 +77,13 @@ fn features12(to: &mut impl Structures) {
     to.put(buffer_device_address());
     to.put(buffer_device_address_ext());
     to.put(memory_model());
+    to.put(subgroup_extended_types());
     to.put(versions::features12());
 }
 
 /// Of the extensions that Vulkan 1.3 is made of.
 fn features13(to: &mut impl Structures) {
-    to.put(vk::PhysicalDeviceDynamicRenderingFeatures::default().dynamic_rendering(true));
+    to.put(dynamic_rendering());
     to.put(vk::PhysicalDeviceExtendedDynamicStateFeaturesEXT::default().extended_dynamic_state(true));
     // There are no patches to control.
     to.put(
@@ -88,26 +91,19 @@ fn features13(to: &mut impl Structures) {
             .extended_dynamic_state2(true)
             .extended_dynamic_state2_logic_op(true),
     );
-    to.put(vk::PhysicalDeviceImageRobustnessFeatures::default().robust_image_access(true));
-    to.put(
-        vk::PhysicalDeviceInlineUniformBlockFeatures::default()
-            .inline_uniform_block(true)
-            .descriptor_binding_inline_uniform_block_update_after_bind(true),
-    );
-    to.put(vk::PhysicalDeviceMaintenance4Features::default().maintenance4(true));
-    to.put(vk::PhysicalDevicePipelineCreationCacheControlFeatures::default().pipeline_creation_cache_control(true));
-    to.put(vk::PhysicalDeviceShaderIntegerDotProductFeatures::default().shader_integer_dot_product(true));
+    to.put(image_robustness());
+    to.put(inline_uniform_block());
+    to.put(maintenance4());
+    to.put(pipeline_creation_cache_control());
+    to.put(integer_dot_product());
     to.put(vk::PhysicalDeviceTexelBufferAlignmentFeaturesEXT::default().texel_buffer_alignment(true));
-    to.put(vk::PhysicalDevicePrivateDataFeatures::default().private_data(true));
-    to.put(
-        vk::PhysicalDeviceShaderDemoteToHelperInvocationFeatures::default().shader_demote_to_helper_invocation(true),
-    );
-    to.put(vk::PhysicalDeviceShaderTerminateInvocationFeatures::default().shader_terminate_invocation(true));
-    to.put(vk::PhysicalDeviceSynchronization2Features::default().synchronization2(true));
-    to.put(
-        vk::PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures::default()
-            .shader_zero_initialize_workgroup_memory(true),
-    );
+    to.put(private_data());
+    to.put(demote_to_helper_invocation());
+    to.put(terminate_invocation());
+    to.put(subgroup_size_control());
+    to.put(synchronization2());
+    to.put(zero_initialize_workgroup_memory());
+    to.put(versions::features13());
 }
 
 /// The structures of properties.
@@ -126,18 +122,15 @@ pub fn properties(to: &mut impl Structures) {
     to.put(timelines());
     to.put(versions::properties12());
     to.put(inline_uniform_blocks());
-    // None is faster than what it is made of.
-    to.put(vk::PhysicalDeviceShaderIntegerDotProductProperties::default());
-    to.put(
-        vk::PhysicalDeviceTexelBufferAlignmentProperties::default()
-            .storage_texel_buffer_offset_alignment_bytes(physical::BUFFER_ALIGNMENT)
-            .uniform_texel_buffer_offset_alignment_bytes(physical::BUFFER_ALIGNMENT),
-    );
+    to.put(integer_dot_product_properties());
+    to.put(texel_buffer_alignment());
     to.put(
         vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::default()
             .min_imported_host_pointer_alignment(physical::HOST_POINTER_ALIGNMENT),
     );
-    to.put(vk::PhysicalDeviceMaintenance4Properties::default().max_buffer_size(physical::MAX_BUFFER_BYTES));
+    to.put(maintenance4_properties());
+    to.put(subgroup_sizes());
+    to.put(versions::properties13());
     images::properties(to);
     raster::properties(to);
     state::properties(to);
@@ -179,6 +172,23 @@ flags! {
         buffer_device_address, buffer_device_address_capture_replay;
     memory_model: PhysicalDeviceVulkanMemoryModelFeatures =
         vulkan_memory_model, vulkan_memory_model_device_scope, vulkan_memory_model_availability_visibility_chains;
+    subgroup_extended_types: PhysicalDeviceShaderSubgroupExtendedTypesFeatures = shader_subgroup_extended_types;
+    dynamic_rendering: PhysicalDeviceDynamicRenderingFeatures = dynamic_rendering;
+    image_robustness: PhysicalDeviceImageRobustnessFeatures = robust_image_access;
+    inline_uniform_block: PhysicalDeviceInlineUniformBlockFeatures =
+        inline_uniform_block, descriptor_binding_inline_uniform_block_update_after_bind;
+    maintenance4: PhysicalDeviceMaintenance4Features = maintenance4;
+    pipeline_creation_cache_control: PhysicalDevicePipelineCreationCacheControlFeatures =
+        pipeline_creation_cache_control;
+    integer_dot_product: PhysicalDeviceShaderIntegerDotProductFeatures = shader_integer_dot_product;
+    private_data: PhysicalDevicePrivateDataFeatures = private_data;
+    demote_to_helper_invocation: PhysicalDeviceShaderDemoteToHelperInvocationFeatures =
+        shader_demote_to_helper_invocation;
+    terminate_invocation: PhysicalDeviceShaderTerminateInvocationFeatures = shader_terminate_invocation;
+    subgroup_size_control: PhysicalDeviceSubgroupSizeControlFeatures = subgroup_size_control, compute_full_subgroups;
+    synchronization2: PhysicalDeviceSynchronization2Features = synchronization2;
+    zero_initialize_workgroup_memory: PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures =
+        shader_zero_initialize_workgroup_memory;
     descriptor_indexing: PhysicalDeviceDescriptorIndexingFeatures =
         shader_input_attachment_array_dynamic_indexing,
         shader_uniform_texel_buffer_array_dynamic_indexing,
@@ -222,14 +232,40 @@ fn point_clipping() -> vk::PhysicalDevicePointClippingProperties<'static> {
         .point_clipping_behavior(vk::PointClippingBehavior::ALL_CLIP_PLANES)
 }
 
-/// A subgroup is a wave. Only of compute programs is it known what its invocations are.
+/// A subgroup is a wave, of every stage: invocations of a workgroup, vertices of an instance, quads of a draw.
 fn subgroups() -> vk::PhysicalDeviceSubgroupProperties<'static> {
     use vk::SubgroupFeatureFlags as F;
     let (basic, shuffles) = (F::BASIC | F::VOTE | F::ARITHMETIC | F::BALLOT, F::SHUFFLE | F::SHUFFLE_RELATIVE);
     vk::PhysicalDeviceSubgroupProperties::default()
-        .subgroup_size(vitric_backend::shader::interp::WAVE as u32)
-        .supported_stages(vk::ShaderStageFlags::COMPUTE)
-        .supported_operations(basic | shuffles | F::CLUSTERED | F::QUAD)
+        .subgroup_size(physical::SUBGROUP_SIZE)
+        .supported_stages(STAGES)
+        .supported_operations(basic | shuffles | F::CLUSTERED | F::QUAD | F::ROTATE_KHR | F::ROTATE_CLUSTERED_KHR)
+        .quad_operations_in_all_stages(true)
+}
+
+/// There is one size, which every program has, asked for or not. Subgroups are filled in the order of the invocations.
+fn subgroup_sizes() -> vk::PhysicalDeviceSubgroupSizeControlProperties<'static> {
+    let most = physical::limits().max_compute_work_group_invocations;
+    vk::PhysicalDeviceSubgroupSizeControlProperties::default()
+        .min_subgroup_size(physical::SUBGROUP_SIZE)
+        .max_subgroup_size(physical::SUBGROUP_SIZE)
+        .max_compute_workgroup_subgroups(most / physical::SUBGROUP_SIZE)
+        .required_subgroup_size_stages(STAGES)
+}
+
+/// None is faster than what it is made of.
+fn integer_dot_product_properties() -> vk::PhysicalDeviceShaderIntegerDotProductProperties<'static> {
+    vk::PhysicalDeviceShaderIntegerDotProductProperties::default()
+}
+
+fn texel_buffer_alignment() -> vk::PhysicalDeviceTexelBufferAlignmentProperties<'static> {
+    vk::PhysicalDeviceTexelBufferAlignmentProperties::default()
+        .storage_texel_buffer_offset_alignment_bytes(physical::BUFFER_ALIGNMENT)
+        .uniform_texel_buffer_offset_alignment_bytes(physical::BUFFER_ALIGNMENT)
+}
+
+fn maintenance4_properties() -> vk::PhysicalDeviceMaintenance4Properties<'static> {
+    vk::PhysicalDeviceMaintenance4Properties::default().max_buffer_size(physical::MAX_BUFFER_BYTES)
 }
 
 fn inline_uniform_blocks() -> vk::PhysicalDeviceInlineUniformBlockProperties<'static> {
@@ -257,6 +293,13 @@ const STENCIL_RESOLVE_MODES: vk::ResolveModeFlags = vk::ResolveModeFlags::from_r
     vk::ResolveModeFlags::SAMPLE_ZERO.as_raw()
         | vk::ResolveModeFlags::MIN.as_raw()
         | vk::ResolveModeFlags::MAX.as_raw(),
+);
+
+/// The stages that there are.
+const STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
+    vk::ShaderStageFlags::VERTEX.as_raw()
+        | vk::ShaderStageFlags::FRAGMENT.as_raw()
+        | vk::ShaderStageFlags::COMPUTE.as_raw(),
 );
 
 /// What is indexed by lanes in different ways is accessed once for each way.

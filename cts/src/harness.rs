@@ -137,6 +137,7 @@ const EXTENSIONS: &[&CStr] = &[
     vk::KHR_IMAGE_FORMAT_LIST_NAME,
     vk::KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE_NAME,
     vk::KHR_SHADER_FLOAT_CONTROLS_NAME,
+    vk::KHR_SPIRV_1_4_NAME,
     vk::KHR_EXTERNAL_FENCE_FD_NAME,
     vk::KHR_EXTERNAL_FENCE_NAME,
     vk::KHR_EXTERNAL_MEMORY_FD_NAME,
@@ -244,6 +245,8 @@ features! {
     scalar_layout: PhysicalDeviceScalarBlockLayoutFeatures = EXT_SCALAR_BLOCK_LAYOUT_NAME;
     separate_layouts: PhysicalDeviceSeparateDepthStencilLayoutsFeatures = KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS_NAME;
     timeline: PhysicalDeviceTimelineSemaphoreFeatures = KHR_TIMELINE_SEMAPHORE_NAME;
+    subgroup_sizes: PhysicalDeviceSubgroupSizeControlFeatures = EXT_SUBGROUP_SIZE_CONTROL_NAME;
+    subgroup_types: PhysicalDeviceShaderSubgroupExtendedTypesFeatures = KHR_SHADER_SUBGROUP_EXTENDED_TYPES_NAME;
     standard_layout: PhysicalDeviceUniformBufferStandardLayoutFeatures = KHR_UNIFORM_BUFFER_STANDARD_LAYOUT_NAME;
     multiview: PhysicalDeviceMultiviewFeatures = KHR_MULTIVIEW_NAME;
     variable_pointers: PhysicalDeviceVariablePointersFeatures = KHR_VARIABLE_POINTERS_NAME;
@@ -268,6 +271,9 @@ features! {
     vertex_input: PhysicalDeviceVertexInputDynamicStateFeaturesEXT = EXT_VERTEX_INPUT_DYNAMIC_STATE_NAME;
 }
 
+/// The newest version of Vulkan that cases use.
+const NEWEST: u32 = vk::API_VERSION_1_3;
+
 /// Storage buffers.
 pub const STORAGE: vk::DescriptorType = vk::DescriptorType::STORAGE_BUFFER;
 
@@ -283,9 +289,10 @@ impl Gpu {
     /// # Errors
     /// When there is no device.
     pub fn new(entry: ash::Entry) -> Result<Self, Outcome> {
-        let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_0);
         // SAFETY: here and below, create infos are valid and outlive the calls, and handles come from the calls before.
         unsafe {
+            let version = entry.try_enumerate_instance_version()?.unwrap_or(vk::API_VERSION_1_0);
+            let application = vk::ApplicationInfo::default().api_version(version.min(NEWEST));
             let known = entry.enumerate_instance_extension_properties(None)?;
             let names: Vec<_> = chosen(INSTANCE_EXTENSIONS, &known).iter().map(|name| name.as_ptr()).collect();
             let info = vk::InstanceCreateInfo::default().application_info(&application).enabled_extension_names(&names);

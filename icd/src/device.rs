@@ -29,7 +29,8 @@ pub extern "system" fn create(
         let extensions: Vec<String> = names.iter().map(|&name| raw::string(name)).collect();
         let queues = wanted_queues(raw::slice(info.p_queue_create_infos, info.queue_create_info_count))?;
         let features = enabled_features(&physical.messages, info)?;
-        let created = Device::new(physical.messages.clone(), physical.heap.clone(), &queues, &features, &extensions)?;
+        let (messages, heap) = (physical.messages.clone(), physical.heap.clone());
+        let created = Device::new(messages, physical.version, heap, &queues, &features, &extensions)?;
         let queues = created.queues().to_vec();
         let report: Option<&vk::PhysicalDeviceAddressBindingReportFeaturesEXT<'_>> = raw::find(info.p_next);
         let reports_addresses = report.is_some_and(|report| report.report_address_binding != 0);
@@ -37,8 +38,8 @@ pub extern "system" fn create(
         let exact_vertices = robust.is_some_and(|robust| robust.robust_buffer_access2 != 0);
         let clamp: Option<&vk::PhysicalDeviceDepthClampZeroOneFeaturesEXT<'_>> = raw::find(info.p_next);
         let zero_one = clamp.is_some_and(|clamp| clamp.depth_clamp_zero_one != 0);
-        let object =
-            DeviceObject { exact_vertices, zero_one, reports_addresses, ..DeviceObject::new(created, extensions) };
+        let object = DeviceObject::new(created, physical, extensions);
+        let object = DeviceObject { exact_vertices, zero_one, reports_addresses, ..object };
         let handle = object.into_handle();
         let object = |queue: Arc<Queue>| (queue.family, QueueObject { device: handle, queue }.into_handle());
         let queues = queues.into_iter().map(object).collect();

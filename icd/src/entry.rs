@@ -1,11 +1,14 @@
-//! The one table of entry points: level, extension, name, type, function. Each function is checked against ash's type for
-//! its name when this file is compiled.
+//! The one table of entry points: level, extension, the version of Vulkan that took the command over, name, type, function. Each
+//! function is checked against ash's type for its name when this file is compiled.
+//!
+//! A name with an extension's suffix is found where the extension is enabled, one without where the application's version of
+//! Vulkan (`VkApplicationInfo::apiVersion`) has it. Source: Vulkan specification, "Command Function Pointers".
 
 use std::ffi::{CStr, c_char};
 
 use ash::vk;
 
-use vitric_api::extensions::{self, VERSION_1_1};
+use vitric_api::extensions;
 use vitric_api::physical::API_VERSION;
 
 use crate::objects::{DeviceObject, InstanceObject, Marked};
@@ -31,10 +34,16 @@ enum Level {
 struct Entry {
     name: &'static str,
     level: Level,
-    /// Extension that brings the command, or the version of Vulkan; empty for commands of 1.0.
+    /// Extension that brings the command; empty for those that Vulkan has of its own.
     extension: &'static str,
+    /// The version of Vulkan that has the command, or took it over: there its name has no suffix.
+    core: Option<u32>,
     function: unsafe extern "system" fn(),
 }
+
+const V1_1: u32 = vk::API_VERSION_1_1;
+const V1_2: u32 = vk::API_VERSION_1_2;
+const V1_3: u32 = vk::API_VERSION_1_3;
 
 /// Erases a function's type.
 macro_rules! erase {
@@ -45,15 +54,26 @@ macro_rules! erase {
     }};
 }
 
+/// A row is a level, an extension (with `=>` the version that took the command over), a name, its type and the function.
 macro_rules! entries {
-    ($($level:ident, $extension:literal, $name:ident, $pfn:ident, $function:path;)*) => {
+    ($($level:ident, $extension:literal $(=> $core:ident)?, $name:ident, $pfn:ident, $function:path;)*) => {
         const ENTRIES: &[Entry] = &[$(Entry {
             name: stringify!($name),
             level: Level::$level,
             extension: $extension,
+            core: core_version($extension, &[$($core)?]),
             function: erase!($pfn, $function),
         }),*];
     };
+}
+
+/// Commands without extension are of Vulkan 1.0, unless their row says otherwise.
+const fn core_version(extension: &str, named: &[u32]) -> Option<u32> {
+    match named {
+        [version, ..] => Some(*version),
+        [] if extension.is_empty() => Some(vk::API_VERSION_1_0),
+        [] => None,
+    }
 }
 
 entries! {
@@ -194,13 +214,13 @@ entries! {
     Device, "", vkCmdNextSubpass, PFN_vkCmdNextSubpass, command::next_subpass;
     Device, "", vkCmdEndRenderPass, PFN_vkCmdEndRenderPass, command::end_pass;
     Device, "", vkCmdExecuteCommands, PFN_vkCmdExecuteCommands, command::execute;
-    Physical, "VK_KHR_get_physical_device_properties2", vkGetPhysicalDeviceFeatures2KHR, PFN_vkGetPhysicalDeviceFeatures2, physical::features2;
-    Physical, "VK_KHR_get_physical_device_properties2", vkGetPhysicalDeviceProperties2KHR, PFN_vkGetPhysicalDeviceProperties2, physical::properties2;
-    Physical, "VK_KHR_get_physical_device_properties2", vkGetPhysicalDeviceFormatProperties2KHR, PFN_vkGetPhysicalDeviceFormatProperties2, physical::format_properties2;
-    Physical, "VK_KHR_get_physical_device_properties2", vkGetPhysicalDeviceImageFormatProperties2KHR, PFN_vkGetPhysicalDeviceImageFormatProperties2, physical::image_format_properties2;
-    Physical, "VK_KHR_get_physical_device_properties2", vkGetPhysicalDeviceQueueFamilyProperties2KHR, PFN_vkGetPhysicalDeviceQueueFamilyProperties2, physical::queue_families2;
-    Physical, "VK_KHR_get_physical_device_properties2", vkGetPhysicalDeviceMemoryProperties2KHR, PFN_vkGetPhysicalDeviceMemoryProperties2, physical::memory2;
-    Physical, "VK_KHR_get_physical_device_properties2", vkGetPhysicalDeviceSparseImageFormatProperties2KHR, PFN_vkGetPhysicalDeviceSparseImageFormatProperties2, physical::sparse_formats2;
+    Physical, "VK_KHR_get_physical_device_properties2" => V1_1, vkGetPhysicalDeviceFeatures2KHR, PFN_vkGetPhysicalDeviceFeatures2, physical::features2;
+    Physical, "VK_KHR_get_physical_device_properties2" => V1_1, vkGetPhysicalDeviceProperties2KHR, PFN_vkGetPhysicalDeviceProperties2, physical::properties2;
+    Physical, "VK_KHR_get_physical_device_properties2" => V1_1, vkGetPhysicalDeviceFormatProperties2KHR, PFN_vkGetPhysicalDeviceFormatProperties2, physical::format_properties2;
+    Physical, "VK_KHR_get_physical_device_properties2" => V1_1, vkGetPhysicalDeviceImageFormatProperties2KHR, PFN_vkGetPhysicalDeviceImageFormatProperties2, physical::image_format_properties2;
+    Physical, "VK_KHR_get_physical_device_properties2" => V1_1, vkGetPhysicalDeviceQueueFamilyProperties2KHR, PFN_vkGetPhysicalDeviceQueueFamilyProperties2, physical::queue_families2;
+    Physical, "VK_KHR_get_physical_device_properties2" => V1_1, vkGetPhysicalDeviceMemoryProperties2KHR, PFN_vkGetPhysicalDeviceMemoryProperties2, physical::memory2;
+    Physical, "VK_KHR_get_physical_device_properties2" => V1_1, vkGetPhysicalDeviceSparseImageFormatProperties2KHR, PFN_vkGetPhysicalDeviceSparseImageFormatProperties2, physical::sparse_formats2;
     Instance, "VK_KHR_surface", vkDestroySurfaceKHR, PFN_vkDestroySurfaceKHR, wsi::destroy_surface;
     Physical, "VK_KHR_surface", vkGetPhysicalDeviceSurfaceSupportKHR, PFN_vkGetPhysicalDeviceSurfaceSupportKHR, wsi::surface_support;
     Physical, "VK_KHR_surface", vkGetPhysicalDeviceSurfaceCapabilitiesKHR, PFN_vkGetPhysicalDeviceSurfaceCapabilitiesKHR, wsi::surface_capabilities;
@@ -222,31 +242,31 @@ entries! {
     Device, "VK_EXT_debug_utils", vkCmdBeginDebugUtilsLabelEXT, PFN_vkCmdBeginDebugUtilsLabelEXT, debug::command_label;
     Device, "VK_EXT_debug_utils", vkCmdEndDebugUtilsLabelEXT, PFN_vkCmdEndDebugUtilsLabelEXT, debug::command_end_label;
     Device, "VK_EXT_debug_utils", vkCmdInsertDebugUtilsLabelEXT, PFN_vkCmdInsertDebugUtilsLabelEXT, debug::command_label;
-    Global, "VK_VERSION_1_1", vkEnumerateInstanceVersion, PFN_vkEnumerateInstanceVersion, instance::version;
-    Device, "VK_VERSION_1_1", vkGetDeviceQueue2, PFN_vkGetDeviceQueue2, device::queue2;
-    Instance, "VK_KHR_device_group_creation", vkEnumeratePhysicalDeviceGroupsKHR, PFN_vkEnumeratePhysicalDeviceGroups, instance::enumerate_groups;
-    Physical, "VK_KHR_external_memory_capabilities", vkGetPhysicalDeviceExternalBufferPropertiesKHR, PFN_vkGetPhysicalDeviceExternalBufferProperties, external::buffer_properties;
-    Physical, "VK_KHR_external_fence_capabilities", vkGetPhysicalDeviceExternalFencePropertiesKHR, PFN_vkGetPhysicalDeviceExternalFenceProperties, external::fence_properties;
-    Physical, "VK_KHR_external_semaphore_capabilities", vkGetPhysicalDeviceExternalSemaphorePropertiesKHR, PFN_vkGetPhysicalDeviceExternalSemaphoreProperties, external::semaphore_properties;
-    Device, "VK_KHR_get_memory_requirements2", vkGetBufferMemoryRequirements2KHR, PFN_vkGetBufferMemoryRequirements2, memory::buffer_requirements2;
-    Device, "VK_KHR_get_memory_requirements2", vkGetImageMemoryRequirements2KHR, PFN_vkGetImageMemoryRequirements2, memory::image_requirements2;
-    Device, "VK_KHR_get_memory_requirements2", vkGetImageSparseMemoryRequirements2KHR, PFN_vkGetImageSparseMemoryRequirements2, memory::sparse_requirements2;
-    Device, "VK_KHR_bind_memory2", vkBindBufferMemory2KHR, PFN_vkBindBufferMemory2, memory::bind_buffers;
-    Device, "VK_KHR_bind_memory2", vkBindImageMemory2KHR, PFN_vkBindImageMemory2, memory::bind_images;
-    Device, "VK_KHR_maintenance1", vkTrimCommandPoolKHR, PFN_vkTrimCommandPool, command::trim_pool;
-    Device, "VK_KHR_maintenance3", vkGetDescriptorSetLayoutSupportKHR, PFN_vkGetDescriptorSetLayoutSupport, descriptor::layout_support;
-    Device, "VK_KHR_descriptor_update_template", vkCreateDescriptorUpdateTemplateKHR, PFN_vkCreateDescriptorUpdateTemplate, descriptor::create_template;
-    Device, "VK_KHR_descriptor_update_template", vkDestroyDescriptorUpdateTemplateKHR, PFN_vkDestroyDescriptorUpdateTemplate, descriptor::destroy_template;
-    Device, "VK_KHR_descriptor_update_template", vkUpdateDescriptorSetWithTemplateKHR, PFN_vkUpdateDescriptorSetWithTemplate, descriptor::update_with_template;
-    Device, "VK_KHR_device_group", vkGetDeviceGroupPeerMemoryFeaturesKHR, PFN_vkGetDeviceGroupPeerMemoryFeatures, device::peer_memory;
-    Device, "VK_KHR_device_group", vkCmdSetDeviceMaskKHR, PFN_vkCmdSetDeviceMask, command::set_device_mask;
-    Device, "VK_KHR_device_group", vkCmdDispatchBaseKHR, PFN_vkCmdDispatchBase, command::dispatch_base;
-    Device, "VK_KHR_draw_indirect_count", vkCmdDrawIndirectCountKHR, PFN_vkCmdDrawIndirectCount, command::draw_indirect_count;
-    Device, "VK_KHR_draw_indirect_count", vkCmdDrawIndexedIndirectCountKHR, PFN_vkCmdDrawIndexedIndirectCount, command::draw_indexed_indirect_count;
-    Device, "VK_EXT_host_query_reset", vkResetQueryPoolEXT, PFN_vkResetQueryPool, query::reset;
-    Device, "VK_KHR_buffer_device_address", vkGetBufferDeviceAddressKHR, PFN_vkGetBufferDeviceAddress, address::buffer_address;
-    Device, "VK_KHR_buffer_device_address", vkGetBufferOpaqueCaptureAddressKHR, PFN_vkGetBufferOpaqueCaptureAddress, address::captured_buffer;
-    Device, "VK_KHR_buffer_device_address", vkGetDeviceMemoryOpaqueCaptureAddressKHR, PFN_vkGetDeviceMemoryOpaqueCaptureAddress, address::captured_memory;
+    Global, "" => V1_1, vkEnumerateInstanceVersion, PFN_vkEnumerateInstanceVersion, instance::version;
+    Device, "" => V1_1, vkGetDeviceQueue2, PFN_vkGetDeviceQueue2, device::queue2;
+    Instance, "VK_KHR_device_group_creation" => V1_1, vkEnumeratePhysicalDeviceGroupsKHR, PFN_vkEnumeratePhysicalDeviceGroups, instance::enumerate_groups;
+    Physical, "VK_KHR_external_memory_capabilities" => V1_1, vkGetPhysicalDeviceExternalBufferPropertiesKHR, PFN_vkGetPhysicalDeviceExternalBufferProperties, external::buffer_properties;
+    Physical, "VK_KHR_external_fence_capabilities" => V1_1, vkGetPhysicalDeviceExternalFencePropertiesKHR, PFN_vkGetPhysicalDeviceExternalFenceProperties, external::fence_properties;
+    Physical, "VK_KHR_external_semaphore_capabilities" => V1_1, vkGetPhysicalDeviceExternalSemaphorePropertiesKHR, PFN_vkGetPhysicalDeviceExternalSemaphoreProperties, external::semaphore_properties;
+    Device, "VK_KHR_get_memory_requirements2" => V1_1, vkGetBufferMemoryRequirements2KHR, PFN_vkGetBufferMemoryRequirements2, memory::buffer_requirements2;
+    Device, "VK_KHR_get_memory_requirements2" => V1_1, vkGetImageMemoryRequirements2KHR, PFN_vkGetImageMemoryRequirements2, memory::image_requirements2;
+    Device, "VK_KHR_get_memory_requirements2" => V1_1, vkGetImageSparseMemoryRequirements2KHR, PFN_vkGetImageSparseMemoryRequirements2, memory::sparse_requirements2;
+    Device, "VK_KHR_bind_memory2" => V1_1, vkBindBufferMemory2KHR, PFN_vkBindBufferMemory2, memory::bind_buffers;
+    Device, "VK_KHR_bind_memory2" => V1_1, vkBindImageMemory2KHR, PFN_vkBindImageMemory2, memory::bind_images;
+    Device, "VK_KHR_maintenance1" => V1_1, vkTrimCommandPoolKHR, PFN_vkTrimCommandPool, command::trim_pool;
+    Device, "VK_KHR_maintenance3" => V1_1, vkGetDescriptorSetLayoutSupportKHR, PFN_vkGetDescriptorSetLayoutSupport, descriptor::layout_support;
+    Device, "VK_KHR_descriptor_update_template" => V1_1, vkCreateDescriptorUpdateTemplateKHR, PFN_vkCreateDescriptorUpdateTemplate, descriptor::create_template;
+    Device, "VK_KHR_descriptor_update_template" => V1_1, vkDestroyDescriptorUpdateTemplateKHR, PFN_vkDestroyDescriptorUpdateTemplate, descriptor::destroy_template;
+    Device, "VK_KHR_descriptor_update_template" => V1_1, vkUpdateDescriptorSetWithTemplateKHR, PFN_vkUpdateDescriptorSetWithTemplate, descriptor::update_with_template;
+    Device, "VK_KHR_device_group" => V1_1, vkGetDeviceGroupPeerMemoryFeaturesKHR, PFN_vkGetDeviceGroupPeerMemoryFeatures, device::peer_memory;
+    Device, "VK_KHR_device_group" => V1_1, vkCmdSetDeviceMaskKHR, PFN_vkCmdSetDeviceMask, command::set_device_mask;
+    Device, "VK_KHR_device_group" => V1_1, vkCmdDispatchBaseKHR, PFN_vkCmdDispatchBase, command::dispatch_base;
+    Device, "VK_KHR_draw_indirect_count" => V1_2, vkCmdDrawIndirectCountKHR, PFN_vkCmdDrawIndirectCount, command::draw_indirect_count;
+    Device, "VK_KHR_draw_indirect_count" => V1_2, vkCmdDrawIndexedIndirectCountKHR, PFN_vkCmdDrawIndexedIndirectCount, command::draw_indexed_indirect_count;
+    Device, "VK_EXT_host_query_reset" => V1_2, vkResetQueryPoolEXT, PFN_vkResetQueryPool, query::reset;
+    Device, "VK_KHR_buffer_device_address" => V1_2, vkGetBufferDeviceAddressKHR, PFN_vkGetBufferDeviceAddress, address::buffer_address;
+    Device, "VK_KHR_buffer_device_address" => V1_2, vkGetBufferOpaqueCaptureAddressKHR, PFN_vkGetBufferOpaqueCaptureAddress, address::captured_buffer;
+    Device, "VK_KHR_buffer_device_address" => V1_2, vkGetDeviceMemoryOpaqueCaptureAddressKHR, PFN_vkGetDeviceMemoryOpaqueCaptureAddress, address::captured_memory;
     Device, "VK_EXT_buffer_device_address", vkGetBufferDeviceAddressEXT, PFN_vkGetBufferDeviceAddress, address::buffer_address;
     Device, "VK_KHR_external_memory_fd", vkGetMemoryFdKHR, PFN_vkGetMemoryFdKHR, external::memory_descriptor;
     Device, "VK_KHR_external_memory_fd", vkGetMemoryFdPropertiesKHR, PFN_vkGetMemoryFdPropertiesKHR, external::memory_descriptor_properties;
@@ -255,42 +275,42 @@ entries! {
     Device, "VK_KHR_external_semaphore_fd", vkGetSemaphoreFdKHR, PFN_vkGetSemaphoreFdKHR, external::semaphore_descriptor;
     Device, "VK_KHR_external_semaphore_fd", vkImportSemaphoreFdKHR, PFN_vkImportSemaphoreFdKHR, external::import_semaphore;
     Device, "VK_EXT_external_memory_host", vkGetMemoryHostPointerPropertiesEXT, PFN_vkGetMemoryHostPointerPropertiesEXT, external::host_pointer_properties;
-    Device, "VK_KHR_timeline_semaphore", vkGetSemaphoreCounterValueKHR, PFN_vkGetSemaphoreCounterValue, sync::semaphore_value;
-    Device, "VK_KHR_timeline_semaphore", vkWaitSemaphoresKHR, PFN_vkWaitSemaphores, sync::wait_semaphores;
-    Device, "VK_KHR_timeline_semaphore", vkSignalSemaphoreKHR, PFN_vkSignalSemaphore, sync::signal_semaphore;
-    Device, "VK_KHR_copy_commands2", vkCmdCopyBuffer2KHR, PFN_vkCmdCopyBuffer2, command2::copy_buffer;
-    Device, "VK_KHR_copy_commands2", vkCmdCopyImage2KHR, PFN_vkCmdCopyImage2, command2::copy_image;
-    Device, "VK_KHR_copy_commands2", vkCmdBlitImage2KHR, PFN_vkCmdBlitImage2, command2::blit_image;
-    Device, "VK_KHR_copy_commands2", vkCmdCopyBufferToImage2KHR, PFN_vkCmdCopyBufferToImage2, command2::copy_buffer_to_image;
-    Device, "VK_KHR_copy_commands2", vkCmdCopyImageToBuffer2KHR, PFN_vkCmdCopyImageToBuffer2, command2::copy_image_to_buffer;
-    Device, "VK_KHR_copy_commands2", vkCmdResolveImage2KHR, PFN_vkCmdResolveImage2, command2::resolve_image;
-    Device, "VK_KHR_synchronization2", vkCmdSetEvent2KHR, PFN_vkCmdSetEvent2, command2::set_event;
-    Device, "VK_KHR_synchronization2", vkCmdResetEvent2KHR, PFN_vkCmdResetEvent2, command2::reset_event;
-    Device, "VK_KHR_synchronization2", vkCmdWaitEvents2KHR, PFN_vkCmdWaitEvents2, command2::wait_events;
-    Device, "VK_KHR_synchronization2", vkCmdPipelineBarrier2KHR, PFN_vkCmdPipelineBarrier2, command2::pipeline_barrier;
-    Device, "VK_KHR_synchronization2", vkCmdWriteTimestamp2KHR, PFN_vkCmdWriteTimestamp2, command2::write_timestamp;
-    Device, "VK_KHR_synchronization2", vkQueueSubmit2KHR, PFN_vkQueueSubmit2, device::queue_submit2;
-    Device, "VK_KHR_dynamic_rendering", vkCmdBeginRenderingKHR, PFN_vkCmdBeginRendering, rendering::begin;
-    Device, "VK_KHR_dynamic_rendering", vkCmdEndRenderingKHR, PFN_vkCmdEndRendering, rendering::end;
-    Device, "VK_KHR_maintenance4", vkGetDeviceBufferMemoryRequirementsKHR, PFN_vkGetDeviceBufferMemoryRequirements, memory::requirements_of_buffer_info;
-    Device, "VK_KHR_maintenance4", vkGetDeviceImageMemoryRequirementsKHR, PFN_vkGetDeviceImageMemoryRequirements, memory::requirements_of_image_info;
-    Device, "VK_KHR_maintenance4", vkGetDeviceImageSparseMemoryRequirementsKHR, PFN_vkGetDeviceImageSparseMemoryRequirements, memory::sparse_requirements_of_image_info;
-    Physical, "VK_EXT_tooling_info", vkGetPhysicalDeviceToolPropertiesEXT, PFN_vkGetPhysicalDeviceToolProperties, physical::tools;
-    Device, "VK_EXT_extended_dynamic_state", vkCmdSetCullModeEXT, PFN_vkCmdSetCullMode, dynamic::cull_mode;
-    Device, "VK_EXT_extended_dynamic_state", vkCmdSetFrontFaceEXT, PFN_vkCmdSetFrontFace, dynamic::front_face;
-    Device, "VK_EXT_extended_dynamic_state", vkCmdSetPrimitiveTopologyEXT, PFN_vkCmdSetPrimitiveTopology, dynamic::topology;
-    Device, "VK_EXT_extended_dynamic_state", vkCmdSetViewportWithCountEXT, PFN_vkCmdSetViewportWithCount, dynamic::viewports;
-    Device, "VK_EXT_extended_dynamic_state", vkCmdSetScissorWithCountEXT, PFN_vkCmdSetScissorWithCount, dynamic::scissors;
-    Device, "VK_EXT_extended_dynamic_state", vkCmdBindVertexBuffers2EXT, PFN_vkCmdBindVertexBuffers2, dynamic::bind_vertex_buffers;
-    Device, "VK_EXT_extended_dynamic_state", vkCmdSetDepthTestEnableEXT, PFN_vkCmdSetDepthTestEnable, dynamic::depth_test;
-    Device, "VK_EXT_extended_dynamic_state", vkCmdSetDepthWriteEnableEXT, PFN_vkCmdSetDepthWriteEnable, dynamic::depth_write;
-    Device, "VK_EXT_extended_dynamic_state", vkCmdSetDepthCompareOpEXT, PFN_vkCmdSetDepthCompareOp, dynamic::depth_compare;
-    Device, "VK_EXT_extended_dynamic_state", vkCmdSetDepthBoundsTestEnableEXT, PFN_vkCmdSetDepthBoundsTestEnable, dynamic::depth_bounds_test;
-    Device, "VK_EXT_extended_dynamic_state", vkCmdSetStencilTestEnableEXT, PFN_vkCmdSetStencilTestEnable, dynamic::stencil_test;
-    Device, "VK_EXT_extended_dynamic_state", vkCmdSetStencilOpEXT, PFN_vkCmdSetStencilOp, dynamic::stencil_op;
-    Device, "VK_EXT_extended_dynamic_state2", vkCmdSetRasterizerDiscardEnableEXT, PFN_vkCmdSetRasterizerDiscardEnable, dynamic::discard;
-    Device, "VK_EXT_extended_dynamic_state2", vkCmdSetDepthBiasEnableEXT, PFN_vkCmdSetDepthBiasEnable, dynamic::depth_bias;
-    Device, "VK_EXT_extended_dynamic_state2", vkCmdSetPrimitiveRestartEnableEXT, PFN_vkCmdSetPrimitiveRestartEnable, dynamic::restart;
+    Device, "VK_KHR_timeline_semaphore" => V1_2, vkGetSemaphoreCounterValueKHR, PFN_vkGetSemaphoreCounterValue, sync::semaphore_value;
+    Device, "VK_KHR_timeline_semaphore" => V1_2, vkWaitSemaphoresKHR, PFN_vkWaitSemaphores, sync::wait_semaphores;
+    Device, "VK_KHR_timeline_semaphore" => V1_2, vkSignalSemaphoreKHR, PFN_vkSignalSemaphore, sync::signal_semaphore;
+    Device, "VK_KHR_copy_commands2" => V1_3, vkCmdCopyBuffer2KHR, PFN_vkCmdCopyBuffer2, command2::copy_buffer;
+    Device, "VK_KHR_copy_commands2" => V1_3, vkCmdCopyImage2KHR, PFN_vkCmdCopyImage2, command2::copy_image;
+    Device, "VK_KHR_copy_commands2" => V1_3, vkCmdBlitImage2KHR, PFN_vkCmdBlitImage2, command2::blit_image;
+    Device, "VK_KHR_copy_commands2" => V1_3, vkCmdCopyBufferToImage2KHR, PFN_vkCmdCopyBufferToImage2, command2::copy_buffer_to_image;
+    Device, "VK_KHR_copy_commands2" => V1_3, vkCmdCopyImageToBuffer2KHR, PFN_vkCmdCopyImageToBuffer2, command2::copy_image_to_buffer;
+    Device, "VK_KHR_copy_commands2" => V1_3, vkCmdResolveImage2KHR, PFN_vkCmdResolveImage2, command2::resolve_image;
+    Device, "VK_KHR_synchronization2" => V1_3, vkCmdSetEvent2KHR, PFN_vkCmdSetEvent2, command2::set_event;
+    Device, "VK_KHR_synchronization2" => V1_3, vkCmdResetEvent2KHR, PFN_vkCmdResetEvent2, command2::reset_event;
+    Device, "VK_KHR_synchronization2" => V1_3, vkCmdWaitEvents2KHR, PFN_vkCmdWaitEvents2, command2::wait_events;
+    Device, "VK_KHR_synchronization2" => V1_3, vkCmdPipelineBarrier2KHR, PFN_vkCmdPipelineBarrier2, command2::pipeline_barrier;
+    Device, "VK_KHR_synchronization2" => V1_3, vkCmdWriteTimestamp2KHR, PFN_vkCmdWriteTimestamp2, command2::write_timestamp;
+    Device, "VK_KHR_synchronization2" => V1_3, vkQueueSubmit2KHR, PFN_vkQueueSubmit2, device::queue_submit2;
+    Device, "VK_KHR_dynamic_rendering" => V1_3, vkCmdBeginRenderingKHR, PFN_vkCmdBeginRendering, rendering::begin;
+    Device, "VK_KHR_dynamic_rendering" => V1_3, vkCmdEndRenderingKHR, PFN_vkCmdEndRendering, rendering::end;
+    Device, "VK_KHR_maintenance4" => V1_3, vkGetDeviceBufferMemoryRequirementsKHR, PFN_vkGetDeviceBufferMemoryRequirements, memory::requirements_of_buffer_info;
+    Device, "VK_KHR_maintenance4" => V1_3, vkGetDeviceImageMemoryRequirementsKHR, PFN_vkGetDeviceImageMemoryRequirements, memory::requirements_of_image_info;
+    Device, "VK_KHR_maintenance4" => V1_3, vkGetDeviceImageSparseMemoryRequirementsKHR, PFN_vkGetDeviceImageSparseMemoryRequirements, memory::sparse_requirements_of_image_info;
+    Physical, "VK_EXT_tooling_info" => V1_3, vkGetPhysicalDeviceToolPropertiesEXT, PFN_vkGetPhysicalDeviceToolProperties, physical::tools;
+    Device, "VK_EXT_extended_dynamic_state" => V1_3, vkCmdSetCullModeEXT, PFN_vkCmdSetCullMode, dynamic::cull_mode;
+    Device, "VK_EXT_extended_dynamic_state" => V1_3, vkCmdSetFrontFaceEXT, PFN_vkCmdSetFrontFace, dynamic::front_face;
+    Device, "VK_EXT_extended_dynamic_state" => V1_3, vkCmdSetPrimitiveTopologyEXT, PFN_vkCmdSetPrimitiveTopology, dynamic::topology;
+    Device, "VK_EXT_extended_dynamic_state" => V1_3, vkCmdSetViewportWithCountEXT, PFN_vkCmdSetViewportWithCount, dynamic::viewports;
+    Device, "VK_EXT_extended_dynamic_state" => V1_3, vkCmdSetScissorWithCountEXT, PFN_vkCmdSetScissorWithCount, dynamic::scissors;
+    Device, "VK_EXT_extended_dynamic_state" => V1_3, vkCmdBindVertexBuffers2EXT, PFN_vkCmdBindVertexBuffers2, dynamic::bind_vertex_buffers;
+    Device, "VK_EXT_extended_dynamic_state" => V1_3, vkCmdSetDepthTestEnableEXT, PFN_vkCmdSetDepthTestEnable, dynamic::depth_test;
+    Device, "VK_EXT_extended_dynamic_state" => V1_3, vkCmdSetDepthWriteEnableEXT, PFN_vkCmdSetDepthWriteEnable, dynamic::depth_write;
+    Device, "VK_EXT_extended_dynamic_state" => V1_3, vkCmdSetDepthCompareOpEXT, PFN_vkCmdSetDepthCompareOp, dynamic::depth_compare;
+    Device, "VK_EXT_extended_dynamic_state" => V1_3, vkCmdSetDepthBoundsTestEnableEXT, PFN_vkCmdSetDepthBoundsTestEnable, dynamic::depth_bounds_test;
+    Device, "VK_EXT_extended_dynamic_state" => V1_3, vkCmdSetStencilTestEnableEXT, PFN_vkCmdSetStencilTestEnable, dynamic::stencil_test;
+    Device, "VK_EXT_extended_dynamic_state" => V1_3, vkCmdSetStencilOpEXT, PFN_vkCmdSetStencilOp, dynamic::stencil_op;
+    Device, "VK_EXT_extended_dynamic_state2" => V1_3, vkCmdSetRasterizerDiscardEnableEXT, PFN_vkCmdSetRasterizerDiscardEnable, dynamic::discard;
+    Device, "VK_EXT_extended_dynamic_state2" => V1_3, vkCmdSetDepthBiasEnableEXT, PFN_vkCmdSetDepthBiasEnable, dynamic::depth_bias;
+    Device, "VK_EXT_extended_dynamic_state2" => V1_3, vkCmdSetPrimitiveRestartEnableEXT, PFN_vkCmdSetPrimitiveRestartEnable, dynamic::restart;
     Device, "VK_EXT_extended_dynamic_state2", vkCmdSetLogicOpEXT, PFN_vkCmdSetLogicOpEXT, dynamic::logic_op;
     Device, "VK_EXT_extended_dynamic_state2", vkCmdSetPatchControlPointsEXT, PFN_vkCmdSetPatchControlPointsEXT, dynamic::patch_control_points;
     Device, "VK_KHR_push_descriptor", vkCmdPushDescriptorSetKHR, PFN_vkCmdPushDescriptorSetKHR, push::push_descriptors;
@@ -335,20 +355,20 @@ entries! {
     Device, "VK_EXT_host_image_copy", vkCopyImageToImageEXT, PFN_vkCopyImageToImageEXT, host::image_to_image;
     Device, "VK_EXT_host_image_copy", vkTransitionImageLayoutEXT, PFN_vkTransitionImageLayoutEXT, host::transition;
     Device, "VK_EXT_host_image_copy", vkGetImageSubresourceLayout2EXT, PFN_vkGetImageSubresourceLayout2KHR, memory::subresource_layout2;
-    Device, "VK_EXT_private_data", vkCreatePrivateDataSlotEXT, PFN_vkCreatePrivateDataSlot, private::create_slot;
-    Device, "VK_EXT_private_data", vkDestroyPrivateDataSlotEXT, PFN_vkDestroyPrivateDataSlot, private::destroy_slot;
-    Device, "VK_EXT_private_data", vkSetPrivateDataEXT, PFN_vkSetPrivateData, private::set;
-    Device, "VK_EXT_private_data", vkGetPrivateDataEXT, PFN_vkGetPrivateData, private::get;
+    Device, "VK_EXT_private_data" => V1_3, vkCreatePrivateDataSlotEXT, PFN_vkCreatePrivateDataSlot, private::create_slot;
+    Device, "VK_EXT_private_data" => V1_3, vkDestroyPrivateDataSlotEXT, PFN_vkDestroyPrivateDataSlot, private::destroy_slot;
+    Device, "VK_EXT_private_data" => V1_3, vkSetPrivateDataEXT, PFN_vkSetPrivateData, private::set;
+    Device, "VK_EXT_private_data" => V1_3, vkGetPrivateDataEXT, PFN_vkGetPrivateData, private::get;
     Physical, "VK_KHR_surface", vkGetPhysicalDevicePresentRectanglesKHR, PFN_vkGetPhysicalDevicePresentRectanglesKHR, wsi::present_rectangles;
     Device, "VK_KHR_swapchain", vkAcquireNextImage2KHR, PFN_vkAcquireNextImage2KHR, wsi::acquire2;
     Device, "VK_KHR_swapchain", vkGetDeviceGroupPresentCapabilitiesKHR, PFN_vkGetDeviceGroupPresentCapabilitiesKHR, wsi::group_capabilities;
     Device, "VK_KHR_swapchain", vkGetDeviceGroupSurfacePresentModesKHR, PFN_vkGetDeviceGroupSurfacePresentModesKHR, wsi::group_modes;
-    Device, "VK_KHR_sampler_ycbcr_conversion", vkCreateSamplerYcbcrConversionKHR, PFN_vkCreateSamplerYcbcrConversion, sampler::create_conversion;
-    Device, "VK_KHR_sampler_ycbcr_conversion", vkDestroySamplerYcbcrConversionKHR, PFN_vkDestroySamplerYcbcrConversion, sampler::destroy_conversion;
-    Device, "VK_KHR_create_renderpass2", vkCreateRenderPass2KHR, PFN_vkCreateRenderPass2, pass::create2;
-    Device, "VK_KHR_create_renderpass2", vkCmdBeginRenderPass2KHR, PFN_vkCmdBeginRenderPass2, command::begin_pass2;
-    Device, "VK_KHR_create_renderpass2", vkCmdNextSubpass2KHR, PFN_vkCmdNextSubpass2, command::next_subpass2;
-    Device, "VK_KHR_create_renderpass2", vkCmdEndRenderPass2KHR, PFN_vkCmdEndRenderPass2, command::end_pass2;
+    Device, "VK_KHR_sampler_ycbcr_conversion" => V1_1, vkCreateSamplerYcbcrConversionKHR, PFN_vkCreateSamplerYcbcrConversion, sampler::create_conversion;
+    Device, "VK_KHR_sampler_ycbcr_conversion" => V1_1, vkDestroySamplerYcbcrConversionKHR, PFN_vkDestroySamplerYcbcrConversion, sampler::destroy_conversion;
+    Device, "VK_KHR_create_renderpass2" => V1_2, vkCreateRenderPass2KHR, PFN_vkCreateRenderPass2, pass::create2;
+    Device, "VK_KHR_create_renderpass2" => V1_2, vkCmdBeginRenderPass2KHR, PFN_vkCmdBeginRenderPass2, command::begin_pass2;
+    Device, "VK_KHR_create_renderpass2" => V1_2, vkCmdNextSubpass2KHR, PFN_vkCmdNextSubpass2, command::next_subpass2;
+    Device, "VK_KHR_create_renderpass2" => V1_2, vkCmdEndRenderPass2KHR, PFN_vkCmdEndRenderPass2, command::end_pass2;
     Device, "VK_KHR_line_rasterization", vkCmdSetLineStippleKHR, PFN_vkCmdSetLineStippleKHR, command::set_line_stipple;
     Device, "VK_EXT_line_rasterization", vkCmdSetLineStippleEXT, PFN_vkCmdSetLineStippleKHR, command::set_line_stipple;
     Device, "VK_EXT_depth_bias_control", vkCmdSetDepthBias2EXT, PFN_vkCmdSetDepthBias2EXT, command::set_depth_bias2;
@@ -359,59 +379,71 @@ entries! {
     Device, "VK_KHR_swapchain", vkQueuePresentKHR, PFN_vkQueuePresentKHR, wsi::present;
 }
 
-/// The row of a command. Commands that a version of Vulkan took over from an extension have two names: with the extension's
-/// suffix, and without from that version on.
-fn find(name: *const c_char) -> Option<&'static Entry> {
-    if name.is_null() {
-        return None;
+/// A command by one of its names.
+#[derive(Clone, Copy)]
+struct Named {
+    entry: &'static Entry,
+    /// Whether the name is Vulkan's own: without the suffix of the extension that the command comes from.
+    is_core: bool,
+}
+
+impl Entry {
+    fn core_name(&self) -> Option<&'static str> {
+        let suffix = self.extension.split('_').nth(1).unwrap_or_default();
+        self.core.map(|_| self.name.strip_suffix(suffix).unwrap_or(self.name))
     }
-    // SAFETY: the loader and applications pass C strings.
-    let name = unsafe { CStr::from_ptr(name) }.to_str().ok()?;
-    let is_core_name = |entry: &&Entry| {
-        let rest = entry.name.strip_prefix(name);
-        rest.is_some_and(|suffix| matches!(suffix, "KHR" | "EXT")) && is_core(entry)
-    };
-    ENTRIES.iter().find(|entry| entry.name == name).or_else(|| ENTRIES.iter().find(is_core_name))
 }
 
-/// Whether a command belongs to the version of Vulkan that the device has.
-fn is_core(entry: &Entry) -> bool {
-    let version = match entry.extension {
-        "" => Some(vk::API_VERSION_1_0),
-        VERSION_1_1 => Some(vk::API_VERSION_1_1),
-        name => extensions::find(name).and_then(|extension| extension.core),
-    };
-    version.is_some_and(|version| version <= API_VERSION)
+impl Named {
+    fn find(name: *const c_char) -> Option<Self> {
+        if name.is_null() {
+            return None;
+        }
+        // SAFETY: the loader and applications pass C strings.
+        let name = unsafe { CStr::from_ptr(name) }.to_str().ok()?;
+        let named = |entry: &'static Entry| {
+            let is_core = entry.core_name() == Some(name);
+            (is_core || entry.name == name).then_some(Self { entry, is_core })
+        };
+        ENTRIES.iter().find_map(named)
+    }
+
+    /// Whether the name is known to who uses `version` of Vulkan with extensions.
+    fn is_known(&self, version: u32, extensions: &[String]) -> bool {
+        match self.entry.core {
+            Some(core) if self.is_core => core <= version.min(API_VERSION),
+            _ => extensions.iter().any(|name| name == self.entry.extension),
+        }
+    }
+
+    /// Whether a device's extension brings the name: instances know what is available there.
+    fn is_of_device(&self) -> bool {
+        let found = extensions::find(self.entry.extension);
+        !self.is_core && found.is_some_and(|extension| extension.level == extensions::Level::Device)
+    }
 }
 
-fn is_enabled(entry: &Entry, extensions: &[String]) -> bool {
-    is_core(entry) || extensions.iter().any(|name| name == entry.extension)
-}
-
-/// Whether a device's extension brings a command: those of physical devices work without the extension being enabled.
-fn is_of_device(entry: &Entry) -> bool {
-    extensions::find(entry.extension).is_some_and(|extension| extension.level == extensions::Level::Device)
-}
-
-/// A command by name, as an instance sees it. Device commands are found too; the loader and the device's own look-up
-/// decide what is enabled there.
+/// A command by name, as an instance sees it: those of devices are found, too.
 pub fn instance_proc(handle: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
-    let entry = find(name)?;
+    let named = Named::find(name)?;
     let visible = match InstanceObject::from_handle(handle) {
-        None => (entry.level == Level::Global && is_core(entry)) || entry.name == "vkGetInstanceProcAddr",
-        Some(instance) => match entry.level {
-            Level::Global => false,
-            Level::Device if is_of_device(entry) => true,
-            Level::Device => is_enabled(entry, &instance.extensions),
-            Level::Instance | Level::Physical => is_of_device(entry) || is_enabled(entry, &instance.extensions),
-        },
+        None => is_global(named.entry),
+        Some(_) if named.entry.level == Level::Global => false,
+        Some(instance) => named.is_of_device() || named.is_known(instance.version, &instance.extensions),
     };
-    visible.then_some(entry.function)
+    visible.then_some(named.entry.function)
+}
+
+/// Whether a command is found without an instance.
+fn is_global(entry: &Entry) -> bool {
+    let finds_itself = API_VERSION >= vk::API_VERSION_1_2 && entry.name == "vkGetInstanceProcAddr";
+    finds_itself || (entry.level == Level::Global && entry.core.is_some_and(|version| version <= API_VERSION))
 }
 
 /// A physical device's command by name.
-pub fn physical_device_proc(_: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
-    find(name).filter(|entry| entry.level == Level::Physical).map(|entry| entry.function)
+pub fn physical_device_proc(handle: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
+    Named::find(name).filter(|named| named.entry.level == Level::Physical)?;
+    instance_proc(handle, name)
 }
 
 extern "system" fn get_instance_proc(handle: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
@@ -419,11 +451,9 @@ extern "system" fn get_instance_proc(handle: vk::Instance, name: *const c_char) 
 }
 
 extern "system" fn device_proc(handle: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
-    let entry = find(name).filter(|entry| entry.level == Level::Device)?;
+    let named = Named::find(name).filter(|named| named.entry.level == Level::Device)?;
     let device = DeviceObject::from_handle(handle)?;
-    // Debug-utils is an instance extension: its device commands come with it.
-    let visible = entry.extension == "VK_EXT_debug_utils" || is_enabled(entry, &device.extensions);
-    visible.then_some(entry.function)
+    named.is_known(device.version, &device.extensions).then_some(named.entry.function)
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@ use std::ffi::c_char;
 use std::sync::Arc;
 
 use ash::vk;
-use vitric_api::Error;
 use vitric_api::debug::Messages;
 use vitric_api::device::heap_size;
 use vitric_api::extensions::{self, Extension, Level};
 use vitric_api::physical::API_VERSION;
+use vitric_api::{Error, Result};
 use vitric_backend::memory::Heap;
 
 use crate::handles::Table;
@@ -58,12 +58,24 @@ pub extern "system" fn create(
         if !extensions.iter().all(known) {
             return Err(Error::ExtensionNotPresent);
         }
+        let version = requested_version(raw::input(info.p_application_info))?;
         let messages = Arc::new(Messages::default());
         debug::create_from_chain(&messages, info.p_next);
-        let physical = PhysicalObject { messages: messages.clone(), heap: Heap::new(heap_size()) }.into_handle();
+        let (heap, enabled) = (Heap::new(heap_size()), extensions.clone());
+        let physical = PhysicalObject { heap, messages: messages.clone(), extensions: enabled, version }.into_handle();
         let messengers = Table::new(31);
-        Ok(InstanceObject { messages, physical, extensions, messengers }.into_handle())
+        Ok(InstanceObject { messages, physical, extensions, version, messengers }.into_handle())
     })
+}
+
+/// The version of Vulkan that an application is written for, without patch: 1.0 where it says none. A newer one than the driver's is
+/// none that it could not be used with; another variant of Vulkan is.
+fn requested_version(application: Option<&vk::ApplicationInfo<'_>>) -> Result<u32> {
+    match application.map_or(0, |application| application.api_version) {
+        0 => Ok(vk::API_VERSION_1_0),
+        version if vk::api_version_variant(version) != 0 => Err(Error::IncompatibleDriver),
+        version => Ok(vk::make_api_version(0, vk::api_version_major(version), vk::api_version_minor(version), 0)),
+    }
 }
 
 pub extern "system" fn destroy(instance: vk::Instance, _: *const vk::AllocationCallbacks<'_>) {

@@ -84,6 +84,8 @@ pub struct InstanceObject {
     pub physical: u64,
     /// Enabled extensions.
     pub extensions: Vec<String>,
+    /// The version of Vulkan that the application is written for, without patch.
+    pub version: u32,
     /// Numbers of messengers.
     pub messengers: Table<Arc<u64>>,
 }
@@ -94,6 +96,10 @@ pub struct PhysicalObject {
     pub heap: Arc<Heap>,
     /// Messengers of the instance.
     pub messages: Arc<Messages>,
+    /// Extensions of the instance.
+    pub extensions: Vec<String>,
+    /// The instance's version of Vulkan.
+    pub version: u32,
 }
 
 /// A queue.
@@ -171,7 +177,10 @@ pub struct CommandPool {
 /// A device and all its tables.
 pub struct DeviceObject {
     pub device: Device,
+    /// Enabled extensions, of the device and of its instance.
     pub extensions: Vec<String>,
+    /// The instance's version of Vulkan.
+    pub version: u32,
     /// Whether messengers hear of addresses that objects get and lose.
     pub reports_addresses: bool,
     /// Whether `robustBufferAccess2` is enabled: what pipelines do that do not say.
@@ -216,11 +225,13 @@ pub struct DeviceObject {
 
 impl DeviceObject {
     /// A device with empty tables.
-    pub fn new(device: Device, extensions: Vec<String>) -> Self {
+    pub fn new(device: Device, physical: &PhysicalObject, mut extensions: Vec<String>) -> Self {
+        extensions.extend_from_slice(&physical.extensions);
         Self {
             device,
             reports_addresses: false,
             extensions,
+            version: physical.version,
             exact_vertices: false,
             zero_one: false,
             names: Names::default(),

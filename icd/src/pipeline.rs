@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ash::vk::{self, Handle};
+use vitric_api::physical::SUBGROUP_SIZE;
 use vitric_api::pipeline::{Identifier, PipelineCache, ShaderModule, StageDesc, identify};
 use vitric_api::{Error, Result};
 use vitric_backend::command::MOST_VIEWPORTS;
@@ -134,6 +135,7 @@ pub extern "system" fn destroy(handle: vk::Device, pipeline: vk::Pipeline, _: *c
 }
 
 fn stage_desc(object: &DeviceObject, info: &vk::PipelineShaderStageCreateInfo<'_>) -> Result<StageDesc> {
+    check_subgroup_size(object, info)?;
     let of_module = |module: Arc<ShaderModule>| (module.identifier(), Some(module));
     let (identifier, module) = if !info.module.is_null() {
         of_module(need(object, &object.shaders, info.module)?)
@@ -149,6 +151,18 @@ fn stage_desc(object: &DeviceObject, info: &vk::PipelineShaderStageCreateInfo<'_
         entry: raw::string(info.p_name),
         specialization: specialization(raw::input(info.p_specialization_info)),
     })
+}
+
+/// Subgroups have one size: another one cannot be required.
+fn check_subgroup_size(object: &DeviceObject, info: &vk::PipelineShaderStageCreateInfo<'_>) -> Result<()> {
+    match raw::find::<vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo<'_>>(info.p_next) {
+        Some(size) if size.required_subgroup_size != SUBGROUP_SIZE => {
+            let size = size.required_subgroup_size;
+            object.messages().error(&format!("subgroups have {SUBGROUP_SIZE} invocations, not {size}"));
+            Err(Error::Unknown)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What identifies the module of a stage that has none.

@@ -23,8 +23,12 @@ pub(super) fn features(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceImageViewMinLodFeaturesEXT::default().min_lod(true));
     to.put(vk::PhysicalDeviceNonSeamlessCubeMapFeaturesEXT::default().non_seamless_cube_map(true));
     to.put(vk::PhysicalDeviceRGBA10X6FormatsFeaturesEXT::default().format_rgba10x6_without_y_cb_cr_sampler(true));
-    to.put(vk::PhysicalDeviceTextureCompressionASTCHDRFeatures::default().texture_compression_astc_hdr(true));
+    to.put(astc_hdr());
     to.put(vk::PhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT::default().ycbcr2plane444_formats(true));
+}
+
+pub(super) fn astc_hdr() -> vk::PhysicalDeviceTextureCompressionASTCHDRFeatures<'static> {
+    vk::PhysicalDeviceTextureCompressionASTCHDRFeatures::default().texture_compression_astc_hdr(true)
 }
 
 pub(super) fn properties(to: &mut impl Structures) {

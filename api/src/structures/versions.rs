@@ -31,7 +31,7 @@ pub(super) fn features12() -> vk::PhysicalDeviceVulkan12Features<'static> {
     let (imageless, standard) = (super::imageless_framebuffer(), super::uniform_buffer_standard_layout());
     let (layouts, reset) = (super::separate_depth_stencil_layouts(), super::host_query_reset());
     let (timeline, addresses) = (super::timeline_semaphore(), super::buffer_device_address());
-    let model = super::memory_model();
+    let (model, subgroups) = (super::memory_model(), super::subgroup_extended_types());
     gather! {
         PhysicalDeviceVulkan12Features {
             storage => storage_buffer8_bit_access, uniform_and_storage_buffer8_bit_access, storage_push_constant8;
@@ -67,6 +67,7 @@ pub(super) fn features12() -> vk::PhysicalDeviceVulkan12Features<'static> {
                 buffer_device_address_multi_device;
             model => vulkan_memory_model, vulkan_memory_model_device_scope,
                 vulkan_memory_model_availability_visibility_chains;
+            subgroups => shader_subgroup_extended_types;
         }
         // Of these an extension has nothing but its name.
         sampler_mirror_clamp_to_edge: vk::TRUE,
@@ -75,6 +76,37 @@ pub(super) fn features12() -> vk::PhysicalDeviceVulkan12Features<'static> {
         descriptor_indexing: vk::TRUE,
         shader_output_viewport_index: vk::TRUE,
         shader_output_layer: vk::TRUE,
+        // Any lane may be named by any value.
+        subgroup_broadcast_dynamic_id: vk::TRUE,
+    }
+}
+
+pub(super) fn features13() -> vk::PhysicalDeviceVulkan13Features<'static> {
+    let (robust, blocks, cache) =
+        (super::image_robustness(), super::inline_uniform_block(), super::pipeline_creation_cache_control());
+    let (private, demote, terminate) =
+        (super::private_data(), super::demote_to_helper_invocation(), super::terminate_invocation());
+    let (sizes, synchronization, zeros) =
+        (super::subgroup_size_control(), super::synchronization2(), super::zero_initialize_workgroup_memory());
+    let (rendering, products, maintenance) =
+        (super::dynamic_rendering(), super::integer_dot_product(), super::maintenance4());
+    let blocks_of_high_range = super::images::astc_hdr();
+    gather! {
+        PhysicalDeviceVulkan13Features {
+            robust => robust_image_access;
+            blocks => inline_uniform_block, descriptor_binding_inline_uniform_block_update_after_bind;
+            cache => pipeline_creation_cache_control;
+            private => private_data;
+            demote => shader_demote_to_helper_invocation;
+            terminate => shader_terminate_invocation;
+            sizes => subgroup_size_control, compute_full_subgroups;
+            synchronization => synchronization2;
+            blocks_of_high_range => texture_compression_astc_hdr;
+            zeros => shader_zero_initialize_workgroup_memory;
+            rendering => dynamic_rendering;
+            products => shader_integer_dot_product;
+            maintenance => maintenance4;
+        }
     }
 }
 
@@ -138,5 +170,30 @@ pub(super) fn properties12() -> vk::PhysicalDeviceVulkan12Properties<'static> {
             reduction => filter_minmax_single_component_formats, filter_minmax_image_component_mapping;
         }
         framebuffer_integer_color_sample_counts: super::physical::limits().framebuffer_color_sample_counts,
+    }
+}
+
+pub(super) fn properties13() -> vk::PhysicalDeviceVulkan13Properties<'static> {
+    let (sizes, blocks, alignment, buffers) = (
+        super::subgroup_sizes(),
+        super::inline_uniform_blocks(),
+        super::texel_buffer_alignment(),
+        super::maintenance4_properties(),
+    );
+    gather! {
+        PhysicalDeviceVulkan13Properties {
+            sizes => min_subgroup_size, max_subgroup_size, max_compute_workgroup_subgroups,
+                required_subgroup_size_stages;
+            blocks => max_inline_uniform_block_size, max_per_stage_descriptor_inline_uniform_blocks,
+                max_per_stage_descriptor_update_after_bind_inline_uniform_blocks,
+                max_descriptor_set_inline_uniform_blocks, max_descriptor_set_update_after_bind_inline_uniform_blocks;
+            alignment => storage_texel_buffer_offset_alignment_bytes,
+                storage_texel_buffer_offset_single_texel_alignment, uniform_texel_buffer_offset_alignment_bytes,
+                uniform_texel_buffer_offset_single_texel_alignment;
+            buffers => max_buffer_size;
+        }
+        // All that a pipeline's stages may have.
+        max_inline_uniform_total_size: blocks.max_inline_uniform_block_size
+            * blocks.max_descriptor_set_inline_uniform_blocks,
     }
 }

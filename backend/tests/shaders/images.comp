@@ -1,4 +1,5 @@
 #version 450
+// Environment: vulkan1.3
 // Images in a compute program: fetch, load, store, atomics, sampling with explicit level, gather, offsets, projection, queries, texel buffers.
 layout(local_size_x = 16) in;
 layout(set = 0, binding = 0, std430) buffer Out { uint words[]; };

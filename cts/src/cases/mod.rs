@@ -28,6 +28,7 @@ mod order;
 mod planar;
 mod queues;
 mod raster;
+mod required;
 mod robust;
 mod samplers;
 mod scenes;
@@ -37,6 +38,7 @@ mod statistics;
 mod subpasses;
 mod sync;
 mod transfers;
+mod versions;
 mod vertices;
 mod visibility;
 
@@ -47,6 +49,8 @@ pub fn all() -> Vec<Entry> {
     let mut all = Vec::new();
     for add in [
         devices::cases,
+        required::cases,
+        versions::cases,
         sync::cases,
         queues::cases,
         external::cases,

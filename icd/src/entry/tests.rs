@@ -15,9 +15,54 @@ fn entry() -> ash::Entry {
     unsafe { ash::Entry::from_static_fn(static_fn) }
 }
 
+fn instance_of(version: u32) -> ash::Instance {
+    let application = vk::ApplicationInfo::default().api_version(version);
+    let info = vk::InstanceCreateInfo::default().application_info(&application);
+    // SAFETY: the info is valid.
+    unsafe { entry().create_instance(&info, None) }.unwrap()
+}
+
 fn instance() -> ash::Instance {
     // SAFETY: an empty create info is valid.
     unsafe { entry().create_instance(&vk::InstanceCreateInfo::default(), None) }.unwrap()
+}
+
+/// The core commands of each version: those of ash's own tables, which are made of the specification's registry.
+fn core_names() -> Vec<(u32, String)> {
+    let mut names = Vec::new();
+    macro_rules! of {
+        ($($version:ident: $($table:ident),+;)*) => { $($({
+            let mut take = |name: &CStr| {
+                names.push((vk::$version, name.to_str().unwrap().to_owned()));
+                std::ptr::null()
+            };
+            let _ = ash::$table::load(&mut take);
+        })+)* };
+    }
+    of! {
+        API_VERSION_1_0: EntryFnV1_0, InstanceFnV1_0, DeviceFnV1_0;
+        API_VERSION_1_1: EntryFnV1_1, InstanceFnV1_1, DeviceFnV1_1;
+        API_VERSION_1_2: DeviceFnV1_2;
+        API_VERSION_1_3: InstanceFnV1_3, DeviceFnV1_3;
+    }
+    names
+}
+
+#[test]
+fn every_core_command_has_its_row_and_no_row_another_core_name() {
+    let mut known: Vec<(u32, String)> = ENTRIES
+        .iter()
+        .filter_map(|entry| Some((entry.core?, entry.core_name()?.to_owned())))
+        .filter(|(version, _)| *version <= API_VERSION)
+        .collect();
+    let mut wanted = core_names();
+    // The one command that finds the others is in none of the tables.
+    wanted.push((vk::API_VERSION_1_0, "vkGetInstanceProcAddr".into()));
+    known.sort();
+    wanted.sort();
+    let missing: Vec<_> = wanted.iter().filter(|name| !known.contains(name)).collect();
+    let invented: Vec<_> = known.iter().filter(|name| !wanted.contains(name)).collect();
+    assert!(missing.is_empty() && invented.is_empty(), "missing: {missing:?}; invented: {invented:?}");
 }
 
 #[test]
@@ -26,29 +71,49 @@ fn names_are_unique_and_levels_are_kept_apart() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), ENTRIES.len());
-    // 137 core commands of 1.0.
-    assert_eq!(ENTRIES.iter().filter(|entry| entry.extension.is_empty()).count(), 137);
     let null = vk::Instance::null();
     assert!(get(null, "vkCreateInstance").is_some());
     assert!(get(null, "vkCreateDevice").is_none());
     assert!(get(null, "vkNoSuchCommand").is_none());
-    assert_eq!(get(null, "vkEnumerateInstanceVersion").is_some(), API_VERSION >= vk::API_VERSION_1_1);
+    assert!(get(null, "vkEnumerateInstanceVersion").is_some() && get(null, "vkGetInstanceProcAddr").is_some());
     let instance = instance();
     assert!(get(instance.handle(), "vkCreateDevice").is_some());
     assert!(get(instance.handle(), "vkCmdDraw").is_some());
+    assert!(get(instance.handle(), "vkCreateInstance").is_none(), "a global command");
     assert!(get(instance.handle(), "vkCreateHeadlessSurfaceEXT").is_none(), "the extension is not enabled");
+    assert!(get(instance.handle(), "vkGetPhysicalDeviceFeatures2KHR").is_none(), "the extension is not enabled");
+    // Of devices' extensions it is enough that they are there.
     assert!(get(instance.handle(), "vkCreateRenderPass2KHR").is_some());
-    assert_eq!(get(instance.handle(), "vkCreateRenderPass2").is_some(), API_VERSION >= vk::API_VERSION_1_2);
-    assert_eq!(get(instance.handle(), "vkGetDeviceQueue2").is_some(), API_VERSION >= vk::API_VERSION_1_1);
     // SAFETY: destroyed once.
     unsafe { instance.destroy_instance(None) };
 }
 
 #[test]
+fn names_without_suffix_are_known_from_their_version_on() {
+    let older = [vk::API_VERSION_1_0, vk::API_VERSION_1_1, vk::API_VERSION_1_2, vk::API_VERSION_1_3];
+    for version in older.into_iter().chain([vk::make_api_version(0, 1, 2, 199), vk::make_api_version(0, 1, 4, 0)]) {
+        let instance = instance_of(version);
+        for (core, name) in core_names() {
+            let is_global = ENTRIES.iter().any(|entry| entry.name == name && entry.level == Level::Global);
+            let expected = core <= version && !is_global;
+            assert_eq!(get(instance.handle(), &name).is_some(), expected, "{name} in {version:x}");
+        }
+        for name in ["vkCmdSetLogicOp", "vkCmdSetPatchControlPoints", "vkCreateSwapchain", "vkCmdSetLineStipple"] {
+            assert!(get(instance.handle(), name).is_none(), "{name} was never promoted to this version");
+        }
+        // SAFETY: destroyed once.
+        unsafe { instance.destroy_instance(None) };
+    }
+}
+
+#[test]
 fn commands_are_of_extensions_that_are_there() {
-    for entry in ENTRIES.iter().filter(|entry| !["", VERSION_1_1].contains(&entry.extension)) {
-        let known = extensions::TABLE.iter().any(|extension| extension.name == entry.extension);
-        assert!(known, "{} of {}", entry.name, entry.extension);
+    for entry in ENTRIES.iter().filter(|entry| !entry.extension.is_empty()) {
+        let found = extensions::TABLE.iter().find(|extension| extension.name == entry.extension);
+        let found = found.unwrap_or_else(|| panic!("{} of {}", entry.name, entry.extension));
+        let same = entry.core.is_none_or(|version| found.core == Some(version));
+        assert!(same, "{} and {} became core in different versions", entry.name, entry.extension);
+        assert!(entry.core.is_none() || entry.core_name() != Some(entry.name), "{} has no suffix", entry.name);
     }
 }
 

@@ -41,13 +41,20 @@ impl Driver {
 
     /// A device with extensions.
     pub fn open_with(extensions: &[&CStr]) -> Self {
+        Self::open_for(vk::API_VERSION_1_0, extensions)
+    }
+
+    /// A device of an instance of a version, with extensions.
+    pub fn open_for(version: u32, extensions: &[&CStr]) -> Self {
         let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
         let messages = Messages::default();
         // SAFETY: the function is the driver's own; all create infos are valid.
         unsafe {
             let entry = ash::Entry::from_static_fn(functions);
             let names = [ash::ext::debug_utils::NAME.as_ptr()];
-            let info = vk::InstanceCreateInfo::default().enabled_extension_names(&names);
+            let application = vk::ApplicationInfo::default().api_version(version);
+            let info = vk::InstanceCreateInfo::default().application_info(&application);
+            let info = info.enabled_extension_names(&names);
             let instance = entry.create_instance(&info, None).unwrap();
             let debug = ash::ext::debug_utils::Instance::new(&entry, &instance);
             let info = vk::DebugUtilsMessengerCreateInfoEXT::default()

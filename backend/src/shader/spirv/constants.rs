@@ -117,6 +117,14 @@ impl Constants {
                 let both = [operand(3)?, operand(4)?].concat();
                 inst.rest(5).iter().map(|&index| Ok(both.get(index as usize).copied().unwrap_or(0))).collect()
             }
+            Op::Select => {
+                let (conditions, yes, no) = (operand(3)?, operand(4)?, operand(5)?);
+                let choose = |(at, (&yes, &no)): (usize, (&u64, &u64))| {
+                    let condition = conditions.get(if conditions.len() > 1 { at } else { 0 }).copied();
+                    if condition.unwrap_or(0) != 0 { yes } else { no }
+                };
+                Ok(yes.iter().zip(no).enumerate().map(choose).collect())
+            }
             _ => {
                 let count = self.words(module, ty)? as usize;
                 let typed = |index| {

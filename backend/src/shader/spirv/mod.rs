@@ -42,7 +42,8 @@ pub type Specialization = Vec<(u32, u64)>;
 /// # Errors
 /// When the binary is malformed.
 pub fn parse(words: &[u32]) -> Result<Module> {
-    Module::new(parse::instructions(words)?)
+    let version = words.get(1).copied().unwrap_or_default();
+    Module::new(version, parse::instructions(words)?)
 }
 
 /// Compiles one entry point.

@@ -125,6 +125,8 @@ type Decorations = Vec<(Decoration, Vec<u32>)>;
 /// A parsed module.
 #[derive(Debug, Default)]
 pub struct Module {
+    /// SPIR-V's version: major above 16 bits, minor above 8.
+    pub(super) version: u32,
     pub(super) types: HashMap<u32, Ty>,
     /// Constant instructions in order; the second word of each is its id.
     pub(super) constants: Vec<Instruction>,
@@ -142,8 +144,8 @@ pub struct Module {
 }
 
 impl Module {
-    pub(super) fn new(instructions: Vec<Instruction>) -> Result<Self> {
-        let mut module = Self::default();
+    pub(super) fn new(version: u32, instructions: Vec<Instruction>) -> Result<Self> {
+        let mut module = Self { version, ..Self::default() };
         let mut function: Option<(u32, Function)> = None;
         for inst in instructions {
             match function.take() {

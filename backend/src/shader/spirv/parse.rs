@@ -40,11 +40,17 @@ impl Instruction {
     }
 }
 
+/// The newest version of SPIR-V that is read: 1.6. What later ones bring may change what words mean.
+const NEWEST: u32 = 0x0001_0600;
+
 /// Splits a binary into instructions.
 pub(super) fn instructions(words: &[u32]) -> Result<Vec<Instruction>> {
-    let [magic, _, _, bound, _, code @ ..] = words else { return Err(Error::Malformed("no header")) };
+    let [magic, version, _, bound, _, code @ ..] = words else { return Err(Error::Malformed("no header")) };
     if *magic != spirv::MAGIC_NUMBER {
         return Err(Error::Malformed("wrong magic number"));
+    }
+    if !(0x0001_0000..=NEWEST).contains(version) {
+        return Err(Error::Unsupported(format!("version {}.{}", version >> 16, version >> 8 & 0xff)));
     }
     if *bound > MAX_BOUND {
         return Err(Error::Unsupported(format!("id bound {bound}")));

@@ -7,7 +7,9 @@ use super::*;
 mod behaviour;
 mod hostile;
 mod images;
+mod newer;
 mod scene;
+mod subgroups;
 mod widths;
 
 use scene::Scene;

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use smallvec::SmallVec;
-use spirv::{Decoration, Op};
+use spirv::{Decoration, ExecutionModel, Op, Scope};
 
 use super::number::{self, Number};
 use super::{Operand, Translator};
@@ -67,10 +67,8 @@ impl Translator<'_> {
             | O::VectorTimesMatrix
             | O::MatrixTimesMatrix => self.composite(inst),
             O::ExtInst => self.extended(inst),
-            O::ControlBarrier => {
-                self.builder.push(Inst::Barrier);
-                Ok(())
-            }
+            O::ControlBarrier => self.control_barrier(inst),
+            O::Select => self.select(inst),
             O::DemoteToHelperInvocation => {
                 self.facts.may_discard = true;
                 self.builder.push(Inst::Demote);
@@ -95,6 +93,35 @@ impl Translator<'_> {
             op if super::image::is_image(op) => self.image_instruction(inst),
             _ => self.arithmetic(inst),
         }
+    }
+
+    /// A workgroup's invocations wait for each other; those of a subgroup go together anyway.
+    fn control_barrier(&mut self, inst: &Instruction) -> Result<()> {
+        let scope = self.constants.scalar(inst.word(0)?).and_then(Scope::from_u32);
+        let is_narrow = matches!(scope, Some(Scope::Subgroup | Scope::Invocation));
+        if !is_narrow && self.model == ExecutionModel::GLCompute {
+            self.builder.push(Inst::Barrier);
+        }
+        Ok(())
+    }
+
+    /// Chooses word by word: the condition is one for all of a composite, or a vector of one for each component.
+    fn select(&mut self, inst: &Instruction) -> Result<()> {
+        let conditions = self.words(inst.word(2)?)?;
+        let (yes, no) = (self.words(inst.word(3)?)?, self.words(inst.word(4)?)?);
+        let ty = inst.word(0)?;
+        let scalars = self.scalars(ty)?;
+        let sizes = [yes.len(), no.len(), if conditions.len() == 1 { scalars.len() } else { conditions.len() }];
+        if sizes.iter().any(|&size| size != scalars.len()) {
+            return Err(Error::Malformed("a selection of different sizes"));
+        }
+        let mut words = Vec::with_capacity(scalars.len());
+        for (at, scalar) in scalars.into_iter().enumerate() {
+            let condition = conditions[if conditions.len() == 1 { 0 } else { at }];
+            let word = self.builder.select(condition, yes[at], no[at]);
+            words.push(self.builder.cast(word, scalar));
+        }
+        self.define_words(inst.word(1)?, ty, words)
     }
 
     /// The time, as one number of 64 bits or as two words; of the subgroup as of the device.
@@ -187,7 +214,7 @@ impl Translator<'_> {
         // The structure results of carry and borrow operations have twice the operands' words.
         let count = operands.first().map_or(0, |operand| operand.len());
         for (index, &ty) in scalars.iter().enumerate() {
-            // Scalars (a bit field's offset, a selection's condition) serve every component.
+            // Scalars (a bit field's offset) serve every component.
             let word = |words: &Rc<[Value]>| match &words[..] {
                 &[word] => Some(word),
                 words => words.get(index % words.len().max(1)).copied(),
@@ -208,7 +235,7 @@ impl Translator<'_> {
         self.define_words(id, ty, words)
     }
 
-    /// The scalar types of the first operand (a selection's second) and of the result.
+    /// The scalar types of the first operand and of the result.
     fn operation_numbers(&mut self, inst: &Instruction) -> Result<(Number, Number)> {
         let (from, _) = self.operand(inst.word(2)?)?;
         let from = Number::of(self.module, from)?;

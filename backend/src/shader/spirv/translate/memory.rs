@@ -410,6 +410,12 @@ impl Translator<'_> {
             Builtin::SubgroupLocalInvocationId => self.builder.lane(),
             Builtin::DeviceIndex => self.builder.int(0),
             Builtin::ViewIndex => self.view_index(),
+            // What it was at the start is read from the input.
+            Builtin::HelperInvocation if self.helpers_change => {
+                let result = self.builder.value(Type::Bool);
+                self.builder.push(Inst::IsHelper { result });
+                result
+            }
             // A wave has fewer lanes than the first word has bits.
             _ if is_mask && word > 0 => self.builder.int(0),
             _ if is_mask => self.lane_mask(builtin),
@@ -602,10 +608,7 @@ impl Translator<'_> {
         let (result, id) = (inst.word(0)?, inst.word(1)?);
         let mut pointer = (*self.pointer(inst.word(2)?)?).clone();
         let (pointer_type, _) = self.operand(inst.word(2)?)?;
-        let stride = match pointer.is_explicit() {
-            true => self.module.decoration_word((pointer_type, None), Decoration::ArrayStride).unwrap_or(0),
-            false => self.words_of(pointer.ty)? * pointer.unit,
-        };
+        let stride = self.element_stride(&pointer, pointer_type)?;
         let index = inst.word(3)?;
         let constant = self.constants.scalar(index);
         self.advance(&mut pointer, index, constant, stride)?;
@@ -613,6 +616,14 @@ impl Translator<'_> {
             self.step(&mut pointer, index)?;
         }
         self.define(id, result, Operand::Pointer(Rc::new(pointer)))
+    }
+
+    /// Bytes from element to element of the array that a pointer of some type points into.
+    fn element_stride(&self, pointer: &Pointer, pointer_type: u32) -> Result<u32> {
+        match pointer.is_explicit() {
+            true => Ok(self.module.decoration_word((pointer_type, None), Decoration::ArrayStride).unwrap_or(0)),
+            false => Ok(self.words_of(pointer.ty)? * pointer.unit),
+        }
     }
 
     /// Comparisons and differences of pointers.
@@ -624,7 +635,8 @@ impl Translator<'_> {
             Op::PtrEqual => self.builder.binary(BinaryOp::IEq, a, b),
             Op::PtrNotEqual => self.builder.binary(BinaryOp::INe, a, b),
             _ => {
-                let stride = self.module.decoration_word((pointer_type, None), Decoration::ArrayStride).unwrap_or(4);
+                let pointer = self.pointer(inst.word(2)?)?;
+                let stride = self.element_stride(&pointer, pointer_type)?;
                 let [left, right] = [a, b].map(|pointer| self.builder.split(pointer)[0]);
                 let bytes = self.builder.binary(BinaryOp::ISub, left, right);
                 let stride = self.builder.int(stride.max(1));

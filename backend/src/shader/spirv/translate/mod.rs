@@ -44,6 +44,9 @@ pub(crate) const MAX_SHARED: u32 = 1 << 20;
 /// Most invocations of a workgroup.
 pub(crate) const MAX_INVOCATIONS: u32 = 1 << 14;
 
+/// From this version of SPIR-V on `HelperInvocation` has to be volatile.
+const VOLATILE_HELPERS: u32 = 0x0001_0600;
+
 /// Members of a built-in block that are looked for one by one: more than there are built-ins.
 const MAX_BLOCK_BUILTINS: usize = 64;
 
@@ -90,6 +93,8 @@ struct Translator<'a> {
     /// The resources that a chosen pointer may point into.
     storage_buffers: Vec<u32>,
     facts: FragmentFacts,
+    /// Whether `HelperInvocation` says what lanes are now, and not what they were at the start.
+    helpers_change: bool,
     usage: Usage,
     /// Locals of variables, phis and results. A function never runs inside itself, so all its calls share them.
     locals: HashMap<u32, (Local, u32)>,
@@ -159,6 +164,7 @@ impl<'a> Translator<'a> {
             shared_is_explicit: false,
             storage_buffers: Vec::new(),
             facts: FragmentFacts::default(),
+            helpers_change: module.version >= VOLATILE_HELPERS,
             usage: Usage::new(module, point.function),
             locals: HashMap::new(),
             tables: HashMap::new(),
@@ -205,8 +211,11 @@ impl<'a> Translator<'a> {
     fn declare_variables(&mut self, point: &EntryPoint) -> Result<()> {
         for &(id, pointer, class, initializer) in &self.module.variables {
             let (_, ty) = self.module.pointee(pointer)?;
+            // From SPIR-V 1.4 on interfaces list variables of every class. Of the others than inputs and outputs only those count
+            // that a reachable function names.
             let used = point.interface.contains(&id);
-            if !used && !self.usage.mentions(id) {
+            let is_interface = matches!(class, StorageClass::Input | StorageClass::Output);
+            if !self.usage.mentions(id) && !(used && is_interface) {
                 continue;
             }
             let base = match class {
@@ -245,6 +254,7 @@ impl<'a> Translator<'a> {
                 || matches!(word.slot, Slot::Builtin(Builtin::SampleId | Builtin::SamplePosition, _))
         };
         self.facts.per_sample |= words.iter().any(sample);
+        self.helpers_change |= self.module.has((id, None), Decoration::Volatile);
         let coverage = |word: &Word| matches!(word.slot, Slot::Builtin(Builtin::SampleMask, _));
         self.facts.sees_coverage |= words.iter().any(coverage);
         let first = self.inputs.len() as u32;

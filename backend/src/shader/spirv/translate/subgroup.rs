@@ -4,12 +4,12 @@
 //! is replaced by the operation's identity where the lane is inactive, then lanes are combined in steps of 1, 2, 4 and 8.
 //! Source: SPIR-V specification, "Non-Uniform Instructions"; Vulkan specification, "Group Operations".
 
-use spirv::{GroupOperation, Op};
+use spirv::{ExecutionModel, GroupOperation, Op};
 
 use super::Translator;
 use super::number::{self, Number};
 use crate::shader::Builtin;
-use crate::shader::ir::{BinaryOp as B, Type, UnaryOp as U, Value};
+use crate::shader::ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value};
 use crate::shader::routines;
 use crate::shader::runtime::kernels::WAVE;
 use crate::shader::spirv::parse::Instruction;
@@ -77,8 +77,24 @@ impl Translator<'_> {
         self.define_words(inst.word(1)?, inst.word(0)?, words)
     }
 
-    fn ballot(&mut self, condition: Value) -> Value {
+    /// Which lanes take part in operations of the group. Helpers do not as long as there are others, so that none of them is chosen
+    /// to do what helpers cannot; those that are left alone go on among themselves, and come to an end.
+    fn takes_part(&mut self) -> Value {
         let active = self.builder.is_active();
+        if self.model != ExecutionModel::Fragment {
+            return active;
+        }
+        let helper = self.builder.value(Type::Bool);
+        self.builder.push(Inst::IsHelper { result: helper });
+        let covered = self.builder.unary(U::LogicalNot, helper);
+        let covered = self.builder.binary(B::LogicalAnd, active, covered);
+        let (bits, zero) = (self.builder.ballot(covered), self.builder.int(0));
+        let any = self.builder.binary(B::INe, bits, zero);
+        self.builder.select(any, covered, active)
+    }
+
+    fn ballot(&mut self, condition: Value) -> Value {
+        let active = self.takes_part();
         let counted = self.builder.binary(B::LogicalAnd, active, condition);
         self.builder.ballot(counted)
     }
@@ -96,7 +112,7 @@ impl Translator<'_> {
     }
 
     fn first_active(&mut self) -> Value {
-        let active = self.builder.is_active();
+        let active = self.takes_part();
         let bits = self.builder.ballot(active);
         routines::find_lsb(&mut self.builder, bits)
     }
@@ -215,12 +231,14 @@ impl Translator<'_> {
         let is_all = inst.op == Op::GroupNonUniformQuadAllKHR;
         let (op, identity) = if is_all { (B::LogicalAnd, 1) } else { (B::LogicalOr, 0) };
         let identity = self.builder.constant(identity, Type::Bool);
-        let own = self.active_or(condition, identity);
+        // A quad's helpers take part.
+        let active = self.builder.is_active();
+        let own = self.builder.select(active, condition, identity);
         Ok(self.reduce(op, own, 4))
     }
 
     fn active_or(&mut self, value: Value, identity: Value) -> Value {
-        let active = self.builder.is_active();
+        let active = self.takes_part();
         self.builder.select(active, value, identity)
     }
 
@@ -291,32 +309,41 @@ impl Translator<'_> {
         self.builder.select(is_first, first, below)
     }
 
+    /// What leaves every number of a type as it is.
     fn identity(&mut self, op: B, number: Number) -> Value {
-        let wide = number == Number::Int(64);
-        let integer = match op {
+        let float = match op {
             B::LogicalAnd => return self.builder.constant(1, Type::Bool),
             B::LogicalOr | B::LogicalNe => return self.builder.constant(0, Type::Bool),
-            B::FAdd | B::FMul | B::FMin | B::FMax => {
-                let value = match op {
-                    B::FAdd => 0.0,
-                    B::FMul => 1.0,
-                    B::FMin => f64::INFINITY,
-                    _ => f64::NEG_INFINITY,
-                };
-                return match number {
-                    Number::Float(64) => self.builder.wide_constant(value.to_bits(), Type::F64),
-                    _ => self.builder.float(value as f32),
-                };
-            }
-            B::IMul => 1,
-            B::And | B::UMin => u64::MAX,
-            B::SMin if wide => i64::MAX as u64,
-            B::SMax if wide => i64::MIN as u64,
-            B::SMin => i32::MAX as u64,
-            B::SMax => u64::from(i32::MIN as u32),
-            _ => 0,
+            B::FAdd => Some(0.0),
+            B::FMul => Some(1.0),
+            B::FMin => Some(f64::INFINITY),
+            B::FMax => Some(f64::NEG_INFINITY),
+            _ => None,
         };
-        if wide { self.builder.wide_constant(integer, Type::I64) } else { self.builder.int(integer as u32) }
+        match (float, number) {
+            (Some(value), Number::Float(64)) => self.builder.wide_constant(value.to_bits(), Type::F64),
+            (Some(value), _) => self.builder.float(value as f32),
+            (None, Number::Int(64)) => self.builder.wide_constant(integer_identity(op, 64), Type::I64),
+            (None, _) => {
+                // A narrow one is a word with the sign that operations see.
+                let bits = if let Number::Int(bits) = number { bits } else { 32 };
+                let least = integer_identity(op, bits) << (64 - bits);
+                let is_signed = matches!(op, B::SMin | B::SMax);
+                let word = if is_signed { (least as i64 >> (64 - bits)) as u64 } else { least >> (64 - bits) };
+                self.builder.int(word as u32)
+            }
+        }
+    }
+}
+
+/// The same for integers of some bits; what stands above them means nothing.
+fn integer_identity(op: B, bits: u32) -> u64 {
+    match op {
+        B::IMul => 1,
+        B::And | B::UMin => u64::MAX,
+        B::SMin => (1 << (bits - 1)) - 1,
+        B::SMax => 1 << (bits - 1),
+        _ => 0,
     }
 }
 

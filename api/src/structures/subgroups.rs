@@ -1,0 +1,13 @@
+//! Features of subgroups' operations beyond those of Vulkan's versions.
+
+use ash::vk;
+
+use super::Structures;
+
+pub(super) fn features(to: &mut impl Structures) {
+    to.put(
+        vk::PhysicalDeviceShaderSubgroupRotateFeaturesKHR::default()
+            .shader_subgroup_rotate(true)
+            .shader_subgroup_rotate_clustered(true),
+    );
+}
