@@ -127,6 +127,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_zero_initialize_workgroup_memory", 1, Device, V1_3, &[PROPERTIES2]),
     // Others.
     row("VK_EXT_conservative_rasterization", 1, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_fragment_shading_rate", 2, Device, None, &["VK_KHR_create_renderpass2", PROPERTIES2]),
     // Formats, images and samplers.
     row("VK_EXT_4444_formats", 1, Device, V1_3, &[PROPERTIES2]),
     row("VK_EXT_border_color_swizzle", 1, Device, None, &["VK_EXT_custom_border_color"]),

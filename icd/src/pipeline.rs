@@ -9,7 +9,7 @@ use vitric_api::pipeline::{PipelineCache, ShaderModule, StageDesc};
 use vitric_api::{Error, Result};
 use vitric_backend::command::MOST_VIEWPORTS;
 use vitric_backend::format::{self, FormatInfo};
-use vitric_backend::raster::Criterion;
+use vitric_backend::raster::{Combiner, Criterion, Rate, RateState};
 use vitric_backend::shader::Program;
 use vitric_backend::shader::spirv::Specialization;
 use vitric_backend::state::{
@@ -294,6 +294,7 @@ fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
         }),
         raster,
         multisample: multisample_state(multisample),
+        rate: if visible { rate_state(info.p_next) } else { RateState::default() },
         depth_stencil: depth_stencil.map(depth_stencil_state),
         logic_op: blend.and_then(|state| (state.logic_op_enable != 0).then_some(state.logic_op)),
         blend: blend.map_or_else(Vec::new, blend_states),
@@ -454,6 +455,25 @@ fn multisample_state(state: Option<&vk::PipelineMultisampleStateCreateInfo<'_>>)
     }
 }
 
+/// Sizes of fragments, by a chain.
+fn rate_state(next: *const c_void) -> RateState {
+    let info: Option<&vk::PipelineFragmentShadingRateStateCreateInfoKHR<'_>> = raw::find(next);
+    info.map_or_else(RateState::default, |info| rate_of(info.fragment_size, info.combiner_ops))
+}
+
+/// A size of fragments, and how it is combined with others.
+pub fn rate_of(size: vk::Extent2D, ops: [vk::FragmentShadingRateCombinerOpKHR; 2]) -> RateState {
+    use vk::FragmentShadingRateCombinerOpKHR as Op;
+    let combiner = |op| match op {
+        Op::REPLACE => Combiner::Replace,
+        Op::MIN => Combiner::Min,
+        Op::MAX => Combiner::Max,
+        Op::MUL => Combiner::Multiply,
+        _ => Combiner::Keep,
+    };
+    RateState { size: Rate::of_size([size.width, size.height]), combiners: ops.map(combiner) }
+}
+
 fn depth_stencil_state(state: &vk::PipelineDepthStencilStateCreateInfo<'_>) -> DepthStencilState {
     DepthStencilState {
         depth_test: state.depth_test_enable != 0,
@@ -522,6 +542,7 @@ fn dynamic_state(state: &vk::PipelineDynamicStateCreateInfo<'_>) -> DynamicState
         (D::PRIMITIVE_RESTART_ENABLE, DynamicState::RESTART),
         (D::LOGIC_OP_EXT, DynamicState::LOGIC_OP),
         (D::LINE_STIPPLE_KHR, DynamicState::LINE_STIPPLE),
+        (D::FRAGMENT_SHADING_RATE_KHR, DynamicState::FRAGMENT_RATE),
     ];
     let named = raw::slice(state.p_dynamic_states, state.dynamic_state_count);
     let flags = named.iter().filter_map(|name| table.iter().find(|(known, _)| known == name));

@@ -14,6 +14,7 @@ use super::viewports::{self, Views};
 use super::{Command, CommandList, QueryPool, dispatch, draw};
 use crate::gpu::{DeviceLost, Gpu};
 use crate::memory::{Addresses, Buffer};
+use crate::raster::RateState;
 use crate::shader::PUSH_CONSTANT_BYTES;
 use crate::shader::Program;
 use crate::shader::interp::Deadline;
@@ -64,6 +65,7 @@ pub(super) struct Dynamic {
     pub(super) depth_bias: DepthBias,
     pub(super) blend_constants: [f32; 4],
     pub(super) depth_bounds: [f32; 2],
+    pub(super) rate: RateState,
     /// Front and back: compare mask, write mask, reference.
     pub(super) stencil: [[u32; 3]; 2],
 }
@@ -442,7 +444,7 @@ impl Dynamic {
     /// Whether fragments see the same state: what set-up has used does not count.
     pub(super) fn is_same_for_fragments(&self, other: &Self) -> bool {
         let viewport = |of: &Self| (of.viewport.x, of.viewport.y, of.viewport.width, of.viewport.height);
-        let state = |of: &Self| (viewport(of), of.scissor, of.blend_constants, of.depth_bounds, of.stencil);
+        let state = |of: &Self| (viewport(of), of.scissor, of.blend_constants, of.depth_bounds, of.stencil, of.rate);
         state(self) == state(other)
     }
 
@@ -451,6 +453,7 @@ impl Dynamic {
             Command::SetLineWidth(width) => self.line_width = *width,
             Command::SetLineStipple(stipple) => self.line_stipple = *stipple,
             Command::SetDepthBias(bias) => self.depth_bias = *bias,
+            Command::SetFragmentRate(rate) => self.rate = *rate,
             Command::SetBlendConstants(constants) => self.blend_constants = *constants,
             Command::SetDepthBounds(bounds) => self.depth_bounds = *bounds,
             Command::SetStencilCompareMask { faces, mask } => self.set_stencil(*faces, 0, *mask),

@@ -36,6 +36,8 @@ pub struct Triangles {
     entries: Vec<Entry>,
     pixels: Vec<Pixels>,
     covers: Vec<Cover>,
+    /// Corners of polygons, clockwise, units.
+    polygons: Vec<Vec<[i64; 2]>>,
     /// The layer of the attachments that they are drawn to.
     layer: u32,
 }
@@ -46,6 +48,7 @@ impl Triangles {
         (self.plan, self.layer) = (plan, layer);
         self.vertices = 0;
         self.covers.clear();
+        self.polygons.clear();
         self.entries.clear();
         self.pixels.clear();
         self.entries.reserve(room);
@@ -56,6 +59,7 @@ impl Triangles {
     pub(super) fn go_on(&mut self, others: &Self) {
         self.start(others.plan.clone(), 0, others.layer);
         self.covers.clone_from(&others.covers);
+        self.polygons.clone_from(&others.polygons);
         self.rows.clone_from(&others.rows);
         self.vertices = others.vertices;
     }
@@ -105,6 +109,10 @@ impl Triangles {
     pub fn triangle(&self, index: u32) -> Triangle {
         let place = |row: u32| [0, 1].map(|axis: usize| i64::from(snap(f32::from_bits(self.row(row)[0][axis]))));
         let Entry { rows, cover, .. } = self.entries[index as usize];
+        if let Some(parts) = cover.and_then(|number| self.polygon(self.cover(number))) {
+            // What touches the polygon touches this part.
+            return parts[0];
+        }
         let corners = match cover {
             Some(number) => self.cover(number).corners.map(|corner| corner.map(i64::from)),
             None => rows.map(place),
@@ -120,6 +128,17 @@ impl Triangles {
     /// What a triangle covers.
     pub(super) fn cover(&self, number: u32) -> &Cover {
         &self.covers[number as usize]
+    }
+
+    /// The parts of a polygon that is covered.
+    pub(super) fn polygon(&self, cover: &Cover) -> Option<Vec<Triangle>> {
+        cover.polygon.map(|number| Triangle::of_polygon(&self.polygons[number as usize]))
+    }
+
+    /// Adds the corners of a polygon, clockwise, at least three; its number.
+    pub(super) fn add_polygon(&mut self, corners: Vec<[i64; 2]>) -> u32 {
+        self.polygons.push(corners);
+        self.polygons.len() as u32 - 1
     }
 
     /// Adds what a triangle covers; its number.

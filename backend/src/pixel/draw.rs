@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicU64;
 
 use super::kernel::{Kernel, Outline, Stage, Target, tested};
+use super::rates::Rates;
 use crate::hiz::{Direction, Visibility};
 use crate::memory::PlaneRef;
 use crate::raster::{Criterion, sample_mask};
@@ -37,6 +38,8 @@ pub struct DrawContext<'a> {
     pub criterion: Option<Criterion>,
     /// Multisampling.
     pub multisample: MultisampleState,
+    /// Sizes of fragments, where any may be more than a pixel.
+    pub rates: Option<Rates<'a>>,
     /// Blend constants.
     pub blend_constants: [f32; 4],
     /// Locations whose texels fragments overwrite, when nothing else of a fragment shows: no blending, no discarding, no side
@@ -74,7 +77,7 @@ impl<'a> DrawContext<'a> {
         let shows = facts.may_discard || facts.side_effects || outline.needs_stored || outline.changes_coverage;
         let written = outline.targets.iter().zip(self.targets()).filter(|(_, plane)| plane.is_some());
         let locations = written.fold(0, |locations, ((location, _), _)| locations | 1 << location);
-        let sees_coverage = self.multisample.samples > 1 && outline.sees_samples;
+        let sees_coverage = (self.multisample.samples > 1 || self.rates.is_some()) && outline.sees_samples;
         (self.tests_early() && !shows && !sees_coverage).then_some(locations)
     }
 
@@ -85,7 +88,8 @@ impl<'a> DrawContext<'a> {
         let locations = if self.fragment.is_none() { Some(0) } else { self.overwrites };
         let segment = locations.zip(self.visibility.tests);
         self.segment = segment.filter(|_| self.visibility.looks_ahead);
-        if let Some((ranges, pitches)) = self.reached().filter(|_| !packs_always) {
+        let exports_itself = !packs_always && self.rates.is_none();
+        if let Some((ranges, pitches)) = self.reached().filter(|_| exports_itself) {
             (self.direct, self.pitches) = (Some(ranges), pitches);
         }
         self
@@ -141,6 +145,11 @@ impl<'a> DrawContext<'a> {
         self.pipeline.kernels.get(self.pipeline, packed)
     }
 
+    /// The kernel for waves of fragments of several pixels.
+    pub(super) fn coarse_kernel(&self) -> Option<&'a Kernel> {
+        self.pipeline.kernels.coarse(self.pipeline)
+    }
+
     /// The kernel for groups of one primitive.
     pub(super) fn group_kernel(&self) -> Option<&'a Stage> {
         self.pipeline.kernels.group(self.pipeline)
@@ -151,7 +160,7 @@ impl<'a> DrawContext<'a> {
         // What else tests say, and may be dynamic, concerns other tests.
         let depth = |tests: DepthStencilState| (tests.depth_test, tests.depth_write, tests.depth_compare);
         let as_linked = self.tests.map(depth) == tested(self.pipeline).map(depth);
-        let serves = as_linked && (self.tests.is_none() || self.tests_depth_words());
+        let serves = as_linked && self.rates.is_none() && (self.tests.is_none() || self.tests_depth_words());
         // Its edges are exact near small primitives only, not near what a viewport leaves of others.
         if serves && self.occlusion.is_none() && self.criterion.is_none() && !self.pipeline.vertex.routes() {
             self.pipeline.kernels.primitive(self.pipeline, counts)

@@ -22,6 +22,7 @@ mod multiview;
 mod order;
 mod planar;
 mod raster;
+mod rates;
 mod samplers;
 mod scenes;
 mod stages;
@@ -50,6 +51,7 @@ pub fn all() -> Vec<Entry> {
         raster::cases,
         extremes::cases,
         conservative::cases,
+        rates::cases,
         layers::cases,
         lines::cases,
         vertices::cases,
