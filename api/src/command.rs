@@ -5,9 +5,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use ash::vk;
 use parking_lot::Mutex;
 use vitric_backend::command::{Command, CommandList};
 
+use crate::families::{self, FAMILIES};
 use crate::{Error, Result};
 
 /// State of a command buffer; *pending* is counted apart.
@@ -27,12 +29,16 @@ struct Inner {
 }
 
 /// A command buffer. The specification has the application synchronise its use; the lock is never contended.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct CommandBuffer {
     inner: Mutex<Inner>,
     pending: Arc<AtomicU32>,
     /// Whether it is executed from other command buffers.
     pub secondary: bool,
+    /// Index of the family of queues that it is for.
+    pub family: u32,
+    /// What those queues do.
+    abilities: vk::QueueFlags,
 }
 
 /// Held while a submission of a command buffer is pending.
@@ -46,9 +52,14 @@ impl Drop for Pending {
 }
 
 impl CommandBuffer {
-    /// A command buffer in the initial state.
-    pub fn new(secondary: bool) -> Arc<Self> {
-        Arc::new(Self { secondary, ..Self::default() })
+    /// A command buffer in the initial state, for queues of a family.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] when there is no such family.
+    pub fn new(secondary: bool, family: u32) -> Result<Arc<Self>> {
+        let abilities = families::find(family).ok_or(Error::Unknown)?.flags;
+        let (inner, pending) = Default::default();
+        Ok(Arc::new(Self { inner, pending, secondary, family, abilities }))
     }
 
     /// Begins recording; what was recorded before is dropped. `one_time`: the recording is good for one submission
@@ -80,11 +91,15 @@ impl CommandBuffer {
         *self.inner.lock() = Inner::default();
     }
 
-    /// Appends a command; ignored when not recording, since `vkCmd*` returns no error.
-    pub fn record(&self, command: Command) {
-        if let State::Recording(commands) = &mut self.inner.lock().state {
+    /// Appends a command; ignored when not recording, since `vkCmd*` returns no error. A command that queues of the family do
+    /// not take is dropped; whether it was not.
+    pub fn record(&self, command: Command) -> bool {
+        // The first family takes everything.
+        let is_taken = self.abilities == FAMILIES[0].flags || self.abilities.intersects(families::needs(&command));
+        if is_taken && let State::Recording(commands) = &mut self.inner.lock().state {
             commands.push(command);
         }
+        is_taken
     }
 
     /// The recorded list, for execution from a primary command buffer.
@@ -125,7 +140,7 @@ mod tests {
 
     #[test]
     fn states() {
-        let buffer = CommandBuffer::new(false);
+        let buffer = CommandBuffer::new(false, 0).unwrap();
         buffer.record(Command::EndPass);
         assert_eq!(buffer.end().unwrap_err(), Error::Unknown);
         buffer.begin(true);
@@ -140,5 +155,16 @@ mod tests {
         assert!(buffer.submit().is_err(), "submitted once only");
         buffer.reset();
         assert!(buffer.list().is_err());
+    }
+
+    #[test]
+    fn queues_that_copy_take_no_dispatches() {
+        let buffer = CommandBuffer::new(false, 2).unwrap();
+        buffer.begin(false);
+        assert!(!buffer.record(Command::Dispatch { base: [0; 3], groups: [1; 3] }));
+        assert!(buffer.record(Command::PipelineBarrier));
+        buffer.end().unwrap();
+        assert_eq!(buffer.list().unwrap().commands.len(), 1);
+        assert!(CommandBuffer::new(false, FAMILIES.len() as u32).is_err());
     }
 }

@@ -75,8 +75,8 @@ impl DescriptorPool {
 
 /// The descriptors from array element `element` of `binding` on, `count` of them: an update that is longer than the
 /// binding goes on with the next one. Flat index and binding of each.
-pub fn targets(set: &DescriptorSet, binding: u32, element: u32, count: u32) -> Vec<(u32, &SetBinding)> {
-    let following = set.layout().bindings.iter().skip_while(move |entry| entry.binding < binding);
+pub fn targets(layout: &SetLayout, binding: u32, element: u32, count: u32) -> Vec<(u32, &SetBinding)> {
+    let following = layout.bindings.iter().skip_while(move |entry| entry.binding < binding);
     let all = following.flat_map(|entry| (0..entry.elements()).map(move |index| (entry.first + index, entry)));
     all.skip(element as usize).take(count as usize).collect()
 }
@@ -91,8 +91,8 @@ pub fn copy(source: (&DescriptorSet, u32, u32), target: (&DescriptorSet, u32, u3
         to.write(target.2.into(), &bytes);
         return;
     }
-    let from = targets(source.0, source.1, source.2, count);
-    let to = targets(target.0, target.1, target.2, count);
+    let from = targets(source.0.layout(), source.1, source.2, count);
+    let to = targets(target.0.layout(), target.1, target.2, count);
     let copied: Vec<Descriptor> = from.iter().map(|(index, _)| source.0.get(*index).unwrap_or_default()).collect();
     for ((index, _), descriptor) in to.into_iter().zip(copied) {
         target.0.write(index, descriptor);
@@ -133,7 +133,7 @@ mod tests {
     fn updates_go_on_with_the_next_binding() {
         let set = DescriptorSet::new(layout(&[2, 0, 3]));
         let found: Vec<(u32, u32)> =
-            targets(&set, 0, 1, 3).into_iter().map(|(index, entry)| (index, entry.binding)).collect();
+            targets(set.layout(), 0, 1, 3).into_iter().map(|(index, entry)| (index, entry.binding)).collect();
         assert_eq!(found, [(1, 0), (2, 2), (3, 2)]);
     }
 }

@@ -12,15 +12,34 @@ use vitric_backend::memory::{Allocation, Heap};
 
 use crate::debug::Messages;
 use crate::extensions::{self, Level};
+use crate::families::{self, Wanted};
+use crate::host;
 use crate::physical;
 use crate::queue::{Health, Queue};
 use crate::report;
 use crate::structures;
 use crate::{Error, Result};
 
-/// Bytes of the memory heap: the knob `VITRIC_HEAP_MIB`.
+/// Bytes of the memory heap: the knob `VITRIC_HEAP_MIB`, or what suits the host.
 pub fn heap_size() -> u64 {
-    knobs::values().number("VITRIC_HEAP_MIB").saturating_mul(1 << 20)
+    match knobs::values().number("VITRIC_HEAP_MIB") {
+        0 => host::default_heap(Path::new(host::ROOT)),
+        mib => mib.saturating_mul(1 << 20),
+    }
+}
+
+/// What of the heap is in use, and how much of it may be, now: what the host could still give counts (`VK_EXT_memory_budget`).
+pub fn memory_budget(heap: &Heap) -> vk::PhysicalDeviceMemoryBudgetPropertiesEXT<'static> {
+    budget(heap, host::available_memory(Path::new(host::ROOT)).unwrap_or(u64::MAX))
+}
+
+fn budget(heap: &Heap, available: u64) -> vk::PhysicalDeviceMemoryBudgetPropertiesEXT<'static> {
+    let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
+    let used = heap.used();
+    budget.heap_usage[0] = used;
+    // Never none at all.
+    budget.heap_budget[0] = used.saturating_add(available).min(heap.size()).max(1);
+    budget
 }
 
 /// A device.
@@ -39,27 +58,24 @@ impl Drop for Device {
 }
 
 impl Device {
-    /// Creates a device with `queues` queues of the one family, 1 to [`physical::QUEUE_COUNT`].
+    /// Creates a device with these queues, which takes memory from a heap.
     ///
     /// # Errors
     /// [`Error::FeatureNotPresent`] and [`Error::ExtensionNotPresent`] when something is asked for that is not there,
-    /// [`Error::InitializationFailed`] for another number of queues, [`Error::OutOfHostMemory`] when the host has no thread to
-    /// give.
+    /// [`Error::InitializationFailed`] for queues that are not, [`Error::OutOfHostMemory`] when the host has no thread to give.
     pub fn new(
         messages: Arc<Messages>,
-        queues: u32,
+        heap: Arc<Heap>,
+        queues: &[Wanted],
         features: &vk::PhysicalDeviceFeatures,
         extensions: &[String],
     ) -> Result<Self> {
         check_features(&messages, features, &physical::features())?;
         check_extensions(&messages, extensions)?;
-        if queues == 0 || queues > physical::QUEUE_COUNT {
-            return Err(Error::InitializationFailed);
-        }
+        families::check(&messages, queues)?;
         let values = knobs::values();
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = match values.number("VITRIC_THREADS") as usize {
-            0 => processors,
+            0 => host::processors(Path::new(host::ROOT)),
             threads => threads,
         };
         let gpu = Gpu::new(GpuConfig {
@@ -72,8 +88,12 @@ impl Device {
             counts: !values.text("VITRIC_COUNTERS").is_empty(),
         });
         let health = Arc::new(Health::new(messages));
-        let queues = (0..queues).map(|_| Queue::new(gpu.clone(), health.clone())).collect::<Result<_>>()?;
-        Ok(Self { gpu, heap: Heap::new(heap_size()), health, queues })
+        let queues =
+            queues.iter().flat_map(|wanted| wanted.priorities.iter().map(|priority| (wanted.family, *priority)));
+        let start =
+            |(family, priority)| Queue::new(gpu.with_weight(families::weight(priority)), health.clone(), family);
+        let queues = queues.map(start).collect::<Result<_>>()?;
+        Ok(Self { gpu, heap, health, queues })
     }
 
     /// Leaves a report of what the GPU counted, when it does.
@@ -93,7 +113,12 @@ impl Device {
         &self.health
     }
 
-    /// The queues.
+    /// The memory that it takes from.
+    pub fn heap(&self) -> &Arc<Heap> {
+        &self.heap
+    }
+
+    /// The queues, family by family in the order in which they were asked for.
     pub fn queues(&self) -> &[Arc<Queue>] {
         &self.queues
     }
@@ -152,7 +177,7 @@ mod tests {
     use super::*;
 
     fn device(features: vk::PhysicalDeviceFeatures, extensions: &[String]) -> Result<Device> {
-        Device::new(Arc::new(Messages::default()), 2, &features, extensions)
+        Device::new(Arc::new(Messages::default()), Heap::new(1 << 20), &Wanted::one(), &features, extensions)
     }
 
     #[test]
@@ -160,8 +185,8 @@ mod tests {
         assert!(device(physical::features(), &["VK_KHR_swapchain".into()]).is_ok());
         let sparse = vk::PhysicalDeviceFeatures { sparse_binding: vk::TRUE, ..Default::default() };
         assert_eq!(device(sparse, &[]).unwrap_err(), Error::FeatureNotPresent);
-        let inherited = vk::PhysicalDeviceFeatures { inherited_queries: vk::TRUE, ..Default::default() };
-        assert_eq!(device(inherited, &[]).unwrap_err(), Error::FeatureNotPresent);
+        let resident = vk::PhysicalDeviceFeatures { sparse_residency_buffer: vk::TRUE, ..Default::default() };
+        assert_eq!(device(resident, &[]).unwrap_err(), Error::FeatureNotPresent);
         let unknown = device(Default::default(), &["VK_KHR_unheard_of".into()]);
         assert_eq!(unknown.unwrap_err(), Error::ExtensionNotPresent);
     }
@@ -169,8 +194,19 @@ mod tests {
     #[test]
     fn memory_is_budgeted() {
         let device = device(Default::default(), &[]).unwrap();
-        assert_eq!(device.allocate(heap_size() + 1).unwrap_err(), Error::OutOfDeviceMemory);
+        assert_eq!(device.allocate((1 << 20) + 1).unwrap_err(), Error::OutOfDeviceMemory);
         assert_eq!(device.allocate(4096).unwrap().size(), 4096);
         device.wait_idle().unwrap();
+    }
+
+    #[test]
+    fn the_budget_is_what_heap_and_host_have() {
+        let heap = Heap::new(1 << 20);
+        let held = Allocation::new(&heap, 1 << 12).unwrap();
+        let [plenty, little, none] = [u64::MAX, 1 << 16, 0].map(|available| budget(&heap, available));
+        assert_eq!(plenty.heap_usage[..2], [1 << 12, 0]);
+        assert_eq!([plenty, little, none].map(|of| of.heap_budget[0]), [1 << 20, (1 << 16) + (1 << 12), 1 << 12]);
+        drop(held);
+        assert_eq!(budget(&heap, 0).heap_budget[0], 1);
     }
 }

@@ -39,6 +39,10 @@ pub enum Error {
     /// A pipeline has a program that is not there yet, and must not be compiled now.
     #[error("a program would have to be compiled")]
     CompileRequired,
+    #[error("a handle from outside is not what it is said to be")]
+    InvalidExternalHandle,
+    #[error("the address that was asked for cannot be had")]
+    InvalidOpaqueCaptureAddress,
     #[error("an unknown error: the call broke valid usage")]
     Unknown,
 }
@@ -63,6 +67,8 @@ impl Error {
             Self::SurfaceLost => vk::Result::ERROR_SURFACE_LOST_KHR,
             Self::OutOfDate => vk::Result::ERROR_OUT_OF_DATE_KHR,
             Self::CompileRequired => vk::Result::PIPELINE_COMPILE_REQUIRED,
+            Self::InvalidExternalHandle => vk::Result::ERROR_INVALID_EXTERNAL_HANDLE,
+            Self::InvalidOpaqueCaptureAddress => vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS,
             Self::Unknown => vk::Result::ERROR_UNKNOWN,
         }
     }

@@ -11,6 +11,8 @@ pub mod descriptor;
 pub mod device;
 pub mod error;
 pub mod extensions;
+pub mod families;
+pub mod host;
 pub mod image;
 pub mod physical;
 pub mod pipeline;

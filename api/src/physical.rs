@@ -11,12 +11,12 @@ use vitric_backend::shader::BUILD;
 use vitric_backend::state::MOST_BINDINGS;
 use vitric_backend::texture::{MAX_ANISOTROPY, MAX_LOD_BIAS};
 
+use crate::families::PRIORITIES;
+
 /// Reported API version: 1.0 is what is complete.
 pub const API_VERSION: u32 = vk::make_api_version(0, 1, 0, 286);
 /// A vendor id outside of the PCI range: Khronos' placeholder for software from Mesa is taken, this one is not registered.
 const VENDOR_ID: u32 = 0x1_0000 + 0x56;
-/// Queues of the one family.
-pub const QUEUE_COUNT: u32 = 4;
 /// Largest width and height of an image, texels.
 pub const MAX_EXTENT_2D: u32 = 16384;
 const MAX_EXTENT_3D: u32 = 2048;
@@ -26,10 +26,17 @@ pub const MAX_SAMPLERS: u32 = 1 << 20;
 /// Alignment of buffers and of dynamic offsets, bytes.
 pub const BUFFER_ALIGNMENT: u64 = 16;
 
+/// Alignment of memory of the application that is imported, and of its size, bytes.
+pub const HOST_POINTER_ALIGNMENT: u64 = 4096;
+
 /// Most bytes of a buffer.
 pub const MAX_BUFFER_BYTES: u64 = 1 << 40;
 /// Descriptors that a set may have in any case.
 pub const MAX_SET_DESCRIPTORS: u32 = 1 << 20;
+/// Descriptors of a set that are pushed by commands.
+pub const MAX_PUSH_DESCRIPTORS: u32 = 32;
+/// Draws of one command, which are recorded one by one.
+pub const MAX_MULTI_DRAWS: u32 = 1 << 16;
 /// Tells the one device from those of other drivers, on any machine.
 pub const DEVICE_UUID: [u8; 16] = *b"vitric emulated\0";
 
@@ -76,8 +83,10 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
         shader_float64: vk::TRUE,
         shader_int64: vk::TRUE,
         shader_int16: vk::TRUE,
-        // Not there yet: geometry and tessellation stages, pipeline statistics, sparse resources, variable multisample rate,
-        // inherited queries.
+        pipeline_statistics_query: vk::TRUE,
+        inherited_queries: vk::TRUE,
+        variable_multisample_rate: vk::TRUE,
+        // Not there yet: geometry and tessellation stages, sparse resources.
         ..Default::default()
     }
 }
@@ -169,7 +178,7 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         max_clip_distances: 8,
         max_cull_distances: 8,
         max_combined_clip_and_cull_distances: 8,
-        discrete_queue_priorities: 2,
+        discrete_queue_priorities: PRIORITIES,
         point_size_range: [1.0, 1024.0],
         line_width_range: LINE_WIDTHS,
         point_size_granularity: 0.125,
@@ -206,16 +215,6 @@ pub fn cache_uuid() -> [u8; 16] {
     // A digest of 16 bytes, in hexadecimal digits.
     let byte = |index: usize| u8::from_str_radix(&BUILD[2 * index..2 * index + 2], 16).unwrap_or(0);
     std::array::from_fn(byte)
-}
-
-/// The one queue family.
-pub fn queue_family() -> vk::QueueFamilyProperties {
-    vk::QueueFamilyProperties {
-        queue_flags: vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE | vk::QueueFlags::TRANSFER,
-        queue_count: QUEUE_COUNT,
-        timestamp_valid_bits: 64,
-        min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },
-    }
 }
 
 /// The one heap, of `heap_size` bytes, and its memory types: one for images that stay on the device, one that the host
@@ -363,11 +362,12 @@ fn is_refused(image: ImageKind, info: &format::FormatInfo) -> bool {
 /// Uses of an image that format features allow.
 fn usages(features: F) -> vk::ImageUsageFlags {
     use vk::ImageUsageFlags as U;
+    let attachment = U::INPUT_ATTACHMENT | U::TRANSIENT_ATTACHMENT | U::ATTACHMENT_FEEDBACK_LOOP_EXT;
     let table = [
         (F::SAMPLED_IMAGE, U::SAMPLED),
         (F::STORAGE_IMAGE, U::STORAGE),
-        (F::COLOR_ATTACHMENT, U::COLOR_ATTACHMENT | U::INPUT_ATTACHMENT | U::TRANSIENT_ATTACHMENT),
-        (F::DEPTH_STENCIL_ATTACHMENT, U::DEPTH_STENCIL_ATTACHMENT | U::INPUT_ATTACHMENT | U::TRANSIENT_ATTACHMENT),
+        (F::COLOR_ATTACHMENT, U::COLOR_ATTACHMENT | attachment),
+        (F::DEPTH_STENCIL_ATTACHMENT, U::DEPTH_STENCIL_ATTACHMENT | attachment),
         (F::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR, U::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR),
         (F::TRANSFER_SRC, U::TRANSFER_SRC),
         (F::TRANSFER_DST, U::TRANSFER_DST),

@@ -34,12 +34,14 @@ type Key = [u8; 16];
 /// Bytes of the checksum.
 const CHECKSUM: usize = 16;
 
-/// A shader module: parsed, and its words, which identify it.
+/// What identifies a shader module: a digest of its words.
+pub type Identifier = [u8; 16];
+
+/// A shader module, parsed.
 #[derive(Debug)]
 pub struct ShaderModule {
     module: Module,
-    words: Box<[u32]>,
-    digest: u64,
+    identifier: Identifier,
     /// What messages call it: nothing, or a name.
     name: Mutex<Box<str>>,
 }
@@ -54,9 +56,12 @@ impl ShaderModule {
             messages.error(&format!("vkCreateShaderModule: {error}"));
             Error::InvalidShader
         })?;
-        let mut hasher = DefaultHasher::new();
-        words.hash(&mut hasher);
-        Ok(Arc::new(Self { module, words: words.into(), digest: hasher.finish(), name: Mutex::default() }))
+        Ok(Arc::new(Self { module, identifier: identify(words), name: Mutex::default() }))
+    }
+
+    /// What identifies it.
+    pub fn identifier(&self) -> Identifier {
+        self.identifier
     }
 
     /// Names the module in messages; the empty name takes its name away.
@@ -65,27 +70,20 @@ impl ShaderModule {
     }
 }
 
-impl PartialEq for ShaderModule {
-    fn eq(&self, other: &Self) -> bool {
-        self.digest == other.digest && self.words == other.words
-    }
-}
-
-impl Eq for ShaderModule {}
-
-impl Hash for ShaderModule {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.digest.hash(state);
-    }
+/// What identifies a module of these words. Chance does not make two modules one.
+pub fn identify(words: &[u32]) -> Identifier {
+    digest(&words)
 }
 
 /// One shader stage of a pipeline: all that its program is made of.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone)]
 pub struct StageDesc {
     /// Stage, one bit.
     pub stage: vk::ShaderStageFlags,
-    /// Module.
-    pub module: Arc<ShaderModule>,
+    /// What identifies the module.
+    pub identifier: Identifier,
+    /// Module; without one the program is found, or there is none.
+    pub module: Option<Arc<ShaderModule>>,
     /// Name of the entry point.
     pub entry: String,
     /// Ids of specialization constants and the bits of their values.
@@ -93,25 +91,45 @@ pub struct StageDesc {
 }
 
 impl StageDesc {
-    fn compile(&self) -> std::result::Result<Arc<Program>, spirv::Error> {
-        spirv::compile(&self.module.module, &self.entry, self.stage, &self.specialization).map(Arc::new)
+    /// The program, unless it would have to be found.
+    fn compile(&self) -> Option<std::result::Result<Arc<Program>, spirv::Error>> {
+        let module = &self.module.as_ref()?.module;
+        Some(spirv::compile(module, &self.entry, self.stage, &self.specialization).map(Arc::new))
     }
 
     /// What messages call it.
     fn describe(&self) -> String {
-        match &**self.module.name.lock() {
+        let name = self.module.as_ref().map(|module| module.name.lock().clone()).unwrap_or_default();
+        match &*name {
             "" => format!("entry point {:?}", self.entry),
             name => format!("entry point {:?} of shader module {name:?}", self.entry),
         }
     }
 
-    /// Two digests with different seeds: chance does not make two stages one.
+    fn content(&self) -> (&Identifier, &str, u32, &Specialization) {
+        (&self.identifier, &self.entry, self.stage.as_raw(), &self.specialization)
+    }
+
     fn key(&self) -> Key {
-        let content = (&self.module.words, &self.entry, self.stage.as_raw(), &self.specialization);
-        digest(&content)
+        digest(&self.content())
     }
 }
 
+impl PartialEq for StageDesc {
+    fn eq(&self, other: &Self) -> bool {
+        self.content() == other.content()
+    }
+}
+
+impl Eq for StageDesc {}
+
+impl Hash for StageDesc {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.content().hash(state);
+    }
+}
+
+/// Two digests with different seeds.
 fn digest(content: &impl Hash) -> [u8; 16] {
     let half = |seed: u64| {
         let mut hasher = DefaultHasher::new();
@@ -146,10 +164,11 @@ impl Programs {
     /// The program of a stage: found in the cache or among the live ones, else compiled.
     ///
     /// # Errors
-    /// [`Error::InvalidShader`], with a message that says why.
+    /// [`Error::InvalidShader`], with a message that says why; [`Error::CompileRequired`] when it has no module and is not found.
     pub fn get(&self, messages: &Messages, stage: &StageDesc, cache: Option<&PipelineCache>) -> Result<Arc<Program>> {
         let found = cache.and_then(|cache| cache.find(stage)).or_else(|| self.find(stage));
-        let program = found.map_or_else(|| stage.compile(), Ok).map_err(|error| {
+        let made = found.map(Ok).or_else(|| stage.compile()).ok_or(Error::CompileRequired)?;
+        let program = made.map_err(|error| {
             messages.error(&format!("{}: {error}", stage.describe()));
             Error::InvalidShader
         })?;
@@ -181,7 +200,7 @@ impl Programs {
         let (next, made) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let work = || {
             while let Some(stage) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if let Ok(program) = stage.compile() {
+                if let Some(Ok(program)) = stage.compile() {
                     self.insert(stage, &program);
                     made.lock().push(program);
                 }
@@ -406,7 +425,24 @@ mod tests {
             bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
         let module = ShaderModule::new(&Messages::default(), &words).unwrap();
         let stage = vk::ShaderStageFlags::COMPUTE;
-        StageDesc { stage, module, entry: entry.into(), specialization: vec![(0, constant)] }
+        let (identifier, module) = (module.identifier(), Some(module));
+        StageDesc { stage, identifier, module, entry: entry.into(), specialization: vec![(0, constant)] }
+    }
+
+    #[test]
+    fn programs_are_found_without_their_modules() {
+        let (programs, messages, cache) = (Programs::default(), Messages::default(), PipelineCache::default());
+        let whole = stage("main", 1);
+        let named = StageDesc { module: None, ..whole.clone() };
+        let missing = programs.get(&messages, &named, Some(&cache));
+        assert_eq!(missing.unwrap_err(), Error::CompileRequired);
+        let made = programs.get(&messages, &whole, Some(&cache)).unwrap();
+        assert!(Arc::ptr_eq(&made, &programs.get(&messages, &named, None).unwrap()));
+        let later = PipelineCache::new(&cache.data(usize::MAX).0);
+        let read = Programs::default().get(&messages, &named, Some(&later)).unwrap();
+        assert_eq!(read.save(), made.save());
+        let other = StageDesc { identifier: [0; 16], ..named };
+        assert_eq!(programs.get(&messages, &other, Some(&later)).unwrap_err(), Error::CompileRequired);
     }
 
     #[test]
@@ -418,7 +454,7 @@ mod tests {
         assert!(Arc::ptr_eq(&first, &again) && !Arc::ptr_eq(&first, &other));
         let wrong = stage("nothing", 1);
         assert_eq!(programs.get(&messages, &wrong, None).unwrap_err(), Error::InvalidShader);
-        wrong.module.set_name("sky");
+        wrong.module.as_ref().unwrap().set_name("sky");
         assert_eq!(wrong.describe(), "entry point \"nothing\" of shader module \"sky\"");
     }
 

@@ -13,20 +13,20 @@ use vitric_backend::gpu::Gpu;
 
 use crate::command::Pending;
 use crate::debug::Messages;
-use crate::sync::{Fence, Semaphore, Signal};
+use crate::sync::{Kind, Payload};
 use crate::{Error, Result};
 
 /// One batch of a submission.
 #[derive(Debug, Default)]
 pub struct Batch {
     /// Waited for before anything else: timelines until they reach a value, binary ones are unsignaled.
-    pub waits: Vec<(Arc<Semaphore>, u64)>,
+    pub waits: Vec<(Arc<Payload>, u64)>,
     /// Executed in order.
     pub lists: Vec<Arc<CommandList>>,
     /// The command buffers that are pending until the batch is complete.
     pub pending: Vec<Pending>,
     /// Signaled when the lists are complete: timelines with a value.
-    pub signals: Vec<(Arc<Semaphore>, u64)>,
+    pub signals: Vec<(Arc<Payload>, u64)>,
 }
 
 impl Batch {
@@ -38,7 +38,7 @@ impl Batch {
 /// Work for a queue's thread.
 enum Job {
     Batch(Batch),
-    Signal(Arc<Fence>),
+    Signal(Arc<Payload>),
     Call(Box<dyn FnOnce() + Send>),
 }
 
@@ -46,6 +46,8 @@ enum Job {
 #[derive(Debug, Default)]
 pub struct Health {
     lost: AtomicBool,
+    /// Why it was lost.
+    why: Mutex<String>,
     /// Messengers of the instance.
     pub messages: Arc<Messages>,
 }
@@ -53,7 +55,7 @@ pub struct Health {
 impl Health {
     /// A healthy device.
     pub fn new(messages: Arc<Messages>) -> Self {
-        Self { lost: AtomicBool::new(false), messages }
+        Self { lost: AtomicBool::new(false), why: Mutex::default(), messages }
     }
 
     /// Fails when the device was lost.
@@ -69,9 +71,15 @@ impl Health {
         self.lost.load(Ordering::Acquire)
     }
 
+    /// Why the device was lost; nothing, when it was not.
+    pub fn why(&self) -> String {
+        self.why.lock().clone()
+    }
+
     /// Marks the device as lost; the first time also sends `why` to the messengers, as an error.
     pub fn lose(&self, why: &str) {
         if !self.lost.swap(true, Ordering::AcqRel) {
+            *self.why.lock() = why.to_owned();
             self.messages.error(&format!("the device was lost: {why}"));
         }
     }
@@ -85,14 +93,16 @@ pub struct Queue {
     /// Jobs that were sent and are not complete. It grows only while `jobs` is locked.
     outstanding: Arc<AtomicUsize>,
     health: Arc<Health>,
+    /// Index of its family.
+    pub family: u32,
 }
 
 impl Queue {
-    /// Starts a queue's worker.
+    /// Starts the worker of a queue of a family.
     ///
     /// # Errors
     /// [`Error::OutOfHostMemory`] when the host has no thread to give.
-    pub fn new(gpu: Arc<Gpu>, health: Arc<Health>) -> Result<Arc<Self>> {
+    pub fn new(gpu: Arc<Gpu>, health: Arc<Health>, family: u32) -> Result<Arc<Self>> {
         let (jobs, received) = unbounded();
         let (worker_health, outstanding) = (health.clone(), Arc::new(AtomicUsize::new(0)));
         let left = outstanding.clone();
@@ -105,7 +115,7 @@ impl Queue {
         let worker = std::thread::Builder::new().name("vitric-queue".into()).spawn(run);
         let worker = worker.map_err(|_| Error::OutOfHostMemory)?;
         let (jobs, worker) = (Mutex::new(Some(jobs)), Mutex::new(Some(worker)));
-        Ok(Arc::new(Self { jobs, worker, outstanding, health }))
+        Ok(Arc::new(Self { jobs, worker, outstanding, health, family }))
     }
 
     fn send(&self, job: Job) -> Result<()> {
@@ -122,14 +132,14 @@ impl Queue {
     }
 
     /// Completes a submission at once when it has nothing to do and nothing was submitted before it that is not complete.
-    fn complete_empty(&self, batches: &[Batch], fence: Option<&Arc<Fence>>) -> bool {
+    fn complete_empty(&self, batches: &[Batch], fence: Option<&Arc<Payload>>) -> bool {
         // While this is locked nothing else is submitted.
         let _jobs = self.jobs.lock();
         let is_empty = batches.iter().all(|batch| batch.waits.is_empty() && batch.lists.is_empty());
         let completes = is_empty && self.outstanding.load(Ordering::Acquire) == 0;
         if completes {
             batches.iter().for_each(Batch::signal);
-            fence.into_iter().for_each(|fence| fence.signal());
+            fence.into_iter().for_each(|fence| fence.signal(1));
         }
         completes
     }
@@ -138,7 +148,7 @@ impl Queue {
     ///
     /// # Errors
     /// [`Error::DeviceLost`] when the device was lost before.
-    pub fn submit(&self, batches: Vec<Batch>, fence: Option<Arc<Fence>>) -> Result<()> {
+    pub fn submit(&self, batches: Vec<Batch>, fence: Option<Arc<Payload>>) -> Result<()> {
         self.health.check()?;
         if self.complete_empty(&batches, fence.as_ref()) {
             return Ok(());
@@ -159,9 +169,9 @@ impl Queue {
     /// # Errors
     /// [`Error::DeviceLost`] when the device was lost, also by what was waited for.
     pub fn wait_idle(&self) -> Result<()> {
-        let done = Signal::new(false);
+        let done = Payload::new(Kind::Fence, 0);
         self.send(Job::Signal(done.clone()))?;
-        done.wait_until(None);
+        done.wait_until(1, None);
         self.health.check()
     }
 }
@@ -189,7 +199,7 @@ fn perform(gpu: &Gpu, health: &Health, job: Job) {
             batch.signal();
         }
         // Fences are signaled even when the device is lost, so that nobody waits for ever.
-        Job::Signal(fence) => fence.signal(),
+        Job::Signal(fence) => fence.signal(1),
         Job::Call(work) => work(),
     }
 }

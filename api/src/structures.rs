@@ -5,6 +5,8 @@
 
 mod images;
 mod raster;
+mod shaders;
+mod state;
 mod versions;
 
 use std::fmt::Debug;
@@ -42,6 +44,8 @@ pub fn features(to: &mut impl Structures) {
     features13(to);
     images::features(to);
     raster::features(to);
+    shaders::features(to);
+    state::features(to);
 }
 
 /// Of Vulkan 1.1, and of the extensions that it is made of.
@@ -69,6 +73,7 @@ fn features12(to: &mut impl Structures) {
     to.put(host_query_reset());
     to.put(timeline_semaphore());
     to.put(buffer_device_address());
+    to.put(buffer_device_address_ext());
     to.put(memory_model());
     to.put(versions::features12());
 }
@@ -128,9 +133,14 @@ pub fn properties(to: &mut impl Structures) {
             .storage_texel_buffer_offset_alignment_bytes(physical::BUFFER_ALIGNMENT)
             .uniform_texel_buffer_offset_alignment_bytes(physical::BUFFER_ALIGNMENT),
     );
+    to.put(
+        vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::default()
+            .min_imported_host_pointer_alignment(physical::HOST_POINTER_ALIGNMENT),
+    );
     to.put(vk::PhysicalDeviceMaintenance4Properties::default().max_buffer_size(physical::MAX_BUFFER_BYTES));
     images::properties(to);
     raster::properties(to);
+    state::properties(to);
 }
 
 macro_rules! flags {
@@ -162,8 +172,11 @@ flags! {
     separate_depth_stencil_layouts: PhysicalDeviceSeparateDepthStencilLayoutsFeatures = separate_depth_stencil_layouts;
     host_query_reset: PhysicalDeviceHostQueryResetFeatures = host_query_reset;
     timeline_semaphore: PhysicalDeviceTimelineSemaphoreFeatures = timeline_semaphore;
-    // Not with addresses that were captured, nor for several devices.
-    buffer_device_address: PhysicalDeviceBufferDeviceAddressFeatures = buffer_device_address;
+    // Not for several devices.
+    buffer_device_address: PhysicalDeviceBufferDeviceAddressFeatures =
+        buffer_device_address, buffer_device_address_capture_replay;
+    buffer_device_address_ext: PhysicalDeviceBufferDeviceAddressFeaturesEXT =
+        buffer_device_address, buffer_device_address_capture_replay;
     memory_model: PhysicalDeviceVulkanMemoryModelFeatures =
         vulkan_memory_model, vulkan_memory_model_device_scope, vulkan_memory_model_availability_visibility_chains;
     descriptor_indexing: PhysicalDeviceDescriptorIndexingFeatures =
@@ -196,7 +209,8 @@ fn id() -> vk::PhysicalDeviceIDProperties<'static> {
 fn maintenance3() -> vk::PhysicalDeviceMaintenance3Properties<'static> {
     vk::PhysicalDeviceMaintenance3Properties::default()
         .max_per_set_descriptors(MAX_SET_DESCRIPTORS)
-        .max_memory_allocation_size(device::heap_size())
+        // Whatever the heap has: no less than what is required.
+        .max_memory_allocation_size(device::heap_size().max(1 << 30))
 }
 
 fn multiview_properties() -> vk::PhysicalDeviceMultiviewProperties<'static> {

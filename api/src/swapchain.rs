@@ -14,7 +14,7 @@ use vitric_backend::memory::Surface;
 use crate::device::Device;
 use crate::image::{self, ImageDesc};
 use crate::physical::ImageKind;
-use crate::sync::{Fence, Semaphore, deadline};
+use crate::sync::{Payload, deadline};
 use crate::{Error, Result};
 
 /// Where frames are shown: a window, or nowhere. Called from any thread, also from several at once.
@@ -144,8 +144,8 @@ impl Swapchain {
     pub fn acquire(
         &self,
         timeout: u64,
-        semaphore: Option<&Arc<Semaphore>>,
-        fence: Option<&Arc<Fence>>,
+        semaphore: Option<&Arc<Payload>>,
+        fence: Option<&Arc<Payload>>,
     ) -> Result<Option<u32>> {
         self.check()?;
         let until = deadline(timeout);
@@ -160,7 +160,7 @@ impl Swapchain {
         let image = turns.free.pop_front();
         drop(turns);
         semaphore.into_iter().for_each(|semaphore| semaphore.signal(0));
-        fence.into_iter().for_each(|fence| fence.signal());
+        fence.into_iter().for_each(|fence| fence.signal(1));
         Ok(image)
     }
 

@@ -1,116 +1,184 @@
-//! Fences, and binary and timeline semaphores. Source: Vulkan specification, "Synchronization and Cache Control".
+//! Fences, and binary and timeline semaphores: each has a payload, which may be shared with other processes, and replaced.
+//!
+//! Source: Vulkan specification, "Synchronization and Cache Control": fences, semaphores, and importing their payloads.
 
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
+use vitric_backend::memory::{Counter, Shares};
 
-/// A flag that is waited for: what fences are made of.
-#[derive(Debug, Default)]
-pub struct Signal {
-    set: Mutex<bool>,
-    changed: Condvar,
+use crate::{Error, Result};
+
+/// What a payload belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A fence.
+    Fence,
+    /// A semaphore that is signaled or not.
+    Binary,
+    /// A semaphore with a number that only grows.
+    Timeline,
 }
 
-/// A fence.
-pub type Fence = Signal;
+impl Kind {
+    fn shares(self) -> Shares {
+        match self {
+            Self::Fence => Shares::Fence,
+            Self::Binary => Shares::Binary,
+            Self::Timeline => Shares::Timeline,
+        }
+    }
+}
 
-/// A semaphore: a number that is waited for. That of a binary one is 0 or 1.
+/// A number that is waited for. That of fences and binary semaphores is 0 or 1.
 #[derive(Debug)]
-pub struct Semaphore {
-    is_timeline: bool,
-    value: Mutex<u64>,
-    changed: Condvar,
+pub struct Payload {
+    kind: Kind,
+    counter: Counter,
 }
 
-impl Semaphore {
-    /// A binary semaphore, unsignaled.
-    pub fn binary() -> Arc<Self> {
-        Arc::new(Self { is_timeline: false, value: Mutex::new(0), changed: Condvar::new() })
+impl Payload {
+    /// A payload of this process that begins at `value`.
+    pub fn new(kind: Kind, value: u64) -> Arc<Self> {
+        Arc::new(Self { kind, counter: Counter::new(value) })
     }
 
-    /// A timeline semaphore that begins at `value`.
-    pub fn timeline(value: u64) -> Arc<Self> {
-        Arc::new(Self { is_timeline: true, value: Mutex::new(value), changed: Condvar::new() })
+    /// One that other processes can be given.
+    ///
+    /// # Errors
+    /// [`Error::OutOfHostMemory`] when the host has no memory or no descriptor for it.
+    pub fn shared(kind: Kind, value: u64) -> Result<Arc<Self>> {
+        let counter = Counter::shared(kind.shares(), value).map_err(|_| Error::OutOfHostMemory)?;
+        Ok(Arc::new(Self { kind, counter }))
+    }
+
+    /// The payload behind a descriptor, which stays the caller's.
+    ///
+    /// # Errors
+    /// [`Error::InvalidExternalHandle`] when it is none of this kind.
+    pub fn open(kind: Kind, descriptor: BorrowedFd<'_>) -> Result<Arc<Self>> {
+        let counter = Counter::open(kind.shares(), descriptor).map_err(|_| Error::InvalidExternalHandle)?;
+        Ok(Arc::new(Self { kind, counter }))
+    }
+
+    /// A descriptor for other processes.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] for a payload that cannot be shared, [`Error::TooManyObjects`] when there are no more descriptors.
+    pub fn descriptor(&self) -> Result<OwnedFd> {
+        self.counter.descriptor().ok_or(Error::Unknown)?.map_err(|_| Error::TooManyObjects)
     }
 
     /// Signals it, and wakes all who wait. `value` is that of a timeline, which never goes back.
     pub fn signal(&self, value: u64) {
-        let mut current = self.value.lock();
-        *current = if self.is_timeline { value.max(*current) } else { 1 };
-        self.changed.notify_all();
+        match self.kind {
+            Kind::Timeline => self.counter.raise(value),
+            Kind::Fence | Kind::Binary => self.counter.set(1),
+        }
     }
 
-    /// The number of a timeline; of a binary semaphore whether it is signaled.
+    /// Unsignals a fence.
+    pub fn reset(&self) {
+        self.counter.set(0);
+    }
+
+    /// The number of a timeline; of others whether they are signaled.
     pub fn value(&self) -> u64 {
-        *self.value.lock()
+        self.counter.get()
+    }
+
+    /// Whether a fence is signaled.
+    pub fn is_set(&self) -> bool {
+        self.value() != 0
     }
 
     /// What a wait for `value` waits for.
     fn wanted(&self, value: u64) -> u64 {
-        if self.is_timeline { value } else { 1 }
+        if self.kind == Kind::Timeline { value } else { 1 }
     }
 
     /// Waits as a queue does: until `value` is reached; a binary semaphore is unsignaled in the same step. `give_up` is asked every 20
-    /// milliseconds; when it returns true, the semaphore stays as it is and this returns false.
+    /// milliseconds; when it returns true, the payload stays as it is and this returns false.
     pub fn consume(&self, value: u64, give_up: impl Fn() -> bool) -> bool {
         let wanted = self.wanted(value);
-        let mut current = self.value.lock();
-        while *current < wanted {
+        let ready = |counter: &Counter| match self.kind {
+            Kind::Binary => counter.take(),
+            Kind::Fence | Kind::Timeline => counter.get() >= wanted,
+        };
+        loop {
+            if self.counter.wait(Some(Instant::now() + Duration::from_millis(20)), ready) {
+                return true;
+            }
             if give_up() {
                 return false;
             }
-            self.changed.wait_for(&mut current, Duration::from_millis(20));
         }
-        if !self.is_timeline {
-            *current = 0;
-        }
-        true
     }
 
-    /// Waits as the host does, for ever without a deadline. Returns whether `value` was reached in time.
+    /// Waits as the host does, for ever without a deadline. Returns whether `value` was reached in time; a deadline that has
+    /// passed asks for the state as it is.
     pub fn wait_until(&self, value: u64, deadline: Option<Instant>) -> bool {
         let wanted = self.wanted(value);
-        let mut current = self.value.lock();
-        match deadline {
-            None => self.changed.wait_while(&mut current, |current| *current < wanted),
-            Some(deadline) => drop(self.changed.wait_while_until(&mut current, |current| *current < wanted, deadline)),
-        }
-        *current >= wanted
+        self.counter.wait(deadline, |counter| counter.get() >= wanted)
     }
 }
 
-impl Signal {
-    /// A signal that is set, or not.
-    pub fn new(set: bool) -> Arc<Self> {
-        Arc::new(Self { set: Mutex::new(set), changed: Condvar::new() })
+/// A fence or a semaphore: its own payload, or one that was imported for a time.
+#[derive(Debug)]
+pub struct Primitive {
+    /// What it is.
+    pub kind: Kind,
+    payloads: Mutex<(Arc<Payload>, Option<Arc<Payload>>)>,
+}
+
+/// A fence.
+pub type Fence = Primitive;
+/// A semaphore.
+pub type Semaphore = Primitive;
+
+impl Primitive {
+    /// A fence or semaphore with a payload of its own.
+    pub fn new(payload: Arc<Payload>) -> Arc<Self> {
+        Arc::new(Self { kind: payload.kind, payloads: Mutex::new((payload, None)) })
     }
 
-    /// Sets it and wakes all who wait.
-    pub fn signal(&self) {
-        *self.set.lock() = true;
-        self.changed.notify_all();
+    /// The payload that it has now.
+    pub fn payload(&self) -> Arc<Payload> {
+        let payloads = self.payloads.lock();
+        payloads.1.as_ref().unwrap_or(&payloads.0).clone()
     }
 
-    /// Unsets it.
+    /// The payload that a wait is for: after it, the semaphore's own is there again.
+    pub fn take_payload(&self) -> Arc<Payload> {
+        let mut payloads = self.payloads.lock();
+        payloads.1.take().unwrap_or_else(|| payloads.0.clone())
+    }
+
+    /// Unsignals a fence, which has its own payload again.
     pub fn reset(&self) {
-        *self.set.lock() = false;
+        let mut payloads = self.payloads.lock();
+        payloads.1 = None;
+        payloads.0.reset();
     }
 
-    /// Whether it is set.
-    pub fn is_set(&self) -> bool {
-        *self.set.lock()
-    }
-
-    /// Waits until it is set, for ever without a deadline. Returns whether it was in time; a deadline that has passed asks
-    /// for the state as it is.
-    pub fn wait_until(&self, deadline: Option<Instant>) -> bool {
-        let mut set = self.set.lock();
-        match deadline {
-            None => self.changed.wait_while(&mut set, |set| !*set),
-            Some(deadline) => drop(self.changed.wait_while_until(&mut set, |set| !*set, deadline)),
+    /// Takes a payload over from a descriptor, which stays the caller's: until the next wait or reset, or for good.
+    ///
+    /// # Errors
+    /// [`Error::InvalidExternalHandle`] when the descriptor is of something else; [`Error::Unknown`] for a timeline that is to
+    /// be had for a time only.
+    pub fn import(&self, descriptor: BorrowedFd<'_>, for_a_time: bool) -> Result<()> {
+        if for_a_time && self.kind == Kind::Timeline {
+            return Err(Error::Unknown);
         }
-        *set
+        let payload = Payload::open(self.kind, descriptor)?;
+        let mut payloads = self.payloads.lock();
+        match for_a_time {
+            true => payloads.1 = Some(payload),
+            false => *payloads = (payload, None),
+        }
+        Ok(())
     }
 }
 
@@ -122,12 +190,12 @@ pub fn deadline(timeout: u64) -> Option<Instant> {
 
 /// `vkWaitForFences`: waits for all of the fences, or for any, `timeout` nanoseconds at most; 0 does not wait. Returns
 /// whether that came in time.
-pub fn wait_for_fences(fences: &[Arc<Fence>], all: bool, timeout: u64) -> bool {
-    wait_for(fences.len(), all, timeout, |number, until| fences[number].wait_until(until))
+pub fn wait_for_fences(fences: &[Arc<Payload>], all: bool, timeout: u64) -> bool {
+    wait_for(fences.len(), all, timeout, |number, until| fences[number].wait_until(1, until))
 }
 
 /// `vkWaitSemaphores`: the same for semaphores that reach their values.
-pub fn wait_for_semaphores(semaphores: &[(Arc<Semaphore>, u64)], all: bool, timeout: u64) -> bool {
+pub fn wait_for_semaphores(semaphores: &[(Arc<Payload>, u64)], all: bool, timeout: u64) -> bool {
     wait_for(semaphores.len(), all, timeout, |number, until| {
         let (semaphore, value) = &semaphores[number];
         semaphore.wait_until(*value, until)
@@ -156,20 +224,24 @@ fn wait_for(count: usize, all: bool, timeout: u64, wait: impl Fn(usize, Option<I
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsFd;
+
     use super::*;
 
     #[test]
     fn waiting_for_any_and_all() {
-        let fences = [Signal::new(false), Signal::new(true)];
+        let fences = [Payload::new(Kind::Fence, 0), Payload::new(Kind::Fence, 1)];
         assert!(wait_for_fences(&fences, false, 0));
         assert!(!wait_for_fences(&fences, true, 1_000_000));
-        fences[0].signal();
+        fences[0].signal(0);
         assert!(wait_for_fences(&fences, true, u64::MAX));
+        fences[0].reset();
+        assert!(!fences[0].is_set());
     }
 
     #[test]
     fn consuming_a_binary_semaphore_unsets_it() {
-        let semaphore = Semaphore::binary();
+        let semaphore = Payload::new(Kind::Binary, 0);
         semaphore.signal(0);
         assert!(semaphore.consume(0, || false));
         assert!(!semaphore.consume(0, || true));
@@ -177,15 +249,45 @@ mod tests {
 
     #[test]
     fn timelines_only_go_on() {
-        let semaphore = Semaphore::timeline(5);
+        let semaphore = Payload::new(Kind::Timeline, 5);
         assert!(semaphore.consume(5, || false) && !semaphore.consume(6, || true));
         semaphore.signal(9);
         semaphore.signal(7);
         assert_eq!(semaphore.value(), 9);
         assert!(semaphore.consume(8, || false) && semaphore.consume(8, || false));
-        let pair = [(semaphore.clone(), 9), (Semaphore::timeline(0), 1)];
+        let pair = [(semaphore.clone(), 9), (Payload::new(Kind::Timeline, 0), 1)];
         assert!(wait_for_semaphores(&pair, false, 0) && !wait_for_semaphores(&pair, true, 1_000_000));
         pair[1].0.signal(1);
         assert!(wait_for_semaphores(&pair, true, 0));
+    }
+
+    #[test]
+    fn imported_payloads_stay_for_good_or_for_a_wait() {
+        let [kept, given] = [0, 1].map(|_| Primitive::new(Payload::new(Kind::Binary, 0)));
+        let shared = Payload::shared(Kind::Binary, 1).unwrap();
+        let descriptor = shared.descriptor().unwrap();
+        given.import(descriptor.as_fd(), true).unwrap();
+        assert!(given.payload().is_set() && given.take_payload().consume(0, || true));
+        assert!(!shared.is_set() && !given.payload().is_set());
+        given.payload().signal(0);
+        assert!(!shared.is_set(), "it has its own payload again");
+        kept.import(descriptor.as_fd(), false).unwrap();
+        kept.take_payload();
+        kept.payload().signal(0);
+        assert!(shared.is_set());
+        assert_eq!(kept.payload().descriptor().is_ok(), given.payload().descriptor().is_err());
+    }
+
+    #[test]
+    fn a_fence_that_is_reset_has_its_own_payload_again() {
+        let fence = Primitive::new(Payload::new(Kind::Fence, 1));
+        let shared = Payload::shared(Kind::Fence, 1).unwrap();
+        let descriptor = shared.descriptor().unwrap();
+        fence.import(descriptor.as_fd(), true).unwrap();
+        fence.reset();
+        assert!(!fence.payload().is_set() && shared.is_set());
+        let line = Primitive::new(Payload::new(Kind::Timeline, 0));
+        assert_eq!(line.import(descriptor.as_fd(), false), Err(Error::InvalidExternalHandle));
+        assert_eq!(line.import(descriptor.as_fd(), true), Err(Error::Unknown));
     }
 }

@@ -33,8 +33,12 @@ macro_rules! counters {
 }
 
 counters! {
+    InputVertices "input_vertices" "assembly" "Vertices, or indices, of draws."
+    InputPrimitives "input_primitives" "assembly" "Primitives assembled of them."
     Vertices "vertices" "geometry" "Vertices shaded."
     Reused "reused" "geometry" "Corners whose vertex was shaded for another corner."
+    ClipInputs "clip_inputs" "geometry" "Primitives that came to clipping."
+    ClipOutputs "clip_outputs" "geometry" "Primitives that clipping left, before culling."
     Primitives "primitives" "geometry" "Primitives that were set up and left after culling."
     Windows "windows" "tiler" "Windows sorted into tiles."
     BinEntries "bin_entries" "tiler" "Primitives in tiles, each counted once a tile."
@@ -52,6 +56,7 @@ counters! {
     Dropped "dropped" "scoreboard" "Fragments that newer ones superseded before they were shaded."
     Waves "waves" "pixel" "Waves of fragments run."
     Lanes "lanes" "pixel" "Lanes of theirs that had a fragment."
+    Invocations "invocations" "compute" "Invocations of compute programs."
 }
 
 /// How many counters there are.
@@ -163,6 +168,14 @@ impl Counters {
         self.values[counter as usize].fetch_add(many, Ordering::Relaxed);
     }
 
+    /// Adds what others have counted.
+    pub fn add(&self, others: Self) {
+        for (value, other) in self.values.iter().zip(others.values()) {
+            value.fetch_add(other, Ordering::Relaxed);
+        }
+        others.maps.into_inner().into_iter().for_each(|maps| self.add_maps(maps));
+    }
+
     /// Values of all counters.
     pub fn values(&self) -> Counts {
         std::array::from_fn(|counter| self.values[counter].load(Ordering::Relaxed))
@@ -175,7 +188,10 @@ impl Counters {
 
     /// Takes in what a walk saw.
     pub fn finish(&self, walk: Walk) {
-        let maps = walk.maps.into_inner();
+        self.add_maps(walk.maps.into_inner());
+    }
+
+    fn add_maps(&self, maps: Maps) {
         let mut all = self.maps.lock();
         let known = all.iter().position(|known| (known.columns, known.rows) == (maps.columns, maps.rows));
         match known {
@@ -248,7 +264,7 @@ mod tests {
     #[test]
     fn the_table_is_complete() {
         assert_eq!(TABLE[Counter::Lanes as usize].name, "lanes");
-        assert_eq!(COUNT, Counter::Lanes as usize + 1);
+        assert_eq!(COUNT, Counter::Invocations as usize + 1);
         assert!(MAPS.iter().enumerate().all(|(number, (_, map))| *map as usize == number));
     }
 }

@@ -37,18 +37,24 @@ pub struct GpuConfig {
     pub counts: bool,
 }
 
-/// An emulated GPU. Several queues may execute on it at the same time.
+/// An emulated GPU. Several queues may execute on it at the same time: each has one of these, with the same units.
 #[derive(Debug)]
 pub struct Gpu {
+    units: Arc<Units>,
+    workers: Workers,
+}
+
+/// What queues share.
+#[derive(Debug)]
+struct Units {
     config: GpuConfig,
     started: Instant,
-    workers: Workers,
     routines: Arc<Routines>,
     addresses: AddressSpace,
     triangles: Bag<Triangles>,
     tiles: Bag<TileScratch>,
     fronts: Bag<FrontScratch>,
-    counters: Option<Counters>,
+    counters: Option<Arc<Counters>>,
 }
 
 /// Windows of triangles whose memory is kept.
@@ -57,27 +63,32 @@ const MOST_KEPT: usize = 32;
 impl Gpu {
     /// Starts a GPU with its worker threads, which are joined when the last reference to it goes.
     pub fn new(config: GpuConfig) -> Arc<Self> {
-        Arc::new(Self {
+        let units = Arc::new(Units {
             config,
             started: Instant::now(),
-            workers: Workers::new(config.threads),
             routines: Arc::default(),
             addresses: AddressSpace::default(),
             triangles: Bag::new(MOST_KEPT),
             tiles: Bag::new(config.threads),
             fronts: Bag::new(config.threads),
-            counters: config.counts.then(Counters::default),
-        })
+            counters: config.counts.then(Arc::default),
+        });
+        Arc::new(Self { units, workers: Workers::new(config.threads) })
+    }
+
+    /// The same GPU for a queue whose work counts `weight` times beside that of queues which count once; at least 1.
+    pub fn with_weight(&self, weight: usize) -> Arc<Self> {
+        Arc::new(Self { units: self.units.clone(), workers: self.workers.with_weight(weight) })
     }
 
     /// How the GPU is set up.
     pub fn config(&self) -> &GpuConfig {
-        &self.config
+        &self.units.config
     }
 
     /// Nanoseconds since the GPU was started: what timestamps count.
     pub fn now(&self) -> u64 {
-        self.started.elapsed().as_nanos() as u64
+        self.units.started.elapsed().as_nanos() as u64
     }
 
     /// Executes command lists one after the other, and returns when all they do is complete and visible.
@@ -97,32 +108,32 @@ impl Gpu {
 
     /// Memory that programs reach by address.
     pub fn addresses(&self) -> &AddressSpace {
-        &self.addresses
+        &self.units.addresses
     }
 
     /// The sampling routines that were compiled.
     pub(crate) fn routines(&self) -> &Arc<Routines> {
-        &self.routines
+        &self.units.routines
     }
 
     /// What it counted, when it does.
-    pub fn counters(&self) -> Option<&Counters> {
-        self.counters.as_ref()
+    pub fn counters(&self) -> Option<&Arc<Counters>> {
+        self.units.counters.as_ref()
     }
 
     /// Memory of triangles.
     pub(crate) fn triangles(&self) -> &Bag<Triangles> {
-        &self.triangles
+        &self.units.triangles
     }
 
     /// Memory of the front end.
     pub(crate) fn fronts(&self) -> &Bag<FrontScratch> {
-        &self.fronts
+        &self.units.fronts
     }
 
     /// What tiles are processed with.
     pub(crate) fn tiles(&self) -> &Bag<TileScratch> {
-        &self.tiles
+        &self.units.tiles
     }
 
     /// The threads that work on tiles and workgroups.

@@ -20,6 +20,10 @@ fn positive(value: &str) -> bool {
     value.parse::<u64>().is_ok_and(|value| value > 0)
 }
 
+fn whole(value: &str) -> bool {
+    value.parse::<u64>().is_ok()
+}
+
 /// More threads than this would only cost memory.
 const MOST_THREADS: u64 = 256;
 
@@ -51,14 +55,14 @@ const TABLE: &[Knob] = &[
     Knob {
         name: "VITRIC_THREADS",
         default: "0",
-        doc: "Worker threads, at most 256; 0: one per processor.",
+        doc: "Worker threads, at most 256; 0: as many as the process has processors, by affinity and control groups.",
         check: threads,
     },
     Knob {
         name: "VITRIC_HEAP_MIB",
-        default: "4096",
-        doc: "Size of the memory heap in MiB, at least 1.",
-        check: positive,
+        default: "0",
+        doc: "Size of the memory heap in MiB; 0: half of the memory that the process may use.",
+        check: whole,
     },
     Knob {
         name: "VITRIC_TIMEOUT_MS",
@@ -68,7 +72,7 @@ const TABLE: &[Knob] = &[
     },
     Knob {
         name: "VITRIC_WINDOW",
-        default: "4096",
+        default: "8192",
         doc: "Primitives of a window, which are set up and sorted into tiles together, at least 1.",
         check: positive,
     },
@@ -170,7 +174,7 @@ mod tests {
             _ => None,
         });
         assert_eq!(values.number("VITRIC_THREADS"), 3);
-        assert_eq!(values.number("VITRIC_HEAP_MIB"), 4096);
+        assert_eq!(values.number("VITRIC_HEAP_MIB"), 0);
         assert_eq!(values.problems.len(), 1);
         let many = Values::read(|name| (name == "VITRIC_THREADS").then(|| "257".into()));
         assert_eq!((many.number("VITRIC_THREADS"), many.problems.len()), (0, 1));

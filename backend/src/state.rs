@@ -4,12 +4,14 @@
 //! instead of the value here. Source: Vulkan specification, "Pipelines", "Render Pass".
 
 mod extended;
+mod late;
 
 use std::sync::Arc;
 
 use ash::vk;
 
 pub use extended::{ExtendedState, MOST_BINDINGS, SetState, StencilOps, Variants};
+pub use late::{BlendEquation, SetBlend, VertexInput};
 
 use crate::format::{self, FormatInfo};
 use crate::geometry::{LazyVertexKernel, corners};
@@ -128,7 +130,7 @@ impl PassDesc {
 }
 
 /// A vertex buffer binding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct VertexBinding {
     /// Binding number.
     pub binding: u32,
@@ -141,7 +143,7 @@ pub struct VertexBinding {
 }
 
 /// A vertex attribute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct VertexAttribute {
     /// Shader location.
     pub location: u32,
@@ -156,8 +158,10 @@ pub struct VertexAttribute {
 /// Rasterization state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RasterState {
-    /// Clip to the near and far planes. Depth is clamped in any case.
+    /// Clip to the near and far planes.
     pub depth_clip: bool,
+    /// Depth is clamped to 0 and 1, not to the viewport's.
+    pub zero_one: bool,
     /// Depth goes from -w to w in clip space, not from 0.
     pub negative_one_to_one: bool,
     /// The provoking vertex of a primitive is the last one, not the first.
@@ -185,7 +189,7 @@ pub struct RasterState {
 }
 
 /// How lines cover pixels. Source: Vulkan specification, "Line Segments".
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum LineMode {
     /// By a rectangle around the line.
     #[default]
@@ -286,7 +290,7 @@ pub struct DepthStencilState {
 }
 
 /// Blending of one colour attachment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BlendState {
     /// Whether blending is on.
     pub enable: bool,
@@ -304,6 +308,23 @@ pub struct BlendState {
     pub alpha_op: vk::BlendOp,
     /// Components that are written.
     pub write_mask: vk::ColorComponentFlags,
+}
+
+/// What a pipeline says of state that it has not got as it stands, but may get by commands.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Latent {
+    /// Whether depth is clipped, where the pipeline says so itself: else it is where it is not clamped.
+    pub depth_clip: Option<bool>,
+    /// Whether depth is clamped.
+    pub depth_clamp: bool,
+    /// Whether depth that is not clamped still is between 0 and 1: `depthClampZeroOne`.
+    pub zero_one: bool,
+    /// The stipple, also where lines have none.
+    pub stipple: LineStipple,
+    /// The logic operation, also where none is enabled.
+    pub logic_op: vk::LogicOp,
+    /// Whether colour attachments are written at all; those that are not named are.
+    pub writes: Vec<bool>,
 }
 
 /// A graphics pipeline.
@@ -343,6 +364,12 @@ pub struct GraphicsPipeline {
     pub blend_constants: [f32; 4],
     /// State taken from the command stream.
     pub dynamic: DynamicState,
+    /// Values that matter only with dynamic state.
+    pub latent: Latent,
+    /// Programs may read what they are drawn to.
+    pub reads_attachments: bool,
+    /// Attributes that do not lie in their buffers wholly read as zeros, and so do indices: `robustBufferAccess2`.
+    pub exact_vertices: bool,
     /// What its vertex program becomes.
     pub vertex_kernel: Arc<LazyVertexKernel>,
     /// What its fragment program becomes.
@@ -366,6 +393,7 @@ impl GraphicsPipeline {
             scissors: Vec::new(),
             raster: RasterState {
                 depth_clip: true,
+                zero_one: false,
                 negative_one_to_one: false,
                 provoking_last: false,
                 discard: false,
@@ -393,6 +421,9 @@ impl GraphicsPipeline {
             color_formats: Vec::new(),
             blend_constants: [0.0; 4],
             dynamic: DynamicState::empty(),
+            latent: Latent::default(),
+            reads_attachments: false,
+            exact_vertices: false,
             vertex_kernel: Arc::default(),
             kernels: Arc::default(),
             variants: Variants::default(),
@@ -464,7 +495,7 @@ impl GraphicsPipeline {
 bitflags::bitflags! {
     /// State that a pipeline takes from the command stream.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-    pub struct DynamicState: u32 {
+    pub struct DynamicState: u64 {
         /// Viewports.
         const VIEWPORT = 1 << 0;
         /// Scissors.
@@ -515,10 +546,48 @@ bitflags::bitflags! {
         const LOGIC_OP = 1 << 23;
         /// How many viewports and scissors there are.
         const VIEWPORT_COUNT = 1 << 24;
-        /// Sizes of fragments, and how they are combined.
-        const FRAGMENT_RATE = 1 << 31;
-        /// All that is newer than Vulkan 1.0 and makes another pipeline.
-        const EXTENDED = ((1 << 25) - 1) & !((1 << 10) - 1);
+        /// Bindings and attributes of vertices.
+        const VERTEX_INPUT = 1 << 25;
+        /// How polygons are drawn.
+        const POLYGON_MODE = 1 << 26;
+        /// Samples per pixel.
+        const SAMPLES = 1 << 27;
+        /// Samples that may be written.
+        const SAMPLE_MASK = 1 << 28;
+        /// Whether coverage is derived from alpha.
+        const ALPHA_TO_COVERAGE = 1 << 29;
+        /// Whether alpha becomes one.
+        const ALPHA_TO_ONE = 1 << 30;
+        /// Whether there is a logic operation.
+        const LOGIC_OP_ENABLE = 1 << 31;
+        /// Whether depth is clamped.
+        const DEPTH_CLAMP = 1 << 32;
+        /// Whether depth is clipped.
+        const DEPTH_CLIP = 1 << 33;
+        /// Whether depth goes from -w on.
+        const NEGATIVE_ONE_TO_ONE = 1 << 34;
+        /// Which vertex provokes.
+        const PROVOKING = 1 << 35;
+        /// How lines cover pixels.
+        const LINE_MODE = 1 << 36;
+        /// Whether lines have a stipple.
+        const LINE_STIPPLE_ENABLE = 1 << 37;
+        /// Whether coverage is conservative.
+        const CONSERVATIVE = 1 << 38;
+        /// Whether attachments are blended.
+        const BLEND_ENABLE = 1 << 39;
+        /// How attachments are blended.
+        const BLEND_EQUATION = 1 << 40;
+        /// Components of attachments that are written.
+        const WRITE_MASK = 1 << 41;
+        /// Whether attachments are written at all.
+        const COLOR_WRITE = 1 << 42;
+        /// All that is newer than Vulkan 1.0.
+        const EXTENDED = ((1 << 43) - 1) & !((1 << 10) - 1);
+        /// All that is newer than `VK_EXT_extended_dynamic_state2`.
+        const LATE = ((1 << 43) - 1) & !((1 << 25) - 1);
+        /// Sizes of fragments, and how they are combined: nothing that makes another pipeline.
+        const FRAGMENT_RATE = 1 << 63;
     }
 }
 

@@ -16,6 +16,10 @@ pub struct More {
     pub bias_unit: Option<vk::DepthBiasRepresentationEXT>,
     /// Vertices are taken by instances, each for so many.
     pub divisor: Option<u32>,
+    /// What does not lie in vertex and index buffers as a whole is read as zeros.
+    pub exact: bool,
+    /// Where lines and others have what is not in their structures: whether colour is written.
+    pub color_write: Option<bool>,
 }
 
 /// The structures.

@@ -109,6 +109,10 @@ const INSTANCE_EXTENSIONS: &[&CStr] = &[
 const EXTENSIONS: &[&CStr] = &[
     vk::EXT_SAMPLER_FILTER_MINMAX_NAME,
     vk::EXT_CONSERVATIVE_RASTERIZATION_NAME,
+    vk::EXT_EXTERNAL_MEMORY_HOST_NAME,
+    vk::EXT_POST_DEPTH_COVERAGE_NAME,
+    vk::EXT_SHADER_STENCIL_EXPORT_NAME,
+    vk::EXT_MEMORY_BUDGET_NAME,
     vk::EXT_PIPELINE_CREATION_FEEDBACK_NAME,
     vk::EXT_SEPARATE_STENCIL_USAGE_NAME,
     vk::EXT_TOOLING_INFO_NAME,
@@ -116,6 +120,9 @@ const EXTENSIONS: &[&CStr] = &[
     vk::EXT_LINE_RASTERIZATION_NAME,
     vk::EXT_SHADER_VIEWPORT_INDEX_LAYER_NAME,
     vk::EXT_VERTEX_ATTRIBUTE_DIVISOR_NAME,
+    vk::EXT_LOAD_STORE_OP_NONE_NAME,
+    vk::KHR_PIPELINE_LIBRARY_NAME,
+    vk::KHR_PUSH_DESCRIPTOR_NAME,
     vk::KHR_BIND_MEMORY2_NAME,
     vk::KHR_COPY_COMMANDS2_NAME,
     vk::KHR_FORMAT_FEATURE_FLAGS2_NAME,
@@ -130,7 +137,10 @@ const EXTENSIONS: &[&CStr] = &[
     vk::KHR_IMAGE_FORMAT_LIST_NAME,
     vk::KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE_NAME,
     vk::KHR_SHADER_FLOAT_CONTROLS_NAME,
+    vk::KHR_EXTERNAL_FENCE_FD_NAME,
     vk::KHR_EXTERNAL_FENCE_NAME,
+    vk::KHR_EXTERNAL_MEMORY_FD_NAME,
+    vk::KHR_EXTERNAL_SEMAPHORE_FD_NAME,
     vk::KHR_EXTERNAL_MEMORY_NAME,
     vk::KHR_EXTERNAL_SEMAPHORE_NAME,
     vk::KHR_GET_MEMORY_REQUIREMENTS2_NAME,
@@ -155,6 +165,22 @@ macro_rules! features {
         }
 
         impl Features {
+            /// Those that the device has.
+            fn of(
+                entry: &ash::Entry,
+                instance: &ash::Instance,
+                physical: vk::PhysicalDevice,
+                names: &[&CStr],
+            ) -> Box<Self> {
+                let mut features = Box::<Self>::default();
+                let p_next = features.chain(names, std::ptr::null_mut());
+                let mut all = vk::PhysicalDeviceFeatures2 { p_next, ..Default::default() };
+                let query = ash::khr::get_physical_device_properties2::Instance::new(entry, instance);
+                // SAFETY: the structures of the chain live as long as the call.
+                unsafe { query.get_physical_device_features2(physical, &mut all) };
+                features
+            }
+
             /// Links the structures of the extensions in `names` before `first`.
             fn chain(&mut self, names: &[&CStr], first: *mut c_void) -> *mut c_void {
                 let mut next = first;
@@ -188,6 +214,11 @@ features! {
     bytes: PhysicalDeviceIndexTypeUint8FeaturesKHR = KHR_INDEX_TYPE_UINT8_NAME;
     lines: PhysicalDeviceLineRasterizationFeaturesKHR = KHR_LINE_RASTERIZATION_NAME;
     divisors: PhysicalDeviceVertexAttributeDivisorFeaturesKHR = KHR_VERTEX_ATTRIBUTE_DIVISOR_NAME;
+    shader_clock: PhysicalDeviceShaderClockFeaturesKHR = KHR_SHADER_CLOCK_NAME;
+    expect_assume: PhysicalDeviceShaderExpectAssumeFeaturesKHR = KHR_SHADER_EXPECT_ASSUME_NAME;
+    interlock: PhysicalDeviceFragmentShaderInterlockFeaturesEXT = EXT_FRAGMENT_SHADER_INTERLOCK_NAME;
+    atomic_float: PhysicalDeviceShaderAtomicFloatFeaturesEXT = EXT_SHADER_ATOMIC_FLOAT_NAME;
+    atomic_float2: PhysicalDeviceShaderAtomicFloat2FeaturesEXT = EXT_SHADER_ATOMIC_FLOAT2_NAME;
     storage16: PhysicalDevice16BitStorageFeatures = KHR_16BIT_STORAGE_NAME;
     storage8: PhysicalDevice8BitStorageFeatures = KHR_8BIT_STORAGE_NAME;
     float16_int8: PhysicalDeviceShaderFloat16Int8Features = KHR_SHADER_FLOAT16_INT8_NAME;
@@ -217,9 +248,28 @@ features! {
     standard_layout: PhysicalDeviceUniformBufferStandardLayoutFeatures = KHR_UNIFORM_BUFFER_STANDARD_LAYOUT_NAME;
     multiview: PhysicalDeviceMultiviewFeatures = KHR_MULTIVIEW_NAME;
     variable_pointers: PhysicalDeviceVariablePointersFeatures = KHR_VARIABLE_POINTERS_NAME;
+    feedback_loop: PhysicalDeviceAttachmentFeedbackLoopLayoutFeaturesEXT = EXT_ATTACHMENT_FEEDBACK_LOOP_LAYOUT_NAME;
+    color_write: PhysicalDeviceColorWriteEnableFeaturesEXT = EXT_COLOR_WRITE_ENABLE_NAME;
+    conditional: PhysicalDeviceConditionalRenderingFeaturesEXT = EXT_CONDITIONAL_RENDERING_NAME;
+    zero_one: PhysicalDeviceDepthClampZeroOneFeaturesEXT = EXT_DEPTH_CLAMP_ZERO_ONE_NAME;
+    faults: PhysicalDeviceFaultFeaturesEXT = EXT_DEVICE_FAULT_NAME;
+    dynamic_state3: PhysicalDeviceExtendedDynamicState3FeaturesEXT = EXT_EXTENDED_DYNAMIC_STATE3_NAME;
+    libraries: PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT = EXT_GRAPHICS_PIPELINE_LIBRARY_NAME;
+    maintenance5: PhysicalDeviceMaintenance5FeaturesKHR = KHR_MAINTENANCE5_NAME;
+    maintenance6: PhysicalDeviceMaintenance6FeaturesKHR = KHR_MAINTENANCE6_NAME;
+    priority: PhysicalDeviceMemoryPriorityFeaturesEXT = EXT_MEMORY_PRIORITY_NAME;
+    pageable: PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT = EXT_PAGEABLE_DEVICE_LOCAL_MEMORY_NAME;
+    multi_draw: PhysicalDeviceMultiDrawFeaturesEXT = EXT_MULTI_DRAW_NAME;
+    mutable: PhysicalDeviceMutableDescriptorTypeFeaturesEXT = EXT_MUTABLE_DESCRIPTOR_TYPE_NAME;
+    nested: PhysicalDeviceNestedCommandBufferFeaturesEXT = EXT_NESTED_COMMAND_BUFFER_NAME;
+    pipeline_robustness: PhysicalDevicePipelineRobustnessFeaturesEXT = EXT_PIPELINE_ROBUSTNESS_NAME;
+    robustness: PhysicalDeviceRobustness2FeaturesEXT = EXT_ROBUSTNESS2_NAME;
+    identifiers: PhysicalDeviceShaderModuleIdentifierFeaturesEXT = EXT_SHADER_MODULE_IDENTIFIER_NAME;
+    vertex_input: PhysicalDeviceVertexInputDynamicStateFeaturesEXT = EXT_VERTEX_INPUT_DYNAMIC_STATE_NAME;
 }
 
-const STORAGE: vk::DescriptorType = vk::DescriptorType::STORAGE_BUFFER;
+/// Storage buffers.
+pub const STORAGE: vk::DescriptorType = vk::DescriptorType::STORAGE_BUFFER;
 
 /// Those of some extensions that there are.
 fn chosen(wanted: &[&'static CStr], known: &[vk::ExtensionProperties]) -> Vec<&'static CStr> {
@@ -242,31 +292,64 @@ impl Gpu {
             let instance = entry.create_instance(&info, None)?;
             let devices = instance.enumerate_physical_devices()?;
             let physical = *devices.first().ok_or(Outcome::Fail("there is no device".into()))?;
+            let mut made = Self::open(&entry, &instance, physical, &[(0, &[1.0])])?;
+            made.pop().ok_or(Outcome::Fail("there is no queue".into()))
+        }
+    }
+
+    /// Another device of all features with queues of these families, each of a priority: one of these a queue.
+    ///
+    /// # Errors
+    /// When the device cannot be made.
+    pub fn with_queues(&self, queues: &[(u32, &'static [f32])]) -> Result<Vec<Self>, Outcome> {
+        Self::open(&self.entry, &self.instance, self.physical, queues)
+    }
+
+    fn open(
+        entry: &ash::Entry,
+        instance: &ash::Instance,
+        physical: vk::PhysicalDevice,
+        queues: &[(u32, &'static [f32])],
+    ) -> Result<Vec<Self>, Outcome> {
+        let info = |&(family, priorities): &(u32, &'static [f32])| {
+            vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(priorities)
+        };
+        // SAFETY: as in `new`.
+        unsafe {
             let features = instance.get_physical_device_features(physical);
-            let properties = instance.get_physical_device_properties(physical);
-            let memory = instance.get_physical_device_memory_properties(physical);
-            let priorities = [1.0];
-            let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
+            let infos: Vec<_> = queues.iter().map(info).collect();
             let known = instance.enumerate_device_extension_properties(physical)?;
             let extensions = chosen(&[EXTENSIONS, WITH_FEATURES].concat(), &known);
             let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
-            let mut more = Box::<Features>::default();
-            let mut all = vk::PhysicalDeviceFeatures2 {
-                p_next: more.chain(&extensions, std::ptr::null_mut()),
-                ..Default::default()
-            };
-            let query = ash::khr::get_physical_device_properties2::Instance::new(&entry, &instance);
-            query.get_physical_device_features2(physical, &mut all);
+            let mut more = Features::of(entry, instance, physical, &extensions);
+            // Pipelines ask for it where they are to have it: the others are tested without.
+            more.robustness.robust_buffer_access2 = vk::FALSE;
             let mut info = vk::DeviceCreateInfo::default()
-                .queue_create_infos(&queues)
+                .queue_create_infos(&infos)
                 .enabled_features(&features)
                 .enabled_extension_names(&names);
-            info.p_next = all.p_next;
+            info.p_next = more.chain(&extensions, std::ptr::null_mut());
             let device = instance.create_device(physical, &info, None)?;
-            let queue = device.get_device_queue(0, 0);
-            let flags = vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER;
-            let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default().flags(flags), None)?;
-            Ok(Self { instance, physical, device, queue, pool, features, more, properties, memory, extensions, entry })
+            let places = queues.iter().flat_map(|(family, list)| (0..list.len()).map(|index| (*family, index as u32)));
+            let gpu = |(family, index)| {
+                let info = vk::CommandPoolCreateInfo::default()
+                    .queue_family_index(family)
+                    .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
+                Ok(Self {
+                    instance: instance.clone(),
+                    physical,
+                    device: device.clone(),
+                    queue: device.get_device_queue(family, index),
+                    pool: device.create_command_pool(&info, None)?,
+                    features,
+                    more: Features::of(entry, instance, physical, &extensions),
+                    properties: instance.get_physical_device_properties(physical),
+                    memory: instance.get_physical_device_memory_properties(physical),
+                    extensions: extensions.clone(),
+                    entry: entry.clone(),
+                })
+            };
+            places.map(gpu).collect()
         }
     }
 
@@ -337,16 +420,34 @@ impl Gpu {
             | vk::BufferUsageFlags::UNIFORM_BUFFER
             | vk::BufferUsageFlags::VERTEX_BUFFER
             | vk::BufferUsageFlags::INDEX_BUFFER
+            | vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER
+            | vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER
             | vk::BufferUsageFlags::INDIRECT_BUFFER;
         let mut flags = vk::MemoryAllocateFlags::empty();
         if has_address {
             usage |= vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
             flags = vk::MemoryAllocateFlags::DEVICE_ADDRESS;
         }
-        let info = vk::BufferCreateInfo::default().size(size).usage(usage);
+        if self.has(vk::EXT_CONDITIONAL_RENDERING_NAME) {
+            usage |= vk::BufferUsageFlags::CONDITIONAL_RENDERING_EXT;
+        }
+        self.buffer_with_memory(&vk::BufferCreateInfo::default().size(size).usage(usage), flags)
+    }
+
+    /// A mapped, zeroed buffer of its own kind.
+    pub fn buffer_of(&self, info: &vk::BufferCreateInfo<'_>) -> Result<Buffer, Outcome> {
+        self.buffer_with_memory(info, vk::MemoryAllocateFlags::empty())
+    }
+
+    fn buffer_with_memory(
+        &self,
+        info: &vk::BufferCreateInfo<'_>,
+        flags: vk::MemoryAllocateFlags,
+    ) -> Result<Buffer, Outcome> {
+        let size = info.size;
         // SAFETY: valid infos; memory is bound once; the whole buffer is mapped and written before anyone reads it.
         unsafe {
-            let handle = self.device.create_buffer(&info, None)?;
+            let handle = self.device.create_buffer(info, None)?;
             let memory = self.allocate_with(self.device.get_buffer_memory_requirements(handle), true, flags)?;
             self.device.bind_buffer_memory(handle, memory, 0)?;
             let pointer = self.device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())?.cast::<u8>();
@@ -361,6 +462,14 @@ impl Gpu {
         let buffer = self.buffer(bytes.len() as u64)?;
         buffer.write(bytes);
         Ok(buffer)
+    }
+
+    /// A buffer with this content, viewed as texels.
+    pub fn texel_buffer(&self, format: vk::Format, content: &[u8]) -> Result<vk::BufferView, Outcome> {
+        let buffer = self.buffer_with(content)?;
+        let info = vk::BufferViewCreateInfo::default().buffer(buffer.handle).format(format).range(vk::WHOLE_SIZE);
+        // SAFETY: the info is valid.
+        Ok(unsafe { self.device.create_buffer_view(&info, None) }?)
     }
 
     /// An image, bound to memory.
@@ -620,6 +729,11 @@ impl Gpu {
 }
 
 impl Buffer {
+    /// None.
+    pub fn null() -> Self {
+        Self { handle: vk::Buffer::null(), size: 0, pointer: std::ptr::null_mut() }
+    }
+
     /// Writes bytes at the start.
     pub fn write(&self, bytes: &[u8]) {
         assert!(bytes.len() as u64 <= self.size);

@@ -7,6 +7,7 @@ pub mod cases;
 pub mod chains;
 mod expectations;
 pub mod harness;
+mod late;
 pub mod numbers;
 pub mod render;
 mod runner;

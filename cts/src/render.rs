@@ -4,6 +4,7 @@ use ash::vk;
 
 use crate::chains::{Chains, More};
 use crate::harness::{Buffer, Gpu, Image, ImageDesc, Outcome, range};
+use crate::late;
 
 /// Width and height of what is rendered.
 pub const SIZE: u32 = 16;
@@ -51,6 +52,10 @@ pub struct State {
     pub dynamic: bool,
     /// The same of `VK_EXT_extended_dynamic_state` and its successor.
     pub extended: bool,
+    /// The same of `VK_EXT_extended_dynamic_state3` and what goes with it.
+    pub late: bool,
+    /// The pipeline is linked of four libraries.
+    pub linked: bool,
 }
 
 impl Default for State {
@@ -79,6 +84,8 @@ impl Default for State {
             scissor: vk::Rect2D { offset: vk::Offset2D::default(), extent: vk::Extent2D { width: SIZE, height: SIZE } },
             dynamic: false,
             extended: false,
+            late: false,
+            linked: false,
         }
     }
 }
@@ -110,6 +117,8 @@ pub struct Draw {
     pub query: Option<vk::QueryPool>,
     /// A storage buffer at binding 0.
     pub storage: Option<Buffer>,
+    /// What the draw depends on, and a clear of the lower half to blue behind it.
+    pub condition: Option<(Buffer, u64)>,
 }
 
 /// What a draw draws.
@@ -117,12 +126,42 @@ pub struct Draw {
 #[expect(missing_docs, reason = "the variants are Vulkan's commands")]
 pub enum Kind {
     Vertices(u32),
-    Instances { first: u32, count: u32 },
-    InstanceBuffer { buffer: Buffer, first: u32, count: u32 },
-    VertexBuffer { buffer: Buffer, count: u32 },
-    Indexed { buffer: Buffer, indices: Buffer, count: u32, kind: vk::IndexType },
-    Indirect { buffer: Buffer, count: u32 },
-    Counted { buffer: Buffer, counts: Buffer, offset: u64, most: u32, indices: Option<Buffer> },
+    Instances {
+        first: u32,
+        count: u32,
+    },
+    InstanceBuffer {
+        buffer: Buffer,
+        first: u32,
+        count: u32,
+    },
+    VertexBuffer {
+        buffer: Buffer,
+        count: u32,
+    },
+    Indexed {
+        buffer: Buffer,
+        indices: Buffer,
+        count: u32,
+        kind: vk::IndexType,
+    },
+    Indirect {
+        buffer: Buffer,
+        count: u32,
+    },
+    Counted {
+        buffer: Buffer,
+        counts: Buffer,
+        offset: u64,
+        most: u32,
+        indices: Option<Buffer>,
+    },
+    /// First vertices and counts, of so many instances; with indices, where there are any, and what is added to them.
+    Multi {
+        draws: &'static [[u32; 2]],
+        instances: u32,
+        indices: Option<(Buffer, Option<i32>)>,
+    },
 }
 
 /// The whole target.
@@ -143,6 +182,7 @@ impl Draw {
             fixed_sampler: false,
             query: None,
             storage: None,
+            condition: None,
         }
     }
 
@@ -336,6 +376,7 @@ struct Prepared {
     pipeline: vk::Pipeline,
     layout: vk::PipelineLayout,
     set: Option<vk::DescriptorSet>,
+    samples: vk::SampleCountFlags,
 }
 
 fn prepare(gpu: &Gpu, target: &Target, pass: vk::RenderPass, draw: &Draw) -> Result<Prepared, Outcome> {
@@ -362,7 +403,7 @@ fn prepare(gpu: &Gpu, target: &Target, pass: vk::RenderPass, draw: &Draw) -> Res
         set = Some(made);
     }
     let layout = gpu.layout(&layouts)?;
-    Ok(Prepared { pipeline: pipeline(gpu, target, pass, layout, &draw.state)?, layout, set })
+    Ok(Prepared { pipeline: pipeline(gpu, target, pass, layout, &draw.state)?, layout, set, samples: target.samples })
 }
 
 fn pipeline(
@@ -377,23 +418,16 @@ fn pipeline(
     if state.extended {
         baked = other_than_extended(&baked);
     }
+    if state.late {
+        baked = late::other_than(&baked);
+    }
     let state = &baked;
     let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
     let stages = [
         stage(vk::ShaderStageFlags::VERTEX, gpu.module(state.vertex)?),
         stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(state.fragment)?),
     ];
-    let attribute =
-        |location, format, offset| vk::VertexInputAttributeDescription { location, binding: 0, format, offset };
-    let (two, four) = (vk::Format::R32G32_SFLOAT, vk::Format::R32G32B32A32_SFLOAT);
-    let (stride, attributes) = match state.vertex {
-        vertex if std::ptr::eq(vertex, POINTS) => (8, vec![attribute(0, two, 0)]),
-        vertex if std::ptr::eq(vertex, INSTANCES) => (16, vec![attribute(0, four, 0)]),
-        vertex if std::ptr::eq(vertex, TRIANGLES) || std::ptr::eq(vertex, FLAT) => {
-            (32, vec![attribute(0, four, 0), attribute(1, four, 16)])
-        }
-        _ => (0, Vec::new()),
-    };
+    let (stride, attributes) = vertices(state);
     // Set by the command, when that is what is tested.
     let stride = if state.extended && stride > 0 { stride + 4 } else { stride };
     let input_rate = state.more.divisor.map_or(vk::VertexInputRate::VERTEX, |_| vk::VertexInputRate::INSTANCE);
@@ -406,7 +440,7 @@ fn pipeline(
     if divisor != 1 {
         input = input.push_next(&mut by_instance);
     }
-    if !attributes.is_empty() {
+    if !attributes.is_empty() && !state.late {
         input = input.vertex_binding_descriptions(&bindings).vertex_attribute_descriptions(&attributes);
     }
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(state.topology);
@@ -421,23 +455,30 @@ fn pipeline(
         viewport = viewport.push_next(&mut depth_range);
     }
     let mask = [state.sample_mask];
+    let samples = if state.late { late::other_samples(target.samples) } else { target.samples };
     let multisample = vk::PipelineMultisampleStateCreateInfo::default()
-        .rasterization_samples(target.samples)
+        .rasterization_samples(samples)
         .sample_mask(&mask)
         .sample_shading_enable(state.by_sample)
         .min_sample_shading(1.0)
+        .alpha_to_one_enable(state.late && gpu.features.alpha_to_one != 0)
         .alpha_to_coverage_enable(state.alpha_to_coverage);
     let mut chains = Chains::default();
     let raster = chains.raster(state);
     let blends = [state.blend];
     let mut blend =
         vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends).blend_constants(state.constants);
-    if let Some(op) = state.logic {
-        blend = blend.logic_op_enable(true).logic_op(op);
+    if let Some(op) = state.logic.or(wanted.logic) {
+        blend = blend.logic_op_enable(state.logic.is_some()).logic_op(op);
+    }
+    let writes = [vk::Bool32::from(state.more.color_write != Some(false))];
+    let mut writes = vk::PipelineColorWriteCreateInfoEXT::default().color_write_enables(&writes);
+    if state.more.color_write.is_some() {
+        blend = blend.push_next(&mut writes);
     }
     let dynamic = dynamic_states(wanted, stride > 0);
     let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
-    let info = vk::GraphicsPipelineCreateInfo::default()
+    let mut info = vk::GraphicsPipelineCreateInfo::default()
         .stages(&stages)
         .dynamic_state(&dynamic)
         .vertex_input_state(&input)
@@ -449,9 +490,32 @@ fn pipeline(
         .color_blend_state(&blend)
         .layout(layout)
         .render_pass(pass);
+    let exact = vk::PipelineRobustnessBufferBehaviorEXT::ROBUST_BUFFER_ACCESS_2;
+    let mut robustness = vk::PipelineRobustnessCreateInfoEXT::default().vertex_inputs(exact);
+    if state.more.exact {
+        info = info.push_next(&mut robustness);
+    }
+    if state.linked {
+        return late::linked(gpu, &info);
+    }
     // SAFETY: the info is valid.
     let made = unsafe { gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
     Ok(made.map_err(|(_, code)| code)?[0])
+}
+
+/// Bytes of a vertex, and its attributes.
+pub fn vertices(state: &State) -> (u32, Vec<vk::VertexInputAttributeDescription>) {
+    let attribute =
+        |location, format, offset| vk::VertexInputAttributeDescription { location, binding: 0, format, offset };
+    let (two, four) = (vk::Format::R32G32_SFLOAT, vk::Format::R32G32B32A32_SFLOAT);
+    match state.vertex {
+        vertex if std::ptr::eq(vertex, POINTS) => (8, vec![attribute(0, two, 0)]),
+        vertex if std::ptr::eq(vertex, INSTANCES) => (16, vec![attribute(0, four, 0)]),
+        vertex if std::ptr::eq(vertex, TRIANGLES) || std::ptr::eq(vertex, FLAT) => {
+            (32, vec![attribute(0, four, 0), attribute(1, four, 16)])
+        }
+        _ => (0, Vec::new()),
+    }
 }
 
 /// What is dynamic of a pipeline, which may have vertex buffers.
@@ -464,6 +528,10 @@ fn dynamic_states(state: &State, has_vertices: bool) -> Vec<vk::DynamicState> {
         dynamic.extend_from_slice(EXTENDED);
         dynamic.extend(has_vertices.then_some(vk::DynamicState::VERTEX_INPUT_BINDING_STRIDE));
         dynamic.extend(state.logic.map(|_| vk::DynamicState::LOGIC_OP_EXT));
+    }
+    if state.late {
+        dynamic.extend_from_slice(late::STATES);
+        dynamic.extend(state.more.lines.map(|_| vk::DynamicState::LINE_RASTERIZATION_MODE_EXT));
     }
     dynamic
 }
@@ -646,8 +714,14 @@ unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, prepared: 
         if draw.state.extended {
             set_extended(gpu, commands, &draw.state);
         }
+        if draw.state.late {
+            late::set(gpu, commands, (&draw.state, prepared.samples));
+        }
         if let Some(pool) = draw.query {
             device.cmd_begin_query(commands, pool, 0, vk::QueryControlFlags::PRECISE);
+        }
+        if let Some(condition) = draw.condition {
+            late::begin_condition(gpu, commands, condition);
         }
         match draw.kind {
             Kind::Vertices(count) => device.cmd_draw(commands, count, 1, 0, 0),
@@ -675,7 +749,11 @@ unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, prepared: 
                     second.cmd_draw_indirect_count(commands, arguments, 0, counts, offset, most, 16);
                 }
             }
+            Kind::Multi { draws, instances, indices } => late::draw_multi(gpu, commands, (draws, instances), indices),
             Kind::Indirect { buffer, count } => device.cmd_draw_indirect(commands, buffer.handle, 0, count, 16),
+        }
+        if draw.condition.is_some() {
+            late::end_condition(gpu, commands);
         }
         if let Some(pool) = draw.query {
             device.cmd_end_query(commands, pool, 0);

@@ -8,20 +8,28 @@ use ash::vk::{self, Handle};
 use vitric_api::command::CommandBuffer;
 use vitric_api::{Error, Result};
 use vitric_backend::command::{Command, PassBegin};
-use vitric_backend::memory::SurfaceView;
+use vitric_backend::memory::{BufferRange, SurfaceView};
 use vitric_backend::state::{ClearValue, DepthBias, DepthBiasUnit, LineStipple};
 
-use crate::objects::{CommandObject, CommandPool, DeviceObject, Marked, Pipeline, destroy, device, need};
+use crate::objects::{CommandObject, CommandPool, DeviceObject, Marked, Pipeline, destroy, device, need, optional};
 use crate::pipeline::{depth_bias_unit, rate_of};
 use crate::raw;
 
 pub extern "system" fn create_pool(
     handle: vk::Device,
-    _: *const vk::CommandPoolCreateInfo<'_>,
+    info: *const vk::CommandPoolCreateInfo<'_>,
     _: *const vk::AllocationCallbacks<'_>,
     out: *mut vk::CommandPool,
 ) -> vk::Result {
-    raw::create(out, || Ok(device(handle)?.command_pools.insert(Arc::new(CommandPool::default()))))
+    raw::create(out, || {
+        let object = device(handle)?;
+        let family = raw::input(info).ok_or(Error::Unknown)?.queue_family_index;
+        if !object.queues.iter().any(|(of, _)| *of == family) {
+            object.messages().error(&format!("the device has no queues of family {family}"));
+            return Err(Error::Unknown);
+        }
+        Ok(object.command_pools.insert(Arc::new(CommandPool { family, buffers: Default::default() })))
+    })
 }
 
 pub extern "system" fn destroy_pool(handle: vk::Device, pool: vk::CommandPool, _: *const vk::AllocationCallbacks<'_>) {
@@ -78,7 +86,7 @@ pub extern "system" fn allocate(
         let pool = need(object, &object.command_pools, info.command_pool)?;
         let secondary = info.level == vk::CommandBufferLevel::SECONDARY;
         for slot in raw::slice_mut(out, info.command_buffer_count as usize) {
-            let buffer = CommandBuffer::new(secondary);
+            let buffer = CommandBuffer::new(secondary, pool.family)?;
             let made = CommandObject { device: handle.as_raw(), buffer }.into_handle();
             pool.buffers.lock().push(made);
             *slot = vk::CommandBuffer::from_raw(made);
@@ -125,8 +133,10 @@ pub fn record(handle: vk::CommandBuffer, make: impl FnOnce(&DeviceObject) -> Res
     raw::guard_void(|| {
         let Some(object) = CommandObject::from_handle(handle) else { return };
         let Ok(owner) = device(vk::Device::from_raw(object.device)) else { return };
-        if let Ok(command) = make(owner) {
-            object.buffer.record(command);
+        if let Ok(command) = make(owner)
+            && !object.buffer.record(command)
+        {
+            owner.messages().error(&format!("queues of family {} do not take a command", object.buffer.family));
         }
     });
 }
@@ -141,6 +151,7 @@ pub extern "system" fn bind_pipeline(handle: vk::CommandBuffer, _: vk::PipelineB
         Ok(match need(object, &object.pipelines, pipeline)? {
             Pipeline::Graphics(pipeline) => Command::BindGraphicsPipeline(pipeline),
             Pipeline::Compute(pipeline) => Command::BindComputePipeline(pipeline),
+            Pipeline::Library(_) => return Err(Error::Unknown),
         })
     });
 }
@@ -157,7 +168,7 @@ pub extern "system" fn bind_sets(
 ) {
     record(handle, |object| {
         let sets = raw::slice(sets, count).iter();
-        let sets = sets.map(|&set| need(object, &object.sets, set).map(|found| found.set.clone()));
+        let sets = sets.map(|&set| Ok(optional(object, &object.sets, set)?.map(|found| found.set.clone())));
         let sets = sets.collect::<Result<_>>()?;
         let dynamic_offsets = raw::slice(offsets, offset_count).into();
         Ok(Command::BindDescriptorSets { point, first, sets, dynamic_offsets })
@@ -171,10 +182,24 @@ pub extern "system" fn bind_vertex_buffers(
     buffers: *const vk::Buffer,
     offsets: *const vk::DeviceSize,
 ) {
+    bind_vertex_ranges(handle, first, raw::slice(buffers, count), [raw::slice(offsets, count), &[]]);
+}
+
+/// Binds vertex buffers from offsets on; where there are sizes, not further than these.
+pub fn bind_vertex_ranges(
+    handle: vk::CommandBuffer,
+    first: u32,
+    buffers: &[vk::Buffer],
+    [offsets, sizes]: [&[vk::DeviceSize]; 2],
+) {
     record(handle, |object| {
-        let pairs = raw::slice(buffers, count).iter().zip(raw::slice(offsets, count));
-        let pairs = pairs.map(|(&buffer, &offset)| Ok((need(object, &object.buffers, buffer)?, offset)));
-        Ok(Command::BindVertexBuffers { first, buffers: pairs.collect::<Result<_>>()? })
+        let range = |(number, (&buffer, &offset)): (usize, (&vk::Buffer, &vk::DeviceSize))| {
+            let size = sizes.get(number).copied().unwrap_or(vk::WHOLE_SIZE);
+            let buffer = optional(object, &object.buffers, buffer)?;
+            Ok(buffer.map(|buffer| BufferRange::new(buffer, offset, size)))
+        };
+        let ranges = buffers.iter().zip(offsets).enumerate().map(range).collect::<Result<_>>()?;
+        Ok(Command::BindVertexBuffers { first, buffers: ranges })
     });
 }
 
@@ -184,9 +209,20 @@ pub extern "system" fn bind_index_buffer(
     offset: vk::DeviceSize,
     index_type: vk::IndexType,
 ) {
+    bind_index_range(handle, buffer, offset, vk::WHOLE_SIZE, index_type);
+}
+
+pub extern "system" fn bind_index_range(
+    handle: vk::CommandBuffer,
+    buffer: vk::Buffer,
+    offset: vk::DeviceSize,
+    size: vk::DeviceSize,
+    index_type: vk::IndexType,
+) {
     record(handle, |object| {
-        let buffer = need(object, &object.buffers, buffer)?;
-        Ok(Command::BindIndexBuffer { buffer, offset, index_type })
+        let buffer = optional(object, &object.buffers, buffer)?;
+        let range = buffer.map(|buffer| BufferRange::new(buffer, offset, size));
+        Ok(Command::BindIndexBuffer { range, index_type })
     });
 }
 
@@ -710,9 +746,16 @@ pub extern "system" fn end_pass2(handle: vk::CommandBuffer, _: *const vk::Subpas
 }
 
 pub extern "system" fn execute(handle: vk::CommandBuffer, count: u32, buffers: *const vk::CommandBuffer) {
-    record(handle, |_| {
-        let lists = raw::slice(buffers, count).iter();
-        let lists = lists.map(|&buffer| CommandObject::from_handle(buffer).ok_or(Error::Unknown)?.buffer.list());
-        Ok(Command::Execute(lists.collect::<Result<_>>()?))
+    let family = CommandObject::from_handle(handle).map(|object| object.buffer.family);
+    record(handle, |owner| {
+        let list = |&buffer: &vk::CommandBuffer| {
+            let found = &CommandObject::from_handle(buffer).ok_or(Error::Unknown)?.buffer;
+            if Some(found.family) != family {
+                owner.messages().error(&format!("{} is for queues of another family", owner.describe(buffer)));
+                return Err(Error::Unknown);
+            }
+            found.list()
+        };
+        Ok(Command::Execute(raw::slice(buffers, count).iter().map(list).collect::<Result<_>>()?))
     });
 }

@@ -12,7 +12,7 @@ use vitric_backend::memory::BufferRange;
 use vitric_backend::shader::runtime::{Descriptor, DescriptorSet, SetBinding, SetLayout};
 use vitric_backend::texture::Sampler;
 
-use crate::objects::{DeviceObject, PoolSet, SetPool, UpdateTemplate, destroy, device, need};
+use crate::objects::{DeviceObject, PipelineLayout, PoolSet, SetPool, UpdateTemplate, destroy, device, need, optional};
 use crate::raw;
 
 pub extern "system" fn create_layout(
@@ -28,7 +28,9 @@ pub extern "system" fn create_layout(
             return Err(Error::OutOfHostMemory);
         }
         let bindings = raw::slice(info.p_bindings, info.binding_count).iter().map(|entry| binding(object, entry));
-        let layout = SetLayout { variable: is_variable(info), ..SetLayout::new(bindings.collect::<Result<_>>()?) };
+        let pushed = info.flags.contains(vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR);
+        let layout =
+            SetLayout { variable: is_variable(info), pushed, ..SetLayout::new(bindings.collect::<Result<_>>()?) };
         Ok(object.set_layouts.insert(Arc::new(layout)))
     })
 }
@@ -82,11 +84,10 @@ pub extern "system" fn create_pipeline_layout(
     raw::create(out, || {
         let object = device(handle)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
-        for &layout in raw::slice(info.p_set_layouts, info.set_layout_count) {
-            need(object, &object.set_layouts, layout)?;
-        }
-        // Programs find their descriptors by set and binding: a pipeline layout has nothing to add.
-        Ok(object.pipeline_layouts.insert(Arc::new(())))
+        // Programs find their descriptors by set and binding: only descriptors that are pushed need their layouts.
+        let sets = raw::slice(info.p_set_layouts, info.set_layout_count).iter();
+        let sets = sets.map(|&layout| optional(object, &object.set_layouts, layout)).collect::<Result<_>>()?;
+        Ok(object.pipeline_layouts.insert(Arc::new(PipelineLayout { sets })))
     })
 }
 
@@ -240,7 +241,9 @@ fn write_set(object: &DeviceObject, write: &vk::WriteDescriptorSet<'_>) -> Resul
         return Ok(());
     }
     let (infos, size) = infos(write);
-    write_range(object, &set.set, range, write.descriptor_type, |number| infos.wrapping_byte_add(number * size))
+    let info = |number| infos.wrapping_byte_add(number * size);
+    let put = |index, descriptor| set.set.write(index, descriptor);
+    describe(object, (set.set.layout(), put), range, write.descriptor_type, info)
 }
 
 /// Writes bytes of an inline uniform block: from `offset` on, so many.
@@ -263,22 +266,66 @@ fn infos(write: &vk::WriteDescriptorSet<'_>) -> (*const c_void, usize) {
     }
 }
 
-/// Writes descriptors of one type: those from a binding's array element on, so many. `info` says where the info of each lies.
-fn write_range(
+/// Puts descriptors of one type where a layout has them: those from a binding's array element on, so many. `info` says where the info
+/// of each lies.
+fn describe(
     object: &DeviceObject,
-    set: &DescriptorSet,
+    (layout, mut put): (&SetLayout, impl FnMut(u32, Descriptor)),
     (binding, element, count): (u32, u32, u32),
     kind: T,
     info: impl Fn(usize) -> *const c_void,
 ) -> Result<()> {
-    for (number, (index, entry)) in descriptor::targets(set, binding, element, count).into_iter().enumerate() {
+    for (number, (index, entry)) in descriptor::targets(layout, binding, element, count).into_iter().enumerate() {
         let immutable = entry.immutable_samplers.get((index - entry.first) as usize);
-        set.write(index, descriptor_of(object, kind, info(number), immutable)?);
+        put(index, descriptor_of(object, kind, info(number), immutable)?);
     }
     Ok(())
 }
 
-/// A descriptor of a type, whose info is at `info`.
+/// The descriptors that a command pushes, by their places in the set.
+pub fn pushed(
+    object: &DeviceObject,
+    layout: &SetLayout,
+    writes: &[vk::WriteDescriptorSet<'_>],
+) -> Result<Vec<(u32, Descriptor)>> {
+    let mut all = Vec::new();
+    for write in writes {
+        let range = (write.dst_binding, write.dst_array_element, write.descriptor_count);
+        let (infos, size) = infos(write);
+        let put = |index, descriptor| all.push((index, descriptor));
+        let info = |number| infos.wrapping_byte_add(number * size);
+        describe(object, (layout, put), range, write.descriptor_type, info)?;
+    }
+    Ok(all)
+}
+
+/// The same by a template.
+pub fn pushed_with(
+    object: &DeviceObject,
+    layout: &SetLayout,
+    template: &UpdateTemplate,
+    data: *const c_void,
+) -> Result<Vec<(u32, Descriptor)>> {
+    let mut all = Vec::new();
+    for entry in template.entries.iter().filter(|_| !data.is_null()) {
+        let put = |index, descriptor| all.push((index, descriptor));
+        describe(object, (layout, put), range_of(entry), entry.descriptor_type, place_of(entry, data))?;
+    }
+    Ok(all)
+}
+
+/// Binding, array element and count of a template's entry.
+fn range_of(entry: &vk::DescriptorUpdateTemplateEntry) -> (u32, u32, u32) {
+    (entry.dst_binding, entry.dst_array_element, entry.descriptor_count)
+}
+
+/// Where the infos of a template's entry lie.
+fn place_of(entry: &vk::DescriptorUpdateTemplateEntry, data: *const c_void) -> impl Fn(usize) -> *const c_void + use<> {
+    let (offset, stride) = (entry.offset, entry.stride);
+    move |number| data.wrapping_byte_add(offset + number * stride)
+}
+
+/// A descriptor of a type, whose info is at `info`; what it names may be null, but for samplers.
 fn descriptor_of(
     object: &DeviceObject,
     kind: T,
@@ -286,31 +333,36 @@ fn descriptor_of(
     immutable: Option<&Arc<Sampler>>,
 ) -> Result<Descriptor> {
     let image = || raw::input(info.cast::<vk::DescriptorImageInfo>()).ok_or(Error::Unknown);
-    let view = || need(object, &object.image_views, image()?.image_view);
+    let view = || optional(object, &object.image_views, image()?.image_view);
     let sampler = || match immutable {
         Some(sampler) => Ok(sampler.clone()),
         None => need(object, &object.samplers, image()?.sampler),
     };
-    let range = || -> Result<BufferRange> {
+    let range = || -> Result<Option<BufferRange>> {
         let info = raw::input(info.cast::<vk::DescriptorBufferInfo>()).ok_or(Error::Unknown)?;
-        Ok(BufferRange::new(need(object, &object.buffers, info.buffer)?, info.offset, info.range))
+        let buffer = optional(object, &object.buffers, info.buffer)?;
+        Ok(buffer.map(|buffer| BufferRange::new(buffer, info.offset, info.range)))
     };
     let texels = || {
         let view = raw::input(info.cast::<vk::BufferView>()).ok_or(Error::Unknown)?;
-        need(object, &object.buffer_views, *view)
+        optional(object, &object.buffer_views, *view)
     };
-    Ok(match kind {
-        T::SAMPLER => Descriptor::Sampler(sampler()?),
-        T::COMBINED_IMAGE_SAMPLER => Descriptor::CombinedImageSampler(view()?, sampler()?),
-        T::SAMPLED_IMAGE => Descriptor::SampledImage(view()?),
-        T::STORAGE_IMAGE => Descriptor::StorageImage(view()?),
-        T::INPUT_ATTACHMENT => Descriptor::InputAttachment(view()?),
-        T::UNIFORM_TEXEL_BUFFER => Descriptor::UniformTexelBuffer(texels()?),
-        T::STORAGE_TEXEL_BUFFER => Descriptor::StorageTexelBuffer(texels()?),
-        T::UNIFORM_BUFFER | T::UNIFORM_BUFFER_DYNAMIC => Descriptor::UniformBuffer(range()?),
-        T::STORAGE_BUFFER | T::STORAGE_BUFFER_DYNAMIC => Descriptor::StorageBuffer(range()?),
-        _ => Descriptor::None,
-    })
+    let found = match kind {
+        T::SAMPLER => Some(Descriptor::Sampler(sampler()?)),
+        T::COMBINED_IMAGE_SAMPLER => {
+            let sampler = sampler()?;
+            view()?.map(|view| Descriptor::CombinedImageSampler(view, sampler))
+        }
+        T::SAMPLED_IMAGE => view()?.map(Descriptor::SampledImage),
+        T::STORAGE_IMAGE => view()?.map(Descriptor::StorageImage),
+        T::INPUT_ATTACHMENT => view()?.map(Descriptor::InputAttachment),
+        T::UNIFORM_TEXEL_BUFFER => texels()?.map(Descriptor::UniformTexelBuffer),
+        T::STORAGE_TEXEL_BUFFER => texels()?.map(Descriptor::StorageTexelBuffer),
+        T::UNIFORM_BUFFER | T::UNIFORM_BUFFER_DYNAMIC => range()?.map(Descriptor::UniformBuffer),
+        T::STORAGE_BUFFER | T::STORAGE_BUFFER_DYNAMIC => range()?.map(Descriptor::StorageBuffer),
+        _ => None,
+    };
+    Ok(found.unwrap_or_default())
 }
 
 pub extern "system" fn create_template(
@@ -323,7 +375,7 @@ pub extern "system" fn create_template(
         let object = device(handle)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
         let entries = raw::slice(info.p_descriptor_update_entries, info.descriptor_update_entry_count).to_vec();
-        Ok(object.templates.insert(Arc::new(UpdateTemplate { entries })))
+        Ok(object.templates.insert(Arc::new(UpdateTemplate { entries, point: info.pipeline_bind_point })))
     })
 }
 
@@ -348,14 +400,13 @@ pub extern "system" fn update_with_template(
             return;
         };
         for entry in template.entries.iter().filter(|_| !data.is_null()) {
-            let range = (entry.dst_binding, entry.dst_array_element, entry.descriptor_count);
-            let start = data.wrapping_byte_add(entry.offset);
             if entry.descriptor_type == T::INLINE_UNIFORM_BLOCK {
-                write_inline(&set.set, range, start);
+                write_inline(&set.set, range_of(entry), data.wrapping_byte_add(entry.offset));
                 continue;
             }
-            let info = |number| start.wrapping_byte_add(number * entry.stride);
-            let _ = write_range(object, &set.set, range, entry.descriptor_type, info);
+            let put = |index, descriptor| set.set.write(index, descriptor);
+            let target = (&**set.set.layout(), put);
+            let _ = describe(object, target, range_of(entry), entry.descriptor_type, place_of(entry, data));
         }
     });
 }

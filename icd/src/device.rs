@@ -7,9 +7,10 @@ use std::sync::Arc;
 use ash::vk::{self, Handle, TaggedStructure};
 use vitric_api::debug::Messages;
 use vitric_api::device::{Device, check_features};
-use vitric_api::queue::Batch;
+use vitric_api::families::Wanted;
+use vitric_api::queue::{Batch, Queue};
 use vitric_api::structures::{self, Structures};
-use vitric_api::sync::Semaphore;
+use vitric_api::sync::{Payload, Semaphore};
 use vitric_api::{Error, Result};
 
 use crate::objects::{CommandObject, DeviceObject, Marked, PhysicalObject, QueueObject, device, need};
@@ -26,20 +27,36 @@ pub extern "system" fn create(
         let info = raw::input(info).ok_or(Error::InitializationFailed)?;
         let names = raw::slice(info.pp_enabled_extension_names, info.enabled_extension_count);
         let extensions: Vec<String> = names.iter().map(|&name| raw::string(name)).collect();
-        let queues = raw::slice(info.p_queue_create_infos, info.queue_create_info_count);
-        let count = queues.iter().map(|queue| queue.queue_count).sum();
+        let queues = wanted_queues(raw::slice(info.p_queue_create_infos, info.queue_create_info_count))?;
         let features = enabled_features(&physical.messages, info)?;
-        let created = Device::new(physical.messages.clone(), count, &features, &extensions)?;
+        let created = Device::new(physical.messages.clone(), physical.heap.clone(), &queues, &features, &extensions)?;
         let queues = created.queues().to_vec();
-        let handle = DeviceObject::new(created, extensions).into_handle();
-        let queues = queues.into_iter().map(|queue| QueueObject { device: handle, queue }.into_handle()).collect();
+        let robust: Option<&vk::PhysicalDeviceRobustness2FeaturesEXT<'_>> = raw::find(info.p_next);
+        let exact_vertices = robust.is_some_and(|robust| robust.robust_buffer_access2 != 0);
+        let clamp: Option<&vk::PhysicalDeviceDepthClampZeroOneFeaturesEXT<'_>> = raw::find(info.p_next);
+        let zero_one = clamp.is_some_and(|clamp| clamp.depth_clamp_zero_one != 0);
+        let handle = DeviceObject { exact_vertices, zero_one, ..DeviceObject::new(created, extensions) }.into_handle();
+        let object = |queue: Arc<Queue>| (queue.family, QueueObject { device: handle, queue }.into_handle());
+        let queues = queues.into_iter().map(object).collect();
         set_queues(handle, queues);
         Ok(handle)
     })
 }
 
+/// Queues that a device is to have; none is protected.
+fn wanted_queues(infos: &[vk::DeviceQueueCreateInfo<'_>]) -> Result<Vec<Wanted>> {
+    let wanted = |info: &vk::DeviceQueueCreateInfo<'_>| match info.flags.is_empty() {
+        true => {
+            let priorities = raw::slice(info.p_queue_priorities, info.queue_count).to_vec();
+            Ok(Wanted { family: info.queue_family_index, priorities })
+        }
+        false => Err(Error::FeatureNotPresent),
+    };
+    infos.iter().map(wanted).collect()
+}
+
 /// Gives a device that nobody else has seen yet its queues' handles.
-fn set_queues(handle: u64, queues: Vec<u64>) {
+fn set_queues(handle: u64, queues: Vec<(u32, u64)>) {
     if let Some(found) = raw::output(handle as *mut crate::objects::Dispatchable<DeviceObject>) {
         found.object.queues = queues;
     }
@@ -73,7 +90,7 @@ pub extern "system" fn destroy(handle: vk::Device, _: *const vk::AllocationCallb
     raw::guard_void(|| {
         if let Some(object) = DeviceObject::from_handle(handle) {
             let _ = object.device.wait_idle();
-            for &queue in &object.queues {
+            for &(_, queue) in &object.queues {
                 QueueObject::destroy(vk::Queue::from_raw(queue));
             }
         }
@@ -81,11 +98,12 @@ pub extern "system" fn destroy(handle: vk::Device, _: *const vk::AllocationCallb
     });
 }
 
-pub extern "system" fn queue(handle: vk::Device, _family: u32, index: u32, out: *mut vk::Queue) {
+pub extern "system" fn queue(handle: vk::Device, family: u32, index: u32, out: *mut vk::Queue) {
     raw::guard_void(|| {
-        let found = DeviceObject::from_handle(handle).and_then(|object| object.queues.get(index as usize));
+        let queues = DeviceObject::from_handle(handle).map_or(&[][..], |object| &object.queues);
+        let found = queues.iter().filter(|(of, _)| *of == family).nth(index as usize);
         if let Some(out) = raw::output(out) {
-            *out = vk::Queue::from_raw(found.copied().unwrap_or(0));
+            *out = vk::Queue::from_raw(found.map_or(0, |(_, queue)| *queue));
         }
     });
 }
@@ -131,48 +149,55 @@ fn submit<I>(
     handle: vk::Queue,
     submits: &[I],
     fence: vk::Fence,
-    batch: impl Fn(&DeviceObject, &I) -> Result<Batch>,
+    batch: impl Fn(&DeviceObject, u32, &I) -> Result<Batch>,
 ) -> vk::Result {
     raw::guard(|| {
         let object = QueueObject::from_handle(handle).ok_or(Error::Unknown)?;
         let owner = device(vk::Device::from_raw(object.device))?;
         let fence = match fence.is_null() {
             true => None,
-            false => Some(need(owner, &owner.fences, fence)?),
+            false => Some(need(owner, &owner.fences, fence)?.payload()),
         };
-        let batches = submits.iter().map(|submit| batch(owner, submit)).collect::<Result<Vec<Batch>>>()?;
+        let batches =
+            submits.iter().map(|submit| batch(owner, object.queue.family, submit)).collect::<Result<Vec<Batch>>>()?;
         object.queue.submit(batches, fence).map(|()| vk::Result::SUCCESS)
     })
 }
 
-fn batch(owner: &DeviceObject, submit: &vk::SubmitInfo<'_>) -> Result<Batch> {
+fn batch(owner: &DeviceObject, family: u32, submit: &vk::SubmitInfo<'_>) -> Result<Batch> {
     let timelines: Option<&vk::TimelineSemaphoreSubmitInfo<'_>> = raw::find(submit.p_next);
     let (waits, signals) = timelines.map_or((&[][..], &[][..]), |timelines| {
         let waits = raw::slice(timelines.p_wait_semaphore_values, timelines.wait_semaphore_value_count);
         (waits, raw::slice(timelines.p_signal_semaphore_values, timelines.signal_semaphore_value_count))
     });
-    let semaphores = |pointer, count, values: &[u64]| {
-        let pairs = raw::slice(pointer, count).iter().enumerate();
-        let pairs = pairs.map(|(number, &semaphore)| (semaphore, values.get(number).copied().unwrap_or(0)));
-        semaphores(owner, pairs)
-    };
+    fn pairs(all: &[vk::Semaphore], values: &[u64]) -> impl Iterator<Item = (vk::Semaphore, u64)> {
+        let value = |number: usize| values.get(number).copied().unwrap_or(0);
+        all.iter().enumerate().map(move |(number, &semaphore)| (semaphore, value(number)))
+    }
+    let waits = pairs(raw::slice(submit.p_wait_semaphores, submit.wait_semaphore_count), waits);
+    let signals = pairs(raw::slice(submit.p_signal_semaphores, submit.signal_semaphore_count), signals);
     Ok(Batch {
-        waits: semaphores(submit.p_wait_semaphores, submit.wait_semaphore_count, waits)?,
-        signals: semaphores(submit.p_signal_semaphores, submit.signal_semaphore_count, signals)?,
-        ..with_buffers(raw::slice(submit.p_command_buffers, submit.command_buffer_count).iter().copied())?
+        waits: semaphores(owner, waits, Semaphore::take_payload)?,
+        signals: semaphores(owner, signals, Semaphore::payload)?,
+        ..with_buffers(
+            owner,
+            family,
+            raw::slice(submit.p_command_buffers, submit.command_buffer_count).iter().copied(),
+        )?
     })
 }
 
-fn batch2(owner: &DeviceObject, submit: &vk::SubmitInfo2<'_>) -> Result<Batch> {
-    let pairs = |pointer, count| {
-        let infos: &[vk::SemaphoreSubmitInfo<'_>] = raw::slice(pointer, count);
-        semaphores(owner, infos.iter().map(|info| (info.semaphore, info.value)))
-    };
+fn batch2(owner: &DeviceObject, family: u32, submit: &vk::SubmitInfo2<'_>) -> Result<Batch> {
+    fn pairs(infos: &[vk::SemaphoreSubmitInfo<'_>]) -> impl Iterator<Item = (vk::Semaphore, u64)> {
+        infos.iter().map(|info| (info.semaphore, info.value))
+    }
+    let waits = pairs(raw::slice(submit.p_wait_semaphore_infos, submit.wait_semaphore_info_count));
+    let signals = pairs(raw::slice(submit.p_signal_semaphore_infos, submit.signal_semaphore_info_count));
     let buffers = raw::slice(submit.p_command_buffer_infos, submit.command_buffer_info_count);
     Ok(Batch {
-        waits: pairs(submit.p_wait_semaphore_infos, submit.wait_semaphore_info_count)?,
-        signals: pairs(submit.p_signal_semaphore_infos, submit.signal_semaphore_info_count)?,
-        ..with_buffers(buffers.iter().map(|info| info.command_buffer))?
+        waits: semaphores(owner, waits, Semaphore::take_payload)?,
+        signals: semaphores(owner, signals, Semaphore::payload)?,
+        ..with_buffers(owner, family, buffers.iter().map(|info| info.command_buffer))?
     })
 }
 
@@ -180,15 +205,20 @@ fn batch2(owner: &DeviceObject, submit: &vk::SubmitInfo2<'_>) -> Result<Batch> {
 fn semaphores(
     owner: &DeviceObject,
     pairs: impl Iterator<Item = (vk::Semaphore, u64)>,
-) -> Result<Vec<(Arc<Semaphore>, u64)>> {
-    pairs.map(|(semaphore, value)| Ok((need(owner, &owner.semaphores, semaphore)?, value))).collect()
+    payload: impl Fn(&Semaphore) -> Arc<Payload>,
+) -> Result<Vec<(Arc<Payload>, u64)>> {
+    pairs.map(|(semaphore, value)| Ok((payload(&*need(owner, &owner.semaphores, semaphore)?), value))).collect()
 }
 
-/// A batch of command buffers.
-fn with_buffers(buffers: impl Iterator<Item = vk::CommandBuffer>) -> Result<Batch> {
+/// A batch of command buffers, which are for queues of a family.
+fn with_buffers(owner: &DeviceObject, family: u32, buffers: impl Iterator<Item = vk::CommandBuffer>) -> Result<Batch> {
     let mut batch = Batch::default();
     for buffer in buffers {
         let object = CommandObject::from_handle(buffer).ok_or(Error::Unknown)?;
+        if object.buffer.family != family {
+            owner.messages().error(&format!("{} is for queues of another family", owner.describe(buffer)));
+            return Err(Error::Unknown);
+        }
         let (list, pending) = object.buffer.submit()?;
         batch.lists.push(list);
         batch.pending.push(pending);
@@ -207,9 +237,26 @@ pub extern "system" fn queue_bind_sparse(
 }
 
 /// The owner of a queue, for presentation.
-pub fn of_queue<'a>(handle: vk::Queue) -> Result<(&'a DeviceObject, Arc<vitric_api::queue::Queue>)> {
+pub fn of_queue<'a>(handle: vk::Queue) -> Result<(&'a DeviceObject, Arc<Queue>)> {
     let object = QueueObject::from_handle(handle).ok_or(Error::Unknown)?;
     Ok((device(vk::Device::from_raw(object.device))?, object.queue.clone()))
+}
+
+/// What is known of why the device was lost: how, not where.
+pub extern "system" fn fault_info(
+    handle: vk::Device,
+    counts: *mut vk::DeviceFaultCountsEXT<'_>,
+    out: *mut vk::DeviceFaultInfoEXT<'_>,
+) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        let counts = raw::output(counts).ok_or(Error::Unknown)?;
+        (counts.address_info_count, counts.vendor_info_count, counts.vendor_binary_size) = (0, 0, 0);
+        if let Some(out) = raw::output(out) {
+            raw::put_name(&mut out.description, &object.device.health().why());
+        }
+        Ok(vk::Result::SUCCESS)
+    })
 }
 
 /// Memory of the one device of a group, as that device itself sees it.

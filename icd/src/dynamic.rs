@@ -1,11 +1,16 @@
 //! Commands that set what pipelines leave open, beyond those of Vulkan 1.0.
-//! Source: `VK_EXT_extended_dynamic_state`, `VK_EXT_extended_dynamic_state2`.
+//! Source: `VK_EXT_extended_dynamic_state` and its successors, `VK_EXT_vertex_input_dynamic_state`, `VK_EXT_color_write_enable`.
+
+use std::sync::Arc;
 
 use ash::vk;
 use vitric_backend::command::Command;
-use vitric_backend::state::{SetState, StencilOps};
+use vitric_backend::state::{
+    BlendEquation, SetBlend, SetState, StencilOps, VertexAttribute, VertexBinding, VertexInput,
+};
 
 use crate::command::{self, plain};
+use crate::pipeline::{criterion, line_mode};
 use crate::raw;
 
 /// Entry points that set one value.
@@ -33,6 +38,98 @@ setters! {
     depth_bias: vk::Bool32 => |value| SetState::DepthBias(value != 0);
     restart: vk::Bool32 => |value| SetState::Restart(value != 0);
     logic_op: vk::LogicOp => SetState::LogicOp;
+    polygon_mode: vk::PolygonMode => SetState::PolygonMode;
+    samples: vk::SampleCountFlags => |value| SetState::Samples(value.as_raw());
+    alpha_to_coverage: vk::Bool32 => |value| SetState::AlphaToCoverage(value != 0);
+    alpha_to_one: vk::Bool32 => |value| SetState::AlphaToOne(value != 0);
+    logic_op_enable: vk::Bool32 => |value| SetState::LogicOpEnable(value != 0);
+    depth_clamp: vk::Bool32 => |value| SetState::DepthClamp(value != 0);
+    depth_clip: vk::Bool32 => |value| SetState::DepthClip(value != 0);
+    negative_one_to_one: vk::Bool32 => |value| SetState::NegativeOneToOne(value != 0);
+    provoking: vk::ProvokingVertexModeEXT =>
+        |value| SetState::ProvokingLast(value == vk::ProvokingVertexModeEXT::LAST_VERTEX);
+    line_rasterization: vk::LineRasterizationModeKHR => |value| SetState::LineMode(line_mode(value));
+    line_stipple_enable: vk::Bool32 => |value| SetState::LineStipple(value != 0);
+    conservative: vk::ConservativeRasterizationModeEXT => |value| SetState::Conservative(criterion(value));
+}
+
+// Nothing can be added to primitives: the size is 0.
+
+pub extern "system" fn extra_overestimation(_: vk::CommandBuffer, _: f32) {}
+
+pub extern "system" fn sample_mask(handle: vk::CommandBuffer, _: vk::SampleCountFlags, mask: *const vk::SampleMask) {
+    let mask = raw::input(mask).copied().unwrap_or(u32::MAX);
+    plain(handle, Command::SetState(SetState::SampleMask(mask)));
+}
+
+/// Sets a value of each colour attachment from `first` on.
+fn blend<T>(handle: vk::CommandBuffer, first: u32, (values, count): (*const T, u32), set: impl Fn(&T) -> SetBlend) {
+    raw::guard_void(|| {
+        let values = raw::slice(values, count).iter().map(set).collect();
+        plain(handle, Command::SetBlend { first, values });
+    });
+}
+
+pub extern "system" fn blend_enable(handle: vk::CommandBuffer, first: u32, count: u32, values: *const vk::Bool32) {
+    blend(handle, first, (values, count), |value| SetBlend::Enable(*value != 0));
+}
+
+pub extern "system" fn blend_equation(
+    handle: vk::CommandBuffer,
+    first: u32,
+    count: u32,
+    values: *const vk::ColorBlendEquationEXT,
+) {
+    let equation = |value: &vk::ColorBlendEquationEXT| BlendEquation {
+        src_color: value.src_color_blend_factor,
+        dst_color: value.dst_color_blend_factor,
+        color_op: value.color_blend_op,
+        src_alpha: value.src_alpha_blend_factor,
+        dst_alpha: value.dst_alpha_blend_factor,
+        alpha_op: value.alpha_blend_op,
+    };
+    blend(handle, first, (values, count), |value| SetBlend::Equation(equation(value)));
+}
+
+pub extern "system" fn write_mask(
+    handle: vk::CommandBuffer,
+    first: u32,
+    count: u32,
+    values: *const vk::ColorComponentFlags,
+) {
+    blend(handle, first, (values, count), |value| SetBlend::Mask(*value));
+}
+
+pub extern "system" fn color_write(handle: vk::CommandBuffer, count: u32, values: *const vk::Bool32) {
+    blend(handle, 0, (values, count), |value| SetBlend::Write(*value != 0));
+}
+
+pub extern "system" fn vertex_input(
+    handle: vk::CommandBuffer,
+    binding_count: u32,
+    bindings: *const vk::VertexInputBindingDescription2EXT<'_>,
+    attribute_count: u32,
+    attributes: *const vk::VertexInputAttributeDescription2EXT<'_>,
+) {
+    let binding = |entry: &vk::VertexInputBindingDescription2EXT<'_>| VertexBinding {
+        binding: entry.binding,
+        stride: entry.stride,
+        rate: entry.input_rate,
+        divisor: entry.divisor,
+    };
+    let attribute = |entry: &vk::VertexInputAttributeDescription2EXT<'_>| VertexAttribute {
+        location: entry.location,
+        binding: entry.binding,
+        format: entry.format,
+        offset: entry.offset,
+    };
+    raw::guard_void(|| {
+        let input = VertexInput {
+            bindings: raw::slice(bindings, binding_count).iter().map(binding).collect(),
+            attributes: raw::slice(attributes, attribute_count).iter().map(attribute).collect(),
+        };
+        plain(handle, Command::SetVertexInput(Arc::new(input)));
+    });
 }
 
 // There is no tessellation.
@@ -66,11 +163,11 @@ pub extern "system" fn bind_vertex_buffers(
     count: u32,
     buffers: *const vk::Buffer,
     offsets: *const vk::DeviceSize,
-    _sizes: *const vk::DeviceSize,
+    sizes: *const vk::DeviceSize,
     strides: *const vk::DeviceSize,
 ) {
-    // What lies behind a size may be read: accesses are robust in the buffer as a whole.
-    command::bind_vertex_buffers(handle, first, count, buffers, offsets);
+    let ranges = [raw::slice(offsets, count), raw::slice(sizes, count)];
+    command::bind_vertex_ranges(handle, first, raw::slice(buffers, count), ranges);
     let strides = raw::slice(strides, count);
     if !strides.is_empty() {
         let strides = strides.iter().map(|&stride| stride as u32).collect();

@@ -10,8 +10,8 @@ use vitric_api::physical::API_VERSION;
 
 use crate::objects::{DeviceObject, InstanceObject, Marked};
 use crate::{
-    command, command2, debug, descriptor, device, dynamic, instance, memory, pass, physical, pipeline, private, query,
-    rendering, sampler, sync, wsi,
+    address, command, command2, debug, descriptor, device, draws, dynamic, external, instance, memory, pass, physical,
+    pipeline, private, push, query, rendering, sampler, sync, wsi,
 };
 
 /// What a command's first parameter is.
@@ -208,6 +208,8 @@ entries! {
     Physical, "VK_KHR_surface", vkGetPhysicalDeviceSurfacePresentModesKHR, PFN_vkGetPhysicalDeviceSurfacePresentModesKHR, wsi::surface_modes;
     Instance, "VK_KHR_xcb_surface", vkCreateXcbSurfaceKHR, PFN_vkCreateXcbSurfaceKHR, wsi::create_xcb;
     Physical, "VK_KHR_xcb_surface", vkGetPhysicalDeviceXcbPresentationSupportKHR, PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR, wsi::xcb_support;
+    Instance, "VK_KHR_xlib_surface", vkCreateXlibSurfaceKHR, PFN_vkCreateXlibSurfaceKHR, wsi::create_xlib;
+    Physical, "VK_KHR_xlib_surface", vkGetPhysicalDeviceXlibPresentationSupportKHR, PFN_vkGetPhysicalDeviceXlibPresentationSupportKHR, wsi::xlib_support;
     Instance, "VK_EXT_headless_surface", vkCreateHeadlessSurfaceEXT, PFN_vkCreateHeadlessSurfaceEXT, wsi::create_headless;
     Instance, "VK_EXT_debug_utils", vkCreateDebugUtilsMessengerEXT, PFN_vkCreateDebugUtilsMessengerEXT, debug::create;
     Instance, "VK_EXT_debug_utils", vkDestroyDebugUtilsMessengerEXT, PFN_vkDestroyDebugUtilsMessengerEXT, debug::destroy;
@@ -223,9 +225,9 @@ entries! {
     Global, "VK_VERSION_1_1", vkEnumerateInstanceVersion, PFN_vkEnumerateInstanceVersion, instance::version;
     Device, "VK_VERSION_1_1", vkGetDeviceQueue2, PFN_vkGetDeviceQueue2, device::queue2;
     Instance, "VK_KHR_device_group_creation", vkEnumeratePhysicalDeviceGroupsKHR, PFN_vkEnumeratePhysicalDeviceGroups, instance::enumerate_groups;
-    Physical, "VK_KHR_external_memory_capabilities", vkGetPhysicalDeviceExternalBufferPropertiesKHR, PFN_vkGetPhysicalDeviceExternalBufferProperties, physical::external_buffer;
-    Physical, "VK_KHR_external_fence_capabilities", vkGetPhysicalDeviceExternalFencePropertiesKHR, PFN_vkGetPhysicalDeviceExternalFenceProperties, physical::external_fence;
-    Physical, "VK_KHR_external_semaphore_capabilities", vkGetPhysicalDeviceExternalSemaphorePropertiesKHR, PFN_vkGetPhysicalDeviceExternalSemaphoreProperties, physical::external_semaphore;
+    Physical, "VK_KHR_external_memory_capabilities", vkGetPhysicalDeviceExternalBufferPropertiesKHR, PFN_vkGetPhysicalDeviceExternalBufferProperties, external::buffer_properties;
+    Physical, "VK_KHR_external_fence_capabilities", vkGetPhysicalDeviceExternalFencePropertiesKHR, PFN_vkGetPhysicalDeviceExternalFenceProperties, external::fence_properties;
+    Physical, "VK_KHR_external_semaphore_capabilities", vkGetPhysicalDeviceExternalSemaphorePropertiesKHR, PFN_vkGetPhysicalDeviceExternalSemaphoreProperties, external::semaphore_properties;
     Device, "VK_KHR_get_memory_requirements2", vkGetBufferMemoryRequirements2KHR, PFN_vkGetBufferMemoryRequirements2, memory::buffer_requirements2;
     Device, "VK_KHR_get_memory_requirements2", vkGetImageMemoryRequirements2KHR, PFN_vkGetImageMemoryRequirements2, memory::image_requirements2;
     Device, "VK_KHR_get_memory_requirements2", vkGetImageSparseMemoryRequirements2KHR, PFN_vkGetImageSparseMemoryRequirements2, memory::sparse_requirements2;
@@ -242,9 +244,17 @@ entries! {
     Device, "VK_KHR_draw_indirect_count", vkCmdDrawIndirectCountKHR, PFN_vkCmdDrawIndirectCount, command::draw_indirect_count;
     Device, "VK_KHR_draw_indirect_count", vkCmdDrawIndexedIndirectCountKHR, PFN_vkCmdDrawIndexedIndirectCount, command::draw_indexed_indirect_count;
     Device, "VK_EXT_host_query_reset", vkResetQueryPoolEXT, PFN_vkResetQueryPool, query::reset;
-    Device, "VK_KHR_buffer_device_address", vkGetBufferDeviceAddressKHR, PFN_vkGetBufferDeviceAddress, memory::buffer_address;
-    Device, "VK_KHR_buffer_device_address", vkGetBufferOpaqueCaptureAddressKHR, PFN_vkGetBufferOpaqueCaptureAddress, memory::captured_buffer;
-    Device, "VK_KHR_buffer_device_address", vkGetDeviceMemoryOpaqueCaptureAddressKHR, PFN_vkGetDeviceMemoryOpaqueCaptureAddress, memory::captured_memory;
+    Device, "VK_KHR_buffer_device_address", vkGetBufferDeviceAddressKHR, PFN_vkGetBufferDeviceAddress, address::buffer_address;
+    Device, "VK_KHR_buffer_device_address", vkGetBufferOpaqueCaptureAddressKHR, PFN_vkGetBufferOpaqueCaptureAddress, address::captured_buffer;
+    Device, "VK_KHR_buffer_device_address", vkGetDeviceMemoryOpaqueCaptureAddressKHR, PFN_vkGetDeviceMemoryOpaqueCaptureAddress, address::captured_memory;
+    Device, "VK_EXT_buffer_device_address", vkGetBufferDeviceAddressEXT, PFN_vkGetBufferDeviceAddress, address::buffer_address;
+    Device, "VK_KHR_external_memory_fd", vkGetMemoryFdKHR, PFN_vkGetMemoryFdKHR, external::memory_descriptor;
+    Device, "VK_KHR_external_memory_fd", vkGetMemoryFdPropertiesKHR, PFN_vkGetMemoryFdPropertiesKHR, external::memory_descriptor_properties;
+    Device, "VK_KHR_external_fence_fd", vkGetFenceFdKHR, PFN_vkGetFenceFdKHR, external::fence_descriptor;
+    Device, "VK_KHR_external_fence_fd", vkImportFenceFdKHR, PFN_vkImportFenceFdKHR, external::import_fence;
+    Device, "VK_KHR_external_semaphore_fd", vkGetSemaphoreFdKHR, PFN_vkGetSemaphoreFdKHR, external::semaphore_descriptor;
+    Device, "VK_KHR_external_semaphore_fd", vkImportSemaphoreFdKHR, PFN_vkImportSemaphoreFdKHR, external::import_semaphore;
+    Device, "VK_EXT_external_memory_host", vkGetMemoryHostPointerPropertiesEXT, PFN_vkGetMemoryHostPointerPropertiesEXT, external::host_pointer_properties;
     Device, "VK_KHR_timeline_semaphore", vkGetSemaphoreCounterValueKHR, PFN_vkGetSemaphoreCounterValue, sync::semaphore_value;
     Device, "VK_KHR_timeline_semaphore", vkWaitSemaphoresKHR, PFN_vkWaitSemaphores, sync::wait_semaphores;
     Device, "VK_KHR_timeline_semaphore", vkSignalSemaphoreKHR, PFN_vkSignalSemaphore, sync::signal_semaphore;
@@ -283,6 +293,43 @@ entries! {
     Device, "VK_EXT_extended_dynamic_state2", vkCmdSetPrimitiveRestartEnableEXT, PFN_vkCmdSetPrimitiveRestartEnable, dynamic::restart;
     Device, "VK_EXT_extended_dynamic_state2", vkCmdSetLogicOpEXT, PFN_vkCmdSetLogicOpEXT, dynamic::logic_op;
     Device, "VK_EXT_extended_dynamic_state2", vkCmdSetPatchControlPointsEXT, PFN_vkCmdSetPatchControlPointsEXT, dynamic::patch_control_points;
+    Device, "VK_KHR_push_descriptor", vkCmdPushDescriptorSetKHR, PFN_vkCmdPushDescriptorSetKHR, push::push_descriptors;
+    Device, "VK_KHR_push_descriptor", vkCmdPushDescriptorSetWithTemplateKHR, PFN_vkCmdPushDescriptorSetWithTemplateKHR, push::push_with_template;
+    Device, "VK_EXT_vertex_input_dynamic_state", vkCmdSetVertexInputEXT, PFN_vkCmdSetVertexInputEXT, dynamic::vertex_input;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetPolygonModeEXT, PFN_vkCmdSetPolygonModeEXT, dynamic::polygon_mode;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetRasterizationSamplesEXT, PFN_vkCmdSetRasterizationSamplesEXT, dynamic::samples;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetSampleMaskEXT, PFN_vkCmdSetSampleMaskEXT, dynamic::sample_mask;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetAlphaToCoverageEnableEXT, PFN_vkCmdSetAlphaToCoverageEnableEXT, dynamic::alpha_to_coverage;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetAlphaToOneEnableEXT, PFN_vkCmdSetAlphaToOneEnableEXT, dynamic::alpha_to_one;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetLogicOpEnableEXT, PFN_vkCmdSetLogicOpEnableEXT, dynamic::logic_op_enable;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetColorBlendEnableEXT, PFN_vkCmdSetColorBlendEnableEXT, dynamic::blend_enable;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetColorBlendEquationEXT, PFN_vkCmdSetColorBlendEquationEXT, dynamic::blend_equation;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetColorWriteMaskEXT, PFN_vkCmdSetColorWriteMaskEXT, dynamic::write_mask;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetDepthClampEnableEXT, PFN_vkCmdSetDepthClampEnableEXT, dynamic::depth_clamp;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetDepthClipEnableEXT, PFN_vkCmdSetDepthClipEnableEXT, dynamic::depth_clip;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetDepthClipNegativeOneToOneEXT, PFN_vkCmdSetDepthClipNegativeOneToOneEXT, dynamic::negative_one_to_one;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetProvokingVertexModeEXT, PFN_vkCmdSetProvokingVertexModeEXT, dynamic::provoking;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetLineRasterizationModeEXT, PFN_vkCmdSetLineRasterizationModeEXT, dynamic::line_rasterization;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetLineStippleEnableEXT, PFN_vkCmdSetLineStippleEnableEXT, dynamic::line_stipple_enable;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetConservativeRasterizationModeEXT, PFN_vkCmdSetConservativeRasterizationModeEXT, dynamic::conservative;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetExtraPrimitiveOverestimationSizeEXT, PFN_vkCmdSetExtraPrimitiveOverestimationSizeEXT, dynamic::extra_overestimation;
+    Device, "VK_EXT_color_write_enable", vkCmdSetColorWriteEnableEXT, PFN_vkCmdSetColorWriteEnableEXT, dynamic::color_write;
+    Device, "VK_EXT_conditional_rendering", vkCmdBeginConditionalRenderingEXT, PFN_vkCmdBeginConditionalRenderingEXT, draws::begin_conditional;
+    Device, "VK_EXT_conditional_rendering", vkCmdEndConditionalRenderingEXT, PFN_vkCmdEndConditionalRenderingEXT, draws::end_conditional;
+    Device, "VK_EXT_multi_draw", vkCmdDrawMultiEXT, PFN_vkCmdDrawMultiEXT, draws::draw_multi;
+    Device, "VK_EXT_multi_draw", vkCmdDrawMultiIndexedEXT, PFN_vkCmdDrawMultiIndexedEXT, draws::draw_multi_indexed;
+    Device, "VK_KHR_maintenance5", vkCmdBindIndexBuffer2KHR, PFN_vkCmdBindIndexBuffer2KHR, command::bind_index_range;
+    Device, "VK_KHR_maintenance5", vkGetRenderingAreaGranularityKHR, PFN_vkGetRenderingAreaGranularityKHR, pass::granularity_of_info;
+    Device, "VK_KHR_maintenance5", vkGetDeviceImageSubresourceLayoutKHR, PFN_vkGetDeviceImageSubresourceLayoutKHR, memory::subresource_layout_of_info;
+    Device, "VK_KHR_maintenance5", vkGetImageSubresourceLayout2KHR, PFN_vkGetImageSubresourceLayout2KHR, memory::subresource_layout2;
+    Device, "VK_KHR_maintenance6", vkCmdBindDescriptorSets2KHR, PFN_vkCmdBindDescriptorSets2KHR, push::bind_sets2;
+    Device, "VK_KHR_maintenance6", vkCmdPushConstants2KHR, PFN_vkCmdPushConstants2KHR, push::push_constants2;
+    Device, "VK_KHR_maintenance6", vkCmdPushDescriptorSet2KHR, PFN_vkCmdPushDescriptorSet2KHR, push::push_descriptors2;
+    Device, "VK_KHR_maintenance6", vkCmdPushDescriptorSetWithTemplate2KHR, PFN_vkCmdPushDescriptorSetWithTemplate2KHR, push::push_with_template2;
+    Device, "VK_EXT_shader_module_identifier", vkGetShaderModuleIdentifierEXT, PFN_vkGetShaderModuleIdentifierEXT, pipeline::module_identifier;
+    Device, "VK_EXT_shader_module_identifier", vkGetShaderModuleCreateInfoIdentifierEXT, PFN_vkGetShaderModuleCreateInfoIdentifierEXT, pipeline::module_info_identifier;
+    Device, "VK_EXT_device_fault", vkGetDeviceFaultInfoEXT, PFN_vkGetDeviceFaultInfoEXT, device::fault_info;
+    Device, "VK_EXT_pageable_device_local_memory", vkSetDeviceMemoryPriorityEXT, PFN_vkSetDeviceMemoryPriorityEXT, memory::set_priority;
     Device, "VK_EXT_private_data", vkCreatePrivateDataSlotEXT, PFN_vkCreatePrivateDataSlot, private::create_slot;
     Device, "VK_EXT_private_data", vkDestroyPrivateDataSlotEXT, PFN_vkDestroyPrivateDataSlot, private::destroy_slot;
     Device, "VK_EXT_private_data", vkSetPrivateDataEXT, PFN_vkSetPrivateData, private::set;

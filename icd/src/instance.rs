@@ -6,8 +6,10 @@ use std::sync::Arc;
 use ash::vk;
 use vitric_api::Error;
 use vitric_api::debug::Messages;
+use vitric_api::device::heap_size;
 use vitric_api::extensions::{self, Extension, Level};
 use vitric_api::physical::API_VERSION;
+use vitric_backend::memory::Heap;
 
 use crate::handles::Table;
 use crate::objects::{InstanceObject, Marked, PhysicalObject};
@@ -58,7 +60,7 @@ pub extern "system" fn create(
         }
         let messages = Arc::new(Messages::default());
         debug::create_from_chain(&messages, info.p_next);
-        let physical = PhysicalObject { messages: messages.clone() }.into_handle();
+        let physical = PhysicalObject { messages: messages.clone(), heap: Heap::new(heap_size()) }.into_handle();
         let messengers = Table::new(31);
         Ok(InstanceObject { messages, physical, extensions, messengers }.into_handle())
     })

@@ -4,13 +4,16 @@
 //! `vitric-api`, and writes results back. Panics end at the boundary. Nothing here renders, and there is no state but
 //! handles.
 
+mod address;
 mod command;
 mod command2;
 mod debug;
 mod descriptor;
 mod device;
+mod draws;
 mod dynamic;
 mod entry;
+mod external;
 mod handles;
 mod instance;
 mod logging;
@@ -20,6 +23,7 @@ mod pass;
 mod physical;
 mod pipeline;
 mod private;
+mod push;
 mod query;
 mod raw;
 mod rendering;

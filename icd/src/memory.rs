@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use ash::vk;
+use vitric_api::families::check_sharing;
 use vitric_api::image::{self, ImageDesc};
 use vitric_api::physical::{BUFFER_ALIGNMENT, ImageKind, MAX_BUFFER_BYTES};
 use vitric_api::{Error, Result};
@@ -11,7 +12,7 @@ use vitric_backend::format;
 use vitric_backend::memory::{Buffer, BufferRange, BufferView, Surface, SurfaceView, SurfaceViewDesc, Swizzle};
 
 use crate::objects::{DeviceObject, destroy, device, need};
-use crate::raw;
+use crate::{address, external, raw};
 
 /// Every memory type serves every resource.
 const ALL_TYPES: u32 = 0b111;
@@ -27,18 +28,22 @@ pub extern "system" fn allocate(
     raw::create(out, || {
         let object = device(handle)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
-        let memory = object.device.allocate(info.allocation_size)?;
-        let flags: Option<&vk::MemoryAllocateFlagsInfo<'_>> = raw::find(info.p_next);
-        if flags.is_some_and(|info| info.flags.contains(vk::MemoryAllocateFlags::DEVICE_ADDRESS)) {
-            object.device.gpu().addresses().expose(&memory);
-        }
-        Ok(object.memory.insert(memory))
+        let memory = external::allocate(object, info)?;
+        address::of_allocation(object, &memory, info)?;
+        let made = object.memory.insert(memory);
+        external::dedicate(object, made, info);
+        Ok(made)
     })
 }
+
+// No memory is moved for other memory: all have the same priority.
+
+pub extern "system" fn set_priority(_: vk::Device, _: vk::DeviceMemory, _: f32) {}
 
 pub extern "system" fn free(handle: vk::Device, memory: vk::DeviceMemory, _: *const vk::AllocationCallbacks<'_>) {
     raw::guard_void(|| {
         let Ok(object) = device(handle) else { return };
+        object.dedicated.lock().remove(&vk::Handle::as_raw(memory));
         if let Some(memory) = object.memory.get(vk::Handle::as_raw(memory)) {
             object.device.gpu().addresses().withdraw(&memory);
         }
@@ -95,11 +100,13 @@ pub extern "system" fn create_buffer(
         if info.flags.contains(vk::BufferCreateFlags::SPARSE_BINDING) {
             return Err(Error::FeatureNotPresent);
         }
+        let families = raw::slice(info.p_queue_family_indices, info.queue_family_index_count);
+        check_sharing(object.messages(), info.sharing_mode, families)?;
         // No memory could hold it; the sum of offsets in it must not overflow either.
         if info.size > MAX_BUFFER_BYTES {
             return Err(Error::OutOfDeviceMemory);
         }
-        Ok(object.buffers.insert(Buffer::new(info.size)))
+        Ok(object.buffers.insert(Buffer::with_address(info.size, address::of_buffer_info(info))))
     })
 }
 
@@ -170,12 +177,46 @@ pub extern "system" fn bind_buffers(
 }
 
 /// Binds all that can be bound; the first error, when something could not.
-fn bind_all<I>(handle: vk::Device, infos: &[I], bind: impl Fn(&DeviceObject, &I) -> Result<vk::Result>) -> vk::Result {
+fn bind_all<I: Chained>(
+    handle: vk::Device,
+    infos: &[I],
+    bind: impl Fn(&DeviceObject, &I) -> Result<vk::Result>,
+) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
-        let failed = infos.iter().filter_map(|info| bind(object, info).err());
-        failed.reduce(|first, _| first).map_or(Ok(vk::Result::SUCCESS), Err)
+        let one = |info: &I| {
+            let bound = bind(object, info);
+            tell_bound(info.chain(), bound.as_ref().map_or_else(|error| error.code(), |code| *code));
+            bound.err()
+        };
+        let failed: Vec<Error> = infos.iter().filter_map(one).collect();
+        failed.first().map_or(Ok(vk::Result::SUCCESS), |error| Err(*error))
     })
+}
+
+/// A description with a chain of its own.
+trait Chained {
+    fn chain(&self) -> *const c_void;
+}
+
+impl Chained for vk::BindBufferMemoryInfo<'_> {
+    fn chain(&self) -> *const c_void {
+        self.p_next
+    }
+}
+
+impl Chained for vk::BindImageMemoryInfo<'_> {
+    fn chain(&self) -> *const c_void {
+        self.p_next
+    }
+}
+
+/// Tells what became of one of several, where that was asked for.
+fn tell_bound(chain: *const c_void, code: vk::Result) {
+    let status: Option<&vk::BindMemoryStatusKHR<'_>> = raw::find(chain);
+    if let Some(out) = status.and_then(|status| raw::output(status.p_result)) {
+        *out = code;
+    }
 }
 
 fn bind_one_buffer(
@@ -185,7 +226,9 @@ fn bind_one_buffer(
     offset: vk::DeviceSize,
 ) -> Result<vk::Result> {
     let found = need(object, &object.buffers, buffer)?;
+    external::check_dedicated(object, memory, buffer, offset)?;
     let memory = need(object, &object.memory, memory)?;
+    address::of_binding(object, &found, &memory, offset)?;
     bound(object, buffer, found.bind(memory, offset))
 }
 
@@ -195,30 +238,6 @@ fn bound<H: vk::Handle + Copy>(object: &DeviceObject, handle: H, was_unbound: bo
         return Err(Error::Unknown);
     }
     Ok(vk::Result::SUCCESS)
-}
-
-pub extern "system" fn buffer_address(
-    handle: vk::Device,
-    info: *const vk::BufferDeviceAddressInfo<'_>,
-) -> vk::DeviceAddress {
-    let mut address = 0;
-    raw::guard_void(|| {
-        let (Ok(object), Some(info)) = (device(handle), raw::input(info)) else { return };
-        let Ok(buffer) = need(object, &object.buffers, info.buffer) else { return };
-        let Some((memory, offset)) = buffer.binding() else { return };
-        address = object.device.gpu().addresses().of(memory).map_or(0, |start| start + offset);
-    });
-    address
-}
-
-// Addresses cannot be asked for: nothing has one that was captured.
-
-pub extern "system" fn captured_buffer(_: vk::Device, _: *const vk::BufferDeviceAddressInfo<'_>) -> u64 {
-    0
-}
-
-pub extern "system" fn captured_memory(_: vk::Device, _: *const vk::DeviceMemoryOpaqueCaptureAddressInfo<'_>) -> u64 {
-    0
 }
 
 pub extern "system" fn create_buffer_view(
@@ -255,6 +274,8 @@ pub extern "system" fn create_image(
     raw::create(out, || {
         let object = device(handle)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
+        let families = raw::slice(info.p_queue_family_indices, info.queue_family_index_count);
+        check_sharing(object.messages(), info.sharing_mode, families)?;
         Ok(object.images.insert(image::create(&image_desc(info))?))
     })
 }
@@ -381,6 +402,7 @@ fn bind_one_image(
     offset: vk::DeviceSize,
 ) -> Result<vk::Result> {
     let found = need(object, &object.images, image)?;
+    external::check_dedicated(object, memory, image, offset)?;
     let memory = need(object, &object.memory, memory)?;
     bound(object, image, found.bind(memory, offset))
 }
@@ -407,14 +429,45 @@ pub extern "system" fn subresource_layout(
     raw::guard_void(|| {
         let image = device(handle).and_then(|object| need(object, &object.images, image));
         let (Ok(image), Some(part), Some(out)) = (image, raw::input(part), raw::output(out)) else { return };
-        if let Some(layout) = image.layout().subresource(part.aspect_mask, part.mip_level, part.array_layer) {
-            *out = vk::SubresourceLayout {
-                offset: layout.offset,
-                size: layout.size,
-                row_pitch: layout.row_pitch,
-                array_pitch: layout.array_pitch,
-                depth_pitch: layout.depth_pitch,
-            };
+        put_layout(&image, part, out);
+    });
+}
+
+fn put_layout(image: &Surface, part: &vk::ImageSubresource, out: &mut vk::SubresourceLayout) {
+    if let Some(layout) = image.layout().subresource(part.aspect_mask, part.mip_level, part.array_layer) {
+        *out = vk::SubresourceLayout {
+            offset: layout.offset,
+            size: layout.size,
+            row_pitch: layout.row_pitch,
+            array_pitch: layout.array_pitch,
+            depth_pitch: layout.depth_pitch,
+        };
+    }
+}
+
+pub extern "system" fn subresource_layout2(
+    handle: vk::Device,
+    image: vk::Image,
+    part: *const vk::ImageSubresource2KHR<'_>,
+    out: *mut vk::SubresourceLayout2KHR<'_>,
+) {
+    raw::guard_void(|| {
+        let image = device(handle).and_then(|object| need(object, &object.images, image));
+        let (Ok(image), Some(part), Some(out)) = (image, raw::input(part), raw::output(out)) else { return };
+        put_layout(&image, &part.image_subresource, &mut out.subresource_layout);
+    });
+}
+
+pub extern "system" fn subresource_layout_of_info(
+    _: vk::Device,
+    info: *const vk::DeviceImageSubresourceInfoKHR<'_>,
+    out: *mut vk::SubresourceLayout2KHR<'_>,
+) {
+    raw::guard_void(|| {
+        let (Some(info), Some(out)) = (raw::input(info), raw::output(out)) else { return };
+        let (Some(made), Some(part)) = (raw::input(info.p_create_info), raw::input(info.p_subresource)) else { return };
+        if let Ok(image) = image::create(&image_desc(made)) {
+            put_layout(&image, &part.image_subresource, &mut out.subresource_layout);
         }
     });
 }

@@ -3,6 +3,7 @@
 //! A dispatchable handle points to a heap object whose first word belongs to the loader; a mark behind it tells the type.
 //! Instances own tables of what belongs to them, devices theirs.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use ash::vk;
@@ -13,14 +14,15 @@ use vitric_api::descriptor::DescriptorPool;
 use vitric_api::device::Device;
 use vitric_api::pipeline::{PipelineCache, Programs, ShaderModule};
 use vitric_api::queue::Queue;
-use vitric_api::sync::{Semaphore, Signal};
+use vitric_api::sync::{Fence, Semaphore};
 use vitric_backend::command::{Event, QueryPool};
-use vitric_backend::memory::{Allocation, Buffer, BufferView, Surface, SurfaceView};
+use vitric_backend::memory::{Allocation, Buffer, BufferView, Heap, Surface, SurfaceView};
 use vitric_backend::shader::runtime::{DescriptorSet, SetLayout};
 use vitric_backend::state::{ComputePipeline, GraphicsPipeline, PassDesc};
 use vitric_backend::texture::{Conversion, Sampler};
 
 use crate::handles::Table;
+use crate::pipeline::graphics::Parts;
 use crate::private::PrivateData;
 use crate::raw;
 
@@ -88,6 +90,8 @@ pub struct InstanceObject {
 
 /// The physical device.
 pub struct PhysicalObject {
+    /// Memory, which all its devices take from.
+    pub heap: Arc<Heap>,
     /// Messengers of the instance.
     pub messages: Arc<Messages>,
 }
@@ -123,6 +127,8 @@ pub enum Pipeline {
     Graphics(Arc<GraphicsPipeline>),
     /// Compute.
     Compute(Arc<ComputePipeline>),
+    /// Parts of graphics pipelines.
+    Library(Parts),
 }
 
 /// A set, with the pool it came from.
@@ -139,15 +145,25 @@ pub struct SetPool {
     pub sets: Mutex<Vec<u64>>,
 }
 
+/// What sets of a pipeline are made of.
+#[derive(Default)]
+pub struct PipelineLayout {
+    /// Their layouts; none where the layout leaves a set open.
+    pub sets: Vec<Option<Arc<SetLayout>>>,
+}
+
 /// What an update with a template writes.
 pub struct UpdateTemplate {
     /// Rows: where descriptors go, and where their infos lie.
     pub entries: Vec<vk::DescriptorUpdateTemplateEntry>,
+    /// Where descriptors that are pushed with it go.
+    pub point: vk::PipelineBindPoint,
 }
 
 /// A command pool: its command buffers, as handles.
-#[derive(Default)]
 pub struct CommandPool {
+    /// Index of the family of queues that its command buffers are for.
+    pub family: u32,
     /// Allocated command buffers.
     pub buffers: Mutex<Vec<u64>>,
 }
@@ -156,10 +172,17 @@ pub struct CommandPool {
 pub struct DeviceObject {
     pub device: Device,
     pub extensions: Vec<String>,
+    /// Whether `robustBufferAccess2` is enabled: what pipelines do that do not say.
+    pub exact_vertices: bool,
+    /// Whether `depthClampZeroOne` is enabled.
+    pub zero_one: bool,
     /// What messages call the objects in the tables.
     pub names: Names,
-    pub queues: Vec<u64>,
+    /// By families, in the order of their indices there.
+    pub queues: Vec<(u32, u64)>,
     pub memory: Table<Arc<Allocation>>,
+    /// Memory for one resource, and that resource, as handles.
+    pub dedicated: Mutex<HashMap<u64, u64>>,
     pub buffers: Table<Arc<Buffer>>,
     pub buffer_views: Table<Arc<BufferView>>,
     pub images: Table<Arc<Surface>>,
@@ -170,7 +193,7 @@ pub struct DeviceObject {
     pub pools: Table<Arc<SetPool>>,
     pub sets: Table<Arc<PoolSet>>,
     pub templates: Table<Arc<UpdateTemplate>>,
-    pub pipeline_layouts: Table<Arc<()>>,
+    pub pipeline_layouts: Table<Arc<PipelineLayout>>,
     pub shaders: Table<Arc<ShaderModule>>,
     pub caches: Table<Arc<PipelineCache>>,
     /// Programs that are alive.
@@ -179,7 +202,7 @@ pub struct DeviceObject {
     pub passes: Table<Arc<PassDesc>>,
     pub framebuffers: Table<Arc<Framebuffer>>,
     pub command_pools: Table<Arc<CommandPool>>,
-    pub fences: Table<Arc<Signal>>,
+    pub fences: Table<Arc<Fence>>,
     pub semaphores: Table<Arc<Semaphore>>,
     pub events: Table<Arc<Event>>,
     pub queries: Table<Arc<QueryPool>>,
@@ -195,9 +218,12 @@ impl DeviceObject {
         Self {
             device,
             extensions,
+            exact_vertices: false,
+            zero_one: false,
             names: Names::default(),
             queues: Vec::new(),
             memory: Table::new(1),
+            dedicated: Mutex::default(),
             buffers: Table::new(2),
             buffer_views: Table::new(3),
             images: Table::new(4),
@@ -260,6 +286,15 @@ pub fn need<T: Clone, H: vk::Handle + Copy>(
         device.messages().error(&format!("{} is null, stale or foreign", device.describe(handle)));
         vitric_api::Error::Unknown
     })
+}
+
+/// The object of a handle that may be null.
+pub fn optional<T: Clone, H: vk::Handle + Copy>(
+    device: &DeviceObject,
+    table: &Table<T>,
+    handle: H,
+) -> vitric_api::Result<Option<T>> {
+    if handle.is_null() { Ok(None) } else { need(device, table, handle).map(Some) }
 }
 
 /// Destroys the object of a handle; null is ignored, and a bad handle reported.

@@ -134,6 +134,14 @@ pub extern "system" fn granularity(_: vk::Device, _: vk::RenderPass, out: *mut v
     }
 }
 
+pub extern "system" fn granularity_of_info(
+    handle: vk::Device,
+    _: *const vk::RenderingAreaInfoKHR<'_>,
+    out: *mut vk::Extent2D,
+) {
+    granularity(handle, vk::RenderPass::null(), out);
+}
+
 pub extern "system" fn create_framebuffer(
     handle: vk::Device,
     info: *const vk::FramebufferCreateInfo<'_>,

@@ -5,11 +5,14 @@ use std::fmt::Debug;
 
 use ash::vk::{self, TaggedStructure};
 use vitric_api::extensions::Level;
+use vitric_api::families::{FAMILIES, Family};
 use vitric_api::physical::{self, ImageKind};
 use vitric_api::structures::{self, Structures};
 use vitric_api::{Error, device};
 
+use crate::external::memory_properties;
 use crate::instance::extension_properties;
+use crate::objects::{Marked, PhysicalObject};
 use crate::raw;
 
 pub extern "system" fn features(_: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures) {
@@ -86,11 +89,13 @@ pub extern "system" fn image_format_properties2(
     let stencil: Option<&vk::ImageStencilUsageCreateInfo<'_>> = raw::find(p_next);
     let usage = usage | stencil.map_or(vk::ImageUsageFlags::empty(), |stencil| stencil.stencil_usage);
     let external: Option<&vk::PhysicalDeviceExternalImageFormatInfo<'_>> = raw::find(p_next);
-    if external.is_some_and(|external| !external.handle_type.is_empty()) {
-        return Error::FormatNotSupported.code();
-    }
+    let external = match external.filter(|external| !external.handle_type.is_empty()) {
+        None => Some(vk::ExternalMemoryProperties::default()),
+        Some(external) => memory_properties(external.handle_type),
+    };
+    let Some(external) = external else { return Error::FormatNotSupported.code() };
     let target = raw::output(out).map(|out| {
-        raw::put(out.p_next, vk::ExternalImageFormatProperties::default());
+        raw::put(out.p_next, vk::ExternalImageFormatProperties::default().external_memory_properties(external));
         let conversion = vk::SamplerYcbcrConversionImageFormatProperties::default();
         raw::put(out.p_next, conversion.combined_image_sampler_descriptor_count(1));
         &mut out.image_format_properties
@@ -107,34 +112,8 @@ fn put_image_format(kind: ImageKind, out: Option<&mut vk::ImageFormatProperties>
     })
 }
 
-// Nothing is shared with other devices or processes: no kind of handle can be exported or imported.
-
-pub extern "system" fn external_buffer(
-    _: vk::PhysicalDevice,
-    _: *const vk::PhysicalDeviceExternalBufferInfo<'_>,
-    out: *mut vk::ExternalBufferProperties<'_>,
-) {
-    raw::fill(out, vk::ExternalBufferProperties::default());
-}
-
-pub extern "system" fn external_fence(
-    _: vk::PhysicalDevice,
-    _: *const vk::PhysicalDeviceExternalFenceInfo<'_>,
-    out: *mut vk::ExternalFenceProperties<'_>,
-) {
-    raw::fill(out, vk::ExternalFenceProperties::default());
-}
-
-pub extern "system" fn external_semaphore(
-    _: vk::PhysicalDevice,
-    _: *const vk::PhysicalDeviceExternalSemaphoreInfo<'_>,
-    out: *mut vk::ExternalSemaphoreProperties<'_>,
-) {
-    raw::fill(out, vk::ExternalSemaphoreProperties::default());
-}
-
 pub extern "system" fn queue_families(_: vk::PhysicalDevice, count: *mut u32, out: *mut vk::QueueFamilyProperties) {
-    let _ = raw::enumerate(&[physical::queue_family()], count, out);
+    let _ = raw::enumerate(&FAMILIES.map(Family::properties), count, out);
 }
 
 pub extern "system" fn queue_families2(
@@ -143,24 +122,25 @@ pub extern "system" fn queue_families2(
     out: *mut vk::QueueFamilyProperties2<'_>,
 ) {
     if out.is_null() {
-        let _ = raw::enumerate::<u8>(&[0], count, std::ptr::null_mut());
+        let _ = raw::enumerate(&FAMILIES, count, std::ptr::null_mut());
     } else if let Some(count) = raw::output(count) {
-        *count = (*count).min(1);
-        for out in raw::slice_mut(out, *count as usize) {
-            out.queue_family_properties = physical::queue_family();
+        *count = (*count).min(FAMILIES.len() as u32);
+        for (out, family) in raw::slice_mut(out, *count as usize).iter_mut().zip(FAMILIES) {
+            out.queue_family_properties = family.properties();
         }
     }
 }
 
-pub extern "system" fn memory(_: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceMemoryProperties) {
-    if let Some(out) = raw::output(out) {
-        *out = physical::memory(device::heap_size());
+pub extern "system" fn memory(handle: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceMemoryProperties) {
+    if let (Some(object), Some(out)) = (PhysicalObject::from_handle(handle), raw::output(out)) {
+        *out = physical::memory(object.heap.size());
     }
 }
 
-pub extern "system" fn memory2(_: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceMemoryProperties2<'_>) {
-    if let Some(out) = raw::output(out) {
-        out.memory_properties = physical::memory(device::heap_size());
+pub extern "system" fn memory2(handle: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceMemoryProperties2<'_>) {
+    if let (Some(object), Some(out)) = (PhysicalObject::from_handle(handle), raw::output(out)) {
+        out.memory_properties = physical::memory(object.heap.size());
+        raw::put(out.p_next, device::memory_budget(&object.heap));
     }
 }
 

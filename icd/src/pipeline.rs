@@ -1,11 +1,13 @@
 //! Shader modules, pipelines and pipeline caches. Source: Vulkan specification, "Shaders", "Pipelines".
 
+pub mod graphics;
+
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::Instant;
 
 use ash::vk::{self, Handle};
-use vitric_api::pipeline::{PipelineCache, ShaderModule, StageDesc};
+use vitric_api::pipeline::{Identifier, PipelineCache, ShaderModule, StageDesc, identify};
 use vitric_api::{Error, Result};
 use vitric_backend::command::MOST_VIEWPORTS;
 use vitric_backend::format::{self, FormatInfo};
@@ -13,8 +15,8 @@ use vitric_backend::raster::{Combiner, Criterion, Rate, RateState};
 use vitric_backend::shader::Program;
 use vitric_backend::shader::spirv::Specialization;
 use vitric_backend::state::{
-    BlendState, ComputePipeline, DepthBias, DepthBiasUnit, DepthStencilState, DynamicState, GraphicsPipeline, LineMode,
-    LineStipple, MultisampleState, RasterState, StencilState, Variants, VertexAttribute, VertexBinding,
+    BlendState, ComputePipeline, DepthBias, DepthBiasUnit, DepthStencilState, DynamicState, LineMode, LineStipple,
+    MultisampleState, RasterState, StencilState, VertexAttribute, VertexBinding,
 };
 
 use crate::objects::{DeviceObject, Pipeline, destroy as destroy_handle, device, need};
@@ -29,8 +31,7 @@ pub extern "system" fn create_module(
     raw::create(out, || {
         let object = device(handle)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
-        let words = raw::slice(info.p_code, (info.code_size / 4) as u32);
-        Ok(object.shaders.insert(ShaderModule::new(object.messages(), words)?))
+        Ok(object.shaders.insert(ShaderModule::new(object.messages(), words(info))?))
     })
 }
 
@@ -40,6 +41,37 @@ pub extern "system" fn destroy_module(
     _: *const vk::AllocationCallbacks<'_>,
 ) {
     destroy_handle(handle, |object| &object.shaders, module);
+}
+
+/// Tells an identifier.
+fn put_identifier(identifier: Identifier, out: *mut vk::ShaderModuleIdentifierEXT<'_>) {
+    let Some(out) = raw::output(out) else { return };
+    out.identifier_size = identifier.len() as u32;
+    out.identifier[..identifier.len()].copy_from_slice(&identifier);
+}
+
+pub extern "system" fn module_identifier(
+    handle: vk::Device,
+    module: vk::ShaderModule,
+    out: *mut vk::ShaderModuleIdentifierEXT<'_>,
+) {
+    raw::guard_void(|| {
+        if let Ok(module) = device(handle).and_then(|object| need(object, &object.shaders, module)) {
+            put_identifier(module.identifier(), out);
+        }
+    });
+}
+
+pub extern "system" fn module_info_identifier(
+    _: vk::Device,
+    info: *const vk::ShaderModuleCreateInfo<'_>,
+    out: *mut vk::ShaderModuleIdentifierEXT<'_>,
+) {
+    raw::guard_void(|| {
+        if let Some(info) = raw::input(info) {
+            put_identifier(identify(words(info)), out);
+        }
+    });
 }
 
 pub extern "system" fn create_cache(
@@ -102,36 +134,65 @@ pub extern "system" fn destroy(handle: vk::Device, pipeline: vk::Pipeline, _: *c
 }
 
 fn stage_desc(object: &DeviceObject, info: &vk::PipelineShaderStageCreateInfo<'_>) -> Result<StageDesc> {
+    let of_module = |module: Arc<ShaderModule>| (module.identifier(), Some(module));
+    let (identifier, module) = if !info.module.is_null() {
+        of_module(need(object, &object.shaders, info.module)?)
+    } else if let Some(code) = raw::find::<vk::ShaderModuleCreateInfo<'_>>(info.p_next) {
+        of_module(ShaderModule::new(object.messages(), words(code))?)
+    } else {
+        (named_module(info).ok_or(Error::Unknown)?, None)
+    };
     Ok(StageDesc {
         stage: info.stage,
-        module: need(object, &object.shaders, info.module)?,
+        identifier,
+        module,
         entry: raw::string(info.p_name),
         specialization: specialization(raw::input(info.p_specialization_info)),
     })
 }
 
-/// What the pipelines of one call are made with.
-struct Maker<'a> {
+/// What identifies the module of a stage that has none.
+fn named_module(info: &vk::PipelineShaderStageCreateInfo<'_>) -> Option<Identifier> {
+    let named: &vk::PipelineShaderStageModuleIdentifierCreateInfoEXT<'_> = raw::find(info.p_next)?;
+    let bytes = raw::slice(named.p_identifier, named.identifier_size);
+    // No module has another size of identifier: such a stage is never found.
+    Some(bytes.try_into().unwrap_or_default())
+}
+
+/// The words of a module.
+fn words<'a>(info: &'a vk::ShaderModuleCreateInfo<'_>) -> &'a [u32] {
+    raw::slice(info.p_code, (info.code_size / 4) as u32)
+}
+
+/// What one pipeline is made with.
+pub struct Maker<'a> {
     object: &'a DeviceObject,
     cache: Option<Arc<PipelineCache>>,
+    /// Its stages, which need not all be good: what is not needed may be anything.
+    stages: Vec<(vk::ShaderStageFlags, Result<StageDesc>)>,
 }
 
 impl Maker<'_> {
-    fn stage(&self, info: &vk::PipelineShaderStageCreateInfo<'_>) -> Result<Arc<Program>> {
-        let desc = stage_desc(self.object, info)?;
-        self.object.programs.get(self.object.messages(), &desc, self.cache.as_deref())
+    /// The program of a stage, if there is one.
+    fn program(&self, stage: vk::ShaderStageFlags) -> Result<Option<Arc<Program>>> {
+        let Some((_, desc)) = self.stages.iter().find(|(of, _)| *of == stage) else { return Ok(None) };
+        let desc = desc.as_ref().map_err(|error| *error)?;
+        self.object.programs.get(self.object.messages(), desc, self.cache.as_deref()).map(Some)
+    }
+
+    /// Stages that are good.
+    fn good(&self) -> impl Iterator<Item = &StageDesc> {
+        self.stages.iter().filter_map(|(_, desc)| desc.as_ref().ok())
     }
 
     /// Makes a pipeline, and tells the application what it has asked for about that.
     fn one<I: PipelineInfo>(&self, info: &I, make: impl Fn(&Self, &I) -> Result<Pipeline>) -> Result<Pipeline> {
         let start = Instant::now();
-        // What cannot be described may not be needed; else making the pipeline says so.
-        let descs: Vec<_> = info.stages().iter().filter_map(|stage| stage_desc(self.object, stage).ok()).collect();
         let cache = self.cache.as_deref();
-        if only_found(info) && !descs.iter().all(|desc| self.object.programs.has(desc, cache)) {
+        if only_found(info) && !self.good().all(|desc| self.object.programs.has(desc, cache)) {
             return Err(Error::CompileRequired);
         }
-        let was_cached = cache.is_some_and(|cache| descs.iter().all(|desc| cache.has(desc)));
+        let was_cached = cache.is_some_and(|cache| self.good().all(|desc| cache.has(desc)));
         let made = make(self, info)?;
         feedback(info, start, was_cached);
         Ok(made)
@@ -167,17 +228,25 @@ fn specialization(info: Option<&vk::SpecializationInfo<'_>>) -> Specialization {
 
 /// What both kinds of pipelines are described by.
 trait PipelineInfo {
-    fn stages(&self) -> &[vk::PipelineShaderStageCreateInfo<'_>];
-    fn flags(&self) -> vk::PipelineCreateFlags;
+    /// The stages that count.
+    fn stages(&self) -> Vec<&vk::PipelineShaderStageCreateInfo<'_>>;
+    fn own_flags(&self) -> vk::PipelineCreateFlags;
     fn next(&self) -> *const c_void;
+
+    /// Whether any of some flags is set, in the longer flags where there are such.
+    fn has(&self, wanted: vk::PipelineCreateFlags) -> bool {
+        let long: Option<&vk::PipelineCreateFlags2CreateInfoKHR<'_>> = raw::find(self.next());
+        let flags = long.map_or(u64::from(self.own_flags().as_raw()), |long| long.flags.as_raw());
+        flags & u64::from(wanted.as_raw()) != 0
+    }
 }
 
 impl PipelineInfo for vk::ComputePipelineCreateInfo<'_> {
-    fn stages(&self) -> &[vk::PipelineShaderStageCreateInfo<'_>] {
-        std::slice::from_ref(&self.stage)
+    fn stages(&self) -> Vec<&vk::PipelineShaderStageCreateInfo<'_>> {
+        vec![&self.stage]
     }
 
-    fn flags(&self) -> vk::PipelineCreateFlags {
+    fn own_flags(&self) -> vk::PipelineCreateFlags {
         self.flags
     }
 
@@ -187,11 +256,20 @@ impl PipelineInfo for vk::ComputePipelineCreateInfo<'_> {
 }
 
 impl PipelineInfo for vk::GraphicsPipelineCreateInfo<'_> {
-    fn stages(&self) -> &[vk::PipelineShaderStageCreateInfo<'_>] {
-        raw::slice(self.p_stages, self.stage_count)
+    fn stages(&self) -> Vec<&vk::PipelineShaderStageCreateInfo<'_>> {
+        use vk::GraphicsPipelineLibraryFlagsEXT as Subsets;
+        let own = graphics::own_parts(self);
+        if !own.intersects(Subsets::PRE_RASTERIZATION_SHADERS | Subsets::FRAGMENT_SHADER) {
+            return Vec::new();
+        }
+        let counts = |stage: &&vk::PipelineShaderStageCreateInfo<'_>| match stage.stage {
+            vk::ShaderStageFlags::FRAGMENT => own.contains(Subsets::FRAGMENT_SHADER),
+            _ => own.contains(Subsets::PRE_RASTERIZATION_SHADERS),
+        };
+        raw::slice(self.p_stages, self.stage_count).iter().filter(counts).collect()
     }
 
-    fn flags(&self) -> vk::PipelineCreateFlags {
+    fn own_flags(&self) -> vk::PipelineCreateFlags {
         self.flags
     }
 
@@ -202,7 +280,7 @@ impl PipelineInfo for vk::GraphicsPipelineCreateInfo<'_> {
 
 /// Whether a pipeline must not be made when a program of it would have to be compiled.
 fn only_found(info: &impl PipelineInfo) -> bool {
-    info.flags().contains(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED)
+    info.has(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED)
 }
 
 /// Creates pipelines; those that fail are null, and the first failure is returned. Their programs are compiled in parallel.
@@ -214,19 +292,24 @@ fn create_all<I: PipelineInfo>(
 ) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
-        let maker = Maker { object, cache: object.caches.get(cache.as_raw()) };
-        let all = infos.iter().filter(|info| !only_found(*info)).flat_map(I::stages);
-        let all = all.filter_map(|info| stage_desc(object, info).ok());
-        let _kept = object.programs.prepare(&all.collect::<Vec<_>>(), maker.cache.as_deref());
+        let cache = object.caches.get(cache.as_raw());
+        let maker = |info: &I| {
+            let stages = info.stages().into_iter().map(|stage| (stage.stage, stage_desc(object, stage))).collect();
+            Maker { object, cache: cache.clone(), stages }
+        };
+        let makers: Vec<Maker<'_>> = infos.iter().map(maker).collect();
+        let compiled = makers.iter().zip(infos).filter(|(_, info)| !only_found(*info));
+        let compiled: Vec<StageDesc> = compiled.flat_map(|(maker, _)| maker.good().cloned()).collect();
+        let _kept = object.programs.prepare(&compiled, cache.as_deref());
         let out = raw::slice_mut(out, infos.len());
         out.fill(vk::Pipeline::null());
         let mut failure = None;
-        for (slot, info) in out.iter_mut().zip(infos) {
+        for (slot, (maker, info)) in out.iter_mut().zip(makers.iter().zip(infos)) {
             match maker.one(info, &make) {
                 Ok(pipeline) => *slot = vk::Handle::from_raw(object.pipelines.insert(pipeline)),
                 Err(error) => failure = failure.or(Some(error)),
             }
-            if failure.is_some() && info.flags().contains(vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE) {
+            if failure.is_some() && info.has(vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE) {
                 break;
             }
         }
@@ -242,8 +325,9 @@ pub extern "system" fn create_compute(
     _: *const vk::AllocationCallbacks<'_>,
     out: *mut vk::Pipeline,
 ) -> vk::Result {
-    create_all((handle, cache), raw::slice(infos, count), out, |maker, info: &vk::ComputePipelineCreateInfo<'_>| {
-        Ok(Pipeline::Compute(Arc::new(ComputePipeline { program: maker.stage(&info.stage)? })))
+    create_all((handle, cache), raw::slice(infos, count), out, |maker, _: &vk::ComputePipelineCreateInfo<'_>| {
+        let program = maker.program(vk::ShaderStageFlags::COMPUTE)?.ok_or(Error::Unknown)?;
+        Ok(Pipeline::Compute(Arc::new(ComputePipeline { program })))
     })
 }
 
@@ -255,61 +339,7 @@ pub extern "system" fn create_graphics(
     _: *const vk::AllocationCallbacks<'_>,
     out: *mut vk::Pipeline,
 ) -> vk::Result {
-    create_all((handle, cache), raw::slice(infos, count), out, |maker, info| {
-        graphics(maker, info).map(|pipeline| Pipeline::Graphics(Arc::new(pipeline)))
-    })
-}
-
-fn graphics(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<GraphicsPipeline> {
-    let stages = raw::slice(info.p_stages, info.stage_count);
-    let find = |wanted| stages.iter().find(|stage| stage.stage == wanted);
-    let vertex = find(vk::ShaderStageFlags::VERTEX).ok_or(Error::Unknown)?;
-    let rasterization = raw::input(info.p_rasterization_state).ok_or(Error::Unknown)?;
-    let mut raster = raster(rasterization);
-    let dynamic = raw::input(info.p_dynamic_state).map_or(DynamicState::empty(), dynamic_state);
-    let discards = raster.discard && !dynamic.contains(DynamicState::DISCARD);
-    let fragment = find(vk::ShaderStageFlags::FRAGMENT).filter(|_| !discards);
-    let fragment = fragment.map(|info| maker.stage(info)).transpose()?;
-    // Pointers of state that rasterizer discard makes irrelevant may be anything.
-    let visible = !discards;
-    let blend = if visible { raw::input(info.p_color_blend_state) } else { None };
-    let depth_stencil = if visible { raw::input(info.p_depth_stencil_state) } else { None };
-    let multisample = if visible { raw::input(info.p_multisample_state) } else { None };
-    let viewport = if visible { raw::input(info.p_viewport_state) } else { None };
-    raster.negative_one_to_one = viewport.is_some_and(negative_one_to_one);
-    let input = raw::input(info.p_vertex_input_state);
-    let assembly = raw::input(info.p_input_assembly_state);
-    let pipeline = GraphicsPipeline {
-        vertex: maker.stage(vertex)?,
-        fragment,
-        bindings: input.map_or_else(Vec::new, bindings),
-        attributes: input.map_or_else(Vec::new, attributes),
-        topology: assembly.map_or(vk::PrimitiveTopology::TRIANGLE_LIST, |state| state.topology),
-        primitive_restart: assembly.is_some_and(|state| state.primitive_restart_enable != 0),
-        viewports: viewport.map_or_else(Vec::new, |state| {
-            counted(state.p_viewports, state.viewport_count, dynamic.contains(DynamicState::VIEWPORT))
-        }),
-        scissors: viewport.map_or_else(Vec::new, |state| {
-            counted(state.p_scissors, state.scissor_count, dynamic.contains(DynamicState::SCISSOR))
-        }),
-        raster,
-        multisample: multisample_state(multisample),
-        rate: if visible { rate_state(info.p_next) } else { RateState::default() },
-        depth_stencil: depth_stencil.map(depth_stencil_state),
-        logic_op: blend.and_then(|state| (state.logic_op_enable != 0).then_some(state.logic_op)),
-        blend: blend.map_or_else(Vec::new, blend_states),
-        color_formats: color_formats(maker, info),
-        vertex_kernel: Arc::default(),
-        kernels: Arc::default(),
-        variants: Variants::default(),
-        blend_constants: blend.map_or([0.0; 4], |state| state.blend_constants),
-        dynamic,
-    };
-    // What must not be compiled now, or depends on what commands set, is at the first draw.
-    if !only_found(info) && !pipeline.dynamic.intersects(DynamicState::EXTENDED) {
-        pipeline.prepare();
-    }
-    Ok(pipeline)
+    create_all((handle, cache), raw::slice(infos, count), out, graphics::make)
 }
 
 /// As many viewports or scissors as there are to be. Where their values are dynamic, the pointer may be anything.
@@ -362,9 +392,14 @@ fn attributes(state: &vk::PipelineVertexInputStateCreateInfo<'_>) -> Vec<VertexA
 
 /// How filled polygons cover pixels, where it is not by samples.
 fn conservative(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> Option<Criterion> {
-    use vk::ConservativeRasterizationModeEXT as Mode;
     let info: &vk::PipelineRasterizationConservativeStateCreateInfoEXT<'_> = raw::find(state.p_next)?;
-    match info.conservative_rasterization_mode {
+    criterion(info.conservative_rasterization_mode)
+}
+
+/// The criterion of a mode.
+pub fn criterion(mode: vk::ConservativeRasterizationModeEXT) -> Option<Criterion> {
+    use vk::ConservativeRasterizationModeEXT as Mode;
+    match mode {
         Mode::OVERESTIMATE => Some(Criterion::Conservative),
         Mode::UNDERESTIMATE => Some(Criterion::Inner),
         _ => None,
@@ -373,17 +408,29 @@ fn conservative(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> Option<
 
 /// How lines cover pixels, and their stipple.
 fn lines(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> (LineMode, Option<LineStipple>) {
-    use vk::LineRasterizationModeKHR as Mode;
     let info: Option<&vk::PipelineRasterizationLineStateCreateInfoKHR<'_>> = raw::find(state.p_next);
     let Some(info) = info else { return (LineMode::Rectangular, None) };
-    let mode = match info.line_rasterization_mode {
+    (line_mode(info.line_rasterization_mode), (info.stippled_line_enable != 0).then(|| stipple(state)))
+}
+
+/// How lines cover pixels.
+pub fn line_mode(mode: vk::LineRasterizationModeKHR) -> LineMode {
+    use vk::LineRasterizationModeKHR as Mode;
+    match mode {
         Mode::BRESENHAM => LineMode::Bresenham,
         Mode::RECTANGULAR_SMOOTH => LineMode::Smooth,
         // Lines are strict: that is the default, too.
         _ => LineMode::Rectangular,
-    };
-    let stipple = LineStipple { factor: info.line_stipple_factor, pattern: info.line_stipple_pattern };
-    (mode, (info.stippled_line_enable != 0).then_some(stipple))
+    }
+}
+
+/// The stipple of lines, also where it is not enabled.
+fn stipple(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> LineStipple {
+    let info: Option<&vk::PipelineRasterizationLineStateCreateInfoKHR<'_>> = raw::find(state.p_next);
+    info.map_or_else(LineStipple::default, |info| LineStipple {
+        factor: info.line_stipple_factor,
+        pattern: info.line_stipple_pattern,
+    })
 }
 
 /// Whether depth is clipped: unless it is clamped, when nothing is said.
@@ -420,6 +467,7 @@ fn raster(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> RasterState {
     RasterState {
         conservative: conservative(state),
         depth_clip: depth_clip(state),
+        zero_one: false,
         negative_one_to_one: false,
         provoking_last: provoking_last(state),
         discard: state.rasterizer_discard_enable != 0,
@@ -513,6 +561,13 @@ fn blend_states(state: &vk::PipelineColorBlendStateCreateInfo<'_>) -> Vec<BlendS
     raw::slice(state.p_attachments, state.attachment_count).iter().map(blend).collect()
 }
 
+/// Whether colour attachments are written at all.
+fn color_writes(state: &vk::PipelineColorBlendStateCreateInfo<'_>) -> Vec<bool> {
+    let info: Option<&vk::PipelineColorWriteCreateInfoEXT<'_>> = raw::find(state.p_next);
+    let writes = info.map_or(&[][..], |info| raw::slice(info.p_color_write_enables, info.attachment_count));
+    writes.iter().map(|&writes| writes != 0).collect()
+}
+
 fn dynamic_state(state: &vk::PipelineDynamicStateCreateInfo<'_>) -> DynamicState {
     use vk::DynamicState as D;
     let table = [
@@ -543,6 +598,24 @@ fn dynamic_state(state: &vk::PipelineDynamicStateCreateInfo<'_>) -> DynamicState
         (D::LOGIC_OP_EXT, DynamicState::LOGIC_OP),
         (D::LINE_STIPPLE_KHR, DynamicState::LINE_STIPPLE),
         (D::FRAGMENT_SHADING_RATE_KHR, DynamicState::FRAGMENT_RATE),
+        (D::VERTEX_INPUT_EXT, DynamicState::VERTEX_INPUT),
+        (D::POLYGON_MODE_EXT, DynamicState::POLYGON_MODE),
+        (D::RASTERIZATION_SAMPLES_EXT, DynamicState::SAMPLES),
+        (D::SAMPLE_MASK_EXT, DynamicState::SAMPLE_MASK),
+        (D::ALPHA_TO_COVERAGE_ENABLE_EXT, DynamicState::ALPHA_TO_COVERAGE),
+        (D::ALPHA_TO_ONE_ENABLE_EXT, DynamicState::ALPHA_TO_ONE),
+        (D::LOGIC_OP_ENABLE_EXT, DynamicState::LOGIC_OP_ENABLE),
+        (D::DEPTH_CLAMP_ENABLE_EXT, DynamicState::DEPTH_CLAMP),
+        (D::DEPTH_CLIP_ENABLE_EXT, DynamicState::DEPTH_CLIP),
+        (D::DEPTH_CLIP_NEGATIVE_ONE_TO_ONE_EXT, DynamicState::NEGATIVE_ONE_TO_ONE),
+        (D::PROVOKING_VERTEX_MODE_EXT, DynamicState::PROVOKING),
+        (D::LINE_RASTERIZATION_MODE_EXT, DynamicState::LINE_MODE),
+        (D::LINE_STIPPLE_ENABLE_EXT, DynamicState::LINE_STIPPLE_ENABLE),
+        (D::CONSERVATIVE_RASTERIZATION_MODE_EXT, DynamicState::CONSERVATIVE),
+        (D::COLOR_BLEND_ENABLE_EXT, DynamicState::BLEND_ENABLE),
+        (D::COLOR_BLEND_EQUATION_EXT, DynamicState::BLEND_EQUATION),
+        (D::COLOR_WRITE_MASK_EXT, DynamicState::WRITE_MASK),
+        (D::COLOR_WRITE_ENABLE_EXT, DynamicState::COLOR_WRITE),
     ];
     let named = raw::slice(state.p_dynamic_states, state.dynamic_state_count);
     let flags = named.iter().filter_map(|name| table.iter().find(|(known, _)| known == name));

@@ -21,6 +21,7 @@ pub extern "system" fn create(
         let kind = match info.query_type {
             vk::QueryType::OCCLUSION => QueryKind::Occlusion,
             vk::QueryType::TIMESTAMP => QueryKind::Timestamp,
+            vk::QueryType::PIPELINE_STATISTICS => QueryKind::Statistics(info.pipeline_statistics),
             _ => return Err(Error::FeatureNotPresent),
         };
         let pool = QueryPool::new(kind, info.query_count).ok_or(Error::OutOfHostMemory)?;

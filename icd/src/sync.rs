@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ash::vk;
-use vitric_api::sync::{Semaphore, Signal, wait_for_fences, wait_for_semaphores};
+use vitric_api::sync::{Kind, Payload, Primitive, wait_for_fences, wait_for_semaphores};
 use vitric_api::{Error, Result};
 use vitric_backend::command::Event;
 
@@ -19,7 +19,12 @@ pub extern "system" fn create_fence(
     raw::create(out, || {
         let info = raw::input(info).ok_or(Error::Unknown)?;
         let signaled = info.flags.contains(vk::FenceCreateFlags::SIGNALED);
-        Ok(device(handle)?.fences.insert(Signal::new(signaled)))
+        let exported: Option<&vk::ExportFenceCreateInfo<'_>> = raw::find(info.p_next);
+        let payload = match exported.is_some_and(|info| !info.handle_types.is_empty()) {
+            true => Payload::shared(Kind::Fence, u64::from(signaled))?,
+            false => Payload::new(Kind::Fence, u64::from(signaled)),
+        };
+        Ok(device(handle)?.fences.insert(Primitive::new(payload)))
     })
 }
 
@@ -40,7 +45,7 @@ pub extern "system" fn reset_fences(handle: vk::Device, count: u32, fences: *con
 pub extern "system" fn fence_status(handle: vk::Device, fence: vk::Fence) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
-        let set = need(object, &object.fences, fence)?.is_set();
+        let set = need(object, &object.fences, fence)?.payload().is_set();
         object.device.health().check()?;
         Ok(if set { vk::Result::SUCCESS } else { vk::Result::NOT_READY })
     })
@@ -55,7 +60,8 @@ pub extern "system" fn wait(
 ) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
-        let fences = raw::slice(fences, count).iter().map(|&fence| need(object, &object.fences, fence));
+        let fences = raw::slice(fences, count).iter();
+        let fences = fences.map(|&fence| Ok(need(object, &object.fences, fence)?.payload()));
         let fences: Vec<_> = fences.collect::<Result<_>>()?;
         let in_time = fences.is_empty() || wait_for_fences(&fences, all != 0, timeout);
         object.device.health().check()?;
@@ -72,18 +78,23 @@ pub extern "system" fn create_semaphore(
     raw::create(out, || {
         let info = raw::input(info).ok_or(Error::Unknown)?;
         let kind: Option<&vk::SemaphoreTypeCreateInfo<'_>> = raw::find(info.p_next);
-        let made = match kind.filter(|kind| kind.semaphore_type == vk::SemaphoreType::TIMELINE) {
-            Some(timeline) => Semaphore::timeline(timeline.initial_value),
-            None => Semaphore::binary(),
+        let (kind, value) = match kind.filter(|kind| kind.semaphore_type == vk::SemaphoreType::TIMELINE) {
+            Some(timeline) => (Kind::Timeline, timeline.initial_value),
+            None => (Kind::Binary, 0),
         };
-        Ok(device(handle)?.semaphores.insert(made))
+        let exported: Option<&vk::ExportSemaphoreCreateInfo<'_>> = raw::find(info.p_next);
+        let payload = match exported.is_some_and(|info| !info.handle_types.is_empty()) {
+            true => Payload::shared(kind, value)?,
+            false => Payload::new(kind, value),
+        };
+        Ok(device(handle)?.semaphores.insert(Primitive::new(payload)))
     })
 }
 
 pub extern "system" fn semaphore_value(handle: vk::Device, semaphore: vk::Semaphore, out: *mut u64) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
-        let value = need(object, &object.semaphores, semaphore)?.value();
+        let value = need(object, &object.semaphores, semaphore)?.payload().value();
         object.device.health().check()?;
         *raw::output(out).ok_or(Error::Unknown)? = value;
         Ok(vk::Result::SUCCESS)
@@ -94,7 +105,7 @@ pub extern "system" fn signal_semaphore(handle: vk::Device, info: *const vk::Sem
     raw::guard(|| {
         let object = device(handle)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
-        need(object, &object.semaphores, info.semaphore)?.signal(info.value);
+        need(object, &object.semaphores, info.semaphore)?.payload().signal(info.value);
         Ok(vk::Result::SUCCESS)
     })
 }
@@ -109,7 +120,8 @@ pub extern "system" fn wait_semaphores(
         let info = raw::input(info).ok_or(Error::Unknown)?;
         let semaphores = raw::slice(info.p_semaphores, info.semaphore_count).iter();
         let pairs = semaphores.zip(raw::slice(info.p_values, info.semaphore_count));
-        let pairs = pairs.map(|(&semaphore, &value)| Ok((need(object, &object.semaphores, semaphore)?, value)));
+        let pairs =
+            pairs.map(|(&semaphore, &value)| Ok((need(object, &object.semaphores, semaphore)?.payload(), value)));
         let pairs: Vec<_> = pairs.collect::<Result<_>>()?;
         let all = !info.flags.contains(vk::SemaphoreWaitFlags::ANY);
         let in_time = pairs.is_empty() || wait_for_semaphores(&pairs, all, timeout);

@@ -3,10 +3,12 @@
 //! The test is its own application: it makes windows on its own connection and presents cleared images. Needs Xvfb
 //! (Debian package xvfb); without it the tests fail.
 
+use std::ffi::{c_char, c_int};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use ash::vk;
+use libloading::{Library, Symbol};
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ConfigureWindowAux, ConnectionExt, CreateWindowAux, ImageFormat, WindowClass};
 use x11rb::xcb_ffi::XCBConnection;
@@ -45,8 +47,42 @@ impl Drop for Server {
     }
 }
 
+/// A display of Xlib.
+struct Xlib {
+    library: Library,
+    display: *mut vk::Display,
+}
+
+impl Xlib {
+    fn open(server: &Server) -> Self {
+        let name = std::ffi::CString::new(server.display.clone()).unwrap();
+        // SAFETY: the function has this type.
+        unsafe {
+            let library = Library::new("libX11.so.6").expect("Xlib is there, which Xvfb needs as well");
+            let open: Symbol<'_, unsafe extern "C" fn(*const c_char) -> *mut vk::Display> =
+                library.get(b"XOpenDisplay\0").unwrap();
+            let display = open(name.as_ptr());
+            assert!(!display.is_null(), "the X server can be reached");
+            Self { library, display }
+        }
+    }
+}
+
+impl Drop for Xlib {
+    fn drop(&mut self) {
+        // SAFETY: the function has this type, and nobody uses the display afterwards.
+        unsafe {
+            let close: Symbol<'_, unsafe extern "C" fn(*mut vk::Display) -> c_int> =
+                self.library.get(b"XCloseDisplay\0").unwrap();
+            close(self.display);
+        }
+    }
+}
+
 /// A program with a window.
 struct Application {
+    /// What its surface is made with, if not with xcb.
+    xlib: Option<Xlib>,
     connection: XCBConnection,
     window: u32,
     visual: u32,
@@ -57,6 +93,7 @@ struct Application {
     surface: vk::SurfaceKHR,
     surfaces: ash::khr::surface::Instance,
     windows: ash::khr::xcb_surface::Instance,
+    xlib_windows: ash::khr::xlib_surface::Instance,
     swapchains: ash::khr::swapchain::Device,
 }
 
@@ -64,6 +101,10 @@ const SIZE: (u16, u16) = (96, 64);
 
 impl Application {
     fn start(server: &Server) -> Self {
+        Self::start_with(server, None)
+    }
+
+    fn start_with(server: &Server, xlib: Option<Xlib>) -> Self {
         let display = std::ffi::CString::new(server.display.clone()).unwrap();
         let (connection, screen) = XCBConnection::connect(Some(&display)).expect("the X server can be reached");
         let root = &connection.setup().roots[screen];
@@ -77,7 +118,8 @@ impl Application {
         // SAFETY: the function is the driver's own; all infos are valid; the connection outlives the surface.
         unsafe {
             let entry = ash::Entry::from_static_fn(functions);
-            let names = [ash::khr::surface::NAME.as_ptr(), ash::khr::xcb_surface::NAME.as_ptr()];
+            let names = [ash::khr::surface::NAME, ash::khr::xcb_surface::NAME, ash::khr::xlib_surface::NAME];
+            let names = names.map(|name| name.as_ptr());
             let info = vk::InstanceCreateInfo::default().enabled_extension_names(&names);
             let instance = entry.create_instance(&info, None).unwrap();
             let physical = instance.enumerate_physical_devices().unwrap()[0];
@@ -87,12 +129,20 @@ impl Application {
             let device = instance.create_device(physical, &info, None).unwrap();
             let queue = device.get_device_queue(0, 0);
             let windows = ash::khr::xcb_surface::Instance::new(&entry, &instance);
+            let xlib_windows = ash::khr::xlib_surface::Instance::new(&entry, &instance);
             let raw = connection.get_raw_xcb_connection();
             let info = vk::XcbSurfaceCreateInfoKHR::default().connection(raw.cast()).window(window);
-            let surface = windows.create_xcb_surface(&info, None).unwrap();
+            let surface = match &xlib {
+                None => windows.create_xcb_surface(&info, None).unwrap(),
+                Some(xlib) => {
+                    let info = vk::XlibSurfaceCreateInfoKHR::default().dpy(xlib.display).window(window.into());
+                    xlib_windows.create_xlib_surface(&info, None).unwrap()
+                }
+            };
             let surfaces = ash::khr::surface::Instance::new(&entry, &instance);
             let swapchains = ash::khr::swapchain::Device::new(&instance, &device);
             Self {
+                xlib,
                 connection,
                 window,
                 visual,
@@ -103,6 +153,7 @@ impl Application {
                 surface,
                 surfaces,
                 windows,
+                xlib_windows,
                 swapchains,
             }
         }
@@ -199,9 +250,9 @@ impl Application {
 }
 
 /// Frames arrive in the window, and no error among the application's events.
-fn frames_arrive(args: &[&str]) {
+fn frames_arrive(args: &[&str], uses_xlib: bool) {
     let server = Server::start(args);
-    let application = Application::start(&server);
+    let application = Application::start_with(&server, uses_xlib.then(|| Xlib::open(&server)));
     let swapchain = application.swapchain(vk::SwapchainKHR::null()).unwrap();
     for turn in 0..4 {
         let color = [f32::from(turn as u8) / 255.0, 1.0, 0.0, 1.0];
@@ -219,12 +270,17 @@ fn frames_arrive(args: &[&str]) {
 
 #[test]
 fn frames_arrive_through_shared_memory() {
-    frames_arrive(&[]);
+    frames_arrive(&[], false);
+}
+
+#[test]
+fn frames_of_xlib_programs_arrive() {
+    frames_arrive(&[], true);
 }
 
 #[test]
 fn frames_arrive_in_requests() {
-    frames_arrive(&["-extension", "MIT-SHM"]);
+    frames_arrive(&["-extension", "MIT-SHM"], false);
 }
 
 #[test]
@@ -277,17 +333,20 @@ fn a_resized_window_needs_a_new_swapchain() {
 #[test]
 fn presentation_is_supported_for_visuals_that_take_frames() {
     let server = Server::start(&[]);
-    let application = Application::start(&server);
+    let application = Application::start_with(&server, Some(Xlib::open(&server)));
     let supports = |visual: u32| {
         let connection = application.connection.get_raw_xcb_connection();
+        let display = application.xlib.as_ref().unwrap().display;
         let (windows, physical) = (&application.windows, application.physical);
-        // SAFETY: the connection is alive.
+        // SAFETY: connection and display are alive.
         unsafe {
             let connection = &mut *connection.cast();
-            windows.get_physical_device_xcb_presentation_support(physical, 0, connection, visual)
+            let windows = windows.get_physical_device_xcb_presentation_support(physical, 0, connection, visual);
+            let of_xlib = &application.xlib_windows;
+            [windows, of_xlib.get_physical_device_xlib_presentation_support(physical, 0, display, visual.into())]
         }
     };
-    assert!(supports(application.visual));
-    assert!(!supports(0xffff_0001));
+    assert_eq!(supports(application.visual), [true; 2]);
+    assert_eq!(supports(0xffff_0001), [false; 2]);
     application.close();
 }

@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::processor::Processor;
+use crate::counters::Counter;
 use crate::gpu::DeviceLost;
 use crate::shader::interp::{Deadline, Environment, Lanes, Mask, Stop, WAVE, Wave};
 use crate::shader::runtime::{Bindings, SharedMemory};
@@ -16,6 +17,9 @@ pub(super) fn dispatch(processor: &mut Processor<'_>, base: [u32; 3], groups: [u
     let push = &processor.state.push;
     let count = groups.iter().fold(1usize, |all, &count| all.saturating_mul(count as usize));
     let job = Job { program: &pipeline.program, bindings, push, deadline: &processor.deadline, base, groups };
+    if let Some(counters) = processor.counters() {
+        counters.count(Counter::Invocations, (count as u64).saturating_mul(job.invocations() as u64));
+    }
     let chunk = job.groups_at_once();
     let worker = || Scratch::new(job.program);
     processor.gpu.workers().parallel(count.div_ceil(chunk), worker, |scratch, index| {

@@ -6,16 +6,18 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use ash::vk;
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 
-use super::Command;
 use super::pass::Pass;
 use super::pending::{DrawState, MOST_PENDING};
 use super::processor::{Dynamic, IndexBuffer, Processor, words};
-use super::viewports::{View, guard_band, touchable, touched, views};
+use super::viewports::{View, guard_band, rect, touchable, touched, views};
+use super::{Command, MultiDraw};
+use crate::counters::Counter;
 use crate::format;
 use crate::geometry::{
     Assembled, Corners, DrawNumbers, Indices, PrimitiveContext, Strips, VertexSource, assemble, corners, is_list,
-    vertex_parameters, vertex_ranges,
+    vertex_limits, vertex_parameters, vertex_ranges,
 };
 use crate::gpu::DeviceLost;
 use crate::hiz::Visibility;
@@ -28,6 +30,10 @@ use crate::tiling::Window;
 
 /// Most primitives that are handed to the front end for one window.
 const MOST_PRIMITIVES: usize = 1 << 14;
+
+/// Primitives from which on threads share a draw, and a multiple of which each takes.
+const MANY: usize = 1 << 12;
+const PART: usize = 1 << 10;
 
 /// Most lines with a stipple that are handed to the front end at once, and polygons whose edges are such lines.
 const MOST_STIPPLED: usize = 16;
@@ -45,18 +51,29 @@ struct Call {
 /// Executes a draw command.
 pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(), DeviceLost> {
     let Some(pipeline) = processor.state.pipeline() else { return Ok(()) };
+    if processor.pass.is_none() || processor.statistics.is_none() && touches_nothing(processor, &pipeline) {
+        return Ok(());
+    }
     let programs = std::iter::once(&*pipeline.vertex).chain(pipeline.fragment.as_deref());
     if programs.clone().any(|program| program.fragment.side_effects) {
         processor.distrust_memory();
     }
     let bindings = processor.state.graphics_sets.resolve(programs, &processor.shared);
-    if processor.pass.is_none() {
-        return Ok(());
+    if pipeline.reads_attachments {
+        processor.flush()?;
     }
     for draw in 0..draws(command) {
         run(processor, &bindings, &call(command, draw))?;
     }
     Ok(())
+}
+
+/// Whether a draw has no pixels that it may touch, and its vertices leave nothing but them.
+fn touches_nothing(processor: &Processor<'_>, pipeline: &GraphicsPipeline) -> bool {
+    let Some(pass) = &processor.pass else { return true };
+    let ([x0, y0, x1, y1], area) = (touched(&processor.state.dynamic, pipeline), rect(pass.area));
+    let is_empty = x0.max(area[0]) >= x1.min(area[2]) || y0.max(area[1]) >= y1.min(area[3]);
+    is_empty && !pipeline.vertex.fragment.side_effects
 }
 
 /// Most vertices of one draw of strips, fans, or with restarts: they are assembled in memory, and a longer one would bring the
@@ -70,6 +87,7 @@ fn draws(command: &Command) -> u32 {
             let counted = counted.as_ref().map(|(buffer, offset)| words::<1>(buffer, *offset)[0]);
             counted.map_or(*count, |counted| counted.min(*count))
         }
+        Command::DrawMulti { draws, .. } => draws.len() as u32,
         _ => 1,
     }
 }
@@ -94,18 +112,26 @@ fn call(command: &Command, draw: u32) -> Call {
         }
         Command::DrawIndirect { buffer, offset, stride, .. } => direct(words(buffer, place(*offset, *stride))),
         Command::DrawIndexedIndirect { buffer, offset, stride, .. } => indexed(words(buffer, place(*offset, *stride))),
+        Command::DrawMulti { draws, indexed: is_indexed, instances, first_instance } => {
+            let MultiDraw { first, count, offset } = draws.get(draw as usize).copied().unwrap_or_default();
+            match is_indexed {
+                true => indexed([count, *instances, first, offset as u32, *first_instance]),
+                false => direct([count, *instances, first, *first_instance]),
+            }
+        }
         _ => direct([0; 4]),
     }
 }
 
-/// The corners of a draw's primitives, and the numbers of the first ones of strips and fans; strips, fans and restarts that are too long to hold lose the device.
+/// The corners of a draw's primitives, the numbers of the first ones of strips and fans, and how many vertices all of them are made of.
+/// Strips, fans and restarts that are too long to hold lose the device.
 fn corners_of<'s>(
     pipeline: &GraphicsPipeline,
     call: &Call,
     index_buffer: Option<&'s IndexBuffer>,
-) -> Result<(Corners<'s>, Vec<u32>), DeviceLost> {
+) -> Result<(Corners<'s>, Vec<u32>, usize), DeviceLost> {
     let restarts = pipeline.primitive_restart && call.first_index.is_some();
-    let indices = call.first_index.map(|first| index_buffer.map(|buffer| indices(buffer, call, first)));
+    let indices = call.first_index.map(|first| index_buffer.map(|buffer| indices(pipeline, buffer, call, first)));
     if is_list(pipeline.topology) && !restarts {
         let whole = |count: usize| count / corners(pipeline.topology) * corners(pipeline.topology);
         let corners = match indices {
@@ -113,7 +139,8 @@ fn corners_of<'s>(
             Some(None) => Corners::Assembled(Vec::new()),
             Some(Some(indices)) => Corners::Indexed(Indices { count: whole(indices.count), ..indices }),
         };
-        return Ok((corners, Vec::new()));
+        let count = corners.count();
+        return Ok((corners, Vec::new(), count));
     }
     let count = match &indices {
         None => call.count as usize,
@@ -147,33 +174,43 @@ fn corners_of<'s>(
         });
         start = end;
     }
-    Ok((Corners::Assembled(primitives), starts))
+    Ok((Corners::Assembled(primitives), starts, vertices.len()))
 }
 
 /// The indices of a draw.
-fn indices<'s>((buffer, offset, index_type): &'s IndexBuffer, call: &Call, first: u32) -> Indices<'s> {
+fn indices<'s>(
+    pipeline: &GraphicsPipeline,
+    (range, index_type): &'s IndexBuffer,
+    call: &Call,
+    first: u32,
+) -> Indices<'s> {
     let size: u64 = match *index_type {
         vk::IndexType::UINT8_KHR => 1,
         vk::IndexType::UINT16 => 2,
         _ => 4,
     };
-    // Beyond the buffer there is nothing to draw: a count from a hostile indirect buffer costs nothing.
-    let room = (buffer.size().saturating_sub(*offset) / size).saturating_sub(u64::from(first));
-    let count = u64::from(call.count).min(room) as usize;
-    let offset = offset.saturating_add(u64::from(first) * size);
-    Indices { buffer, offset, size, base: call.numbers.base_vertex, count }
+    let room = range.as_ref().map_or(0, |range| (range.size / size).saturating_sub(u64::from(first)));
+    // Beyond the buffer there is nothing to draw, unless that was asked for: a count from a hostile indirect buffer costs nothing.
+    let asked = pipeline.exact_vertices || range.is_none();
+    let count = if asked { u64::from(call.count) } else { u64::from(call.count).min(room) } as usize;
+    let offset = range.as_ref().map_or(0, |range| range.offset).saturating_add(u64::from(first) * size);
+    let buffer = range.as_ref().map(|range| &*range.buffer);
+    Indices { buffer, offset, size, base: call.numbers.base_vertex, count, room: room as usize }
 }
 
 /// Runs one draw of a command as far as windows.
 fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -> Result<(), DeviceLost> {
     let Some(pipeline) = processor.state.pipeline() else { return Ok(()) };
     let discards = pipeline.raster.discard;
-    if discards && !pipeline.vertex.fragment.side_effects {
+    if discards && !pipeline.vertex.fragment.side_effects && processor.statistics.is_none() {
         return Ok(());
     }
     let views = views(&processor.state, &pipeline);
     let band = guard_band(&pipeline, &views);
-    let words = vertex_parameters(&views[0].0, band);
+    let mut words = SmallVec::<[_; 7]>::from(vertex_parameters(&views[0].0, band));
+    if pipeline.exact_vertices {
+        words.extend(vertex_limits(&pipeline.bindings, &processor.state.vertex_buffers));
+    }
     let ranges = vertex_ranges(&pipeline.bindings, &processor.state.vertex_buffers);
     let none = Bindings::default();
     let (push, deadline) = (processor.state.push.clone(), processor.deadline.clone());
@@ -186,19 +223,24 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
     let kernel = pipeline.vertex_kernel.get(&pipeline);
     let (instance, numbers) = (call.numbers.base_instance, call.numbers);
     let index_buffer = processor.state.index_buffer.clone();
-    let (corners_of_all, starts) = corners_of(&pipeline, call, index_buffer.as_ref())?;
+    let counters = processor.counters().cloned();
+    let (corners_of_all, starts, vertices) = corners_of(&pipeline, call, index_buffer.as_ref())?;
     let assembled = Assembled {
         source: VertexSource { kernel, environment: &environment, instance, numbers },
         corners: corners_of_all,
         of_each: corners(pipeline.topology),
         instances: call.instances,
         spare: processor.gpu.triangles(),
-        counters: processor.gpu.counters(),
+        counters: counters.as_deref(),
         strips: (pipeline.topology == vk::PrimitiveTopology::LINE_STRIP && pipeline.stipples_lines())
             .then(|| Strips::new(starts)),
         contexts: if discards { Vec::new() } else { primitive_contexts(processor, &pipeline, (&views, band)) },
         layers: processor.pass.as_ref().map_or(1, |pass| pass.layers),
     };
+    if let Some(counters) = assembled.counters {
+        counters.count(Counter::InputVertices, vertices as u64 * u64::from(call.instances));
+        counters.count(Counter::InputPrimitives, assembled.count() as u64);
+    }
     windows(processor, DrawState::new(&processor.state, &pipeline, bindings), &assembled)
 }
 
@@ -216,7 +258,10 @@ fn windows(processor: &mut Processor<'_>, state: DrawState, assembled: &Assemble
         }
         start = range.end;
         let is_full = processor.pending.is_full(range.len());
-        if range.len() >= size && assembled.source.kernel.is_pure() && !is_stippled {
+        if range.len() >= MANY.min(size) && assembled.source.kernel.is_pure() && !is_stippled {
+            // Every thread gets some.
+            let part = range.len().div_ceil(processor.gpu.config().threads).next_multiple_of(PART);
+            let size = size.min(part);
             in_parallel(processor, &state, assembled, (range, size), is_full)?;
             continue;
         }
@@ -369,6 +414,7 @@ pub(super) fn draw_context<'a>(
         direct: None,
         pitches: Vec::new(),
         occlusion,
+        drops: true,
         deadline,
     }
 }

@@ -19,15 +19,17 @@ use std::sync::Arc;
 use ash::vk;
 use smallvec::SmallVec;
 
-use crate::memory::{Buffer, Surface, SurfaceView};
+use crate::memory::{Buffer, BufferRange, Surface, SurfaceView};
 use crate::raster::RateState;
-use crate::shader::runtime::DescriptorSet;
-use crate::state::{ClearValue, ComputePipeline, DepthBias, GraphicsPipeline, LineStipple, PassDesc, SetState};
+use crate::shader::runtime::{Descriptor, DescriptorSet, SetLayout};
+use crate::state::{
+    ClearValue, ComputePipeline, DepthBias, GraphicsPipeline, LineStipple, PassDesc, SetBlend, SetState, VertexInput,
+};
 
 #[cfg(test)]
 pub(crate) use dispatch::dispatch_for_test;
 pub use event::Event;
-pub use processor::{MOST_SETS, Processor};
+pub use processor::{MOST_NESTED, MOST_SETS, Processor};
 pub use query::{QueryKind, QueryPool};
 pub use viewports::MOST_VIEWPORTS;
 
@@ -53,6 +55,17 @@ pub struct PassBegin {
     pub clears: Vec<ClearValue>,
 }
 
+/// One draw of several.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MultiDraw {
+    /// First vertex, or first index.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+    /// What is added to indices.
+    pub offset: i32,
+}
+
 /// One command. Sizes and offsets are bytes unless said otherwise.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "fields carry the names of the Vulkan command's parameters")]
@@ -65,20 +78,28 @@ pub enum Command {
     // State.
     BindGraphicsPipeline(Arc<GraphicsPipeline>),
     BindComputePipeline(Arc<ComputePipeline>),
-    /// `sets[i]` becomes set `first + i`; `dynamic_offsets` are in the order of sets, bindings and array elements.
+    /// `sets[i]` becomes set `first + i`, nothing where there is none; `dynamic_offsets` are in the order of sets, bindings and array elements.
     BindDescriptorSets {
         point: vk::PipelineBindPoint,
         first: u32,
-        sets: SmallVec<[Arc<DescriptorSet>; 2]>,
+        sets: SmallVec<[Option<Arc<DescriptorSet>>; 2]>,
         dynamic_offsets: SmallVec<[u32; 4]>,
     },
+    /// Descriptors of a set that has no object, by their places: the others stay as they are.
+    PushDescriptors {
+        point: vk::PipelineBindPoint,
+        set: u32,
+        layout: Arc<SetLayout>,
+        writes: Vec<(u32, Descriptor)>,
+    },
+    /// Without a buffer, vertices are zeros.
     BindVertexBuffers {
         first: u32,
-        buffers: SmallVec<[(Arc<Buffer>, u64); 2]>,
+        buffers: SmallVec<[Option<BufferRange>; 2]>,
     },
+    /// Without a buffer, indices are 0.
     BindIndexBuffer {
-        buffer: Arc<Buffer>,
-        offset: u64,
+        range: Option<BufferRange>,
         index_type: vk::IndexType,
     },
     PushConstants {
@@ -94,6 +115,12 @@ pub enum Command {
         scissors: SmallVec<[vk::Rect2D; 1]>,
     },
     SetState(SetState),
+    /// Of the colour attachments from `first` on.
+    SetBlend {
+        first: u32,
+        values: Vec<SetBlend>,
+    },
+    SetVertexInput(Arc<VertexInput>),
     SetVertexStrides {
         first: u32,
         strides: SmallVec<[u32; 2]>,
@@ -148,6 +175,13 @@ pub enum Command {
         /// Where their number is.
         counted: Option<(Arc<Buffer>, u64)>,
         stride: u32,
+    },
+    DrawMulti {
+        draws: Box<[MultiDraw]>,
+        /// Whether they are of indices.
+        indexed: bool,
+        instances: u32,
+        first_instance: u32,
     },
     /// Workgroups are numbered from `base` on.
     Dispatch {
@@ -252,6 +286,14 @@ pub enum Command {
         stride: u64,
         flags: vk::QueryResultFlags,
     },
+
+    /// What draws, dispatches and clears of attachments depend on until the end: whether a word is not 0, or is when `inverted`.
+    BeginConditional {
+        buffer: Arc<Buffer>,
+        offset: u64,
+        inverted: bool,
+    },
+    EndConditional,
 
     /// Secondary lists, inside or outside a pass. State does not carry over in either direction, the pass does.
     Execute(SmallVec<[Arc<CommandList>; 2]>),

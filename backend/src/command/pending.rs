@@ -9,9 +9,10 @@ use super::processor::{Dynamic, Processor, State};
 use crate::geometry::Triangles;
 use crate::gpu::DeviceLost;
 use crate::hiz::Hierarchy;
+use crate::pixel::DrawContext;
 use crate::shader::runtime::Bindings;
 use crate::state::GraphicsPipeline;
-use crate::tiling::{self, Beside, Grid, TileClears, Walk, Window};
+use crate::tiling::{self, Beside, Grid, TileClears, TileParts, Walk, Window};
 
 /// Primitives beyond which tiles are walked: what they hold should stay in the caches.
 pub(super) const MOST_PENDING: usize = 1 << 15;
@@ -199,15 +200,29 @@ impl Processor<'_> {
         let Some(pass) = &self.pass else { return Ok(()) };
         let (none, occlusion) = (Bindings::default(), self.occlusion.as_ref().map(|(_, _, count)| count));
         let packs = self.gpu.config().packs_always;
-        let context = |draw| draw_context(draw, pass, (&none, &self.deadline), occlusion).complete(packs);
+        // Statistics are those of a machine that drops nothing.
+        let drops = self.statistics.is_none();
+        let context = |draw| {
+            DrawContext { drops, ..draw_context(draw, pass, (&none, &self.deadline), occlusion) }.complete(packs)
+        };
         let draws: Vec<_> = pending.draws.iter().map(context).collect();
         let clears = self.pending.clears.as_ref().map(|Clears { attachments, done }| {
             let planes = attachments.iter().flat_map(LoadClear::planes).collect();
             TileClears { planes, done, all: clears_all }
         });
-        let (hierarchy, scoreboard) = (self.pending.hierarchy.as_ref(), self.gpu.config().scoreboard);
+        let (hierarchy, scoreboard) = (self.pending.hierarchy.as_ref(), drops && self.gpu.config().scoreboard);
         let (windows, clears) = (&pending.windows, clears.as_ref());
-        let walk = Walk { grid: &grid, draws: &draws, windows, clears, hierarchy, scoreboard };
+        let parts = &TileParts::new(windows, &grid);
+        let walk = Walk {
+            grid: &grid,
+            draws: &draws,
+            windows,
+            parts,
+            clears,
+            hierarchy,
+            scoreboard,
+            counters: self.counters().map(|counters| &**counters),
+        };
         let done = tiling::walk(self.gpu, walk, beside);
         pending.windows.into_iter().for_each(|window| self.gpu.triangles().put(window.triangles));
         if done { Ok(()) } else { Err(DeviceLost) }

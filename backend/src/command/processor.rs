@@ -10,15 +10,17 @@ use smallvec::SmallVec;
 use super::kept::KeptDepth;
 use super::pass::Pass;
 use super::pending::Pending;
+use super::query::statistics;
 use super::viewports::{self, Views};
-use super::{Command, CommandList, QueryPool, dispatch, draw};
+use super::{Command, CommandList, QueryKind, QueryPool, dispatch, draw};
+use crate::counters::Counters;
 use crate::gpu::{DeviceLost, Gpu};
-use crate::memory::{Addresses, Buffer};
+use crate::memory::{Addresses, Buffer, BufferRange};
 use crate::raster::RateState;
 use crate::shader::PUSH_CONSTANT_BYTES;
 use crate::shader::Program;
 use crate::shader::interp::Deadline;
-use crate::shader::runtime::{Bindings, Bound, DescriptorSet, is_dynamic};
+use crate::shader::runtime::{Bindings, Bound, Descriptor, DescriptorSet, SetLayout, is_dynamic};
 use crate::state::{ComputePipeline, DepthBias, ExtendedState, GraphicsPipeline, LineStipple, MOST_BINDINGS};
 use crate::texture::Routines;
 use crate::transfer;
@@ -28,14 +30,16 @@ use crate::workers::Workers;
 const PUSH_BYTES: usize = PUSH_CONSTANT_BYTES + 4;
 /// `maxBoundDescriptorSets`.
 pub const MOST_SETS: usize = 8;
+/// `maxCommandBufferNestingLevel`.
+pub const MOST_NESTED: u32 = 32;
 /// How long a device waits for an event that nobody sets.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A bound set with its dynamic offsets.
 pub(super) type BoundSet = (Arc<DescriptorSet>, SmallVec<[u32; 4]>);
 
-/// A bound index buffer: byte of the first index, and its type.
-pub(super) type IndexBuffer = (Arc<Buffer>, u64, vk::IndexType);
+/// A bound index buffer, and the type of its indices.
+pub(super) type IndexBuffer = (Option<BufferRange>, vk::IndexType);
 
 /// State that commands set.
 #[derive(Clone, Default)]
@@ -44,7 +48,7 @@ pub(super) struct State {
     pub(super) compute: Option<Arc<ComputePipeline>>,
     pub(super) graphics_sets: BoundSets,
     pub(super) compute_sets: BoundSets,
-    pub(super) vertex_buffers: Vec<Option<(Arc<Buffer>, u64)>>,
+    pub(super) vertex_buffers: Vec<Option<BufferRange>>,
     pub(super) index_buffer: Option<IndexBuffer>,
     pub(super) push: Vec<u8>,
     pub(super) dynamic: Dynamic,
@@ -111,16 +115,39 @@ pub(super) struct BoundSets {
 }
 
 impl BoundSets {
-    fn bind(&mut self, first: u32, sets: &[Arc<DescriptorSet>], offsets: &[u32]) {
+    fn bind(&mut self, first: u32, sets: &[Option<Arc<DescriptorSet>>], offsets: &[u32]) {
         self.resolved = None;
         let mut offsets = offsets.iter().copied();
         for (slot, set) in (first as usize..MOST_SETS).zip(sets) {
             if self.sets.len() <= slot {
                 self.sets.resize(slot + 1, None);
             }
-            let own = offsets.by_ref().take(set.layout().dynamic_count() as usize).collect();
-            self.sets[slot] = Some((set.clone(), own));
+            self.sets[slot] = set.as_ref().map(|set| {
+                let own = offsets.by_ref().take(set.layout().dynamic_count() as usize).collect();
+                (set.clone(), own)
+            });
         }
+    }
+
+    /// Writes descriptors of a set without an object: one that goes on with those pushed before, if they were of such a set.
+    fn push(&mut self, set: u32, layout: &Arc<SetLayout>, writes: &[(u32, Descriptor)]) {
+        self.resolved = None;
+        let slot = set as usize;
+        if slot >= MOST_SETS {
+            return;
+        }
+        if self.sets.len() <= slot {
+            self.sets.resize(slot + 1, None);
+        }
+        let before = self.sets[slot].take().filter(|(set, _)| set.layout().is_like(layout));
+        let target = match before {
+            // Nobody else goes on with it: draws have resolved what they need.
+            Some((set, _)) if Arc::strong_count(&set) == 1 => set,
+            Some((set, _)) => set.copied(),
+            None => DescriptorSet::new(layout.clone()),
+        };
+        writes.iter().for_each(|(index, descriptor)| target.write(*index, descriptor.clone()));
+        self.sets[slot] = Some((target, SmallVec::new()));
     }
 
     /// Another pipeline was bound.
@@ -182,8 +209,14 @@ pub struct Processor<'g> {
     writes_memory: bool,
     /// How many of the subpass's views were rendered before this one: each has queries of its own.
     pub(super) view_number: u32,
+    /// Whether draws, dispatches and clears of attachments are left out.
+    skips: bool,
+    /// How deep in lists of lists execution is.
+    depth: u32,
     /// Occlusion query that counts now.
     pub(super) occlusion: Option<(Arc<QueryPool>, u32, AtomicU64)>,
+    /// Query of pipeline statistics that counts now.
+    pub(super) statistics: Option<(Arc<QueryPool>, u32, Arc<Counters>)>,
 }
 
 impl<'g> Processor<'g> {
@@ -200,13 +233,17 @@ impl<'g> Processor<'g> {
             shared: OfDevice { routines: gpu.routines().clone(), addresses: gpu.addresses().now() },
             writes_memory: false,
             view_number: 0,
+            skips: false,
+            depth: 0,
             occlusion: None,
+            statistics: None,
         }
     }
 
     /// Executes a primary list.
     pub fn execute(&mut self, list: &CommandList) -> Result<(), DeviceLost> {
         self.state = State::new();
+        self.skips = false;
         self.run(list)
     }
 
@@ -250,10 +287,21 @@ impl<'g> Processor<'g> {
                     pass.end(self.gpu.workers());
                 }
             }
+            // What a condition decides on.
             Command::Draw { .. }
             | Command::DrawIndexed { .. }
             | Command::DrawIndirect { .. }
-            | Command::DrawIndexedIndirect { .. } => {
+            | Command::DrawIndexedIndirect { .. }
+            | Command::DrawMulti { .. }
+            | Command::Dispatch { .. }
+            | Command::DispatchIndirect { .. }
+            | Command::ClearAttachments { .. }
+                if self.skips => {}
+            Command::Draw { .. }
+            | Command::DrawIndexed { .. }
+            | Command::DrawIndirect { .. }
+            | Command::DrawIndexedIndirect { .. }
+            | Command::DrawMulti { .. } => {
                 self.restart_deadline();
                 return draw::draw(self, command);
             }
@@ -268,6 +316,10 @@ impl<'g> Processor<'g> {
                 }
             }
             Command::PipelineBarrier => self.flush()?,
+            Command::BeginConditional { buffer, offset, inverted } => {
+                self.skips = (words::<1>(buffer, *offset)[0] == 0) != *inverted;
+            }
+            Command::EndConditional => self.skips = false,
             Command::SetEvent(event) => event.set(),
             Command::ResetEvent(event) => event.reset(),
             Command::ClearAttachments { attachments, rects } => {
@@ -351,13 +403,19 @@ impl<'g> Processor<'g> {
     }
 
     fn execute_secondary(&mut self, lists: &[Arc<CommandList>]) -> Result<(), DeviceLost> {
-        let kept = std::mem::replace(&mut self.state, State::new());
+        if self.depth >= MOST_NESTED {
+            return Err(DeviceLost);
+        }
+        self.depth += 1;
+        let (kept, skips) = (std::mem::replace(&mut self.state, State::new()), self.skips);
         for list in lists {
             self.state = State::new();
             self.state.set_view(self.pass.as_ref().map_or(0, Pass::view_index));
             self.run(list)?;
+            self.skips = skips;
         }
         self.state = kept;
+        self.depth -= 1;
         Ok(())
     }
 
@@ -389,11 +447,12 @@ impl<'g> Processor<'g> {
                     if state.vertex_buffers.len() <= binding {
                         state.vertex_buffers.resize(binding + 1, None);
                     }
-                    state.vertex_buffers[binding] = Some(buffer.clone());
+                    state.vertex_buffers[binding] = buffer.clone();
                 }
             }
-            Command::BindIndexBuffer { buffer, offset, index_type } => {
-                state.index_buffer = Some((buffer.clone(), *offset, *index_type));
+            Command::PushDescriptors { point, set, layout, writes } => state.sets(*point).push(*set, layout, writes),
+            Command::BindIndexBuffer { range, index_type } => {
+                state.index_buffer = Some((range.clone(), *index_type));
             }
             Command::PushConstants { offset, data } => {
                 let constants = state.push.get_mut(*offset as usize..PUSH_CONSTANT_BYTES);
@@ -405,6 +464,14 @@ impl<'g> Processor<'g> {
                 state.extended.set(*value);
                 state.drawn = None;
             }
+            Command::SetBlend { first, values } => {
+                state.extended.set_blend(*first, values);
+                state.drawn = None;
+            }
+            Command::SetVertexInput(input) => {
+                state.extended.set_input(input);
+                state.drawn = None;
+            }
             Command::SetVertexStrides { first, strides } => {
                 state.extended.set_strides(*first, strides);
                 state.drawn = None;
@@ -414,16 +481,36 @@ impl<'g> Processor<'g> {
         true
     }
 
+    /// Who counts, if anybody does: a query, which gives the GPU's counters what it has counted when it ends.
+    pub(super) fn counters(&self) -> Option<&Arc<Counters>> {
+        self.statistics.as_ref().map(|(_, _, counters)| counters).or(self.gpu.counters())
+    }
+
+    fn end_statistics(&mut self, named: vk::QueryPipelineStatisticFlags) {
+        let Some((pool, query, counters)) = self.statistics.take() else { return };
+        pool.write(query, &statistics(named, &counters.values()));
+        if let (Some(all), Some(counters)) = (self.gpu.counters(), Arc::into_inner(counters)) {
+            all.add(counters);
+        }
+    }
+
     fn query(&mut self, command: &Command) -> bool {
         match command {
             Command::BeginQuery { pool, query, .. } => {
-                self.occlusion = Some((pool.clone(), query.saturating_add(self.view_number), AtomicU64::new(0)));
-            }
-            Command::EndQuery { .. } => {
-                if let Some((pool, query, count)) = self.occlusion.take() {
-                    pool.write(query, &[count.into_inner()]);
+                let (pool, query) = (pool.clone(), query.saturating_add(self.view_number));
+                match pool.kind() {
+                    QueryKind::Statistics(_) => self.statistics = Some((pool, query, Arc::default())),
+                    _ => self.occlusion = Some((pool, query, AtomicU64::new(0))),
                 }
             }
+            Command::EndQuery { pool, .. } => match pool.kind() {
+                QueryKind::Statistics(named) => self.end_statistics(named),
+                _ => {
+                    if let Some((pool, query, count)) = self.occlusion.take() {
+                        pool.write(query, &[count.into_inner()]);
+                    }
+                }
+            },
             Command::ResetQueryPool { pool, first, count } => pool.reset(*first, *count),
             Command::WriteTimestamp { pool, query } => {
                 pool.write(query.saturating_add(self.view_number), &[self.gpu.now()])
@@ -558,7 +645,7 @@ mod tests {
         let mut bound = BoundSets::default();
         let mut word = |bind: Option<(usize, u32)>| {
             if let Some((number, offset)) = bind {
-                bound.bind(0, &sets[number..=number], &[offset]);
+                bound.bind(0, &[Some(sets[number].clone())], &[offset]);
             }
             let bindings = bound.resolve([&*program], &OfDevice::default());
             (first_word(&bindings[0], resource), bindings)

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use ash::vk;
 use parking_lot::{Condvar, Mutex};
 
+use crate::counters::{Counter, Counts};
+
 /// Queries of a pool, at most.
 const MOST_QUERIES: u32 = 1 << 22;
 
@@ -18,7 +20,7 @@ pub enum QueryKind {
     Occlusion,
     /// Nanoseconds since the device was created.
     Timestamp,
-    /// Pipeline statistics: the counters named.
+    /// Pipeline statistics: those named.
     Statistics(vk::QueryPipelineStatisticFlags),
 }
 
@@ -30,6 +32,29 @@ impl QueryKind {
             Self::Statistics(flags) => flags.as_raw().count_ones() as usize,
         }
     }
+}
+
+/// What a kind of statistics is counted by; nothing counts those of stages that there are not.
+fn counter(statistic: vk::QueryPipelineStatisticFlags) -> Option<Counter> {
+    type Flags = vk::QueryPipelineStatisticFlags;
+    Some(match statistic {
+        Flags::INPUT_ASSEMBLY_VERTICES => Counter::InputVertices,
+        Flags::INPUT_ASSEMBLY_PRIMITIVES => Counter::InputPrimitives,
+        Flags::VERTEX_SHADER_INVOCATIONS => Counter::Vertices,
+        Flags::CLIPPING_INVOCATIONS => Counter::ClipInputs,
+        Flags::CLIPPING_PRIMITIVES => Counter::ClipOutputs,
+        Flags::FRAGMENT_SHADER_INVOCATIONS => Counter::Lanes,
+        Flags::COMPUTE_SHADER_INVOCATIONS => Counter::Invocations,
+        _ => return None,
+    })
+}
+
+/// The statistics named, of what was counted, in the order of their bits. Source: Vulkan specification, "Pipeline Statistics Queries".
+pub(super) fn statistics(named: vk::QueryPipelineStatisticFlags, counts: &Counts) -> Vec<u64> {
+    let bits = (0..u32::BITS).map(|bit| vk::QueryPipelineStatisticFlags::from_raw(1 << bit));
+    bits.filter(|&bit| named.contains(bit))
+        .map(|bit| counter(bit).map_or(0, |counter| counts[counter as usize]))
+        .collect()
 }
 
 #[derive(Debug, Clone, Default)]

@@ -113,7 +113,7 @@ fn is_storage(info: &FormatInfo) -> bool {
 }
 
 fn has_atomics(info: &FormatInfo) -> bool {
-    matches!(info.format, vk::Format::R32_UINT | vk::Format::R32_SINT)
+    matches!(info.format, vk::Format::R32_UINT | vk::Format::R32_SINT | vk::Format::R32_SFLOAT)
 }
 
 #[cfg(test)]

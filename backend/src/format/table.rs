@@ -210,6 +210,8 @@ channels!(B5G6R5: (2, 11, 5), (1, 5, 6), (0, 0, 5));
 channels!(R5G5B5A1: (0, 11, 5), (1, 6, 5), (2, 1, 5), (3, 0, 1));
 channels!(B5G5R5A1: (2, 11, 5), (1, 6, 5), (0, 1, 5), (3, 0, 1));
 channels!(A1R5G5B5: (3, 15, 1), (0, 10, 5), (1, 5, 5), (2, 0, 5));
+channels!(A1B5G5R5: (3, 15, 1), (2, 10, 5), (1, 5, 5), (0, 0, 5));
+channels!(A8: (3, 0, 8));
 channels!(R8: (0, 0, 8));
 channels!(R8G8: (0, 0, 8), (1, 8, 8));
 channels!(R8G8B8: (0, 0, 8), (1, 8, 8), (2, 16, 8));
@@ -243,12 +245,13 @@ const FIXED_OR_HALF: [Class; 7] =
 const WORDS: [Class; 3] = [Class::Uint, Class::Sint, Class::Sfloat];
 
 /// Numbers of formats: Vulkan 1.0's, and those of extensions. First number, and how many there are.
-const NUMBERS: [(vk::Format, usize); 5] = [
+const NUMBERS: [(vk::Format, usize); 6] = [
     (vk::Format::UNDEFINED, vk::Format::ASTC_12X12_SRGB_BLOCK.as_raw() as usize + 1),
     (vk::Format::ASTC_4X4_SFLOAT_BLOCK, 14),
     (vk::Format::G8B8G8R8_422_UNORM, 34),
     (vk::Format::G8_B8R8_2PLANE_444_UNORM, 4),
     (vk::Format::A4R4G4B4_UNORM_PACK16, 2),
+    (vk::Format::A1B5G5R5_UNORM_PACK16_KHR, 2),
 ];
 
 /// Rows of the table.
@@ -360,6 +363,8 @@ const fn small(builder: Builder) -> Builder {
         .color(vk::Format::R5G5B5A1_UNORM_PACK16, Class::Unorm, 2, R5G5B5A1)
         .color(vk::Format::B5G5R5A1_UNORM_PACK16, Class::Unorm, 2, B5G5R5A1)
         .color(vk::Format::A1R5G5B5_UNORM_PACK16, Class::Unorm, 2, A1R5G5B5)
+        .color(vk::Format::A1B5G5R5_UNORM_PACK16_KHR, Class::Unorm, 2, A1B5G5R5)
+        .color(vk::Format::A8_UNORM_KHR, Class::Unorm, 1, A8)
         .family(vk::Format::R8_UNORM, &FIXED, 7, 1, R8)
         .family(vk::Format::R8G8_UNORM, &FIXED, 7, 2, R8G8)
         .family(vk::Format::R8G8B8_UNORM, &FIXED, 7, 3, R8G8B8)

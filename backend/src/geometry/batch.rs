@@ -147,7 +147,7 @@ impl Batch {
         self.polygons.clear();
         let (mut rows, mut count) = ([[&[][..]; WAVE]; 3], 0);
         for (lane, (triangles, index)) in triangles.take(WAVE).enumerate() {
-            let Entry { rows: numbers, id, facing, cover } = triangles.entry(index);
+            let (Entry { rows: numbers, id, facing, cover }, pixels) = triangles.entry(index);
             if let Some(cover) = cover.map(|number| triangles.cover(number)) {
                 self.covers.push((lane, *cover));
                 self.polygons.extend(triangles.polygon(cover).map(|parts| (lane, parts)));
@@ -156,7 +156,7 @@ impl Batch {
                 rows[lane] = triangles.row(number);
             }
             (self.facing[lane], self.id[lane]) = (facing as u32, id);
-            for (bounds, bound) in self.pixels.iter_mut().zip(triangles.pixels(index)) {
+            for (bounds, bound) in self.pixels.iter_mut().zip(pixels) {
                 bounds[lane] = bound.into();
             }
             count = lane + 1;

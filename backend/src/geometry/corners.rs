@@ -17,8 +17,8 @@ pub enum Corners<'a> {
 /// Indices of a buffer.
 #[derive(Clone, Copy)]
 pub struct Indices<'a> {
-    /// Where they are.
-    pub buffer: &'a Buffer,
+    /// Where they are; without a buffer all are 0.
+    pub buffer: Option<&'a Buffer>,
     /// Byte of the first one.
     pub offset: u64,
     /// Bytes of one, 1, 2 or 4.
@@ -27,6 +27,8 @@ pub struct Indices<'a> {
     pub base: u32,
     /// How many there are.
     pub count: usize,
+    /// How many of them the buffer has: the others are 0.
+    pub room: usize,
 }
 
 /// Indices that are read at once.
@@ -38,7 +40,12 @@ impl Indices<'_> {
         let mut bytes = [0; PIECE * 4];
         for start in range.clone().step_by(PIECE) {
             let bytes = &mut bytes[..(range.end - start).min(PIECE) * self.size as usize];
-            self.buffer.read(self.offset.saturating_add(start as u64 * self.size), bytes);
+            let inside = self.room.saturating_sub(start).min(bytes.len() / self.size as usize) * self.size as usize;
+            let (inside, outside) = bytes.split_at_mut(inside);
+            outside.fill(0);
+            if let Some(buffer) = self.buffer {
+                buffer.read(self.offset.saturating_add(start as u64 * self.size), inside);
+            }
             match self.size {
                 1 => out.extend(bytes.iter().map(|&index| u32::from(index))),
                 2 => out.extend(bytes.as_chunks().0.iter().map(|&index| u32::from(u16::from_le_bytes(index)))),
@@ -70,13 +77,20 @@ mod tests {
         let buffer = Buffer::new(12_000);
         assert!(buffer.bind(Allocation::new(&Heap::new(1 << 20), 12_000).unwrap(), 0));
         buffer.write(0, bytemuck::cast_slice(&words));
-        let indices = Indices { buffer: &buffer, offset: 4, size: 2, base: 9, count: 5000 };
+        let indices = Indices { buffer: Some(&buffer), offset: 4, size: 2, base: 9, count: 5000, room: 5998 };
         for range in [0..5000, 1000..3049, 17..17, 4990..5000] {
             let mut read = vec![1];
             indices.read(range.clone(), &mut read);
             let expected = words[range.start + 2..range.end + 2].iter().map(|&word| u32::from(word));
             assert!(read.into_iter().eq(std::iter::once(1).chain(expected)), "{range:?}");
         }
+        let mut read = Vec::new();
+        Indices { room: 1500, ..indices }.read(1490..3010, &mut read);
+        let known = words[1492..1502].iter().map(|&word| u32::from(word)).chain(std::iter::repeat_n(0, 1510));
+        assert!(read.into_iter().eq(known), "what the buffer has not got is 0");
+        let mut read = Vec::new();
+        Indices { buffer: None, room: 0, ..indices }.read(0..3, &mut read);
+        assert_eq!(read, [0; 3]);
         let mut read = Vec::new();
         Indices { size: 1, offset: 7, ..indices }.read(0..3, &mut read);
         assert_eq!(

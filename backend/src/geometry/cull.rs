@@ -47,7 +47,7 @@ impl Rules {
         Self {
             clockwise_is_front: context.raster.front_face == vk::FrontFace::CLOCKWISE,
             culls: [culls(vk::CullModeFlags::BACK), culls(vk::CullModeFlags::FRONT)],
-            depth_range: [near.min(far), near.max(far)],
+            depth_range: if context.raster.zero_one { [0.0, 1.0] } else { [near.min(far), near.max(far)] },
             samples: context.samples,
             centred: context.is_centred(),
             provoking: if context.raster.provoking_last { 2 } else { 0 },

@@ -134,13 +134,18 @@ impl Assembled<'_> {
             if let Some(Strips { starts, counter }) = &self.strips {
                 set_up.go_on(starts, *counter.lock());
             }
+            let inputs = range.len() as u64;
             let primitives = range.zip(reuse.places.chunks_exact(self.of_each));
             if self.contexts[0].routed.is_some() {
                 primitives.for_each(|(number, places)| set_up.add_routed(&shaded, places, number as u32));
             } else {
                 primitives.for_each(|(number, places)| set_up.add(&shaded, places, number as u32));
             }
-            let counter = set_up.finish();
+            let (counter, gained) = set_up.finish();
+            if let Some(counters) = self.counters {
+                counters.count(Counter::ClipInputs, inputs);
+                counters.count(Counter::ClipOutputs, inputs.saturating_add_signed(gained));
+            }
             if out[open].len() == before.0 {
                 out[open].forget_rows(before.1);
             }

@@ -67,6 +67,12 @@ pub(super) mod outside {
 /// Most clip distances, and most cull distances.
 const MOST_DISTANCES: u32 = 8;
 
+/// First parameter behind those of the viewport: the bytes of each binding's buffer, where attributes are read exactly.
+const LIMITS: u32 = 7;
+
+/// A byte that no buffer has.
+const NOWHERE: u32 = 0xffff_ff00;
+
 /// A vertex program of a pipeline, linked.
 #[derive(Debug)]
 pub struct VertexKernel {
@@ -164,6 +170,20 @@ impl VertexLinker<'_> {
         routines::decode(&mut self.b, info, &words)[component]
     }
 
+    /// Where an attribute lies. Where attributes are read exactly, one that is not wholly in its buffer lies outside of all.
+    fn address(&mut self, attribute: &VertexAttribute, range: u32, binding: &VertexBinding) -> Value {
+        let start = self.element(binding);
+        let offset = self.b.int(attribute.offset);
+        let at = self.b.binary(B::IAdd, start, offset);
+        if !self.pipeline.exact_vertices {
+            return at;
+        }
+        let bytes = self.b.int(format::info(attribute.format).map_or(0, |info| info.bytes));
+        let (end, limit) = (self.b.binary(B::IAdd, at, bytes), self.b.parameter(LIMITS + range, Type::I32));
+        let (outside, nowhere) = (self.b.binary(B::ULt, limit, end), self.b.int(NOWHERE));
+        self.b.select(outside, nowhere, at)
+    }
+
     /// The words of an attribute in memory; what lies outside of the buffer is 0.
     fn fetched(
         &mut self,
@@ -172,9 +192,7 @@ impl VertexLinker<'_> {
         binding: &VertexBinding,
         count: usize,
     ) -> routines::Words {
-        let start = self.element(binding);
-        let offset = self.b.int(attribute.offset);
-        let at = self.b.binary(B::IAdd, start, offset);
+        let at = self.address(attribute, range, binding);
         let space = Space::Range(range);
         if binding.stride.is_multiple_of(4) && attribute.offset.is_multiple_of(4) {
             return (0..count as u32).map(|word| self.word(space, at, word)).collect();

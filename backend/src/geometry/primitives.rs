@@ -139,11 +139,14 @@ impl Primitives {
         if self.words.len() < words {
             self.words.resize(words, [0; WAVE]);
         }
-        for (triangles, words) in triangles.chunks(WAVE).zip(self.words.chunks_exact_mut(self.stride)) {
-            batch.gather(plan, triangles.iter().map(|&triangle| find(triangle)));
-            let first = self.pixels.len();
+        let some = |first: usize| triangles.iter().skip(first).take(WAVE).map(|&triangle| find(triangle));
+        some(0).chain(some(WAVE)).for_each(|(triangles, index)| triangles.expect(index));
+        for (first, words) in (0..triangles.len()).step_by(WAVE).zip(self.words.chunks_exact_mut(self.stride)) {
+            some(first + 2 * WAVE).for_each(|(triangles, index)| triangles.expect(index));
+            some(first + WAVE).for_each(|(triangles, index)| triangles.expect_rows(index));
+            batch.gather(plan, some(first));
             self.polygons.extend(batch.polygons.drain(..).map(|(lane, parts)| ((first + lane) as u32, parts)));
-            for lane in 0..triangles.len() {
+            for lane in 0..WAVE.min(triangles.len() - first) {
                 let pixels @ [x0, y0, x1, y1] = batch.pixels(lane);
                 self.has_large |= x1 - x0 >= SIDE as i32 && y1 - y0 >= SIDE as i32;
                 let side = 1 << TILE_LOG2;

@@ -114,6 +114,8 @@ pub(super) struct SetUp<'a> {
     out: &'a mut Vec<Triangles>,
     /// Where triangles go among them: the shaded vertices have rows there, unless vertices name viewports.
     open: usize,
+    /// How many more primitives clipping has left than came to it.
+    gained: i64,
     /// Memory of triangles.
     spare: &'a Bag<Triangles>,
 }
@@ -169,6 +171,7 @@ impl<'a> SetUp<'a> {
             offset: 0.0,
             out,
             open,
+            gained: 0,
             spare,
         }
     }
@@ -187,6 +190,7 @@ impl<'a> SetUp<'a> {
         });
         // Clipping would leave nothing of what is all outside of one plane.
         if any >> outside::NOWHERE & 1 != 0 || all & (outside::CULLED | outside::CLIPPED) != 0 {
+            self.gained -= 1;
             // The next line of a strip goes on where this one ends all the same.
             if let (&[a, b], Some(_)) = (vertices, self.strips) {
                 self.line_primitive(shaded, [a, b], id);
@@ -209,8 +213,9 @@ impl<'a> SetUp<'a> {
     /// The same where vertices name viewport and layer: nothing becomes of what names none that there are.
     #[inline(never)]
     pub(super) fn add_routed(&mut self, shaded: &Shaded<'_>, vertices: &[u32], id: u32) {
-        if self.enter(shaded, vertices) {
-            self.add(shaded, vertices, id);
+        match self.enter(shaded, vertices) {
+            true => self.add(shaded, vertices, id),
+            false => self.gained -= 1,
         }
     }
 
@@ -230,10 +235,10 @@ impl<'a> SetUp<'a> {
         true
     }
 
-    /// Sets up what waits. Returns the stipple counter.
-    pub(super) fn finish(mut self) -> f64 {
+    /// Sets up what waits. Returns the stipple counter, and how many more primitives clipping has left than came to it.
+    pub(super) fn finish(mut self) -> (f64, i64) {
         self.flush();
-        self.counter
+        (self.counter, self.gained)
     }
 
     fn flush(&mut self) {
@@ -259,6 +264,7 @@ impl<'a> SetUp<'a> {
         let vertices = corners.map(|vertex| shaded.vertex(vertex)).to_vec();
         let clipped = clip::polygon(vertices, &self.context.volume());
         let window: SmallVec<[Window<'_>; 8]> = clipped.iter().map(|vertex| self.context.to_window(vertex)).collect();
+        self.gained += window.len().max(2) as i64 - 3;
         if window.len() < 3 {
             return;
         }
@@ -289,11 +295,11 @@ impl<'a> SetUp<'a> {
     fn polygon(&mut self, window: &[Window<'_>], provoking: Source<'_>, tag: (u32, Facing)) {
         let corners =
             hull(window.iter().map(|corner| [corner.x, corner.y].map(|pixels| snap(pixels).into())).collect());
-        let area = |[b, c]: &[Window<'_>; 2]| {
-            let [to_b, to_c] = [b, c].map(|to| [to.x - window[0].x, to.y - window[0].y].map(f64::from));
+        let area = |pair: &[Window<'_>]| {
+            let [to_b, to_c] = [&pair[0], &pair[1]].map(|to| [to.x - window[0].x, to.y - window[0].y].map(f64::from));
             (to_b[0] * to_c[1] - to_b[1] * to_c[0]).abs()
         };
-        let largest = window[1..].array_windows().max_by(|one, other| area(one).total_cmp(&area(other)));
+        let largest = window[1..].windows(2).max_by(|one, other| area(one).total_cmp(&area(other)));
         let Some([b, c]) = largest.filter(|pair| area(pair) > 0.0 && area(pair).is_finite() && corners.len() > 2)
         else {
             return;

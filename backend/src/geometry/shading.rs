@@ -1,13 +1,11 @@
 //! Vertex shading: 16 vertices a wave.
 
-use std::sync::Arc;
-
 use ash::vk;
 
 use super::Vertex;
 use super::kernel::{VertexKernel, input, output};
 use super::triangles::Triangles;
-use crate::memory::Buffer;
+use crate::memory::BufferRange;
 use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
 use crate::shader::runtime::rows::{BLOCK, scatter};
 use crate::shader::runtime::{Bound, Ranges};
@@ -44,18 +42,24 @@ pub fn vertex_parameters(viewport: &vk::Viewport, band: f32) -> [Lanes; 7] {
 }
 
 /// The vertex buffers of a pipeline's bindings, in their order.
-pub fn vertex_ranges(bindings: &[VertexBinding], buffers: &[Option<(Arc<Buffer>, u64)>]) -> Ranges {
+pub fn vertex_ranges(bindings: &[VertexBinding], buffers: &[Option<BufferRange>]) -> Ranges {
     let range = |binding: &VertexBinding| {
         let bound = buffers.get(binding.binding as usize).and_then(Option::as_ref);
-        let located = bound.and_then(|(buffer, offset)| Some((buffer.binding()?, buffer.size(), *offset)));
+        let located = bound.and_then(|range| Some((range.buffer.binding()?, range)));
         match located {
-            Some(((memory, start), size, offset)) => {
-                Bound::Buffer(Some(memory.clone()), start + offset, size.saturating_sub(offset))
-            }
+            Some(((memory, start), range)) => Bound::Buffer(Some(memory.clone()), start + range.offset, range.size),
             None => Bound::Buffer(None, 0, 0),
         }
     };
     Ranges::new(bindings.iter().map(range).collect())
+}
+
+/// Parameters that follow those of the viewport where attributes are read exactly: the bytes of each binding's buffer.
+pub fn vertex_limits(bindings: &[VertexBinding], buffers: &[Option<BufferRange>]) -> impl Iterator<Item = Lanes> {
+    bindings.iter().map(|binding| {
+        let bound = buffers.get(binding.binding as usize).and_then(Option::as_ref);
+        [bound.map_or(0, |range| range.size.min(u64::from(u32::MAX)) as u32); WAVE]
+    })
 }
 
 /// Vertices after their program: words by wave, output and lane. What is kept of them are rows, too.

@@ -9,7 +9,7 @@ use super::lines::Cover;
 #[cfg(test)]
 use crate::raster::UNITS;
 use crate::raster::{Triangle, snap};
-use crate::shader::runtime::rows::{BLOCK, Chunk};
+use crate::shader::runtime::rows::{BLOCK, Chunk, prefetch};
 
 /// The pixels that something may cover: `[x0, y0, x1, y1]`, the last ones not included, saturated: no attachment reaches beyond 16 bits.
 pub type Pixels = [i16; 4];
@@ -26,6 +26,18 @@ pub(super) struct Entry {
     pub(super) cover: Option<u32>,
 }
 
+/// A triangle as it waits. Tiles take triangles in an order of their own, so each is to lie in one line of a cache.
+#[derive(Debug, Clone, Copy)]
+struct Packed {
+    /// Rows of the vertices; above those of the first how it faces.
+    rows: [u32; 3],
+    id: u32,
+    pixels: Pixels,
+}
+
+/// Where [`Facing`] is in the first row's number: windows have fewer vertices.
+const FACING: u32 = 30;
+
 /// Triangles of draws that are set up in the same way, in order.
 #[derive(Debug, Default)]
 pub struct Triangles {
@@ -33,26 +45,28 @@ pub struct Triangles {
     /// At least as many rows as vertices: place in the window, 1/w, and the input words of the fragment program.
     rows: Vec<Chunk>,
     vertices: usize,
-    entries: Vec<Entry>,
-    pixels: Vec<Pixels>,
+    packed: Vec<Packed>,
     covers: Vec<Cover>,
     /// Corners of polygons, clockwise, units.
     polygons: Vec<Vec<[i64; 2]>>,
+    /// For each triangle the number of what it covers, [`NO_COVER`] where its corners say it; empty where none has one.
+    cover_of: Vec<u32>,
     /// The layer of the attachments that they are drawn to.
     layer: u32,
 }
 
+const NO_COVER: u32 = u32::MAX;
+
 impl Triangles {
     /// Begins with none, with room for so many, in a layer.
-    pub(super) fn start(&mut self, plan: Plan, room: usize, layer: u32) {
+    pub(crate) fn start(&mut self, plan: Plan, room: usize, layer: u32) {
         (self.plan, self.layer) = (plan, layer);
         self.vertices = 0;
         self.covers.clear();
         self.polygons.clear();
-        self.entries.clear();
-        self.pixels.clear();
-        self.entries.reserve(room);
-        self.pixels.reserve(room);
+        self.cover_of.clear();
+        self.packed.clear();
+        self.packed.reserve(room);
     }
 
     /// Begins with none, and the vertices of others.
@@ -66,12 +80,12 @@ impl Triangles {
 
     /// How many.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.packed.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.packed.is_empty()
     }
 
     /// What they take up, in triangles that share vertices as those of meshes do, or share none: culled ones leave their vertices.
@@ -102,13 +116,13 @@ impl Triangles {
     /// The pixels that a triangle may cover.
     #[inline]
     pub fn pixels(&self, index: u32) -> Pixels {
-        self.pixels[index as usize]
+        self.packed[index as usize].pixels
     }
 
     /// A triangle's coverage.
     pub fn triangle(&self, index: u32) -> Triangle {
         let place = |row: u32| [0, 1].map(|axis: usize| i64::from(snap(f32::from_bits(self.row(row)[0][axis]))));
-        let Entry { rows, cover, .. } = self.entries[index as usize];
+        let (Entry { rows, cover, .. }, _) = self.entry(index);
         if let Some(parts) = cover.and_then(|number| self.polygon(self.cover(number))) {
             // What touches the polygon touches this part.
             return parts[0];
@@ -120,9 +134,32 @@ impl Triangles {
         Triangle::new(corners).expect("what has no area is culled")
     }
 
+    /// A triangle, and the pixels that it may cover.
     #[inline]
-    pub(super) fn entry(&self, index: u32) -> Entry {
-        self.entries[index as usize]
+    pub(super) fn entry(&self, index: u32) -> (Entry, Pixels) {
+        let Packed { rows: [first, second, third], id, pixels } = self.packed[index as usize];
+        let facing = match first >> FACING {
+            0 => Facing::Back,
+            1 => Facing::Front,
+            _ => Facing::Own,
+        };
+        let cover = self.cover_of.get(index as usize).copied().filter(|&number| number != NO_COVER);
+        (Entry { rows: [first & ((1 << FACING) - 1), second, third], id, facing, cover }, pixels)
+    }
+
+    /// A triangle will be taken soon.
+    #[inline]
+    pub(super) fn expect(&self, index: u32) {
+        prefetch(&self.packed[index as usize]);
+    }
+
+    /// A triangle will be taken next: its vertices are wanted.
+    #[inline]
+    pub(super) fn expect_rows(&self, index: u32) {
+        let (Entry { rows, .. }, _) = self.entry(index);
+        for row in rows {
+            self.row(row).iter().step_by(2).for_each(prefetch);
+        }
     }
 
     /// What a triangle covers.
@@ -174,8 +211,13 @@ impl Triangles {
     /// Adds a triangle.
     #[inline]
     pub(super) fn push(&mut self, entry: Entry, pixels: Pixels) {
-        self.entries.push(entry);
-        self.pixels.push(pixels);
+        let Entry { rows: [first, second, third], id, facing, cover } = entry;
+        debug_assert!(first >> FACING == 0, "a window of 2^30 vertices");
+        if cover.is_some() || !self.cover_of.is_empty() {
+            self.cover_of.resize(self.packed.len(), NO_COVER);
+            self.cover_of.push(cover.unwrap_or(NO_COVER));
+        }
+        self.packed.push(Packed { rows: [first | (facing as u32) << FACING, second, third], id, pixels });
     }
 }
 

@@ -1,11 +1,16 @@
-//! Raw storage: anonymous memory shared between the host (which may map it) and the GPU's worker threads.
+//! Raw storage: memory shared between the host (which may map it) and the GPU's worker threads, and with other processes
+//! where that was asked for.
 //!
 //! Conventions: offsets and sizes are bytes from the start of the allocation; every access is bounds-checked, and one that
 //! is out of range reads zeros or is dropped. Vulkan makes races the application's problem, so plain accesses promise no
 //! atomicity; the atomic views do. Source: Vulkan specification, "Memory Allocation".
 
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use super::shared::{SharedFile, Shares};
 
 /// Bytes of a huge page, as most hosts have them.
 const HUGE: usize = 2 << 20;
@@ -48,12 +53,43 @@ impl Heap {
     }
 }
 
-/// A range of zero-initialised storage taken from a heap, given back when dropped.
+/// Why memory from outside of the device could not be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ImportFailed {
+    /// As for any memory.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+    /// It is not what it is said to be.
+    #[error("this is no memory of that size that can be shared")]
+    Foreign,
+}
+
+/// A range of storage taken from a heap, given back when dropped: zeros at first, unless it came from outside.
 #[derive(Debug)]
 pub struct Allocation {
-    storage: memmap2::MmapRaw,
+    storage: Storage,
+    /// Where the bytes are, and how many: whole words.
+    pointer: *mut u8,
+    length: usize,
     size: u64,
     heap: Arc<Heap>,
+}
+
+// SAFETY: the pointer is to memory that lives as long as the allocation, and is reached by the functions below only, which
+// treat what threads do at the same time as memory of a device does.
+unsafe impl Send for Allocation {}
+// SAFETY: as above.
+unsafe impl Sync for Allocation {}
+
+/// What keeps the bytes alive.
+#[derive(Debug)]
+enum Storage {
+    /// Memory of this process.
+    Own(#[expect(dead_code, reason = "what is dropped with it counts")] memmap2::MmapRaw),
+    /// Memory that other processes may have, too.
+    Shared(SharedFile),
+    /// The application, which keeps it as long as the allocation.
+    Application,
 }
 
 impl Allocation {
@@ -66,21 +102,62 @@ impl Allocation {
         // Whole words, so that the last bytes of a range can be reached as part of one.
         let length = size.max(1).checked_next_multiple_of(4).and_then(|length| usize::try_from(length).ok());
         let length = length.ok_or(out_of_memory)?;
-        heap.reserve(size)?;
-        let mapped = memmap2::MmapOptions::new().len(length).map_anon();
-        match mapped {
-            Ok(map) => {
-                // First touches of large images are then few; a host without huge pages loses nothing.
-                #[cfg(target_os = "linux")]
-                if length >= HUGE {
-                    let _ = map.advise(memmap2::Advice::HugePage);
-                }
-                Ok(Arc::new(Self { storage: map.into(), size, heap: heap.clone() }))
-            }
-            Err(_) => {
-                heap.used.fetch_sub(size, Ordering::Relaxed);
-                Err(out_of_memory)
-            }
+        let taken = Taken::from(heap, size)?;
+        let map = memmap2::MmapOptions::new().len(length).map_anon().map_err(|_| out_of_memory)?;
+        // First touches of large images are then few; a host without huge pages loses nothing.
+        #[cfg(target_os = "linux")]
+        if length >= HUGE {
+            let _ = map.advise(memmap2::Advice::HugePage);
+        }
+        let map = memmap2::MmapRaw::from(map);
+        let pointer = map.as_mut_ptr();
+        Ok(taken.made(Storage::Own(map), pointer, length))
+    }
+
+    /// Takes `size` bytes from `heap` that other processes can be given.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] as for [`Allocation::new`].
+    pub fn shared(heap: &Arc<Heap>, size: u64) -> Result<Arc<Self>, OutOfMemory> {
+        let taken = Taken::from(heap, size)?;
+        let file = SharedFile::create(Shares::Memory, size).map_err(|_| OutOfMemory { requested: size })?;
+        Ok(taken.in_file(file))
+    }
+
+    /// The memory of `size` bytes behind a descriptor, which stays the caller's. It counts in the heap as if it were new.
+    ///
+    /// # Errors
+    /// [`ImportFailed`].
+    pub fn open(heap: &Arc<Heap>, size: u64, descriptor: BorrowedFd<'_>) -> Result<Arc<Self>, ImportFailed> {
+        let taken = Taken::from(heap, size)?;
+        let file = SharedFile::open(descriptor, Shares::Memory, size).map_err(|_| ImportFailed::Foreign)?;
+        Ok(taken.in_file(file))
+    }
+
+    /// Memory of the application: `size` bytes, a multiple of 8, from `pointer` on, which is aligned to 8.
+    ///
+    /// # Safety
+    /// The bytes can be read and written as long as the allocation lives.
+    ///
+    /// # Errors
+    /// [`ImportFailed`].
+    pub unsafe fn of_application(heap: &Arc<Heap>, size: u64, pointer: *mut u8) -> Result<Arc<Self>, ImportFailed> {
+        let taken = Taken::from(heap, size)?;
+        let length = usize::try_from(size).map_err(|_| ImportFailed::Foreign)?;
+        if pointer.is_null() || !pointer.addr().is_multiple_of(8) || !length.is_multiple_of(8) {
+            return Err(ImportFailed::Foreign);
+        }
+        Ok(taken.made(Storage::Application, pointer, length))
+    }
+
+    /// A descriptor for other processes; `None` when the memory cannot be shared.
+    ///
+    /// # Errors
+    /// Too many open files.
+    pub fn descriptor(&self) -> Option<io::Result<OwnedFd>> {
+        match &self.storage {
+            Storage::Shared(file) => Some(file.descriptor()),
+            Storage::Own(_) | Storage::Application => None,
         }
     }
 
@@ -91,12 +168,12 @@ impl Allocation {
 
     /// The address at which the host sees the storage; valid as long as the allocation lives.
     pub fn host_pointer(&self) -> *mut u8 {
-        self.storage.as_mut_ptr()
+        self.pointer
     }
 
     /// Whether `length` bytes at `offset` lie inside the allocation, which is padded to whole words.
     fn holds(&self, offset: u64, length: usize) -> bool {
-        offset.checked_add(length as u64).is_some_and(|end| end <= self.storage.len() as u64)
+        offset.checked_add(length as u64).is_some_and(|end| end <= self.length as u64)
     }
 
     /// Copies bytes at `offset` to `out`; zeros when the range is not wholly inside.
@@ -164,8 +241,83 @@ impl Allocation {
     }
 }
 
+/// Bytes of a heap for an allocation that is being made.
+struct Taken<'h> {
+    heap: &'h Arc<Heap>,
+    size: u64,
+}
+
+impl<'h> Taken<'h> {
+    fn from(heap: &'h Arc<Heap>, size: u64) -> Result<Self, OutOfMemory> {
+        heap.reserve(size)?;
+        Ok(Self { heap, size })
+    }
+
+    fn in_file(self, file: SharedFile) -> Arc<Allocation> {
+        let (pointer, length) = (file.bytes().as_mut_ptr(), file.bytes().len());
+        self.made(Storage::Shared(file), pointer, length)
+    }
+
+    fn made(self, storage: Storage, pointer: *mut u8, length: usize) -> Arc<Allocation> {
+        let made = Allocation { storage, pointer, length, size: self.size, heap: self.heap.clone() };
+        // They are the allocation's now.
+        std::mem::forget(self);
+        Arc::new(made)
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        self.heap.used.fetch_sub(self.size, Ordering::Relaxed);
+    }
+}
+
 impl Drop for Allocation {
     fn drop(&mut self) {
         self.heap.used.fetch_sub(self.size, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    #[test]
+    fn memory_is_shared_by_descriptors() {
+        let heap = Heap::new(1 << 20);
+        let first = Allocation::shared(&heap, 5000).unwrap();
+        let descriptor = first.descriptor().unwrap().unwrap();
+        let second = Allocation::open(&heap, 5000, descriptor.as_fd()).unwrap();
+        first.write(4990, &[1, 2, 3]);
+        drop((first, descriptor));
+        let mut bytes = [9; 4];
+        second.read(4990, &mut bytes);
+        assert_eq!((bytes, heap.used()), ([1, 2, 3, 0], 5000));
+        let wrong = Allocation::open(&heap, 4096, second.descriptor().unwrap().unwrap().as_fd());
+        assert_eq!(wrong.unwrap_err(), ImportFailed::Foreign);
+        assert_eq!(heap.used(), 5000, "what failed takes nothing");
+        assert!(Allocation::new(&heap, 16).unwrap().descriptor().is_none());
+    }
+
+    #[test]
+    fn memory_of_the_application_is_used_in_place() {
+        let heap = Heap::new(1 << 20);
+        let mut words = vec![0u64; 512];
+        let pointer = words.as_mut_ptr().cast::<u8>();
+        // SAFETY: the words live longer than the allocation.
+        let memory = unsafe { Allocation::of_application(&heap, 4096, pointer) }.unwrap();
+        memory.write(8, &7u64.to_le_bytes());
+        memory.write(4090, &[1; 16]);
+        assert_eq!(memory.host_pointer(), pointer);
+        // SAFETY: refused for its size and its alignment, before anything is touched.
+        unsafe {
+            assert!(Allocation::of_application(&heap, 4095, pointer).is_err());
+            assert!(Allocation::of_application(&heap, 4088, pointer.wrapping_add(4)).is_err());
+            assert!(Allocation::of_application(&heap, 4096, std::ptr::null_mut()).is_err());
+        }
+        drop(memory);
+        assert_eq!((words[1], words[511], heap.used()), (7, 0, 0));
     }
 }

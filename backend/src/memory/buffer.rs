@@ -6,19 +6,39 @@ use std::sync::{Arc, OnceLock};
 
 use ash::vk;
 
-use super::Allocation;
+use super::{AddressKind, Allocation};
 
 /// A linear range of bytes, bound to memory after it was created.
 #[derive(Debug)]
 pub struct Buffer {
     size: u64,
     binding: OnceLock<(Arc<Allocation>, u64)>,
+    address: BufferAddress,
+}
+
+/// Whether programs reach a buffer by its address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BufferAddress {
+    /// It has none.
+    None,
+    /// It has one: that of its memory.
+    Of(AddressKind),
 }
 
 impl Buffer {
     /// An unbound buffer of `size` bytes.
     pub fn new(size: u64) -> Arc<Self> {
-        Arc::new(Self { size, binding: OnceLock::new() })
+        Self::with_address(size, BufferAddress::None)
+    }
+
+    /// The same with an address, once it is bound: one that is asked for is the buffer's own, not that of the memory.
+    pub fn with_address(size: u64, address: BufferAddress) -> Arc<Self> {
+        Arc::new(Self { size, binding: OnceLock::new(), address })
+    }
+
+    /// Whether it has an address, and which.
+    pub fn address(&self) -> BufferAddress {
+        self.address
     }
 
     /// Bytes in the buffer.

@@ -7,11 +7,15 @@
 mod address;
 mod allocation;
 mod buffer;
+mod counter;
 mod layout;
+mod shared;
 mod surface;
 
-pub use address::{AddressSpace, Addresses};
-pub use allocation::{Allocation, Heap, OutOfMemory};
-pub use buffer::{Buffer, BufferRange, BufferView};
+pub use address::{AddressKind, AddressSpace, Addresses};
+pub use allocation::{Allocation, Heap, ImportFailed, OutOfMemory};
+pub use buffer::{Buffer, BufferAddress, BufferRange, BufferView};
+pub use counter::Counter;
 pub use layout::{PlaneRef, SubresourceLayout, SurfaceLayout, level_extent};
+pub use shared::Shares;
 pub use surface::{DECODED, Surface, SurfaceDesc, SurfaceView, SurfaceViewDesc, Swizzle};

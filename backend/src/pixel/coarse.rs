@@ -6,7 +6,7 @@
 
 use super::inputs::sample_place;
 use super::kernel::{Kernel, Source};
-use super::quad::{QUADS, Quad};
+use super::quad::{Own, QUADS, Quad};
 use super::wave::{Waves, alpha_coverage, environment, export_samples, see, write};
 use crate::counters::{Counter, count};
 use crate::geometry::Words;
@@ -151,8 +151,12 @@ impl Waves<'_, '_> {
                 let lanes = of_pixels.map(|cell| number * 4 + cell);
                 if !self.context.tests_early() {
                     let shade = &self.scratch.shade.outputs;
-                    let depth = kernel.depth.map(|slot| lanes.map(|lane| f32::from_bits(shade[slot][lane])));
-                    self.passed += quad.test(self.context, self.walk, depth);
+                    let words = |slot: usize| lanes.map(|lane| shade[slot][lane]);
+                    let own = Own {
+                        depth: kernel.depth.map(|slot| words(slot).map(f32::from_bits)),
+                        stencil: kernel.stencil.map(words),
+                    };
+                    self.passed += quad.test(self.context, self.walk, own);
                 }
                 if quad.count() > 0 {
                     self.push_exported(kernel, (quad, lanes), &mut exported);

@@ -9,8 +9,19 @@ use crate::format::{decode_depth, encode_depth};
 use crate::memory::PlaneRef;
 use crate::state::{DepthStencilState, StencilState};
 
+/// What a sample is tested with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tested {
+    pub(super) depth: f32,
+    /// Whether it is of a primitive that faces the front.
+    pub(super) front: bool,
+    /// The reference of its stencil test, when its program wrote one.
+    pub(super) reference: Option<u32>,
+}
+
 /// Tests a sample and updates depth and stencil. Returns whether it goes on.
-pub(super) fn test(context: &DrawContext<'_>, x: u32, y: u32, sample: u32, depth: f32, front: bool) -> bool {
+pub(super) fn test(context: &DrawContext<'_>, (x, y): (u32, u32), sample: u32, tested: Tested) -> bool {
+    let Tested { depth, front, reference } = tested;
     let Some(state) = &context.tests else { return true };
     let stored = context.depth.map(|plane| decode_depth(context.depth_bits, plane.read_word(x, y, sample)));
     if state.depth_bounds_test
@@ -28,10 +39,11 @@ pub(super) fn test(context: &DrawContext<'_>, x: u32, y: u32, sample: u32, depth
         _ => true,
     };
     let face = if front { &state.front } else { &state.back };
+    let reference = reference.map_or(face.reference, |own| own & 0xff);
     let stencil_passes = match context.stencil {
         Some(plane) if state.stencil_test => {
             let stored = plane.read_word(x, y, sample);
-            let (passes, updated) = stencil(face, stored, depth_passes);
+            let (passes, updated) = stencil((face, reference), stored, depth_passes);
             if updated != stored {
                 plane.write_word(x, y, sample, updated);
             }
@@ -73,14 +85,14 @@ pub(super) fn test_quad(
 }
 
 /// Whether the stencil test passes, and the value that is stored.
-fn stencil(face: &StencilState, stored: u32, depth_passes: bool) -> (bool, u32) {
-    let passes = compare(face.compare, face.reference & face.compare_mask, stored & face.compare_mask);
+fn stencil((face, reference): (&StencilState, u32), stored: u32, depth_passes: bool) -> (bool, u32) {
+    let passes = compare(face.compare, reference & face.compare_mask, stored & face.compare_mask);
     let op = match (passes, depth_passes) {
         (false, _) => face.fail,
         (true, false) => face.depth_fail,
         (true, true) => face.pass,
     };
-    let updated = operate(op, stored, face.reference);
+    let updated = operate(op, stored, reference);
     let mask = face.write_mask & 0xff;
     (passes, (stored & !mask) | (updated & mask))
 }

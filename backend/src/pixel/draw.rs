@@ -58,6 +58,8 @@ pub struct DrawContext<'a> {
     pub scissor: [i64; 4],
     /// Samples that passed, when an occlusion query counts.
     pub occlusion: Option<&'a AtomicU64>,
+    /// Whether what later draws hide may be dropped.
+    pub drops: bool,
     /// When programs must stop.
     pub deadline: &'a Deadline,
 }
@@ -67,8 +69,17 @@ impl<'a> DrawContext<'a> {
     pub fn tests_early(&self) -> bool {
         let Some(program) = self.fragment else { return true };
         let facts = &program.fragment;
-        let changes_coverage = facts.may_discard || facts.writes_depth || facts.writes_sample_mask;
+        let changes_coverage =
+            facts.may_discard || facts.writes_depth || facts.writes_sample_mask || facts.writes_stencil;
+        // What is covered is seen before tests.
+        let has_parts = self.multisample.samples > 1 || self.rates.is_some();
+        let changes_coverage = changes_coverage || (facts.sees_coverage && has_parts);
         facts.early_tests || !(changes_coverage || self.multisample.alpha_to_coverage || facts.side_effects)
+    }
+
+    /// Whether the pipeline's sample mask is applied after early tests, and not before.
+    pub(super) fn masks_late(&self) -> bool {
+        self.tests.is_some() && self.fragment.is_some_and(|program| program.fragment.post_depth)
     }
 
     /// What [`Self::overwrites`] is to be.
@@ -130,7 +141,7 @@ impl<'a> DrawContext<'a> {
         Visibility {
             tests: direction.filter(|_| !shows),
             teaches,
-            looks_ahead: teaches && nothing_else && self.occlusion.is_none(),
+            looks_ahead: teaches && nothing_else && self.drops && self.occlusion.is_none(),
             writes: tests.depth_write.then_some(tests.depth_compare),
         }
     }

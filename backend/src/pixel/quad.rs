@@ -1,7 +1,8 @@
 //! A 2x2 quad of one primitive, its coverage, and its depth and stencil tests.
 
+use super::DrawContext;
+use super::depth_stencil::{self, Tested};
 use super::inputs::{depth_at_sample, depths_at_centres};
-use super::{DrawContext, depth_stencil};
 use crate::raster;
 use crate::tiling::{PrimitiveId, Visit};
 
@@ -10,6 +11,14 @@ pub(super) const QUADS: usize = 4;
 
 /// Bits of coverage that a pixel has.
 pub(super) const MOST_SAMPLES: usize = raster::MOST_SAMPLES as usize;
+
+/// What a program wrote for the tests of its pixels, where it did.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Own {
+    pub(super) depth: Option<[f32; 4]>,
+    /// References of the stencil test.
+    pub(super) stencil: Option<[u32; 4]>,
+}
 
 /// A quad of pixels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -105,9 +114,10 @@ impl Quad {
         Self::lie_in_strip(quads) && quads.iter().all(|quad| quad.coverage == 0x0001_0001_0001_0001)
     }
 
-    /// Depth and stencil tests of all covered samples; what fails is removed. `depth` gives a pixel's own depth, when its
-    /// program wrote one. Returns how many samples are left.
-    pub(super) fn test(&mut self, context: &DrawContext<'_>, walk: &Visit<'_>, depth: Option<[f32; 4]>) -> u64 {
+    /// Depth and stencil tests of all covered samples; what fails is removed. `own` is what the program wrote. Returns how many
+    /// samples are left.
+    pub(super) fn test(&mut self, context: &DrawContext<'_>, walk: &Visit<'_>, own: Own) -> u64 {
+        let depth = own.depth;
         if context.tests.is_none() {
             return self.count();
         }
@@ -127,7 +137,9 @@ impl Quad {
                     Some(depth) => depth[pixel],
                     None => depth_at_sample(shape, (x, y), context.multisample.samples, sample),
                 };
-                if !depth_stencil::test(context, x, y, sample, depth, shape.front) {
+                let reference = own.stencil.map(|stencil| stencil[pixel]);
+                let tested = Tested { depth, front: shape.front, reference };
+                if !depth_stencil::test(context, (x, y), sample, tested) {
                     left &= !(1 << sample);
                 }
             }

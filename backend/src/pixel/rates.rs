@@ -2,9 +2,12 @@
 //!
 //! Source: Vulkan specification, "Fragment Shading Rates".
 
+use std::sync::Arc;
+
 use crate::geometry::{Primitives, Words};
 use crate::memory::PlaneRef;
 use crate::raster::{Rate, RateState, SIDE};
+use crate::shader::Program;
 use crate::state::GraphicsPipeline;
 
 /// Sizes of the fragments of a draw, some of which may be more than a pixel.
@@ -25,7 +28,9 @@ impl<'a> Rates<'a> {
         state: RateState,
         attachment: Option<(PlaneRef<'a>, [u32; 2])>,
     ) -> Option<Self> {
-        let fragment = pipeline.fragment.as_ref().filter(|_| !pipeline.has_sample_shading())?;
+        // Nor are there interlocks of fragments that are more.
+        let fits = |program: &&Arc<Program>| !pipeline.has_sample_shading() && !program.fragment.interlock;
+        let fragment = pipeline.fragment.as_ref().filter(fits)?;
         let primitive = pipeline.gives_rate().then(|| Primitives::first_word(fragment.inputs.len()));
         // A group is of one size.
         let log2 = |pixels: u32| pixels.max(SIDE as u32).ilog2();

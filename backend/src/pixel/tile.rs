@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::direct::{Lazy, Small};
-use super::quad::{MOST_SAMPLES, Quad};
+use super::quad::{MOST_SAMPLES, Own, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
 use super::wave::{WaveScratch, Waves};
 use super::{DrawContext, depth_group};
@@ -434,10 +434,11 @@ impl<'a: 's, 's> Tile<'a, 's> {
         (group, window, full): ([i64; 2], [i64; 4], bool),
     ) {
         let context = self.context;
-        let (samples, allowed) = (context.multisample.samples, sample_mask(&context.multisample));
+        let (samples, late) = (context.multisample.samples, context.masks_late());
+        let allowed = if late { u32::MAX } else { sample_mask(&context.multisample) };
         let place = group.map(|pixel| pixel as u32);
         let depth = context.depth_alone.as_ref().zip(context.depth.as_ref());
-        let quickly = context.tests_early() && context.depth_bits == 32;
+        let quickly = context.tests_early() && context.depth_bits == 32 && !late;
         let depth = depth.filter(|(_, plane)| quickly && plane.has_line(place[0], place[1]));
         let part =
             Part { triangle, rest, shape, group, inside: pixels_inside(group[0], group[1], window), full, depth };
@@ -540,7 +541,11 @@ impl<'a: 's, 's> Tile<'a, 's> {
                 let [dx, dy] = pixel_of_bit(first);
                 let samples = masks.iter().map(|mask| mask >> first & 15);
                 let mut quad = Quad::of_samples(primitive, [place[0] + dx, place[1] + dy], samples);
-                self.passed += quad.test(self.context, self.walk, None);
+                self.passed += quad.test(self.context, self.walk, Own::default());
+                if self.context.masks_late() {
+                    let mask = sample_mask(&self.context.multisample);
+                    (0..4).for_each(|pixel| quad.restrict(pixel, mask));
+                }
                 for (sample, mask) in (0..).zip(masks.iter_mut()) {
                     *mask = *mask & !(15 << first) | u64::from(quad.pixels_at(sample)) << first;
                 }
@@ -583,7 +588,11 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// Tests a quad unless it was tested or is to be later, and lets it wait for a wave.
     fn covered_quad(&mut self, mut quad: Quad, tested: bool) {
         if !tested {
-            self.passed += quad.test(self.context, self.walk, None);
+            self.passed += quad.test(self.context, self.walk, Own::default());
+            if self.context.masks_late() {
+                let mask = sample_mask(&self.context.multisample);
+                (0..4).for_each(|pixel| quad.restrict(pixel, mask));
+            }
         }
         if quad.count() == 0 || self.context.fragment.is_none() {
             return;

@@ -10,7 +10,7 @@ use super::coarse::Cells;
 use super::direct::{Groups, Lazy};
 use super::inputs::WaveFragments;
 use super::kernel::{Kernel, Source, Stage, Target};
-use super::quad::{MOST_SAMPLES, QUADS, Quad};
+use super::quad::{MOST_SAMPLES, Own, QUADS, Quad};
 use super::scoreboard::Fragments;
 use crate::counters::{Counter, Map, Sight};
 use crate::geometry::Words;
@@ -52,7 +52,7 @@ pub(super) struct Waves<'a, 's> {
     pub(super) cells: SmallVec<[Cells; QUADS]>,
     /// Whether no two quads are at the same place.
     apart: bool,
-    /// Whether colours are combined with what is stored.
+    /// Whether colours are combined with what is stored, or fragments of a pixel must not run at the same time.
     pub(super) combines: bool,
     /// Samples that passed late tests.
     pub(super) passed: u64,
@@ -67,7 +67,9 @@ impl<'a: 's, 's> Waves<'a, 's> {
         scratch: &'s mut WaveScratch,
         sight: Option<&'s Sight>,
     ) -> Self {
-        let (combines, apart) = (context.outline().needs_stored, context.overwrites.is_some() && walk.scoreboard);
+        let interlock = context.fragment.is_some_and(|program| program.fragment.interlock);
+        let combines = context.outline().needs_stored || interlock;
+        let apart = context.overwrites.is_some() && walk.scoreboard;
         let quads = [Quad::default(); QUADS];
         let WaveScratch { shade, pair, export, group, whole } = scratch;
         let scratch = OfQuads { shade, pair, export };
@@ -167,7 +169,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
 
     /// Lets a quad wait for a wave.
     pub(super) fn push(&mut self, quad: Quad) {
-        // What is combined with what is stored must see what the quad before it left.
+        // What is combined with what is stored, or in memory, must see what the quad before it left.
         if self.combines && self.quads[..self.waiting].iter().any(|waiting| waiting.is_at(&quad)) {
             self.flush();
         }
@@ -305,10 +307,12 @@ impl<'a: 's, 's> Waves<'a, 's> {
             quad.restrict(pixel, mask);
         }
         if !self.context.tests_early() {
-            let depth = kernel
-                .depth
-                .map(|slot| std::array::from_fn(|pixel| f32::from_bits(wave.outputs[slot][first_lane + pixel])));
-            self.passed += quad.test(self.context, self.walk, depth);
+            let words = |slot: usize| [0, 1, 2, 3].map(|pixel| wave.outputs[slot][first_lane + pixel]);
+            let own = Own {
+                depth: kernel.depth.map(|slot| words(slot).map(f32::from_bits)),
+                stencil: kernel.stencil.map(words),
+            };
+            self.passed += quad.test(self.context, self.walk, own);
         }
     }
 }

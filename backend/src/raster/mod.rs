@@ -87,7 +87,7 @@ pub fn sample_positions(samples: u32) -> &'static [[i64; 2]] {
 }
 
 /// When a cell counts as covered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Criterion {
     /// The triangle touches the cell with positive area.
     Conservative,

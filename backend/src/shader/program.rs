@@ -40,6 +40,7 @@ builtins! {
     SamplePosition,
     SampleMask,
     FragDepth,
+    FragStencilRef,
     HelperInvocation,
     Layer,
     ViewportIndex,
@@ -184,8 +185,16 @@ pub struct FragmentFacts {
     pub may_discard: bool,
     /// The program writes its depth.
     pub writes_depth: bool,
+    /// The program writes the reference of its stencil test.
+    pub writes_stencil: bool,
     /// The program writes its sample mask.
     pub writes_sample_mask: bool,
+    /// The program sees which samples are covered.
+    pub sees_coverage: bool,
+    /// What it sees of them is what early tests leave.
+    pub post_depth: bool,
+    /// Fragments of a pixel exclude each other, and come in order.
+    pub interlock: bool,
     /// The program runs once per sample.
     pub per_sample: bool,
     /// The program stores to memory or performs atomics.
@@ -194,15 +203,37 @@ pub struct FragmentFacts {
 
 impl FragmentFacts {
     /// All facts in order, to be saved.
-    pub(super) fn flags(&self) -> [&bool; 6] {
-        let Self { early_tests, may_discard, writes_depth, writes_sample_mask, per_sample, side_effects } = self;
-        [early_tests, may_discard, writes_depth, writes_sample_mask, per_sample, side_effects]
+    pub(super) fn flags(&self) -> [bool; 10] {
+        let mut facts = *self;
+        facts.flags_mut().map(|flag| *flag)
     }
 
     /// The same, to be read back.
-    pub(super) fn flags_mut(&mut self) -> [&mut bool; 6] {
-        let Self { early_tests, may_discard, writes_depth, writes_sample_mask, per_sample, side_effects } = self;
-        [early_tests, may_discard, writes_depth, writes_sample_mask, per_sample, side_effects]
+    pub(super) fn flags_mut(&mut self) -> [&mut bool; 10] {
+        let Self {
+            early_tests,
+            may_discard,
+            writes_depth,
+            writes_stencil,
+            writes_sample_mask,
+            sees_coverage,
+            post_depth,
+            interlock,
+            per_sample,
+            side_effects,
+        } = self;
+        [
+            early_tests,
+            may_discard,
+            writes_depth,
+            writes_stencil,
+            writes_sample_mask,
+            sees_coverage,
+            post_depth,
+            interlock,
+            per_sample,
+            side_effects,
+        ]
     }
 }
 

@@ -23,7 +23,7 @@ impl Program {
     pub fn save(&self) -> String {
         let [x, y, z] = self.local_size;
         let mut out = format!("stage {}\nsize {x} {y} {z}\nshared {}\n", self.stage.as_raw(), self.shared_bytes);
-        let flags = self.fragment.flags().map(|flag| u32::from(*flag).to_string());
+        let flags = self.fragment.flags().map(|flag| u32::from(flag).to_string());
         out += &format!("facts {}\n", flags.join(" "));
         for input in &self.inputs {
             let InputSlot { slot, ty, interpolation, place } = input;
@@ -161,7 +161,7 @@ fn stays_within(function: &Function, program: &Program) -> bool {
     let resource = |number: u32| (number as usize) < program.resources.len();
     let space = |space: &Space| match space {
         Space::Buffer { resource: number, .. } => resource(*number),
-        Space::Push | Space::Shared | Space::Address { .. } => true,
+        Space::Push | Space::Shared | Space::Clock | Space::Address { .. } => true,
         // Programs have none; only what the driver links does.
         Space::Range(_) => false,
     };

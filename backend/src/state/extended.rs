@@ -11,7 +11,11 @@ use parking_lot::Mutex;
 
 use crate::command::MOST_VIEWPORTS;
 
-use super::{DepthStencilState, DynamicState, GraphicsPipeline, StencilState};
+use super::late::LateState;
+use super::{
+    DepthStencilState, DynamicState, GraphicsPipeline, LineMode, RasterState, SetBlend, StencilState, VertexInput,
+};
+use crate::raster::Criterion;
 
 /// Combinations of one pipeline that are kept.
 const MOST_VARIANTS: usize = 1 << 10;
@@ -37,6 +41,19 @@ pub enum SetState {
     Stencil { faces: vk::StencilFaceFlags, ops: StencilOps },
     LogicOp(vk::LogicOp),
     ViewportCount(u32),
+    PolygonMode(vk::PolygonMode),
+    Samples(u32),
+    SampleMask(u32),
+    AlphaToCoverage(bool),
+    AlphaToOne(bool),
+    LogicOpEnable(bool),
+    DepthClamp(bool),
+    DepthClip(bool),
+    NegativeOneToOne(bool),
+    ProvokingLast(bool),
+    LineMode(LineMode),
+    LineStipple(bool),
+    Conservative(Option<Criterion>),
 }
 
 /// What a stencil test does, without its masks.
@@ -68,6 +85,8 @@ pub struct ExtendedState {
     viewport_count: Option<u32>,
     /// Strides of vertex buffers, by binding.
     strides: Vec<Option<u32>>,
+    /// What is newer than all that.
+    late: Option<Box<LateState>>,
 }
 
 impl ExtendedState {
@@ -93,7 +112,21 @@ impl ExtendedState {
             }
             SetState::LogicOp(value) => self.logic_op = Some(value),
             SetState::ViewportCount(value) => self.viewport_count = Some(value.min(MOST_VIEWPORTS as u32)),
+            late => self.late.get_or_insert_default().set(late),
         }
+    }
+
+    /// Sets values of the colour attachments from `first` on.
+    pub fn set_blend(&mut self, first: u32, values: &[SetBlend]) {
+        self.late.get_or_insert_default().set_blend(first, values);
+    }
+
+    /// Sets bindings, with their strides, and attributes of vertices.
+    pub fn set_input(&mut self, input: &Arc<VertexInput>) {
+        for binding in &input.bindings {
+            self.set_strides(binding.binding, &[binding.stride]);
+        }
+        self.late.get_or_insert_default().set_input(input.clone());
     }
 
     /// Sets the strides of vertex buffers, from binding `first` on; there are not more than 32.
@@ -129,6 +162,11 @@ impl ExtendedState {
             logic_op: when(has(DynamicState::LOGIC_OP), self.logic_op),
             viewport_count: when(has(DynamicState::VIEWPORT_COUNT), self.viewport_count),
             strides,
+            late: self
+                .late
+                .as_ref()
+                .filter(|_| dynamic.intersects(DynamicState::LATE))
+                .map(|late| Box::new(late.taken(dynamic))),
         }
     }
 }
@@ -173,6 +211,10 @@ impl GraphicsPipeline {
         put(&mut made.primitive_restart, state.restart);
         if let Some(op) = state.logic_op {
             made.logic_op = made.logic_op.map(|_| op);
+            made.latent.logic_op = op;
+        }
+        if let Some(late) = &state.late {
+            late.apply(&mut made);
         }
         if let Some(count) = state.viewport_count {
             made.viewports.resize(count as usize, vk::Viewport::default());
@@ -182,13 +224,32 @@ impl GraphicsPipeline {
             put(&mut binding.stride, state.strides.get(binding.binding as usize).copied().flatten());
         }
         // Kernels are shared where they are the same.
-        if made.depth_stencil != self.depth_stencil || made.logic_op != self.logic_op {
+        if !made.exports_like(self) {
             made.kernels = Arc::default();
         }
-        if made.bindings != self.bindings {
+        if !made.shades_vertices_like(self) {
             made.vertex_kernel = Arc::default();
         }
         made
+    }
+
+    /// Whether fragment kernels of both are the same.
+    fn exports_like(&self, other: &Self) -> bool {
+        // What of rasterization decides how fragments are covered.
+        let coverage = |raster: &RasterState| (raster.polygon_mode, raster.line_mode, raster.conservative);
+        self.depth_stencil == other.depth_stencil
+            && self.logic_op == other.logic_op
+            && self.blend == other.blend
+            && self.multisample == other.multisample
+            && coverage(&self.raster) == coverage(&other.raster)
+    }
+
+    /// Whether vertex kernels of both are the same.
+    fn shades_vertices_like(&self, other: &Self) -> bool {
+        let volume = |raster: &RasterState| (raster.depth_clip, raster.negative_one_to_one);
+        self.bindings == other.bindings
+            && self.attributes == other.attributes
+            && volume(&self.raster) == volume(&other.raster)
     }
 }
 
@@ -208,7 +269,8 @@ impl ExtendedState {
     }
 }
 
-fn put<T>(target: &mut T, value: Option<T>) {
+/// Replaces a value by what was set.
+pub(super) fn put<T>(target: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *target = value;
     }

@@ -1,5 +1,5 @@
-//! Access to single texels: fetch, storage load and store, atomics, and sizes. Outside, reads give zero and writes are
-//! dropped.
+//! Access to single texels: fetch, storage load and store, atomics, and sizes. Outside, reads give zero, and one for an alpha that
+//! the format lacks; writes are dropped. Source: Vulkan specification, "Robust Image Access 2".
 
 use ash::vk;
 
@@ -53,15 +53,26 @@ pub fn read(descriptor: Option<&Descriptor>, position: TexelPosition) -> Texel {
 
 fn read_view(view: &SurfaceView, position: TexelPosition) -> Option<Texel> {
     let reader = Reader::new(view)?;
-    let (x, y, slice) = position.resolve(view)?;
     // Levels below the view's least one are not fetched.
     if !(view.desc.min_lod as u32..view.desc.levels).contains(&position.level) {
         return None;
     }
-    let extent = view.extent(position.level);
+    Some(read_inside(&reader, position).unwrap_or_else(|| reader.outside()))
+}
+
+/// A texel of a level that there is.
+fn read_inside(reader: &Reader<'_>, position: TexelPosition) -> Option<Texel> {
+    let (x, y, slice) = position.resolve(reader.view)?;
+    let extent = reader.view.extent(position.level);
     let plane = reader.plane(position.level, slice)?;
     let inside = x < extent.width && y < extent.height && position.sample < plane.samples();
     inside.then(|| reader.swizzle(reader.texel(&plane, x, y, position.sample)))
+}
+
+/// What is read outside of a buffer of texels.
+pub(super) fn outside_buffer(info: &format::FormatInfo) -> Texel {
+    let alpha = if info.component_bits(3) > 0 { 0 } else { format::one(info.class) };
+    [0, 0, 0, alpha]
 }
 
 /// Byte offset of a texel of a buffer view in its buffer; `None` outside.
@@ -72,7 +83,9 @@ fn buffer_texel(buffer: &BufferView, index: i32) -> Option<(u64, &'static format
 }
 
 fn read_buffer(buffer: &BufferView, index: i32) -> Texel {
-    let Some((offset, info)) = buffer_texel(buffer, index) else { return [0; 4] };
+    let Some((offset, info)) = buffer_texel(buffer, index) else {
+        return format::info(buffer.format).map_or([0; 4], outside_buffer);
+    };
     let mut bytes = [0; 16];
     buffer.range.buffer.read(offset, &mut bytes[..info.bytes as usize]);
     format::decode(info, &bytes)

@@ -132,6 +132,11 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// What is read outside of the view: zeros, but for components that its format lacks, by the view's mapping.
+    pub(super) fn outside(&self) -> Texel {
+        self.swizzle(self.border([0; 4]))
+    }
+
     /// A border colour as a texel of the view's format: components that it lacks read as they do of any texel.
     pub(super) fn border(&self, color: Texel) -> Texel {
         let own = format::info(self.view.desc.format).unwrap_or(self.info);

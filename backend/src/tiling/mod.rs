@@ -5,10 +5,16 @@
 //! earlier end. A tile's primitives keep API order, and no two workers ever hold the same tile, so images do not depend on the
 //! number of workers, nor on the size of windows. A later walk may visit a tile again.
 
+mod bins;
+
 use std::cell::OnceCell;
+use std::cmp::Reverse;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::counters::{self, Counter, Sight};
+use bins::Bins;
+pub use bins::TileParts;
+
+use crate::counters::{self, Counter, Counters, Sight};
 use crate::geometry::{Batch, Primitives, Shape, Triangles, Words};
 use crate::gpu::Gpu;
 use crate::hiz::Hierarchy;
@@ -33,11 +39,6 @@ impl Window {
     /// The layer that they are drawn to.
     pub fn layer(&self) -> u32 {
         self.triangles.layer()
-    }
-
-    /// Its triangles in a tile of a layer.
-    fn in_tile(&self, (layer, tile): (usize, usize)) -> &[u16] {
-        if layer == self.layer() as usize { self.bins.of(tile) } else { &[] }
     }
 
     /// Sorts triangles, of the first draw state for now, into the tiles of a grid.
@@ -127,44 +128,6 @@ impl Grid {
     }
 }
 
-/// The triangles of a window that touch each tile, in order.
-#[derive(Debug)]
-struct Bins {
-    /// Where each tile's triangles end; they start where those of the tile before end.
-    ends: Vec<u32>,
-    triangles: Vec<u16>,
-}
-
-impl Bins {
-    fn new(triangles: &Triangles, grid: &Grid) -> Self {
-        let mut ends = vec![0u32; grid.count()];
-        let mut pairs: Vec<(u32, u16)> = Vec::with_capacity(triangles.len());
-        for index in 0..triangles.len() as u32 {
-            grid.touched(triangles, index, |tile| {
-                ends[tile] += 1;
-                pairs.push((tile as u32, index as u16));
-            });
-        }
-        let mut sum = 0;
-        for end in &mut ends {
-            // For now where the tile's triangles start.
-            sum += std::mem::replace(end, sum);
-        }
-        let mut triangles = vec![0; pairs.len()];
-        for (tile, triangle) in pairs {
-            let place = &mut ends[tile as usize];
-            triangles[*place as usize] = triangle;
-            *place += 1;
-        }
-        Self { ends, triangles }
-    }
-
-    fn of(&self, tile: usize) -> &[u16] {
-        let start = if tile == 0 { 0 } else { self.ends[tile - 1] };
-        &self.triangles[start as usize..self.ends[tile] as usize]
-    }
-}
-
 /// The windows of a walk, as the pixel units see them.
 #[derive(Clone, Copy)]
 pub struct Walk<'a> {
@@ -174,12 +137,16 @@ pub struct Walk<'a> {
     pub draws: &'a [DrawContext<'a>],
     /// Windows, in order, at most [`MOST`].
     pub windows: &'a [Window],
+    /// What of them touches each tile.
+    pub parts: &'a TileParts,
     /// The visibility structure of the depth attachment.
     pub hierarchy: Option<&'a Hierarchy>,
     /// What is cleared before a tile is drawn to for the first time.
     pub(crate) clears: Option<&'a TileClears<'a>>,
     /// Whether fragments that newer ones cover are dropped before they are shaded.
     pub scoreboard: bool,
+    /// Who counts, if anybody does.
+    pub counters: Option<&'a Counters>,
 }
 
 /// Planes that are cleared tile by tile, so that a tile is cleared when it is in the caches for its draws.
@@ -237,19 +204,16 @@ impl<'a> Walk<'a> {
     pub fn set_up<'s>(&self, tile: usize, scratch: &'s mut SetUpScratch) -> &'s [Bin] {
         let SetUpScratch { batch, bins, triangles } = scratch;
         let find = |id: u32| (&self.windows[(id >> 16) as usize].triangles, id & 0xffff);
-        let place = self.grid.place(tile);
-        let touching = self.windows.iter().enumerate().filter(|(_, window)| !window.in_tile(place).is_empty());
-        let mut touching = touching.peekable();
+        let mut parts = self.parts.of(tile).iter().map(|&part| (part, &self.windows[part.window as usize])).peekable();
         let mut count = 0;
-        while let Some(&(_, first)) = touching.peek() {
+        while let Some(&(_, first)) = parts.peek() {
             triangles.clear();
             let alike =
                 |window: &Window| window.draw == first.draw && window.triangles.plan() == first.triangles.plan();
-            let fits = |window: &Window, before: usize| before + window.in_tile(place).len() <= MOST;
-            while let Some((number, window)) =
-                touching.next_if(|(_, window)| alike(window) && fits(window, triangles.len()))
+            while let Some((part, window)) =
+                parts.next_if(|(part, window)| alike(window) && triangles.len() + part.len() <= MOST)
             {
-                triangles.extend(window.in_tile(place).iter().map(|&index| (number as u32) << 16 | u32::from(index)));
+                triangles.extend(window.bins.of(part).iter().map(|&index| part.window << 16 | u32::from(index)));
             }
             if bins.len() == count {
                 bins.push(Bin::default());
@@ -314,18 +278,17 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, (pieces, piece): Beside<'_>) -> bool {
     if let Some(clears) = walk.clears.filter(|clears| clears.all && walk.windows.is_empty()) {
         clears.clear_all(gpu, grid);
     }
-    let is_touched = |place| walk.windows.iter().any(|window| !window.in_tile(place).is_empty());
     let is_wanted = |tile: usize| walk.clears.is_some_and(|clears| clears.wants(tile));
-    let tiles: Vec<usize> =
-        (0..grid.count_all()).filter(|&tile| is_touched(grid.place(tile)) || is_wanted(tile)).collect();
+    let mut tiles: Vec<usize> =
+        (0..grid.count_all()).filter(|&tile| !walk.parts.of(tile).is_empty() || is_wanted(tile)).collect();
+    // The longer ones come first: at the end no thread waits long for another.
+    tiles.sort_by_cached_key(|&tile| Reverse(walk.parts.count(tile)));
     let ok = AtomicBool::new(true);
-    let seen =
-        gpu.counters().map(|counters| (counters, counters::Walk::new(grid.columns as usize, grid.rows as usize)));
+    let seen = walk.counters.map(|counters| (counters, counters::Walk::new(grid.columns as usize, grid.rows as usize)));
     if let Some((counters, _)) = &seen {
         counters.count(Counter::Windows, walk.windows.len() as u64);
         counters.count(Counter::Primitives, walk.windows.iter().map(|window| window.triangles.len() as u64).sum());
     }
-    // The longer ones come first: at the end no thread waits long for another.
     gpu.workers().parallel(
         pieces + tiles.len(),
         || gpu.tiles().lend(),
@@ -364,13 +327,17 @@ mod tests {
         let small = [[70, 70], [72, 70], [70, 72]];
         let outside = [[300, 0], [310, 0], [300, 9]];
         let mut triangles = Triangles::default();
+        triangles.start(Default::default(), 0, 1);
         for corners in [large, small, outside, small] {
             triangles.push_pixels(corners);
         }
-        let bins = Bins::new(&triangles, &grid);
-        assert_eq!(bins.of(0), [0]);
-        assert_eq!(bins.of(5), [0, 1, 3]);
-        assert!(bins.of(7).is_empty(), "what only the bounds of a triangle touch");
+        let windows = [Window::new(triangles, &grid)];
+        let parts = TileParts::new(&windows, &grid);
+        let of = |tile| parts.of(tile).iter().map(|&part| windows[0].bins.of(part)).collect::<Vec<_>>();
+        assert_eq!(of(12), [&[0]]);
+        assert_eq!(of(12 + 5), [&[0, 1, 3]]);
+        assert!(of(12 + 7).is_empty(), "what only the bounds of a triangle touch");
+        assert!(of(0).is_empty(), "another layer");
         assert_eq!(Grid::new([5, 5, 5, 9], 1).count(), 0);
     }
 }

@@ -5,7 +5,7 @@ use crate::harness::{Case, Gpu, check};
 
 const UNARY: &[u8] = include_bytes!("../../shaders/unary.comp.spv");
 const ATOMIC: &[u8] = include_bytes!("../../shaders/atomic.comp.spv");
-const SHARED: &[u8] = include_bytes!("../../shaders/shared.comp.spv");
+pub(super) const SHARED: &[u8] = include_bytes!("../../shaders/shared.comp.spv");
 
 /// A function's name, what it computes, and the error that the specification allows, relative and absolute.
 type Function = (&'static str, fn(f64) -> f64, f64, f64);

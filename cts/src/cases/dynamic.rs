@@ -1,10 +1,11 @@
-//! Dynamic state newer than that of Vulkan 1.0: `VK_EXT_extended_dynamic_state` and its successor.
+//! Dynamic state newer than that of Vulkan 1.0: `VK_EXT_extended_dynamic_state` and its successors; and pipelines that are linked of
+//! libraries, which are to draw what whole ones draw.
 
 use ash::vk;
 
 use crate::Entry;
 use crate::harness::{Case, Gpu, Outcome, check};
-use crate::render::{Draw, FULL, Kind, State, TRIANGLES, Target, render};
+use crate::render::{COLOR, Draw, FLAT, FLAT_COLOR, FULL, Kind, Lines, State, TRIANGLES, Target, render};
 
 pub(super) fn cases(all: &mut Vec<Entry>) {
     let mut add = |name: &str, section, run: fn(&Gpu) -> Case| {
@@ -15,6 +16,202 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("stencil", "VK_EXT_extended_dynamic_state", |gpu| same_pictures(gpu, &stencils()));
     add("topology", "VK_EXT_extended_dynamic_state2", |gpu| same_pictures(gpu, &topologies(gpu)?));
     add("raster", "VK_EXT_extended_dynamic_state2", |gpu| same_pictures(gpu, &rasters()));
+    let mut add = |name: &str, pictures: fn(&Gpu) -> Result<Vec<Vec<Draw>>, Outcome>| {
+        let late = move |gpu: &Gpu| late_pictures(gpu, &pictures(gpu)?);
+        all.push(Entry::new(format!("dynamic3.late.{name}"), "VK_EXT_extended_dynamic_state3", late));
+        let linked = move |gpu: &Gpu| linked_pictures(gpu, &pictures(gpu)?);
+        all.push(Entry::new(format!("pipelines.linked.{name}"), "VK_EXT_graphics_pipeline_library", linked));
+    };
+    add("blending", |_| Ok(blendings()));
+    add("logic", |_| Ok(rasters()));
+    add("samples", |_| Ok(coverages()));
+    add("polygons", polygons);
+    add("lines", lines);
+    add("vertices", topologies);
+    add("depth", |_| Ok(depths().into_iter().chain(clips()).collect()));
+    add("stencil", |_| Ok(stencils()));
+    add("color_write", |_| Ok(color_writes()));
+    let run = |gpu: &Gpu| both_late(gpu, &topologies(gpu)?);
+    all.push(Entry::new("dynamic3.late.all", "VK_EXT_extended_dynamic_state3", run));
+}
+
+/// Everything that `VK_EXT_extended_dynamic_state3` is asked for here.
+fn need_late(gpu: &Gpu) -> Case {
+    let features = &gpu.more.dynamic_state3;
+    let all = [
+        features.extended_dynamic_state3_polygon_mode,
+        features.extended_dynamic_state3_color_blend_equation,
+        features.extended_dynamic_state3_depth_clip_enable,
+        features.extended_dynamic_state3_conservative_rasterization_mode,
+        gpu.more.vertex_input.vertex_input_dynamic_state,
+        gpu.more.color_write.color_write_enable,
+    ];
+    if all.contains(&vk::FALSE) { Err(Outcome::NotSupported("dynamic state".into())) } else { Ok(()) }
+}
+
+fn late_pictures(gpu: &Gpu, pictures: &[Vec<Draw>]) -> Case {
+    need_late(gpu)?;
+    same_as(gpu, pictures, |state| state.late = true)
+}
+
+fn both_late(gpu: &Gpu, pictures: &[Vec<Draw>]) -> Case {
+    need_late(gpu)?;
+    same_as(gpu, pictures, |state| (state.late, state.extended, state.dynamic) = (true, true, true))
+}
+
+fn linked_pictures(gpu: &Gpu, pictures: &[Vec<Draw>]) -> Case {
+    if gpu.more.libraries.graphics_pipeline_library == vk::FALSE {
+        return Err(Outcome::NotSupported("libraries of pipelines".into()));
+    }
+    same_as(gpu, pictures, |state| state.linked = true)?;
+    same_as(gpu, pictures, |state| (state.linked, state.dynamic) = (true, true))
+}
+
+/// The same pictures with another way of making pipelines, with one sample and with four. And pictures are not all the same.
+fn same_as(gpu: &Gpu, pictures: &[Vec<Draw>], change: impl Fn(&mut State)) -> Case {
+    let mut seen = std::collections::HashSet::new();
+    for samples in [vk::SampleCountFlags::TYPE_1, vk::SampleCountFlags::TYPE_4] {
+        let depth = vk::Format::D32_SFLOAT_S8_UINT;
+        let target = Target { samples, depth, clear: [0.25; 4], ..Target::default() };
+        for (number, draws) in pictures.iter().enumerate() {
+            let expected = render(gpu, &target, draws)?;
+            let changed = |draw: &Draw| {
+                let mut draw = draw.clone();
+                change(&mut draw.state);
+                draw
+            };
+            let found = render(gpu, &target, &draws.iter().map(changed).collect::<Vec<_>>())?;
+            check(found == expected, || format!("picture {number} differs with {samples:?}"))?;
+            seen.insert(expected);
+        }
+    }
+    check(seen.len() * 3 >= pictures.len(), || format!("only {} pictures differ", seen.len()))
+}
+
+fn blendings() -> Vec<Vec<Draw>> {
+    use vk::{BlendFactor as F, BlendOp as O, ColorComponentFlags as C};
+    let picture = |src, dst, op, mask| {
+        let blend = vk::PipelineColorBlendAttachmentState {
+            blend_enable: vk::TRUE,
+            src_color_blend_factor: src,
+            dst_color_blend_factor: dst,
+            color_blend_op: op,
+            src_alpha_blend_factor: dst,
+            dst_alpha_blend_factor: src,
+            alpha_blend_op: O::ADD,
+            color_write_mask: mask,
+        };
+        let mut draws = two(&State { blend, ..State::default() });
+        draws.iter_mut().for_each(|draw| draw.color[3] = 0.6);
+        draws
+    };
+    vec![
+        picture(F::SRC_ALPHA, F::ONE_MINUS_SRC_ALPHA, O::ADD, C::RGBA),
+        picture(F::ONE, F::ONE, O::REVERSE_SUBTRACT, C::RGBA),
+        picture(F::DST_COLOR, F::SRC_COLOR, O::ADD, C::R | C::B),
+        picture(F::ONE, F::ZERO, O::MAX, C::G),
+        two(&State::default()),
+    ]
+}
+
+/// Masks of samples, and coverage of alpha.
+fn coverages() -> Vec<Vec<Draw>> {
+    let masked = |sample_mask| two(&State { sample_mask, ..State::default() });
+    let mut faint = two(&State { alpha_to_coverage: true, ..State::default() });
+    faint.iter_mut().for_each(|draw| draw.color[3] = 0.4);
+    vec![masked(u32::MAX), masked(1), masked(0), faint]
+}
+
+/// Triangles whose corners have colours: filled, as lines and as points, provoked by either end, and covered conservatively.
+fn polygons(gpu: &Gpu) -> Result<Vec<Vec<Draw>>, Outcome> {
+    let mut pictures = Vec::new();
+    for (mode, vertex, fragment) in [
+        (vk::PolygonMode::FILL, TRIANGLES, COLOR),
+        (vk::PolygonMode::LINE, TRIANGLES, COLOR),
+        (vk::PolygonMode::POINT, TRIANGLES, COLOR),
+        (vk::PolygonMode::FILL, FLAT, FLAT_COLOR),
+    ] {
+        let mut state = State { vertex, fragment, ..State::default() };
+        state.raster.polygon_mode = mode;
+        pictures.push(vec![corners(gpu, state)?]);
+    }
+    let mut last = State { vertex: FLAT, fragment: FLAT_COLOR, ..State::default() };
+    last.more.provoking_last = true;
+    pictures.push(vec![corners(gpu, last)?]);
+    for mode in
+        [vk::ConservativeRasterizationModeEXT::OVERESTIMATE, vk::ConservativeRasterizationModeEXT::UNDERESTIMATE]
+    {
+        let mut state = State { vertex: TRIANGLES, ..State::default() };
+        state.more.conservative = Some(mode);
+        pictures.push(vec![corners(gpu, state)?]);
+    }
+    Ok(pictures)
+}
+
+/// Two triangles, or three lines, whose corners have colours.
+fn corners(gpu: &Gpu, state: State) -> Result<Draw, Outcome> {
+    let places: [[f32; 2]; 6] = [[-0.9, -0.8], [0.7, -0.9], [-0.6, 0.3], [0.83, 0.21], [-0.3, 0.9], [0.57, 0.84]];
+    let colored = |(number, [x, y]): (usize, &[f32; 2])| {
+        let red = number as f32 / 5.0;
+        [*x, *y, 0.5, 1.0, red, 1.0 - red, 0.5, 1.0]
+    };
+    let vertices: Vec<f32> = places.iter().enumerate().flat_map(colored).collect();
+    let mut draw = Draw::rect(state, FULL, [0.0; 4]);
+    draw.kind = Kind::VertexBuffer { buffer: gpu.buffer_with(&vertices)?, count: 6 };
+    Ok(draw)
+}
+
+fn lines(gpu: &Gpu) -> Result<Vec<Vec<Draw>>, Outcome> {
+    use vk::LineRasterizationModeKHR as M;
+    let mut pictures = Vec::new();
+    for (mode, stipple) in [
+        (M::RECTANGULAR, None),
+        (M::BRESENHAM, None),
+        (M::RECTANGULAR_SMOOTH, None),
+        (M::BRESENHAM, Some((2, 0x5555))),
+        (M::RECTANGULAR, Some((1, 0x3333))),
+    ] {
+        let topology = vk::PrimitiveTopology::LINE_LIST;
+        let mut state = State { vertex: TRIANGLES, topology, ..State::default() };
+        state.more.lines = Some(Lines { mode, stipple });
+        pictures.push(vec![corners(gpu, state)?]);
+    }
+    Ok(pictures)
+}
+
+/// Rectangles in front of and behind the view volume, clipped and clamped, with depth from -1 on.
+fn clips() -> Vec<Vec<Draw>> {
+    let picture = |clamps: bool, clip, from_minus_one| {
+        let mut state = State::default();
+        state.raster.depth_clamp_enable = clamps.into();
+        (state.more.depth_clip, state.more.negative_one_to_one) = (clip, from_minus_one);
+        let tests = &mut state.depth_stencil;
+        (tests.depth_test_enable, tests.depth_write_enable) = (vk::TRUE, vk::TRUE);
+        tests.depth_compare_op = vk::CompareOp::LESS_OR_EQUAL;
+        vec![
+            Draw::rect(state.clone(), [-0.9, -0.9, 0.3, 0.3], [1.0, 0.0, 0.0, 1.0]).at(-0.5),
+            Draw::rect(state.clone(), [-0.3, -0.3, 0.9, 0.9], [0.0, 1.0, 0.0, 1.0]).at(0.0),
+            Draw::rect(state, [0.1, -0.8, 0.7, 0.8], [0.0, 0.0, 1.0, 1.0]).at(1.5),
+        ]
+    };
+    vec![
+        picture(false, None, false),
+        picture(true, None, false),
+        picture(true, Some(true), true),
+        picture(false, None, true),
+    ]
+}
+
+/// Attachments that are written, and that are not.
+fn color_writes() -> Vec<Vec<Draw>> {
+    let picture = |writes: [bool; 3]| {
+        let mut draws = two(&State::default());
+        for (draw, writes) in draws.iter_mut().zip(writes) {
+            draw.state.more.color_write = Some(writes);
+        }
+        draws
+    };
+    vec![picture([true; 3]), picture([true, false, true]), picture([false, true, true]), picture([false; 3])]
 }
 
 /// The same pictures with everything in pipelines and with everything set by commands, one pipeline after the other. And pictures are

@@ -120,7 +120,7 @@ fn widest(gpu: &Gpu, high: bool) -> Case {
     red(gpu, size, &[a, b, c, c, b, d], 32)
 }
 
-/// Fragments of a pass without attachments are counted, by a program and a query.
+/// Fragments of a pass without attachments are counted, by a program and a query; pipelines may differ in their samples.
 fn no_attachments(gpu: &Gpu) -> Case {
     let subpasses = [vk::SubpassDescription::default()];
     let info = vk::RenderPassCreateInfo::default().subpasses(&subpasses);
@@ -147,11 +147,18 @@ fn no_attachments(gpu: &Gpu) -> Case {
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(T::TRIANGLE_LIST);
     let (viewports, scissors) = ([draw.state.viewport], [draw.state.scissor]);
     let viewport = vk::PipelineViewportStateCreateInfo::default().viewports(&viewports).scissors(&scissors);
-    let multisample =
-        vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(vk::SampleCountFlags::TYPE_1);
+    let several = gpu.features.variable_multisample_rate != 0;
+    let samples = if several {
+        &[vk::SampleCountFlags::TYPE_1, vk::SampleCountFlags::TYPE_4][..]
+    } else {
+        &[vk::SampleCountFlags::TYPE_1]
+    };
+    let multisample = |samples| vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(samples);
+    let multisamples: Vec<_> = samples.iter().map(|&samples| multisample(samples)).collect();
+    let queries = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::OCCLUSION).query_count(1);
     let blend = vk::PipelineColorBlendStateCreateInfo::default();
     // SAFETY: valid infos; the set is written before it is used.
-    let (pass, framebuffer, pipeline) = unsafe {
+    let (pass, framebuffer, pipelines, queries) = unsafe {
         gpu.device.update_descriptor_sets(&[write.buffer_info(&buffers)], &[]);
         let pass = gpu.device.create_render_pass(&info, None)?;
         let info = vk::FramebufferCreateInfo::default().render_pass(pass).width(20).height(10).layers(1);
@@ -162,12 +169,13 @@ fn no_attachments(gpu: &Gpu) -> Case {
             .input_assembly_state(&assembly)
             .viewport_state(&viewport)
             .rasterization_state(&draw.state.raster)
-            .multisample_state(&multisample)
             .color_blend_state(&blend)
             .layout(layout)
             .render_pass(pass);
-        let made = gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None);
-        (pass, framebuffer, made.map_err(|(_, code)| code)?[0])
+        let infos: Vec<_> = multisamples.iter().map(|multisample| info.multisample_state(multisample)).collect();
+        let made = gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &infos, None);
+        let queries = gpu.device.create_query_pool(&queries, None)?;
+        (pass, framebuffer, made.map_err(|(_, code)| code)?, queries)
     };
     let Kind::VertexBuffer { buffer, count } = draw.kind else { return Ok(()) };
     gpu.run(|commands| {
@@ -176,15 +184,25 @@ fn no_attachments(gpu: &Gpu) -> Case {
         let point = vk::PipelineBindPoint::GRAPHICS;
         // SAFETY: the command buffer is recording, and everything named is alive.
         unsafe {
+            gpu.device.cmd_reset_query_pool(commands, queries, 0, 1);
             gpu.device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
-            gpu.device.cmd_bind_pipeline(commands, point, pipeline);
+            gpu.device.cmd_begin_query(commands, queries, 0, vk::QueryControlFlags::empty());
             gpu.device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[]);
             gpu.device.cmd_bind_vertex_buffers(commands, 0, &[buffer.handle], &[0]);
-            gpu.device.cmd_draw(commands, count, 1, 0, 0);
+            for &pipeline in &pipelines {
+                gpu.device.cmd_bind_pipeline(commands, point, pipeline);
+                gpu.device.cmd_draw(commands, count, 1, 0, 0);
+            }
+            gpu.device.cmd_end_query(commands, queries, 0);
             gpu.device.cmd_end_render_pass(commands);
         }
         gpu.barrier(commands, None);
     })?;
     let runs = storage.words()[0];
-    check(runs == 200, || format!("{runs} fragments instead of 200"))
+    let (fragments, passed) = if several { (400, 200 * (1 + 4)) } else { (200, 200) };
+    check(runs == fragments, || format!("{runs} fragments instead of {fragments}"))?;
+    let mut seen = [0u32];
+    // SAFETY: the query was ended.
+    unsafe { gpu.device.get_query_pool_results(queries, 0, &mut seen, vk::QueryResultFlags::WAIT)? };
+    check(seen == [passed], || format!("{seen:?} samples instead of {passed}"))
 }

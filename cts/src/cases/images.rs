@@ -132,7 +132,8 @@ fn image_infos(gpu: &Gpu) -> Result<Vec<vk::DescriptorImageInfo>, Outcome> {
     Ok(infos)
 }
 
-fn texel_view(
+/// A view of texels with this content.
+pub(super) fn texel_view(
     gpu: &Gpu,
     usage: vk::BufferUsageFlags,
     format: vk::Format,

@@ -8,6 +8,7 @@ use crate::Entry;
 use crate::harness::{Buffer, Case, Gpu, ImageDesc, Outcome, check};
 
 const BINDLESS: &[u8] = include_bytes!("../../shaders/bindless.comp.spv");
+const MILLION: &[u8] = include_bytes!("../../shaders/million.comp.spv");
 const ADDRESSES: &[u8] = include_bytes!("../../shaders/addresses.comp.spv");
 
 pub(super) fn cases(all: &mut Vec<Entry>) {
@@ -16,6 +17,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("addresses.list", "VK_KHR_buffer_device_address", list);
     add("addresses.distinct", "VK_KHR_buffer_device_address", distinct);
     add("descriptors.after_bind", "VK_EXT_descriptor_indexing", after_bind);
+    add("descriptors.million", "VK_EXT_descriptor_indexing", million);
     add("descriptors.limits", "VK_EXT_descriptor_indexing", limits);
 }
 
@@ -238,13 +240,94 @@ fn write_buffers(gpu: &Gpu, set: vk::DescriptorSet, kind: D, (binding, element):
     unsafe { gpu.device.update_descriptor_sets(&[write.descriptor_type(kind).buffer_info(&infos)], &[]) };
 }
 
-fn limits(gpu: &Gpu) -> Case {
+/// A set of an output and `count` storage buffers that may be written after it was bound.
+fn large_set(gpu: &Gpu, count: u32) -> Result<(vk::DescriptorSetLayout, vk::DescriptorSet), Outcome> {
+    let kind = D::STORAGE_BUFFER;
+    let binding = vk::DescriptorSetLayoutBinding::default()
+        .descriptor_type(kind)
+        .descriptor_count(1)
+        .stage_flags(vk::ShaderStageFlags::COMPUTE);
+    let bindings = [binding, binding.binding(1).descriptor_count(count)];
+    let flags = [B::empty(), B::UPDATE_AFTER_BIND | B::PARTIALLY_BOUND];
+    let mut flags = vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(&flags);
+    let sizes = [vk::DescriptorPoolSize { ty: kind, descriptor_count: count + 1 }];
+    // SAFETY: valid infos.
+    unsafe {
+        let info = vk::DescriptorSetLayoutCreateInfo::default()
+            .flags(vk::DescriptorSetLayoutCreateFlags::UPDATE_AFTER_BIND_POOL)
+            .bindings(&bindings)
+            .push_next(&mut flags);
+        let layout = gpu.device.create_descriptor_set_layout(&info, None)?;
+        let info = vk::DescriptorPoolCreateInfo::default()
+            .flags(vk::DescriptorPoolCreateFlags::UPDATE_AFTER_BIND)
+            .max_sets(1)
+            .pool_sizes(&sizes);
+        let pool = gpu.device.create_descriptor_pool(&info, None)?;
+        let layouts = [layout];
+        let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+        Ok((layout, gpu.device.allocate_descriptor_sets(&info)?[0]))
+    }
+}
+
+/// A million descriptors, written at once; each lane reads another one of them.
+fn million(gpu: &Gpu) -> Case {
+    const COUNT: u32 = 1_000_000;
     gpu.need(vk::EXT_DESCRIPTOR_INDEXING_NAME)?;
+    let own = indexing_properties(gpu);
+    let features = &gpu.more.descriptor_indexing;
+    let has = features.shader_storage_buffer_array_non_uniform_indexing
+        & features.descriptor_binding_storage_buffer_update_after_bind
+        & features.descriptor_binding_partially_bound
+        & features.runtime_descriptor_array;
+    let most = own.max_descriptor_set_update_after_bind_storage_buffers;
+    if has == 0 || most.min(own.max_per_stage_update_after_bind_resources) <= COUNT {
+        return Err(Outcome::NotSupported("a million descriptors".into()));
+    }
+    let (set_layout, set) = large_set(gpu, COUNT)?;
+    // The first word of each part of 256 bytes is its number.
+    let parts: Vec<u32> = (0..1024 * 64).map(|word| if word % 64 == 0 { word / 64 } else { u32::MAX }).collect();
+    let (source, out) = (gpu.buffer_with(&parts)?, gpu.buffer(256)?);
+    write_buffers(gpu, set, D::STORAGE_BUFFER, (0, 0), &[out]);
+    let info = |number: u32| {
+        let offset = u64::from(number % 1024) * 256;
+        vk::DescriptorBufferInfo { buffer: source.handle, offset, range: 256 }
+    };
+    let infos: Vec<_> = (0..COUNT).map(info).collect();
+    let write = vk::WriteDescriptorSet::default().dst_set(set).dst_binding(1).descriptor_type(D::STORAGE_BUFFER);
+    let layout = gpu.layout(&[set_layout])?;
+    let stage = vk::PipelineShaderStageCreateInfo::default();
+    let stage = stage.stage(vk::ShaderStageFlags::COMPUTE).module(gpu.module(MILLION)?).name(c"main");
+    let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
+    // SAFETY: valid infos; everything named is alive, and written before it is read.
+    unsafe {
+        gpu.device.update_descriptor_sets(&[write.buffer_info(&infos)], &[]);
+        let made = gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None);
+        let pipeline = made.map_err(|(_, code)| code)?[0];
+        gpu.run(|commands| {
+            let point = vk::PipelineBindPoint::COMPUTE;
+            gpu.device.cmd_bind_pipeline(commands, point, pipeline);
+            gpu.device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[]);
+            gpu.device.cmd_dispatch(commands, 1, 1, 1);
+            gpu.barrier(commands, None);
+        })?;
+    }
+    let expected: Vec<u32> = (0..64).map(|lane| lane * 15873 % 1024).collect();
+    check(out.words() == expected, || format!("{:?}, not {expected:?}", out.words()))
+}
+
+fn indexing_properties(gpu: &Gpu) -> vk::PhysicalDeviceDescriptorIndexingProperties<'static> {
     let mut own = vk::PhysicalDeviceDescriptorIndexingProperties::default();
     let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut own);
     let query = khr::get_physical_device_properties2::Instance::new(&gpu.entry, &gpu.instance);
     // SAFETY: the chain is valid.
     unsafe { query.get_physical_device_properties2(gpu.physical, &mut all) };
+    own.p_next = std::ptr::null_mut();
+    own
+}
+
+fn limits(gpu: &Gpu) -> Case {
+    gpu.need(vk::EXT_DESCRIPTOR_INDEXING_NAME)?;
+    let own = indexing_properties(gpu);
     let least = [
         own.max_per_stage_descriptor_update_after_bind_samplers,
         own.max_per_stage_descriptor_update_after_bind_storage_buffers,

@@ -1,5 +1,6 @@
 //! The cases, one file a part of the specification.
 
+mod commands;
 mod compressed;
 mod compute;
 mod conservative;
@@ -8,6 +9,7 @@ mod core12;
 mod core13;
 mod devices;
 mod dynamic;
+mod external;
 mod extremes;
 mod filtering;
 mod formats;
@@ -21,11 +23,15 @@ mod memory12;
 mod multiview;
 mod order;
 mod planar;
+mod queues;
 mod raster;
 mod rates;
+mod robust;
 mod samplers;
 mod scenes;
+mod shaders;
 mod stages;
+mod statistics;
 mod subpasses;
 mod sync;
 mod transfers;
@@ -39,6 +45,8 @@ pub fn all() -> Vec<Entry> {
     for add in [
         devices::cases,
         sync::cases,
+        queues::cases,
+        external::cases,
         formats::cases,
         compressed::cases,
         compute::cases,
@@ -65,7 +73,11 @@ pub fn all() -> Vec<Entry> {
         images::cases,
         transfers::cases,
         stages::cases,
+        shaders::cases,
+        statistics::cases,
         subpasses::cases,
+        robust::cases,
+        commands::cases,
         multiview::cases,
     ] {
         add(&mut all);

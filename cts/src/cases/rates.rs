@@ -64,8 +64,11 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     }
 }
 
+/// A case for a number of samples.
+type OfSamples = fn(&Gpu, u32) -> Case;
+
 /// What is the same for any number of samples.
-const FRAGMENTS: &[(&str, fn(&Gpu, u32) -> Case)] = &[
+const FRAGMENTS: &[(&str, OfSamples)] = &[
     ("depth", depth),
     ("written_depth", written_depth),
     ("discard", discard),
@@ -81,6 +84,7 @@ const FRAGMENTS: &[(&str, fn(&Gpu, u32) -> Case)] = &[
         alone(gpu, samples, (PLAIN, Effect::Plain), |draw| draw.conservative = Some(Mode::UNDERESTIMATE))
     }),
     ("queries", queries),
+    ("statistics", statistics),
     ("centroid", centroid),
     ("by_sample", by_sample),
 ];
@@ -369,29 +373,61 @@ fn queries(gpu: &Gpu, samples: u32) -> Case {
     let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::OCCLUSION).query_count(1);
     for (fragment, effect) in [(PLAIN, Effect::Plain), (DISCARD, Effect::Discards)] {
         for size in SIZES {
-            // SAFETY: the info is valid.
-            let pool = unsafe { gpu.device.create_query_pool(&info, None) }?;
             let mut test = Test::new(fragment, random(39, 6, samples), effect);
-            (test.draw.size, test.draw.query) = (size, Some(pool));
-            let scene = Scene { samples, ..Scene::default() };
-            render(gpu, &scene, std::slice::from_ref(&test.draw))?;
-            let mut got = [0u64];
-            let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
-            // SAFETY: the pool has the query, and nothing uses it.
-            unsafe {
-                gpu.device.get_query_pool_results(pool, 0, &mut got, flags)?;
-                gpu.device.destroy_query_pool(pool, None);
-            }
-            let tests = [test];
-            let expected = [true, false].map(|wide| -> Result<u64, Outcome> {
-                let sizes = sizes(gpu, samples, wide)?;
-                Ok(Samples::of(&scene, 0, &tests, &sizes).passed[0])
-            });
-            let expected = expected.into_iter().collect::<Result<Vec<_>, Outcome>>()?;
-            check(expected.contains(&got[0]), || format!("{size:?}: {} instead of {expected:?}", got[0]))?;
+            test.draw.size = size;
+            counted(gpu, samples, (test, &info), |model| model.passed[0])?;
         }
     }
     Ok(())
+}
+
+/// Statistics count fragments, not samples.
+fn statistics(gpu: &Gpu, samples: u32) -> Case {
+    if gpu.features.pipeline_statistics_query == vk::FALSE {
+        return Err(Outcome::NotSupported("pipelineStatisticsQuery".into()));
+    }
+    let info = vk::QueryPoolCreateInfo::default()
+        .query_type(vk::QueryType::PIPELINE_STATISTICS)
+        .pipeline_statistics(vk::QueryPipelineStatisticFlags::FRAGMENT_SHADER_INVOCATIONS)
+        .query_count(1);
+    for size in SIZES {
+        // What is added cannot be left out.
+        let mut test = Test::new(PLAIN, random(45, 6, samples), Effect::Plain);
+        (test.draw.size, test.draw.adds) = (size, true);
+        counted(gpu, samples, (test, &info), |model| model.shaded)?;
+    }
+    Ok(())
+}
+
+/// A draw inside of a query counts what the model does.
+fn counted(
+    gpu: &Gpu,
+    samples: u32,
+    (mut test, info): (Test, &vk::QueryPoolCreateInfo<'_>),
+    count: impl Fn(&Samples<'_>) -> u64,
+) -> Case {
+    // SAFETY: the info is valid.
+    let pool = unsafe { gpu.device.create_query_pool(info, None) }?;
+    test.draw.query = Some(pool);
+    if info.query_type == vk::QueryType::OCCLUSION {
+        test.draw.control = vk::QueryControlFlags::PRECISE;
+    }
+    let scene = Scene { samples, ..Scene::default() };
+    render(gpu, &scene, std::slice::from_ref(&test.draw))?;
+    let mut got = [0u64];
+    let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
+    // SAFETY: the pool has the query, and nothing uses it.
+    unsafe {
+        gpu.device.get_query_pool_results(pool, 0, &mut got, flags)?;
+        gpu.device.destroy_query_pool(pool, None);
+    }
+    let (size, tests) = (test.draw.size, [test]);
+    for wide in [true, false] {
+        if got[0] == count(&Samples::of(&scene, 0, &tests, &sizes(gpu, samples, wide)?)) {
+            return Ok(());
+        }
+    }
+    Err(Outcome::Fail(format!("{size:?}: {} is none of what the model counts", got[0])))
 }
 
 /// Inputs are evaluated in the primitive and in the fragment.

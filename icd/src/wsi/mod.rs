@@ -1,10 +1,12 @@
 //! Window systems: surfaces and swapchains. Source: `VK_KHR_surface`, `VK_KHR_swapchain`, `VK_EXT_headless_surface`.
 
 mod xcb;
+mod xlib;
 
 use std::sync::Arc;
 
 use ash::vk::{self, Handle};
+use vitric_api::families;
 use vitric_api::physical::MAX_EXTENT_2D;
 use vitric_api::swapchain::{self, FORMATS, PRESENT_MODES, PresentTarget, Swapchain, SwapchainDesc};
 use vitric_api::{Error, Result};
@@ -14,6 +16,7 @@ use crate::objects::{InstanceObject, Marked, destroy, device, need};
 use crate::raw;
 
 pub use xcb::{create_xcb, xcb_support};
+pub use xlib::{create as create_xlib, support as xlib_support};
 
 /// A surface that nobody sees.
 struct Headless;
@@ -65,12 +68,12 @@ pub extern "system" fn destroy_surface(
 
 pub extern "system" fn surface_support(
     _: vk::PhysicalDevice,
-    _family: u32,
+    family: u32,
     surface: vk::SurfaceKHR,
     out: *mut vk::Bool32,
 ) -> vk::Result {
     raw::guard(|| {
-        let supported = target(surface).is_ok();
+        let supported = families::find(family).is_some() && target(surface).is_ok();
         *raw::output(out).ok_or(Error::Unknown)? = vk::Bool32::from(supported);
         Ok(vk::Result::SUCCESS)
     })
@@ -180,8 +183,8 @@ pub extern "system" fn acquire(
         let object = device(handle)?;
         object.device.health().check()?;
         let entry = need(object, &object.swapchains, swapchain)?;
-        let semaphore = object.semaphores.get(semaphore.as_raw());
-        let fence = object.fences.get(fence.as_raw());
+        let semaphore = object.semaphores.get(semaphore.as_raw()).map(|semaphore| semaphore.payload());
+        let fence = object.fences.get(fence.as_raw()).map(|fence| fence.payload());
         match entry.chain.acquire(timeout, semaphore.as_ref(), fence.as_ref())? {
             Some(image) => {
                 *raw::output(out).ok_or(Error::Unknown)? = image;
@@ -246,7 +249,7 @@ pub extern "system" fn present(queue: vk::Queue, info: *const vk::PresentInfoKHR
         let (object, queue) = of_queue(queue)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
         let waits = raw::slice(info.p_wait_semaphores, info.wait_semaphore_count).iter();
-        let waits = waits.map(|&semaphore| Ok((need(object, &object.semaphores, semaphore)?, 0)));
+        let waits = waits.map(|&semaphore| Ok((need(object, &object.semaphores, semaphore)?.take_payload(), 0)));
         let waits = waits.collect::<Result<Vec<_>>>()?;
         queue.submit(vec![vitric_api::queue::Batch { waits, ..Default::default() }], None)?;
         let mut worst = Ok(vk::Result::SUCCESS);

@@ -76,7 +76,8 @@ fn is_short(program: &Program) -> bool {
 /// Whether a program only computes colours, the same ones whatever lanes run with it.
 fn is_plain(program: &Program) -> bool {
     let facts = &program.fragment;
-    let changes = facts.may_discard || facts.writes_depth || facts.writes_sample_mask || facts.side_effects;
+    let replaces = facts.writes_depth || facts.writes_stencil || facts.writes_sample_mask;
+    let changes = facts.may_discard || replaces || facts.side_effects || facts.post_depth;
     let sees_coverage = |slot| matches!(slot, Slot::Builtin(Builtin::SampleMask | Builtin::HelperInvocation, _));
     let hinders = |inst: &Inst| {
         let sees_lanes = matches!(inst, Inst::Ballot { .. } | Inst::Shuffle { .. });

@@ -121,6 +121,8 @@ pub struct Kernel {
     pub targets: SmallVec<[Target; 8]>,
     /// Output word of the program's depth.
     pub depth: Option<usize>,
+    /// Output word of the program's reference of the stencil test.
+    pub stencil: Option<usize>,
     /// Output word of the program's sample mask.
     pub sample_mask: Option<usize>,
     /// Output word of the alpha that coverage is made of.
@@ -261,6 +263,7 @@ impl Kernel {
         }
         let mut kept = |word: Option<usize>| word.map(|word| linker.output(words[word]));
         let depth = kept(program.output_builtin(Builtin::FragDepth, 0));
+        let stencil = kept(program.output_builtin(Builtin::FragStencilRef, 0));
         let sample_mask = kept(program.output_builtin(Builtin::SampleMask, 0));
         let alpha = kept(outputs.alpha().filter(|_| pipeline.multisample.alpha_to_coverage));
         let (targets, export) = if apart {
@@ -280,7 +283,7 @@ impl Kernel {
         let shade = linked.alone();
         let may_pair = export.is_none() && form == Form::Alone && !by_sample;
         let pair = may_pair.then(|| linked.pair(Effects::Refused)).flatten();
-        Some(Self { shade, export, pair, targets, depth, sample_mask, alpha, changes_coverage, needs_stored })
+        Some(Self { shade, export, pair, targets, depth, stencil, sample_mask, alpha, changes_coverage, needs_stored })
     }
 
     /// The program whose outputs are texels.

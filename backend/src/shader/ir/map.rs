@@ -70,7 +70,7 @@ fn element(space: &mut Space) -> Option<&mut Value> {
     match space {
         Space::Buffer { element, .. } => element.as_mut(),
         Space::Address { high } => Some(high),
-        Space::Push | Space::Range(_) | Space::Shared => None,
+        Space::Push | Space::Range(_) | Space::Shared | Space::Clock => None,
     }
 }
 

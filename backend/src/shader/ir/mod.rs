@@ -81,6 +81,8 @@ pub enum Space {
     Range(u32),
     /// Memory shared by a workgroup.
     Shared,
+    /// The device's clock: a 64-bit word that an atomic load reads, at any offset.
+    Clock,
     /// Memory of the device by 64-bit address: the offset is the low word.
     Address {
         /// The high word.

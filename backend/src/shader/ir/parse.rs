@@ -299,6 +299,7 @@ impl<'a> Cursor<'a> {
             "push" => Ok(Space::Push),
             "range" => Ok(Space::Range(self.number()?)),
             "shared" => Ok(Space::Shared),
+            "clock" => Ok(Space::Clock),
             "address" => Ok(Space::Address { high: self.value()? }),
             _ => Err("no such memory"),
         }

@@ -130,6 +130,7 @@ fn space_text(space: Space) -> String {
         Space::Push => "push".into(),
         Space::Range(number) => format!("range {number}"),
         Space::Shared => "shared".into(),
+        Space::Clock => "clock".into(),
         Space::Address { high } => format!("address {high}"),
     }
 }

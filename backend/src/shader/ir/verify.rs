@@ -185,7 +185,7 @@ fn element(space: &Space) -> Option<Value> {
     match space {
         Space::Buffer { element, .. } => *element,
         Space::Address { high } => Some(*high),
-        Space::Push | Space::Range(_) | Space::Shared => None,
+        Space::Push | Space::Range(_) | Space::Shared | Space::Clock => None,
     }
 }
 

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 use super::Environment;
 use super::bindings::{perform, perform_wide};
+use super::clock;
 use super::kernels::{Lanes, Mask, WAVE};
 use crate::memory::Allocation;
 use crate::shader::ir::{Atomic64, AtomicOp, Inst, Space, Value, Wide};
@@ -126,7 +127,7 @@ impl Access<'_> {
                 self.environment.bindings.addresses().find(address)
             }
             Space::Range(number) => self.environment.ranges.place(number, offset, bytes),
-            Space::Push | Space::Shared => None,
+            Space::Push | Space::Shared | Space::Clock => None,
         }
     }
 
@@ -186,6 +187,10 @@ impl Access<'_> {
 
     fn atomic_wide(&self, atomic: &Atomic64, lane: usize) -> Option<[u32; 2]> {
         let offset = self.word(atomic.offset, lane);
+        if atomic.space == Space::Clock {
+            let now = clock::now();
+            return Some([now as u32, (now >> 32) as u32]);
+        }
         let word = if atomic.space == Space::Shared {
             self.environment.shared?.wide_word(offset)
         } else {

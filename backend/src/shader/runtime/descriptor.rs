@@ -14,7 +14,7 @@ use crate::texture::Sampler;
 /// One resource of a descriptor set.
 #[derive(Debug, Clone, Default)]
 pub enum Descriptor {
-    /// Never written: reads give zero, writes are dropped.
+    /// Never written, or null: reads give zero, writes are dropped.
     #[default]
     None,
     /// A sampler alone.
@@ -75,6 +75,8 @@ pub struct SetLayout {
     pub total: u32,
     /// Whether each set has its own count of the last binding, at most that of the layout.
     pub variable: bool,
+    /// Whether its descriptors are pushed by commands, and no set is allocated.
+    pub pushed: bool,
 }
 
 impl SetLayout {
@@ -86,7 +88,7 @@ impl SetLayout {
             binding.first = total;
             total += binding.elements();
         }
-        Self { bindings, total, variable: false }
+        Self { bindings, total, variable: false, pushed: false }
     }
 
     /// The layout of a set that has `count` descriptors in the last binding.
@@ -95,7 +97,19 @@ impl SetLayout {
         if let Some(last) = bindings.last_mut() {
             last.count = last.count.min(count);
         }
-        Self { variable: self.variable, ..Self::new(bindings) }
+        Self { variable: self.variable, pushed: self.pushed, ..Self::new(bindings) }
+    }
+
+    /// Whether sets of both layouts have the same descriptors.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let of = |binding: &SetBinding| (binding.binding, binding.kind, binding.count, binding.stages);
+        let samplers = |a: &SetBinding, b: &SetBinding| {
+            a.immutable_samplers.len() == b.immutable_samplers.len()
+                && a.immutable_samplers.iter().zip(&b.immutable_samplers).all(|(a, b)| Arc::ptr_eq(a, b))
+        };
+        self.pushed == other.pushed
+            && self.bindings.len() == other.bindings.len()
+            && self.bindings.iter().zip(&other.bindings).all(|(a, b)| of(a) == of(b) && samplers(a, b))
     }
 
     /// The binding of that number.
@@ -146,6 +160,11 @@ impl DescriptorSet {
             }
         }
         Arc::new(Self { layout, descriptors: RwLock::new(descriptors) })
+    }
+
+    /// Another set with the same descriptors; an inline uniform block is shared.
+    pub fn copied(&self) -> Arc<Self> {
+        Arc::new(Self { layout: self.layout.clone(), descriptors: RwLock::new(self.snapshot()) })
     }
 
     /// The bytes of an inline uniform block.

@@ -2,6 +2,7 @@
 
 mod access;
 mod bindings;
+mod clock;
 mod descriptor;
 mod environment;
 pub mod frame;

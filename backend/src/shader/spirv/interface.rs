@@ -181,6 +181,7 @@ impl Flattener<'_> {
             BuiltIn::SamplePosition => Builtin::SamplePosition,
             BuiltIn::SampleMask => Builtin::SampleMask,
             BuiltIn::FragDepth => Builtin::FragDepth,
+            BuiltIn::FragStencilRefEXT => Builtin::FragStencilRef,
             BuiltIn::HelperInvocation => Builtin::HelperInvocation,
             BuiltIn::Layer => Builtin::Layer,
             BuiltIn::ViewportIndex => Builtin::ViewportIndex,

@@ -301,6 +301,7 @@ fn check_capability(word: u32) -> Result<()> {
         C::SparseResidency,
         C::MinLod,
         C::Float16Buffer,
+        C::FragmentShaderShadingRateInterlockEXT,
         C::RayTracingKHR,
         C::RayQueryKHR,
     ];

@@ -1,4 +1,4 @@
-//! Single texels: fetches, loads, stores and atomics. Outside of the view, reads give zero and writes are dropped.
+//! Single texels: fetches, loads, stores and atomics. Outside of the view, reads give what push constants say, and writes are dropped.
 
 use super::address::Level;
 use super::texel::Texel;
@@ -41,7 +41,11 @@ impl Unit<'_> {
         let (inside, address) = self.located(&level, sample);
         let texel = self.loaded(address);
         let texel = self.finished(texel);
-        self.or_zero(inside, texel)
+        let ty = self.component_type();
+        std::array::from_fn(|component| {
+            let outside = self.word(word::BORDER + component as u32, ty);
+            self.b.select(inside, texel[component], outside)
+        })
     }
 
     fn or_zero(&mut self, condition: Value, texel: Texel) -> Texel {

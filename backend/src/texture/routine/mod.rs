@@ -24,6 +24,7 @@ pub(super) use address::FARTHEST;
 #[cfg(test)]
 pub(super) use lod::ROUND;
 
+use super::access::outside_buffer;
 use super::texel::Reader;
 use super::{Conversion, MAX_ANISOTROPY, Sampler};
 use crate::memory::{BufferView, SurfaceView, Swizzle};
@@ -50,7 +51,7 @@ mod word {
     pub const LAST_LEVEL: u32 = 3;
     /// Number of the last layer, or cube.
     pub const LAST_LAYER: u32 = 4;
-    /// The border colour: four words.
+    /// The border colour, or what single texels outside of the view are: four words.
     pub const BORDER: u32 = 5;
     /// Most samples of anisotropic filtering, squared.
     pub const ANISOTROPY: u32 = 9;
@@ -177,7 +178,8 @@ impl Routines {
         if state.layout == Layout::Fetched {
             return None;
         }
-        let push = level_words(&reader, view.desc.layers);
+        let mut push = level_words(&reader, view.desc.layers);
+        push[word::BORDER as usize..][..4].copy_from_slice(&reader.outside());
         self.lookup(request, state, vec![vec![Bound::Buffer(Some(memory.memory), memory.start, memory.bytes)]], &push)
     }
 
@@ -191,6 +193,7 @@ impl Routines {
         let mut push = vec![0; (word::LEVELS + word::LEVEL) as usize];
         let texels = (view.range.size / u64::from(info.bytes)) as u32;
         push[(word::LEVELS + word::SIZE) as usize..][..3].copy_from_slice(&[texels, 1, 1]);
+        push[word::BORDER as usize..][..4].copy_from_slice(&outside_buffer(info));
         let range = Bound::new(Descriptor::StorageBuffer(view.range.clone()), 0);
         self.lookup(request, state, vec![vec![range]], &push)
     }

@@ -121,7 +121,7 @@ impl Sizes {
 }
 
 fn decoded(word: u8) -> Size {
-    [1 << (word / 4 & 3), 1 << (word & 3)]
+    [1 << ((word / 4) & 3), 1 << (word & 3)]
 }
 
 /// As programs are told it.
@@ -187,6 +187,8 @@ pub struct Samples<'a> {
     depths: Vec<f64>,
     /// Samples that passed, draw after draw.
     pub passed: Vec<u64>,
+    /// Fragments that were shaded.
+    pub shaded: u64,
 }
 
 /// The samples that a fragment covers, by its first pixel and its size.
@@ -196,8 +198,14 @@ impl<'a> Samples<'a> {
     /// The picture of some draws in a layer.
     pub fn of(scene: &'a Scene, layer: u32, tests: &[Test], sizes: &Sizes) -> Self {
         let count = (scene.size[0] * scene.size[1] * scene.samples) as usize;
-        let mut all =
-            Self { scene, layer, colors: vec![[0.0; 4]; count], depths: vec![1.0; count], passed: Vec::new() };
+        let mut all = Self {
+            scene,
+            layer,
+            colors: vec![[0.0; 4]; count],
+            depths: vec![1.0; count],
+            passed: Vec::new(),
+            shaded: 0,
+        };
         for test in tests {
             all.passed.push(0);
             for shape in test.shapes.iter().filter(|shape| scene.views != 0 || shape.layer == layer) {
@@ -232,6 +240,7 @@ impl<'a> Samples<'a> {
     }
 
     fn shade(&mut self, test: &Test, shape: &Shape, fragment: ([u32; 2], Size), covered: &[([u32; 2], u32)]) {
+        self.shaded += 1;
         let (first, size) = fragment;
         let centre: [f64; 2] = std::array::from_fn(|axis| f64::from(first[axis]) + f64::from(size[axis]) / 2.0);
         let is_odd = (first[0] / size[0] + first[1] / size[1]) % 2 != 0;

@@ -86,7 +86,9 @@ pub struct Draw {
     pub depth: vk::CompareOp,
     pub conservative: Option<vk::ConservativeRasterizationModeEXT>,
     pub viewports: u32,
+    /// Of occlusion or of statistics.
     pub query: Option<vk::QueryPool>,
+    pub control: vk::QueryControlFlags,
 }
 
 impl Draw {
@@ -108,6 +110,7 @@ impl Draw {
             conservative: None,
             viewports: 1,
             query: None,
+            control: vk::QueryControlFlags::empty(),
         }
     }
 }
@@ -146,7 +149,7 @@ pub fn render(gpu: &Gpu, scene: &Scene, draws: &[Draw]) -> Result<Vec<[u32; 4]>,
                 }
                 gpu.device.cmd_bind_vertex_buffers(commands, 0, &[buffer.handle], &[0]);
                 if let Some(pool) = draw.query {
-                    gpu.device.cmd_begin_query(commands, pool, 0, vk::QueryControlFlags::PRECISE);
+                    gpu.device.cmd_begin_query(commands, pool, 0, draw.control);
                 }
                 gpu.device.cmd_draw(commands, draw.vertices.len() as u32, 1, 0, 0);
                 if let Some(pool) = draw.query {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use parking_lot::Mutex;
+use vitric_api::families;
 use vitric_api::swapchain::PresentTarget;
 use vitric_api::{Error, Result};
 use x11rb::connection::{Connection, RequestConnection};
@@ -20,7 +21,7 @@ use super::insert;
 use crate::raw;
 
 /// An xcb window.
-struct Window {
+pub(super) struct Window {
     connection: XCBConnection,
     window: u32,
     drawing: Mutex<Drawing>,
@@ -37,8 +38,9 @@ struct Drawing {
 }
 
 impl Window {
-    fn new(connection: *mut c_void, window: u32) -> Result<Self> {
-        // SAFETY: the application's connection outlives its surface, as `VK_KHR_xcb_surface` demands, and is not closed here
+    /// A window of the program's connection.
+    pub(super) fn new(connection: *mut c_void, window: u32) -> Result<Self> {
+        // SAFETY: the application's connection outlives its surface, as `VK_KHR_xcb_surface` and `VK_KHR_xlib_surface` demand, and is not closed here
         // (`should_drop` is false).
         let connection = unsafe { XCBConnection::from_raw_xcb_connection(connection, false) };
         let connection = connection.map_err(|_| Error::InitializationFailed)?;
@@ -156,18 +158,21 @@ pub extern "system" fn create_xcb(
 
 pub extern "system" fn xcb_support(
     _: vk::PhysicalDevice,
-    _family: u32,
+    family: u32,
     connection: *mut vk::xcb_connection_t,
     visual: vk::xcb_visualid_t,
 ) -> vk::Bool32 {
     let mut supported = false;
-    raw::guard_void(|| {
-        // SAFETY: the application passes a live connection, as `vkGetPhysicalDeviceXcbPresentationSupportKHR` demands; it is
-        // not closed here.
-        let connection = unsafe { XCBConnection::from_raw_xcb_connection(connection.cast(), false) };
-        supported = connection.is_ok_and(|connection| can_show(connection.setup(), visual));
-    });
+    raw::guard_void(|| supported = shows(connection.cast(), family, visual));
     vk::Bool32::from(supported)
+}
+
+/// Whether queues of a family show frames in windows of a visual.
+pub(super) fn shows(connection: *mut c_void, family: u32, visual: u32) -> bool {
+    // SAFETY: the application passes a live connection, as `vkGetPhysicalDeviceXcbPresentationSupportKHR` demands, or its display
+    // has it; it is not closed here.
+    let connection = unsafe { XCBConnection::from_raw_xcb_connection(connection, false) };
+    connection.is_ok_and(|connection| can_show(connection.setup(), visual)) && families::find(family).is_some()
 }
 
 /// Whether windows of a visual take frames: 24 or 32 bits of depth in true colour, red above green above blue, 32 bits a

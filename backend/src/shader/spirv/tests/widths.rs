@@ -258,6 +258,47 @@ fn subgroups() {
     check_lanes(&out, model);
 }
 
+/// Lanes that part are together with those that went the same way, and with all behind it.
+#[test]
+fn lanes_come_together_again() {
+    let data: Vec<u32> = (0..16u32).map(|lane| (lane * 37 + 11) ^ lane << 3).collect();
+    let x = |lane: u32| data[lane as usize];
+    let mask =
+        |holds: &dyn Fn(u32) -> bool| (0..16u32).filter(|&lane| holds(lane)).map(|lane| 1u32 << lane).sum::<u32>();
+    let find = |lane: u32| {
+        let lowest = x(lane).trailing_zeros();
+        if lane == 3 && lowest > 2 {
+            77
+        } else if lowest < 8 {
+            lowest
+        } else {
+            99
+        }
+    };
+    let model = |lane: u32| -> [u32; 11] {
+        let turns = (0..x(lane) % 7).map(|turn| mask(&|other| turn < x(other) % 7).count_ones());
+        let clear = (0..4).filter(|turn| x(lane) >> turn & 1 == 0);
+        let clear = clear.map(|turn| mask(&|other| x(other) >> turn & 1 == 0).count_ones() << (turn * 8));
+        let case = match x(lane) % 4 {
+            0 => 1,
+            1 => 6,
+            2 => 4,
+            _ => {
+                if lane > 7 {
+                    0
+                } else {
+                    9
+                }
+            }
+        };
+        let branch = mask(&|other| (x(other) % 3 == 0) == (x(lane) % 3 == 0));
+        let all = 0xffff;
+        [branch, all, turns.sum(), all, clear.sum(), all, case, all, find(lane), all, all]
+    };
+    let out = Scene::new("reconvergence.comp.spv").only_as_compiled().buffer(1, &data).run();
+    check_lanes(&out, model);
+}
+
 #[test]
 fn atomics_of_64_bits_and_on_floats() {
     let sums: Vec<u64> = vec![7, 1, u64::MAX, 5, 0, u64::MAX, 0, 1, 99];

@@ -7,7 +7,7 @@ use spirv::{Decoration, Op};
 
 use super::number::{self, Number};
 use super::{Operand, Translator};
-use crate::shader::ir::{AtomicOp, BinaryOp, Inst, Type, Value};
+use crate::shader::ir::{AtomicOp, BinaryOp, Inst, Space, Type, Value};
 use crate::shader::spirv::module::Ty;
 use crate::shader::spirv::parse::Instruction;
 use crate::shader::spirv::{Error, Result};
@@ -81,6 +81,9 @@ impl Translator<'_> {
                 self.builder.push(Inst::IsHelper { result });
                 self.define_words(inst.word(1)?, inst.word(0)?, vec![result])
             }
+            // Fragments of a pixel are shaded one after the other, in order (`FragmentFacts::interlock`).
+            O::BeginInvocationInterlockEXT | O::EndInvocationInterlockEXT => Ok(()),
+            O::ReadClockKHR => self.read_clock(inst),
             O::AssumeTrueKHR => Ok(()),
             O::ExpectKHR => {
                 let (_, operand) = self.operand(inst.word(2)?)?;
@@ -92,6 +95,18 @@ impl Translator<'_> {
             op if super::image::is_image(op) => self.image_instruction(inst),
             _ => self.arithmetic(inst),
         }
+    }
+
+    /// The time, as one number of 64 bits or as two words; of the subgroup as of the device.
+    fn read_clock(&mut self, inst: &Instruction) -> Result<()> {
+        let (ty, id) = (inst.word(0)?, inst.word(1)?);
+        let (zero, nothing) = (self.builder.int(0), self.builder.wide_constant(0, Type::I64));
+        let time = self.builder.atomic64(Space::Clock, zero, AtomicOp::Load, nothing, None);
+        let words = match self.words_of(ty)? {
+            1 => vec![self.builder.cast(time, Type::I64)],
+            _ => self.builder.split(time).to_vec(),
+        };
+        self.define_words(id, ty, words)
     }
 
     fn undefined(&mut self, inst: &Instruction) -> Result<()> {

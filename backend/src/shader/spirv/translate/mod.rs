@@ -47,6 +47,14 @@ pub(crate) const MAX_INVOCATIONS: u32 = 1 << 14;
 /// Members of a built-in block that are looked for one by one: more than there are built-ins.
 const MAX_BLOCK_BUILTINS: usize = 64;
 
+/// Modes in which fragments of a pixel, or of a sample of it, exclude each other.
+const INTERLOCKS: [ExecutionMode; 4] = [
+    ExecutionMode::PixelInterlockOrderedEXT,
+    ExecutionMode::PixelInterlockUnorderedEXT,
+    ExecutionMode::SampleInterlockOrderedEXT,
+    ExecutionMode::SampleInterlockUnorderedEXT,
+];
+
 /// What an id stands for while translating.
 #[derive(Debug, Clone)]
 enum Operand {
@@ -237,6 +245,8 @@ impl<'a> Translator<'a> {
                 || matches!(word.slot, Slot::Builtin(Builtin::SampleId | Builtin::SamplePosition, _))
         };
         self.facts.per_sample |= words.iter().any(sample);
+        let coverage = |word: &Word| matches!(word.slot, Slot::Builtin(Builtin::SampleMask, _));
+        self.facts.sees_coverage |= words.iter().any(coverage);
         let first = self.inputs.len() as u32;
         self.input_sizes.insert(first, words.len() as u32);
         self.inputs.extend(words);
@@ -253,6 +263,7 @@ impl<'a> Translator<'a> {
         let words = interface::words(self.module, &self.constants, self.model, id, ty)?;
         let has = |builtin| words.iter().any(|word| matches!(word.slot, Slot::Builtin(b, _) if b == builtin));
         self.facts.writes_depth |= has(Builtin::FragDepth);
+        self.facts.writes_stencil |= has(Builtin::FragStencilRef);
         self.facts.writes_sample_mask |= has(Builtin::SampleMask);
         let local = self.new_local(words.len() as u32)?;
         let written = self.written(id, ty, words.len())?;
@@ -497,7 +508,10 @@ impl<'a> Translator<'a> {
         passes::optimize(&mut function, observe);
         debug_assert_eq!(verify(&function), Ok(()));
         let mut facts = self.facts;
-        facts.early_tests = self.module.mode(point.function, ExecutionMode::EarlyFragmentTests).is_some();
+        let has_mode = |mode| self.module.mode(point.function, mode).is_some();
+        facts.post_depth = has_mode(ExecutionMode::PostDepthCoverage);
+        facts.early_tests = has_mode(ExecutionMode::EarlyFragmentTests) || facts.post_depth;
+        facts.interlock = INTERLOCKS.into_iter().any(has_mode);
         let input = |word: &super::interface::Word| InputSlot {
             slot: word.slot,
             ty: low_type(word.ty),

@@ -346,7 +346,7 @@ impl Lower<'_> {
         match space {
             Space::Buffer { element, .. } => self.is_element_uniform(element),
             Space::Push | Space::Range(_) | Space::Shared => true,
-            Space::Address { .. } => false,
+            Space::Clock | Space::Address { .. } => false,
         }
     }
 
@@ -401,8 +401,8 @@ impl Lower<'_> {
                 return Range { base, limit: Mem::at(entries, entry + LIMIT) };
             }
             Space::Push => Frame::PUSH,
-            // Addresses are left to the runtime (`is_direct`).
-            Space::Shared | Space::Address { .. } => Frame::SHARED,
+            // Addresses are left to the runtime (`is_direct`), and so is the clock.
+            Space::Shared | Space::Clock | Space::Address { .. } => Frame::SHARED,
         };
         Range { base: self.pointer(field), limit: Mem::frame(field + LIMIT) }
     }

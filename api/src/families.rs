@@ -1,0 +1,195 @@
+//! Families of queues: what they are, which commands they take, and what is asked of them when a device is created.
+//!
+//! Every family reaches all of the GPU; those with fewer abilities exist so that programs which compute or copy beside their
+//! drawing find the queues that they look for. Source: Vulkan specification, "Queues" (families, priorities), and the
+//! supported queue types of each command.
+
+use ash::vk::{self, QueueFlags as Q};
+use vitric_backend::command::Command;
+
+use crate::debug::Messages;
+use crate::{Error, Result};
+
+/// A family.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Family {
+    /// What its queues do.
+    pub flags: Q,
+    /// Queues that a device may have of it.
+    pub queues: u32,
+}
+
+const ASYNCHRONOUS: Q = Q::from_raw(Q::COMPUTE.as_raw() | Q::TRANSFER.as_raw());
+
+/// The families, by their indices.
+pub const FAMILIES: [Family; 3] = [
+    Family { flags: Q::from_raw(Q::GRAPHICS.as_raw() | ASYNCHRONOUS.as_raw()), queues: 4 },
+    Family { flags: ASYNCHRONOUS, queues: 4 },
+    Family { flags: Q::TRANSFER, queues: 2 },
+];
+
+/// `discreteQueuePriorities`.
+pub const PRIORITIES: u32 = 2;
+
+impl Family {
+    /// What an application is told. Copies may begin and end anywhere; timestamps are of one clock in all families.
+    pub fn properties(self) -> vk::QueueFamilyProperties {
+        vk::QueueFamilyProperties {
+            queue_flags: self.flags,
+            queue_count: self.queues,
+            timestamp_valid_bits: 64,
+            min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },
+        }
+    }
+}
+
+/// The family of an index.
+pub fn find(index: u32) -> Option<Family> {
+    FAMILIES.get(index as usize).copied()
+}
+
+/// Queues of a family that a device is to have.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// Index of the family.
+    pub family: u32,
+    /// One a queue, from 0 to 1.
+    pub priorities: Vec<f32>,
+}
+
+impl Wanted {
+    /// One queue of the first family.
+    pub fn one() -> Vec<Self> {
+        vec![Self { family: 0, priorities: vec![1.0] }]
+    }
+}
+
+/// Fails unless a device can have these queues.
+///
+/// # Errors
+/// [`Error::InitializationFailed`], with a message: no queue, a family that is not there or named twice, more queues than it
+/// has, a priority that is not from 0 to 1.
+pub fn check(messages: &Messages, wanted: &[Wanted]) -> Result<()> {
+    let problem = wanted.iter().enumerate().find_map(|(number, one)| {
+        let (family, count) = (one.family, one.priorities.len());
+        let is_twice = wanted[..number].iter().any(|other| other.family == family);
+        match find(family) {
+            None => Some(format!("there is no queue family {family}")),
+            Some(_) if is_twice => Some(format!("queue family {family} is named twice")),
+            Some(found) if count == 0 || count > found.queues as usize => {
+                Some(format!("queue family {family} has no {count} queues"))
+            }
+            Some(_) if !one.priorities.iter().all(|priority| (0.0..=1.0).contains(priority)) => {
+                Some(format!("a priority in queue family {family} is not from 0 to 1"))
+            }
+            Some(_) => None,
+        }
+    });
+    let problem = problem.or_else(|| wanted.is_empty().then(|| "a device without queues".to_owned()));
+    problem.map_or(Ok(()), |problem| {
+        messages.error(&problem);
+        Err(Error::InitializationFailed)
+    })
+}
+
+/// How much the work of a queue counts beside that of others.
+pub fn weight(priority: f32) -> usize {
+    if priority < 0.5 { 1 } else { 3 }
+}
+
+/// Fails unless a resource can be shared between these families: of queues that take turns without transfers of ownership.
+///
+/// # Errors
+/// [`Error::Unknown`], with a message: fewer than two families, one that is not there, or one named twice.
+pub fn check_sharing(messages: &Messages, mode: vk::SharingMode, families: &[u32]) -> Result<()> {
+    let is_unique = |(number, family): (usize, &u32)| !families[..number].contains(family) && find(*family).is_some();
+    if mode == vk::SharingMode::EXCLUSIVE || (families.len() >= 2 && families.iter().enumerate().all(is_unique)) {
+        return Ok(());
+    }
+    messages.error(&format!("queue families {families:?} cannot share a resource"));
+    Err(Error::Unknown)
+}
+
+/// What a queue must do one of to take a command.
+pub fn needs(command: &Command) -> Q {
+    use Command as C;
+    const COMPUTES: Q = Q::from_raw(Q::GRAPHICS.as_raw() | Q::COMPUTE.as_raw());
+    match command {
+        C::BindDescriptorSets { point: vk::PipelineBindPoint::COMPUTE, .. }
+        | C::PushDescriptors { point: vk::PipelineBindPoint::COMPUTE, .. } => Q::COMPUTE,
+        C::BindComputePipeline(_) | C::Dispatch { .. } | C::DispatchIndirect { .. } => Q::COMPUTE,
+        C::PushConstants { .. }
+        | C::BeginConditional { .. }
+        | C::EndConditional
+        | C::ClearColorImage { .. }
+        | C::SetEvent(_)
+        | C::ResetEvent(_)
+        | C::WaitEvents(_)
+        | C::BeginQuery { .. }
+        | C::EndQuery { .. }
+        | C::ResetQueryPool { .. }
+        | C::CopyQueryPoolResults { .. } => COMPUTES,
+        C::CopyBuffer { .. }
+        | C::CopyImage { .. }
+        | C::CopyBufferToImage { .. }
+        | C::CopyImageToBuffer { .. }
+        | C::UpdateBuffer { .. }
+        | C::FillBuffer { .. }
+        | C::PipelineBarrier
+        | C::WriteTimestamp { .. }
+        | C::Execute(_) => COMPUTES | Q::TRANSFER,
+        _ => Q::GRAPHICS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queues_that_cannot_be_are_refused() {
+        let messages = Messages::default();
+        let of = |wanted: &[(u32, &[f32])]| {
+            let wanted = wanted.iter().map(|&(family, list)| Wanted { family, priorities: list.to_vec() });
+            check(&messages, &wanted.collect::<Vec<_>>())
+        };
+        assert!(of(&[(0, &[1.0; 4]), (2, &[0.0, 0.5]), (1, &[0.25])]).is_ok());
+        let bad: [&[(u32, &[f32])]; 7] = [
+            &[],
+            &[(0, &[])],
+            &[(3, &[1.0])],
+            &[(2, &[1.0; 3])],
+            &[(0, &[1.0]), (0, &[1.0])],
+            &[(0, &[1.5])],
+            &[(0, &[f32::NAN])],
+        ];
+        for wanted in bad {
+            assert_eq!(of(wanted), Err(Error::InitializationFailed), "{wanted:?}");
+        }
+    }
+
+    #[test]
+    fn families_that_share_are_several() {
+        let messages = Messages::default();
+        let (shared, exclusive) = (vk::SharingMode::CONCURRENT, vk::SharingMode::EXCLUSIVE);
+        assert!(check_sharing(&messages, shared, &[0, 2]).is_ok() && check_sharing(&messages, exclusive, &[]).is_ok());
+        for bad in [&[][..], &[1], &[1, 1], &[0, 3]] {
+            assert!(check_sharing(&messages, shared, bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn families_take_what_the_specification_says() {
+        let [all, computes, copies] = FAMILIES.map(|family| family.flags);
+        let takes = |command: &Command| [all, computes, copies].map(|flags| flags.intersects(needs(command)));
+        assert_eq!(takes(&Command::EndPass), [true, false, false]);
+        assert_eq!(takes(&Command::Dispatch { base: [0; 3], groups: [1; 3] }), [true, true, false]);
+        assert_eq!(takes(&Command::PipelineBarrier), [true; 3]);
+        let sets = |point| {
+            let (sets, dynamic_offsets) = Default::default();
+            Command::BindDescriptorSets { point, first: 0, sets, dynamic_offsets }
+        };
+        assert_eq!(takes(&sets(vk::PipelineBindPoint::COMPUTE)), [true, true, false]);
+        assert_eq!(takes(&sets(vk::PipelineBindPoint::GRAPHICS)), [true, false, false]);
+    }
+}

@@ -1,0 +1,244 @@
+//! What the driver may use of the machine: processors and memory that the process was given, not what the machine has.
+//!
+//! A process may run on a part of the processors (its affinity), for a part of the time (a quota of its control group, or of
+//! one around it), and with a part of the memory. Everything is read from files below a root, so that tests bring their own.
+//! Sources: Linux' documentation of control groups, version 1 ("CFS Bandwidth Control", "Memory Resource Controller") and 2
+//! (`cpu.max`, `memory.max`, `memory.high`), proc(5).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where the machine's files are.
+pub const ROOT: &str = "/";
+
+/// A file's words.
+fn words(path: &Path) -> Option<Vec<String>> {
+    fs::read_to_string(path).ok().map(|text| text.split_whitespace().map(str::to_owned).collect())
+}
+
+/// A file's first number; `None` also where it says "max".
+fn number(path: &Path) -> Option<u64> {
+    words(path)?.first()?.parse().ok()
+}
+
+/// The value of a line `Name: value` of a file, the text behind the colon.
+fn field(path: &Path, name: &str) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    line.map(|value| value.trim().to_owned())
+}
+
+/// The folders of the process's control groups with a controller, of either version: its own first, then those around it.
+fn groups(root: &Path, controller: &str) -> Vec<PathBuf> {
+    let listed = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
+    let mut folders = Vec::new();
+    for line in listed.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(group)) = (parts.next(), parts.next()) else { continue };
+        let top = match controllers.split(',').any(|of| of == controller) {
+            true => root.join("sys/fs/cgroup").join(controller),
+            // Version 2 has one hierarchy of all controllers, in a corner where there are both versions.
+            false if controllers.is_empty() => {
+                let corner = root.join("sys/fs/cgroup/unified");
+                if corner.exists() { corner } else { root.join("sys/fs/cgroup") }
+            }
+            false => continue,
+        };
+        // In a container the group's own folder may be the top.
+        let own = top.join(group.trim_start_matches('/'));
+        let around = own.ancestors().take_while(|folder| folder.starts_with(&top)).map(Path::to_owned);
+        folders.extend(around.filter(|folder| folder.exists()));
+    }
+    folders
+}
+
+/// Processors' worth of time that a group has, in hundredths; `None` without a quota.
+fn quota(group: &Path) -> Option<u64> {
+    let (quota, period) = match words(&group.join("cpu.max")) {
+        Some(words) => (words.first()?.parse::<u64>().ok()?, words.get(1)?.parse::<u64>().ok()?),
+        // Version 1 says -1 where there is none.
+        None => (number(&group.join("cpu.cfs_quota_us"))?, number(&group.join("cpu.cfs_period_us"))?),
+    };
+    quota.saturating_mul(100).checked_div(period)
+}
+
+/// Processors on which the process may run: bits of the mask in proc(5)'s `Cpus_allowed`.
+fn affinity(root: &Path) -> Option<u64> {
+    let mask = field(&root.join("proc/self/status"), "Cpus_allowed")?;
+    let bits = |part: &str| u32::from_str_radix(part, 16).map(|bits| u64::from(bits.count_ones()));
+    let count = mask.split(',').map(bits).sum::<Result<u64, _>>().ok()?;
+    Some(count).filter(|&count| count > 0)
+}
+
+/// Threads that can run at the same time, at least 1: those of the affinity, and no more than quotas pay for, where a part of
+/// a processor's time is worth a thread.
+pub fn processors(root: &Path) -> usize {
+    let known = || std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+    let allowed = affinity(root).unwrap_or_else(known);
+    let least = groups(root, "cpu").iter().filter_map(|group| quota(group)).min();
+    let paid = least.map_or(u64::MAX, |hundredths| hundredths.div_ceil(100));
+    allowed.min(paid).max(1) as usize
+}
+
+/// Bytes that a group may hold; `None` without a limit.
+fn memory_limit(group: &Path) -> Option<u64> {
+    let files = ["memory.max", "memory.high", "memory.limit_in_bytes"];
+    files.iter().filter_map(|file| number(&group.join(file))).min()
+}
+
+/// A line of `/proc/meminfo`, bytes.
+fn of_machine(root: &Path, name: &str) -> Option<u64> {
+    let value = field(&root.join("proc/meminfo"), name)?;
+    value.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// Bytes of memory that the process can have in all: the machine's, or less where its groups have limits. `None` where
+/// nothing is known.
+pub fn memory(root: &Path) -> Option<u64> {
+    let limits = groups(root, "memory");
+    limits.iter().filter_map(|group| memory_limit(group)).chain(of_machine(root, "MemTotal")).min()
+}
+
+/// Bytes of memory that the process could still have now. What groups hold of files that nobody uses counts as free.
+pub fn available_memory(root: &Path) -> Option<u64> {
+    let left = |group: &PathBuf| {
+        let used = number(&group.join("memory.current")).or_else(|| number(&group.join("memory.usage_in_bytes")))?;
+        let used = used.saturating_sub(unused_files(group));
+        Some(memory_limit(group)?.saturating_sub(used))
+    };
+    groups(root, "memory").iter().filter_map(left).chain(of_machine(root, "MemAvailable")).min()
+}
+
+/// Bytes of files that a group holds in memory and nobody uses.
+fn unused_files(group: &Path) -> u64 {
+    let text = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
+    let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+    // Of version 1 with all groups below, as its use is.
+    value("total_inactive_file ").or_else(|| value("inactive_file ")).unwrap_or(0)
+}
+
+/// Bytes of the heap where nobody says otherwise: half of the memory, since the host's programs need some; at least 64 MiB.
+pub fn default_heap(root: &Path) -> u64 {
+    const UNKNOWN: u64 = 4 << 30;
+    (memory(root).map_or(UNKNOWN, |memory| memory / 2)).max(64 << 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Files of a machine that is not there.
+    struct Machine(PathBuf);
+
+    impl Machine {
+        fn new(name: &str, files: &[(&str, &str)]) -> Self {
+            let root = std::env::temp_dir().join(format!("vitric-host-{}-{name}", std::process::id()));
+            for (path, text) in files {
+                let path = root.join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+            Self(root)
+        }
+    }
+
+    impl Drop for Machine {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    const MEMORY: (&str, &str) = ("proc/meminfo", "MemTotal:  16777216 kB\nMemFree: 1 kB\nMemAvailable:  8388608 kB\n");
+    const STATUS: (&str, &str) = ("proc/self/status", "Name:\tx\nCpus_allowed:\tffff0000,0000000f\nThreads:\t1\n");
+    const GIB: u64 = 1 << 30;
+
+    #[test]
+    fn affinity_and_the_whole_memory_without_groups() {
+        let machine = Machine::new("plain", &[MEMORY, STATUS]);
+        assert_eq!(processors(&machine.0), 20);
+        assert_eq!(memory(&machine.0), Some(16 * GIB));
+        assert_eq!(available_memory(&machine.0), Some(8 * GIB));
+        assert_eq!(default_heap(&machine.0), 8 * GIB);
+    }
+
+    #[test]
+    fn groups_of_version_2_and_those_around_them() {
+        let machine = Machine::new(
+            "two",
+            &[
+                MEMORY,
+                STATUS,
+                ("proc/self/cgroup", "0::/work/job\n"),
+                ("sys/fs/cgroup/work/cpu.max", "250000 100000\n"),
+                ("sys/fs/cgroup/work/job/cpu.max", "max 100000\n"),
+                ("sys/fs/cgroup/work/memory.max", "1073741824\n"),
+                ("sys/fs/cgroup/work/memory.current", "805306368\n"),
+                ("sys/fs/cgroup/work/memory.stat", "anon 7\ninactive_file 268435456\n"),
+                ("sys/fs/cgroup/work/job/memory.max", "max\n"),
+                ("sys/fs/cgroup/work/job/memory.high", "2147483648\n"),
+                ("sys/fs/cgroup/work/job/memory.current", "1000\n"),
+            ],
+        );
+        assert_eq!(processors(&machine.0), 3, "two and a half processors are worth three threads");
+        assert_eq!(memory(&machine.0), Some(GIB));
+        assert_eq!(available_memory(&machine.0), Some(GIB / 2));
+        assert_eq!(default_heap(&machine.0), GIB / 2);
+    }
+
+    #[test]
+    fn groups_of_version_1() {
+        let machine = Machine::new(
+            "one",
+            &[
+                MEMORY,
+                STATUS,
+                ("proc/self/cgroup", "5:cpu,cpuacct:/job\n4:memory:/job\n1:name=systemd:/\n"),
+                ("sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "50000\n"),
+                ("sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n"),
+                ("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n"),
+                ("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n"),
+                ("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "536870912\n"),
+                ("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "536870000\n"),
+                ("sys/fs/cgroup/memory/job/memory.stat", "inactive_file 1\ntotal_inactive_file 1000\n"),
+                ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
+            ],
+        );
+        assert_eq!(processors(&machine.0), 1);
+        assert_eq!(memory(&machine.0), Some(GIB / 2));
+        assert_eq!(available_memory(&machine.0), Some(1912));
+    }
+
+    /// A container's group is named as outside, and is the top inside.
+    #[test]
+    fn a_group_that_is_not_below_the_top_is_the_top() {
+        let machine = Machine::new(
+            "container",
+            &[
+                MEMORY,
+                STATUS,
+                ("proc/self/cgroup", "0::/../other/pod\n"),
+                ("sys/fs/cgroup/cpu.max", "400000 100000\n"),
+                ("sys/fs/cgroup/memory.max", "100\n"),
+            ],
+        );
+        assert_eq!(processors(&machine.0), 4);
+        assert_eq!(default_heap(&machine.0), 64 << 20, "less would be of no use");
+    }
+
+    #[test]
+    fn nonsense_is_passed_over() {
+        let machine = Machine::new(
+            "nonsense",
+            &[
+                ("proc/self/cgroup", "what\n0::\n:::\n"),
+                ("proc/self/status", "Cpus_allowed:\tzz\n"),
+                ("proc/meminfo", "MemTotal: lots\n"),
+                ("sys/fs/cgroup/cpu.max", "100 0\n"),
+                ("sys/fs/cgroup/memory.max", "-7\n"),
+            ],
+        );
+        assert!(processors(&machine.0) >= 1);
+        assert_eq!((memory(&machine.0), default_heap(&machine.0)), (None, 4 * GIB));
+        assert_eq!(available_memory(&machine.0), None);
+    }
+}

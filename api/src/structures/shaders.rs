@@ -1,0 +1,44 @@
+//! Features of what programs may do beyond those of Vulkan's versions.
+
+use ash::vk;
+
+use super::Structures;
+
+pub(super) fn features(to: &mut impl Structures) {
+    to.put(vk::PhysicalDeviceShaderClockFeaturesKHR::default().shader_subgroup_clock(true).shader_device_clock(true));
+    to.put(vk::PhysicalDeviceShaderExpectAssumeFeaturesKHR::default().shader_expect_assume(true));
+    // Lanes of a wave join again where regions end, whatever they did inside.
+    to.put(
+        vk::PhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR::default()
+            .shader_subgroup_uniform_control_flow(true),
+    );
+    // A tile is one worker's, and its fragments come in order; there are no shading rates.
+    to.put(
+        vk::PhysicalDeviceFragmentShaderInterlockFeaturesEXT::default()
+            .fragment_shader_sample_interlock(true)
+            .fragment_shader_pixel_interlock(true),
+    );
+    // Nothing of sparse images.
+    to.put(
+        vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT::default()
+            .shader_buffer_float32_atomics(true)
+            .shader_buffer_float32_atomic_add(true)
+            .shader_buffer_float64_atomics(true)
+            .shader_buffer_float64_atomic_add(true)
+            .shader_shared_float32_atomics(true)
+            .shader_shared_float32_atomic_add(true)
+            .shader_shared_float64_atomics(true)
+            .shader_shared_float64_atomic_add(true)
+            .shader_image_float32_atomics(true)
+            .shader_image_float32_atomic_add(true),
+    );
+    // Nothing of 16 bits.
+    to.put(
+        vk::PhysicalDeviceShaderAtomicFloat2FeaturesEXT::default()
+            .shader_buffer_float32_atomic_min_max(true)
+            .shader_buffer_float64_atomic_min_max(true)
+            .shader_shared_float32_atomic_min_max(true)
+            .shader_shared_float64_atomic_min_max(true)
+            .shader_image_float32_atomic_min_max(true),
+    );
+}

@@ -1,0 +1,121 @@
+//! Features and properties of state, descriptors and commands beyond those of Vulkan's versions.
+
+use ash::vk;
+use vitric_backend::command::MOST_NESTED;
+
+use super::Structures;
+use crate::physical::{MAX_MULTI_DRAWS, MAX_PUSH_DESCRIPTORS, cache_uuid};
+
+pub(super) fn features(to: &mut impl Structures) {
+    pipelines(to);
+    to.put(vk::PhysicalDeviceDepthClampZeroOneFeaturesEXT::default().depth_clamp_zero_one(true));
+    to.put(vk::PhysicalDeviceFaultFeaturesEXT::default().device_fault(true));
+    to.put(vk::PhysicalDeviceMaintenance5FeaturesKHR::default().maintenance5(true));
+    to.put(vk::PhysicalDeviceMaintenance6FeaturesKHR::default().maintenance6(true));
+    to.put(vk::PhysicalDeviceMemoryPriorityFeaturesEXT::default().memory_priority(true));
+    to.put(vk::PhysicalDeviceMutableDescriptorTypeFeaturesEXT::default().mutable_descriptor_type(true));
+    to.put(vk::PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT::default().pageable_device_local_memory(true));
+    to.put(vk::PhysicalDeviceColorWriteEnableFeaturesEXT::default().color_write_enable(true));
+    to.put(
+        vk::PhysicalDeviceConditionalRenderingFeaturesEXT::default()
+            .conditional_rendering(true)
+            .inherited_conditional_rendering(true),
+    );
+    to.put(extended3());
+    to.put(vk::PhysicalDeviceMultiDrawFeaturesEXT::default().multi_draw(true));
+    to.put(
+        vk::PhysicalDeviceNestedCommandBufferFeaturesEXT::default()
+            .nested_command_buffer(true)
+            .nested_command_buffer_rendering(true)
+            .nested_command_buffer_simultaneous_use(true),
+    );
+    to.put(vk::PhysicalDevicePipelineRobustnessFeaturesEXT::default().pipeline_robustness(true));
+    to.put(
+        vk::PhysicalDeviceRobustness2FeaturesEXT::default()
+            .robust_buffer_access2(true)
+            .robust_image_access2(true)
+            .null_descriptor(true),
+    );
+    to.put(vk::PhysicalDeviceVertexInputDynamicStateFeaturesEXT::default().vertex_input_dynamic_state(true));
+}
+
+/// Of how pipelines are made.
+fn pipelines(to: &mut impl Structures) {
+    to.put(vk::PhysicalDeviceAttachmentFeedbackLoopLayoutFeaturesEXT::default().attachment_feedback_loop_layout(true));
+    to.put(vk::PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT::default().graphics_pipeline_library(true));
+    to.put(vk::PhysicalDeviceShaderModuleIdentifierFeaturesEXT::default().shader_module_identifier(true));
+}
+
+/// All of which there is something that it changes: not streams, patches, and what extensions of vendors bring.
+fn extended3() -> vk::PhysicalDeviceExtendedDynamicState3FeaturesEXT<'static> {
+    vk::PhysicalDeviceExtendedDynamicState3FeaturesEXT::default()
+        .extended_dynamic_state3_depth_clamp_enable(true)
+        .extended_dynamic_state3_polygon_mode(true)
+        .extended_dynamic_state3_rasterization_samples(true)
+        .extended_dynamic_state3_sample_mask(true)
+        .extended_dynamic_state3_alpha_to_coverage_enable(true)
+        .extended_dynamic_state3_alpha_to_one_enable(true)
+        .extended_dynamic_state3_logic_op_enable(true)
+        .extended_dynamic_state3_color_blend_enable(true)
+        .extended_dynamic_state3_color_blend_equation(true)
+        .extended_dynamic_state3_color_write_mask(true)
+        .extended_dynamic_state3_conservative_rasterization_mode(true)
+        .extended_dynamic_state3_extra_primitive_overestimation_size(true)
+        .extended_dynamic_state3_depth_clip_enable(true)
+        .extended_dynamic_state3_provoking_vertex_mode(true)
+        .extended_dynamic_state3_line_rasterization_mode(true)
+        .extended_dynamic_state3_line_stipple_enable(true)
+        .extended_dynamic_state3_depth_clip_negative_one_to_one(true)
+}
+
+pub(super) fn properties(to: &mut impl Structures) {
+    // A topology is of the kind that its pipeline has.
+    to.put(vk::PhysicalDeviceExtendedDynamicState3PropertiesEXT::default());
+    to.put(vk::PhysicalDeviceMultiDrawPropertiesEXT::default().max_multi_draw_count(MAX_MULTI_DRAWS));
+    to.put(vk::PhysicalDeviceNestedCommandBufferPropertiesEXT::default().max_command_buffer_nesting_level(MOST_NESTED));
+    to.put(robustness());
+    // Parts are put together, and code is generated when something is first drawn.
+    to.put(
+        vk::PhysicalDeviceGraphicsPipelineLibraryPropertiesEXT::default()
+            .graphics_pipeline_library_fast_linking(true)
+            .graphics_pipeline_library_independent_interpolation_decoration(true),
+    );
+    to.put(maintenance5());
+    to.put(
+        vk::PhysicalDeviceMaintenance6PropertiesKHR::default()
+            .block_texel_view_compatible_multiple_layers(true)
+            .fragment_shading_rate_clamp_combiner_inputs(true)
+            .max_combined_image_sampler_descriptor_count(1),
+    );
+    // A build's own.
+    let uuid = cache_uuid();
+    to.put(vk::PhysicalDeviceShaderModuleIdentifierPropertiesEXT {
+        shader_module_identifier_algorithm_uuid: uuid,
+        ..Default::default()
+    });
+    // Words are checked.
+    to.put(
+        vk::PhysicalDeviceRobustness2PropertiesEXT::default()
+            .robust_storage_buffer_access_size_alignment(4)
+            .robust_uniform_buffer_access_size_alignment(4),
+    );
+    to.put(vk::PhysicalDevicePushDescriptorPropertiesKHR::default().max_push_descriptors(MAX_PUSH_DESCRIPTORS));
+}
+
+/// Early tests count what a pipeline's mask leaves, before programs change coverage. Lines are strict.
+fn maintenance5() -> vk::PhysicalDeviceMaintenance5PropertiesKHR<'static> {
+    vk::PhysicalDeviceMaintenance5PropertiesKHR::default()
+        .early_fragment_multisample_coverage_after_sample_counting(true)
+        .early_fragment_sample_mask_test_before_sample_counting(true)
+        .depth_stencil_swizzle_one_support(true)
+}
+
+/// Without being asked the device checks all but that attributes are in their buffers as a whole.
+fn robustness() -> vk::PhysicalDevicePipelineRobustnessPropertiesEXT<'static> {
+    use vk::PipelineRobustnessBufferBehaviorEXT as Buffer;
+    vk::PhysicalDevicePipelineRobustnessPropertiesEXT::default()
+        .default_robustness_storage_buffers(Buffer::ROBUST_BUFFER_ACCESS_2)
+        .default_robustness_uniform_buffers(Buffer::ROBUST_BUFFER_ACCESS_2)
+        .default_robustness_vertex_inputs(Buffer::ROBUST_BUFFER_ACCESS)
+        .default_robustness_images(vk::PipelineRobustnessImageBehaviorEXT::ROBUST_IMAGE_ACCESS_2)
+}

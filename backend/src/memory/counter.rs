@@ -1,0 +1,193 @@
+//! Numbers that threads wait for, also threads of other processes: what fences and semaphores are made of.
+//!
+//! A change is announced in a second word, which sleepers watch (futex(2)); who changes the number wakes them if there are any.
+//! Nothing is ever held, so a process that dies in between leaves nothing locked. Source: Vulkan specification,
+//! "Synchronization and Cache Control".
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Instant;
+
+use super::shared::{SharedFile, Shares};
+
+/// What a counter is made of, as it lies in a shared file.
+#[derive(Debug, Default)]
+#[repr(C)]
+struct Words {
+    value: AtomicU64,
+    /// Changes so far: sleepers watch it.
+    changes: AtomicU32,
+    /// Who may be asleep. A process that died while it waited is counted for ever, which costs a call of the system a change.
+    sleepers: AtomicU32,
+}
+
+const BYTES: u64 = size_of::<Words>() as u64;
+
+#[derive(Debug)]
+enum Place {
+    Own(Box<Words>),
+    Shared(SharedFile),
+}
+
+/// A number, and those who wait for it.
+#[derive(Debug)]
+pub struct Counter(Place);
+
+impl Counter {
+    /// A counter of this process.
+    pub fn new(value: u64) -> Self {
+        Self(Place::Own(Box::new(Words { value: AtomicU64::new(value), ..Words::default() })))
+    }
+
+    /// A counter that other processes may have, too.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn shared(shares: Shares, value: u64) -> io::Result<Self> {
+        let made = Self(Place::Shared(SharedFile::create(shares, BYTES)?));
+        made.words().value.store(value, Ordering::SeqCst);
+        Ok(made)
+    }
+
+    /// The counter behind a descriptor, which stays the caller's.
+    ///
+    /// # Errors
+    /// Those of the system, and for a descriptor of anything else.
+    pub fn open(shares: Shares, descriptor: BorrowedFd<'_>) -> io::Result<Self> {
+        Ok(Self(Place::Shared(SharedFile::open(descriptor, shares, BYTES)?)))
+    }
+
+    /// A descriptor of the counter; `None` for one of this process.
+    ///
+    /// # Errors
+    /// Too many open files.
+    pub fn descriptor(&self) -> Option<io::Result<OwnedFd>> {
+        match &self.0 {
+            Place::Own(_) => None,
+            Place::Shared(file) => Some(file.descriptor()),
+        }
+    }
+
+    fn words(&self) -> &Words {
+        match &self.0 {
+            Place::Own(words) => words,
+            // SAFETY: the mapping is of whole pages, which begin aligned, and lives as long as `self`; the type is of atomics,
+            // for which any bits are valid, whoever writes them.
+            Place::Shared(file) => unsafe { &*file.bytes().as_ptr().cast::<Words>() },
+        }
+    }
+
+    /// The number as it is now.
+    pub fn get(&self) -> u64 {
+        self.words().value.load(Ordering::SeqCst)
+    }
+
+    /// Sets the number.
+    pub fn set(&self, value: u64) {
+        self.words().value.store(value, Ordering::SeqCst);
+        self.announce();
+    }
+
+    /// Raises the number to at least `value`.
+    pub fn raise(&self, value: u64) {
+        self.words().value.fetch_max(value, Ordering::SeqCst);
+        self.announce();
+    }
+
+    /// Sets the number to 0 if it is 1; whether it was.
+    pub fn take(&self) -> bool {
+        self.words().value.compare_exchange(1, 0, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+    }
+
+    fn announce(&self) {
+        let words = self.words();
+        words.changes.fetch_add(1, Ordering::SeqCst);
+        if words.sleepers.load(Ordering::SeqCst) > 0 {
+            self.call(libc::FUTEX_WAKE, i32::MAX as u32, None);
+        }
+    }
+
+    /// Waits until `ready` is true, which is asked after each change, or a moment has come; for ever without one. Returns
+    /// what `ready` said last.
+    pub fn wait(&self, until: Option<Instant>, ready: impl Fn(&Self) -> bool) -> bool {
+        if ready(self) {
+            return true;
+        }
+        let words = self.words();
+        words.sleepers.fetch_add(1, Ordering::SeqCst);
+        let is_ready = loop {
+            let seen = words.changes.load(Ordering::SeqCst);
+            if ready(self) {
+                break true;
+            }
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                break false;
+            }
+            let left = left.map(|left| libc::timespec {
+                tv_sec: left.as_secs().try_into().unwrap_or(libc::time_t::MAX),
+                tv_nsec: left.subsec_nanos().into(),
+            });
+            self.call(libc::FUTEX_WAIT, seen, left.as_ref());
+        };
+        words.sleepers.fetch_sub(1, Ordering::SeqCst);
+        is_ready
+    }
+
+    /// Sleeps or wakes. Whatever the system answers, who waits looks at the number again.
+    fn call(&self, operation: i32, value: u32, timeout: Option<&libc::timespec>) {
+        let operation = match self.0 {
+            Place::Own(_) => operation | libc::FUTEX_PRIVATE_FLAG,
+            Place::Shared(_) => operation,
+        };
+        let timeout = timeout.map_or(std::ptr::null(), |timeout| timeout as *const libc::timespec);
+        // SAFETY: the word lives as long as `self`, and the time, if there is one, as long as the call.
+        unsafe { libc::syscall(libc::SYS_futex, self.words().changes.as_ptr(), operation, value, timeout) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn numbers_are_waited_for() {
+        for counter in [Counter::new(3), Counter::shared(Shares::Timeline, 3).unwrap()] {
+            assert!(counter.wait(None, |counter| counter.get() >= 3));
+            let soon = || Some(Instant::now() + Duration::from_millis(2));
+            assert!(!counter.wait(soon(), |counter| counter.get() >= 4));
+            std::thread::scope(|scope| {
+                let waiters = [4, 9].map(|value| {
+                    let counter = &counter;
+                    scope.spawn(move || counter.wait(None, |counter| counter.get() >= value))
+                });
+                counter.raise(4);
+                counter.raise(2);
+                counter.raise(9);
+                assert!(waiters.into_iter().all(|waiter| waiter.join().unwrap()));
+            });
+            assert_eq!(counter.get(), 9);
+            counter.set(1);
+            assert!(counter.take() && !counter.take());
+        }
+    }
+
+    #[test]
+    fn a_descriptor_leads_to_the_same_number() {
+        let counter = Counter::shared(Shares::Binary, 0).unwrap();
+        let descriptor = counter.descriptor().unwrap().unwrap();
+        let other = Counter::open(Shares::Binary, descriptor.as_fd()).unwrap();
+        assert!(Counter::open(Shares::Fence, descriptor.as_fd()).is_err());
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| other.wait(None, Counter::take));
+            counter.set(1);
+            assert!(waiter.join().unwrap());
+        });
+        assert_eq!(counter.get(), 0);
+        assert!(Counter::new(0).descriptor().is_none());
+    }
+}

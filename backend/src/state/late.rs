@@ -1,0 +1,186 @@
+//! State that commands may set since `VK_EXT_extended_dynamic_state3`: it is kept apart from what came before, so that programs which
+//! know nothing of it pay nothing for it.
+//!
+//! Source: `VK_EXT_extended_dynamic_state3`, `VK_EXT_vertex_input_dynamic_state`, `VK_EXT_color_write_enable`.
+
+use std::sync::Arc;
+
+use ash::vk;
+
+use crate::raster::Criterion;
+
+use super::extended::put;
+use super::{BlendState, DynamicState, GraphicsPipeline, LineMode, SetState, VertexAttribute, VertexBinding};
+
+/// `maxColorAttachments`.
+const MOST_COLORS: usize = 8;
+
+/// Bindings and attributes of vertices.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the fields are Vulkan's parameters")]
+pub struct VertexInput {
+    pub bindings: Vec<VertexBinding>,
+    pub attributes: Vec<VertexAttribute>,
+}
+
+/// How a colour attachment is blended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the fields are Vulkan's parameters")]
+pub struct BlendEquation {
+    pub src_color: vk::BlendFactor,
+    pub dst_color: vk::BlendFactor,
+    pub color_op: vk::BlendOp,
+    pub src_alpha: vk::BlendFactor,
+    pub dst_alpha: vk::BlendFactor,
+    pub alpha_op: vk::BlendOp,
+}
+
+/// One value of one colour attachment that a command sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants are Vulkan's commands")]
+pub enum SetBlend {
+    Enable(bool),
+    Equation(BlendEquation),
+    Mask(vk::ColorComponentFlags),
+    Write(bool),
+}
+
+/// What commands have set of a colour attachment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+struct Blending {
+    enable: Option<bool>,
+    equation: Option<BlendEquation>,
+    mask: Option<vk::ColorComponentFlags>,
+    write: Option<bool>,
+}
+
+/// The values that commands have set, where they have.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(super) struct LateState {
+    polygon_mode: Option<vk::PolygonMode>,
+    samples: Option<u32>,
+    sample_mask: Option<u32>,
+    alpha_to_coverage: Option<bool>,
+    alpha_to_one: Option<bool>,
+    logic_op_enable: Option<bool>,
+    depth_clamp: Option<bool>,
+    depth_clip: Option<bool>,
+    negative_one_to_one: Option<bool>,
+    provoking_last: Option<bool>,
+    line_mode: Option<LineMode>,
+    stippled: Option<bool>,
+    conservative: Option<Option<Criterion>>,
+    colors: [Blending; MOST_COLORS],
+    input: Option<Arc<VertexInput>>,
+}
+
+impl LateState {
+    /// Sets a value; one of `ExtendedState` is none of these.
+    pub(super) fn set(&mut self, state: SetState) {
+        match state {
+            SetState::PolygonMode(value) => self.polygon_mode = Some(value),
+            SetState::Samples(value) => self.samples = Some(value),
+            SetState::SampleMask(value) => self.sample_mask = Some(value),
+            SetState::AlphaToCoverage(value) => self.alpha_to_coverage = Some(value),
+            SetState::AlphaToOne(value) => self.alpha_to_one = Some(value),
+            SetState::LogicOpEnable(value) => self.logic_op_enable = Some(value),
+            SetState::DepthClamp(value) => self.depth_clamp = Some(value),
+            SetState::DepthClip(value) => self.depth_clip = Some(value),
+            SetState::NegativeOneToOne(value) => self.negative_one_to_one = Some(value),
+            SetState::ProvokingLast(value) => self.provoking_last = Some(value),
+            SetState::LineMode(value) => self.line_mode = Some(value),
+            SetState::LineStipple(value) => self.stippled = Some(value),
+            SetState::Conservative(value) => self.conservative = Some(value),
+            _ => {}
+        }
+    }
+
+    /// Sets values of the colour attachments from `first` on.
+    pub(super) fn set_blend(&mut self, first: u32, values: &[SetBlend]) {
+        for (color, value) in self.colors.iter_mut().skip(first as usize).zip(values) {
+            match *value {
+                SetBlend::Enable(value) => color.enable = Some(value),
+                SetBlend::Equation(value) => color.equation = Some(value),
+                SetBlend::Mask(value) => color.mask = Some(value),
+                SetBlend::Write(value) => color.write = Some(value),
+            }
+        }
+    }
+
+    pub(super) fn set_input(&mut self, input: Arc<VertexInput>) {
+        self.input = Some(input);
+    }
+
+    /// What of it a pipeline with this dynamic state takes.
+    pub(super) fn taken(&self, dynamic: DynamicState) -> Self {
+        fn when<T>(takes: bool, value: Option<T>) -> Option<T> {
+            value.filter(|_| takes)
+        }
+        let has = |flag| dynamic.contains(flag);
+        let color = |color: Blending| Blending {
+            enable: when(has(DynamicState::BLEND_ENABLE), color.enable),
+            equation: when(has(DynamicState::BLEND_EQUATION), color.equation),
+            mask: when(has(DynamicState::WRITE_MASK), color.mask),
+            write: when(has(DynamicState::COLOR_WRITE), color.write),
+        };
+        Self {
+            polygon_mode: when(has(DynamicState::POLYGON_MODE), self.polygon_mode),
+            samples: when(has(DynamicState::SAMPLES), self.samples),
+            sample_mask: when(has(DynamicState::SAMPLE_MASK), self.sample_mask),
+            alpha_to_coverage: when(has(DynamicState::ALPHA_TO_COVERAGE), self.alpha_to_coverage),
+            alpha_to_one: when(has(DynamicState::ALPHA_TO_ONE), self.alpha_to_one),
+            logic_op_enable: when(has(DynamicState::LOGIC_OP_ENABLE), self.logic_op_enable),
+            depth_clamp: when(has(DynamicState::DEPTH_CLAMP), self.depth_clamp),
+            depth_clip: when(has(DynamicState::DEPTH_CLIP), self.depth_clip),
+            negative_one_to_one: when(has(DynamicState::NEGATIVE_ONE_TO_ONE), self.negative_one_to_one),
+            provoking_last: when(has(DynamicState::PROVOKING), self.provoking_last),
+            line_mode: when(has(DynamicState::LINE_MODE), self.line_mode),
+            stippled: when(has(DynamicState::LINE_STIPPLE_ENABLE), self.stippled),
+            conservative: when(has(DynamicState::CONSERVATIVE), self.conservative),
+            colors: self.colors.map(color),
+            input: when(has(DynamicState::VERTEX_INPUT), self.input.clone()),
+        }
+    }
+
+    /// Gives a pipeline these values. Its logic operation is the one that it has when it has any.
+    pub(super) fn apply(&self, made: &mut GraphicsPipeline) {
+        if let Some(input) = &self.input {
+            made.bindings.clone_from(&input.bindings);
+            made.attributes.clone_from(&input.attributes);
+        }
+        put(&mut made.raster.polygon_mode, self.polygon_mode);
+        put(&mut made.raster.negative_one_to_one, self.negative_one_to_one);
+        put(&mut made.raster.provoking_last, self.provoking_last);
+        put(&mut made.raster.line_mode, self.line_mode);
+        put(&mut made.raster.conservative, self.conservative);
+        put(&mut made.raster.line_stipple, self.stippled.map(|is_on| is_on.then_some(made.latent.stipple)));
+        put(&mut made.logic_op, self.logic_op_enable.map(|is_on| is_on.then_some(made.latent.logic_op)));
+        let clamps = self.depth_clamp.unwrap_or(made.latent.depth_clamp);
+        made.raster.depth_clip = self.depth_clip.or(made.latent.depth_clip).unwrap_or(!clamps);
+        made.raster.zero_one = made.latent.zero_one && !clamps;
+        put(&mut made.multisample.samples, self.samples);
+        put(&mut made.multisample.sample_mask, self.sample_mask);
+        put(&mut made.multisample.alpha_to_coverage, self.alpha_to_coverage);
+        put(&mut made.multisample.alpha_to_one, self.alpha_to_one);
+        self.apply_blending(made);
+    }
+
+    fn apply_blending(&self, made: &mut GraphicsPipeline) {
+        // With all of their state dynamic a pipeline need not say how many attachments there are.
+        let count = made.blend.len().max(made.color_formats.len()).min(MOST_COLORS);
+        made.blend.resize(count, BlendState::default());
+        for (number, (blend, color)) in made.blend.iter_mut().zip(self.colors).enumerate() {
+            put(&mut blend.enable, color.enable);
+            put(&mut blend.write_mask, color.mask);
+            if let Some(BlendEquation { src_color, dst_color, color_op, src_alpha, dst_alpha, alpha_op }) =
+                color.equation
+            {
+                *blend = BlendState { src_color, dst_color, color_op, src_alpha, dst_alpha, alpha_op, ..*blend };
+            }
+            let writes = color.write.unwrap_or_else(|| made.latent.writes.get(number).copied().unwrap_or(true));
+            if !writes {
+                blend.write_mask = vk::ColorComponentFlags::empty();
+            }
+        }
+    }
+}

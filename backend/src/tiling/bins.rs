@@ -1,0 +1,152 @@
+//! Bins: which triangles of which window touch a tile. Only tiles that are touched are written down, so that a small draw costs what it
+//! touches, whatever the render area has of tiles.
+
+use super::{Grid, Window};
+use crate::geometry::Triangles;
+
+/// The triangles of a window that touch tiles.
+#[derive(Debug)]
+pub(super) struct Bins {
+    /// Tiles that are touched, ascending, and where the triangles of each end; they start where those of the one before end.
+    tiles: Vec<(u32, u32)>,
+    /// Numbers of triangles, ascending for each tile.
+    triangles: Vec<u16>,
+}
+
+impl Bins {
+    /// Sorts triangles into the tiles of a layer.
+    pub(super) fn new(triangles: &Triangles, grid: &Grid) -> Self {
+        let mut pairs: Vec<(u32, u16)> = Vec::with_capacity(triangles.len());
+        for index in 0..triangles.len() as u32 {
+            grid.touched(triangles, index, |tile| pairs.push((tile as u32, index as u16)));
+        }
+        // Counting takes as long as there are tiles, comparing as there are pairs.
+        if pairs.len() * 8 < grid.count() { Self::sorted(pairs) } else { Self::counted(&pairs, grid.count()) }
+    }
+
+    fn sorted(mut pairs: Vec<(u32, u16)>) -> Self {
+        pairs.sort_unstable();
+        let mut tiles: Vec<(u32, u32)> = Vec::with_capacity(pairs.len());
+        for (place, &(tile, _)) in (1..).zip(&pairs) {
+            match tiles.last_mut().filter(|last| last.0 == tile) {
+                Some((_, end)) => *end = place,
+                None => tiles.push((tile, place)),
+            }
+        }
+        Self { tiles, triangles: pairs.into_iter().map(|(_, triangle)| triangle).collect() }
+    }
+
+    fn counted(pairs: &[(u32, u16)], count: usize) -> Self {
+        let mut ends = vec![0u32; count];
+        pairs.iter().for_each(|&(tile, _)| ends[tile as usize] += 1);
+        let mut sum = 0;
+        for end in &mut ends {
+            // For now where the tile's triangles start.
+            sum += std::mem::replace(end, sum);
+        }
+        let mut triangles = vec![0; pairs.len()];
+        for &(tile, triangle) in pairs {
+            let place = &mut ends[tile as usize];
+            triangles[*place as usize] = triangle;
+            *place += 1;
+        }
+        let mut last = 0;
+        let tiles = (0..).zip(ends).filter(|&(_, end)| std::mem::replace(&mut last, end) < end).collect();
+        Self { tiles, triangles }
+    }
+
+    /// The triangles of a part.
+    pub(super) fn of(&self, part: Part) -> &[u16] {
+        &self.triangles[part.start as usize..part.end as usize]
+    }
+
+    /// Tiles that are touched, and where their triangles start and end.
+    fn tiles(&self) -> impl Iterator<Item = (u32, u32, u32)> {
+        let mut start = 0;
+        self.tiles.iter().map(move |&(tile, end)| (tile, std::mem::replace(&mut start, end), end))
+    }
+}
+
+/// The triangles of a window that touch a tile.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Part {
+    /// Number of the window.
+    pub window: u32,
+    start: u32,
+    end: u32,
+}
+
+/// For each tile of all layers what of windows touches it.
+#[derive(Debug)]
+pub struct TileParts {
+    /// Where the parts of each tile end; they start where those of the one before end.
+    ends: Vec<u32>,
+    parts: Vec<Part>,
+}
+
+impl TileParts {
+    /// Of windows that were sorted into the tiles of a grid.
+    pub fn new(windows: &[Window], grid: &Grid) -> Self {
+        let mut ends = vec![0u32; grid.count_all()];
+        // Layers beyond those of the pass are not drawn to.
+        let drawn = || (0..).zip(windows).filter(|(_, window)| (window.layer() as usize) < grid.layers);
+        let in_all = |window: &Window, tile: u32| window.layer() as usize * grid.count() + tile as usize;
+        for (_, window) in drawn() {
+            window.bins.tiles().for_each(|(tile, ..)| ends[in_all(window, tile)] += 1);
+        }
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += std::mem::replace(end, sum);
+        }
+        let mut parts = vec![Part::default(); sum as usize];
+        for (number, window) in drawn() {
+            for (tile, start, end) in window.bins.tiles() {
+                let place = &mut ends[in_all(window, tile)];
+                parts[*place as usize] = Part { window: number, start, end };
+                *place += 1;
+            }
+        }
+        Self { ends, parts }
+    }
+
+    /// The parts of a tile, in order.
+    pub(super) fn of(&self, tile: usize) -> &[Part] {
+        let start = if tile == 0 { 0 } else { self.ends[tile - 1] };
+        &self.parts[start as usize..self.ends[tile] as usize]
+    }
+}
+
+impl TileParts {
+    /// How many triangles touch a tile.
+    pub(super) fn count(&self, tile: usize) -> usize {
+        self.of(tile).iter().map(|part| part.len()).sum()
+    }
+}
+
+impl Part {
+    /// How many triangles it has.
+    pub(super) fn len(self) -> usize {
+        (self.end - self.start) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn both_ways_of_sorting_agree(pairs in prop::collection::vec(0u32..40, 0..100)) {
+            let pairs: Vec<_> = pairs.into_iter().enumerate().map(|(index, tile)| (tile, index as u16)).collect();
+            let (sorted, counted) = (Bins::sorted(pairs.clone()), Bins::counted(&pairs, 40));
+            prop_assert_eq!(&sorted.tiles, &counted.tiles);
+            prop_assert_eq!(&sorted.triangles, &counted.triangles);
+            for (tile, start, end) in sorted.tiles() {
+                let expected: Vec<_> = pairs.iter().filter(|pair| pair.0 == tile).map(|pair| pair.1).collect();
+                prop_assert_eq!(sorted.of(Part { window: 0, start, end }), expected);
+            }
+        }
+    }
+}

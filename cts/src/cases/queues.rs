@@ -1,0 +1,394 @@
+//! Families of queues, and work on several of them at once: abilities, order, ownership, sharing, timestamps.
+
+use ash::khr;
+use ash::vk::{self, QueueFlags as Q};
+
+use crate::Entry;
+use crate::harness::{Buffer, Case, Gpu, ImageDesc, Outcome, check, layers, range};
+
+const UNARY: &[u8] = include_bytes!("../../shaders/unary.comp.spv");
+const PRIORITIES: &[f32] = &[1.0; 16];
+const ALL: vk::PipelineStageFlags = vk::PipelineStageFlags::ALL_COMMANDS;
+
+pub(super) fn cases(all: &mut Vec<Entry>) {
+    let mut add = |name: &str, section, run: fn(&Gpu) -> Case| all.push(Entry::new(name, section, run));
+    add("queues.families.abilities", "Physical Device Enumeration", abilities);
+    add("queues.families.handles", "Queue Creation", handles);
+    add("queues.families.refused", "Queue Creation", refused);
+    add("queues.families.timestamps", "Timestamp Queries", timestamps);
+    add("queues.families.granularity", "Queues", granularity);
+    add("queues.progress.chain", "Semaphores", chain);
+    add("queues.progress.blocked", "Queue Operation", blocked);
+    add("queues.progress.busy", "Queue Priority", busy);
+    add("queues.ownership.buffer", "Queue Family Ownership Transfer", buffer_ownership);
+    add("queues.ownership.image", "Queue Family Ownership Transfer", image_ownership);
+    add("queues.sharing.concurrent", "Resource Sharing", concurrent);
+}
+
+fn families(gpu: &Gpu) -> Vec<vk::QueueFamilyProperties> {
+    // SAFETY: the physical device is valid.
+    unsafe { gpu.instance.get_physical_device_queue_family_properties(gpu.physical) }
+}
+
+/// The family that does these things and as few others as possible.
+fn family(gpu: &Gpu, flags: Q) -> Result<u32, Outcome> {
+    let families = families(gpu);
+    let fits = (0..families.len()).filter(|&index| families[index].queue_flags.contains(flags));
+    let best = fits.min_by_key(|&index| families[index].queue_flags.as_raw().count_ones());
+    best.map(|index| index as u32).ok_or(Outcome::NotSupported(format!("queues that do {flags:?}")))
+}
+
+/// A device with a queue that draws, one that computes beside it, and one that copies: of three families.
+fn three(gpu: &Gpu) -> Result<[Gpu; 3], Outcome> {
+    let wanted = [family(gpu, Q::GRAPHICS)?, family(gpu, Q::COMPUTE)?, family(gpu, Q::TRANSFER)?];
+    if wanted[0] == wanted[1] || wanted[1] == wanted[2] {
+        return Err(Outcome::NotSupported("three families of queues".into()));
+    }
+    let made = gpu.with_queues(&wanted.map(|family| (family, &[1.0][..])))?;
+    made.try_into().map_err(|_| Outcome::Fail("a device has other queues than it was asked for".into()))
+}
+
+/// All queues of all families, on one device.
+fn every(gpu: &Gpu) -> Result<Vec<Gpu>, Outcome> {
+    let families = families(gpu);
+    let wanted = families.iter().enumerate();
+    let wanted = wanted.map(|(index, family)| (index as u32, &PRIORITIES[..family.queue_count.min(16) as usize]));
+    gpu.with_queues(&wanted.collect::<Vec<_>>())
+}
+
+fn abilities(gpu: &Gpu) -> Case {
+    let families = families(gpu);
+    let limits = &gpu.properties.limits;
+    for family in &families {
+        let works = family.queue_flags.intersects(Q::GRAPHICS | Q::COMPUTE);
+        let granularity = family.min_image_transfer_granularity;
+        let texels = [granularity.width, granularity.height, granularity.depth];
+        check(family.queue_count > 0, || format!("a family without queues: {family:?}"))?;
+        check(!works || texels == [1; 3], || format!("copies have to be of {texels:?} texels"))?;
+        let times = family.timestamp_valid_bits;
+        check(times == 0 || (36..=64).contains(&times), || format!("timestamps of {times} bits"))?;
+        check(!works || limits.timestamp_compute_and_graphics == 0 || times > 0, || "no timestamps".into())?;
+    }
+    let both = Q::GRAPHICS | Q::COMPUTE;
+    let draws = families.iter().any(|family| family.queue_flags.contains(Q::GRAPHICS));
+    let does_both = families.iter().any(|family| family.queue_flags.contains(both));
+    check(!draws || does_both, || "no family draws and computes".into())
+}
+
+fn handles(gpu: &Gpu) -> Case {
+    let queues = every(gpu)?;
+    let mut all: Vec<vk::Queue> = queues.iter().map(|gpu| gpu.queue).collect();
+    let count = all.len();
+    all.sort_unstable();
+    all.dedup();
+    check(all.len() == count && !all.contains(&vk::Queue::null()), || format!("{count} queues are {all:?}"))
+}
+
+/// A family that has not got as many queues, or is not there.
+fn refused(gpu: &Gpu) -> Case {
+    let families = families(gpu);
+    let none = families.len() as u32;
+    check(gpu.with_queues(&[(none, &[1.0])]).is_err(), || "made of a family that is not there".into())?;
+    match families[0].queue_count < 16 {
+        true => check(gpu.with_queues(&[(0, PRIORITIES)]).is_err(), || "made with too many queues".into()),
+        false => Ok(()),
+    }
+}
+
+fn pool(gpu: &Gpu, count: u32) -> Result<vk::QueryPool, Outcome> {
+    let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count);
+    // SAFETY: the info is valid.
+    Ok(unsafe { gpu.device.create_query_pool(&info, None) }?)
+}
+
+/// Times of queues one after the other ascend: all count by one clock.
+fn timestamps(gpu: &Gpu) -> Case {
+    let queues = three(gpu)?;
+    let pool = pool(&queues[0], 3)?;
+    // SAFETY: the command buffers are recording, and the pool is alive.
+    queues[0].run(|commands| unsafe { queues[0].device.cmd_reset_query_pool(commands, pool, 0, 3) })?;
+    for (query, gpu) in queues.iter().enumerate() {
+        // SAFETY: as above.
+        gpu.run(|commands| unsafe { gpu.device.cmd_write_timestamp(commands, ALL, pool, query as u32) })?;
+    }
+    let mut times = [0u64; 3];
+    let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
+    // SAFETY: the queries are available.
+    unsafe { queues[0].device.get_query_pool_results(pool, 0, &mut times, flags)? };
+    check(times[0] <= times[1] && times[1] <= times[2], || format!("{times:?}"))
+}
+
+fn colors(gpu: &Gpu) -> Result<crate::harness::Image, Outcome> {
+    let usage = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
+    gpu.image(&ImageDesc::color(vk::Format::R32_UINT, [19, 13], usage))
+}
+
+/// A single texel at an odd place, copied by a queue whose granularity says that it can.
+fn granularity(gpu: &Gpu) -> Case {
+    let [_, _, copies] = three(gpu)?;
+    let families = families(gpu);
+    let texel = families[family(gpu, Q::TRANSFER)? as usize].min_image_transfer_granularity;
+    if (texel.width, texel.height) != (1, 1) {
+        return Err(Outcome::NotSupported("copies of single texels".into()));
+    }
+    let image = colors(&copies)?;
+    let numbers: Vec<u32> = (0..19 * 13).collect();
+    let aspect = vk::ImageAspectFlags::COLOR;
+    copies.write_image(&image, aspect, bytemuck::cast_slice(&numbers), vk::ImageLayout::TRANSFER_SRC_OPTIMAL)?;
+    let target = copies.buffer(4)?;
+    let region = vk::BufferImageCopy {
+        image_subresource: layers(aspect),
+        image_offset: vk::Offset3D { x: 7, y: 5, z: 0 },
+        image_extent: vk::Extent3D { width: 1, height: 1, depth: 1 },
+        ..Default::default()
+    };
+    let layout = vk::ImageLayout::TRANSFER_SRC_OPTIMAL;
+    // SAFETY: the image is in the source layout, and the buffer holds a texel.
+    copies.run(|commands| unsafe {
+        copies.device.cmd_copy_image_to_buffer(commands, image.handle, layout, target.handle, &[region]);
+    })?;
+    check(target.words() == [5 * 19 + 7], || format!("{:?}", target.words()))
+}
+
+/// A recorded command buffer of a queue.
+fn record(gpu: &Gpu, work: impl FnOnce(vk::CommandBuffer)) -> Result<vk::CommandBuffer, Outcome> {
+    let info = vk::CommandBufferAllocateInfo::default().command_pool(gpu.pool).command_buffer_count(1);
+    // SAFETY: the command buffer is new.
+    unsafe {
+        let commands = gpu.device.allocate_command_buffers(&info)?[0];
+        gpu.device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())?;
+        work(commands);
+        gpu.device.end_command_buffer(commands)?;
+        Ok(commands)
+    }
+}
+
+fn timeline(gpu: &Gpu) -> Result<vk::Semaphore, Outcome> {
+    if gpu.more.timeline.timeline_semaphore == 0 {
+        return Err(Outcome::NotSupported("timeline semaphores".into()));
+    }
+    let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+    // SAFETY: the info is valid.
+    Ok(unsafe { gpu.device.create_semaphore(&vk::SemaphoreCreateInfo::default().push_next(&mut kind), None) }?)
+}
+
+/// Submits commands that run when a timeline has reached a value, and raise it to another.
+fn submit(gpu: &Gpu, commands: vk::CommandBuffer, (line, from, to): (vk::Semaphore, u64, u64)) -> Case {
+    let (commands, lines, stages, from, to) = ([commands], [line], [ALL], [from], [to]);
+    let mut values =
+        vk::TimelineSemaphoreSubmitInfo::default().wait_semaphore_values(&from).signal_semaphore_values(&to);
+    let info = vk::SubmitInfo::default()
+        .command_buffers(&commands)
+        .wait_semaphores(&lines)
+        .wait_dst_stage_mask(&stages)
+        .signal_semaphores(&lines)
+        .push_next(&mut values);
+    // SAFETY: everything named is alive.
+    unsafe { gpu.device.queue_submit(gpu.queue, &[info], vk::Fence::null())? };
+    Ok(())
+}
+
+fn wait(gpu: &Gpu, line: vk::Semaphore, value: u64) -> Case {
+    let second = khr::timeline_semaphore::Device::new(&gpu.instance, &gpu.device);
+    let (lines, values) = ([line], [value]);
+    let info = vk::SemaphoreWaitInfo::default().semaphores(&lines).values(&values);
+    // SAFETY: the semaphore is a timeline.
+    unsafe { second.wait_semaphores(&info, 30_000_000_000)? };
+    Ok(())
+}
+
+fn copy_word(gpu: &Gpu, commands: vk::CommandBuffer, buffer: &Buffer, from: usize, to: usize) {
+    let region = vk::BufferCopy { src_offset: 4 * from as u64, dst_offset: 4 * to as u64, size: 4 };
+    // SAFETY: the command buffer is recording, and the words lie in the buffer.
+    unsafe { gpu.device.cmd_copy_buffer(commands, buffer.handle, buffer.handle, &[region]) };
+}
+
+/// Each queue waits for the one behind it, and was submitted to before it: a number goes from the last to the first.
+fn chain(gpu: &Gpu) -> Case {
+    let queues = every(gpu)?;
+    let line = timeline(&queues[0])?;
+    let last = queues.len() - 1;
+    let buffer = shared_buffer(&queues[0], &families(gpu), last as u64 + 2)?;
+    buffer.write(&77u32.to_le_bytes());
+    for (number, gpu) in queues.iter().enumerate() {
+        let turn = last - number;
+        let commands = record(gpu, |commands| copy_word(gpu, commands, &buffer, turn, turn + 1))?;
+        submit(gpu, commands, (line, turn as u64, turn as u64 + 1))?;
+    }
+    wait(&queues[0], line, last as u64 + 1)?;
+    check(buffer.words().iter().all(|&word| word == 77), || format!("{:?}", buffer.words()))
+}
+
+/// While one queue waits for the host, all others go on.
+fn blocked(gpu: &Gpu) -> Case {
+    let queues = every(gpu)?;
+    let first = &queues[0];
+    let line = timeline(first)?;
+    let buffer = shared_buffer(first, &families(gpu), queues.len() as u64)?;
+    // SAFETY: everything named is alive, and the event is set by the host.
+    let event = unsafe { first.device.create_event(&vk::EventCreateInfo::default(), None)? };
+    // SAFETY: the command buffer is recording, and the buffer is alive.
+    let fill = |gpu: &Gpu, commands, number: usize| unsafe {
+        gpu.device.cmd_fill_buffer(commands, buffer.handle, 4 * number as u64, 4, 5);
+    };
+    let waits = record(first, |commands| {
+        // SAFETY: as above.
+        unsafe { first.device.cmd_wait_events(commands, &[event], vk::PipelineStageFlags::HOST, ALL, &[], &[], &[]) };
+        fill(first, commands, 0);
+    })?;
+    submit(first, waits, (timeline(first)?, 0, 1))?;
+    for (number, gpu) in queues.iter().enumerate().skip(1) {
+        let commands = record(gpu, |commands| fill(gpu, commands, number))?;
+        submit(gpu, commands, (line, number as u64 - 1, number as u64))?;
+    }
+    wait(first, line, queues.len() as u64 - 1)?;
+    let before = buffer.words();
+    // SAFETY: as above.
+    unsafe {
+        first.device.set_event(event)?;
+        first.device.queue_wait_idle(first.queue)?;
+    }
+    let is_filled = |words: &[u32]| words.iter().all(|&word| word == 5);
+    check(before[0] == 0 && is_filled(&before[1..]), || format!("before the event: {before:?}"))?;
+    check(is_filled(&buffer.words()), || format!("{:?}", buffer.words()))
+}
+
+/// A queue of low priority gets its work done while others compute all the time.
+fn busy(gpu: &Gpu) -> Case {
+    let family = family(gpu, Q::COMPUTE)?;
+    if families(gpu)[family as usize].queue_count < 2 {
+        return Err(Outcome::NotSupported("two queues that compute".into()));
+    }
+    let queues = gpu.with_queues(&[(family, &[1.0, 0.0])])?;
+    let mut results = Vec::new();
+    let mut work = Vec::new();
+    for gpu in &queues {
+        let numbers: Vec<f32> = (0..64).map(|number| number as f32).collect();
+        let (source, target) = (gpu.buffer_with(&numbers)?, gpu.buffer(256)?);
+        let kind = vk::DescriptorType::STORAGE_BUFFER;
+        let compute = gpu.compute_pipeline(UNARY, 0, &[(kind, source), (kind, target)])?;
+        work.push(record(gpu, |commands| {
+            gpu.bind_compute(commands, &compute, &[]);
+            for _ in 0..64 {
+                // SAFETY: the command buffer is recording, and everything named is alive.
+                unsafe { gpu.device.cmd_dispatch(commands, 1, 1, 1) };
+                gpu.barrier(commands, None);
+            }
+        })?);
+        results.push(target);
+    }
+    // SAFETY: all command buffers are complete, and each is waited for before it is submitted again.
+    unsafe {
+        for _ in 0..4 {
+            for (gpu, commands) in queues.iter().zip(&work) {
+                let commands = [*commands];
+                let info = vk::SubmitInfo::default().command_buffers(&commands);
+                gpu.device.queue_submit(gpu.queue, &[info], vk::Fence::null())?;
+            }
+            queues[1].device.queue_wait_idle(queues[1].queue)?;
+            queues[0].device.queue_wait_idle(queues[0].queue)?;
+        }
+    }
+    let same = results[0].words() == results[1].words() && results[0].words().iter().any(|&word| word != 0);
+    check(same, || format!("{:?} and {:?}", results[0].words(), results[1].words()))
+}
+
+/// A mapped buffer that queues of all families use in turns, without transfers.
+fn shared_buffer(gpu: &Gpu, families: &[vk::QueueFamilyProperties], words: u64) -> Result<Buffer, Outcome> {
+    let all: Vec<u32> = (0..families.len() as u32).collect();
+    let info = vk::BufferCreateInfo::default()
+        .size(words * 4)
+        .usage(vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST);
+    match all.len() {
+        1 => gpu.buffer_of(&info),
+        _ => gpu.buffer_of(&info.sharing_mode(vk::SharingMode::CONCURRENT).queue_family_indices(&all)),
+    }
+}
+
+fn concurrent(gpu: &Gpu) -> Case {
+    let queues = three(gpu)?;
+    let buffer = shared_buffer(&queues[0], &families(gpu), 6)?;
+    for (number, gpu) in queues.iter().enumerate() {
+        // SAFETY: the command buffer is recording, and the range lies in the buffer.
+        gpu.run(|commands| unsafe {
+            gpu.device.cmd_fill_buffer(commands, buffer.handle, 8 * number as u64, 8, number as u32 + 1);
+        })?;
+    }
+    check(buffer.words() == [1, 1, 2, 2, 3, 3], || format!("{:?}", buffer.words()))
+}
+
+/// Both halves of a transfer of ownership, each on its queue, with a wait between them.
+fn hand_over(from: (&Gpu, u32), to: (&Gpu, u32), barrier: &Barrier<'_>) -> Case {
+    let access = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
+    let none = vk::AccessFlags::empty();
+    for ((gpu, _), source, target) in [(from, access, none), (to, none, access)] {
+        let (buffers, images) = match *barrier {
+            Barrier::Buffer(barrier) => (vec![barrier.src_access_mask(source).dst_access_mask(target)], vec![]),
+            Barrier::Image(barrier) => (vec![], vec![barrier.src_access_mask(source).dst_access_mask(target)]),
+        };
+        let buffers: Vec<_> = buffers
+            .into_iter()
+            .map(|barrier| barrier.src_queue_family_index(from.1).dst_queue_family_index(to.1))
+            .collect();
+        let images: Vec<_> = images
+            .into_iter()
+            .map(|barrier| barrier.src_queue_family_index(from.1).dst_queue_family_index(to.1))
+            .collect();
+        // SAFETY: the command buffer is recording, and everything named is alive.
+        gpu.run(|commands| unsafe {
+            let flags = vk::DependencyFlags::empty();
+            gpu.device.cmd_pipeline_barrier(commands, ALL, ALL, flags, &[], &buffers, &images);
+        })?;
+    }
+    Ok(())
+}
+
+enum Barrier<'a> {
+    Buffer(vk::BufferMemoryBarrier<'a>),
+    Image(vk::ImageMemoryBarrier<'a>),
+}
+
+/// Filled where copies are made, computed with where programs run, read where there is drawing.
+fn buffer_ownership(gpu: &Gpu) -> Case {
+    let [draws, computes, copies] = &three(gpu)?;
+    let [of_draws, of_computes, of_copies] =
+        [family(gpu, Q::GRAPHICS)?, family(gpu, Q::COMPUTE)?, family(gpu, Q::TRANSFER)?];
+    let (buffer, target) = (draws.buffer(256)?, draws.buffer(256)?);
+    let barrier = |buffer: &Buffer| {
+        Barrier::Buffer(vk::BufferMemoryBarrier::default().buffer(buffer.handle).size(vk::WHOLE_SIZE))
+    };
+    let four = 4f32.to_bits();
+    // SAFETY: the command buffer is recording, and the buffer is alive.
+    copies.run(|commands| unsafe {
+        copies.device.cmd_fill_buffer(commands, buffer.handle, 0, vk::WHOLE_SIZE, four);
+    })?;
+    hand_over((copies, of_copies), (computes, of_computes), &barrier(&buffer))?;
+    // The square root.
+    computes.compute(UNARY, 10, &[], &[buffer, target], [1, 1, 1])?;
+    hand_over((computes, of_computes), (draws, of_draws), &barrier(&target))?;
+    let read = draws.buffer(256)?;
+    let region = vk::BufferCopy { size: 256, ..Default::default() };
+    // SAFETY: as above.
+    draws.run(|commands| unsafe {
+        draws.device.cmd_copy_buffer(commands, target.handle, read.handle, &[region]);
+    })?;
+    check(read.floats() == [2.0; 64], || format!("{:?}", read.floats()))
+}
+
+/// Written where copies are made, and moved to another layout on the way to the queue that reads it.
+fn image_ownership(gpu: &Gpu) -> Case {
+    let [draws, _, copies] = &three(gpu)?;
+    let (of_draws, of_copies) = (family(gpu, Q::GRAPHICS)?, family(gpu, Q::TRANSFER)?);
+    let image = colors(draws)?;
+    let numbers: Vec<u32> = (0..19 * 13).map(|number| number * 3).collect();
+    let (aspect, written) = (vk::ImageAspectFlags::COLOR, vk::ImageLayout::TRANSFER_DST_OPTIMAL);
+    copies.write_image(&image, aspect, bytemuck::cast_slice(&numbers), written)?;
+    let barrier = vk::ImageMemoryBarrier::default()
+        .image(image.handle)
+        .old_layout(written)
+        .new_layout(vk::ImageLayout::TRANSFER_SRC_OPTIMAL)
+        .subresource_range(range(aspect, 0, 1));
+    hand_over((copies, of_copies), (draws, of_draws), &Barrier::Image(barrier))?;
+    let read = draws.read_image(&image, aspect, 4)?;
+    check(read == bytemuck::cast_slice::<u32, u8>(&numbers), || "other texels".into())
+}

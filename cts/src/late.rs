@@ -1,0 +1,267 @@
+//! Dynamic state of `VK_EXT_extended_dynamic_state3` and what goes with it, several draws by one command, and pipelines that are
+//! linked of libraries, for rendering in cases.
+
+use ash::vk;
+
+use crate::harness::{Buffer, Gpu, Outcome};
+use crate::render::{Lines, SIZE, State, vertices};
+
+/// What is dynamic. How lines are drawn is, too, where a case asks for any kind of lines.
+pub const STATES: &[vk::DynamicState] = &[
+    vk::DynamicState::VERTEX_INPUT_EXT,
+    vk::DynamicState::POLYGON_MODE_EXT,
+    vk::DynamicState::RASTERIZATION_SAMPLES_EXT,
+    vk::DynamicState::SAMPLE_MASK_EXT,
+    vk::DynamicState::ALPHA_TO_COVERAGE_ENABLE_EXT,
+    vk::DynamicState::ALPHA_TO_ONE_ENABLE_EXT,
+    vk::DynamicState::LOGIC_OP_ENABLE_EXT,
+    vk::DynamicState::COLOR_BLEND_ENABLE_EXT,
+    vk::DynamicState::COLOR_BLEND_EQUATION_EXT,
+    vk::DynamicState::COLOR_WRITE_MASK_EXT,
+    vk::DynamicState::COLOR_WRITE_ENABLE_EXT,
+    vk::DynamicState::DEPTH_CLAMP_ENABLE_EXT,
+    vk::DynamicState::DEPTH_CLIP_ENABLE_EXT,
+    vk::DynamicState::DEPTH_CLIP_NEGATIVE_ONE_TO_ONE_EXT,
+    vk::DynamicState::PROVOKING_VERTEX_MODE_EXT,
+    vk::DynamicState::LINE_STIPPLE_ENABLE_EXT,
+    vk::DynamicState::CONSERVATIVE_RASTERIZATION_MODE_EXT,
+];
+
+const RECTANGULAR: vk::LineRasterizationModeKHR = vk::LineRasterizationModeKHR::RECTANGULAR;
+const BRESENHAM: vk::LineRasterizationModeKHR = vk::LineRasterizationModeKHR::BRESENHAM;
+
+/// The same state with other values where those are dynamic. The vertex input is left out altogether.
+pub fn other_than(state: &State) -> State {
+    let mut other = state.clone();
+    let flip = |value: vk::Bool32| vk::TRUE - value;
+    other.raster.polygon_mode = match state.raster.polygon_mode {
+        vk::PolygonMode::FILL => vk::PolygonMode::POINT,
+        _ => vk::PolygonMode::FILL,
+    };
+    other.raster.depth_clamp_enable = flip(state.raster.depth_clamp_enable);
+    other.sample_mask = 0;
+    other.alpha_to_coverage = !state.alpha_to_coverage;
+    other.blend = vk::PipelineColorBlendAttachmentState {
+        blend_enable: flip(state.blend.blend_enable),
+        src_color_blend_factor: vk::BlendFactor::ZERO,
+        dst_color_blend_factor: vk::BlendFactor::ZERO,
+        ..Default::default()
+    };
+    other.logic = match state.logic {
+        Some(_) => None,
+        None => Some(vk::LogicOp::SET),
+    };
+    let more = &mut other.more;
+    more.provoking_last = !state.more.provoking_last;
+    more.negative_one_to_one = !state.more.negative_one_to_one;
+    more.depth_clip = Some(!state.more.depth_clip.unwrap_or(state.raster.depth_clamp_enable == 0));
+    more.color_write = Some(!state.more.color_write.unwrap_or(true));
+    more.conservative = match state.more.conservative {
+        Some(_) => None,
+        None => Some(vk::ConservativeRasterizationModeEXT::OVERESTIMATE),
+    };
+    more.lines = state.more.lines.map(|Lines { mode, stipple }| Lines {
+        mode: if mode == BRESENHAM { RECTANGULAR } else { BRESENHAM },
+        // The values stay, as they are not dynamic by themselves.
+        stipple,
+    });
+    other
+}
+
+/// Another number of samples.
+pub fn other_samples(samples: vk::SampleCountFlags) -> vk::SampleCountFlags {
+    match samples {
+        vk::SampleCountFlags::TYPE_1 => vk::SampleCountFlags::TYPE_4,
+        _ => vk::SampleCountFlags::TYPE_1,
+    }
+}
+
+/// Sets all of it.
+///
+/// # Safety
+/// The command buffer is recording.
+pub unsafe fn set(gpu: &Gpu, commands: vk::CommandBuffer, (state, samples): (&State, vk::SampleCountFlags)) {
+    let third = ash::ext::extended_dynamic_state3::Device::new(&gpu.instance, &gpu.device);
+    let writes = ash::ext::color_write_enable::Device::new(&gpu.instance, &gpu.device);
+    let (raster, blend, more) = (&state.raster, &state.blend, &state.more);
+    let equation = vk::ColorBlendEquationEXT {
+        src_color_blend_factor: blend.src_color_blend_factor,
+        dst_color_blend_factor: blend.dst_color_blend_factor,
+        color_blend_op: blend.color_blend_op,
+        src_alpha_blend_factor: blend.src_alpha_blend_factor,
+        dst_alpha_blend_factor: blend.dst_alpha_blend_factor,
+        alpha_blend_op: blend.alpha_blend_op,
+    };
+    let provoking = match more.provoking_last {
+        true => vk::ProvokingVertexModeEXT::LAST_VERTEX,
+        false => vk::ProvokingVertexModeEXT::FIRST_VERTEX,
+    };
+    // SAFETY: as this function demands.
+    unsafe {
+        third.cmd_set_polygon_mode(commands, raster.polygon_mode);
+        third.cmd_set_rasterization_samples(commands, samples);
+        third.cmd_set_sample_mask(commands, samples, &[state.sample_mask]);
+        third.cmd_set_alpha_to_coverage_enable(commands, state.alpha_to_coverage);
+        third.cmd_set_alpha_to_one_enable(commands, false);
+        third.cmd_set_logic_op_enable(commands, state.logic.is_some());
+        third.cmd_set_color_blend_enable(commands, 0, &[blend.blend_enable]);
+        third.cmd_set_color_blend_equation(commands, 0, &[equation]);
+        third.cmd_set_color_write_mask(commands, 0, &[blend.color_write_mask]);
+        third.cmd_set_depth_clamp_enable(commands, raster.depth_clamp_enable != 0);
+        third.cmd_set_depth_clip_enable(commands, more.depth_clip.unwrap_or(raster.depth_clamp_enable == 0));
+        third.cmd_set_depth_clip_negative_one_to_one(commands, more.negative_one_to_one);
+        third.cmd_set_provoking_vertex_mode(commands, provoking);
+        third.cmd_set_line_stipple_enable(commands, more.lines.is_some_and(|lines| lines.stipple.is_some()));
+        let conservative = more.conservative.unwrap_or(vk::ConservativeRasterizationModeEXT::DISABLED);
+        third.cmd_set_conservative_rasterization_mode(commands, conservative);
+        if let Some(lines) = more.lines {
+            third.cmd_set_line_rasterization_mode(commands, lines.mode);
+        }
+        let enables = [vk::Bool32::from(more.color_write.unwrap_or(true))];
+        (writes.fp().cmd_set_color_write_enable_ext)(commands, 1, enables.as_ptr());
+        set_input(gpu, commands, state);
+    }
+}
+
+/// Sets bindings and attributes of vertices.
+///
+/// # Safety
+/// The command buffer is recording.
+unsafe fn set_input(gpu: &Gpu, commands: vk::CommandBuffer, state: &State) {
+    let input = ash::ext::vertex_input_dynamic_state::Device::new(&gpu.instance, &gpu.device);
+    let (stride, attributes) = vertices(state);
+    let input_rate = state.more.divisor.map_or(vk::VertexInputRate::VERTEX, |_| vk::VertexInputRate::INSTANCE);
+    let bindings = [vk::VertexInputBindingDescription2EXT::default()
+        .stride(stride)
+        .input_rate(input_rate)
+        .divisor(state.more.divisor.unwrap_or(1))];
+    let attribute = |attribute: &vk::VertexInputAttributeDescription| {
+        vk::VertexInputAttributeDescription2EXT::default()
+            .location(attribute.location)
+            .format(attribute.format)
+            .offset(attribute.offset)
+    };
+    let count = usize::from(!attributes.is_empty());
+    let attributes: Vec<_> = attributes.iter().map(attribute).collect();
+    // SAFETY: as this function demands.
+    unsafe { input.cmd_set_vertex_input(commands, &bindings[..count], &attributes) };
+}
+
+/// A pipeline that is linked of four libraries, one for each part.
+pub fn linked(gpu: &Gpu, whole: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<vk::Pipeline, Outcome> {
+    use vk::GraphicsPipelineLibraryFlagsEXT as Part;
+    let parts = [
+        Part::VERTEX_INPUT_INTERFACE,
+        Part::PRE_RASTERIZATION_SHADERS,
+        Part::FRAGMENT_SHADER,
+        Part::FRAGMENT_OUTPUT_INTERFACE,
+    ];
+    let mut libraries = Vec::new();
+    for part in parts {
+        let mut named = vk::GraphicsPipelineLibraryCreateInfoEXT::default().flags(part);
+        let mut info = *whole;
+        info.flags |= vk::PipelineCreateFlags::LIBRARY_KHR;
+        info = info.push_next(&mut named);
+        // What belongs to other parts is not looked at.
+        let stages: Vec<vk::PipelineShaderStageCreateInfo<'_>> = match part {
+            Part::PRE_RASTERIZATION_SHADERS => of_stage(whole, vk::ShaderStageFlags::VERTEX),
+            Part::FRAGMENT_SHADER => of_stage(whole, vk::ShaderStageFlags::FRAGMENT),
+            _ => Vec::new(),
+        };
+        info = info.stages(&stages);
+        if part != Part::VERTEX_INPUT_INTERFACE {
+            info.p_vertex_input_state = std::ptr::null();
+        }
+        if part != Part::PRE_RASTERIZATION_SHADERS {
+            (info.p_rasterization_state, info.p_viewport_state) = (std::ptr::null(), std::ptr::null());
+        }
+        if part != Part::FRAGMENT_SHADER {
+            info.p_depth_stencil_state = std::ptr::null();
+        }
+        if part != Part::FRAGMENT_OUTPUT_INTERFACE {
+            info.p_color_blend_state = std::ptr::null();
+        }
+        // SAFETY: the info is valid for the part.
+        let made = unsafe { gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
+        libraries.push(made.map_err(|(_, code)| code)?[0]);
+    }
+    let mut linked = vk::PipelineLibraryCreateInfoKHR::default().libraries(&libraries);
+    let info = vk::GraphicsPipelineCreateInfo::default().layout(whole.layout).push_next(&mut linked);
+    // SAFETY: the libraries have all parts; they are not needed behind.
+    unsafe {
+        let made = gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None);
+        libraries.iter().for_each(|&library| gpu.device.destroy_pipeline(library, None));
+        Ok(made.map_err(|(_, code)| code)?[0])
+    }
+}
+
+/// The stages of one kind.
+fn of_stage<'a>(
+    info: &vk::GraphicsPipelineCreateInfo<'a>,
+    stage: vk::ShaderStageFlags,
+) -> Vec<vk::PipelineShaderStageCreateInfo<'a>> {
+    // SAFETY: the pointer is to as many stages as the count says.
+    let all = unsafe { std::slice::from_raw_parts(info.p_stages, info.stage_count as usize) };
+    all.iter().filter(|info| info.stage == stage).copied().collect()
+}
+
+/// Records several draws as one command, whose infos do not lie side by side.
+///
+/// # Safety
+/// The command buffer is recording, in a pass.
+pub unsafe fn draw_multi(
+    gpu: &Gpu,
+    commands: vk::CommandBuffer,
+    (draws, instances): (&[[u32; 2]], u32),
+    indices: Option<(Buffer, Option<i32>)>,
+) {
+    // Sixteen bytes each: first, count, what is added, and nothing.
+    let infos: Vec<[u32; 4]> = draws.iter().map(|[first, count]| [*first, *count, 1, 77]).collect();
+    let multi = ash::ext::multi_draw::Device::new(&gpu.instance, &gpu.device);
+    let (count, start) = (infos.len() as u32, infos.as_ptr());
+    // SAFETY: as this function demands.
+    unsafe {
+        if let Some((buffer, offset)) = indices {
+            gpu.device.cmd_bind_index_buffer(commands, buffer.handle, 0, vk::IndexType::UINT32);
+            let offset = offset.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+            (multi.fp().cmd_draw_multi_indexed_ext)(commands, count, start.cast(), instances, 2, 16, offset);
+        } else {
+            (multi.fp().cmd_draw_multi_ext)(commands, count, start.cast(), instances, 2, 16);
+        }
+    }
+}
+
+/// Begins what depends on a word of a buffer.
+///
+/// # Safety
+/// The command buffer is recording.
+pub unsafe fn begin_condition(gpu: &Gpu, commands: vk::CommandBuffer, (buffer, offset): (Buffer, u64)) {
+    let extension = ash::ext::conditional_rendering::Device::new(&gpu.instance, &gpu.device);
+    let info = vk::ConditionalRenderingBeginInfoEXT::default().buffer(buffer.handle).offset(offset);
+    // SAFETY: as this function demands.
+    unsafe { (extension.fp().cmd_begin_conditional_rendering_ext)(commands, &raw const info) };
+}
+
+/// Clears the lower half to blue, and ends what depends on a word.
+///
+/// # Safety
+/// The command buffer is recording, in a pass.
+pub unsafe fn end_condition(gpu: &Gpu, commands: vk::CommandBuffer) {
+    let extension = ash::ext::conditional_rendering::Device::new(&gpu.instance, &gpu.device);
+    let color = vk::ClearColorValue { float32: [0.0, 0.0, 1.0, 1.0] };
+    let clear = vk::ClearAttachment {
+        aspect_mask: vk::ImageAspectFlags::COLOR,
+        color_attachment: 0,
+        clear_value: vk::ClearValue { color },
+    };
+    let rect = vk::Rect2D {
+        offset: vk::Offset2D { x: 0, y: SIZE as i32 / 2 },
+        extent: vk::Extent2D { width: SIZE, height: SIZE / 2 },
+    };
+    let rect = vk::ClearRect { rect, base_array_layer: 0, layer_count: 1 };
+    // SAFETY: as this function demands.
+    unsafe {
+        gpu.device.cmd_clear_attachments(commands, &[clear], &[rect]);
+        (extension.fp().cmd_end_conditional_rendering_ext)(commands);
+    }
+}

@@ -1,0 +1,109 @@
+//! Addresses of buffers and memory, also those that were captured and are asked for again.
+//!
+//! A buffer's address is that of its memory and where in it the buffer is. Sources: `VK_KHR_buffer_device_address`,
+//! `VK_EXT_buffer_device_address`.
+
+use std::sync::Arc;
+
+use ash::vk;
+use vitric_api::{Error, Result};
+use vitric_backend::memory::{AddressKind, Allocation, Buffer, BufferAddress};
+
+use crate::objects::{DeviceObject, device, need};
+use crate::raw;
+
+/// Gives memory the address that it is allocated for, if any.
+pub fn of_allocation(object: &DeviceObject, memory: &Arc<Allocation>, info: &vk::MemoryAllocateInfo<'_>) -> Result<()> {
+    use vk::MemoryAllocateFlags as F;
+    let flags: Option<&vk::MemoryAllocateFlagsInfo<'_>> = raw::find(info.p_next);
+    let flags = flags.map_or(F::empty(), |info| info.flags);
+    if !flags.contains(F::DEVICE_ADDRESS) {
+        return Ok(());
+    }
+    let asked: Option<&vk::MemoryOpaqueCaptureAddressAllocateInfo<'_>> = raw::find(info.p_next);
+    let asked = asked.map_or(0, |info| info.opaque_capture_address);
+    expose(object, memory, kind(asked, flags.contains(F::DEVICE_ADDRESS_CAPTURE_REPLAY)))
+}
+
+fn kind(asked: u64, is_captured: bool) -> AddressKind {
+    match (asked, is_captured) {
+        (0, false) => AddressKind::Any,
+        (0, true) => AddressKind::Captured,
+        (address, _) => AddressKind::At(address),
+    }
+}
+
+fn expose(object: &DeviceObject, memory: &Arc<Allocation>, kind: AddressKind) -> Result<()> {
+    match object.device.gpu().addresses().expose(memory, kind) {
+        true => Ok(()),
+        false => Err(Error::InvalidOpaqueCaptureAddress),
+    }
+}
+
+/// Whether a new buffer has an address, and which it asks for.
+pub fn of_buffer_info(info: &vk::BufferCreateInfo<'_>) -> BufferAddress {
+    if !info.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
+        return BufferAddress::None;
+    }
+    let opaque: Option<&vk::BufferOpaqueCaptureAddressCreateInfo<'_>> = raw::find(info.p_next);
+    let known: Option<&vk::BufferDeviceAddressCreateInfoEXT<'_>> = raw::find(info.p_next);
+    let asked = opaque.map(|info| info.opaque_capture_address).or(known.map(|info| info.device_address));
+    let is_captured = info.flags.contains(vk::BufferCreateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY);
+    BufferAddress::Of(kind(asked.unwrap_or(0), is_captured))
+}
+
+/// Sees to it that a buffer has its address when it is bound to memory.
+pub fn of_binding(object: &DeviceObject, buffer: &Buffer, memory: &Arc<Allocation>, offset: u64) -> Result<()> {
+    let BufferAddress::Of(kind) = buffer.address() else { return Ok(()) };
+    // Memory has an address already, but where programs use `VK_EXT_buffer_device_address`.
+    let of_memory = match kind {
+        AddressKind::At(address) => AddressKind::At(address.wrapping_sub(offset)),
+        kind => kind,
+    };
+    expose(object, memory, of_memory)
+}
+
+/// The address of a bound buffer, 0 where it has none.
+fn address(object: &DeviceObject, buffer: &Buffer) -> u64 {
+    let bound = buffer.binding();
+    bound.and_then(|(memory, offset)| Some(object.device.gpu().addresses().of(memory)? + offset)).unwrap_or(0)
+}
+
+pub extern "system" fn buffer_address(
+    handle: vk::Device,
+    info: *const vk::BufferDeviceAddressInfo<'_>,
+) -> vk::DeviceAddress {
+    let mut found = 0;
+    raw::guard_void(|| {
+        let (Ok(object), Some(info)) = (device(handle), raw::input(info)) else { return };
+        found = need(object, &object.buffers, info.buffer).map_or(0, |buffer| address(object, &buffer));
+    });
+    found
+}
+
+/// What a buffer is to ask for in another run: its address, when it is bound.
+pub extern "system" fn captured_buffer(handle: vk::Device, info: *const vk::BufferDeviceAddressInfo<'_>) -> u64 {
+    let mut found = 0;
+    raw::guard_void(|| {
+        let (Ok(object), Some(info)) = (device(handle), raw::input(info)) else { return };
+        let Ok(buffer) = need(object, &object.buffers, info.buffer) else { return };
+        found = match buffer.address() {
+            BufferAddress::Of(AddressKind::At(asked)) => asked,
+            _ => address(object, &buffer),
+        };
+    });
+    found
+}
+
+pub extern "system" fn captured_memory(
+    handle: vk::Device,
+    info: *const vk::DeviceMemoryOpaqueCaptureAddressInfo<'_>,
+) -> u64 {
+    let mut found = 0;
+    raw::guard_void(|| {
+        let (Ok(object), Some(info)) = (device(handle), raw::input(info)) else { return };
+        let Ok(memory) = need(object, &object.memory, info.memory) else { return };
+        found = object.device.gpu().addresses().of(&memory).unwrap_or(0);
+    });
+    found
+}

@@ -1,0 +1,351 @@
+//! Graphics pipelines: each is made of four parts, which it describes itself or takes from other pipelines.
+//!
+//! Nothing is compiled together before all parts are known: a part holds the program of its stage and its state. Source: Vulkan
+//! specification, "Graphics Pipelines", "Pipeline Libraries"; `VK_EXT_graphics_pipeline_library`.
+
+use std::sync::Arc;
+
+use ash::vk::{self, GraphicsPipelineLibraryFlagsEXT as Subsets, PipelineCreateFlags as Flags};
+use vitric_api::{Error, Result};
+use vitric_backend::format::FormatInfo;
+use vitric_backend::raster::RateState;
+use vitric_backend::shader::Program;
+use vitric_backend::state::{
+    BlendState, DepthStencilState, DynamicState, GraphicsPipeline, Latent, LineStipple, MultisampleState, RasterState,
+    Variants, VertexInput,
+};
+
+use super::{
+    Maker, PipelineInfo, attributes, bindings, blend_states, color_formats, color_writes, counted, depth_stencil_state,
+    dynamic_state, multisample_state, negative_one_to_one, only_found, raster, rate_state, stipple,
+};
+use crate::objects::{Pipeline, need};
+use crate::raw;
+
+/// The parts that are known of a graphics pipeline.
+#[derive(Clone, Default)]
+pub struct Parts {
+    input: Option<Arc<Input>>,
+    shaders: Option<Arc<Shaders>>,
+    fragment: Option<Arc<Fragment>>,
+    output: Option<Arc<Output>>,
+}
+
+/// The vertex input interface.
+struct Input {
+    vertices: VertexInput,
+    topology: vk::PrimitiveTopology,
+    restart: bool,
+    dynamic: DynamicState,
+}
+
+/// Shaders before rasterization.
+struct Shaders {
+    vertex: Arc<Program>,
+    raster: RasterState,
+    depth_clip: Option<bool>,
+    depth_clamp: bool,
+    zero_one: bool,
+    stipple: LineStipple,
+    viewports: Vec<vk::Viewport>,
+    scissors: Vec<vk::Rect2D>,
+    exact_vertices: bool,
+    rate: RateState,
+    dynamic: DynamicState,
+}
+
+impl Shaders {
+    /// Whether nothing behind rasterization matters.
+    fn discards(&self) -> bool {
+        self.raster.discard && !self.dynamic.contains(DynamicState::DISCARD)
+    }
+}
+
+/// The fragment shader, with tests.
+#[derive(Default)]
+struct Fragment {
+    program: Option<Arc<Program>>,
+    depth_stencil: Option<DepthStencilState>,
+    min_sample_shading: Option<f32>,
+    reads_attachments: bool,
+    dynamic: DynamicState,
+}
+
+/// The fragment output interface.
+struct Output {
+    multisample: MultisampleState,
+    logic_op_enable: bool,
+    logic_op: vk::LogicOp,
+    blend: Vec<BlendState>,
+    blend_constants: [f32; 4],
+    writes: Vec<bool>,
+    color_formats: Vec<Option<&'static FormatInfo>>,
+    reads_attachments: bool,
+    dynamic: DynamicState,
+}
+
+/// Dynamic state of the vertex input interface.
+const OF_INPUT: DynamicState =
+    DynamicState::VERTEX_INPUT.union(DynamicState::STRIDES).union(DynamicState::TOPOLOGY).union(DynamicState::RESTART);
+
+/// Dynamic state of the fragment shader.
+const OF_FRAGMENT: DynamicState = DynamicState::DEPTH_BOUNDS
+    .union(DynamicState::DEPTH_TEST)
+    .union(DynamicState::DEPTH_WRITE)
+    .union(DynamicState::DEPTH_COMPARE)
+    .union(DynamicState::DEPTH_BOUNDS_TEST)
+    .union(DynamicState::STENCIL_TEST)
+    .union(DynamicState::STENCIL_OP)
+    .union(DynamicState::STENCIL_COMPARE_MASK)
+    .union(DynamicState::STENCIL_WRITE_MASK)
+    .union(DynamicState::STENCIL_REFERENCE);
+
+/// Dynamic state of the fragment output interface.
+const OF_OUTPUT: DynamicState = DynamicState::BLEND_CONSTANTS
+    .union(DynamicState::LOGIC_OP)
+    .union(DynamicState::LOGIC_OP_ENABLE)
+    .union(DynamicState::SAMPLES)
+    .union(DynamicState::SAMPLE_MASK)
+    .union(DynamicState::ALPHA_TO_COVERAGE)
+    .union(DynamicState::ALPHA_TO_ONE)
+    .union(DynamicState::BLEND_ENABLE)
+    .union(DynamicState::BLEND_EQUATION)
+    .union(DynamicState::WRITE_MASK)
+    .union(DynamicState::COLOR_WRITE);
+
+/// Dynamic state of the shaders before rasterization: all other.
+const OF_SHADERS: DynamicState = OF_INPUT.union(OF_FRAGMENT).union(OF_OUTPUT).complement();
+
+/// The parts that a pipeline describes itself.
+pub fn own_parts(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Subsets {
+    let named: Option<&vk::GraphicsPipelineLibraryCreateInfoEXT<'_>> = raw::find(info.p_next);
+    let links = libraries(info).is_some_and(|libraries| libraries.library_count > 0);
+    match named {
+        Some(named) => named.flags,
+        None if links || info.has(Flags::LIBRARY_KHR) => Subsets::empty(),
+        None => Subsets::from_raw(0xf),
+    }
+}
+
+fn libraries<'a>(info: &'a vk::GraphicsPipelineCreateInfo<'_>) -> Option<&'a vk::PipelineLibraryCreateInfoKHR<'a>> {
+    raw::find(info.p_next)
+}
+
+/// Makes a pipeline, or a library of parts.
+pub fn make(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<Pipeline> {
+    let mut parts = Parts::default();
+    let links = libraries(info).map_or(&[][..], |libraries| raw::slice(libraries.p_libraries, libraries.library_count));
+    for &library in links {
+        match need(maker.object, &maker.object.pipelines, library)? {
+            Pipeline::Library(library) => parts.take(&library),
+            _ => return Err(Error::Unknown),
+        }
+    }
+    parts.describe(maker, info)?;
+    if info.has(Flags::LIBRARY_KHR) {
+        return Ok(Pipeline::Library(parts));
+    }
+    let pipeline = parts.assemble().ok_or(Error::Unknown)?;
+    // What must not be compiled now, depends on what commands set, or is to be linked fast, is at the first draw.
+    let is_fast = !links.is_empty() && !info.has(Flags::LINK_TIME_OPTIMIZATION_EXT);
+    if !only_found(info) && !is_fast && !pipeline.dynamic.intersects(DynamicState::EXTENDED) {
+        pipeline.prepare();
+    }
+    Ok(Pipeline::Graphics(Arc::new(pipeline)))
+}
+
+impl Parts {
+    /// Takes over the parts of another pipeline.
+    fn take(&mut self, other: &Self) {
+        self.input = other.input.clone().or(self.input.take());
+        self.shaders = other.shaders.clone().or(self.shaders.take());
+        self.fragment = other.fragment.clone().or(self.fragment.take());
+        self.output = other.output.clone().or(self.output.take());
+    }
+
+    /// Adds what a pipeline describes itself.
+    fn describe(&mut self, maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<()> {
+        let own = own_parts(info);
+        let dynamic = raw::input(info.p_dynamic_state).map_or(DynamicState::empty(), dynamic_state);
+        if own.contains(Subsets::VERTEX_INPUT_INTERFACE) {
+            self.input = Some(Arc::new(input(info, dynamic & OF_INPUT)));
+        }
+        if own.contains(Subsets::PRE_RASTERIZATION_SHADERS) {
+            self.shaders = Some(Arc::new(shaders(maker, info, dynamic & OF_SHADERS)?));
+        }
+        // Pointers of state that rasterizer discard makes irrelevant may be anything.
+        if self.shaders.as_ref().is_some_and(|shaders| shaders.discards()) {
+            return Ok(());
+        }
+        if own.contains(Subsets::FRAGMENT_SHADER) {
+            self.fragment = Some(Arc::new(fragment(maker, info, dynamic & OF_FRAGMENT)?));
+        }
+        if own.contains(Subsets::FRAGMENT_OUTPUT_INTERFACE) {
+            self.output = Some(Arc::new(output(maker, info, dynamic & OF_OUTPUT)));
+        }
+        Ok(())
+    }
+
+    /// The pipeline; `None` when a part that it needs is missing.
+    fn assemble(&self) -> Option<GraphicsPipeline> {
+        let (input, shaders) = (self.input.as_deref()?, self.shaders.as_deref()?);
+        let (no_fragment, no_output);
+        let (fragment, output) = match (&self.fragment, &self.output) {
+            (Some(fragment), Some(output)) => (&**fragment, &**output),
+            _ if shaders.discards() => {
+                (no_fragment, no_output) = (Fragment::default(), Output::none());
+                (&no_fragment, &no_output)
+            }
+            _ => return None,
+        };
+        let min_sample_shading = fragment.min_sample_shading.or(output.multisample.min_sample_shading);
+        Some(GraphicsPipeline {
+            vertex: shaders.vertex.clone(),
+            fragment: fragment.program.clone(),
+            bindings: input.vertices.bindings.clone(),
+            attributes: input.vertices.attributes.clone(),
+            topology: input.topology,
+            primitive_restart: input.restart,
+            viewports: shaders.viewports.clone(),
+            scissors: shaders.scissors.clone(),
+            raster: shaders.raster,
+            multisample: MultisampleState { min_sample_shading, ..output.multisample },
+            rate: shaders.rate,
+            depth_stencil: fragment.depth_stencil,
+            logic_op: output.logic_op_enable.then_some(output.logic_op),
+            blend: output.blend.clone(),
+            color_formats: output.color_formats.clone(),
+            vertex_kernel: Arc::default(),
+            kernels: Arc::default(),
+            variants: Variants::default(),
+            blend_constants: output.blend_constants,
+            dynamic: input.dynamic | shaders.dynamic | fragment.dynamic | output.dynamic,
+            latent: Latent {
+                depth_clip: shaders.depth_clip,
+                depth_clamp: shaders.depth_clamp,
+                zero_one: shaders.zero_one,
+                stipple: shaders.stipple,
+                logic_op: output.logic_op,
+                writes: output.writes.clone(),
+            },
+            reads_attachments: fragment.reads_attachments || output.reads_attachments,
+            exact_vertices: shaders.exact_vertices,
+        })
+    }
+}
+
+fn input(info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Input {
+    // The pointer may be anything where all that it says is dynamic.
+    let is_static = !dynamic.contains(DynamicState::VERTEX_INPUT);
+    let state = raw::input(info.p_vertex_input_state).filter(|_| is_static);
+    let assembly = raw::input(info.p_input_assembly_state);
+    Input {
+        vertices: VertexInput {
+            bindings: state.map_or_else(Vec::new, bindings),
+            attributes: state.map_or_else(Vec::new, attributes),
+        },
+        topology: assembly.map_or(vk::PrimitiveTopology::TRIANGLE_LIST, |state| state.topology),
+        restart: assembly.is_some_and(|state| state.primitive_restart_enable != 0),
+        dynamic,
+    }
+}
+
+fn shaders(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Result<Shaders> {
+    let state = raw::input(info.p_rasterization_state);
+    let default = vk::PipelineRasterizationStateCreateInfo { line_width: 1.0, ..Default::default() };
+    let state = state.unwrap_or(&default);
+    let mut raster = raster(state);
+    let discards = raster.discard && !dynamic.contains(DynamicState::DISCARD);
+    let viewport = if discards { None } else { raw::input(info.p_viewport_state) };
+    raster.negative_one_to_one = viewport.is_some_and(negative_one_to_one);
+    raster.zero_one = maker.object.zero_one && state.depth_clamp_enable == 0;
+    let clip: Option<&vk::PipelineRasterizationDepthClipStateCreateInfoEXT<'_>> = raw::find(state.p_next);
+    Ok(Shaders {
+        vertex: maker.program(vk::ShaderStageFlags::VERTEX)?.ok_or(Error::Unknown)?,
+        raster,
+        depth_clip: clip.map(|clip| clip.depth_clip_enable != 0),
+        depth_clamp: state.depth_clamp_enable != 0,
+        zero_one: maker.object.zero_one,
+        stipple: stipple(state),
+        viewports: viewport.map_or_else(Vec::new, |state| {
+            counted(state.p_viewports, state.viewport_count, dynamic.contains(DynamicState::VIEWPORT))
+        }),
+        scissors: viewport.map_or_else(Vec::new, |state| {
+            counted(state.p_scissors, state.scissor_count, dynamic.contains(DynamicState::SCISSOR))
+        }),
+        exact_vertices: exact_vertices(maker, info),
+        rate: rate_state(info.p_next),
+        dynamic,
+    })
+}
+
+/// Whether attributes are read exactly: as the vertex stage says, else the pipeline, else the device.
+fn exact_vertices(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
+    use vk::PipelineRobustnessBufferBehaviorEXT as Behavior;
+    let stages = raw::slice(info.p_stages, info.stage_count).iter();
+    let stage = stages.filter(|stage| stage.stage == vk::ShaderStageFlags::VERTEX).map(|stage| stage.p_next);
+    let mut chains = stage.chain([info.p_next]);
+    let robustness: Option<&vk::PipelineRobustnessCreateInfoEXT<'_>> = chains.find_map(raw::find);
+    match robustness.map_or(Behavior::DEVICE_DEFAULT, |robustness| robustness.vertex_inputs) {
+        Behavior::DEVICE_DEFAULT => maker.object.exact_vertices,
+        behavior => behavior == Behavior::ROBUST_BUFFER_ACCESS_2,
+    }
+}
+
+/// Whether programs may read what they are drawn to.
+fn reads_attachments(info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
+    info.has(Flags::COLOR_ATTACHMENT_FEEDBACK_LOOP_EXT | Flags::DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_EXT)
+}
+
+fn fragment(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Result<Fragment> {
+    Ok(Fragment {
+        program: maker.program(vk::ShaderStageFlags::FRAGMENT)?,
+        depth_stencil: raw::input(info.p_depth_stencil_state).map(depth_stencil_state),
+        min_sample_shading: multisample_state(raw::input(info.p_multisample_state)).min_sample_shading,
+        reads_attachments: reads_attachments(info),
+        dynamic,
+    })
+}
+
+impl Output {
+    /// Of a pipeline without fragments.
+    fn none() -> Self {
+        Self {
+            multisample: multisample_state(None),
+            logic_op_enable: false,
+            logic_op: vk::LogicOp::default(),
+            blend: Vec::new(),
+            blend_constants: [0.0; 4],
+            writes: Vec::new(),
+            color_formats: Vec::new(),
+            reads_attachments: false,
+            dynamic: DynamicState::empty(),
+        }
+    }
+}
+
+fn output(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Output {
+    let state = raw::input(info.p_color_blend_state);
+    let (all, writes) = (
+        DynamicState::BLEND_ENABLE | DynamicState::BLEND_EQUATION | DynamicState::WRITE_MASK,
+        state.map_or_else(Vec::new, color_writes),
+    );
+    // The attachments' pointer may be anything where all that it says is dynamic.
+    let mut blend = state.filter(|_| !dynamic.contains(all)).map_or_else(Vec::new, blend_states);
+    if !dynamic.contains(DynamicState::COLOR_WRITE) {
+        for (blend, _) in blend.iter_mut().zip(&writes).filter(|(_, writes)| !**writes) {
+            blend.write_mask = vk::ColorComponentFlags::empty();
+        }
+    }
+    Output {
+        multisample: multisample_state(raw::input(info.p_multisample_state)),
+        logic_op_enable: state.is_some_and(|state| state.logic_op_enable != 0),
+        logic_op: state.map_or_else(vk::LogicOp::default, |state| state.logic_op),
+        blend,
+        blend_constants: state.map_or([0.0; 4], |state| state.blend_constants),
+        writes,
+        color_formats: color_formats(maker, info),
+        reads_attachments: reads_attachments(info),
+        dynamic,
+    }
+}

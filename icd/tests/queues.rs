@@ -1,0 +1,122 @@
+//! What families of queues do not take: commands that are dropped, and calls that are refused, each with a message.
+
+mod common;
+
+use ash::vk;
+use common::Driver;
+
+fn heard(driver: &Driver) -> Vec<String> {
+    std::mem::take(&mut *driver.messages.lock().unwrap())
+}
+
+/// A device with a queue of each of the three families.
+fn open(driver: &Driver) -> ash::Device {
+    let priorities = [0.5];
+    let queues = [2, 0, 1]
+        .map(|family| vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&priorities));
+    let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
+    // SAFETY: the info is valid.
+    unsafe { driver.instance.create_device(driver.physical, &info, None).unwrap() }
+}
+
+fn pool(device: &ash::Device, family: u32) -> Result<vk::CommandPool, vk::Result> {
+    let info = vk::CommandPoolCreateInfo::default().queue_family_index(family);
+    // SAFETY: valid but for families that are not there.
+    unsafe { device.create_command_pool(&info, None) }
+}
+
+/// A command buffer of a family, recorded.
+fn record(device: &ash::Device, family: u32, work: impl FnOnce(vk::CommandBuffer)) -> vk::CommandBuffer {
+    let info =
+        vk::CommandBufferAllocateInfo::default().command_pool(pool(device, family).unwrap()).command_buffer_count(1);
+    // SAFETY: valid but for what `work` does on purpose.
+    unsafe {
+        let commands = device.allocate_command_buffers(&info).unwrap()[0];
+        device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default()).unwrap();
+        work(commands);
+        device.end_command_buffer(commands).unwrap();
+        commands
+    }
+}
+
+fn submit(device: &ash::Device, family: u32, commands: vk::CommandBuffer) -> Result<(), vk::Result> {
+    let commands = [commands];
+    let info = [vk::SubmitInfo::default().command_buffers(&commands)];
+    // SAFETY: valid but for the family.
+    unsafe {
+        let queue = device.get_device_queue(family, 0);
+        device.queue_submit(queue, &info, vk::Fence::null())?;
+        device.queue_wait_idle(queue)
+    }
+}
+
+#[test]
+fn commands_go_to_queues_that_take_them() {
+    let driver = Driver::open();
+    let device = open(&driver);
+    let computing = record(&device, 1, |commands| {
+        // SAFETY: a draw is what these queues do not take.
+        unsafe {
+            device.cmd_set_line_width(commands, 1.0);
+            device.cmd_draw(commands, 3, 1, 0, 0);
+        }
+    });
+    assert_eq!(heard(&driver).len(), 2, "a state and a draw");
+    let copying = record(&device, 2, |commands| {
+        // SAFETY: a dispatch is what these queues do not take.
+        unsafe { device.cmd_dispatch(commands, 1, 1, 1) }
+    });
+    assert_eq!(heard(&driver).len(), 1);
+    assert_eq!(submit(&device, 0, copying), Err(vk::Result::ERROR_UNKNOWN));
+    assert_eq!(submit(&device, 2, computing), Err(vk::Result::ERROR_UNKNOWN));
+    assert_eq!(heard(&driver).len(), 2);
+    submit(&device, 2, copying).unwrap();
+    submit(&device, 1, computing).unwrap();
+    // SAFETY: the device is idle.
+    unsafe { device.destroy_device(None) };
+    driver.close();
+}
+
+#[test]
+fn families_that_a_device_has_not_got() {
+    let driver = Driver::open();
+    // The device has queues of the first family only.
+    assert_eq!(pool(&driver.device, 1), Err(vk::Result::ERROR_UNKNOWN));
+    assert_eq!(pool(&driver.device, u32::MAX), Err(vk::Result::ERROR_UNKNOWN));
+    // SAFETY: queues that are not there are none.
+    unsafe {
+        assert_eq!(driver.device.get_device_queue(1, 0), vk::Queue::null());
+        assert_eq!(driver.device.get_device_queue(0, 1), vk::Queue::null());
+    }
+    let shared = [1, 1];
+    let info = vk::BufferCreateInfo::default()
+        .size(64)
+        .usage(vk::BufferUsageFlags::TRANSFER_DST)
+        .sharing_mode(vk::SharingMode::CONCURRENT)
+        .queue_family_indices(&shared);
+    // SAFETY: valid but for the families.
+    assert_eq!(unsafe { driver.device.create_buffer(&info, None) }, Err(vk::Result::ERROR_UNKNOWN));
+    assert_eq!(heard(&driver).len(), 3);
+    driver.close();
+}
+
+#[test]
+fn devices_with_queues_that_cannot_be() {
+    let driver = Driver::open();
+    let create = |family: u32, priorities: &[f32], flags| {
+        let queues =
+            [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(priorities).flags(flags)];
+        let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
+        // SAFETY: valid but for the queues.
+        unsafe { driver.instance.create_device(driver.physical, &info, None) }.err()
+    };
+    let none = vk::DeviceQueueCreateFlags::empty();
+    let failed = Some(vk::Result::ERROR_INITIALIZATION_FAILED);
+    assert_eq!(create(9, &[1.0], none), failed);
+    assert_eq!(create(0, &[1.0; 5], none), failed);
+    assert_eq!(create(0, &[2.0], none), failed);
+    assert_eq!(heard(&driver).len(), 3);
+    let protected = create(0, &[1.0], vk::DeviceQueueCreateFlags::PROTECTED);
+    assert_eq!(protected, Some(vk::Result::ERROR_FEATURE_NOT_PRESENT));
+    driver.close();
+}
