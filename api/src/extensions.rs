@@ -138,6 +138,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_external_memory_host", 1, Device, None, &["VK_KHR_external_memory"]),
     row("VK_EXT_memory_budget", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_conservative_rasterization", 1, Device, None, &[PROPERTIES2]),
+    row("VK_KHR_fragment_shading_rate", 2, Device, None, &["VK_KHR_create_renderpass2", PROPERTIES2]),
     row("VK_KHR_external_fence_fd", 1, Device, None, &["VK_KHR_external_fence"]),
     row("VK_KHR_external_memory_fd", 1, Device, None, &["VK_KHR_external_memory"]),
     row("VK_KHR_external_semaphore_fd", 1, Device, None, &["VK_KHR_external_semaphore"]),

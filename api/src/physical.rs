@@ -6,7 +6,7 @@ use ash::vk;
 use vitric_backend::command::{MOST_SETS, MOST_VIEWPORTS};
 use vitric_backend::format::{self, features as format_features};
 use vitric_backend::geometry::LINE_WIDTHS;
-use vitric_backend::raster::MOST_SAMPLES;
+use vitric_backend::raster::{MOST_SAMPLES, Rate};
 use vitric_backend::shader::BUILD;
 use vitric_backend::state::MOST_BINDINGS;
 use vitric_backend::texture::{MAX_ANISOTROPY, MAX_LOD_BIAS};
@@ -303,13 +303,26 @@ pub fn image_format_properties(image: ImageKind) -> Option<vk::ImageFormatProper
         && !linear
         && features.intersects(attachment)
         && !image.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE)
-        && !image.usage.contains(vk::ImageUsageFlags::STORAGE);
+        && !image
+            .usage
+            .intersects(vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR);
     Some(vk::ImageFormatProperties {
         max_extent,
         max_mip_levels: if linear || info.is_planar() { 1 } else { 32 - max_extent.width.leading_zeros() },
         max_array_layers: if volume || linear || info.is_planar() { 1 } else { MAX_LAYERS },
         sample_counts: if multisampled { sample_counts() } else { vk::SampleCountFlags::TYPE_1 },
         max_resource_size: 1 << 40,
+    })
+}
+
+/// Sizes of fragments in the order that Vulkan asks for, and the samples of pixels that each is for.
+pub fn fragment_shading_rates() -> [(vk::SampleCountFlags, vk::Extent2D); Rate::ALL.len()] {
+    Rate::ALL.map(|rate| {
+        let [width, height] = rate.size();
+        let counts = (0..=MOST_SAMPLES.ilog2()).map(|log2| 1 << log2).filter(|&samples| rate.supports(samples));
+        // Pixels are for all samples, also those that there are not.
+        let counts = if rate == Rate::PIXEL { u32::MAX } else { counts.sum() };
+        (vk::SampleCountFlags::from_raw(counts), vk::Extent2D { width, height })
     })
 }
 
@@ -338,7 +351,9 @@ fn is_refused(image: ImageKind, info: &format::FormatInfo) -> bool {
     let two_dimensional = image.kind == vk::ImageType::TYPE_2D;
     let linear = image.tiling == vk::ImageTiling::LINEAR;
     let has = |flags| image.flags.contains(flags);
+    let sizes = image.usage.contains(vk::ImageUsageFlags::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR);
     has(sparse)
+        || (sizes && !two_dimensional)
         || (has(vk::ImageCreateFlags::TYPE_2D_ARRAY_COMPATIBLE) && image.kind != vk::ImageType::TYPE_3D)
         || (has(vk::ImageCreateFlags::TYPE_2D_VIEW_COMPATIBLE_EXT) && image.kind != vk::ImageType::TYPE_3D)
         || (has(vk::ImageCreateFlags::BLOCK_TEXEL_VIEW_COMPATIBLE) && info.compression.is_none())
@@ -358,6 +373,7 @@ fn usages(features: F) -> vk::ImageUsageFlags {
         (F::STORAGE_IMAGE, U::STORAGE),
         (F::COLOR_ATTACHMENT, U::COLOR_ATTACHMENT | attachment),
         (F::DEPTH_STENCIL_ATTACHMENT, U::DEPTH_STENCIL_ATTACHMENT | attachment),
+        (F::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR, U::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR),
         (F::TRANSFER_SRC, U::TRANSFER_SRC),
         (F::TRANSFER_DST, U::TRANSFER_DST | U::HOST_TRANSFER_EXT),
     ];

@@ -16,8 +16,8 @@ pub use late::{BlendEquation, SetBlend, VertexInput};
 use crate::format::{self, FormatInfo};
 use crate::geometry::{LazyVertexKernel, corners};
 use crate::pixel::Kernels;
-use crate::raster::Criterion;
-use crate::shader::Program;
+use crate::raster::{Criterion, Rate, RateState};
+use crate::shader::{Builtin, Program, Slot};
 
 /// A value for clearing: four 32-bit words, to be read as the format's class says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -69,6 +69,17 @@ pub struct SubpassDesc {
     pub unused_aspects: vk::ImageAspectFlags,
     /// Views that are rendered, a bit each; 0: without multiview.
     pub view_mask: u32,
+    /// What says how large fragments are.
+    pub rate: Option<RateAttachment>,
+}
+
+/// An attachment whose texels say how large fragments are. Source: `VK_KHR_fragment_shading_rate`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateAttachment {
+    /// The attachment, which is only read.
+    pub attachment: u32,
+    /// Pixels along the sides of what a texel is for, powers of two.
+    pub texel: [u32; 2],
 }
 
 /// How depth and stencil are resolved. Source: `VK_KHR_depth_stencil_resolve`.
@@ -86,7 +97,8 @@ impl SubpassDesc {
     /// All attachments that it uses, in the order in which they are loaded.
     pub fn attachments(&self) -> impl Iterator<Item = u32> {
         let all = self.inputs.iter().chain(&self.colors).chain(&self.resolves).chain([&self.depth_stencil]);
-        all.copied().flatten().chain(self.depth_resolve.map(|resolve| resolve.attachment))
+        let others = [self.depth_resolve.map(|resolve| resolve.attachment), self.rate.map(|rate| rate.attachment)];
+        all.copied().flatten().chain(others.into_iter().flatten())
     }
 }
 
@@ -338,6 +350,8 @@ pub struct GraphicsPipeline {
     pub raster: RasterState,
     /// Multisampling.
     pub multisample: MultisampleState,
+    /// Sizes of fragments, unless dynamic.
+    pub rate: RateState,
     /// Depth and stencil; `None` when the subpass has no such attachment.
     pub depth_stencil: Option<DepthStencilState>,
     /// Logic operation of all colour attachments, when enabled.
@@ -400,6 +414,7 @@ impl GraphicsPipeline {
                 alpha_to_coverage: false,
                 alpha_to_one: false,
             },
+            rate: RateState::default(),
             depth_stencil: None,
             logic_op: None,
             blend: Vec::new(),
@@ -447,10 +462,29 @@ impl GraphicsPipeline {
         }
     }
 
+    /// Whether primitives say how large their fragments are: a word beside the inputs of the fragment program.
+    pub fn gives_rate(&self) -> bool {
+        self.fragment.is_some() && self.vertex.output_builtin(Builtin::PrimitiveShadingRateKhr, 0).is_some()
+    }
+
+    /// What vertices hand over to fragments: the inputs of their program, and then the size of fragments.
+    pub fn varyings(&self) -> impl Iterator<Item = Slot> {
+        let rate = self.gives_rate().then_some(Slot::Builtin(Builtin::PrimitiveShadingRateKhr, 0));
+        self.fragment.iter().flat_map(|program| &program.inputs).map(|input| input.slot).chain(rate)
+    }
+
+    /// Whether samples are shaded on their own, or would be if there were several: then fragments are pixels.
+    pub fn has_sample_shading(&self) -> bool {
+        let of_program = self.fragment.as_ref().is_some_and(|program| program.fragment.per_sample);
+        self.multisample.min_sample_shading.is_some() || of_program
+    }
+
     /// Compiles what most draws run, so that the first one does not wait for it.
     pub fn prepare(&self) {
         self.vertex_kernel.get(self);
-        if self.kernels.outline(self).exports_whole {
+        if self.rate.size != Rate::PIXEL && !self.has_sample_shading() {
+            self.kernels.coarse(self);
+        } else if self.kernels.outline(self).exports_whole {
             self.kernels.whole(self);
         } else {
             self.kernels.get(self, false);
@@ -552,6 +586,8 @@ bitflags::bitflags! {
         const EXTENDED = ((1 << 43) - 1) & !((1 << 10) - 1);
         /// All that is newer than `VK_EXT_extended_dynamic_state2`.
         const LATE = ((1 << 43) - 1) & !((1 << 25) - 1);
+        /// Sizes of fragments, and how they are combined: nothing that makes another pipeline.
+        const FRAGMENT_RATE = 1 << 63;
     }
 }
 
@@ -590,6 +626,7 @@ mod tests {
                 SubpassDesc { colors: one(), ..none.clone() },
                 SubpassDesc { resolves: one(), ..none.clone() },
                 SubpassDesc { depth_stencil: Some(number), ..none.clone() },
+                SubpassDesc { rate: Some(RateAttachment { attachment: number, texel: [8; 2] }), ..none.clone() },
             ];
             for subpass in subpasses {
                 assert_eq!(pass(&[none.clone(), subpass.clone()]).is_some(), good, "{subpass:?}");

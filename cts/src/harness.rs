@@ -206,6 +206,7 @@ features! {
     image_view_min_lod: PhysicalDeviceImageViewMinLodFeaturesEXT = EXT_IMAGE_VIEW_MIN_LOD_NAME;
     non_seamless_cube_map: PhysicalDeviceNonSeamlessCubeMapFeaturesEXT = EXT_NON_SEAMLESS_CUBE_MAP_NAME;
     astc_high_range: PhysicalDeviceTextureCompressionASTCHDRFeatures = EXT_TEXTURE_COMPRESSION_ASTC_HDR_NAME;
+    fragment_rates: PhysicalDeviceFragmentShadingRateFeaturesKHR = KHR_FRAGMENT_SHADING_RATE_NAME;
     bias_control: PhysicalDeviceDepthBiasControlFeaturesEXT = EXT_DEPTH_BIAS_CONTROL_NAME;
     clip_control: PhysicalDeviceDepthClipControlFeaturesEXT = EXT_DEPTH_CLIP_CONTROL_NAME;
     depth_clip: PhysicalDeviceDepthClipEnableFeaturesEXT = EXT_DEPTH_CLIP_ENABLE_NAME;

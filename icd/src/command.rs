@@ -12,7 +12,7 @@ use vitric_backend::memory::{BufferRange, SurfaceView};
 use vitric_backend::state::{ClearValue, DepthBias, DepthBiasUnit, LineStipple};
 
 use crate::objects::{CommandObject, CommandPool, DeviceObject, Marked, Pipeline, destroy, device, need, optional};
-use crate::pipeline::depth_bias_unit;
+use crate::pipeline::{depth_bias_unit, rate_of};
 use crate::raw;
 
 pub extern "system" fn create_pool(
@@ -268,6 +268,16 @@ pub extern "system" fn set_depth_bias2(handle: vk::CommandBuffer, info: *const v
             unit: depth_bias_unit(info.p_next),
         }))
     });
+}
+
+pub extern "system" fn set_fragment_shading_rate(
+    handle: vk::CommandBuffer,
+    size: *const vk::Extent2D,
+    ops: *const [vk::FragmentShadingRateCombinerOpKHR; 2],
+) {
+    if let (Some(&size), Some(&ops)) = (raw::input(size), raw::input(ops)) {
+        plain(handle, Command::SetFragmentRate(rate_of(size, ops)));
+    }
 }
 
 pub extern "system" fn set_blend_constants(handle: vk::CommandBuffer, constants: *const [f32; 4]) {

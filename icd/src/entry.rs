@@ -372,6 +372,8 @@ entries! {
     Device, "VK_KHR_line_rasterization", vkCmdSetLineStippleKHR, PFN_vkCmdSetLineStippleKHR, command::set_line_stipple;
     Device, "VK_EXT_line_rasterization", vkCmdSetLineStippleEXT, PFN_vkCmdSetLineStippleKHR, command::set_line_stipple;
     Device, "VK_EXT_depth_bias_control", vkCmdSetDepthBias2EXT, PFN_vkCmdSetDepthBias2EXT, command::set_depth_bias2;
+    Physical, "VK_KHR_fragment_shading_rate", vkGetPhysicalDeviceFragmentShadingRatesKHR, PFN_vkGetPhysicalDeviceFragmentShadingRatesKHR, physical::fragment_shading_rates;
+    Device, "VK_KHR_fragment_shading_rate", vkCmdSetFragmentShadingRateKHR, PFN_vkCmdSetFragmentShadingRateKHR, command::set_fragment_shading_rate;
     Device, "VK_KHR_swapchain", vkCreateSwapchainKHR, PFN_vkCreateSwapchainKHR, wsi::create_swapchain;
     Device, "VK_KHR_swapchain", vkDestroySwapchainKHR, PFN_vkDestroySwapchainKHR, wsi::destroy_swapchain;
     Device, "VK_KHR_swapchain", vkGetSwapchainImagesKHR, PFN_vkGetSwapchainImagesKHR, wsi::swapchain_images;

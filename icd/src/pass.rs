@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use vitric_api::{Error, Result};
-use vitric_backend::state::{AttachmentDesc, DepthResolve, PassDesc, SubpassDesc};
+use vitric_backend::state::{AttachmentDesc, DepthResolve, PassDesc, RateAttachment, SubpassDesc};
 
 use crate::objects::{Framebuffer, destroy, device, need};
 use crate::raw;
@@ -97,7 +97,17 @@ fn subpass2(info: &vk::SubpassDescription2<'_>) -> SubpassDesc {
         let (depth, stencil) = (resolve.depth_resolve_mode, resolve.stencil_resolve_mode);
         Some(DepthResolve { attachment, depth, stencil })
     });
-    SubpassDesc { view_mask: info.view_mask, depth_resolve, ..subpass!(info) }
+    let rate: Option<&vk::FragmentShadingRateAttachmentInfoKHR<'_>> = raw::find(info.p_next);
+    let rate = rate.and_then(|rate| {
+        let attachment = raw::input(rate.p_fragment_shading_rate_attachment)?.used()?;
+        Some(RateAttachment { attachment, texel: texel_size(rate.shading_rate_attachment_texel_size) })
+    });
+    SubpassDesc { view_mask: info.view_mask, depth_resolve, rate, ..subpass!(info) }
+}
+
+/// Pixels along the sides of what a texel of an attachment is for.
+pub fn texel_size(size: vk::Extent2D) -> [u32; 2] {
+    [size.width, size.height]
 }
 
 // What is not read has nothing to say here: attachments have no layouts, subpasses are executed in order, and each one after

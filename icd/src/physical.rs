@@ -187,6 +187,25 @@ pub extern "system" fn layers(_: vk::PhysicalDevice, count: *mut u32, out: *mut 
     raw::enumerate(&[], count, out)
 }
 
+pub extern "system" fn fragment_shading_rates(
+    _: vk::PhysicalDevice,
+    count: *mut u32,
+    out: *mut vk::PhysicalDeviceFragmentShadingRateKHR<'_>,
+) -> vk::Result {
+    let Some(count) = raw::output(count) else { return Error::Unknown.code() };
+    let rates = physical::fragment_shading_rates();
+    if out.is_null() {
+        *count = rates.len() as u32;
+        return vk::Result::SUCCESS;
+    }
+    let room = (*count as usize).min(rates.len());
+    for (out, (samples, size)) in raw::slice_mut(out, room).iter_mut().zip(rates) {
+        (out.sample_counts, out.fragment_size) = (samples, size);
+    }
+    *count = room as u32;
+    if room < rates.len() { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS }
+}
+
 /// There are no tools in the driver.
 pub extern "system" fn tools(
     _: vk::PhysicalDevice,

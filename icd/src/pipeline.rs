@@ -12,7 +12,7 @@ use vitric_api::pipeline::{Identifier, PipelineCache, ShaderModule, StageDesc, i
 use vitric_api::{Error, Result};
 use vitric_backend::command::MOST_VIEWPORTS;
 use vitric_backend::format::{self, FormatInfo};
-use vitric_backend::raster::Criterion;
+use vitric_backend::raster::{Combiner, Criterion, Rate, RateState};
 use vitric_backend::shader::Program;
 use vitric_backend::shader::spirv::Specialization;
 use vitric_backend::state::{
@@ -517,6 +517,25 @@ fn multisample_state(state: Option<&vk::PipelineMultisampleStateCreateInfo<'_>>)
     }
 }
 
+/// Sizes of fragments, by a chain.
+fn rate_state(next: *const c_void) -> RateState {
+    let info: Option<&vk::PipelineFragmentShadingRateStateCreateInfoKHR<'_>> = raw::find(next);
+    info.map_or_else(RateState::default, |info| rate_of(info.fragment_size, info.combiner_ops))
+}
+
+/// A size of fragments, and how it is combined with others.
+pub fn rate_of(size: vk::Extent2D, ops: [vk::FragmentShadingRateCombinerOpKHR; 2]) -> RateState {
+    use vk::FragmentShadingRateCombinerOpKHR as Op;
+    let combiner = |op| match op {
+        Op::REPLACE => Combiner::Replace,
+        Op::MIN => Combiner::Min,
+        Op::MAX => Combiner::Max,
+        Op::MUL => Combiner::Multiply,
+        _ => Combiner::Keep,
+    };
+    RateState { size: Rate::of_size([size.width, size.height]), combiners: ops.map(combiner) }
+}
+
 fn depth_stencil_state(state: &vk::PipelineDepthStencilStateCreateInfo<'_>) -> DepthStencilState {
     DepthStencilState {
         depth_test: state.depth_test_enable != 0,
@@ -592,6 +611,7 @@ fn dynamic_state(state: &vk::PipelineDynamicStateCreateInfo<'_>) -> DynamicState
         (D::PRIMITIVE_RESTART_ENABLE, DynamicState::RESTART),
         (D::LOGIC_OP_EXT, DynamicState::LOGIC_OP),
         (D::LINE_STIPPLE_KHR, DynamicState::LINE_STIPPLE),
+        (D::FRAGMENT_SHADING_RATE_KHR, DynamicState::FRAGMENT_RATE),
         (D::VERTEX_INPUT_EXT, DynamicState::VERTEX_INPUT),
         (D::POLYGON_MODE_EXT, DynamicState::POLYGON_MODE),
         (D::RASTERIZATION_SAMPLES_EXT, DynamicState::SAMPLES),

@@ -7,10 +7,11 @@ use ash::vk::{self, ImageAspectFlags as Aspect, ResolveModeFlags as Mode};
 use vitric_api::{Error, Result};
 use vitric_backend::command::{Command, PassBegin};
 use vitric_backend::memory::SurfaceView;
-use vitric_backend::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, SubpassDesc};
+use vitric_backend::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, RateAttachment, SubpassDesc};
 
 use crate::command::{clear_value, device_area, end_pass, record};
 use crate::objects::{DeviceObject, need};
+use crate::pass::texel_size;
 use crate::raw;
 
 pub extern "system" fn begin(handle: vk::CommandBuffer, info: *const vk::RenderingInfo<'_>) {
@@ -63,8 +64,19 @@ impl Attachments<'_> {
             depth_resolve: self.depth_resolve(depth, stencil)?,
             unused_aspects,
             view_mask: info.view_mask,
+            rate: self.rate(raw::find(info.p_next))?,
             ..SubpassDesc::default()
         })
+    }
+
+    /// What says how large fragments are.
+    fn rate(
+        &mut self,
+        info: Option<&vk::RenderingFragmentShadingRateAttachmentInfoKHR<'_>>,
+    ) -> Result<Option<RateAttachment>> {
+        let Some(info) = info.filter(|info| info.image_view != vk::ImageView::null()) else { return Ok(None) };
+        let attachment = self.add(info.image_view, [vk::AttachmentLoadOp::LOAD; 2], ClearValue::default())?;
+        Ok(Some(RateAttachment { attachment, texel: texel_size(info.shading_rate_attachment_texel_size) }))
     }
 
     fn add(

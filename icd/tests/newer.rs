@@ -145,3 +145,43 @@ fn sizes_without_measure_are_survived() {
     assert_eq!(support.supported, vk::FALSE);
     driver.close();
 }
+
+/// Sizes of fragments that there are not, and attachments of them that are none.
+#[test]
+fn sizes_of_fragments_may_be_anything() {
+    let names = [
+        vk::KHR_DYNAMIC_RENDERING_NAME,
+        vk::KHR_MULTIVIEW_NAME,
+        vk::KHR_MAINTENANCE2_NAME,
+        vk::KHR_CREATE_RENDERPASS2_NAME,
+        vk::KHR_FRAGMENT_SHADING_RATE_NAME,
+    ];
+    let driver = Driver::open_with(&names);
+    heard(&driver);
+    let rates = khr::fragment_shading_rate::Device::new(&driver.instance, &driver.device);
+    let set = rates.fp().cmd_set_fragment_shading_rate_khr;
+    let rendering = khr::dynamic_rendering::Device::new(&driver.instance, &driver.device);
+    let stale = vk::ImageView::from_raw(0x0500_0000_1000_0007);
+    let mut attachment = vk::RenderingFragmentShadingRateAttachmentInfoKHR::default().image_view(stale);
+    // SAFETY: valid but for what the driver promises to survive.
+    driver
+        .run(|_, commands| unsafe {
+            for size in [0, 3, u32::MAX] {
+                let extent = vk::Extent2D { width: size, height: !size };
+                set(commands, &extent, &[vk::FragmentShadingRateCombinerOpKHR::from_raw(77); 2]);
+            }
+            set(commands, std::ptr::null(), std::ptr::null());
+            rendering.cmd_begin_rendering(commands, &vk::RenderingInfo::default().push_next(&mut attachment));
+            rendering.cmd_end_rendering(commands);
+        })
+        .unwrap();
+    assert_eq!(heard(&driver), 1);
+    let second = khr::create_renderpass2::Device::new(&driver.instance, &driver.device);
+    let missing = vk::AttachmentReference2::default().attachment(3);
+    let mut named = vk::FragmentShadingRateAttachmentInfoKHR::default().fragment_shading_rate_attachment(&missing);
+    let subpasses = [vk::SubpassDescription2::default().push_next(&mut named)];
+    let info = vk::RenderPassCreateInfo2::default().subpasses(&subpasses);
+    // SAFETY: as above.
+    assert_eq!(unsafe { second.create_render_pass2(&info, None) }.unwrap_err(), vk::Result::ERROR_UNKNOWN);
+    driver.close();
+}

@@ -1,7 +1,7 @@
 //! Features and properties of vertices, primitives and their rasterization beyond those of Vulkan's versions.
 
 use ash::vk;
-use vitric_backend::raster::SUBPIXEL_BITS;
+use vitric_backend::raster::{MOST_COVERAGE, MOST_SAMPLES, Rate, SUBPIXEL_BITS, TEXEL_SIZES};
 
 use super::Structures;
 
@@ -12,6 +12,12 @@ pub(super) fn features(to: &mut impl Structures) {
             .least_representable_value_force_unorm_representation(true)
             .float_representation(true)
             .depth_bias_exact(true),
+    );
+    to.put(
+        vk::PhysicalDeviceFragmentShadingRateFeaturesKHR::default()
+            .pipeline_fragment_shading_rate(true)
+            .primitive_fragment_shading_rate(true)
+            .attachment_fragment_shading_rate(true),
     );
     to.put(vk::PhysicalDeviceDepthClipControlFeaturesEXT::default().depth_clip_control(true));
     to.put(vk::PhysicalDeviceDepthClipEnableFeaturesEXT::default().depth_clip_enable(true));
@@ -39,6 +45,7 @@ pub(super) fn features(to: &mut impl Structures) {
 pub(super) fn properties(to: &mut impl Structures) {
     // Exact, with nothing added to polygons. Lines and points are covered by samples.
     to.put(vk::PhysicalDeviceConservativeRasterizationPropertiesEXT::default().primitive_underestimation(true));
+    to.put(fragment_shading_rate());
     to.put(vk::PhysicalDeviceLineRasterizationPropertiesKHR::default().line_sub_pixel_precision_bits(SUBPIXEL_BITS));
     to.put(vk::PhysicalDeviceProvokingVertexPropertiesEXT::default().provoking_vertex_mode_per_pipeline(true));
     to.put(vk::PhysicalDeviceVertexAttributeDivisorPropertiesEXT::default().max_vertex_attrib_divisor(u32::MAX));
@@ -47,4 +54,27 @@ pub(super) fn properties(to: &mut impl Structures) {
             .max_vertex_attrib_divisor(u32::MAX)
             .supports_non_zero_first_instance(true),
     );
+}
+
+/// Everything works with fragments of several pixels but what is not there: interlocks, and samples at places of one's own.
+fn fragment_shading_rate() -> vk::PhysicalDeviceFragmentShadingRatePropertiesKHR<'static> {
+    let [width, height] = Rate::ALL[0].size();
+    let [least, most] = TEXEL_SIZES;
+    let square = |side| vk::Extent2D { width: side, height: side };
+    vk::PhysicalDeviceFragmentShadingRatePropertiesKHR::default()
+        .min_fragment_shading_rate_attachment_texel_size(square(least))
+        .max_fragment_shading_rate_attachment_texel_size(square(most))
+        .max_fragment_shading_rate_attachment_texel_size_aspect_ratio(most / least)
+        .primitive_fragment_shading_rate_with_multiple_viewports(true)
+        .layered_shading_rate_attachments(true)
+        .fragment_shading_rate_non_trivial_combiner_ops(true)
+        .max_fragment_size(vk::Extent2D { width, height })
+        .max_fragment_size_aspect_ratio(width)
+        .max_fragment_shading_rate_coverage_samples(MOST_COVERAGE)
+        .max_fragment_shading_rate_rasterization_samples(vk::SampleCountFlags::from_raw(MOST_SAMPLES))
+        .fragment_shading_rate_with_shader_depth_stencil_writes(true)
+        .fragment_shading_rate_with_sample_mask(true)
+        .fragment_shading_rate_with_shader_sample_mask(true)
+        .fragment_shading_rate_with_conservative_rasterization(true)
+        .fragment_shading_rate_strict_multiply_combiner(true)
 }

@@ -86,6 +86,7 @@ pub(super) fn properties(to: &mut impl Structures) {
     to.put(
         vk::PhysicalDeviceMaintenance6PropertiesKHR::default()
             .block_texel_view_compatible_multiple_layers(true)
+            .fragment_shading_rate_clamp_combiner_inputs(true)
             .max_combined_image_sampler_descriptor_count(1),
     );
     // A build's own.

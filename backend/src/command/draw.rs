@@ -21,7 +21,7 @@ use crate::geometry::{
 use crate::gpu::DeviceLost;
 use crate::hiz::Visibility;
 use crate::memory::PlaneRef;
-use crate::pixel::DrawContext;
+use crate::pixel::{DrawContext, Rates};
 use crate::shader::interp::{Deadline, Environment};
 use crate::shader::runtime::Bindings;
 use crate::state::{DepthStencilState, DynamicState, GraphicsPipeline, StencilState};
@@ -350,6 +350,7 @@ fn primitive_contexts<'a>(
         viewport: view.0,
         band,
         fragment: pipeline.fragment.as_deref(),
+        gives_rate: pipeline.gives_rate(),
         depth_bits: processor.pass.as_ref().map_or(0, Pass::depth_bits),
         samples: pipeline.multisample.samples,
         criterion: pipeline.criterion(),
@@ -396,6 +397,7 @@ pub(super) fn draw_context<'a>(
             true => state.blend_constants,
             false => pipeline.blend_constants,
         },
+        rates: rates(draw, pass, layer),
         scissor: touched(state, pipeline),
         overwrites: None,
         visibility: Visibility::default(),
@@ -406,6 +408,18 @@ pub(super) fn draw_context<'a>(
         drops: true,
         deadline,
     }
+}
+
+/// How large the fragments of a draw to a layer are, unless they are pixels.
+fn rates<'a>(draw: &DrawState, pass: &'a Pass, layer: u32) -> Option<Rates<'a>> {
+    let texels = pass.subpass().rate.and_then(|rate| {
+        let view = pass.view(rate.attachment).filter(|view| view.desc.format == vk::Format::R8_UINT)?;
+        // One layer is that of all.
+        let layer = if view.desc.layers > 1 { layer } else { 0 };
+        Some((view.plane(vk::ImageAspectFlags::COLOR, 0, layer)?, rate.texel))
+    });
+    let is_dynamic = draw.pipeline.dynamic.contains(DynamicState::FRAGMENT_RATE);
+    Rates::new(&draw.pipeline, if is_dynamic { draw.dynamic.rate } else { draw.pipeline.rate }, texels)
 }
 
 fn with_dynamic(state: &Dynamic, pipeline: &GraphicsPipeline, mut tests: DepthStencilState) -> DepthStencilState {

@@ -20,6 +20,7 @@ use ash::vk;
 use smallvec::SmallVec;
 
 use crate::memory::{Buffer, BufferRange, Surface, SurfaceView};
+use crate::raster::RateState;
 use crate::shader::runtime::{Descriptor, DescriptorSet, SetLayout};
 use crate::state::{
     ClearValue, ComputePipeline, DepthBias, GraphicsPipeline, LineStipple, PassDesc, SetBlend, SetState, VertexInput,
@@ -127,6 +128,7 @@ pub enum Command {
     SetLineWidth(f32),
     SetLineStipple(LineStipple),
     SetDepthBias(DepthBias),
+    SetFragmentRate(RateState),
     SetBlendConstants([f32; 4]),
     SetDepthBounds([f32; 2]),
     SetStencilCompareMask {

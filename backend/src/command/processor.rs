@@ -16,6 +16,7 @@ use super::{Command, CommandList, QueryKind, QueryPool, dispatch, draw};
 use crate::counters::Counters;
 use crate::gpu::{DeviceLost, Gpu};
 use crate::memory::{Addresses, Buffer, BufferRange};
+use crate::raster::RateState;
 use crate::shader::PUSH_CONSTANT_BYTES;
 use crate::shader::Program;
 use crate::shader::interp::Deadline;
@@ -68,6 +69,7 @@ pub(super) struct Dynamic {
     pub(super) depth_bias: DepthBias,
     pub(super) blend_constants: [f32; 4],
     pub(super) depth_bounds: [f32; 2],
+    pub(super) rate: RateState,
     /// Front and back: compare mask, write mask, reference.
     pub(super) stencil: [[u32; 3]; 2],
 }
@@ -481,7 +483,7 @@ impl Dynamic {
     /// Whether fragments see the same state: what set-up has used does not count.
     pub(super) fn is_same_for_fragments(&self, other: &Self) -> bool {
         let viewport = |of: &Self| (of.viewport.x, of.viewport.y, of.viewport.width, of.viewport.height);
-        let state = |of: &Self| (viewport(of), of.scissor, of.blend_constants, of.depth_bounds, of.stencil);
+        let state = |of: &Self| (viewport(of), of.scissor, of.blend_constants, of.depth_bounds, of.stencil, of.rate);
         state(self) == state(other)
     }
 
@@ -490,6 +492,7 @@ impl Dynamic {
             Command::SetLineWidth(width) => self.line_width = *width,
             Command::SetLineStipple(stipple) => self.line_stipple = *stipple,
             Command::SetDepthBias(bias) => self.depth_bias = *bias,
+            Command::SetFragmentRate(rate) => self.rate = *rate,
             Command::SetBlendConstants(constants) => self.blend_constants = *constants,
             Command::SetDepthBounds(bounds) => self.depth_bounds = *bounds,
             Command::SetStencilCompareMask { faces, mask } => self.set_stencil(*faces, 0, *mask),

@@ -46,8 +46,11 @@ pub fn features(format: vk::Format) -> Features {
     if info.is_depth_stencil() {
         return Features { optimal: depth_stencil(info), ..Features::default() };
     }
-    let image = color(info);
-    Features { linear: image, optimal: image, buffer: buffer(info) }
+    let (image, mut optimal) = (color(info), color(info));
+    if format == vk::Format::R8_UINT {
+        optimal |= F::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR;
+    }
+    Features { linear: image, optimal, buffer: buffer(info) }
 }
 
 fn depth_stencil(info: &FormatInfo) -> F {
@@ -129,7 +132,7 @@ mod tests {
             (vk::Format::R5G6B5_UNORM_PACK16, rendered),
             (vk::Format::A1R5G5B5_UNORM_PACK16, rendered),
             (vk::Format::R8_UNORM, rendered),
-            (vk::Format::R8_UINT, integer),
+            (vk::Format::R8_UINT, integer | F::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR),
             (vk::Format::R8G8B8A8_UNORM, rendered | F::STORAGE_IMAGE),
             (vk::Format::R8G8B8A8_SRGB, rendered),
             (vk::Format::B8G8R8A8_SRGB, rendered),

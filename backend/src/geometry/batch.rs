@@ -14,7 +14,7 @@ use super::lines::Cover;
 use super::primitives::{Plane, Primitives, SIDES, Shape};
 use super::setup::{PrimitiveContext, depth_bias};
 use super::triangles::{Entry, Triangles};
-use crate::raster::UNITS;
+use crate::raster::{Triangle, UNITS};
 use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
 use crate::shader::runtime::rows::{BLOCK, gather};
 use crate::shader::{Builtin, Interpolation, Slot};
@@ -55,13 +55,15 @@ impl Plan {
             Interpolation::NoPerspective => Way::Linear,
             Interpolation::Smooth => Way::Perspective,
         });
+        // The size of fragments is that of the provoking vertex.
+        let rate = context.gives_rate.then_some(Way::Flat);
         let sides = [Way::Side; SIDES].into_iter().take(if context.smooth { SIDES } else { 0 });
         Self {
             rules: Rules::new(context),
             // Edges and corners of polygons come with that of the polygon.
             bias: context.bias.filter(|_| context.raster.polygon_mode == vk::PolygonMode::FILL),
             depth_bits: context.depth_bits,
-            ways: ways.chain(sides).collect(),
+            ways: ways.chain(rate).chain(sides).collect(),
         }
     }
 
@@ -104,6 +106,8 @@ pub struct Batch {
     pixels: [Ints; 4],
     /// Lanes that cover something else than their corners say.
     covers: Vec<(usize, Cover)>,
+    /// Lanes that cover polygons.
+    pub(super) polygons: Vec<(usize, Vec<Triangle>)>,
 }
 
 impl Batch {
@@ -156,10 +160,14 @@ impl Batch {
     /// Brings the words of up to 16 triangles together.
     pub(super) fn gather<'t>(&mut self, plan: &Plan, triangles: impl Iterator<Item = (&'t Triangles, u32)>) {
         self.covers.clear();
+        self.polygons.clear();
         let (mut rows, mut count) = ([[&[][..]; WAVE]; 3], 0);
         for (lane, (triangles, index)) in triangles.take(WAVE).enumerate() {
             let (Entry { rows: numbers, id, facing, cover }, pixels) = triangles.entry(index);
-            self.covers.extend(cover.map(|number| (lane, *triangles.cover(number))));
+            if let Some(cover) = cover.map(|number| triangles.cover(number)) {
+                self.covers.push((lane, *cover));
+                self.polygons.extend(triangles.polygon(cover).map(|parts| (lane, parts)));
+            }
             for (rows, number) in rows.iter_mut().zip(numbers) {
                 rows[lane] = triangles.row(number);
             }
@@ -347,7 +355,7 @@ mod tests {
     use crate::geometry::Words;
     use crate::geometry::cull::{Facing, Waiting};
     use crate::hiz::depths_over;
-    use crate::raster::{Triangle, snap};
+    use crate::raster::snap;
 
     /// A coordinate of a small triangle, of a large one, or no number at all.
     fn coordinate() -> impl Strategy<Value = f32> {

@@ -77,7 +77,7 @@ const NOWHERE: u32 = 0xffff_ff00;
 #[derive(Debug)]
 pub struct VertexKernel {
     pub(super) program: Program,
-    /// Input words of the fragment program.
+    /// Words that are handed over to fragments.
     pub(super) varyings: usize,
     /// Whether it gives numbers of viewports and layers.
     pub(super) routes: bool,
@@ -101,7 +101,7 @@ impl VertexKernel {
         let mut linker = VertexLinker { b: Builder::new(), pipeline };
         let words = link::append(&mut linker, program);
         let mut results = Results { b: linker.b, program, words, raster: &pipeline.raster };
-        let outputs = results.finish(pipeline.fragment.as_deref());
+        let outputs = results.finish(pipeline.varyings());
         let mut function = results.b.finish();
         passes::optimize(&mut function, &mut |_, _| {});
         let mut across = [Across::Same; input::COUNT];
@@ -110,7 +110,7 @@ impl VertexKernel {
         linked.stage = program.stage;
         linked.resources.clone_from(&program.resources);
         linked.code.generate_chosen(linked.stage, "kernel");
-        let varyings = pipeline.fragment.as_ref().map_or(0, |fragment| fragment.inputs.len());
+        let varyings = pipeline.varyings().count();
         Self { program: linked, varyings, routes: program.routes(), is_pure: !program.fragment.side_effects }
     }
 
@@ -279,16 +279,16 @@ impl Results<'_> {
     }
 
     /// Writes all output words. Returns how many there are.
-    fn finish(&mut self, fragment: Option<&Program>) -> usize {
+    fn finish(&mut self, varyings: impl Iterator<Item = Slot>) -> usize {
         let position = [0, 1, 2, 3].map(|component| self.float(Builtin::Position, component, 0.0));
         let window = self.window(position);
-        let inputs = fragment.map_or(&[][..], |program| &program.inputs);
         // Clip and cull distances may also be read by the fragment program: they are outputs like any other.
-        for (index, input) in inputs.iter().enumerate() {
-            let value = self.word(input.slot).unwrap_or_else(|| self.b.int(0));
-            self.output(output::VARYINGS + index, value);
+        let mut rest = output::VARYINGS;
+        for slot in varyings {
+            let value = self.word(slot).unwrap_or_else(|| self.b.int(0));
+            self.output(rest, value);
+            rest += 1;
         }
-        let rest = output::VARYINGS + inputs.len();
         for (component, (position, window)) in position.into_iter().zip(window).enumerate() {
             self.output(output::WINDOW + component, window);
             self.output(rest + output::POSITION + component, position);

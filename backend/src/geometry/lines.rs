@@ -23,6 +23,20 @@ pub(super) struct Cover {
     pub(super) corners: [[i32; 2]; 3],
     /// Pixels that it is cut to: `[x0, y0, x1, y1]`, the last ones not included.
     pub(super) window: [i32; 4],
+    /// Number of a polygon that is covered instead: then the corners are three of those of the rectangle around it.
+    pub(super) polygon: Option<u32>,
+}
+
+impl Cover {
+    /// Of a polygon with these corners, which has a number.
+    pub(super) fn of_polygon(corners: &[Place], number: u32) -> Self {
+        let bound = |pick: fn(i64, i64) -> i64, axis: usize| {
+            corners.iter().map(|corner| corner[axis]).reduce(pick).unwrap_or(0) as i32
+        };
+        let (left, top, right, bottom) =
+            (bound(i64::min, 0), bound(i64::min, 1), bound(i64::max, 0), bound(i64::max, 1));
+        Self { corners: [[left, top], [right, top], [left, bottom]], window: EVERYWHERE, polygon: Some(number) }
+    }
 }
 
 /// All pixels.
@@ -31,7 +45,7 @@ const EVERYWHERE: [i32; 4] = [i32::MIN, i32::MIN, i32::MAX, i32::MAX];
 /// A quadrilateral, whose corners go around it, as two triangles.
 fn halves(corners: [Place; 4], window: [i32; 4]) -> [Cover; 2] {
     let [a, b, c, d] = corners.map(|corner| corner.map(|units| units as i32));
-    [[a, b, c], [a, c, d]].map(|corners| Cover { corners, window })
+    [[a, b, c], [a, c, d]].map(|corners| Cover { corners, window, polygon: None })
 }
 
 /// The centre of the pixel in which a coordinate lies.

@@ -114,6 +114,8 @@ pub struct Primitives {
     /// Sixteen primitives' words after those of others, at least as many as there are primitives.
     words: Vec<Lanes>,
     pixels: Vec<[i32; 4]>,
+    /// What those cover that are polygons, by their numbers.
+    polygons: Vec<(u32, Vec<Triangle>)>,
     stride: usize,
     /// Whether any may cover a group.
     has_large: bool,
@@ -131,6 +133,7 @@ impl Primitives {
     ) {
         self.stride = plan.primitive_words();
         self.pixels.clear();
+        self.polygons.clear();
         (self.has_large, self.pixel_count) = (false, 0);
         let words = triangles.len().div_ceil(WAVE) * self.stride;
         if self.words.len() < words {
@@ -142,6 +145,7 @@ impl Primitives {
             some(first + 2 * WAVE).for_each(|(triangles, index)| triangles.expect(index));
             some(first + WAVE).for_each(|(triangles, index)| triangles.expect_rows(index));
             batch.gather(plan, some(first));
+            self.polygons.extend(batch.polygons.drain(..).map(|(lane, parts)| ((first + lane) as u32, parts)));
             for lane in 0..WAVE.min(triangles.len() - first) {
                 let pixels @ [x0, y0, x1, y1] = batch.pixels(lane);
                 self.has_large |= may_cover_group(pixels.map(i64::from));
@@ -184,6 +188,12 @@ impl Primitives {
     pub fn words(&self, index: u32) -> Words<'_> {
         let (block, lane) = (index as usize / WAVE, index as usize % WAVE);
         Words(&self.words[block * self.stride..][..self.stride].as_flattened()[lane..])
+    }
+
+    /// The parts of what a primitive covers, where that is a polygon; none where it is a triangle.
+    pub fn polygon(&self, index: u32) -> &[Triangle] {
+        let found = self.polygons.binary_search_by_key(&index, |(number, _)| *number);
+        found.map_or(&[], |found| &self.polygons[found].1)
     }
 
     /// A primitive's coverage.

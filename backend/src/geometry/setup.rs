@@ -14,7 +14,7 @@ use super::primitives::SIDES;
 use super::triangles::{Entry, Triangles};
 use super::{Shaded, Vertex, clip};
 use crate::bag::Bag;
-use crate::raster::Criterion;
+use crate::raster::{Criterion, hull, snap};
 use crate::shader::Program;
 use crate::shader::interp::WAVE;
 use crate::state::{DepthBias, DepthBiasUnit, RasterState};
@@ -32,6 +32,8 @@ pub struct PrimitiveContext<'a> {
     pub band: f32,
     /// Fragment program.
     pub fragment: Option<&'a Program>,
+    /// Whether primitives say how large their fragments are.
+    pub gives_rate: bool,
     /// Bits of the depth attachment's format, 0 without.
     pub depth_bits: u32,
     /// Samples of a pixel.
@@ -279,6 +281,7 @@ impl<'a> SetUp<'a> {
                     self.window_point(corner, 1.0, provoking, (id, facing));
                 }
             }
+            _ if window.len() > 3 && self.context.is_conservative() => self.polygon(&window, provoking, (id, facing)),
             _ => {
                 for pair in window[1..].windows(2) {
                     let corners = [&window[0], &pair[0], &pair[1]];
@@ -286,6 +289,25 @@ impl<'a> SetUp<'a> {
                 }
             }
         }
+    }
+
+    /// A polygon whose cells are covered once, also where triangles of it would meet. Its attributes are those of its largest triangle.
+    fn polygon(&mut self, window: &[Window<'_>], provoking: Source<'_>, tag: (u32, Facing)) {
+        let corners =
+            hull(window.iter().map(|corner| [corner.x, corner.y].map(|pixels| snap(pixels).into())).collect());
+        let area = |pair: &[Window<'_>]| {
+            let [to_b, to_c] = [&pair[0], &pair[1]].map(|to| [to.x - window[0].x, to.y - window[0].y].map(f64::from));
+            (to_b[0] * to_c[1] - to_b[1] * to_c[0]).abs()
+        };
+        let largest = window[1..].windows(2).max_by(|one, other| area(one).total_cmp(&area(other)));
+        let Some([b, c]) = largest.filter(|pair| area(pair) > 0.0 && area(pair).is_finite() && corners.len() > 2)
+        else {
+            return;
+        };
+        let triangles = &mut self.out[self.open];
+        let number = triangles.add_polygon(corners.clone());
+        let extras = Extras { cover: Some(Cover::of_polygon(&corners, number)), ..Extras::default() };
+        self.filled([&window[0], b, c], provoking, tag, &extras);
     }
 
     /// A point that is inside of every plane.
@@ -378,6 +400,11 @@ impl PrimitiveContext<'_> {
     /// The provoking one of a primitive's vertices.
     pub(super) fn provoking<const N: usize>(&self, vertices: [u32; N]) -> u32 {
         vertices[if self.raster.provoking_last { N - 1 } else { 0 }]
+    }
+
+    /// Whether pixels are covered where primitives touch them, or cover all of them.
+    fn is_conservative(&self) -> bool {
+        matches!(self.criterion, Some(Criterion::Conservative | Criterion::Inner))
     }
 
     /// Whether pixels are covered where their centres are.

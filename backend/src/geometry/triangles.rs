@@ -49,6 +49,8 @@ pub struct Triangles {
     vertices: usize,
     packed: Vec<Packed>,
     covers: Vec<Cover>,
+    /// Corners of polygons, clockwise, units.
+    polygons: Vec<Vec<[i64; 2]>>,
     /// For each triangle the number of what it covers, [`NO_COVER`] where its corners say it; empty where none has one.
     cover_of: Vec<u32>,
     /// The layer of the attachments that they are drawn to.
@@ -63,6 +65,7 @@ impl Triangles {
         (self.plan, self.layer) = (plan, layer);
         self.vertices = 0;
         self.covers.clear();
+        self.polygons.clear();
         self.cover_of.clear();
         self.packed.clear();
         self.packed.reserve(room);
@@ -72,6 +75,7 @@ impl Triangles {
     pub(super) fn go_on(&mut self, others: &Self) {
         self.start(others.plan.clone(), 0, others.layer);
         self.covers.clone_from(&others.covers);
+        self.polygons.clone_from(&others.polygons);
         self.rows.clone_from(&others.rows);
         self.vertices = others.vertices;
     }
@@ -121,6 +125,10 @@ impl Triangles {
     pub fn triangle(&self, index: u32) -> Triangle {
         let place = |row: u32| [0, 1].map(|axis: usize| i64::from(snap(f32::from_bits(self.row(row)[0][axis]))));
         let (Entry { rows, cover, .. }, _) = self.entry(index);
+        if let Some(parts) = cover.and_then(|number| self.polygon(self.cover(number))) {
+            // What touches the polygon touches this part.
+            return parts[0];
+        }
         let corners = match cover {
             Some(number) => self.cover(number).corners.map(|corner| corner.map(i64::from)),
             None => rows.map(place),
@@ -183,6 +191,17 @@ impl Triangles {
     /// What a triangle covers.
     pub(super) fn cover(&self, number: u32) -> &Cover {
         &self.covers[number as usize]
+    }
+
+    /// The parts of a polygon that is covered.
+    pub(super) fn polygon(&self, cover: &Cover) -> Option<Vec<Triangle>> {
+        cover.polygon.map(|number| Triangle::of_polygon(&self.polygons[number as usize]))
+    }
+
+    /// Adds the corners of a polygon, clockwise, at least three; its number.
+    pub(super) fn add_polygon(&mut self, corners: Vec<[i64; 2]>) -> u32 {
+        self.polygons.push(corners);
+        self.polygons.len() as u32 - 1
     }
 
     /// Adds what a triangle covers; its number.

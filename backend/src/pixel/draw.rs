@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicU64;
 
 use super::kernel::{Kernel, Outline, Stage, Target, tested};
+use super::rates::Rates;
 use crate::hiz::{Direction, Visibility};
 use crate::memory::PlaneRef;
 use crate::raster::{Criterion, sample_mask};
@@ -37,6 +38,8 @@ pub struct DrawContext<'a> {
     pub criterion: Option<Criterion>,
     /// Multisampling.
     pub multisample: MultisampleState,
+    /// Sizes of fragments, where any may be more than a pixel.
+    pub rates: Option<Rates<'a>>,
     /// Blend constants.
     pub blend_constants: [f32; 4],
     /// Locations whose texels fragments overwrite, when nothing else of a fragment shows: no blending, no discarding, no side
@@ -64,7 +67,7 @@ pub struct DrawContext<'a> {
 impl<'a> DrawContext<'a> {
     /// Whether depth and stencil tests come before the fragment program.
     pub fn tests_early(&self) -> bool {
-        tests_early(self.fragment, &self.multisample)
+        tests_early(self.fragment, &self.multisample, self.rates.is_some())
     }
 
     /// Whether the pipeline's sample mask is applied after early tests, and not before.
@@ -78,7 +81,7 @@ impl<'a> DrawContext<'a> {
         let shows = facts.may_discard || facts.side_effects || outline.needs_stored || outline.changes_coverage;
         let written = outline.targets.iter().zip(self.targets()).filter(|(_, plane)| plane.is_some());
         let locations = written.fold(0, |locations, ((location, _), _)| locations | 1 << location);
-        let sees_coverage = self.multisample.samples > 1 && outline.sees_samples;
+        let sees_coverage = (self.multisample.samples > 1 || self.rates.is_some()) && outline.sees_samples;
         (self.tests_early() && !shows && !sees_coverage).then_some(locations)
     }
 
@@ -89,7 +92,8 @@ impl<'a> DrawContext<'a> {
         let locations = if self.fragment.is_none() { Some(0) } else { self.overwrites };
         let segment = locations.zip(self.visibility.tests);
         self.segment = segment.filter(|_| self.visibility.looks_ahead);
-        if let Some((ranges, pitches)) = self.reached().filter(|_| !packs_always) {
+        let exports_itself = !packs_always && self.rates.is_none();
+        if let Some((ranges, pitches)) = self.reached().filter(|_| exports_itself) {
             (self.direct, self.pitches) = (Some(ranges), pitches);
         }
         self
@@ -128,6 +132,11 @@ impl<'a> DrawContext<'a> {
         self.pipeline.kernels.get(self.pipeline, packed)
     }
 
+    /// The kernel for waves of fragments of several pixels.
+    pub(super) fn coarse_kernel(&self) -> Option<&'a Kernel> {
+        self.pipeline.kernels.coarse(self.pipeline)
+    }
+
     /// The kernel for groups of one primitive.
     pub(super) fn group_kernel(&self) -> Option<&'a Stage> {
         self.pipeline.kernels.group(self.pipeline)
@@ -138,7 +147,7 @@ impl<'a> DrawContext<'a> {
         // What else tests say, and may be dynamic, concerns other tests.
         let depth = |tests: DepthStencilState| (tests.depth_test, tests.depth_write, tests.depth_compare);
         let as_linked = self.tests.map(depth) == tested(self.pipeline).map(depth);
-        let serves = as_linked && (self.tests.is_none() || self.depth_alone.is_some());
+        let serves = as_linked && self.rates.is_none() && (self.tests.is_none() || self.depth_alone.is_some());
         // Its edges are exact near small primitives only, not near what a viewport leaves of others.
         if serves && self.occlusion.is_none() && self.criterion.is_none() && !self.pipeline.vertex.routes() {
             self.pipeline.kernels.primitive(self.pipeline, (self.depth_bits, counts))
@@ -172,12 +181,12 @@ impl<'a> DrawContext<'a> {
 }
 
 /// Whether depth and stencil tests come before a fragment program.
-fn tests_early(program: Option<&Program>, multisample: &MultisampleState) -> bool {
+fn tests_early(program: Option<&Program>, multisample: &MultisampleState, has_rates: bool) -> bool {
     let Some(program) = program else { return true };
     let facts = &program.fragment;
     let changes_coverage = facts.may_discard || facts.writes_depth || facts.writes_sample_mask || facts.writes_stencil;
     // What is covered is seen before tests.
-    let changes_coverage = changes_coverage || (facts.sees_coverage && multisample.samples > 1);
+    let changes_coverage = changes_coverage || (facts.sees_coverage && (multisample.samples > 1 || has_rates));
     facts.early_tests || !(changes_coverage || multisample.alpha_to_coverage || facts.side_effects)
 }
 
@@ -185,7 +194,7 @@ fn tests_early(program: Option<&Program>, multisample: &MultisampleState) -> boo
 pub fn visibility(pipeline: &GraphicsPipeline, tests: Option<&DepthStencilState>) -> Visibility {
     let Some(tests) = tests.filter(|tests| tests.depth_test) else { return Visibility::default() };
     let (program, multisample) = (pipeline.fragment.as_deref(), &pipeline.multisample);
-    let (direction, early) = (Direction::of(tests.depth_compare), tests_early(program, multisample));
+    let (direction, early) = (Direction::of(tests.depth_compare), tests_early(program, multisample, false));
     let facts = program.map(|program| program.fragment).unwrap_or_default();
     // What fails the depth test must show nowhere else.
     let shows = tests.stencil_test || (!early && (facts.side_effects || facts.writes_depth));

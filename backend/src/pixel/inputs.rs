@@ -99,7 +99,7 @@ impl WaveFragments<'_> {
 }
 
 /// A sample's place in its pixel, 0 to 1.
-fn sample_place(samples: u32, sample: u32) -> [f32; 2] {
+pub(super) fn sample_place(samples: u32, sample: u32) -> [f32; 2] {
     let positions = raster::sample_positions(samples);
     positions[sample as usize % positions.len()].map(|units| units as f32 / UNITS as f32)
 }

@@ -1,5 +1,6 @@
 //! Depth and stencil, quad packing, fragment waves, export and blending.
 
+mod coarse;
 mod depth_group;
 mod depth_stencil;
 mod direct;
@@ -7,6 +8,7 @@ mod draw;
 mod inputs;
 mod kernel;
 mod quad;
+mod rates;
 mod scoreboard;
 mod tile;
 mod wave;
@@ -15,6 +17,7 @@ use ash::vk;
 
 pub use draw::{DrawContext, visibility};
 pub use kernel::Kernels;
+pub use rates::Rates;
 pub use tile::{TileScratch, process_tile};
 
 /// `a op b` of depths, or of depth references.

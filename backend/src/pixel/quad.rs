@@ -31,6 +31,13 @@ pub(super) struct Quad {
 }
 
 impl Quad {
+    /// With covered samples by pixel.
+    pub(super) fn new(primitive: PrimitiveId, [x, y]: [u32; 2], coverage: [u32; 4]) -> Self {
+        let coverage =
+            coverage.iter().rev().fold(0, |bits, &samples| bits << MOST_SAMPLES | u64::from(samples & 0xffff));
+        Self { primitive, x, y, coverage }
+    }
+
     /// With covered pixels as bits, for each sample.
     pub(super) fn of_samples(primitive: PrimitiveId, place: [u32; 2], samples: impl Iterator<Item = u64>) -> Self {
         let mut quad = Self::of_pixels(primitive, place, 0);
@@ -147,15 +154,6 @@ impl Quad {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    impl Quad {
-        /// With covered samples by pixel.
-        fn new(primitive: PrimitiveId, [x, y]: [u32; 2], coverage: [u32; 4]) -> Self {
-            let coverage =
-                coverage.iter().rev().fold(0, |bits, &samples| bits << MOST_SAMPLES | u64::from(samples & 0xffff));
-            Self { primitive, x, y, coverage }
-        }
-    }
 
     #[test]
     fn coverage_by_pixels_and_samples() {

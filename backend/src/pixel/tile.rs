@@ -120,7 +120,8 @@ fn teach(walk: &Visit<'_>, bin: &Bin, area: [i64; 4], bounds: &mut Bounds) {
         let window = within(pixels, clip);
         // What is cut smaller covers no group, but at the edge of the area.
         let is_cut = |axis: usize| window[axis + 2] - window[axis] < 1 << GROUP_LOG2;
-        if !may_cover_group(pixels) || is_cut(0) || is_cut(1) {
+        let is_polygon = context.criterion.is_some() && !primitives.polygon(index).is_empty();
+        if !may_cover_group(pixels) || is_cut(0) || is_cut(1) || is_polygon {
             continue;
         }
         let (triangle, shape) = (primitives.triangle(index), primitives.shape(index));
@@ -192,7 +193,7 @@ fn shade_board(walk: &Visit<'_>, board: &mut Scoreboard, scratch: &mut WaveScrat
     for fragments in board.waiting().chunk_by(|a, b| walk.draw_of(a.primitive) == walk.draw_of(b.primitive)) {
         let context = &walk.draws[walk.draw_of(fragments[0].primitive)];
         let mut waves = Waves::new(context, walk, scratch, sight);
-        if context.multisample.samples == 1 {
+        if context.multisample.samples == 1 && context.rates.is_none() {
             fragments.iter().for_each(|fragments| waves.shade_fragments(fragments));
         } else {
             let same = |a: &Fragments, b: &Fragments| (a.primitive, a.place) == (b.primitive, b.place);
@@ -234,6 +235,8 @@ struct Tile<'a, 's> {
 /// What of a primitive lies in a group.
 struct Part<'a> {
     triangle: &'a Triangle,
+    /// More parts of a polygon.
+    rest: &'a [Triangle],
     shape: &'a Shape,
     /// First pixel of the group.
     group: [i64; 2],
@@ -342,7 +345,11 @@ impl<'a: 's, 's> Tile<'a, 's> {
     }
 
     fn large(&mut self, primitives: &Primitives, (id, index): (PrimitiveId, u32), window: [i64; 4]) {
-        let (triangle, shape) = (&primitives.triangle(index), &primitives.shape(index));
+        let (parts, shape) = (self.polygon(primitives, index), &primitives.shape(index));
+        let (triangle, rest) = match parts {
+            [first, rest @ ..] => (first, rest),
+            [] => (&primitives.triangle(index), &[][..]),
+        };
         let tests = self.context.visibility.tests.filter(|_| self.bounds.is_some());
         let small = window[2] - window[0] <= 1 << GROUP_LOG2 && window[3] - window[1] <= 1 << GROUP_LOG2;
         if let (false, Some(direction)) = (small, tests)
@@ -350,18 +357,24 @@ impl<'a: 's, 's> Tile<'a, 's> {
         {
             return;
         }
-        let whole = !small && window == self.area && covers_tile(triangle, window);
+        let is_triangle = rest.is_empty();
+        let whole = !small && is_triangle && window == self.area && covers_tile(triangle, window);
         for group in groups_of(window) {
             if !whole && !small && !covers(triangle, group, Criterion::Conservative) {
                 continue;
             }
-            let full = whole || !small && covers(triangle, group, Criterion::Inner);
+            let full = whole || !small && is_triangle && covers(triangle, group, Criterion::Inner);
             let range = match tests.map(|direction| self.query(direction, shape, (group, window, full))) {
                 Some(None) => continue,
                 range => range.flatten(),
             };
-            self.group(id, (triangle, shape, range), (group, window, full));
+            self.group(id, ((triangle, rest), shape, range), (group, window, full));
         }
+    }
+
+    /// The parts of a primitive that is a polygon.
+    fn polygon<'p>(&self, primitives: &'p Primitives, index: u32) -> &'p [Triangle] {
+        if self.context.criterion.is_some() { primitives.polygon(index) } else { &[] }
     }
 
     fn depths_over(&self, shape: &Shape, pixels: [i64; 4]) -> Range {
@@ -465,7 +478,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     fn group(
         &mut self,
         index: PrimitiveId,
-        (triangle, shape, range): (&Triangle, &Shape, Option<Range>),
+        ((triangle, rest), shape, range): ((&Triangle, &[Triangle]), &Shape, Option<Range>),
         (group, window, full): ([i64; 2], [i64; 4], bool),
     ) {
         let context = self.context;
@@ -475,7 +488,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let stored = context.depth.as_ref().map(|plane| Stored(plane, context.depth_bits));
         let stored = stored.filter(|stored| context.tests_early() && !late && stored.has_line(place));
         let depth = context.depth_alone.as_ref().zip(stored);
-        let part = Part { triangle, shape, group, inside: pixels_inside(group[0], group[1], window), full, depth };
+        let inside = pixels_inside(group[0], group[1], window);
+        let part = Part { triangle, rest, shape, group, inside, full, depth };
         let tested = depth.is_some() || !context.tests_early() || context.tests.is_none();
         let leaning = range;
         // What covers all of the group has taught it already.
@@ -505,6 +519,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
         for (sample, &at) in places() {
             masks[sample as usize] = part.tested((sample, at), masks[sample as usize] & !hidden);
         }
+        if context.rates.is_some() {
+            return self.cells((index, place), masks, tested);
+        }
         self.pass(tested, masks.iter().map(|mask| mask.count_ones()).sum());
         if let (true, Sink::Board(..)) = (tested, &self.sink) {
             for (sample, &mut pixels) in (0..).zip(masks) {
@@ -529,7 +546,10 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let covered = match self.context.criterion {
             _ if part.full => u64::MAX,
             None => part.triangle.covers_group(x, y, at),
-            Some(criterion) => part.triangle.covers_group_by(x, y, criterion),
+            Some(criterion) => {
+                let first = part.triangle.covers_group_by(x, y, criterion);
+                part.rest.iter().fold(first, |all, part| all & part.covers_group_by(x, y, criterion))
+            }
         };
         let mask = covered & part.inside;
         if let Some(sight) = self.sight {
@@ -547,12 +567,49 @@ impl<'a: 's, 's> Tile<'a, 's> {
             self.pass(true, fragments.pixels.count_ones());
             return self.fragments(fragments);
         }
+        let Fragments { primitive, place, .. } = fragments;
+        if self.context.rates.is_some() {
+            return self.cells((primitive, place), &mut [fragments.pixels], false);
+        }
         let mut rest = fragments.pixels;
         while rest != 0 {
             let first = rest.trailing_zeros() & !3;
-            let ([dx, dy], [x, y]) = (pixel_of_bit(first), fragments.place);
-            self.covered_quad(Quad::of_pixels(fragments.primitive, [x + dx, y + dy], rest >> first & 15), false);
+            let ([dx, dy], [x, y]) = (pixel_of_bit(first), place);
+            self.covered_quad(Quad::of_pixels(primitive, [x + dx, y + dy], rest >> first & 15), false);
             rest &= !(15 << first);
+        }
+    }
+
+    /// Samples of fragments that may be several pixels each: a group is handed on at once.
+    #[cold]
+    fn cells(&mut self, (primitive, place): (PrimitiveId, [u32; 2]), masks: &mut [u64], tested: bool) {
+        if tested {
+            self.pass(true, masks.iter().map(|mask| mask.count_ones()).sum());
+        } else {
+            let mut rest = masks.iter().fold(0, |all, mask| all | mask);
+            while rest != 0 {
+                let first = rest.trailing_zeros() & !3;
+                let [dx, dy] = pixel_of_bit(first);
+                let samples = masks.iter().map(|mask| mask >> first & 15);
+                let mut quad = Quad::of_samples(primitive, [place[0] + dx, place[1] + dy], samples);
+                self.passed += quad.test(self.context, self.walk, Own::default());
+                if self.context.masks_late() {
+                    let mask = sample_mask(&self.context.multisample);
+                    (0..4).for_each(|pixel| quad.restrict(pixel, mask));
+                }
+                for (sample, mask) in (0..).zip(masks.iter_mut()) {
+                    *mask = *mask & !(15 << first) | u64::from(quad.pixels_at(sample)) << first;
+                }
+                rest &= !(15 << first);
+            }
+        }
+        match &mut self.sink {
+            Sink::Waves(waves) => waves.push_cells((primitive, place), masks),
+            Sink::Board(..) => {
+                for (sample, &mut pixels) in (0..).zip(masks) {
+                    self.fragments(Fragments { primitive, place, sample, pixels });
+                }
+            }
         }
     }
 

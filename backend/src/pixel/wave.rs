@@ -3,7 +3,10 @@
 //! Quads of several primitives of a draw share a wave. Quads are exported in the order in which they were rasterized, so
 //! results are those of one fragment after the other.
 
+use smallvec::SmallVec;
+
 use super::DrawContext;
+use super::coarse::Cells;
 use super::direct::{Groups, Lazy};
 use super::inputs::WaveFragments;
 use super::kernel::{Kernel, Source, Stage, Target};
@@ -27,28 +30,30 @@ pub(super) struct WaveScratch {
 }
 
 /// The parts of [`WaveScratch`] for waves of quads.
-struct OfQuads<'s> {
-    shade: &'s mut Wave,
+pub(super) struct OfQuads<'s> {
+    pub(super) shade: &'s mut Wave,
     pair: &'s mut Wave,
-    export: &'s mut Wave,
+    pub(super) export: &'s mut Wave,
 }
 
 /// The quads of a draw's tile that wait for their wave.
 pub(super) struct Waves<'a, 's> {
-    context: &'a DrawContext<'a>,
-    walk: &'a Visit<'a>,
-    scratch: OfQuads<'s>,
+    pub(super) context: &'a DrawContext<'a>,
+    pub(super) walk: &'a Visit<'a>,
+    pub(super) scratch: OfQuads<'s>,
     /// Where groups are shaded at once: any, and those that are covered wholly.
     groups: Lazy<'s, Groups<'s>>,
     whole: Lazy<'s, Groups<'s>>,
     /// Who counts, if anybody does.
-    sight: Option<&'s Sight>,
+    pub(super) sight: Option<&'s Sight>,
     quads: [Quad; QUADS],
     waiting: usize,
+    /// Quads of fragments of several pixels that wait: then there are no others.
+    pub(super) cells: SmallVec<[Cells; QUADS]>,
     /// Whether no two quads are at the same place.
     apart: bool,
     /// Whether colours are combined with what is stored, or fragments of a pixel must not run at the same time.
-    combines: bool,
+    pub(super) combines: bool,
     /// Samples that passed late tests.
     pub(super) passed: u64,
     /// Whether no program was interrupted.
@@ -69,7 +74,21 @@ impl<'a: 's, 's> Waves<'a, 's> {
         let WaveScratch { shade, pair, export, group, whole } = scratch;
         let scratch = OfQuads { shade, pair, export };
         let (groups, whole) = (Lazy::Not(group), Lazy::Not(whole));
-        Self { context, walk, scratch, groups, whole, sight, quads, waiting: 0, apart, combines, passed: 0, ok: true }
+        Self {
+            context,
+            walk,
+            scratch,
+            groups,
+            whole,
+            sight,
+            quads,
+            waiting: 0,
+            cells: SmallVec::new(),
+            apart,
+            combines,
+            passed: 0,
+            ok: true,
+        }
     }
 
     /// Shades what waits. Returns whether no program was interrupted.
@@ -110,6 +129,9 @@ impl<'a: 's, 's> Waves<'a, 's> {
         let Fragments { primitive, place: [x, y], .. } = samples[0];
         let mut masks = [0; MOST_SAMPLES];
         samples.iter().for_each(|fragments| masks[fragments.sample as usize] |= fragments.pixels);
+        if self.context.rates.is_some() {
+            return self.push_cells((primitive, [x, y]), &masks[..self.context.multisample.samples as usize]);
+        }
         let mut rest = masks.iter().fold(0, |all, mask| all | mask);
         while rest != 0 {
             let first = rest.trailing_zeros() & !3;
@@ -121,6 +143,9 @@ impl<'a: 's, 's> Waves<'a, 's> {
 
     /// Two rows of a group are one wave, when they have pixels in all quads.
     fn shade_quads(&mut self, &Fragments { primitive, place: [x, y], pixels, .. }: &Fragments) {
+        if self.context.rates.is_some() {
+            return self.push_cells((primitive, [x, y]), &[pixels]);
+        }
         let (mut rest, mut whole) = (pixels, None);
         while rest != 0 {
             let first = rest.trailing_zeros() / 16 * 16;
@@ -207,6 +232,9 @@ impl<'a: 's, 's> Waves<'a, 's> {
         if count > 0 {
             self.run(self.quads, count);
         }
+        if !self.cells.is_empty() {
+            self.shade_cells();
+        }
     }
 
     fn run(&mut self, quads: [Quad; QUADS], count: usize) {
@@ -248,7 +276,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
             }
         }
         if kernel.export.is_some() {
-            return self.export_samples(kernel, quads);
+            return export_samples(context, kernel, (&self.scratch.shade.outputs, &mut *self.scratch.export), quads);
         }
         for target in targets {
             write(context, target, &self.scratch.shade.outputs, quads);
@@ -262,33 +290,6 @@ impl<'a: 's, 's> Waves<'a, 's> {
             *words = self.walk.words(quad.primitive);
         }
         words
-    }
-
-    /// Exports the colours of a wave, which are combined with what each sample holds.
-    fn export_samples(&mut self, kernel: &Kernel, quads: &[Quad]) {
-        let (stage, context) = (kernel.exporter(), self.context);
-        let OfQuads { shade, export, .. } = &mut self.scratch;
-        for sample in 0..context.multisample.samples {
-            let mut of_sample = [Quad::default(); QUADS];
-            for (of_sample, quad) in of_sample.iter_mut().zip(quads) {
-                *of_sample = quad.of_sample(sample);
-            }
-            let (quads, targets) = (&of_sample[..quads.len()], &kernel.targets[..]);
-            let words = [Words::NONE; QUADS];
-            let fragments = WaveFragments { context, quads, words, targets, sample: Some(sample) };
-            export.start_linked(&stage.program, Mask::MAX, 0);
-            for &(slot, source) in &stage.sources {
-                match source {
-                    Source::Output(output) => export.inputs[slot] = shade.outputs[output],
-                    source => fragments.fill(source, &mut export.inputs[slot]),
-                }
-            }
-            // It has no loops: nothing interrupts it.
-            export.run(&stage.program, &Environment::new(context.bindings, context.deadline));
-            for target in targets {
-                write(context, target, &export.outputs, quads);
-            }
-        }
     }
 
     /// What follows the program: coverage it changed, and late tests.
@@ -316,8 +317,40 @@ impl<'a: 's, 's> Waves<'a, 's> {
     }
 }
 
+/// Exports the colours of a wave, which are combined with what each sample holds. `colors` are the output words of what shaded, and what
+/// runs the program.
+pub(super) fn export_samples(
+    context: &DrawContext<'_>,
+    kernel: &Kernel,
+    (colors, export): (&[Lanes], &mut Wave),
+    quads: &[Quad],
+) {
+    let stage = kernel.exporter();
+    for sample in 0..context.multisample.samples {
+        let mut of_sample = [Quad::default(); QUADS];
+        for (of_sample, quad) in of_sample.iter_mut().zip(quads) {
+            *of_sample = quad.of_sample(sample);
+        }
+        let (quads, targets) = (&of_sample[..quads.len()], &kernel.targets[..]);
+        let words = [Words::NONE; QUADS];
+        let fragments = WaveFragments { context, quads, words, targets, sample: Some(sample) };
+        export.start_linked(&stage.program, Mask::MAX, 0);
+        for &(slot, source) in &stage.sources {
+            match source {
+                Source::Output(output) => export.inputs[slot] = colors[output],
+                source => fragments.fill(source, &mut export.inputs[slot]),
+            }
+        }
+        // It has no loops: nothing interrupts it.
+        export.run(&stage.program, &Environment::new(context.bindings, context.deadline));
+        for target in targets {
+            write(context, target, &export.outputs, quads);
+        }
+    }
+}
+
 /// What a wave runs in, with the words of its primitive.
-fn environment<'e>(context: &'e DrawContext<'_>, words: Words<'e>) -> Environment<'e> {
+pub(super) fn environment<'e>(context: &'e DrawContext<'_>, words: Words<'e>) -> Environment<'e> {
     Environment {
         parameters: words.parameters(),
         push: context.push,
@@ -326,7 +359,7 @@ fn environment<'e>(context: &'e DrawContext<'_>, words: Words<'e>) -> Environmen
 }
 
 /// Counts waves and their lanes that have a fragment.
-fn see(sight: &Sight, place: [u32; 2], waves: u32, lanes: u32) {
+pub(super) fn see(sight: &Sight, place: [u32; 2], waves: u32, lanes: u32) {
     sight.count(Counter::Waves, waves.into());
     sight.count(Counter::Lanes, lanes.into());
     sight.mark(Map::Waves, place, waves);
@@ -334,13 +367,13 @@ fn see(sight: &Sight, place: [u32; 2], waves: u32, lanes: u32) {
 }
 
 /// As many samples as alpha's share, the first ones.
-fn alpha_coverage(alpha: f32, samples: u32) -> u32 {
+pub(super) fn alpha_coverage(alpha: f32, samples: u32) -> u32 {
     let count = (within(alpha, 0.0, 1.0) * samples as f32 + 0.5) as u32;
     (1 << count) - 1
 }
 
 /// Writes the texels of a wave's quads to the samples of an attachment that are covered.
-fn write(context: &DrawContext<'_>, target: &Target, outputs: &[Lanes], quads: &[Quad]) {
+pub(super) fn write(context: &DrawContext<'_>, target: &Target, outputs: &[Lanes], quads: &[Quad]) {
     let Some(plane) = context.color(target) else { return };
     let words = &outputs[target.first_word..];
     if target.bytes == 4 {

@@ -6,10 +6,12 @@
 //! pixels, 2^25 units; A and B fit 26 bits, products 52, sums 54: `i64` never overflows.
 
 mod group;
+mod rate;
 
 use crate::state::MultisampleState;
 
 pub use group::{SIDE, group_of_pixel, may_cover_group, pixel_of_bit, pixels_inside};
+pub use rate::{Combiner, MOST_COVERAGE, Rate, RateState, TEXEL_SIZES};
 
 /// Fractional bits of the grid: `subPixelPrecisionBits`.
 pub const SUBPIXEL_BITS: u32 = 8;
@@ -187,6 +189,42 @@ impl Triangle {
     }
 }
 
+impl Triangle {
+    /// A convex polygon of clockwise corners, at least three, as if it were triangles: it touches a cell or covers all of it where each
+    /// of them does. What they are at points is nothing that it is.
+    pub fn of_polygon(corners: &[[i64; 2]]) -> Vec<Self> {
+        let bound = |pick: fn(i64, i64) -> i64| {
+            [0, 1].map(|axis: usize| corners.iter().map(|corner| corner[axis]).reduce(pick).unwrap_or(0))
+        };
+        let (min, max) = (bound(i64::min), bound(i64::max));
+        let edge = |number: usize| Edge::new(corners[number], corners[(number + 1) % corners.len()]);
+        let last = corners.len() - 1;
+        let part = |first: usize| Self { edges: [0, 1, 2].map(|next| edge((first + next).min(last))), min, max };
+        (0..corners.len()).step_by(3).map(part).collect()
+    }
+}
+
+/// The corners of the smallest convex polygon that contains some places, clockwise; fewer than three when it has no area.
+pub fn hull(mut places: Vec<[i64; 2]>) -> Vec<[i64; 2]> {
+    places.sort_unstable();
+    places.dedup();
+    let mut around = Vec::new();
+    // From left to right on one side, and back on the other.
+    for way in [places.clone(), places.into_iter().rev().collect()] {
+        let first = around.len();
+        for place in way {
+            while let [.., a, b] = around[first..]
+                && signed_area([a, b, place]) <= 0
+            {
+                around.pop();
+            }
+            around.push(place);
+        }
+        around.pop();
+    }
+    around
+}
+
 /// Twice the area of a triangle; positive when it is clockwise on the screen.
 pub fn signed_area(v: [[i64; 2]; 3]) -> i64 {
     (v[1][0] - v[0][0]) * (v[2][1] - v[0][1]) - (v[1][1] - v[0][1]) * (v[2][0] - v[0][0])
@@ -265,7 +303,34 @@ mod tests {
         [0..16 * UNITS, 0..16 * UNITS]
     }
 
+    #[test]
+    fn hulls_leave_out_what_is_inside() {
+        let square = [[0, 0], [8, 0], [8, 8], [0, 8]];
+        let more = [[4, 4], [4, 0], [8, 8], [0, 3], [1, 7]];
+        assert_eq!(hull([&square[..], &more].concat()), square);
+        assert!(hull(vec![[0, 0], [4, 4], [2, 2], [4, 4]]).len() < 3 && hull(vec![[1, 1]]).len() < 3);
+    }
+
     proptest! {
+        /// A polygon touches what any of its parts touches, and covers what it covers with all of its area.
+        #[test]
+        fn polygons_are_covered_like_their_parts(places in prop::collection::vec(point(), 3..9), x in 0i64..16, y in 0i64..16) {
+            let corners = hull(places);
+            prop_assume!(corners.len() > 2);
+            let all = |criterion| {
+                let covers = |part: &Triangle| part.covers_cell(x * UNITS, y * UNITS, UNITS, criterion);
+                Triangle::of_polygon(&corners).iter().all(covers)
+            };
+            let fan = corners[1..].windows(2).map(|pair| Triangle::clockwise([corners[0], pair[0], pair[1]]));
+            let touched = fan.clone().any(|part| part.covers_cell(x * UNITS, y * UNITS, UNITS, Criterion::Conservative));
+            prop_assert_eq!(all(Criterion::Conservative), touched);
+            let inside = |[x, y]: [i64; 2]| {
+                (0..corners.len()).all(|at| signed_area([corners[at], corners[(at + 1) % corners.len()], [x, y]]) >= 0)
+            };
+            let cell = [[x, y], [x + 1, y], [x, y + 1], [x + 1, y + 1]].map(|place| place.map(|units| units * UNITS));
+            prop_assert_eq!(all(Criterion::Inner), cell.into_iter().all(inside));
+        }
+
         /// Against exact rational arithmetic: strictly inside by barycentric signs.
         #[test]
         fn coverage_agrees_with_exact_arithmetic(v in [point(), point(), point()]) {

@@ -64,6 +64,10 @@ builtins! {
     DrawIndex,
     ViewIndex,
     DeviceIndex,
+    PrimitiveShadingRateKhr,
+    ShadingRateKhr,
+    // Not SPIR-V's: x and y of the first pixel of a fragment, as floats.
+    FirstPixel,
 }
 
 /// Where a word of a program's interface comes from or goes to.

@@ -13,7 +13,8 @@ const SIDE: u32 = 64;
 /// Corners lie on multiples of so many pixels.
 const STEP: f64 = 1.0 / 16.0;
 
-type Point = [f64; 2];
+/// A place in pixels.
+pub(super) type Point = [f64; 2];
 
 pub(super) fn cases(all: &mut Vec<Entry>) {
     for (name, mode) in [("over", Mode::OVERESTIMATE), ("under", Mode::UNDERESTIMATE)] {
@@ -21,6 +22,14 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
             for seed in seeds {
                 let run = move |gpu: &Gpu| triangles(gpu, mode, samples, seed);
                 all.push(Entry::new(format!("conservative.{name}.seed{seed}"), "Conservative Rasterization", run));
+            }
+        }
+    }
+    for (name, mode) in [("over", Mode::OVERESTIMATE), ("under", Mode::UNDERESTIMATE)] {
+        for (samples, seeds) in [(1, 30..36), (4, 36..38)] {
+            for seed in seeds {
+                let run = move |gpu: &Gpu| clipped(gpu, mode, samples, seed);
+                all.push(Entry::new(format!("conservative.{name}.clipped{seed}"), "Conservative Rasterization", run));
             }
         }
     }
@@ -47,13 +56,19 @@ fn properties(gpu: &Gpu) -> Case {
 /// A point of one pixel between four of them: only polygons are covered in another way.
 fn points(gpu: &Gpu) -> Case {
     supported(gpu)?;
-    let draw = draw(gpu, &[[8.5, 8.5]], Mode::OVERESTIMATE, vk::PrimitiveTopology::POINT_LIST)?;
+    let draw = draw(gpu, (&[[8.5, 8.5]], &[0.5]), Mode::OVERESTIMATE, vk::PrimitiveTopology::POINT_LIST)?;
     let pixels = render(gpu, &Target { size: [SIDE; 2], ..Target::default() }, &[draw])?;
     let covered = pixels.iter().filter(|pixel| pixel[0] != 0).count();
     check(covered == 1, || format!("{covered} pixels"))
 }
 
-fn draw(gpu: &Gpu, corners: &[Point], mode: Mode, topology: vk::PrimitiveTopology) -> Result<Draw, Outcome> {
+/// Corners with their depths, which are repeated.
+fn draw(
+    gpu: &Gpu,
+    (corners, depths): (&[Point], &[f32]),
+    mode: Mode,
+    topology: vk::PrimitiveTopology,
+) -> Result<Draw, Outcome> {
     let mut state = State { vertex: TRIANGLES, topology, ..State::default() };
     state.more.conservative = Some(mode);
     (state.viewport.width, state.viewport.height) = (SIDE as f32, SIDE as f32);
@@ -63,8 +78,8 @@ fn draw(gpu: &Gpu, corners: &[Point], mode: Mode, topology: vk::PrimitiveTopolog
     (state.blend.src_color_blend_factor, state.blend.dst_color_blend_factor) =
         (vk::BlendFactor::ONE, vk::BlendFactor::ONE);
     let place = |pixels: f64| (pixels * 2.0 / f64::from(SIDE) - 1.0) as f32;
-    let vertices: Vec<[[f32; 4]; 2]> =
-        corners.iter().map(|&[x, y]| [[place(x), place(y), 0.5, 1.0], [1.0 / 255.0, 0.0, 0.0, 1.0]]).collect();
+    let corner = |(&[x, y], &z): (&Point, &f32)| [[place(x), place(y), z, 1.0], [1.0 / 255.0, 0.0, 0.0, 1.0]];
+    let vertices: Vec<[[f32; 4]; 2]> = corners.iter().zip(depths.iter().cycle()).map(corner).collect();
     let kind = Kind::VertexBuffer { buffer: gpu.buffer_with(&vertices)?, count: corners.len() as u32 };
     Ok(Draw { kind, ..Draw::rect(state, [0.0; 4], [0.0; 4]) })
 }
@@ -85,7 +100,7 @@ fn random(seed: u64) -> Vec<Point> {
 }
 
 /// The area of a triangle inside of a pixel: what is left of it after clipping by four lines.
-fn area_inside(triangle: &[Point], [x, y]: Point) -> f64 {
+pub(super) fn area_inside(triangle: &[Point], [x, y]: Point) -> f64 {
     let mut polygon = triangle.to_vec();
     let sides: [(usize, f64, f64); 4] = [(0, 1.0, x), (0, -1.0, -x - 1.0), (1, 1.0, y), (1, -1.0, -y - 1.0)];
     for (axis, sign, limit) in sides {
@@ -112,18 +127,60 @@ fn area_inside(triangle: &[Point], [x, y]: Point) -> f64 {
 fn triangles(gpu: &Gpu, mode: Mode, samples: u32, seed: u64) -> Case {
     supported(gpu)?;
     let corners = random(seed);
-    let draw = draw(gpu, &corners, mode, vk::PrimitiveTopology::TRIANGLE_LIST)?;
+    let draw = draw(gpu, (&corners, &[0.5]), mode, vk::PrimitiveTopology::TRIANGLE_LIST)?;
     let samples = vk::SampleCountFlags::from_raw(samples);
     let pixels = render(gpu, &Target { size: [SIDE; 2], samples, ..Target::default() }, &[draw])?;
-    for (index, got) in (0..).zip(&pixels) {
+    compare(&pixels, mode, corners.chunks(3))
+}
+
+/// Each polygon covers each pixel that it is to cover once.
+fn compare<'p>(pixels: &[[u8; 4]], mode: Mode, polygons: impl Iterator<Item = &'p [Point]> + Clone) -> Case {
+    for (index, got) in (0..).zip(pixels) {
         let place = [f64::from(index % SIDE), f64::from(index / SIDE)];
         // The smallest part of a triangle on this grid is far larger than what is lost by rounding.
-        let covers = |triangle: &&[Point]| match mode {
-            Mode::OVERESTIMATE => area_inside(triangle, place) > 1e-9,
-            _ => area_inside(triangle, place) > 1.0 - 1e-9,
+        let covers = |polygon: &&[Point]| match mode {
+            Mode::OVERESTIMATE => area_inside(polygon, place) > 1e-9,
+            _ => area_inside(polygon, place) > 1.0 - 1e-9,
         };
-        let expected = corners.chunks(3).filter(covers).count();
+        let expected = polygons.clone().filter(covers).count();
         check(usize::from(got[0]) == expected, || format!("{place:?}: {} times instead of {expected}", got[0]))?;
     }
     Ok(())
+}
+
+/// Depths of corners by triangle: before the near plane, behind the far one, or both, so that sides are cut into halves and quarters.
+const CUT: [[f32; 3]; 5] = [[0.5, 0.5, -0.5], [0.5, 1.5, 0.5], [-0.5, 1.5, 0.5], [1.5, -0.5, 1.5], [-0.5, -0.5, 1.5]];
+
+/// What clipping leaves of a triangle.
+fn between_planes(corners: &[Point], depths: [f32; 3]) -> Vec<Point> {
+    let mut polygon: Vec<(Point, f64)> = corners.iter().copied().zip(depths.map(f64::from)).collect();
+    for (sign, limit) in [(1.0, 0.0), (-1.0, -1.0)] {
+        let mut kept = Vec::new();
+        for (index, here) in polygon.iter().enumerate() {
+            let next = &polygon[(index + 1) % polygon.len()];
+            let (a, b) = (here.1 * sign - limit, next.1 * sign - limit);
+            if a >= 0.0 {
+                kept.push(*here);
+            }
+            if a * b < 0.0 {
+                let share = a / (a - b);
+                let place = [0, 1].map(|axis: usize| here.0[axis] + (next.0[axis] - here.0[axis]) * share);
+                kept.push((place, here.1 + (next.1 - here.1) * share));
+            }
+        }
+        polygon = kept;
+    }
+    polygon.into_iter().map(|(place, _)| place).collect()
+}
+
+/// Triangles that the near and the far plane cut: polygons are covered as wholes, not as the triangles they can be made of.
+fn clipped(gpu: &Gpu, mode: Mode, samples: u32, seed: u64) -> Case {
+    supported(gpu)?;
+    let corners = random(seed);
+    let draw = draw(gpu, (&corners, CUT.as_flattened()), mode, vk::PrimitiveTopology::TRIANGLE_LIST)?;
+    let samples = vk::SampleCountFlags::from_raw(samples);
+    let pixels = render(gpu, &Target { size: [SIDE; 2], samples, ..Target::default() }, &[draw])?;
+    let cut = corners.chunks(3).zip(CUT.into_iter().cycle()).map(|(corners, depths)| between_planes(corners, depths));
+    let polygons: Vec<Vec<Point>> = cut.collect();
+    compare(&pixels, mode, polygons.iter().map(Vec::as_slice))
 }

@@ -28,6 +28,7 @@ mod order;
 mod planar;
 mod queues;
 mod raster;
+mod rates;
 mod required;
 mod robust;
 mod samplers;
@@ -67,6 +68,7 @@ pub fn all() -> Vec<Entry> {
         raster::cases,
         extremes::cases,
         conservative::cases,
+        rates::cases,
         layers::cases,
         lines::cases,
         vertices::cases,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use ash::vk::{self, GraphicsPipelineLibraryFlagsEXT as Subsets, PipelineCreateFlags as Flags};
 use vitric_api::{Error, Result};
 use vitric_backend::format::FormatInfo;
+use vitric_backend::raster::RateState;
 use vitric_backend::shader::Program;
 use vitric_backend::state::{
     BlendState, DepthStencilState, DynamicState, GraphicsPipeline, Latent, LineStipple, MultisampleState, RasterState,
@@ -16,7 +17,7 @@ use vitric_backend::state::{
 
 use super::{
     Maker, PipelineInfo, attributes, bindings, blend_states, color_formats, color_writes, counted, depth_stencil_state,
-    dynamic_state, multisample_state, negative_one_to_one, only_found, raster, stipple,
+    dynamic_state, multisample_state, negative_one_to_one, only_found, raster, rate_state, stipple,
 };
 use crate::objects::{Pipeline, need};
 use crate::raw;
@@ -49,6 +50,7 @@ struct Shaders {
     viewports: Vec<vk::Viewport>,
     scissors: Vec<vk::Rect2D>,
     exact_vertices: bool,
+    rate: RateState,
     dynamic: DynamicState,
 }
 
@@ -208,6 +210,7 @@ impl Parts {
             scissors: shaders.scissors.clone(),
             raster: shaders.raster,
             multisample: MultisampleState { min_sample_shading, ..output.multisample },
+            rate: shaders.rate,
             depth_stencil: fragment.depth_stencil,
             logic_op: output.logic_op_enable.then_some(output.logic_op),
             blend: output.blend.clone(),
@@ -271,6 +274,7 @@ fn shaders(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic
             counted(state.p_scissors, state.scissor_count, dynamic.contains(DynamicState::SCISSOR))
         }),
         exact_vertices: exact_vertices(maker, info),
+        rate: rate_state(info.p_next),
         dynamic,
     })
 }

@@ -4,7 +4,7 @@
 //! quads of several primitives are packed into full waves.
 
 use super::inputs::Inputs;
-use super::{Attachment, FragmentLinker, Linker, Outputs};
+use super::{Attachment, Form, FragmentLinker, Linker, Outputs};
 use crate::pixel::draw::shades_samples;
 use crate::shader::ir::{BinaryOp as B, Function, Inst, Space, Type, Value};
 use crate::shader::passes::pair;
@@ -109,7 +109,7 @@ impl Linker {
     pub(super) fn shade(&mut self, program: &Program, attachments: &[Attachment], pixels: Pixels) {
         let Pixels { place, covered, texels } = pixels;
         self.place = Some(place);
-        let inputs = Inputs::new(program, false, (false, covered.len().max(1) as u32));
+        let inputs = Inputs::new(program, Form::Alone, (false, covered.len().max(1) as u32));
         let words = link::append_anew(&mut FragmentLinker { linker: self, inputs }, program);
         let outputs = Outputs::new(program);
         let mut fresh = |attachment: &Attachment| match attachment.export.needs_stored() {

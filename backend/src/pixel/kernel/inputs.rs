@@ -1,27 +1,26 @@
 //! Interpolation as IR: each input word of a fragment program from its primitive's words and the fragment's place.
 
-use super::{Linker, Source};
+use super::{Form, Linker, Source};
 use crate::geometry::{Primitives, Shape};
 use crate::raster::{UNITS, sample_positions};
 use crate::shader::ir::{BinaryOp as B, Builder, Inst, InterpolateAt, TernaryOp as T, Type, UnaryOp as U, Value};
 use crate::shader::{Builtin, Interpolation, Place, Program, Slot};
 
-/// Where in a pixel something is evaluated: x and y, 0 to 1.
+/// Where in a fragment something is evaluated, x and y, pixels from its first corner.
 type At = [Value; 2];
 
 /// How the inputs of a fragment program are made.
 pub(super) struct Inputs<'a> {
     program: &'a Program,
-    /// Quads of a wave may be of several primitives.
-    packed: bool,
+    form: Form,
     /// Each sample is shaded on its own.
     by_sample: bool,
     samples: u32,
 }
 
 impl<'a> Inputs<'a> {
-    pub(super) fn new(program: &'a Program, packed: bool, (by_sample, samples): (bool, u32)) -> Self {
-        Self { program, packed, by_sample, samples }
+    pub(super) fn new(program: &'a Program, form: Form, (by_sample, samples): (bool, u32)) -> Self {
+        Self { program, form, by_sample, samples }
     }
 
     /// Input word `slot`.
@@ -44,8 +43,8 @@ impl<'a> Inputs<'a> {
             InterpolateAt::Centroid => self.place(linker, Place::Centroid),
             InterpolateAt::Sample(sample) => self.sample_place(linker, sample),
             InterpolateAt::Offset(x, y) => {
-                let half = linker.b.float(0.5);
-                [x, y].map(|offset| linker.b.binary(B::FAdd, offset, half))
+                let centre = self.centre(linker);
+                [(x, centre[0]), (y, centre[1])].map(|(offset, centre)| linker.b.binary(B::FAdd, offset, centre))
             }
         };
         let value = self.varying(linker, slot, place);
@@ -58,12 +57,26 @@ impl<'a> Inputs<'a> {
         }
         match place {
             // With one sample, a covered pixel's centre is covered.
-            Place::Centroid if self.samples > 1 => [0, 1].map(|axis| linker.input(Source::Centroid(axis), Type::F32)),
+            Place::Centroid if self.samples > 1 || self.form == Form::Coarse => {
+                [0, 1].map(|axis| linker.input(Source::Centroid(axis), Type::F32))
+            }
+            _ => self.centre(linker),
+        }
+    }
+
+    /// The centre of a fragment.
+    fn centre(&self, linker: &mut Linker) -> At {
+        match self.form {
+            Form::Coarse => [0, 1].map(|axis| linker.input(Source::Centre(axis), Type::F32)),
             _ => [linker.b.float(0.5); 2],
         }
     }
 
+    /// A sample's place: of several pixels, in the first one.
     fn sample_place(&self, linker: &mut Linker, sample: Value) -> At {
+        if self.samples == 1 {
+            return self.centre(linker);
+        }
         let positions = sample_positions(self.samples);
         [0, 1].map(|axis| {
             let places = positions.iter().map(|place| (place[axis] as f32 / UNITS as f32).to_bits());
@@ -78,9 +91,9 @@ impl<'a> Inputs<'a> {
 
     /// A word of the primitive.
     fn primitive(&self, linker: &mut Linker, word: u32, ty: Type) -> Value {
-        match self.packed {
-            true => linker.input(Source::Primitive(word), ty),
-            false => linker.b.parameter(word, ty),
+        match self.form {
+            Form::Alone => linker.b.parameter(word, ty),
+            Form::Packed | Form::Coarse => linker.input(Source::Primitive(word), ty),
         }
     }
 
@@ -101,17 +114,25 @@ impl<'a> Inputs<'a> {
         linker.b.ternary(T::Fma, dx, x, along_y)
     }
 
-    /// Alpha, multiplied by the part of the pixel that a smooth line covers: what each pair of opposite sides leaves of it, one of the
-    /// other.
-    pub(super) fn smoothed(&self, linker: &mut Linker, alpha: Value) -> Value {
-        let (half, zero, one) = (linker.b.float(0.5), linker.b.float(0.0), linker.b.float(1.0));
-        // The whole pixel counts, also where samples are shaded on their own.
-        let offset = self.offset(linker, [half; 2]);
-        let first = Primitives::first_word(self.program.inputs.len());
+    /// Alpha, multiplied by the part of the fragment that a smooth line covers: what each pair of opposite sides leaves of it, one of
+    /// the other. The planes of the sides start at word `first`.
+    pub(super) fn smoothed(&self, linker: &mut Linker, alpha: Value, first: u32) -> Value {
+        let (zero, one) = (linker.b.float(0.0), linker.b.float(1.0));
+        // The whole fragment counts, also where samples are shaded on their own.
+        let centre = self.centre(linker);
+        let offset = self.offset(linker, centre);
         // Sides are at right angles: up to order and signs all go in the same direction.
-        let slopes = [1, 2].map(|word| {
-            let slope = self.primitive(linker, first + word, Type::F32);
-            linker.b.unary(U::FAbs, slope)
+        let slopes = [0, 1].map(|axis| {
+            let slope = self.primitive(linker, first + 1 + axis as u32, Type::F32);
+            let slope = linker.b.unary(U::FAbs, slope);
+            match self.form {
+                // From side to side of the fragment.
+                Form::Coarse => {
+                    let size = linker.b.binary(B::FAdd, centre[axis], centre[axis]);
+                    linker.b.binary(B::FMul, slope, size)
+                }
+                _ => slope,
+            }
         });
         let mut part = one;
         for pair in [0, 2] {
@@ -153,6 +174,8 @@ impl<'a> Inputs<'a> {
             Builtin::SampleMask => linker.input(Source::Coverage, Type::I32),
             Builtin::HelperInvocation => linker.input(Source::Helper, Type::I32),
             Builtin::PrimitiveId => self.primitive(linker, Shape::ID, Type::I32),
+            Builtin::ShadingRateKhr if self.form == Form::Coarse => linker.input(Source::Rate, Type::I32),
+            Builtin::FirstPixel => linker.pixel(component as usize & 1),
             _ => linker.b.int(0),
         }
     }
@@ -206,8 +229,8 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// The part of a pixel on the inner side of a line, from its centre's distance from that and the amounts of the line's direction along
-/// the axes, whose squares add up to one.
+/// The part of a fragment on the inner side of a line, from its centre's distance from that and how much that changes from side to side
+/// along the axes.
 fn part_of_pixel(b: &mut Builder, distance: Value, [x, y]: [Value; 2]) -> Value {
     let [zero, half, one, least] = [0.0, 0.5, 1.0, 1e-6].map(|value| b.float(value));
     let (long, short) = (b.binary(B::FMax, x, y), b.binary(B::FMin, x, y));

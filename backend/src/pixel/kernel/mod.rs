@@ -18,6 +18,7 @@ use smallvec::SmallVec;
 
 use super::draw::shades_samples;
 use crate::format::{FormatInfo, routines};
+use crate::geometry::Primitives;
 use crate::shader::ir::{Builder, Function, Inst, InterpolateAt, Type, Value};
 use crate::shader::passes::pair::Effects;
 use crate::shader::passes::{self, Across};
@@ -36,10 +37,14 @@ pub enum Source {
     Pixel(usize),
     /// Where in each pixel the wave's sample lies, x or y, 0 to 1; the same in all lanes.
     Place(usize),
-    /// Where in its pixel a fragment's centroid lies, x or y, 0 to 1.
+    /// Where in its fragment a centroid lies, x or y, pixels.
     Centroid(usize),
     /// A word of the lane's primitive.
     Primitive(u32),
+    /// Where in its fragment the centre lies, x or y, pixels; of fragments that may be several pixels.
+    Centre(usize),
+    /// The size of a fragment, as programs have it.
+    Rate,
     /// A word of the samples that are covered.
     Coverage,
     /// The sample that is shaded; the same in all lanes.
@@ -134,6 +139,7 @@ pub struct Kernels {
     outline: OnceLock<Outline>,
     alone: OnceLock<Option<Kernel>>,
     packed: OnceLock<Option<Kernel>>,
+    coarse: OnceLock<Option<Kernel>>,
     group: OnceLock<Option<Stage>>,
     whole: OnceLock<Option<Stage>>,
     /// By the bits of depth: one that does not count, and one that does.
@@ -160,8 +166,13 @@ pub struct Outline {
 impl Kernels {
     /// The kernel for waves whose quads are `packed` of several primitives, or all of one. `None` without a fragment program.
     pub fn get(&self, pipeline: &GraphicsPipeline, packed: bool) -> Option<&Kernel> {
-        let cell = if packed { &self.packed } else { &self.alone };
-        cell.get_or_init(|| Kernel::new(pipeline, packed)).as_ref()
+        let (cell, form) = if packed { (&self.packed, Form::Packed) } else { (&self.alone, Form::Alone) };
+        cell.get_or_init(|| Kernel::new(pipeline, form)).as_ref()
+    }
+
+    /// The kernel for waves of fragments of several pixels. `None` without a fragment program.
+    pub fn coarse(&self, pipeline: &GraphicsPipeline) -> Option<&Kernel> {
+        self.coarse.get_or_init(|| Kernel::new(pipeline, Form::Coarse)).as_ref()
     }
 
     /// What all of them have in common.
@@ -190,6 +201,17 @@ impl Kernels {
         let kernel = &self.primitive[number][usize::from(counts)];
         kernel.get_or_init(|| primitive::link(pipeline, (bits, counts))).as_ref()
     }
+}
+
+/// What waves a kernel is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// All quads are of one primitive.
+    Alone,
+    /// Quads may be of several primitives.
+    Packed,
+    /// The same, with fragments of several pixels: what is stored in each of these is combined with their colour one by one.
+    Coarse,
 }
 
 impl Outline {
@@ -231,20 +253,20 @@ fn written(pipeline: &GraphicsPipeline) -> Vec<Attachment> {
 }
 
 impl Kernel {
-    fn new(pipeline: &GraphicsPipeline, packed: bool) -> Option<Self> {
+    fn new(pipeline: &GraphicsPipeline, form: Form) -> Option<Self> {
         let program = pipeline.fragment.as_deref()?;
         let by_sample = shades_samples(&pipeline.multisample, Some(program));
-        let one_sample = pipeline.multisample.samples == 1 || by_sample;
+        let one_sample = form != Form::Coarse && (pipeline.multisample.samples == 1 || by_sample);
         let outputs = Outputs::new(program);
         let (attachments, needs_stored) = (written(pipeline), pipeline.kernels.outline(pipeline).needs_stored);
         let apart = needs_stored && !one_sample;
 
         let mut linker = Linker::default();
-        let inputs = Inputs::new(program, packed, (by_sample, pipeline.multisample.samples));
-        let mut words = link::append(&mut FragmentLinker { linker: &mut linker, inputs }, program);
+        let inputs = || Inputs::new(program, form, (by_sample, pipeline.multisample.samples));
+        let mut words = link::append(&mut FragmentLinker { linker: &mut linker, inputs: inputs() }, program);
         if let Some(alpha) = outputs.alpha().filter(|_| pipeline.smooths_lines()) {
-            let inputs = Inputs::new(program, packed, (by_sample, pipeline.multisample.samples));
-            words[alpha] = inputs.smoothed(&mut linker, words[alpha]);
+            let first = Primitives::first_word(pipeline.varyings().count());
+            words[alpha] = inputs().smoothed(&mut linker, words[alpha], first);
         }
         let mut kept = |word: Option<usize>| word.map(|word| linker.output(words[word]));
         let depth = kept(program.output_builtin(Builtin::FragDepth, 0));
@@ -266,7 +288,7 @@ impl Kernel {
         let changes_coverage = sample_mask.is_some() || alpha.is_some();
         let linked = linker.finish(Some(program));
         let shade = linked.alone();
-        let may_pair = export.is_none() && !packed && !by_sample;
+        let may_pair = export.is_none() && form == Form::Alone && !by_sample;
         let pair = may_pair.then(|| linked.pair(Effects::Refused)).flatten();
         Some(Self { shade, export, pair, targets, depth, stencil, sample_mask, alpha, changes_coverage, needs_stored })
     }

@@ -9,7 +9,7 @@ use ash::vk;
 
 use super::direct::{self, LINE, Pixels, TEXEL};
 use super::inputs::Inputs;
-use super::{Linker, Source, Stage, written};
+use super::{Form, Linker, Source, Stage, written};
 use crate::format::routines;
 use crate::geometry::Shape;
 use crate::raster::{UNITS, sample_positions};
@@ -44,7 +44,7 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     linker.b.push(Inst::If { condition: any });
     match tested(pipeline) {
         Some(tests) => {
-            let inputs = Inputs::new(shaded, false, (false, samples));
+            let inputs = Inputs::new(shaded, Form::Alone, (false, samples));
             let left = linker.tested(&tests, &block, (inputs, &depth));
             let pixels = Pixels { covered: left, ..block };
             let any = linker.any(&pixels.covered);

@@ -205,6 +205,8 @@ impl Flattener<'_> {
             BuiltIn::DrawIndex => Builtin::DrawIndex,
             BuiltIn::ViewIndex => Builtin::ViewIndex,
             BuiltIn::DeviceIndex => Builtin::DeviceIndex,
+            BuiltIn::PrimitiveShadingRateKHR => Builtin::PrimitiveShadingRateKhr,
+            BuiltIn::ShadingRateKHR => Builtin::ShadingRateKhr,
             other => return Err(Error::Unsupported(format!("built-in {other:?}"))),
         })
     }

@@ -258,10 +258,10 @@ impl Translator<'_> {
         self.define_words(inst.word(1)?, ty, words)
     }
 
-    /// The fragment's pixel plus an offset.
+    /// The fragment's pixel plus an offset: of several pixels the first, which is where something is drawn to in any case.
     fn fragment_position(&mut self, offset: &[Value]) -> Vec<Value> {
         let position = |component: usize| {
-            let coordinate = self.builtin_input(Builtin::FragCoord, component as u32, Type::F32);
+            let coordinate = self.builtin_input(Builtin::FirstPixel, component as u32, Type::F32);
             let pixel = self.builder.unary(UnaryOp::FToS, coordinate);
             self.builder.binary(BinaryOp::IAdd, pixel, offset[component])
         };

@@ -1,0 +1,284 @@
+//! Fragments of several pixels: shaded once, with quads of four of them as neighbours; then their colour is that of all their pixels.
+//!
+//! Coverage, early tests and the scoreboard work on pixels and samples, group by group. What is left of a group are cells, by four.
+//! What comes behind the program is done pixel by pixel again: late tests, blending, writing. Source: Vulkan specification, "Fragment
+//! Shading Rates", "Multisampling", "Coverage Reduction".
+
+use super::inputs::sample_place;
+use super::kernel::{Kernel, Source};
+use super::quad::{Own, QUADS, Quad};
+use super::wave::{Waves, alpha_coverage, environment, export_samples, see, write};
+use crate::counters::{Counter, count};
+use crate::geometry::Words;
+use crate::raster::{Rate, SIDE, group_of_pixel};
+use crate::shader::interp::{Lanes, Mask, Stop, WAVE};
+use crate::tiling::PrimitiveId;
+use smallvec::SmallVec;
+
+/// Four fragments of a primitive beside and below each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cells {
+    primitive: PrimitiveId,
+    /// The first pixel.
+    place: [u32; 2],
+    rate: Rate,
+    /// Samples of a pixel.
+    samples: u32,
+    /// Covered samples of each: of the last pixel first.
+    coverage: [u32; 4],
+}
+
+impl Cells {
+    /// Those of the group at a place that have covered samples; `masks` are the pixels where each sample is.
+    fn of_group((primitive, [x, y]): (PrimitiveId, [u32; 2]), rate: Rate, masks: &[u64]) -> impl Iterator<Item = Self> {
+        let ([width, height], side) = (rate.size().map(|pixels| pixels * 2), SIDE as u32);
+        let places = (0..side).step_by(height as usize).flat_map(move |dy| {
+            let row = (0..side).step_by(width as usize);
+            row.map(move |dx| [x + dx, y + dy])
+        });
+        places.filter_map(move |place| {
+            let mut cells = Self { primitive, place, rate, samples: masks.len() as u32, coverage: [0; 4] };
+            cells.cover(masks);
+            (cells.coverage != [0; 4]).then_some(cells)
+        })
+    }
+
+    fn cover(&mut self, masks: &[u64]) {
+        let [width, height] = self.rate.size();
+        for (x, y) in (0..height * 2).flat_map(|y| (0..width * 2).map(move |x| (x, y))) {
+            let (cell, first) = self.pixel([x, y]);
+            let (_, bit) = group_of_pixel([self.place[0] + x, self.place[1] + y]);
+            for (sample, mask) in (0..).zip(masks) {
+                self.coverage[cell] |= ((mask >> bit & 1) as u32) << (first + sample);
+            }
+        }
+    }
+
+    /// The fragment of a pixel, by its offset from the first pixel, and the number of its first sample in the fragment's coverage.
+    fn pixel(&self, [x, y]: [u32; 2]) -> (usize, u32) {
+        let [width, height] = self.rate.size();
+        let cell = (y / height * 2 + x / width) as usize;
+        (cell, self.rate.first_bit([x % width, y % height], self.samples))
+    }
+
+    /// The first pixel of a fragment along an axis.
+    fn first(&self, cell: usize, axis: usize) -> u32 {
+        self.place[axis] + (cell as u32 >> axis & 1) * self.rate.size()[axis]
+    }
+
+    /// Where in a fragment its inputs are evaluated that must be inside of the primitive.
+    fn centroid(&self, cell: usize) -> [f32; 2] {
+        let coverage = self.coverage[cell];
+        if coverage == 0 || coverage == self.rate.all_samples(self.samples) {
+            return self.centre();
+        }
+        // The first sample of the first pixel that has any.
+        let ([x, y], _) = self.rate.sample_of_bit(coverage.ilog2(), self.samples);
+        let sample = (coverage >> self.rate.first_bit([x, y], self.samples)).trailing_zeros();
+        let [in_x, in_y] = sample_place(self.samples, sample);
+        [x as f32 + in_x, y as f32 + in_y]
+    }
+
+    fn centre(&self) -> [f32; 2] {
+        self.rate.size().map(|pixels| pixels as f32 * 0.5)
+    }
+
+    /// The quads of pixels that they are, with the number of each pixel's fragment.
+    fn quads(&self) -> impl Iterator<Item = (Quad, [usize; 4])> {
+        let [width, height] = self.rate.size().map(|pixels| pixels * 2);
+        let starts = (0..height).step_by(2).flat_map(move |y| (0..width).step_by(2).map(move |x| [x, y]));
+        starts.map(move |[x, y]| {
+            let pixels = [[x, y], [x + 1, y], [x, y + 1], [x + 1, y + 1]].map(|place| self.pixel(place));
+            let mask = (1 << self.samples) - 1;
+            let coverage = pixels.map(|(cell, first)| self.coverage[cell] >> first & mask);
+            let quad = Quad::new(self.primitive, [self.place[0] + x, self.place[1] + y], coverage);
+            (quad, pixels.map(|(cell, _)| cell))
+        })
+    }
+}
+
+/// Fills an input word of a wave of such quads in.
+fn fill(cells: &[Cells], words: &[Words<'_>; QUADS], source: Source, lanes: &mut Lanes) {
+    for (number, (lanes, cells)) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(cells).enumerate() {
+        *lanes = [0, 1, 2, 3].map(|cell| match source {
+            Source::Pixel(axis) => (cells.first(cell, axis) as f32).to_bits(),
+            Source::Centre(axis) => cells.centre()[axis].to_bits(),
+            Source::Centroid(axis) => cells.centroid(cell)[axis].to_bits(),
+            Source::Primitive(word) => words[number].get(word),
+            Source::Coverage => cells.coverage[cell],
+            Source::Helper => u32::from(cells.coverage[cell] == 0),
+            Source::Rate => cells.rate.word(),
+            // The others are of other kernels, or the same in all lanes.
+            _ => 0,
+        });
+    }
+}
+
+/// Quads of pixels that wait to be exported together, and in which lane of the wave that was shaded each pixel's fragment is.
+#[derive(Default)]
+struct Exported {
+    quads: SmallVec<[Quad; QUADS]>,
+    lanes: [usize; WAVE],
+}
+
+impl Waves<'_, '_> {
+    /// Fragments of a primitive in a group: the pixels where each sample is covered.
+    #[cold]
+    pub(super) fn push_cells(&mut self, (primitive, place): (PrimitiveId, [u32; 2]), masks: &[u64]) {
+        let Some(rates) = &self.context.rates else { return };
+        let rate = rates.at(self.walk.words(primitive), place);
+        for cells in Cells::of_group((primitive, place), rate, masks) {
+            self.cells.push(cells);
+            if self.cells.len() == QUADS {
+                self.shade_cells();
+            }
+        }
+    }
+
+    /// Shades and exports what waits.
+    #[cold]
+    pub(super) fn shade_cells(&mut self) {
+        let mut cells = std::mem::take(&mut self.cells);
+        let Some(kernel) = self.context.coarse_kernel() else { return };
+        if !self.run_cells(kernel, &cells) {
+            self.ok = false;
+            return;
+        }
+        self.cut(kernel, &mut cells);
+        let mut exported = Exported::default();
+        for (number, cells) in cells.iter().enumerate() {
+            for (mut quad, of_pixels) in cells.quads() {
+                let lanes = of_pixels.map(|cell| number * 4 + cell);
+                if !self.context.tests_early() {
+                    let shade = &self.scratch.shade.outputs;
+                    let words = |slot: usize| lanes.map(|lane| shade[slot][lane]);
+                    let own = Own {
+                        depth: kernel.depth.map(|slot| words(slot).map(f32::from_bits)),
+                        stencil: kernel.stencil.map(words),
+                    };
+                    self.passed += quad.test(self.context, self.walk, own);
+                }
+                if quad.count() > 0 {
+                    self.push_exported(kernel, (quad, lanes), &mut exported);
+                }
+            }
+        }
+        self.export_cells(kernel, &mut exported);
+    }
+
+    /// Runs the program; false when it was interrupted.
+    fn run_cells(&mut self, kernel: &Kernel, cells: &[Cells]) -> bool {
+        let (context, program, wave) = (self.context, &kernel.shade.program, &mut *self.scratch.shade);
+        let lanes = (1u32 << (cells.len() * 4)) - 1;
+        let fragments = cells.iter().flat_map(|cells| cells.coverage);
+        let covered = fragments.rev().fold(0, |bits, coverage| bits << 1 | u32::from(coverage != 0));
+        let mut words = [Words::NONE; QUADS];
+        for (words, cells) in words.iter_mut().zip(cells) {
+            *words = self.walk.words(cells.primitive);
+        }
+        count(self.sight, Counter::Fragments, covered.count_ones().into());
+        if let Some(sight) = self.sight {
+            see(sight, cells[0].place, 1, covered.count_ones());
+        }
+        wave.start_linked(program, lanes as Mask, (lanes & !covered) as Mask);
+        for &(slot, source) in &kernel.shade.sources {
+            match source {
+                Source::BlendConstant(component) => {
+                    wave.inputs[slot].fill(context.blend_constants[component].to_bits());
+                }
+                source => fill(cells, &words, source, &mut wave.inputs[slot]),
+            }
+        }
+        wave.run(program, &environment(context, words[0])) != Stop::Interrupted
+    }
+
+    /// Takes coverage away that the program has.
+    fn cut(&self, kernel: &Kernel, cells: &mut [Cells]) {
+        let (shade, samples) = (&*self.scratch.shade, self.context.multisample.samples);
+        for (number, cells) in cells.iter_mut().enumerate() {
+            for (cell, coverage) in cells.coverage.iter_mut().enumerate() {
+                let lane = number * 4 + cell;
+                if shade.killed() >> lane & 1 != 0 {
+                    *coverage = 0;
+                }
+                if let Some(slot) = kernel.sample_mask {
+                    *coverage &= shade.outputs[slot][lane];
+                }
+                if let Some(slot) = kernel.alpha {
+                    let mask = alpha_coverage(f32::from_bits(shade.outputs[slot][lane]), samples);
+                    *coverage &= cells.rate.of_every_pixel(mask, samples);
+                }
+            }
+        }
+    }
+
+    fn push_exported(&mut self, kernel: &Kernel, (quad, lanes): (Quad, [usize; 4]), exported: &mut Exported) {
+        // What is combined with what is stored must see what the quad before it left.
+        let is_there = self.combines && exported.quads.iter().any(|waiting| waiting.is_at(&quad));
+        if is_there || exported.quads.len() == QUADS {
+            self.export_cells(kernel, exported);
+        }
+        let first = exported.quads.len() * 4;
+        exported.lanes[first..first + 4].copy_from_slice(&lanes);
+        exported.quads.push(quad);
+    }
+
+    /// Exports quads of pixels, all with the colours of their fragments.
+    fn export_cells(&mut self, kernel: &Kernel, exported: &mut Exported) {
+        let quads = std::mem::take(&mut exported.quads);
+        if quads.is_empty() {
+            return;
+        }
+        let of_pixels = |lanes: &Lanes| exported.lanes.map(|lane| lanes[lane]);
+        let colors: SmallVec<[Lanes; 8]> = self.scratch.shade.outputs.iter().map(of_pixels).collect();
+        if kernel.export.is_some() {
+            return export_samples(self.context, kernel, (&colors, &mut *self.scratch.export), &quads);
+        }
+        for target in &kernel.targets {
+            write(self.context, target, &colors, &quads);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every pixel and sample of a group is in one fragment, and comes back as it was.
+    #[test]
+    fn groups_are_cells_and_cells_are_quads() {
+        for (rate, samples) in Rate::ALL.into_iter().flat_map(|rate| [1, 2, 4].map(|samples| (rate, samples))) {
+            if !rate.supports(samples) {
+                continue;
+            }
+            let masks: Vec<u64> =
+                (1..=samples).map(|sample| 0x9e37_79b9_7f4a_7c15u64.wrapping_mul(u64::from(sample))).collect();
+            let mut found = vec![0; masks.len()];
+            for cells in Cells::of_group((3, [16, 8]), rate, &masks) {
+                for (quad, _) in cells.quads() {
+                    let ([x, y], bit) = group_of_pixel([quad.x, quad.y]);
+                    assert_eq!(([x, y], quad.primitive), ([16, 8], 3));
+                    for (sample, found) in (0..).zip(&mut found) {
+                        *found |= u64::from(quad.pixels_at(sample)) << bit;
+                    }
+                }
+            }
+            assert_eq!(found, masks, "{rate:?}, {samples} samples");
+        }
+    }
+
+    #[test]
+    fn pixels_know_their_fragments() {
+        let [cells] = Cells::of_group((0, [0, 0]), Rate::of_size([4, 4]), &[1]).collect::<Vec<_>>()[..] else {
+            panic!()
+        };
+        assert_eq!((cells.coverage, cells.first(3, 0), cells.first(2, 1)), ([1 << 15, 0, 0, 0], 4, 4));
+        assert_eq!((cells.centroid(0), cells.centroid(1)), ([0.5; 2], [2.0; 2]));
+        let fragments: Vec<_> = cells.quads().map(|(_, fragments)| fragments[0]).collect();
+        assert_eq!(fragments, [0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3]);
+        let cells = Cells::of_group((0, [0, 0]), Rate::of_size([2, 1]), &[1, 2, 3, 0]).next().unwrap();
+        assert_eq!((cells.coverage[0], cells.centroid(0)), (0b0101_0110, [0.375, 0.125]));
+        let (_, fragments) = cells.quads().next().unwrap();
+        assert_eq!(fragments, [0, 0, 2, 2]);
+    }
+}

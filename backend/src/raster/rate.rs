@@ -1,0 +1,198 @@
+//! Sizes of fragments: a fragment may be a cell of several pixels, all of which have its colour.
+//!
+//! Cells lie on the same grid as pixels, tiles and groups do, at a coarser level: a pixel's cell is its position shifted right. Coverage
+//! and depth stay those of pixels and samples. A group is made of whole cells. Source: Vulkan specification, "Fragment Shading Rates".
+
+/// Most samples that the pixels of a fragment have together, if there are several pixels: the bits of a word, which is what programs see.
+pub const MOST_COVERAGE: u32 = u32::BITS;
+
+/// Largest width and height of a fragment, as powers of two.
+const MOST_LOG2: u8 = 2;
+
+/// Least and most pixels along the sides of what a texel of an attachment is for: groups have one size of fragments each.
+pub const TEXEL_SIZES: [u32; 2] = [8, 64];
+
+/// The size of a fragment: width and height, 1, 2 or 4 pixels each.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Rate {
+    log2: [u8; 2],
+}
+
+impl Rate {
+    /// One pixel.
+    pub const PIXEL: Self = Self { log2: [0; 2] };
+
+    /// Every size: from the widest to the narrowest, and from the highest to the lowest.
+    pub const ALL: [Self; 9] = {
+        let mut all = [Self::PIXEL; 9];
+        let mut number = 0;
+        while number < 9 {
+            all[number] = Self { log2: [MOST_LOG2 - number as u8 / 3, MOST_LOG2 - number as u8 % 3] };
+            number += 1;
+        }
+        all
+    };
+
+    /// Of so many pixels, cut to what there is.
+    pub fn of_size(size: [u32; 2]) -> Self {
+        Self { log2: size.map(|pixels| (pixels.max(1).ilog2() as u8).min(MOST_LOG2)) }
+    }
+
+    /// As programs and attachments have it: the power of two of the height, and from bit 2 on that of the width.
+    pub fn of_word(word: u32) -> Self {
+        Self { log2: [word >> 2 & 3, word & 3].map(|log2| (log2 as u8).min(MOST_LOG2)) }
+    }
+
+    /// The same.
+    pub fn word(self) -> u32 {
+        u32::from(self.log2[0]) << 2 | u32::from(self.log2[1])
+    }
+
+    /// Width and height, pixels.
+    pub fn size(self) -> [u32; 2] {
+        self.log2.map(|log2| 1 << log2)
+    }
+
+    /// Pixels.
+    pub fn pixels(self) -> u32 {
+        1 << (self.log2[0] + self.log2[1])
+    }
+
+    /// Whether pixels of so many samples may be shaded with it.
+    pub fn supports(self, samples: u32) -> bool {
+        self == Self::PIXEL || self.pixels() * samples <= MOST_COVERAGE
+    }
+
+    /// The size that is taken for it where pixels have so many samples: of those that fit into it the one of most pixels, then the one
+    /// nearest to a square, then the wide one.
+    fn clamped(self, samples: u32) -> Self {
+        let fits = |rate: &Self| (0..2).all(|axis| rate.log2[axis] <= self.log2[axis]) && rate.supports(samples);
+        let square = |rate: &Self| u8::MAX - rate.log2[0].abs_diff(rate.log2[1]);
+        let best = Self::ALL.into_iter().filter(fits).max_by_key(|rate| (rate.pixels(), square(rate), rate.log2[0]));
+        best.unwrap_or(Self::PIXEL)
+    }
+
+    /// Number in the fragment's coverage of the first sample of the pixel at an offset from its first one: the last pixel comes first.
+    pub fn first_bit(self, [x, y]: [u32; 2], samples: u32) -> u32 {
+        (self.pixels() - 1 - (x + (y << self.log2[0]))) * samples
+    }
+
+    /// The pixel to which a bit of the coverage belongs, as an offset from the first one, and the number of the sample.
+    pub fn sample_of_bit(self, bit: u32, samples: u32) -> ([u32; 2], u32) {
+        let pixel = self.pixels() - 1 - bit / samples;
+        ([pixel & ((1 << self.log2[0]) - 1), pixel >> self.log2[0]], bit % samples)
+    }
+
+    /// The coverage of all samples, so many of each pixel.
+    pub fn all_samples(self, samples: u32) -> u32 {
+        u32::MAX >> (u32::BITS - self.pixels() * samples)
+    }
+
+    /// The coverage that has some samples of every pixel.
+    pub fn of_every_pixel(self, mask: u32, samples: u32) -> u32 {
+        (0..self.pixels()).fold(0, |all, pixel| all | mask << (pixel * samples))
+    }
+}
+
+/// How two sizes become one, along each axis.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Combiner {
+    /// The first.
+    #[default]
+    Keep,
+    /// The second.
+    Replace,
+    /// The smaller one.
+    Min,
+    /// The larger one.
+    Max,
+    /// Their product.
+    Multiply,
+}
+
+impl Combiner {
+    fn combined(self, a: Rate, b: Rate) -> Rate {
+        let both = |pick: fn(u8, u8) -> u8| Rate { log2: [0, 1].map(|axis: usize| pick(a.log2[axis], b.log2[axis])) };
+        match self {
+            Self::Keep => a,
+            Self::Replace => b,
+            Self::Min => both(u8::min),
+            Self::Max => both(u8::max),
+            Self::Multiply => both(|a, b| a + b),
+        }
+    }
+}
+
+/// What commands or pipelines say about the sizes of fragments.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RateState {
+    /// Size of a draw's fragments.
+    pub size: Rate,
+    /// How that and what a primitive says, and then that and what an attachment says, become one.
+    pub combiners: [Combiner; 2],
+}
+
+impl RateState {
+    /// The size of the fragments of a primitive where an attachment says something, too.
+    pub fn combined(&self, primitive: Rate, attachment: Rate, samples: u32) -> Rate {
+        let [a, b, c] = [self.size, primitive, attachment].map(|rate| rate.clamped(samples));
+        let first = self.combiners[0].combined(a, b).clamped(samples);
+        self.combiners[1].combined(first, c).clamped(samples)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rate(width: u32, height: u32) -> Rate {
+        Rate::of_size([width, height])
+    }
+
+    #[test]
+    fn words_name_sizes() {
+        for size in Rate::ALL {
+            assert_eq!(Rate::of_word(size.word()), size);
+        }
+        assert_eq!((rate(4, 2).word(), rate(1, 4).word()), (0b1001, 0b0010));
+        assert_eq!((Rate::of_word(0xffff_ffff), Rate::of_size([0, 100])), (rate(4, 4), rate(1, 4)));
+        assert!(Rate::ALL.is_sorted_by_key(|size| std::cmp::Reverse(size.size())));
+    }
+
+    #[test]
+    fn sizes_are_cut_to_what_the_samples_allow() {
+        let cut = |width, height, samples| rate(width, height).clamped(samples).size();
+        assert_eq!([1, 2, 4, 8, 16].map(|samples| cut(4, 4, samples)), [[4, 4], [4, 4], [4, 2], [2, 2], [2, 1]]);
+        assert_eq!([1, 4, 16].map(|samples| cut(1, 4, samples)), [[1, 4], [1, 4], [1, 2]]);
+        assert_eq!(cut(2, 4, 8), [2, 2]);
+    }
+
+    #[test]
+    fn combiners_follow_the_specification() {
+        use Combiner as C;
+        let with = |size, combiners| RateState { size, combiners };
+        let pixel = Rate::PIXEL;
+        assert_eq!(with(rate(4, 2), [C::Keep, C::Keep]).combined(rate(2, 2), rate(1, 4), 1), rate(4, 2));
+        assert_eq!(with(rate(4, 2), [C::Replace, C::Keep]).combined(rate(2, 2), rate(1, 4), 1), rate(2, 2));
+        assert_eq!(with(rate(4, 2), [C::Replace, C::Min]).combined(rate(2, 2), rate(1, 4), 1), rate(1, 2));
+        assert_eq!(with(rate(4, 1), [C::Max, C::Max]).combined(rate(2, 2), rate(1, 4), 1), rate(4, 4));
+        assert_eq!(with(rate(2, 1), [C::Multiply, C::Multiply]).combined(rate(2, 1), rate(2, 2), 1), rate(4, 2));
+        assert_eq!(with(pixel, [C::Multiply, C::Multiply]).combined(pixel, pixel, 1), pixel);
+        assert_eq!(with(rate(4, 4), [C::Keep, C::Keep]).combined(pixel, pixel, 4), rate(4, 2));
+    }
+
+    #[test]
+    fn bits_of_coverage_name_samples() {
+        for (size, samples) in [(rate(4, 2), 4), (rate(1, 1), 16), (rate(4, 4), 2), (rate(2, 1), 8)] {
+            let mut all = 0;
+            for bit in 0..size.pixels() * samples {
+                let (place, sample) = size.sample_of_bit(bit, samples);
+                assert_eq!(size.first_bit(place, samples) + sample, bit);
+                all |= 1 << bit;
+            }
+            assert_eq!((size.all_samples(samples), size.of_every_pixel((1 << samples) - 1, samples)), (all, all));
+        }
+        // The first pixel has the highest bits.
+        assert_eq!(rate(2, 2).first_bit([0, 0], 4), 12);
+    }
+}
