@@ -157,8 +157,7 @@ fn record_of(outcome: Result<(), Outcome>) -> Record {
 /// Runs a group in processes: after a crash or hang, a new one goes on behind the case that caused it.
 fn run_group(options: &Options, entries: &[Entry], group: &str, outcomes: &mut Records) -> Result<(), String> {
     let mut child = group.to_owned();
-    loop {
-        let Some((name, record)) = run_child(options, &child, outcomes)?.case else { break };
+    while let Some((name, record)) = run_child(options, &child, outcomes)?.case {
         child = format!("{group}:{name}");
         outcomes.insert(name, record);
     }

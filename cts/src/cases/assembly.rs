@@ -34,7 +34,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         needs_numbers(gpu)?;
         run(gpu, WIDTHS, 8, 5, |x| {
             let (a, b) = (x as u16, (x >> 16) as u16);
-            let unsigned = u32::from(a) * u32::from(b) >> 16;
+            let unsigned = (u32::from(a) * u32::from(b)) >> 16;
             let signed = (i32::from(a as i16) * i32::from(b as i16)) as u32 >> 16;
             unsigned | signed << 16
         })
