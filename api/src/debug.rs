@@ -11,11 +11,28 @@ use parking_lot::{Mutex, RwLock};
 /// Receives messages: severity (one bit) and text. Called on whichever thread has something to say.
 pub type Receiver = Box<dyn Fn(vk::DebugUtilsMessageSeverityFlagsEXT, &str) + Send + Sync>;
 
-/// One registered messenger.
+/// Receives reports of addresses.
+pub type Reporter = Box<dyn Fn(&AddressReport) + Send + Sync>;
+
+/// An object has got a range of addresses, or has lost it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AddressReport {
+    /// Type and handle of the object.
+    pub object: (vk::ObjectType, u64),
+    /// First address.
+    pub address: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Whether it has the addresses now.
+    pub is_bound: bool,
+}
+
+/// One registered messenger: for messages, for reports, or for both.
 struct Messenger {
     id: u64,
     severities: vk::DebugUtilsMessageSeverityFlagsEXT,
     receiver: Receiver,
+    reporter: Option<Reporter>,
 }
 
 /// The messengers of an instance.
@@ -31,13 +48,24 @@ impl std::fmt::Debug for Messages {
 }
 
 impl Messages {
-    /// Registers a messenger for some severities; returns the number under which it is removed.
-    pub fn add(&self, severities: vk::DebugUtilsMessageSeverityFlagsEXT, receiver: Receiver) -> u64 {
+    /// Registers a messenger for some severities; returns the number under which it is removed. Reports of addresses go to
+    /// `reporter`.
+    pub fn add(
+        &self,
+        severities: vk::DebugUtilsMessageSeverityFlagsEXT,
+        receiver: Receiver,
+        reporter: Option<Reporter>,
+    ) -> u64 {
         let mut guard = self.messengers.write();
         guard.0 += 1;
         let id = guard.0;
-        guard.1.push(Messenger { id, severities, receiver });
+        guard.1.push(Messenger { id, severities, receiver, reporter });
         id
+    }
+
+    /// Sends a report to every messenger that wants such.
+    pub fn report(&self, report: &AddressReport) {
+        self.messengers.read().1.iter().filter_map(|messenger| messenger.reporter.as_ref()).for_each(|to| to(report));
     }
 
     /// Removes a messenger; a number that is not registered is ignored.
@@ -130,7 +158,7 @@ mod tests {
         let receiver: Receiver = Box::new(move |_, _| {
             counter.fetch_add(1, Ordering::Relaxed);
         });
-        let id = messages.add(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR, receiver);
+        let id = messages.add(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR, receiver, None);
         messages.warn("not heard");
         messages.error("heard");
         messages.remove(id);

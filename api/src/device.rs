@@ -185,7 +185,7 @@ mod tests {
         assert!(device(physical::features(), &["VK_KHR_swapchain".into()]).is_ok());
         let sparse = vk::PhysicalDeviceFeatures { sparse_binding: vk::TRUE, ..Default::default() };
         assert_eq!(device(sparse, &[]).unwrap_err(), Error::FeatureNotPresent);
-        let resident = vk::PhysicalDeviceFeatures { sparse_residency_buffer: vk::TRUE, ..Default::default() };
+        let resident = vk::PhysicalDeviceFeatures { shader_resource_residency: vk::TRUE, ..Default::default() };
         assert_eq!(device(resident, &[]).unwrap_err(), Error::FeatureNotPresent);
         let unknown = device(Default::default(), &["VK_KHR_unheard_of".into()]);
         assert_eq!(unknown.unwrap_err(), Error::ExtensionNotPresent);

@@ -128,6 +128,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_zero_initialize_workgroup_memory", 1, Device, V1_3, &[PROPERTIES2]),
     // Others.
     row("VK_EXT_buffer_device_address", 2, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_device_address_binding_report", 1, Device, None, &[PROPERTIES2, "VK_EXT_debug_utils"]),
     row("VK_EXT_external_memory_host", 1, Device, None, &["VK_KHR_external_memory"]),
     row("VK_EXT_memory_budget", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_conservative_rasterization", 1, Device, None, &[PROPERTIES2]),
@@ -151,6 +152,13 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_device_fault", 2, Device, None, &[PROPERTIES2]),
     row("VK_EXT_extended_dynamic_state3", 2, Device, None, &[PROPERTIES2]),
     row("VK_EXT_graphics_pipeline_library", 1, Device, None, &[PROPERTIES2, "VK_KHR_pipeline_library"]),
+    row(
+        "VK_EXT_host_image_copy",
+        1,
+        Device,
+        None,
+        &[PROPERTIES2, "VK_KHR_copy_commands2", "VK_KHR_format_feature_flags2"],
+    ),
     row("VK_EXT_load_store_op_none", 1, Device, None, &[]),
     row("VK_EXT_memory_priority", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_multi_draw", 1, Device, None, &[PROPERTIES2]),

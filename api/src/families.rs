@@ -116,8 +116,10 @@ pub fn needs(command: &Command) -> Q {
     const COMPUTES: Q = Q::from_raw(Q::GRAPHICS.as_raw() | Q::COMPUTE.as_raw());
     match command {
         C::BindDescriptorSets { point: vk::PipelineBindPoint::COMPUTE, .. }
-        | C::PushDescriptors { point: vk::PipelineBindPoint::COMPUTE, .. } => Q::COMPUTE,
-        C::BindComputePipeline(_) | C::Dispatch { .. } | C::DispatchIndirect { .. } => Q::COMPUTE,
+        | C::PushDescriptors { point: vk::PipelineBindPoint::COMPUTE, .. }
+        | C::BindComputePipeline(_)
+        | C::Dispatch { .. }
+        | C::DispatchIndirect { .. } => Q::COMPUTE,
         C::PushConstants { .. }
         | C::BeginConditional { .. }
         | C::EndConditional

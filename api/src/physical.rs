@@ -252,6 +252,9 @@ pub fn format_properties3(format: vk::Format) -> vk::FormatProperties3<'static> 
         if features.intersects(F::STORAGE_IMAGE | F::STORAGE_TEXEL_BUFFER) {
             all |= Wide::STORAGE_READ_WITHOUT_FORMAT | Wide::STORAGE_WRITE_WITHOUT_FORMAT;
         }
+        if features.contains(F::TRANSFER_SRC | F::TRANSFER_DST) {
+            all |= Wide::HOST_IMAGE_TRANSFER_EXT;
+        }
         if is_depth && features.contains(F::SAMPLED_IMAGE) {
             all |= Wide::SAMPLED_IMAGE_DEPTH_COMPARISON;
         }
@@ -354,7 +357,7 @@ fn usages(features: F) -> vk::ImageUsageFlags {
         (F::COLOR_ATTACHMENT, U::COLOR_ATTACHMENT | attachment),
         (F::DEPTH_STENCIL_ATTACHMENT, U::DEPTH_STENCIL_ATTACHMENT | attachment),
         (F::TRANSFER_SRC, U::TRANSFER_SRC),
-        (F::TRANSFER_DST, U::TRANSFER_DST),
+        (F::TRANSFER_DST, U::TRANSFER_DST | U::HOST_TRANSFER_EXT),
     ];
     let allowed = table.iter().filter(|(feature, _)| features.contains(*feature));
     allowed.fold(U::empty(), |all, (_, usage)| all | *usage)

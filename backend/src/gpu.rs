@@ -4,13 +4,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ash::vk;
+
 use crate::bag::Bag;
 use crate::command::{CommandList, Processor};
 use crate::counters::Counters;
 use crate::geometry::{FrontScratch, Triangles};
-use crate::memory::AddressSpace;
+use crate::hiz::KeptDepths;
+use crate::memory::{AddressSpace, Buffer, Surface};
 use crate::pixel::TileScratch;
 use crate::texture::Routines;
+use crate::transfer::{self, Direction};
 use crate::workers::Workers;
 
 /// The GPU stopped: a program ran past its time limit or the emulation itself failed. What it was doing is undefined.
@@ -54,6 +58,7 @@ struct Units {
     triangles: Bag<Triangles>,
     tiles: Bag<TileScratch>,
     fronts: Bag<FrontScratch>,
+    depths: KeptDepths,
     counters: Option<Arc<Counters>>,
 }
 
@@ -71,6 +76,7 @@ impl Gpu {
             triangles: Bag::new(MOST_KEPT),
             tiles: Bag::new(config.threads),
             fronts: Bag::new(config.threads),
+            depths: KeptDepths::default(),
             counters: config.counts.then(Arc::default),
         });
         Arc::new(Self { units, workers: Workers::new(config.threads) })
@@ -98,12 +104,38 @@ impl Gpu {
     pub fn execute(&self, lists: &[Arc<CommandList>]) -> Result<(), DeviceLost> {
         let run = || {
             let mut processor = Processor::new(self);
+            // The host may have written what it sees.
+            self.units.depths.wrote_any(|memory| memory.is_mapped());
             lists.iter().try_for_each(|list| processor.execute(list))
         };
-        match catch_unwind(AssertUnwindSafe(run)) {
-            Ok(done) => done,
-            Err(_) => Err(DeviceLost),
+        let done = catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(DeviceLost));
+        if done.is_err() {
+            self.units.depths.forget();
         }
+        done
+    }
+
+    /// The visibility structures of depth images. Whoever writes memory other than by commands says so here.
+    pub fn depths(&self) -> &KeptDepths {
+        &self.units.depths
+    }
+
+    /// Copies between a buffer and an image, at once: no list that is executed uses the image.
+    pub fn copy_buffer_image(
+        &self,
+        buffer: &Buffer,
+        image: &Surface,
+        regions: &[vk::BufferImageCopy],
+        direction: Direction,
+    ) {
+        transfer::copy_buffer_image(&self.workers, buffer, image, regions, direction);
+        self.depths().wrote_surface(image);
+    }
+
+    /// The same between images.
+    pub fn copy_image(&self, source: &Surface, target: &Surface, regions: &[vk::ImageCopy]) {
+        transfer::copy_image(&self.workers, source, target, regions);
+        self.depths().wrote_surface(target);
     }
 
     /// Memory that programs reach by address.

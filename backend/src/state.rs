@@ -486,7 +486,7 @@ bitflags::bitflags! {
         const CULL_MODE = 1 << 10;
         /// Winding of front faces.
         const FRONT_FACE = 1 << 11;
-        /// Topology, of the same kind of primitives.
+        /// Topology, of any kind of primitives.
         const TOPOLOGY = 1 << 12;
         /// Whether depth is tested.
         const DEPTH_TEST = 1 << 13;

@@ -284,7 +284,11 @@ mod tests {
                         std::thread::yield_now()
                     }
                 };
-                workers.parallel(3, || (), |(), _| (_ = begun.wait(), wait()).1);
+                let work = |(): &mut (), _| {
+                    begun.wait();
+                    wait();
+                };
+                workers.parallel(3, || (), work);
             });
             begun.wait();
             let sum = AtomicUsize::new(0);
@@ -309,16 +313,15 @@ mod tests {
         let (first, later) = (threads(), threads());
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                workers.parallel(
-                    usize::MAX >> 1,
-                    || (),
-                    |(), _| {
-                        let seen = note(if done.load(Ordering::Acquire) { &later } else { &first });
-                        again.fetch_or(done.load(Ordering::Acquire) && seen == 3, Ordering::Release);
-                        // A panic is the way out of a section.
-                        assert!(!again.load(Ordering::Acquire));
-                    },
-                );
+                let work = |(): &mut (), _| {
+                    let is_done = done.load(Ordering::Acquire);
+                    let seen = note(if is_done { &later } else { &first });
+                    again.fetch_or(is_done && seen == 3, Ordering::Release);
+                    // A panic is the way out of a section.
+                    assert!(!again.load(Ordering::Acquire), "on purpose");
+                };
+                let run = || workers.parallel(usize::MAX >> 1, || (), work);
+                assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
             });
             while first.lock().unwrap().len() < 3 {
                 std::thread::yield_now();

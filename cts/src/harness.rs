@@ -47,7 +47,7 @@ pub struct Gpu {
     pub entry: ash::Entry,
 }
 
-/// A mapped buffer.
+/// A buffer, mapped.
 #[derive(Clone, Copy)]
 pub struct Buffer {
     /// Handle.
@@ -253,6 +253,7 @@ features! {
     zero_one: PhysicalDeviceDepthClampZeroOneFeaturesEXT = EXT_DEPTH_CLAMP_ZERO_ONE_NAME;
     faults: PhysicalDeviceFaultFeaturesEXT = EXT_DEVICE_FAULT_NAME;
     dynamic_state3: PhysicalDeviceExtendedDynamicState3FeaturesEXT = EXT_EXTENDED_DYNAMIC_STATE3_NAME;
+    host_copies: PhysicalDeviceHostImageCopyFeaturesEXT = EXT_HOST_IMAGE_COPY_NAME;
     libraries: PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT = EXT_GRAPHICS_PIPELINE_LIBRARY_NAME;
     maintenance5: PhysicalDeviceMaintenance5FeaturesKHR = KHR_MAINTENANCE5_NAME;
     maintenance6: PhysicalDeviceMaintenance6FeaturesKHR = KHR_MAINTENANCE6_NAME;
@@ -728,6 +729,11 @@ impl Gpu {
 }
 
 impl Buffer {
+    /// A buffer that is not mapped: it can be bound, not read or written here.
+    pub fn of(handle: vk::Buffer, size: u64) -> Self {
+        Self { handle, size, pointer: std::ptr::null_mut() }
+    }
+
     /// None.
     pub fn null() -> Self {
         Self { handle: vk::Buffer::null(), size: 0, pointer: std::ptr::null_mut() }

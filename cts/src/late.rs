@@ -39,6 +39,10 @@ pub fn other_than(state: &State) -> State {
         _ => vk::PolygonMode::FILL,
     };
     other.raster.depth_clamp_enable = flip(state.raster.depth_clamp_enable);
+    if state.extended {
+        // Of another kind, which that extension allows.
+        (other.topology, other.restart) = (vk::PrimitiveTopology::POINT_LIST, false);
+    }
     other.sample_mask = 0;
     other.alpha_to_coverage = !state.alpha_to_coverage;
     other.blend = vk::PipelineColorBlendAttachmentState {

@@ -56,6 +56,8 @@ pub struct State {
     pub late: bool,
     /// The pipeline is linked of four libraries.
     pub linked: bool,
+    /// The shader samples what it is drawn to.
+    pub feedback: bool,
 }
 
 impl Default for State {
@@ -86,6 +88,7 @@ impl Default for State {
             extended: false,
             late: false,
             linked: false,
+            feedback: false,
         }
     }
 }
@@ -117,6 +120,8 @@ pub struct Draw {
     pub query: Option<vk::QueryPool>,
     /// A storage buffer at binding 0.
     pub storage: Option<Buffer>,
+    /// Offset and size of the indices in their buffer.
+    pub index_range: Option<(u64, u64)>,
     /// What the draw depends on, and a clear of the lower half to blue behind it.
     pub condition: Option<(Buffer, u64)>,
 }
@@ -182,6 +187,7 @@ impl Draw {
             fixed_sampler: false,
             query: None,
             storage: None,
+            index_range: None,
             condition: None,
         }
     }
@@ -234,7 +240,10 @@ pub fn render(gpu: &Gpu, target: &Target, draws: &[Draw]) -> Result<Vec<[u8; 4]>
 /// The same in several render passes, one after the other.
 pub fn render_parts(gpu: &Gpu, target: &Target, parts: &[Part<'_>]) -> Result<Vec<[u8; 4]>, Outcome> {
     let multisampled = target.samples != vk::SampleCountFlags::TYPE_1;
-    let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
+    let mut usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
+    if parts.iter().flat_map(|part| part.draws).any(|draw| draw.state.feedback) {
+        usage |= vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::ATTACHMENT_FEEDBACK_LOOP_EXT;
+    }
     let color = ImageDesc { samples: target.samples, ..ImageDesc::color(target.format, target.size, usage) };
     let mut images = vec![gpu.image(&color)?];
     if multisampled {
@@ -249,7 +258,7 @@ pub fn render_parts(gpu: &Gpu, target: &Target, parts: &[Part<'_>]) -> Result<Ve
             ..color
         })?);
     }
-    let passes = [vk::AttachmentLoadOp::CLEAR, vk::AttachmentLoadOp::LOAD]
+    let passes = [(vk::AttachmentLoadOp::CLEAR, false), (vk::AttachmentLoadOp::LOAD, true)]
         .map(|load| render_pass(gpu, target, load, multisampled, has_depth));
     let [first, next] = passes;
     let (first, next) = (first?, next?);
@@ -264,7 +273,8 @@ pub fn render_parts(gpu: &Gpu, target: &Target, parts: &[Part<'_>]) -> Result<Ve
     // SAFETY: the info is valid.
     let framebuffer = unsafe { gpu.device.create_framebuffer(&info, None) }?;
     // Passes that differ in how they load are compatible.
-    let prepare = |part: &Part<'_>| part.draws.iter().map(|draw| prepare(gpu, target, first, draw)).collect();
+    let prepare =
+        |part: &Part<'_>| part.draws.iter().map(|draw| prepare(gpu, target, (first, views[0]), draw)).collect();
     let prepared = parts.iter().map(prepare).collect::<Result<Vec<Vec<_>>, Outcome>>()?;
     let clears = clear_values(target, multisampled);
     gpu.run(|commands| {
@@ -317,20 +327,22 @@ pub fn depth_aspects(format: vk::Format) -> vk::ImageAspectFlags {
     }
 }
 
-fn clear_values(target: &Target, multisampled: bool) -> Vec<vk::ClearValue> {
+/// The clear values of such a pass.
+pub(crate) fn clear_values(target: &Target, multisampled: bool) -> Vec<vk::ClearValue> {
     let color = vk::ClearValue { color: vk::ClearColorValue { float32: target.clear } };
     let depth = vk::ClearValue { depth_stencil: target.clear_depth };
     if multisampled { vec![color, color, depth] } else { vec![color, depth] }
 }
 
-fn render_pass(
+/// A pass of one subpass: how attachments are loaded, and whether they keep what lies outside of the render area.
+pub(crate) fn render_pass(
     gpu: &Gpu,
     target: &Target,
-    load: vk::AttachmentLoadOp,
+    (load, keeps): (vk::AttachmentLoadOp, bool),
     multisampled: bool,
     has_depth: bool,
 ) -> Result<vk::RenderPass, Outcome> {
-    let initial = |layout| if load == vk::AttachmentLoadOp::LOAD { layout } else { vk::ImageLayout::UNDEFINED };
+    let initial = |layout| if keeps { layout } else { vk::ImageLayout::UNDEFINED };
     let attachment = |format, samples, load| {
         vk::AttachmentDescription::default()
             .format(format)
@@ -372,17 +384,31 @@ fn render_pass(
 }
 
 /// What a draw binds.
-struct Prepared {
+pub(crate) struct Prepared {
     pipeline: vk::Pipeline,
     layout: vk::PipelineLayout,
     set: Option<vk::DescriptorSet>,
     samples: vk::SampleCountFlags,
 }
 
-fn prepare(gpu: &Gpu, target: &Target, pass: vk::RenderPass, draw: &Draw) -> Result<Prepared, Outcome> {
+/// Makes what a draw binds; `own` is the view of the colour attachment.
+pub(crate) fn prepare(
+    gpu: &Gpu,
+    target: &Target,
+    (pass, own): (vk::RenderPass, vk::ImageView),
+    draw: &Draw,
+) -> Result<Prepared, Outcome> {
     let mut layouts = Vec::new();
     let mut set = None;
-    if let Some((view, sampler, layout)) = draw.image {
+    let image = match draw.state.feedback {
+        true => {
+            // SAFETY: the info is valid.
+            let sampler = unsafe { gpu.device.create_sampler(&vk::SamplerCreateInfo::default(), None) }?;
+            Some((own, sampler, vk::ImageLayout::GENERAL))
+        }
+        false => draw.image,
+    };
+    if let Some((view, sampler, layout)) = image {
         let kind = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
         let (set_layout, made) = if draw.fixed_sampler { gpu.set_with_sampler(sampler)? } else { gpu.set(&[kind])? };
         let info = [vk::DescriptorImageInfo { sampler, image_view: view, image_layout: layout }];
@@ -414,13 +440,7 @@ fn pipeline(
     state: &State,
 ) -> Result<vk::Pipeline, Outcome> {
     let wanted = state;
-    let mut baked = if state.dynamic { other_than(state) } else { state.clone() };
-    if state.extended {
-        baked = other_than_extended(&baked);
-    }
-    if state.late {
-        baked = late::other_than(&baked);
-    }
+    let baked = baked(state);
     let state = &baked;
     let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
     let stages = [
@@ -479,6 +499,7 @@ fn pipeline(
     let dynamic = dynamic_states(wanted, stride > 0);
     let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
     let mut info = vk::GraphicsPipelineCreateInfo::default()
+        .flags(flags(state))
         .stages(&stages)
         .dynamic_state(&dynamic)
         .vertex_input_state(&input)
@@ -495,11 +516,33 @@ fn pipeline(
     if state.more.exact {
         info = info.push_next(&mut robustness);
     }
-    if state.linked {
-        return late::linked(gpu, &info);
+    if state.linked { late::linked(gpu, &info) } else { create(gpu, &info) }
+}
+
+/// What a pipeline is made with: other values where commands set them.
+fn baked(state: &State) -> State {
+    let mut baked = if state.dynamic { other_than(state) } else { state.clone() };
+    if state.extended {
+        baked = other_than_extended(&baked);
     }
+    if state.late {
+        baked = late::other_than(&baked);
+    }
+    baked
+}
+
+/// Flags of a pipeline.
+fn flags(state: &State) -> vk::PipelineCreateFlags {
+    match state.feedback {
+        true => vk::PipelineCreateFlags::COLOR_ATTACHMENT_FEEDBACK_LOOP_EXT,
+        false => vk::PipelineCreateFlags::empty(),
+    }
+}
+
+/// Makes a pipeline.
+fn create(gpu: &Gpu, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<vk::Pipeline, Outcome> {
     // SAFETY: the info is valid.
-    let made = unsafe { gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
+    let made = unsafe { gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[*info], None) };
     Ok(made.map_err(|(_, code)| code)?[0])
 }
 
@@ -696,7 +739,7 @@ unsafe fn set_dynamic(gpu: &Gpu, commands: vk::CommandBuffer, state: &State) {
 ///
 /// # Safety
 /// The command buffer is recording inside the pass that the pipeline was made for.
-unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, prepared: &Prepared) {
+pub(crate) unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, prepared: &Prepared) {
     let push = [draw.rect, draw.color, [draw.depth, draw.extra, draw.show, 0.0]].concat();
     let device = &gpu.device;
     // SAFETY: as this function demands; everything named is alive.
@@ -736,7 +779,12 @@ unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw, prepared: 
             }
             Kind::Indexed { buffer, indices, count, kind } => {
                 bind_vertices(gpu, commands, draw, buffer);
-                device.cmd_bind_index_buffer(commands, indices.handle, 0, kind);
+                if let Some((offset, size)) = draw.index_range {
+                    let second = ash::khr::maintenance5::Device::new(&gpu.instance, device);
+                    second.cmd_bind_index_buffer2(commands, indices.handle, offset, size, kind);
+                } else {
+                    device.cmd_bind_index_buffer(commands, indices.handle, 0, kind);
+                }
                 device.cmd_draw_indexed(commands, count, 1, 0, 0, 0);
             }
             Kind::Counted { buffer, counts, offset, most, indices } => {

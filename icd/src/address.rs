@@ -1,11 +1,13 @@
 //! Addresses of buffers and memory, also those that were captured and are asked for again.
 //!
 //! A buffer's address is that of its memory and where in it the buffer is. Sources: `VK_KHR_buffer_device_address`,
-//! `VK_EXT_buffer_device_address`.
+//! `VK_EXT_buffer_device_address`,
+//! `VK_EXT_device_address_binding_report`.
 
 use std::sync::Arc;
 
-use ash::vk;
+use ash::vk::{self, Handle};
+use vitric_api::debug::AddressReport;
 use vitric_api::{Error, Result};
 use vitric_backend::memory::{AddressKind, Allocation, Buffer, BufferAddress};
 
@@ -30,6 +32,31 @@ fn kind(asked: u64, is_captured: bool) -> AddressKind {
         (0, false) => AddressKind::Any,
         (0, true) => AddressKind::Captured,
         (address, _) => AddressKind::At(address),
+    }
+}
+
+/// Reports that an object has got or lost its addresses, where that is asked for.
+fn report<H: Handle + Copy>(object: &DeviceObject, handle: H, (address, size): (u64, u64), is_bound: bool) {
+    if address != 0 && object.reports_addresses {
+        let object_and_type = (H::TYPE, handle.as_raw());
+        object.messages().report(&AddressReport { object: object_and_type, address, size, is_bound });
+    }
+}
+
+/// Reports the addresses of memory, if it has any.
+pub fn report_memory(object: &DeviceObject, handle: vk::DeviceMemory, is_bound: bool) {
+    if let Some(memory) = object.memory.get(handle.as_raw()).filter(|_| object.reports_addresses) {
+        let address = object.device.gpu().addresses().of(&memory).unwrap_or(0);
+        report(object, handle, (address, memory.size()), is_bound);
+    }
+}
+
+/// The same of a buffer.
+pub fn report_buffer(object: &DeviceObject, handle: vk::Buffer, is_bound: bool) {
+    if let Some(buffer) = object.buffers.get(handle.as_raw()).filter(|_| object.reports_addresses) {
+        let has_one = matches!(buffer.address(), BufferAddress::Of(_));
+        let address = if has_one { address(object, &buffer) } else { 0 };
+        report(object, handle, (address, buffer.size()), is_bound);
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use vitric_api::Error;
-use vitric_api::debug::{Messages, Receiver};
+use vitric_api::debug::{Messages, Receiver, Reporter};
 
 use crate::objects::{InstanceObject, Marked, device};
 use crate::raw;
@@ -18,25 +18,47 @@ unsafe impl Send for UserData {}
 // SAFETY: as above.
 unsafe impl Sync for UserData {}
 
-fn receiver(info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> Option<Receiver> {
+/// Registers a messenger; its number.
+fn add(messages: &Messages, info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> Option<u64> {
     let callback = info.pfn_user_callback?;
     let data = UserData(info.p_user_data);
-    Some(Box::new(move |severity, text| {
+    let receiver: Receiver = Box::new(move |severity, text| {
         let data: &UserData = &data;
         let Ok(text) = CString::new(text) else { return };
         let message = vk::DebugUtilsMessengerCallbackDataEXT { p_message: text.as_ptr(), ..Default::default() };
         let kind = vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION;
         // SAFETY: the callback is valid as long as its messenger is registered; the data live for the call.
         unsafe { callback(severity, kind, &raw const message, data.0) };
-    }))
+    });
+    let kind = vk::DebugUtilsMessageTypeFlagsEXT::DEVICE_ADDRESS_BINDING;
+    let wants_reports =
+        info.message_type.contains(kind) && info.message_severity.contains(vk::DebugUtilsMessageSeverityFlagsEXT::INFO);
+    let data = UserData(info.p_user_data);
+    let reporter: Reporter = Box::new(move |report| {
+        let data: &UserData = &data;
+        let mut binding = vk::DeviceAddressBindingCallbackDataEXT::default()
+            .base_address(report.address)
+            .size(report.size)
+            .binding_type(match report.is_bound {
+                true => vk::DeviceAddressBindingTypeEXT::BIND,
+                false => vk::DeviceAddressBindingTypeEXT::UNBIND,
+            });
+        let (object_type, object_handle) = report.object;
+        let objects = [vk::DebugUtilsObjectNameInfoEXT { object_type, object_handle, ..Default::default() }];
+        let message = vk::DebugUtilsMessengerCallbackDataEXT::default()
+            .message(c"an object got or lost its addresses")
+            .objects(&objects)
+            .push_next(&mut binding);
+        // SAFETY: as above.
+        unsafe { callback(vk::DebugUtilsMessageSeverityFlagsEXT::INFO, kind, &raw const message, data.0) };
+    });
+    Some(messages.add(info.message_severity, receiver, wants_reports.then_some(reporter)))
 }
 
 /// Registers the messenger of an instance's create info for the instance's life.
 pub fn create_from_chain(messages: &Messages, next: *const c_void) {
-    if let Some(info) = raw::find::<vk::DebugUtilsMessengerCreateInfoEXT<'_>>(next)
-        && let Some(receiver) = receiver(info)
-    {
-        messages.add(info.message_severity, receiver);
+    if let Some(info) = raw::find::<vk::DebugUtilsMessengerCreateInfoEXT<'_>>(next) {
+        add(messages, info);
     }
 }
 
@@ -49,8 +71,7 @@ pub extern "system" fn create(
     raw::create(out, || {
         let object = InstanceObject::from_handle(instance).ok_or(Error::Unknown)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
-        let receiver = receiver(info).ok_or(Error::Unknown)?;
-        let id = object.messages.add(info.message_severity, receiver);
+        let id = add(&object.messages, info).ok_or(Error::Unknown)?;
         Ok(object.messengers.insert(Arc::new(id)))
     })
 }

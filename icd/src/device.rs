@@ -31,11 +31,15 @@ pub extern "system" fn create(
         let features = enabled_features(&physical.messages, info)?;
         let created = Device::new(physical.messages.clone(), physical.heap.clone(), &queues, &features, &extensions)?;
         let queues = created.queues().to_vec();
+        let report: Option<&vk::PhysicalDeviceAddressBindingReportFeaturesEXT<'_>> = raw::find(info.p_next);
+        let reports_addresses = report.is_some_and(|report| report.report_address_binding != 0);
         let robust: Option<&vk::PhysicalDeviceRobustness2FeaturesEXT<'_>> = raw::find(info.p_next);
         let exact_vertices = robust.is_some_and(|robust| robust.robust_buffer_access2 != 0);
         let clamp: Option<&vk::PhysicalDeviceDepthClampZeroOneFeaturesEXT<'_>> = raw::find(info.p_next);
         let zero_one = clamp.is_some_and(|clamp| clamp.depth_clamp_zero_one != 0);
-        let handle = DeviceObject { exact_vertices, zero_one, ..DeviceObject::new(created, extensions) }.into_handle();
+        let object =
+            DeviceObject { exact_vertices, zero_one, reports_addresses, ..DeviceObject::new(created, extensions) };
+        let handle = object.into_handle();
         let object = |queue: Arc<Queue>| (queue.family, QueueObject { device: handle, queue }.into_handle());
         let queues = queues.into_iter().map(object).collect();
         set_queues(handle, queues);

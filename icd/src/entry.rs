@@ -10,8 +10,8 @@ use vitric_api::physical::API_VERSION;
 
 use crate::objects::{DeviceObject, InstanceObject, Marked};
 use crate::{
-    address, command, command2, debug, descriptor, device, draws, dynamic, external, instance, memory, pass, physical,
-    pipeline, private, push, query, rendering, sampler, sync, wsi,
+    address, command, command2, debug, descriptor, device, draws, dynamic, external, host, instance, memory, pass,
+    physical, pipeline, private, push, query, rendering, sampler, sync, wsi,
 };
 
 /// What a command's first parameter is.
@@ -330,6 +330,11 @@ entries! {
     Device, "VK_EXT_shader_module_identifier", vkGetShaderModuleCreateInfoIdentifierEXT, PFN_vkGetShaderModuleCreateInfoIdentifierEXT, pipeline::module_info_identifier;
     Device, "VK_EXT_device_fault", vkGetDeviceFaultInfoEXT, PFN_vkGetDeviceFaultInfoEXT, device::fault_info;
     Device, "VK_EXT_pageable_device_local_memory", vkSetDeviceMemoryPriorityEXT, PFN_vkSetDeviceMemoryPriorityEXT, memory::set_priority;
+    Device, "VK_EXT_host_image_copy", vkCopyMemoryToImageEXT, PFN_vkCopyMemoryToImageEXT, host::memory_to_image;
+    Device, "VK_EXT_host_image_copy", vkCopyImageToMemoryEXT, PFN_vkCopyImageToMemoryEXT, host::image_to_memory;
+    Device, "VK_EXT_host_image_copy", vkCopyImageToImageEXT, PFN_vkCopyImageToImageEXT, host::image_to_image;
+    Device, "VK_EXT_host_image_copy", vkTransitionImageLayoutEXT, PFN_vkTransitionImageLayoutEXT, host::transition;
+    Device, "VK_EXT_host_image_copy", vkGetImageSubresourceLayout2EXT, PFN_vkGetImageSubresourceLayout2KHR, memory::subresource_layout2;
     Device, "VK_EXT_private_data", vkCreatePrivateDataSlotEXT, PFN_vkCreatePrivateDataSlot, private::create_slot;
     Device, "VK_EXT_private_data", vkDestroyPrivateDataSlotEXT, PFN_vkDestroyPrivateDataSlot, private::destroy_slot;
     Device, "VK_EXT_private_data", vkSetPrivateDataEXT, PFN_vkSetPrivateData, private::set;

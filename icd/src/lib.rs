@@ -15,6 +15,7 @@ mod dynamic;
 mod entry;
 mod external;
 mod handles;
+mod host;
 mod instance;
 mod logging;
 mod memory;

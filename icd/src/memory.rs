@@ -12,7 +12,7 @@ use vitric_backend::format;
 use vitric_backend::memory::{Buffer, BufferRange, BufferView, Surface, SurfaceView, SurfaceViewDesc, Swizzle};
 
 use crate::objects::{DeviceObject, destroy, device, need};
-use crate::{address, external, raw};
+use crate::{address, external, host, raw};
 
 /// Every memory type serves every resource.
 const ALL_TYPES: u32 = 0b111;
@@ -32,6 +32,7 @@ pub extern "system" fn allocate(
         address::of_allocation(object, &memory, info)?;
         let made = object.memory.insert(memory);
         external::dedicate(object, made, info);
+        address::report_memory(object, vk::Handle::from_raw(made), true);
         Ok(made)
     })
 }
@@ -44,6 +45,7 @@ pub extern "system" fn free(handle: vk::Device, memory: vk::DeviceMemory, _: *co
     raw::guard_void(|| {
         let Ok(object) = device(handle) else { return };
         object.dedicated.lock().remove(&vk::Handle::as_raw(memory));
+        address::report_memory(object, memory, false);
         if let Some(memory) = object.memory.get(vk::Handle::as_raw(memory)) {
             object.device.gpu().addresses().withdraw(&memory);
         }
@@ -66,14 +68,23 @@ pub extern "system" fn map(
         if offset >= memory.size() {
             return Err(Error::MemoryMapFailed);
         }
+        memory.set_mapped(true);
         *out = memory.host_pointer().wrapping_add(offset as usize).cast();
         Ok(vk::Result::SUCCESS)
     })
 }
 
-// All memory is coherent and stays where it is: nothing to unmap, flush or invalidate.
+// All memory is coherent and stays where it is: nothing to flush or invalidate.
 
-pub extern "system" fn unmap(_: vk::Device, _: vk::DeviceMemory) {}
+pub extern "system" fn unmap(handle: vk::Device, memory: vk::DeviceMemory) {
+    raw::guard_void(|| {
+        let Ok(object) = device(handle) else { return };
+        if let Some(memory) = object.memory.get(vk::Handle::as_raw(memory)) {
+            object.device.gpu().depths().wrote_any(|written| Arc::ptr_eq(written, &memory));
+            memory.set_mapped(false);
+        }
+    });
+}
 
 pub extern "system" fn flush(_: vk::Device, _: u32, _: *const vk::MappedMemoryRange<'_>) -> vk::Result {
     vk::Result::SUCCESS
@@ -111,6 +122,11 @@ pub extern "system" fn create_buffer(
 }
 
 pub extern "system" fn destroy_buffer(handle: vk::Device, buffer: vk::Buffer, _: *const vk::AllocationCallbacks<'_>) {
+    raw::guard_void(|| {
+        if let Ok(object) = device(handle) {
+            address::report_buffer(object, buffer, false);
+        }
+    });
     destroy(handle, |object| &object.buffers, buffer);
 }
 
@@ -229,7 +245,9 @@ fn bind_one_buffer(
     external::check_dedicated(object, memory, buffer, offset)?;
     let memory = need(object, &object.memory, memory)?;
     address::of_binding(object, &found, &memory, offset)?;
-    bound(object, buffer, found.bind(memory, offset))
+    let result = bound(object, buffer, found.bind(memory, offset))?;
+    address::report_buffer(object, buffer, true);
+    Ok(result)
 }
 
 fn bound<H: vk::Handle + Copy>(object: &DeviceObject, handle: H, was_unbound: bool) -> Result<vk::Result> {
@@ -455,6 +473,7 @@ pub extern "system" fn subresource_layout2(
         let image = device(handle).and_then(|object| need(object, &object.images, image));
         let (Ok(image), Some(part), Some(out)) = (image, raw::input(part), raw::output(out)) else { return };
         put_layout(&image, &part.image_subresource, &mut out.subresource_layout);
+        host::put_size(&image, &part.image_subresource, out.p_next);
     });
 }
 
@@ -468,6 +487,7 @@ pub extern "system" fn subresource_layout_of_info(
         let (Some(made), Some(part)) = (raw::input(info.p_create_info), raw::input(info.p_subresource)) else { return };
         if let Ok(image) = image::create(&image_desc(made)) {
             put_layout(&image, &part.image_subresource, &mut out.subresource_layout);
+            host::put_size(&image, &part.image_subresource, out.p_next);
         }
     });
 }

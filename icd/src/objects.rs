@@ -172,6 +172,8 @@ pub struct CommandPool {
 pub struct DeviceObject {
     pub device: Device,
     pub extensions: Vec<String>,
+    /// Whether messengers hear of addresses that objects get and lose.
+    pub reports_addresses: bool,
     /// Whether `robustBufferAccess2` is enabled: what pipelines do that do not say.
     pub exact_vertices: bool,
     /// Whether `depthClampZeroOne` is enabled.
@@ -217,6 +219,7 @@ impl DeviceObject {
     pub fn new(device: Device, extensions: Vec<String>) -> Self {
         Self {
             device,
+            reports_addresses: false,
             extensions,
             exact_vertices: false,
             zero_one: false,

@@ -13,7 +13,7 @@ use vitric_api::{Error, device};
 use crate::external::memory_properties;
 use crate::instance::extension_properties;
 use crate::objects::{Marked, PhysicalObject};
-use crate::raw;
+use crate::{host, raw};
 
 pub extern "system" fn features(_: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures) {
     if let Some(out) = raw::output(out) {
@@ -38,6 +38,7 @@ pub extern "system" fn properties2(_: vk::PhysicalDevice, out: *mut vk::Physical
     if let Some(out) = raw::output(out) {
         out.properties = physical::properties();
         structures::properties(&mut Writer(out.p_next));
+        host::put_properties(out.p_next);
     }
 }
 
@@ -96,6 +97,8 @@ pub extern "system" fn image_format_properties2(
     let Some(external) = external else { return Error::FormatNotSupported.code() };
     let target = raw::output(out).map(|out| {
         raw::put(out.p_next, vk::ExternalImageFormatProperties::default().external_memory_properties(external));
+        let performance = vk::HostImageCopyDevicePerformanceQueryEXT::default();
+        raw::put(out.p_next, performance.optimal_device_access(true).identical_memory_layout(true));
         let conversion = vk::SamplerYcbcrConversionImageFormatProperties::default();
         raw::put(out.p_next, conversion.combined_image_sampler_descriptor_count(1));
         &mut out.image_format_properties

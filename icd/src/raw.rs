@@ -77,6 +77,17 @@ pub fn put<T: TaggedStructure>(mut next: *mut c_void, value: T) {
     }
 }
 
+/// The structure of output of type `T` in a chain.
+pub fn find_out<'a, T: TaggedStructure>(mut next: *mut c_void) -> Option<&'a mut T> {
+    while let Some(base) = output(next.cast::<vk::BaseOutStructure<'_>>()) {
+        if base.s_type == T::STRUCTURE_TYPE {
+            return output(next.cast());
+        }
+        next = base.p_next.cast();
+    }
+    None
+}
+
 /// Writes a structure of output. It stays in its place in the chain.
 pub fn fill<T: TaggedStructure>(out: *mut T, value: T) {
     let Some(behind) = output(out.cast::<vk::BaseOutStructure<'_>>()).map(|base| base.p_next) else { return };

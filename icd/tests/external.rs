@@ -346,3 +346,77 @@ fn addresses_that_buffers_ask_for() {
     assert_eq!(make(address).unwrap().2, address);
     driver.close();
 }
+
+type Reports = std::sync::Mutex<Vec<(vk::ObjectType, u64, u64, bool)>>;
+
+unsafe extern "system" fn hear(
+    _: vk::DebugUtilsMessageSeverityFlagsEXT,
+    kind: vk::DebugUtilsMessageTypeFlagsEXT,
+    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    user: *mut std::ffi::c_void,
+) -> vk::Bool32 {
+    if kind == vk::DebugUtilsMessageTypeFlagsEXT::DEVICE_ADDRESS_BINDING {
+        // SAFETY: the driver passes what the messenger was made with, and chains the structure of this kind.
+        unsafe {
+            let binding = &*(*data).p_next.cast::<vk::DeviceAddressBindingCallbackDataEXT<'_>>();
+            let object = &*(*data).p_objects;
+            let is_bound = binding.binding_type == vk::DeviceAddressBindingTypeEXT::BIND;
+            let report = (object.object_type, binding.base_address, binding.size, is_bound);
+            (*user.cast::<Reports>()).lock().unwrap().push(report);
+        }
+    }
+    vk::FALSE
+}
+
+#[test]
+fn addresses_are_reported() {
+    let reports = Reports::default();
+    let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
+    // SAFETY: infos are valid, handles alive, and the reports outlive the instance.
+    unsafe {
+        let entry = ash::Entry::from_static_fn(functions);
+        let names = [ash::ext::debug_utils::NAME.as_ptr()];
+        let mut messenger = vk::DebugUtilsMessengerCreateInfoEXT::default()
+            .message_severity(vk::DebugUtilsMessageSeverityFlagsEXT::INFO)
+            .message_type(vk::DebugUtilsMessageTypeFlagsEXT::DEVICE_ADDRESS_BINDING)
+            .pfn_user_callback(Some(hear))
+            .user_data((&raw const reports).cast_mut().cast());
+        let info = vk::InstanceCreateInfo::default().enabled_extension_names(&names).push_next(&mut messenger);
+        let instance = entry.create_instance(&info, None).unwrap();
+        let physical = instance.enumerate_physical_devices().unwrap()[0];
+        let priorities = [1.0];
+        let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
+        let names = [vk::KHR_BUFFER_DEVICE_ADDRESS_NAME, vk::EXT_DEVICE_ADDRESS_BINDING_REPORT_NAME];
+        let names = names.map(|name| name.as_ptr());
+        let mut feature = vk::PhysicalDeviceAddressBindingReportFeaturesEXT::default().report_address_binding(true);
+        let info = vk::DeviceCreateInfo::default()
+            .queue_create_infos(&queues)
+            .enabled_extension_names(&names)
+            .push_next(&mut feature);
+        let device = instance.create_device(physical, &info, None).unwrap();
+        let allocate = |flags| {
+            let mut flags = vk::MemoryAllocateFlagsInfo::default().flags(flags);
+            let info = vk::MemoryAllocateInfo::default().allocation_size(4096).memory_type_index(1);
+            device.allocate_memory(&info.push_next(&mut flags), None).unwrap()
+        };
+        let silent = allocate(vk::MemoryAllocateFlags::empty());
+        let memory = allocate(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+        let info = vk::BufferCreateInfo::default().size(256).usage(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS);
+        let buffer = device.create_buffer(&info, None).unwrap();
+        device.bind_buffer_memory(buffer, memory, 1024).unwrap();
+        let start = reports.lock().unwrap()[0].1;
+        device.destroy_buffer(buffer, None);
+        device.free_memory(memory, None);
+        device.free_memory(silent, None);
+        let (of_memory, of_buffer) = (vk::ObjectType::DEVICE_MEMORY, vk::ObjectType::BUFFER);
+        let expected = [
+            (of_memory, start, 4096, true),
+            (of_buffer, start + 1024, 256, true),
+            (of_buffer, start + 1024, 256, false),
+            (of_memory, start, 4096, false),
+        ];
+        assert_eq!(*reports.lock().unwrap(), expected);
+        device.destroy_device(None);
+        instance.destroy_instance(None);
+    }
+}

@@ -343,7 +343,7 @@ fn presentation_is_supported_for_visuals_that_take_frames() {
             let connection = &mut *connection.cast();
             let windows = windows.get_physical_device_xcb_presentation_support(physical, 0, connection, visual);
             let of_xlib = &application.xlib_windows;
-            [windows, of_xlib.get_physical_device_xlib_presentation_support(physical, 0, display, visual.into())]
+            [windows, of_xlib.get_physical_device_xlib_presentation_support(physical, 0, display, visual)]
         }
     };
     assert_eq!(supports(application.visual), [true; 2]);

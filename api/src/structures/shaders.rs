@@ -1,10 +1,11 @@
-//! Features of what programs may do beyond those of Vulkan's versions.
+//! Features of what programs may do, and of memory, beyond those of Vulkan's versions.
 
 use ash::vk;
 
 use super::Structures;
 
 pub(super) fn features(to: &mut impl Structures) {
+    to.put(vk::PhysicalDeviceAddressBindingReportFeaturesEXT::default().report_address_binding(true));
     to.put(vk::PhysicalDeviceShaderClockFeaturesKHR::default().shader_subgroup_clock(true).shader_device_clock(true));
     to.put(vk::PhysicalDeviceShaderExpectAssumeFeaturesKHR::default().shader_expect_assume(true));
     // Lanes of a wave join again where regions end, whatever they did inside.

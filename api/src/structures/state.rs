@@ -10,6 +10,7 @@ pub(super) fn features(to: &mut impl Structures) {
     pipelines(to);
     to.put(vk::PhysicalDeviceDepthClampZeroOneFeaturesEXT::default().depth_clamp_zero_one(true));
     to.put(vk::PhysicalDeviceFaultFeaturesEXT::default().device_fault(true));
+    to.put(vk::PhysicalDeviceHostImageCopyFeaturesEXT::default().host_image_copy(true));
     to.put(vk::PhysicalDeviceMaintenance5FeaturesKHR::default().maintenance5(true));
     to.put(vk::PhysicalDeviceMaintenance6FeaturesKHR::default().maintenance6(true));
     to.put(vk::PhysicalDeviceMemoryPriorityFeaturesEXT::default().memory_priority(true));
@@ -69,8 +70,9 @@ fn extended3() -> vk::PhysicalDeviceExtendedDynamicState3FeaturesEXT<'static> {
 }
 
 pub(super) fn properties(to: &mut impl Structures) {
-    // A topology is of the kind that its pipeline has.
-    to.put(vk::PhysicalDeviceExtendedDynamicState3PropertiesEXT::default());
+    to.put(
+        vk::PhysicalDeviceExtendedDynamicState3PropertiesEXT::default().dynamic_primitive_topology_unrestricted(true),
+    );
     to.put(vk::PhysicalDeviceMultiDrawPropertiesEXT::default().max_multi_draw_count(MAX_MULTI_DRAWS));
     to.put(vk::PhysicalDeviceNestedCommandBufferPropertiesEXT::default().max_command_buffer_nesting_level(MOST_NESTED));
     to.put(robustness());

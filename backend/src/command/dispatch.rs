@@ -14,6 +14,7 @@ pub(super) fn dispatch(processor: &mut Processor<'_>, base: [u32; 3], groups: [u
     let Some(pipeline) = processor.state.compute.clone() else { return Ok(()) };
     let bindings = processor.state.compute_sets.resolve([&*pipeline.program], &processor.shared);
     let [bindings] = &*bindings else { return Ok(()) };
+    processor.wrote_bound(&pipeline.program, bindings);
     let push = &processor.state.push;
     let count = groups.iter().fold(1usize, |all, &count| all.saturating_mul(count as usize));
     let job = Job { program: &pipeline.program, bindings, push, deadline: &processor.deadline, base, groups };

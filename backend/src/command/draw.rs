@@ -14,14 +14,13 @@ use super::processor::{Dynamic, IndexBuffer, Processor, words};
 use super::viewports::{View, guard_band, rect, touchable, touched, views};
 use super::{Command, MultiDraw};
 use crate::counters::Counter;
-use crate::format;
 use crate::geometry::{
     Assembled, Corners, DrawNumbers, Indices, PrimitiveContext, Strips, VertexSource, assemble, corners, is_list,
     vertex_limits, vertex_parameters, vertex_ranges,
 };
 use crate::gpu::DeviceLost;
 use crate::hiz::Visibility;
-use crate::memory::{PlaneRef, SurfaceView};
+use crate::memory::PlaneRef;
 use crate::pixel::DrawContext;
 use crate::shader::interp::{Deadline, Environment};
 use crate::shader::runtime::Bindings;
@@ -54,11 +53,9 @@ pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(
     if processor.pass.is_none() || processor.statistics.is_none() && touches_nothing(processor, &pipeline) {
         return Ok(());
     }
-    let programs = std::iter::once(&*pipeline.vertex).chain(pipeline.fragment.as_deref());
-    if programs.clone().any(|program| program.fragment.side_effects) {
-        processor.distrust_memory();
-    }
-    let bindings = processor.state.graphics_sets.resolve(programs, &processor.shared);
+    let programs = || std::iter::once(&*pipeline.vertex).chain(pipeline.fragment.as_deref());
+    let bindings = processor.state.graphics_sets.resolve(programs(), &processor.shared);
+    programs().zip(&*bindings).for_each(|(program, bindings)| processor.wrote_bound(program, bindings));
     if pipeline.reads_attachments {
         processor.flush()?;
     }
@@ -273,7 +270,7 @@ fn windows(processor: &mut Processor<'_>, state: DrawState, assembled: &Assemble
             let done = assembled.process(&mut processor.gpu.fronts().lend(), range, &mut made);
             let grid = *processor.pending.grid();
             let made = made.into_iter().filter(|triangles| !triangles.is_empty());
-            let windows = made.map(|triangles| Window::new(triangles, &grid));
+            let windows = made.map(|triangles| Window::new(triangles, &grid, None));
             processor.pending.extend_layers(&state, windows);
             done
         } else {
@@ -301,6 +298,8 @@ fn in_parallel(
     let count = range.len().div_ceil(size);
     let made: Vec<Mutex<Vec<Window>>> = (0..count).map(|_| Mutex::default()).collect();
     let (grid, ok, gpu) = (*processor.pending.grid(), AtomicBool::new(true), processor.gpu);
+    let known = processor.pending.known(state, range.len());
+    let ahead = known.as_ref().and_then(|known| processor.pending.ahead(known));
     let piece = |index: usize| {
         let start = range.start + index * size;
         let mut triangles = Vec::new();
@@ -310,7 +309,7 @@ fn in_parallel(
             ok.store(false, Ordering::Relaxed);
         }
         let left = triangles.into_iter().filter(|triangles| !triangles.is_empty());
-        *made[index].lock() = left.map(|triangles| Window::new(triangles, &grid)).collect();
+        *made[index].lock() = left.map(|triangles| Window::new(triangles, &grid, ahead)).collect();
     };
     if flushes {
         processor.flush_beside((count, &piece))?;
@@ -320,6 +319,7 @@ fn in_parallel(
     if !ok.into_inner() {
         return Err(DeviceLost);
     }
+    known.into_iter().for_each(|(early, _)| processor.pending.put_known(early));
     let draw = processor.pending.draw(state, 0);
     processor.pending.close(draw);
     processor.pending.extend_layers(state, made.into_iter().flat_map(Mutex::into_inner));
@@ -350,21 +350,13 @@ fn primitive_contexts<'a>(
         viewport: view.0,
         band,
         fragment: pipeline.fragment.as_deref(),
-        depth_bits: processor.pass.as_ref().map_or(0, depth_bits),
+        depth_bits: processor.pass.as_ref().map_or(0, Pass::depth_bits),
         samples: pipeline.multisample.samples,
         criterion: pipeline.criterion(),
         smooth: pipeline.smooths_lines(),
         routed: pipeline.vertex.routes().then(|| touchable(view, band)),
     };
     views.iter().map(context).collect()
-}
-
-fn depth_view(pass: &Pass) -> Option<&Arc<SurfaceView>> {
-    pass.subpass().depth_stencil.and_then(|attachment| pass.view(attachment))
-}
-
-fn depth_bits(pass: &Pass) -> u32 {
-    depth_view(pass).and_then(|view| format::info(view.desc.format)).map_or(0, |info| info.depth_bits)
 }
 
 /// What the pixel units need to know of a draw.
@@ -376,7 +368,7 @@ pub(super) fn draw_context<'a>(
 ) -> DrawContext<'a> {
     let (pipeline, state) = (&*draw.pipeline, &draw.dynamic);
     let dynamic = |flag| pipeline.dynamic.contains(flag);
-    let depth_view = depth_view(pass);
+    let depth_view = pass.depth_view();
     let used = |aspect| !pass.subpass().unused_aspects.contains(aspect);
     let layer = pass.view_index() + draw.layer;
     let plane = |aspect| depth_view.filter(|_| used(aspect)).and_then(|view| view.plane(aspect, 0, layer));
@@ -387,18 +379,17 @@ pub(super) fn draw_context<'a>(
         .map(|tests| with_dynamic(state, pipeline, tests));
     let depth = plane(vk::ImageAspectFlags::DEPTH);
     let is_alone = |tests: &DepthStencilState| tests.depth_test && !tests.depth_bounds_test && !tests.stencil_test;
-    let words = depth.as_ref().is_some_and(|plane| plane.bytes() == 4);
     DrawContext {
         fragment: pipeline.fragment.as_deref(),
         bindings: draw.bindings.get(1).unwrap_or(bindings),
         push: &draw.push,
         pipeline,
         colors: colors(pass, layer),
+        depth_alone: tests.filter(|tests| depth.is_some() && is_alone(tests)),
         depth,
         stencil: plane(vk::ImageAspectFlags::STENCIL),
-        depth_bits: depth_bits(pass),
+        depth_bits: pass.depth_bits(),
         tests,
-        depth_alone: tests.filter(|tests| words && is_alone(tests)),
         criterion: pipeline.criterion(),
         multisample: pipeline.multisample,
         blend_constants: match dynamic(DynamicState::BLEND_CONSTANTS) {

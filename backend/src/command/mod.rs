@@ -3,10 +3,10 @@
 //! Commands own (by `Arc`) everything they name, so a list can be submitted again, by several queues, or be executed
 //! from other lists. Source: Vulkan specification, "Command Buffers".
 
+mod depth;
 mod dispatch;
 mod draw;
 mod event;
-mod kept;
 mod pass;
 mod pending;
 mod processor;

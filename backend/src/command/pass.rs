@@ -1,6 +1,7 @@
 //! Render passes: load and clear on first use, resolves at the end of subpasses. Loads and stores need nothing: attachments are
 //! written in place. Clears wait until their tiles are walked.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use ash::vk;
@@ -44,8 +45,8 @@ pub struct Pass {
     subpass: usize,
     /// The view that is rendered.
     view: u32,
-    /// The attachments that this subpass was the first to use.
-    fresh: Vec<u32>,
+    /// The attachments that this subpass was the first to use, and in which views.
+    fresh: Vec<(u32, u32)>,
     /// Clears that nobody took yet.
     load_clears: Vec<LoadClear>,
 }
@@ -138,26 +139,34 @@ impl Pass {
 
     /// Whether the subpass has depths.
     pub fn has_depth(&self) -> bool {
-        let has_bits = |view: &Arc<SurfaceView>| format::info(view.desc.format).is_some_and(|info| info.depth_bits > 0);
-        self.depth_view().is_some_and(has_bits) && !self.subpass().unused_aspects.contains(vk::ImageAspectFlags::DEPTH)
+        self.depth_bits() > 0 && !self.subpass().unused_aspects.contains(vk::ImageAspectFlags::DEPTH)
     }
 
-    /// Whether the subpass goes on with the depths that were there before.
-    pub fn keeps_depth(&self) -> bool {
-        let Some(attachment) = self.subpass().depth_stencil else { return false };
-        let desc = self.desc.attachments.get(attachment as usize);
-        self.has_one_layer()
-            && (!self.fresh.contains(&attachment) || desc.is_some_and(|desc| desc.load == vk::AttachmentLoadOp::LOAD))
+    /// Layers of the depth attachment that draws go to, counted from its first: of a subpass with views, the one that is rendered.
+    pub fn depth_layers(&self) -> Range<u32> {
+        if self.subpass().view_mask == 0 { 0..self.layers } else { self.view..self.view + 1 }
     }
 
-    /// The depth, as the attachment holds it, that all pixels of the subpass have: it was cleared on load.
-    pub fn cleared_depth(&self) -> Option<f32> {
-        let attachment = self.subpass().depth_stencil.filter(|attachment| self.fresh.contains(attachment))?;
+    /// Attachments that this subpass was the first to use, but for its depths: they may have been cleared.
+    pub fn fresh_others(&self) -> impl Iterator<Item = &Arc<SurfaceView>> {
+        let depth = self.subpass().depth_stencil.filter(|_| self.has_depth());
+        self.fresh.iter().filter(move |(fresh, _)| Some(*fresh) != depth).filter_map(|(fresh, _)| self.view(*fresh))
+    }
+
+    /// The depth, as the attachment holds it, that the pixels of the render area have in a layer: it was cleared on load.
+    pub fn cleared_depth(&self, layer: u32) -> Option<f32> {
+        let attachment = self.subpass().depth_stencil?;
+        let &(_, views) = self.fresh.iter().find(|(fresh, _)| *fresh == attachment)?;
         let desc = self.desc.attachments.get(attachment as usize)?;
-        let bits = format::info(self.view(attachment)?.desc.format)?.depth_bits;
+        let is_fresh = self.subpass().view_mask == 0 || views >> layer & 1 != 0;
         let depth = self.clears.get(attachment as usize)?.depth();
-        let stored = if bits == 32 { depth } else { format::decode_depth(bits, format::encode_depth(bits, depth)) };
-        (desc.load == vk::AttachmentLoadOp::CLEAR && bits > 0).then_some(stored)
+        let stored = format::stored_depth(self.depth_bits(), depth);
+        (desc.load == vk::AttachmentLoadOp::CLEAR && is_fresh).then_some(stored)
+    }
+
+    /// Bits of the subpass's depths; 0 where there are none.
+    pub fn depth_bits(&self) -> u32 {
+        self.depth_view().and_then(|view| format::info(view.desc.format)).map_or(0, |info| info.depth_bits)
     }
 
     /// Clears attachments that this subpass is the first to use.
@@ -170,8 +179,8 @@ impl Pass {
             let fresh = views & !*used;
             *used |= views;
             self.load_attachment(attachment, fresh, workers);
-            if fresh == views {
-                self.fresh.push(attachment);
+            if fresh != 0 {
+                self.fresh.push((attachment, fresh));
             }
         }
     }
@@ -200,12 +209,13 @@ impl Pass {
         }
     }
 
-    /// Clears parts of the subpass's attachments.
+    /// Clears parts of the subpass's attachments. `cleared` is told of depths: layer, pixels, and what they are now.
     pub(crate) fn clear_attachments(
         &self,
         attachments: &[(vk::ImageAspectFlags, u32, ClearValue)],
         rects: &[vk::ClearRect],
         workers: &Workers,
+        mut cleared: impl FnMut(u32, [i64; 4], f32),
     ) {
         for &(aspects, color, value) in attachments {
             let is_color = aspects.contains(vk::ImageAspectFlags::COLOR);
@@ -215,16 +225,22 @@ impl Pass {
             };
             let Some(view) = attachment.and_then(|attachment| self.view(attachment)) else { continue };
             let aspects = aspects & !self.subpass().unused_aspects;
-            for rect in rects {
-                // With views, the one that is rendered is layer 0.
-                let layers = rect.base_array_layer..rect.base_array_layer.saturating_add(rect.layer_count);
-                let area = pixels(intersect(rect.rect, self.area));
-                for layer in layers.filter(|&layer| layer < self.layers) {
-                    let planes = PlaneClear::of_view(view, aspects, self.view + layer, value);
-                    planes.for_each(|plane| plane.clear_on(workers, area));
+            for (layer, area) in rects.iter().flat_map(|rect| self.cleared_layers(rect)) {
+                let planes = PlaneClear::of_view(view, aspects, layer, value);
+                planes.for_each(|plane| plane.clear_on(workers, area));
+                if aspects.contains(vk::ImageAspectFlags::DEPTH) {
+                    cleared(layer, area, format::stored_depth(self.depth_bits(), value.depth()));
                 }
             }
         }
+    }
+
+    /// The layers of attachments that a rectangle clears, and their pixels.
+    fn cleared_layers(&self, rect: &vk::ClearRect) -> impl Iterator<Item = (u32, [i64; 4])> + use<> {
+        // With views, the one that is rendered is layer 0.
+        let layers = rect.base_array_layer..rect.base_array_layer.saturating_add(rect.layer_count);
+        let (area, count, view) = (pixels(intersect(rect.rect, self.area)), self.layers, self.view);
+        layers.filter(move |&layer| layer < count).map(move |layer| (view + layer, area))
     }
 
     fn resolve(&self, workers: &Workers) {

@@ -6,19 +6,20 @@ use std::sync::atomic::AtomicBool;
 use super::draw::draw_context;
 use super::pass::LoadClear;
 use super::processor::{Dynamic, Processor, State};
+use super::viewports::touched;
 use crate::geometry::Triangles;
 use crate::gpu::DeviceLost;
-use crate::hiz::Hierarchy;
-use crate::pixel::DrawContext;
+use crate::hiz::{Early, Hierarchy, Visibility};
+use crate::pixel::{DrawContext, visibility};
 use crate::shader::runtime::Bindings;
 use crate::state::GraphicsPipeline;
-use crate::tiling::{self, Beside, Grid, TileClears, TileParts, Walk, Window};
+use crate::tiling::{self, Ahead, Beside, Grid, Teaching, TileClears, TileParts, Walk, Window};
 
 /// Primitives beyond which tiles are walked: what they hold should stay in the caches.
 pub(super) const MOST_PENDING: usize = 1 << 15;
 
-/// Tiles of several layers that a visibility structure is made for.
-const MOST_VISIBLE: usize = 1 << 14;
+/// Primitives of a window that are tested before they are put into tiles; also at least as many as there are tiles.
+const FEWEST_TESTED: usize = 256;
 
 /// Draw states beyond which tiles are walked.
 const MOST_DRAWS: usize = 1 << 10;
@@ -32,12 +33,24 @@ pub(super) struct DrawState {
     pub(super) dynamic: Dynamic,
     /// The layer of the attachments.
     pub(super) layer: u32,
+    /// What it does with visibility structures, if there are any.
+    visibility: Visibility,
 }
 
 impl DrawState {
     pub(super) fn new(state: &State, pipeline: &Arc<GraphicsPipeline>, bindings: &Arc<[Bindings]>) -> Self {
         let (pipeline, bindings) = (pipeline.clone(), bindings.clone());
-        Self { pipeline, bindings, push: state.push.clone(), dynamic: state.dynamic, layer: 0 }
+        let visibility = visibility(&pipeline, pipeline.depth_stencil.as_ref());
+        Self { pipeline, bindings, push: state.push.clone(), dynamic: state.dynamic, layer: 0, visibility }
+    }
+
+    fn teaching(&self, depth: &Hierarchy, depth_bits: u32) -> Teaching {
+        Teaching {
+            visibility: self.visibility,
+            scissor: touched(&self.dynamic, &self.pipeline),
+            depths: (depth_bits, self.pipeline.multisample.samples),
+            extent: depth.extent(),
+        }
     }
 
     fn is_same(&self, other: &Self) -> bool {
@@ -65,9 +78,31 @@ pub(super) struct Pending {
     open: Option<Triangles>,
     /// What closed windows take up, in primitives.
     closed: usize,
-    /// The visibility structure of the depth attachment.
-    hierarchy: Option<Hierarchy>,
+    /// The visibility structures of the depth attachment's layers, from the first of the render area's on.
+    depths: Vec<Arc<Hierarchy>>,
+    /// Bits of depth.
+    depth_bits: u32,
+    /// What is known ahead of those that wait.
+    ahead: Known,
     clears: Option<Clears>,
+}
+
+/// What is known of depths behind the draws that wait.
+#[derive(Default)]
+struct Known {
+    early: Early,
+    /// Whether it begins with what the last walk has left.
+    is_fresh: bool,
+    /// Draws and windows that it has followed.
+    draws: usize,
+    windows: usize,
+}
+
+impl Known {
+    /// A walk, or a clear, changed depths.
+    fn outdated(self) -> Self {
+        Self { early: self.early, ..Self::default() }
+    }
 }
 
 impl Pending {
@@ -82,26 +117,63 @@ impl Pending {
         self.clears = (!attachments.is_empty()).then(|| Clears { done: done(), attachments });
     }
 
-    /// Begins with a depth attachment all of whose depths are `cleared`, or not known.
-    pub(super) fn begin_depth(&mut self, cleared: Option<f32>) {
-        // Of many layers the last do without.
-        let most = MOST_VISIBLE.max(self.grid.count());
-        self.hierarchy = Some(Hierarchy::new(self.grid.count_all().min(most), cleared));
+    /// Begins with the visibility structures of the depth attachment's layers that are drawn to; the last ones may have none.
+    pub(super) fn begin_depth(&mut self, depths: Vec<Arc<Hierarchy>>, depth_bits: u32) {
+        (self.depths, self.depth_bits) = (depths, depth_bits);
+        self.forget_ahead();
     }
 
-    /// Begins with the structure of a depth attachment, or without.
-    pub(super) fn set_depth(&mut self, hierarchy: Option<Hierarchy>) {
-        self.hierarchy = hierarchy;
+    /// Depths changed other than by draws that wait.
+    pub(super) fn forget_ahead(&mut self) {
+        self.ahead = std::mem::take(&mut self.ahead).outdated();
     }
 
-    /// Ends with the structure of the depth attachment.
-    pub(super) fn take_depth(&mut self) -> Option<Hierarchy> {
-        self.hierarchy.take()
+    /// Follows the draws that wait so far, for primitives of another that come behind them. False where nothing is known for these, or
+    /// following costs more than it may be worth.
+    fn follow(&mut self, visibility: &Visibility, primitives: usize) -> bool {
+        let Some(direction) = visibility.tests.filter(|_| !self.depths.is_empty()) else { return false };
+        if primitives < FEWEST_TESTED.max(self.grid.count_all()) {
+            return false;
+        }
+        let Known { early, is_fresh, draws, windows } = &mut self.ahead;
+        if !*is_fresh || early.direction() != Some(direction) {
+            let bounds = self.grid.places().map(|(layer, pixel)| self.depths.get(layer)?.tile(pixel));
+            early.begin(direction, bounds);
+            (*is_fresh, *draws, *windows) = (true, 0, 0);
+        }
+        let recedes = |draw: &DrawState| draw.visibility.writes.is_some_and(|op| direction.may_recede(op));
+        if self.draws[*draws..].iter().any(recedes) {
+            // Until these are walked.
+            return false;
+        }
+        *draws = self.draws.len();
+        for window in &self.windows[*windows..] {
+            if let Some(depth) = self.depths.get(window.layer() as usize) {
+                tiling::teach(early, window, &self.grid, &self.draws[window.draw].teaching(depth, self.depth_bits));
+            }
+        }
+        *windows = self.windows.len();
+        true
     }
 
-    /// The render area.
-    pub(super) fn area(&self) -> [i64; 4] {
-        self.grid.area()
+    /// What is known for a draw's primitives, behind those that wait: what they are tested with before they are put into tiles.
+    pub(super) fn known(&mut self, state: &DrawState, primitives: usize) -> Option<(Early, Tested)> {
+        // What waits in the open window is known, too.
+        if let Some(last) = self.draws.len().checked_sub(1).filter(|&last| !self.draws[last].is_same(state)) {
+            self.close(last);
+        }
+        let tested = Tested { visibility: state.visibility, samples: state.pipeline.multisample.samples };
+        self.follow(&state.visibility, primitives).then(|| (std::mem::take(&mut self.ahead.early), tested))
+    }
+
+    /// Takes back what was known.
+    pub(super) fn put_known(&mut self, early: Early) {
+        self.ahead.early = early;
+    }
+
+    /// The visibility structure of one of those layers.
+    pub(super) fn depth(&self, layer: usize) -> Option<&Hierarchy> {
+        self.depths.get(layer).map(|depth| &**depth)
     }
 
     /// The tiles of the pass.
@@ -135,15 +207,30 @@ impl Pending {
     /// Ends the window that is being filled.
     pub(super) fn close(&mut self, draw: usize) {
         if let Some(triangles) = self.open.take().filter(|triangles| !triangles.is_empty()) {
-            self.extend(draw, [Window::new(triangles, &self.grid)].into_iter());
+            self.add(draw, triangles);
         }
+    }
+
+    /// Adds a window of a draw, the last of all.
+    fn add(&mut self, draw: usize, triangles: Triangles) {
+        let visibility = self.draws[draw].visibility;
+        let samples = self.draws[draw].pipeline.multisample.samples;
+        let follows = self.follow(&visibility, triangles.len());
+        let tested = Tested { visibility, samples };
+        let ahead = if follows { tested.with(&self.ahead.early, self.depth_bits) } else { None };
+        let window = Window::new(triangles, &self.grid, ahead);
+        self.extend(draw, std::iter::once(window));
+    }
+
+    /// How primitives are tested with what is known.
+    pub(super) fn ahead<'e>(&self, (early, tested): &'e (Early, Tested)) -> Option<Ahead<'e>> {
+        tested.with(early, self.depth_bits)
     }
 
     /// Gives back what was taken: the last is filled on, unless it has reached its size.
     pub(super) fn close_full(&mut self, draw: usize, mut filled: Vec<Triangles>, size: usize) {
         self.open = filled.pop_if(|last| last.weight() < size);
-        let windows: Vec<Window> = filled.into_iter().map(|triangles| Window::new(triangles, &self.grid)).collect();
-        self.extend(draw, windows.into_iter());
+        filled.into_iter().for_each(|triangles| self.add(draw, triangles));
     }
 
     /// Adds windows of a draw's state, each in its layer.
@@ -161,6 +248,19 @@ impl Pending {
             self.closed += window.triangles.weight();
             self.windows.push(window);
         }
+    }
+}
+
+/// What a draw's primitives are tested for.
+#[derive(Clone, Copy)]
+pub(super) struct Tested {
+    visibility: Visibility,
+    samples: u32,
+}
+
+impl Tested {
+    fn with(self, early: &Early, depth_bits: u32) -> Option<Ahead<'_>> {
+        Ahead::new(early, self.visibility.tests?, (depth_bits, self.samples))
     }
 }
 
@@ -190,8 +290,10 @@ impl Processor<'_> {
         if let Some(last) = self.pending.draws.len().checked_sub(1) {
             self.pending.close(last);
         }
-        let (grid, hierarchy, clears) = (self.pending.grid, self.pending.hierarchy.take(), self.pending.clears.take());
-        let next = Pending { grid, hierarchy, clears, ..Pending::default() };
+        let pending = &mut self.pending;
+        let (grid, depths, clears) = (pending.grid, std::mem::take(&mut pending.depths), pending.clears.take());
+        let (depth_bits, ahead) = (pending.depth_bits, std::mem::take(&mut pending.ahead).outdated());
+        let next = Pending { grid, depths, depth_bits, ahead, clears, ..Pending::default() };
         let pending = std::mem::replace(&mut self.pending, next);
         if pending.windows.is_empty() && beside.0 == 0 && !clears_all {
             return Ok(());
@@ -210,7 +312,7 @@ impl Processor<'_> {
             let planes = attachments.iter().flat_map(LoadClear::planes).collect();
             TileClears { planes, done, all: clears_all }
         });
-        let (hierarchy, scoreboard) = (self.pending.hierarchy.as_ref(), drops && self.gpu.config().scoreboard);
+        let (depths, scoreboard) = (&self.pending.depths, drops && self.gpu.config().scoreboard);
         let (windows, clears) = (&pending.windows, clears.as_ref());
         let parts = &TileParts::new(windows, &grid);
         let walk = Walk {
@@ -219,7 +321,7 @@ impl Processor<'_> {
             windows,
             parts,
             clears,
-            hierarchy,
+            depths,
             scoreboard,
             counters: self.counters().map(|counters| &**counters),
         };

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ash::vk;
 use smallvec::SmallVec;
 
-use super::kept::KeptDepth;
+use super::depth;
 use super::pass::Pass;
 use super::pending::Pending;
 use super::query::statistics;
@@ -99,7 +99,7 @@ impl State {
 #[derive(Default)]
 pub(super) struct OfDevice {
     routines: Arc<Routines>,
-    addresses: Arc<Addresses>,
+    pub(super) addresses: Arc<Addresses>,
 }
 
 /// The sets of a bind point, and what the bound pipeline's programs find in them.
@@ -199,12 +199,8 @@ pub struct Processor<'g> {
     pub(super) pass: Option<Pass>,
     /// Draws of the pass whose tiles were not walked yet.
     pub(super) pending: Pending,
-    /// The visibility structure of the depth attachment that was used last.
-    kept_depth: KeptDepth,
     /// As it was when execution began.
     pub(super) shared: OfDevice,
-    /// Whether programs of the running pass may have written any memory.
-    writes_memory: bool,
     /// How many of the subpass's views were rendered before this one: each has queries of its own.
     pub(super) view_number: u32,
     /// Whether draws, dispatches and clears of attachments are left out.
@@ -227,9 +223,7 @@ impl<'g> Processor<'g> {
             state: State::new(),
             pass: None,
             pending: Pending::default(),
-            kept_depth: KeptDepth::default(),
             shared: OfDevice { routines: gpu.routines().clone(), addresses: gpu.addresses().now() },
-            writes_memory: false,
             view_number: 0,
             skips: false,
             depth: 0,
@@ -261,27 +255,23 @@ impl<'g> Processor<'g> {
         match command {
             Command::BeginPass(begin) => {
                 let mut pass = Pass::begin(begin, self.gpu.workers());
-                self.kept_depth.drop_aliased(pass.views());
-                self.writes_memory = false;
                 self.pending = Pending::new(viewports::rect(pass.area), pass.layers);
                 self.pending.begin_clears(pass.take_clears());
-                self.begin_depth(&pass);
-                self.pass = Some(pass);
+                self.begin_subpass(pass);
             }
             Command::NextSubpass => {
                 self.flush()?;
-                self.keep_depth();
                 if let Some(mut pass) = self.pass.take() {
+                    self.end_depth(&pass);
                     pass.next_subpass(self.gpu.workers());
                     self.pending.begin_clears(pass.take_clears());
-                    self.begin_depth(&pass);
-                    self.pass = Some(pass);
+                    self.begin_subpass(pass);
                 }
             }
             Command::EndPass => {
                 self.flush()?;
-                self.keep_depth();
                 if let Some(pass) = self.pass.take() {
+                    self.end_depth(&pass);
                     pass.end(self.gpu.workers());
                 }
             }
@@ -308,10 +298,11 @@ impl<'g> Processor<'g> {
             Command::Execute(lists) => return self.execute_secondary(lists),
             Command::WaitEvents(events) => {
                 self.flush()?;
-                self.kept_depth.forget();
                 if !events.iter().all(|event| event.wait(EVENT_TIMEOUT)) {
                     return Err(DeviceLost);
                 }
+                // The host may have written what it sees.
+                self.gpu.depths().wrote_any(|memory| memory.is_mapped());
             }
             Command::PipelineBarrier => self.flush()?,
             Command::BeginConditional { buffer, offset, inverted } => {
@@ -322,72 +313,33 @@ impl<'g> Processor<'g> {
             Command::ResetEvent(event) => event.reset(),
             Command::ClearAttachments { attachments, rects } => {
                 self.flush()?;
-                if let Some(pass) = self.pass.take() {
-                    pass.clear_attachments(attachments, rects, self.gpu.workers());
-                    self.forget_depth();
-                    self.pass = Some(pass);
+                if let Some(pass) = &self.pass {
+                    pass.clear_attachments(attachments, rects, self.gpu.workers(), |layer, area, depth| {
+                        self.clear_depth(pass, layer, area, depth);
+                    });
                 }
+                self.pending.forget_ahead();
             }
             _ if self.set_state(command) => {}
             // What a query counts, and when, must be known.
             _ => {
                 self.flush()?;
                 if !self.query(command) {
-                    self.kept_depth.forget();
                     transfer(self.gpu.workers(), command);
                 }
+                depth::written_by(self.gpu.depths(), command);
             }
         }
         Ok(())
     }
 
-    /// Starts the visibility structure of a subpass.
-    pub(super) fn begin_depth(&mut self, pass: &Pass) {
-        if !pass.has_one_layer() {
-            // What is kept is of a first layer, which may be one of these.
-            self.kept_depth.forget();
+    /// Goes on with a subpass that has begun.
+    fn begin_subpass(&mut self, pass: Pass) {
+        pass.fresh_others().for_each(|view| self.gpu.depths().wrote_surface(&view.surface));
+        if pass.subpass().view_mask == 0 {
+            self.begin_depth(&pass);
         }
-        match pass.has_depth() && self.gpu.config().hiz {
-            true => self.pending.begin_depth(pass.cleared_depth()),
-            false => self.pending.set_depth(None),
-        }
-        if let Some(view) =
-            pass.depth_view().filter(|_| self.gpu.config().hiz && pass.has_depth() && pass.keeps_depth())
-            && let Some(kept) = self.kept_depth.take(view, self.pending.area())
-        {
-            self.pending.set_depth(Some(kept));
-        }
-    }
-
-    /// Keeps the visibility structure of a subpass that ends.
-    fn keep_depth(&mut self) {
-        let Some(pass) = &self.pass else { return };
-        if pass.subpass().depth_resolve.is_some() {
-            // What is kept may be of the attachment that is written now.
-            self.kept_depth.forget();
-            return;
-        }
-        if let (Some(view), Some(hierarchy)) = (pass.depth_view(), self.pending.take_depth())
-            && !self.writes_memory
-            && pass.has_one_layer()
-        {
-            self.kept_depth.put(view, self.pending.area(), hierarchy);
-            // Other subpasses may write the same memory.
-            self.kept_depth.drop_aliased(pass.views());
-        }
-    }
-
-    /// Programs may write any memory from now on: nothing that is known of images is any more.
-    pub(super) fn distrust_memory(&mut self) {
-        self.kept_depth.forget();
-        self.writes_memory = true;
-    }
-
-    /// Depths changed other than by draws.
-    fn forget_depth(&mut self) {
-        if self.gpu.config().hiz && self.pass.as_ref().is_none_or(Pass::has_depth) {
-            self.pending.begin_depth(None);
-        }
+        self.pass = Some(pass);
     }
 
     pub(super) fn restart_deadline(&mut self) {
@@ -395,13 +347,13 @@ impl<'g> Processor<'g> {
     }
 
     fn dispatch(&mut self, base: [u32; 3], groups: [u32; 3]) -> Result<(), DeviceLost> {
-        self.distrust_memory();
         self.restart_deadline();
         dispatch::dispatch(self, base, groups)
     }
 
     fn execute_secondary(&mut self, lists: &[Arc<CommandList>]) -> Result<(), DeviceLost> {
-        if self.depth >= MOST_NESTED {
+        // The first level is no nesting yet.
+        if self.depth > MOST_NESTED {
             return Err(DeviceLost);
         }
         self.depth += 1;

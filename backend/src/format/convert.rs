@@ -154,7 +154,28 @@ pub fn decode_depth(depth_bits: u32, bits: u32) -> f32 {
 pub fn encode_depth(depth_bits: u32, depth: f32) -> u32 {
     match depth_bits {
         32 => depth.to_bits(),
-        width => f32_to_unorm(depth, width as u8),
+        width => depth_code(width, depth),
+    }
+}
+
+/// What is added to a number of up to 2^50 so that its nearest integer is the low bits of the sum.
+const INTEGERS: f64 = (3u64 << 51) as f64;
+
+/// The code of a depth in fixed point with so many bits: [`f32_to_unorm`], in steps that vectors have. The only number half way between two
+/// codes is 0.5, which is nearer to an even one.
+#[inline(always)]
+#[expect(clippy::manual_clamp, reason = "what is no number becomes 0")]
+pub fn depth_code(bits: u32, depth: f32) -> u32 {
+    let scaled = f64::from(depth.max(0.0).min(1.0)) * f64::from(largest(bits as u8));
+    (scaled + INTEGERS).to_bits() as u32
+}
+
+/// A depth as a format with `depth_bits` bits holds it.
+#[inline]
+pub fn stored_depth(depth_bits: u32, depth: f32) -> f32 {
+    match depth_bits {
+        32 => depth,
+        bits => decode_depth(bits, encode_depth(bits, depth)),
     }
 }
 
@@ -164,6 +185,28 @@ mod tests {
 
     use super::*;
     use crate::format::{all, info};
+
+    /// Depths have the codes that other numbers in fixed point have; codes grow with depths.
+    #[test]
+    fn depths_are_encoded_like_all_fixed_point() {
+        for bits in [16, 24] {
+            let codes = largest(bits as u8);
+            let mut last = -1.0;
+            for code in (0..codes).step_by(if bits == 16 { 1 } else { 97 }).chain([codes]) {
+                let decoded = decode_depth(bits, code);
+                assert!(decoded > last && encode_depth(bits, decoded) == code);
+                last = decoded;
+                let middle = ((f64::from(code) + 0.5) / f64::from(codes)) as f32;
+                for word in middle.to_bits() - 2..=middle.to_bits() + 2 {
+                    let depth = f32::from_bits(word);
+                    assert_eq!(encode_depth(bits, depth), f32_to_unorm(depth, bits as u8), "{bits} bits of {depth}");
+                }
+            }
+            for depth in [0.0, -0.0, 0.5, 1.0, -1.0, 2.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-40] {
+                assert_eq!(encode_depth(bits, depth), f32_to_unorm(depth, bits as u8), "{bits} bits of {depth}");
+            }
+        }
+    }
 
     /// Every code of formats of up to 16 bits, and many of wider ones, decodes and encodes to itself.
     #[test]

@@ -128,6 +128,37 @@ pub fn decode_depth(b: &mut Builder, bits: u32, word: Value) -> Value {
     over(b, code, bits as u8, largest(bits as u8))
 }
 
+/// The code of a depth in fixed point with 16 or 24 bits, as `format::depth_code` has it.
+pub fn depth_code(b: &mut Builder, bits: u32, depth: Value) -> Value {
+    let [zero, half, one] = [0.0, 0.5, 1.0].map(|value| b.float(value));
+    let depth = b.binary(B::FMax, zero, depth);
+    let depth = b.binary(B::FMin, one, depth);
+    let ([no, yes], greatest) = ([0, 1].map(|value| b.int(value)), largest(bits as u8));
+    if bits == 16 {
+        // The product is exact where its sign is all that counts: less the middle between two codes, which floats have.
+        let scale = b.float(greatest as f32);
+        let scaled = b.binary(B::FMul, depth, scale);
+        let below = b.unary(U::Floor, scaled);
+        let middle = b.binary(B::FAdd, below, half);
+        let middle = b.unary(U::FNeg, middle);
+        let rest = b.ternary(T::Fma, depth, scale, middle);
+        let reaches = b.binary(B::FLe, zero, rest);
+        let (below, more) = (b.unary(U::FToS, below), b.select(reaches, yes, no));
+        return b.binary(B::IAdd, below, more);
+    }
+    // The greatest code is one less than a power of two: what that makes too large is the depth itself.
+    let scale = b.float((greatest + 1) as f32);
+    let scaled = b.binary(B::FMul, depth, scale);
+    let below = b.unary(U::Floor, scaled);
+    let rest = b.binary(B::FSub, scaled, below);
+    let (over, under) = (b.binary(B::FSub, rest, depth), b.binary(B::FSub, depth, rest));
+    let (rises, falls) = (b.binary(B::FLe, half, over), b.binary(B::FLt, half, under));
+    let (more, less) = (b.select(rises, yes, no), b.select(falls, yes, no));
+    let code = b.unary(U::FToS, below);
+    let code = b.binary(B::IAdd, code, more);
+    b.binary(B::ISub, code, less)
+}
+
 /// The bits of a channel, zeros above.
 fn unsigned_code(b: &mut Builder, channel: &Channel, words: &[Value]) -> Value {
     let (word, shift) = (words[usize::from(channel.offset) / 32], u32::from(channel.offset) % 32);
@@ -354,6 +385,29 @@ mod tests {
     fn same(info: &FormatInfo, a: u32, b: u32) -> bool {
         let nan = |word: u32| !info.class.is_integer() && f32::from_bits(word).is_nan();
         a == b || nan(a) && nan(b)
+    }
+
+    #[test]
+    fn depths_have_the_codes_of_the_table() {
+        let mut state = 5;
+        for bits in [16, 24] {
+            let mut b = Builder::new();
+            let depth = b.input(0, Type::F32);
+            let value = depth_code(&mut b, bits, depth);
+            b.push(Inst::Output { slot: 0, value });
+            let function = b.finish();
+            let codes = largest(bits as u8);
+            let middles = |code: u32| {
+                let middle = (((f64::from(code) + 0.5) / f64::from(codes)) as f32).to_bits();
+                [middle.wrapping_sub(1), middle, middle + 1]
+            };
+            let mut depths: Vec<Vec<u32>> = (0..65536).map(|_| vec![interesting(&mut state)]).collect();
+            depths.extend((0..codes).step_by(codes as usize / 65535).flat_map(middles).map(|word| vec![word]));
+            run_everywhere(&function, &depths, 1, |input, output| {
+                let depth = f32::from_bits(input[0]);
+                assert_eq!(output[0], format::depth_code(bits, depth), "{bits} bits of {depth}");
+            });
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::cull::{
 };
 use super::kernel::output;
 use super::lines::Cover;
-use super::primitives::{Primitives, SIDES, Shape};
+use super::primitives::{Plane, Primitives, SIDES, Shape};
 use super::setup::{PrimitiveContext, depth_bias};
 use super::triangles::{Entry, Triangles};
 use crate::raster::UNITS;
@@ -69,6 +69,22 @@ impl Plan {
     #[inline]
     pub(super) fn row_chunks(&self) -> usize {
         (output::VARYINGS + self.ways.len()).div_ceil(BLOCK)
+    }
+
+    /// Reference point and depths of a triangle with these corners in the window, to the bit as [`Batch::set_up`] has them.
+    pub(super) fn depth_shape(&self, corners: [[f32; 3]; 3]) -> Shape {
+        let edge = |to: usize, axis: usize| f64::from(corners[to][axis]) - f64::from(corners[0][axis]);
+        let ([xb, yb, to_b], [xc, yc, to_c]) =
+            ([0, 1, 2].map(|axis| edge(1, axis)), [0, 1, 2].map(|axis| edge(2, axis)));
+        let inverse_area = 1.0 / (xb * yc - yb * xc);
+        let dx = ((to_b * yc - to_c * yb) * inverse_area) as f32;
+        let dy = ((to_c * xb - to_b * xc) * inverse_area) as f32;
+        let depths = corners.map(|[_, _, z]| z);
+        let moved = |bias| depth_bias(bias, self.depth_bits, [dx, dy], depths.into_iter());
+        let origin = self.bias.map_or(depths[0], |bias| depths[0] + moved(bias));
+        let reference = [corners[0][0], corners[0][1]];
+        let depth = Plane { origin, dx, dy };
+        Shape { reference, depth, depth_range: self.rules.depth_range, ..Shape::default() }
     }
 
     /// Words of a primitive.
@@ -328,8 +344,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::geometry::Words;
     use crate::geometry::cull::{Facing, Waiting};
-    use crate::geometry::{Plane, Words};
     use crate::hiz::depths_over;
     use crate::raster::{Triangle, snap};
 
@@ -388,6 +404,15 @@ mod tests {
         primitives.set_up(&plan, (&all, |index| (&triangles, index)), &mut Batch::default());
         if let Some(index) = (0..triangles.len() as u32).next() {
             assert_eq!(triangles.triangle(index), primitives.triangle(index));
+            let bias = DepthBias { constant: 3.0, slope: 1.5, clamp: 0.01, ..DepthBias::default() };
+            for plan in [plan.clone(), Plan { bias: Some(bias), depth_bits: 24, ..plan }] {
+                let mut biased = Primitives::default();
+                biased.set_up(&plan, (&all, |index| (&triangles, index)), &mut Batch::default());
+                let (early, late) = (plan.depth_shape(triangles.places(index)), biased.shape(index));
+                let bits = |shape: &Shape| [shape.depth.origin, shape.depth.dx, shape.depth.dy].map(f32::to_bits);
+                assert_eq!((early.reference, early.depth_range), (late.reference, late.depth_range));
+                assert!(bits(&early) == bits(&late) || late.depth.origin.is_nan() || late.depth.dx.is_nan());
+            }
         }
         primitives
     }

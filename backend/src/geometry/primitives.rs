@@ -6,7 +6,7 @@
 
 use super::batch::{Batch, Plan};
 use super::triangles::Triangles;
-use crate::raster::{SIDE, TILE_LOG2, Triangle};
+use crate::raster::{TILE_LOG2, Triangle, may_cover_group};
 use crate::shader::runtime::kernels::{Lanes, WAVE};
 
 /// A value over the screen: `origin + dx * x + dy * y`, with x and y relative to the primitive's reference point.
@@ -144,7 +144,7 @@ impl Primitives {
             batch.gather(plan, some(first));
             for lane in 0..WAVE.min(triangles.len() - first) {
                 let pixels @ [x0, y0, x1, y1] = batch.pixels(lane);
-                self.has_large |= x1 - x0 >= SIDE as i32 && y1 - y0 >= SIDE as i32;
+                self.has_large |= may_cover_group(pixels.map(i64::from));
                 let side = 1 << TILE_LOG2;
                 self.pixel_count += i64::from((x1 - x0).min(side) * (y1 - y0).min(side) / 2);
                 self.pixels.push(pixels);

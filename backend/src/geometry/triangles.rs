@@ -5,7 +5,9 @@
 
 use super::batch::Plan;
 use super::cull::Facing;
+use super::kernel::output;
 use super::lines::Cover;
+use super::primitives::Shape;
 #[cfg(test)]
 use crate::raster::UNITS;
 use crate::raster::{Triangle, snap};
@@ -126,6 +128,30 @@ impl Triangles {
         Triangle::new(corners).expect("what has no area is culled")
     }
 
+    /// The depths of its corners, before they are biased and clamped.
+    #[inline]
+    pub fn depths(&self, index: u32) -> [f32; 3] {
+        self.rows_of(index).map(|row| f32::from_bits(self.row(row)[0][output::WINDOW + 2]))
+    }
+
+    /// Where a triangle lies and how its depths change, as its tiles will have it; what else shapes say is left out.
+    pub fn shape(&self, index: u32) -> Shape {
+        self.plan.depth_shape(self.places(index))
+    }
+
+    /// The corners of a triangle in the window: x, y and depth.
+    pub(super) fn places(&self, index: u32) -> [[f32; 3]; 3] {
+        let place = |row: u32| [0, 1, 2].map(|axis: usize| f32::from_bits(self.row(row)[0][output::WINDOW + axis]));
+        self.rows_of(index).map(place)
+    }
+
+    /// Rows of a triangle's vertices.
+    #[inline]
+    fn rows_of(&self, index: u32) -> [u32; 3] {
+        let [first, second, third] = self.packed[index as usize].rows;
+        [first & ((1 << FACING) - 1), second, third]
+    }
+
     /// A triangle, and the pixels that it may cover.
     #[inline]
     pub(super) fn entry(&self, index: u32) -> (Entry, Pixels) {
@@ -204,6 +230,17 @@ impl Triangles {
 
 #[cfg(test)]
 impl Triangles {
+    /// Adds a triangle with corners in the window: x, y, and depth from 0 to 1. False when it covers nothing.
+    pub fn push_corners(&mut self, corners: [[f32; 3]; 3]) -> bool {
+        self.plan.rules.depth_range = [0.0, 1.0];
+        let grid = corners.map(|[x, y, _]| [x, y].map(|pixels| i64::from(snap(pixels))));
+        let Some(triangle) = Triangle::new(grid) else { return false };
+        let rows = corners.map(|[x, y, z]| self.add_row(&[x, y, z, 1.0].map(f32::to_bits)));
+        let covered = triangle.pixel_bounds().map(|bound| bound as i16);
+        self.push(Entry { rows, id: 0, facing: Facing::Own, cover: None }, covered);
+        true
+    }
+
     /// Adds a clockwise triangle with corners between pixels.
     pub fn push_pixels(&mut self, corners: [[i64; 2]; 3]) {
         let rows = corners.map(|corner| self.add_row(&corner.map(|pixels| (pixels as f32).to_bits())));

@@ -1,10 +1,10 @@
 //! The hierarchical visibility structure: bounds of the depths in each 8x8 group and each tile of a depth attachment.
 //!
-//! It is queried where a tile's primitives come from the tiler, and in the rasterizer; it is updated only there, from the
-//! bounds of primitives that are certain to write depth, never from pixels (forward update). Before a segment of a tile is
-//! rasterized, all its primitives teach the structure, so that a later one may drop an earlier one that it hides. A segment's
-//! primitives are all opaque in the same attachments, compare and write depth in one direction, and have no other effect.
-//! Source: DESIGN 3.2.
+//! It is queried ahead of the tiler (`early`), where a tile's primitives come from the tiler, and in the rasterizer, down to 2x2 quads
+//! (`quads`). It is updated only in the first two, from the bounds of primitives that are certain to write depth, never from pixels
+//! (forward update). Before a segment of a tile is rasterized, all its primitives teach the structure, so that a later one may drop an
+//! earlier one that it hides. A segment's primitives are all opaque in the same attachments, compare and write depth in one direction,
+//! and have no other effect. It belongs to the image (`kept`): passes find it again, clears reset it. Source: DESIGN 3.2.
 //!
 //! A group has two layers: bounds of all its pixels, and a nearer bound of those that a mask names. What covers pixels in part is added to
 //! the mask; when it names all, the layer becomes the group's bound. So many small occluders count like one large one. Source: Hasselgren,
@@ -13,12 +13,22 @@
 //! Bounds are of depths as the attachment holds them: fixed-point formats round. Depths are computed as everywhere, and each
 //! operation keeps the order of its operands, so the extremes over a rectangle of pixels are those at its corners.
 
+mod early;
+mod kept;
+mod quads;
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use ash::vk;
 use parking_lot::{Mutex, MutexGuard};
 
-use crate::format::{decode_depth, encode_depth};
+use crate::format::stored_depth;
 use crate::geometry::Shape;
 use crate::raster::{GROUP_LOG2, TILE_LOG2};
+
+pub use early::{Early, groups_of};
+pub use kept::{Bytes, KeptDepths};
+pub use quads::blocks_and_quads;
 
 /// Groups along a tile's side, as a power of two.
 const GROUPS_LOG2: u32 = TILE_LOG2 - GROUP_LOG2;
@@ -61,7 +71,8 @@ impl Direction {
     }
 
     /// A depth where smaller ones pass, whatever the direction: the smaller, the nearer.
-    fn nearness(self, depth: f32) -> f32 {
+    #[inline]
+    pub fn nearness(self, depth: f32) -> f32 {
         match self {
             Self::Less => depth,
             Self::Greater => -depth,
@@ -69,11 +80,27 @@ impl Direction {
     }
 
     /// The farthest of a range.
-    fn far(self, range: Range) -> f32 {
+    #[inline]
+    pub fn far(self, range: Range) -> f32 {
         match self {
             Self::Less => range[1],
             Self::Greater => range[0],
         }
+    }
+
+    /// The nearest of a range.
+    #[inline]
+    pub fn front(self, range: Range) -> f32 {
+        match self {
+            Self::Less => range[0],
+            Self::Greater => range[1],
+        }
+    }
+
+    /// Whether a draw that writes by a comparison may leave depths that are farther than those before.
+    pub fn may_recede(self, op: vk::CompareOp) -> bool {
+        let keeps = matches!(op, vk::CompareOp::NEVER | vk::CompareOp::EQUAL);
+        !keeps && Self::of(op) != Some(self)
     }
 
     /// What is stored where everything in `range` was tested and written.
@@ -138,11 +165,49 @@ pub struct Bounds {
     layers: [Layer; GROUPS],
     /// The direction of the layers.
     direction: Option<Direction>,
+    /// The pixels that there are: `[x0, y0, x1, y1]`, the last ones not included.
+    pixels: [i64; 4],
+    /// How often all tiles were reset when this one was last.
+    resets: u32,
 }
 
 impl Bounds {
-    fn new(range: Range) -> Self {
-        Self { groups: [range; GROUPS], all: range, layers: [Layer::default(); GROUPS], direction: None }
+    fn new(range: Range, pixels: [i64; 4], resets: u32) -> Self {
+        let layers = [Layer::default(); GROUPS];
+        Self { groups: [range; GROUPS], all: range, layers, direction: None, pixels, resets }
+    }
+
+    fn reset(&mut self, range: Range, resets: u32) {
+        (self.groups, self.all, self.resets) = ([range; GROUPS], range, resets);
+        self.drop_layers();
+    }
+
+    /// The pixels that there are in the tile: `[x0, y0, x1, y1]`, the last ones not included.
+    pub fn pixels(&self) -> [i64; 4] {
+        self.pixels
+    }
+
+    /// The depths of some pixels became `depth`.
+    fn clear(&mut self, area: [i64; 4], depth: f32) {
+        for group in 0..GROUPS {
+            let own = self.pixels_of(group);
+            let cleared = within(own, area);
+            if is_empty(cleared) {
+                continue;
+            }
+            self.layers[group].mask = 0;
+            let [low, high] = self.groups[group];
+            self.groups[group] = if cleared == own { [depth; 2] } else { [low.min(depth), high.max(depth)] };
+        }
+        self.sum_up();
+    }
+
+    /// The pixels of a group.
+    fn pixels_of(&self, group: usize) -> [i64; 4] {
+        let place = [group & ((1 << GROUPS_LOG2) - 1), group >> GROUPS_LOG2];
+        let first = |axis: usize| (self.pixels[axis] >> TILE_LOG2 << TILE_LOG2) + ((place[axis] as i64) << GROUP_LOG2);
+        let [x, y] = [first(0), first(1)];
+        within([x, y, x + (1 << GROUP_LOG2), y + (1 << GROUP_LOG2)], self.pixels)
     }
 
     /// A draw comes that tests and writes in a direction: layers of the other one hold no longer.
@@ -155,6 +220,30 @@ impl Bounds {
 
     fn drop_layers(&mut self) {
         self.layers.iter_mut().for_each(|layer| layer.mask = 0);
+    }
+
+    /// The pixels of a group whose quads hide a primitive in them. `covered` are those that it may cover; `shape` is its own, `place` the first
+    /// pixel of the group.
+    pub fn hidden_quads(
+        &self,
+        direction: Direction,
+        (group, covered): (usize, u64),
+        (shape, place): (&Shape, [i64; 2]),
+        depths: (u32, u32),
+    ) -> u64 {
+        let Layer { mask, depth } = self.layers[group];
+        let far = direction.nearness(direction.far(self.groups[group]));
+        let named = quads::named(covered & !mask);
+        quads::hidden(direction, [far, direction.nearness(depth)], named, (shape, place), depths)
+    }
+
+    /// Whether parts of a group may hide parts of a primitive that it does not hide.
+    #[inline]
+    pub fn may_hide_quads(&self, direction: Direction, group: usize, range: Range) -> bool {
+        let (Layer { mask, depth }, near) = (self.layers[group], |depth| direction.nearness(depth));
+        let far = near(direction.far(self.groups[group]));
+        let nearest = if mask == 0 { far } else { far.min(near(depth)) };
+        near(direction.far(range)) > nearest
     }
 
     /// Whether the whole tile hides `range`.
@@ -176,13 +265,13 @@ impl Bounds {
         pixels & !mask == 0 && direction.hides([depth; 2], range)
     }
 
-    /// All pixels of a group that lie in the render area were tested and written with depths in `range`.
+    /// All pixels of a group that there are were tested and written with depths in `range`.
     pub fn teach(&mut self, direction: Direction, group: usize, range: Range) {
         self.groups[group] = direction.tightened(self.groups[group], range);
     }
 
     /// Pixels of a group were tested and written with depths in `range`: those in `mask`, which also names all that lie outside of the
-    /// render area.
+    /// image.
     pub fn teach_part(&mut self, direction: Direction, (group, mask): (usize, u64), range: Range) {
         self.loosen(direction, group, range);
         let (bounds, far) = (self.groups[group], direction.far(range));
@@ -259,28 +348,101 @@ pub fn depths_over(shape: &Shape, [x0, y0, x1, y1]: [i64; 4], depth_bits: u32, s
 /// A range of depths as an attachment with so many bits holds them.
 #[inline]
 pub fn as_stored(range: Range, depth_bits: u32) -> Range {
-    match depth_bits {
-        32 => range,
-        bits => range.map(|depth| decode_depth(bits, encode_depth(bits, depth))),
-    }
+    if depth_bits == 32 { range } else { range.map(|depth| stored_depth(depth_bits, depth)) }
 }
 
-/// The structure of a depth attachment, by the tiles of a pass. A tile is one worker's at a time.
+/// The pixels that lie in two rectangles.
+#[inline]
+pub fn within([x0, y0, x1, y1]: [i64; 4], other: [i64; 4]) -> [i64; 4] {
+    [x0.max(other[0]), y0.max(other[1]), x1.min(other[2]), y1.min(other[3])]
+}
+
+/// Whether no pixel lies in a rectangle.
+#[inline]
+fn is_empty([x0, y0, x1, y1]: [i64; 4]) -> bool {
+    x0 >= x1 || y0 >= y1
+}
+
+/// The structure of one level and layer of a depth image, by tiles. A tile is one worker's at a time.
 #[derive(Debug)]
 pub struct Hierarchy {
     tiles: Vec<Mutex<Bounds>>,
+    /// Tiles of a row.
+    columns: i64,
+    extent: [i64; 2],
+    /// How often all tiles were reset, and to which range, as bits: each tile follows when it is needed.
+    resets: AtomicU32,
+    reset_to: [AtomicU32; 2],
 }
 
 impl Hierarchy {
-    /// Of so many tiles, all of whose depths are `cleared`, or not known.
-    pub fn new(tiles: usize, cleared: Option<f32>) -> Self {
-        let range = cleared.map_or(UNKNOWN, |depth| [depth; 2]);
-        Self { tiles: (0..tiles).map(|_| Mutex::new(Bounds::new(range))).collect() }
+    /// Of so many pixels along each axis, whose depths are not known.
+    pub fn new([width, height]: [u32; 2]) -> Self {
+        let count = |pixels: u32| i64::from(pixels.div_ceil(1 << TILE_LOG2));
+        let (columns, rows) = (count(width), count(height));
+        let bounds = |tile: i64| {
+            let [x, y] = [tile % columns, tile / columns].map(|tile| tile << TILE_LOG2);
+            let side = 1 << TILE_LOG2;
+            let pixels = within([x, y, x + side, y + side], [0, 0, width.into(), height.into()]);
+            Mutex::new(Bounds::new(UNKNOWN, pixels, 0))
+        };
+        let reset_to = UNKNOWN.map(|depth| AtomicU32::new(depth.to_bits()));
+        let extent = [width, height].map(i64::from);
+        Self { tiles: (0..columns * rows).map(bounds).collect(), columns, extent, resets: AtomicU32::new(0), reset_to }
     }
 
-    /// The bounds of a tile.
-    pub fn tile(&self, number: usize) -> Option<MutexGuard<'_, Bounds>> {
-        self.tiles.get(number).map(Mutex::lock)
+    /// Pixels along each axis.
+    pub fn extent(&self) -> [i64; 2] {
+        self.extent
+    }
+
+    /// How many tiles there are.
+    pub fn tiles(&self) -> usize {
+        self.tiles.len()
+    }
+
+    /// The bounds of the tile that a pixel lies in; `None` where the image does not reach.
+    pub fn tile(&self, pixel: [i64; 2]) -> Option<MutexGuard<'_, Bounds>> {
+        let [column, row] = pixel.map(|pixel| pixel >> TILE_LOG2);
+        if !(0..self.columns).contains(&column) {
+            return None;
+        }
+        let mut tile = self.tiles.get(usize::try_from(row * self.columns + column).ok()?)?.lock();
+        let resets = self.resets.load(Ordering::Relaxed);
+        if tile.resets != resets {
+            let range = [0, 1].map(|end: usize| f32::from_bits(self.reset_to[end].load(Ordering::Relaxed)));
+            tile.reset(range, resets);
+        }
+        Some(tile)
+    }
+
+    /// The depths of some pixels became `depth`, as the image holds it. No worker has a tile.
+    pub fn clear(&self, area: [i64; 4], depth: f32) {
+        let image = [0, 0, self.extent[0], self.extent[1]];
+        let area = within(area, image);
+        if area == image {
+            return self.reset([depth; 2]);
+        }
+        if is_empty(area) {
+            return;
+        }
+        let [left, top, right, bottom] =
+            [area[0], area[1], area[2] - 1, area[3] - 1].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
+        for y in (top..=bottom).step_by(1 << TILE_LOG2) {
+            for x in (left..=right).step_by(1 << TILE_LOG2) {
+                if let Some(mut tile) = self.tile([x, y]) {
+                    tile.clear(area, depth);
+                }
+            }
+        }
+    }
+
+    /// All depths are in a range.
+    fn reset(&self, range: Range) {
+        for (word, depth) in self.reset_to.iter().zip(range) {
+            word.store(depth.to_bits(), Ordering::Relaxed);
+        }
+        self.resets.fetch_add(1, Ordering::Relaxed);
     }
 }
 

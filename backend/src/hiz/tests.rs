@@ -7,6 +7,9 @@ use crate::geometry::Plane;
 use crate::pixel::compare;
 use crate::raster::pixel_of_bit;
 
+/// The pixels of a tile.
+const TILE: [i64; 4] = [0, 0, 64, 64];
+
 fn shape(origin: f32, dx: f32, dy: f32) -> Shape {
     Shape { reference: [3.3, -7.9], depth: Plane { origin, dx, dy }, depth_range: [0.0, 1.0], ..Shape::default() }
 }
@@ -53,7 +56,7 @@ proptest! {
         for (px, py) in (x..x + size[0]).flat_map(|px| (y..y + size[1]).map(move |py| (px, py))) {
             for place in places {
                 let depth = depth_at(&shape, px, py, place.map(|units| units as f32 / 256.0));
-                let depth = if bits == 32 { depth } else { decode_depth(bits, encode_depth(bits, depth)) };
+                let depth = stored_depth(bits, depth);
                 prop_assert!(range[0] <= depth && depth <= range[1], "{depth} in {range:?}");
             }
         }
@@ -62,8 +65,9 @@ proptest! {
     /// Layers over one group, in order: what the structure says is hidden fails every test, as the pixels have it.
     #[test]
     fn what_is_hidden_passes_nowhere(layers in prop::collection::vec(layer(), 1..12), cleared in prop::option::of(0.0f32..1.0)) {
-        let hierarchy = Hierarchy::new(1, cleared);
-        let mut bounds = hierarchy.tile(0).unwrap();
+        let hierarchy = Hierarchy::new([64, 64]);
+        cleared.into_iter().for_each(|depth| hierarchy.clear(TILE, depth));
+        let mut bounds = hierarchy.tile([0, 0]).unwrap();
         let mut pixels = [cleared.unwrap_or(0.4); 64];
         for layer in layers {
             let op = vk::CompareOp::from_raw(layer.op as i32);
@@ -102,7 +106,7 @@ proptest! {
 #[test]
 fn parts_hide_what_lies_behind_all_of_them() {
     for (direction, near, middle, far) in [(Direction::Less, 0.2, 0.5, 0.8), (Direction::Greater, 0.8, 0.5, 0.2)] {
-        let mut bounds = Bounds::new([0.0, 1.0]);
+        let mut bounds = Bounds::new([0.0, 1.0], TILE, 0);
         bounds.turn(direction);
         let (left, right) = (0x00ff_00ff_00ff_00ff, 0xff00_ff00_ff00_ff00);
         bounds.teach_part(direction, (7, left), [near; 2]);
@@ -124,7 +128,7 @@ fn parts_hide_what_lies_behind_all_of_them() {
 
 #[test]
 fn tiles_hide_what_all_their_groups_hide() {
-    let mut bounds = Bounds::new([0.9; 2]);
+    let mut bounds = Bounds::new([0.9; 2], TILE, 0);
     for group in 0..GROUPS - 1 {
         bounds.teach(Direction::Less, group, [0.2, 0.3]);
     }
@@ -140,4 +144,58 @@ fn tiles_hide_what_all_their_groups_hide() {
     assert!(bounds.hides_in_tile(Direction::Less, [0.15, 0.6]));
     bounds.forget(vk::CompareOp::ALWAYS);
     assert!(!bounds.hides_in_tile(Direction::Less, [2.0, 3.0]));
+}
+
+#[test]
+fn clears_reach_what_they_cover() {
+    let hierarchy = Hierarchy::new([100, 70]);
+    let hides = |pixel: [i64; 2], depth: f32| {
+        let tile = hierarchy.tile(pixel).unwrap();
+        tile.hides_in_group(Direction::Less, group_number(pixel), [depth; 2])
+    };
+    assert!(
+        hierarchy.tile([128, 0]).is_none() && hierarchy.tile([0, 128]).is_none() && hierarchy.tile([-1, 0]).is_none()
+    );
+    assert_eq!(hierarchy.tile([99, 69]).unwrap().pixels(), [64, 64, 100, 70]);
+    assert!(!hides([0, 0], 2.0));
+    hierarchy.clear([0, 0, 100, 70], 0.5);
+    assert!(hides([0, 0], 0.6) && hides([99, 69], 0.6) && !hides([99, 69], 0.5));
+    hierarchy.clear([40, 9, 96, 24], 0.8);
+    // Groups that are cleared wholly, in part, and not.
+    assert!(!hides([40, 16], 0.7) && !hides([40, 8], 0.7) && hides([40, 24], 0.6) && hides([96, 16], 0.6));
+    assert!(hides([88, 23], 0.9));
+    let is_near =
+        |pixel| hierarchy.tile(pixel).unwrap().hides_in_group(Direction::Greater, group_number(pixel), [0.6; 2]);
+    assert!(is_near([88, 23]) && !is_near([88, 9]) && !is_near([40, 24]));
+    hierarchy.clear([30, 20, 30, 40], 0.9);
+    hierarchy.clear([200, 0, 300, 10], 0.9);
+    assert!(hides([30, 30], 0.6));
+    hierarchy.clear([-5, -5, 1000, 1000], 0.2);
+    assert!(hides([40, 16], 0.3) && hierarchy.tile([64, 64]).unwrap().hides_in_tile(Direction::Less, [0.3; 2]));
+}
+
+#[test]
+fn layers_end_where_their_pixels_are_cleared() {
+    let hierarchy = Hierarchy::new([64, 64]);
+    hierarchy.clear(TILE, 1.0);
+    let (left, direction) = (0x00ff_00ff_00ff_00ff, Direction::Less);
+    for area in [[0, 0, 8, 8], TILE] {
+        {
+            let mut bounds = hierarchy.tile([0, 0]).unwrap();
+            bounds.turn(direction);
+            bounds.teach_part(direction, (0, left), [0.2; 2]);
+            assert!(bounds.hides_pixels(direction, (0, left), [0.5; 2]));
+        }
+        hierarchy.clear(area, 0.9);
+        assert!(!hierarchy.tile([0, 0]).unwrap().hides_pixels(direction, (0, left), [0.5; 2]));
+    }
+}
+
+#[test]
+fn some_comparisons_let_depths_recede() {
+    use vk::CompareOp as C;
+    let recede =
+        |direction: Direction| (0..8).map(C::from_raw).filter(|&op| direction.may_recede(op)).collect::<Vec<_>>();
+    assert_eq!(recede(Direction::Less), [C::GREATER, C::NOT_EQUAL, C::GREATER_OR_EQUAL, C::ALWAYS]);
+    assert_eq!(recede(Direction::Greater), [C::LESS, C::LESS_OR_EQUAL, C::NOT_EQUAL, C::ALWAYS]);
 }

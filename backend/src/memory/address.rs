@@ -44,6 +44,11 @@ impl Addresses {
         Self { ranges }
     }
 
+    /// Whether an allocation has an address.
+    pub fn hold(&self, allocation: &Arc<Allocation>) -> bool {
+        self.ranges.iter().any(|(_, other)| Arc::ptr_eq(other, allocation))
+    }
+
     /// The address of an allocation.
     fn of(&self, allocation: &Arc<Allocation>) -> Option<u64> {
         self.ranges.iter().find(|(_, other)| Arc::ptr_eq(other, allocation)).map(|(address, _)| *address)

@@ -8,7 +8,7 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use super::shared::{SharedFile, Shares};
 
@@ -73,6 +73,8 @@ pub struct Allocation {
     length: usize,
     size: u64,
     heap: Arc<Heap>,
+    /// Whether the host may be writing to it.
+    mapped: AtomicBool,
 }
 
 // SAFETY: the pointer is to memory that lives as long as the allocation, and is reached by the functions below only, which
@@ -171,6 +173,21 @@ impl Allocation {
         self.pointer
     }
 
+    /// The host begins to write to it at any time, or ends.
+    pub fn set_mapped(&self, mapped: bool) {
+        self.mapped.store(mapped, Ordering::Release);
+    }
+
+    /// Whether the host may write to it at any time, or another process.
+    pub fn is_mapped(&self) -> bool {
+        self.is_foreign() || self.mapped.load(Ordering::Acquire)
+    }
+
+    /// Whether the same bytes may be another allocation's, too.
+    pub fn is_foreign(&self) -> bool {
+        !matches!(self.storage, Storage::Own(_))
+    }
+
     /// Whether `length` bytes at `offset` lie inside the allocation, which is padded to whole words.
     fn holds(&self, offset: u64, length: usize) -> bool {
         offset.checked_add(length as u64).is_some_and(|end| end <= self.length as u64)
@@ -259,7 +276,8 @@ impl<'h> Taken<'h> {
     }
 
     fn made(self, storage: Storage, pointer: *mut u8, length: usize) -> Arc<Allocation> {
-        let made = Allocation { storage, pointer, length, size: self.size, heap: self.heap.clone() };
+        let mapped = AtomicBool::new(false);
+        let made = Allocation { storage, pointer, length, size: self.size, heap: self.heap.clone(), mapped };
         // They are the allocation's now.
         std::mem::forget(self);
         Arc::new(made)

@@ -249,11 +249,11 @@ impl<'a> PlaneRef<'a> {
         (last < u64::from(u32::MAX >> 1)).then_some((self.memory, self.base))
     }
 
-    /// Bytes from a row of lines of 8x8 texels to the next; `None` where texels do not lie in such lines, or are not of four
+    /// Bytes from a row of lines of 8x8 texels to the next; `None` where texels do not lie in such lines, or are not of so many
     /// bytes.
-    pub fn pitch(&self) -> Option<u32> {
+    pub fn pitch(&self, bytes: usize) -> Option<u32> {
         let Grid { width_log2, height_log2, .. } = self.part.grid;
-        let fits = (width_log2, height_log2, self.part.bytes) == (3, 3, 4);
+        let fits = (width_log2, height_log2, self.bytes()) == (3, 3, bytes);
         if fits { u32::try_from(self.part.row_bytes).ok() } else { None }
     }
 
@@ -382,9 +382,37 @@ impl<'a> PlaneRef<'a> {
 
     /// Whether (`x`, `y`) is the first texel of a line of 8x8 texels, of four bytes a texel, wholly inside.
     pub fn has_line(&self, x: u32, y: u32) -> bool {
+        self.has_line_of(x, y, 4)
+    }
+
+    /// The same with two bytes a texel.
+    pub fn has_short_line(&self, x: u32, y: u32) -> bool {
+        self.has_line_of(x, y, 2)
+    }
+
+    fn has_line_of(&self, x: u32, y: u32, bytes: u32) -> bool {
         let Grid { width_log2, height_log2, .. } = self.part.grid;
         let aligned = x.is_multiple_of(8) && y.is_multiple_of(8) && self.contains(x + 7, y + 7);
-        (width_log2, height_log2, self.part.bytes) == (3, 3, 4) && aligned
+        (width_log2, height_log2, self.part.bytes) == (3, 3, bytes) && aligned
+    }
+
+    /// [`Self::read_strip`] of texels of two bytes, as words.
+    #[inline]
+    pub fn read_short_strip(&self, x: u32, y: u32, sample: u32) -> [u32; 16] {
+        let mut words = [0u16; 16];
+        self.memory.read(self.address(x, y, sample), bytemuck::bytes_of_mut(&mut words));
+        words.map(|word| u16::from_le(word).into())
+    }
+
+    /// [`Self::write_strip`] of texels of two bytes, the low ones of words.
+    #[inline]
+    pub fn write_short_strip(&self, x: u32, y: u32, sample: u32, words: &[u32; 16]) -> bool {
+        let is_line = self.has_short_line(x, y & !7);
+        if is_line {
+            let words = words.map(|word| (word as u16).to_le());
+            self.memory.write(self.address(x, y, sample), bytemuck::bytes_of(&words));
+        }
+        is_line
     }
 
     /// Reads the words of a 2x2 quad of texels of four bytes and one sample at even (`x`, `y`); 0 outside.

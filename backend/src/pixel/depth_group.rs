@@ -1,8 +1,9 @@
-//! The depth test of a whole group of 8x8 pixels: single floats, nothing but the comparison.
+//! The depth test of a whole group of 8x8 pixels: nothing but the comparison, of single floats or of codes in fixed point.
 
 use ash::vk;
 
 use super::inputs::depth_at;
+use crate::format::depth_code;
 use crate::geometry::Shape;
 use crate::memory::PlaneRef;
 use crate::raster::UNITS;
@@ -49,18 +50,46 @@ struct Strip {
 }
 
 #[inline(always)]
-fn tested_lanes(words: &mut Lanes, shape: &Shape, strip: Strip, outcomes: Outcomes) -> u32 {
+fn depths(shape: &Shape, strip: Strip) -> Depths {
     let along =
         |first: u32, step: usize, axis: usize| (first + step as u32) as f32 - shape.reference[axis] + strip.at[axis];
-    let mut new = [0.0; WAVE];
-    for (lane, new) in new.iter_mut().enumerate() {
+    let mut depths = [0.0; WAVE];
+    for (lane, depth) in depths.iter_mut().enumerate() {
         let (x, y) = (along(strip.x, lane / 4 * 2 + lane % 2, 0), along(strip.y, lane / 2 % 2, 1));
-        *new = depth_at(shape, x, y);
+        *depth = depth_at(shape, x, y);
     }
-    let left = passing_lanes(&new, &words.map(f32::from_bits), outcomes) & strip.pixels;
+    depths
+}
+
+/// Replaces the words of some lanes.
+#[inline(always)]
+fn replace(words: &mut Lanes, new: impl Fn(usize) -> u32, lanes: u32) {
     for (lane, word) in words.iter_mut().enumerate() {
-        *word = if left >> lane & 1 != 0 { new[lane].to_bits() } else { *word };
+        *word = if lanes >> lane & 1 != 0 { new(lane) } else { *word };
     }
+}
+
+#[inline(always)]
+fn tested_lanes(words: &mut Lanes, shape: &Shape, strip: Strip, outcomes: Outcomes) -> u32 {
+    let new = depths(shape, strip);
+    let left = passing_lanes(&new, &words.map(f32::from_bits), outcomes) & strip.pixels;
+    replace(words, |lane| new[lane].to_bits(), left);
+    left
+}
+
+#[inline(always)]
+fn tested_code_lanes(words: &mut Lanes, shape: &Shape, strip: Strip, (outcomes, bits): (Outcomes, u32)) -> u32 {
+    let (depths, [less, equal, greater, _]) = (depths(shape, strip), outcomes);
+    let (mut new, mut passes, greatest) = ([0; WAVE], [0; WAVE], (1 << bits) - 1);
+    for (lane, new) in new.iter_mut().enumerate() {
+        *new = depth_code(bits, depths[lane]);
+    }
+    for (pass, (new, old)) in passes.iter_mut().zip(new.iter().zip(words.iter())) {
+        let old = old & greatest;
+        *pass = u32::from((*new < old) & less | (*new == old) & equal | (*new > old) & greater);
+    }
+    let left = passes.iter().enumerate().fold(0, |mask, (lane, &pass)| mask | pass << lane) & strip.pixels;
+    replace(words, |lane| new[lane], left);
     left
 }
 
@@ -69,11 +98,43 @@ kernel!(
     tested, tested_lanes, (words: &mut Lanes, shape: &Shape, strip: Strip, outcomes: Outcomes) -> u32
 );
 
+kernel!(
+    /// The same of codes with so many bits.
+    tested_codes, tested_code_lanes,
+    (words: &mut Lanes, shape: &Shape, strip: Strip, how: (Outcomes, u32)) -> u32
+);
+
+/// Depths that groups are tested against, and how many bits they have.
+#[derive(Clone, Copy)]
+pub(super) struct Stored<'a>(pub(super) &'a PlaneRef<'a>, pub(super) u32);
+
+impl Stored<'_> {
+    /// Whether the group at a pixel lies in one line.
+    pub(super) fn has_line(self, [x, y]: [u32; 2]) -> bool {
+        let Self(plane, bits) = self;
+        if bits == 16 { plane.has_short_line(x, y) } else { plane.has_line(x, y) }
+    }
+
+    fn read(self, (x, y, sample): (u32, u32, u32)) -> Lanes {
+        let Self(plane, bits) = self;
+        if bits == 16 { plane.read_short_strip(x, y, sample) } else { plane.read_strip(x, y, sample) }
+    }
+
+    fn write(self, (x, y, sample): (u32, u32, u32), words: &Lanes) {
+        let Self(plane, bits) = self;
+        if bits == 16 {
+            plane.write_short_strip(x, y, sample, words)
+        } else {
+            plane.write_strip(x, y, sample, words)
+        };
+    }
+}
+
 /// Tests a sample of the pixels in `mask` of a group; the same as `depth_stencil::test` of each. The sample comes with its number
 /// and its place in units, the group by its first pixel, where the attachment has a line. Returns the pixels that go on.
 pub(super) fn test(
     state: &DepthStencilState,
-    plane: &PlaneRef<'_>,
+    stored: Stored<'_>,
     shape: &Shape,
     ([x, y], sample, at): ([u32; 2], u32, [i64; 2]),
     mask: u64,
@@ -84,10 +145,14 @@ pub(super) fn test(
         let first = rest.trailing_zeros() / 16;
         let strip = Strip { x, y: y + first * 2, pixels: (mask >> (first * 16)) as u32 & 0xffff, at };
         rest &= !(0xffff << (first * 16));
-        let mut words = plane.read_strip(strip.x, strip.y, sample);
-        let passed = tested(&mut words, shape, strip, outcomes);
+        let place = (strip.x, strip.y, sample);
+        let mut words = stored.read(place);
+        let passed = match stored.1 {
+            32 => tested(&mut words, shape, strip, outcomes),
+            bits => tested_codes(&mut words, shape, strip, (outcomes, bits)),
+        };
         if state.depth_write && passed != 0 {
-            plane.write_strip(strip.x, strip.y, sample, &words);
+            stored.write(place, &words);
         }
         left |= u64::from(passed) << (first * 16);
     }
@@ -113,6 +178,30 @@ mod tests {
             let mask = passing_lanes(&new, &old, outcomes(op));
             for pixel in 0..WAVE {
                 prop_assert_eq!(mask >> pixel & 1 != 0, crate::pixel::compare(op, new[pixel], old[pixel]));
+            }
+        }
+
+        #[test]
+        fn codes_are_tested_like_their_depths(
+            origin in -0.5f32..1.5, slopes in [-0.1f32..0.1, -0.1f32..0.1], old in prop::array::uniform16(any::<u32>()),
+            op in 0i32..8, pixels in 0u32..0x10000, bits in prop::sample::select(vec![16u32, 24]), near in any::<bool>(),
+        ) {
+            let op = vk::CompareOp::from_raw(op);
+            let depth = crate::geometry::Plane { origin, dx: slopes[0], dy: slopes[1] };
+            let shape = Shape { depth, depth_range: [0.0, 1.0], ..Shape::default() };
+            let strip = Strip { x: 8, y: 2, pixels, at: [0.5; 2] };
+            let own = depths(&shape, strip);
+            // Some are the same, or next to it.
+            let close = |lane: usize| depth_code(bits, own[lane]).saturating_add(old[lane] % 3).saturating_sub(1);
+            let old: Lanes = std::array::from_fn(|lane| if near { close(lane) } else { old[lane] });
+            let mut words = old;
+            let left = tested_codes(&mut words, &shape, strip, (outcomes(op), bits));
+            for lane in 0..WAVE {
+                let new = crate::format::encode_depth(bits, own[lane]);
+                let [a, b] = [new, old[lane]].map(|word| crate::format::decode_depth(bits, word));
+                let passes = pixels >> lane & 1 != 0 && crate::pixel::compare(op, a, b);
+                prop_assert_eq!(left >> lane & 1 != 0, passes);
+                prop_assert_eq!(words[lane], if passes { new } else { old[lane] });
             }
         }
     }

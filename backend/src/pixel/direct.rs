@@ -26,6 +26,12 @@ impl<'s, T> Lazy<'s, T> {
         {
             *self = make(wave).map_or(Self::Never, Self::Made);
         }
+        self.made()
+    }
+
+    /// What was made, if it was.
+    #[inline]
+    pub(super) fn made(&mut self) -> Option<&mut T> {
         if let Self::Made(made) = self { Some(made) } else { None }
     }
 }

@@ -31,7 +31,7 @@ pub struct DrawContext<'a> {
     pub depth_bits: u32,
     /// Depth and stencil tests, dynamic state applied.
     pub tests: Option<DepthStencilState>,
-    /// The same, when depth is compared and nothing else, in words.
+    /// The same, when depth is compared and nothing else.
     pub depth_alone: Option<DepthStencilState>,
     /// How primitives cover pixels, where it is not by samples.
     pub criterion: Option<Criterion>,
@@ -64,13 +64,7 @@ pub struct DrawContext<'a> {
 impl<'a> DrawContext<'a> {
     /// Whether depth and stencil tests come before the fragment program.
     pub fn tests_early(&self) -> bool {
-        let Some(program) = self.fragment else { return true };
-        let facts = &program.fragment;
-        let changes_coverage =
-            facts.may_discard || facts.writes_depth || facts.writes_sample_mask || facts.writes_stencil;
-        // What is covered is seen before tests.
-        let changes_coverage = changes_coverage || (facts.sees_coverage && self.multisample.samples > 1);
-        facts.early_tests || !(changes_coverage || self.multisample.alpha_to_coverage || facts.side_effects)
+        tests_early(self.fragment, &self.multisample)
     }
 
     /// Whether the pipeline's sample mask is applied after early tests, and not before.
@@ -105,40 +99,23 @@ impl<'a> DrawContext<'a> {
     fn reached(&self) -> Option<(Ranges, Vec<u32>)> {
         let reach = |plane: Option<&PlaneRef<'a>>| {
             let plane = plane.filter(|plane| plane.samples() == self.multisample.samples)?;
-            let ((memory, start), pitch) = (plane.reach()?, plane.pitch()?);
+            let ((memory, start), pitch) = (plane.reach()?, plane.pitch(plane.bytes())?);
             Some((Bound::Buffer(Some(memory.clone()), start, memory.size().saturating_sub(start)), pitch))
         };
-        let tested = self.tests_depth_words().then_some(self.depth.as_ref());
+        let tested = self.depth_alone.is_some().then_some(self.depth.as_ref());
         let exports = self.outline().exports_itself || self.outline().exports_whole;
         let planes = exports.then(|| self.targets().chain(tested))?;
         let (ranges, pitches): (Vec<_>, Vec<_>) = planes.map(reach).collect::<Option<Vec<_>>>()?.into_iter().unzip();
         Some((Ranges::new(ranges), pitches))
     }
 
-    /// Whether depth alone is tested, of floats.
-    fn tests_depth_words(&self) -> bool {
-        self.depth_alone.is_some() && self.depth_bits == 32
-    }
-
     /// What [`Self::visibility`] is to be.
     fn seen(&self) -> Visibility {
-        let Some(tests) = self.tests.filter(|tests| tests.depth_test && self.depth.is_some()) else {
-            return Visibility::default();
-        };
-        let direction = Direction::of(tests.depth_compare);
-        let facts = self.fragment.map(|program| program.fragment).unwrap_or_default();
-        // What fails the depth test must show nowhere else.
-        let shows = tests.stencil_test || (!self.tests_early() && (facts.side_effects || facts.writes_depth));
-        let all_samples = sample_mask(&self.multisample) == (1 << self.multisample.samples) - 1;
-        let certain = self.tests_early() && !tests.stencil_test && !tests.depth_bounds_test && all_samples;
-        let teaches = tests.depth_write && certain && direction.is_some();
+        let tests = self.tests.as_ref().filter(|_| self.depth.is_some());
+        let seen = visibility(self.pipeline, tests);
         let nothing_else = self.fragment.is_none() || self.overwrites.is_some();
-        Visibility {
-            tests: direction.filter(|_| !shows),
-            teaches,
-            looks_ahead: teaches && nothing_else && self.drops && self.occlusion.is_none(),
-            writes: tests.depth_write.then_some(tests.depth_compare),
-        }
+        let nothing_else = nothing_else && self.drops;
+        Visibility { looks_ahead: seen.teaches && nothing_else && self.occlusion.is_none(), ..seen }
     }
 
     /// Whether the fragment program runs once for each sample.
@@ -161,10 +138,10 @@ impl<'a> DrawContext<'a> {
         // What else tests say, and may be dynamic, concerns other tests.
         let depth = |tests: DepthStencilState| (tests.depth_test, tests.depth_write, tests.depth_compare);
         let as_linked = self.tests.map(depth) == tested(self.pipeline).map(depth);
-        let serves = as_linked && (self.tests.is_none() || self.tests_depth_words());
+        let serves = as_linked && (self.tests.is_none() || self.depth_alone.is_some());
         // Its edges are exact near small primitives only, not near what a viewport leaves of others.
         if serves && self.occlusion.is_none() && self.criterion.is_none() && !self.pipeline.vertex.routes() {
-            self.pipeline.kernels.primitive(self.pipeline, counts)
+            self.pipeline.kernels.primitive(self.pipeline, (self.depth_bits, counts))
         } else {
             None
         }
@@ -191,6 +168,34 @@ impl<'a> DrawContext<'a> {
     pub(super) fn color(&self, target: &Target) -> Option<&PlaneRef<'a>> {
         let plane = self.colors.get(target.location)?.as_ref();
         plane.filter(|plane| plane.bytes() == target.bytes)
+    }
+}
+
+/// Whether depth and stencil tests come before a fragment program.
+fn tests_early(program: Option<&Program>, multisample: &MultisampleState) -> bool {
+    let Some(program) = program else { return true };
+    let facts = &program.fragment;
+    let changes_coverage = facts.may_discard || facts.writes_depth || facts.writes_sample_mask || facts.writes_stencil;
+    // What is covered is seen before tests.
+    let changes_coverage = changes_coverage || (facts.sees_coverage && multisample.samples > 1);
+    facts.early_tests || !(changes_coverage || multisample.alpha_to_coverage || facts.side_effects)
+}
+
+/// What draws with a pipeline do with the visibility structure of the depths that they are tested against, each primitive on its own.
+pub fn visibility(pipeline: &GraphicsPipeline, tests: Option<&DepthStencilState>) -> Visibility {
+    let Some(tests) = tests.filter(|tests| tests.depth_test) else { return Visibility::default() };
+    let (program, multisample) = (pipeline.fragment.as_deref(), &pipeline.multisample);
+    let (direction, early) = (Direction::of(tests.depth_compare), tests_early(program, multisample));
+    let facts = program.map(|program| program.fragment).unwrap_or_default();
+    // What fails the depth test must show nowhere else.
+    let shows = tests.stencil_test || (!early && (facts.side_effects || facts.writes_depth));
+    let all_samples = sample_mask(multisample) == (1 << multisample.samples) - 1;
+    let certain = early && !tests.stencil_test && !tests.depth_bounds_test && all_samples;
+    Visibility {
+        tests: direction.filter(|_| !shows),
+        teaches: tests.depth_write && certain && direction.is_some(),
+        looks_ahead: false,
+        writes: tests.depth_write.then_some(tests.depth_compare),
     }
 }
 

@@ -13,7 +13,7 @@ mod wave;
 
 use ash::vk;
 
-pub use draw::DrawContext;
+pub use draw::{DrawContext, visibility};
 pub use kernel::Kernels;
 pub use tile::{TileScratch, process_tile};
 

@@ -115,7 +115,9 @@ impl Quad {
             return self.count();
         }
         let shape = &walk.shape(self.primitive);
-        if let (Some(state), Some(plane), 1) = (context.depth_alone, &context.depth, context.multisample.samples) {
+        if let (Some(state), Some(plane), 1) = (context.depth_alone, &context.depth, context.multisample.samples)
+            && plane.bytes() == 4
+        {
             let depths = depth.unwrap_or_else(|| depths_at_centres(shape, [self.x, self.y]));
             let place = [self.x, self.y];
             let left = depth_stencil::test_quad(&state, (plane, context.depth_bits), place, self.pixels(), depths);

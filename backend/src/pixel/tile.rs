@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use super::depth_group::Stored;
 use super::direct::{Lazy, Small};
 use super::quad::{MOST_SAMPLES, Own, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
@@ -9,11 +10,10 @@ use super::wave::{WaveScratch, Waves};
 use super::{DrawContext, depth_group};
 use crate::counters::{Counter, Map, Sight, count};
 use crate::geometry::{Primitives, Shape};
-use crate::hiz::{Bounds, Direction, Range, as_stored, depths_over, group_number};
-use crate::memory::PlaneRef;
+use crate::hiz::{Bounds, Direction, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of, within};
 use crate::raster::{
-    Criterion, GROUP_LOG2, TILE_LOG2, Triangle, UNITS, group_of_pixel, pixel_of_bit, pixels_inside, sample_mask,
-    sample_positions,
+    Criterion, GROUP_LOG2, TILE_LOG2, Triangle, UNITS, group_of_pixel, may_cover_group, pixel_of_bit, pixels_inside,
+    sample_mask, sample_positions,
 };
 use crate::shader::interp::{Stop, Wave};
 use crate::state::DepthStencilState;
@@ -46,7 +46,7 @@ pub fn process_tile(
     scratch: &mut TileScratch,
     sight: Option<&Sight>,
 ) -> bool {
-    let mut bounds = walk.hierarchy.and_then(|hierarchy| hierarchy.tile(number));
+    let mut bounds = walk.bounds(number);
     let TileScratch { set_up, waves, small, board } = scratch;
     let walk = &Visit { draws: walk.draws, bins: walk.set_up(number, set_up), scoreboard: walk.scoreboard };
     let mut bins = walk.bins.iter().zip(0..).peekable();
@@ -104,29 +104,6 @@ pub fn process_tile(
     shade_board(walk, board, waves, sight)
 }
 
-/// First pixels of the groups that a window of pixels touches, which has some.
-#[inline]
-fn groups_of(window: [i64; 4]) -> impl Iterator<Item = [i64; 2]> {
-    let side = 1 << GROUP_LOG2;
-    let start = move |value: i64| value & !(side - 1);
-    let [left, top] = [start(window[0]), start(window[1])];
-    let mut next = [left, top];
-    std::iter::from_fn(move || {
-        let group = next;
-        next[0] += side;
-        if next[0] >= window[2] {
-            next = [left, next[1] + side];
-        }
-        (group[1] < window[3]).then_some(group)
-    })
-}
-
-/// The pixels that lie in two rectangles.
-#[inline]
-fn within([x0, y0, x1, y1]: [i64; 4], other: [i64; 4]) -> [i64; 4] {
-    [x0.max(other[0]), y0.max(other[1]), x1.min(other[2]), y1.min(other[3])]
-}
-
 /// The pixels of a group that lie in a rectangle.
 fn pixels_of_group([x, y]: [i64; 2], area: [i64; 4]) -> [i64; 4] {
     let side = 1 << GROUP_LOG2;
@@ -139,20 +116,22 @@ fn teach(walk: &Visit<'_>, bin: &Bin, area: [i64; 4], bounds: &mut Bounds) {
     let Some(direction) = context.visibility.tests else { return };
     let clip = within(context.scissor, area);
     for index in 0..primitives.len() as u32 {
-        let window = within(primitives.pixels(index), clip);
-        // What is smaller covers no group, but at the edge of the area.
-        let small = |axis: usize| window[axis + 2] - window[axis] < 1 << GROUP_LOG2;
-        if small(0) || small(1) {
+        let pixels = primitives.pixels(index);
+        let window = within(pixels, clip);
+        // What is cut smaller covers no group, but at the edge of the area.
+        let is_cut = |axis: usize| window[axis + 2] - window[axis] < 1 << GROUP_LOG2;
+        if !may_cover_group(pixels) || is_cut(0) || is_cut(1) {
             continue;
         }
         let (triangle, shape) = (primitives.triangle(index), primitives.shape(index));
         let depths = |pixels| depths_over(&shape, pixels, context.depth_bits, context.multisample.samples);
-        if window == area && covers_tile(&triangle, area) {
-            bounds.teach_all(direction, depths(area));
+        let image = bounds.pixels();
+        if window == image && covers_tile(&triangle, image) {
+            bounds.teach_all(direction, depths(image));
             continue;
         }
         for group in groups_of(window) {
-            let pixels = pixels_of_group(group, area);
+            let pixels = pixels_of_group(group, image);
             if pixels_of_group(group, window) == pixels && covers(&triangle, group, Criterion::Inner) {
                 bounds.teach(direction, group_number(group), depths(pixels));
             }
@@ -171,11 +150,12 @@ fn teach_small(
     bounds: &mut Bounds,
     direction: Direction,
     (triangle, samples): (&Triangle, u32),
-    (window, area, range): ([i64; 4], [i64; 4], Range),
+    (window, range): ([i64; 4], Range),
 ) {
+    let image = bounds.pixels();
     for group @ [x, y] in groups_of(window) {
         let inside = covered_wholly(triangle, group, samples) & pixels_inside(x, y, window);
-        bounds.teach_part(direction, (group_number(group), inside | !pixels_inside(x, y, area)), range);
+        bounds.teach_part(direction, (group_number(group), inside | !pixels_inside(x, y, image)), range);
     }
 }
 
@@ -262,7 +242,7 @@ struct Part<'a> {
     /// Whether all of the group is covered.
     full: bool,
     /// What depth is tested with, when nothing else is.
-    depth: Option<(&'a DepthStencilState, &'a PlaneRef<'a>)>,
+    depth: Option<(&'a DepthStencilState, Stored<'a>)>,
 }
 
 impl Part<'_> {
@@ -270,9 +250,9 @@ impl Part<'_> {
     #[inline]
     fn tested(&self, (sample, at): (u32, [i64; 2]), mask: u64) -> u64 {
         match self.depth {
-            Some((state, plane)) if mask != 0 => {
+            Some((state, stored)) if mask != 0 => {
                 let place = self.group.map(|pixel| pixel as u32);
-                depth_group::test(state, plane, self.shape, (place, sample, at), mask)
+                depth_group::test(state, stored, self.shape, (place, sample, at), mask)
             }
             _ => mask,
         }
@@ -295,31 +275,31 @@ impl<'a: 's, 's> Tile<'a, 's> {
 
     /// Draws a small primitive; false where the draw has no kernel for them.
     #[inline]
-    fn small(&mut self, primitives: &Primitives, index: u32, window: [i64; 4]) -> bool {
+    fn small(&mut self, primitives: &Primitives, index: u32, mut window: [i64; 4]) -> bool {
         let (context, counts) = (self.context, self.sight.is_some());
-        let Some(small) = self.small.get(|wave| Small::new(context, wave, counts)) else { return false };
-        if let (Some(direction), Some(bounds)) = (self.context.visibility.tests, self.bounds.as_deref_mut()) {
-            let context = self.context;
+        if self.small.get(|wave| Small::new(context, wave, counts)).is_none() {
+            return false;
+        }
+        if let (Some(direction), Some(bounds)) = (context.visibility.tests, self.bounds.as_deref_mut()) {
             let range = as_stored(primitives.depths(index), context.depth_bits);
-            let mut hidden = true;
+            let (mut any, mut all) = (false, true);
             for group in groups_of(window) {
                 let number = group_number(group);
-                hidden &= bounds.hides_in_group(direction, number, range);
+                let hides = bounds.hides_in_group(direction, number, range);
+                (any, all) = (any | hides, all & hides);
                 if context.visibility.teaches {
                     bounds.loosen(direction, number, range);
                 }
             }
-            if self.lessons > 0 && !hidden && context.visibility.teaches && is_worth_teaching(window) {
+            if self.lessons > 0 && !all && context.visibility.teaches && is_worth_teaching(window) {
                 self.lessons -= 1;
                 let (triangle, samples) = (primitives.triangle(index), context.multisample.samples);
-                teach_small(bounds, direction, (&triangle, samples), (window, self.area, range));
+                teach_small(bounds, direction, (&triangle, samples), (window, range));
             }
             count(self.sight, Counter::HizSmallQueries, 1);
-            if hidden {
-                self.lessons += if self.lessons > 0 { LESSONS[1] } else { 0 };
-                count(self.sight, Counter::HizSmallKills, 1);
-                count_hidden(self.sight, window);
-                return true;
+            if any {
+                let Some(seen) = self.seen_in_part(direction, (window, all), range) else { return true };
+                window = seen;
             }
         }
         // Nothing that came before it may be written later.
@@ -328,8 +308,37 @@ impl<'a: 's, 's> Tile<'a, 's> {
             Sink::Board(board, _) if board.is_empty() => {}
             Sink::Board(board, scratch) => self.ok &= shade_board(self.walk, board, scratch, self.sight),
         }
-        self.ok &= small.draw(primitives.words(index), window, self.sight) != Stop::Interrupted;
+        if let Some(small) = self.small.made() {
+            self.ok &= small.draw(primitives.words(index), window, self.sight) != Stop::Interrupted;
+        }
         true
+    }
+
+    /// The pixels of a small primitive but for groups at its sides that hide it, where some do, or all; `None` when none is left.
+    #[cold]
+    fn seen_in_part(
+        &mut self,
+        direction: Direction,
+        (window, all): ([i64; 4], bool),
+        range: Range,
+    ) -> Option<[i64; 4]> {
+        if all {
+            self.lessons += if self.lessons > 0 { LESSONS[1] } else { 0 };
+            count(self.sight, Counter::HizSmallKills, 1);
+            count_hidden(self.sight, window);
+            return None;
+        }
+        let bounds = self.bounds.as_deref()?;
+        let (side, mut left) = (1 << GROUP_LOG2, [i64::MAX, i64::MAX, i64::MIN, i64::MIN]);
+        for [x, y] in groups_of(window) {
+            if !bounds.hides_in_group(direction, group_number([x, y]), range) {
+                left = [left[0].min(x), left[1].min(y), left[2].max(x + side), left[3].max(y + side)];
+            }
+        }
+        let seen = within(left, window);
+        count(self.sight, Counter::HizSmallCuts, (seen != window).into());
+        // What it was taught may have hidden the rest.
+        (left[0] != i64::MAX).then_some(seen)
     }
 
     fn large(&mut self, primitives: &Primitives, (id, index): (PrimitiveId, u32), window: [i64; 4]) {
@@ -379,8 +388,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
     ) -> Option<Range> {
         let pixels = pixels_of_group(group, window);
         let range = self.depths_over(shape, pixels);
-        let whole = full && pixels == pixels_of_group(group, self.area);
         let bounds = self.bounds.as_deref_mut()?;
+        let whole = full && pixels == pixels_of_group(group, bounds.pixels());
         let number = group_number(group);
         let hidden = bounds.hides_in_group(direction, number, range);
         if whole && !hidden && self.context.visibility.teaches {
@@ -408,8 +417,38 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if hidden {
             self.count_killed(pixels_of_group(group, self.area));
         } else if self.context.visibility.teaches {
-            let outside = !pixels_inside(group[0], group[1], self.area);
+            let outside = !pixels_inside(group[0], group[1], bounds.pixels());
             bounds.teach_part(direction, (number, all | outside), range);
+        }
+        hidden
+    }
+
+    /// Pixels of quads that hide a primitive, which leans so that others may not.
+    #[inline]
+    fn hidden_quads(&self, part: &Part<'_>, covered: u64, range: Range) -> u64 {
+        let number = group_number(part.group);
+        match (self.context.visibility.tests, self.bounds.as_deref()) {
+            (Some(direction), Some(bounds)) if bounds.may_hide_quads(direction, number, range) => {
+                self.query_quads((direction, bounds), part, (number, covered))
+            }
+            _ => 0,
+        }
+    }
+
+    #[inline(never)]
+    fn query_quads(
+        &self,
+        (direction, bounds): (Direction, &Bounds),
+        part: &Part<'_>,
+        (number, covered): (usize, u64),
+    ) -> u64 {
+        let depths = (self.context.depth_bits, self.context.multisample.samples);
+        let hidden = bounds.hidden_quads(direction, (number, covered), (part.shape, part.group), depths);
+        if let Some(sight) = self.sight {
+            let [blocks, quads] = blocks_and_quads(hidden, covered);
+            sight.count(Counter::HizQuadQueries, 1);
+            sight.count(Counter::HizBlockKills, blocks.into());
+            sight.count(Counter::HizQuadKills, quads.into());
         }
         hidden
     }
@@ -425,11 +464,12 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let (samples, late) = (context.multisample.samples, context.masks_late());
         let allowed = if late { u32::MAX } else { sample_mask(&context.multisample) };
         let place = group.map(|pixel| pixel as u32);
-        let depth = context.depth_alone.as_ref().zip(context.depth.as_ref());
-        let quickly = context.tests_early() && context.depth_bits == 32 && !late;
-        let depth = depth.filter(|(_, plane)| quickly && plane.has_line(place[0], place[1]));
+        let stored = context.depth.as_ref().map(|plane| Stored(plane, context.depth_bits));
+        let stored = stored.filter(|stored| context.tests_early() && !late && stored.has_line(place));
+        let depth = context.depth_alone.as_ref().zip(stored);
         let part = Part { triangle, shape, group, inside: pixels_inside(group[0], group[1], window), full, depth };
         let tested = depth.is_some() || !context.tests_early() || context.tests.is_none();
+        let leaning = range;
         // What covers all of the group has taught it already.
         let range = range.filter(|_| !full || part.inside != u64::MAX);
         if samples == 1 {
@@ -438,6 +478,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             if range.is_some_and(|range| self.is_hidden_in_pixels(group, (pixels, pixels), range)) {
                 return;
             }
+            let pixels = pixels & !leaning.map_or(0, |range| self.hidden_quads(&part, pixels, range));
             let pixels = part.tested((0, at), pixels);
             return self.pixels(Fragments { primitive: index, place, sample: 0, pixels }, tested);
         }
@@ -452,8 +493,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if range.is_some_and(|range| self.is_hidden_in_pixels(group, (any, all), range)) {
             return;
         }
+        let hidden = leaning.map_or(0, |range| self.hidden_quads(&part, any, range));
         for (sample, &at) in places() {
-            masks[sample as usize] = part.tested((sample, at), masks[sample as usize]);
+            masks[sample as usize] = part.tested((sample, at), masks[sample as usize] & !hidden);
         }
         self.pass(tested, masks.iter().map(|mask| mask.count_ones()).sum());
         if let (true, Sink::Board(..)) = (tested, &self.sink) {

@@ -145,6 +145,14 @@ pub fn pixels_inside(x: i64, y: i64, window: [i64; 4]) -> u64 {
     (0..SIDE).filter(|row| rows >> row & 1 != 0).fold(0, |mask, row| mask | pixels_of_row(row, columns as usize))
 }
 
+/// Whether a triangle with pixels in a rectangle may cover a group: what lies in a triangle and has sides along the axes takes no more than
+/// half of it, and it takes no more than half of its bounds, which may reach half a pixel beyond.
+#[inline]
+pub fn may_cover_group([x0, y0, x1, y1]: [i64; 4]) -> bool {
+    let (width, height, side) = (x1 - x0, y1 - y0, SIDE as i64);
+    width >= side && height >= side && (width + 1) * (height + 1) >= 4 * side * side
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -160,6 +168,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn small_triangles_cover_no_group(v in prop::array::uniform3([0..40 * UNITS, 0..40 * UNITS])) {
+            let Some(triangle) = Triangle::new(v) else { return Ok(()) };
+            let mut groups = (0..5).flat_map(|y| (0..5).map(move |x| [x * 8 * UNITS, y * 8 * UNITS]));
+            let covers = groups.any(|[x, y]| triangle.covers_cell(x, y, 8 * UNITS, Criterion::Inner));
+            prop_assert!(!covers || may_cover_group(triangle.centre_bounds()) && may_cover_group(triangle.pixel_bounds()));
+        }
+
         #[test]
         fn groups_are_covered_like_their_pixels(
             v in prop::array::uniform3([-40 * UNITS..60 * UNITS, -40 * UNITS..60 * UNITS]), x in -3i64..3, y in -3i64..3,

@@ -9,7 +9,7 @@ mod group;
 
 use crate::state::MultisampleState;
 
-pub use group::{SIDE, group_of_pixel, pixel_of_bit, pixels_inside};
+pub use group::{SIDE, group_of_pixel, may_cover_group, pixel_of_bit, pixels_inside};
 
 /// Fractional bits of the grid: `subPixelPrecisionBits`.
 pub const SUBPIXEL_BITS: u32 = 8;

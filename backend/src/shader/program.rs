@@ -3,7 +3,7 @@
 use ash::vk;
 
 use super::interp::Executable;
-use super::ir::{Function, Type};
+use super::ir::{Function, Inst, Space, Type};
 use super::passes::Across;
 use super::passes::pair::{self, Effects};
 use super::runtime::kernels::WAVE;
@@ -331,6 +331,18 @@ impl Program {
         let across: Vec<Across> = self.inputs.iter().map(|input| input.slot.across(self.local_size)).collect();
         let program = Self::routine(function, &across.repeat(2), 2 * self.outputs.len());
         Some(Box::new(Self { stage: self.stage, images: self.images, ..program }))
+    }
+
+    /// Whether it writes memory that it finds by address.
+    pub fn stores_by_address(&self) -> bool {
+        let stores = |inst: &Inst| match inst {
+            Inst::Store { space, .. } | Inst::StorePart { space, .. } | Inst::Atomic { space, .. } => {
+                matches!(space, Space::Address { .. })
+            }
+            Inst::Atomic64(atomic) => matches!(atomic.space, Space::Address { .. }),
+            _ => false,
+        };
+        self.code.function().insts.iter().any(stores)
     }
 
     /// The output word that is `slot`.

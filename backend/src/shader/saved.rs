@@ -218,7 +218,8 @@ mod tests {
 
     #[test]
     fn what_goes_beyond_the_interface_is_refused() {
-        let interface = "stage 32\nsize 16 1 1\nshared 0\nfacts 0 0 0 0 0 0\nresource 0 0\nir\n";
+        let facts = FragmentFacts::default().flags().map(|_| "0").join(" ");
+        let interface = format!("stage 32\nsize 16 1 1\nshared 0\nfacts {facts}\nresource 0 0\nir\n");
         let restores = |ir: &str| Program::restore(&format!("{interface}{ir}"), "main").is_some();
         assert!(restores("%0: i32 = Const 0x0\n%1: i32 = Load buffer 0, %0\n"));
         assert!(!restores("%0: i32 = Const 0x0\n%1: i32 = Load buffer 1, %0\n"));

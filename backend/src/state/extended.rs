@@ -10,6 +10,7 @@ use ash::vk;
 use parking_lot::Mutex;
 
 use crate::command::MOST_VIEWPORTS;
+use crate::geometry::corners;
 
 use super::late::LateState;
 use super::{
@@ -236,12 +237,13 @@ impl GraphicsPipeline {
     /// Whether fragment kernels of both are the same.
     fn exports_like(&self, other: &Self) -> bool {
         // What of rasterization decides how fragments are covered.
-        let coverage = |raster: &RasterState| (raster.polygon_mode, raster.line_mode, raster.conservative);
+        let coverage =
+            |of: &Self| (corners(of.topology), of.raster.polygon_mode, of.raster.line_mode, of.raster.conservative);
         self.depth_stencil == other.depth_stencil
             && self.logic_op == other.logic_op
             && self.blend == other.blend
             && self.multisample == other.multisample
-            && coverage(&self.raster) == coverage(&other.raster)
+            && coverage(self) == coverage(other)
     }
 
     /// Whether vertex kernels of both are the same.

@@ -1,6 +1,7 @@
 //! Bins: which triangles of which window touch a tile. Only tiles that are touched are written down, so that a small draw costs what it
 //! touches, whatever the render area has of tiles.
 
+use super::ahead::{Ahead, Suspect, Tests};
 use super::{Grid, Window};
 use crate::geometry::Triangles;
 
@@ -14,11 +15,20 @@ pub(super) struct Bins {
 }
 
 impl Bins {
-    /// Sorts triangles into the tiles of a layer.
-    pub(super) fn new(triangles: &Triangles, grid: &Grid) -> Self {
+    /// Sorts triangles into the tiles of a layer, but for those that are known to be hidden there.
+    pub(super) fn new(triangles: &Triangles, grid: &Grid, (ahead, tests): (Option<Ahead<'_>>, &mut Tests)) -> Self {
         let mut pairs: Vec<(u32, u16)> = Vec::with_capacity(triangles.len());
+        let first = triangles.layer() as usize * grid.count();
         for index in 0..triangles.len() as u32 {
-            grid.touched(triangles, index, |tile| pairs.push((tile as u32, index as u16)));
+            let suspect = ahead.and_then(|ahead| Some((ahead, ahead.suspect(triangles, index, *tests)?)));
+            grid.touched(triangles, index, |tile| {
+                let hides = |(ahead, suspect): &(Ahead<'_>, Suspect)| {
+                    ahead.hides(first + tile, grid.pixels(tile), suspect, tests)
+                };
+                if !suspect.as_ref().is_some_and(hides) {
+                    pairs.push((tile as u32, index as u16));
+                }
+            });
         }
         // Counting takes as long as there are tiles, comparing as there are pairs.
         if pairs.len() * 8 < grid.count() { Self::sorted(pairs) } else { Self::counted(&pairs, grid.count()) }
@@ -58,6 +68,13 @@ impl Bins {
     /// The triangles of a part.
     pub(super) fn of(&self, part: Part) -> &[u16] {
         &self.triangles[part.start as usize..part.end as usize]
+    }
+
+    /// The triangles that touch a tile.
+    #[cfg(test)]
+    pub(super) fn in_tile(&self, tile: usize) -> &[u16] {
+        let part = self.tiles().find(|&(touched, ..)| touched as usize == tile);
+        part.map_or(&[], |(_, start, end)| &self.triangles[start as usize..end as usize])
     }
 
     /// Tiles that are touched, and where their triangles start and end.

@@ -5,11 +5,15 @@
 //! earlier end. A tile's primitives keep API order, and no two workers ever hold the same tile, so images do not depend on the
 //! number of workers, nor on the size of windows. A later walk may visit a tile again.
 
+mod ahead;
 mod bins;
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::MutexGuard;
 
 use bins::Bins;
 pub use bins::TileParts;
@@ -17,10 +21,13 @@ pub use bins::TileParts;
 use crate::counters::{self, Counter, Counters, Sight};
 use crate::geometry::{Batch, Primitives, Shape, Triangles, Words};
 use crate::gpu::Gpu;
-use crate::hiz::Hierarchy;
+use crate::hiz::{Bounds, Hierarchy};
 use crate::pixel::{DrawContext, process_tile};
 use crate::raster::{Criterion, TILE_LOG2, UNITS};
 use crate::transfer::PlaneClear;
+
+use ahead::Tests;
+pub use ahead::{Ahead, Teaching, teach};
 
 /// Most triangles of a window, and most windows of a walk: a triangle is known by 16 bits of each. A bin takes as many.
 pub const MOST: usize = 1 << 16;
@@ -33,6 +40,8 @@ pub struct Window {
     /// Its triangles, in order, at most [`MOST`].
     pub triangles: Triangles,
     bins: Bins,
+    /// Those that were tested before.
+    tests: Tests,
 }
 
 impl Window {
@@ -41,10 +50,17 @@ impl Window {
         self.triangles.layer()
     }
 
-    /// Sorts triangles, of the first draw state for now, into the tiles of a grid.
-    pub fn new(triangles: Triangles, grid: &Grid) -> Self {
-        let bins = Bins::new(&triangles, grid);
-        Self { draw: 0, triangles, bins }
+    /// Its triangles in a tile of its layer.
+    #[cfg(test)]
+    fn in_tile(&self, tile: usize) -> &[u16] {
+        self.bins.in_tile(tile)
+    }
+
+    /// Sorts triangles, of the first draw state for now, into the tiles of a grid, but for those that are known to be hidden there.
+    pub fn new(triangles: Triangles, grid: &Grid, ahead: Option<Ahead<'_>>) -> Self {
+        let mut tests = Tests::default();
+        let bins = Bins::new(&triangles, grid, (ahead, &mut tests));
+        Self { draw: 0, triangles, bins, tests }
     }
 }
 
@@ -85,6 +101,15 @@ impl Grid {
     /// Tiles of all layers: those of each follow those of the one before.
     pub fn count_all(&self) -> usize {
         self.count() * self.layers
+    }
+
+    /// First pixels of all tiles, layer by layer, with the layer.
+    pub fn places(&self) -> impl Iterator<Item = (usize, [i64; 2])> {
+        (0..self.count_all()).map(|tile| {
+            let (layer, number) = self.place(tile);
+            let [x, y, ..] = self.pixels(number);
+            (layer, [x, y])
+        })
     }
 
     /// The layer of a tile by its number in all layers, and its number there.
@@ -139,8 +164,8 @@ pub struct Walk<'a> {
     pub windows: &'a [Window],
     /// What of them touches each tile.
     pub parts: &'a TileParts,
-    /// The visibility structure of the depth attachment.
-    pub hierarchy: Option<&'a Hierarchy>,
+    /// The visibility structures of the depth attachment, layer by layer; the last ones may have none.
+    pub depths: &'a [Arc<Hierarchy>],
     /// What is cleared before a tile is drawn to for the first time.
     pub(crate) clears: Option<&'a TileClears<'a>>,
     /// Whether fragments that newer ones cover are dropped before they are shaded.
@@ -200,6 +225,13 @@ pub struct Bin {
 }
 
 impl<'a> Walk<'a> {
+    /// The bounds of a tile's depths.
+    pub fn bounds(&self, tile: usize) -> Option<MutexGuard<'a, Bounds>> {
+        let (layer, number) = self.grid.place(tile);
+        let [x, y, ..] = self.grid.pixels(number);
+        self.depths.get(layer)?.tile([x, y])
+    }
+
     /// Sets the primitives of a tile up, in order.
     pub fn set_up<'s>(&self, tile: usize, scratch: &'s mut SetUpScratch) -> &'s [Bin] {
         let SetUpScratch { batch, bins, triangles } = scratch;
@@ -287,6 +319,9 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, (pieces, piece): Beside<'_>) -> bool {
     let seen = walk.counters.map(|counters| (counters, counters::Walk::new(grid.columns as usize, grid.rows as usize)));
     if let Some((counters, _)) = &seen {
         counters.count(Counter::Windows, walk.windows.len() as u64);
+        let tests = |count: fn(&Tests) -> u32| walk.windows.iter().map(|window| u64::from(count(&window.tests))).sum();
+        counters.count(Counter::HizEarlyQueries, tests(|tests| tests.queries));
+        counters.count(Counter::HizEarlyKills, tests(|tests| tests.kills));
         counters.count(Counter::Primitives, walk.windows.iter().map(|window| window.triangles.len() as u64).sum());
     }
     gpu.workers().parallel(
@@ -331,7 +366,7 @@ mod tests {
         for corners in [large, small, outside, small] {
             triangles.push_pixels(corners);
         }
-        let windows = [Window::new(triangles, &grid)];
+        let windows = [Window::new(triangles, &grid, None)];
         let parts = TileParts::new(&windows, &grid);
         let of = |tile| parts.of(tile).iter().map(|&part| windows[0].bins.of(part)).collect::<Vec<_>>();
         assert_eq!(of(12), [&[0]]);

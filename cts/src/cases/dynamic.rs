@@ -56,6 +56,14 @@ fn late_pictures(gpu: &Gpu, pictures: &[Vec<Draw>]) -> Case {
 
 fn both_late(gpu: &Gpu, pictures: &[Vec<Draw>]) -> Case {
     need_late(gpu)?;
+    let mut limits = vk::PhysicalDeviceExtendedDynamicState3PropertiesEXT::default();
+    let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut limits);
+    let query = ash::khr::get_physical_device_properties2::Instance::new(&gpu.entry, &gpu.instance);
+    // SAFETY: the structures are alive.
+    unsafe { query.get_physical_device_properties2(gpu.physical, &mut all) };
+    if limits.dynamic_primitive_topology_unrestricted == vk::FALSE {
+        return Err(Outcome::NotSupported("topologies of any kind".into()));
+    }
     same_as(gpu, pictures, |state| (state.late, state.extended, state.dynamic) = (true, true, true))
 }
 

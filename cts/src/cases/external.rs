@@ -6,7 +6,7 @@ use ash::vk::{self, ExternalMemoryFeatureFlags as F, ExternalMemoryHandleTypeFla
 use ash::{ext, khr};
 
 use crate::Entry;
-use crate::harness::{Case, Gpu, Outcome, check};
+use crate::harness::{Case, Gpu, Image, Outcome, check, range};
 
 pub(super) fn cases(all: &mut Vec<Entry>) {
     let mut add = |name: &str, section, run: fn(&Gpu) -> Case| all.push(Entry::new(name, section, run));
@@ -15,6 +15,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("external.memory.properties", "vkGetPhysicalDeviceExternalBufferProperties", properties);
     add("external.memory.images", "VkPhysicalDeviceExternalImageFormatInfo", image_properties);
     add("external.memory.devices", "VK_KHR_external_memory_fd", devices);
+    add("external.memory.image", "VK_KHR_external_memory_fd", shared_image);
     add("external.memory.host", "VK_EXT_external_memory_host", host);
     add("external.semaphores.properties", "vkGetPhysicalDeviceExternalSemaphoreProperties", semaphores);
     add("external.fences.properties", "vkGetPhysicalDeviceExternalFenceProperties", fences);
@@ -205,6 +206,76 @@ fn devices(gpu: &Gpu) -> Case {
     // SAFETY: the region lies in both buffers.
     gpu.run(|commands| unsafe { gpu.device.cmd_copy_buffer(commands, buffer, target.handle, &[region]) })?;
     check(target.words().iter().all(|&word| word == 0x0102_0304), || "other words".into())
+}
+
+/// An image of 19x13 words in memory of its own, which is new and exported, or imported.
+fn external_image(gpu: &Gpu, import: Option<RawFd>) -> Result<(Image, vk::DeviceMemory), Outcome> {
+    let mut external = vk::ExternalMemoryImageCreateInfo::default().handle_types(T::OPAQUE_FD);
+    let extent = vk::Extent3D { width: 19, height: 13, depth: 1 };
+    let info = vk::ImageCreateInfo::default()
+        .image_type(vk::ImageType::TYPE_2D)
+        .format(vk::Format::R32_UINT)
+        .extent(extent)
+        .mip_levels(1)
+        .array_layers(1)
+        .samples(vk::SampleCountFlags::TYPE_1)
+        .usage(vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST)
+        .push_next(&mut external);
+    let mut export = vk::ExportMemoryAllocateInfo::default().handle_types(T::OPAQUE_FD);
+    let mut from = vk::ImportMemoryFdInfoKHR::default().handle_type(T::OPAQUE_FD).fd(import.unwrap_or(-1));
+    // SAFETY: infos are valid, and handles alive.
+    unsafe {
+        let handle = gpu.device.create_image(&info, None)?;
+        let needs = gpu.device.get_image_memory_requirements(handle);
+        let mut dedicated = vk::MemoryDedicatedAllocateInfo::default().image(handle);
+        let info = vk::MemoryAllocateInfo::default()
+            .allocation_size(needs.size)
+            .memory_type_index(needs.memory_type_bits.trailing_zeros())
+            .push_next(&mut dedicated);
+        let info = if import.is_some() { info.push_next(&mut from) } else { info.push_next(&mut export) };
+        let memory = gpu.device.allocate_memory(&info, None)?;
+        gpu.device.bind_image_memory(handle, memory, 0)?;
+        let aspects = vk::ImageAspectFlags::COLOR;
+        Ok((Image { handle, view: vk::ImageView::null(), extent, aspects, levels: 1 }, memory))
+    }
+}
+
+/// An image that one device has written, in memory dedicated to it, is what another one reads.
+fn shared_image(gpu: &Gpu) -> Case {
+    gpu.need(vk::KHR_EXTERNAL_MEMORY_FD_NAME)?;
+    gpu.need(vk::KHR_DEDICATED_ALLOCATION_NAME)?;
+    let other = gpu.with_queues(&[(0, &[1.0])])?.remove(0);
+    let (image, memory) = external_image(&other, None)?;
+    let words: Vec<u32> = (0..19 * 13).map(|word| word * 77).collect();
+    let (aspect, layout) = (vk::ImageAspectFlags::COLOR, vk::ImageLayout::TRANSFER_SRC_OPTIMAL);
+    other.write_image(&image, aspect, bytemuck::cast_slice(&words), layout)?;
+    let hand_over = |gpu: &Gpu, image: &Image, from, to| {
+        let access = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
+        let barrier = vk::ImageMemoryBarrier::default()
+            .src_access_mask(access)
+            .dst_access_mask(access)
+            .old_layout(layout)
+            .new_layout(layout)
+            .src_queue_family_index(from)
+            .dst_queue_family_index(to)
+            .image(image.handle)
+            .subresource_range(range(aspect, 0, 1));
+        let all = vk::PipelineStageFlags::ALL_COMMANDS;
+        // SAFETY: the command buffer is recording, and everything named is alive.
+        gpu.run(|commands| unsafe {
+            let none = vk::DependencyFlags::empty();
+            gpu.device.cmd_pipeline_barrier(commands, all, all, none, &[], &[], &[barrier]);
+        })
+    };
+    hand_over(&other, &image, 0, vk::QUEUE_FAMILY_EXTERNAL)?;
+    let exports = khr::external_memory_fd::Device::new(&other.instance, &other.device);
+    let info = vk::MemoryGetFdInfoKHR::default().memory(memory).handle_type(T::OPAQUE_FD);
+    // SAFETY: the memory was made to be exported.
+    let descriptor = unsafe { exports.get_memory_fd(&info)? };
+    let (image, _) = external_image(gpu, Some(descriptor))?;
+    hand_over(gpu, &image, vk::QUEUE_FAMILY_EXTERNAL, 0)?;
+    let read = gpu.read_image(&image, aspect, 4)?;
+    check(read == bytemuck::cast_slice::<u32, u8>(&words), || "other texels".into())
 }
 
 /// A buffer in memory of the application.

@@ -67,7 +67,7 @@ fn is_integer(format: F) -> bool {
 }
 
 /// Checks that a format has features for optimal tiling.
-fn supports(gpu: &Gpu, format: F, wanted: vk::FormatFeatureFlags) -> Result<bool, Outcome> {
+pub(super) fn supports(gpu: &Gpu, format: F, wanted: vk::FormatFeatureFlags) -> Result<bool, Outcome> {
     // SAFETY: the physical device is valid.
     let properties = unsafe { gpu.instance.get_physical_device_format_properties(gpu.physical, format) };
     Ok(properties.optimal_tiling_features.contains(wanted))

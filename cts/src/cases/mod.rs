@@ -16,10 +16,12 @@ mod filtering;
 mod formats;
 mod fragment;
 mod framebuffer;
+mod host;
 mod images;
 mod language;
 mod layers;
 mod lines;
+mod maintenance;
 mod memory12;
 mod multiview;
 mod order;
@@ -36,6 +38,7 @@ mod subpasses;
 mod sync;
 mod transfers;
 mod vertices;
+mod visibility;
 
 use crate::Entry;
 
@@ -65,6 +68,7 @@ pub fn all() -> Vec<Entry> {
         vertices::cases,
         fragment::cases,
         order::cases,
+        visibility::cases,
         scenes::cases,
         framebuffer::cases,
         samplers::cases,
@@ -78,6 +82,8 @@ pub fn all() -> Vec<Entry> {
         subpasses::cases,
         robust::cases,
         commands::cases,
+        host::cases,
+        maintenance::cases,
         multiview::cases,
     ] {
         add(&mut all);

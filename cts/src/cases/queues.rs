@@ -225,14 +225,14 @@ fn blocked(gpu: &Gpu) -> Case {
     let first = &queues[0];
     let line = timeline(first)?;
     let buffer = shared_buffer(first, &families(gpu), queues.len() as u64)?;
-    // SAFETY: everything named is alive, and the event is set by the host.
+    // SAFETY: the info is valid.
     let event = unsafe { first.device.create_event(&vk::EventCreateInfo::default(), None)? };
-    // SAFETY: the command buffer is recording, and the buffer is alive.
-    let fill = |gpu: &Gpu, commands, number: usize| unsafe {
-        gpu.device.cmd_fill_buffer(commands, buffer.handle, 4 * number as u64, 4, 5);
+    let fill = |gpu: &Gpu, commands, number: usize| {
+        // SAFETY: the command buffer is recording, and the buffer holds a word for each queue.
+        unsafe { gpu.device.cmd_fill_buffer(commands, buffer.handle, 4 * number as u64, 4, 5) };
     };
     let waits = record(first, |commands| {
-        // SAFETY: as above.
+        // SAFETY: the command buffer is recording, and the event is alive; the host sets it.
         unsafe { first.device.cmd_wait_events(commands, &[event], vk::PipelineStageFlags::HOST, ALL, &[], &[], &[]) };
         fill(first, commands, 0);
     })?;
@@ -243,7 +243,7 @@ fn blocked(gpu: &Gpu) -> Case {
     }
     wait(first, line, queues.len() as u64 - 1)?;
     let before = buffer.words();
-    // SAFETY: as above.
+    // SAFETY: everything named is alive.
     unsafe {
         first.device.set_event(event)?;
         first.device.queue_wait_idle(first.queue)?;

@@ -49,8 +49,7 @@ pub extern "system" fn support(
 ) -> vk::Bool32 {
     let mut supported = false;
     raw::guard_void(|| {
-        let visual = u32::try_from(visual);
-        supported = connection(display).is_ok_and(|raw| visual.is_ok_and(|visual| xcb::shows(raw, family, visual)));
+        supported = connection(display).is_ok_and(|raw| xcb::shows(raw, family, visual));
     });
     vk::Bool32::from(supported)
 }

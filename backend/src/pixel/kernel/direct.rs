@@ -27,7 +27,7 @@ const MOST_SAMPLES: u32 = 4;
 pub(super) const TEXEL: u32 = 4;
 
 /// Texels of a line, which hold one sample each.
-const LINE: u32 = 64;
+pub(super) const LINE: u32 = 64;
 
 /// Sixteen pixels of one primitive, one a lane, whole quads.
 pub(super) struct Pixels {

@@ -136,8 +136,8 @@ pub struct Kernels {
     packed: OnceLock<Option<Kernel>>,
     group: OnceLock<Option<Stage>>,
     whole: OnceLock<Option<Stage>>,
-    /// One that does not count, and one that does.
-    primitive: [OnceLock<Option<Stage>>; 2],
+    /// By the bits of depth: one that does not count, and one that does.
+    primitive: [[OnceLock<Option<Stage>>; 2]; 3],
 }
 
 /// What of a pipeline's kernels is known before they are compiled.
@@ -179,9 +179,16 @@ impl Kernels {
         self.group.get_or_init(|| group::link(pipeline)).as_ref()
     }
 
-    /// The kernel for small primitives, one that `counts` or one that does not. `None` where it would not serve.
-    pub fn primitive(&self, pipeline: &GraphicsPipeline, counts: bool) -> Option<&Stage> {
-        self.primitive[usize::from(counts)].get_or_init(|| primitive::link(pipeline, counts)).as_ref()
+    /// The kernel for small primitives, against depths of so many bits, one that `counts` or one that does not. `None` where it would
+    /// not serve.
+    pub fn primitive(&self, pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool)) -> Option<&Stage> {
+        let (number, bits) = match depth_bits {
+            16 => (0, 16),
+            24 => (1, 24),
+            _ => (2, 32),
+        };
+        let kernel = &self.primitive[number][usize::from(counts)];
+        kernel.get_or_init(|| primitive::link(pipeline, (bits, counts))).as_ref()
     }
 }
 

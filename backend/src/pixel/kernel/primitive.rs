@@ -7,18 +7,19 @@
 
 use ash::vk;
 
-use super::direct::{self, Pixels};
+use super::direct::{self, LINE, Pixels, TEXEL};
 use super::inputs::Inputs;
 use super::{Linker, Source, Stage, written};
+use crate::format::routines;
 use crate::geometry::Shape;
 use crate::raster::{UNITS, sample_positions};
 use crate::shader::Program;
 use crate::shader::ir::{BinaryOp as B, Builder, Inst, Local, Space, Type, UnaryOp as U, Value};
 use crate::state::{DepthStencilState, GraphicsPipeline};
 
-/// Links the kernel of a pipeline; `None` where primitives cannot be rasterized at once, or should not. One that counts has four output
-/// words: blocks, samples covered, waves of fragments, and lanes of them.
-pub(super) fn link(pipeline: &GraphicsPipeline, counts: bool) -> Option<Stage> {
+/// Links the kernel of a pipeline for depths of so many bits; `None` where primitives cannot be rasterized at once, or should not. One that
+/// counts has four output words: blocks, samples covered, waves of fragments, and lanes of them.
+pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool)) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));
     if !direct::serves(pipeline, &attachments) {
         return None;
@@ -29,8 +30,11 @@ pub(super) fn link(pipeline: &GraphicsPipeline, counts: bool) -> Option<Stage> {
     let mut linker = Linker::default();
     let differs = |inst: &Inst| matches!(inst, Inst::Unary { op, .. } if op.is_derivative());
     let tally = counts.then(|| linker.tally());
-    let blocks = linker.begin_blocks(shaded.code.function().insts.iter().any(differs));
-    let block = linker.block(&blocks, samples, targets + 1);
+    // Two depths of two bytes are a word, which is stored as one.
+    let needs_quads = depth_bits == 16 || shaded.code.function().insts.iter().any(differs);
+    let blocks = linker.begin_blocks(needs_quads);
+    let depth = Depths { bits: depth_bits, plane: targets };
+    let block = linker.block(&blocks, samples, &depth);
     let any = linker.any(&block.covered);
     if let Some(tally) = tally {
         let one = linker.b.int(1);
@@ -41,7 +45,7 @@ pub(super) fn link(pipeline: &GraphicsPipeline, counts: bool) -> Option<Stage> {
     match tested(pipeline) {
         Some(tests) => {
             let inputs = Inputs::new(shaded, false, (false, samples));
-            let left = linker.tested(&tests, &block, (inputs, targets));
+            let left = linker.tested(&tests, &block, (inputs, &depth));
             let pixels = Pixels { covered: left, ..block };
             let any = linker.any(&pixels.covered);
             linker.b.push(Inst::If { condition: any });
@@ -63,6 +67,18 @@ pub(super) fn link(pipeline: &GraphicsPipeline, counts: bool) -> Option<Stage> {
         }
     }
     Some(linker.finish(program).alone())
+}
+
+/// The plane of depths: its bits, and its number, which is that behind the targets'.
+struct Depths {
+    bits: u32,
+    plane: usize,
+}
+
+impl Depths {
+    fn bytes(&self) -> u32 {
+        if self.bits == 16 { 2 } else { TEXEL }
+    }
 }
 
 /// The tests of a pipeline that do something.
@@ -132,8 +148,8 @@ impl Linker {
         self.b.push(Inst::EndLoop);
     }
 
-    /// The pixels of a block: two quads beside two others; with their bytes in so many planes.
-    fn block(&mut self, blocks: &Blocks, samples: u32, planes: usize) -> Pixels {
+    /// The pixels of a block: two quads beside two others; with their bytes in the planes of targets and depth.
+    fn block(&mut self, blocks: &Blocks, samples: u32, depth: &Depths) -> Pixels {
         let pixel: [Value; 2] = [0, 1].map(|axis: usize| {
             let block = self.b.local_load(blocks.at, axis as u32, None, Type::I32);
             self.b.binary(B::IAdd, block, blocks.steps[axis])
@@ -144,7 +160,7 @@ impl Linker {
         });
         let inside = self.b.binary(B::LogicalAnd, inside[0], inside[1]);
         let covered = self.covered(pixel, inside, samples);
-        let texels = self.texels(pixel, samples, planes);
+        let texels = self.texels(pixel, samples, depth);
         Pixels { place: pixel.map(|pixel| self.b.unary(U::SToF, pixel)), covered, texels }
     }
 
@@ -179,8 +195,8 @@ impl Linker {
         self.b.binary(B::ShrArithmetic, moved, bits)
     }
 
-    /// Bytes of the pixels' first samples in planes of lines of 8x8 texels.
-    fn texels(&mut self, [x, y]: [Value; 2], samples: u32, planes: usize) -> Vec<Value> {
+    /// Bytes of the pixels' first samples in planes of lines of 8x8 texels: of targets, and of depth.
+    fn texels(&mut self, [x, y]: [Value; 2], samples: u32, depth: &Depths) -> Vec<Value> {
         let (three, line_bytes) = (self.b.int(3), self.b.int(8 + samples.ilog2()));
         let [column, row] = [x, y].map(|pixel| self.b.binary(B::ShrLogical, pixel, three));
         // In a quad, quads in two rows, and lines.
@@ -192,12 +208,15 @@ impl Linker {
         let parts = [part(x, 1, 2), part(y, 1, 3), part(x, 6, 3), part(y, 6, 5)];
         let column = self.b.binary(B::Shl, column, line_bytes);
         let same = parts.into_iter().fold(column, |sum, part| self.b.binary(B::IAdd, sum, part));
+        let one = self.b.int(1);
+        let shorter = self.b.binary(B::ShrLogical, same, one);
         let mut place = |plane| {
+            let in_row = if plane == depth.plane && depth.bytes() == 2 { shorter } else { same };
             let pitch = self.input(Source::Pitch(plane), Type::I32);
             let line = self.b.binary(B::IMul, row, pitch);
-            self.b.binary(B::IAdd, same, line)
+            self.b.binary(B::IAdd, in_row, line)
         };
-        (0..planes).map(&mut place).collect()
+        (0..=depth.plane).map(&mut place).collect()
     }
 
     fn tally(&mut self) -> Local {
@@ -240,22 +259,32 @@ impl Linker {
         self.b.binary(B::INe, bits, zero)
     }
 
-    /// The depth test of covered pixels, whose depths are in plane `number`; those that pass.
+    /// The depth test of covered pixels; those that pass.
     fn tested(
         &mut self,
         tests: &DepthStencilState,
         pixels: &Pixels,
-        (inputs, number): (Inputs<'_>, usize),
+        (inputs, depths): (Inputs<'_>, &Depths),
     ) -> Vec<Value> {
         self.place = Some(pixels.place);
         // All loads come before all stores, so that they overlap.
-        let (space, mut left, mut stores) = (Space::Range(number as u32), Vec::new(), Vec::new());
+        let (space, mut left, mut stores) = (Space::Range(depths.plane as u32), Vec::new(), Vec::new());
         for (sample, &covered) in pixels.covered.iter().enumerate() {
-            let (depth, offset) = (inputs.depth_of_sample(self, sample), self.sample(pixels.texels[number], sample));
-            let stored = self.b.load(space, offset, Type::F32);
-            let passes = self.compared(tests.depth_compare, depth, stored);
-            let passes = self.b.binary(B::LogicalAnd, passes, covered);
-            stores.push((passes, offset, self.b.cast(depth, Type::I32)));
+            let depth = inputs.depth_of_sample(self, sample);
+            let from_first = self.b.int(sample as u32 * LINE * depths.bytes());
+            let texel = self.b.binary(B::IAdd, pixels.texels[depths.plane], from_first);
+            let (passes, offset, word) = match depths.bits {
+                32 => {
+                    let stored = self.b.load(space, texel, Type::F32);
+                    let passes = self.compared(tests.depth_compare, depth, stored);
+                    (self.b.binary(B::LogicalAnd, passes, covered), texel, self.b.cast(depth, Type::I32))
+                }
+                bits => {
+                    let code = routines::depth_code(&mut self.b, bits, depth);
+                    self.tested_code(tests, (code, covered), (space, texel, bits))
+                }
+            };
+            stores.push((passes, offset, word));
             left.push(passes);
         }
         for (condition, offset, value) in stores.into_iter().filter(|_| tests.depth_write) {
@@ -267,15 +296,56 @@ impl Linker {
         left
     }
 
+    /// The test of a code against the one at a byte: whether it passes, and the word that is stored then, and where.
+    fn tested_code(
+        &mut self,
+        tests: &DepthStencilState,
+        (code, covered): (Value, Value),
+        (space, texel, bits): (Space, Value, u32),
+    ) -> (Value, Value, Value) {
+        let [one, two, three, greatest] = [1, 2, 3, (1 << bits) - 1].map(|word| self.b.int(word));
+        if bits != 16 {
+            let stored = self.b.load(space, texel, Type::I32);
+            let stored = self.b.binary(B::And, stored, greatest);
+            let passes = self.compared_codes(tests.depth_compare, code, stored);
+            return (self.b.binary(B::LogicalAnd, passes, covered), texel, code);
+        }
+        let (in_word, to_bits) = (self.b.binary(B::And, texel, two), three);
+        let (offset, shift) = (self.b.binary(B::ISub, texel, in_word), self.b.binary(B::Shl, in_word, to_bits));
+        let stored = self.b.load(space, offset, Type::I32);
+        let stored = self.b.binary(B::ShrLogical, stored, shift);
+        let stored = self.b.binary(B::And, stored, greatest);
+        let passes = self.compared_codes(tests.depth_compare, code, stored);
+        let passes = self.b.binary(B::LogicalAnd, passes, covered);
+        // The other half of the word is that of the lane beside: both store the same word, or one does.
+        let own = self.b.select(passes, code, stored);
+        let lane = self.b.lane();
+        let beside = self.b.binary(B::Xor, lane, one);
+        let other = self.b.shuffle(own, beside);
+        let sixteen = self.b.int(16);
+        let other_shift = self.b.binary(B::Xor, shift, sixteen);
+        let (own, other) = (self.b.binary(B::Shl, own, shift), self.b.binary(B::Shl, other, other_shift));
+        (passes, offset, self.b.binary(B::Or, own, other))
+    }
+
     /// `pixel::compare` of floats.
     fn compared(&mut self, op: vk::CompareOp, new: Value, stored: Value) -> Value {
+        self.compared_by(op, (new, stored), [B::FLt, B::FLe, B::FEq, B::FNe])
+    }
+
+    /// `pixel::compare` of codes.
+    fn compared_codes(&mut self, op: vk::CompareOp, new: Value, stored: Value) -> Value {
+        self.compared_by(op, (new, stored), [B::ULt, B::ULe, B::IEq, B::INe])
+    }
+
+    fn compared_by(&mut self, op: vk::CompareOp, (new, stored): (Value, Value), [lt, le, eq, ne]: [B; 4]) -> Value {
         let (op, a, b) = match op {
-            vk::CompareOp::LESS => (B::FLt, new, stored),
-            vk::CompareOp::EQUAL => (B::FEq, new, stored),
-            vk::CompareOp::LESS_OR_EQUAL => (B::FLe, new, stored),
-            vk::CompareOp::GREATER => (B::FLt, stored, new),
-            vk::CompareOp::NOT_EQUAL => (B::FNe, new, stored),
-            vk::CompareOp::GREATER_OR_EQUAL => (B::FLe, stored, new),
+            vk::CompareOp::LESS => (lt, new, stored),
+            vk::CompareOp::EQUAL => (eq, new, stored),
+            vk::CompareOp::LESS_OR_EQUAL => (le, new, stored),
+            vk::CompareOp::GREATER => (lt, stored, new),
+            vk::CompareOp::NOT_EQUAL => (ne, new, stored),
+            vk::CompareOp::GREATER_OR_EQUAL => (le, stored, new),
             other => return self.b.constant(u32::from(other == vk::CompareOp::ALWAYS), Type::Bool),
         };
         self.b.binary(op, a, b)

@@ -76,6 +76,26 @@ impl Bindings {
         &self.addresses
     }
 
+    /// Calls `visit` with memory, first byte and bytes of what stores may reach through resources.
+    pub fn for_each_memory(&self, mut visit: impl FnMut(&Arc<Allocation>, u64, u64)) {
+        for bound in self.resources.iter().flatten() {
+            match bound {
+                Bound::Buffer(Some(memory), start, size) => visit(memory, *start, *size),
+                Bound::Other(Descriptor::StorageTexelBuffer(view)) => {
+                    if let Some((memory, start)) = view.range.buffer.binding() {
+                        visit(memory, start + view.range.offset, view.range.size);
+                    }
+                }
+                Bound::Other(Descriptor::StorageImage(view)) => {
+                    if let Some((memory, start)) = view.surface.binding() {
+                        visit(memory, start, view.surface.layout().size());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// The buffers as generated code sees them.
     pub(super) fn table(&self) -> &BufferTable {
         &self.table

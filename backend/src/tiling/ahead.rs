@@ -1,0 +1,257 @@
+//! Visibility ahead of the tiler: a window's triangles are tested before they are put into tiles, and tell those that come later what
+//! they hide.
+//!
+//! A triangle that everything in a tile hides is not put there: it is not even set up. What triangles of one draw teach counts from the
+//! next draw on, so that windows of a draw can be made at the same time. Source: DESIGN 3.2.
+
+use super::{Grid, Window};
+use crate::geometry::{Shape, Triangles};
+use crate::hiz::{Direction, Early, Visibility, depths_over, groups_of, within};
+use crate::raster::{Criterion, GROUP_LOG2, TILE_LOG2, UNITS, may_cover_group};
+
+/// Tests in a window before it is known whether they pay: less than one in so many hidden, and they end.
+const TRIALS: [u32; 2] = [64, 8];
+
+/// What the depths of a draw are tested against, and how.
+#[derive(Clone, Copy)]
+pub struct Ahead<'a> {
+    early: &'a Early,
+    direction: Direction,
+    depth_bits: u32,
+    samples: u32,
+}
+
+/// A triangle that may be hidden.
+pub(super) struct Suspect {
+    shape: Shape,
+    pixels: [i64; 4],
+    /// That of its nearest corner.
+    nearness: f32,
+}
+
+/// How many tests there were, and how many triangles they found hidden, each counted once a tile.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tests {
+    /// Tests.
+    pub queries: u32,
+    /// Hidden ones.
+    pub kills: u32,
+}
+
+impl Tests {
+    /// Whether more tests may pay.
+    fn pay(self) -> bool {
+        let [trials, least] = TRIALS;
+        self.queries < trials || self.kills * least >= self.queries
+    }
+}
+
+impl<'a> Ahead<'a> {
+    /// For draws that are tested in a direction, when anything is known; of depths with so many bits and samples.
+    pub fn new(early: &'a Early, direction: Direction, (depth_bits, samples): (u32, u32)) -> Option<Self> {
+        let is_known = early.direction() == Some(direction) && early.may_hide(f32::INFINITY);
+        is_known.then_some(Self { early, direction, depth_bits, samples })
+    }
+
+    /// A triangle that may be hidden somewhere, if tests have paid so far.
+    #[inline]
+    pub(super) fn suspect(&self, triangles: &Triangles, index: u32, tests: Tests) -> Option<Suspect> {
+        let nearness = triangles.depths(index).map(|depth| self.direction.nearness(depth));
+        let nearness = nearness[0].min(nearness[1]).min(nearness[2]);
+        if !self.early.may_hide(nearness) || !tests.pay() {
+            return None;
+        }
+        Some(Suspect { shape: triangles.shape(index), pixels: triangles.pixels(index).map(i64::from), nearness })
+    }
+
+    /// Whether a tile, whose pixels are `area`, hides one.
+    pub(super) fn hides(&self, tile: usize, area: [i64; 4], suspect: &Suspect, tests: &mut Tests) -> bool {
+        if !self.early.may_hide_in(tile, suspect.nearness) {
+            return false;
+        }
+        let pixels = within(suspect.pixels, area);
+        if pixels[0] >= pixels[2] || pixels[1] >= pixels[3] {
+            return false;
+        }
+        let range = depths_over(&suspect.shape, pixels, self.depth_bits, self.samples);
+        let hidden = self.early.hides(tile, pixels, self.direction.nearness(self.direction.front(range)));
+        tests.queries += 1;
+        tests.kills += u32::from(hidden);
+        hidden
+    }
+}
+
+/// How a draw's triangles teach.
+#[derive(Clone, Copy)]
+pub struct Teaching {
+    /// What its fragments do with the structure.
+    pub visibility: Visibility,
+    /// Pixels that they may touch.
+    pub scissor: [i64; 4],
+    /// Bits of depth, and samples.
+    pub depths: (u32, u32),
+    /// Pixels of the image along each axis.
+    pub extent: [i64; 2],
+}
+
+/// A window's triangles teach, where their draw does in the direction that is of interest.
+pub fn teach(early: &mut Early, window: &Window, grid: &Grid, teaching: &Teaching) {
+    let Some(direction) = early.direction().filter(|_| teaching.visibility.teaches) else { return };
+    if teaching.visibility.tests != Some(direction) {
+        return;
+    }
+    let triangles = &window.triangles;
+    let clip = within(teaching.scissor, grid.area());
+    for index in 0..triangles.len() as u32 {
+        let pixels = triangles.pixels(index).map(i64::from);
+        if may_cover_group(pixels) {
+            teach_one((early, direction), (window, index, within(pixels, clip)), grid, teaching);
+        }
+    }
+}
+
+/// A triangle teaches what it covers of its pixels in all tiles.
+fn teach_one(
+    (early, direction): (&mut Early, Direction),
+    (window, index, touched): (&Window, u32, [i64; 4]),
+    grid: &Grid,
+    &Teaching { depths: (bits, samples), extent, .. }: &Teaching,
+) {
+    let (triangle, shape) = (window.triangles.triangle(index), window.triangles.shape(index));
+    let far = |pixels| direction.nearness(direction.far(depths_over(&shape, pixels, bits, samples)));
+    let covers =
+        |[x, y]: [i64; 2], log2: u32| triangle.covers_cell(x * UNITS, y * UNITS, UNITS << log2, Criterion::Inner);
+    let image = [0, 0, extent[0], extent[1]];
+    let of_image = |[x, y]: [i64; 2], log2: u32| within([x, y, x + (1 << log2), y + (1 << log2)], image);
+    let layer = window.layer() as usize * grid.count();
+    grid.touched(&window.triangles, index, |tile| {
+        let [left, top, ..] = grid.pixels(tile);
+        let corner = [left, top].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
+        let whole = of_image(corner, TILE_LOG2);
+        let here = within(touched, whole);
+        if here == whole && covers(corner, TILE_LOG2) {
+            return early.teach_tile(layer + tile, far(whole));
+        }
+        if here[0] >= here[2] || here[1] >= here[3] {
+            return;
+        }
+        for group in groups_of(here) {
+            let whole = of_image(group, GROUP_LOG2);
+            if within(whole, here) == whole && covers(group, GROUP_LOG2) {
+                early.teach_group(layer + tile, group, far(whole));
+            }
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::hiz::{Bounds, Hierarchy};
+    use ash::vk;
+
+    const SIZE: [u32; 2] = [150, 90];
+
+    /// Triangles of depths that change little.
+    fn triangles(many: usize, size: f32) -> impl Strategy<Value = Vec<[[f32; 3]; 3]>> {
+        let corner = (-size..size, -size..size, -0.03f32..0.03);
+        let triangle = (0.0f32..150.0, 0.0f32..90.0, 0.05f32..0.95, prop::array::uniform3(corner));
+        let placed = triangle.prop_map(|(x, y, z, corners)| corners.map(|(dx, dy, dz)| [x + dx, y + dy, z + dz]));
+        prop::collection::vec(placed, 1..many)
+    }
+
+    /// Depths of the pixels of a triangle.
+    fn pixels(triangles: &Triangles, index: u32, area: [i64; 4]) -> Vec<([i64; 2], f32)> {
+        let ([x0, y0, x1, y1], half) = (within(triangles.pixels(index).map(i64::from), area), UNITS / 2);
+        let (triangle, shape) = (triangles.triangle(index), triangles.shape(index));
+        let all = (y0..y1).flat_map(|y| (x0..x1).map(move |x| [x, y]));
+        let covered = all.filter(|[x, y]| triangle.covers_point(x * UNITS + half, y * UNITS + half));
+        let depth = |[x, y]: [i64; 2]| {
+            let [dx, dy] = [x as f32 - shape.reference[0] + 0.5, y as f32 - shape.reference[1] + 0.5];
+            shape.depth.at(dx, dy).clamp(0.0, 1.0)
+        };
+        covered.map(|pixel| (pixel, depth(pixel))).collect()
+    }
+
+    fn window(corners: &[[[f32; 3]; 3]], grid: &Grid, ahead: Option<Ahead<'_>>) -> Window {
+        let mut triangles = Triangles::default();
+        let pushed = corners.iter().filter(|corners| triangles.push_corners(**corners)).count();
+        assert_eq!(pushed, triangles.len());
+        Window::new(triangles, grid, ahead)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        /// What is not put into a tile fails every test there, after what came before.
+        #[test]
+        fn what_is_hidden_is_behind(
+            large in triangles(12, 200.0), small in triangles(40, 12.0), cleared in 0.5f32..1.0, greater in any::<bool>(),
+            area in prop::sample::select(vec![[0i64, 0, 150, 90], [5, 9, 131, 90]]),
+        ) {
+            let (direction, op) = match greater {
+                true => (Direction::Greater, vk::CompareOp::GREATER),
+                false => (Direction::Less, vk::CompareOp::LESS_OR_EQUAL),
+            };
+            let cleared = if greater { 1.0 - cleared } else { cleared };
+            let (grid, hierarchy) = (Grid::new(area, 1), Hierarchy::new(SIZE));
+            hierarchy.clear([0, 0, 150, 90], cleared);
+            let mut early = Early::default();
+            early.begin(direction, grid.places().map(|(_, pixel)| hierarchy.tile(pixel)));
+            let visibility = Visibility { tests: Some(direction), teaches: true, looks_ahead: true, writes: Some(op) };
+            let extent = SIZE.map(i64::from);
+            let teaching = Teaching { visibility, scissor: [0, 0, 140, 90], depths: (32, 1), extent };
+            let first = window(&large, &grid, None);
+            teach(&mut early, &first, &grid, &teaching);
+            let mut model = vec![cleared; 150 * 90];
+            for index in 0..first.triangles.len() as u32 {
+                for ([x, y], depth) in pixels(&first.triangles, index, within(area, [0, 0, 140, 90])) {
+                    let stored = &mut model[(y * 150 + x) as usize];
+                    *stored = if greater { depth.max(*stored) } else { depth.min(*stored) };
+                }
+            }
+            let ahead = Ahead::new(&early, direction, (32, 1)).unwrap();
+            let second = window(&small, &grid, Some(ahead));
+            for index in 0..second.triangles.len() as u32 {
+                for ([x, y], depth) in pixels(&second.triangles, index, area) {
+                    let [left, top] = [x >> TILE_LOG2, y >> TILE_LOG2];
+                    let columns = ((area[2] - 1) >> TILE_LOG2) - (area[0] >> TILE_LOG2) + 1;
+                    let tile = ((top - (area[1] >> TILE_LOG2)) * columns + left - (area[0] >> TILE_LOG2)) as usize;
+                    let stored = model[(y * 150 + x) as usize];
+                    let passes = if greater { depth > stored } else { depth <= stored };
+                    prop_assert!(!passes || second.in_tile(tile).contains(&(index as u16)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_lies_behind_a_wall_is_put_nowhere() {
+        let (grid, hierarchy) = (Grid::new([0, 0, 150, 90], 1), Hierarchy::new(SIZE));
+        hierarchy.clear([0, 0, 150, 90], 1.0);
+        let mut early = Early::default();
+        early.begin(Direction::Less, grid.places().map(|(_, pixel)| hierarchy.tile(pixel)));
+        assert!(Ahead::new(&early, Direction::Greater, (32, 1)).is_none());
+        let visibility = Visibility { tests: Some(Direction::Less), teaches: true, looks_ahead: false, writes: None };
+        let mut teaching =
+            Teaching { visibility, scissor: [0, 0, 150, 90], depths: (32, 1), extent: SIZE.map(i64::from) };
+        let wall = [[0.0, -1.0, 0.5], [400.0, -1.0, 0.5], [0.0, 300.0, 0.5]];
+        let wall = window(&[wall], &grid, None);
+        let behind = [[10.0, 10.0, 0.6], [90.0, 10.0, 0.6], [10.0, 20.0, 0.6]];
+        let before = behind.map(|[x, y, _]| [x, y, 0.4]);
+        for (teaches, tiles) in [(false, 2), (true, 0)] {
+            teaching.visibility.teaches = teaches;
+            teach(&mut early, &wall, &grid, &teaching);
+            let ahead = Ahead::new(&early, Direction::Less, (32, 1));
+            let window = window(&[behind, before], &grid, ahead);
+            let holds = |index| (0..grid.count()).filter(|&tile| window.in_tile(tile).contains(&index)).count();
+            assert_eq!((holds(0), holds(1)), (tiles, 2));
+            assert_eq!(window.tests.kills, 2 - tiles as u32);
+        }
+        let bounds: Option<&Bounds> = None;
+        early.begin(Direction::Less, std::iter::once(bounds));
+        assert!(Ahead::new(&early, Direction::Less, (32, 1)).is_none(), "nothing is known of any tile");
+    }
+}

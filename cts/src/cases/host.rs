@@ -1,0 +1,252 @@
+//! Images that the host copies itself, images that are read while they are drawn to, and depth that is not clamped to viewports.
+
+use ash::vk;
+
+use crate::Entry;
+use crate::harness::{Case, Gpu, Image, ImageDesc, Outcome, check, layers};
+use crate::render::{Draw, FULL, SIZE, State, TEXTURE, Target, render};
+
+const RGBA: vk::Format = vk::Format::R8G8B8A8_UNORM;
+const GENERAL: vk::ImageLayout = vk::ImageLayout::GENERAL;
+const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
+
+pub(super) fn cases(all: &mut Vec<Entry>) {
+    let mut add = |name: &str, section, run: fn(&Gpu) -> Case| all.push(Entry::new(name, section, run));
+    add("host.copies.regions", "VK_EXT_host_image_copy", regions);
+    add("host.copies.memory", "VK_EXT_host_image_copy", as_memory);
+    add("host.copies.images", "VK_EXT_host_image_copy", between_images);
+    add("host.copies.properties", "VK_EXT_host_image_copy", properties);
+    add("attachments.feedback.cleared", "VK_EXT_attachment_feedback_loop_layout", feedback);
+    add("attachments.depth.zero_one", "VK_EXT_depth_clamp_zero_one", zero_one);
+}
+
+fn need(gpu: &Gpu) -> Result<ash::ext::host_image_copy::Device, Outcome> {
+    match gpu.more.host_copies.host_image_copy {
+        vk::TRUE => Ok(ash::ext::host_image_copy::Device::new(&gpu.instance, &gpu.device)),
+        _ => Err(Outcome::NotSupported("copies by the host".into())),
+    }
+}
+
+/// An image in the general layout, without a command.
+fn image(gpu: &Gpu, copies: &ash::ext::host_image_copy::Device, format: vk::Format) -> Result<Image, Outcome> {
+    let usage =
+        vk::ImageUsageFlags::HOST_TRANSFER_EXT | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::SAMPLED;
+    let made = gpu.image(&ImageDesc::color(format, [SIZE; 2], usage))?;
+    let range = crate::harness::range(COLOR, 0, 1);
+    let transition = [vk::HostImageLayoutTransitionInfoEXT::default()
+        .image(made.handle)
+        .new_layout(GENERAL)
+        .subresource_range(range)];
+    // SAFETY: the image is new.
+    unsafe { copies.transition_image_layout(&transition) }?;
+    Ok(made)
+}
+
+fn texels() -> Vec<u32> {
+    (0..SIZE * SIZE).map(|at| at.wrapping_mul(0x0101_2347) ^ 0x55aa).collect()
+}
+
+fn bytes(words: &[u32]) -> Vec<u8> {
+    bytemuck::cast_slice(words).to_vec()
+}
+
+/// Copies all of an image from memory.
+fn fill(copies: &ash::ext::host_image_copy::Device, image: &Image, memory: &[u32]) -> Case {
+    let region = [vk::MemoryToImageCopyEXT {
+        p_host_pointer: memory.as_ptr().cast(),
+        image_subresource: layers(COLOR),
+        image_extent: image.extent,
+        ..Default::default()
+    }];
+    let info = vk::CopyMemoryToImageInfoEXT::default().dst_image(image.handle).dst_image_layout(GENERAL);
+    // SAFETY: the memory has as many texels as the image.
+    Ok(unsafe { copies.copy_memory_to_image(&info.regions(&region)) }?)
+}
+
+/// Texels go to an image as a whole, then some of longer rows to a part of it; a part comes back between others.
+fn regions(gpu: &Gpu) -> Case {
+    let copies = need(gpu)?;
+    let made = image(gpu, &copies, RGBA)?;
+    let mut expected = texels();
+    fill(&copies, &made, &expected)?;
+    let (offset, extent) = (vk::Offset3D { x: 3, y: 9, z: 0 }, vk::Extent3D { width: 10, height: 4, depth: 1 });
+    let patch: Vec<u32> = (0..13 * 4).map(|at| at + 0x7000_0000).collect();
+    let region = [vk::MemoryToImageCopyEXT {
+        p_host_pointer: patch.as_ptr().cast(),
+        memory_row_length: 13,
+        memory_image_height: 5,
+        image_subresource: layers(COLOR),
+        image_offset: offset,
+        image_extent: extent,
+        ..Default::default()
+    }];
+    let info = vk::CopyMemoryToImageInfoEXT::default().dst_image(made.handle).dst_image_layout(GENERAL);
+    // SAFETY: the memory holds the region.
+    unsafe { copies.copy_memory_to_image(&info.regions(&region)) }?;
+    for (y, row) in patch.chunks(13).enumerate() {
+        let start = (9 + y) * SIZE as usize + 3;
+        expected[start..start + 10].copy_from_slice(&row[..10]);
+    }
+    check(gpu.read_image(&made, COLOR, 4)? == bytes(&expected), || "what commands see is different".into())?;
+    let mut back = vec![0xdead_beefu32; 5 * 3];
+    let region = [vk::ImageToMemoryCopyEXT {
+        p_host_pointer: back.as_mut_ptr().cast(),
+        memory_row_length: 5,
+        image_subresource: layers(COLOR),
+        image_offset: vk::Offset3D { x: 2, y: 8, z: 0 },
+        image_extent: vk::Extent3D { width: 3, height: 3, depth: 1 },
+        ..Default::default()
+    }];
+    let info = vk::CopyImageToMemoryInfoEXT::default().src_image(made.handle).src_image_layout(GENERAL);
+    // SAFETY: the memory has room for the region.
+    unsafe { copies.copy_image_to_memory(&info.regions(&region)) }?;
+    for (at, &word) in back.iter().enumerate() {
+        let (x, y) = (at % 5, at / 5);
+        let wanted = if x < 3 { expected[(8 + y) * SIZE as usize + 2 + x] } else { 0xdead_beef };
+        check(word == wanted, || format!("({x}, {y}) is {word:x}, not {wanted:x}"))?;
+    }
+    Ok(())
+}
+
+/// An image goes to memory and comes back to another one, whatever lies where.
+fn as_memory(gpu: &Gpu) -> Case {
+    let copies = need(gpu)?;
+    let (first, second) = (image(gpu, &copies, RGBA)?, image(gpu, &copies, RGBA)?);
+    fill(&copies, &first, &texels())?;
+    let part = vk::ImageSubresource2KHR::default().image_subresource(vk::ImageSubresource {
+        aspect_mask: COLOR,
+        mip_level: 0,
+        array_layer: 0,
+    });
+    let mut size = vk::SubresourceHostMemcpySizeEXT::default();
+    let mut layout = vk::SubresourceLayout2KHR::default().push_next(&mut size);
+    // SAFETY: the structures are alive.
+    unsafe { copies.get_image_subresource_layout2(first.handle, &part, &mut layout) };
+    check(size.size >= u64::from(SIZE * SIZE * 4), || format!("{} bytes", size.size))?;
+    let mut memory = vec![0u8; size.size as usize];
+    let out = [vk::ImageToMemoryCopyEXT {
+        p_host_pointer: memory.as_mut_ptr().cast(),
+        image_subresource: layers(COLOR),
+        image_extent: first.extent,
+        ..Default::default()
+    }];
+    let flags = vk::HostImageCopyFlagsEXT::MEMCPY;
+    let info = vk::CopyImageToMemoryInfoEXT::default().src_image(first.handle).src_image_layout(GENERAL).flags(flags);
+    // SAFETY: the memory has room for the image.
+    unsafe { copies.copy_image_to_memory(&info.regions(&out)) }?;
+    let back = [vk::MemoryToImageCopyEXT {
+        p_host_pointer: memory.as_ptr().cast(),
+        image_subresource: layers(COLOR),
+        image_extent: first.extent,
+        ..Default::default()
+    }];
+    let info = vk::CopyMemoryToImageInfoEXT::default().dst_image(second.handle).dst_image_layout(GENERAL).flags(flags);
+    // SAFETY: the memory holds the image.
+    unsafe { copies.copy_memory_to_image(&info.regions(&back)) }?;
+    check(gpu.read_image(&second, COLOR, 4)? == bytes(&texels()), || "texels changed".into())
+}
+
+/// A part of an image goes to a part of another one.
+fn between_images(gpu: &Gpu) -> Case {
+    let copies = need(gpu)?;
+    let (first, second) = (image(gpu, &copies, RGBA)?, image(gpu, &copies, RGBA)?);
+    fill(&copies, &first, &texels())?;
+    fill(&copies, &second, &[0; (SIZE * SIZE) as usize])?;
+    let region = [vk::ImageCopy2::default()
+        .src_subresource(layers(COLOR))
+        .src_offset(vk::Offset3D { x: 1, y: 2, z: 0 })
+        .dst_subresource(layers(COLOR))
+        .dst_offset(vk::Offset3D { x: 5, y: 0, z: 0 })
+        .extent(vk::Extent3D { width: 7, height: 9, depth: 1 })];
+    let info = vk::CopyImageToImageInfoEXT::default()
+        .src_image(first.handle)
+        .src_image_layout(GENERAL)
+        .dst_image(second.handle)
+        .dst_image_layout(GENERAL)
+        .regions(&region);
+    // SAFETY: the regions lie in the images.
+    unsafe { copies.copy_image_to_image(&info) }?;
+    let (source, mut expected) = (texels(), vec![0u32; (SIZE * SIZE) as usize]);
+    for y in 0..9 {
+        for x in 0..7 {
+            expected[y * SIZE as usize + x + 5] = source[(y + 2) * SIZE as usize + x + 1];
+        }
+    }
+    check(gpu.read_image(&second, COLOR, 4)? == bytes(&expected), || "other texels".into())
+}
+
+/// The layouts are counted first, and then told; the general one is among them.
+fn properties(gpu: &Gpu) -> Case {
+    need(gpu)?;
+    let query = ash::khr::get_physical_device_properties2::Instance::new(&gpu.entry, &gpu.instance);
+    let ask = |from: &mut [vk::ImageLayout], to: &mut [vk::ImageLayout]| {
+        let mut properties = vk::PhysicalDeviceHostImageCopyPropertiesEXT::default();
+        if !from.is_empty() {
+            properties = properties.copy_src_layouts(from).copy_dst_layouts(to);
+        }
+        let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut properties);
+        // SAFETY: the structures are alive.
+        unsafe { query.get_physical_device_properties2(gpu.physical, &mut all) };
+        (properties.copy_src_layout_count as usize, properties.copy_dst_layout_count as usize)
+    };
+    let (from, to) = ask(&mut [], &mut []);
+    check(from > 0 && to > 0, || "no layout".into())?;
+    let (mut sources, mut targets) = (vec![vk::ImageLayout::UNDEFINED; from], vec![vk::ImageLayout::UNDEFINED; to]);
+    ask(&mut sources, &mut targets);
+    let has_general = sources.contains(&GENERAL) && targets.contains(&GENERAL);
+    check(has_general && !sources.contains(&vk::ImageLayout::UNDEFINED), || format!("{sources:?}, {targets:?}"))
+}
+
+/// A draw samples what its attachment was cleared to, where it draws nothing itself, and adds it.
+fn feedback(gpu: &Gpu) -> Case {
+    if gpu.more.feedback_loop.attachment_feedback_loop_layout == vk::FALSE {
+        return Err(Outcome::NotSupported("feedback loops".into()));
+    }
+    let side = 256;
+    let mut state = State { fragment: TEXTURE, feedback: true, ..State::default() };
+    (state.viewport.width, state.viewport.height) = (side as f32, side as f32);
+    state.scissor.extent = vk::Extent2D { width: side, height: side };
+    state.blend.blend_enable = vk::TRUE;
+    (state.blend.src_color_blend_factor, state.blend.dst_color_blend_factor) =
+        (vk::BlendFactor::ONE, vk::BlendFactor::ONE);
+    let target = Target { size: [side; 2], clear: [0.25; 4], ..Target::default() };
+    for linked in [false, true] {
+        let state = State { linked, ..state.clone() };
+        // The right half; texture coordinates are those of the upper left quarter.
+        let mut draw = Draw::rect(state, [0.0, -1.0, 1.0, 1.0], [1.0; 4]);
+        draw.extra = 0.5;
+        let pixels = render(gpu, &target, &[draw])?;
+        for (at, pixel) in pixels.iter().enumerate() {
+            let expected = if at as u32 % side < side / 2 { 64 } else { 128 };
+            check(pixel[0].abs_diff(expected) <= 1, || format!("pixel {at} is {pixel:?}, not of {expected}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Depth that is neither clipped nor clamped is clamped to 0 and 1, not to the viewport's.
+fn zero_one(gpu: &Gpu) -> Case {
+    if gpu.more.zero_one.depth_clamp_zero_one == 0 || gpu.more.depth_clip.depth_clip_enable == 0 {
+        return Err(Outcome::NotSupported("clamping to 0 and 1".into()));
+    }
+    // A viewport from 0.25 to 0.75: depths of 2 and -1 are 1.25 and -0.25, between which clears lie.
+    for (depth, clear, clamps, passes) in
+        [(2.0, 0.9, false, false), (2.0, 0.9, true, true), (-1.0, 0.1, false, true), (-1.0, 0.1, true, false)]
+    {
+        let mut state = State::default();
+        (state.viewport.min_depth, state.viewport.max_depth) = (0.25, 0.75);
+        state.raster.depth_clamp_enable = u32::from(clamps);
+        state.more.depth_clip = Some(false);
+        state.depth_stencil.depth_test_enable = vk::TRUE;
+        state.depth_stencil.depth_compare_op = vk::CompareOp::LESS;
+        let clear_depth = vk::ClearDepthStencilValue { depth: clear, stencil: 0 };
+        let target = Target { depth: vk::Format::D32_SFLOAT, clear_depth, ..Target::default() };
+        for late in [false, true] {
+            let state = State { late, ..state.clone() };
+            let pixels = render(gpu, &target, &[Draw::rect(state, FULL, [1.0; 4]).at(depth)])?;
+            let expected = if passes { [255; 4] } else { [0; 4] };
+            check(pixels[0] == expected, || format!("depth {depth} with {clear}, clamped: {clamps}, is wrong"))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! Copies between images and the host's memory, and between images, that the host asks for itself.
+//!
+//! Memory goes through a buffer of the driver's own, so that these are the copies that commands make. What is copied as memory lies
+//! tightly packed. Source: `VK_EXT_host_image_copy`.
+
+use std::ffi::c_void;
+
+use ash::vk;
+use vitric_api::{Error, Result};
+use vitric_backend::format;
+use vitric_backend::memory::{Allocation, Buffer, Heap, Surface};
+use vitric_backend::transfer::Direction;
+
+use crate::objects::{DeviceObject, device, need};
+use crate::raw;
+
+/// Layouts of images that the host copies from or to: images have the same bytes in all of them.
+pub const LAYOUTS: [vk::ImageLayout; 9] = [
+    vk::ImageLayout::GENERAL,
+    vk::ImageLayout::TRANSFER_SRC_OPTIMAL,
+    vk::ImageLayout::TRANSFER_DST_OPTIMAL,
+    vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::DEPTH_STENCIL_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::PREINITIALIZED,
+    vk::ImageLayout::PRESENT_SRC_KHR,
+];
+
+/// A region as both directions have it: where its memory begins, and what of an image it is.
+struct Region {
+    memory: *mut u8,
+    copy: vk::BufferImageCopy,
+}
+
+macro_rules! region {
+    ($info:ident) => {
+        Region {
+            memory: {
+                let memory: *const c_void = $info.p_host_pointer;
+                memory.cast_mut().cast()
+            },
+            copy: vk::BufferImageCopy {
+                buffer_offset: 0,
+                buffer_row_length: $info.memory_row_length,
+                buffer_image_height: $info.memory_image_height,
+                image_subresource: $info.image_subresource,
+                image_offset: $info.image_offset,
+                image_extent: $info.image_extent,
+            },
+        }
+    };
+}
+
+/// How the memory of a region is laid out: bytes of a row, and from one to the next; rows, and from one slice to the next; slices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Rows {
+    bytes: usize,
+    pitch: usize,
+    count: usize,
+    slice: usize,
+    slices: usize,
+}
+
+impl Rows {
+    fn new(image: &Surface, copy: &vk::BufferImageCopy) -> Option<Self> {
+        let (info, desc, part) = (format::info(image.desc().format)?, image.desc(), copy.image_subresource);
+        let plane = info.planes().find(|plane| part.aspect_mask.contains(plane.aspect))?;
+        let ([width, height], extent) = (info.block_extent(), copy.image_extent);
+        let or = |length: u32, default: u32| if length == 0 { default } else { length };
+        let bytes = |texels: u32| texels.div_ceil(width) as usize * plane.bytes as usize;
+        let slices = match desc.kind {
+            vk::ImageType::TYPE_3D => extent.depth,
+            _ => part.layer_count.min(desc.layers.saturating_sub(part.base_array_layer)),
+        };
+        Some(Self {
+            bytes: bytes(extent.width),
+            pitch: bytes(or(copy.buffer_row_length, extent.width)),
+            count: extent.height.div_ceil(height) as usize,
+            slice: or(copy.buffer_image_height, extent.height).div_ceil(height) as usize,
+            slices: slices as usize,
+        })
+    }
+
+    /// Where each row begins.
+    fn starts(self) -> impl Iterator<Item = usize> {
+        let rows = (0..self.slices).flat_map(move |slice| (0..self.count).map(move |row| slice * self.slice + row));
+        rows.map(move |row| row * self.pitch)
+    }
+
+    /// Bytes up to the end of the last row.
+    fn size(self) -> usize {
+        match (self.slices, self.count) {
+            (0, _) | (_, 0) => 0,
+            (slices, count) => ((slices - 1) * self.slice + count - 1) * self.pitch + self.bytes,
+        }
+    }
+}
+
+/// Copies one region.
+fn copy(object: &DeviceObject, image: &Surface, region: &Region, direction: Direction) -> Result<()> {
+    let rows = Rows::new(image, &region.copy).ok_or(Error::Unknown)?;
+    let size = rows.size();
+    let buffer = Buffer::new(size as u64);
+    let memory = Allocation::new(&Heap::new(size as u64), size as u64).map_err(|_| Error::OutOfHostMemory)?;
+    buffer.bind(memory, 0);
+    let at = |start: usize| region.memory.wrapping_add(start);
+    if direction == Direction::ToImage {
+        for start in rows.starts() {
+            buffer.write(start as u64, raw::bytes(at(start).cast(), rows.bytes));
+        }
+    }
+    object.device.gpu().copy_buffer_image(&buffer, image, &[region.copy], direction);
+    if direction == Direction::ToBuffer {
+        for start in rows.starts() {
+            buffer.read(start as u64, raw::slice_mut(at(start), rows.bytes));
+        }
+    }
+    Ok(())
+}
+
+/// Copies regions; as memory, where that was asked for: then rows follow each other.
+fn copy_all(
+    handle: vk::Device,
+    (image, flags): (vk::Image, vk::HostImageCopyFlagsEXT),
+    regions: impl Iterator<Item = Region>,
+    direction: Direction,
+) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        let image = need(object, &object.images, image)?;
+        for mut region in regions {
+            if flags.contains(vk::HostImageCopyFlagsEXT::MEMCPY) {
+                (region.copy.buffer_row_length, region.copy.buffer_image_height) = (0, 0);
+            }
+            copy(object, &image, &region, direction)?;
+        }
+        Ok(vk::Result::SUCCESS)
+    })
+}
+
+pub extern "system" fn memory_to_image(
+    handle: vk::Device,
+    info: *const vk::CopyMemoryToImageInfoEXT<'_>,
+) -> vk::Result {
+    let Some(info) = raw::input(info) else { return Error::Unknown.code() };
+    let regions = raw::slice(info.p_regions, info.region_count).iter().map(|region| region!(region));
+    copy_all(handle, (info.dst_image, info.flags), regions, Direction::ToImage)
+}
+
+pub extern "system" fn image_to_memory(
+    handle: vk::Device,
+    info: *const vk::CopyImageToMemoryInfoEXT<'_>,
+) -> vk::Result {
+    let Some(info) = raw::input(info) else { return Error::Unknown.code() };
+    let regions = raw::slice(info.p_regions, info.region_count).iter().map(|region| region!(region));
+    copy_all(handle, (info.src_image, info.flags), regions, Direction::ToBuffer)
+}
+
+pub extern "system" fn image_to_image(handle: vk::Device, info: *const vk::CopyImageToImageInfoEXT<'_>) -> vk::Result {
+    raw::guard(|| {
+        let (object, info) = (device(handle)?, raw::input(info).ok_or(Error::Unknown)?);
+        let source = need(object, &object.images, info.src_image)?;
+        let target = need(object, &object.images, info.dst_image)?;
+        let region = |region: &vk::ImageCopy2<'_>| vk::ImageCopy {
+            src_subresource: region.src_subresource,
+            src_offset: region.src_offset,
+            dst_subresource: region.dst_subresource,
+            dst_offset: region.dst_offset,
+            extent: region.extent,
+        };
+        let regions: Vec<_> = raw::slice(info.p_regions, info.region_count).iter().map(region).collect();
+        object.device.gpu().copy_image(&source, &target, &regions);
+        Ok(vk::Result::SUCCESS)
+    })
+}
+
+// Images have no layouts.
+
+pub extern "system" fn transition(
+    _: vk::Device,
+    _: u32,
+    _: *const vk::HostImageLayoutTransitionInfoEXT<'_>,
+) -> vk::Result {
+    vk::Result::SUCCESS
+}
+
+/// Tells the bytes of a level's layer that is copied as memory, where that was asked for.
+pub fn put_size(image: &Surface, part: &vk::ImageSubresource, chain: *mut c_void) {
+    let image_subresource = vk::ImageSubresourceLayers {
+        aspect_mask: part.aspect_mask,
+        mip_level: part.mip_level,
+        base_array_layer: part.array_layer,
+        layer_count: 1,
+    };
+    let mut image_extent = image.level_extent(part.mip_level);
+    let info = format::info(image.desc().format).filter(|info| info.is_planar());
+    if let Some(plane) = info.and_then(|info| info.planes().find(|plane| part.aspect_mask.contains(plane.aspect))) {
+        image_extent.width = image_extent.width.div_ceil(plane.block[0]);
+        image_extent.height = image_extent.height.div_ceil(plane.block[1]);
+    }
+    let copy = vk::BufferImageCopy { image_subresource, image_extent, ..Default::default() };
+    let size = Rows::new(image, &copy).map_or(0, Rows::size) as u64;
+    raw::put(chain, vk::SubresourceHostMemcpySizeEXT { size, ..Default::default() });
+}
+
+/// Tells the layouts, as many as there is room for, and how images lie in memory.
+pub fn put_properties(chain: *mut c_void) {
+    let Some(out) = raw::find_out::<vk::PhysicalDeviceHostImageCopyPropertiesEXT<'_>>(chain) else { return };
+    let _ = raw::enumerate(&LAYOUTS, &raw mut out.copy_src_layout_count, out.p_copy_src_layouts);
+    let _ = raw::enumerate(&LAYOUTS, &raw mut out.copy_dst_layout_count, out.p_copy_dst_layouts);
+    out.optimal_tiling_layout_uuid = *b"vitric rows of 1";
+    out.identical_memory_type_requirements = vk::TRUE;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_end_with_the_last_texel() {
+        let rows = Rows { bytes: 12, pitch: 20, count: 3, slice: 4, slices: 2 };
+        assert_eq!(rows.starts().collect::<Vec<_>>(), [0, 20, 40, 80, 100, 120]);
+        assert_eq!(rows.size(), 132);
+        assert_eq!(Rows { slices: 0, ..rows }.size(), 0);
+    }
+}
