@@ -292,8 +292,9 @@ impl<'a> Translator<'a> {
             if self.is_exit(label, end) || !seen.insert(label) {
                 continue;
             }
-            self.spend(1)?;
-            open.extend(block(function, label)?.successors(function));
+            let next = block(function, label)?.successors(function);
+            self.spend(1 + next.len())?;
+            open.extend(next);
         }
         Ok(seen)
     }
@@ -400,8 +401,9 @@ impl<'a> Translator<'a> {
         let mut seen = HashSet::from([start]);
         let mut open = vec![start];
         while let Some(label) = open.pop() {
-            self.spend(1)?;
-            for next in block(function, label)?.successors(function) {
+            let successors = block(function, label)?.successors(function);
+            self.spend(1 + successors.len())?;
+            for next in successors {
                 if let Some(&case) = labels.get(&next).filter(|_| next != start) {
                     return Ok(Some(case));
                 }
