@@ -107,8 +107,10 @@ fn subgroups_have_one_size() {
         let info = vk::PipelineLayoutCreateInfo::default();
         let layout = driver.device.create_pipeline_layout(&info, None).unwrap();
         for (size, is_made) in [(16, true), (8, false), (32, false), (0, false)] {
-            let mut required = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
-            required.required_subgroup_size = size;
+            let mut required = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo {
+                required_subgroup_size: size,
+                ..Default::default()
+            };
             let stage = vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE);
             let stage = stage.module(module).name(c"main").push_next(&mut required);
             let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);

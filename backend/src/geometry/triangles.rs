@@ -193,6 +193,12 @@ impl Triangles {
         &self.covers[number as usize]
     }
 
+    /// Whether a triangle stands for a polygon, of which [`Self::triangle`] gives a part.
+    pub fn is_polygon(&self, index: u32) -> bool {
+        !self.polygons.is_empty()
+            && self.entry(index).0.cover.is_some_and(|number| self.cover(number).polygon.is_some())
+    }
+
     /// The parts of a polygon that is covered.
     pub(super) fn polygon(&self, cover: &Cover) -> Option<Vec<Triangle>> {
         cover.polygon.map(|number| Triangle::of_polygon(&self.polygons[number as usize]))

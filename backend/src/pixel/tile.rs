@@ -491,7 +491,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let inside = pixels_inside(group[0], group[1], window);
         let part = Part { triangle, rest, shape, group, inside, full, depth };
         let tested = depth.is_some() || !context.tests_early() || context.tests.is_none();
-        let leaning = range;
+        // What a fragment of several pixels sees of itself does not depend on what was known of depths.
+        let leaning = range.filter(|_| context.rates.is_none());
         // What covers all of the group has taught it already.
         let range = range.filter(|_| !full || part.inside != u64::MAX);
         if samples == 1 {

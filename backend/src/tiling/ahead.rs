@@ -122,6 +122,10 @@ fn teach_one(
     grid: &Grid,
     &Teaching { depths: (bits, samples), extent, .. }: &Teaching,
 ) {
+    // A part covers more than the polygon that it is of.
+    if window.triangles.is_polygon(index) {
+        return;
+    }
     let (triangle, shape) = (window.triangles.triangle(index), window.triangles.shape(index));
     let far = |pixels| direction.nearness(direction.far(depths_over(&shape, pixels, bits, samples)));
     let covers =

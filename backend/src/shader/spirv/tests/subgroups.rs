@@ -144,7 +144,7 @@ fn values_move_round_subgroups_and_clusters() {
     let out = Scene::new("rotate.comp.spv").buffer(1, &[11]).run();
     check_lanes(&out, |lane| {
         let round = |by: u32, size: u32| (lane & !(size - 1)) | (lane + by) & (size - 1);
-        let high = u64::from(round(5, 16)) * 0x1_0000_0001 >> 8;
+        let high = (u64::from(round(5, 16)) * 0x1_0000_0001) >> 8;
         [round(5, 16), round(11, 16), round(1, 4), round(11, 8), round(1, 16), high as u32, 0, 0]
     });
 }

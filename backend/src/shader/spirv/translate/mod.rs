@@ -215,7 +215,7 @@ impl<'a> Translator<'a> {
             // that a reachable function names.
             let used = point.interface.contains(&id);
             let is_interface = matches!(class, StorageClass::Input | StorageClass::Output);
-            if !self.usage.mentions(id) && !(used && is_interface) {
+            if !(self.usage.mentions(id) || used && is_interface) {
                 continue;
             }
             let base = match class {
