@@ -161,7 +161,7 @@ pub fn encode_depth(depth_bits: u32, depth: f32) -> u32 {
 /// What is added to a number of up to 2^50 so that its nearest integer is the low bits of the sum.
 const INTEGERS: f64 = (3u64 << 51) as f64;
 
-/// The code of a depth in fixed point with so many bits: [`f32_to_unorm`], in steps that vectors have. The only number half way between two
+/// The code of a depth in fixed point with so many bits: `f32_to_unorm`, in steps that vectors have. The only number half way between two
 /// codes is 0.5, which is nearer to an even one.
 #[inline(always)]
 #[expect(clippy::manual_clamp, reason = "what is no number has the code 0")]
