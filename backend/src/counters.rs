@@ -43,6 +43,8 @@ counters! {
     Windows "windows" "tiler" "Windows sorted into tiles."
     BinEntries "bin_entries" "tiler" "Primitives in tiles, each counted once a tile."
     TileVisits "tile_visits" "tiler" "Tiles worked on, each counted once a walk."
+    TileRevisits "tile_revisits" "tiler" "Those of them that an earlier walk of the pass has worked on."
+    TilesCulled "tiles_culled" "tiler" "Those of them where nothing was left to be covered: all primitives were hidden, or cut off."
     HizEarlyQueries "hiz_early_queries" "hiz" "Primitives tested before they were put in a tile, each counted once a tile."
     HizEarlyKills "hiz_early_kills" "hiz" "Those that were hidden, and not put there."
     HizTileQueries "hiz_tile_queries" "hiz" "Primitives tested against the bounds of a tile."
@@ -117,6 +119,11 @@ impl Sight {
     pub fn count(&self, counter: Counter, many: u64) {
         let value = &self.counts[counter as usize];
         value.set(value.get() + many);
+    }
+
+    /// What was counted so far.
+    pub fn get(&self, counter: Counter) -> u64 {
+        self.counts[counter as usize].get()
     }
 
     /// Counts something in the group that a pixel lies in.

@@ -188,7 +188,7 @@ fn info_shows_the_device_its_limits_extensions_and_the_knobs_in_force() {
         row.map(|row| row.trim_start()[name.len()..].trim().to_owned())
     };
     assert_eq!(limit("max_image_dimension2_d").as_deref(), Some("16384"));
-    assert_eq!(limit("max_compute_work_group_size").as_deref(), Some("1024 1024 64"));
+    assert_eq!(limit("max_compute_work_group_size").as_deref(), Some("1024 1024 1024"));
     assert_eq!(limit("non_coherent_atom_size").as_deref(), Some("64"), "the last one");
 }
 

@@ -85,6 +85,8 @@ pub(super) struct Pending {
     /// What is known ahead of those that wait.
     ahead: Known,
     clears: Option<Clears>,
+    /// For each tile, where somebody counts, whether a walk of the pass has worked on it.
+    visited: Vec<AtomicBool>,
 }
 
 /// What is known of depths behind the draws that wait.
@@ -293,12 +295,16 @@ impl Processor<'_> {
         let pending = &mut self.pending;
         let (grid, depths, clears) = (pending.grid, std::mem::take(&mut pending.depths), pending.clears.take());
         let (depth_bits, ahead) = (pending.depth_bits, std::mem::take(&mut pending.ahead).outdated());
-        let next = Pending { grid, depths, depth_bits, ahead, clears, ..Pending::default() };
+        let visited = std::mem::take(&mut pending.visited);
+        let next = Pending { grid, depths, depth_bits, ahead, clears, visited, ..Pending::default() };
         let pending = std::mem::replace(&mut self.pending, next);
         if pending.windows.is_empty() && beside.0 == 0 && !clears_all {
             return Ok(());
         }
         self.restart_deadline();
+        if self.counters().is_some() {
+            self.pending.visited.resize_with(grid.count_all(), AtomicBool::default);
+        }
         let Some(pass) = &self.pass else { return Ok(()) };
         let (none, occlusion) = (Bindings::default(), self.occlusion.as_ref().map(|(_, _, count)| count));
         let packs = self.gpu.config().packs_always;
@@ -324,6 +330,7 @@ impl Processor<'_> {
             depths,
             scoreboard,
             counters: self.counters().map(|counters| &**counters),
+            visited: &self.pending.visited,
         };
         let done = tiling::walk(self.gpu, walk, beside);
         pending.windows.into_iter().for_each(|window| self.gpu.triangles().put(window.triangles));

@@ -175,6 +175,8 @@ pub struct Walk<'a> {
     pub scoreboard: bool,
     /// Who counts, if anybody does.
     pub counters: Option<&'a Counters>,
+    /// For each tile, where somebody counts, whether a walk of the pass has worked on it.
+    pub visited: &'a [AtomicBool],
 }
 
 /// Planes that are cleared tile by tile, so that a tile is cleared when it is in the caches for its draws.
@@ -262,6 +264,19 @@ impl<'a> Walk<'a> {
     }
 }
 
+impl Walk<'_> {
+    /// Counts what became of a tile.
+    fn count_tile(&self, tile: usize, sight: &Sight) {
+        if sight.get(Counter::TileVisits) == 0 {
+            return;
+        }
+        let again = self.visited.get(tile).is_some_and(|visited| visited.swap(true, Ordering::Relaxed));
+        sight.count(Counter::TileRevisits, again.into());
+        let left = sight.get(Counter::Groups) + sight.get(Counter::Blocks);
+        sight.count(Counter::TilesCulled, (left == 0).into());
+    }
+}
+
 /// A primitive of a tile: number of the bin above, number in the bin below.
 pub type PrimitiveId = u32;
 
@@ -341,13 +356,14 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, (pieces, piece): Beside<'_>) -> bool {
             if !goes_on || !process_tile(&walk, tile, grid.pixels(grid.place(tile).1), scratch, sight.as_ref()) {
                 ok.store(false, Ordering::Relaxed);
             }
-            if let (Some((counters, walk)), Some(sight)) = (&seen, sight) {
-                counters.take(walk, grid.place(tile).1, &sight);
+            if let (Some((counters, maps)), Some(sight)) = (&seen, sight) {
+                walk.count_tile(tile, &sight);
+                counters.take(maps, grid.place(tile).1, &sight);
             }
         },
     );
-    if let Some((counters, walk)) = seen {
-        counters.finish(walk);
+    if let Some((counters, maps)) = seen {
+        counters.finish(maps);
     }
     ok.into_inner()
 }

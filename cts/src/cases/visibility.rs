@@ -91,9 +91,9 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
                 let kind = format!("{change:?}").to_lowercase();
                 let name = format!(
                     "visibility.{kind}.{name}{}{}{}",
-                    if several { ".samples" } else { "" },
-                    if greater { ".greater" } else { "" },
-                    if apart { ".apart" } else { "" }
+                    if several { "_samples" } else { "" },
+                    if greater { "_greater" } else { "" },
+                    if apart { "_apart" } else { "" }
                 );
                 all.push(Entry::new(name, "Fragment Operations: Depth Test", move |gpu: &Gpu| run(gpu, scene)));
             }

@@ -11,6 +11,21 @@ use spirv::Op;
 use super::module::Module;
 use super::parse::Instruction;
 
+/// The words of an instruction that may be ids, without literals that often look like one.
+fn operands(inst: &Instruction) -> (&[u32], &[u32]) {
+    let words = inst.words.as_slice();
+    let first = |count: usize| (&words[..count.min(words.len())], &[][..]);
+    match inst.op {
+        Op::SelectionMerge => first(1),
+        Op::LoopMerge | Op::Store => first(2),
+        Op::CompositeExtract | Op::Load => first(3),
+        Op::CompositeInsert | Op::VectorShuffle => first(4),
+        // What is done stands behind the set of instructions.
+        Op::ExtInst => (&words[..3.min(words.len())], words.get(4..).unwrap_or_default()),
+        _ => (words, &[]),
+    }
+}
+
 /// How the functions reachable from an entry point use ids.
 #[derive(Debug, Default)]
 pub(super) struct Usage {
@@ -48,7 +63,8 @@ impl Usage {
     }
 
     fn note(&mut self, inst: &Instruction) {
-        self.mentioned.extend(&inst.words);
+        let (ids, more) = operands(inst);
+        self.mentioned.extend(ids.iter().chain(more));
         match (inst.op, inst.words.as_slice()) {
             (Op::AccessChain | Op::InBoundsAccessChain, &[_, id, base, first, ..]) => {
                 let root = self.root(base);
