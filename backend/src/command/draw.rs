@@ -298,8 +298,6 @@ fn in_parallel(
     let count = range.len().div_ceil(size);
     let made: Vec<Mutex<Vec<Window>>> = (0..count).map(|_| Mutex::default()).collect();
     let (grid, ok, gpu) = (*processor.pending.grid(), AtomicBool::new(true), processor.gpu);
-    let known = processor.pending.known(state, range.len());
-    let ahead = known.as_ref().and_then(|known| processor.pending.ahead(known));
     let piece = |index: usize| {
         let start = range.start + index * size;
         let mut triangles = Vec::new();
@@ -309,7 +307,8 @@ fn in_parallel(
             ok.store(false, Ordering::Relaxed);
         }
         let left = triangles.into_iter().filter(|triangles| !triangles.is_empty());
-        *made[index].lock() = left.map(|triangles| Window::new(triangles, &grid, ahead)).collect();
+        // So many are small: they are tested in their tiles.
+        *made[index].lock() = left.map(|triangles| Window::new(triangles, &grid, None)).collect();
     };
     if flushes {
         processor.flush_beside((count, &piece))?;
@@ -319,7 +318,6 @@ fn in_parallel(
     if !ok.into_inner() {
         return Err(DeviceLost);
     }
-    known.into_iter().for_each(|(early, _)| processor.pending.put_known(early));
     let draw = processor.pending.draw(state, 0);
     processor.pending.close(draw);
     processor.pending.extend_layers(state, made.into_iter().flat_map(Mutex::into_inner));

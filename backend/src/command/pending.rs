@@ -130,11 +130,11 @@ impl Pending {
         self.ahead = std::mem::take(&mut self.ahead).outdated();
     }
 
-    /// Follows the draws that wait so far, for primitives of another that come behind them. False where nothing is known for these, or
+    /// Follows the draws that wait so far, for triangles that come behind them. False where nothing is known for these, or
     /// following costs more than it may be worth.
-    fn follow(&mut self, visibility: &Visibility, primitives: usize) -> bool {
+    fn follow(&mut self, visibility: &Visibility, triangles: &Triangles) -> bool {
         let Some(direction) = visibility.tests.filter(|_| !self.depths.is_empty()) else { return false };
-        if primitives < FEWEST_TESTED.max(self.grid.count_all()) {
+        if triangles.len() < FEWEST_TESTED.max(self.grid.count_all()) || !Ahead::takes_any(triangles) {
             return false;
         }
         let Known { early, is_fresh, draws, windows } = &mut self.ahead;
@@ -156,21 +156,6 @@ impl Pending {
         }
         *windows = self.windows.len();
         true
-    }
-
-    /// What is known for a draw's primitives, behind those that wait: what they are tested with before they are put into tiles.
-    pub(super) fn known(&mut self, state: &DrawState, primitives: usize) -> Option<(Early, Tested)> {
-        // What waits in the open window is known, too.
-        if let Some(last) = self.draws.len().checked_sub(1).filter(|&last| !self.draws[last].is_same(state)) {
-            self.close(last);
-        }
-        let tested = Tested { visibility: state.visibility, samples: state.pipeline.multisample.samples };
-        self.follow(&state.visibility, primitives).then(|| (std::mem::take(&mut self.ahead.early), tested))
-    }
-
-    /// Takes back what was known.
-    pub(super) fn put_known(&mut self, early: Early) {
-        self.ahead.early = early;
     }
 
     /// The visibility structure of one of those layers.
@@ -217,16 +202,11 @@ impl Pending {
     fn add(&mut self, draw: usize, triangles: Triangles) {
         let visibility = self.draws[draw].visibility;
         let samples = self.draws[draw].pipeline.multisample.samples;
-        let follows = self.follow(&visibility, triangles.len());
-        let tested = Tested { visibility, samples };
-        let ahead = if follows { tested.with(&self.ahead.early, self.depth_bits) } else { None };
+        let direction = visibility.tests.filter(|_| self.follow(&visibility, &triangles));
+        let ahead =
+            direction.and_then(|direction| Ahead::new(&self.ahead.early, direction, (self.depth_bits, samples)));
         let window = Window::new(triangles, &self.grid, ahead);
         self.extend(draw, std::iter::once(window));
-    }
-
-    /// How primitives are tested with what is known.
-    pub(super) fn ahead<'e>(&self, (early, tested): &'e (Early, Tested)) -> Option<Ahead<'e>> {
-        tested.with(early, self.depth_bits)
     }
 
     /// Gives back what was taken: the last is filled on, unless it has reached its size.
@@ -250,19 +230,6 @@ impl Pending {
             self.closed += window.triangles.weight();
             self.windows.push(window);
         }
-    }
-}
-
-/// What a draw's primitives are tested for.
-#[derive(Clone, Copy)]
-pub(super) struct Tested {
-    visibility: Visibility,
-    samples: u32,
-}
-
-impl Tested {
-    fn with(self, early: &Early, depth_bits: u32) -> Option<Ahead<'_>> {
-        Ahead::new(early, self.visibility.tests?, (depth_bits, self.samples))
     }
 }
 

@@ -46,6 +46,13 @@ impl Tests {
     }
 }
 
+/// Whether a triangle is so large that testing takes less than what it saves.
+#[inline]
+fn is_large(triangles: &Triangles, index: u32) -> bool {
+    let [x0, y0, x1, y1] = triangles.pixels(index).map(i32::from);
+    (x1 - x0).max(y1 - y0) >= 1 << TILE_LOG2
+}
+
 impl<'a> Ahead<'a> {
     /// For draws that are tested in a direction, when anything is known; of depths with so many bits and samples.
     pub fn new(early: &'a Early, direction: Direction, (depth_bits, samples): (u32, u32)) -> Option<Self> {
@@ -57,8 +64,7 @@ impl<'a> Ahead<'a> {
     /// takes, and are tested there.
     #[inline]
     pub(super) fn suspect(&self, triangles: &Triangles, index: u32, tests: Tests) -> Option<Suspect> {
-        let [x0, y0, x1, y1] = triangles.pixels(index).map(i32::from);
-        if (x1 - x0).max(y1 - y0) < 1 << TILE_LOG2 {
+        if !is_large(triangles, index) {
             return None;
         }
         let nearness = triangles.depths(index).map(|depth| self.direction.nearness(depth));
@@ -67,6 +73,11 @@ impl<'a> Ahead<'a> {
             return None;
         }
         Some(Suspect { shape: triangles.shape(index), pixels: triangles.pixels(index).map(i64::from), nearness })
+    }
+
+    /// Whether any triangle is one that is tested.
+    pub fn takes_any(triangles: &Triangles) -> bool {
+        (0..triangles.len() as u32).any(|index| is_large(triangles, index))
     }
 
     /// Whether a tile, whose pixels are `area`, hides one.
