@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ash::vk;
+use vitric_backend::geometry::MergedMode;
 use vitric_backend::gpu::{Gpu, GpuConfig};
 use vitric_backend::knobs;
 use vitric_backend::memory::{Allocation, Heap};
@@ -87,6 +88,11 @@ impl Device {
             hiz: values.text("VITRIC_HIZ") == "on",
             scoreboard: values.text("VITRIC_SCOREBOARD") == "on",
             packs_always: values.text("VITRIC_PACKING") == "always",
+            merged: match values.text("VITRIC_MERGED") {
+                "plain" => Some(MergedMode::Plain),
+                "replicated" => Some(MergedMode::Replicated),
+                _ => None,
+            },
             counts: !values.text("VITRIC_COUNTERS").is_empty(),
         });
         let health = Arc::new(Health::new(messages));

@@ -72,6 +72,7 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
         occlusion_query_precise: vk::TRUE,
         vertex_pipeline_stores_and_atomics: vk::TRUE,
         fragment_stores_and_atomics: vk::TRUE,
+        shader_tessellation_and_geometry_point_size: vk::TRUE,
         shader_image_gather_extended: vk::TRUE,
         shader_storage_image_extended_formats: vk::TRUE,
         shader_storage_image_read_without_format: vk::TRUE,
@@ -88,7 +89,8 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
         pipeline_statistics_query: vk::TRUE,
         inherited_queries: vk::TRUE,
         variable_multisample_rate: vk::TRUE,
-        // Not there yet: geometry and tessellation stages, sparse resources.
+        geometry_shader: vk::TRUE,
+        // Not there yet: tessellation stages, sparse resources.
         ..Default::default()
     }
 }
@@ -131,6 +133,11 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         max_vertex_input_attribute_offset: 2047,
         max_vertex_input_binding_stride: 2048,
         max_vertex_output_components: 128,
+        max_geometry_shader_invocations: 32,
+        max_geometry_input_components: 128,
+        max_geometry_output_components: 128,
+        max_geometry_output_vertices: 1024,
+        max_geometry_total_output_components: 1024,
         max_fragment_input_components: 128,
         max_fragment_output_attachments: 8,
         max_fragment_dual_src_attachments: 1,

@@ -150,8 +150,8 @@ flags! {
     // Words of interfaces between stages are 32 bits.
     storage16: PhysicalDevice16BitStorageFeatures =
         storage_buffer16_bit_access, uniform_and_storage_buffer16_bit_access, storage_push_constant16;
-    // Not for geometry and tessellation, which are not there.
-    multiview: PhysicalDeviceMultiviewFeatures = multiview;
+    // Not for tessellation, which is not there.
+    multiview: PhysicalDeviceMultiviewFeatures = multiview, multiview_geometry_shader;
     variable_pointers: PhysicalDeviceVariablePointersFeatures = variable_pointers, variable_pointers_storage_buffer;
     ycbcr_conversion: PhysicalDeviceSamplerYcbcrConversionFeatures = sampler_ycbcr_conversion;
     draw_parameters: PhysicalDeviceShaderDrawParametersFeatures = shader_draw_parameters;
@@ -298,6 +298,7 @@ const STENCIL_RESOLVE_MODES: vk::ResolveModeFlags = vk::ResolveModeFlags::from_r
 /// The stages that there are.
 const STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
     vk::ShaderStageFlags::VERTEX.as_raw()
+        | vk::ShaderStageFlags::GEOMETRY.as_raw()
         | vk::ShaderStageFlags::FRAGMENT.as_raw()
         | vk::ShaderStageFlags::COMPUTE.as_raw(),
 );

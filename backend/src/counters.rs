@@ -37,6 +37,12 @@ counters! {
     InputPrimitives "input_primitives" "assembly" "Primitives assembled of them."
     Vertices "vertices" "geometry" "Vertices shaded."
     Reused "reused" "geometry" "Corners whose vertex was shaded for another corner."
+    MergedPlain "merged_plain" "geometry" "Waves of merged programs whose lanes emit all vertices of an invocation."
+    MergedReplicated "merged_replicated" "geometry" "Those whose lanes emit one vertex each."
+    MergedLanes "merged_lanes" "geometry" "Lanes of theirs that ran a geometry program."
+    MergedBytes "merged_bytes" "geometry" "Bytes that they had for emitted vertices."
+    GeometryInvocations "geometry_invocations" "geometry" "Invocations of geometry programs, each counted once."
+    GeometryPrimitives "geometry_primitives" "geometry" "Primitives that they emitted."
     ClipInputs "clip_inputs" "geometry" "Primitives that came to clipping."
     ClipOutputs "clip_outputs" "geometry" "Primitives that clipping left, before culling."
     Primitives "primitives" "geometry" "Primitives that were set up and left after culling."
@@ -169,10 +175,16 @@ impl Maps {
 const MOST_MAPS: usize = 64;
 
 /// What a GPU counts.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Counters {
     values: [AtomicU64; COUNT],
     maps: Mutex<Vec<Maps>>,
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        Self { values: std::array::from_fn(|_| AtomicU64::new(0)), maps: Mutex::default() }
+    }
 }
 
 impl Counters {

@@ -9,7 +9,7 @@ use ash::vk;
 use crate::bag::Bag;
 use crate::command::{CommandList, Processor};
 use crate::counters::Counters;
-use crate::geometry::{FrontScratch, Triangles};
+use crate::geometry::{FrontScratch, MergedMode, Triangles};
 use crate::hiz::KeptDepths;
 use crate::memory::{AddressSpace, Buffer, Surface};
 use crate::pixel::TileScratch;
@@ -37,6 +37,8 @@ pub struct GpuConfig {
     pub scoreboard: bool,
     /// Whether fragments are packed into waves even where kernels that export themselves would serve better.
     pub packs_always: bool,
+    /// How waves of geometry programs are made, where that is asked for.
+    pub merged: Option<MergedMode>,
     /// Whether it counts what it does.
     pub counts: bool,
 }

@@ -47,6 +47,10 @@ fn packing(value: &str) -> bool {
     matches!(value, "auto" | "always")
 }
 
+fn merged(value: &str) -> bool {
+    matches!(value, "auto" | "plain" | "replicated")
+}
+
 fn any(_: &str) -> bool {
     true
 }
@@ -93,6 +97,13 @@ const TABLE: &[Knob] = &[
         default: "auto",
         doc: "Whether fragments of several primitives share waves: auto (where that pays), always.",
         check: packing,
+    },
+    Knob {
+        name: "VITRIC_MERGED",
+        default: "auto",
+        doc: "Lanes of a geometry program's invocation: auto (by what it emits), plain (one), replicated (one for each vertex, where \
+              that leaves images as they are).",
+        check: merged,
     },
     Knob {
         name: "VITRIC_CODEGEN",

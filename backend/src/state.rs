@@ -14,7 +14,7 @@ pub use extended::{ExtendedState, MOST_BINDINGS, SetState, StencilOps, Variants}
 pub use late::{BlendEquation, SetBlend, VertexInput};
 
 use crate::format::{self, FormatInfo};
-use crate::geometry::{LazyVertexKernel, corners};
+use crate::geometry::{LazyMergedKernel, LazyVertexKernel, MergedKernel, corners};
 use crate::pixel::Kernels;
 use crate::raster::{Criterion, Rate, RateState};
 use crate::shader::{Builtin, Program, Slot};
@@ -332,6 +332,8 @@ pub struct Latent {
 pub struct GraphicsPipeline {
     /// Vertex program.
     pub vertex: Arc<Program>,
+    /// Geometry program.
+    pub geometry: Option<Arc<Program>>,
     /// Fragment program; without one only depth and stencil are written.
     pub fragment: Option<Arc<Program>>,
     /// Vertex buffer bindings.
@@ -370,8 +372,10 @@ pub struct GraphicsPipeline {
     pub reads_attachments: bool,
     /// Attributes that do not lie in their buffers wholly read as zeros, and so do indices: `robustBufferAccess2`.
     pub exact_vertices: bool,
-    /// What its vertex program becomes.
+    /// What its vertex program becomes, without a geometry program.
     pub vertex_kernel: Arc<LazyVertexKernel>,
+    /// What both become.
+    pub merged_kernel: Arc<LazyMergedKernel>,
     /// What its fragment program becomes.
     pub kernels: Arc<Kernels>,
     /// What it becomes with state that commands set.
@@ -384,6 +388,7 @@ impl GraphicsPipeline {
     pub(crate) fn of_vertex(vertex: Arc<Program>) -> Self {
         Self {
             vertex,
+            geometry: None,
             fragment: None,
             bindings: Vec::new(),
             attributes: Vec::new(),
@@ -425,19 +430,41 @@ impl GraphicsPipeline {
             reads_attachments: false,
             exact_vertices: false,
             vertex_kernel: Arc::default(),
+            merged_kernel: Arc::default(),
             kernels: Arc::default(),
             variants: Variants::default(),
         }
     }
 
+    /// The last program before rasterization: what it gives goes to set-up and to fragments.
+    pub fn last(&self) -> &Program {
+        self.geometry.as_deref().unwrap_or(&self.vertex)
+    }
+
+    /// Whether programs before rasterization store to memory.
+    pub fn has_side_effects(&self) -> bool {
+        self.vertex.fragment.side_effects || self.geometry.as_ref().is_some_and(|program| program.fragment.side_effects)
+    }
+
+    /// The program that makes vertices of what draws name: linked with the geometry program, where there is one.
+    pub fn front(&self) -> &Program {
+        self.merged_kernel.get(self).map_or(&self.vertex, MergedKernel::program)
+    }
+
+    /// Vertices of what is rasterized: 1, points; 2, lines; 3, polygons.
+    pub fn corners(&self) -> usize {
+        let facts = self.geometry.as_ref().and_then(|program| program.geometry.as_deref());
+        corners(facts.map_or(self.topology, |facts| facts.output))
+    }
+
     /// Whether it draws filled polygons, not lines or points.
     pub fn fills_polygons(&self) -> bool {
-        corners(self.topology) == 3 && self.raster.polygon_mode == vk::PolygonMode::FILL
+        self.corners() == 3 && self.raster.polygon_mode == vk::PolygonMode::FILL
     }
 
     /// Whether it draws lines, or polygons as lines.
     pub fn draws_lines(&self) -> bool {
-        match corners(self.topology) {
+        match self.corners() {
             2 => true,
             3 => self.raster.polygon_mode == vk::PolygonMode::LINE,
             _ => false,
@@ -464,7 +491,7 @@ impl GraphicsPipeline {
 
     /// Whether primitives say how large their fragments are: a word beside the inputs of the fragment program.
     pub fn gives_rate(&self) -> bool {
-        self.fragment.is_some() && self.vertex.output_builtin(Builtin::PrimitiveShadingRateKhr, 0).is_some()
+        self.fragment.is_some() && self.last().output_builtin(Builtin::PrimitiveShadingRateKhr, 0).is_some()
     }
 
     /// What vertices hand over to fragments: the inputs of their program, and then the size of fragments.
@@ -481,7 +508,9 @@ impl GraphicsPipeline {
 
     /// Compiles what most draws run, so that the first one does not wait for it.
     pub fn prepare(&self) {
-        self.vertex_kernel.get(self);
+        if self.merged_kernel.get(self).is_none() {
+            self.vertex_kernel.get(self);
+        }
         if self.rate.size != Rate::PIXEL && !self.has_sample_shading() {
             self.kernels.coarse(self);
         } else if self.kernels.outline(self).exports_whole {

@@ -20,6 +20,8 @@ pub struct More {
     pub exact: bool,
     /// Where lines and others have what is not in their structures: whether colour is written.
     pub color_write: Option<bool>,
+    /// A geometry shader.
+    pub geometry: Option<&'static [u8]>,
 }
 
 /// The structures.

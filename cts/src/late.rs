@@ -168,8 +168,10 @@ pub fn linked(gpu: &Gpu, whole: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<v
         info = info.push_next(&mut named);
         // What belongs to other parts is not looked at.
         let stages: Vec<vk::PipelineShaderStageCreateInfo<'_>> = match part {
-            Part::PRE_RASTERIZATION_SHADERS => of_stage(whole, vk::ShaderStageFlags::VERTEX),
-            Part::FRAGMENT_SHADER => of_stage(whole, vk::ShaderStageFlags::FRAGMENT),
+            Part::PRE_RASTERIZATION_SHADERS => {
+                of_stages(whole, vk::ShaderStageFlags::VERTEX | vk::ShaderStageFlags::GEOMETRY)
+            }
+            Part::FRAGMENT_SHADER => of_stages(whole, vk::ShaderStageFlags::FRAGMENT),
             _ => Vec::new(),
         };
         info = info.stages(&stages);
@@ -199,14 +201,14 @@ pub fn linked(gpu: &Gpu, whole: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<v
     }
 }
 
-/// The stages of one kind.
-fn of_stage<'a>(
+/// The stages of some kinds.
+fn of_stages<'a>(
     info: &vk::GraphicsPipelineCreateInfo<'a>,
-    stage: vk::ShaderStageFlags,
+    stages: vk::ShaderStageFlags,
 ) -> Vec<vk::PipelineShaderStageCreateInfo<'a>> {
     // SAFETY: the pointer is to as many stages as the count says.
     let all = unsafe { std::slice::from_raw_parts(info.p_stages, info.stage_count as usize) };
-    all.iter().filter(|info| info.stage == stage).copied().collect()
+    all.iter().filter(|info| stages.contains(info.stage)).copied().collect()
 }
 
 /// Records several draws as one command, whose infos do not lie side by side.

@@ -420,7 +420,10 @@ pub(crate) fn prepare(
     }
     if let Some(buffer) = draw.storage {
         let kind = vk::DescriptorType::STORAGE_BUFFER;
-        let (set_layout, made) = gpu.set(&[kind])?;
+        let (set_layout, made) = match draw.state.more.geometry {
+            None => gpu.set(&[kind])?,
+            Some(_) => gpu.set_for(&[kind], vk::ShaderStageFlags::ALL_GRAPHICS)?,
+        };
         let info = [vk::DescriptorBufferInfo { buffer: buffer.handle, offset: 0, range: vk::WHOLE_SIZE }];
         let write = vk::WriteDescriptorSet::default().dst_set(made).descriptor_type(kind).buffer_info(&info);
         // SAFETY: the set is new, and nothing uses it.
@@ -443,10 +446,13 @@ fn pipeline(
     let baked = baked(state);
     let state = &baked;
     let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
-    let stages = [
+    let mut stages = vec![
         stage(vk::ShaderStageFlags::VERTEX, gpu.module(state.vertex)?),
         stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(state.fragment)?),
     ];
+    if let Some(geometry) = state.more.geometry {
+        stages.push(stage(vk::ShaderStageFlags::GEOMETRY, gpu.module(geometry)?));
+    }
     let (stride, attributes) = vertices(state);
     // Set by the command, when that is what is tested.
     let stride = if state.extended && stride > 0 { stride + 4 } else { stride };

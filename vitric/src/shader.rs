@@ -115,7 +115,12 @@ fn read(path: &Path) -> Result<Vec<u32>, Failure> {
 type Versions = Vec<(String, String)>;
 
 fn compile(module: &spirv::Module, options: &Options) -> Result<(Program, Versions), Failure> {
-    let stages = [vk::ShaderStageFlags::VERTEX, vk::ShaderStageFlags::FRAGMENT, vk::ShaderStageFlags::COMPUTE];
+    let stages = [
+        vk::ShaderStageFlags::VERTEX,
+        vk::ShaderStageFlags::GEOMETRY,
+        vk::ShaderStageFlags::FRAGMENT,
+        vk::ShaderStageFlags::COMPUTE,
+    ];
     let mut problem = String::new();
     for stage in stages {
         let mut versions = Vec::new();

@@ -15,8 +15,8 @@ use super::viewports::{View, guard_band, rect, touchable, touched, views};
 use super::{Command, MultiDraw};
 use crate::counters::Counter;
 use crate::geometry::{
-    Assembled, Corners, DrawNumbers, Indices, PrimitiveContext, Strips, VertexSource, assemble, corners, is_list,
-    vertex_limits, vertex_parameters, vertex_ranges,
+    Assembled, Corners, DrawNumbers, Indices, MergedKernel, PrimitiveContext, Strips, VertexSource, assemble,
+    assemble_whole, corners, is_list, vertex_limits, vertex_parameters, vertex_ranges, vertices,
 };
 use crate::gpu::DeviceLost;
 use crate::hiz::Visibility;
@@ -53,7 +53,7 @@ pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(
     if processor.pass.is_none() || processor.statistics.is_none() && touches_nothing(processor, &pipeline) {
         return Ok(());
     }
-    let programs = || std::iter::once(&*pipeline.vertex).chain(pipeline.fragment.as_deref());
+    let programs = || std::iter::once(pipeline.front()).chain(pipeline.fragment.as_deref());
     let bindings = processor.state.graphics_sets.resolve(programs(), &processor.shared);
     programs().zip(&*bindings).for_each(|(program, bindings)| processor.wrote_bound(program, bindings));
     if pipeline.reads_attachments {
@@ -70,7 +70,7 @@ fn touches_nothing(processor: &Processor<'_>, pipeline: &GraphicsPipeline) -> bo
     let Some(pass) = &processor.pass else { return true };
     let ([x0, y0, x1, y1], area) = (touched(&processor.state.dynamic, pipeline), rect(pass.area));
     let is_empty = x0.max(area[0]) >= x1.min(area[2]) || y0.max(area[1]) >= y1.min(area[3]);
-    is_empty && !pipeline.vertex.fragment.side_effects
+    is_empty && !pipeline.has_side_effects()
 }
 
 /// Most vertices of one draw of strips, fans, or with restarts: they are assembled in memory, and a longer one would bring the
@@ -128,9 +128,10 @@ fn corners_of<'s>(
     index_buffer: Option<&'s IndexBuffer>,
 ) -> Result<(Corners<'s>, Vec<u32>, usize), DeviceLost> {
     let restarts = pipeline.primitive_restart && call.first_index.is_some();
+    let of_each = of_each(pipeline);
     let indices = call.first_index.map(|first| index_buffer.map(|buffer| indices(pipeline, buffer, call, first)));
     if is_list(pipeline.topology) && !restarts {
-        let whole = |count: usize| count / corners(pipeline.topology) * corners(pipeline.topology);
+        let whole = |count: usize| count / of_each * of_each;
         let corners = match indices {
             None => Corners::Sequence(call.numbers.base_vertex, whole(call.count as usize)),
             Some(None) => Corners::Assembled(Vec::new()),
@@ -147,31 +148,41 @@ fn corners_of<'s>(
         return Err(DeviceLost);
     }
     let base = call.numbers.base_vertex;
-    let (mut vertices, mut ends, mut primitives) = (Vec::with_capacity(count), Vec::new(), Vec::new());
+    let (mut stream, mut ends, mut primitives) = (Vec::with_capacity(count), Vec::new(), Vec::new());
     match indices.flatten() {
-        None => vertices.extend((0..count as u32).map(|index| base.wrapping_add(index))),
+        None => stream.extend((0..count as u32).map(|index| base.wrapping_add(index))),
         Some(indices) => {
             let restart = u32::MAX >> (32 - 8 * indices.size);
             let mut read = Vec::with_capacity(count);
             indices.read(0..count, &mut read);
             for index in read {
                 match restarts && index == restart {
-                    true => ends.push(vertices.len()),
-                    false => vertices.push(index.wrapping_add(base)),
+                    true => ends.push(stream.len()),
+                    false => stream.push(index.wrapping_add(base)),
                 }
             }
         }
     }
-    ends.push(vertices.len());
+    ends.push(stream.len());
     let (mut start, mut starts) = (0, Vec::with_capacity(ends.len()));
     for end in ends {
-        starts.push((primitives.len() / corners(pipeline.topology)) as u32);
-        assemble(pipeline.topology, &vertices[start..end], pipeline.raster.provoking_last, |primitive| {
-            primitives.extend_from_slice(primitive)
-        });
+        starts.push((primitives.len() / of_each) as u32);
+        let add = |primitive: &[u32]| primitives.extend_from_slice(primitive);
+        match pipeline.geometry {
+            None => assemble(pipeline.topology, &stream[start..end], pipeline.raster.provoking_last, add),
+            Some(_) => assemble_whole(pipeline.topology, &stream[start..end], add),
+        }
         start = end;
     }
-    Ok((Corners::Assembled(primitives), starts, vertices.len()))
+    Ok((Corners::Assembled(primitives), starts, stream.len()))
+}
+
+/// Vertices of a primitive as it is assembled: geometry programs get also those of adjacent ones.
+fn of_each(pipeline: &GraphicsPipeline) -> usize {
+    match pipeline.geometry {
+        None => corners(pipeline.topology),
+        Some(_) => vertices(pipeline.topology),
+    }
 }
 
 /// The indices of a draw.
@@ -199,7 +210,7 @@ fn indices<'s>(
 fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -> Result<(), DeviceLost> {
     let Some(pipeline) = processor.state.pipeline() else { return Ok(()) };
     let discards = pipeline.raster.discard;
-    if discards && !pipeline.vertex.fragment.side_effects && processor.statistics.is_none() {
+    if discards && !pipeline.has_side_effects() && processor.statistics.is_none() {
         return Ok(());
     }
     let views = views(&processor.state, &pipeline);
@@ -217,20 +228,27 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
         push: &push,
         ..Environment::new(bindings.first().unwrap_or(&none), &deadline)
     };
-    let kernel = pipeline.vertex_kernel.get(&pipeline);
+    let merged = pipeline.merged_kernel.get(&pipeline);
+    // Its program takes other primitives than come.
+    if merged.is_some_and(|kernel| kernel.vertices() != of_each(&pipeline)) {
+        return Ok(());
+    }
+    let kernel = merged.map_or_else(|| pipeline.vertex_kernel.get(&pipeline), MergedKernel::finish);
     let (instance, numbers) = (call.numbers.base_instance, call.numbers);
     let index_buffer = processor.state.index_buffer.clone();
     let counters = processor.counters().cloned();
     let (corners_of_all, starts, vertices) = corners_of(&pipeline, call, index_buffer.as_ref())?;
+    let strips = [vk::PrimitiveTopology::LINE_STRIP, vk::PrimitiveTopology::LINE_STRIP_WITH_ADJACENCY];
+    let is_strip = merged.is_none() && strips.contains(&pipeline.topology);
     let assembled = Assembled {
         source: VertexSource { kernel, environment: &environment, instance, numbers },
         corners: corners_of_all,
-        of_each: corners(pipeline.topology),
+        of_each: of_each(&pipeline),
+        merged: merged.map(|kernel| (kernel, kernel.mode(processor.gpu.config().merged))),
         instances: call.instances,
         spare: processor.gpu.triangles(),
         counters: counters.as_deref(),
-        strips: (pipeline.topology == vk::PrimitiveTopology::LINE_STRIP && pipeline.stipples_lines())
-            .then(|| Strips::new(starts)),
+        strips: (is_strip && pipeline.stipples_lines()).then(|| Strips::new(starts)),
         contexts: if discards { Vec::new() } else { primitive_contexts(processor, &pipeline, (&views, band)) },
         layers: processor.pass.as_ref().map_or(1, |pass| pass.layers),
     };
@@ -248,24 +266,27 @@ fn windows(processor: &mut Processor<'_>, state: DrawState, assembled: &Assemble
     // A line with a stipple is as many primitives as it has parts.
     let is_stippled = state.pipeline.stipples_lines();
     let most = if is_stippled { MOST_STIPPLED } else { MOST_PENDING };
+    // What is counted is what primitives become.
+    let amplification = assembled.amplification();
+    let (size_of_parts, most) = ((size / amplification).max(1), (most / amplification).max(1));
     while start < count {
         let range = start..count.min(start + most);
         if start > 0 && assembled.source.environment.deadline.expired() {
             return Err(DeviceLost);
         }
         start = range.end;
-        let is_full = processor.pending.is_full(range.len());
-        if range.len() >= MANY.min(size) && assembled.source.kernel.is_pure() && !is_stippled {
+        let is_full = processor.pending.is_full(range.len().saturating_mul(amplification));
+        if range.len() >= MANY.min(size).div_ceil(amplification) && assembled.is_pure() && !is_stippled {
             // Every thread gets some.
-            let part = range.len().div_ceil(processor.gpu.config().threads).next_multiple_of(PART);
-            let size = size.min(part);
+            let part = range.len().div_ceil(processor.gpu.config().threads);
+            let size = size_of_parts.min(part.next_multiple_of(PART.div_ceil(amplification)));
             in_parallel(processor, &state, assembled, (range, size), is_full)?;
             continue;
         }
         if is_full {
             processor.flush_beside((0, &|_| ()))?;
         }
-        let done = if state.pipeline.vertex.routes() {
+        let done = if state.pipeline.last().routes() {
             let mut made = Vec::new();
             let done = assembled.process(&mut processor.gpu.fronts().lend(), range, &mut made);
             let grid = *processor.pending.grid();
@@ -344,7 +365,7 @@ fn primitive_contexts<'a>(
     let context = |view: &View| PrimitiveContext {
         raster,
         // Polygons are what it is for.
-        bias: (raster.depth_bias_enable && corners(pipeline.topology) == 3).then_some(raster.depth_bias),
+        bias: (raster.depth_bias_enable && pipeline.corners() == 3).then_some(raster.depth_bias),
         viewport: view.0,
         band,
         fragment: pipeline.fragment.as_deref(),
@@ -353,7 +374,7 @@ fn primitive_contexts<'a>(
         samples: pipeline.multisample.samples,
         criterion: pipeline.criterion(),
         smooth: pipeline.smooths_lines(),
-        routed: pipeline.vertex.routes().then(|| touchable(view, band)),
+        routed: pipeline.last().routes().then(|| touchable(view, band)),
     };
     views.iter().map(context).collect()
 }

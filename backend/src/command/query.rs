@@ -41,6 +41,8 @@ fn counter(statistic: vk::QueryPipelineStatisticFlags) -> Option<Counter> {
         Flags::INPUT_ASSEMBLY_VERTICES => Counter::InputVertices,
         Flags::INPUT_ASSEMBLY_PRIMITIVES => Counter::InputPrimitives,
         Flags::VERTEX_SHADER_INVOCATIONS => Counter::Vertices,
+        Flags::GEOMETRY_SHADER_INVOCATIONS => Counter::GeometryInvocations,
+        Flags::GEOMETRY_SHADER_PRIMITIVES => Counter::GeometryPrimitives,
         Flags::CLIPPING_INVOCATIONS => Counter::ClipInputs,
         Flags::CLIPPING_PRIMITIVES => Counter::ClipOutputs,
         Flags::FRAGMENT_SHADER_INVOCATIONS => Counter::Lanes,

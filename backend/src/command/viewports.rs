@@ -49,7 +49,7 @@ fn view(pipeline: &GraphicsPipeline, number: usize, (viewport, scissor): View) -
 
 /// The viewports that a draw's vertices may name, or the only one.
 pub(super) fn views(state: &State, pipeline: &GraphicsPipeline) -> Vec<View> {
-    let count = if pipeline.vertex.routes() { pipeline.viewports.len().clamp(1, MOST_VIEWPORTS) } else { 1 };
+    let count = if pipeline.last().routes() { pipeline.viewports.len().clamp(1, MOST_VIEWPORTS) } else { 1 };
     (0..count).map(|number| view(pipeline, number, state.views.0[number])).collect()
 }
 
@@ -82,7 +82,7 @@ pub(super) fn touchable(&(viewport, scissor): &View, band: f32) -> [i64; 4] {
 
 /// The pixels that fragments of a draw may touch. Where vertices name the viewport, set-up has seen to it.
 pub(super) fn touched(state: &Dynamic, pipeline: &GraphicsPipeline) -> [i64; 4] {
-    if pipeline.vertex.routes() {
+    if pipeline.last().routes() {
         return [0, 0, i64::from(i32::MAX), i64::from(i32::MAX)];
     }
     let view = view(pipeline, 0, (state.viewport, state.scissor));

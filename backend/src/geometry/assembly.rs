@@ -1,6 +1,7 @@
 //! Primitive assembly: topologies and primitive restart. The first vertex of each primitive is the provoking one, or the last.
 //!
-//! Source: Vulkan specification, "Drawing Commands", Primitive Topologies. Adjacency vertices are dropped.
+//! Geometry programs get vertices in the specification's order, whichever is provoking, and those of adjacent primitives; set-up does not.
+//! Source: Vulkan specification, "Drawing Commands", Primitive Topologies.
 
 use ash::vk;
 
@@ -9,8 +10,18 @@ pub fn corners(topology: vk::PrimitiveTopology) -> usize {
     use vk::PrimitiveTopology as T;
     match topology {
         T::POINT_LIST => 1,
-        T::LINE_LIST | T::LINE_STRIP => 2,
+        T::LINE_LIST | T::LINE_STRIP | T::LINE_LIST_WITH_ADJACENCY | T::LINE_STRIP_WITH_ADJACENCY => 2,
         _ => 3,
+    }
+}
+
+/// Vertices of a primitive as geometry programs get it.
+pub fn vertices(topology: vk::PrimitiveTopology) -> usize {
+    use vk::PrimitiveTopology as T;
+    match topology {
+        T::LINE_LIST_WITH_ADJACENCY | T::LINE_STRIP_WITH_ADJACENCY => 4,
+        T::TRIANGLE_LIST_WITH_ADJACENCY | T::TRIANGLE_STRIP_WITH_ADJACENCY => 6,
+        other => corners(other),
     }
 }
 
@@ -42,7 +53,42 @@ pub fn assemble(topology: vk::PrimitiveTopology, v: &[u32], last: bool, mut emit
             false => emit(&[pair[0], pair[1], v[0]]),
             true => emit(&[v[0], pair[0], pair[1]]),
         }),
+        T::LINE_LIST_WITH_ADJACENCY => v.chunks_exact(4).for_each(|line| emit(&line[1..3])),
+        T::LINE_STRIP_WITH_ADJACENCY => v.windows(4).for_each(|line| emit(&line[1..3])),
+        T::TRIANGLE_LIST_WITH_ADJACENCY => v.chunks_exact(6).for_each(|v| emit(&[v[0], v[2], v[4]])),
+        T::TRIANGLE_STRIP_WITH_ADJACENCY => {
+            // Without the others it is a strip, whose last vertex has one behind it.
+            let corners: Vec<u32> = v.iter().copied().step_by(2).take(v.len() / 2).collect();
+            assemble(T::TRIANGLE_STRIP, &corners, last, emit);
+        }
         _ => {}
+    }
+}
+
+/// Assembles primitives as geometry programs get them: `emit` is called with [`vertices`] of them.
+pub fn assemble_whole(topology: vk::PrimitiveTopology, v: &[u32], mut emit: impl FnMut(&[u32])) {
+    use vk::PrimitiveTopology as T;
+    match topology {
+        T::LINE_LIST_WITH_ADJACENCY => v.chunks_exact(4).for_each(emit),
+        T::LINE_STRIP_WITH_ADJACENCY => v.windows(4).for_each(emit),
+        T::TRIANGLE_LIST_WITH_ADJACENCY => v.chunks_exact(6).for_each(emit),
+        T::TRIANGLE_STRIP_WITH_ADJACENCY => strip_with_adjacency(v, |primitive| emit(primitive)),
+        other => assemble(other, v, false, emit),
+    }
+}
+
+/// Triangles of a strip with adjacency: corners at even places, and behind each the vertex across its edge.
+fn strip_with_adjacency(v: &[u32], mut emit: impl FnMut(&[u32; 6])) {
+    let count = v.len().saturating_sub(4) / 2;
+    for number in 0..count {
+        let at = |offset: usize| v[2 * number + offset];
+        // The vertex across the edge that the triangle before has, and that across the edge of the one behind.
+        let before = if number == 0 { v[1] } else { v[2 * number - 2] };
+        let behind = if number == count - 1 { at(5) } else { at(6) };
+        emit(&match number % 2 {
+            0 => [at(0), before, at(2), behind, at(4), at(3)],
+            _ => [at(0), at(3), at(4), behind, at(2), before],
+        });
     }
 }
 

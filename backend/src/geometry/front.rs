@@ -5,6 +5,7 @@ use std::ops::Range;
 use parking_lot::Mutex;
 
 use super::cull::Waiting;
+use super::merged::{Emission, EmitScratch, MergedKernel, MergedMode};
 use super::reuse::Reuse;
 use super::setup::{Routes, SetUp, room};
 use super::shading::{ShadeScratch, shade};
@@ -22,15 +23,17 @@ pub struct Assembled<'a> {
     pub source: VertexSource<'a>,
     /// The corners of an instance's primitives.
     pub corners: Corners<'a>,
-    /// Vertices of a primitive, 1 to 3.
+    /// Vertices of a primitive, 1 to 3; more where a geometry program takes them.
     pub of_each: usize,
+    /// The geometry program, linked with the vertex program, and how its waves are made.
+    pub merged: Option<(&'a MergedKernel, MergedMode)>,
     /// Instances.
     pub instances: u32,
     /// Memory of triangles.
     pub spare: &'a Bag<Triangles>,
     /// Who counts, if anybody does.
     pub counters: Option<&'a Counters>,
-    /// Strips of lines that have a stipple, which must be taken in order.
+    /// Strips of lines that have a stipple, which must be taken in order; none of those that geometry programs emit.
     pub strips: Option<Strips>,
     /// What set-up needs to know, by viewport where vertices name it; none when primitives are discarded after shading.
     pub contexts: Vec<PrimitiveContext<'a>>,
@@ -64,12 +67,23 @@ pub struct FrontScratch {
     shading: ShadeScratch,
     /// It is large, and what holds it moves.
     waiting: Box<Waiting>,
+    emission: Box<EmitScratch>,
 }
 
 impl Assembled<'_> {
     /// Primitives of one instance.
     fn per_instance(&self) -> usize {
         self.corners.count() / self.of_each
+    }
+
+    /// Most primitives that may become of one.
+    pub fn amplification(&self) -> usize {
+        self.merged.map_or(1, |(kernel, _)| kernel.amplification())
+    }
+
+    /// Whether pieces may be taken in any order.
+    pub fn is_pure(&self) -> bool {
+        self.source.kernel.is_pure()
     }
 
     /// Primitives of all instances.
@@ -84,7 +98,12 @@ impl Assembled<'_> {
         while range.start < range.end {
             let (instance, first) = (range.start / self.per_instance(), range.start % self.per_instance());
             let count = (self.per_instance() - first).min(range.end - range.start).min(PIECE);
-            if !self.piece(scratch, instance as u32, first..first + count, out) {
+            let piece = first..first + count;
+            let done = match self.merged {
+                None => self.piece(scratch, instance as u32, piece, out),
+                Some(merged) => self.emit_piece(merged, scratch, (instance as u32, piece), out),
+            };
+            if !done {
                 return false;
             }
             range.start += count;
@@ -142,10 +161,7 @@ impl Assembled<'_> {
                 primitives.for_each(|(number, places)| set_up.add(&shaded, places, number as u32));
             }
             let (counter, gained) = set_up.finish();
-            if let Some(counters) = self.counters {
-                counters.count(Counter::ClipInputs, inputs);
-                counters.count(Counter::ClipOutputs, inputs.saturating_add_signed(gained));
-            }
+            self.count_clipped(inputs, gained);
             if out[open].len() == before.0 {
                 out[open].forget_rows(before.1);
             }
@@ -154,5 +170,76 @@ impl Assembled<'_> {
             }
         }
         true
+    }
+}
+
+impl Assembled<'_> {
+    /// Counts primitives that came to clipping, and how many more are left.
+    fn count_clipped(&self, inputs: u64, gained: i64) {
+        if let Some(counters) = self.counters {
+            counters.count(Counter::ClipInputs, inputs);
+            counters.count(Counter::ClipOutputs, inputs.saturating_add_signed(gained));
+        }
+    }
+
+    /// The numbers of the vertices of some corners.
+    fn read_corners(&self, range: Range<usize>, out: &mut Vec<u32>) {
+        out.clear();
+        match &self.corners {
+            Corners::Sequence(first, _) => out.extend(range.map(|corner| first.wrapping_add(corner as u32))),
+            Corners::Assembled(vertices) => out.extend_from_slice(&vertices[range]),
+            Corners::Indexed(buffer) => {
+                buffer.read(range, out);
+                out.iter_mut().for_each(|index| *index = index.wrapping_add(buffer.base));
+            }
+        }
+    }
+
+    /// Primitives of an instance through a merged program.
+    fn emit_piece(
+        &self,
+        (kernel, mode): (&MergedKernel, MergedMode),
+        scratch: &mut FrontScratch,
+        (instance, range): (u32, Range<usize>),
+        out: &mut Vec<Triangles>,
+    ) -> bool {
+        let FrontScratch { indices, waiting, emission: emitting, .. } = scratch;
+        self.read_corners(range.start * self.of_each..range.end * self.of_each, indices);
+        let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
+        let emission = Emission { kernel, mode, source, corners: indices, first: range.start, counters: self.counters };
+        for batch in emission.batches() {
+            let Some(context) = self.contexts.first() else {
+                let Some(emitted) = emission.run(&batch, emitting, &mut Triangles::default()) else { return false };
+                self.count_emitted(|| emitted.primitives());
+                continue;
+            };
+            let open = room((context, 0), (out, emission.most_primitives(&batch)), self.spare);
+            let triangles = &mut out[open];
+            let before = (triangles.len(), triangles.vertices());
+            let Some(mut emitted) = emission.run(&batch, emitting, triangles) else { return false };
+            let routes = Routes { contexts: &self.contexts, layers: self.layers };
+            let mut set_up = SetUp::new(routes, waiting, (out, open), self.spare);
+            if self.contexts[0].raster.line_stipple.is_some() {
+                // Strips say themselves where they begin.
+                set_up.go_on(&[], 0.0);
+            }
+            let primitives = emitted.set_up(&mut set_up, &self.contexts[0]);
+            let (_, gained) = set_up.finish();
+            self.count_emitted(|| primitives);
+            self.count_clipped(primitives, gained);
+            if out[open].len() == before.0 {
+                out[open].forget_rows(before.1);
+            }
+            if self.source.environment.deadline.expired() {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn count_emitted(&self, primitives: impl FnOnce() -> u64) {
+        if let Some(counters) = self.counters {
+            counters.count(Counter::GeometryPrimitives, primitives());
+        }
     }
 }

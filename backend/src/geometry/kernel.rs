@@ -98,20 +98,12 @@ impl LazyVertexKernel {
 impl VertexKernel {
     fn new(pipeline: &GraphicsPipeline) -> Self {
         let program = &*pipeline.vertex;
-        let mut linker = VertexLinker { b: Builder::new(), pipeline };
+        let mut linker = VertexLinker::of(Builder::new(), pipeline, None);
         let words = link::append(&mut linker, program);
-        let mut results = Results { b: linker.b, program, words, raster: &pipeline.raster };
-        let outputs = results.finish(pipeline.varyings());
-        let mut function = results.b.finish();
-        passes::optimize(&mut function, &mut |_, _| {});
-        let mut across = [Across::Same; input::COUNT];
-        across[input::VERTEX as usize] = Across::Varies;
-        let mut linked = Program::routine(function, &across, outputs);
-        linked.stage = program.stage;
-        linked.resources.clone_from(&program.resources);
-        linked.code.generate_chosen(linked.stage, "kernel");
-        let varyings = pipeline.varyings().count();
-        Self { program: linked, varyings, routes: program.routes(), is_pure: !program.fragment.side_effects }
+        let results = Results::new(linker.b, program, words, &pipeline.raster);
+        let mut kernel = results.kernel(pipeline, &fetch_across(), !program.fragment.side_effects);
+        kernel.program.resources.clone_from(&program.resources);
+        kernel
     }
 
     /// Whether waves may run in any order.
@@ -120,10 +112,35 @@ impl VertexKernel {
     }
 }
 
+/// How the inputs of a vertex kernel differ from lane to lane.
+pub(super) fn fetch_across() -> [Across; input::COUNT] {
+    let mut across = [Across::Same; input::COUNT];
+    across[input::VERTEX as usize] = Across::Varies;
+    across
+}
+
 /// Appends a vertex program, with fetch for its attributes.
-struct VertexLinker<'a> {
+pub(super) struct VertexLinker<'a> {
     b: Builder,
     pipeline: &'a GraphicsPipeline,
+    /// The vertex' number, where it is no input.
+    vertex: Option<Value>,
+}
+
+impl<'a> VertexLinker<'a> {
+    /// Behind what was built so far. The number of the vertex is an input, or a value.
+    pub(super) fn of(b: Builder, pipeline: &'a GraphicsPipeline, vertex: Option<Value>) -> Self {
+        Self { b, pipeline, vertex }
+    }
+
+    /// What was built.
+    pub(super) fn into_builder(self) -> Builder {
+        self.b
+    }
+
+    fn vertex(&mut self) -> Value {
+        self.vertex.unwrap_or_else(|| self.b.input(input::VERTEX, Type::I32))
+    }
 }
 
 impl link::Linker for VertexLinker<'_> {
@@ -147,7 +164,7 @@ impl link::Linker for VertexLinker<'_> {
 impl VertexLinker<'_> {
     fn builtin(&mut self, builtin: Builtin) -> Value {
         let slot = match builtin {
-            Builtin::VertexIndex => input::VERTEX,
+            Builtin::VertexIndex => return self.vertex(),
             Builtin::InstanceIndex => input::INSTANCE,
             Builtin::BaseVertex => input::BASE_VERTEX,
             Builtin::BaseInstance => input::BASE_INSTANCE,
@@ -221,7 +238,7 @@ impl VertexLinker<'_> {
     fn element(&mut self, binding: &VertexBinding) -> Value {
         let number = match binding.rate {
             vk::VertexInputRate::INSTANCE => self.instance(binding.divisor),
-            _ => self.b.input(input::VERTEX, Type::I32),
+            _ => self.vertex(),
         };
         let stride = self.b.int(binding.stride);
         let (low, high) = (self.b.binary(B::IMul, number, stride), self.b.binary(B::UMulHi, number, stride));
@@ -249,15 +266,31 @@ impl VertexLinker<'_> {
     }
 }
 
-/// What follows a vertex program.
-struct Results<'a> {
+/// What follows the last program before primitives are set up.
+pub(super) struct Results<'a> {
     b: Builder,
     program: &'a Program,
     words: Vec<Value>,
     raster: &'a RasterState,
 }
 
-impl Results<'_> {
+impl<'a> Results<'a> {
+    /// Of a program's output words.
+    pub(super) fn new(b: Builder, program: &'a Program, words: Vec<Value>, raster: &'a RasterState) -> Self {
+        Self { b, program, words, raster }
+    }
+
+    /// The kernel that ends with them. How its inputs differ from lane to lane, and whether waves may run in any order.
+    pub(super) fn kernel(mut self, pipeline: &GraphicsPipeline, across: &[Across], is_pure: bool) -> VertexKernel {
+        let outputs = self.finish(pipeline.varyings());
+        let mut function = self.b.finish();
+        passes::optimize(&mut function, &mut |_, _| {});
+        let mut program = Program::routine(function, across, outputs);
+        program.stage = self.program.stage;
+        program.code.generate_chosen(program.stage, "kernel");
+        VertexKernel { program, varyings: pipeline.varyings().count(), routes: self.program.routes(), is_pure }
+    }
+
     fn word(&mut self, slot: Slot) -> Option<Value> {
         self.program.output(slot).map(|word| self.words[word])
     }

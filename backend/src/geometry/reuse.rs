@@ -20,6 +20,14 @@ impl Reuse {
         self.places.extend(0..count);
     }
 
+    /// Numbers the vertices of these corners, each anew.
+    pub fn number_each(&mut self, corners: &[u32]) {
+        self.vertices.clear();
+        self.places.clear();
+        self.vertices.extend_from_slice(corners);
+        self.places.extend(0..corners.len() as u32);
+    }
+
     /// Numbers the vertices of these corners.
     pub fn number(&mut self, corners: &[u32]) {
         self.vertices.clear();

@@ -181,6 +181,11 @@ impl<'a> SetUp<'a> {
         (self.strips, self.counter) = (Some(strips), counter);
     }
 
+    /// The lines that follow are of another strip.
+    pub(super) fn begin_strip(&mut self) {
+        self.counter = 0.0;
+    }
+
     /// Clips, culls and sets up a primitive of 1, 2 or 3 shaded vertices.
     #[inline(always)]
     pub(super) fn add(&mut self, shaded: &Shaded<'_>, vertices: &[u32], id: u32) {

@@ -145,30 +145,61 @@ pub struct ShadeScratch {
     words: Vec<Lanes>,
 }
 
+/// What vertices are made of, wave by wave.
+pub(super) trait Feed {
+    /// The lanes of a wave that have a vertex, and its input words.
+    fn wave(&mut self, number: usize) -> (Mask, &[Lanes]);
+}
+
+/// Numbers of vertices.
+struct Numbers<'v> {
+    vertices: &'v [u32],
+    inputs: [Lanes; input::COUNT],
+}
+
+impl Feed for Numbers<'_> {
+    #[inline(always)]
+    fn wave(&mut self, number: usize) -> (Mask, &[Lanes]) {
+        let vertices = &self.vertices[number * WAVE..];
+        let vertices = &vertices[..vertices.len().min(WAVE)];
+        self.inputs[input::VERTEX as usize][..vertices.len()].copy_from_slice(vertices);
+        (((1u32 << vertices.len()) - 1) as Mask, &self.inputs)
+    }
+}
+
 /// Shades vertices, by their numbers, whose rows become `triangles`'. `None` when the program was interrupted.
 pub(super) fn shade<'w>(
     source: &VertexSource<'_>,
     vertices: &[u32],
-    (scratch, triangles): (&'w mut ShadeScratch, &mut Triangles),
+    keep: (&'w mut ShadeScratch, &mut Triangles),
 ) -> Option<Shaded<'w>> {
-    let VertexKernel { program, varyings, routes, .. } = source.kernel;
-    let (stride, rest) = (program.outputs.len(), output::VARYINGS + varyings);
-    let ShadeScratch { wave, outputs, outside, words } = scratch;
-    words.clear();
-    outside.clear();
     let mut inputs = [[0; WAVE]; input::COUNT];
     let DrawNumbers { base_vertex, base_instance, draw } = source.numbers;
     inputs[input::INSTANCE as usize] = [source.instance; WAVE];
     inputs[input::BASE_VERTEX as usize] = [base_vertex; WAVE];
     inputs[input::BASE_INSTANCE as usize] = [base_instance; WAVE];
     inputs[input::DRAW as usize] = [draw; WAVE];
+    shade_waves(source.kernel, source.environment, (vertices.len(), Numbers { vertices, inputs }), keep)
+}
+
+/// Runs a vertex kernel for so many vertices, whose rows become `triangles`'. `None` when it was interrupted.
+pub(super) fn shade_waves<'w>(
+    kernel: &VertexKernel,
+    environment: &Environment<'_>,
+    (count, mut feed): (usize, impl Feed),
+    (scratch, triangles): (&'w mut ShadeScratch, &mut Triangles),
+) -> Option<Shaded<'w>> {
+    let VertexKernel { program, varyings, routes, .. } = kernel;
+    let (stride, rest) = (program.outputs.len(), output::VARYINGS + varyings);
+    let ShadeScratch { wave, outputs, outside, words } = scratch;
+    words.clear();
+    outside.clear();
     let chunks = triangles.plan().row_chunks();
     outputs.resize(stride.max(chunks * BLOCK), [0; WAVE]);
-    let (rows, first) = triangles.add_rows(vertices.len().next_multiple_of(WAVE));
-    for (rows, vertices) in rows.chunks_mut(chunks * WAVE).zip(vertices.chunks(WAVE)) {
-        let lanes = ((1u32 << vertices.len()) - 1) as Mask;
-        inputs[input::VERTEX as usize][..vertices.len()].copy_from_slice(vertices);
-        if wave.call(program, source.environment, lanes, &inputs, outputs) == Stop::Interrupted {
+    let (rows, first) = triangles.add_rows(count.next_multiple_of(WAVE));
+    for (number, rows) in rows.chunks_mut(chunks * WAVE).enumerate() {
+        let (lanes, inputs) = feed.wave(number);
+        if wave.call(program, environment, lanes, inputs, outputs) == Stop::Interrupted {
             return None;
         }
         // Lanes that hold no vertex are not read.

@@ -149,7 +149,7 @@ impl<'a> DrawContext<'a> {
         let as_linked = self.tests.map(depth) == tested(self.pipeline).map(depth);
         let serves = as_linked && self.rates.is_none() && (self.tests.is_none() || self.depth_alone.is_some());
         // Its edges are exact near small primitives only, not near what a viewport leaves of others.
-        if serves && self.occlusion.is_none() && self.criterion.is_none() && !self.pipeline.vertex.routes() {
+        if serves && self.occlusion.is_none() && self.criterion.is_none() && !self.pipeline.last().routes() {
             self.pipeline.kernels.primitive(self.pipeline, (self.depth_bits, counts))
         } else {
             None

@@ -1,7 +1,7 @@
 //! Linking: a program becomes a part of a longer one of the driver's own, in which its inputs are computed and its outputs used.
 
 use super::Program;
-use super::ir::{Builder, Inst, InterpolateAt, Local, Table, Type, Value, map_operands, map_results, results};
+use super::ir::{Builder, Inst, InterpolateAt, Local, Space, Table, Type, Value, map_operands, map_results, results};
 
 /// What a program is appended to.
 pub trait Linker {
@@ -11,6 +11,19 @@ pub trait Linker {
     fn input(&mut self, slot: usize, ty: Type) -> Value;
     /// The same at another place than the declared one.
     fn interpolated(&mut self, slot: usize, at: InterpolateAt, ty: Type) -> Value;
+    /// Resources and image instructions of the programs that were appended before.
+    fn before(&self) -> Before {
+        Before::default()
+    }
+}
+
+/// What a program has of the programs that were appended before: the numbers of its own follow.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Before {
+    /// Resources.
+    pub resources: u32,
+    /// Image instructions.
+    pub images: u32,
 }
 
 /// Appends a program. Returns its output words; they are 0 where the program wrote none.
@@ -39,6 +52,7 @@ fn appended(linker: &mut impl Linker, program: &Program, locals: &[Local], outpu
     let function = program.code.function();
     let tables: Vec<Table> = function.tables.iter().map(|words| linker.builder().table(words.clone())).collect();
     let mut values: Vec<Option<Value>> = vec![None; function.types.len()];
+    let before = linker.before();
     for inst in &function.insts {
         let ty = |result: &Value| function.types[result.0 as usize];
         let of = |value: Value| values[value.0 as usize].unwrap_or(value);
@@ -64,6 +78,7 @@ fn appended(linker: &mut impl Linker, program: &Program, locals: &[Local], outpu
                 }
                 map_results(&mut inst, |_| fresh[0]);
                 map_places(&mut inst, locals, &tables);
+                map_resources(&mut inst, before);
                 linker.builder().push(inst);
             }
         }
@@ -76,6 +91,30 @@ fn map_places(inst: &mut Inst, locals: &[Local], tables: &[Table]) {
     match inst {
         Inst::LocalLoad { local, .. } | Inst::LocalStore { local, .. } => *local = locals[local.0 as usize],
         Inst::TableLoad { table, .. } => *table = tables[table.0 as usize],
+        _ => {}
+    }
+}
+
+fn map_resources(inst: &mut Inst, before: Before) {
+    let map = |space: &mut Space| {
+        if let Space::Buffer { resource, .. } = space {
+            *resource += before.resources;
+        }
+    };
+    match inst {
+        Inst::Load { space, .. }
+        | Inst::Store { space, .. }
+        | Inst::StorePart { space, .. }
+        | Inst::Atomic { space, .. } => map(space),
+        Inst::Atomic64(atomic) => map(&mut atomic.space),
+        Inst::BufferLength { resource, .. } => *resource += before.resources,
+        Inst::Image(image) => {
+            image.resource += before.resources;
+            image.number += before.images;
+            if let Some((sampler, _)) = &mut image.sampler {
+                *sampler += before.resources;
+            }
+        }
         _ => {}
     }
 }

@@ -14,6 +14,7 @@ pub(crate) mod testing;
 pub mod x64;
 
 pub use program::{
-    Builtin, FragmentFacts, InputSlot, Interpolation, OutputSlot, PUSH_CONSTANT_BYTES, Place, Program, Resource, Slot,
+    Builtin, FragmentFacts, GeometryFacts, InputSlot, Interpolation, LOCAL_WORD, OutputSlot, PUSH_CONSTANT_BYTES,
+    Place, Program, Resource, Slot,
 };
 pub use saved::BUILD;

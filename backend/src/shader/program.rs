@@ -66,8 +66,17 @@ builtins! {
     DeviceIndex,
     PrimitiveShadingRateKhr,
     ShadingRateKhr,
+    InvocationId,
     // Not SPIR-V's: x and y of the first pixel of a fragment, as floats.
     FirstPixel,
+    // Not SPIR-V's either: how geometry programs reach local memory, see `GeometryFacts`.
+    VertexAddress,
+    EmitBase,
+    EmitMask,
+    EmitFirst,
+    EmitSpan,
+    StripStart,
+    EmitCount,
 }
 
 /// Where a word of a program's interface comes from or goes to.
@@ -108,6 +117,7 @@ impl Slot {
         };
         match self {
             Self::Builtin(Builtin::NumWorkgroups | Builtin::WorkgroupId | Builtin::SubgroupId, _) => Across::Same,
+            Self::Builtin(Builtin::EmitBase | Builtin::EmitMask, _) => Across::Same,
             // A wave of vertices is of one instance of one draw.
             Self::Builtin(
                 Builtin::InstanceIndex | Builtin::BaseVertex | Builtin::BaseInstance | Builtin::DrawIndex,
@@ -237,6 +247,31 @@ impl FragmentFacts {
     }
 }
 
+/// What is around a geometry program, and how it reaches what is.
+///
+/// Its vertices, and those that it emits, lie in local memory ([`Space::Shared`]): a word every [`LOCAL_WORD`] bytes, so that those of
+/// sixteen lanes stand side by side. Word `n` of input vertex `v` lies `n` words behind address `v` ([`Builtin::VertexAddress`]). A
+/// vertex is emitted as a *record*: the words of the program's outputs but the last one, the last of them telling whether a strip begins
+/// with it (bit 0) and of which stream it is (the bits above). Records lie behind [`Builtin::EmitBase`], a word for each lane; of a lane's
+/// vertices those are stored that are numbered from [`Builtin::EmitFirst`] on, so many as [`Builtin::EmitSpan`] says, each in the record
+/// of its number masked by [`Builtin::EmitMask`]. The one real output is how many were emitted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GeometryFacts {
+    /// Vertices of a primitive that comes: 1, 2, 3; with adjacency 4 or 6.
+    pub vertices: u32,
+    /// Points, or strips of lines or triangles.
+    pub output: vk::PrimitiveTopology,
+    /// Most vertices that an invocation emits.
+    pub max_vertices: u32,
+    /// Invocations of each primitive, at least 1.
+    pub invocations: u32,
+    /// The words of its vertices; none where nobody reads one.
+    pub inputs: Vec<Option<Slot>>,
+}
+
+/// Bytes from word to word in local memory: a word of each lane.
+pub const LOCAL_WORD: u32 = 4 * WAVE as u32;
+
 /// A program of one stage, ready to run.
 #[derive(Debug)]
 pub struct Program {
@@ -260,6 +295,8 @@ pub struct Program {
     pub local_size: [u32; 3],
     /// Fragment programs: what the pipeline must know.
     pub fragment: FragmentFacts,
+    /// Geometry programs: what is around them.
+    pub geometry: Option<Box<GeometryFacts>>,
 }
 
 impl Program {
@@ -284,6 +321,7 @@ impl Program {
             shared_bytes: 0,
             local_size: [1; 3],
             fragment: FragmentFacts::default(),
+            geometry: None,
         }
     }
 
@@ -352,6 +390,25 @@ impl Program {
     /// The output word that is `slot`.
     pub fn output(&self, slot: Slot) -> Option<usize> {
         self.outputs.iter().position(|output| output.slot == slot)
+    }
+
+    /// Whether what it computes depends on which invocations share its wave.
+    pub fn looks_across(&self) -> bool {
+        let sees = |input: &InputSlot| {
+            let Slot::Builtin(builtin, _) = input.slot else { return false };
+            use Builtin as B;
+            matches!(
+                builtin,
+                B::SubgroupLocalInvocationId
+                    | B::SubgroupEqMask
+                    | B::SubgroupGeMask
+                    | B::SubgroupGtMask
+                    | B::SubgroupLeMask
+                    | B::SubgroupLtMask
+            )
+        };
+        let looks = |inst: &Inst| matches!(inst, Inst::IsActive { .. } | Inst::Ballot { .. } | Inst::Shuffle { .. });
+        self.inputs.iter().any(sees) || self.code.function().insts.iter().any(looks)
     }
 
     /// Whether it says which viewport and layer its primitives go to.

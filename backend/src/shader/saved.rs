@@ -9,8 +9,10 @@ use ash::vk;
 
 use super::interp::Executable;
 use super::ir::{Function, Inst, Space, Type, parse, verify, verify_strictly};
-use super::program::{Builtin, FragmentFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Resource, Slot};
-use super::spirv::{MAX_INVOCATIONS, MAX_LOCAL_WORDS, MAX_SHARED};
+use super::program::{
+    Builtin, FragmentFacts, GeometryFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Resource, Slot,
+};
+use super::spirv::{MAX_INVOCATIONS, MAX_LOCAL_WORDS, MAX_SHARED, is_possible};
 
 /// Identifies the build that saves programs: what another one saved is of no use.
 pub const BUILD: &str = env!("VITRIC_BUILD");
@@ -25,6 +27,13 @@ impl Program {
         let mut out = format!("stage {}\nsize {x} {y} {z}\nshared {}\n", self.stage.as_raw(), self.shared_bytes);
         let flags = self.fragment.flags().map(|flag| u32::from(flag).to_string());
         out += &format!("facts {}\n", flags.join(" "));
+        if let Some(facts) = &self.geometry {
+            let GeometryFacts { vertices, output, max_vertices, invocations, inputs } = &**facts;
+            out += &format!("geometry {vertices} {} {max_vertices} {invocations}\n", output.as_raw());
+            for slot in inputs {
+                out += &format!("vertex {}\n", slot.map_or_else(|| "none".into(), slot_text));
+            }
+        }
         for input in &self.inputs {
             let InputSlot { slot, ty, interpolation, place } = input;
             out += &format!("input {} {ty:?} {interpolation:?} {place:?}\n", slot_text(*slot));
@@ -97,6 +106,15 @@ impl Words<'_> {
         }
     }
 
+    /// A word of a vertex, or none.
+    fn vertex_word(&mut self) -> Option<Option<Slot>> {
+        if self.0.clone().next() == Some("none") {
+            self.0.next();
+            return Some(None);
+        }
+        self.slot().map(Some)
+    }
+
     fn ty(&mut self) -> Option<Type> {
         self.named(&[Type::Bool, Type::I32, Type::F32])
     }
@@ -114,6 +132,7 @@ fn interface_of(text: &str) -> Option<Program> {
         shared_bytes: 0,
         local_size: [1; 3],
         fragment: FragmentFacts::default(),
+        geometry: None,
     };
     for line in text.lines() {
         let mut words = Words(line.split_ascii_whitespace());
@@ -123,9 +142,21 @@ fn interface_of(text: &str) -> Option<Program> {
         }
     }
     let invocations = program.local_size.iter().try_fold(1u32, |product, &size| product.checked_mul(size));
-    let counts = [program.inputs.len(), program.outputs.len(), program.resources.len()];
-    let fits = counts.iter().all(|&count| count <= MOST_WORDS) && program.shared_bytes <= MAX_SHARED;
+    let of_vertices = program.geometry.as_ref().map_or(0, |facts| facts.inputs.len());
+    let counts = [program.inputs.len(), program.outputs.len(), program.resources.len(), of_vertices];
+    let fits =
+        counts.iter().all(|&count| count <= MOST_WORDS) && program.shared_bytes <= MAX_SHARED && is_bounded(&program);
     (fits && invocations.is_some_and(|count| (1..=MAX_INVOCATIONS).contains(&count))).then_some(program)
+}
+
+/// Whether a geometry program has what the units around it take for granted, and no other has any of it.
+fn is_bounded(program: &Program) -> bool {
+    let is_geometry = program.stage == vk::ShaderStageFlags::GEOMETRY;
+    let good = |facts: &GeometryFacts| is_possible(facts, program.outputs.len());
+    match &program.geometry {
+        Some(facts) => is_geometry && good(facts),
+        None => !is_geometry,
+    }
 }
 
 fn interface_line(program: &mut Program, words: &mut Words<'_>) -> Option<()> {
@@ -140,6 +171,13 @@ fn interface_line(program: &mut Program, words: &mut Words<'_>) -> Option<()> {
             }
             program.fragment = facts;
         }
+        "geometry" => {
+            let [vertices, output, max_vertices, invocations] = words.numbers()?;
+            let output = vk::PrimitiveTopology::from_raw(output.try_into().ok()?);
+            let inputs = Vec::new();
+            program.geometry = Some(Box::new(GeometryFacts { vertices, output, max_vertices, invocations, inputs }));
+        }
+        "vertex" => program.geometry.as_mut()?.inputs.push(words.vertex_word()?),
         "input" => program.inputs.push(InputSlot {
             slot: words.slot()?,
             ty: words.ty()?,

@@ -10,7 +10,6 @@ use ash::vk;
 use parking_lot::Mutex;
 
 use crate::command::MOST_VIEWPORTS;
-use crate::geometry::corners;
 
 use super::late::LateState;
 use super::{
@@ -230,6 +229,7 @@ impl GraphicsPipeline {
         }
         if !made.shades_vertices_like(self) {
             made.vertex_kernel = Arc::default();
+            made.merged_kernel = Arc::default();
         }
         made
     }
@@ -237,8 +237,7 @@ impl GraphicsPipeline {
     /// Whether fragment kernels of both are the same.
     fn exports_like(&self, other: &Self) -> bool {
         // What of rasterization decides how fragments are covered.
-        let coverage =
-            |of: &Self| (corners(of.topology), of.raster.polygon_mode, of.raster.line_mode, of.raster.conservative);
+        let coverage = |of: &Self| (of.corners(), of.raster.polygon_mode, of.raster.line_mode, of.raster.conservative);
         self.depth_stencil == other.depth_stencil
             && self.logic_op == other.logic_op
             && self.blend == other.blend

@@ -101,7 +101,12 @@ fn run(program: &Program) -> Outcome {
 /// Compiles a module for every stage and runs what comes of it. Returns how many stages compiled.
 fn try_module(words: &[u32]) -> usize {
     let Ok(module) = spirv::parse(words) else { return 0 };
-    let stages = [vk::ShaderStageFlags::VERTEX, vk::ShaderStageFlags::FRAGMENT, vk::ShaderStageFlags::COMPUTE];
+    let stages = [
+        vk::ShaderStageFlags::VERTEX,
+        vk::ShaderStageFlags::GEOMETRY,
+        vk::ShaderStageFlags::FRAGMENT,
+        vk::ShaderStageFlags::COMPUTE,
+    ];
     let programs = stages.iter().filter_map(|&stage| spirv::compile(&module, "main", stage, &Vec::new()).ok());
     programs.map(try_program).count()
 }

@@ -8,6 +8,8 @@ use crate::harness::{Buffer, Case, Gpu, Outcome, check};
 use crate::numbers::Numbers;
 use crate::render::COLOR;
 
+static ROUTING: &[u8] = include_bytes!("../../shaders/routing.vert.spv");
+const ROUTING_GEOMETRY: &[u8] = include_bytes!("../../shaders/routing.geom.spv");
 static ROUTE: &[u8] = include_bytes!("../../shaders/route.vert.spv");
 const ROUTED: &[u8] = include_bytes!("../../shaders/routed.frag.spv");
 const INPUT: &[u8] = include_bytes!("../../shaders/layer_input.frag.spv");
@@ -19,7 +21,17 @@ const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT;
 
 pub(super) fn cases(all: &mut Vec<Entry>) {
-    let plain = Scene { layers: 1, samples: 1, depth: false, last: false, dynamic: false, adds: false, lines: false };
+    let plain = Scene {
+        layers: 1,
+        samples: 1,
+        depth: false,
+        last: false,
+        dynamic: false,
+        adds: false,
+        lines: false,
+        geometry: false,
+    };
+    let geometry = Scene { geometry: true, ..plain };
     let scenes = [
         ("viewports.static", plain),
         ("viewports.dynamic", Scene { dynamic: true, ..plain }),
@@ -32,6 +44,11 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         ("layers.samples", Scene { layers: 3, samples: 4, depth: true, ..plain }),
         ("layers.blend", Scene { layers: 3, adds: true, dynamic: true, ..plain }),
         ("layers.many", Scene { layers: 64, depth: true, ..plain }),
+        ("viewports.geometry", geometry),
+        ("viewports.geometry_depth", Scene { depth: true, dynamic: true, last: true, ..geometry }),
+        ("viewports.geometry_edges", Scene { lines: true, ..geometry }),
+        ("layers.geometry", Scene { layers: 5, depth: true, ..geometry }),
+        ("layers.geometry_samples", Scene { layers: 3, samples: 4, ..geometry }),
     ];
     for (name, scene) in scenes {
         for seed in 0..3 {
@@ -55,6 +72,8 @@ struct Scene {
     adds: bool,
     /// Edges of triangles instead of rectangles.
     lines: bool,
+    /// A geometry shader names viewport and layer, not the vertex shader.
+    geometry: bool,
 }
 
 /// A rectangle: pixels of its viewport, `[x0, y0, x1, y1]`, which may lie outside of it.
@@ -161,7 +180,11 @@ fn supported(gpu: &Gpu) -> Case {
 }
 
 fn random(gpu: &Gpu, scene: Scene, seed: u64) -> Case {
-    supported(gpu)?;
+    match (scene.geometry, gpu.features.geometry_shader & gpu.features.multi_viewport) {
+        (false, _) => supported(gpu)?,
+        (true, 0) => return Err(Outcome::NotSupported("geometryShader, multiViewport".into())),
+        (true, _) => {}
+    }
     super::raster::supported(gpu, scene.samples)?;
     if scene.last {
         gpu.need(vk::EXT_PROVOKING_VERTEX_NAME)?;
@@ -203,7 +226,16 @@ fn edges(got: &[[u8; 4]], rects: &[Rect], views: &[View], scene: Scene) -> Case 
 /// The second subpass reads what the first one left in the same layer.
 fn inputs(gpu: &Gpu) -> Case {
     supported(gpu)?;
-    let scene = Scene { layers: 5, samples: 1, depth: false, last: false, dynamic: false, adds: false, lines: false };
+    let scene = Scene {
+        layers: 5,
+        samples: 1,
+        depth: false,
+        last: false,
+        dynamic: false,
+        adds: false,
+        lines: false,
+        geometry: false,
+    };
     let mut numbers = Numbers::new(7);
     let views = viewports(&mut numbers);
     let first = rectangles(&mut numbers, &views, scene);
@@ -376,10 +408,14 @@ impl Pass {
     ) -> Result<vk::Pipeline, Outcome> {
         let stage =
             |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
-        let stages = [
-            stage(vk::ShaderStageFlags::VERTEX, gpu.module(ROUTE)?),
+        let vertex = if scene.geometry { ROUTING } else { ROUTE };
+        let mut stages = vec![
+            stage(vk::ShaderStageFlags::VERTEX, gpu.module(vertex)?),
             stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(fragment)?),
         ];
+        if scene.geometry {
+            stages.push(stage(vk::ShaderStageFlags::GEOMETRY, gpu.module(ROUTING_GEOMETRY)?));
+        }
         let attributes = attributes();
         let bindings = [vk::VertexInputBindingDescription { binding: 0, stride: 32, ..Default::default() }];
         let input = vk::PipelineVertexInputStateCreateInfo::default()

@@ -16,6 +16,7 @@ mod filtering;
 mod formats;
 mod fragment;
 mod framebuffer;
+mod geometry;
 mod host;
 mod images;
 mod language;
@@ -70,6 +71,7 @@ pub fn all() -> Vec<Entry> {
         conservative::cases,
         rates::cases,
         layers::cases,
+        geometry::cases,
         lines::cases,
         vertices::cases,
         fragment::cases,

@@ -48,7 +48,7 @@ const CLIPPED: usize = 3;
 const LEFT: usize = 4;
 const FRAGMENTS: usize = 5;
 
-fn pool(gpu: &Gpu, named: F) -> Result<vk::QueryPool, Outcome> {
+pub(super) fn pool(gpu: &Gpu, named: F) -> Result<vk::QueryPool, Outcome> {
     if gpu.features.pipeline_statistics_query == 0 {
         return Err(Outcome::NotSupported("pipelineStatisticsQuery".into()));
     }
@@ -57,7 +57,7 @@ fn pool(gpu: &Gpu, named: F) -> Result<vk::QueryPool, Outcome> {
     Ok(unsafe { gpu.device.create_query_pool(&info.pipeline_statistics(named), None) }?)
 }
 
-fn results<const N: usize>(gpu: &Gpu, pool: vk::QueryPool) -> Result<[u64; N], Outcome> {
+pub(super) fn results<const N: usize>(gpu: &Gpu, pool: vk::QueryPool) -> Result<[u64; N], Outcome> {
     let mut values = [[u64::MAX; N]];
     let flags = vk::QueryResultFlags::WAIT | vk::QueryResultFlags::TYPE_64;
     // SAFETY: the query was ended, and has so many values.

@@ -42,6 +42,7 @@ struct Input {
 /// Shaders before rasterization.
 struct Shaders {
     vertex: Arc<Program>,
+    geometry: Option<Arc<Program>>,
     raster: RasterState,
     depth_clip: Option<bool>,
     depth_clamp: bool,
@@ -201,6 +202,7 @@ impl Parts {
         let min_sample_shading = fragment.min_sample_shading.or(output.multisample.min_sample_shading);
         Some(GraphicsPipeline {
             vertex: shaders.vertex.clone(),
+            geometry: shaders.geometry.clone(),
             fragment: fragment.program.clone(),
             bindings: input.vertices.bindings.clone(),
             attributes: input.vertices.attributes.clone(),
@@ -216,6 +218,7 @@ impl Parts {
             blend: output.blend.clone(),
             color_formats: output.color_formats.clone(),
             vertex_kernel: Arc::default(),
+            merged_kernel: Arc::default(),
             kernels: Arc::default(),
             variants: Variants::default(),
             blend_constants: output.blend_constants,
@@ -262,6 +265,7 @@ fn shaders(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic
     let clip: Option<&vk::PipelineRasterizationDepthClipStateCreateInfoEXT<'_>> = raw::find(state.p_next);
     Ok(Shaders {
         vertex: maker.program(vk::ShaderStageFlags::VERTEX)?.ok_or(Error::Unknown)?,
+        geometry: maker.program(vk::ShaderStageFlags::GEOMETRY)?,
         raster,
         depth_clip: clip.map(|clip| clip.depth_clip_enable != 0),
         depth_clamp: state.depth_clamp_enable != 0,

@@ -55,6 +55,10 @@ fn forget(first: &mut HashMap<Key, Value>, made: &mut Vec<Key>, mark: Option<usi
 
 /// Whether later loads may find other words than earlier ones.
 pub(super) fn changes_memory(inst: &Inst) -> bool {
+    // No other memory is a workgroup's own.
+    if let Inst::Store { space: Space::Shared, .. } | Inst::StorePart { space: Space::Shared, .. } = inst {
+        return false;
+    }
     matches!(
         inst,
         Inst::Store { .. } | Inst::StorePart { .. } | Inst::Atomic { .. } | Inst::Atomic64(_) | Inst::Barrier

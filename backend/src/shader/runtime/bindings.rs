@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::frame::{self, BufferEntry, BufferTable};
+use super::kernels::Lanes;
 use super::{Descriptor, Lookups};
 use crate::memory::{Addresses, Allocation, BufferRange};
 use crate::shader::ir::AtomicOp;
@@ -169,26 +170,49 @@ fn place_in((memory, start, size): (&Allocation, u64, u64), offset: u32, bytes: 
     inside.then_some((memory, start + u64::from(offset)))
 }
 
-/// Memory shared by the waves of a workgroup.
+/// Words of a line of [`SharedMemory`].
+const LINE: usize = 8;
+
+/// A word of each lane of a wave, aligned as vectors want it.
+#[repr(C, align(64))]
+#[derive(Debug, Default)]
+struct Line([AtomicU64; LINE]);
+
+/// Memory shared by the waves of a workgroup, or of what takes part in a wave of a merged program.
 #[derive(Debug, Default)]
 pub struct SharedMemory {
-    words: Vec<AtomicU64>,
+    lines: Vec<Line>,
 }
 
 impl SharedMemory {
-    /// `bytes` of zeroed memory, rounded up to 64-bit words.
+    /// `bytes` of zeroed memory, rounded up to lines of 64.
     pub fn new(bytes: u32) -> Self {
-        Self { words: (0..bytes.div_ceil(8)).map(|_| AtomicU64::new(0)).collect() }
+        let mut memory = Self::default();
+        memory.reserve(bytes);
+        memory
+    }
+
+    /// Makes it at least so large.
+    pub fn reserve(&mut self, bytes: u32) {
+        let lines = (bytes as usize).div_ceil(size_of::<Line>());
+        self.lines.resize_with(self.lines.len().max(lines), Line::default);
+    }
+
+    /// Words of lanes.
+    pub fn lanes_mut(&mut self) -> &mut [Lanes] {
+        // SAFETY: a line is as large as a word of each lane and aligned better, all bits are valid for both, and the slice borrows
+        // the memory, so that nobody else reaches it.
+        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.lines.len()) }
     }
 
     /// Zeroes it.
     pub fn clear(&mut self) {
-        self.words.iter_mut().for_each(|word| *word.get_mut() = 0);
+        self.lines.iter_mut().flat_map(|line| &mut line.0).for_each(|word| *word.get_mut() = 0);
     }
 
     /// First byte, and bytes, for generated code.
     pub(super) fn raw(&self) -> (*mut u8, u64) {
-        (self.words.as_ptr().cast_mut().cast(), self.words.len() as u64 * 8)
+        (self.lines.as_ptr().cast_mut().cast(), (self.lines.len() * size_of::<Line>()) as u64)
     }
 
     /// The word at byte `offset`, a multiple of 4.
@@ -200,13 +224,13 @@ impl SharedMemory {
 
     /// The 64-bit word at byte `offset`, a multiple of 8.
     pub fn wide_word(&self, offset: u32) -> Option<&AtomicU64> {
-        self.words.get(offset as usize / 8)
+        self.lines.get(offset as usize / size_of::<Line>()).map(|line| &line.0[offset as usize / 8 % LINE])
     }
 
     fn halves(&self) -> &[AtomicU32] {
         // SAFETY: a 64-bit atomic has the size of two 32-bit ones and at least their alignment, all bits are valid for both,
         // and the slice borrows the memory.
-        unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast(), self.words.len() * 2) }
+        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.lines.len() * LINE * 2) }
     }
 }
 

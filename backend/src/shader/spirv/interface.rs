@@ -186,6 +186,7 @@ impl Flattener<'_> {
             BuiltIn::Layer => Builtin::Layer,
             BuiltIn::ViewportIndex => Builtin::ViewportIndex,
             BuiltIn::PrimitiveId => Builtin::PrimitiveId,
+            BuiltIn::InvocationId => Builtin::InvocationId,
             BuiltIn::NumWorkgroups => Builtin::NumWorkgroups,
             BuiltIn::WorkgroupId => Builtin::WorkgroupId,
             BuiltIn::LocalInvocationId => Builtin::LocalInvocationId,

@@ -32,6 +32,10 @@ pub(super) struct Usage {
     mentioned: HashSet<u32>,
     /// Base and first index of access chains (both ids).
     first_indices: HashSet<(u32, u32)>,
+    /// Base and second index of access chains, where there are so many.
+    second_indices: HashSet<(u32, u32)>,
+    /// Ids used otherwise than as the base of an access chain, or of one of several indices.
+    elements: HashSet<u32>,
     /// Ids used otherwise than as the base of an access chain.
     whole: HashSet<u32>,
     /// The variable each access chain leads into.
@@ -66,10 +70,14 @@ impl Usage {
         let (ids, more) = operands(inst);
         self.mentioned.extend(ids.iter().chain(more));
         match (inst.op, inst.words.as_slice()) {
-            (Op::AccessChain | Op::InBoundsAccessChain, &[_, id, base, first, ..]) => {
+            (Op::AccessChain | Op::InBoundsAccessChain, &[_, id, base, first, ref rest @ ..]) => {
                 let root = self.root(base);
                 self.roots.insert(id, root);
                 self.first_indices.insert((base, first));
+                match rest.first() {
+                    Some(&second) => drop(self.second_indices.insert((base, second))),
+                    None => drop(self.elements.insert(base)),
+                }
             }
             (Op::Load, &[_, _, pointer, ..]) => {
                 self.whole.insert(pointer);
@@ -108,6 +116,13 @@ impl Usage {
     pub(super) fn uses_member(&self, variable: u32, index: u32, scalar: impl Fn(u32) -> Option<u32>) -> bool {
         let names = |&(base, first): &(u32, u32)| base == variable && scalar(first).is_none_or(|word| word == index);
         self.whole.contains(&variable) || self.first_indices.iter().any(names)
+    }
+
+    /// Whether member `index` of the elements of an array of blocks may be used.
+    pub(super) fn uses_member_of_elements(&self, array: u32, index: u32, scalar: impl Fn(u32) -> Option<u32>) -> bool {
+        let names = |&(base, second): &(u32, u32)| base == array && scalar(second).is_none_or(|word| word == index);
+        let whole = self.whole.contains(&array) || self.elements.contains(&array);
+        whole || self.second_indices.iter().any(names)
     }
 
     /// The only object ever stored to a local, when it is stored whole and nothing else changes the local.

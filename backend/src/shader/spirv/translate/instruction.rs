@@ -81,6 +81,7 @@ impl Translator<'_> {
             }
             // Fragments of a pixel are shaded one after the other, in order (`FragmentFacts::interlock`).
             O::BeginInvocationInterlockEXT | O::EndInvocationInterlockEXT => Ok(()),
+            O::EmitVertex | O::EndPrimitive | O::EmitStreamVertex | O::EndStreamPrimitive => self.emit_vertex(inst),
             O::ReadClockKHR => self.read_clock(inst),
             O::AssumeTrueKHR => Ok(()),
             O::ExpectKHR => {

@@ -28,6 +28,11 @@ pub(super) enum Base {
     Table(Table),
     /// First input slot.
     Input(u32),
+    /// Inputs of vertices: the first of their words, and how many words a scalar takes.
+    Vertices {
+        first: u32,
+        unit: u32,
+    },
     /// First byte.
     Shared(u32),
     Push,
@@ -59,8 +64,8 @@ pub(super) struct Pointer {
     /// Type of what it points to.
     pub(super) ty: u32,
     constant: u32,
-    dynamic: Option<Value>,
-    /// Element of an array of resources.
+    pub(super) dynamic: Option<Value>,
+    /// Element of an array of resources, or number of a vertex.
     pub(super) element: Option<Value>,
     matrix: Option<MatrixLayout>,
     /// Bytes between components of a vector in memory with explicit layout.
@@ -77,6 +82,7 @@ impl Pointer {
         let constant = if let Base::Shared(offset) = base { offset } else { 0 };
         let unit = match base {
             Base::Local(_) | Base::Table(_) | Base::Input(_) => 1,
+            Base::Vertices { unit, .. } => unit,
             Base::Shared(_) => 4,
             _ => EXPLICIT,
         };
@@ -117,6 +123,10 @@ impl Translator<'_> {
             }
             Ty::Array(element, _) | Ty::RuntimeArray(element) => {
                 pointer.ty = element;
+                if matches!(pointer.base, Base::Vertices { .. }) && pointer.element.is_none() {
+                    pointer.element = Some(self.word(index)?);
+                    return Ok(());
+                }
                 if matches!(pointer.base, Base::Resource(_)) && self.is_descriptor_array(ty, element)? {
                     return self.step_descriptor(pointer, ty, index);
                 }
@@ -228,6 +238,9 @@ impl Translator<'_> {
     /// Loads what a pointer points to, flattened.
     pub(super) fn load(&mut self, pointer: &Pointer) -> Result<Vec<Value>> {
         let mut places = Vec::new();
+        if let Base::Vertices { first, .. } = pointer.base {
+            return self.load_vertices(first, pointer);
+        }
         self.places(pointer, &mut places)?;
         places.into_iter().map(|(offset, number)| self.load_word(pointer, offset, number)).collect()
     }
@@ -246,7 +259,7 @@ impl Translator<'_> {
     }
 
     /// The constant offset and type of each word of what a pointer points to.
-    fn places(&self, pointer: &Pointer, out: &mut Vec<(u32, Number)>) -> Result<()> {
+    pub(super) fn places(&self, pointer: &Pointer, out: &mut Vec<(u32, Number)>) -> Result<()> {
         if self.words_of(pointer.ty)? == 0 {
             return Ok(());
         }
@@ -468,7 +481,9 @@ impl Translator<'_> {
             Base::Local(local) => self.builder.local_store(local, offset, pointer.dynamic, value),
             // What is stored is what the table holds.
             Base::Table(_) => {}
-            Base::Input(_) | Base::Push => return Err(Error::Malformed("a store to what cannot be written")),
+            Base::Input(_) | Base::Vertices { .. } | Base::Push => {
+                return Err(Error::Malformed("a store to what cannot be written"));
+            }
             _ => {
                 let is_part = pointer.is_explicit() && number.bytes() < 4;
                 self.at_place(pointer, offset, Type::I32, |this, space, offset| {
@@ -525,7 +540,9 @@ impl Translator<'_> {
                 return act(self, Space::Address { high }, low);
             }
             Base::Chosen(value, class) => return self.at_chosen((value, class), offset, ty, act),
-            Base::Local(_) | Base::Table(_) | Base::Input(_) => return Err(Error::Malformed("not in memory")),
+            Base::Local(_) | Base::Table(_) | Base::Input(_) | Base::Vertices { .. } => {
+                return Err(Error::Malformed("not in memory"));
+            }
         };
         act(self, space, offset)
     }

@@ -4,6 +4,7 @@ mod composite;
 mod contract;
 mod dot;
 mod flow;
+mod geometry;
 mod glsl;
 mod image;
 mod instruction;
@@ -19,6 +20,8 @@ use std::rc::Rc;
 use ash::vk;
 use spirv::{Decoration, ExecutionMode, ExecutionModel, StorageClass};
 
+use self::geometry::Geometry;
+pub(crate) use self::geometry::is_possible;
 use self::memory::{Base, Pointer};
 use self::number::Number;
 use self::scopes::Scopes;
@@ -110,6 +113,8 @@ struct Translator<'a> {
     copied_at: Option<(Local, usize)>,
     /// Factors of the products of this block that may become part of a sum.
     products: HashMap<Value, (Value, Value)>,
+    /// What geometry programs have besides.
+    geometry: Option<Geometry>,
     local_words: u32,
     blocks: usize,
     work: usize,
@@ -127,6 +132,7 @@ pub(super) fn program(
     let model = match stage {
         vk::ShaderStageFlags::VERTEX => ExecutionModel::Vertex,
         vk::ShaderStageFlags::FRAGMENT => ExecutionModel::Fragment,
+        vk::ShaderStageFlags::GEOMETRY => ExecutionModel::Geometry,
         vk::ShaderStageFlags::COMPUTE => ExecutionModel::GLCompute,
         _ => return Err(Error::Unsupported("this stage".into())),
     };
@@ -134,6 +140,7 @@ pub(super) fn program(
     let point = found.ok_or(Error::Malformed("there is no such entry point"))?;
     let mut translator = Translator::new(module, model, specialization, point)?;
     translator.local_size = local_size(module, &translator.constants, point)?;
+    translator.begin_geometry(point)?;
     translator.declare_variables(point)?;
     translator.entry(point)?;
     translator.finish(point, stage, observe)
@@ -175,6 +182,7 @@ impl<'a> Translator<'a> {
             input_copies: HashMap::new(),
             copied_at: None,
             products: HashMap::new(),
+            geometry: None,
             local_words: 0,
             blocks: 0,
             work: 0,
@@ -219,6 +227,7 @@ impl<'a> Translator<'a> {
                 continue;
             }
             let base = match class {
+                StorageClass::Input if used && self.is_per_vertex(id) => self.declare_vertices(id, ty)?,
                 StorageClass::Input if used => self.declare_input(id, ty)?,
                 StorageClass::Output if used => self.declare_output(id, ty, initializer)?,
                 StorageClass::Input | StorageClass::Output => continue,
@@ -276,7 +285,7 @@ impl<'a> Translator<'a> {
         self.facts.writes_stencil |= has(Builtin::FragStencilRef);
         self.facts.writes_sample_mask |= has(Builtin::SampleMask);
         let local = self.new_local(words.len() as u32)?;
-        let written = self.written(id, ty, words.len())?;
+        let written = self.used_words(id, ty, words.len(), false)?;
         for (index, word) in words.into_iter().enumerate().filter(|(index, _)| written[*index]) {
             self.output_words.push((local, index as u32));
             self.outputs.push(word);
@@ -290,14 +299,19 @@ impl<'a> Translator<'a> {
         Ok(Base::Local(local))
     }
 
-    /// Which words of an output are in use: built-in blocks are declared whole, however little of them is written.
-    fn written(&self, id: u32, ty: u32, words: usize) -> Result<Vec<bool>> {
+    /// Which words of an interface variable are in use: built-in blocks are declared whole, however little of them is written, or
+    /// read of each element of an array.
+    fn used_words(&self, id: u32, ty: u32, words: usize, of_elements: bool) -> Result<Vec<bool>> {
         let Ty::Struct(members) = self.module.ty(ty)? else { return Ok(vec![true; words]) };
         let mut out = Vec::with_capacity(words);
         for (index, &member) in members.iter().enumerate() {
             let builtin = self.module.has((ty, Some(index as u32)), Decoration::BuiltIn);
             let scalar = |id| self.constants.scalar(id);
-            let used = !builtin || index >= MAX_BLOCK_BUILTINS || self.usage.uses_member(id, index as u32, scalar);
+            let named = || match of_elements {
+                true => self.usage.uses_member_of_elements(id, index as u32, scalar),
+                false => self.usage.uses_member(id, index as u32, scalar),
+            };
+            let used = !builtin || index >= MAX_BLOCK_BUILTINS || named();
             out.resize(out.len() + self.words_of(member)? as usize, used);
         }
         out.resize(words, true);
@@ -378,6 +392,18 @@ impl<'a> Translator<'a> {
 
     fn entry(&mut self, point: &EntryPoint) -> Result<()> {
         self.call(point.function, &[], None)?;
+        if self.geometry.is_some() {
+            return self.end_geometry();
+        }
+        for (slot, value) in (0..).zip(self.output_values()) {
+            self.builder.push(Inst::Output { slot, value });
+        }
+        Ok(())
+    }
+
+    /// The words of all outputs as they are now.
+    fn output_values(&mut self) -> Vec<Value> {
+        let mut values = Vec::with_capacity(self.outputs.len());
         for slot in 0..self.outputs.len() {
             let (local, word) = self.output_words[slot];
             // The slot of a high word follows that of the low one, which gives both.
@@ -386,12 +412,12 @@ impl<'a> Translator<'a> {
             }
             let value = self.builder.local_load(local, word, None, self.outputs[slot].ty);
             let [low, high] = self.builder.split(value);
-            self.builder.push(Inst::Output { slot: slot as u32, value: low });
+            values.push(low);
             if self.builder.is_wide(value) {
-                self.builder.push(Inst::Output { slot: slot as u32 + 1, value: high });
+                values.push(high);
             }
         }
-        Ok(())
+        values
     }
 
     /// Inlines a function; the words of its result, when it has one.
@@ -541,6 +567,7 @@ impl<'a> Translator<'a> {
             shared_bytes: self.shared_bytes,
             local_size,
             fragment: facts,
+            geometry: self.geometry.map(|geometry| Box::new(geometry.into_facts())),
             code,
             pair: None,
         };
