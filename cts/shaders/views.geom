@@ -1,13 +1,15 @@
 #version 450
+// Moves triangles as views.vert does.
 #extension GL_EXT_multiview : require
-// Hands triangles on in the colour of the view.
 layout(triangles) in;
 layout(triangle_strip, max_vertices = 3) out;
-layout(location = 0) out vec4 out_color;
+layout(push_constant) uniform Push { vec4 rect; vec4 color; vec4 extra; };
+layout(location = 0) in vec4 color_in[];
+layout(location = 0) out vec4 color_out;
 void main() {
     for (int vertex = 0; vertex < 3; vertex++) {
-        gl_Position = gl_in[vertex].gl_Position;
-        out_color = vec4(float(gl_ViewIndex * 50 + 20), 0.0, 0.0, 255.0) / 255.0;
+        gl_Position = gl_in[vertex].gl_Position + vec4(float(gl_ViewIndex) * extra.y, 0.0, 0.0, 0.0);
+        color_out = color_in[vertex];
         EmitVertex();
     }
 }

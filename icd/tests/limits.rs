@@ -8,6 +8,7 @@ use common::{Drawing, Driver, Layout};
 
 const COMPUTE: &[u8] = include_bytes!("shaders/endless.comp.spv");
 const VERTEX: &[u8] = include_bytes!("shaders/endless.vert.spv");
+const GEOMETRY: &[u8] = include_bytes!("shaders/endless.geom.spv");
 const FRAGMENT: &[u8] = include_bytes!("shaders/endless.frag.spv");
 const LARGE: &[u8] = include_bytes!("shaders/large.vert.spv");
 
@@ -32,9 +33,10 @@ fn run_compute(driver: &Driver) -> Result<(), vk::Result> {
 }
 
 /// Draws a triangle with an endless stage.
-fn run_graphics(driver: &Driver, vertex: &[u8]) -> Result<(), vk::Result> {
+fn run_graphics(driver: &Driver, vertex: &[u8], geometry: Option<&[u8]>) -> Result<(), vk::Result> {
     let layout = Layout::new(driver, driver.buffer(256)?.0)?;
-    let stages = [(vk::ShaderStageFlags::VERTEX, vertex), (vk::ShaderStageFlags::FRAGMENT, FRAGMENT)];
+    let mut stages = vec![(vk::ShaderStageFlags::VERTEX, vertex), (vk::ShaderStageFlags::FRAGMENT, FRAGMENT)];
+    stages.extend(geometry.map(|geometry| (vk::ShaderStageFlags::GEOMETRY, geometry)));
     let drawing = Drawing::new(driver, &layout, &stages, vk::PrimitiveTopology::TRIANGLE_LIST, false)?;
     driver.run(|device, commands| {
         drawing.begin(device, commands, &layout);
@@ -76,6 +78,7 @@ fn memory_and_time_are_bounded_and_a_new_device_goes_on() {
     driver.close();
 
     loses(run_compute);
-    loses(|driver| run_graphics(driver, VERTEX));
-    loses(|driver| run_graphics(driver, LARGE));
+    loses(|driver| run_graphics(driver, VERTEX, None));
+    loses(|driver| run_graphics(driver, LARGE, None));
+    loses(|driver| run_graphics(driver, LARGE, Some(GEOMETRY)));
 }

@@ -227,10 +227,11 @@ mod tests {
     use crate::shader::spirv;
 
     fn samples() -> Vec<Program> {
-        let files: [(&[u8], vk::ShaderStageFlags); 3] = [
+        let files: [(&[u8], vk::ShaderStageFlags); 4] = [
             (include_bytes!("../../tests/shaders/images.comp.spv"), vk::ShaderStageFlags::COMPUTE),
             (include_bytes!("../../tests/shaders/inputs.frag.spv"), vk::ShaderStageFlags::FRAGMENT),
             (include_bytes!("../../tests/shaders/subgroups.comp.spv"), vk::ShaderStageFlags::COMPUTE),
+            (include_bytes!("../../tests/shaders/strips.geom.spv"), vk::ShaderStageFlags::GEOMETRY),
         ];
         let compile = |(bytes, stage): (&[u8], vk::ShaderStageFlags)| {
             let words: Vec<u32> =

@@ -2,12 +2,13 @@
 
 use ash::vk;
 
-use super::subpasses::{Depth, PipelineDesc, pipeline_of, whole};
+use super::subpasses::{Depth, PipelineDesc, pipeline_of, pipeline_with, whole};
 use crate::Entry;
 use crate::harness::{Case, Gpu, Image, Outcome, check, range};
 use crate::render::SIZE;
 
 const VERTEX: &[u8] = include_bytes!("../../shaders/views.vert.spv");
+const GEOMETRY: &[u8] = include_bytes!("../../shaders/views.geom.spv");
 const FRAGMENT: &[u8] = include_bytes!("../../shaders/views.frag.spv");
 const INPUT: &[u8] = include_bytes!("../../shaders/input.frag.spv");
 const RECT: &[u8] = crate::render::RECT;
@@ -33,6 +34,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("views.index", |gpu| index(gpu, ONE, false));
     add("views.first_version", |gpu| index(gpu, ONE, true));
     add("views.samples", |gpu| index(gpu, FOUR, false));
+    add("views.geometry", geometry);
     add("views.secondary", secondary);
     add("views.depth", depth);
     add("views.clear", clear);
@@ -276,6 +278,22 @@ fn index(gpu: &Gpu, samples: vk::SampleCountFlags, first_version: bool) -> Case 
     let scene = Scene::new(gpu, samples, false, first_version)?;
     let layout = gpu.layout(&[])?;
     let pipeline = scene.pipeline(gpu, layout, Depth::Unused)?;
+    let red = [1.0, 0.0, 0.0, 0.0];
+    let draw = |commands| fill(gpu, (commands, pipeline, layout), STRIP, red, [0.5, 0.5, 0.0]);
+    scene.run(gpu, vk::SubpassContents::INLINE, draw)?;
+    scene.compare(gpu, |layer, _, x| strip(layer, x))
+}
+
+/// A geometry shader moves the strip, which is in the same place for all views before.
+fn geometry(gpu: &Gpu) -> Case {
+    if gpu.features.geometry_shader == 0 || gpu.more.multiview.multiview_geometry_shader == 0 {
+        return Err(Outcome::NotSupported("multiviewGeometryShader".into()));
+    }
+    let scene = Scene::new(gpu, ONE, false, false)?;
+    let layout = gpu.layout(&[])?;
+    let (shaders, depth) = ([RECT, FRAGMENT], Depth::Unused);
+    let desc = PipelineDesc { pass: (scene.pass, 0), layout, shaders, masks: &ALL, samples: ONE, depth };
+    let pipeline = pipeline_with(gpu, &desc, Some(GEOMETRY))?;
     let red = [1.0, 0.0, 0.0, 0.0];
     let draw = |commands| fill(gpu, (commands, pipeline, layout), STRIP, red, [0.5, 0.5, 0.0]);
     scene.run(gpu, vk::SubpassContents::INLINE, draw)?;

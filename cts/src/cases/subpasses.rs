@@ -233,11 +233,23 @@ pub(super) enum Depth {
 }
 
 pub(super) fn pipeline_of(gpu: &Gpu, desc: &PipelineDesc<'_>) -> Result<vk::Pipeline, Outcome> {
+    pipeline_with(gpu, desc, None)
+}
+
+/// The same with a geometry shader.
+pub(super) fn pipeline_with(
+    gpu: &Gpu,
+    desc: &PipelineDesc<'_>,
+    geometry: Option<&[u8]>,
+) -> Result<vk::Pipeline, Outcome> {
     let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
-    let stages = [
+    let mut stages = vec![
         stage(vk::ShaderStageFlags::VERTEX, gpu.module(desc.shaders[0])?),
         stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(desc.shaders[1])?),
     ];
+    if let Some(geometry) = geometry {
+        stages.push(stage(vk::ShaderStageFlags::GEOMETRY, gpu.module(geometry)?));
+    }
     let input = vk::PipelineVertexInputStateCreateInfo::default();
     let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
     let side = SIZE as f32;

@@ -151,7 +151,8 @@ impl Emission<'_> {
         }
         // Every wave of an invocation knows how many it emits.
         if wave == 0 {
-            counts.extend((0..batch.items.len()).map(|item| outputs[0][self.waves().teller(item)]));
+            let most = self.kernel.facts.max_vertices;
+            counts.extend((0..batch.items.len()).map(|item| outputs[0][self.waves().teller(item)].min(most)));
         }
         Some(())
     }
