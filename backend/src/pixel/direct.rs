@@ -9,6 +9,9 @@ use crate::memory::PlaneRef;
 use crate::shader::interp::{Environment, Runs, Stop, Wave};
 use crate::shader::runtime::Ranges;
 
+/// Pixels of a block of small primitives.
+const BLOCK_PIXELS: u32 = 16;
+
 /// What runs a kernel, made when there is something to run: then the kernel is compiled, too.
 pub(super) enum Lazy<'s, T> {
     /// What it is to be made of.
@@ -102,6 +105,8 @@ pub(super) struct Small<'s> {
     runs: Runs<'s>,
     /// Slots of first pixel and size of the window, x and y of both.
     window: [usize; 4],
+    /// Samples of a block.
+    block_samples: u32,
 }
 
 impl<'s> Small<'s> {
@@ -110,7 +115,8 @@ impl<'s> Small<'s> {
         let (stage, ranges) = (context.primitive_kernel(counts)?, context.direct.as_ref()?);
         let slot = |part| stage.sources.iter().find(|(_, source)| *source == Source::Window(part)).map(|found| found.0);
         let window = [slot(0)?, slot(1)?, slot(2)?, slot(3)?];
-        Some(Self { runs: runs(context, (stage, ranges), wave), window })
+        let block_samples = BLOCK_PIXELS * context.multisample.samples;
+        Some(Self { runs: runs(context, (stage, ranges), wave), window, block_samples })
     }
 
     /// Draws the primitive with these words as far as it lies in the window `[x0, y0, x1, y1]`.
@@ -132,8 +138,11 @@ impl<'s> Small<'s> {
         let [blocks, covered, waves, lanes] = [0, 1, 2, 3].map(|word: usize| self.runs.outputs[word][0]);
         let counts = [
             (Counter::Blocks, blocks),
+            (Counter::SamplesStandard, blocks * self.block_samples),
+            (Counter::SamplesCovered, covered),
             (Counter::Covered, covered),
             (Counter::Fragments, lanes),
+            (Counter::Exported, lanes),
             (Counter::Waves, waves),
             (Counter::Lanes, lanes),
         ];

@@ -105,7 +105,9 @@ impl<'a: 's, 's> Waves<'a, 's> {
         }
         if let Some(sight) = self.sight {
             let strips = (0..4).filter(|strip| fragments.pixels >> (strip * 16) & 0xffff != 0).count();
-            see(sight, fragments.place, strips as u32, fragments.pixels.count_ones());
+            let fragments_of_it = fragments.pixels.count_ones();
+            see(sight, fragments.place, strips as u32, fragments_of_it);
+            see_exported(sight, fragments_of_it, fragments_of_it);
         }
         // Quads that wait may be of the same group, unless they came over the scoreboard.
         if self.waiting > 0 && !self.apart {
@@ -200,8 +202,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
     /// Counts a wave of quads.
     fn see(&self, quads: &[Quad]) {
         if let Some(sight) = self.sight {
-            let lanes = quads.iter().map(|quad| quad.pixels().count_ones()).sum();
-            see(sight, [quads[0].x, quads[0].y], 1, lanes);
+            see(sight, [quads[0].x, quads[0].y], 1, fragments_of(quads));
         }
     }
 
@@ -223,6 +224,9 @@ impl<'a: 's, 's> Waves<'a, 's> {
         }
         for (quads, outputs) in waves.iter().zip(wave.outputs.chunks_exact(outputs.max(1))) {
             targets.iter().for_each(|target| write(context, target, outputs, quads));
+            if let Some(sight) = self.sight {
+                see_exported(sight, fragments_of(quads), fragments_of(quads));
+            }
         }
     }
 
@@ -274,6 +278,9 @@ impl<'a: 's, 's> Waves<'a, 's> {
             for (number, quad) in quads.iter_mut().enumerate() {
                 self.finish(kernel, quad, number * 4);
             }
+        }
+        if let Some(sight) = self.sight {
+            see_exported(sight, covered.count_ones(), fragments_of(quads));
         }
         if kernel.export.is_some() {
             return export_samples(context, kernel, (&self.scratch.shade.outputs, &mut *self.scratch.export), quads);
@@ -364,6 +371,17 @@ pub(super) fn see(sight: &Sight, place: [u32; 2], waves: u32, lanes: u32) {
     sight.count(Counter::Lanes, lanes.into());
     sight.mark(Map::Waves, place, waves);
     sight.mark(Map::Lanes, place, lanes);
+}
+
+/// Counts what became of fragments that were shaded.
+pub(super) fn see_exported(sight: &Sight, shaded: u32, exported: u32) {
+    sight.count(Counter::Exported, exported.into());
+    sight.count(Counter::Discarded, (shaded - exported).into());
+}
+
+/// How many fragments quads have.
+fn fragments_of(quads: &[Quad]) -> u32 {
+    quads.iter().map(|quad| quad.pixels().count_ones()).sum()
 }
 
 /// As many samples as alpha's share, the first ones.
