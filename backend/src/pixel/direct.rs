@@ -1,5 +1,7 @@
 //! The runs of kernels that export themselves: whole groups of one primitive, and small primitives.
 
+use smallvec::SmallVec;
+
 use super::DrawContext;
 use super::kernel::{Source, Stage};
 use super::scoreboard::Fragments;
@@ -63,7 +65,7 @@ fn runs<'a: 's, 's>(
 pub(super) struct Groups<'s> {
     runs: Runs<'s>,
     /// Input words that change from group to group: slot, and what belongs there.
-    changing: &'s [(usize, Source)],
+    changing: SmallVec<[(usize, Source); 8]>,
     /// The attachments' planes, by the number of the target.
     planes: Vec<PlaneRef<'s>>,
 }
@@ -74,7 +76,9 @@ impl<'s> Groups<'s> {
         let ranges = context.direct.as_ref()?;
         let stage = if whole { context.whole_kernel()? } else { context.group_kernel()? };
         let planes = context.targets().map(|plane| plane.copied()).collect::<Option<_>>()?;
-        Some(Self { runs: runs(context, (stage, ranges), wave), changing: &stage.sources, planes })
+        let changes = |source| matches!(source, Source::Corner(_) | Source::Pixels(_) | Source::Line(_));
+        let changing = stage.sources.iter().copied().filter(|&(_, source)| changes(source)).collect();
+        Some(Self { runs: runs(context, (stage, ranges), wave), changing, planes })
     }
 
     /// Whether a group's texels lie in one line of each attachment.
@@ -87,7 +91,7 @@ impl<'s> Groups<'s> {
     #[inline]
     pub(super) fn shade(&mut self, words: Words<'_>, fragments: &Fragments) -> Stop {
         let [x, y] = fragments.place;
-        for &(slot, source) in self.changing {
+        for &(slot, source) in &self.changing {
             let word = match source {
                 Source::Corner(axis) => (fragments.place[axis] as f32).to_bits(),
                 Source::Pixels(half) => (fragments.pixels >> (32 * half)) as u32,

@@ -13,8 +13,8 @@ use crate::counters::{Counter, Map, Sight, count};
 use crate::geometry::{Primitives, Shape};
 use crate::hiz::{Bounds, Direction, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of, within};
 use crate::raster::{
-    Criterion, GROUP_LOG2, Triangle, UNITS, group_of_pixel, may_cover_group, pixel_of_bit, pixels_inside, sample_mask,
-    sample_positions,
+    Criterion, GROUP_LOG2, SIDE, Triangle, UNITS, group_of_pixel, may_cover_group, pixel_of_bit, pixels_inside,
+    sample_mask, sample_positions,
 };
 use crate::shader::interp::{Stop, Wave};
 use crate::tiling::{Bin, PrimitiveId, SetUpScratch, Visit, Walk};
@@ -314,6 +314,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let is_triangle = rest.is_empty();
         let whole =
             !small && is_triangle && window == self.area && covers_tile(triangle, [window[0], window[1]], self.sight);
+        if whole && tests.is_none() && self.whole(id, window) {
+            return;
+        }
         for group in groups_of(window) {
             if !whole && !small && !covers_group(triangle, group, Criterion::Conservative, self.sight) {
                 continue;
@@ -325,6 +328,22 @@ impl<'a: 's, 's> Tile<'a, 's> {
             };
             self.group(id, ((triangle, rest), shape, range), (group, window, full));
         }
+    }
+
+    /// Shades the pixels of a tile that a primitive covers, where nothing is tested and nobody counts: all groups at once.
+    /// False where it is not as simple as that.
+    fn whole(&mut self, id: PrimitiveId, window @ [x0, y0, x1, y1]: [i64; 4]) -> bool {
+        let (context, side) = (self.context, SIDE as i64);
+        let is_plain = context.tests.is_none() && !context.masks_late() && context.rates.is_none();
+        let has_one = context.multisample.samples == 1 && sample_mask(&context.multisample) != 0;
+        let (Sink::Waves(waves), None) = (&mut self.sink, self.sight) else { return false };
+        let is_aligned = window.iter().all(|pixel| pixel % side == 0);
+        let [first, last] = [[x0, y0], [x1 - side, y1 - side]].map(|place| place.map(|pixel| pixel as u32));
+        if !is_plain || !has_one || !is_aligned || !waves.shade_groups(id, first, last) {
+            return false;
+        }
+        self.pass(true, ((x1 - x0) * (y1 - y0)) as u32);
+        true
     }
 
     /// The parts of a primitive that is a polygon.

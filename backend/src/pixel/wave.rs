@@ -14,10 +14,10 @@ use super::quad::{MOST_SAMPLES, Own, QUADS, Quad};
 use super::scoreboard::Fragments;
 use crate::counters::{Counter, Map, Sight};
 use crate::geometry::Words;
-use crate::raster::pixel_of_bit;
+use crate::raster::{SIDE, pixel_of_bit};
 use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
 use crate::shader::runtime::math::within;
-use crate::tiling::Visit;
+use crate::tiling::{PrimitiveId, Visit};
 
 /// What a worker keeps from wave to wave.
 #[derive(Default)]
@@ -116,6 +116,25 @@ impl<'a: 's, 's> Waves<'a, 's> {
         let words = self.walk.words(fragments.primitive);
         let stop = self.groups(fragments).map(|groups| groups.shade(words, fragments));
         self.ok &= stop != Some(Stop::Interrupted);
+    }
+
+    /// Shades all pixels of groups, of which the first and the last one are given, where groups are shaded at once; false where they are not.
+    pub(super) fn shade_groups(&mut self, primitive: PrimitiveId, first: [u32; 2], last: [u32; 2]) -> bool {
+        let of_group = |place| Fragments { primitive, place, sample: 0, pixels: u64::MAX };
+        let takes = |groups: &mut Groups<'s>| groups.takes(first) && groups.takes(last);
+        if !self.groups(&of_group(first)).is_some_and(takes) {
+            return false;
+        }
+        if self.waiting > 0 && !self.apart {
+            self.flush();
+        }
+        let words = self.walk.words(primitive);
+        let Some(groups) = self.groups(&of_group(first)) else { return false };
+        let rows = (first[1]..=last[1]).step_by(SIDE);
+        let mut places = rows.flat_map(|y| (first[0]..=last[0]).step_by(SIDE).map(move |x| [x, y]));
+        let ok = places.all(|place| groups.shade(words, &of_group(place)) != Stop::Interrupted);
+        self.ok &= ok;
+        true
     }
 
     /// What shades fragments of a group at once.
