@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ash::vk;
-use vitric_backend::geometry::MergedMode;
+use vitric_backend::geometry::{MergedMode, Posh};
 use vitric_backend::gpu::{Gpu, GpuConfig};
 use vitric_backend::knobs;
 use vitric_backend::memory::{Allocation, Heap};
@@ -92,6 +92,11 @@ impl Device {
                 "plain" => Some(MergedMode::Plain),
                 "replicated" => Some(MergedMode::Replicated),
                 _ => None,
+            },
+            posh: match values.text("VITRIC_POSH") {
+                "off" => Posh::Off,
+                "always" => Posh::Always,
+                _ => Posh::Auto,
             },
             counts: !values.text("VITRIC_COUNTERS").is_empty(),
         });

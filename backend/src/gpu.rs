@@ -9,7 +9,7 @@ use ash::vk;
 use crate::bag::Bag;
 use crate::command::{CommandList, Processor};
 use crate::counters::Counters;
-use crate::geometry::{FrontScratch, MergedMode, Triangles};
+use crate::geometry::{FrontScratch, MergedMode, Posh, Triangles};
 use crate::hiz::KeptDepths;
 use crate::memory::{AddressSpace, Buffer, Surface};
 use crate::pixel::TileScratch;
@@ -39,6 +39,8 @@ pub struct GpuConfig {
     pub packs_always: bool,
     /// How waves of geometry programs are made, where that is asked for.
     pub merged: Option<MergedMode>,
+    /// Which draws shade positions before they shade vertices.
+    pub posh: Posh,
     /// Whether it counts what it does.
     pub counts: bool,
 }

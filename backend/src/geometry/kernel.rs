@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use ash::vk;
 
 use super::clip::SMALLEST_W;
+use super::posh::Balance;
 use crate::format::{self, routines};
 use crate::shader::ir::{BinaryOp as B, Builder, Inst, InterpolateAt, Space, Type, UnaryOp as U, Value};
 use crate::shader::link;
@@ -48,6 +49,16 @@ pub(super) mod output {
     pub const CLIP: usize = 6;
 }
 
+/// Output words of the part of a vertex kernel that is about positions.
+pub(super) mod position {
+    /// Window coordinates x and y.
+    pub const WINDOW: usize = 0;
+    /// Bits of `outside`.
+    pub const OUTSIDE: usize = 2;
+    /// How many there are.
+    pub const COUNT: usize = 3;
+}
+
 /// Bits of what a vertex lies outside of.
 pub(super) mod outside {
     /// First of the seven planes of the view volume.
@@ -84,26 +95,41 @@ pub struct VertexKernel {
     is_pure: bool,
 }
 
-/// The vertex kernel of a pipeline, linked and compiled once.
+/// What of a vertex program is about positions, linked, and whether it pays to run it first.
+#[derive(Debug)]
+pub struct PositionKernel {
+    pub(super) program: Program,
+    pub(super) balance: Balance,
+}
+
+/// The vertex kernels of a pipeline, linked and compiled once.
 #[derive(Debug, Default)]
-pub struct LazyVertexKernel(OnceLock<VertexKernel>);
+pub struct LazyVertexKernel {
+    full: OnceLock<VertexKernel>,
+    positions: OnceLock<PositionKernel>,
+}
 
 impl LazyVertexKernel {
     /// The kernel.
     pub fn get(&self, pipeline: &GraphicsPipeline) -> &VertexKernel {
-        self.0.get_or_init(|| VertexKernel::new(pipeline))
+        self.full.get_or_init(|| VertexKernel::new(pipeline))
+    }
+
+    /// What gives no more than positions.
+    pub fn positions(&self, pipeline: &GraphicsPipeline) -> &PositionKernel {
+        self.positions.get_or_init(|| {
+            let program = linked(pipeline, "position kernel", |results| results.finish_positions());
+            let balance = Balance::new(program.code.function(), self.get(pipeline).program.code.function());
+            PositionKernel { program, balance }
+        })
     }
 }
 
 impl VertexKernel {
     fn new(pipeline: &GraphicsPipeline) -> Self {
-        let program = &*pipeline.vertex;
-        let mut linker = VertexLinker::of(Builder::new(), pipeline, None);
-        let words = link::append(&mut linker, program);
-        let results = Results::new(linker.b, program, words, &pipeline.raster);
-        let mut kernel = results.kernel(pipeline, &fetch_across(), !program.fragment.side_effects);
-        kernel.program.resources.clone_from(&program.resources);
-        kernel
+        let program = linked(pipeline, "kernel", |results| results.finish(pipeline.varyings()));
+        let (varyings, vertex) = (pipeline.varyings().count(), &*pipeline.vertex);
+        Self { program, varyings, routes: vertex.routes(), is_pure: !vertex.fragment.side_effects }
     }
 
     /// Whether waves may run in any order.
@@ -117,6 +143,17 @@ pub(super) fn fetch_across() -> [Across; input::COUNT] {
     let mut across = [Across::Same; input::COUNT];
     across[input::VERTEX as usize] = Across::Varies;
     across
+}
+
+/// A pipeline's vertex program with fetch for its attributes, and what writes the outputs and says how many there are.
+fn linked(pipeline: &GraphicsPipeline, name: &str, finish: impl FnOnce(&mut Results<'_>) -> usize) -> Program {
+    let program = &*pipeline.vertex;
+    let mut linker = VertexLinker::of(Builder::new(), pipeline, None);
+    let words = link::append(&mut linker, program);
+    let results = Results::new(linker.b, program, words, &pipeline.raster);
+    let mut linked = results.program(&fetch_across(), name, finish);
+    linked.resources.clone_from(&program.resources);
+    linked
 }
 
 /// Appends a vertex program, with fetch for its attributes.
@@ -280,15 +317,22 @@ impl<'a> Results<'a> {
         Self { b, program, words, raster }
     }
 
-    /// The kernel that ends with them. How its inputs differ from lane to lane, and whether waves may run in any order.
-    pub(super) fn kernel(mut self, pipeline: &GraphicsPipeline, across: &[Across], is_pure: bool) -> VertexKernel {
-        let outputs = self.finish(pipeline.varyings());
+    /// The program that ends with what writes the outputs and says how many there are; how its inputs differ from lane to lane.
+    pub(super) fn program(mut self, across: &[Across], name: &str, finish: impl FnOnce(&mut Self) -> usize) -> Program {
+        let outputs = finish(&mut self);
         let mut function = self.b.finish();
         passes::optimize(&mut function, &mut |_, _| {});
         let mut program = Program::routine(function, across, outputs);
         program.stage = self.program.stage;
-        program.code.generate_chosen(program.stage, "kernel");
-        VertexKernel { program, varyings: pipeline.varyings().count(), routes: self.program.routes(), is_pure }
+        program.code.generate_chosen(program.stage, name);
+        program
+    }
+
+    /// The kernel that ends with them; how its inputs differ from lane to lane, and whether waves may run in any order.
+    pub(super) fn kernel(self, pipeline: &GraphicsPipeline, across: &[Across], is_pure: bool) -> VertexKernel {
+        let (varyings, routes) = (pipeline.varyings().count(), self.program.routes());
+        let program = self.program(across, "kernel", |results| results.finish(pipeline.varyings()));
+        VertexKernel { program, varyings, routes, is_pure }
     }
 
     fn word(&mut self, slot: Slot) -> Option<Value> {
@@ -344,6 +388,17 @@ impl<'a> Results<'a> {
             }
         }
         end
+    }
+
+    /// Writes the output words of positions. Returns how many there are.
+    fn finish_positions(&mut self) -> usize {
+        let place = [0, 1, 2, 3].map(|component| self.float(Builtin::Position, component, 0.0));
+        let [x, y, ..] = self.window(place);
+        self.output(position::WINDOW, x);
+        self.output(position::WINDOW + 1, y);
+        let outside = self.outside(place);
+        self.output(position::OUTSIDE, outside);
+        position::COUNT
     }
 
     /// The place in the window, and 1/w. The viewport's numbers are parameters, as `vertex_parameters` has them.

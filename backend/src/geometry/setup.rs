@@ -159,7 +159,7 @@ impl<'a> SetUp<'a> {
         spare: &'a Bag<Triangles>,
     ) -> Self {
         let context = &routes.contexts[0];
-        let is_direct = context.raster.polygon_mode == vk::PolygonMode::FILL && context.routed.is_none();
+        let is_direct = context.fills_as_placed();
         Self {
             context,
             routes,
@@ -365,6 +365,11 @@ impl<'a> SetUp<'a> {
 }
 
 impl PrimitiveContext<'_> {
+    /// Whether triangles are filled as the kernel has placed them.
+    pub(super) fn fills_as_placed(&self) -> bool {
+        self.raster.polygon_mode == vk::PolygonMode::FILL && self.routed.is_none()
+    }
+
     /// A shaded vertex: the kernel knows of one viewport.
     pub(super) fn in_window<'v>(&self, shaded: &'v Shaded<'v>, vertex: u32) -> Window<'v> {
         match self.routed {
