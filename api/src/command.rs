@@ -28,11 +28,32 @@ struct Inner {
     one_time: bool,
 }
 
+/// What submissions of a command buffer share with it.
+#[derive(Debug, Default)]
+struct Shared {
+    pending: AtomicU32,
+    /// Memory of what was recorded before, for what is recorded next.
+    spare: Mutex<Vec<Command>>,
+}
+
+impl Shared {
+    /// Drops what was recorded, and keeps its memory, unless somebody else still has it.
+    fn reclaim(&self, list: Arc<CommandList>) {
+        if let Some(CommandList { mut commands }) = Arc::into_inner(list) {
+            commands.clear();
+            let mut spare = self.spare.lock();
+            if spare.capacity() < commands.capacity() {
+                *spare = commands;
+            }
+        }
+    }
+}
+
 /// A command buffer. The specification has the application synchronise its use; the lock is never contended.
 #[derive(Debug)]
 pub struct CommandBuffer {
     inner: Mutex<Inner>,
-    pending: Arc<AtomicU32>,
+    shared: Arc<Shared>,
     /// Whether it is executed from other command buffers.
     pub secondary: bool,
     /// Index of the family of queues that it is for.
@@ -43,11 +64,16 @@ pub struct CommandBuffer {
 
 /// Held while a submission of a command buffer is pending.
 #[derive(Debug)]
-pub struct Pending(Arc<AtomicU32>);
+pub struct Pending {
+    shared: Arc<Shared>,
+    /// What was recorded, until the submission is complete.
+    list: Option<Arc<CommandList>>,
+}
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
+        self.list.take().into_iter().for_each(|list| self.shared.reclaim(list));
+        self.shared.pending.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -58,14 +84,16 @@ impl CommandBuffer {
     /// [`Error::Unknown`] when there is no such family.
     pub fn new(secondary: bool, family: u32) -> Result<Arc<Self>> {
         let abilities = families::find(family).ok_or(Error::Unknown)?.flags;
-        let (inner, pending) = Default::default();
-        Ok(Arc::new(Self { inner, pending, secondary, family, abilities }))
+        let (inner, shared) = Default::default();
+        Ok(Arc::new(Self { inner, shared, secondary, family, abilities }))
     }
 
     /// Begins recording; what was recorded before is dropped. `one_time`: the recording is good for one submission
     /// (`VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT`).
     pub fn begin(&self, one_time: bool) {
-        *self.inner.lock() = Inner { state: State::Recording(Vec::new()), one_time };
+        self.reset();
+        let commands = std::mem::take(&mut *self.shared.spare.lock());
+        *self.inner.lock() = Inner { state: State::Recording(commands), one_time };
     }
 
     /// Ends recording.
@@ -88,7 +116,17 @@ impl CommandBuffer {
 
     /// Back to the initial state, from any. Submissions that are pending go on: they own what was recorded.
     pub fn reset(&self) {
-        *self.inner.lock() = Inner::default();
+        let before = std::mem::take(&mut *self.inner.lock());
+        match before.state {
+            State::Recording(commands) => self.shared.reclaim(Arc::new(CommandList { commands })),
+            State::Executable(list) => self.shared.reclaim(list),
+            State::Initial | State::Invalid => {}
+        }
+    }
+
+    /// Gives back the memory that is kept for what will be recorded.
+    pub fn release(&self) {
+        *self.shared.spare.lock() = Vec::new();
     }
 
     /// Appends a command; ignored when not recording, since `vkCmd*` returns no error. A command that queues of the family do
@@ -124,13 +162,14 @@ impl CommandBuffer {
         if inner.one_time {
             inner.state = State::Invalid;
         }
-        self.pending.fetch_add(1, Ordering::AcqRel);
-        Ok((list, Pending(self.pending.clone())))
+        self.shared.pending.fetch_add(1, Ordering::AcqRel);
+        let pending = Pending { shared: self.shared.clone(), list: Some(list.clone()) };
+        Ok((list, pending))
     }
 
     /// Whether at least one submission of it is not complete yet.
     pub fn is_pending(&self) -> bool {
-        self.pending.load(Ordering::Acquire) > 0
+        self.shared.pending.load(Ordering::Acquire) > 0
     }
 }
 
@@ -150,11 +189,31 @@ mod tests {
         let (list, pending) = buffer.submit().unwrap();
         assert_eq!(list.commands.len(), 1);
         assert!(buffer.is_pending());
-        drop(pending);
+        drop((list, pending));
         assert!(!buffer.is_pending());
         assert!(buffer.submit().is_err(), "submitted once only");
         buffer.reset();
         assert!(buffer.list().is_err());
+        let kept = |buffer: &CommandBuffer| buffer.shared.spare.lock().capacity();
+        assert!(kept(&buffer) > 0, "the memory of what was executed");
+        buffer.release();
+        assert_eq!(kept(&buffer), 0);
+    }
+
+    #[test]
+    fn what_others_execute_is_kept() {
+        let buffer = CommandBuffer::new(true, 0).unwrap();
+        buffer.begin(false);
+        buffer.record(Command::PipelineBarrier);
+        buffer.end().unwrap();
+        let list = buffer.list().unwrap();
+        buffer.reset();
+        assert_eq!(list.commands.len(), 1);
+        buffer.begin(false);
+        buffer.record(Command::EndPass);
+        buffer.begin(false);
+        buffer.end().unwrap();
+        assert!(buffer.list().unwrap().commands.is_empty(), "what was recorded before is dropped");
     }
 
     #[test]

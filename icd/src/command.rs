@@ -54,22 +54,30 @@ fn destroy_buffer(handle: vk::Device, buffer: vk::CommandBuffer) {
 pub extern "system" fn reset_pool(
     handle: vk::Device,
     pool: vk::CommandPool,
-    _: vk::CommandPoolResetFlags,
+    flags: vk::CommandPoolResetFlags,
 ) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
         for &buffer in need(object, &object.command_pools, pool)?.buffers.lock().iter() {
             if let Some(found) = CommandObject::from_handle(vk::CommandBuffer::from_raw(buffer)) {
                 found.buffer.reset();
+                if flags.contains(vk::CommandPoolResetFlags::RELEASE_RESOURCES) {
+                    found.buffer.release();
+                }
             }
         }
         Ok(vk::Result::SUCCESS)
     })
 }
 
-// Nothing is kept for command buffers to come.
-
-pub extern "system" fn trim_pool(_: vk::Device, _: vk::CommandPool, _: vk::CommandPoolTrimFlags) {}
+pub extern "system" fn trim_pool(handle: vk::Device, pool: vk::CommandPool, _: vk::CommandPoolTrimFlags) {
+    raw::guard_void(|| {
+        let Some(pool) = device(handle).ok().and_then(|object| object.command_pools.get(pool.as_raw())) else { return };
+        let buffers = pool.buffers.lock();
+        let buffers = buffers.iter().map(|&buffer| vk::CommandBuffer::from_raw(buffer));
+        buffers.filter_map(CommandObject::from_handle).for_each(|found| found.buffer.release());
+    });
+}
 
 // A device is a group of its own: there is nothing to choose.
 
@@ -121,9 +129,13 @@ pub extern "system" fn end(handle: vk::CommandBuffer) -> vk::Result {
     })
 }
 
-pub extern "system" fn reset(handle: vk::CommandBuffer, _: vk::CommandBufferResetFlags) -> vk::Result {
+pub extern "system" fn reset(handle: vk::CommandBuffer, flags: vk::CommandBufferResetFlags) -> vk::Result {
     raw::guard(|| {
-        CommandObject::from_handle(handle).ok_or(Error::Unknown)?.buffer.reset();
+        let buffer = &CommandObject::from_handle(handle).ok_or(Error::Unknown)?.buffer;
+        buffer.reset();
+        if flags.contains(vk::CommandBufferResetFlags::RELEASE_RESOURCES) {
+            buffer.release();
+        }
         Ok(vk::Result::SUCCESS)
     })
 }
@@ -168,7 +180,7 @@ pub extern "system" fn bind_sets(
 ) {
     record(handle, |object| {
         let sets = raw::slice(sets, count).iter();
-        let sets = sets.map(|&set| Ok(optional(object, &object.sets, set)?.map(|found| found.set.clone())));
+        let sets = sets.map(|&set| Ok(optional(object, &object.sets, set)?.map(|found| found.set)));
         let sets = sets.collect::<Result<_>>()?;
         let dynamic_offsets = raw::slice(offsets, offset_count).into();
         Ok(Command::BindDescriptorSets { point, first, sets, dynamic_offsets })
@@ -410,7 +422,7 @@ pub extern "system" fn copy_buffer(
         Ok(Command::CopyBuffer {
             source: need(object, &object.buffers, source)?,
             target: need(object, &object.buffers, target)?,
-            regions: raw::slice(regions, count).to_vec(),
+            regions: raw::slice(regions, count).into(),
         })
     });
 }
@@ -525,7 +537,7 @@ pub extern "system" fn clear_color_image(
         Ok(Command::ClearColorImage {
             target: need(object, &object.images, image)?,
             value: ClearValue(*words),
-            ranges: raw::slice(ranges, count).to_vec(),
+            ranges: raw::slice(ranges, count).into(),
         })
     });
 }
@@ -543,7 +555,7 @@ pub extern "system" fn clear_depth_stencil_image(
         Ok(Command::ClearDepthStencilImage {
             target: need(object, &object.images, image)?,
             value: ClearValue([value.depth.to_bits(), value.stencil, 0, 0]),
-            ranges: raw::slice(ranges, count).to_vec(),
+            ranges: raw::slice(ranges, count).into(),
         })
     });
 }
@@ -564,7 +576,7 @@ pub extern "system" fn clear_attachments(
     let attachments =
         attachments.map(|clear| (clear.aspect_mask, clear.color_attachment, clear_value(&clear.clear_value)));
     let command =
-        Command::ClearAttachments { attachments: attachments.collect(), rects: raw::slice(rects, rect_count).to_vec() };
+        Command::ClearAttachments { attachments: attachments.collect(), rects: raw::slice(rects, rect_count).into() };
     plain(handle, command);
 }
 

@@ -11,6 +11,7 @@ mod pass;
 mod pending;
 mod processor;
 mod query;
+mod sets;
 mod viewports;
 mod views;
 
@@ -29,8 +30,9 @@ use crate::state::{
 #[cfg(test)]
 pub(crate) use dispatch::dispatch_for_test;
 pub use event::Event;
-pub use processor::{MOST_NESTED, MOST_SETS, Processor};
+pub use processor::{MOST_NESTED, Processor};
 pub use query::{QueryKind, QueryPool};
+pub use sets::MOST_SETS;
 pub use viewports::MOST_VIEWPORTS;
 
 /// A recorded sequence of commands.
@@ -197,7 +199,7 @@ pub enum Command {
     CopyBuffer {
         source: Arc<Buffer>,
         target: Arc<Buffer>,
-        regions: Vec<vk::BufferCopy>,
+        regions: SmallVec<[vk::BufferCopy; 1]>,
     },
     CopyImage {
         source: Arc<Surface>,
@@ -234,17 +236,17 @@ pub enum Command {
     ClearColorImage {
         target: Arc<Surface>,
         value: ClearValue,
-        ranges: Vec<vk::ImageSubresourceRange>,
+        ranges: SmallVec<[vk::ImageSubresourceRange; 1]>,
     },
     ClearDepthStencilImage {
         target: Arc<Surface>,
         value: ClearValue,
-        ranges: Vec<vk::ImageSubresourceRange>,
+        ranges: SmallVec<[vk::ImageSubresourceRange; 1]>,
     },
     /// Inside a pass. Attachments are `(aspects, colour attachment index, value)`.
     ClearAttachments {
-        attachments: Vec<(vk::ImageAspectFlags, u32, ClearValue)>,
-        rects: Vec<vk::ClearRect>,
+        attachments: SmallVec<[(vk::ImageAspectFlags, u32, ClearValue); 1]>,
+        rects: SmallVec<[vk::ClearRect; 1]>,
     },
     ResolveImage {
         source: Arc<Surface>,

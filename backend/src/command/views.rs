@@ -22,7 +22,7 @@ impl Processor<'_> {
         let (inside, behind) = commands.split_at(end);
         let begun = self.state.clone();
         for (number, view) in (0..u32::BITS).filter(|view| mask >> view & 1 != 0).enumerate() {
-            self.state = begun.clone();
+            self.go_on_with(begun.clone());
             self.begin_view(number as u32, view);
             inside.iter().try_for_each(|command| self.command(command))?;
             self.flush()?;

@@ -16,6 +16,9 @@ use crate::shader::interp::Wave;
 use crate::shader::ir::Inst;
 use crate::shader::x64::{Generated, Site};
 
+/// What elements outside of their arrays are.
+static NOTHING: BufferEntry = BufferEntry::EMPTY;
+
 /// Back edges between two looks at the clock.
 const EDGES_PER_CHECK: i32 = 4096;
 
@@ -189,8 +192,8 @@ impl<'a> Session<'a> {
             (&raw mut (*frame).push).write(BufferEntry::new(push.as_ptr().cast_mut(), push.len() as u64));
             (&raw mut (*frame).shared).write(environment.shared.map_or(BufferEntry::EMPTY, BufferEntry::shared));
             (&raw mut (*frame).ranges).write(environment.ranges.entries().as_ptr());
-            (&raw mut (*frame).buffers).write(table.buffers.as_ptr());
-            (&raw mut (*frame).resources).write(table.resources.as_ptr());
+            (&raw mut (*frame).nothing).write(&raw const NOTHING);
+            (&raw mut (*frame).resources).write(table.as_ptr());
             (&raw mut (*frame).edges).write(EDGES_PER_CHECK);
             (&raw mut (*frame).expired).write(0);
             (&raw mut (*frame).zero).write(0);
