@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use ash::vk;
 use parking_lot::Mutex;
-use vitric_backend::command::{Command, CommandList};
+use vitric_backend::command::{Brought, Command, CommandList};
 
 use crate::families::{self, FAMILIES};
 use crate::{Error, Result};
@@ -17,7 +17,7 @@ use crate::{Error, Result};
 enum State {
     #[default]
     Initial,
-    Recording(Vec<Command>),
+    Recording(CommandList),
     Executable(Arc<CommandList>),
     Invalid,
 }
@@ -33,17 +33,17 @@ struct Inner {
 struct Shared {
     pending: AtomicU32,
     /// Memory of what was recorded before, for what is recorded next.
-    spare: Mutex<Vec<Command>>,
+    spare: Mutex<CommandList>,
 }
 
 impl Shared {
     /// Drops what was recorded, and keeps its memory, unless somebody else still has it.
     fn reclaim(&self, list: Arc<CommandList>) {
-        if let Some(CommandList { mut commands }) = Arc::into_inner(list) {
-            commands.clear();
+        if let Some(mut list) = Arc::into_inner(list) {
+            list.clear();
             let mut spare = self.spare.lock();
-            if spare.capacity() < commands.capacity() {
-                *spare = commands;
+            if spare.commands.capacity() < list.commands.capacity() {
+                *spare = list;
             }
         }
     }
@@ -92,8 +92,8 @@ impl CommandBuffer {
     /// (`VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT`).
     pub fn begin(&self, one_time: bool) {
         self.reset();
-        let commands = std::mem::take(&mut *self.shared.spare.lock());
-        *self.inner.lock() = Inner { state: State::Recording(commands), one_time };
+        let list = std::mem::take(&mut *self.shared.spare.lock());
+        *self.inner.lock() = Inner { state: State::Recording(list), one_time };
     }
 
     /// Ends recording.
@@ -103,8 +103,8 @@ impl CommandBuffer {
     pub fn end(&self) -> Result<()> {
         let mut inner = self.inner.lock();
         match std::mem::take(&mut inner.state) {
-            State::Recording(commands) => {
-                inner.state = State::Executable(Arc::new(CommandList { commands }));
+            State::Recording(list) => {
+                inner.state = State::Executable(Arc::new(list));
                 Ok(())
             }
             _ => {
@@ -118,7 +118,7 @@ impl CommandBuffer {
     pub fn reset(&self) {
         let before = std::mem::take(&mut *self.inner.lock());
         match before.state {
-            State::Recording(commands) => self.shared.reclaim(Arc::new(CommandList { commands })),
+            State::Recording(list) => self.shared.reclaim(Arc::new(list)),
             State::Executable(list) => self.shared.reclaim(list),
             State::Initial | State::Invalid => {}
         }
@@ -126,18 +126,37 @@ impl CommandBuffer {
 
     /// Gives back the memory that is kept for what will be recorded.
     pub fn release(&self) {
-        *self.shared.spare.lock() = Vec::new();
+        *self.shared.spare.lock() = CommandList::default();
     }
 
     /// Appends a command; ignored when not recording, since `vkCmd*` returns no error. A command that queues of the family do
     /// not take is dropped; whether it was not.
     pub fn record(&self, command: Command) -> bool {
-        // The first family takes everything.
-        let is_taken = self.abilities == FAMILIES[0].flags || self.abilities.intersects(families::needs(&command));
-        if is_taken && let State::Recording(commands) = &mut self.inner.lock().state {
-            commands.push(command);
+        let is_taken = self.takes(&command);
+        if is_taken && let State::Recording(list) = &mut self.inner.lock().state {
+            list.commands.push(command);
         }
         is_taken
+    }
+
+    /// The same for a command that brings bytes along.
+    pub fn record_with(&self, bytes: &[u8], make: impl FnOnce(Brought) -> Command) -> bool {
+        let mut inner = self.inner.lock();
+        let start = if let State::Recording(list) = &inner.state { list.bytes.len() } else { 0 };
+        let command = make(Brought { start, count: bytes.len() as u32 });
+        let is_taken = self.takes(&command);
+        if is_taken && let State::Recording(list) = &mut inner.state {
+            list.bytes.extend_from_slice(bytes);
+            list.commands.push(command);
+        }
+        is_taken
+    }
+
+    /// Whether queues of the family take a command.
+    #[inline]
+    fn takes(&self, command: &Command) -> bool {
+        // The first family takes everything.
+        self.abilities == FAMILIES[0].flags || self.abilities.intersects(families::needs(command))
     }
 
     /// The recorded list, for execution from a primary command buffer.
@@ -194,7 +213,7 @@ mod tests {
         assert!(buffer.submit().is_err(), "submitted once only");
         buffer.reset();
         assert!(buffer.list().is_err());
-        let kept = |buffer: &CommandBuffer| buffer.shared.spare.lock().capacity();
+        let kept = |buffer: &CommandBuffer| buffer.shared.spare.lock().commands.capacity();
         assert!(kept(&buffer) > 0, "the memory of what was executed");
         buffer.release();
         assert_eq!(kept(&buffer), 0);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ash::vk::{self, Handle};
 use vitric_api::command::CommandBuffer;
 use vitric_api::{Error, Result};
-use vitric_backend::command::{Command, PassBegin};
+use vitric_backend::command::{AttachmentsClear, Brought, Command, PassBegin};
 use vitric_backend::memory::{BufferRange, SurfaceView};
 use vitric_backend::state::{ClearValue, DepthBias, DepthBiasUnit, LineStipple};
 
@@ -142,12 +142,25 @@ pub extern "system" fn reset(handle: vk::CommandBuffer, flags: vk::CommandBuffer
 
 /// Records a command that `make` builds; nothing when it fails (a message was sent).
 pub fn record(handle: vk::CommandBuffer, make: impl FnOnce(&DeviceObject) -> Result<Command>) {
+    recorded(handle, |owner, buffer| make(owner).map(|command| buffer.record(command)));
+}
+
+/// The same for a command that brings bytes along.
+fn record_with<C: FnOnce(Brought) -> Command>(
+    handle: vk::CommandBuffer,
+    bytes: &[u8],
+    make: impl FnOnce(&DeviceObject) -> Result<C>,
+) {
+    recorded(handle, |owner, buffer| make(owner).map(|command| buffer.record_with(bytes, command)));
+}
+
+/// Has a command recorded, and tells the messengers when the buffer does not take it.
+#[inline]
+fn recorded(handle: vk::CommandBuffer, record: impl FnOnce(&DeviceObject, &CommandBuffer) -> Result<bool>) {
     raw::guard_void(|| {
         let Some(object) = CommandObject::from_handle(handle) else { return };
         let Ok(owner) = device(vk::Device::from_raw(object.device)) else { return };
-        if let Ok(command) = make(owner)
-            && !object.buffer.record(command)
-        {
+        if record(owner, &object.buffer) == Ok(false) {
             owner.messages().error(&format!("queues of family {} do not take a command", object.buffer.family));
         }
     });
@@ -246,8 +259,7 @@ pub extern "system" fn push_constants(
     size: u32,
     values: *const c_void,
 ) {
-    let data = raw::bytes(values, size as usize).into();
-    plain(handle, Command::PushConstants { offset, data });
+    record_with(handle, raw::bytes(values, size as usize), |_| Ok(|data| Command::PushConstants { offset, data }));
 }
 
 pub extern "system" fn set_viewport(handle: vk::CommandBuffer, first: u32, count: u32, viewports: *const vk::Viewport) {
@@ -506,9 +518,9 @@ pub extern "system" fn update_buffer(
     size: vk::DeviceSize,
     data: *const c_void,
 ) {
-    record(handle, |object| {
+    record_with(handle, raw::bytes(data, size as usize), |object| {
         let target = need(object, &object.buffers, target)?;
-        Ok(Command::UpdateBuffer { target, offset, data: raw::bytes(data, size as usize).into() })
+        Ok(move |data| Command::UpdateBuffer { target, offset, data })
     });
 }
 
@@ -575,9 +587,8 @@ pub extern "system" fn clear_attachments(
     let attachments = raw::slice(attachments, count).iter();
     let attachments =
         attachments.map(|clear| (clear.aspect_mask, clear.color_attachment, clear_value(&clear.clear_value)));
-    let command =
-        Command::ClearAttachments { attachments: attachments.collect(), rects: raw::slice(rects, rect_count).into() };
-    plain(handle, command);
+    let clear = AttachmentsClear { attachments: attachments.collect(), rects: raw::slice(rects, rect_count).into() };
+    plain(handle, Command::ClearAttachments(Box::new(clear)));
 }
 
 pub extern "system" fn resolve_image(

@@ -225,8 +225,10 @@ pub extern "system" fn update(
 ) {
     raw::guard_void(|| {
         let Ok(object) = device(handle) else { return };
+        // Mostly several are of one set.
+        let mut last = None;
         for write in raw::slice(writes, write_count) {
-            let _ = write_set(object, write);
+            let _ = write_set(object, write, &mut last);
         }
         for copy in raw::slice(copies, copy_count) {
             let sets = (need(object, &object.sets, copy.src_set), need(object, &object.sets, copy.dst_set));
@@ -239,8 +241,17 @@ pub extern "system" fn update(
     });
 }
 
-fn write_set(object: &DeviceObject, write: &vk::WriteDescriptorSet<'_>) -> Result<()> {
-    let set = need(object, &object.sets, write.dst_set)?;
+/// Performs a write. `last` is the set that was written to last, with its handle.
+fn write_set(
+    object: &DeviceObject,
+    write: &vk::WriteDescriptorSet<'_>,
+    last: &mut Option<(vk::DescriptorSet, PoolSet)>,
+) -> Result<()> {
+    let set = match last.take().filter(|(handle, _)| *handle == write.dst_set) {
+        Some((_, set)) => set,
+        None => need(object, &object.sets, write.dst_set)?,
+    };
+    let (_, set) = last.insert((write.dst_set, set));
     let range = (write.dst_binding, write.dst_array_element, write.descriptor_count);
     if write.descriptor_type == T::INLINE_UNIFORM_BLOCK {
         let bytes: &vk::WriteDescriptorSetInlineUniformBlock<'_> = raw::find(write.p_next).ok_or(Error::Unknown)?;

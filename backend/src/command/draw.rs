@@ -15,8 +15,8 @@ use super::viewports::{View, guard_band, rect, touchable, touched, views};
 use super::{Command, MultiDraw};
 use crate::counters::Counter;
 use crate::geometry::{
-    Assembled, Corners, DrawNumbers, Indices, Plan, PrimitiveContext, Strips, VertexSource, assemble, corners, is_list,
-    VIEWPORT_WORDS, vertex_limits, vertex_parameters, vertex_ranges,
+    Assembled, Corners, DrawNumbers, Indices, Plan, PrimitiveContext, Strips, VIEWPORT_WORDS, VertexSource, assemble,
+    corners, is_list, vertex_limits, vertex_parameters, vertex_ranges,
 };
 use crate::gpu::DeviceLost;
 use crate::hiz::Visibility;

@@ -40,7 +40,45 @@ pub use viewports::MOST_VIEWPORTS;
 pub struct CommandList {
     /// The commands in the order in which they were recorded.
     pub commands: Vec<Command>,
+    /// Bytes that commands bring along, one after the other.
+    pub bytes: Vec<u8>,
 }
+
+impl CommandList {
+    /// Forgets what was recorded, but not its memory.
+    pub fn clear(&mut self) {
+        self.commands.clear();
+        self.bytes.clear();
+    }
+}
+
+/// Bytes that a command brings along: where they begin in its list, and how many.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Brought {
+    /// The first.
+    pub start: usize,
+    /// How many.
+    pub count: u32,
+}
+
+impl Brought {
+    /// The bytes, among those of the list.
+    pub fn of(self, bytes: &[u8]) -> &[u8] {
+        bytes.get(self.start..).and_then(|bytes| bytes.get(..self.count as usize)).unwrap_or_default()
+    }
+}
+
+/// A clear of attachments inside of a pass.
+#[derive(Debug)]
+pub struct AttachmentsClear {
+    /// `(aspects, colour attachment index, value)`.
+    pub attachments: SmallVec<[(vk::ImageAspectFlags, u32, ClearValue); 1]>,
+    /// Where.
+    pub rects: SmallVec<[vk::ClearRect; 1]>,
+}
+
+// Command buffers are long: a command is one line of a cache.
+const _: () = assert!(size_of::<Command>() <= 64);
 
 /// The start of a render pass instance.
 #[derive(Debug)]
@@ -106,7 +144,7 @@ pub enum Command {
     },
     PushConstants {
         offset: u32,
-        data: SmallVec<[u8; 64]>,
+        data: Brought,
     },
     SetViewports {
         first: u32,
@@ -225,7 +263,7 @@ pub enum Command {
     UpdateBuffer {
         target: Arc<Buffer>,
         offset: u64,
-        data: Box<[u8]>,
+        data: Brought,
     },
     FillBuffer {
         target: Arc<Buffer>,
@@ -243,11 +281,8 @@ pub enum Command {
         value: ClearValue,
         ranges: SmallVec<[vk::ImageSubresourceRange; 1]>,
     },
-    /// Inside a pass. Attachments are `(aspects, colour attachment index, value)`.
-    ClearAttachments {
-        attachments: SmallVec<[(vk::ImageAspectFlags, u32, ClearValue); 1]>,
-        rects: SmallVec<[vk::ClearRect; 1]>,
-    },
+    /// Inside a pass.
+    ClearAttachments(Box<AttachmentsClear>),
     ResolveImage {
         source: Arc<Surface>,
         target: Arc<Surface>,

@@ -160,9 +160,8 @@ impl Pending {
             early.begin(direction, bounds);
             (*is_fresh, *draws, *windows) = (true, 0, 0);
         }
-        let recedes = |draw: &DrawState| {
-            self.pixels[draw.pixel].visibility.writes.is_some_and(|op| direction.may_recede(op))
-        };
+        let recedes =
+            |draw: &DrawState| self.pixels[draw.pixel].visibility.writes.is_some_and(|op| direction.may_recede(op));
         if self.draws[*draws..].iter().any(recedes) {
             // Until these are walked.
             return false;
@@ -186,6 +185,11 @@ impl Pending {
     /// The tiles of the pass.
     pub(super) fn grid(&self) -> &Grid {
         &self.grid
+    }
+
+    /// Whether nothing waits.
+    fn is_idle(&self) -> bool {
+        self.windows.is_empty() && self.open.iter().all(Triangles::is_empty) && self.clears.is_none()
     }
 
     /// Whether tiles should be walked before so many primitives more come.
@@ -267,6 +271,13 @@ impl Pending {
 
     /// Gives back what was taken, filled with triangles of a draw: the last is filled on, unless it has reached its size.
     pub(super) fn close_full(&mut self, draw: usize, mut filled: Vec<Triangles>, size: usize) {
+        if let [only] = &filled[..]
+            && only.weight() < size
+        {
+            add_run(&mut self.runs, only.len(), draw);
+            self.open = filled;
+            return;
+        }
         let last = filled.len().saturating_sub(1);
         let mut runs = std::mem::take(&mut self.runs);
         let mut kept = None;
@@ -321,6 +332,9 @@ impl Processor<'_> {
     /// # Errors
     /// [`DeviceLost`] when a program was interrupted.
     pub(super) fn flush(&mut self) -> Result<(), DeviceLost> {
+        if self.pending.is_idle() {
+            return Ok(());
+        }
         let clears = self.pending.clears.is_some();
         self.walk(clears, (0, &|_| ()))?;
         self.pending.clears = None;
@@ -356,9 +370,8 @@ impl Processor<'_> {
         let packs = self.gpu.config().packs_always;
         // Statistics are those of a machine that drops nothing.
         let drops = self.statistics.is_none();
-        let context = |state| {
-            PixelContext { drops, ..pixel_context(state, pass, &self.deadline, occlusion) }.complete(packs)
-        };
+        let context =
+            |state| PixelContext { drops, ..pixel_context(state, pass, &self.deadline, occlusion) }.complete(packs);
         let pixels: Vec<_> = pending.pixels.iter().map(context).collect();
         let of_draw = pending.draws.iter().map(|draw| DrawContext {
             pixel: &pixels[draw.pixel],

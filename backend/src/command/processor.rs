@@ -15,8 +15,8 @@ use super::viewports::{self, Views};
 use super::{Command, CommandList, QueryKind, QueryPool, dispatch, draw};
 use crate::bag::Lent;
 use crate::counters::Counters;
-use crate::gpu::{DeviceLost, Gpu};
 use crate::geometry::FrontScratch;
+use crate::gpu::{DeviceLost, Gpu};
 use crate::memory::{Buffer, BufferRange};
 use crate::raster::RateState;
 use crate::shader::PUSH_CONSTANT_BYTES;
@@ -182,16 +182,17 @@ impl<'g> Processor<'g> {
     fn run(&mut self, list: &CommandList) -> Result<(), DeviceLost> {
         let mut rest = list.commands.as_slice();
         while let Some((command, behind)) = rest.split_first() {
-            self.command(command)?;
+            self.command(command, &list.bytes)?;
             rest = match command {
-                Command::BeginPass(_) | Command::NextSubpass => self.views(behind)?,
+                Command::BeginPass(_) | Command::NextSubpass => self.views(behind, &list.bytes)?,
                 _ => behind,
             };
         }
         Ok(())
     }
 
-    pub(super) fn command(&mut self, command: &Command) -> Result<(), DeviceLost> {
+    /// Executes a command, which may have brought some of these bytes along.
+    pub(super) fn command(&mut self, command: &Command, bytes: &[u8]) -> Result<(), DeviceLost> {
         match command {
             Command::BeginPass(begin) => {
                 let mut pass = Pass::begin(begin, self.gpu.workers());
@@ -223,7 +224,7 @@ impl<'g> Processor<'g> {
             | Command::DrawMulti { .. }
             | Command::Dispatch { .. }
             | Command::DispatchIndirect { .. }
-            | Command::ClearAttachments { .. }
+            | Command::ClearAttachments(_)
                 if self.skips => {}
             Command::Draw { .. }
             | Command::DrawIndexed { .. }
@@ -251,21 +252,26 @@ impl<'g> Processor<'g> {
             Command::EndConditional => self.skips = false,
             Command::SetEvent(event) => event.set(),
             Command::ResetEvent(event) => event.reset(),
-            Command::ClearAttachments { attachments, rects } => {
+            Command::ClearAttachments(clear) => {
                 self.flush()?;
                 if let Some(pass) = &self.pass {
-                    pass.clear_attachments(attachments, rects, self.gpu.workers(), |layer, area, depth| {
-                        self.clear_depth(pass, layer, area, depth);
-                    });
+                    pass.clear_attachments(
+                        &clear.attachments,
+                        &clear.rects,
+                        self.gpu.workers(),
+                        |layer, area, depth| {
+                            self.clear_depth(pass, layer, area, depth);
+                        },
+                    );
                 }
                 self.pending.forget_ahead();
             }
-            _ if self.set_state(command) => {}
+            _ if self.set_state(command, bytes) => {}
             // What a query counts, and when, must be known.
             _ => {
                 self.flush()?;
                 if !self.query(command) {
-                    transfer(self.gpu.workers(), command);
+                    transfer(self.gpu.workers(), command, bytes);
                 }
                 depth::written_by(self.gpu.depths(), command);
             }
@@ -316,7 +322,7 @@ impl<'g> Processor<'g> {
     }
 
     /// Executes a command that only sets state; false when it is another.
-    fn set_state(&mut self, command: &Command) -> bool {
+    fn set_state(&mut self, command: &Command, bytes: &[u8]) -> bool {
         let state = &mut self.state;
         match command {
             Command::BindGraphicsPipeline(pipeline) => {
@@ -353,6 +359,7 @@ impl<'g> Processor<'g> {
                 state.index_buffer = Some((range.clone(), *index_type));
             }
             Command::PushConstants { offset, data } => {
+                let data = data.of(bytes);
                 let constants = state.push.get_mut(*offset as usize..PUSH_CONSTANT_BYTES);
                 if let Some(target) = constants.and_then(|rest| rest.get_mut(..data.len())) {
                     target.copy_from_slice(data);
@@ -471,7 +478,7 @@ pub(super) fn words<const N: usize>(buffer: &Buffer, offset: u64) -> [u32; N] {
     })
 }
 
-fn transfer(workers: &Workers, command: &Command) {
+fn transfer(workers: &Workers, command: &Command, bytes: &[u8]) {
     match command {
         Command::CopyBuffer { source, target, regions } => transfer::copy_buffer(source, target, regions),
         Command::CopyImage { source, target, regions } => {
@@ -484,7 +491,7 @@ fn transfer(workers: &Workers, command: &Command) {
         Command::CopyImageToBuffer { source, target, regions } => {
             transfer::copy_buffer_image(workers, target, source, regions, transfer::Direction::ToBuffer);
         }
-        Command::UpdateBuffer { target, offset, data } => target.write(*offset, data),
+        Command::UpdateBuffer { target, offset, data } => target.write(*offset, data.of(bytes)),
         Command::FillBuffer { target, offset, size, word } => transfer::fill_buffer(target, *offset, *size, *word),
         Command::ClearColorImage { target, value, ranges }
         | Command::ClearDepthStencilImage { target, value, ranges } => {

@@ -111,10 +111,7 @@ impl BoundSets {
         {
             return found.bindings.clone();
         }
-        let mut bindings = Bindings::default()
-            .with_routines(device.routines.clone(), program.images)
-            .with_addresses(device.addresses.clone())
-            .of_program(program);
+        let mut bindings = Bindings::of_program(program, device.routines.clone(), device.addresses.clone());
         program.resources.iter().for_each(|resource| self.add(&mut bindings, *resource));
         let bindings = Arc::new(bindings);
         self.found[stage] = Some(Found { program: program.clone(), bindings: bindings.clone(), changed: 0 });

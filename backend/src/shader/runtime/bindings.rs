@@ -134,10 +134,11 @@ impl Bindings {
         Self { lookups: Lookups::new(routines, images as usize), ..self }
     }
 
-    /// The same with what the image instructions of a program found in these sets before.
-    pub fn of_program(mut self, program: &Arc<Program>) -> Self {
-        self.lookups.remember(program);
-        self
+    /// Without a resource yet, for a program with the routines and the memory of its device. Sets remember what its image instructions
+    /// find in them.
+    pub fn of_program(program: &Arc<Program>, routines: Arc<Routines>, addresses: Arc<Addresses>) -> Self {
+        let (sets, places, table) = Default::default();
+        Self { sets, places, table, addresses, lookups: Lookups::of_program(program, routines) }
     }
 
     /// What was looked up for image instructions.

@@ -231,7 +231,8 @@ impl DescriptorSet {
             return resolved.clone();
         }
         let contents = &mut *self.contents.write();
-        let resolve = || ResolvedSet::new(contents.descriptors.iter().map(|descriptor| Bound::new(descriptor.clone(), 0)));
+        let resolve =
+            || ResolvedSet::new(contents.descriptors.iter().map(|descriptor| Bound::new(descriptor.clone(), 0)));
         contents.resolved.get_or_insert_with(resolve).clone()
     }
 }

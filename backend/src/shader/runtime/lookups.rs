@@ -27,7 +27,12 @@ const MOST_FOUND: usize = 1 << 12;
 
 impl Found {
     /// What an instruction of a program finds. While its program is remembered no other one has its address.
-    fn or_look(&self, program: &Weak<Program>, (number, elements): (u32, Elements), look: impl Fn() -> Looked) -> Looked {
+    fn or_look(
+        &self,
+        program: &Weak<Program>,
+        (number, elements): (u32, Elements),
+        look: impl Fn() -> Looked,
+    ) -> Looked {
         let key = (program.as_ptr().addr(), number, elements);
         if let Some((_, found)) = self.0.lock().get(&key) {
             return found.clone();
@@ -56,14 +61,14 @@ pub struct Lookups {
 impl Lookups {
     /// Of a program with so many image instructions.
     pub fn new(routines: Arc<Routines>, images: usize) -> Self {
-        Self { routines, first: (0..images).map(|_| OnceLock::new()).collect(), ..Self::default() }
+        let first = (0..images).map(|_| OnceLock::new()).collect();
+        Self { routines, program: Weak::new(), first, others: Mutex::default() }
     }
 
-    /// Has sets remember what the image instructions of this program find there, if it has any.
-    pub(super) fn remember(&mut self, program: &Arc<Program>) {
-        if !self.first.is_empty() {
-            self.program = Arc::downgrade(program);
-        }
+    /// Of a program, for which sets remember what its image instructions find there, if it has any.
+    pub(super) fn of_program(program: &Arc<Program>, routines: Arc<Routines>) -> Self {
+        let lookups = Self::new(routines, program.images as usize);
+        Self { program: if program.images > 0 { Arc::downgrade(program) } else { Weak::new() }, ..lookups }
     }
 
     /// Calls `work` with what an instruction samples; its operands are numbered from 0 on. `None` when nothing is bound there.
