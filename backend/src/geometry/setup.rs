@@ -162,7 +162,7 @@ impl<'a> SetUp<'a> {
         spare: &'a Bag<Triangles>,
     ) -> Self {
         let context = &routes.contexts[0];
-        let is_direct = context.raster.polygon_mode == vk::PolygonMode::FILL && context.routed.is_none();
+        let is_direct = context.fills_as_placed();
         Self {
             context,
             routes,
@@ -366,6 +366,11 @@ impl PrimitiveContext {
     /// The same with what follows from the rest.
     pub fn complete(self) -> Self {
         Self { plan: Plan::new(&self), ..self }
+    }
+
+    /// Whether triangles are filled as the kernel has placed them.
+    pub(super) fn fills_as_placed(&self) -> bool {
+        self.raster.polygon_mode == vk::PolygonMode::FILL && self.routed.is_none()
     }
 
     /// A shaded vertex: the kernel knows of one viewport.
