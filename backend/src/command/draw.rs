@@ -391,6 +391,7 @@ pub(super) fn draw_context<'a>(
         tests,
         criterion: pipeline.criterion(),
         multisample: pipeline.multisample,
+        locations: pipeline.multisample.locations(),
         blend_constants: match dynamic(DynamicState::BLEND_CONSTANTS) {
             true => state.blend_constants,
             false => pipeline.blend_constants,

@@ -420,6 +420,10 @@ impl<'g> Processor<'g> {
                 state.extended.set_blend(*first, values);
                 state.drawn = None;
             }
+            Command::SetSampleLocations(locations) => {
+                state.extended.set_locations(**locations);
+                state.drawn = None;
+            }
             Command::SetVertexInput(input) => {
                 state.extended.set_input(input);
                 state.drawn = None;
