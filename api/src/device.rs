@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ash::vk;
+use vitric_backend::geometry::Posh;
 use vitric_backend::gpu::{Gpu, GpuConfig};
 use vitric_backend::knobs;
 use vitric_backend::memory::{Allocation, Heap};
@@ -87,6 +88,11 @@ impl Device {
             hiz: values.text("VITRIC_HIZ") == "on",
             scoreboard: values.text("VITRIC_SCOREBOARD") == "on",
             packs_always: values.text("VITRIC_PACKING") == "always",
+            posh: match values.text("VITRIC_POSH") {
+                "off" => Posh::Off,
+                "always" => Posh::Always,
+                _ => Posh::Auto,
+            },
             counts: !values.text("VITRIC_COUNTERS").is_empty(),
         });
         let health = Arc::new(Health::new(messages));

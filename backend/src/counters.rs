@@ -37,6 +37,11 @@ counters! {
     InputPrimitives "input_primitives" "assembly" "Primitives assembled of them."
     Vertices "vertices" "geometry" "Vertices shaded."
     Reused "reused" "geometry" "Corners whose vertex was shaded for another corner."
+    PoshPieces "posh_pieces" "posh" "Pieces of draws that went through the cull pipe."
+    PoshScattered "posh_scattered" "posh" "Pieces left out because their vertices lie too far apart."
+    PoshVertices "posh_vertices" "posh" "Vertices of which only positions were shaded, in the cull pipe."
+    PoshVolumeKills "posh_volume_kills" "posh" "Primitives outside of the view volume, which the replay leaves out."
+    PoshFacingKills "posh_facing_kills" "posh" "Primitives of culled facing, or without a sample, which the replay leaves out."
     ClipInputs "clip_inputs" "geometry" "Primitives that came to clipping."
     ClipOutputs "clip_outputs" "geometry" "Primitives that clipping left, before culling."
     Primitives "primitives" "geometry" "Primitives that were set up and left after culling."
@@ -57,13 +62,29 @@ counters! {
     HizSmallQueries "hiz_small_queries" "hiz" "Small primitives tested against the bounds of the groups that they touch."
     HizSmallKills "hiz_small_kills" "hiz" "Those that all of them hid."
     HizSmallCuts "hiz_small_cuts" "hiz" "Those of which some groups were left out that hid them."
-    Groups "groups" "raster" "Coverage of 8x8 pixels by a primitive found at once."
-    Blocks "blocks" "raster" "Coverage of 4x4 pixels by a small primitive found at once."
-    Covered "covered" "raster" "Samples covered, before tests."
+    TilesConservative "tiles_conservative" "raster" "Tiles evaluated by the conservative criterion: what lies in one tile is not."
+    TilesTouched "tiles_touched" "raster" "Those of them that the primitive touched."
+    TilesInner "tiles_inner" "raster" "Tiles evaluated by the inner criterion."
+    TilesCovered "tiles_covered" "raster" "Those of them that the primitive covered wholly."
+    GroupsConservative "groups_conservative" "raster" "Groups of 8x8 pixels evaluated by the conservative criterion."
+    GroupsTouched "groups_touched" "raster" "Those of them that the primitive touched."
+    GroupsInner "groups_inner" "raster" "Groups of 8x8 pixels evaluated by the inner criterion."
+    GroupsCovered "groups_covered" "raster" "Those of them that the primitive covered wholly."
+    PixelsConservative "pixels_conservative" "raster" "Pixels evaluated by the conservative criterion."
+    PixelsTouched "pixels_touched" "raster" "Those of them that the primitive touched."
+    PixelsInner "pixels_inner" "raster" "Pixels evaluated by the inner criterion."
+    PixelsCovered "pixels_covered" "raster" "Those of them that the primitive covered wholly."
+    SamplesStandard "samples_standard" "raster" "Samples evaluated by the standard criterion."
+    SamplesCovered "samples_covered" "raster" "Those of them that the primitive covered."
+    Groups "groups" "raster" "Parts of primitives in 8x8 pixels whose samples were found, by evaluation or because all are covered."
+    Blocks "blocks" "raster" "Parts of small primitives in 4x4 pixels whose samples were evaluated."
+    Covered "covered" "raster" "Samples covered and inside of what is drawn to, before tests."
     Fragments "fragments" "pixel" "Pixels with fragments that passed early tests."
     Dropped "dropped" "scoreboard" "Fragments that newer ones superseded before they were shaded."
     Waves "waves" "pixel" "Waves of fragments run."
     Lanes "lanes" "pixel" "Lanes of theirs that had a fragment."
+    Exported "exported" "pixel" "Fragments that were exported after they were shaded."
+    Discarded "discarded" "pixel" "Fragments that were shaded, of which programs or late tests left nothing to be exported."
     Invocations "invocations" "compute" "Invocations of compute programs."
 }
 
@@ -169,10 +190,16 @@ impl Maps {
 const MOST_MAPS: usize = 64;
 
 /// What a GPU counts.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Counters {
     values: [AtomicU64; COUNT],
     maps: Mutex<Vec<Maps>>,
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        Self { values: std::array::from_fn(|_| AtomicU64::new(0)), maps: Mutex::default() }
+    }
 }
 
 impl Counters {

@@ -9,7 +9,7 @@ use ash::vk;
 use crate::bag::Bag;
 use crate::command::{CommandList, Processor};
 use crate::counters::Counters;
-use crate::geometry::{FrontScratch, Triangles};
+use crate::geometry::{FrontScratch, Posh, Triangles};
 use crate::hiz::KeptDepths;
 use crate::memory::{AddressSpace, Buffer, Surface};
 use crate::pixel::TileScratch;
@@ -37,6 +37,8 @@ pub struct GpuConfig {
     pub scoreboard: bool,
     /// Whether fragments are packed into waves even where kernels that export themselves would serve better.
     pub packs_always: bool,
+    /// Which draws shade positions before they shade vertices.
+    pub posh: Posh,
     /// Whether it counts what it does.
     pub counts: bool,
 }

@@ -43,6 +43,10 @@ fn switch(value: &str) -> bool {
     matches!(value, "on" | "off")
 }
 
+fn posh(value: &str) -> bool {
+    matches!(value, "off" | "auto" | "always")
+}
+
 fn packing(value: &str) -> bool {
     matches!(value, "auto" | "always")
 }
@@ -87,6 +91,12 @@ const TABLE: &[Knob] = &[
         default: "on",
         doc: "Whether fragments that newer ones cover are dropped before they are shaded: on, off.",
         check: switch,
+    },
+    Knob {
+        name: "VITRIC_POSH",
+        default: "auto",
+        doc: "Whether primitives that cannot be seen are found before their vertices are shaded in full: off, auto (where that pays), always.",
+        check: posh,
     },
     Knob {
         name: "VITRIC_PACKING",

@@ -120,6 +120,7 @@ fn pictures_do_not_depend_on_techniques() {
     compare_under("techniques", &[("VITRIC_SCOREBOARD", "off")]);
     compare_under("without-hiz", &[("VITRIC_HIZ", "off")]);
     compare_under("packed", &[("VITRIC_PACKING", "always")]);
+    compare_under("positions-first", &[("VITRIC_POSH", "always")]);
 }
 
 #[test]

@@ -215,20 +215,37 @@ fn help_names_every_command() {
 fn heat_maps_lie_beside_the_pictures() {
     let home = Home::new("heatmaps");
     let out = home.0.join("gallery").to_string_lossy().into_owned();
-    let run = home.vitric(&["gallery", "--heatmaps", "--size", "96x64", "--out", &out, "shadow"]);
+    let run = home.vitric(&["gallery", "--heatmaps", "--size", "96x64", "--out", &out, "shadow", "particles"]);
     assert_eq!(code(&run), Some(0), "{}", err(&run));
     for kind in ["overdraw", "hiz_kills", "dropped", "occupancy"] {
         assert!(Path::new(&out).join(format!("shadow-{kind}.png")).is_file(), "{kind}");
     }
-    let counters = std::fs::read_to_string(Path::new(&out).join("shadow-counters.json")).unwrap();
-    let report: serde_json::Value = serde_json::from_str(&counters).unwrap();
-    let value = |name: &str| {
-        let entries = report["counters"].as_array().unwrap();
-        entries.iter().find(|entry| entry["name"] == name).unwrap()["value"].as_u64().unwrap()
+    let counters = |scene: &str| {
+        let file = std::fs::read_to_string(Path::new(&out).join(format!("{scene}-counters.json"))).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&file).unwrap();
+        move |name: &str| {
+            let entries = report["counters"].as_array().unwrap();
+            entries.iter().find(|entry| entry["name"] == name).unwrap()["value"].as_u64().unwrap()
+        }
     };
+    let value = counters("shadow");
     assert!(value("vertices") > 0 && value("tile_visits") > 0 && value("dropped") > 0);
     let (waves, lanes) = (value("waves"), value("lanes"));
     assert!(waves > 0 && lanes > waves && lanes <= waves * 16, "{lanes} lanes in {waves} waves");
+    assert_eq!((value("exported"), value("discarded")), (lanes, 0));
+    for (evaluated, covered) in [
+        ("tiles_conservative", "tiles_touched"),
+        ("tiles_inner", "tiles_covered"),
+        ("groups_conservative", "groups_touched"),
+        ("groups_inner", "groups_covered"),
+        ("samples_standard", "samples_covered"),
+    ] {
+        let (evaluated, covered) = (value(evaluated), value(covered));
+        assert!(0 < covered && covered <= evaluated, "{covered} of {evaluated}");
+    }
+    // Round ones are squares without their corners.
+    let value = counters("particles");
+    assert!(value("discarded") > 0 && value("discarded") + value("exported") == value("lanes"));
     // Without anything to count, nothing is.
     let plain = home.vitric(&["gallery", "--size", "96x64", "--out", &out, "triangle"]);
     assert_eq!(code(&plain), Some(0));

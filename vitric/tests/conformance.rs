@@ -14,9 +14,14 @@ fn the_suite_gives_what_its_lists_expect() {
 /// thread with windows of all sizes. What runs the programs is for the whole test run to say.
 #[test]
 fn techniques_change_no_result() {
-    let off = [("VITRIC_HIZ", "off"), ("VITRIC_SCOREBOARD", "off"), ("VITRIC_PACKING", "always")];
+    let off =
+        [("VITRIC_HIZ", "off"), ("VITRIC_SCOREBOARD", "off"), ("VITRIC_PACKING", "always"), ("VITRIC_POSH", "off")];
     let alone = off.map(|knob| vec![knob]);
-    let others = [off.to_vec(), vec![("VITRIC_WINDOW", "1")], vec![("VITRIC_WINDOW", "37"), ("VITRIC_THREADS", "1")]];
+    let others = [
+        off.to_vec(),
+        vec![("VITRIC_WINDOW", "1")],
+        vec![("VITRIC_WINDOW", "37"), ("VITRIC_THREADS", "1"), ("VITRIC_POSH", "always")],
+    ];
     for knobs in alone.into_iter().chain(others) {
         let run = Command::new(env!("CARGO_BIN_EXE_vitric"))
             .args(["cts", "--filter", "scenes.*", "--filter", "order.*", "--filter", "conservative.*"])

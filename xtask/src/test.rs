@@ -5,6 +5,8 @@ use std::process::Command;
 
 /// Debian packages, and the file that shows that each is there.
 const PACKAGES: &[(&str, &str)] = &[
+    ("libx11-6", "/usr/lib/x86_64-linux-gnu/libX11.so.6"),
+    ("libx11-xcb1", "/usr/lib/x86_64-linux-gnu/libX11-xcb.so.1"),
     ("libvulkan1", "/usr/lib/x86_64-linux-gnu/libvulkan.so.1"),
     ("vulkan-tools", "/usr/bin/vulkaninfo"),
     ("vulkan-validationlayers", "/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json"),

@@ -222,7 +222,7 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
     let index_buffer = processor.state.index_buffer.clone();
     let counters = processor.counters().cloned();
     let (corners_of_all, starts, vertices) = corners_of(&pipeline, call, index_buffer.as_ref())?;
-    let assembled = Assembled {
+    let mut assembled = Assembled {
         source: VertexSource { kernel, environment: &environment, instance, numbers },
         corners: corners_of_all,
         of_each: corners(pipeline.topology),
@@ -233,7 +233,13 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
             .then(|| Strips::new(starts)),
         contexts: if discards { Vec::new() } else { primitive_contexts(processor, &pipeline, (&views, band)) },
         layers: processor.pass.as_ref().map_or(1, |pass| pass.layers),
+        posh: None,
     };
+    // Statistics are those of a machine that shades every vertex.
+    let posh = processor.gpu.config().posh;
+    if posh.takes_draw(assembled.count()) && assembled.suits_posh() && processor.statistics.is_none() {
+        assembled.posh = Some((posh, pipeline.vertex_kernel.positions(&pipeline)));
+    }
     if let Some(counters) = assembled.counters {
         counters.count(Counter::InputVertices, vertices as u64 * u64::from(call.instances));
         counters.count(Counter::InputPrimitives, assembled.count() as u64);

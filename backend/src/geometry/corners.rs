@@ -35,6 +35,13 @@ pub struct Indices<'a> {
 const PIECE: usize = 1024;
 
 impl Indices<'_> {
+    /// Some of them, with what is added.
+    pub(super) fn read_based(&self, range: Range<usize>, out: &mut Vec<u32>) {
+        out.clear();
+        self.read(range, out);
+        out.iter_mut().for_each(|index| *index = index.wrapping_add(self.base));
+    }
+
     /// Appends some of them, without what is added.
     pub fn read(&self, range: Range<usize>, out: &mut Vec<u32>) {
         let mut bytes = [0; PIECE * 4];

@@ -258,6 +258,6 @@ fn cull_lanes(
 
 kernel!(
     /// Which triangles are left, and the pixels that they may cover.
-    cull, cull_lanes,
+    pub(super) cull, cull_lanes,
     (place: &Axes<Floats>, facing: &Lanes, rules: &Rules, out: (&mut [bool; WAVE], &mut [Ints; 4]))
 );

@@ -4,12 +4,13 @@ use std::ops::Range;
 
 use parking_lot::Mutex;
 
-use super::cull::Waiting;
+use super::cull::{Rules, Waiting};
+use super::posh::{self, CullScratch, Culled, Interrupted, Posh};
 use super::reuse::Reuse;
 use super::setup::{Routes, SetUp, room};
 use super::shading::{ShadeScratch, shade};
 use super::triangles::Triangles;
-use super::{Corners, PrimitiveContext, VertexSource};
+use super::{Corners, PositionKernel, PrimitiveContext, VertexSource};
 use crate::bag::Bag;
 use crate::counters::{Counter, Counters};
 
@@ -36,6 +37,8 @@ pub struct Assembled<'a> {
     pub contexts: Vec<PrimitiveContext<'a>>,
     /// Layers that are drawn to.
     pub layers: u32,
+    /// The cull pipe, and which pieces go through it; none where the draw is to be left out.
+    pub posh: Option<(Posh, &'a PositionKernel)>,
 }
 
 /// Strips of lines whose stipple goes on from line to line.
@@ -61,6 +64,7 @@ pub struct FrontScratch {
     indices: Vec<u32>,
     /// The corners that `reuse` has numbered.
     numbered: Option<Range<usize>>,
+    cull: CullScratch,
     shading: ShadeScratch,
     /// It is large, and what holds it moves.
     waiting: Box<Waiting>,
@@ -103,22 +107,68 @@ impl Assembled<'_> {
             }
             Corners::Assembled(vertices) => reuse.number(&vertices[range]),
             Corners::Indexed(buffer) => {
-                indices.clear();
-                buffer.read(range, indices);
-                indices.iter_mut().for_each(|index| *index = index.wrapping_add(buffer.base));
+                buffer.read_based(range, indices);
                 reuse.number(indices);
             }
         }
     }
 
-    fn piece(&self, scratch: &mut FrontScratch, instance: u32, range: Range<usize>, out: &mut Vec<Triangles>) -> bool {
+    /// Whether the cull pipe can serve: it does for triangles that are filled, by programs without side effects.
+    pub fn suits_posh(&self) -> bool {
+        let is_filled = self.contexts.first().is_some_and(PrimitiveContext::fills_as_placed);
+        self.of_each == 3 && is_filled && self.source.kernel.is_pure()
+    }
+
+    /// The cull pipe: finds the primitives that may be seen, and numbers their vertices. Without it all may.
+    ///
+    /// # Errors
+    /// The time of the draw is up.
+    fn cull(
+        &self,
+        source: &VertexSource<'_>,
+        scratch: &mut FrontScratch,
+        range: &Range<usize>,
+    ) -> Result<Option<Culled>, Interrupted> {
+        let Some((_, kernel)) = self.posh.filter(|(posh, kernel)| posh.takes_piece(&kernel.balance)) else {
+            return Ok(None);
+        };
+        let FrontScratch { reuse, indices, cull, numbered, .. } = scratch;
         let corners = range.start * self.of_each..range.end * self.of_each;
-        if scratch.numbered.as_ref() != Some(&corners) {
+        // Those of the last piece are not what they were.
+        *numbered = None;
+        let corners = match &self.corners {
+            Corners::Assembled(vertices) => &vertices[corners],
+            Corners::Sequence(first, _) => {
+                indices.clear();
+                indices.extend(corners.map(|corner| first.wrapping_add(corner as u32)));
+                indices
+            }
+            Corners::Indexed(buffer) => {
+                buffer.read_based(corners, indices);
+                indices
+            }
+        };
+        let rules = Rules::new(&self.contexts[0]);
+        let culled = posh::cull_piece((source, kernel), corners, &rules, (cull, reuse))?;
+        if let Some(counters) = self.counters {
+            counters.count(if culled.is_some() { Counter::PoshPieces } else { Counter::PoshScattered }, 1);
+            let Culled { vertices, by_volume, by_facing } = culled.unwrap_or_default();
+            counters.count(Counter::PoshVertices, vertices as u64);
+            counters.count(Counter::PoshVolumeKills, by_volume as u64);
+            counters.count(Counter::PoshFacingKills, by_facing as u64);
+        }
+        Ok(culled)
+    }
+
+    fn piece(&self, scratch: &mut FrontScratch, instance: u32, range: Range<usize>, out: &mut Vec<Triangles>) -> bool {
+        let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
+        let Ok(culled) = self.cull(&source, scratch, &range) else { return false };
+        let corners = range.start * self.of_each..range.end * self.of_each;
+        if culled.is_none() && scratch.numbered.as_ref() != Some(&corners) {
             self.number(scratch, corners.clone());
             scratch.numbered = Some(corners);
         }
-        let FrontScratch { reuse, shading, waiting, .. } = scratch;
-        let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
+        let FrontScratch { reuse, shading, waiting, cull, .. } = scratch;
         let mut discarded = Triangles::default();
         let open = self.contexts.first().map(|context| room((context, 0), (out, range.len()), self.spare));
         let triangles = open.map_or(&mut discarded, |open| &mut out[open]);
@@ -134,17 +184,29 @@ impl Assembled<'_> {
             if let Some(Strips { starts, counter }) = &self.strips {
                 set_up.go_on(starts, *counter.lock());
             }
-            let inputs = range.len() as u64;
-            let primitives = range.zip(reuse.places.chunks_exact(self.of_each));
-            if self.contexts[0].routed.is_some() {
+            let (inputs, count) = (range.len() as u64, range.len());
+            let places = reuse.places.chunks_exact(self.of_each);
+            let first = range.start as u32;
+            let primitives = range.zip(places.clone());
+            if culled.is_some() {
+                cull.visible
+                    .iter()
+                    .zip(places)
+                    .for_each(|(number, places)| set_up.add(&shaded, places, first + number));
+            } else if self.contexts[0].routed.is_some() {
                 primitives.for_each(|(number, places)| set_up.add_routed(&shaded, places, number as u32));
             } else {
                 primitives.for_each(|(number, places)| set_up.add(&shaded, places, number as u32));
             }
             let (counter, gained) = set_up.finish();
+            let left = culled.map_or(out[open].len().saturating_sub(before.0), |_| cull.visible.len());
+            if let Some((_, kernel)) = self.posh {
+                kernel.balance.learn(left, count);
+            }
             if let Some(counters) = self.counters {
                 counters.count(Counter::ClipInputs, inputs);
-                counters.count(Counter::ClipOutputs, inputs.saturating_add_signed(gained));
+                let outside = culled.map_or(0, |culled| culled.by_volume as i64);
+                counters.count(Counter::ClipOutputs, inputs.saturating_add_signed(gained - outside));
             }
             if out[open].len() == before.0 {
                 out[open].forget_rows(before.1);

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use ash::vk;
 
 use super::clip::SMALLEST_W;
+use super::posh::Balance;
 use crate::format::{self, routines};
 use crate::shader::ir::{BinaryOp as B, Builder, Inst, InterpolateAt, Space, Type, UnaryOp as U, Value};
 use crate::shader::link;
@@ -48,6 +49,16 @@ pub(super) mod output {
     pub const CLIP: usize = 6;
 }
 
+/// Output words of the part of a vertex kernel that is about positions.
+pub(super) mod position {
+    /// Window coordinates x and y.
+    pub const WINDOW: usize = 0;
+    /// Bits of `outside`.
+    pub const OUTSIDE: usize = 2;
+    /// How many there are.
+    pub const COUNT: usize = 3;
+}
+
 /// Bits of what a vertex lies outside of.
 pub(super) mod outside {
     /// First of the seven planes of the view volume.
@@ -84,40 +95,65 @@ pub struct VertexKernel {
     is_pure: bool,
 }
 
-/// The vertex kernel of a pipeline, linked and compiled once.
+/// What of a vertex program is about positions, linked, and whether it pays to run it first.
+#[derive(Debug)]
+pub struct PositionKernel {
+    pub(super) program: Program,
+    pub(super) balance: Balance,
+}
+
+/// The vertex kernels of a pipeline, linked and compiled once.
 #[derive(Debug, Default)]
-pub struct LazyVertexKernel(OnceLock<VertexKernel>);
+pub struct LazyVertexKernel {
+    full: OnceLock<VertexKernel>,
+    positions: OnceLock<PositionKernel>,
+}
 
 impl LazyVertexKernel {
     /// The kernel.
     pub fn get(&self, pipeline: &GraphicsPipeline) -> &VertexKernel {
-        self.0.get_or_init(|| VertexKernel::new(pipeline))
+        self.full.get_or_init(|| VertexKernel::new(pipeline))
+    }
+
+    /// What gives no more than positions.
+    pub fn positions(&self, pipeline: &GraphicsPipeline) -> &PositionKernel {
+        self.positions.get_or_init(|| {
+            let program = linked(pipeline, "position kernel", |results| results.finish_positions());
+            let balance = Balance::new(program.code.function(), self.get(pipeline).program.code.function());
+            PositionKernel { program, balance }
+        })
     }
 }
 
 impl VertexKernel {
     fn new(pipeline: &GraphicsPipeline) -> Self {
-        let program = &*pipeline.vertex;
-        let mut linker = VertexLinker { b: Builder::new(), pipeline };
-        let words = link::append(&mut linker, program);
-        let mut results = Results { b: linker.b, program, words, raster: &pipeline.raster };
-        let outputs = results.finish(pipeline.varyings());
-        let mut function = results.b.finish();
-        passes::optimize(&mut function, &mut |_, _| {});
-        let mut across = [Across::Same; input::COUNT];
-        across[input::VERTEX as usize] = Across::Varies;
-        let mut linked = Program::routine(function, &across, outputs);
-        linked.stage = program.stage;
-        linked.resources.clone_from(&program.resources);
-        linked.code.generate_chosen(linked.stage, "kernel");
-        let varyings = pipeline.varyings().count();
-        Self { program: linked, varyings, routes: program.routes(), is_pure: !program.fragment.side_effects }
+        let program = linked(pipeline, "kernel", |results| results.finish(pipeline.varyings()));
+        let (varyings, vertex) = (pipeline.varyings().count(), &*pipeline.vertex);
+        Self { program, varyings, routes: vertex.routes(), is_pure: !vertex.fragment.side_effects }
     }
 
     /// Whether waves may run in any order.
     pub fn is_pure(&self) -> bool {
         self.is_pure
     }
+}
+
+/// A pipeline's vertex program with fetch for its attributes, and what writes the outputs and says how many there are.
+fn linked(pipeline: &GraphicsPipeline, name: &str, finish: impl FnOnce(&mut Results<'_>) -> usize) -> Program {
+    let program = &*pipeline.vertex;
+    let mut linker = VertexLinker { b: Builder::new(), pipeline };
+    let words = link::append(&mut linker, program);
+    let mut results = Results { b: linker.b, program, words, raster: &pipeline.raster };
+    let outputs = finish(&mut results);
+    let mut function = results.b.finish();
+    passes::optimize(&mut function, &mut |_, _| {});
+    let mut across = [Across::Same; input::COUNT];
+    across[input::VERTEX as usize] = Across::Varies;
+    let mut linked = Program::routine(function, &across, outputs);
+    linked.stage = program.stage;
+    linked.resources.clone_from(&program.resources);
+    linked.code.generate_chosen(linked.stage, name);
+    linked
 }
 
 /// Appends a vertex program, with fetch for its attributes.
@@ -311,6 +347,17 @@ impl Results<'_> {
             }
         }
         end
+    }
+
+    /// Writes the output words of positions. Returns how many there are.
+    fn finish_positions(&mut self) -> usize {
+        let place = [0, 1, 2, 3].map(|component| self.float(Builtin::Position, component, 0.0));
+        let [x, y, ..] = self.window(place);
+        self.output(position::WINDOW, x);
+        self.output(position::WINDOW + 1, y);
+        let outside = self.outside(place);
+        self.output(position::OUTSIDE, outside);
+        position::COUNT
     }
 
     /// The place in the window, and 1/w. The viewport's numbers are parameters, as `vertex_parameters` has them.

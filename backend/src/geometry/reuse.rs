@@ -12,18 +12,22 @@ pub struct Reuse {
 }
 
 impl Reuse {
-    /// Numbers vertices that follow each other: the first, and how many.
-    pub fn number_all(&mut self, first: u32, count: u32) {
+    /// Forgets all of them.
+    pub fn clear(&mut self) {
         self.vertices.clear();
         self.places.clear();
+    }
+
+    /// Numbers vertices that follow each other: the first, and how many.
+    pub fn number_all(&mut self, first: u32, count: u32) {
+        self.clear();
         self.vertices.extend((0..count).map(|place| first.wrapping_add(place)));
         self.places.extend(0..count);
     }
 
     /// Numbers the vertices of these corners.
     pub fn number(&mut self, corners: &[u32]) {
-        self.vertices.clear();
-        self.places.clear();
+        self.clear();
         // At most half full.
         let size = (corners.len() * 2).next_power_of_two();
         self.table.clear();

@@ -190,9 +190,7 @@ impl<'a> SetUp<'a> {
         spare: &'a Bag<Triangles>,
     ) -> Self {
         let context = &routes.contexts[0];
-        let knows_vertices = context.inputs().iter().any(InputSlot::knows_vertices);
-        let is_direct =
-            context.raster.polygon_mode == vk::PolygonMode::FILL && context.routed.is_none() && !knows_vertices;
+        let is_direct = context.fills_as_placed();
         Self {
             context,
             routes,
@@ -395,6 +393,12 @@ impl<'a> SetUp<'a> {
 }
 
 impl PrimitiveContext<'_> {
+    /// Whether triangles are filled as the kernel has placed them, with nothing else than what it gave.
+    pub(super) fn fills_as_placed(&self) -> bool {
+        let knows_vertices = self.inputs().iter().any(InputSlot::knows_vertices);
+        self.raster.polygon_mode == vk::PolygonMode::FILL && self.routed.is_none() && !knows_vertices
+    }
+
     /// A shaded vertex: the kernel knows of one viewport.
     pub(super) fn in_window<'v>(&self, shaded: &'v Shaded<'v>, vertex: u32) -> Window<'v> {
         match self.routed {

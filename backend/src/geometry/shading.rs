@@ -1,11 +1,14 @@
 //! Vertex shading: 16 vertices a wave.
 
+use std::ops::RangeInclusive;
+
 use ash::vk;
 
 use super::Vertex;
-use super::kernel::{VertexKernel, input, output};
+use super::kernel::{VertexKernel, input, output, position};
 use super::triangles::Triangles;
 use crate::memory::BufferRange;
+use crate::shader::Program;
 use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
 use crate::shader::runtime::rows::{BLOCK, scatter};
 use crate::shader::runtime::{Bound, Ranges};
@@ -145,6 +148,64 @@ pub struct ShadeScratch {
     words: Vec<Lanes>,
 }
 
+impl VertexSource<'_> {
+    /// Input words, but for the numbers of vertices.
+    fn inputs(&self) -> [Lanes; input::COUNT] {
+        let mut inputs = [[0; WAVE]; input::COUNT];
+        let DrawNumbers { base_vertex, base_instance, draw } = self.numbers;
+        inputs[input::INSTANCE as usize] = [self.instance; WAVE];
+        inputs[input::BASE_VERTEX as usize] = [base_vertex; WAVE];
+        inputs[input::BASE_INSTANCE as usize] = [base_instance; WAVE];
+        inputs[input::DRAW as usize] = [draw; WAVE];
+        inputs
+    }
+}
+
+/// Positions of vertices that follow each other.
+#[derive(Debug, Default)]
+pub(super) struct Positions {
+    wave: Wave,
+    /// Each output of the program, vertex by vertex.
+    words: [Vec<u32>; position::COUNT],
+}
+
+impl Positions {
+    /// Those words.
+    #[cfg(test)]
+    pub(super) fn of(vertices: impl Iterator<Item = [u32; position::COUNT]>) -> Self {
+        let mut positions = Self::default();
+        vertices.for_each(|words| positions.words.iter_mut().zip(words).for_each(|(all, word)| all.push(word)));
+        positions
+    }
+
+    /// Window coordinates x and y, and what each vertex lies outside of.
+    pub(super) fn words(&self) -> [&[u32]; position::COUNT] {
+        self.words.each_ref().map(Vec::as_slice)
+    }
+}
+
+/// Shades no more of vertices than their positions. Returns false when the program was interrupted.
+pub(super) fn shade_positions(
+    (source, program): (&VertexSource<'_>, &Program),
+    vertices: RangeInclusive<u32>,
+    Positions { wave, words }: &mut Positions,
+) -> bool {
+    let mut inputs = source.inputs();
+    let count = (vertices.end() - vertices.start()) as usize + 1;
+    words.iter_mut().for_each(|words| words.clear());
+    let mut outputs = [[0; WAVE]; position::COUNT];
+    for first in (0..count).step_by(WAVE) {
+        let lanes = ((1u32 << (count - first).min(WAVE)) - 1) as Mask;
+        let start = vertices.start() + first as u32;
+        inputs[input::VERTEX as usize] = std::array::from_fn(|lane| start.wrapping_add(lane as u32));
+        if wave.call(program, source.environment, lanes, &inputs, &mut outputs) == Stop::Interrupted {
+            return false;
+        }
+        words.iter_mut().zip(&outputs).for_each(|(words, output)| words.extend_from_slice(output));
+    }
+    true
+}
+
 /// Shades vertices, by their numbers, whose rows become `triangles`'. `None` when the program was interrupted.
 pub(super) fn shade<'w>(
     source: &VertexSource<'_>,
@@ -156,12 +217,7 @@ pub(super) fn shade<'w>(
     let ShadeScratch { wave, outputs, outside, words } = scratch;
     words.clear();
     outside.clear();
-    let mut inputs = [[0; WAVE]; input::COUNT];
-    let DrawNumbers { base_vertex, base_instance, draw } = source.numbers;
-    inputs[input::INSTANCE as usize] = [source.instance; WAVE];
-    inputs[input::BASE_VERTEX as usize] = [base_vertex; WAVE];
-    inputs[input::BASE_INSTANCE as usize] = [base_instance; WAVE];
-    inputs[input::DRAW as usize] = [draw; WAVE];
+    let mut inputs = source.inputs();
     let chunks = triangles.plan().row_chunks();
     outputs.resize(stride.max(chunks * BLOCK), [0; WAVE]);
     let (rows, first) = triangles.add_rows(vertices.len().next_multiple_of(WAVE));

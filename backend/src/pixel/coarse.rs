@@ -7,7 +7,7 @@
 use super::inputs::sample_place;
 use super::kernel::{Kernel, Source};
 use super::quad::{Own, QUADS, Quad};
-use super::wave::{Waves, alpha_coverage, environment, export_samples, see, write};
+use super::wave::{Waves, alpha_coverage, environment, export_samples, see, see_exported, write};
 use crate::counters::{Counter, count};
 use crate::geometry::Words;
 use crate::raster::{Rate, SIDE, group_of_pixel};
@@ -144,8 +144,9 @@ impl Waves<'_, '_> {
             self.ok = false;
             return;
         }
+        let shaded = cells.iter().flat_map(|cells| cells.coverage).filter(|&coverage| coverage != 0).count() as u32;
         self.cut(kernel, &mut cells);
-        let mut exported = Exported::default();
+        let (mut exported, mut left) = (Exported::default(), 0);
         for (number, cells) in cells.iter().enumerate() {
             for (mut quad, of_pixels) in cells.quads() {
                 let lanes = of_pixels.map(|cell| number * 4 + cell);
@@ -158,12 +159,17 @@ impl Waves<'_, '_> {
                     };
                     self.passed += quad.test(self.context, self.walk, own);
                 }
+                left |=
+                    (0..4).filter(|&pixel| quad.samples(pixel) != 0).fold(0, |left, pixel| left | 1 << lanes[pixel]);
                 if quad.count() > 0 {
                     self.push_exported(kernel, (quad, lanes), &mut exported);
                 }
             }
         }
         self.export_cells(kernel, &mut exported);
+        if let Some(sight) = self.sight {
+            see_exported(sight, shaded, u32::count_ones(left));
+        }
     }
 
     /// Runs the program; false when it was interrupted.

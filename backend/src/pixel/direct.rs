@@ -1,5 +1,7 @@
 //! The runs of kernels that export themselves: whole groups of one primitive, and small primitives.
 
+use smallvec::SmallVec;
+
 use super::DrawContext;
 use super::kernel::{Source, Stage};
 use super::scoreboard::Fragments;
@@ -8,6 +10,9 @@ use crate::geometry::Words;
 use crate::memory::PlaneRef;
 use crate::shader::interp::{Environment, Runs, Stop, Wave};
 use crate::shader::runtime::Ranges;
+
+/// Pixels of a block of small primitives.
+const BLOCK_PIXELS: u32 = 16;
 
 /// What runs a kernel, made when there is something to run: then the kernel is compiled, too.
 pub(super) enum Lazy<'s, T> {
@@ -60,7 +65,7 @@ fn runs<'a: 's, 's>(
 pub(super) struct Groups<'s> {
     runs: Runs<'s>,
     /// Input words that change from group to group: slot, and what belongs there.
-    changing: &'s [(usize, Source)],
+    changing: SmallVec<[(usize, Source); 8]>,
     /// The attachments' planes, by the number of the target.
     planes: Vec<PlaneRef<'s>>,
 }
@@ -71,7 +76,9 @@ impl<'s> Groups<'s> {
         let ranges = context.direct.as_ref()?;
         let stage = if whole { context.whole_kernel()? } else { context.group_kernel()? };
         let planes = context.targets().map(|plane| plane.copied()).collect::<Option<_>>()?;
-        Some(Self { runs: runs(context, (stage, ranges), wave), changing: &stage.sources, planes })
+        let changes = |source| matches!(source, Source::Corner(_) | Source::Pixels(_) | Source::Line(_));
+        let changing = stage.sources.iter().copied().filter(|&(_, source)| changes(source)).collect();
+        Some(Self { runs: runs(context, (stage, ranges), wave), changing, planes })
     }
 
     /// Whether a group's texels lie in one line of each attachment.
@@ -84,7 +91,7 @@ impl<'s> Groups<'s> {
     #[inline]
     pub(super) fn shade(&mut self, words: Words<'_>, fragments: &Fragments) -> Stop {
         let [x, y] = fragments.place;
-        for &(slot, source) in self.changing {
+        for &(slot, source) in &self.changing {
             let word = match source {
                 Source::Corner(axis) => (fragments.place[axis] as f32).to_bits(),
                 Source::Pixels(half) => (fragments.pixels >> (32 * half)) as u32,
@@ -102,6 +109,8 @@ pub(super) struct Small<'s> {
     runs: Runs<'s>,
     /// Slots of first pixel and size of the window, x and y of both.
     window: [usize; 4],
+    /// Samples of a block.
+    block_samples: u32,
 }
 
 impl<'s> Small<'s> {
@@ -110,7 +119,8 @@ impl<'s> Small<'s> {
         let (stage, ranges) = (context.primitive_kernel(counts)?, context.direct.as_ref()?);
         let slot = |part| stage.sources.iter().find(|(_, source)| *source == Source::Window(part)).map(|found| found.0);
         let window = [slot(0)?, slot(1)?, slot(2)?, slot(3)?];
-        Some(Self { runs: runs(context, (stage, ranges), wave), window })
+        let block_samples = BLOCK_PIXELS * context.multisample.samples;
+        Some(Self { runs: runs(context, (stage, ranges), wave), window, block_samples })
     }
 
     /// Draws the primitive with these words as far as it lies in the window `[x0, y0, x1, y1]`.
@@ -132,8 +142,11 @@ impl<'s> Small<'s> {
         let [blocks, covered, waves, lanes] = [0, 1, 2, 3].map(|word: usize| self.runs.outputs[word][0]);
         let counts = [
             (Counter::Blocks, blocks),
+            (Counter::SamplesStandard, blocks * self.block_samples),
+            (Counter::SamplesCovered, covered),
             (Counter::Covered, covered),
             (Counter::Fragments, lanes),
+            (Counter::Exported, lanes),
             (Counter::Waves, waves),
             (Counter::Lanes, lanes),
         ];

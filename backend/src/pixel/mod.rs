@@ -1,6 +1,7 @@
 //! Depth and stencil, quad packing, fragment waves, export and blending.
 
 mod coarse;
+mod coverage;
 mod depth_group;
 mod depth_stencil;
 mod direct;

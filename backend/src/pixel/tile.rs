@@ -2,21 +2,21 @@
 
 use std::sync::atomic::Ordering;
 
+use super::DrawContext;
+use super::coverage::{Part, covered_wholly, covers_group, covers_tile};
 use super::depth_group::Stored;
 use super::direct::{Lazy, Small};
 use super::quad::{MOST_SAMPLES, Own, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
 use super::wave::{WaveScratch, Waves};
-use super::{DrawContext, depth_group};
 use crate::counters::{Counter, Map, Sight, count};
 use crate::geometry::{Primitives, Shape};
 use crate::hiz::{Bounds, Direction, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of, within};
 use crate::raster::{
-    Criterion, GROUP_LOG2, TILE_LOG2, Triangle, UNITS, group_of_pixel, may_cover_group, pixel_of_bit, pixels_inside,
+    Criterion, GROUP_LOG2, SIDE, Triangle, UNITS, group_of_pixel, may_cover_group, pixel_of_bit, pixels_inside,
     sample_mask,
 };
 use crate::shader::interp::{Stop, Wave};
-use crate::state::DepthStencilState;
 use crate::tiling::{Bin, PrimitiveId, SetUpScratch, Visit, Walk};
 
 /// Most pixels along each axis that a small primitive may cover.
@@ -71,7 +71,7 @@ pub fn process_tile(
             if segment != taught && segment.is_some() {
                 let ahead = bins.clone().map(|(bin, _)| bin);
                 let ahead = ahead.take_while(|bin| walk.draws[bin.draw].segment == segment);
-                ahead.filter(|bin| bin.primitives.has_large()).for_each(|bin| teach(walk, bin, area, bounds));
+                ahead.filter(|bin| bin.primitives.has_large()).for_each(|bin| teach(walk, bin, area, (bounds, sight)));
                 bounds.sum_up();
             }
             taught = segment;
@@ -111,7 +111,7 @@ fn pixels_of_group([x, y]: [i64; 2], area: [i64; 4]) -> [i64; 4] {
 }
 
 /// Primitives of a segment teach the bounds of a tile, in the groups that they cover.
-fn teach(walk: &Visit<'_>, bin: &Bin, area: [i64; 4], bounds: &mut Bounds) {
+fn teach(walk: &Visit<'_>, bin: &Bin, area: [i64; 4], (bounds, sight): (&mut Bounds, Option<&Sight>)) {
     let (context, primitives) = (&walk.draws[bin.draw], &bin.primitives);
     let Some(direction) = context.visibility.tests else { return };
     let clip = within(context.scissor, area);
@@ -127,13 +127,13 @@ fn teach(walk: &Visit<'_>, bin: &Bin, area: [i64; 4], bounds: &mut Bounds) {
         let (triangle, shape) = (primitives.triangle(index), primitives.shape(index));
         let depths = |pixels| depths_over(&shape, pixels, context.depth_bits, context.multisample.samples);
         let image = bounds.pixels();
-        if window == image && covers_tile(&triangle, image) {
+        if window == image && covers_tile(&triangle, [image[0], image[1]], sight) {
             bounds.teach_all(direction, depths(image));
             continue;
         }
         for group in groups_of(window) {
             let pixels = pixels_of_group(group, image);
-            if pixels_of_group(group, window) == pixels && covers(&triangle, group, Criterion::Inner) {
+            if pixels_of_group(group, window) == pixels && covers_group(&triangle, group, Criterion::Inner, sight) {
                 bounds.teach(direction, group_number(group), depths(pixels));
             }
         }
@@ -152,35 +152,19 @@ fn teach_small(
     direction: Direction,
     (triangle, locations): (&Triangle, &[[i64; 2]]),
     (window, range): ([i64; 4], Range),
+    sight: Option<&Sight>,
 ) {
     let image = bounds.pixels();
     for group @ [x, y] in groups_of(window) {
-        let inside = covered_wholly(triangle, group, locations) & pixels_inside(x, y, window);
+        let inside = covered_wholly(triangle, group, locations, sight) & pixels_inside(x, y, window);
         bounds.teach_part(direction, (group_number(group), inside | !pixels_inside(x, y, image)), range);
     }
-}
-
-/// The pixels of a group that a triangle covers with all samples.
-fn covered_wholly(triangle: &Triangle, [x, y]: [i64; 2], locations: &[[i64; 2]]) -> u64 {
-    locations.iter().fold(u64::MAX, |all, &place| all & triangle.covers_group(x, y, place))
 }
 
 /// Counts parts of primitives that are hidden.
 fn count_hidden(sight: Option<&Sight>, window: [i64; 4]) {
     let Some(sight) = sight else { return };
     groups_of(window).for_each(|group| sight.mark(Map::HizKills, group.map(|pixel| pixel as u32), 1));
-}
-
-/// Whether a triangle covers the tile of some pixels.
-fn covers_tile(triangle: &Triangle, [x, y, _, _]: [i64; 4]) -> bool {
-    let [x, y] = [x, y].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
-    triangle.covers_cell(x * UNITS, y * UNITS, UNITS << TILE_LOG2, Criterion::Inner)
-}
-
-/// Whether a triangle covers a group.
-#[inline]
-fn covers(triangle: &Triangle, [x, y]: [i64; 2], criterion: Criterion) -> bool {
-    triangle.covers_cell(x * UNITS, y * UNITS, UNITS << GROUP_LOG2, criterion)
 }
 
 /// Shades what is left of the quads on the scoreboard. Returns false when a program was interrupted.
@@ -232,36 +216,6 @@ struct Tile<'a, 's> {
     ok: bool,
 }
 
-/// What of a primitive lies in a group.
-struct Part<'a> {
-    triangle: &'a Triangle,
-    /// More parts of a polygon.
-    rest: &'a [Triangle],
-    shape: &'a Shape,
-    /// First pixel of the group.
-    group: [i64; 2],
-    /// Pixels that may be covered.
-    inside: u64,
-    /// Whether all of the group is covered.
-    full: bool,
-    /// What depth is tested with, when nothing else is.
-    depth: Option<(&'a DepthStencilState, Stored<'a>)>,
-}
-
-impl Part<'_> {
-    /// The covered pixels whose sample passes, where depth is all that is tested.
-    #[inline]
-    fn tested(&self, (sample, at): (u32, [i64; 2]), mask: u64) -> u64 {
-        match self.depth {
-            Some((state, stored)) if mask != 0 => {
-                let place = self.group.map(|pixel| pixel as u32);
-                depth_group::test(state, stored, self.shape, (place, sample, at), mask)
-            }
-            _ => mask,
-        }
-    }
-}
-
 impl<'a: 's, 's> Tile<'a, 's> {
     #[inline]
     fn primitive(&mut self, primitives: &Primitives, id: PrimitiveId, index: u32) {
@@ -297,7 +251,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             if self.lessons > 0 && !all && context.visibility.teaches && is_worth_teaching(window) {
                 self.lessons -= 1;
                 let triangle = primitives.triangle(index);
-                teach_small(bounds, direction, (&triangle, &context.locations), (window, range));
+                teach_small(bounds, direction, (&triangle, &context.locations), (window, range), self.sight);
             }
             count(self.sight, Counter::HizSmallQueries, 1);
             if any {
@@ -358,18 +312,38 @@ impl<'a: 's, 's> Tile<'a, 's> {
             return;
         }
         let is_triangle = rest.is_empty();
-        let whole = !small && is_triangle && window == self.area && covers_tile(triangle, window);
+        let whole =
+            !small && is_triangle && window == self.area && covers_tile(triangle, [window[0], window[1]], self.sight);
+        if whole && tests.is_none() && self.whole(id, window) {
+            return;
+        }
         for group in groups_of(window) {
-            if !whole && !small && !covers(triangle, group, Criterion::Conservative) {
+            if !whole && !small && !covers_group(triangle, group, Criterion::Conservative, self.sight) {
                 continue;
             }
-            let full = whole || !small && is_triangle && covers(triangle, group, Criterion::Inner);
+            let full = whole || !small && is_triangle && covers_group(triangle, group, Criterion::Inner, self.sight);
             let range = match tests.map(|direction| self.query(direction, shape, (group, window, full))) {
                 Some(None) => continue,
                 range => range.flatten(),
             };
             self.group(id, ((triangle, rest), shape, range), (group, window, full));
         }
+    }
+
+    /// Shades the pixels of a tile that a primitive covers, where nothing is tested and nobody counts: all groups at once.
+    /// False where it is not as simple as that.
+    fn whole(&mut self, id: PrimitiveId, window @ [x0, y0, x1, y1]: [i64; 4]) -> bool {
+        let (context, side) = (self.context, SIDE as i64);
+        let is_plain = context.tests.is_none() && !context.masks_late() && context.rates.is_none();
+        let has_one = context.multisample.samples == 1 && sample_mask(&context.multisample) != 0;
+        let (Sink::Waves(waves), None) = (&mut self.sink, self.sight) else { return false };
+        let is_aligned = window.iter().all(|pixel| pixel % side == 0);
+        let [first, last] = [[x0, y0], [x1 - side, y1 - side]].map(|place| place.map(|pixel| pixel as u32));
+        if !is_plain || !has_one || !is_aligned || !waves.shade_groups(id, first, last) {
+            return false;
+        }
+        self.pass(true, ((x1 - x0) * (y1 - y0)) as u32);
+        true
     }
 
     /// The parts of a primitive that is a polygon.
@@ -497,7 +471,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let range = range.filter(|_| !full || part.inside != u64::MAX);
         if samples == 1 {
             let at = [UNITS / 2; 2];
-            let pixels = if allowed != 0 { self.coverage(&part, at) } else { 0 };
+            let pixels = if allowed != 0 { part.coverage(context.criterion, at, self.sight) } else { 0 };
             if range.is_some_and(|range| self.is_hidden_in_pixels(group, (pixels, pixels), range)) {
                 return;
             }
@@ -508,7 +482,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let places = || (0..samples).zip(&*context.locations).filter(|(sample, _)| allowed >> sample & 1 != 0);
         let mut masks = [0; MOST_SAMPLES];
         for (sample, &at) in places() {
-            masks[sample as usize] = self.coverage(&part, at);
+            masks[sample as usize] = part.coverage(context.criterion, at, self.sight);
         }
         let masks = &mut masks[..samples as usize];
         let any = masks.iter().fold(0, |any, mask| any | mask);
@@ -538,27 +512,6 @@ impl<'a: 's, 's> Tile<'a, 's> {
             self.covered_quad(Quad::of_samples(index, [place[0] + dx, place[1] + dy], samples), tested);
             rest &= !(15 << first);
         }
-    }
-
-    /// The pixels of a group of which the sample at a place is covered.
-    #[inline]
-    fn coverage(&self, part: &Part<'_>, at: [i64; 2]) -> u64 {
-        let [x, y] = part.group;
-        let covered = match self.context.criterion {
-            _ if part.full => u64::MAX,
-            None => part.triangle.covers_group(x, y, at),
-            Some(criterion) => {
-                let first = part.triangle.covers_group_by(x, y, criterion);
-                part.rest.iter().fold(first, |all, part| all & part.covers_group_by(x, y, criterion))
-            }
-        };
-        let mask = covered & part.inside;
-        if let Some(sight) = self.sight {
-            sight.count(Counter::Groups, 1);
-            sight.count(Counter::Covered, mask.count_ones().into());
-            sight.mark(Map::Overdraw, part.group.map(|pixel| pixel as u32), mask.count_ones());
-        }
-        mask
     }
 
     /// Fragments of one sample a pixel.

@@ -14,10 +14,10 @@ use super::quad::{MOST_SAMPLES, Own, QUADS, Quad};
 use super::scoreboard::Fragments;
 use crate::counters::{Counter, Map, Sight};
 use crate::geometry::Words;
-use crate::raster::pixel_of_bit;
+use crate::raster::{SIDE, pixel_of_bit};
 use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
 use crate::shader::runtime::math::within;
-use crate::tiling::Visit;
+use crate::tiling::{PrimitiveId, Visit};
 
 /// What a worker keeps from wave to wave.
 #[derive(Default)]
@@ -105,7 +105,9 @@ impl<'a: 's, 's> Waves<'a, 's> {
         }
         if let Some(sight) = self.sight {
             let strips = (0..4).filter(|strip| fragments.pixels >> (strip * 16) & 0xffff != 0).count();
-            see(sight, fragments.place, strips as u32, fragments.pixels.count_ones());
+            let fragments_of_it = fragments.pixels.count_ones();
+            see(sight, fragments.place, strips as u32, fragments_of_it);
+            see_exported(sight, fragments_of_it, fragments_of_it);
         }
         // Quads that wait may be of the same group, unless they came over the scoreboard.
         if self.waiting > 0 && !self.apart {
@@ -114,6 +116,25 @@ impl<'a: 's, 's> Waves<'a, 's> {
         let words = self.walk.words(fragments.primitive);
         let stop = self.groups(fragments).map(|groups| groups.shade(words, fragments));
         self.ok &= stop != Some(Stop::Interrupted);
+    }
+
+    /// Shades all pixels of groups, of which the first and the last one are given, where groups are shaded at once; false where they are not.
+    pub(super) fn shade_groups(&mut self, primitive: PrimitiveId, first: [u32; 2], last: [u32; 2]) -> bool {
+        let of_group = |place| Fragments { primitive, place, sample: 0, pixels: u64::MAX };
+        let takes = |groups: &mut Groups<'s>| groups.takes(first) && groups.takes(last);
+        if !self.groups(&of_group(first)).is_some_and(takes) {
+            return false;
+        }
+        if self.waiting > 0 && !self.apart {
+            self.flush();
+        }
+        let words = self.walk.words(primitive);
+        let Some(groups) = self.groups(&of_group(first)) else { return false };
+        let rows = (first[1]..=last[1]).step_by(SIDE);
+        let mut places = rows.flat_map(|y| (first[0]..=last[0]).step_by(SIDE).map(move |x| [x, y]));
+        let ok = places.all(|place| groups.shade(words, &of_group(place)) != Stop::Interrupted);
+        self.ok &= ok;
+        true
     }
 
     /// What shades fragments of a group at once.
@@ -200,8 +221,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
     /// Counts a wave of quads.
     fn see(&self, quads: &[Quad]) {
         if let Some(sight) = self.sight {
-            let lanes = quads.iter().map(|quad| quad.pixels().count_ones()).sum();
-            see(sight, [quads[0].x, quads[0].y], 1, lanes);
+            see(sight, [quads[0].x, quads[0].y], 1, fragments_of(quads));
         }
     }
 
@@ -223,6 +243,9 @@ impl<'a: 's, 's> Waves<'a, 's> {
         }
         for (quads, outputs) in waves.iter().zip(wave.outputs.chunks_exact(outputs.max(1))) {
             targets.iter().for_each(|target| write(context, target, outputs, quads));
+            if let Some(sight) = self.sight {
+                see_exported(sight, fragments_of(quads), fragments_of(quads));
+            }
         }
     }
 
@@ -274,6 +297,9 @@ impl<'a: 's, 's> Waves<'a, 's> {
             for (number, quad) in quads.iter_mut().enumerate() {
                 self.finish(kernel, quad, number * 4);
             }
+        }
+        if let Some(sight) = self.sight {
+            see_exported(sight, covered.count_ones(), fragments_of(quads));
         }
         if kernel.export.is_some() {
             return export_samples(context, kernel, (&self.scratch.shade.outputs, &mut *self.scratch.export), quads);
@@ -364,6 +390,17 @@ pub(super) fn see(sight: &Sight, place: [u32; 2], waves: u32, lanes: u32) {
     sight.count(Counter::Lanes, lanes.into());
     sight.mark(Map::Waves, place, waves);
     sight.mark(Map::Lanes, place, lanes);
+}
+
+/// Counts what became of fragments that were shaded.
+pub(super) fn see_exported(sight: &Sight, shaded: u32, exported: u32) {
+    sight.count(Counter::Exported, exported.into());
+    sight.count(Counter::Discarded, (shaded - exported).into());
+}
+
+/// How many fragments quads have.
+fn fragments_of(quads: &[Quad]) -> u32 {
+    quads.iter().map(|quad| quad.pixels().count_ones()).sum()
 }
 
 /// As many samples as alpha's share, the first ones.

@@ -29,12 +29,16 @@ pub(super) struct Suspect {
     nearness: f32,
 }
 
-/// How many tests there were, and how many triangles they found hidden, each counted once a tile.
+/// What sorting a window into tiles took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tests {
-    /// Tests.
+    /// Tiles of triangles whose coverage was evaluated.
+    pub evaluated: u32,
+    /// Those that were touched.
+    pub touched: u32,
+    /// Those that were tested for whether they hide the triangle.
     pub queries: u32,
-    /// Hidden ones.
+    /// Those that do.
     pub kills: u32,
 }
 

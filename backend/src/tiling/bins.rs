@@ -26,7 +26,8 @@ impl Bins {
                 continue;
             }
             let suspect = ahead.and_then(|ahead| Some((ahead, ahead.suspect(triangles, index, *tests)?)));
-            grid.touched(triangles, index, |tile| {
+            tests.evaluated += grid.touched(triangles, index, |tile| {
+                tests.touched += 1;
                 let hides = |(ahead, suspect): &(Ahead<'_>, Suspect)| {
                     ahead.hides(first + tile, grid.pixels(tile), suspect, tests)
                 };

@@ -40,7 +40,7 @@ pub struct Window {
     /// Its triangles, in order, at most [`MOST`].
     pub triangles: Triangles,
     bins: Bins,
-    /// Those that were tested before.
+    /// What sorting them took.
     tests: Tests,
 }
 
@@ -137,22 +137,25 @@ impl Grid {
         (is_one & is_inside).then(|| y as u32 * self.columns as u32 + x as u32)
     }
 
-    /// Calls `visit` with each tile that a triangle touches.
-    fn touched(&self, triangles: &Triangles, index: u32, mut visit: impl FnMut(usize)) {
+    /// Calls `visit` with each tile that a triangle touches. Returns of how many tiles that was found out.
+    fn touched(&self, triangles: &Triangles, index: u32, mut visit: impl FnMut(usize)) -> u32 {
         let [x0, y0, x1, y1] = triangles.pixels(index).map(i64::from);
         let triangle = OnceCell::new();
         let [left, top] = [tile_of(x0).max(self.first[0]), tile_of(y0).max(self.first[1])];
         let right = tile_of(x1 - 1).min(self.first[0] + self.columns - 1);
         let bottom = tile_of(y1 - 1).min(self.first[1] + self.rows - 1);
         let side = UNITS << TILE_LOG2;
+        let mut evaluated = 0;
         for y in top..=bottom {
             for x in left..=right {
                 let triangle = triangle.get_or_init(|| triangles.triangle(index));
+                evaluated += 1;
                 if triangle.covers_cell(x * side, y * side, side, Criterion::Conservative) {
                     visit(((y - self.first[1]) * self.columns + x - self.first[0]) as usize);
                 }
             }
         }
+        evaluated
     }
 }
 
@@ -338,6 +341,8 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, (pieces, piece): Beside<'_>) -> bool {
     if let Some((counters, _)) = &seen {
         counters.count(Counter::Windows, walk.windows.len() as u64);
         let tests = |count: fn(&Tests) -> u32| walk.windows.iter().map(|window| u64::from(count(&window.tests))).sum();
+        counters.count(Counter::TilesConservative, tests(|tests| tests.evaluated));
+        counters.count(Counter::TilesTouched, tests(|tests| tests.touched));
         counters.count(Counter::HizEarlyQueries, tests(|tests| tests.queries));
         counters.count(Counter::HizEarlyKills, tests(|tests| tests.kills));
         counters.count(Counter::Primitives, walk.windows.iter().map(|window| window.triangles.len() as u64).sum());

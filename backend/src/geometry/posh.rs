@@ -1,0 +1,321 @@
+//! Position-only shading: the cull pipe, which is ahead of the pipe that shades vertices in full.
+//!
+//! It runs what a vertex program does for positions and clip and cull distances, on every vertex of a piece of a draw, and rejects
+//! primitives that lie outside of the view volume, are culled by their facing, or touch no sample. A bit for each primitive says whether it is
+//! visible. The replay shades the vertices of those in full, and nothing else. A primitive that crosses the view volume is passed on: there
+//! is no clipper here. Source: DESIGN 3.3.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::cull::{Axes, Facing, Floats, Rules, cull};
+use super::kernel::{PositionKernel, outside};
+use super::reuse::Reuse;
+use super::shading::{Positions, VertexSource, shade_positions};
+use crate::shader::ir::{Function, Inst};
+use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
+
+/// Which draws go through the cull pipe.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Posh {
+    /// None.
+    Off,
+    /// Those that are expected to gain.
+    #[default]
+    Auto,
+    /// All that can.
+    Always,
+}
+
+/// What shading a vertex costs besides its program, in instructions.
+const VERTEX_COST: u32 = 32;
+
+/// Fewest primitives of a draw: for less it is not worth while.
+const FEWEST: usize = 64;
+
+/// Shares are out of so many.
+const WHOLE: u32 = 1 << 16;
+
+/// What the pipes of a vertex program cost, and what the last pieces of its draws have shown.
+#[derive(Debug)]
+pub(super) struct Balance {
+    /// Of a vertex in the cull pipe, and in the other one.
+    costs: [u32; 2],
+    /// The share of primitives that were visible in the piece that was looked at last. It decides on speed only.
+    visible: AtomicU32,
+}
+
+impl Balance {
+    /// Of the programs of both pipes.
+    pub(super) fn new(positions: &Function, full: &Function) -> Self {
+        Self { costs: [positions, full].map(|function| cost(function) + VERTEX_COST), visible: AtomicU32::new(WHOLE) }
+    }
+
+    /// Whether positions first are expected to cost less: vertices of visible primitives are shaded twice.
+    fn tips(&self) -> bool {
+        let [positions, full] = self.costs.map(u64::from);
+        let visible = u64::from(self.visible.load(Ordering::Relaxed));
+        positions * u64::from(WHOLE) + visible * full < full * u64::from(WHOLE)
+    }
+
+    /// So many primitives of a piece were visible.
+    pub(super) fn learn(&self, visible: usize, of: usize) {
+        let share = visible.min(of) as u64 * u64::from(WHOLE) / of.max(1) as u64;
+        self.visible.store(share as u32, Ordering::Relaxed);
+    }
+}
+
+/// Instructions that a function is expected to run: those of loops several times.
+fn cost(function: &Function) -> u32 {
+    const TURNS: u32 = 8;
+    let mut weight = 1u32;
+    function.insts.iter().fold(0u32, |sum, inst| {
+        match inst {
+            Inst::Loop => weight = weight.saturating_mul(TURNS),
+            Inst::EndLoop => weight /= TURNS,
+            _ => {}
+        }
+        sum.saturating_add(weight)
+    })
+}
+
+/// What the cull pipe keeps from piece to piece.
+#[derive(Debug, Default)]
+pub(super) struct CullScratch {
+    positions: Positions,
+    /// For each vertex between the least and the greatest one its place among those to be shaded, plus one.
+    places: Vec<u32>,
+    /// The visible primitives, by their numbers in the piece.
+    pub(super) visible: Vec<u32>,
+}
+
+/// What the cull pipe did with a piece.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Culled {
+    /// Vertices whose positions were shaded.
+    pub(super) vertices: usize,
+    /// Primitives outside of the view volume, by clip or cull distances too, or at no place.
+    pub(super) by_volume: usize,
+    /// Primitives culled by their facing, or that touch no sample.
+    pub(super) by_facing: usize,
+}
+
+impl Posh {
+    /// Whether anything may go through the cull pipe of a draw of so many primitives.
+    pub fn takes_draw(self, primitives: usize) -> bool {
+        match self {
+            Self::Off => false,
+            Self::Auto => primitives >= FEWEST,
+            Self::Always => true,
+        }
+    }
+
+    /// Whether a piece goes through it.
+    pub(super) fn takes_piece(self, balance: &Balance) -> bool {
+        self == Self::Always || balance.tips()
+    }
+}
+
+/// Finds the visible ones of triangles with these corners, and numbers the vertices that they have. `Ok(None)` where the vertices lie too far
+/// apart for shading all between the least and the greatest one.
+///
+/// # Errors
+/// The program was interrupted.
+pub(super) fn cull_piece(
+    (source, kernel): (&VertexSource<'_>, &PositionKernel),
+    corners: &[u32],
+    rules: &Rules,
+    (scratch, reuse): (&mut CullScratch, &mut Reuse),
+) -> Result<Option<Culled>, Interrupted> {
+    let (least, greatest) =
+        corners.iter().fold((u32::MAX, 0), |(least, greatest), &vertex| (least.min(vertex), greatest.max(vertex)));
+    let span = greatest.wrapping_sub(least) as usize;
+    if span >= corners.len() {
+        return Ok(None);
+    }
+    if !shade_positions((source, &kernel.program), least..=greatest, &mut scratch.positions) {
+        return Err(Interrupted);
+    }
+    Ok(Some(find_visible((corners, least, span + 1), rules, scratch, reuse)))
+}
+
+/// The same when positions of the vertices from the least on are known, of which there are so many.
+fn find_visible(
+    (corners, least, vertices): (&[u32], u32, usize),
+    rules: &Rules,
+    scratch: &mut CullScratch,
+    reuse: &mut Reuse,
+) -> Culled {
+    let CullScratch { positions, places, visible } = scratch;
+    places.clear();
+    places.resize(vertices, 0);
+    visible.clear();
+    reuse.clear();
+    let mut culled = Culled { vertices, ..Culled::default() };
+    for (number, corners) in corners.chunks(3 * WAVE).enumerate() {
+        let [seen, inside] = sixteen(positions, (corners, least), rules);
+        let all = (1u32 << (corners.len() / 3)) - 1;
+        culled.by_volume += (all & !inside).count_ones() as usize;
+        culled.by_facing += (all & inside & !seen).count_ones() as usize;
+        let mut rest = seen & all;
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            visible.push((number * WAVE + lane) as u32);
+            for &vertex in &corners[lane * 3..lane * 3 + 3] {
+                let place = &mut places[(vertex - least) as usize];
+                if *place == 0 {
+                    reuse.vertices.push(vertex);
+                    *place = reuse.vertices.len() as u32;
+                }
+                reuse.places.push(*place - 1);
+            }
+        }
+    }
+    culled
+}
+
+/// The time of the draw is up.
+#[derive(Debug)]
+pub(super) struct Interrupted;
+
+/// Up to sixteen triangles: those that may be seen, and those that are not wholly outside, by bits.
+fn sixteen(positions: &Positions, (corners, least): (&[u32], u32), rules: &Rules) -> [u32; 2] {
+    let (mut place, mut out) = (Axes::<Floats>::default(), [[0; WAVE]; 3]);
+    let [x, y, outside] = positions.words();
+    for (lane, corners) in corners.as_chunks::<3>().0.iter().enumerate() {
+        for (corner, &vertex) in corners.iter().enumerate() {
+            let vertex = (vertex - least) as usize;
+            place[0][corner][lane] = f32::from_bits(x[vertex]);
+            place[1][corner][lane] = f32::from_bits(y[vertex]);
+            out[corner][lane] = outside[vertex];
+        }
+    }
+    let [rejected, crossing] = volumes(&out);
+    let inside = !rejected & 0xffff;
+    if inside == 0 {
+        return [0, 0];
+    }
+    let (mut lives, mut pixels) = ([false; WAVE], [[0; WAVE]; 4]);
+    cull(&place, &[Facing::Own as u32; WAVE], rules, (&mut lives, &mut pixels));
+    let lives = lives.iter().rev().fold(0, |bits, &lives| bits << 1 | u32::from(lives));
+    [inside & (lives | crossing), inside]
+}
+
+#[inline(always)]
+fn volume_bits([a, b, c]: &[Lanes; 3]) -> [u32; 2] {
+    let (mut rejected, mut crossing) = (0, 0);
+    for (lane, ((a, b), c)) in a.iter().zip(b).zip(c).enumerate() {
+        let (any, all) = (a | b | c, a & b & c);
+        let is_nowhere = any >> outside::NOWHERE & 1 != 0;
+        rejected |= u32::from(is_nowhere | (all & (outside::CULLED | outside::CLIPPED) != 0)) << lane;
+        crossing |= u32::from(any & outside::CLIPPED != 0) << lane;
+    }
+    [rejected, crossing]
+}
+
+kernel!(
+    /// Of triangles with corners that lie outside of these planes: those that are outside as a whole, and those that cross one, by bits.
+    volumes, volume_bits, (outside: &[Lanes; 3]) -> [u32; 2]
+);
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::shader::ir::{Builder, Type};
+
+    const RULES: Rules = Rules {
+        clockwise_is_front: true,
+        culls: [true, false],
+        depth_range: [0.0, 1.0],
+        samples: 1,
+        centred: true,
+        provoking: 0,
+    };
+
+    fn find(vertices: &[([f32; 2], u32)], corners: &[u32], least: u32) -> (Culled, Vec<u32>, Reuse) {
+        let (mut scratch, mut reuse) = (CullScratch::default(), Reuse::default());
+        scratch.positions =
+            Positions::of(vertices.iter().map(|&([x, y], outside)| [x.to_bits(), y.to_bits(), outside]));
+        let culled = find_visible((corners, least, vertices.len()), &RULES, &mut scratch, &mut reuse);
+        (culled, scratch.visible, reuse)
+    }
+
+    #[test]
+    fn what_is_outside_or_turned_away_or_empty_is_not_visible() {
+        let (left, right, clip) = (1 << outside::PLANE, 2 << outside::PLANE, 1 << outside::CLIP);
+        let vertices = [
+            ([0.0, 0.0], 0),
+            ([9.0, 0.0], 0),
+            ([0.0, 9.0], 0),
+            ([-9.0, 0.0], left),
+            ([-9.0, 9.0], left | clip),
+            ([20.0, 0.0], right | clip),
+            ([f32::NAN, 0.0], 1 << outside::NOWHERE),
+            ([1.0, 1.0], 1 << outside::CULL),
+            ([0.2, 0.2], 0),
+            ([0.3, 0.2], 0),
+        ];
+        let triangles = [
+            ([0, 1, 2], true),
+            ([0, 2, 1], false), // turned away
+            ([3, 4, 3], false), // left of everything
+            ([3, 5, 0], true),  // crosses two planes: nobody knows here how it faces
+            ([5, 4, 5], false), // behind the clip plane
+            ([0, 1, 6], false), // nowhere
+            ([7, 7, 7], false), // culled by distance
+            ([0, 9, 8], false), // between the centres of pixels
+            ([7, 1, 2], true),  // a cull distance is about all corners
+        ];
+        let corners: Vec<u32> = triangles.iter().flat_map(|(corners, _)| corners.map(|corner| corner + 40)).collect();
+        let (culled, visible, reuse) = find(&vertices, &corners, 40);
+        let expected: Vec<u32> = (0..).zip(&triangles).filter(|(_, (_, seen))| *seen).map(|(index, _)| index).collect();
+        assert_eq!(visible, expected);
+        assert_eq!(culled, Culled { vertices: 10, by_volume: 4, by_facing: 2 });
+        let back: Vec<u32> = reuse.places.iter().map(|&place| reuse.vertices[place as usize]).collect();
+        assert_eq!(back, [40, 41, 42, 43, 45, 40, 47, 41, 42]);
+        assert_eq!(reuse.vertices, [40, 41, 42, 43, 45, 47], "each once, in the order of first use");
+    }
+
+    proptest! {
+        /// Vertices of visible primitives are numbered as those of all primitives would be.
+        #[test]
+        fn visible_primitives_keep_their_vertices(corners in prop::collection::vec(prop::array::uniform3(0u32..20), 1..80)) {
+            let vertices: Vec<_> = (0..20).map(|index| ([(index * 37 % 23) as f32, (index * 11 % 19) as f32], 0)).collect();
+            let corners = corners.concat();
+            let (culled, visible, reuse) = find(&vertices, &corners, 0);
+            prop_assert_eq!(visible.len() + culled.by_facing, corners.len() / 3);
+            let mut model = Reuse::default();
+            let left: Vec<u32> = visible.iter().flat_map(|&index| corners[index as usize * 3..][..3].to_vec()).collect();
+            model.number(&left);
+            prop_assert_eq!((model.vertices, model.places), (reuse.vertices, reuse.places));
+        }
+    }
+
+    #[test]
+    fn positions_come_first_where_that_is_expected_to_cost_less() {
+        let program = |operations: u32| {
+            let mut b = Builder::new();
+            let mut value = b.input(0, Type::I32);
+            b.push(Inst::Loop);
+            for _ in 0..operations {
+                value = b.binary(crate::shader::ir::BinaryOp::IAdd, value, value);
+            }
+            b.push(Inst::Break { depth: 0 });
+            b.push(Inst::Continuing);
+            b.push(Inst::EndLoop);
+            b.finish()
+        };
+        let balance = Balance::new(&program(1), &program(100));
+        assert!(!balance.tips(), "as long as nothing is known all is taken to be visible");
+        balance.learn(10, 100);
+        assert!(balance.tips());
+        balance.learn(95, 100);
+        assert!(!balance.tips());
+        let even = Balance::new(&program(10), &program(10));
+        even.learn(1, 100);
+        assert!(!even.tips(), "what shades nothing but positions gains nothing");
+        assert!(cost(&program(9)) > 8 * 9);
+    }
+}
