@@ -465,6 +465,7 @@ pub(super) fn pixel_context<'a>(
         tests,
         criterion: pipeline.criterion(),
         multisample: pipeline.multisample,
+        locations: pipeline.multisample.locations(),
         blend_constants: match dynamic(DynamicState::BLEND_CONSTANTS) {
             true => state.blend_constants,
             false => pipeline.blend_constants,

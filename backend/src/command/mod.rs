@@ -21,7 +21,7 @@ use ash::vk;
 use smallvec::SmallVec;
 
 use crate::memory::{Buffer, BufferRange, Surface, SurfaceView};
-use crate::raster::RateState;
+use crate::raster::{RateState, SampleLocations};
 use crate::shader::runtime::{Descriptor, DescriptorSet, SetLayout};
 use crate::state::{
     ClearValue, ComputePipeline, DepthBias, GraphicsPipeline, LineStipple, PassDesc, SetBlend, SetState, VertexInput,
@@ -161,6 +161,7 @@ pub enum Command {
         values: Vec<SetBlend>,
     },
     SetVertexInput(Arc<VertexInput>),
+    SetSampleLocations(Box<Option<SampleLocations>>),
     SetVertexStrides {
         first: u32,
         strides: SmallVec<[u32; 2]>,

@@ -373,6 +373,10 @@ impl<'g> Processor<'g> {
                 state.extended.set_blend(*first, values);
                 (state.drawn, state.changed.fixed) = (None, true);
             }
+            Command::SetSampleLocations(locations) => {
+                state.extended.set_locations(**locations);
+                state.drawn = None;
+            }
             Command::SetVertexInput(input) => {
                 state.extended.set_input(input);
                 (state.drawn, state.changed.fixed) = (None, true);

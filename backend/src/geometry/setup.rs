@@ -17,8 +17,8 @@ use super::triangles::{Entry, Triangles};
 use super::{Shaded, Vertex, clip};
 use crate::bag::Bag;
 use crate::raster::{Criterion, hull, snap};
-use crate::shader::Program;
 use crate::shader::interp::WAVE;
+use crate::shader::{InputSlot, Program, Slot};
 use crate::state::{DepthBias, DepthBiasUnit, RasterState};
 use crate::tiling::MOST;
 
@@ -86,6 +86,37 @@ impl<'v> Window<'v> {
     /// Input word `index` of the fragment program.
     pub(super) fn varying(&self, index: usize) -> u32 {
         self.source.varying(index)
+    }
+}
+
+/// The vertices of a primitive: whose values fragments have that are not interpolated.
+#[derive(Clone, Copy)]
+pub(super) struct Origin<'v> {
+    shaded: &'v Shaded<'v>,
+    /// Where there are fewer than three, the last one stands for the others.
+    vertices: [u32; 3],
+    provoking: u32,
+}
+
+impl<'v> Origin<'v> {
+    /// Of one to three vertices.
+    pub(super) fn new<const N: usize>(context: &PrimitiveContext, shaded: &'v Shaded<'v>, of: [u32; N]) -> Self {
+        Self {
+            shaded,
+            vertices: [0, 1, 2].map(|number: usize| of[number.min(N - 1)]),
+            provoking: context.provoking(of),
+        }
+    }
+
+    /// How much of a vertex is in a corner: input word `index` of one that clipping made.
+    fn weight(&self, corner: &Source<'_>, vertex: usize, index: usize) -> u32 {
+        match corner {
+            Source::Clipped(corner) => corner.varyings[index],
+            Source::Shaded(_, number) => {
+                let found = self.vertices.iter().position(|known| known == number);
+                f32::from(u8::from(found == Some(vertex))).to_bits()
+            }
+        }
     }
 }
 
@@ -264,38 +295,37 @@ impl<'a> SetUp<'a> {
 
     #[inline(never)]
     fn triangle(&mut self, shaded: &Shaded<'_>, corners: [u32; 3], id: u32) {
-        let vertices = corners.map(|vertex| shaded.vertex(vertex)).to_vec();
+        let vertices = self.context.unclipped(shaded, corners).to_vec();
         let clipped = clip::polygon(vertices, &self.context.volume());
         let window: SmallVec<[Window<'_>; 8]> = clipped.iter().map(|vertex| self.context.to_window(vertex)).collect();
         self.gained += window.len().max(2) as i64 - 3;
         if window.len() < 3 {
             return;
         }
-        let (provoking, facing) =
-            (Source::Shaded(shaded, self.context.provoking(corners)), self.context.facing(&window));
+        let (origin, facing) = (Origin::new(self.context, shaded, corners), self.context.facing(&window));
         let Some(facing) = facing else { return };
         if self.context.raster.polygon_mode != vk::PolygonMode::FILL {
             self.offset = self.context.offset(&window);
         }
         match self.context.raster.polygon_mode {
-            vk::PolygonMode::LINE => self.edges(shaded, corners, (provoking, id, facing)),
+            vk::PolygonMode::LINE => self.edges(shaded, corners, (origin, id, facing)),
             vk::PolygonMode::POINT => {
                 for corner in &window {
-                    self.window_point(corner, 1.0, provoking, (id, facing));
+                    self.window_point(corner, 1.0, origin, (id, facing));
                 }
             }
-            _ if window.len() > 3 && self.context.is_conservative() => self.polygon(&window, provoking, (id, facing)),
+            _ if window.len() > 3 && self.context.is_conservative() => self.polygon(&window, origin, (id, facing)),
             _ => {
                 for pair in window[1..].windows(2) {
                     let corners = [&window[0], &pair[0], &pair[1]];
-                    self.filled(corners, provoking, (id, facing), &Extras::default());
+                    self.filled(corners, origin, (id, facing), &Extras::default());
                 }
             }
         }
     }
 
     /// A polygon whose cells are covered once, also where triangles of it would meet. Its attributes are those of its largest triangle.
-    fn polygon(&mut self, window: &[Window<'_>], provoking: Source<'_>, tag: (u32, Facing)) {
+    fn polygon(&mut self, window: &[Window<'_>], origin: Origin<'_>, tag: (u32, Facing)) {
         let corners =
             hull(window.iter().map(|corner| [corner.x, corner.y].map(|pixels| snap(pixels).into())).collect());
         let area = |pair: &[Window<'_>]| {
@@ -310,17 +340,18 @@ impl<'a> SetUp<'a> {
         let triangles = &mut self.out[self.open];
         let number = triangles.add_polygon(corners.clone());
         let extras = Extras { cover: Some(Cover::of_polygon(&corners, number)), ..Extras::default() };
-        self.filled([&window[0], b, c], provoking, tag, &extras);
+        self.filled([&window[0], b, c], origin, tag, &extras);
     }
 
     /// A point that is inside of every plane.
     #[inline(never)]
     fn point(&mut self, shaded: &Shaded<'_>, vertex: u32, id: u32) {
         let window = self.context.in_window(shaded, vertex);
-        self.window_point(&window, shaded.point_size(vertex), window.source, (id, Facing::Front));
+        let origin = Origin::new(self.context, shaded, [vertex]);
+        self.window_point(&window, shaded.point_size(vertex), origin, (id, Facing::Front));
     }
 
-    fn window_point(&mut self, centre: &Window<'_>, size: f32, provoking: Source<'_>, tag: (u32, Facing)) {
+    fn window_point(&mut self, centre: &Window<'_>, size: f32, origin: Origin<'_>, tag: (u32, Facing)) {
         let size = if size.is_nan() { 1.0 } else { size.clamp(1.0, MAX_POINT_SIZE) };
         let half = 0.5 * size;
         let corner = |x: f32, y: f32| Window {
@@ -331,14 +362,14 @@ impl<'a> SetUp<'a> {
         };
         let corners = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
         let extras = Extras { point: [centre.x - half, centre.y - half, 1.0 / size], ..Extras::default() };
-        self.filled([&corners[0], &corners[1], &corners[2]], provoking, tag, &extras);
-        self.filled([&corners[0], &corners[2], &corners[3]], provoking, tag, &extras);
+        self.filled([&corners[0], &corners[1], &corners[2]], origin, tag, &extras);
+        self.filled([&corners[0], &corners[2], &corners[3]], origin, tag, &extras);
     }
 
     pub(super) fn filled(
         &mut self,
         corners: [&Window<'_>; 3],
-        provoking: Source<'_>,
+        origin: Origin<'_>,
         (id, facing): (u32, Facing),
         extras: &Extras<'_>,
     ) {
@@ -347,7 +378,9 @@ impl<'a> SetUp<'a> {
             let (vertex, ways) = (corners[corner], &triangles.plan().ways);
             let first_side = ways.len().saturating_sub(SIDES);
             let word = |(index, way): (usize, &Way)| match way {
-                Way::Flat => provoking.varying(index),
+                Way::Flat => origin.shaded.varying(origin.provoking, index),
+                Way::Vertex(number) => origin.shaded.varying(origin.vertices[*number], index),
+                Way::Weight(number, _) => origin.weight(&vertex.source, *number, index),
                 // A point's edge, and the reciprocal of its size.
                 Way::Point(axis) => [extras.point[*axis], extras.point[2], 0.0][corner].to_bits(),
                 Way::Side => extras.sides.map_or(0, |sides| sides[corner][index - first_side].to_bits()),
@@ -368,9 +401,10 @@ impl PrimitiveContext {
         Self { plan: Plan::new(&self), ..self }
     }
 
-    /// Whether triangles are filled as the kernel has placed them.
+    /// Whether triangles are filled as the kernel has placed them, with nothing else than what it gave.
     pub(super) fn fills_as_placed(&self) -> bool {
-        self.raster.polygon_mode == vk::PolygonMode::FILL && self.routed.is_none()
+        let knows_vertices = self.inputs().iter().any(InputSlot::knows_vertices);
+        self.raster.polygon_mode == vk::PolygonMode::FILL && self.routed.is_none() && !knows_vertices
     }
 
     /// A shaded vertex: the kernel knows of one viewport.
@@ -402,6 +436,24 @@ impl PrimitiveContext {
             inverse_w,
             source,
         }
+    }
+
+    /// Words of input of the fragment program.
+    fn inputs(&self) -> &[InputSlot] {
+        self.fragment.as_ref().map_or(&[], |program| &program.inputs)
+    }
+
+    /// The vertices of a primitive, to be clipped: with their weights.
+    pub(super) fn unclipped<const N: usize>(&self, shaded: &Shaded<'_>, vertices: [u32; N]) -> [Vertex; N] {
+        let mut vertices = vertices.map(|vertex| shaded.vertex(vertex));
+        for (index, input) in self.inputs().iter().enumerate() {
+            if let (Slot::Builtin(_, of), true) = (input.slot, input.slot.is_weight()) {
+                for (number, vertex) in vertices.iter_mut().enumerate() {
+                    vertex.varyings[index] = f32::from(u8::from(number == of as usize)).to_bits();
+                }
+            }
+        }
+        vertices
     }
 
     /// What primitives are clipped to.

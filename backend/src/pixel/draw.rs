@@ -1,5 +1,6 @@
 //! What the pixel units need to know of a draw, and the attachments they work on.
 
+use std::borrow::Cow;
 use std::ops::Deref;
 use std::sync::atomic::AtomicU64;
 
@@ -54,6 +55,8 @@ pub struct PixelContext<'a> {
     pub criterion: Option<Criterion>,
     /// Multisampling.
     pub multisample: MultisampleState,
+    /// Where the samples of a pixel lie, units.
+    pub locations: Cow<'static, [[i64; 2]]>,
     /// Sizes of fragments, where any may be more than a pixel.
     pub rates: Option<Rates<'a>>,
     /// Blend constants.

@@ -2,7 +2,7 @@
 
 use super::DrawContext;
 use super::depth_stencil::{self, Tested};
-use super::inputs::{depth_at_sample, depths_at_centres};
+use super::inputs::{depth_at_sample, depths_at_centres, sample_place};
 use crate::raster;
 use crate::tiling::{PrimitiveId, Visit};
 
@@ -137,7 +137,7 @@ impl Quad {
             for sample in (0..context.multisample.samples).filter(|sample| self.samples(pixel) >> sample & 1 != 0) {
                 let depth = match depth {
                     Some(depth) => depth[pixel],
-                    None => depth_at_sample(shape, (x, y), context.multisample.samples, sample),
+                    None => depth_at_sample(shape, (x, y), sample_place(&context.locations, sample)),
                 };
                 let reference = own.stencil.map(|stencil| stencil[pixel]);
                 let tested = Tested { depth, front: shape.front, reference };

@@ -14,7 +14,7 @@ use crate::geometry::{Primitives, Shape};
 use crate::hiz::{Bounds, Direction, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of, within};
 use crate::raster::{
     Criterion, GROUP_LOG2, SIDE, Triangle, UNITS, group_of_pixel, may_cover_group, pixel_of_bit, pixels_inside,
-    sample_mask, sample_positions,
+    sample_mask,
 };
 use crate::shader::interp::{Stop, Wave};
 use crate::tiling::{PrimitiveId, SetUpScratch, Stretch, Visit, Walk};
@@ -150,13 +150,13 @@ fn is_worth_teaching([x0, y0, x1, y1]: [i64; 4]) -> bool {
 fn teach_small(
     bounds: &mut Bounds,
     direction: Direction,
-    (triangle, samples): (&Triangle, u32),
+    (triangle, locations): (&Triangle, &[[i64; 2]]),
     (window, range): ([i64; 4], Range),
     sight: Option<&Sight>,
 ) {
     let image = bounds.pixels();
     for group @ [x, y] in groups_of(window) {
-        let inside = covered_wholly(triangle, group, samples, sight) & pixels_inside(x, y, window);
+        let inside = covered_wholly(triangle, group, locations, sight) & pixels_inside(x, y, window);
         bounds.teach_part(direction, (group_number(group), inside | !pixels_inside(x, y, image)), range);
     }
 }
@@ -250,8 +250,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
             }
             if self.lessons > 0 && !all && context.visibility.teaches && is_worth_teaching(window) {
                 self.lessons -= 1;
-                let (triangle, samples) = (primitives.triangle(index), context.multisample.samples);
-                teach_small(bounds, direction, (&triangle, samples), (window, range), self.sight);
+                let triangle = primitives.triangle(index);
+                teach_small(bounds, direction, (&triangle, &context.locations), (window, range), self.sight);
             }
             count(self.sight, Counter::HizSmallQueries, 1);
             if any {
@@ -479,7 +479,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             let pixels = part.tested((0, at), pixels);
             return self.pixels(Fragments { primitive: index, place, sample: 0, pixels }, tested);
         }
-        let places = || (0..samples).zip(sample_positions(samples)).filter(|(sample, _)| allowed >> sample & 1 != 0);
+        let places = || (0..samples).zip(&*context.locations).filter(|(sample, _)| allowed >> sample & 1 != 0);
         let mut masks = [0; MOST_SAMPLES];
         for (sample, &at) in places() {
             masks[sample as usize] = part.coverage(context.criterion, at, self.sight);
