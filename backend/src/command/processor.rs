@@ -309,7 +309,7 @@ impl<'g> Processor<'g> {
             return Err(DeviceLost);
         }
         self.depth += 1;
-        let (kept, skips) = (std::mem::replace(&mut self.state, State::default()), self.skips);
+        let (kept, skips) = (std::mem::take(&mut self.state), self.skips);
         for list in lists {
             self.state = State::default();
             self.state.set_view(self.pass.as_ref().map_or(0, Pass::view_index));

@@ -16,8 +16,8 @@ use crate::texture::Routines;
 /// `maxBoundDescriptorSets`.
 pub const MOST_SETS: usize = 8;
 
-/// Programs of a bind point, at most.
-const MOST_PROGRAMS: usize = 2;
+/// Programs of a bind point, at most: those of all stages that draw.
+const MOST_PROGRAMS: usize = 5;
 
 /// What all programs of a device share.
 #[derive(Default)]

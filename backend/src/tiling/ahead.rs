@@ -181,6 +181,7 @@ fn teach_one(
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::{Run, Runs};
     use super::*;
     use crate::hiz::{Bounds, Hierarchy};
     use ash::vk;

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 
-use super::frame::{self, BufferEntry, ResourceEntry};
+use super::frame::{self, BufferEntry, NOTHING, ResourceEntry};
 use super::lookups::Found;
 use super::{Descriptor, Lookups};
 use crate::memory::{Addresses, Allocation, BufferRange};
@@ -75,9 +75,6 @@ struct Place {
     first: u32,
     count: u32,
 }
-
-/// What programs find of the buffers of all resources, without a pointer to them.
-static NOTHING: BufferEntry = BufferEntry::EMPTY;
 
 /// The bindings of one draw or dispatch, by resource index and array element.
 #[derive(Debug, Default)]

@@ -58,6 +58,9 @@ unsafe impl Send for BufferEntry {}
 // SAFETY: as above.
 unsafe impl Sync for BufferEntry {}
 
+/// What programs find where there is no descriptor, and outside of arrays.
+pub static NOTHING: BufferEntry = BufferEntry::EMPTY;
+
 /// The buffers of one resource: its descriptors one after the other, of which those that are no buffers are empty.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]

@@ -18,9 +18,14 @@ pub type Elements = (u32, u32);
 /// A look-up that may have found nothing to sample.
 type Looked = Option<Arc<Lookup>>;
 
+/// An image instruction of a program: the address of the program, and the instruction's number.
+type Instruction = (usize, u32);
+
 /// What image instructions of programs found in a set, with the programs, which may be gone.
 #[derive(Debug, Default)]
-pub struct Found(Mutex<HashMap<(usize, u32, Elements), (Weak<Program>, Looked)>>);
+pub struct Found(Mutex<HashMap<(Instruction, Elements), Remembered>>);
+
+type Remembered = (Weak<Program>, Looked);
 
 /// Look-ups in a set that are remembered.
 const MOST_FOUND: usize = 1 << 12;
@@ -33,7 +38,7 @@ impl Found {
         (number, elements): (u32, Elements),
         look: impl Fn() -> Looked,
     ) -> Looked {
-        let key = (program.as_ptr().addr(), number, elements);
+        let key = ((program.as_ptr().addr(), number), elements);
         if let Some((_, found)) = self.0.lock().get(&key) {
             return found.clone();
         }

@@ -8,16 +8,13 @@ use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use super::frame::{BufferEntry, Frame, STOP_BARRIER, STOP_DONE, STOP_INTERRUPTED};
+use super::frame::{BufferEntry, Frame, NOTHING, STOP_BARRIER, STOP_DONE, STOP_INTERRUPTED};
 use super::kernels::{Lanes, Mask, WAVE};
 use super::symbols::{self, Registered, Tools};
 use super::{Access, Environment, Masks, Stop, image};
 use crate::shader::interp::Wave;
 use crate::shader::ir::Inst;
 use crate::shader::x64::{Generated, Site};
-
-/// What elements outside of their arrays are.
-static NOTHING: BufferEntry = BufferEntry::EMPTY;
 
 /// Back edges between two looks at the clock.
 const EDGES_PER_CHECK: i32 = 4096;
