@@ -169,7 +169,9 @@ mod tests {
         let heard = Arc::new(AtomicU32::new(0));
         let receiver = |amount: u32| -> Receiver {
             let counter = heard.clone();
-            Box::new(move |_, _| drop(counter.fetch_add(amount, Ordering::Relaxed)))
+            Box::new(move |_, _| {
+                counter.fetch_add(amount, Ordering::Relaxed);
+            })
         };
         let id = messages.add((Severity::ERROR, Type::VALIDATION), receiver(1), None);
         messages.add((Severity::ERROR | Severity::INFO, Type::GENERAL), receiver(100), None);

@@ -50,9 +50,10 @@ pub extern "system" fn results(
         let out = raw::slice_mut(data.cast::<u8>(), size);
         let mut complete = true;
         for index in 0..count {
-            let bytes = pool.result_bytes(first + index, flags);
+            let (at, bytes) = pool.result_bytes(first + index, flags);
             complete &= pool.read(first + index).is_some_and(|(_, available)| available);
-            let start = usize::try_from(u64::from(index) * stride).unwrap_or(usize::MAX);
+            let start = u64::from(index).saturating_mul(stride).saturating_add(at as u64);
+            let start = usize::try_from(start).unwrap_or(usize::MAX);
             if let Some(target) = out.get_mut(start..).and_then(|rest| rest.get_mut(..bytes.len())) {
                 target.copy_from_slice(&bytes);
             }

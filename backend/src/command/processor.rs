@@ -430,8 +430,8 @@ impl<'g> Processor<'g> {
             }
             Command::CopyQueryPoolResults { pool, first, count, target, offset, stride, flags } => {
                 for index in 0..*count {
-                    let bytes = pool.result_bytes(first + index, *flags);
-                    target.write(offset + u64::from(index) * stride, &bytes);
+                    let (at, bytes) = pool.result_bytes(first + index, *flags);
+                    target.write(offset + u64::from(index) * stride + at as u64, &bytes);
                 }
             }
             _ => return false,

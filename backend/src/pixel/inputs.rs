@@ -106,8 +106,15 @@ pub(super) fn sample_place(locations: &[[i64; 2]], sample: u32) -> [f32; 2] {
 /// Depth of a primitive at an offset from its reference point.
 #[inline(always)]
 pub(super) fn depth_at(shape: &Shape, x: f32, y: f32) -> f32 {
+    depth_in_range(shape, shape.depth.at(x, y))
+}
+
+/// A depth as it is tested and stored, also one that a program wrote. Source: Vulkan specification, "Depth Clamping and Range
+/// Adjustment".
+#[inline(always)]
+pub(super) fn depth_in_range(shape: &Shape, depth: f32) -> f32 {
     let [near, far] = shape.depth_range;
-    shape.depth.at(x, y).max(near).min(far)
+    depth.max(near).min(far)
 }
 
 /// Depths at the centres of the pixels of the quad at (`x`, `y`).

@@ -200,7 +200,7 @@ impl<'a> Inputs<'a> {
         let place = self.place(linker, Place::Center);
         match component {
             0 | 1 => self.position(linker, component as usize, place),
-            2 => self.depth(linker, place),
+            2 => self.interpolated_depth(linker, place),
             _ => {
                 let offset = self.offset(linker, place);
                 self.plane(linker, Shape::INVERSE_W, offset)
@@ -215,15 +215,21 @@ impl<'a> Inputs<'a> {
         self.depth(linker, place)
     }
 
-    /// The depth that is tested: `Plane::at`, within its range.
-    fn depth(&self, linker: &mut Linker, place: At) -> Value {
+    /// The depth that programs see: `Plane::at`. Source: Vulkan specification, "Built-In Variables" (`FragCoord`); clamping is an
+    /// operation after them, "Depth Clamping and Range Adjustment".
+    fn interpolated_depth(&self, linker: &mut Linker, place: At) -> Value {
         let [x, y] = self.offset(linker, place);
         let [origin, dx, dy] = [0, 1, 2].map(|index| self.primitive(linker, Shape::DEPTH + index, Type::F32));
-        let [near, far] = [0, 1].map(|index| self.primitive(linker, Shape::DEPTH_RANGE + index, Type::F32));
         let along_x = linker.b.binary(B::FMul, dx, x);
         let value = linker.b.binary(B::FAdd, origin, along_x);
         let along_y = linker.b.binary(B::FMul, dy, y);
-        let value = linker.b.binary(B::FAdd, value, along_y);
+        linker.b.binary(B::FAdd, value, along_y)
+    }
+
+    /// The depth that is tested: within its range.
+    fn depth(&self, linker: &mut Linker, place: At) -> Value {
+        let value = self.interpolated_depth(linker, place);
+        let [near, far] = [0, 1].map(|index| self.primitive(linker, Shape::DEPTH_RANGE + index, Type::F32));
         // NaN gives the first operand.
         let value = linker.b.binary(B::FMax, near, value);
         linker.b.binary(B::FMin, far, value)
