@@ -115,7 +115,7 @@ fn image_limits(rest: Limits) -> Limits {
         max_image_dimension_cube: MAX_EXTENT_2D,
         max_image_array_layers: MAX_LAYERS,
         max_texel_buffer_elements: 1 << 27,
-        max_memory_allocation_count: 1 << 20,
+        max_memory_allocation_count: u32::MAX,
         max_sampler_allocation_count: MAX_SAMPLERS,
         buffer_image_granularity: 1,
         sub_texel_precision_bits: 8,

@@ -8,6 +8,8 @@ use ash::vk::{self, TaggedStructure};
 use vitric_api::physical;
 use vitric_api::structures::Structures;
 
+use crate::raw;
+
 /// A structure is its type's number and its fields.
 macro_rules! structures {
     ($($name:ident = $number:literal { $($field:ident),* })*) => {
@@ -38,6 +40,8 @@ structures! {
     ShaderReplicatedCompositesFeatures = 1_000_564_000 { shader_replicated_composites }
     ShaderRelaxedExtendedInstructionFeatures = 1_000_558_000 { shader_relaxed_extended_instruction }
     ComputeShaderDerivativesProperties = 1_000_511_000 { mesh_and_task_shader_derivatives }
+    // No more than how many there are: none, so what the list points to is not written.
+    LayeredApiPropertiesList = 1_000_562_002 { layered_api_count }
     Maintenance7Features = 1_000_562_000 { maintenance7 }
     Maintenance7Properties = 1_000_562_001 {
         robust_fragment_shading_rate_attachment_access, separate_depth_stencil_attachment_access,
@@ -45,6 +49,13 @@ structures! {
         max_descriptor_set_total_buffers_dynamic, max_descriptor_set_update_after_bind_total_uniform_buffers_dynamic,
         max_descriptor_set_update_after_bind_total_storage_buffers_dynamic,
         max_descriptor_set_update_after_bind_total_buffers_dynamic
+    }
+}
+
+/// The implementations that this one is a layer on: it stands on its own.
+pub fn put_layered(next: *mut c_void) {
+    if let Some(list) = raw::find_out::<LayeredApiPropertiesList>(next) {
+        list.layered_api_count = 0;
     }
 }
 

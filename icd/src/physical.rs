@@ -40,6 +40,7 @@ pub extern "system" fn properties2(_: vk::PhysicalDevice, out: *mut vk::Physical
         out.properties = physical::properties();
         structures::properties(&mut Writer(out.p_next));
         newer::properties(&mut Writer(out.p_next));
+        newer::put_layered(out.p_next);
         host::put_properties(out.p_next);
     }
 }
