@@ -414,7 +414,12 @@ impl Named {
         }
         // SAFETY: the loader and applications pass C strings.
         let name = unsafe { CStr::from_ptr(name) }.to_str().ok()?;
+        // Loaders ask for every name: most rows are told apart by one byte. A core name begins the extension's.
+        let (last, bytes) = (name.len().checked_sub(1)?, name.as_bytes());
         let named = |entry: &'static Entry| {
+            if entry.name.as_bytes().get(last) != Some(&bytes[last]) {
+                return None;
+            }
             let is_core = entry.core_name() == Some(name);
             (is_core || entry.name == name).then_some(Self { entry, is_core })
         };
