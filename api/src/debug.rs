@@ -4,12 +4,16 @@
 //! Source: `VK_EXT_debug_utils`.
 
 use std::collections::{HashMap, VecDeque};
+use std::ffi::CString;
 
 use ash::vk;
 use parking_lot::{Mutex, RwLock};
 
-/// Receives messages: severity (one bit) and text. Called on whichever thread has something to say.
-pub type Receiver = Box<dyn Fn(vk::DebugUtilsMessageSeverityFlagsEXT, &str) + Send + Sync>;
+/// Severity of a message, one bit, and its types.
+pub type Kind = (vk::DebugUtilsMessageSeverityFlagsEXT, vk::DebugUtilsMessageTypeFlagsEXT);
+
+/// Receives messages. Called on whichever thread has something to say.
+pub type Receiver = Box<dyn Fn(Kind, &vk::DebugUtilsMessengerCallbackDataEXT<'_>) + Send + Sync>;
 
 /// Receives reports of addresses.
 pub type Reporter = Box<dyn Fn(&AddressReport) + Send + Sync>;
@@ -30,7 +34,7 @@ pub struct AddressReport {
 /// One registered messenger: for messages, for reports, or for both.
 struct Messenger {
     id: u64,
-    severities: vk::DebugUtilsMessageSeverityFlagsEXT,
+    wanted: Kind,
     receiver: Receiver,
     reporter: Option<Reporter>,
 }
@@ -48,18 +52,13 @@ impl std::fmt::Debug for Messages {
 }
 
 impl Messages {
-    /// Registers a messenger for some severities; returns the number under which it is removed. Reports of addresses go to
-    /// `reporter`.
-    pub fn add(
-        &self,
-        severities: vk::DebugUtilsMessageSeverityFlagsEXT,
-        receiver: Receiver,
-        reporter: Option<Reporter>,
-    ) -> u64 {
+    /// Registers a messenger for some severities and types; returns the number under which it is removed. Reports of addresses go
+    /// to `reporter`.
+    pub fn add(&self, wanted: Kind, receiver: Receiver, reporter: Option<Reporter>) -> u64 {
         let mut guard = self.messengers.write();
         guard.0 += 1;
         let id = guard.0;
-        guard.1.push(Messenger { id, severities, receiver, reporter });
+        guard.1.push(Messenger { id, wanted, receiver, reporter });
         id
     }
 
@@ -73,23 +72,31 @@ impl Messages {
         self.messengers.write().1.retain(|messenger| messenger.id != id);
     }
 
-    /// Sends a message to every messenger that wants its severity.
-    pub fn send(&self, severity: vk::DebugUtilsMessageSeverityFlagsEXT, text: &str) {
-        for messenger in self.messengers.read().1.iter().filter(|messenger| messenger.severities.contains(severity)) {
-            (messenger.receiver)(severity, text);
+    /// Sends a message to every messenger that wants its severity and one of its types.
+    pub fn send(&self, kind: Kind, data: &vk::DebugUtilsMessengerCallbackDataEXT<'_>) {
+        let wants = |(severities, types): Kind| severities.contains(kind.0) && types.intersects(kind.1);
+        for messenger in self.messengers.read().1.iter().filter(|messenger| wants(messenger.wanted)) {
+            (messenger.receiver)(kind, data);
         }
+    }
+
+    /// Tells what the application does wrong, or what the driver cannot do.
+    fn say(&self, severity: vk::DebugUtilsMessageSeverityFlagsEXT, text: &str) {
+        let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
+        let data = vk::DebugUtilsMessengerCallbackDataEXT::default().message(&text);
+        self.send((severity, vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION), &data);
     }
 
     /// Sends an error, to the log as well.
     pub fn error(&self, text: &str) {
         log::error!(target: "vitric", "{text}");
-        self.send(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR, text);
+        self.say(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR, text);
     }
 
     /// Sends a warning, to the log as well.
     pub fn warn(&self, text: &str) {
         log::warn!(target: "vitric", "{text}");
-        self.send(vk::DebugUtilsMessageSeverityFlagsEXT::WARNING, text);
+        self.say(vk::DebugUtilsMessageSeverityFlagsEXT::WARNING, text);
     }
 }
 
@@ -119,6 +126,11 @@ impl Names {
         } else {
             known.alive.insert((kind, handle), name.into());
         }
+    }
+
+    /// Whether any object that is alive has a name.
+    pub fn any(&self) -> bool {
+        !self.0.lock().alive.is_empty()
     }
 
     /// An object is destroyed. Its name is remembered for a while.
@@ -151,19 +163,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messengers_hear_their_severities_only() {
+    fn messengers_hear_their_severities_and_types_only() {
+        use vk::{DebugUtilsMessageSeverityFlagsEXT as Severity, DebugUtilsMessageTypeFlagsEXT as Type};
         let messages = Messages::default();
         let heard = Arc::new(AtomicU32::new(0));
-        let counter = heard.clone();
-        let receiver: Receiver = Box::new(move |_, _| {
-            counter.fetch_add(1, Ordering::Relaxed);
-        });
-        let id = messages.add(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR, receiver, None);
+        let receiver = |amount: u32| -> Receiver {
+            let counter = heard.clone();
+            Box::new(move |_, _| {
+                counter.fetch_add(amount, Ordering::Relaxed);
+            })
+        };
+        let id = messages.add((Severity::ERROR, Type::VALIDATION), receiver(1), None);
+        messages.add((Severity::ERROR | Severity::INFO, Type::GENERAL), receiver(100), None);
         messages.warn("not heard");
         messages.error("heard");
+        let data = vk::DebugUtilsMessengerCallbackDataEXT::default();
+        messages.send((Severity::INFO, Type::GENERAL | Type::PERFORMANCE), &data);
+        messages.send((Severity::INFO, Type::PERFORMANCE), &data);
         messages.remove(id);
         messages.error("not heard");
-        assert_eq!(heard.load(Ordering::Relaxed), 1);
+        assert_eq!(heard.load(Ordering::Relaxed), 101);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ash::vk;
@@ -27,6 +27,13 @@ pub fn heap_size() -> u64 {
         0 => host::default_heap(Path::new(host::ROOT)),
         mib => mib.saturating_mul(1 << 20),
     }
+}
+
+/// The memory heap. A process has one, whichever instance it is asked for by: what is in use there is "how much memory the process
+/// is currently using" (`VkPhysicalDeviceMemoryBudgetPropertiesEXT`).
+pub fn heap() -> Arc<Heap> {
+    static HEAP: OnceLock<Arc<Heap>> = OnceLock::new();
+    HEAP.get_or_init(|| Heap::new(heap_size())).clone()
 }
 
 /// What of the heap is in use, and how much of it may be, now: what the host could still give counts (`VK_EXT_memory_budget`).

@@ -19,8 +19,12 @@ pub const API_VERSION: u32 = vk::HEADER_VERSION_COMPLETE;
 const VENDOR_ID: u32 = 0x1_0000 + 0x56;
 /// Largest width and height of an image, texels.
 pub const MAX_EXTENT_2D: u32 = 16384;
-const MAX_EXTENT_3D: u32 = 2048;
+const MAX_EXTENT_3D: u32 = 4096;
 const MAX_LAYERS: u32 = 2048;
+/// Colour attachments of a subpass, each of which may be blended with two colours.
+const MAX_COLORS: u32 = 8;
+/// Steps of the sizes of points and the widths of lines, pixels.
+const SIZE_GRANULARITY: f32 = 1.0 / 256.0;
 /// Invocations of a subgroup, in every program.
 pub const SUBGROUP_SIZE: u32 = vitric_backend::shader::interp::WAVE as u32;
 /// Samplers that may be alive at once.
@@ -95,39 +99,71 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
     }
 }
 
+type Limits = vk::PhysicalDeviceLimits;
+
 /// Limits, none below the specification's table "Required Limits".
 pub fn limits() -> vk::PhysicalDeviceLimits {
-    let counts = sample_counts();
-    let one = vk::SampleCountFlags::TYPE_1;
-    vk::PhysicalDeviceLimits {
+    [image_limits, descriptor_limits, stage_limits, raster_limits, sample_limits, transfer_limits]
+        .into_iter()
+        .fold(Limits::default(), |rest, add| add(rest))
+}
+
+/// Of images, samplers and memory.
+fn image_limits(rest: Limits) -> Limits {
+    Limits {
         max_image_dimension1_d: MAX_EXTENT_2D,
         max_image_dimension2_d: MAX_EXTENT_2D,
         max_image_dimension3_d: MAX_EXTENT_3D,
         max_image_dimension_cube: MAX_EXTENT_2D,
         max_image_array_layers: MAX_LAYERS,
         max_texel_buffer_elements: 1 << 27,
+        max_memory_allocation_count: u32::MAX,
+        max_sampler_allocation_count: MAX_SAMPLERS,
+        buffer_image_granularity: 1,
+        sub_texel_precision_bits: 8,
+        mipmap_precision_bits: 8,
+        max_sampler_lod_bias: MAX_LOD_BIAS,
+        max_sampler_anisotropy: MAX_ANISOTROPY,
+        min_texel_offset: -32,
+        max_texel_offset: 31,
+        min_texel_gather_offset: -32,
+        max_texel_gather_offset: 31,
+        ..rest
+    }
+}
+
+/// Of what programs reach by descriptors and push constants.
+fn descriptor_limits(rest: Limits) -> Limits {
+    Limits {
         max_uniform_buffer_range: 1 << 20,
         max_storage_buffer_range: 1 << 30,
         max_push_constants_size: vitric_backend::shader::PUSH_CONSTANT_BYTES as u32,
-        max_memory_allocation_count: 1 << 20,
-        max_sampler_allocation_count: MAX_SAMPLERS,
-        buffer_image_granularity: 1,
         max_bound_descriptor_sets: MOST_SETS as u32,
         max_per_stage_descriptor_samplers: 1024,
         max_per_stage_descriptor_uniform_buffers: 1024,
         max_per_stage_descriptor_storage_buffers: 1024,
         max_per_stage_descriptor_sampled_images: 1024,
         max_per_stage_descriptor_storage_images: 1024,
-        max_per_stage_descriptor_input_attachments: 8,
+        max_per_stage_descriptor_input_attachments: 1024,
         max_per_stage_resources: 4096,
-        max_descriptor_set_samplers: 4096,
+        max_descriptor_set_samplers: 1 << 15,
         max_descriptor_set_uniform_buffers: 4096,
         max_descriptor_set_uniform_buffers_dynamic: 256,
         max_descriptor_set_storage_buffers: 4096,
         max_descriptor_set_storage_buffers_dynamic: 256,
         max_descriptor_set_sampled_images: 4096,
         max_descriptor_set_storage_images: 4096,
-        max_descriptor_set_input_attachments: 8,
+        max_descriptor_set_input_attachments: 4096,
+        min_texel_buffer_offset_alignment: BUFFER_ALIGNMENT,
+        min_uniform_buffer_offset_alignment: BUFFER_ALIGNMENT,
+        min_storage_buffer_offset_alignment: BUFFER_ALIGNMENT,
+        ..rest
+    }
+}
+
+/// Of stages, and of what goes from one to the next.
+fn stage_limits(rest: Limits) -> Limits {
+    Limits {
         max_vertex_input_attributes: 32,
         max_vertex_input_bindings: MOST_BINDINGS as u32,
         max_vertex_input_attribute_offset: 2047,
@@ -139,65 +175,77 @@ pub fn limits() -> vk::PhysicalDeviceLimits {
         max_geometry_output_vertices: 1024,
         max_geometry_total_output_components: 1024,
         max_fragment_input_components: 128,
-        max_fragment_output_attachments: 8,
-        max_fragment_dual_src_attachments: 1,
+        max_fragment_output_attachments: MAX_COLORS,
+        max_fragment_dual_src_attachments: MAX_COLORS,
         max_fragment_combined_output_resources: 2056,
         max_compute_shared_memory_size: 32768,
         max_compute_work_group_count: [65535; 3],
         max_compute_work_group_invocations: 1024,
         max_compute_work_group_size: [1024; 3],
-        sub_pixel_precision_bits: vitric_backend::raster::SUBPIXEL_BITS,
-        sub_texel_precision_bits: 8,
-        mipmap_precision_bits: 8,
         max_draw_indexed_index_value: u32::MAX,
         max_draw_indirect_count: u32::MAX,
-        max_sampler_lod_bias: MAX_LOD_BIAS,
-        max_sampler_anisotropy: MAX_ANISOTROPY,
+        max_clip_distances: 8,
+        max_cull_distances: 8,
+        max_combined_clip_and_cull_distances: 8,
+        ..rest
+    }
+}
+
+/// Of viewports, primitives and what they are drawn to.
+fn raster_limits(rest: Limits) -> Limits {
+    Limits {
+        sub_pixel_precision_bits: vitric_backend::raster::SUBPIXEL_BITS,
         max_viewports: MOST_VIEWPORTS as u32,
         max_viewport_dimensions: [MAX_EXTENT_2D; 2],
         viewport_bounds_range: [-32768.0, 32767.0],
         viewport_sub_pixel_bits: 8,
-        min_memory_map_alignment: 4096,
-        min_texel_buffer_offset_alignment: BUFFER_ALIGNMENT,
-        min_uniform_buffer_offset_alignment: BUFFER_ALIGNMENT,
-        min_storage_buffer_offset_alignment: BUFFER_ALIGNMENT,
-        min_texel_offset: -32,
-        max_texel_offset: 31,
-        min_texel_gather_offset: -32,
-        max_texel_gather_offset: 31,
-        min_interpolation_offset: -2.0,
-        max_interpolation_offset: 2.0,
-        sub_pixel_interpolation_offset_bits: 8,
         max_framebuffer_width: MAX_EXTENT_2D,
         max_framebuffer_height: MAX_EXTENT_2D,
         max_framebuffer_layers: MAX_LAYERS,
+        max_color_attachments: MAX_COLORS,
+        point_size_range: [1.0, 1024.0],
+        line_width_range: LINE_WIDTHS,
+        // Any size is taken as it is; its corners are on the grid.
+        point_size_granularity: SIZE_GRANULARITY,
+        line_width_granularity: SIZE_GRANULARITY,
+        strict_lines: vk::TRUE,
+        ..rest
+    }
+}
+
+/// Of samples, and of where fragments are shaded.
+fn sample_limits(rest: Limits) -> Limits {
+    let counts = sample_counts();
+    Limits {
+        min_interpolation_offset: -2.0,
+        max_interpolation_offset: 2.0,
+        sub_pixel_interpolation_offset_bits: 8,
         framebuffer_color_sample_counts: counts,
         framebuffer_depth_sample_counts: counts,
         framebuffer_stencil_sample_counts: counts,
         framebuffer_no_attachments_sample_counts: counts,
-        max_color_attachments: 8,
         sampled_image_color_sample_counts: counts,
         sampled_image_integer_sample_counts: counts,
         sampled_image_depth_sample_counts: counts,
         sampled_image_stencil_sample_counts: counts,
-        storage_image_sample_counts: one,
+        storage_image_sample_counts: vk::SampleCountFlags::TYPE_1,
         max_sample_mask_words: 1,
+        standard_sample_locations: vk::TRUE,
+        ..rest
+    }
+}
+
+/// Of queues, copies and mapped memory.
+fn transfer_limits(rest: Limits) -> Limits {
+    Limits {
+        min_memory_map_alignment: 4096,
         timestamp_compute_and_graphics: vk::TRUE,
         timestamp_period: 1.0,
-        max_clip_distances: 8,
-        max_cull_distances: 8,
-        max_combined_clip_and_cull_distances: 8,
         discrete_queue_priorities: PRIORITIES,
-        point_size_range: [1.0, 1024.0],
-        line_width_range: LINE_WIDTHS,
-        point_size_granularity: 0.125,
-        line_width_granularity: 0.125,
-        strict_lines: vk::TRUE,
-        standard_sample_locations: vk::TRUE,
         optimal_buffer_copy_offset_alignment: 4,
         optimal_buffer_copy_row_pitch_alignment: 4,
         non_coherent_atom_size: 64,
-        ..Default::default()
+        ..rest
     }
 }
 
@@ -331,6 +379,17 @@ pub fn fragment_shading_rates() -> [(vk::SampleCountFlags, vk::Extent2D); Rate::
         let counts = if rate == Rate::PIXEL { u32::MAX } else { counts.sum() };
         (vk::SampleCountFlags::from_raw(counts), vk::Extent2D { width, height })
     })
+}
+
+/// Numbers of samples whose locations may be custom ones: of one sample they are standard.
+pub fn custom_sample_counts() -> vk::SampleCountFlags {
+    sample_counts() & !vk::SampleCountFlags::TYPE_1
+}
+
+/// Pixels whose samples have locations of their own: all have the same; none where there are no custom ones.
+pub fn sample_location_grid(samples: vk::SampleCountFlags) -> vk::Extent2D {
+    let side = u32::from(custom_sample_counts().contains(samples) && !samples.is_empty());
+    vk::Extent2D { width: side, height: side }
 }
 
 /// Samples that pixels may have: powers of two.

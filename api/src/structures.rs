@@ -314,7 +314,7 @@ fn descriptor_indexing_properties() -> vk::PhysicalDeviceDescriptorIndexingPrope
         .max_per_stage_descriptor_update_after_bind_storage_buffers(most)
         .max_per_stage_descriptor_update_after_bind_sampled_images(most)
         .max_per_stage_descriptor_update_after_bind_storage_images(most)
-        .max_per_stage_descriptor_update_after_bind_input_attachments(limits.max_per_stage_descriptor_input_attachments)
+        .max_per_stage_descriptor_update_after_bind_input_attachments(most)
         .max_per_stage_update_after_bind_resources(most)
         .max_descriptor_set_update_after_bind_samplers(most)
         .max_descriptor_set_update_after_bind_uniform_buffers(most)
@@ -323,7 +323,7 @@ fn descriptor_indexing_properties() -> vk::PhysicalDeviceDescriptorIndexingPrope
         .max_descriptor_set_update_after_bind_storage_buffers_dynamic(limits.max_descriptor_set_storage_buffers_dynamic)
         .max_descriptor_set_update_after_bind_sampled_images(most)
         .max_descriptor_set_update_after_bind_storage_images(most)
-        .max_descriptor_set_update_after_bind_input_attachments(limits.max_descriptor_set_input_attachments)
+        .max_descriptor_set_update_after_bind_input_attachments(most)
 }
 
 /// The driver has no number in the registry, and was not submitted for conformance.

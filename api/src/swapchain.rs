@@ -86,6 +86,7 @@ pub struct SwapchainDesc {
     pub extent: vk::Extent2D,
     pub usage: vk::ImageUsageFlags,
     pub mode: vk::PresentModeKHR,
+    pub is_mutable: bool,
 }
 
 #[derive(Debug)]
@@ -94,6 +95,7 @@ struct Turns {
     free: std::collections::VecDeque<u32>,
     last: Option<Instant>,
     failed: Option<Error>,
+    mode: vk::PresentModeKHR,
 }
 
 /// A swapchain.
@@ -126,7 +128,7 @@ impl Swapchain {
         }
         let count = desc.images.clamp(MIN_IMAGES, MAX_IMAGES);
         let images = (0..count).map(|_| create_image(device, &desc)).collect::<Result<_>>()?;
-        let turns = Turns { free: (0..count).collect(), last: None, failed: None };
+        let turns = Turns { free: (0..count).collect(), last: None, failed: None, mode: desc.mode };
         let retired = AtomicBool::new(false);
         Ok(Arc::new(Self { target, desc, images, turns: Mutex::new(turns), freed: Condvar::new(), retired }))
     }
@@ -181,6 +183,23 @@ impl Swapchain {
         }
     }
 
+    /// Presents in another way from now on. Called on the queue's thread.
+    pub fn set_mode(&self, mode: vk::PresentModeKHR) {
+        self.turns.lock().mode = mode;
+    }
+
+    /// Takes images back that were handed out and are not shown.
+    pub fn release(&self, images: &[u32]) {
+        let mut turns = self.turns.lock();
+        for &image in images {
+            if (image as usize) < self.images.len() && !turns.free.contains(&image) {
+                turns.free.push_back(image);
+            }
+        }
+        drop(turns);
+        self.freed.notify_all();
+    }
+
     /// Shows an image and frees it, in FIFO mode not before its period. An error of the target is what
     /// [`Swapchain::check`] returns from then on. Called on the queue's thread, after rendering.
     pub fn show(&self, image: u32) {
@@ -197,10 +216,13 @@ impl Swapchain {
 
     /// FIFO shows at most one frame in each period.
     fn pace(&self) {
-        if self.desc.mode != vk::PresentModeKHR::FIFO {
+        let (mode, last) = {
+            let turns = self.turns.lock();
+            (turns.mode, turns.last)
+        };
+        if mode != vk::PresentModeKHR::FIFO {
             return;
         }
-        let last = self.turns.lock().last;
         let now = Instant::now();
         let due = last.map_or(now, |last| last + FRAME);
         if due > now {
@@ -216,7 +238,10 @@ fn create_image(device: &Device, desc: &SwapchainDesc) -> Result<Arc<Surface>> {
         kind: vk::ImageType::TYPE_2D,
         tiling: vk::ImageTiling::OPTIMAL,
         usage: desc.usage,
-        flags: vk::ImageCreateFlags::empty(),
+        flags: match desc.is_mutable {
+            true => vk::ImageCreateFlags::MUTABLE_FORMAT | vk::ImageCreateFlags::EXTENDED_USAGE,
+            false => vk::ImageCreateFlags::empty(),
+        },
     };
     let extent = vk::Extent3D { width: desc.extent.width, height: desc.extent.height, depth: 1 };
     let surface =

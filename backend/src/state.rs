@@ -16,7 +16,7 @@ pub use late::{BlendEquation, SetBlend, VertexInput};
 use crate::format::{self, FormatInfo};
 use crate::geometry::{LazyMergedKernel, LazyVertexKernel, MergedKernel, corners};
 use crate::pixel::Kernels;
-use crate::raster::{Criterion, Rate, RateState};
+use crate::raster::{Criterion, Rate, RateState, SampleLocations};
 use crate::shader::{Builtin, Program, Slot};
 
 /// A value for clearing: four 32-bit words, to be read as the format's class says.
@@ -247,6 +247,8 @@ pub struct MultisampleState {
     pub alpha_to_coverage: bool,
     /// Replace alpha by one.
     pub alpha_to_one: bool,
+    /// Sample locations, where they are not the standard ones.
+    pub custom: Option<SampleLocations>,
 }
 
 /// Stencil test of one facing.
@@ -325,6 +327,10 @@ pub struct Latent {
     pub logic_op: vk::LogicOp,
     /// Whether colour attachments are written at all; those that are not named are.
     pub writes: Vec<bool>,
+    /// Whether sample locations are custom ones.
+    pub custom_locations: bool,
+    /// Custom sample locations, also where they are not enabled.
+    pub locations: Option<SampleLocations>,
 }
 
 /// A graphics pipeline.
@@ -418,6 +424,7 @@ impl GraphicsPipeline {
                 sample_mask: u32::MAX,
                 alpha_to_coverage: false,
                 alpha_to_one: false,
+                custom: None,
             },
             rate: RateState::default(),
             depth_stencil: None,
@@ -447,7 +454,7 @@ impl GraphicsPipeline {
     }
 
     /// The program that makes vertices of what draws name: linked with the geometry program, where there is one.
-    pub fn front(&self) -> &Program {
+    pub fn front(&self) -> &Arc<Program> {
         self.merged_kernel.get(self).map_or(&self.vertex, MergedKernel::program)
     }
 
@@ -611,10 +618,16 @@ bitflags::bitflags! {
         const WRITE_MASK = 1 << 41;
         /// Whether attachments are written at all.
         const COLOR_WRITE = 1 << 42;
+        /// Custom sample locations.
+        const SAMPLE_LOCATIONS = 1 << 43;
+        /// Whether sample locations are custom ones.
+        const SAMPLE_LOCATIONS_ENABLE = 1 << 44;
+        /// Whether programs may read what they are drawn to.
+        const FEEDBACK_LOOP = 1 << 45;
         /// All that is newer than Vulkan 1.0.
-        const EXTENDED = ((1 << 43) - 1) & !((1 << 10) - 1);
+        const EXTENDED = ((1 << 46) - 1) & !((1 << 10) - 1);
         /// All that is newer than `VK_EXT_extended_dynamic_state2`.
-        const LATE = ((1 << 43) - 1) & !((1 << 25) - 1);
+        const LATE = ((1 << 46) - 1) & !((1 << 25) - 1);
         /// Sizes of fragments, and how they are combined: nothing that makes another pipeline.
         const FRAGMENT_RATE = 1 << 63;
     }

@@ -2,6 +2,7 @@
 
 use ash::vk;
 
+use crate::harness::Gpu;
 use crate::render::{Lines, State};
 
 /// State of extensions; the default asks for nothing.
@@ -22,6 +23,55 @@ pub struct More {
     pub color_write: Option<bool>,
     /// A geometry shader.
     pub geometry: Option<&'static [u8]>,
+    pub locations: Option<Locations>,
+    /// Pixels along the sides of fragments.
+    pub fragment_size: Option<[u32; 2]>,
+}
+
+/// Sample locations, in pixels.
+#[derive(Clone, Copy)]
+pub struct Locations {
+    places: [[f32; 2]; 16],
+    samples: usize,
+}
+
+impl Locations {
+    /// Of up to 16 samples.
+    pub fn new(places: impl Iterator<Item = [f32; 2]>) -> Self {
+        let mut locations = Self { places: [[0.0; 2]; 16], samples: 0 };
+        for (slot, place) in locations.places.iter_mut().zip(places) {
+            *slot = place;
+            locations.samples += 1;
+        }
+        locations
+    }
+
+    /// Others.
+    pub fn mirrored(self) -> Self {
+        Self { places: self.places.map(|place| place.map(|pixels| 0.9375 - pixels)), ..self }
+    }
+
+    fn list(&self) -> Vec<vk::SampleLocationEXT> {
+        self.places[..self.samples].iter().map(|&[x, y]| vk::SampleLocationEXT { x, y }).collect()
+    }
+
+    fn info(list: &[vk::SampleLocationEXT]) -> vk::SampleLocationsInfoEXT<'_> {
+        vk::SampleLocationsInfoEXT::default()
+            .sample_locations_per_pixel(vk::SampleCountFlags::from_raw(list.len() as u32))
+            .sample_location_grid_size(vk::Extent2D { width: 1, height: 1 })
+            .sample_locations(list)
+    }
+
+    /// Sets them.
+    ///
+    /// # Safety
+    /// The command buffer is recording, and the extension is enabled.
+    pub unsafe fn set(&self, gpu: &Gpu, commands: vk::CommandBuffer) {
+        let extension = ash::ext::sample_locations::Device::new(&gpu.instance, &gpu.device);
+        let list = self.list();
+        // SAFETY: as this function demands.
+        unsafe { extension.cmd_set_sample_locations(commands, &Self::info(&list)) };
+    }
 }
 
 /// The structures.
@@ -32,9 +82,29 @@ pub struct Chains {
     provoking: vk::PipelineRasterizationProvokingVertexStateCreateInfoEXT<'static>,
     depth_clip: vk::PipelineRasterizationDepthClipStateCreateInfoEXT<'static>,
     bias: vk::DepthBiasRepresentationInfoEXT<'static>,
+    locations: vk::PipelineSampleLocationsStateCreateInfoEXT<'static>,
+    places: Vec<vk::SampleLocationEXT>,
 }
 
 impl Chains {
+    /// The multisample state with what follows it. Where commands enable locations, the pipeline does not.
+    pub fn multisample<'a>(
+        &'a mut self,
+        state: &State,
+        info: vk::PipelineMultisampleStateCreateInfo<'a>,
+    ) -> vk::PipelineMultisampleStateCreateInfo<'a> {
+        let Some(locations) = state.more.locations else { return info };
+        self.places = locations.list();
+        let vk::SampleLocationsInfoEXT { sample_locations_per_pixel, sample_location_grid_size, .. } =
+            Locations::info(&self.places);
+        self.locations.sample_locations_enable = vk::Bool32::from(!state.late);
+        let own = &mut self.locations.sample_locations_info;
+        (own.sample_locations_per_pixel, own.sample_location_grid_size) =
+            (sample_locations_per_pixel, sample_location_grid_size);
+        (own.sample_locations_count, own.p_sample_locations) = (self.places.len() as u32, self.places.as_ptr());
+        info.push_next(&mut self.locations)
+    }
+
     /// The rasterization state with what follows it.
     pub fn raster(&mut self, state: &State) -> vk::PipelineRasterizationStateCreateInfo<'_> {
         let (mut raster, more) = (state.raster, &state.more);
@@ -65,18 +135,38 @@ impl Chains {
 }
 
 impl More {
+    /// The sizes of fragments, where a case asks for any.
+    pub fn rate(&self) -> Option<vk::PipelineFragmentShadingRateStateCreateInfoKHR<'static>> {
+        let [width, height] = self.fragment_size?;
+        let info = vk::PipelineFragmentShadingRateStateCreateInfoKHR::default();
+        Some(info.fragment_size(vk::Extent2D { width, height }))
+    }
+
     /// Dynamic state besides that of 1.0.
-    pub fn dynamic(&self) -> Option<vk::DynamicState> {
-        self.lines.map(|_| vk::DynamicState::LINE_STIPPLE_KHR)
+    pub fn dynamic(&self) -> impl Iterator<Item = vk::DynamicState> {
+        let stipple = self.lines.map(|_| vk::DynamicState::LINE_STIPPLE_KHR);
+        stipple.into_iter().chain(self.locations.map(|_| vk::DynamicState::SAMPLE_LOCATIONS_EXT))
+    }
+
+    /// Dynamic state besides that of `VK_EXT_extended_dynamic_state3` that is always there.
+    pub fn late(&self) -> impl Iterator<Item = vk::DynamicState> {
+        let mode = self.lines.map(|_| vk::DynamicState::LINE_RASTERIZATION_MODE_EXT);
+        let locations = self
+            .locations
+            .map(|_| [vk::DynamicState::SAMPLE_LOCATIONS_EXT, vk::DynamicState::SAMPLE_LOCATIONS_ENABLE_EXT]);
+        mode.into_iter().chain(locations.into_iter().flatten())
     }
 
     /// Sets it, and depth bias with its unit.
     ///
     /// # Safety
     /// The command buffer is recording.
-    pub unsafe fn set(&self, gpu: &crate::harness::Gpu, commands: vk::CommandBuffer, bias: [f32; 3]) {
+    pub unsafe fn set(&self, gpu: &Gpu, commands: vk::CommandBuffer, bias: [f32; 3]) {
         // SAFETY: as this function demands; the extensions are enabled.
         unsafe {
+            if let Some(locations) = &self.locations {
+                locations.set(gpu, commands);
+            }
             if let Some(Lines { stipple: Some((factor, pattern)), .. }) = self.lines {
                 let lines = ash::khr::line_rasterization::Device::new(&gpu.instance, &gpu.device);
                 lines.cmd_set_line_stipple(commands, factor, pattern);

@@ -7,6 +7,8 @@ use std::ffi::{CStr, CString, c_void};
 
 use ash::vk;
 
+use crate::newest::{self, Newest};
+
 /// Why a case did not pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
@@ -109,6 +111,12 @@ const INSTANCE_EXTENSIONS: &[&CStr] = &[
 const EXTENSIONS: &[&CStr] = &[
     vk::EXT_SAMPLER_FILTER_MINMAX_NAME,
     vk::EXT_CONSERVATIVE_RASTERIZATION_NAME,
+    vk::EXT_SAMPLE_LOCATIONS_NAME,
+    vk::KHR_CALIBRATED_TIMESTAMPS_NAME,
+    newest::REPLICATED_COMPOSITES,
+    newest::RELAXED_INSTRUCTION,
+    newest::COMPUTE_DERIVATIVES,
+    newest::MAINTENANCE7,
     vk::EXT_EXTERNAL_MEMORY_HOST_NAME,
     vk::EXT_POST_DEPTH_COVERAGE_NAME,
     vk::EXT_SHADER_STENCIL_EXPORT_NAME,
@@ -215,6 +223,12 @@ features! {
     bytes: PhysicalDeviceIndexTypeUint8FeaturesKHR = KHR_INDEX_TYPE_UINT8_NAME;
     lines: PhysicalDeviceLineRasterizationFeaturesKHR = KHR_LINE_RASTERIZATION_NAME;
     divisors: PhysicalDeviceVertexAttributeDivisorFeaturesKHR = KHR_VERTEX_ATTRIBUTE_DIVISOR_NAME;
+    barycentric: PhysicalDeviceFragmentShaderBarycentricFeaturesKHR = KHR_FRAGMENT_SHADER_BARYCENTRIC_NAME;
+    compute_derivatives: PhysicalDeviceComputeShaderDerivativesFeaturesNV = NV_COMPUTE_SHADER_DERIVATIVES_NAME;
+    float_controls2: PhysicalDeviceShaderFloatControls2FeaturesKHR = KHR_SHADER_FLOAT_CONTROLS2_NAME;
+    quad_control: PhysicalDeviceShaderQuadControlFeaturesKHR = KHR_SHADER_QUAD_CONTROL_NAME;
+    reconvergence: PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR = KHR_SHADER_MAXIMAL_RECONVERGENCE_NAME;
+    workgroup_layout: PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR = KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_NAME;
     shader_clock: PhysicalDeviceShaderClockFeaturesKHR = KHR_SHADER_CLOCK_NAME;
     expect_assume: PhysicalDeviceShaderExpectAssumeFeaturesKHR = KHR_SHADER_EXPECT_ASSUME_NAME;
     interlock: PhysicalDeviceFragmentShaderInterlockFeaturesEXT = EXT_FRAGMENT_SHADER_INTERLOCK_NAME;
@@ -252,6 +266,8 @@ features! {
     multiview: PhysicalDeviceMultiviewFeatures = KHR_MULTIVIEW_NAME;
     variable_pointers: PhysicalDeviceVariablePointersFeatures = KHR_VARIABLE_POINTERS_NAME;
     feedback_loop: PhysicalDeviceAttachmentFeedbackLoopLayoutFeaturesEXT = EXT_ATTACHMENT_FEEDBACK_LOOP_LAYOUT_NAME;
+    feedback_dynamic: PhysicalDeviceAttachmentFeedbackLoopDynamicStateFeaturesEXT =
+        EXT_ATTACHMENT_FEEDBACK_LOOP_DYNAMIC_STATE_NAME;
     color_write: PhysicalDeviceColorWriteEnableFeaturesEXT = EXT_COLOR_WRITE_ENABLE_NAME;
     conditional: PhysicalDeviceConditionalRenderingFeaturesEXT = EXT_CONDITIONAL_RENDERING_NAME;
     zero_one: PhysicalDeviceDepthClampZeroOneFeaturesEXT = EXT_DEPTH_CLAMP_ZERO_ONE_NAME;
@@ -336,7 +352,8 @@ impl Gpu {
                 .queue_create_infos(&infos)
                 .enabled_features(&features)
                 .enabled_extension_names(&names);
-            info.p_next = more.chain(&extensions, std::ptr::null_mut());
+            let mut newest = Newest::of(&extensions);
+            info.p_next = newest.chain(more.chain(&extensions, std::ptr::null_mut()));
             let device = instance.create_device(physical, &info, None)?;
             let places = queues.iter().flat_map(|(family, list)| (0..list.len()).map(|index| (*family, index as u32)));
             let gpu = |(family, index)| {

@@ -3,6 +3,7 @@
 
 use ash::vk;
 
+use crate::chains::Locations;
 use crate::harness::{Buffer, Gpu, Outcome};
 use crate::render::{Lines, SIZE, State, vertices};
 
@@ -64,6 +65,7 @@ pub fn other_than(state: &State) -> State {
         Some(_) => None,
         None => Some(vk::ConservativeRasterizationModeEXT::OVERESTIMATE),
     };
+    more.locations = state.more.locations.map(Locations::mirrored);
     more.lines = state.more.lines.map(|Lines { mode, stipple }| Lines {
         mode: if mode == BRESENHAM { RECTANGULAR } else { BRESENHAM },
         // The values stay, as they are not dynamic by themselves.
@@ -118,6 +120,14 @@ pub unsafe fn set(gpu: &Gpu, commands: vk::CommandBuffer, (state, samples): (&St
         third.cmd_set_line_stipple_enable(commands, more.lines.is_some_and(|lines| lines.stipple.is_some()));
         let conservative = more.conservative.unwrap_or(vk::ConservativeRasterizationModeEXT::DISABLED);
         third.cmd_set_conservative_rasterization_mode(commands, conservative);
+        if state.feedback {
+            let loops = ash::ext::attachment_feedback_loop_dynamic_state::Device::new(&gpu.instance, &gpu.device);
+            (loops.fp().cmd_set_attachment_feedback_loop_enable_ext)(commands, vk::ImageAspectFlags::COLOR);
+        }
+        if let Some(locations) = &more.locations {
+            locations.set(gpu, commands);
+            third.cmd_set_sample_locations_enable(commands, true);
+        }
         if let Some(lines) = more.lines {
             third.cmd_set_line_rasterization_mode(commands, lines.mode);
         }

@@ -10,6 +10,7 @@ pub mod deqp;
 mod expectations;
 pub mod harness;
 mod late;
+mod newest;
 pub mod numbers;
 mod outcome;
 mod process;

@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use crate::chains::{Chains, More};
+use crate::chains::{Chains, Locations, More};
 use crate::harness::{Buffer, Gpu, Image, ImageDesc, Outcome, range};
 use crate::late;
 
@@ -385,9 +385,9 @@ pub(crate) fn render_pass(
 
 /// What a draw binds.
 pub(crate) struct Prepared {
-    pipeline: vk::Pipeline,
-    layout: vk::PipelineLayout,
-    set: Option<vk::DescriptorSet>,
+    pub(crate) pipeline: vk::Pipeline,
+    pub(crate) layout: vk::PipelineLayout,
+    pub(crate) set: Option<vk::DescriptorSet>,
     samples: vk::SampleCountFlags,
 }
 
@@ -489,8 +489,9 @@ fn pipeline(
         .min_sample_shading(1.0)
         .alpha_to_one_enable(state.late && gpu.features.alpha_to_one != 0)
         .alpha_to_coverage_enable(state.alpha_to_coverage);
-    let mut chains = Chains::default();
+    let (mut chains, mut of_samples) = (Chains::default(), Chains::default());
     let raster = chains.raster(state);
+    let multisample = of_samples.multisample(state, multisample);
     let blends = [state.blend];
     let mut blend =
         vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends).blend_constants(state.constants);
@@ -522,6 +523,10 @@ fn pipeline(
     if state.more.exact {
         info = info.push_next(&mut robustness);
     }
+    let mut rate = state.more.rate();
+    if let Some(rate) = &mut rate {
+        info = info.push_next(rate);
+    }
     if state.linked { late::linked(gpu, &info) } else { create(gpu, &info) }
 }
 
@@ -539,7 +544,7 @@ fn baked(state: &State) -> State {
 
 /// Flags of a pipeline.
 fn flags(state: &State) -> vk::PipelineCreateFlags {
-    match state.feedback {
+    match state.feedback && !state.late {
         true => vk::PipelineCreateFlags::COLOR_ATTACHMENT_FEEDBACK_LOOP_EXT,
         false => vk::PipelineCreateFlags::empty(),
     }
@@ -580,7 +585,8 @@ fn dynamic_states(state: &State, has_vertices: bool) -> Vec<vk::DynamicState> {
     }
     if state.late {
         dynamic.extend_from_slice(late::STATES);
-        dynamic.extend(state.more.lines.map(|_| vk::DynamicState::LINE_RASTERIZATION_MODE_EXT));
+        dynamic.extend(state.more.late());
+        dynamic.extend(state.feedback.then_some(vk::DynamicState::ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT));
     }
     dynamic
 }
@@ -604,6 +610,7 @@ fn other_than(state: &State) -> State {
     other.viewport = vk::Viewport { width: 1.0, height: 1.0, max_depth: 0.1, ..Default::default() };
     other.scissor = vk::Rect2D { extent: vk::Extent2D { width: 1, height: 1 }, ..Default::default() };
     other.constants = [0.111; 4];
+    other.more.locations = state.more.locations.map(Locations::mirrored);
     other.raster.depth_bias_constant_factor = 1e6;
     other.raster.depth_bias_slope_factor = 1e6;
     if let Some(Lines { stipple: Some(stipple), .. }) = &mut other.more.lines {

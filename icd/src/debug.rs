@@ -1,6 +1,6 @@
 //! `VK_EXT_debug_utils`: messengers, names and labels.
 
-use std::ffi::{CString, c_void};
+use std::ffi::c_void;
 use std::sync::Arc;
 
 use ash::vk;
@@ -22,13 +22,10 @@ unsafe impl Sync for UserData {}
 fn add(messages: &Messages, info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> Option<u64> {
     let callback = info.pfn_user_callback?;
     let data = UserData(info.p_user_data);
-    let receiver: Receiver = Box::new(move |severity, text| {
+    let receiver: Receiver = Box::new(move |(severity, kind), message| {
         let data: &UserData = &data;
-        let Ok(text) = CString::new(text) else { return };
-        let message = vk::DebugUtilsMessengerCallbackDataEXT { p_message: text.as_ptr(), ..Default::default() };
-        let kind = vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION;
         // SAFETY: the callback is valid as long as its messenger is registered; the data live for the call.
-        unsafe { callback(severity, kind, &raw const message, data.0) };
+        unsafe { callback(severity, kind, std::ptr::from_ref(message), data.0) };
     });
     let kind = vk::DebugUtilsMessageTypeFlagsEXT::DEVICE_ADDRESS_BINDING;
     let wants_reports =
@@ -52,7 +49,8 @@ fn add(messages: &Messages, info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> 
         // SAFETY: as above.
         unsafe { callback(vk::DebugUtilsMessageSeverityFlagsEXT::INFO, kind, &raw const message, data.0) };
     });
-    Some(messages.add(info.message_severity, receiver, wants_reports.then_some(reporter)))
+    let wanted = (info.message_severity, info.message_type);
+    Some(messages.add(wanted, receiver, wants_reports.then_some(reporter)))
 }
 
 /// Registers the messenger of an instance's create info for the instance's life.
@@ -93,12 +91,12 @@ pub extern "system" fn destroy(
 pub extern "system" fn submit(
     instance: vk::Instance,
     severity: vk::DebugUtilsMessageSeverityFlagsEXT,
-    _: vk::DebugUtilsMessageTypeFlagsEXT,
+    types: vk::DebugUtilsMessageTypeFlagsEXT,
     data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
 ) {
     raw::guard_void(|| {
         if let (Some(object), Some(data)) = (InstanceObject::from_handle(instance), raw::input(data)) {
-            object.messages.send(severity, &raw::string(data.p_message));
+            object.messages.send((severity, types), data);
         }
     });
 }

@@ -14,7 +14,7 @@ use vitric_api::sync::{Payload, Semaphore};
 use vitric_api::{Error, Result};
 
 use crate::objects::{CommandObject, DeviceObject, Marked, PhysicalObject, QueueObject, device, need};
-use crate::raw;
+use crate::{newer, raw};
 
 pub extern "system" fn create(
     physical: vk::PhysicalDevice,
@@ -71,6 +71,7 @@ fn set_queues(handle: u64, queues: Vec<(u32, u64)>) {
 fn enabled_features(messages: &Messages, info: &vk::DeviceCreateInfo<'_>) -> Result<vk::PhysicalDeviceFeatures> {
     let mut checker = Checker { messages, next: info.p_next, result: Ok(()) };
     structures::features(&mut checker);
+    newer::features(&mut checker);
     checker.result?;
     let chained = raw::find::<vk::PhysicalDeviceFeatures2<'_>>(info.p_next).map(|features| features.features);
     Ok(chained.or_else(|| raw::input(info.p_enabled_features).copied()).unwrap_or_default())

@@ -1,5 +1,6 @@
 //! Commands that set what pipelines leave open, beyond those of Vulkan 1.0.
-//! Source: `VK_EXT_extended_dynamic_state` and its successors, `VK_EXT_vertex_input_dynamic_state`, `VK_EXT_color_write_enable`.
+//! Source: `VK_EXT_extended_dynamic_state` and its successors, `VK_EXT_vertex_input_dynamic_state`, `VK_EXT_color_write_enable`,
+//! `VK_EXT_sample_locations`, `VK_EXT_attachment_feedback_loop_dynamic_state`.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use vitric_backend::state::{
 };
 
 use crate::command::{self, plain};
-use crate::pipeline::{criterion, line_mode};
+use crate::pipeline::{self, criterion, line_mode};
 use crate::raw;
 
 /// Entry points that set one value.
@@ -50,6 +51,8 @@ setters! {
         |value| SetState::ProvokingLast(value == vk::ProvokingVertexModeEXT::LAST_VERTEX);
     line_rasterization: vk::LineRasterizationModeKHR => |value| SetState::LineMode(line_mode(value));
     line_stipple_enable: vk::Bool32 => |value| SetState::LineStipple(value != 0);
+    sample_locations_enable: vk::Bool32 => |value| SetState::SampleLocationsEnable(value != 0);
+    feedback_loop: vk::ImageAspectFlags => |aspects| SetState::FeedbackLoop(!aspects.is_empty());
     conservative: vk::ConservativeRasterizationModeEXT => |value| SetState::Conservative(criterion(value));
 }
 
@@ -129,6 +132,13 @@ pub extern "system" fn vertex_input(
             attributes: raw::slice(attributes, attribute_count).iter().map(attribute).collect(),
         };
         plain(handle, Command::SetVertexInput(Arc::new(input)));
+    });
+}
+
+pub extern "system" fn sample_locations(handle: vk::CommandBuffer, info: *const vk::SampleLocationsInfoEXT<'_>) {
+    raw::guard_void(|| {
+        let locations = raw::input(info).and_then(pipeline::sample_locations);
+        plain(handle, Command::SetSampleLocations(Box::new(locations)));
     });
 }
 

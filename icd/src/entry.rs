@@ -333,6 +333,17 @@ entries! {
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetLineStippleEnableEXT, PFN_vkCmdSetLineStippleEnableEXT, dynamic::line_stipple_enable;
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetConservativeRasterizationModeEXT, PFN_vkCmdSetConservativeRasterizationModeEXT, dynamic::conservative;
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetExtraPrimitiveOverestimationSizeEXT, PFN_vkCmdSetExtraPrimitiveOverestimationSizeEXT, dynamic::extra_overestimation;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetSampleLocationsEnableEXT, PFN_vkCmdSetSampleLocationsEnableEXT, dynamic::sample_locations_enable;
+    Device, "VK_EXT_sample_locations", vkCmdSetSampleLocationsEXT, PFN_vkCmdSetSampleLocationsEXT, dynamic::sample_locations;
+    Physical, "VK_EXT_sample_locations", vkGetPhysicalDeviceMultisamplePropertiesEXT, PFN_vkGetPhysicalDeviceMultisamplePropertiesEXT, physical::multisample_properties;
+    Device, "VK_EXT_attachment_feedback_loop_dynamic_state", vkCmdSetAttachmentFeedbackLoopEnableEXT, PFN_vkCmdSetAttachmentFeedbackLoopEnableEXT, dynamic::feedback_loop;
+    Physical, "VK_KHR_calibrated_timestamps", vkGetPhysicalDeviceCalibrateableTimeDomainsKHR, PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsKHR, query::time_domains;
+    Device, "VK_KHR_calibrated_timestamps", vkGetCalibratedTimestampsKHR, PFN_vkGetCalibratedTimestampsKHR, query::calibrated_timestamps;
+    Physical, "VK_EXT_calibrated_timestamps", vkGetPhysicalDeviceCalibrateableTimeDomainsEXT, PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsKHR, query::time_domains;
+    Device, "VK_EXT_calibrated_timestamps", vkGetCalibratedTimestampsEXT, PFN_vkGetCalibratedTimestampsKHR, query::calibrated_timestamps;
+    Physical, "VK_KHR_get_surface_capabilities2", vkGetPhysicalDeviceSurfaceCapabilities2KHR, PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR, wsi::surface_capabilities2;
+    Physical, "VK_KHR_get_surface_capabilities2", vkGetPhysicalDeviceSurfaceFormats2KHR, PFN_vkGetPhysicalDeviceSurfaceFormats2KHR, wsi::surface_formats2;
+    Device, "VK_EXT_swapchain_maintenance1", vkReleaseSwapchainImagesEXT, PFN_vkReleaseSwapchainImagesEXT, wsi::release_images;
     Device, "VK_EXT_color_write_enable", vkCmdSetColorWriteEnableEXT, PFN_vkCmdSetColorWriteEnableEXT, dynamic::color_write;
     Device, "VK_EXT_conditional_rendering", vkCmdBeginConditionalRenderingEXT, PFN_vkCmdBeginConditionalRenderingEXT, draws::begin_conditional;
     Device, "VK_EXT_conditional_rendering", vkCmdEndConditionalRenderingEXT, PFN_vkCmdEndConditionalRenderingEXT, draws::end_conditional;
@@ -403,7 +414,12 @@ impl Named {
         }
         // SAFETY: the loader and applications pass C strings.
         let name = unsafe { CStr::from_ptr(name) }.to_str().ok()?;
+        // Loaders ask for every name: most rows are told apart by one byte. A core name begins the extension's.
+        let (last, bytes) = (name.len().checked_sub(1)?, name.as_bytes());
         let named = |entry: &'static Entry| {
+            if entry.name.as_bytes().get(last) != Some(&bytes[last]) {
+                return None;
+            }
             let is_core = entry.core_name() == Some(name);
             (is_core || entry.name == name).then_some(Self { entry, is_core })
         };

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use ash::vk;
 use vitric_api::debug::Messages;
-use vitric_api::device::heap_size;
+use vitric_api::device;
 use vitric_api::extensions::{self, Extension, Level};
 use vitric_api::physical::API_VERSION;
 use vitric_api::{Error, Result};
-use vitric_backend::memory::Heap;
 
 use crate::handles::Table;
 use crate::objects::{InstanceObject, Marked, PhysicalObject};
@@ -61,7 +60,7 @@ pub extern "system" fn create(
         let version = requested_version(raw::input(info.p_application_info))?;
         let messages = Arc::new(Messages::default());
         debug::create_from_chain(&messages, info.p_next);
-        let (heap, enabled) = (Heap::new(heap_size()), extensions.clone());
+        let (heap, enabled) = (device::heap(), extensions.clone());
         let physical = PhysicalObject { heap, messages: messages.clone(), extensions: enabled, version }.into_handle();
         let messengers = Table::new(31);
         Ok(InstanceObject { messages, physical, extensions, version, messengers }.into_handle())

@@ -19,6 +19,7 @@ mod host;
 mod instance;
 mod logging;
 mod memory;
+mod newer;
 mod objects;
 mod pass;
 mod physical;
@@ -45,6 +46,18 @@ const LOADER_INTERFACE: u32 = 7;
 /// `name` must be null or a C string, and `instance` null or an instance of this driver.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vk_icdGetInstanceProcAddr(
+    instance: vk::Instance,
+    name: *const c_char,
+) -> vk::PFN_vkVoidFunction {
+    entry::instance_proc(instance, name)
+}
+
+/// The same under Vulkan's own name, for programs that open the driver as if it were the loader.
+///
+/// # Safety
+/// As for [`vk_icdGetInstanceProcAddr`].
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn vkGetInstanceProcAddr(
     instance: vk::Instance,
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {

@@ -13,7 +13,7 @@ use vitric_api::{Error, device};
 use crate::external::memory_properties;
 use crate::instance::extension_properties;
 use crate::objects::{Marked, PhysicalObject};
-use crate::{host, raw};
+use crate::{host, newer, raw};
 
 pub extern "system" fn features(_: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures) {
     if let Some(out) = raw::output(out) {
@@ -25,6 +25,7 @@ pub extern "system" fn features2(_: vk::PhysicalDevice, out: *mut vk::PhysicalDe
     if let Some(out) = raw::output(out) {
         out.features = physical::features();
         structures::features(&mut Writer(out.p_next));
+        newer::features(&mut Writer(out.p_next));
     }
 }
 
@@ -38,6 +39,8 @@ pub extern "system" fn properties2(_: vk::PhysicalDevice, out: *mut vk::Physical
     if let Some(out) = raw::output(out) {
         out.properties = physical::properties();
         structures::properties(&mut Writer(out.p_next));
+        newer::properties(&mut Writer(out.p_next));
+        newer::put_layered(out.p_next);
         host::put_properties(out.p_next);
     }
 }
@@ -113,6 +116,16 @@ fn put_image_format(kind: ImageKind, out: Option<&mut vk::ImageFormatProperties>
         *out = found.unwrap_or_default();
         found.map(|_| vk::Result::SUCCESS).ok_or(Error::FormatNotSupported)
     })
+}
+
+pub extern "system" fn multisample_properties(
+    _: vk::PhysicalDevice,
+    samples: vk::SampleCountFlags,
+    out: *mut vk::MultisamplePropertiesEXT<'_>,
+) {
+    if let Some(out) = raw::output(out) {
+        out.max_sample_location_grid_size = physical::sample_location_grid(samples);
+    }
 }
 
 pub extern "system" fn queue_families(_: vk::PhysicalDevice, count: *mut u32, out: *mut vk::QueueFamilyProperties) {

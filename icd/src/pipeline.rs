@@ -12,7 +12,7 @@ use vitric_api::pipeline::{Identifier, PipelineCache, ShaderModule, StageDesc, i
 use vitric_api::{Error, Result};
 use vitric_backend::command::MOST_VIEWPORTS;
 use vitric_backend::format::{self, FormatInfo};
-use vitric_backend::raster::{Combiner, Criterion, Rate, RateState};
+use vitric_backend::raster::{Combiner, Criterion, Rate, RateState, SampleLocations};
 use vitric_backend::shader::Program;
 use vitric_backend::shader::spirv::Specialization;
 use vitric_backend::state::{
@@ -514,7 +514,22 @@ fn multisample_state(state: Option<&vk::PipelineMultisampleStateCreateInfo<'_>>)
         sample_mask: state.and_then(|state| raw::input(state.p_sample_mask)).copied().unwrap_or(u32::MAX),
         alpha_to_coverage: flag(|state| state.alpha_to_coverage_enable),
         alpha_to_one: flag(|state| state.alpha_to_one_enable),
+        custom: state.and_then(|state| custom_locations(state).and_then(|(is_on, custom)| custom.filter(|_| is_on))),
     }
+}
+
+/// Whether custom sample locations are enabled, and what they are.
+fn custom_locations(state: &vk::PipelineMultisampleStateCreateInfo<'_>) -> Option<(bool, Option<SampleLocations>)> {
+    let info: &vk::PipelineSampleLocationsStateCreateInfoEXT<'_> = raw::find(state.p_next)?;
+    Some((info.sample_locations_enable != 0, sample_locations(&info.sample_locations_info)))
+}
+
+/// Sample locations of a pixel: the grid has one.
+pub fn sample_locations(info: &vk::SampleLocationsInfoEXT<'_>) -> Option<SampleLocations> {
+    let samples = info.sample_locations_per_pixel.as_raw();
+    let locations = raw::slice(info.p_sample_locations, info.sample_locations_count);
+    let places: Vec<[f32; 2]> = locations.iter().take(samples as usize).map(|place| [place.x, place.y]).collect();
+    SampleLocations::new(&places).filter(|_| places.len() == samples as usize)
 }
 
 /// Sizes of fragments, by a chain.
@@ -630,6 +645,9 @@ fn dynamic_state(state: &vk::PipelineDynamicStateCreateInfo<'_>) -> DynamicState
         (D::COLOR_BLEND_EQUATION_EXT, DynamicState::BLEND_EQUATION),
         (D::COLOR_WRITE_MASK_EXT, DynamicState::WRITE_MASK),
         (D::COLOR_WRITE_ENABLE_EXT, DynamicState::COLOR_WRITE),
+        (D::SAMPLE_LOCATIONS_EXT, DynamicState::SAMPLE_LOCATIONS),
+        (D::SAMPLE_LOCATIONS_ENABLE_EXT, DynamicState::SAMPLE_LOCATIONS_ENABLE),
+        (D::ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT, DynamicState::FEEDBACK_LOOP),
     ];
     let named = raw::slice(state.p_dynamic_states, state.dynamic_state_count);
     let flags = named.iter().filter_map(|name| table.iter().find(|(known, _)| known == name));

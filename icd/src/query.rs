@@ -50,9 +50,10 @@ pub extern "system" fn results(
         let out = raw::slice_mut(data.cast::<u8>(), size);
         let mut complete = true;
         for index in 0..count {
-            let bytes = pool.result_bytes(first + index, flags);
+            let (at, bytes) = pool.result_bytes(first + index, flags);
             complete &= pool.read(first + index).is_some_and(|(_, available)| available);
-            let start = usize::try_from(u64::from(index) * stride).unwrap_or(usize::MAX);
+            let start = u64::from(index).saturating_mul(stride).saturating_add(at as u64);
+            let start = usize::try_from(start).unwrap_or(usize::MAX);
             if let Some(target) = out.get_mut(start..).and_then(|rest| rest.get_mut(..bytes.len())) {
                 target.copy_from_slice(&bytes);
             }
@@ -67,4 +68,46 @@ pub extern "system" fn reset(handle: vk::Device, pool: vk::QueryPool, first: u32
             pool.reset(first, count);
         }
     });
+}
+
+/// What can be told beside the device's own time: the host's clocks.
+const TIME_DOMAINS: [vk::TimeDomainKHR; 3] =
+    [vk::TimeDomainKHR::DEVICE, vk::TimeDomainKHR::CLOCK_MONOTONIC, vk::TimeDomainKHR::CLOCK_MONOTONIC_RAW];
+
+pub extern "system" fn time_domains(_: vk::PhysicalDevice, count: *mut u32, out: *mut vk::TimeDomainKHR) -> vk::Result {
+    raw::enumerate(&TIME_DOMAINS, count, out)
+}
+
+/// A clock of the host, nanoseconds; 0 where there is no such clock.
+fn host_clock(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the structure is there to be written.
+    let failed = unsafe { libc::clock_gettime(clock, &raw mut time) } != 0;
+    if failed { 0 } else { time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64 }
+}
+
+pub extern "system" fn calibrated_timestamps(
+    handle: vk::Device,
+    count: u32,
+    infos: *const vk::CalibratedTimestampInfoKHR<'_>,
+    timestamps: *mut u64,
+    deviation: *mut u64,
+) -> vk::Result {
+    raw::guard(|| {
+        let gpu = device(handle)?.device.gpu();
+        let begin = host_clock(libc::CLOCK_MONOTONIC_RAW);
+        for (info, out) in raw::slice(infos, count).iter().zip(raw::slice_mut(timestamps, count as usize)) {
+            *out = match info.time_domain {
+                vk::TimeDomainKHR::DEVICE => gpu.now(),
+                vk::TimeDomainKHR::CLOCK_MONOTONIC => host_clock(libc::CLOCK_MONOTONIC),
+                vk::TimeDomainKHR::CLOCK_MONOTONIC_RAW => host_clock(libc::CLOCK_MONOTONIC_RAW),
+                _ => return Err(Error::Unknown),
+            };
+        }
+        // All were read in this time, and a clock may stand up to a nanosecond.
+        if let Some(deviation) = raw::output(deviation) {
+            *deviation = host_clock(libc::CLOCK_MONOTONIC_RAW).saturating_sub(begin) + 1;
+        }
+        Ok(vk::Result::SUCCESS)
+    })
 }

@@ -1,9 +1,10 @@
 //! Features and properties of vertices, primitives and their rasterization beyond those of Vulkan's versions.
 
 use ash::vk;
-use vitric_backend::raster::{MOST_COVERAGE, MOST_SAMPLES, Rate, SUBPIXEL_BITS, TEXEL_SIZES};
+use vitric_backend::raster::{MOST_COVERAGE, MOST_SAMPLES, Rate, SUBPIXEL_BITS, TEXEL_SIZES, UNITS};
 
 use super::Structures;
+use crate::physical;
 
 pub(super) fn features(to: &mut impl Structures) {
     to.put(
@@ -19,6 +20,7 @@ pub(super) fn features(to: &mut impl Structures) {
             .primitive_fragment_shading_rate(true)
             .attachment_fragment_shading_rate(true),
     );
+    to.put(vk::PhysicalDeviceFragmentShaderBarycentricFeaturesKHR::default().fragment_shader_barycentric(true));
     to.put(vk::PhysicalDeviceDepthClipControlFeaturesEXT::default().depth_clip_control(true));
     to.put(vk::PhysicalDeviceDepthClipEnableFeaturesEXT::default().depth_clip_enable(true));
     // There are no patches.
@@ -45,7 +47,10 @@ pub(super) fn features(to: &mut impl Structures) {
 pub(super) fn properties(to: &mut impl Structures) {
     // Exact, with nothing added to polygons. Lines and points are covered by samples.
     to.put(vk::PhysicalDeviceConservativeRasterizationPropertiesEXT::default().primitive_underestimation(true));
+    // Vertices are in the order in which primitives are assembled, with the provoking one first or last.
+    to.put(vk::PhysicalDeviceFragmentShaderBarycentricPropertiesKHR::default());
     to.put(fragment_shading_rate());
+    to.put(sample_locations());
     to.put(vk::PhysicalDeviceLineRasterizationPropertiesKHR::default().line_sub_pixel_precision_bits(SUBPIXEL_BITS));
     to.put(vk::PhysicalDeviceProvokingVertexPropertiesEXT::default().provoking_vertex_mode_per_pipeline(true));
     to.put(vk::PhysicalDeviceVertexAttributeDivisorPropertiesEXT::default().max_vertex_attrib_divisor(u32::MAX));
@@ -56,7 +61,18 @@ pub(super) fn properties(to: &mut impl Structures) {
     );
 }
 
-/// Everything works with fragments of several pixels but what is not there: interlocks, and samples at places of one's own.
+/// Locations are on the grid of positions. Each draw has its own: nothing is stored that depends on them.
+fn sample_locations() -> vk::PhysicalDeviceSampleLocationsPropertiesEXT<'static> {
+    let counts = physical::custom_sample_counts();
+    vk::PhysicalDeviceSampleLocationsPropertiesEXT::default()
+        .sample_location_sample_counts(counts)
+        .max_sample_location_grid_size(physical::sample_location_grid(counts))
+        .sample_location_coordinate_range([0.0, 1.0 - 1.0 / UNITS as f32])
+        .sample_location_sub_pixel_bits(SUBPIXEL_BITS)
+        .variable_sample_locations(true)
+}
+
+/// Everything works with fragments of several pixels but what is not there: interlocks.
 fn fragment_shading_rate() -> vk::PhysicalDeviceFragmentShadingRatePropertiesKHR<'static> {
     let [width, height] = Rate::ALL[0].size();
     let [least, most] = TEXEL_SIZES;
@@ -76,5 +92,6 @@ fn fragment_shading_rate() -> vk::PhysicalDeviceFragmentShadingRatePropertiesKHR
         .fragment_shading_rate_with_sample_mask(true)
         .fragment_shading_rate_with_shader_sample_mask(true)
         .fragment_shading_rate_with_conservative_rasterization(true)
+        .fragment_shading_rate_with_custom_sample_locations(true)
         .fragment_shading_rate_strict_multiply_combiner(true)
 }

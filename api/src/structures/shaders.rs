@@ -8,6 +8,24 @@ pub(super) fn features(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceAddressBindingReportFeaturesEXT::default().report_address_binding(true));
     to.put(vk::PhysicalDeviceShaderClockFeaturesKHR::default().shader_subgroup_clock(true).shader_device_clock(true));
     to.put(vk::PhysicalDeviceShaderExpectAssumeFeaturesKHR::default().shader_expect_assume(true));
+    // Rates of change are of four lanes, whatever the stage.
+    to.put(
+        vk::PhysicalDeviceComputeShaderDerivativesFeaturesNV::default()
+            .compute_derivative_group_quads(true)
+            .compute_derivative_group_linear(true),
+    );
+    // What may be fused is decided operation by operation; nothing else is transformed.
+    to.put(vk::PhysicalDeviceShaderFloatControls2FeaturesKHR::default().shader_float_controls2(true));
+    to.put(vk::PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR::default().shader_maximal_reconvergence(true));
+    // Quads are whole: lanes that are not covered are helpers.
+    to.put(vk::PhysicalDeviceShaderQuadControlFeaturesKHR::default().shader_quad_control(true));
+    to.put(
+        vk::PhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR::default()
+            .workgroup_memory_explicit_layout(true)
+            .workgroup_memory_explicit_layout_scalar_block_layout(true)
+            .workgroup_memory_explicit_layout8_bit_access(true)
+            .workgroup_memory_explicit_layout16_bit_access(true),
+    );
     // Lanes of a wave join again where regions end, whatever they did inside.
     to.put(
         vk::PhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR::default()

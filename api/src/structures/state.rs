@@ -13,6 +13,7 @@ pub(super) fn features(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceHostImageCopyFeaturesEXT::default().host_image_copy(true));
     to.put(vk::PhysicalDeviceMaintenance5FeaturesKHR::default().maintenance5(true));
     to.put(vk::PhysicalDeviceMaintenance6FeaturesKHR::default().maintenance6(true));
+    to.put(vk::PhysicalDeviceSwapchainMaintenance1FeaturesEXT::default().swapchain_maintenance1(true));
     to.put(vk::PhysicalDeviceMemoryPriorityFeaturesEXT::default().memory_priority(true));
     to.put(vk::PhysicalDeviceMutableDescriptorTypeFeaturesEXT::default().mutable_descriptor_type(true));
     to.put(vk::PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT::default().pageable_device_local_memory(true));
@@ -43,6 +44,12 @@ pub(super) fn features(to: &mut impl Structures) {
 /// Of how pipelines are made.
 fn pipelines(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceAttachmentFeedbackLoopLayoutFeaturesEXT::default().attachment_feedback_loop_layout(true));
+    to.put(
+        vk::PhysicalDeviceAttachmentFeedbackLoopDynamicStateFeaturesEXT::default()
+            .attachment_feedback_loop_dynamic_state(true),
+    );
+    // Nothing is protected: what pipelines say about it changes nothing.
+    to.put(vk::PhysicalDevicePipelineProtectedAccessFeaturesEXT::default().pipeline_protected_access(true));
     to.put(vk::PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT::default().graphics_pipeline_library(true));
     to.put(vk::PhysicalDeviceShaderModuleIdentifierFeaturesEXT::default().shader_module_identifier(true));
 }
@@ -67,6 +74,7 @@ fn extended3() -> vk::PhysicalDeviceExtendedDynamicState3FeaturesEXT<'static> {
         .extended_dynamic_state3_line_rasterization_mode(true)
         .extended_dynamic_state3_line_stipple_enable(true)
         .extended_dynamic_state3_depth_clip_negative_one_to_one(true)
+        .extended_dynamic_state3_sample_locations_enable(true)
 }
 
 pub(super) fn properties(to: &mut impl Structures) {

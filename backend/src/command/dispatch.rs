@@ -12,8 +12,7 @@ use crate::shader::{Builtin, Program, Slot};
 /// Dispatches the bound compute pipeline: so many workgroups, from `base` on.
 pub(super) fn dispatch(processor: &mut Processor<'_>, base: [u32; 3], groups: [u32; 3]) -> Result<(), DeviceLost> {
     let Some(pipeline) = processor.state.compute.clone() else { return Ok(()) };
-    let bindings = processor.state.compute_sets.resolve([&*pipeline.program], &processor.shared);
-    let [bindings] = &*bindings else { return Ok(()) };
+    let bindings = &*processor.state.compute_sets.resolve(0, &pipeline.program, &processor.shared);
     processor.wrote_bound(&pipeline.program, bindings);
     let push = &processor.state.push;
     let count = groups.iter().fold(1usize, |all, &count| all.saturating_mul(count as usize));
@@ -60,7 +59,14 @@ impl Scratch {
         let [width, height, depth] = program.local_size;
         let invocations = width * height * depth;
         let place = |wave: u32| {
-            let index = |lane: usize| wave * WAVE as u32 + lane as u32;
+            let index = |lane: usize| match (wave * WAVE as u32 + lane as u32, program.in_squares) {
+                (number, false) => number,
+                // Four in a square, squares in two rows.
+                (number, true) => {
+                    let (rows, rest) = (number / (2 * width), number % (2 * width));
+                    (rows * 2 + (rest >> 1 & 1)) * width + rest / 4 * 2 + (rest & 1)
+                }
+            };
             [
                 std::array::from_fn(|lane| index(lane) % width),
                 std::array::from_fn(|lane| index(lane) / width % height),
@@ -100,7 +106,7 @@ impl Job<'_> {
         for (number, (wave, places)) in waves.iter_mut().zip(places).enumerate() {
             let lanes = (invocations - number * WAVE).min(WAVE);
             wave.start(self.program, ((1u32 << lanes) - 1) as u16, 0);
-            self.fill(group, places, &mut wave.inputs);
+            self.fill((group, number as u32), places, &mut wave.inputs);
         }
         self.run_waves(waves, &environment);
     }
@@ -109,10 +115,10 @@ impl Job<'_> {
     fn run_pairs(&self, pair: &Program, group: [u32; 3], waves: &mut [Wave], places: &[[Lanes; 4]]) {
         let environment = Environment { push: self.push, ..Environment::new(self.bindings, self.deadline) };
         let (wave, words) = (&mut waves[0], self.program.inputs.len());
-        for both in places.as_chunks::<2>().0 {
+        for (first, both) in (0..).step_by(2).zip(places.as_chunks::<2>().0) {
             wave.start(pair, Mask::MAX, 0);
-            for (inputs, places) in wave.inputs.chunks_exact_mut(words.max(1)).zip(both) {
-                self.fill(group, places, inputs);
+            for ((number, inputs), places) in (first..).zip(wave.inputs.chunks_exact_mut(words.max(1))).zip(both) {
+                self.fill((group, number), places, inputs);
             }
             if wave.run(pair, &environment) == Stop::Interrupted {
                 return;
@@ -135,7 +141,8 @@ impl Job<'_> {
         }
     }
 
-    fn fill(&self, group: [u32; 3], places: &[Lanes; 4], inputs: &mut [Lanes]) {
+    /// Inputs of a wave, by its number in a workgroup.
+    fn fill(&self, (group, number): ([u32; 3], u32), places: &[Lanes; 4], inputs: &mut [Lanes]) {
         for (lanes, input) in inputs.iter_mut().zip(&self.program.inputs) {
             let Slot::Builtin(builtin, component) = input.slot else { continue };
             let axis = component as usize % 3;
@@ -148,7 +155,7 @@ impl Job<'_> {
                     places[axis].map(|place| place.wrapping_add(first))
                 }
                 Builtin::LocalInvocationIndex => places[3],
-                Builtin::SubgroupId => [places[3][0] / WAVE as u32; WAVE],
+                Builtin::SubgroupId => [number; WAVE],
                 _ => [0; WAVE],
             };
         }

@@ -132,27 +132,28 @@ impl QueryPool {
         }
     }
 
-    /// The result of one query as `vkGetQueryPoolResults` and `vkCmdCopyQueryPoolResults` write it; an unavailable
-    /// value is left out (empty) unless `PARTIAL` asks for it. With `WAIT` the query is waited for.
-    pub fn result_bytes(&self, query: u32, flags: vk::QueryResultFlags) -> Vec<u8> {
+    /// The result of one query as `vkGetQueryPoolResults` and `vkCmdCopyQueryPoolResults` write it, and the byte of the
+    /// query's place at which it begins: unavailable values are not written, what is there stays, unless `PARTIAL` asks
+    /// for them. With `WAIT` the query is waited for.
+    pub fn result_bytes(&self, query: u32, flags: vk::QueryResultFlags) -> (usize, Vec<u8>) {
         let waits = flags.contains(vk::QueryResultFlags::WAIT);
         let give_up_at = std::time::Instant::now() + std::time::Duration::from_secs(10);
         let read = if waits { self.wait(query, || std::time::Instant::now() >= give_up_at) } else { self.read(query) };
-        let Some((values, available)) = read else { return Vec::new() };
-        let mut out = Vec::new();
+        let Some((values, available)) = read else { return (0, Vec::new()) };
         let wide = flags.contains(vk::QueryResultFlags::TYPE_64);
+        let mut out = Vec::new();
         let mut put = |value: u64| match wide {
             true => out.extend_from_slice(&value.to_le_bytes()),
             false => out.extend_from_slice(&(value as u32).to_le_bytes()),
         };
         let shows_values = available || flags.contains(vk::QueryResultFlags::PARTIAL);
-        let with_availability = flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY);
-        if shows_values || with_availability {
-            values.iter().for_each(|&value| put(if shows_values { value } else { 0 }));
+        if shows_values {
+            values.iter().for_each(|&value| put(value));
         }
-        if with_availability {
+        if flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY) {
             put(u64::from(available));
         }
-        out
+        let skipped = if shows_values { 0 } else { values.len() * if wide { 8 } else { 4 } };
+        (skipped, out)
     }
 }

@@ -32,6 +32,10 @@ pub(super) enum Way {
     Point(usize),
     /// A distance from a side of a smooth line, in the window.
     Side,
+    /// The value of the vertex with a number.
+    Vertex(usize),
+    /// How much of the vertex with a number is in it, with or without perspective.
+    Weight(usize, bool),
 }
 
 /// How the triangles of a draw become primitives.
@@ -44,16 +48,21 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(context: &PrimitiveContext<'_>) -> Self {
-        let inputs = context.fragment.map_or(&[][..], |program| &program.inputs);
+    pub(super) fn new(context: &PrimitiveContext) -> Self {
+        let inputs = context.fragment.as_ref().map_or(&[][..], |program| &program.inputs);
         let ways = inputs.iter().map(|input| match input.interpolation {
             _ if !input.slot.is_varying() => match input.slot {
                 Slot::Builtin(Builtin::PointCoord, component) => Way::Point(component as usize & 1),
                 _ => Way::None,
             },
-            Interpolation::Flat => Way::Flat,
-            Interpolation::NoPerspective => Way::Linear,
-            Interpolation::Smooth => Way::Perspective,
+            interpolation => match (input.slot, interpolation.vertex()) {
+                (Slot::Builtin(Builtin::BaryCoord, vertex), _) => Way::Weight(vertex as usize, true),
+                (Slot::Builtin(Builtin::BaryCoordNoPersp, vertex), _) => Way::Weight(vertex as usize, false),
+                (_, Some(vertex)) => Way::Vertex(vertex),
+                _ if interpolation == Interpolation::Flat => Way::Flat,
+                _ if interpolation == Interpolation::NoPerspective => Way::Linear,
+                _ => Way::Perspective,
+            },
         });
         // The size of fragments is that of the provoking vertex.
         let rate = context.gives_rate.then_some(Way::Flat);
@@ -275,12 +284,13 @@ fn input_words(
     match way {
         Way::None => {}
         Way::Flat => words[0] = *values[provoking],
+        Way::Vertex(_) => words[0] = *values[0],
         Way::Point(_) => (words[0], words[1]) = (*values[0], *values[1]),
-        Way::Linear | Way::Side => {
+        Way::Linear | Way::Side | Way::Weight(_, false) => {
             let [a, b, c] = three(|corner| each(|lane| value(corner, lane)));
             solver.plane([&a, &b, &c], words);
         }
-        Way::Perspective => {
+        Way::Perspective | Way::Weight(_, true) => {
             let [a, b, c] = three(|corner| each(|lane| value(corner, lane) * inverse_w[corner][lane]));
             solver.plane([&a, &b, &c], words);
         }

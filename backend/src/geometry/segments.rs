@@ -8,13 +8,13 @@ use super::clip::{self, Volume};
 use super::cull::Facing;
 use super::kernel::outside;
 use super::lines::{Cover, Diamonds, LINE_WIDTHS, Place, Rectangle, runs, wrapped};
-use super::setup::{Extras, PrimitiveContext, SetUp, Source, Window};
+use super::setup::{Extras, Origin, PrimitiveContext, SetUp, Window};
 use super::{Shaded, Vertex};
 use crate::raster::snap;
 use crate::state::LineMode;
 
-/// The provoking vertex, the number and the facing of the primitive that a line is, or that it is an edge of.
-type Tag<'v> = (Source<'v>, u32, Facing);
+/// The vertices, the number and the facing of the primitive that a line is, or that it is an edge of.
+type Tag<'v> = (Origin<'v>, u32, Facing);
 
 /// Bits of what lies outside of so much that its place in the window is not known.
 const NOT_KNOWN: u32 = 1 << outside::PLANE | 1 << outside::NOWHERE;
@@ -67,7 +67,7 @@ impl SetUp<'_> {
         if self.strips.is_none_or(|starts| starts.binary_search(&id).is_ok()) {
             self.counter = 0.0;
         }
-        self.line(shaded, ends, (Source::Shaded(shaded, self.context.provoking(ends)), id, Facing::Front));
+        self.line(shaded, ends, (Origin::new(self.context, shaded, ends), id, Facing::Front));
     }
 
     fn line(&mut self, shaded: &Shaded<'_>, ends: [u32; 2], tag: Tag<'_>) {
@@ -133,9 +133,9 @@ impl SetUp<'_> {
         let corners = self.context.around([&a, &b], self.offset);
         if !is_smooth && stipple.is_none() {
             let [first, second, third, last] = &corners;
-            let (provoking, id, facing) = tag;
-            self.filled([first, second, third], provoking, (id, facing), &Extras::default());
-            self.filled([first, third, last], provoking, (id, facing), &Extras::default());
+            let (origin, id, facing) = tag;
+            self.filled([first, second, third], origin, (id, facing), &Extras::default());
+            self.filled([first, third, last], origin, (id, facing), &Extras::default());
             return;
         }
         if !(a.is_near() && b.is_near()) {
@@ -158,16 +158,16 @@ impl SetUp<'_> {
     fn covered(
         &mut self,
         (corners, sides): (&[Window<'_>; 4], Option<&[[f32; 4]; 4]>),
-        (provoking, id, facing): Tag<'_>,
+        (origin, id, facing): Tag<'_>,
         cover: Cover,
     ) {
         let sides = sides.map(|[a, b, c, _]| [a, b, c]);
         let extras = Extras { cover: Some(cover), sides, ..Extras::default() };
-        self.filled([&corners[0], &corners[1], &corners[2]], provoking, (id, facing), &extras);
+        self.filled([&corners[0], &corners[1], &corners[2]], origin, (id, facing), &extras);
     }
 }
 
-impl PrimitiveContext<'_> {
+impl PrimitiveContext {
     fn clipped(&self, shaded: &Shaded<'_>, ends: [u32; 2], outside: [u32; 2]) -> Clipped {
         let (any, all) = (outside[0] | outside[1], outside[0] & outside[1]);
         if any >> outside::NOWHERE & 1 != 0 || all & (outside::CULLED | outside::CLIPPED) != 0 {
@@ -182,7 +182,10 @@ impl PrimitiveContext<'_> {
             return Clipped::All;
         }
         let volume = |band: f32| Volume { band, ..self.volume() };
-        let left = |band: f32| clip::line(shaded.vertex(ends[0]), shaded.vertex(ends[1]), &volume(band));
+        let left = |band: f32| {
+            let [a, b] = self.unclipped(shaded, ends);
+            clip::line(a, b, &volume(band))
+        };
         // A wide line beside the view volume reaches into it, but is not seen.
         if self.band != 1.0 && left(1.0).is_none() {
             return Clipped::Nothing;

@@ -2,6 +2,8 @@
 //!
 //! Points become squares of two triangles each; `segments.rs` has lines. Source: Vulkan specification, "Rasterization".
 
+use std::sync::Arc;
+
 use ash::vk;
 use smallvec::SmallVec;
 
@@ -15,13 +17,13 @@ use super::triangles::{Entry, Triangles};
 use super::{Shaded, Vertex, clip};
 use crate::bag::Bag;
 use crate::raster::{Criterion, hull, snap};
-use crate::shader::Program;
 use crate::shader::interp::WAVE;
+use crate::shader::{InputSlot, Program, Slot};
 use crate::state::{DepthBias, DepthBiasUnit, RasterState};
 use crate::tiling::MOST;
 
 /// What set-up needs to know besides vertices.
-pub struct PrimitiveContext<'a> {
+pub struct PrimitiveContext {
     /// Rasterization state, dynamic state applied.
     pub raster: RasterState,
     /// Depth bias, when enabled.
@@ -31,7 +33,7 @@ pub struct PrimitiveContext<'a> {
     /// How far x and y may reach, in view volumes.
     pub band: f32,
     /// Fragment program.
-    pub fragment: Option<&'a Program>,
+    pub fragment: Option<Arc<Program>>,
     /// Whether primitives say how large their fragments are.
     pub gives_rate: bool,
     /// Bits of the depth attachment's format, 0 without.
@@ -44,6 +46,8 @@ pub struct PrimitiveContext<'a> {
     pub smooth: bool,
     /// Where vertices name the viewport: the pixels of this one, `[x0, y0, x1, y1]`, the last ones not included.
     pub routed: Option<[i64; 4]>,
+    /// What follows from the rest, once it is complete.
+    pub plan: Plan,
 }
 
 /// A vertex in window space.
@@ -85,11 +89,42 @@ impl<'v> Window<'v> {
     }
 }
 
+/// The vertices of a primitive: whose values fragments have that are not interpolated.
+#[derive(Clone, Copy)]
+pub(super) struct Origin<'v> {
+    shaded: &'v Shaded<'v>,
+    /// Where there are fewer than three, the last one stands for the others.
+    vertices: [u32; 3],
+    provoking: u32,
+}
+
+impl<'v> Origin<'v> {
+    /// Of one to three vertices.
+    pub(super) fn new<const N: usize>(context: &PrimitiveContext, shaded: &'v Shaded<'v>, of: [u32; N]) -> Self {
+        Self {
+            shaded,
+            vertices: [0, 1, 2].map(|number: usize| of[number.min(N - 1)]),
+            provoking: context.provoking(of),
+        }
+    }
+
+    /// How much of a vertex is in a corner: input word `index` of one that clipping made.
+    fn weight(&self, corner: &Source<'_>, vertex: usize, index: usize) -> u32 {
+        match corner {
+            Source::Clipped(corner) => corner.varyings[index],
+            Source::Shaded(_, number) => {
+                let found = self.vertices.iter().position(|known| known == number);
+                f32::from(u8::from(found == Some(vertex))).to_bits()
+            }
+        }
+    }
+}
+
 /// Where primitives of a draw may go.
 #[derive(Clone, Copy)]
 pub(super) struct Routes<'a> {
     /// By viewport, at least one.
-    pub(super) contexts: &'a [PrimitiveContext<'a>],
+    pub(super) contexts: &'a [PrimitiveContext],
     /// Layers.
     pub(super) layers: u32,
 }
@@ -97,7 +132,7 @@ pub(super) struct Routes<'a> {
 /// Set-up of primitives of one draw.
 pub(super) struct SetUp<'a> {
     /// Of the viewport that is drawn to.
-    pub(super) context: &'a PrimitiveContext<'a>,
+    pub(super) context: &'a PrimitiveContext,
     /// Of all viewports, and how many layers there are.
     routes: Routes<'a>,
     /// The layer that is drawn to.
@@ -134,17 +169,16 @@ pub(super) struct Extras<'e> {
 /// Makes room for about so many triangles of a draw in a layer, behind those in the last of `out` of that layer or in new ones; their
 /// number there.
 pub(super) fn room(
-    (context, layer): (&PrimitiveContext<'_>, u32),
+    (context, layer): (&PrimitiveContext, u32),
     (out, expected): (&mut Vec<Triangles>, usize),
     spare: &Bag<Triangles>,
 ) -> usize {
-    let plan = Plan::new(context);
     // One primitive may become many triangles.
-    let fits = |last: &Triangles| last.len() + expected <= MOST / 2 && *last.plan() == plan;
+    let fits = |last: &Triangles| last.len() + expected <= MOST / 2 && *last.plan() == context.plan;
     let last = out.iter().rposition(|triangles| triangles.layer() == layer);
     last.filter(|&last| fits(&out[last])).unwrap_or_else(|| {
         let mut fresh = spare.take();
-        fresh.start(plan, expected.min(MOST), layer);
+        fresh.start(context.plan.clone(), expected.min(MOST), layer);
         out.push(fresh);
         out.len() - 1
     })
@@ -266,38 +300,37 @@ impl<'a> SetUp<'a> {
 
     #[inline(never)]
     fn triangle(&mut self, shaded: &Shaded<'_>, corners: [u32; 3], id: u32) {
-        let vertices = corners.map(|vertex| shaded.vertex(vertex)).to_vec();
+        let vertices = self.context.unclipped(shaded, corners).to_vec();
         let clipped = clip::polygon(vertices, &self.context.volume());
         let window: SmallVec<[Window<'_>; 8]> = clipped.iter().map(|vertex| self.context.to_window(vertex)).collect();
         self.gained += window.len().max(2) as i64 - 3;
         if window.len() < 3 {
             return;
         }
-        let (provoking, facing) =
-            (Source::Shaded(shaded, self.context.provoking(corners)), self.context.facing(&window));
+        let (origin, facing) = (Origin::new(self.context, shaded, corners), self.context.facing(&window));
         let Some(facing) = facing else { return };
         if self.context.raster.polygon_mode != vk::PolygonMode::FILL {
             self.offset = self.context.offset(&window);
         }
         match self.context.raster.polygon_mode {
-            vk::PolygonMode::LINE => self.edges(shaded, corners, (provoking, id, facing)),
+            vk::PolygonMode::LINE => self.edges(shaded, corners, (origin, id, facing)),
             vk::PolygonMode::POINT => {
                 for corner in &window {
-                    self.window_point(corner, 1.0, provoking, (id, facing));
+                    self.window_point(corner, 1.0, origin, (id, facing));
                 }
             }
-            _ if window.len() > 3 && self.context.is_conservative() => self.polygon(&window, provoking, (id, facing)),
+            _ if window.len() > 3 && self.context.is_conservative() => self.polygon(&window, origin, (id, facing)),
             _ => {
                 for pair in window[1..].windows(2) {
                     let corners = [&window[0], &pair[0], &pair[1]];
-                    self.filled(corners, provoking, (id, facing), &Extras::default());
+                    self.filled(corners, origin, (id, facing), &Extras::default());
                 }
             }
         }
     }
 
     /// A polygon whose cells are covered once, also where triangles of it would meet. Its attributes are those of its largest triangle.
-    fn polygon(&mut self, window: &[Window<'_>], provoking: Source<'_>, tag: (u32, Facing)) {
+    fn polygon(&mut self, window: &[Window<'_>], origin: Origin<'_>, tag: (u32, Facing)) {
         let corners =
             hull(window.iter().map(|corner| [corner.x, corner.y].map(|pixels| snap(pixels).into())).collect());
         let area = |pair: &[Window<'_>]| {
@@ -312,17 +345,18 @@ impl<'a> SetUp<'a> {
         let triangles = &mut self.out[self.open];
         let number = triangles.add_polygon(corners.clone());
         let extras = Extras { cover: Some(Cover::of_polygon(&corners, number)), ..Extras::default() };
-        self.filled([&window[0], b, c], provoking, tag, &extras);
+        self.filled([&window[0], b, c], origin, tag, &extras);
     }
 
     /// A point that is inside of every plane.
     #[inline(never)]
     fn point(&mut self, shaded: &Shaded<'_>, vertex: u32, id: u32) {
         let window = self.context.in_window(shaded, vertex);
-        self.window_point(&window, shaded.point_size(vertex), window.source, (id, Facing::Front));
+        let origin = Origin::new(self.context, shaded, [vertex]);
+        self.window_point(&window, shaded.point_size(vertex), origin, (id, Facing::Front));
     }
 
-    fn window_point(&mut self, centre: &Window<'_>, size: f32, provoking: Source<'_>, tag: (u32, Facing)) {
+    fn window_point(&mut self, centre: &Window<'_>, size: f32, origin: Origin<'_>, tag: (u32, Facing)) {
         let size = if size.is_nan() { 1.0 } else { size.clamp(1.0, MAX_POINT_SIZE) };
         let half = 0.5 * size;
         let corner = |x: f32, y: f32| Window {
@@ -333,14 +367,14 @@ impl<'a> SetUp<'a> {
         };
         let corners = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
         let extras = Extras { point: [centre.x - half, centre.y - half, 1.0 / size], ..Extras::default() };
-        self.filled([&corners[0], &corners[1], &corners[2]], provoking, tag, &extras);
-        self.filled([&corners[0], &corners[2], &corners[3]], provoking, tag, &extras);
+        self.filled([&corners[0], &corners[1], &corners[2]], origin, tag, &extras);
+        self.filled([&corners[0], &corners[2], &corners[3]], origin, tag, &extras);
     }
 
     pub(super) fn filled(
         &mut self,
         corners: [&Window<'_>; 3],
-        provoking: Source<'_>,
+        origin: Origin<'_>,
         (id, facing): (u32, Facing),
         extras: &Extras<'_>,
     ) {
@@ -349,7 +383,9 @@ impl<'a> SetUp<'a> {
             let (vertex, ways) = (corners[corner], &triangles.plan().ways);
             let first_side = ways.len().saturating_sub(SIDES);
             let word = |(index, way): (usize, &Way)| match way {
-                Way::Flat => provoking.varying(index),
+                Way::Flat => origin.shaded.varying(origin.provoking, index),
+                Way::Vertex(number) => origin.shaded.varying(origin.vertices[*number], index),
+                Way::Weight(number, _) => origin.weight(&vertex.source, *number, index),
                 // A point's edge, and the reciprocal of its size.
                 Way::Point(axis) => [extras.point[*axis], extras.point[2], 0.0][corner].to_bits(),
                 Way::Side => extras.sides.map_or(0, |sides| sides[corner][index - first_side].to_bits()),
@@ -364,10 +400,16 @@ impl<'a> SetUp<'a> {
     }
 }
 
-impl PrimitiveContext<'_> {
-    /// Whether triangles are filled as the kernel has placed them.
+impl PrimitiveContext {
+    /// The same with what follows from the rest.
+    pub fn complete(self) -> Self {
+        Self { plan: Plan::new(&self), ..self }
+    }
+
+    /// Whether triangles are filled as the kernel has placed them, with nothing else than what it gave.
     pub(super) fn fills_as_placed(&self) -> bool {
-        self.raster.polygon_mode == vk::PolygonMode::FILL && self.routed.is_none()
+        let knows_vertices = self.inputs().iter().any(InputSlot::knows_vertices);
+        self.raster.polygon_mode == vk::PolygonMode::FILL && self.routed.is_none() && !knows_vertices
     }
 
     /// A shaded vertex: the kernel knows of one viewport.
@@ -399,6 +441,24 @@ impl PrimitiveContext<'_> {
             inverse_w,
             source,
         }
+    }
+
+    /// Words of input of the fragment program.
+    fn inputs(&self) -> &[InputSlot] {
+        self.fragment.as_ref().map_or(&[], |program| &program.inputs)
+    }
+
+    /// The vertices of a primitive, to be clipped: with their weights.
+    pub(super) fn unclipped<const N: usize>(&self, shaded: &Shaded<'_>, vertices: [u32; N]) -> [Vertex; N] {
+        let mut vertices = vertices.map(|vertex| shaded.vertex(vertex));
+        for (index, input) in self.inputs().iter().enumerate() {
+            if let (Slot::Builtin(_, of), true) = (input.slot, input.slot.is_weight()) {
+                for (number, vertex) in vertices.iter_mut().enumerate() {
+                    vertex.varyings[index] = f32::from(u8::from(number == of as usize)).to_bits();
+                }
+            }
+        }
+        vertices
     }
 
     /// What primitives are clipped to.

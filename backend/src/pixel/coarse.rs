@@ -67,7 +67,7 @@ impl Cells {
     }
 
     /// Where in a fragment its inputs are evaluated that must be inside of the primitive.
-    fn centroid(&self, cell: usize) -> [f32; 2] {
+    fn centroid(&self, cell: usize, locations: &[[i64; 2]]) -> [f32; 2] {
         let coverage = self.coverage[cell];
         if coverage == 0 || coverage == self.rate.all_samples(self.samples) {
             return self.centre();
@@ -75,7 +75,7 @@ impl Cells {
         // The first sample of the first pixel that has any.
         let ([x, y], _) = self.rate.sample_of_bit(coverage.ilog2(), self.samples);
         let sample = (coverage >> self.rate.first_bit([x, y], self.samples)).trailing_zeros();
-        let [in_x, in_y] = sample_place(self.samples, sample);
+        let [in_x, in_y] = sample_place(locations, sample);
         [x as f32 + in_x, y as f32 + in_y]
     }
 
@@ -97,13 +97,13 @@ impl Cells {
     }
 }
 
-/// Fills an input word of a wave of such quads in.
-fn fill(cells: &[Cells], words: &[Words<'_>; QUADS], source: Source, lanes: &mut Lanes) {
+/// Fills an input word of a wave of such quads in, with the locations of a pixel's samples.
+fn fill((cells, locations): (&[Cells], &[[i64; 2]]), words: &[Words<'_>; QUADS], source: Source, lanes: &mut Lanes) {
     for (number, (lanes, cells)) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(cells).enumerate() {
         *lanes = [0, 1, 2, 3].map(|cell| match source {
             Source::Pixel(axis) => (cells.first(cell, axis) as f32).to_bits(),
             Source::Centre(axis) => cells.centre()[axis].to_bits(),
-            Source::Centroid(axis) => cells.centroid(cell)[axis].to_bits(),
+            Source::Centroid(axis) => cells.centroid(cell, locations)[axis].to_bits(),
             Source::Primitive(word) => words[number].get(word),
             Source::Coverage => cells.coverage[cell],
             Source::Helper => u32::from(cells.coverage[cell] == 0),
@@ -192,7 +192,7 @@ impl Waves<'_, '_> {
                 Source::BlendConstant(component) => {
                     wave.inputs[slot].fill(context.blend_constants[component].to_bits());
                 }
-                source => fill(cells, &words, source, &mut wave.inputs[slot]),
+                source => fill((cells, &context.locations), &words, source, &mut wave.inputs[slot]),
             }
         }
         wave.run(program, &environment(context, words[0])) != Stop::Interrupted
@@ -249,6 +249,7 @@ impl Waves<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::raster::sample_positions;
 
     /// Every pixel and sample of a group is in one fragment, and comes back as it was.
     #[test]
@@ -278,12 +279,13 @@ mod tests {
         let [cells] = Cells::of_group((0, [0, 0]), Rate::of_size([4, 4]), &[1]).collect::<Vec<_>>()[..] else {
             panic!()
         };
+        let one = sample_positions(1);
         assert_eq!((cells.coverage, cells.first(3, 0), cells.first(2, 1)), ([1 << 15, 0, 0, 0], 4, 4));
-        assert_eq!((cells.centroid(0), cells.centroid(1)), ([0.5; 2], [2.0; 2]));
+        assert_eq!((cells.centroid(0, one), cells.centroid(1, one)), ([0.5; 2], [2.0; 2]));
         let fragments: Vec<_> = cells.quads().map(|(_, fragments)| fragments[0]).collect();
         assert_eq!(fragments, [0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3]);
         let cells = Cells::of_group((0, [0, 0]), Rate::of_size([2, 1]), &[1, 2, 3, 0]).next().unwrap();
-        assert_eq!((cells.coverage[0], cells.centroid(0)), (0b0101_0110, [0.375, 0.125]));
+        assert_eq!((cells.coverage[0], cells.centroid(0, sample_positions(4))), (0b0101_0110, [0.375, 0.125]));
         let (_, fragments) = cells.quads().next().unwrap();
         assert_eq!(fragments, [0, 0, 2, 2]);
     }

@@ -3,7 +3,7 @@
 
 use crate::counters::{Counter, Map, Sight};
 use crate::geometry::Shape;
-use crate::raster::{Criterion, GROUP_LOG2, TILE_LOG2, Triangle, UNITS, sample_positions};
+use crate::raster::{Criterion, GROUP_LOG2, TILE_LOG2, Triangle, UNITS};
 use crate::state::DepthStencilState;
 
 use super::depth_group::{self, Stored};
@@ -55,9 +55,14 @@ pub(super) fn covers_group(triangle: &Triangle, pixel: [i64; 2], criterion: Crit
     covers_cell((triangle, sight), pixel, GROUP_LOG2, criterion)
 }
 
-/// The pixels of a group that a triangle covers with all samples.
-pub(super) fn covered_wholly(triangle: &Triangle, [x, y]: [i64; 2], samples: u32, sight: Option<&Sight>) -> u64 {
-    sample_positions(samples).iter().fold(u64::MAX, |all, &place| {
+/// The pixels of a group that a triangle covers with all samples, which lie at these places in each.
+pub(super) fn covered_wholly(
+    triangle: &Triangle,
+    [x, y]: [i64; 2],
+    locations: &[[i64; 2]],
+    sight: Option<&Sight>,
+) -> u64 {
+    locations.iter().fold(u64::MAX, |all, &place| {
         let covered = triangle.covers_group(x, y, place);
         count_samples(sight, GROUP_PIXELS, covered);
         all & covered

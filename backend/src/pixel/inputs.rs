@@ -4,7 +4,7 @@ use super::DrawContext;
 use super::kernel::{Source, Target};
 use super::quad::{QUADS, Quad};
 use crate::geometry::{Shape, Words};
-use crate::raster::{self, UNITS};
+use crate::raster::UNITS;
 use crate::shader::interp::{Lanes, WAVE};
 
 /// The fragments of a wave: up to four quads, and the sample when each is shaded on its own.
@@ -66,7 +66,7 @@ impl WaveFragments<'_> {
     }
 
     fn sample_place(&self, sample: u32) -> [f32; 2] {
-        sample_place(self.context.multisample.samples, sample)
+        sample_place(&self.context.locations, sample)
     }
 
     /// The centre when it is surely inside, else the first covered sample.
@@ -98,17 +98,23 @@ impl WaveFragments<'_> {
     }
 }
 
-/// A sample's place in its pixel, 0 to 1.
-pub(super) fn sample_place(samples: u32, sample: u32) -> [f32; 2] {
-    let positions = raster::sample_positions(samples);
-    positions[sample as usize % positions.len()].map(|units| units as f32 / UNITS as f32)
+/// A sample's place in its pixel, 0 to 1, of the locations of all.
+pub(super) fn sample_place(locations: &[[i64; 2]], sample: u32) -> [f32; 2] {
+    locations[sample as usize % locations.len()].map(|units| units as f32 / UNITS as f32)
 }
 
 /// Depth of a primitive at an offset from its reference point.
 #[inline(always)]
 pub(super) fn depth_at(shape: &Shape, x: f32, y: f32) -> f32 {
+    depth_in_range(shape, shape.depth.at(x, y))
+}
+
+/// A depth as it is tested and stored, also one that a program wrote. Source: Vulkan specification, "Depth Clamping and Range
+/// Adjustment".
+#[inline(always)]
+pub(super) fn depth_in_range(shape: &Shape, depth: f32) -> f32 {
     let [near, far] = shape.depth_range;
-    shape.depth.at(x, y).max(near).min(far)
+    depth.max(near).min(far)
 }
 
 /// Depths at the centres of the pixels of the quad at (`x`, `y`).
@@ -119,7 +125,6 @@ pub(super) fn depths_at_centres(shape: &Shape, [x, y]: [u32; 2]) -> [f32; 4] {
 }
 
 /// Depth at a sample of a pixel.
-pub(super) fn depth_at_sample(shape: &Shape, (x, y): (u32, u32), samples: u32, sample: u32) -> f32 {
-    let [px, py] = sample_place(samples, sample);
+pub(super) fn depth_at_sample(shape: &Shape, (x, y): (u32, u32), [px, py]: [f32; 2]) -> f32 {
     depth_at(shape, x as f32 - shape.reference[0] + px, y as f32 - shape.reference[1] + py)
 }

@@ -2,7 +2,7 @@
 
 use super::DrawContext;
 use super::depth_stencil::{self, Tested};
-use super::inputs::{depth_at_sample, depths_at_centres};
+use super::inputs::{depth_at_sample, depth_in_range, depths_at_centres, sample_place};
 use crate::raster;
 use crate::tiling::{PrimitiveId, Visit};
 
@@ -117,11 +117,11 @@ impl Quad {
     /// Depth and stencil tests of all covered samples; what fails is removed. `own` is what the program wrote. Returns how many
     /// samples are left.
     pub(super) fn test(&mut self, context: &DrawContext<'_>, walk: &Visit<'_>, own: Own) -> u64 {
-        let depth = own.depth;
         if context.tests.is_none() {
             return self.count();
         }
         let shape = &walk.shape(self.primitive);
+        let depth = own.depth.map(|depths| depths.map(|depth| depth_in_range(shape, depth)));
         if let (Some(state), Some(plane), 1) = (context.depth_alone, &context.depth, context.multisample.samples)
             && plane.bytes() == 4
         {
@@ -137,7 +137,7 @@ impl Quad {
             for sample in (0..context.multisample.samples).filter(|sample| self.samples(pixel) >> sample & 1 != 0) {
                 let depth = match depth {
                     Some(depth) => depth[pixel],
-                    None => depth_at_sample(shape, (x, y), context.multisample.samples, sample),
+                    None => depth_at_sample(shape, (x, y), sample_place(&context.locations, sample)),
                 };
                 let reference = own.stencil.map(|stencil| stencil[pixel]);
                 let tested = Tested { depth, front: shape.front, reference };

@@ -6,11 +6,13 @@
 //! pixels, 2^25 units; A and B fit 26 bits, products 52, sums 54: `i64` never overflows.
 
 mod group;
+mod locations;
 mod rate;
 
 use crate::state::MultisampleState;
 
 pub use group::{SIDE, group_of_pixel, may_cover_group, pixel_of_bit, pixels_inside};
+pub use locations::SampleLocations;
 pub use rate::{Combiner, MOST_COVERAGE, Rate, RateState, TEXEL_SIZES};
 
 /// Fractional bits of the grid: `subPixelPrecisionBits`.

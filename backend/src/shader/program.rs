@@ -66,6 +66,8 @@ builtins! {
     DeviceIndex,
     PrimitiveShadingRateKhr,
     ShadingRateKhr,
+    BaryCoord,
+    BaryCoordNoPersp,
     InvocationId,
     // Not SPIR-V's: x and y of the first pixel of a fragment, as floats.
     FirstPixel,
@@ -102,13 +104,18 @@ impl Slot {
             Self::Location { .. } => true,
             Self::Builtin(builtin, _) => {
                 use Builtin as B;
-                matches!(builtin, B::ClipDistance | B::CullDistance | B::Layer | B::ViewportIndex)
+                matches!(builtin, B::ClipDistance | B::CullDistance | B::Layer | B::ViewportIndex) || self.is_weight()
             }
         }
     }
 
-    /// How an input differs from lane to lane of every wave, given the workgroup size.
-    pub fn across(self, local_size: [u32; 3]) -> Across {
+    /// Whether it is the weight of a vertex: 1 there and 0 at the others.
+    pub fn is_weight(self) -> bool {
+        matches!(self, Self::Builtin(Builtin::BaryCoord | Builtin::BaryCoordNoPersp, _))
+    }
+
+    /// How an input differs from lane to lane of every wave, given the workgroup size and whether its quads are squares.
+    pub fn across(self, local_size: [u32; 3], in_squares: bool) -> Across {
         let [x, y, _] = local_size;
         let rows = |axis: u32| match axis {
             0 => false,
@@ -123,6 +130,7 @@ impl Slot {
                 Builtin::InstanceIndex | Builtin::BaseVertex | Builtin::BaseInstance | Builtin::DrawIndex,
                 _,
             ) => Across::Same,
+            Self::Builtin(..) if in_squares => Across::Varies,
             Self::Builtin(Builtin::LocalInvocationIndex, _) => Across::Counts,
             // A wave lies in one row.
             Self::Builtin(Builtin::LocalInvocationId | Builtin::GlobalInvocationId, 0) if rows(1) => Across::Counts,
@@ -141,6 +149,28 @@ pub enum Interpolation {
     Smooth,
     /// Linear in window space.
     NoPerspective,
+    /// Not at all: the value of the primitive's first vertex.
+    Vertex0,
+    /// Of its second vertex.
+    Vertex1,
+    /// Of its third vertex.
+    Vertex2,
+}
+
+impl Interpolation {
+    /// Every way.
+    pub const ALL: &[Self] =
+        &[Self::Flat, Self::Smooth, Self::NoPerspective, Self::Vertex0, Self::Vertex1, Self::Vertex2];
+
+    /// The vertex whose value an input is, where that is not the provoking one.
+    pub fn vertex(self) -> Option<usize> {
+        match self {
+            Self::Vertex0 => Some(0),
+            Self::Vertex1 => Some(1),
+            Self::Vertex2 => Some(2),
+            Self::Flat | Self::Smooth | Self::NoPerspective => None,
+        }
+    }
 }
 
 /// Where in the pixel a fragment input is evaluated.
@@ -165,6 +195,13 @@ pub struct InputSlot {
     pub interpolation: Interpolation,
     /// Fragment inputs: where it is interpolated.
     pub place: Place,
+}
+
+impl InputSlot {
+    /// Whether it depends on which vertex of a primitive is which: a weight, or the value of one vertex.
+    pub fn knows_vertices(&self) -> bool {
+        self.slot.is_weight() || self.interpolation.vertex().is_some()
+    }
 }
 
 /// One word of output.
@@ -293,6 +330,8 @@ pub struct Program {
     pub shared_bytes: u32,
     /// Workgroup size.
     pub local_size: [u32; 3],
+    /// Whether four lanes are a square of the workgroup, of two rows, and not a part of a row: rows and columns are even then.
+    pub in_squares: bool,
     /// Fragment programs: what the pipeline must know.
     pub fragment: FragmentFacts,
     /// Geometry programs: what is around them.
@@ -320,6 +359,7 @@ impl Program {
             images: 0,
             shared_bytes: 0,
             local_size: [1; 3],
+            in_squares: false,
             fragment: FragmentFacts::default(),
             geometry: None,
         }
@@ -370,7 +410,8 @@ impl Program {
             matches!(slot, Slot::Builtin(Builtin::NumWorkgroups | Builtin::WorkgroupId, _))
         };
         let function = pair::run(self.code.function(), words, Effects::Allowed, same)?;
-        let across: Vec<Across> = self.inputs.iter().map(|input| input.slot.across(self.local_size)).collect();
+        let across: Vec<Across> =
+            self.inputs.iter().map(|input| input.slot.across(self.local_size, self.in_squares)).collect();
         let program = Self::routine(function, &across.repeat(2), 2 * self.outputs.len());
         Some(Box::new(Self { stage: self.stage, images: self.images, ..program }))
     }

@@ -24,7 +24,8 @@ impl Program {
     /// The program as text.
     pub fn save(&self) -> String {
         let [x, y, z] = self.local_size;
-        let mut out = format!("stage {}\nsize {x} {y} {z}\nshared {}\n", self.stage.as_raw(), self.shared_bytes);
+        let (stage, squares) = (self.stage.as_raw(), u32::from(self.in_squares));
+        let mut out = format!("stage {stage}\nsize {x} {y} {z} {squares}\nshared {}\n", self.shared_bytes);
         let flags = self.fragment.flags().map(|flag| u32::from(flag).to_string());
         out += &format!("facts {}\n", flags.join(" "));
         if let Some(facts) = &self.geometry {
@@ -59,8 +60,8 @@ impl Program {
             return None;
         }
         program.images = function.number_images();
-        let (inputs, local_size) = (&program.inputs, program.local_size);
-        program.code = Executable::new(function, |slot| inputs[slot as usize].slot.across(local_size));
+        let (inputs, local_size, in_squares) = (&program.inputs, program.local_size, program.in_squares);
+        program.code = Executable::new(function, |slot| inputs[slot as usize].slot.across(local_size, in_squares));
         program.generate_chosen(entry);
         Some(program)
     }
@@ -131,6 +132,7 @@ fn interface_of(text: &str) -> Option<Program> {
         images: 0,
         shared_bytes: 0,
         local_size: [1; 3],
+        in_squares: false,
         fragment: FragmentFacts::default(),
         geometry: None,
     };
@@ -162,7 +164,13 @@ fn is_bounded(program: &Program) -> bool {
 fn interface_line(program: &mut Program, words: &mut Words<'_>) -> Option<()> {
     match words.0.next()? {
         "stage" => program.stage = vk::ShaderStageFlags::from_raw(words.number()?),
-        "size" => program.local_size = words.numbers()?,
+        "size" => {
+            let [x, y, z, squares] = words.numbers()?;
+            (program.local_size, program.in_squares) = ([x, y, z], squares != 0);
+            if program.in_squares && !(x.is_multiple_of(2) && y.is_multiple_of(2)) {
+                return None;
+            }
+        }
         "shared" => program.shared_bytes = words.number()?,
         "facts" => {
             let mut facts = FragmentFacts::default();
@@ -181,7 +189,7 @@ fn interface_line(program: &mut Program, words: &mut Words<'_>) -> Option<()> {
         "input" => program.inputs.push(InputSlot {
             slot: words.slot()?,
             ty: words.ty()?,
-            interpolation: words.named(&[Interpolation::Flat, Interpolation::Smooth, Interpolation::NoPerspective])?,
+            interpolation: words.named(Interpolation::ALL)?,
             place: words.named(&[Place::Center, Place::Centroid, Place::Sample])?,
         }),
         "output" => program.outputs.push(OutputSlot { slot: words.slot()?, ty: words.ty()? }),

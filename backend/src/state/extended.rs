@@ -15,7 +15,7 @@ use super::late::LateState;
 use super::{
     DepthStencilState, DynamicState, GraphicsPipeline, LineMode, RasterState, SetBlend, StencilState, VertexInput,
 };
-use crate::raster::Criterion;
+use crate::raster::{Criterion, SampleLocations};
 
 /// Combinations of one pipeline that are kept.
 const MOST_VARIANTS: usize = 1 << 10;
@@ -54,6 +54,8 @@ pub enum SetState {
     LineMode(LineMode),
     LineStipple(bool),
     Conservative(Option<Criterion>),
+    SampleLocationsEnable(bool),
+    FeedbackLoop(bool),
 }
 
 /// What a stencil test does, without its masks.
@@ -119,6 +121,11 @@ impl ExtendedState {
     /// Sets values of the colour attachments from `first` on.
     pub fn set_blend(&mut self, first: u32, values: &[SetBlend]) {
         self.late.get_or_insert_default().set_blend(first, values);
+    }
+
+    /// Sets custom sample locations; `None`: none that there could be.
+    pub fn set_locations(&mut self, locations: Option<SampleLocations>) {
+        self.late.get_or_insert_default().set_locations(locations);
     }
 
     /// Sets bindings, with their strides, and attributes of vertices.

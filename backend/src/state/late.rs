@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ash::vk;
 
-use crate::raster::Criterion;
+use crate::raster::{Criterion, SampleLocations};
 
 use super::extended::put;
 use super::{BlendState, DynamicState, GraphicsPipeline, LineMode, SetState, VertexAttribute, VertexBinding};
@@ -70,6 +70,9 @@ pub(super) struct LateState {
     line_mode: Option<LineMode>,
     stippled: Option<bool>,
     conservative: Option<Option<Criterion>>,
+    custom_locations: Option<bool>,
+    locations: Option<SampleLocations>,
+    feedback_loop: Option<bool>,
     colors: [Blending; MOST_COLORS],
     input: Option<Arc<VertexInput>>,
 }
@@ -91,6 +94,8 @@ impl LateState {
             SetState::LineMode(value) => self.line_mode = Some(value),
             SetState::LineStipple(value) => self.stippled = Some(value),
             SetState::Conservative(value) => self.conservative = Some(value),
+            SetState::SampleLocationsEnable(value) => self.custom_locations = Some(value),
+            SetState::FeedbackLoop(value) => self.feedback_loop = Some(value),
             _ => {}
         }
     }
@@ -105,6 +110,10 @@ impl LateState {
                 SetBlend::Write(value) => color.write = Some(value),
             }
         }
+    }
+
+    pub(super) fn set_locations(&mut self, locations: Option<SampleLocations>) {
+        self.locations = locations;
     }
 
     pub(super) fn set_input(&mut self, input: Arc<VertexInput>) {
@@ -137,6 +146,9 @@ impl LateState {
             line_mode: when(has(DynamicState::LINE_MODE), self.line_mode),
             stippled: when(has(DynamicState::LINE_STIPPLE_ENABLE), self.stippled),
             conservative: when(has(DynamicState::CONSERVATIVE), self.conservative),
+            custom_locations: when(has(DynamicState::SAMPLE_LOCATIONS_ENABLE), self.custom_locations),
+            locations: when(has(DynamicState::SAMPLE_LOCATIONS), self.locations),
+            feedback_loop: when(has(DynamicState::FEEDBACK_LOOP), self.feedback_loop),
             colors: self.colors.map(color),
             input: when(has(DynamicState::VERTEX_INPUT), self.input.clone()),
         }
@@ -158,10 +170,13 @@ impl LateState {
         let clamps = self.depth_clamp.unwrap_or(made.latent.depth_clamp);
         made.raster.depth_clip = self.depth_clip.or(made.latent.depth_clip).unwrap_or(!clamps);
         made.raster.zero_one = made.latent.zero_one && !clamps;
+        put(&mut made.reads_attachments, self.feedback_loop);
         put(&mut made.multisample.samples, self.samples);
         put(&mut made.multisample.sample_mask, self.sample_mask);
         put(&mut made.multisample.alpha_to_coverage, self.alpha_to_coverage);
         put(&mut made.multisample.alpha_to_one, self.alpha_to_one);
+        let is_custom = self.custom_locations.unwrap_or(made.latent.custom_locations);
+        made.multisample.custom = self.locations.or(made.latent.locations).filter(|_| is_custom);
         self.apply_blending(made);
     }
 

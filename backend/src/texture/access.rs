@@ -54,10 +54,9 @@ pub fn read(descriptor: Option<&Descriptor>, position: TexelPosition) -> Texel {
 fn read_view(view: &SurfaceView, position: TexelPosition) -> Option<Texel> {
     let reader = Reader::new(view)?;
     // Levels below the view's least one are not fetched.
-    if !(view.desc.min_lod as u32..view.desc.levels).contains(&position.level) {
-        return None;
-    }
-    Some(read_inside(&reader, position).unwrap_or_else(|| reader.outside()))
+    let exists = (view.desc.min_lod as u32..view.desc.levels).contains(&position.level);
+    let texel = if exists { read_inside(&reader, position) } else { None };
+    Some(texel.unwrap_or_else(|| reader.outside()))
 }
 
 /// A texel of a level that there is.

@@ -28,23 +28,26 @@ fn query(gpu: &Gpu) -> khr::get_physical_device_properties2::Instance {
 /// What is allocated is in use, and no heap's budget is larger than it.
 fn budget(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_MEMORY_BUDGET_NAME)?;
-    let look = || {
+    let look = |gpu: &Gpu| {
         let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
         let mut memory = vk::PhysicalDeviceMemoryProperties2::default().push_next(&mut budget);
         // SAFETY: the structures live as long as the call.
         unsafe { query(gpu).get_physical_device_memory_properties2(gpu.physical, &mut memory) };
         (memory.memory_properties, budget.heap_budget, budget.heap_usage)
     };
-    let (_, _, before) = look();
+    let (_, _, before) = look(gpu);
     let size = 3 << 20;
     gpu.allocate(vk::MemoryRequirements { size, alignment: 1, memory_type_bits: u32::MAX }, true)?;
-    let (memory, budgets, after) = look();
+    let (memory, budgets, after) = look(gpu);
+    // What is told is the process's, whichever instance is asked.
+    let (_, _, elsewhere) = look(&Gpu::new(gpu.entry.clone())?);
     let count = memory.memory_heap_count as usize;
     for (heap, budget) in memory.memory_heaps[..count].iter().zip(budgets) {
         check(budget > 0 && budget <= heap.size, || format!("a budget of {budget} in {heap:?}"))?;
     }
-    let [before, after] = [before, after].map(|usage| usage[..count].iter().sum::<u64>());
+    let [before, after, elsewhere] = [before, after, elsewhere].map(|usage| usage[..count].iter().sum::<u64>());
     check(after >= before + size, || format!("{before} bytes are used, then {after}"))?;
+    check(elsewhere >= after, || format!("{after} bytes are used, {elsewhere} for another instance"))?;
     check(budgets[count..].iter().all(|&budget| budget == 0), || format!("{budgets:?}"))
 }
 

@@ -210,8 +210,10 @@ fn feedback(gpu: &Gpu) -> Case {
     (state.blend.src_color_blend_factor, state.blend.dst_color_blend_factor) =
         (vk::BlendFactor::ONE, vk::BlendFactor::ONE);
     let target = Target { size: [side; 2], clear: [0.25; 4], ..Target::default() };
-    for linked in [false, true] {
-        let state = State { linked, ..state.clone() };
+    let has_dynamic = gpu.more.feedback_dynamic.attachment_feedback_loop_dynamic_state != 0;
+    let ways = [(false, false), (true, false), (false, true)];
+    for (linked, late) in ways.into_iter().filter(|(_, late)| has_dynamic || !late) {
+        let state = State { linked, late, ..state.clone() };
         // The right half; texture coordinates are those of the upper left quarter.
         let mut draw = Draw::rect(state, [0.0, -1.0, 1.0, 1.0], [1.0; 4]);
         draw.extra = 0.5;

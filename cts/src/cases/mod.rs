@@ -1,6 +1,7 @@
 //! The cases, one file a part of the specification.
 
 mod assembly;
+mod barycentric;
 mod commands;
 mod compressed;
 mod compute;
@@ -22,11 +23,13 @@ mod images;
 mod language;
 mod layers;
 mod lines;
+mod locations;
 mod maintenance;
 mod memory12;
 mod multiview;
 mod order;
 mod planar;
+mod programs;
 mod queues;
 mod raster;
 mod rates;
@@ -39,6 +42,7 @@ mod stages;
 mod statistics;
 mod subpasses;
 mod sync;
+mod times;
 mod transfers;
 mod versions;
 mod vertices;
@@ -69,6 +73,8 @@ pub fn all() -> Vec<Entry> {
         raster::cases,
         extremes::cases,
         conservative::cases,
+        locations::cases,
+        barycentric::cases,
         rates::cases,
         layers::cases,
         geometry::cases,
@@ -86,6 +92,8 @@ pub fn all() -> Vec<Entry> {
         transfers::cases,
         stages::cases,
         shaders::cases,
+        times::cases,
+        programs::cases,
         statistics::cases,
         subpasses::cases,
         robust::cases,

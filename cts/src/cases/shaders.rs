@@ -32,6 +32,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     });
     add("shaders.stencil.replaced", "VK_EXT_shader_stencil_export", |gpu| stencil_replaced(gpu, ONE));
     add("shaders.stencil.replaced_samples", "VK_EXT_shader_stencil_export", |gpu| stencil_replaced(gpu, FOUR));
+    add("shaders.stencil.coarse", "VK_EXT_shader_stencil_export", stencil_coarse);
     add("shaders.stencil.compared", "VK_EXT_shader_stencil_export", stencil_compared);
     add("shaders.coverage.before_tests", "SampleMask", coverage_before);
     add("shaders.coverage.after_tests", "VK_EXT_post_depth_coverage", coverage_after);
@@ -220,6 +221,26 @@ fn stencil_replaced(gpu: &Gpu, samples: vk::SampleCountFlags) -> Case {
         let second = Draw::rect(stencil(crate::render::COLOR, equal, keep, column), FULL, [1.0; 4]);
         let pixels = render(gpu, &stencil_target(samples, 99), &[first, second])?;
         check(columns(&pixels) == [column], || format!("{:?}, not {column}", columns(&pixels)))?;
+    }
+    Ok(())
+}
+
+/// Fragments of several pixels give all of these one reference: that of the column in their middle.
+fn stencil_coarse(gpu: &Gpu) -> Case {
+    need_export(gpu)?;
+    gpu.need(vk::KHR_FRAGMENT_SHADING_RATE_NAME)?;
+    for (size, samples) in [([2, 1], ONE), ([2, 2], ONE), ([2, 2], FOUR)] {
+        let (always, replace) = (vk::CompareOp::ALWAYS, vk::StencilOp::REPLACE);
+        let mut state = stencil(STENCIL_REF, always, replace, 0x5a);
+        state.more.fragment_size = Some(size);
+        let first = Draw::rect(state, FULL, [0.0; 4]);
+        for column in [0, 1, 7, 15] {
+            let (equal, keep) = (vk::CompareOp::EQUAL, vk::StencilOp::KEEP);
+            let second = Draw::rect(stencil(crate::render::COLOR, equal, keep, column), FULL, [1.0; 4]);
+            let pixels = render(gpu, &stencil_target(samples, 99), &[first.clone(), second])?;
+            let expected = if column % 2 == 0 { vec![] } else { vec![column - 1, column] };
+            check(columns(&pixels) == expected, || format!("{size:?}: {:?} of {column}", columns(&pixels)))?;
+        }
     }
     Ok(())
 }

@@ -17,11 +17,13 @@ const GREEN: [f32; 4] = [0.0, 1.0, 0.0, 1.0];
 pub(super) fn cases(all: &mut Vec<Entry>) {
     let mut add = |name: &str, section, run: fn(&Gpu) -> Case| all.push(Entry::new(name, section, run));
     add("fragment.builtins.frag_coord", "Built-In Variables: FragCoord", frag_coord);
+    add("fragment.builtins.frag_coord_unclamped", "Built-In Variables: FragCoord", frag_coord_unclamped);
     add("fragment.builtins.front_facing", "Built-In Variables: FrontFacing", front_facing);
     add("fragment.builtins.point_coord", "Built-In Variables: PointCoord", point_coord);
     add("fragment.discard.checkerboard", "Fragment Shader Execution", discard);
     add("fragment.derivatives.of_the_place", "Derivative Operations", derivatives);
     add("fragment.depth.replaced", "Depth Test", replaced_depth);
+    add("fragment.depth.replaced_clamped", "Depth Clamping and Range Adjustment", replaced_depth_clamped);
     add("fragment.depth.bounds", "Depth Bounds Test", depth_bounds);
     add("fragment.depth.clamp", "Depth Clamping and Range Adjustment", depth_clamp);
     add("fragment.depth.clipped", "Primitive Clipping", depth_clip);
@@ -72,6 +74,16 @@ fn frag_coord(gpu: &Gpu) -> Case {
     distances(gpu)?;
     let pixels = render(gpu, &Target::default(), &[draw(0, RED).at(0.25)])?;
     compare(&pixels, |x, y| [x as u8, y as u8, 64, 255])
+}
+
+/// Programs see the depth that was interpolated: it is clamped behind them.
+fn frag_coord_unclamped(gpu: &Gpu) -> Case {
+    distances(gpu)?;
+    require(gpu.features.depth_clamp, "depth clamp")?;
+    let mut far = draw(0, RED).at(1.5);
+    far.state.viewport.max_depth = 0.5;
+    far.state.raster.depth_clamp_enable = vk::TRUE;
+    compare(&render(gpu, &Target::default(), &[far])?, |x, y| [x as u8, y as u8, 191, 255])
 }
 
 fn front_facing(gpu: &Gpu) -> Case {
@@ -128,6 +140,26 @@ fn replaced_depth(gpu: &Gpu) -> Case {
     // At depth 0.5: behind what the left half wrote, in front of the right one.
     let pixels = render(gpu, &target, &[with(DEPTH, RED, 0.0), with(crate::render::COLOR, GREEN, 0.5)])?;
     compare(&pixels, |x, _| if x < 8 { [255, 0, 0, 255] } else { [0, 255, 0, 255] })
+}
+
+/// A depth from the program is clamped to the viewport's range.
+fn replaced_depth_clamped(gpu: &Gpu) -> Case {
+    require(gpu.features.depth_clamp, "depth clamp")?;
+    let target = Target { depth: vk::Format::D32_SFLOAT, ..Target::default() };
+    // The program writes 0.1 into the left half and 0.9 into the right one.
+    let mut written = Draw::rect(State { fragment: DEPTH, ..State::default() }, FULL, RED);
+    depth_test(&mut written.state, vk::CompareOp::ALWAYS);
+    written.state.viewport.min_depth = 0.25;
+    written.state.viewport.max_depth = 0.75;
+    written.state.raster.depth_clamp_enable = vk::TRUE;
+    for (depth, left, right) in [(0.25, GREEN, RED), (0.75, RED, GREEN)] {
+        let mut equal = Draw::rect(State::default(), FULL, GREEN).at(depth);
+        depth_test(&mut equal.state, vk::CompareOp::EQUAL);
+        let color = |color: [f32; 4]| color.map(|value| (value * 255.0) as u8);
+        let pixels = render(gpu, &target, &[written.clone(), equal])?;
+        compare(&pixels, |x, _| color(if x < 8 { left } else { right }))?;
+    }
+    Ok(())
 }
 
 fn depth_bounds(gpu: &Gpu) -> Case {

@@ -11,16 +11,19 @@ use crate::render::{COLOR, RECT, SIZE};
 
 const INPUT: &[u8] = include_bytes!("../../shaders/input.frag.spv");
 const SEVERAL: &[u8] = include_bytes!("../../shaders/several.frag.spv");
+/// Its second colours are factors of what is stored.
+static DUAL: &[u8] = include_bytes!("../../shaders/dual.frag.spv");
 const RGBA: vk::Format = vk::Format::R8G8B8A8_UNORM;
 
 /// Name, section, and what is run.
 type Row = (&'static str, &'static str, fn(&Versioned<'_>) -> Case);
 
 pub(super) fn cases(all: &mut Vec<Entry>) {
-    let cases: [Row; 6] = [
+    let cases: [Row; 7] = [
         ("subpasses.input_attachment", "Render Pass: Input Attachments", |gpu| input_attachment(gpu, false)),
         ("subpasses.secondary", "Secondary Command Buffer Execution", |gpu| input_attachment(gpu, true)),
         ("attachments.several_colors", "Render Pass: Color Attachments", several_colors),
+        ("attachments.dual_source", "Dual-Source Blending", dual_source),
         ("attachments.unused", "Render Pass: Unused Attachments", unused_color),
         ("load.kept", "Render Pass Load Operations", load_keeps),
         ("load.area", "Render Pass Load Operations", clear_area),
@@ -263,7 +266,10 @@ pub(super) fn pipeline_with(
     let blends: Vec<_> = desc
         .masks
         .iter()
-        .map(|&mask| vk::PipelineColorBlendAttachmentState { color_write_mask: mask, ..Default::default() })
+        .map(|&color_write_mask| vk::PipelineColorBlendAttachmentState {
+            color_write_mask,
+            ..if std::ptr::eq(desc.shaders[1], DUAL) { dual_blend() } else { Default::default() }
+        })
         .collect();
     let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
     let (is_less, of_sample) = (desc.depth == Depth::Less, matches!(desc.depth, Depth::OfSample(..)));
@@ -472,6 +478,33 @@ fn several_colors(gpu: &Versioned<'_>) -> Case {
     compare(&pixels(gpu, &attachments[1])?, |_, _| [0, 0, 0, 255])?;
     compare(&pixels(gpu, &attachments[2])?, |_, _| [7, 8, 9, 10])?;
     compare(&pixels(gpu, &attachments[3])?, |_, y| [0, ((y as f32 + 0.5) / 16.0 * 255.0) as u8, 255, 128])
+}
+
+fn dual_blend() -> vk::PipelineColorBlendAttachmentState {
+    vk::PipelineColorBlendAttachmentState {
+        blend_enable: vk::TRUE,
+        src_color_blend_factor: vk::BlendFactor::ONE,
+        dst_color_blend_factor: vk::BlendFactor::SRC1_COLOR,
+        src_alpha_blend_factor: vk::BlendFactor::ONE,
+        dst_alpha_blend_factor: vk::BlendFactor::SRC1_ALPHA,
+        ..Default::default()
+    }
+}
+
+/// Each attachment is blended with two colours of its own.
+fn dual_source(gpu: &Versioned<'_>) -> Case {
+    if gpu.features.dual_src_blend == 0 || gpu.properties.limits.max_fragment_dual_src_attachments < 2 {
+        return Err(Outcome::NotSupported("two colours for blending in two attachments".into()));
+    }
+    let attachments = [attachment(gpu, RGBA)?, attachment(gpu, RGBA)?];
+    let pass = render_pass(gpu, &attachments, &[Subpass { colors: &[0, 1], inputs: &[] }])?;
+    let layout = gpu.layout(&[])?;
+    let pipeline = pipeline(gpu, (pass, 0), layout, DUAL, &[ALL, ALL])?;
+    let draw = |commands: vk::CommandBuffer| fill(gpu, commands, pipeline, layout, FULL);
+    run(gpu, pass, &attachments, &[[0.4; 4]; 2], whole(), &[&draw], false)?;
+    // 102 times the factor, and 64 or 128 more.
+    compare(&pixels(gpu, &attachments[0])?, |_, _| [166, 115, 64, 166])?;
+    compare(&pixels(gpu, &attachments[1])?, |_, _| [0, 230, 51, 102])
 }
 
 /// An unused reference leaves the outputs behind it in their places.

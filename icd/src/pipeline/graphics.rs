@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ash::vk::{self, GraphicsPipelineLibraryFlagsEXT as Subsets, PipelineCreateFlags as Flags};
 use vitric_api::{Error, Result};
 use vitric_backend::format::FormatInfo;
-use vitric_backend::raster::RateState;
+use vitric_backend::raster::{RateState, SampleLocations};
 use vitric_backend::shader::Program;
 use vitric_backend::state::{
     BlendState, DepthStencilState, DynamicState, GraphicsPipeline, Latent, LineStipple, MultisampleState, RasterState,
@@ -16,8 +16,9 @@ use vitric_backend::state::{
 };
 
 use super::{
-    Maker, PipelineInfo, attributes, bindings, blend_states, color_formats, color_writes, counted, depth_stencil_state,
-    dynamic_state, multisample_state, negative_one_to_one, only_found, raster, rate_state, stipple,
+    Maker, PipelineInfo, attributes, bindings, blend_states, color_formats, color_writes, counted, custom_locations,
+    depth_stencil_state, dynamic_state, multisample_state, negative_one_to_one, only_found, raster, rate_state,
+    stipple,
 };
 use crate::objects::{Pipeline, need};
 use crate::raw;
@@ -75,6 +76,8 @@ struct Fragment {
 /// The fragment output interface.
 struct Output {
     multisample: MultisampleState,
+    /// Whether sample locations are custom ones, and what these are.
+    locations: (bool, Option<SampleLocations>),
     logic_op_enable: bool,
     logic_op: vk::LogicOp,
     blend: Vec<BlendState>,
@@ -112,7 +115,10 @@ const OF_OUTPUT: DynamicState = DynamicState::BLEND_CONSTANTS
     .union(DynamicState::BLEND_ENABLE)
     .union(DynamicState::BLEND_EQUATION)
     .union(DynamicState::WRITE_MASK)
-    .union(DynamicState::COLOR_WRITE);
+    .union(DynamicState::COLOR_WRITE)
+    .union(DynamicState::SAMPLE_LOCATIONS)
+    .union(DynamicState::SAMPLE_LOCATIONS_ENABLE)
+    .union(DynamicState::FEEDBACK_LOOP);
 
 /// Dynamic state of the shaders before rasterization: all other.
 const OF_SHADERS: DynamicState = OF_INPUT.union(OF_FRAGMENT).union(OF_OUTPUT).complement();
@@ -230,6 +236,8 @@ impl Parts {
                 stipple: shaders.stipple,
                 logic_op: output.logic_op,
                 writes: output.writes.clone(),
+                custom_locations: output.locations.0,
+                locations: output.locations.1,
             },
             reads_attachments: fragment.reads_attachments || output.reads_attachments,
             exact_vertices: shaders.exact_vertices,
@@ -316,6 +324,7 @@ impl Output {
     fn none() -> Self {
         Self {
             multisample: multisample_state(None),
+            locations: (false, None),
             logic_op_enable: false,
             logic_op: vk::LogicOp::default(),
             blend: Vec::new(),
@@ -329,7 +338,7 @@ impl Output {
 }
 
 fn output(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Output {
-    let state = raw::input(info.p_color_blend_state);
+    let (state, multisample) = (raw::input(info.p_color_blend_state), raw::input(info.p_multisample_state));
     let (all, writes) = (
         DynamicState::BLEND_ENABLE | DynamicState::BLEND_EQUATION | DynamicState::WRITE_MASK,
         state.map_or_else(Vec::new, color_writes),
@@ -342,7 +351,8 @@ fn output(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic:
         }
     }
     Output {
-        multisample: multisample_state(raw::input(info.p_multisample_state)),
+        multisample: multisample_state(multisample),
+        locations: multisample.and_then(custom_locations).unwrap_or_default(),
         logic_op_enable: state.is_some_and(|state| state.logic_op_enable != 0),
         logic_op: state.map_or_else(vk::LogicOp::default, |state| state.logic_op),
         blend,

@@ -1,4 +1,5 @@
-//! Window systems: surfaces and swapchains. Source: `VK_KHR_surface`, `VK_KHR_swapchain`, `VK_EXT_headless_surface`.
+//! Window systems: surfaces and swapchains. Source: `VK_KHR_surface`, `VK_KHR_swapchain`, `VK_EXT_headless_surface`,
+//! `VK_KHR_get_surface_capabilities2`, `VK_EXT_surface_maintenance1`, `VK_EXT_swapchain_maintenance1`.
 
 mod xcb;
 mod xlib;
@@ -90,6 +91,52 @@ pub extern "system" fn surface_capabilities(
     })
 }
 
+/// What a surface can do, with what a chain asks for. Nothing is scaled; each way to present goes with each other.
+pub extern "system" fn surface_capabilities2(
+    _: vk::PhysicalDevice,
+    info: *const vk::PhysicalDeviceSurfaceInfo2KHR<'_>,
+    out: *mut vk::SurfaceCapabilities2KHR<'_>,
+) -> vk::Result {
+    raw::guard(|| {
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let out = raw::output(out).ok_or(Error::Unknown)?;
+        let found = swapchain::capabilities(&*target(info.surface)?)?;
+        out.surface_capabilities = found;
+        raw::put(out.p_next, vk::SurfaceProtectedCapabilitiesKHR::default());
+        let scaling = vk::SurfacePresentScalingCapabilitiesEXT::default()
+            .min_scaled_image_extent(found.min_image_extent)
+            .max_scaled_image_extent(found.max_image_extent);
+        raw::put(out.p_next, scaling);
+        let modes: Option<&mut vk::SurfacePresentModeCompatibilityEXT<'_>> = raw::find_out(out.p_next);
+        if let Some(modes) = modes {
+            // One that there is not goes with none.
+            let asked: Option<&vk::SurfacePresentModeEXT<'_>> = raw::find(info.p_next);
+            let is_known = asked.is_none_or(|asked| PRESENT_MODES.contains(&asked.present_mode));
+            let all = if is_known { &PRESENT_MODES[..] } else { &[] };
+            return Ok(raw::enumerate(all, &raw mut modes.present_mode_count, modes.p_present_modes));
+        }
+        Ok(vk::Result::SUCCESS)
+    })
+}
+
+pub extern "system" fn surface_formats2(
+    _: vk::PhysicalDevice,
+    _: *const vk::PhysicalDeviceSurfaceInfo2KHR<'_>,
+    count: *mut u32,
+    out: *mut vk::SurfaceFormat2KHR<'_>,
+) -> vk::Result {
+    let Some(count) = raw::output(count) else { return Error::Unknown.code() };
+    if out.is_null() {
+        *count = FORMATS.len() as u32;
+        return vk::Result::SUCCESS;
+    }
+    *count = (*count).min(FORMATS.len() as u32);
+    for (out, format) in raw::slice_mut(out, *count as usize).iter_mut().zip(FORMATS) {
+        out.surface_format = vk::SurfaceFormatKHR { format, color_space: vk::ColorSpaceKHR::SRGB_NONLINEAR };
+    }
+    if (*count as usize) < FORMATS.len() { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS }
+}
+
 pub extern "system" fn surface_formats(
     _: vk::PhysicalDevice,
     _: vk::SurfaceKHR,
@@ -124,6 +171,7 @@ pub extern "system" fn create_swapchain(
             extent: info.image_extent,
             usage: info.image_usage,
             mode: info.present_mode,
+            is_mutable: info.flags.contains(vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT),
         };
         let old = object.swapchains.get(info.old_swapchain.as_raw());
         let made =
@@ -196,6 +244,20 @@ pub extern "system" fn acquire(
     })
 }
 
+/// Images that were acquired go back without being shown.
+pub extern "system" fn release_images(
+    handle: vk::Device,
+    info: *const vk::ReleaseSwapchainImagesInfoEXT<'_>,
+) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let entry = need(object, &object.swapchains, info.swapchain)?;
+        entry.chain.release(raw::slice(info.p_image_indices, info.image_index_count));
+        Ok(vk::Result::SUCCESS)
+    })
+}
+
 pub extern "system" fn acquire2(
     handle: vk::Device,
     info: *const vk::AcquireNextImageInfoKHR<'_>,
@@ -255,11 +317,22 @@ pub extern "system" fn present(queue: vk::Queue, info: *const vk::PresentInfoKHR
         let mut worst = Ok(vk::Result::SUCCESS);
         let chains = raw::slice(info.p_swapchains, info.swapchain_count);
         let images = raw::slice(info.p_image_indices, info.swapchain_count);
+        let modes: Option<&vk::SwapchainPresentModeInfoEXT<'_>> = raw::find(info.p_next);
+        let modes = modes.map_or(&[][..], |info| raw::slice(info.p_present_modes, info.swapchain_count));
+        let fences: Option<&vk::SwapchainPresentFenceInfoEXT<'_>> = raw::find(info.p_next);
+        let fences = fences.map_or(&[][..], |info| raw::slice(info.p_fences, info.swapchain_count));
         for (number, (&chain, &image)) in chains.iter().zip(images).enumerate() {
             let result = need(object, &object.swapchains, chain).and_then(|entry| {
                 let checked = entry.chain.check();
-                let chain = entry.chain.clone();
-                queue.call(move || chain.show(image))?;
+                let (chain, mode) = (entry.chain.clone(), modes.get(number).copied());
+                let fence = fences.get(number).and_then(|fence| object.fences.get(fence.as_raw()));
+                let fence = fence.map(|fence| fence.payload());
+                queue.call(move || {
+                    mode.into_iter().for_each(|mode| chain.set_mode(mode));
+                    chain.show(image);
+                    // Nothing of the application's is in use any more.
+                    fence.into_iter().for_each(|fence| fence.signal(1));
+                })?;
                 checked
             });
             if let Some(slot) = raw::slice_mut(info.p_results, info.swapchain_count as usize).get_mut(number) {

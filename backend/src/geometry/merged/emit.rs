@@ -260,7 +260,7 @@ impl Emitted<'_> {
     }
 
     /// Sets up the primitives of all strips of the first stream, in order. Returns how many there are.
-    pub fn set_up(&mut self, set_up: &mut SetUp<'_>, context: &PrimitiveContext<'_>) -> u64 {
+    pub fn set_up(&mut self, set_up: &mut SetUp<'_>, context: &PrimitiveContext) -> u64 {
         let mut strip = std::mem::take(self.strip);
         let mut primitives = 0;
         for item in 0..self.counts.len() {
@@ -287,7 +287,7 @@ impl Emitted<'_> {
         self.word(item, vertex, self.kernel.layout.record as usize - 1)
     }
 
-    fn add_strip(&self, set_up: &mut SetUp<'_>, (item, strip): (usize, &[u32]), context: &PrimitiveContext<'_>) -> u64 {
+    fn add_strip(&self, set_up: &mut SetUp<'_>, (item, strip): (usize, &[u32]), context: &PrimitiveContext) -> u64 {
         let (mut primitives, last) = (0, context.raster.provoking_last);
         set_up.begin_strip();
         assemble(self.kernel.facts.output, strip, last, |corners| {

@@ -12,7 +12,7 @@
 mod emit;
 mod waves;
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 pub(super) use emit::{Emission, EmitScratch};
 pub use waves::Mode;
@@ -97,7 +97,7 @@ impl Layout {
 /// The vertex and the geometry program of a pipeline, as one, and what makes vertices for set-up of those that it emits.
 #[derive(Debug)]
 pub struct MergedKernel {
-    program: Program,
+    program: Arc<Program>,
     finish: VertexKernel,
     facts: GeometryFacts,
     layout: Layout,
@@ -134,14 +134,14 @@ impl MergedKernel {
             #[cfg(test)]
             slots: geometry.outputs.iter().map(|output| output.slot).collect(),
             primitive_id: geometry.output_builtin(Builtin::PrimitiveId, 0),
-            program,
+            program: Arc::new(program),
             facts,
             layout,
         })
     }
 
     /// The program: what its resources are, and whether it has side effects.
-    pub fn program(&self) -> &Program {
+    pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
 

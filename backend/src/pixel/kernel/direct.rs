@@ -9,7 +9,7 @@ use crate::pixel::draw::shades_samples;
 use crate::shader::ir::{BinaryOp as B, Function, Inst, Space, Type, Value};
 use crate::shader::passes::pair;
 use crate::shader::{Builtin, InputSlot, Place, Program, Slot, link};
-use crate::state::GraphicsPipeline;
+use crate::state::{GraphicsPipeline, MultisampleState};
 
 /// Instructions of a program beyond which waves are better packed.
 const LONGEST: usize = 160;
@@ -106,10 +106,15 @@ impl Linker {
     }
 
     /// The fragment program on some pixels, and what it writes.
-    pub(super) fn shade(&mut self, program: &Program, attachments: &[Attachment], pixels: Pixels) {
+    pub(super) fn shade(
+        &mut self,
+        (program, state): (&Program, &MultisampleState),
+        attachments: &[Attachment],
+        pixels: Pixels,
+    ) {
         let Pixels { place, covered, texels } = pixels;
         self.place = Some(place);
-        let inputs = Inputs::new(program, Form::Alone, (false, covered.len().max(1) as u32));
+        let inputs = Inputs::new(program, Form::Alone, (false, state));
         let words = link::append_anew(&mut FragmentLinker { linker: self, inputs }, program);
         let outputs = Outputs::new(program);
         let mut fresh = |attachment: &Attachment| match attachment.export.needs_stored() {

@@ -25,7 +25,7 @@ pub(super) fn link_whole(pipeline: &GraphicsPipeline) -> Option<Stage> {
             let wave = linker.input(Source::Wave, Type::I32);
             let number = linker.b.binary(B::IAdd, first, wave);
             let pixels = linker.strip(number, None, attachments.len());
-            linker.shade(program, &attachments, pixels);
+            linker.shade((program, &pipeline.multisample), &attachments, pixels);
         });
         linker.finish(Some(program))
     };
@@ -46,7 +46,7 @@ pub(super) fn link(pipeline: &GraphicsPipeline) -> Option<Stage> {
         let any = linker.b.binary(B::INe, bits, zero);
         linker.b.push(Inst::If { condition: any });
         let pixels = linker.strip(number, Some(bits), attachments.len());
-        linker.shade(program, &attachments, pixels);
+        linker.shade((program, &pipeline.multisample), &attachments, pixels);
         linker.b.push(Inst::EndIf);
     });
     Some(linker.finish(Some(program)).alone())

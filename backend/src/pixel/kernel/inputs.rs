@@ -1,10 +1,13 @@
 //! Interpolation as IR: each input word of a fragment program from its primitive's words and the fragment's place.
 
+use std::borrow::Cow;
+
 use super::{Form, Linker, Source};
 use crate::geometry::{Primitives, Shape};
-use crate::raster::{UNITS, sample_positions};
+use crate::raster::UNITS;
 use crate::shader::ir::{BinaryOp as B, Builder, Inst, InterpolateAt, TernaryOp as T, Type, UnaryOp as U, Value};
 use crate::shader::{Builtin, Interpolation, Place, Program, Slot};
+use crate::state::MultisampleState;
 
 /// Where in a fragment something is evaluated, x and y, pixels from its first corner.
 type At = [Value; 2];
@@ -16,11 +19,13 @@ pub(super) struct Inputs<'a> {
     /// Each sample is shaded on its own.
     by_sample: bool,
     samples: u32,
+    /// Where the samples of a pixel lie, units.
+    locations: Cow<'static, [[i64; 2]]>,
 }
 
 impl<'a> Inputs<'a> {
-    pub(super) fn new(program: &'a Program, form: Form, (by_sample, samples): (bool, u32)) -> Self {
-        Self { program, form, by_sample, samples }
+    pub(super) fn new(program: &'a Program, form: Form, (by_sample, state): (bool, &MultisampleState)) -> Self {
+        Self { program, form, by_sample, samples: state.samples, locations: state.locations() }
     }
 
     /// Input word `slot`.
@@ -77,7 +82,7 @@ impl<'a> Inputs<'a> {
         if self.samples == 1 {
             return self.centre(linker);
         }
-        let positions = sample_positions(self.samples);
+        let positions = &self.locations;
         [0, 1].map(|axis| {
             let places = positions.iter().map(|place| (place[axis] as f32 / UNITS as f32).to_bits());
             let table = linker.b.table(places.collect());
@@ -151,8 +156,9 @@ impl<'a> Inputs<'a> {
 
     fn varying(&self, linker: &mut Linker, slot: usize, place: At) -> Value {
         let first = Primitives::first_word(slot);
-        let interpolation = self.program.inputs[slot].interpolation;
-        if interpolation == Interpolation::Flat {
+        let input = self.program.inputs[slot];
+        let interpolation = input.interpolation;
+        if interpolation == Interpolation::Flat || interpolation.vertex().is_some() {
             return self.primitive(linker, first, Type::I32);
         }
         let offset = self.offset(linker, place);
@@ -161,6 +167,10 @@ impl<'a> Inputs<'a> {
             return value;
         }
         let (inverse_w, one) = (self.plane(linker, Shape::INVERSE_W, offset), linker.b.float(1.0));
+        if input.slot.is_weight() {
+            // The same planes give 1.
+            return linker.b.binary(B::FDiv, value, inverse_w);
+        }
         let w = linker.b.binary(B::FDiv, one, inverse_w);
         linker.b.binary(B::FMul, value, w)
     }
@@ -190,7 +200,7 @@ impl<'a> Inputs<'a> {
         let place = self.place(linker, Place::Center);
         match component {
             0 | 1 => self.position(linker, component as usize, place),
-            2 => self.depth(linker, place),
+            2 => self.interpolated_depth(linker, place),
             _ => {
                 let offset = self.offset(linker, place);
                 self.plane(linker, Shape::INVERSE_W, offset)
@@ -200,20 +210,26 @@ impl<'a> Inputs<'a> {
 
     /// The depth of a sample.
     pub(super) fn depth_of_sample(&self, linker: &mut Linker, sample: usize) -> Value {
-        let place = sample_positions(self.samples)[sample];
+        let place = self.locations[sample];
         let place = place.map(|units| linker.b.float(units as f32 / UNITS as f32));
         self.depth(linker, place)
     }
 
-    /// The depth that is tested: `Plane::at`, within its range.
-    fn depth(&self, linker: &mut Linker, place: At) -> Value {
+    /// The depth that programs see: `Plane::at`. Source: Vulkan specification, "Built-In Variables" (`FragCoord`); clamping is an
+    /// operation after them, "Depth Clamping and Range Adjustment".
+    fn interpolated_depth(&self, linker: &mut Linker, place: At) -> Value {
         let [x, y] = self.offset(linker, place);
         let [origin, dx, dy] = [0, 1, 2].map(|index| self.primitive(linker, Shape::DEPTH + index, Type::F32));
-        let [near, far] = [0, 1].map(|index| self.primitive(linker, Shape::DEPTH_RANGE + index, Type::F32));
         let along_x = linker.b.binary(B::FMul, dx, x);
         let value = linker.b.binary(B::FAdd, origin, along_x);
         let along_y = linker.b.binary(B::FMul, dy, y);
-        let value = linker.b.binary(B::FAdd, value, along_y);
+        linker.b.binary(B::FAdd, value, along_y)
+    }
+
+    /// The depth that is tested: within its range.
+    fn depth(&self, linker: &mut Linker, place: At) -> Value {
+        let value = self.interpolated_depth(linker, place);
+        let [near, far] = [0, 1].map(|index| self.primitive(linker, Shape::DEPTH_RANGE + index, Type::F32));
         // NaN gives the first operand.
         let value = linker.b.binary(B::FMax, near, value);
         linker.b.binary(B::FMin, far, value)

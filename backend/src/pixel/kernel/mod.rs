@@ -262,7 +262,7 @@ impl Kernel {
         let apart = needs_stored && !one_sample;
 
         let mut linker = Linker::default();
-        let inputs = || Inputs::new(program, form, (by_sample, pipeline.multisample.samples));
+        let inputs = || Inputs::new(program, form, (by_sample, &pipeline.multisample));
         let mut words = link::append(&mut FragmentLinker { linker: &mut linker, inputs: inputs() }, program);
         if let Some(alpha) = outputs.alpha().filter(|_| pipeline.smooths_lines()) {
             let first = Primitives::first_word(pipeline.varyings().count());

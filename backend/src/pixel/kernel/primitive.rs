@@ -12,7 +12,7 @@ use super::inputs::Inputs;
 use super::{Form, Linker, Source, Stage, written};
 use crate::format::routines;
 use crate::geometry::Shape;
-use crate::raster::{UNITS, sample_positions};
+use crate::raster::UNITS;
 use crate::shader::Program;
 use crate::shader::ir::{BinaryOp as B, Builder, Inst, Local, Space, Type, UnaryOp as U, Value};
 use crate::state::{DepthStencilState, GraphicsPipeline};
@@ -26,7 +26,7 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     }
     let nothing = Program::routine(Builder::new().finish(), &[], 0);
     let shaded = program.unwrap_or(&nothing);
-    let (samples, targets) = (pipeline.multisample.samples, attachments.len());
+    let (state, targets) = (&pipeline.multisample, attachments.len());
     let mut linker = Linker::default();
     let differs = |inst: &Inst| matches!(inst, Inst::Unary { op, .. } if op.is_derivative());
     let tally = counts.then(|| linker.tally());
@@ -34,7 +34,7 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     let needs_quads = depth_bits == 16 || shaded.code.function().insts.iter().any(differs);
     let blocks = linker.begin_blocks(needs_quads);
     let depth = Depths { bits: depth_bits, plane: targets };
-    let block = linker.block(&blocks, samples, &depth);
+    let block = linker.block(&blocks, &state.locations(), &depth);
     let any = linker.any(&block.covered);
     if let Some(tally) = tally {
         let one = linker.b.int(1);
@@ -44,18 +44,18 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     linker.b.push(Inst::If { condition: any });
     match tested(pipeline) {
         Some(tests) => {
-            let inputs = Inputs::new(shaded, Form::Alone, (false, samples));
+            let inputs = Inputs::new(shaded, Form::Alone, (false, state));
             let left = linker.tested(&tests, &block, (inputs, &depth));
             let pixels = Pixels { covered: left, ..block };
             let any = linker.any(&pixels.covered);
             linker.b.push(Inst::If { condition: any });
             linker.count_wave(tally, &pixels.covered);
-            linker.shade(shaded, &attachments, pixels);
+            linker.shade((shaded, state), &attachments, pixels);
             linker.b.push(Inst::EndIf);
         }
         None => {
             linker.count_wave(tally, &block.covered);
-            linker.shade(shaded, &attachments, block);
+            linker.shade((shaded, state), &attachments, block);
         }
     }
     linker.b.push(Inst::EndIf);
@@ -149,7 +149,7 @@ impl Linker {
     }
 
     /// The pixels of a block: two quads beside two others; with their bytes in the planes of targets and depth.
-    fn block(&mut self, blocks: &Blocks, samples: u32, depth: &Depths) -> Pixels {
+    fn block(&mut self, blocks: &Blocks, locations: &[[i64; 2]], depth: &Depths) -> Pixels {
         let pixel: [Value; 2] = [0, 1].map(|axis: usize| {
             let block = self.b.local_load(blocks.at, axis as u32, None, Type::I32);
             self.b.binary(B::IAdd, block, blocks.steps[axis])
@@ -159,13 +159,13 @@ impl Linker {
             is_below(&mut self.b, from_first, blocks.extent[axis])
         });
         let inside = self.b.binary(B::LogicalAnd, inside[0], inside[1]);
-        let covered = self.covered(pixel, inside, samples);
-        let texels = self.texels(pixel, samples, depth);
+        let covered = self.covered(pixel, inside, locations);
+        let texels = self.texels(pixel, locations.len() as u32, depth);
         Pixels { place: pixel.map(|pixel| self.b.unary(U::SToF, pixel)), covered, texels }
     }
 
     /// Which pixels are covered, sample by sample: the edge equations modulo 2^32, which near small primitives are exact.
-    fn covered(&mut self, pixel: [Value; 2], inside: Value, samples: u32) -> Vec<Value> {
+    fn covered(&mut self, pixel: [Value; 2], inside: Value, locations: &[[i64; 2]]) -> Vec<Value> {
         let zero = self.b.int(0);
         let edges = [0, 1, 2].map(|edge| {
             let [dx, dy, origin] = [0, 1, 2].map(|word| self.b.parameter(Shape::EDGES + edge * 3 + word, Type::I32));
@@ -174,7 +174,7 @@ impl Linker {
             (dx, dy, self.b.binary(B::IAdd, value, along[1]))
         });
         let mut covered = Vec::new();
-        for place in sample_positions(samples).iter().take(samples as usize) {
+        for place in locations {
             let mut outside = None;
             for (dx, dy, at_centre) in edges {
                 let [x, y] = [(dx, place[0]), (dy, place[1])].map(|(step, at)| self.moved(step, at - UNITS / 2));

@@ -22,6 +22,7 @@ fn program(function: Function) -> Program {
         images: 0,
         shared_bytes: 0,
         local_size: [16, 1, 1],
+        in_squares: false,
         fragment: FragmentFacts::default(),
         pair: None,
     }

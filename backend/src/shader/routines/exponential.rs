@@ -215,9 +215,20 @@ fn with_finite_special(b: &mut Builder, x: Value, value: Value) -> Value {
     b.select(negative, nan, value)
 }
 
+/// An exponent of great size where the logarithm is infinite but has a finite number in its place, unless it is 0.
+fn exponent_for(b: &mut Builder, x: Value, y: Value) -> Value {
+    let (zero, infinity) = (b.float(0.0), b.float(f32::INFINITY));
+    let great = times(b, y, (1_u128 << 100) as f32);
+    let positive = b.binary(B::FLt, zero, x);
+    let finite = b.binary(B::FLt, x, infinity);
+    let exponent = b.select(positive, y, great);
+    b.select(finite, exponent, great)
+}
+
 /// `x` to the power of `y`: `2^(y * log2(x))`, with the logarithm in two parts. A negative base is NaN; the power of 0 is 1.
 pub fn pow(b: &mut Builder, x: Value, y: Value) -> Value {
     let (high, low) = log2_in_two(b, x);
+    let y = exponent_for(b, x, y);
     // An infinite exponent would leave no number.
     let y = clamp(b, y, -f32::MAX, f32::MAX);
     let product = mul(b, y, high);

@@ -76,6 +76,11 @@ impl Constants {
                 Ok(vec![Number::of(module, ty)?.canonical(given.unwrap_or(literal))])
             }
             Op::ConstantComposite | Op::SpecConstantComposite => self.composite(inst.rest(2)),
+            Op::ConstantCompositeReplicateEXT | Op::SpecConstantCompositeReplicateEXT => {
+                let part = self.composite(&[inst.word(2)?])?;
+                let count = self.words(module, ty)? as usize / part.len().max(1);
+                Ok(part.repeat(count))
+            }
             Op::SpecConstantOp => self.operation(module, inst, ty),
             _ => Ok(vec![0; self.words(module, ty)? as usize]),
         }

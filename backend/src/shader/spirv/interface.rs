@@ -70,13 +70,21 @@ impl Flattener<'_> {
     fn target(&mut self, target: (u32, Option<u32>), ty: u32, mut cursor: Cursor) -> Result<u32> {
         let word = |decoration| self.module.decoration_word(target, decoration);
         if let Some(builtin) = word(Decoration::BuiltIn) {
-            cursor.builtin = Some((self.builtin(builtin)?, 0));
+            let builtin = self.builtin(builtin)?;
+            if builtin == Builtin::BaryCoordNoPersp {
+                cursor.interpolation = Interpolation::NoPerspective;
+            }
+            cursor.builtin = Some((builtin, 0));
         }
         cursor.location = word(Decoration::Location).unwrap_or(cursor.location);
         cursor.component = word(Decoration::Component).unwrap_or(cursor.component);
         cursor.index = word(Decoration::Index).unwrap_or(cursor.index);
         let has = |decoration| self.module.has(target, decoration);
-        if has(Decoration::Flat) {
+        if cursor.interpolation.vertex().is_some() {
+            // Of one vertex; nothing is left to be said.
+        } else if has(Decoration::PerVertexKHR) {
+            return self.of_vertices(ty, cursor);
+        } else if has(Decoration::Flat) {
             cursor.interpolation = Interpolation::Flat;
         } else if has(Decoration::NoPerspective) {
             cursor.interpolation = Interpolation::NoPerspective;
@@ -87,6 +95,21 @@ impl Flattener<'_> {
             cursor.place = Place::Sample;
         }
         self.value(ty, cursor)
+    }
+
+    /// An array with a value for each vertex of the primitive, all at the same location.
+    fn of_vertices(&mut self, ty: u32, cursor: Cursor) -> Result<u32> {
+        let &Ty::Array(element, length) = self.module.ty(ty)? else {
+            return Err(Error::Malformed("an input of vertices that is no array"));
+        };
+        let vertices = [Interpolation::Vertex0, Interpolation::Vertex1, Interpolation::Vertex2];
+        let mut location = cursor.location;
+        for vertex in 0..self.constants.length(length)? as usize {
+            // Others than three vertices are undefined.
+            let interpolation = vertices[vertex.min(2)];
+            location = self.value(element, Cursor { interpolation, ..cursor })?;
+        }
+        Ok(location)
     }
 
     fn value(&mut self, ty: u32, cursor: Cursor) -> Result<u32> {
@@ -141,8 +164,8 @@ impl Flattener<'_> {
                 index: cursor.index,
             },
         };
-        let integer = ty != Type::F32 && cursor.builtin.is_none();
-        let interpolation = if integer { Interpolation::Flat } else { cursor.interpolation };
+        let is_flat = ty != Type::F32 && cursor.builtin.is_none() && cursor.interpolation.vertex().is_none();
+        let interpolation = if is_flat { Interpolation::Flat } else { cursor.interpolation };
         self.out.push(Word { slot, ty, interpolation, place: cursor.place });
         Ok(())
     }
@@ -158,7 +181,9 @@ impl Flattener<'_> {
             component: first % 4,
             index: cursor.index,
         };
-        self.out.push(Word { slot, ty, interpolation: Interpolation::Flat, place: cursor.place });
+        let interpolation =
+            if cursor.interpolation.vertex().is_some() { cursor.interpolation } else { Interpolation::Flat };
+        self.out.push(Word { slot, ty, interpolation, place: cursor.place });
         Ok(())
     }
 
@@ -208,6 +233,8 @@ impl Flattener<'_> {
             BuiltIn::DeviceIndex => Builtin::DeviceIndex,
             BuiltIn::PrimitiveShadingRateKHR => Builtin::PrimitiveShadingRateKhr,
             BuiltIn::ShadingRateKHR => Builtin::ShadingRateKhr,
+            BuiltIn::BaryCoordKHR => Builtin::BaryCoord,
+            BuiltIn::BaryCoordNoPerspKHR => Builtin::BaryCoordNoPersp,
             other => return Err(Error::Unsupported(format!("built-in {other:?}"))),
         })
     }

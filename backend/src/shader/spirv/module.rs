@@ -189,6 +189,8 @@ impl Module {
             | Op::ConstantFalse
             | Op::Constant
             | Op::ConstantComposite
+            | Op::ConstantCompositeReplicateEXT
+            | Op::SpecConstantCompositeReplicateEXT
             | Op::ConstantNull
             | Op::SpecConstantTrue
             | Op::SpecConstantFalse

@@ -57,6 +57,7 @@ fn program(function: &Function, inputs: usize, target: Option<Target>) -> Progra
         images: 0,
         shared_bytes: SHARED_BYTES,
         local_size: [16, 1, 1],
+        in_squares: false,
         fragment: FragmentFacts::default(),
         pair: None,
     }

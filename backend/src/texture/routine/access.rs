@@ -11,7 +11,7 @@ impl Unit<'_> {
     pub(super) fn fetched_texel(&mut self, level: Option<Value>, sample: Option<Value>) -> Texel {
         let Some(level) = level else {
             if self.state.hides_base {
-                return [self.b.constant(0, self.component_type()); 4];
+                return self.outside();
             }
             let base = self.b.int(0);
             return self.read_level(base, sample);
@@ -33,7 +33,7 @@ impl Unit<'_> {
             })
         };
         let exists = self.b.binary(B::IEq, number, level);
-        self.or_zero(exists, texel)
+        self.or_outside(exists, texel)
     }
 
     fn read_level(&mut self, level: Value, sample: Option<Value>) -> Texel {
@@ -41,16 +41,18 @@ impl Unit<'_> {
         let (inside, address) = self.located(&level, sample);
         let texel = self.loaded(address);
         let texel = self.finished(texel);
-        let ty = self.component_type();
-        std::array::from_fn(|component| {
-            let outside = self.word(word::BORDER + component as u32, ty);
-            self.b.select(inside, texel[component], outside)
-        })
+        self.or_outside(inside, texel)
     }
 
-    fn or_zero(&mut self, condition: Value, texel: Texel) -> Texel {
-        let zero = self.b.constant(0, self.component_type());
-        texel.map(|word| self.b.select(condition, word, zero))
+    /// What is read where there is no such texel or level.
+    fn outside(&mut self) -> Texel {
+        let ty = self.component_type();
+        std::array::from_fn(|component| self.word(word::BORDER + component as u32, ty))
+    }
+
+    fn or_outside(&mut self, condition: Value, texel: Texel) -> Texel {
+        let outside = self.outside();
+        std::array::from_fn(|component| self.b.select(condition, texel[component], outside[component]))
     }
 
     /// Stores a texel; `None` where the format is never written.

@@ -23,6 +23,14 @@ impl Translator<'_> {
                 }
                 parts.concat()
             }
+            Op::CompositeConstructReplicateEXT => {
+                let part = self.words(inst.word(2)?)?;
+                let count = self.words_of(ty)? as usize;
+                if part.is_empty() || !count.is_multiple_of(part.len()) {
+                    return Err(Error::Malformed("a composite of another type"));
+                }
+                part.repeat(count / part.len())
+            }
             Op::CompositeExtract => self.extract(inst)?,
             Op::CompositeInsert => self.insert(inst)?,
             Op::VectorShuffle => self.shuffle(inst)?,
@@ -127,8 +135,7 @@ impl Translator<'_> {
             }
             Op::VectorTimesScalar | Op::MatrixTimesScalar => {
                 let (words, factor) = (self.words(a)?, self.word(b)?);
-                let half = Number::of(self.module, inst.word(0)?)? == Number::Float(16);
-                if self.may_contract(inst.op, inst.word(1)?) && !half {
+                if self.may_contract(inst, Number::of(self.module, inst.word(0)?)?) {
                     return Ok(words.iter().map(|&word| self.loose_product(word, factor)).collect());
                 }
                 Ok(words.iter().map(|&word| self.builder.binary(BinaryOp::FMul, word, factor)).collect())

@@ -1,20 +1,45 @@
 //! Contraction: a product that is added to or subtracted from something becomes a fused multiply-add.
 //!
-//! SPIR-V allows it unless one of the two instructions is decorated `NoContraction` (GLSL's `precise`). It is decided here and
-//! not by a code generator, so that every executor rounds alike. Products are remembered within a block only: there all
+//! SPIR-V allows it unless one of the two instructions is decorated `NoContraction` (GLSL's `precise`), or the modes of floating point
+//! that it is decorated with, or that are the entry point's for numbers of its width, do not say so (`SPV_KHR_float_controls2`). It is
+//! decided here and not by a code generator, so that every executor rounds alike. Products are remembered within a block only: there all
 //! of their factors are at hand. A difference of two products is left alone, since `x * x - y * y` of equal numbers would
 //! not be 0.
 
-use spirv::{Decoration, Op};
+use spirv::{Decoration, ExecutionMode, FPFastMathMode, Op};
 
 use super::Translator;
+use super::number::Number;
 use crate::shader::ir::{BinaryOp, TernaryOp, UnaryOp, Value};
+use crate::shader::spirv::module::EntryPoint;
+use crate::shader::spirv::parse::Instruction;
+use crate::shader::spirv::{Error, Result};
+
+/// Modes that allow it; the second one stands for all.
+const CONTRACTS: u32 = FPFastMathMode::ALLOW_CONTRACT.bits() | FPFastMathMode::FAST.bits();
 
 impl Translator<'_> {
-    /// Whether the result `id` of a multiplication or addition may be combined with another's.
-    pub(super) fn may_contract(&self, op: Op, id: u32) -> bool {
-        matches!(op, Op::FMul | Op::VectorTimesScalar | Op::MatrixTimesScalar | Op::FAdd | Op::FSub)
-            && !self.module.has((id, None), Decoration::NoContraction)
+    /// Whether the result of an instruction, of numbers of one kind, may be combined with another's. Halves are never.
+    pub(super) fn may_contract(&self, inst: &Instruction, number: Number) -> bool {
+        let is_one = matches!(inst.op, Op::FMul | Op::VectorTimesScalar | Op::MatrixTimesScalar | Op::FAdd | Op::FSub);
+        let Some(&id) = inst.words.get(1).filter(|_| is_one && number != Number::Float(16)) else { return false };
+        let modes = self.module.decoration_word((id, None), Decoration::FPFastMathMode);
+        let modes = modes.or_else(|| self.fast_math.iter().find(|(of, _)| *of == number).map(|(_, modes)| *modes));
+        modes.is_none_or(|modes| modes & CONTRACTS != 0) && !self.module.has((id, None), Decoration::NoContraction)
+    }
+
+    /// The modes of floating point of an entry point, by the numbers that they are for.
+    pub(super) fn fast_math_defaults(&self, point: &EntryPoint) -> Result<Vec<(Number, u32)>> {
+        let of_point = self
+            .module
+            .modes
+            .iter()
+            .filter(|(function, mode, _)| *function == point.function && *mode == ExecutionMode::FPFastMathDefault);
+        let modes = of_point.map(|(_, _, operands)| match operands[..] {
+            [ty, modes] => Ok((Number::of(self.module, ty)?, self.constants.scalar(modes).unwrap_or(0))),
+            _ => Err(Error::Malformed("a mode of floating point of another form")),
+        });
+        modes.collect()
     }
 
     /// A product that later additions may take over.

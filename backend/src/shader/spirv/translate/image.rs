@@ -210,12 +210,12 @@ impl Translator<'_> {
         self.define_words(id, ty, words)
     }
 
-    /// Only fragment programs have derivatives; elsewhere an implicit level is the base level.
+    /// Where there are no derivatives an implicit level is the base level.
     fn lod(&mut self, extra: &Extra) -> Lod {
         match (&extra.gradient, extra.level) {
             (Some((dx, dy)), _) => Lod::Gradient { dx: dx.clone(), dy: dy.clone() },
             (None, Some(level)) => Lod::Explicit(level),
-            _ if self.model == spirv::ExecutionModel::Fragment => Lod::Implicit { bias: extra.bias },
+            _ if self.has_derivatives => Lod::Implicit { bias: extra.bias },
             _ => Lod::Explicit(self.builder.float(0.0)),
         }
     }

@@ -53,6 +53,7 @@ impl Translator<'_> {
                 self.define(inst.word(1)?, inst.word(0)?, operand)
             }
             O::CompositeConstruct
+            | O::CompositeConstructReplicateEXT
             | O::CompositeExtract
             | O::CompositeInsert
             | O::VectorShuffle
@@ -66,7 +67,7 @@ impl Translator<'_> {
             | O::MatrixTimesVector
             | O::VectorTimesMatrix
             | O::MatrixTimesMatrix => self.composite(inst),
-            O::ExtInst => self.extended(inst),
+            O::ExtInst | O::ExtInstWithForwardRefsKHR => self.extended(inst),
             O::ControlBarrier => self.control_barrier(inst),
             O::Select => self.select(inst),
             O::DemoteToHelperInvocation => {
@@ -210,7 +211,7 @@ impl Translator<'_> {
         }
         let numbers = self.operation_numbers(inst)?;
         let scalars = self.scalars(ty)?;
-        let contracts = self.may_contract(inst.op, id) && numbers.1 != Number::Float(16);
+        let contracts = self.may_contract(inst, numbers.1);
         let mut words = Vec::with_capacity(scalars.len());
         // The structure results of carry and borrow operations have twice the operands' words.
         let count = operands.first().map_or(0, |operand| operand.len());

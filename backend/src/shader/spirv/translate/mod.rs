@@ -90,6 +90,8 @@ struct Translator<'a> {
     output_words: Vec<(Local, u32)>,
     resources: Vec<Resource>,
     local_size: [u32; 3],
+    /// Whether four invocations of a workgroup are a square of it, and not a part of a row.
+    in_squares: bool,
     shared_bytes: u32,
     /// Whether shared memory has blocks with an explicit layout.
     shared_is_explicit: bool,
@@ -111,6 +113,10 @@ struct Translator<'a> {
     input_sizes: HashMap<u32, u32>,
     input_copies: HashMap<u32, Local>,
     copied_at: Option<(Local, usize)>,
+    /// The entry point's modes of floating point, where they are not the usual ones.
+    fast_math: Vec<(Number, u32)>,
+    /// Whether four invocations have rates of change between them: always those of fragments.
+    has_derivatives: bool,
     /// Factors of the products of this block that may become part of a sum.
     products: HashMap<Value, (Value, Value)>,
     /// What geometry programs have besides.
@@ -140,6 +146,13 @@ pub(super) fn program(
     let point = found.ok_or(Error::Malformed("there is no such entry point"))?;
     let mut translator = Translator::new(module, model, specialization, point)?;
     translator.local_size = local_size(module, &translator.constants, point)?;
+    translator.fast_math = translator.fast_math_defaults(point)?;
+    let groups = [ExecutionMode::DerivativeGroupLinearKHR, ExecutionMode::DerivativeGroupQuadsKHR];
+    let in_groups = groups.map(|mode| module.mode(point.function, mode).is_some());
+    translator.has_derivatives |= in_groups.contains(&true);
+    // What has no whole squares is in no order of squares.
+    let is_even = translator.local_size[..2].iter().all(|size| size.is_multiple_of(2));
+    translator.in_squares = in_groups[1] && is_even;
     translator.begin_geometry(point)?;
     translator.declare_variables(point)?;
     translator.entry(point)?;
@@ -167,6 +180,7 @@ impl<'a> Translator<'a> {
             output_words: Vec::new(),
             resources: Vec::new(),
             local_size: [1; 3],
+            in_squares: false,
             shared_bytes: 0,
             shared_is_explicit: false,
             storage_buffers: Vec::new(),
@@ -181,6 +195,8 @@ impl<'a> Translator<'a> {
             input_sizes: HashMap::new(),
             input_copies: HashMap::new(),
             copied_at: None,
+            fast_math: Vec::new(),
+            has_derivatives: model == ExecutionModel::Fragment,
             products: HashMap::new(),
             geometry: None,
             local_words: 0,
@@ -555,9 +571,9 @@ impl<'a> Translator<'a> {
             place: word.place,
         };
         let inputs: Vec<InputSlot> = self.inputs.iter().map(input).collect();
-        let local_size = self.local_size;
+        let (local_size, in_squares) = (self.local_size, self.in_squares);
         let images = function.number_images();
-        let code = Executable::new(function, |slot| inputs[slot as usize].slot.across(local_size));
+        let code = Executable::new(function, |slot| inputs[slot as usize].slot.across(local_size, in_squares));
         let mut program = Program {
             stage,
             inputs,
@@ -566,6 +582,7 @@ impl<'a> Translator<'a> {
             images,
             shared_bytes: self.shared_bytes,
             local_size,
+            in_squares,
             fragment: facts,
             geometry: self.geometry.map(|geometry| Box::new(geometry.into_facts())),
             code,

@@ -1,0 +1,61 @@
+//! Sample locations that an application sets: the same in all pixels.
+//!
+//! Source: `VK_EXT_sample_locations`; Vulkan specification, "Custom Sample Locations".
+
+use std::borrow::Cow;
+
+use super::{MOST_SAMPLES, UNITS, sample_positions};
+use crate::state::MultisampleState;
+
+/// Locations of the samples of a pixel, units of the grid from its upper left corner: 0 to 255.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SampleLocations {
+    units: [[u8; 2]; MOST_SAMPLES as usize],
+    samples: u8,
+}
+
+impl SampleLocations {
+    /// Of places in pixels from 0 to 1, which are rounded to the grid, and clamped to its last unit. `None` unless there are as many as
+    /// a pixel can have samples: 2, 4, 8 or 16.
+    pub fn new(places: &[[f32; 2]]) -> Option<Self> {
+        let samples = u8::try_from(places.len()).ok().filter(|samples| [2, 4, 8, 16].contains(samples))?;
+        let mut units = [[0; 2]; MOST_SAMPLES as usize];
+        for (units, place) in units.iter_mut().zip(places) {
+            // What is no number is 0.
+            *units = place.map(|pixels| (pixels * UNITS as f32).round() as u8);
+        }
+        Some(Self { units, samples })
+    }
+}
+
+impl MultisampleState {
+    /// Where the samples of a pixel lie, units from its corner: the standard locations, unless there are others for so many samples.
+    pub fn locations(&self) -> Cow<'static, [[i64; 2]]> {
+        match &self.custom {
+            Some(custom) if u32::from(custom.samples) == self.samples => {
+                custom.units[..self.samples as usize].iter().map(|units| units.map(i64::from)).collect()
+            }
+            _ => Cow::Borrowed(sample_positions(self.samples)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locations_are_those_of_as_many_samples() {
+        let places = [[0.0, 0.9375], [0.5, 1.0], [-1.0, f32::NAN], [0.25, 1.0 / 256.0]];
+        let custom = SampleLocations::new(&places);
+        assert!(
+            custom.is_some() && SampleLocations::new(&places[..3]).is_none() && SampleLocations::new(&[]).is_none()
+        );
+        let (min_sample_shading, sample_mask) = (None, u32::MAX);
+        let (alpha_to_coverage, alpha_to_one) = (false, false);
+        let state =
+            MultisampleState { samples: 4, min_sample_shading, sample_mask, alpha_to_coverage, alpha_to_one, custom };
+        assert_eq!(*state.locations(), [[0, 240], [128, 255], [0, 0], [64, 1]]);
+        assert_eq!(*MultisampleState { samples: 2, ..state }.locations(), *sample_positions(2));
+    }
+}

@@ -1,0 +1,201 @@
+//! What newer extensions allow programs: layouts of shared memory, rates of change in compute, where invocations meet, quads, modes of
+//! floating point, and shorter forms of what there was.
+
+use ash::vk;
+
+use crate::Entry;
+use crate::harness::{Case, Gpu, Outcome, check};
+use crate::newest;
+use crate::render::{Draw, Kind, SIZE, State, TRIANGLES, Target, render};
+
+const WORKGROUP: &[u8] = include_bytes!("../../shaders/workgroup.comp.spv");
+const QUADS: &[u8] = include_bytes!("../../shaders/derivatives_quads.comp.spv");
+const LINEAR: &[u8] = include_bytes!("../../shaders/derivatives_linear.comp.spv");
+const RECONVERGE: &[u8] = include_bytes!("../../shaders/reconverge.comp.spv");
+const WHOLE_QUADS: &[u8] = include_bytes!("../../shaders/quads.frag.spv");
+const NEWER: &[u8] = include_bytes!("../../shaders/newer.comp.spv");
+
+pub(super) fn cases(all: &mut Vec<Entry>) {
+    let mut add = |name: &str, section, run: fn(&Gpu) -> Case| all.push(Entry::new(name, section, run));
+    add("programs.workgroup.aliased", "VK_KHR_workgroup_memory_explicit_layout", workgroup);
+    add("programs.derivatives.quads", "VK_KHR_compute_shader_derivatives", |gpu| derivatives(gpu, true));
+    add("programs.derivatives.linear", "VK_KHR_compute_shader_derivatives", |gpu| derivatives(gpu, false));
+    add("programs.reconvergence.loops_and_cases", "VK_KHR_shader_maximal_reconvergence", reconvergence);
+    add("programs.quads.whole", "VK_KHR_shader_quad_control", whole_quads);
+    add("programs.modes.floats", "VK_KHR_shader_float_controls2", newer);
+}
+
+fn lacking(what: &str) -> Case {
+    Err(Outcome::NotSupported(what.into()))
+}
+
+/// Blocks that share their memory, in words, halves and bytes, and in a scalar layout.
+fn workgroup(gpu: &Gpu) -> Case {
+    let own = &gpu.more.workgroup_layout;
+    let all = own.workgroup_memory_explicit_layout
+        & own.workgroup_memory_explicit_layout_scalar_block_layout
+        & own.workgroup_memory_explicit_layout8_bit_access
+        & own.workgroup_memory_explicit_layout16_bit_access;
+    if all & gpu.more.float16_int8.shader_int8 & gpu.features.shader_int16 == 0 {
+        return lacking("layouts of shared memory");
+    }
+    let words: Vec<u32> = (0..64u32).map(|number| number.wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995).collect();
+    let (source, target) = (gpu.buffer_with(&words)?, gpu.buffer(256)?);
+    gpu.compute(WORKGROUP, 0, &[], &[source, target], [1, 1, 1])?;
+    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let half = |bytes: &[u8], at: usize| u32::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]));
+    let sums: Vec<u32> = (0..64).map(|i| half(&bytes, 4 * i + 2) * 3 + u32::from(bytes[(4 * i + 7) % 256])).collect();
+    for i in 0..64 {
+        bytes[4 * i + (i & 3)] = i as u8;
+        if i % 2 == 0 {
+            bytes[4 * i + 2..4 * i + 4].copy_from_slice(&(i as u16 * 5).to_le_bytes());
+        }
+    }
+    let expected = (0..64).map(|i| {
+        let word = u32::from_le_bytes([0, 1, 2, 3].map(|byte| bytes[4 * i + byte]));
+        let three = if i < 20 { half(&bytes, 8 + 6 * i) } else { 0 };
+        let last = if i == 0 { u32::from(bytes[124]) } else { 0 };
+        sums[i] ^ word ^ three << 7 ^ last << 20
+    });
+    let (found, expected) = (target.words(), expected.collect::<Vec<u32>>());
+    check(found == expected, || format!("{found:x?} instead of {expected:x?}"))
+}
+
+/// The four invocations that an invocation's rates of change are of, by index; and what they see of each other.
+fn derivatives(gpu: &Gpu, squares: bool) -> Case {
+    let own = &gpu.more.compute_derivatives;
+    let has = if squares { own.compute_derivative_group_quads } else { own.compute_derivative_group_linear };
+    if has == 0 {
+        return lacking("rates of change in compute");
+    }
+    const SIZE: [usize; 3] = [12, 4, 2];
+    let place = |index: usize| [index % SIZE[0], index / SIZE[0] % SIZE[1], index / SIZE[0] / SIZE[1]];
+    let value = |index: usize| {
+        let [x, y, z] = place(index).map(|number| number as f32);
+        x * x + y * 100.0 + x * y * 10.0 + z * 1000.0
+    };
+    let (rates, others) = (gpu.buffer(96 * 16)?, gpu.buffer(96 * 16)?);
+    gpu.compute(if squares { QUADS } else { LINEAR }, 0, &[], &[rates, others], [1, 1, 1])?;
+    let floats = |words: Vec<u32>| words.into_iter().map(f32::from_bits).collect::<Vec<_>>();
+    let (rates, others) = (floats(rates.words()), floats(others.words()));
+    for index in 0..96 {
+        let [x, y, _] = place(index);
+        // Its quad: the first row, then the second.
+        let (quad, own) = match squares {
+            true => {
+                let first = index - x % 2 - y % 2 * SIZE[0];
+                ([first, first + 1, first + SIZE[0], first + SIZE[0] + 1], x % 2 + y % 2 * 2)
+            }
+            false => ([0, 1, 2, 3].map(|lane| index / 4 * 4 + lane), index % 4),
+        };
+        let along = |from: usize, to: usize| value(quad[to]) - value(quad[from]);
+        let (fine_x, fine_y) = (along(own & 2, own & 2 | 1), along(own & 1, own & 1 | 2));
+        let [dx, dy, coarse, width] = [0, 1, 2, 3].map(|component| rates[index * 4 + component]);
+        let good = (dx, dy, width) == (fine_x, fine_y, fine_x.abs() + fine_y.abs());
+        check(good && [along(0, 1), along(2, 3)].contains(&coarse), || {
+            format!("{index}: {dx}, {dy}, {coarse}, {width} instead of {fine_x}, {fine_y}")
+        })?;
+        let beside = place(quad[own ^ 1])[0] as f32;
+        let below = place(quad[own ^ 2])[1] as f32;
+        let seen = [others[index * 4], others[index * 4 + 1]];
+        check(seen == [beside, below], || format!("{index} sees {seen:?} instead of {beside}, {below}"))?;
+    }
+    Ok(())
+}
+
+/// What each invocation of `reconverge.comp` sees, of subgroups of so many.
+fn met(trips: &[u32], size: usize) -> Vec<[u32; 4]> {
+    let mut out = Vec::new();
+    for group in trips.chunks(size) {
+        let count = |holds: &dyn Fn(u32) -> bool| group.iter().filter(|&&trips| holds(trips)).count() as u32;
+        let all = group.len() as u32;
+        for &own in group {
+            let mut seen = [0u32; 4];
+            for trip in 0..own.min(16) {
+                if (own ^ trip) & 1 == 0 {
+                    let others = count(&|trips| trip < trips && (trips ^ trip) & 1 == 0);
+                    seen[0] = seen[0].wrapping_mul(31).wrapping_add(others);
+                }
+            }
+            let kind = |kind: u32| count(&|trips| trips & 3 == kind);
+            match own & 3 {
+                0 => seen[2] = kind(0),
+                // The first falls into the second.
+                1 => (seen[2], seen[3]) = (100, kind(1) + kind(2)),
+                2 => seen[3] = kind(1) + kind(2),
+                _ => (seen[2], seen[3]) = (kind(3), if own > 7 { 200 } else { 0 }),
+            }
+            seen[1] = all + (all << 8);
+            out.push(seen);
+        }
+    }
+    out
+}
+
+fn reconvergence(gpu: &Gpu) -> Case {
+    if gpu.more.reconvergence.shader_maximal_reconvergence == 0 {
+        return lacking("maximal reconvergence");
+    }
+    let mut own = vk::PhysicalDeviceSubgroupProperties::default();
+    let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut own);
+    // SAFETY: version 1.1 has the command, and the chain is valid.
+    unsafe { gpu.instance.get_physical_device_properties2(gpu.physical, &mut all) };
+    let size = own.subgroup_size as usize;
+    for seed in 0..4u32 {
+        let trips: Vec<u32> = (0..64u32).map(|lane| (lane * 7 + seed * 5 + lane * lane / 3) % 13).collect();
+        let (source, target) = (gpu.buffer_with(&trips)?, gpu.buffer(64 * 16)?);
+        gpu.compute(RECONVERGE, 0, &[], &[source, target], [1, 1, 1])?;
+        let (words, expected) = (target.words(), met(&trips, size));
+        for (lane, (seen, expected)) in words.chunks_exact(4).zip(&expected).enumerate() {
+            check(seen == expected, || format!("seed {seed}, {lane}: {seen:?} instead of {expected:?}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Small triangles and long ones: all that is covered sees three neighbours, also where those are not covered.
+fn whole_quads(gpu: &Gpu) -> Case {
+    if gpu.more.quad_control.shader_quad_control == 0 {
+        return lacking("control over quads");
+    }
+    let corner = |x: f32, y: f32| [[x / 8.0 - 1.0, y / 8.0 - 1.0, 0.5, 1.0], [1.0f32; 4]];
+    let vertices =
+        [corner(1.2, 1.1), corner(2.1, 1.4), corner(1.4, 2.2), corner(3.0, 4.0), corner(15.5, 6.3), corner(5.1, 15.2)];
+    let state = State { vertex: TRIANGLES, fragment: WHOLE_QUADS, ..State::default() };
+    let kind = Kind::VertexBuffer { buffer: gpu.buffer_with(&vertices)?, count: 6 };
+    let pixels = render(gpu, &Target::default(), &[Draw { kind, ..Draw::rect(state, [0.0; 4], [0.0; 4]) }])?;
+    let at = |x: u32, y: u32| pixels[(y * SIZE + x) as usize];
+    let mut seen = [0; 2];
+    for (x, y) in (0..SIZE).flat_map(|y| (0..SIZE).map(move |x| (x, y))) {
+        let [right, below, helpers, rate] = at(x, y);
+        if right == 0 {
+            continue;
+        }
+        let expected_rate = if (x / 2 + y / 2) % 2 == 0 { 191 } else { 0 };
+        check((right, below) == (255, 255) && rate.abs_diff(expected_rate) <= 1, || {
+            format!("{x}, {y}: {:?}", at(x, y))
+        })?;
+        let (x, y) = (x & !1, y & !1);
+        let covered = [at(x, y), at(x + 1, y), at(x, y + 1), at(x + 1, y + 1)].iter().all(|pixel| pixel[0] != 0);
+        check(covered == (helpers == 0), || format!("{x}, {y}: {helpers}, covered: {covered}"))?;
+        seen[usize::from(covered)] += 1;
+    }
+    check(seen[0] > 4 && seen[1] > 8, || format!("{seen:?}"))
+}
+
+/// A product that may not be fused with a sum, and one that may; composites of one part.
+fn newer(gpu: &Gpu) -> Case {
+    if gpu.more.float_controls2.shader_float_controls2 == 0 {
+        return lacking("modes of floating point");
+    }
+    gpu.need(newest::REPLICATED_COMPOSITES)?;
+    gpu.need(newest::RELAXED_INSTRUCTION)?;
+    let (x, y) = (1.0 + 1.0 / 4096.0f32, -(1.0 + 1.0 / 2048.0f32));
+    let (source, target) = (gpu.buffer_with(&[x, y])?, gpu.buffer(32)?);
+    gpu.compute(NEWER, 0, &[], &[source, target], [1, 1, 1])?;
+    let found: Vec<f32> = target.words().into_iter().map(f32::from_bits).collect();
+    let (apart, fused) = (x * x + y, x.mul_add(x, y));
+    check(apart == 0.0 && fused != 0.0, || format!("{apart}, {fused}"))?;
+    let is_good = found[0] == apart && [apart, fused].contains(&found[1]) && found[2..5] == [x, 2.5, 0.5];
+    check(is_good, || format!("{found:?}"))
+}

@@ -1,0 +1,55 @@
+//! Features of extensions that are newer than the bindings: each structure is one flag, which a device that has the extension must
+//! support.
+//!
+//! Source: Vulkan's registry (`vk.xml`).
+
+use std::ffi::{CStr, c_void};
+
+use ash::vk;
+
+/// `VK_EXT_shader_replicated_composites`.
+pub const REPLICATED_COMPOSITES: &CStr = c"VK_EXT_shader_replicated_composites";
+/// `VK_KHR_shader_relaxed_extended_instruction`.
+pub const RELAXED_INSTRUCTION: &CStr = c"VK_KHR_shader_relaxed_extended_instruction";
+/// `VK_KHR_compute_shader_derivatives`.
+pub const COMPUTE_DERIVATIVES: &CStr = c"VK_KHR_compute_shader_derivatives";
+/// `VK_KHR_maintenance7`.
+pub const MAINTENANCE7: &CStr = c"VK_KHR_maintenance7";
+
+/// Extensions, with the numbers of their structures of features.
+pub const ALL: [(&CStr, i32); 3] =
+    [(REPLICATED_COMPOSITES, 1_000_564_000), (RELAXED_INSTRUCTION, 1_000_558_000), (MAINTENANCE7, 1_000_562_000)];
+
+/// A structure of one flag.
+#[repr(C)]
+struct Flag {
+    s_type: vk::StructureType,
+    p_next: *mut c_void,
+    flag: vk::Bool32,
+}
+
+/// The structures of the extensions that there are.
+pub struct Newest(Vec<Flag>);
+
+impl Newest {
+    /// Of the extensions in `names`.
+    pub fn of(names: &[&CStr]) -> Self {
+        let found = ALL.iter().filter(|(name, _)| names.contains(name));
+        let flag = |&(_, number): &(&CStr, i32)| Flag {
+            s_type: vk::StructureType::from_raw(number),
+            p_next: std::ptr::null_mut(),
+            flag: vk::TRUE,
+        };
+        Self(found.map(flag).collect())
+    }
+
+    /// Links them before `first`.
+    pub fn chain(&mut self, first: *mut c_void) -> *mut c_void {
+        let mut next = first;
+        for flag in &mut self.0 {
+            flag.p_next = next;
+            next = (&raw mut *flag).cast();
+        }
+        next
+    }
+}

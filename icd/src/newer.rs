@@ -1,0 +1,91 @@
+//! Structures that are newer than the bindings, as Vulkan's registry lays them out.
+//!
+//! Source: Vulkan's registry (`vk.xml`); the extensions that the structures are named after.
+
+use std::ffi::c_void;
+
+use ash::vk::{self, TaggedStructure};
+use vitric_api::physical;
+use vitric_api::structures::Structures;
+
+use crate::raw;
+
+/// A structure is its type's number and its fields.
+macro_rules! structures {
+    ($($name:ident = $number:literal { $($field:ident),* })*) => {
+        $(
+        #[repr(C)]
+        #[derive(Debug, Clone, Copy)]
+        struct $name {
+            s_type: vk::StructureType,
+            p_next: *mut c_void,
+            $($field: u32,)*
+        }
+
+        // SAFETY: the number is that of the structure in the registry, whose layout this is.
+        unsafe impl TaggedStructure for $name {
+            const STRUCTURE_TYPE: vk::StructureType = vk::StructureType::from_raw($number);
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { s_type: Self::STRUCTURE_TYPE, p_next: std::ptr::null_mut(), $($field: 0,)* }
+            }
+        }
+        )*
+    };
+}
+
+structures! {
+    ShaderReplicatedCompositesFeatures = 1_000_564_000 { shader_replicated_composites }
+    ShaderRelaxedExtendedInstructionFeatures = 1_000_558_000 { shader_relaxed_extended_instruction }
+    ComputeShaderDerivativesProperties = 1_000_511_000 { mesh_and_task_shader_derivatives }
+    // No more than how many there are: none, so what the list points to is not written.
+    LayeredApiPropertiesList = 1_000_562_002 { layered_api_count }
+    Maintenance7Features = 1_000_562_000 { maintenance7 }
+    Maintenance7Properties = 1_000_562_001 {
+        robust_fragment_shading_rate_attachment_access, separate_depth_stencil_attachment_access,
+        max_descriptor_set_total_uniform_buffers_dynamic, max_descriptor_set_total_storage_buffers_dynamic,
+        max_descriptor_set_total_buffers_dynamic, max_descriptor_set_update_after_bind_total_uniform_buffers_dynamic,
+        max_descriptor_set_update_after_bind_total_storage_buffers_dynamic,
+        max_descriptor_set_update_after_bind_total_buffers_dynamic
+    }
+}
+
+/// The implementations that this one is a layer on: it stands on its own.
+pub fn put_layered(next: *mut c_void) {
+    if let Some(list) = raw::find_out::<LayeredApiPropertiesList>(next) {
+        list.layered_api_count = 0;
+    }
+}
+
+/// Features, as `vitric_api::structures::features` has the others.
+pub fn features(to: &mut impl Structures) {
+    to.put(ShaderReplicatedCompositesFeatures { shader_replicated_composites: vk::TRUE, ..Default::default() });
+    to.put(ShaderRelaxedExtendedInstructionFeatures {
+        shader_relaxed_extended_instruction: vk::TRUE,
+        ..Default::default()
+    });
+    to.put(Maintenance7Features { maintenance7: vk::TRUE, ..Default::default() });
+}
+
+/// Properties, as `vitric_api::structures::properties` has the others.
+pub fn properties(to: &mut impl Structures) {
+    // There are no mesh and task programs.
+    to.put(ComputeShaderDerivativesProperties::default());
+    let limits = physical::limits();
+    let (uniform, storage) =
+        (limits.max_descriptor_set_uniform_buffers_dynamic, limits.max_descriptor_set_storage_buffers_dynamic);
+    to.put(Maintenance7Properties {
+        // Texels outside of an attachment are zeros; depth and stencil are planes of their own.
+        robust_fragment_shading_rate_attachment_access: vk::TRUE,
+        separate_depth_stencil_attachment_access: vk::TRUE,
+        max_descriptor_set_total_uniform_buffers_dynamic: uniform,
+        max_descriptor_set_total_storage_buffers_dynamic: storage,
+        max_descriptor_set_total_buffers_dynamic: uniform + storage,
+        max_descriptor_set_update_after_bind_total_uniform_buffers_dynamic: uniform,
+        max_descriptor_set_update_after_bind_total_storage_buffers_dynamic: storage,
+        max_descriptor_set_update_after_bind_total_buffers_dynamic: uniform + storage,
+        ..Default::default()
+    });
+}

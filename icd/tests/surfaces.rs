@@ -1,0 +1,194 @@
+//! Surfaces without a window: second queries, ways to present that change, fences of presenting, images that go back unseen, views of
+//! another format.
+
+use ash::vk;
+
+/// A device with a surface that nobody sees.
+struct Application {
+    entry: ash::Entry,
+    instance: ash::Instance,
+    physical: vk::PhysicalDevice,
+    device: ash::Device,
+    surface: vk::SurfaceKHR,
+}
+
+impl Application {
+    fn start() -> Self {
+        let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
+        // SAFETY: the function is the driver's own; all infos are valid.
+        unsafe {
+            let entry = ash::Entry::from_static_fn(functions);
+            let names = [
+                ash::khr::surface::NAME,
+                ash::ext::headless_surface::NAME,
+                ash::khr::get_surface_capabilities2::NAME,
+                vk::EXT_SURFACE_MAINTENANCE1_NAME,
+                vk::KHR_SURFACE_PROTECTED_CAPABILITIES_NAME,
+            ];
+            let names = names.map(|name| name.as_ptr());
+            let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_1);
+            let info = vk::InstanceCreateInfo::default().application_info(&application);
+            let instance = entry.create_instance(&info.enabled_extension_names(&names), None).unwrap();
+            let physical = instance.enumerate_physical_devices().unwrap()[0];
+            let names = [
+                ash::khr::swapchain::NAME,
+                vk::EXT_SWAPCHAIN_MAINTENANCE1_NAME,
+                vk::KHR_SWAPCHAIN_MUTABLE_FORMAT_NAME,
+                vk::KHR_IMAGE_FORMAT_LIST_NAME,
+                vk::KHR_INCREMENTAL_PRESENT_NAME,
+            ];
+            let (priorities, names) = ([1.0], names.map(|name| name.as_ptr()));
+            let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
+            let mut features =
+                vk::PhysicalDeviceSwapchainMaintenance1FeaturesEXT::default().swapchain_maintenance1(true);
+            let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
+            let device = instance.create_device(physical, &info.push_next(&mut features), None).unwrap();
+            let headless = ash::ext::headless_surface::Instance::new(&entry, &instance);
+            let surface = headless.create_headless_surface(&vk::HeadlessSurfaceCreateInfoEXT::default(), None).unwrap();
+            Self { entry, instance, physical, device, surface }
+        }
+    }
+
+    fn swapchain(&self, flags: vk::SwapchainCreateFlagsKHR, mode: vk::PresentModeKHR) -> vk::SwapchainKHR {
+        let all = [vk::PresentModeKHR::FIFO, vk::PresentModeKHR::MAILBOX, vk::PresentModeKHR::IMMEDIATE];
+        let mut modes = vk::SwapchainPresentModesCreateInfoEXT::default().present_modes(&all);
+        let formats = [vk::Format::B8G8R8A8_UNORM, vk::Format::B8G8R8A8_SRGB];
+        let mut list = vk::ImageFormatListCreateInfo::default().view_formats(&formats);
+        let info = vk::SwapchainCreateInfoKHR::default()
+            .flags(flags)
+            .surface(self.surface)
+            .min_image_count(2)
+            .image_format(formats[0])
+            .image_extent(vk::Extent2D { width: 32, height: 16 })
+            .image_array_layers(1)
+            .image_usage(vk::ImageUsageFlags::COLOR_ATTACHMENT)
+            .pre_transform(vk::SurfaceTransformFlagsKHR::IDENTITY)
+            .composite_alpha(vk::CompositeAlphaFlagsKHR::OPAQUE)
+            .present_mode(mode)
+            .push_next(&mut modes)
+            .push_next(&mut list);
+        let extension = ash::khr::swapchain::Device::new(&self.instance, &self.device);
+        // SAFETY: the info is valid.
+        unsafe { extension.create_swapchain(&info, None) }.unwrap()
+    }
+
+    fn close(self) {
+        let surfaces = ash::khr::surface::Instance::new(&self.entry, &self.instance);
+        // SAFETY: nothing is in use.
+        unsafe {
+            self.device.destroy_device(None);
+            surfaces.destroy_surface(self.surface, None);
+            self.instance.destroy_instance(None);
+        }
+    }
+}
+
+#[test]
+fn second_queries_say_what_first_ones_say_and_more() {
+    let application = Application::start();
+    let first = ash::khr::surface::Instance::new(&application.entry, &application.instance);
+    let second = ash::khr::get_surface_capabilities2::Instance::new(&application.entry, &application.instance);
+    let (physical, surface) = (application.physical, application.surface);
+    let mut asked = vk::SurfacePresentModeEXT::default().present_mode(vk::PresentModeKHR::MAILBOX);
+    let info = vk::PhysicalDeviceSurfaceInfo2KHR::default().surface(surface).push_next(&mut asked);
+    let mut modes = [vk::PresentModeKHR::SHARED_DEMAND_REFRESH; 4];
+    let mut compatible = vk::SurfacePresentModeCompatibilityEXT::default().present_modes(&mut modes);
+    let mut protected = vk::SurfaceProtectedCapabilitiesKHR { supports_protected: 7, ..Default::default() };
+    let mut scaling = vk::SurfacePresentScalingCapabilitiesEXT {
+        supported_present_scaling: vk::PresentScalingFlagsEXT::ONE_TO_ONE,
+        ..Default::default()
+    };
+    let mut found = vk::SurfaceCapabilities2KHR::default()
+        .push_next(&mut compatible)
+        .push_next(&mut protected)
+        .push_next(&mut scaling);
+    // SAFETY: the surface is alive, and the chains are valid.
+    let (known, formats, formats2) = unsafe {
+        second.get_physical_device_surface_capabilities2(physical, &info, &mut found).unwrap();
+        let formats = first.get_physical_device_surface_formats(physical, surface).unwrap();
+        let count = second.get_physical_device_surface_formats2_len(physical, &info).unwrap();
+        let mut formats2 = vec![vk::SurfaceFormat2KHR::default(); count];
+        second.get_physical_device_surface_formats2(physical, &info, &mut formats2).unwrap();
+        (first.get_physical_device_surface_capabilities(physical, surface).unwrap(), formats, formats2)
+    };
+    let found = found.surface_capabilities;
+    assert_eq!((found.min_image_count, found.max_image_extent), (known.min_image_count, known.max_image_extent));
+    assert_eq!(formats2.iter().map(|format| format.surface_format).collect::<Vec<_>>(), formats);
+    assert_eq!((compatible.present_mode_count, protected.supports_protected), (3, 0));
+    assert!(scaling.supported_present_scaling.is_empty());
+    assert!(modes[..3].contains(&vk::PresentModeKHR::MAILBOX) && modes[3] == vk::PresentModeKHR::SHARED_DEMAND_REFRESH);
+    application.close();
+}
+
+#[test]
+fn images_go_back_unseen_and_fences_tell_of_presenting() {
+    let application = Application::start();
+    let (instance, device) = (&application.instance, &application.device);
+    let swapchains = ash::khr::swapchain::Device::new(instance, device);
+    let maintenance = ash::ext::swapchain_maintenance1::Device::new(instance, device);
+    let chain = application.swapchain(vk::SwapchainCreateFlagsKHR::empty(), vk::PresentModeKHR::IMMEDIATE);
+    // SAFETY: everything named is alive; fences are waited for before they are used again.
+    unsafe {
+        let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
+        let acquire = |timeout| swapchains.acquire_next_image(chain, timeout, vk::Semaphore::null(), fence);
+        let next = |timeout| {
+            let (image, _) = acquire(timeout)?;
+            device.wait_for_fences(&[fence], true, u64::MAX)?;
+            device.reset_fences(&[fence])?;
+            Ok::<u32, vk::Result>(image)
+        };
+        let images = [next(u64::MAX).unwrap(), next(u64::MAX).unwrap()];
+        assert_eq!(next(0).unwrap_err(), vk::Result::NOT_READY);
+        let info = vk::ReleaseSwapchainImagesInfoEXT::default().swapchain(chain).image_indices(&images[1..]);
+        (maintenance.fp().release_swapchain_images_ext)(device.handle(), &raw const info).result().unwrap();
+        assert_eq!(next(0), Ok(images[1]));
+        // Ten frames that wait for their periods, which the swapchain was not made for.
+        let queue = device.get_device_queue(0, 0);
+        let (begin, mut image) = (std::time::Instant::now(), images[0]);
+        for _ in 0..10 {
+            let (modes, fences) = ([vk::PresentModeKHR::FIFO], [fence]);
+            let mut mode = vk::SwapchainPresentModeInfoEXT::default().present_modes(&modes);
+            let mut told = vk::SwapchainPresentFenceInfoEXT::default().fences(&fences);
+            let (chains, images) = ([chain], [image]);
+            let info = vk::PresentInfoKHR::default().swapchains(&chains).image_indices(&images);
+            swapchains.queue_present(queue, &info.push_next(&mut mode).push_next(&mut told)).unwrap();
+            device.wait_for_fences(&[fence], true, u64::MAX).unwrap();
+            device.reset_fences(&[fence]).unwrap();
+            image = next(u64::MAX).unwrap();
+        }
+        assert!(begin.elapsed() >= std::time::Duration::from_millis(140), "{:?}", begin.elapsed());
+        device.device_wait_idle().unwrap();
+        device.destroy_fence(fence, None);
+        swapchains.destroy_swapchain(chain, None);
+    }
+    application.close();
+}
+
+#[test]
+fn images_that_are_mutable_have_views_of_other_formats() {
+    let application = Application::start();
+    let (instance, device) = (&application.instance, &application.device);
+    let swapchains = ash::khr::swapchain::Device::new(instance, device);
+    let chain = application.swapchain(vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT, vk::PresentModeKHR::MAILBOX);
+    // SAFETY: everything named is alive.
+    unsafe {
+        let images = swapchains.get_swapchain_images(chain).unwrap();
+        let subresource_range = vk::ImageSubresourceRange {
+            aspect_mask: vk::ImageAspectFlags::COLOR,
+            level_count: 1,
+            layer_count: 1,
+            ..Default::default()
+        };
+        for format in [vk::Format::B8G8R8A8_UNORM, vk::Format::B8G8R8A8_SRGB] {
+            let info = vk::ImageViewCreateInfo::default()
+                .image(images[0])
+                .view_type(vk::ImageViewType::TYPE_2D)
+                .format(format)
+                .subresource_range(subresource_range);
+            let view = device.create_image_view(&info, None).unwrap();
+            device.destroy_image_view(view, None);
+        }
+        swapchains.destroy_swapchain(chain, None);
+    }
+    application.close();
+}
