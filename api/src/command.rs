@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use ash::vk;
 use parking_lot::Mutex;
-use vitric_backend::command::{Command, CommandList};
+use vitric_backend::command::{Brought, Command, CommandList};
 
 use crate::families::{self, FAMILIES};
 use crate::{Error, Result};
@@ -17,7 +17,7 @@ use crate::{Error, Result};
 enum State {
     #[default]
     Initial,
-    Recording(Vec<Command>),
+    Recording(CommandList),
     Executable(Arc<CommandList>),
     Invalid,
 }
@@ -28,11 +28,32 @@ struct Inner {
     one_time: bool,
 }
 
+/// What submissions of a command buffer share with it.
+#[derive(Debug, Default)]
+struct Shared {
+    pending: AtomicU32,
+    /// Memory of what was recorded before, for what is recorded next.
+    spare: Mutex<CommandList>,
+}
+
+impl Shared {
+    /// Drops what was recorded, and keeps its memory, unless somebody else still has it.
+    fn reclaim(&self, list: Arc<CommandList>) {
+        if let Some(mut list) = Arc::into_inner(list) {
+            list.clear();
+            let mut spare = self.spare.lock();
+            if spare.commands.capacity() < list.commands.capacity() {
+                *spare = list;
+            }
+        }
+    }
+}
+
 /// A command buffer. The specification has the application synchronise its use; the lock is never contended.
 #[derive(Debug)]
 pub struct CommandBuffer {
     inner: Mutex<Inner>,
-    pending: Arc<AtomicU32>,
+    shared: Arc<Shared>,
     /// Whether it is executed from other command buffers.
     pub secondary: bool,
     /// Index of the family of queues that it is for.
@@ -43,11 +64,16 @@ pub struct CommandBuffer {
 
 /// Held while a submission of a command buffer is pending.
 #[derive(Debug)]
-pub struct Pending(Arc<AtomicU32>);
+pub struct Pending {
+    shared: Arc<Shared>,
+    /// What was recorded, until the submission is complete.
+    list: Option<Arc<CommandList>>,
+}
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
+        self.list.take().into_iter().for_each(|list| self.shared.reclaim(list));
+        self.shared.pending.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -58,14 +84,16 @@ impl CommandBuffer {
     /// [`Error::Unknown`] when there is no such family.
     pub fn new(secondary: bool, family: u32) -> Result<Arc<Self>> {
         let abilities = families::find(family).ok_or(Error::Unknown)?.flags;
-        let (inner, pending) = Default::default();
-        Ok(Arc::new(Self { inner, pending, secondary, family, abilities }))
+        let (inner, shared) = Default::default();
+        Ok(Arc::new(Self { inner, shared, secondary, family, abilities }))
     }
 
     /// Begins recording; what was recorded before is dropped. `one_time`: the recording is good for one submission
     /// (`VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT`).
     pub fn begin(&self, one_time: bool) {
-        *self.inner.lock() = Inner { state: State::Recording(Vec::new()), one_time };
+        self.reset();
+        let list = std::mem::take(&mut *self.shared.spare.lock());
+        *self.inner.lock() = Inner { state: State::Recording(list), one_time };
     }
 
     /// Ends recording.
@@ -75,8 +103,8 @@ impl CommandBuffer {
     pub fn end(&self) -> Result<()> {
         let mut inner = self.inner.lock();
         match std::mem::take(&mut inner.state) {
-            State::Recording(commands) => {
-                inner.state = State::Executable(Arc::new(CommandList { commands }));
+            State::Recording(list) => {
+                inner.state = State::Executable(Arc::new(list));
                 Ok(())
             }
             _ => {
@@ -88,18 +116,47 @@ impl CommandBuffer {
 
     /// Back to the initial state, from any. Submissions that are pending go on: they own what was recorded.
     pub fn reset(&self) {
-        *self.inner.lock() = Inner::default();
+        let before = std::mem::take(&mut *self.inner.lock());
+        match before.state {
+            State::Recording(list) => self.shared.reclaim(Arc::new(list)),
+            State::Executable(list) => self.shared.reclaim(list),
+            State::Initial | State::Invalid => {}
+        }
+    }
+
+    /// Gives back the memory that is kept for what will be recorded.
+    pub fn release(&self) {
+        *self.shared.spare.lock() = CommandList::default();
     }
 
     /// Appends a command; ignored when not recording, since `vkCmd*` returns no error. A command that queues of the family do
     /// not take is dropped; whether it was not.
     pub fn record(&self, command: Command) -> bool {
-        // The first family takes everything.
-        let is_taken = self.abilities == FAMILIES[0].flags || self.abilities.intersects(families::needs(&command));
-        if is_taken && let State::Recording(commands) = &mut self.inner.lock().state {
-            commands.push(command);
+        let is_taken = self.takes(&command);
+        if is_taken && let State::Recording(list) = &mut self.inner.lock().state {
+            list.commands.push(command);
         }
         is_taken
+    }
+
+    /// The same for a command that brings bytes along.
+    pub fn record_with(&self, bytes: &[u8], make: impl FnOnce(Brought) -> Command) -> bool {
+        let mut inner = self.inner.lock();
+        let start = if let State::Recording(list) = &inner.state { list.bytes.len() } else { 0 };
+        let command = make(Brought { start, count: bytes.len() as u32 });
+        let is_taken = self.takes(&command);
+        if is_taken && let State::Recording(list) = &mut inner.state {
+            list.bytes.extend_from_slice(bytes);
+            list.commands.push(command);
+        }
+        is_taken
+    }
+
+    /// Whether queues of the family take a command.
+    #[inline]
+    fn takes(&self, command: &Command) -> bool {
+        // The first family takes everything.
+        self.abilities == FAMILIES[0].flags || self.abilities.intersects(families::needs(command))
     }
 
     /// The recorded list, for execution from a primary command buffer.
@@ -124,13 +181,14 @@ impl CommandBuffer {
         if inner.one_time {
             inner.state = State::Invalid;
         }
-        self.pending.fetch_add(1, Ordering::AcqRel);
-        Ok((list, Pending(self.pending.clone())))
+        self.shared.pending.fetch_add(1, Ordering::AcqRel);
+        let pending = Pending { shared: self.shared.clone(), list: Some(list.clone()) };
+        Ok((list, pending))
     }
 
     /// Whether at least one submission of it is not complete yet.
     pub fn is_pending(&self) -> bool {
-        self.pending.load(Ordering::Acquire) > 0
+        self.shared.pending.load(Ordering::Acquire) > 0
     }
 }
 
@@ -150,11 +208,31 @@ mod tests {
         let (list, pending) = buffer.submit().unwrap();
         assert_eq!(list.commands.len(), 1);
         assert!(buffer.is_pending());
-        drop(pending);
+        drop((list, pending));
         assert!(!buffer.is_pending());
         assert!(buffer.submit().is_err(), "submitted once only");
         buffer.reset();
         assert!(buffer.list().is_err());
+        let kept = |buffer: &CommandBuffer| buffer.shared.spare.lock().commands.capacity();
+        assert!(kept(&buffer) > 0, "the memory of what was executed");
+        buffer.release();
+        assert_eq!(kept(&buffer), 0);
+    }
+
+    #[test]
+    fn what_others_execute_is_kept() {
+        let buffer = CommandBuffer::new(true, 0).unwrap();
+        buffer.begin(false);
+        buffer.record(Command::PipelineBarrier);
+        buffer.end().unwrap();
+        let list = buffer.list().unwrap();
+        buffer.reset();
+        assert_eq!(list.commands.len(), 1);
+        buffer.begin(false);
+        buffer.record(Command::EndPass);
+        buffer.begin(false);
+        buffer.end().unwrap();
+        assert!(buffer.list().unwrap().commands.is_empty(), "what was recorded before is dropped");
     }
 
     #[test]

@@ -128,6 +128,11 @@ impl Names {
         }
     }
 
+    /// Whether any object that is alive has a name.
+    pub fn any(&self) -> bool {
+        !self.0.lock().alive.is_empty()
+    }
+
     /// An object is destroyed. Its name is remembered for a while.
     pub fn retire(&self, kind: vk::ObjectType, handle: u64) {
         let mut known = self.0.lock();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 use vitric_backend::shader::runtime::{Descriptor, DescriptorSet, SetBinding, SetLayout};
 
 use crate::{Error, Result};
@@ -32,9 +33,10 @@ impl DescriptorPool {
         Arc::new(Self { max_sets, sizes: merged, used })
     }
 
-    fn counts(&self, layout: &SetLayout) -> Vec<u32> {
-        let count = |kind| layout.bindings.iter().filter(|binding| binding.kind == kind).map(|b| b.count).sum();
-        self.sizes.iter().map(|&(kind, _)| count(kind)).collect()
+    /// Descriptors that a set has of each of the pool's types, in their order.
+    fn counts<'a>(&'a self, layout: &'a SetLayout) -> impl Iterator<Item = u32> + 'a {
+        let count = |kind| layout.bindings.iter().filter(move |binding| binding.kind == kind).map(|b| b.count).sum();
+        self.sizes.iter().map(move |&(kind, _)| count(kind))
     }
 
     /// Allocates a set.
@@ -46,23 +48,22 @@ impl DescriptorPool {
         if !layout.bindings.iter().all(|binding| binding.count == 0 || covered(binding)) {
             return Err(Error::OutOfPoolMemory);
         }
-        let wanted = self.counts(layout);
         let mut used = self.used.lock();
-        let fits = |((&used, &wanted), &(_, size)): ((&u32, &u32), &(_, u32))| used.saturating_add(wanted) <= size;
-        if used.0 >= self.max_sets || !used.1.iter().zip(&wanted).zip(&self.sizes).all(fits) {
+        let fits = |((&used, wanted), &(_, size)): ((&u32, u32), &(_, u32))| used.saturating_add(wanted) <= size;
+        if used.0 >= self.max_sets || !used.1.iter().zip(self.counts(layout)).zip(&self.sizes).all(fits) {
             return Err(Error::OutOfPoolMemory);
         }
         used.0 += 1;
-        used.1.iter_mut().zip(&wanted).for_each(|(used, wanted)| *used += wanted);
+        used.1.iter_mut().zip(self.counts(layout)).for_each(|(used, wanted)| *used += wanted);
+        drop(used);
         Ok(DescriptorSet::new(layout.clone()))
     }
 
     /// Gives back the room of one set that was allocated from here with this layout.
     pub fn free(&self, layout: &SetLayout) {
-        let wanted = self.counts(layout);
         let mut used = self.used.lock();
         used.0 = used.0.saturating_sub(1);
-        used.1.iter_mut().zip(&wanted).for_each(|(used, wanted)| *used = used.saturating_sub(*wanted));
+        used.1.iter_mut().zip(self.counts(layout)).for_each(|(used, wanted)| *used = used.saturating_sub(wanted));
     }
 
     /// Gives the room of all sets back.
@@ -75,10 +76,20 @@ impl DescriptorPool {
 
 /// The descriptors from array element `element` of `binding` on, `count` of them: an update that is longer than the
 /// binding goes on with the next one. Flat index and binding of each.
-pub fn targets(layout: &SetLayout, binding: u32, element: u32, count: u32) -> Vec<(u32, &SetBinding)> {
-    let following = layout.bindings.iter().skip_while(move |entry| entry.binding < binding);
-    let all = following.flat_map(|entry| (0..entry.elements()).map(move |index| (entry.first + index, entry)));
-    all.skip(element as usize).take(count as usize).collect()
+pub fn targets(
+    layout: &SetLayout,
+    binding: u32,
+    element: u32,
+    count: u32,
+) -> impl Iterator<Item = (u32, &SetBinding)> + Clone {
+    let start = layout.bindings.partition_point(|entry| entry.binding < binding);
+    let following = &layout.bindings[start..];
+    let first = following.first().map_or(u32::MAX, |entry| entry.first.saturating_add(element));
+    let range = move |entry: &SetBinding| {
+        let end = entry.first + entry.elements();
+        entry.first.max(first).min(end)..end.min(first.saturating_add(count))
+    };
+    following.iter().flat_map(move |entry| range(entry).map(move |index| (index, entry)))
 }
 
 /// `VkCopyDescriptorSet`: copies `count` descriptors from one set to another, which may be the same. Source and target are
@@ -93,10 +104,13 @@ pub fn copy(source: (&DescriptorSet, u32, u32), target: (&DescriptorSet, u32, u3
     }
     let from = targets(source.0.layout(), source.1, source.2, count);
     let to = targets(target.0.layout(), target.1, target.2, count);
-    let copied: Vec<Descriptor> = from.iter().map(|(index, _)| source.0.get(*index).unwrap_or_default()).collect();
-    for ((index, _), descriptor) in to.into_iter().zip(copied) {
-        target.0.write(index, descriptor);
-    }
+    // The sets may be the same.
+    let copied: SmallVec<[Descriptor; 4]> = from.map(|(index, _)| source.0.get(index).unwrap_or_default()).collect();
+    target.0.update(|slots| {
+        for ((index, _), descriptor) in to.zip(copied) {
+            slots[index as usize] = descriptor;
+        }
+    });
 }
 
 #[cfg(test)]
@@ -133,7 +147,10 @@ mod tests {
     fn updates_go_on_with_the_next_binding() {
         let set = DescriptorSet::new(layout(&[2, 0, 3]));
         let found: Vec<(u32, u32)> =
-            targets(set.layout(), 0, 1, 3).into_iter().map(|(index, entry)| (index, entry.binding)).collect();
+            targets(set.layout(), 0, 1, 3).map(|(index, entry)| (index, entry.binding)).collect();
         assert_eq!(found, [(1, 0), (2, 2), (3, 2)]);
+        assert_eq!(targets(set.layout(), 2, 1, 9).map(|(index, _)| index).collect::<Vec<_>>(), [3, 4]);
+        assert_eq!(targets(set.layout(), 3, 0, 1).count(), 0);
+        assert_eq!(targets(set.layout(), 0, u32::MAX, u32::MAX).count(), 0);
     }
 }

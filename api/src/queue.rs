@@ -195,6 +195,8 @@ fn perform(gpu: &Gpu, health: &Health, job: Job) {
             if ready && !health.is_lost() && gpu.execute(&batch.lists).is_err() {
                 health.lose("a program ran too long, or the emulation failed");
             }
+            // Their memory is that of what is recorded next.
+            batch.lists.clear();
             batch.pending.clear();
             batch.signal();
         }

@@ -59,7 +59,7 @@ struct Units {
     addresses: AddressSpace,
     triangles: Bag<Triangles>,
     tiles: Bag<TileScratch>,
-    fronts: Bag<FrontScratch>,
+    fronts: Bag<Box<FrontScratch>>,
     depths: KeptDepths,
     counters: Option<Arc<Counters>>,
 }
@@ -77,7 +77,8 @@ impl Gpu {
             addresses: AddressSpace::default(),
             triangles: Bag::new(MOST_KEPT),
             tiles: Bag::new(config.threads),
-            fronts: Bag::new(config.threads),
+            // The command processor keeps one.
+            fronts: Bag::new(config.threads + 1),
             depths: KeptDepths::default(),
             counters: config.counts.then(Arc::default),
         });
@@ -161,7 +162,7 @@ impl Gpu {
     }
 
     /// Memory of the front end.
-    pub(crate) fn fronts(&self) -> &Bag<FrontScratch> {
+    pub(crate) fn fronts(&self) -> &Bag<Box<FrontScratch>> {
         &self.units.fronts
     }
 

@@ -385,9 +385,9 @@ pub(crate) fn render_pass(
 
 /// What a draw binds.
 pub(crate) struct Prepared {
-    pipeline: vk::Pipeline,
-    layout: vk::PipelineLayout,
-    set: Option<vk::DescriptorSet>,
+    pub(crate) pipeline: vk::Pipeline,
+    pub(crate) layout: vk::PipelineLayout,
+    pub(crate) set: Option<vk::DescriptorSet>,
     samples: vk::SampleCountFlags,
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ash::vk::{self, Handle};
 use vitric_api::command::CommandBuffer;
 use vitric_api::{Error, Result};
-use vitric_backend::command::{Command, PassBegin};
+use vitric_backend::command::{AttachmentsClear, Brought, Command, PassBegin};
 use vitric_backend::memory::{BufferRange, SurfaceView};
 use vitric_backend::state::{ClearValue, DepthBias, DepthBiasUnit, LineStipple};
 
@@ -54,22 +54,30 @@ fn destroy_buffer(handle: vk::Device, buffer: vk::CommandBuffer) {
 pub extern "system" fn reset_pool(
     handle: vk::Device,
     pool: vk::CommandPool,
-    _: vk::CommandPoolResetFlags,
+    flags: vk::CommandPoolResetFlags,
 ) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
         for &buffer in need(object, &object.command_pools, pool)?.buffers.lock().iter() {
             if let Some(found) = CommandObject::from_handle(vk::CommandBuffer::from_raw(buffer)) {
                 found.buffer.reset();
+                if flags.contains(vk::CommandPoolResetFlags::RELEASE_RESOURCES) {
+                    found.buffer.release();
+                }
             }
         }
         Ok(vk::Result::SUCCESS)
     })
 }
 
-// Nothing is kept for command buffers to come.
-
-pub extern "system" fn trim_pool(_: vk::Device, _: vk::CommandPool, _: vk::CommandPoolTrimFlags) {}
+pub extern "system" fn trim_pool(handle: vk::Device, pool: vk::CommandPool, _: vk::CommandPoolTrimFlags) {
+    raw::guard_void(|| {
+        let Some(pool) = device(handle).ok().and_then(|object| object.command_pools.get(pool.as_raw())) else { return };
+        let buffers = pool.buffers.lock();
+        let buffers = buffers.iter().map(|&buffer| vk::CommandBuffer::from_raw(buffer));
+        buffers.filter_map(CommandObject::from_handle).for_each(|found| found.buffer.release());
+    });
+}
 
 // A device is a group of its own: there is nothing to choose.
 
@@ -121,21 +129,38 @@ pub extern "system" fn end(handle: vk::CommandBuffer) -> vk::Result {
     })
 }
 
-pub extern "system" fn reset(handle: vk::CommandBuffer, _: vk::CommandBufferResetFlags) -> vk::Result {
+pub extern "system" fn reset(handle: vk::CommandBuffer, flags: vk::CommandBufferResetFlags) -> vk::Result {
     raw::guard(|| {
-        CommandObject::from_handle(handle).ok_or(Error::Unknown)?.buffer.reset();
+        let buffer = &CommandObject::from_handle(handle).ok_or(Error::Unknown)?.buffer;
+        buffer.reset();
+        if flags.contains(vk::CommandBufferResetFlags::RELEASE_RESOURCES) {
+            buffer.release();
+        }
         Ok(vk::Result::SUCCESS)
     })
 }
 
 /// Records a command that `make` builds; nothing when it fails (a message was sent).
 pub fn record(handle: vk::CommandBuffer, make: impl FnOnce(&DeviceObject) -> Result<Command>) {
+    recorded(handle, |owner, buffer| make(owner).map(|command| buffer.record(command)));
+}
+
+/// The same for a command that brings bytes along.
+fn record_with<C: FnOnce(Brought) -> Command>(
+    handle: vk::CommandBuffer,
+    bytes: &[u8],
+    make: impl FnOnce(&DeviceObject) -> Result<C>,
+) {
+    recorded(handle, |owner, buffer| make(owner).map(|command| buffer.record_with(bytes, command)));
+}
+
+/// Has a command recorded, and tells the messengers when the buffer does not take it.
+#[inline]
+fn recorded(handle: vk::CommandBuffer, record: impl FnOnce(&DeviceObject, &CommandBuffer) -> Result<bool>) {
     raw::guard_void(|| {
         let Some(object) = CommandObject::from_handle(handle) else { return };
         let Ok(owner) = device(vk::Device::from_raw(object.device)) else { return };
-        if let Ok(command) = make(owner)
-            && !object.buffer.record(command)
-        {
+        if record(owner, &object.buffer) == Ok(false) {
             owner.messages().error(&format!("queues of family {} do not take a command", object.buffer.family));
         }
     });
@@ -168,7 +193,7 @@ pub extern "system" fn bind_sets(
 ) {
     record(handle, |object| {
         let sets = raw::slice(sets, count).iter();
-        let sets = sets.map(|&set| Ok(optional(object, &object.sets, set)?.map(|found| found.set.clone())));
+        let sets = sets.map(|&set| Ok(optional(object, &object.sets, set)?.map(|found| found.set)));
         let sets = sets.collect::<Result<_>>()?;
         let dynamic_offsets = raw::slice(offsets, offset_count).into();
         Ok(Command::BindDescriptorSets { point, first, sets, dynamic_offsets })
@@ -234,8 +259,7 @@ pub extern "system" fn push_constants(
     size: u32,
     values: *const c_void,
 ) {
-    let data = raw::bytes(values, size as usize).into();
-    plain(handle, Command::PushConstants { offset, data });
+    record_with(handle, raw::bytes(values, size as usize), |_| Ok(|data| Command::PushConstants { offset, data }));
 }
 
 pub extern "system" fn set_viewport(handle: vk::CommandBuffer, first: u32, count: u32, viewports: *const vk::Viewport) {
@@ -410,7 +434,7 @@ pub extern "system" fn copy_buffer(
         Ok(Command::CopyBuffer {
             source: need(object, &object.buffers, source)?,
             target: need(object, &object.buffers, target)?,
-            regions: raw::slice(regions, count).to_vec(),
+            regions: raw::slice(regions, count).into(),
         })
     });
 }
@@ -494,9 +518,9 @@ pub extern "system" fn update_buffer(
     size: vk::DeviceSize,
     data: *const c_void,
 ) {
-    record(handle, |object| {
+    record_with(handle, raw::bytes(data, size as usize), |object| {
         let target = need(object, &object.buffers, target)?;
-        Ok(Command::UpdateBuffer { target, offset, data: raw::bytes(data, size as usize).into() })
+        Ok(move |data| Command::UpdateBuffer { target, offset, data })
     });
 }
 
@@ -525,7 +549,7 @@ pub extern "system" fn clear_color_image(
         Ok(Command::ClearColorImage {
             target: need(object, &object.images, image)?,
             value: ClearValue(*words),
-            ranges: raw::slice(ranges, count).to_vec(),
+            ranges: raw::slice(ranges, count).into(),
         })
     });
 }
@@ -543,7 +567,7 @@ pub extern "system" fn clear_depth_stencil_image(
         Ok(Command::ClearDepthStencilImage {
             target: need(object, &object.images, image)?,
             value: ClearValue([value.depth.to_bits(), value.stencil, 0, 0]),
-            ranges: raw::slice(ranges, count).to_vec(),
+            ranges: raw::slice(ranges, count).into(),
         })
     });
 }
@@ -563,9 +587,8 @@ pub extern "system" fn clear_attachments(
     let attachments = raw::slice(attachments, count).iter();
     let attachments =
         attachments.map(|clear| (clear.aspect_mask, clear.color_attachment, clear_value(&clear.clear_value)));
-    let command =
-        Command::ClearAttachments { attachments: attachments.collect(), rects: raw::slice(rects, rect_count).to_vec() };
-    plain(handle, command);
+    let clear = AttachmentsClear { attachments: attachments.collect(), rects: raw::slice(rects, rect_count).into() };
+    plain(handle, Command::ClearAttachments(Box::new(clear)));
 }
 
 pub extern "system" fn resolve_image(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ash::vk::{self, DescriptorType as T, Handle};
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 use vitric_api::descriptor::{self, DescriptorPool};
 use vitric_api::physical::MAX_SET_DESCRIPTORS;
 use vitric_api::{Error, Result};
@@ -116,9 +117,7 @@ pub extern "system" fn create_pool(
 }
 
 fn drop_sets(object: &DeviceObject, pool: &SetPool) {
-    for set in std::mem::take(&mut *pool.sets.lock()) {
-        object.remove(&object.sets, vk::DescriptorSet::from_raw(set));
-    }
+    object.remove_all(&object.sets, vk::ObjectType::DESCRIPTOR_SET, pool.sets.lock().drain());
     pool.pool.reset();
 }
 
@@ -163,7 +162,7 @@ pub extern "system" fn allocate(
         let counts: Option<&vk::DescriptorSetVariableDescriptorCountAllocateInfo<'_>> = raw::find(info.p_next);
         let counts =
             counts.map_or(&[][..], |counts| raw::slice(counts.p_descriptor_counts, counts.descriptor_set_count));
-        let mut made = Vec::new();
+        let mut made: SmallVec<[u64; 8]> = SmallVec::new();
         for (number, &layout) in layouts.iter().enumerate() {
             let layout = need(object, &object.set_layouts, layout);
             let allocated = layout.and_then(|layout| {
@@ -172,7 +171,7 @@ pub extern "system" fn allocate(
                 pool.pool.allocate(&layout)
             });
             match allocated {
-                Ok(set) => made.push(object.sets.insert(Arc::new(PoolSet { set }))),
+                Ok(set) => made.push(insert_set(object, &pool, set)),
                 Err(error) => {
                     // All or none.
                     made.iter().for_each(|&set| free_set(object, &pool, set));
@@ -180,7 +179,6 @@ pub extern "system" fn allocate(
                 }
             }
         }
-        pool.sets.lock().extend_from_slice(&made);
         for (slot, set) in out.iter_mut().zip(made) {
             *slot = vk::DescriptorSet::from_raw(set);
         }
@@ -188,10 +186,19 @@ pub extern "system" fn allocate(
     })
 }
 
+/// The handle of a new set of a pool.
+fn insert_set(object: &DeviceObject, pool: &SetPool, set: Arc<DescriptorSet>) -> u64 {
+    let mut places = pool.sets.lock();
+    let place = places.take();
+    let handle = object.sets.insert(PoolSet { set, place });
+    places.put(place, handle);
+    handle
+}
+
 fn free_set(object: &DeviceObject, pool: &SetPool, set: u64) {
     if let Some(freed) = object.remove(&object.sets, vk::DescriptorSet::from_raw(set)) {
         pool.pool.free(freed.set.layout());
-        pool.sets.lock().retain(|&other| other != set);
+        pool.sets.lock().give_back(freed.place, set);
     }
 }
 
@@ -218,8 +225,10 @@ pub extern "system" fn update(
 ) {
     raw::guard_void(|| {
         let Ok(object) = device(handle) else { return };
+        // Mostly several are of one set.
+        let mut last = None;
         for write in raw::slice(writes, write_count) {
-            let _ = write_set(object, write);
+            let _ = write_set(object, write, &mut last);
         }
         for copy in raw::slice(copies, copy_count) {
             let sets = (need(object, &object.sets, copy.src_set), need(object, &object.sets, copy.dst_set));
@@ -232,8 +241,17 @@ pub extern "system" fn update(
     });
 }
 
-fn write_set(object: &DeviceObject, write: &vk::WriteDescriptorSet<'_>) -> Result<()> {
-    let set = need(object, &object.sets, write.dst_set)?;
+/// Performs a write. `last` is the set that was written to last, with its handle.
+fn write_set(
+    object: &DeviceObject,
+    write: &vk::WriteDescriptorSet<'_>,
+    last: &mut Option<(vk::DescriptorSet, PoolSet)>,
+) -> Result<()> {
+    let set = match last.take().filter(|(handle, _)| *handle == write.dst_set) {
+        Some((_, set)) => set,
+        None => need(object, &object.sets, write.dst_set)?,
+    };
+    let (_, set) = last.insert((write.dst_set, set));
     let range = (write.dst_binding, write.dst_array_element, write.descriptor_count);
     if write.descriptor_type == T::INLINE_UNIFORM_BLOCK {
         let bytes: &vk::WriteDescriptorSetInlineUniformBlock<'_> = raw::find(write.p_next).ok_or(Error::Unknown)?;
@@ -242,8 +260,25 @@ fn write_set(object: &DeviceObject, write: &vk::WriteDescriptorSet<'_>) -> Resul
     }
     let (infos, size) = infos(write);
     let info = |number| infos.wrapping_byte_add(number * size);
-    let put = |index, descriptor| set.set.write(index, descriptor);
-    describe(object, (set.set.layout(), put), range, write.descriptor_type, info)
+    write_descriptors(object, &set.set, range, write.descriptor_type, info)
+}
+
+/// Writes descriptors of one type into a set; see [`describe`].
+fn write_descriptors(
+    object: &DeviceObject,
+    set: &DescriptorSet,
+    range: (u32, u32, u32),
+    kind: T,
+    info: impl Fn(usize) -> *const c_void,
+) -> Result<()> {
+    set.update(|slots| {
+        let put = |index, descriptor| {
+            if let Some(slot) = slots.get_mut(index as usize) {
+                *slot = descriptor;
+            }
+        };
+        describe(object, (set.layout(), put), range, kind, info)
+    })
 }
 
 /// Writes bytes of an inline uniform block: from `offset` on, so many.
@@ -275,7 +310,7 @@ fn describe(
     kind: T,
     info: impl Fn(usize) -> *const c_void,
 ) -> Result<()> {
-    for (number, (index, entry)) in descriptor::targets(layout, binding, element, count).into_iter().enumerate() {
+    for (number, (index, entry)) in descriptor::targets(layout, binding, element, count).enumerate() {
         let immutable = entry.immutable_samplers.get((index - entry.first) as usize);
         put(index, descriptor_of(object, kind, info(number), immutable)?);
     }
@@ -404,9 +439,8 @@ pub extern "system" fn update_with_template(
                 write_inline(&set.set, range_of(entry), data.wrapping_byte_add(entry.offset));
                 continue;
             }
-            let put = |index, descriptor| set.set.write(index, descriptor);
-            let target = (&**set.set.layout(), put);
-            let _ = describe(object, target, range_of(entry), entry.descriptor_type, place_of(entry, data));
+            let (kind, place) = (entry.descriptor_type, place_of(entry, data));
+            let _ = write_descriptors(object, &set.set, range_of(entry), kind, place);
         }
     });
 }

@@ -101,6 +101,19 @@ impl<T: Clone> Table<T> {
 
     /// Removes and returns the object of a handle; `None` for a null, stale or foreign one.
     pub fn remove(&self, handle: u64) -> Option<T> {
+        let (value, index) = self.take(handle)?;
+        self.free.lock().0.push(index);
+        value
+    }
+
+    /// Removes the objects of many handles, but for null, stale and foreign ones.
+    pub fn remove_all(&self, handles: impl Iterator<Item = u64>) {
+        let freed: Vec<usize> = handles.filter_map(|handle| Some(self.take(handle)?.1)).collect();
+        self.free.lock().0.extend(freed);
+    }
+
+    /// Takes an object out of its slot, whose index is not free yet.
+    fn take(&self, handle: u64) -> Option<(Option<T>, usize)> {
         let (slot, generation) = self.decode(handle)?;
         let raise = |state: u64| (state >> 32 & FIELD == generation).then_some(state + (1 << 32));
         slot.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, raise).ok()?;
@@ -110,8 +123,7 @@ impl<T: Clone> Table<T> {
         // SAFETY: the generation was raised by this call alone, and all readers of the old one have left; late ones see the
         // new generation and do not touch the value.
         let value = unsafe { (*slot.value.get()).take() };
-        self.free.lock().0.push((handle & FIELD) as usize);
-        value
+        Some((value, (handle & FIELD) as usize))
     }
 }
 

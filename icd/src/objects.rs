@@ -137,10 +137,13 @@ pub enum Pipeline {
     Library(Parts),
 }
 
-/// A set, with the pool it came from.
+/// A set, with its place in the pool that it came from.
+#[derive(Clone)]
 pub struct PoolSet {
     /// The set.
     pub set: Arc<DescriptorSet>,
+    /// Number of its place.
+    pub place: u32,
 }
 
 /// A pool, with the handles of its sets.
@@ -148,7 +151,43 @@ pub struct SetPool {
     /// Limits.
     pub pool: Arc<DescriptorPool>,
     /// Sets that were allocated.
-    pub sets: Mutex<Vec<u64>>,
+    pub sets: Mutex<Places>,
+}
+
+/// Handles of sets in their places, 0 where one was freed.
+#[derive(Default)]
+pub struct Places {
+    handles: Vec<u64>,
+    free: Vec<u32>,
+}
+
+impl Places {
+    /// A place for a set.
+    pub fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.handles.push(0);
+            self.handles.len() as u32 - 1
+        })
+    }
+
+    /// Puts a set where its place is.
+    pub fn put(&mut self, place: u32, handle: u64) {
+        self.handles[place as usize] = handle;
+    }
+
+    /// Gives the place of a set back, if it is one of these.
+    pub fn give_back(&mut self, place: u32, handle: u64) {
+        if self.handles.get(place as usize) == Some(&handle) {
+            self.put(place, 0);
+            self.free.push(place);
+        }
+    }
+
+    /// Takes all sets out.
+    pub fn drain(&mut self) -> impl Iterator<Item = u64> {
+        self.free.clear();
+        self.handles.drain(..).filter(|&handle| handle != 0)
+    }
 }
 
 /// What sets of a pipeline are made of.
@@ -202,7 +241,7 @@ pub struct DeviceObject {
     pub conversions: Table<Arc<Conversion>>,
     pub set_layouts: Table<Arc<SetLayout>>,
     pub pools: Table<Arc<SetPool>>,
-    pub sets: Table<Arc<PoolSet>>,
+    pub sets: Table<PoolSet>,
     pub templates: Table<Arc<UpdateTemplate>>,
     pub pipeline_layouts: Table<Arc<PipelineLayout>>,
     pub shaders: Table<Arc<ShaderModule>>,
@@ -279,9 +318,24 @@ impl DeviceObject {
     /// Removes an object from its table, and its name from those in use.
     pub fn remove<T: Clone, H: vk::Handle + Copy>(&self, table: &Table<T>, handle: H) -> Option<T> {
         let removed = table.remove(handle.as_raw())?;
-        self.private.forget(H::TYPE, handle.as_raw());
-        self.names.retire(H::TYPE, handle.as_raw());
+        self.forget(H::TYPE, handle.as_raw());
         Some(removed)
+    }
+
+    /// Forgets what is known of an object that was removed.
+    fn forget(&self, kind: vk::ObjectType, handle: u64) {
+        self.private.forget(kind, handle);
+        self.names.retire(kind, handle);
+    }
+
+    /// Removes many objects from their table.
+    pub fn remove_all<T: Clone>(&self, table: &Table<T>, kind: vk::ObjectType, handles: impl Iterator<Item = u64>) {
+        let is_known = !self.private.is_empty() || self.names.any();
+        table.remove_all(handles.inspect(|&handle| {
+            if is_known {
+                self.forget(kind, handle);
+            }
+        }));
     }
 }
 

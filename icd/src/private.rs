@@ -17,6 +17,11 @@ type Key = (vk::ObjectType, u64);
 pub struct PrivateData(Mutex<HashMap<Key, HashMap<u64, u64>>>);
 
 impl PrivateData {
+    /// Whether no object holds any.
+    pub fn is_empty(&self) -> bool {
+        self.0.lock().is_empty()
+    }
+
     /// An object is destroyed: another one may get its handle, and begins with nothing.
     pub fn forget(&self, kind: vk::ObjectType, handle: u64) {
         let mut all = self.0.lock();

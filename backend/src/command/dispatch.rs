@@ -12,8 +12,7 @@ use crate::shader::{Builtin, Program, Slot};
 /// Dispatches the bound compute pipeline: so many workgroups, from `base` on.
 pub(super) fn dispatch(processor: &mut Processor<'_>, base: [u32; 3], groups: [u32; 3]) -> Result<(), DeviceLost> {
     let Some(pipeline) = processor.state.compute.clone() else { return Ok(()) };
-    let bindings = processor.state.compute_sets.resolve([&*pipeline.program], &processor.shared);
-    let [bindings] = &*bindings else { return Ok(()) };
+    let bindings = &*processor.state.compute_sets.resolve(0, &pipeline.program, &processor.shared);
     processor.wrote_bound(&pipeline.program, bindings);
     let push = &processor.state.push;
     let count = groups.iter().fold(1usize, |all, &count| all.saturating_mul(count as usize));

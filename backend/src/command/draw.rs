@@ -9,21 +9,21 @@ use parking_lot::Mutex;
 use smallvec::SmallVec;
 
 use super::pass::Pass;
-use super::pending::{DrawState, MOST_PENDING};
-use super::processor::{Dynamic, IndexBuffer, Processor, words};
+use super::pending::{Drawn, MOST_PENDING, PixelState};
+use super::processor::{Changed, Dynamic, IndexBuffer, Processor, words};
 use super::viewports::{View, guard_band, rect, touchable, touched, views};
 use super::{Command, MultiDraw};
 use crate::counters::Counter;
 use crate::geometry::{
-    Assembled, Corners, DrawNumbers, Indices, PrimitiveContext, Strips, VertexSource, assemble, corners, is_list,
-    vertex_limits, vertex_parameters, vertex_ranges,
+    Assembled, Corners, DrawNumbers, Indices, Plan, PrimitiveContext, Strips, VIEWPORT_WORDS, VertexSource, assemble,
+    corners, is_list, vertex_limits, vertex_parameters, vertex_ranges,
 };
 use crate::gpu::DeviceLost;
 use crate::hiz::Visibility;
-use crate::memory::PlaneRef;
-use crate::pixel::{DrawContext, Rates};
-use crate::shader::interp::{Deadline, Environment};
-use crate::shader::runtime::Bindings;
+use crate::memory::{BufferRange, PlaneRef};
+use crate::pixel::{PixelContext, Rates, visibility};
+use crate::shader::interp::{Deadline, Environment, Lanes};
+use crate::shader::runtime::{Bindings, Ranges};
 use crate::state::{DepthStencilState, DynamicState, GraphicsPipeline, StencilState};
 use crate::tiling::Window;
 
@@ -47,20 +47,91 @@ struct Call {
     first_index: Option<u32>,
 }
 
+/// What draws have in common as long as no state changes but resources, push constants and the index buffer.
+pub(super) struct Prepared {
+    pipeline: Arc<GraphicsPipeline>,
+    /// Parameters of the vertex kernel.
+    words: SmallVec<[Lanes; 7]>,
+    /// The vertex buffers.
+    ranges: Ranges,
+    /// What set-up needs to know, by viewport; none when primitives are discarded after shading.
+    contexts: SmallVec<[PrimitiveContext; 1]>,
+    visibility: Visibility,
+    /// Whether there are no pixels that draws may touch, and their vertices leave nothing but them.
+    touches_nothing: bool,
+}
+
+impl Prepared {
+    fn new(processor: &mut Processor<'_>) -> Option<Box<Self>> {
+        let pipeline = processor.state.pipeline()?;
+        let views = views(&processor.state, &pipeline);
+        let band = guard_band(&pipeline, &views);
+        let contexts = match pipeline.raster.discard {
+            true => SmallVec::new(),
+            false => primitive_contexts(processor, &pipeline, (&views, band)),
+        };
+        let mut prepared = Box::new(Self {
+            words: vertex_parameters(&views[0].0, band).into(),
+            ranges: Ranges::default(),
+            contexts,
+            visibility: visibility(&pipeline, pipeline.depth_stencil.as_ref()),
+            touches_nothing: touches_nothing(processor, &pipeline),
+            pipeline,
+        });
+        prepared.set_buffers(&processor.state.vertex_buffers);
+        Some(prepared)
+    }
+
+    fn set_buffers(&mut self, buffers: &[Option<BufferRange>]) {
+        self.ranges = vertex_ranges(&self.pipeline.bindings, buffers);
+        if self.pipeline.exact_vertices {
+            self.words.truncate(VIEWPORT_WORDS);
+            self.words.extend(vertex_limits(&self.pipeline.bindings, buffers));
+        }
+    }
+}
+
+/// What draws have in common with the state as it is now; nothing without a pipeline.
+fn prepare(processor: &mut Processor<'_>) -> Option<Box<Prepared>> {
+    let changed = std::mem::replace(&mut processor.state.changed, Changed { fixed: false, buffers: false });
+    match processor.prepared.take().filter(|_| !changed.fixed) {
+        Some(mut prepared) => {
+            if changed.buffers {
+                prepared.set_buffers(&processor.state.vertex_buffers);
+            }
+            Some(prepared)
+        }
+        None => Prepared::new(processor),
+    }
+}
+
 /// Executes a draw command.
 pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(), DeviceLost> {
-    let Some(pipeline) = processor.state.pipeline() else { return Ok(()) };
-    if processor.pass.is_none() || processor.statistics.is_none() && touches_nothing(processor, &pipeline) {
+    if processor.pass.is_none() {
         return Ok(());
     }
-    let programs = || std::iter::once(&*pipeline.vertex).chain(pipeline.fragment.as_deref());
-    let bindings = processor.state.graphics_sets.resolve(programs(), &processor.shared);
-    programs().zip(&*bindings).for_each(|(program, bindings)| processor.wrote_bound(program, bindings));
+    let Some(prepared) = prepare(processor) else { return Ok(()) };
+    let is_seen = processor.statistics.is_some() || !prepared.touches_nothing;
+    let done = if is_seen { draw_all(processor, &prepared, command) } else { Ok(()) };
+    processor.prepared = Some(prepared);
+    done
+}
+
+/// Executes the draws of a command.
+fn draw_all(processor: &mut Processor<'_>, prepared: &Prepared, command: &Command) -> Result<(), DeviceLost> {
+    let pipeline = &*prepared.pipeline;
+    let (sets, shared) = (&mut processor.state.graphics_sets, &processor.shared);
+    let of_vertex = sets.resolve(0, &pipeline.vertex, shared);
+    let of_fragment = pipeline.fragment.as_ref().map(|fragment| sets.resolve(1, fragment, shared));
+    processor.wrote_bound(&pipeline.vertex, &of_vertex);
+    if let Some((program, bindings)) = pipeline.fragment.as_ref().zip(of_fragment.as_ref()) {
+        processor.wrote_bound(program, bindings);
+    }
     if pipeline.reads_attachments {
         processor.flush()?;
     }
     for draw in 0..draws(command) {
-        run(processor, &bindings, &call(command, draw))?;
+        run(processor, prepared, (&of_vertex, of_fragment.as_ref()), &call(command, draw))?;
     }
     Ok(())
 }
@@ -196,32 +267,29 @@ fn indices<'s>(
 }
 
 /// Runs one draw of a command as far as windows.
-fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -> Result<(), DeviceLost> {
-    let Some(pipeline) = processor.state.pipeline() else { return Ok(()) };
+fn run(
+    processor: &mut Processor<'_>,
+    prepared: &Prepared,
+    (of_vertex, of_fragment): (&Bindings, Option<&Arc<Bindings>>),
+    call: &Call,
+) -> Result<(), DeviceLost> {
+    let pipeline = &prepared.pipeline;
     let discards = pipeline.raster.discard;
     if discards && !pipeline.vertex.fragment.side_effects && processor.statistics.is_none() {
         return Ok(());
     }
-    let views = views(&processor.state, &pipeline);
-    let band = guard_band(&pipeline, &views);
-    let mut words = SmallVec::<[_; 7]>::from(vertex_parameters(&views[0].0, band));
-    if pipeline.exact_vertices {
-        words.extend(vertex_limits(&pipeline.bindings, &processor.state.vertex_buffers));
-    }
-    let ranges = vertex_ranges(&pipeline.bindings, &processor.state.vertex_buffers);
-    let none = Bindings::default();
-    let (push, deadline) = (processor.state.push.clone(), processor.deadline.clone());
+    let (push, dynamic, deadline) = (processor.state.push, processor.state.dynamic, processor.deadline.clone());
     let environment = Environment {
-        parameters: words.as_flattened(),
-        ranges: &ranges,
+        parameters: prepared.words.as_flattened(),
+        ranges: &prepared.ranges,
         push: &push,
-        ..Environment::new(bindings.first().unwrap_or(&none), &deadline)
+        ..Environment::new(of_vertex, &deadline)
     };
-    let kernel = pipeline.vertex_kernel.get(&pipeline);
+    let kernel = pipeline.vertex_kernel.get(pipeline);
     let (instance, numbers) = (call.numbers.base_instance, call.numbers);
-    let index_buffer = processor.state.index_buffer.clone();
+    let index_buffer = call.first_index.and_then(|_| processor.state.index_buffer.clone());
     let counters = processor.counters().cloned();
-    let (corners_of_all, starts, vertices) = corners_of(&pipeline, call, index_buffer.as_ref())?;
+    let (corners_of_all, starts, vertices) = corners_of(pipeline, call, index_buffer.as_ref())?;
     let mut assembled = Assembled {
         source: VertexSource { kernel, environment: &environment, instance, numbers },
         corners: corners_of_all,
@@ -231,28 +299,30 @@ fn run(processor: &mut Processor<'_>, bindings: &Arc<[Bindings]>, call: &Call) -
         counters: counters.as_deref(),
         strips: (pipeline.topology == vk::PrimitiveTopology::LINE_STRIP && pipeline.stipples_lines())
             .then(|| Strips::new(starts)),
-        contexts: if discards { Vec::new() } else { primitive_contexts(processor, &pipeline, (&views, band)) },
+        contexts: &prepared.contexts,
         layers: processor.pass.as_ref().map_or(1, |pass| pass.layers),
         posh: None,
     };
     // Statistics are those of a machine that shades every vertex.
     let posh = processor.gpu.config().posh;
     if posh.takes_draw(assembled.count()) && assembled.suits_posh() && processor.statistics.is_none() {
-        assembled.posh = Some((posh, pipeline.vertex_kernel.positions(&pipeline)));
+        assembled.posh = Some((posh, pipeline.vertex_kernel.positions(pipeline)));
     }
     if let Some(counters) = assembled.counters {
         counters.count(Counter::InputVertices, vertices as u64 * u64::from(call.instances));
         counters.count(Counter::InputPrimitives, assembled.count() as u64);
     }
-    windows(processor, DrawState::new(&processor.state, &pipeline, bindings), &assembled)
+    let visibility = prepared.visibility;
+    let drawn = Drawn { pipeline, dynamic: &dynamic, visibility, bindings: of_fragment, push: &push };
+    windows(processor, &drawn, &assembled)
 }
 
 /// Sorts the primitives of a draw into windows, on all threads when there are many: then tiles of what waits are walked beside.
-fn windows(processor: &mut Processor<'_>, state: DrawState, assembled: &Assembled<'_>) -> Result<(), DeviceLost> {
+fn windows(processor: &mut Processor<'_>, drawn: &Drawn<'_>, assembled: &Assembled<'_>) -> Result<(), DeviceLost> {
     let size = processor.gpu.config().window.min(MOST_PRIMITIVES);
     let (count, mut start) = (assembled.count(), 0);
     // A line with a stipple is as many primitives as it has parts.
-    let is_stippled = state.pipeline.stipples_lines();
+    let is_stippled = drawn.pipeline.stipples_lines();
     let most = if is_stippled { MOST_STIPPLED } else { MOST_PENDING };
     while start < count {
         let range = start..count.min(start + most);
@@ -265,24 +335,24 @@ fn windows(processor: &mut Processor<'_>, state: DrawState, assembled: &Assemble
             // Every thread gets some.
             let part = range.len().div_ceil(processor.gpu.config().threads).next_multiple_of(PART);
             let size = size.min(part);
-            in_parallel(processor, &state, assembled, (range, size), is_full)?;
+            in_parallel(processor, drawn, assembled, (range, size), is_full)?;
             continue;
         }
         if is_full {
             processor.flush_beside((0, &|_| ()))?;
         }
-        let done = if state.pipeline.vertex.routes() {
+        let done = if drawn.pipeline.vertex.routes() {
             let mut made = Vec::new();
-            let done = assembled.process(&mut processor.gpu.fronts().lend(), range, &mut made);
+            let done = assembled.process(&mut processor.front, range, &mut made);
             let grid = *processor.pending.grid();
             let made = made.into_iter().filter(|triangles| !triangles.is_empty());
             let windows = made.map(|triangles| Window::new(triangles, &grid, None));
-            processor.pending.extend_layers(&state, windows);
+            processor.pending.extend_layers(drawn, windows);
             done
         } else {
-            let draw = processor.pending.draw(&state, 0);
-            let mut open = processor.pending.open();
-            let done = assembled.process(&mut processor.gpu.fronts().lend(), range, &mut open);
+            let draw = processor.pending.draw(drawn, 0);
+            let mut open = processor.pending.open(draw, range.len());
+            let done = assembled.process(&mut processor.front, range, &mut open);
             processor.pending.close_full(draw, open, size);
             done
         };
@@ -296,7 +366,7 @@ fn windows(processor: &mut Processor<'_>, state: DrawState, assembled: &Assemble
 /// Makes windows of `size` primitives each of a range, after a flush when it `flushes`.
 fn in_parallel(
     processor: &mut Processor<'_>,
-    state: &DrawState,
+    drawn: &Drawn<'_>,
     assembled: &Assembled<'_>,
     (range, size): (Range<usize>, usize),
     flushes: bool,
@@ -324,18 +394,17 @@ fn in_parallel(
     if !ok.into_inner() {
         return Err(DeviceLost);
     }
-    let draw = processor.pending.draw(state, 0);
-    processor.pending.close(draw);
-    processor.pending.extend_layers(state, made.into_iter().flat_map(Mutex::into_inner));
+    processor.pending.close();
+    processor.pending.extend_layers(drawn, made.into_iter().flat_map(Mutex::into_inner));
     Ok(())
 }
 
 /// What set-up needs to know, by viewport.
-fn primitive_contexts<'a>(
+fn primitive_contexts(
     processor: &Processor<'_>,
-    pipeline: &'a GraphicsPipeline,
+    pipeline: &GraphicsPipeline,
     (views, band): (&[View], f32),
-) -> Vec<PrimitiveContext<'a>> {
+) -> SmallVec<[PrimitiveContext; 1]> {
     let dynamic = |flag| pipeline.dynamic.contains(flag);
     let mut raster = pipeline.raster;
     if dynamic(DynamicState::LINE_WIDTH) {
@@ -353,29 +422,30 @@ fn primitive_contexts<'a>(
         bias: (raster.depth_bias_enable && corners(pipeline.topology) == 3).then_some(raster.depth_bias),
         viewport: view.0,
         band,
-        fragment: pipeline.fragment.as_deref(),
+        fragment: pipeline.fragment.clone(),
         gives_rate: pipeline.gives_rate(),
         depth_bits: processor.pass.as_ref().map_or(0, Pass::depth_bits),
         samples: pipeline.multisample.samples,
         criterion: pipeline.criterion(),
         smooth: pipeline.smooths_lines(),
         routed: pipeline.vertex.routes().then(|| touchable(view, band)),
+        plan: Plan::default(),
     };
-    views.iter().map(context).collect()
+    views.iter().map(|view| context(view).complete()).collect()
 }
 
-/// What the pixel units need to know of a draw.
-pub(super) fn draw_context<'a>(
-    draw: &'a DrawState,
+/// What the pixel units need to know of draws with a state.
+pub(super) fn pixel_context<'a>(
+    drawn: &'a PixelState,
     pass: &'a Pass,
-    (bindings, deadline): (&'a Bindings, &'a Deadline),
+    deadline: &'a Deadline,
     occlusion: Option<&'a AtomicU64>,
-) -> DrawContext<'a> {
-    let (pipeline, state) = (&*draw.pipeline, &draw.dynamic);
+) -> PixelContext<'a> {
+    let (pipeline, state) = (&*drawn.pipeline, &drawn.dynamic);
     let dynamic = |flag| pipeline.dynamic.contains(flag);
     let depth_view = pass.depth_view();
     let used = |aspect| !pass.subpass().unused_aspects.contains(aspect);
-    let layer = pass.view_index() + draw.layer;
+    let layer = pass.view_index() + drawn.layer;
     let plane = |aspect| depth_view.filter(|_| used(aspect)).and_then(|view| view.plane(aspect, 0, layer));
     let tests = pipeline
         .depth_stencil
@@ -384,10 +454,8 @@ pub(super) fn draw_context<'a>(
         .map(|tests| with_dynamic(state, pipeline, tests));
     let depth = plane(vk::ImageAspectFlags::DEPTH);
     let is_alone = |tests: &DepthStencilState| tests.depth_test && !tests.depth_bounds_test && !tests.stencil_test;
-    DrawContext {
+    PixelContext {
         fragment: pipeline.fragment.as_deref(),
-        bindings: draw.bindings.get(1).unwrap_or(bindings),
-        push: &draw.push,
         pipeline,
         colors: colors(pass, layer),
         depth_alone: tests.filter(|tests| depth.is_some() && is_alone(tests)),
@@ -402,7 +470,7 @@ pub(super) fn draw_context<'a>(
             true => state.blend_constants,
             false => pipeline.blend_constants,
         },
-        rates: rates(draw, pass, layer),
+        rates: rates(drawn, pass, layer),
         scissor: touched(state, pipeline),
         overwrites: None,
         visibility: Visibility::default(),
@@ -415,8 +483,8 @@ pub(super) fn draw_context<'a>(
     }
 }
 
-/// How large the fragments of a draw to a layer are, unless they are pixels.
-fn rates<'a>(draw: &DrawState, pass: &'a Pass, layer: u32) -> Option<Rates<'a>> {
+/// How large the fragments of draws to a layer are, unless they are pixels.
+fn rates<'a>(draw: &PixelState, pass: &'a Pass, layer: u32) -> Option<Rates<'a>> {
     let texels = pass.subpass().rate.and_then(|rate| {
         let view = pass.view(rate.attachment).filter(|view| view.desc.format == vk::Format::R8_UINT)?;
         // One layer is that of all.

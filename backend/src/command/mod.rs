@@ -11,6 +11,7 @@ mod pass;
 mod pending;
 mod processor;
 mod query;
+mod sets;
 mod viewports;
 mod views;
 
@@ -29,8 +30,9 @@ use crate::state::{
 #[cfg(test)]
 pub(crate) use dispatch::dispatch_for_test;
 pub use event::Event;
-pub use processor::{MOST_NESTED, MOST_SETS, Processor};
+pub use processor::{MOST_NESTED, Processor};
 pub use query::{QueryKind, QueryPool};
+pub use sets::MOST_SETS;
 pub use viewports::MOST_VIEWPORTS;
 
 /// A recorded sequence of commands.
@@ -38,7 +40,45 @@ pub use viewports::MOST_VIEWPORTS;
 pub struct CommandList {
     /// The commands in the order in which they were recorded.
     pub commands: Vec<Command>,
+    /// Bytes that commands bring along, one after the other.
+    pub bytes: Vec<u8>,
 }
+
+impl CommandList {
+    /// Forgets what was recorded, but not its memory.
+    pub fn clear(&mut self) {
+        self.commands.clear();
+        self.bytes.clear();
+    }
+}
+
+/// Bytes that a command brings along: where they begin in its list, and how many.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Brought {
+    /// The first.
+    pub start: usize,
+    /// How many.
+    pub count: u32,
+}
+
+impl Brought {
+    /// The bytes, among those of the list.
+    pub fn of(self, bytes: &[u8]) -> &[u8] {
+        bytes.get(self.start..).and_then(|bytes| bytes.get(..self.count as usize)).unwrap_or_default()
+    }
+}
+
+/// A clear of attachments inside of a pass.
+#[derive(Debug)]
+pub struct AttachmentsClear {
+    /// `(aspects, colour attachment index, value)`.
+    pub attachments: SmallVec<[(vk::ImageAspectFlags, u32, ClearValue); 1]>,
+    /// Where.
+    pub rects: SmallVec<[vk::ClearRect; 1]>,
+}
+
+// Command buffers are long: a command is one line of a cache.
+const _: () = assert!(size_of::<Command>() <= 64);
 
 /// The start of a render pass instance.
 #[derive(Debug)]
@@ -104,7 +144,7 @@ pub enum Command {
     },
     PushConstants {
         offset: u32,
-        data: SmallVec<[u8; 64]>,
+        data: Brought,
     },
     SetViewports {
         first: u32,
@@ -198,7 +238,7 @@ pub enum Command {
     CopyBuffer {
         source: Arc<Buffer>,
         target: Arc<Buffer>,
-        regions: Vec<vk::BufferCopy>,
+        regions: SmallVec<[vk::BufferCopy; 1]>,
     },
     CopyImage {
         source: Arc<Surface>,
@@ -224,7 +264,7 @@ pub enum Command {
     UpdateBuffer {
         target: Arc<Buffer>,
         offset: u64,
-        data: Box<[u8]>,
+        data: Brought,
     },
     FillBuffer {
         target: Arc<Buffer>,
@@ -235,18 +275,15 @@ pub enum Command {
     ClearColorImage {
         target: Arc<Surface>,
         value: ClearValue,
-        ranges: Vec<vk::ImageSubresourceRange>,
+        ranges: SmallVec<[vk::ImageSubresourceRange; 1]>,
     },
     ClearDepthStencilImage {
         target: Arc<Surface>,
         value: ClearValue,
-        ranges: Vec<vk::ImageSubresourceRange>,
+        ranges: SmallVec<[vk::ImageSubresourceRange; 1]>,
     },
-    /// Inside a pass. Attachments are `(aspects, colour attachment index, value)`.
-    ClearAttachments {
-        attachments: Vec<(vk::ImageAspectFlags, u32, ClearValue)>,
-        rects: Vec<vk::ClearRect>,
-    },
+    /// Inside a pass.
+    ClearAttachments(Box<AttachmentsClear>),
     ResolveImage {
         source: Arc<Surface>,
         target: Arc<Surface>,

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::draw::draw_context;
+use super::draw::pixel_context;
 use super::pass::LoadClear;
-use super::processor::{Dynamic, Processor, State};
+use super::processor::{Dynamic, PUSH_BYTES, Processor};
 use super::viewports::touched;
 use crate::geometry::Triangles;
 use crate::gpu::DeviceLost;
 use crate::hiz::{Early, Hierarchy, Visibility};
-use crate::pixel::{DrawContext, visibility};
+use crate::pixel::{DrawContext, PixelContext};
 use crate::shader::runtime::Bindings;
 use crate::state::GraphicsPipeline;
-use crate::tiling::{self, Ahead, Beside, Grid, Teaching, TileClears, TileParts, Walk, Window};
+use crate::tiling::{self, Ahead, Beside, Grid, Run, Runs, Teaching, TileClears, TileParts, Walk, Window};
 
 /// Primitives beyond which tiles are walked: what they hold should stay in the caches.
 pub(super) const MOST_PENDING: usize = 1 << 15;
@@ -22,14 +22,14 @@ pub(super) const MOST_PENDING: usize = 1 << 15;
 const FEWEST_TESTED: usize = 256;
 
 /// Draw states beyond which tiles are walked.
-const MOST_DRAWS: usize = 1 << 10;
+const MOST_DRAWS: usize = 1 << 14;
 
-/// What a draw's fragments depend on.
-#[derive(Clone)]
-pub(super) struct DrawState {
+/// States of the pixel units among which that of a draw is looked for.
+const MOST_RECENT: usize = 16;
+
+/// What the pixel units do for draws, but for resources and push constants: few of a pass.
+pub(super) struct PixelState {
     pub(super) pipeline: Arc<GraphicsPipeline>,
-    pub(super) bindings: Arc<[Bindings]>,
-    pub(super) push: Vec<u8>,
     pub(super) dynamic: Dynamic,
     /// The layer of the attachments.
     pub(super) layer: u32,
@@ -37,13 +37,26 @@ pub(super) struct DrawState {
     visibility: Visibility,
 }
 
-impl DrawState {
-    pub(super) fn new(state: &State, pipeline: &Arc<GraphicsPipeline>, bindings: &Arc<[Bindings]>) -> Self {
-        let (pipeline, bindings) = (pipeline.clone(), bindings.clone());
-        let visibility = visibility(&pipeline, pipeline.depth_stencil.as_ref());
-        Self { pipeline, bindings, push: state.push.clone(), dynamic: state.dynamic, layer: 0, visibility }
-    }
+/// What a draw's fragments depend on, as the command processor has it.
+pub(super) struct Drawn<'a> {
+    pub(super) pipeline: &'a Arc<GraphicsPipeline>,
+    pub(super) dynamic: &'a Dynamic,
+    pub(super) visibility: Visibility,
+    /// Resources of the fragment program.
+    pub(super) bindings: Option<&'a Arc<Bindings>>,
+    pub(super) push: &'a [u8; PUSH_BYTES],
+}
 
+/// The same, kept. Draws that follow each other and depend on the same have one.
+struct DrawState {
+    /// Number of the pixel units' state.
+    pixel: usize,
+    bindings: Option<Arc<Bindings>>,
+    /// Number of the push constants, if the fragment program reads any.
+    push: Option<usize>,
+}
+
+impl PixelState {
     fn teaching(&self, depth: &Hierarchy, depth_bits: u32) -> Teaching {
         Teaching {
             visibility: self.visibility,
@@ -53,11 +66,10 @@ impl DrawState {
         }
     }
 
-    fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.pipeline, &other.pipeline)
-            && Arc::ptr_eq(&self.bindings, &other.bindings)
-            && self.push == other.push
-            && self.dynamic.is_same_for_fragments(&other.dynamic)
+    fn serves(&self, drawn: &Drawn<'_>, layer: u32) -> bool {
+        Arc::ptr_eq(&self.pipeline, drawn.pipeline)
+            && self.layer == layer
+            && self.dynamic.is_same_for_fragments(drawn.dynamic)
     }
 }
 
@@ -73,9 +85,14 @@ struct Clears {
 pub(super) struct Pending {
     grid: Grid,
     draws: Vec<DrawState>,
+    pixels: Vec<PixelState>,
+    /// Push constants of draws.
+    pushed: Vec<[u8; PUSH_BYTES]>,
     windows: Vec<Window>,
-    /// The window that is being filled, of the last state.
-    open: Option<Triangles>,
+    /// The window that is being filled, if any is.
+    open: Vec<Triangles>,
+    /// The draws of its triangles.
+    runs: Runs,
     /// What closed windows take up, in primitives.
     closed: usize,
     /// The visibility structures of the depth attachment's layers, from the first of the render area's on.
@@ -143,7 +160,8 @@ impl Pending {
             early.begin(direction, bounds);
             (*is_fresh, *draws, *windows) = (true, 0, 0);
         }
-        let recedes = |draw: &DrawState| draw.visibility.writes.is_some_and(|op| direction.may_recede(op));
+        let recedes =
+            |draw: &DrawState| self.pixels[draw.pixel].visibility.writes.is_some_and(|op| direction.may_recede(op));
         if self.draws[*draws..].iter().any(recedes) {
             // Until these are walked.
             return false;
@@ -151,7 +169,8 @@ impl Pending {
         *draws = self.draws.len();
         for window in &self.windows[*windows..] {
             if let Some(depth) = self.depths.get(window.layer() as usize) {
-                tiling::teach(early, window, &self.grid, &self.draws[window.draw].teaching(depth, self.depth_bits));
+                let teaching = |draw: usize| self.pixels[self.draws[draw].pixel].teaching(depth, self.depth_bits);
+                tiling::teach(early, window, &self.grid, teaching);
             }
         }
         *windows = self.windows.len();
@@ -168,68 +187,141 @@ impl Pending {
         &self.grid
     }
 
+    /// Whether nothing waits.
+    fn is_idle(&self) -> bool {
+        self.windows.is_empty() && self.open.iter().all(Triangles::is_empty) && self.clears.is_none()
+    }
+
     /// Whether tiles should be walked before so many primitives more come.
     pub(super) fn is_full(&self, primitives: usize) -> bool {
-        let open = self.open.as_ref().map_or(0, Triangles::weight);
+        let open: usize = self.open.iter().map(Triangles::weight).sum();
         self.closed + open + primitives > MOST_PENDING || self.draws.len() >= MOST_DRAWS
     }
 
-    /// The number of a draw's state in a layer; a new one ends the window of the last.
-    pub(super) fn draw(&mut self, state: &DrawState, layer: u32) -> usize {
-        if self.draws.last().is_some_and(|last| last.layer == layer && last.is_same(state)) {
+    /// The number of a draw's state in a layer.
+    pub(super) fn draw(&mut self, drawn: &Drawn<'_>, layer: u32) -> usize {
+        let reads_push = drawn.pipeline.fragment.as_ref().is_some_and(|program| program.code.reads_push());
+        if let Some(last) = self.draws.last()
+            && self.pixels[last.pixel].serves(drawn, layer)
+            && last.bindings.as_ref().map(Arc::as_ptr) == drawn.bindings.map(Arc::as_ptr)
+            && (!reads_push || last.push.is_some_and(|push| self.pushed[push] == *drawn.push))
+        {
             return self.draws.len() - 1;
         }
-        if let Some(last) = self.draws.len().checked_sub(1) {
-            self.close(last);
-        }
-        self.draws.push(DrawState { layer, ..state.clone() });
+        let draw = DrawState {
+            pixel: self.pixel(drawn, layer),
+            bindings: drawn.bindings.cloned(),
+            push: reads_push.then(|| self.push(drawn.push)),
+        };
+        self.draws.push(draw);
         self.draws.len() - 1
     }
 
-    /// Takes the window that is being filled, if there is one, to be gone on with.
-    pub(super) fn open(&mut self) -> Vec<Triangles> {
-        self.open.take().into_iter().collect()
+    /// The number of the pixel units' state.
+    fn pixel(&mut self, drawn: &Drawn<'_>, layer: u32) -> usize {
+        let recent = self.pixels.len().saturating_sub(MOST_RECENT);
+        if let Some(known) = self.pixels[recent..].iter().position(|state| state.serves(drawn, layer)) {
+            return recent + known;
+        }
+        let (pipeline, dynamic, visibility) = (drawn.pipeline.clone(), *drawn.dynamic, drawn.visibility);
+        self.pixels.push(PixelState { pipeline, dynamic, layer, visibility });
+        self.pixels.len() - 1
+    }
+
+    /// The number of push constants.
+    fn push(&mut self, push: &[u8; PUSH_BYTES]) -> usize {
+        if self.pushed.last() != Some(push) {
+            self.pushed.push(*push);
+        }
+        self.pushed.len() - 1
+    }
+
+    /// Takes the window that is being filled, if so many primitives of a draw may go on with it. Small draws share windows; large
+    /// ones have their own, so that what is known of their triangles ahead of tiles is that of one draw.
+    pub(super) fn open(&mut self, draw: usize, primitives: usize) -> Vec<Triangles> {
+        let is_large = |count: usize| count >= FEWEST_TESTED;
+        let is_other = self.runs.iter().any(|run| run.draw != draw as u32);
+        if is_other && (is_large(primitives) || self.open.iter().any(|open| is_large(open.len()))) {
+            self.close();
+        }
+        std::mem::take(&mut self.open)
     }
 
     /// Ends the window that is being filled.
-    pub(super) fn close(&mut self, draw: usize) {
-        if let Some(triangles) = self.open.take().filter(|triangles| !triangles.is_empty()) {
-            self.add(draw, triangles);
+    pub(super) fn close(&mut self) {
+        let runs = std::mem::take(&mut self.runs);
+        // What is empty may be filled with other triangles, but for their plan.
+        if let Some(triangles) = self.open.pop().filter(|triangles| !triangles.is_empty()) {
+            self.add(triangles, runs);
         }
     }
 
-    /// Adds a window of a draw, the last of all.
-    fn add(&mut self, draw: usize, triangles: Triangles) {
-        let visibility = self.draws[draw].visibility;
-        let samples = self.draws[draw].pipeline.multisample.samples;
-        let direction = visibility.tests.filter(|_| self.follow(&visibility, &triangles));
+    /// Adds a window, the last of all.
+    fn add(&mut self, triangles: Triangles, runs: Runs) {
+        let state = &self.pixels[self.draws[runs[0].draw as usize].pixel];
+        let (visibility, samples) = (state.visibility, state.pipeline.multisample.samples);
+        let follows = runs.len() == 1 && self.follow(&visibility, &triangles);
+        let direction = visibility.tests.filter(|_| follows);
         let ahead =
             direction.and_then(|direction| Ahead::new(&self.ahead.early, direction, (self.depth_bits, samples)));
-        let window = Window::new(triangles, &self.grid, ahead);
-        self.extend(draw, std::iter::once(window));
+        let mut window = Window::new(triangles, &self.grid, ahead);
+        window.runs = runs;
+        self.extend(window);
     }
 
-    /// Gives back what was taken: the last is filled on, unless it has reached its size.
+    /// Gives back what was taken, filled with triangles of a draw: the last is filled on, unless it has reached its size.
     pub(super) fn close_full(&mut self, draw: usize, mut filled: Vec<Triangles>, size: usize) {
-        self.open = filled.pop_if(|last| last.weight() < size);
-        filled.into_iter().for_each(|triangles| self.add(draw, triangles));
-    }
-
-    /// Adds windows of a draw's state, each in its layer.
-    pub(super) fn extend_layers(&mut self, state: &DrawState, windows: impl Iterator<Item = Window>) {
-        for window in windows {
-            let draw = self.draw(state, window.layer());
-            self.extend(draw, std::iter::once(window));
+        if let [only] = &filled[..]
+            && only.weight() < size
+        {
+            add_run(&mut self.runs, only.len(), draw);
+            self.open = filled;
+            return;
+        }
+        let last = filled.len().saturating_sub(1);
+        let mut runs = std::mem::take(&mut self.runs);
+        let mut kept = None;
+        for (number, triangles) in filled.drain(..).enumerate() {
+            add_run(&mut runs, triangles.len(), draw);
+            if number == last && triangles.weight() < size {
+                kept = Some((triangles, runs));
+                break;
+            }
+            let runs = std::mem::take(&mut runs);
+            if !triangles.is_empty() {
+                self.add(triangles, runs);
+            }
+        }
+        self.open = filled;
+        if let Some((triangles, runs)) = kept {
+            self.open.push(triangles);
+            self.runs = runs;
         }
     }
 
-    /// Adds windows of a draw.
-    pub(super) fn extend(&mut self, draw: usize, windows: impl Iterator<Item = Window>) {
+    /// Adds windows of one draw, each in its layer.
+    pub(super) fn extend_layers(&mut self, drawn: &Drawn<'_>, windows: impl Iterator<Item = Window>) {
         for mut window in windows {
-            window.draw = draw;
-            self.closed += window.triangles.weight();
-            self.windows.push(window);
+            let draw = self.draw(drawn, window.layer());
+            add_run(&mut window.runs, window.triangles.len(), draw);
+            self.extend(window);
         }
+    }
+
+    fn extend(&mut self, window: Window) {
+        self.closed += window.triangles.weight();
+        self.windows.push(window);
+    }
+}
+
+/// What follows up to a number of triangles is of a draw.
+fn add_run(runs: &mut Runs, end: usize, draw: usize) {
+    let (end, draw) = (end as u32, draw as u32);
+    let begin = runs.last().map_or(0, |last| last.end);
+    match runs.last_mut() {
+        Some(last) if last.draw == draw => last.end = end,
+        _ if begin < end => runs.push(Run { end, draw }),
+        _ => {}
     }
 }
 
@@ -240,6 +332,9 @@ impl Processor<'_> {
     /// # Errors
     /// [`DeviceLost`] when a program was interrupted.
     pub(super) fn flush(&mut self) -> Result<(), DeviceLost> {
+        if self.pending.is_idle() {
+            return Ok(());
+        }
         let clears = self.pending.clears.is_some();
         self.walk(clears, (0, &|_| ()))?;
         self.pending.clears = None;
@@ -256,9 +351,7 @@ impl Processor<'_> {
 
     /// Walks tiles: those of all draws that wait, or all that were not cleared, too.
     fn walk(&mut self, clears_all: bool, beside: Beside<'_>) -> Result<(), DeviceLost> {
-        if let Some(last) = self.pending.draws.len().checked_sub(1) {
-            self.pending.close(last);
-        }
+        self.pending.close();
         let pending = &mut self.pending;
         let (grid, depths, clears) = (pending.grid, std::mem::take(&mut pending.depths), pending.clears.take());
         let (depth_bits, ahead) = (pending.depth_bits, std::mem::take(&mut pending.ahead).outdated());
@@ -277,10 +370,15 @@ impl Processor<'_> {
         let packs = self.gpu.config().packs_always;
         // Statistics are those of a machine that drops nothing.
         let drops = self.statistics.is_none();
-        let context = |draw| {
-            DrawContext { drops, ..draw_context(draw, pass, (&none, &self.deadline), occlusion) }.complete(packs)
-        };
-        let draws: Vec<_> = pending.draws.iter().map(context).collect();
+        let context =
+            |state| PixelContext { drops, ..pixel_context(state, pass, &self.deadline, occlusion) }.complete(packs);
+        let pixels: Vec<_> = pending.pixels.iter().map(context).collect();
+        let of_draw = pending.draws.iter().map(|draw| DrawContext {
+            pixel: &pixels[draw.pixel],
+            bindings: draw.bindings.as_deref().unwrap_or(&none),
+            push: draw.push.map_or(&[], |push| &pending.pushed[push]),
+        });
+        let draws: Vec<_> = of_draw.collect();
         let clears = self.pending.clears.as_ref().map(|Clears { attachments, done }| {
             let planes = attachments.iter().flat_map(LoadClear::planes).collect();
             TileClears { planes, done, all: clears_all }

@@ -5,44 +5,38 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use ash::vk;
-use smallvec::SmallVec;
 
 use super::depth;
 use super::pass::Pass;
 use super::pending::Pending;
 use super::query::statistics;
+use super::sets::{BoundSets, OfDevice};
 use super::viewports::{self, Views};
 use super::{Command, CommandList, QueryKind, QueryPool, dispatch, draw};
+use crate::bag::Lent;
 use crate::counters::Counters;
+use crate::geometry::FrontScratch;
 use crate::gpu::{DeviceLost, Gpu};
-use crate::memory::{Addresses, Buffer, BufferRange};
+use crate::memory::{Buffer, BufferRange};
 use crate::raster::RateState;
 use crate::shader::PUSH_CONSTANT_BYTES;
-use crate::shader::Program;
 use crate::shader::interp::Deadline;
-use crate::shader::runtime::{Bindings, Bound, Descriptor, DescriptorSet, SetLayout, is_dynamic};
 use crate::state::{ComputePipeline, DepthBias, ExtendedState, GraphicsPipeline, LineStipple, MOST_BINDINGS};
-use crate::texture::Routines;
 use crate::transfer;
 use crate::workers::Workers;
 
 /// Bytes of push constants, and of the number of the view behind them.
-const PUSH_BYTES: usize = PUSH_CONSTANT_BYTES + 4;
-/// `maxBoundDescriptorSets`.
-pub const MOST_SETS: usize = 8;
+pub(super) const PUSH_BYTES: usize = PUSH_CONSTANT_BYTES + 4;
 /// `maxCommandBufferNestingLevel`.
 pub const MOST_NESTED: u32 = 32;
 /// How long a device waits for an event that nobody sets.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A bound set with its dynamic offsets.
-pub(super) type BoundSet = (Arc<DescriptorSet>, SmallVec<[u32; 4]>);
-
 /// A bound index buffer, and the type of its indices.
 pub(super) type IndexBuffer = (Option<BufferRange>, vk::IndexType);
 
 /// State that commands set.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct State {
     pub(super) graphics: Option<Arc<GraphicsPipeline>>,
     pub(super) compute: Option<Arc<ComputePipeline>>,
@@ -50,13 +44,31 @@ pub(super) struct State {
     pub(super) compute_sets: BoundSets,
     pub(super) vertex_buffers: Vec<Option<BufferRange>>,
     pub(super) index_buffer: Option<IndexBuffer>,
-    pub(super) push: Vec<u8>,
+    pub(super) push: [u8; PUSH_BYTES],
     pub(super) dynamic: Dynamic,
     extended: ExtendedState,
     /// What the graphics pipeline has become with it, once a draw has asked.
     drawn: Option<Arc<GraphicsPipeline>>,
     /// All viewports and scissors: the first are in `dynamic`, too.
     pub(super) views: Views,
+    /// What of it was set since a draw has seen it.
+    pub(super) changed: Changed,
+}
+
+/// Parts of the state that draws are prepared for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Changed {
+    /// Pipelines, dynamic state, or the pass.
+    pub(super) fixed: bool,
+    /// Vertex buffers.
+    pub(super) buffers: bool,
+}
+
+impl Default for Changed {
+    /// Nothing was seen yet.
+    fn default() -> Self {
+        Self { fixed: true, buffers: true }
+    }
 }
 
 /// Values of dynamic state.
@@ -74,11 +86,26 @@ pub(super) struct Dynamic {
     pub(super) stencil: [[u32; 3]; 2],
 }
 
-impl State {
-    fn new() -> Self {
-        Self { push: vec![0; PUSH_BYTES], ..Self::default() }
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            graphics: None,
+            compute: None,
+            graphics_sets: BoundSets::default(),
+            compute_sets: BoundSets::default(),
+            vertex_buffers: Vec::new(),
+            index_buffer: None,
+            push: [0; PUSH_BYTES],
+            dynamic: Dynamic::default(),
+            extended: ExtendedState::default(),
+            drawn: None,
+            views: Views::default(),
+            changed: Changed::default(),
+        }
     }
+}
 
+impl State {
     /// The pipeline that draws are made with.
     pub(super) fn pipeline(&mut self) -> Option<Arc<GraphicsPipeline>> {
         if self.drawn.is_none() {
@@ -97,101 +124,6 @@ impl State {
     }
 }
 
-/// What all programs of a device share.
-#[derive(Default)]
-pub(super) struct OfDevice {
-    routines: Arc<Routines>,
-    pub(super) addresses: Arc<Addresses>,
-}
-
-/// The sets of a bind point, and what the bound pipeline's programs find in them.
-///
-/// Resources are resolved at the first draw or dispatch after a bind, and stay so until the next one: a set that is bound
-/// must not be updated until the commands are done ("Descriptor Set Updates").
-#[derive(Clone, Default)]
-pub(super) struct BoundSets {
-    sets: Vec<Option<BoundSet>>,
-    resolved: Option<Arc<[Bindings]>>,
-}
-
-impl BoundSets {
-    fn bind(&mut self, first: u32, sets: &[Option<Arc<DescriptorSet>>], offsets: &[u32]) {
-        self.resolved = None;
-        let mut offsets = offsets.iter().copied();
-        for (slot, set) in (first as usize..MOST_SETS).zip(sets) {
-            if self.sets.len() <= slot {
-                self.sets.resize(slot + 1, None);
-            }
-            self.sets[slot] = set.as_ref().map(|set| {
-                let own = offsets.by_ref().take(set.layout().dynamic_count() as usize).collect();
-                (set.clone(), own)
-            });
-        }
-    }
-
-    /// Writes descriptors of a set without an object: one that goes on with those pushed before, if they were of such a set.
-    fn push(&mut self, set: u32, layout: &Arc<SetLayout>, writes: &[(u32, Descriptor)]) {
-        self.resolved = None;
-        let slot = set as usize;
-        if slot >= MOST_SETS {
-            return;
-        }
-        if self.sets.len() <= slot {
-            self.sets.resize(slot + 1, None);
-        }
-        let before = self.sets[slot].take().filter(|(set, _)| set.layout().is_like(layout));
-        let target = match before {
-            // Nobody else goes on with it: draws have resolved what they need.
-            Some((set, _)) if Arc::strong_count(&set) == 1 => set,
-            Some((set, _)) => set.copied(),
-            None => DescriptorSet::new(layout.clone()),
-        };
-        writes.iter().for_each(|(index, descriptor)| target.write(*index, descriptor.clone()));
-        self.sets[slot] = Some((target, SmallVec::new()));
-    }
-
-    /// Another pipeline was bound.
-    fn forget(&mut self) {
-        self.resolved = None;
-    }
-
-    /// The resources of each of the bound pipeline's programs.
-    pub(super) fn resolve<'p>(
-        &mut self,
-        programs: impl IntoIterator<Item = &'p Program>,
-        device: &OfDevice,
-    ) -> Arc<[Bindings]> {
-        let sets = &self.sets;
-        let of_program = |program: &Program| {
-            let bindings = resolve(program, sets).with_routines(device.routines.clone(), program.images);
-            bindings.with_addresses(device.addresses.clone())
-        };
-        let resolve = || programs.into_iter().map(of_program).collect();
-        self.resolved.get_or_insert_with(resolve).clone()
-    }
-}
-
-/// Resolves a program's resources against bound sets.
-fn resolve(program: &Program, sets: &[Option<BoundSet>]) -> Bindings {
-    let resources = program.resources.iter().map(|resource| {
-        let bound = sets.get(resource.set as usize).and_then(Option::as_ref);
-        bound.map_or_else(Vec::new, |(set, offsets)| resolve_binding(set, offsets, resource.binding))
-    });
-    Bindings::new(resources.collect())
-}
-
-fn resolve_binding(set: &DescriptorSet, offsets: &[u32], binding: u32) -> Vec<Bound> {
-    let layout = set.layout();
-    let Some(entry) = layout.find(binding) else { return Vec::new() };
-    let dynamic_before = layout.bindings.iter().take_while(|other| other.binding < binding);
-    let before: u32 = dynamic_before.filter(|other| is_dynamic(other.kind)).map(|other| other.count).sum();
-    let element = |index: u32| {
-        let offset = if is_dynamic(entry.kind) { offsets.get((before + index) as usize).copied() } else { None };
-        Bound::new(set.get(entry.first + index).unwrap_or_default(), offset.unwrap_or(0))
-    };
-    (0..entry.elements()).map(element).collect()
-}
-
 /// Walks command lists.
 pub struct Processor<'g> {
     pub(super) gpu: &'g Gpu,
@@ -201,6 +133,10 @@ pub struct Processor<'g> {
     pub(super) pass: Option<Pass>,
     /// Draws of the pass whose tiles were not walked yet.
     pub(super) pending: Pending,
+    /// What draws with this state have in common, once there was one.
+    pub(super) prepared: Option<Box<draw::Prepared>>,
+    /// The front end.
+    pub(super) front: Lent<'g, Box<FrontScratch>>,
     /// As it was when execution began.
     pub(super) shared: OfDevice,
     /// How many of the subpass's views were rendered before this one: each has queries of its own.
@@ -222,9 +158,11 @@ impl<'g> Processor<'g> {
         Self {
             gpu,
             deadline,
-            state: State::new(),
+            state: State::default(),
             pass: None,
             pending: Pending::default(),
+            prepared: None,
+            front: gpu.fronts().lend(),
             shared: OfDevice { routines: gpu.routines().clone(), addresses: gpu.addresses().now() },
             view_number: 0,
             skips: false,
@@ -236,7 +174,7 @@ impl<'g> Processor<'g> {
 
     /// Executes a primary list.
     pub fn execute(&mut self, list: &CommandList) -> Result<(), DeviceLost> {
-        self.state = State::new();
+        self.state = State::default();
         self.skips = false;
         self.run(list)
     }
@@ -244,16 +182,17 @@ impl<'g> Processor<'g> {
     fn run(&mut self, list: &CommandList) -> Result<(), DeviceLost> {
         let mut rest = list.commands.as_slice();
         while let Some((command, behind)) = rest.split_first() {
-            self.command(command)?;
+            self.command(command, &list.bytes)?;
             rest = match command {
-                Command::BeginPass(_) | Command::NextSubpass => self.views(behind)?,
+                Command::BeginPass(_) | Command::NextSubpass => self.views(behind, &list.bytes)?,
                 _ => behind,
             };
         }
         Ok(())
     }
 
-    pub(super) fn command(&mut self, command: &Command) -> Result<(), DeviceLost> {
+    /// Executes a command, which may have brought some of these bytes along.
+    pub(super) fn command(&mut self, command: &Command, bytes: &[u8]) -> Result<(), DeviceLost> {
         match command {
             Command::BeginPass(begin) => {
                 let mut pass = Pass::begin(begin, self.gpu.workers());
@@ -285,7 +224,7 @@ impl<'g> Processor<'g> {
             | Command::DrawMulti { .. }
             | Command::Dispatch { .. }
             | Command::DispatchIndirect { .. }
-            | Command::ClearAttachments { .. }
+            | Command::ClearAttachments(_)
                 if self.skips => {}
             Command::Draw { .. }
             | Command::DrawIndexed { .. }
@@ -313,21 +252,26 @@ impl<'g> Processor<'g> {
             Command::EndConditional => self.skips = false,
             Command::SetEvent(event) => event.set(),
             Command::ResetEvent(event) => event.reset(),
-            Command::ClearAttachments { attachments, rects } => {
+            Command::ClearAttachments(clear) => {
                 self.flush()?;
                 if let Some(pass) = &self.pass {
-                    pass.clear_attachments(attachments, rects, self.gpu.workers(), |layer, area, depth| {
-                        self.clear_depth(pass, layer, area, depth);
-                    });
+                    pass.clear_attachments(
+                        &clear.attachments,
+                        &clear.rects,
+                        self.gpu.workers(),
+                        |layer, area, depth| {
+                            self.clear_depth(pass, layer, area, depth);
+                        },
+                    );
                 }
                 self.pending.forget_ahead();
             }
-            _ if self.set_state(command) => {}
+            _ if self.set_state(command, bytes) => {}
             // What a query counts, and when, must be known.
             _ => {
                 self.flush()?;
                 if !self.query(command) {
-                    transfer(self.gpu.workers(), command);
+                    transfer(self.gpu.workers(), command, bytes);
                 }
                 depth::written_by(self.gpu.depths(), command);
             }
@@ -335,8 +279,14 @@ impl<'g> Processor<'g> {
         Ok(())
     }
 
+    /// Goes on with other state.
+    pub(super) fn go_on_with(&mut self, state: State) {
+        self.state = State { changed: Changed::default(), ..state };
+    }
+
     /// Goes on with a subpass that has begun.
     fn begin_subpass(&mut self, pass: Pass) {
+        self.state.changed.fixed = true;
         pass.fresh_others().for_each(|view| self.gpu.depths().wrote_surface(&view.surface));
         if pass.subpass().view_mask == 0 {
             self.begin_depth(&pass);
@@ -345,7 +295,7 @@ impl<'g> Processor<'g> {
     }
 
     pub(super) fn restart_deadline(&mut self) {
-        self.deadline = Deadline::after(self.gpu.config().timeout);
+        self.deadline.restart();
     }
 
     fn dispatch(&mut self, base: [u32; 3], groups: [u32; 3]) -> Result<(), DeviceLost> {
@@ -359,38 +309,39 @@ impl<'g> Processor<'g> {
             return Err(DeviceLost);
         }
         self.depth += 1;
-        let (kept, skips) = (std::mem::replace(&mut self.state, State::new()), self.skips);
+        let (kept, skips) = (std::mem::take(&mut self.state), self.skips);
         for list in lists {
-            self.state = State::new();
+            self.state = State::default();
             self.state.set_view(self.pass.as_ref().map_or(0, Pass::view_index));
             self.run(list)?;
             self.skips = skips;
         }
-        self.state = kept;
+        self.go_on_with(kept);
         self.depth -= 1;
         Ok(())
     }
 
     /// Executes a command that only sets state; false when it is another.
-    fn set_state(&mut self, command: &Command) -> bool {
+    fn set_state(&mut self, command: &Command, bytes: &[u8]) -> bool {
         let state = &mut self.state;
         match command {
             Command::BindGraphicsPipeline(pipeline) => {
-                (state.graphics, state.drawn) = (Some(pipeline.clone()), None);
-                state.graphics_sets.forget();
+                if !state.graphics.as_ref().is_some_and(|bound| Arc::ptr_eq(bound, pipeline)) {
+                    (state.graphics, state.drawn) = (Some(pipeline.clone()), None);
+                    state.changed.fixed = true;
+                }
             }
             Command::SetViewports { first, viewports } => {
                 state.views.set_viewports(*first, viewports);
                 (state.dynamic.viewport, state.dynamic.scissor) = state.views.first();
+                state.changed.fixed = true;
             }
             Command::SetScissors { first, scissors } => {
                 state.views.set_scissors(*first, scissors);
                 (state.dynamic.viewport, state.dynamic.scissor) = state.views.first();
+                state.changed.fixed = true;
             }
-            Command::BindComputePipeline(pipeline) => {
-                state.compute = Some(pipeline.clone());
-                state.compute_sets.forget();
-            }
+            Command::BindComputePipeline(pipeline) => state.compute = Some(pipeline.clone()),
             Command::BindDescriptorSets { point, first, sets, dynamic_offsets } => {
                 state.sets(*point).bind(*first, sets, dynamic_offsets);
             }
@@ -401,12 +352,14 @@ impl<'g> Processor<'g> {
                     }
                     state.vertex_buffers[binding] = buffer.clone();
                 }
+                state.changed.buffers = true;
             }
             Command::PushDescriptors { point, set, layout, writes } => state.sets(*point).push(*set, layout, writes),
             Command::BindIndexBuffer { range, index_type } => {
                 state.index_buffer = Some((range.clone(), *index_type));
             }
             Command::PushConstants { offset, data } => {
+                let data = data.of(bytes);
                 let constants = state.push.get_mut(*offset as usize..PUSH_CONSTANT_BYTES);
                 if let Some(target) = constants.and_then(|rest| rest.get_mut(..data.len())) {
                     target.copy_from_slice(data);
@@ -414,11 +367,11 @@ impl<'g> Processor<'g> {
             }
             Command::SetState(value) => {
                 state.extended.set(*value);
-                state.drawn = None;
+                (state.drawn, state.changed.fixed) = (None, true);
             }
             Command::SetBlend { first, values } => {
                 state.extended.set_blend(*first, values);
-                state.drawn = None;
+                (state.drawn, state.changed.fixed) = (None, true);
             }
             Command::SetSampleLocations(locations) => {
                 state.extended.set_locations(**locations);
@@ -426,13 +379,17 @@ impl<'g> Processor<'g> {
             }
             Command::SetVertexInput(input) => {
                 state.extended.set_input(input);
-                state.drawn = None;
+                (state.drawn, state.changed.fixed) = (None, true);
             }
             Command::SetVertexStrides { first, strides } => {
                 state.extended.set_strides(*first, strides);
-                state.drawn = None;
+                (state.drawn, state.changed.fixed) = (None, true);
             }
-            _ => return state.dynamic.set(command),
+            _ => {
+                let is_dynamic = state.dynamic.set(command);
+                state.changed.fixed |= is_dynamic;
+                return is_dynamic;
+            }
         }
         true
     }
@@ -525,7 +482,7 @@ pub(super) fn words<const N: usize>(buffer: &Buffer, offset: u64) -> [u32; N] {
     })
 }
 
-fn transfer(workers: &Workers, command: &Command) {
+fn transfer(workers: &Workers, command: &Command, bytes: &[u8]) {
     match command {
         Command::CopyBuffer { source, target, regions } => transfer::copy_buffer(source, target, regions),
         Command::CopyImage { source, target, regions } => {
@@ -538,7 +495,7 @@ fn transfer(workers: &Workers, command: &Command) {
         Command::CopyImageToBuffer { source, target, regions } => {
             transfer::copy_buffer_image(workers, target, source, regions, transfer::Direction::ToBuffer);
         }
-        Command::UpdateBuffer { target, offset, data } => target.write(*offset, data),
+        Command::UpdateBuffer { target, offset, data } => target.write(*offset, data.of(bytes)),
         Command::FillBuffer { target, offset, size, word } => transfer::fill_buffer(target, *offset, *size, *word),
         Command::ClearColorImage { target, value, ranges }
         | Command::ClearDepthStencilImage { target, value, ranges } => {
@@ -546,78 +503,5 @@ fn transfer(workers: &Workers, command: &Command) {
         }
         Command::ResolveImage { source, target, regions } => transfer::resolve(source, target, regions),
         _ => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::memory::{Allocation, BufferRange, Heap};
-    use crate::shader::runtime::{Descriptor, SetBinding, SetLayout};
-    use crate::shader::spirv;
-
-    /// A set whose dynamic storage buffer at binding 0 holds two words, 16 bytes apart.
-    fn set(heap: &Arc<Heap>, words: [u32; 2]) -> Arc<DescriptorSet> {
-        let memory = Allocation::new(heap, 32).unwrap();
-        memory.write(0, &words[0].to_le_bytes());
-        memory.write(16, &words[1].to_le_bytes());
-        let buffer = Buffer::new(32);
-        assert!(buffer.bind(memory, 0));
-        let binding = SetBinding {
-            binding: 0,
-            kind: vk::DescriptorType::STORAGE_BUFFER_DYNAMIC,
-            count: 1,
-            stages: vk::ShaderStageFlags::COMPUTE,
-            immutable_samplers: Vec::new(),
-            first: 0,
-        };
-        let set = DescriptorSet::new(Arc::new(SetLayout::new(vec![binding])));
-        set.write(0, Descriptor::StorageBuffer(BufferRange::new(buffer, 0, vk::WHOLE_SIZE)));
-        set
-    }
-
-    /// A program whose resources are the buffers at bindings 0 and 1 of set 0.
-    fn program() -> Arc<Program> {
-        let bytes = include_bytes!("../../tests/shaders/atomics.comp.spv");
-        let words: Vec<u32> = bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
-        let module = spirv::parse(&words).unwrap();
-        Arc::new(spirv::compile(&module, "main", vk::ShaderStageFlags::COMPUTE, &Vec::new()).unwrap())
-    }
-
-    fn first_word(bindings: &Bindings, resource: u32) -> u32 {
-        let mut word = [0; 4];
-        if let Some((memory, at)) = bindings.place(resource, 0, 0, 4) {
-            memory.read(at, &mut word);
-        }
-        u32::from_le_bytes(word)
-    }
-
-    #[test]
-    fn resources_are_resolved_once_for_each_bind() {
-        let heap = Heap::new(1 << 16);
-        let program = program();
-        let resource = program.resources.iter().position(|resource| resource.binding == 0).unwrap() as u32;
-        let sets = [set(&heap, [11, 12]), set(&heap, [21, 22])];
-        let mut bound = BoundSets::default();
-        let mut word = |bind: Option<(usize, u32)>| {
-            if let Some((number, offset)) = bind {
-                bound.bind(0, &[Some(sets[number].clone())], &[offset]);
-            }
-            let bindings = bound.resolve([&*program], &OfDevice::default());
-            (first_word(&bindings[0], resource), bindings)
-        };
-        let (nothing, unbound) = word(None);
-        assert_eq!(nothing, 0);
-        let (first, bindings) = word(Some((0, 0)));
-        assert_eq!(first, 11);
-        assert!(!Arc::ptr_eq(&bindings, &unbound));
-        assert!(Arc::ptr_eq(&bindings, &word(None).1), "a second draw resolves nothing");
-        assert_eq!(word(Some((0, 16))).0, 12, "another dynamic offset");
-        assert_eq!(word(Some((1, 0))).0, 21, "another set");
-        let last = word(None).1;
-        bound.forget();
-        let again = bound.resolve([&*program, &*program], &OfDevice::default());
-        assert!(!Arc::ptr_eq(&last, &again), "another pipeline");
-        assert_eq!(again.iter().map(|bindings| first_word(bindings, resource)).collect::<Vec<_>>(), [21, 21]);
     }
 }

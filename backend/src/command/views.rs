@@ -8,11 +8,12 @@ use super::processor::Processor;
 use crate::gpu::DeviceLost;
 
 impl Processor<'_> {
-    /// Executes the commands of the subpass that has just begun, view by view, if it has views; what is left of `commands`.
+    /// Executes the commands of the subpass that has just begun, view by view, if it has views; what is left of `commands`,
+    /// whose list has these bytes.
     ///
     /// # Errors
     /// [`DeviceLost`] when a program was interrupted.
-    pub(super) fn views<'c>(&mut self, commands: &'c [Command]) -> Result<&'c [Command], DeviceLost> {
+    pub(super) fn views<'c>(&mut self, commands: &'c [Command], bytes: &[u8]) -> Result<&'c [Command], DeviceLost> {
         let mask = self.pass.as_ref().map_or(0, |pass| pass.subpass().view_mask);
         if mask == 0 {
             return Ok(commands);
@@ -22,9 +23,9 @@ impl Processor<'_> {
         let (inside, behind) = commands.split_at(end);
         let begun = self.state.clone();
         for (number, view) in (0..u32::BITS).filter(|view| mask >> view & 1 != 0).enumerate() {
-            self.state = begun.clone();
+            self.go_on_with(begun.clone());
             self.begin_view(number as u32, view);
-            inside.iter().try_for_each(|command| self.command(command))?;
+            inside.iter().try_for_each(|command| self.command(command, bytes))?;
             self.flush()?;
         }
         self.view_number = 0;

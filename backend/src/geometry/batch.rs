@@ -48,8 +48,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(context: &PrimitiveContext<'_>) -> Self {
-        let inputs = context.fragment.map_or(&[][..], |program| &program.inputs);
+    pub(super) fn new(context: &PrimitiveContext) -> Self {
+        let inputs = context.fragment.as_ref().map_or(&[][..], |program| &program.inputs);
         let ways = inputs.iter().map(|input| match input.interpolation {
             _ if !input.slot.is_varying() => match input.slot {
                 Slot::Builtin(Builtin::PointCoord, component) => Way::Point(component as usize & 1),

@@ -41,7 +41,7 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    pub(super) fn new(context: &PrimitiveContext<'_>) -> Self {
+    pub(super) fn new(context: &PrimitiveContext) -> Self {
         let (near, far) = (context.viewport.min_depth, context.viewport.max_depth);
         let culls = |face| context.raster.cull_mode.contains(face);
         Self {

@@ -34,7 +34,7 @@ pub struct Assembled<'a> {
     /// Strips of lines that have a stipple, which must be taken in order.
     pub strips: Option<Strips>,
     /// What set-up needs to know, by viewport where vertices name it; none when primitives are discarded after shading.
-    pub contexts: Vec<PrimitiveContext<'a>>,
+    pub contexts: &'a [PrimitiveContext],
     /// Layers that are drawn to.
     pub layers: u32,
     /// The cull pipe, and which pieces go through it; none where the draw is to be left out.
@@ -179,7 +179,7 @@ impl Assembled<'_> {
             counters.count(Counter::Reused, (reuse.places.len() - reuse.vertices.len()) as u64);
         }
         if let Some(open) = open {
-            let routes = Routes { contexts: &self.contexts, layers: self.layers };
+            let routes = Routes { contexts: self.contexts, layers: self.layers };
             let mut set_up = SetUp::new(routes, waiting, (out, open), self.spare);
             if let Some(Strips { starts, counter }) = &self.strips {
                 set_up.go_on(starts, *counter.lock());

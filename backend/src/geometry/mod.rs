@@ -27,7 +27,7 @@ pub use lines::LINE_WIDTHS;
 pub use posh::Posh;
 pub use primitives::{Plane, Primitives, SIDES, Shape, Words};
 pub use setup::PrimitiveContext;
-pub use shading::{DrawNumbers, Shaded, VertexSource, vertex_limits, vertex_parameters, vertex_ranges};
+pub use shading::{DrawNumbers, Shaded, VIEWPORT_WORDS, VertexSource, vertex_limits, vertex_parameters, vertex_ranges};
 pub use triangles::{Pixels, Triangles};
 
 /// A vertex after the last vertex stage, as clipping takes it.

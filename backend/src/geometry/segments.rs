@@ -167,7 +167,7 @@ impl SetUp<'_> {
     }
 }
 
-impl PrimitiveContext<'_> {
+impl PrimitiveContext {
     fn clipped(&self, shaded: &Shaded<'_>, ends: [u32; 2], outside: [u32; 2]) -> Clipped {
         let (any, all) = (outside[0] | outside[1], outside[0] & outside[1]);
         if any >> outside::NOWHERE & 1 != 0 || all & (outside::CULLED | outside::CLIPPED) != 0 {

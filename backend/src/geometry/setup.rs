@@ -2,6 +2,8 @@
 //!
 //! Points become squares of two triangles each; `segments.rs` has lines. Source: Vulkan specification, "Rasterization".
 
+use std::sync::Arc;
+
 use ash::vk;
 use smallvec::SmallVec;
 
@@ -21,7 +23,7 @@ use crate::state::{DepthBias, DepthBiasUnit, RasterState};
 use crate::tiling::MOST;
 
 /// What set-up needs to know besides vertices.
-pub struct PrimitiveContext<'a> {
+pub struct PrimitiveContext {
     /// Rasterization state, dynamic state applied.
     pub raster: RasterState,
     /// Depth bias, when enabled.
@@ -31,7 +33,7 @@ pub struct PrimitiveContext<'a> {
     /// How far x and y may reach, in view volumes.
     pub band: f32,
     /// Fragment program.
-    pub fragment: Option<&'a Program>,
+    pub fragment: Option<Arc<Program>>,
     /// Whether primitives say how large their fragments are.
     pub gives_rate: bool,
     /// Bits of the depth attachment's format, 0 without.
@@ -44,6 +46,8 @@ pub struct PrimitiveContext<'a> {
     pub smooth: bool,
     /// Where vertices name the viewport: the pixels of this one, `[x0, y0, x1, y1]`, the last ones not included.
     pub routed: Option<[i64; 4]>,
+    /// What follows from the rest, once it is complete.
+    pub plan: Plan,
 }
 
 /// A vertex in window space.
@@ -96,7 +100,7 @@ pub(super) struct Origin<'v> {
 
 impl<'v> Origin<'v> {
     /// Of one to three vertices.
-    pub(super) fn new<const N: usize>(context: &PrimitiveContext<'_>, shaded: &'v Shaded<'v>, of: [u32; N]) -> Self {
+    pub(super) fn new<const N: usize>(context: &PrimitiveContext, shaded: &'v Shaded<'v>, of: [u32; N]) -> Self {
         Self {
             shaded,
             vertices: [0, 1, 2].map(|number: usize| of[number.min(N - 1)]),
@@ -120,7 +124,7 @@ impl<'v> Origin<'v> {
 #[derive(Clone, Copy)]
 pub(super) struct Routes<'a> {
     /// By viewport, at least one.
-    pub(super) contexts: &'a [PrimitiveContext<'a>],
+    pub(super) contexts: &'a [PrimitiveContext],
     /// Layers.
     pub(super) layers: u32,
 }
@@ -128,7 +132,7 @@ pub(super) struct Routes<'a> {
 /// Set-up of primitives of one draw.
 pub(super) struct SetUp<'a> {
     /// Of the viewport that is drawn to.
-    pub(super) context: &'a PrimitiveContext<'a>,
+    pub(super) context: &'a PrimitiveContext,
     /// Of all viewports, and how many layers there are.
     routes: Routes<'a>,
     /// The layer that is drawn to.
@@ -165,17 +169,16 @@ pub(super) struct Extras<'e> {
 /// Makes room for about so many triangles of a draw in a layer, behind those in the last of `out` of that layer or in new ones; their
 /// number there.
 pub(super) fn room(
-    (context, layer): (&PrimitiveContext<'_>, u32),
+    (context, layer): (&PrimitiveContext, u32),
     (out, expected): (&mut Vec<Triangles>, usize),
     spare: &Bag<Triangles>,
 ) -> usize {
-    let plan = Plan::new(context);
     // One primitive may become many triangles.
-    let fits = |last: &Triangles| last.len() + expected <= MOST / 2 && *last.plan() == plan;
+    let fits = |last: &Triangles| last.len() + expected <= MOST / 2 && *last.plan() == context.plan;
     let last = out.iter().rposition(|triangles| triangles.layer() == layer);
     last.filter(|&last| fits(&out[last])).unwrap_or_else(|| {
         let mut fresh = spare.take();
-        fresh.start(plan, expected.min(MOST), layer);
+        fresh.start(context.plan.clone(), expected.min(MOST), layer);
         out.push(fresh);
         out.len() - 1
     })
@@ -392,7 +395,12 @@ impl<'a> SetUp<'a> {
     }
 }
 
-impl PrimitiveContext<'_> {
+impl PrimitiveContext {
+    /// The same with what follows from the rest.
+    pub fn complete(self) -> Self {
+        Self { plan: Plan::new(&self), ..self }
+    }
+
     /// Whether triangles are filled as the kernel has placed them, with nothing else than what it gave.
     pub(super) fn fills_as_placed(&self) -> bool {
         let knows_vertices = self.inputs().iter().any(InputSlot::knows_vertices);
@@ -432,7 +440,7 @@ impl PrimitiveContext<'_> {
 
     /// Words of input of the fragment program.
     fn inputs(&self) -> &[InputSlot] {
-        self.fragment.map_or(&[], |program| &program.inputs)
+        self.fragment.as_ref().map_or(&[], |program| &program.inputs)
     }
 
     /// The vertices of a primitive, to be clipped: with their weights.

@@ -38,8 +38,11 @@ pub struct DrawNumbers {
     pub draw: u32,
 }
 
+/// Parameters of a vertex kernel that say where its vertices go.
+pub const VIEWPORT_WORDS: usize = 7;
+
 /// The parameters of a vertex kernel: the viewport's numbers, and the guard band.
-pub fn vertex_parameters(viewport: &vk::Viewport, band: f32) -> [Lanes; 7] {
+pub fn vertex_parameters(viewport: &vk::Viewport, band: f32) -> [Lanes; VIEWPORT_WORDS] {
     let vk::Viewport { x, y, width, height, min_depth, max_depth } = *viewport;
     [x, y, width, height, min_depth, max_depth, band].map(|number| [number.to_bits(); WAVE])
 }

@@ -1,6 +1,7 @@
 //! What the pixel units need to know of a draw, and the attachments they work on.
 
 use std::borrow::Cow;
+use std::ops::Deref;
 use std::sync::atomic::AtomicU64;
 
 use super::kernel::{Kernel, Outline, Stage, Target, tested};
@@ -15,12 +16,27 @@ use crate::state::{DepthStencilState, GraphicsPipeline, MultisampleState};
 
 /// A draw, as the pixel units see it.
 pub struct DrawContext<'a> {
+    /// What it has in common with others.
+    pub pixel: &'a PixelContext<'a>,
+    /// Resources of its fragment program.
+    pub bindings: &'a Bindings,
+    /// Push constants, if the fragment program reads any.
+    pub push: &'a [u8],
+}
+
+impl<'a> Deref for DrawContext<'a> {
+    type Target = PixelContext<'a>;
+
+    #[inline]
+    fn deref(&self) -> &PixelContext<'a> {
+        self.pixel
+    }
+}
+
+/// What draws with one state of the pixel units have in common.
+pub struct PixelContext<'a> {
     /// Fragment program.
     pub fragment: Option<&'a Program>,
-    /// Its resources.
-    pub bindings: &'a Bindings,
-    /// Push constants.
-    pub push: &'a [u8],
     /// The pipeline, for its kernels.
     pub pipeline: &'a GraphicsPipeline,
     /// Texels of the colour attachments by location.
@@ -67,7 +83,7 @@ pub struct DrawContext<'a> {
     pub deadline: &'a Deadline,
 }
 
-impl<'a> DrawContext<'a> {
+impl<'a> PixelContext<'a> {
     /// Whether depth and stencil tests come before the fragment program.
     pub fn tests_early(&self) -> bool {
         tests_early(self.fragment, &self.multisample, self.rates.is_some())

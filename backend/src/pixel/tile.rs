@@ -17,7 +17,7 @@ use crate::raster::{
     sample_mask,
 };
 use crate::shader::interp::{Stop, Wave};
-use crate::tiling::{Bin, PrimitiveId, SetUpScratch, Visit, Walk};
+use crate::tiling::{PrimitiveId, SetUpScratch, Stretch, Visit, Walk};
 
 /// Most pixels along each axis that a small primitive may cover.
 const SMALL: i64 = 32;
@@ -49,7 +49,7 @@ pub fn process_tile(
     let mut bounds = walk.bounds(number);
     let TileScratch { set_up, waves, small, board } = scratch;
     let walk = &Visit { draws: walk.draws, bins: walk.set_up(number, set_up), scoreboard: walk.scoreboard };
-    let mut bins = walk.bins.iter().zip(0..).peekable();
+    let mut stretches = walk.stretches().peekable();
     if walk.bins.is_empty() {
         return true;
     }
@@ -59,7 +59,7 @@ pub fn process_tile(
     // What the quads on the scoreboard overwrite, and the segment that has taught the bounds.
     let (mut overwrites, mut taught) = (None, None);
     count(sight, Counter::TileVisits, 1);
-    while let Some(&(&Bin { draw, .. }, _)) = bins.peek() {
+    while let Some(&Stretch { draw, .. }) = stretches.peek() {
         let context = &walk.draws[draw];
         let now = context.overwrites.filter(|_| walk.scoreboard);
         if now != overwrites && !shade_board(walk, board, waves, sight) {
@@ -69,9 +69,9 @@ pub fn process_tile(
         if let Some(bounds) = bounds.as_deref_mut() {
             let segment = context.segment;
             if segment != taught && segment.is_some() {
-                let ahead = bins.clone().map(|(bin, _)| bin);
-                let ahead = ahead.take_while(|bin| walk.draws[bin.draw].segment == segment);
-                ahead.filter(|bin| bin.primitives.has_large()).for_each(|bin| teach(walk, bin, area, (bounds, sight)));
+                let ahead = stretches.clone().take_while(|ahead| walk.draws[ahead.draw].segment == segment);
+                let ahead = ahead.filter(|ahead| ahead.bin.0.primitives.has_large());
+                ahead.for_each(|ahead| teach(walk, &ahead, area, (bounds, sight)));
                 bounds.sum_up();
             }
             taught = segment;
@@ -90,10 +90,10 @@ pub fn process_tile(
         }
         let clip = within(context.scissor, area);
         let mut tile = Tile { context, walk, area, clip, sink, small, bounds, lessons, sight, passed: 0, ok: true };
-        while let Some((bin, number)) = bins.next_if(|(bin, _)| bin.draw == draw) {
-            count(tile.sight, Counter::BinEntries, bin.primitives.len() as u64);
+        while let Some(Stretch { bin: (bin, number), primitives, .. }) = stretches.next_if(|next| next.draw == draw) {
+            count(tile.sight, Counter::BinEntries, primitives.len() as u64);
             let first: PrimitiveId = number << 16;
-            (0..bin.primitives.len() as u32).for_each(|index| tile.primitive(&bin.primitives, first | index, index));
+            primitives.for_each(|index| tile.primitive(&bin.primitives, first | index, index));
         }
         tile.finish();
         lessons = tile.lessons;
@@ -111,11 +111,11 @@ fn pixels_of_group([x, y]: [i64; 2], area: [i64; 4]) -> [i64; 4] {
 }
 
 /// Primitives of a segment teach the bounds of a tile, in the groups that they cover.
-fn teach(walk: &Visit<'_>, bin: &Bin, area: [i64; 4], (bounds, sight): (&mut Bounds, Option<&Sight>)) {
-    let (context, primitives) = (&walk.draws[bin.draw], &bin.primitives);
+fn teach(walk: &Visit<'_>, stretch: &Stretch<'_>, area: [i64; 4], (bounds, sight): (&mut Bounds, Option<&Sight>)) {
+    let (context, primitives) = (&walk.draws[stretch.draw], &stretch.bin.0.primitives);
     let Some(direction) = context.visibility.tests else { return };
     let clip = within(context.scissor, area);
-    for index in 0..primitives.len() as u32 {
+    for index in stretch.primitives.clone() {
         let pixels = primitives.pixels(index);
         let window = within(pixels, clip);
         // What is cut smaller covers no group, but at the edge of the area.

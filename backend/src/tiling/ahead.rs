@@ -4,6 +4,8 @@
 //! A triangle that everything in a tile hides is not put there: it is not even set up. What triangles of one draw teach counts from the
 //! next draw on, so that windows of a draw can be made at the same time. Source: DESIGN 3.2.
 
+use std::ops::Range;
+
 use super::{Grid, Window};
 use crate::geometry::{Shape, Triangles};
 use crate::hiz::{Direction, Early, Visibility, depths_over, groups_of, within};
@@ -114,15 +116,22 @@ pub struct Teaching {
     pub extent: [i64; 2],
 }
 
-/// A window's triangles teach, where their draw does in the direction that is of interest.
-pub fn teach(early: &mut Early, window: &Window, grid: &Grid, teaching: &Teaching) {
+/// A window's triangles teach, where their draws, by number, do in the direction that is of interest.
+pub fn teach(early: &mut Early, window: &Window, grid: &Grid, teaching: impl Fn(usize) -> Teaching) {
+    let mut start = 0;
+    for run in &window.runs {
+        teach_run(early, (window, std::mem::replace(&mut start, run.end)..run.end), grid, &teaching(run.draw as usize));
+    }
+}
+
+fn teach_run(early: &mut Early, (window, range): (&Window, Range<u32>), grid: &Grid, teaching: &Teaching) {
     let Some(direction) = early.direction().filter(|_| teaching.visibility.teaches) else { return };
     if teaching.visibility.tests != Some(direction) {
         return;
     }
     let triangles = &window.triangles;
     let clip = within(teaching.scissor, grid.area());
-    for index in 0..triangles.len() as u32 {
+    for index in range {
         let pixels = triangles.pixels(index).map(i64::from);
         if may_cover_group(pixels) {
             teach_one((early, direction), (window, index, within(pixels, clip)), grid, teaching);
@@ -172,6 +181,7 @@ fn teach_one(
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::{Run, Runs};
     use super::*;
     use crate::hiz::{Bounds, Hierarchy};
     use ash::vk;
@@ -203,7 +213,8 @@ mod tests {
         let mut triangles = Triangles::default();
         let pushed = corners.iter().filter(|corners| triangles.push_corners(**corners)).count();
         assert_eq!(pushed, triangles.len());
-        Window::new(triangles, grid, ahead)
+        let runs = Runs::from_slice(&[Run { end: triangles.len() as u32, draw: 0 }]);
+        Window { runs, ..Window::new(triangles, grid, ahead) }
     }
 
     proptest! {
@@ -228,7 +239,7 @@ mod tests {
             let extent = SIZE.map(i64::from);
             let teaching = Teaching { visibility, scissor: [0, 0, 140, 90], depths: (32, 1), extent };
             let first = window(&large, &grid, None);
-            teach(&mut early, &first, &grid, &teaching);
+            teach(&mut early, &first, &grid, |_| teaching);
             let mut model = vec![cleared; 150 * 90];
             for index in 0..first.triangles.len() as u32 {
                 for ([x, y], depth) in pixels(&first.triangles, index, within(area, [0, 0, 140, 90])) {
@@ -267,7 +278,7 @@ mod tests {
         let before = behind.map(|[x, y, _]| [x, y, 0.4]);
         for (teaches, tiles) in [(false, 2), (true, 0)] {
             teaching.visibility.teaches = teaches;
-            teach(&mut early, &wall, &grid, &teaching);
+            teach(&mut early, &wall, &grid, |_| teaching);
             let ahead = Ahead::new(&early, Direction::Less, (32, 1));
             let window = window(&[behind, before], &grid, ahead);
             let holds = |index| (0..grid.count()).filter(|&tile| window.in_tile(tile).contains(&index)).count();

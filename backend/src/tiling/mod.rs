@@ -1,7 +1,7 @@
 //! Tiling: windows of triangles are sorted into 64x64-pixel tiles by conservative coverage, and workers walk the tiles, which first set
 //! their triangles up.
 //!
-//! A window holds triangles of one draw state; the windows of a whole pass are walked together, as far as nothing forces an
+//! A window holds triangles of one draw state, or of several small draws one after the other; the windows of a whole pass are walked together, as far as nothing forces an
 //! earlier end. A tile's primitives keep API order, and no two workers ever hold the same tile, so images do not depend on the
 //! number of workers, nor on the size of windows. A later walk may visit a tile again.
 
@@ -10,10 +10,12 @@ mod bins;
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::MutexGuard;
+use smallvec::SmallVec;
 
 use bins::Bins;
 pub use bins::TileParts;
@@ -32,11 +34,23 @@ pub use ahead::{Ahead, Teaching, teach};
 /// Most triangles of a window, and most windows of a walk: a triangle is known by 16 bits of each. A bin takes as many.
 pub const MOST: usize = 1 << 16;
 
-/// A window: triangles of one draw state, sorted into tiles.
+/// Triangles or primitives of one draw state that follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// Number of the first behind them.
+    pub end: u32,
+    /// Number of the draw state in the walk.
+    pub draw: u32,
+}
+
+/// Draw states one after the other, each with at least one triangle.
+pub type Runs = SmallVec<[Run; 2]>;
+
+/// A window: triangles of one draw state, or of several that are small, sorted into tiles.
 #[derive(Debug)]
 pub struct Window {
-    /// Number of the draw state in the walk.
-    pub draw: usize,
+    /// The draw states of its triangles.
+    pub runs: Runs,
     /// Its triangles, in order, at most [`MOST`].
     pub triangles: Triangles,
     bins: Bins,
@@ -56,11 +70,11 @@ impl Window {
         self.bins.in_tile(tile)
     }
 
-    /// Sorts triangles, of the first draw state for now, into the tiles of a grid, but for those that are known to be hidden there.
+    /// Sorts triangles, of no draw state for now, into the tiles of a grid, but for those that are known to be hidden there.
     pub fn new(triangles: Triangles, grid: &Grid, ahead: Option<Ahead<'_>>) -> Self {
         let mut tests = Tests::default();
         let bins = Bins::new(&triangles, grid, (ahead, &mut tests));
-        Self { draw: 0, triangles, bins, tests }
+        Self { runs: Runs::new(), triangles, bins, tests }
     }
 }
 
@@ -223,13 +237,42 @@ pub struct SetUpScratch {
     triangles: Vec<u32>,
 }
 
-/// The primitives of a draw, or of some windows of it, that touch a tile.
+/// Primitives of windows that touch a tile, all set up in the same way.
 #[derive(Debug, Default)]
 pub struct Bin {
-    /// Number of the draw state in the walk.
-    pub draw: usize,
+    /// Their draw states.
+    runs: Vec<Run>,
     /// The primitives, in order.
     pub primitives: Primitives,
+}
+
+impl Bin {
+    /// Adds the triangles of a window with these numbers there, behind `before` others.
+    fn add_runs(&mut self, runs: &[Run], mut indices: &[u16], before: usize) {
+        let (mut end, mut rest) = (before as u32, runs);
+        while let [first, ..] = indices {
+            rest = &rest[rest.partition_point(|run| run.end <= u32::from(*first))..];
+            let Some(&Run { end: behind, draw }) = rest.first() else { return };
+            let count = indices.partition_point(|&index| u32::from(index) < behind);
+            indices = &indices[count..];
+            end += count as u32;
+            match self.runs.last_mut().filter(|last| last.draw == draw) {
+                Some(last) => last.end = end,
+                None => self.runs.push(Run { end, draw }),
+            }
+        }
+    }
+}
+
+/// Primitives of one draw state in a bin.
+#[derive(Debug, Clone)]
+pub struct Stretch<'a> {
+    /// The bin, and its number.
+    pub bin: (&'a Bin, u32),
+    /// Their numbers there.
+    pub primitives: Range<u32>,
+    /// Number of the draw state in the walk.
+    pub draw: usize,
 }
 
 impl<'a> Walk<'a> {
@@ -248,18 +291,19 @@ impl<'a> Walk<'a> {
         let mut count = 0;
         while let Some(&(_, first)) = parts.peek() {
             triangles.clear();
-            let alike =
-                |window: &Window| window.draw == first.draw && window.triangles.plan() == first.triangles.plan();
-            while let Some((part, window)) =
-                parts.next_if(|(part, window)| alike(window) && triangles.len() + part.len() <= MOST)
-            {
-                triangles.extend(window.bins.of(part).iter().map(|&index| part.window << 16 | u32::from(index)));
-            }
             if bins.len() == count {
                 bins.push(Bin::default());
             }
             let bin = &mut bins[count];
-            bin.draw = first.draw;
+            bin.runs.clear();
+            let alike = |window: &Window| window.triangles.plan() == first.triangles.plan();
+            while let Some((part, window)) =
+                parts.next_if(|(part, window)| alike(window) && triangles.len() + part.len() <= MOST)
+            {
+                let indices = window.bins.of(part);
+                bin.add_runs(&window.runs, indices, triangles.len());
+                triangles.extend(indices.iter().map(|&index| part.window << 16 | u32::from(index)));
+            }
             bin.primitives.set_up(first.triangles.plan(), (triangles, find), batch);
             count += 1;
         }
@@ -312,7 +356,23 @@ impl<'a> Visit<'a> {
     /// The draw state of a primitive.
     #[inline]
     pub fn draw_of(&self, id: PrimitiveId) -> usize {
-        self.bins[(id >> 16) as usize].draw
+        let runs = &self.bins[(id >> 16) as usize].runs;
+        let run = match &runs[..] {
+            [only] => only,
+            runs => &runs[runs.partition_point(|run| run.end <= id & 0xffff)],
+        };
+        run.draw as usize
+    }
+
+    /// Its primitives, draw state by draw state.
+    pub fn stretches(&self) -> impl Iterator<Item = Stretch<'a>> + Clone + use<'a> {
+        self.bins.iter().zip(0..).flat_map(|(bin, number)| {
+            let mut start = 0;
+            bin.runs.iter().map(move |&Run { end, draw }| {
+                let primitives = std::mem::replace(&mut start, end)..end;
+                Stretch { bin: (bin, number), primitives, draw: draw as usize }
+            })
+        })
     }
 
     #[inline]

@@ -12,7 +12,7 @@ use crate::workers::Workers;
 pub fn fill_buffer(target: &Buffer, offset: u64, size: u64, word: u32) {
     let room = target.size().saturating_sub(offset);
     let words = size.min(room) / 4;
-    let block: Vec<u8> = word.to_le_bytes().repeat(1024);
+    let block: Vec<u8> = word.to_le_bytes().repeat(words.min(1024) as usize);
     let mut done = 0;
     while done < words {
         let count = (words - done).min(1024);

@@ -12,7 +12,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use ash::vk;
 
-use super::ir::{Function, Inst};
+use super::ir::{Function, Inst, Space};
 use super::passes::uniformity::Uniformity;
 use super::passes::{self, Across};
 use super::runtime::native::Native;
@@ -35,6 +35,7 @@ pub struct Executable {
     local_words: u32,
     constants: usize,
     has_barrier: bool,
+    reads_push: bool,
 }
 
 impl Executable {
@@ -50,7 +51,14 @@ impl Executable {
         }
         let constants = function.insts.iter().take_while(|inst| matches!(inst, Inst::Const { .. })).count();
         let has_barrier = function.insts.contains(&Inst::Barrier);
-        Self { function, uniformity, native: None, jumps, local_bases, local_words, constants, has_barrier }
+        let of_push = |inst: &Inst| matches!(inst, Inst::Load { space: Space::Push, .. });
+        let reads_push = function.insts.iter().any(of_push);
+        Self { function, uniformity, native: None, jumps, local_bases, local_words, constants, has_barrier, reads_push }
+    }
+
+    /// Whether it reads push constants, or what draws tell their programs beside them.
+    pub fn reads_push(&self) -> bool {
+        self.reads_push
     }
 
     /// Generates code for a target, or goes back to being interpreted.

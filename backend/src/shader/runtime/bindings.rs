@@ -1,14 +1,22 @@
 //! Resolved bindings: for each resource of a program, the descriptors of its array, with buffers resolved to memory.
 //!
+//! What a set holds is resolved once, for all draws until it is written again; bindings of a draw only say where in which set the
+//! descriptors of a resource lie. Dynamic offsets make sets of their own.
+//!
 //! Buffer accesses are robust: a word outside of the bound range, rounded up to whole words, reads 0 and is not written.
 //! Source: Vulkan specification, "robustBufferAccess", `robustStorageBufferAccessSizeAlignment`.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::frame::{self, BufferEntry, BufferTable};
+use smallvec::SmallVec;
+
+use super::frame::{self, BufferEntry, NOTHING, ResourceEntry};
+use super::lookups::Found;
 use super::{Descriptor, Lookups};
 use crate::memory::{Addresses, Allocation, BufferRange};
+use crate::shader::Program;
 use crate::shader::ir::AtomicOp;
 use crate::texture::Routines;
 
@@ -40,11 +48,41 @@ impl Bound {
     }
 }
 
+/// Descriptors of a set, or of what else programs are given, resolved once for all draws and dispatches that find them there.
+#[derive(Debug, Default)]
+pub struct ResolvedSet {
+    bounds: Box<[Bound]>,
+    /// The same as generated code sees them.
+    entries: Box<[BufferEntry]>,
+    /// What image instructions found here.
+    pub(super) found: Found,
+}
+
+impl ResolvedSet {
+    /// Of descriptors, in order.
+    pub fn new(bounds: impl IntoIterator<Item = Bound>) -> Arc<Self> {
+        let bounds: Box<[Bound]> = bounds.into_iter().collect();
+        let entries = bounds.iter().map(frame::entry).collect();
+        Arc::new(Self { bounds, entries, found: Found::default() })
+    }
+}
+
+/// Where the descriptors of a resource lie.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// Number among the sets.
+    set: u32,
+    first: u32,
+    count: u32,
+}
+
 /// The bindings of one draw or dispatch, by resource index and array element.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Bindings {
-    resources: Vec<Vec<Bound>>,
-    table: BufferTable,
+    sets: SmallVec<[Arc<ResolvedSet>; 2]>,
+    places: SmallVec<[Place; 4]>,
+    /// As generated code sees them. The sets keep alive what they point to.
+    table: SmallVec<[ResourceEntry; 4]>,
     addresses: Arc<Addresses>,
     lookups: Lookups,
 }
@@ -52,8 +90,35 @@ pub struct Bindings {
 impl Bindings {
     /// Bindings of one list of descriptors per resource of the program.
     pub fn new(resources: Vec<Vec<Bound>>) -> Self {
-        let table = BufferTable::new(&resources);
-        Self { resources, table, addresses: Arc::default(), lookups: Lookups::default() }
+        let counts: SmallVec<[usize; 8]> = resources.iter().map(Vec::len).collect();
+        let set = ResolvedSet::new(resources.into_iter().flatten());
+        let mut bindings = Self::default();
+        let mut first = 0;
+        for count in counts {
+            bindings.add(&set, first..first + count);
+            first += count;
+        }
+        bindings
+    }
+
+    /// Adds the next resource: descriptors of a set, as far as it has them.
+    pub fn add(&mut self, set: &Arc<ResolvedSet>, range: Range<usize>) {
+        let entries = set.entries.get(range.clone()).filter(|entries| !entries.is_empty());
+        let Some(entries) = entries else { return self.add_nothing() };
+        let known = self.sets.iter().position(|other| Arc::ptr_eq(other, set));
+        let number = known.unwrap_or_else(|| {
+            self.sets.push(set.clone());
+            self.sets.len() - 1
+        });
+        let count = entries.len() as u32;
+        self.places.push(Place { set: number as u32, first: range.start as u32, count });
+        self.table.push(ResourceEntry { first: entries.as_ptr(), count });
+    }
+
+    /// Adds a resource without descriptors.
+    pub fn add_nothing(&mut self) {
+        self.places.push(Place { set: 0, first: 0, count: 0 });
+        self.table.push(ResourceEntry { first: &raw const NOTHING, count: 0 });
     }
 
     /// The same with memory that programs reach by address.
@@ -64,6 +129,13 @@ impl Bindings {
     /// The same for a program with so many image instructions, with the routines of its device.
     pub fn with_routines(self, routines: Arc<Routines>, images: u32) -> Self {
         Self { lookups: Lookups::new(routines, images as usize), ..self }
+    }
+
+    /// Without a resource yet, for a program with the routines and the memory of its device. Sets remember what its image instructions
+    /// find in them.
+    pub fn of_program(program: &Arc<Program>, routines: Arc<Routines>, addresses: Arc<Addresses>) -> Self {
+        let (sets, places, table) = Default::default();
+        Self { sets, places, table, addresses, lookups: Lookups::of_program(program, routines) }
     }
 
     /// What was looked up for image instructions.
@@ -78,7 +150,7 @@ impl Bindings {
 
     /// Calls `visit` with memory, first byte and bytes of what stores may reach through resources.
     pub fn for_each_memory(&self, mut visit: impl FnMut(&Arc<Allocation>, u64, u64)) {
-        for bound in self.resources.iter().flatten() {
+        for bound in (0..self.places.len() as u32).flat_map(|resource| self.bounds(resource)) {
             match bound {
                 Bound::Buffer(Some(memory), start, size) => visit(memory, *start, *size),
                 Bound::Other(Descriptor::StorageTexelBuffer(view)) => {
@@ -96,13 +168,24 @@ impl Bindings {
         }
     }
 
-    /// The buffers as generated code sees them.
-    pub(super) fn table(&self) -> &BufferTable {
+    /// The buffers as generated code sees them, by resource.
+    pub(super) fn table(&self) -> &[ResourceEntry] {
         &self.table
     }
 
+    /// The set that a resource lies in.
+    pub(super) fn set_of(&self, resource: u32) -> Option<&Arc<ResolvedSet>> {
+        self.sets.get(self.places.get(resource as usize)?.set as usize)
+    }
+
+    /// The descriptors of a resource.
+    fn bounds(&self, resource: u32) -> &[Bound] {
+        let found = self.places.get(resource as usize).zip(self.set_of(resource));
+        found.map_or(&[], |(place, set)| &set.bounds[place.first as usize..][..place.count as usize])
+    }
+
     fn buffer(&self, resource: u32, element: u32) -> Option<(&Allocation, u64, u64)> {
-        match self.resources.get(resource as usize)?.get(element as usize)? {
+        match self.bounds(resource).get(element as usize)? {
             Bound::Buffer(Some(memory), start, size) => Some((memory, *start, *size)),
             _ => None,
         }
@@ -110,7 +193,7 @@ impl Bindings {
 
     /// The descriptor of a resource that is not a buffer.
     pub fn descriptor(&self, resource: u32, element: u32) -> Option<&Descriptor> {
-        match self.resources.get(resource as usize)?.get(element as usize)? {
+        match self.bounds(resource).get(element as usize)? {
             Bound::Other(descriptor) => Some(descriptor),
             Bound::Buffer(..) => None,
         }

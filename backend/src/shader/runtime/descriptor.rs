@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use ash::vk;
 use parking_lot::RwLock;
+use smallvec::SmallVec;
 
+use super::{Bound, ResolvedSet};
 use crate::memory::{Allocation, Buffer, BufferRange, BufferView, Heap, SurfaceView};
 use crate::texture::Sampler;
 
@@ -142,13 +144,29 @@ fn inline_block(bytes: u32) -> Descriptor {
 #[derive(Debug)]
 pub struct DescriptorSet {
     layout: Arc<SetLayout>,
-    descriptors: RwLock<Vec<Descriptor>>,
+    contents: RwLock<Contents>,
+}
+
+/// What a set holds.
+#[derive(Debug, Default)]
+struct Contents {
+    /// Most sets have few, which need no memory of their own.
+    descriptors: SmallVec<[Descriptor; 4]>,
+    /// The same resolved, once a draw or dispatch has asked, until one is written.
+    resolved: Option<Arc<ResolvedSet>>,
+}
+
+impl Contents {
+    fn new(descriptors: SmallVec<[Descriptor; 4]>) -> RwLock<Self> {
+        RwLock::new(Self { descriptors, resolved: None })
+    }
 }
 
 impl DescriptorSet {
     /// A set in which nothing was written but the layout's immutable samplers.
     pub fn new(layout: Arc<SetLayout>) -> Arc<Self> {
-        let mut descriptors = vec![Descriptor::None; layout.total as usize];
+        let mut descriptors = SmallVec::new();
+        descriptors.resize(layout.total as usize, Descriptor::None);
         for binding in layout.bindings.iter().filter(|binding| binding.kind == vk::DescriptorType::SAMPLER) {
             for (slot, sampler) in descriptors[binding.first as usize..].iter_mut().zip(&binding.immutable_samplers) {
                 *slot = Descriptor::Sampler(sampler.clone());
@@ -159,12 +177,12 @@ impl DescriptorSet {
                 *slot = inline_block(binding.count);
             }
         }
-        Arc::new(Self { layout, descriptors: RwLock::new(descriptors) })
+        Arc::new(Self { layout, contents: Contents::new(descriptors) })
     }
 
     /// Another set with the same descriptors; an inline uniform block is shared.
     pub fn copied(&self) -> Arc<Self> {
-        Arc::new(Self { layout: self.layout.clone(), descriptors: RwLock::new(self.snapshot()) })
+        Arc::new(Self { layout: self.layout.clone(), contents: Contents::new(self.snapshot()) })
     }
 
     /// The bytes of an inline uniform block.
@@ -183,18 +201,38 @@ impl DescriptorSet {
 
     /// Replaces descriptor `index` of the flat list; dropped when out of range.
     pub fn write(&self, index: u32, descriptor: Descriptor) {
-        if let Some(slot) = self.descriptors.write().get_mut(index as usize) {
-            *slot = descriptor;
-        }
+        self.update(|slots| {
+            if let Some(slot) = slots.get_mut(index as usize) {
+                *slot = descriptor;
+            }
+        });
+    }
+
+    /// Has something change the flat list of descriptors.
+    pub fn update<R>(&self, change: impl FnOnce(&mut [Descriptor]) -> R) -> R {
+        let mut contents = self.contents.write();
+        contents.resolved = None;
+        change(&mut contents.descriptors)
     }
 
     /// A copy of descriptor `index` of the flat list; `None` when out of range.
     pub fn get(&self, index: u32) -> Option<Descriptor> {
-        self.descriptors.read().get(index as usize).cloned()
+        self.contents.read().descriptors.get(index as usize).cloned()
     }
 
     /// A copy of all descriptors, flat.
-    pub fn snapshot(&self) -> Vec<Descriptor> {
-        self.descriptors.read().clone()
+    pub fn snapshot(&self) -> SmallVec<[Descriptor; 4]> {
+        self.contents.read().descriptors.clone()
+    }
+
+    /// All descriptors as they are now, resolved; dynamic offsets are 0.
+    pub fn resolved(&self) -> Arc<ResolvedSet> {
+        if let Some(resolved) = &self.contents.read().resolved {
+            return resolved.clone();
+        }
+        let contents = &mut *self.contents.write();
+        let resolve =
+            || ResolvedSet::new(contents.descriptors.iter().map(|descriptor| Bound::new(descriptor.clone(), 0)));
+        contents.resolved.get_or_insert_with(resolve).clone()
     }
 }

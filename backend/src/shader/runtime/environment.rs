@@ -1,7 +1,7 @@
 //! What a wave runs in, and how it stops.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{Bindings, Ranges, SharedMemory};
@@ -9,14 +9,23 @@ use super::{Bindings, Ranges, SharedMemory};
 /// When running programs must stop.
 #[derive(Debug)]
 pub struct Deadline {
-    limit: Instant,
+    time: Duration,
+    made: Instant,
+    /// Nanoseconds from then on; 0 until somebody looks at it for the first time.
+    limit: AtomicU64,
     expired: AtomicBool,
 }
 
 impl Deadline {
-    /// Now plus `time`.
+    /// So long after the first look at it.
     pub fn after(time: Duration) -> Arc<Self> {
-        Arc::new(Self { limit: Instant::now() + time, expired: AtomicBool::new(false) })
+        let (limit, expired) = Default::default();
+        Arc::new(Self { time, made: Instant::now(), limit, expired })
+    }
+
+    /// Begins again, with the next look at it. No program runs.
+    pub fn restart(&self) {
+        self.limit.store(0, Ordering::Relaxed);
     }
 
     /// Whether a program was or must be stopped.
@@ -24,11 +33,14 @@ impl Deadline {
         if self.expired.load(Ordering::Relaxed) {
             return true;
         }
-        let now = Instant::now() >= self.limit;
-        if now {
+        let now = self.made.elapsed().as_nanos() as u64;
+        let limit = now.saturating_add(self.time.as_nanos() as u64).max(1);
+        let begun = self.limit.compare_exchange(0, limit, Ordering::Relaxed, Ordering::Relaxed);
+        let is_over = now >= begun.map_or_else(|limit| limit, |_| limit);
+        if is_over {
             self.expired.store(true, Ordering::Relaxed);
         }
-        now
+        is_over
     }
 
     /// Whether a program was stopped.

@@ -58,38 +58,23 @@ unsafe impl Send for BufferEntry {}
 // SAFETY: as above.
 unsafe impl Sync for BufferEntry {}
 
-/// The buffers of one resource.
+/// What programs find where there is no descriptor, and outside of arrays.
+pub static NOTHING: BufferEntry = BufferEntry::EMPTY;
+
+/// The buffers of one resource: its descriptors one after the other, of which those that are no buffers are empty.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ResourceEntry {
-    /// The first of its entries in the table of buffers.
-    pub first: u32,
+    /// The first of them; an empty one where there is none.
+    pub first: *const BufferEntry,
     /// How many.
     pub count: u32,
 }
 
-/// Buffers of all resources of a program, as generated code sees them.
-#[derive(Debug, Clone, Default)]
-pub struct BufferTable {
-    /// One for each resource.
-    pub resources: Vec<ResourceEntry>,
-    /// All elements of all resources; what is no buffer is empty.
-    pub buffers: Vec<BufferEntry>,
-}
-
-impl BufferTable {
-    /// The table of resolved bindings. It must not outlive them.
-    pub fn new(resources: &[Vec<Bound>]) -> Self {
-        // What is outside of every array is entry 0.
-        let mut table = Self { resources: Vec::new(), buffers: vec![BufferEntry::EMPTY] };
-        for elements in resources {
-            let (first, count) = (table.buffers.len() as u32, elements.len() as u32);
-            table.resources.push(ResourceEntry { first: if count == 0 { 0 } else { first }, count });
-            table.buffers.extend(elements.iter().map(entry));
-        }
-        table
-    }
-}
+// SAFETY: an entry is an address; who dereferences it answers for the memory, which its `Bindings` keep alive.
+unsafe impl Send for ResourceEntry {}
+// SAFETY: as above.
+unsafe impl Sync for ResourceEntry {}
 
 /// A bound buffer as generated code sees it. The entry must not outlive what it was made of.
 pub(super) fn entry(bound: &Bound) -> BufferEntry {
@@ -134,9 +119,9 @@ pub struct Frame {
     pub shared: BufferEntry,
     /// Ranges, one after the other.
     pub ranges: *const BufferEntry,
-    /// Buffers, one after the other.
-    pub buffers: *const BufferEntry,
-    /// Where each resource's buffers start.
+    /// A buffer without a byte, for elements that are outside of their arrays.
+    pub nothing: *const BufferEntry,
+    /// The buffers of each resource.
     pub resources: *const ResourceEntry,
     /// Back edges until the next look at the time limit.
     pub edges: i32,
@@ -171,7 +156,7 @@ impl Frame {
     pub const PUSH: usize = offset_of!(Self, push);
     pub const SHARED: usize = offset_of!(Self, shared);
     pub const RANGES: usize = offset_of!(Self, ranges);
-    pub const BUFFERS: usize = offset_of!(Self, buffers);
+    pub const NOTHING: usize = offset_of!(Self, nothing);
     pub const RESOURCES: usize = offset_of!(Self, resources);
     pub const EDGES: usize = offset_of!(Self, edges);
     pub const EXPIRED: usize = offset_of!(Self, expired);

@@ -1,12 +1,14 @@
-//! What was looked up for image instructions: the routine of each, with its image and sampler, by its number.
+//! What was looked up for image instructions: the routine of each, with its image and sampler, by its number. Where both lie in one set,
+//! that remembers it for later draws.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::Mutex;
 
 use super::image::is_access;
-use super::{Bindings, Descriptor};
+use super::{Bindings, Descriptor, ResolvedSet};
+use crate::shader::Program;
 use crate::shader::ir::Image;
 use crate::texture::{self, Lookup, Routines};
 
@@ -14,27 +16,64 @@ use crate::texture::{self, Lookup, Routines};
 pub type Elements = (u32, u32);
 
 /// A look-up that may have found nothing to sample.
-type Found = Option<Arc<Lookup>>;
+type Looked = Option<Arc<Lookup>>;
+
+/// An image instruction of a program: the address of the program, and the instruction's number.
+type Instruction = (usize, u32);
+
+/// What image instructions of programs found in a set, with the programs, which may be gone.
+#[derive(Debug, Default)]
+pub struct Found(Mutex<HashMap<(Instruction, Elements), Remembered>>);
+
+type Remembered = (Weak<Program>, Looked);
+
+/// Look-ups in a set that are remembered.
+const MOST_FOUND: usize = 1 << 12;
+
+impl Found {
+    /// What an instruction of a program finds. While its program is remembered no other one has its address.
+    fn or_look(
+        &self,
+        program: &Weak<Program>,
+        (number, elements): (u32, Elements),
+        look: impl Fn() -> Looked,
+    ) -> Looked {
+        let key = ((program.as_ptr().addr(), number), elements);
+        if let Some((_, found)) = self.0.lock().get(&key) {
+            return found.clone();
+        }
+        let found = look();
+        let mut all = self.0.lock();
+        if all.len() >= MOST_FOUND {
+            all.clear();
+        }
+        all.insert(key, (program.clone(), found.clone()));
+        found
+    }
+}
 
 /// Look-ups of one program's image instructions.
 #[derive(Debug, Default)]
 pub struct Lookups {
     routines: Arc<Routines>,
+    /// Whose they are, where sets remember them.
+    program: Weak<Program>,
     /// By the number of the instruction: what it looked up first, which is mostly all it ever does.
-    first: Box<[OnceLock<(Elements, Found)>]>,
-    others: Mutex<HashMap<(u32, Elements), Found>>,
-}
-
-impl Clone for Lookups {
-    fn clone(&self) -> Self {
-        Self::new(self.routines.clone(), self.first.len())
-    }
+    first: Box<[OnceLock<(Elements, Looked)>]>,
+    others: Mutex<HashMap<(u32, Elements), Looked>>,
 }
 
 impl Lookups {
     /// Of a program with so many image instructions.
     pub fn new(routines: Arc<Routines>, images: usize) -> Self {
-        Self { routines, first: (0..images).map(|_| OnceLock::new()).collect(), others: Mutex::default() }
+        let first = (0..images).map(|_| OnceLock::new()).collect();
+        Self { routines, program: Weak::new(), first, others: Mutex::default() }
+    }
+
+    /// Of a program, for which sets remember what its image instructions find there, if it has any.
+    pub(super) fn of_program(program: &Arc<Program>, routines: Arc<Routines>) -> Self {
+        let lookups = Self::new(routines, program.images as usize);
+        Self { program: if program.images > 0 { Arc::downgrade(program) } else { Weak::new() }, ..lookups }
     }
 
     /// Calls `work` with what an instruction samples; its operands are numbered from 0 on. `None` when nothing is bound there.
@@ -45,7 +84,7 @@ impl Lookups {
         elements: Elements,
         work: impl FnOnce(Option<&Lookup>) -> R,
     ) -> R {
-        let look = || find(&self.routines, bindings, image, elements);
+        let look = || self.look(bindings, image, elements);
         if let Some(first) = self.first.get(image.number as usize) {
             let (of, found) = first.get_or_init(|| (elements, look()));
             if *of == elements {
@@ -60,9 +99,23 @@ impl Lookups {
         });
         work(found.as_deref())
     }
+
+    /// Looks in the set that image and sampler are in, if it is one, and then at them.
+    fn look(&self, bindings: &Bindings, image: &Image, elements: Elements) -> Looked {
+        let look = || find(&self.routines, bindings, image, elements);
+        let set = bindings.set_of(image.resource);
+        let is_sampler_there = |set: &Arc<ResolvedSet>| {
+            let of_sampler = image.sampler.map(|(resource, _)| bindings.set_of(resource));
+            of_sampler.is_none_or(|other| other.is_some_and(|other| Arc::ptr_eq(other, set)))
+        };
+        match set.filter(|set| self.program.strong_count() > 0 && is_sampler_there(set)) {
+            Some(set) => set.found.or_look(&self.program, (image.number, elements), look),
+            None => look(),
+        }
+    }
 }
 
-fn find(routines: &Routines, bindings: &Bindings, image: &Image, (of_image, of_sampler): Elements) -> Found {
+fn find(routines: &Routines, bindings: &Bindings, image: &Image, (of_image, of_sampler): Elements) -> Looked {
     let descriptor = bindings.descriptor(image.resource, of_image)?;
     if is_access(&image.op) {
         return match descriptor {

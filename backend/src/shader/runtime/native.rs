@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use super::frame::{BufferEntry, Frame, STOP_BARRIER, STOP_DONE, STOP_INTERRUPTED};
+use super::frame::{BufferEntry, Frame, NOTHING, STOP_BARRIER, STOP_DONE, STOP_INTERRUPTED};
 use super::kernels::{Lanes, Mask, WAVE};
 use super::symbols::{self, Registered, Tools};
 use super::{Access, Environment, Masks, Stop, image};
@@ -189,8 +189,8 @@ impl<'a> Session<'a> {
             (&raw mut (*frame).push).write(BufferEntry::new(push.as_ptr().cast_mut(), push.len() as u64));
             (&raw mut (*frame).shared).write(environment.shared.map_or(BufferEntry::EMPTY, BufferEntry::shared));
             (&raw mut (*frame).ranges).write(environment.ranges.entries().as_ptr());
-            (&raw mut (*frame).buffers).write(table.buffers.as_ptr());
-            (&raw mut (*frame).resources).write(table.resources.as_ptr());
+            (&raw mut (*frame).nothing).write(&raw const NOTHING);
+            (&raw mut (*frame).resources).write(table.as_ptr());
             (&raw mut (*frame).edges).write(EDGES_PER_CHECK);
             (&raw mut (*frame).expired).write(0);
             (&raw mut (*frame).zero).write(0);

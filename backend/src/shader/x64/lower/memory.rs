@@ -15,7 +15,7 @@ use super::emit::Source;
 use super::variables::Variables;
 use super::{Held, Lower, Parts, Result};
 use crate::shader::ir::{Inst, Local, Space, Table, Type, Value, call_operands, map_operands, results};
-use crate::shader::runtime::frame::{ARGUMENTS, BufferEntry, Frame, LANES_BYTES};
+use crate::shader::runtime::frame::{ARGUMENTS, BufferEntry, Frame, LANES_BYTES, ResourceEntry};
 use crate::shader::x64::{Site, Target};
 
 /// log2 of the size of a buffer entry.
@@ -25,6 +25,8 @@ const _: () = assert!(size_of::<BufferEntry>() == 1 << ENTRY_SHIFT);
 /// Bytes from lane to lane where words lie one after the other.
 const LANE_BYTES: u32 = 4;
 
+/// Offset of a resource's number of buffers.
+const COUNT: usize = std::mem::offset_of!(ResourceEntry, count);
 /// Offset of a buffer entry's limit.
 const LIMIT: usize = std::mem::offset_of!(BufferEntry, limit);
 /// Offset of a buffer entry's size.
@@ -354,7 +356,7 @@ impl Lower<'_> {
         element.is_none_or(|element| self.is_uniform(element))
     }
 
-    /// The address of a buffer's entry. What is outside of the array is entry 0, which is empty.
+    /// The address of a buffer's entry. What is outside of the array is an empty one.
     fn entry(&mut self, resource: u32, element: Option<Value>) -> VReg {
         match element.map(|element| (self.constant(element), element)) {
             None | Some((Some(0), _)) => {
@@ -366,21 +368,17 @@ impl Lower<'_> {
 
     fn entry_of(&mut self, resource: u32, element: Option<Value>) -> VReg {
         let resources = self.pointer(Frame::RESOURCES);
-        let at = Mem::at(resources, resource as usize * 8);
-        let first = self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Mem(at)]);
-        let index = match element {
-            None => first,
-            Some(element) => {
-                let element = self.scalar(element);
-                let index = self.change(Code::Add_r32_rm32, first, &[Operand::Use(element)]);
-                let nothing = self.scalar_constant(0);
-                let count = Mem { displacement: at.displacement + 4, ..at };
-                self.plain(Code::Cmp_r32_rm32, &[Operand::Use(element), Operand::Mem(count)]);
-                self.change(Code::Cmovae_r32_rm32, index, &[Operand::Use(nothing)])
-            }
+        let at = Mem::at(resources, resource as usize * size_of::<ResourceEntry>());
+        let Some(element) = element else {
+            return self.define(SCALAR, Code::Mov_r64_rm64, &[Operand::Mem(at)]);
         };
+        let element = self.scalar(element);
+        let index = self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Use(element)]);
         let bytes = self.change(Code::Shl_rm64_imm8, index, &[Operand::Imm(ENTRY_SHIFT)]);
-        self.change(Code::Add_r64_rm64, bytes, &[Operand::Mem(Mem::frame(Frame::BUFFERS))])
+        let entry = self.change(Code::Add_r64_rm64, bytes, &[Operand::Mem(at)]);
+        let count = Mem { displacement: at.displacement + COUNT as i32, ..at };
+        self.plain(Code::Cmp_r32_rm32, &[Operand::Use(element), Operand::Mem(count)]);
+        self.change(Code::Cmovae_r64_rm64, entry, &[Operand::Mem(Mem::frame(Frame::NOTHING))])
     }
 
     fn range(&mut self, space: Space) -> Range {

@@ -1,0 +1,240 @@
+//! The descriptor sets of a bind point, and what programs find in them.
+//!
+//! Resources are resolved at the first draw or dispatch after a bind, and stay so until the next one: a set that is bound must not be
+//! updated until the commands are done. What a program finds is found again only when a set that it uses, or the program itself, is
+//! another one. Source: Vulkan specification, "Descriptor Set Updates", "Descriptor Set Binding".
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::memory::Addresses;
+use crate::shader::runtime::{Bindings, Bound, Descriptor, DescriptorSet, ResolvedSet, SetLayout, is_dynamic};
+use crate::shader::{Program, Resource};
+use crate::texture::Routines;
+
+/// `maxBoundDescriptorSets`.
+pub const MOST_SETS: usize = 8;
+
+/// Programs of a bind point, at most: those of all stages that draw.
+const MOST_PROGRAMS: usize = 5;
+
+/// What all programs of a device share.
+#[derive(Default)]
+pub(super) struct OfDevice {
+    pub(super) routines: Arc<Routines>,
+    pub(super) addresses: Arc<Addresses>,
+}
+
+/// A bound set with its dynamic offsets.
+#[derive(Clone)]
+struct BoundSet {
+    set: Arc<DescriptorSet>,
+    offsets: SmallVec<[u32; 4]>,
+    /// What it held when it was first asked for.
+    resolved: Option<Arc<ResolvedSet>>,
+    /// Its dynamic buffers, in order, with their offsets.
+    moved: Option<Arc<ResolvedSet>>,
+}
+
+/// What a program found.
+#[derive(Clone)]
+struct Found {
+    program: Arc<Program>,
+    bindings: Arc<Bindings>,
+    /// Sets that were bound since, a bit each.
+    changed: u32,
+}
+
+/// The sets of a bind point, and what the bound pipeline's programs find in them.
+#[derive(Clone, Default)]
+pub(super) struct BoundSets {
+    sets: [Option<BoundSet>; MOST_SETS],
+    /// By stage.
+    found: [Option<Found>; MOST_PROGRAMS],
+}
+
+impl BoundSets {
+    /// Binds sets from slot `first` on, with their dynamic offsets. False when all of that was bound already.
+    pub(super) fn bind(&mut self, first: u32, sets: &[Option<Arc<DescriptorSet>>], mut offsets: &[u32]) -> bool {
+        let mut changed = 0;
+        for (slot, set) in (first as usize..MOST_SETS).zip(sets) {
+            let count = set.as_ref().map_or(0, |set| set.layout().dynamic_count() as usize);
+            let (own, rest) = offsets.split_at(count.min(offsets.len()));
+            offsets = rest;
+            let is_bound = match (&self.sets[slot], set) {
+                (Some(bound), Some(set)) => Arc::ptr_eq(&bound.set, set) && *bound.offsets == *own,
+                (None, None) => true,
+                _ => false,
+            };
+            if !is_bound {
+                let offsets = SmallVec::from_slice(own);
+                self.sets[slot] = set.clone().map(|set| BoundSet { set, offsets, resolved: None, moved: None });
+                changed |= 1 << slot;
+            }
+        }
+        self.changed(changed);
+        changed != 0
+    }
+
+    fn changed(&mut self, slots: u32) {
+        self.found.iter_mut().flatten().for_each(|found| found.changed |= slots);
+    }
+
+    /// Writes descriptors of a set without an object: one that goes on with those pushed before, if they were of such a set.
+    pub(super) fn push(&mut self, set: u32, layout: &Arc<SetLayout>, writes: &[(u32, Descriptor)]) {
+        let Some(slot) = self.sets.get_mut(set as usize) else { return };
+        let before = slot.take().map(|bound| bound.set).filter(|set| set.layout().is_like(layout));
+        let target = match before {
+            // Nobody else goes on with it: draws have resolved what they need.
+            Some(set) if Arc::strong_count(&set) == 1 => set,
+            Some(set) => set.copied(),
+            None => DescriptorSet::new(layout.clone()),
+        };
+        target.update(|slots| {
+            for (index, descriptor) in writes {
+                if let Some(slot) = slots.get_mut(*index as usize) {
+                    slot.clone_from(descriptor);
+                }
+            }
+        });
+        *slot = Some(BoundSet { set: target, offsets: SmallVec::new(), resolved: None, moved: None });
+        self.changed(1 << set);
+    }
+
+    /// The resources of the bound pipeline's program of a stage, numbered from 0.
+    pub(super) fn resolve(&mut self, stage: usize, program: &Arc<Program>, device: &OfDevice) -> Arc<Bindings> {
+        let used = |changed: u32| program.resources.iter().any(|resource| changed.wrapping_shr(resource.set) & 1 != 0);
+        if let Some(found) = &self.found[stage]
+            && Arc::ptr_eq(&found.program, program)
+            && !used(found.changed)
+        {
+            return found.bindings.clone();
+        }
+        let mut bindings = Bindings::of_program(program, device.routines.clone(), device.addresses.clone());
+        program.resources.iter().for_each(|resource| self.add(&mut bindings, *resource));
+        let bindings = Arc::new(bindings);
+        self.found[stage] = Some(Found { program: program.clone(), bindings: bindings.clone(), changed: 0 });
+        bindings
+    }
+
+    /// Adds what a resource is bound to.
+    fn add(&mut self, bindings: &mut Bindings, Resource { set, binding }: Resource) {
+        let Some(Some(bound)) = self.sets.get_mut(set as usize) else { return bindings.add_nothing() };
+        let BoundSet { set, offsets, resolved, moved } = bound;
+        let Some(entry) = set.layout().find(binding) else { return bindings.add_nothing() };
+        let count = entry.elements() as usize;
+        if is_dynamic(entry.kind) {
+            let moved = moved.get_or_insert_with(|| with_offsets(set, offsets));
+            let before = set.layout().bindings.iter().take_while(|other| other.binding < binding);
+            let before = before.filter(|other| is_dynamic(other.kind)).map(|other| other.count as usize).sum();
+            return bindings.add(moved, before..before + count);
+        }
+        let resolved = resolved.get_or_insert_with(|| set.resolved());
+        bindings.add(resolved, entry.first as usize..entry.first as usize + count);
+    }
+}
+
+/// The dynamic buffers of a set, in order, with their offsets.
+fn with_offsets(set: &DescriptorSet, offsets: &[u32]) -> Arc<ResolvedSet> {
+    let dynamic = set.layout().bindings.iter().filter(|binding| is_dynamic(binding.kind));
+    let buffers = dynamic.flat_map(|binding| binding.first..binding.first + binding.count);
+    let offsets = offsets.iter().copied().chain(std::iter::repeat(0));
+    let bound = |(index, offset)| Bound::new(set.get(index).unwrap_or_default(), offset);
+    ResolvedSet::new(buffers.zip(offsets).map(bound))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ash::vk;
+
+    use crate::memory::{Allocation, Buffer, BufferRange, Heap};
+    use crate::shader::runtime::SetBinding;
+    use crate::shader::spirv;
+
+    /// A set whose dynamic storage buffer at binding 0 holds two words, 16 bytes apart.
+    fn set(heap: &Arc<Heap>, words: [u32; 2]) -> Arc<DescriptorSet> {
+        let memory = Allocation::new(heap, 32).unwrap();
+        memory.write(0, &words[0].to_le_bytes());
+        memory.write(16, &words[1].to_le_bytes());
+        let buffer = Buffer::new(32);
+        assert!(buffer.bind(memory, 0));
+        let binding = SetBinding {
+            binding: 0,
+            kind: vk::DescriptorType::STORAGE_BUFFER_DYNAMIC,
+            count: 1,
+            stages: vk::ShaderStageFlags::COMPUTE,
+            immutable_samplers: Vec::new(),
+            first: 0,
+        };
+        let set = DescriptorSet::new(Arc::new(SetLayout::new(vec![binding])));
+        set.write(0, Descriptor::StorageBuffer(BufferRange::new(buffer, 0, vk::WHOLE_SIZE)));
+        set
+    }
+
+    /// A program whose resources are the buffers at bindings 0 and 1 of set 0.
+    fn program() -> Arc<Program> {
+        let bytes = include_bytes!("../../tests/shaders/atomics.comp.spv");
+        let words: Vec<u32> = bytes.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
+        let module = spirv::parse(&words).unwrap();
+        Arc::new(spirv::compile(&module, "main", vk::ShaderStageFlags::COMPUTE, &Vec::new()).unwrap())
+    }
+
+    fn first_word(bindings: &Bindings, resource: u32) -> u32 {
+        let mut word = [0; 4];
+        if let Some((memory, at)) = bindings.place(resource, 0, 0, 4) {
+            memory.read(at, &mut word);
+        }
+        u32::from_le_bytes(word)
+    }
+
+    #[test]
+    fn resources_are_resolved_once_for_each_bind() {
+        let heap = Heap::new(1 << 16);
+        let program = program();
+        let resource = program.resources.iter().position(|resource| resource.binding == 0).unwrap() as u32;
+        let sets = [set(&heap, [11, 12]), set(&heap, [21, 22])];
+        let mut bound = BoundSets::default();
+        let mut word = |bind: Option<(usize, u32)>| {
+            if let Some((number, offset)) = bind {
+                bound.bind(0, &[Some(sets[number].clone())], &[offset]);
+            }
+            let bindings = bound.resolve(0, &program, &OfDevice::default());
+            (first_word(&bindings, resource), bindings)
+        };
+        let (nothing, unbound) = word(None);
+        assert_eq!(nothing, 0);
+        let (first, bindings) = word(Some((0, 0)));
+        assert_eq!(first, 11);
+        assert!(!Arc::ptr_eq(&bindings, &unbound));
+        assert!(Arc::ptr_eq(&bindings, &word(None).1), "a second draw resolves nothing");
+        assert!(Arc::ptr_eq(&bindings, &word(Some((0, 0))).1), "what is bound again is the same");
+        assert_eq!(word(Some((0, 16))).0, 12, "another dynamic offset");
+        assert_eq!(word(Some((1, 0))).0, 21, "another set");
+        let last = word(None).1;
+        bound.bind(1, &[Some(sets[0].clone())], &[0]);
+        assert!(Arc::ptr_eq(&last, &bound.resolve(0, &program, &OfDevice::default())), "a set that it does not use");
+        let again = bound.resolve(1, &program, &OfDevice::default());
+        assert!(!Arc::ptr_eq(&last, &again), "another stage");
+        let other = self::program();
+        let again = bound.resolve(0, &other, &OfDevice::default());
+        assert!(!Arc::ptr_eq(&last, &again), "another program");
+        assert_eq!(first_word(&again, resource), 21);
+    }
+
+    #[test]
+    fn what_is_pushed_replaces_what_was() {
+        let heap = Heap::new(1 << 16);
+        let (program, sets) = (program(), [set(&heap, [11, 0]), set(&heap, [21, 0])]);
+        let resource = program.resources.iter().position(|resource| resource.binding == 0).unwrap() as u32;
+        let binding = SetBinding { kind: vk::DescriptorType::STORAGE_BUFFER, ..sets[0].layout().bindings[0].clone() };
+        let layout = Arc::new(SetLayout::new(vec![binding]));
+        let mut bound = BoundSets::default();
+        let words = sets.map(|set| {
+            bound.push(0, &layout, &[(0, set.get(0).unwrap())]);
+            bound.resolve(0, &program, &OfDevice::default())
+        });
+        assert_eq!(words.map(|bindings| first_word(&bindings, resource)), [11, 21]);
+    }
+}
