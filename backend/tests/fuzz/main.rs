@@ -77,7 +77,7 @@ fn run(program: &Program) -> Outcome {
     wave.start(program, 0xfff7, 0x0100);
     for (slot, lanes) in wave.inputs.iter_mut().enumerate() {
         let input = &program.inputs[slot];
-        *lanes = std::array::from_fn(|lane| match input.slot.across(program.local_size) {
+        *lanes = std::array::from_fn(|lane| match input.slot.across(program.local_size, program.in_squares) {
             Across::Same => slot as u32,
             Across::Counts => (lane + slot) as u32,
             Across::Varies if input.ty == Type::Bool => lane as u32 & 1,
