@@ -312,7 +312,7 @@ fn run(
     let mut assembled = Assembled {
         source: VertexSource { kernel, environment: &environment, instance, numbers },
         corners: corners_of_all,
-        of_each: of_each(&pipeline),
+        of_each: of_each(pipeline),
         merged: merged.map(|kernel| (kernel, kernel.mode(processor.gpu.config().merged))),
         instances: call.instances,
         spare: processor.gpu.triangles(),

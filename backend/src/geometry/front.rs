@@ -276,7 +276,7 @@ impl Assembled<'_> {
             let triangles = &mut out[open];
             let before = (triangles.len(), triangles.vertices());
             let Some(mut emitted) = emission.run(&batch, emitting, triangles) else { return false };
-            let routes = Routes { contexts: &self.contexts, layers: self.layers };
+            let routes = Routes { contexts: self.contexts, layers: self.layers };
             let mut set_up = SetUp::new(routes, waiting, (out, open), self.spare);
             if self.contexts[0].raster.line_stipple.is_some() {
                 // Strips say themselves where they begin.

@@ -175,7 +175,7 @@ fn random(gpu: &Gpu, count: u32) -> Result<Kind, Outcome> {
     let mut numbers = Numbers::new(u64::from(count) + 5);
     let mut float = |scale: f32| (numbers.below(2001) as f32 / 1000.0 - 1.0) * scale;
     let vertex = |index: u32| {
-        let reach = if index % 5 == 0 { 3.0 } else { 1.0 };
+        let reach = if index.is_multiple_of(5) { 3.0 } else { 1.0 };
         let position = [float(reach), float(reach), float(0.3) + 0.5, 1.0 + float(0.4)];
         [position, [float(0.5) + 0.5, float(0.5) + 0.5, float(0.5) + 0.5, 0.5]]
     };

@@ -174,8 +174,8 @@ impl Emission<'_> {
             inputs[word as usize] = [same; WAVE];
         }
         let of_each = self.kernel.vertices();
-        for lane in 0..WAVE {
-            let Some(share) = waves.share(batch.items.len(), wave, lane) else { continue };
+        let shares = (0..WAVE).filter_map(|lane| Some((lane, waves.share(batch.items.len(), wave, lane)?)));
+        for (lane, share) in shares {
             let item = batch.items.start + share.item;
             let primitive = item / facts.invocations as usize;
             inputs[input::EMIT_FIRST as usize][lane] = share.first;

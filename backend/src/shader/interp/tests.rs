@@ -24,6 +24,7 @@ fn program(function: Function) -> Program {
         local_size: [16, 1, 1],
         in_squares: false,
         fragment: FragmentFacts::default(),
+        geometry: None,
         pair: None,
     }
 }

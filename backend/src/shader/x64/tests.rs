@@ -59,6 +59,7 @@ fn program(function: &Function, inputs: usize, target: Option<Target>) -> Progra
         local_size: [16, 1, 1],
         in_squares: false,
         fragment: FragmentFacts::default(),
+        geometry: None,
         pair: None,
     }
 }
