@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn what_goes_beyond_the_interface_is_refused() {
         let facts = FragmentFacts::default().flags().map(|_| "0").join(" ");
-        let interface = format!("stage 32\nsize 16 1 1\nshared 0\nfacts {facts}\nresource 0 0\nir\n");
+        let interface = format!("stage 32\nsize 16 1 1 0\nshared 0\nfacts {facts}\nresource 0 0\nir\n");
         let restores = |ir: &str| Program::restore(&format!("{interface}{ir}"), "main").is_some();
         assert!(restores("%0: i32 = Const 0x0\n%1: i32 = Load buffer 0, %0\n"));
         assert!(!restores("%0: i32 = Const 0x0\n%1: i32 = Load buffer 1, %0\n"));
@@ -275,7 +275,7 @@ mod tests {
         assert!(!restores("%0: f32 = Const 0x0\n%1: i32 = IAdd %0, %0\n"), "types");
         assert!(!restores("local 999999\nlocal 999999\n"));
         assert!(!restores("If %0\nEndIf\n"));
-        assert!(Program::restore("stage 32\nsize 70000 70000 1\nir\n", "main").is_none());
+        assert!(Program::restore("stage 32\nsize 70000 70000 1 0\nir\n", "main").is_none());
     }
 
     #[test]

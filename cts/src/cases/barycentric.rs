@@ -221,7 +221,10 @@ fn order(gpu: &Gpu, topology: Topology, last: bool) -> Case {
         Topology::TRIANGLE_FAN => [[0.0, 0.0], [0.9, 0.0], [0.5, 0.9], [-0.5, 0.9], [-0.9, 0.0], [-0.4, -0.9]]
             .map(|[x, y]: [f32; 2]| [x, y, 0.5, 1.0])
             .to_vec(),
-        // From left to right; no middle of a line is far from that of its pixel.
+        // From left to right; neither a point nor the middle of a line is far from the middle of its pixel.
+        Topology::POINT_LIST => {
+            (0..6).map(|at| [at as f32 * 0.36 - 0.9, if at % 2 == 0 { -0.8 } else { 0.8 }, 0.5, 1.0]).collect()
+        }
         _ => (0..6).map(|at| [at as f32 * 0.34 - 0.86, if at % 2 == 0 { -0.85 } else { 0.72 }, 0.5, 1.0]).collect(),
     };
     let color = |at: usize| [(at as f32 + 1.0) * 40.0 / 255.0, 0.0, 0.0, 1.0];

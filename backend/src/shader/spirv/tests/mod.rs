@@ -70,6 +70,7 @@ fn committed_shaders_compile() {
         let stage = match module.entry_points[0].model {
             spirv::ExecutionModel::Vertex => vk::ShaderStageFlags::VERTEX,
             spirv::ExecutionModel::Fragment => vk::ShaderStageFlags::FRAGMENT,
+            spirv::ExecutionModel::Geometry => vk::ShaderStageFlags::GEOMETRY,
             _ => vk::ShaderStageFlags::COMPUTE,
         };
         let compiled = compile(&module, "main", stage, &Vec::new());
