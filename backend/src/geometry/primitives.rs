@@ -85,6 +85,17 @@ impl Shape {
 /// Planes of smooth lines behind those of inputs: a pixel's distances from the four sides of the rectangle, two along each axis of it.
 pub const SIDES: usize = 4;
 
+/// Where a primitive is: what is asked first.
+#[derive(Debug, Clone, Copy)]
+pub struct Outline {
+    /// The pixels that it may cover: `[x0, y0, x1, y1]`, the last ones not included.
+    pub pixels: [i64; 4],
+    /// What it covers of the first 4x4 of them, a bit each, row after row, with one sample a pixel.
+    pub covered: u16,
+    /// The least and the greatest depth at the pixels that it may cover, before they are rounded to a format.
+    pub depths: [f32; 2],
+}
+
 /// The words of a primitive, each [`WAVE`] behind the one before: those of sixteen primitives are interleaved.
 #[derive(Debug, Clone, Copy)]
 pub struct Words<'a>(&'a [u32]);
@@ -169,11 +180,23 @@ impl Primitives {
         self.count == 0
     }
 
+    /// Where a primitive is.
+    #[inline]
+    pub fn outline(&self, index: u32) -> Outline {
+        let words: &[u32; Shape::WORDS * WAVE - WAVE + 1] =
+            self.words(index).0.first_chunk().expect("every primitive has these words");
+        let word = |word: u32| words[word as usize * WAVE];
+        Outline {
+            pixels: [0, 1, 2, 3].map(|bound| i64::from(word(Shape::PIXELS + bound) as i32)),
+            covered: word(Shape::COVERED) as u16,
+            depths: [0, 1].map(|end| f32::from_bits(word(Shape::DEPTHS + end))),
+        }
+    }
+
     /// The pixels that a primitive may cover: `[x0, y0, x1, y1]`, the last ones not included.
     #[inline]
     pub fn pixels(&self, index: u32) -> [i64; 4] {
-        let words = self.words(index);
-        [0, 1, 2, 3].map(|bound| i64::from(words.get(Shape::PIXELS + bound) as i32))
+        self.outline(index).pixels
     }
 
     /// Whether any has a whole group of pixels among those that it may cover.
@@ -191,12 +214,6 @@ impl Primitives {
     pub fn words(&self, index: u32) -> Words<'_> {
         let (block, lane) = (index as usize / WAVE, index as usize % WAVE);
         Words(&self.words[block * self.stride..][..self.stride].as_flattened()[lane..])
-    }
-
-    /// What a primitive covers of the first 4x4 of the pixels that it may cover, with one sample a pixel.
-    #[inline]
-    pub fn covered(&self, index: u32) -> u16 {
-        self.words(index).get(Shape::COVERED) as u16
     }
 
     /// The parts of what a primitive covers, where that is a polygon; none where it is a triangle.
@@ -229,12 +246,5 @@ impl Primitives {
     /// First of the words of an input.
     pub fn first_word(input: usize) -> u32 {
         (Shape::WORDS + input * 3) as u32
-    }
-
-    /// The least and the greatest depth at the pixels that a primitive may cover, before they are rounded to a format.
-    #[inline]
-    pub fn depths(&self, index: u32) -> [f32; 2] {
-        let words = self.words(index);
-        [words.float(Shape::DEPTHS), words.float(Shape::DEPTHS + 1)]
     }
 }

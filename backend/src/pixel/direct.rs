@@ -8,7 +8,7 @@ use super::kernel::{Source, Stage};
 use super::scoreboard::Fragments;
 use super::wave::{see, see_exported};
 use crate::counters::{Counter, Map, Sight};
-use crate::geometry::{Primitives, Words};
+use crate::geometry::{Outline, Words};
 use crate::memory::PlaneRef;
 use crate::shader::interp::{Environment, Lanes, Runs, Stop, WAVE, Wave};
 use crate::shader::runtime::Ranges;
@@ -200,12 +200,12 @@ impl<'s> Mixed<'s> {
     pub(super) fn draw(
         &mut self,
         walk: &Visit<'_>,
-        (id, primitives, index): (PrimitiveId, &Primitives, u32),
+        (id, outline): (PrimitiveId, &Outline),
         window: [i64; 4],
         sight: Option<&Sight>,
     ) -> bool {
-        let [[x, y, ..], [x0, y0, x1, y1]] = [primitives.pixels(index), window];
-        let pixels = in_window(primitives.covered(index), [x0 - x, y0 - y], [x1 - x0, y1 - y0]);
+        let [[x, y, ..], [x0, y0, x1, y1]] = [outline.pixels, window];
+        let pixels = in_window(outline.covered, [x0 - x, y0 - y], [x1 - x0, y1 - y0]);
         let place = [x0 - self.tile[0], y0 - self.tile[1]].map(|pixel| pixel as u32);
         let mut ok = true;
         let first = id & !(WAVE as u32 - 1);
@@ -213,7 +213,7 @@ impl<'s> Mixed<'s> {
             ok = self.flush(walk, sight);
             self.first = first;
         }
-        self.crumbs.push(place, index % WAVE as u32, pixels);
+        self.crumbs.push(place, id % WAVE as u32, pixels);
         if let Some(sight) = sight {
             see_block(sight, [x0 as u32, y0 as u32], [1, BLOCK_PIXELS, pixels.count_ones()]);
         }

@@ -11,7 +11,7 @@ use super::quad::{MOST_SAMPLES, Own, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
 use super::wave::{WaveScratch, Waves};
 use crate::counters::{Counter, Map, Sight, count};
-use crate::geometry::{Primitives, Shape};
+use crate::geometry::{Outline, Primitives, Shape};
 use crate::hiz::{Bounds, Direction, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of, within};
 use crate::raster::{
     Criterion, GROUP_LOG2, SIDE, TILE_LOG2, Triangle, UNITS, group_of_pixel, may_cover_group, pixel_of_bit,
@@ -225,13 +225,13 @@ struct Tile<'a, 's> {
 impl<'a: 's, 's> Tile<'a, 's> {
     #[inline]
     fn primitive(&mut self, primitives: &Primitives, id: PrimitiveId, index: u32) {
-        let pixels = primitives.pixels(index);
+        let outline @ Outline { pixels, .. } = primitives.outline(index);
         let window = within(pixels, self.clip);
         if window[0] >= window[2] || window[1] >= window[3] {
             return;
         }
         let is_small = pixels[2] - pixels[0] <= SMALL && pixels[3] - pixels[1] <= SMALL;
-        if !(is_small && self.small(primitives, (id, index), window)) {
+        if !(is_small && self.small(primitives, (id, index), (outline, window))) {
             self.draw_crumbs();
             self.large(primitives, (id, index), window);
         }
@@ -255,14 +255,19 @@ impl<'a: 's, 's> Tile<'a, 's> {
 
     /// Draws a small primitive; false where the draw has no kernel for them.
     #[inline]
-    fn small(&mut self, primitives: &Primitives, (id, index): (PrimitiveId, u32), mut window: [i64; 4]) -> bool {
-        let (context, counts, pixels) = (self.context, self.sight.is_some(), primitives.pixels(index));
+    fn small(
+        &mut self,
+        primitives: &Primitives,
+        (id, index): (PrimitiveId, u32),
+        (outline, mut window): (Outline, [i64; 4]),
+    ) -> bool {
+        let (context, counts, pixels) = (self.context, self.sight.is_some(), outline.pixels);
         let is_tiny = pixels[2] - pixels[0] <= TINY && pixels[3] - pixels[1] <= TINY && self.mixed().is_some();
         if !is_tiny && self.small.get(|wave| Small::new(context, wave, counts)).is_none() {
             return false;
         }
         if let (Some(direction), Some(bounds)) = (context.visibility.tests, self.bounds.as_deref_mut()) {
-            let range = as_stored(primitives.depths(index), context.depth_bits);
+            let range = as_stored(outline.depths, context.depth_bits);
             let (mut any, mut all) = (false, true);
             for group in groups_of(window) {
                 let number = group_number(group);
@@ -290,7 +295,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             Sink::Board(board, scratch) => self.ok &= shade_board(self.walk, board, scratch, self.sight),
         }
         if let Some(mixed) = self.mixed.made().filter(|_| is_tiny) {
-            self.ok &= mixed.draw(self.walk, (id, primitives, index), window, self.sight);
+            self.ok &= mixed.draw(self.walk, (id, &outline), window, self.sight);
             return true;
         }
         self.draw_crumbs();
