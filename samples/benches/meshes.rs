@@ -1,0 +1,81 @@
+//! Meshes whose triangles are a few pixels each, or less: what their vertices, set-up and fragments cost. One triangle is one element of the
+//! throughput that is shown.
+
+use ash::vk;
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use vitric_samples::gpu::{Attachment, Buffer, Gpu, GraphicsDesc, ImageDesc, Layout, PassDesc, Pipeline, Target};
+use vitric_samples::{GpuOptions, Result};
+
+const EXTENT: vk::Extent2D = vk::Extent2D { width: 1024, height: 1024 };
+
+struct Scene {
+    target: Target,
+    layout: Layout,
+    pipeline: Pipeline,
+}
+
+impl Scene {
+    fn new(gpu: &Gpu) -> Result<Self> {
+        let (width, height) = (EXTENT.width, EXTENT.height);
+        let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
+        let color = gpu.image(ImageDesc::new(vk::Format::R8G8B8A8_UNORM, width, height, usage))?;
+        let usage = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
+        let depth = gpu.image(ImageDesc::new(vk::Format::D32_SFLOAT, width, height, usage))?;
+        let [stored, tested] =
+            [&color, &depth].map(|image| Attachment::stored(image, vk::ImageLayout::TRANSFER_SRC_OPTIMAL));
+        let pass = gpu.pass(&PassDesc::simple(stored, Some(tested)))?;
+        let target = gpu.target(&pass, &[color.view, depth.view], EXTENT)?;
+        let layout = gpu.layout(&[], Some((vk::ShaderStageFlags::VERTEX, 16)))?;
+        let shaders = (include_bytes!("shaders/mesh.vert.spv"), include_bytes!("shaders/mesh.frag.spv"));
+        let mut desc = GraphicsDesc::new(shaders.0, shaders.1, &layout, &pass);
+        desc.depth = (true, true);
+        Ok(Self { target, pipeline: gpu.graphics(&desc)?, layout })
+    }
+
+    fn draw(&self, gpu: &Gpu, side: u32, indices: &Buffer) -> Result<()> {
+        let depth_stencil = vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 };
+        gpu.submit(|commands| {
+            commands.begin(&self.target, &[vk::ClearValue::default(), vk::ClearValue { depth_stencil }]);
+            commands.pipeline(&self.pipeline);
+            commands.push(&self.layout, &[side as f32, 0.0, 0.0, 0.0]);
+            commands.indices(indices);
+            commands.draw_indexed(side * side * 6, 1);
+            commands.end();
+            Ok(())
+        })
+    }
+}
+
+/// Two triangles for each square of a grid, row by row.
+fn grid(gpu: &Gpu, side: u32) -> Result<Buffer> {
+    let corners = side + 1;
+    let square = |number: u32| {
+        let first = number / side * corners + number % side;
+        [first, first + 1, first + corners, first + 1, first + corners + 1, first + corners]
+    };
+    let indices: Vec<u32> = (0..side * side).flat_map(square).collect();
+    let buffer = gpu.host_buffer(indices.len() as u64 * 4, vk::BufferUsageFlags::INDEX_BUFFER)?;
+    gpu.write(&buffer, 0, &indices)?;
+    Ok(buffer)
+}
+
+fn meshes(criterion: &mut Criterion) {
+    let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
+    // SAFETY: the function is the driver's, which is linked into this program and follows the loader's interface.
+    let entry = unsafe { ash::Entry::from_static_fn(functions) };
+    let gpu = Gpu::new(&entry, &GpuOptions::default()).expect("the driver has a device");
+    let scene = Scene::new(&gpu).expect("the scene can be made");
+    let mut group = criterion.benchmark_group("meshes");
+    for pixels in [1, 2, 4, 8] {
+        let side = EXTENT.width / pixels;
+        let indices = grid(&gpu, side).expect("the mesh can be made");
+        group.throughput(Throughput::Elements(u64::from(side * side * 2))).sample_size(10);
+        group.bench_function(BenchmarkId::new("grid", format!("{pixels}x{pixels}")), |bencher| {
+            bencher.iter(|| scene.draw(&gpu, side, &indices).expect("it is drawn"));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, meshes);
+criterion_main!(benches);
