@@ -1,0 +1,3 @@
+//! Near memory.
+
+pub mod codec;
