@@ -1,8 +1,8 @@
 //! The numbers that a word consists of, and arithmetic on all of them at once.
 //!
 //! Numbers count modulo 2^n, and residuals are *folded*: 0, -1, 1, -2, 2 become 0, 1, 2, 3, 4, so that small ones of either sign need
-//! few bits, the lowest. Where numbers are bytes, halves or words the machine has instructions; others are computed inside of words,
-//! with what would carry into the next number kept apart.
+//! few bits, the lowest. Where numbers are bytes, halves or words the machine has instructions. Words of other numbers are added and
+//! subtracted as they are; what they borrow from each other is given back when residuals are folded.
 
 use smallvec::SmallVec;
 
@@ -137,23 +137,46 @@ pub trait Arithmetic: Copy {
     fn fold<L: Lanes>(self, value: L) -> L;
     /// The opposite.
     fn unfold<L: Lanes>(self, value: L) -> L;
-    /// How many low bits of each number are needed for these bits: as a header says it, and as a mask.
-    fn widths(self, any: u32) -> (u32, u32);
-    /// The mask of a header's widths. More than a number has is all of it.
+    /// The low bits of each number that are needed for these bits: its highest one, and those below.
+    fn below(self, any: u32) -> u32;
+    /// The least number of bits that offsets need where slopes need those of a mask: a word is predicted from three others, so the range of
+    /// its residuals is at most four times that of words.
+    fn least_of_offsets(self, used: u32) -> u32;
+    /// How many bits of each number such a mask has, as a header says it.
+    fn code(self, used: u32) -> u32;
+    /// The mask of a header. More than a number has is all of it.
     fn used(self, code: u32) -> u32;
 }
 
-/// [`Arithmetic::widths`], of numbers by first bit and bits, with so many bits for each in the header.
+/// [`Arithmetic::below`], of numbers by first bit and bits.
 #[inline(always)]
-fn widths_of(list: &[(u8, u8)], width_bits: u32, any: u32) -> (u32, u32) {
-    let (mut code, mut used) = (0, 0);
-    for (number, &(offset, bits)) in list.iter().enumerate() {
-        let value = any >> offset & (u32::MAX >> (32 - bits));
-        let width = 32 - value.leading_zeros();
-        code |= width << (number as u32 * width_bits);
+fn below_of(list: &[(u8, u8)], any: u32) -> u32 {
+    let mut used = 0;
+    for &(offset, bits) in list {
+        let width = 32 - (any >> offset & (u32::MAX >> (32 - bits))).leading_zeros();
         used |= (((1u64 << width) - 1) << offset) as u32;
     }
-    (code, used)
+    used
+}
+
+/// [`Arithmetic::least_of_offsets`].
+#[inline(always)]
+fn least_of(list: &[(u8, u8)], used: u32) -> u32 {
+    let mut least = 0;
+    for &(offset, bits) in list {
+        least += (used >> offset & (u32::MAX >> (32 - bits))).count_ones().saturating_sub(2);
+    }
+    least
+}
+
+/// [`Arithmetic::code`], with so many bits for each number in the header.
+#[inline(always)]
+fn code_of(list: &[(u8, u8)], width_bits: u32, used: u32) -> u32 {
+    let mut code = 0;
+    for (number, &(offset, bits)) in list.iter().enumerate() {
+        code |= (used >> offset & (u32::MAX >> (32 - bits))).count_ones() << (number as u32 * width_bits);
+    }
+    code
 }
 
 /// [`Arithmetic::used`].
@@ -179,7 +202,7 @@ pub struct Words;
 
 /// Folding where the machine has sums and differences: the lowest and the highest bits of numbers, and bits from one to the other.
 macro_rules! equal {
-    ($name:ident, $add:ident, $sub:ident, $low:expr, $step:expr, $list:expr) => {
+    ($name:ident, $add:ident, $sub:ident, $negative:ident, $low:expr, $list:expr) => {
         impl Arithmetic for $name {
             #[inline(always)]
             fn add<L: Lanes>(self, a: L, b: L) -> L {
@@ -191,8 +214,7 @@ macro_rules! equal {
             }
             #[inline(always)]
             fn fold<L: Lanes>(self, value: L) -> L {
-                let negative = L::splat(0).$sub(value.shr($step).and(L::splat($low)));
-                value.$add(value).xor(negative)
+                value.$add(value).xor(value.$negative())
             }
             #[inline(always)]
             fn unfold<L: Lanes>(self, value: L) -> L {
@@ -201,8 +223,16 @@ macro_rules! equal {
                 half.xor(L::splat(0).$sub(low))
             }
             #[inline(always)]
-            fn widths(self, any: u32) -> (u32, u32) {
-                widths_of(&$list, HEADER_BITS / $list.len() as u32, any)
+            fn below(self, any: u32) -> u32 {
+                below_of(&$list, any)
+            }
+            #[inline(always)]
+            fn least_of_offsets(self, used: u32) -> u32 {
+                least_of(&$list, used)
+            }
+            #[inline(always)]
+            fn code(self, used: u32) -> u32 {
+                code_of(&$list, HEADER_BITS / $list.len() as u32, used)
             }
             #[inline(always)]
             fn used(self, code: u32) -> u32 {
@@ -212,9 +242,9 @@ macro_rules! equal {
     };
 }
 
-equal!(Bytes, add8, sub8, 0x0101_0101, 7, [(0, 8), (8, 8), (16, 8), (24, 8)]);
-equal!(Halves, add16, sub16, 0x0001_0001, 15, [(0, 16), (16, 16)]);
-equal!(Words, add32, sub32, 1, 31, [(0, 32)]);
+equal!(Bytes, add8, sub8, negative8, 0x0101_0101, [(0, 8), (8, 8), (16, 8), (24, 8)]);
+equal!(Halves, add16, sub16, negative16, 0x0001_0001, [(0, 16), (16, 16)]);
+equal!(Words, add32, sub32, negative32, 1, [(0, 32)]);
 
 impl Packed {
     /// All bits of the numbers whose highest bits are `high` and whose lowest `low`.
@@ -228,19 +258,18 @@ impl Packed {
 impl Arithmetic for Packed {
     #[inline(always)]
     fn add<L: Lanes>(self, a: L, b: L) -> L {
-        let (rest, high) = (L::splat(!self.high), L::splat(self.high));
-        a.and(rest).add32(b.and(rest)).xor(a.xor(b).and(high))
+        a.add32(b)
     }
     #[inline(always)]
     fn sub<L: Lanes>(self, a: L, b: L) -> L {
-        let high = L::splat(self.high);
-        let difference = a.or(high).sub32(b.and(L::splat(!self.high)));
-        // Where the highest bits agree, the one that was set is taken back.
-        difference.xor(a.xor(b).xor(high).and(high))
+        a.sub32(b)
     }
     #[inline(always)]
     fn fold<L: Lanes>(self, value: L) -> L {
-        let high = value.and(L::splat(self.high));
+        // Half a range more, and no number borrows from the next one.
+        let halves = L::splat(self.high);
+        let value = value.add32(halves).xor(halves);
+        let high = value.and(halves);
         let first = high.and(L::splat(self.first_high));
         let low = first.shr(self.steps[0]).or(high.xor(first).shr(self.steps[1]));
         value.shl(1).and(L::splat(!self.low)).xor(Self::filled(high, low))
@@ -250,11 +279,20 @@ impl Arithmetic for Packed {
         let low = value.and(L::splat(self.low));
         let first = low.and(L::splat(self.first_low));
         let high = first.shl(self.steps[0]).or(low.xor(first).shl(self.steps[1]));
-        value.xor(low).shr(1).xor(Self::filled(high, low))
+        let halves = L::splat(self.high);
+        value.xor(low).shr(1).xor(Self::filled(high, low)).xor(halves).sub32(halves)
     }
     #[inline(always)]
-    fn widths(self, any: u32) -> (u32, u32) {
-        widths_of(&self.list[..self.count], self.width_bits, any)
+    fn below(self, any: u32) -> u32 {
+        below_of(&self.list[..self.count], any)
+    }
+    #[inline(always)]
+    fn least_of_offsets(self, used: u32) -> u32 {
+        least_of(&self.list[..self.count], used)
+    }
+    #[inline(always)]
+    fn code(self, used: u32) -> u32 {
+        code_of(&self.list[..self.count], self.width_bits, used)
     }
     #[inline(always)]
     fn used(self, code: u32) -> u32 {
@@ -311,13 +349,13 @@ mod tests {
                 next = offset + bits;
             }
             assert_eq!(next, 32, "{:?}", info.format);
-            assert_eq!(fields.packed.used(fields.packed.widths(u32::MAX).0), u32::MAX);
+            assert_eq!(fields.packed.used(fields.packed.code(fields.packed.below(u32::MAX))), u32::MAX);
         }
     }
 
     proptest::proptest! {
         #[test]
-        fn packed_numbers_count_modulo_their_widths(a: u32, b: u32, format in 0usize..6) {
+        fn packed_numbers_keep_apart(a: u32, b: u32, format in 0usize..6) {
             let formats = [
                 vk::Format::B10G11R11_UFLOAT_PACK32, vk::Format::E5B9G9R9_UFLOAT_PACK32, vk::Format::A2B10G10R10_UNORM_PACK32,
                 vk::Format::R5G6B5_UNORM_PACK16, vk::Format::A1R5G5B5_UNORM_PACK16, vk::Format::R4G4_UNORM_PACK8,
@@ -325,15 +363,24 @@ mod tests {
             let fields = of(formats[format]);
             let (masks, one) = (fields.masks(), |lanes: Portable| lanes.store()[3]);
             let [x, y] = [a, b].map(Portable::splat);
-            let (sum, difference, folded) = (one(masks.add(x, y)), one(masks.sub(x, y)), one(masks.fold(x)));
-            proptest::prop_assert_eq!(one(masks.unfold(masks.fold(x))), a);
+            let folded = one(masks.fold(masks.sub(x, y)));
+            proptest::prop_assert_eq!(one(masks.add(masks.unfold(masks.fold(masks.sub(x, y))), y)), a);
             for &(offset, bits) in &fields.packed.list[..fields.packed.count] {
-                let part = |word: u32| word >> offset & (u32::MAX >> (32 - bits));
                 let mask = u32::MAX >> (32 - bits);
-                proptest::prop_assert_eq!(part(sum), part(a).wrapping_add(part(b)) & mask);
-                proptest::prop_assert_eq!(part(difference), part(a).wrapping_sub(part(b)) & mask);
-                let signed = (part(a) << (32 - bits)) as i32 >> (32 - bits);
-                proptest::prop_assert_eq!(part(folded), ((signed << 1) ^ (signed >> 31)) as u32 & mask);
+                let part = |word: u32| word >> offset & mask;
+                // Numbers that differ by less than half a range, as all below them do, have the difference folded.
+                let apart = |offset: u8, bits: u8| {
+                    let [a, b] = [a, b].map(|word| i64::from(word >> offset & (u32::MAX >> (32 - bits))));
+                    a - b
+                };
+                let difference = apart(offset, bits);
+                let half = 1i64 << (bits - 1);
+                let list = &fields.packed.list[..fields.packed.count];
+                let below = list.iter().filter(|other| other.0 <= offset);
+                if below.into_iter().all(|&(offset, bits)| (-(1 << (bits - 1))..1 << (bits - 1)).contains(&apart(offset, bits))) {
+                    proptest::prop_assert!((-half..half).contains(&difference));
+                    proptest::prop_assert_eq!(i64::from(part(folded)), ((difference << 1) ^ (difference >> 63)) & i64::from(mask));
+                }
             }
         }
 

@@ -42,6 +42,12 @@ pub trait Lanes: Copy {
     fn shl(self, bits: u32) -> Self;
     /// Shifts words right by less than 32, zeros come in.
     fn shr(self, bits: u32) -> Self;
+    /// Ones in the numbers of 8 bits that are negative, zeros in the others.
+    fn negative8(self) -> Self;
+    /// The same of 16 bits.
+    fn negative16(self) -> Self;
+    /// The same of 32 bits.
+    fn negative32(self) -> Self;
     /// Lanes move up by 1, 2 or 4; zeros come in at 0, and at 4 where the row is `split`.
     fn up<const LANES: usize>(self, split: bool) -> Self;
     /// Which lanes agree, a bit each.
@@ -123,6 +129,15 @@ impl Lanes for Portable {
     fn shr(self, bits: u32) -> Self {
         Self(self.0.map(|word| word >> bits))
     }
+    fn negative8(self) -> Self {
+        self.zip(self, |a, b| by_parts::<1>(a, b, |part, _| 0u32.wrapping_sub(part >> 7 & 1)))
+    }
+    fn negative16(self) -> Self {
+        self.zip(self, |a, b| by_parts::<2>(a, b, |part, _| 0u32.wrapping_sub(part >> 15 & 1)))
+    }
+    fn negative32(self) -> Self {
+        Self(self.0.map(|word| (word as i32 >> 31) as u32))
+    }
     fn up<const LANES: usize>(self, split: bool) -> Self {
         let part = if split { ROW / 2 } else { ROW };
         Self(std::array::from_fn(|lane| if lane % part < LANES { 0 } else { self.0[lane - LANES] }))
@@ -170,14 +185,20 @@ impl Lanes for Portable {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub use wide::Avx2;
+pub use wide::{Avx2, Avx512};
 
 /// Whether the machine has AVX2, and what came with it.
 #[cfg(target_arch = "x86_64")]
-#[inline]
 pub fn has_avx2() -> bool {
     use std::is_x86_feature_detected as has;
     has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt")
+}
+
+/// Whether it has the AVX-512 that Skylake-X had, too: more registers, and operations of three operands.
+#[cfg(target_arch = "x86_64")]
+pub fn has_avx512() -> bool {
+    use std::is_x86_feature_detected as has;
+    has_avx2() && has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl")
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -186,15 +207,20 @@ mod wide {
 
     use super::{Lanes, ROW, Rows, Shape};
 
-    /// A register of AVX2. Values exist only in code that was entered after the machine was found to have it: the codec makes them in
+    /// A register of AVX2, on a machine that may have AVX-512, too. Values exist only in code that was entered after the machine was found to have it: the codec makes them in
     /// functions that are compiled for it, and they do not leave those.
     #[derive(Debug, Clone, Copy)]
-    pub struct Avx2(__m256i);
+    pub struct Wide<const AVX512: bool>(__m256i);
 
-    /// Instructions of AVX2 on values of [`Avx2`].
+    /// With AVX2.
+    pub type Avx2 = Wide<false>;
+    /// With AVX-512, which has masks of 64 bytes.
+    pub type Avx512 = Wide<true>;
+
+    /// Instructions on values of [`Wide`].
     macro_rules! wide {
         ($instructions:expr) => {{
-            // SAFETY: a machine without AVX2 never comes here, see [`Avx2`]; loads and stores are of whole arrays.
+            // SAFETY: a machine without them never comes here, see [`Wide`].
             unsafe { $instructions }
         }};
     }
@@ -420,20 +446,61 @@ mod wide {
 
     /// A row's wrapper, and a wrapper's row, of all.
     #[inline(always)]
-    fn plain(rows: &Rows<Avx2>) -> Line {
+    fn plain<const AVX512: bool>(rows: &Rows<Wide<AVX512>>) -> Line {
         let [a, b, c, d, e, f, g, h] = *rows;
         [a.0, b.0, c.0, d.0, e.0, f.0, g.0, h.0]
     }
 
     #[inline(always)]
-    fn wrapped([a, b, c, d, e, f, g, h]: Line) -> Rows<Avx2> {
-        [Avx2(a), Avx2(b), Avx2(c), Avx2(d), Avx2(e), Avx2(f), Avx2(g), Avx2(h)]
+    fn wrapped<const AVX512: bool>([a, b, c, d, e, f, g, h]: Line) -> Rows<Wide<AVX512>> {
+        [Wide(a), Wide(b), Wide(c), Wide(d), Wide(e), Wide(f), Wide(g), Wide(h)]
     }
 
-    /// A bit of each byte, which stands `count` below the highest.
+    /// The bytes of four rows, and those of the other four.
+    type Halves = [__m256i; 2];
+
     #[inline(always)]
-    fn top_bits(bytes: __m256i, count: i32) -> u32 {
-        wide!(_mm256_movemask_epi8(_mm256_sll_epi16(bytes, _mm_cvtsi32_si128(count)))) as u32
+    fn joined([front, back]: Halves) -> __m512i {
+        wide!(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(front), back))
+    }
+
+    /// A bit of each byte.
+    #[inline(always)]
+    fn plane_of<const AVX512: bool>(bytes: Halves, bit: u32) -> u64 {
+        if AVX512 {
+            return wide!(_mm512_test_epi8_mask(joined(bytes), _mm512_set1_epi8((1u32 << bit) as i8)));
+        }
+        let count = wide!(_mm_cvtsi32_si128(7 - bit as i32));
+        let front = wide!(_mm256_movemask_epi8(_mm256_sll_epi16(bytes[0], count))) as u32;
+        let back = wide!(_mm256_movemask_epi8(_mm256_sll_epi16(bytes[1], count))) as u32;
+        u64::from(back) << 32 | u64::from(front)
+    }
+
+    /// The plane of a bit, the last one that is left, or zeros.
+    #[inline(always)]
+    fn last_plane(is_used: bool, planes: &mut std::slice::Iter<'_, [u8; 8]>) -> u64 {
+        if is_used { planes.next_back().map_or(0, |plane| u64::from_le_bytes(*plane)) } else { 0 }
+    }
+
+    /// Bytes of up to eight bits, of their planes: those of the bits in `used`. From the highest bit on, what there is doubles, and the
+    /// next bit comes in.
+    #[inline(always)]
+    fn of_planes<const AVX512: bool>(used: u32, planes: &mut std::slice::Iter<'_, [u8; 8]>) -> Halves {
+        let mut bytes = [wide!(_mm256_setzero_si256()); 2];
+        if AVX512 {
+            let mut both = joined(bytes);
+            for bit in (0..32 - used.leading_zeros()).rev() {
+                let plane = last_plane(used >> bit & 1 != 0, planes);
+                both = wide!(_mm512_sub_epi8(_mm512_add_epi8(both, both), _mm512_movm_epi8(plane)));
+            }
+            return wide!([_mm512_castsi512_si256(both), _mm512_extracti64x4_epi64::<1>(both)]);
+        }
+        for bit in (0..32 - used.leading_zeros()).rev() {
+            let plane = last_plane(used >> bit & 1 != 0, planes);
+            bytes[0] = wide!(_mm256_sub_epi8(_mm256_add_epi8(bytes[0], bytes[0]), spread(plane as u32)));
+            bytes[1] = wide!(_mm256_sub_epi8(_mm256_add_epi8(bytes[1], bytes[1]), spread((plane >> 32) as u32)));
+        }
+        bytes
     }
 
     /// Bytes of ones where a bit of 32 is set.
@@ -452,7 +519,7 @@ mod wide {
         })
     }
 
-    impl Lanes for Avx2 {
+    impl<const AVX512: bool> Lanes for Wide<AVX512> {
         #[inline(always)]
         fn load(words: &[u32; ROW]) -> Self {
             Self(bytemuck::must_cast(*words))
@@ -510,6 +577,18 @@ mod wide {
             Self(wide!(_mm256_srl_epi32(self.0, _mm_cvtsi32_si128(bits as i32))))
         }
         #[inline(always)]
+        fn negative8(self) -> Self {
+            Self(wide!(_mm256_cmpgt_epi8(_mm256_setzero_si256(), self.0)))
+        }
+        #[inline(always)]
+        fn negative16(self) -> Self {
+            Self(wide!(_mm256_srai_epi16::<15>(self.0)))
+        }
+        #[inline(always)]
+        fn negative32(self) -> Self {
+            Self(wide!(_mm256_srai_epi32::<31>(self.0)))
+        }
+        #[inline(always)]
         fn up<const LANES: usize>(self, split: bool) -> Self {
             // The half below each half, or zeros.
             let below = if split {
@@ -563,28 +642,24 @@ mod wide {
         #[inline(always)]
         fn gather(rows: &Rows<Self>, used: u32, planes: &mut [[u8; 8]]) {
             let bytes = bytes_of(&plain(rows));
-            let mut left = used;
-            for plane in planes {
-                let bit = left.trailing_zeros() & 31;
-                left &= left.wrapping_sub(1);
-                let (count, [front, back]) = (7 - (bit & 7) as i32, bytes[bit as usize / 8]);
-                let (front, back) = (top_bits(front, count), top_bits(back, count));
-                *plane = (u64::from(back) << 32 | u64::from(front)).to_le_bytes();
+            let mut planes = planes.iter_mut();
+            for (byte, halves) in bytes.into_iter().enumerate() {
+                let mut left = used >> (8 * byte) & 0xff;
+                while left != 0 {
+                    let plane = plane_of::<AVX512>(halves, left.trailing_zeros());
+                    left &= left - 1;
+                    if let Some(bytes) = planes.next() {
+                        *bytes = plane.to_le_bytes();
+                    }
+                }
             }
         }
         #[inline(always)]
         fn scatter(used: u32, planes: &[[u8; 8]]) -> Rows<Self> {
-            let zero = wide!(_mm256_setzero_si256());
-            let mut bytes = [[zero; 2]; 4];
-            let mut left = used;
-            for plane in planes {
-                let bit = left.trailing_zeros() & 31;
-                left &= left.wrapping_sub(1);
-                let one = wide!(_mm256_set1_epi8((1u32 << (bit & 7)) as i8));
-                let plane = u64::from_le_bytes(*plane);
-                let [front, back] = &mut bytes[bit as usize / 8];
-                *front = wide!(_mm256_or_si256(*front, _mm256_and_si256(spread(plane as u32), one)));
-                *back = wide!(_mm256_or_si256(*back, _mm256_and_si256(spread((plane >> 32) as u32), one)));
+            let mut planes = planes.iter();
+            let mut bytes = [[wide!(_mm256_setzero_si256()); 2]; 4];
+            for (byte, halves) in bytes.iter_mut().enumerate().rev() {
+                *halves = of_planes::<AVX512>(used >> (8 * byte) & 0xff, &mut planes);
             }
             wrapped(of_bytes(&bytes))
         }

@@ -113,59 +113,105 @@ enum Mode {
 pub struct Codec {
     shape: Shape,
     fields: Fields,
+    width: Width,
+}
+
+/// What the machine was found to have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Width {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Width {
+    fn of_machine() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        match (lanes::has_avx2(), lanes::has_avx512()) {
+            (_, true) => return Self::Avx512,
+            (true, false) => return Self::Avx2,
+            (false, false) => {}
+        }
+        Self::Portable
+    }
 }
 
 impl Codec {
+    fn new(shape: Shape, fields: Fields) -> Self {
+        Self { shape, fields, width: Width::of_machine() }
+    }
+
     /// For the colours of a format.
     pub fn of_color(info: &FormatInfo) -> Self {
         let fields = Fields::of_color(info);
         // Texels of several words have no bytes that neighbours could tell of: these are blocks.
         let is_known = info.bytes <= 4 || matches!(fields.kind, Kind::Halves | Kind::Words);
-        Self { shape: if is_known { Shape::of(info.bytes) } else { Shape::Rows }, fields }
+        Self::new(if is_known { Shape::of(info.bytes) } else { Shape::Rows }, fields)
     }
 
     /// For depths of 16, 24 or 32 bits; the latter two lie in four bytes.
     pub fn of_depth(bits: u32) -> Self {
-        Self { shape: Shape::of(if bits == 16 { 2 } else { 4 }), fields: Fields::of_depth(bits) }
+        Self::new(Shape::of(if bits == 16 { 2 } else { 4 }), Fields::of_depth(bits))
     }
 
     /// For stencil values, and bytes that nothing is known of.
     pub fn of_bytes() -> Self {
-        Self { shape: Shape::Singles, fields: Fields::bytes() }
+        Self::new(Shape::Singles, Fields::bytes())
     }
 
     /// Codes a line. Of `out` the sub-blocks are written that the result says, the others may be anything.
     pub fn encode(&self, line: &Line, out: &mut Line) -> Control {
-        #[cfg(target_arch = "x86_64")]
-        if lanes::has_avx2() {
-            // SAFETY: the machine has the features that the function is compiled for; it needs nothing else.
-            return unsafe { encode_wide(self, line, out) };
+        match self.width {
+            // SAFETY: the machine was found to have the features that the function is compiled for; it needs nothing else.
+            #[cfg(target_arch = "x86_64")]
+            Width::Avx512 => unsafe { encode_widest(self, line, out) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Width::Avx2 => unsafe { encode_wide(self, line, out) },
+            Width::Portable => encode::<Portable>(self, line, out),
         }
-        encode::<Portable>(self, line, out)
     }
 
     /// Decodes what [`Self::encode`] wrote. Anything else gives some line, the same on every machine.
     pub fn decode(&self, control: Control, coded: &Line, line: &mut Line) {
-        #[cfg(target_arch = "x86_64")]
-        if lanes::has_avx2() {
-            // SAFETY: as above.
-            return unsafe { decode_wide(self, control, coded, line) };
+        match self.width {
+            // SAFETY: as for `encode`.
+            #[cfg(target_arch = "x86_64")]
+            Width::Avx512 => unsafe { decode_widest(self, control, coded, line) },
+            // SAFETY: as for `encode`.
+            #[cfg(target_arch = "x86_64")]
+            Width::Avx2 => unsafe { decode_wide(self, control, coded, line) },
+            Width::Portable => decode::<Portable>(self, control, coded, line),
         }
-        decode::<Portable>(self, control, coded, line);
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn encode_wide(codec: &Codec, line: &Line, out: &mut Line) -> Control {
-    encode::<lanes::Avx2>(codec, line, out)
+/// Declares the codec's two directions, compiled for more of the machine.
+macro_rules! compiled_for {
+    ($features:literal, $lanes:ty, $encode:ident, $decode:ident) => {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        fn $encode(codec: &Codec, line: &Line, out: &mut Line) -> Control {
+            encode::<$lanes>(codec, line, out)
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        fn $decode(codec: &Codec, control: Control, coded: &Line, line: &mut Line) {
+            decode::<$lanes>(codec, control, coded, line);
+        }
+    };
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn decode_wide(codec: &Codec, control: Control, coded: &Line, line: &mut Line) {
-    decode::<lanes::Avx2>(codec, control, coded, line);
-}
+compiled_for!("avx2,bmi1,bmi2,lzcnt,popcnt", lanes::Avx2, encode_wide, decode_wide);
+compiled_for!(
+    "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt",
+    lanes::Avx512,
+    encode_widest,
+    decode_widest
+);
 
 /// Calls a function for the shape and the arithmetic of a codec, both known when it is compiled: loops over rows are then straight code.
 macro_rules! with_known {
@@ -201,6 +247,9 @@ fn decode<L: Lanes>(codec: &Codec, control: Control, coded: &Line, line: &mut Li
     with_known!(codec, decode_with::<L>(control, coded, line));
 }
 
+/// Most planes of a coded line.
+const MOST_PLANES: u32 = ((LINE - SUB_BLOCK) / 8) as u32;
+
 /// Words of parameters, of all blocks.
 #[derive(Clone, Copy)]
 struct Parameters {
@@ -209,6 +258,17 @@ struct Parameters {
 }
 
 impl Parameters {
+    /// The first words of blocks.
+    #[inline(always)]
+    fn of_offsets(shape: Shape, line: &Line) -> Self {
+        let mut parameters = Self { words: [0; 12], count: shape.blocks() };
+        for block in 0..shape.blocks() {
+            let (y, x) = shape.corner(block);
+            parameters.words[block] = line.0[shape.word(x, y)];
+        }
+        parameters
+    }
+
     /// First word and slopes.
     #[inline(always)]
     fn of_block(&self, block: usize) -> [u32; 3] {
@@ -221,7 +281,6 @@ struct Residuals<L> {
     rows: Rows<L>,
     parameters: Parameters,
     mode: Mode,
-    code: u32,
     used: u32,
 }
 
@@ -232,8 +291,13 @@ impl<L: Lanes> Residuals<L> {
         for row in &rows[1..] {
             all = all.or(*row);
         }
-        let (code, used) = arithmetic.widths(all.any());
-        Self { rows, parameters, mode, code, used }
+        Self { rows, parameters, mode, used: arithmetic.below(all.any()) }
+    }
+
+    /// Offsets of zero.
+    #[inline(always)]
+    fn constant(parameters: Parameters) -> Self {
+        Self { rows: [L::splat(0); ROW], parameters, mode: Mode::Offset, used: 0 }
     }
 
     #[inline(always)]
@@ -242,9 +306,9 @@ impl<L: Lanes> Residuals<L> {
     }
 
     #[inline(always)]
-    fn write(&self, out: &mut Line) -> Control {
+    fn write(&self, arithmetic: impl Arithmetic, out: &mut Line) -> Control {
         let control = Control::of_bytes(self.bytes());
-        out.0[0] = self.mode as u32 | self.code << 8;
+        out.0[0] = self.mode as u32 | arithmetic.code(self.used) << 8;
         let end = 1 + self.parameters.count;
         // Constant lengths copy in a few instructions; what is behind the parameters is overwritten.
         out.0[1..13].copy_from_slice(&self.parameters.words);
@@ -259,17 +323,26 @@ impl<L: Lanes> Residuals<L> {
 #[inline(always)]
 fn encode_with<L: Lanes, A: Arithmetic>(arithmetic: A, shape: Shape, line: &Line, out: &mut Line) -> Control {
     let rows = L::arrange(shape, line.rows());
-    let offsets = offset_residuals(arithmetic, shape, &rows, line);
-    if offsets.bytes() <= SUB_BLOCK {
-        return offsets.write(out);
+    let bases = Parameters::of_offsets(shape, line);
+    if is_constant(shape, &rows, &bases) {
+        return Residuals::<L>::constant(bases).write(arithmetic, out);
     }
     let slopes = slope_residuals(arithmetic, shape, &rows);
-    let best = if slopes.bytes() < offsets.bytes() { slopes } else { offsets };
-    if best.bytes() > SUB_BLOCK && encode_two_values::<L>(shape, line, out) {
+    if slopes.bytes() <= SUB_BLOCK {
+        return slopes.write(arithmetic, out);
+    }
+    let offsets = if arithmetic.least_of_offsets(slopes.used) <= MOST_PLANES {
+        offset_residuals(arithmetic, shape, &rows, bases)
+    } else {
+        Residuals { used: u32::MAX, ..Residuals::<L>::constant(bases) }
+    };
+    let bytes = slopes.bytes().min(offsets.bytes());
+    if bytes > SUB_BLOCK && encode_two_values::<L>(shape, line, out) {
         return Control::One;
     }
-    if best.bytes() <= LINE - SUB_BLOCK {
-        return best.write(out);
+    if bytes <= LINE - SUB_BLOCK {
+        let best = if slopes.bytes() == bytes { &slopes } else { &offsets };
+        return best.write(arithmetic, out);
     }
     *out = *line;
     Control::Raw
@@ -318,17 +391,26 @@ fn base<L: Lanes>(shape: Shape, parameters: &Parameters, y: usize) -> L {
 }
 
 #[inline(always)]
-fn offset_residuals<L: Lanes, A: Arithmetic>(arithmetic: A, shape: Shape, rows: &Rows<L>, line: &Line) -> Residuals<L> {
-    let mut parameters = Parameters { words: [0; 12], count: shape.blocks() };
-    for block in 0..shape.blocks() {
-        let (y, x) = shape.corner(block);
-        parameters.words[block] = line.0[shape.word(x, y)];
-    }
+fn offset_residuals<L: Lanes, A: Arithmetic>(
+    arithmetic: A,
+    shape: Shape,
+    rows: &Rows<L>,
+    parameters: Parameters,
+) -> Residuals<L> {
     let mut folded = *rows;
     for (y, row) in folded.iter_mut().enumerate() {
         *row = arithmetic.fold(arithmetic.sub(*row, base::<L>(shape, &parameters, y)));
     }
     Residuals::new(arithmetic, Mode::Offset, folded, parameters)
+}
+
+#[inline(always)]
+fn is_constant<L: Lanes>(shape: Shape, rows: &Rows<L>, parameters: &Parameters) -> bool {
+    let mut differ = L::splat(0);
+    for (y, row) in rows.iter().enumerate() {
+        differ = differ.or(row.xor(base::<L>(shape, parameters, y)));
+    }
+    differ.any() == 0
 }
 
 #[inline(always)]
