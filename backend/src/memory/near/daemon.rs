@@ -24,7 +24,7 @@ pub struct Wanted {
     stop: bool,
 }
 
-/// The thread. It ends when this is dropped.
+/// The thread, of which a memory has one at most. It ends when this is dropped.
 #[derive(Debug)]
 pub struct Daemon {
     memory: Arc<NearMemory>,
@@ -37,6 +37,7 @@ impl Daemon {
     /// # Errors
     /// The system has no more threads.
     pub fn start(memory: &Arc<NearMemory>) -> std::io::Result<Self> {
+        memory.reserve.store(PAGES - 1, Ordering::Relaxed);
         let other = memory.clone();
         let thread = std::thread::Builder::new().name("vitric-compaction".into()).spawn(move || other.serve())?;
         Ok(Self { memory: memory.clone(), thread: Some(thread) })
@@ -57,6 +58,7 @@ impl Drop for Daemon {
             // It can only have panicked, which its message said.
             let _ = thread.join();
         }
+        self.memory.reserve.store(0, Ordering::Relaxed);
     }
 }
 
@@ -124,7 +126,7 @@ impl NearMemory {
         }
         let Ok(contents) = self.contents(number, &old) else { return false };
         let (mut pages, needs) = ([0; PAGES], state.pages());
-        if !group.still_holds(&old) || !self.pages.take(&mut pages[..needs]) {
+        if !group.still_holds(&old) || !self.pages.take(&mut pages[..needs], 0) {
             return false;
         }
         for (line, coded) in contents.lines.iter().enumerate() {

@@ -93,6 +93,8 @@ pub struct NearMemory {
     low: usize,
     /// Where eviction looks next.
     hand: AtomicUsize,
+    /// Pages that are left to the daemon: what it needs for one group.
+    reserve: AtomicUsize,
     /// Whether the daemon is packing, and what wakes it.
     packing: AtomicBool,
     wanted: (Mutex<daemon::Wanted>, Condvar),
@@ -135,6 +137,7 @@ impl NearMemory {
             tick: AtomicU64::new(0),
             low: config.low,
             hand: AtomicUsize::new(0),
+            reserve: AtomicUsize::new(0),
             packing: AtomicBool::new(false),
             wanted: Default::default(),
             sub_blocks: AtomicUsize::new(0),
@@ -404,9 +407,10 @@ impl NearMemory {
 
     /// Takes free pages; where there are too few, groups go to far memory. False when that does not help.
     fn make_room(&self, pages: &mut [u32]) -> bool {
+        let leave = self.reserve.load(Ordering::Relaxed);
         // The daemon may be about to free pages, which costs less.
         for _ in 0..16 {
-            if self.pages.take(pages) {
+            if self.pages.take(pages, leave) {
                 return true;
             }
             if !self.packing.load(Ordering::Relaxed) {
@@ -416,7 +420,7 @@ impl NearMemory {
         }
         for _ in 0..self.groups.len() {
             let number = self.hand.fetch_add(1, Ordering::Relaxed) % self.groups.len();
-            if self.evict(number) && self.pages.take(pages) {
+            if self.evict(number) && self.pages.take(pages, leave) {
                 return true;
             }
         }

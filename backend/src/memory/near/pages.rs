@@ -97,10 +97,10 @@ impl Pages {
         self.free_count.load(Ordering::Relaxed)
     }
 
-    /// Takes as many pages as `pages` is long; false, and none taken, when there are too few.
-    pub fn take(&self, pages: &mut [u32]) -> bool {
+    /// Takes as many pages as `pages` is long and leaves some; false, and none taken, when there are too few.
+    pub fn take(&self, pages: &mut [u32], leave: usize) -> bool {
         let mut free = self.free.lock();
-        let Some(left) = free.len().checked_sub(pages.len()) else { return false };
+        let Some(left) = free.len().checked_sub(pages.len()).filter(|&left| left >= leave) else { return false };
         pages.iter_mut().zip(free.drain(left..)).for_each(|(page, taken)| *page = taken);
         self.free_count.store(left, Ordering::Relaxed);
         true

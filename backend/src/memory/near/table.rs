@@ -152,7 +152,8 @@ impl State {
 
     /// Both bits.
     pub fn with_surfaces(self, compacted: bool, packed: bool) -> Self {
-        Self(self.0 & !(CCS | PGCS) | u64::from(compacted) * CCS | u64::from(packed) * PGCS)
+        let bits = if compacted { CCS } else { 0 } | if packed { PGCS } else { 0 };
+        Self(self.0 & !(CCS | PGCS) | bits)
     }
 
     /// Whether lines follow each other, instead of lying 256 bytes apart.

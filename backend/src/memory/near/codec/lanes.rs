@@ -403,7 +403,7 @@ mod wide {
     fn rows_to_singles(rows: &Line) -> Line {
         let mut p = *rows;
         for (number, part) in p.iter_mut().enumerate() {
-            let (pair, block, half) = (number / 4, number / 2 & 1, number & 1);
+            let (pair, block, half) = (number / 4, (number / 2) & 1, number & 1);
             let (a, b) = (rows[pair * 4 + half * 2], rows[pair * 4 + half * 2 + 1]);
             *part = if block == 0 { fronts(a, b) } else { backs(a, b) };
         }
