@@ -247,11 +247,11 @@ equal!(Halves, add16, sub16, negative16, 0x0001_0001, [(0, 16), (16, 16)]);
 equal!(Words, add32, sub32, negative32, 1, [(0, 32)]);
 
 impl Packed {
-    /// All bits of the numbers whose highest bits are `high` and whose lowest `low`.
+    /// All bits of the numbers whose lowest bits are `low`; `above` are the bits above their highest.
     #[inline(always)]
-    fn filled<L: Lanes>(high: L, low: L) -> L {
-        // From the highest bit the lowest is taken: what is between them is left, and joins the highest.
-        high.sub32(low).or(high)
+    fn filled<L: Lanes>(above: L, low: L) -> L {
+        // What would be bit 32 is missing, modulo 2^32.
+        above.sub32(low)
     }
 }
 
@@ -272,15 +272,15 @@ impl Arithmetic for Packed {
         let high = value.and(halves);
         let first = high.and(L::splat(self.first_high));
         let low = first.shr(self.steps[0]).or(high.xor(first).shr(self.steps[1]));
-        value.shl(1).and(L::splat(!self.low)).xor(Self::filled(high, low))
+        value.shl(1).and(L::splat(!self.low)).xor(Self::filled(high.shl(1), low))
     }
     #[inline(always)]
     fn unfold<L: Lanes>(self, value: L) -> L {
         let low = value.and(L::splat(self.low));
         let first = low.and(L::splat(self.first_low));
-        let high = first.shl(self.steps[0]).or(low.xor(first).shl(self.steps[1]));
+        let above = first.shl(self.steps[0] + 1).or(low.xor(first).shl(self.steps[1] + 1));
         let halves = L::splat(self.high);
-        value.xor(low).shr(1).xor(Self::filled(high, low)).xor(halves).sub32(halves)
+        value.xor(low).shr(1).xor(Self::filled(above, low)).xor(halves).sub32(halves)
     }
     #[inline(always)]
     fn below(self, any: u32) -> u32 {

@@ -185,7 +185,7 @@ impl Lanes for Portable {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub use wide::{Avx2, Avx512};
+pub use wide::Avx2;
 
 /// Whether the machine has AVX2, and what came with it.
 #[cfg(target_arch = "x86_64")]
@@ -207,20 +207,15 @@ mod wide {
 
     use super::{Lanes, ROW, Rows, Shape};
 
-    /// A register of AVX2, on a machine that may have AVX-512, too. Values exist only in code that was entered after the machine was found to have it: the codec makes them in
+    /// A register of AVX2. Values exist only in code that was entered after the machine was found to have it: the codec makes them in
     /// functions that are compiled for it, and they do not leave those.
     #[derive(Debug, Clone, Copy)]
-    pub struct Wide<const AVX512: bool>(__m256i);
+    pub struct Avx2(__m256i);
 
-    /// With AVX2.
-    pub type Avx2 = Wide<false>;
-    /// With AVX-512, which has masks of 64 bytes.
-    pub type Avx512 = Wide<true>;
-
-    /// Instructions on values of [`Wide`].
+    /// Instructions on values of [`Avx2`].
     macro_rules! wide {
         ($instructions:expr) => {{
-            // SAFETY: a machine without them never comes here, see [`Wide`].
+            // SAFETY: a machine without them never comes here, see [`Avx2`].
             unsafe { $instructions }
         }};
     }
@@ -446,59 +441,39 @@ mod wide {
 
     /// A row's wrapper, and a wrapper's row, of all.
     #[inline(always)]
-    fn plain<const AVX512: bool>(rows: &Rows<Wide<AVX512>>) -> Line {
+    fn plain(rows: &Rows<Avx2>) -> Line {
         let [a, b, c, d, e, f, g, h] = *rows;
         [a.0, b.0, c.0, d.0, e.0, f.0, g.0, h.0]
     }
 
     #[inline(always)]
-    fn wrapped<const AVX512: bool>([a, b, c, d, e, f, g, h]: Line) -> Rows<Wide<AVX512>> {
-        [Wide(a), Wide(b), Wide(c), Wide(d), Wide(e), Wide(f), Wide(g), Wide(h)]
+    fn wrapped([a, b, c, d, e, f, g, h]: Line) -> Rows<Avx2> {
+        [Avx2(a), Avx2(b), Avx2(c), Avx2(d), Avx2(e), Avx2(f), Avx2(g), Avx2(h)]
     }
 
     /// The bytes of four rows, and those of the other four.
     type Halves = [__m256i; 2];
 
-    #[inline(always)]
-    fn joined([front, back]: Halves) -> __m512i {
-        wide!(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(front), back))
-    }
-
     /// A bit of each byte.
     #[inline(always)]
-    fn plane_of<const AVX512: bool>(bytes: Halves, bit: u32) -> u64 {
-        if AVX512 {
-            return wide!(_mm512_test_epi8_mask(joined(bytes), _mm512_set1_epi8((1u32 << bit) as i8)));
-        }
+    fn plane_of(bytes: Halves, bit: u32) -> u64 {
         let count = wide!(_mm_cvtsi32_si128(7 - bit as i32));
         let front = wide!(_mm256_movemask_epi8(_mm256_sll_epi16(bytes[0], count))) as u32;
         let back = wide!(_mm256_movemask_epi8(_mm256_sll_epi16(bytes[1], count))) as u32;
         u64::from(back) << 32 | u64::from(front)
     }
 
-    /// The plane of a bit, the last one that is left, or zeros.
+    /// Bytes of up to eight bits, of their planes: the next ones are those of the bits in `used`.
     #[inline(always)]
-    fn last_plane(is_used: bool, planes: &mut std::slice::Iter<'_, [u8; 8]>) -> u64 {
-        if is_used { planes.next_back().map_or(0, |plane| u64::from_le_bytes(*plane)) } else { 0 }
-    }
-
-    /// Bytes of up to eight bits, of their planes: those of the bits in `used`. From the highest bit on, what there is doubles, and the
-    /// next bit comes in.
-    #[inline(always)]
-    fn of_planes<const AVX512: bool>(used: u32, planes: &mut std::slice::Iter<'_, [u8; 8]>) -> Halves {
+    fn of_planes(used: u32, planes: &mut std::slice::Iter<'_, [u8; 8]>) -> Halves {
         let mut bytes = [wide!(_mm256_setzero_si256()); 2];
-        if AVX512 {
-            let mut both = joined(bytes);
-            for bit in (0..32 - used.leading_zeros()).rev() {
-                let plane = last_plane(used >> bit & 1 != 0, planes);
-                both = wide!(_mm512_sub_epi8(_mm512_add_epi8(both, both), _mm512_movm_epi8(plane)));
-            }
-            return wide!([_mm512_castsi512_si256(both), _mm512_extracti64x4_epi64::<1>(both)]);
-        }
-        for bit in (0..32 - used.leading_zeros()).rev() {
-            let plane = last_plane(used >> bit & 1 != 0, planes);
-            bytes[0] = wide!(_mm256_sub_epi8(_mm256_add_epi8(bytes[0], bytes[0]), spread(plane as u32)));
-            bytes[1] = wide!(_mm256_sub_epi8(_mm256_add_epi8(bytes[1], bytes[1]), spread((plane >> 32) as u32)));
+        let mut left = used;
+        while left != 0 {
+            let one = wide!(_mm256_set1_epi8((left & left.wrapping_neg()) as i8));
+            left &= left - 1;
+            let plane = planes.next().map_or(0, |plane| u64::from_le_bytes(*plane));
+            bytes[0] = wide!(_mm256_or_si256(bytes[0], _mm256_and_si256(spread(plane as u32), one)));
+            bytes[1] = wide!(_mm256_or_si256(bytes[1], _mm256_and_si256(spread((plane >> 32) as u32), one)));
         }
         bytes
     }
@@ -519,7 +494,7 @@ mod wide {
         })
     }
 
-    impl<const AVX512: bool> Lanes for Wide<AVX512> {
+    impl Lanes for Avx2 {
         #[inline(always)]
         fn load(words: &[u32; ROW]) -> Self {
             Self(bytemuck::must_cast(*words))
@@ -646,7 +621,7 @@ mod wide {
             for (byte, halves) in bytes.into_iter().enumerate() {
                 let mut left = used >> (8 * byte) & 0xff;
                 while left != 0 {
-                    let plane = plane_of::<AVX512>(halves, left.trailing_zeros());
+                    let plane = plane_of(halves, left.trailing_zeros());
                     left &= left - 1;
                     if let Some(bytes) = planes.next() {
                         *bytes = plane.to_le_bytes();
@@ -658,8 +633,8 @@ mod wide {
         fn scatter(used: u32, planes: &[[u8; 8]]) -> Rows<Self> {
             let mut planes = planes.iter();
             let mut bytes = [[wide!(_mm256_setzero_si256()); 2]; 4];
-            for (byte, halves) in bytes.iter_mut().enumerate().rev() {
-                *halves = of_planes::<AVX512>(used >> (8 * byte) & 0xff, &mut planes);
+            for (byte, halves) in bytes.iter_mut().enumerate() {
+                *halves = of_planes(used >> (8 * byte) & 0xff, &mut planes);
             }
             wrapped(of_bytes(&bytes))
         }

@@ -190,28 +190,23 @@ impl Codec {
 
 /// Declares the codec's two directions, compiled for more of the machine.
 macro_rules! compiled_for {
-    ($features:literal, $lanes:ty, $encode:ident, $decode:ident) => {
+    ($features:literal, $encode:ident, $decode:ident) => {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
         fn $encode(codec: &Codec, line: &Line, out: &mut Line) -> Control {
-            encode::<$lanes>(codec, line, out)
+            encode::<lanes::Avx2>(codec, line, out)
         }
 
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
         fn $decode(codec: &Codec, control: Control, coded: &Line, line: &mut Line) {
-            decode::<$lanes>(codec, control, coded, line);
+            decode::<lanes::Avx2>(codec, control, coded, line);
         }
     };
 }
 
-compiled_for!("avx2,bmi1,bmi2,lzcnt,popcnt", lanes::Avx2, encode_wide, decode_wide);
-compiled_for!(
-    "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt",
-    lanes::Avx512,
-    encode_widest,
-    decode_widest
-);
+compiled_for!("avx2,bmi1,bmi2,lzcnt,popcnt", encode_wide, decode_wide);
+compiled_for!("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt", encode_widest, decode_widest);
 
 /// Calls a function for the shape and the arithmetic of a codec, both known when it is compiled: loops over rows are then straight code.
 macro_rules! with_known {
