@@ -1,7 +1,7 @@
 //! Writers, readers, the daemon, evictions, clears and discards at the same time, each read compared with what was written.
 //!
-//! `VITRIC_STRESS` is how many seconds it runs: a test run gives it 20 in all, `VITRIC_STRESS=600 cargo test --release -p vitric-backend --lib
-//! near::stress` is ten minutes.
+//! `VITRIC_STRESS` is how many seconds it runs: 5 without it, 20 in `cargo xtask test`. Ten minutes:
+//! `VITRIC_STRESS=600 cargo test -p vitric-backend --lib near::stress`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -104,7 +104,7 @@ fn is_some_line(line: &Line) -> bool {
 }
 
 fn seconds() -> u64 {
-    std::env::var("VITRIC_STRESS").ok().and_then(|value| value.parse().ok()).unwrap_or(20)
+    std::env::var("VITRIC_STRESS").ok().and_then(|value| value.parse().ok()).unwrap_or(5)
 }
 
 fn run(config: &Config, has_daemon: bool, time: Duration) {
