@@ -9,6 +9,7 @@ mod allocation;
 mod buffer;
 mod counter;
 mod layout;
+pub mod near;
 mod shared;
 mod surface;
 

@@ -1,0 +1,129 @@
+//! The compaction buffer: between the codec and near memory lines wait for the others of their page group.
+//!
+//! When there is no room, a group leaves: full ones first, then those that came first, then those with most lines. Age counts *ticks*
+//! (tiles, submissions), so that groups of one tile are of one age.
+
+use super::codec::{Control, Line};
+use super::table::LINES;
+
+/// Lines of a group that wait.
+#[derive(Debug, Clone)]
+pub struct Gathered {
+    /// The group.
+    pub group: usize,
+    /// Its lines, coded.
+    pub lines: [Option<(Control, Line)>; LINES],
+    since: u64,
+}
+
+impl Gathered {
+    /// One line.
+    pub fn one(group: usize, line: usize, control: Control, coded: &Line) -> Self {
+        let mut lines = [None; LINES];
+        lines[line] = Some((control, *coded));
+        Self { group, lines, since: 0 }
+    }
+
+    fn count(&self) -> usize {
+        self.lines.iter().flatten().count()
+    }
+}
+
+/// The buffer.
+#[derive(Debug)]
+pub struct Buffer {
+    groups: Vec<Gathered>,
+    room: usize,
+    tick: u64,
+}
+
+impl Buffer {
+    /// A buffer of so many groups; none, and everything is written through.
+    pub fn new(room: usize) -> Self {
+        Self { groups: Vec::with_capacity(room), room, tick: 0 }
+    }
+
+    /// Whether there is a buffer.
+    pub fn is_used(&self) -> bool {
+        self.room > 0
+    }
+
+    /// What comes from now on is younger than what is there.
+    pub fn tick(&mut self) {
+        self.tick += 1;
+    }
+
+    /// Takes a line in, if its group is there or there is room for it.
+    pub fn put(&mut self, group: usize, line: usize, control: Control, coded: &Line) -> bool {
+        if let Some(gathered) = self.groups.iter_mut().find(|gathered| gathered.group == group) {
+            gathered.lines[line] = Some((control, *coded));
+            return true;
+        }
+        let has_room = self.groups.len() < self.room;
+        if has_room {
+            self.groups.push(Gathered { since: self.tick, ..Gathered::one(group, line, control, coded) });
+        }
+        has_room
+    }
+
+    /// A line that waits.
+    pub fn find(&self, group: usize, line: usize) -> Option<&(Control, Line)> {
+        self.groups.iter().find(|gathered| gathered.group == group)?.lines[line].as_ref()
+    }
+
+    /// The group that leaves next.
+    pub fn next(&mut self) -> Option<Gathered> {
+        let key = |gathered: &Gathered| {
+            let count = gathered.count();
+            (count < LINES, gathered.since, std::cmp::Reverse(count))
+        };
+        let first = (0..self.groups.len()).min_by_key(|&number| key(&self.groups[number]))?;
+        Some(self.groups.remove(first))
+    }
+
+    /// Takes back a group that could not leave.
+    pub fn restore(&mut self, gathered: Gathered) {
+        self.groups.push(gathered);
+    }
+
+    /// Forgets what waits of a group.
+    pub fn discard(&mut self, group: usize) {
+        self.groups.retain(|gathered| gathered.group != group);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fill(buffer: &mut Buffer, group: usize, lines: usize) {
+        assert!((0..lines).all(|line| buffer.put(group, line, Control::One, &Line::ZERO)));
+    }
+
+    #[test]
+    fn full_groups_leave_first_then_old_ones_then_those_with_most_lines() {
+        let mut buffer = Buffer::new(5);
+        fill(&mut buffer, 10, 2);
+        buffer.tick();
+        fill(&mut buffer, 11, 3);
+        fill(&mut buffer, 12, 6);
+        buffer.tick();
+        fill(&mut buffer, 13, 7);
+        fill(&mut buffer, 14, 8);
+        assert!(!buffer.put(15, 0, Control::One, &Line::ZERO), "there is no room");
+        assert!(buffer.put(13, 2, Control::Raw, &Line::ZERO), "but for lines of what is there");
+        let order: Vec<usize> = std::iter::from_fn(|| buffer.next()).map(|gathered| gathered.group).collect();
+        assert_eq!(order, [14, 10, 12, 11, 13]);
+    }
+
+    #[test]
+    fn the_newest_line_is_kept() {
+        let mut buffer = Buffer::new(2);
+        let newer = Line([7; 64]);
+        assert!(buffer.put(3, 1, Control::One, &Line::ZERO) && buffer.put(3, 1, Control::Raw, &newer));
+        assert_eq!(buffer.find(3, 1), Some(&(Control::Raw, newer)));
+        assert_eq!((buffer.find(3, 2), buffer.find(4, 1)), (None, None));
+        buffer.discard(3);
+        assert!(buffer.next().is_none());
+    }
+}

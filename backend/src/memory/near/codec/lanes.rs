@@ -1,0 +1,642 @@
+//! Eight words at a time: what the codec computes with, in the machine's widest form that it has code for.
+//!
+//! The codec is written once, against [`Lanes`]. [`Portable`] says what each operation means; [`Avx2`] gives the same bits. A line
+//! is eight [`Rows`] of eight words. Of a row's words one bit each, over all rows, is a *plane* of 64 bits: bit
+//! `32 (y / 4) + 16 (x / 4) + 4 (y % 4) + x % 4` is that of lane `x` in row `y`.
+
+use super::shape::Shape;
+
+/// Words of a row.
+pub const ROW: usize = 8;
+
+/// Eight rows.
+pub type Rows<L> = [L; ROW];
+
+/// Eight words.
+pub trait Lanes: Copy {
+    /// From memory.
+    fn load(words: &[u32; ROW]) -> Self;
+    /// To memory.
+    fn store(self) -> [u32; ROW];
+    /// The same word eight times.
+    fn splat(word: u32) -> Self;
+    /// Bit by bit.
+    fn and(self, other: Self) -> Self;
+    /// Bit by bit.
+    fn or(self, other: Self) -> Self;
+    /// Bit by bit.
+    fn xor(self, other: Self) -> Self;
+    /// Modulo 2^8, of four numbers a word.
+    fn add8(self, other: Self) -> Self;
+    /// Modulo 2^8, of four numbers a word.
+    fn sub8(self, other: Self) -> Self;
+    /// Modulo 2^16, of two numbers a word.
+    fn add16(self, other: Self) -> Self;
+    /// Modulo 2^16, of two numbers a word.
+    fn sub16(self, other: Self) -> Self;
+    /// Modulo 2^32.
+    fn add32(self, other: Self) -> Self;
+    /// Modulo 2^32.
+    fn sub32(self, other: Self) -> Self;
+    /// Shifts words left by less than 32.
+    fn shl(self, bits: u32) -> Self;
+    /// Shifts words right by less than 32, zeros come in.
+    fn shr(self, bits: u32) -> Self;
+    /// Ones in the numbers of 8 bits that are negative, zeros in the others.
+    fn negative8(self) -> Self;
+    /// The same of 16 bits.
+    fn negative16(self) -> Self;
+    /// The same of 32 bits.
+    fn negative32(self) -> Self;
+    /// Lanes move up by 1, 2 or 4; zeros come in at 0, and at 4 where the row is `split`.
+    fn up<const LANES: usize>(self, split: bool) -> Self;
+    /// Which lanes agree, a bit each.
+    fn equal(self, other: Self) -> u32;
+    /// The bits that any lane has.
+    fn any(self) -> u32;
+    /// Rows of a line's words as the shape has neighbours.
+    fn arrange(shape: Shape, words: &[[u32; ROW]; ROW]) -> Rows<Self>;
+    /// The words of a line, of rows.
+    fn restore(shape: Shape, rows: &Rows<Self>) -> [[u32; ROW]; ROW];
+    /// Planes of the bits in `used`, from the lowest on, to as many elements of `planes`.
+    fn gather(rows: &Rows<Self>, used: u32, planes: &mut [[u8; 8]]);
+    /// The rows that have these planes.
+    fn scatter(used: u32, planes: &[[u8; 8]]) -> Rows<Self>;
+}
+
+/// Any machine's.
+#[derive(Debug, Clone, Copy)]
+pub struct Portable([u32; ROW]);
+
+/// An operation on parts of words, each `BYTES` long.
+fn by_parts<const BYTES: u32>(a: u32, b: u32, op: impl Fn(u32, u32) -> u32) -> u32 {
+    let bits = 8 * BYTES;
+    let mask = u32::MAX >> (32 - bits);
+    (0..4 / BYTES).fold(0, |word, part| word | (op(a >> (part * bits), b >> (part * bits)) & mask) << (part * bits))
+}
+
+impl Portable {
+    fn zip(self, other: Self, op: impl Fn(u32, u32) -> u32) -> Self {
+        Self(std::array::from_fn(|lane| op(self.0[lane], other.0[lane])))
+    }
+
+    fn bit(rows: &Rows<Self>, place: usize) -> u32 {
+        let (y, x) = ((place >> 5) * 4 + (place >> 2 & 3), (place >> 4 & 1) * 4 + (place & 3));
+        rows[y].0[x]
+    }
+}
+
+impl Lanes for Portable {
+    fn load(words: &[u32; ROW]) -> Self {
+        Self(*words)
+    }
+    fn store(self) -> [u32; ROW] {
+        self.0
+    }
+    fn splat(word: u32) -> Self {
+        Self([word; ROW])
+    }
+    fn and(self, other: Self) -> Self {
+        self.zip(other, |a, b| a & b)
+    }
+    fn or(self, other: Self) -> Self {
+        self.zip(other, |a, b| a | b)
+    }
+    fn xor(self, other: Self) -> Self {
+        self.zip(other, |a, b| a ^ b)
+    }
+    fn add8(self, other: Self) -> Self {
+        self.zip(other, |a, b| by_parts::<1>(a, b, u32::wrapping_add))
+    }
+    fn sub8(self, other: Self) -> Self {
+        self.zip(other, |a, b| by_parts::<1>(a, b, u32::wrapping_sub))
+    }
+    fn add16(self, other: Self) -> Self {
+        self.zip(other, |a, b| by_parts::<2>(a, b, u32::wrapping_add))
+    }
+    fn sub16(self, other: Self) -> Self {
+        self.zip(other, |a, b| by_parts::<2>(a, b, u32::wrapping_sub))
+    }
+    fn add32(self, other: Self) -> Self {
+        self.zip(other, u32::wrapping_add)
+    }
+    fn sub32(self, other: Self) -> Self {
+        self.zip(other, u32::wrapping_sub)
+    }
+    fn shl(self, bits: u32) -> Self {
+        Self(self.0.map(|word| word << bits))
+    }
+    fn shr(self, bits: u32) -> Self {
+        Self(self.0.map(|word| word >> bits))
+    }
+    fn negative8(self) -> Self {
+        self.zip(self, |a, b| by_parts::<1>(a, b, |part, _| 0u32.wrapping_sub(part >> 7 & 1)))
+    }
+    fn negative16(self) -> Self {
+        self.zip(self, |a, b| by_parts::<2>(a, b, |part, _| 0u32.wrapping_sub(part >> 15 & 1)))
+    }
+    fn negative32(self) -> Self {
+        Self(self.0.map(|word| (word as i32 >> 31) as u32))
+    }
+    fn up<const LANES: usize>(self, split: bool) -> Self {
+        let part = if split { ROW / 2 } else { ROW };
+        Self(std::array::from_fn(|lane| if lane % part < LANES { 0 } else { self.0[lane - LANES] }))
+    }
+    fn equal(self, other: Self) -> u32 {
+        (0..ROW).fold(0, |bits, lane| bits | u32::from(self.0[lane] == other.0[lane]) << lane)
+    }
+    fn any(self) -> u32 {
+        self.0.iter().fold(0, |all, word| all | word)
+    }
+    fn arrange(shape: Shape, words: &[[u32; ROW]; ROW]) -> Rows<Self> {
+        let words = words.as_flattened();
+        std::array::from_fn(|y| Self(std::array::from_fn(|x| words[shape.word(x, y)])))
+    }
+    fn restore(shape: Shape, rows: &Rows<Self>) -> [[u32; ROW]; ROW] {
+        let mut words = [[0; ROW]; ROW];
+        for (y, row) in rows.iter().enumerate() {
+            for (x, &word) in row.0.iter().enumerate() {
+                words.as_flattened_mut()[shape.word(x, y)] = word;
+            }
+        }
+        words
+    }
+    fn gather(rows: &Rows<Self>, used: u32, planes: &mut [[u8; 8]]) {
+        let bits = (0..32).filter(|bit| used >> bit & 1 != 0);
+        for (bit, plane) in bits.zip(planes) {
+            let gathered = (0..64).fold(0, |all, place| all | u64::from(Self::bit(rows, place) >> bit & 1) << place);
+            *plane = gathered.to_le_bytes();
+        }
+    }
+    fn scatter(used: u32, planes: &[[u8; 8]]) -> Rows<Self> {
+        let mut rows = [Self([0; ROW]); ROW];
+        let bits = (0..32).filter(|bit| used >> bit & 1 != 0);
+        for (bit, plane) in bits.zip(planes) {
+            let plane = u64::from_le_bytes(*plane);
+            for (y, row) in rows.iter_mut().enumerate() {
+                for (x, word) in row.0.iter_mut().enumerate() {
+                    let place = 32 * (y / 4) + 16 * (x / 4) + 4 * (y % 4) + x % 4;
+                    *word |= ((plane >> place & 1) as u32) << bit;
+                }
+            }
+        }
+        rows
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub use wide::Avx2;
+
+/// Whether the machine has AVX2, and what came with it.
+#[cfg(target_arch = "x86_64")]
+pub fn has_avx2() -> bool {
+    use std::is_x86_feature_detected as has;
+    has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt")
+}
+
+/// Whether it has the AVX-512 that Skylake-X had, too: more registers, and operations of three operands.
+#[cfg(target_arch = "x86_64")]
+pub fn has_avx512() -> bool {
+    use std::is_x86_feature_detected as has;
+    has_avx2() && has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl")
+}
+
+#[cfg(target_arch = "x86_64")]
+mod wide {
+    use std::arch::x86_64::*;
+
+    use super::{Lanes, ROW, Rows, Shape};
+
+    /// A register of AVX2. Values exist only in code that was entered after the machine was found to have it: the codec makes them in
+    /// functions that are compiled for it, and they do not leave those.
+    #[derive(Debug, Clone, Copy)]
+    pub struct Avx2(__m256i);
+
+    /// Instructions on values of [`Avx2`].
+    macro_rules! wide {
+        ($instructions:expr) => {{
+            // SAFETY: a machine without them never comes here, see [`Avx2`].
+            unsafe { $instructions }
+        }};
+    }
+
+    /// Exchanges the 64-bit parts 1 and 2: what unpacking leaves in halves becomes a row, and the other way round.
+    #[inline(always)]
+    fn crossed(value: __m256i) -> __m256i {
+        wide!(_mm256_permute4x64_epi64::<0b11_01_10_00>(value))
+    }
+
+    #[inline(always)]
+    fn low_pairs(a: __m256i, b: __m256i) -> __m256i {
+        wide!(_mm256_unpacklo_epi64(a, b))
+    }
+
+    #[inline(always)]
+    fn high_pairs(a: __m256i, b: __m256i) -> __m256i {
+        wide!(_mm256_unpackhi_epi64(a, b))
+    }
+
+    #[inline(always)]
+    fn low_words(a: __m256i, b: __m256i) -> __m256i {
+        wide!(_mm256_unpacklo_epi32(a, b))
+    }
+
+    #[inline(always)]
+    fn high_words(a: __m256i, b: __m256i) -> __m256i {
+        wide!(_mm256_unpackhi_epi32(a, b))
+    }
+
+    #[inline(always)]
+    fn fronts(a: __m256i, b: __m256i) -> __m256i {
+        wide!(_mm256_permute2x128_si256::<0x20>(a, b))
+    }
+
+    #[inline(always)]
+    fn backs(a: __m256i, b: __m256i) -> __m256i {
+        wide!(_mm256_permute2x128_si256::<0x31>(a, b))
+    }
+
+    /// Words 0 and 2 of each half of `a`, then of `b`.
+    #[inline(always)]
+    fn even(a: __m256i, b: __m256i) -> __m256i {
+        wide!(_mm256_castps_si256(_mm256_shuffle_ps::<0x88>(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b))))
+    }
+
+    /// Words 1 and 3.
+    #[inline(always)]
+    fn odd(a: __m256i, b: __m256i) -> __m256i {
+        wide!(_mm256_castps_si256(_mm256_shuffle_ps::<0xdd>(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b))))
+    }
+
+    /// In each half the 4x4 words of four registers are turned.
+    #[inline(always)]
+    fn turned(a: __m256i, b: __m256i, c: __m256i, d: __m256i) -> [__m256i; 4] {
+        let (low, high) = (low_words(a, b), high_words(a, b));
+        let (other_low, other_high) = (low_words(c, d), high_words(c, d));
+        [
+            low_pairs(low, other_low),
+            high_pairs(low, other_low),
+            low_pairs(high, other_high),
+            high_pairs(high, other_high),
+        ]
+    }
+
+    type Line = [__m256i; ROW];
+
+    // Loops, not closures: those would be compiled without AVX2, and each instruction would be a call.
+
+    #[inline(always)]
+    fn words_to_rows(p: &Line) -> Line {
+        let mut rows = *p;
+        for (y, row) in rows.iter_mut().enumerate() {
+            let (a, b) = (p[y & !1], p[y | 1]);
+            *row = crossed(if y & 1 == 0 { low_pairs(a, b) } else { high_pairs(a, b) });
+        }
+        rows
+    }
+
+    #[inline(always)]
+    fn rows_to_words(rows: &Line) -> Line {
+        let mut p = *rows;
+        for (number, part) in p.iter_mut().enumerate() {
+            let (a, b) = (crossed(rows[number & !1]), crossed(rows[number | 1]));
+            *part = if number & 1 == 0 { low_pairs(a, b) } else { high_pairs(a, b) };
+        }
+        p
+    }
+
+    #[inline(always)]
+    fn doubles_to_rows(p: &Line) -> Line {
+        let mut rows = *p;
+        for (number, row) in rows.iter_mut().enumerate() {
+            let (block, y) = (number / 4, number % 4);
+            let first = y / 2 * 4;
+            let (a, b) = match y & 1 {
+                0 => (fronts(p[first], p[first + 1]), fronts(p[first + 2], p[first + 3])),
+                _ => (backs(p[first], p[first + 1]), backs(p[first + 2], p[first + 3])),
+            };
+            *row = crossed(if block == 0 { even(a, b) } else { odd(a, b) });
+        }
+        rows
+    }
+
+    #[inline(always)]
+    fn rows_to_doubles(rows: &Line) -> Line {
+        let mut p = *rows;
+        for (number, part) in p.iter_mut().enumerate() {
+            let (strip, quad) = (number / 4, number % 4);
+            // Both words of four texels of each of two rows.
+            let (a, b) = (crossed(rows[strip * 2]), crossed(rows[4 + strip * 2]));
+            let (c, d) = (crossed(rows[strip * 2 + 1]), crossed(rows[5 + strip * 2]));
+            let (upper, lower) = match quad / 2 {
+                0 => (low_words(a, b), low_words(c, d)),
+                _ => (high_words(a, b), high_words(c, d)),
+            };
+            *part = if quad & 1 == 0 { fronts(upper, lower) } else { backs(upper, lower) };
+        }
+        p
+    }
+
+    #[inline(always)]
+    fn quadruples_to_rows(p: &Line) -> Line {
+        let order = wide!(_mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+        let (upper, lower) = (turned(p[0], p[2], p[4], p[6]), turned(p[1], p[3], p[5], p[7]));
+        let mut rows = *p;
+        for (number, row) in rows.iter_mut().enumerate() {
+            let texels = if number & 1 == 0 { upper[number / 2] } else { lower[number / 2] };
+            *row = wide!(_mm256_permutevar8x32_epi32(texels, order));
+        }
+        rows
+    }
+
+    #[inline(always)]
+    fn rows_to_quadruples(rows: &Line) -> Line {
+        let order = wide!(_mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
+        let mut apart = *rows;
+        for row in &mut apart {
+            *row = wide!(_mm256_permutevar8x32_epi32(*row, order));
+        }
+        let [a, b, c, d, e, f, g, h] = apart;
+        let (upper, lower) = (turned(a, c, e, g), turned(b, d, f, h));
+        [upper[0], lower[0], upper[1], lower[1], upper[2], lower[2], upper[3], lower[3]]
+    }
+
+    #[inline(always)]
+    fn pairs_to_rows(p: &Line) -> Line {
+        let mut rows = *p;
+        for (y, row) in rows.iter_mut().enumerate() {
+            let (a, b) = (p[y / 2], p[4 + y / 2]);
+            *row = crossed(if y & 1 == 0 { even(a, b) } else { odd(a, b) });
+        }
+        rows
+    }
+
+    #[inline(always)]
+    fn rows_to_pairs(rows: &Line) -> Line {
+        let mut p = *rows;
+        for (number, part) in p.iter_mut().enumerate() {
+            let (block, strip) = (number / 4, number % 4);
+            let (upper, lower) = (rows[strip * 2], rows[strip * 2 + 1]);
+            let (front, back) = (low_words(upper, lower), high_words(upper, lower));
+            *part = if block == 0 { fronts(front, back) } else { backs(front, back) };
+        }
+        p
+    }
+
+    #[inline(always)]
+    fn singles_to_rows(p: &Line) -> Line {
+        let mut rows = *p;
+        for (number, row) in rows.iter_mut().enumerate() {
+            let (pair, y) = (number / 4, number % 4);
+            let (a, b) = (p[pair * 4 + y / 2], p[pair * 4 + 2 + y / 2]);
+            *row = if y & 1 == 0 { fronts(a, b) } else { backs(a, b) };
+        }
+        rows
+    }
+
+    #[inline(always)]
+    fn rows_to_singles(rows: &Line) -> Line {
+        let mut p = *rows;
+        for (number, part) in p.iter_mut().enumerate() {
+            let (pair, block, half) = (number / 4, (number / 2) & 1, number & 1);
+            let (a, b) = (rows[pair * 4 + half * 2], rows[pair * 4 + half * 2 + 1]);
+            *part = if block == 0 { fronts(a, b) } else { backs(a, b) };
+        }
+        p
+    }
+
+    /// Puts the bytes of words in the order of bytes in each half, or back.
+    #[inline(always)]
+    fn apart(row: __m256i) -> __m256i {
+        wide!(_mm256_shuffle_epi8(
+            row,
+            _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15))
+        ))
+    }
+
+    /// The bytes of words, of four rows each: `[byte][rows]`.
+    #[inline(always)]
+    fn bytes_of(rows: &Line) -> [[__m256i; 2]; 4] {
+        let front = turned(apart(rows[0]), apart(rows[1]), apart(rows[2]), apart(rows[3]));
+        let back = turned(apart(rows[4]), apart(rows[5]), apart(rows[6]), apart(rows[7]));
+        [[front[0], back[0]], [front[1], back[1]], [front[2], back[2]], [front[3], back[3]]]
+    }
+
+    /// The opposite.
+    #[inline(always)]
+    fn of_bytes([a, b, c, d]: &[[__m256i; 2]; 4]) -> Line {
+        let front = turned(a[0], b[0], c[0], d[0]);
+        let back = turned(a[1], b[1], c[1], d[1]);
+        [
+            apart(front[0]),
+            apart(front[1]),
+            apart(front[2]),
+            apart(front[3]),
+            apart(back[0]),
+            apart(back[1]),
+            apart(back[2]),
+            apart(back[3]),
+        ]
+    }
+
+    /// A row's wrapper, and a wrapper's row, of all.
+    #[inline(always)]
+    fn plain(rows: &Rows<Avx2>) -> Line {
+        let [a, b, c, d, e, f, g, h] = *rows;
+        [a.0, b.0, c.0, d.0, e.0, f.0, g.0, h.0]
+    }
+
+    #[inline(always)]
+    fn wrapped([a, b, c, d, e, f, g, h]: Line) -> Rows<Avx2> {
+        [Avx2(a), Avx2(b), Avx2(c), Avx2(d), Avx2(e), Avx2(f), Avx2(g), Avx2(h)]
+    }
+
+    /// The bytes of four rows, and those of the other four.
+    type Halves = [__m256i; 2];
+
+    /// A bit of each byte.
+    #[inline(always)]
+    fn plane_of(bytes: Halves, bit: u32) -> u64 {
+        let count = wide!(_mm_cvtsi32_si128(7 - bit as i32));
+        let front = wide!(_mm256_movemask_epi8(_mm256_sll_epi16(bytes[0], count))) as u32;
+        let back = wide!(_mm256_movemask_epi8(_mm256_sll_epi16(bytes[1], count))) as u32;
+        u64::from(back) << 32 | u64::from(front)
+    }
+
+    /// Bytes of up to eight bits, of their planes: the next ones are those of the bits in `used`.
+    #[inline(always)]
+    fn of_planes(used: u32, planes: &mut std::slice::Iter<'_, [u8; 8]>) -> Halves {
+        let mut bytes = [wide!(_mm256_setzero_si256()); 2];
+        let mut left = used;
+        while left != 0 {
+            let one = wide!(_mm256_set1_epi8((left & left.wrapping_neg()) as i8));
+            left &= left - 1;
+            let plane = planes.next().map_or(0, |plane| u64::from_le_bytes(*plane));
+            bytes[0] = wide!(_mm256_or_si256(bytes[0], _mm256_and_si256(spread(plane as u32), one)));
+            bytes[1] = wide!(_mm256_or_si256(bytes[1], _mm256_and_si256(spread((plane >> 32) as u32), one)));
+        }
+        bytes
+    }
+
+    /// Bytes of ones where a bit of 32 is set.
+    #[inline(always)]
+    fn spread(bits: u32) -> __m256i {
+        wide!({
+            let places = _mm256_setr_epi64x(
+                0x0000_0000_0000_0000,
+                0x0101_0101_0101_0101,
+                0x0202_0202_0202_0202,
+                0x0303_0303_0303_0303,
+            );
+            let each = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
+            let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(bits as i32), places);
+            _mm256_cmpeq_epi8(_mm256_and_si256(bytes, each), each)
+        })
+    }
+
+    impl Lanes for Avx2 {
+        #[inline(always)]
+        fn load(words: &[u32; ROW]) -> Self {
+            Self(bytemuck::must_cast(*words))
+        }
+        #[inline(always)]
+        fn store(self) -> [u32; ROW] {
+            bytemuck::must_cast(self.0)
+        }
+        #[inline(always)]
+        fn splat(word: u32) -> Self {
+            Self(wide!(_mm256_set1_epi32(word as i32)))
+        }
+        #[inline(always)]
+        fn and(self, other: Self) -> Self {
+            Self(wide!(_mm256_and_si256(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn or(self, other: Self) -> Self {
+            Self(wide!(_mm256_or_si256(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn xor(self, other: Self) -> Self {
+            Self(wide!(_mm256_xor_si256(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn add8(self, other: Self) -> Self {
+            Self(wide!(_mm256_add_epi8(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn sub8(self, other: Self) -> Self {
+            Self(wide!(_mm256_sub_epi8(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn add16(self, other: Self) -> Self {
+            Self(wide!(_mm256_add_epi16(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn sub16(self, other: Self) -> Self {
+            Self(wide!(_mm256_sub_epi16(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn add32(self, other: Self) -> Self {
+            Self(wide!(_mm256_add_epi32(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn sub32(self, other: Self) -> Self {
+            Self(wide!(_mm256_sub_epi32(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn shl(self, bits: u32) -> Self {
+            Self(wide!(_mm256_sll_epi32(self.0, _mm_cvtsi32_si128(bits as i32))))
+        }
+        #[inline(always)]
+        fn shr(self, bits: u32) -> Self {
+            Self(wide!(_mm256_srl_epi32(self.0, _mm_cvtsi32_si128(bits as i32))))
+        }
+        #[inline(always)]
+        fn negative8(self) -> Self {
+            Self(wide!(_mm256_cmpgt_epi8(_mm256_setzero_si256(), self.0)))
+        }
+        #[inline(always)]
+        fn negative16(self) -> Self {
+            Self(wide!(_mm256_srai_epi16::<15>(self.0)))
+        }
+        #[inline(always)]
+        fn negative32(self) -> Self {
+            Self(wide!(_mm256_srai_epi32::<31>(self.0)))
+        }
+        #[inline(always)]
+        fn up<const LANES: usize>(self, split: bool) -> Self {
+            // The half below each half, or zeros.
+            let below = if split {
+                wide!(_mm256_setzero_si256())
+            } else {
+                wide!(_mm256_permute2x128_si256::<0x08>(self.0, self.0))
+            };
+            Self(match LANES {
+                1 => wide!(_mm256_alignr_epi8::<12>(self.0, below)),
+                2 => wide!(_mm256_alignr_epi8::<8>(self.0, below)),
+                _ => below,
+            })
+        }
+        #[inline(always)]
+        fn equal(self, other: Self) -> u32 {
+            wide!(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(self.0, other.0)))) as u32
+        }
+        #[inline(always)]
+        fn any(self) -> u32 {
+            wide!({
+                let four = _mm_or_si128(_mm256_castsi256_si128(self.0), _mm256_extracti128_si256::<1>(self.0));
+                let two = _mm_or_si128(four, _mm_shuffle_epi32::<0b01_00_11_10>(four));
+                _mm_cvtsi128_si32(_mm_or_si128(two, _mm_shuffle_epi32::<0b10_11_00_01>(two))) as u32
+            })
+        }
+        #[inline(always)]
+        fn arrange(shape: Shape, words: &[[u32; ROW]; ROW]) -> Rows<Self> {
+            let line: Line = bytemuck::must_cast(*words);
+            let rows = match shape {
+                Shape::Singles => singles_to_rows(&line),
+                Shape::Pairs => pairs_to_rows(&line),
+                Shape::Words => words_to_rows(&line),
+                Shape::Doubles => doubles_to_rows(&line),
+                Shape::Quadruples => quadruples_to_rows(&line),
+                Shape::Rows => line,
+            };
+            wrapped(rows)
+        }
+        #[inline(always)]
+        fn restore(shape: Shape, rows: &Rows<Self>) -> [[u32; ROW]; ROW] {
+            let rows = plain(rows);
+            bytemuck::must_cast(match shape {
+                Shape::Singles => rows_to_singles(&rows),
+                Shape::Pairs => rows_to_pairs(&rows),
+                Shape::Words => rows_to_words(&rows),
+                Shape::Doubles => rows_to_doubles(&rows),
+                Shape::Quadruples => rows_to_quadruples(&rows),
+                Shape::Rows => rows,
+            })
+        }
+        #[inline(always)]
+        fn gather(rows: &Rows<Self>, used: u32, planes: &mut [[u8; 8]]) {
+            let bytes = bytes_of(&plain(rows));
+            let mut planes = planes.iter_mut();
+            for (byte, halves) in bytes.into_iter().enumerate() {
+                let mut left = used >> (8 * byte) & 0xff;
+                while left != 0 {
+                    let plane = plane_of(halves, left.trailing_zeros());
+                    left &= left - 1;
+                    if let Some(bytes) = planes.next() {
+                        *bytes = plane.to_le_bytes();
+                    }
+                }
+            }
+        }
+        #[inline(always)]
+        fn scatter(used: u32, planes: &[[u8; 8]]) -> Rows<Self> {
+            let mut planes = planes.iter();
+            let mut bytes = [[wide!(_mm256_setzero_si256()); 2]; 4];
+            for (byte, halves) in bytes.iter_mut().enumerate() {
+                *halves = of_planes(used >> (8 * byte) & 0xff, &mut planes);
+            }
+            wrapped(of_bytes(&bytes))
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! Near memory as DESIGN 3.6 describes it: its examples, both techniques alone and together, little room, full disks.
+
+use std::sync::Arc;
+
+use super::*;
+
+fn config(pages: usize, groups: usize, buffer: usize) -> Config {
+    Config { pages, groups, far: None, buffer, low: 0 }
+}
+
+fn memory(pages: usize, groups: usize, buffer: usize) -> NearMemory {
+    NearMemory::new(&config(pages, groups, buffer)).unwrap()
+}
+
+fn codec() -> Codec {
+    Codec::of_depth(32)
+}
+
+fn hashed(seed: u32) -> u32 {
+    let word = seed.wrapping_mul(0x9e37_79b9) ^ 0x85eb_ca6b;
+    let word = (word ^ word >> 15).wrapping_mul(0x2c1b_3c6d);
+    (word ^ word >> 12).wrapping_mul(0x297a_2d39)
+}
+
+/// A line that takes so many sub-blocks, another one for each seed.
+fn sized(sub_blocks: usize, seed: u32) -> Line {
+    let mask = [0, 0x1ff, 0x3_ffff, u32::MAX][sub_blocks - 1];
+    let base = hashed(seed) & 0x7fff_0000;
+    let line = Line(std::array::from_fn(|word| base.wrapping_add(hashed(seed * 64 + word as u32) & mask)));
+    let mut coded = Line::ZERO;
+    assert_eq!(codec().encode(&line, &mut coded).sub_blocks(), sub_blocks);
+    line
+}
+
+fn read(memory: &NearMemory, line: usize) -> Line {
+    let mut out = Line([9; 64]);
+    memory.read(&codec(), line, &mut out).unwrap();
+    out
+}
+
+/// Writes lines of these sizes to a group, and returns them.
+fn write(memory: &NearMemory, group: usize, sizes: [usize; LINES], seed: u32) -> [Line; LINES] {
+    let lines = std::array::from_fn(|line| sized(sizes[line], seed * 8 + line as u32));
+    for (number, line) in lines.iter().enumerate() {
+        memory.write(&codec(), group * LINES + number, line).unwrap();
+    }
+    lines
+}
+
+fn check(memory: &NearMemory, group: usize, lines: &[Line; LINES]) {
+    for (number, line) in lines.iter().enumerate() {
+        assert!(read(memory, group * LINES + number) == *line, "line {number} of group {group}");
+    }
+}
+
+fn used(memory: &NearMemory) -> usize {
+    let (free, all) = memory.free_pages();
+    all - free
+}
+
+#[test]
+fn packed_bytes_take_whole_pages() {
+    assert_eq!(pages_for(576 / SUB_BLOCK), 2);
+    assert_eq!(pages_for(1024 / SUB_BLOCK), 2);
+    assert_eq!(pages_for(1100usize.div_ceil(SUB_BLOCK)), 3);
+    assert_eq!((pages_for(1), pages_for(8), pages_for(9), pages_for(32)), (1, 1, 2, 4));
+}
+
+#[test]
+fn a_group_of_576_bytes_takes_two_pages() {
+    let memory = memory(64, 8, 2);
+    let lines = write(&memory, 3, [1, 1, 1, 2, 1, 1, 1, 1], 1);
+    assert_eq!(used(&memory), 0, "it waits for the others of its group");
+    check(&memory, 3, &lines);
+    memory.flush().unwrap();
+    assert_eq!((memory.pages_of(3), used(&memory), memory.surfaces(3)), (2, 2, (true, false)));
+    assert_eq!((memory.control(27), memory.control(28)), (Control::Two, Control::One));
+    check(&memory, 3, &lines);
+}
+
+#[test]
+fn a_group_of_1024_bytes_takes_two_pages_and_three_when_it_grows() {
+    let memory = memory(64, 8, 2);
+    let mut lines = write(&memory, 0, [2, 1, 3, 2, 1, 4, 2, 1], 2);
+    memory.flush().unwrap();
+    assert_eq!((memory.pages_of(0), memory.surfaces(0)), (2, (true, false)));
+    // 1,100 bytes are 18 sub-blocks; those behind line 1 must move.
+    lines[1] = sized(3, 77);
+    memory.write(&codec(), 1, &lines[1]).unwrap();
+    memory.flush().unwrap();
+    assert_eq!((memory.pages_of(0), used(&memory), memory.surfaces(0)), (3, 3, (true, false)));
+    check(&memory, 0, &lines);
+    assert_eq!(memory.stats().get(Stat::Expanded), 1);
+    // And what shrinks gives pages back.
+    for line in [2, 3, 5, 6] {
+        lines[line] = sized(1, line as u32);
+        memory.write(&codec(), line, &lines[line]).unwrap();
+    }
+    memory.flush().unwrap();
+    assert_eq!((memory.pages_of(0), used(&memory)), (2, 2));
+    check(&memory, 0, &lines);
+}
+
+#[test]
+fn groups_that_pack_no_better_lie_apart() {
+    let memory = memory(64, 8, 1);
+    let lines = write(&memory, 1, [4, 4, 4, 4, 3, 3, 2, 1], 3);
+    memory.flush().unwrap();
+    assert_eq!((memory.pages_of(1), memory.surfaces(1)), (4, (false, false)));
+    check(&memory, 1, &lines);
+    assert_eq!(memory.stats().get(Stat::Compacted), 0);
+}
+
+/// Lines that the buffer does not have come from memory when the group leaves.
+#[test]
+fn missing_lines_are_fetched() {
+    let memory = memory(64, 8, 2);
+    let mut lines = write(&memory, 2, [1; LINES], 4);
+    memory.flush().unwrap();
+    assert_eq!(memory.pages_of(2), 1);
+    lines[6] = sized(4, 5);
+    memory.write(&codec(), 22, &lines[6]).unwrap();
+    let fetched = memory.stats().get(Stat::NearOut);
+    // Two younger ones drive it out.
+    memory.tick();
+    for group in [3, 4] {
+        memory.write(&codec(), group * LINES, &sized(1, group as u32)).unwrap();
+    }
+    assert!(memory.stats().get(Stat::NearOut) >= fetched + 7 * 64);
+    memory.flush().unwrap();
+    assert_eq!(memory.pages_of(2), 2);
+    check(&memory, 2, &lines);
+}
+
+#[test]
+fn without_the_buffer_the_daemon_packs() {
+    let memory = Arc::new(memory(64, 8, 0));
+    let mut lines = write(&memory, 5, [1, 2, 1, 2, 1, 2, 1, 2], 7);
+    assert_eq!((memory.pages_of(5), memory.surfaces(5)), (4, (false, false)));
+    assert_eq!(memory.pack(8), 1);
+    assert_eq!((memory.pages_of(5), used(&memory), memory.surfaces(5)), (2, 2, (false, true)));
+    check(&memory, 5, &lines);
+    // What still fits stays packed, in the same pages.
+    lines[3] = sized(1, 8);
+    lines[4] = sized(3, 9);
+    memory.write(&codec(), 43, &lines[3]).unwrap();
+    memory.write(&codec(), 44, &lines[4]).unwrap();
+    assert_eq!((memory.pages_of(5), memory.surfaces(5)), (2, (false, true)));
+    check(&memory, 5, &lines);
+    // What does not unpacks the group.
+    lines[0] = sized(4, 10);
+    lines[1] = sized(4, 11);
+    memory.write(&codec(), 40, &lines[0]).unwrap();
+    memory.write(&codec(), 41, &lines[1]).unwrap();
+    assert_eq!((memory.pages_of(5), memory.surfaces(5)), (4, (false, false)));
+    check(&memory, 5, &lines);
+    assert_eq!((memory.stats().get(Stat::Packed), memory.stats().get(Stat::Unpacked)), (1, 1));
+}
+
+#[test]
+fn the_daemon_takes_what_is_read_only_then_old_then_what_packs_best() {
+    let memory = memory(256, 8, 0);
+    let sizes = |size| [size; LINES];
+    write(&memory, 0, sizes(2), 1);
+    memory.tick();
+    write(&memory, 1, sizes(2), 2);
+    write(&memory, 2, sizes(1), 3);
+    write(&memory, 3, sizes(4), 4);
+    memory.tick();
+    write(&memory, 4, sizes(1), 5);
+    write(&memory, 5, sizes(2), 6);
+    memory.expect_reads(5..6);
+    let order: Vec<usize> = (0..6)
+        .filter_map(|_| {
+            let before: Vec<bool> = (0..8).map(|group| memory.surfaces(group).1).collect();
+            memory.pack(1);
+            (0..8).find(|&group| memory.surfaces(group).1 != before[group])
+        })
+        .collect();
+    assert_eq!(order, [5, 0, 2, 1, 4], "group 3 would not be smaller");
+}
+
+#[test]
+fn a_daemon_works_when_pages_are_few_or_when_it_is_called() {
+    let memory = Arc::new(NearMemory::new(&Config { low: 16, ..config(64, 32, 0) }).unwrap());
+    let daemon = Daemon::start(&memory).unwrap();
+    let lines: Vec<_> = (0..16).map(|group| write(&memory, group, [1; LINES], group as u32)).collect();
+    let until = |done: &dyn Fn() -> bool| {
+        let start = std::time::Instant::now();
+        while !done() {
+            assert!(start.elapsed().as_secs() < 60, "the daemon does not work");
+            std::thread::yield_now();
+        }
+    };
+    until(&|| memory.free_pages().0 >= 16);
+    daemon.call();
+    until(&|| (0..16).all(|group| memory.pages_of(group) <= 1));
+    drop(daemon);
+    lines.iter().enumerate().for_each(|(group, lines)| check(&memory, group, lines));
+}
+
+#[test]
+fn what_does_not_fit_goes_to_far_memory() {
+    for (buffer, file) in [(0, false), (4, false), (0, true), (4, true)] {
+        let far = file.then(std::env::temp_dir);
+        // 64 KiB.
+        let memory = NearMemory::new(&Config { far, ..config(128, 256, buffer) }).unwrap();
+        let sizes = |group: usize| std::array::from_fn(|line| hashed((group * 8 + line) as u32) as usize % 4 + 1);
+        let mut lines: Vec<_> = (0..256).map(|group| write(&memory, group, sizes(group), group as u32)).collect();
+        lines.iter().enumerate().for_each(|(group, lines)| check(&memory, group, lines));
+        assert!(memory.stats().get(Stat::Evicted) > 0 && memory.stats().get(Stat::FarOut) > 0);
+        // Lines of groups that are far, again; and packed ones.
+        memory.pack(1000);
+        for group in (0..256).step_by(3) {
+            lines[group][5] = sized(group % 4 + 1, 5000 + group as u32);
+            memory.write(&codec(), group * LINES + 5, &lines[group][5]).unwrap();
+        }
+        memory.flush().unwrap();
+        lines.iter().enumerate().for_each(|(group, lines)| check(&memory, group, lines));
+    }
+}
+
+#[test]
+fn clears_cost_control_bits() {
+    let memory = memory(64, 64, 2);
+    let lines = write(&memory, 9, [3; LINES], 1);
+    let value = Line([0x3f00_0000; 64]);
+    memory.clear(&codec(), 0..64, &value).unwrap();
+    assert_eq!((used(&memory), memory.stats().get(Stat::NearIn)), (0, 0));
+    assert!((0..64 * LINES).all(|line| read(&memory, line) == value));
+    // A line on it: the others are as cleared.
+    memory.write(&codec(), 9 * LINES + 4, &lines[4]).unwrap();
+    memory.flush().unwrap();
+    assert_eq!((used(&memory), read(&memory, 9 * LINES + 4), read(&memory, 9 * LINES + 5)), (2, lines[4], value));
+    memory.discard(0..64);
+    assert_eq!((used(&memory), read(&memory, 9 * LINES + 4)), (0, Line::ZERO));
+    // More values than the table knows are written.
+    for number in 0..20 {
+        let value = Line([number; 64]);
+        memory.clear(&codec(), number as usize..number as usize + 1, &value).unwrap();
+    }
+    assert!((0..20).all(|number| read(&memory, number * LINES + 3) == Line([number as u32; 64])));
+    memory.flush().unwrap();
+    assert!(used(&memory) > 0 && used(&memory) < 8);
+}
+
+/// A limit on the size of files stands for a disk that is full: writes fail in the same way.
+#[test]
+fn a_full_disk_is_an_error_and_loses_nothing() {
+    let full = std::path::Path::new("/dev/full");
+    assert!(NearMemory::new(&Config { far: Some(full.into()), ..config(16, 16, 0) }).is_err(), "no folder");
+    let Ok(file) = std::fs::OpenOptions::new().read(true).write(true).open(full) else { return };
+    let mut memory = memory(16, 16, 0);
+    memory.far = Far::File(file);
+    let lines: Vec<_> = (0..4).map(|group| write(&memory, group, [4; LINES], group as u32)).collect();
+    let error = memory.write(&codec(), 4 * LINES, &sized(4, 99)).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    lines.iter().enumerate().for_each(|(group, lines)| check(&memory, group, lines));
+    assert_eq!(read(&memory, 4 * LINES), Line::ZERO);
+    // What makes room lets writes succeed again.
+    memory.discard(1..2);
+    memory.write(&codec(), 4 * LINES, &sized(4, 99)).unwrap();
+    assert!(read(&memory, 4 * LINES) == sized(4, 99));
+}
+
+/// The buffer keeps what cannot leave it.
+#[test]
+fn a_full_disk_leaves_the_buffer_as_it_is() {
+    let Ok(file) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/full") else { return };
+    let mut memory = memory(4, 16, 1);
+    memory.far = Far::File(file);
+    let first = write(&memory, 0, [4; LINES], 1);
+    let second = write(&memory, 1, [4; LINES], 2);
+    assert!(memory.write(&codec(), 2 * LINES, &sized(4, 3)).is_err() && memory.flush().is_err());
+    check(&memory, 0, &first);
+    check(&memory, 1, &second);
+}
+
+#[test]
+fn peaks_are_ordered() {
+    let memory = memory(64, 16, 4);
+    for group in 0..8 {
+        write(&memory, group, [1, 2, 1, 1, 1, 2, 1, 1], group as u32);
+    }
+    memory.flush().unwrap();
+    let [compacted, compressed, raw] =
+        [Stat::PeakCompacted, Stat::PeakCompressed, Stat::PeakRaw].map(|stat| memory.stats().get(stat));
+    assert_eq!((compressed, raw), (8 * 10 * 64, 8 * 2048));
+    assert_eq!(compacted, 8 * 1024);
+    memory.discard(0..16);
+    assert_eq!(used(&memory), 0);
+}
