@@ -23,6 +23,7 @@ mod images;
 mod language;
 mod layers;
 mod lines;
+mod lookahead;
 mod locations;
 mod maintenance;
 mod memory12;
@@ -84,6 +85,7 @@ pub fn all() -> Vec<Entry> {
         order::cases,
         visibility::cases,
         scenes::cases,
+        lookahead::cases,
         framebuffer::cases,
         samplers::cases,
         filtering::cases,
