@@ -165,7 +165,8 @@ fn walls(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("wall");
     group.throughput(Throughput::Elements(u64::from(BOXES * scene.count / 3))).sample_size(20);
     group.bench_function("fetch", |bencher| {
-        let sum = |vertices: &[Vertex]| vertices.iter().fold([0.0; 3], |[a, b, c], [x, y, z, ..]| [a + x, b + y, c + z]);
+        let sum =
+            |vertices: &[Vertex]| vertices.iter().fold([0.0; 3], |[a, b, c], [x, y, z, ..]| [a + x, b + y, c + z]);
         bencher.iter(|| black_box(sum(black_box(&scene.vertices))));
     });
     let scenes = [

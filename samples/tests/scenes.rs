@@ -121,6 +121,7 @@ fn pictures_do_not_depend_on_techniques() {
     compare_under("without-hiz", &[("VITRIC_HIZ", "off")]);
     compare_under("packed", &[("VITRIC_PACKING", "always")]);
     compare_under("positions-first", &[("VITRIC_POSH", "always")]);
+    compare_under("without-positions-first", &[("VITRIC_POSH", "off")]);
 }
 
 #[test]

@@ -29,8 +29,9 @@ const MOST_DRAWS: usize = 1 << 12;
 /// Most vertices of a strip or a fan that waits: it is assembled in memory.
 const MOST_ASSEMBLED: u32 = 1 << 14;
 
-/// One of so many pieces tells whether it is worth while to look at all.
+/// One of so many pieces tells whether it is worth while to look at all; those of draws of fewer primitives do, too: a wall has few.
 const SAMPLED: usize = 8;
+const SMALL: usize = 2 * BLOCK;
 
 /// It is where one of so many primitives need not be drawn.
 const WORTH: usize = 8;
@@ -287,8 +288,9 @@ impl Processor<'_> {
         let (gpu, deadline, is_auto) = (self.gpu, &self.deadline.clone(), self.gpu.config().posh == Posh::Auto);
         let mut taught = 0;
         if is_auto {
-            let is_sample = |(number, piece): (usize, &Piece)| !is_large(piece) || number % SAMPLED == 0;
-            let sample: Vec<usize> = (0..pieces.len()).filter(|&number| is_sample((number, &pieces[number]))).collect();
+            let is_small = |number: usize| assembled[pieces[number].draw].count() <= SMALL;
+            let is_sample = |number: &usize| number.is_multiple_of(SAMPLED) || is_small(*number);
+            let sample: Vec<usize> = (0..pieces.len()).filter(is_sample).collect();
             sketch((gpu, deadline), assembled, &pieces, (&sample, &sketches))?;
             taught += self.teach(early, grid, (owners, &pieces, &sketches), &sample);
             let large = sample.iter().copied().filter(|&number| is_large(&pieces[number]));
@@ -299,7 +301,10 @@ impl Processor<'_> {
             });
             if (tally.outside + tally.hidden) * WORTH < tally.all.max(1) {
                 let total = assembled.iter().map(Assembled::count).sum();
-                assembled.iter().filter_map(|draw| draw.posh).for_each(|(_, kernel)| kernel.balance.waited_in_vain(total));
+                assembled
+                    .iter()
+                    .filter_map(|draw| draw.posh)
+                    .for_each(|(_, kernel)| kernel.balance.waited_in_vain(total));
                 return Ok(None);
             }
         }

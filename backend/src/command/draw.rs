@@ -23,7 +23,7 @@ use crate::geometry::{
 use crate::gpu::{DeviceLost, Gpu};
 use crate::hiz::Visibility;
 use crate::memory::{BufferRange, PlaneRef};
-use crate::pixel::{PixelContext, Segment, Rates, visibility};
+use crate::pixel::{PixelContext, Rates, Segment, visibility};
 use crate::shader::interp::{Deadline, Environment, Lanes};
 use crate::shader::runtime::{Bindings, Ranges};
 use crate::state::{DepthStencilState, DynamicState, GraphicsPipeline, StencilState};
@@ -149,7 +149,10 @@ fn draw_all(processor: &mut Processor<'_>, prepared: &Arc<Prepared>, command: &C
         let index_buffer = call.first_index.and_then(|_| processor.state.index_buffer.clone());
         let (of_fragment, index_buffer) = (of_fragment.as_ref(), index_buffer.as_ref());
         let (push, dynamic) = (&push, &dynamic);
-        run(processor, &Job { prepared, of_vertex: &of_vertex, of_fragment, push, dynamic, index_buffer, call: &call })?;
+        run(
+            processor,
+            &Job { prepared, of_vertex: &of_vertex, of_fragment, push, dynamic, index_buffer, call: &call },
+        )?;
     }
     Ok(())
 }
@@ -395,7 +398,11 @@ fn run(processor: &mut Processor<'_>, job: &Job<'_>) -> Result<(), DeviceLost> {
 }
 
 /// Sorts the primitives of a draw into windows, on all threads when there are many: then tiles of what waits are walked beside.
-pub(super) fn windows(processor: &mut Processor<'_>, drawn: &Drawn<'_>, assembled: &Assembled<'_>) -> Result<(), DeviceLost> {
+pub(super) fn windows(
+    processor: &mut Processor<'_>,
+    drawn: &Drawn<'_>,
+    assembled: &Assembled<'_>,
+) -> Result<(), DeviceLost> {
     let size = processor.gpu.config().window.min(MOST_PRIMITIVES);
     let (count, mut start) = (assembled.count(), 0);
     // A line with a stipple is as many primitives as it has parts.

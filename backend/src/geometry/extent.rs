@@ -78,7 +78,8 @@ fn sum_lanes(vertices: [&[u32]; 4]) -> Sum {
         any[lane] |= outside.1[lane];
         all[lane] &= outside.1[lane];
     }
-    let fold = |lanes: &[u32; WAVE], start: u32, join: fn(u32, u32) -> u32| lanes.iter().fold(start, |a, &b| join(a, b));
+    let fold =
+        |lanes: &[u32; WAVE], start: u32, join: fn(u32, u32) -> u32| lanes.iter().fold(start, |a, &b| join(a, b));
     Sum {
         low: low.map(|lanes| lanes.into_iter().fold(f32::INFINITY, f32::min)),
         high: high.map(|lanes| lanes.into_iter().fold(f32::NEG_INFINITY, f32::max)),

@@ -164,9 +164,8 @@ impl Assembled<'_> {
         let (count, blocks) = (self.per_instance(), self.blocks_of_each());
         (0..self.instances as usize).flat_map(move |instance| {
             let starts = (0..count).step_by(PIECE);
-            starts.map(move |start| {
-                (instance as u32, start..count.min(start + PIECE), instance * blocks + start / BLOCK)
-            })
+            starts
+                .map(move |start| (instance as u32, start..count.min(start + PIECE), instance * blocks + start / BLOCK))
         })
     }
 

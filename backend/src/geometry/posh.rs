@@ -337,12 +337,7 @@ struct Found {
 
 impl Found {
     /// Those of `all` that may be seen but for what hides them.
-    fn hidden(
-        &self,
-        all: u32,
-        (positions, corners, least): (&Positions, &[u32], u32),
-        hiding: &Hiding<'_>,
-    ) -> u32 {
+    fn hidden(&self, all: u32, (positions, corners, least): (&Positions, &[u32], u32), hiding: &Hiding<'_>) -> u32 {
         let (mut rest, mut hidden, [_, _, z, _]) = (self.seen & !self.crossing & all, 0, positions.words());
         while rest != 0 {
             let lane = rest.trailing_zeros() as usize;

@@ -234,31 +234,36 @@ fn teach_one(
     let image = [0, 0, extent[0], extent[1]];
     let of_image = |[x, y]: [i64; 2], log2: u32| within([x, y, x + (1 << log2), y + (1 << log2)], image);
     let layer = layer as usize * grid.count();
-    grid.touched_by(*pixels, || *triangle, |tile| {
-        let [left, top, ..] = grid.pixels(tile);
-        let corner = [left, top].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
-        let whole = of_image(corner, TILE_LOG2);
-        let here = within(touched, whole);
-        if here == whole && covers(corner, TILE_LOG2) {
-            return early.teach_tile(layer + tile, far(whole));
-        }
-        if here[0] >= here[2] || here[1] >= here[3] {
-            return;
-        }
-        for group in groups_of(here) {
-            let whole = of_image(group, GROUP_LOG2);
-            if within(whole, here) == whole && covers(group, GROUP_LOG2) {
-                early.teach_group(layer + tile, group, far(whole));
-            } else if !locations.is_empty() {
-                let all = locations.iter().fold(u64::MAX, |all, at| all & triangle.covers_group(group[0], group[1], *at));
-                let inside = all & pixels_inside(group[0], group[1], here);
-                if inside != 0 {
-                    let mask = inside | !pixels_inside(group[0], group[1], image);
-                    early.teach_part(layer + tile, group, (mask, far(within(whole, here))));
+    grid.touched_by(
+        *pixels,
+        || *triangle,
+        |tile| {
+            let [left, top, ..] = grid.pixels(tile);
+            let corner = [left, top].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
+            let whole = of_image(corner, TILE_LOG2);
+            let here = within(touched, whole);
+            if here == whole && covers(corner, TILE_LOG2) {
+                return early.teach_tile(layer + tile, far(whole));
+            }
+            if here[0] >= here[2] || here[1] >= here[3] {
+                return;
+            }
+            for group in groups_of(here) {
+                let whole = of_image(group, GROUP_LOG2);
+                if within(whole, here) == whole && covers(group, GROUP_LOG2) {
+                    early.teach_group(layer + tile, group, far(whole));
+                } else if !locations.is_empty() {
+                    let all =
+                        locations.iter().fold(u64::MAX, |all, at| all & triangle.covers_group(group[0], group[1], *at));
+                    let inside = all & pixels_inside(group[0], group[1], here);
+                    if inside != 0 {
+                        let mask = inside | !pixels_inside(group[0], group[1], image);
+                        early.teach_part(layer + tile, group, (mask, far(within(whole, here))));
+                    }
                 }
             }
-        }
-    });
+        },
+    );
 }
 
 #[cfg(test)]
@@ -288,7 +293,8 @@ mod tests {
         let covered = all.filter(|[x, y]| triangle.covers_point(x * UNITS + half, y * UNITS + half));
         let depth = |[x, y]: [i64; 2]| {
             let [dx, dy] = [x as f32 - shape.reference[0] + 0.5, y as f32 - shape.reference[1] + 0.5];
-            shape.depth.at(dx, dy).clamp(0.0, 1.0)
+            let [near, far] = shape.depth_range;
+            shape.depth.at(dx, dy).clamp(near, far)
         };
         covered.map(|pixel| (pixel, depth(pixel))).collect()
     }
@@ -299,6 +305,17 @@ mod tests {
         assert_eq!(pushed, triangles.len());
         let runs = Runs::from_slice(&[Run { end: triangles.len() as u32, draw: 0 }]);
         Window { runs, ..Window::new(triangles, grid, ahead) }
+    }
+
+    /// What triangles of a window teach.
+    fn lessons(window: &Window) -> Vec<Lesson> {
+        let of = &window.triangles;
+        let lesson = |index| Lesson {
+            triangle: of.triangle(index),
+            shape: of.shape(index),
+            pixels: of.pixels(index).map(i64::from),
+        };
+        (0..of.len() as u32).map(lesson).collect()
     }
 
     proptest! {
@@ -343,6 +360,20 @@ mod tests {
                     prop_assert!(!passes || second.in_tile(tile).contains(&(index as u16)));
                 }
             }
+            // The same where parts of groups are taught, too, and all of a triangle is hidden or not.
+            teach_lessons(&mut early, &lessons(&first), &grid, (&teaching, &[[UNITS / 2; 2]]));
+            let hiding = Hiding::new(&early, &grid, [0, 0, 140, 90], (32, [0.0, 1.0])).unwrap();
+            for index in 0..second.triangles.len() as u32 {
+                let depths = second.triangles.depths(index);
+                let depths = [depths.into_iter().fold(1.0, f32::min), depths.into_iter().fold(0.0, f32::max)];
+                let bounds = hiding.touchable(second.triangles.pixels(index).map(i64::from));
+                let is_hidden = bounds.is_none_or(|bounds| hiding.hides(bounds, depths));
+                for ([x, y], depth) in pixels(&second.triangles, index, within(area, [0, 0, 140, 90])) {
+                    let stored = model[(y * 150 + x) as usize];
+                    let passes = if greater { depth > stored } else { depth <= stored };
+                    prop_assert!(!(passes && is_hidden));
+                }
+            }
         }
     }
 
@@ -369,6 +400,10 @@ mod tests {
             assert_eq!((holds(0), holds(1)), (tiles, 2));
             assert_eq!(window.tests.kills, 2 - tiles as u32);
         }
+        let hiding = Hiding::new(&early, &grid, [0, 0, 100, 90], (32, [0.0, 1.0])).unwrap();
+        assert_eq!(hiding.touchable([99, 9, 200, 200]), Some([99, 9, 100, 90]));
+        assert_eq!(hiding.touchable([100, 9, 200, 200]), None);
+        assert!(hiding.hides([0, 0, 100, 90], [0.51, 0.6]) && !hiding.hides([0, 0, 1, 1], [0.5, 0.6]));
         let bounds: Option<&Bounds> = None;
         early.begin(Direction::Less, std::iter::once(bounds));
         assert!(Ahead::new(&early, Direction::Less, (32, 1)).is_none(), "nothing is known of any tile");

@@ -187,7 +187,8 @@ impl Mesh {
         let (mut vertices, mut indices) = (Vec::new(), Vec::new());
         for ([x, y], depth) in self.all_cells() {
             let (right, below, first) = (x + self.cell[0], y + self.cell[1], vertices.len() as u32);
-            let corners = [corner(x, y, depth), corner(right, y, depth), corner(x, below, depth), corner(right, below, depth)];
+            let corners =
+                [corner(x, y, depth), corner(right, y, depth), corner(x, below, depth), corner(right, below, depth)];
             vertices.extend(corners);
             indices.extend([0, 1, 2, 2, 1, 3].map(|number| first + number));
         }
@@ -229,8 +230,14 @@ impl Scene {
             color: [200, 40, 10, 255],
             ..Mesh::wall(0, [0; 4])
         };
-        let near =
-            Mesh { place: [64, 16], cell: [3, 6], cells: [24, 16], depth: [16, 0], color: [20, 90, 30, 90], ..far.clone() };
+        let near = Mesh {
+            place: [64, 16],
+            cell: [3, 6],
+            cells: [24, 16],
+            depth: [16, 0],
+            color: [20, 90, 30, 90],
+            ..far.clone()
+        };
         let near = Mesh { look, ..near };
         let wall = Mesh::wall(32, [10, 20, 250, 255]);
         let meshes = vec![far, near, wall];
@@ -289,8 +296,7 @@ fn draw(gpu: &Gpu, scene: &Scene) -> Case {
         clear_depth: vk::ClearDepthStencilValue { depth: if scene.greater { 0.0 } else { 1.0 }, stencil: 0 },
         ..Target::default()
     };
-    let draws =
-        scene.meshes.iter().map(|mesh| mesh.draw(gpu, scene.greater)).collect::<Result<Vec<_>, _>>()?;
+    let draws = scene.meshes.iter().map(|mesh| mesh.draw(gpu, scene.greater)).collect::<Result<Vec<_>, _>>()?;
     let mut parts: Vec<Part<'_>> = Vec::new();
     let mut start = 0;
     for number in 1..=draws.len() {
