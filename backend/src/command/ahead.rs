@@ -14,10 +14,10 @@ use super::draw::{Call, Job, Prepared, Takers, pixel_context, windows};
 use super::pending::PixelState;
 use super::processor::{Dynamic, IndexBuffer, PUSH_BYTES, Processor};
 use super::viewports::touched;
-use crate::counters::Counter;
-use crate::geometry::{Assembled, BLOCK, Extent, FEWEST, Posh, Seen, Sketch, is_list};
+use crate::counters::{Counter, Counters};
+use crate::geometry::{Assembled, BLOCK, Extent, FEWEST, FrontScratch, Posh, Seen, Sketch, is_list};
 use crate::gpu::{DeviceLost, Gpu};
-use crate::hiz::Early;
+use crate::hiz::{Early, Hierarchy};
 use crate::pixel::{PixelContext, Segment};
 use crate::shader::interp::{Deadline, Environment};
 use crate::shader::runtime::Bindings;
@@ -218,34 +218,36 @@ impl Processor<'_> {
         done
     }
 
-    fn replay(&mut self, draws: &[Waits], segment: Segment, early: &mut Early) -> Result<(), DeviceLost> {
+    fn replay(&mut self, waits: &[Waits], (_, direction): Segment, early: &mut Early) -> Result<(), DeviceLost> {
         let (gpu, deadline, counters) = (self.gpu, self.deadline.clone(), self.counters().cloned());
         let takers = Takers { gpu, layers: 1, counters: counters.as_deref() };
-        let environments: Vec<Environment<'_>> = draws.iter().map(|waits| waits.job().environment(&deadline)).collect();
-        let (mut assembled, mut owners) = (Vec::with_capacity(draws.len()), Vec::with_capacity(draws.len()));
-        for (waits, environment) in draws.iter().zip(&environments) {
-            if let Some(mut draw) = waits.job().assemble(environment, takers)? {
+        let environments: Vec<Environment<'_>> = waits.iter().map(|waits| waits.job().environment(&deadline)).collect();
+        let mut draws = Vec::with_capacity(waits.len());
+        for (waits, environment) in waits.iter().zip(&environments) {
+            if let Some(mut assembled) = waits.job().assemble(environment, takers)? {
                 let pipeline = &waits.prepared.pipeline;
-                draw.posh = Some((gpu.config().posh, pipeline.vertex_kernel.positions(pipeline)));
-                assembled.push(draw);
-                owners.push(waits);
+                assembled.posh = Some((gpu.config().posh, pipeline.vertex_kernel.positions(pipeline)));
+                draws.push((waits, assembled));
             }
         }
         self.restart_deadline();
-        let grid = *self.pending.grid();
-        let visible = self.look_ahead((&assembled, &owners), (segment, &grid), early)?;
+        self.pending.know(direction, early);
+        let (grid, depth_bits) = (*self.pending.grid(), self.pending.depth_bits());
+        let extent = self.pending.depth(0).map_or([0; 2], Hierarchy::extent);
+        let seen = Ahead::new(&draws, Depths { grid: &grid, depth_bits, extent }).run(takers, &deadline, early)?;
         if let Some(counters) = takers.counters {
-            counters.count(Counter::PoshAheadDraws, assembled.len() as u64);
+            counters.count(Counter::PoshAheadDraws, draws.len() as u64);
         }
         let mut first = 0;
-        for (draw, waits) in assembled.iter_mut().zip(owners) {
+        for (waits, draw) in &mut draws {
             let blocks = first..first + draw.blocks();
             first = blocks.end;
-            if let Some(blocks) = visible.as_ref().map(|visible| &visible[blocks]) {
-                if blocks.iter().all(|visible| !visible) {
+            if let Some(blocks) = seen.as_ref().map(|seen| &seen[blocks]) {
+                if !blocks.contains(&true) {
                     continue;
                 }
-                draw.seen = self.hiding(early, &grid, (waits, draw)).map(|hiding| Seen { blocks, hiding });
+                let depths = Depths { grid: &grid, depth_bits, extent };
+                draw.seen = depths.hiding(early, (waits, draw)).map(|hiding| Seen { blocks, hiding });
             }
             if !gpu.config().posh.takes_draw(draw.count()) {
                 draw.posh = None;
@@ -255,138 +257,161 @@ impl Processor<'_> {
         }
         Ok(())
     }
+}
 
-    fn hiding<'a>(
-        &self,
-        early: &'a Early,
-        grid: &'a Grid,
-        (waits, draw): (&Waits, &Assembled<'_>),
-    ) -> Option<Hiding<'a>> {
-        Hiding::new(early, grid, waits.scissor(), (self.pending.depth_bits(), draw.depth_range()))
+/// The depths that draws are tested against.
+#[derive(Clone, Copy)]
+struct Depths<'a> {
+    grid: &'a Grid,
+    depth_bits: u32,
+    /// Pixels of the image along each axis.
+    extent: [i64; 2],
+}
+
+impl<'a> Depths<'a> {
+    /// What hides a draw's primitives.
+    fn hiding(self, early: &'a Early, (waits, draw): (&Waits, &Assembled<'_>)) -> Option<Hiding<'a>> {
+        Hiding::new(early, self.grid, waits.scissor(), (self.depth_bits, draw.depth_range()))
     }
+}
 
-    /// The cull pipe: for each block of all draws whether it may be visible; `None` where it is not worth while to know.
-    fn look_ahead(
-        &mut self,
-        (assembled, owners): (&[Assembled<'_>], &[&Waits]),
-        ((_, direction), grid): (Segment, &Grid),
-        early: &mut Early,
-    ) -> Result<Option<Vec<bool>>, DeviceLost> {
-        self.pending.know(direction, early);
+/// The cull pipe, ahead of the draws that wait.
+struct Ahead<'a, 'd> {
+    draws: &'a [(&'d Waits, Assembled<'d>)],
+    depths: Depths<'a>,
+    pieces: Vec<Piece>,
+    /// Where they lie, once that was found.
+    sketches: Vec<OnceLock<Sketch>>,
+    /// Blocks of all draws.
+    blocks: usize,
+}
+
+impl<'a, 'd> Ahead<'a, 'd> {
+    fn new(draws: &'a [(&'d Waits, Assembled<'d>)], depths: Depths<'a>) -> Self {
         let (mut pieces, mut blocks) = (Vec::new(), 0);
-        for (number, draw) in assembled.iter().enumerate() {
-            pieces.extend(draw.pieces().map(|(instance, range, block)| Piece {
+        for (number, (_, draw)) in draws.iter().enumerate() {
+            let of_draw = draw.pieces().map(|(instance, range, block)| Piece {
                 draw: number,
                 instance,
                 range,
                 block: blocks + block,
-            }));
+            });
+            pieces.extend(of_draw);
             blocks += draw.blocks();
         }
-        let sketches: Vec<OnceLock<Sketch>> = (0..pieces.len()).map(|_| OnceLock::new()).collect();
-        let is_large = |piece: &Piece| assembled[piece.draw].count() >= FEWEST;
-        let (gpu, deadline, is_auto) = (self.gpu, &self.deadline.clone(), self.gpu.config().posh == Posh::Auto);
-        let mut taught = 0;
-        if is_auto {
-            let is_small = |number: usize| assembled[pieces[number].draw].count() <= SMALL;
-            let is_sample = |number: &usize| number.is_multiple_of(SAMPLED) || is_small(*number);
-            let sample: Vec<usize> = (0..pieces.len()).filter(is_sample).collect();
-            sketch((gpu, deadline), assembled, &pieces, (&sample, &sketches))?;
-            taught += self.teach(early, grid, (owners, &pieces, &sketches), &sample);
-            let large = sample.iter().copied().filter(|&number| is_large(&pieces[number]));
-            let tally = large.fold(Tally::default(), |tally, number| {
-                let of = (owners[pieces[number].draw], &assembled[pieces[number].draw]);
-                let Some(hiding) = self.hiding(early, grid, of) else { return tally };
-                tally.judge(&pieces[number], sketches[number].get(), &hiding, &mut |_, _| {})
-            });
+        let sketches = pieces.iter().map(|_| OnceLock::new()).collect();
+        Self { draws, depths, pieces, sketches, blocks }
+    }
+
+    /// For each block of all draws whether it may be visible; `None` where it is not worth while to know.
+    ///
+    /// # Errors
+    /// [`DeviceLost`] when a program was interrupted.
+    fn run(&self, takers: Takers<'_>, deadline: &Deadline, early: &mut Early) -> Result<Option<Vec<bool>>, DeviceLost> {
+        let (gpu, mut taught) = (takers.gpu, 0);
+        if gpu.config().posh == Posh::Auto {
+            let sample: Vec<usize> = (0..self.pieces.len()).filter(|&number| self.is_sample(number)).collect();
+            self.sketch((gpu, deadline), &sample)?;
+            taught += self.teach(early, &sample);
+            let large = sample.into_iter().filter(|&number| self.draw(number).1.count() >= FEWEST);
+            let tally = self.judge(early, large, &mut |_| {});
             if (tally.outside + tally.hidden) * WORTH < tally.all.max(1) {
-                let total = assembled.iter().map(Assembled::count).sum();
-                assembled
-                    .iter()
-                    .filter_map(|draw| draw.posh)
-                    .for_each(|(_, kernel)| kernel.balance.waited_in_vain(total));
+                let total = self.draws.iter().map(|(_, draw)| draw.count()).sum();
+                let kernels = self.draws.iter().filter_map(|(_, draw)| draw.posh);
+                kernels.for_each(|(_, kernel)| kernel.balance.waited_in_vain(total));
                 return Ok(None);
             }
         }
-        let rest: Vec<usize> = (0..pieces.len()).filter(|&number| sketches[number].get().is_none()).collect();
-        sketch((gpu, deadline), assembled, &pieces, (&rest, &sketches))?;
-        taught += self.teach(early, grid, (owners, &pieces, &sketches), &rest);
-        let (mut visible, mut tally) = (vec![true; blocks], Tally::default());
-        for (piece, sketch) in pieces.iter().zip(&sketches) {
-            if let Some(hiding) = self.hiding(early, grid, (owners[piece.draw], &assembled[piece.draw])) {
-                tally = tally.judge(piece, sketch.get(), &hiding, &mut |block, seen| visible[block] = seen);
-            }
+        let is_left = |number: &usize| self.sketches[*number].get().is_none();
+        let rest: Vec<usize> = (0..self.pieces.len()).filter(is_left).collect();
+        self.sketch((gpu, deadline), &rest)?;
+        taught += self.teach(early, &rest);
+        let mut visible = vec![true; self.blocks];
+        let tally = self.judge(early, 0..self.pieces.len(), &mut |block| visible[block] = false);
+        if let Some(counters) = takers.counters {
+            self.count(counters, tally, taught);
         }
-        self.count_ahead(tally, (&sketches, taught, blocks));
         Ok(Some(visible))
     }
 
-    fn count_ahead(&self, tally: Tally, (sketches, taught, blocks): (&[OnceLock<Sketch>], usize, usize)) {
-        let Some(counters) = self.counters() else { return };
+    /// The draw of a piece.
+    fn draw(&self, number: usize) -> &'a (&'d Waits, Assembled<'d>) {
+        &self.draws[self.pieces[number].draw]
+    }
+
+    /// Whether a piece says something of all.
+    fn is_sample(&self, number: usize) -> bool {
+        number.is_multiple_of(SAMPLED) || self.draw(number).1.count() <= SMALL
+    }
+
+    /// Finds where some pieces lie, on all threads.
+    fn sketch(&self, (gpu, deadline): (&Gpu, &Deadline), numbers: &[usize]) -> Result<(), DeviceLost> {
+        let ok = AtomicBool::new(true);
+        let work = |scratch: &mut FrontScratch, number: usize| {
+            if !ok.load(Ordering::Relaxed) {
+                return;
+            }
+            let piece = &self.pieces[number];
+            let found = self.draw(number).1.sketch(scratch, (piece.instance, piece.range.clone()));
+            match found {
+                Ok(found) if !deadline.expired() => drop(self.sketches[number].set(found.unwrap_or_default())),
+                _ => ok.store(false, Ordering::Relaxed),
+            }
+        };
+        let fronts = || gpu.fronts().lend();
+        gpu.workers().parallel(numbers.len(), fronts, |scratch, index| work(scratch, numbers[index]));
+        if ok.into_inner() { Ok(()) } else { Err(DeviceLost) }
+    }
+
+    /// Some pieces teach what hides all. Returns how many primitives did.
+    fn teach(&self, early: &mut Early, numbers: &[usize]) -> usize {
+        let mut taught = 0;
+        for &number in numbers {
+            let lessons = self.sketches[number].get().map_or(&[][..], |sketch| &sketch.lessons);
+            if lessons.is_empty() {
+                continue;
+            }
+            let waits = self.draw(number).0;
+            let multisample = &waits.prepared.pipeline.multisample;
+            let teaching = Teaching {
+                visibility: waits.job().drawn().visibility,
+                scissor: waits.scissor(),
+                depths: (self.depths.depth_bits, multisample.samples),
+                extent: self.depths.extent,
+            };
+            teach_lessons(early, lessons, self.depths.grid, (&teaching, &multisample.locations()));
+            taught += lessons.len();
+        }
+        taught
+    }
+
+    /// Judges some pieces; `hide` is told of each block that need not be drawn.
+    fn judge(&self, early: &Early, numbers: impl Iterator<Item = usize>, hide: &mut impl FnMut(usize)) -> Tally {
+        numbers.fold(Tally::default(), |tally, number| {
+            let (waits, draw) = self.draw(number);
+            match self.depths.hiding(early, (waits, draw)) {
+                Some(hiding) => tally.with(&self.pieces[number], self.sketches[number].get(), &hiding, hide),
+                None => tally,
+            }
+        })
+    }
+
+    fn count(&self, counters: &Counters, tally: Tally, taught: usize) {
         let count = |counter, many: usize| counters.count(counter, many as u64);
-        count(Counter::PoshAheadPieces, sketches.len());
-        count(Counter::PoshAheadBytes, size_of_val(sketches) + blocks);
+        let found = || self.sketches.iter().filter_map(OnceLock::get);
+        count(Counter::PoshAheadPieces, self.pieces.len());
+        count(Counter::PoshAheadBytes, size_of_val(&*self.sketches) + self.blocks);
         count(Counter::PoshLessons, taught);
-        count(Counter::PoshVertices, sketches.iter().filter_map(OnceLock::get).map(|sketch| sketch.vertices).sum());
+        count(Counter::PoshVertices, found().map(|sketch| sketch.vertices).sum());
         count(Counter::PoshVolumeKills, tally.outside);
         count(Counter::PoshHiddenKills, tally.hidden);
         count(Counter::ClipInputs, tally.outside + tally.hidden);
         count(Counter::ClipOutputs, tally.hidden);
     }
-
-    /// Some pieces teach what hides all. Returns how many primitives did.
-    fn teach(
-        &self,
-        early: &mut Early,
-        grid: &Grid,
-        (owners, pieces, sketches): (&[&Waits], &[Piece], &[OnceLock<Sketch>]),
-        numbers: &[usize],
-    ) -> usize {
-        let Some(depth) = self.pending.depth(0) else { return 0 };
-        let mut taught = 0;
-        for (piece, sketch) in numbers.iter().filter_map(|&number| Some((&pieces[number], sketches[number].get()?))) {
-            let (waits, lessons) = (owners[piece.draw], &sketch.lessons);
-            if lessons.is_empty() {
-                continue;
-            }
-            let multisample = &waits.prepared.pipeline.multisample;
-            let teaching = Teaching {
-                visibility: waits.job().drawn().visibility,
-                scissor: waits.scissor(),
-                depths: (self.pending.depth_bits(), multisample.samples),
-                extent: depth.extent(),
-            };
-            teach_lessons(early, lessons, grid, (&teaching, &multisample.locations()));
-            taught += lessons.len();
-        }
-        taught
-    }
-}
-
-/// Finds where some pieces of draws lie, on all threads.
-fn sketch(
-    (gpu, deadline): (&Gpu, &Deadline),
-    assembled: &[Assembled<'_>],
-    pieces: &[Piece],
-    (numbers, sketches): (&[usize], &[OnceLock<Sketch>]),
-) -> Result<(), DeviceLost> {
-    let ok = AtomicBool::new(true);
-    let work = |scratch: &mut _, index: usize| {
-        let (number, piece) = (numbers[index], &pieces[numbers[index]]);
-        if !ok.load(Ordering::Relaxed) {
-            return;
-        }
-        let found = assembled[piece.draw].sketch(scratch, (piece.instance, piece.range.clone()));
-        match found {
-            Ok(found) if !deadline.expired() => drop(sketches[number].set(found.unwrap_or_default())),
-            _ => ok.store(false, Ordering::Relaxed),
-        }
-    };
-    gpu.workers().parallel(numbers.len(), || gpu.fronts().lend(), |scratch, index| work(&mut ***scratch, index));
-    if ok.into_inner() { Ok(()) } else { Err(DeviceLost) }
 }
 
 /// What becomes of some primitives.
+#[derive(Clone, Copy)]
 enum Fate {
     Outside,
     Hidden,
@@ -406,30 +431,26 @@ fn fate(extent: &Extent, hiding: &Hiding<'_>) -> Fate {
 }
 
 impl Tally {
-    /// The same with a piece, of which `see` is told for each block whether it may be visible.
-    fn judge(
+    /// The same with a piece, of which `hide` is told of each block that need not be drawn.
+    fn with(
         mut self,
         piece: &Piece,
         sketch: Option<&Sketch>,
         hiding: &Hiding<'_>,
-        see: &mut impl FnMut(usize, bool),
+        hide: &mut impl FnMut(usize),
     ) -> Self {
         self.all += piece.range.len();
         let Some(sketch) = sketch else { return self };
         let whole = fate(&sketch.whole, hiding);
-        for (number, start) in (0..).zip(piece.range.clone().step_by(BLOCK)) {
+        for ((number, start), block) in (0..).zip(piece.range.clone().step_by(BLOCK)).zip(&sketch.blocks) {
             let count = BLOCK.min(piece.range.end - start);
-            let own = match whole {
-                Fate::Visible => fate(&sketch.blocks[number], hiding),
-                Fate::Outside => Fate::Outside,
-                Fate::Hidden => Fate::Hidden,
-            };
+            let own = if matches!(whole, Fate::Visible) { fate(block, hiding) } else { whole };
             match own {
                 Fate::Outside => self.outside += count,
                 Fate::Hidden => self.hidden += count,
                 Fate::Visible => continue,
             }
-            see(piece.block + number, false);
+            hide(piece.block + number);
         }
         self
     }

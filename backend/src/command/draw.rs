@@ -1,9 +1,8 @@
 //! Draws: from the vertex stream through shading, assembly and set-up to windows of primitives for the tiler.
 
-use std::cell::OnceCell;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use ash::vk;
 use parking_lot::Mutex;
@@ -62,7 +61,7 @@ pub(super) struct Prepared {
     pub(super) contexts: SmallVec<[PrimitiveContext; 1]>,
     visibility: Visibility,
     /// Whether draws may wait for later ones, once one has asked.
-    pub(super) waits: OnceCell<Result<Segment, Counter>>,
+    pub(super) waits: OnceLock<Result<Segment, Counter>>,
     /// Whether there are no pixels that draws may touch, and their vertices leave nothing but them.
     touches_nothing: bool,
 }
@@ -81,7 +80,7 @@ impl Prepared {
             ranges: Ranges::default(),
             contexts,
             visibility: visibility(&pipeline, pipeline.depth_stencil.as_ref()),
-            waits: OnceCell::new(),
+            waits: OnceLock::new(),
             touches_nothing: touches_nothing(processor, &pipeline),
             pipeline,
         };

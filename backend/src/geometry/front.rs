@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::cull::{Rules, Waiting};
 use super::merged::{Emission, EmitScratch, MergedKernel, MergedMode};
-use super::posh::{self, BLOCK, CullScratch, Culled, Interrupted, Posh, Sketch};
+use super::posh::{self, BLOCK, BLOCKS, CullScratch, Culled, Interrupted, Posh, Sketch};
 use super::reuse::Reuse;
 use super::setup::{Routes, SetUp, room};
 use super::shading::{ShadeScratch, shade};
@@ -17,7 +17,7 @@ use crate::counters::{Counter, Counters};
 use crate::tiling::Hiding;
 
 /// Primitives whose vertices are shaded at once: few enough that they are still in the nearest caches when they are set up.
-pub(super) const PIECE: usize = 1 << 10;
+const PIECE: usize = 1 << 10;
 
 /// A draw, assembled.
 pub struct Assembled<'a> {
@@ -163,9 +163,10 @@ impl Assembled<'_> {
     pub fn pieces(&self) -> impl Iterator<Item = (u32, Range<usize>, usize)> + use<> {
         let (count, blocks) = (self.per_instance(), self.blocks_of_each());
         (0..self.instances as usize).flat_map(move |instance| {
-            let starts = (0..count).step_by(PIECE);
-            starts
-                .map(move |start| (instance as u32, start..count.min(start + PIECE), instance * blocks + start / BLOCK))
+            let starts = (0..count).step_by(BLOCK * BLOCKS);
+            starts.map(move |start| {
+                (instance as u32, start..count.min(start + BLOCK * BLOCKS), instance * blocks + start / BLOCK)
+            })
         })
     }
 

@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use super::batch::Plan;
 use super::cull::{Axes, Facing, Floats, Ints, Rules, cull};
 use super::extent::Extent;
-use super::front::PIECE;
 use super::kernel::{PositionKernel, outside};
 use super::reuse::Reuse;
 use super::shading::{Positions, VertexSource, shade_positions};
@@ -40,8 +39,8 @@ pub const FEWEST: usize = 64;
 /// Primitives that are found to be hidden, or not, together.
 pub const BLOCK: usize = 128;
 
-/// Blocks of a piece.
-pub const BLOCKS: usize = PIECE / BLOCK;
+/// Blocks whose positions are shaded at once, ahead of draws.
+pub const BLOCKS: usize = 8;
 
 /// Pixels of a piece's bounds for each of its primitives, from which on these teach the visibility structure.
 const TEACHING: i64 = 128;
@@ -451,6 +450,38 @@ mod tests {
         let back: Vec<u32> = reuse.places.iter().map(|&place| reuse.vertices[place as usize]).collect();
         assert_eq!(back, [40, 41, 42, 43, 45, 40, 47, 41, 42]);
         assert_eq!(reuse.vertices, [40, 41, 42, 43, 45, 47], "each once, in the order of first use");
+    }
+
+    #[test]
+    fn what_is_whole_and_large_teaches() {
+        let right = 2 << outside::PLANE;
+        let vertices = [
+            ([0.0, 0.0], 0.25, 0),
+            ([40.0, 0.0], 0.5, 0),
+            ([0.0, 40.0], 0.75, 0),
+            ([90.0, 0.0], 0.5, right),
+            ([7.0, 0.0], 0.5, 0),
+        ];
+        let words =
+            |&([x, y], z, outside): &([f32; 2], f32, u32)| [x.to_bits(), y.to_bits(), f32::to_bits(z), outside];
+        let positions = Positions::of(vertices.iter().map(words));
+        let mut plan = Plan::default();
+        plan.rules = RULES;
+        // Turned away, crossing the view volume, and too narrow for a group.
+        let corners = [[0, 1, 2], [0, 2, 1], [0, 3, 2], [0, 4, 2]].concat();
+        let lessons = lessons((&positions, 0), &corners, &plan);
+        assert_eq!(lessons.len(), 1);
+        let Lesson { triangle, shape, pixels } = lessons[0];
+        assert_eq!((pixels, triangle.centre_bounds()), ([0, 0, 40, 40], [0, 0, 40, 40]));
+        assert_eq!((shape.depth.origin, shape.depth_range), (0.25, [0.25, 0.75]));
+    }
+
+    #[test]
+    fn who_waited_in_vain_rests() {
+        let balance = Balance::new(&Builder::new().finish(), &Builder::new().finish());
+        assert!(!balance.rests(1000));
+        balance.waited_in_vain(100);
+        assert!(balance.rests(1000) && balance.rests(599) && balance.rests(1) && !balance.rests(1));
     }
 
     proptest! {
