@@ -462,8 +462,7 @@ mod tests {
             ([90.0, 0.0], 0.5, right),
             ([7.0, 0.0], 0.5, 0),
         ];
-        let words =
-            |&([x, y], z, outside): &([f32; 2], f32, u32)| [x.to_bits(), y.to_bits(), f32::to_bits(z), outside];
+        let words = |&([x, y], z, outside): &([f32; 2], f32, u32)| [x.to_bits(), y.to_bits(), f32::to_bits(z), outside];
         let positions = Positions::of(vertices.iter().map(words));
         let mut plan = Plan::default();
         plan.rules = RULES;
