@@ -105,6 +105,7 @@ impl Device {
                 "always" => Posh::Always,
                 _ => Posh::Auto,
             },
+            ahead: values.number("VITRIC_LOOKAHEAD") as usize,
             counts: !values.text("VITRIC_COUNTERS").is_empty(),
         });
         let health = Arc::new(Health::new(messages));

@@ -41,6 +41,8 @@ pub struct GpuConfig {
     pub merged: Option<MergedMode>,
     /// Which draws shade positions before they shade vertices.
     pub posh: Posh,
+    /// Primitives of draws that wait for later ones, at most; 0: none waits.
+    pub ahead: usize,
     /// Whether it counts what it does.
     pub counts: bool,
 }

@@ -103,6 +103,12 @@ const TABLE: &[Knob] = &[
         check: posh,
     },
     Knob {
+        name: "VITRIC_LOOKAHEAD",
+        default: "1048576",
+        doc: "Primitives of draws that wait, at most, while the cull pipe runs ahead on them, so that later ones hide earlier ones; 0: none.",
+        check: whole,
+    },
+    Knob {
         name: "VITRIC_PACKING",
         default: "auto",
         doc: "Whether fragments of several primitives share waves: auto (where that pays), always.",

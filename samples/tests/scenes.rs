@@ -121,6 +121,31 @@ fn pictures_do_not_depend_on_techniques() {
     compare_under("without-hiz", &[("VITRIC_HIZ", "off")]);
     compare_under("packed", &[("VITRIC_PACKING", "always")]);
     compare_under("positions-first", &[("VITRIC_POSH", "always")]);
+    compare_under("without-positions-first", &[("VITRIC_POSH", "off")]);
+}
+
+/// Draws of scenes wait for later ones, and the reasons of those that do not are counted.
+#[test]
+fn draws_wait_where_they_may() {
+    let counters = std::env::temp_dir().join(format!("vitric-waits-{}", std::process::id()));
+    let knobs = [("VITRIC_POSH", "always"), ("VITRIC_COUNTERS", counters.to_str().expect("the folder is a string"))];
+    let (_, folder) = through_the_loader("waits", &knobs, &[]);
+    std::fs::remove_dir_all(&folder).expect("the folder can be removed");
+    let mut counted = std::collections::BTreeMap::<String, u64>::new();
+    for file in std::fs::read_dir(&counters).expect("devices leave what they counted") {
+        let text = std::fs::read_to_string(file.expect("a file").path()).expect("it can be read");
+        let report: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+        for entry in report["counters"].as_array().expect("a list") {
+            let name = entry["name"].as_str().expect("a name").to_owned();
+            *counted.entry(name).or_default() += entry["value"].as_u64().expect("a number");
+        }
+    }
+    std::fs::remove_dir_all(&counters).expect("the folder can be removed");
+    let happens = ["posh_ahead_draws", "posh_ahead_pieces", "posh_lessons", "posh_hidden_kills", "posh_left_order"];
+    for name in happens {
+        assert!(counted[name] > 0, "{name} is 0: {counted:?}");
+    }
+    assert_eq!(counted["posh_left_rest"], 0, "none is left out because it does not pay");
 }
 
 #[test]

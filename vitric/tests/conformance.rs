@@ -14,12 +14,19 @@ fn the_suite_gives_what_its_lists_expect() {
 /// thread with windows of all sizes. What runs the programs is for the whole test run to say.
 #[test]
 fn techniques_change_no_result() {
-    let off =
-        [("VITRIC_HIZ", "off"), ("VITRIC_SCOREBOARD", "off"), ("VITRIC_PACKING", "always"), ("VITRIC_POSH", "off")];
+    let off = [
+        ("VITRIC_HIZ", "off"),
+        ("VITRIC_SCOREBOARD", "off"),
+        ("VITRIC_PACKING", "always"),
+        ("VITRIC_POSH", "off"),
+        ("VITRIC_LOOKAHEAD", "0"),
+    ];
     let alone = off.map(|knob| vec![knob]);
     let others = [
         off.to_vec(),
         vec![("VITRIC_WINDOW", "1")],
+        vec![("VITRIC_POSH", "always")],
+        vec![("VITRIC_POSH", "always"), ("VITRIC_LOOKAHEAD", "300")],
         vec![
             ("VITRIC_WINDOW", "37"),
             ("VITRIC_THREADS", "1"),
@@ -39,6 +46,8 @@ fn techniques_change_no_result() {
                 "conservative.*",
                 "--filter",
                 "geometry.*",
+                "--filter",
+                "lookahead.*",
             ])
             .envs(knobs.iter().copied())
             .output()

@@ -1,8 +1,8 @@
 //! Draws: from the vertex stream through shading, assembly and set-up to windows of primitives for the tiler.
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use ash::vk;
 use parking_lot::Mutex;
@@ -10,19 +10,19 @@ use smallvec::SmallVec;
 
 use super::pass::Pass;
 use super::pending::{Drawn, MOST_PENDING, PixelState};
-use super::processor::{Changed, Dynamic, IndexBuffer, Processor, words};
+use super::processor::{Changed, Dynamic, IndexBuffer, PUSH_BYTES, Processor, words};
 use super::viewports::{View, guard_band, rect, touchable, touched, views};
 use super::{Command, MultiDraw};
-use crate::counters::Counter;
+use crate::counters::{Counter, Counters};
 use crate::geometry::{
     Assembled, Corners, DrawNumbers, Indices, MergedKernel, Plan, PrimitiveContext, Strips, VIEWPORT_WORDS,
     VertexSource, assemble, assemble_whole, corners, is_list, vertex_limits, vertex_parameters, vertex_ranges,
     vertices,
 };
-use crate::gpu::DeviceLost;
+use crate::gpu::{DeviceLost, Gpu};
 use crate::hiz::Visibility;
 use crate::memory::{BufferRange, PlaneRef};
-use crate::pixel::{PixelContext, Rates, visibility};
+use crate::pixel::{PixelContext, Rates, Segment, visibility};
 use crate::shader::interp::{Deadline, Environment, Lanes};
 use crate::shader::runtime::{Bindings, Ranges};
 use crate::state::{DepthStencilState, DynamicState, GraphicsPipeline, StencilState};
@@ -39,31 +39,35 @@ const PART: usize = 1 << 10;
 const MOST_STIPPLED: usize = 16;
 
 /// One draw with its arguments known.
-struct Call {
-    instances: u32,
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Call {
+    pub(super) instances: u32,
     numbers: DrawNumbers,
     /// Vertices, or indices.
-    count: u32,
+    pub(super) count: u32,
     /// The first index; `None` where the first vertex is the base.
-    first_index: Option<u32>,
+    pub(super) first_index: Option<u32>,
 }
 
 /// What draws have in common as long as no state changes but resources, push constants and the index buffer.
+#[derive(Clone)]
 pub(super) struct Prepared {
-    pipeline: Arc<GraphicsPipeline>,
+    pub(super) pipeline: Arc<GraphicsPipeline>,
     /// Parameters of the vertex kernel.
     words: SmallVec<[Lanes; 7]>,
     /// The vertex buffers.
     ranges: Ranges,
     /// What set-up needs to know, by viewport; none when primitives are discarded after shading.
-    contexts: SmallVec<[PrimitiveContext; 1]>,
+    pub(super) contexts: SmallVec<[PrimitiveContext; 1]>,
     visibility: Visibility,
+    /// Whether draws may wait for later ones, once one has asked.
+    pub(super) waits: OnceLock<Result<Segment, Counter>>,
     /// Whether there are no pixels that draws may touch, and their vertices leave nothing but them.
     touches_nothing: bool,
 }
 
 impl Prepared {
-    fn new(processor: &mut Processor<'_>) -> Option<Box<Self>> {
+    fn new(processor: &mut Processor<'_>) -> Option<Arc<Self>> {
         let pipeline = processor.state.pipeline()?;
         let views = views(&processor.state, &pipeline);
         let band = guard_band(&pipeline, &views);
@@ -71,16 +75,17 @@ impl Prepared {
             true => SmallVec::new(),
             false => primitive_contexts(processor, &pipeline, (&views, band)),
         };
-        let mut prepared = Box::new(Self {
+        let mut prepared = Self {
             words: vertex_parameters(&views[0].0, band).into(),
             ranges: Ranges::default(),
             contexts,
             visibility: visibility(&pipeline, pipeline.depth_stencil.as_ref()),
+            waits: OnceLock::new(),
             touches_nothing: touches_nothing(processor, &pipeline),
             pipeline,
-        });
+        };
         prepared.set_buffers(&processor.state.vertex_buffers);
-        Some(prepared)
+        Some(Arc::new(prepared))
     }
 
     fn set_buffers(&mut self, buffers: &[Option<BufferRange>]) {
@@ -93,12 +98,13 @@ impl Prepared {
 }
 
 /// What draws have in common with the state as it is now; nothing without a pipeline.
-fn prepare(processor: &mut Processor<'_>) -> Option<Box<Prepared>> {
+fn prepare(processor: &mut Processor<'_>) -> Option<Arc<Prepared>> {
     let changed = std::mem::replace(&mut processor.state.changed, Changed { fixed: false, buffers: false });
     match processor.prepared.take().filter(|_| !changed.fixed) {
         Some(mut prepared) => {
             if changed.buffers {
-                prepared.set_buffers(&processor.state.vertex_buffers);
+                // Draws that wait keep theirs.
+                Arc::make_mut(&mut prepared).set_buffers(&processor.state.vertex_buffers);
             }
             Some(prepared)
         }
@@ -119,7 +125,7 @@ pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(
 }
 
 /// Executes the draws of a command.
-fn draw_all(processor: &mut Processor<'_>, prepared: &Prepared, command: &Command) -> Result<(), DeviceLost> {
+fn draw_all(processor: &mut Processor<'_>, prepared: &Arc<Prepared>, command: &Command) -> Result<(), DeviceLost> {
     let (pipeline, front) = (&*prepared.pipeline, prepared.pipeline.front());
     let (sets, shared) = (&mut processor.state.graphics_sets, &processor.shared);
     let of_vertex = sets.resolve(0, front, shared);
@@ -131,8 +137,21 @@ fn draw_all(processor: &mut Processor<'_>, prepared: &Prepared, command: &Comman
     if pipeline.reads_attachments {
         processor.flush()?;
     }
+    let (push, dynamic) = (processor.state.push, processor.state.dynamic);
     for draw in 0..draws(command) {
-        run(processor, prepared, (&of_vertex, of_fragment.as_ref()), &call(command, draw))?;
+        let call = call(command, draw);
+        if processor.lets_wait(prepared, &call) {
+            processor.wait(prepared, (&of_vertex, of_fragment.as_ref()), call)?;
+            continue;
+        }
+        processor.drain()?;
+        let index_buffer = call.first_index.and_then(|_| processor.state.index_buffer.clone());
+        let (of_fragment, index_buffer) = (of_fragment.as_ref(), index_buffer.as_ref());
+        let (push, dynamic) = (&push, &dynamic);
+        run(
+            processor,
+            &Job { prepared, of_vertex: &of_vertex, of_fragment, push, dynamic, index_buffer, call: &call },
+        )?;
     }
     Ok(())
 }
@@ -278,66 +297,111 @@ fn indices<'s>(
     Indices { buffer, offset, size, base: call.numbers.base_vertex, count, room: room as usize }
 }
 
+/// One draw with all that it depends on.
+#[derive(Clone, Copy)]
+pub(super) struct Job<'a> {
+    pub(super) prepared: &'a Prepared,
+    pub(super) of_vertex: &'a Bindings,
+    pub(super) of_fragment: Option<&'a Arc<Bindings>>,
+    pub(super) push: &'a [u8; PUSH_BYTES],
+    pub(super) dynamic: &'a Dynamic,
+    pub(super) index_buffer: Option<&'a IndexBuffer>,
+    pub(super) call: &'a Call,
+}
+
+/// Who takes a draw to windows.
+#[derive(Clone, Copy)]
+pub(super) struct Takers<'a> {
+    pub(super) gpu: &'a Gpu,
+    /// Layers that are drawn to.
+    pub(super) layers: u32,
+    pub(super) counters: Option<&'a Counters>,
+}
+
+impl<'a> Job<'a> {
+    /// What its vertex program runs in.
+    pub(super) fn environment(&self, deadline: &'a Deadline) -> Environment<'a> {
+        Environment {
+            parameters: self.prepared.words.as_flattened(),
+            ranges: &self.prepared.ranges,
+            push: self.push,
+            ..Environment::new(self.of_vertex, deadline)
+        }
+    }
+
+    /// What its fragments depend on.
+    pub(super) fn drawn(&self) -> Drawn<'a> {
+        let Prepared { pipeline, visibility, .. } = self.prepared;
+        Drawn { pipeline, dynamic: self.dynamic, visibility: *visibility, bindings: self.of_fragment, push: self.push }
+    }
+
+    /// Assembles its primitives; `None` where its pipeline takes others than come.
+    pub(super) fn assemble<'b>(
+        &self,
+        environment: &'b Environment<'b>,
+        Takers { gpu, layers, counters }: Takers<'b>,
+    ) -> Result<Option<Assembled<'b>>, DeviceLost>
+    where
+        'a: 'b,
+    {
+        let (prepared, call) = (self.prepared, self.call);
+        let pipeline = &prepared.pipeline;
+        let merged = pipeline.merged_kernel.get(pipeline);
+        if merged.is_some_and(|kernel| kernel.vertices() != of_each(pipeline)) {
+            return Ok(None);
+        }
+        let kernel = merged.map_or_else(|| pipeline.vertex_kernel.get(pipeline), MergedKernel::finish);
+        let (corners, starts, vertices) = corners_of(pipeline, call, self.index_buffer)?;
+        let strips = [vk::PrimitiveTopology::LINE_STRIP, vk::PrimitiveTopology::LINE_STRIP_WITH_ADJACENCY];
+        let is_strip = merged.is_none() && strips.contains(&pipeline.topology);
+        let (instance, numbers) = (call.numbers.base_instance, call.numbers);
+        let assembled = Assembled {
+            source: VertexSource { kernel, environment, instance, numbers },
+            corners,
+            of_each: of_each(pipeline),
+            merged: merged.map(|kernel| (kernel, kernel.mode(gpu.config().merged))),
+            instances: call.instances,
+            spare: gpu.triangles(),
+            counters,
+            strips: (is_strip && pipeline.stipples_lines()).then(|| Strips::new(starts)),
+            contexts: &prepared.contexts,
+            layers,
+            posh: None,
+            seen: None,
+        };
+        if let Some(counters) = counters {
+            counters.count(Counter::InputVertices, vertices as u64 * u64::from(call.instances));
+            counters.count(Counter::InputPrimitives, assembled.count() as u64);
+        }
+        Ok(Some(assembled))
+    }
+}
+
 /// Runs one draw of a command as far as windows.
-fn run(
-    processor: &mut Processor<'_>,
-    prepared: &Prepared,
-    (of_vertex, of_fragment): (&Bindings, Option<&Arc<Bindings>>),
-    call: &Call,
-) -> Result<(), DeviceLost> {
-    let pipeline = &prepared.pipeline;
-    let discards = pipeline.raster.discard;
-    if discards && !pipeline.has_side_effects() && processor.statistics.is_none() {
+fn run(processor: &mut Processor<'_>, job: &Job<'_>) -> Result<(), DeviceLost> {
+    let pipeline = &job.prepared.pipeline;
+    if pipeline.raster.discard && !pipeline.has_side_effects() && processor.statistics.is_none() {
         return Ok(());
     }
-    let (push, dynamic, deadline) = (processor.state.push, processor.state.dynamic, processor.deadline.clone());
-    let environment = Environment {
-        parameters: prepared.words.as_flattened(),
-        ranges: &prepared.ranges,
-        push: &push,
-        ..Environment::new(of_vertex, &deadline)
-    };
-    let merged = pipeline.merged_kernel.get(pipeline);
-    // Its program takes other primitives than come.
-    if merged.is_some_and(|kernel| kernel.vertices() != of_each(pipeline)) {
-        return Ok(());
-    }
-    let kernel = merged.map_or_else(|| pipeline.vertex_kernel.get(pipeline), MergedKernel::finish);
-    let (instance, numbers) = (call.numbers.base_instance, call.numbers);
-    let index_buffer = call.first_index.and_then(|_| processor.state.index_buffer.clone());
-    let counters = processor.counters().cloned();
-    let (corners_of_all, starts, vertices) = corners_of(pipeline, call, index_buffer.as_ref())?;
-    let strips = [vk::PrimitiveTopology::LINE_STRIP, vk::PrimitiveTopology::LINE_STRIP_WITH_ADJACENCY];
-    let is_strip = merged.is_none() && strips.contains(&pipeline.topology);
-    let mut assembled = Assembled {
-        source: VertexSource { kernel, environment: &environment, instance, numbers },
-        corners: corners_of_all,
-        of_each: of_each(pipeline),
-        merged: merged.map(|kernel| (kernel, kernel.mode(processor.gpu.config().merged))),
-        instances: call.instances,
-        spare: processor.gpu.triangles(),
-        counters: counters.as_deref(),
-        strips: (is_strip && pipeline.stipples_lines()).then(|| Strips::new(starts)),
-        contexts: &prepared.contexts,
-        layers: processor.pass.as_ref().map_or(1, |pass| pass.layers),
-        posh: None,
-    };
+    let (gpu, deadline, counters) = (processor.gpu, processor.deadline.clone(), processor.counters().cloned());
+    let layers = processor.pass.as_ref().map_or(1, |pass| pass.layers);
+    let environment = job.environment(&deadline);
+    let takers = Takers { gpu, layers, counters: counters.as_deref() };
+    let Some(mut assembled) = job.assemble(&environment, takers)? else { return Ok(()) };
     // Statistics are those of a machine that shades every vertex.
-    let posh = processor.gpu.config().posh;
+    let posh = gpu.config().posh;
     if posh.takes_draw(assembled.count()) && assembled.suits_posh() && processor.statistics.is_none() {
         assembled.posh = Some((posh, pipeline.vertex_kernel.positions(pipeline)));
     }
-    if let Some(counters) = assembled.counters {
-        counters.count(Counter::InputVertices, vertices as u64 * u64::from(call.instances));
-        counters.count(Counter::InputPrimitives, assembled.count() as u64);
-    }
-    let visibility = prepared.visibility;
-    let drawn = Drawn { pipeline, dynamic: &dynamic, visibility, bindings: of_fragment, push: &push };
-    windows(processor, &drawn, &assembled)
+    windows(processor, &job.drawn(), &assembled)
 }
 
 /// Sorts the primitives of a draw into windows, on all threads when there are many: then tiles of what waits are walked beside.
-fn windows(processor: &mut Processor<'_>, drawn: &Drawn<'_>, assembled: &Assembled<'_>) -> Result<(), DeviceLost> {
+pub(super) fn windows(
+    processor: &mut Processor<'_>,
+    drawn: &Drawn<'_>,
+    assembled: &Assembled<'_>,
+) -> Result<(), DeviceLost> {
     let size = processor.gpu.config().window.min(MOST_PRIMITIVES);
     let (count, mut start) = (assembled.count(), 0);
     // A line with a stipple is as many primitives as it has parts.
@@ -442,6 +506,7 @@ fn primitive_contexts(
         raster,
         // Polygons are what it is for.
         bias: (raster.depth_bias_enable && pipeline.corners() == 3).then_some(raster.depth_bias),
+        own_depths: has_own_depths(pipeline),
         viewport: view.0,
         band,
         fragment: pipeline.fragment.clone(),
@@ -454,6 +519,13 @@ fn primitive_contexts(
         plan: Plan::default(),
     };
     views.iter().map(|view| context(view).complete()).collect()
+}
+
+/// Whether depths of a pipeline's fragments stay between those of the corners of their triangles.
+fn has_own_depths(pipeline: &GraphicsPipeline) -> bool {
+    let is_filled = pipeline.corners() == 3 && pipeline.raster.polygon_mode == vk::PolygonMode::FILL;
+    let is_moved = pipeline.raster.depth_bias_enable || pipeline.criterion().is_some();
+    is_filled && !is_moved && pipeline.fragment.as_ref().is_none_or(|program| !program.fragment.writes_depth)
 }
 
 /// What the pixel units need to know of draws with a state.

@@ -3,6 +3,7 @@
 //! Commands own (by `Arc`) everything they name, so a list can be submitted again, by several queues, or be executed
 //! from other lists. Source: Vulkan specification, "Command Buffers".
 
+mod ahead;
 mod depth;
 mod dispatch;
 mod draw;

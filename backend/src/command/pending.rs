@@ -9,7 +9,7 @@ use super::processor::{Dynamic, PUSH_BYTES, Processor};
 use super::viewports::touched;
 use crate::geometry::Triangles;
 use crate::gpu::DeviceLost;
-use crate::hiz::{Early, Hierarchy, Visibility};
+use crate::hiz::{Bounds, Direction, Early, Hierarchy, Visibility};
 use crate::pixel::{DrawContext, PixelContext};
 use crate::shader::runtime::Bindings;
 use crate::state::GraphicsPipeline;
@@ -57,6 +57,11 @@ struct DrawState {
 }
 
 impl PixelState {
+    /// Of draws to the first layer; what they do with visibility structures is not filled in.
+    pub(super) fn of(dynamic: &Dynamic, pipeline: &Arc<GraphicsPipeline>) -> Self {
+        Self { pipeline: pipeline.clone(), dynamic: *dynamic, layer: 0, visibility: Visibility::default() }
+    }
+
     fn teaching(&self, depth: &Hierarchy, depth_bits: u32) -> Teaching {
         Teaching {
             visibility: self.visibility,
@@ -154,6 +159,11 @@ impl Pending {
         if triangles.len() < FEWEST_TESTED.max(self.grid.count_all()) || !Ahead::takes_any(triangles) {
             return false;
         }
+        self.follow_all(direction)
+    }
+
+    /// Follows all draws that wait, for others that come behind them. False where nothing is known for these.
+    fn follow_all(&mut self, direction: Direction) -> bool {
         let Known { early, is_fresh, draws, windows } = &mut self.ahead;
         if !*is_fresh || early.direction() != Some(direction) {
             let bounds = self.grid.places().map(|(layer, pixel)| self.depths.get(layer)?.tile(pixel));
@@ -175,6 +185,20 @@ impl Pending {
         }
         *windows = self.windows.len();
         true
+    }
+
+    /// What is known behind all draws that wait, of depths that are compared in a direction.
+    pub(super) fn know(&mut self, direction: Direction, early: &mut Early) {
+        self.close();
+        match self.follow_all(direction) {
+            true => early.clone_from(&self.ahead.early),
+            false => early.begin(direction, self.grid.places().map(|_| None::<&Bounds>)),
+        }
+    }
+
+    /// Bits of depth.
+    pub(super) fn depth_bits(&self) -> u32 {
+        self.depth_bits
     }
 
     /// The visibility structure of one of those layers.
@@ -332,6 +356,7 @@ impl Processor<'_> {
     /// # Errors
     /// [`DeviceLost`] when a program was interrupted.
     pub(super) fn flush(&mut self) -> Result<(), DeviceLost> {
+        self.drain()?;
         if self.pending.is_idle() {
             return Ok(());
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ash::vk;
 
+use super::ahead::Waiting;
 use super::depth;
 use super::pass::Pass;
 use super::pending::Pending;
@@ -134,7 +135,9 @@ pub struct Processor<'g> {
     /// Draws of the pass whose tiles were not walked yet.
     pub(super) pending: Pending,
     /// What draws with this state have in common, once there was one.
-    pub(super) prepared: Option<Box<draw::Prepared>>,
+    pub(super) prepared: Option<Arc<draw::Prepared>>,
+    /// Draws of the pass that wait for those behind them.
+    pub(super) waiting: Waiting,
     /// The front end.
     pub(super) front: Lent<'g, Box<FrontScratch>>,
     /// As it was when execution began.
@@ -162,6 +165,7 @@ impl<'g> Processor<'g> {
             pass: None,
             pending: Pending::default(),
             prepared: None,
+            waiting: Waiting::default(),
             front: gpu.fronts().lend(),
             shared: OfDevice { routines: gpu.routines().clone(), addresses: gpu.addresses().now() },
             view_number: 0,
@@ -197,6 +201,7 @@ impl<'g> Processor<'g> {
             Command::BeginPass(begin) => {
                 let mut pass = Pass::begin(begin, self.gpu.workers());
                 self.pending = Pending::new(viewports::rect(pass.area), pass.layers);
+                self.waiting.forget();
                 self.pending.begin_clears(pass.take_clears());
                 self.begin_subpass(pass);
             }

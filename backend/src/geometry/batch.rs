@@ -95,7 +95,7 @@ impl Plan {
         let origin = self.bias.map_or(depths[0], |bias| depths[0] + moved(bias));
         let reference = [corners[0][0], corners[0][1]];
         let depth = Plane { origin, dx, dy };
-        Shape { reference, depth, depth_range: self.rules.depth_range, ..Shape::default() }
+        Shape { reference, depth, depth_range: self.rules.depths_of(depths), ..Shape::default() }
     }
 
     /// Words of a primitive.
@@ -327,7 +327,9 @@ fn solve_lanes(batch: &Batch, rules: &Rules, ways: &[Way], words: &mut [Lanes]) 
         input_words(&solver, (*way, rules.provoking), batch.words(output::VARYINGS + index), inverse_w, words);
     }
     *part(words, Shape::REFERENCE) = two(|axis| each(|lane| place[axis][0][lane].to_bits()));
-    *part(words, Shape::DEPTH_RANGE) = rules.depth_range.map(|depth| [depth.to_bits(); WAVE]);
+    let depths = batch.depth();
+    let range = |end: usize| each(|lane| rules.depths_of(depths.map(|corner| corner[lane]))[end].to_bits());
+    *part(words, Shape::DEPTH_RANGE) = two(range);
     *part(words, Shape::FRONT) = [each(|lane| u32::from(front[lane])), batch.id];
 }
 
@@ -343,12 +345,12 @@ fn bound_depths_lanes(pixels: &[Ints; 4], rules: &Rules, words: &mut [Lanes]) {
     let word = |first: u32, number: usize| each(|lane| f32::from_bits(words[first as usize + number][lane]));
     let (reference, [origin, dx, dy]) =
         (two(|axis| word(Shape::REFERENCE, axis)), three(|part| word(Shape::DEPTH, part)));
-    let [near, far] = rules.depth_range;
+    let [near, far] = two(|end| word(Shape::DEPTH_RANGE, end));
     let low = |axis: usize| each(|lane| pixels[axis][lane] as f32 - reference[axis][lane] + first);
     let high = |axis: usize| each(|lane| (pixels[axis + 2][lane] - 1) as f32 - reference[axis][lane] + last);
     let (xs, ys) = ([low(0), high(0)], [low(1), high(1)]);
     let corner = |x: usize, y: usize| {
-        each(|lane| (origin[lane] + dx[lane] * xs[x][lane] + dy[lane] * ys[y][lane]).max(near).min(far))
+        each(|lane| (origin[lane] + dx[lane] * xs[x][lane] + dy[lane] * ys[y][lane]).max(near[lane]).min(far[lane]))
     };
     let [a, b, c, d] = [corner(0, 0), corner(1, 0), corner(0, 1), corner(1, 1)];
     words[Shape::DEPTHS as usize] = each(|lane| a[lane].min(b[lane]).min(c[lane].min(d[lane])).to_bits());
@@ -493,10 +495,10 @@ mod tests {
         #[test]
         fn triangles_are_set_up_as_defined(
             corners in prop::array::uniform3(corner()), samples in prop::sample::select(vec![1u32, 4]), culls: [bool; 2],
-            clockwise_is_front: bool, provoking in prop::sample::select(vec![0usize, 2]),
+            clockwise_is_front: bool, provoking in prop::sample::select(vec![0usize, 2]), own_depths: bool,
         ) {
             let (depth_range, centred) = ([0.25, 0.75], samples == 1);
-            let rules = Rules { clockwise_is_front, culls, depth_range, samples, centred, provoking };
+            let rules = Rules { clockwise_is_front, culls, depth_range, own_depths, samples, centred, provoking };
             let primitives = set_up(&corners, &rules);
             let lives = !primitives.is_empty();
             let grid = corners.map(|[x, y, ..]| [i64::from(snap(x)), i64::from(snap(y))]);
@@ -518,7 +520,11 @@ mod tests {
             let kept = pixels.map(|bound| bound.clamp(-32_768, 32_767));
             prop_assert_eq!(primitives.pixels(0), kept);
             let shape = primitives.shape(0);
-            prop_assert_eq!((shape.front, shape.depth_range, shape.id), (front, [0.25, 0.75], 7));
+            let depths = corners.map(|corner| corner[2].clamp(0.25, 0.75));
+            let least = |depths: [f32; 3]| depths.into_iter().fold(f32::INFINITY, f32::min);
+            let own = [least(depths), -least(depths.map(|depth| -depth))];
+            let range = if own_depths { own } else { depth_range };
+            prop_assert_eq!((shape.front, shape.depth_range, shape.id), (front, range, 7));
             prop_assert_eq!(shape.inverse_w, plane(&corners, corners.map(|corner| corner[3])));
             prop_assert_eq!(shape.depth, plane(&corners, corners.map(|corner| corner[2])));
             let words = primitives.words(0);

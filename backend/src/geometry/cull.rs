@@ -33,6 +33,8 @@ pub(super) struct Rules {
     /// Back faces, front faces.
     pub(super) culls: [bool; 2],
     pub(super) depth_range: [f32; 2],
+    /// Whether depths of fragments stay between those of their primitive's corners.
+    pub(super) own_depths: bool,
     pub(super) samples: u32,
     /// Whether pixels are covered where their centres are.
     pub(super) centred: bool,
@@ -48,9 +50,23 @@ impl Rules {
             clockwise_is_front: context.raster.front_face == vk::FrontFace::CLOCKWISE,
             culls: [culls(vk::CullModeFlags::BACK), culls(vk::CullModeFlags::FRONT)],
             depth_range: if context.raster.zero_one { [0.0, 1.0] } else { [near.min(far), near.max(far)] },
+            own_depths: context.own_depths,
             samples: context.samples,
             centred: context.is_centred(),
             provoking: if context.raster.provoking_last { 2 } else { 0 },
+        }
+    }
+}
+
+impl Rules {
+    /// What depths of a triangle's fragments are clamped to, from those of its corners. Planes are those of corners that are not on the grid:
+    /// where they are steep, pixels at the edges may have depths that no corner has; they are not to have any that lies outside.
+    #[inline(always)]
+    pub(super) fn depths_of(&self, [a, b, c]: [f32; 3]) -> [f32; 2] {
+        let [near, far] = self.depth_range;
+        match self.own_depths {
+            true => [a.min(b).min(c), a.max(b).max(c)].map(|depth| depth.max(near).min(far)),
+            false => [near, far],
         }
     }
 }

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::cull::{Rules, Waiting};
 use super::merged::{Emission, EmitScratch, MergedKernel, MergedMode};
-use super::posh::{self, CullScratch, Culled, Interrupted, Posh};
+use super::posh::{self, BLOCK, BLOCKS, CullScratch, Culled, Interrupted, Posh, Sketch};
 use super::reuse::Reuse;
 use super::setup::{Routes, SetUp, room};
 use super::shading::{ShadeScratch, shade};
@@ -14,6 +14,7 @@ use super::triangles::Triangles;
 use super::{Corners, PositionKernel, PrimitiveContext, VertexSource};
 use crate::bag::Bag;
 use crate::counters::{Counter, Counters};
+use crate::tiling::Hiding;
 
 /// Primitives whose vertices are shaded at once: many, as vertices that pieces share are shaded in each; few enough that they are still
 /// in the second cache when they are set up.
@@ -43,6 +44,17 @@ pub struct Assembled<'a> {
     pub layers: u32,
     /// The cull pipe, and which pieces go through it; none where the draw is to be left out.
     pub posh: Option<(Posh, &'a PositionKernel)>,
+    /// What the cull pipe has found ahead of this draw; none where all may be visible.
+    pub seen: Option<Seen<'a>>,
+}
+
+/// What the cull pipe has found of a draw's blocks.
+#[derive(Clone, Copy)]
+pub struct Seen<'a> {
+    /// Whether each may be visible, instance by instance.
+    pub blocks: &'a [bool],
+    /// What primitives of those are tested against.
+    pub hiding: Hiding<'a>,
 }
 
 /// Strips of lines whose stipple goes on from line to line.
@@ -103,6 +115,11 @@ impl Assembled<'_> {
         while range.start < range.end {
             let (instance, first) = (range.start / self.per_instance(), range.start % self.per_instance());
             let count = (self.per_instance() - first).min(range.end - range.start).min(PIECE);
+            let (is_seen, count) = self.run_of_blocks(instance, first..first + count);
+            if !is_seen {
+                range.start += count;
+                continue;
+            }
             let piece = first..first + count;
             let done = match self.merged {
                 None => self.piece(scratch, instance as u32, piece, out),
@@ -117,6 +134,68 @@ impl Assembled<'_> {
             }
         }
         true
+    }
+
+    /// What depths of filled triangles are clamped to.
+    pub fn depth_range(&self) -> [f32; 2] {
+        self.contexts.first().map_or([0.0, 1.0], |context| context.plan.rules.depth_range)
+    }
+
+    /// Blocks of an instance.
+    fn blocks_of_each(&self) -> usize {
+        self.per_instance().div_ceil(BLOCK)
+    }
+
+    /// Blocks of all instances.
+    pub fn blocks(&self) -> usize {
+        self.blocks_of_each() * self.instances as usize
+    }
+
+    /// Whether the first primitives of a range of an instance may be visible, and for how many that holds.
+    fn run_of_blocks(&self, instance: usize, range: Range<usize>) -> (bool, usize) {
+        let Some(Seen { blocks, .. }) = &self.seen else { return (true, range.len()) };
+        let blocks = &blocks[instance * self.blocks_of_each()..];
+        let (first, end) = (range.start / BLOCK, range.end.div_ceil(BLOCK));
+        let count = blocks[first..end].iter().take_while(|seen| **seen == blocks[first]).count();
+        (blocks[first], ((first + count) * BLOCK).min(range.end) - range.start)
+    }
+
+    /// The pieces that the cull pipe takes ahead: instance, primitives, and number of the first block.
+    pub fn pieces(&self) -> impl Iterator<Item = (u32, Range<usize>, usize)> + use<> {
+        let (count, blocks) = (self.per_instance(), self.blocks_of_each());
+        (0..self.instances as usize).flat_map(move |instance| {
+            let starts = (0..count).step_by(BLOCK * BLOCKS);
+            starts.map(move |start| {
+                (instance as u32, start..count.min(start + BLOCK * BLOCKS), instance * blocks + start / BLOCK)
+            })
+        })
+    }
+
+    /// Finds where the blocks of a piece lie. `Ok(None)` where that is not known.
+    ///
+    /// # Errors
+    /// The time of the draw is up.
+    pub fn sketch(
+        &self,
+        FrontScratch { indices, cull, .. }: &mut FrontScratch,
+        (instance, range): (u32, Range<usize>),
+    ) -> Result<Option<Sketch>, Interrupted> {
+        let Some((_, kernel)) = self.posh else { return Ok(None) };
+        let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
+        let corners = self.corners_in(range, indices);
+        posh::sketch_piece((&source, kernel), corners, &self.contexts[0].plan, &mut cull.positions)
+    }
+
+    /// The corners of some primitives, which may be put in `indices`.
+    fn corners_in<'i>(&'i self, range: Range<usize>, indices: &'i mut Vec<u32>) -> &'i [u32] {
+        let corners = range.start * self.of_each..range.end * self.of_each;
+        match &self.corners {
+            Corners::Assembled(vertices) => &vertices[corners],
+            _ => {
+                self.read_corners(corners, indices);
+                indices
+            }
+        }
     }
 
     /// Numbers the vertices of some corners.
@@ -153,29 +232,18 @@ impl Assembled<'_> {
             return Ok(None);
         };
         let FrontScratch { reuse, indices, cull, numbered, .. } = scratch;
-        let corners = range.start * self.of_each..range.end * self.of_each;
         // Those of the last piece are not what they were.
         *numbered = None;
-        let corners = match &self.corners {
-            Corners::Assembled(vertices) => &vertices[corners],
-            Corners::Sequence(first, _) => {
-                indices.clear();
-                indices.extend(corners.map(|corner| first.wrapping_add(corner as u32)));
-                indices
-            }
-            Corners::Indexed(buffer) => {
-                buffer.read_based(corners, indices);
-                indices
-            }
-        };
-        let rules = Rules::new(&self.contexts[0]);
-        let culled = posh::cull_piece((source, kernel), corners, &rules, (cull, reuse))?;
+        let (corners, rules) = (self.corners_in(range.clone(), indices), Rules::new(&self.contexts[0]));
+        let hiding = self.seen.as_ref().map(|seen| &seen.hiding);
+        let culled = posh::cull_piece((source, kernel), corners, (&rules, hiding), (cull, reuse))?;
         if let Some(counters) = self.counters {
             counters.count(if culled.is_some() { Counter::PoshPieces } else { Counter::PoshScattered }, 1);
-            let Culled { vertices, by_volume, by_facing } = culled.unwrap_or_default();
+            let Culled { vertices, by_volume, by_facing, by_others } = culled.unwrap_or_default();
             counters.count(Counter::PoshVertices, vertices as u64);
             counters.count(Counter::PoshVolumeKills, by_volume as u64);
             counters.count(Counter::PoshFacingKills, by_facing as u64);
+            counters.count(Counter::PoshHiddenKills, by_others as u64);
         }
         Ok(culled)
     }

@@ -51,12 +51,12 @@ pub(super) mod output {
 
 /// Output words of the part of a vertex kernel that is about positions.
 pub(super) mod position {
-    /// Window coordinates x and y.
+    /// Window coordinates x, y and z.
     pub const WINDOW: usize = 0;
     /// Bits of `outside`.
-    pub const OUTSIDE: usize = 2;
+    pub const OUTSIDE: usize = 3;
     /// How many there are.
-    pub const COUNT: usize = 3;
+    pub const COUNT: usize = 4;
 }
 
 /// Bits of what a vertex lies outside of.
@@ -99,7 +99,8 @@ pub struct VertexKernel {
 #[derive(Debug)]
 pub struct PositionKernel {
     pub(super) program: Program,
-    pub(super) balance: Balance,
+    /// What it costs, and has gained.
+    pub balance: Balance,
 }
 
 /// The vertex kernels of a pipeline, linked and compiled once.
@@ -393,9 +394,10 @@ impl<'a> Results<'a> {
     /// Writes the output words of positions. Returns how many there are.
     fn finish_positions(&mut self) -> usize {
         let place = [0, 1, 2, 3].map(|component| self.float(Builtin::Position, component, 0.0));
-        let [x, y, ..] = self.window(place);
-        self.output(position::WINDOW, x);
-        self.output(position::WINDOW + 1, y);
+        let [x, y, z, _] = self.window(place);
+        for (component, value) in [x, y, z].into_iter().enumerate() {
+            self.output(position::WINDOW + component, value);
+        }
         let outside = self.outside(place);
         self.output(position::OUTSIDE, outside);
         position::COUNT

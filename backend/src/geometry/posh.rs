@@ -5,14 +5,18 @@
 //! visible. The replay shades the vertices of those in full, and nothing else. A primitive that crosses the view volume is passed on: there
 //! is no clipper here. Source: DESIGN 3.3.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::cull::{Axes, Facing, Floats, Rules, cull};
+use super::batch::Plan;
+use super::cull::{Axes, Facing, Floats, Ints, Rules, cull};
+use super::extent::Extent;
 use super::kernel::{PositionKernel, outside};
 use super::reuse::Reuse;
 use super::shading::{Positions, VertexSource, shade_positions};
+use crate::raster::{Triangle, may_cover_group, snap};
 use crate::shader::ir::{Function, Inst};
 use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
+use crate::tiling::{Hiding, Lesson};
 
 /// Which draws go through the cull pipe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,24 +34,39 @@ pub enum Posh {
 const VERTEX_COST: u32 = 32;
 
 /// Fewest primitives of a draw: for less it is not worth while.
-const FEWEST: usize = 64;
+pub const FEWEST: usize = 64;
+
+/// Primitives that are found to be hidden, or not, together.
+pub const BLOCK: usize = 128;
+
+/// Blocks whose positions are shaded at once, ahead of draws.
+pub const BLOCKS: usize = 8;
+
+/// Pixels of a piece's bounds for each of its primitives, from which on these teach the visibility structure.
+const TEACHING: i64 = 128;
+
+/// Primitives that are drawn for each one that was tested in vain before the next are.
+const REST: u64 = 16;
 
 /// Shares are out of so many.
 const WHOLE: u32 = 1 << 16;
 
 /// What the pipes of a vertex program cost, and what the last pieces of its draws have shown.
 #[derive(Debug)]
-pub(super) struct Balance {
+pub struct Balance {
     /// Of a vertex in the cull pipe, and in the other one.
     costs: [u32; 2],
     /// The share of primitives that were visible in the piece that was looked at last. It decides on speed only.
     visible: AtomicU32,
+    /// Primitives to be drawn before any is to wait for later draws again: what these hid the last time was not worth it.
+    rest: AtomicU64,
 }
 
 impl Balance {
     /// Of the programs of both pipes.
     pub(super) fn new(positions: &Function, full: &Function) -> Self {
-        Self { costs: [positions, full].map(|function| cost(function) + VERTEX_COST), visible: AtomicU32::new(WHOLE) }
+        let costs = [positions, full].map(|function| cost(function) + VERTEX_COST);
+        Self { costs, visible: AtomicU32::new(WHOLE), rest: AtomicU64::new(0) }
     }
 
     /// Whether positions first are expected to cost less: vertices of visible primitives are shaded twice.
@@ -61,6 +80,20 @@ impl Balance {
     pub(super) fn learn(&self, visible: usize, of: usize) {
         let share = visible.min(of) as u64 * u64::from(WHOLE) / of.max(1) as u64;
         self.visible.store(share as u32, Ordering::Relaxed);
+    }
+
+    /// Whether so many primitives more should be drawn without waiting for what later draws hide.
+    pub fn rests(&self, primitives: usize) -> bool {
+        let rest = self.rest.load(Ordering::Relaxed);
+        if rest > 0 {
+            self.rest.store(rest.saturating_sub(primitives as u64), Ordering::Relaxed);
+        }
+        rest > 0
+    }
+
+    /// So many primitives waited in vain.
+    pub fn waited_in_vain(&self, primitives: usize) {
+        self.rest.store(primitives as u64 * REST, Ordering::Relaxed);
     }
 }
 
@@ -81,7 +114,7 @@ fn cost(function: &Function) -> u32 {
 /// What the cull pipe keeps from piece to piece.
 #[derive(Debug, Default)]
 pub(super) struct CullScratch {
-    positions: Positions,
+    pub(super) positions: Positions,
     /// For each vertex between the least and the greatest one its place among those to be shaded, plus one.
     places: Vec<u32>,
     /// The visible primitives, by their numbers in the piece.
@@ -97,6 +130,21 @@ pub(super) struct Culled {
     pub(super) by_volume: usize,
     /// Primitives culled by their facing, or that touch no sample.
     pub(super) by_facing: usize,
+    /// Primitives that other draws hide.
+    pub(super) by_others: usize,
+}
+
+/// What the cull pipe knows of a piece ahead of its primitives.
+#[derive(Debug, Default)]
+pub struct Sketch {
+    /// Where all of it lies.
+    pub whole: Extent,
+    /// Where its blocks lie.
+    pub blocks: [Extent; BLOCKS],
+    /// What its primitives teach.
+    pub lessons: Vec<Lesson>,
+    /// Vertices whose positions were shaded.
+    pub vertices: usize,
 }
 
 impl Posh {
@@ -123,25 +171,118 @@ impl Posh {
 pub(super) fn cull_piece(
     (source, kernel): (&VertexSource<'_>, &PositionKernel),
     corners: &[u32],
-    rules: &Rules,
+    (rules, hiding): (&Rules, Option<&Hiding<'_>>),
     (scratch, reuse): (&mut CullScratch, &mut Reuse),
 ) -> Result<Option<Culled>, Interrupted> {
-    let (least, greatest) =
-        corners.iter().fold((u32::MAX, 0), |(least, greatest), &vertex| (least.min(vertex), greatest.max(vertex)));
+    let span = shade_span((source, kernel), corners, &mut scratch.positions)?;
+    Ok(span.map(|(least, vertices)| find_visible((corners, least, vertices), (rules, hiding), scratch, reuse)))
+}
+
+/// Finds where triangles with these corners lie, and what they teach that draws behind others do. `Ok(None)` where the vertices lie too far
+/// apart.
+///
+/// # Errors
+/// The program was interrupted.
+pub(super) fn sketch_piece(
+    draw: (&VertexSource<'_>, &PositionKernel),
+    corners: &[u32],
+    plan: &Plan,
+    positions: &mut Positions,
+) -> Result<Option<Sketch>, Interrupted> {
+    let Some((first, vertices)) = shade_span(draw, corners, positions)? else { return Ok(None) };
+    let words = positions.words();
+    let extent = |least: u32, greatest: u32| {
+        let range = (least - first) as usize..(greatest - first) as usize + 1;
+        Extent::of(words.map(|words| &words[range.clone()]))
+    };
+    let mut sketch = Sketch { whole: extent(first, first + vertices as u32 - 1), vertices, ..Sketch::default() };
+    for (block, corners) in sketch.blocks.iter_mut().zip(corners.chunks(3 * BLOCK)) {
+        let [least, greatest] = span(corners);
+        *block = extent(least, greatest);
+    }
+    let primitives = corners.len() / 3;
+    let teaches = match sketch.whole {
+        Extent::Outside => false,
+        // What a wall consists of may cross the view volume.
+        Extent::Anywhere => primitives <= FEWEST,
+        Extent::Within([x0, y0, x1, y1], _) => {
+            let [width, height] = [(x0, x1), (y0, y1)].map(|(low, high)| i64::from(high) - i64::from(low));
+            width * height >= TEACHING * primitives as i64
+        }
+    };
+    if teaches {
+        sketch.lessons = lessons((positions, first), corners, plan);
+    }
+    Ok(Some(sketch))
+}
+
+/// What those of some triangles teach that cover whole groups.
+fn lessons((positions, first): (&Positions, u32), corners: &[u32], plan: &Plan) -> Vec<Lesson> {
+    let mut lessons = Vec::new();
+    let [x, y, z, _] = positions.words();
+    for corners in corners.chunks(3 * WAVE) {
+        let found = sixteen(positions, (corners, first), &plan.rules);
+        let mut rest = found.seen & !found.crossing & ((1u32 << (corners.len() / 3)) - 1);
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let pixels = found.pixels.map(|bounds| i64::from(bounds[lane]));
+            if !may_cover_group(pixels) {
+                continue;
+            }
+            let places = [0, 1, 2].map(|corner: usize| {
+                let vertex = (corners[lane * 3 + corner] - first) as usize;
+                [x, y, z].map(|words| f32::from_bits(words[vertex]))
+            });
+            let grid = places.map(|[x, y, _]| [x, y].map(|place| i64::from(snap(place))));
+            let triangle = Triangle::new(grid);
+            lessons.extend(triangle.map(|triangle| Lesson { triangle, shape: plan.depth_shape(places), pixels }));
+        }
+    }
+    lessons
+}
+
+/// Shades the positions of all vertices between the least and the greatest one of corners. The least, and how many there are; `None` where
+/// they lie too far apart.
+fn shade_span(
+    (source, kernel): (&VertexSource<'_>, &PositionKernel),
+    corners: &[u32],
+    positions: &mut Positions,
+) -> Result<Option<(u32, usize)>, Interrupted> {
+    let [least, greatest] = span(corners);
     let span = greatest.wrapping_sub(least) as usize;
     if span >= corners.len() {
         return Ok(None);
     }
-    if !shade_positions((source, &kernel.program), least..=greatest, &mut scratch.positions) {
+    if !shade_positions((source, &kernel.program), least..=greatest, positions) {
         return Err(Interrupted);
     }
-    Ok(Some(find_visible((corners, least, span + 1), rules, scratch, reuse)))
+    Ok(Some((least, span + 1)))
 }
 
-/// The same when positions of the vertices from the least on are known, of which there are so many.
+#[inline(always)]
+fn span_lanes(corners: &[u32]) -> [u32; 2] {
+    let (mut least, mut greatest) = ([u32::MAX; WAVE], [0; WAVE]);
+    let (chunks, rest) = corners.as_chunks::<WAVE>();
+    for chunk in chunks {
+        for lane in 0..WAVE {
+            least[lane] = least[lane].min(chunk[lane]);
+            greatest[lane] = greatest[lane].max(chunk[lane]);
+        }
+    }
+    let all = |lanes: [u32; WAVE]| lanes.into_iter().chain(rest.iter().copied());
+    [all(least).fold(u32::MAX, u32::min), all(greatest).fold(0, u32::max)]
+}
+
+kernel!(
+    /// The least and the greatest of the vertices that corners name.
+    span, span_lanes, (corners: &[u32]) -> [u32; 2]
+);
+
+/// Finds the visible ones when positions of the vertices from the least on are known, of which there are so many.
 fn find_visible(
     (corners, least, vertices): (&[u32], u32, usize),
-    rules: &Rules,
+    (rules, hiding): (&Rules, Option<&Hiding<'_>>),
     scratch: &mut CullScratch,
     reuse: &mut Reuse,
 ) -> Culled {
@@ -152,11 +293,13 @@ fn find_visible(
     reuse.clear();
     let mut culled = Culled { vertices, ..Culled::default() };
     for (number, corners) in corners.chunks(3 * WAVE).enumerate() {
-        let [seen, inside] = sixteen(positions, (corners, least), rules);
+        let found = sixteen(positions, (corners, least), rules);
         let all = (1u32 << (corners.len() / 3)) - 1;
-        culled.by_volume += (all & !inside).count_ones() as usize;
-        culled.by_facing += (all & inside & !seen).count_ones() as usize;
-        let mut rest = seen & all;
+        culled.by_volume += (all & !found.inside).count_ones() as usize;
+        culled.by_facing += (all & found.inside & !found.seen).count_ones() as usize;
+        let hidden = hiding.map_or(0, |hiding| found.hidden(all, (positions, corners, least), hiding));
+        culled.by_others += hidden.count_ones() as usize;
+        let mut rest = found.seen & all & !hidden;
         while rest != 0 {
             let lane = rest.trailing_zeros() as usize;
             rest &= rest - 1;
@@ -176,12 +319,42 @@ fn find_visible(
 
 /// The time of the draw is up.
 #[derive(Debug)]
-pub(super) struct Interrupted;
+pub struct Interrupted;
 
-/// Up to sixteen triangles: those that may be seen, and those that are not wholly outside, by bits.
-fn sixteen(positions: &Positions, (corners, least): (&[u32], u32), rules: &Rules) -> [u32; 2] {
+/// What was found of up to sixteen triangles, a bit each.
+#[derive(Debug, Default)]
+struct Found {
+    /// Those that may be seen.
+    seen: u32,
+    /// Those that are not wholly outside.
+    inside: u32,
+    /// Those that cross the view volume.
+    crossing: u32,
+    /// The pixels that the others may cover.
+    pixels: [Ints; 4],
+}
+
+impl Found {
+    /// Those of `all` that may be seen but for what hides them.
+    fn hidden(&self, all: u32, (positions, corners, least): (&Positions, &[u32], u32), hiding: &Hiding<'_>) -> u32 {
+        let (mut rest, mut hidden, [_, _, z, _]) = (self.seen & !self.crossing & all, 0, positions.words());
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let pixels = hiding.touchable(self.pixels.map(|bounds| i64::from(bounds[lane])));
+            let depth = |corner: usize| f32::from_bits(z[(corners[lane * 3 + corner] - least) as usize]);
+            let [a, b, c] = [0, 1, 2].map(depth);
+            let hides = |pixels| hiding.hides(pixels, [a.min(b).min(c), a.max(b).max(c)]);
+            hidden |= u32::from(pixels.is_none_or(hides)) << lane;
+        }
+        hidden
+    }
+}
+
+/// Looks at up to sixteen triangles.
+fn sixteen(positions: &Positions, (corners, least): (&[u32], u32), rules: &Rules) -> Found {
     let (mut place, mut out) = (Axes::<Floats>::default(), [[0; WAVE]; 3]);
-    let [x, y, outside] = positions.words();
+    let [x, y, _, outside] = positions.words();
     for (lane, corners) in corners.as_chunks::<3>().0.iter().enumerate() {
         for (corner, &vertex) in corners.iter().enumerate() {
             let vertex = (vertex - least) as usize;
@@ -193,12 +366,12 @@ fn sixteen(positions: &Positions, (corners, least): (&[u32], u32), rules: &Rules
     let [rejected, crossing] = volumes(&out);
     let inside = !rejected & 0xffff;
     if inside == 0 {
-        return [0, 0];
+        return Found::default();
     }
     let (mut lives, mut pixels) = ([false; WAVE], [[0; WAVE]; 4]);
     cull(&place, &[Facing::Own as u32; WAVE], rules, (&mut lives, &mut pixels));
     let lives = lives.iter().rev().fold(0, |bits, &lives| bits << 1 | u32::from(lives));
-    [inside & (lives | crossing), inside]
+    Found { seen: inside & (lives | crossing), inside, crossing, pixels }
 }
 
 #[inline(always)]
@@ -229,6 +402,7 @@ mod tests {
         clockwise_is_front: true,
         culls: [true, false],
         depth_range: [0.0, 1.0],
+        own_depths: true,
         samples: 1,
         centred: true,
         provoking: 0,
@@ -237,8 +411,8 @@ mod tests {
     fn find(vertices: &[([f32; 2], u32)], corners: &[u32], least: u32) -> (Culled, Vec<u32>, Reuse) {
         let (mut scratch, mut reuse) = (CullScratch::default(), Reuse::default());
         scratch.positions =
-            Positions::of(vertices.iter().map(|&([x, y], outside)| [x.to_bits(), y.to_bits(), outside]));
-        let culled = find_visible((corners, least, vertices.len()), &RULES, &mut scratch, &mut reuse);
+            Positions::of(vertices.iter().map(|&([x, y], outside)| [x.to_bits(), y.to_bits(), 0, outside]));
+        let culled = find_visible((corners, least, vertices.len()), (&RULES, None), &mut scratch, &mut reuse);
         (culled, scratch.visible, reuse)
     }
 
@@ -272,10 +446,41 @@ mod tests {
         let (culled, visible, reuse) = find(&vertices, &corners, 40);
         let expected: Vec<u32> = (0..).zip(&triangles).filter(|(_, (_, seen))| *seen).map(|(index, _)| index).collect();
         assert_eq!(visible, expected);
-        assert_eq!(culled, Culled { vertices: 10, by_volume: 4, by_facing: 2 });
+        assert_eq!(culled, Culled { vertices: 10, by_volume: 4, by_facing: 2, by_others: 0 });
         let back: Vec<u32> = reuse.places.iter().map(|&place| reuse.vertices[place as usize]).collect();
         assert_eq!(back, [40, 41, 42, 43, 45, 40, 47, 41, 42]);
         assert_eq!(reuse.vertices, [40, 41, 42, 43, 45, 47], "each once, in the order of first use");
+    }
+
+    #[test]
+    fn what_is_whole_and_large_teaches() {
+        let right = 2 << outside::PLANE;
+        let vertices = [
+            ([0.0, 0.0], 0.25, 0),
+            ([40.0, 0.0], 0.5, 0),
+            ([0.0, 40.0], 0.75, 0),
+            ([90.0, 0.0], 0.5, right),
+            ([7.0, 0.0], 0.5, 0),
+        ];
+        let words = |&([x, y], z, outside): &([f32; 2], f32, u32)| [x.to_bits(), y.to_bits(), f32::to_bits(z), outside];
+        let positions = Positions::of(vertices.iter().map(words));
+        let mut plan = Plan::default();
+        plan.rules = RULES;
+        // Turned away, crossing the view volume, and too narrow for a group.
+        let corners = [[0, 1, 2], [0, 2, 1], [0, 3, 2], [0, 4, 2]].concat();
+        let lessons = lessons((&positions, 0), &corners, &plan);
+        assert_eq!(lessons.len(), 1);
+        let Lesson { triangle, shape, pixels } = lessons[0];
+        assert_eq!((pixels, triangle.centre_bounds()), ([0, 0, 40, 40], [0, 0, 40, 40]));
+        assert_eq!((shape.depth.origin, shape.depth_range), (0.25, [0.25, 0.75]));
+    }
+
+    #[test]
+    fn who_waited_in_vain_rests() {
+        let balance = Balance::new(&Builder::new().finish(), &Builder::new().finish());
+        assert!(!balance.rests(1000));
+        balance.waited_in_vain(100);
+        assert!(balance.rests(1000) && balance.rests(599) && balance.rests(1) && !balance.rests(1));
     }
 
     proptest! {

@@ -23,6 +23,7 @@ use crate::state::{DepthBias, DepthBiasUnit, RasterState};
 use crate::tiling::MOST;
 
 /// What set-up needs to know besides vertices.
+#[derive(Clone)]
 pub struct PrimitiveContext {
     /// Rasterization state, dynamic state applied.
     pub raster: RasterState,
@@ -38,6 +39,9 @@ pub struct PrimitiveContext {
     pub gives_rate: bool,
     /// Bits of the depth attachment's format, 0 without.
     pub depth_bits: u32,
+    /// Whether depths of fragments stay between those of their primitive's corners: those of triangles that are filled, not biased, cover
+    /// pixels by samples, and have depths by nobody else.
+    pub own_depths: bool,
     /// Samples of a pixel.
     pub samples: u32,
     /// How primitives cover pixels, where it is not by samples.
@@ -407,7 +411,7 @@ impl PrimitiveContext {
     }
 
     /// Whether triangles are filled as the kernel has placed them, with nothing else than what it gave.
-    pub(super) fn fills_as_placed(&self) -> bool {
+    pub fn fills_as_placed(&self) -> bool {
         let knows_vertices = self.inputs().iter().any(InputSlot::knows_vertices);
         self.raster.polygon_mode == vk::PolygonMode::FILL && self.routed.is_none() && !knows_vertices
     }

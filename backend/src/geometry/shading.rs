@@ -203,7 +203,7 @@ impl Positions {
         positions
     }
 
-    /// Window coordinates x and y, and what each vertex lies outside of.
+    /// Window coordinates x, y and z, and what each vertex lies outside of.
     pub(super) fn words(&self) -> [&[u32]; position::COUNT] {
         self.words.each_ref().map(Vec::as_slice)
     }

@@ -282,7 +282,7 @@ impl Triangles {
 impl Triangles {
     /// Adds a triangle with corners in the window: x, y, and depth from 0 to 1. False when it covers nothing.
     pub fn push_corners(&mut self, corners: [[f32; 3]; 3]) -> bool {
-        self.plan.rules.depth_range = [0.0, 1.0];
+        (self.plan.rules.depth_range, self.plan.rules.own_depths) = ([0.0, 1.0], true);
         let grid = corners.map(|[x, y, _]| [x, y].map(|pixels| i64::from(snap(pixels))));
         let Some(triangle) = Triangle::new(grid) else { return false };
         let rows = corners.map(|[x, y, z]| self.add_row(&[x, y, z, 1.0].map(f32::to_bits)));

@@ -4,7 +4,7 @@
 //! cannot say anything that a draw in between may change, and is dropped where one may. Depths are kept as nearness: the smaller, the
 //! nearer, in either direction of the comparison. Source: DESIGN 3.2, "a visibility shader sits between the last vertex stage and the tiler".
 
-use super::{Bounds, Direction, GROUPS, Range, group_number};
+use super::{Bounds, Direction, GROUPS, Layer, Range, group_number};
 use crate::raster::GROUP_LOG2;
 
 /// A tile: no pixel of it is farther than this, and no pixel of a group than that.
@@ -28,10 +28,12 @@ impl Tile {
 }
 
 /// Bounds of the depths of all tiles of a pass.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Early {
     direction: Option<Direction>,
     tiles: Vec<Tile>,
+    /// Second layers of all groups, of nearness, once a part of any was taught.
+    layers: Vec<Layer>,
     nearest: f32,
 }
 
@@ -43,6 +45,7 @@ impl Early {
         tiles: impl Iterator<Item = Option<B>>,
     ) {
         self.direction = Some(direction);
+        self.layers.clear();
         self.tiles.clear();
         self.tiles.extend(tiles.map(|bounds| bounds.map_or(Tile::UNKNOWN, |bounds| Tile::of(&bounds, direction))));
         self.nearest = self.tiles.iter().fold(f32::INFINITY, |nearest, tile| nearest.min(tile.nearest));
@@ -92,6 +95,19 @@ impl Early {
         known.nearest = known.nearest.min(nearness);
         self.nearest = self.nearest.min(nearness);
     }
+
+    /// Pixels of a group of a tile, those in `mask`, which also names all that lie outside of the image, are no farther than this.
+    pub fn teach_part(&mut self, tile: usize, group: [i64; 2], (mask, nearness): (u64, f32)) {
+        if self.layers.is_empty() {
+            self.layers.resize(self.tiles.len() * GROUPS, Layer::default());
+        }
+        let (known, number) = (&self.tiles[tile], group_number(group));
+        let all = known.groups[number].min(known.all);
+        // The smaller, the nearer: that is how the layer compares where smaller depths pass.
+        if let Some(far) = self.layers[tile * GROUPS + number].add(Direction::Less, (mask, nearness), all) {
+            self.teach_group(tile, group, far);
+        }
+    }
 }
 
 /// First pixels of the groups that a window of pixels touches, which has some.
@@ -138,6 +154,10 @@ mod tests {
             early.teach_tile(1, near);
             early.teach_tile(1, far);
             assert!(early.hides(1, [64, 0, 128, 64], middle) && !early.hides(1, [64, 0, 128, 64], near));
+            early.teach_part(0, [8, 8], (u64::MAX >> 9, near));
+            assert!(!early.hides(0, [8, 8, 16, 16], middle), "nine pixels are as far as they were");
+            early.teach_part(0, [8, 8], (u64::MAX << 50, near));
+            assert!(early.hides(0, [8, 8, 16, 16], middle) && !early.hides(0, [8, 8, 17, 16], middle));
             early.forget();
             assert_eq!(early.direction(), None);
         }

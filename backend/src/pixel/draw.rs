@@ -14,6 +14,10 @@ use crate::shader::interp::Deadline;
 use crate::shader::runtime::{Bindings, Bound, Ranges};
 use crate::state::{DepthStencilState, GraphicsPipeline, MultisampleState};
 
+/// What all draws of a segment have in common, in which a later primitive may drop an earlier one: the locations that they overwrite, and in
+/// which direction they compare depth.
+pub type Segment = (u32, Direction);
+
 /// A draw, as the pixel units see it.
 pub struct DrawContext<'a> {
     /// What it has in common with others.
@@ -66,9 +70,8 @@ pub struct PixelContext<'a> {
     pub overwrites: Option<u32>,
     /// What it does with the hierarchical visibility structure.
     pub visibility: Visibility,
-    /// What all draws of a segment have in common, in which a later primitive may drop an earlier one: the locations that
-    /// they overwrite, and in which direction they compare depth.
-    pub segment: Option<(u32, Direction)>,
+    /// The segment that it is of, if it is of any.
+    pub segment: Option<Segment>,
     /// The attachments' planes, those of colours and that of depth when it is tested, where kernels export themselves.
     pub direct: Option<Ranges>,
     /// Bytes from a row of their lines to the next.
@@ -104,18 +107,24 @@ impl<'a> PixelContext<'a> {
         (self.tests_early() && !shows && !sees_coverage).then_some(locations)
     }
 
-    /// Fills in what follows from the rest, and whether fragments are packed into waves always.
-    pub fn complete(mut self, packs_always: bool) -> Self {
+    /// Fills in what its draws overwrite and what they do with visibility structures.
+    pub fn with_segment(mut self) -> Self {
         self.overwrites = self.overwritten();
         self.visibility = self.seen();
         let locations = if self.fragment.is_none() { Some(0) } else { self.overwrites };
         let segment = locations.zip(self.visibility.tests);
         self.segment = segment.filter(|_| self.visibility.looks_ahead);
-        let exports_itself = !packs_always && self.rates.is_none();
-        if let Some((ranges, pitches)) = self.reached().filter(|_| exports_itself) {
-            (self.direct, self.pitches) = (Some(ranges), pitches);
-        }
         self
+    }
+
+    /// Fills in what follows from the rest, and whether fragments are packed into waves always.
+    pub fn complete(self, packs_always: bool) -> Self {
+        let mut this = self.with_segment();
+        let exports_itself = !packs_always && this.rates.is_none();
+        if let Some((ranges, pitches)) = this.reached().filter(|_| exports_itself) {
+            (this.direct, this.pitches) = (Some(ranges), pitches);
+        }
+        this
     }
 
     /// What [`Self::direct`] and [`Self::pitches`] are to be.

@@ -17,7 +17,7 @@ mod wave;
 
 use ash::vk;
 
-pub use draw::{DrawContext, PixelContext, visibility};
+pub use draw::{DrawContext, PixelContext, Segment, visibility};
 pub use kernel::Kernels;
 pub use rates::Rates;
 pub use tile::{TileScratch, process_tile};

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use super::{Grid, Window};
 use crate::geometry::{Shape, Triangles};
-use crate::hiz::{Direction, Early, Visibility, depths_over, groups_of, within};
-use crate::raster::{Criterion, GROUP_LOG2, TILE_LOG2, UNITS, may_cover_group};
+use crate::hiz::{Direction, Early, Visibility, as_stored, depths_over, groups_of, within};
+use crate::raster::{Criterion, GROUP_LOG2, TILE_LOG2, Triangle, UNITS, may_cover_group, pixels_inside};
 
 /// Tests in a window before it is known whether they pay: less than one in so many hidden, and they end.
 const TRIALS: [u32; 2] = [64, 8];
@@ -133,48 +133,137 @@ fn teach_run(early: &mut Early, (window, range): (&Window, Range<u32>), grid: &G
     let clip = within(teaching.scissor, grid.area());
     for index in range {
         let pixels = triangles.pixels(index).map(i64::from);
-        if may_cover_group(pixels) {
-            teach_one((early, direction), (window, index, within(pixels, clip)), grid, teaching);
+        // A part covers more than the polygon that it is of.
+        if may_cover_group(pixels) && !triangles.is_polygon(index) {
+            let lesson = Lesson { triangle: triangles.triangle(index), shape: triangles.shape(index), pixels };
+            teach_one((early, direction), &lesson, (grid, window.layer(), clip), (teaching, &[]));
         }
     }
 }
 
-/// A triangle teaches what it covers of its pixels in all tiles.
+/// What a triangle may teach.
+#[derive(Debug, Clone, Copy)]
+pub struct Lesson {
+    /// Its coverage.
+    pub triangle: Triangle,
+    /// Where it lies and how its depths change.
+    pub shape: Shape,
+    /// The pixels that it may cover.
+    pub pixels: [i64; 4],
+}
+
+/// Triangles of the first layer, whose draw teaches, teach also what they cover of groups in part, where samples lie at these places in
+/// pixels.
+pub fn teach_lessons(
+    early: &mut Early,
+    lessons: &[Lesson],
+    grid: &Grid,
+    (teaching, locations): (&Teaching, &[[i64; 2]]),
+) {
+    let Some(direction) = early.direction() else { return };
+    let clip = within(teaching.scissor, grid.area());
+    for lesson in lessons {
+        teach_one((early, direction), lesson, (grid, 0, clip), (teaching, locations));
+    }
+}
+
+/// What primitives are tested against that did not come to the tiler, of the first layer.
+#[derive(Clone, Copy)]
+pub struct Hiding<'a> {
+    early: &'a Early,
+    grid: &'a Grid,
+    direction: Direction,
+    /// Pixels that they may touch.
+    clip: [i64; 4],
+    depth_bits: u32,
+    /// What depths are clamped to.
+    range: [f32; 2],
+}
+
+impl<'a> Hiding<'a> {
+    /// By what is known, where anything is; primitives may touch pixels of the scissor, and depths have so many bits and are clamped to a
+    /// range.
+    pub fn new(
+        early: &'a Early,
+        grid: &'a Grid,
+        scissor: [i64; 4],
+        (depth_bits, range): (u32, [f32; 2]),
+    ) -> Option<Self> {
+        let direction = early.direction()?;
+        Some(Self { early, grid, direction, clip: within(scissor, grid.area()), depth_bits, range })
+    }
+
+    /// The pixels of these that may be touched at all; `None` where none may.
+    #[inline]
+    pub fn touchable(&self, pixels: [i64; 4]) -> Option<[i64; 4]> {
+        let pixels = within(pixels, self.clip);
+        (pixels[0] < pixels[2] && pixels[1] < pixels[3]).then_some(pixels)
+    }
+
+    /// Whether what lies in some pixels, which may be touched, is hidden. None of it is outside of these depths.
+    pub fn hides(&self, [x0, y0, x1, y1]: [i64; 4], depths: [f32; 2]) -> bool {
+        let [near, far] = self.range;
+        let depths = as_stored(depths.map(|depth| depth.max(near).min(far)), self.depth_bits);
+        let nearness = self.direction.nearness(self.direction.front(depths));
+        if !self.early.may_hide(nearness) {
+            return false;
+        }
+        let (first, last) = ([x0, y0].map(super::tile_of), [x1 - 1, y1 - 1].map(super::tile_of));
+        (first[1]..=last[1]).all(|row| {
+            (first[0]..=last[0]).all(|column| {
+                let tile = ((row - self.grid.first[1]) * self.grid.columns + column - self.grid.first[0]) as usize;
+                let pixels = within([x0, y0, x1, y1], self.grid.pixels(tile));
+                self.early.may_hide_in(tile, nearness) && self.early.hides(tile, pixels, nearness)
+            })
+        })
+    }
+}
+
+/// A triangle teaches what it covers of the pixels in `clip` in all tiles of a layer, and of groups in part where the places of samples are
+/// given.
 fn teach_one(
     (early, direction): (&mut Early, Direction),
-    (window, index, touched): (&Window, u32, [i64; 4]),
-    grid: &Grid,
-    &Teaching { depths: (bits, samples), extent, .. }: &Teaching,
+    Lesson { triangle, shape, pixels }: &Lesson,
+    (grid, layer, clip): (&Grid, u32, [i64; 4]),
+    (&Teaching { depths: (bits, samples), extent, .. }, locations): (&Teaching, &[[i64; 2]]),
 ) {
-    // A part covers more than the polygon that it is of.
-    if window.triangles.is_polygon(index) {
-        return;
-    }
-    let (triangle, shape) = (window.triangles.triangle(index), window.triangles.shape(index));
-    let far = |pixels| direction.nearness(direction.far(depths_over(&shape, pixels, bits, samples)));
+    let touched = within(*pixels, clip);
+    let far = |pixels| direction.nearness(direction.far(depths_over(shape, pixels, bits, samples)));
     let covers =
         |[x, y]: [i64; 2], log2: u32| triangle.covers_cell(x * UNITS, y * UNITS, UNITS << log2, Criterion::Inner);
     let image = [0, 0, extent[0], extent[1]];
     let of_image = |[x, y]: [i64; 2], log2: u32| within([x, y, x + (1 << log2), y + (1 << log2)], image);
-    let layer = window.layer() as usize * grid.count();
-    grid.touched(&window.triangles, index, |tile| {
-        let [left, top, ..] = grid.pixels(tile);
-        let corner = [left, top].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
-        let whole = of_image(corner, TILE_LOG2);
-        let here = within(touched, whole);
-        if here == whole && covers(corner, TILE_LOG2) {
-            return early.teach_tile(layer + tile, far(whole));
-        }
-        if here[0] >= here[2] || here[1] >= here[3] {
-            return;
-        }
-        for group in groups_of(here) {
-            let whole = of_image(group, GROUP_LOG2);
-            if within(whole, here) == whole && covers(group, GROUP_LOG2) {
-                early.teach_group(layer + tile, group, far(whole));
+    let layer = layer as usize * grid.count();
+    grid.touched_by(
+        *pixels,
+        || *triangle,
+        |tile| {
+            let [left, top, ..] = grid.pixels(tile);
+            let corner = [left, top].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
+            let whole = of_image(corner, TILE_LOG2);
+            let here = within(touched, whole);
+            if here == whole && covers(corner, TILE_LOG2) {
+                return early.teach_tile(layer + tile, far(whole));
             }
-        }
-    });
+            if here[0] >= here[2] || here[1] >= here[3] {
+                return;
+            }
+            for group in groups_of(here) {
+                let whole = of_image(group, GROUP_LOG2);
+                if within(whole, here) == whole && covers(group, GROUP_LOG2) {
+                    early.teach_group(layer + tile, group, far(whole));
+                } else if !locations.is_empty() {
+                    let all =
+                        locations.iter().fold(u64::MAX, |all, at| all & triangle.covers_group(group[0], group[1], *at));
+                    let inside = all & pixels_inside(group[0], group[1], here);
+                    if inside != 0 {
+                        let mask = inside | !pixels_inside(group[0], group[1], image);
+                        early.teach_part(layer + tile, group, (mask, far(within(whole, here))));
+                    }
+                }
+            }
+        },
+    );
 }
 
 #[cfg(test)]
@@ -204,7 +293,8 @@ mod tests {
         let covered = all.filter(|[x, y]| triangle.covers_point(x * UNITS + half, y * UNITS + half));
         let depth = |[x, y]: [i64; 2]| {
             let [dx, dy] = [x as f32 - shape.reference[0] + 0.5, y as f32 - shape.reference[1] + 0.5];
-            shape.depth.at(dx, dy).clamp(0.0, 1.0)
+            let [near, far] = shape.depth_range;
+            shape.depth.at(dx, dy).clamp(near, far)
         };
         covered.map(|pixel| (pixel, depth(pixel))).collect()
     }
@@ -215,6 +305,17 @@ mod tests {
         assert_eq!(pushed, triangles.len());
         let runs = Runs::from_slice(&[Run { end: triangles.len() as u32, draw: 0 }]);
         Window { runs, ..Window::new(triangles, grid, ahead) }
+    }
+
+    /// What triangles of a window teach.
+    fn lessons(window: &Window) -> Vec<Lesson> {
+        let of = &window.triangles;
+        let lesson = |index| Lesson {
+            triangle: of.triangle(index),
+            shape: of.shape(index),
+            pixels: of.pixels(index).map(i64::from),
+        };
+        (0..of.len() as u32).map(lesson).collect()
     }
 
     proptest! {
@@ -259,6 +360,20 @@ mod tests {
                     prop_assert!(!passes || second.in_tile(tile).contains(&(index as u16)));
                 }
             }
+            // The same where parts of groups are taught, too, and all of a triangle is hidden or not.
+            teach_lessons(&mut early, &lessons(&first), &grid, (&teaching, &[[UNITS / 2; 2]]));
+            let hiding = Hiding::new(&early, &grid, [0, 0, 140, 90], (32, [0.0, 1.0])).unwrap();
+            for index in 0..second.triangles.len() as u32 {
+                let depths = second.triangles.depths(index);
+                let depths = [depths.into_iter().fold(1.0, f32::min), depths.into_iter().fold(0.0, f32::max)];
+                let bounds = hiding.touchable(second.triangles.pixels(index).map(i64::from));
+                let is_hidden = bounds.is_none_or(|bounds| hiding.hides(bounds, depths));
+                for ([x, y], depth) in pixels(&second.triangles, index, within(area, [0, 0, 140, 90])) {
+                    let stored = model[(y * 150 + x) as usize];
+                    let passes = if greater { depth > stored } else { depth <= stored };
+                    prop_assert!(!(passes && is_hidden));
+                }
+            }
         }
     }
 
@@ -285,6 +400,10 @@ mod tests {
             assert_eq!((holds(0), holds(1)), (tiles, 2));
             assert_eq!(window.tests.kills, 2 - tiles as u32);
         }
+        let hiding = Hiding::new(&early, &grid, [0, 0, 100, 90], (32, [0.0, 1.0])).unwrap();
+        assert_eq!(hiding.touchable([99, 9, 200, 200]), Some([99, 9, 100, 90]));
+        assert_eq!(hiding.touchable([100, 9, 200, 200]), None);
+        assert!(hiding.hides([0, 0, 100, 90], [0.51, 0.6]) && !hiding.hides([0, 0, 1, 1], [0.5, 0.6]));
         let bounds: Option<&Bounds> = None;
         early.begin(Direction::Less, std::iter::once(bounds));
         assert!(Ahead::new(&early, Direction::Less, (32, 1)).is_none(), "nothing is known of any tile");

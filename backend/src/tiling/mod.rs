@@ -25,11 +25,11 @@ use crate::geometry::{Batch, Pixels, Primitives, Shape, Triangles, Words};
 use crate::gpu::Gpu;
 use crate::hiz::{Bounds, Hierarchy};
 use crate::pixel::{DrawContext, process_tile};
-use crate::raster::{Criterion, TILE_LOG2, UNITS};
+use crate::raster::{Criterion, TILE_LOG2, Triangle, UNITS};
 use crate::transfer::PlaneClear;
 
 use ahead::Tests;
-pub use ahead::{Ahead, Teaching, teach};
+pub use ahead::{Ahead, Hiding, Lesson, Teaching, teach, teach_lessons};
 
 /// Most triangles of a window, and most windows of a walk: a triangle is known by 16 bits of each. A bin takes as many.
 pub const MOST: usize = 1 << 16;
@@ -152,8 +152,17 @@ impl Grid {
     }
 
     /// Calls `visit` with each tile that a triangle touches. Returns of how many tiles that was found out.
-    fn touched(&self, triangles: &Triangles, index: u32, mut visit: impl FnMut(usize)) -> u32 {
-        let [x0, y0, x1, y1] = triangles.pixels(index).map(i64::from);
+    fn touched(&self, triangles: &Triangles, index: u32, visit: impl FnMut(usize)) -> u32 {
+        self.touched_by(triangles.pixels(index).map(i64::from), || triangles.triangle(index), visit)
+    }
+
+    /// The same of a triangle that may cover these pixels, which is asked for where there are such tiles.
+    fn touched_by(
+        &self,
+        [x0, y0, x1, y1]: [i64; 4],
+        coverage: impl Fn() -> Triangle,
+        mut visit: impl FnMut(usize),
+    ) -> u32 {
         let triangle = OnceCell::new();
         let [left, top] = [tile_of(x0).max(self.first[0]), tile_of(y0).max(self.first[1])];
         let right = tile_of(x1 - 1).min(self.first[0] + self.columns - 1);
@@ -162,7 +171,7 @@ impl Grid {
         let mut evaluated = 0;
         for y in top..=bottom {
             for x in left..=right {
-                let triangle = triangle.get_or_init(|| triangles.triangle(index));
+                let triangle = triangle.get_or_init(&coverage);
                 evaluated += 1;
                 if triangle.covers_cell(x * side, y * side, side, Criterion::Conservative) {
                     visit(((y - self.first[1]) * self.columns + x - self.first[0]) as usize);

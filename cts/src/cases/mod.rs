@@ -24,6 +24,7 @@ mod language;
 mod layers;
 mod lines;
 mod locations;
+mod lookahead;
 mod maintenance;
 mod memory12;
 mod multiview;
@@ -84,6 +85,7 @@ pub fn all() -> Vec<Entry> {
         order::cases,
         visibility::cases,
         scenes::cases,
+        lookahead::cases,
         framebuffer::cases,
         samplers::cases,
         filtering::cases,

@@ -430,7 +430,7 @@ impl Sample {
     }
 }
 
-fn counted(gpu: &Gpu, pool: vk::QueryPool) -> Result<u64, vk::Result> {
+pub(super) fn counted(gpu: &Gpu, pool: vk::QueryPool) -> Result<u64, vk::Result> {
     let mut count = [0u64];
     let flags = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WAIT;
     // SAFETY: the pool has one query, which ended.

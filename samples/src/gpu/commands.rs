@@ -262,6 +262,12 @@ impl<'a> Commands<'a> {
         unsafe { self.device().cmd_draw_indexed(self.raw, count, instances, 0, 0, 0) };
     }
 
+    /// Draws `count` indices from `first` on, to which `vertex` is added.
+    pub fn draw_indexed_at(&self, count: u32, first: u32, vertex: i32) {
+        // SAFETY: recording state as stated above.
+        unsafe { self.device().cmd_draw_indexed(self.raw, count, 1, first, vertex, 0) };
+    }
+
     /// Draws as one `VkDrawIndexedIndirectCommand` at the start of `buffer` says.
     pub fn draw_indexed_indirect(&self, buffer: &Buffer) {
         let stride = size_of::<vk::DrawIndexedIndirectCommand>() as u32;

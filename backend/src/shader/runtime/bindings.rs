@@ -213,7 +213,7 @@ impl Bindings {
 }
 
 /// Ranges of memory that a program of the driver's own reaches by number.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Ranges {
     bounds: Vec<Bound>,
     entries: Vec<BufferEntry>,

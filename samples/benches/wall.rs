@@ -1,0 +1,190 @@
+//! What it costs to draw what cannot be seen: 500 boxes of 2,028 triangles each behind a wall that is drawn last, or first.
+//!
+//! `wall` is the wall alone, `outside` the wall with boxes that the view volume rejects (so their positions are fetched, and no more),
+//! `hidden` has the boxes behind the wall, `front` before it. The techniques are switched by knobs: `VITRIC_POSH=off` shows what boxes cost
+//! without position-only shading, `VITRIC_LOOKAHEAD=0` without looking ahead, `VITRIC_HIZ=off` without the visibility structure. `fetch`
+//! is the host reading all positions, once, on one thread.
+
+use std::hint::black_box;
+
+use ash::vk;
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use vitric_samples::gpu::{
+    Attachment, Buffer, Commands, Gpu, GraphicsDesc, ImageDesc, Layout, PassDesc, Pipeline, Target, VertexInput,
+};
+use vitric_samples::{GpuOptions, Result};
+
+const WIDTH: u32 = 1280;
+const HEIGHT: u32 = 720;
+const BOXES: u32 = 500;
+/// Cells along a side of a box: two triangles each.
+const CELLS: u32 = 13;
+
+/// Place, normal and texture coordinates.
+type Vertex = [f32; 8];
+
+/// Place and size; sine and cosine of a turn.
+type Push = [[f32; 4]; 2];
+
+/// A box from -1 to 1, its sides divided into cells.
+fn divided_box() -> (Vec<Vertex>, Vec<u32>) {
+    let (mut vertices, mut indices) = (Vec::new(), Vec::new());
+    for (axis, sign) in (0..3).flat_map(|axis| [(axis, -1.0f32), (axis, 1.0)]) {
+        let first = vertices.len() as u32;
+        let steps = 0..=CELLS;
+        for (row, column) in steps.clone().flat_map(|row| steps.clone().map(move |column| (row, column))) {
+            let [u, v] = [column, row].map(|step| step as f32 / CELLS as f32);
+            let mut place = [0.0; 3];
+            (place[axis], place[(axis + 1) % 3], place[(axis + 2) % 3]) = (sign, u * 2.0 - 1.0, v * 2.0 - 1.0);
+            let mut normal = [0.0; 3];
+            normal[axis] = sign;
+            let [[x, y, z], [a, b, c]] = [place, normal];
+            vertices.push([x, y, z, a, b, c, u, v]);
+        }
+        for (row, column) in (0..CELLS).flat_map(|row| (0..CELLS).map(move |column| (row, column))) {
+            let corner = first + row * (CELLS + 1) + column;
+            let (right, below) = (corner + 1, corner + CELLS + 1);
+            indices.extend([corner, right, below, below, right, below + 1]);
+        }
+    }
+    (vertices, indices)
+}
+
+struct Scene {
+    target: Target,
+    layout: Layout,
+    pipeline: Pipeline,
+    /// Every box has vertices of its own.
+    boxes: Buffer,
+    indices: Buffer,
+    wall: Buffer,
+    wall_indices: Buffer,
+    vertices: Vec<Vertex>,
+    count: u32,
+}
+
+/// What is drawn.
+#[derive(Clone, Copy, PartialEq)]
+enum Drawn {
+    Wall,
+    /// Boxes at this depth, or outside, and then the wall.
+    Last(f32),
+    /// The wall, and then boxes.
+    First(f32),
+}
+
+impl Scene {
+    fn new(gpu: &Gpu) -> Result<Self> {
+        let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
+        let color = gpu.image(ImageDesc::new(vk::Format::R8G8B8A8_UNORM, WIDTH, HEIGHT, usage))?;
+        let usage = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
+        let depth = gpu.image(ImageDesc::new(vk::Format::D32_SFLOAT, WIDTH, HEIGHT, usage))?;
+        let stored = Attachment::stored(&color, vk::ImageLayout::TRANSFER_SRC_OPTIMAL);
+        let pass = gpu.pass(&PassDesc::simple(stored, Some(Attachment::transient(&depth))))?;
+        let extent = vk::Extent2D { width: WIDTH, height: HEIGHT };
+        let target = gpu.target(&pass, &[color.view, depth.view], extent)?;
+        let layout = gpu.layout(&[], Some((vk::ShaderStageFlags::VERTEX, size_of::<Push>() as u32)))?;
+        let shaders = (include_bytes!("shaders/wall.vert.spv"), include_bytes!("shaders/wall.frag.spv"));
+        let mut desc = GraphicsDesc::new(shaders.0, shaders.1, &layout, &pass);
+        let (vector, pair) = (vk::Format::R32G32B32_SFLOAT, vk::Format::R32G32_SFLOAT);
+        let attributes = vec![(0, vector, 0), (1, vector, 12), (2, pair, 24)];
+        desc.inputs = vec![VertexInput { stride: 32, rate: vk::VertexInputRate::VERTEX, attributes }];
+        desc.depth = (true, true);
+        let pipeline = gpu.graphics(&desc)?;
+        let (own, indices) = divided_box();
+        let vertices: Vec<Vertex> = (0..BOXES).flat_map(|_| own.iter().copied()).collect();
+        let corner = |x: f32, y: f32| [x, y, 0.0, 0.0, 0.0, -1.0, x * 8.0, y * 5.0];
+        let wall = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(-1.0, 1.0), corner(1.0, 1.0)];
+        let (vertex, index) = (vk::BufferUsageFlags::VERTEX_BUFFER, vk::BufferUsageFlags::INDEX_BUFFER);
+        let count = indices.len() as u32;
+        Ok(Self {
+            target,
+            pipeline,
+            layout,
+            boxes: filled(gpu, vertex, &vertices)?,
+            indices: filled(gpu, index, &indices)?,
+            wall: filled(gpu, vertex, &wall)?,
+            wall_indices: filled(gpu, index, &[0u32, 1, 2, 2, 1, 3])?,
+            vertices,
+            count,
+        })
+    }
+
+    fn record(&self, commands: &Commands<'_>, drawn: Drawn) {
+        let depth = vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 };
+        commands.begin(&self.target, &[vk::ClearValue::default(), vk::ClearValue { depth_stencil: depth }]);
+        commands.pipeline(&self.pipeline);
+        match drawn {
+            Drawn::Wall => self.draw_wall(commands),
+            Drawn::Last(depth) => {
+                self.draw_boxes(commands, depth);
+                self.draw_wall(commands);
+            }
+            Drawn::First(depth) => {
+                self.draw_wall(commands);
+                self.draw_boxes(commands, depth);
+            }
+        }
+        commands.end();
+    }
+
+    fn draw_wall(&self, commands: &Commands<'_>) {
+        commands.vertices(&[&self.wall]);
+        commands.indices(&self.wall_indices);
+        commands.push(&self.layout, &[[0.0f32, 0.0, 0.5, 1.0], [1.0, 0.0, 0.0, 0.0]]);
+        commands.draw_indexed(6, 1);
+    }
+
+    fn draw_boxes(&self, commands: &Commands<'_>, depth: f32) {
+        commands.vertices(&[&self.boxes]);
+        commands.indices(&self.indices);
+        let vertices = self.vertices.len() as u32 / BOXES;
+        for number in 0..BOXES {
+            let [x, y] = [number % 25, number / 25].map(|step| step as f32);
+            let push: Push =
+                [[x / 12.5 - 0.96, y / 10.0 - 0.95, depth, 0.05], [(x * 0.3).cos(), (x * 0.3).sin(), 0.0, 0.0]];
+            commands.push(&self.layout, &push);
+            commands.draw_indexed_at(self.count, 0, (number * vertices) as i32);
+        }
+    }
+}
+
+/// A buffer that holds something.
+fn filled<T: bytemuck::Pod>(gpu: &Gpu, usage: vk::BufferUsageFlags, data: &[T]) -> Result<Buffer> {
+    let buffer = gpu.host_buffer(size_of_val(data) as u64, usage)?;
+    gpu.write(&buffer, 0, data)?;
+    Ok(buffer)
+}
+
+fn walls(criterion: &mut Criterion) {
+    let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
+    // SAFETY: the function is the driver's, which is linked into this program and follows the loader's interface.
+    let entry = unsafe { ash::Entry::from_static_fn(functions) };
+    let gpu = Gpu::new(&entry, &GpuOptions::default()).expect("the driver has a device");
+    let scene = Scene::new(&gpu).expect("the scene can be made");
+    let mut group = criterion.benchmark_group("wall");
+    group.throughput(Throughput::Elements(u64::from(BOXES * scene.count / 3))).sample_size(20);
+    group.bench_function("fetch", |bencher| {
+        let sum =
+            |vertices: &[Vertex]| vertices.iter().fold([0.0; 3], |[a, b, c], [x, y, z, ..]| [a + x, b + y, c + z]);
+        bencher.iter(|| black_box(sum(black_box(&scene.vertices))));
+    });
+    let scenes = [
+        ("wall", Drawn::Wall),
+        ("outside", Drawn::Last(-3.0)),
+        ("hidden", Drawn::Last(0.8)),
+        ("hidden-first", Drawn::First(0.8)),
+        ("front", Drawn::Last(0.2)),
+    ];
+    for (name, drawn) in scenes {
+        let record = |commands: &Commands<'_>| {
+            scene.record(commands, drawn);
+            Ok(())
+        };
+        group.bench_function(name, |bencher| bencher.iter(|| gpu.submit(record).expect("it is drawn")));
+    }
+    group.finish();
+}
+
+criterion_group!(benches, walls);
+criterion_main!(benches);
