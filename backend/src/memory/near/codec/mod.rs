@@ -2,8 +2,8 @@
 //!
 //! Lossless, for any bytes, and the same bytes on every machine. A line is coded on its own, so that it can be read and
 //! rewritten on its own; what its two bits in the render control surface say is how many sub-blocks of 64 bytes it takes ([`Control`]).
-//! A coded line begins with a word: the [`Mode`], and how many low bits of each number of a word are needed. Then come the mode's
-//! parameters, then that many planes of 64 bits ([`lanes`]), then zeros.
+//! A coded line begins with a word: the mode, and how many low bits of each number of a word are needed. Then come the mode's
+//! parameters, then that many planes of 64 bits (`lanes`), then zeros.
 //!
 //! - *offset*: residuals are differences from the first word of the block. A line of one value has no planes.
 //! - *slope*: each word is predicted from its left, upper and upper left neighbours (left + upper - upper left, which planes of any
