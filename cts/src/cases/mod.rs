@@ -28,6 +28,7 @@ mod maintenance;
 mod memory12;
 mod multiview;
 mod order;
+mod ordered;
 mod planar;
 mod programs;
 mod queues;
@@ -82,6 +83,7 @@ pub fn all() -> Vec<Entry> {
         vertices::cases,
         fragment::cases,
         order::cases,
+        ordered::cases,
         visibility::cases,
         scenes::cases,
         framebuffer::cases,
