@@ -39,6 +39,8 @@ pub const HOST_POINTER_ALIGNMENT: u64 = 4096;
 pub const MAX_BUFFER_BYTES: u64 = 1 << 40;
 /// Descriptors that a set may have in any case.
 pub const MAX_SET_DESCRIPTORS: u32 = 1 << 20;
+/// Most bytes of a block of uniforms that lies in its set.
+pub const MAX_INLINE_BYTES: u32 = 1 << 16;
 /// Descriptors of a set that are pushed by commands.
 pub const MAX_PUSH_DESCRIPTORS: u32 = 32;
 /// Draws of one command, which are recorded one by one.
@@ -79,6 +81,7 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
         shader_tessellation_and_geometry_point_size: vk::TRUE,
         shader_image_gather_extended: vk::TRUE,
         shader_storage_image_extended_formats: vk::TRUE,
+        shader_storage_image_multisample: vk::TRUE,
         shader_storage_image_read_without_format: vk::TRUE,
         shader_storage_image_write_without_format: vk::TRUE,
         shader_uniform_buffer_array_dynamic_indexing: vk::TRUE,
@@ -228,7 +231,7 @@ fn sample_limits(rest: Limits) -> Limits {
         sampled_image_integer_sample_counts: counts,
         sampled_image_depth_sample_counts: counts,
         sampled_image_stencil_sample_counts: counts,
-        storage_image_sample_counts: vk::SampleCountFlags::TYPE_1,
+        storage_image_sample_counts: counts,
         max_sample_mask_words: 1,
         standard_sample_locations: vk::TRUE,
         ..rest
@@ -358,9 +361,7 @@ pub fn image_format_properties(image: ImageKind) -> Option<vk::ImageFormatProper
         && !linear
         && features.intersects(attachment)
         && !image.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE)
-        && !image
-            .usage
-            .intersects(vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR);
+        && !image.usage.contains(vk::ImageUsageFlags::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR);
     Some(vk::ImageFormatProperties {
         max_extent,
         max_mip_levels: if linear || info.is_planar() { 1 } else { 32 - max_extent.width.leading_zeros() },

@@ -270,7 +270,7 @@ fn maintenance4_properties() -> vk::PhysicalDeviceMaintenance4Properties<'static
 
 fn inline_uniform_blocks() -> vk::PhysicalDeviceInlineUniformBlockProperties<'static> {
     vk::PhysicalDeviceInlineUniformBlockProperties::default()
-        .max_inline_uniform_block_size(1 << 16)
+        .max_inline_uniform_block_size(physical::MAX_INLINE_BYTES)
         .max_per_stage_descriptor_inline_uniform_blocks(64)
         .max_per_stage_descriptor_update_after_bind_inline_uniform_blocks(64)
         .max_descriptor_set_inline_uniform_blocks(64)

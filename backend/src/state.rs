@@ -127,6 +127,13 @@ impl PassDesc {
         let subpass = self.subpasses.get(subpass as usize);
         subpass.map_or_else(Vec::new, |subpass| subpass.colors.iter().map(format).collect())
     }
+
+    /// Whether a subpass reads its own depth/stencil attachment as an input attachment.
+    pub fn reads_depths(&self, subpass: u32) -> bool {
+        let subpass = self.subpasses.get(subpass as usize);
+        subpass
+            .is_some_and(|subpass| subpass.depth_stencil.is_some() && subpass.inputs.contains(&subpass.depth_stencil))
+    }
 }
 
 /// A vertex buffer binding.
@@ -155,13 +162,25 @@ pub struct VertexAttribute {
     pub offset: u32,
 }
 
+/// What depths of fragments are clamped to. Source: Vulkan specification, "Depth Clamping and Range Adjustment".
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DepthLimits {
+    /// The range of depths of the viewport.
+    #[default]
+    Viewport,
+    /// 0 to 1: `depthClampZeroOne`.
+    ZeroOne,
+    /// Nothing but what the attachment can hold: `depthClampZeroOne` with `VK_EXT_depth_range_unrestricted`.
+    Format,
+}
+
 /// Rasterization state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RasterState {
     /// Clip to the near and far planes.
     pub depth_clip: bool,
-    /// Depth is clamped to 0 and 1, not to the viewport's.
-    pub zero_one: bool,
+    /// What depths of fragments are clamped to.
+    pub depth_limits: DepthLimits,
     /// Depth goes from -w to w in clip space, not from 0.
     pub negative_one_to_one: bool,
     /// The provoking vertex of a primitive is the last one, not the first.
@@ -319,8 +338,8 @@ pub struct Latent {
     pub depth_clip: Option<bool>,
     /// Whether depth is clamped.
     pub depth_clamp: bool,
-    /// Whether depth that is not clamped still is between 0 and 1: `depthClampZeroOne`.
-    pub zero_one: bool,
+    /// What depths are clamped to where the pipeline does not clamp them itself.
+    pub depth_limits: DepthLimits,
     /// The stipple, also where lines have none.
     pub stipple: LineStipple,
     /// The logic operation, also where none is enabled.
@@ -404,7 +423,7 @@ impl GraphicsPipeline {
             scissors: Vec::new(),
             raster: RasterState {
                 depth_clip: true,
-                zero_one: false,
+                depth_limits: DepthLimits::Viewport,
                 negative_one_to_one: false,
                 provoking_last: false,
                 discard: false,

@@ -112,6 +112,7 @@ const EXTENSIONS: &[&CStr] = &[
     vk::EXT_SAMPLER_FILTER_MINMAX_NAME,
     vk::EXT_CONSERVATIVE_RASTERIZATION_NAME,
     vk::EXT_SAMPLE_LOCATIONS_NAME,
+    vk::EXT_DEPTH_RANGE_UNRESTRICTED_NAME,
     vk::KHR_CALIBRATED_TIMESTAMPS_NAME,
     newest::REPLICATED_COMPOSITES,
     newest::RELAXED_INSTRUCTION,
@@ -268,6 +269,8 @@ features! {
     feedback_loop: PhysicalDeviceAttachmentFeedbackLoopLayoutFeaturesEXT = EXT_ATTACHMENT_FEEDBACK_LOOP_LAYOUT_NAME;
     feedback_dynamic: PhysicalDeviceAttachmentFeedbackLoopDynamicStateFeaturesEXT =
         EXT_ATTACHMENT_FEEDBACK_LOOP_DYNAMIC_STATE_NAME;
+    ordered: PhysicalDeviceRasterizationOrderAttachmentAccessFeaturesEXT =
+        EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS_NAME;
     color_write: PhysicalDeviceColorWriteEnableFeaturesEXT = EXT_COLOR_WRITE_ENABLE_NAME;
     conditional: PhysicalDeviceConditionalRenderingFeaturesEXT = EXT_CONDITIONAL_RENDERING_NAME;
     zero_one: PhysicalDeviceDepthClampZeroOneFeaturesEXT = EXT_DEPTH_CLAMP_ZERO_ONE_NAME;

@@ -7,7 +7,7 @@ use ash::vk::{self, DescriptorType as T, Handle};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 use vitric_api::descriptor::{self, DescriptorPool};
-use vitric_api::physical::MAX_SET_DESCRIPTORS;
+use vitric_api::physical::{MAX_INLINE_BYTES, MAX_SET_DESCRIPTORS};
 use vitric_api::{Error, Result};
 use vitric_backend::memory::BufferRange;
 use vitric_backend::shader::runtime::{Descriptor, DescriptorSet, SetBinding, SetLayout};
@@ -36,10 +36,13 @@ pub extern "system" fn create_layout(
     })
 }
 
-/// Descriptors in a set.
+/// Descriptors in a set. A block of uniforms, whose count is one of bytes, is one.
 fn count_of(info: &vk::DescriptorSetLayoutCreateInfo<'_>) -> u32 {
     let bindings = raw::slice(info.p_bindings, info.binding_count).iter();
-    bindings.fold(0, |sum, binding| sum.saturating_add(binding.descriptor_count))
+    bindings.fold(0, |sum, binding| match binding.descriptor_type {
+        T::INLINE_UNIFORM_BLOCK => sum.saturating_add(1),
+        _ => sum.saturating_add(binding.descriptor_count),
+    })
 }
 
 /// Whether sets have their own count of the last binding: no other may.
@@ -456,9 +459,10 @@ pub extern "system" fn layout_support(
         out.supported = (count <= MAX_SET_DESCRIPTORS).into();
         let bindings = raw::slice(info.p_bindings, info.binding_count);
         let last = bindings.iter().max_by_key(|binding| binding.binding).filter(|_| is_variable(info));
-        let max_variable_descriptor_count = last.map_or(0, |last| {
-            let others = count.saturating_sub(last.descriptor_count);
-            if last.descriptor_count == 0 { 0 } else { MAX_SET_DESCRIPTORS.saturating_sub(others) }
+        // A count of 0 asks like any other.
+        let max_variable_descriptor_count = last.map_or(0, |last| match last.descriptor_type {
+            T::INLINE_UNIFORM_BLOCK => MAX_INLINE_BYTES,
+            _ => MAX_SET_DESCRIPTORS.saturating_sub(count.saturating_sub(last.descriptor_count)),
         });
         let counts = vk::DescriptorSetVariableDescriptorCountLayoutSupport {
             max_variable_descriptor_count,

@@ -12,6 +12,7 @@ use vitric_api::queue::{Batch, Queue};
 use vitric_api::structures::{self, Structures};
 use vitric_api::sync::{Payload, Semaphore};
 use vitric_api::{Error, Result};
+use vitric_backend::state::DepthLimits;
 
 use crate::objects::{CommandObject, DeviceObject, Marked, PhysicalObject, QueueObject, device, need};
 use crate::{newer, raw};
@@ -37,9 +38,14 @@ pub extern "system" fn create(
         let robust: Option<&vk::PhysicalDeviceRobustness2FeaturesEXT<'_>> = raw::find(info.p_next);
         let exact_vertices = robust.is_some_and(|robust| robust.robust_buffer_access2 != 0);
         let clamp: Option<&vk::PhysicalDeviceDepthClampZeroOneFeaturesEXT<'_>> = raw::find(info.p_next);
-        let zero_one = clamp.is_some_and(|clamp| clamp.depth_clamp_zero_one != 0);
+        let is_unrestricted = extensions.iter().any(|name| name == "VK_EXT_depth_range_unrestricted");
+        let depth_limits = match clamp.is_some_and(|clamp| clamp.depth_clamp_zero_one != 0) {
+            true if is_unrestricted => DepthLimits::Format,
+            true => DepthLimits::ZeroOne,
+            false => DepthLimits::Viewport,
+        };
         let object = DeviceObject::new(created, physical, extensions);
-        let object = DeviceObject { exact_vertices, zero_one, reports_addresses, ..object };
+        let object = DeviceObject { exact_vertices, depth_limits, reports_addresses, ..object };
         let handle = object.into_handle();
         let object = |queue: Arc<Queue>| (queue.family, QueueObject { device: handle, queue }.into_handle());
         let queues = queues.into_iter().map(object).collect();

@@ -18,7 +18,7 @@ use vitric_api::sync::{Fence, Semaphore};
 use vitric_backend::command::{Event, QueryPool};
 use vitric_backend::memory::{Allocation, Buffer, BufferView, Heap, Surface, SurfaceView};
 use vitric_backend::shader::runtime::{DescriptorSet, SetLayout};
-use vitric_backend::state::{ComputePipeline, GraphicsPipeline, PassDesc};
+use vitric_backend::state::{ComputePipeline, DepthLimits, GraphicsPipeline, PassDesc};
 use vitric_backend::texture::{Conversion, Sampler};
 
 use crate::handles::Table;
@@ -224,8 +224,8 @@ pub struct DeviceObject {
     pub reports_addresses: bool,
     /// Whether `robustBufferAccess2` is enabled: what pipelines do that do not say.
     pub exact_vertices: bool,
-    /// Whether `depthClampZeroOne` is enabled.
-    pub zero_one: bool,
+    /// What depths are clamped to where pipelines do not clamp them.
+    pub depth_limits: DepthLimits,
     /// What messages call the objects in the tables.
     pub names: Names,
     /// By families, in the order of their indices there.
@@ -272,7 +272,7 @@ impl DeviceObject {
             extensions,
             version: physical.version,
             exact_vertices: false,
-            zero_one: false,
+            depth_limits: DepthLimits::default(),
             names: Names::default(),
             queues: Vec::new(),
             memory: Table::new(1),

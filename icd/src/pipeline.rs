@@ -16,8 +16,8 @@ use vitric_backend::raster::{Combiner, Criterion, Rate, RateState, SampleLocatio
 use vitric_backend::shader::Program;
 use vitric_backend::shader::spirv::Specialization;
 use vitric_backend::state::{
-    BlendState, ComputePipeline, DepthBias, DepthBiasUnit, DepthStencilState, DynamicState, LineMode, LineStipple,
-    MultisampleState, RasterState, StencilState, VertexAttribute, VertexBinding,
+    BlendState, ComputePipeline, DepthBias, DepthBiasUnit, DepthLimits, DepthStencilState, DynamicState, LineMode,
+    LineStipple, MultisampleState, RasterState, StencilState, VertexAttribute, VertexBinding,
 };
 
 use crate::objects::{DeviceObject, Pipeline, destroy as destroy_handle, device, need};
@@ -481,7 +481,7 @@ fn raster(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> RasterState {
     RasterState {
         conservative: conservative(state),
         depth_clip: depth_clip(state),
-        zero_one: false,
+        depth_limits: DepthLimits::Viewport,
         negative_one_to_one: false,
         provoking_last: provoking_last(state),
         discard: state.rasterizer_discard_enable != 0,

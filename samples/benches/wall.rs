@@ -141,8 +141,10 @@ impl Scene {
         let vertices = self.vertices.len() as u32 / BOXES;
         for number in 0..BOXES {
             let [x, y] = [number % 25, number / 25].map(|step| step as f32);
-            let push: Push =
-                [[x / 12.5 - 0.96, y / 10.0 - 0.95, depth, 0.05], [(x * 0.3).cos(), (x * 0.3).sin(), 0.0, 0.0]];
+            // Cosine and sine of a turn, by the tangent of its half.
+            let (tangent, scale) = (x * 0.15, 1.0 / (1.0 + x * x * 0.0225));
+            let turn = [(1.0 - tangent * tangent) * scale, 2.0 * tangent * scale, 0.0, 0.0];
+            let push: Push = [[x / 12.5 - 0.96, y / 10.0 - 0.95, depth, 0.05], turn];
             commands.push(&self.layout, &push);
             commands.draw_indexed_at(self.count, 0, (number * vertices) as i32);
         }

@@ -61,14 +61,15 @@ pub(super) fn properties(to: &mut impl Structures) {
     );
 }
 
-/// Locations are on the grid of positions. Each draw has its own: nothing is stored that depends on them.
+/// Locations are on the grid of positions, of which a bit is not promised, so that triangles can surround each single one. Each draw has
+/// its own: nothing is stored that depends on them.
 fn sample_locations() -> vk::PhysicalDeviceSampleLocationsPropertiesEXT<'static> {
     let counts = physical::custom_sample_counts();
     vk::PhysicalDeviceSampleLocationsPropertiesEXT::default()
         .sample_location_sample_counts(counts)
         .max_sample_location_grid_size(physical::sample_location_grid(counts))
         .sample_location_coordinate_range([0.0, 1.0 - 1.0 / UNITS as f32])
-        .sample_location_sub_pixel_bits(SUBPIXEL_BITS)
+        .sample_location_sub_pixel_bits(SUBPIXEL_BITS - 1)
         .variable_sample_locations(true)
 }
 

@@ -48,6 +48,12 @@ fn pipelines(to: &mut impl Structures) {
         vk::PhysicalDeviceAttachmentFeedbackLoopDynamicStateFeaturesEXT::default()
             .attachment_feedback_loop_dynamic_state(true),
     );
+    to.put(
+        vk::PhysicalDeviceRasterizationOrderAttachmentAccessFeaturesEXT::default()
+            .rasterization_order_color_attachment_access(true)
+            .rasterization_order_depth_attachment_access(true)
+            .rasterization_order_stencil_attachment_access(true),
+    );
     // Nothing is protected: what pipelines say about it changes nothing.
     to.put(vk::PhysicalDevicePipelineProtectedAccessFeaturesEXT::default().pipeline_protected_access(true));
     to.put(vk::PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT::default().graphics_pipeline_library(true));

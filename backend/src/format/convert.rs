@@ -130,14 +130,13 @@ fn clamp_signed(value: i32, width: u8) -> u32 {
 fn f32_to_unorm(value: f32, width: u8) -> u32 {
     // In f64 the product is exact, so that rounding happens once; casting NaN gives 0.
     let scaled = f64::from(value.clamp(0.0, 1.0)) * f64::from(largest(width));
-    (scaled + 0.5) as u32
+    scaled.round_ties_even() as u32
 }
 
 fn f32_to_snorm(value: f32, width: u8) -> u32 {
     let value = if value.is_nan() { 0.0 } else { value.clamp(-1.0, 1.0) };
     let scaled = f64::from(value) * f64::from(largest(width - 1));
-    let rounded = if scaled < 0.0 { scaled - 0.5 } else { scaled + 0.5 };
-    (rounded as i32 as u32) & largest(width)
+    (scaled.round_ties_even() as i32 as u32) & largest(width)
 }
 
 /// Depth as `f32` from the bits of the depth plane of a format with `depth_bits` bits.

@@ -276,16 +276,8 @@ fn unorm_code(b: &mut Builder, value: Value, bits: u8) -> Value {
     whole(b, value, largest(bits), bits)
 }
 
-/// The low `bits` bits of `value * scale` as a whole number. The scale is odd, so a product lies half-way between two numbers
-/// only for a value of half, and both rules of rounding take it to the same side, unless the scale is 1.
+/// The low `bits` bits of `value * scale` as a whole number: the nearest one, and of two the even one.
 fn whole(b: &mut Builder, value: Value, scale: u32, bits: u8) -> Value {
-    if scale == 1 {
-        let (size, half, zero) = (b.unary(U::FAbs, value), b.float(0.5), b.float(0.0));
-        let (is_near, is_negative) = (b.binary(B::FLt, size, half), b.binary(B::FLt, value, zero));
-        let [zero, one, minus_one] = [0, 1, largest(bits)].map(|code| b.int(code));
-        let unit = b.select(is_negative, minus_one, one);
-        return b.select(is_near, zero, unit);
-    }
     let (scale, unit) = (b.float(scale as f32), b.float(WHOLE));
     let sum = b.ternary(T::Fma, value, scale, unit);
     let word = b.cast(sum, Type::I32);

@@ -9,6 +9,7 @@ use super::setup::PrimitiveContext;
 use super::triangles::{Entry, Pixels, Triangles};
 use crate::raster::{UNITS, snap};
 use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
+use crate::state::DepthLimits;
 
 pub(super) type Floats = [f32; WAVE];
 pub(super) type Ints = [i32; WAVE];
@@ -49,7 +50,11 @@ impl Rules {
         Self {
             clockwise_is_front: context.raster.front_face == vk::FrontFace::CLOCKWISE,
             culls: [culls(vk::CullModeFlags::BACK), culls(vk::CullModeFlags::FRONT)],
-            depth_range: if context.raster.zero_one { [0.0, 1.0] } else { [near.min(far), near.max(far)] },
+            depth_range: match context.raster.depth_limits {
+                DepthLimits::Viewport => [near.min(far), near.max(far)],
+                DepthLimits::ZeroOne => [0.0, 1.0],
+                DepthLimits::Format => [f32::NEG_INFINITY, f32::INFINITY],
+            },
             own_depths: context.own_depths,
             samples: context.samples,
             centred: context.is_centred(),

@@ -11,7 +11,7 @@ use crate::raster::{FARTHEST, UNITS};
 use crate::state::LineStipple;
 
 /// Widths of lines, pixels.
-pub const LINE_WIDTHS: [f32; 2] = [1.0, 64.0];
+pub const LINE_WIDTHS: [f32; 2] = [1.0, 256.0];
 
 /// A place on the grid, units.
 pub(super) type Place = [i64; 2];

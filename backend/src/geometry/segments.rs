@@ -4,6 +4,8 @@
 //! known: clipping only takes pixels away. Lines that are wider than one pixel are clipped before they are widened. Source: Vulkan
 //! specification, "Line Segments", "Primitive Clipping".
 
+use std::ops::Div;
+
 use super::clip::{self, Volume};
 use super::cull::Facing;
 use super::kernel::outside;
@@ -193,7 +195,11 @@ impl PrimitiveContext {
         if is_left {
             Clipped::All
         } else {
-            left(self.band).map_or(Clipped::Nothing, |left| Clipped::Part(Box::new(left)))
+            let restored = |mut left: [Vertex; 2]| {
+                self.scale_linear(&mut left, Div::div);
+                Clipped::Part(Box::new(left))
+            };
+            left(self.band).map_or(Clipped::Nothing, restored)
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Points become squares of two triangles each; `segments.rs` has lines. Source: Vulkan specification, "Rasterization".
 
+use std::ops::{Div, Mul};
 use std::sync::Arc;
 
 use ash::vk;
@@ -18,7 +19,7 @@ use super::{Shaded, Vertex, clip};
 use crate::bag::Bag;
 use crate::raster::{Criterion, hull, snap};
 use crate::shader::interp::WAVE;
-use crate::shader::{InputSlot, Program, Slot};
+use crate::shader::{Builtin, InputSlot, Interpolation, Program, Slot};
 use crate::state::{DepthBias, DepthBiasUnit, RasterState};
 use crate::tiling::MOST;
 
@@ -305,7 +306,8 @@ impl<'a> SetUp<'a> {
     #[inline(never)]
     fn triangle(&mut self, shaded: &Shaded<'_>, corners: [u32; 3], id: u32) {
         let vertices = self.context.unclipped(shaded, corners).to_vec();
-        let clipped = clip::polygon(vertices, &self.context.volume());
+        let mut clipped = clip::polygon(vertices, &self.context.volume());
+        self.context.scale_linear(&mut clipped, Div::div);
         let window: SmallVec<[Window<'_>; 8]> = clipped.iter().map(|vertex| self.context.to_window(vertex)).collect();
         self.gained += window.len().max(2) as i64 - 3;
         if window.len() < 3 {
@@ -452,7 +454,7 @@ impl PrimitiveContext {
         self.fragment.as_ref().map_or(&[], |program| &program.inputs)
     }
 
-    /// The vertices of a primitive, to be clipped: with their weights.
+    /// The vertices of a primitive, to be clipped: with their weights, and with what is linear in the window times w.
     pub(super) fn unclipped<const N: usize>(&self, shaded: &Shaded<'_>, vertices: [u32; N]) -> [Vertex; N] {
         let mut vertices = vertices.map(|vertex| shaded.vertex(vertex));
         for (index, input) in self.inputs().iter().enumerate() {
@@ -462,7 +464,24 @@ impl PrimitiveContext {
                 }
             }
         }
+        self.scale_linear(&mut vertices, Mul::mul);
         vertices
+    }
+
+    /// Multiplies or divides inputs without perspective by the w of their vertices: what is linear in the window is, times w, linear in
+    /// clip space, where primitives are cut. Source: Vulkan specification, "Clipping Shader Outputs".
+    pub(super) fn scale_linear(&self, vertices: &mut [Vertex], op: fn(f32, f32) -> f32) {
+        let is_linear = |input: &InputSlot| match input.slot {
+            Slot::Builtin(Builtin::BaryCoordNoPersp, _) => true,
+            slot => slot.is_varying() && input.interpolation == Interpolation::NoPerspective,
+        };
+        let linear = self.inputs().iter().enumerate().filter(|(_, input)| is_linear(input));
+        for (index, _) in linear {
+            for vertex in &mut *vertices {
+                let w = vertex.position[3];
+                vertex.varyings[index] = op(f32::from_bits(vertex.varyings[index]), w).to_bits();
+            }
+        }
     }
 
     /// What primitives are clipped to.

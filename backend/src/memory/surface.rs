@@ -158,6 +158,11 @@ impl SurfaceView {
     /// Size in texels of the view's level `level` (counted from its first).
     pub fn extent(&self, level: u32) -> vk::Extent3D {
         let extent = self.surface.level_extent(self.desc.base_level + level);
+        // What most views are costs no look at the table of formats; shaders ask for each texel.
+        let is_plane = PLANE_ASPECTS.iter().any(|&plane| self.desc.aspects.contains(plane));
+        if self.desc.format == self.surface.desc().format && !is_plane {
+            return extent;
+        }
         let seen = format::info(self.desc.format).map_or([1; 2], |info| info.block_extent());
         let mut planes = format::info(self.surface.desc().format).into_iter().flat_map(|info| info.planes());
         let stored = planes.find(|plane| self.desc.aspects.contains(plane.aspect)).map_or([1; 2], |plane| plane.block);

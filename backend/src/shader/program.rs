@@ -416,6 +416,26 @@ impl Program {
         Some(Box::new(Self { stage: self.stage, images: self.images, ..program }))
     }
 
+    /// The same fragment program, whose fragments of a pixel follow one another: each is shaded, tested and written before the next one is
+    /// shaded, as if it locked its pixel for something that others see.
+    pub fn in_order(&self) -> Self {
+        let input = |slot: u32| self.inputs[slot as usize].slot.across(self.local_size, self.in_squares);
+        Self {
+            stage: self.stage,
+            code: Executable::new(self.code.function().clone(), input),
+            pair: None,
+            inputs: self.inputs.clone(),
+            outputs: self.outputs.clone(),
+            resources: self.resources.clone(),
+            images: self.images,
+            shared_bytes: self.shared_bytes,
+            local_size: self.local_size,
+            in_squares: self.in_squares,
+            fragment: FragmentFacts { interlock: true, side_effects: true, ..self.fragment },
+            geometry: None,
+        }
+    }
+
     /// Whether it writes memory that it finds by address.
     pub fn stores_by_address(&self) -> bool {
         let stores = |inst: &Inst| match inst {

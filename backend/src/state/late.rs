@@ -10,7 +10,9 @@ use ash::vk;
 use crate::raster::{Criterion, SampleLocations};
 
 use super::extended::put;
-use super::{BlendState, DynamicState, GraphicsPipeline, LineMode, SetState, VertexAttribute, VertexBinding};
+use super::{
+    BlendState, DepthLimits, DynamicState, GraphicsPipeline, LineMode, SetState, VertexAttribute, VertexBinding,
+};
 
 /// `maxColorAttachments`.
 const MOST_COLORS: usize = 8;
@@ -169,7 +171,7 @@ impl LateState {
         put(&mut made.logic_op, self.logic_op_enable.map(|is_on| is_on.then_some(made.latent.logic_op)));
         let clamps = self.depth_clamp.unwrap_or(made.latent.depth_clamp);
         made.raster.depth_clip = self.depth_clip.or(made.latent.depth_clip).unwrap_or(!clamps);
-        made.raster.zero_one = made.latent.zero_one && !clamps;
+        made.raster.depth_limits = if clamps { DepthLimits::Viewport } else { made.latent.depth_limits };
         put(&mut made.reads_attachments, self.feedback_loop);
         put(&mut made.multisample.samples, self.samples);
         put(&mut made.multisample.sample_mask, self.sample_mask);

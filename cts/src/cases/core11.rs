@@ -204,7 +204,37 @@ fn layout_support(gpu: &Gpu) -> Case {
         unsafe { second.get_descriptor_set_layout_support(&info, &mut support) };
         support.supported == vk::TRUE
     };
-    check(support(1) && support(least), || "a layout that must be supported is not".into())
+    check(support(1) && support(least), || "a layout that must be supported is not".into())?;
+    variable_support(gpu, &second)
+}
+
+/// The most descriptors of a binding whose count is variable: the same for any count asked for, also for none, and possible.
+fn variable_support(gpu: &Gpu, second: &khr::maintenance3::Device) -> Case {
+    if gpu.more.descriptor_indexing.descriptor_binding_variable_descriptor_count == 0 {
+        return Ok(());
+    }
+    let support = |kind: D, count: u32| {
+        let binding = vk::DescriptorSetLayoutBinding::default().stage_flags(vk::ShaderStageFlags::COMPUTE);
+        let first = binding.descriptor_type(D::UNIFORM_BUFFER).descriptor_count(3);
+        let bindings = [first, binding.binding(5).descriptor_type(kind).descriptor_count(count)];
+        let flags = [vk::DescriptorBindingFlags::empty(), vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT];
+        let mut flags = vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(&flags);
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings).push_next(&mut flags);
+        let mut most = vk::DescriptorSetVariableDescriptorCountLayoutSupport::default();
+        let mut support = vk::DescriptorSetLayoutSupport::default().push_next(&mut most);
+        // SAFETY: the info is valid.
+        unsafe { second.get_descriptor_set_layout_support(&info, &mut support) };
+        (support.supported == vk::TRUE, most.max_variable_descriptor_count)
+    };
+    let blocks = gpu.more.inline_blocks.descriptor_binding_inline_uniform_block_update_after_bind != 0;
+    let kinds = [(D::SAMPLED_IMAGE, 1, u32::MAX), (D::SAMPLER, 1, u32::MAX), (D::INLINE_UNIFORM_BLOCK, 4, 1 << 20)];
+    for (kind, one, limit) in kinds.into_iter().filter(|(kind, ..)| blocks || *kind != D::INLINE_UNIFORM_BLOCK) {
+        let (is_supported, most) = support(kind, one);
+        let same = [0, most].map(|count| support(kind, count));
+        let good = is_supported && most >= one && most % one == 0 && most <= limit && same == [(true, most); 2];
+        check(good, || format!("{kind:?}: {most}, {same:?}"))?;
+    }
+    Ok(())
 }
 
 /// Fills in a structure of properties.

@@ -36,6 +36,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         add(format!("locations.shader.x{samples}"), Box::new(move |gpu| shown(gpu, samples)));
     }
     add("locations.draws.several".into(), Box::new(several));
+    add("locations.draws.finest".into(), Box::new(finest));
 }
 
 fn own_properties(gpu: &Gpu) -> Result<vk::PhysicalDeviceSampleLocationsPropertiesEXT<'static>, Outcome> {
@@ -320,4 +321,34 @@ fn several(gpu: &Gpu) -> Case {
     let nothing = Draw { state: State { vertex: crate::render::RECT, ..nothing.state }, ..nothing };
     let empty = render(gpu, &target(4), &[nothing])?;
     check(empty.iter().all(|pixel| *pixel == [0; 4]), || "masked samples are written".into())
+}
+
+/// Triangles no larger than a step of the finest grid of locations, each around one: what locations are told apart by, positions are, too.
+fn finest(gpu: &Gpu) -> Case {
+    supported(gpu, 4)?;
+    let steps = 1u32 << own_properties(gpu)?.sample_location_sub_pixel_bits.min(20);
+    let mut numbers = Numbers::new(77);
+    for _ in 0..8 {
+        // Four samples in a row of pixels, each of which has triangles around those up to its own number.
+        let places: Vec<[f32; 2]> =
+            (0..4).map(|_| [0, 1].map(|_| numbers.below(steps) as f32 / steps as f32)).collect();
+        let step = 1.0 / steps as f32;
+        let clip = |pixels: f32| pixels * 2.0 / SIZE as f32 - 1.0;
+        let mut vertices = Vec::new();
+        for (pixel, sample) in (0..4).flat_map(|pixel| (0..=pixel).map(move |sample| (pixel, sample))) {
+            let [x, y] = [places[sample][0] + pixel as f32, places[sample][1]];
+            for [dx, dy] in [[0.0, -0.5], [-0.5, 0.35], [0.5, 0.35f32]] {
+                vertices.push([[clip(x + dx * step), clip(y + dy * step), 0.5, 1.0], [1.0; 4]]);
+            }
+        }
+        let mut state = State { vertex: TRIANGLES, ..State::default() };
+        state.more.locations = Some(Locations::new(places.iter().copied()));
+        let kind = Kind::VertexBuffer { buffer: gpu.buffer_with(&vertices)?, count: vertices.len() as u32 };
+        let found = render(gpu, &target(4), &[Draw { kind, ..Draw::rect(state, [0.0; 4], [0.0; 4]) }])?;
+        for (pixel, got) in found[..5].iter().enumerate() {
+            let whole = if pixel < 4 { (pixel as u32 + 1) * 255 / 4 } else { 0 };
+            check(u32::from(got[0]).abs_diff(whole) <= 1, || format!("pixel {pixel}: {got:?}, {places:?}"))?;
+        }
+    }
+    Ok(())
 }

@@ -29,6 +29,7 @@ mod maintenance;
 mod memory12;
 mod multiview;
 mod order;
+mod ordered;
 mod planar;
 mod programs;
 mod queues;
@@ -83,6 +84,7 @@ pub fn all() -> Vec<Entry> {
         vertices::cases,
         fragment::cases,
         order::cases,
+        ordered::cases,
         visibility::cases,
         scenes::cases,
         lookahead::cases,

@@ -1,6 +1,8 @@
 //! What newer extensions allow programs: layouts of shared memory, rates of change in compute, where invocations meet, quads, modes of
 //! floating point, and shorter forms of what there was.
 
+use std::cmp::Ordering;
+
 use ash::vk;
 
 use crate::Entry;
@@ -14,6 +16,8 @@ const LINEAR: &[u8] = include_bytes!("../../shaders/derivatives_linear.comp.spv"
 const RECONVERGE: &[u8] = include_bytes!("../../shaders/reconverge.comp.spv");
 const WHOLE_QUADS: &[u8] = include_bytes!("../../shaders/quads.frag.spv");
 const NEWER: &[u8] = include_bytes!("../../shaders/newer.comp.spv");
+const NARROW_DOUBLES: &[u8] = include_bytes!("../../shaders/narrow_doubles.comp.spv");
+const SIGNED_ZEROS: &[u8] = include_bytes!("../../shaders/signed_zeros.comp.spv");
 
 pub(super) fn cases(all: &mut Vec<Entry>) {
     let mut add = |name: &str, section, run: fn(&Gpu) -> Case| all.push(Entry::new(name, section, run));
@@ -23,6 +27,8 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("programs.reconvergence.loops_and_cases", "VK_KHR_shader_maximal_reconvergence", reconvergence);
     add("programs.quads.whole", "VK_KHR_shader_quad_control", whole_quads);
     add("programs.modes.floats", "VK_KHR_shader_float_controls2", newer);
+    add("programs.modes.narrow_doubles", "Precision and Operation of SPIR-V Instructions", narrow_doubles);
+    add("programs.modes.signed_zeros", "VK_KHR_shader_float_controls2", signed_zeros);
 }
 
 fn lacking(what: &str) -> Case {
@@ -198,4 +204,64 @@ fn newer(gpu: &Gpu) -> Case {
     check(apart == 0.0 && fused != 0.0, || format!("{apart}, {fused}"))?;
     let is_good = found[0] == apart && [apart, fused].contains(&found[1]) && found[2..5] == [x, 2.5, 0.5];
     check(is_good, || format!("{found:?}"))
+}
+
+/// The lesser and the greater of two zeros, single and double, where modes do not give their signs up; parts of a number have its sign.
+fn signed_zeros(gpu: &Gpu) -> Case {
+    let has_doubles = gpu.features.shader_float64 != 0;
+    if gpu.more.float_controls2.shader_float_controls2 == 0 || !has_doubles {
+        return lacking("modes of floating point");
+    }
+    let pairs = [[0.0f32, -0.0], [-0.0, 0.0], [-1.0, -0.0], [2.5, -3.25]];
+    let (source, target) = (gpu.buffer_with(&pairs)?, gpu.buffer(256)?);
+    gpu.compute(SIGNED_ZEROS, 0, &[], &[source, target], [1, 1, 1])?;
+    for ([x, y], found) in pairs.into_iter().zip(target.words().chunks(16)) {
+        let ordered = |least: bool| if (x.total_cmp(&y) == Ordering::Less) == least { x } else { y };
+        let (min, max) = (ordered(true), ordered(false));
+        // Clamped from `y` to `y`; each also of numbers, which all of these are; and of doubles.
+        let functions = [min, max, y, min, max, y].map(f32::to_bits);
+        let parts = [x - x.trunc(), x.trunc()].map(|part| part.abs().copysign(x).to_bits());
+        let expected = [&functions[..], &functions[..], &parts[..]].concat();
+        check(found[..14] == expected, || format!("{x}, {y}: {found:x?} instead of {expected:x?}"))?;
+        check(f32::from_bits(found[14]) == min, || format!("{x}, {y}: {:x} where zeros have any sign", found[14]))?;
+    }
+    Ok(())
+}
+
+/// The number of a half that is not negative; one more than the greatest for infinity.
+fn below(code: u16) -> f64 {
+    if code == 0x7c00 { 65536.0 } else { half::f16::from_bits(code).to_f64() }
+}
+
+/// Doubles become halves in one step: what is nearly half-way between two is not so any more as a single float.
+fn narrow_doubles(gpu: &Gpu) -> Case {
+    if gpu.features.shader_float64 & gpu.more.float16_int8.shader_float16 == 0 {
+        return lacking("doubles and halves");
+    }
+    let (step, little) = (2.0f64.powi(-10), 2.0f64.powi(-40));
+    let numbers = [
+        [1.0, 1.0 + step / 2.0, 1.0 + step / 2.0 + little, 1.0 + step / 2.0 - little],
+        [1.0 + step * 1.5, 1.0 + step * 1.5 - little, -1.0 - step + little, 65504.0 + 15.99],
+        [0.1, -1.0 / 3.0, 1e5, -1e300],
+        [f64::INFINITY, 0.0, -0.0, 3.0f64.sqrt()],
+    ]
+    .concat();
+    let (source, target) = (gpu.buffer_with(&numbers)?, gpu.buffer(128)?);
+    gpu.compute(NARROW_DOUBLES, 0, &[], &[source, target], [1, 1, 1])?;
+    for (number, found) in numbers.into_iter().zip(target.words().chunks(2)) {
+        // The halves on both sides; what comes after the greatest one would be 65536.
+        let size = number.abs();
+        let mut code = 0;
+        while code < 0x7c00 && below(code + 1) <= size {
+            code += 1;
+        }
+        let (under, over) = (size - below(code), below(code + 1) - size);
+        let rounds_up = code < 0x7c00 && (over < under || (over == under && code % 2 == 1));
+        let cut = if size.is_finite() { code.min(0x7bff) } else { code };
+        let expected = [code + u16::from(rounds_up), cut].map(|code| {
+            half::f16::from_bits(code | if number.is_sign_negative() { 0x8000 } else { 0 }).to_f32().to_bits()
+        });
+        check(found == expected, || format!("{number}: {found:x?} instead of {expected:x?}"))?;
+    }
+    Ok(())
 }

@@ -6,6 +6,7 @@ use crate::Entry;
 use crate::harness::{Case, Gpu, Outcome, check};
 use crate::render::{Draw, FULL, Kind, POINTS, SIZE, State, TRIANGLES, Target, render};
 
+static LINEAR: &[u8] = include_bytes!("../../shaders/linear.frag.spv");
 static STEP: &[u8] = include_bytes!("../../shaders/step.frag.spv");
 
 /// Pixels along the target's sides.
@@ -64,6 +65,8 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     }
     let mut add = |name: &str, section, run: fn(&Gpu) -> Case| all.push(Entry::new(name, section, run));
     add("raster.viewport.quarter", "Controlling the Viewport", viewport);
+    add("raster.clipping.noperspective", "Clipping Shader Outputs", noperspective);
+    add("raster.clipping.noperspective_lines", "Clipping Shader Outputs", noperspective_lines);
     add("raster.scissor.inside", "Scissor Test", scissor);
     add("raster.points.size", "Points", point_size);
     add("drawing.indirect.two_draws", "Programmable Primitive Shading", indirect);
@@ -226,4 +229,54 @@ fn occlusion(gpu: &Gpu) -> Case {
     // SAFETY: the query was ended.
     unsafe { gpu.device.get_query_pool_results(pool, 0, &mut samples, vk::QueryResultFlags::WAIT)? };
     check(samples[0] == 8 * 12, || format!("{} samples", samples[0]))
+}
+
+/// Vertices in clip space whose colours, linear in the window, say where in the window they are.
+fn places(gpu: &Gpu, vertices: &[[f32; 4]], topology: T) -> Result<Vec<[u8; 4]>, Outcome> {
+    let share = |place: f32, w: f32| (place / w + 1.0) * 0.5;
+    let vertex = |&[x, y, z, w]: &[f32; 4]| [[x, y, z, w], [share(x, w), share(y, w), 0.0, 1.0]];
+    let vertices: Vec<[[f32; 4]; 2]> = vertices.iter().map(vertex).collect();
+    let state = State { vertex: TRIANGLES, fragment: LINEAR, topology, ..State::default() };
+    let kind = Kind::VertexBuffer { buffer: gpu.buffer_with(&vertices)?, count: vertices.len() as u32 };
+    render(gpu, &Target::default(), &[Draw { kind, ..Draw::rect(state, [0.0; 4], [0.0; 4]) }])
+}
+
+/// Pixels that are covered have the colours of their places. Returns how many there are.
+fn compare_places(pixels: &[[u8; 4]], axes: usize) -> Result<usize, Outcome> {
+    let mut covered = 0;
+    for (at, pixel) in (0..).zip(pixels).filter(|(_, pixel)| pixel[3] != 0) {
+        let expected = [at % SIZE, at / SIZE].map(|pixel| (pixel as f32 + 0.5) / SIDE * 255.0);
+        let good = (0..axes).all(|axis| (f32::from(pixel[axis]) - expected[axis]).abs() <= 1.0);
+        check(good, || format!("pixel {at} is {pixel:?}, not {expected:?}"))?;
+        covered += 1;
+    }
+    Ok(covered)
+}
+
+/// Triangles that reach over the near plane, behind the eye and far to the sides: clipping changes nothing of what is left.
+fn noperspective(gpu: &Gpu) -> Case {
+    let corners = [
+        // In front of the near plane, with other depths of the eye.
+        [[-1.0, -1.0, 0.5, 1.0], [3.0, -3.0, 1.5, 3.0], [-0.5, 1.0, -0.5, 0.5]],
+        // Behind the eye.
+        [[-1.0, -1.0, 0.5, 1.0], [30.0, -1.0, 0.5, 1.0], [-1.0, 2.0, 0.5, -0.5]],
+        [[-1.5, 0.9, 0.1, 2.0], [1.0, 0.25, 0.9, 1.0], [0.0, 4.0, -3.0, -1.0]],
+        // Far away to both sides.
+        [[-60.0, -1.0, 0.5, 1.0], [300.0, -4.0, 2.0, 4.0], [0.0, 2.0, 0.5, 2.0]],
+    ];
+    for (number, corners) in corners.iter().enumerate() {
+        let covered = compare_places(&places(gpu, corners, T::TRIANGLE_LIST)?, 2)?;
+        check(covered > 16, || format!("triangle {number}: {covered} pixels"))?;
+    }
+    Ok(())
+}
+
+/// The same of lines from left to right.
+fn noperspective_lines(gpu: &Gpu) -> Case {
+    let y = 1.0 / SIDE;
+    for ends in [[[-30.0, y, 0.5, 1.0], [2.0, 2.0 * y, 1.0, 2.0]], [[-2.0, 2.0 * y, -1.0, 2.0], [0.75, y, 0.9, 1.0]]] {
+        let covered = compare_places(&places(gpu, &ends, T::LINE_LIST)?, 1)?;
+        check(covered >= 4, || format!("{ends:?}: {covered} pixels"))?;
+    }
+    Ok(())
 }

@@ -5,14 +5,14 @@
 
 use std::sync::Arc;
 
-use ash::vk::{self, GraphicsPipelineLibraryFlagsEXT as Subsets, PipelineCreateFlags as Flags};
+use ash::vk::{self, GraphicsPipelineLibraryFlagsEXT as Subsets, Handle, PipelineCreateFlags as Flags};
 use vitric_api::{Error, Result};
 use vitric_backend::format::FormatInfo;
 use vitric_backend::raster::{RateState, SampleLocations};
 use vitric_backend::shader::Program;
 use vitric_backend::state::{
-    BlendState, DepthStencilState, DynamicState, GraphicsPipeline, Latent, LineStipple, MultisampleState, RasterState,
-    Variants, VertexInput,
+    BlendState, DepthLimits, DepthStencilState, DynamicState, GraphicsPipeline, Latent, LineStipple, MultisampleState,
+    RasterState, StencilState, Variants, VertexInput,
 };
 
 use super::{
@@ -47,7 +47,7 @@ struct Shaders {
     raster: RasterState,
     depth_clip: Option<bool>,
     depth_clamp: bool,
-    zero_one: bool,
+    depth_limits: DepthLimits,
     stipple: LineStipple,
     viewports: Vec<vk::Viewport>,
     scissors: Vec<vk::Rect2D>,
@@ -70,6 +70,8 @@ struct Fragment {
     depth_stencil: Option<DepthStencilState>,
     min_sample_shading: Option<f32>,
     reads_attachments: bool,
+    /// Whether fragments read depths or stencils that the ones before them in their pixel wrote.
+    in_order: bool,
     dynamic: DynamicState,
 }
 
@@ -85,6 +87,8 @@ struct Output {
     writes: Vec<bool>,
     color_formats: Vec<Option<&'static FormatInfo>>,
     reads_attachments: bool,
+    /// Whether fragments read colours that the ones before them in their pixel wrote.
+    in_order: bool,
     dynamic: DynamicState,
 }
 
@@ -209,7 +213,10 @@ impl Parts {
         Some(GraphicsPipeline {
             vertex: shaders.vertex.clone(),
             geometry: shaders.geometry.clone(),
-            fragment: fragment.program.clone(),
+            fragment: match fragment.in_order || output.in_order {
+                true => fragment.program.as_ref().map(|program| Arc::new(program.in_order())),
+                false => fragment.program.clone(),
+            },
             bindings: input.vertices.bindings.clone(),
             attributes: input.vertices.attributes.clone(),
             topology: input.topology,
@@ -232,7 +239,7 @@ impl Parts {
             latent: Latent {
                 depth_clip: shaders.depth_clip,
                 depth_clamp: shaders.depth_clamp,
-                zero_one: shaders.zero_one,
+                depth_limits: shaders.depth_limits,
                 stipple: shaders.stipple,
                 logic_op: output.logic_op,
                 writes: output.writes.clone(),
@@ -269,7 +276,9 @@ fn shaders(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic
     let discards = raster.discard && !dynamic.contains(DynamicState::DISCARD);
     let viewport = if discards { None } else { raw::input(info.p_viewport_state) };
     raster.negative_one_to_one = viewport.is_some_and(negative_one_to_one);
-    raster.zero_one = maker.object.zero_one && state.depth_clamp_enable == 0;
+    if state.depth_clamp_enable == 0 {
+        raster.depth_limits = maker.object.depth_limits;
+    }
     let clip: Option<&vk::PipelineRasterizationDepthClipStateCreateInfoEXT<'_>> = raw::find(state.p_next);
     Ok(Shaders {
         vertex: maker.program(vk::ShaderStageFlags::VERTEX)?.ok_or(Error::Unknown)?,
@@ -277,7 +286,7 @@ fn shaders(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic
         raster,
         depth_clip: clip.map(|clip| clip.depth_clip_enable != 0),
         depth_clamp: state.depth_clamp_enable != 0,
-        zero_one: maker.object.zero_one,
+        depth_limits: maker.object.depth_limits,
         stipple: stipple(state),
         viewports: viewport.map_or_else(Vec::new, |state| {
             counted(state.p_viewports, state.viewport_count, dynamic.contains(DynamicState::VIEWPORT))
@@ -309,10 +318,39 @@ fn reads_attachments(info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
     info.has(Flags::COLOR_ATTACHMENT_FEEDBACK_LOOP_EXT | Flags::DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_EXT)
 }
 
+/// Whether fragments may read depths and stencils that they are tested against: what they read is what they find before their own tests
+/// write.
+fn reads_depths(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
+    let pass = maker.object.passes.get(info.render_pass.as_raw());
+    info.has(Flags::DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_EXT)
+        || pass.is_some_and(|pass| pass.reads_depths(info.subpass))
+}
+
+/// Whether tests may write depths or stencils, as they are or as commands may set them.
+fn may_write(state: Option<&DepthStencilState>, dynamic: DynamicState) -> bool {
+    use DynamicState as D;
+    let Some(state) = state else { return false };
+    let writes = |face: &StencilState| {
+        let keeps = [face.fail, face.pass, face.depth_fail].iter().all(|op| *op == vk::StencilOp::KEEP);
+        face.write_mask != 0 && !keeps
+    };
+    let stencil = state.stencil_test && (writes(&state.front) || writes(&state.back));
+    let of_stencil = D::STENCIL_TEST | D::STENCIL_OP | D::STENCIL_WRITE_MASK;
+    let depth = state.depth_test && state.depth_write;
+    depth || stencil || dynamic.intersects(of_stencil | D::DEPTH_TEST | D::DEPTH_WRITE)
+}
+
 fn fragment(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Result<Fragment> {
+    use vk::PipelineDepthStencilStateCreateFlags as F;
+    let state = raw::input(info.p_depth_stencil_state);
+    let ordered =
+        F::RASTERIZATION_ORDER_ATTACHMENT_DEPTH_ACCESS_EXT | F::RASTERIZATION_ORDER_ATTACHMENT_STENCIL_ACCESS_EXT;
+    let depth_stencil = state.map(depth_stencil_state);
+    let is_ordered = state.is_some_and(|state| state.flags.intersects(ordered));
     Ok(Fragment {
         program: maker.program(vk::ShaderStageFlags::FRAGMENT)?,
-        depth_stencil: raw::input(info.p_depth_stencil_state).map(depth_stencil_state),
+        depth_stencil,
+        in_order: is_ordered || (reads_depths(maker, info) && may_write(depth_stencil.as_ref(), dynamic)),
         min_sample_shading: multisample_state(raw::input(info.p_multisample_state)).min_sample_shading,
         reads_attachments: reads_attachments(info),
         dynamic,
@@ -332,12 +370,14 @@ impl Output {
             writes: Vec::new(),
             color_formats: Vec::new(),
             reads_attachments: false,
+            in_order: false,
             dynamic: DynamicState::empty(),
         }
     }
 }
 
 fn output(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Output {
+    let ordered = vk::PipelineColorBlendStateCreateFlags::RASTERIZATION_ORDER_ATTACHMENT_ACCESS_EXT;
     let (state, multisample) = (raw::input(info.p_color_blend_state), raw::input(info.p_multisample_state));
     let (all, writes) = (
         DynamicState::BLEND_ENABLE | DynamicState::BLEND_EQUATION | DynamicState::WRITE_MASK,
@@ -360,6 +400,7 @@ fn output(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic:
         writes,
         color_formats: color_formats(maker, info),
         reads_attachments: reads_attachments(info),
+        in_order: state.is_some_and(|state| state.flags.contains(ordered)),
         dynamic,
     }
 }

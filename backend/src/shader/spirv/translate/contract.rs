@@ -18,14 +18,29 @@ use crate::shader::spirv::{Error, Result};
 /// Modes that allow it; the second one stands for all.
 const CONTRACTS: u32 = FPFastMathMode::ALLOW_CONTRACT.bits() | FPFastMathMode::FAST.bits();
 
+/// Modes in which zeros have any sign.
+const ANY_ZERO: u32 = FPFastMathMode::NSZ.bits() | FPFastMathMode::FAST.bits();
+
 impl Translator<'_> {
     /// Whether the result of an instruction, of numbers of one kind, may be combined with another's. Halves are never.
     pub(super) fn may_contract(&self, inst: &Instruction, number: Number) -> bool {
         let is_one = matches!(inst.op, Op::FMul | Op::VectorTimesScalar | Op::MatrixTimesScalar | Op::FAdd | Op::FSub);
         let Some(&id) = inst.words.get(1).filter(|_| is_one && number != Number::Float(16)) else { return false };
-        let modes = self.module.decoration_word((id, None), Decoration::FPFastMathMode);
-        let modes = modes.or_else(|| self.fast_math.iter().find(|(of, _)| *of == number).map(|(_, modes)| *modes));
+        let modes = self.fast_math_of(id, number);
         modes.is_none_or(|modes| modes & CONTRACTS != 0) && !self.module.has((id, None), Decoration::NoContraction)
+    }
+
+    /// Whether the result of an instruction tells -0 from 0: only where its modes say so.
+    pub(super) fn has_signed_zeros(&self, inst: &Instruction) -> Result<bool> {
+        let (ty, id) = (inst.word(0)?, inst.word(1)?);
+        let modes = self.fast_math_of(id, Number::of(self.module, ty)?);
+        Ok(modes.is_some_and(|modes| modes & ANY_ZERO == 0))
+    }
+
+    /// The modes of floating point of a result, of numbers of one kind; none where nothing is said of them.
+    fn fast_math_of(&self, id: u32, number: Number) -> Option<u32> {
+        let modes = self.module.decoration_word((id, None), Decoration::FPFastMathMode);
+        modes.or_else(|| self.fast_math.iter().find(|(of, _)| *of == number).map(|(_, modes)| *modes))
     }
 
     /// The modes of floating point of an entry point, by the numbers that they are for.

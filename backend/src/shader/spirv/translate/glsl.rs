@@ -34,6 +34,7 @@ impl Translator<'_> {
         if let (G::Ldexp, Some(exponents)) = (op, a.get_mut(1)) {
             *exponents = exponents.iter().map(|&word| number::nearest_word(&mut self.builder, word)).collect();
         }
+        self.signed_zeros = orders_zeros(op) && self.has_signed_zeros(inst)?;
         let words = match op {
             G::Determinant => vec![self.determinant(inst.word(4)?)?],
             G::MatrixInverse => self.inverse(inst.word(4)?)?,
@@ -90,9 +91,12 @@ impl Translator<'_> {
             if op == G::ModfStruct || op == G::Modf {
                 let whole = b.unary(U::Trunc, word);
                 let difference = b.binary(B::FSub, word, whole);
-                // The fraction of an infinity is zero.
+                // The fraction of an infinity is zero; both parts have the sign of the number.
                 let (zero, infinite) = (b.float_like(word, 0.0), r::is_infinite(b, word));
-                first.push(b.select(infinite, zero, difference));
+                let fraction = b.select(infinite, zero, difference);
+                let (least, size) = (b.float_like(word, -0.0), b.unary(U::FAbs, fraction));
+                let sign = b.binary(B::And, word, least);
+                first.push(b.binary(B::Or, size, sign));
                 second.push(whole);
             } else {
                 let (mantissa, exponent) = r::frexp(b, word);
@@ -325,6 +329,9 @@ impl Translator<'_> {
 
     fn scalar_function(&mut self, op: G, [x, y, z]: [Option<Value>; 3]) -> Result<Value> {
         let x = x.ok_or(Error::Malformed("a function without operands"))?;
+        if let (true, Some(y)) = (self.signed_zeros, y) {
+            return Ok(of_signed_zeros(&mut self.builder, op, x, (y, z)));
+        }
         if let Some(op) = unary(op) {
             return Ok(self.builder.unary(op, x));
         }
@@ -403,6 +410,38 @@ fn without(columns: &[Vec<Value>], column: usize, row: usize) -> Vec<Vec<Value>>
         words.iter().enumerate().filter(|(index, _)| *index != row).map(|(_, &word)| word).collect()
     };
     columns.iter().enumerate().filter(|(index, _)| *index != column).map(|(_, words)| keep(words)).collect()
+}
+
+/// Whether a function takes the lesser or greater of numbers, where -0 may be told from 0.
+fn orders_zeros(op: G) -> bool {
+    matches!(op, G::FMin | G::FMax | G::FClamp | G::NMin | G::NMax | G::NClamp)
+}
+
+/// A function that takes the lesser or greater of numbers, where -0 is less than 0.
+fn of_signed_zeros(b: &mut Builder, op: G, x: Value, (y, z): (Value, Option<Value>)) -> Value {
+    let (max, min) = match op {
+        G::FMin | G::FMax | G::FClamp => (G::FMax, G::FMin),
+        _ => (G::NMax, G::NMin),
+    };
+    match z {
+        Some(z) => {
+            let low = extremum(b, max, x, y);
+            extremum(b, min, low, z)
+        }
+        None => extremum(b, op, x, y),
+    }
+}
+
+fn extremum(b: &mut Builder, op: G, x: Value, y: Value) -> Value {
+    // What is equal has the same bits, but for zeros: those of the sign are joined.
+    let (choice, join) = match op {
+        G::FMin => (b.binary(B::FMin, x, y), B::Or),
+        G::NMin => (r::min_of_numbers(b, x, y), B::Or),
+        G::FMax => (b.binary(B::FMax, x, y), B::And),
+        _ => (r::max_of_numbers(b, x, y), B::And),
+    };
+    let (equal, joined) = (b.binary(B::FEq, x, y), b.binary(join, x, y));
+    b.select(equal, joined, choice)
 }
 
 fn unary(op: G) -> Option<U> {

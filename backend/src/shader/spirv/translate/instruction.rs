@@ -232,7 +232,7 @@ impl Translator<'_> {
         }
         if inst.op == Op::FConvert && numbers.1 == Number::Float(16) && self.rounds_towards_zero(id) {
             let wide: Vec<Value> = operands.iter().flat_map(|operand| operand.iter().copied()).collect();
-            words = wide.iter().map(|&word| number::half_towards_zero(&mut self.builder, word)).collect();
+            words = wide.iter().map(|&word| number::half_towards_zero(&mut self.builder, word, numbers.0)).collect();
         }
         self.define_words(id, ty, words)
     }

@@ -115,6 +115,8 @@ struct Translator<'a> {
     copied_at: Option<(Local, usize)>,
     /// The entry point's modes of floating point, where they are not the usual ones.
     fast_math: Vec<(Number, u32)>,
+    /// Whether the function that is translated tells -0 from 0.
+    signed_zeros: bool,
     /// Whether four invocations have rates of change between them: always those of fragments.
     has_derivatives: bool,
     /// Factors of the products of this block that may become part of a sum.
@@ -196,6 +198,7 @@ impl<'a> Translator<'a> {
             input_copies: HashMap::new(),
             copied_at: None,
             fast_math: Vec::new(),
+            signed_zeros: false,
             has_derivatives: model == ExecutionModel::Fragment,
             products: HashMap::new(),
             geometry: None,

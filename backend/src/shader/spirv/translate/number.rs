@@ -187,7 +187,8 @@ fn convert(b: &mut Builder, op: Op, x: Value, (from, to): (Number, Number)) -> V
         (Op::UConvert | Op::SConvert, Number::Int(64)) => x,
         (Op::UConvert | Op::SConvert, _) => b.split(x)[0],
         (Op::FConvert, Number::Float(64)) if !wide => b.wide(WideOp::F32ToF64, &[x], Type::F64),
-        (Op::FConvert, Number::Float(16 | 32)) if wide => b.wide(WideOp::F64ToF32, &[x], Type::F32),
+        (Op::FConvert, Number::Float(16)) if wide => single_to_odd(b, x),
+        (Op::FConvert, Number::Float(32)) if wide => b.wide(WideOp::F64ToF32, &[x], Type::F32),
         (Op::FConvert, _) => x,
         (Op::ConvertFToS | Op::ConvertFToU, _) => {
             let x = if wide || to != Number::Int(64) { x } else { b.wide(WideOp::F32ToF64, &[x], Type::F64) };
@@ -204,8 +205,24 @@ fn convert(b: &mut Builder, op: Op, x: Value, (from, to): (Number, Number)) -> V
     narrow(b, value, to)
 }
 
+/// A double as the single float towards zero, which becomes odd where it is another number: rounded again, to a half, it gives
+/// what the double would have.
+fn single_to_odd(b: &mut Builder, x: Value) -> Value {
+    let nearest = b.wide(WideOp::F64ToF32, &[x], Type::F32);
+    let back = b.wide(WideOp::F32ToF64, &[nearest], Type::F64);
+    let (size, whole, one) = (b.unary(U::FAbs, back), b.unary(U::FAbs, x), b.int(1));
+    let (is_over, is_exact) = (b.binary(B::FLt, whole, size), b.binary(B::FEq, whole, size));
+    let code = b.cast(nearest, Type::I32);
+    let below = b.binary(B::ISub, code, one);
+    let towards_zero = b.select(is_over, below, code);
+    let odd = b.binary(B::Or, towards_zero, one);
+    let code = b.select(is_exact, code, odd);
+    b.cast(code, Type::F32)
+}
+
 /// A float rounded to a half towards zero, for results decorated so.
-pub(crate) fn half_towards_zero(b: &mut Builder, x: Value) -> Value {
+pub(crate) fn half_towards_zero(b: &mut Builder, x: Value, from: Number) -> Value {
+    let x = if from == Number::Float(64) { single_to_odd(b, x) } else { x };
     let half = b.unary(U::FloatToHalf, x);
     let rounded = b.unary(U::HalfToFloat, half);
     let (size, whole) = (b.unary(U::FAbs, rounded), b.unary(U::FAbs, x));
