@@ -95,8 +95,8 @@ impl Translator<'_> {
                 let (zero, infinite) = (b.float_like(word, 0.0), r::is_infinite(b, word));
                 let fraction = b.select(infinite, zero, difference);
                 let (least, size) = (b.float_like(word, -0.0), b.unary(U::FAbs, fraction));
-                let sign = b.binary(B::And, word, least);
-                first.push(b.binary(B::Or, size, sign));
+                let sign = on_bits(b, B::And, word, least);
+                first.push(on_bits(b, B::Or, size, sign));
                 second.push(whole);
             } else {
                 let (mantissa, exponent) = r::frexp(b, word);
@@ -432,6 +432,15 @@ fn of_signed_zeros(b: &mut Builder, op: G, x: Value, (y, z): (Value, Option<Valu
     }
 }
 
+/// A bitwise operation on floats, single or double.
+fn on_bits(b: &mut Builder, op: B, x: Value, y: Value) -> Value {
+    let float = b.type_of(x);
+    let bits = if float == Type::F64 { Type::I64 } else { Type::I32 };
+    let (x, y) = (b.cast(x, bits), b.cast(y, bits));
+    let word = b.binary(op, x, y);
+    b.cast(word, float)
+}
+
 fn extremum(b: &mut Builder, op: G, x: Value, y: Value) -> Value {
     // What is equal has the same bits, but for zeros: those of the sign are joined.
     let (choice, join) = match op {
@@ -440,7 +449,7 @@ fn extremum(b: &mut Builder, op: G, x: Value, y: Value) -> Value {
         G::FMax => (b.binary(B::FMax, x, y), B::And),
         _ => (r::max_of_numbers(b, x, y), B::And),
     };
-    let (equal, joined) = (b.binary(B::FEq, x, y), b.binary(join, x, y));
+    let (equal, joined) = (b.binary(B::FEq, x, y), on_bits(b, join, x, y));
     b.select(equal, joined, choice)
 }
 
