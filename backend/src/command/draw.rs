@@ -15,7 +15,7 @@ use super::viewports::{View, guard_band, rect, touchable, touched, views};
 use super::{Command, MultiDraw};
 use crate::counters::Counter;
 use crate::geometry::{
-    Assembled, Corners, DrawNumbers, Indices, MergedKernel, Plan, PrimitiveContext, Strips, VIEWPORT_WORDS,
+    Assembled, Captured, Corners, DrawNumbers, Indices, MergedKernel, Plan, PrimitiveContext, Strips, VIEWPORT_WORDS,
     VertexSource, assemble, assemble_whole, corners, is_list, vertex_limits, vertex_parameters, vertex_ranges,
     vertices,
 };
@@ -67,7 +67,9 @@ impl Prepared {
         let pipeline = processor.state.pipeline()?;
         let views = views(&processor.state, &pipeline);
         let band = guard_band(&pipeline, &views);
-        let contexts = match pipeline.raster.discard {
+        // Without a geometry program there is but one stream.
+        let has_stream = pipeline.geometry.is_some() || pipeline.raster.stream == 0;
+        let contexts = match pipeline.raster.discard || !has_stream {
             true => SmallVec::new(),
             false => primitive_contexts(processor, &pipeline, (&views, band)),
         };
@@ -112,7 +114,7 @@ pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(
         return Ok(());
     }
     let Some(prepared) = prepare(processor) else { return Ok(()) };
-    let is_seen = processor.statistics.is_some() || !prepared.touches_nothing;
+    let is_seen = processor.counts_vertices() || !prepared.touches_nothing;
     let done = if is_seen { draw_all(processor, &prepared, command) } else { Ok(()) };
     processor.prepared = Some(prepared);
     done
@@ -125,6 +127,7 @@ fn draw_all(processor: &mut Processor<'_>, prepared: &Prepared, command: &Comman
     let of_vertex = sets.resolve(0, front, shared);
     let of_fragment = pipeline.fragment.as_ref().map(|fragment| sets.resolve(1, fragment, shared));
     processor.wrote_bound(front, &of_vertex);
+    processor.wrote_feedback();
     if let Some((program, bindings)) = pipeline.fragment.as_ref().zip(of_fragment.as_ref()) {
         processor.wrote_bound(program, bindings);
     }
@@ -181,6 +184,10 @@ fn call(command: &Command, draw: u32) -> Call {
         }
         Command::DrawIndirect { buffer, offset, stride, .. } => direct(words(buffer, place(*offset, *stride))),
         Command::DrawIndexedIndirect { buffer, offset, stride, .. } => indexed(words(buffer, place(*offset, *stride))),
+        Command::DrawByteCount { instances, first_instance, counter, counter_place, counter_offset, stride } => {
+            let bytes = words::<1>(counter, *counter_place)[0].saturating_sub(*counter_offset);
+            direct([bytes.checked_div(*stride).unwrap_or(0), *instances, 0, *first_instance])
+        }
         Command::DrawMulti { draws, indexed: is_indexed, instances, first_instance } => {
             let MultiDraw { first, count, offset } = draws.get(draw as usize).copied().unwrap_or_default();
             match is_indexed {
@@ -287,7 +294,7 @@ fn run(
 ) -> Result<(), DeviceLost> {
     let pipeline = &prepared.pipeline;
     let discards = pipeline.raster.discard;
-    if discards && !pipeline.has_side_effects() && processor.statistics.is_none() {
+    if discards && !pipeline.has_side_effects() && !processor.counts_vertices() {
         return Ok(());
     }
     let (push, dynamic, deadline) = (processor.state.push, processor.state.dynamic, processor.deadline.clone());
@@ -302,7 +309,13 @@ fn run(
     if merged.is_some_and(|kernel| kernel.vertices() != of_each(pipeline)) {
         return Ok(());
     }
-    let kernel = merged.map_or_else(|| pipeline.vertex_kernel.get(pipeline), MergedKernel::finish);
+    let captures = processor.state.feedback.is_active();
+    let plan = processor.capture_plan(pipeline);
+    let of_vertices = || match captures {
+        true => pipeline.vertex_kernel.captured(pipeline),
+        false => pipeline.vertex_kernel.get(pipeline),
+    };
+    let kernel = merged.map_or_else(of_vertices, MergedKernel::finish);
     let (instance, numbers) = (call.numbers.base_instance, call.numbers);
     let index_buffer = call.first_index.and_then(|_| processor.state.index_buffer.clone());
     let counters = processor.counters().cloned();
@@ -321,10 +334,11 @@ fn run(
         contexts: &prepared.contexts,
         layers: processor.pass.as_ref().map_or(1, |pass| pass.layers),
         posh: None,
+        captures: plan.as_ref(),
     };
     // Statistics are those of a machine that shades every vertex.
     let posh = processor.gpu.config().posh;
-    if posh.takes_draw(assembled.count()) && assembled.suits_posh() && processor.statistics.is_none() {
+    if posh.takes_draw(assembled.count()) && assembled.suits_posh() && !processor.counts_vertices() {
         assembled.posh = Some((posh, pipeline.vertex_kernel.positions(pipeline)));
     }
     if let Some(counters) = assembled.counters {
@@ -381,6 +395,10 @@ fn windows(processor: &mut Processor<'_>, drawn: &Drawn<'_>, assembled: &Assembl
         if !done {
             return Err(DeviceLost);
         }
+        if let Some(plan) = assembled.captures {
+            let captured = std::mem::take(&mut processor.front.captured);
+            processor.write_captured(plan, &captured);
+        }
     }
     Ok(())
 }
@@ -394,19 +412,21 @@ fn in_parallel(
     flushes: bool,
 ) -> Result<(), DeviceLost> {
     let count = range.len().div_ceil(size);
-    let made: Vec<Mutex<Vec<Window>>> = (0..count).map(|_| Mutex::default()).collect();
+    let made: Vec<Mutex<(Vec<Window>, Captured)>> = (0..count).map(|_| Mutex::default()).collect();
     let (grid, ok, gpu) = (*processor.pending.grid(), AtomicBool::new(true), processor.gpu);
     let piece = |index: usize| {
         let start = range.start + index * size;
         let mut triangles = Vec::new();
+        let mut front = gpu.fronts().lend();
         if !ok.load(Ordering::Relaxed)
-            || !assembled.process(&mut gpu.fronts().lend(), start..range.end.min(start + size), &mut triangles)
+            || !assembled.process(&mut front, start..range.end.min(start + size), &mut triangles)
         {
             ok.store(false, Ordering::Relaxed);
         }
+        let captured = std::mem::take(&mut front.captured);
         let left = triangles.into_iter().filter(|triangles| !triangles.is_empty());
         // So many are small: they are tested in their tiles.
-        *made[index].lock() = left.map(|triangles| Window::new(triangles, &grid, None)).collect();
+        *made[index].lock() = (left.map(|triangles| Window::new(triangles, &grid, None)).collect(), captured);
     };
     if flushes {
         processor.flush_beside((count, &piece))?;
@@ -417,7 +437,12 @@ fn in_parallel(
         return Err(DeviceLost);
     }
     processor.pending.close();
-    processor.pending.extend_layers(drawn, made.into_iter().flat_map(Mutex::into_inner));
+    for (windows, captured) in made.into_iter().map(Mutex::into_inner) {
+        processor.pending.extend_layers(drawn, windows.into_iter());
+        if let Some(plan) = assembled.captures {
+            processor.write_captured(plan, &captured);
+        }
+    }
     Ok(())
 }
 

@@ -5,7 +5,8 @@ use std::ops::Range;
 use parking_lot::Mutex;
 
 use super::cull::{Rules, Waiting};
-use super::merged::{Emission, EmitScratch, MergedKernel, MergedMode};
+use super::feedback::{CapturePlan, Captured};
+use super::merged::{Emission, EmitScratch, Emitted, MergedKernel, MergedMode};
 use super::posh::{self, CullScratch, Culled, Interrupted, Posh};
 use super::reuse::Reuse;
 use super::setup::{Routes, SetUp, room};
@@ -42,6 +43,8 @@ pub struct Assembled<'a> {
     pub layers: u32,
     /// The cull pipe, and which pieces go through it; none where the draw is to be left out.
     pub posh: Option<(Posh, &'a PositionKernel)>,
+    /// What transform feedback takes of vertices, where it is active. The kernel gives that then.
+    pub captures: Option<&'a CapturePlan>,
 }
 
 /// Strips of lines whose stipple goes on from line to line.
@@ -72,6 +75,8 @@ pub struct FrontScratch {
     /// It is large, and what holds it moves.
     waiting: Box<Waiting>,
     emission: Box<EmitScratch>,
+    /// What transform feedback is to write, until somebody takes it.
+    pub captured: Captured,
 }
 
 impl Assembled<'_> {
@@ -187,7 +192,7 @@ impl Assembled<'_> {
             self.number(scratch, corners.clone());
             scratch.numbered = Some(corners);
         }
-        let FrontScratch { reuse, shading, waiting, cull, .. } = scratch;
+        let FrontScratch { reuse, shading, waiting, cull, captured, .. } = scratch;
         let mut discarded = Triangles::default();
         let open = self.contexts.first().map(|context| room((context, 0), (out, range.len()), self.spare));
         let triangles = open.map_or(&mut discarded, |open| &mut out[open]);
@@ -196,6 +201,9 @@ impl Assembled<'_> {
         if let Some(counters) = self.counters {
             counters.count(Counter::Vertices, reuse.vertices.len() as u64);
             counters.count(Counter::Reused, (reuse.places.len() - reuse.vertices.len()) as u64);
+        }
+        if let Some(plan) = self.captures {
+            plan.capture_shaded(&shaded, reuse.places.chunks_exact(self.of_each), captured);
         }
         if let Some(open) = open {
             let routes = Routes { contexts: self.contexts, layers: self.layers };
@@ -262,20 +270,23 @@ impl Assembled<'_> {
         (instance, range): (u32, Range<usize>),
         out: &mut Vec<Triangles>,
     ) -> bool {
-        let FrontScratch { indices, waiting, emission: emitting, .. } = scratch;
+        let FrontScratch { indices, waiting, emission: emitting, captured, .. } = scratch;
         self.read_corners(range.start * self.of_each..range.end * self.of_each, indices);
         let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
         let emission = Emission { kernel, mode, source, corners: indices, first: range.start, counters: self.counters };
         for batch in emission.batches() {
             let Some(context) = self.contexts.first() else {
-                let Some(emitted) = emission.run(&batch, emitting, &mut Triangles::default()) else { return false };
-                self.count_emitted(|| emitted.primitives());
+                let Some(mut emitted) = emission.run(&batch, emitting, &mut Triangles::default()) else { return false };
+                self.count_emitted(&emitted);
+                self.capture_emitted(&mut emitted, captured);
                 continue;
             };
             let open = room((context, 0), (out, emission.most_primitives(&batch)), self.spare);
             let triangles = &mut out[open];
             let before = (triangles.len(), triangles.vertices());
             let Some(mut emitted) = emission.run(&batch, emitting, triangles) else { return false };
+            self.count_emitted(&emitted);
+            self.capture_emitted(&mut emitted, captured);
             let routes = Routes { contexts: self.contexts, layers: self.layers };
             let mut set_up = SetUp::new(routes, waiting, (out, open), self.spare);
             if self.contexts[0].raster.line_stipple.is_some() {
@@ -284,7 +295,6 @@ impl Assembled<'_> {
             }
             let primitives = emitted.set_up(&mut set_up, &self.contexts[0]);
             let (_, gained) = set_up.finish();
-            self.count_emitted(|| primitives);
             self.count_clipped(primitives, gained);
             if out[open].len() == before.0 {
                 out[open].forget_rows(before.1);
@@ -296,9 +306,16 @@ impl Assembled<'_> {
         true
     }
 
-    fn count_emitted(&self, primitives: impl FnOnce() -> u64) {
+    fn count_emitted(&self, emitted: &Emitted<'_>) {
         if let Some(counters) = self.counters {
-            counters.count(Counter::GeometryPrimitives, primitives());
+            counters.count(Counter::GeometryPrimitives, emitted.primitives());
+        }
+    }
+
+    /// What transform feedback takes of emitted vertices.
+    fn capture_emitted(&self, emitted: &mut Emitted<'_>, captured: &mut Captured) {
+        if let Some(plan) = self.captures {
+            emitted.capture(plan, captured);
         }
     }
 }
