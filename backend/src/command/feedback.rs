@@ -218,3 +218,25 @@ impl Processor<'_> {
         counters.iter().flatten().for_each(|(buffer, _)| super::depth::wrote_buffer(self.gpu.depths(), buffer));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_side_by_side_are_one_span() {
+        let place = |buffer, offset| Feedback { buffer, stride: 64, offset, stream: 0 };
+        let of_vertex = [(9, place(0, 20)), (1, place(1, 0)), (4, place(0, 4)), (5, place(0, 8)), (7, place(0, 24))];
+        let found =
+            |buffer| spans(&of_vertex, buffer).into_iter().map(|span| (span.offset, span.words)).collect::<Vec<_>>();
+        assert_eq!(found(0), [(4, vec![2, 3]), (20, vec![0, 4])]);
+        assert_eq!(found(1), [(0, vec![1])]);
+        assert!(found(2).is_empty());
+    }
+
+    #[test]
+    fn without_buffers_there_is_room_for_all() {
+        let state = FeedbackState { next: Some([0; BUFFERS]), ..FeedbackState::default() };
+        assert_eq!(state.room(&[Some(4), None, Some(8), None], 3), u64::MAX);
+    }
+}
