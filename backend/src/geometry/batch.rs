@@ -14,7 +14,7 @@ use super::lines::Cover;
 use super::primitives::{Plane, Primitives, SIDES, Shape};
 use super::setup::{PrimitiveContext, depth_bias};
 use super::triangles::{Entry, Triangles};
-use crate::raster::{Triangle, UNITS};
+use crate::raster::{GROUP_LOG2, TILE_LOG2, Triangle, UNITS};
 use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
 use crate::shader::runtime::rows::{BLOCK, gather};
 use crate::shader::{Builtin, Interpolation, Slot};
@@ -147,16 +147,15 @@ impl Batch {
         self.floats(output::WINDOW + 3)
     }
 
-    /// The pixels that one may cover.
-    #[inline]
-    pub(super) fn pixels(&self, lane: usize) -> [i32; 4] {
-        let [x0, y0, x1, y1] = &self.pixels;
-        [x0[lane], y0[lane], x1[lane], y1[lane]]
+    /// Whether any may cover a group, and about how many pixels they cover in a tile.
+    pub(super) fn measure(&self) -> (bool, i32) {
+        measure(&self.pixels)
     }
 
     /// Sets the triangles up that were gathered, whose words are to be `words`.
     pub(super) fn set_up(&self, plan: &Plan, words: &mut [Lanes]) {
         solve(self, &plan.rules, &plan.ways, words);
+        *part(words, Shape::PIXELS) = self.pixels.map(|bounds| bounds.map(|bound| bound as u32));
         if !self.covers.is_empty() {
             self.replace(words);
         }
@@ -164,6 +163,9 @@ impl Batch {
             self.bias(plan, bias, words);
         }
         bound_depths(&self.pixels, &plan.rules, words);
+        if plan.rules.samples == 1 {
+            cover(&self.pixels, words);
+        }
     }
 
     /// Brings the words of up to 16 triangles together.
@@ -186,6 +188,7 @@ impl Batch {
             }
             count = lane + 1;
         }
+        self.pixels.iter_mut().for_each(|bounds| bounds[count..].fill(0));
         for (rows, words) in rows.iter_mut().zip(&mut self.words) {
             // Nobody reads what becomes of these.
             let first = rows[0];
@@ -357,6 +360,57 @@ kernel!(
     bound_depths, bound_depths_lanes, (pixels: &[Ints; 4], rules: &Rules, words: &mut [Lanes])
 );
 
+/// Whether triangles may cover a group, as `may_cover_group` says, and half of the pixels that they may cover in a tile.
+#[inline(always)]
+fn measure_lanes([x0, y0, x1, y1]: &[Ints; 4]) -> (bool, i32) {
+    let (group, tile) = (1 << GROUP_LOG2, 1 << TILE_LOG2);
+    let (mut large, mut count) = (0, 0);
+    for lane in 0..WAVE {
+        let (width, height) = (x1[lane] - x0[lane], y1[lane] - y0[lane]);
+        let is_long = (width >= group) & (height >= group);
+        let [wide, high] = [width, height].map(|pixels| pixels.min(4 * group * group) + 1);
+        large |= u32::from(is_long & (wide * high >= 4 * group * group));
+        count += width.min(tile) * height.min(tile) / 2;
+    }
+    (large != 0, count)
+}
+
+kernel!(
+    /// What triangles with these pixels may cover.
+    measure, measure_lanes, (pixels: &[Ints; 4]) -> (bool, i32)
+);
+
+/// Which of a triangle's first pixels its edges have inside.
+#[inline(always)]
+fn cover_lanes([x, y, ..]: &[Ints; 4], words: &mut [Lanes]) {
+    let mut covered = [0; WAVE];
+    let edges: &[Lanes; 9] = part(words, Shape::EDGES);
+    for lane in 0..WAVE {
+        let edge = |edge: usize| {
+            let [dx, dy, origin] = three(|word| edges[edge * 3 + word][lane]);
+            let along_x = dx.wrapping_mul(x[lane] as u32);
+            (dx, dy, origin.wrapping_add(along_x).wrapping_add(dy.wrapping_mul(y[lane] as u32)))
+        };
+        let (a, b, c) = (edge(0), edge(1), edge(2));
+        // No loops, so that all lanes become one.
+        let at = |(dx, dy, first): (u32, u32, u32), column: u32, row: u32| {
+            first.wrapping_add(dx.wrapping_mul(column)).wrapping_add(dy.wrapping_mul(row))
+        };
+        let pixel = |column: u32, row: u32| {
+            let outside = at(a, column, row) | at(b, column, row) | at(c, column, row);
+            (!outside >> 31) << (row * Shape::COVERED_SIDE + column)
+        };
+        let line = |row: u32| pixel(0, row) | pixel(1, row) | pixel(2, row) | pixel(3, row);
+        covered[lane] = line(0) | line(1) | line(2) | line(3);
+    }
+    words[Shape::COVERED as usize] = covered;
+}
+
+kernel!(
+    /// Fills in which of the first pixels are covered, with one sample a pixel.
+    cover, cover_lanes, (pixels: &[Ints; 4], words: &mut [Lanes])
+);
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -476,7 +530,12 @@ mod tests {
             let over_w = plane(&corners, corners.map(|corner| corner[2] * corner[3]));
             prop_assert_eq!(perspective, [over_w.origin, over_w.dx, over_w.dy]);
             let [low, high] = depths_over(&shape, kept, 32, samples);
-            prop_assert!(primitives.depths(0) == [low, high] || low.is_nan());
+            prop_assert!(primitives.outline(0).depths == [low, high] || low.is_nan());
+            for bit in (0..16).filter(|_| samples == 1 && (0..2).all(|axis| pixels[axis + 2] - pixels[axis] <= 4)) {
+                let centre = [kept[0] + bit % 4, kept[1] + bit / 4].map(|pixel| pixel * UNITS + UNITS / 2);
+                let is_covered = triangle.covers_point(centre[0], centre[1]);
+                prop_assert_eq!(words.get(Shape::COVERED) >> bit & 1 != 0, is_covered);
+            }
             // Edge words are exact near triangles that are small.
             if (0..2).all(|axis| pixels[axis + 2] - pixels[axis] <= 30) {
                 for x in pixels[0] - 2..pixels[2] + 2 {

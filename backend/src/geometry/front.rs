@@ -16,8 +16,9 @@ use super::{Corners, PositionKernel, PrimitiveContext, VertexSource};
 use crate::bag::Bag;
 use crate::counters::{Counter, Counters};
 
-/// Primitives whose vertices are shaded at once: few enough that they are still in the nearest caches when they are set up.
-const PIECE: usize = 1 << 10;
+/// Primitives whose vertices are shaded at once: many, as vertices that pieces share are shaded in each; few enough that they are still
+/// in the second cache when they are set up.
+const PIECE: usize = 1 << 12;
 
 /// A draw, assembled.
 pub struct Assembled<'a> {

@@ -246,7 +246,7 @@ impl VertexLinker<'_> {
             return at;
         }
         let bytes = self.b.int(format::info(attribute.format).map_or(0, |info| info.bytes));
-        let (end, limit) = (self.b.binary(B::IAdd, at, bytes), self.b.parameter(LIMITS + range, Type::I32));
+        let (end, limit) = (self.b.binary(B::IAdd, at, bytes), self.b.parameter(LIMITS + range, None, Type::I32));
         let (outside, nowhere) = (self.b.binary(B::ULt, limit, end), self.b.int(NOWHERE));
         self.b.select(outside, nowhere, at)
     }
@@ -423,7 +423,8 @@ impl<'a> Results<'a> {
 
     /// The place in the window, and 1/w. The viewport's numbers are parameters, as `vertex_parameters` has them.
     fn window(&mut self, [x, y, z, w]: [Value; 4]) -> [Value; 4] {
-        let [left, top, width, height, near, far] = [0, 1, 2, 3, 4, 5].map(|word| self.b.parameter(word, Type::F32));
+        let [left, top, width, height, near, far] =
+            [0, 1, 2, 3, 4, 5].map(|word| self.b.parameter(word, None, Type::F32));
         let one = self.b.float(1.0);
         let inverse_w = self.b.binary(B::FDiv, one, w);
         let [x, y] = [(x, width, left), (y, height, top)].map(|(value, size, start)| {
@@ -448,7 +449,7 @@ impl<'a> Results<'a> {
 
     /// The signed distances to the planes of the view volume, as `clip` has them.
     fn distances(&mut self, [x, y, z, w]: [Value; 4]) -> [Value; 7] {
-        let (smallest, band) = (self.b.float(SMALLEST_W), self.b.parameter(6, Type::F32));
+        let (smallest, band) = (self.b.float(SMALLEST_W), self.b.parameter(6, None, Type::F32));
         let reach = self.b.binary(B::FMul, band, w);
         [
             self.b.binary(B::FSub, w, smallest),

@@ -29,7 +29,7 @@ pub use kernel::{LazyVertexKernel, PositionKernel, VertexKernel};
 pub use lines::LINE_WIDTHS;
 pub use merged::{LazyMergedKernel, MergedKernel, Mode as MergedMode};
 pub use posh::Posh;
-pub use primitives::{Plane, Primitives, SIDES, Shape, Words};
+pub use primitives::{Outline, Plane, Primitives, SIDES, Shape, Words};
 pub use setup::PrimitiveContext;
 pub use shading::{DrawNumbers, Shaded, VIEWPORT_WORDS, VertexSource, vertex_limits, vertex_parameters, vertex_ranges};
 pub use triangles::{Pixels, Triangles};

@@ -6,7 +6,7 @@
 
 use super::batch::{Batch, Plan};
 use super::triangles::Triangles;
-use crate::raster::{TILE_LOG2, Triangle, may_cover_group};
+use crate::raster::Triangle;
 use crate::shader::runtime::kernels::{Lanes, WAVE};
 
 /// A value over the screen: `origin + dx * x + dy * y`, with x and y relative to the primitive's reference point.
@@ -53,7 +53,7 @@ pub struct Shape {
 
 impl Shape {
     /// Words of a shape, and of what else every primitive has.
-    pub const WORDS: usize = 29;
+    pub const WORDS: usize = 34;
     /// First word of the reference point: x, y.
     pub const REFERENCE: u32 = 0;
     /// First word of the plane of 1/w: origin, dx, dy.
@@ -74,10 +74,27 @@ impl Shape {
     pub const DEPTHS: u32 = 21;
     /// First word of the corners on the grid, clockwise, units: x and y of each.
     pub const CORNERS: u32 = 23;
+    /// Word of what it covers of the first 4x4 pixels of those that it may cover: a bit each, row after row. With one sample a pixel.
+    pub const COVERED: u32 = 29;
+    /// First word of the pixels that it may cover: x and y of the first, and behind the last.
+    pub const PIXELS: u32 = 30;
+    /// Pixels of a side of those of [`Self::COVERED`].
+    pub const COVERED_SIDE: u32 = 4;
 }
 
 /// Planes of smooth lines behind those of inputs: a pixel's distances from the four sides of the rectangle, two along each axis of it.
 pub const SIDES: usize = 4;
+
+/// Where a primitive is: what is asked first.
+#[derive(Debug, Clone, Copy)]
+pub struct Outline {
+    /// The pixels that it may cover: `[x0, y0, x1, y1]`, the last ones not included.
+    pub pixels: [i64; 4],
+    /// What it covers of the first 4x4 of them, a bit each, row after row, with one sample a pixel.
+    pub covered: u16,
+    /// The least and the greatest depth at the pixels that it may cover, before they are rounded to a format.
+    pub depths: [f32; 2],
+}
 
 /// The words of a primitive, each [`WAVE`] behind the one before: those of sixteen primitives are interleaved.
 #[derive(Debug, Clone, Copy)]
@@ -113,7 +130,7 @@ impl<'a> Words<'a> {
 pub struct Primitives {
     /// Sixteen primitives' words after those of others, at least as many as there are primitives.
     words: Vec<Lanes>,
-    pixels: Vec<[i32; 4]>,
+    count: usize,
     /// What those cover that are polygons, by their numbers.
     polygons: Vec<(u32, Vec<Triangle>)>,
     stride: usize,
@@ -132,7 +149,7 @@ impl Primitives {
         batch: &mut Batch,
     ) {
         self.stride = plan.primitive_words();
-        self.pixels.clear();
+        self.count = triangles.len();
         self.polygons.clear();
         (self.has_large, self.pixel_count) = (false, 0);
         let words = triangles.len().div_ceil(WAVE) * self.stride;
@@ -146,31 +163,40 @@ impl Primitives {
             some(first + WAVE).for_each(|(triangles, index)| triangles.expect_rows(index));
             batch.gather(plan, some(first));
             self.polygons.extend(batch.polygons.drain(..).map(|(lane, parts)| ((first + lane) as u32, parts)));
-            for lane in 0..WAVE.min(triangles.len() - first) {
-                let pixels @ [x0, y0, x1, y1] = batch.pixels(lane);
-                self.has_large |= may_cover_group(pixels.map(i64::from));
-                let side = 1 << TILE_LOG2;
-                self.pixel_count += i64::from((x1 - x0).min(side) * (y1 - y0).min(side) / 2);
-                self.pixels.push(pixels);
-            }
+            let (has_large, pixel_count) = batch.measure();
+            self.has_large |= has_large;
+            self.pixel_count += i64::from(pixel_count);
             batch.set_up(plan, words);
         }
     }
 
     /// How many.
     pub fn len(&self) -> usize {
-        self.pixels.len()
+        self.count
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.pixels.is_empty()
+        self.count == 0
+    }
+
+    /// Where a primitive is.
+    #[inline]
+    pub fn outline(&self, index: u32) -> Outline {
+        let words: &[u32; Shape::WORDS * WAVE - WAVE + 1] =
+            self.words(index).0.first_chunk().expect("every primitive has these words");
+        let word = |word: u32| words[word as usize * WAVE];
+        Outline {
+            pixels: [0, 1, 2, 3].map(|bound| i64::from(word(Shape::PIXELS + bound) as i32)),
+            covered: word(Shape::COVERED) as u16,
+            depths: [0, 1].map(|end| f32::from_bits(word(Shape::DEPTHS + end))),
+        }
     }
 
     /// The pixels that a primitive may cover: `[x0, y0, x1, y1]`, the last ones not included.
     #[inline]
     pub fn pixels(&self, index: u32) -> [i64; 4] {
-        self.pixels[index as usize].map(i64::from)
+        self.outline(index).pixels
     }
 
     /// Whether any has a whole group of pixels among those that it may cover.
@@ -220,12 +246,5 @@ impl Primitives {
     /// First of the words of an input.
     pub fn first_word(input: usize) -> u32 {
         (Shape::WORDS + input * 3) as u32
-    }
-
-    /// The least and the greatest depth at the pixels that a primitive may cover, before they are rounded to a format.
-    #[inline]
-    pub fn depths(&self, index: u32) -> [f32; 2] {
-        let words = self.words(index);
-        [words.float(Shape::DEPTHS), words.float(Shape::DEPTHS + 1)]
     }
 }

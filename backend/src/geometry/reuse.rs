@@ -7,7 +7,7 @@ pub struct Reuse {
     pub vertices: Vec<u32>,
     /// For each corner of a primitive its place in `vertices`.
     pub places: Vec<u32>,
-    /// An open hash table: places plus one, 0 where nothing is.
+    /// Places plus one, 0 where nothing is: vertex after vertex where they are near each other, else an open hash table.
     table: Vec<u32>,
 }
 
@@ -39,11 +39,30 @@ impl Reuse {
         // At most half full.
         let size = (corners.len() * 2).next_power_of_two();
         self.table.clear();
+        let (least, greatest) = corners.iter().fold((u32::MAX, 0), |(a, b), &vertex| (a.min(vertex), b.max(vertex)));
+        let span = greatest.saturating_sub(least) as usize;
+        if span < size {
+            self.table.resize(span + 1, 0);
+            return self.number_near(corners, least);
+        }
         self.table.resize(size, 0);
         for &vertex in corners {
             let place = self.place(vertex);
             self.places.push(place);
         }
+    }
+
+    /// Numbers vertices that are not far from the least: each has a place of its own in the table.
+    fn number_near(&mut self, corners: &[u32], least: u32) {
+        let Self { vertices, places, table } = self;
+        places.extend(corners.iter().map(|&vertex| {
+            let known = &mut table[(vertex - least) as usize];
+            if *known == 0 {
+                vertices.push(vertex);
+                *known = vertices.len() as u32;
+            }
+            *known - 1
+        }));
     }
 
     fn place(&mut self, vertex: u32) -> u32 {

@@ -260,7 +260,7 @@ pub(super) fn shade_waves<'w>(
     let ShadeScratch { wave, outputs, outside, words } = scratch;
     words.clear();
     outside.clear();
-    let chunks = triangles.plan().row_chunks();
+    let chunks = triangles.row_chunks();
     outputs.resize(stride.max(chunks * BLOCK), [0; WAVE]);
     let (rows, first) = triangles.add_rows(count.next_multiple_of(WAVE));
     for (number, rows) in rows.chunks_mut(chunks * WAVE).enumerate() {

@@ -41,9 +41,11 @@ struct Packed {
 const FACING: u32 = 30;
 
 /// Triangles of draws that are set up in the same way, in order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Triangles {
     plan: Plan,
+    /// Chunks of a row, by the plan.
+    row_chunks: usize,
     /// At least as many rows as vertices: place in the window, 1/w, and the input words of the fragment program.
     rows: Vec<Chunk>,
     vertices: usize,
@@ -59,9 +61,27 @@ pub struct Triangles {
 
 const NO_COVER: u32 = u32::MAX;
 
+impl Default for Triangles {
+    fn default() -> Self {
+        let plan = Plan::default();
+        Self {
+            row_chunks: plan.row_chunks(),
+            plan,
+            rows: Vec::new(),
+            vertices: 0,
+            packed: Vec::new(),
+            covers: Vec::new(),
+            polygons: Vec::new(),
+            cover_of: Vec::new(),
+            layer: 0,
+        }
+    }
+}
+
 impl Triangles {
     /// Begins with none, with room for so many, in a layer.
     pub(crate) fn start(&mut self, plan: Plan, room: usize, layer: u32) {
+        self.row_chunks = plan.row_chunks();
         (self.plan, self.layer) = (plan, layer);
         self.vertices = 0;
         self.covers.clear();
@@ -216,16 +236,21 @@ impl Triangles {
         self.covers.len() as u32 - 1
     }
 
+    /// Chunks of a vertex's row.
+    pub(super) fn row_chunks(&self) -> usize {
+        self.row_chunks
+    }
+
     /// The words of a vertex.
     #[inline]
     pub(super) fn row(&self, row: u32) -> &[Chunk] {
-        let chunks = self.plan.row_chunks();
+        let chunks = self.row_chunks;
         &self.rows[row as usize * chunks..][..chunks]
     }
 
     /// Rows for so many vertices, to be filled in, and the number of the first.
     pub(super) fn add_rows(&mut self, count: usize) -> (&mut [Chunk], u32) {
-        let (first, chunks) = (self.vertices, self.plan.row_chunks());
+        let (first, chunks) = (self.vertices, self.row_chunks);
         self.vertices += count;
         if self.rows.len() < self.vertices * chunks {
             self.rows.resize(self.vertices * chunks, [0; BLOCK]);

@@ -284,8 +284,9 @@ impl Bounds {
     pub fn loosen(&mut self, direction: Direction, group: usize, range: Range) {
         let [low, high] = self.groups[group];
         self.groups[group] = match direction {
-            Direction::Less => [low.min(range[0]), high],
-            Direction::Greater => [low, high.max(range[1])],
+            // In few instructions, as every small primitive comes here.
+            Direction::Less => [if range[0] < low { range[0] } else { low }, high],
+            Direction::Greater => [low, if range[1] > high { range[1] } else { high }],
         };
     }
 

@@ -3,33 +3,36 @@
 use smallvec::SmallVec;
 
 use super::DrawContext;
+use super::crumbs::{Crumb, Crumbs, in_window};
 use super::kernel::{Source, Stage};
 use super::scoreboard::Fragments;
+use super::wave::{see, see_exported};
 use crate::counters::{Counter, Map, Sight};
-use crate::geometry::Words;
+use crate::geometry::{Outline, Words};
 use crate::memory::PlaneRef;
-use crate::shader::interp::{Environment, Runs, Stop, Wave};
+use crate::shader::interp::{Environment, Lanes, Runs, Stop, WAVE, Wave};
 use crate::shader::runtime::Ranges;
+use crate::tiling::{PrimitiveId, Visit};
 
-/// Pixels of a block of small primitives.
+/// Pixels of a block of small primitives, and of those that tiny ones may touch.
 const BLOCK_PIXELS: u32 = 16;
 
 /// What runs a kernel, made when there is something to run: then the kernel is compiled, too.
-pub(super) enum Lazy<'s, T> {
+pub(super) enum Lazy<S, T> {
     /// What it is to be made of.
-    Not(&'s mut Wave),
+    Not(S),
     Made(T),
     /// There is no such kernel.
     Never,
 }
 
-impl<'s, T> Lazy<'s, T> {
+impl<S, T> Lazy<S, T> {
     #[inline]
-    pub(super) fn get(&mut self, make: impl FnOnce(&'s mut Wave) -> Option<T>) -> Option<&mut T> {
+    pub(super) fn get(&mut self, make: impl FnOnce(S) -> Option<T>) -> Option<&mut T> {
         if let Self::Not(_) = self
-            && let Self::Not(wave) = std::mem::replace(self, Self::Never)
+            && let Self::Not(scratch) = std::mem::replace(self, Self::Never)
         {
-            *self = make(wave).map_or(Self::Never, Self::Made);
+            *self = make(scratch).map_or(Self::Never, Self::Made);
         }
         self.made()
     }
@@ -140,18 +143,112 @@ impl<'s> Small<'s> {
     #[cold]
     fn see(&self, sight: &Sight, place: [u32; 2]) {
         let [blocks, covered, waves, lanes] = [0, 1, 2, 3].map(|word: usize| self.runs.outputs[word][0]);
-        let counts = [
-            (Counter::Blocks, blocks),
-            (Counter::SamplesStandard, blocks * self.block_samples),
-            (Counter::SamplesCovered, covered),
-            (Counter::Covered, covered),
-            (Counter::Fragments, lanes),
-            (Counter::Exported, lanes),
-            (Counter::Waves, waves),
-            (Counter::Lanes, lanes),
-        ];
-        counts.iter().for_each(|&(counter, many)| sight.count(counter, many.into()));
-        let maps = [(Map::Overdraw, covered), (Map::Waves, waves), (Map::Lanes, lanes)];
-        maps.iter().for_each(|&(map, many)| sight.mark(map, place, many));
+        see_block(sight, place, [blocks, blocks * self.block_samples, covered]);
+        see_waves(sight, place, [waves, lanes]);
+    }
+}
+
+/// Counts blocks, the samples that were looked at in them, and those that are covered.
+fn see_block(sight: &Sight, place: [u32; 2], [blocks, samples, covered]: [u32; 3]) {
+    sight.count(Counter::Blocks, blocks.into());
+    sight.count(Counter::SamplesStandard, samples.into());
+    sight.count(Counter::SamplesCovered, covered.into());
+    sight.count(Counter::Covered, covered.into());
+    sight.mark(Map::Overdraw, place, covered);
+}
+
+/// Counts waves of kernels that export themselves, and their fragments.
+fn see_waves(sight: &Sight, place: [u32; 2], [waves, lanes]: [u32; 2]) {
+    sight.count(Counter::Fragments, lanes.into());
+    see(sight, place, waves, lanes);
+    see_exported(sight, lanes, lanes);
+}
+
+/// The runs of a draw's mixed kernel: pixels of tiny primitives, as many at a time as fill a wave.
+pub(super) struct Mixed<'s> {
+    runs: Runs<'s>,
+    /// Slot of the crumbs.
+    slot: usize,
+    /// First pixel of the tile.
+    tile: [i64; 2],
+    crumbs: &'s mut Crumbs,
+    /// Number of the first primitive of the sixteen whose pixels wait.
+    first: PrimitiveId,
+}
+
+impl<'s> Mixed<'s> {
+    /// Of a draw that has such a kernel, in the tile with this first pixel.
+    pub(super) fn new<'a: 's>(
+        context: &'a DrawContext<'a>,
+        (wave, crumbs): (&'s mut Wave, &'s mut Crumbs),
+        (tile, counts): ([i64; 2], bool),
+    ) -> Option<Self> {
+        let (stage, ranges) = (context.mixed_kernel(counts)?, context.direct.as_ref()?);
+        let slot = stage.sources.iter().find(|(_, source)| *source == Source::Crumb)?.0;
+        let mut runs = runs(context, (stage, ranges), wave);
+        for &(slot, source) in &stage.sources {
+            if let Source::Window(axis) = source {
+                runs.set(slot, tile[axis] as u32);
+            }
+        }
+        Some(Self { runs, slot, tile, crumbs, first: 0 })
+    }
+
+    /// Draws a tiny primitive as far as it lies in the window `[x0, y0, x1, y1]`; its pixels may wait for others. False when the program
+    /// was interrupted.
+    #[inline]
+    pub(super) fn draw(
+        &mut self,
+        walk: &Visit<'_>,
+        (id, outline): (PrimitiveId, &Outline),
+        window: [i64; 4],
+        sight: Option<&Sight>,
+    ) -> bool {
+        let [[x, y, ..], [x0, y0, x1, y1]] = [outline.pixels, window];
+        let pixels = in_window(outline.covered, [x0 - x, y0 - y], [x1 - x0, y1 - y0]);
+        let place = [x0 - self.tile[0], y0 - self.tile[1]].map(|pixel| pixel as u32);
+        let mut ok = true;
+        let first = id & !(WAVE as u32 - 1);
+        if first != self.first {
+            ok = self.flush(walk, sight);
+            self.first = first;
+        }
+        self.crumbs.push(place, id % WAVE as u32, pixels);
+        if let Some(sight) = sight {
+            see_block(sight, [x0 as u32, y0 as u32], [1, BLOCK_PIXELS, pixels.count_ones()]);
+        }
+        while self.crumbs.fill_wave() {
+            ok &= self.run(walk, sight);
+        }
+        ok
+    }
+
+    /// Draws what waits. False when the program was interrupted.
+    #[inline]
+    pub(super) fn flush(&mut self, walk: &Visit<'_>, sight: Option<&Sight>) -> bool {
+        let mut ok = true;
+        while !self.crumbs.is_empty() {
+            ok &= self.run(walk, sight);
+        }
+        ok
+    }
+
+    fn run(&mut self, walk: &Visit<'_>, sight: Option<&Sight>) -> bool {
+        let Some(wave) = self.crumbs.wave() else { return true };
+        self.runs.set_lanes(self.slot, wave);
+        let stop = self.runs.run(walk.words(self.first).parameters());
+        if let Some(sight) = sight {
+            self.see(sight, &wave);
+        }
+        stop != Stop::Interrupted
+    }
+
+    /// Counts the fragments of a wave, where its first pixel is.
+    #[cold]
+    fn see(&self, sight: &Sight, wave: &Lanes) {
+        let lanes = self.runs.outputs[0].iter().sum();
+        let place = Crumb::place(wave[0]);
+        let place = [0, 1].map(|axis| self.tile[axis] as u32 + place[axis]);
+        see_waves(sight, place, [u32::from(lanes > 0), lanes]);
     }
 }

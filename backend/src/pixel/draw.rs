@@ -163,16 +163,22 @@ impl<'a> PixelContext<'a> {
 
     /// The kernel for small primitives, where it does all that is to be done; it may count.
     pub(super) fn primitive_kernel(&self, counts: bool) -> Option<&'a Stage> {
+        self.draws_small().then(|| self.pipeline.kernels.primitive(self.pipeline, (self.depth_bits, counts))).flatten()
+    }
+
+    /// The kernel for pixels of tiny primitives, where it does all that is to be done; it may count.
+    pub(super) fn mixed_kernel(&self, counts: bool) -> Option<&'a Stage> {
+        self.draws_small().then(|| self.pipeline.kernels.mixed(self.pipeline, (self.depth_bits, counts))).flatten()
+    }
+
+    /// Whether kernels may draw small primitives from coverage to export.
+    fn draws_small(&self) -> bool {
         // What else tests say, and may be dynamic, concerns other tests.
         let depth = |tests: DepthStencilState| (tests.depth_test, tests.depth_write, tests.depth_compare);
         let as_linked = self.tests.map(depth) == tested(self.pipeline).map(depth);
         let serves = as_linked && self.rates.is_none() && (self.tests.is_none() || self.depth_alone.is_some());
         // Its edges are exact near small primitives only, not near what a viewport leaves of others.
-        if serves && self.occlusion.is_none() && self.criterion.is_none() && !self.pipeline.last().routes() {
-            self.pipeline.kernels.primitive(self.pipeline, (self.depth_bits, counts))
-        } else {
-            None
-        }
+        serves && self.occlusion.is_none() && self.criterion.is_none() && !self.pipeline.last().routes()
     }
 
     /// The kernel for whole groups of one primitive.

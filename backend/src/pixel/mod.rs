@@ -2,6 +2,7 @@
 
 mod coarse;
 mod coverage;
+mod crumbs;
 mod depth_group;
 mod depth_stencil;
 mod direct;

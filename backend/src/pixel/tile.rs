@@ -4,17 +4,18 @@ use std::sync::atomic::Ordering;
 
 use super::DrawContext;
 use super::coverage::{Part, covered_wholly, covers_group, covers_tile};
+use super::crumbs::{Crumbs, TINY};
 use super::depth_group::Stored;
-use super::direct::{Lazy, Small};
+use super::direct::{Lazy, Mixed, Small};
 use super::quad::{MOST_SAMPLES, Own, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
 use super::wave::{WaveScratch, Waves};
 use crate::counters::{Counter, Map, Sight, count};
-use crate::geometry::{Primitives, Shape};
+use crate::geometry::{Outline, Primitives, Shape};
 use crate::hiz::{Bounds, Direction, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of, within};
 use crate::raster::{
-    Criterion, GROUP_LOG2, SIDE, Triangle, UNITS, group_of_pixel, may_cover_group, pixel_of_bit, pixels_inside,
-    sample_mask,
+    Criterion, GROUP_LOG2, SIDE, TILE_LOG2, Triangle, UNITS, group_of_pixel, may_cover_group, pixel_of_bit,
+    pixels_inside, sample_mask,
 };
 use crate::shader::interp::{Stop, Wave};
 use crate::tiling::{PrimitiveId, SetUpScratch, Stretch, Visit, Walk};
@@ -34,6 +35,8 @@ pub struct TileScratch {
     set_up: SetUpScratch,
     waves: WaveScratch,
     small: Wave,
+    mixed: Wave,
+    crumbs: Crumbs,
     board: Scoreboard,
 }
 
@@ -47,7 +50,7 @@ pub fn process_tile(
     sight: Option<&Sight>,
 ) -> bool {
     let mut bounds = walk.bounds(number);
-    let TileScratch { set_up, waves, small, board } = scratch;
+    let TileScratch { set_up, waves, small, mixed, crumbs, board } = scratch;
     let walk = &Visit { draws: walk.draws, bins: walk.set_up(number, set_up), scoreboard: walk.scoreboard };
     let mut stretches = walk.stretches().peekable();
     if walk.bins.is_empty() {
@@ -83,13 +86,14 @@ pub fn process_tile(
             Some(_) => Sink::Board(board, waves),
             None => Sink::Waves(Box::new(Waves::new(context, walk, waves, sight))),
         };
-        let small = Lazy::Not(small);
+        let (small, mixed) = (Lazy::Not(&mut *small), Lazy::Not((&mut *mixed, &mut *crumbs)));
         let mut bounds = bounds.as_deref_mut();
         if let (Some(bounds), Some(direction)) = (&mut bounds, context.visibility.tests) {
             bounds.turn(direction);
         }
         let clip = within(context.scissor, area);
-        let mut tile = Tile { context, walk, area, clip, sink, small, bounds, lessons, sight, passed: 0, ok: true };
+        let mut tile =
+            Tile { context, walk, area, clip, sink, small, mixed, bounds, lessons, sight, passed: 0, ok: true };
         while let Some(Stretch { bin: (bin, number), primitives, .. }) = stretches.next_if(|next| next.draw == draw) {
             count(tile.sight, Counter::BinEntries, primitives.len() as u64);
             let first: PrimitiveId = number << 16;
@@ -204,7 +208,9 @@ struct Tile<'a, 's> {
     /// Its pixels that the draw may touch.
     clip: [i64; 4],
     sink: Sink<'a, 's>,
-    small: Lazy<'s, Small<'s>>,
+    small: Lazy<&'s mut Wave, Small<'s>>,
+    /// Pixels of tiny primitives: those that wait are the last ones.
+    mixed: Lazy<(&'s mut Wave, &'s mut Crumbs), Mixed<'s>>,
     bounds: Option<&'s mut Bounds>,
     /// Small primitives that may still teach the visibility structure: as long as that pays.
     lessons: u32,
@@ -219,26 +225,49 @@ struct Tile<'a, 's> {
 impl<'a: 's, 's> Tile<'a, 's> {
     #[inline]
     fn primitive(&mut self, primitives: &Primitives, id: PrimitiveId, index: u32) {
-        let pixels = primitives.pixels(index);
+        let outline @ Outline { pixels, .. } = primitives.outline(index);
         let window = within(pixels, self.clip);
         if window[0] >= window[2] || window[1] >= window[3] {
             return;
         }
         let is_small = pixels[2] - pixels[0] <= SMALL && pixels[3] - pixels[1] <= SMALL;
-        if !(is_small && self.small(primitives, index, window)) {
+        if !(is_small && self.small(primitives, (id, index), (outline, window))) {
+            self.draw_crumbs();
             self.large(primitives, (id, index), window);
         }
     }
 
+    /// Draws the pixels of tiny primitives that wait.
+    #[inline]
+    fn draw_crumbs(&mut self) {
+        if let Some(mixed) = self.mixed.made() {
+            self.ok &= mixed.flush(self.walk, self.sight);
+        }
+    }
+
+    /// What draws tiny primitives, where the draw has a kernel for them.
+    #[inline]
+    fn mixed(&mut self) -> Option<&mut Mixed<'s>> {
+        let (context, counts) = (self.context, self.sight.is_some());
+        let tile = [self.area[0], self.area[1]].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
+        self.mixed.get(|scratch| Mixed::new(context, scratch, (tile, counts)))
+    }
+
     /// Draws a small primitive; false where the draw has no kernel for them.
     #[inline]
-    fn small(&mut self, primitives: &Primitives, index: u32, mut window: [i64; 4]) -> bool {
-        let (context, counts) = (self.context, self.sight.is_some());
-        if self.small.get(|wave| Small::new(context, wave, counts)).is_none() {
+    fn small(
+        &mut self,
+        primitives: &Primitives,
+        (id, index): (PrimitiveId, u32),
+        (outline, mut window): (Outline, [i64; 4]),
+    ) -> bool {
+        let (context, counts, pixels) = (self.context, self.sight.is_some(), outline.pixels);
+        let is_tiny = pixels[2] - pixels[0] <= TINY && pixels[3] - pixels[1] <= TINY && self.mixed().is_some();
+        if !is_tiny && self.small.get(|wave| Small::new(context, wave, counts)).is_none() {
             return false;
         }
         if let (Some(direction), Some(bounds)) = (context.visibility.tests, self.bounds.as_deref_mut()) {
-            let range = as_stored(primitives.depths(index), context.depth_bits);
+            let range = as_stored(outline.depths, context.depth_bits);
             let (mut any, mut all) = (false, true);
             for group in groups_of(window) {
                 let number = group_number(group);
@@ -265,6 +294,11 @@ impl<'a: 's, 's> Tile<'a, 's> {
             Sink::Board(board, _) if board.is_empty() => {}
             Sink::Board(board, scratch) => self.ok &= shade_board(self.walk, board, scratch, self.sight),
         }
+        if let Some(mixed) = self.mixed.made().filter(|_| is_tiny) {
+            self.ok &= mixed.draw(self.walk, (id, &outline), window, self.sight);
+            return true;
+        }
+        self.draw_crumbs();
         if let Some(small) = self.small.made() {
             self.ok &= small.draw(primitives.words(index), window, self.sight) != Stop::Interrupted;
         }
@@ -615,6 +649,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
 
     /// Shades what waits, and counts.
     fn finish(&mut self) {
+        self.draw_crumbs();
         if let Some(bounds) = &mut self.bounds {
             bounds.sum_up();
         }

@@ -42,8 +42,8 @@ pub(super) struct Waves<'a, 's> {
     pub(super) walk: &'a Visit<'a>,
     pub(super) scratch: OfQuads<'s>,
     /// Where groups are shaded at once: any, and those that are covered wholly.
-    groups: Lazy<'s, Groups<'s>>,
-    whole: Lazy<'s, Groups<'s>>,
+    groups: Lazy<&'s mut Wave, Groups<'s>>,
+    whole: Lazy<&'s mut Wave, Groups<'s>>,
     /// Who counts, if anybody does.
     pub(super) sight: Option<&'s Sight>,
     quads: [Quad; QUADS],

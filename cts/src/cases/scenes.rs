@@ -16,6 +16,12 @@ static LATE: &[u8] = include_bytes!("../../shaders/late.frag.spv");
 /// Scenes.
 const SCENES: u64 = 200;
 
+/// Scenes of many tiny triangles over each other, whose pixels may share waves.
+const CROWDED: u64 = 40;
+
+/// Pixels that those have their corners in.
+const CROWD: [u32; 2] = [40, 24];
+
 /// Pixels of the target: no whole tiles of any size.
 const WIDTH: u32 = 150;
 const HEIGHT: u32 = 100;
@@ -84,12 +90,16 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         let run = move |gpu: &Gpu| draw(gpu, &Scene::random(seed));
         all.push(Entry::new(format!("scenes.random.seed{seed}"), "Rasterization Order", run));
     }
+    for seed in 0..CROWDED {
+        let run = move |gpu: &Gpu| draw(gpu, &Scene::crowded(seed));
+        all.push(Entry::new(format!("scenes.crowded.seed{seed}"), "Rasterization Order", run));
+    }
 }
 
-/// Corners of a triangle somewhere near the target, within so many pixels.
-fn corners(numbers: &mut Numbers, size: u32) -> [[i64; 2]; 3] {
+/// Corners of a triangle somewhere near the first pixels of the target, within so many pixels.
+fn corners(numbers: &mut Numbers, area: [u32; 2], size: u32) -> [[i64; 2]; 3] {
     let steps = |pixels: u32| pixels * (UNITS / STEP) as u32;
-    let origin = [WIDTH, HEIGHT].map(|side| i64::from(numbers.below(steps(side + size))) - i64::from(steps(size)));
+    let origin = area.map(|side| i64::from(numbers.below(steps(side + size))) - i64::from(steps(size)));
     let mut corner = || origin.map(|start| (start + i64::from(numbers.below(steps(size) + 1))) * STEP);
     [corner(), corner(), corner()]
 }
@@ -107,6 +117,18 @@ impl Scene {
             depth: numbers.pick(&[vk::Format::D32_SFLOAT, vk::Format::D32_SFLOAT, vk::Format::D16_UNORM]),
             clear_depth: if op == vk::CompareOp::GREATER_OR_EQUAL { 0.0 } else { 1.0 },
         }
+    }
+
+    /// Such a scene with many tiny triangles in a small part of the target.
+    fn crowded(seed: u64) -> Self {
+        let (mut scene, mut numbers) = (Self::random(seed), Numbers::new(seed));
+        scene.samples = 1;
+        for layer in &mut scene.layers {
+            let (size, slopes) = (numbers.pick(&[2, 4, 5]), numbers.one_in(2));
+            layer.counts &= numbers.one_in(4);
+            layer.triangles = (0..300).map(|_| Triangle::random(&mut numbers, CROWD, (size, slopes))).collect();
+        }
+        scene
     }
 }
 
@@ -128,13 +150,6 @@ impl Layer {
         let size = numbers.pick(&[3, 6, 12, 24, 60, 300]);
         let count = 1 + numbers.below(if size > 30 { 6 } else { 60 });
         let slopes = numbers.one_in(2);
-        let triangle = |numbers: &mut Numbers| {
-            let depth = numbers.below(65) as f32 / 64.0;
-            let other = |numbers: &mut Numbers| if slopes { numbers.below(65) as f32 / 64.0 } else { depth };
-            let depths = [depth, other(numbers), other(numbers)];
-            let color = [0; 4].map(|_: u8| numbers.below(256) as u8);
-            Triangle { corners: corners(numbers, size), depths, color }
-        };
         let mut scissor = [0, 0, WIDTH, HEIGHT];
         if numbers.one_in(4) {
             let [x, y] = [numbers.below(WIDTH), numbers.below(HEIGHT)];
@@ -142,7 +157,7 @@ impl Layer {
         }
         let often = if plain { 12 } else { 4 };
         Self {
-            triangles: (0..count).map(|_| triangle(numbers)).collect(),
+            triangles: (0..count).map(|_| Triangle::random(numbers, [WIDTH, HEIGHT], (size, slopes))).collect(),
             program: if numbers.one_in(often) {
                 numbers.pick(&[Program::Early, Program::Late])
             } else {
@@ -283,6 +298,15 @@ fn turn([a, b, c]: [[i64; 2]; 3]) -> i64 {
 }
 
 impl Triangle {
+    /// One with its corners in an area, of a size in pixels; its depth may slope.
+    fn random(numbers: &mut Numbers, area: [u32; 2], (size, slopes): (u32, bool)) -> Self {
+        let depth = numbers.below(65) as f32 / 64.0;
+        let other = |numbers: &mut Numbers| if slopes { numbers.below(65) as f32 / 64.0 } else { depth };
+        let depths = [depth, other(numbers), other(numbers)];
+        let color = [0; 4].map(|_: u8| numbers.below(256) as u8);
+        Self { corners: corners(numbers, area, size), depths, color }
+    }
+
     /// Whether a point lies in the triangle, with the rule of top and left edges.
     fn covers(&self, point: [i64; 2]) -> bool {
         let [a, b, c] = self.corners;

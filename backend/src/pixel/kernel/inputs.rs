@@ -97,7 +97,7 @@ impl<'a> Inputs<'a> {
     /// A word of the primitive.
     fn primitive(&self, linker: &mut Linker, word: u32, ty: Type) -> Value {
         match self.form {
-            Form::Alone => linker.b.parameter(word, ty),
+            Form::Alone => linker.b.parameter(word, linker.of, ty),
             Form::Packed | Form::Coarse => linker.input(Source::Primitive(word), ty),
         }
     }

@@ -10,6 +10,7 @@ mod direct;
 mod export;
 mod group;
 mod inputs;
+mod mixed;
 mod primitive;
 
 use std::sync::OnceLock;
@@ -67,7 +68,9 @@ pub enum Source {
     Line(usize),
     /// Primitive kernels: first pixel and size of the primitive's window, x and y of both; the same in all lanes.
     Window(usize),
-    /// Primitive kernels: bytes from a row of lines to the next in a plane, by the number of the target, depth being the last; the
+    /// Mixed kernels: a pixel, and whose it is: see `Crumb`.
+    Crumb,
+    /// Primitive and mixed kernels: bytes from a row of lines to the next in a plane, by the number of the target, depth being the last; the
     /// same in all lanes.
     Pitch(usize),
 }
@@ -144,6 +147,7 @@ pub struct Kernels {
     whole: OnceLock<Option<Stage>>,
     /// By the bits of depth: one that does not count, and one that does.
     primitive: [[OnceLock<Option<Stage>>; 2]; 3],
+    mixed: [[OnceLock<Option<Stage>>; 2]; 3],
 }
 
 /// What of a pipeline's kernels is known before they are compiled.
@@ -193,13 +197,25 @@ impl Kernels {
     /// The kernel for small primitives, against depths of so many bits, one that `counts` or one that does not. `None` where it would
     /// not serve.
     pub fn primitive(&self, pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool)) -> Option<&Stage> {
-        let (number, bits) = match depth_bits {
-            16 => (0, 16),
-            24 => (1, 24),
-            _ => (2, 32),
-        };
+        let (number, bits) = depth_of_kernel(depth_bits);
         let kernel = &self.primitive[number][usize::from(counts)];
         kernel.get_or_init(|| primitive::link(pipeline, (bits, counts))).as_ref()
+    }
+
+    /// The same for pixels of several of them.
+    pub fn mixed(&self, pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool)) -> Option<&Stage> {
+        let (number, bits) = depth_of_kernel(depth_bits);
+        let kernel = &self.mixed[number][usize::from(counts)];
+        kernel.get_or_init(|| mixed::link(pipeline, (bits, counts))).as_ref()
+    }
+}
+
+/// Number of the kernel for depths of so many bits, and those bits.
+const fn depth_of_kernel(depth_bits: u32) -> (usize, u32) {
+    match depth_bits {
+        16 => (0, 16),
+        24 => (1, 24),
+        _ => (2, 32),
     }
 }
 
@@ -329,6 +345,8 @@ struct Linker {
     outputs: usize,
     /// Kernels that export themselves: x and y of the lanes' pixels.
     place: Option<[Value; 2]>,
+    /// Mixed kernels: which of sixteen primitives each lane's pixel is of.
+    of: Option<Value>,
 }
 
 impl Linker {

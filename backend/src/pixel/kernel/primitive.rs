@@ -9,7 +9,7 @@ use ash::vk;
 
 use super::direct::{self, LINE, Pixels, TEXEL};
 use super::inputs::Inputs;
-use super::{Form, Linker, Source, Stage, written};
+use super::{Attachment, Form, Linker, Source, Stage, written};
 use crate::format::routines;
 use crate::geometry::Shape;
 use crate::raster::UNITS;
@@ -26,15 +26,11 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     }
     let nothing = Program::routine(Builder::new().finish(), &[], 0);
     let shaded = program.unwrap_or(&nothing);
-    let (state, targets) = (&pipeline.multisample, attachments.len());
     let mut linker = Linker::default();
-    let differs = |inst: &Inst| matches!(inst, Inst::Unary { op, .. } if op.is_derivative());
     let tally = counts.then(|| linker.tally());
-    // Two depths of two bytes are a word, which is stored as one.
-    let needs_quads = depth_bits == 16 || shaded.code.function().insts.iter().any(differs);
-    let blocks = linker.begin_blocks(needs_quads);
-    let depth = Depths { bits: depth_bits, plane: targets };
-    let block = linker.block(&blocks, &state.locations(), &depth);
+    let blocks = linker.begin_blocks(needs_quads(shaded, depth_bits));
+    let depth = Depths { bits: depth_bits, plane: attachments.len() };
+    let block = linker.block(&blocks, &pipeline.multisample.locations(), &depth);
     let any = linker.any(&block.covered);
     if let Some(tally) = tally {
         let one = linker.b.int(1);
@@ -42,22 +38,8 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
         block.covered.iter().for_each(|&covered| linker.add_lanes(tally, 1, covered));
     }
     linker.b.push(Inst::If { condition: any });
-    match tested(pipeline) {
-        Some(tests) => {
-            let inputs = Inputs::new(shaded, Form::Alone, (false, state));
-            let left = linker.tested(&tests, &block, (inputs, &depth));
-            let pixels = Pixels { covered: left, ..block };
-            let any = linker.any(&pixels.covered);
-            linker.b.push(Inst::If { condition: any });
-            linker.count_wave(tally, &pixels.covered);
-            linker.shade((shaded, state), &attachments, pixels);
-            linker.b.push(Inst::EndIf);
-        }
-        None => {
-            linker.count_wave(tally, &block.covered);
-            linker.shade((shaded, state), &attachments, block);
-        }
-    }
+    linker
+        .shade_tested((pipeline, shaded), (&attachments, &depth), block, |linker, left| linker.count_wave(tally, left));
     linker.b.push(Inst::EndIf);
     linker.end_blocks(&blocks);
     if let Some(tally) = tally {
@@ -69,10 +51,16 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     Some(linker.finish(program).alone())
 }
 
+/// Whether pixels come as whole quads: for derivatives, and as two depths of two bytes are a word, which is stored as one.
+pub(super) fn needs_quads(program: &Program, depth_bits: u32) -> bool {
+    let differs = |inst: &Inst| matches!(inst, Inst::Unary { op, .. } if op.is_derivative());
+    depth_bits == 16 || program.code.function().insts.iter().any(differs)
+}
+
 /// The plane of depths: its bits, and its number, which is that behind the targets'.
-struct Depths {
-    bits: u32,
-    plane: usize,
+pub(super) struct Depths {
+    pub(super) bits: u32,
+    pub(super) plane: usize,
 }
 
 impl Depths {
@@ -168,7 +156,8 @@ impl Linker {
     fn covered(&mut self, pixel: [Value; 2], inside: Value, locations: &[[i64; 2]]) -> Vec<Value> {
         let zero = self.b.int(0);
         let edges = [0, 1, 2].map(|edge| {
-            let [dx, dy, origin] = [0, 1, 2].map(|word| self.b.parameter(Shape::EDGES + edge * 3 + word, Type::I32));
+            let [dx, dy, origin] =
+                [0, 1, 2].map(|word| self.b.parameter(Shape::EDGES + edge * 3 + word, None, Type::I32));
             let along = [(dx, pixel[0]), (dy, pixel[1])].map(|(step, pixel)| self.b.binary(B::IMul, step, pixel));
             let value = self.b.binary(B::IAdd, origin, along[0]);
             (dx, dy, self.b.binary(B::IAdd, value, along[1]))
@@ -196,7 +185,7 @@ impl Linker {
     }
 
     /// Bytes of the pixels' first samples in planes of lines of 8x8 texels: of targets, and of depth.
-    fn texels(&mut self, [x, y]: [Value; 2], samples: u32, depth: &Depths) -> Vec<Value> {
+    pub(super) fn texels(&mut self, [x, y]: [Value; 2], samples: u32, depth: &Depths) -> Vec<Value> {
         let (three, line_bytes) = (self.b.int(3), self.b.int(8 + samples.ilog2()));
         let [column, row] = [x, y].map(|pixel| self.b.binary(B::ShrLogical, pixel, three));
         // In a quad, quads in two rows, and lines.
@@ -257,6 +246,28 @@ impl Linker {
         let (zero, some) = (self.b.int(0), self.some(covered));
         let bits = self.b.ballot(some);
         self.b.binary(B::INe, bits, zero)
+    }
+
+    /// Tests covered pixels and shades those that are left; `see` gets them, where there are any.
+    pub(super) fn shade_tested(
+        &mut self,
+        (pipeline, program): (&GraphicsPipeline, &Program),
+        (attachments, depth): (&[Attachment], &Depths),
+        pixels: Pixels,
+        see: impl FnOnce(&mut Self, &[Value]),
+    ) {
+        let state = &pipeline.multisample;
+        let Some(tests) = tested(pipeline) else {
+            see(self, &pixels.covered);
+            return self.shade((program, state), attachments, pixels);
+        };
+        let inputs = Inputs::new(program, Form::Alone, (false, state));
+        let pixels = Pixels { covered: self.tested(&tests, &pixels, (inputs, depth)), ..pixels };
+        let any = self.any(&pixels.covered);
+        self.b.push(Inst::If { condition: any });
+        see(self, &pixels.covered);
+        self.shade((program, state), attachments, pixels);
+        self.b.push(Inst::EndIf);
     }
 
     /// The depth test of covered pixels; those that pass.

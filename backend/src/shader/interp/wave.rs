@@ -47,6 +47,12 @@ impl Runs<'_> {
         }
     }
 
+    /// Sets an input word lane by lane.
+    #[inline]
+    pub fn set_lanes(&mut self, slot: usize, words: Lanes) {
+        self.inputs[slot] = words;
+    }
+
     /// Runs with these parameters until the end, or the deadline.
     #[inline]
     pub fn run(&mut self, parameters: &[u32]) -> Stop {
@@ -315,8 +321,10 @@ impl Wave {
             Inst::Input { result, slot } | Inst::Interpolate { result, slot, .. } => {
                 self.set(*result, self.inputs[*slot as usize])
             }
-            Inst::Parameter { result, word } => {
-                self.set(*result, [environment.parameters[*word as usize * WAVE]; WAVE])
+            Inst::Parameter { result, word, of } => {
+                let words = &environment.parameters[*word as usize * WAVE..];
+                let of = of.map(|of| self.register(of).map(|of| of as usize % WAVE));
+                self.set(*result, of.unwrap_or_default().map(|of| words[of]));
             }
             Inst::Output { slot, value } => self.output(*slot, *value),
             Inst::Image(image) => self.image(environment, image),

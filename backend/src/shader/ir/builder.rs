@@ -286,10 +286,10 @@ impl Builder {
         result
     }
 
-    /// Word `word` of the run's parameters.
-    pub fn parameter(&mut self, word: u32, ty: Type) -> Value {
+    /// Word `word` of the run's parameters, or of those of one of sixteen things that have them.
+    pub fn parameter(&mut self, word: u32, of: Option<Value>, ty: Type) -> Value {
         let result = self.value(ty);
-        self.push(Inst::Parameter { result, word });
+        self.push(Inst::Parameter { result, word, of });
         result
     }
 

@@ -42,6 +42,7 @@ fn operands_mut(inst: &mut Inst, visit: &mut impl FnMut(&mut Value)) {
         Inst::LocalLoad { index, .. } => index.iter_mut().for_each(visit),
         Inst::LocalStore { index, value, .. } => index.iter_mut().chain([value]).for_each(visit),
         Inst::TableLoad { index, .. } => visit(index),
+        Inst::Parameter { of, .. } => of.iter_mut().for_each(visit),
         Inst::Interpolate { at, .. } => interpolate_operands(at, visit),
         Inst::Output { value, .. } => visit(value),
         Inst::Load { space, offset, .. } => element(space).into_iter().chain([offset]).for_each(visit),

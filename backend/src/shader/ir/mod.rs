@@ -311,10 +311,12 @@ pub enum Inst {
         result: Value,
         slot: u32,
     },
-    /// Word `word` of what the host gives a wave's run: the same in all lanes.
+    /// Word `word` of what the host gives a wave's run: the same in all lanes; or with `of`, where it gives what sixteen things have,
+    /// of that one which the low four bits name.
     Parameter {
         result: Value,
         word: u32,
+        of: Option<Value>,
     },
     /// A fragment input at another place; as `Input`, until a kernel is made of the program.
     Interpolate {

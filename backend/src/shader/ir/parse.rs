@@ -235,7 +235,10 @@ impl<'a> Cursor<'a> {
             }
             "TableLoad" => Inst::TableLoad { result, table: Table(prefixed(self.next()?, "t")?), index: self.value()? },
             "Input" => Inst::Input { result, slot: self.number()? },
-            "Parameter" => Inst::Parameter { result, word: self.number()? },
+            "Parameter" => {
+                let (word, is_of_one) = (self.number()?, self.eat("of"));
+                Inst::Parameter { result, word, of: is_of_one.then(|| self.value()).transpose()? }
+            }
             "Interpolate" => Inst::Interpolate { result, slot: self.number()?, at: self.place()? },
             "Output" => Inst::Output { slot: self.number()?, value: self.value()? },
             _ => return self.memory(name, result),

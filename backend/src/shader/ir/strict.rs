@@ -138,6 +138,7 @@ fn types(function: &Function, inst: &Inst) -> Result<(), &'static str> {
         }
         Inst::LocalLoad { index: at, .. } | Inst::LocalStore { index: at, .. } => index(at),
         Inst::TableLoad { index: at, .. } => is(at, Type::I32),
+        Inst::Parameter { of, .. } => of.is_none_or(|of| is(&of, Type::I32)),
         Inst::Load { space, offset, .. }
         | Inst::Store { space, offset, .. }
         | Inst::StorePart { space, offset, .. } => is(offset, Type::I32) && index(&element(*space)),

@@ -86,7 +86,8 @@ fn access_text(inst: &Inst) -> String {
         }
         Inst::TableLoad { table, index, .. } => format!("TableLoad t{}, {index}", table.0),
         Inst::Input { slot, .. } => format!("Input {slot}"),
-        Inst::Parameter { word, .. } => format!("Parameter {word}"),
+        Inst::Parameter { word, of: None, .. } => format!("Parameter {word}"),
+        Inst::Parameter { word, of: Some(of), .. } => format!("Parameter {word} of {of}"),
         Inst::Interpolate { slot, at, .. } => format!("Interpolate {slot} {}", place(*at)),
         Inst::Output { slot, value } => format!("Output {slot}, {value}"),
         Inst::Load { space, offset, .. } => format!("Load {}, {offset}", space_text(*space)),

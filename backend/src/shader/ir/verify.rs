@@ -147,6 +147,7 @@ pub(crate) fn operands(inst: &Inst, mut visit: impl FnMut(Value)) {
         Inst::LocalLoad { index, .. } => index.iter().copied().for_each(visit),
         Inst::LocalStore { index, value, .. } => index.iter().chain([value]).copied().for_each(visit),
         Inst::TableLoad { index, .. } => visit(*index),
+        Inst::Parameter { of, .. } => of.iter().copied().for_each(visit),
         Inst::Interpolate { at, .. } => interpolate_operands(*at).into_iter().flatten().for_each(visit),
         Inst::Output { value, .. } => visit(*value),
         Inst::Load { space, offset, .. } => element(space).into_iter().chain([*offset]).for_each(visit),

@@ -117,22 +117,55 @@ macro_rules! kernel {
     };
 }
 
+/// What the machine has: found out once, as kernels that are called often cost less than finding out.
+#[cfg(target_arch = "x86_64")]
+mod level {
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    pub const AVX2: u8 = 2;
+    pub const AVX512: u8 = 3;
+    const UNKNOWN: u8 = 0;
+    const BASELINE: u8 = 1;
+
+    static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+    #[inline]
+    pub fn level() -> u8 {
+        match LEVEL.load(Ordering::Relaxed) {
+            UNKNOWN => find(),
+            level => level,
+        }
+    }
+
+    #[cold]
+    fn find() -> u8 {
+        let has_avx2 = std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma");
+        let has_avx512 = std::is_x86_feature_detected!("avx512f")
+            && std::is_x86_feature_detected!("avx512bw")
+            && std::is_x86_feature_detected!("avx512dq")
+            && std::is_x86_feature_detected!("avx512vl");
+        let level = match (has_avx2, has_avx512) {
+            (true, true) => AVX512,
+            (true, false) => AVX2,
+            _ => BASELINE,
+        };
+        LEVEL.store(level, Ordering::Relaxed);
+        level
+    }
+}
+
 /// Whether the machine has AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub fn has_avx2() -> bool {
-    std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma")
+    level::level() >= level::AVX2
 }
 
 /// Whether it has the AVX-512 that Skylake-X had, too.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub fn has_avx512() -> bool {
-    has_avx2()
-        && std::is_x86_feature_detected!("avx512f")
-        && std::is_x86_feature_detected!("avx512bw")
-        && std::is_x86_feature_detected!("avx512dq")
-        && std::is_x86_feature_detected!("avx512vl")
+    level::level() >= level::AVX512
 }
 
 pub(crate) use kernel;

@@ -208,7 +208,11 @@ fn generate_with(
 
 /// Words that parameters must have for an instruction.
 fn parameters(inst: &Inst) -> usize {
-    if let Inst::Parameter { word, .. } = inst { *word as usize * WAVE + 1 } else { 0 }
+    match inst {
+        Inst::Parameter { word, of: None, .. } => *word as usize * WAVE + 1,
+        Inst::Parameter { word, of: Some(_), .. } => (*word as usize + 1) * WAVE,
+        _ => 0,
+    }
 }
 
 /// Words of input that it needs.

@@ -33,19 +33,27 @@ impl Lower<'_> {
     }
 
     fn shuffle(&mut self, result: Value, a: Value, index: Value) {
-        let (words, index) = (self.vector(a), self.vector(index));
+        let words = self.vector(a);
+        if self.target == Target::Avx2 && words.count == 1 {
+            return self.hold(result, Held::Vector(words));
+        }
+        self.pick(result, [0, 1].map(|half| Operand::Use(words.at(half))), index);
+    }
+
+    /// The words of sixteen, in one part or in halves, that the low four bits of `index` name.
+    pub(super) fn pick(&mut self, result: Value, words: [Operand; 2], index: Value) {
+        let index = self.vector(index);
         let parts = match self.target {
             Target::Avx512 => {
-                let sources = [Operand::Use(index.at(0)), Operand::Use(words.at(0))];
+                let sources = [Operand::Use(index.at(0)), words[0]];
                 Parts::one(self.define(VECTOR, Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32, &sources))
             }
-            Target::Avx2 if words.count == 1 => words,
             Target::Avx2 => {
                 // An instruction picks from one half by three bits; the fourth, as the sign, picks the half.
                 let half = self.shift(Shift::Left, index, 28);
                 self.parts(index.count, |lower, part| {
-                    let [low, high] = [0, 1].map(|from| {
-                        let sources = [Operand::Use(index.at(part)), Operand::Use(words.at(from))];
+                    let [low, high] = words.map(|words| {
+                        let sources = [Operand::Use(index.at(part)), words];
                         lower.define(VECTOR, Code::VEX_Vpermd_ymm_ymm_ymmm256, &sources)
                     });
                     let sources = [low, high, half.at(part)].map(Operand::Use);

@@ -108,7 +108,7 @@ impl Forms {
             Inst::LocalLoad { .. } => words.of(inst).is_some_and(|word| self.words[word as usize] == Form::Scalar),
             Inst::Load { result, .. }
             | Inst::Input { result, .. }
-            | Inst::Parameter { result, .. }
+            | Inst::Parameter { result, of: None, .. }
             | Inst::TableLoad { result, .. } => !is_float(result),
             Inst::BufferLength { .. } | Inst::Ballot { .. } => true,
             _ => false,

@@ -393,7 +393,7 @@ impl Lower<'_> {
                     | Inst::LocalLoad { index: None, .. }
                     | Inst::LocalStore { index: None, .. }
                     | Inst::Input { .. }
-                    | Inst::Parameter { .. }
+                    | Inst::Parameter { of: None, .. }
                     | Inst::Break { .. }
                     | Inst::Continue { .. }
             )

@@ -295,9 +295,16 @@ impl Lower<'_> {
         self.hold(result, Held::Vector(parts));
     }
 
-    pub(super) fn parameter(&mut self, result: Value, word: u32) {
+    pub(super) fn parameter(&mut self, result: Value, word: u32, of: Option<Value>) {
         let parameters = self.cached(Key::Parameters, |lower| Parts::one(lower.pointer(Frame::PARAMETERS))).at(0);
-        self.hold(result, Held::Memory(Mem::at(parameters, word as usize * LANES_BYTES)));
+        let words = word as usize * LANES_BYTES;
+        match of {
+            None => self.hold(result, Held::Memory(Mem::at(parameters, words))),
+            Some(of) => {
+                let rows = [0, LANES_BYTES / 2].map(|half| Operand::Mem(Mem::at(parameters, words + half)));
+                self.pick(result, rows, of);
+            }
+        }
     }
 
     pub(super) fn output(&mut self, slot: u32, value: Value) {

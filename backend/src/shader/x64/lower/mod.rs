@@ -181,7 +181,7 @@ impl Lower<'_> {
             Inst::Ternary { result, op, a, b, c } => self.ternary(*result, *op, [*a, *b, *c]),
             Inst::LocalLoad { .. } | Inst::LocalStore { .. } | Inst::TableLoad { .. } => self.local(inst)?,
             Inst::Input { result, slot } | Inst::Interpolate { result, slot, .. } => self.input(*result, *slot),
-            Inst::Parameter { result, word } => self.parameter(*result, *word),
+            Inst::Parameter { result, word, of } => self.parameter(*result, *word, *of),
             Inst::Output { slot, value } => self.output(*slot, *value),
             Inst::IsHelper { result } => self.is_helper(*result),
             Inst::Lane { .. } | Inst::IsActive { .. } | Inst::Ballot { .. } | Inst::Shuffle { .. } => {

@@ -1,0 +1,226 @@
+//! Crumbs: pixels of tiny primitives, which wait until they fill a mixed wave.
+//!
+//! A wave of them runs as one, so no two of its lanes may have the same pixel: where primitives meet in one, later ones wait for the next
+//! wave. So the crumbs of each pixel keep their order; others need none.
+
+use crate::geometry::Shape;
+use crate::raster::TILE_LOG2;
+use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
+
+/// Most pixels along each axis that a primitive may touch whose pixels are handed on as crumbs.
+pub const TINY: i64 = Shape::COVERED_SIDE as i64;
+
+/// A tiny primitive's pixels: a bit each, row after row of [`TINY`].
+pub type TinyPixels = u16;
+
+/// A pixel of a tile, and of which of sixteen primitives it is, as a word.
+pub struct Crumb;
+
+impl Crumb {
+    /// Bits of a place along an axis of the tile.
+    pub const PLACE_BITS: u32 = TILE_LOG2;
+    /// First bit of the pixel's x.
+    pub const X: u32 = 0;
+    /// First bit of its y.
+    pub const Y: u32 = Self::PLACE_BITS;
+    /// First of four bits that name the primitive.
+    pub const OF: u32 = 2 * Self::PLACE_BITS;
+    /// Bits of the place.
+    pub const PLACE: u32 = (1 << Self::OF) - 1;
+    /// No pixel: negative.
+    pub const NONE: u32 = 1 << 31;
+
+    /// The pixel in its tile.
+    pub fn place(crumb: u32) -> [u32; 2] {
+        [Self::X, Self::Y].map(|first| crumb >> first & ((1 << Self::PLACE_BITS) - 1))
+    }
+}
+
+/// The pixels of a tiny primitive in a part of what it may touch: that begins `skipped` pixels later, and is so large.
+#[inline]
+pub fn in_window(pixels: TinyPixels, skipped: [i64; 2], [width, height]: [i64; 2]) -> TinyPixels {
+    let rows = (1u32 << (TINY * height)) - 1;
+    let columns = ((1u32 << width) - 1) * 0x1111;
+    pixels >> (skipped[0] + TINY * skipped[1]) & (rows & columns) as TinyPixels
+}
+
+/// For each pattern of four pixels the places of those in it, first ones first; of the others any.
+static STEPS: [[u32; TINY as usize]; 1 << TINY] = {
+    let mut steps = [[0; TINY as usize]; 1 << TINY];
+    let mut pattern = 0;
+    while pattern < steps.len() {
+        let (mut at, mut bit) = (0, 0);
+        while bit < TINY as u32 {
+            if pattern >> bit & 1 != 0 {
+                steps[pattern][at] = bit << Crumb::X;
+                at += 1;
+            }
+            bit += 1;
+        }
+        pattern += 1;
+    }
+    steps
+};
+
+/// How many pixels of four are in a pattern, for each pattern four bits.
+const COUNTS: u64 = 0x4332_3221_3221_2110;
+
+/// Crumbs that wait, in the order of their primitives.
+#[derive(Debug)]
+pub struct Crumbs {
+    /// Behind those that wait there is room for all of another primitive.
+    waiting: [u32; WAVE + ROOM],
+    count: usize,
+}
+
+/// Words that the pixels of a primitive are written to.
+const ROOM: usize = WAVE + TINY as usize;
+
+impl Default for Crumbs {
+    fn default() -> Self {
+        Self { waiting: [0; _], count: 0 }
+    }
+}
+
+/// Lanes without a pixel, each different.
+const NOTHING: Lanes = {
+    let (mut lanes, mut lane) = ([Crumb::NONE; WAVE], 0);
+    while lane < WAVE {
+        lanes[lane] |= lane as u32;
+        lane += 1;
+    }
+    lanes
+};
+
+#[inline(always)]
+fn meet_lanes(wave: &Lanes) -> bool {
+    let places = wave.map(|crumb| crumb & (Crumb::PLACE | Crumb::NONE));
+    let twice: [u32; 2 * WAVE] = std::array::from_fn(|lane| places[lane % WAVE]);
+    let mut met = [false; WAVE];
+    for distance in 1..=WAVE / 2 {
+        for lane in 0..WAVE {
+            met[lane] |= places[lane] == twice[lane + distance];
+        }
+    }
+    met.iter().fold(false, |any, met| any | met)
+}
+
+kernel!(
+    /// Whether any two lanes have the same pixel.
+    meet, meet_lanes, (wave: &Lanes) -> bool
+);
+
+impl Crumbs {
+    /// Lets the pixels of a primitive wait, of which the first one lies here in the tile. Fewer than a wave wait before.
+    #[inline]
+    pub fn push(&mut self, [x, y]: [u32; 2], of: u32, pixels: TinyPixels) {
+        let first = x << Crumb::X | y << Crumb::Y | of << Crumb::OF;
+        let Some(room) = self.waiting[self.count..].first_chunk_mut::<ROOM>() else { return };
+        let mut count = 0;
+        for row in 0..TINY as u32 {
+            let pattern = usize::from(pixels) >> (row * TINY as u32) & 15;
+            let row = first + (row << Crumb::Y);
+            room[count & (WAVE - 1)..][..TINY as usize].copy_from_slice(&STEPS[pattern].map(|step| step + row));
+            count += (COUNTS >> (4 * pattern)) as usize & 15;
+        }
+        self.count += count;
+    }
+
+    /// Whether none waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whether they are enough for a wave.
+    #[inline]
+    pub fn fill_wave(&self) -> bool {
+        self.count >= WAVE
+    }
+
+    /// The next wave of those that wait, if any does. What has the pixel of another one before it waits on.
+    #[inline]
+    pub fn wave(&mut self) -> Option<Lanes> {
+        let count = self.count.min(WAVE);
+        let first: Lanes = *self.waiting.first_chunk().filter(|_| count > 0)?;
+        let wave = match count {
+            WAVE => first,
+            _ => std::array::from_fn(|lane| if lane < count { first[lane] } else { NOTHING[lane] }),
+        };
+        if meet(&wave) {
+            return Some(self.part(&wave[..count]));
+        }
+        // No more than a wave is left.
+        let (taken, rest) = self.waiting.split_at_mut(WAVE);
+        taken.copy_from_slice(&rest[..WAVE]);
+        self.count -= count;
+        Some(wave)
+    }
+
+    /// The first crumb at each place among the first ones that wait.
+    #[inline(never)]
+    fn part(&mut self, first: &[u32]) -> Lanes {
+        let (mut wave, mut taken, mut left) = (NOTHING, 0, 0);
+        for (number, &crumb) in first.iter().enumerate() {
+            let is_first = first[..number].iter().all(|&before| (before ^ crumb) & Crumb::PLACE != 0);
+            if is_first {
+                wave[taken] = crumb;
+                taken += 1;
+            } else {
+                self.waiting[left] = crumb;
+                left += 1;
+            }
+        }
+        self.waiting.copy_within(first.len()..self.count, left);
+        self.count -= taken;
+        wave
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_window_cuts_rows_and_columns() {
+        let all = |skipped, size| in_window(u16::MAX, skipped, size);
+        assert_eq!(all([0, 0], [4, 4]), u16::MAX);
+        assert_eq!(all([0, 0], [1, 4]), 0x1111);
+        assert_eq!(all([3, 0], [1, 2]), 0x11);
+        assert_eq!(all([1, 2], [3, 2]), 0x77);
+        assert_eq!(in_window(0b0010_0100_1000_0001, [1, 1], [3, 2]), 0b0010_0100);
+    }
+
+    proptest! {
+        /// Every crumb comes once, those of each pixel in order, and never twice in a wave.
+        #[test]
+        fn waves_keep_order_and_meet_nowhere(
+            primitives in prop::collection::vec((0u32..8, 56u32..64, 0u32..16, any::<u16>()), 0..60),
+        ) {
+            let (mut crumbs, mut waves, mut expected) = (Crumbs::default(), Vec::new(), Vec::new());
+            for (x, y, of, pixels) in primitives {
+                let pixels = in_window(pixels, [0, 0], [4, i64::from(64 - y).min(4)]);
+                crumbs.push([x, y], of, pixels);
+                while crumbs.fill_wave() {
+                    waves.extend(crumbs.wave());
+                }
+                let bits = (0..16).filter(|bit| pixels >> bit & 1 != 0);
+                expected.extend(bits.map(|bit| ([x + bit % 4, y + bit / 4], of)));
+            }
+            waves.extend(std::iter::from_fn(|| crumbs.wave()));
+            let mut found = Vec::new();
+            for wave in waves {
+                let some = || wave.into_iter().filter(|&crumb| crumb < Crumb::NONE);
+                let places: std::collections::HashSet<_> = some().map(Crumb::place).collect();
+                prop_assert_eq!(places.len(), some().count());
+                found.extend(some().map(|crumb| (Crumb::place(crumb), crumb >> Crumb::OF)));
+            }
+            // The order of others is free.
+            found.sort_by_key(|&(place, _)| place);
+            expected.sort_by_key(|&(place, _)| place);
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

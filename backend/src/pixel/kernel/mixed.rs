@@ -1,0 +1,64 @@
+//! Mixed kernels: pixels of several tiny primitives by one run, each lane one, with their depth test, shading and export.
+//!
+//! A primitive of four pixels fills a quarter of a wave at best. The words of sixteen primitives are interleaved, so that a lane finds
+//! those of its own by one permutation of a register: waves are full at the price of little more than that. No two lanes may have the
+//! same pixel. Programs that want derivatives need whole quads, of which small primitives leave less to gain.
+
+use super::direct::{self, Pixels};
+use super::primitive::{Depths, needs_quads};
+use super::{Linker, Source, Stage, written};
+use crate::pixel::crumbs::Crumb;
+use crate::shader::Program;
+use crate::shader::ir::{BinaryOp as B, Builder, Type, UnaryOp as U};
+use crate::state::GraphicsPipeline;
+
+/// Links the kernel of a pipeline for depths of so many bits; `None` where pixels cannot be mixed. One that counts has an output word: 1
+/// in lanes whose pixel was shaded.
+pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool)) -> Option<Stage> {
+    let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));
+    let nothing = Program::routine(Builder::new().finish(), &[], 0);
+    let shaded = program.unwrap_or(&nothing);
+    let is_single = pipeline.multisample.samples == 1;
+    if !is_single || !direct::serves(pipeline, &attachments) || needs_quads(shaded, depth_bits) {
+        return None;
+    }
+    let mut linker = Linker::default();
+    let depth = Depths { bits: depth_bits, plane: attachments.len() };
+    let pixels = linker.crumbs(&depth);
+    let (flag, none) = (linker.b.local(1), linker.b.int(0));
+    linker.b.local_store(flag, 0, None, none);
+    linker.shade_tested((pipeline, shaded), (&attachments, &depth), pixels, |linker, left| {
+        let one = linker.b.int(1);
+        let shaded = linker.b.select(left[0], one, none);
+        linker.b.local_store(flag, 0, None, shaded);
+    });
+    if counts {
+        let shaded = linker.b.local_load(flag, 0, None, Type::I32);
+        linker.output(shaded);
+    }
+    Some(linker.finish(program).alone())
+}
+
+impl Linker {
+    /// The pixels of a wave of crumbs.
+    fn crumbs(&mut self, depth: &Depths) -> Pixels {
+        let crumb = self.input(Source::Crumb, Type::I32);
+        let mut field = |first: u32, bits: u32| {
+            let (first, mask) = (self.b.int(first), self.b.int((1 << bits) - 1));
+            let shifted = self.b.binary(B::ShrLogical, crumb, first);
+            self.b.binary(B::And, shifted, mask)
+        };
+        let within = [field(Crumb::X, Crumb::PLACE_BITS), field(Crumb::Y, Crumb::PLACE_BITS)];
+        // Only the low bits of it are looked at.
+        let first = self.b.int(Crumb::OF);
+        self.of = Some(self.b.binary(B::ShrLogical, crumb, first));
+        let pixel = [0, 1].map(|axis: usize| {
+            let tile = self.input(Source::Window(axis), Type::I32);
+            self.b.binary(B::IAdd, tile, within[axis])
+        });
+        let zero = self.b.int(0);
+        let is_some = self.b.binary(B::SLe, zero, crumb);
+        let texels = self.texels(pixel, 1, depth);
+        Pixels { place: pixel.map(|pixel| self.b.unary(U::SToF, pixel)), covered: vec![is_some], texels }
+    }
+}
