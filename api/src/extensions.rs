@@ -195,6 +195,8 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_calibrated_timestamps", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_pipeline_protected_access", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_color_write_enable", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_transform_feedback", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_primitives_generated_query", 1, Device, None, &["VK_EXT_transform_feedback", PROPERTIES2]),
     row("VK_EXT_conditional_rendering", 2, Device, None, &[PROPERTIES2]),
     row("VK_EXT_depth_clamp_zero_one", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_depth_range_unrestricted", 1, Device, None, &[]),

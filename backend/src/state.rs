@@ -205,6 +205,8 @@ pub struct RasterState {
     pub line_stipple: Option<LineStipple>,
     /// How filled polygons cover pixels, where it is not by samples.
     pub conservative: Option<Criterion>,
+    /// The stream of vertices that is rasterized.
+    pub stream: u32,
 }
 
 /// How lines cover pixels. Source: Vulkan specification, "Line Segments".
@@ -436,6 +438,7 @@ impl GraphicsPipeline {
                 line_mode: LineMode::Rectangular,
                 line_stipple: None,
                 conservative: None,
+                stream: 0,
             },
             multisample: MultisampleState {
                 samples: 1,

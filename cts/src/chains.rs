@@ -23,6 +23,8 @@ pub struct More {
     pub color_write: Option<bool>,
     /// A geometry shader.
     pub geometry: Option<&'static [u8]>,
+    /// The stream of vertices that is seen.
+    pub stream: u32,
     pub locations: Option<Locations>,
     /// Pixels along the sides of fragments.
     pub fragment_size: Option<[u32; 2]>,
@@ -80,6 +82,7 @@ pub struct Chains {
     conservative: vk::PipelineRasterizationConservativeStateCreateInfoEXT<'static>,
     lines: vk::PipelineRasterizationLineStateCreateInfoKHR<'static>,
     provoking: vk::PipelineRasterizationProvokingVertexStateCreateInfoEXT<'static>,
+    stream: vk::PipelineRasterizationStateStreamCreateInfoEXT<'static>,
     depth_clip: vk::PipelineRasterizationDepthClipStateCreateInfoEXT<'static>,
     bias: vk::DepthBiasRepresentationInfoEXT<'static>,
     locations: vk::PipelineSampleLocationsStateCreateInfoEXT<'static>,
@@ -121,6 +124,10 @@ impl Chains {
         if more.provoking_last {
             self.provoking = self.provoking.provoking_vertex_mode(vk::ProvokingVertexModeEXT::LAST_VERTEX);
             raster = raster.push_next(&mut self.provoking);
+        }
+        if more.stream != 0 {
+            self.stream = self.stream.rasterization_stream(more.stream);
+            raster = raster.push_next(&mut self.stream);
         }
         if let Some(clips) = more.depth_clip {
             self.depth_clip = self.depth_clip.depth_clip_enable(clips);

@@ -288,6 +288,8 @@ features! {
     pipeline_robustness: PhysicalDevicePipelineRobustnessFeaturesEXT = EXT_PIPELINE_ROBUSTNESS_NAME;
     robustness: PhysicalDeviceRobustness2FeaturesEXT = EXT_ROBUSTNESS2_NAME;
     identifiers: PhysicalDeviceShaderModuleIdentifierFeaturesEXT = EXT_SHADER_MODULE_IDENTIFIER_NAME;
+    generated: PhysicalDevicePrimitivesGeneratedQueryFeaturesEXT = EXT_PRIMITIVES_GENERATED_QUERY_NAME;
+    transform_feedback: PhysicalDeviceTransformFeedbackFeaturesEXT = EXT_TRANSFORM_FEEDBACK_NAME;
     vertex_input: PhysicalDeviceVertexInputDynamicStateFeaturesEXT = EXT_VERTEX_INPUT_DYNAMIC_STATE_NAME;
 }
 
@@ -458,6 +460,10 @@ impl Gpu {
         }
         if self.has(vk::EXT_CONDITIONAL_RENDERING_NAME) {
             usage |= vk::BufferUsageFlags::CONDITIONAL_RENDERING_EXT;
+        }
+        if self.has(vk::EXT_TRANSFORM_FEEDBACK_NAME) {
+            usage |= vk::BufferUsageFlags::TRANSFORM_FEEDBACK_BUFFER_EXT
+                | vk::BufferUsageFlags::TRANSFORM_FEEDBACK_COUNTER_BUFFER_EXT;
         }
         self.buffer_with_memory(&vk::BufferCreateInfo::default().size(size).usage(usage), flags)
     }

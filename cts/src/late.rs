@@ -1,11 +1,11 @@
-//! Dynamic state of `VK_EXT_extended_dynamic_state3` and what goes with it, several draws by one command, and pipelines that are
-//! linked of libraries, for rendering in cases.
+//! Dynamic state of `VK_EXT_extended_dynamic_state3` and what goes with it, several draws by one command, transform feedback,
+//! and pipelines that are linked of libraries, for rendering in cases.
 
 use ash::vk;
 
 use crate::chains::Locations;
 use crate::harness::{Buffer, Gpu, Outcome};
-use crate::render::{Lines, SIZE, State, vertices};
+use crate::render::{Capture, Lines, SIZE, State, vertices};
 
 /// What is dynamic. How lines are drawn is, too, where a case asks for any kind of lines.
 pub const STATES: &[vk::DynamicState] = &[
@@ -245,6 +245,75 @@ pub unsafe fn draw_multi(
             (multi.fp().cmd_draw_multi_ext)(commands, count, start.cast(), instances, 2, 16);
         }
     }
+}
+
+/// Binds buffers, and begins queries and transform feedback.
+///
+/// # Safety
+/// The command buffer is recording, in a pass, and the extension is enabled.
+pub unsafe fn begin_capture(gpu: &Gpu, commands: vk::CommandBuffer, capture: &Capture) {
+    let extension = ash::ext::transform_feedback::Device::new(&gpu.instance, &gpu.device);
+    let handles: Vec<vk::Buffer> = capture.buffers.iter().map(|(buffer, ..)| buffer.handle).collect();
+    let offsets: Vec<u64> = capture.buffers.iter().map(|(_, offset, _)| *offset).collect();
+    let sizes: Vec<u64> = capture.buffers.iter().map(|(.., size)| *size).collect();
+    // SAFETY: as this function demands.
+    unsafe {
+        let fp = extension.fp();
+        let (count, offsets, sizes) = (handles.len() as u32, offsets.as_ptr(), sizes.as_ptr());
+        for &(pool, query, stream) in &capture.queries {
+            (fp.cmd_begin_query_indexed_ext)(commands, pool, query, vk::QueryControlFlags::empty(), stream);
+        }
+        if capture.only_queries {
+            return;
+        }
+        (fp.cmd_bind_transform_feedback_buffers_ext)(commands, 0, count, handles.as_ptr(), offsets, sizes);
+        let (counters, places) = counters(capture);
+        let count = if capture.resumes { counters.len() as u32 } else { 0 };
+        (fp.cmd_begin_transform_feedback_ext)(commands, 0, count, counters.as_ptr(), places.as_ptr());
+    }
+}
+
+/// Ends transform feedback and queries. What was written may be used behind it.
+///
+/// # Safety
+/// The command buffer is recording what was begun.
+pub unsafe fn end_capture(gpu: &Gpu, commands: vk::CommandBuffer, capture: &Capture) {
+    let extension = ash::ext::transform_feedback::Device::new(&gpu.instance, &gpu.device);
+    // SAFETY: as this function demands.
+    unsafe {
+        let (counters, places) = counters(capture);
+        let (fp, count) = (extension.fp(), counters.len() as u32);
+        if !capture.only_queries {
+            (fp.cmd_end_transform_feedback_ext)(commands, 0, count, counters.as_ptr(), places.as_ptr());
+        }
+        for &(pool, query, stream) in &capture.queries {
+            (fp.cmd_end_query_indexed_ext)(commands, pool, query, stream);
+        }
+    }
+}
+
+/// The buffers of counters, and places in them.
+fn counters(capture: &Capture) -> (Vec<vk::Buffer>, Vec<u64>) {
+    capture
+        .counters
+        .iter()
+        .map(|counter| counter.map(|(buffer, place)| (buffer.handle, place)).unwrap_or_default())
+        .unzip()
+}
+
+/// Draws what was captured.
+///
+/// # Safety
+/// The command buffer is recording, in a pass, and the extension is enabled.
+pub unsafe fn draw_byte_count(
+    gpu: &Gpu,
+    commands: vk::CommandBuffer,
+    (counter, place): (Buffer, u64),
+    [offset, stride]: [u32; 2],
+) {
+    let extension = ash::ext::transform_feedback::Device::new(&gpu.instance, &gpu.device);
+    // SAFETY: as this function demands.
+    unsafe { (extension.fp().cmd_draw_indirect_byte_count_ext)(commands, 1, 0, counter.handle, place, offset, stride) };
 }
 
 /// Begins what depends on a word of a buffer.

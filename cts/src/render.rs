@@ -124,6 +124,23 @@ pub struct Draw {
     pub index_range: Option<(u64, u64)>,
     /// What the draw depends on, and a clear of the lower half to blue behind it.
     pub condition: Option<(Buffer, u64)>,
+    /// Transform feedback around the draw.
+    pub capture: Option<Capture>,
+}
+
+/// Transform feedback.
+#[derive(Clone, Default)]
+pub struct Capture {
+    /// Buffers from the first on, with offset and size.
+    pub buffers: Vec<(Buffer, u64, u64)>,
+    /// Where bytes are counted, buffer by buffer.
+    pub counters: Vec<Option<(Buffer, u64)>>,
+    /// Whether it goes on where the counters say.
+    pub resumes: bool,
+    /// Queries of streams: pool, number and stream.
+    pub queries: Vec<(vk::QueryPool, u32, u32)>,
+    /// Whether there are but the queries.
+    pub only_queries: bool,
 }
 
 /// What a draw draws.
@@ -153,6 +170,13 @@ pub enum Kind {
     Indirect {
         buffer: Buffer,
         count: u32,
+    },
+    /// Vertices of a buffer, as many as bytes were captured behind an offset.
+    ByteCount {
+        buffer: Buffer,
+        counter: (Buffer, u64),
+        offset: u32,
+        stride: u32,
     },
     Counted {
         buffer: Buffer,
@@ -189,6 +213,7 @@ impl Draw {
             storage: None,
             index_range: None,
             condition: None,
+            capture: None,
         }
     }
 
@@ -283,6 +308,10 @@ pub fn render_parts(gpu: &Gpu, target: &Target, parts: &[Part<'_>]) -> Result<Ve
         unsafe {
             for pool in parts.iter().flat_map(|part| part.draws).filter_map(|draw| draw.query) {
                 gpu.device.cmd_reset_query_pool(commands, pool, 0, 1);
+            }
+            let captures = parts.iter().flat_map(|part| part.draws).filter_map(|draw| draw.capture.as_ref());
+            for (pool, query, _) in captures.flat_map(|capture| capture.queries.iter().copied()) {
+                gpu.device.cmd_reset_query_pool(commands, pool, query, 1);
             }
             for (number, (part, prepared)) in parts.iter().zip(&prepared).enumerate() {
                 if let (Some(depth), true) = (part.clear, has_depth) {
@@ -779,6 +808,9 @@ pub(crate) unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw,
         if let Some(condition) = draw.condition {
             late::begin_condition(gpu, commands, condition);
         }
+        if let Some(capture) = &draw.capture {
+            late::begin_capture(gpu, commands, capture);
+        }
         match draw.kind {
             Kind::Vertices(count) => device.cmd_draw(commands, count, 1, 0, 0),
             Kind::Instances { first, count } => device.cmd_draw(commands, 6, count, 0, first),
@@ -810,8 +842,15 @@ pub(crate) unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw,
                     second.cmd_draw_indirect_count(commands, arguments, 0, counts, offset, most, 16);
                 }
             }
+            Kind::ByteCount { buffer, counter, offset, stride } => {
+                bind_vertices(gpu, commands, draw, buffer);
+                late::draw_byte_count(gpu, commands, counter, [offset, stride]);
+            }
             Kind::Multi { draws, instances, indices } => late::draw_multi(gpu, commands, (draws, instances), indices),
             Kind::Indirect { buffer, count } => device.cmd_draw_indirect(commands, buffer.handle, 0, count, 16),
+        }
+        if let Some(capture) = &draw.capture {
+            late::end_capture(gpu, commands, capture);
         }
         if draw.condition.is_some() {
             late::end_condition(gpu, commands);

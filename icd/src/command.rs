@@ -13,7 +13,7 @@ use vitric_backend::state::{ClearValue, DepthBias, DepthBiasUnit, LineStipple};
 
 use crate::objects::{CommandObject, CommandPool, DeviceObject, Marked, Pipeline, destroy, device, need, optional};
 use crate::pipeline::{depth_bias_unit, rate_of};
-use crate::raw;
+use crate::{feedback, raw};
 
 pub extern "system" fn create_pool(
     handle: vk::Device,
@@ -667,14 +667,11 @@ pub extern "system" fn begin_query(
     query: u32,
     flags: vk::QueryControlFlags,
 ) {
-    record(handle, |object| {
-        let precise = flags.contains(vk::QueryControlFlags::PRECISE);
-        Ok(Command::BeginQuery { pool: need(object, &object.queries, pool)?, query, precise })
-    });
+    feedback::begin_query(handle, pool, query, flags, 0);
 }
 
 pub extern "system" fn end_query(handle: vk::CommandBuffer, pool: vk::QueryPool, query: u32) {
-    record(handle, |object| Ok(Command::EndQuery { pool: need(object, &object.queries, pool)?, query }));
+    feedback::end_query(handle, pool, query, 0);
 }
 
 pub extern "system" fn reset_query_pool(handle: vk::CommandBuffer, pool: vk::QueryPool, first: u32, count: u32) {

@@ -13,8 +13,8 @@ use vitric_api::physical::API_VERSION;
 
 use crate::objects::{DeviceObject, InstanceObject, Marked};
 use crate::{
-    address, command, command2, debug, descriptor, device, draws, dynamic, external, host, instance, memory, pass,
-    physical, pipeline, private, push, query, rendering, sampler, sync, wsi,
+    address, command, command2, debug, descriptor, device, draws, dynamic, external, feedback, host, instance, memory,
+    pass, physical, pipeline, private, push, query, rendering, sampler, sync, wsi,
 };
 
 /// What a command's first parameter is.
@@ -347,6 +347,12 @@ entries! {
     Device, "VK_EXT_color_write_enable", vkCmdSetColorWriteEnableEXT, PFN_vkCmdSetColorWriteEnableEXT, dynamic::color_write;
     Device, "VK_EXT_conditional_rendering", vkCmdBeginConditionalRenderingEXT, PFN_vkCmdBeginConditionalRenderingEXT, draws::begin_conditional;
     Device, "VK_EXT_conditional_rendering", vkCmdEndConditionalRenderingEXT, PFN_vkCmdEndConditionalRenderingEXT, draws::end_conditional;
+    Device, "VK_EXT_transform_feedback", vkCmdBindTransformFeedbackBuffersEXT, PFN_vkCmdBindTransformFeedbackBuffersEXT, feedback::bind_buffers;
+    Device, "VK_EXT_transform_feedback", vkCmdBeginTransformFeedbackEXT, PFN_vkCmdBeginTransformFeedbackEXT, feedback::begin;
+    Device, "VK_EXT_transform_feedback", vkCmdEndTransformFeedbackEXT, PFN_vkCmdEndTransformFeedbackEXT, feedback::end;
+    Device, "VK_EXT_transform_feedback", vkCmdBeginQueryIndexedEXT, PFN_vkCmdBeginQueryIndexedEXT, feedback::begin_query;
+    Device, "VK_EXT_transform_feedback", vkCmdEndQueryIndexedEXT, PFN_vkCmdEndQueryIndexedEXT, feedback::end_query;
+    Device, "VK_EXT_transform_feedback", vkCmdDrawIndirectByteCountEXT, PFN_vkCmdDrawIndirectByteCountEXT, feedback::draw_byte_count;
     Device, "VK_EXT_multi_draw", vkCmdDrawMultiEXT, PFN_vkCmdDrawMultiEXT, draws::draw_multi;
     Device, "VK_EXT_multi_draw", vkCmdDrawMultiIndexedEXT, PFN_vkCmdDrawMultiIndexedEXT, draws::draw_multi_indexed;
     Device, "VK_KHR_maintenance5", vkCmdBindIndexBuffer2KHR, PFN_vkCmdBindIndexBuffer2KHR, command::bind_index_range;

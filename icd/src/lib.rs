@@ -14,6 +14,7 @@ mod draws;
 mod dynamic;
 mod entry;
 mod external;
+mod feedback;
 mod handles;
 mod host;
 mod instance;

@@ -476,10 +476,17 @@ pub fn depth_bias_unit(next: *const c_void) -> DepthBiasUnit {
     }
 }
 
+/// The stream of vertices that is rasterized.
+fn stream(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> u32 {
+    let info: Option<&vk::PipelineRasterizationStateStreamCreateInfoEXT<'_>> = raw::find(state.p_next);
+    info.map_or(0, |info| info.rasterization_stream)
+}
+
 fn raster(state: &vk::PipelineRasterizationStateCreateInfo<'_>) -> RasterState {
     let (line_mode, line_stipple) = lines(state);
     RasterState {
         conservative: conservative(state),
+        stream: stream(state),
         depth_clip: depth_clip(state),
         depth_limits: DepthLimits::Viewport,
         negative_one_to_one: false,

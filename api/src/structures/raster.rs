@@ -3,6 +3,8 @@
 use ash::vk;
 use vitric_backend::raster::{MOST_COVERAGE, MOST_SAMPLES, Rate, SUBPIXEL_BITS, TEXEL_SIZES, UNITS};
 
+use vitric_backend::shader::{FEEDBACK_BUFFERS, FEEDBACK_STRIDE, STREAMS};
+
 use super::Structures;
 use crate::physical;
 
@@ -25,8 +27,18 @@ pub(super) fn features(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceDepthClipEnableFeaturesEXT::default().depth_clip_enable(true));
     // There are no patches.
     to.put(vk::PhysicalDevicePrimitiveTopologyListRestartFeaturesEXT::default().primitive_topology_list_restart(true));
-    // There is no transform feedback.
-    to.put(vk::PhysicalDeviceProvokingVertexFeaturesEXT::default().provoking_vertex_last(true));
+    to.put(
+        vk::PhysicalDeviceProvokingVertexFeaturesEXT::default()
+            .provoking_vertex_last(true)
+            .transform_feedback_preserves_provoking_vertex(true),
+    );
+    to.put(vk::PhysicalDeviceTransformFeedbackFeaturesEXT::default().transform_feedback(true).geometry_streams(true));
+    to.put(
+        vk::PhysicalDevicePrimitivesGeneratedQueryFeaturesEXT::default()
+            .primitives_generated_query(true)
+            .primitives_generated_query_with_rasterizer_discard(true)
+            .primitives_generated_query_with_non_zero_streams(true),
+    );
     to.put(vk::PhysicalDeviceIndexTypeUint8FeaturesKHR::default().index_type_uint8(true));
     to.put(
         vk::PhysicalDeviceVertexAttributeDivisorFeaturesKHR::default()
@@ -52,13 +64,33 @@ pub(super) fn properties(to: &mut impl Structures) {
     to.put(fragment_shading_rate());
     to.put(sample_locations());
     to.put(vk::PhysicalDeviceLineRasterizationPropertiesKHR::default().line_sub_pixel_precision_bits(SUBPIXEL_BITS));
-    to.put(vk::PhysicalDeviceProvokingVertexPropertiesEXT::default().provoking_vertex_mode_per_pipeline(true));
+    to.put(
+        vk::PhysicalDeviceProvokingVertexPropertiesEXT::default()
+            .provoking_vertex_mode_per_pipeline(true)
+            .transform_feedback_preserves_triangle_fan_provoking_vertex(true),
+    );
+    to.put(transform_feedback());
     to.put(vk::PhysicalDeviceVertexAttributeDivisorPropertiesEXT::default().max_vertex_attrib_divisor(u32::MAX));
     to.put(
         vk::PhysicalDeviceVertexAttributeDivisorPropertiesKHR::default()
             .max_vertex_attrib_divisor(u32::MAX)
             .supports_non_zero_first_instance(true),
     );
+}
+
+/// Offsets are words. What a vertex has of data is bounded by what programs have of outputs.
+fn transform_feedback() -> vk::PhysicalDeviceTransformFeedbackPropertiesEXT<'static> {
+    vk::PhysicalDeviceTransformFeedbackPropertiesEXT::default()
+        .max_transform_feedback_streams(STREAMS)
+        .max_transform_feedback_buffers(FEEDBACK_BUFFERS)
+        .max_transform_feedback_buffer_size(u64::from(u32::MAX))
+        .max_transform_feedback_stream_data_size(FEEDBACK_STRIDE)
+        .max_transform_feedback_buffer_data_size(FEEDBACK_STRIDE)
+        .max_transform_feedback_buffer_data_stride(FEEDBACK_STRIDE)
+        .transform_feedback_queries(true)
+        .transform_feedback_streams_lines_triangles(true)
+        .transform_feedback_rasterization_stream_select(true)
+        .transform_feedback_draw(true)
 }
 
 /// Locations are on the grid of positions, of which a bit is not promised, so that triangles can surround each single one. Each draw has

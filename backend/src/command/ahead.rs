@@ -128,7 +128,7 @@ impl Processor<'_> {
     fn why_not(&self, prepared: &Prepared, call: &Call, primitives: usize) -> Option<Counter> {
         let (config, pipeline) = (self.gpu.config(), &prepared.pipeline);
         // What a query counts must be drawn.
-        if self.occlusion.is_some() || self.statistics.is_some() {
+        if self.occlusion.is_some() || self.counts_vertices() {
             return Some(Counter::PoshLeftOrder);
         }
         let is_in_memory = !is_list(pipeline.topology) || pipeline.primitive_restart;
@@ -220,7 +220,7 @@ impl Processor<'_> {
 
     fn replay(&mut self, waits: &[Waits], (_, direction): Segment, early: &mut Early) -> Result<(), DeviceLost> {
         let (gpu, deadline, counters) = (self.gpu, self.deadline.clone(), self.counters().cloned());
-        let takers = Takers { gpu, layers: 1, counters: counters.as_deref() };
+        let takers = Takers { gpu, layers: 1, counters: counters.as_deref(), is_capturing: false, captures: None };
         let environments: Vec<Environment<'_>> = waits.iter().map(|waits| waits.job().environment(&deadline)).collect();
         let mut draws = Vec::with_capacity(waits.len());
         for (waits, environment) in waits.iter().zip(&environments) {

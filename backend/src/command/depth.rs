@@ -100,7 +100,7 @@ pub(super) fn written_by(kept: &KeptDepths, command: &Command) {
     }
 }
 
-fn wrote_buffer(kept: &KeptDepths, buffer: &Buffer) {
+pub(super) fn wrote_buffer(kept: &KeptDepths, buffer: &Buffer) {
     if let Some((memory, start)) = buffer.binding() {
         kept.wrote(&Bytes::new(memory, start, buffer.size()));
     }

@@ -15,9 +15,9 @@ use super::viewports::{View, guard_band, rect, touchable, touched, views};
 use super::{Command, MultiDraw};
 use crate::counters::{Counter, Counters};
 use crate::geometry::{
-    Assembled, Corners, DrawNumbers, Indices, MergedKernel, Plan, PrimitiveContext, Strips, VIEWPORT_WORDS,
-    VertexSource, assemble, assemble_whole, corners, is_list, vertex_limits, vertex_parameters, vertex_ranges,
-    vertices,
+    Assembled, CapturePlan, Captured, Corners, DrawNumbers, Indices, MergedKernel, Plan, PrimitiveContext, Strips,
+    VIEWPORT_WORDS, VertexSource, assemble, assemble_whole, corners, is_list, vertex_limits, vertex_parameters,
+    vertex_ranges, vertices,
 };
 use crate::gpu::{DeviceLost, Gpu};
 use crate::hiz::Visibility;
@@ -71,7 +71,9 @@ impl Prepared {
         let pipeline = processor.state.pipeline()?;
         let views = views(&processor.state, &pipeline);
         let band = guard_band(&pipeline, &views);
-        let contexts = match pipeline.raster.discard {
+        // Without a geometry program there is but one stream.
+        let has_stream = pipeline.geometry.is_some() || pipeline.raster.stream == 0;
+        let contexts = match pipeline.raster.discard || !has_stream {
             true => SmallVec::new(),
             false => primitive_contexts(processor, &pipeline, (&views, band)),
         };
@@ -118,7 +120,7 @@ pub(super) fn draw(processor: &mut Processor<'_>, command: &Command) -> Result<(
         return Ok(());
     }
     let Some(prepared) = prepare(processor) else { return Ok(()) };
-    let is_seen = processor.statistics.is_some() || !prepared.touches_nothing;
+    let is_seen = processor.counts_vertices() || !prepared.touches_nothing;
     let done = if is_seen { draw_all(processor, &prepared, command) } else { Ok(()) };
     processor.prepared = Some(prepared);
     done
@@ -131,6 +133,7 @@ fn draw_all(processor: &mut Processor<'_>, prepared: &Arc<Prepared>, command: &C
     let of_vertex = sets.resolve(0, front, shared);
     let of_fragment = pipeline.fragment.as_ref().map(|fragment| sets.resolve(1, fragment, shared));
     processor.wrote_bound(front, &of_vertex);
+    processor.wrote_feedback();
     if let Some((program, bindings)) = pipeline.fragment.as_ref().zip(of_fragment.as_ref()) {
         processor.wrote_bound(program, bindings);
     }
@@ -200,6 +203,10 @@ fn call(command: &Command, draw: u32) -> Call {
         }
         Command::DrawIndirect { buffer, offset, stride, .. } => direct(words(buffer, place(*offset, *stride))),
         Command::DrawIndexedIndirect { buffer, offset, stride, .. } => indexed(words(buffer, place(*offset, *stride))),
+        Command::DrawByteCount { instances, first_instance, counter, counter_place, counter_offset, stride } => {
+            let bytes = words::<1>(counter, *counter_place)[0].saturating_sub(*counter_offset);
+            direct([bytes.checked_div(*stride).unwrap_or(0), *instances, 0, *first_instance])
+        }
         Command::DrawMulti { draws, indexed: is_indexed, instances, first_instance } => {
             let MultiDraw { first, count, offset } = draws.get(draw as usize).copied().unwrap_or_default();
             match is_indexed {
@@ -316,6 +323,10 @@ pub(super) struct Takers<'a> {
     /// Layers that are drawn to.
     pub(super) layers: u32,
     pub(super) counters: Option<&'a Counters>,
+    /// Whether transform feedback is active.
+    pub(super) is_capturing: bool,
+    /// What it takes, or what queries of its streams count.
+    pub(super) captures: Option<&'a CapturePlan>,
 }
 
 impl<'a> Job<'a> {
@@ -339,7 +350,7 @@ impl<'a> Job<'a> {
     pub(super) fn assemble<'b>(
         &self,
         environment: &'b Environment<'b>,
-        Takers { gpu, layers, counters }: Takers<'b>,
+        Takers { gpu, layers, counters, is_capturing, captures }: Takers<'b>,
     ) -> Result<Option<Assembled<'b>>, DeviceLost>
     where
         'a: 'b,
@@ -350,7 +361,11 @@ impl<'a> Job<'a> {
         if merged.is_some_and(|kernel| kernel.vertices() != of_each(pipeline)) {
             return Ok(None);
         }
-        let kernel = merged.map_or_else(|| pipeline.vertex_kernel.get(pipeline), MergedKernel::finish);
+        let of_vertices = || match is_capturing {
+            true => pipeline.vertex_kernel.captured(pipeline),
+            false => pipeline.vertex_kernel.get(pipeline),
+        };
+        let kernel = merged.map_or_else(of_vertices, MergedKernel::finish);
         let (corners, starts, vertices) = corners_of(pipeline, call, self.index_buffer)?;
         let strips = [vk::PrimitiveTopology::LINE_STRIP, vk::PrimitiveTopology::LINE_STRIP_WITH_ADJACENCY];
         let is_strip = merged.is_none() && strips.contains(&pipeline.topology);
@@ -368,6 +383,7 @@ impl<'a> Job<'a> {
             layers,
             posh: None,
             seen: None,
+            captures,
         };
         if let Some(counters) = counters {
             counters.count(Counter::InputVertices, vertices as u64 * u64::from(call.instances));
@@ -380,17 +396,18 @@ impl<'a> Job<'a> {
 /// Runs one draw of a command as far as windows.
 fn run(processor: &mut Processor<'_>, job: &Job<'_>) -> Result<(), DeviceLost> {
     let pipeline = &job.prepared.pipeline;
-    if pipeline.raster.discard && !pipeline.has_side_effects() && processor.statistics.is_none() {
+    if pipeline.raster.discard && !pipeline.has_side_effects() && !processor.counts_vertices() {
         return Ok(());
     }
     let (gpu, deadline, counters) = (processor.gpu, processor.deadline.clone(), processor.counters().cloned());
     let layers = processor.pass.as_ref().map_or(1, |pass| pass.layers);
     let environment = job.environment(&deadline);
-    let takers = Takers { gpu, layers, counters: counters.as_deref() };
+    let (is_capturing, plan) = (processor.state.feedback.is_active(), processor.capture_plan(pipeline));
+    let takers = Takers { gpu, layers, counters: counters.as_deref(), is_capturing, captures: plan.as_ref() };
     let Some(mut assembled) = job.assemble(&environment, takers)? else { return Ok(()) };
     // Statistics are those of a machine that shades every vertex.
     let posh = gpu.config().posh;
-    if posh.takes_draw(assembled.count()) && assembled.suits_posh() && processor.statistics.is_none() {
+    if posh.takes_draw(assembled.count()) && assembled.suits_posh() && !processor.counts_vertices() {
         assembled.posh = Some((posh, pipeline.vertex_kernel.positions(pipeline)));
     }
     windows(processor, &job.drawn(), &assembled)
@@ -445,6 +462,10 @@ pub(super) fn windows(
         if !done {
             return Err(DeviceLost);
         }
+        if let Some(plan) = assembled.captures {
+            let captured = std::mem::take(&mut processor.front.captured);
+            processor.write_captured(plan, &captured);
+        }
     }
     Ok(())
 }
@@ -458,19 +479,21 @@ fn in_parallel(
     flushes: bool,
 ) -> Result<(), DeviceLost> {
     let count = range.len().div_ceil(size);
-    let made: Vec<Mutex<Vec<Window>>> = (0..count).map(|_| Mutex::default()).collect();
+    let made: Vec<Mutex<(Vec<Window>, Captured)>> = (0..count).map(|_| Mutex::default()).collect();
     let (grid, ok, gpu) = (*processor.pending.grid(), AtomicBool::new(true), processor.gpu);
     let piece = |index: usize| {
         let start = range.start + index * size;
         let mut triangles = Vec::new();
+        let mut front = gpu.fronts().lend();
         if !ok.load(Ordering::Relaxed)
-            || !assembled.process(&mut gpu.fronts().lend(), start..range.end.min(start + size), &mut triangles)
+            || !assembled.process(&mut front, start..range.end.min(start + size), &mut triangles)
         {
             ok.store(false, Ordering::Relaxed);
         }
+        let captured = std::mem::take(&mut front.captured);
         let left = triangles.into_iter().filter(|triangles| !triangles.is_empty());
         // So many are small: they are tested in their tiles.
-        *made[index].lock() = left.map(|triangles| Window::new(triangles, &grid, None)).collect();
+        *made[index].lock() = (left.map(|triangles| Window::new(triangles, &grid, None)).collect(), captured);
     };
     if flushes {
         processor.flush_beside((count, &piece))?;
@@ -481,7 +504,12 @@ fn in_parallel(
         return Err(DeviceLost);
     }
     processor.pending.close();
-    processor.pending.extend_layers(drawn, made.into_iter().flat_map(Mutex::into_inner));
+    for (windows, captured) in made.into_iter().map(Mutex::into_inner) {
+        processor.pending.extend_layers(drawn, windows.into_iter());
+        if let Some(plan) = assembled.captures {
+            processor.write_captured(plan, &captured);
+        }
+    }
     Ok(())
 }
 

@@ -8,6 +8,7 @@ mod depth;
 mod dispatch;
 mod draw;
 mod event;
+mod feedback;
 mod pass;
 mod pending;
 mod processor;
@@ -106,6 +107,9 @@ pub struct MultiDraw {
     /// What is added to indices.
     pub offset: i32,
 }
+
+/// Where a byte offset of transform feedback is kept, if it is.
+pub type CounterBuffer = Option<(Arc<Buffer>, u64)>;
 
 /// One command. Sizes and offsets are bytes unless said otherwise.
 #[derive(Debug)]
@@ -225,6 +229,15 @@ pub enum Command {
         instances: u32,
         first_instance: u32,
     },
+    /// Vertices that transform feedback has written: so many as fit between an offset and the counter.
+    DrawByteCount {
+        instances: u32,
+        first_instance: u32,
+        counter: Arc<Buffer>,
+        counter_place: u64,
+        counter_offset: u32,
+        stride: u32,
+    },
     /// Workgroups are numbered from `base` on.
     Dispatch {
         base: [u32; 3],
@@ -302,10 +315,13 @@ pub enum Command {
         pool: Arc<QueryPool>,
         query: u32,
         precise: bool,
+        /// The stream of vertices that is counted.
+        stream: u32,
     },
     EndQuery {
         pool: Arc<QueryPool>,
         query: u32,
+        stream: u32,
     },
     ResetQueryPool {
         pool: Arc<QueryPool>,
@@ -324,6 +340,20 @@ pub enum Command {
         offset: u64,
         stride: u64,
         flags: vk::QueryResultFlags,
+    },
+
+    // Transform feedback.
+    BindFeedbackBuffers {
+        first: u32,
+        buffers: SmallVec<[BufferRange; 1]>,
+    },
+    BeginFeedback {
+        first: u32,
+        counters: SmallVec<[CounterBuffer; 1]>,
+    },
+    EndFeedback {
+        first: u32,
+        counters: SmallVec<[CounterBuffer; 1]>,
     },
 
     /// What draws, dispatches and clears of attachments depend on until the end: whether a word is not 0, or is when `inverted`.

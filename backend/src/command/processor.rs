@@ -8,6 +8,7 @@ use ash::vk;
 
 use super::ahead::Waiting;
 use super::depth;
+use super::feedback::{FeedbackState, StreamQuery};
 use super::pass::Pass;
 use super::pending::Pending;
 use super::query::statistics;
@@ -48,6 +49,7 @@ pub(super) struct State {
     pub(super) push: [u8; PUSH_BYTES],
     pub(super) dynamic: Dynamic,
     extended: ExtendedState,
+    pub(super) feedback: FeedbackState,
     /// What the graphics pipeline has become with it, once a draw has asked.
     drawn: Option<Arc<GraphicsPipeline>>,
     /// All viewports and scissors: the first are in `dynamic`, too.
@@ -99,6 +101,7 @@ impl Default for State {
             push: [0; PUSH_BYTES],
             dynamic: Dynamic::default(),
             extended: ExtendedState::default(),
+            feedback: FeedbackState::default(),
             drawn: None,
             views: Views::default(),
             changed: Changed::default(),
@@ -152,6 +155,8 @@ pub struct Processor<'g> {
     pub(super) occlusion: Option<(Arc<QueryPool>, u32, AtomicU64)>,
     /// Query of pipeline statistics that counts now.
     pub(super) statistics: Option<(Arc<QueryPool>, u32, Arc<Counters>)>,
+    /// Queries of streams that count now.
+    pub(super) streams: Vec<StreamQuery>,
 }
 
 impl<'g> Processor<'g> {
@@ -173,6 +178,7 @@ impl<'g> Processor<'g> {
             depth: 0,
             occlusion: None,
             statistics: None,
+            streams: Vec::new(),
         }
     }
 
@@ -227,6 +233,7 @@ impl<'g> Processor<'g> {
             | Command::DrawIndirect { .. }
             | Command::DrawIndexedIndirect { .. }
             | Command::DrawMulti { .. }
+            | Command::DrawByteCount { .. }
             | Command::Dispatch { .. }
             | Command::DispatchIndirect { .. }
             | Command::ClearAttachments(_)
@@ -235,7 +242,8 @@ impl<'g> Processor<'g> {
             | Command::DrawIndexed { .. }
             | Command::DrawIndirect { .. }
             | Command::DrawIndexedIndirect { .. }
-            | Command::DrawMulti { .. } => {
+            | Command::DrawMulti { .. }
+            | Command::DrawByteCount { .. } => {
                 self.restart_deadline();
                 return draw::draw(self, command);
             }
@@ -272,6 +280,11 @@ impl<'g> Processor<'g> {
                 self.pending.forget_ahead();
             }
             _ if self.set_state(command, bytes) => {}
+            _ if self.state.feedback.set(command) => {
+                if let Command::EndFeedback { counters, .. } = command {
+                    self.wrote_counters(counters);
+                }
+            }
             // What a query counts, and when, must be known.
             _ => {
                 self.flush()?;
@@ -414,14 +427,16 @@ impl<'g> Processor<'g> {
 
     fn query(&mut self, command: &Command) -> bool {
         match command {
-            Command::BeginQuery { pool, query, .. } => {
+            Command::BeginQuery { pool, query, stream, .. } => {
                 let (pool, query) = (pool.clone(), query.saturating_add(self.view_number));
                 match pool.kind() {
+                    QueryKind::Stream | QueryKind::Generated => self.begin_stream((pool, query), *stream),
                     QueryKind::Statistics(_) => self.statistics = Some((pool, query, Arc::default())),
                     _ => self.occlusion = Some((pool, query, AtomicU64::new(0))),
                 }
             }
-            Command::EndQuery { pool, .. } => match pool.kind() {
+            Command::EndQuery { pool, query, stream } => match pool.kind() {
+                QueryKind::Stream | QueryKind::Generated => self.end_stream((pool, *query), *stream),
                 QueryKind::Statistics(named) => self.end_statistics(named),
                 _ => {
                     if let Some((pool, query, count)) = self.occlusion.take() {

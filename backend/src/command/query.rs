@@ -22,13 +22,18 @@ pub enum QueryKind {
     Timestamp,
     /// Pipeline statistics: those named.
     Statistics(vk::QueryPipelineStatisticFlags),
+    /// Primitives of a stream of vertices that transform feedback has written, and those that it would have with room for all.
+    Stream,
+    /// Primitives of a stream of vertices, whether transform feedback is active or not.
+    Generated,
 }
 
 impl QueryKind {
     /// Values each query holds.
     pub fn values(self) -> usize {
         match self {
-            Self::Occlusion | Self::Timestamp => 1,
+            Self::Occlusion | Self::Timestamp | Self::Generated => 1,
+            Self::Stream => 2,
             Self::Statistics(flags) => flags.as_raw().count_ones() as usize,
         }
     }

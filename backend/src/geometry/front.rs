@@ -5,7 +5,8 @@ use std::ops::Range;
 use parking_lot::Mutex;
 
 use super::cull::{Rules, Waiting};
-use super::merged::{Emission, EmitScratch, MergedKernel, MergedMode};
+use super::feedback::{CapturePlan, Captured};
+use super::merged::{Emission, EmitScratch, Emitted, MergedKernel, MergedMode};
 use super::posh::{self, BLOCK, BLOCKS, CullScratch, Culled, Interrupted, Posh, Sketch};
 use super::reuse::Reuse;
 use super::setup::{Routes, SetUp, room};
@@ -46,6 +47,8 @@ pub struct Assembled<'a> {
     pub posh: Option<(Posh, &'a PositionKernel)>,
     /// What the cull pipe has found ahead of this draw; none where all may be visible.
     pub seen: Option<Seen<'a>>,
+    /// What transform feedback takes of vertices, where it is active. The kernel gives that then.
+    pub captures: Option<&'a CapturePlan>,
 }
 
 /// What the cull pipe has found of a draw's blocks.
@@ -85,6 +88,8 @@ pub struct FrontScratch {
     /// It is large, and what holds it moves.
     waiting: Box<Waiting>,
     emission: Box<EmitScratch>,
+    /// What transform feedback is to write, until somebody takes it.
+    pub captured: Captured,
 }
 
 impl Assembled<'_> {
@@ -256,7 +261,7 @@ impl Assembled<'_> {
             self.number(scratch, corners.clone());
             scratch.numbered = Some(corners);
         }
-        let FrontScratch { reuse, shading, waiting, cull, .. } = scratch;
+        let FrontScratch { reuse, shading, waiting, cull, captured, .. } = scratch;
         let mut discarded = Triangles::default();
         let open = self.contexts.first().map(|context| room((context, 0), (out, range.len()), self.spare));
         let triangles = open.map_or(&mut discarded, |open| &mut out[open]);
@@ -265,6 +270,9 @@ impl Assembled<'_> {
         if let Some(counters) = self.counters {
             counters.count(Counter::Vertices, reuse.vertices.len() as u64);
             counters.count(Counter::Reused, (reuse.places.len() - reuse.vertices.len()) as u64);
+        }
+        if let Some(plan) = self.captures {
+            plan.capture_shaded(&shaded, reuse.places.chunks_exact(self.of_each), captured);
         }
         if let Some(open) = open {
             let routes = Routes { contexts: self.contexts, layers: self.layers };
@@ -331,20 +339,23 @@ impl Assembled<'_> {
         (instance, range): (u32, Range<usize>),
         out: &mut Vec<Triangles>,
     ) -> bool {
-        let FrontScratch { indices, waiting, emission: emitting, .. } = scratch;
+        let FrontScratch { indices, waiting, emission: emitting, captured, .. } = scratch;
         self.read_corners(range.start * self.of_each..range.end * self.of_each, indices);
         let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
         let emission = Emission { kernel, mode, source, corners: indices, first: range.start, counters: self.counters };
         for batch in emission.batches() {
             let Some(context) = self.contexts.first() else {
-                let Some(emitted) = emission.run(&batch, emitting, &mut Triangles::default()) else { return false };
-                self.count_emitted(|| emitted.primitives());
+                let Some(mut emitted) = emission.run(&batch, emitting, &mut Triangles::default()) else { return false };
+                self.count_emitted(&emitted);
+                self.capture_emitted(&mut emitted, captured);
                 continue;
             };
             let open = room((context, 0), (out, emission.most_primitives(&batch)), self.spare);
             let triangles = &mut out[open];
             let before = (triangles.len(), triangles.vertices());
             let Some(mut emitted) = emission.run(&batch, emitting, triangles) else { return false };
+            self.count_emitted(&emitted);
+            self.capture_emitted(&mut emitted, captured);
             let routes = Routes { contexts: self.contexts, layers: self.layers };
             let mut set_up = SetUp::new(routes, waiting, (out, open), self.spare);
             if self.contexts[0].raster.line_stipple.is_some() {
@@ -353,7 +364,6 @@ impl Assembled<'_> {
             }
             let primitives = emitted.set_up(&mut set_up, &self.contexts[0]);
             let (_, gained) = set_up.finish();
-            self.count_emitted(|| primitives);
             self.count_clipped(primitives, gained);
             if out[open].len() == before.0 {
                 out[open].forget_rows(before.1);
@@ -365,9 +375,16 @@ impl Assembled<'_> {
         true
     }
 
-    fn count_emitted(&self, primitives: impl FnOnce() -> u64) {
+    fn count_emitted(&self, emitted: &Emitted<'_>) {
         if let Some(counters) = self.counters {
-            counters.count(Counter::GeometryPrimitives, primitives());
+            counters.count(Counter::GeometryPrimitives, emitted.primitives());
+        }
+    }
+
+    /// What transform feedback takes of emitted vertices.
+    fn capture_emitted(&self, emitted: &mut Emitted<'_>, captured: &mut Captured) {
+        if let Some(plan) = self.captures {
+            emitted.capture(plan, captured);
         }
     }
 }

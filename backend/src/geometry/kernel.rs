@@ -92,6 +92,8 @@ pub struct VertexKernel {
     pub(super) varyings: usize,
     /// Whether it gives numbers of viewports and layers.
     pub(super) routes: bool,
+    /// Words at the end that transform feedback writes.
+    pub(super) captured: usize,
     is_pure: bool,
 }
 
@@ -107,13 +109,19 @@ pub struct PositionKernel {
 #[derive(Debug, Default)]
 pub struct LazyVertexKernel {
     full: OnceLock<VertexKernel>,
+    captured: OnceLock<VertexKernel>,
     positions: OnceLock<PositionKernel>,
 }
 
 impl LazyVertexKernel {
     /// The kernel.
     pub fn get(&self, pipeline: &GraphicsPipeline) -> &VertexKernel {
-        self.full.get_or_init(|| VertexKernel::new(pipeline))
+        self.full.get_or_init(|| VertexKernel::new(pipeline, false))
+    }
+
+    /// The kernel that gives also what transform feedback writes, in the order of a [`super::CapturePlan`].
+    pub fn captured(&self, pipeline: &GraphicsPipeline) -> &VertexKernel {
+        self.captured.get_or_init(|| VertexKernel::new(pipeline, true))
     }
 
     /// What gives no more than positions.
@@ -127,10 +135,15 @@ impl LazyVertexKernel {
 }
 
 impl VertexKernel {
-    fn new(pipeline: &GraphicsPipeline) -> Self {
-        let program = linked(pipeline, "kernel", |results| results.finish(pipeline.varyings()));
+    fn new(pipeline: &GraphicsPipeline, captures: bool) -> Self {
+        let mut captured = 0;
+        let program = linked(pipeline, "kernel", |results| {
+            let end = results.finish(pipeline.varyings());
+            captured = if captures { results.capture(end) } else { 0 };
+            end + captured
+        });
         let (varyings, vertex) = (pipeline.varyings().count(), &*pipeline.vertex);
-        Self { program, varyings, routes: vertex.routes(), is_pure: !vertex.fragment.side_effects }
+        Self { program, varyings, routes: vertex.routes(), captured, is_pure: !vertex.fragment.side_effects }
     }
 
     /// Whether waves may run in any order.
@@ -333,7 +346,7 @@ impl<'a> Results<'a> {
     pub(super) fn kernel(self, pipeline: &GraphicsPipeline, across: &[Across], is_pure: bool) -> VertexKernel {
         let (varyings, routes) = (pipeline.varyings().count(), self.program.routes());
         let program = self.program(across, "kernel", |results| results.finish(pipeline.varyings()));
-        VertexKernel { program, varyings, routes, is_pure }
+        VertexKernel { program, varyings, routes, captured: 0, is_pure }
     }
 
     fn word(&mut self, slot: Slot) -> Option<Value> {
@@ -389,6 +402,13 @@ impl<'a> Results<'a> {
             }
         }
         end
+    }
+
+    /// Writes what transform feedback takes behind the other output words. Returns how many words these are.
+    fn capture(&mut self, end: usize) -> usize {
+        let outputs = self.program.outputs.iter().zip(self.words.clone());
+        let words = outputs.filter(|(output, _)| output.feedback.is_some()).map(|(_, word)| word);
+        words.enumerate().map(|(number, word)| self.output(end + number, word)).count()
     }
 
     /// Writes the output words of positions. Returns how many there are.

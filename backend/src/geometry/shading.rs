@@ -77,6 +77,8 @@ pub struct Shaded<'a> {
     stride: usize,
     /// First of them behind the varyings.
     rest: usize,
+    /// First of those that transform feedback writes.
+    end: usize,
     /// Whether numbers of viewports and layers are among them.
     routes: bool,
     /// Row of the first vertex.
@@ -117,12 +119,17 @@ impl Shaded<'_> {
 
     /// Numbers of the viewport and the layer that a vertex of a program which routes names.
     pub(super) fn route(&self, vertex: u32) -> [u32; 2] {
-        [2, 1].map(|before| self.word(vertex, self.stride - before))
+        [2, 1].map(|before| self.word(vertex, self.end - before))
     }
 
     /// Input word `index` of the fragment program.
     pub(super) fn varying(&self, vertex: u32, index: usize) -> u32 {
         self.word(vertex, output::VARYINGS + index)
+    }
+
+    /// The words that transform feedback writes.
+    pub(super) fn captured(&self, vertex: u32) -> impl Iterator<Item = u32> {
+        (self.end..self.stride).map(move |word| self.word(vertex, word))
     }
 
     pub(super) fn point_size(&self, vertex: u32) -> f32 {
@@ -131,7 +138,7 @@ impl Shaded<'_> {
 
     /// A vertex as clipping takes it.
     pub(super) fn vertex(&self, vertex: u32) -> Vertex {
-        let end = self.stride - if self.routes { 2 } else { 0 };
+        let end = self.end - if self.routes { 2 } else { 0 };
         Vertex {
             position: self.position(vertex),
             point_size: self.point_size(vertex),
@@ -248,7 +255,7 @@ pub(super) fn shade_waves<'w>(
     (count, mut feed): (usize, impl Feed),
     (scratch, triangles): (&'w mut ShadeScratch, &mut Triangles),
 ) -> Option<Shaded<'w>> {
-    let VertexKernel { program, varyings, routes, .. } = kernel;
+    let VertexKernel { program, varyings, routes, captured, .. } = kernel;
     let (stride, rest) = (program.outputs.len(), output::VARYINGS + varyings);
     let ShadeScratch { wave, outputs, outside, words } = scratch;
     words.clear();
@@ -266,5 +273,5 @@ pub(super) fn shade_waves<'w>(
         outside.extend_from_slice(&outputs[rest + output::OUTSIDE]);
         words.extend_from_slice(&outputs[..stride]);
     }
-    Some(Shaded { outside, words, stride, rest, routes: *routes, first })
+    Some(Shaded { outside, words, stride, rest, end: stride - captured, routes: *routes, first })
 }

@@ -14,7 +14,7 @@ pub(crate) mod testing;
 pub mod x64;
 
 pub use program::{
-    Builtin, FragmentFacts, GeometryFacts, InputSlot, Interpolation, LOCAL_WORD, OutputSlot, PUSH_CONSTANT_BYTES,
-    Place, Program, Resource, Slot,
+    Builtin, FEEDBACK_BUFFERS, FEEDBACK_STRIDE, Feedback, FragmentFacts, GeometryFacts, InputSlot, Interpolation,
+    LOCAL_WORD, OutputSlot, PUSH_CONSTANT_BYTES, Place, Program, Resource, STREAMS, Slot,
 };
 pub use saved::BUILD;

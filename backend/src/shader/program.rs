@@ -211,6 +211,42 @@ pub struct OutputSlot {
     pub slot: Slot,
     /// Type.
     pub ty: Type,
+    /// Where transform feedback writes it, if it does.
+    pub feedback: Option<Feedback>,
+}
+
+/// Streams of vertices that geometry programs emit.
+pub const STREAMS: u32 = 4;
+
+/// Buffers that transform feedback writes.
+pub const FEEDBACK_BUFFERS: u32 = 4;
+
+/// Most bytes from vertex to vertex in such a buffer.
+pub const FEEDBACK_STRIDE: u32 = 2048;
+
+/// Where transform feedback writes a word of output. Source: SPIR-V, `XfbBuffer`, `XfbStride`, `Offset`, `Stream`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Feedback {
+    /// Number of the buffer, below [`FEEDBACK_BUFFERS`].
+    pub buffer: u32,
+    /// Bytes from vertex to vertex, at most [`FEEDBACK_STRIDE`].
+    pub stride: u32,
+    /// Bytes from the start of the vertex: the word lies within the stride.
+    pub offset: u32,
+    /// Number of the stream of vertices, below [`STREAMS`].
+    pub stream: u32,
+}
+
+impl Feedback {
+    /// Whether all numbers are within their limits.
+    pub(super) fn is_possible(&self) -> bool {
+        let end = self.offset.checked_add(4);
+        self.buffer < FEEDBACK_BUFFERS
+            && self.stride <= FEEDBACK_STRIDE
+            && self.stream < STREAMS
+            && self.offset.is_multiple_of(4)
+            && end.is_some_and(|end| end <= self.stride)
+    }
 }
 
 /// A resource that a program uses.
@@ -354,7 +390,7 @@ impl Program {
             code: Executable::new(function, |slot| inputs[slot as usize]),
             pair: None,
             inputs: (0..inputs.len()).map(input).collect(),
-            outputs: (0..outputs).map(|word| OutputSlot { slot: slot(word), ty: Type::I32 }).collect(),
+            outputs: (0..outputs).map(|word| OutputSlot { slot: slot(word), ty: Type::I32, feedback: None }).collect(),
             resources: Vec::new(),
             images: 0,
             shared_bytes: 0,

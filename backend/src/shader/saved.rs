@@ -10,7 +10,8 @@ use ash::vk;
 use super::interp::Executable;
 use super::ir::{Function, Inst, Space, Type, parse, verify, verify_strictly};
 use super::program::{
-    Builtin, FragmentFacts, GeometryFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Resource, Slot,
+    Builtin, Feedback, FragmentFacts, GeometryFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Resource,
+    Slot,
 };
 use super::spirv::{MAX_INVOCATIONS, MAX_LOCAL_WORDS, MAX_SHARED, is_possible};
 
@@ -40,7 +41,11 @@ impl Program {
             out += &format!("input {} {ty:?} {interpolation:?} {place:?}\n", slot_text(*slot));
         }
         for output in &self.outputs {
-            out += &format!("output {} {:?}\n", slot_text(output.slot), output.ty);
+            out += &format!("output {} {:?}", slot_text(output.slot), output.ty);
+            if let Some(Feedback { buffer, stride, offset, stream }) = output.feedback {
+                out += &format!(" {buffer} {stride} {offset} {stream}");
+            }
+            out += "\n";
         }
         for Resource { set, binding } in &self.resources {
             out += &format!("resource {set} {binding}\n");
@@ -114,6 +119,16 @@ impl Words<'_> {
             return Some(None);
         }
         self.slot().map(Some)
+    }
+
+    /// Where transform feedback writes a word, or nothing.
+    fn feedback(&mut self) -> Option<Option<Feedback>> {
+        if self.0.clone().next().is_none() {
+            return Some(None);
+        }
+        let [buffer, stride, offset, stream] = self.numbers()?;
+        let feedback = Feedback { buffer, stride, offset, stream };
+        feedback.is_possible().then_some(Some(feedback))
     }
 
     fn ty(&mut self) -> Option<Type> {
@@ -192,7 +207,9 @@ fn interface_line(program: &mut Program, words: &mut Words<'_>) -> Option<()> {
             interpolation: words.named(Interpolation::ALL)?,
             place: words.named(&[Place::Center, Place::Centroid, Place::Sample])?,
         }),
-        "output" => program.outputs.push(OutputSlot { slot: words.slot()?, ty: words.ty()? }),
+        "output" => {
+            program.outputs.push(OutputSlot { slot: words.slot()?, ty: words.ty()?, feedback: words.feedback()? });
+        }
         "resource" => {
             let [set, binding] = words.numbers()?;
             program.resources.push(Resource { set, binding });

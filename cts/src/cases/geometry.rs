@@ -34,7 +34,7 @@ const SIZED: &[u8] = include_bytes!("../../shaders/sized.geom.spv");
 const SUBGROUP: &[u8] = include_bytes!("../../shaders/subgroup.geom.spv");
 
 /// All topologies, with the number of their kind, which is that of the shaders, and whether they may be restarted.
-const TOPOLOGIES: [(&str, T, usize, bool); 10] = [
+pub(super) const TOPOLOGIES: [(&str, T, usize, bool); 10] = [
     ("points", T::POINT_LIST, 0, false),
     ("lines", T::LINE_LIST, 1, false),
     ("line_strip", T::LINE_STRIP, 1, true),
@@ -99,7 +99,7 @@ fn state(vertex: &'static [u8], geometry: &'static [u8]) -> State {
 }
 
 /// The primitives of a topology as the specification's equations have them.
-fn primitives(topology: T, v: &[u32]) -> Vec<Vec<u32>> {
+pub(super) fn primitives(topology: T, v: &[u32]) -> Vec<Vec<u32>> {
     let count = match topology {
         T::POINT_LIST => v.len(),
         T::LINE_LIST => v.len() / 2,

@@ -13,6 +13,7 @@ mod devices;
 mod dynamic;
 mod external;
 mod extremes;
+mod feedback;
 mod filtering;
 mod formats;
 mod fragment;
@@ -79,6 +80,7 @@ pub fn all() -> Vec<Entry> {
         barycentric::cases,
         rates::cases,
         layers::cases,
+        feedback::cases,
         geometry::cases,
         lines::cases,
         vertices::cases,

@@ -47,7 +47,7 @@ fn of(function: Function, stage: vk::ShaderStageFlags, inputs: &[Slot], outputs:
         |&slot: &Slot| InputSlot { slot, ty: Type::I32, interpolation: Interpolation::Flat, place: Place::Center };
     program.stage = stage;
     program.inputs = inputs.iter().map(input).collect();
-    program.outputs = outputs.iter().map(|&slot| OutputSlot { slot, ty: Type::I32 }).collect();
+    program.outputs = outputs.iter().map(|&slot| OutputSlot { slot, ty: Type::I32, feedback: None }).collect();
     program
 }
 

@@ -2,19 +2,20 @@
 
 use std::ops::Range;
 
-use ash::vk;
 use smallvec::SmallVec;
 
 use super::waves::{Batch, Mode, Waves};
 use super::{Layout, MOST_VERTICES, MergedKernel, input};
 use crate::counters::{Counter, Counters};
-use crate::geometry::assembly::assemble;
+use crate::geometry::assembly::{assemble, corners};
+use crate::geometry::feedback::{CapturePlan, Captured};
 use crate::geometry::kernel::input as vertex_input;
 use crate::geometry::reuse::Reuse;
 use crate::geometry::setup::SetUp;
 use crate::geometry::shading::{Feed, ShadeScratch, Shaded, shade_waves};
 use crate::geometry::triangles::Triangles;
 use crate::geometry::{DrawNumbers, PrimitiveContext, VertexSource};
+use crate::shader::STREAMS;
 use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
 use crate::shader::runtime::SharedMemory;
 
@@ -259,27 +260,47 @@ impl Emitted<'_> {
         }
     }
 
-    /// Sets up the primitives of all strips of the first stream, in order. Returns how many there are.
-    pub fn set_up(&mut self, set_up: &mut SetUp<'_>, context: &PrimitiveContext) -> u64 {
+    /// Calls `each` with an invocation and the vertices of a strip, for all strips of a stream, in order.
+    fn strips(&mut self, stream: u32, mut each: impl FnMut(&Self, usize, &[u32])) {
         let mut strip = std::mem::take(self.strip);
-        let mut primitives = 0;
         for item in 0..self.counts.len() {
             strip.clear();
             for vertex in 0..self.counts[item] {
                 let flags = self.flags(item, vertex);
-                if flags >> 1 != 0 {
+                if flags >> 1 != stream {
                     continue;
                 }
                 if flags & 1 != 0 {
-                    primitives += self.add_strip(set_up, (item, &strip), context);
+                    each(self, item, &strip);
                     strip.clear();
                 }
                 strip.push(vertex);
             }
-            primitives += self.add_strip(set_up, (item, &strip), context);
+            each(self, item, &strip);
         }
         *self.strip = strip;
+    }
+
+    /// Sets up the primitives of all strips of the stream that is rasterized, in order. Returns how many there are.
+    pub fn set_up(&mut self, set_up: &mut SetUp<'_>, context: &PrimitiveContext) -> u64 {
+        let mut primitives = 0;
+        self.strips(context.raster.stream, |emitted, item, strip| {
+            primitives += emitted.add_strip(set_up, (item, strip), context);
+        });
         primitives
+    }
+
+    /// What transform feedback takes of all primitives of all streams, each in order.
+    pub fn capture(&mut self, plan: &CapturePlan, captured: &mut Captured) {
+        for (stream, (words, out)) in (0..).zip(plan.streams().zip(&mut captured.streams)) {
+            self.strips(stream, |emitted, item, strip| {
+                assemble(emitted.kernel.facts.output, strip, plan.provoking_last, |corners| {
+                    out.primitives += 1;
+                    let of_vertex = |&vertex: &u32| words.clone().map(move |word| emitted.word(item, vertex, word));
+                    out.words.extend(corners.iter().flat_map(of_vertex));
+                });
+            });
+        }
     }
 
     /// Whether a strip begins with a vertex, and above that its stream.
@@ -306,22 +327,17 @@ impl Emitted<'_> {
         primitives
     }
 
-    /// Primitives of all strips, where nobody sets them up.
+    /// Primitives of all strips of all streams.
     pub fn primitives(&self) -> u64 {
         let mut primitives = 0;
-        let of_each = match self.kernel.facts.output {
-            vk::PrimitiveTopology::POINT_LIST => 1,
-            vk::PrimitiveTopology::LINE_STRIP => 2,
-            _ => 3,
-        };
+        let of_each = corners(self.kernel.facts.output);
         for item in 0..self.counts.len() {
-            let mut length = 0;
+            let mut lengths = [0; STREAMS as usize];
             for vertex in 0..self.counts[item] {
                 let flags = self.flags(item, vertex);
-                if flags >> 1 == 0 {
-                    length = if flags & 1 != 0 { 1 } else { length + 1 };
-                    primitives += u64::from(length >= of_each);
-                }
+                let length = &mut lengths[(flags >> 1) as usize % STREAMS as usize];
+                *length = if flags & 1 != 0 { 1 } else { *length + 1 };
+                primitives += u64::from(*length >= of_each);
             }
         }
         primitives

@@ -14,7 +14,7 @@ mod waves;
 
 use std::sync::{Arc, OnceLock};
 
-pub(super) use emit::{Emission, EmitScratch};
+pub(super) use emit::{Emission, EmitScratch, Emitted};
 pub use waves::Mode;
 pub(super) use waves::Mode as MergedMode;
 

@@ -17,7 +17,7 @@ fn program(function: Function) -> Program {
         stage: vk::ShaderStageFlags::COMPUTE,
         code: Executable::new(function, |_| Across::Varies),
         inputs: vec![InputSlot { slot, ty: Type::I32, interpolation: Interpolation::Flat, place: Place::Center }],
-        outputs: vec![OutputSlot { slot, ty: Type::I32 }],
+        outputs: vec![OutputSlot { slot, ty: Type::I32, feedback: None }],
         resources: Vec::new(),
         images: 0,
         shared_bytes: 0,

@@ -7,7 +7,7 @@ use super::module::{Module, Ty};
 use super::translate::number::Number;
 use super::{Error, Result};
 use crate::shader::ir::Type;
-use crate::shader::{Builtin, Interpolation, Place, Slot};
+use crate::shader::{Builtin, Feedback, Interpolation, Place, Slot};
 
 /// One word of an interface variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub(super) struct Word {
     pub(super) ty: Type,
     pub(super) interpolation: Interpolation,
     pub(super) place: Place,
+    /// Where transform feedback writes it.
+    pub(super) feedback: Option<Feedback>,
 }
 
 /// The words of a variable of pointee type `ty`.
@@ -28,7 +30,7 @@ pub(super) fn words(
 ) -> Result<Vec<Word>> {
     // Bounds size and nesting before anything is flattened.
     constants.words(module, ty)?;
-    let mut flattener = Flattener { module, constants, model, out: Vec::new() };
+    let mut flattener = Flattener { module, constants, model, offset: None, out: Vec::new() };
     let target = (variable, None);
     flattener.target(target, ty, Cursor::default())?;
     Ok(flattener.out)
@@ -43,6 +45,8 @@ struct Cursor {
     builtin: Option<(Builtin, u32)>,
     interpolation: Interpolation,
     place: Place,
+    /// Buffer, stride and stream of transform feedback.
+    captured: [Option<u32>; 3],
 }
 
 impl Default for Cursor {
@@ -54,6 +58,7 @@ impl Default for Cursor {
             builtin: None,
             interpolation: Interpolation::Smooth,
             place: Place::Center,
+            captured: [None; 3],
         }
     }
 }
@@ -62,6 +67,8 @@ struct Flattener<'a> {
     module: &'a Module,
     constants: &'a Constants,
     model: ExecutionModel,
+    /// Where transform feedback writes the next word, if it is told: words are packed tightly.
+    offset: Option<u32>,
     out: Vec<Word>,
 }
 
@@ -79,6 +86,11 @@ impl Flattener<'_> {
         cursor.location = word(Decoration::Location).unwrap_or(cursor.location);
         cursor.component = word(Decoration::Component).unwrap_or(cursor.component);
         cursor.index = word(Decoration::Index).unwrap_or(cursor.index);
+        let captured = [Decoration::XfbBuffer, Decoration::XfbStride, Decoration::Stream].map(word);
+        for (own, given) in captured.into_iter().zip(&mut cursor.captured) {
+            *given = own.or(*given);
+        }
+        self.offset = word(Decoration::Offset).or(self.offset);
         let has = |decoration| self.module.has(target, decoration);
         if cursor.interpolation.vertex().is_some() {
             // Of one vertex; nothing is left to be said.
@@ -120,7 +132,10 @@ impl Flattener<'_> {
         match self.module.ty(ty)? {
             Ty::Struct(members) => {
                 let mut location = cursor.location;
+                // Members of blocks are captured on their own, unless all are.
+                let is_whole = self.offset.is_some() || !self.module.has((ty, None), Decoration::Block);
                 for (index, &member) in members.iter().enumerate() {
+                    self.offset = self.offset.filter(|_| is_whole);
                     location = self.target((ty, Some(index as u32)), member, Cursor { location, ..cursor })?;
                 }
                 Ok(location)
@@ -143,12 +158,28 @@ impl Flattener<'_> {
 
     fn repeat(&mut self, element: u32, count: u32, cursor: Cursor) -> Result<u32> {
         let words = self.constants.words(self.module, element)?;
-        let mut location = cursor.location;
+        let (mut location, blocks, offset) = (cursor.location, self.blocks(element)?, self.offset);
         for index in 0..count {
             let builtin = cursor.builtin.map(|(builtin, word)| (builtin, word + index * words));
-            location = self.value(element, Cursor { location, builtin, ..cursor })?;
+            let mut cursor = Cursor { location, builtin, ..cursor };
+            if blocks > 0 {
+                // Blocks of an array are captured in buffers that follow each other.
+                cursor.captured[0] =
+                    cursor.captured[0].and_then(|buffer| buffer.checked_add(index.saturating_mul(blocks)));
+                self.offset = offset;
+            }
+            location = self.value(element, cursor)?;
         }
         Ok(location)
+    }
+
+    /// The blocks of an element of an array.
+    fn blocks(&self, ty: u32) -> Result<u32> {
+        match *self.module.ty(ty)? {
+            Ty::Struct(_) => Ok(u32::from(self.module.has((ty, None), Decoration::Block))),
+            Ty::Array(element, length) => Ok(self.blocks(element)?.saturating_mul(self.constants.length(length)?)),
+            _ => Ok(0),
+        }
     }
 
     fn word(&mut self, ty: u32, cursor: Cursor, component: u32) -> Result<()> {
@@ -166,8 +197,21 @@ impl Flattener<'_> {
         };
         let is_flat = ty != Type::F32 && cursor.builtin.is_none() && cursor.interpolation.vertex().is_none();
         let interpolation = if is_flat { Interpolation::Flat } else { cursor.interpolation };
-        self.out.push(Word { slot, ty, interpolation, place: cursor.place });
+        let feedback = self.feedback(&cursor, 1)?;
+        self.out.push(Word { slot, ty, interpolation, place: cursor.place, feedback });
         Ok(())
+    }
+
+    /// Where transform feedback writes what comes next, of so many words.
+    fn feedback(&mut self, cursor: &Cursor, words: u32) -> Result<Option<Feedback>> {
+        let ([Some(buffer), stride, stream], Some(offset)) = (cursor.captured, self.offset) else { return Ok(None) };
+        let feedback = Feedback { buffer, stride: stride.unwrap_or(0), offset, stream: stream.unwrap_or(0) };
+        self.offset = offset.checked_add(4 * words);
+        let last = Feedback { offset: offset.saturating_add(4 * (words - 1)), ..feedback };
+        match feedback.is_possible() && last.is_possible() {
+            true => Ok(Some(feedback)),
+            false => Err(Error::Malformed("an output that transform feedback has no room for")),
+        }
     }
 
     /// The low word of a 64-bit scalar, which takes two components. The high one follows it (see [`high_word`]).
@@ -183,7 +227,8 @@ impl Flattener<'_> {
         };
         let interpolation =
             if cursor.interpolation.vertex().is_some() { cursor.interpolation } else { Interpolation::Flat };
-        self.out.push(Word { slot, ty, interpolation, place: cursor.place });
+        let feedback = self.feedback(&cursor, 2)?;
+        self.out.push(Word { slot, ty, interpolation, place: cursor.place, feedback });
         Ok(())
     }
 
@@ -261,7 +306,8 @@ pub(super) fn high_word(low: &Word) -> Word {
         Slot::Location { location, component, index } => Slot::Location { location, component: component + 1, index },
         builtin @ Slot::Builtin(..) => builtin,
     };
-    Word { slot, ty: Type::I32, ..*low }
+    let feedback = low.feedback.map(|feedback| Feedback { offset: feedback.offset + 4, ..feedback });
+    Word { slot, ty: Type::I32, feedback, ..*low }
 }
 
 /// The IR's type of a scalar type.

@@ -348,7 +348,6 @@ fn check_capability(word: u32) -> Result<()> {
         C::RoundingModeRTZ,
         C::Addresses,
         C::Tessellation,
-        C::TransformFeedback,
         C::SparseResidency,
         C::MinLod,
         C::Float16Buffer,

@@ -52,7 +52,7 @@ fn program(function: &Function, inputs: usize, target: Option<Target>) -> Progra
         stage: vk::ShaderStageFlags::COMPUTE,
         code,
         inputs: vec![input; inputs],
-        outputs: vec![OutputSlot { slot, ty: Type::I32 }; OUTPUTS],
+        outputs: vec![OutputSlot { slot, ty: Type::I32, feedback: None }; OUTPUTS],
         resources: Vec::new(),
         images: 0,
         shared_bytes: SHARED_BYTES,

@@ -5,6 +5,7 @@ use ash::vk;
 use super::*;
 
 mod behaviour;
+mod feedback;
 mod hostile;
 mod images;
 mod newer;

@@ -15,15 +15,13 @@ use crate::shader::spirv::interface::{self, Word};
 use crate::shader::spirv::module::{EntryPoint, Module, Ty};
 use crate::shader::spirv::parse::Instruction;
 use crate::shader::spirv::{Error, Result};
-use crate::shader::{Builtin, GeometryFacts, Interpolation, LOCAL_WORD, Place, Slot};
+use crate::shader::{Builtin, GeometryFacts, Interpolation, LOCAL_WORD, Place, STREAMS, Slot};
 
 /// Most words of all vertices that an invocation emits: more than the device's limits allow.
 const MAX_EMITTED_WORDS: usize = 1 << 14;
 /// Most vertices that an invocation emits, and most invocations of a primitive: the same.
 const MAX_EMITTED: u32 = 1 << 10;
 const MAX_INSTANCES: u32 = 1 << 8;
-/// Streams of vertices.
-const STREAMS: u32 = 4;
 
 /// What a geometry program keeps while it runs.
 #[derive(Debug)]
@@ -135,8 +133,8 @@ impl Translator<'_> {
         };
         let ((local, first), count) = (geometry.addresses, geometry.facts.vertices);
         match self.builder.as_constant(element) {
-            Some(vertex) if vertex < count => Ok(self.builder.input(first + vertex, Type::I32)),
-            Some(_) => Err(Error::Malformed("an index is out of range")),
+            // Which vertex that is is undefined behind the last one.
+            Some(vertex) => Ok(self.builder.input(first + vertex.min(count - 1), Type::I32)),
             None => Ok(self.builder.local_load(local, 0, Some(element), Type::I32)),
         }
     }
@@ -274,7 +272,7 @@ impl Geometry {
 /// A word of the interface that no variable of the program has.
 fn own_word(builtin: Builtin, word: u32) -> Word {
     let slot = Slot::Builtin(builtin, word);
-    Word { slot, ty: Type::I32, interpolation: Interpolation::Flat, place: Place::Center }
+    Word { slot, ty: Type::I32, interpolation: Interpolation::Flat, place: Place::Center, feedback: None }
 }
 
 /// Whether a built-in input is one of each vertex.

@@ -121,6 +121,8 @@ struct Translator<'a> {
     has_derivatives: bool,
     /// Factors of the products of this block that may become part of a sum.
     products: HashMap<Value, (Value, Value)>,
+    /// Whether transform feedback writes outputs.
+    is_captured: bool,
     /// What geometry programs have besides.
     geometry: Option<Geometry>,
     local_words: u32,
@@ -201,6 +203,7 @@ impl<'a> Translator<'a> {
             signed_zeros: false,
             has_derivatives: model == ExecutionModel::Fragment,
             products: HashMap::new(),
+            is_captured: module.mode(point.function, ExecutionMode::Xfb).is_some(),
             geometry: None,
             local_words: 0,
             blocks: 0,
@@ -298,14 +301,18 @@ impl<'a> Translator<'a> {
     }
 
     fn declare_output(&mut self, id: u32, ty: u32, initializer: Option<u32>) -> Result<Base> {
-        let words = interface::words(self.module, &self.constants, self.model, id, ty)?;
+        let mut words = interface::words(self.module, &self.constants, self.model, id, ty)?;
+        if !self.is_captured {
+            words.iter_mut().for_each(|word| word.feedback = None);
+        }
         let has = |builtin| words.iter().any(|word| matches!(word.slot, Slot::Builtin(b, _) if b == builtin));
         self.facts.writes_depth |= has(Builtin::FragDepth);
         self.facts.writes_stencil |= has(Builtin::FragStencilRef);
         self.facts.writes_sample_mask |= has(Builtin::SampleMask);
         let local = self.new_local(words.len() as u32)?;
         let written = self.used_words(id, ty, words.len(), false)?;
-        for (index, word) in words.into_iter().enumerate().filter(|(index, _)| written[*index]) {
+        let is_output = |(index, word): &(usize, Word)| written[*index] || word.feedback.is_some();
+        for (index, word) in words.into_iter().enumerate().filter(is_output) {
             self.output_words.push((local, index as u32));
             self.outputs.push(word);
             if word.ty.is_wide() {
@@ -573,6 +580,7 @@ impl<'a> Translator<'a> {
             interpolation: word.interpolation,
             place: word.place,
         };
+        let output = |word: &Word| OutputSlot { slot: word.slot, ty: low_type(word.ty), feedback: word.feedback };
         let inputs: Vec<InputSlot> = self.inputs.iter().map(input).collect();
         let (local_size, in_squares) = (self.local_size, self.in_squares);
         let images = function.number_images();
@@ -580,7 +588,7 @@ impl<'a> Translator<'a> {
         let mut program = Program {
             stage,
             inputs,
-            outputs: self.outputs.iter().map(|word| OutputSlot { slot: word.slot, ty: low_type(word.ty) }).collect(),
+            outputs: self.outputs.iter().map(output).collect(),
             resources: self.resources,
             images,
             shared_bytes: self.shared_bytes,
