@@ -129,6 +129,25 @@ impl Flattener<'_> {
         if self.constants.words(self.module, ty)? == 0 {
             return Ok(cursor.location);
         }
+        // What has 64-bit scalars begins and ends at whole ones of them where it is captured: GLSL, "Transform Feedback Layout Qualifiers".
+        let is_wide = self.offset.is_some() && self.has_wide(ty)?;
+        let aligned = |offset: Option<u32>| offset.and_then(|offset| offset.checked_next_multiple_of(8));
+        self.offset = if is_wide { aligned(self.offset) } else { self.offset };
+        let location = self.parts(ty, cursor)?;
+        self.offset = if is_wide { aligned(self.offset) } else { self.offset };
+        Ok(location)
+    }
+
+    /// Whether a type has scalars of 64 bits.
+    fn has_wide(&self, ty: u32) -> Result<bool> {
+        match self.module.ty(ty)? {
+            Ty::Struct(members) => members.iter().try_fold(false, |wide, &member| Ok(wide || self.has_wide(member)?)),
+            Ty::Array(part, _) | Ty::Matrix(part, _) | Ty::Vector(part, _) => self.has_wide(*part),
+            _ => Ok(scalar_type(self.module, ty)?.is_wide()),
+        }
+    }
+
+    fn parts(&mut self, ty: u32, cursor: Cursor) -> Result<u32> {
         match self.module.ty(ty)? {
             Ty::Struct(members) => {
                 let mut location = cursor.location;

@@ -73,3 +73,11 @@ fn what_there_is_no_room_for_is_refused() {
     let module = patched(Decoration::XfbBuffer, 0, 4);
     assert!(matches!(compiled(&module, vk::ShaderStageFlags::VERTEX), Err(Error::Malformed(_))));
 }
+
+#[test]
+fn what_has_doubles_begins_and_ends_at_whole_ones() {
+    let bytes = words(include_bytes!("../../../../../cts/shaders/captured_doubles.vert.spv"));
+    let program = compiled(&bytes, vk::ShaderStageFlags::VERTEX).unwrap();
+    let offsets = captured(&program).into_iter().map(|(.., feedback)| feedback.offset);
+    assert_eq!(offsets.collect::<Vec<_>>(), [8, 16, 20, 24, 32, 40, 44, 48]);
+}
