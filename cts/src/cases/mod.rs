@@ -23,6 +23,7 @@ mod host;
 mod images;
 mod language;
 mod layers;
+mod limits;
 mod lines;
 mod locations;
 mod lookahead;
@@ -41,6 +42,7 @@ mod robust;
 mod samplers;
 mod scenes;
 mod shaders;
+mod single;
 mod stages;
 mod statistics;
 mod subpasses;
@@ -50,6 +52,7 @@ mod transfers;
 mod versions;
 mod vertices;
 mod visibility;
+mod wide;
 
 use crate::Entry;
 
@@ -65,6 +68,7 @@ pub fn all() -> Vec<Entry> {
         external::cases,
         formats::cases,
         compressed::cases,
+        wide::cases,
         compute::cases,
         core11::cases,
         core12::cases,
@@ -82,6 +86,7 @@ pub fn all() -> Vec<Entry> {
         layers::cases,
         feedback::cases,
         geometry::cases,
+        limits::cases,
         lines::cases,
         vertices::cases,
         fragment::cases,
@@ -102,6 +107,7 @@ pub fn all() -> Vec<Entry> {
         programs::cases,
         statistics::cases,
         subpasses::cases,
+        single::cases,
         robust::cases,
         commands::cases,
         host::cases,
