@@ -312,6 +312,21 @@ pub struct DepthStencilState {
     pub back: StencilState,
 }
 
+impl DepthStencilState {
+    /// Whether tests may write depths or stencils, as they are or as commands may set them.
+    pub fn may_write(&self, dynamic: DynamicState) -> bool {
+        use DynamicState as D;
+        let writes = |face: &StencilState| {
+            let keeps = [face.fail, face.pass, face.depth_fail].iter().all(|op| *op == vk::StencilOp::KEEP);
+            face.write_mask != 0 && !keeps
+        };
+        let stencil = self.stencil_test && (writes(&self.front) || writes(&self.back));
+        let of_stencil = D::STENCIL_TEST | D::STENCIL_OP | D::STENCIL_WRITE_MASK;
+        let depth = self.depth_test && self.depth_write;
+        depth || stencil || dynamic.intersects(of_stencil | D::DEPTH_TEST | D::DEPTH_WRITE)
+    }
+}
+
 /// Blending of one colour attachment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BlendState {

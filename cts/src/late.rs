@@ -120,9 +120,9 @@ pub unsafe fn set(gpu: &Gpu, commands: vk::CommandBuffer, (state, samples): (&St
         third.cmd_set_line_stipple_enable(commands, more.lines.is_some_and(|lines| lines.stipple.is_some()));
         let conservative = more.conservative.unwrap_or(vk::ConservativeRasterizationModeEXT::DISABLED);
         third.cmd_set_conservative_rasterization_mode(commands, conservative);
-        if state.feedback {
+        if !state.feedback.is_empty() {
             let loops = ash::ext::attachment_feedback_loop_dynamic_state::Device::new(&gpu.instance, &gpu.device);
-            (loops.fp().cmd_set_attachment_feedback_loop_enable_ext)(commands, vk::ImageAspectFlags::COLOR);
+            (loops.fp().cmd_set_attachment_feedback_loop_enable_ext)(commands, state.feedback);
         }
         if let Some(locations) = &more.locations {
             locations.set(gpu, commands);

@@ -326,20 +326,6 @@ fn reads_depths(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) ->
         || pass.is_some_and(|pass| pass.reads_depths(info.subpass))
 }
 
-/// Whether tests may write depths or stencils, as they are or as commands may set them.
-fn may_write(state: Option<&DepthStencilState>, dynamic: DynamicState) -> bool {
-    use DynamicState as D;
-    let Some(state) = state else { return false };
-    let writes = |face: &StencilState| {
-        let keeps = [face.fail, face.pass, face.depth_fail].iter().all(|op| *op == vk::StencilOp::KEEP);
-        face.write_mask != 0 && !keeps
-    };
-    let stencil = state.stencil_test && (writes(&state.front) || writes(&state.back));
-    let of_stencil = D::STENCIL_TEST | D::STENCIL_OP | D::STENCIL_WRITE_MASK;
-    let depth = state.depth_test && state.depth_write;
-    depth || stencil || dynamic.intersects(of_stencil | D::DEPTH_TEST | D::DEPTH_WRITE)
-}
-
 fn fragment(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Result<Fragment> {
     use vk::PipelineDepthStencilStateCreateFlags as F;
     let state = raw::input(info.p_depth_stencil_state);
@@ -347,10 +333,11 @@ fn fragment(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynami
         F::RASTERIZATION_ORDER_ATTACHMENT_DEPTH_ACCESS_EXT | F::RASTERIZATION_ORDER_ATTACHMENT_STENCIL_ACCESS_EXT;
     let depth_stencil = state.map(depth_stencil_state);
     let is_ordered = state.is_some_and(|state| state.flags.intersects(ordered));
+    let may_write = depth_stencil.is_some_and(|tests| tests.may_write(dynamic));
     Ok(Fragment {
         program: maker.program(vk::ShaderStageFlags::FRAGMENT)?,
         depth_stencil,
-        in_order: is_ordered || (reads_depths(maker, info) && may_write(depth_stencil.as_ref(), dynamic)),
+        in_order: is_ordered || (reads_depths(maker, info) && may_write),
         min_sample_shading: multisample_state(raw::input(info.p_multisample_state)).min_sample_shading,
         reads_attachments: reads_attachments(info),
         dynamic,
