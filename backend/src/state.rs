@@ -17,7 +17,7 @@ use crate::format::{self, FormatInfo};
 use crate::geometry::{LazyMergedKernel, LazyVertexKernel, MergedKernel, corners};
 use crate::pixel::Kernels;
 use crate::raster::{Criterion, Rate, RateState, SampleLocations};
-use crate::shader::{Builtin, Program, Slot};
+use crate::shader::{Builtin, MeshFacts, Program, Slot};
 
 /// A value for clearing: four 32-bit words, to be read as the format's class says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -372,8 +372,10 @@ pub struct Latent {
 /// A graphics pipeline.
 #[derive(Debug, Clone)]
 pub struct GraphicsPipeline {
-    /// Vertex program.
+    /// Vertex program, or mesh program.
     pub vertex: Arc<Program>,
+    /// Task program, before a mesh program.
+    pub task: Option<Arc<Program>>,
     /// Geometry program.
     pub geometry: Option<Arc<Program>>,
     /// Fragment program; without one only depth and stencil are written.
@@ -430,6 +432,7 @@ impl GraphicsPipeline {
     pub(crate) fn of_vertex(vertex: Arc<Program>) -> Self {
         Self {
             vertex,
+            task: None,
             geometry: None,
             fragment: None,
             bindings: Vec::new(),
@@ -487,7 +490,13 @@ impl GraphicsPipeline {
 
     /// Whether programs before rasterization store to memory.
     pub fn has_side_effects(&self) -> bool {
-        self.vertex.fragment.side_effects || self.geometry.as_ref().is_some_and(|program| program.fragment.side_effects)
+        let others = self.geometry.iter().chain(&self.task);
+        others.chain([&self.vertex]).any(|program| program.fragment.side_effects)
+    }
+
+    /// What is known of its mesh program, where it has one instead of a vertex program.
+    pub fn mesh(&self) -> Option<&MeshFacts> {
+        self.vertex.mesh.as_deref()
     }
 
     /// The program that makes vertices of what draws name: linked with the geometry program, where there is one.

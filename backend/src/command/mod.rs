@@ -9,6 +9,7 @@ mod dispatch;
 mod draw;
 mod event;
 mod feedback;
+mod mesh;
 mod pass;
 mod pending;
 mod processor;
@@ -236,6 +237,19 @@ pub enum Command {
         counter: Arc<Buffer>,
         counter_place: u64,
         counter_offset: u32,
+        stride: u32,
+    },
+    /// Workgroups of task programs, or of mesh programs.
+    DrawMesh {
+        groups: [u32; 3],
+    },
+    DrawMeshIndirect {
+        buffer: Arc<Buffer>,
+        offset: u64,
+        /// Draws; at most, where a buffer has their number.
+        count: u32,
+        /// Where their number is.
+        counted: Option<(Arc<Buffer>, u64)>,
         stride: u32,
     },
     /// Workgroups are numbered from `base` on.

@@ -234,6 +234,8 @@ impl<'g> Processor<'g> {
             | Command::DrawIndexedIndirect { .. }
             | Command::DrawMulti { .. }
             | Command::DrawByteCount { .. }
+            | Command::DrawMesh { .. }
+            | Command::DrawMeshIndirect { .. }
             | Command::Dispatch { .. }
             | Command::DispatchIndirect { .. }
             | Command::ClearAttachments(_)
@@ -243,7 +245,9 @@ impl<'g> Processor<'g> {
             | Command::DrawIndirect { .. }
             | Command::DrawIndexedIndirect { .. }
             | Command::DrawMulti { .. }
-            | Command::DrawByteCount { .. } => {
+            | Command::DrawByteCount { .. }
+            | Command::DrawMesh { .. }
+            | Command::DrawMeshIndirect { .. } => {
                 self.restart_deadline();
                 return draw::draw(self, command);
             }
@@ -430,13 +434,13 @@ impl<'g> Processor<'g> {
             Command::BeginQuery { pool, query, stream, .. } => {
                 let (pool, query) = (pool.clone(), query.saturating_add(self.view_number));
                 match pool.kind() {
-                    QueryKind::Stream | QueryKind::Generated => self.begin_stream((pool, query), *stream),
+                    QueryKind::Stream | QueryKind::Generated | QueryKind::MeshPrimitives => self.begin_stream((pool, query), *stream),
                     QueryKind::Statistics(_) => self.statistics = Some((pool, query, Arc::default())),
                     _ => self.occlusion = Some((pool, query, AtomicU64::new(0))),
                 }
             }
             Command::EndQuery { pool, query, stream } => match pool.kind() {
-                QueryKind::Stream | QueryKind::Generated => self.end_stream((pool, *query), *stream),
+                QueryKind::Stream | QueryKind::Generated | QueryKind::MeshPrimitives => self.end_stream((pool, *query), *stream),
                 QueryKind::Statistics(named) => self.end_statistics(named),
                 _ => {
                     if let Some((pool, query, count)) = self.occlusion.take() {
