@@ -224,7 +224,9 @@ fn maintenance3() -> vk::PhysicalDeviceMaintenance3Properties<'static> {
 }
 
 fn multiview_properties() -> vk::PhysicalDeviceMultiviewProperties<'static> {
-    vk::PhysicalDeviceMultiviewProperties::default().max_multiview_view_count(MAX_VIEWS).max_multiview_instance_index(u32::MAX)
+    vk::PhysicalDeviceMultiviewProperties::default()
+        .max_multiview_view_count(MAX_VIEWS)
+        .max_multiview_instance_index(u32::MAX)
 }
 
 fn point_clipping() -> vk::PhysicalDevicePointClippingProperties<'static> {

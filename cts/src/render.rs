@@ -173,6 +173,14 @@ pub enum Kind {
         buffer: Buffer,
         count: u32,
     },
+    /// Workgroups.
+    Meshes([u32; 3]),
+    /// Draws of workgroups; at most so many, where a buffer has their number.
+    MeshesIndirect {
+        buffer: Buffer,
+        counts: Option<Buffer>,
+        count: u32,
+    },
     /// Vertices of a buffer, as many as bytes were captured behind an offset.
     ByteCount {
         buffer: Buffer,
@@ -486,10 +494,16 @@ fn pipeline(
     let baked = baked(state);
     let state = &baked;
     let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
-    let mut stages = vec![
-        stage(vk::ShaderStageFlags::VERTEX, gpu.module(state.vertex)?),
-        stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(state.fragment)?),
-    ];
+    let mut stages = vec![stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(state.fragment)?)];
+    match state.more.mesh {
+        None => stages.push(stage(vk::ShaderStageFlags::VERTEX, gpu.module(state.vertex)?)),
+        Some((task, mesh)) => {
+            stages.push(stage(vk::ShaderStageFlags::MESH_EXT, gpu.module(mesh)?));
+            if let Some(task) = task {
+                stages.push(stage(vk::ShaderStageFlags::TASK_EXT, gpu.module(task)?));
+            }
+        }
+    }
     if let Some(geometry) = state.more.geometry {
         stages.push(stage(vk::ShaderStageFlags::GEOMETRY, gpu.module(geometry)?));
     }
@@ -862,6 +876,7 @@ pub(crate) unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw,
                 bind_vertices(gpu, commands, draw, buffer);
                 late::draw_byte_count(gpu, commands, counter, [offset, stride]);
             }
+            Kind::Meshes(_) | Kind::MeshesIndirect { .. } => late::draw_meshes(gpu, commands, draw.kind),
             Kind::Multi { draws, instances, indices } => late::draw_multi(gpu, commands, (draws, instances), indices),
             Kind::Indirect { buffer, count } => device.cmd_draw_indirect(commands, buffer.handle, 0, count, 16),
         }

@@ -3,9 +3,9 @@
 use super::processor::Processor;
 use crate::counters::Counter;
 use crate::gpu::DeviceLost;
-use crate::shader::{WorkgroupScratch, Workgroups};
 #[cfg(test)]
 use crate::shader::{Program, interp::Deadline, runtime::Bindings};
+use crate::shader::{WorkgroupScratch, Workgroups};
 
 /// Invocations that a worker takes on at once, about.
 const INVOCATIONS_AT_ONCE: usize = 2048;

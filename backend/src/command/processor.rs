@@ -434,13 +434,17 @@ impl<'g> Processor<'g> {
             Command::BeginQuery { pool, query, stream, .. } => {
                 let (pool, query) = (pool.clone(), query.saturating_add(self.view_number));
                 match pool.kind() {
-                    QueryKind::Stream | QueryKind::Generated | QueryKind::MeshPrimitives => self.begin_stream((pool, query), *stream),
+                    QueryKind::Stream | QueryKind::Generated | QueryKind::MeshPrimitives => {
+                        self.begin_stream((pool, query), *stream)
+                    }
                     QueryKind::Statistics(_) => self.statistics = Some((pool, query, Arc::default())),
                     _ => self.occlusion = Some((pool, query, AtomicU64::new(0))),
                 }
             }
             Command::EndQuery { pool, query, stream } => match pool.kind() {
-                QueryKind::Stream | QueryKind::Generated | QueryKind::MeshPrimitives => self.end_stream((pool, *query), *stream),
+                QueryKind::Stream | QueryKind::Generated | QueryKind::MeshPrimitives => {
+                    self.end_stream((pool, *query), *stream)
+                }
                 QueryKind::Statistics(named) => self.end_statistics(named),
                 _ => {
                     if let Some((pool, query, count)) = self.occlusion.take() {

@@ -6,8 +6,8 @@ use parking_lot::Mutex;
 
 use super::cull::{Rules, Waiting};
 use super::feedback::{CapturePlan, Captured};
-use super::mesh::{Mesh, MeshScratch};
 use super::merged::{Emission, EmitScratch, Emitted, MergedKernel, MergedMode};
+use super::mesh::{Mesh, MeshScratch};
 use super::posh::{self, BLOCK, BLOCKS, CullScratch, Culled, Interrupted, Posh, Sketch};
 use super::reuse::Reuse;
 use super::setup::{Routes, SetUp, room};

@@ -76,7 +76,15 @@ impl<'a> Mesh<'a> {
         };
         let id = slots().position(|slot| slot == Slot::Builtin(Builtin::PrimitiveId, 0));
         let primitive_id = id.map(|word| of_primitives[word]);
-        Some(Self { facts, outputs, has_own: slots().any(is_seen), primitive_id, workgroups, launches, given: AtomicU64::new(0) })
+        Some(Self {
+            facts,
+            outputs,
+            has_own: slots().any(is_seen),
+            primitive_id,
+            workgroups,
+            launches,
+            given: AtomicU64::new(0),
+        })
     }
 
     /// Most primitives of a workgroup.

@@ -15,10 +15,10 @@ pub(crate) mod testing;
 mod workgroup;
 pub mod x64;
 
+pub use mesh::{MeshFacts, MeshWord};
 pub use program::{
     Builtin, FEEDBACK_BUFFERS, FEEDBACK_STRIDE, Feedback, FragmentFacts, GeometryFacts, InputSlot, Interpolation,
     LOCAL_WORD, OutputSlot, PUSH_CONSTANT_BYTES, Place, Program, Resource, STREAMS, Slot,
 };
-pub use mesh::{MeshFacts, MeshWord};
 pub use saved::BUILD;
-pub use workgroup::{Workgroups, WorkgroupScratch};
+pub use workgroup::{WorkgroupScratch, Workgroups};

@@ -3,8 +3,8 @@
 use ash::vk;
 
 use super::interp::Executable;
-use super::mesh::MeshFacts;
 use super::ir::{Function, Inst, Space, Type};
+use super::mesh::MeshFacts;
 use super::passes::Across;
 use super::passes::pair::{self, Effects};
 use super::runtime::kernels::WAVE;
@@ -410,9 +410,8 @@ impl Program {
     /// Whether programs of a stage run as they are. Of vertex and fragment programs kernels are made (`geometry::kernel`,
     /// `pixel::kernel`).
     pub fn runs_itself(stage: vk::ShaderStageFlags) -> bool {
-        stage.intersects(
-            vk::ShaderStageFlags::COMPUTE | vk::ShaderStageFlags::TASK_EXT | vk::ShaderStageFlags::MESH_EXT,
-        )
+        stage
+            .intersects(vk::ShaderStageFlags::COMPUTE | vk::ShaderStageFlags::TASK_EXT | vk::ShaderStageFlags::MESH_EXT)
     }
 
     /// Generates the code of a program that runs as it is, for a target; without one it is interpreted.

@@ -8,8 +8,8 @@ use std::str::{FromStr, SplitAsciiWhitespace};
 use ash::vk;
 
 use super::interp::Executable;
-use super::mesh::{MeshFacts, MeshWord};
 use super::ir::{Function, Inst, Space, Type, parse, verify, verify_strictly};
+use super::mesh::{MeshFacts, MeshWord};
 use super::program::{
     Builtin, Feedback, FragmentFacts, GeometryFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Resource,
     Slot,

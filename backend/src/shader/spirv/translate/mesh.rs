@@ -6,9 +6,10 @@ use std::rc::Rc;
 
 use spirv::{BuiltIn, Decoration, ExecutionMode, ExecutionModel, Op, StorageClass};
 
+use super::geometry::own_word;
 use super::memory::Pointer;
 use super::{Operand, Translator};
-use crate::shader::ir::{Inst, Space};
+use crate::shader::ir::{BinaryOp as B, Inst, Space, Type};
 use crate::shader::spirv::interface::{self, Word};
 use crate::shader::spirv::module::{EntryPoint, Ty};
 use crate::shader::spirv::parse::Instruction;
@@ -22,6 +23,8 @@ const COUNTS: u32 = 3;
 #[derive(Debug, Default)]
 pub(super) struct Mesh {
     facts: MeshFacts,
+    /// Slot of the invocation's number in its workgroup.
+    invocation: u32,
     /// Words of primitives, and where they are: they follow those of vertices.
     of_primitives: Vec<(Word, MeshWord)>,
 }
@@ -53,7 +56,9 @@ impl Translator<'_> {
         if self.model == ExecutionModel::MeshEXT {
             self.mesh_modes(point, &mut facts)?;
         }
-        self.mesh = Some(Mesh { facts, of_primitives: Vec::new() });
+        let invocation = self.inputs.len() as u32;
+        self.inputs.push(own_word(Builtin::LocalInvocationIndex, 0));
+        self.mesh = Some(Mesh { facts, invocation, of_primitives: Vec::new() });
         Ok(())
     }
 
@@ -115,10 +120,7 @@ impl Translator<'_> {
         let builtin = self.module.decoration_word((id, None), Decoration::BuiltIn).and_then(BuiltIn::from_u32);
         let is_indices = |builtin| {
             use BuiltIn as B;
-            matches!(
-                builtin,
-                B::PrimitivePointIndicesEXT | B::PrimitiveLineIndicesEXT | B::PrimitiveTriangleIndicesEXT
-            )
+            matches!(builtin, B::PrimitivePointIndicesEXT | B::PrimitiveLineIndicesEXT | B::PrimitiveTriangleIndicesEXT)
         };
         if builtin.is_some_and(is_indices) {
             if let Some(mesh) = &mut self.mesh {
@@ -131,7 +133,8 @@ impl Translator<'_> {
         let (stride, is_of_primitives) = (words.len() as u32 * unit, self.is_per_primitive(id, element)?);
         for (number, (word, _)) in words.into_iter().zip(used).enumerate().filter(|(_, (_, used))| *used) {
             let place = MeshWord { first: first + number as u32 * unit, stride };
-            let high = word.ty.is_wide().then(|| (interface::high_word(&word), MeshWord { first: place.first + 4, ..place }));
+            let high =
+                word.ty.is_wide().then(|| (interface::high_word(&word), MeshWord { first: place.first + 4, ..place }));
             let Some(mesh) = &mut self.mesh else { continue };
             for (word, place) in [(word, place)].into_iter().chain(high) {
                 if is_of_primitives {
@@ -155,17 +158,21 @@ impl Translator<'_> {
         Ok(has((id, None)) || members > 0 && has((element, Some(0))))
     }
 
-    /// `OpSetMeshOutputsEXT`, and the numbers of `OpEmitMeshTasksEXT`: those of all invocations are the same.
+    /// `OpSetMeshOutputsEXT`, and the numbers of `OpEmitMeshTasksEXT`: those of the first invocation.
     pub(super) fn leave_counts(&mut self, inst: &Instruction) -> Result<()> {
-        let Some(counts) = self.mesh.as_ref().map(|mesh| mesh.facts.counts) else {
+        let Some((counts, invocation)) = self.mesh.as_ref().map(|mesh| (mesh.facts.counts, mesh.invocation)) else {
             return Err(Error::Malformed("a mesh of another stage"));
         };
+        let (invocation, first) = (self.builder.input(invocation, Type::I32), self.builder.int(0));
+        let condition = self.builder.binary(B::IEq, invocation, first);
+        self.builder.push(Inst::If { condition });
         let words = if inst.op == Op::SetMeshOutputsEXT { 2 } else { COUNTS };
         for word in 0..words {
             let value = self.word(inst.word(word as usize)?)?;
             let offset = self.builder.int(counts + 4 * word);
             self.builder.push(Inst::Store { space: Space::Shared, offset, value });
         }
+        self.builder.push(Inst::EndIf);
         Ok(())
     }
 }
