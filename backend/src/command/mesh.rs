@@ -15,8 +15,12 @@ use crate::gpu::DeviceLost;
 use crate::shader::runtime::Bindings;
 use crate::shader::{MeshFacts, WorkgroupScratch, Workgroups};
 
-/// Workgroups of task programs whose payloads are kept at once.
-const TASKS_AT_ONCE: usize = 256;
+/// Bytes of payloads that are kept at once, and workgroups of task programs, about.
+const PAYLOADS_AT_ONCE: usize = 1 << 22;
+const TASKS_AT_ONCE: usize = 1 << 13;
+
+/// Workgroups of a task program that a worker takes on at once.
+const PART: usize = 32;
 
 /// The number of draws of a command; none of one that draws no meshes.
 pub(super) fn draws(command: &Command) -> Option<u32> {
@@ -67,19 +71,27 @@ pub(super) fn run(
     if let Some(counters) = processor.counters() {
         counters.count(Counter::TaskInvocations, (count as u64).saturating_mul(tasks.invocations() as u64));
     }
-    for first in (0..count).step_by(TASKS_AT_ONCE) {
-        let made: Vec<Mutex<Launch>> = (first..count.min(first + TASKS_AT_ONCE)).map(|_| Mutex::default()).collect();
-        processor.gpu.workers().parallel(made.len(), WorkgroupScratch::default, |scratch, index| {
-            if !deadline.expired() && tasks.run(scratch, first + index, &[]) {
-                *made[index].lock() = left_by(scratch.memory(), &facts);
+    let at_once = (PAYLOADS_AT_ONCE / facts.payload.max(1) as usize).clamp(PART, TASKS_AT_ONCE);
+    for first in (0..count).step_by(at_once) {
+        let end = count.min(first + at_once);
+        let made: Vec<Mutex<Vec<Launch>>> = (first..end).step_by(PART).map(|_| Mutex::default()).collect();
+        processor.gpu.workers().parallel(made.len(), WorkgroupScratch::default, |scratch, part| {
+            if deadline.expired() {
+                return;
+            }
+            let start = first + part * PART;
+            let mut left = made[part].lock();
+            for number in start..end.min(start + PART) {
+                if tasks.run(scratch, number, &[]) {
+                    left.extend(left_by(scratch.memory(), &facts));
+                }
             }
         });
         if deadline.was_hit() {
             return Err(DeviceLost);
         }
         let mut before = 0;
-        let mut launches: Vec<Launch> = made.into_iter().map(Mutex::into_inner).collect();
-        launches.retain(|launch| launch.count() > 0);
+        let mut launches: Vec<Launch> = made.into_iter().flat_map(Mutex::into_inner).collect();
         for launch in &mut launches {
             launch.first = before;
             before = before.saturating_add(launch.count());
@@ -89,11 +101,11 @@ pub(super) fn run(
     Ok(())
 }
 
-/// What a workgroup of a task program has left.
-fn left_by(memory: &[u32], facts: &MeshFacts) -> Launch {
-    let counts = facts.counts as usize / 4;
-    let payload = memory[..facts.payload.div_ceil(4) as usize].to_vec();
-    Launch { groups: [0, 1, 2].map(|axis| memory[counts + axis]), payload, first: 0 }
+/// What a workgroup of a task program has left, if it launches any.
+fn left_by(memory: &[u32], facts: &MeshFacts) -> Option<Launch> {
+    let groups = [0, 1, 2].map(|axis| memory[facts.counts as usize / 4 + axis]);
+    let payload = || memory[..facts.payload.div_ceil(4) as usize].to_vec();
+    (!groups.contains(&0)).then(|| Launch { groups, payload: payload(), first: 0 })
 }
 
 /// Runs workgroups of the mesh program.

@@ -381,3 +381,20 @@ pub enum Command {
     /// Secondary lists, inside or outside a pass. State does not carry over in either direction, the pass does.
     Execute(SmallVec<[Arc<CommandList>; 2]>),
 }
+
+impl Command {
+    /// Whether it draws primitives.
+    fn is_draw(&self) -> bool {
+        matches!(
+            self,
+            Self::Draw { .. }
+                | Self::DrawIndexed { .. }
+                | Self::DrawIndirect { .. }
+                | Self::DrawIndexedIndirect { .. }
+                | Self::DrawMulti { .. }
+                | Self::DrawByteCount { .. }
+                | Self::DrawMesh { .. }
+                | Self::DrawMeshIndirect { .. }
+        )
+    }
+}

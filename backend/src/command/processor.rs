@@ -228,26 +228,12 @@ impl<'g> Processor<'g> {
                 }
             }
             // What a condition decides on.
-            Command::Draw { .. }
-            | Command::DrawIndexed { .. }
-            | Command::DrawIndirect { .. }
-            | Command::DrawIndexedIndirect { .. }
-            | Command::DrawMulti { .. }
-            | Command::DrawByteCount { .. }
-            | Command::DrawMesh { .. }
-            | Command::DrawMeshIndirect { .. }
-            | Command::Dispatch { .. }
-            | Command::DispatchIndirect { .. }
-            | Command::ClearAttachments(_)
+            Command::Dispatch { .. } | Command::DispatchIndirect { .. } | Command::ClearAttachments(_)
                 if self.skips => {}
-            Command::Draw { .. }
-            | Command::DrawIndexed { .. }
-            | Command::DrawIndirect { .. }
-            | Command::DrawIndexedIndirect { .. }
-            | Command::DrawMulti { .. }
-            | Command::DrawByteCount { .. }
-            | Command::DrawMesh { .. }
-            | Command::DrawMeshIndirect { .. } => {
+            draw if draw.is_draw() => {
+                if self.skips {
+                    return Ok(());
+                }
                 self.restart_deadline();
                 return draw::draw(self, command);
             }

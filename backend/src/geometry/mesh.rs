@@ -19,6 +19,9 @@ use crate::shader::interp::{Lanes, WAVE};
 use crate::shader::{Builtin, MeshFacts, MeshWord, Program, Slot, WorkgroupScratch, Workgroups};
 use crate::state::GraphicsPipeline;
 
+/// Workgroups that are run without a look at the clock, unless their program loops.
+const RUNS_AT_ONCE: usize = 64;
+
 /// Workgroups of a mesh program that are launched together.
 #[derive(Debug, Clone, Default)]
 pub struct Launch {
@@ -156,6 +159,9 @@ impl Assembled<'_> {
         out: &mut Vec<Triangles>,
     ) -> bool {
         for number in workgroups {
+            if number % RUNS_AT_ONCE == 0 && self.source.environment.deadline.expired() {
+                return false;
+            }
             let Some(counts) = mesh.run(number, scratch) else { return false };
             if let Some(counters) = self.counters {
                 counters.count(Counter::MeshInvocations, mesh.workgroups.invocations() as u64);
@@ -165,6 +171,9 @@ impl Assembled<'_> {
             let Some(context) = self.contexts.first() else { continue };
             let vertices = mesh.gather(counts, scratch, context.raster.provoking_last);
             let MeshScratch { words, primitives, shading, .. } = &mut *scratch;
+            if primitives.is_empty() {
+                continue;
+            }
             let open = room((context, 0), (out, primitives.len()), self.spare);
             let triangles = &mut out[open];
             let before = (triangles.len(), triangles.vertices());
@@ -178,9 +187,6 @@ impl Assembled<'_> {
             self.count_clipped(primitives.len() as u64, gained);
             if out[open].len() == before.0 {
                 out[open].forget_rows(before.1);
-            }
-            if self.source.environment.deadline.expired() {
-                return false;
             }
         }
         true

@@ -299,11 +299,13 @@ mod tests {
     use crate::shader::spirv;
 
     fn samples() -> Vec<Program> {
-        let files: [(&[u8], vk::ShaderStageFlags); 4] = [
+        let files: [(&[u8], vk::ShaderStageFlags); 6] = [
             (include_bytes!("../../tests/shaders/images.comp.spv"), vk::ShaderStageFlags::COMPUTE),
             (include_bytes!("../../tests/shaders/inputs.frag.spv"), vk::ShaderStageFlags::FRAGMENT),
             (include_bytes!("../../tests/shaders/subgroups.comp.spv"), vk::ShaderStageFlags::COMPUTE),
             (include_bytes!("../../tests/shaders/strips.geom.spv"), vk::ShaderStageFlags::GEOMETRY),
+            (include_bytes!("../../../cts/shaders/mesh_own.mesh.spv"), vk::ShaderStageFlags::MESH_EXT),
+            (include_bytes!("../../../cts/shaders/mesh_tasks.task.spv"), vk::ShaderStageFlags::TASK_EXT),
         ];
         let compile = |(bytes, stage): (&[u8], vk::ShaderStageFlags)| {
             let words: Vec<u32> =
@@ -324,6 +326,7 @@ mod tests {
             assert_eq!((restored.inputs, restored.outputs), (program.inputs, program.outputs));
             assert_eq!((restored.resources, restored.fragment), (program.resources, program.fragment));
             assert_eq!((restored.local_size, restored.stage), (program.local_size, program.stage));
+            assert_eq!((restored.mesh, restored.geometry), (program.mesh, program.geometry));
         }
     }
 
