@@ -220,6 +220,7 @@ pub const TABLE: &[Extension] = &[
         None,
         &["VK_KHR_create_renderpass2", "VK_KHR_depth_stencil_resolve"],
     ),
+    row("VK_EXT_mesh_shader", 1, Device, None, &["VK_KHR_spirv_1_4"]),
     row("VK_EXT_multi_draw", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_mutable_descriptor_type", 1, Device, None, &["VK_KHR_maintenance3"]),
     row("VK_EXT_nested_command_buffer", 1, Device, None, &[PROPERTIES2]),

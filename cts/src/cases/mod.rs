@@ -29,6 +29,7 @@ mod locations;
 mod lookahead;
 mod maintenance;
 mod memory12;
+mod meshes;
 mod multiview;
 mod order;
 mod ordered;
@@ -87,6 +88,7 @@ pub fn all() -> Vec<Entry> {
         feedback::cases,
         geometry::cases,
         limits::cases,
+        meshes::cases,
         lines::cases,
         vertices::cases,
         fragment::cases,
