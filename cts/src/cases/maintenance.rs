@@ -349,7 +349,7 @@ fn contents(gpu: &Gpu) -> Case {
     let parts = [[-1.0, -1.0, 1.0, 1.0], [-1.0, -1.0, 0.5, 1.0], [-1.0, -1.0, 0.0, 1.0], [-1.0, -1.0, -0.5, 1.0]];
     let colors = [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]];
     let draws = [0, 1, 2, 3].map(|part| Draw::rect(State::default(), parts[part], colors[part]));
-    let prepared = draws.iter().map(|draw| prepare(gpu, &target, (pass, image.view), draw));
+    let prepared = draws.iter().map(|draw| prepare(gpu, &target, (pass, &views), draw));
     let prepared = prepared.collect::<Result<Vec<_>, Outcome>>()?;
     let info = vk::CommandBufferAllocateInfo::default()
         .command_pool(gpu.pool)
