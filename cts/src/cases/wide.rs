@@ -306,15 +306,15 @@ fn three_components(gpu: &Gpu, &(_, formats, bits, order): &Texels) -> Case {
                 let code = if bits == 8 { u16::from(data[at]) } else { u16::from_le_bytes([data[at], data[at + 1]]) };
                 if texel < 13 { code } else { 0 }
             };
-            for component in 0..3 {
+            let [floats, signeds, unsigneds] = [0, 1, 2].map(|kind| got[texel * 3 + kind]);
+            for (component, float) in floats.into_iter().map(f32::from_bits).enumerate().take(3) {
                 let code = code(component);
                 let signed = if bits == 8 { i32::from(code as u8 as i8) } else { i32::from(code as i16) };
-                let integers = [got[texel * 3 + 1][component], got[texel * 3 + 2][component]];
-                let float = f32::from_bits(got[texel * 3][component]);
+                let integers = [signeds[component], unsigneds[component]];
                 let good = integers == [signed as u32, code.into()] && is_decoded(formats[0], float, code, bits);
                 check(good, || format!("texel {texel}, {component}, from {offset} on: {integers:?}, {float}"))?;
             }
-            let alphas = [0, 1, 2].map(|kind| got[texel * 3 + kind][3]);
+            let alphas = [floats[3], signeds[3], unsigneds[3]];
             check(alphas == [1.0f32.to_bits(), 1, 1], || format!("texel {texel}: alphas {alphas:?}"))?;
         }
     }
@@ -543,7 +543,7 @@ fn linear_blocks(gpu: &Gpu, format: F) -> Case {
         let wanted = if format == F::BC4_UNORM_BLOCK {
             [number * 16, 0, 0, 255]
         } else {
-            [0, 0, (number * 2) << 3 | number * 2 >> 2, 255]
+            [0, 0, (number * 2) << 3 | (number * 2) >> 2, 255]
         };
         // Five bits are not always rounded in the same way.
         let near = pixel.iter().zip(wanted).all(|(&got, wanted)| got.abs_diff(wanted) <= 1);
