@@ -196,9 +196,12 @@ pub(super) fn sketch_piece(
         Extent::of(words.map(|words| &words[range.clone()]))
     };
     let mut sketch = Sketch { whole: extent(first, first + vertices as u32 - 1), vertices, ..Sketch::default() };
-    for (block, corners) in sketch.blocks.iter_mut().zip(corners.chunks(3 * BLOCK)) {
-        let [least, greatest] = span(corners);
-        *block = extent(least, greatest);
+    // Of what is outside as a whole nobody asks for blocks.
+    if sketch.whole != Extent::Outside {
+        for (block, corners) in sketch.blocks.iter_mut().zip(corners.chunks(3 * BLOCK)) {
+            let [least, greatest] = span(corners);
+            *block = extent(least, greatest);
+        }
     }
     let primitives = corners.len() / 3;
     let teaches = match sketch.whole {

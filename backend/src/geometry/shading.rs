@@ -236,7 +236,8 @@ pub(super) fn shade_positions(
 ) -> bool {
     let mut inputs = source.inputs();
     let count = (vertices.end() - vertices.start()) as usize + 1;
-    words.iter_mut().for_each(|words| words.clear());
+    // What is there is written over.
+    words.iter_mut().for_each(|words| words.resize(count.next_multiple_of(WAVE), 0));
     let mut outputs = [[0; WAVE]; position::COUNT];
     for first in (0..count).step_by(WAVE) {
         let lanes = ((1u32 << (count - first).min(WAVE)) - 1) as Mask;
@@ -245,7 +246,11 @@ pub(super) fn shade_positions(
         if wave.call(program, source.environment, lanes, &inputs, &mut outputs) == Stop::Interrupted {
             return false;
         }
-        words.iter_mut().zip(&outputs).for_each(|(words, output)| words.extend_from_slice(output));
+        for (words, output) in words.iter_mut().zip(&outputs) {
+            if let Some(chunk) = words[first..].first_chunk_mut::<WAVE>() {
+                *chunk = *output;
+            }
+        }
     }
     true
 }
