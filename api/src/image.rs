@@ -56,7 +56,9 @@ pub fn create(desc: &ImageDesc) -> Result<Arc<Surface>> {
 fn is_decoded(kind: ImageKind) -> bool {
     let is_compressed = format::info(kind.format).is_some_and(|info| info.compression.is_some());
     let views_blocks = kind.flags.contains(vk::ImageCreateFlags::BLOCK_TEXEL_VIEW_COMPATIBLE);
-    is_compressed && !views_blocks && kind.usage.contains(vk::ImageUsageFlags::SAMPLED)
+    // What the host writes in place is decoded when it is read.
+    let is_optimal = kind.tiling != vk::ImageTiling::LINEAR;
+    is_compressed && is_optimal && !views_blocks && kind.usage.contains(vk::ImageUsageFlags::SAMPLED)
 }
 
 #[cfg(test)]

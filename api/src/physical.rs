@@ -20,6 +20,8 @@ const VENDOR_ID: u32 = 0x1_0000 + 0x56;
 /// Largest width and height of an image, texels.
 pub const MAX_EXTENT_2D: u32 = 16384;
 const MAX_EXTENT_3D: u32 = 4096;
+/// Of an image that may be a cube: more than can be drawn to at once.
+const MAX_EXTENT_CUBE: u32 = 32768;
 const MAX_LAYERS: u32 = 2048;
 /// Colour attachments of a subpass, each of which may be blended with two colours.
 const MAX_COLORS: u32 = 8;
@@ -117,7 +119,7 @@ fn image_limits(rest: Limits) -> Limits {
         max_image_dimension1_d: MAX_EXTENT_2D,
         max_image_dimension2_d: MAX_EXTENT_2D,
         max_image_dimension3_d: MAX_EXTENT_3D,
-        max_image_dimension_cube: MAX_EXTENT_2D,
+        max_image_dimension_cube: MAX_EXTENT_CUBE,
         max_image_array_layers: MAX_LAYERS,
         max_texel_buffer_elements: 1 << 27,
         max_memory_allocation_count: u32::MAX,
@@ -351,16 +353,18 @@ pub fn image_format_properties(image: ImageKind) -> Option<vk::ImageFormatProper
         return None;
     }
     let volume = image.kind == vk::ImageType::TYPE_3D;
-    let height = if image.kind == vk::ImageType::TYPE_1D { 1 } else { MAX_EXTENT_2D };
+    let cube = image.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE);
+    let most = if cube { MAX_EXTENT_CUBE } else { MAX_EXTENT_2D };
+    let height = if image.kind == vk::ImageType::TYPE_1D { 1 } else { most };
     let max_extent = match volume {
         true => vk::Extent3D { width: MAX_EXTENT_3D, height: MAX_EXTENT_3D, depth: MAX_EXTENT_3D },
-        false => vk::Extent3D { width: MAX_EXTENT_2D, height, depth: 1 },
+        false => vk::Extent3D { width: most, height, depth: 1 },
     };
     let attachment = F::COLOR_ATTACHMENT | F::DEPTH_STENCIL_ATTACHMENT;
     let multisampled = image.kind == vk::ImageType::TYPE_2D
         && !linear
         && features.intersects(attachment)
-        && !image.flags.contains(vk::ImageCreateFlags::CUBE_COMPATIBLE)
+        && !cube
         && !image.usage.contains(vk::ImageUsageFlags::FRAGMENT_SHADING_RATE_ATTACHMENT_KHR);
     Some(vk::ImageFormatProperties {
         max_extent,

@@ -264,6 +264,8 @@ fn texel_buffer_alignment() -> vk::PhysicalDeviceTexelBufferAlignmentProperties<
     vk::PhysicalDeviceTexelBufferAlignmentProperties::default()
         .storage_texel_buffer_offset_alignment_bytes(physical::BUFFER_ALIGNMENT)
         .uniform_texel_buffer_offset_alignment_bytes(physical::BUFFER_ALIGNMENT)
+        .storage_texel_buffer_offset_single_texel_alignment(true)
+        .uniform_texel_buffer_offset_single_texel_alignment(true)
 }
 
 fn maintenance4_properties() -> vk::PhysicalDeviceMaintenance4Properties<'static> {

@@ -71,6 +71,20 @@ pub struct SubpassDesc {
     pub view_mask: u32,
     /// What says how large fragments are.
     pub rate: Option<RateAttachment>,
+    /// How attachments of one sample are rendered to with several.
+    pub implicit: Option<ImplicitSamples>,
+}
+
+/// Samples that attachments have while they are rendered to, where they have one otherwise; colours become their average, or that of
+/// sample 0 where they are integers. Source: `VK_EXT_multisampled_render_to_single_sampled`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImplicitSamples {
+    /// How many.
+    pub samples: u32,
+    /// What becomes of a pixel's depths; none: they stay as they were.
+    pub depth: vk::ResolveModeFlags,
+    /// What becomes of a pixel's stencils: never their average.
+    pub stencil: vk::ResolveModeFlags,
 }
 
 /// An attachment whose texels say how large fragments are. Source: `VK_KHR_fragment_shading_rate`.

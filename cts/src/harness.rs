@@ -235,6 +235,7 @@ features! {
     interlock: PhysicalDeviceFragmentShaderInterlockFeaturesEXT = EXT_FRAGMENT_SHADER_INTERLOCK_NAME;
     atomic_float: PhysicalDeviceShaderAtomicFloatFeaturesEXT = EXT_SHADER_ATOMIC_FLOAT_NAME;
     atomic_float2: PhysicalDeviceShaderAtomicFloat2FeaturesEXT = EXT_SHADER_ATOMIC_FLOAT2_NAME;
+    image_atomic_int64: PhysicalDeviceShaderImageAtomicInt64FeaturesEXT = EXT_SHADER_IMAGE_ATOMIC_INT64_NAME;
     storage16: PhysicalDevice16BitStorageFeatures = KHR_16BIT_STORAGE_NAME;
     storage8: PhysicalDevice8BitStorageFeatures = KHR_8BIT_STORAGE_NAME;
     float16_int8: PhysicalDeviceShaderFloat16Int8Features = KHR_SHADER_FLOAT16_INT8_NAME;
@@ -271,6 +272,8 @@ features! {
         EXT_ATTACHMENT_FEEDBACK_LOOP_DYNAMIC_STATE_NAME;
     ordered: PhysicalDeviceRasterizationOrderAttachmentAccessFeaturesEXT =
         EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS_NAME;
+    render_to_single: PhysicalDeviceMultisampledRenderToSingleSampledFeaturesEXT =
+        EXT_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_NAME;
     color_write: PhysicalDeviceColorWriteEnableFeaturesEXT = EXT_COLOR_WRITE_ENABLE_NAME;
     conditional: PhysicalDeviceConditionalRenderingFeaturesEXT = EXT_CONDITIONAL_RENDERING_NAME;
     zero_one: PhysicalDeviceDepthClampZeroOneFeaturesEXT = EXT_DEPTH_CLAMP_ZERO_ONE_NAME;

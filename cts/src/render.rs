@@ -17,6 +17,8 @@ pub static POINTS: &[u8] = include_bytes!("../shaders/points.vert.spv");
 pub static TRIANGLES: &[u8] = include_bytes!("../shaders/triangles.vert.spv");
 /// The same, for flat inputs.
 pub static FLAT: &[u8] = include_bytes!("../shaders/flat.vert.spv");
+/// A vertex shader that writes what it takes of a vertex buffer, components of 64 bits, to a storage buffer.
+pub static WIDE_VERTICES: &[u8] = include_bytes!("../shaders/wide_vertices.vert.spv");
 /// A vertex shader that makes a point for each instance, whose colour is an attribute; `extra` is the number of the first.
 pub static INSTANCES: &[u8] = include_bytes!("../shaders/instances.vert.spv");
 /// A fragment shader that writes the flat colour it is given.
@@ -468,10 +470,7 @@ pub(crate) fn prepare(
     }
     if let Some(buffer) = draw.storage {
         let kind = vk::DescriptorType::STORAGE_BUFFER;
-        let (set_layout, made) = match draw.state.more.geometry {
-            None => gpu.set(&[kind])?,
-            Some(_) => gpu.set_for(&[kind], vk::ShaderStageFlags::ALL_GRAPHICS)?,
-        };
+        let (set_layout, made) = gpu.set_for(&[kind], vk::ShaderStageFlags::ALL_GRAPHICS)?;
         let info = [vk::DescriptorBufferInfo { buffer: buffer.handle, offset: 0, range: vk::WHOLE_SIZE }];
         let write = vk::WriteDescriptorSet::default().dst_set(made).descriptor_type(kind).buffer_info(&info);
         // SAFETY: the set is new, and nothing uses it.
@@ -623,6 +622,16 @@ pub fn vertices(state: &State) -> (u32, Vec<vk::VertexInputAttributeDescription>
         vertex if std::ptr::eq(vertex, INSTANCES) => (16, vec![attribute(0, four, 0)]),
         vertex if std::ptr::eq(vertex, TRIANGLES) || std::ptr::eq(vertex, FLAT) => {
             (32, vec![attribute(0, four, 0), attribute(1, four, 16)])
+        }
+        vertex if std::ptr::eq(vertex, WIDE_VERTICES) => {
+            let attributes = vec![
+                attribute(0, vk::Format::R64G64B64A64_SFLOAT, 8),
+                attribute(2, vk::Format::R32_SFLOAT, 88),
+                attribute(3, vk::Format::R64G64B64_SINT, 48),
+                attribute(5, vk::Format::R64G64_UINT, 72),
+                attribute(6, vk::Format::R64_SFLOAT, 40),
+            ];
+            (96, attributes)
         }
         _ => (0, Vec::new()),
     }

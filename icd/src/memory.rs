@@ -269,6 +269,10 @@ pub extern "system" fn create_buffer_view(
         let info = raw::input(info).ok_or(Error::Unknown)?;
         let buffer = need(object, &object.buffers, info.buffer)?;
         let mut range = BufferRange::new(buffer, info.offset, info.range);
+        let texels = vk::FormatFeatureFlags::UNIFORM_TEXEL_BUFFER | vk::FormatFeatureFlags::STORAGE_TEXEL_BUFFER;
+        if !format::features(info.format).buffer.intersects(texels) {
+            return Err(Error::FormatNotSupported);
+        }
         let texel = format::info(info.format).map_or(1, |info| u64::from(info.bytes));
         range.size -= range.size % texel;
         Ok(object.buffer_views.insert(Arc::new(BufferView { range, format: info.format })))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use vitric_api::{Error, Result};
-use vitric_backend::state::{AttachmentDesc, DepthResolve, PassDesc, RateAttachment, SubpassDesc};
+use vitric_backend::state::{AttachmentDesc, DepthResolve, ImplicitSamples, PassDesc, RateAttachment, SubpassDesc};
 
 use crate::objects::{Framebuffer, destroy, device, need};
 use crate::raw;
@@ -92,6 +92,12 @@ pub extern "system" fn create2(
 /// A subpass of the second version, with what its chain says.
 fn subpass2(info: &vk::SubpassDescription2<'_>) -> SubpassDesc {
     let resolve: Option<&vk::SubpassDescriptionDepthStencilResolve<'_>> = raw::find(info.p_next);
+    let implicit = implicit(info.p_next, |mode| {
+        resolve.map_or(vk::ResolveModeFlags::NONE, |resolve| match mode {
+            vk::ImageAspectFlags::DEPTH => resolve.depth_resolve_mode,
+            _ => resolve.stencil_resolve_mode,
+        })
+    });
     let depth_resolve = resolve.and_then(|resolve| {
         let attachment = raw::input(resolve.p_depth_stencil_resolve_attachment)?.used()?;
         let (depth, stencil) = (resolve.depth_resolve_mode, resolve.stencil_resolve_mode);
@@ -102,7 +108,22 @@ fn subpass2(info: &vk::SubpassDescription2<'_>) -> SubpassDesc {
         let attachment = raw::input(rate.p_fragment_shading_rate_attachment)?.used()?;
         Some(RateAttachment { attachment, texel: texel_size(rate.shading_rate_attachment_texel_size) })
     });
-    SubpassDesc { view_mask: info.view_mask, depth_resolve, rate, ..subpass!(info) }
+    SubpassDesc { view_mask: info.view_mask, depth_resolve, rate, implicit, ..subpass!(info) }
+}
+
+/// Samples that attachments of one are rendered to with, as a chain says; `mode` tells how an aspect is resolved.
+pub fn implicit(
+    next: *const std::ffi::c_void,
+    mode: impl Fn(vk::ImageAspectFlags) -> vk::ResolveModeFlags,
+) -> Option<ImplicitSamples> {
+    let info: &vk::MultisampledRenderToSingleSampledInfoEXT<'_> = raw::find(next)?;
+    let [depth, stencil] = [vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL].map(mode);
+    let samples = info.rasterization_samples.as_raw();
+    (info.multisampled_render_to_single_sampled_enable != vk::FALSE).then_some(ImplicitSamples {
+        samples,
+        depth,
+        stencil,
+    })
 }
 
 /// Pixels along the sides of what a texel of an attachment is for.

@@ -68,6 +68,8 @@ pub extern "system" fn format_properties2(
     if let Some(out) = raw::output(out) {
         out.format_properties = physical::format_properties(format);
         raw::put(out.p_next, physical::format_properties3(format));
+        // As quickly as to an attachment of several samples.
+        raw::put(out.p_next, vk::SubpassResolvePerformanceQueryEXT::default().optimal(true));
     }
 }
 

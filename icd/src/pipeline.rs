@@ -420,7 +420,7 @@ pub fn criterion(mode: vk::ConservativeRasterizationModeEXT) -> Option<Criterion
     use vk::ConservativeRasterizationModeEXT as Mode;
     match mode {
         Mode::OVERESTIMATE => Some(Criterion::Conservative),
-        Mode::UNDERESTIMATE => Some(Criterion::Inner),
+        Mode::UNDERESTIMATE => Some(Criterion::Interior),
         _ => None,
     }
 }

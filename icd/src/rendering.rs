@@ -11,7 +11,7 @@ use vitric_backend::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, 
 
 use crate::command::{clear_value, device_area, end_pass, record};
 use crate::objects::{DeviceObject, need};
-use crate::pass::texel_size;
+use crate::pass::{implicit, texel_size};
 use crate::raw;
 
 pub extern "system" fn begin(handle: vk::CommandBuffer, info: *const vk::RenderingInfo<'_>) {
@@ -62,6 +62,10 @@ impl Attachments<'_> {
             resolves: colors.iter().map(|color| self.resolve(color)).collect::<Result<_>>()?,
             depth_stencil: self.depth_stencil(depth, stencil)?,
             depth_resolve: self.depth_resolve(depth, stencil)?,
+            implicit: implicit(info.p_next, |aspect| {
+                let info = if aspect == Aspect::DEPTH { depth } else { stencil };
+                info.map_or(Mode::NONE, |info| info.resolve_mode)
+            }),
             unused_aspects,
             view_mask: info.view_mask,
             rate: self.rate(raw::find(info.p_next))?,
@@ -117,7 +121,9 @@ impl Attachments<'_> {
 
     /// Whether an attachment is resolved at the end of this instance, which may be followed by others.
     fn resolves(&self, info: &vk::RenderingAttachmentInfo<'_>) -> bool {
-        info.resolve_mode != Mode::NONE && !self.flags.contains(vk::RenderingFlags::SUSPENDING)
+        // Those that are rendered to with more samples than they have are resolved to themselves.
+        let has_target = info.resolve_image_view != vk::ImageView::null();
+        info.resolve_mode != Mode::NONE && has_target && !self.flags.contains(vk::RenderingFlags::SUSPENDING)
     }
 
     fn resolve(&mut self, info: &vk::RenderingAttachmentInfo<'_>) -> Result<Option<u32>> {

@@ -22,6 +22,10 @@ pub(super) fn features(to: &mut impl Structures) {
             .primitive_fragment_shading_rate(true)
             .attachment_fragment_shading_rate(true),
     );
+    to.put(
+        vk::PhysicalDeviceMultisampledRenderToSingleSampledFeaturesEXT::default()
+            .multisampled_render_to_single_sampled(true),
+    );
     to.put(vk::PhysicalDeviceFragmentShaderBarycentricFeaturesKHR::default().fragment_shader_barycentric(true));
     to.put(vk::PhysicalDeviceDepthClipControlFeaturesEXT::default().depth_clip_control(true));
     to.put(vk::PhysicalDeviceDepthClipEnableFeaturesEXT::default().depth_clip_enable(true));

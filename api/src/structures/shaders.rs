@@ -51,6 +51,8 @@ pub(super) fn features(to: &mut impl Structures) {
             .shader_image_float32_atomics(true)
             .shader_image_float32_atomic_add(true),
     );
+    // Nothing of sparse images.
+    to.put(vk::PhysicalDeviceShaderImageAtomicInt64FeaturesEXT::default().shader_image_int64_atomics(true));
     // Nothing of 16 bits.
     to.put(
         vk::PhysicalDeviceShaderAtomicFloat2FeaturesEXT::default()

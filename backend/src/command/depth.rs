@@ -44,9 +44,7 @@ impl Processor<'_> {
         let kept = self.gpu.depths();
         pass.views().iter().for_each(|view| kept.wrote_knowingly(&view.surface));
         let resolved = pass.subpass().depth_resolve.and_then(|resolve| pass.view(resolve.attachment));
-        if let Some(view) = resolved {
-            kept.wrote_surface(&view.surface);
-        }
+        resolved.into_iter().chain(pass.replaced()).for_each(|view| kept.wrote_surface(&view.surface));
         // Nobody here hears who else writes these.
         kept.wrote_any(|memory| memory.is_foreign());
     }

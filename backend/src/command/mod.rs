@@ -9,6 +9,7 @@ mod dispatch;
 mod draw;
 mod event;
 mod feedback;
+mod implicit;
 mod mesh;
 mod pass;
 mod pending;

@@ -1,16 +1,18 @@
 //! Render passes: load and clear on first use, resolves at the end of subpasses. Loads and stores need nothing: attachments are
-//! written in place. Clears wait until their tiles are walked.
+//! written in place. Clears wait until their tiles are walked. Attachments of one sample that are rendered to with several have an
+//! image in their place for the time of a subpass.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use ash::vk;
 
-use super::PassBegin;
 use super::viewports::rect as pixels;
+use super::{PassBegin, implicit};
 use crate::format;
+use crate::gpu::DeviceLost;
 use crate::memory::SurfaceView;
-use crate::state::{ClearValue, PassDesc, SubpassDesc};
+use crate::state::{ClearValue, DepthResolve, PassDesc, SubpassDesc};
 use crate::transfer::{self, PlaneClear};
 use crate::workers::Workers;
 
@@ -35,6 +37,8 @@ impl LoadClear {
 pub struct Pass {
     desc: Arc<PassDesc>,
     views: Vec<Arc<SurfaceView>>,
+    /// The views in whose place there are implicit ones during the subpass, with the numbers of their attachments.
+    replaced: Vec<(u32, Arc<SurfaceView>)>,
     /// Pixels that the pass touches.
     pub area: vk::Rect2D,
     /// Layers that it touches.
@@ -53,12 +57,16 @@ pub struct Pass {
 
 impl Pass {
     /// Begins a pass with its first subpass.
-    pub(crate) fn begin(begin: &PassBegin, workers: &Workers) -> Self {
+    ///
+    /// # Errors
+    /// Where there is no memory for implicit images.
+    pub(crate) fn begin(begin: &PassBegin, workers: &Workers) -> Result<Self, DeviceLost> {
         // No more than there can be.
         let most = begin.views.iter().map(|view| view.desc.layers).max().unwrap_or(MOST_LAYERS);
         let mut pass = Self {
             desc: begin.pass.clone(),
             views: begin.views.clone(),
+            replaced: Vec::new(),
             area: begin.area,
             layers: begin.layers.min(most),
             clears: begin.clears.clone(),
@@ -68,8 +76,8 @@ impl Pass {
             fresh: Vec::new(),
             load_clears: Vec::new(),
         };
-        pass.load(workers);
-        pass
+        pass.load(workers)?;
+        Ok(pass)
     }
 
     /// The running subpass.
@@ -125,16 +133,24 @@ impl Pass {
     }
 
     /// Ends a subpass and begins the next.
-    pub(crate) fn next_subpass(&mut self, workers: &Workers) {
+    ///
+    /// # Errors
+    /// Where there is no memory for implicit images.
+    pub(crate) fn next_subpass(&mut self, workers: &Workers) -> Result<(), DeviceLost> {
         self.resolve(workers);
         self.subpass = (self.subpass + 1).min(self.desc.subpasses.len() - 1);
         self.view = 0;
-        self.load(workers);
+        self.load(workers)
     }
 
     /// Ends the pass.
-    pub(crate) fn end(self, workers: &Workers) {
+    pub(crate) fn end(mut self, workers: &Workers) {
         self.resolve(workers);
+    }
+
+    /// Attachments that are written when the subpass ends, as implicit images are resolved.
+    pub fn replaced(&self) -> impl Iterator<Item = &Arc<SurfaceView>> {
+        self.replaced.iter().map(|(_, view)| view)
     }
 
     /// Whether the subpass has depths.
@@ -170,10 +186,11 @@ impl Pass {
     }
 
     /// Clears attachments that this subpass is the first to use.
-    fn load(&mut self, workers: &Workers) {
+    fn load(&mut self, workers: &Workers) -> Result<(), DeviceLost> {
         self.fresh.clear();
         let subpass = self.desc.subpasses[self.subpass].clone();
         let views = self.view_mask();
+        self.replace(&subpass, workers)?;
         for attachment in subpass.attachments() {
             let used = &mut self.used[attachment as usize];
             let fresh = views & !*used;
@@ -181,6 +198,39 @@ impl Pass {
             self.load_attachment(attachment, fresh, workers);
             if fresh != 0 {
                 self.fresh.push((attachment, fresh));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts implicit images in the places of attachments of one sample that are rendered to with several.
+    fn replace(&mut self, subpass: &SubpassDesc, workers: &Workers) -> Result<(), DeviceLost> {
+        let Some(implicit) = subpass.implicit else { return Ok(()) };
+        for attachment in subpass.colors.iter().chain([&subpass.depth_stencil]).copied().flatten() {
+            let is_replaced = self.replaced.iter().any(|(replaced, _)| *replaced == attachment);
+            let view = self.view(attachment).filter(|view| view.surface.desc().samples == 1 && !is_replaced).cloned();
+            let Some(view) = view.filter(|_| implicit.samples > 1) else { continue };
+            let made = implicit::view(&view, implicit.samples).ok_or(DeviceLost)?;
+            for layer in self.layers(self.view_mask()) {
+                // What is cleared or undefined needs none of it, but to know that of each layer and aspect would gain little.
+                transfer::replicate(workers, (&view, &made), layer, self.area);
+            }
+            self.views[attachment as usize] = Arc::new(made);
+            self.replaced.push((attachment, view));
+        }
+        Ok(())
+    }
+
+    /// Resolves implicit images to the attachments in whose places they were.
+    fn put_back(&mut self, workers: &Workers) {
+        let Some(implicit) = self.subpass().implicit else { return };
+        for (attachment, view) in std::mem::take(&mut self.replaced) {
+            let made = std::mem::replace(&mut self.views[attachment as usize], view.clone());
+            let (depth, stencil) = (implicit.depth, implicit.stencil);
+            for layer in self.layers(self.view_mask()) {
+                transfer::resolve_view(workers, (&made, &view), layer, self.area);
+                let how = DepthResolve { attachment, depth, stencil };
+                transfer::resolve_depth_stencil((&made, &view), layer, self.area, how);
             }
         }
     }
@@ -243,7 +293,13 @@ impl Pass {
         layers.filter(move |&layer| layer < count).map(move |layer| (view + layer, area))
     }
 
-    fn resolve(&self, workers: &Workers) {
+    /// Resolves attachments that have another one to be resolved to, and implicit images.
+    fn resolve(&mut self, workers: &Workers) {
+        self.resolve_attachments(workers);
+        self.put_back(workers);
+    }
+
+    fn resolve_attachments(&self, workers: &Workers) {
         let subpass = self.subpass();
         for (color, resolve) in subpass.colors.iter().zip(&subpass.resolves) {
             let views = (color.and_then(|index| self.view(index)), resolve.and_then(|index| self.view(index)));

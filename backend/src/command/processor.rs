@@ -205,7 +205,7 @@ impl<'g> Processor<'g> {
     pub(super) fn command(&mut self, command: &Command, bytes: &[u8]) -> Result<(), DeviceLost> {
         match command {
             Command::BeginPass(begin) => {
-                let mut pass = Pass::begin(begin, self.gpu.workers());
+                let mut pass = Pass::begin(begin, self.gpu.workers())?;
                 self.pending = Pending::new(viewports::rect(pass.area), pass.layers);
                 self.waiting.forget();
                 self.pending.begin_clears(pass.take_clears());
@@ -215,7 +215,7 @@ impl<'g> Processor<'g> {
                 self.flush()?;
                 if let Some(mut pass) = self.pass.take() {
                     self.end_depth(&pass);
-                    pass.next_subpass(self.gpu.workers());
+                    pass.next_subpass(self.gpu.workers())?;
                     self.pending.begin_clears(pass.take_clears());
                     self.begin_subpass(pass);
                 }

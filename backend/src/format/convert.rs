@@ -210,7 +210,8 @@ mod tests {
     /// Every code of formats of up to 16 bits, and many of wider ones, decodes and encodes to itself.
     #[test]
     fn every_format_round_trips() {
-        for info in all().filter(|info| info.compression.is_none() && !info.is_planar()) {
+        for info in all().filter(|info| info.compression.is_none() && !info.is_planar() && info.second_half().is_none())
+        {
             let mut state = 0x9e37_79b9_7f4a_7c15u128;
             for round in 0..20_000u128 {
                 state = state.wrapping_mul(0x5851_f42d_4c95_7f2d_1405_7b7e_f767_814f).wrapping_add(round);

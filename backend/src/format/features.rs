@@ -37,8 +37,8 @@ const PLANAR: F = F::from_raw(
 pub fn features(format: vk::Format) -> Features {
     let Some(info) = info(format) else { return Features::default() };
     if info.compression.is_some() {
-        let optimal = F::SAMPLED_IMAGE | FILTERS | F::BLIT_SRC | TRANSFER;
-        return Features { optimal, ..Features::default() };
+        let image = F::SAMPLED_IMAGE | FILTERS | F::BLIT_SRC | TRANSFER;
+        return Features { linear: image, optimal: image, ..Features::default() };
     }
     if info.is_planar() {
         return Features { optimal: PLANAR, ..Features::default() };
@@ -59,9 +59,16 @@ fn depth_stencil(info: &FormatInfo) -> F {
 }
 
 fn color(info: &FormatInfo) -> F {
-    // Scaled formats exist for vertex buffers only; texels of 3, 6 and 12 bytes are not images.
-    if matches!(info.class, Class::Uscaled | Class::Sscaled) || !info.bytes.is_power_of_two() {
+    if info.is_wide() {
+        // What a shader can name: a single integer.
+        return if has_atomics(info) { F::STORAGE_IMAGE | F::STORAGE_IMAGE_ATOMIC | TRANSFER } else { F::empty() };
+    }
+    // Texels that are neither a power of two nor whole words long are not images.
+    if !info.bytes.is_power_of_two() && !info.bytes.is_multiple_of(4) {
         return F::empty();
+    }
+    if is_scaled(info) {
+        return F::BLIT_SRC | F::BLIT_DST | TRANSFER;
     }
     let mut uses = F::SAMPLED_IMAGE | F::BLIT_SRC | TRANSFER;
     if !info.class.is_integer() {
@@ -84,15 +91,11 @@ fn color(info: &FormatInfo) -> F {
 
 fn buffer(info: &FormatInfo) -> F {
     let mut uses = F::empty();
-    if info.class != Class::Srgb && info.channels[0].bits != 9 {
+    if info.class != Class::Srgb {
         uses |= F::VERTEX_BUFFER;
     }
-    let texel = !matches!(info.class, Class::Uscaled | Class::Sscaled | Class::Srgb);
-    // Texels of whole words are read as words.
-    if texel && (info.bytes.is_power_of_two() || info.bytes == 12) {
+    if !is_scaled(info) && (!info.is_wide() || has_atomics(info)) {
         uses |= F::UNIFORM_TEXEL_BUFFER;
-    }
-    if texel && info.bytes.is_power_of_two() {
         if is_storage(info) {
             uses |= F::STORAGE_TEXEL_BUFFER;
         }
@@ -103,17 +106,23 @@ fn buffer(info: &FormatInfo) -> F {
     uses
 }
 
+/// Integers that are read as floats.
+fn is_scaled(info: &FormatInfo) -> bool {
+    matches!(info.class, Class::Uscaled | Class::Sscaled)
+}
+
 /// Formats that SPIR-V can name as a storage image's: whole bytes a component, or 10:10:10:2 and 11:11:10.
 fn is_storage(info: &FormatInfo) -> bool {
     let by_bytes = info.channels.iter().all(|channel| channel.bits % 8 == 0 && channel.bits == info.channels[0].bits);
     let packed = matches!(info.format, vk::Format::A2B10G10R10_UNORM_PACK32 | vk::Format::A2B10G10R10_UINT_PACK32)
         || info.format == vk::Format::B10G11R11_UFLOAT_PACK32;
-    let plain = !matches!(info.class, Class::Srgb | Class::Uscaled | Class::Sscaled);
+    let plain = info.class != Class::Srgb && !is_scaled(info) && info.bytes.is_power_of_two();
     plain && (by_bytes || packed)
 }
 
 fn has_atomics(info: &FormatInfo) -> bool {
-    matches!(info.format, vk::Format::R32_UINT | vk::Format::R32_SINT | vk::Format::R32_SFLOAT)
+    use vk::Format as N;
+    matches!(info.format, N::R32_UINT | N::R32_SINT | N::R32_SFLOAT | N::R64_UINT | N::R64_SINT)
 }
 
 #[cfg(test)]

@@ -183,6 +183,20 @@ impl FormatInfo {
         planes.into_iter().flatten()
     }
 
+    /// Whether components have 64 bits. Each is two channels then, the low word before the high one; of more than two components
+    /// the channels are those of the first two, and the rest is a texel of its own behind them (see [`Self::second_half`]).
+    pub const fn is_wide(&self) -> bool {
+        let number = self.format.as_raw();
+        vk::Format::R64_UINT.as_raw() <= number && number <= vk::Format::R64G64B64A64_SFLOAT.as_raw()
+    }
+
+    /// What a format of three or four components of 64 bits has behind the first two.
+    pub fn second_half(&self) -> Option<&'static Self> {
+        // One component less is three numbers before.
+        let halves = if self.bytes > 16 { 6 } else { return None };
+        info(vk::Format::from_raw(self.format.as_raw() - halves))
+    }
+
     /// Bits of a component, red to alpha as 0 to 3; 0 when missing.
     pub fn component_bits(&self, component: u8) -> u32 {
         let channel = self.channels.iter().find(|channel| channel.component == component);
@@ -391,6 +405,10 @@ const fn wide(builder: Builder) -> Builder {
         .family(vk::Format::R32G32_UINT, &WORDS, 3, 8, R32G32)
         .family(vk::Format::R32G32B32_UINT, &WORDS, 3, 12, R32G32B32)
         .family(vk::Format::R32G32B32A32_UINT, &WORDS, 3, 16, R32G32B32A32)
+        .family(vk::Format::R64_UINT, &WORDS, 3, 8, R32G32)
+        .family(vk::Format::R64G64_UINT, &WORDS, 3, 16, R32G32B32A32)
+        .family(vk::Format::R64G64B64_UINT, &WORDS, 3, 24, R32G32B32A32)
+        .family(vk::Format::R64G64B64A64_UINT, &WORDS, 3, 32, R32G32B32A32)
         .color(vk::Format::B10G11R11_UFLOAT_PACK32, Class::Ufloat, 4, B10G11R11)
         .color(vk::Format::E5B9G9R9_UFLOAT_PACK32, Class::Ufloat, 4, E5B9G9R9)
 }
@@ -549,6 +567,10 @@ mod tests {
         assert_eq!(info(vk::Format::UNDEFINED), None);
         assert_eq!(info(vk::Format::from_raw(-1)), None);
         assert_eq!(info(vk::Format::BC7_SRGB_BLOCK).unwrap().class, Class::Srgb);
+        let halves = |format| info(format).unwrap().second_half().map(|half| half.format);
+        assert_eq!(halves(vk::Format::R64G64_SFLOAT), None);
+        assert_eq!(halves(vk::Format::R64G64B64_SFLOAT), Some(vk::Format::R64_SFLOAT));
+        assert_eq!(halves(vk::Format::R64G64B64A64_SINT), Some(vk::Format::R64G64_SINT));
         assert_eq!(info(vk::Format::R16G16_SFLOAT).unwrap().class, Class::Sfloat);
         let planar = info(vk::Format::G10X6_B10X6R10X6_2PLANE_422_UNORM_3PACK16).unwrap();
         let planes: Vec<(u32, [u32; 2])> = planar.planes().map(|plane| (plane.bytes, plane.block)).collect();

@@ -10,7 +10,7 @@ use ash::vk;
 
 use super::clip::SMALLEST_W;
 use super::posh::Balance;
-use crate::format::{self, routines};
+use crate::format::{self, FormatInfo, routines};
 use crate::shader::ir::{BinaryOp as B, Builder, Inst, InterpolateAt, Space, Type, UnaryOp as U, Value};
 use crate::shader::link;
 use crate::shader::passes::{self, Across};
@@ -244,14 +244,21 @@ impl VertexLinker<'_> {
     /// A component of an attribute; 0 where the pipeline has none.
     fn attribute(&mut self, location: u32, component: usize) -> Value {
         let attributes = &self.pipeline.attributes;
-        let found = attributes.iter().find(|attribute| attribute.location == location).and_then(|attribute| {
+        let found = attributes.iter().find_map(|attribute| {
+            let info = format::info(attribute.format)?;
+            // What does not fit into a location goes on in the next.
+            let part = match location.checked_sub(attribute.location)? {
+                0 => (info, 0),
+                1 => (info.second_half()?, 16),
+                _ => return None,
+            };
             let bindings = self.pipeline.bindings.iter().enumerate();
             let (range, binding) = bindings.into_iter().find(|(_, binding)| binding.binding == attribute.binding)?;
-            Some((*attribute, range as u32, *binding, format::info(attribute.format)?))
+            Some((*attribute, range as u32, *binding, part))
         });
-        let Some((attribute, range, binding, info)) = found else { return self.b.int(0) };
-        let words = self.fetched(&attribute, range, &binding, routines::words(info));
-        routines::decode(&mut self.b, info, &words)[component]
+        let Some((attribute, range, binding, part)) = found else { return self.b.int(0) };
+        let words = self.fetched(&attribute, range, &binding, part);
+        routines::decode(&mut self.b, part.0, &words)[component]
     }
 
     /// Where an attribute lies. Where attributes are read exactly, one that is not wholly in its buffer lies outside of all.
@@ -268,16 +275,20 @@ impl VertexLinker<'_> {
         self.b.select(outside, nowhere, at)
     }
 
-    /// The words of an attribute in memory; what lies outside of the buffer is 0.
+    /// The words of a part of an attribute in memory, so many bytes behind its start; what lies outside of the buffer is 0.
     fn fetched(
         &mut self,
         attribute: &VertexAttribute,
         range: u32,
         binding: &VertexBinding,
-        count: usize,
+        (part, behind): (&FormatInfo, u32),
     ) -> routines::Words {
-        let at = self.address(attribute, range, binding);
-        let space = Space::Range(range);
+        let mut at = self.address(attribute, range, binding);
+        if behind > 0 {
+            let behind = self.b.int(behind);
+            at = self.b.binary(B::IAdd, at, behind);
+        }
+        let (space, count) = (Space::Range(range), routines::words(part));
         if binding.stride.is_multiple_of(4) && attribute.offset.is_multiple_of(4) {
             return (0..count as u32).map(|word| self.word(space, at, word)).collect();
         }

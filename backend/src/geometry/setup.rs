@@ -497,7 +497,7 @@ impl PrimitiveContext {
 
     /// Whether pixels are covered where primitives touch them, or cover all of them.
     fn is_conservative(&self) -> bool {
-        matches!(self.criterion, Some(Criterion::Conservative | Criterion::Inner))
+        matches!(self.criterion, Some(Criterion::Conservative | Criterion::Interior))
     }
 
     /// Whether pixels are covered where their centres are.

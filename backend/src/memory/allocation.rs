@@ -95,6 +95,11 @@ enum Storage {
 }
 
 impl Allocation {
+    /// The heap that it was taken from.
+    pub fn heap(&self) -> &Arc<Heap> {
+        &self.heap
+    }
+
     /// Takes `size` bytes (at least 1) from `heap`.
     ///
     /// # Errors

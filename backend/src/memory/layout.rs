@@ -445,6 +445,17 @@ impl<'a> PlaneRef<'a> {
         self.memory.write(self.address(x, y, sample), &words_to_u128(*words).to_le_bytes());
     }
 
+    /// Writes all texels of a 2x2 quad at even (`x`, `y`), which follow each other in `texels`. False, and nothing written, where not all
+    /// of it lies inside.
+    #[inline]
+    pub fn write_whole_quad(&self, x: u32, y: u32, sample: u32, texels: &[u8]) -> bool {
+        let is_whole = self.has_whole_quad(x, y) && texels.len() == 4 * self.bytes() && sample < self.samples();
+        if is_whole {
+            self.memory.write(self.address(x, y, sample), texels);
+        }
+        is_whole
+    }
+
     /// Reads a sample of two rows of such a line, from (`x`, `y`) on: the words of one wave. Anything where there is no such line.
     #[inline]
     pub fn read_strip(&self, x: u32, y: u32, sample: u32) -> [u32; 16] {
@@ -464,10 +475,10 @@ impl<'a> PlaneRef<'a> {
         is_line
     }
 
-    /// The texel's 32-bit word as an atomic; `None` outside or when texels are not 4 bytes.
-    pub fn atomic(&self, x: u32, y: u32, sample: u32) -> Option<&std::sync::atomic::AtomicU32> {
-        let inside = self.bytes() == 4 && self.contains(x, y) && sample < self.samples();
-        if inside { self.memory.atomic_u32(self.address(x, y, sample)) } else { None }
+    /// The memory that a texel lies in, and where; `None` outside.
+    pub fn locate(&self, x: u32, y: u32, sample: u32) -> Option<(&'a Arc<Allocation>, u64)> {
+        let inside = self.contains(x, y) && sample < self.samples();
+        inside.then(|| (self.memory, self.address(x, y, sample)))
     }
 }
 

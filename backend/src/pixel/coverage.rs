@@ -14,11 +14,11 @@ const GROUP_PIXELS: u64 = 64;
 /// The counters of cells with so many pixels along a side, as a power of two: evaluated, and covered.
 fn counters_of(side_log2: u32, criterion: Criterion) -> [Counter; 2] {
     match (side_log2, criterion) {
-        (TILE_LOG2, Criterion::Inner) => [Counter::TilesInner, Counter::TilesCovered],
+        (TILE_LOG2, Criterion::Inner | Criterion::Interior) => [Counter::TilesInner, Counter::TilesCovered],
         (TILE_LOG2, _) => [Counter::TilesConservative, Counter::TilesTouched],
-        (GROUP_LOG2, Criterion::Inner) => [Counter::GroupsInner, Counter::GroupsCovered],
+        (GROUP_LOG2, Criterion::Inner | Criterion::Interior) => [Counter::GroupsInner, Counter::GroupsCovered],
         (GROUP_LOG2, _) => [Counter::GroupsConservative, Counter::GroupsTouched],
-        (_, Criterion::Inner) => [Counter::PixelsInner, Counter::PixelsCovered],
+        (_, Criterion::Inner | Criterion::Interior) => [Counter::PixelsInner, Counter::PixelsCovered],
         (_, Criterion::Conservative) => [Counter::PixelsConservative, Counter::PixelsTouched],
         (_, Criterion::Centre) => [Counter::SamplesStandard, Counter::SamplesCovered],
     }
@@ -44,9 +44,9 @@ fn covers_cell(
     covers
 }
 
-/// Whether a triangle covers the tile of a pixel wholly.
-pub(super) fn covers_tile(triangle: &Triangle, pixel: [i64; 2], sight: Option<&Sight>) -> bool {
-    covers_cell((triangle, sight), pixel, TILE_LOG2, Criterion::Inner)
+/// Whether a triangle covers the tile of a pixel wholly, by a criterion that is about areas.
+pub(super) fn covers_tile(triangle: &Triangle, pixel: [i64; 2], criterion: Criterion, sight: Option<&Sight>) -> bool {
+    covers_cell((triangle, sight), pixel, TILE_LOG2, criterion)
 }
 
 /// Whether a triangle covers the group of a pixel, by a criterion that is about areas.
@@ -148,7 +148,7 @@ mod tests {
     fn what_is_evaluated_is_counted_by_resolution_and_criterion() {
         let (sight, side) = (Sight::default(), 64 * UNITS);
         let half = Triangle::new([[0, 0], [side, 0], [0, side]]).unwrap();
-        assert!(!covers_tile(&half, [40, 3], Some(&sight)));
+        assert!(!covers_tile(&half, [40, 3], Criterion::Inner, Some(&sight)));
         for group in (0..64).map(|group| [group % 8 * 8, group / 8 * 8]) {
             let touched = covers_group(&half, group, Criterion::Conservative, Some(&sight));
             let covered = covers_group(&half, group, Criterion::Inner, Some(&sight));

@@ -199,6 +199,14 @@ impl<'a> PixelContext<'a> {
         self.pipeline.kernels.outline(self.pipeline)
     }
 
+    /// The criterion by which cells are covered with all their pixels.
+    pub(super) fn wholly(&self) -> Criterion {
+        match self.criterion {
+            Some(Criterion::Interior) => Criterion::Interior,
+            _ => Criterion::Inner,
+        }
+    }
+
     /// The texels of the attachments that kernels write; `None` where they are not as the pipeline says.
     pub(super) fn targets(&self) -> impl Iterator<Item = Option<&PlaneRef<'a>>> {
         let plane = |&(location, bytes): &(usize, usize)| {

@@ -128,16 +128,16 @@ fn teach(walk: &Visit<'_>, stretch: &Stretch<'_>, area: [i64; 4], (bounds, sight
         if !may_cover_group(pixels) || is_cut(0) || is_cut(1) || is_polygon {
             continue;
         }
-        let (triangle, shape) = (primitives.triangle(index), primitives.shape(index));
+        let (triangle, shape, criterion) = (primitives.triangle(index), primitives.shape(index), context.wholly());
         let depths = |pixels| depths_over(&shape, pixels, context.depth_bits, context.multisample.samples);
         let image = bounds.pixels();
-        if window == image && covers_tile(&triangle, [image[0], image[1]], sight) {
+        if window == image && covers_tile(&triangle, [image[0], image[1]], criterion, sight) {
             bounds.teach_all(direction, depths(image));
             continue;
         }
         for group in groups_of(window) {
             let pixels = pixels_of_group(group, image);
-            if pixels_of_group(group, window) == pixels && covers_group(&triangle, group, Criterion::Inner, sight) {
+            if pixels_of_group(group, window) == pixels && covers_group(&triangle, group, criterion, sight) {
                 bounds.teach(direction, group_number(group), depths(pixels));
             }
         }
@@ -345,9 +345,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
         {
             return;
         }
-        let is_triangle = rest.is_empty();
-        let whole =
-            !small && is_triangle && window == self.area && covers_tile(triangle, [window[0], window[1]], self.sight);
+        let (is_triangle, wholly) = (rest.is_empty(), self.context.wholly());
+        let covers = |pixel| covers_tile(triangle, pixel, wholly, self.sight);
+        let whole = !small && is_triangle && window == self.area && covers([window[0], window[1]]);
         if whole && tests.is_none() && self.whole(id, window) {
             return;
         }
@@ -355,7 +355,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             if !whole && !small && !covers_group(triangle, group, Criterion::Conservative, self.sight) {
                 continue;
             }
-            let full = whole || !small && is_triangle && covers_group(triangle, group, Criterion::Inner, self.sight);
+            let full = whole || !small && is_triangle && covers_group(triangle, group, wholly, self.sight);
             let range = match tests.map(|direction| self.query(direction, shape, (group, window, full))) {
                 Some(None) => continue,
                 range => range.flatten(),

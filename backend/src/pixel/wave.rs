@@ -14,6 +14,7 @@ use super::quad::{MOST_SAMPLES, Own, QUADS, Quad};
 use super::scoreboard::Fragments;
 use crate::counters::{Counter, Map, Sight};
 use crate::geometry::Words;
+use crate::memory::PlaneRef;
 use crate::raster::{SIDE, pixel_of_bit};
 use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
 use crate::shader::runtime::math::within;
@@ -423,15 +424,33 @@ pub(super) fn write(context: &DrawContext<'_>, target: &Target, outputs: &[Lanes
         }
         return;
     }
-    for lane in 0..(quads.len() * 4).min(WAVE) {
-        let (quad, pixel) = (&quads[lane / 4], lane % 4);
-        let mut bytes = [0; 16];
-        for (bytes, words) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words).take(target.bytes.div_ceil(4)) {
-            *bytes = words[lane].to_le_bytes();
+    for (number, quad) in quads.iter().enumerate().take(WAVE / 4) {
+        write_quad(plane, quad, &quad_texels(target.bytes, words, number)[..4 * target.bytes]);
+    }
+}
+
+/// The texels of a quad of a wave, of so many bytes each, one after the other.
+fn quad_texels(bytes: usize, words: &[Lanes], number: usize) -> [u8; 64] {
+    let mut texels = [0; 64];
+    for (pixel, texel) in texels.chunks_exact_mut(bytes).take(4).enumerate() {
+        for (bytes, words) in texel.chunks_mut(4).zip(words) {
+            bytes.copy_from_slice(&words[number * 4 + pixel].to_le_bytes()[..bytes.len()]);
         }
-        let ((x, y), mut rest) = (quad.pixel(pixel), quad.samples(pixel));
+    }
+    texels
+}
+
+/// Writes a quad's texels to the samples that are covered, at once where all four are.
+fn write_quad(plane: &PlaneRef<'_>, quad: &Quad, texels: &[u8]) {
+    for sample in 0..plane.samples() {
+        let mut rest = quad.pixels_at(sample);
+        if rest == 0xf && plane.write_whole_quad(quad.x, quad.y, sample, texels) {
+            continue;
+        }
         while rest != 0 {
-            plane.write(x, y, rest.trailing_zeros(), &bytes[..target.bytes]);
+            let pixel = rest.trailing_zeros() as usize;
+            let (x, y) = quad.pixel(pixel);
+            plane.write(x, y, sample, &texels[pixel * plane.bytes()..][..plane.bytes()]);
             rest &= rest - 1;
         }
     }

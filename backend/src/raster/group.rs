@@ -111,6 +111,7 @@ impl Triangle {
         match criterion {
             Criterion::Centre => self.covers_group(x, y, [UNITS / 2; 2]),
             Criterion::Inner => self.covers_from(self.edges.map(|edge| edge.smallest(left, top, UNITS))),
+            Criterion::Interior => self.covers_from(self.edges.map(|edge| edge.smallest(left, top, UNITS) - 1)),
             Criterion::Conservative => {
                 let first = |axis: usize| self.min[axis].div_euclid(UNITS);
                 let end = |axis: usize| (self.max[axis] + UNITS - 1).div_euclid(UNITS);
@@ -184,7 +185,7 @@ mod tests {
             let Some(triangle) = Triangle::new(v) else { return Ok(()) };
             let (x, y) = (x * 8, y * 8);
             let (mask, inside) = (triangle.covers_group(x, y, at), pixels_inside(x, y, window));
-            let criteria = [Criterion::Conservative, Criterion::Inner, Criterion::Centre];
+            let criteria = [Criterion::Conservative, Criterion::Inner, Criterion::Interior, Criterion::Centre];
             let by_criterion = criteria.map(|criterion| triangle.covers_group_by(x, y, criterion));
             for bit in 0..64 {
                 let [px, py] = pixel_of_bit(bit).map(i64::from);

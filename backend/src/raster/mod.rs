@@ -95,6 +95,8 @@ pub enum Criterion {
     Conservative,
     /// The triangle covers all of the cell.
     Inner,
+    /// The same, and no edge of the triangle touches the cell: not even its sides and corners are in doubt.
+    Interior,
     /// The triangle covers the cell's centre.
     Centre,
 }
@@ -180,6 +182,7 @@ impl Triangle {
                 overlaps && self.edges.iter().all(|edge| edge.largest(x, y, size) > 0)
             }
             Criterion::Inner => self.edges.iter().all(|edge| edge.smallest(x, y, size) >= 0),
+            Criterion::Interior => self.edges.iter().all(|edge| edge.smallest(x, y, size) > 0),
             Criterion::Centre => self.covers_point(x + size / 2, y + size / 2),
         }
     }

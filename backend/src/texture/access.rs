@@ -8,7 +8,7 @@ use super::view;
 use crate::format::{self, Texel};
 use crate::memory::{BufferView, SurfaceView};
 use crate::shader::ir::AtomicOp;
-use crate::shader::runtime::{Descriptor, perform};
+use crate::shader::runtime::{Descriptor, perform, perform_wide};
 
 /// A texel's place in a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,22 +112,33 @@ pub fn write(descriptor: Option<&Descriptor>, position: TexelPosition, texel: Te
     }
 }
 
-/// Performs an atomic on a 32-bit texel and returns the word before; `operands` are value and comparator.
-pub fn atomic(descriptor: Option<&Descriptor>, position: TexelPosition, op: AtomicOp, operands: (u32, u32)) -> u32 {
-    let perform = |word: &_| perform(word, op, operands.0, operands.1);
-    match descriptor {
+/// Performs an atomic on a texel of `bytes` bytes, 4 or 8, and returns what was there before; 0 without such a texel. `operands` are
+/// value and comparator.
+pub fn atomic(
+    descriptor: Option<&Descriptor>,
+    position: TexelPosition,
+    op: AtomicOp,
+    operands: [u64; 2],
+    bytes: u32,
+) -> u64 {
+    let located = match descriptor {
         Some(Descriptor::StorageTexelBuffer(buffer)) => {
-            let place = buffer_texel(buffer, position.coords[0]).filter(|(_, info)| info.bytes == 4);
-            let located = place.and_then(|(offset, _)| buffer.range.buffer.locate(offset, 4));
-            located.and_then(|(memory, offset)| memory.atomic_u32(offset).map(perform)).unwrap_or(0)
+            let place = buffer_texel(buffer, position.coords[0]).filter(|(_, info)| info.bytes == bytes);
+            place.and_then(|(offset, _)| buffer.range.buffer.locate(offset, u64::from(bytes)))
         }
-        Some(Descriptor::StorageImage(view)) => {
-            let Some((x, y, slice)) = position.resolve(view) else { return 0 };
-            let plane = view.plane(vk::ImageAspectFlags::COLOR, 0, slice);
-            plane.and_then(|plane| plane.atomic(x, y, position.sample).map(perform)).unwrap_or(0)
-        }
-        _ => 0,
-    }
+        Some(Descriptor::StorageImage(view)) => position.resolve(view).and_then(|(x, y, slice)| {
+            let plane = view.plane(vk::ImageAspectFlags::COLOR, 0, slice)?;
+            plane.locate(x, y, position.sample).filter(|_| plane.bytes() == bytes as usize)
+        }),
+        _ => None,
+    };
+    let [value, comparator] = operands;
+    let narrow = |word: &_| u64::from(perform(word, op, value as u32, comparator as u32));
+    let before = located.and_then(|(memory, offset)| match bytes {
+        8 => memory.atomic_u64(offset).map(|word| perform_wide(word, op, value, comparator)),
+        _ => memory.atomic_u32(offset).map(narrow),
+    });
+    before.unwrap_or(0)
 }
 
 /// Size of a level: its dimensions, then the layers of an arrayed view (cubes count once); texels of a buffer.

@@ -17,7 +17,7 @@ pub use clear::{clear_image, fill_buffer};
 pub use copy::{Direction, copy_buffer};
 pub(crate) use copy::{copy_buffer_image, copy_image};
 pub use resolve::resolve;
-pub(crate) use resolve::resolve_view;
+pub(crate) use resolve::{replicate, resolve_view};
 pub(crate) use resolve_depth::resolve_depth_stencil;
 
 use ash::vk;

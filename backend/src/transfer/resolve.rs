@@ -78,6 +78,41 @@ pub(crate) fn resolve_view(
     );
 }
 
+/// Gives all samples of a rectangle of one layer of a view what the one sample of another has, on all threads.
+pub(crate) fn replicate(
+    workers: &Workers,
+    (source, target): (&SurfaceView, &SurfaceView),
+    layer: u32,
+    area: vk::Rect2D,
+) {
+    let Some(info) = format::info(source.desc.format) else { return };
+    for aspect in info.planes().map(|plane| plane.aspect) {
+        let (from, to) = (source.plane(aspect, 0, layer), target.plane(aspect, 0, layer));
+        let (Some(from), Some(to)) = (from, to) else { continue };
+        let (x0, y0) = (area.offset.x.max(0) as u32, area.offset.y.max(0) as u32);
+        let (x1, y1) = (x0.saturating_add(area.extent.width), y0.saturating_add(area.extent.height));
+        let (x1, y1) = (x1.min(to.width()), y1.min(to.height()));
+        let row = |y: u32| {
+            let mut x = x0;
+            while x < x1 {
+                let count = from.run(x).min(to.run(x)).min(x1 - x).min(ROWS);
+                let mut bytes = [0; ROWS as usize * 16];
+                let texels = &mut bytes[..count as usize * from.bytes()];
+                from.read_run(x, y, 0, texels);
+                (0..to.samples()).for_each(|sample| to.write_run(x, y, sample, texels));
+                x += count;
+            }
+        };
+        let first = y0 / ROWS;
+        let count = y1.div_ceil(ROWS).saturating_sub(first) as usize;
+        let rows = |number: usize| {
+            let top = (first + number as u32) * ROWS;
+            top.max(y0)..(top + ROWS).min(y1)
+        };
+        workers.parallel(count, || (), |(), number| rows(number).for_each(row));
+    }
+}
+
 /// Rows and columns of a line of texels.
 const ROWS: u32 = 8;
 

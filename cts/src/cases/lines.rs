@@ -38,6 +38,10 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
             let run = move |gpu: &Gpu| bresenham(gpu, &random(kind, number), width, 1 << (number % 5));
             all.push(Entry::new(format!("lines.bresenham.{name}{number}"), SECTION, run));
         }
+        for (number, width) in (20..).zip([33.0, 100.0, 256.0]) {
+            let run = move |gpu: &Gpu| wide(gpu, &random(kind, number), width);
+            all.push(Entry::new(format!("lines.widths.{name}_{width}"), SECTION, run));
+        }
         for (number, samples) in [(6, 1), (7, 4)] {
             let run = move |gpu: &Gpu| rectangular(gpu, &random(kind, number), samples);
             all.push(Entry::new(format!("lines.rectangular.{name}_{samples}"), SECTION, run));
@@ -434,6 +438,21 @@ fn rectangular(gpu: &Gpu, lines: &[Line], samples: u32) -> Case {
         compare_rectangles(&got, lines, (f64::from(width), samples), |_, _| true)?;
     }
     Ok(())
+}
+
+/// Lines of many pixels, up to the greatest width of any device: the first few of some.
+fn wide(gpu: &Gpu, lines: &[Line], width: f32) -> Case {
+    supported(gpu)?;
+    // SAFETY: the physical device is valid.
+    let limits = unsafe { gpu.instance.get_physical_device_properties(gpu.physical) }.limits;
+    if gpu.features.wide_lines == 0 || limits.line_width_range[1] < width {
+        return Err(Outcome::NotSupported(format!("lines {width} pixels wide")));
+    }
+    let lines = &lines[..lines.len().min(12)];
+    bresenham(gpu, lines, width, 1)?;
+    let vertices = vertices(lines.as_flattened(), &[0.5], [4.0 * STEP, 0.0, 0.0, 0.0]);
+    let draw = draw(gpu, state(Mode::RECTANGULAR, width, None), &vertices)?;
+    compare_rectangles(&reds(gpu, 1, &[draw])?, lines, (f64::from(width), 1), |_, _| true)
 }
 
 fn rectangular_stipple(gpu: &Gpu, kind: Kinds, seed: u64, stipple: (u32, u16)) -> Case {

@@ -1,12 +1,14 @@
-//! `VK_KHR_maintenance5` and `VK_KHR_maintenance6`.
+//! `VK_KHR_maintenance5` to `VK_KHR_maintenance7`, and `VK_EXT_pipeline_protected_access`.
 
 use ash::vk::{self, DescriptorType as T};
 
 use super::robust::{pipeline, range};
 use crate::Entry;
-use crate::harness::{Case, Gpu, ImageDesc, Outcome, check, layers};
-use crate::render::{Draw, FULL, Kind, SIZE, State, TRIANGLES, Target, render};
+use crate::harness::{Case, Compute, Gpu, ImageDesc, Outcome, check, layers};
+use crate::newest::MAINTENANCE7;
+use crate::render::{Draw, FULL, Kind, SIZE, State, TRIANGLES, Target, prepare, record, render, render_pass};
 
+const FILL: &[u8] = include_bytes!("../../shaders/fill.comp.spv");
 const PAIR: &[u8] = include_bytes!("../../shaders/pair.comp.spv");
 const COLOR: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
 
@@ -22,6 +24,10 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("six.binds", "VK_KHR_maintenance6", binds);
     add("six.null_indices", "VK_KHR_maintenance6", null_indices);
     add("six.bind_status", "VK_KHR_maintenance6", bind_status);
+    add("seven.query_bits", "VK_KHR_maintenance7", query_bits);
+    add("seven.contents", "VK_KHR_maintenance7", contents);
+    add("seven.properties", "VK_KHR_maintenance7", properties7);
+    add("protected.pipelines", "VK_EXT_pipeline_protected_access", unprotected);
 }
 
 fn need5(gpu: &Gpu) -> Result<ash::khr::maintenance5::Device, Outcome> {
@@ -296,4 +302,171 @@ fn bind_status(gpu: &Gpu) -> Case {
         (binds.fp().bind_buffer_memory2_khr)(gpu.device.handle(), 1, info.as_ptr()).result()?;
         check(code == vk::Result::SUCCESS, || format!("{code:?}"))
     }
+}
+
+/// The 32 bits of a result are the low ones of its 64.
+fn query_bits(gpu: &Gpu) -> Case {
+    gpu.need(MAINTENANCE7)?;
+    let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2);
+    let copied = gpu.buffer(24)?;
+    let (mut wide, mut narrow) = ([0u64; 2], [0u32; 2]);
+    // SAFETY: the info is valid; queries are reset before they are written, and the pool and the buffer are alive.
+    unsafe {
+        let pool = gpu.device.create_query_pool(&info, None)?;
+        gpu.run(|commands| {
+            gpu.device.cmd_reset_query_pool(commands, pool, 0, 2);
+            for query in 0..2 {
+                gpu.device.cmd_write_timestamp(commands, vk::PipelineStageFlags::TOP_OF_PIPE, pool, query);
+            }
+            let (waits, all) = (vk::QueryResultFlags::WAIT, vk::QueryResultFlags::WAIT | vk::QueryResultFlags::TYPE_64);
+            gpu.device.cmd_copy_query_pool_results(commands, pool, 0, 2, copied.handle, 0, 8, all);
+            gpu.device.cmd_copy_query_pool_results(commands, pool, 0, 2, copied.handle, 16, 4, waits);
+            gpu.barrier(commands, None);
+        })?;
+        let flags = vk::QueryResultFlags::WAIT;
+        gpu.device.get_query_pool_results(pool, 0, &mut wide, flags | vk::QueryResultFlags::TYPE_64)?;
+        gpu.device.get_query_pool_results(pool, 0, &mut narrow, flags)?;
+    }
+    let low = wide.map(|result| result as u32);
+    let expected = [wide.map(|result| [result as u32, (result >> 32) as u32]).concat(), low.to_vec()].concat();
+    check(wide[1] >= wide[0] && low == narrow && copied.words() == expected, || {
+        format!("{wide:x?}, {narrow:x?}, {:x?} copied", copied.words())
+    })
+}
+
+/// A subpass of commands and lists of commands, one after the other.
+fn contents(gpu: &Gpu) -> Case {
+    gpu.need(MAINTENANCE7)?;
+    let target = Target::default();
+    let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
+    let image = gpu.image(&ImageDesc::color(target.format, target.size, usage))?;
+    let pass = render_pass(gpu, &target, (vk::AttachmentLoadOp::CLEAR, false), false, false)?;
+    let views = [image.view];
+    let info = vk::FramebufferCreateInfo::default().render_pass(pass).attachments(&views).layers(1);
+    // SAFETY: the info is valid.
+    let framebuffer = unsafe { gpu.device.create_framebuffer(&info.width(SIZE).height(SIZE), None) }?;
+    // Each draw covers a part of what the one before it has drawn.
+    let parts = [[-1.0, -1.0, 1.0, 1.0], [-1.0, -1.0, 0.5, 1.0], [-1.0, -1.0, 0.0, 1.0], [-1.0, -1.0, -0.5, 1.0]];
+    let colors = [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]];
+    let draws = [0, 1, 2, 3].map(|part| Draw::rect(State::default(), parts[part], colors[part]));
+    let prepared = draws.iter().map(|draw| prepare(gpu, &target, (pass, &views), draw));
+    let prepared = prepared.collect::<Result<Vec<_>, Outcome>>()?;
+    let info = vk::CommandBufferAllocateInfo::default()
+        .command_pool(gpu.pool)
+        .level(vk::CommandBufferLevel::SECONDARY)
+        .command_buffer_count(2);
+    let inheritance = vk::CommandBufferInheritanceInfo::default().render_pass(pass).framebuffer(framebuffer);
+    let begin = vk::CommandBufferBeginInfo::default()
+        .flags(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE)
+        .inheritance_info(&inheritance);
+    let clears = [vk::ClearValue::default()];
+    let area = vk::Rect2D { extent: vk::Extent2D { width: SIZE, height: SIZE }, ..Default::default() };
+    let start = vk::RenderPassBeginInfo::default().render_pass(pass).framebuffer(framebuffer).render_area(area);
+    let start = start.clear_values(&clears);
+    // SAFETY: command buffers are recorded one after the other, and everything named is alive.
+    unsafe {
+        let lists = gpu.device.allocate_command_buffers(&info)?;
+        for (list, part) in lists.iter().zip([1, 3]) {
+            gpu.device.begin_command_buffer(*list, &begin)?;
+            record(gpu, *list, &draws[part], &prepared[part]);
+            gpu.device.end_command_buffer(*list)?;
+        }
+        gpu.run(|commands| {
+            gpu.device.cmd_begin_render_pass(commands, &start, INLINE_AND_SECONDARY);
+            record(gpu, commands, &draws[0], &prepared[0]);
+            gpu.device.cmd_execute_commands(commands, &lists[..1]);
+            record(gpu, commands, &draws[2], &prepared[2]);
+            gpu.device.cmd_execute_commands(commands, &lists[1..]);
+            gpu.device.cmd_end_render_pass(commands);
+        })?;
+    }
+    let pixels = gpu.read_image(&image, COLOR, 4)?;
+    for (number, pixel) in pixels.chunks_exact(4).enumerate() {
+        let wanted = colors[3 - number % SIZE as usize / 4].map(|channel: f32| (channel * 255.0) as u8);
+        check(pixel == wanted, || format!("pixel {number}: {pixel:?} instead of {wanted:?}"))?;
+    }
+    Ok(())
+}
+
+/// `VK_SUBPASS_CONTENTS_INLINE_AND_SECONDARY_COMMAND_BUFFERS_KHR`.
+const INLINE_AND_SECONDARY: vk::SubpassContents = vk::SubpassContents::from_raw(1_000_451_000);
+
+/// `VkPhysicalDeviceMaintenance7PropertiesKHR`, as the registry lays it out.
+#[repr(C)]
+struct Properties7 {
+    s_type: vk::StructureType,
+    p_next: *mut std::ffi::c_void,
+    flags: [vk::Bool32; 2],
+    totals: [u32; 6],
+}
+
+/// `VkPhysicalDeviceLayeredApiPropertiesListKHR`, as the registry lays it out.
+#[repr(C)]
+struct LayeredList {
+    s_type: vk::StructureType,
+    p_next: *mut std::ffi::c_void,
+    count: u32,
+    list: *mut std::ffi::c_void,
+}
+
+/// Totals are no less than what one kind may have; a list of layered implementations has its own number.
+fn properties7(gpu: &Gpu) -> Case {
+    gpu.need(MAINTENANCE7)?;
+    let mut list = LayeredList {
+        s_type: vk::StructureType::from_raw(1_000_562_002),
+        p_next: std::ptr::null_mut(),
+        count: 77,
+        list: std::ptr::null_mut(),
+    };
+    let mut own = Properties7 {
+        s_type: vk::StructureType::from_raw(1_000_562_001),
+        p_next: (&raw mut list).cast(),
+        flags: [77; 2],
+        totals: [0; 6],
+    };
+    let mut all = vk::PhysicalDeviceProperties2 { p_next: (&raw mut own).cast(), ..Default::default() };
+    // SAFETY: the structures are laid out as the registry says, and are alive.
+    unsafe { gpu.instance.get_physical_device_properties2(gpu.physical, &mut all) };
+    let limits = all.properties.limits;
+    let (uniform, storage) =
+        (limits.max_descriptor_set_uniform_buffers_dynamic, limits.max_descriptor_set_storage_buffers_dynamic);
+    let [uniforms, storages, both, later_uniforms, later_storages, later] = own.totals;
+    let good = own.flags.iter().all(|&flag| flag <= 1)
+        && uniforms >= uniform.min(8)
+        && storages >= storage.min(4)
+        && both >= uniforms.max(storages)
+        && later_uniforms >= uniforms
+        && later_storages >= storages
+        && later >= both;
+    check(good, || format!("{:?}, {:?}", own.flags, own.totals))?;
+    check(list.count < 77, || format!("{} layered implementations", list.count))
+}
+
+/// Pipelines that say that they reach no protected memory, or nothing else, where there is none, are pipelines like others.
+fn unprotected(gpu: &Gpu) -> Case {
+    gpu.need(vk::EXT_PIPELINE_PROTECTED_ACCESS_NAME)?;
+    let target = gpu.buffer(256)?;
+    let compute = gpu.compute_pipeline(FILL, 77, &[(T::STORAGE_BUFFER, target)])?;
+    let stage = vk::PipelineShaderStageCreateInfo::default()
+        .stage(vk::ShaderStageFlags::COMPUTE)
+        .module(gpu.module(FILL)?)
+        .name(c"main");
+    let flags = vk::PipelineCreateFlags::NO_PROTECTED_ACCESS_EXT;
+    let info = [vk::ComputePipelineCreateInfo::default().flags(flags).stage(stage).layout(compute.layout)];
+    let run = |pipeline| {
+        gpu.run(|commands| {
+            gpu.bind_compute(commands, &Compute { pipeline, ..compute }, &[]);
+            // SAFETY: the command buffer is recording, and everything named is alive.
+            unsafe { gpu.device.cmd_dispatch(commands, 1, 1, 1) };
+            gpu.barrier(commands, None);
+        })?;
+        Ok::<_, Outcome>(target.words())
+    };
+    let plain = run(compute.pipeline)?;
+    check(plain == [77; 64], || format!("{plain:?}"))?;
+    // SAFETY: the info is valid.
+    let made = unsafe { gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None) };
+    let got = run(made.map_err(|(_, code)| code)?[0])?;
+    // Without a constant of its own the word is 0.
+    check(got == [0; 64], || format!("{got:?}"))
 }

@@ -23,6 +23,7 @@ mod host;
 mod images;
 mod language;
 mod layers;
+mod limits;
 mod lines;
 mod locations;
 mod lookahead;
@@ -42,6 +43,7 @@ mod robust;
 mod samplers;
 mod scenes;
 mod shaders;
+mod single;
 mod stages;
 mod statistics;
 mod subpasses;
@@ -51,6 +53,7 @@ mod transfers;
 mod versions;
 mod vertices;
 mod visibility;
+mod wide;
 
 use crate::Entry;
 
@@ -66,6 +69,7 @@ pub fn all() -> Vec<Entry> {
         external::cases,
         formats::cases,
         compressed::cases,
+        wide::cases,
         compute::cases,
         core11::cases,
         core12::cases,
@@ -83,6 +87,7 @@ pub fn all() -> Vec<Entry> {
         layers::cases,
         feedback::cases,
         geometry::cases,
+        limits::cases,
         meshes::cases,
         lines::cases,
         vertices::cases,
@@ -104,6 +109,7 @@ pub fn all() -> Vec<Entry> {
         programs::cases,
         statistics::cases,
         subpasses::cases,
+        single::cases,
         robust::cases,
         commands::cases,
         host::cases,

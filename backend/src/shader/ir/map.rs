@@ -96,7 +96,7 @@ fn image_operands(image: &mut Image, visit: &mut impl FnMut(&mut Value)) {
         ImageOp::Read { sample } => sample.iter_mut().for_each(visit),
         ImageOp::Write { sample, texel } => sample.iter_mut().chain(texel).for_each(visit),
         ImageOp::Atomic { sample, value, comparator, .. } => {
-            sample.iter_mut().chain([value]).chain(comparator).for_each(visit);
+            sample.iter_mut().chain(value).chain(comparator).for_each(visit);
         }
         ImageOp::Size { level } => level.iter_mut().for_each(visit),
         ImageOp::Levels | ImageOp::Samples | ImageOp::QueryLod => {}

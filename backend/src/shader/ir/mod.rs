@@ -181,16 +181,16 @@ pub enum ImageOp {
         /// The texel, red to alpha.
         texel: [Value; 4],
     },
-    /// Atomic on a texel: 1 result, the word before.
+    /// Atomic on a texel of 32 or 64 bits: 1 result, the word before, or 2, low word first.
     Atomic {
         /// Operation.
         op: AtomicOp,
         /// Sample of a multisampled image.
         sample: Option<Value>,
-        /// Operand.
-        value: Value,
-        /// Word to compare with, for compare-exchange.
-        comparator: Option<Value>,
+        /// Operand: as many words as the texel has.
+        value: Vec<Value>,
+        /// Words to compare with, for compare-exchange.
+        comparator: Vec<Value>,
     },
     /// Width, height, depth (or layers after the last dimension): 3 results.
     Size {

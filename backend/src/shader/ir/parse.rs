@@ -384,10 +384,6 @@ impl<'a> Fields<'a> {
         self.values(name).map(|values| values.first().copied())
     }
 
-    fn value(&self, name: &str) -> Result<Value> {
-        self.optional(name)?.ok_or("a field is missing")
-    }
-
     fn op(&self, name: &str) -> Result<ImageOp> {
         let sample = self.optional("sample")?;
         let level = self.optional("level")?;
@@ -404,8 +400,8 @@ impl<'a> Fields<'a> {
             "atomic" => ImageOp::Atomic {
                 op: named(AtomicOp::ALL, self.word("op")?).ok_or("no such atomic")?,
                 sample,
-                value: self.value("value")?,
-                comparator: self.optional("comparator")?,
+                value: self.values("value")?,
+                comparator: self.values("comparator")?,
             },
             "size" => ImageOp::Size { level },
             "levels" => ImageOp::Levels,

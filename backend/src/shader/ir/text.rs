@@ -211,8 +211,8 @@ fn image_fields(fields: &mut Fields, op: &ImageOp) {
         ImageOp::Atomic { op, sample, value, comparator } => {
             fields.put("op", format_args!("{op:?}"));
             fields.optional("sample", *sample);
-            fields.put("value", value);
-            fields.optional("comparator", *comparator);
+            fields.values("value", value);
+            fields.values("comparator", comparator);
         }
         ImageOp::Size { level } => fields.optional("level", *level),
         ImageOp::Levels | ImageOp::Samples | ImageOp::QueryLod => {}

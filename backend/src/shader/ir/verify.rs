@@ -215,7 +215,7 @@ fn image_operands(image: &Image, visit: &mut impl FnMut(Value)) {
         ImageOp::Read { sample } => sample.iter().copied().for_each(visit),
         ImageOp::Write { sample, texel } => sample.iter().chain(texel).copied().for_each(visit),
         ImageOp::Atomic { sample, value, comparator, .. } => {
-            sample.iter().chain([value]).chain(comparator).copied().for_each(visit);
+            sample.iter().chain(value).chain(comparator).copied().for_each(visit);
         }
         ImageOp::Size { level } => level.iter().copied().for_each(visit),
         ImageOp::Levels | ImageOp::Samples | ImageOp::QueryLod => {}

@@ -100,10 +100,10 @@ impl<'a> Call<'a> {
             ImageOp::Read { sample } => self.read(*sample),
             ImageOp::Write { sample, texel } => self.write(*sample, texel),
             ImageOp::Atomic { op, sample, value, comparator } => {
-                let comparator = comparator.map_or(0, |value| self.word(value));
                 let position = self.position(0, *sample);
-                let operands = (self.word(*value), comparator);
-                [texture::atomic(self.descriptor(), position, *op, operands), 0, 0, 0]
+                let operands = [self.operand(value), self.operand(comparator)];
+                let before = texture::atomic(self.descriptor(), position, *op, operands, value.len() as u32 * 4);
+                [before as u32, (before >> 32) as u32, 0, 0]
             }
             ImageOp::Size { level } => texture::size(self.descriptor(), self.optional(*level), self.image.arrayed),
             ImageOp::Levels => [self.view().map_or(0, |view| view.desc.levels), 0, 0, 0],
@@ -114,6 +114,11 @@ impl<'a> Call<'a> {
 
     fn word(&self, value: Value) -> u32 {
         self.registers[value.0 as usize][self.lane]
+    }
+
+    /// A number of one or two words; 0 without any.
+    fn operand(&self, words: &[Value]) -> u64 {
+        words.iter().rev().fold(0, |number, &word| number << 32 | u64::from(self.word(word)))
     }
 
     fn optional(&self, value: Option<Value>) -> u32 {
@@ -173,6 +178,9 @@ impl<'a> Call<'a> {
     }
 
     fn read(&self, sample: Option<Value>) -> [u32; 4] {
+        // Samples of an attachment of one that is rendered to with several have the same value.
+        let is_one = || self.view().is_some_and(|view| view.surface.desc().samples == 1);
+        let sample = sample.filter(|_| self.image.dim != Dim::Subpass || !is_one());
         texture::read(self.descriptor(), self.position(0, sample))
     }
 

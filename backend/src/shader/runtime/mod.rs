@@ -15,7 +15,7 @@ pub mod rows;
 pub mod symbols;
 
 pub use access::{Access, Masks, lanes_of};
-pub use bindings::{Bindings, Bound, Ranges, ResolvedSet, SharedMemory, perform};
+pub use bindings::{Bindings, Bound, Ranges, ResolvedSet, SharedMemory, perform, perform_wide};
 pub use descriptor::{Descriptor, DescriptorSet, SetBinding, SetLayout, is_dynamic};
 pub use environment::{Deadline, Environment, Stop};
 pub use image::image;

@@ -43,6 +43,8 @@ pub(super) struct ImageType {
     pub(super) arrayed: bool,
     pub(super) multisampled: bool,
     pub(super) float: bool,
+    /// Texels are integers of 64 bits.
+    pub(super) wide: bool,
 }
 
 /// An entry point.
@@ -267,8 +269,9 @@ impl Module {
 
     fn image_type(&self, inst: &Instruction) -> Result<Ty> {
         let dim = Dim::from_u32(inst.word(2)?).ok_or(Error::Malformed("unknown image dimension"))?;
-        let float = matches!(self.types.get(&inst.word(1)?), Some(Ty::Float(_)));
-        Ok(Ty::Image(ImageType { dim, arrayed: inst.word(4)? != 0, multisampled: inst.word(5)? != 0, float }))
+        let texel = self.types.get(&inst.word(1)?);
+        let (float, wide) = (matches!(texel, Some(Ty::Float(_))), matches!(texel, Some(Ty::Int(64))));
+        Ok(Ty::Image(ImageType { dim, arrayed: inst.word(4)? != 0, multisampled: inst.word(5)? != 0, float, wide }))
     }
 
     fn in_function(&mut self, open: (u32, Function), inst: Instruction) -> Result<Option<(u32, Function)>> {

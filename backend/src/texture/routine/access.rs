@@ -75,25 +75,38 @@ impl Unit<'_> {
         Some(())
     }
 
-    /// An atomic on a 32-bit texel: the word before; `None` for formats of other sizes.
+    /// An atomic on a texel of as many words as its operands have: the words before; `None` for formats of other sizes.
     pub(super) fn atomic(
         &mut self,
         op: AtomicOp,
-        [value, comparator]: [Option<Value>; 2],
+        operands: [&[Value]; 2],
         sample: Option<Value>,
-    ) -> Option<Value> {
-        if self.texel_bytes() != 4 {
+    ) -> Option<Vec<Value>> {
+        let count = operands[0].len() as u32;
+        if self.texel_bytes() != count * 4 {
             return None;
         }
-        let old = self.b.local(1);
+        let old = self.b.local(count);
         self.where_inside(sample, |unit, space, offset| {
-            let [value, comparator] = [value, comparator].map(|word| word.map(|word| unit.operand(word, Type::I32)));
+            let [value, comparator] = operands.map(|words| unit.number(words));
             let value = value.unwrap_or(offset);
-            let result = unit.b.value(Type::I32);
-            unit.b.push(Inst::Atomic { result, space, offset, op, value, comparator });
-            unit.b.local_store(old, 0, None, result);
+            let before = match count {
+                2 => unit.b.atomic64(space, offset, op, value, comparator),
+                _ => unit.b.atomic(space, offset, op, value, comparator),
+            };
+            for (word, value) in (0..count).zip(unit.b.split(before)) {
+                unit.b.local_store(old, word, None, value);
+            }
         });
-        Some(self.b.local_load(old, 0, None, Type::I32))
+        Some((0..count).map(|word| self.b.local_load(old, word, None, Type::I32)).collect())
+    }
+
+    /// An operand of one or two words.
+    fn number(&mut self, words: &[Value]) -> Option<Value> {
+        let low = self.operand(*words.first()?, Type::I32);
+        let Some(&high) = words.get(1) else { return Some(low) };
+        let high = self.operand(high, Type::I32);
+        Some(self.b.join(low, high, Type::I64))
     }
 
     /// Builds `work`, given memory and a texel's address in it, for lanes whose texel there is.
@@ -115,7 +128,7 @@ impl Unit<'_> {
             inside = self.b.binary(B::LogicalAnd, inside, also);
         }
         let mut address = self.address([x, y, slice], level);
-        if let Some(sample) = sample {
+        if let Some(sample) = sample.filter(|_| !self.is_replicated()) {
             let sample = self.operand(sample, Type::I32);
             let count = self.b.int(1 << self.state.samples_log2);
             let exists = self.b.binary(B::ULt, sample, count);
@@ -125,6 +138,11 @@ impl Unit<'_> {
             address = self.b.binary(B::IAdd, address, step);
         }
         (inside, address)
+    }
+
+    /// Whether all samples have one value: those of an attachment of one sample that is rendered to with several.
+    fn is_replicated(&self) -> bool {
+        self.request.dim == Dim::Subpass && self.state.samples_log2 == 0
     }
 
     /// Column, row, and slice or layer.

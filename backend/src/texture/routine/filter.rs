@@ -31,9 +31,7 @@ impl Unit<'_> {
             ImageOp::Fetch { level, sample } => self.fetched_texel(*level, *sample).to_vec(),
             ImageOp::Read { sample } => self.fetched_texel(None, *sample).to_vec(),
             ImageOp::Write { sample, texel } => self.write(*texel, *sample).map(|()| Vec::new())?,
-            ImageOp::Atomic { op, sample, value, comparator } => {
-                vec![self.atomic(*op, [Some(*value), *comparator], *sample)?]
-            }
+            ImageOp::Atomic { op, sample, value, comparator } => self.atomic(*op, [value, comparator], *sample)?,
             _ => self.sampled()?.to_vec(),
         };
         results.truncate(request.results as usize);

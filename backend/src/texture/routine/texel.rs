@@ -63,23 +63,47 @@ impl Unit<'_> {
     pub(super) fn loaded(&mut self, address: Value) -> Texel {
         let bytes = self.texel_bytes();
         let buffer = Space::Buffer { resource: self.resource, element: None };
-        let words: routines::Words = if bytes < 4 {
-            let [word, byte] = [!3, 3].map(|mask| {
-                let mask = self.b.int(mask);
-                self.b.binary(B::And, address, mask)
-            });
-            let (word, three) = (self.b.load(buffer, word, Type::I32), self.b.int(3));
-            let shift = self.b.binary(B::Shl, byte, three);
-            std::iter::once(self.b.binary(B::ShrLogical, word, shift)).collect()
-        } else {
-            let word = |index: u32| {
-                let at = self.b.int(index * 4);
-                let offset = self.b.binary(B::IAdd, address, at);
-                self.b.load(buffer, offset, Type::I32)
-            };
-            (0..bytes / 4).map(word).collect()
+        let words: routines::Words = match bytes {
+            3 | 6 => self.straddling(buffer, address, bytes),
+            1 | 2 => {
+                let (word, shift) = self.word_and_shift(address);
+                let word = self.b.load(buffer, word, Type::I32);
+                std::iter::once(self.b.binary(B::ShrLogical, word, shift)).collect()
+            }
+            _ => self.words_at(buffer, address, bytes / 4),
         };
         self.decoded(&words)
+    }
+
+    /// The word that a byte lies in, and by how many bits.
+    fn word_and_shift(&mut self, address: Value) -> (Value, Value) {
+        let [word, byte] = [!3, 3].map(|mask| {
+            let mask = self.b.int(mask);
+            self.b.binary(B::And, address, mask)
+        });
+        let three = self.b.int(3);
+        (word, self.b.binary(B::Shl, byte, three))
+    }
+
+    fn words_at(&mut self, buffer: Space, address: Value, count: u32) -> routines::Words {
+        let word = |index: u32| {
+            let at = self.b.int(index * 4);
+            let offset = self.b.binary(B::IAdd, address, at);
+            self.b.load(buffer, offset, Type::I32)
+        };
+        (0..count).map(word).collect()
+    }
+
+    /// A texel of three components of one or two bytes: it begins at any one of them, and ends in the word behind.
+    fn straddling(&mut self, buffer: Space, address: Value, bytes: u32) -> routines::Words {
+        let (first, shift) = self.word_and_shift(address);
+        let (words, all) = (self.words_at(buffer, first, 2), self.b.int(32));
+        let back = self.b.binary(B::ISub, all, shift);
+        // Shifts by 32 give 0.
+        let [low, high] = [words[0], words[1]].map(|word| self.b.binary(B::ShrLogical, word, shift));
+        let crossed = self.b.binary(B::Shl, words[1], back);
+        let low = self.b.binary(B::Or, low, crossed);
+        if bytes > 4 { [low, high].into_iter().collect() } else { std::iter::once(low).collect() }
     }
 
     fn decoded(&mut self, words: &[Value]) -> Texel {

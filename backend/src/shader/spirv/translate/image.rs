@@ -105,8 +105,9 @@ impl Translator<'_> {
             ImageOp::Sample { .. } | ImageOp::Gather { .. } | ImageOp::Fetch { .. } | ImageOp::Read { .. } => {
                 (4, !source.ty.float)
             }
+            ImageOp::Atomic { value, .. } => (value.len() as u32, true),
             ImageOp::Write { .. } => (0, false),
-            ImageOp::Atomic { .. } | ImageOp::Levels | ImageOp::Samples => (1, true),
+            ImageOp::Levels | ImageOp::Samples => (1, true),
             ImageOp::Size { .. } => (3, true),
             ImageOp::QueryLod => (2, false),
         };
@@ -124,7 +125,16 @@ impl Translator<'_> {
             result: Value(0),
             results,
         };
-        Ok(self.builder.image(image, if integer { Type::I32 } else { Type::F32 }))
+        let reads = matches!(image.op, ImageOp::Fetch { .. } | ImageOp::Read { .. } | ImageOp::Sample { .. });
+        let words = self.builder.image(image, if integer { Type::I32 } else { Type::F32 });
+        Ok(if reads && source.ty.wide { self.wide_texel(&words) } else { words })
+    }
+
+    /// A texel of 64-bit integers, of which there is red: its two words come as those of red and green.
+    fn wide_texel(&mut self, words: &[Value]) -> Vec<Value> {
+        let (red, green) = (self.builder.join(words[0], words[1], Type::I64), self.builder.wide_constant(0, Type::I64));
+        let [blue, alpha] = [words[2], words[3]].map(|word| self.builder.extend(word, false));
+        vec![red, green, blue, alpha]
     }
 
     /// Coordinates an instruction needs: dimensions and layer.
@@ -285,7 +295,11 @@ impl Translator<'_> {
         let words = self.words(inst.word(2)?)?;
         let extra = self.extra(inst, 3)?;
         let zero = if source.ty.float { self.builder.float(0.0) } else { self.builder.int(0) };
-        let texel = std::array::from_fn(|component| words.get(component).copied().unwrap_or(zero));
+        let mut texel = std::array::from_fn(|component| words.get(component).copied().unwrap_or(zero));
+        if source.ty.wide {
+            let [low, high] = self.builder.split(texel[0]);
+            texel = [low, high, zero, zero];
+        }
         self.facts.side_effects = true;
         self.emit(&source, ImageOp::Write { sample: extra.sample, texel }, coords, Vec::new()).map(drop)
     }
@@ -299,13 +313,14 @@ impl Translator<'_> {
         self.define(inst.word(1)?, inst.word(0)?, Operand::Pointer(Rc::new(pointer)))
     }
 
+    /// An atomic on a texel, given the words of its operands; the words before.
     pub(super) fn image_atomic(
         &mut self,
         pointer: &Rc<Pointer>,
         op: AtomicOp,
-        value: Value,
-        comparator: Option<Value>,
-    ) -> Result<Value> {
+        value: Vec<Value>,
+        comparator: Vec<Value>,
+    ) -> Result<Vec<Value>> {
         let (coords, sample) = pointer.texel.clone().ok_or(Error::Malformed("not a texel"))?;
         let Ty::Image(mut ty) = *self.module.ty(pointer.ty)? else { return Err(Error::Malformed("not an image")) };
         ty.arrayed &= ty.dim != SpirvDim::DimCube;
@@ -314,8 +329,7 @@ impl Translator<'_> {
         let count = dimensions(ty.dim) + usize::from(ty.arrayed);
         let coords = coords.get(..count).ok_or(Error::Malformed("too few coordinates"))?.to_vec();
         let sample = ty.multisampled.then_some(sample);
-        let words = self.emit(&source, ImageOp::Atomic { op, sample, value, comparator }, coords, Vec::new())?;
-        Ok(words[0])
+        self.emit(&source, ImageOp::Atomic { op, sample, value, comparator }, coords, Vec::new())
     }
 
     fn query(&mut self, inst: &Instruction) -> Result<()> {

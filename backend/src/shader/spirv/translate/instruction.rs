@@ -305,18 +305,21 @@ impl Translator<'_> {
         Ok((op, self.word(inst.word(at + index)?)?, None))
     }
 
-    /// An atomic on the word of a texel, an integer or a float.
+    /// An atomic on a texel, an integer of 32 or 64 bits or a float.
     fn texel_atomic(
         &mut self,
         inst: &Instruction,
         pointer: &Rc<super::Pointer>,
         (op, value, comparator): (AtomicOp, Value, Option<Value>),
     ) -> Result<Value> {
-        if self.builder.is_wide(value) {
-            return Err(Error::Unsupported("an atomic on a texel of 64 bits".into()));
-        }
-        let value = self.builder.cast(value, Type::I32);
+        let is_wide = self.builder.is_wide(value);
+        let mut words = |value| match is_wide {
+            true => self.builder.split(value).to_vec(),
+            false => vec![self.builder.cast(value, Type::I32)],
+        };
+        let (value, comparator) = (words(value), comparator.map_or_else(Vec::new, words));
         let before = self.image_atomic(pointer, op, value, comparator)?;
+        let before = if let [low, high] = before[..] { self.builder.join(low, high, Type::I64) } else { before[0] };
         if inst.op == Op::AtomicStore {
             return Ok(before);
         }

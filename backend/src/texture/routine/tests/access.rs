@@ -129,7 +129,7 @@ fn texels_are_written_as_one_lane_writes_them() {
             false => request.floats(|| dice.share() * 3.0 - 1.0),
         });
         request.image.op = match updates {
-            true => ImageOp::Atomic { op: AtomicOp::Add, sample, value: texel[0], comparator: None },
+            true => ImageOp::Atomic { op: AtomicOp::Add, sample, value: vec![texel[0]], comparator: Vec::new() },
             false => ImageOp::Write { sample, texel },
         };
         request.image.results = u32::from(updates);
