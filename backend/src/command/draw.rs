@@ -150,11 +150,12 @@ fn draw_all(processor: &mut Processor<'_>, prepared: &Arc<Prepared>, command: &C
         processor.drain()?;
         let index_buffer = call.first_index.and_then(|_| processor.state.index_buffer.clone());
         let (of_fragment, index_buffer) = (of_fragment.as_ref(), index_buffer.as_ref());
-        let (push, dynamic) = (&push, &dynamic);
+        let (push, dynamic, sample) = (&push, &dynamic, processor.begin_draw_sample());
         run(
             processor,
             &Job { prepared, of_vertex: &of_vertex, of_fragment, push, dynamic, index_buffer, call: &call },
         )?;
+        processor.add_to_sample(sample);
     }
     Ok(())
 }

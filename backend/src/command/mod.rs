@@ -13,6 +13,7 @@ mod pass;
 mod pending;
 mod processor;
 mod query;
+mod residency;
 mod sets;
 mod viewports;
 mod views;

@@ -12,6 +12,7 @@ mod gltf_model;
 mod instancing;
 mod particles;
 mod post;
+pub mod rest;
 mod shadow;
 mod stage;
 mod stencil;
