@@ -279,6 +279,9 @@ pub fn cache_uuid() -> [u8; 16] {
     std::array::from_fn(byte)
 }
 
+/// Numbers of the memory types that the host sees.
+pub const HOST_VISIBLE: std::ops::Range<u32> = 1..3;
+
 /// The one heap, of `heap_size` bytes, and its memory types: one for images that stay on the device, one that the host
 /// sees, and the same cached.
 pub fn memory(heap_size: u64) -> vk::PhysicalDeviceMemoryProperties {

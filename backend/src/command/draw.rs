@@ -157,12 +157,13 @@ fn draw_all(processor: &mut Processor<'_>, prepared: &Arc<Prepared>, command: &C
         processor.drain()?;
         let index_buffer = call.first_index.and_then(|_| processor.state.index_buffer.clone());
         let (of_fragment, index_buffer) = (of_fragment.as_ref(), index_buffer.as_ref());
-        let (push, dynamic) = (&push, &dynamic);
+        let (push, dynamic, sample) = (&push, &dynamic, processor.begin_draw_sample());
         let job = Job { prepared, of_vertex: &of_vertex, of_fragment, push, dynamic, index_buffer, call: &call };
         match of_meshes {
             None => run(processor, &job)?,
             Some(_) => mesh::run(processor, (&job, of_task.as_deref()), mesh::groups(command, draw))?,
         }
+        processor.add_to_sample(sample);
     }
     Ok(())
 }

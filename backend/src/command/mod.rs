@@ -15,6 +15,7 @@ mod pass;
 mod pending;
 mod processor;
 mod query;
+mod residency;
 mod sets;
 mod viewports;
 mod views;

@@ -13,6 +13,7 @@ mod instancing;
 mod meadow;
 mod particles;
 mod post;
+pub mod rest;
 mod shadow;
 mod stage;
 mod stencil;
