@@ -17,7 +17,7 @@ use crate::format::{self, FormatInfo};
 use crate::geometry::{LazyMergedKernel, LazyVertexKernel, MergedKernel, corners};
 use crate::pixel::Kernels;
 use crate::raster::{Criterion, Rate, RateState, SampleLocations};
-use crate::shader::{Builtin, Program, Slot};
+use crate::shader::{Builtin, MeshFacts, Program, Slot};
 
 /// A value for clearing: four 32-bit words, to be read as the format's class says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -312,6 +312,21 @@ pub struct DepthStencilState {
     pub back: StencilState,
 }
 
+impl DepthStencilState {
+    /// Whether tests may write depths or stencils, as they are or as commands may set them.
+    pub fn may_write(&self, dynamic: DynamicState) -> bool {
+        use DynamicState as D;
+        let writes = |face: &StencilState| {
+            let keeps = [face.fail, face.pass, face.depth_fail].iter().all(|op| *op == vk::StencilOp::KEEP);
+            face.write_mask != 0 && !keeps
+        };
+        let stencil = self.stencil_test && (writes(&self.front) || writes(&self.back));
+        let of_stencil = D::STENCIL_TEST | D::STENCIL_OP | D::STENCIL_WRITE_MASK;
+        let depth = self.depth_test && self.depth_write;
+        depth || stencil || dynamic.intersects(of_stencil | D::DEPTH_TEST | D::DEPTH_WRITE)
+    }
+}
+
 /// Blending of one colour attachment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BlendState {
@@ -357,8 +372,10 @@ pub struct Latent {
 /// A graphics pipeline.
 #[derive(Debug, Clone)]
 pub struct GraphicsPipeline {
-    /// Vertex program.
+    /// Vertex program, or mesh program.
     pub vertex: Arc<Program>,
+    /// Task program, before a mesh program.
+    pub task: Option<Arc<Program>>,
     /// Geometry program.
     pub geometry: Option<Arc<Program>>,
     /// Fragment program; without one only depth and stencil are written.
@@ -415,6 +432,7 @@ impl GraphicsPipeline {
     pub(crate) fn of_vertex(vertex: Arc<Program>) -> Self {
         Self {
             vertex,
+            task: None,
             geometry: None,
             fragment: None,
             bindings: Vec::new(),
@@ -472,7 +490,13 @@ impl GraphicsPipeline {
 
     /// Whether programs before rasterization store to memory.
     pub fn has_side_effects(&self) -> bool {
-        self.vertex.fragment.side_effects || self.geometry.as_ref().is_some_and(|program| program.fragment.side_effects)
+        let others = self.geometry.iter().chain(&self.task);
+        others.chain([&self.vertex]).any(|program| program.fragment.side_effects)
+    }
+
+    /// What is known of its mesh program, where it has one instead of a vertex program.
+    pub fn mesh(&self) -> Option<&MeshFacts> {
+        self.vertex.mesh.as_deref()
     }
 
     /// The program that makes vertices of what draws name: linked with the geometry program, where there is one.

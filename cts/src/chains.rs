@@ -23,6 +23,8 @@ pub struct More {
     pub color_write: Option<bool>,
     /// A geometry shader.
     pub geometry: Option<&'static [u8]>,
+    /// Task and mesh shader, which stand for the vertex shader.
+    pub mesh: Option<(Option<&'static [u8]>, &'static [u8])>,
     /// The stream of vertices that is seen.
     pub stream: u32,
     pub locations: Option<Locations>,

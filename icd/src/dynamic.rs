@@ -52,7 +52,7 @@ setters! {
     line_rasterization: vk::LineRasterizationModeKHR => |value| SetState::LineMode(line_mode(value));
     line_stipple_enable: vk::Bool32 => |value| SetState::LineStipple(value != 0);
     sample_locations_enable: vk::Bool32 => |value| SetState::SampleLocationsEnable(value != 0);
-    feedback_loop: vk::ImageAspectFlags => |aspects| SetState::FeedbackLoop(!aspects.is_empty());
+    feedback_loop: vk::ImageAspectFlags => SetState::FeedbackLoop;
     conservative: vk::ConservativeRasterizationModeEXT => |value| SetState::Conservative(criterion(value));
 }
 

@@ -4,6 +4,7 @@ use ash::vk;
 
 use super::interp::Executable;
 use super::ir::{Function, Inst, Space, Type};
+use super::mesh::MeshFacts;
 use super::passes::Across;
 use super::passes::pair::{self, Effects};
 use super::runtime::kernels::WAVE;
@@ -79,6 +80,8 @@ builtins! {
     EmitSpan,
     StripStart,
     EmitCount,
+    // Of mesh programs; nothing behind them reads it.
+    CullPrimitive,
 }
 
 /// Where a word of a program's interface comes from or goes to.
@@ -372,6 +375,8 @@ pub struct Program {
     pub fragment: FragmentFacts,
     /// Geometry programs: what is around them.
     pub geometry: Option<Box<GeometryFacts>>,
+    /// Task and mesh programs: what they leave, and where.
+    pub mesh: Option<Box<MeshFacts>>,
 }
 
 impl Program {
@@ -398,13 +403,15 @@ impl Program {
             in_squares: false,
             fragment: FragmentFacts::default(),
             geometry: None,
+            mesh: None,
         }
     }
 
     /// Whether programs of a stage run as they are. Of vertex and fragment programs kernels are made (`geometry::kernel`,
     /// `pixel::kernel`).
     pub fn runs_itself(stage: vk::ShaderStageFlags) -> bool {
-        stage == vk::ShaderStageFlags::COMPUTE
+        stage
+            .intersects(vk::ShaderStageFlags::COMPUTE | vk::ShaderStageFlags::TASK_EXT | vk::ShaderStageFlags::MESH_EXT)
     }
 
     /// Generates the code of a program that runs as it is, for a target; without one it is interpreted.
@@ -469,6 +476,7 @@ impl Program {
             in_squares: self.in_squares,
             fragment: FragmentFacts { interlock: true, side_effects: true, ..self.fragment },
             geometry: None,
+            mesh: None,
         }
     }
 

@@ -9,6 +9,7 @@ use ash::vk;
 
 use super::interp::Executable;
 use super::ir::{Function, Inst, Space, Type, parse, verify, verify_strictly};
+use super::mesh::{MeshFacts, MeshWord};
 use super::program::{
     Builtin, Feedback, FragmentFacts, GeometryFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Resource,
     Slot,
@@ -35,6 +36,9 @@ impl Program {
             for slot in inputs {
                 out += &format!("vertex {}\n", slot.map_or_else(|| "none".into(), slot_text));
             }
+        }
+        if let Some(facts) = &self.mesh {
+            out += &mesh_text(facts);
         }
         for input in &self.inputs {
             let InputSlot { slot, ty, interpolation, place } = input;
@@ -70,6 +74,22 @@ impl Program {
         program.generate_chosen(entry);
         Some(program)
     }
+}
+
+/// A line of numbers, where there is one of indices and culls the bytes, and a line for each word.
+fn mesh_text(facts: &MeshFacts) -> String {
+    let MeshFacts { payload, counts, corners, vertices, primitives, indices, words, of_vertices, culls } = facts;
+    let mut out = format!("mesh {payload} {counts} {corners} {vertices} {primitives} {of_vertices}\n");
+    if let Some(indices) = indices {
+        out += &format!("indices {indices}\n");
+    }
+    if let Some(MeshWord { first, stride }) = culls {
+        out += &format!("culls {first} {stride}\n");
+    }
+    for MeshWord { first, stride } in words {
+        out += &format!("word {first} {stride}\n");
+    }
+    out
 }
 
 fn slot_text(slot: Slot) -> String {
@@ -121,6 +141,11 @@ impl Words<'_> {
         self.slot().map(Some)
     }
 
+    fn mesh_word(&mut self) -> Option<MeshWord> {
+        let [first, stride] = self.numbers()?;
+        Some(MeshWord { first, stride })
+    }
+
     /// Where transform feedback writes a word, or nothing.
     fn feedback(&mut self) -> Option<Option<Feedback>> {
         if self.0.clone().next().is_none() {
@@ -150,6 +175,7 @@ fn interface_of(text: &str) -> Option<Program> {
         in_squares: false,
         fragment: FragmentFacts::default(),
         geometry: None,
+        mesh: None,
     };
     for line in text.lines() {
         let mut words = Words(line.split_ascii_whitespace());
@@ -166,13 +192,22 @@ fn interface_of(text: &str) -> Option<Program> {
     (fits && invocations.is_some_and(|count| (1..=MAX_INVOCATIONS).contains(&count))).then_some(program)
 }
 
-/// Whether a geometry program has what the units around it take for granted, and no other has any of it.
+/// Whether geometry, task and mesh programs have what the units around them take for granted, and no others have any of it.
 fn is_bounded(program: &Program) -> bool {
+    use vk::ShaderStageFlags as S;
+    let is_mesh = match &program.mesh {
+        Some(facts) => {
+            let corners = if program.stage == S::TASK_EXT { 0..=0 } else { 1..=3 };
+            let fits = facts.is_possible(program.outputs.len(), program.shared_bytes);
+            program.stage.intersects(S::TASK_EXT | S::MESH_EXT) && corners.contains(&facts.corners) && fits
+        }
+        None => !program.stage.intersects(S::TASK_EXT | S::MESH_EXT),
+    };
     let is_geometry = program.stage == vk::ShaderStageFlags::GEOMETRY;
     let good = |facts: &GeometryFacts| is_possible(facts, program.outputs.len());
     match &program.geometry {
-        Some(facts) => is_geometry && good(facts),
-        None => !is_geometry,
+        Some(facts) => is_mesh && is_geometry && good(facts),
+        None => is_mesh && !is_geometry,
     }
 }
 
@@ -201,6 +236,18 @@ fn interface_line(program: &mut Program, words: &mut Words<'_>) -> Option<()> {
             program.geometry = Some(Box::new(GeometryFacts { vertices, output, max_vertices, invocations, inputs }));
         }
         "vertex" => program.geometry.as_mut()?.inputs.push(words.vertex_word()?),
+        "mesh" => {
+            let [payload, counts, corners, vertices, primitives, of_vertices] = words.numbers()?;
+            let (of_vertices, rest) = (of_vertices as usize, MeshFacts::default());
+            let facts = MeshFacts { payload, counts, corners, vertices, primitives, of_vertices, ..rest };
+            program.mesh = Some(Box::new(facts));
+        }
+        "indices" => program.mesh.as_mut()?.indices = Some(words.number()?),
+        "culls" => program.mesh.as_mut()?.culls = Some(words.mesh_word()?),
+        "word" => {
+            let word = words.mesh_word()?;
+            program.mesh.as_mut()?.words.push(word);
+        }
         "input" => program.inputs.push(InputSlot {
             slot: words.slot()?,
             ty: words.ty()?,
@@ -252,11 +299,13 @@ mod tests {
     use crate::shader::spirv;
 
     fn samples() -> Vec<Program> {
-        let files: [(&[u8], vk::ShaderStageFlags); 4] = [
+        let files: [(&[u8], vk::ShaderStageFlags); 6] = [
             (include_bytes!("../../tests/shaders/images.comp.spv"), vk::ShaderStageFlags::COMPUTE),
             (include_bytes!("../../tests/shaders/inputs.frag.spv"), vk::ShaderStageFlags::FRAGMENT),
             (include_bytes!("../../tests/shaders/subgroups.comp.spv"), vk::ShaderStageFlags::COMPUTE),
             (include_bytes!("../../tests/shaders/strips.geom.spv"), vk::ShaderStageFlags::GEOMETRY),
+            (include_bytes!("../../../cts/shaders/mesh_own.mesh.spv"), vk::ShaderStageFlags::MESH_EXT),
+            (include_bytes!("../../../cts/shaders/mesh_tasks.task.spv"), vk::ShaderStageFlags::TASK_EXT),
         ];
         let compile = |(bytes, stage): (&[u8], vk::ShaderStageFlags)| {
             let words: Vec<u32> =
@@ -277,6 +326,7 @@ mod tests {
             assert_eq!((restored.inputs, restored.outputs), (program.inputs, program.outputs));
             assert_eq!((restored.resources, restored.fragment), (program.resources, program.fragment));
             assert_eq!((restored.local_size, restored.stage), (program.local_size, program.stage));
+            assert_eq!((restored.mesh, restored.geometry), (program.mesh, program.geometry));
         }
     }
 

@@ -28,6 +28,7 @@ mod locations;
 mod lookahead;
 mod maintenance;
 mod memory12;
+mod meshes;
 mod multiview;
 mod order;
 mod ordered;
@@ -82,6 +83,7 @@ pub fn all() -> Vec<Entry> {
         layers::cases,
         feedback::cases,
         geometry::cases,
+        meshes::cases,
         lines::cases,
         vertices::cases,
         fragment::cases,

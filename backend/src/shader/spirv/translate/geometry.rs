@@ -270,7 +270,7 @@ impl Geometry {
 }
 
 /// A word of the interface that no variable of the program has.
-fn own_word(builtin: Builtin, word: u32) -> Word {
+pub(super) fn own_word(builtin: Builtin, word: u32) -> Word {
     let slot = Slot::Builtin(builtin, word);
     Word { slot, ty: Type::I32, interpolation: Interpolation::Flat, place: Place::Center, feedback: None }
 }
