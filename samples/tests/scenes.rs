@@ -127,7 +127,7 @@ fn pictures_do_not_depend_on_techniques() {
 /// Draws of scenes wait for later ones, and the reasons of those that do not are counted.
 #[test]
 fn draws_wait_where_they_may() {
-    let counters = std::env::temp_dir().join(format!("vitric-waits-{}", std::process::id()));
+    let counters = std::env::temp_dir().join(format!("vitric-counted-{}", std::process::id()));
     let knobs = [("VITRIC_POSH", "always"), ("VITRIC_COUNTERS", counters.to_str().expect("the folder is a string"))];
     let (_, folder) = through_the_loader("waits", &knobs, &[]);
     std::fs::remove_dir_all(&folder).expect("the folder can be removed");
