@@ -21,6 +21,8 @@ pub struct More {
     pub exact: bool,
     /// Where lines and others have what is not in their structures: whether colour is written.
     pub color_write: Option<bool>,
+    /// Tessellation shaders.
+    pub patches: Option<Patches>,
     /// A geometry shader.
     pub geometry: Option<&'static [u8]>,
     /// The stream of vertices that is seen.
@@ -28,6 +30,29 @@ pub struct More {
     pub locations: Option<Locations>,
     /// Pixels along the sides of fragments.
     pub fragment_size: Option<[u32; 2]>,
+}
+
+/// Tessellation shaders, and what they are given.
+#[derive(Clone, Copy)]
+pub struct Patches {
+    /// The control shader.
+    pub control: &'static [u8],
+    /// The evaluation shader.
+    pub evaluation: &'static [u8],
+    /// Vertices of a patch.
+    pub vertices: u32,
+    /// Whether the origin of the domain is in its lower left corner.
+    pub lower_left: bool,
+}
+
+impl Patches {
+    /// Where the origin of the domain is.
+    pub fn origin(&self) -> vk::TessellationDomainOrigin {
+        match self.lower_left {
+            true => vk::TessellationDomainOrigin::LOWER_LEFT,
+            false => vk::TessellationDomainOrigin::UPPER_LEFT,
+        }
+    }
 }
 
 /// Sample locations, in pixels.
@@ -161,7 +186,8 @@ impl More {
         let locations = self
             .locations
             .map(|_| [vk::DynamicState::SAMPLE_LOCATIONS_EXT, vk::DynamicState::SAMPLE_LOCATIONS_ENABLE_EXT]);
-        mode.into_iter().chain(locations.into_iter().flatten())
+        let origin = self.patches.map(|_| vk::DynamicState::TESSELLATION_DOMAIN_ORIGIN_EXT);
+        mode.into_iter().chain(locations.into_iter().flatten()).chain(origin)
     }
 
     /// Sets it, and depth bias with its unit.

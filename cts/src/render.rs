@@ -449,9 +449,10 @@ pub(crate) fn prepare(
     }
     if let Some(buffer) = draw.storage {
         let kind = vk::DescriptorType::STORAGE_BUFFER;
-        let (set_layout, made) = match draw.state.more.geometry {
-            None => gpu.set(&[kind])?,
-            Some(_) => gpu.set_for(&[kind], vk::ShaderStageFlags::ALL_GRAPHICS)?,
+        let more = &draw.state.more;
+        let (set_layout, made) = match more.geometry.is_some() || more.patches.is_some() {
+            false => gpu.set(&[kind])?,
+            true => gpu.set_for(&[kind], vk::ShaderStageFlags::ALL_GRAPHICS)?,
         };
         let info = [vk::DescriptorBufferInfo { buffer: buffer.handle, offset: 0, range: vk::WHOLE_SIZE }];
         let write = vk::WriteDescriptorSet::default().dst_set(made).descriptor_type(kind).buffer_info(&info);
@@ -481,6 +482,10 @@ fn pipeline(
     ];
     if let Some(geometry) = state.more.geometry {
         stages.push(stage(vk::ShaderStageFlags::GEOMETRY, gpu.module(geometry)?));
+    }
+    if let Some(patches) = state.more.patches {
+        stages.push(stage(vk::ShaderStageFlags::TESSELLATION_CONTROL, gpu.module(patches.control)?));
+        stages.push(stage(vk::ShaderStageFlags::TESSELLATION_EVALUATION, gpu.module(patches.evaluation)?));
     }
     let (stride, attributes) = vertices(state);
     // Set by the command, when that is what is tested.
@@ -534,6 +539,13 @@ fn pipeline(
     }
     let dynamic = dynamic_states(wanted, stride > 0);
     let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
+    let origin = state.more.patches.map_or(vk::TessellationDomainOrigin::UPPER_LEFT, |patches| patches.origin());
+    let mut origin = vk::PipelineTessellationDomainOriginStateCreateInfo::default().domain_origin(origin);
+    let vertices = state.more.patches.map_or(0, |patches| patches.vertices);
+    let mut tessellation = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(vertices);
+    if state.more.patches.is_some_and(|patches| patches.lower_left) {
+        tessellation = tessellation.push_next(&mut origin);
+    }
     let mut info = vk::GraphicsPipelineCreateInfo::default()
         .flags(flags(state))
         .stages(&stages)
@@ -547,6 +559,9 @@ fn pipeline(
         .color_blend_state(&blend)
         .layout(layout)
         .render_pass(pass);
+    if state.more.patches.is_some() {
+        info = info.tessellation_state(&tessellation);
+    }
     let exact = vk::PipelineRobustnessBufferBehaviorEXT::ROBUST_BUFFER_ACCESS_2;
     let mut robustness = vk::PipelineRobustnessCreateInfoEXT::default().vertex_inputs(exact);
     if state.more.exact {
@@ -611,6 +626,7 @@ fn dynamic_states(state: &State, has_vertices: bool) -> Vec<vk::DynamicState> {
         dynamic.extend_from_slice(EXTENDED);
         dynamic.extend(has_vertices.then_some(vk::DynamicState::VERTEX_INPUT_BINDING_STRIDE));
         dynamic.extend(state.logic.map(|_| vk::DynamicState::LOGIC_OP_EXT));
+        dynamic.extend(state.more.patches.map(|_| vk::DynamicState::PATCH_CONTROL_POINTS_EXT));
     }
     if state.late {
         dynamic.extend_from_slice(late::STATES);
@@ -683,6 +699,9 @@ fn other_than_extended(state: &State) -> State {
     };
     // Only strips and fans have restarts.
     other.restart = !state.restart && !matches!(other.topology, T::TRIANGLE_LIST | T::LINE_LIST | T::POINT_LIST);
+    if let Some(patches) = &mut other.more.patches {
+        patches.vertices = patches.vertices % 32 + 1;
+    }
     other.raster.cull_mode = vk::CullModeFlags::FRONT_AND_BACK;
     other.raster.front_face = vk::FrontFace::from_raw(1 - state.raster.front_face.as_raw());
     other.raster.depth_bias_enable = flip(state.raster.depth_bias_enable);
@@ -728,6 +747,9 @@ unsafe fn set_extended(gpu: &Gpu, commands: vk::CommandBuffer, state: &State) {
         second.cmd_set_rasterizer_discard_enable(commands, raster.rasterizer_discard_enable != 0);
         second.cmd_set_depth_bias_enable(commands, raster.depth_bias_enable != 0);
         second.cmd_set_primitive_restart_enable(commands, state.restart);
+        if let Some(patches) = state.more.patches {
+            (second.fp().cmd_set_patch_control_points_ext)(commands, patches.vertices);
+        }
         if let Some(op) = state.logic {
             second.cmd_set_logic_op(commands, op);
         }

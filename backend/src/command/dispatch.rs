@@ -1,11 +1,9 @@
 //! Compute dispatch: workgroups over the workers; the waves of a workgroup run to each barrier in turn.
 
-use smallvec::SmallVec;
-
 use super::processor::Processor;
 use crate::counters::Counter;
 use crate::gpu::DeviceLost;
-use crate::shader::interp::{Deadline, Environment, Lanes, Mask, Stop, WAVE, Wave};
+use crate::shader::interp::{Deadline, Environment, Lanes, Mask, Stop, WAVE, Wave, run_together};
 use crate::shader::runtime::{Bindings, SharedMemory};
 use crate::shader::{Builtin, Program, Slot};
 
@@ -108,7 +106,7 @@ impl Job<'_> {
             wave.start(self.program, ((1u32 << lanes) - 1) as u16, 0);
             self.fill((group, number as u32), places, &mut wave.inputs);
         }
-        self.run_waves(waves, &environment);
+        run_together(self.program, waves, &environment);
     }
 
     /// Runs two waves at once, which never wait for others.
@@ -121,21 +119,6 @@ impl Job<'_> {
                 self.fill((group, number), places, inputs);
             }
             if wave.run(pair, &environment) == Stop::Interrupted {
-                return;
-            }
-        }
-    }
-
-    /// Runs all waves to each barrier in turn.
-    fn run_waves(&self, waves: &mut [Wave], environment: &Environment<'_>) {
-        let mut stops: SmallVec<[Stop; 16]> = SmallVec::from_elem(Stop::Barrier, waves.len());
-        while stops.contains(&Stop::Barrier) {
-            for (wave, stop) in waves.iter_mut().zip(&mut stops) {
-                if *stop == Stop::Barrier {
-                    *stop = wave.run(self.program, environment);
-                }
-            }
-            if stops.contains(&Stop::Interrupted) || self.deadline.was_hit() {
                 return;
             }
         }

@@ -10,6 +10,7 @@ mod draw;
 mod event;
 mod feedback;
 mod pass;
+mod patches;
 mod pending;
 mod processor;
 mod query;

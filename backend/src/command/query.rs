@@ -48,6 +48,8 @@ fn counter(statistic: vk::QueryPipelineStatisticFlags) -> Option<Counter> {
         Flags::VERTEX_SHADER_INVOCATIONS => Counter::Vertices,
         Flags::GEOMETRY_SHADER_INVOCATIONS => Counter::GeometryInvocations,
         Flags::GEOMETRY_SHADER_PRIMITIVES => Counter::GeometryPrimitives,
+        Flags::TESSELLATION_CONTROL_SHADER_PATCHES => Counter::Patches,
+        Flags::TESSELLATION_EVALUATION_SHADER_INVOCATIONS => Counter::EvaluatedVertices,
         Flags::CLIPPING_INVOCATIONS => Counter::ClipInputs,
         Flags::CLIPPING_PRIMITIVES => Counter::ClipOutputs,
         Flags::FRAGMENT_SHADER_INVOCATIONS => Counter::Lanes,

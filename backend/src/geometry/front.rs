@@ -6,11 +6,12 @@ use parking_lot::Mutex;
 
 use super::cull::{Rules, Waiting};
 use super::feedback::{CapturePlan, Captured};
-use super::merged::{Emission, EmitScratch, Emitted, MergedKernel, MergedMode};
+use super::merged::{Emission, EmitScratch, Emitted, MergedKernel, MergedMode, PrimitiveNumbers};
 use super::posh::{self, BLOCK, BLOCKS, CullScratch, Culled, Interrupted, Posh, Sketch};
 use super::reuse::Reuse;
 use super::setup::{Routes, SetUp, room};
 use super::shading::{ShadeScratch, shade};
+use super::tessellation::{PatchScratch, Subdivision, TessellationKernel};
 use super::triangles::Triangles;
 use super::{Corners, PositionKernel, PrimitiveContext, VertexSource};
 use crate::bag::Bag;
@@ -29,6 +30,8 @@ pub struct Assembled<'a> {
     pub corners: Corners<'a>,
     /// Vertices of a primitive, 1 to 3; more where a geometry program takes them.
     pub of_each: usize,
+    /// The tessellation programs, and what the tessellator does; primitives are patches then.
+    pub patches: Option<(&'a TessellationKernel, Subdivision)>,
     /// The geometry program, linked with the vertex program, and how its waves are made.
     pub merged: Option<(&'a MergedKernel, MergedMode)>,
     /// Instances.
@@ -80,21 +83,22 @@ impl Strips {
 #[derive(Default)]
 pub struct FrontScratch {
     reuse: Reuse,
-    indices: Vec<u32>,
+    pub(super) indices: Vec<u32>,
     /// The corners that `reuse` has numbered.
     numbered: Option<Range<usize>>,
     cull: CullScratch,
-    shading: ShadeScratch,
+    pub(super) shading: ShadeScratch,
     /// It is large, and what holds it moves.
-    waiting: Box<Waiting>,
-    emission: Box<EmitScratch>,
+    pub(super) waiting: Box<Waiting>,
+    pub(super) emission: Box<EmitScratch>,
+    pub(super) patches: Box<PatchScratch>,
     /// What transform feedback is to write, until somebody takes it.
     pub captured: Captured,
 }
 
 impl Assembled<'_> {
     /// Primitives of one instance.
-    fn per_instance(&self) -> usize {
+    pub(super) fn per_instance(&self) -> usize {
         self.corners.count() / self.of_each
     }
 
@@ -105,7 +109,7 @@ impl Assembled<'_> {
 
     /// Whether pieces may be taken in any order.
     pub fn is_pure(&self) -> bool {
-        self.source.kernel.is_pure()
+        self.source.kernel.is_pure() && self.patches.is_none_or(|(kernel, _)| kernel.is_pure())
     }
 
     /// Primitives of all instances.
@@ -220,7 +224,7 @@ impl Assembled<'_> {
     /// Whether the cull pipe can serve: it does for triangles that are filled, by programs without side effects.
     pub fn suits_posh(&self) -> bool {
         let is_filled = self.contexts.first().is_some_and(PrimitiveContext::fills_as_placed);
-        self.merged.is_none() && self.of_each == 3 && is_filled && self.is_pure()
+        self.merged.is_none() && self.patches.is_none() && self.of_each == 3 && is_filled && self.is_pure()
     }
 
     /// The cull pipe: finds the primitives that may be seen, and numbers their vertices. Without it all may.
@@ -314,7 +318,7 @@ impl Assembled<'_> {
 
 impl Assembled<'_> {
     /// Counts primitives that came to clipping, and how many more are left.
-    fn count_clipped(&self, inputs: u64, gained: i64) {
+    pub(super) fn count_clipped(&self, inputs: u64, gained: i64) {
         if let Some(counters) = self.counters {
             counters.count(Counter::ClipInputs, inputs);
             counters.count(Counter::ClipOutputs, inputs.saturating_add_signed(gained));
@@ -322,7 +326,7 @@ impl Assembled<'_> {
     }
 
     /// The numbers of the vertices of some corners.
-    fn read_corners(&self, range: Range<usize>, out: &mut Vec<u32>) {
+    pub(super) fn read_corners(&self, range: Range<usize>, out: &mut Vec<u32>) {
         out.clear();
         match &self.corners {
             Corners::Sequence(first, _) => out.extend(range.map(|corner| first.wrapping_add(corner as u32))),
@@ -342,7 +346,18 @@ impl Assembled<'_> {
         let FrontScratch { indices, waiting, emission: emitting, captured, .. } = scratch;
         self.read_corners(range.start * self.of_each..range.end * self.of_each, indices);
         let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
-        let emission = Emission { kernel, mode, source, corners: indices, first: range.start, counters: self.counters };
+        let (numbers, shaded) = (PrimitiveNumbers::From(range.start), None);
+        let emission = Emission { kernel, mode, source, corners: indices, numbers, shaded, counters: self.counters };
+        self.emit(&emission, (emitting, waiting, captured), out)
+    }
+
+    /// Primitives through a merged program.
+    pub(super) fn emit(
+        &self,
+        emission: &Emission<'_>,
+        (emitting, waiting, captured): (&mut EmitScratch, &mut Waiting, &mut Captured),
+        out: &mut Vec<Triangles>,
+    ) -> bool {
         for batch in emission.batches() {
             let Some(context) = self.contexts.first() else {
                 let Some(mut emitted) = emission.run(&batch, emitting, &mut Triangles::default()) else { return false };

@@ -10,10 +10,11 @@ use ash::vk;
 use super::interp::Executable;
 use super::ir::{Function, Inst, Space, Type, parse, verify, verify_strictly};
 use super::program::{
-    Builtin, Feedback, FragmentFacts, GeometryFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Resource,
-    Slot,
+    Builtin, Feedback, FragmentFacts, GeometryFacts, InputSlot, Interpolation, OutputSlot, PatchFacts, Place, Program,
+    Resource, Slot,
 };
-use super::spirv::{MAX_INVOCATIONS, MAX_LOCAL_WORDS, MAX_SHARED, is_possible};
+use super::spirv::{MAX_INVOCATIONS, MAX_LOCAL_WORDS, MAX_SHARED, is_possible, is_possible_patch};
+use crate::geometry::tessellation::{Domain, Spacing};
 
 /// Identifies the build that saves programs: what another one saved is of no use.
 pub const BUILD: &str = env!("VITRIC_BUILD");
@@ -35,6 +36,9 @@ impl Program {
             for slot in inputs {
                 out += &format!("vertex {}\n", slot.map_or_else(|| "none".into(), slot_text));
             }
+        }
+        if let Some(facts) = &self.patch {
+            out += &patch_text(facts);
         }
         for input in &self.inputs {
             let InputSlot { slot, ty, interpolation, place } = input;
@@ -70,6 +74,19 @@ impl Program {
         program.generate_chosen(entry);
         Some(program)
     }
+}
+
+fn patch_text(facts: &PatchFacts) -> String {
+    let PatchFacts { inputs, patch, vertex, vertices, domain, spacing, clockwise, points } = facts;
+    let (vertices, points) = (vertices.unwrap_or(0), u32::from(*points));
+    let mut out = format!("patch {vertices} {domain:?} {spacing:?} {clockwise:?} {points}\n");
+    for slot in inputs {
+        out += &format!("given {}\n", slot.map_or_else(|| "none".into(), slot_text));
+    }
+    for (name, slots) in [("ofpatch", patch), ("ofvertex", vertex)] {
+        slots.iter().for_each(|slot| out += &format!("{name} {}\n", slot_text(*slot)));
+    }
+    out
 }
 
 fn slot_text(slot: Slot) -> String {
@@ -150,6 +167,7 @@ fn interface_of(text: &str) -> Option<Program> {
         in_squares: false,
         fragment: FragmentFacts::default(),
         geometry: None,
+        patch: None,
     };
     for line in text.lines() {
         let mut words = Words(line.split_ascii_whitespace());
@@ -166,14 +184,16 @@ fn interface_of(text: &str) -> Option<Program> {
     (fits && invocations.is_some_and(|count| (1..=MAX_INVOCATIONS).contains(&count))).then_some(program)
 }
 
-/// Whether a geometry program has what the units around it take for granted, and no other has any of it.
+/// Whether a geometry or tessellation program has what the units around it take for granted, and no other has any of it.
 fn is_bounded(program: &Program) -> bool {
-    let is_geometry = program.stage == vk::ShaderStageFlags::GEOMETRY;
+    use vk::ShaderStageFlags as S;
+    let is_geometry = program.stage == S::GEOMETRY;
+    let is_of_patches = matches!(program.stage, S::TESSELLATION_CONTROL | S::TESSELLATION_EVALUATION);
     let good = |facts: &GeometryFacts| is_possible(facts, program.outputs.len());
-    match &program.geometry {
-        Some(facts) => is_geometry && good(facts),
-        None => !is_geometry,
-    }
+    program.geometry.is_some() == is_geometry
+        && program.patch.is_some() == is_of_patches
+        && program.geometry.as_deref().is_none_or(good)
+        && program.patch.as_deref().is_none_or(is_possible_patch)
 }
 
 fn interface_line(program: &mut Program, words: &mut Words<'_>) -> Option<()> {
@@ -201,6 +221,10 @@ fn interface_line(program: &mut Program, words: &mut Words<'_>) -> Option<()> {
             program.geometry = Some(Box::new(GeometryFacts { vertices, output, max_vertices, invocations, inputs }));
         }
         "vertex" => program.geometry.as_mut()?.inputs.push(words.vertex_word()?),
+        "patch" => program.patch = Some(Box::new(patch_line(words)?)),
+        "given" => program.patch.as_mut()?.inputs.push(words.vertex_word()?),
+        "ofpatch" => program.patch.as_mut()?.patch.push(words.slot()?),
+        "ofvertex" => program.patch.as_mut()?.vertex.push(words.slot()?),
         "input" => program.inputs.push(InputSlot {
             slot: words.slot()?,
             ty: words.ty()?,
@@ -217,6 +241,19 @@ fn interface_line(program: &mut Program, words: &mut Words<'_>) -> Option<()> {
         _ => return None,
     }
     Some(())
+}
+
+fn patch_line(words: &mut Words<'_>) -> Option<PatchFacts> {
+    let domains = [None, Some(Domain::Triangles), Some(Domain::Quads), Some(Domain::Isolines)];
+    let spacings = [None, Some(Spacing::Equal), Some(Spacing::FractionalEven), Some(Spacing::FractionalOdd)];
+    Some(PatchFacts {
+        vertices: Some(words.number()?).filter(|&vertices| vertices > 0),
+        domain: words.named(&domains)?,
+        spacing: words.named(&spacings)?,
+        clockwise: words.named(&[None, Some(false), Some(true)])?,
+        points: words.number::<u32>()? != 0,
+        ..PatchFacts::default()
+    })
 }
 
 /// Whether a function uses no more than its interface declares.

@@ -45,6 +45,7 @@ mod stages;
 mod statistics;
 mod subpasses;
 mod sync;
+mod tessellation;
 mod times;
 mod transfers;
 mod versions;
@@ -82,6 +83,7 @@ pub fn all() -> Vec<Entry> {
         layers::cases,
         feedback::cases,
         geometry::cases,
+        tessellation::cases,
         lines::cases,
         vertices::cases,
         fragment::cases,

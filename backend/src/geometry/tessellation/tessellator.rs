@@ -178,6 +178,56 @@ impl Subdivision {
         }
     }
 
+    /// How many vertices and primitives a patch becomes: those that [`Self::subdivide`] makes of it.
+    pub fn count(&self, levels: &Levels) -> (usize, usize) {
+        if !levels.outer[..self.relevant()].iter().all(|&level| level > 0.0) {
+            return (0, 0);
+        }
+        let (vertices, primitives) = match self.domain {
+            Domain::Triangles => self.count_triangle(levels),
+            Domain::Quads => self.count_square(levels),
+            Domain::Isolines => {
+                let lines = Spacing::Equal.segments(Spacing::Equal.clamp(levels.outer[0])) as usize;
+                let segments = self.spacing.segments(self.spacing.clamp(levels.outer[1])) as usize;
+                (lines * (segments + 1), lines * segments)
+            }
+        };
+        (vertices, if self.points { vertices } else { primitives })
+    }
+
+    /// Segments of all of some outer edges.
+    fn around(&self, levels: &[f32]) -> usize {
+        levels.iter().map(|&level| self.spacing.segments(self.spacing.clamp(level)) as usize).sum()
+    }
+
+    fn count_triangle(&self, levels: &Levels) -> (usize, usize) {
+        let around = self.around(&levels.outer[..3]);
+        if around == 3 && self.leaves_whole(&levels.inner[..1]) {
+            return (3, 1);
+        }
+        // Each ring has a vertex for each of its segments; two rings have a triangle for each segment of both between them.
+        let rings = (1..=(self.inside(levels.inner[0]).1 / 2)).map(|ring| self.inside(levels.inner[0]).1 - 2 * ring);
+        let (mut vertices, mut primitives, mut outer) = (around, 0, around);
+        for segments in rings {
+            vertices += if segments == 0 { 1 } else { 3 * segments as usize };
+            primitives += outer + 3 * segments as usize;
+            outer = 3 * segments as usize;
+            // The innermost one is a triangle of its own.
+            primitives += usize::from(segments == 1);
+        }
+        (vertices, primitives)
+    }
+
+    fn count_square(&self, levels: &Levels) -> (usize, usize) {
+        let around = self.around(&levels.outer);
+        if around == 4 && self.leaves_whole(&levels.inner) {
+            return (4, 2);
+        }
+        let [columns, rows] = levels.inner.map(|level| self.inside(level).1 as usize - 2);
+        let between = around + 2 * (columns + rows);
+        (around + (columns + 1) * (rows + 1), between + 2 * columns * rows)
+    }
+
     /// An inner level as it counts when the patch is not left whole: one of 1 divides what is inside, too.
     fn inside(&self, level: f32) -> (f32, u32) {
         let level = self.spacing.clamp(level);

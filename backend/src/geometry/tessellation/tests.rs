@@ -185,3 +185,27 @@ fn golden_patches() {
     let inside = Levels { outer: [1.0; 4], inner: [f32::NAN, -3.0] };
     assert_eq!(mesh(Domain::Quads, Spacing::Equal, &inside).corners.len(), 6);
 }
+
+#[test]
+fn counts_are_those_of_the_mesh() {
+    let mut picks = Picks(5);
+    let mut mesh = Mesh::default();
+    for turn in 0..6000 {
+        let mut levels = picks.levels();
+        match turn % 50 {
+            7 => levels.outer[turn % 4] = 0.0,
+            8 => levels.outer[1] = f32::NAN,
+            9 => levels = Levels { outer: [1.0; 4], inner: [1.0; 2] },
+            10 => levels = Levels { outer: [f32::INFINITY; 4], inner: [-3.0, f32::NAN] },
+            _ => {}
+        }
+        for domain in [Domain::Triangles, Domain::Quads, Domain::Isolines] {
+            for points in [false, true] {
+                let subdivision = Subdivision { domain, spacing: SPACINGS[turn % 3], points, positive: true };
+                subdivision.subdivide(&levels, &mut mesh);
+                let found = (mesh.vertices.len(), mesh.corners.len() / subdivision.corners());
+                assert_eq!(found, subdivision.count(&levels), "{subdivision:?} {levels:?}");
+            }
+        }
+    }
+}

@@ -101,7 +101,8 @@ impl Translator<'_> {
     fn control_barrier(&mut self, inst: &Instruction) -> Result<()> {
         let scope = self.constants.scalar(inst.word(0)?).and_then(Scope::from_u32);
         let is_narrow = matches!(scope, Some(Scope::Subgroup | Scope::Invocation));
-        if !is_narrow && self.model == ExecutionModel::GLCompute {
+        let waits = matches!(self.model, ExecutionModel::GLCompute | ExecutionModel::TessellationControl);
+        if !is_narrow && waits {
             self.builder.push(Inst::Barrier);
         }
         Ok(())

@@ -13,6 +13,7 @@ pub(super) mod number;
 mod scalar;
 mod scopes;
 mod subgroup;
+mod tessellation;
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -25,6 +26,8 @@ pub(crate) use self::geometry::is_possible;
 use self::memory::{Base, Pointer};
 use self::number::Number;
 use self::scopes::Scopes;
+use self::tessellation::Tessellation;
+pub(crate) use self::tessellation::is_possible_patch;
 use super::constants::Constants;
 use super::interface::{self, Word};
 use super::module::{EntryPoint, Function, MAX_NESTING, Module, Ty};
@@ -125,6 +128,10 @@ struct Translator<'a> {
     is_captured: bool,
     /// What geometry programs have besides.
     geometry: Option<Geometry>,
+    /// What tessellation programs have.
+    tessellation: Option<Tessellation>,
+    /// Words of vertices that geometry and control programs are given.
+    vertex_inputs: Vec<Option<Slot>>,
     local_words: u32,
     blocks: usize,
     work: usize,
@@ -142,6 +149,8 @@ pub(super) fn program(
     let model = match stage {
         vk::ShaderStageFlags::VERTEX => ExecutionModel::Vertex,
         vk::ShaderStageFlags::FRAGMENT => ExecutionModel::Fragment,
+        vk::ShaderStageFlags::TESSELLATION_CONTROL => ExecutionModel::TessellationControl,
+        vk::ShaderStageFlags::TESSELLATION_EVALUATION => ExecutionModel::TessellationEvaluation,
         vk::ShaderStageFlags::GEOMETRY => ExecutionModel::Geometry,
         vk::ShaderStageFlags::COMPUTE => ExecutionModel::GLCompute,
         _ => return Err(Error::Unsupported("this stage".into())),
@@ -158,6 +167,7 @@ pub(super) fn program(
     let is_even = translator.local_size[..2].iter().all(|size| size.is_multiple_of(2));
     translator.in_squares = in_groups[1] && is_even;
     translator.begin_geometry(point)?;
+    translator.begin_tessellation(point)?;
     translator.declare_variables(point)?;
     translator.entry(point)?;
     translator.finish(point, stage, observe)
@@ -205,6 +215,8 @@ impl<'a> Translator<'a> {
             products: HashMap::new(),
             is_captured: module.mode(point.function, ExecutionMode::Xfb).is_some(),
             geometry: None,
+            tessellation: None,
+            vertex_inputs: Vec::new(),
             local_words: 0,
             blocks: 0,
             work: 0,
@@ -249,6 +261,9 @@ impl<'a> Translator<'a> {
                 continue;
             }
             let base = match class {
+                StorageClass::Input | StorageClass::Output if used && self.is_of_patch(id, class) => {
+                    self.declare_patch((id, ty), initializer)?
+                }
                 StorageClass::Input if used && self.is_per_vertex(id) => self.declare_vertices(id, ty)?,
                 StorageClass::Input if used => self.declare_input(id, ty)?,
                 StorageClass::Output if used => self.declare_output(id, ty, initializer)?,
@@ -275,6 +290,7 @@ impl<'a> Translator<'a> {
             };
             self.globals.insert(id, (pointer, Operand::Pointer(Rc::new(Pointer::new(base, ty)))));
         }
+        self.end_declarations();
         Ok(())
     }
 
@@ -583,6 +599,10 @@ impl<'a> Translator<'a> {
         let output = |word: &Word| OutputSlot { slot: word.slot, ty: low_type(word.ty), feedback: word.feedback };
         let inputs: Vec<InputSlot> = self.inputs.iter().map(input).collect();
         let (local_size, in_squares) = (self.local_size, self.in_squares);
+        let patch = self.tessellation.map(|patch| Box::new(patch.into_facts(self.vertex_inputs.clone())));
+        if !patch.as_deref().is_none_or(is_possible_patch) {
+            return Err(Error::Unsupported("patches of this many vertices, or words".into()));
+        }
         let images = function.number_images();
         let code = Executable::new(function, |slot| inputs[slot as usize].slot.across(local_size, in_squares));
         let mut program = Program {
@@ -595,7 +615,8 @@ impl<'a> Translator<'a> {
             local_size,
             in_squares,
             fragment: facts,
-            geometry: self.geometry.map(|geometry| Box::new(geometry.into_facts())),
+            geometry: self.geometry.map(|geometry| Box::new(geometry.into_facts(self.vertex_inputs))),
+            patch,
             code,
             pair: None,
         };
