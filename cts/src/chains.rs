@@ -111,10 +111,19 @@ pub struct Chains {
     depth_clip: vk::PipelineRasterizationDepthClipStateCreateInfoEXT<'static>,
     bias: vk::DepthBiasRepresentationInfoEXT<'static>,
     locations: vk::PipelineSampleLocationsStateCreateInfoEXT<'static>,
+    origin: vk::PipelineTessellationDomainOriginStateCreateInfo<'static>,
     places: Vec<vk::SampleLocationEXT>,
 }
 
 impl Chains {
+    /// The tessellation state, where there are such shaders. Without a word the origin of the domain is in the upper left corner.
+    pub fn tessellation(&mut self, state: &State) -> Option<vk::PipelineTessellationStateCreateInfo<'_>> {
+        let patches = state.more.patches?;
+        let info = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(patches.vertices);
+        self.origin = self.origin.domain_origin(patches.origin());
+        Some(if patches.lower_left { info.push_next(&mut self.origin) } else { info })
+    }
+
     /// The multisample state with what follows it. Where commands enable locations, the pipeline does not.
     pub fn multisample<'a>(
         &'a mut self,

@@ -539,13 +539,8 @@ fn pipeline(
     }
     let dynamic = dynamic_states(wanted, stride > 0);
     let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
-    let origin = state.more.patches.map_or(vk::TessellationDomainOrigin::UPPER_LEFT, |patches| patches.origin());
-    let mut origin = vk::PipelineTessellationDomainOriginStateCreateInfo::default().domain_origin(origin);
-    let vertices = state.more.patches.map_or(0, |patches| patches.vertices);
-    let mut tessellation = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(vertices);
-    if state.more.patches.is_some_and(|patches| patches.lower_left) {
-        tessellation = tessellation.push_next(&mut origin);
-    }
+    let mut of_patches = Chains::default();
+    let tessellation = of_patches.tessellation(state);
     let mut info = vk::GraphicsPipelineCreateInfo::default()
         .flags(flags(state))
         .stages(&stages)
@@ -559,8 +554,8 @@ fn pipeline(
         .color_blend_state(&blend)
         .layout(layout)
         .render_pass(pass);
-    if state.more.patches.is_some() {
-        info = info.tessellation_state(&tessellation);
+    if let Some(tessellation) = &tessellation {
+        info = info.tessellation_state(tessellation);
     }
     let exact = vk::PipelineRobustnessBufferBehaviorEXT::ROBUST_BUFFER_ACCESS_2;
     let mut robustness = vk::PipelineRobustnessCreateInfoEXT::default().vertex_inputs(exact);

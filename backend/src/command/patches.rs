@@ -9,8 +9,8 @@ use crate::geometry::tessellation::{Patches, Piece, Subdivision};
 use crate::geometry::{Assembled, FrontScratch, Triangles};
 use crate::gpu::DeviceLost;
 
-/// Memories of patches for each thread: so many wait for their subdivision.
-const PARTS_OF_THREAD: usize = 4;
+/// Memories of patches: so many wait for their subdivision, on any number of threads, so that programs with side effects run in one order.
+const PARTS: usize = 16;
 
 /// A piece of the patches of one memory, by its number.
 type Numbered = (usize, Piece);
@@ -24,7 +24,7 @@ pub(super) fn windows(
     let Some((_, subdivision)) = &assembled.patches else { return Ok(()) };
     let mut parts = assembled.patch_parts().peekable();
     let mut memories: Vec<Mutex<Patches>> = Vec::new();
-    memories.resize_with(processor.gpu.config().threads * PARTS_OF_THREAD, Mutex::default);
+    memories.resize_with(PARTS, Mutex::default);
     while parts.peek().is_some() {
         let some: Vec<_> = parts.by_ref().take(memories.len()).collect();
         let count = some.len();
@@ -68,7 +68,9 @@ fn subdivide(
     let is_stippled = drawn.pipeline.stipples_lines();
     // A line with a stipple is as many primitives as it has parts.
     let most = if is_stippled { MOST_STIPPLED } else { MOST_PENDING } / assembled.amplification();
-    let size = processor.gpu.config().window.min(MOST_PRIMITIVES) / assembled.amplification();
+    // Programs with side effects run in the same waves whatever the size of windows.
+    let window = if assembled.is_pure() { processor.gpu.config().window } else { MOST_PRIMITIVES };
+    let size = window.min(MOST_PRIMITIVES) / assembled.amplification();
     let patches: Vec<&Patches> = memories.iter_mut().map(|memory| &*memory.get_mut()).collect();
     let pieces = patches.iter().enumerate().flat_map(|(number, patches)| {
         let pieces = patches.pieces(subdivision, (size.min(most), most.max(1)));

@@ -289,11 +289,13 @@ mod tests {
     use crate::shader::spirv;
 
     fn samples() -> Vec<Program> {
-        let files: [(&[u8], vk::ShaderStageFlags); 4] = [
+        let files: [(&[u8], vk::ShaderStageFlags); 6] = [
             (include_bytes!("../../tests/shaders/images.comp.spv"), vk::ShaderStageFlags::COMPUTE),
             (include_bytes!("../../tests/shaders/inputs.frag.spv"), vk::ShaderStageFlags::FRAGMENT),
             (include_bytes!("../../tests/shaders/subgroups.comp.spv"), vk::ShaderStageFlags::COMPUTE),
             (include_bytes!("../../tests/shaders/strips.geom.spv"), vk::ShaderStageFlags::GEOMETRY),
+            (include_bytes!("../../tests/shaders/patches.tesc.spv"), vk::ShaderStageFlags::TESSELLATION_CONTROL),
+            (include_bytes!("../../tests/shaders/patches.tese.spv"), vk::ShaderStageFlags::TESSELLATION_EVALUATION),
         ];
         let compile = |(bytes, stage): (&[u8], vk::ShaderStageFlags)| {
             let words: Vec<u32> =
@@ -314,6 +316,7 @@ mod tests {
             assert_eq!((restored.inputs, restored.outputs), (program.inputs, program.outputs));
             assert_eq!((restored.resources, restored.fragment), (program.resources, program.fragment));
             assert_eq!((restored.local_size, restored.stage), (program.local_size, program.stage));
+            assert_eq!((restored.geometry, restored.patch), (program.geometry, program.patch));
         }
     }
 

@@ -302,11 +302,16 @@ fn shaders(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic
     if state.depth_clamp_enable == 0 {
         raster.depth_limits = maker.object.depth_limits;
     }
+    let patches = patch_programs(maker)?;
     let clip: Option<&vk::PipelineRasterizationDepthClipStateCreateInfoEXT<'_>> = raw::find(state.p_next);
     Ok(Shaders {
         vertex: maker.program(vk::ShaderStageFlags::VERTEX)?.ok_or(Error::Unknown)?,
-        patches: patch_programs(maker)?,
-        patch_state: raw::input(info.p_tessellation_state).map_or_else(PatchState::default, patch_state),
+        patch_state: match &patches {
+            Some(_) => raw::input(info.p_tessellation_state).map_or_else(PatchState::default, patch_state),
+            // The pointer may be anything.
+            None => PatchState::default(),
+        },
+        patches,
         geometry: maker.program(vk::ShaderStageFlags::GEOMETRY)?,
         raster,
         depth_clip: clip.map(|clip| clip.depth_clip_enable != 0),

@@ -201,10 +201,8 @@ impl<'a> Linked<'a> {
         let mut across = [Across::Varies; control::COUNT];
         across[control::VERTICES as usize] = Across::Same;
         let mut linked = routine(linker.b, self.control, &across, 0);
-        let all = [Some(&pipeline.vertex), None, None, pipeline.geometry.as_ref()];
-        let [vertex, _, _, geometry] = all.map(|program| program.map(|program| &**program));
-        let all = [vertex, Some(self.control), Some(self.evaluation), geometry];
-        for program in all.into_iter().flatten() {
+        let all = [self.vertex, self.control, self.evaluation].into_iter().chain(pipeline.geometry.as_deref());
+        for program in all {
             linked.resources.extend_from_slice(&program.resources);
             linked.images += program.images;
         }
