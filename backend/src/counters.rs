@@ -61,6 +61,8 @@ counters! {
     MergedReplicated "merged_replicated" "geometry" "Those whose lanes emit one vertex each."
     MergedLanes "merged_lanes" "geometry" "Lanes of theirs that ran a geometry program."
     MergedBytes "merged_bytes" "geometry" "Bytes that they had for emitted vertices."
+    Patches "patches" "geometry" "Patches that a control program ran for."
+    EvaluatedVertices "evaluated_vertices" "geometry" "Vertices of subdivided patches, each evaluated once a patch."
     GeometryInvocations "geometry_invocations" "geometry" "Invocations of geometry programs, each counted once."
     GeometryPrimitives "geometry_primitives" "geometry" "Primitives that they emitted."
     TaskInvocations "task_invocations" "geometry" "Invocations of task programs."

@@ -156,7 +156,7 @@ impl Processor<'_> {
         let context = prepared.contexts.first().ok_or(Counter::PoshLeftKind)?;
         let is_merged = pipeline.merged_kernel.get(pipeline).is_some();
         let is_plain = pipeline.corners() == 3 && context.fills_as_placed() && !pipeline.has_side_effects();
-        if is_merged || !is_plain || pipeline.reads_attachments {
+        if is_merged || pipeline.patches.is_some() || !is_plain || pipeline.reads_attachments {
             return Err(Counter::PoshLeftKind);
         }
         if !context.own_depths {

@@ -12,6 +12,7 @@ mod feedback;
 mod implicit;
 mod mesh;
 mod pass;
+mod patches;
 mod pending;
 mod processor;
 mod query;
