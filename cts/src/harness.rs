@@ -289,6 +289,7 @@ features! {
     multi_draw: PhysicalDeviceMultiDrawFeaturesEXT = EXT_MULTI_DRAW_NAME;
     mutable: PhysicalDeviceMutableDescriptorTypeFeaturesEXT = EXT_MUTABLE_DESCRIPTOR_TYPE_NAME;
     nested: PhysicalDeviceNestedCommandBufferFeaturesEXT = EXT_NESTED_COMMAND_BUFFER_NAME;
+    protected: PhysicalDevicePipelineProtectedAccessFeaturesEXT = EXT_PIPELINE_PROTECTED_ACCESS_NAME;
     pipeline_robustness: PhysicalDevicePipelineRobustnessFeaturesEXT = EXT_PIPELINE_ROBUSTNESS_NAME;
     robustness: PhysicalDeviceRobustness2FeaturesEXT = EXT_ROBUSTNESS2_NAME;
     identifiers: PhysicalDeviceShaderModuleIdentifierFeaturesEXT = EXT_SHADER_MODULE_IDENTIFIER_NAME;

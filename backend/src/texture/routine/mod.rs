@@ -27,7 +27,7 @@ pub(super) use lod::ROUND;
 use super::access::outside_buffer;
 use super::texel::Reader;
 use super::{Conversion, MAX_ANISOTROPY, Sampler};
-use crate::memory::{BufferView, SurfaceView, Swizzle};
+use crate::memory::{BufferRange, BufferView, SurfaceView, Swizzle};
 use crate::shader::Program;
 use crate::shader::ir::{Builder, Image, Inst, Space, Type, Value};
 use crate::shader::passes::{self, Across};
@@ -194,7 +194,12 @@ impl Routines {
         let texels = (view.range.size / u64::from(info.bytes)) as u32;
         push[(word::LEVELS + word::SIZE) as usize..][..3].copy_from_slice(&[texels, 1, 1]);
         push[word::BORDER as usize..][..4].copy_from_slice(&outside_buffer(info));
-        let range = Bound::new(Descriptor::StorageBuffer(view.range.clone()), 0);
+        // Words are those of the buffer, wherever in one of them the view begins.
+        let before = view.range.offset % 4;
+        push[(word::LEVELS + word::OFFSET) as usize] = before as u32;
+        let BufferRange { offset, size, .. } = view.range;
+        let range = BufferRange { offset: offset - before, size: size + before, ..view.range.clone() };
+        let range = Bound::new(Descriptor::StorageBuffer(range), 0);
         self.lookup(request, state, vec![vec![range]], &push)
     }
 
