@@ -212,6 +212,7 @@ pub const TABLE: &[Extension] = &[
     ),
     row("VK_EXT_load_store_op_none", 1, Device, None, &[]),
     row("VK_EXT_memory_priority", 1, Device, None, &[PROPERTIES2]),
+    row("VK_EXT_mesh_shader", 1, Device, None, &["VK_KHR_spirv_1_4"]),
     row("VK_EXT_multi_draw", 1, Device, None, &[PROPERTIES2]),
     row("VK_EXT_mutable_descriptor_type", 1, Device, None, &["VK_KHR_maintenance3"]),
     row("VK_EXT_nested_command_buffer", 1, Device, None, &[PROPERTIES2]),

@@ -223,7 +223,9 @@ fn maintenance3() -> vk::PhysicalDeviceMaintenance3Properties<'static> {
 }
 
 fn multiview_properties() -> vk::PhysicalDeviceMultiviewProperties<'static> {
-    vk::PhysicalDeviceMultiviewProperties::default().max_multiview_view_count(32).max_multiview_instance_index(u32::MAX)
+    vk::PhysicalDeviceMultiviewProperties::default()
+        .max_multiview_view_count(MAX_VIEWS)
+        .max_multiview_instance_index(u32::MAX)
 }
 
 fn point_clipping() -> vk::PhysicalDevicePointClippingProperties<'static> {
@@ -294,12 +296,17 @@ const STENCIL_RESOLVE_MODES: vk::ResolveModeFlags = vk::ResolveModeFlags::from_r
         | vk::ResolveModeFlags::MAX.as_raw(),
 );
 
+/// Views that are rendered at once.
+const MAX_VIEWS: u32 = 32;
+
 /// The stages that there are.
 const STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
     vk::ShaderStageFlags::VERTEX.as_raw()
         | vk::ShaderStageFlags::TESSELLATION_CONTROL.as_raw()
         | vk::ShaderStageFlags::TESSELLATION_EVALUATION.as_raw()
         | vk::ShaderStageFlags::GEOMETRY.as_raw()
+        | vk::ShaderStageFlags::TASK_EXT.as_raw()
+        | vk::ShaderStageFlags::MESH_EXT.as_raw()
         | vk::ShaderStageFlags::FRAGMENT.as_raw()
         | vk::ShaderStageFlags::COMPUTE.as_raw(),
 );

@@ -18,7 +18,7 @@ use crate::geometry::tessellation::LazyTessellationKernel;
 use crate::geometry::{LazyMergedKernel, LazyVertexKernel, MergedKernel, corners};
 use crate::pixel::Kernels;
 use crate::raster::{Criterion, Rate, RateState, SampleLocations};
-use crate::shader::{Builtin, Program, Slot};
+use crate::shader::{Builtin, MeshFacts, Program, Slot};
 
 /// A value for clearing: four 32-bit words, to be read as the format's class says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -313,6 +313,21 @@ pub struct DepthStencilState {
     pub back: StencilState,
 }
 
+impl DepthStencilState {
+    /// Whether tests may write depths or stencils, as they are or as commands may set them.
+    pub fn may_write(&self, dynamic: DynamicState) -> bool {
+        use DynamicState as D;
+        let writes = |face: &StencilState| {
+            let keeps = [face.fail, face.pass, face.depth_fail].iter().all(|op| *op == vk::StencilOp::KEEP);
+            face.write_mask != 0 && !keeps
+        };
+        let stencil = self.stencil_test && (writes(&self.front) || writes(&self.back));
+        let of_stencil = D::STENCIL_TEST | D::STENCIL_OP | D::STENCIL_WRITE_MASK;
+        let depth = self.depth_test && self.depth_write;
+        depth || stencil || dynamic.intersects(of_stencil | D::DEPTH_TEST | D::DEPTH_WRITE)
+    }
+}
+
 /// Blending of one colour attachment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BlendState {
@@ -376,12 +391,14 @@ pub struct PatchState {
 /// A graphics pipeline.
 #[derive(Debug, Clone)]
 pub struct GraphicsPipeline {
-    /// Vertex program.
+    /// Vertex program, or mesh program.
     pub vertex: Arc<Program>,
     /// Tessellation programs.
     pub patches: Option<PatchPrograms>,
     /// What patches are; nothing without those programs.
     pub patch_state: PatchState,
+    /// Task program, before a mesh program.
+    pub task: Option<Arc<Program>>,
     /// Geometry program.
     pub geometry: Option<Arc<Program>>,
     /// Fragment program; without one only depth and stencil are written.
@@ -442,6 +459,7 @@ impl GraphicsPipeline {
             vertex,
             patches: None,
             patch_state: PatchState::default(),
+            task: None,
             geometry: None,
             fragment: None,
             bindings: Vec::new(),
@@ -502,8 +520,13 @@ impl GraphicsPipeline {
     /// Whether programs before rasterization store to memory.
     pub fn has_side_effects(&self) -> bool {
         let patches = self.patches.iter().flat_map(|programs| [&programs.control, &programs.evaluation]);
-        let mut all = patches.chain(&self.geometry).chain([&self.vertex]);
+        let mut all = patches.chain(&self.geometry).chain(&self.task).chain([&self.vertex]);
         all.any(|program| program.fragment.side_effects)
+    }
+
+    /// What is known of its mesh program, where it has one instead of a vertex program.
+    pub fn mesh(&self) -> Option<&MeshFacts> {
+        self.vertex.mesh.as_deref()
     }
 
     /// The program whose resources are those of all before rasterization: the one that makes vertices of what draws name, linked with

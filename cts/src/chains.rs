@@ -25,6 +25,8 @@ pub struct More {
     pub patches: Option<Patches>,
     /// A geometry shader.
     pub geometry: Option<&'static [u8]>,
+    /// Task and mesh shader, which stand for the vertex shader.
+    pub mesh: Option<(Option<&'static [u8]>, &'static [u8])>,
     /// The stream of vertices that is seen.
     pub stream: u32,
     pub locations: Option<Locations>,

@@ -282,6 +282,7 @@ features! {
     maintenance6: PhysicalDeviceMaintenance6FeaturesKHR = KHR_MAINTENANCE6_NAME;
     priority: PhysicalDeviceMemoryPriorityFeaturesEXT = EXT_MEMORY_PRIORITY_NAME;
     pageable: PhysicalDevicePageableDeviceLocalMemoryFeaturesEXT = EXT_PAGEABLE_DEVICE_LOCAL_MEMORY_NAME;
+    meshes: PhysicalDeviceMeshShaderFeaturesEXT = EXT_MESH_SHADER_NAME;
     multi_draw: PhysicalDeviceMultiDrawFeaturesEXT = EXT_MULTI_DRAW_NAME;
     mutable: PhysicalDeviceMutableDescriptorTypeFeaturesEXT = EXT_MUTABLE_DESCRIPTOR_TYPE_NAME;
     nested: PhysicalDeviceNestedCommandBufferFeaturesEXT = EXT_NESTED_COMMAND_BUFFER_NAME;

@@ -5,7 +5,7 @@ use ash::vk;
 
 use crate::chains::Locations;
 use crate::harness::{Buffer, Gpu, Outcome};
-use crate::render::{Capture, Lines, SIZE, State, vertices};
+use crate::render::{Capture, Kind, Lines, SIZE, State, vertices};
 
 /// What is dynamic. How lines are drawn is, too, where a case asks for any kind of lines.
 pub const STATES: &[vk::DynamicState] = &[
@@ -122,9 +122,9 @@ pub unsafe fn set(gpu: &Gpu, commands: vk::CommandBuffer, (state, samples): (&St
         third.cmd_set_line_stipple_enable(commands, more.lines.is_some_and(|lines| lines.stipple.is_some()));
         let conservative = more.conservative.unwrap_or(vk::ConservativeRasterizationModeEXT::DISABLED);
         third.cmd_set_conservative_rasterization_mode(commands, conservative);
-        if state.feedback {
+        if !state.feedback.is_empty() {
             let loops = ash::ext::attachment_feedback_loop_dynamic_state::Device::new(&gpu.instance, &gpu.device);
-            (loops.fp().cmd_set_attachment_feedback_loop_enable_ext)(commands, vk::ImageAspectFlags::COLOR);
+            (loops.fp().cmd_set_attachment_feedback_loop_enable_ext)(commands, state.feedback);
         }
         if let Some(locations) = &more.locations {
             locations.set(gpu, commands);
@@ -183,11 +183,7 @@ pub fn linked(gpu: &Gpu, whole: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<v
         info = info.push_next(&mut named);
         // What belongs to other parts is not looked at.
         let stages: Vec<vk::PipelineShaderStageCreateInfo<'_>> = match part {
-            Part::PRE_RASTERIZATION_SHADERS => {
-                let patches =
-                    vk::ShaderStageFlags::TESSELLATION_CONTROL | vk::ShaderStageFlags::TESSELLATION_EVALUATION;
-                of_stages(whole, patches | vk::ShaderStageFlags::VERTEX | vk::ShaderStageFlags::GEOMETRY)
-            }
+            Part::PRE_RASTERIZATION_SHADERS => of_stages(whole, !vk::ShaderStageFlags::FRAGMENT),
             Part::FRAGMENT_SHADER => of_stages(whole, vk::ShaderStageFlags::FRAGMENT),
             _ => Vec::new(),
         };
@@ -227,6 +223,30 @@ fn of_stages<'a>(
     // SAFETY: the pointer is to as many stages as the count says.
     let all = unsafe { std::slice::from_raw_parts(info.p_stages, info.stage_count as usize) };
     all.iter().filter(|info| stages.contains(info.stage)).copied().collect()
+}
+
+/// Records a draw of meshes.
+///
+/// # Safety
+/// The command buffer is recording, in a pass, and the extension is enabled.
+pub unsafe fn draw_meshes(gpu: &Gpu, commands: vk::CommandBuffer, kind: Kind) {
+    let meshes = ash::ext::mesh_shader::Device::new(&gpu.instance, &gpu.device);
+    // Two words lie between the arguments of draws, and one before them.
+    let (offset, stride) = (4, 20);
+    // SAFETY: as this function demands.
+    unsafe {
+        match kind {
+            Kind::Meshes([x, y, z]) => meshes.cmd_draw_mesh_tasks(commands, x, y, z),
+            Kind::MeshesIndirect { buffer, counts: None, count } => {
+                meshes.cmd_draw_mesh_tasks_indirect(commands, buffer.handle, offset, count, stride);
+            }
+            Kind::MeshesIndirect { buffer, counts: Some(counts), count } => {
+                let (arguments, counts) = (buffer.handle, counts.handle);
+                meshes.cmd_draw_mesh_tasks_indirect_count(commands, arguments, offset, counts, 4, count, stride);
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Records several draws as one command, whose infos do not lie side by side.

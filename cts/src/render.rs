@@ -56,8 +56,8 @@ pub struct State {
     pub late: bool,
     /// The pipeline is linked of four libraries.
     pub linked: bool,
-    /// The shader samples what it is drawn to.
-    pub feedback: bool,
+    /// What the shader samples of what it is drawn to.
+    pub feedback: vk::ImageAspectFlags,
 }
 
 impl Default for State {
@@ -88,7 +88,7 @@ impl Default for State {
             extended: false,
             late: false,
             linked: false,
-            feedback: false,
+            feedback: vk::ImageAspectFlags::empty(),
         }
     }
 }
@@ -118,6 +118,8 @@ pub struct Draw {
     /// The image's sampler belongs to the layout of the set.
     pub fixed_sampler: bool,
     pub query: Option<vk::QueryPool>,
+    /// How its query counts.
+    pub control: vk::QueryControlFlags,
     /// A storage buffer at binding 0.
     pub storage: Option<Buffer>,
     /// Offset and size of the indices in their buffer.
@@ -171,6 +173,14 @@ pub enum Kind {
         buffer: Buffer,
         count: u32,
     },
+    /// Workgroups.
+    Meshes([u32; 3]),
+    /// Draws of workgroups; at most so many, where a buffer has their number.
+    MeshesIndirect {
+        buffer: Buffer,
+        counts: Option<Buffer>,
+        count: u32,
+    },
     /// Vertices of a buffer, as many as bytes were captured behind an offset.
     ByteCount {
         buffer: Buffer,
@@ -210,6 +220,7 @@ impl Draw {
             image: None,
             fixed_sampler: false,
             query: None,
+            control: vk::QueryControlFlags::PRECISE,
             storage: None,
             index_range: None,
             condition: None,
@@ -266,8 +277,11 @@ pub fn render(gpu: &Gpu, target: &Target, draws: &[Draw]) -> Result<Vec<[u8; 4]>
 pub fn render_parts(gpu: &Gpu, target: &Target, parts: &[Part<'_>]) -> Result<Vec<[u8; 4]>, Outcome> {
     let multisampled = target.samples != vk::SampleCountFlags::TYPE_1;
     let mut usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
-    if parts.iter().flat_map(|part| part.draws).any(|draw| draw.state.feedback) {
-        usage |= vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::ATTACHMENT_FEEDBACK_LOOP_EXT;
+    let mut depth_usage = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_DST;
+    if parts.iter().flat_map(|part| part.draws).any(|draw| !draw.state.feedback.is_empty()) {
+        let sampled = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::ATTACHMENT_FEEDBACK_LOOP_EXT;
+        usage |= sampled;
+        depth_usage |= sampled;
     }
     let color = ImageDesc { samples: target.samples, ..ImageDesc::color(target.format, target.size, usage) };
     let mut images = vec![gpu.image(&color)?];
@@ -278,7 +292,7 @@ pub fn render_parts(gpu: &Gpu, target: &Target, parts: &[Part<'_>]) -> Result<Ve
     if has_depth {
         images.push(gpu.image(&ImageDesc {
             format: target.depth,
-            usage: vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_DST,
+            usage: depth_usage,
             aspects: depth_aspects(target.depth),
             ..color
         })?);
@@ -298,8 +312,7 @@ pub fn render_parts(gpu: &Gpu, target: &Target, parts: &[Part<'_>]) -> Result<Ve
     // SAFETY: the info is valid.
     let framebuffer = unsafe { gpu.device.create_framebuffer(&info, None) }?;
     // Passes that differ in how they load are compatible.
-    let prepare =
-        |part: &Part<'_>| part.draws.iter().map(|draw| prepare(gpu, target, (first, views[0]), draw)).collect();
+    let prepare = |part: &Part<'_>| part.draws.iter().map(|draw| prepare(gpu, target, (first, &views), draw)).collect();
     let prepared = parts.iter().map(prepare).collect::<Result<Vec<Vec<_>>, Outcome>>()?;
     let clears = clear_values(target, multisampled);
     gpu.run(|commands| {
@@ -395,10 +408,11 @@ pub(crate) fn render_pass(
             ..attachment(target.depth, target.samples, load)
         });
     }
-    let layout = vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL;
+    // As shaders may sample them.
+    let layout = vk::ImageLayout::GENERAL;
     let colors = [vk::AttachmentReference { attachment: 0, layout }];
     let resolves = [vk::AttachmentReference { attachment: 1, layout }];
-    let depth = vk::AttachmentReference { attachment: attachments.len() as u32 - 1, layout: depth_layout };
+    let depth = vk::AttachmentReference { attachment: attachments.len() as u32 - 1, layout };
     let mut subpass = vk::SubpassDescription::default().color_attachments(&colors);
     if multisampled {
         subpass = subpass.resolve_attachments(&resolves);
@@ -420,22 +434,27 @@ pub(crate) struct Prepared {
     samples: vk::SampleCountFlags,
 }
 
-/// Makes what a draw binds; `own` is the view of the colour attachment.
+/// Makes what a draw binds; `own` are the views of the attachments, colour first and depth last.
 pub(crate) fn prepare(
     gpu: &Gpu,
     target: &Target,
-    (pass, own): (vk::RenderPass, vk::ImageView),
+    (pass, own): (vk::RenderPass, &[vk::ImageView]),
     draw: &Draw,
 ) -> Result<Prepared, Outcome> {
     let mut layouts = Vec::new();
     let mut set = None;
-    let image = match draw.state.feedback {
-        true => {
+    let feedback = match draw.state.feedback {
+        vk::ImageAspectFlags::COLOR => own.first(),
+        vk::ImageAspectFlags::DEPTH => own.last(),
+        _ => None,
+    };
+    let image = match feedback {
+        Some(&own) => {
             // SAFETY: the info is valid.
             let sampler = unsafe { gpu.device.create_sampler(&vk::SamplerCreateInfo::default(), None) }?;
             Some((own, sampler, vk::ImageLayout::GENERAL))
         }
-        false => draw.image,
+        None => draw.image,
     };
     if let Some((view, sampler, layout)) = image {
         let kind = vk::DescriptorType::COMBINED_IMAGE_SAMPLER;
@@ -476,10 +495,16 @@ fn pipeline(
     let baked = baked(state);
     let state = &baked;
     let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
-    let mut stages = vec![
-        stage(vk::ShaderStageFlags::VERTEX, gpu.module(state.vertex)?),
-        stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(state.fragment)?),
-    ];
+    let mut stages = vec![stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(state.fragment)?)];
+    match state.more.mesh {
+        None => stages.push(stage(vk::ShaderStageFlags::VERTEX, gpu.module(state.vertex)?)),
+        Some((task, mesh)) => {
+            stages.push(stage(vk::ShaderStageFlags::MESH_EXT, gpu.module(mesh)?));
+            if let Some(task) = task {
+                stages.push(stage(vk::ShaderStageFlags::TASK_EXT, gpu.module(task)?));
+            }
+        }
+    }
     if let Some(geometry) = state.more.geometry {
         stages.push(stage(vk::ShaderStageFlags::GEOMETRY, gpu.module(geometry)?));
     }
@@ -583,9 +608,11 @@ fn baked(state: &State) -> State {
 
 /// Flags of a pipeline.
 fn flags(state: &State) -> vk::PipelineCreateFlags {
-    match state.feedback && !state.late {
-        true => vk::PipelineCreateFlags::COLOR_ATTACHMENT_FEEDBACK_LOOP_EXT,
-        false => vk::PipelineCreateFlags::empty(),
+    match state.feedback {
+        _ if state.late => vk::PipelineCreateFlags::empty(),
+        vk::ImageAspectFlags::COLOR => vk::PipelineCreateFlags::COLOR_ATTACHMENT_FEEDBACK_LOOP_EXT,
+        vk::ImageAspectFlags::DEPTH => vk::PipelineCreateFlags::DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_EXT,
+        _ => vk::PipelineCreateFlags::empty(),
     }
 }
 
@@ -618,6 +645,8 @@ fn dynamic_states(state: &State, has_vertices: bool) -> Vec<vk::DynamicState> {
         false => Vec::new(),
     };
     if state.extended {
+        // Those with counts stand for them.
+        dynamic.retain(|state| ![vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR].contains(state));
         dynamic.extend_from_slice(EXTENDED);
         dynamic.extend(has_vertices.then_some(vk::DynamicState::VERTEX_INPUT_BINDING_STRIDE));
         dynamic.extend(state.logic.map(|_| vk::DynamicState::LOGIC_OP_EXT));
@@ -626,7 +655,8 @@ fn dynamic_states(state: &State, has_vertices: bool) -> Vec<vk::DynamicState> {
     if state.late {
         dynamic.extend_from_slice(late::STATES);
         dynamic.extend(state.more.late());
-        dynamic.extend(state.feedback.then_some(vk::DynamicState::ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT));
+        let loops = !state.feedback.is_empty();
+        dynamic.extend(loops.then_some(vk::DynamicState::ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT));
     }
     dynamic
 }
@@ -820,7 +850,7 @@ pub(crate) unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw,
             late::set(gpu, commands, (&draw.state, prepared.samples));
         }
         if let Some(pool) = draw.query {
-            device.cmd_begin_query(commands, pool, 0, vk::QueryControlFlags::PRECISE);
+            device.cmd_begin_query(commands, pool, 0, draw.control);
         }
         if let Some(condition) = draw.condition {
             late::begin_condition(gpu, commands, condition);
@@ -863,6 +893,7 @@ pub(crate) unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw,
                 bind_vertices(gpu, commands, draw, buffer);
                 late::draw_byte_count(gpu, commands, counter, [offset, stride]);
             }
+            Kind::Meshes(_) | Kind::MeshesIndirect { .. } => late::draw_meshes(gpu, commands, draw.kind),
             Kind::Multi { draws, instances, indices } => late::draw_multi(gpu, commands, (draws, instances), indices),
             Kind::Indirect { buffer, count } => device.cmd_draw_indirect(commands, buffer.handle, 0, count, 16),
         }

@@ -1,4 +1,5 @@
-//! Several draws by one command, and conditions of draws. Source: `VK_EXT_multi_draw`, `VK_EXT_conditional_rendering`.
+//! Several draws by one command, draws of meshes, and conditions of draws. Source: `VK_EXT_multi_draw`, `VK_EXT_mesh_shader`,
+//! `VK_EXT_conditional_rendering`.
 
 use ash::vk;
 use vitric_api::Error;
@@ -52,6 +53,39 @@ pub extern "system" fn draw_multi_indexed(
         offset: same.unwrap_or(info.vertex_offset),
     };
     draws(handle, (infos, count, stride), [instances, first_instance], draw, true);
+}
+
+pub extern "system" fn draw_mesh(handle: vk::CommandBuffer, x: u32, y: u32, z: u32) {
+    plain(handle, Command::DrawMesh { groups: [x, y, z] });
+}
+
+pub extern "system" fn draw_mesh_indirect(
+    handle: vk::CommandBuffer,
+    buffer: vk::Buffer,
+    offset: vk::DeviceSize,
+    count: u32,
+    stride: u32,
+) {
+    record(handle, |object| {
+        let buffer = need(object, &object.buffers, buffer)?;
+        Ok(Command::DrawMeshIndirect { buffer, offset, count, counted: None, stride })
+    });
+}
+
+pub extern "system" fn draw_mesh_indirect_count(
+    handle: vk::CommandBuffer,
+    buffer: vk::Buffer,
+    offset: vk::DeviceSize,
+    counts: vk::Buffer,
+    count_offset: vk::DeviceSize,
+    count: u32,
+    stride: u32,
+) {
+    record(handle, |object| {
+        let buffer = need(object, &object.buffers, buffer)?;
+        let counted = Some((need(object, &object.buffers, counts)?, count_offset));
+        Ok(Command::DrawMeshIndirect { buffer, offset, count, counted, stride })
+    });
 }
 
 pub extern "system" fn begin_conditional(

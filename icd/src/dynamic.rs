@@ -52,7 +52,7 @@ setters! {
     line_rasterization: vk::LineRasterizationModeKHR => |value| SetState::LineMode(line_mode(value));
     line_stipple_enable: vk::Bool32 => |value| SetState::LineStipple(value != 0);
     sample_locations_enable: vk::Bool32 => |value| SetState::SampleLocationsEnable(value != 0);
-    feedback_loop: vk::ImageAspectFlags => |aspects| SetState::FeedbackLoop(!aspects.is_empty());
+    feedback_loop: vk::ImageAspectFlags => SetState::FeedbackLoop;
     patch_control_points: u32 => SetState::PatchVertices;
     domain_origin: vk::TessellationDomainOrigin =>
         |value| SetState::LowerLeft(value == vk::TessellationDomainOrigin::LOWER_LEFT);

@@ -354,6 +354,9 @@ entries! {
     Device, "VK_EXT_transform_feedback", vkCmdBeginQueryIndexedEXT, PFN_vkCmdBeginQueryIndexedEXT, feedback::begin_query;
     Device, "VK_EXT_transform_feedback", vkCmdEndQueryIndexedEXT, PFN_vkCmdEndQueryIndexedEXT, feedback::end_query;
     Device, "VK_EXT_transform_feedback", vkCmdDrawIndirectByteCountEXT, PFN_vkCmdDrawIndirectByteCountEXT, feedback::draw_byte_count;
+    Device, "VK_EXT_mesh_shader", vkCmdDrawMeshTasksEXT, PFN_vkCmdDrawMeshTasksEXT, draws::draw_mesh;
+    Device, "VK_EXT_mesh_shader", vkCmdDrawMeshTasksIndirectEXT, PFN_vkCmdDrawMeshTasksIndirectEXT, draws::draw_mesh_indirect;
+    Device, "VK_EXT_mesh_shader", vkCmdDrawMeshTasksIndirectCountEXT, PFN_vkCmdDrawMeshTasksIndirectCountEXT, draws::draw_mesh_indirect_count;
     Device, "VK_EXT_multi_draw", vkCmdDrawMultiEXT, PFN_vkCmdDrawMultiEXT, draws::draw_multi;
     Device, "VK_EXT_multi_draw", vkCmdDrawMultiIndexedEXT, PFN_vkCmdDrawMultiIndexedEXT, draws::draw_multi_indexed;
     Device, "VK_KHR_maintenance5", vkCmdBindIndexBuffer2KHR, PFN_vkCmdBindIndexBuffer2KHR, command::bind_index_range;

@@ -194,6 +194,11 @@ impl Maker<'_> {
         self.object.programs.get(self.object.messages(), desc, self.cache.as_deref()).map(Some)
     }
 
+    /// Whether there is a program of a stage.
+    fn has(&self, stage: vk::ShaderStageFlags) -> bool {
+        self.stages.iter().any(|(of, _)| *of == stage)
+    }
+
     /// Stages that are good.
     fn good(&self) -> impl Iterator<Item = &StageDesc> {
         self.stages.iter().filter_map(|(_, desc)| desc.as_ref().ok())

@@ -63,7 +63,8 @@ pub extern "system" fn push_with_template(
 
 /// Bind points of stages.
 fn points(stages: vk::ShaderStageFlags) -> impl Iterator<Item = vk::PipelineBindPoint> {
-    let graphics = stages.intersects(vk::ShaderStageFlags::ALL_GRAPHICS);
+    let meshes = vk::ShaderStageFlags::TASK_EXT | vk::ShaderStageFlags::MESH_EXT;
+    let graphics = stages.intersects(vk::ShaderStageFlags::ALL_GRAPHICS | meshes);
     let compute = stages.contains(vk::ShaderStageFlags::COMPUTE);
     let all = [(graphics, vk::PipelineBindPoint::GRAPHICS), (compute, vk::PipelineBindPoint::COMPUTE)];
     all.into_iter().filter(|(is_named, _)| *is_named).map(|(_, point)| point)

@@ -24,6 +24,7 @@ pub extern "system" fn create(
             vk::QueryType::PIPELINE_STATISTICS => QueryKind::Statistics(info.pipeline_statistics),
             vk::QueryType::TRANSFORM_FEEDBACK_STREAM_EXT => QueryKind::Stream,
             vk::QueryType::PRIMITIVES_GENERATED_EXT => QueryKind::Generated,
+            vk::QueryType::MESH_PRIMITIVES_GENERATED_EXT => QueryKind::MeshPrimitives,
             _ => return Err(Error::FeatureNotPresent),
         };
         let pool = QueryPool::new(kind, info.query_count).ok_or(Error::OutOfHostMemory)?;

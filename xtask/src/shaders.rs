@@ -9,7 +9,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const STAGES: [&str; 6] = ["vert", "frag", "comp", "geom", "tesc", "tese"];
+const STAGES: [&str; 8] = ["vert", "frag", "comp", "geom", "tesc", "tese", "task", "mesh"];
 
 /// The extension of assembly.
 const ASSEMBLY: &str = "spvasm";

@@ -5,7 +5,7 @@ use vitric_backend::raster::{MOST_COVERAGE, MOST_SAMPLES, Rate, SUBPIXEL_BITS, T
 
 use vitric_backend::shader::{FEEDBACK_BUFFERS, FEEDBACK_STRIDE, STREAMS};
 
-use super::Structures;
+use super::{MAX_VIEWS, Structures};
 use crate::physical;
 
 pub(super) fn features(to: &mut impl Structures) {
@@ -37,6 +37,14 @@ pub(super) fn features(to: &mut impl Structures) {
     );
     to.put(vk::PhysicalDeviceTransformFeedbackFeaturesEXT::default().transform_feedback(true).geometry_streams(true));
     to.put(
+        vk::PhysicalDeviceMeshShaderFeaturesEXT::default()
+            .task_shader(true)
+            .mesh_shader(true)
+            .multiview_mesh_shader(true)
+            .primitive_fragment_shading_rate_mesh_shader(true)
+            .mesh_shader_queries(true),
+    );
+    to.put(
         vk::PhysicalDevicePrimitivesGeneratedQueryFeaturesEXT::default()
             .primitives_generated_query(true)
             .primitives_generated_query_with_rasterizer_discard(true)
@@ -65,6 +73,7 @@ pub(super) fn properties(to: &mut impl Structures) {
     // Vertices are in the order in which primitives are assembled, with the provoking one first or last.
     to.put(vk::PhysicalDeviceFragmentShaderBarycentricPropertiesKHR::default());
     to.put(fragment_shading_rate());
+    to.put(mesh_shader());
     to.put(sample_locations());
     to.put(vk::PhysicalDeviceLineRasterizationPropertiesKHR::default().line_sub_pixel_precision_bits(SUBPIXEL_BITS));
     to.put(
@@ -80,6 +89,45 @@ pub(super) fn properties(to: &mut impl Structures) {
             .supports_non_zero_first_instance(true),
     );
 }
+
+/// Workgroups are those of compute programs; what they give lies in their memory.
+fn mesh_shader() -> vk::PhysicalDeviceMeshShaderPropertiesEXT<'static> {
+    let limits = physical::limits();
+    let (groups, size) = (limits.max_compute_work_group_count, limits.max_compute_work_group_size);
+    let (invocations, memory) = (limits.max_compute_work_group_invocations, limits.max_compute_shared_memory_size);
+    vk::PhysicalDeviceMeshShaderPropertiesEXT::default()
+        .max_task_work_group_total_count(MESH_WORKGROUPS)
+        .max_task_work_group_count(groups)
+        .max_task_work_group_invocations(invocations)
+        .max_task_work_group_size(size)
+        .max_task_payload_size(MESH_PAYLOAD)
+        .max_task_shared_memory_size(memory)
+        .max_task_payload_and_shared_memory_size(memory + MESH_PAYLOAD)
+        .max_mesh_work_group_total_count(MESH_WORKGROUPS)
+        .max_mesh_work_group_count(groups)
+        .max_mesh_work_group_invocations(invocations)
+        .max_mesh_work_group_size(size)
+        .max_mesh_shared_memory_size(memory)
+        .max_mesh_payload_and_shared_memory_size(memory + MESH_PAYLOAD)
+        .max_mesh_output_memory_size(MESH_OUTPUTS)
+        .max_mesh_payload_and_output_memory_size(MESH_OUTPUTS + MESH_PAYLOAD)
+        .max_mesh_output_components(128)
+        .max_mesh_output_vertices(256)
+        .max_mesh_output_primitives(256)
+        .max_mesh_output_layers(limits.max_framebuffer_layers)
+        .max_mesh_multiview_view_count(MAX_VIEWS)
+        .mesh_output_per_vertex_granularity(1)
+        .mesh_output_per_primitive_granularity(1)
+        .max_preferred_task_work_group_invocations(physical::SUBGROUP_SIZE)
+        .max_preferred_mesh_work_group_invocations(128)
+        .prefers_compact_vertex_output(true)
+        .prefers_compact_primitive_output(true)
+}
+
+/// Workgroups of a draw of meshes, bytes of a payload, and bytes of what a mesh program gives.
+const MESH_WORKGROUPS: u32 = 1 << 22;
+const MESH_PAYLOAD: u32 = 1 << 14;
+const MESH_OUTPUTS: u32 = 1 << 17;
 
 /// Offsets are words. What a vertex has of data is bounded by what programs have of outputs.
 fn transform_feedback() -> vk::PhysicalDeviceTransformFeedbackPropertiesEXT<'static> {

@@ -12,7 +12,7 @@ use super::patches;
 use super::pending::{Drawn, MOST_PENDING, PixelState};
 use super::processor::{Changed, Dynamic, IndexBuffer, PUSH_BYTES, Processor, words};
 use super::viewports::{View, guard_band, rect, touchable, touched, views};
-use super::{Command, MultiDraw};
+use super::{Command, MultiDraw, mesh};
 use crate::counters::{Counter, Counters};
 use crate::geometry::tessellation::{MOST_PATCH_VERTICES, Subdivision, TessellationKernel};
 use crate::geometry::{
@@ -43,7 +43,7 @@ pub(super) const MOST_STIPPLED: usize = 16;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Call {
     pub(super) instances: u32,
-    numbers: DrawNumbers,
+    pub(super) numbers: DrawNumbers,
     /// Vertices, or indices.
     pub(super) count: u32,
     /// The first index; `None` where the first vertex is the base.
@@ -133,18 +133,25 @@ fn draw_all(processor: &mut Processor<'_>, prepared: &Arc<Prepared>, command: &C
     let (sets, shared) = (&mut processor.state.graphics_sets, &processor.shared);
     let of_vertex = sets.resolve(0, front, shared);
     let of_fragment = pipeline.fragment.as_ref().map(|fragment| sets.resolve(1, fragment, shared));
+    let of_task = pipeline.task.as_ref().map(|task| sets.resolve(2, task, shared));
     processor.wrote_bound(front, &of_vertex);
     processor.wrote_feedback();
-    if let Some((program, bindings)) = pipeline.fragment.as_ref().zip(of_fragment.as_ref()) {
-        processor.wrote_bound(program, bindings);
+    for (program, bindings) in [(&pipeline.fragment, &of_fragment), (&pipeline.task, &of_task)] {
+        if let Some((program, bindings)) = program.as_ref().zip(bindings.as_ref()) {
+            processor.wrote_bound(program, bindings);
+        }
     }
     if pipeline.reads_attachments {
         processor.flush()?;
     }
     let (push, dynamic) = (processor.state.push, processor.state.dynamic);
-    for draw in 0..draws(command) {
+    let of_meshes = mesh::draws(command);
+    if of_meshes.is_some() != pipeline.mesh().is_some() {
+        return Ok(());
+    }
+    for draw in 0..of_meshes.unwrap_or_else(|| draws(command)) {
         let call = call(command, draw);
-        if processor.lets_wait(prepared, &call) {
+        if of_meshes.is_none() && processor.lets_wait(prepared, &call) {
             processor.wait(prepared, (&of_vertex, of_fragment.as_ref()), call)?;
             continue;
         }
@@ -152,10 +159,11 @@ fn draw_all(processor: &mut Processor<'_>, prepared: &Arc<Prepared>, command: &C
         let index_buffer = call.first_index.and_then(|_| processor.state.index_buffer.clone());
         let (of_fragment, index_buffer) = (of_fragment.as_ref(), index_buffer.as_ref());
         let (push, dynamic) = (&push, &dynamic);
-        run(
-            processor,
-            &Job { prepared, of_vertex: &of_vertex, of_fragment, push, dynamic, index_buffer, call: &call },
-        )?;
+        let job = Job { prepared, of_vertex: &of_vertex, of_fragment, push, dynamic, index_buffer, call: &call };
+        match of_meshes {
+            None => run(processor, &job)?,
+            Some(_) => mesh::run(processor, (&job, of_task.as_deref()), mesh::groups(command, draw))?,
+        }
     }
     Ok(())
 }
@@ -215,6 +223,7 @@ fn call(command: &Command, draw: u32) -> Call {
                 false => direct([count, *instances, first, *first_instance]),
             }
         }
+        // Of meshes there is but the number of the draw.
         _ => direct([0; 4]),
     }
 }
@@ -345,6 +354,29 @@ pub(super) struct Takers<'a> {
     pub(super) captures: Option<&'a CapturePlan>,
 }
 
+impl<'a> Takers<'a> {
+    /// A draw that has no primitives yet.
+    pub(super) fn open(self, prepared: &'a Prepared, source: VertexSource<'a>) -> Assembled<'a> {
+        Assembled {
+            source,
+            corners: Corners::Assembled(Vec::new()),
+            of_each: 1,
+            patches: None,
+            merged: None,
+            mesh: None,
+            instances: 1,
+            spare: self.gpu.triangles(),
+            counters: self.counters,
+            strips: None,
+            contexts: &prepared.contexts,
+            layers: self.layers,
+            posh: None,
+            seen: None,
+            captures: self.captures,
+        }
+    }
+}
+
 impl<'a> Job<'a> {
     /// What its vertex program runs in.
     pub(super) fn environment(&self, deadline: &'a Deadline) -> Environment<'a> {
@@ -366,7 +398,7 @@ impl<'a> Job<'a> {
     pub(super) fn assemble<'b>(
         &self,
         environment: &'b Environment<'b>,
-        Takers { gpu, layers, counters, is_capturing, captures }: Takers<'b>,
+        takers: Takers<'b>,
     ) -> Result<Option<Assembled<'b>>, DeviceLost>
     where
         'a: 'b,
@@ -379,8 +411,8 @@ impl<'a> Job<'a> {
         if merged.is_some_and(|kernel| kernel.vertices() != of_geometry) || has_patches != patches.is_some() {
             return Ok(None);
         }
-        let of_vertices = || match is_capturing {
-            _ if patches.is_some() => evaluation_kernel(pipeline, is_capturing),
+        let of_vertices = || match takers.is_capturing {
+            _ if patches.is_some() => evaluation_kernel(pipeline, takers.is_capturing),
             true => Some(pipeline.vertex_kernel.captured(pipeline)),
             false => Some(pipeline.vertex_kernel.get(pipeline)),
         };
@@ -390,22 +422,15 @@ impl<'a> Job<'a> {
         let is_strip = merged.is_none() && strips.contains(&pipeline.topology);
         let (instance, numbers) = (call.numbers.base_instance, call.numbers);
         let assembled = Assembled {
-            source: VertexSource { kernel, environment, instance, numbers },
             corners,
             of_each: of_each(pipeline),
             patches,
-            merged: merged.map(|kernel| (kernel, kernel.mode(gpu.config().merged))),
+            merged: merged.map(|kernel| (kernel, kernel.mode(takers.gpu.config().merged))),
             instances: call.instances,
-            spare: gpu.triangles(),
-            counters,
             strips: (is_strip && pipeline.stipples_lines()).then(|| Strips::new(starts)),
-            contexts: &prepared.contexts,
-            layers,
-            posh: None,
-            seen: None,
-            captures,
+            ..takers.open(prepared, VertexSource { kernel, environment, instance, numbers })
         };
-        if let Some(counters) = counters {
+        if let Some(counters) = takers.counters {
             counters.count(Counter::InputVertices, vertices as u64 * u64::from(call.instances));
             counters.count(Counter::InputPrimitives, assembled.count() as u64);
         }

@@ -166,6 +166,12 @@ impl Processor<'_> {
         }
     }
 
+    /// Counts primitives that mesh programs have given.
+    pub(super) fn count_mesh_primitives(&mut self, primitives: u64) {
+        let counting = self.streams.iter_mut().filter(|query| query.pool.kind() == QueryKind::MeshPrimitives);
+        counting.for_each(|query| query.counts[1] += primitives);
+    }
+
     /// Begins to count primitives of a stream.
     pub(super) fn begin_stream(&mut self, (pool, query): (Arc<QueryPool>, u32), stream: u32) {
         self.streams.push(StreamQuery { pool, query, stream, counts: [0; 2] });
@@ -179,7 +185,7 @@ impl Processor<'_> {
         };
         for StreamQuery { pool, query, counts, .. } in self.streams.extract_if(.., is_ended) {
             match pool.kind() {
-                QueryKind::Generated => pool.write(query, &counts[1..]),
+                QueryKind::Generated | QueryKind::MeshPrimitives => pool.write(query, &counts[1..]),
                 _ => pool.write(query, &counts),
             }
         }

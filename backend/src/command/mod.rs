@@ -9,6 +9,7 @@ mod dispatch;
 mod draw;
 mod event;
 mod feedback;
+mod mesh;
 mod pass;
 mod patches;
 mod pending;
@@ -239,6 +240,19 @@ pub enum Command {
         counter_offset: u32,
         stride: u32,
     },
+    /// Workgroups of task programs, or of mesh programs.
+    DrawMesh {
+        groups: [u32; 3],
+    },
+    DrawMeshIndirect {
+        buffer: Arc<Buffer>,
+        offset: u64,
+        /// Draws; at most, where a buffer has their number.
+        count: u32,
+        /// Where their number is.
+        counted: Option<(Arc<Buffer>, u64)>,
+        stride: u32,
+    },
     /// Workgroups are numbered from `base` on.
     Dispatch {
         base: [u32; 3],
@@ -367,4 +381,21 @@ pub enum Command {
 
     /// Secondary lists, inside or outside a pass. State does not carry over in either direction, the pass does.
     Execute(SmallVec<[Arc<CommandList>; 2]>),
+}
+
+impl Command {
+    /// Whether it draws primitives.
+    fn is_draw(&self) -> bool {
+        matches!(
+            self,
+            Self::Draw { .. }
+                | Self::DrawIndexed { .. }
+                | Self::DrawIndirect { .. }
+                | Self::DrawIndexedIndirect { .. }
+                | Self::DrawMulti { .. }
+                | Self::DrawByteCount { .. }
+                | Self::DrawMesh { .. }
+                | Self::DrawMeshIndirect { .. }
+        )
+    }
 }

@@ -228,22 +228,12 @@ impl<'g> Processor<'g> {
                 }
             }
             // What a condition decides on.
-            Command::Draw { .. }
-            | Command::DrawIndexed { .. }
-            | Command::DrawIndirect { .. }
-            | Command::DrawIndexedIndirect { .. }
-            | Command::DrawMulti { .. }
-            | Command::DrawByteCount { .. }
-            | Command::Dispatch { .. }
-            | Command::DispatchIndirect { .. }
-            | Command::ClearAttachments(_)
+            Command::Dispatch { .. } | Command::DispatchIndirect { .. } | Command::ClearAttachments(_)
                 if self.skips => {}
-            Command::Draw { .. }
-            | Command::DrawIndexed { .. }
-            | Command::DrawIndirect { .. }
-            | Command::DrawIndexedIndirect { .. }
-            | Command::DrawMulti { .. }
-            | Command::DrawByteCount { .. } => {
+            draw if draw.is_draw() => {
+                if self.skips {
+                    return Ok(());
+                }
                 self.restart_deadline();
                 return draw::draw(self, command);
             }
@@ -430,13 +420,17 @@ impl<'g> Processor<'g> {
             Command::BeginQuery { pool, query, stream, .. } => {
                 let (pool, query) = (pool.clone(), query.saturating_add(self.view_number));
                 match pool.kind() {
-                    QueryKind::Stream | QueryKind::Generated => self.begin_stream((pool, query), *stream),
+                    QueryKind::Stream | QueryKind::Generated | QueryKind::MeshPrimitives => {
+                        self.begin_stream((pool, query), *stream)
+                    }
                     QueryKind::Statistics(_) => self.statistics = Some((pool, query, Arc::default())),
                     _ => self.occlusion = Some((pool, query, AtomicU64::new(0))),
                 }
             }
             Command::EndQuery { pool, query, stream } => match pool.kind() {
-                QueryKind::Stream | QueryKind::Generated => self.end_stream((pool, *query), *stream),
+                QueryKind::Stream | QueryKind::Generated | QueryKind::MeshPrimitives => {
+                    self.end_stream((pool, *query), *stream)
+                }
                 QueryKind::Statistics(named) => self.end_statistics(named),
                 _ => {
                     if let Some((pool, query, count)) = self.occlusion.take() {

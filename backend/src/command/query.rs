@@ -26,13 +26,15 @@ pub enum QueryKind {
     Stream,
     /// Primitives of a stream of vertices, whether transform feedback is active or not.
     Generated,
+    /// Primitives that mesh programs give.
+    MeshPrimitives,
 }
 
 impl QueryKind {
     /// Values each query holds.
     pub fn values(self) -> usize {
         match self {
-            Self::Occlusion | Self::Timestamp | Self::Generated => 1,
+            Self::Occlusion | Self::Timestamp | Self::Generated | Self::MeshPrimitives => 1,
             Self::Stream => 2,
             Self::Statistics(flags) => flags.as_raw().count_ones() as usize,
         }
@@ -50,6 +52,8 @@ fn counter(statistic: vk::QueryPipelineStatisticFlags) -> Option<Counter> {
         Flags::GEOMETRY_SHADER_PRIMITIVES => Counter::GeometryPrimitives,
         Flags::TESSELLATION_CONTROL_SHADER_PATCHES => Counter::Patches,
         Flags::TESSELLATION_EVALUATION_SHADER_INVOCATIONS => Counter::EvaluatedVertices,
+        Flags::TASK_SHADER_INVOCATIONS_EXT => Counter::TaskInvocations,
+        Flags::MESH_SHADER_INVOCATIONS_EXT => Counter::MeshInvocations,
         Flags::CLIPPING_INVOCATIONS => Counter::ClipInputs,
         Flags::CLIPPING_PRIMITIVES => Counter::ClipOutputs,
         Flags::FRAGMENT_SHADER_INVOCATIONS => Counter::Lanes,

@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use super::cull::{Rules, Waiting};
 use super::feedback::{CapturePlan, Captured};
 use super::merged::{Emission, EmitScratch, Emitted, MergedKernel, MergedMode, PrimitiveNumbers};
+use super::mesh::{Mesh, MeshScratch};
 use super::posh::{self, BLOCK, BLOCKS, CullScratch, Culled, Interrupted, Posh, Sketch};
 use super::reuse::Reuse;
 use super::setup::{Routes, SetUp, room};
@@ -34,6 +35,8 @@ pub struct Assembled<'a> {
     pub patches: Option<(&'a TessellationKernel, Subdivision)>,
     /// The geometry program, linked with the vertex program, and how its waves are made.
     pub merged: Option<(&'a MergedKernel, MergedMode)>,
+    /// The workgroups of a mesh program, which then stand for primitives: corners are their numbers.
+    pub mesh: Option<&'a Mesh<'a>>,
     /// Instances.
     pub instances: u32,
     /// Memory of triangles.
@@ -92,6 +95,7 @@ pub struct FrontScratch {
     pub(super) waiting: Box<Waiting>,
     pub(super) emission: Box<EmitScratch>,
     pub(super) patches: Box<PatchScratch>,
+    mesh: Box<MeshScratch>,
     /// What transform feedback is to write, until somebody takes it.
     pub captured: Captured,
 }
@@ -104,7 +108,8 @@ impl Assembled<'_> {
 
     /// Most primitives that may become of one.
     pub fn amplification(&self) -> usize {
-        self.merged.map_or(1, |(kernel, _)| kernel.amplification())
+        let of_mesh = self.mesh.map_or(1, |mesh| mesh.most_primitives().max(1));
+        self.merged.map_or(of_mesh, |(kernel, _)| kernel.amplification())
     }
 
     /// Whether pieces may be taken in any order.
@@ -130,9 +135,10 @@ impl Assembled<'_> {
                 continue;
             }
             let piece = first..first + count;
-            let done = match self.merged {
-                None => self.piece(scratch, instance as u32, piece, out),
-                Some(merged) => self.emit_piece(merged, scratch, (instance as u32, piece), out),
+            let done = match (self.merged, self.mesh) {
+                (None, None) => self.piece(scratch, instance as u32, piece, out),
+                (None, Some(mesh)) => self.mesh_piece(mesh, (&mut scratch.mesh, &mut scratch.waiting), piece, out),
+                (Some(merged), _) => self.emit_piece(merged, scratch, (instance as u32, piece), out),
             };
             if !done {
                 return false;

@@ -14,7 +14,7 @@ use crate::format::{self, routines};
 use crate::shader::ir::{BinaryOp as B, Builder, Inst, InterpolateAt, Space, Type, UnaryOp as U, Value};
 use crate::shader::link;
 use crate::shader::passes::{self, Across};
-use crate::shader::{Builtin, Program, Slot};
+use crate::shader::{Builtin, OutputSlot, Program, Slot};
 use crate::state::{GraphicsPipeline, RasterState, VertexAttribute, VertexBinding};
 
 /// Input words of a vertex kernel.
@@ -136,6 +136,10 @@ impl LazyVertexKernel {
 
 impl VertexKernel {
     fn new(pipeline: &GraphicsPipeline, captures: bool) -> Self {
+        if pipeline.mesh().is_some() {
+            let program = &pipeline.vertex;
+            return Self::of_records((pipeline, program), &program.outputs, !program.fragment.side_effects);
+        }
         let mut captured = 0;
         let program = linked(pipeline, "kernel", |results| {
             let end = results.finish(pipeline.varyings());
@@ -144,6 +148,18 @@ impl VertexKernel {
         });
         let (varyings, vertex) = (pipeline.varyings().count(), &*pipeline.vertex);
         Self { program, varyings, routes: vertex.routes(), captured, is_pure: !vertex.fragment.side_effects }
+    }
+
+    /// What makes vertices for set-up of words that a program has left, which are its inputs: it runs nothing, and fetches nothing.
+    pub(super) fn of_records(
+        (pipeline, program): (&GraphicsPipeline, &Program),
+        records: &[OutputSlot],
+        is_pure: bool,
+    ) -> Self {
+        let mut b = Builder::new();
+        let words = (0..).zip(records).map(|(slot, output)| b.input(slot, output.ty)).collect();
+        let across = vec![Across::Varies; records.len()];
+        Results::new(b, program, words, &pipeline.raster).kernel(pipeline, &across, (is_pure, false))
     }
 
     /// Whether waves may run in any order.

@@ -180,6 +180,18 @@ impl Feed for Numbers<'_> {
     }
 }
 
+/// Records of sixteen vertices, so many words each, as a program has left them.
+pub(super) struct Records<'w> {
+    pub(super) words: &'w [Lanes],
+    pub(super) record: usize,
+}
+
+impl Feed for Records<'_> {
+    fn wave(&mut self, number: usize) -> (Mask, &[Lanes]) {
+        (Mask::MAX, &self.words[number * self.record..][..self.record])
+    }
+}
+
 impl VertexSource<'_> {
     /// Vertices, by their numbers, as inputs of the vertex program.
     pub(super) fn feed(&self, vertices: &[u32]) -> impl Feed {

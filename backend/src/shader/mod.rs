@@ -3,6 +3,7 @@
 pub mod interp;
 pub mod ir;
 pub mod link;
+mod mesh;
 pub mod passes;
 mod program;
 pub mod routines;
@@ -11,10 +12,13 @@ mod saved;
 pub mod spirv;
 #[cfg(test)]
 pub(crate) mod testing;
+mod workgroup;
 pub mod x64;
 
+pub use mesh::{MeshFacts, MeshWord};
 pub use program::{
     Builtin, FEEDBACK_BUFFERS, FEEDBACK_STRIDE, Feedback, FragmentFacts, GeometryFacts, InputSlot, Interpolation,
     LOCAL_WORD, OutputSlot, PUSH_CONSTANT_BYTES, PatchFacts, Place, Program, Resource, STREAMS, Slot,
 };
 pub use saved::BUILD;
+pub use workgroup::{WorkgroupScratch, Workgroups};

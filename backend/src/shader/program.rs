@@ -4,6 +4,7 @@ use ash::vk;
 
 use super::interp::Executable;
 use super::ir::{Function, Inst, Space, Type};
+use super::mesh::MeshFacts;
 use super::passes::Across;
 use super::passes::pair::{self, Effects};
 use super::runtime::kernels::WAVE;
@@ -90,6 +91,8 @@ builtins! {
     VertexBytes,
     PatchOffset,
     VertexOffset,
+    // Of mesh programs; nothing behind them reads it.
+    CullPrimitive,
 }
 
 /// Where a word of a program's interface comes from or goes to.
@@ -413,6 +416,8 @@ pub struct Program {
     pub geometry: Option<Box<GeometryFacts>>,
     /// Tessellation programs: the same.
     pub patch: Option<Box<PatchFacts>>,
+    /// Task and mesh programs: what they leave, and where.
+    pub mesh: Option<Box<MeshFacts>>,
 }
 
 impl Program {
@@ -440,13 +445,15 @@ impl Program {
             fragment: FragmentFacts::default(),
             geometry: None,
             patch: None,
+            mesh: None,
         }
     }
 
     /// Whether programs of a stage run as they are. Of vertex and fragment programs kernels are made (`geometry::kernel`,
     /// `pixel::kernel`).
     pub fn runs_itself(stage: vk::ShaderStageFlags) -> bool {
-        stage == vk::ShaderStageFlags::COMPUTE
+        stage
+            .intersects(vk::ShaderStageFlags::COMPUTE | vk::ShaderStageFlags::TASK_EXT | vk::ShaderStageFlags::MESH_EXT)
     }
 
     /// Generates the code of a program that runs as it is, for a target; without one it is interpreted.
@@ -512,6 +519,7 @@ impl Program {
             fragment: FragmentFacts { interlock: true, side_effects: true, ..self.fragment },
             geometry: None,
             patch: None,
+            mesh: None,
         }
     }
 

@@ -9,6 +9,7 @@ use ash::vk;
 
 use super::interp::Executable;
 use super::ir::{Function, Inst, Space, Type, parse, verify, verify_strictly};
+use super::mesh::{MeshFacts, MeshWord};
 use super::program::{
     Builtin, Feedback, FragmentFacts, GeometryFacts, InputSlot, Interpolation, OutputSlot, PatchFacts, Place, Program,
     Resource, Slot,
@@ -39,6 +40,9 @@ impl Program {
         }
         if let Some(facts) = &self.patch {
             out += &patch_text(facts);
+        }
+        if let Some(facts) = &self.mesh {
+            out += &mesh_text(facts);
         }
         for input in &self.inputs {
             let InputSlot { slot, ty, interpolation, place } = input;
@@ -85,6 +89,22 @@ fn patch_text(facts: &PatchFacts) -> String {
     }
     for (name, slots) in [("ofpatch", patch), ("ofvertex", vertex)] {
         slots.iter().for_each(|slot| out += &format!("{name} {}\n", slot_text(*slot)));
+    }
+    out
+}
+
+/// A line of numbers, where there is one of indices and culls the bytes, and a line for each word.
+fn mesh_text(facts: &MeshFacts) -> String {
+    let MeshFacts { payload, counts, corners, vertices, primitives, indices, words, of_vertices, culls } = facts;
+    let mut out = format!("mesh {payload} {counts} {corners} {vertices} {primitives} {of_vertices}\n");
+    if let Some(indices) = indices {
+        out += &format!("indices {indices}\n");
+    }
+    if let Some(MeshWord { first, stride }) = culls {
+        out += &format!("culls {first} {stride}\n");
+    }
+    for MeshWord { first, stride } in words {
+        out += &format!("word {first} {stride}\n");
     }
     out
 }
@@ -138,6 +158,11 @@ impl Words<'_> {
         self.slot().map(Some)
     }
 
+    fn mesh_word(&mut self) -> Option<MeshWord> {
+        let [first, stride] = self.numbers()?;
+        Some(MeshWord { first, stride })
+    }
+
     /// Where transform feedback writes a word, or nothing.
     fn feedback(&mut self) -> Option<Option<Feedback>> {
         if self.0.clone().next().is_none() {
@@ -168,6 +193,7 @@ fn interface_of(text: &str) -> Option<Program> {
         fragment: FragmentFacts::default(),
         geometry: None,
         patch: None,
+        mesh: None,
     };
     for line in text.lines() {
         let mut words = Words(line.split_ascii_whitespace());
@@ -184,15 +210,20 @@ fn interface_of(text: &str) -> Option<Program> {
     (fits && invocations.is_some_and(|count| (1..=MAX_INVOCATIONS).contains(&count))).then_some(program)
 }
 
-/// Whether a geometry or tessellation program has what the units around it take for granted, and no other has any of it.
+/// Whether programs have what the units around them take for granted, and no others have any of it.
 fn is_bounded(program: &Program) -> bool {
     use vk::ShaderStageFlags as S;
-    let is_geometry = program.stage == S::GEOMETRY;
-    let is_of_patches = matches!(program.stage, S::TESSELLATION_CONTROL | S::TESSELLATION_EVALUATION);
-    let good = |facts: &GeometryFacts| is_possible(facts, program.outputs.len());
-    program.geometry.is_some() == is_geometry
-        && program.patch.is_some() == is_of_patches
-        && program.geometry.as_deref().is_none_or(good)
+    let is_of = |stages: S| program.stage.intersects(stages);
+    let is_good_mesh = |facts: &MeshFacts| {
+        let corners = if program.stage == S::TASK_EXT { 0..=0 } else { 1..=3 };
+        corners.contains(&facts.corners) && facts.is_possible(program.outputs.len(), program.shared_bytes)
+    };
+    let is_good = |facts: &GeometryFacts| is_possible(facts, program.outputs.len());
+    program.mesh.is_some() == is_of(S::TASK_EXT | S::MESH_EXT)
+        && program.geometry.is_some() == is_of(S::GEOMETRY)
+        && program.patch.is_some() == is_of(S::TESSELLATION_CONTROL | S::TESSELLATION_EVALUATION)
+        && program.mesh.as_deref().is_none_or(is_good_mesh)
+        && program.geometry.as_deref().is_none_or(is_good)
         && program.patch.as_deref().is_none_or(is_possible_patch)
 }
 
@@ -225,6 +256,18 @@ fn interface_line(program: &mut Program, words: &mut Words<'_>) -> Option<()> {
         "given" => program.patch.as_mut()?.inputs.push(words.vertex_word()?),
         "ofpatch" => program.patch.as_mut()?.patch.push(words.slot()?),
         "ofvertex" => program.patch.as_mut()?.vertex.push(words.slot()?),
+        "mesh" => {
+            let [payload, counts, corners, vertices, primitives, of_vertices] = words.numbers()?;
+            let (of_vertices, rest) = (of_vertices as usize, MeshFacts::default());
+            let facts = MeshFacts { payload, counts, corners, vertices, primitives, of_vertices, ..rest };
+            program.mesh = Some(Box::new(facts));
+        }
+        "indices" => program.mesh.as_mut()?.indices = Some(words.number()?),
+        "culls" => program.mesh.as_mut()?.culls = Some(words.mesh_word()?),
+        "word" => {
+            let word = words.mesh_word()?;
+            program.mesh.as_mut()?.words.push(word);
+        }
         "input" => program.inputs.push(InputSlot {
             slot: words.slot()?,
             ty: words.ty()?,
@@ -296,6 +339,8 @@ mod tests {
             (include_bytes!("../../tests/shaders/strips.geom.spv"), vk::ShaderStageFlags::GEOMETRY),
             (include_bytes!("../../tests/shaders/patches.tesc.spv"), vk::ShaderStageFlags::TESSELLATION_CONTROL),
             (include_bytes!("../../tests/shaders/patches.tese.spv"), vk::ShaderStageFlags::TESSELLATION_EVALUATION),
+            (include_bytes!("../../../cts/shaders/mesh_own.mesh.spv"), vk::ShaderStageFlags::MESH_EXT),
+            (include_bytes!("../../../cts/shaders/mesh_tasks.task.spv"), vk::ShaderStageFlags::TASK_EXT),
         ];
         let compile = |(bytes, stage): (&[u8], vk::ShaderStageFlags)| {
             let words: Vec<u32> =
@@ -316,7 +361,8 @@ mod tests {
             assert_eq!((restored.inputs, restored.outputs), (program.inputs, program.outputs));
             assert_eq!((restored.resources, restored.fragment), (program.resources, program.fragment));
             assert_eq!((restored.local_size, restored.stage), (program.local_size, program.stage));
-            assert_eq!((restored.geometry, restored.patch), (program.geometry, program.patch));
+            assert_eq!((restored.mesh, restored.geometry), (program.mesh, program.geometry));
+            assert_eq!(restored.patch, program.patch);
         }
     }
 

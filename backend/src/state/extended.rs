@@ -55,7 +55,7 @@ pub enum SetState {
     LineStipple(bool),
     Conservative(Option<Criterion>),
     SampleLocationsEnable(bool),
-    FeedbackLoop(bool),
+    FeedbackLoop(vk::ImageAspectFlags),
     PatchVertices(u32),
     LowerLeft(bool),
 }
@@ -229,6 +229,10 @@ impl GraphicsPipeline {
             made.viewports.resize(count as usize, vk::Viewport::default());
         }
         made.depth_stencil = made.depth_stencil.map(|tests| state.tests(tests));
+        let may_write = made.depth_stencil.is_some_and(|tests| tests.may_write(made.dynamic));
+        if may_write && state.late.as_ref().is_some_and(|late| late.reads_depths()) {
+            made.fragment = made.fragment.map(|program| Arc::new(program.in_order()));
+        }
         for binding in &mut made.bindings {
             put(&mut binding.stride, state.strides.get(binding.binding as usize).copied().flatten());
         }
@@ -248,7 +252,12 @@ impl GraphicsPipeline {
     fn exports_like(&self, other: &Self) -> bool {
         // What of rasterization decides how fragments are covered.
         let coverage = |of: &Self| (of.corners(), of.raster.polygon_mode, of.raster.line_mode, of.raster.conservative);
-        self.depth_stencil == other.depth_stencil
+        let is_same = |one: &Option<Arc<_>>, other: &Option<Arc<_>>| match (one, other) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        is_same(&self.fragment, &other.fragment)
+            && self.depth_stencil == other.depth_stencil
             && self.logic_op == other.logic_op
             && self.blend == other.blend
             && self.multisample == other.multisample

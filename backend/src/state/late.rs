@@ -74,7 +74,7 @@ pub(super) struct LateState {
     conservative: Option<Option<Criterion>>,
     custom_locations: Option<bool>,
     locations: Option<SampleLocations>,
-    feedback_loop: Option<bool>,
+    feedback_loop: Option<vk::ImageAspectFlags>,
     patch_vertices: Option<u32>,
     lower_left: Option<bool>,
     colors: [Blending; MOST_COLORS],
@@ -178,7 +178,7 @@ impl LateState {
         let clamps = self.depth_clamp.unwrap_or(made.latent.depth_clamp);
         made.raster.depth_clip = self.depth_clip.or(made.latent.depth_clip).unwrap_or(!clamps);
         made.raster.depth_limits = if clamps { DepthLimits::Viewport } else { made.latent.depth_limits };
-        put(&mut made.reads_attachments, self.feedback_loop);
+        put(&mut made.reads_attachments, self.feedback_loop.map(|aspects| !aspects.is_empty()));
         put(&mut made.patch_state.vertices, self.patch_vertices);
         put(&mut made.patch_state.lower_left, self.lower_left);
         put(&mut made.multisample.samples, self.samples);
@@ -188,6 +188,12 @@ impl LateState {
         let is_custom = self.custom_locations.unwrap_or(made.latent.custom_locations);
         made.multisample.custom = self.locations.or(made.latent.locations).filter(|_| is_custom);
         self.apply_blending(made);
+    }
+
+    /// Whether fragments may read depths or stencils that they are tested against.
+    pub(super) fn reads_depths(&self) -> bool {
+        let depths = vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL;
+        self.feedback_loop.is_some_and(|aspects| aspects.intersects(depths))
     }
 
     fn apply_blending(&self, made: &mut GraphicsPipeline) {

@@ -106,6 +106,8 @@ fn try_module(words: &[u32]) -> usize {
         vk::ShaderStageFlags::GEOMETRY,
         vk::ShaderStageFlags::FRAGMENT,
         vk::ShaderStageFlags::COMPUTE,
+        vk::ShaderStageFlags::TASK_EXT,
+        vk::ShaderStageFlags::MESH_EXT,
     ];
     let programs = stages.iter().filter_map(|&stage| spirv::compile(&module, "main", stage, &Vec::new()).ok());
     programs.map(try_program).count()

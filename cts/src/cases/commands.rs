@@ -392,7 +392,7 @@ fn states(gpu: &Gpu) -> Case {
     let prepare = |(state, word): (&State, u8)| {
         let mut draw = Draw::rect(state.clone(), FULL, [0.0; 4]);
         draw.storage = Some(gpu.buffer_with(&[u32::from(word)])?);
-        prepare(gpu, &target, (pass, image.view), &draw)
+        prepare(gpu, &target, (pass, &[image.view]), &draw)
     };
     let made: Vec<Prepared> = words
         .iter()

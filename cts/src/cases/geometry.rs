@@ -3,7 +3,7 @@
 use ash::vk::{self, PrimitiveTopology as T, QueryPipelineStatisticFlags as F};
 
 use super::required::need_version;
-use super::statistics::{pool, results};
+use super::statistics::{counted, pool, results};
 use crate::Entry;
 use crate::harness::{Case, Gpu, Outcome, check};
 use crate::numbers::Numbers;
@@ -431,7 +431,7 @@ fn strips(gpu: &Gpu) -> Case {
         let mut state = State { topology: T::POINT_LIST, ..state(IDS, CELLS) };
         state.raster.rasterizer_discard_enable = vk::Bool32::from(discards);
         let kind = Kind::Vertices(16);
-        render(gpu, &Target::default(), &[Draw { kind, query: Some(pool), ..Draw::rect(state, FULL, [1.0; 4]) }])?;
+        render(gpu, &Target::default(), &[counted(Draw { kind, ..Draw::rect(state, FULL, [1.0; 4]) }, pool)])?;
         let counts: [u64; 4] = results(gpu, pool)?;
         // Points emit 0 to 8 and 0 to 6 cells of two triangles, by two invocations.
         let emitted = (36 + 21) * 2 * 2;

@@ -17,6 +17,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("host.copies.images", "VK_EXT_host_image_copy", between_images);
     add("host.copies.properties", "VK_EXT_host_image_copy", properties);
     add("attachments.feedback.cleared", "VK_EXT_attachment_feedback_loop_layout", feedback);
+    add("attachments.feedback.depth", "VK_EXT_attachment_feedback_loop_layout", depth_feedback);
     add("attachments.depth.zero_one", "VK_EXT_depth_clamp_zero_one", zero_one);
     add("attachments.depth.unrestricted", "VK_EXT_depth_range_unrestricted", unrestricted);
 }
@@ -204,16 +205,15 @@ fn feedback(gpu: &Gpu) -> Case {
         return Err(Outcome::NotSupported("feedback loops".into()));
     }
     let side = 256;
-    let mut state = State { fragment: TEXTURE, feedback: true, ..State::default() };
+    let feedback = vk::ImageAspectFlags::COLOR;
+    let mut state = State { fragment: TEXTURE, feedback, ..State::default() };
     (state.viewport.width, state.viewport.height) = (side as f32, side as f32);
     state.scissor.extent = vk::Extent2D { width: side, height: side };
     state.blend.blend_enable = vk::TRUE;
     (state.blend.src_color_blend_factor, state.blend.dst_color_blend_factor) =
         (vk::BlendFactor::ONE, vk::BlendFactor::ONE);
     let target = Target { size: [side; 2], clear: [0.25; 4], ..Target::default() };
-    let has_dynamic = gpu.more.feedback_dynamic.attachment_feedback_loop_dynamic_state != 0;
-    let ways = [(false, false), (true, false), (false, true)];
-    for (linked, late) in ways.into_iter().filter(|(_, late)| has_dynamic || !late) {
+    for (linked, late) in feedback_ways(gpu) {
         let state = State { linked, late, ..state.clone() };
         // The right half; texture coordinates are those of the upper left quarter.
         let mut draw = Draw::rect(state, [0.0, -1.0, 1.0, 1.0], [1.0; 4]);
@@ -222,6 +222,37 @@ fn feedback(gpu: &Gpu) -> Case {
         for (at, pixel) in pixels.iter().enumerate() {
             let expected = if at as u32 % side < side / 2 { 64 } else { 128 };
             check(pixel[0].abs_diff(expected) <= 1, || format!("pixel {at} is {pixel:?}, not of {expected}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// How pipelines say that there is a loop: at once, in a library, or by a command.
+fn feedback_ways(gpu: &Gpu) -> impl Iterator<Item = (bool, bool)> {
+    let has_dynamic = gpu.more.feedback_dynamic.attachment_feedback_loop_dynamic_state != 0;
+    [(false, false), (true, false), (false, true)].into_iter().filter(move |(_, late)| has_dynamic || !late)
+}
+
+/// A fragment that samples the depth it is tested against finds what was there before its own test wrote.
+fn depth_feedback(gpu: &Gpu) -> Case {
+    if gpu.more.feedback_loop.attachment_feedback_loop_layout == vk::FALSE {
+        return Err(Outcome::NotSupported("feedback loops".into()));
+    }
+    let feedback = vk::ImageAspectFlags::DEPTH;
+    let depth_stencil = vk::PipelineDepthStencilStateCreateInfo::default()
+        .depth_test_enable(true)
+        .depth_write_enable(true)
+        .depth_compare_op(vk::CompareOp::LESS);
+    let clear_depth = vk::ClearDepthStencilValue { depth: 0.75, stencil: 0 };
+    let target = Target { depth: vk::Format::D32_SFLOAT, clear_depth, ..Target::default() };
+    for (linked, late) in feedback_ways(gpu) {
+        let state = State { fragment: TEXTURE, feedback, depth_stencil, linked, late, ..State::default() };
+        // Two draws in one pass: the second one finds what the first one wrote.
+        let draws = [0.5, 0.25].map(|depth| Draw::rect(state.clone(), FULL, [1.0; 4]).at(depth));
+        for (count, expected) in [(1, 191u8), (2, 128)] {
+            let pixels = render(gpu, &target, &draws[..count])?;
+            let is_right = |pixel: &[u8; 4]| pixel[0].abs_diff(expected) <= 1;
+            check(pixels.iter().all(is_right), || format!("{count}: {:?}, not {expected}", pixels[0]))?;
         }
     }
     Ok(())

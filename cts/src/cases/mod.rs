@@ -28,6 +28,7 @@ mod locations;
 mod lookahead;
 mod maintenance;
 mod memory12;
+mod meshes;
 mod multiview;
 mod order;
 mod ordered;
@@ -84,6 +85,7 @@ pub fn all() -> Vec<Entry> {
         feedback::cases,
         geometry::cases,
         tessellation::cases,
+        meshes::cases,
         lines::cases,
         vertices::cases,
         fragment::cases,

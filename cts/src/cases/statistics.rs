@@ -65,10 +65,15 @@ pub(super) fn results<const N: usize>(gpu: &Gpu, pool: vk::QueryPool) -> Result<
     Ok(values[0])
 }
 
+/// A draw whose statistics go to a pool.
+pub(super) fn counted(draw: Draw, pool: vk::QueryPool) -> Draw {
+    Draw { query: Some(pool), control: vk::QueryControlFlags::empty(), ..draw }
+}
+
 /// The statistics of a draw.
 fn count(gpu: &Gpu, draw: Draw) -> Result<[u64; 6], Outcome> {
     let pool = pool(gpu, ALL)?;
-    render(gpu, &Target::default(), &[Draw { query: Some(pool), ..draw }])?;
+    render(gpu, &Target::default(), &[counted(draw, pool)])?;
     results(gpu, pool)
 }
 
@@ -80,7 +85,7 @@ fn of_a_draw(gpu: &Gpu) -> Case {
 /// Values come in the order of their bits.
 fn named_ones(gpu: &Gpu) -> Case {
     let pool = pool(gpu, F::FRAGMENT_SHADER_INVOCATIONS | F::INPUT_ASSEMBLY_PRIMITIVES)?;
-    render(gpu, &Target::default(), &[Draw { query: Some(pool), ..Draw::rect(State::default(), RECT, RED) }])?;
+    render(gpu, &Target::default(), &[counted(Draw::rect(State::default(), RECT, RED), pool)])?;
     let counts: [u64; 2] = results(gpu, pool)?;
     check(counts == [2, PIXELS], || format!("{counts:?}"))
 }
@@ -96,10 +101,7 @@ fn hidden_fragments(gpu: &Gpu) -> Case {
     };
     let target = Target { depth: vk::Format::D32_SFLOAT, ..Target::default() };
     let pools = [pool(gpu, ALL)?, pool(gpu, ALL)?, pool(gpu, ALL)?];
-    let draw = |number: usize, depth: f32| Draw {
-        query: Some(pools[number]),
-        ..Draw::rect(state.clone(), RECT, RED).at(depth)
-    };
+    let draw = |number: usize, depth: f32| counted(Draw::rect(state.clone(), RECT, RED).at(depth), pools[number]);
     render(gpu, &target, &[draw(0, 0.8), draw(1, 0.4), draw(2, 0.6)])?;
     for (pool, fragments) in pools.into_iter().zip([PIXELS, PIXELS, 0]) {
         let counts: [u64; 6] = results(gpu, pool)?;

@@ -297,7 +297,7 @@ impl<'a> World<'a> {
         let buffer = vertices(self.gpu, rect)?;
         let kind = Kind::VertexBuffer { buffer, count: (buffer.size / 32) as u32 };
         let draw = Draw { kind, ..Draw::rect(state, [0.0; 4], [0.0; 4]) };
-        let prepared = render::prepare(self.gpu, &self.target, (self.passes[0], vk::ImageView::null()), &draw)?;
+        let prepared = render::prepare(self.gpu, &self.target, (self.passes[0], &[]), &draw)?;
         Ok((draw, prepared))
     }
 

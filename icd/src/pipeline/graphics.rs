@@ -12,7 +12,7 @@ use vitric_backend::raster::{RateState, SampleLocations};
 use vitric_backend::shader::Program;
 use vitric_backend::state::{
     BlendState, DepthLimits, DepthStencilState, DynamicState, GraphicsPipeline, Latent, LineStipple, MultisampleState,
-    PatchPrograms, PatchState, RasterState, StencilState, Variants, VertexInput,
+    PatchPrograms, PatchState, RasterState, Variants, VertexInput,
 };
 
 use super::{
@@ -42,9 +42,11 @@ struct Input {
 
 /// Shaders before rasterization.
 struct Shaders {
+    /// A vertex program, or a mesh program.
     vertex: Arc<Program>,
     patches: Option<PatchPrograms>,
     patch_state: PatchState,
+    task: Option<Arc<Program>>,
     geometry: Option<Arc<Program>>,
     raster: RasterState,
     depth_clip: Option<bool>,
@@ -59,6 +61,16 @@ struct Shaders {
 }
 
 impl Shaders {
+    /// The vertex input interface of a pipeline with a mesh program, which reads none.
+    fn input(&self) -> Option<Input> {
+        let topology = match self.vertex.mesh.as_deref()?.corners {
+            1 => vk::PrimitiveTopology::POINT_LIST,
+            2 => vk::PrimitiveTopology::LINE_LIST,
+            _ => vk::PrimitiveTopology::TRIANGLE_LIST,
+        };
+        Some(Input { vertices: VertexInput::default(), topology, restart: false, dynamic: DynamicState::empty() })
+    }
+
     /// Whether nothing behind rasterization matters.
     fn discards(&self) -> bool {
         self.raster.discard && !self.dynamic.contains(DynamicState::DISCARD)
@@ -180,7 +192,7 @@ impl Parts {
     fn describe(&mut self, maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<()> {
         let own = own_parts(info);
         let dynamic = raw::input(info.p_dynamic_state).map_or(DynamicState::empty(), dynamic_state);
-        if own.contains(Subsets::VERTEX_INPUT_INTERFACE) {
+        if own.contains(Subsets::VERTEX_INPUT_INTERFACE) && !maker.has(vk::ShaderStageFlags::MESH_EXT) {
             self.input = Some(Arc::new(input(info, dynamic & OF_INPUT)));
         }
         if own.contains(Subsets::PRE_RASTERIZATION_SHADERS) {
@@ -201,7 +213,9 @@ impl Parts {
 
     /// The pipeline; `None` when a part that it needs is missing.
     fn assemble(&self) -> Option<GraphicsPipeline> {
-        let (input, shaders) = (self.input.as_deref()?, self.shaders.as_deref()?);
+        let shaders = self.shaders.as_deref()?;
+        let of_mesh = shaders.input();
+        let input = of_mesh.as_ref().or(self.input.as_deref())?;
         let (no_fragment, no_output);
         let (fragment, output) = match (&self.fragment, &self.output) {
             (Some(fragment), Some(output)) => (&**fragment, &**output),
@@ -216,6 +230,7 @@ impl Parts {
             vertex: shaders.vertex.clone(),
             patches: shaders.patches.clone(),
             patch_state: shaders.patch_state,
+            task: shaders.task.clone(),
             geometry: shaders.geometry.clone(),
             fragment: match fragment.in_order || output.in_order {
                 true => fragment.program.as_ref().map(|program| Arc::new(program.in_order())),
@@ -303,9 +318,14 @@ fn shaders(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic
         raster.depth_limits = maker.object.depth_limits;
     }
     let patches = patch_programs(maker)?;
+    let vertex = match maker.program(vk::ShaderStageFlags::MESH_EXT)? {
+        Some(mesh) => Some(mesh),
+        None => maker.program(vk::ShaderStageFlags::VERTEX)?,
+    };
     let clip: Option<&vk::PipelineRasterizationDepthClipStateCreateInfoEXT<'_>> = raw::find(state.p_next);
     Ok(Shaders {
-        vertex: maker.program(vk::ShaderStageFlags::VERTEX)?.ok_or(Error::Unknown)?,
+        vertex: vertex.ok_or(Error::Unknown)?,
+        task: maker.program(vk::ShaderStageFlags::TASK_EXT)?,
         patch_state: match &patches {
             Some(_) => raw::input(info.p_tessellation_state).map_or_else(PatchState::default, patch_state),
             // The pointer may be anything.
@@ -356,20 +376,6 @@ fn reads_depths(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) ->
         || pass.is_some_and(|pass| pass.reads_depths(info.subpass))
 }
 
-/// Whether tests may write depths or stencils, as they are or as commands may set them.
-fn may_write(state: Option<&DepthStencilState>, dynamic: DynamicState) -> bool {
-    use DynamicState as D;
-    let Some(state) = state else { return false };
-    let writes = |face: &StencilState| {
-        let keeps = [face.fail, face.pass, face.depth_fail].iter().all(|op| *op == vk::StencilOp::KEEP);
-        face.write_mask != 0 && !keeps
-    };
-    let stencil = state.stencil_test && (writes(&state.front) || writes(&state.back));
-    let of_stencil = D::STENCIL_TEST | D::STENCIL_OP | D::STENCIL_WRITE_MASK;
-    let depth = state.depth_test && state.depth_write;
-    depth || stencil || dynamic.intersects(of_stencil | D::DEPTH_TEST | D::DEPTH_WRITE)
-}
-
 fn fragment(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Result<Fragment> {
     use vk::PipelineDepthStencilStateCreateFlags as F;
     let state = raw::input(info.p_depth_stencil_state);
@@ -377,10 +383,11 @@ fn fragment(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynami
         F::RASTERIZATION_ORDER_ATTACHMENT_DEPTH_ACCESS_EXT | F::RASTERIZATION_ORDER_ATTACHMENT_STENCIL_ACCESS_EXT;
     let depth_stencil = state.map(depth_stencil_state);
     let is_ordered = state.is_some_and(|state| state.flags.intersects(ordered));
+    let may_write = depth_stencil.is_some_and(|tests| tests.may_write(dynamic));
     Ok(Fragment {
         program: maker.program(vk::ShaderStageFlags::FRAGMENT)?,
         depth_stencil,
-        in_order: is_ordered || (reads_depths(maker, info) && may_write(depth_stencil.as_ref(), dynamic)),
+        in_order: is_ordered || (reads_depths(maker, info) && may_write),
         min_sample_shading: multisample_state(raw::input(info.p_multisample_state)).min_sample_shading,
         reads_attachments: reads_attachments(info),
         dynamic,

@@ -12,7 +12,7 @@ use crate::geometry::feedback::{CapturePlan, Captured};
 use crate::geometry::kernel::input as vertex_input;
 use crate::geometry::reuse::Reuse;
 use crate::geometry::setup::SetUp;
-use crate::geometry::shading::{Feed, ShadeScratch, Shaded, shade_waves};
+use crate::geometry::shading::{Records, ShadeScratch, Shaded, shade_waves};
 use crate::geometry::triangles::Triangles;
 use crate::geometry::{DrawNumbers, PrimitiveContext, VertexSource};
 use crate::shader::STREAMS;
@@ -83,18 +83,6 @@ pub(crate) struct Emitted<'w> {
     starts: Option<SmallVec<[u32; WAVE]>>,
     /// The vertices for set-up.
     pub shaded: Shaded<'w>,
-}
-
-/// Records as input words of the finish kernel.
-struct Records<'w> {
-    words: &'w [Lanes],
-    record: usize,
-}
-
-impl Feed for Records<'_> {
-    fn wave(&mut self, number: usize) -> (Mask, &[Lanes]) {
-        (Mask::MAX, &self.words[number * self.record..][..self.record])
-    }
 }
 
 impl Emission<'_> {

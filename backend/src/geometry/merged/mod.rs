@@ -18,7 +18,7 @@ pub(super) use emit::{Emission, EmitScratch, Emitted, PrimitiveNumbers};
 pub use waves::Mode;
 pub(super) use waves::Mode as MergedMode;
 
-use super::kernel::{Results, VertexLinker, fetch_across, input as vertex_input};
+use super::kernel::{VertexLinker, fetch_across, input as vertex_input};
 use super::tessellation::before_geometry;
 use super::{VertexKernel, corners};
 use crate::shader::interp::WAVE;
@@ -128,10 +128,11 @@ impl MergedKernel {
         let facts = (**geometry.geometry.as_ref()?).clone();
         let layout = Layout::of(geometry, &facts);
         let program = merged(pipeline, geometry, (&facts, layout));
+        let records = &geometry.outputs[..geometry.outputs.len() - 1];
         let looks_across = geometry.looks_across() || pipeline.vertex.looks_across();
         Some(Self {
             may_repeat: !program.fragment.side_effects && !looks_across,
-            finish: finish(pipeline, geometry, !program.fragment.side_effects),
+            finish: VertexKernel::of_records((pipeline, geometry), records, !program.fragment.side_effects),
             #[cfg(test)]
             slots: geometry.outputs.iter().map(|output| output.slot).collect(),
             primitive_id: geometry.output_builtin(Builtin::PrimitiveId, 0),
@@ -180,15 +181,6 @@ impl MergedKernel {
             None => Mode::Replicated,
         }
     }
-}
-
-/// What becomes of emitted vertices: vertices as vertex kernels give them. Its inputs are the words of a record.
-fn finish(pipeline: &GraphicsPipeline, geometry: &Program, is_pure: bool) -> VertexKernel {
-    let mut b = Builder::new();
-    let records = &geometry.outputs[..geometry.outputs.len() - 1];
-    let words = (0..).zip(records).map(|(slot, output)| b.input(slot, output.ty)).collect();
-    let across = vec![Across::Varies; geometry.outputs.len() - 1];
-    Results::new(b, geometry, words, &pipeline.raster).kernel(pipeline, &across, (is_pure, false))
 }
 
 /// Links vertex code, patch code and geometry code; the last alone, where vertices are those of subdivided patches.

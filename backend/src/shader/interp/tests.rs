@@ -25,6 +25,7 @@ fn program(function: Function) -> Program {
         in_squares: false,
         fragment: FragmentFacts::default(),
         geometry: None,
+        mesh: None,
         pair: None,
     }
 }

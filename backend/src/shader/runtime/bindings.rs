@@ -293,6 +293,11 @@ impl SharedMemory {
         self.lines.iter_mut().flat_map(|line| &mut line.0).for_each(|word| *word.get_mut() = 0);
     }
 
+    /// Writes words at its start.
+    pub fn fill(&mut self, words: &[u32]) {
+        self.lanes_mut().as_flattened_mut().iter_mut().zip(words).for_each(|(to, &word)| *to = word);
+    }
+
     /// First byte, and bytes, for generated code.
     pub(super) fn raw(&self) -> (*mut u8, u64) {
         (self.lines.as_ptr().cast_mut().cast(), (self.lines.len() * size_of::<Line>()) as u64)

@@ -96,7 +96,7 @@ impl Flattener<'_> {
             // Of one vertex; nothing is left to be said.
         } else if has(Decoration::PerVertexKHR) {
             return self.of_vertices(ty, cursor);
-        } else if has(Decoration::Flat) {
+        } else if has(Decoration::Flat) || has(Decoration::PerPrimitiveEXT) {
             cursor.interpolation = Interpolation::Flat;
         } else if has(Decoration::NoPerspective) {
             cursor.interpolation = Interpolation::NoPerspective;
@@ -252,8 +252,9 @@ impl Flattener<'_> {
     }
 
     fn builtin(&self, word: u32) -> Result<Builtin> {
+        use ExecutionModel as M;
         let builtin = BuiltIn::from_u32(word).ok_or(Error::Malformed("unknown built-in"))?;
-        if is_of_compute(builtin) && self.model != ExecutionModel::GLCompute {
+        if is_of_compute(builtin) && !matches!(self.model, M::GLCompute | M::TaskEXT | M::MeshEXT) {
             return Err(Error::Malformed("a built-in of another stage"));
         }
         Ok(match builtin {
@@ -301,6 +302,7 @@ impl Flattener<'_> {
             BuiltIn::DeviceIndex => Builtin::DeviceIndex,
             BuiltIn::PrimitiveShadingRateKHR => Builtin::PrimitiveShadingRateKhr,
             BuiltIn::ShadingRateKHR => Builtin::ShadingRateKhr,
+            BuiltIn::CullPrimitiveEXT => Builtin::CullPrimitive,
             BuiltIn::BaryCoordKHR => Builtin::BaryCoord,
             BuiltIn::BaryCoordNoPerspKHR => Builtin::BaryCoordNoPersp,
             other => return Err(Error::Unsupported(format!("built-in {other:?}"))),

@@ -60,6 +60,7 @@ fn program(function: &Function, inputs: usize, target: Option<Target>) -> Progra
         in_squares: false,
         fragment: FragmentFacts::default(),
         geometry: None,
+        mesh: None,
         pair: None,
     }
 }

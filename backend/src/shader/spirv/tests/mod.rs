@@ -17,7 +17,8 @@ use scene::Scene;
 
 fn compile_any(words: &[u32]) -> usize {
     let Ok(module) = parse(words) else { return 0 };
-    let stages = [vk::ShaderStageFlags::VERTEX, vk::ShaderStageFlags::FRAGMENT, vk::ShaderStageFlags::COMPUTE];
+    use vk::ShaderStageFlags as S;
+    let stages = [S::VERTEX, S::GEOMETRY, S::FRAGMENT, S::COMPUTE, S::TASK_EXT, S::MESH_EXT];
     stages.iter().filter(|&&stage| compile(&module, "main", stage, &Vec::new()).is_ok()).count()
 }
 
@@ -72,6 +73,8 @@ fn committed_shaders_compile() {
             spirv::ExecutionModel::Vertex => vk::ShaderStageFlags::VERTEX,
             spirv::ExecutionModel::Fragment => vk::ShaderStageFlags::FRAGMENT,
             spirv::ExecutionModel::Geometry => vk::ShaderStageFlags::GEOMETRY,
+            spirv::ExecutionModel::TaskEXT => vk::ShaderStageFlags::TASK_EXT,
+            spirv::ExecutionModel::MeshEXT => vk::ShaderStageFlags::MESH_EXT,
             _ => vk::ShaderStageFlags::COMPUTE,
         };
         let compiled = compile(&module, "main", stage, &Vec::new());

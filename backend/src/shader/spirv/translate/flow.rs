@@ -146,6 +146,14 @@ impl<'a> Translator<'a> {
                 self.builder.push(Inst::Kill);
                 Ok(None)
             }
+            Op::EmitMeshTasksEXT => {
+                self.leave_counts(inst)?;
+                match self.frames.len() {
+                    1 => return Ok(self.leave_function(body, end)),
+                    _ => self.builder.push(Inst::Kill),
+                }
+                Ok(None)
+            }
             Op::Unreachable => Ok(None),
             _ => Err(Error::Malformed("a block does not end")),
         }
@@ -507,6 +515,7 @@ fn is_terminator(op: Op) -> bool {
             | O::ReturnValue
             | O::Kill
             | O::TerminateInvocation
+            | O::EmitMeshTasksEXT
             | O::Unreachable
     )
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use smallvec::SmallVec;
-use spirv::{Decoration, ExecutionModel, Op, Scope};
+use spirv::{Decoration, Op, Scope};
 
 use super::number::{self, Number};
 use super::{Operand, Translator};
@@ -82,6 +82,7 @@ impl Translator<'_> {
             }
             // Fragments of a pixel are shaded one after the other, in order (`FragmentFacts::interlock`).
             O::BeginInvocationInterlockEXT | O::EndInvocationInterlockEXT => Ok(()),
+            O::SetMeshOutputsEXT => self.leave_counts(inst),
             O::EmitVertex | O::EndPrimitive | O::EmitStreamVertex | O::EndStreamPrimitive => self.emit_vertex(inst),
             O::ReadClockKHR => self.read_clock(inst),
             O::AssumeTrueKHR => Ok(()),
@@ -101,7 +102,7 @@ impl Translator<'_> {
     fn control_barrier(&mut self, inst: &Instruction) -> Result<()> {
         let scope = self.constants.scalar(inst.word(0)?).and_then(Scope::from_u32);
         let is_narrow = matches!(scope, Some(Scope::Subgroup | Scope::Invocation));
-        let waits = matches!(self.model, ExecutionModel::GLCompute | ExecutionModel::TessellationControl);
+        let waits = self.has_workgroups() || self.model == spirv::ExecutionModel::TessellationControl;
         if !is_narrow && waits {
             self.builder.push(Inst::Barrier);
         }

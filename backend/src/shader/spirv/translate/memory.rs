@@ -69,7 +69,7 @@ pub(super) struct Pointer {
     pub(super) base: Base,
     /// Type of what it points to.
     pub(super) ty: u32,
-    constant: u32,
+    pub(super) constant: u32,
     pub(super) dynamic: Option<Value>,
     /// Element of an array of resources, or number of a vertex.
     pub(super) element: Option<Value>,
@@ -79,7 +79,7 @@ pub(super) struct Pointer {
     /// `OpImageTexelPointer`: coordinates and sample.
     pub(super) texel: Option<(Vec<Value>, Value)>,
     /// Units of an offset per scalar, where the layout is tight.
-    unit: u32,
+    pub(super) unit: u32,
 }
 
 impl Pointer {

@@ -9,6 +9,7 @@ mod glsl;
 mod image;
 mod instruction;
 mod memory;
+mod mesh;
 pub(super) mod number;
 mod scalar;
 mod scopes;
@@ -24,6 +25,7 @@ use spirv::{Decoration, ExecutionMode, ExecutionModel, StorageClass};
 use self::geometry::Geometry;
 pub(crate) use self::geometry::is_possible;
 use self::memory::{Base, Pointer};
+use self::mesh::Mesh;
 use self::number::Number;
 use self::scopes::Scopes;
 use self::tessellation::Tessellation;
@@ -96,6 +98,8 @@ struct Translator<'a> {
     /// Whether four invocations of a workgroup are a square of it, and not a part of a row.
     in_squares: bool,
     shared_bytes: u32,
+    /// Where blocks of shared memory begin.
+    shared_start: u32,
     /// Whether shared memory has blocks with an explicit layout.
     shared_is_explicit: bool,
     /// The resources that a chosen pointer may point into.
@@ -132,6 +136,8 @@ struct Translator<'a> {
     tessellation: Option<Tessellation>,
     /// Words of vertices that geometry and control programs are given.
     vertex_inputs: Vec<Option<Slot>>,
+    /// What task and mesh programs have besides.
+    mesh: Option<Mesh>,
     local_words: u32,
     blocks: usize,
     work: usize,
@@ -153,6 +159,8 @@ pub(super) fn program(
         vk::ShaderStageFlags::TESSELLATION_EVALUATION => ExecutionModel::TessellationEvaluation,
         vk::ShaderStageFlags::GEOMETRY => ExecutionModel::Geometry,
         vk::ShaderStageFlags::COMPUTE => ExecutionModel::GLCompute,
+        vk::ShaderStageFlags::TASK_EXT => ExecutionModel::TaskEXT,
+        vk::ShaderStageFlags::MESH_EXT => ExecutionModel::MeshEXT,
         _ => return Err(Error::Unsupported("this stage".into())),
     };
     let found = module.entry_points.iter().find(|point| point.name == entry && point.model == model);
@@ -168,7 +176,9 @@ pub(super) fn program(
     translator.in_squares = in_groups[1] && is_even;
     translator.begin_geometry(point)?;
     translator.begin_tessellation(point)?;
+    translator.begin_mesh(point)?;
     translator.declare_variables(point)?;
+    translator.declare_mesh_outputs(point)?;
     translator.entry(point)?;
     translator.finish(point, stage, observe)
 }
@@ -196,6 +206,7 @@ impl<'a> Translator<'a> {
             local_size: [1; 3],
             in_squares: false,
             shared_bytes: 0,
+            shared_start: 0,
             shared_is_explicit: false,
             storage_buffers: Vec::new(),
             facts: FragmentFacts::default(),
@@ -217,6 +228,7 @@ impl<'a> Translator<'a> {
             geometry: None,
             tessellation: None,
             vertex_inputs: Vec::new(),
+            mesh: None,
             local_words: 0,
             blocks: 0,
             work: 0,
@@ -266,8 +278,10 @@ impl<'a> Translator<'a> {
                 }
                 StorageClass::Input if used && self.is_per_vertex(id) => self.declare_vertices(id, ty)?,
                 StorageClass::Input if used => self.declare_input(id, ty)?,
+                // Behind all others.
+                StorageClass::Output if self.model == ExecutionModel::MeshEXT => continue,
                 StorageClass::Output if used => self.declare_output(id, ty, initializer)?,
-                StorageClass::Input | StorageClass::Output => continue,
+                StorageClass::Input | StorageClass::Output | StorageClass::TaskPayloadWorkgroupEXT => continue,
                 StorageClass::Private | StorageClass::Function => {
                     let local = self.new_local(self.words_of(ty)?)?;
                     self.initialize(Base::Local(local), ty, initializer)?;
@@ -360,13 +374,13 @@ impl<'a> Translator<'a> {
         Ok(out)
     }
 
-    /// Shared variables follow each other; blocks with an explicit layout all start at 0.
+    /// Shared variables follow each other; blocks with an explicit layout all start at one place.
     fn declare_shared(&mut self, ty: u32) -> Result<Pointer> {
         let target = if self.module.has((ty, None), Decoration::Block) {
             self.shared_is_explicit = true;
             let size = self.explicit_size(ty, 0)?;
-            self.shared_bytes = self.shared_bytes.max(size);
-            Pointer::shared(0, ty, memory::EXPLICIT)
+            self.shared_bytes = self.shared_bytes.max(self.shared_start.saturating_add(size));
+            Pointer::shared(self.shared_start, ty, memory::EXPLICIT)
         } else {
             let unit = self.shared_unit(ty)?;
             let offset = self.shared_bytes.next_multiple_of(unit);
@@ -436,6 +450,10 @@ impl<'a> Translator<'a> {
         self.call(point.function, &[], None)?;
         if self.geometry.is_some() {
             return self.end_geometry();
+        }
+        // What a mesh program gives is in memory.
+        if self.mesh.is_some() {
+            return Ok(());
         }
         for (slot, value) in (0..).zip(self.output_values()) {
             self.builder.push(Inst::Output { slot, value });
@@ -617,6 +635,7 @@ impl<'a> Translator<'a> {
             fragment: facts,
             geometry: self.geometry.map(|geometry| Box::new(geometry.into_facts(self.vertex_inputs))),
             patch,
+            mesh: self.mesh.map(|mesh| Box::new(mesh.into_facts())),
             code,
             pair: None,
         };
