@@ -199,7 +199,7 @@ fn largest_volume(gpu: &Gpu) -> Case {
             let extent = vk::Extent3D { width, height, depth };
             crate::harness::Image { handle, view: vk::ImageView::null(), extent, aspects, levels: 1 }
         };
-        let data: Vec<u8> = (0..side).map(|texel| (texel * 7 >> 3) as u8).collect();
+        let data: Vec<u8> = (0..side).map(|texel| ((texel * 7) >> 3) as u8).collect();
         gpu.write_image(&image, aspects, &data, vk::ImageLayout::TRANSFER_SRC_OPTIMAL)?;
         // The texels of all slices follow each other.
         let back = gpu.buffer(u64::from(side))?;

@@ -301,13 +301,13 @@ fn three_components(gpu: &Gpu, &(_, formats, bits, order): &Texels) -> Case {
         let buffer = gpu.buffer_with(&data[..(offset + range) as usize])?;
         let got = fetch_all(gpu, &buffer, formats, offset, range)?;
         for texel in 0..16usize {
-            let code = |component: usize| {
-                let at = offset as usize + (texel * 3 + order[component]) * bytes as usize;
+            let code = |place: usize| {
+                let at = offset as usize + (texel * 3 + place) * bytes as usize;
                 let code = if bits == 8 { u16::from(data[at]) } else { u16::from_le_bytes([data[at], data[at + 1]]) };
                 if texel < 13 { code } else { 0 }
             };
-            for component in 0..3 {
-                let code = code(component);
+            for (component, &place) in order.iter().enumerate() {
+                let code = code(place);
                 let signed = if bits == 8 { i32::from(code as u8 as i8) } else { i32::from(code as i16) };
                 let integers = [got[texel * 3 + 1][component], got[texel * 3 + 2][component]];
                 let float = f32::from_bits(got[texel * 3][component]);
@@ -543,7 +543,7 @@ fn linear_blocks(gpu: &Gpu, format: F) -> Case {
         let wanted = if format == F::BC4_UNORM_BLOCK {
             [number * 16, 0, 0, 255]
         } else {
-            [0, 0, (number * 2) << 3 | number * 2 >> 2, 255]
+            [0, 0, (number * 2) << 3 | (number * 2) >> 2, 255]
         };
         // Five bits are not always rounded in the same way.
         let near = pixel.iter().zip(wanted).all(|(&got, wanted)| got.abs_diff(wanted) <= 1);

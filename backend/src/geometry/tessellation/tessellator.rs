@@ -316,7 +316,11 @@ impl Subdivision {
         let at = |column: usize, row: usize| starts[4] + (row * columns + column) as u32;
         for (row, column) in (1..rows).flat_map(|row| (1..columns).map(move |column| (row, column))) {
             let [a, b, c, d] = [at(column - 1, row - 1), at(column, row - 1), at(column, row), at(column - 1, row)];
-            mesh.corners.extend([a, b, c, a, c, d]);
+            // Rings around the middle have their corners on diagonals.
+            mesh.corners.extend(match (2 * column < columns) == (2 * row < rows) {
+                true => [a, b, c, a, c, d],
+                false => [a, b, d, b, c, d],
+            });
         }
         for edge in 0..4 {
             let Mesh { vertices, corners, outer, inner, .. } = mesh;

@@ -491,8 +491,8 @@ impl NearMemory {
     /// Nothing of these groups is needed: their pages are free. They read as zeros.
     pub fn discard(&self, groups: Range<usize>) {
         self.stats.count(Stat::GroupsDiscarded, groups.len());
-        let was_far = groups.clone().fold(false, |was_far, group| self.empty(group, 0) == Place::Far || was_far);
-        if was_far {
+        let far = groups.clone().filter(|&group| self.empty(group, 0) == Place::Far).count();
+        if far > 0 {
             self.far.discard(groups);
         }
     }
