@@ -9,7 +9,7 @@ use ash::vk;
 use vitric_backend::geometry::{MergedMode, Posh};
 use vitric_backend::gpu::{Gpu, GpuConfig};
 use vitric_backend::knobs;
-use vitric_backend::memory::{Allocation, Heap};
+use vitric_backend::memory::{Allocation, Heap, NearConfig, OutOfMemory, Residency};
 
 use crate::debug::Messages;
 use crate::extensions::{self, Level};
@@ -43,10 +43,11 @@ pub fn memory_budget(heap: &Heap) -> vk::PhysicalDeviceMemoryBudgetPropertiesEXT
 
 fn budget(heap: &Heap, available: u64) -> vk::PhysicalDeviceMemoryBudgetPropertiesEXT<'static> {
     let mut budget = vk::PhysicalDeviceMemoryBudgetPropertiesEXT::default();
-    let used = heap.used();
-    budget.heap_usage[0] = used;
+    // What rests is in use, but takes less memory.
+    let (resident, room) = (heap.resident(), heap.size().saturating_sub(heap.used()));
+    budget.heap_usage[0] = resident;
     // Never none at all.
-    budget.heap_budget[0] = used.saturating_add(available).min(heap.size()).max(1);
+    budget.heap_budget[0] = resident.saturating_add(available.min(room)).max(1);
     budget
 }
 
@@ -88,7 +89,7 @@ impl Device {
             0 => host::processors(Path::new(host::ROOT)),
             threads => threads,
         };
-        let gpu = Gpu::new(GpuConfig {
+        let config = GpuConfig {
             threads,
             timeout: Duration::from_millis(values.number("VITRIC_TIMEOUT_MS")),
             window: values.number("VITRIC_WINDOW") as usize,
@@ -107,7 +108,8 @@ impl Device {
             },
             ahead: values.number("VITRIC_LOOKAHEAD") as usize,
             counts: !values.text("VITRIC_COUNTERS").is_empty(),
-        });
+        };
+        let gpu = Gpu::with_near(config, near_memory(values, &heap));
         let health = Arc::new(Health::new(messages));
         let queues =
             queues.iter().flat_map(|wanted| wanted.priorities.iter().map(|priority| (wanted.family, *priority)));
@@ -119,6 +121,7 @@ impl Device {
 
     /// Leaves a report of what the GPU counted, when it does.
     fn report(&self) {
+        self.gpu.settle_counters();
         if let Some(counters) = self.gpu.counters() {
             report::write(counters, Path::new(knobs::values().text("VITRIC_COUNTERS")));
         }
@@ -157,11 +160,34 @@ impl Device {
     /// # Errors
     /// [`Error::OutOfDeviceMemory`] when the heap or the host has no room; the messengers hear a warning.
     pub fn allocate(&self, size: u64) -> Result<Arc<Allocation>> {
-        Allocation::new(&self.heap, size).map_err(|error| {
+        self.allocated(Allocation::new(&self.heap, size))
+    }
+
+    /// The same of memory that the host does not see: images may rest there.
+    ///
+    /// # Errors
+    /// As for [`Self::allocate`].
+    pub fn allocate_unseen(&self, size: u64) -> Result<Arc<Allocation>> {
+        match self.gpu.near() {
+            Some(near) => self.allocated(Allocation::resting(&self.heap, size, near)),
+            None => self.allocate(size),
+        }
+    }
+
+    fn allocated(&self, made: std::result::Result<Arc<Allocation>, OutOfMemory>) -> Result<Arc<Allocation>> {
+        made.map_err(|error| {
             self.health.messages.warn(&error.to_string());
             Error::OutOfDeviceMemory
         })
     }
+}
+
+/// What images rest in, unless they do not.
+fn near_memory(values: &knobs::Values, heap: &Arc<Heap>) -> Option<Residency> {
+    let (mode, bytes) = knobs::near(values.text("VITRIC_NEARMEM")).filter(|(mode, _)| *mode != "off")?;
+    let far = Some(values.text("VITRIC_FARMEM")).filter(|folder| !folder.is_empty());
+    let bytes = bytes.unwrap_or_else(|| heap.size());
+    Some(Residency::new(NearConfig { bytes, far: far.map(Into::into), always: mode == "always" }, heap.clone()))
 }
 
 /// Fails when a feature is asked for that is not there: a flag that is set in `wanted` and not in `supported`.

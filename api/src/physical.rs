@@ -6,6 +6,7 @@ use ash::vk;
 use vitric_backend::command::{MOST_SETS, MOST_VIEWPORTS};
 use vitric_backend::format::{self, features as format_features};
 use vitric_backend::geometry::LINE_WIDTHS;
+use vitric_backend::geometry::tessellation::{MOST_LEVEL, MOST_PATCH_VERTICES};
 use vitric_backend::raster::{MOST_SAMPLES, Rate};
 use vitric_backend::shader::BUILD;
 use vitric_backend::state::MOST_BINDINGS;
@@ -99,7 +100,8 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
         inherited_queries: vk::TRUE,
         variable_multisample_rate: vk::TRUE,
         geometry_shader: vk::TRUE,
-        // Not there yet: tessellation stages, sparse resources.
+        tessellation_shader: vk::TRUE,
+        // Not there yet: sparse resources.
         ..Default::default()
     }
 }
@@ -174,6 +176,14 @@ fn stage_limits(rest: Limits) -> Limits {
         max_vertex_input_attribute_offset: 2047,
         max_vertex_input_binding_stride: 2048,
         max_vertex_output_components: 128,
+        max_tessellation_generation_level: MOST_LEVEL,
+        max_tessellation_patch_size: MOST_PATCH_VERTICES,
+        max_tessellation_control_per_vertex_input_components: 128,
+        max_tessellation_control_per_vertex_output_components: 128,
+        max_tessellation_control_per_patch_output_components: 120,
+        max_tessellation_control_total_output_components: 4216,
+        max_tessellation_evaluation_input_components: 128,
+        max_tessellation_evaluation_output_components: 128,
         max_geometry_shader_invocations: 32,
         max_geometry_input_components: 128,
         max_geometry_output_components: 128,
@@ -278,6 +288,9 @@ pub fn cache_uuid() -> [u8; 16] {
     let byte = |index: usize| u8::from_str_radix(&BUILD[2 * index..2 * index + 2], 16).unwrap_or(0);
     std::array::from_fn(byte)
 }
+
+/// Numbers of the memory types that the host sees.
+pub const HOST_VISIBLE: std::ops::Range<u32> = 1..3;
 
 /// The one heap, of `heap_size` bytes, and its memory types: one for images that stay on the device, one that the host
 /// sees, and the same cached.

@@ -1,29 +1,31 @@
 //! What a device counted, as a file: the knob `VITRIC_COUNTERS` names the folder, and each device leaves a file there when it goes.
 //!
-//! The file is JSON: `version` (1), `counters` (each with `name`, `unit`, `doc` and `value`), and `maps`, one for each size of what was
-//! rendered to: `columns` and `rows` of groups of 8x8 pixels, and `values`, by the map's name, row by row. Counters are functional,
+//! The file is JSON. Its schema has a version ([`VERSION`]) and is told in ARCHITECTURE.md, "Counters as a file". Counters are functional,
 //! not timing.
 
 use std::fs::File;
-use std::io::{ErrorKind, Write};
+use std::io::{BufWriter, ErrorKind, Result, Write};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use vitric_backend::counters::{Counters, MAPS, Maps, TABLE};
+use vitric_backend::counters::{Counters, MAPS, Maps, Sample, Samples, TABLE};
+
+/// Version of the schema: it grows when something that was there goes or means another thing.
+pub const VERSION: u32 = 2;
 
 /// Most files of a folder.
 const MOST_FILES: u32 = 10_000;
 
 /// Writes what was counted to a new file in a folder, `counters-PROCESS-NUMBER.json`. What goes wrong is said in the log.
 pub(crate) fn write(counters: &Counters, folder: &Path) {
-    let text = report(counters).to_string();
-    let written = std::fs::create_dir_all(folder).and_then(|()| new_file(folder)?.write_all(text.as_bytes()));
+    let written = std::fs::create_dir_all(folder)
+        .and_then(|()| report(counters, &counters.samples(), &mut BufWriter::new(new_file(folder)?)));
     if let Err(error) = written {
         log::error!("counters cannot be written to {}: {error}", folder.display());
     }
 }
 
-fn new_file(folder: &Path) -> std::io::Result<File> {
+fn new_file(folder: &Path) -> Result<File> {
     for number in 0..MOST_FILES {
         match File::create_new(folder.join(format!("counters-{}-{number}.json", std::process::id()))) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -33,11 +35,29 @@ fn new_file(folder: &Path) -> std::io::Result<File> {
     Err(ErrorKind::AlreadyExists.into())
 }
 
-fn report(counters: &Counters) -> Value {
+/// Writes the report piece by piece: samples are many.
+fn report(counters: &Counters, samples: &Samples, out: &mut impl Write) -> Result<()> {
     let entry = |(entry, value): (&vitric_backend::counters::Entry, u64)| json!({ "name": entry.name, "unit": entry.unit, "doc": entry.doc, "value": value });
-    let counted: Vec<Value> = TABLE.iter().zip(counters.values()).map(entry).collect();
-    let maps: Vec<Value> = counters.maps().iter().map(maps).collect();
-    json!({ "version": 1, "counters": counted, "maps": maps })
+    let counted: Value = TABLE.iter().zip(counters.values()).map(entry).collect();
+    let maps: Value = counters.maps().iter().map(maps).collect();
+    let left_out = samples.left_out;
+    write!(
+        out,
+        r#"{{"version":{VERSION},"counters":{counted},"maps":{maps},"samples_left_out":{left_out},"samples":["#
+    )?;
+    for (number, of) in samples.kept.iter().enumerate() {
+        write!(out, "{}\n{}", if number > 0 { "," } else { "" }, sample(of))?;
+    }
+    writeln!(out, "]}}")?;
+    out.flush()
+}
+
+fn sample(sample: &Sample) -> Value {
+    let [begin, end] = sample.time;
+    let values =
+        sample.values.iter().map(|&(counter, value)| (TABLE[usize::from(counter)].name.to_owned(), json!(value)));
+    let values = Value::Object(values.collect());
+    json!({ "kind": sample.kind.name(), "within": sample.within, "begin_ns": begin, "end_ns": end, "values": values })
 }
 
 fn maps(maps: &Maps) -> Value {
@@ -47,7 +67,7 @@ fn maps(maps: &Maps) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use vitric_backend::counters::Counter;
+    use vitric_backend::counters::{Counter, SampleKind, Sampler};
 
     use super::*;
 
@@ -56,16 +76,22 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("vitric-report-{}", std::process::id()));
         let counters = Counters::default();
         counters.count(Counter::Waves, 7);
+        let mut sampler = Sampler::new(3);
+        sampler.begin(SampleKind::Pass, 4, None);
+        sampler.counters.count(Counter::Waves, 2);
+        sampler.finish(9, &counters);
         write(&counters, &folder);
         write(&counters, &folder);
         let files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         let text = std::fs::read_to_string(&files[0]).unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
         let read: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!((files.len(), &read["version"]), (2, &json!(1)));
+        assert_eq!((files.len(), &read["version"], &read["samples_left_out"]), (2, &json!(VERSION), &json!(0)));
         let counted = read["counters"].as_array().unwrap();
         assert_eq!(counted.len(), TABLE.len());
-        assert!(counted.iter().any(|entry| entry["name"] == "waves" && entry["value"] == 7));
+        assert!(counted.iter().any(|entry| entry["name"] == "waves" && entry["value"] == 9));
+        let pass = json!({ "kind": "pass", "within": 0, "begin_ns": 4, "end_ns": 9, "values": { "waves": 2 } });
+        assert_eq!((read["samples"].as_array().unwrap().len(), &read["samples"][1]), (2, &pass));
     }
 
     #[test]

@@ -85,11 +85,11 @@ fn features12(to: &mut impl Structures) {
 fn features13(to: &mut impl Structures) {
     to.put(dynamic_rendering());
     to.put(vk::PhysicalDeviceExtendedDynamicStateFeaturesEXT::default().extended_dynamic_state(true));
-    // There are no patches to control.
     to.put(
         vk::PhysicalDeviceExtendedDynamicState2FeaturesEXT::default()
             .extended_dynamic_state2(true)
-            .extended_dynamic_state2_logic_op(true),
+            .extended_dynamic_state2_logic_op(true)
+            .extended_dynamic_state2_patch_control_points(true),
     );
     to.put(image_robustness());
     to.put(inline_uniform_block());
@@ -150,8 +150,7 @@ flags! {
     // Words of interfaces between stages are 32 bits.
     storage16: PhysicalDevice16BitStorageFeatures =
         storage_buffer16_bit_access, uniform_and_storage_buffer16_bit_access, storage_push_constant16;
-    // Not for tessellation, which is not there.
-    multiview: PhysicalDeviceMultiviewFeatures = multiview, multiview_geometry_shader;
+    multiview: PhysicalDeviceMultiviewFeatures = multiview, multiview_geometry_shader, multiview_tessellation_shader;
     variable_pointers: PhysicalDeviceVariablePointersFeatures = variable_pointers, variable_pointers_storage_buffer;
     ycbcr_conversion: PhysicalDeviceSamplerYcbcrConversionFeatures = sampler_ycbcr_conversion;
     draw_parameters: PhysicalDeviceShaderDrawParametersFeatures = shader_draw_parameters;
@@ -305,6 +304,8 @@ const MAX_VIEWS: u32 = 32;
 /// The stages that there are.
 const STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
     vk::ShaderStageFlags::VERTEX.as_raw()
+        | vk::ShaderStageFlags::TESSELLATION_CONTROL.as_raw()
+        | vk::ShaderStageFlags::TESSELLATION_EVALUATION.as_raw()
         | vk::ShaderStageFlags::GEOMETRY.as_raw()
         | vk::ShaderStageFlags::TASK_EXT.as_raw()
         | vk::ShaderStageFlags::MESH_EXT.as_raw()

@@ -1,12 +1,17 @@
 //! Counters: what each unit did. They are functional, not timing, and kept only where somebody asked for them.
 //!
-//! The one table of them is here. A worker counts in a [`Sight`] of its own while it works on a tile; the GPU sums them up, and keeps
-//! maps of what happened where, one set for each walk of tiles. Source: DESIGN 3, the counters of each technique.
+//! The one table of them is here. A worker counts in a [`Sight`] of its own while it works on a tile; the GPU sums them up, keeps
+//! maps of what happened where, one set for each walk of tiles, and samples of parts of the work. Source: DESIGN 3, the counters of each
+//! technique.
+
+mod samples;
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
+
+pub use samples::{FRONT, Sample, SampleKind, Sampler, Samples};
 
 /// A counter's entry in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +61,8 @@ counters! {
     MergedReplicated "merged_replicated" "geometry" "Those whose lanes emit one vertex each."
     MergedLanes "merged_lanes" "geometry" "Lanes of theirs that ran a geometry program."
     MergedBytes "merged_bytes" "geometry" "Bytes that they had for emitted vertices."
+    Patches "patches" "geometry" "Patches that a control program ran for."
+    EvaluatedVertices "evaluated_vertices" "geometry" "Vertices of subdivided patches, each evaluated once a patch."
     GeometryInvocations "geometry_invocations" "geometry" "Invocations of geometry programs, each counted once."
     GeometryPrimitives "geometry_primitives" "geometry" "Primitives that they emitted."
     TaskInvocations "task_invocations" "geometry" "Invocations of task programs."
@@ -105,6 +112,30 @@ counters! {
     Exported "exported" "pixel" "Fragments that were exported after they were shaded."
     Discarded "discarded" "pixel" "Fragments that were shaded, of which programs or late tests left nothing to be exported."
     Invocations "invocations" "compute" "Invocations of compute programs."
+    SpansWoken "spans_woken" "near" "Spans of 64 KiB of images that a submission needed and that rested in near memory."
+    SpansRested "spans_rested" "near" "Spans that went to rest."
+    SpansVoid "spans_void" "near" "Those of them that are one line again and again, and take no near memory."
+    SpansClaimed "spans_claimed" "near" "Spans at rest that were overwritten without being read."
+    NearIn "near_in" "near" "Bytes written to near memory."
+    NearOut "near_out" "near" "Bytes read from near memory."
+    FarIn "far_in" "near" "Bytes written to far memory."
+    FarOut "far_out" "near" "Bytes read from far memory."
+    LinesOne "lines_1" "near" "Lines coded in one sub-block."
+    LinesTwo "lines_2" "near" "Lines coded in two sub-blocks."
+    LinesThree "lines_3" "near" "Lines coded in three sub-blocks."
+    LinesRaw "lines_raw" "near" "Lines kept as they are."
+    GroupsCompacted "groups_compacted" "near" "Page groups that came to fewer pages than they take as they are."
+    GroupsPacked "groups_packed" "near" "Page groups that the compaction daemon put in fewer pages."
+    GroupsExpanded "groups_expanded" "near" "Page groups whose lines follow each other and came to take more pages."
+    GroupsUnpacked "groups_unpacked" "near" "Page groups that the daemon had packed and a line did not fit in any more."
+    PacksAbandoned "packs_abandoned" "near" "Page groups that changed while the daemon packed them."
+    GroupsEvicted "groups_evicted" "near" "Page groups that went to far memory for others."
+    GroupsCleared "groups_cleared" "near" "Page groups cleared by their control bits."
+    GroupsDiscarded "groups_discarded" "near" "Page groups whose pages were freed because nothing of them is needed."
+    PeakResting "peak_resting" "near" "Most bytes of images at rest at a time, as they are when they do not rest."
+    PeakCompacted "peak_compacted" "near" "Most bytes of pages of near memory at a time."
+    PeakCompressed "peak_compressed" "near" "Most bytes of coded lines at a time."
+    PeakRaw "peak_raw" "near" "Most bytes that these lines stand for at a time."
 }
 
 /// How many counters there are.
@@ -213,11 +244,13 @@ const MOST_MAPS: usize = 64;
 pub struct Counters {
     values: [AtomicU64; COUNT],
     maps: Mutex<Vec<Maps>>,
+    samples: Mutex<Samples>,
 }
 
 impl Default for Counters {
     fn default() -> Self {
-        Self { values: std::array::from_fn(|_| AtomicU64::new(0)), maps: Mutex::default() }
+        let values = std::array::from_fn(|_| AtomicU64::new(0));
+        Self { values, maps: Mutex::default(), samples: Mutex::default() }
     }
 }
 
@@ -225,6 +258,13 @@ impl Counters {
     /// Counts something.
     pub fn count(&self, counter: Counter, many: u64) {
         self.values[counter as usize].fetch_add(many, Ordering::Relaxed);
+    }
+
+    /// Adds values of counters by their numbers in the table.
+    pub fn add_numbered(&self, values: impl IntoIterator<Item = (usize, u64)>) {
+        for (number, value) in values {
+            self.values[number].fetch_add(value, Ordering::Relaxed);
+        }
     }
 
     /// Adds what others have counted.
@@ -237,7 +277,17 @@ impl Counters {
 
     /// Values of all counters.
     pub fn values(&self) -> Counts {
-        std::array::from_fn(|counter| self.values[counter].load(Ordering::Relaxed))
+        std::array::from_fn(|counter| self.value(counter))
+    }
+
+    /// The value of a counter of the table.
+    fn value(&self, counter: usize) -> u64 {
+        self.values[counter].load(Ordering::Relaxed)
+    }
+
+    /// What was counted in parts of the work that are complete.
+    pub fn samples(&self) -> Samples {
+        self.samples.lock().clone()
     }
 
     /// Sets of maps: walks over as many tiles as those before add to theirs, up to a number of sets.
@@ -323,7 +373,7 @@ mod tests {
     #[test]
     fn the_table_is_complete() {
         assert_eq!(TABLE[Counter::Lanes as usize].name, "lanes");
-        assert_eq!(COUNT, Counter::Invocations as usize + 1);
+        assert_eq!(COUNT, Counter::PeakRaw as usize + 1);
         assert!(MAPS.iter().enumerate().all(|(number, (_, map))| *map as usize == number));
     }
 }

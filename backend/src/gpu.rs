@@ -11,7 +11,7 @@ use crate::command::{CommandList, Processor};
 use crate::counters::Counters;
 use crate::geometry::{FrontScratch, MergedMode, Posh, Triangles};
 use crate::hiz::KeptDepths;
-use crate::memory::{AddressSpace, Buffer, Surface};
+use crate::memory::{AddressSpace, Buffer, InUse, Residency, Surface};
 use crate::pixel::TileScratch;
 use crate::texture::Routines;
 use crate::transfer::{self, Direction};
@@ -66,6 +66,7 @@ struct Units {
     fronts: Bag<Box<FrontScratch>>,
     depths: KeptDepths,
     counters: Option<Arc<Counters>>,
+    near: Option<Residency>,
 }
 
 /// Windows of triangles whose memory is kept.
@@ -74,6 +75,11 @@ const MOST_KEPT: usize = 32;
 impl Gpu {
     /// Starts a GPU with its worker threads, which are joined when the last reference to it goes.
     pub fn new(config: GpuConfig) -> Arc<Self> {
+        Self::with_near(config, None)
+    }
+
+    /// The same with near memory, where images rest that no submission uses.
+    pub fn with_near(config: GpuConfig, near: Option<Residency>) -> Arc<Self> {
         let units = Arc::new(Units {
             config,
             started: Instant::now(),
@@ -85,6 +91,7 @@ impl Gpu {
             fronts: Bag::new(config.threads + 1),
             depths: KeptDepths::default(),
             counters: config.counts.then(Arc::default),
+            near,
         });
         Arc::new(Self { units, workers: Workers::new(config.threads) })
     }
@@ -113,7 +120,8 @@ impl Gpu {
             let mut processor = Processor::new(self);
             // The host may have written what it sees.
             self.units.depths.wrote_any(|memory| memory.is_mapped());
-            lists.iter().try_for_each(|list| processor.execute(list))
+            let done = lists.iter().try_for_each(|list| processor.execute(list));
+            processor.finish().and(done)
         };
         let done = catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(DeviceLost));
         if done.is_err() {
@@ -135,12 +143,16 @@ impl Gpu {
         regions: &[vk::BufferImageCopy],
         direction: Direction,
     ) {
+        let in_use = self.begin_use();
+        in_use.iter().for_each(|in_use| image.begin_use(in_use, false));
         transfer::copy_buffer_image(&self.workers, buffer, image, regions, direction);
         self.depths().wrote_surface(image);
     }
 
     /// The same between images.
     pub fn copy_image(&self, source: &Surface, target: &Surface, regions: &[vk::ImageCopy]) {
+        let in_use = self.begin_use();
+        in_use.iter().for_each(|in_use| [source, target].into_iter().for_each(|image| image.begin_use(in_use, false)));
         transfer::copy_image(&self.workers, source, target, regions);
         self.depths().wrote_surface(target);
     }
@@ -158,6 +170,23 @@ impl Gpu {
     /// What it counted, when it does.
     pub fn counters(&self) -> Option<&Arc<Counters>> {
         self.units.counters.as_ref()
+    }
+
+    /// Adds to it what near memory has counted; once, when all else has ended.
+    pub fn settle_counters(&self) {
+        if let (Some(counters), Some(near)) = (self.counters(), self.near()) {
+            counters.add_numbered(near.counted());
+        }
+    }
+
+    /// Where images rest, if they do.
+    pub fn near(&self) -> Option<&Residency> {
+        self.units.near.as_ref()
+    }
+
+    /// Begins to use images.
+    pub(crate) fn begin_use(&self) -> Option<InUse<'_>> {
+        self.near().map(|near| near.begin(&self.workers))
     }
 
     /// Memory of triangles.

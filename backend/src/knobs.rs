@@ -13,6 +13,8 @@ pub struct Knob {
     pub default: &'static str,
     /// What it does, with its range.
     pub doc: &'static str,
+    /// The value that switches a technique of the emulated GPU off (DESIGN 3), or makes as little of it as there can be.
+    pub off: Option<&'static str>,
     check: fn(&str) -> bool,
 }
 
@@ -55,6 +57,25 @@ fn merged(value: &str) -> bool {
     matches!(value, "auto" | "plain" | "replicated")
 }
 
+/// When images rest, and bytes of near memory, where that was said.
+pub fn near(value: &str) -> Option<(&str, Option<u64>)> {
+    let (mode, size) = match value.split_once(',') {
+        Some((mode, size)) => (mode, Some(size)),
+        None if value.starts_with(|c: char| c.is_ascii_digit()) => ("on", Some(value)),
+        None => (value, None),
+    };
+    let bytes = |size: &str| match size.strip_suffix('K') {
+        Some(kib) => kib.parse::<u64>().ok()?.checked_mul(1 << 10),
+        None => size.parse::<u64>().ok()?.checked_mul(1 << 20),
+    };
+    let size = size.map(|size| bytes(size).filter(|bytes| *bytes > 0).ok_or(())).transpose().ok()?;
+    matches!(mode, "off" | "on" | "always").then_some((mode, size))
+}
+
+fn nearmem(value: &str) -> bool {
+    near(value).is_some()
+}
+
 fn any(_: &str) -> bool {
     true
 }
@@ -64,54 +85,63 @@ const TABLE: &[Knob] = &[
         name: "VITRIC_THREADS",
         default: "0",
         doc: "Worker threads, at most 256; 0: as many as the process has processors, by affinity and control groups.",
+        off: None,
         check: threads,
     },
     Knob {
         name: "VITRIC_HEAP_MIB",
         default: "0",
         doc: "Size of the memory heap in MiB; 0: half of the memory that the process may use.",
+        off: None,
         check: whole,
     },
     Knob {
         name: "VITRIC_TIMEOUT_MS",
         default: "10000",
         doc: "Longest time in milliseconds that the programs of one draw or dispatch may run before the device is lost.",
+        off: None,
         check: positive,
     },
     Knob {
         name: "VITRIC_WINDOW",
         default: "8192",
         doc: "Primitives of a window, which are set up and sorted into tiles together, at least 1.",
+        off: Some("1"),
         check: positive,
     },
     Knob {
         name: "VITRIC_HIZ",
         default: "on",
         doc: "Whether primitives are tested against the hierarchical visibility structure: on, off.",
+        off: Some("off"),
         check: switch,
     },
     Knob {
         name: "VITRIC_SCOREBOARD",
         default: "on",
         doc: "Whether fragments that newer ones cover are dropped before they are shaded: on, off.",
+        off: Some("off"),
         check: switch,
     },
     Knob {
         name: "VITRIC_POSH",
         default: "auto",
         doc: "Whether primitives that cannot be seen are found before their vertices are shaded in full: off, auto (where that pays), always.",
+        off: Some("off"),
         check: posh,
     },
     Knob {
         name: "VITRIC_LOOKAHEAD",
         default: "1048576",
         doc: "Primitives of draws that wait, at most, while the cull pipe runs ahead on them, so that later ones hide earlier ones; 0: none.",
+        off: Some("0"),
         check: whole,
     },
     Knob {
         name: "VITRIC_PACKING",
         default: "auto",
         doc: "Whether fragments of several primitives share waves: auto (where that pays), always.",
+        off: None,
         check: packing,
     },
     Knob {
@@ -119,27 +149,53 @@ const TABLE: &[Knob] = &[
         default: "auto",
         doc: "Lanes of a geometry program's invocation: auto (by what it emits), plain (one), replicated (one for each vertex, where \
               that leaves images as they are).",
+        off: Some("plain"),
         check: merged,
+    },
+    Knob {
+        name: "VITRIC_NEARMEM",
+        default: "on",
+        doc: "Whether images that no submission uses rest compacted in near memory, and their pages go back to the system: off, on (what was \
+              idle for a time), always (after every submission: for tests). With a comma behind it, the size of near memory in MiB, or in \
+              KiB with a K; it is as large as the heap else.",
+        off: Some("off"),
+        check: nearmem,
+    },
+    Knob {
+        name: "VITRIC_FARMEM",
+        default: "",
+        doc: "Folder of the file without a name to which goes what near memory has no room for; empty: it is memory.",
+        off: None,
+        check: any,
     },
     Knob {
         name: "VITRIC_CODEGEN",
         default: "auto",
         doc: "What runs programs: auto (the best the machine has), avx512, avx2, interp.",
+        off: None,
         check: codegen,
     },
     Knob {
         name: "VITRIC_SYMBOLS",
         default: "off",
         doc: "Who is told the names of generated code: off, perf (by /tmp/perf-PID.map), gdb (by its JIT interface), all.",
+        off: None,
         check: symbols,
     },
     Knob {
         name: "VITRIC_COUNTERS",
         default: "",
         doc: "Folder in which each device leaves a file of what it counted when it goes; empty: nothing is counted.",
+        off: None,
         check: any,
     },
-    Knob { name: "VITRIC_LOG", default: "warn", doc: "Log filter: off, error, warn, info, debug.", check: any },
+    Knob {
+        name: "VITRIC_LOG",
+        default: "warn",
+        doc: "Log filter: off, error, warn, info, debug.",
+        off: None,
+        check: any,
+    },
 ];
 
 /// All knobs.
@@ -194,7 +250,7 @@ mod tests {
 
     #[test]
     fn defaults_are_valid_and_bad_values_are_reported() {
-        assert!(TABLE.iter().all(|knob| (knob.check)(knob.default)));
+        assert!(TABLE.iter().all(|knob| (knob.check)(knob.default) && knob.off.is_none_or(knob.check)));
         let values = Values::read(|name| match name {
             "VITRIC_THREADS" => Some(" 3 ".into()),
             "VITRIC_HEAP_MIB" => Some("lots".into()),
@@ -206,5 +262,17 @@ mod tests {
         let many = Values::read(|name| (name == "VITRIC_THREADS").then(|| "257".into()));
         assert_eq!((many.number("VITRIC_THREADS"), many.problems.len()), (0, 1));
         assert_eq!(values.text("VITRIC_NOTHING"), "");
+    }
+
+    #[test]
+    fn near_memory_has_a_mode_and_a_size() {
+        assert_eq!(near("always"), Some(("always", None)));
+        assert_eq!([near("64"), near("on,64")], [Some(("on", Some(64 << 20))); 2]);
+        assert_eq!(near("always,64K"), Some(("always", Some(64 << 10))));
+        for wrong in
+            ["", "maybe", "on,", "on,0", "64M", "-1", "on,64K,3", "99999999999999999999", "18446744073709551615"]
+        {
+            assert_eq!(near(wrong), None, "{wrong}");
+        }
     }
 }

@@ -14,6 +14,7 @@ pub use extended::{ExtendedState, MOST_BINDINGS, SetState, StencilOps, Variants}
 pub use late::{BlendEquation, SetBlend, VertexInput};
 
 use crate::format::{self, FormatInfo};
+use crate::geometry::tessellation::LazyTessellationKernel;
 use crate::geometry::{LazyMergedKernel, LazyVertexKernel, MergedKernel, corners};
 use crate::pixel::Kernels;
 use crate::raster::{Criterion, Rate, RateState, SampleLocations};
@@ -383,6 +384,24 @@ pub struct Latent {
     pub locations: Option<SampleLocations>,
 }
 
+/// The programs that make patches of vertices, and vertices of patches.
+#[derive(Debug, Clone)]
+pub struct PatchPrograms {
+    /// The tessellation control program.
+    pub control: Arc<Program>,
+    /// The tessellation evaluation program.
+    pub evaluation: Arc<Program>,
+}
+
+/// What patches are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PatchState {
+    /// Vertices of a patch, 1 to 32.
+    pub vertices: u32,
+    /// The origin of the domain is in its lower left corner, not in the upper left one.
+    pub lower_left: bool,
+}
+
 /// A graphics pipeline.
 #[derive(Debug, Clone)]
 pub struct GraphicsPipeline {
@@ -390,6 +409,10 @@ pub struct GraphicsPipeline {
     pub vertex: Arc<Program>,
     /// Task program, before a mesh program.
     pub task: Option<Arc<Program>>,
+    /// Tessellation programs.
+    pub patches: Option<PatchPrograms>,
+    /// What patches are; nothing without those programs.
+    pub patch_state: PatchState,
     /// Geometry program.
     pub geometry: Option<Arc<Program>>,
     /// Fragment program; without one only depth and stencil are written.
@@ -432,7 +455,9 @@ pub struct GraphicsPipeline {
     pub exact_vertices: bool,
     /// What its vertex program becomes, without a geometry program.
     pub vertex_kernel: Arc<LazyVertexKernel>,
-    /// What both become.
+    /// What its tessellation programs become.
+    pub tessellation_kernel: Arc<LazyTessellationKernel>,
+    /// What vertex and geometry program become.
     pub merged_kernel: Arc<LazyMergedKernel>,
     /// What its fragment program becomes.
     pub kernels: Arc<Kernels>,
@@ -447,6 +472,8 @@ impl GraphicsPipeline {
         Self {
             vertex,
             task: None,
+            patches: None,
+            patch_state: PatchState::default(),
             geometry: None,
             fragment: None,
             bindings: Vec::new(),
@@ -491,6 +518,7 @@ impl GraphicsPipeline {
             reads_attachments: false,
             exact_vertices: false,
             vertex_kernel: Arc::default(),
+            tessellation_kernel: Arc::default(),
             merged_kernel: Arc::default(),
             kernels: Arc::default(),
             variants: Variants::default(),
@@ -499,13 +527,15 @@ impl GraphicsPipeline {
 
     /// The last program before rasterization: what it gives goes to set-up and to fragments.
     pub fn last(&self) -> &Program {
-        self.geometry.as_deref().unwrap_or(&self.vertex)
+        let evaluation = self.patches.as_ref().map(|programs| &*programs.evaluation);
+        self.geometry.as_deref().or(evaluation).unwrap_or(&self.vertex)
     }
 
     /// Whether programs before rasterization store to memory.
     pub fn has_side_effects(&self) -> bool {
-        let others = self.geometry.iter().chain(&self.task);
-        others.chain([&self.vertex]).any(|program| program.fragment.side_effects)
+        let patches = self.patches.iter().flat_map(|programs| [&programs.control, &programs.evaluation]);
+        let mut all = patches.chain(&self.geometry).chain(&self.task).chain([&self.vertex]);
+        all.any(|program| program.fragment.side_effects)
     }
 
     /// What is known of its mesh program, where it has one instead of a vertex program.
@@ -513,15 +543,23 @@ impl GraphicsPipeline {
         self.vertex.mesh.as_deref()
     }
 
-    /// The program that makes vertices of what draws name: linked with the geometry program, where there is one.
+    /// The program whose resources are those of all before rasterization: the one that makes vertices of what draws name, linked with
+    /// the geometry program, where there is one, or the control program.
     pub fn front(&self) -> &Arc<Program> {
+        if let Some(kernel) = self.tessellation_kernel.get(self) {
+            return kernel.program();
+        }
         self.merged_kernel.get(self).map_or(&self.vertex, MergedKernel::program)
     }
 
     /// Vertices of what is rasterized: 1, points; 2, lines; 3, polygons.
     pub fn corners(&self) -> usize {
         let facts = self.geometry.as_ref().and_then(|program| program.geometry.as_deref());
-        corners(facts.map_or(self.topology, |facts| facts.output))
+        match (facts, self.subdivision()) {
+            (Some(facts), _) => corners(facts.output),
+            (None, Some(subdivision)) => subdivision.corners(),
+            (None, None) => corners(self.topology),
+        }
     }
 
     /// Whether it draws filled polygons, not lines or points.
@@ -575,7 +613,8 @@ impl GraphicsPipeline {
 
     /// Compiles what most draws run, so that the first one does not wait for it.
     pub fn prepare(&self) {
-        if self.merged_kernel.get(self).is_none() {
+        let is_of_patches = self.tessellation_kernel.get(self).is_some();
+        if self.merged_kernel.get(self).is_none() && !is_of_patches {
             self.vertex_kernel.get(self);
         }
         if self.rate.size != Rate::PIXEL && !self.has_sample_shading() {
@@ -684,10 +723,14 @@ bitflags::bitflags! {
         const SAMPLE_LOCATIONS_ENABLE = 1 << 44;
         /// Whether programs may read what they are drawn to.
         const FEEDBACK_LOOP = 1 << 45;
+        /// Vertices of a patch.
+        const PATCH_VERTICES = 1 << 46;
+        /// Where the origin of the domain of patches is.
+        const DOMAIN_ORIGIN = 1 << 47;
         /// All that is newer than Vulkan 1.0.
-        const EXTENDED = ((1 << 46) - 1) & !((1 << 10) - 1);
-        /// All that is newer than `VK_EXT_extended_dynamic_state2`.
-        const LATE = ((1 << 46) - 1) & !((1 << 25) - 1);
+        const EXTENDED = ((1 << 48) - 1) & !((1 << 10) - 1);
+        /// All that is newer than `VK_EXT_extended_dynamic_state2`, and what comes with tessellation.
+        const LATE = ((1 << 48) - 1) & !((1 << 25) - 1);
         /// Sizes of fragments, and how they are combined: nothing that makes another pipeline.
         const FRAGMENT_RATE = 1 << 63;
     }

@@ -21,6 +21,8 @@ pub struct More {
     pub exact: bool,
     /// Where lines and others have what is not in their structures: whether colour is written.
     pub color_write: Option<bool>,
+    /// Tessellation shaders.
+    pub patches: Option<Patches>,
     /// A geometry shader.
     pub geometry: Option<&'static [u8]>,
     /// Task and mesh shader, which stand for the vertex shader.
@@ -30,6 +32,29 @@ pub struct More {
     pub locations: Option<Locations>,
     /// Pixels along the sides of fragments.
     pub fragment_size: Option<[u32; 2]>,
+}
+
+/// Tessellation shaders, and what they are given.
+#[derive(Clone, Copy)]
+pub struct Patches {
+    /// The control shader.
+    pub control: &'static [u8],
+    /// The evaluation shader.
+    pub evaluation: &'static [u8],
+    /// Vertices of a patch.
+    pub vertices: u32,
+    /// Whether the origin of the domain is in its lower left corner.
+    pub lower_left: bool,
+}
+
+impl Patches {
+    /// Where the origin of the domain is.
+    pub fn origin(&self) -> vk::TessellationDomainOrigin {
+        match self.lower_left {
+            true => vk::TessellationDomainOrigin::LOWER_LEFT,
+            false => vk::TessellationDomainOrigin::UPPER_LEFT,
+        }
+    }
 }
 
 /// Sample locations, in pixels.
@@ -88,10 +113,19 @@ pub struct Chains {
     depth_clip: vk::PipelineRasterizationDepthClipStateCreateInfoEXT<'static>,
     bias: vk::DepthBiasRepresentationInfoEXT<'static>,
     locations: vk::PipelineSampleLocationsStateCreateInfoEXT<'static>,
+    origin: vk::PipelineTessellationDomainOriginStateCreateInfo<'static>,
     places: Vec<vk::SampleLocationEXT>,
 }
 
 impl Chains {
+    /// The tessellation state, where there are such shaders. Without a word the origin of the domain is in the upper left corner.
+    pub fn tessellation(&mut self, state: &State) -> Option<vk::PipelineTessellationStateCreateInfo<'_>> {
+        let patches = state.more.patches?;
+        let info = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(patches.vertices);
+        self.origin = self.origin.domain_origin(patches.origin());
+        Some(if patches.lower_left { info.push_next(&mut self.origin) } else { info })
+    }
+
     /// The multisample state with what follows it. Where commands enable locations, the pipeline does not.
     pub fn multisample<'a>(
         &'a mut self,
@@ -163,7 +197,8 @@ impl More {
         let locations = self
             .locations
             .map(|_| [vk::DynamicState::SAMPLE_LOCATIONS_EXT, vk::DynamicState::SAMPLE_LOCATIONS_ENABLE_EXT]);
-        mode.into_iter().chain(locations.into_iter().flatten())
+        let origin = self.patches.map(|_| vk::DynamicState::TESSELLATION_DOMAIN_ORIGIN_EXT);
+        mode.into_iter().chain(locations.into_iter().flatten()).chain(origin)
     }
 
     /// Sets it, and depth bias with its unit.

@@ -40,7 +40,9 @@ pub fn other_than(state: &State) -> State {
         _ => vk::PolygonMode::FILL,
     };
     other.raster.depth_clamp_enable = flip(state.raster.depth_clamp_enable);
-    if state.extended {
+    if let Some(patches) = &mut other.more.patches {
+        patches.lower_left = !patches.lower_left;
+    } else if state.extended {
         // Of another kind, which that extension allows.
         (other.topology, other.restart) = (vk::PrimitiveTopology::POINT_LIST, false);
     }
@@ -128,6 +130,9 @@ pub unsafe fn set(gpu: &Gpu, commands: vk::CommandBuffer, (state, samples): (&St
             locations.set(gpu, commands);
             third.cmd_set_sample_locations_enable(commands, true);
         }
+        if let Some(patches) = more.patches {
+            third.cmd_set_tessellation_domain_origin(commands, patches.origin());
+        }
         if let Some(lines) = more.lines {
             third.cmd_set_line_rasterization_mode(commands, lines.mode);
         }
@@ -188,6 +193,7 @@ pub fn linked(gpu: &Gpu, whole: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<v
         }
         if part != Part::PRE_RASTERIZATION_SHADERS {
             (info.p_rasterization_state, info.p_viewport_state) = (std::ptr::null(), std::ptr::null());
+            info.p_tessellation_state = std::ptr::null();
         }
         if part != Part::FRAGMENT_SHADER {
             info.p_depth_stencil_state = std::ptr::null();

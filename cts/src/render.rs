@@ -506,6 +506,10 @@ fn pipeline(
     if let Some(geometry) = state.more.geometry {
         stages.push(stage(vk::ShaderStageFlags::GEOMETRY, gpu.module(geometry)?));
     }
+    if let Some(patches) = state.more.patches {
+        stages.push(stage(vk::ShaderStageFlags::TESSELLATION_CONTROL, gpu.module(patches.control)?));
+        stages.push(stage(vk::ShaderStageFlags::TESSELLATION_EVALUATION, gpu.module(patches.evaluation)?));
+    }
     let (stride, attributes) = vertices(state);
     // Set by the command, when that is what is tested.
     let stride = if state.extended && stride > 0 { stride + 4 } else { stride };
@@ -558,6 +562,8 @@ fn pipeline(
     }
     let dynamic = dynamic_states(wanted, stride > 0);
     let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
+    let mut of_patches = Chains::default();
+    let tessellation = of_patches.tessellation(state);
     let mut info = vk::GraphicsPipelineCreateInfo::default()
         .flags(flags(state))
         .stages(&stages)
@@ -571,6 +577,9 @@ fn pipeline(
         .color_blend_state(&blend)
         .layout(layout)
         .render_pass(pass);
+    if let Some(tessellation) = &tessellation {
+        info = info.tessellation_state(tessellation);
+    }
     let exact = vk::PipelineRobustnessBufferBehaviorEXT::ROBUST_BUFFER_ACCESS_2;
     let mut robustness = vk::PipelineRobustnessCreateInfoEXT::default().vertex_inputs(exact);
     if state.more.exact {
@@ -649,6 +658,7 @@ fn dynamic_states(state: &State, has_vertices: bool) -> Vec<vk::DynamicState> {
         dynamic.extend_from_slice(EXTENDED);
         dynamic.extend(has_vertices.then_some(vk::DynamicState::VERTEX_INPUT_BINDING_STRIDE));
         dynamic.extend(state.logic.map(|_| vk::DynamicState::LOGIC_OP_EXT));
+        dynamic.extend(state.more.patches.map(|_| vk::DynamicState::PATCH_CONTROL_POINTS_EXT));
     }
     if state.late {
         dynamic.extend_from_slice(late::STATES);
@@ -722,6 +732,9 @@ fn other_than_extended(state: &State) -> State {
     };
     // Only strips and fans have restarts.
     other.restart = !state.restart && !matches!(other.topology, T::TRIANGLE_LIST | T::LINE_LIST | T::POINT_LIST);
+    if let Some(patches) = &mut other.more.patches {
+        patches.vertices = patches.vertices % 32 + 1;
+    }
     other.raster.cull_mode = vk::CullModeFlags::FRONT_AND_BACK;
     other.raster.front_face = vk::FrontFace::from_raw(1 - state.raster.front_face.as_raw());
     other.raster.depth_bias_enable = flip(state.raster.depth_bias_enable);
@@ -767,6 +780,9 @@ unsafe fn set_extended(gpu: &Gpu, commands: vk::CommandBuffer, state: &State) {
         second.cmd_set_rasterizer_discard_enable(commands, raster.rasterizer_discard_enable != 0);
         second.cmd_set_depth_bias_enable(commands, raster.depth_bias_enable != 0);
         second.cmd_set_primitive_restart_enable(commands, state.restart);
+        if let Some(patches) = state.more.patches {
+            (second.fp().cmd_set_patch_control_points_ext)(commands, patches.vertices);
+        }
         if let Some(op) = state.logic {
             second.cmd_set_logic_op(commands, op);
         }

@@ -53,6 +53,9 @@ setters! {
     line_stipple_enable: vk::Bool32 => |value| SetState::LineStipple(value != 0);
     sample_locations_enable: vk::Bool32 => |value| SetState::SampleLocationsEnable(value != 0);
     feedback_loop: vk::ImageAspectFlags => SetState::FeedbackLoop;
+    patch_control_points: u32 => SetState::PatchVertices;
+    domain_origin: vk::TessellationDomainOrigin =>
+        |value| SetState::LowerLeft(value == vk::TessellationDomainOrigin::LOWER_LEFT);
     conservative: vk::ConservativeRasterizationModeEXT => |value| SetState::Conservative(criterion(value));
 }
 
@@ -141,10 +144,6 @@ pub extern "system" fn sample_locations(handle: vk::CommandBuffer, info: *const 
         plain(handle, Command::SetSampleLocations(Box::new(locations)));
     });
 }
-
-// There is no tessellation.
-
-pub extern "system" fn patch_control_points(_: vk::CommandBuffer, _: u32) {}
 
 pub extern "system" fn stencil_op(
     handle: vk::CommandBuffer,

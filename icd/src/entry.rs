@@ -325,6 +325,7 @@ entries! {
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetColorBlendEnableEXT, PFN_vkCmdSetColorBlendEnableEXT, dynamic::blend_enable;
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetColorBlendEquationEXT, PFN_vkCmdSetColorBlendEquationEXT, dynamic::blend_equation;
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetColorWriteMaskEXT, PFN_vkCmdSetColorWriteMaskEXT, dynamic::write_mask;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetTessellationDomainOriginEXT, PFN_vkCmdSetTessellationDomainOriginEXT, dynamic::domain_origin;
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetDepthClampEnableEXT, PFN_vkCmdSetDepthClampEnableEXT, dynamic::depth_clamp;
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetDepthClipEnableEXT, PFN_vkCmdSetDepthClipEnableEXT, dynamic::depth_clip;
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetDepthClipNegativeOneToOneEXT, PFN_vkCmdSetDepthClipNegativeOneToOneEXT, dynamic::negative_one_to_one;

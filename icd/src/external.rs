@@ -14,7 +14,7 @@ use ash::vk::{
     ExternalMemoryHandleTypeFlags as MT, ExternalSemaphoreFeatureFlags as SF, ExternalSemaphoreHandleTypeFlags as ST,
     Handle,
 };
-use vitric_api::physical::HOST_POINTER_ALIGNMENT;
+use vitric_api::physical::{HOST_POINTER_ALIGNMENT, HOST_VISIBLE};
 use vitric_api::sync::Primitive;
 use vitric_api::{Error, Result};
 use vitric_backend::memory::{Allocation, ImportFailed};
@@ -138,7 +138,8 @@ pub fn allocate(object: &DeviceObject, info: &vk::MemoryAllocateInfo<'_>) -> Res
         return unsafe { Allocation::of_application(heap, size, address) }.map_err(import_error);
     }
     match exported.is_empty() {
-        true => object.device.allocate(size),
+        true if HOST_VISIBLE.contains(&info.memory_type_index) => object.device.allocate(size),
+        true => object.device.allocate_unseen(size),
         false => Allocation::shared(heap, size).map_err(|_| Error::OutOfDeviceMemory),
     }
 }

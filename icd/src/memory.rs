@@ -69,6 +69,8 @@ pub extern "system" fn map(
             return Err(Error::MemoryMapFailed);
         }
         memory.set_mapped(true);
+        // Of a type that the host does not see, which valid usage forbids.
+        memory.keep_awake(0..memory.size());
         *out = memory.host_pointer().wrapping_add(offset as usize).cast();
         Ok(vk::Result::SUCCESS)
     })

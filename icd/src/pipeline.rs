@@ -660,6 +660,8 @@ fn dynamic_state(state: &vk::PipelineDynamicStateCreateInfo<'_>) -> DynamicState
         (D::SAMPLE_LOCATIONS_EXT, DynamicState::SAMPLE_LOCATIONS),
         (D::SAMPLE_LOCATIONS_ENABLE_EXT, DynamicState::SAMPLE_LOCATIONS_ENABLE),
         (D::ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT, DynamicState::FEEDBACK_LOOP),
+        (D::PATCH_CONTROL_POINTS_EXT, DynamicState::PATCH_VERTICES),
+        (D::TESSELLATION_DOMAIN_ORIGIN_EXT, DynamicState::DOMAIN_ORIGIN),
     ];
     let named = raw::slice(state.p_dynamic_states, state.dynamic_state_count);
     let flags = named.iter().filter_map(|name| table.iter().find(|(known, _)| known == name));

@@ -64,14 +64,20 @@ fn library() -> PathBuf {
     library
 }
 
-/// The scenes in another process through the system's loader; returns what was printed and the pictures' folder.
-fn through_the_loader(name: &str, knobs: &[(&str, &str)], args: &[&str]) -> (String, PathBuf) {
-    let folder = std::env::temp_dir().join(format!("vitric-{name}-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
+/// A manifest of the driver in a folder.
+fn manifest(folder: &Path) -> PathBuf {
+    std::fs::create_dir_all(folder).expect("a temporary folder can be made");
     let manifest = folder.join("icd.json");
     let icd = serde_json::json!({ "library_path": library(), "api_version": "1.0.0" });
     let text = serde_json::json!({ "file_format_version": "1.0.1", "ICD": icd }).to_string();
     std::fs::write(&manifest, text).expect("the manifest can be written");
+    manifest
+}
+
+/// The scenes in another process through the system's loader; returns what was printed and the pictures' folder.
+fn through_the_loader(name: &str, knobs: &[(&str, &str)], args: &[&str]) -> (String, PathBuf) {
+    let folder = std::env::temp_dir().join(format!("vitric-{name}-{}", std::process::id()));
+    let manifest = manifest(&folder);
     let output = Command::new(env!("CARGO_BIN_EXE_gallery-loader"))
         .args(["--size", "320x180", "--out"])
         .arg(&folder)
@@ -154,4 +160,32 @@ fn pictures_do_not_depend_on_what_runs_the_programs() {
     for codegen in ["interp", "avx2", "avx512"] {
         compare_under(codegen, &[("VITRIC_CODEGEN", codegen)]);
     }
+}
+
+/// Idle targets take less memory of the process, and show what they have shown.
+#[test]
+fn idle_targets_rest() {
+    let folder = std::env::temp_dir().join(format!("vitric-rest-{}", std::process::id()));
+    let manifest = manifest(&folder);
+    let run = |near: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_near-memory"))
+            .args(["--size", "1920x1080", "--count", "4"])
+            .envs(["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].map(|name| (name, &manifest)))
+            .env("VITRIC_NEARMEM", near)
+            .output()
+            .expect("near-memory starts");
+        let out = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{out}{}", String::from_utf8_lossy(&output.stderr));
+        let resident = |name: &str| {
+            let line = out.lines().find(|line| line.starts_with(name)).expect("a row");
+            line.split_whitespace().rev().nth(2).and_then(|number| number.parse::<u64>().ok()).expect("a number")
+        };
+        (resident("start"), resident("drawn"), resident("idle"))
+    };
+    // Four targets, and the depths: 158 MiB.
+    let (start, drawn, idle) = run("on");
+    assert!(drawn - start > 120 && idle - start < (drawn - start) / 2, "{start} {drawn} {idle}");
+    let (start, drawn, idle) = run("off");
+    std::fs::remove_dir_all(&folder).expect("the folder can be removed");
+    assert!(idle - start > (drawn - start) / 2, "{start} {drawn} {idle}");
 }

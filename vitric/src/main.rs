@@ -3,6 +3,8 @@
 //! One file a command. Exit codes: 0 success, 1 failure, 2 wrong usage, and for `run` 127 when the program is missing
 //! and otherwise the program's own.
 
+mod bench;
+mod counted;
 mod cts;
 mod driver;
 mod gallery;
@@ -55,6 +57,7 @@ fn dispatch(args: &[std::ffi::OsString]) -> Result<ExitCode, Failure> {
     match command.to_str().unwrap_or_default() {
         "gallery" => gallery::command(&text(rest)?),
         "run" => run::command(rest),
+        "bench" => bench::command(rest),
         "install" => install::command(&text(rest)?, install::Action::Install),
         "uninstall" => install::command(&text(rest)?, install::Action::Uninstall),
         "cts" => cts::command(text(rest)?),
@@ -91,9 +94,13 @@ vitric: a Vulkan driver whose GPU is emulated
         Renders the sample scenes with the driver linked into this program, as PNGs and one HTML page. Default: all
         scenes, 960x540, one frame each, into ./out/gallery. --heatmaps adds pictures of overdraw, Hi-Z kills, fragments
         that the scoreboard dropped, and wave occupancy, and the counters of each scene as JSON.
-  vitric run [--set KNOB=VALUE].. [--] PROGRAM [ARGS..]
+  vitric run [--set KNOB=VALUE].. [--counters FILE] [--] PROGRAM [ARGS..]
         Runs any Vulkan program on this driver, through the system's Vulkan loader. KNOB is the name of an
-        environment variable with or without its VITRIC_ prefix.
+        environment variable with or without its VITRIC_ prefix. --counters writes what each of its devices counted,
+        by submission, pass and draw, as JSON.
+  vitric bench [--ablate] [--runs N] [--] PROGRAM [ARGS..]
+        Runs a program N times (default 3) and prints how long that takes and what was counted. With --ablate also with
+        each technique of the emulated GPU off in turn, in turns, and prints all side by side.
   vitric install [--user | --system]
   vitric uninstall [--user | --system]
         Writes or removes the loader's manifest for this driver, so that every Vulkan program finds it: for this

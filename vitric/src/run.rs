@@ -1,31 +1,42 @@
 //! `vitric run`: any Vulkan program, on this driver.
 //!
-//! Writes a manifest, points the loader at it and becomes the program.
+//! Writes a manifest, points the loader at it and becomes the program, unless it has to gather counters behind it.
 
-use crate::{Failure, manifest};
+use crate::{Failure, counted, manifest};
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 #[derive(Debug, Default, PartialEq)]
 struct Args {
     knobs: Vec<(String, OsString)>,
+    counters: Option<PathBuf>,
     program: OsString,
     rest: Vec<OsString>,
 }
 
-/// Runs the command; returns only on failure.
+/// Runs the command.
 pub fn command(args: &[OsString]) -> Result<ExitCode, Failure> {
     let args = parse(args)?;
-    let error = Command::new(&args.program)
-        .args(&args.rest)
-        .envs(manifest::variables()?)
-        .envs(args.knobs.iter().map(|(name, value)| (name, value)))
-        .exec();
+    let mut program = Command::new(&args.program);
+    program.args(&args.rest).envs(args.knobs.iter().map(|(name, value)| (name, value)));
+    if let Some(path) = &args.counters {
+        match File::create(path) {
+            Ok(file) => {
+                let words: Vec<_> = std::iter::once(&args.program).chain(&args.rest).cloned().collect();
+                return counted::run(program, &words, (path, file)).map(ExitCode::from);
+            }
+            Err(error) => eprintln!("vitric: counters cannot be written to {}: {error}", path.display()),
+        }
+    }
+    let error = program.envs(manifest::variables()?).exec();
     Err(start_failure(&args.program, &error))
 }
 
-fn start_failure(program: &OsStr, error: &std::io::Error) -> Failure {
+/// Why a program does not start.
+pub fn start_failure(program: &OsStr, error: &std::io::Error) -> Failure {
     let program = program.to_string_lossy();
     if error.kind() == std::io::ErrorKind::NotFound {
         return Failure { code: 127, message: format!("the program '{program}' was not found") };
@@ -40,6 +51,10 @@ fn parse(words: &[OsString]) -> Result<Args, Failure> {
     while let Some(word) = next {
         match word.to_str() {
             Some("--set") => args.knobs.push(knob(words.next())?),
+            Some("--counters") => {
+                let file = words.next().ok_or_else(|| Failure::usage("`--counters` needs a file"))?;
+                args.counters = Some(file.into());
+            }
             Some("--") => {
                 next = words.next();
                 break;
@@ -87,7 +102,16 @@ mod tests {
 
     #[test]
     fn wrong_usage_is_told() {
-        for words in [&[][..], &["--"], &["--set"], &["--set", "x", "p"], &["--set", "=x", "p"], &["--what", "p"]] {
+        for words in [
+            &[][..],
+            &["--"],
+            &["--set"],
+            &["--counters"],
+            &["--counters", "x"],
+            &["--set", "x", "p"],
+            &["--set", "=x", "p"],
+            &["--what", "p"],
+        ] {
             assert_eq!(parsed(words).err().map(|f| f.code), Some(2), "{words:?}");
         }
     }

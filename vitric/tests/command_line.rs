@@ -310,3 +310,104 @@ fn shader_refuses_what_it_cannot_read() {
     assert_eq!(code(&missing), Some(1));
     assert!(err(&missing).contains("entry point"), "{}", err(&missing));
 }
+
+/// What a scene's device has counted, read from the file.
+fn counters_of(home: &Home, scene: &str) -> serde_json::Value {
+    let file = home.0.join("counters.json");
+    let pictures = home.0.join("pictures");
+    let [file_text, pictures] = [&file, &pictures].map(|path| path.to_str().expect("a path in UTF-8"));
+    let itself = env!("CARGO_BIN_EXE_vitric");
+    let out = home.vitric(&[
+        "run",
+        "--counters",
+        file_text,
+        "--",
+        itself,
+        "gallery",
+        scene,
+        "--size",
+        "64x64",
+        "--out",
+        pictures,
+    ]);
+    assert_eq!(code(&out), Some(0), "{}", err(&out));
+    let text = std::fs::read_to_string(&file).expect("counters were written");
+    serde_json::from_str(&text).expect("they are JSON")
+}
+
+#[test]
+fn counters_are_sampled_by_submission_pass_and_draw() {
+    let home = Home::new("counters");
+    let report = counters_of(&home, "shadow");
+    assert_eq!((&report["version"], &report["program"][1]), (&2.into(), &"gallery".into()));
+    let device = &report["devices"][0];
+    let samples = device["samples"].as_array().expect("samples");
+    let of = |kind: &str| samples.iter().filter(|sample| sample["kind"] == kind).collect::<Vec<_>>();
+    let sum = |kind: &str, name: &str| of(kind).iter().filter_map(|of| of["values"][name].as_u64()).sum::<u64>();
+    assert!(!of("submission").is_empty() && of("pass").len() >= 2 && of("draw").len() >= of("pass").len());
+    for draw in of("draw") {
+        let pass = &samples[draw["within"].as_u64().expect("a draw is in a pass") as usize];
+        let submission = &samples[pass["within"].as_u64().expect("a pass is in a submission") as usize];
+        assert_eq!([&pass["kind"], &submission["kind"]], ["pass", "submission"]);
+    }
+    let total = |name: &str| {
+        let entry = device["counters"].as_array().into_iter().flatten().find(|entry| entry["name"] == name);
+        entry.and_then(|entry| entry["value"].as_u64()).expect("a counter")
+    };
+    for name in ["input_vertices", "vertices", "tile_visits", "fragments"] {
+        assert!(total(name) > 0, "{name}");
+        assert_eq!([sum("submission", name), sum("pass", name)], [total(name); 2], "{name}");
+    }
+    assert_eq!(sum("draw", "input_vertices"), total("input_vertices"));
+    assert_eq!((sum("draw", "fragments"), device["samples_left_out"].as_u64()), (0, Some(0)));
+}
+
+#[test]
+fn dispatches_have_samples() {
+    let report = counters_of(&Home::new("dispatches"), "compute");
+    let samples = report["devices"][0]["samples"].as_array().expect("samples");
+    let dispatches: Vec<_> = samples.iter().filter(|sample| sample["kind"] == "dispatch").collect();
+    assert!(!dispatches.is_empty() && dispatches.iter().all(|of| of["values"]["invocations"].as_u64() > Some(0)));
+}
+
+#[test]
+fn a_program_runs_where_its_counters_cannot_be_written() {
+    let home = Home::new("no-counters");
+    let out_of_reach = home.0.join("no/such/folder/counters.json");
+    let out = home.vitric(&[
+        "run",
+        "--counters",
+        out_of_reach.to_str().expect("UTF-8"),
+        "--",
+        "sh",
+        "-c",
+        "echo ran; exit 3",
+    ]);
+    assert_eq!((code(&out), self::out(&out).as_str()), (Some(3), "ran\n"));
+    assert_eq!(err(&out).lines().count(), 1, "{}", err(&out));
+    assert!(err(&out).contains("counters cannot be written to") && err(&out).contains("no/such/folder"));
+    // The disk is full.
+    let out = home.vitric(&["run", "--counters", "/dev/full", "--", "sh", "-c", "echo ran; kill -9 $$"]);
+    assert_eq!((code(&out), self::out(&out).as_str()), (Some(137), "ran\n"));
+    assert!(err(&out).contains("counters cannot be written to /dev/full"), "{}", err(&out));
+}
+
+#[test]
+fn bench_shows_each_technique_off() {
+    let home = Home::new("bench");
+    let itself = env!("CARGO_BIN_EXE_vitric");
+    let pictures = home.0.join("pictures");
+    let scene = [itself, "gallery", "cube", "--size", "64x64", "--out", pictures.to_str().expect("UTF-8")];
+    let out = home.vitric(&[&["bench", "--ablate", "--runs", "1", "--"][..], &scene].concat());
+    assert_eq!(code(&out), Some(0), "{}", err(&out));
+    let text = self::out(&out);
+    let row = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {text}"));
+    let numbers = |name: &str| row(name).split_whitespace().filter_map(|word| word.parse().ok()).collect::<Vec<f64>>();
+    let columns: Vec<&str> = row("off:").split_whitespace().skip(3).collect();
+    let queries = numbers("hiz_tile_queries");
+    let hiz = 1 + columns.iter().position(|name| *name == "hiz").expect("a column");
+    assert!(queries[0] > 0.0 && queries[hiz] == 0.0, "{text}");
+    assert_eq!(numbers("milliseconds").len(), queries.len());
+    let failed = home.vitric(&["bench", "--runs", "1", "sh", "-c", "exit 5"]);
+    assert_eq!(code(&failed), Some(5));
+}

@@ -29,8 +29,11 @@ pub(super) fn features(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceFragmentShaderBarycentricFeaturesKHR::default().fragment_shader_barycentric(true));
     to.put(vk::PhysicalDeviceDepthClipControlFeaturesEXT::default().depth_clip_control(true));
     to.put(vk::PhysicalDeviceDepthClipEnableFeaturesEXT::default().depth_clip_enable(true));
-    // There are no patches.
-    to.put(vk::PhysicalDevicePrimitiveTopologyListRestartFeaturesEXT::default().primitive_topology_list_restart(true));
+    to.put(
+        vk::PhysicalDevicePrimitiveTopologyListRestartFeaturesEXT::default()
+            .primitive_topology_list_restart(true)
+            .primitive_topology_patch_list_restart(true),
+    );
     to.put(
         vk::PhysicalDeviceProvokingVertexFeaturesEXT::default()
             .provoking_vertex_last(true)

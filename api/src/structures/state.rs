@@ -60,9 +60,10 @@ fn pipelines(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceShaderModuleIdentifierFeaturesEXT::default().shader_module_identifier(true));
 }
 
-/// All of which there is something that it changes: not streams, patches, and what extensions of vendors bring.
+/// All of which there is something that it changes: not streams, and what extensions of vendors bring.
 fn extended3() -> vk::PhysicalDeviceExtendedDynamicState3FeaturesEXT<'static> {
     vk::PhysicalDeviceExtendedDynamicState3FeaturesEXT::default()
+        .extended_dynamic_state3_tessellation_domain_origin(true)
         .extended_dynamic_state3_depth_clamp_enable(true)
         .extended_dynamic_state3_polygon_mode(true)
         .extended_dynamic_state3_rasterization_samples(true)

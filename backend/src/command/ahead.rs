@@ -156,7 +156,7 @@ impl Processor<'_> {
         let context = prepared.contexts.first().ok_or(Counter::PoshLeftKind)?;
         let is_merged = pipeline.merged_kernel.get(pipeline).is_some();
         let is_plain = pipeline.corners() == 3 && context.fills_as_placed() && !pipeline.has_side_effects();
-        if is_merged || !is_plain || pipeline.reads_attachments {
+        if is_merged || pipeline.patches.is_some() || !is_plain || pipeline.reads_attachments {
             return Err(Counter::PoshLeftKind);
         }
         if !context.own_depths {
@@ -223,12 +223,16 @@ impl Processor<'_> {
         let takers = Takers { gpu, layers: 1, counters: counters.as_deref(), is_capturing: false, captures: None };
         let environments: Vec<Environment<'_>> = waits.iter().map(|waits| waits.job().environment(&deadline)).collect();
         let mut draws = Vec::with_capacity(waits.len());
+        let mut samples = Vec::with_capacity(waits.len());
         for (waits, environment) in waits.iter().zip(&environments) {
+            let sample = self.begin_draw_sample();
             if let Some(mut assembled) = waits.job().assemble(environment, takers)? {
                 let pipeline = &waits.prepared.pipeline;
                 assembled.posh = Some((gpu.config().posh, pipeline.vertex_kernel.positions(pipeline)));
                 draws.push((waits, assembled));
+                samples.push(sample);
             }
+            self.add_to_sample(sample);
         }
         self.restart_deadline();
         self.pending.know(direction, early);
@@ -238,8 +242,10 @@ impl Processor<'_> {
         if let Some(counters) = takers.counters {
             counters.count(Counter::PoshAheadDraws, draws.len() as u64);
         }
+        // The cull pipe runs for all of them together.
+        self.add_to_sample(None);
         let mut first = 0;
-        for (waits, draw) in &mut draws {
+        for ((waits, draw), sample) in draws.iter_mut().zip(samples) {
             let blocks = first..first + draw.blocks();
             first = blocks.end;
             if let Some(blocks) = seen.as_ref().map(|seen| &seen[blocks]) {
@@ -254,6 +260,7 @@ impl Processor<'_> {
             }
             self.restart_deadline();
             windows(self, &waits.job().drawn(), draw)?;
+            self.add_to_sample(sample);
         }
         Ok(())
     }

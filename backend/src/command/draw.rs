@@ -1,6 +1,5 @@
 //! Draws: from the vertex stream through shading, assembly and set-up to windows of primitives for the tiler.
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -9,15 +8,17 @@ use parking_lot::Mutex;
 use smallvec::SmallVec;
 
 use super::pass::Pass;
+use super::patches;
 use super::pending::{Drawn, MOST_PENDING, PixelState};
 use super::processor::{Changed, Dynamic, IndexBuffer, PUSH_BYTES, Processor, words};
 use super::viewports::{View, guard_band, rect, touchable, touched, views};
 use super::{Command, MultiDraw, mesh};
 use crate::counters::{Counter, Counters};
+use crate::geometry::tessellation::{MOST_PATCH_VERTICES, Subdivision, TessellationKernel};
 use crate::geometry::{
-    Assembled, CapturePlan, Captured, Corners, DrawNumbers, Indices, MergedKernel, Plan, PrimitiveContext, Strips,
-    VIEWPORT_WORDS, VertexSource, assemble, assemble_whole, corners, is_list, vertex_limits, vertex_parameters,
-    vertex_ranges, vertices,
+    Assembled, CapturePlan, Captured, Corners, DrawNumbers, FrontScratch, Indices, MergedKernel, Plan,
+    PrimitiveContext, Strips, Triangles, VIEWPORT_WORDS, VertexKernel, VertexSource, assemble, assemble_whole, corners,
+    is_list, vertex_limits, vertex_parameters, vertex_ranges, vertices,
 };
 use crate::gpu::{DeviceLost, Gpu};
 use crate::hiz::Visibility;
@@ -29,14 +30,14 @@ use crate::state::{DepthStencilState, DynamicState, GraphicsPipeline, StencilSta
 use crate::tiling::Window;
 
 /// Most primitives that are handed to the front end for one window.
-const MOST_PRIMITIVES: usize = 1 << 14;
+pub(super) const MOST_PRIMITIVES: usize = 1 << 14;
 
 /// Primitives from which on threads share a draw, and a multiple of which each takes.
-const MANY: usize = 1 << 12;
+pub(super) const MANY: usize = 1 << 12;
 const PART: usize = 1 << 10;
 
 /// Most lines with a stipple that are handed to the front end at once, and polygons whose edges are such lines.
-const MOST_STIPPLED: usize = 16;
+pub(super) const MOST_STIPPLED: usize = 16;
 
 /// One draw with its arguments known.
 #[derive(Debug, Clone, Copy)]
@@ -157,12 +158,13 @@ fn draw_all(processor: &mut Processor<'_>, prepared: &Arc<Prepared>, command: &C
         processor.drain()?;
         let index_buffer = call.first_index.and_then(|_| processor.state.index_buffer.clone());
         let (of_fragment, index_buffer) = (of_fragment.as_ref(), index_buffer.as_ref());
-        let (push, dynamic) = (&push, &dynamic);
+        let (push, dynamic, sample) = (&push, &dynamic, processor.begin_draw_sample());
         let job = Job { prepared, of_vertex: &of_vertex, of_fragment, push, dynamic, index_buffer, call: &call };
         match of_meshes {
             None => run(processor, &job)?,
             Some(_) => mesh::run(processor, (&job, of_task.as_deref()), mesh::groups(command, draw))?,
         }
+        processor.add_to_sample(sample);
     }
     Ok(())
 }
@@ -276,6 +278,7 @@ fn corners_of<'s>(
         starts.push((primitives.len() / of_each) as u32);
         let add = |primitive: &[u32]| primitives.extend_from_slice(primitive);
         match pipeline.geometry {
+            _ if pipeline.patches.is_some() => stream[start..end].chunks_exact(of_each).for_each(add),
             None => assemble(pipeline.topology, &stream[start..end], pipeline.raster.provoking_last, add),
             Some(_) => assemble_whole(pipeline.topology, &stream[start..end], add),
         }
@@ -287,8 +290,22 @@ fn corners_of<'s>(
 /// Vertices of a primitive as it is assembled: geometry programs get also those of adjacent ones.
 fn of_each(pipeline: &GraphicsPipeline) -> usize {
     match pipeline.geometry {
+        _ if pipeline.patches.is_some() => pipeline.patch_state.vertices.clamp(1, MOST_PATCH_VERTICES) as usize,
         None => corners(pipeline.topology),
         Some(_) => vertices(pipeline.topology),
+    }
+}
+
+/// The tessellation programs of a pipeline, and what the tessellator does.
+fn patches_of(pipeline: &GraphicsPipeline) -> Option<(&TessellationKernel, Subdivision)> {
+    Some((pipeline.tessellation_kernel.get(pipeline)?, pipeline.subdivision()?))
+}
+
+/// What makes vertices for set-up of those that the tessellator makes, where no geometry program does.
+fn evaluation_kernel(pipeline: &GraphicsPipeline, is_capturing: bool) -> Option<&VertexKernel> {
+    match is_capturing {
+        true => pipeline.tessellation_kernel.captured(pipeline),
+        false => pipeline.tessellation_kernel.get(pipeline)?.vertices(),
     }
 }
 
@@ -345,6 +362,7 @@ impl<'a> Takers<'a> {
             source,
             corners: Corners::Assembled(Vec::new()),
             of_each: 1,
+            patches: None,
             merged: None,
             mesh: None,
             instances: 1,
@@ -388,15 +406,18 @@ impl<'a> Job<'a> {
     {
         let (prepared, call) = (self.prepared, self.call);
         let pipeline = &prepared.pipeline;
-        let merged = pipeline.merged_kernel.get(pipeline);
-        if merged.is_some_and(|kernel| kernel.vertices() != of_each(pipeline)) {
+        let (merged, patches) = (pipeline.merged_kernel.get(pipeline), patches_of(pipeline));
+        let of_geometry = patches.map_or_else(|| of_each(pipeline), |(_, subdivision)| subdivision.corners());
+        let has_patches = pipeline.topology == vk::PrimitiveTopology::PATCH_LIST;
+        if merged.is_some_and(|kernel| kernel.vertices() != of_geometry) || has_patches != patches.is_some() {
             return Ok(None);
         }
         let of_vertices = || match takers.is_capturing {
-            true => pipeline.vertex_kernel.captured(pipeline),
-            false => pipeline.vertex_kernel.get(pipeline),
+            _ if patches.is_some() => evaluation_kernel(pipeline, takers.is_capturing),
+            true => Some(pipeline.vertex_kernel.captured(pipeline)),
+            false => Some(pipeline.vertex_kernel.get(pipeline)),
         };
-        let kernel = merged.map_or_else(of_vertices, MergedKernel::finish);
+        let Some(kernel) = merged.map(MergedKernel::finish).or_else(of_vertices) else { return Ok(None) };
         let (corners, starts, vertices) = corners_of(pipeline, call, self.index_buffer)?;
         let strips = [vk::PrimitiveTopology::LINE_STRIP, vk::PrimitiveTopology::LINE_STRIP_WITH_ADJACENCY];
         let is_strip = merged.is_none() && strips.contains(&pipeline.topology);
@@ -404,6 +425,7 @@ impl<'a> Job<'a> {
         let assembled = Assembled {
             corners,
             of_each: of_each(pipeline),
+            patches,
             merged: merged.map(|kernel| (kernel, kernel.mode(takers.gpu.config().merged))),
             instances: call.instances,
             strips: (is_strip && pipeline.stipples_lines()).then(|| Strips::new(starts)),
@@ -434,7 +456,10 @@ fn run(processor: &mut Processor<'_>, job: &Job<'_>) -> Result<(), DeviceLost> {
     if posh.takes_draw(assembled.count()) && assembled.suits_posh() && !processor.counts_vertices() {
         assembled.posh = Some((posh, pipeline.vertex_kernel.positions(pipeline)));
     }
-    windows(processor, &job.drawn(), &assembled)
+    match assembled.patches {
+        None => windows(processor, &job.drawn(), &assembled),
+        Some(_) => patches::windows(processor, &job.drawn(), &assembled),
+    }
 }
 
 /// Sorts the primitives of a draw into windows, on all threads when there are many: then tiles of what waits are walked beside.
@@ -462,56 +487,72 @@ pub(super) fn windows(
             // Every thread gets some.
             let part = range.len().div_ceil(processor.gpu.config().threads);
             let size = size_of_parts.min(part.next_multiple_of(PART.div_ceil(amplification)));
-            in_parallel(processor, drawn, assembled, (range, size), is_full)?;
+            let piece = |front: &mut FrontScratch, index: usize, out: &mut Vec<Triangles>| {
+                let start = range.start + index * size;
+                assembled.process(front, start..range.end.min(start + size), out)
+            };
+            in_parallel(processor, (drawn, assembled.captures), (range.len().div_ceil(size), &piece), is_full)?;
             continue;
         }
         if is_full {
             processor.flush_beside((0, &|_| ()))?;
         }
-        let done = if drawn.pipeline.last().routes() {
-            let mut made = Vec::new();
-            let done = assembled.process(&mut processor.front, range, &mut made);
-            let grid = *processor.pending.grid();
-            let made = made.into_iter().filter(|triangles| !triangles.is_empty());
-            let windows = made.map(|triangles| Window::new(triangles, &grid, None));
-            processor.pending.extend_layers(drawn, windows);
-            done
-        } else {
-            let draw = processor.pending.draw(drawn, 0);
-            let mut open = processor.pending.open(draw, range.len());
-            let done = assembled.process(&mut processor.front, range, &mut open);
-            processor.pending.close_full(draw, open, size);
-            done
-        };
-        if !done {
-            return Err(DeviceLost);
-        }
-        if let Some(plan) = assembled.captures {
-            let captured = std::mem::take(&mut processor.front.captured);
-            processor.write_captured(plan, &captured);
-        }
+        let count = range.len();
+        let work = |front: &mut FrontScratch, out: &mut Vec<Triangles>| assembled.process(front, range, out);
+        in_order(processor, (drawn, assembled.captures), (size, count), work)?;
     }
     Ok(())
 }
 
-/// Makes windows of `size` primitives each of a range, after a flush when it `flushes`.
-fn in_parallel(
+/// Makes windows of what `work` sets up, some primitives of a draw, behind those of all before: about so many primitives, for windows of a
+/// size.
+pub(super) fn in_order(
     processor: &mut Processor<'_>,
-    drawn: &Drawn<'_>,
-    assembled: &Assembled<'_>,
-    (range, size): (Range<usize>, usize),
+    (drawn, captures): (&Drawn<'_>, Option<&CapturePlan>),
+    (size, count): (usize, usize),
+    work: impl FnOnce(&mut FrontScratch, &mut Vec<Triangles>) -> bool,
+) -> Result<(), DeviceLost> {
+    let done = if drawn.pipeline.last().routes() {
+        let mut made = Vec::new();
+        let done = work(&mut processor.front, &mut made);
+        let grid = *processor.pending.grid();
+        let made = made.into_iter().filter(|triangles| !triangles.is_empty());
+        let windows = made.map(|triangles| Window::new(triangles, &grid, None));
+        processor.pending.extend_layers(drawn, windows);
+        done
+    } else {
+        let draw = processor.pending.draw(drawn, 0);
+        let mut open = processor.pending.open(draw, count);
+        let done = work(&mut processor.front, &mut open);
+        processor.pending.close_full(draw, open, size);
+        done
+    };
+    if !done {
+        return Err(DeviceLost);
+    }
+    if let Some(plan) = captures {
+        let captured = std::mem::take(&mut processor.front.captured);
+        processor.write_captured(plan, &captured);
+    }
+    Ok(())
+}
+
+/// A piece of a draw, by its number: sets up its primitives.
+type SetUpPiece<'a> = dyn Fn(&mut FrontScratch, usize, &mut Vec<Triangles>) -> bool + Sync + 'a;
+
+/// Makes windows of so many pieces of a draw, on all threads, after a flush when it `flushes`.
+pub(super) fn in_parallel(
+    processor: &mut Processor<'_>,
+    (drawn, captures): (&Drawn<'_>, Option<&CapturePlan>),
+    (count, set_up): (usize, &SetUpPiece<'_>),
     flushes: bool,
 ) -> Result<(), DeviceLost> {
-    let count = range.len().div_ceil(size);
     let made: Vec<Mutex<(Vec<Window>, Captured)>> = (0..count).map(|_| Mutex::default()).collect();
     let (grid, ok, gpu) = (*processor.pending.grid(), AtomicBool::new(true), processor.gpu);
     let piece = |index: usize| {
-        let start = range.start + index * size;
         let mut triangles = Vec::new();
         let mut front = gpu.fronts().lend();
-        if !ok.load(Ordering::Relaxed)
-            || !assembled.process(&mut front, start..range.end.min(start + size), &mut triangles)
-        {
+        if !ok.load(Ordering::Relaxed) || !set_up(&mut front, index, &mut triangles) {
             ok.store(false, Ordering::Relaxed);
         }
         let captured = std::mem::take(&mut front.captured);
@@ -530,7 +571,7 @@ fn in_parallel(
     processor.pending.close();
     for (windows, captured) in made.into_iter().map(Mutex::into_inner) {
         processor.pending.extend_layers(drawn, windows.into_iter());
-        if let Some(plan) = assembled.captures {
+        if let Some(plan) = captures {
             processor.write_captured(plan, &captured);
         }
     }

@@ -16,10 +16,10 @@ use super::sets::{BoundSets, OfDevice};
 use super::viewports::{self, Views};
 use super::{Command, CommandList, QueryKind, QueryPool, dispatch, draw};
 use crate::bag::Lent;
-use crate::counters::Counters;
+use crate::counters::{Counter, Counters, SampleKind, Sampler};
 use crate::geometry::FrontScratch;
 use crate::gpu::{DeviceLost, Gpu};
-use crate::memory::{Buffer, BufferRange};
+use crate::memory::{Buffer, BufferRange, InUse};
 use crate::raster::RateState;
 use crate::shader::PUSH_CONSTANT_BYTES;
 use crate::shader::interp::Deadline;
@@ -144,7 +144,7 @@ pub struct Processor<'g> {
     /// The front end.
     pub(super) front: Lent<'g, Box<FrontScratch>>,
     /// As it was when execution began.
-    pub(super) shared: OfDevice,
+    pub(super) shared: OfDevice<'g>,
     /// How many of the subpass's views were rendered before this one: each has queries of its own.
     pub(super) view_number: u32,
     /// Whether draws, dispatches and clears of attachments are left out.
@@ -157,6 +157,8 @@ pub struct Processor<'g> {
     pub(super) statistics: Option<(Arc<QueryPool>, u32, Arc<Counters>)>,
     /// Queries of streams that count now.
     pub(super) streams: Vec<StreamQuery>,
+    /// What takes samples of counters, where the GPU counts.
+    sampler: Option<Sampler>,
 }
 
 impl<'g> Processor<'g> {
@@ -172,13 +174,18 @@ impl<'g> Processor<'g> {
             prepared: None,
             waiting: Waiting::default(),
             front: gpu.fronts().lend(),
-            shared: OfDevice { routines: gpu.routines().clone(), addresses: gpu.addresses().now() },
+            shared: OfDevice {
+                routines: gpu.routines().clone(),
+                addresses: gpu.addresses().now(),
+                in_use: gpu.begin_use(),
+            },
             view_number: 0,
             skips: false,
             depth: 0,
             occlusion: None,
             statistics: None,
             streams: Vec::new(),
+            sampler: gpu.counters().map(|_| Sampler::new(gpu.now())),
         }
     }
 
@@ -205,9 +212,11 @@ impl<'g> Processor<'g> {
     pub(super) fn command(&mut self, command: &Command, bytes: &[u8]) -> Result<(), DeviceLost> {
         match command {
             Command::BeginPass(begin) => {
+                self.use_attachments(begin);
                 let mut pass = Pass::begin(begin, self.gpu.workers())?;
                 self.pending = Pending::new(viewports::rect(pass.area), pass.layers);
                 self.waiting.forget();
+                self.begin_sample(SampleKind::Pass);
                 self.pending.begin_clears(pass.take_clears());
                 self.begin_subpass(pass);
             }
@@ -225,6 +234,7 @@ impl<'g> Processor<'g> {
                 if let Some(pass) = self.pass.take() {
                     self.end_depth(&pass);
                     pass.end(self.gpu.workers());
+                    self.end_sample();
                 }
             }
             // What a condition decides on.
@@ -278,6 +288,7 @@ impl<'g> Processor<'g> {
             // What a query counts, and when, must be known.
             _ => {
                 self.flush()?;
+                self.use_named(command);
                 if !self.query(command) {
                     transfer(self.gpu.workers(), command, bytes);
                 }
@@ -308,7 +319,10 @@ impl<'g> Processor<'g> {
 
     fn dispatch(&mut self, base: [u32; 3], groups: [u32; 3]) -> Result<(), DeviceLost> {
         self.restart_deadline();
-        dispatch::dispatch(self, base, groups)
+        self.begin_sample(SampleKind::Dispatch);
+        let done = dispatch::dispatch(self, base, groups);
+        self.end_sample();
+        done
     }
 
     fn execute_secondary(&mut self, lists: &[Arc<CommandList>]) -> Result<(), DeviceLost> {
@@ -402,16 +416,64 @@ impl<'g> Processor<'g> {
         true
     }
 
-    /// Who counts, if anybody does: a query, which gives the GPU's counters what it has counted when it ends.
+    /// Who counts, if anybody does: a query, which gives the submission's counters what it has counted when it ends.
     pub(super) fn counters(&self) -> Option<&Arc<Counters>> {
-        self.statistics.as_ref().map(|(_, _, counters)| counters).or(self.gpu.counters())
+        self.of_query().or(self.sampler.as_ref().map(|sampler| &sampler.counters))
+    }
+
+    fn of_query(&self) -> Option<&Arc<Counters>> {
+        self.statistics.as_ref().map(|(_, _, counters)| counters)
+    }
+
+    fn begin_sample(&mut self, kind: SampleKind) {
+        let query = self.of_query().cloned();
+        if let Some(sampler) = &mut self.sampler {
+            sampler.begin(kind, self.gpu.now(), query.as_deref());
+        }
+    }
+
+    fn end_sample(&mut self) {
+        let query = self.of_query().cloned();
+        if let Some(sampler) = &mut self.sampler {
+            sampler.end(self.gpu.now(), query.as_deref());
+        }
+    }
+
+    /// Begins a draw's sample, where somebody counts: its number.
+    pub(super) fn begin_draw_sample(&mut self) -> Option<usize> {
+        let query = self.statistics.as_ref().map(|(_, _, counters)| &**counters);
+        self.sampler.as_mut().and_then(|sampler| sampler.begin_draw(query))
+    }
+
+    /// What the front end has counted since it was last asked was a draw's, or nobody's.
+    pub(super) fn add_to_sample(&mut self, draw: Option<usize>) {
+        let query = self.statistics.as_ref().map(|(_, _, counters)| &**counters);
+        match (&mut self.sampler, draw) {
+            (Some(sampler), Some(draw)) => sampler.add_to_draw(draw, query),
+            (Some(sampler), None) => drop(sampler.front_grown(query)),
+            (None, _) => {}
+        }
+    }
+
+    /// Ends the submission: hands what was counted over.
+    ///
+    /// # Errors
+    /// [`DeviceLost`] when an image that rested could not be had back.
+    pub fn finish(&mut self) -> Result<(), DeviceLost> {
+        self.statistics = None;
+        let in_use = self.shared.in_use.as_ref();
+        if let (Some(sampler), Some(all)) = (self.sampler.take(), self.gpu.counters()) {
+            sampler.counters.count(Counter::SpansWoken, in_use.map_or(0, InUse::woken));
+            sampler.finish(self.gpu.now(), all);
+        }
+        if in_use.is_some_and(InUse::has_failed) { Err(DeviceLost) } else { Ok(()) }
     }
 
     fn end_statistics(&mut self, named: vk::QueryPipelineStatisticFlags) {
         let Some((pool, query, counters)) = self.statistics.take() else { return };
         pool.write(query, &statistics(named, &counters.values()));
-        if let (Some(all), Some(counters)) = (self.gpu.counters(), Arc::into_inner(counters)) {
-            all.add(counters);
+        if let (Some(sampler), Some(counters)) = (&self.sampler, Arc::into_inner(counters)) {
+            sampler.counters.add(counters);
         }
     }
 

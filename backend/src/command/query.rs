@@ -52,6 +52,8 @@ fn counter(statistic: vk::QueryPipelineStatisticFlags) -> Option<Counter> {
         Flags::GEOMETRY_SHADER_PRIMITIVES => Counter::GeometryPrimitives,
         Flags::TASK_SHADER_INVOCATIONS_EXT => Counter::TaskInvocations,
         Flags::MESH_SHADER_INVOCATIONS_EXT => Counter::MeshInvocations,
+        Flags::TESSELLATION_CONTROL_SHADER_PATCHES => Counter::Patches,
+        Flags::TESSELLATION_EVALUATION_SHADER_INVOCATIONS => Counter::EvaluatedVertices,
         Flags::CLIPPING_INVOCATIONS => Counter::ClipInputs,
         Flags::CLIPPING_PRIMITIVES => Counter::ClipOutputs,
         Flags::FRAGMENT_SHADER_INVOCATIONS => Counter::Lanes,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::memory::Addresses;
+use crate::memory::{Addresses, InUse};
 use crate::shader::runtime::{Bindings, Bound, Descriptor, DescriptorSet, ResolvedSet, SetLayout, is_dynamic};
 use crate::shader::{Program, Resource};
 use crate::texture::Routines;
@@ -21,9 +21,11 @@ const MOST_PROGRAMS: usize = 5;
 
 /// What all programs of a device share.
 #[derive(Default)]
-pub(super) struct OfDevice {
+pub(super) struct OfDevice<'g> {
     pub(super) routines: Arc<Routines>,
     pub(super) addresses: Arc<Addresses>,
+    /// What keeps images awake, where they may rest.
+    pub(super) in_use: Option<InUse<'g>>,
 }
 
 /// A bound set with its dynamic offsets.
@@ -103,7 +105,7 @@ impl BoundSets {
     }
 
     /// The resources of the bound pipeline's program of a stage, numbered from 0.
-    pub(super) fn resolve(&mut self, stage: usize, program: &Arc<Program>, device: &OfDevice) -> Arc<Bindings> {
+    pub(super) fn resolve(&mut self, stage: usize, program: &Arc<Program>, device: &OfDevice<'_>) -> Arc<Bindings> {
         let used = |changed: u32| program.resources.iter().any(|resource| changed.wrapping_shr(resource.set) & 1 != 0);
         if let Some(found) = &self.found[stage]
             && Arc::ptr_eq(&found.program, program)
@@ -113,6 +115,9 @@ impl BoundSets {
         }
         let mut bindings = Bindings::of_program(program, device.routines.clone(), device.addresses.clone());
         program.resources.iter().for_each(|resource| self.add(&mut bindings, *resource));
+        if let Some(in_use) = &device.in_use {
+            bindings.begin_use(in_use);
+        }
         let bindings = Arc::new(bindings);
         self.found[stage] = Some(Found { program: program.clone(), bindings: bindings.clone(), changed: 0 });
         bindings

@@ -28,7 +28,7 @@ pub fn vertices(topology: vk::PrimitiveTopology) -> usize {
 /// Whether each primitive has vertices of its own, one after the other.
 pub fn is_list(topology: vk::PrimitiveTopology) -> bool {
     use vk::PrimitiveTopology as T;
-    matches!(topology, T::POINT_LIST | T::LINE_LIST | T::TRIANGLE_LIST)
+    matches!(topology, T::POINT_LIST | T::LINE_LIST | T::TRIANGLE_LIST | T::PATCH_LIST)
 }
 
 /// Assembles primitives of vertices between restarts; `emit` is called with [`corners`] of them, the provoking one first, or `last`.

@@ -44,7 +44,10 @@ impl Indices<'_> {
 
     /// Appends some of them, without what is added.
     pub fn read(&self, range: Range<usize>, out: &mut Vec<u32>) {
-        let mut bytes = [0; PIECE * 4];
+        if self.size == 4 {
+            return self.read_words(range, out);
+        }
+        let mut bytes = [0; PIECE * 2];
         for start in range.clone().step_by(PIECE) {
             let bytes = &mut bytes[..(range.end - start).min(PIECE) * self.size as usize];
             let inside = self.room.saturating_sub(start).min(bytes.len() / self.size as usize) * self.size as usize;
@@ -55,10 +58,21 @@ impl Indices<'_> {
             }
             match self.size {
                 1 => out.extend(bytes.iter().map(|&index| u32::from(index))),
-                2 => out.extend(bytes.as_chunks().0.iter().map(|&index| u32::from(u16::from_le_bytes(index)))),
-                _ => out.extend(bytes.as_chunks().0.iter().map(|&index| u32::from_le_bytes(index))),
+                _ => out.extend(bytes.as_chunks().0.iter().map(|&index| u32::from(u16::from_le_bytes(index)))),
             }
         }
+    }
+
+    /// Appends some indices of four bytes.
+    fn read_words(&self, range: Range<usize>, out: &mut Vec<u32>) {
+        let first = out.len();
+        out.resize(first + range.len(), 0);
+        let inside = self.room.saturating_sub(range.start).min(range.len());
+        let words = &mut out[first..first + inside];
+        if let Some(buffer) = self.buffer {
+            buffer.read(self.offset.saturating_add(range.start as u64 * self.size), bytemuck::cast_slice_mut(words));
+        }
+        words.iter_mut().for_each(|word| *word = u32::from_le(*word));
     }
 }
 

@@ -48,45 +48,44 @@ impl Extent {
     }
 }
 
+/// The least and the greatest of some numbers, and whether any is none. Lanes are arrays of their own, which registers can hold.
 #[inline(always)]
-fn sum_lanes(vertices: [&[u32]; 4]) -> Sum {
-    let (mut low, mut high) = ([[f32::INFINITY; WAVE]; 3], [[f32::NEG_INFINITY; WAVE]; 3]);
-    let (mut any, mut all, mut odd) = ([0; WAVE], [u32::MAX; WAVE], [0; WAVE]);
-    let [x, y, z, outside] = vertices.map(<[u32]>::as_chunks::<WAVE>);
-    let chunks = outside.0.len();
-    for chunk in 0..chunks {
-        for (axis, words) in [x.0, y.0, z.0].into_iter().enumerate() {
-            for lane in 0..WAVE {
-                let place = f32::from_bits(words[chunk][lane]);
-                low[axis][lane] = if place < low[axis][lane] { place } else { low[axis][lane] };
-                high[axis][lane] = if place > high[axis][lane] { place } else { high[axis][lane] };
-                odd[lane] |= u32::from(place.is_nan());
-            }
-        }
+fn bounds(words: &[u32]) -> (f32, f32, bool) {
+    let (mut low, mut high, mut odd) = ([f32::INFINITY; WAVE], [f32::NEG_INFINITY; WAVE], [0u32; WAVE]);
+    let (chunks, rest) = words.as_chunks::<WAVE>();
+    for chunk in chunks {
         for lane in 0..WAVE {
-            any[lane] |= outside.0[chunk][lane];
-            all[lane] &= outside.0[chunk][lane];
-        }
-    }
-    for lane in 0..outside.1.len() {
-        for (axis, words) in [x.1, y.1, z.1].into_iter().enumerate() {
-            let place = f32::from_bits(words[lane]);
-            low[axis][lane] = if place < low[axis][lane] { place } else { low[axis][lane] };
-            high[axis][lane] = if place > high[axis][lane] { place } else { high[axis][lane] };
+            let place = f32::from_bits(chunk[lane]);
+            low[lane] = if place < low[lane] { place } else { low[lane] };
+            high[lane] = if place > high[lane] { place } else { high[lane] };
             odd[lane] |= u32::from(place.is_nan());
         }
-        any[lane] |= outside.1[lane];
-        all[lane] &= outside.1[lane];
     }
-    let fold =
-        |lanes: &[u32; WAVE], start: u32, join: fn(u32, u32) -> u32| lanes.iter().fold(start, |a, &b| join(a, b));
-    Sum {
-        low: low.map(|lanes| lanes.into_iter().fold(f32::INFINITY, f32::min)),
-        high: high.map(|lanes| lanes.into_iter().fold(f32::NEG_INFINITY, f32::max)),
-        any: fold(&any, 0, |a, b| a | b),
-        all: fold(&all, u32::MAX, |a, b| a & b),
-        is_odd: fold(&odd, 0, |a, b| a | b) != 0,
+    for (lane, &word) in rest.iter().enumerate() {
+        let place = f32::from_bits(word);
+        low[lane] = if place < low[lane] { place } else { low[lane] };
+        high[lane] = if place > high[lane] { place } else { high[lane] };
+        odd[lane] |= u32::from(place.is_nan());
     }
+    let (mut least, mut greatest, mut any) = (low[0], high[0], odd[0]);
+    for lane in 1..WAVE {
+        least = least.min(low[lane]);
+        greatest = greatest.max(high[lane]);
+        any |= odd[lane];
+    }
+    (least, greatest, any != 0)
+}
+
+#[inline(always)]
+fn sum_lanes(vertices: [&[u32]; 4]) -> Sum {
+    let [x, y, z, outside] = vertices;
+    let (x, y, z) = (bounds(x), bounds(y), bounds(z));
+    let (mut any, mut all) = (0, u32::MAX);
+    for &outside in outside {
+        any |= outside;
+        all &= outside;
+    }
+    Sum { low: [x.0, y.0, z.0], high: [x.1, y.1, z.1], any, all, is_odd: x.2 | y.2 | z.2 }
 }
 
 kernel!(

@@ -6,12 +6,13 @@ use parking_lot::Mutex;
 
 use super::cull::{Rules, Waiting};
 use super::feedback::{CapturePlan, Captured};
-use super::merged::{Emission, EmitScratch, Emitted, MergedKernel, MergedMode};
+use super::merged::{Emission, EmitScratch, Emitted, MergedKernel, MergedMode, PrimitiveNumbers};
 use super::mesh::{Mesh, MeshScratch};
 use super::posh::{self, BLOCK, BLOCKS, CullScratch, Culled, Interrupted, Posh, Sketch};
 use super::reuse::Reuse;
 use super::setup::{Routes, SetUp, room};
 use super::shading::{ShadeScratch, shade};
+use super::tessellation::{PatchScratch, Subdivision, TessellationKernel};
 use super::triangles::Triangles;
 use super::{Corners, PositionKernel, PrimitiveContext, VertexSource};
 use crate::bag::Bag;
@@ -30,6 +31,8 @@ pub struct Assembled<'a> {
     pub corners: Corners<'a>,
     /// Vertices of a primitive, 1 to 3; more where a geometry program takes them.
     pub of_each: usize,
+    /// The tessellation programs, and what the tessellator does; primitives are patches then.
+    pub patches: Option<(&'a TessellationKernel, Subdivision)>,
     /// The geometry program, linked with the vertex program, and how its waves are made.
     pub merged: Option<(&'a MergedKernel, MergedMode)>,
     /// The workgroups of a mesh program, which then stand for primitives: corners are their numbers.
@@ -83,14 +86,15 @@ impl Strips {
 #[derive(Default)]
 pub struct FrontScratch {
     reuse: Reuse,
-    indices: Vec<u32>,
+    pub(super) indices: Vec<u32>,
     /// The corners that `reuse` has numbered.
     numbered: Option<Range<usize>>,
     cull: CullScratch,
-    shading: ShadeScratch,
+    pub(super) shading: ShadeScratch,
     /// It is large, and what holds it moves.
-    waiting: Box<Waiting>,
-    emission: Box<EmitScratch>,
+    pub(super) waiting: Box<Waiting>,
+    pub(super) emission: Box<EmitScratch>,
+    pub(super) patches: Box<PatchScratch>,
     mesh: Box<MeshScratch>,
     /// What transform feedback is to write, until somebody takes it.
     pub captured: Captured,
@@ -98,7 +102,7 @@ pub struct FrontScratch {
 
 impl Assembled<'_> {
     /// Primitives of one instance.
-    fn per_instance(&self) -> usize {
+    pub(super) fn per_instance(&self) -> usize {
         self.corners.count() / self.of_each
     }
 
@@ -110,7 +114,7 @@ impl Assembled<'_> {
 
     /// Whether pieces may be taken in any order.
     pub fn is_pure(&self) -> bool {
-        self.source.kernel.is_pure()
+        self.source.kernel.is_pure() && self.patches.is_none_or(|(kernel, _)| kernel.is_pure())
     }
 
     /// Primitives of all instances.
@@ -226,7 +230,7 @@ impl Assembled<'_> {
     /// Whether the cull pipe can serve: it does for triangles that are filled, by programs without side effects.
     pub fn suits_posh(&self) -> bool {
         let is_filled = self.contexts.first().is_some_and(PrimitiveContext::fills_as_placed);
-        self.merged.is_none() && self.of_each == 3 && is_filled && self.is_pure()
+        self.merged.is_none() && self.patches.is_none() && self.of_each == 3 && is_filled && self.is_pure()
     }
 
     /// The cull pipe: finds the primitives that may be seen, and numbers their vertices. Without it all may.
@@ -328,7 +332,7 @@ impl Assembled<'_> {
     }
 
     /// The numbers of the vertices of some corners.
-    fn read_corners(&self, range: Range<usize>, out: &mut Vec<u32>) {
+    pub(super) fn read_corners(&self, range: Range<usize>, out: &mut Vec<u32>) {
         out.clear();
         match &self.corners {
             Corners::Sequence(first, _) => out.extend(range.map(|corner| first.wrapping_add(corner as u32))),
@@ -348,7 +352,18 @@ impl Assembled<'_> {
         let FrontScratch { indices, waiting, emission: emitting, captured, .. } = scratch;
         self.read_corners(range.start * self.of_each..range.end * self.of_each, indices);
         let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
-        let emission = Emission { kernel, mode, source, corners: indices, first: range.start, counters: self.counters };
+        let (numbers, shaded) = (PrimitiveNumbers::From(range.start), None);
+        let emission = Emission { kernel, mode, source, corners: indices, numbers, shaded, counters: self.counters };
+        self.emit(&emission, (emitting, waiting, captured), out)
+    }
+
+    /// Primitives through a merged program.
+    pub(super) fn emit(
+        &self,
+        emission: &Emission<'_>,
+        (emitting, waiting, captured): (&mut EmitScratch, &mut Waiting, &mut Captured),
+        out: &mut Vec<Triangles>,
+    ) -> bool {
         for batch in emission.batches() {
             let Some(context) = self.contexts.first() else {
                 let Some(mut emitted) = emission.run(&batch, emitting, &mut Triangles::default()) else { return false };

@@ -159,7 +159,7 @@ impl VertexKernel {
         let mut b = Builder::new();
         let words = (0..).zip(records).map(|(slot, output)| b.input(slot, output.ty)).collect();
         let across = vec![Across::Varies; records.len()];
-        Results::new(b, program, words, &pipeline.raster).kernel(pipeline, &across, is_pure)
+        Results::new(b, program, words, &pipeline.raster).kernel(pipeline, &across, (is_pure, false))
     }
 
     /// Whether waves may run in any order.
@@ -369,11 +369,22 @@ impl<'a> Results<'a> {
         program
     }
 
-    /// The kernel that ends with them; how its inputs differ from lane to lane, and whether waves may run in any order.
-    fn kernel(self, pipeline: &GraphicsPipeline, across: &[Across], is_pure: bool) -> VertexKernel {
+    /// The kernel that ends with them; how its inputs differ from lane to lane, whether waves may run in any order, and whether it gives
+    /// also what transform feedback writes.
+    pub(super) fn kernel(
+        self,
+        pipeline: &GraphicsPipeline,
+        across: &[Across],
+        (is_pure, captures): (bool, bool),
+    ) -> VertexKernel {
         let (varyings, routes) = (pipeline.varyings().count(), self.program.routes());
-        let program = self.program(across, "kernel", |results| results.finish(pipeline.varyings()));
-        VertexKernel { program, varyings, routes, captured: 0, is_pure }
+        let mut captured = 0;
+        let program = self.program(across, "kernel", |results| {
+            let end = results.finish(pipeline.varyings());
+            captured = if captures { results.capture(end) } else { 0 };
+            end + captured
+        });
+        VertexKernel { program, varyings, routes, captured, is_pure }
     }
 
     fn word(&mut self, slot: Slot) -> Option<Value> {

@@ -19,6 +19,7 @@ mod reuse;
 mod segments;
 mod setup;
 mod shading;
+pub mod tessellation;
 mod triangles;
 
 pub use assembly::{assemble, assemble_whole, corners, is_list, vertices};

@@ -196,9 +196,12 @@ pub(super) fn sketch_piece(
         Extent::of(words.map(|words| &words[range.clone()]))
     };
     let mut sketch = Sketch { whole: extent(first, first + vertices as u32 - 1), vertices, ..Sketch::default() };
-    for (block, corners) in sketch.blocks.iter_mut().zip(corners.chunks(3 * BLOCK)) {
-        let [least, greatest] = span(corners);
-        *block = extent(least, greatest);
+    // Of what is outside as a whole nobody asks for blocks.
+    if sketch.whole != Extent::Outside {
+        for (block, corners) in sketch.blocks.iter_mut().zip(corners.chunks(3 * BLOCK)) {
+            let [least, greatest] = span(corners);
+            *block = extent(least, greatest);
+        }
     }
     let primitives = corners.len() / 3;
     let teaches = match sketch.whole {
@@ -262,16 +265,12 @@ fn shade_span(
 
 #[inline(always)]
 fn span_lanes(corners: &[u32]) -> [u32; 2] {
-    let (mut least, mut greatest) = ([u32::MAX; WAVE], [0; WAVE]);
-    let (chunks, rest) = corners.as_chunks::<WAVE>();
-    for chunk in chunks {
-        for lane in 0..WAVE {
-            least[lane] = least[lane].min(chunk[lane]);
-            greatest[lane] = greatest[lane].max(chunk[lane]);
-        }
+    let (mut least, mut greatest) = (u32::MAX, 0);
+    for &corner in corners {
+        least = least.min(corner);
+        greatest = greatest.max(corner);
     }
-    let all = |lanes: [u32; WAVE]| lanes.into_iter().chain(rest.iter().copied());
-    [all(least).fold(u32::MAX, u32::min), all(greatest).fold(0, u32::max)]
+    [least, greatest]
 }
 
 kernel!(

@@ -193,6 +193,11 @@ impl Feed for Records<'_> {
 }
 
 impl VertexSource<'_> {
+    /// Vertices, by their numbers, as inputs of the vertex program.
+    pub(super) fn feed(&self, vertices: &[u32]) -> impl Feed {
+        Numbers { vertices, inputs: self.inputs() }
+    }
+
     /// Input words, but for the numbers of vertices.
     fn inputs(&self) -> [Lanes; input::COUNT] {
         let mut inputs = [[0; WAVE]; input::COUNT];
@@ -236,7 +241,8 @@ pub(super) fn shade_positions(
 ) -> bool {
     let mut inputs = source.inputs();
     let count = (vertices.end() - vertices.start()) as usize + 1;
-    words.iter_mut().for_each(|words| words.clear());
+    // What is there is written over.
+    words.iter_mut().for_each(|words| words.resize(count.next_multiple_of(WAVE), 0));
     let mut outputs = [[0; WAVE]; position::COUNT];
     for first in (0..count).step_by(WAVE) {
         let lanes = ((1u32 << (count - first).min(WAVE)) - 1) as Mask;
@@ -245,7 +251,11 @@ pub(super) fn shade_positions(
         if wave.call(program, source.environment, lanes, &inputs, &mut outputs) == Stop::Interrupted {
             return false;
         }
-        words.iter_mut().zip(&outputs).for_each(|(words, output)| words.extend_from_slice(output));
+        for (words, output) in words.iter_mut().zip(&outputs) {
+            if let Some(chunk) = words[first..].first_chunk_mut::<WAVE>() {
+                *chunk = *output;
+            }
+        }
     }
     true
 }
@@ -256,8 +266,26 @@ pub(super) fn shade<'w>(
     vertices: &[u32],
     keep: (&'w mut ShadeScratch, &mut Triangles),
 ) -> Option<Shaded<'w>> {
-    let inputs = source.inputs();
-    shade_waves(source.kernel, source.environment, (vertices.len(), Numbers { vertices, inputs }), keep)
+    shade_waves(source.kernel, source.environment, (vertices.len(), source.feed(vertices)), keep)
+}
+
+/// Runs a program for so many vertices and gives the output words of each wave to `take`, by its number. `None` when it was interrupted.
+pub(super) fn shade_words(
+    program: &Program,
+    environment: &Environment<'_>,
+    (count, mut feed): (usize, impl Feed),
+    (wave, outputs): (&mut Wave, &mut Vec<Lanes>),
+    mut take: impl FnMut(usize, &[Lanes]),
+) -> Option<()> {
+    outputs.resize(program.outputs.len(), [0; WAVE]);
+    for number in 0..count.div_ceil(WAVE) {
+        let (lanes, inputs) = feed.wave(number);
+        if wave.call(program, environment, lanes, inputs, outputs) == Stop::Interrupted {
+            return None;
+        }
+        take(number, outputs);
+    }
+    Some(())
 }
 
 /// Runs a vertex kernel for so many vertices, whose rows become `triangles`'. `None` when it was interrupted.

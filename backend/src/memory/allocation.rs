@@ -8,8 +8,9 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
+use super::rest::{Residency, Rest};
 use super::shared::{SharedFile, Shares};
 
 /// Bytes of a huge page, as most hosts have them.
@@ -28,12 +29,14 @@ pub struct OutOfMemory {
 pub struct Heap {
     size: u64,
     used: AtomicU64,
+    /// Bytes that images at rest do not take of the process's memory.
+    saved: AtomicI64,
 }
 
 impl Heap {
     /// A heap of `size` bytes, all of it free.
     pub fn new(size: u64) -> Arc<Self> {
-        Arc::new(Self { size, used: AtomicU64::new(0) })
+        Arc::new(Self { size, used: AtomicU64::new(0), saved: AtomicI64::new(0) })
     }
 
     /// Bytes in the heap.
@@ -44,6 +47,17 @@ impl Heap {
     /// Bytes in use now.
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
+    }
+
+    /// Bytes in use now that the process has memory for: what rests takes less.
+    pub fn resident(&self) -> u64 {
+        let saved = self.saved.load(Ordering::Relaxed).max(0) as u64;
+        self.used().saturating_sub(saved)
+    }
+
+    /// So many bytes more are not needed while something rests; or fewer.
+    pub(super) fn rests(&self, saved: i64) {
+        self.saved.fetch_add(saved, Ordering::Relaxed);
     }
 
     fn reserve(&self, size: u64) -> Result<(), OutOfMemory> {
@@ -69,12 +83,14 @@ pub enum ImportFailed {
 pub struct Allocation {
     storage: Storage,
     /// Where the bytes are, and how many: whole words.
-    pointer: *mut u8,
-    length: usize,
+    pub(super) pointer: *mut u8,
+    pub(super) length: usize,
     size: u64,
     heap: Arc<Heap>,
     /// Whether the host may be writing to it.
     mapped: AtomicBool,
+    /// What of it rests, where images may.
+    pub(super) rest: Option<Rest>,
 }
 
 // SAFETY: the pointer is to memory that lives as long as the allocation, and is reached by the functions below only, which
@@ -105,6 +121,18 @@ impl Allocation {
     /// # Errors
     /// [`OutOfMemory`] when the heap or the host has no room.
     pub fn new(heap: &Arc<Heap>, size: u64) -> Result<Arc<Self>, OutOfMemory> {
+        Self::own(heap, size, None).map(Arc::new)
+    }
+
+    /// The same for a device where images rest, and where the host sees nothing of the memory.
+    ///
+    /// # Errors
+    /// As for [`Allocation::new`].
+    pub fn resting(heap: &Arc<Heap>, size: u64, near: &Residency) -> Result<Arc<Self>, OutOfMemory> {
+        Self::own(heap, size, Some(near)).map(Arc::new)
+    }
+
+    fn own(heap: &Arc<Heap>, size: u64, near: Option<&Residency>) -> Result<Self, OutOfMemory> {
         let out_of_memory = OutOfMemory { requested: size };
         // Whole words, so that the last bytes of a range can be reached as part of one.
         let length = size.max(1).checked_next_multiple_of(4).and_then(|length| usize::try_from(length).ok());
@@ -118,7 +146,9 @@ impl Allocation {
         }
         let map = memmap2::MmapRaw::from(map);
         let pointer = map.as_mut_ptr();
-        Ok(taken.made(Storage::Own(map), pointer, length))
+        let mut made = taken.made(Storage::Own(map), pointer, length);
+        made.rest = near.and_then(|near| near.shared(length)).map(|shared| Rest::new(shared.clone(), length));
+        Ok(made)
     }
 
     /// Takes `size` bytes from `heap` that other processes can be given.
@@ -154,7 +184,7 @@ impl Allocation {
         if pointer.is_null() || !pointer.addr().is_multiple_of(8) || !length.is_multiple_of(8) {
             return Err(ImportFailed::Foreign);
         }
-        Ok(taken.made(Storage::Application, pointer, length))
+        Ok(Arc::new(taken.made(Storage::Application, pointer, length)))
     }
 
     /// A descriptor for other processes; `None` when the memory cannot be shared.
@@ -277,15 +307,16 @@ impl<'h> Taken<'h> {
 
     fn in_file(self, file: SharedFile) -> Arc<Allocation> {
         let (pointer, length) = (file.bytes().as_mut_ptr(), file.bytes().len());
-        self.made(Storage::Shared(file), pointer, length)
+        Arc::new(self.made(Storage::Shared(file), pointer, length))
     }
 
-    fn made(self, storage: Storage, pointer: *mut u8, length: usize) -> Arc<Allocation> {
+    fn made(self, storage: Storage, pointer: *mut u8, length: usize) -> Allocation {
         let mapped = AtomicBool::new(false);
-        let made = Allocation { storage, pointer, length, size: self.size, heap: self.heap.clone(), mapped };
+        let made =
+            Allocation { storage, pointer, length, size: self.size, heap: self.heap.clone(), mapped, rest: None };
         // They are the allocation's now.
         std::mem::forget(self);
-        Arc::new(made)
+        made
     }
 }
 
@@ -297,6 +328,9 @@ impl Drop for Taken<'_> {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
+        if let Some(rest) = &mut self.rest {
+            rest.release(self.length);
+        }
         self.heap.used.fetch_sub(self.size, Ordering::Relaxed);
     }
 }

@@ -48,6 +48,8 @@ impl Buffer {
 
     /// Binds the buffer to `memory` from `offset` on. Returns whether it was unbound before.
     pub fn bind(&self, memory: Arc<Allocation>, offset: u64) -> bool {
+        // Nobody says when buffers are used.
+        memory.keep_awake(offset..offset.saturating_add(self.size));
         self.binding.set((memory, offset)).is_ok()
     }
 

@@ -132,6 +132,12 @@ impl SurfaceLayout {
         Some(Self { planes, size, layers: desc.layers, volume, grid })
     }
 
+    /// The bytes of each plane, from the start of the surface.
+    pub fn planes(&self) -> impl Iterator<Item = (vk::ImageAspectFlags, Range<u64>)> {
+        let bytes = |plane: &PlaneLayout| plane.offset..plane.offset + plane.layer_bytes * u64::from(self.layers);
+        self.planes.iter().map(move |plane| (plane.aspect, bytes(plane)))
+    }
+
     /// Bytes of the whole surface.
     pub fn size(&self) -> u64 {
         self.size

@@ -10,6 +10,7 @@ mod buffer;
 mod counter;
 mod layout;
 pub mod near;
+mod rest;
 mod shared;
 mod surface;
 
@@ -18,5 +19,6 @@ pub use allocation::{Allocation, Heap, ImportFailed, OutOfMemory};
 pub use buffer::{Buffer, BufferAddress, BufferRange, BufferView};
 pub use counter::Counter;
 pub use layout::{PlaneRef, SubresourceLayout, SurfaceLayout, level_extent};
+pub use rest::{InUse, NearConfig, Residency};
 pub use shared::Shares;
 pub use surface::{DECODED, Surface, SurfaceDesc, SurfaceView, SurfaceViewDesc, Swizzle};

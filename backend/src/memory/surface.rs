@@ -2,12 +2,14 @@
 //!
 //! Source: Vulkan specification, "Resource Creation" (Images, Image Views); DESIGN 2 (lines).
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use ash::vk;
 
-use super::Allocation;
 use super::layout::{PlaneRef, SurfaceLayout, level_extent};
+use super::near::codec::Codec;
+use super::{Allocation, InUse};
 use crate::format::{self, FormatInfo, PLANE_ASPECTS};
 
 /// What a surface is made of. Extents are texels, at least 1 each; `levels`, `layers` and `samples` at least 1.
@@ -40,13 +42,15 @@ pub struct Surface {
     desc: SurfaceDesc,
     layout: SurfaceLayout,
     binding: OnceLock<(Arc<Allocation>, u64)>,
+    /// The greatest number of a submission that used all of it.
+    used: AtomicU64,
 }
 
 impl Surface {
     /// An unbound surface; `None` when the format is not supported or the surface is larger than addresses reach.
     pub fn new(desc: SurfaceDesc) -> Option<Arc<Self>> {
         let layout = SurfaceLayout::new(&desc)?;
-        Some(Arc::new(Self { desc, layout, binding: OnceLock::new() }))
+        Some(Arc::new(Self { desc, layout, binding: OnceLock::new(), used: AtomicU64::new(0) }))
     }
 
     /// Where everything lies.
@@ -75,7 +79,41 @@ impl Surface {
 
     /// Binds the surface to `memory` from `offset` on. Returns whether it was unbound before.
     pub fn bind(&self, memory: Arc<Allocation>, offset: u64) -> bool {
+        let range = offset..offset.saturating_add(self.layout.size());
+        match self.desc.linear {
+            true => memory.keep_awake(range),
+            false => memory.adopt(range, self.codecs(offset)),
+        }
         self.binding.set((memory, offset)).is_ok()
+    }
+
+    /// What suits the lines of its planes, which lie in these bytes of memory from `offset` on.
+    fn codecs(&self, offset: u64) -> impl Iterator<Item = (std::ops::Range<u64>, Codec)> {
+        let stored = format::info(self.desc.format);
+        let codec = move |aspect: vk::ImageAspectFlags| match stored {
+            Some(info) if aspect == vk::ImageAspectFlags::COLOR => Codec::of_color(info),
+            Some(info) if aspect == vk::ImageAspectFlags::DEPTH => Codec::of_depth(info.depth_bits),
+            Some(info) if aspect == DECODED => format::decoded_format(info).map_or(Codec::of_bytes(), Codec::of_color),
+            _ => Codec::of_bytes(),
+        };
+        let at = move |byte: u64| offset.saturating_add(byte);
+        self.layout.planes().map(move |(aspect, bytes)| (at(bytes.start)..at(bytes.end), codec(aspect)))
+    }
+
+    /// Whether it lies where images rest.
+    pub fn may_rest(&self) -> bool {
+        !self.desc.linear && self.binding().is_some_and(|(memory, _)| memory.rest.is_some())
+    }
+
+    /// Has it awake as long as something uses it: `overwritten` as a whole, or as it is.
+    pub fn begin_use(&self, in_use: &InUse<'_>, overwritten: bool) {
+        let Some((memory, start)) = self.binding() else { return };
+        // What a later submission has noted holds for this one, too, as long as it runs.
+        if !self.may_rest() || self.used.load(Ordering::Acquire) >= in_use.number() {
+            return;
+        }
+        in_use.wake(memory, start..start.saturating_add(self.layout.size()), overwritten);
+        self.used.fetch_max(in_use.number(), Ordering::Release);
     }
 
     /// The memory behind the surface and where in it the surface starts.

@@ -18,7 +18,7 @@ pub mod x64;
 pub use mesh::{MeshFacts, MeshWord};
 pub use program::{
     Builtin, FEEDBACK_BUFFERS, FEEDBACK_STRIDE, Feedback, FragmentFacts, GeometryFacts, InputSlot, Interpolation,
-    LOCAL_WORD, OutputSlot, PUSH_CONSTANT_BYTES, Place, Program, Resource, STREAMS, Slot,
+    LOCAL_WORD, OutputSlot, PUSH_CONSTANT_BYTES, PatchFacts, Place, Program, Resource, STREAMS, Slot,
 };
 pub use saved::BUILD;
 pub use workgroup::{WorkgroupScratch, Workgroups};

@@ -9,6 +9,7 @@ use super::passes::Across;
 use super::passes::pair::{self, Effects};
 use super::runtime::kernels::WAVE;
 use super::x64::Target;
+use crate::geometry::tessellation::{Domain, Spacing};
 
 /// `maxPushConstantsSize`. What draws tell their programs beside push constants follows it in their memory.
 pub const PUSH_CONSTANT_BYTES: usize = 256;
@@ -70,6 +71,10 @@ builtins! {
     BaryCoord,
     BaryCoordNoPersp,
     InvocationId,
+    TessCoord,
+    TessLevelOuter,
+    TessLevelInner,
+    PatchVertices,
     // Not SPIR-V's: x and y of the first pixel of a fragment, as floats.
     FirstPixel,
     // Not SPIR-V's either: how geometry programs reach local memory, see `GeometryFacts`.
@@ -82,6 +87,12 @@ builtins! {
     EmitCount,
     // Of mesh programs; nothing behind them reads it.
     CullPrimitive,
+    // Nor these: how tessellation programs do, see `PatchFacts`.
+    VertexTable,
+    PatchBase,
+    VertexBytes,
+    PatchOffset,
+    VertexOffset,
 }
 
 /// Where a word of a program's interface comes from or goes to.
@@ -345,6 +356,34 @@ pub struct GeometryFacts {
     pub inputs: Vec<Option<Slot>>,
 }
 
+/// What is around a tessellation program, and how it reaches what is.
+///
+/// A patch has a *block* in local memory ([`Space::Shared`]), which the control program writes and the evaluation program reads: words of
+/// the patch, and the words of its vertices, vertex after vertex. It begins at [`Builtin::PatchBase`]. Word `k` of the patch that a program
+/// names lies [`Builtin::PatchOffset`] `k` bytes behind; that of vertex `v` lies [`Builtin::VertexOffset`] `k` and `v` times
+/// [`Builtin::VertexBytes`] behind. All but the base are known when programs are linked, so both may name words in an order of their own.
+/// Vertices that come are reached as by geometry programs ([`GeometryFacts`]); address `v` is word `v` of a table at
+/// [`Builtin::VertexTable`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PatchFacts {
+    /// Control programs: the words of vertices that come; none where nobody reads one.
+    pub inputs: Vec<Option<Slot>>,
+    /// Words of the patch that the program names.
+    pub patch: Vec<Slot>,
+    /// Words of its vertices that the program names.
+    pub vertex: Vec<Slot>,
+    /// What the program says of the modes, which either of the two may: vertices of the block's patch.
+    pub vertices: Option<u32>,
+    /// What is subdivided.
+    pub domain: Option<Domain>,
+    /// How edges are.
+    pub spacing: Option<Spacing>,
+    /// Whether triangles are clockwise.
+    pub clockwise: Option<bool>,
+    /// Whether each vertex is a point.
+    pub points: bool,
+}
+
 /// Bytes from word to word in local memory: a word of each lane.
 pub const LOCAL_WORD: u32 = 4 * WAVE as u32;
 
@@ -377,6 +416,8 @@ pub struct Program {
     pub geometry: Option<Box<GeometryFacts>>,
     /// Task and mesh programs: what they leave, and where.
     pub mesh: Option<Box<MeshFacts>>,
+    /// Tessellation programs: the same.
+    pub patch: Option<Box<PatchFacts>>,
 }
 
 impl Program {
@@ -404,6 +445,7 @@ impl Program {
             fragment: FragmentFacts::default(),
             geometry: None,
             mesh: None,
+            patch: None,
         }
     }
 
@@ -477,6 +519,7 @@ impl Program {
             fragment: FragmentFacts { interlock: true, side_effects: true, ..self.fragment },
             geometry: None,
             mesh: None,
+            patch: None,
         }
     }
 

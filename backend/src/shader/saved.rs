@@ -11,10 +11,11 @@ use super::interp::Executable;
 use super::ir::{Function, Inst, Space, Type, parse, verify, verify_strictly};
 use super::mesh::{MeshFacts, MeshWord};
 use super::program::{
-    Builtin, Feedback, FragmentFacts, GeometryFacts, InputSlot, Interpolation, OutputSlot, Place, Program, Resource,
-    Slot,
+    Builtin, Feedback, FragmentFacts, GeometryFacts, InputSlot, Interpolation, OutputSlot, PatchFacts, Place, Program,
+    Resource, Slot,
 };
-use super::spirv::{MAX_INVOCATIONS, MAX_LOCAL_WORDS, MAX_SHARED, is_possible};
+use super::spirv::{MAX_INVOCATIONS, MAX_LOCAL_WORDS, MAX_SHARED, is_possible, is_possible_patch};
+use crate::geometry::tessellation::{Domain, Spacing};
 
 /// Identifies the build that saves programs: what another one saved is of no use.
 pub const BUILD: &str = env!("VITRIC_BUILD");
@@ -39,6 +40,9 @@ impl Program {
         }
         if let Some(facts) = &self.mesh {
             out += &mesh_text(facts);
+        }
+        if let Some(facts) = &self.patch {
+            out += &patch_text(facts);
         }
         for input in &self.inputs {
             let InputSlot { slot, ty, interpolation, place } = input;
@@ -88,6 +92,19 @@ fn mesh_text(facts: &MeshFacts) -> String {
     }
     for MeshWord { first, stride } in words {
         out += &format!("word {first} {stride}\n");
+    }
+    out
+}
+
+fn patch_text(facts: &PatchFacts) -> String {
+    let PatchFacts { inputs, patch, vertex, vertices, domain, spacing, clockwise, points } = facts;
+    let (vertices, points) = (vertices.unwrap_or(0), u32::from(*points));
+    let mut out = format!("patch {vertices} {domain:?} {spacing:?} {clockwise:?} {points}\n");
+    for slot in inputs {
+        out += &format!("given {}\n", slot.map_or_else(|| "none".into(), slot_text));
+    }
+    for (name, slots) in [("ofpatch", patch), ("ofvertex", vertex)] {
+        slots.iter().for_each(|slot| out += &format!("{name} {}\n", slot_text(*slot)));
     }
     out
 }
@@ -176,6 +193,7 @@ fn interface_of(text: &str) -> Option<Program> {
         fragment: FragmentFacts::default(),
         geometry: None,
         mesh: None,
+        patch: None,
     };
     for line in text.lines() {
         let mut words = Words(line.split_ascii_whitespace());
@@ -192,23 +210,23 @@ fn interface_of(text: &str) -> Option<Program> {
     (fits && invocations.is_some_and(|count| (1..=MAX_INVOCATIONS).contains(&count))).then_some(program)
 }
 
-/// Whether geometry, task and mesh programs have what the units around them take for granted, and no others have any of it.
+/// Whether geometry, tessellation, task and mesh programs have what the units around them take for granted, and no others have any of it.
 fn is_bounded(program: &Program) -> bool {
     use vk::ShaderStageFlags as S;
-    let is_mesh = match &program.mesh {
-        Some(facts) => {
-            let corners = if program.stage == S::TASK_EXT { 0..=0 } else { 1..=3 };
-            let fits = facts.is_possible(program.outputs.len(), program.shared_bytes);
-            program.stage.intersects(S::TASK_EXT | S::MESH_EXT) && corners.contains(&facts.corners) && fits
-        }
-        None => !program.stage.intersects(S::TASK_EXT | S::MESH_EXT),
-    };
-    let is_geometry = program.stage == vk::ShaderStageFlags::GEOMETRY;
+    let is_geometry = program.stage == S::GEOMETRY;
+    let is_of_patches = matches!(program.stage, S::TESSELLATION_CONTROL | S::TESSELLATION_EVALUATION);
+    let is_of_meshes = matches!(program.stage, S::TASK_EXT | S::MESH_EXT);
     let good = |facts: &GeometryFacts| is_possible(facts, program.outputs.len());
-    match &program.geometry {
-        Some(facts) => is_mesh && is_geometry && good(facts),
-        None => is_mesh && !is_geometry,
-    }
+    let good_mesh = |facts: &MeshFacts| {
+        let corners = if program.stage == S::TASK_EXT { 0..=0 } else { 1..=3 };
+        corners.contains(&facts.corners) && facts.is_possible(program.outputs.len(), program.shared_bytes)
+    };
+    program.geometry.is_some() == is_geometry
+        && program.patch.is_some() == is_of_patches
+        && program.mesh.is_some() == is_of_meshes
+        && program.geometry.as_deref().is_none_or(good)
+        && program.patch.as_deref().is_none_or(is_possible_patch)
+        && program.mesh.as_deref().is_none_or(good_mesh)
 }
 
 fn interface_line(program: &mut Program, words: &mut Words<'_>) -> Option<()> {
@@ -248,6 +266,10 @@ fn interface_line(program: &mut Program, words: &mut Words<'_>) -> Option<()> {
             let word = words.mesh_word()?;
             program.mesh.as_mut()?.words.push(word);
         }
+        "patch" => program.patch = Some(Box::new(patch_line(words)?)),
+        "given" => program.patch.as_mut()?.inputs.push(words.vertex_word()?),
+        "ofpatch" => program.patch.as_mut()?.patch.push(words.slot()?),
+        "ofvertex" => program.patch.as_mut()?.vertex.push(words.slot()?),
         "input" => program.inputs.push(InputSlot {
             slot: words.slot()?,
             ty: words.ty()?,
@@ -264,6 +286,19 @@ fn interface_line(program: &mut Program, words: &mut Words<'_>) -> Option<()> {
         _ => return None,
     }
     Some(())
+}
+
+fn patch_line(words: &mut Words<'_>) -> Option<PatchFacts> {
+    let domains = [None, Some(Domain::Triangles), Some(Domain::Quads), Some(Domain::Isolines)];
+    let spacings = [None, Some(Spacing::Equal), Some(Spacing::FractionalEven), Some(Spacing::FractionalOdd)];
+    Some(PatchFacts {
+        vertices: Some(words.number()?).filter(|&vertices| vertices > 0),
+        domain: words.named(&domains)?,
+        spacing: words.named(&spacings)?,
+        clockwise: words.named(&[None, Some(false), Some(true)])?,
+        points: words.number::<u32>()? != 0,
+        ..PatchFacts::default()
+    })
 }
 
 /// Whether a function uses no more than its interface declares.
@@ -299,13 +334,15 @@ mod tests {
     use crate::shader::spirv;
 
     fn samples() -> Vec<Program> {
-        let files: [(&[u8], vk::ShaderStageFlags); 6] = [
+        let files: [(&[u8], vk::ShaderStageFlags); 8] = [
             (include_bytes!("../../tests/shaders/images.comp.spv"), vk::ShaderStageFlags::COMPUTE),
             (include_bytes!("../../tests/shaders/inputs.frag.spv"), vk::ShaderStageFlags::FRAGMENT),
             (include_bytes!("../../tests/shaders/subgroups.comp.spv"), vk::ShaderStageFlags::COMPUTE),
             (include_bytes!("../../tests/shaders/strips.geom.spv"), vk::ShaderStageFlags::GEOMETRY),
             (include_bytes!("../../../cts/shaders/mesh_own.mesh.spv"), vk::ShaderStageFlags::MESH_EXT),
             (include_bytes!("../../../cts/shaders/mesh_tasks.task.spv"), vk::ShaderStageFlags::TASK_EXT),
+            (include_bytes!("../../tests/shaders/patches.tesc.spv"), vk::ShaderStageFlags::TESSELLATION_CONTROL),
+            (include_bytes!("../../tests/shaders/patches.tese.spv"), vk::ShaderStageFlags::TESSELLATION_EVALUATION),
         ];
         let compile = |(bytes, stage): (&[u8], vk::ShaderStageFlags)| {
             let words: Vec<u32> =
@@ -326,7 +363,8 @@ mod tests {
             assert_eq!((restored.inputs, restored.outputs), (program.inputs, program.outputs));
             assert_eq!((restored.resources, restored.fragment), (program.resources, program.fragment));
             assert_eq!((restored.local_size, restored.stage), (program.local_size, program.stage));
-            assert_eq!((restored.mesh, restored.geometry), (program.mesh, program.geometry));
+            assert_eq!((restored.geometry, restored.patch), (program.geometry, program.patch));
+            assert_eq!(restored.mesh, program.mesh);
         }
     }
 

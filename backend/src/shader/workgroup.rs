@@ -1,8 +1,6 @@
 //! Workgroups: the waves of one run to each barrier in turn, in the memory that they share.
 
-use smallvec::SmallVec;
-
-use super::interp::{Deadline, Environment, Lanes, Mask, Stop, WAVE, Wave};
+use super::interp::{Deadline, Environment, Lanes, Mask, Stop, WAVE, Wave, run_together};
 use super::runtime::{Bindings, SharedMemory};
 use super::{Builtin, Program, Slot};
 
@@ -106,7 +104,7 @@ impl Workgroups<'_> {
             wave.start(self.program, ((1u32 << lanes) - 1) as u16, 0);
             self.fill((group, number as u32), places, &mut wave.inputs);
         }
-        self.run_waves(waves, &environment)
+        run_together(self.program, waves, &environment)
     }
 
     /// Runs two waves at once, which never wait for others.
@@ -119,22 +117,6 @@ impl Workgroups<'_> {
                 self.fill((group, number), places, inputs);
             }
             if wave.run(pair, &environment) == Stop::Interrupted {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Runs all waves to each barrier in turn.
-    fn run_waves(&self, waves: &mut [Wave], environment: &Environment<'_>) -> bool {
-        let mut stops: SmallVec<[Stop; 16]> = SmallVec::from_elem(Stop::Barrier, waves.len());
-        while stops.contains(&Stop::Barrier) {
-            for (wave, stop) in waves.iter_mut().zip(&mut stops) {
-                if *stop == Stop::Barrier {
-                    *stop = wave.run(self.program, environment);
-                }
-            }
-            if stops.contains(&Stop::Interrupted) || self.deadline.was_hit() {
                 return false;
             }
         }

@@ -56,6 +56,8 @@ pub enum SetState {
     Conservative(Option<Criterion>),
     SampleLocationsEnable(bool),
     FeedbackLoop(vk::ImageAspectFlags),
+    PatchVertices(u32),
+    LowerLeft(bool),
 }
 
 /// What a stencil test does, without its masks.
@@ -241,6 +243,7 @@ impl GraphicsPipeline {
         if !made.shades_vertices_like(self) {
             made.vertex_kernel = Arc::default();
             made.merged_kernel = Arc::default();
+            made.tessellation_kernel = Arc::default();
         }
         made
     }

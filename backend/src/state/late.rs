@@ -75,6 +75,8 @@ pub(super) struct LateState {
     custom_locations: Option<bool>,
     locations: Option<SampleLocations>,
     feedback_loop: Option<vk::ImageAspectFlags>,
+    patch_vertices: Option<u32>,
+    lower_left: Option<bool>,
     colors: [Blending; MOST_COLORS],
     input: Option<Arc<VertexInput>>,
 }
@@ -98,6 +100,8 @@ impl LateState {
             SetState::Conservative(value) => self.conservative = Some(value),
             SetState::SampleLocationsEnable(value) => self.custom_locations = Some(value),
             SetState::FeedbackLoop(value) => self.feedback_loop = Some(value),
+            SetState::PatchVertices(value) => self.patch_vertices = Some(value),
+            SetState::LowerLeft(value) => self.lower_left = Some(value),
             _ => {}
         }
     }
@@ -151,6 +155,8 @@ impl LateState {
             custom_locations: when(has(DynamicState::SAMPLE_LOCATIONS_ENABLE), self.custom_locations),
             locations: when(has(DynamicState::SAMPLE_LOCATIONS), self.locations),
             feedback_loop: when(has(DynamicState::FEEDBACK_LOOP), self.feedback_loop),
+            patch_vertices: when(has(DynamicState::PATCH_VERTICES), self.patch_vertices),
+            lower_left: when(has(DynamicState::DOMAIN_ORIGIN), self.lower_left),
             colors: self.colors.map(color),
             input: when(has(DynamicState::VERTEX_INPUT), self.input.clone()),
         }
@@ -173,6 +179,8 @@ impl LateState {
         made.raster.depth_clip = self.depth_clip.or(made.latent.depth_clip).unwrap_or(!clamps);
         made.raster.depth_limits = if clamps { DepthLimits::Viewport } else { made.latent.depth_limits };
         put(&mut made.reads_attachments, self.feedback_loop.map(|aspects| !aspects.is_empty()));
+        put(&mut made.patch_state.vertices, self.patch_vertices);
+        put(&mut made.patch_state.lower_left, self.lower_left);
         put(&mut made.multisample.samples, self.samples);
         put(&mut made.multisample.sample_mask, self.sample_mask);
         put(&mut made.multisample.alpha_to_coverage, self.alpha_to_coverage);

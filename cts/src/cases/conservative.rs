@@ -142,6 +142,11 @@ fn touches(polygon: &[Point], [x, y]: Point) -> bool {
     })
 }
 
+/// Whether all of a pixel lies in a polygon, with its sides and corners.
+pub(super) fn covers_wholly(polygon: &[Point], pixel: Point) -> bool {
+    area_inside(polygon, pixel) > 1.0 - 1e-9 && !touches(polygon, pixel)
+}
+
 /// Each polygon covers each pixel that it is to cover once.
 fn compare<'p>(pixels: &[[u8; 4]], mode: Mode, polygons: impl Iterator<Item = &'p [Point]> + Clone) -> Case {
     for (index, got) in (0..).zip(pixels) {
@@ -149,7 +154,7 @@ fn compare<'p>(pixels: &[[u8; 4]], mode: Mode, polygons: impl Iterator<Item = &'
         // The smallest part of a triangle on this grid is far larger than what is lost by rounding.
         let covers = |polygon: &&[Point]| match mode {
             Mode::OVERESTIMATE => area_inside(polygon, place) > 1e-9,
-            _ => area_inside(polygon, place) > 1.0 - 1e-9 && !touches(polygon, place),
+            _ => covers_wholly(polygon, place),
         };
         let expected = polygons.clone().filter(covers).count();
         check(usize::from(got[0]) == expected, || format!("{place:?}: {} times instead of {expected}", got[0]))?;

@@ -48,6 +48,7 @@ mod stages;
 mod statistics;
 mod subpasses;
 mod sync;
+mod tessellation;
 mod times;
 mod transfers;
 mod versions;
@@ -89,6 +90,7 @@ pub fn all() -> Vec<Entry> {
         geometry::cases,
         limits::cases,
         meshes::cases,
+        tessellation::cases,
         lines::cases,
         vertices::cases,
         fragment::cases,

@@ -301,20 +301,20 @@ fn three_components(gpu: &Gpu, &(_, formats, bits, order): &Texels) -> Case {
         let buffer = gpu.buffer_with(&data[..(offset + range) as usize])?;
         let got = fetch_all(gpu, &buffer, formats, offset, range)?;
         for texel in 0..16usize {
-            let code = |component: usize| {
-                let at = offset as usize + (texel * 3 + order[component]) * bytes as usize;
+            let code = |place: usize| {
+                let at = offset as usize + (texel * 3 + place) * bytes as usize;
                 let code = if bits == 8 { u16::from(data[at]) } else { u16::from_le_bytes([data[at], data[at + 1]]) };
                 if texel < 13 { code } else { 0 }
             };
-            let [floats, signeds, unsigneds] = [0, 1, 2].map(|kind| got[texel * 3 + kind]);
-            for (component, float) in floats.into_iter().map(f32::from_bits).enumerate().take(3) {
-                let code = code(component);
+            for (component, &place) in order.iter().enumerate() {
+                let code = code(place);
                 let signed = if bits == 8 { i32::from(code as u8 as i8) } else { i32::from(code as i16) };
-                let integers = [signeds[component], unsigneds[component]];
+                let integers = [got[texel * 3 + 1][component], got[texel * 3 + 2][component]];
+                let float = f32::from_bits(got[texel * 3][component]);
                 let good = integers == [signed as u32, code.into()] && is_decoded(formats[0], float, code, bits);
                 check(good, || format!("texel {texel}, {component}, from {offset} on: {integers:?}, {float}"))?;
             }
-            let alphas = [floats[3], signeds[3], unsigneds[3]];
+            let alphas = [0, 1, 2].map(|kind| got[texel * 3 + kind][3]);
             check(alphas == [1.0f32.to_bits(), 1, 1], || format!("texel {texel}: alphas {alphas:?}"))?;
         }
     }

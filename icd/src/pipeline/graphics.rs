@@ -12,7 +12,7 @@ use vitric_backend::raster::{RateState, SampleLocations};
 use vitric_backend::shader::Program;
 use vitric_backend::state::{
     BlendState, DepthLimits, DepthStencilState, DynamicState, GraphicsPipeline, Latent, LineStipple, MultisampleState,
-    RasterState, Variants, VertexInput,
+    PatchPrograms, PatchState, RasterState, Variants, VertexInput,
 };
 
 use super::{
@@ -45,6 +45,8 @@ struct Shaders {
     /// A vertex program, or a mesh program.
     vertex: Arc<Program>,
     task: Option<Arc<Program>>,
+    patches: Option<PatchPrograms>,
+    patch_state: PatchState,
     geometry: Option<Arc<Program>>,
     raster: RasterState,
     depth_clip: Option<bool>,
@@ -227,6 +229,8 @@ impl Parts {
         Some(GraphicsPipeline {
             vertex: shaders.vertex.clone(),
             task: shaders.task.clone(),
+            patches: shaders.patches.clone(),
+            patch_state: shaders.patch_state,
             geometry: shaders.geometry.clone(),
             fragment: match fragment.in_order || output.in_order {
                 true => fragment.program.as_ref().map(|program| Arc::new(program.in_order())),
@@ -246,6 +250,7 @@ impl Parts {
             blend: output.blend.clone(),
             color_formats: output.color_formats.clone(),
             vertex_kernel: Arc::default(),
+            tessellation_kernel: Arc::default(),
             merged_kernel: Arc::default(),
             kernels: Arc::default(),
             variants: Variants::default(),
@@ -283,6 +288,24 @@ fn input(info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> In
     }
 }
 
+/// The tessellation programs: both, or none.
+fn patch_programs(maker: &Maker<'_>) -> Result<Option<PatchPrograms>> {
+    use vk::ShaderStageFlags as S;
+    match (maker.program(S::TESSELLATION_CONTROL)?, maker.program(S::TESSELLATION_EVALUATION)?) {
+        (Some(control), Some(evaluation)) => Ok(Some(PatchPrograms { control, evaluation })),
+        (None, None) => Ok(None),
+        _ => Err(Error::Unknown),
+    }
+}
+
+fn patch_state(state: &vk::PipelineTessellationStateCreateInfo<'_>) -> PatchState {
+    let origin: Option<&vk::PipelineTessellationDomainOriginStateCreateInfo<'_>> = raw::find(state.p_next);
+    let lower_left = |origin: &vk::PipelineTessellationDomainOriginStateCreateInfo<'_>| {
+        origin.domain_origin == vk::TessellationDomainOrigin::LOWER_LEFT
+    };
+    PatchState { vertices: state.patch_control_points, lower_left: origin.is_some_and(lower_left) }
+}
+
 fn shaders(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Result<Shaders> {
     let state = raw::input(info.p_rasterization_state);
     let default = vk::PipelineRasterizationStateCreateInfo { line_width: 1.0, ..Default::default() };
@@ -298,10 +321,17 @@ fn shaders(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic
         Some(mesh) => Some(mesh),
         None => maker.program(vk::ShaderStageFlags::VERTEX)?,
     };
+    let patches = patch_programs(maker)?;
     let clip: Option<&vk::PipelineRasterizationDepthClipStateCreateInfoEXT<'_>> = raw::find(state.p_next);
     Ok(Shaders {
         vertex: vertex.ok_or(Error::Unknown)?,
         task: maker.program(vk::ShaderStageFlags::TASK_EXT)?,
+        patch_state: match &patches {
+            Some(_) => raw::input(info.p_tessellation_state).map_or_else(PatchState::default, patch_state),
+            // The pointer may be anything.
+            None => PatchState::default(),
+        },
+        patches,
         geometry: maker.program(vk::ShaderStageFlags::GEOMETRY)?,
         raster,
         depth_clip: clip.map(|clip| clip.depth_clip_enable != 0),

@@ -16,6 +16,7 @@ pub struct Attachment {
     samples: vk::SampleCountFlags,
     load: vk::AttachmentLoadOp,
     store: vk::AttachmentStoreOp,
+    begin: ImageLayout,
     end: ImageLayout,
 }
 
@@ -23,7 +24,13 @@ impl Attachment {
     /// Cleared at the start, stored, and left in layout `end`.
     pub fn stored(image: &Image, end: ImageLayout) -> Attachment {
         let (load, store) = (vk::AttachmentLoadOp::CLEAR, vk::AttachmentStoreOp::STORE);
-        Attachment { format: image.desc.format, samples: image.desc.samples, load, store, end }
+        let begin = ImageLayout::UNDEFINED;
+        Attachment { format: image.desc.format, samples: image.desc.samples, load, store, begin, end }
+    }
+
+    /// As an earlier pass has left it in layout `end`, where it stays.
+    pub fn loaded(image: &Image, end: ImageLayout) -> Attachment {
+        Attachment { load: vk::AttachmentLoadOp::LOAD, begin: end, ..Attachment::stored(image, end) }
     }
 
     /// Cleared at the start and forgotten at the end (depth, G-buffers, multisampled colour).
@@ -55,7 +62,7 @@ impl Attachment {
             store_op: self.store,
             stencil_load_op: stencil_load,
             stencil_store_op: stencil_store,
-            initial_layout: ImageLayout::UNDEFINED,
+            initial_layout: self.begin,
             final_layout: self.end,
         }
     }

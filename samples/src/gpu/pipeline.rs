@@ -98,6 +98,8 @@ impl Blend {
 pub struct GraphicsDesc<'a> {
     /// SPIR-V of the vertex shader.
     pub vert: &'a [u8],
+    /// SPIR-V of the geometry shader, if any: the device must have `geometryShader`.
+    pub geom: Option<&'a [u8]>,
     /// SPIR-V of the fragment shader, if any.
     pub frag: Option<&'a [u8]>,
     /// The layout.
@@ -129,6 +131,7 @@ impl<'a> GraphicsDesc<'a> {
     pub fn new(vert: &'a [u8], frag: &'a [u8], layout: &'a Layout, pass: &'a Pass) -> GraphicsDesc<'a> {
         GraphicsDesc {
             vert,
+            geom: None,
             frag: Some(frag),
             layout,
             pass: (pass, 0),
@@ -283,12 +286,20 @@ impl Gpu {
 
     /// Creates a graphics pipeline.
     pub fn graphics(&self, desc: &GraphicsDesc<'_>) -> Result<Pipeline> {
-        self.with_shader(desc.vert, |vert| match desc.frag {
-            Some(code) => self.with_shader(code, |frag| {
-                self.link(desc, &[stage(Stages::VERTEX, vert), stage(Stages::FRAGMENT, frag)])
-            }),
-            None => self.link(desc, &[stage(Stages::VERTEX, vert)]),
-        })
+        let all = [(Stages::VERTEX, Some(desc.vert)), (Stages::GEOMETRY, desc.geom), (Stages::FRAGMENT, desc.frag)];
+        let shaders: Vec<_> = all.into_iter().filter_map(|(kind, code)| Some((kind, code?))).collect();
+        self.graphics_of(desc, &shaders, &[])
+    }
+
+    /// Creates a graphics pipeline of stages that there are and of others that are still code.
+    fn graphics_of(
+        &self,
+        desc: &GraphicsDesc<'_>,
+        shaders: &[(Stages, &[u8])],
+        stages: &[vk::PipelineShaderStageCreateInfo<'_>],
+    ) -> Result<Pipeline> {
+        let Some((&(kind, code), rest)) = shaders.split_first() else { return self.link(desc, stages) };
+        self.with_shader(code, |module| self.graphics_of(desc, rest, &[stages, &[stage(kind, module)]].concat()))
     }
 
     fn link(&self, desc: &GraphicsDesc<'_>, stages: &[vk::PipelineShaderStageCreateInfo<'_>]) -> Result<Pipeline> {

@@ -124,6 +124,7 @@ impl Drop for Setup {
 /// Features that make some scenes nicer; each scene has a way without them.
 fn wanted_features(has: &vk::PhysicalDeviceFeatures) -> vk::PhysicalDeviceFeatures {
     vk::PhysicalDeviceFeatures {
+        geometry_shader: has.geometry_shader,
         large_points: has.large_points,
         sampler_anisotropy: has.sampler_anisotropy,
         ..Default::default()

@@ -10,8 +10,10 @@ mod cubemap;
 mod deferred;
 mod gltf_model;
 mod instancing;
+mod meadow;
 mod particles;
 mod post;
+pub mod rest;
 mod shadow;
 mod stage;
 mod stencil;
@@ -156,6 +158,14 @@ static SCENES: &[SceneInfo] = &[
         about: "Lines and points with four samples a pixel, blended, and resolved at the end of the pass.",
         poster: 70,
         build: wire::build,
+    },
+    SceneInfo {
+        name: "meadow",
+        title: "Meadow",
+        about: "16,000 blades of grass in the wind and 90 fireflies, which geometry shaders make of points: strips of nine \
+                vertices, and squares that are added up.",
+        poster: 30,
+        build: meadow::build,
     },
     SceneInfo {
         name: "compute",

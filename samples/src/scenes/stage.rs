@@ -11,7 +11,7 @@ use ash::vk;
 use glam::{Mat4, Vec3, Vec4};
 use vk::{DescriptorType as Kind, ShaderStageFlags as Stages};
 
-const BOTH: Stages = Stages::from_raw(Stages::VERTEX.as_raw() | Stages::FRAGMENT.as_raw());
+const STAGES: Stages = Stages::ALL_GRAPHICS;
 
 /// The uniforms of `frame.glsl`.
 #[repr(C)]
@@ -84,8 +84,8 @@ impl Stage {
 
     /// A layout with the uniforms at binding 0, `more` bindings and the push constants.
     pub fn layout(gpu: &Gpu, more: &[Binding]) -> Result<Layout> {
-        let bindings: Vec<_> = [(0, Kind::UNIFORM_BUFFER, BOTH)].into_iter().chain(more.iter().copied()).collect();
-        gpu.layout(&[&bindings], Some((BOTH, size_of::<Push>() as u32)))
+        let bindings: Vec<_> = [(0, Kind::UNIFORM_BUFFER, STAGES)].into_iter().chain(more.iter().copied()).collect();
+        gpu.layout(&[&bindings], Some((STAGES, size_of::<Push>() as u32)))
     }
 
     /// A descriptor set for such a layout.

@@ -33,6 +33,24 @@ pub struct EmitScratch {
     shading: ShadeScratch,
 }
 
+/// Numbers of primitives, as programs see them.
+#[derive(Clone, Copy)]
+pub(crate) enum PrimitiveNumbers<'a> {
+    /// Those that follow one.
+    From(usize),
+    /// Of each.
+    Each(&'a [u32]),
+}
+
+impl PrimitiveNumbers<'_> {
+    fn of(self, primitive: usize) -> u32 {
+        match self {
+            Self::From(first) => (first + primitive) as u32,
+            Self::Each(numbers) => numbers[primitive],
+        }
+    }
+}
+
 /// Primitives of one instance of a draw, on their way through a merged program.
 pub(crate) struct Emission<'a> {
     /// The program.
@@ -43,8 +61,10 @@ pub(crate) struct Emission<'a> {
     pub source: VertexSource<'a>,
     /// Numbers of the vertices, so many for each primitive.
     pub corners: &'a [u32],
-    /// Number of the first primitive.
-    pub first: usize,
+    /// Numbers of the primitives.
+    pub numbers: PrimitiveNumbers<'a>,
+    /// Words of vertices that are shaded already, sixteen by sixteen; else the program shades them.
+    pub shaded: Option<&'a [Lanes]>,
     /// Who counts.
     pub counters: Option<&'a Counters>,
 }
@@ -56,8 +76,9 @@ pub(crate) struct Emitted<'w> {
     memory: &'w [Lanes],
     counts: &'w [u32],
     strip: &'w mut Vec<u32>,
-    /// Number of the first invocation, counted over all primitives of the instance.
+    /// Number of the first invocation, counted over all primitives.
     first: usize,
+    numbers: PrimitiveNumbers<'w>,
     /// Of vertices that were gathered, the place of each invocation's first one.
     starts: Option<SmallVec<[u32; WAVE]>>,
     /// The vertices for set-up.
@@ -111,8 +132,8 @@ impl Emission<'_> {
         let feed = Records { words, record };
         let shaded =
             shade_waves(&self.kernel.finish, self.source.environment, (used * WAVE, feed), (shading, triangles))?;
-        let first = self.first * self.kernel.facts.invocations as usize + batch.items.start;
-        Some(Emitted { kernel: self.kernel, waves, memory: records, counts, strip, first, starts, shaded })
+        let (first, numbers) = (batch.items.start, self.numbers);
+        Some(Emitted { kernel: self.kernel, waves, memory: records, counts, strip, first, numbers, starts, shaded })
     }
 
     /// The primitives of a batch, and the corners that they have.
@@ -129,9 +150,7 @@ impl Emission<'_> {
             Mode::Plain => reuse.number(corners),
             Mode::Replicated => reuse.number_each(corners),
         }
-        for (lanes, vertices) in memory.lanes_mut().iter_mut().zip(reuse.vertices.chunks(WAVE)) {
-            lanes[..vertices.len()].copy_from_slice(vertices);
-        }
+        self.put_vertices(&reuse.vertices, memory);
         let inputs = self.inputs(batch, wave, (first, reuse));
         let mut outputs = [[0; WAVE]];
         let environment = Environment { shared: Some(memory), ..*self.source.environment };
@@ -144,6 +163,25 @@ impl Emission<'_> {
             counts.extend((0..batch.items.len()).map(|item| outputs[0][self.waves().teller(item)].min(most)));
         }
         Some(())
+    }
+
+    /// Puts the numbers of vertices that are to be shaded into local memory, or the words of those that are.
+    fn put_vertices(&self, vertices: &[u32], memory: &mut SharedMemory) {
+        let lanes = memory.lanes_mut();
+        let Some(shaded) = self.shaded else {
+            for (lanes, vertices) in lanes.iter_mut().zip(vertices.chunks(WAVE)) {
+                lanes[..vertices.len()].copy_from_slice(vertices);
+            }
+            return;
+        };
+        let Layout { slots, .. } = self.kernel.layout;
+        let (slots, start) = (slots as usize, self.kernel.layout.words() as usize / size_of::<Lanes>());
+        for (place, &vertex) in vertices.iter().enumerate() {
+            let (from, to) = (vertex as usize / WAVE * slots, start + place / WAVE * slots);
+            for word in 0..slots {
+                lanes[to + word][place % WAVE] = shaded[from + word][vertex as usize % WAVE];
+            }
+        }
     }
 
     fn inputs(&self, batch: &Batch, wave: usize, (first, reuse): (usize, &Reuse)) -> [Lanes; input::COUNT] {
@@ -169,7 +207,7 @@ impl Emission<'_> {
             let primitive = item / facts.invocations as usize;
             inputs[input::EMIT_FIRST as usize][lane] = share.first;
             inputs[input::EMIT_SPAN as usize][lane] = share.span;
-            inputs[input::PRIMITIVE as usize][lane] = (self.first + primitive) as u32;
+            inputs[input::PRIMITIVE as usize][lane] = self.numbers.of(primitive);
             inputs[input::INVOCATION as usize][lane] = (item % facts.invocations as usize) as u32;
             let places = &reuse.places[(primitive - first) * of_each..][..of_each.min(MOST_VERTICES)];
             for (word, &place) in places.iter().enumerate() {
@@ -189,8 +227,10 @@ impl Emission<'_> {
         };
         counters.count(runs, waves);
         counters.count(Counter::MergedLanes, lanes);
-        counters.count(Counter::Vertices, vertices * waves);
-        counters.count(Counter::Reused, corners - vertices);
+        if self.shaded.is_none() {
+            counters.count(Counter::Vertices, vertices * waves);
+            counters.count(Counter::Reused, corners - vertices);
+        }
         counters.count(Counter::GeometryInvocations, items);
         let stored = u64::from(self.waves().records()) * u64::from(self.kernel.layout.record) * 64;
         counters.count(Counter::MergedBytes, stored * waves);
@@ -304,7 +344,7 @@ impl Emitted<'_> {
             let provoking = if last { corners.last() } else { corners.first() };
             let id = match (self.kernel.primitive_id, provoking) {
                 (Some(word), Some(&vertex)) => self.word(item, vertex, word),
-                _ => ((self.first + item) / self.kernel.facts.invocations as usize) as u32,
+                _ => self.numbers.of((self.first + item) / self.kernel.facts.invocations as usize),
             };
             let places: SmallVec<[u32; 3]> = corners.iter().map(|&vertex| self.place(item, vertex)).collect();
             match context.routed {

@@ -14,11 +14,12 @@ mod waves;
 
 use std::sync::{Arc, OnceLock};
 
-pub(super) use emit::{Emission, EmitScratch, Emitted};
+pub(super) use emit::{Emission, EmitScratch, Emitted, PrimitiveNumbers};
 pub use waves::Mode;
 pub(super) use waves::Mode as MergedMode;
 
 use super::kernel::{VertexLinker, fetch_across, input as vertex_input};
+use super::tessellation::before_geometry;
 use super::{VertexKernel, corners};
 use crate::shader::interp::WAVE;
 use crate::shader::ir::{BinaryOp as B, Builder, Inst, InterpolateAt, Space, Type, Value};
@@ -182,17 +183,20 @@ impl MergedKernel {
     }
 }
 
-/// Links vertex code, patch code and geometry code.
+/// Links vertex code, patch code and geometry code; the last alone, where vertices are those of subdivided patches.
 fn merged(pipeline: &GraphicsPipeline, geometry: &Program, (facts, layout): (&GeometryFacts, Layout)) -> Program {
     let vertex = &*pipeline.vertex;
-    let b = shade_vertices(Builder::new(), pipeline, (facts, layout));
-    let mut function = run_geometry(b, (vertex, geometry)).finish();
+    let b = match pipeline.patches {
+        None => shade_vertices(Builder::new(), pipeline, (facts, layout)),
+        Some(_) => Builder::new(),
+    };
+    let mut function = run_geometry(b, geometry, before_geometry(pipeline)).finish();
     passes::optimize(&mut function, &mut |_, _| {});
     let mut linked = Program::routine(function, &across(), 1);
     linked.stage = geometry.stage;
     linked.resources = [&*vertex.resources, &*geometry.resources].concat();
     linked.images = vertex.images + geometry.images;
-    linked.fragment.side_effects = vertex.fragment.side_effects || geometry.fragment.side_effects;
+    linked.fragment.side_effects = pipeline.has_side_effects();
     linked.code.generate_chosen(linked.stage, "kernel");
     linked
 }
@@ -218,8 +222,7 @@ fn shade_vertices(mut b: Builder, pipeline: &GraphicsPipeline, to: (&GeometryFac
 }
 
 /// Geometry code for the lanes that have a primitive.
-fn run_geometry(mut b: Builder, (vertex, geometry): (&Program, &Program)) -> Builder {
-    let before = Before { resources: vertex.resources.len() as u32, images: vertex.images };
+fn run_geometry(mut b: Builder, geometry: &Program, before: Before) -> Builder {
     let (span, zero) = (b.input(input::EMIT_SPAN, Type::I32), b.int(0));
     let condition = b.binary(B::INe, span, zero);
     b.push(Inst::If { condition });

@@ -43,7 +43,8 @@ fn emitted(kernel: &MergedKernel, mode: Mode) -> (Vec<u32>, Vec<u64>) {
     let (mut corners, counters) = (Vec::new(), Counters::default());
     let strip: Vec<u32> = (10..18).collect();
     assemble_whole(vk::PrimitiveTopology::TRIANGLE_STRIP, &strip, |corner| corners.extend_from_slice(corner));
-    let emission = Emission { kernel, mode, source, corners: &corners, first: 0, counters: Some(&counters) };
+    let (numbers, counted) = (PrimitiveNumbers::From(0), Some(&counters));
+    let emission = Emission { kernel, mode, source, corners: &corners, numbers, shaded: None, counters: counted };
     let (mut scratch, mut words) = (EmitScratch::default(), Vec::new());
     for batch in emission.batches() {
         let emitted = emission.run(&batch, &mut scratch, &mut Triangles::default()).unwrap();

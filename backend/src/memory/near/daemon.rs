@@ -104,11 +104,10 @@ impl NearMemory {
         let mut chosen: Vec<_> = self
             .groups
             .iter()
-            .enumerate()
             .map(|(number, group)| (number, group.state()))
             .filter(|(_, state)| can(*state))
             .map(|(number, state)| {
-                let written = self.written[number].load(Ordering::Relaxed);
+                let written = self.groups.written(number).load(Ordering::Relaxed);
                 ((!state.is_read_only(), written, pages_for(state.sub_blocks())), number)
             })
             .collect();
@@ -133,11 +132,11 @@ impl NearMemory {
             self.pages.write(&pages, state.start(line), words(coded, state.control(line)));
         }
         let Some(locked) = group.lock_if(&old) else {
-            self.stats.count(Stat::Abandoned, 1);
+            self.stats.count(Stat::PacksAbandoned, 1);
             self.pages.give(&pages[..needs]);
             return false;
         };
-        self.stats.count(Stat::Packed, 1);
+        self.stats.count(Stat::GroupsPacked, 1);
         self.stats.count(Stat::NearIn, state.sub_blocks() * SUB_BLOCK);
         self.note(&old, state);
         locked.switch(state, pages);

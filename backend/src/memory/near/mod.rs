@@ -1,6 +1,7 @@
 //! Compacted near memory: lines of surfaces, coded, in a bounded memory of pages over a larger one.
 //!
-//! **Not used by the driver yet** (ARCHITECTURE.md says how it will be): a unit with its own tests.
+//! The driver puts images here that rest (`memory/rest`), whole page groups at a time. The compaction buffer and the daemon, which serve who
+//! writes line by line, are used by tests only.
 //!
 //! Conventions: a *line* is 256 bytes, a *sub-block* 64; eight lines that follow each other are a *page group* of 2 KiB. Near
 //! memory has *pages* of 512 bytes, four to a group whose lines lie where they would uncoded, fewer to one whose coded lines *follow
@@ -19,6 +20,7 @@ mod buffer;
 pub mod codec;
 mod daemon;
 mod far;
+mod groups;
 mod pages;
 mod stats;
 mod table;
@@ -35,9 +37,11 @@ use self::buffer::{Buffer, Gathered};
 use self::codec::{Codec, Control, LINE, Line, SUB_BLOCK};
 pub use self::daemon::Daemon;
 use self::far::Far;
+use self::groups::Groups;
 use self::pages::{Pages, WORDS};
-pub use self::stats::{Stat, Stats, TABLE as STATS};
-use self::table::{CLEARS, Group, LINES, Locked, PAGES, Place, Snapshot, State};
+pub use self::stats::{Stat, Stats};
+pub use self::table::LINES;
+use self::table::{CLEARS, Locked, PAGES, Place, Snapshot, State};
 
 /// Bytes of a page.
 pub const PAGE: usize = 512;
@@ -82,9 +86,7 @@ struct Contents {
 /// Near and far memory.
 #[derive(Debug)]
 pub struct NearMemory {
-    groups: Box<[Group]>,
-    /// Tick of the last write to each group.
-    written: Box<[AtomicU64]>,
+    groups: Groups,
     pages: Pages,
     far: Far,
     clears: [OnceLock<Clear>; CLEARS],
@@ -128,8 +130,7 @@ impl NearMemory {
         let control = Codec::of_bytes().encode(&Line::ZERO, &mut coded);
         let _ = clears[0].set(Clear { line: Line::ZERO, control, coded });
         Ok(Self {
-            groups: (0..config.groups).map(|_| Group::default()).collect(),
-            written: (0..config.groups).map(|_| AtomicU64::new(0)).collect(),
+            groups: Groups::new(config.groups),
             pages: Pages::new(config.pages.max(PAGES))?,
             far,
             clears,
@@ -175,6 +176,16 @@ impl NearMemory {
     /// Pages that a group takes now.
     pub fn pages_of(&self, group: usize) -> usize {
         self.groups[group].state().pages()
+    }
+
+    /// Bytes of the process's memory that a group takes now.
+    pub fn bytes_of(&self, group: usize) -> usize {
+        let state = self.groups[group].state();
+        match (state.place(), &self.far) {
+            (Place::Near, _) => state.pages() * PAGE,
+            (Place::Far, Far::Anonymous(_)) => state.sub_blocks() * SUB_BLOCK,
+            (Place::Far, Far::File(_)) | (Place::Void(_), _) => 0,
+        }
     }
 
     /// A tile or a submission has ended: what is written from now on is newer.
@@ -261,7 +272,7 @@ impl NearMemory {
         let sizes = [Stat::LinesOne, Stat::LinesTwo, Stat::LinesThree, Stat::LinesRaw];
         self.stats.count(sizes[control as usize], 1);
         let (group, line) = (line / LINES, line % LINES);
-        self.written[group].store(self.tick.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.groups.written(group).store(self.tick.load(Ordering::Relaxed), Ordering::Relaxed);
         let mut buffer = self.buffer.lock();
         if !buffer.is_used() {
             drop(buffer);
@@ -346,13 +357,13 @@ impl NearMemory {
             state.with_surfaces(false, false)
         };
         if was_contiguous && arranged.pages() > before {
-            self.stats.count(Stat::Expanded, 1);
+            self.stats.count(Stat::GroupsExpanded, 1);
         }
         if old.state.is_packed() && !arranged.is_contiguous() {
-            self.stats.count(Stat::Unpacked, 1);
+            self.stats.count(Stat::GroupsUnpacked, 1);
         }
         if compact && arranged.is_compacted() {
-            self.stats.count(Stat::Compacted, 1);
+            self.stats.count(Stat::GroupsCompacted, 1);
         }
         arranged
     }
@@ -418,8 +429,9 @@ impl NearMemory {
             }
             std::thread::yield_now();
         }
-        for _ in 0..self.groups.len() {
-            let number = self.hand.fetch_add(1, Ordering::Relaxed) % self.groups.len();
+        let reach = self.groups.reach();
+        for _ in 0..reach {
+            let number = self.hand.fetch_add(1, Ordering::Relaxed) % reach;
             if self.evict(number) && self.pages.take(pages, leave) {
                 return true;
             }
@@ -440,7 +452,7 @@ impl NearMemory {
         }
         let moved = self.contents(number, &old);
         let moved = moved.and_then(|contents| self.move_to_far(locked, number, &contents, old.state.at(Place::Far)));
-        self.stats.count(Stat::Evicted, usize::from(moved.is_ok()));
+        self.stats.count(Stat::GroupsEvicted, usize::from(moved.is_ok()));
         moved.is_ok()
     }
 
@@ -469,16 +481,51 @@ impl NearMemory {
                 .flat_map(|group| group * LINES..(group + 1) * LINES)
                 .try_for_each(|number| self.write(codec, number, line));
         };
-        self.stats.count(Stat::Cleared, groups.len());
-        groups.for_each(|group| self.empty(group, clear));
+        self.stats.count(Stat::GroupsCleared, groups.len());
+        for group in groups {
+            self.empty(group, clear);
+        }
         Ok(())
     }
 
     /// Nothing of these groups is needed: their pages are free. They read as zeros.
     pub fn discard(&self, groups: Range<usize>) {
-        self.stats.count(Stat::Discarded, groups.len());
-        groups.clone().for_each(|group| self.empty(group, 0));
-        self.far.discard(groups);
+        self.stats.count(Stat::GroupsDiscarded, groups.len());
+        let far = groups.clone().filter(|&group| self.empty(group, 0) == Place::Far).count();
+        if far > 0 {
+            self.far.discard(groups);
+        }
+    }
+
+    /// Writes all lines of a group at once: it is compacted as it comes, and the compaction buffer has nothing to gather.
+    ///
+    /// # Errors
+    /// Neither near nor far memory has room; the group is as it was.
+    pub fn put(&self, codec: &Codec, group: usize, lines: &[Line; LINES]) -> io::Result<()> {
+        let mut gathered = Gathered::one(group, 0, Control::Raw, &Line::ZERO);
+        let sizes = [Stat::LinesOne, Stat::LinesTwo, Stat::LinesThree, Stat::LinesRaw];
+        for (line, stored) in lines.iter().zip(&mut gathered.lines) {
+            let mut coded = Line::ZERO;
+            let control = codec.encode(line, &mut coded);
+            self.stats.count(sizes[control as usize], 1);
+            *stored = Some((control, coded));
+        }
+        self.groups.written(group).store(self.tick.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.store(&gathered, true)
+    }
+
+    /// Reads all lines of a group.
+    ///
+    /// # Errors
+    /// Those of a file that is far memory.
+    pub fn get(&self, codec: &Codec, group: usize, lines: &mut [Line; LINES]) -> io::Result<()> {
+        let first = group * LINES;
+        lines.iter_mut().zip(first..).try_for_each(|(line, number)| self.read(codec, number, line))
+    }
+
+    /// Gives pages of the system that no page group has back to it.
+    pub fn trim(&self) {
+        self.pages.trim();
     }
 
     fn clear_value(&self, codec: &Codec, line: &Line) -> Option<usize> {
@@ -495,7 +542,8 @@ impl NearMemory {
         })
     }
 
-    fn empty(&self, number: usize, clear: usize) {
+    /// Makes a group void, and says where it was.
+    fn empty(&self, number: usize, clear: usize) -> Place {
         let mut buffer = self.buffer.lock();
         buffer.discard(number);
         let mut locked = self.groups[number].lock();
@@ -506,13 +554,14 @@ impl NearMemory {
         self.note(&old, state);
         locked.switch(state, old.pages);
         self.pages.give(&old.pages[..old.state.pages()]);
+        old.state.place()
     }
 
     /// The driver expects no writes to these groups: a finished render target that is bound as a texture, a finished tile. The next
     /// write ends that.
     pub fn expect_reads(&self, groups: Range<usize>) {
-        for group in &self.groups[groups] {
-            group.lock().set_hints(Some(true), None);
+        for number in groups {
+            self.groups[number].lock().set_hints(Some(true), None);
         }
     }
 }

@@ -67,13 +67,27 @@ impl Words {
     }
 }
 
+/// Pages of near memory in one of the system's.
+const OF_SYSTEM: u32 = (4096 / PAGE) as u32;
+
 /// The pages of near memory.
 #[derive(Debug)]
 pub struct Pages {
     words: Words,
-    free: Mutex<Vec<u32>>,
+    free: Mutex<Free>,
     count: usize,
     free_count: AtomicUsize,
+}
+
+/// Pages that are free.
+#[derive(Debug, Default)]
+struct Free {
+    /// Those that somebody had.
+    returned: Vec<u32>,
+    /// Whether there were any since memory was last given back to the system.
+    untrimmed: bool,
+    /// All from here on were never taken.
+    fresh: u32,
 }
 
 impl Pages {
@@ -82,9 +96,9 @@ impl Pages {
     /// # Errors
     /// The system has no memory.
     pub fn new(count: usize) -> io::Result<Self> {
-        let numbers = u32::try_from(count).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        u32::try_from(count).map_err(|_| io::ErrorKind::OutOfMemory)?;
         let words = Words::new(count * WORDS * SUB_BLOCKS)?;
-        Ok(Self { words, free: Mutex::new((0..numbers).rev().collect()), count, free_count: AtomicUsize::new(count) })
+        Ok(Self { words, free: Mutex::default(), count, free_count: AtomicUsize::new(count) })
     }
 
     /// How many there are.
@@ -100,17 +114,54 @@ impl Pages {
     /// Takes as many pages as `pages` is long and leaves some; false, and none taken, when there are too few.
     pub fn take(&self, pages: &mut [u32], leave: usize) -> bool {
         let mut free = self.free.lock();
-        let Some(left) = free.len().checked_sub(pages.len()).filter(|&left| left >= leave) else { return false };
-        pages.iter_mut().zip(free.drain(left..)).for_each(|(page, taken)| *page = taken);
+        let all = free.returned.len() + self.count - free.fresh as usize;
+        let Some(left) = all.checked_sub(pages.len()).filter(|&left| left >= leave) else { return false };
+        for page in pages {
+            *page = free.returned.pop().unwrap_or_else(|| {
+                free.fresh += 1;
+                free.fresh - 1
+            });
+        }
         self.free_count.store(left, Ordering::Relaxed);
         true
     }
 
     /// Gives pages back.
     pub fn give(&self, pages: &[u32]) {
+        if pages.is_empty() {
+            return;
+        }
         let mut free = self.free.lock();
-        free.extend_from_slice(pages);
-        self.free_count.store(free.len(), Ordering::Relaxed);
+        free.returned.extend_from_slice(pages);
+        free.untrimmed = true;
+        self.free_count.store(free.returned.len() + self.count - free.fresh as usize, Ordering::Relaxed);
+    }
+
+    /// Gives pages of the system that are free as a whole back to it. The first pages are taken first from then on, so that those
+    /// which are taken lie together.
+    pub fn trim(&self) {
+        let mut free = self.free.lock();
+        if !std::mem::take(&mut free.untrimmed) {
+            return;
+        }
+        free.returned.sort_unstable_by(|a, b| b.cmp(a));
+        let (end, mut last) = (free.fresh, 0);
+        while free.returned.get(last).is_some_and(|&page| page + 1 == free.fresh) {
+            free.fresh -= 1;
+            last += 1;
+        }
+        free.returned.drain(..last);
+        let words = |page: u32| page as usize * WORDS * SUB_BLOCKS;
+        // What lies behind those that were ever taken is nobody's.
+        let mut run = free.fresh..end.next_multiple_of(OF_SYSTEM);
+        for &page in free.returned.iter().chain(&[u32::MAX]) {
+            if page.checked_add(1) == Some(run.start) {
+                run.start = page;
+                continue;
+            }
+            self.words.discard(words(run.start), words(run.end));
+            run = page..page.saturating_add(1);
+        }
     }
 
     fn word(pages: &[u32], sub_block: usize) -> usize {

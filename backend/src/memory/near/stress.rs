@@ -137,10 +137,17 @@ fn run(config: &Config, has_daemon: bool, time: Duration) {
     let pages: usize = (0..GROUPS).map(|group| memory.pages_of(group)).sum();
     let (free, all) = memory.free_pages();
     assert_eq!(pages + free, all, "no page is lost, none is in two groups");
-    let stats = [Stat::Packed, Stat::Abandoned, Stat::Compacted, Stat::Expanded, Stat::Unpacked, Stat::Evicted];
+    let stats = [
+        Stat::GroupsPacked,
+        Stat::PacksAbandoned,
+        Stat::GroupsCompacted,
+        Stat::GroupsExpanded,
+        Stat::GroupsUnpacked,
+        Stat::GroupsEvicted,
+    ];
     println!(
         "{config:?}, daemon {has_daemon}: {:?}",
-        stats.map(|stat| (STATS[stat as usize].0, memory.stats().get(stat)))
+        stats.map(|stat| (crate::counters::TABLE[stat as usize].name, memory.stats().get(stat)))
     );
 }
 

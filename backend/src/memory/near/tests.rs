@@ -90,7 +90,7 @@ fn a_group_of_1024_bytes_takes_two_pages_and_three_when_it_grows() {
     memory.flush().unwrap();
     assert_eq!((memory.pages_of(0), used(&memory), memory.surfaces(0)), (3, 3, (true, false)));
     check(&memory, 0, &lines);
-    assert_eq!(memory.stats().get(Stat::Expanded), 1);
+    assert_eq!(memory.stats().get(Stat::GroupsExpanded), 1);
     // And what shrinks gives pages back.
     for line in [2, 3, 5, 6] {
         lines[line] = sized(1, line as u32);
@@ -108,7 +108,7 @@ fn groups_that_pack_no_better_lie_apart() {
     memory.flush().unwrap();
     assert_eq!((memory.pages_of(1), memory.surfaces(1)), (4, (false, false)));
     check(&memory, 1, &lines);
-    assert_eq!(memory.stats().get(Stat::Compacted), 0);
+    assert_eq!(memory.stats().get(Stat::GroupsCompacted), 0);
 }
 
 /// Lines that the buffer does not have come from memory when the group leaves.
@@ -154,7 +154,7 @@ fn without_the_buffer_the_daemon_packs() {
     memory.write(&codec(), 41, &lines[1]).unwrap();
     assert_eq!((memory.pages_of(5), memory.surfaces(5)), (4, (false, false)));
     check(&memory, 5, &lines);
-    assert_eq!((memory.stats().get(Stat::Packed), memory.stats().get(Stat::Unpacked)), (1, 1));
+    assert_eq!((memory.stats().get(Stat::GroupsPacked), memory.stats().get(Stat::GroupsUnpacked)), (1, 1));
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn what_does_not_fit_goes_to_far_memory() {
         let sizes = |group: usize| std::array::from_fn(|line| hashed((group * 8 + line) as u32) as usize % 4 + 1);
         let mut lines: Vec<_> = (0..256).map(|group| write(&memory, group, sizes(group), group as u32)).collect();
         lines.iter().enumerate().for_each(|(group, lines)| check(&memory, group, lines));
-        assert!(memory.stats().get(Stat::Evicted) > 0 && memory.stats().get(Stat::FarOut) > 0);
+        assert!(memory.stats().get(Stat::GroupsEvicted) > 0 && memory.stats().get(Stat::FarOut) > 0);
         // Lines of groups that are far, again; and packed ones.
         memory.pack(1000);
         for group in (0..256).step_by(3) {

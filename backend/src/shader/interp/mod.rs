@@ -19,7 +19,7 @@ use super::runtime::native::Native;
 use super::runtime::symbols::Tools;
 use super::x64;
 
-pub use wave::{Runs, Wave};
+pub use wave::{Runs, Wave, run_together};
 
 pub use super::runtime::kernels::{Lanes, Mask, WAVE};
 pub use super::runtime::{Deadline, Environment, Stop};

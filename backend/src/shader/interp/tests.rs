@@ -26,6 +26,7 @@ fn program(function: Function) -> Program {
         fragment: FragmentFacts::default(),
         geometry: None,
         mesh: None,
+        patch: None,
         pair: None,
     }
 }

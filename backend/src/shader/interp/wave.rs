@@ -1,5 +1,7 @@
 //! The state of one wave, and its execution.
 
+use smallvec::SmallVec;
+
 use super::{Environment, Executable, Lanes, Mask, Stop, WAVE};
 use crate::shader::Program;
 use crate::shader::ir::{Image, Inst, UnaryOp, Value, call_operands, map_operands, results};
@@ -68,6 +70,22 @@ impl Runs<'_> {
             }
         }
     }
+}
+
+/// Runs waves of one program, which have been started, to each barrier in turn, until all are done. False when one was interrupted.
+pub fn run_together(program: &Program, waves: &mut [Wave], environment: &Environment<'_>) -> bool {
+    let mut stops: SmallVec<[Stop; 16]> = SmallVec::from_elem(Stop::Barrier, waves.len());
+    while stops.contains(&Stop::Barrier) {
+        for (wave, stop) in waves.iter_mut().zip(&mut stops) {
+            if *stop == Stop::Barrier {
+                *stop = wave.run(program, environment);
+            }
+        }
+        if stops.contains(&Stop::Interrupted) || environment.deadline.was_hit() {
+            return false;
+        }
+    }
+    true
 }
 
 /// A wave: 16 lanes of one program.

@@ -16,7 +16,7 @@ use super::frame::{self, BufferEntry, NOTHING, ResourceEntry};
 use super::kernels::Lanes;
 use super::lookups::Found;
 use super::{Descriptor, Lookups};
-use crate::memory::{Addresses, Allocation, BufferRange};
+use crate::memory::{Addresses, Allocation, BufferRange, InUse, Surface};
 use crate::shader::Program;
 use crate::shader::ir::AtomicOp;
 use crate::texture::Routines;
@@ -39,6 +39,19 @@ impl Bound {
         }
     }
 
+    /// The image that it shows.
+    fn image(&self) -> Option<&Surface> {
+        match self {
+            Self::Other(
+                Descriptor::SampledImage(view)
+                | Descriptor::CombinedImageSampler(view, _)
+                | Descriptor::StorageImage(view)
+                | Descriptor::InputAttachment(view),
+            ) => Some(&view.surface),
+            _ => None,
+        }
+    }
+
     fn buffer(range: &BufferRange, dynamic_offset: u32) -> Self {
         let offset = range.offset + u64::from(dynamic_offset);
         let size = range.size.min(range.buffer.size().saturating_sub(offset));
@@ -55,6 +68,8 @@ pub struct ResolvedSet {
     bounds: Box<[Bound]>,
     /// The same as generated code sees them.
     entries: Box<[BufferEntry]>,
+    /// Numbers of descriptors whose images may rest.
+    may_rest: Box<[u32]>,
     /// What image instructions found here.
     pub(super) found: Found,
 }
@@ -64,7 +79,9 @@ impl ResolvedSet {
     pub fn new(bounds: impl IntoIterator<Item = Bound>) -> Arc<Self> {
         let bounds: Box<[Bound]> = bounds.into_iter().collect();
         let entries = bounds.iter().map(frame::entry).collect();
-        Arc::new(Self { bounds, entries, found: Found::default() })
+        let rests = |bound: &Bound| bound.image().is_some_and(Surface::may_rest);
+        let may_rest = (0..).zip(&bounds).filter(|(_, bound)| rests(bound)).map(|(number, _)| number).collect();
+        Arc::new(Self { bounds, entries, may_rest, found: Found::default() })
     }
 }
 
@@ -166,6 +183,14 @@ impl Bindings {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// Has all images of the sets awake as long as something uses them.
+    pub fn begin_use(&self, in_use: &InUse<'_>) {
+        for set in &self.sets {
+            let images = set.may_rest.iter().filter_map(|&number| set.bounds[number as usize].image());
+            images.for_each(|image| image.begin_use(in_use, false));
         }
     }
 

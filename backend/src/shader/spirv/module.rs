@@ -350,7 +350,6 @@ fn check_capability(word: u32) -> Result<()> {
         C::DenormFlushToZero,
         C::RoundingModeRTZ,
         C::Addresses,
-        C::Tessellation,
         C::SparseResidency,
         C::MinLod,
         C::Float16Buffer,

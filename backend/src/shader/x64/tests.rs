@@ -61,6 +61,7 @@ fn program(function: &Function, inputs: usize, target: Option<Target>) -> Progra
         fragment: FragmentFacts::default(),
         geometry: None,
         mesh: None,
+        patch: None,
         pair: None,
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ash::vk::{self, FragmentShadingRateCombinerOpKHR as Op};
 
 use super::scene::{Draw, Scene, Vertex};
-use crate::cases::conservative::area_inside;
+use crate::cases::conservative::{area_inside, covers_wholly};
 
 /// Units of places: parts of a pixel.
 pub const UNITS: i64 = 256;
@@ -161,10 +161,10 @@ impl Test {
     fn covers(&self, shape: &Shape, pixel: [u32; 2], sample: (u32, u32)) -> bool {
         let Some(mode) = self.draw.conservative else { return shape.contains(place(pixel, sample.0, sample.1)) };
         let corners = shape.corners.map(|corner| corner.map(|units| units as f64 / UNITS as f64));
-        let area = area_inside(&corners, pixel.map(f64::from));
+        let pixel = pixel.map(f64::from);
         match mode {
-            vk::ConservativeRasterizationModeEXT::OVERESTIMATE => area > 1e-9,
-            _ => area > 1.0 - 1e-9,
+            vk::ConservativeRasterizationModeEXT::OVERESTIMATE => area_inside(&corners, pixel) > 1e-9,
+            _ => covers_wholly(&corners, pixel),
         }
     }
 

@@ -103,7 +103,8 @@ impl Translator<'_> {
     /// Whether an input has an element for each vertex.
     pub(super) fn is_per_vertex(&self, id: u32) -> bool {
         let builtin = self.module.decoration_word((id, None), Decoration::BuiltIn).and_then(BuiltIn::from_u32);
-        self.geometry.is_some() && builtin.is_none_or(is_of_vertices)
+        let is_given = self.geometry.is_some() || self.model == ExecutionModel::TessellationControl;
+        is_given && builtin.is_none_or(is_of_vertices)
     }
 
     /// Declares an input with an element for each vertex.
@@ -114,13 +115,12 @@ impl Translator<'_> {
         let words = interface::words(self.module, &self.constants, self.model, id, element)?;
         let used = self.used_words(id, element, words.len(), true)?;
         let is_wide = words.iter().any(|word| word.ty.is_wide());
-        let Some(geometry) = &mut self.geometry else { return Err(Error::Malformed("vertices of another stage")) };
-        let first = geometry.facts.inputs.len() as u32;
+        let first = self.vertex_inputs.len() as u32;
         for (word, used) in words.iter().zip(used) {
-            geometry.facts.inputs.push(used.then_some(word.slot));
+            self.vertex_inputs.push(used.then_some(word.slot));
             if is_wide {
                 let high = word.ty.is_wide().then(|| interface::high_word(word).slot);
-                geometry.facts.inputs.push(high.filter(|_| used));
+                self.vertex_inputs.push(high.filter(|_| used));
             }
         }
         Ok(Base::Vertices { first, unit: if is_wide { 2 } else { 1 } })
@@ -128,9 +128,8 @@ impl Translator<'_> {
 
     /// The address of a vertex.
     fn vertex_address(&mut self, element: Option<Value>) -> Result<Value> {
-        let (Some(geometry), Some(element)) = (&self.geometry, element) else {
-            return Err(Error::Malformed("an input of no vertex"));
-        };
+        let Some(element) = element else { return Err(Error::Malformed("an input of no vertex")) };
+        let Some(geometry) = &self.geometry else { return self.tabled_vertex(element) };
         let ((local, first), count) = (geometry.addresses, geometry.facts.vertices);
         match self.builder.as_constant(element) {
             // Which vertex that is is undefined behind the last one.
@@ -172,8 +171,7 @@ impl Translator<'_> {
 
     /// Loads a word of the vertex at an address.
     fn vertex_word(&mut self, address: Value, slot: u32, ty: Type) -> Result<Value> {
-        let known = self.geometry.as_ref().map_or(0, |geometry| geometry.facts.inputs.len());
-        if slot as usize >= known {
+        if slot as usize >= self.vertex_inputs.len() {
             return Err(Error::Malformed("an index is out of range"));
         }
         let mut word = |slot: u32, ty| {
@@ -264,8 +262,8 @@ impl Translator<'_> {
 
 impl Geometry {
     /// What is known of the program.
-    pub(super) fn into_facts(self) -> GeometryFacts {
-        self.facts
+    pub(super) fn into_facts(self, inputs: Vec<Option<Slot>>) -> GeometryFacts {
+        GeometryFacts { inputs, ..self.facts }
     }
 }
 
@@ -276,7 +274,7 @@ pub(super) fn own_word(builtin: Builtin, word: u32) -> Word {
 }
 
 /// Whether a built-in input is one of each vertex.
-fn is_of_vertices(builtin: BuiltIn) -> bool {
+pub(super) fn is_of_vertices(builtin: BuiltIn) -> bool {
     use BuiltIn as B;
     matches!(builtin, B::Position | B::PointSize | B::ClipDistance | B::CullDistance | B::Layer | B::ViewportIndex)
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use smallvec::SmallVec;
-use spirv::{Decoration, Op, Scope};
+use spirv::{Decoration, ExecutionModel, Op, Scope};
 
 use super::number::{self, Number};
 use super::{Operand, Translator};
@@ -102,7 +102,8 @@ impl Translator<'_> {
     fn control_barrier(&mut self, inst: &Instruction) -> Result<()> {
         let scope = self.constants.scalar(inst.word(0)?).and_then(Scope::from_u32);
         let is_narrow = matches!(scope, Some(Scope::Subgroup | Scope::Invocation));
-        if !is_narrow && self.has_workgroups() {
+        let waits = self.has_workgroups() || self.model == ExecutionModel::TessellationControl;
+        if !is_narrow && waits {
             self.builder.push(Inst::Barrier);
         }
         Ok(())

@@ -33,6 +33,12 @@ pub(super) enum Base {
         first: u32,
         unit: u32,
     },
+    /// Words of a patch, or of its vertices: the first input slot of their offsets, and how many words a scalar takes.
+    Patch {
+        first: u32,
+        unit: u32,
+        of_vertices: bool,
+    },
     /// First byte.
     Shared(u32),
     Push,
@@ -82,7 +88,7 @@ impl Pointer {
         let constant = if let Base::Shared(offset) = base { offset } else { 0 };
         let unit = match base {
             Base::Local(_) | Base::Table(_) | Base::Input(_) => 1,
-            Base::Vertices { unit, .. } => unit,
+            Base::Vertices { unit, .. } | Base::Patch { unit, .. } => unit,
             Base::Shared(_) => 4,
             _ => EXPLICIT,
         };
@@ -92,6 +98,11 @@ impl Pointer {
     /// A pointer into shared memory: `unit` bytes a scalar, or [`EXPLICIT`].
     pub(super) fn shared(offset: u32, ty: u32, unit: u32) -> Self {
         Self { unit, ..Self::new(Base::Shared(offset), ty) }
+    }
+
+    /// Whether it points to all vertices of a patch.
+    fn is_of_all_vertices(&self) -> bool {
+        matches!(self.base, Base::Patch { of_vertices: true, .. }) && self.element.is_none()
     }
 
     fn is_explicit(&self) -> bool {
@@ -123,7 +134,9 @@ impl Translator<'_> {
             }
             Ty::Array(element, _) | Ty::RuntimeArray(element) => {
                 pointer.ty = element;
-                if matches!(pointer.base, Base::Vertices { .. }) && pointer.element.is_none() {
+                let has_vertices =
+                    matches!(pointer.base, Base::Vertices { .. } | Base::Patch { of_vertices: true, .. });
+                if has_vertices && pointer.element.is_none() {
                     pointer.element = Some(self.word(index)?);
                     return Ok(());
                 }
@@ -241,12 +254,25 @@ impl Translator<'_> {
         if let Base::Vertices { first, .. } = pointer.base {
             return self.load_vertices(first, pointer);
         }
+        if pointer.is_of_all_vertices() {
+            let vertices = self.each_vertex(pointer)?;
+            let loaded = vertices.iter().map(|vertex| self.load(vertex)).collect::<Result<Vec<_>>>()?;
+            return Ok(loaded.concat());
+        }
         self.places(pointer, &mut places)?;
         places.into_iter().map(|(offset, number)| self.load_word(pointer, offset, number)).collect()
     }
 
     /// Stores a flattened value.
     pub(super) fn store(&mut self, pointer: &Pointer, words: &[Value]) -> Result<()> {
+        if pointer.is_of_all_vertices() {
+            let vertices = self.each_vertex(pointer)?;
+            let of_each = (words.len() / vertices.len().max(1)).max(1);
+            return vertices
+                .iter()
+                .zip(words.chunks(of_each))
+                .try_for_each(|(vertex, words)| self.store(vertex, words));
+        }
         let mut places = Vec::new();
         self.places(pointer, &mut places)?;
         if places.len() != words.len() {
@@ -528,6 +554,10 @@ impl Translator<'_> {
         ty: Type,
         mut act: impl FnMut(&mut Self, Space, Value) -> Result<Option<Value>>,
     ) -> Result<Option<Value>> {
+        if let Base::Patch { .. } = pointer.base {
+            let at = self.patch_place(pointer, offset)?;
+            return act(self, Space::Shared, at);
+        }
         let offset = self.byte_offset(pointer, offset);
         let space = match pointer.base {
             Base::Shared(_) => Space::Shared,
@@ -540,7 +570,7 @@ impl Translator<'_> {
                 return act(self, Space::Address { high }, low);
             }
             Base::Chosen(value, class) => return self.at_chosen((value, class), offset, ty, act),
-            Base::Local(_) | Base::Table(_) | Base::Input(_) | Base::Vertices { .. } => {
+            Base::Local(_) | Base::Table(_) | Base::Input(_) | Base::Vertices { .. } | Base::Patch { .. } => {
                 return Err(Error::Malformed("not in memory"));
             }
         };

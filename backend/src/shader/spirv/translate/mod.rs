@@ -14,6 +14,7 @@ pub(super) mod number;
 mod scalar;
 mod scopes;
 mod subgroup;
+mod tessellation;
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -27,6 +28,8 @@ use self::memory::{Base, Pointer};
 use self::mesh::Mesh;
 use self::number::Number;
 use self::scopes::Scopes;
+use self::tessellation::Tessellation;
+pub(crate) use self::tessellation::is_possible_patch;
 use super::constants::Constants;
 use super::interface::{self, Word};
 use super::module::{EntryPoint, Function, MAX_NESTING, Module, Ty};
@@ -131,6 +134,10 @@ struct Translator<'a> {
     geometry: Option<Geometry>,
     /// What task and mesh programs have besides.
     mesh: Option<Mesh>,
+    /// What tessellation programs have.
+    tessellation: Option<Tessellation>,
+    /// Words of vertices that geometry and control programs are given.
+    vertex_inputs: Vec<Option<Slot>>,
     local_words: u32,
     blocks: usize,
     work: usize,
@@ -148,6 +155,8 @@ pub(super) fn program(
     let model = match stage {
         vk::ShaderStageFlags::VERTEX => ExecutionModel::Vertex,
         vk::ShaderStageFlags::FRAGMENT => ExecutionModel::Fragment,
+        vk::ShaderStageFlags::TESSELLATION_CONTROL => ExecutionModel::TessellationControl,
+        vk::ShaderStageFlags::TESSELLATION_EVALUATION => ExecutionModel::TessellationEvaluation,
         vk::ShaderStageFlags::GEOMETRY => ExecutionModel::Geometry,
         vk::ShaderStageFlags::COMPUTE => ExecutionModel::GLCompute,
         vk::ShaderStageFlags::TASK_EXT => ExecutionModel::TaskEXT,
@@ -167,6 +176,7 @@ pub(super) fn program(
     translator.in_squares = in_groups[1] && is_even;
     translator.begin_geometry(point)?;
     translator.begin_mesh(point)?;
+    translator.begin_tessellation(point)?;
     translator.declare_variables(point)?;
     translator.declare_mesh_outputs(point)?;
     translator.entry(point)?;
@@ -217,6 +227,8 @@ impl<'a> Translator<'a> {
             is_captured: module.mode(point.function, ExecutionMode::Xfb).is_some(),
             geometry: None,
             mesh: None,
+            tessellation: None,
+            vertex_inputs: Vec::new(),
             local_words: 0,
             blocks: 0,
             work: 0,
@@ -261,6 +273,9 @@ impl<'a> Translator<'a> {
                 continue;
             }
             let base = match class {
+                StorageClass::Input | StorageClass::Output if used && self.is_of_patch(id, class) => {
+                    self.declare_patch((id, ty), initializer)?
+                }
                 StorageClass::Input if used && self.is_per_vertex(id) => self.declare_vertices(id, ty)?,
                 StorageClass::Input if used => self.declare_input(id, ty)?,
                 // Behind all others.
@@ -289,6 +304,7 @@ impl<'a> Translator<'a> {
             };
             self.globals.insert(id, (pointer, Operand::Pointer(Rc::new(Pointer::new(base, ty)))));
         }
+        self.end_declarations();
         Ok(())
     }
 
@@ -601,6 +617,10 @@ impl<'a> Translator<'a> {
         let output = |word: &Word| OutputSlot { slot: word.slot, ty: low_type(word.ty), feedback: word.feedback };
         let inputs: Vec<InputSlot> = self.inputs.iter().map(input).collect();
         let (local_size, in_squares) = (self.local_size, self.in_squares);
+        let patch = self.tessellation.map(|patch| Box::new(patch.into_facts(self.vertex_inputs.clone())));
+        if !patch.as_deref().is_none_or(is_possible_patch) {
+            return Err(Error::Unsupported("patches of this many vertices, or words".into()));
+        }
         let images = function.number_images();
         let code = Executable::new(function, |slot| inputs[slot as usize].slot.across(local_size, in_squares));
         let mut program = Program {
@@ -613,8 +633,9 @@ impl<'a> Translator<'a> {
             local_size,
             in_squares,
             fragment: facts,
-            geometry: self.geometry.map(|geometry| Box::new(geometry.into_facts())),
+            geometry: self.geometry.map(|geometry| Box::new(geometry.into_facts(self.vertex_inputs))),
             mesh: self.mesh.map(|mesh| Box::new(mesh.into_facts())),
+            patch,
             code,
             pair: None,
         };

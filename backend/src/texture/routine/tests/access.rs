@@ -145,7 +145,7 @@ fn texels_are_written_as_one_lane_writes_them() {
             let position = request.position(sample, None, lane);
             let words = texel.map(|value| request.word(Some(value), lane));
             if updates {
-                let old = atomic(descriptor.as_ref(), position, AtomicOp::Add, [words[0].into(), 0], 4);
+                let old = atomic(descriptor.as_ref(), position, AtomicOp::Add, [u64::from(words[0]), 0], 4);
                 assert_eq!(u64::from(results[0][lane]), old);
             } else {
                 write(descriptor.as_ref(), position, words);

@@ -1,0 +1,122 @@
+//! Draws of patches: control programs run for some of them, whose levels say exactly what they become, and pieces of that become windows.
+
+use parking_lot::Mutex;
+
+use super::draw::{MANY, MOST_PRIMITIVES, MOST_STIPPLED, in_order, in_parallel};
+use super::pending::{Drawn, MOST_PENDING};
+use super::processor::Processor;
+use crate::geometry::tessellation::{Patches, Piece, Subdivision};
+use crate::geometry::{Assembled, FrontScratch, Triangles};
+use crate::gpu::DeviceLost;
+
+/// Memories of patches: so many wait for their subdivision, on any number of threads, so that programs with side effects run in one order.
+const PARTS: usize = 16;
+
+/// A piece of the patches of one memory, by its number.
+type Numbered = (usize, Piece);
+
+/// Sorts what the patches of a draw become into windows.
+pub(super) fn windows(
+    processor: &mut Processor<'_>,
+    drawn: &Drawn<'_>,
+    assembled: &Assembled<'_>,
+) -> Result<(), DeviceLost> {
+    let Some((_, subdivision)) = &assembled.patches else { return Ok(()) };
+    let mut parts = assembled.patch_parts().peekable();
+    let mut memories: Vec<Mutex<Patches>> = Vec::new();
+    memories.resize_with(PARTS, Mutex::default);
+    while parts.peek().is_some() {
+        let some: Vec<_> = parts.by_ref().take(memories.len()).collect();
+        let count = some.len();
+        let control = |front: &mut FrontScratch, index: usize| {
+            assembled.control(front, some[index].clone(), &mut memories[index].lock())
+        };
+        if !for_each(processor, count, assembled.is_pure(), &control) {
+            return Err(DeviceLost);
+        }
+        subdivide(processor, (drawn, assembled), (&mut memories[..count], subdivision))?;
+    }
+    Ok(())
+}
+
+/// Does something for all numbers below one, on all threads where it is in no order. False when one of them failed.
+fn for_each(
+    processor: &mut Processor<'_>,
+    count: usize,
+    in_parallel: bool,
+    work: &(dyn Fn(&mut FrontScratch, usize) -> bool + Sync),
+) -> bool {
+    if !in_parallel || count < 2 {
+        return (0..count).all(|index| work(&mut processor.front, index));
+    }
+    let (gpu, ok) = (processor.gpu, std::sync::atomic::AtomicBool::new(true));
+    let worker = || gpu.fronts().lend();
+    gpu.workers().parallel(count, worker, |front, index| {
+        if !work(front, index) {
+            ok.store(false, std::sync::atomic::Ordering::Relaxed);
+        }
+    });
+    ok.into_inner()
+}
+
+/// Makes windows of patches for which the control program has run.
+fn subdivide(
+    processor: &mut Processor<'_>,
+    (drawn, assembled): (&Drawn<'_>, &Assembled<'_>),
+    (memories, subdivision): (&mut [Mutex<Patches>], &Subdivision),
+) -> Result<(), DeviceLost> {
+    let is_stippled = drawn.pipeline.stipples_lines();
+    // A line with a stipple is as many primitives as it has parts.
+    let most = if is_stippled { MOST_STIPPLED } else { MOST_PENDING } / assembled.amplification();
+    // Programs with side effects run in the same waves whatever the size of windows.
+    let window = if assembled.is_pure() { processor.gpu.config().window } else { MOST_PRIMITIVES };
+    let size = window.min(MOST_PRIMITIVES) / assembled.amplification();
+    let patches: Vec<&Patches> = memories.iter_mut().map(|memory| &*memory.get_mut()).collect();
+    let pieces = patches.iter().enumerate().flat_map(|(number, patches)| {
+        let pieces = patches.pieces(subdivision, (size.min(most), most.max(1)));
+        pieces.into_iter().map(move |piece| (number, piece))
+    });
+    let (mut some, mut count): (Vec<Numbered>, usize) = (Vec::new(), 0);
+    for piece in pieces {
+        if !some.is_empty() && count + piece.1.primitives > most {
+            set_up(processor, (drawn, assembled), &patches, &some)?;
+            some.clear();
+            count = 0;
+        }
+        count += piece.1.primitives;
+        some.push(piece);
+    }
+    set_up(processor, (drawn, assembled), &patches, &some)
+}
+
+/// Makes windows of pieces, which fit in what may wait for its tiles.
+fn set_up(
+    processor: &mut Processor<'_>,
+    (drawn, assembled): (&Drawn<'_>, &Assembled<'_>),
+    patches: &[&Patches],
+    pieces: &[Numbered],
+) -> Result<(), DeviceLost> {
+    if pieces.is_empty() {
+        return Ok(());
+    }
+    if assembled.source.environment.deadline.expired() {
+        return Err(DeviceLost);
+    }
+    let size = processor.gpu.config().window.min(MOST_PRIMITIVES);
+    let primitives = pieces.iter().map(|(_, piece)| piece.primitives).sum::<usize>() * assembled.amplification();
+    let is_full = processor.pending.is_full(primitives);
+    let work = |front: &mut FrontScratch, number: usize, out: &mut Vec<Triangles>| {
+        let (memory, piece) = &pieces[number];
+        assembled.process_patches(front, (patches[*memory], piece), out)
+    };
+    let is_many = primitives >= MANY.min(size) && pieces.len() > 1;
+    if is_many && assembled.is_pure() && !drawn.pipeline.stipples_lines() {
+        return in_parallel(processor, (drawn, assembled.captures), (pieces.len(), &work), is_full);
+    }
+    if is_full {
+        processor.flush_beside((0, &|_| ()))?;
+    }
+    let all =
+        |front: &mut FrontScratch, out: &mut Vec<Triangles>| (0..pieces.len()).all(|number| work(front, number, out));
+    in_order(processor, (drawn, assembled.captures), (size, primitives), all)
+}

@@ -1,0 +1,90 @@
+//! The groups of a translation table, which come when they are first named: a table may be as long as a device's memory, and little of it
+//! in use.
+
+use std::ops::Index;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use super::table::Group;
+
+/// Groups that come together.
+const CHUNK: usize = 1 << 12;
+
+/// A group, and the tick of the last write to it.
+#[derive(Debug, Default)]
+struct Entry {
+    group: Group,
+    written: AtomicU64,
+}
+
+/// Groups by number.
+#[derive(Debug)]
+pub struct Groups {
+    chunks: Box<[OnceLock<Box<[Entry]>>]>,
+    count: usize,
+    /// Numbers below which all that were named lie.
+    reach: AtomicUsize,
+}
+
+impl Groups {
+    /// So many.
+    pub fn new(count: usize) -> Self {
+        let chunks = (0..count.div_ceil(CHUNK)).map(|_| OnceLock::new()).collect();
+        Self { chunks, count, reach: AtomicUsize::new(0) }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// A number above those of all groups that were named.
+    pub fn reach(&self) -> usize {
+        self.reach.load(Ordering::Relaxed).min(self.count)
+    }
+
+    /// Numbers and groups of those that were named, and some beside them.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &Group)> {
+        let named = self.chunks.iter().enumerate().filter_map(|(chunk, entries)| Some((chunk, entries.get()?)));
+        named.flat_map(|(chunk, entries)| (chunk * CHUNK..).zip(entries.iter().map(|entry| &entry.group)))
+    }
+
+    /// The tick of the last write to a group.
+    pub fn written(&self, number: usize) -> &AtomicU64 {
+        &self.entry(number).written
+    }
+
+    fn entry(&self, number: usize) -> &Entry {
+        let chunk = number / CHUNK;
+        let entries = self.chunks[chunk].get_or_init(|| {
+            let end = self.count.min((chunk + 1) * CHUNK);
+            self.reach.fetch_max(end, Ordering::Relaxed);
+            (chunk * CHUNK..end).map(|_| Entry::default()).collect()
+        });
+        &entries[number % CHUNK]
+    }
+}
+
+impl Index<usize> for Groups {
+    type Output = Group;
+
+    fn index(&self, number: usize) -> &Group {
+        &self.entry(number).group
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_come_when_they_are_named() {
+        let groups = Groups::new(3 * CHUNK + 5);
+        assert_eq!((groups.len(), groups.reach(), groups.iter().count()), (3 * CHUNK + 5, 0, 0));
+        groups.written(CHUNK + 1).store(7, Ordering::Relaxed);
+        assert_eq!((groups.reach(), groups.iter().next().unwrap().0), (2 * CHUNK, CHUNK));
+        drop(groups[3 * CHUNK + 4].try_lock().unwrap());
+        assert_eq!((groups.reach(), groups.iter().count()), (3 * CHUNK + 5, CHUNK + 5));
+        assert_eq!(groups.written(CHUNK + 1).load(Ordering::Relaxed), 7);
+    }
+}

@@ -1,0 +1,353 @@
+//! Near memory of a device: the slots of spans at rest, the submissions that run, and the thread that rests what is idle.
+
+use std::collections::VecDeque;
+use std::io;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+
+use super::super::near::codec::Codec;
+use super::super::near::{Config, NearMemory, PAGE, Stat, Stats};
+use super::super::{Allocation, Heap};
+use super::{GROUPS, Held, Lines, Listed, Rest, SPAN};
+use crate::workers::Workers;
+
+/// How often the thread looks for what is idle.
+const LOOK: Duration = Duration::from_millis(100);
+/// Looks for which a span may have to be idle, at most.
+pub(super) const LOOKS: usize = 64;
+
+/// How a device's images rest.
+#[derive(Debug, Clone)]
+pub struct NearConfig {
+    /// Bytes of near memory; what does not fit goes to far memory.
+    pub bytes: u64,
+    /// Folder of the file that is far memory; none, and it is anonymous memory.
+    pub far: Option<PathBuf>,
+    /// Whether all rests after every submission, instead of what was idle for a time: for tests.
+    pub always: bool,
+}
+
+/// What a device's images rest in. Its thread ends when this is dropped.
+#[derive(Debug)]
+pub struct Residency {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What allocations share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    config: NearConfig,
+    heap: Arc<Heap>,
+    /// Once something rests; nothing, where the system has none.
+    memory: OnceLock<Option<NearMemory>>,
+    slots: Mutex<Slots>,
+    submissions: Mutex<Submissions>,
+    listed: Mutex<Vec<Listed>>,
+    /// Whether there was ever one.
+    has_listed: AtomicBool,
+    /// Looks of the thread so far.
+    look: AtomicU64,
+    /// Whether something may come to be idle, and the thread is to look.
+    is_active: AtomicBool,
+    stop: (Mutex<bool>, Condvar),
+    /// Bytes of spans at rest.
+    resting: AtomicU64,
+    stats: Stats,
+}
+
+/// Places for spans.
+#[derive(Debug, Default)]
+struct Slots {
+    free: Vec<u32>,
+    /// All from here on were never taken.
+    fresh: u32,
+}
+
+/// Submissions that run.
+#[derive(Debug)]
+struct Submissions {
+    next: u64,
+    running: Vec<u64>,
+}
+
+impl Submissions {
+    /// The least number of those that run, or will.
+    fn oldest(&self) -> u64 {
+        self.running.iter().copied().min().unwrap_or(self.next)
+    }
+}
+
+impl Shared {
+    fn memory(&self) -> Option<&NearMemory> {
+        let make = || {
+            let groups = usize::try_from(self.heap.size()).ok()?.div_ceil(SPAN) * GROUPS;
+            let pages = usize::try_from(self.config.bytes).ok()? / PAGE;
+            let config = Config { pages, groups, far: self.config.far.clone(), buffer: 0, low: 0 };
+            NearMemory::new(&config)
+                .inspect_err(|error| log::warn!("no near memory, all images stay as they are: {error}"))
+                .ok()
+        };
+        self.memory.get_or_init(make).as_ref()
+    }
+
+    fn groups(slot: u32) -> Range<usize> {
+        slot as usize * GROUPS..(slot as usize + 1) * GROUPS
+    }
+
+    fn take_slot(&self, memory: &NearMemory) -> Option<u32> {
+        let mut slots = self.slots.lock();
+        slots.free.pop().or_else(|| {
+            let slot = slots.fresh;
+            let is_there = (slot as usize) < memory.groups() / GROUPS;
+            slots.fresh += u32::from(is_there);
+            is_there.then_some(slot)
+        })
+    }
+
+    /// Codes a span: its slot, and bytes. `None` when there is no room for it.
+    pub(super) fn put(&self, codec: &Codec, lines: &Lines) -> Option<(u32, u32)> {
+        let memory = self.memory()?;
+        let slot = self.take_slot(memory)?;
+        let mut groups = Self::groups(slot).zip(lines);
+        match groups.try_for_each(|(group, lines)| memory.put(codec, group, lines)) {
+            Ok(()) => {
+                let bytes = Self::groups(slot).map(|group| memory.bytes_of(group)).sum::<usize>() as u32;
+                self.heap.rests(-i64::from(bytes));
+                Some((slot, bytes))
+            }
+            Err(error) => {
+                log::debug!("a span stays as it is, there is no room: {error}");
+                memory.discard(Self::groups(slot));
+                self.slots.lock().free.push(slot);
+                None
+            }
+        }
+    }
+
+    /// Decodes a span.
+    pub(super) fn get(&self, slot: u32, codec: &Codec, lines: &mut Lines) -> io::Result<()> {
+        let memory = self.memory().ok_or(io::ErrorKind::NotFound)?;
+        Self::groups(slot).zip(lines).try_for_each(|(group, lines)| memory.get(codec, group, lines))
+    }
+
+    /// A span of so many bytes does not rest any more: what it took is free.
+    pub(super) fn release(&self, held: Held, bytes: usize) {
+        if matches!(held, Held::Raw) {
+            return;
+        }
+        self.resting.fetch_sub(bytes as u64, Ordering::Relaxed);
+        self.heap.rests(-(bytes as i64));
+        if let (Held::Coded { slot, bytes, .. }, Some(memory)) = (held, self.memory()) {
+            self.heap.rests(i64::from(bytes));
+            memory.discard(Self::groups(slot));
+            self.slots.lock().free.push(slot);
+        }
+    }
+
+    /// A span of so many bytes rests, unless it is raw.
+    pub(super) fn count_rested(&self, held: &Held, bytes: usize) {
+        if matches!(held, Held::Raw) {
+            return;
+        }
+        self.stats.count(Stat::SpansRested, 1);
+        self.stats.count(Stat::SpansVoid, usize::from(!matches!(held, Held::Coded { .. })));
+        let resting = self.resting.fetch_add(bytes as u64, Ordering::Relaxed) as usize + bytes;
+        self.stats.peak(Stat::PeakResting, resting);
+        self.heap.rests(bytes as i64);
+    }
+
+    pub(super) fn count_claimed(&self) {
+        self.stats.count(Stat::SpansClaimed, 1);
+    }
+
+    /// An allocation may have something to rest from now on.
+    pub(super) fn list(&self, allocation: Listed) {
+        self.listed.lock().push(allocation);
+        self.has_listed.store(true, Ordering::Release);
+    }
+
+    /// Looks of the thread so far.
+    pub(super) fn look(&self) -> u64 {
+        self.look.load(Ordering::Relaxed)
+    }
+
+    /// Rests what is idle; `before` says by an allocation's patience since which submission it must be. Returns whether some may be idle later.
+    fn rest(&self, before: impl Fn(usize) -> u64) -> bool {
+        let listed: Vec<Arc<Allocation>> = {
+            let mut listed = self.listed.lock();
+            listed.retain(|allocation| allocation.strong_count() > 0);
+            listed.iter().filter_map(Listed::upgrade).collect()
+        };
+        let look = self.look();
+        let rest = |allocation: &Arc<Allocation>| {
+            allocation.rest(before(allocation.rest.as_ref().map_or(1, Rest::patience)), look)
+        };
+        listed.iter().filter(|allocation| rest(allocation)).count() > 0
+    }
+
+    /// The thread.
+    fn serve(&self) {
+        // The oldest submissions at the last looks.
+        let mut looks: VecDeque<u64> = VecDeque::with_capacity(LOOKS);
+        loop {
+            let mut stop = self.stop.0.lock();
+            while !*stop && !self.is_active.load(Ordering::Acquire) {
+                self.stop.1.wait(&mut stop);
+            }
+            self.is_active.store(false, Ordering::Release);
+            looks.truncate(LOOKS - 1);
+            looks.push_front(self.submissions.lock().oldest());
+            let end = Instant::now() + LOOK;
+            while !*stop && !self.stop.1.wait_until(&mut stop, end).timed_out() {}
+            if *stop {
+                return;
+            }
+            drop(stop);
+            self.look.fetch_add(1, Ordering::Relaxed);
+            // Of what nobody can tell yet for how long it was idle, none rests.
+            let before = |patience: usize| looks.get(patience - 1).copied().unwrap_or(0);
+            if self.rest(before) {
+                self.is_active.store(true, Ordering::Release);
+            }
+            if let Some(Some(memory)) = self.memory.get() {
+                memory.trim();
+            }
+        }
+    }
+}
+
+impl Residency {
+    /// Near memory for images in a heap, which it takes when something rests.
+    pub fn new(config: NearConfig, heap: Arc<Heap>) -> Self {
+        let shared = Shared {
+            config,
+            heap,
+            memory: OnceLock::new(),
+            slots: Mutex::default(),
+            submissions: Mutex::new(Submissions { next: 1, running: Vec::new() }),
+            listed: Mutex::default(),
+            has_listed: AtomicBool::new(false),
+            look: AtomicU64::new(0),
+            is_active: AtomicBool::new(false),
+            stop: Default::default(),
+            resting: AtomicU64::new(0),
+            stats: Stats::default(),
+        };
+        Self { shared: Arc::new(shared), thread: Mutex::default() }
+    }
+
+    /// What an allocation of so many bytes shares; nothing, where it is too small to gain anything.
+    pub(crate) fn shared(&self, bytes: usize) -> Option<&Arc<Shared>> {
+        (bytes >= SPAN || self.shared.config.always).then_some(&self.shared)
+    }
+
+    /// Numbers in the table of counters, and what they are: all that near memory counts itself.
+    pub(crate) fn counted(&self) -> Vec<(usize, u64)> {
+        let none = Stats::default();
+        let of_memory = self.shared.memory.get().and_then(Option::as_ref).map_or(&none, NearMemory::stats);
+        self.shared.stats.all().zip(of_memory.all()).map(|((number, own), (_, other))| (number, own + other)).collect()
+    }
+
+    /// Begins a submission, or anything else that uses images, until the end of what is returned.
+    pub(crate) fn begin<'r>(&'r self, workers: &'r Workers) -> InUse<'r> {
+        let mut submissions = self.shared.submissions.lock();
+        let number = submissions.next;
+        submissions.next += 1;
+        submissions.running.push(number);
+        InUse { residency: self, workers, number, woken: AtomicU64::new(0), has_failed: AtomicBool::new(false) }
+    }
+
+    fn end(&self, number: u64) {
+        let oldest = {
+            let mut submissions = self.shared.submissions.lock();
+            submissions.running.retain(|other| *other != number);
+            submissions.oldest()
+        };
+        if self.shared.config.always {
+            self.shared.rest(|_| oldest);
+        } else if self.shared.has_listed.load(Ordering::Acquire) && !self.shared.is_active.swap(true, Ordering::AcqRel)
+        {
+            self.call();
+        }
+    }
+
+    /// Has the thread look, which is started for the first time that there is something to see.
+    fn call(&self) {
+        let mut thread = self.thread.lock();
+        if thread.is_none() {
+            let shared = self.shared.clone();
+            let started = std::thread::Builder::new().name("vitric-near".into()).spawn(move || shared.serve());
+            *thread = started.inspect_err(|error| log::warn!("no thread, images do not rest: {error}")).ok();
+        }
+        let _stop = self.shared.stop.0.lock();
+        self.shared.stop.1.notify_one();
+    }
+}
+
+impl Drop for Residency {
+    fn drop(&mut self) {
+        *self.shared.stop.0.lock() = true;
+        self.shared.stop.1.notify_one();
+        if let Some(thread) = self.thread.get_mut().take() {
+            // It can only have panicked, which its message said.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A submission that runs, or something else that uses images. What it uses stays awake until this is dropped.
+#[derive(Debug)]
+pub struct InUse<'r> {
+    residency: &'r Residency,
+    workers: &'r Workers,
+    number: u64,
+    woken: AtomicU64,
+    has_failed: AtomicBool,
+}
+
+impl InUse<'_> {
+    /// Its number.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Spans that it has woken.
+    pub fn woken(&self) -> u64 {
+        self.woken.load(Ordering::Relaxed)
+    }
+
+    /// Whether something that rested could not be had back: far memory is a file that cannot be read.
+    pub fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
+    }
+
+    /// Wakes bytes of an allocation, which are `overwritten` wholly or used as they are.
+    pub(crate) fn wake(&self, allocation: &Allocation, range: Range<u64>, overwritten: bool) {
+        let woken = match overwritten {
+            true => allocation.claim(range, self.number, self.workers),
+            false => allocation.wake(range, self.number, self.workers),
+        };
+        match woken {
+            Ok(spans) => {
+                self.woken.fetch_add(spans as u64, Ordering::Relaxed);
+            }
+            Err(error) => {
+                log::error!("far memory cannot be read: {error}");
+                self.has_failed.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+impl Drop for InUse<'_> {
+    fn drop(&mut self) {
+        self.residency.end(self.number);
+    }
+}

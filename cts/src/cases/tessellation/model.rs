@@ -1,0 +1,267 @@
+//! What the specification says of subdivided patches, and shaders with other modes than those that they were written with.
+
+use std::collections::BTreeSet;
+
+/// What is subdivided.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Domain {
+    Triangles,
+    Quads,
+    Isolines,
+}
+
+/// How edges are divided.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Spacing {
+    Equal,
+    Even,
+    Odd,
+}
+
+/// How triangles turn, or that there are points.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    Counter,
+    Clockwise,
+    Points,
+}
+
+impl Domain {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Triangles, Self::Quads, Self::Isolines];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        ["triangles", "quads", "isolines"][self as usize]
+    }
+
+    fn mode(self) -> u32 {
+        [22, 24, 25][self as usize]
+    }
+}
+
+impl Spacing {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Equal, Self::Even, Self::Odd];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        ["equal", "even", "odd"][self as usize]
+    }
+
+    fn mode(self) -> u32 {
+        [1, 2, 3][self as usize]
+    }
+
+    /// A level as it counts, and its segments.
+    fn segments(self, level: f32) -> (f64, usize) {
+        let level = f64::from(level);
+        let clamp = |least: f64, most: f64| if level >= least { level.min(most) } else { least };
+        match self {
+            Self::Equal => (clamp(1.0, 64.0), clamp(1.0, 64.0).ceil() as usize),
+            Self::Even => (clamp(2.0, 64.0), 2 * (clamp(2.0, 64.0) / 2.0).ceil() as usize),
+            Self::Odd => (clamp(1.0, 63.0), 2 * ((clamp(1.0, 63.0) - 1.0) / 2.0).ceil() as usize + 1),
+        }
+    }
+}
+
+impl Order {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Counter, Self::Clockwise, Self::Points];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        ["ccw", "cw", "points"][self as usize]
+    }
+
+    /// Vertices of a primitive.
+    pub fn corners(self, domain: Domain) -> usize {
+        match (self, domain) {
+            (Self::Points, _) => 1,
+            (_, Domain::Isolines) => 2,
+            _ => 3,
+        }
+    }
+}
+
+/// A shader with other modes. It is made once for a case, and stays.
+fn patched(shader: &[u8], (domain, spacing, order): (Option<Domain>, Option<Spacing>, Option<Order>)) -> &'static [u8] {
+    const EXECUTION_MODE: u32 = 16;
+    const POINT_MODE: u32 = 10;
+    let words: Vec<u32> = shader.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word)).collect();
+    let mut out = words[..5].to_vec();
+    let mut rest = &words[5..];
+    while let Some(&first) = rest.first() {
+        let (inst, behind) = rest.split_at(first as usize >> 16);
+        rest = behind;
+        out.extend_from_slice(inst);
+        if first & 0xffff != EXECUTION_MODE {
+            continue;
+        }
+        let at = out.len() - inst.len() + 2;
+        out[at] = match out[at] {
+            mode @ 1..=3 => spacing.map_or(mode, Spacing::mode),
+            mode @ 4..=5 => order.map_or(mode, |order| if order == Order::Clockwise { 4 } else { 5 }),
+            mode @ (22 | 24 | 25) => {
+                if order == Some(Order::Points) {
+                    out.extend([3 << 16 | EXECUTION_MODE, inst[1], POINT_MODE]);
+                }
+                domain.map_or(mode, Domain::mode)
+            }
+            other => other,
+        };
+    }
+    let bytes: Vec<u8> = out.into_iter().flat_map(u32::to_le_bytes).collect();
+    Box::leak(bytes.into_boxed_slice())
+}
+
+/// A shader with these modes.
+pub fn with_modes(shader: &[u8], (domain, spacing, order): (Domain, Spacing, Order)) -> &'static [u8] {
+    patched(shader, (Some(domain), Some(spacing), Some(order)))
+}
+
+/// A shader of another domain.
+pub fn of_domain(shader: &[u8], domain: Domain) -> &'static [u8] {
+    patched(shader, (Some(domain), None, None))
+}
+
+/// A shader of another spacing.
+pub fn of_spacing(shader: &[u8], spacing: Spacing) -> &'static [u8] {
+    patched(shader, (None, Some(spacing), None))
+}
+
+type Modes = (Domain, Spacing, Order);
+
+/// Checks the coordinates of all vertices of a patch's primitives, in order: four outer and two inner levels.
+pub fn verify(modes: Modes, levels: &[f32; 6], vertices: &[[f32; 3]]) -> Result<(), String> {
+    let (domain, spacing, order) = modes;
+    in_domain(domain, vertices)?;
+    if domain == Domain::Isolines {
+        return lines(spacing, order, levels, vertices);
+    }
+    if order != Order::Points {
+        areas(domain, order, vertices)?;
+    }
+    let inner = if domain == Domain::Triangles { &levels[4..5] } else { &levels[4..] };
+    let outer = if domain == Domain::Triangles { &levels[..3] } else { &levels[..4] };
+    let is_whole = outer.iter().chain(inner).all(|&level| spacing.segments(level).1 == 1);
+    // What is inside may lie on the edges where its level is 1.
+    if spacing == Spacing::Odd && !is_whole && inner.iter().any(|&level| level <= 1.0) {
+        return Ok(());
+    }
+    for (edge, &level) in outer.iter().enumerate() {
+        let along: Vec<f64> = vertices.iter().filter_map(|vertex| on_edge(domain, edge, *vertex)).collect();
+        check_edge(spacing, level, along).map_err(|problem| format!("edge {edge}: {problem}"))?;
+    }
+    let found: BTreeSet<[u32; 3]> = vertices.iter().map(|vertex| vertex.map(f32::to_bits)).collect();
+    let expected = unique(domain, spacing, (outer, inner), is_whole);
+    let is_once = order != Order::Points || vertices.len() == expected;
+    match found.len() == expected && is_once {
+        true => Ok(()),
+        false => Err(format!("{} vertices, {} of them different, not {expected}", vertices.len(), found.len())),
+    }
+}
+
+fn in_domain(domain: Domain, vertices: &[[f32; 3]]) -> Result<(), String> {
+    for vertex @ [u, v, w] in vertices {
+        let inside = [u, v, w].iter().all(|coordinate| (0.0..=1.0).contains(*coordinate));
+        let sum = u + v + w;
+        let good = if domain == Domain::Triangles { (sum - 1.0).abs() < 1e-6 } else { *w == 0.0 };
+        if !inside || !good {
+            return Err(format!("a vertex at {vertex:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// All triangles turn one way, and have the area of the domain together.
+fn areas(domain: Domain, order: Order, vertices: &[[f32; 3]]) -> Result<(), String> {
+    let sign = if order == Order::Clockwise { 1.0 } else { -1.0 };
+    let mut sum = 0.0;
+    for triangle in vertices.chunks_exact(3) {
+        let [a, b, c] = [0, 1, 2].map(|corner| triangle[corner].map(f64::from));
+        let area = sign * ((b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1])) / 2.0;
+        if area < -1e-6 {
+            return Err(format!("{triangle:?} turns the other way"));
+        }
+        sum += area;
+    }
+    let whole = if domain == Domain::Triangles { 0.5 } else { 1.0 };
+    if (sum - whole).abs() < 1e-5 { Ok(()) } else { Err(format!("an area of {sum}")) }
+}
+
+/// How far along an outer edge a vertex is that lies on it.
+fn on_edge(domain: Domain, edge: usize, [u, v, w]: [f32; 3]) -> Option<f64> {
+    let (is_on, along) = match (domain, edge) {
+        (Domain::Triangles, 0) => (u == 0.0, v),
+        (Domain::Triangles, 1) => (v == 0.0, w),
+        (Domain::Triangles, _) => (w == 0.0, u),
+        (_, 0) => (u == 0.0, v),
+        (_, 1) => (v == 0.0, u),
+        (_, 2) => (u == 1.0, v),
+        _ => (v == 1.0, u),
+    };
+    is_on.then_some(f64::from(along))
+}
+
+/// An edge has as many segments as its level says, of which two may be shorter, and is symmetric.
+fn check_edge(spacing: Spacing, level: f32, mut along: Vec<f64>) -> Result<(), String> {
+    along.sort_by(f64::total_cmp);
+    along.dedup();
+    let (level, segments) = spacing.segments(level);
+    if along.len() != segments + 1 {
+        return Err(format!("{} segments, not {segments}", along.len() - 1));
+    }
+    let is_symmetric = along.iter().zip(along.iter().rev()).all(|(a, b)| (a + b - 1.0).abs() < 1e-6);
+    let lengths: Vec<f64> = along.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let long = if spacing == Spacing::Equal { 1.0 / segments as f64 } else { 1.0 / level };
+    let shorter = lengths.iter().filter(|length| (*length - long).abs() > 1e-6).count();
+    let most = if spacing == Spacing::Equal { 0 } else { 2 };
+    let is_longer = segments > 2 && lengths.iter().any(|length| *length > long + 1e-6);
+    match is_symmetric && shorter <= most && !is_longer {
+        true => Ok(()),
+        false => Err(format!("segments of {lengths:?}")),
+    }
+}
+
+/// How many vertices a patch has.
+fn unique(domain: Domain, spacing: Spacing, (outer, inner): (&[f32], &[f32]), is_whole: bool) -> usize {
+    let around: usize = outer.iter().map(|&level| spacing.segments(level).1).sum();
+    if is_whole {
+        return around;
+    }
+    let least = if spacing == Spacing::Odd { 3 } else { 2 };
+    let inside = |level: f32| spacing.segments(level).1.max(least);
+    if domain == Domain::Quads {
+        return around + (inside(inner[0]) - 1) * (inside(inner[1]) - 1);
+    }
+    let (mut count, mut segments) = (around, inside(inner[0]));
+    while segments > 1 {
+        segments -= 2;
+        count += if segments == 0 { 1 } else { 3 * segments };
+    }
+    count
+}
+
+/// Lines along u, at even distances from v = 0 on.
+fn lines(spacing: Spacing, order: Order, levels: &[f32; 6], vertices: &[[f32; 3]]) -> Result<(), String> {
+    let (_, rows) = Spacing::Equal.segments(levels[0]);
+    let (_, segments) = spacing.segments(levels[1]);
+    let of_row = if order == Order::Points { segments + 1 } else { 2 * segments };
+    if vertices.len() != rows * of_row {
+        return Err(format!("{} vertices of {rows} lines of {segments} segments", vertices.len()));
+    }
+    for row in 0..rows {
+        let place = row as f64 / rows as f64;
+        let own: Vec<_> = vertices.iter().filter(|vertex| (f64::from(vertex[1]) - place).abs() < 1e-6).collect();
+        if own.len() != of_row {
+            return Err(format!("{} vertices in row {row} of {rows}", own.len()));
+        }
+        check_edge(spacing, levels[1], own.iter().map(|vertex| f64::from(vertex[0])).collect())?;
+    }
+    let is_line = |pair: &[[f32; 3]]| pair[0][1] == pair[1][1] && pair[0][0] < pair[1][0];
+    match order == Order::Points || vertices.chunks_exact(2).all(is_line) {
+        true => Ok(()),
+        false => Err("a line that does not go along u".into()),
+    }
+}

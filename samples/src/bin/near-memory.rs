@@ -1,0 +1,64 @@
+//! What idle render targets cost: resident memory of this process, drawn, idle and used again, on whatever driver the loader finds.
+//!
+//! `near-memory [--size WxH] [--count N] [--samples N]`; 16 targets of 3840x2160 with 4 samples, where nothing else is said.
+
+use ash::vk;
+use std::process::ExitCode;
+use vitric_samples::GpuOptions;
+use vitric_samples::gpu::Gpu;
+use vitric_samples::scenes::rest::{RestOptions, RestReport, rest};
+
+fn main() -> ExitCode {
+    match parse().and_then(|options| run(&options).map(|report| (options, report))) {
+        Ok((options, report)) => {
+            show(&options, &report);
+            if report.is_same { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err(message) => {
+            eprintln!("near-memory: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn parse() -> Result<RestOptions, String> {
+    let size = vk::Extent2D { width: 3840, height: 2160 };
+    let mut options = RestOptions { size, count: 16, samples: vk::SampleCountFlags::TYPE_4 };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let value = words.next().ok_or_else(|| format!("{word} needs a value"))?;
+        let number = |text: &str| text.parse::<u32>().ok().filter(|&number| number > 0);
+        let wrong = || format!("{word} cannot be {value:?}");
+        match word.as_str() {
+            "--size" => {
+                let sides = value.split_once('x').and_then(|(w, h)| Some((number(w)?, number(h)?)));
+                (options.size.width, options.size.height) = sides.ok_or_else(wrong)?;
+            }
+            "--count" => options.count = number(&value).ok_or_else(wrong)?,
+            "--samples" => {
+                let samples = number(&value).filter(|samples| [1, 2, 4, 8].contains(samples)).ok_or_else(wrong)?;
+                options.samples = vk::SampleCountFlags::from_raw(samples);
+            }
+            _ => return Err(format!("there is no option {word}")),
+        }
+    }
+    Ok(options)
+}
+
+fn run(options: &RestOptions) -> Result<RestReport, String> {
+    // SAFETY: the system's loader is a well-behaved library; it stays loaded as long as the entry.
+    let entry = unsafe { ash::Entry::load() }.map_err(|e| format!("the Vulkan loader could not be opened: {e}"))?;
+    let gpu = Gpu::new(&entry, &GpuOptions::default()).map_err(|e| e.to_string())?;
+    rest(&gpu, options).map_err(|e| e.to_string())
+}
+
+fn show(options: &RestOptions, report: &RestReport) {
+    let vk::Extent2D { width, height } = options.size;
+    println!("{} targets of {width}x{height}, {} samples", options.count, options.samples.as_raw());
+    let mib = |bytes: u64| bytes >> 20;
+    let rows = [("start", report.start), ("drawn", report.drawn), ("idle", report.idle), ("used again", report.used)];
+    rows.iter().for_each(|(name, bytes)| println!("{name:<12} {:>8} MiB resident", mib(*bytes)));
+    let [before, after, again] = report.use_ms;
+    println!("use of one   {before:>8.1} ms before it was idle, {after:.1} ms after, {again:.1} ms once more");
+    println!("{}", if report.is_same { "it shows the same each time" } else { "IT DOES NOT SHOW THE SAME" });
+}

@@ -1,0 +1,153 @@
+//! Many large render targets that nobody uses for a while: what the process's memory does then. No picture of the gallery.
+//!
+//! Each target is a colour image of several samples, drawn once with a depth image that all share. One of them is shown, then all are
+//! left alone until the process's resident memory falls no further, and the same one is shown again.
+
+use std::time::{Duration, Instant};
+
+use super::canvas::depth_image_of;
+use super::stage::{Object, Stage, View, object_pipeline, place};
+use super::{Backdrop, OUTPUT_UNORM, aspect, clear_color, clear_depth, spv};
+use crate::error::Result;
+use crate::geometry::Mesh;
+use crate::gpu::{Attachment, Gpu, Image, ImageDesc, Pass, PassDesc, SubpassDesc, Target};
+use ash::vk;
+use glam::{Vec3, Vec4};
+use vk::{ImageLayout, ImageUsageFlags as ImageUse};
+
+/// How long resident memory may stay the same before nothing more is expected of it.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What is drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct RestOptions {
+    /// Pixels of a target.
+    pub size: vk::Extent2D,
+    /// How many targets.
+    pub count: u32,
+    /// Samples per pixel.
+    pub samples: vk::SampleCountFlags,
+}
+
+/// Resident memory of this process in bytes (`VmRSS`), and how long the first and the second use took.
+#[derive(Clone, Copy, Debug)]
+pub struct RestReport {
+    /// Before anything was drawn.
+    pub start: u64,
+    /// When all was drawn.
+    pub drawn: u64,
+    /// When it has fallen.
+    pub idle: u64,
+    /// When one target was used again.
+    pub used: u64,
+    /// Milliseconds of the uses of a target: before it was idle, after, and once more.
+    pub use_ms: [f64; 3],
+    /// Whether it showed the same each time.
+    pub is_same: bool,
+}
+
+/// Resident memory of this process in bytes; 0 where the system does not say.
+pub fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok()).unwrap_or(0) << 10
+}
+
+/// Waits until resident memory falls no further.
+fn settle() -> u64 {
+    let (mut least, mut since) = (resident(), Instant::now());
+    while since.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(50));
+        let now = resident();
+        if now < least - least / 100 {
+            (least, since) = (now, Instant::now());
+        }
+    }
+    resident()
+}
+
+/// The passes of a target: one draws it, the other resolves it.
+struct Passes {
+    draw: (Pass, Target),
+    show: (Pass, Target),
+}
+
+fn passes(gpu: &Gpu, size: vk::Extent2D, [color, depth, output]: [&Image; 3]) -> Result<Passes> {
+    let layout = ImageLayout::COLOR_ATTACHMENT_OPTIMAL;
+    let desc = PassDesc::simple(
+        Attachment::stored(color, layout),
+        Some(Attachment::stored(depth, ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL)),
+    );
+    let draw = gpu.pass(&desc)?;
+    let shown = Attachment::stored(output, ImageLayout::TRANSFER_SRC_OPTIMAL).overwritten();
+    let resolve = SubpassDesc { colors: vec![0], resolves: vec![1], ..Default::default() };
+    let show =
+        gpu.pass(&PassDesc { attachments: vec![Attachment::loaded(color, layout), shown], subpasses: vec![resolve] })?;
+    Ok(Passes {
+        draw: (draw, gpu.target(&draw, &[color.view, depth.view], size)?),
+        show: (show, gpu.target(&show, &[color.view, output.view], size)?),
+    })
+}
+
+/// Draws targets, leaves them alone, and uses one again.
+///
+/// # Errors
+/// Those of the device.
+pub fn rest(gpu: &Gpu, RestOptions { size, count, samples }: &RestOptions) -> Result<RestReport> {
+    let (start, size) = (resident(), *size);
+    let image =
+        |usage, samples| gpu.image(ImageDesc::new(OUTPUT_UNORM, size.width, size.height, usage).with_samples(samples));
+    let depth = depth_image_of(gpu, vk::Format::D32_SFLOAT, size, *samples)?;
+    let output = image(ImageUse::COLOR_ATTACHMENT | ImageUse::TRANSFER_SRC, vk::SampleCountFlags::TYPE_1)?;
+    let colors = (0..*count).map(|_| image(ImageUse::COLOR_ATTACHMENT, *samples)).collect::<Result<Vec<_>>>()?;
+    let passes = colors.iter().map(|color| passes(gpu, size, [color, &depth, &output])).collect::<Result<Vec<_>>>()?;
+    for (number, Passes { draw: (pass, target), .. }) in passes.iter().enumerate() {
+        draw(gpu, *samples, (pass, target), number as f32)?;
+    }
+    let drawn = resident();
+    let read =
+        gpu.host_buffer(u64::from(size.width) * u64::from(size.height) * 4, vk::BufferUsageFlags::TRANSFER_DST)?;
+    let last = passes.last().map(|passes| passes.show.1);
+    let show = || -> Result<(f64, Vec<u8>)> {
+        let begin = Instant::now();
+        gpu.submit(|cmd| {
+            if let Some(target) = &last {
+                cmd.begin(target, &[clear_color(Vec3::ZERO)]);
+                cmd.end();
+            }
+            Ok(())
+        })?;
+        let time = begin.elapsed().as_secs_f64() * 1e3;
+        gpu.submit(|cmd| {
+            cmd.copy_from_image(&output, &read);
+            Ok(())
+        })?;
+        Ok((time, gpu.read(&read)?))
+    };
+    let before = show()?;
+    let idle = settle();
+    let (after, used, again) = (show()?, resident(), show()?);
+    let is_same = before.1 == after.1 && after.1 == again.1;
+    Ok(RestReport { start, drawn, idle, used, use_ms: [before.0, after.0, again.0], is_same })
+}
+
+/// A planet over a gradient, from another side for each target.
+fn draw(gpu: &Gpu, samples: vk::SampleCountFlags, (pass, target): (&Pass, &Target), number: f32) -> Result<()> {
+    let backdrop = Backdrop::new(gpu, pass, samples, Vec3::new(0.1, 0.2, 0.4), Vec3::new(0.9, 0.7, 0.5))?;
+    let (stage, layout) = (Stage::new(gpu)?, Stage::layout(gpu, &[])?);
+    let mut desc = object_pipeline(spv!("planet.frag"), &layout, pass);
+    desc.samples = samples;
+    let (pipeline, set) = (gpu.graphics(&desc)?, stage.set(gpu, &layout, &[])?);
+    let ball = Object::new(gpu, &Mesh::sphere(64, 32), place(Vec3::ZERO, Vec3::ONE, number), Vec4::ONE)?;
+    let eye = Vec3::new(0.0, 0.3 * number - 1.0, 3.0);
+    stage.update(gpu, &View::new(eye, Vec3::ZERO, 0.8, aspect(target.extent), number))?;
+    gpu.submit(|cmd| {
+        cmd.begin(target, &[clear_color(Vec3::ZERO), clear_depth()]);
+        backdrop.draw(cmd);
+        cmd.pipeline(&pipeline);
+        cmd.graphics_set(&layout, &set);
+        ball.draw(cmd, &layout);
+        cmd.end();
+        Ok(())
+    })
+}

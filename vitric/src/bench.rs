@@ -1,0 +1,195 @@
+//! `vitric bench`: how long a program takes and what the emulated GPU counts, with all techniques and with each one off.
+//!
+//! Times are those of whole processes, from start to end; the configurations take turns, so that what else the machine does falls on all.
+//! They are taken without counters, and one more run of each configuration counts.
+
+use crate::{Failure, counted};
+use serde_json::Value;
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+use vitric_backend::counters::TABLE;
+use vitric_backend::knobs;
+
+#[derive(Debug, Default, PartialEq)]
+struct Args {
+    ablate: bool,
+    runs: usize,
+    program: OsString,
+    rest: Vec<OsString>,
+}
+
+/// Knobs that a program runs with, and what that gave.
+struct Configuration {
+    /// The column's name: of the knob that is off.
+    name: &'static str,
+    knobs: Vec<(&'static str, &'static str)>,
+    /// Milliseconds of each run.
+    times: Vec<f64>,
+    /// By the number of the counter.
+    counts: Vec<u64>,
+}
+
+/// Runs the command.
+pub fn command(words: &[OsString]) -> Result<ExitCode, Failure> {
+    let args = parse(words)?;
+    let mut all = configurations(args.ablate);
+    for _ in 0..args.runs {
+        for configuration in &mut all {
+            let start = Instant::now();
+            run(&args, configuration, |command| command)?;
+            configuration.times.push(start.elapsed().as_secs_f64() * 1e3);
+        }
+    }
+    let folder = counted::Folder::new()?;
+    for configuration in &mut all {
+        run(&args, configuration, |command| command.env("VITRIC_COUNTERS", folder.path()))?;
+        configuration.counts = sum(&folder.take());
+    }
+    print!("{}", table(&all));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Everything on; then each technique off, and all of them.
+fn configurations(ablate: bool) -> Vec<Configuration> {
+    let new = |name, knobs| Configuration { name, knobs, times: Vec::new(), counts: Vec::new() };
+    let mut all = vec![new("all on", Vec::new())];
+    if ablate {
+        let off: Vec<_> = knobs::table().iter().filter_map(|knob| Some((knob.name, knob.off?))).collect();
+        let short = |name: &'static str| name.strip_prefix("VITRIC_").unwrap_or(name);
+        all.extend(off.iter().map(|&(name, value)| new(short(name), vec![(name, value)])));
+        all.push(new("all off", off));
+    }
+    all
+}
+
+fn run(
+    args: &Args,
+    configuration: &Configuration,
+    prepare: impl Fn(&mut Command) -> &mut Command,
+) -> Result<(), Failure> {
+    let mut command = Command::new(&args.program);
+    command.args(&args.rest).stdout(Stdio::null()).envs(configuration.knobs.iter().copied());
+    let status = counted::wait(prepare(&mut command))?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(Failure { code: counted::code(status), message: format!("the program failed ({status})") }),
+    }
+}
+
+/// What devices have counted together, by the number of the counter.
+fn sum(devices: &[String]) -> Vec<u64> {
+    let mut counts = vec![0; TABLE.len()];
+    for device in devices.iter().filter_map(|text| serde_json::from_str::<Value>(text).ok()) {
+        for entry in device["counters"].as_array().into_iter().flatten() {
+            let place = TABLE.iter().position(|counter| entry["name"] == counter.name);
+            if let (Some(place), Some(value)) = (place, entry["value"].as_u64()) {
+                counts[place] += value;
+            }
+        }
+    }
+    counts
+}
+
+fn median(times: &[f64]) -> f64 {
+    let mut sorted = times.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// A row for the time and one for each counter that counted something, a column for each configuration.
+fn table(all: &[Configuration]) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let mut row = |name: &str, cells: &mut dyn Iterator<Item = String>| {
+        let _ = write!(text, "{name:<22}");
+        cells.for_each(|cell| {
+            let _ = write!(text, "{cell:>14}");
+        });
+        text.push('\n');
+    };
+    row("off:", &mut all.iter().map(|configuration| configuration.name.to_lowercase()));
+    row("milliseconds (median)", &mut all.iter().map(|configuration| format!("{:.1}", median(&configuration.times))));
+    let base = all.first().map_or(0.0, |first| median(&first.times));
+    if all.len() > 1 && base > 0.0 {
+        row(
+            "against all on",
+            &mut all.iter().map(|configuration| format!("{:.2}", median(&configuration.times) / base)),
+        );
+    }
+    for (number, counter) in TABLE.iter().enumerate() {
+        if all.iter().any(|configuration| configuration.counts[number] > 0) {
+            row(counter.name, &mut all.iter().map(|configuration| configuration.counts[number].to_string()));
+        }
+    }
+    text
+}
+
+fn parse(words: &[OsString]) -> Result<Args, Failure> {
+    let mut args = Args { runs: 3, ..Args::default() };
+    let mut words = words.iter();
+    let mut next = words.next();
+    while let Some(word) = next {
+        match word.to_str() {
+            Some("--ablate") => args.ablate = true,
+            Some("--runs") => args.runs = runs(words.next())?,
+            Some("--") => {
+                next = words.next();
+                break;
+            }
+            Some(other) if other.starts_with('-') => {
+                return Err(Failure::usage(format!("`vitric bench` knows no option '{other}'")));
+            }
+            _ => break,
+        }
+        next = words.next();
+    }
+    args.program = next.cloned().ok_or_else(|| Failure::usage("`vitric bench` needs a program"))?;
+    args.rest = words.cloned().collect();
+    Ok(args)
+}
+
+fn runs(word: Option<&OsString>) -> Result<usize, Failure> {
+    let number = word.and_then(|word| word.to_str()).and_then(|word| word.parse().ok()).filter(|&runs| runs > 0);
+    number.ok_or_else(|| Failure::usage("`--runs` needs a number of at least 1"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_technique_is_off_once_and_all_are_together() {
+        let all = configurations(true);
+        let off = knobs::table().iter().filter(|knob| knob.off.is_some()).count();
+        assert_eq!((all.len(), all[0].knobs.len(), all[off + 1].knobs.len()), (off + 2, 0, off));
+        assert!(all[1..=off].iter().all(|configuration| configuration.knobs.len() == 1));
+        assert_eq!(configurations(false).len(), 1);
+    }
+
+    #[test]
+    fn tables_have_what_counted() {
+        let mut all = configurations(true);
+        let (on, off) = (r#"{"counters":[{"name":"waves","value":7},{"name":"unheard_of","value":1}]}"#, "{}");
+        for (number, configuration) in all.iter_mut().enumerate() {
+            configuration.times = vec![4.0, 2.0 * (number + 1) as f64, 100.0];
+            configuration.counts = sum(&[if number == 0 { on } else { off }.to_owned()]);
+        }
+        let text = table(&all[..2]);
+        let words = |line: usize| text.lines().nth(line).unwrap().split_whitespace().collect::<Vec<_>>();
+        assert_eq!(words(0), ["off:", "all", "on", "window"]);
+        assert_eq!(words(1), ["milliseconds", "(median)", "4.0", "4.0"]);
+        assert_eq!((words(3), text.lines().count()), (vec!["waves", "7", "0"], 4));
+    }
+
+    #[test]
+    fn options_are_understood() {
+        let parsed = |words: &[&str]| parse(&words.iter().map(OsString::from).collect::<Vec<_>>());
+        let args = parsed(&["--runs", "5", "--ablate", "--", "vkcube", "--c", "2"]).ok().unwrap();
+        assert_eq!((args.ablate, args.runs, args.program.to_str(), args.rest.len()), (true, 5, Some("vkcube"), 2));
+        for words in [&[][..], &["--"], &["--runs"], &["--runs", "0", "p"], &["--what", "p"]] {
+            assert_eq!(parsed(words).err().map(|f| f.code), Some(2), "{words:?}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What the devices of a program counted, gathered in one file.
+//!
+//! The driver leaves a file for each device in a folder that its knob `VITRIC_COUNTERS` names (`vitric-api`'s `report.rs`). The schema of
+//! both files is told in ARCHITECTURE.md, "Counters as a file".
+
+use crate::{Failure, manifest, run};
+use serde_json::json;
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+/// Version of the schema.
+const VERSION: u32 = 2;
+
+/// A folder for the files of devices, which goes with this.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// A new one among the temporary files.
+    pub fn new() -> Result<Self, Failure> {
+        let path = std::env::temp_dir().join(format!("vitric-counters-{}", std::process::id()));
+        // Of an earlier process with this number.
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir(&path).map_err(|e| Failure::new(format!("{}: {e}", path.display())))?;
+        Ok(Self(path))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Takes the texts of all files out of it.
+    pub fn take(&self) -> Vec<String> {
+        let mut files: Vec<PathBuf> =
+            std::fs::read_dir(&self.0).into_iter().flatten().flatten().map(|file| file.path()).collect();
+        files.sort();
+        let text = |file: &PathBuf| {
+            let text = std::fs::read_to_string(file).ok();
+            let _ = std::fs::remove_file(file);
+            text
+        };
+        files.iter().filter_map(text).collect()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+extern "C" fn ignore(_: libc::c_int) {}
+
+/// Runs a program on this driver and waits for its end. What interrupts it from the terminal is its own matter.
+pub fn wait(command: &mut Command) -> Result<ExitStatus, Failure> {
+    for signal in [libc::SIGINT, libc::SIGQUIT] {
+        // SAFETY: the handler does nothing, so it may run at any time; the program that is started gets the default action.
+        unsafe { libc::signal(signal, ignore as extern "C" fn(libc::c_int) as libc::sighandler_t) };
+    }
+    let program = command.get_program().to_owned();
+    command.envs(manifest::variables()?).status().map_err(|error| run::start_failure(&program, &error))
+}
+
+/// The exit code of a program, as shells have it.
+pub fn code(status: ExitStatus) -> u8 {
+    use std::os::unix::process::ExitStatusExt;
+    let signal = status.signal().map(|signal| 128 + signal);
+    status.code().or(signal).and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}
+
+/// Runs a program and writes what its devices counted to a file, which is open. Returns its exit code.
+pub fn run(mut command: Command, words: &[OsString], (path, file): (&Path, File)) -> Result<u8, Failure> {
+    let folder = Folder::new()?;
+    let status = wait(command.env("VITRIC_COUNTERS", folder.path()))?;
+    let devices = folder.take();
+    if devices.is_empty() {
+        eprintln!("vitric: no device has left counters: one does when it is destroyed");
+    }
+    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    if let Err(error) = write(&words, &devices, &mut BufWriter::new(file)) {
+        eprintln!("vitric: counters cannot be written to {}: {error}", path.display());
+    }
+    Ok(code(status))
+}
+
+/// What devices have left is JSON as it stands.
+fn write(words: &[Cow<'_, str>], devices: &[String], out: &mut impl Write) -> std::io::Result<()> {
+    write!(out, r#"{{"version":{VERSION},"program":{},"devices":["#, json!(words))?;
+    for (number, device) in devices.iter().enumerate() {
+        write!(out, "{}\n{}", if number > 0 { "," } else { "" }, device.trim_end())?;
+    }
+    writeln!(out, "]}}")?;
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_are_gathered_as_json() {
+        let mut out = Vec::new();
+        write(&["a \"program\"".into()], &["{\"version\":2}\n".into(), "{}".into()], &mut out).unwrap();
+        let read: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        assert_eq!((&read["version"], &read["program"][0]), (&json!(VERSION), &json!("a \"program\"")));
+        assert_eq!(read["devices"], json!([{ "version": 2 }, {}]));
+    }
+
+    #[test]
+    fn a_folder_goes_with_its_owner() {
+        let folder = Folder::new().ok().unwrap();
+        std::fs::write(folder.path().join("b"), "2").unwrap();
+        std::fs::write(folder.path().join("a"), "1").unwrap();
+        assert_eq!((folder.take(), folder.take()), (vec!["1".to_owned(), "2".to_owned()], vec![]));
+        let path = folder.path().to_owned();
+        drop(folder);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn exit_codes_are_those_of_shells() {
+        let status = |script: &str| Command::new("sh").args(["-c", script]).status().unwrap();
+        assert_eq!([code(status("exit 7")), code(status("kill -9 $$"))], [7, 137]);
+    }
+}
