@@ -106,6 +106,8 @@ pub struct Swapchain {
     turns: Mutex<Turns>,
     freed: Condvar,
     retired: AtomicBool,
+    /// What was shown last: memory for what comes next.
+    pixels: Mutex<Vec<u8>>,
 }
 
 impl Swapchain {
@@ -129,8 +131,8 @@ impl Swapchain {
         let count = desc.images.clamp(MIN_IMAGES, MAX_IMAGES);
         let images = (0..count).map(|_| create_image(device, &desc)).collect::<Result<_>>()?;
         let turns = Turns { free: (0..count).collect(), last: None, failed: None, mode: desc.mode };
-        let retired = AtomicBool::new(false);
-        Ok(Arc::new(Self { target, desc, images, turns: Mutex::new(turns), freed: Condvar::new(), retired }))
+        let (turns, retired, pixels) = (Mutex::new(turns), AtomicBool::new(false), Mutex::default());
+        Ok(Arc::new(Self { target, desc, images, turns, freed: Condvar::new(), retired, pixels }))
     }
 
     /// The images, by the index that [`Swapchain::acquire`] returns.
@@ -205,7 +207,8 @@ impl Swapchain {
     pub fn show(&self, image: u32) {
         if let Some(surface) = self.images.get(image as usize) {
             self.pace();
-            let pixels = read_pixels(surface, self.desc.format);
+            let mut pixels = self.pixels.lock();
+            read_pixels(surface, self.desc.format, &mut pixels);
             if let Err(error) = self.target.present(self.desc.extent, &pixels) {
                 self.turns.lock().failed = Some(error);
             }
@@ -251,19 +254,23 @@ fn create_image(device: &Device, desc: &SwapchainDesc) -> Result<Arc<Surface>> {
     Ok(surface)
 }
 
-/// Rows of blue, green, red, alpha bytes.
-fn read_pixels(surface: &Surface, format: vk::Format) -> Vec<u8> {
-    let Some(plane) = surface.plane(vk::ImageAspectFlags::COLOR, 0, 0) else { return Vec::new() };
+/// Puts rows of blue, green, red, alpha bytes in `out`.
+fn read_pixels(surface: &Surface, format: vk::Format, out: &mut Vec<u8>) {
+    let Some(plane) = surface.plane(vk::ImageAspectFlags::COLOR, 0, 0) else { return out.clear() };
     let swap = matches!(format, vk::Format::R8G8B8A8_UNORM | vk::Format::R8G8B8A8_SRGB);
-    let mut out = Vec::with_capacity(plane.width() as usize * plane.height() as usize * 4);
-    for y in 0..plane.height() {
-        for x in 0..plane.width() {
-            let mut texel = plane.read_word(x, y, 0).to_le_bytes();
+    let [width, height] = [plane.width(), plane.height()].map(|side| side as usize);
+    out.resize(width * height * 4, 0);
+    let (texels, _) = out.as_chunks_mut::<4>();
+    for (y, rows) in (0..).step_by(2).zip(texels.chunks_mut(2 * width.max(1))) {
+        let (upper, lower) = rows.split_at_mut(width);
+        for x in (0..width).step_by(2) {
+            let mut quad = plane.read_quad(x as u32, y).map(u32::to_le_bytes);
             if swap {
-                texel.swap(0, 2);
+                quad.iter_mut().for_each(|texel| texel.swap(0, 2));
             }
-            out.extend_from_slice(&texel);
+            for (row, pair) in [&mut *upper, &mut *lower].into_iter().zip(quad.chunks(2)) {
+                row.iter_mut().skip(x).zip(pair).for_each(|(to, from)| *to = *from);
+            }
         }
     }
-    out
 }

@@ -49,15 +49,16 @@ fn features_that_are_missing_are_refused_by_name() {
     let driver = Driver::open();
     let priorities = [1.0];
     let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
-    let create = |tessellation| {
-        let mut views =
-            vk::PhysicalDeviceMultiviewFeatures::default().multiview(true).multiview_tessellation_shader(tessellation);
-        let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut views);
+    let create = |between_stages| {
+        let mut storage = vk::PhysicalDevice16BitStorageFeatures::default()
+            .storage_buffer16_bit_access(true)
+            .storage_input_output16(between_stages);
+        let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut storage);
         // SAFETY: the info is valid but for the feature.
         unsafe { driver.instance.create_device(driver.physical, &info, None) }
     };
     assert_eq!(create(true).err(), Some(vk::Result::ERROR_FEATURE_NOT_PRESENT));
-    assert!(driver.messages.lock().unwrap()[0].contains("multiview_tessellation_shader"));
+    assert!(driver.messages.lock().unwrap()[0].contains("storage_input_output16"));
     let device = create(false).unwrap();
     // SAFETY: the device is in no use.
     unsafe { device.destroy_device(None) };

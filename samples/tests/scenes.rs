@@ -183,9 +183,11 @@ fn idle_targets_rest() {
         (resident("start"), resident("drawn"), resident("idle"))
     };
     // Four targets, and the depths: 158 MiB.
-    let (start, drawn, idle) = run("on");
-    assert!(drawn - start > 120 && idle - start < (drawn - start) / 2, "{start} {drawn} {idle}");
     let (start, drawn, idle) = run("off");
+    let all = drawn - start;
+    assert!(all > 120 && idle - start > all / 2, "{start} {drawn} {idle}");
+    // The first may rest while the last are drawn.
+    let (start, drawn, idle) = run("on");
     std::fs::remove_dir_all(&folder).expect("the folder can be removed");
-    assert!(idle - start > (drawn - start) / 2, "{start} {drawn} {idle}");
+    assert!(idle - start < all * 2 / 3, "{start} {drawn} {idle}, without {all}");
 }

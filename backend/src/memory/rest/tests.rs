@@ -78,7 +78,8 @@ fn what_wakes_is_what_went_to_rest() {
                 surface.begin_use(&in_use, false);
                 check(&memory, all.clone(), kind, 1);
                 drop(in_use);
-                assert!(states(&memory).iter().all(|state| *state == State::Resting), "{format:?} {kind}");
+                // Behind the image there may be a span without any.
+                assert!(!states(&memory).contains(&State::Awake), "{format:?} {kind}");
             }
             assert!(heap.resident() < heap.used() || kind == 1, "{format:?} {kind}: nothing is saved");
         }
@@ -194,9 +195,12 @@ fn everybody_at_the_same_time() {
     let (heap, end) = (Heap::new(HEAP), Instant::now() + Duration::from_secs(seconds));
     let near = residency(&heap, 1 << 20, true);
     let image = || {
-        let image = surface(vk::Format::R8G8B8A8_UNORM, 300, 1);
+        let (image, workers) = (surface(vk::Format::R8G8B8A8_UNORM, 300, 1), Workers::new(1));
         let memory = bound(&heap, &near, &image, 0);
+        let in_use = near.begin(&workers);
+        image.begin_use(&in_use, true);
         fill(&memory, 0..memory.size(), 3, 0);
+        drop(in_use);
         (image, memory, 0)
     };
     let (images, done): (Vec<_>, _) = ((0..6).map(|_| Mutex::new(image())).collect(), AtomicUsize::new(0));

@@ -18,8 +18,10 @@ use scene::Scene;
 fn compile_any(words: &[u32]) -> usize {
     let Ok(module) = parse(words) else { return 0 };
     use vk::ShaderStageFlags as S;
-    let stages = [S::VERTEX, S::GEOMETRY, S::FRAGMENT, S::COMPUTE, S::TASK_EXT, S::MESH_EXT];
-    stages.iter().filter(|&&stage| compile(&module, "main", stage, &Vec::new()).is_ok()).count()
+    let of_patches = S::TESSELLATION_CONTROL | S::TESSELLATION_EVALUATION;
+    let stages = (S::VERTEX | of_patches | S::GEOMETRY | S::FRAGMENT | S::COMPUTE | S::TASK_EXT | S::MESH_EXT).as_raw();
+    let stages = (0..u32::BITS).map(|bit| S::from_raw(stages & 1 << bit)).filter(|stage| !stage.is_empty());
+    stages.filter(|&stage| compile(&module, "main", stage, &Vec::new()).is_ok()).count()
 }
 
 /// The committed shaders of the samples and the tests.
@@ -73,6 +75,8 @@ fn committed_shaders_compile() {
             spirv::ExecutionModel::Vertex => vk::ShaderStageFlags::VERTEX,
             spirv::ExecutionModel::Fragment => vk::ShaderStageFlags::FRAGMENT,
             spirv::ExecutionModel::Geometry => vk::ShaderStageFlags::GEOMETRY,
+            spirv::ExecutionModel::TessellationControl => vk::ShaderStageFlags::TESSELLATION_CONTROL,
+            spirv::ExecutionModel::TessellationEvaluation => vk::ShaderStageFlags::TESSELLATION_EVALUATION,
             spirv::ExecutionModel::TaskEXT => vk::ShaderStageFlags::TASK_EXT,
             spirv::ExecutionModel::MeshEXT => vk::ShaderStageFlags::MESH_EXT,
             _ => vk::ShaderStageFlags::COMPUTE,
@@ -296,7 +300,7 @@ fn large_functions_called_at_every_level_end() {
 #[test]
 fn capabilities_that_are_missing_are_named() {
     use spirv::Capability as C;
-    for capability in [C::Tessellation, C::MinLod, C::Kernel, C::SparseResidency] {
+    for capability in [C::MinLod, C::Kernel, C::SparseResidency] {
         let words = assemble(&[(spirv::Op::Capability, &[capability as u32])], &[]);
         let error = parse(&words).err().unwrap();
         assert_eq!(error, Error::Unsupported(format!("capability {capability:?}")));
