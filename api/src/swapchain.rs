@@ -258,19 +258,61 @@ fn create_image(device: &Device, desc: &SwapchainDesc) -> Result<Arc<Surface>> {
 fn read_pixels(surface: &Surface, format: vk::Format, out: &mut Vec<u8>) {
     let Some(plane) = surface.plane(vk::ImageAspectFlags::COLOR, 0, 0) else { return out.clear() };
     let swap = matches!(format, vk::Format::R8G8B8A8_UNORM | vk::Format::R8G8B8A8_SRGB);
-    let [width, height] = [plane.width(), plane.height()].map(|side| side as usize);
-    out.resize(width * height * 4, 0);
+    let bytes = |word: u32| {
+        let [first, second, third, last] = word.to_le_bytes();
+        if swap { [third, second, first, last] } else { [first, second, third, last] }
+    };
+    let (width, height) = (plane.width(), plane.height());
+    out.resize(width as usize * height as usize * 4, 0);
     let (texels, _) = out.as_chunks_mut::<4>();
-    for (y, rows) in (0..).step_by(2).zip(texels.chunks_mut(2 * width.max(1))) {
-        let (upper, lower) = rows.split_at_mut(width);
-        for x in (0..width).step_by(2) {
-            let mut quad = plane.read_quad(x as u32, y).map(u32::to_le_bytes);
-            if swap {
-                quad.iter_mut().for_each(|texel| texel.swap(0, 2));
+    let place = |x: u32, y: u32| y as usize * width as usize + x as usize;
+    for y in (0..height).step_by(2) {
+        for x in (0..width).step_by(8) {
+            if !plane.has_line(x, y & !7) {
+                for (x, y) in (y..height.min(y + 2)).flat_map(|y| (x..width.min(x + 8)).map(move |x| (x, y))) {
+                    texels[place(x, y)] = bytes(plane.read_word(x, y, 0));
+                }
+                continue;
             }
-            for (row, pair) in [&mut *upper, &mut *lower].into_iter().zip(quad.chunks(2)) {
-                row.iter_mut().skip(x).zip(pair).for_each(|(to, from)| *to = *from);
+            // Four quads, which are two rows of a line.
+            for (quad, words) in (0..).step_by(2).zip(plane.read_strip(x, y, 0).as_chunks::<4>().0) {
+                for (row, pair) in (y..).zip(words.as_chunks::<2>().0) {
+                    let first = place(x + quad, row);
+                    texels[first..first + 2].copy_from_slice(&pair.map(bytes));
+                }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vitric_backend::memory::{Allocation, Heap, SurfaceDesc};
+
+    #[test]
+    fn rows_of_pictures_of_every_size() {
+        let heap = Heap::new(1 << 20);
+        for (format, [width, height]) in FORMATS
+            .iter()
+            .flat_map(|format| [[16, 8], [19, 13], [1, 1], [8, 3], [9, 16]].map(|size: [u32; 2]| (*format, size)))
+        {
+            let extent = vk::Extent3D { width, height, depth: 1 };
+            let kind = vk::ImageType::TYPE_2D;
+            let desc =
+                SurfaceDesc { kind, format, extent, levels: 1, layers: 1, samples: 1, linear: false, decoded: false };
+            let surface = Surface::new(desc).unwrap();
+            assert!(surface.bind(Allocation::new(&heap, surface.layout().size()).unwrap(), 0));
+            let plane = surface.plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
+            let places = || (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+            let texel = |(x, y): (u32, u32)| [x as u8, y as u8, 77, (x ^ y) as u8 | 0x80];
+            places().for_each(|(x, y)| plane.write_word(x, y, 0, u32::from_le_bytes(texel((x, y)))));
+            let mut rows = vec![1; 5];
+            read_pixels(&surface, format, &mut rows);
+            let is_red_first = [vk::Format::R8G8B8A8_UNORM, vk::Format::R8G8B8A8_SRGB].contains(&format);
+            let order = if is_red_first { [2, 1, 0, 3] } else { [0, 1, 2, 3] };
+            let expected: Vec<u8> = places().flat_map(|place| order.map(|byte: usize| texel(place)[byte])).collect();
+            assert_eq!(rows, expected, "{format:?} {width}x{height}");
         }
     }
 }

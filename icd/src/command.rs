@@ -8,7 +8,7 @@ use ash::vk::{self, Handle};
 use vitric_api::command::CommandBuffer;
 use vitric_api::{Error, Result};
 use vitric_backend::command::{AttachmentsClear, Brought, Command, PassBegin};
-use vitric_backend::memory::{BufferRange, SurfaceView};
+use vitric_backend::memory::{Buffer, BufferRange, SurfaceView};
 use vitric_backend::state::{ClearValue, DepthBias, DepthBiasUnit, LineStipple};
 
 use crate::objects::{CommandObject, CommandPool, DeviceObject, Marked, Pipeline, destroy, device, need, optional};
@@ -345,6 +345,20 @@ pub extern "system" fn draw_indexed(
     plain(handle, Command::DrawIndexed { indices, instances, first_index, vertex_offset, first_instance });
 }
 
+/// Records a draw whose arguments lie in a buffer, and their number in another one, if it is counted.
+pub fn indirect(
+    handle: vk::CommandBuffer,
+    buffer: vk::Buffer,
+    counts: Option<(vk::Buffer, vk::DeviceSize)>,
+    command: impl FnOnce(Arc<Buffer>, Option<(Arc<Buffer>, u64)>) -> Command,
+) {
+    record(handle, |object| {
+        let counted = |(counts, offset)| Ok((need(object, &object.buffers, counts)?, offset));
+        let counted = counts.map(counted).transpose()?;
+        Ok(command(need(object, &object.buffers, buffer)?, counted))
+    });
+}
+
 pub extern "system" fn draw_indirect(
     handle: vk::CommandBuffer,
     buffer: vk::Buffer,
@@ -352,10 +366,7 @@ pub extern "system" fn draw_indirect(
     count: u32,
     stride: u32,
 ) {
-    record(handle, |object| {
-        let buffer = need(object, &object.buffers, buffer)?;
-        Ok(Command::DrawIndirect { buffer, offset, count, counted: None, stride })
-    });
+    indirect(handle, buffer, None, |buffer, counted| Command::DrawIndirect { buffer, offset, count, counted, stride });
 }
 
 pub extern "system" fn draw_indexed_indirect(
@@ -365,9 +376,12 @@ pub extern "system" fn draw_indexed_indirect(
     count: u32,
     stride: u32,
 ) {
-    record(handle, |object| {
-        let buffer = need(object, &object.buffers, buffer)?;
-        Ok(Command::DrawIndexedIndirect { buffer, offset, count, counted: None, stride })
+    indirect(handle, buffer, None, |buffer, counted| Command::DrawIndexedIndirect {
+        buffer,
+        offset,
+        count,
+        counted,
+        stride,
     });
 }
 
@@ -380,10 +394,13 @@ pub extern "system" fn draw_indirect_count(
     count: u32,
     stride: u32,
 ) {
-    record(handle, |object| {
-        let buffer = need(object, &object.buffers, buffer)?;
-        let counted = Some((need(object, &object.buffers, counts)?, count_offset));
-        Ok(Command::DrawIndirect { buffer, offset, count, counted, stride })
+    let counts = Some((counts, count_offset));
+    indirect(handle, buffer, counts, |buffer, counted| Command::DrawIndirect {
+        buffer,
+        offset,
+        count,
+        counted,
+        stride,
     });
 }
 
@@ -396,10 +413,13 @@ pub extern "system" fn draw_indexed_indirect_count(
     count: u32,
     stride: u32,
 ) {
-    record(handle, |object| {
-        let buffer = need(object, &object.buffers, buffer)?;
-        let counted = Some((need(object, &object.buffers, counts)?, count_offset));
-        Ok(Command::DrawIndexedIndirect { buffer, offset, count, counted, stride })
+    let counts = Some((counts, count_offset));
+    indirect(handle, buffer, counts, |buffer, counted| Command::DrawIndexedIndirect {
+        buffer,
+        offset,
+        count,
+        counted,
+        stride,
     });
 }
 

@@ -5,7 +5,7 @@ use ash::vk;
 use vitric_api::Error;
 use vitric_backend::command::{Command, MultiDraw};
 
-use crate::command::{plain, record};
+use crate::command::{indirect, plain, record};
 use crate::objects::need;
 use crate::raw;
 
@@ -66,9 +66,12 @@ pub extern "system" fn draw_mesh_indirect(
     count: u32,
     stride: u32,
 ) {
-    record(handle, |object| {
-        let buffer = need(object, &object.buffers, buffer)?;
-        Ok(Command::DrawMeshIndirect { buffer, offset, count, counted: None, stride })
+    indirect(handle, buffer, None, |buffer, counted| Command::DrawMeshIndirect {
+        buffer,
+        offset,
+        count,
+        counted,
+        stride,
     });
 }
 
@@ -81,10 +84,13 @@ pub extern "system" fn draw_mesh_indirect_count(
     count: u32,
     stride: u32,
 ) {
-    record(handle, |object| {
-        let buffer = need(object, &object.buffers, buffer)?;
-        let counted = Some((need(object, &object.buffers, counts)?, count_offset));
-        Ok(Command::DrawMeshIndirect { buffer, offset, count, counted, stride })
+    let counts = Some((counts, count_offset));
+    indirect(handle, buffer, counts, |buffer, counted| Command::DrawMeshIndirect {
+        buffer,
+        offset,
+        count,
+        counted,
+        stride,
     });
 }
 

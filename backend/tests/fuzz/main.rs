@@ -4,7 +4,8 @@
 //! that broke something once lie in `regressions` and come first. Nothing may panic, hang or take unbounded memory; what
 //! passes the strict verifier computes the same on all executors. The number of mutants is fixed and so is the seed:
 //! `VITRIC_FUZZ=COUNT` and `VITRIC_FUZZ_SEED=NUMBER` give longer and other runs. Before it is tried, a mutant is written to
-//! `target/tmp/fuzz/current.spv`, where it stays when the process dies of it.
+//! `/dev/shm/vitric-fuzz.spv`, where it stays when the process dies of it. (On a disk that others use, replacing a file waits
+//! for the last one to be written: this took most of the time.)
 //!
 //! A second target makes modules that are valid by construction (`generate`), which must compile; one that fails is shrunk.
 
@@ -106,6 +107,8 @@ fn try_module(words: &[u32]) -> usize {
         vk::ShaderStageFlags::GEOMETRY,
         vk::ShaderStageFlags::FRAGMENT,
         vk::ShaderStageFlags::COMPUTE,
+        vk::ShaderStageFlags::TESSELLATION_CONTROL,
+        vk::ShaderStageFlags::TESSELLATION_EVALUATION,
         vk::ShaderStageFlags::TASK_EXT,
         vk::ShaderStageFlags::MESH_EXT,
     ];
@@ -138,9 +141,7 @@ fn try_program(mut program: Program) {
 
 #[test]
 fn mutants_are_survived_and_compute_the_same_everywhere() {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fuzz");
-    std::fs::create_dir_all(&scratch).unwrap();
-    let current = scratch.join("current.spv");
+    let current = Path::new("/dev/shm/vitric-fuzz.spv");
     for words in modules("tests/fuzz/regressions") {
         try_module(&words);
     }
@@ -149,7 +150,7 @@ fn mutants_are_survived_and_compute_the_same_everywhere() {
     for _ in 0..count {
         let words = mutator.next();
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        std::fs::write(&current, bytes).unwrap();
+        std::fs::write(current, bytes).unwrap();
         let stages = try_module(&words);
         compiled += usize::from(stages > 0);
         if stages > 0 {

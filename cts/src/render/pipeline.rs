@@ -1,0 +1,287 @@
+//! Pipelines of draws: all of a state, or other values where commands set it.
+
+use ash::vk;
+
+use super::{FLAT, INSTANCES, POINTS, State, TRIANGLES, Target, WIDE_VERTICES};
+use crate::chains::{Chains, Locations};
+use crate::harness::{Gpu, Outcome};
+use crate::late;
+use crate::render::Lines;
+
+/// Makes the pipeline of a draw.
+pub(super) fn pipeline(
+    gpu: &Gpu,
+    target: &Target,
+    pass: vk::RenderPass,
+    layout: vk::PipelineLayout,
+    state: &State,
+) -> Result<vk::Pipeline, Outcome> {
+    let wanted = state;
+    let baked = baked(state);
+    let state = &baked;
+    let stages = stages(gpu, state)?;
+    let (stride, attributes) = vertices(state);
+    // Set by the command, when that is what is tested.
+    let stride = if state.extended && stride > 0 { stride + 4 } else { stride };
+    let input_rate = state.more.divisor.map_or(vk::VertexInputRate::VERTEX, |_| vk::VertexInputRate::INSTANCE);
+    let bindings = [vk::VertexInputBindingDescription { binding: 0, stride, input_rate }];
+    let divisor = state.more.divisor.unwrap_or(1);
+    let divisors = [vk::VertexInputBindingDivisorDescriptionKHR { binding: 0, divisor }];
+    let mut by_instance =
+        vk::PipelineVertexInputDivisorStateCreateInfoKHR::default().vertex_binding_divisors(&divisors);
+    let mut input = vk::PipelineVertexInputStateCreateInfo::default();
+    if divisor != 1 {
+        input = input.push_next(&mut by_instance);
+    }
+    if !attributes.is_empty() && !state.late {
+        input = input.vertex_binding_descriptions(&bindings).vertex_attribute_descriptions(&attributes);
+    }
+    let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(state.topology);
+    let assembly = assembly.primitive_restart_enable(state.restart);
+    let (viewports, scissors) = ([state.viewport], [state.scissor]);
+    let mut viewport = vk::PipelineViewportStateCreateInfo::default();
+    if !state.extended {
+        viewport = viewport.viewports(&viewports).scissors(&scissors);
+    }
+    let mut depth_range = vk::PipelineViewportDepthClipControlCreateInfoEXT::default().negative_one_to_one(true);
+    if state.more.negative_one_to_one {
+        viewport = viewport.push_next(&mut depth_range);
+    }
+    let mask = [state.sample_mask];
+    let samples = if state.late { late::other_samples(target.samples) } else { target.samples };
+    let multisample = vk::PipelineMultisampleStateCreateInfo::default()
+        .rasterization_samples(samples)
+        .sample_mask(&mask)
+        .sample_shading_enable(state.by_sample)
+        .min_sample_shading(1.0)
+        .alpha_to_one_enable(state.late && gpu.features.alpha_to_one != 0)
+        .alpha_to_coverage_enable(state.alpha_to_coverage);
+    let (mut chains, mut of_samples) = (Chains::default(), Chains::default());
+    let raster = chains.raster(state);
+    let multisample = of_samples.multisample(state, multisample);
+    let blends = [state.blend];
+    let mut blend =
+        vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends).blend_constants(state.constants);
+    if let Some(op) = state.logic.or(wanted.logic) {
+        blend = blend.logic_op_enable(state.logic.is_some()).logic_op(op);
+    }
+    let writes = [vk::Bool32::from(state.more.color_write != Some(false))];
+    let mut writes = vk::PipelineColorWriteCreateInfoEXT::default().color_write_enables(&writes);
+    if state.more.color_write.is_some() {
+        blend = blend.push_next(&mut writes);
+    }
+    let dynamic = dynamic_states(wanted, stride > 0);
+    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
+    let mut of_patches = Chains::default();
+    let tessellation = of_patches.tessellation(state);
+    let mut info = vk::GraphicsPipelineCreateInfo::default()
+        .flags(flags(state))
+        .stages(&stages)
+        .dynamic_state(&dynamic)
+        .vertex_input_state(&input)
+        .input_assembly_state(&assembly)
+        .viewport_state(&viewport)
+        .rasterization_state(&raster)
+        .multisample_state(&multisample)
+        .depth_stencil_state(&state.depth_stencil)
+        .color_blend_state(&blend)
+        .layout(layout)
+        .render_pass(pass);
+    if let Some(tessellation) = &tessellation {
+        info = info.tessellation_state(tessellation);
+    }
+    let exact = vk::PipelineRobustnessBufferBehaviorEXT::ROBUST_BUFFER_ACCESS_2;
+    let mut robustness = vk::PipelineRobustnessCreateInfoEXT::default().vertex_inputs(exact);
+    if state.more.exact {
+        info = info.push_next(&mut robustness);
+    }
+    let mut rate = state.more.rate();
+    if let Some(rate) = &mut rate {
+        info = info.push_next(rate);
+    }
+    if state.linked { late::linked(gpu, &info) } else { create(gpu, &info) }
+}
+
+/// The stages of a pipeline.
+fn stages(gpu: &Gpu, state: &State) -> Result<Vec<vk::PipelineShaderStageCreateInfo<'static>>, Outcome> {
+    let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
+    let mut stages = vec![stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(state.fragment)?)];
+    match state.more.mesh {
+        None => stages.push(stage(vk::ShaderStageFlags::VERTEX, gpu.module(state.vertex)?)),
+        Some((task, mesh)) => {
+            stages.push(stage(vk::ShaderStageFlags::MESH_EXT, gpu.module(mesh)?));
+            if let Some(task) = task {
+                stages.push(stage(vk::ShaderStageFlags::TASK_EXT, gpu.module(task)?));
+            }
+        }
+    }
+    if let Some(geometry) = state.more.geometry {
+        stages.push(stage(vk::ShaderStageFlags::GEOMETRY, gpu.module(geometry)?));
+    }
+    if let Some(patches) = state.more.patches {
+        stages.push(stage(vk::ShaderStageFlags::TESSELLATION_CONTROL, gpu.module(patches.control)?));
+        stages.push(stage(vk::ShaderStageFlags::TESSELLATION_EVALUATION, gpu.module(patches.evaluation)?));
+    }
+    Ok(stages)
+}
+
+/// What a pipeline is made with: other values where commands set them.
+fn baked(state: &State) -> State {
+    let mut baked = if state.dynamic { other_than(state) } else { state.clone() };
+    if state.extended {
+        baked = other_than_extended(&baked);
+    }
+    if state.late {
+        baked = late::other_than(&baked);
+    }
+    baked
+}
+
+/// Flags of a pipeline.
+fn flags(state: &State) -> vk::PipelineCreateFlags {
+    match state.feedback {
+        _ if state.late => vk::PipelineCreateFlags::empty(),
+        vk::ImageAspectFlags::COLOR => vk::PipelineCreateFlags::COLOR_ATTACHMENT_FEEDBACK_LOOP_EXT,
+        vk::ImageAspectFlags::DEPTH => vk::PipelineCreateFlags::DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_EXT,
+        _ => vk::PipelineCreateFlags::empty(),
+    }
+}
+
+/// Makes a pipeline.
+fn create(gpu: &Gpu, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<vk::Pipeline, Outcome> {
+    // SAFETY: the info is valid.
+    let made = unsafe { gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[*info], None) };
+    Ok(made.map_err(|(_, code)| code)?[0])
+}
+
+/// Bytes of a vertex, and its attributes.
+pub fn vertices(state: &State) -> (u32, Vec<vk::VertexInputAttributeDescription>) {
+    let attribute =
+        |location, format, offset| vk::VertexInputAttributeDescription { location, binding: 0, format, offset };
+    let (two, four) = (vk::Format::R32G32_SFLOAT, vk::Format::R32G32B32A32_SFLOAT);
+    match state.vertex {
+        vertex if std::ptr::eq(vertex, POINTS) => (8, vec![attribute(0, two, 0)]),
+        vertex if std::ptr::eq(vertex, INSTANCES) => (16, vec![attribute(0, four, 0)]),
+        vertex if std::ptr::eq(vertex, TRIANGLES) || std::ptr::eq(vertex, FLAT) => {
+            (32, vec![attribute(0, four, 0), attribute(1, four, 16)])
+        }
+        vertex if std::ptr::eq(vertex, WIDE_VERTICES) => {
+            let attributes = vec![
+                attribute(0, vk::Format::R64G64B64A64_SFLOAT, 8),
+                attribute(2, vk::Format::R32_SFLOAT, 88),
+                attribute(3, vk::Format::R64G64B64_SINT, 48),
+                attribute(5, vk::Format::R64G64_UINT, 72),
+                attribute(6, vk::Format::R64_SFLOAT, 40),
+            ];
+            (96, attributes)
+        }
+        _ => (0, Vec::new()),
+    }
+}
+
+/// What is dynamic of a pipeline, which may have vertex buffers.
+fn dynamic_states(state: &State, has_vertices: bool) -> Vec<vk::DynamicState> {
+    let mut dynamic: Vec<_> = match state.dynamic {
+        true => DYNAMIC.iter().copied().chain(state.more.dynamic()).collect(),
+        false => Vec::new(),
+    };
+    if state.extended {
+        // Those with counts stand for them.
+        dynamic.retain(|state| ![vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR].contains(state));
+        dynamic.extend_from_slice(EXTENDED);
+        dynamic.extend(has_vertices.then_some(vk::DynamicState::VERTEX_INPUT_BINDING_STRIDE));
+        dynamic.extend(state.logic.map(|_| vk::DynamicState::LOGIC_OP_EXT));
+        dynamic.extend(state.more.patches.map(|_| vk::DynamicState::PATCH_CONTROL_POINTS_EXT));
+    }
+    if state.late {
+        dynamic.extend_from_slice(late::STATES);
+        dynamic.extend(state.more.late());
+        let loops = !state.feedback.is_empty();
+        dynamic.extend(loops.then_some(vk::DynamicState::ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT));
+    }
+    dynamic
+}
+
+/// All dynamic state of 1.0.
+const DYNAMIC: &[vk::DynamicState] = &[
+    vk::DynamicState::VIEWPORT,
+    vk::DynamicState::SCISSOR,
+    vk::DynamicState::LINE_WIDTH,
+    vk::DynamicState::DEPTH_BIAS,
+    vk::DynamicState::BLEND_CONSTANTS,
+    vk::DynamicState::DEPTH_BOUNDS,
+    vk::DynamicState::STENCIL_COMPARE_MASK,
+    vk::DynamicState::STENCIL_WRITE_MASK,
+    vk::DynamicState::STENCIL_REFERENCE,
+];
+
+/// The same state with other values where they are dynamic.
+fn other_than(state: &State) -> State {
+    let mut other = state.clone();
+    other.viewport = vk::Viewport { width: 1.0, height: 1.0, max_depth: 0.1, ..Default::default() };
+    other.scissor = vk::Rect2D { extent: vk::Extent2D { width: 1, height: 1 }, ..Default::default() };
+    other.constants = [0.111; 4];
+    other.more.locations = state.more.locations.map(Locations::mirrored);
+    other.raster.depth_bias_constant_factor = 1e6;
+    other.raster.depth_bias_slope_factor = 1e6;
+    if let Some(Lines { stipple: Some(stipple), .. }) = &mut other.more.lines {
+        *stipple = (3, 0x1111);
+    }
+    for face in [&mut other.depth_stencil.front, &mut other.depth_stencil.back] {
+        (face.compare_mask, face.write_mask, face.reference) = (0, 0, 77);
+    }
+    other
+}
+
+/// What `VK_EXT_extended_dynamic_state` and its successor add.
+const EXTENDED: &[vk::DynamicState] = &[
+    vk::DynamicState::CULL_MODE,
+    vk::DynamicState::FRONT_FACE,
+    vk::DynamicState::PRIMITIVE_TOPOLOGY,
+    vk::DynamicState::VIEWPORT_WITH_COUNT,
+    vk::DynamicState::SCISSOR_WITH_COUNT,
+    vk::DynamicState::DEPTH_TEST_ENABLE,
+    vk::DynamicState::DEPTH_WRITE_ENABLE,
+    vk::DynamicState::DEPTH_COMPARE_OP,
+    vk::DynamicState::DEPTH_BOUNDS_TEST_ENABLE,
+    vk::DynamicState::STENCIL_TEST_ENABLE,
+    vk::DynamicState::STENCIL_OP,
+    vk::DynamicState::RASTERIZER_DISCARD_ENABLE,
+    vk::DynamicState::DEPTH_BIAS_ENABLE,
+    vk::DynamicState::PRIMITIVE_RESTART_ENABLE,
+];
+
+/// The same state with other values where those are dynamic: the topology stays of the same kind.
+fn other_than_extended(state: &State) -> State {
+    use vk::PrimitiveTopology as T;
+    let mut other = state.clone();
+    let flip = |value: vk::Bool32| vk::TRUE - value;
+    other.topology = match state.topology {
+        T::TRIANGLE_LIST => T::TRIANGLE_FAN,
+        T::TRIANGLE_STRIP | T::TRIANGLE_FAN => T::TRIANGLE_LIST,
+        T::LINE_LIST => T::LINE_STRIP,
+        T::LINE_STRIP => T::LINE_LIST,
+        same => same,
+    };
+    // Only strips and fans have restarts.
+    other.restart = !state.restart && !matches!(other.topology, T::TRIANGLE_LIST | T::LINE_LIST | T::POINT_LIST);
+    if let Some(patches) = &mut other.more.patches {
+        patches.vertices = patches.vertices % 32 + 1;
+    }
+    other.raster.cull_mode = vk::CullModeFlags::FRONT_AND_BACK;
+    other.raster.front_face = vk::FrontFace::from_raw(1 - state.raster.front_face.as_raw());
+    other.raster.depth_bias_enable = flip(state.raster.depth_bias_enable);
+    other.raster.rasterizer_discard_enable = flip(state.raster.rasterizer_discard_enable);
+    let tests = &mut other.depth_stencil;
+    tests.depth_test_enable = flip(tests.depth_test_enable);
+    tests.depth_write_enable = flip(tests.depth_write_enable);
+    tests.depth_compare_op = vk::CompareOp::NEVER;
+    tests.stencil_test_enable = flip(tests.stencil_test_enable);
+    for face in [&mut tests.front, &mut tests.back] {
+        (face.fail_op, face.pass_op, face.depth_fail_op) =
+            (vk::StencilOp::INVERT, vk::StencilOp::ZERO, vk::StencilOp::INVERT);
+        face.compare_op = vk::CompareOp::NEVER;
+    }
+    other.logic = state.logic.map(|_| vk::LogicOp::SET);
+    other
+}
