@@ -13,7 +13,7 @@ mod setup;
 
 pub use commands::{Commands, Use};
 pub use pass::{Attachment, Pass, PassDesc, SubpassDesc, Target};
-pub use pipeline::{Bind, Binding, Blend, ComputeDesc, GraphicsDesc, Layout, Pipeline, Set, VertexInput};
+pub use pipeline::{Bind, Binding, Blend, ComputeDesc, GraphicsDesc, Layout, Patches, Pipeline, Set, VertexInput};
 pub use resource::{Buffer, Image, ImageDesc, SamplerDesc};
 pub use setup::GpuOptions;
 

@@ -93,11 +93,24 @@ impl Blend {
     }
 }
 
+/// The stages of patches.
+#[derive(Clone, Copy)]
+pub struct Patches<'a> {
+    /// SPIR-V of the control shader.
+    pub control: &'a [u8],
+    /// SPIR-V of the evaluation shader.
+    pub evaluation: &'a [u8],
+    /// Vertices of a patch.
+    pub points: u32,
+}
+
 /// Everything a graphics pipeline is made of; start from [`GraphicsDesc::new`].
 #[derive(Clone)]
 pub struct GraphicsDesc<'a> {
     /// SPIR-V of the vertex shader.
     pub vert: &'a [u8],
+    /// How patches become primitives, if they are drawn: the device must have `tessellationShader`.
+    pub patches: Option<Patches<'a>>,
     /// SPIR-V of the geometry shader, if any: the device must have `geometryShader`.
     pub geom: Option<&'a [u8]>,
     /// SPIR-V of the fragment shader, if any.
@@ -131,6 +144,7 @@ impl<'a> GraphicsDesc<'a> {
     pub fn new(vert: &'a [u8], frag: &'a [u8], layout: &'a Layout, pass: &'a Pass) -> GraphicsDesc<'a> {
         GraphicsDesc {
             vert,
+            patches: None,
             geom: None,
             frag: Some(frag),
             layout,
@@ -286,7 +300,13 @@ impl Gpu {
 
     /// Creates a graphics pipeline.
     pub fn graphics(&self, desc: &GraphicsDesc<'_>) -> Result<Pipeline> {
-        let all = [(Stages::VERTEX, Some(desc.vert)), (Stages::GEOMETRY, desc.geom), (Stages::FRAGMENT, desc.frag)];
+        let all = [
+            (Stages::VERTEX, Some(desc.vert)),
+            (Stages::TESSELLATION_CONTROL, desc.patches.map(|patches| patches.control)),
+            (Stages::TESSELLATION_EVALUATION, desc.patches.map(|patches| patches.evaluation)),
+            (Stages::GEOMETRY, desc.geom),
+            (Stages::FRAGMENT, desc.frag),
+        ];
         let shaders: Vec<_> = all.into_iter().filter_map(|(kind, code)| Some((kind, code?))).collect();
         self.graphics_of(desc, &shaders, &[])
     }
@@ -308,6 +328,9 @@ impl Gpu {
             .vertex_binding_descriptions(&bindings)
             .vertex_attribute_descriptions(&attributes);
         let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(desc.topology);
+        let points = desc.patches.map(|patches| patches.points);
+        let tessellation =
+            vk::PipelineTessellationStateCreateInfo::default().patch_control_points(points.unwrap_or_default());
         let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(1).scissor_count(1);
         let rasterization = desc.rasterization();
         let multisample = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(desc.samples);
@@ -316,7 +339,7 @@ impl Gpu {
         let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
         let dynamic_states = desc.dynamic_states();
         let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic_states);
-        let info = vk::GraphicsPipelineCreateInfo::default()
+        let mut info = vk::GraphicsPipelineCreateInfo::default()
             .stages(stages)
             .vertex_input_state(&vertex_input)
             .input_assembly_state(&assembly)
@@ -329,6 +352,9 @@ impl Gpu {
             .layout(desc.layout.handle)
             .render_pass(desc.pass.0.handle)
             .subpass(desc.pass.1);
+        if points.is_some() {
+            info = info.tessellation_state(&tessellation);
+        }
         // SAFETY: every state above lives until the call ends; modules, layout and pass are live.
         let made = unsafe { self.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
         self.adopt(made, vk::PipelineBindPoint::GRAPHICS, "vkCreateGraphicsPipelines")

@@ -127,6 +127,8 @@ fn wanted_features(has: &vk::PhysicalDeviceFeatures) -> vk::PhysicalDeviceFeatur
         geometry_shader: has.geometry_shader,
         large_points: has.large_points,
         sampler_anisotropy: has.sampler_anisotropy,
+        shader_clip_distance: has.shader_clip_distance,
+        tessellation_shader: has.tessellation_shader,
         ..Default::default()
     }
 }

@@ -8,6 +8,7 @@ mod compute;
 mod cube;
 mod cubemap;
 mod deferred;
+mod fjord;
 mod gltf_model;
 mod instancing;
 mod meadow;
@@ -166,6 +167,14 @@ static SCENES: &[SceneInfo] = &[
                 vertices, and squares that are added up.",
         poster: 30,
         build: meadow::build,
+    },
+    SceneInfo {
+        name: "fjord",
+        title: "Fjord",
+        about: "Mountains that tessellation makes of 3,072 flat patches, finer where they are nearer; patches outside of the \
+                picture are left out. They stand on their heads below the water, which is blended over them.",
+        poster: 40,
+        build: fjord::build,
     },
     SceneInfo {
         name: "compute",
