@@ -65,9 +65,28 @@ static STEPS: [[u32; TINY as usize]; 1 << TINY] = {
 /// How many pixels of four are in a pattern, for each pattern four bits.
 const COUNTS: u64 = 0x4332_3221_3221_2110;
 
+/// What crumbs come as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Pixels.
+    Pixel,
+    /// All four of a quad, those beside covered ones as no pixels: for programs that look at how values change.
+    Quad,
+}
+
+impl Unit {
+    const fn crumbs(self) -> usize {
+        match self {
+            Self::Pixel => 1,
+            Self::Quad => 4,
+        }
+    }
+}
+
 /// Crumbs that wait, in the order of their primitives.
 #[derive(Debug)]
 pub struct Crumbs {
+    unit: Unit,
     /// Behind those that wait there is room for all of another primitive.
     waiting: [u32; WAVE + ROOM],
     count: usize,
@@ -78,7 +97,7 @@ const ROOM: usize = WAVE + TINY as usize;
 
 impl Default for Crumbs {
     fn default() -> Self {
-        Self { waiting: [0; _], count: 0 }
+        Self { unit: Unit::Pixel, waiting: [0; _], count: 0 }
     }
 }
 
@@ -91,6 +110,11 @@ const NOTHING: Lanes = {
     }
     lanes
 };
+
+/// Whether two crumbs name the same place.
+fn share_place(a: u32, b: u32) -> bool {
+    (a ^ b) & Crumb::PLACE == 0
+}
 
 #[inline(always)]
 fn meet_lanes(wave: &Lanes) -> bool {
@@ -111,6 +135,35 @@ kernel!(
 );
 
 impl Crumbs {
+    /// Says what they come as. None waits.
+    pub fn come_as(&mut self, unit: Unit) {
+        self.unit = unit;
+    }
+
+    /// Lets pixels of a block of 4x4 wait, of which the first one lies here in the tile, as bits in the order of a wave's lanes. Fewer
+    /// than a wave wait before.
+    #[inline]
+    pub fn push_block(&mut self, place: [u32; 2], of: u32, pixels: u16) {
+        if self.unit == Unit::Pixel {
+            // From quads to rows: the middle bits of a pixel's number change places.
+            let rows = pixels & 0xc3c3 | (pixels & 0x0c0c) << 2 | (pixels & 0x3030) >> 2;
+            return self.push(place, of, rows);
+        }
+        for quad in (0..WAVE as u32).step_by(4) {
+            let covered = pixels >> quad & 15;
+            if covered == 0 {
+                continue;
+            }
+            let [x, y] = [place[0] + (quad >> 1 & 2), place[1] + (quad >> 2 & 2)];
+            for pixel in 0..4 {
+                let place = (x + (pixel & 1)) << Crumb::X | (y + (pixel >> 1)) << Crumb::Y | of << Crumb::OF;
+                let none = if covered >> pixel & 1 != 0 { 0 } else { Crumb::NONE };
+                self.waiting[self.count] = place | none;
+                self.count += 1;
+            }
+        }
+    }
+
     /// Lets the pixels of a primitive wait, of which the first one lies here in the tile. Fewer than a wave wait before.
     #[inline]
     pub fn push(&mut self, [x, y]: [u32; 2], of: u32, pixels: TinyPixels) {
@@ -147,7 +200,7 @@ impl Crumbs {
             WAVE => first,
             _ => std::array::from_fn(|lane| if lane < count { first[lane] } else { NOTHING[lane] }),
         };
-        if meet(&wave) {
+        if self.meet(&wave, count) {
             return Some(self.part(&wave[..count]));
         }
         // No more than a wave is left.
@@ -157,18 +210,32 @@ impl Crumbs {
         Some(wave)
     }
 
-    /// The first crumb at each place among the first ones that wait.
+    /// Whether any two units of a wave have a pixel in common.
+    #[inline]
+    fn meet(&self, wave: &Lanes, count: usize) -> bool {
+        match self.unit {
+            Unit::Pixel => meet(wave),
+            Unit::Quad => {
+                let quads = wave[..count].as_chunks::<4>().0;
+                let is_there =
+                    |number: usize| quads[..number].iter().any(|quad| share_place(quad[0], quads[number][0]));
+                (1..quads.len()).any(is_there)
+            }
+        }
+    }
+
+    /// The first unit at each place among the first ones that wait.
     #[inline(never)]
     fn part(&mut self, first: &[u32]) -> Lanes {
-        let (mut wave, mut taken, mut left) = (NOTHING, 0, 0);
-        for (number, &crumb) in first.iter().enumerate() {
-            let is_first = first[..number].iter().all(|&before| (before ^ crumb) & Crumb::PLACE != 0);
-            if is_first {
-                wave[taken] = crumb;
-                taken += 1;
+        let (mut wave, mut taken, mut left, unit) = (NOTHING, 0, 0, self.unit.crumbs());
+        for (number, crumbs) in first.chunks_exact(unit).enumerate() {
+            let mut before = first[..number * unit].iter().step_by(unit);
+            if before.all(|&before| !share_place(before, crumbs[0])) {
+                wave[taken..taken + unit].copy_from_slice(crumbs);
+                taken += unit;
             } else {
-                self.waiting[left] = crumb;
-                left += 1;
+                self.waiting[left..left + unit].copy_from_slice(crumbs);
+                left += unit;
             }
         }
         self.waiting.copy_within(first.len()..self.count, left);
@@ -194,6 +261,56 @@ mod tests {
     }
 
     proptest! {
+        /// Every quad of blocks comes once and whole, covered ones at each place in order, and no place twice in a wave.
+        #[test]
+        fn quads_stay_whole(blocks in prop::collection::vec((0u32..4, 28u32..30, 0u32..16, any::<u16>()), 0..60)) {
+            let (mut crumbs, mut waves, mut expected) = (Crumbs::default(), Vec::new(), Vec::new());
+            crumbs.come_as(Unit::Quad);
+            for (x, y, of, pixels) in blocks {
+                let [x, y] = [x * 2, y * 2];
+                crumbs.push_block([x, y], of, pixels);
+                while crumbs.fill_wave() {
+                    waves.extend(crumbs.wave());
+                }
+                let quads = (0..4).map(|quad| ([x + quad % 2 * 2, y + quad / 2 * 2], of, pixels >> (quad * 4) & 15));
+                expected.extend(quads.filter(|&(_, _, covered)| covered != 0));
+            }
+            waves.extend(std::iter::from_fn(|| crumbs.wave()));
+            let mut found = Vec::new();
+            for wave in waves {
+                let first = found.len();
+                for quad in wave.as_chunks::<4>().0 {
+                    let covered = (0..4).filter(|&pixel| quad[pixel] < Crumb::NONE).fold(0, |all, pixel| all | 1 << pixel);
+                    if covered == 0 {
+                        continue;
+                    }
+                    let [x, y] = Crumb::place(quad[0]);
+                    let places = quad.map(Crumb::place);
+                    prop_assert_eq!(places, [[x, y], [x + 1, y], [x, y + 1], [x + 1, y + 1]]);
+                    found.push(([x, y], quad[0] >> Crumb::OF & 15, covered));
+                }
+                let places: std::collections::HashSet<_> = found[first..].iter().map(|&(place, ..)| place).collect();
+                prop_assert_eq!(places.len(), found.len() - first);
+            }
+            found.sort_by_key(|&(place, ..)| place);
+            expected.sort_by_key(|&(place, ..)| place);
+            prop_assert_eq!(found, expected);
+        }
+
+        /// A block's pixels are the same ones as crumbs, whether they come in a wave's order or in rows.
+        #[test]
+        fn blocks_are_rows_of_pixels(pixels: u16) {
+            let mut crumbs = Crumbs::default();
+            crumbs.push_block([8, 12], 3, pixels);
+            let wave = crumbs.wave().unwrap_or(NOTHING);
+            let mut found: Vec<_> = wave.into_iter().filter(|&crumb| crumb < Crumb::NONE).map(Crumb::place).collect();
+            let lanes = (0u32..16).filter(|lane| pixels >> lane & 1 != 0);
+            let mut expected: Vec<_> =
+                lanes.map(|lane| [8 + (lane & 1) + (lane >> 1 & 2), 12 + (lane >> 1 & 1) + (lane >> 2 & 2)]).collect();
+            (found.sort_unstable(), expected.sort_unstable());
+            prop_assert_eq!(found, expected);
+        }
+
         /// Every crumb comes once, those of each pixel in order, and never twice in a wave.
         #[test]
         fn waves_keep_order_and_meet_nowhere(

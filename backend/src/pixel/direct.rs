@@ -3,8 +3,8 @@
 use smallvec::SmallVec;
 
 use super::DrawContext;
-use super::crumbs::{Crumb, Crumbs, in_window};
-use super::kernel::{Source, Stage};
+use super::crumbs::{Crumb, Crumbs, Unit, in_window};
+use super::kernel::{Source, Stage, Way};
 use super::scoreboard::Fragments;
 use super::wave::{see, see_exported};
 use crate::counters::{Counter, Map, Sight};
@@ -107,13 +107,21 @@ impl<'s> Groups<'s> {
     }
 }
 
-/// The runs of a draw's primitive kernel: small primitives, from coverage to export.
+/// Pixels along each axis of what a sieve takes by one run: its blocks are the lanes of a word.
+const SIEVED: i64 = 16;
+
+/// Pixels of a block along an axis.
+const BLOCK: i64 = 4;
+
+/// The runs of a draw's primitive kernel: small primitives, from coverage to export; or to their pixels that are left, if it is a sieve.
 pub(super) struct Small<'s> {
     runs: Runs<'s>,
     /// Slots of first pixel and size of the window, x and y of both.
     window: [usize; 4],
     /// Samples of a block.
     block_samples: u32,
+    /// Whether it is a sieve; whose first block begins with the pixel at this multiple.
+    sieve: Option<i64>,
 }
 
 impl<'s> Small<'s> {
@@ -123,28 +131,74 @@ impl<'s> Small<'s> {
         let slot = |part| stage.sources.iter().find(|(_, source)| *source == Source::Window(part)).map(|found| found.0);
         let window = [slot(0)?, slot(1)?, slot(2)?, slot(3)?];
         let block_samples = BLOCK_PIXELS * context.multisample.samples;
-        Some(Self { runs: runs(context, (stage, ranges), wave), window, block_samples })
+        let outline = context.outline();
+        let first = if outline.differs || context.depth_bits == 16 { 2 } else { 1 };
+        let sieve = (outline.small == Some(Way::Sieved)).then_some(first);
+        Some(Self { runs: runs(context, (stage, ranges), wave), window, block_samples, sieve })
     }
 
     /// Draws the primitive with these words as far as it lies in the window `[x0, y0, x1, y1]`.
     #[inline]
-    pub(super) fn draw(&mut self, words: Words<'_>, [x0, y0, x1, y1]: [i64; 4], sight: Option<&Sight>) -> Stop {
-        for (slot, value) in self.window.into_iter().zip([x0, y0, x1 - x0, y1 - y0]) {
-            self.runs.set(slot, value as u32);
-        }
-        let stop = self.runs.run(words.parameters());
+    pub(super) fn draw(&mut self, words: Words<'_>, window: [i64; 4], sight: Option<&Sight>) -> Stop {
+        let stop = self.run(words, window);
         if let Some(sight) = sight {
-            self.see(sight, [x0 as u32, y0 as u32]);
+            self.see(sight, window);
         }
         stop
     }
 
+    /// Sieves the primitive with these words as far as it lies in a window: `take` gets the first pixel of each block that has any left,
+    /// and these, in the order of a wave's lanes.
+    #[inline]
+    pub(super) fn sieve(
+        &mut self,
+        words: Words<'_>,
+        window: [i64; 4],
+        sight: Option<&Sight>,
+        mut take: impl FnMut([i64; 2], u16),
+    ) {
+        let Some(multiple) = self.sieve else { return };
+        let [x0, y0, x1, y1] = window;
+        let [left, top] = [x0, y0].map(|pixel| pixel / multiple * multiple);
+        for y in (top..y1).step_by(SIEVED as usize) {
+            for x in (left..x1).step_by(SIEVED as usize) {
+                let part = [x.max(x0), y.max(y0), x1.min(x + SIEVED), y1.min(y + SIEVED)];
+                // It has no loop but that over blocks: nothing interrupts it.
+                self.run(words, part);
+                let across = ((part[2] - x + BLOCK - 1) / BLOCK) as usize;
+                let rows = (y..part[3]).step_by(BLOCK as usize);
+                for (y, masks) in rows.zip(self.runs.outputs[0].chunks(across)) {
+                    for (x, &mask) in (x..part[2]).step_by(BLOCK as usize).zip(masks) {
+                        if mask != 0 {
+                            take([x, y], mask as u16);
+                        }
+                    }
+                }
+                if let Some(sight) = sight {
+                    self.see(sight, part);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn run(&mut self, words: Words<'_>, [x0, y0, x1, y1]: [i64; 4]) -> Stop {
+        for (slot, value) in self.window.into_iter().zip([x0, y0, x1 - x0, y1 - y0]) {
+            self.runs.set(slot, value as u32);
+        }
+        self.runs.run(words.parameters())
+    }
+
     /// Counts what the kernel counted, all of it where the window begins.
     #[cold]
-    fn see(&self, sight: &Sight, place: [u32; 2]) {
-        let [blocks, covered, waves, lanes] = [0, 1, 2, 3].map(|word: usize| self.runs.outputs[word][0]);
+    fn see(&self, sight: &Sight, window: [i64; 4]) {
+        let place = [window[0] as u32, window[1] as u32];
+        let first = usize::from(self.sieve.is_some());
+        let [blocks, covered, waves, lanes] = [0, 1, 2, 3].map(|word: usize| self.runs.outputs[first + word][0]);
         see_block(sight, place, [blocks, blocks * self.block_samples, covered]);
-        see_waves(sight, place, [waves, lanes]);
+        if self.sieve.is_none() {
+            see_waves(sight, place, [waves, lanes]);
+        }
     }
 }
 
@@ -185,6 +239,8 @@ impl<'s> Mixed<'s> {
     ) -> Option<Self> {
         let (stage, ranges) = (context.mixed_kernel(counts)?, context.direct.as_ref()?);
         let slot = stage.sources.iter().find(|(_, source)| *source == Source::Crumb)?.0;
+        let sieved = context.outline().small == Some(Way::Sieved);
+        crumbs.come_as(if sieved && context.outline().differs { Unit::Quad } else { Unit::Pixel });
         let mut runs = runs(context, (stage, ranges), wave);
         for &(slot, source) in &stage.sources {
             if let Source::Window(axis) = source {
@@ -207,16 +263,46 @@ impl<'s> Mixed<'s> {
         let [[x, y, ..], [x0, y0, x1, y1]] = [outline.pixels, window];
         let pixels = in_window(outline.covered, [x0 - x, y0 - y], [x1 - x0, y1 - y0]);
         let place = [x0 - self.tile[0], y0 - self.tile[1]].map(|pixel| pixel as u32);
-        let mut ok = true;
-        let first = id & !(WAVE as u32 - 1);
-        if first != self.first {
-            ok = self.flush(walk, sight);
-            self.first = first;
-        }
+        let mut ok = self.begin(walk, id, sight);
         self.crumbs.push(place, id % WAVE as u32, pixels);
         if let Some(sight) = sight {
             see_block(sight, [x0 as u32, y0 as u32], [1, BLOCK_PIXELS, pixels.count_ones()]);
         }
+        ok &= self.run_full(walk, sight);
+        ok
+    }
+
+    /// What comes next is of this primitive. False when the program was interrupted.
+    #[inline]
+    pub(super) fn begin(&mut self, walk: &Visit<'_>, id: PrimitiveId, sight: Option<&Sight>) -> bool {
+        let first = id & !(WAVE as u32 - 1);
+        if first == self.first {
+            return true;
+        }
+        let ok = self.flush(walk, sight);
+        self.first = first;
+        ok
+    }
+
+    /// Draws pixels of a block that a sieve has left, in the order of a wave's lanes; they may wait for others. False when the program was
+    /// interrupted.
+    #[inline]
+    pub(super) fn draw_block(
+        &mut self,
+        walk: &Visit<'_>,
+        id: PrimitiveId,
+        (block, pixels): ([i64; 2], u16),
+        sight: Option<&Sight>,
+    ) -> bool {
+        let place = [0, 1].map(|axis: usize| (block[axis] - self.tile[axis]) as u32);
+        self.crumbs.push_block(place, id % WAVE as u32, pixels);
+        self.run_full(walk, sight)
+    }
+
+    /// Draws as many whole waves as wait.
+    #[inline]
+    fn run_full(&mut self, walk: &Visit<'_>, sight: Option<&Sight>) -> bool {
+        let mut ok = true;
         while self.crumbs.fill_wave() {
             ok &= self.run(walk, sight);
         }

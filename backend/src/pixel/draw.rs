@@ -135,7 +135,7 @@ impl<'a> PixelContext<'a> {
             Some((Bound::Buffer(Some(memory.clone()), start, memory.size().saturating_sub(start)), pitch))
         };
         let tested = self.depth_alone.is_some().then_some(self.depth.as_ref());
-        let exports = self.outline().exports_itself || self.outline().exports_whole;
+        let exports = self.outline().small.is_some() || self.outline().exports_whole;
         let planes = exports.then(|| self.targets().chain(tested))?;
         let (ranges, pitches): (Vec<_>, Vec<_>) = planes.map(reach).collect::<Option<Vec<_>>>()?.into_iter().unzip();
         Some((Ranges::new(ranges), pitches))

@@ -7,11 +7,12 @@ use super::coverage::{Part, covered_wholly, covers_group, covers_tile};
 use super::crumbs::{Crumbs, TINY};
 use super::depth_group::Stored;
 use super::direct::{Lazy, Mixed, Small};
+use super::kernel::Way;
 use super::quad::{MOST_SAMPLES, Own, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
 use super::wave::{WaveScratch, Waves};
 use crate::counters::{Counter, Map, Sight, count};
-use crate::geometry::{Outline, Primitives, Shape};
+use crate::geometry::{Outline, Primitives, Shape, Words};
 use crate::hiz::{Bounds, Direction, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of, within};
 use crate::raster::{
     Criterion, GROUP_LOG2, SIDE, TILE_LOG2, Triangle, UNITS, group_of_pixel, may_cover_group, pixel_of_bit,
@@ -20,8 +21,11 @@ use crate::raster::{
 use crate::shader::interp::{Stop, Wave};
 use crate::tiling::{PrimitiveId, SetUpScratch, Stretch, Visit, Walk};
 
-/// Most pixels along each axis that a small primitive may cover.
-const SMALL: i64 = 32;
+/// Most pixels along each axis that a small primitive may touch: beyond twice as many its edges are not exact in 32 bits.
+const SMALL_SIDE: i64 = 64;
+
+/// Most pixels of the rectangle that a small primitive may touch: of larger ones whole groups are worth looking for.
+const SMALL_PIXELS: i64 = 1024;
 
 /// How often a tile's pixels are covered where small primitives teach the visibility structure.
 const DENSE: i64 = 2;
@@ -230,7 +234,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if window[0] >= window[2] || window[1] >= window[3] {
             return;
         }
-        let is_small = pixels[2] - pixels[0] <= SMALL && pixels[3] - pixels[1] <= SMALL;
+        let [width, height] = [pixels[2] - pixels[0], pixels[3] - pixels[1]];
+        let is_small = width.max(height) <= SMALL_SIDE && width * height <= SMALL_PIXELS;
         if !(is_small && self.small(primitives, (id, index), (outline, window))) {
             self.draw_crumbs();
             self.large(primitives, (id, index), window);
@@ -262,8 +267,13 @@ impl<'a: 's, 's> Tile<'a, 's> {
         (outline, mut window): (Outline, [i64; 4]),
     ) -> bool {
         let (context, counts, pixels) = (self.context, self.sight.is_some(), outline.pixels);
-        let is_tiny = pixels[2] - pixels[0] <= TINY && pixels[3] - pixels[1] <= TINY && self.mixed().is_some();
+        let sieves = context.outline().small == Some(Way::Sieved);
+        let is_tiny =
+            !sieves && pixels[2] - pixels[0] <= TINY && pixels[3] - pixels[1] <= TINY && self.mixed().is_some();
         if !is_tiny && self.small.get(|wave| Small::new(context, wave, counts)).is_none() {
+            return false;
+        }
+        if sieves && self.mixed().is_none() {
             return false;
         }
         if let (Some(direction), Some(bounds)) = (context.visibility.tests, self.bounds.as_deref_mut()) {
@@ -298,11 +308,25 @@ impl<'a: 's, 's> Tile<'a, 's> {
             self.ok &= mixed.draw(self.walk, (id, &outline), window, self.sight);
             return true;
         }
+        if sieves {
+            self.sieve((id, primitives.words(index)), window);
+            return true;
+        }
         self.draw_crumbs();
         if let Some(small) = self.small.made() {
             self.ok &= small.draw(primitives.words(index), window, self.sight) != Stop::Interrupted;
         }
         true
+    }
+
+    /// Draws what a sieve leaves of a small primitive.
+    #[inline]
+    fn sieve(&mut self, (id, words): (PrimitiveId, Words<'_>), window: [i64; 4]) {
+        let (Some(small), Some(mixed)) = (self.small.made(), self.mixed.made()) else { return };
+        let (walk, sight) = (self.walk, self.sight);
+        let mut ok = mixed.begin(walk, id, sight);
+        small.sieve(words, window, sight, |block, pixels| ok &= mixed.draw_block(walk, id, (block, pixels), sight));
+        self.ok &= ok;
     }
 
     /// The pixels of a small primitive but for groups at its sides that hide it, where some do, or all; `None` when none is left.

@@ -39,6 +39,24 @@ pub(super) struct Pixels {
     pub(super) texels: Vec<Value>,
 }
 
+/// How small primitives of a pipeline are drawn, where not by waves of quads as others are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// From coverage to export by one kernel, some of whose lanes are idle: programs are short.
+    AtOnce,
+    /// A kernel tells which pixels are covered and pass their test, a mixed one shades them, with all lanes: programs are long.
+    Sieved,
+}
+
+/// How small primitives of a pipeline are drawn that writes these attachments; `None` where waves of quads are needed.
+pub(super) fn way(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> Option<Way> {
+    if serves(pipeline, attachments) {
+        return Some(Way::AtOnce);
+    }
+    let is_served = has_one_sample(pipeline) && has_words(pipeline, attachments);
+    (is_served && pipeline.fragment.as_deref().is_some_and(is_plain)).then_some(Way::Sieved)
+}
+
 /// Whether kernels of a pipeline export themselves, which writes these attachments: where some pixels of blocks may be idle.
 pub(super) fn serves(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
     let multisample = &pipeline.multisample;
@@ -56,9 +74,12 @@ pub(super) fn serves(pipeline: &GraphicsPipeline, attachments: &[Attachment]) ->
 
 /// The same for groups of which all pixels are covered, of one sample.
 pub(super) fn serves_whole(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
-    let has_one = pipeline.multisample.samples == 1 && pipeline.multisample.sample_mask & 1 != 0;
     let fits = |program: &Program| program.code.function().insts.len() <= LONGEST_WHOLE && is_plain(program);
-    has_words(pipeline, attachments) && has_one && pipeline.fragment.as_deref().is_some_and(fits)
+    has_words(pipeline, attachments) && has_one_sample(pipeline) && pipeline.fragment.as_deref().is_some_and(fits)
+}
+
+fn has_one_sample(pipeline: &GraphicsPipeline) -> bool {
+    pipeline.multisample.samples == 1 && pipeline.multisample.sample_mask & 1 != 0
 }
 
 /// Whether all texels are words that fragments alone decide on.

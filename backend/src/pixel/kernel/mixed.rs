@@ -2,14 +2,15 @@
 //!
 //! A primitive of four pixels fills a quarter of a wave at best. The words of sixteen primitives are interleaved, so that a lane finds
 //! those of its own by one permutation of a register: waves are full at the price of little more than that. No two lanes may have the
-//! same pixel. Programs that want derivatives need whole quads, of which small primitives leave less to gain.
+//! same pixel. What sieves have left was tested; where programs want derivatives it comes as whole quads. Short programs that do are not
+//! mixed: small primitives leave less of quads to gain.
 
-use super::direct::{self, Pixels};
+use super::direct::{self, Pixels, Way};
 use super::primitive::{Depths, needs_quads};
 use super::{Linker, Source, Stage, written};
 use crate::pixel::crumbs::Crumb;
 use crate::shader::Program;
-use crate::shader::ir::{BinaryOp as B, Builder, Type, UnaryOp as U};
+use crate::shader::ir::{BinaryOp as B, Builder, Type, UnaryOp as U, Value};
 use crate::state::GraphicsPipeline;
 
 /// Links the kernel of a pipeline for depths of so many bits; `None` where pixels cannot be mixed. One that counts has an output word: 1
@@ -18,8 +19,8 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));
     let nothing = Program::routine(Builder::new().finish(), &[], 0);
     let shaded = program.unwrap_or(&nothing);
-    let is_single = pipeline.multisample.samples == 1;
-    if !is_single || !direct::serves(pipeline, &attachments) || needs_quads(shaded, depth_bits) {
+    let way = direct::way(pipeline, &attachments)?;
+    if way == Way::AtOnce && (pipeline.multisample.samples > 1 || needs_quads(shaded, depth_bits)) {
         return None;
     }
     let mut linker = Linker::default();
@@ -27,11 +28,18 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     let pixels = linker.crumbs(&depth);
     let (flag, none) = (linker.b.local(1), linker.b.int(0));
     linker.b.local_store(flag, 0, None, none);
-    linker.shade_tested((pipeline, shaded), (&attachments, &depth), pixels, |linker, left| {
+    let see = |linker: &mut Linker, left: &[Value]| {
         let one = linker.b.int(1);
         let shaded = linker.b.select(left[0], one, none);
         linker.b.local_store(flag, 0, None, shaded);
-    });
+    };
+    match way {
+        Way::AtOnce => linker.shade_tested((pipeline, shaded), (&attachments, &depth), pixels, see),
+        Way::Sieved => {
+            see(&mut linker, &pixels.covered);
+            linker.shade((shaded, &pipeline.multisample), &attachments, pixels);
+        }
+    }
     if counts {
         let shaded = linker.b.local_load(flag, 0, None, Type::I32);
         linker.output(shaded);

@@ -27,6 +27,7 @@ use crate::shader::x64::Target as CodeTarget;
 use crate::shader::{Builtin, Program, Slot, link};
 use crate::state::GraphicsPipeline;
 
+pub use direct::Way;
 use export::{Colors, Export};
 use inputs::Inputs;
 pub use primitive::tested;
@@ -161,8 +162,10 @@ pub struct Outline {
     pub changes_coverage: bool,
     /// Whether the program sees which samples of a pixel are covered, or differs from sample to sample.
     pub sees_samples: bool,
-    /// Whether there are kernels that export themselves, for any fragments.
-    pub exports_itself: bool,
+    /// How small primitives are drawn, where there are kernels for them.
+    pub small: Option<Way>,
+    /// Whether the program looks at how values change from pixel to pixel.
+    pub differs: bool,
     /// Whether there is one for whole groups.
     pub exports_whole: bool,
 }
@@ -240,7 +243,8 @@ impl Outline {
             needs_stored: written.iter().any(|target| target.export.needs_stored()),
             changes_coverage: masks || alpha && pipeline.multisample.alpha_to_coverage,
             sees_samples: program.is_some_and(direct::sees_samples),
-            exports_itself: direct::serves(pipeline, &written),
+            small: direct::way(pipeline, &written),
+            differs: program.is_some_and(primitive::differs),
             exports_whole: direct::serves_whole(pipeline, &written),
         }
     }

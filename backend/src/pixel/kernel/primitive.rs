@@ -4,30 +4,33 @@
 //! Blocks begin with the primitive's first pixel, so that one is enough for primitives of four pixels a side; with its first quad
 //! when the program wants derivatives. What such a primitive would have to be told by units that hand fragments on to each other
 //! costs more than its fragments.
+//!
+//! Of a long program idle lanes would cost more. Then the kernel ends where shading begins, and is a *sieve*: it tells which pixels are
+//! left, and mixed kernels shade them.
 
 use ash::vk;
 
-use super::direct::{self, LINE, Pixels, TEXEL};
+use super::direct::{self, LINE, Pixels, TEXEL, Way};
 use super::inputs::Inputs;
 use super::{Attachment, Form, Linker, Source, Stage, written};
 use crate::format::routines;
 use crate::geometry::Shape;
 use crate::raster::UNITS;
 use crate::shader::Program;
-use crate::shader::ir::{BinaryOp as B, Builder, Inst, Local, Space, Type, UnaryOp as U, Value};
+use crate::shader::ir::{BinaryOp as B, Builder, ImageOp, Inst, Local, Lod, Space, Type, UnaryOp as U, Value};
 use crate::state::{DepthStencilState, GraphicsPipeline};
 
 /// Links the kernel of a pipeline for depths of so many bits; `None` where primitives cannot be rasterized at once, or should not. One that
-/// counts has four output words: blocks, samples covered, waves of fragments, and lanes of them.
+/// counts has four output words more: blocks, samples covered, waves of fragments, and lanes of them; of a sieve, which shades nothing, the
+/// first two count.
 pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool)) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));
-    if !direct::serves(pipeline, &attachments) {
-        return None;
-    }
+    let way = direct::way(pipeline, &attachments)?;
     let nothing = Program::routine(Builder::new().finish(), &[], 0);
     let shaded = program.unwrap_or(&nothing);
     let mut linker = Linker::default();
     let tally = counts.then(|| linker.tally());
+    let sieve = (way == Way::Sieved).then(|| linker.sieve());
     let blocks = linker.begin_blocks(needs_quads(shaded, depth_bits));
     let depth = Depths { bits: depth_bits, plane: attachments.len() };
     let block = linker.block(&blocks, &pipeline.multisample.locations(), &depth);
@@ -38,23 +41,49 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
         block.covered.iter().for_each(|&covered| linker.add_lanes(tally, 1, covered));
     }
     linker.b.push(Inst::If { condition: any });
-    linker
-        .shade_tested((pipeline, shaded), (&attachments, &depth), block, |linker, left| linker.count_wave(tally, left));
-    linker.b.push(Inst::EndIf);
-    linker.end_blocks(&blocks);
-    if let Some(tally) = tally {
-        for word in 0..4 {
-            let value = linker.b.local_load(tally, word, None, Type::I32);
-            linker.output(value);
+    match &sieve {
+        Some(sieve) => {
+            let left = linker.left((pipeline, shaded), &block, &depth);
+            linker.keep(sieve, left[0]);
         }
+        None => linker.shade_tested((pipeline, shaded), (&attachments, &depth), block, |linker, left| {
+            linker.count_wave(tally, left);
+        }),
     }
-    Some(linker.finish(program).alone())
+    linker.b.push(Inst::EndIf);
+    sieve.iter().for_each(|sieve| linker.next(sieve));
+    linker.end_blocks(&blocks);
+    let kept = sieve.map(|sieve| (sieve.masks, 0));
+    for (local, word) in
+        kept.into_iter().chain(tally.into_iter().flat_map(|tally| (0..4).map(move |word| (tally, word))))
+    {
+        let value = linker.b.local_load(local, word, None, Type::I32);
+        linker.output(value);
+    }
+    Some(linker.finish(program.filter(|_| way == Way::AtOnce)).alone())
 }
 
 /// Whether pixels come as whole quads: for derivatives, and as two depths of two bytes are a word, which is stored as one.
 pub(super) fn needs_quads(program: &Program, depth_bits: u32) -> bool {
-    let differs = |inst: &Inst| matches!(inst, Inst::Unary { op, .. } if op.is_derivative());
-    depth_bits == 16 || program.code.function().insts.iter().any(differs)
+    depth_bits == 16 || differs(program)
+}
+
+/// Whether a program looks at how values change from pixel to pixel.
+pub(super) fn differs(program: &Program) -> bool {
+    let has_level = |op: &ImageOp| matches!(op, ImageOp::Sample { lod: Lod::Implicit { .. }, .. } | ImageOp::QueryLod);
+    let differs = |inst: &Inst| match inst {
+        Inst::Unary { op, .. } => op.is_derivative(),
+        Inst::Image(image) => has_level(&image.op),
+        _ => false,
+    };
+    program.code.function().insts.iter().any(differs)
+}
+
+/// What a sieve has found: in lane N the pixels of block N that are left, as bits of its lanes.
+struct Sieve {
+    masks: Local,
+    /// Number of the block.
+    number: Local,
 }
 
 /// The plane of depths: its bits, and its number, which is that behind the targets'.
@@ -208,6 +237,29 @@ impl Linker {
         (0..=depth.plane).map(&mut place).collect()
     }
 
+    fn sieve(&mut self) -> Sieve {
+        let zero = self.b.int(0);
+        let [masks, number] = [(); 2].map(|()| self.b.local(1));
+        [masks, number].into_iter().for_each(|local| self.b.local_store(local, 0, None, zero));
+        Sieve { masks, number }
+    }
+
+    /// Keeps the pixels of a block that are left.
+    fn keep(&mut self, sieve: &Sieve, left: Value) {
+        let (bits, lane) = (self.b.ballot(left), self.b.lane());
+        let [masks, number] = [sieve.masks, sieve.number].map(|local| self.b.local_load(local, 0, None, Type::I32));
+        let is_own = self.b.binary(B::IEq, lane, number);
+        let masks = self.b.select(is_own, bits, masks);
+        self.b.local_store(sieve.masks, 0, None, masks);
+    }
+
+    /// What is kept from now on is of the next block.
+    fn next(&mut self, sieve: &Sieve) {
+        let (number, one) = (self.b.local_load(sieve.number, 0, None, Type::I32), self.b.int(1));
+        let number = self.b.binary(B::IAdd, number, one);
+        self.b.local_store(sieve.number, 0, None, number);
+    }
+
     fn tally(&mut self) -> Local {
         let (tally, zero) = (self.b.local(4), self.b.int(0));
         (0..4).for_each(|word| self.b.local_store(tally, word, None, zero));
@@ -257,17 +309,31 @@ impl Linker {
         see: impl FnOnce(&mut Self, &[Value]),
     ) {
         let state = &pipeline.multisample;
-        let Some(tests) = tested(pipeline) else {
+        if tested(pipeline).is_none() {
             see(self, &pixels.covered);
             return self.shade((program, state), attachments, pixels);
-        };
-        let inputs = Inputs::new(program, Form::Alone, (false, state));
-        let pixels = Pixels { covered: self.tested(&tests, &pixels, (inputs, depth)), ..pixels };
+        }
+        let covered = self.left((pipeline, program), &pixels, depth);
+        let pixels = Pixels { covered, ..pixels };
         let any = self.any(&pixels.covered);
         self.b.push(Inst::If { condition: any });
         see(self, &pixels.covered);
         self.shade((program, state), attachments, pixels);
         self.b.push(Inst::EndIf);
+    }
+
+    /// Tests covered pixels, where anything is tested; those that are left.
+    fn left(
+        &mut self,
+        (pipeline, program): (&GraphicsPipeline, &Program),
+        pixels: &Pixels,
+        depth: &Depths,
+    ) -> Vec<Value> {
+        let inputs = Inputs::new(program, Form::Alone, (false, &pipeline.multisample));
+        match tested(pipeline) {
+            Some(tests) => self.tested(&tests, pixels, (inputs, depth)),
+            None => pixels.covered.clone(),
+        }
     }
 
     /// The depth test of covered pixels; those that pass.
