@@ -12,6 +12,8 @@ use crate::render::{COLOR, Draw, Kind, Part, State, TRIANGLES, Target, render_pa
 
 static EARLY: &[u8] = include_bytes!("../../shaders/early.frag.spv");
 static LATE: &[u8] = include_bytes!("../../shaders/late.frag.spv");
+static LONG: &[u8] = include_bytes!("../../shaders/long.frag.spv");
+static LONG_QUADS: &[u8] = include_bytes!("../../shaders/long_quads.frag.spv");
 
 /// Scenes.
 const SCENES: u64 = 200;
@@ -19,7 +21,10 @@ const SCENES: u64 = 200;
 /// Scenes of many tiny triangles over each other, whose pixels may share waves.
 const CROWDED: u64 = 40;
 
-/// Pixels that those have their corners in.
+/// Scenes of triangles of all sizes by long programs.
+const LONG_WAYS: u64 = 40;
+
+/// Pixels that crowds have their corners in.
 const CROWD: [u32; 2] = [40, 24];
 
 /// Pixels of the target: no whole tiles of any size.
@@ -42,6 +47,10 @@ const NEAR: f64 = 1e-4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Program {
     Plain,
+    /// Does nothing else, but takes long.
+    Long,
+    /// The same; it looks at its quad.
+    LongQuads,
     /// Counts its runs, tests come first.
     Early,
     /// Counts its runs, drops every other pixel, tests come last.
@@ -94,6 +103,10 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         let run = move |gpu: &Gpu| draw(gpu, &Scene::crowded(seed));
         all.push(Entry::new(format!("scenes.crowded.seed{seed}"), "Rasterization Order", run));
     }
+    for seed in 0..LONG_WAYS {
+        let run = move |gpu: &Gpu| draw(gpu, &Scene::long(seed));
+        all.push(Entry::new(format!("scenes.long.seed{seed}"), "Rasterization Order", run));
+    }
 }
 
 /// Corners of a triangle somewhere near the first pixels of the target, within so many pixels.
@@ -130,9 +143,21 @@ impl Scene {
         }
         scene
     }
-}
 
-impl Scene {
+    /// Such a scene of long programs, and of one sample.
+    fn long(seed: u64) -> Self {
+        let (mut scene, mut numbers) = (Self::random(seed), Numbers::new(seed));
+        scene.samples = 1;
+        for layer in &mut scene.layers {
+            let (size, slopes) = (numbers.pick(&[3, 8, 20, 40, 60]), numbers.one_in(2));
+            let area = if numbers.one_in(2) { CROWD } else { [WIDTH, HEIGHT] };
+            layer.program = numbers.pick(&[Program::Long, Program::Long, Program::LongQuads, Program::Plain]);
+            layer.counts &= numbers.one_in(4);
+            layer.triangles = (0..100).map(|_| Triangle::random(&mut numbers, area, (size, slopes))).collect();
+        }
+        scene
+    }
+
     /// Its draws by render passes.
     fn parts<'a>(&self, draws: &'a [Draw]) -> Vec<Part<'a>> {
         let breaks = |number: &usize| *number > 0 && self.layers[*number].breaks;
@@ -182,6 +207,8 @@ impl Layer {
         let mut state = State { vertex: TRIANGLES, ..State::default() };
         state.fragment = match self.program {
             Program::Plain => COLOR,
+            Program::Long => LONG,
+            Program::LongQuads => LONG_QUADS,
             Program::Early => EARLY,
             Program::Late => LATE,
         };
@@ -218,7 +245,7 @@ impl Layer {
             // SAFETY: the info is valid.
             draw.query = Some(unsafe { gpu.device.create_query_pool(&info, None) }?);
         }
-        if self.program != Program::Plain {
+        if matches!(self.program, Program::Early | Program::Late) {
             draw.storage = Some(gpu.buffer(4)?);
         }
         Ok(draw)
