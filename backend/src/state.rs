@@ -533,9 +533,13 @@ impl GraphicsPipeline {
 
     /// Whether programs before rasterization store to memory.
     pub fn has_side_effects(&self) -> bool {
+        self.before_rasterization().any(|program| program.fragment.side_effects)
+    }
+
+    /// The programs before rasterization.
+    pub fn before_rasterization(&self) -> impl Iterator<Item = &Program> + Clone {
         let patches = self.patches.iter().flat_map(|programs| [&programs.control, &programs.evaluation]);
-        let mut all = patches.chain(&self.geometry).chain(&self.task).chain([&self.vertex]);
-        all.any(|program| program.fragment.side_effects)
+        patches.chain(&self.geometry).chain(&self.task).chain([&self.vertex]).map(|program| &**program)
     }
 
     /// What is known of its mesh program, where it has one instead of a vertex program.

@@ -15,7 +15,7 @@ use super::pending::PixelState;
 use super::processor::{Dynamic, IndexBuffer, PUSH_BYTES, Processor};
 use super::viewports::touched;
 use crate::counters::{Counter, Counters};
-use crate::geometry::{Assembled, BLOCK, Extent, FEWEST, FrontScratch, Posh, Seen, Sketch, is_list};
+use crate::geometry::{Assembled, BLOCK, Extent, FEWEST, FrontScratch, Posh, Seen, Sketch, is_list, vertices};
 use crate::gpu::{DeviceLost, Gpu};
 use crate::hiz::{Early, Hierarchy};
 use crate::pixel::{PixelContext, Segment};
@@ -131,7 +131,7 @@ impl Processor<'_> {
         if self.occlusion.is_some() || self.counts_vertices() {
             return Some(Counter::PoshLeftOrder);
         }
-        let is_in_memory = !is_list(pipeline.topology) || pipeline.primitive_restart;
+        let is_in_memory = !is_list(pipeline.topology, vertices(pipeline.topology)) || pipeline.primitive_restart;
         if primitives > config.ahead || is_in_memory && call.count > MOST_ASSEMBLED {
             return Some(Counter::PoshLeftKind);
         }

@@ -57,14 +57,14 @@ impl Processor<'_> {
         }
     }
 
-    /// A program with side effects may write what is bound to it.
-    pub(super) fn wrote_bound(&self, program: &Program, bindings: &Bindings) {
+    /// Programs with side effects may write what is bound to them.
+    pub(super) fn wrote_bound<'p>(&self, programs: impl Iterator<Item = &'p Program> + Clone, bindings: &Bindings) {
         let kept = self.gpu.depths();
-        if kept.is_empty() || !program.fragment.side_effects {
+        if kept.is_empty() || !programs.clone().any(|program| program.fragment.side_effects) {
             return;
         }
         bindings.for_each_memory(|memory, start, size| kept.wrote(&Bytes::new(memory, start, size)));
-        if program.stores_by_address() {
+        if programs.clone().any(Program::stores_by_address) {
             kept.wrote_any(|memory| self.shared.addresses.hold(memory));
         }
     }

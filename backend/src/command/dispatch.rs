@@ -14,7 +14,7 @@ const INVOCATIONS_AT_ONCE: usize = 2048;
 pub(super) fn dispatch(processor: &mut Processor<'_>, base: [u32; 3], groups: [u32; 3]) -> Result<(), DeviceLost> {
     let Some(pipeline) = processor.state.compute.clone() else { return Ok(()) };
     let bindings = &*processor.state.compute_sets.resolve(0, &pipeline.program, &processor.shared);
-    processor.wrote_bound(&pipeline.program, bindings);
+    processor.wrote_bound(std::iter::once(&*pipeline.program), bindings);
     let (push, deadline) = (&processor.state.push, &*processor.deadline);
     let all = Workgroups { program: &pipeline.program, bindings, push, deadline, base, groups, draw: 0 };
     let (count, invocations) = (all.count(), all.invocations());

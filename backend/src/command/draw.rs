@@ -134,11 +134,13 @@ fn draw_all(processor: &mut Processor<'_>, prepared: &Arc<Prepared>, command: &C
     let of_vertex = sets.resolve(0, front, shared);
     let of_fragment = pipeline.fragment.as_ref().map(|fragment| sets.resolve(1, fragment, shared));
     let of_task = pipeline.task.as_ref().map(|task| sets.resolve(2, task, shared));
-    processor.wrote_bound(front, &of_vertex);
+    if pipeline.has_side_effects() {
+        processor.wrote_bound(pipeline.before_rasterization(), &of_vertex);
+    }
     processor.wrote_feedback();
     for (program, bindings) in [(&pipeline.fragment, &of_fragment), (&pipeline.task, &of_task)] {
-        if let Some((program, bindings)) = program.as_ref().zip(bindings.as_ref()) {
-            processor.wrote_bound(program, bindings);
+        if let Some((program, bindings)) = program.as_deref().zip(bindings.as_ref()) {
+            processor.wrote_bound(std::iter::once(program), bindings);
         }
     }
     if pipeline.reads_attachments {
@@ -150,6 +152,7 @@ fn draw_all(processor: &mut Processor<'_>, prepared: &Arc<Prepared>, command: &C
         return Ok(());
     }
     for draw in 0..of_meshes.unwrap_or_else(|| draws(command)) {
+        processor.restart_deadline();
         let call = call(command, draw);
         if of_meshes.is_none() && processor.lets_wait(prepared, &call) {
             processor.wait(prepared, (&of_vertex, of_fragment.as_ref()), call)?;
@@ -239,7 +242,7 @@ fn corners_of<'s>(
     let restarts = pipeline.primitive_restart && call.first_index.is_some();
     let of_each = of_each(pipeline);
     let indices = call.first_index.map(|first| index_buffer.map(|buffer| indices(pipeline, buffer, call, first)));
-    if is_list(pipeline.topology) && !restarts {
+    if is_list(pipeline.topology, of_each) && !restarts {
         let whole = |count: usize| count / of_each * of_each;
         let corners = match indices {
             None => Corners::Sequence(call.numbers.base_vertex, whole(call.count as usize)),

@@ -244,7 +244,6 @@ impl<'g> Processor<'g> {
                 if self.skips {
                     return Ok(());
                 }
-                self.restart_deadline();
                 return draw::draw(self, command);
             }
             Command::Dispatch { base, groups } => return self.dispatch(*base, *groups),

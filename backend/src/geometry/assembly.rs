@@ -25,10 +25,15 @@ pub fn vertices(topology: vk::PrimitiveTopology) -> usize {
     }
 }
 
-/// Whether each primitive has vertices of its own, one after the other.
-pub fn is_list(topology: vk::PrimitiveTopology) -> bool {
+/// Whether each primitive has vertices of its own, one after the other, where so many are taken of each.
+pub fn is_list(topology: vk::PrimitiveTopology, of_each: usize) -> bool {
     use vk::PrimitiveTopology as T;
-    matches!(topology, T::POINT_LIST | T::LINE_LIST | T::TRIANGLE_LIST | T::PATCH_LIST)
+    match topology {
+        T::POINT_LIST | T::LINE_LIST | T::TRIANGLE_LIST | T::PATCH_LIST => true,
+        // Adjacent ones are part of it for geometry programs only.
+        T::LINE_LIST_WITH_ADJACENCY | T::TRIANGLE_LIST_WITH_ADJACENCY => of_each == vertices(topology),
+        _ => false,
+    }
 }
 
 /// Assembles primitives of vertices between restarts; `emit` is called with [`corners`] of them, the provoking one first, or `last`.

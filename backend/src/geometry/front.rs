@@ -178,7 +178,9 @@ impl Assembled<'_> {
     /// The pieces that the cull pipe takes ahead: instance, primitives, and number of the first block.
     pub fn pieces(&self) -> impl Iterator<Item = (u32, Range<usize>, usize)> + use<> {
         let (count, blocks) = (self.per_instance(), self.blocks_of_each());
-        (0..self.instances as usize).flat_map(move |instance| {
+        // Nobody counts instances of nothing.
+        let instances = if count == 0 { 0 } else { self.instances as usize };
+        (0..instances).flat_map(move |instance| {
             let starts = (0..count).step_by(BLOCK * BLOCKS);
             starts.map(move |start| {
                 (instance as u32, start..count.min(start + BLOCK * BLOCKS), instance * blocks + start / BLOCK)

@@ -141,11 +141,7 @@ impl VertexKernel {
             return Self::of_records((pipeline, program), &program.outputs, !program.fragment.side_effects);
         }
         let mut captured = 0;
-        let program = linked(pipeline, "kernel", |results| {
-            let end = results.finish(pipeline.varyings());
-            captured = if captures { results.capture(end) } else { 0 };
-            end + captured
-        });
+        let program = linked(pipeline, "kernel", |results| results.finish_all(pipeline, captures, &mut captured));
         let (varyings, vertex) = (pipeline.varyings().count(), &*pipeline.vertex);
         Self { program, varyings, routes: vertex.routes(), captured, is_pure: !vertex.fragment.side_effects }
     }
@@ -379,12 +375,16 @@ impl<'a> Results<'a> {
     ) -> VertexKernel {
         let (varyings, routes) = (pipeline.varyings().count(), self.program.routes());
         let mut captured = 0;
-        let program = self.program(across, "kernel", |results| {
-            let end = results.finish(pipeline.varyings());
-            captured = if captures { results.capture(end) } else { 0 };
-            end + captured
-        });
+        let program = self.program(across, "kernel", |results| results.finish_all(pipeline, captures, &mut captured));
         VertexKernel { program, varyings, routes, captured, is_pure }
+    }
+
+    /// Ends a kernel with what set-up needs and, where that is asked for, with words that transform feedback writes, which it counts. How many
+    /// words all are.
+    fn finish_all(&mut self, pipeline: &GraphicsPipeline, captures: bool, captured: &mut usize) -> usize {
+        let end = self.finish(pipeline.varyings());
+        *captured = if captures { self.capture(end) } else { 0 };
+        end + *captured
     }
 
     fn word(&mut self, slot: Slot) -> Option<Value> {

@@ -99,7 +99,9 @@ impl<'a> Mesh<'a> {
     fn run(&self, number: usize, scratch: &mut MeshScratch) -> Option<[u32; 2]> {
         let launch = &self.launches[self.launches.partition_point(|launch| launch.first <= number) - 1];
         let workgroups = Workgroups { groups: launch.groups, ..self.workgroups };
-        workgroups.run(&mut scratch.workgroup, number - launch.first, &launch.payload).then(|| {
+        // Behind what it knows of the payload lies its own memory.
+        let known = launch.payload.len().min(self.facts.payload.div_ceil(4) as usize);
+        workgroups.run(&mut scratch.workgroup, number - launch.first, &launch.payload[..known]).then(|| {
             let memory = scratch.workgroup.memory();
             let count = |word: usize| memory[self.facts.counts as usize / 4 + word];
             [count(0).min(self.facts.vertices), count(1).min(self.facts.primitives)]

@@ -195,7 +195,7 @@ pub(super) fn sketch_piece(
         let range = (least - first) as usize..(greatest - first) as usize + 1;
         Extent::of(words.map(|words| &words[range.clone()]))
     };
-    let mut sketch = Sketch { whole: extent(first, first + vertices as u32 - 1), vertices, ..Sketch::default() };
+    let mut sketch = Sketch { whole: extent(first, first + (vertices as u32 - 1)), vertices, ..Sketch::default() };
     // Of what is outside as a whole nobody asks for blocks.
     if sketch.whole != Extent::Outside {
         for (block, corners) in sketch.blocks.iter_mut().zip(corners.chunks(3 * BLOCK)) {

@@ -8,7 +8,7 @@ const MOST_WORDS: usize = 1 << 10;
 
 /// What is around a task or a mesh program: what it gives lies in its workgroup's memory when it ends.
 ///
-/// Memory begins with the payload, in both. A task program leaves how many workgroups of the mesh program follow, along x, y and z; a mesh
+/// Memory begins with the payload, in both, as far as each declares it. A task program leaves how many workgroups of the mesh program follow, along x, y and z; a mesh
 /// program how many vertices and primitives it gives, their words, and which vertices each primitive has. Source: Vulkan specification,
 /// "Mesh Shading"; `SPV_EXT_mesh_shader`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

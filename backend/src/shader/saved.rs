@@ -14,14 +14,14 @@ use super::program::{
     Builtin, Feedback, FragmentFacts, GeometryFacts, InputSlot, Interpolation, OutputSlot, PatchFacts, Place, Program,
     Resource, Slot,
 };
-use super::spirv::{MAX_INVOCATIONS, MAX_LOCAL_WORDS, MAX_SHARED, is_possible, is_possible_patch};
+use super::spirv::{MAX_INTERFACE, MAX_INVOCATIONS, MAX_LOCAL_WORDS, MAX_SHARED, is_possible, is_possible_patch};
 use crate::geometry::tessellation::{Domain, Spacing};
 
 /// Identifies the build that saves programs: what another one saved is of no use.
 pub const BUILD: &str = env!("VITRIC_BUILD");
 
-/// Most words of interface, and most resources.
-const MOST_WORDS: usize = 1 << 16;
+/// Most resources.
+const MOST_RESOURCES: usize = 1 << 16;
 
 impl Program {
     /// The program as text.
@@ -204,9 +204,11 @@ fn interface_of(text: &str) -> Option<Program> {
     }
     let invocations = program.local_size.iter().try_fold(1u32, |product, &size| product.checked_mul(size));
     let of_vertices = program.geometry.as_ref().map_or(0, |facts| facts.inputs.len());
-    let counts = [program.inputs.len(), program.outputs.len(), program.resources.len(), of_vertices];
-    let fits =
-        counts.iter().all(|&count| count <= MOST_WORDS) && program.shared_bytes <= MAX_SHARED && is_bounded(&program);
+    let words = [program.inputs.len(), program.outputs.len(), of_vertices];
+    let fits = words.iter().all(|&count| count <= MAX_INTERFACE)
+        && program.resources.len() <= MOST_RESOURCES
+        && program.shared_bytes <= MAX_SHARED
+        && is_bounded(&program);
     (fits && invocations.is_some_and(|count| (1..=MAX_INVOCATIONS).contains(&count))).then_some(program)
 }
 

@@ -13,6 +13,7 @@ const LINES: &[u8] = include_bytes!("../../shaders/mesh_lines.mesh.spv");
 const OWN: &[u8] = include_bytes!("../../shaders/mesh_own.mesh.spv");
 const OWN_COLOR: &[u8] = include_bytes!("../../shaders/mesh_own.frag.spv");
 const ODD: &[u8] = include_bytes!("../../shaders/mesh_odd.mesh.spv");
+const ALONE: &[u8] = include_bytes!("../../shaders/mesh_alone.mesh.spv");
 const TASKS: (&[u8], &[u8]) =
     (include_bytes!("../../shaders/mesh_tasks.task.spv"), include_bytes!("../../shaders/mesh_tasks.mesh.spv"));
 
@@ -41,6 +42,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("primitives.first", |gpu| own(gpu, false));
     add("primitives.last", |gpu| own(gpu, true));
     add("tasks.payload", tasks);
+    add("tasks.unknown", unknown);
     add("order.blended", blended);
     add("queries.primitives", primitives);
     add("queries.statistics", statistics);
@@ -163,6 +165,29 @@ fn tasks(gpu: &Gpu) -> Case {
     compare(&pixels, |x, y| if x < y % 6 * 2 { [x * 12 + y, 2, 0, 255] } else { [0; 4] })
 }
 
+fn primitives_pool(gpu: &Gpu) -> Result<vk::QueryPool, Outcome> {
+    let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::MESH_PRIMITIVES_GENERATED_EXT);
+    // SAFETY: the info is valid.
+    Ok(unsafe { gpu.device.create_query_pool(&info.query_count(1), None) }?)
+}
+
+/// Mesh shaders that know of no payload have their memory for themselves: those that say nothing leave nothing.
+fn unknown(gpu: &Gpu) -> Case {
+    supported(gpu)?;
+    let mut state = state(ALONE);
+    state.more.mesh = Some((Some(TASKS.0), ALONE));
+    let pool = if gpu.more.meshes.mesh_shader_queries != 0 { Some(primitives_pool(gpu)?) } else { None };
+    let draw = draw(state, [6, 1, 1]);
+    let draw = match pool {
+        Some(pool) => counted(draw, pool),
+        None => draw,
+    };
+    compare(&render(gpu, &Target::default(), &[draw])?, |x, y| if y == 0 && x < 5 { [255; 4] } else { [0; 4] })?;
+    let Some(pool) = pool else { return Ok(()) };
+    let [count]: [u64; 1] = results(gpu, pool)?;
+    check(count == 30, || format!("{count} primitives instead of 30"))
+}
+
 /// Workgroups come in the order of their numbers, and so do their primitives.
 fn blended(gpu: &Gpu) -> Case {
     supported(gpu)?;
@@ -188,9 +213,7 @@ fn primitives(gpu: &Gpu) -> Case {
         return Err(Outcome::NotSupported("queries of meshes".into()));
     }
     for discards in [false, true] {
-        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::MESH_PRIMITIVES_GENERATED_EXT);
-        // SAFETY: the info is valid.
-        let pool = unsafe { gpu.device.create_query_pool(&info.query_count(1), None) }?;
+        let pool = primitives_pool(gpu)?;
         let mut state = State { fragment: OWN_COLOR, ..state(OWN) };
         state.raster.rasterizer_discard_enable = vk::Bool32::from(discards);
         render(gpu, &Target::default(), &[counted(draw(state, [5, 2, 1]), pool)])?;

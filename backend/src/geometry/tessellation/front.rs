@@ -16,7 +16,9 @@ impl Assembled<'_> {
     pub fn patch_parts(&self) -> impl Iterator<Item = (u32, Range<usize>)> + use<> {
         let count = self.per_instance();
         let parts = move || (0..count).step_by(AT_ONCE).map(move |start| start..count.min(start + AT_ONCE));
-        (0..self.instances).flat_map(move |instance| parts().map(move |part| (instance, part)))
+        // Nobody counts instances of nothing.
+        let instances = if count == 0 { 0 } else { self.instances };
+        (0..instances).flat_map(move |instance| parts().map(move |part| (instance, part)))
     }
 
     /// Runs the control program for patches of an instance. Returns false when the time of the draw is up.

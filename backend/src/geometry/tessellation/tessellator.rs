@@ -63,6 +63,8 @@ pub struct Levels {
 /// A subdivided patch.
 #[derive(Debug, Default)]
 pub struct Mesh {
+    /// What it was made of last.
+    of: Option<(Subdivision, Levels)>,
     /// Coordinates u and v of the vertices. In triangles w is what is left of 1.
     pub vertices: Vec<[u32; 2]>,
     /// Vertices of the primitives: one, two or three of each.
@@ -156,8 +158,13 @@ impl Subdivision {
         }
     }
 
-    /// Subdivides a patch; it has no vertices where an outer level is not positive.
+    /// Subdivides a patch; it has no vertices where an outer level is not positive. Patches like the last one are there already.
     pub fn subdivide(&self, levels: &Levels, mesh: &mut Mesh) {
+        let of = Some((*self, *levels));
+        if mesh.of == of {
+            return;
+        }
+        mesh.of = of;
         mesh.vertices.clear();
         mesh.corners.clear();
         let outer = &levels.outer[..self.relevant()];

@@ -9,6 +9,8 @@ use super::{
 pub struct Builder {
     function: Function,
     constants: std::collections::HashMap<(u32, Type), Value>,
+    /// The other way round.
+    words: std::collections::HashMap<Value, u32>,
     depth: u32,
     /// 64-bit values: types and words.
     pub(super) pairs: Vec<(Type, [Value; 2])>,
@@ -81,6 +83,7 @@ impl Builder {
         }
         let value = self.value(ty);
         self.constants.insert((word, ty), value);
+        self.words.insert(value, word);
         value
     }
 
@@ -96,7 +99,7 @@ impl Builder {
 
     /// The word of a value that is constant.
     pub fn as_constant(&self, value: Value) -> Option<u32> {
-        self.constants.iter().find(|(_, constant)| **constant == value).map(|((word, _), _)| *word)
+        self.words.get(&value).copied()
     }
 
     /// A local of `words` words.

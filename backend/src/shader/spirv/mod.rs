@@ -18,7 +18,9 @@ use super::Program;
 use super::passes::Observer;
 
 pub use module::Module;
-pub(super) use translate::{MAX_INVOCATIONS, MAX_LOCAL_WORDS, MAX_SHARED, is_possible, is_possible_patch};
+pub(super) use translate::{
+    MAX_INTERFACE, MAX_INVOCATIONS, MAX_LOCAL_WORDS, MAX_SHARED, is_possible, is_possible_patch,
+};
 
 /// Why a module was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

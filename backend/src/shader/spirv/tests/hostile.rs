@@ -90,9 +90,39 @@ fn deep_nesting_is_refused() {
 #[test]
 fn a_huge_workgroup_is_refused() {
     use spirv::Op;
-    let mode = [1, spirv::ExecutionMode::LocalSize as u32, u32::MAX, u32::MAX, 2];
-    let body: [(Op, &[u32]); 2] = [(Op::Label, &[9]), (Op::Return, &[])];
-    assert!(matches!(refusal(&compute(&[(Op::ExecutionMode, &mode)], &body)), Error::Unsupported(_)));
+    for size in [[u32::MAX, u32::MAX, 2], [32, 33, 1]] {
+        let mode = [&[1, spirv::ExecutionMode::LocalSize as u32][..], &size].concat();
+        let body: [(Op, &[u32]); 2] = [(Op::Label, &[9]), (Op::Return, &[])];
+        assert!(matches!(refusal(&compute(&[(Op::ExecutionMode, &mode)], &body)), Error::Unsupported(_)));
+    }
+}
+
+#[test]
+fn interfaces_of_many_words_are_refused() {
+    use spirv::Op;
+    for (length, is_refused) in [(100, false), (5000, true)] {
+        let constant = [51, 52, length];
+        let all: [(Op, &[u32]); 15] = [
+            (Op::EntryPoint, &[spirv::ExecutionModel::Vertex as u32, 1, u32::from_le_bytes(*b"main"), 0, 70]),
+            (Op::Decorate, &[70, spirv::Decoration::Location as u32, 0]),
+            (Op::TypeVoid, &[2]),
+            (Op::TypeFunction, &[3, 2]),
+            (Op::TypeFloat, &[50, 32]),
+            (Op::TypeInt, &[51, 32, 0]),
+            (Op::Constant, &constant),
+            (Op::TypeArray, &[53, 50, 52]),
+            (Op::TypePointer, &[54, spirv::StorageClass::Input as u32, 53]),
+            (Op::Variable, &[54, 70, spirv::StorageClass::Input as u32]),
+            (Op::Function, &[2, 1, 0, 3]),
+            (Op::Label, &[9]),
+            (Op::Load, &[53, 71, 70]),
+            (Op::Return, &[]),
+            (Op::FunctionEnd, &[]),
+        ];
+        let module = assemble(&all);
+        let compiled = compile(&parse(&module).unwrap(), "main", vk::ShaderStageFlags::VERTEX, &Vec::new());
+        assert_eq!(compiled.is_err(), is_refused, "{length}: {:?}", compiled.err());
+    }
 }
 
 #[test]

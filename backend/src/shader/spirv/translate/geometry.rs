@@ -123,6 +123,7 @@ impl Translator<'_> {
                 self.vertex_inputs.push(high.filter(|_| used));
             }
         }
+        super::is_interface(self.vertex_inputs.len())?;
         Ok(Base::Vertices { first, unit: if is_wide { 2 } else { 1 } })
     }
 

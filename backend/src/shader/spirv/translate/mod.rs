@@ -37,6 +37,7 @@ use super::usage::Usage;
 use super::{Error, Result, Specialization};
 use crate::shader::interp::Executable;
 use crate::shader::ir::{Builder, Inst, Local, Table, Type, Value, verify};
+use crate::shader::runtime::kernels::{Lanes, WAVE};
 use crate::shader::{Builtin, FragmentFacts, InputSlot, OutputSlot, Program, Resource, Slot, passes};
 
 /// Most instructions of a translated program.
@@ -49,8 +50,12 @@ const MAX_WORK: usize = 1 << 24;
 pub(crate) const MAX_LOCAL_WORDS: u32 = 1 << 19;
 /// Most bytes of shared memory: far above the limit the device reports.
 pub(crate) const MAX_SHARED: u32 = 1 << 20;
-/// Most invocations of a workgroup.
-pub(crate) const MAX_INVOCATIONS: u32 = 1 << 14;
+/// Most invocations of a workgroup: the limit that the device reports.
+pub(crate) const MAX_INVOCATIONS: u32 = 1 << 10;
+/// Most bytes of all locals of a workgroup's waves together.
+const MAX_LOCAL_BYTES: u64 = 1 << 30;
+/// Most words of a stage's inputs, and of its outputs: far above the limits the device reports.
+pub(crate) const MAX_INTERFACE: usize = 1 << 12;
 
 /// From this version of SPIR-V on `HelperInvocation` has to be volatile.
 const VOLATILE_HELPERS: u32 = 0x0001_0600;
@@ -321,6 +326,7 @@ impl<'a> Translator<'a> {
         let first = self.inputs.len() as u32;
         self.input_sizes.insert(first, words.len() as u32);
         self.inputs.extend(words);
+        is_interface(self.inputs.len())?;
         for slot in first as usize..self.inputs.len() {
             if self.inputs[slot].ty.is_wide() {
                 self.high_inputs.insert(slot as u32, self.inputs.len() as u32);
@@ -339,6 +345,7 @@ impl<'a> Translator<'a> {
         self.facts.writes_depth |= has(Builtin::FragDepth);
         self.facts.writes_stencil |= has(Builtin::FragStencilRef);
         self.facts.writes_sample_mask |= has(Builtin::SampleMask);
+        is_interface(self.outputs.len() + words.len())?;
         let local = self.new_local(words.len() as u32)?;
         let written = self.used_words(id, ty, words.len(), false)?;
         let is_output = |(index, word): &(usize, Word)| written[*index] || word.feedback.is_some();
@@ -603,6 +610,11 @@ impl<'a> Translator<'a> {
         verify(&function).map_err(|error| Error::Unsupported(format!("this control flow ({error})")))?;
         passes::optimize(&mut function, observe);
         debug_assert_eq!(verify(&function), Ok(()));
+        let waves = self.local_size.iter().map(|&size| u64::from(size)).product::<u64>().div_ceil(WAVE as u64);
+        let locals: u64 = function.locals.iter().map(|&words| u64::from(words)).sum();
+        if waves * locals * size_of::<Lanes>() as u64 > MAX_LOCAL_BYTES {
+            return Err(Error::Unsupported("workgroups with this many local variables".into()));
+        }
         let mut facts = self.facts;
         let has_mode = |mode| self.module.mode(point.function, mode).is_some();
         facts.post_depth = has_mode(ExecutionMode::PostDepthCoverage);
@@ -642,6 +654,14 @@ impl<'a> Translator<'a> {
         program.generate_chosen(&point.name);
         Ok(program)
     }
+}
+
+/// Whether a stage may have so many words of inputs, or of outputs.
+///
+/// # Errors
+/// They are far more than any limit allows.
+fn is_interface(words: usize) -> Result<()> {
+    if words > MAX_INTERFACE { Err(Error::Unsupported("interfaces this large".into())) } else { Ok(()) }
 }
 
 /// The type of a word of the interface: 64-bit scalars are two integers.
