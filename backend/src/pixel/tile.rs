@@ -231,6 +231,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
             return;
         }
         let is_small = pixels[2] - pixels[0] <= SMALL && pixels[3] - pixels[1] <= SMALL;
+        // What a viewport leaves of a large primitive is none.
+        let is_small = is_small && !(self.context.cuts && primitives.is_wide(index));
         if !(is_small && self.small(primitives, (id, index), (outline, window))) {
             self.draw_crumbs();
             self.large(primitives, (id, index), window);
