@@ -63,6 +63,7 @@ pub const TABLE: &[Extension] = &[
     row("VK_KHR_surface", 25, Instance, None, &[]),
     row("VK_KHR_xcb_surface", 6, Instance, None, &["VK_KHR_surface"]),
     row("VK_KHR_xlib_surface", 6, Instance, None, &["VK_KHR_surface"]),
+    row("VK_KHR_wayland_surface", 6, Instance, None, &["VK_KHR_surface"]),
     row("VK_EXT_headless_surface", 1, Instance, None, &["VK_KHR_surface"]),
     row("VK_KHR_get_surface_capabilities2", 1, Instance, None, &["VK_KHR_surface"]),
     row("VK_KHR_surface_protected_capabilities", 1, Instance, None, &[VERSION_1_1, "VK_KHR_get_surface_capabilities2"]),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use ash::vk;
 use parking_lot::{Condvar, Mutex};
-use vitric_backend::memory::Surface;
+use vitric_backend::memory::{PlaneRef, Surface};
 
 use crate::device::Device;
 use crate::image::{self, ImageDesc};
@@ -25,11 +25,12 @@ pub trait PresentTarget: Send + Sync {
     /// [`Error::SurfaceLost`] when the window is gone.
     fn extent(&self) -> Result<Option<vk::Extent2D>>;
 
-    /// Shows a frame of `extent` pixels: rows from the top without gaps, 4 bytes a pixel, blue, green, red, unused.
+    /// Shows a frame of `extent` pixels, which `read` puts in memory for as many: rows from the top without gaps, 4 bytes a pixel,
+    /// blue, green, red, unused.
     ///
     /// # Errors
     /// [`Error::SurfaceLost`] when the window is gone, [`Error::OutOfDate`] when its size changed.
-    fn present(&self, extent: vk::Extent2D, pixels: &[u8]) -> Result<()>;
+    fn present(&self, extent: vk::Extent2D, read: &dyn Fn(&mut [u8])) -> Result<()>;
 }
 
 /// Formats that can be presented, all in the colour space `SRGB_NONLINEAR`.
@@ -106,8 +107,6 @@ pub struct Swapchain {
     turns: Mutex<Turns>,
     freed: Condvar,
     retired: AtomicBool,
-    /// What was shown last: memory for what comes next.
-    pixels: Mutex<Vec<u8>>,
 }
 
 impl Swapchain {
@@ -131,8 +130,8 @@ impl Swapchain {
         let count = desc.images.clamp(MIN_IMAGES, MAX_IMAGES);
         let images = (0..count).map(|_| create_image(device, &desc)).collect::<Result<_>>()?;
         let turns = Turns { free: (0..count).collect(), last: None, failed: None, mode: desc.mode };
-        let (turns, retired, pixels) = (Mutex::new(turns), AtomicBool::new(false), Mutex::default());
-        Ok(Arc::new(Self { target, desc, images, turns, freed: Condvar::new(), retired, pixels }))
+        let (turns, retired) = (Mutex::new(turns), AtomicBool::new(false));
+        Ok(Arc::new(Self { target, desc, images, turns, freed: Condvar::new(), retired }))
     }
 
     /// The images, by the index that [`Swapchain::acquire`] returns.
@@ -207,9 +206,8 @@ impl Swapchain {
     pub fn show(&self, image: u32) {
         if let Some(surface) = self.images.get(image as usize) {
             self.pace();
-            let mut pixels = self.pixels.lock();
-            read_pixels(surface, self.desc.format, &mut pixels);
-            if let Err(error) = self.target.present(self.desc.extent, &pixels) {
+            let read = |pixels: &mut [u8]| read_pixels(surface, self.desc.format, pixels);
+            if let Err(error) = self.target.present(self.desc.extent, &read) {
                 self.turns.lock().failed = Some(error);
             }
         }
@@ -254,33 +252,36 @@ fn create_image(device: &Device, desc: &SwapchainDesc) -> Result<Arc<Surface>> {
     Ok(surface)
 }
 
-/// Puts rows of blue, green, red, alpha bytes in `out`.
-fn read_pixels(surface: &Surface, format: vk::Format, out: &mut Vec<u8>) {
-    let Some(plane) = surface.plane(vk::ImageAspectFlags::COLOR, 0, 0) else { return out.clear() };
+/// Puts rows of blue, green, red, alpha bytes in `out`, as far as it reaches.
+fn read_pixels(surface: &Surface, format: vk::Format, out: &mut [u8]) {
+    let Some(plane) = surface.plane(vk::ImageAspectFlags::COLOR, 0, 0) else { return };
     let swap = matches!(format, vk::Format::R8G8B8A8_UNORM | vk::Format::R8G8B8A8_SRGB);
-    let bytes = |word: u32| {
-        let [first, second, third, last] = word.to_le_bytes();
-        if swap { [third, second, first, last] } else { [first, second, third, last] }
-    };
-    let (width, height) = (plane.width(), plane.height());
-    out.resize(width as usize * height as usize * 4, 0);
+    let width = plane.width().max(1) as usize;
     let (texels, _) = out.as_chunks_mut::<4>();
-    let place = |x: u32, y: u32| y as usize * width as usize + x as usize;
-    for y in (0..height).step_by(2) {
-        for x in (0..width).step_by(8) {
-            if !plane.has_line(x, y & !7) {
-                for (x, y) in (y..height.min(y + 2)).flat_map(|y| (x..width.min(x + 8)).map(move |x| (x, y))) {
-                    texels[place(x, y)] = bytes(plane.read_word(x, y, 0));
-                }
-                continue;
-            }
-            // Four quads, which are two rows of a line.
-            for (quad, words) in (0..).step_by(2).zip(plane.read_strip(x, y, 0).as_chunks::<4>().0) {
-                for (row, pair) in (y..).zip(words.as_chunks::<2>().0) {
-                    let first = place(x + quad, row);
-                    texels[first..first + 2].copy_from_slice(&pair.map(bytes));
-                }
-            }
+    for (y, rows) in (0..plane.height()).step_by(2).zip(texels.chunks_mut(2 * width)) {
+        let (upper, lower) = rows.split_at_mut(width.min(rows.len()));
+        read_rows(&plane, y, swap, [upper, lower]);
+    }
+}
+
+/// Reads two rows from an even `y` on, the second one as far as there is one: strips of eight pixels, and quads where those are not whole.
+fn read_rows(plane: &PlaneRef<'_>, y: u32, swap: bool, mut rows: [&mut [[u8; 4]]; 2]) {
+    let texel = |word: u32| {
+        let [blue, green, red, alpha] = word.to_le_bytes();
+        if swap { [red, green, blue, alpha] } else { [blue, green, red, alpha] }
+    };
+    let strips = if plane.has_line(0, y & !7) { plane.width() / 8 } else { 0 };
+    for strip in 0..strips {
+        let words = plane.read_strip(strip * 8, y, 0);
+        for (row, below) in rows.iter_mut().zip([0, 2]) {
+            let Some(eight) = row.as_chunks_mut::<8>().0.get_mut(strip as usize) else { continue };
+            *eight = std::array::from_fn(|at| texel(words[at / 2 * 4 + at % 2 + below]));
+        }
+    }
+    for x in (strips * 8..plane.width()).step_by(2) {
+        let quad = plane.read_quad(x, y).map(texel);
+        for (row, pair) in rows.iter_mut().zip(quad.chunks(2)) {
+            row.iter_mut().skip(x as usize).zip(pair).for_each(|(to, from)| *to = *from);
         }
     }
 }
@@ -307,7 +308,7 @@ mod tests {
             let places = || (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
             let texel = |(x, y): (u32, u32)| [x as u8, y as u8, 77, (x ^ y) as u8 | 0x80];
             places().for_each(|(x, y)| plane.write_word(x, y, 0, u32::from_le_bytes(texel((x, y)))));
-            let mut rows = vec![1; 5];
+            let mut rows = vec![1; width as usize * height as usize * 4];
             read_pixels(&surface, format, &mut rows);
             let is_red_first = [vk::Format::R8G8B8A8_UNORM, vk::Format::R8G8B8A8_SRGB].contains(&format);
             let order = if is_red_first { [2, 1, 0, 3] } else { [0, 1, 2, 3] };

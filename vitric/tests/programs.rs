@@ -1,10 +1,13 @@
-//! Real programs, unmodified, through the system's loader on this driver: `vulkaninfo`, and `vkcube` in an X server.
+//! Real programs, unmodified, through the system's loader on this driver: `vulkaninfo`, and `vkcube` in an X server and under Wayland.
 //!
 //! vkcube's last frame is read after its end: the Composite extension keeps a window's pixmap for whoever named it.
-//! The same frame from Mesa's lavapipe is the measure. Needs the Debian packages vulkan-tools, xvfb and
+//! The same frame from Mesa's lavapipe is the measure. Needs the Debian packages vulkan-tools, xvfb, weston and
 //! mesa-vulkan-drivers; a missing one is a failure.
 
+use std::fs::DirBuilder;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use x11rb::connection::Connection;
@@ -113,6 +116,73 @@ fn vkcube_shows_what_lavapipe_shows() {
     assert!(colors.len() > 50, "only {} colours", colors.len());
     let mean = difference(&ours.2, &theirs.2);
     assert!(mean < 1.0, "a mean difference of {mean} of 255");
+}
+
+/// A Wayland compositor that shows one program in a window of an X server, ended with the test.
+struct Compositor {
+    child: Child,
+    folder: PathBuf,
+}
+
+impl Compositor {
+    const SOCKET: &str = "vitric-test";
+    const SIDE: u16 = 500;
+
+    fn start(server: &Server) -> Compositor {
+        let folder = std::env::temp_dir().join(format!("vitric-wayland-{}", std::process::id()));
+        DirBuilder::new().mode(0o700).create(&folder).expect("a folder for the socket");
+        let size = [format!("--width={}", Self::SIDE), format!("--height={}", Self::SIDE)];
+        let child = Command::new("weston")
+            .args(["--backend=x11-backend.so", "--shell=kiosk-shell.so", "--no-config", "--use-pixman"])
+            .args(size)
+            .arg(format!("--socket={}", Self::SOCKET))
+            .env("DISPLAY", &server.display)
+            .env("XDG_RUNTIME_DIR", &folder)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("weston starts");
+        let (compositor, start) = (Compositor { child, folder }, Instant::now());
+        while !compositor.folder.join(Self::SOCKET).exists() {
+            assert!(start.elapsed() < LIMIT, "weston does not listen in {LIMIT:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        compositor
+    }
+}
+
+impl Drop for Compositor {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// The compositor shows what the program draws: a cube in many colours before a grey ground.
+#[test]
+fn vkcube_shows_a_cube_under_wayland() {
+    let server = Server::start();
+    let compositor = Compositor::start(&server);
+    let (connection, screen) = RustConnection::connect(Some(&server.display)).expect("the X server can be reached");
+    let root = connection.setup().roots[screen].root;
+    let child = Command::new(env!("CARGO_BIN_EXE_vitric"))
+        .args(["run", "vkcube-wayland", "--c", "600"])
+        .env("XDG_RUNTIME_DIR", &compositor.folder)
+        .env("WAYLAND_DISPLAY", Compositor::SOCKET)
+        .env_remove("DISPLAY")
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("vkcube starts");
+    let (start, mut colors) = (Instant::now(), std::collections::HashSet::new());
+    while colors.len() <= 50 && start.elapsed() < LIMIT {
+        std::thread::sleep(Duration::from_millis(20));
+        let side = Compositor::SIDE;
+        let image = connection.get_image(ImageFormat::Z_PIXMAP, root, 0, 0, side, side, !0).unwrap().reply().unwrap();
+        colors = image.data.chunks_exact(4).map(|p| [p[0], p[1], p[2]]).collect();
+    }
+    assert!(colors.len() > 50, "only {} colours", colors.len());
+    finish(child);
 }
 
 #[test]

@@ -15,6 +15,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("spirv-tools", "/usr/bin/spirv-opt"),
     ("xvfb", "/usr/bin/Xvfb"),
     ("xauth", "/usr/bin/xauth"),
+    ("weston", "/usr/bin/weston"),
     ("x11-apps", "/usr/bin/xwd"),
     ("imagemagick", "/usr/bin/convert-im6.q16"),
 ];

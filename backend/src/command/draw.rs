@@ -662,6 +662,7 @@ pub(super) fn pixel_context<'a>(
         },
         rates: rates(drawn, pass, layer),
         scissor: touched(state, pipeline),
+        cuts: pipeline.last().routes(),
         overwrites: None,
         visibility: Visibility::default(),
         segment: None,

@@ -68,8 +68,10 @@ impl Shape {
     pub const ID: u32 = 11;
     /// First word of the edges, of three each, modulo 2^32: their changes from pixel to pixel in x and y, and their values at the
     /// centre of pixel (0, 0), less what an edge needs to cover a point. Centres are covered where none is negative; near
-    /// triangles of less than 2^13 units along each axis the values fit.
+    /// triangles of less than [`Self::WIDE`] units along each axis the values fit.
     pub const EDGES: u32 = 12;
+    /// Units along an axis from which on a triangle is wide.
+    pub const WIDE: i64 = 1 << 14;
     /// First word of the least and the greatest depth at the pixels that may be covered.
     pub const DEPTHS: u32 = 21;
     /// First word of the corners on the grid, clockwise, units: x and y of each.
@@ -227,6 +229,17 @@ impl Primitives {
         let words = self.words(index);
         let corner = |number: u32| [0, 1].map(|axis| i64::from(words.get(Shape::CORNERS + number * 2 + axis) as i32));
         Triangle::clockwise([corner(0), corner(1), corner(2)])
+    }
+
+    /// Whether a primitive's corners are so far from each other that the words of its edges may not fit ([`Shape::EDGES`]).
+    pub fn is_wide(&self, index: u32) -> bool {
+        let words = self.words(index);
+        (0..2).any(|axis| {
+            let places = [0, 2, 4].map(|corner| words.get(Shape::CORNERS + corner + axis) as i32);
+            let ends =
+                places.iter().fold((i32::MAX, i32::MIN), |(low, high), &place| (low.min(place), high.max(place)));
+            i64::from(ends.1) - i64::from(ends.0) >= Shape::WIDE
+        })
     }
 
     /// A primitive's shape.

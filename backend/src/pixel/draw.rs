@@ -78,6 +78,8 @@ pub struct PixelContext<'a> {
     pub pitches: Vec<u32>,
     /// Pixels that may be written: `[x0, y0, x1, y1]`, the last ones not included.
     pub scissor: [i64; 4],
+    /// Whether set-up has cut the pixels of primitives to what their viewports leave of them.
+    pub cuts: bool,
     /// Samples that passed, when an occlusion query counts.
     pub occlusion: Option<&'a AtomicU64>,
     /// Whether what later draws hide may be dropped.
@@ -186,8 +188,7 @@ impl<'a> PixelContext<'a> {
         let depth = |tests: DepthStencilState| (tests.depth_test, tests.depth_write, tests.depth_compare);
         let as_linked = self.tests.map(depth) == tested(self.pipeline).map(depth);
         let serves = as_linked && self.rates.is_none() && (self.tests.is_none() || self.depth_alone.is_some());
-        // Its edges are exact near small primitives only, not near what a viewport leaves of others.
-        serves && self.occlusion.is_none() && self.criterion.is_none() && !self.pipeline.last().routes()
+        serves && self.occlusion.is_none() && self.criterion.is_none()
     }
 
     /// The kernel for whole groups of one primitive.

@@ -236,6 +236,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
         let [width, height] = [pixels[2] - pixels[0], pixels[3] - pixels[1]];
         let is_small = width.max(height) <= SMALL_SIDE && width * height <= SMALL_PIXELS;
+        // What a viewport leaves of a large primitive is none.
+        let is_small = is_small && !(self.context.cuts && primitives.is_wide(index));
         if !(is_small && self.small(primitives, (id, index), (outline, window))) {
             self.draw_crumbs();
             self.large(primitives, (id, index), window);

@@ -29,6 +29,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         dynamic: false,
         adds: false,
         lines: false,
+        wide: false,
         geometry: false,
     };
     let geometry = Scene { geometry: true, ..plain };
@@ -39,6 +40,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         ("viewports.blend", Scene { adds: true, ..plain }),
         ("viewports.last_provoking", Scene { last: true, ..plain }),
         ("viewports.edges", Scene { lines: true, ..plain }),
+        ("viewports.wide", Scene { wide: true, depth: true, ..plain }),
         ("layers.plain", Scene { layers: 7, ..plain }),
         ("layers.depth", Scene { layers: 4, depth: true, ..plain }),
         ("layers.samples", Scene { layers: 3, samples: 4, depth: true, ..plain }),
@@ -47,6 +49,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         ("viewports.geometry", geometry),
         ("viewports.geometry_depth", Scene { depth: true, dynamic: true, last: true, ..geometry }),
         ("viewports.geometry_edges", Scene { lines: true, ..geometry }),
+        ("viewports.geometry_wide", Scene { wide: true, ..geometry }),
         ("layers.geometry", Scene { layers: 5, depth: true, ..geometry }),
         ("layers.geometry_samples", Scene { layers: 3, samples: 4, ..geometry }),
     ];
@@ -72,6 +75,8 @@ struct Scene {
     adds: bool,
     /// Edges of triangles instead of rectangles.
     lines: bool,
+    /// Of some rectangles viewports leave a small part only.
+    wide: bool,
     /// A geometry shader names viewport and layer, not the vertex shader.
     geometry: bool,
 }
@@ -111,7 +116,10 @@ fn rectangles(numbers: &mut Numbers, views: &[View], scene: Scene) -> Vec<Rect> 
         let [x0, y0, x1, y1] = views[viewport].place;
         let mut side = |size: i32| {
             let low = numbers.below(size as u32 + 8) as i32 - 8;
-            [low, low + 1 + numbers.below(size as u32) as i32]
+            let high = low + 1 + numbers.below(size as u32) as i32;
+            let mut beyond =
+                |most: u32| if scene.wide && numbers.below(3) == 0 { numbers.below(most) as i32 } else { 0 };
+            [low - beyond(900), high + beyond(900)]
         };
         let ([left, right], [top, bottom]) = (side(x1 - x0), side(y1 - y0));
         Rect {
@@ -234,6 +242,7 @@ fn inputs(gpu: &Gpu) -> Case {
         dynamic: false,
         adds: false,
         lines: false,
+        wide: false,
         geometry: false,
     };
     let mut numbers = Numbers::new(7);

@@ -1,6 +1,8 @@
 //! Window systems: surfaces and swapchains. Source: `VK_KHR_surface`, `VK_KHR_swapchain`, `VK_EXT_headless_surface`,
 //! `VK_KHR_get_surface_capabilities2`, `VK_EXT_surface_maintenance1`, `VK_EXT_swapchain_maintenance1`.
 
+mod shared;
+mod wayland;
 mod xcb;
 mod xlib;
 
@@ -16,6 +18,7 @@ use crate::device::of_queue;
 use crate::objects::{InstanceObject, Marked, destroy, device, need};
 use crate::raw;
 
+pub use wayland::{create as create_wayland, support as wayland_support};
 pub use xcb::{create_xcb, xcb_support};
 pub use xlib::{create as create_xlib, support as xlib_support};
 
@@ -27,7 +30,7 @@ impl PresentTarget for Headless {
         Ok(None)
     }
 
-    fn present(&self, _: vk::Extent2D, _: &[u8]) -> Result<()> {
+    fn present(&self, _: vk::Extent2D, _: &dyn Fn(&mut [u8])) -> Result<()> {
         Ok(())
     }
 }

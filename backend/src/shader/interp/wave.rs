@@ -34,7 +34,7 @@ pub struct Runs<'a> {
 }
 
 enum Runner<'a> {
-    Native(Session<'a>),
+    Native(Session<'a, Environment<'a>>),
     Interpreter(&'a mut Wave, &'a Program, Environment<'a>),
 }
 
@@ -376,7 +376,8 @@ impl Wave {
     fn image(&mut self, environment: &Environment<'_>, image: &Image) {
         let mut nested = self.nested.take().unwrap_or_default();
         let (numbered, operands) = self.numbered(image);
-        let results = runtime::image(&operands, self.masks(), environment, &numbered, &mut nested);
+        let mut results = [[0; WAVE]; 4];
+        runtime::image(&operands, self.masks(), environment, &numbered, &mut nested, &mut results);
         self.nested = Some(nested);
         for index in 0..image.results {
             self.set(Value(image.result.0 + index), results[index as usize]);

@@ -23,18 +23,18 @@ pub fn image(
     environment: &Environment<'_>,
     image: &Image,
     nested: &mut Wave,
-) -> [Lanes; 4] {
+    results: &mut [Lanes; 4],
+) {
+    *results = [[0; WAVE]; 4];
     let lanes = match image.op {
         ImageOp::Write { .. } | ImageOp::Atomic { .. } => masks.effective,
         // Queries may be uniform: every lane has the answer.
         ImageOp::Size { .. } | ImageOp::Levels | ImageOp::Samples => {
-            let mut results = [[0; WAVE]; 4];
-            lane_by_lane(registers, Mask::MAX, environment, image, &mut results);
-            return results;
+            return lane_by_lane(registers, Mask::MAX, environment, image, results);
         }
         _ => masks.active,
     };
-    by_routines(registers, lanes, environment, image, nested)
+    by_routines(registers, lanes, environment, image, nested, results);
 }
 
 fn lane_by_lane(
@@ -59,8 +59,8 @@ fn by_routines(
     environment: &Environment<'_>,
     image: &Image,
     nested: &mut Wave,
-) -> [Lanes; 4] {
-    let mut results = [[0; WAVE]; 4];
+    results: &mut [Lanes; 4],
+) {
     let word = |value: Option<Value>, lane: usize| value.map_or(0, |value| registers[value.0 as usize][lane]);
     let elements =
         |lane: usize| (word(image.element, lane), word(image.sampler.and_then(|(_, element)| element), lane));
@@ -75,14 +75,13 @@ fn by_routines(
         rest &= !same;
         environment.bindings.lookups().with(environment.bindings, image, wanted, |lookup| {
             let Some(lookup) = lookup else {
-                return lane_by_lane(registers, same, environment, image, &mut results);
+                return lane_by_lane(registers, same, environment, image, results);
             };
             let environment =
                 Environment { push: &lookup.push, ..Environment::new(&lookup.bindings, environment.deadline) };
-            nested.call(&lookup.program, &environment, same, registers, &mut results);
+            nested.call(&lookup.program, &environment, same, registers, results);
         });
     }
-    results
 }
 
 /// One lane's execution of one instruction.

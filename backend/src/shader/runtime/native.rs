@@ -4,6 +4,7 @@
 //! what generated code leaves to the runtime comes back through two functions whose addresses are in the frame.
 
 use std::any::Any;
+use std::borrow::Borrow;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -100,9 +101,9 @@ pub struct FrameMemory {
 /// What the frame's functions find behind its pointer to the host.
 struct Host<'a> {
     native: &'a Native,
-    environment: Environment<'a>,
+    environment: &'a Environment<'a>,
     panic: Cell<Option<Box<dyn Any + Send>>>,
-    nested: RefCell<Option<Box<Wave>>>,
+    nested: &'a RefCell<Option<Box<Wave>>>,
 }
 
 /// Lanes of a wave and its interface.
@@ -148,13 +149,17 @@ impl FrameMemory {
         self.resume = 0;
     }
 
+    fn header(&mut self) -> *mut Frame {
+        self.lines.as_mut_ptr().cast()
+    }
+
     /// Runs until the end, a barrier, or the deadline. Returns how it stopped, which lanes were killed, and which are helpers
     /// from there on.
     pub fn run(&mut self, native: &Native, environment: &Environment<'_>, launch: Launch<'_>) -> (Stop, Mask, Mask) {
         let Launch { active, helpers, inputs, outputs } = launch;
-        let mut session = Session::new(self, native, *environment);
+        let mut session = Session::new(self, native, environment);
         let stop = session.enter(environment.parameters, (active, helpers), inputs, outputs);
-        let frame = session.frame();
+        let frame = session.memory.header();
         // SAFETY: as in `enter`.
         let (resume, killed, real) = unsafe { ((*frame).resume, (*frame).killed, (*frame).real) };
         drop(session);
@@ -163,29 +168,33 @@ impl FrameMemory {
     }
 }
 
-/// Runs of one program in one environment, one after the other. The frame was started for the program.
-pub struct Session<'a> {
+/// Runs of one program in one environment, one after the other. The frame was started for the program. The environment is the
+/// session's own, or borrowed: a copy of one that was written just now, word by word, waits for those writes.
+pub struct Session<'a, E: Borrow<Environment<'a>>> {
     memory: &'a mut FrameMemory,
-    host: Host<'a>,
+    native: &'a Native,
+    environment: E,
+    nested: RefCell<Option<Box<Wave>>>,
     /// The lanes that the frame's header has, spread over vectors: those that run, and the helpers among them.
     spread: Option<(Mask, Mask)>,
 }
 
-impl<'a> Session<'a> {
+impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
     /// Of a program whose frame `memory` is.
-    pub fn new(memory: &'a mut FrameMemory, native: &'a Native, environment: Environment<'a>) -> Self {
+    #[inline]
+    pub fn new(memory: &'a mut FrameMemory, native: &'a Native, owned: E) -> Self {
+        let environment = owned.borrow();
         assert!(environment.ranges.entries().len() >= native.ranges, "fewer ranges than the program has");
         assert!(memory.lines.len() * size_of::<Line>() >= native.frame_bytes, "the frame was not started");
         let nested = RefCell::new(memory.nested.take());
-        let session = Self { memory, host: Host { native, environment, panic: Cell::new(None), nested }, spread: None };
-        let (frame, table, push) = (session.frame(), environment.bindings.table(), environment.push);
+        let (frame, table, push) = (memory.header(), environment.bindings.table(), environment.push);
         // SAFETY: the frame has room for the header and what follows (`start`), is aligned to 64 bytes, and belongs to this
         // session alone. Every field that code or the runtime reads is written here or by `enter`; arguments and results are
         // written before they are read. Every address here outlives the session: tables and environment are borrowed for it.
         unsafe {
             (&raw mut (*frame).call).write(call);
             (&raw mut (*frame).check).write(check);
-            (&raw mut (*frame).resume).write(session.memory.resume);
+            (&raw mut (*frame).resume).write(memory.resume);
             (&raw mut (*frame).push).write(BufferEntry::new(push.as_ptr().cast_mut(), push.len() as u64));
             (&raw mut (*frame).shared).write(environment.shared.map_or(BufferEntry::EMPTY, BufferEntry::shared));
             (&raw mut (*frame).ranges).write(environment.ranges.entries().as_ptr());
@@ -195,11 +204,7 @@ impl<'a> Session<'a> {
             (&raw mut (*frame).expired).write(0);
             (&raw mut (*frame).zero).write(0);
         }
-        session
-    }
-
-    fn frame(&self) -> *mut Frame {
-        self.memory.lines.as_ptr().cast_mut().cast()
+        Self { memory, native, environment: owned, nested, spread: None }
     }
 
     /// Runs the program from its start with all lanes: until the end, or the deadline. It has no barriers, and locals hold what
@@ -210,10 +215,12 @@ impl<'a> Session<'a> {
 
     #[inline]
     fn enter(&mut self, parameters: &[u32], lanes: (Mask, Mask), inputs: &[Lanes], outputs: &mut [Lanes]) -> Stop {
-        let native = self.host.native;
+        let native = self.native;
         assert!(parameters.len() >= native.parameters, "fewer parameters than the program has");
         assert!(inputs.len() >= native.inputs, "fewer input words than the program reads");
-        let (frame, (active, helpers)) = (self.memory.lines.as_mut_ptr().cast::<Frame>(), lanes);
+        let (frame, (active, helpers)) = (self.memory.header(), lanes);
+        let (environment, nested) = (self.environment.borrow(), &self.nested);
+        let host = Host { native, environment, panic: Cell::new(None), nested };
         // SAFETY: as in `new`, which wrote the rest of the header. The code was generated for this layout, and reads no more
         // parameters and inputs than there are. Inputs, outputs and parameters are borrowed for the call, and so is the
         // host. Buffers are kept alive by the bindings, and accesses of them are checked against their limits; races on them
@@ -227,7 +234,7 @@ impl<'a> Session<'a> {
             (&raw mut (*frame).inputs).write(inputs.as_ptr());
             (&raw mut (*frame).outputs).write(outputs.as_mut_ptr());
             (&raw mut (*frame).parameters).write(parameters.as_ptr());
-            (&raw mut (*frame).host).write(std::ptr::from_ref(&self.host).cast());
+            (&raw mut (*frame).host).write(std::ptr::from_ref(&host).cast());
             (&raw mut (*frame).stopped).write(STOP_INTERRUPTED);
             (&raw mut (*frame).active).write(active);
             (&raw mut (*frame).real).write(!helpers);
@@ -236,7 +243,7 @@ impl<'a> Session<'a> {
             entry(frame);
             (*frame).stopped
         };
-        if let Some(panic) = self.host.panic.take() {
+        if let Some(panic) = host.panic.take() {
             resume_unwind(panic);
         }
         match stopped {
@@ -247,9 +254,9 @@ impl<'a> Session<'a> {
     }
 }
 
-impl Drop for Session<'_> {
+impl<'a, E: Borrow<Environment<'a>>> Drop for Session<'a, E> {
     fn drop(&mut self) {
-        self.memory.nested = self.host.nested.take();
+        self.memory.nested = self.nested.take();
     }
 }
 
@@ -272,10 +279,10 @@ fn execute(frame: &mut Frame, host: &Host<'_>, site: &Site) {
         Inst::Image(request) => {
             let mut nested = host.nested.borrow_mut();
             let nested = nested.get_or_insert_default();
-            frame.results = image(arguments, masks, &host.environment, request, nested);
+            image(arguments, masks, host.environment, request, nested, &mut frame.results);
         }
         inst => {
-            let access = Access { registers: arguments, masks, environment: &host.environment };
+            let access = Access { registers: arguments, masks, environment: host.environment };
             [frame.results[0], frame.results[1]] = access.execute(inst, site.uniform);
         }
     }

@@ -78,7 +78,9 @@ impl Window {
         drawing.segment.as_mut()
     }
 
-    fn put_in_requests(&self, place: &Place, pixels: &[u8]) -> Result<()> {
+    fn put_in_requests(&self, place: &Place, read: &dyn Fn(&mut [u8])) -> Result<()> {
+        let mut pixels = vec![0; place.bytes()];
+        read(&mut pixels);
         let row = usize::from(place.size.0) * 4;
         // The request's own header takes 24 bytes.
         let rows = ((self.connection.maximum_request_bytes().saturating_sub(64)) / row.max(1)).max(1);
@@ -110,7 +112,7 @@ impl PresentTarget for Window {
         self.size().map(Some)
     }
 
-    fn present(&self, extent: vk::Extent2D, pixels: &[u8]) -> Result<()> {
+    fn present(&self, extent: vk::Extent2D, read: &dyn Fn(&mut [u8])) -> Result<()> {
         if self.size()? != extent {
             return Err(Error::OutOfDate);
         }
@@ -118,9 +120,9 @@ impl PresentTarget for Window {
         let context = self.graphics_context(&mut drawing)?;
         let size = (extent.width as u16, extent.height as u16);
         let place = Place { window: self.window, context, depth: self.depth, size };
-        match self.segment(&mut drawing, pixels.len()) {
-            Some(segment) => segment.put(&self.connection, &place, pixels)?,
-            None => self.put_in_requests(&place, pixels)?,
+        match self.segment(&mut drawing, place.bytes()) {
+            Some(segment) => segment.put(&self.connection, &place, read)?,
+            None => self.put_in_requests(&place, read)?,
         }
         // A round trip: frames do not pile up in the connection, memory is not written before it was read, and a lost
         // server is noticed.

@@ -1,7 +1,7 @@
 //! Frames through memory that the X server shares (MIT-SHM 1.2: an anonymous file whose descriptor goes over the
 //! connection). A server elsewhere, or one without the extension, does not take it: frames are then sent in requests.
 
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use memmap2::MmapMut;
 use vitric_api::{Error, Result};
@@ -9,6 +9,8 @@ use x11rb::connection::{Connection, RequestConnection};
 use x11rb::protocol::shm::{self, ConnectionExt};
 use x11rb::protocol::xproto::{Gcontext, ImageFormat};
 use x11rb::xcb_ffi::XCBConnection;
+
+use crate::wsi::shared::shared;
 
 /// Memory that the server shares.
 pub struct Segment {
@@ -28,6 +30,13 @@ pub struct Place {
     pub size: (u16, u16),
 }
 
+impl Place {
+    /// Bytes of its pixels.
+    pub fn bytes(&self) -> usize {
+        usize::from(self.size.0) * usize::from(self.size.1) * 4
+    }
+}
+
 impl Segment {
     /// Shares `bytes` with the server; none when it does not take them, which is logged.
     pub fn new(connection: &XCBConnection, bytes: usize) -> Option<Self> {
@@ -43,10 +52,10 @@ impl Segment {
         self.map.len()
     }
 
-    /// Shows a frame of as many bytes as the place's pixels have. The server reads it at its own time: a reply to a later
+    /// Shows a frame, which `read` puts in memory of as many bytes as the place's pixels have. The server reads it at its own time: a reply to a later
     /// request tells that it has.
-    pub fn put(&mut self, connection: &XCBConnection, place: &Place, pixels: &[u8]) -> Result<()> {
-        self.map[..pixels.len()].copy_from_slice(pixels);
+    pub fn put(&mut self, connection: &XCBConnection, place: &Place, read: &dyn Fn(&mut [u8])) -> Result<()> {
+        read(&mut self.map[..place.bytes()]);
         let (width, height) = place.size;
         let format = ImageFormat::Z_PIXMAP.into();
         let sent = connection.shm_put_image(
@@ -86,22 +95,9 @@ fn share(connection: &XCBConnection, bytes: usize) -> std::result::Result<Segmen
     if (version.major_version, version.minor_version) < (1, 2) {
         return Err("the X server's MIT-SHM takes no descriptors".into());
     }
-    let file = std::fs::File::from(anonymous_file()?);
-    file.set_len(bytes as u64).map_err(|error| error.to_string())?;
-    // SAFETY: the file is this process's own and anonymous; the server maps it for reading only.
-    let map = unsafe { MmapMut::map_mut(&file) }.map_err(|error| error.to_string())?;
+    let (file, map) = shared(bytes)?;
     let id = connection.generate_id().map_err(|error| error.to_string())?;
     let attached = connection.shm_attach_fd(id, OwnedFd::from(file), true).map_err(|error| error.to_string())?;
     attached.check().map_err(|error| error.to_string())?;
     Ok(Segment { id, map })
-}
-
-fn anonymous_file() -> std::result::Result<OwnedFd, String> {
-    // SAFETY: the name is a valid C string.
-    let descriptor = unsafe { libc::memfd_create(c"vitric frame".as_ptr(), libc::MFD_CLOEXEC) };
-    if descriptor < 0 {
-        return Err(std::io::Error::last_os_error().to_string());
-    }
-    // SAFETY: the descriptor was just made and belongs to nobody else.
-    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
