@@ -14,7 +14,8 @@ use vitric_backend::memory::Surface;
 use crate::device::Device;
 use crate::image::{self, ImageDesc};
 use crate::physical::ImageKind;
-use crate::sync::{Payload, deadline};
+use crate::queue::Health;
+use crate::sync::{Payload, TURN, deadline};
 use crate::{Error, Result};
 
 /// Where frames are shown: a window, or nowhere. Called from any thread, also from several at once.
@@ -100,6 +101,8 @@ struct Turns {
 
 /// A swapchain.
 pub struct Swapchain {
+    /// Of the device.
+    health: Arc<Health>,
     target: Arc<dyn PresentTarget>,
     desc: SwapchainDesc,
     images: Vec<Arc<Surface>>,
@@ -132,7 +135,8 @@ impl Swapchain {
         let images = (0..count).map(|_| create_image(device, &desc)).collect::<Result<_>>()?;
         let turns = Turns { free: (0..count).collect(), last: None, failed: None, mode: desc.mode };
         let (turns, retired, pixels) = (Mutex::new(turns), AtomicBool::new(false), Mutex::default());
-        Ok(Arc::new(Self { target, desc, images, turns, freed: Condvar::new(), retired, pixels }))
+        let health = device.health().clone();
+        Ok(Arc::new(Self { health, target, desc, images, turns, freed: Condvar::new(), retired, pixels }))
     }
 
     /// The images, by the index that [`Swapchain::acquire`] returns.
@@ -144,7 +148,7 @@ impl Swapchain {
     /// once: nobody reads an image that was handed out.
     ///
     /// # Errors
-    /// Those of [`Swapchain::check`].
+    /// Those of [`Swapchain::check`]; [`Error::DeviceLost`], also when that happens while this waits.
     pub fn acquire(
         &self,
         timeout: u64,
@@ -155,7 +159,8 @@ impl Swapchain {
         let until = deadline(timeout);
         let mut turns = self.turns.lock();
         while turns.free.is_empty() {
-            let step = Instant::now() + Duration::from_millis(50);
+            self.health.check()?;
+            let step = Instant::now() + TURN;
             if until.is_some_and(|until| Instant::now() >= until) {
                 return Ok(None);
             }
