@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ash::vk;
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, RwLock};
 use vitric_backend::memory::Surface;
 
 use crate::device::Device;
@@ -103,7 +103,8 @@ struct Turns {
 pub struct Swapchain {
     /// Of the device.
     health: Arc<Health>,
-    target: Arc<dyn PresentTarget>,
+    /// Where images are shown, until the swapchain is closed.
+    target: RwLock<Option<Arc<dyn PresentTarget>>>,
     desc: SwapchainDesc,
     images: Vec<Arc<Surface>>,
     turns: Mutex<Turns>,
@@ -135,7 +136,7 @@ impl Swapchain {
         let images = (0..count).map(|_| create_image(device, &desc)).collect::<Result<_>>()?;
         let turns = Turns { free: (0..count).collect(), last: None, failed: None, mode: desc.mode };
         let (turns, retired, pixels) = (Mutex::new(turns), AtomicBool::new(false), Mutex::default());
-        let health = device.health().clone();
+        let (health, target) = (device.health().clone(), RwLock::new(Some(target)));
         Ok(Arc::new(Self { health, target, desc, images, turns, freed: Condvar::new(), retired, pixels }))
     }
 
@@ -184,10 +185,23 @@ impl Swapchain {
         if let Some(error) = self.turns.lock().failed {
             return Err(error);
         }
-        match self.target.extent()? {
+        let target = self.target.read();
+        match target.as_ref().ok_or(Error::SurfaceLost)?.extent()? {
             Some(extent) if extent != self.desc.extent => Err(Error::OutOfDate),
             _ => Ok(()),
         }
+    }
+
+    /// Whether it keeps its target from another swapchain: until it is retired or closed.
+    pub fn is_in_use(&self) -> bool {
+        !self.retired.load(Ordering::Acquire) && self.target.read().is_some()
+    }
+
+    /// Gives the target back: waits for the frame that is being shown, and has those that wait for their turn shown nowhere. What the
+    /// target is made of, an application's connection to its window system, may be gone afterwards.
+    pub fn close(&self) {
+        let target = self.target.write().take();
+        drop(target);
     }
 
     /// Presents in another way from now on. Called on the queue's thread.
@@ -207,15 +221,18 @@ impl Swapchain {
         self.freed.notify_all();
     }
 
-    /// Shows an image and frees it, in FIFO mode not before its period. An error of the target is what
-    /// [`Swapchain::check`] returns from then on. Called on the queue's thread, after rendering.
+    /// Shows an image, unless the swapchain is closed, and frees it, in FIFO mode not before its period. An error of the target is
+    /// what [`Swapchain::check`] returns from then on. Called on the queue's thread, after rendering.
     pub fn show(&self, image: u32) {
-        if let Some(surface) = self.images.get(image as usize) {
+        if let Some(surface) = self.images.get(image as usize).filter(|_| self.target.read().is_some()) {
             self.pace();
-            let mut pixels = self.pixels.lock();
-            read_pixels(surface, self.desc.format, &mut pixels);
-            if let Err(error) = self.target.present(self.desc.extent, &pixels) {
-                self.turns.lock().failed = Some(error);
+            // Held until the frame is shown: closing waits.
+            if let Some(target) = &*self.target.read() {
+                let mut pixels = self.pixels.lock();
+                read_pixels(surface, self.desc.format, &mut pixels);
+                if let Err(error) = target.present(self.desc.extent, &pixels) {
+                    self.turns.lock().failed = Some(error);
+                }
             }
         }
         self.turns.lock().free.push_back(image);

@@ -197,6 +197,7 @@ pub extern "system" fn destroy_swapchain(
     raw::guard_void(|| {
         let Ok(object) = device(handle) else { return };
         if let Some(entry) = object.swapchains.get(swapchain.as_raw()) {
+            entry.chain.close();
             for &image in &entry.images {
                 object.remove(&object.images, vk::Image::from_raw(image));
             }
