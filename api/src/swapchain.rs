@@ -26,7 +26,7 @@ pub trait PresentTarget: Send + Sync {
     /// [`Error::SurfaceLost`] when the window is gone.
     fn extent(&self) -> Result<Option<vk::Extent2D>>;
 
-    /// Shows a frame of `extent` pixels: rows from the top without gaps, 4 bytes a pixel, blue, green, red, unused.
+    /// Shows a frame of `extent` pixels: rows from the top without gaps, 4 bytes a pixel, blue, green, red, alpha.
     ///
     /// # Errors
     /// [`Error::SurfaceLost`] when the window is gone, [`Error::OutOfDate`] when its size changed.
@@ -87,6 +87,7 @@ pub struct SwapchainDesc {
     pub extent: vk::Extent2D,
     pub usage: vk::ImageUsageFlags,
     pub mode: vk::PresentModeKHR,
+    pub alpha: vk::CompositeAlphaFlagsKHR,
     pub is_mutable: bool,
 }
 
@@ -229,7 +230,7 @@ impl Swapchain {
             // Held until the frame is shown: closing waits.
             if let Some(target) = &*self.target.read() {
                 let mut pixels = self.pixels.lock();
-                read_pixels(surface, self.desc.format, &mut pixels);
+                read_pixels(surface, &self.desc, &mut pixels);
                 if let Err(error) = target.present(self.desc.extent, &pixels) {
                     self.turns.lock().failed = Some(error);
                 }
@@ -276,12 +277,13 @@ fn create_image(device: &Device, desc: &SwapchainDesc) -> Result<Arc<Surface>> {
     Ok(surface)
 }
 
-/// Puts rows of blue, green, red, alpha bytes in `out`.
-fn read_pixels(surface: &Surface, format: vk::Format, out: &mut Vec<u8>) {
+/// Puts rows of blue, green, red, alpha bytes in `out`. Where windows are opaque, so are all pixels: a window may have room for alpha.
+fn read_pixels(surface: &Surface, desc: &SwapchainDesc, out: &mut Vec<u8>) {
     let Some(plane) = surface.plane(vk::ImageAspectFlags::COLOR, 0, 0) else { return out.clear() };
-    let swap = matches!(format, vk::Format::R8G8B8A8_UNORM | vk::Format::R8G8B8A8_SRGB);
+    let swap = matches!(desc.format, vk::Format::R8G8B8A8_UNORM | vk::Format::R8G8B8A8_SRGB);
+    let set = if desc.alpha == vk::CompositeAlphaFlagsKHR::OPAQUE { 0xff00_0000 } else { 0 };
     let bytes = |word: u32| {
-        let [first, second, third, last] = word.to_le_bytes();
+        let [first, second, third, last] = (word | set).to_le_bytes();
         if swap { [third, second, first, last] } else { [first, second, third, last] }
     };
     let (width, height) = (plane.width(), plane.height());
@@ -312,6 +314,18 @@ mod tests {
     use super::*;
     use vitric_backend::memory::{Allocation, Heap, SurfaceDesc};
 
+    fn desc_of(format: vk::Format, alpha: vk::CompositeAlphaFlagsKHR) -> SwapchainDesc {
+        SwapchainDesc {
+            images: 2,
+            format,
+            extent: vk::Extent2D { width: 4, height: 4 },
+            usage: vk::ImageUsageFlags::COLOR_ATTACHMENT,
+            mode: vk::PresentModeKHR::FIFO,
+            alpha,
+            is_mutable: false,
+        }
+    }
+
     #[test]
     fn rows_of_pictures_of_every_size() {
         let heap = Heap::new(1 << 20);
@@ -327,14 +341,18 @@ mod tests {
             assert!(surface.bind(Allocation::new(&heap, surface.layout().size()).unwrap(), 0));
             let plane = surface.plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
             let places = || (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
-            let texel = |(x, y): (u32, u32)| [x as u8, y as u8, 77, (x ^ y) as u8 | 0x80];
+            let texel = |(x, y): (u32, u32)| [x as u8, y as u8, 77, (x ^ y) as u8];
             places().for_each(|(x, y)| plane.write_word(x, y, 0, u32::from_le_bytes(texel((x, y)))));
             let mut rows = vec![1; 5];
-            read_pixels(&surface, format, &mut rows);
             let is_red_first = [vk::Format::R8G8B8A8_UNORM, vk::Format::R8G8B8A8_SRGB].contains(&format);
             let order = if is_red_first { [2, 1, 0, 3] } else { [0, 1, 2, 3] };
-            let expected: Vec<u8> = places().flat_map(|place| order.map(|byte: usize| texel(place)[byte])).collect();
-            assert_eq!(rows, expected, "{format:?} {width}x{height}");
+            for alpha in [vk::CompositeAlphaFlagsKHR::OPAQUE, vk::CompositeAlphaFlagsKHR::INHERIT] {
+                read_pixels(&surface, &desc_of(format, alpha), &mut rows);
+                let set = if alpha == vk::CompositeAlphaFlagsKHR::OPAQUE { [0, 0, 0, 255] } else { [0; 4] };
+                let pixel = |place| order.map(|byte: usize| texel(place)[byte] | set[byte]);
+                let expected: Vec<u8> = places().flat_map(pixel).collect();
+                assert_eq!(rows, expected, "{format:?} {width}x{height} {alpha:?}");
+            }
         }
     }
 }

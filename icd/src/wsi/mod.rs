@@ -171,6 +171,7 @@ pub extern "system" fn create_swapchain(
             extent: info.image_extent,
             usage: info.image_usage,
             mode: info.present_mode,
+            alpha: info.composite_alpha,
             is_mutable: info.flags.contains(vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT),
         };
         let old = object.swapchains.get(info.old_swapchain.as_raw());
