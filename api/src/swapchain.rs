@@ -119,7 +119,7 @@ impl Swapchain {
     /// Creates a swapchain and its images; `old` is retired, also on failure.
     ///
     /// # Errors
-    /// [`Error::FormatNotSupported`] for a format that is not in [`FORMATS`] or an extent or usage that images of it cannot
+    /// [`Error::DeviceLost`], [`Error::FormatNotSupported`] for a format that is not in [`FORMATS`] or an extent or usage that images of it cannot
     /// have, [`Error::OutOfDeviceMemory`].
     pub fn new(
         device: &Device,
@@ -130,6 +130,7 @@ impl Swapchain {
         if let Some(old) = old {
             old.retired.store(true, Ordering::Release);
         }
+        device.health().check()?;
         if !FORMATS.contains(&desc.format) {
             return Err(Error::FormatNotSupported);
         }

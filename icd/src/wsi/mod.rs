@@ -4,9 +4,10 @@
 mod xcb;
 mod xlib;
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use ash::vk::{self, Handle};
+use parking_lot::Mutex;
 use vitric_api::families;
 use vitric_api::physical::MAX_EXTENT_2D;
 use vitric_api::swapchain::{self, FORMATS, PRESENT_MODES, PresentTarget, Swapchain, SwapchainDesc};
@@ -44,6 +45,8 @@ pub extern "system" fn create_headless(
 /// Surfaces are kept behind a pointer that carries its own mark, since queries name them without their instance.
 pub struct SurfaceObject {
     target: Arc<dyn PresentTarget>,
+    /// The swapchain that was last made for it.
+    chain: Mutex<Weak<Swapchain>>,
 }
 
 impl Marked for SurfaceObject {
@@ -52,11 +55,15 @@ impl Marked for SurfaceObject {
 
 fn insert(instance: vk::Instance, target: Arc<dyn PresentTarget>) -> Result<u64> {
     InstanceObject::from_handle(instance).ok_or(Error::Unknown)?;
-    Ok(SurfaceObject { target }.into_handle())
+    Ok(SurfaceObject { target, chain: Mutex::default() }.into_handle())
+}
+
+fn surface_object<'a>(surface: vk::SurfaceKHR) -> Result<&'a SurfaceObject> {
+    SurfaceObject::from_handle(surface).ok_or(Error::SurfaceLost)
 }
 
 fn target(surface: vk::SurfaceKHR) -> Result<Arc<dyn PresentTarget>> {
-    SurfaceObject::from_handle(surface).map(|object| object.target.clone()).ok_or(Error::SurfaceLost)
+    surface_object(surface).map(|object| object.target.clone())
 }
 
 pub extern "system" fn destroy_surface(
@@ -175,8 +182,15 @@ pub extern "system" fn create_swapchain(
             is_mutable: info.flags.contains(vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT),
         };
         let old = object.swapchains.get(info.old_swapchain.as_raw());
-        let made =
-            Swapchain::new(&object.device, target(info.surface)?, desc, old.as_ref().map(|entry| &*entry.chain))?;
+        let surface = surface_object(info.surface)?;
+        let mut last = surface.chain.lock();
+        let is_old = |chain: &Arc<Swapchain>| old.as_ref().is_some_and(|old| Arc::ptr_eq(&old.chain, chain));
+        if last.upgrade().is_some_and(|chain| chain.is_in_use() && !is_old(&chain)) {
+            return Err(Error::WindowInUse);
+        }
+        let old = old.as_ref().map(|entry| &*entry.chain);
+        let made = Swapchain::new(&object.device, surface.target.clone(), desc, old)?;
+        *last = Arc::downgrade(&made);
         let images = made.images().iter().map(|image| object.images.insert(image.clone())).collect();
         Ok(object.swapchains.insert(Arc::new(SwapchainEntry { chain: made, images })))
     })
