@@ -462,6 +462,27 @@ pub fn instance_proc(handle: vk::Instance, name: *const c_char) -> vk::PFN_vkVoi
     visible.then_some(named.entry.function)
 }
 
+/// A function of the interface between loader and driver by name: loaders that do not look at a library's symbols ask for them.
+/// Source: the loader's documentation, "Loader and Driver Interface", version 7.
+pub fn loader_proc(name: *const c_char) -> vk::PFN_vkVoidFunction {
+    type GetProc = unsafe extern "system" fn(vk::Instance, *const c_char) -> vk::PFN_vkVoidFunction;
+    type Negotiate = unsafe extern "system" fn(*mut u32) -> vk::Result;
+    let negotiate: Negotiate = crate::vk_icdNegotiateLoaderICDInterfaceVersion;
+    let physical: GetProc = crate::vk_icdGetPhysicalDeviceProcAddr;
+    // SAFETY: the loader passes C strings, or null.
+    let name = if name.is_null() { return None } else { unsafe { CStr::from_ptr(name) } };
+    // SAFETY: function pointers have one size; callers cast back to the type that the name stands for.
+    unsafe {
+        match name.to_bytes() {
+            b"vk_icdNegotiateLoaderICDInterfaceVersion" => {
+                std::mem::transmute::<Negotiate, vk::PFN_vkVoidFunction>(negotiate)
+            }
+            b"vk_icdGetPhysicalDeviceProcAddr" => std::mem::transmute::<GetProc, vk::PFN_vkVoidFunction>(physical),
+            _ => None,
+        }
+    }
+}
+
 /// Whether a command is found without an instance.
 fn is_global(entry: &Entry) -> bool {
     let finds_itself = API_VERSION >= vk::API_VERSION_1_2 && entry.name == "vkGetInstanceProcAddr";
