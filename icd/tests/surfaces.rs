@@ -117,6 +117,19 @@ fn second_queries_say_what_first_ones_say_and_more() {
     assert_eq!((compatible.present_mode_count, protected.supports_protected), (3, 0));
     assert!(scaling.supported_present_scaling.is_empty());
     assert!(modes[..3].contains(&vk::PresentModeKHR::MAILBOX) && modes[3] == vk::PresentModeKHR::SHARED_DEMAND_REFRESH);
+    // With room for one the one is told that was asked for, which is no error.
+    for asked in [vk::PresentModeKHR::FIFO, vk::PresentModeKHR::MAILBOX, vk::PresentModeKHR::IMMEDIATE] {
+        let mut of_mode = vk::SurfacePresentModeEXT::default().present_mode(asked);
+        let info = vk::PhysicalDeviceSurfaceInfo2KHR::default().surface(surface).push_next(&mut of_mode);
+        let mut modes = [vk::PresentModeKHR::SHARED_DEMAND_REFRESH; 2];
+        let mut compatible = vk::SurfacePresentModeCompatibilityEXT::default().present_modes(&mut modes);
+        compatible.present_mode_count = 1;
+        let mut found = vk::SurfaceCapabilities2KHR::default().push_next(&mut compatible);
+        // SAFETY: the surface is alive, and the chain is valid.
+        unsafe { second.get_physical_device_surface_capabilities2(physical, &info, &mut found) }.unwrap();
+        assert_eq!(compatible.present_mode_count, 1);
+        assert_eq!(modes, [asked, vk::PresentModeKHR::SHARED_DEMAND_REFRESH]);
+    }
     application.close();
 }
 

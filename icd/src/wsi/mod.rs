@@ -116,14 +116,25 @@ pub extern "system" fn surface_capabilities2(
         raw::put(out.p_next, scaling);
         let modes: Option<&mut vk::SurfacePresentModeCompatibilityEXT<'_>> = raw::find_out(out.p_next);
         if let Some(modes) = modes {
-            // One that there is not goes with none.
             let asked: Option<&vk::SurfacePresentModeEXT<'_>> = raw::find(info.p_next);
-            let is_known = asked.is_none_or(|asked| PRESENT_MODES.contains(&asked.present_mode));
-            let all = if is_known { &PRESENT_MODES[..] } else { &[] };
-            return Ok(raw::enumerate(all, &raw mut modes.present_mode_count, modes.p_present_modes));
+            let all = modes_with(asked.map(|asked| asked.present_mode));
+            // That there are more than there is room for is no reason to say so.
+            raw::enumerate(&all, &raw mut modes.present_mode_count, modes.p_present_modes);
         }
         Ok(vk::Result::SUCCESS)
     })
+}
+
+/// Ways to present that a swapchain may change to from one of them, which is the first: each goes with all, one that there is not with
+/// none.
+fn modes_with(asked: Option<vk::PresentModeKHR>) -> Vec<vk::PresentModeKHR> {
+    let mut all = PRESENT_MODES.to_vec();
+    match asked.map(|asked| PRESENT_MODES.iter().position(|mode| *mode == asked)) {
+        Some(Some(place)) => all.swap(0, place),
+        Some(None) => all.clear(),
+        None => {}
+    }
+    all
 }
 
 pub extern "system" fn surface_formats2(
