@@ -478,7 +478,11 @@ impl Gpu {
         self.buffer_with_memory(info, vk::MemoryAllocateFlags::empty())
     }
 
-    fn buffer_with_memory(
+    /// The same with memory that is allocated with these flags.
+    ///
+    /// # Errors
+    /// When one cannot be made.
+    pub fn buffer_with_memory(
         &self,
         info: &vk::BufferCreateInfo<'_>,
         flags: vk::MemoryAllocateFlags,
