@@ -633,7 +633,11 @@ impl Gpu {
         self.set_of(&[kind], &[binding.descriptor_count(1)])
     }
 
-    fn set_of(
+    /// A set of these bindings, each of one descriptor of a type.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn set_of(
         &self,
         kinds: &[vk::DescriptorType],
         bindings: &[vk::DescriptorSetLayoutBinding<'_>],
