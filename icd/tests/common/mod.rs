@@ -20,7 +20,7 @@ pub struct Driver {
     debug: ash::ext::debug_utils::Instance,
 }
 
-unsafe extern "system" fn receive(
+pub unsafe extern "system" fn receive(
     _: vk::DebugUtilsMessageSeverityFlagsEXT,
     _: vk::DebugUtilsMessageTypeFlagsEXT,
     data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
