@@ -119,7 +119,7 @@ pub extern "system" fn surface_capabilities2(
             let asked: Option<&vk::SurfacePresentModeEXT<'_>> = raw::find(info.p_next);
             let all = modes_with(asked.map(|asked| asked.present_mode));
             // That there are more than there is room for is no reason to say so.
-            raw::enumerate(&all, &raw mut modes.present_mode_count, modes.p_present_modes);
+            let _ = raw::enumerate(&all, &raw mut modes.present_mode_count, modes.p_present_modes);
         }
         Ok(vk::Result::SUCCESS)
     })
