@@ -8,6 +8,7 @@ use ash::vk;
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 use vitric_backend::shader::runtime::{Descriptor, DescriptorSet, SetBinding, SetLayout};
+use vitric_backend::texture::Sampler;
 
 use crate::{Error, Result};
 
@@ -93,7 +94,8 @@ pub fn targets(
 }
 
 /// `VkCopyDescriptorSet`: copies `count` descriptors from one set to another, which may be the same. Source and target are
-/// set, binding and array element; what lies outside of a set is left out. Of inline uniform blocks elements are bytes.
+/// set, binding and array element; what lies outside of a set is left out. Of inline uniform blocks elements are bytes. Samplers that
+/// the target's layout fixes stay.
 pub fn copy(source: (&DescriptorSet, u32, u32), target: (&DescriptorSet, u32, u32), count: u32) {
     if let (Some(from), Some(to)) = (source.0.inline_block(source.1), target.0.inline_block(target.1)) {
         // No block has more bytes than its buffer.
@@ -107,10 +109,19 @@ pub fn copy(source: (&DescriptorSet, u32, u32), target: (&DescriptorSet, u32, u3
     // The sets may be the same.
     let copied: SmallVec<[Descriptor; 4]> = from.map(|(index, _)| source.0.get(index).unwrap_or_default()).collect();
     target.0.update(|slots| {
-        for ((index, _), descriptor) in to.zip(copied) {
-            slots[index as usize] = descriptor;
+        for ((index, entry), descriptor) in to.zip(copied) {
+            slots[index as usize] = with_sampler(descriptor, entry.immutable_sampler(index));
         }
     });
+}
+
+/// A descriptor with a layout's sampler, where that has one, instead of its own.
+fn with_sampler(descriptor: Descriptor, immutable: Option<&Arc<Sampler>>) -> Descriptor {
+    match (descriptor, immutable.cloned()) {
+        (Descriptor::CombinedImageSampler(view, _), Some(sampler)) => Descriptor::CombinedImageSampler(view, sampler),
+        (Descriptor::Sampler(_), Some(sampler)) => Descriptor::Sampler(sampler),
+        (descriptor, _) => descriptor,
+    }
 }
 
 #[cfg(test)]

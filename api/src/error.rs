@@ -36,6 +36,8 @@ pub enum Error {
     InvalidShader,
     #[error("the surface was lost")]
     SurfaceLost,
+    #[error("the window has a swapchain already")]
+    WindowInUse,
     #[error("the swapchain no longer matches its surface")]
     OutOfDate,
     /// A pipeline has a program that is not there yet, and must not be compiled now.
@@ -68,6 +70,7 @@ impl Error {
             Self::OutOfPoolMemory => vk::Result::ERROR_OUT_OF_POOL_MEMORY,
             Self::InvalidShader => vk::Result::ERROR_INVALID_SHADER_NV,
             Self::SurfaceLost => vk::Result::ERROR_SURFACE_LOST_KHR,
+            Self::WindowInUse => vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR,
             Self::OutOfDate => vk::Result::ERROR_OUT_OF_DATE_KHR,
             Self::CompileRequired => vk::Result::PIPELINE_COMPILE_REQUIRED,
             Self::InvalidExternalHandle => vk::Result::ERROR_INVALID_EXTERNAL_HANDLE,

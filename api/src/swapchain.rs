@@ -8,13 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ash::vk;
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, RwLock};
 use vitric_backend::memory::{PlaneRef, Surface};
 
 use crate::device::Device;
 use crate::image::{self, ImageDesc};
 use crate::physical::ImageKind;
-use crate::sync::{Payload, deadline};
+use crate::queue::Health;
+use crate::sync::{Payload, TURN, deadline};
 use crate::{Error, Result};
 
 /// Where frames are shown: a window, or nowhere. Called from any thread, also from several at once.
@@ -26,7 +27,7 @@ pub trait PresentTarget: Send + Sync {
     fn extent(&self) -> Result<Option<vk::Extent2D>>;
 
     /// Shows a frame of `extent` pixels, which `read` puts in memory for as many: rows from the top without gaps, 4 bytes a pixel,
-    /// blue, green, red, unused.
+    /// blue, green, red, alpha.
     ///
     /// # Errors
     /// [`Error::SurfaceLost`] when the window is gone, [`Error::OutOfDate`] when its size changed.
@@ -87,6 +88,7 @@ pub struct SwapchainDesc {
     pub extent: vk::Extent2D,
     pub usage: vk::ImageUsageFlags,
     pub mode: vk::PresentModeKHR,
+    pub alpha: vk::CompositeAlphaFlagsKHR,
     pub is_mutable: bool,
 }
 
@@ -101,7 +103,10 @@ struct Turns {
 
 /// A swapchain.
 pub struct Swapchain {
-    target: Arc<dyn PresentTarget>,
+    /// Of the device.
+    health: Arc<Health>,
+    /// Where images are shown, until the swapchain is closed.
+    target: RwLock<Option<Arc<dyn PresentTarget>>>,
     desc: SwapchainDesc,
     images: Vec<Arc<Surface>>,
     turns: Mutex<Turns>,
@@ -113,7 +118,7 @@ impl Swapchain {
     /// Creates a swapchain and its images; `old` is retired, also on failure.
     ///
     /// # Errors
-    /// [`Error::FormatNotSupported`] for a format that is not in [`FORMATS`] or an extent or usage that images of it cannot
+    /// [`Error::DeviceLost`], [`Error::FormatNotSupported`] for a format that is not in [`FORMATS`] or an extent or usage that images of it cannot
     /// have, [`Error::OutOfDeviceMemory`].
     pub fn new(
         device: &Device,
@@ -124,6 +129,7 @@ impl Swapchain {
         if let Some(old) = old {
             old.retired.store(true, Ordering::Release);
         }
+        device.health().check()?;
         if !FORMATS.contains(&desc.format) {
             return Err(Error::FormatNotSupported);
         }
@@ -131,7 +137,8 @@ impl Swapchain {
         let images = (0..count).map(|_| create_image(device, &desc)).collect::<Result<_>>()?;
         let turns = Turns { free: (0..count).collect(), last: None, failed: None, mode: desc.mode };
         let (turns, retired) = (Mutex::new(turns), AtomicBool::new(false));
-        Ok(Arc::new(Self { target, desc, images, turns, freed: Condvar::new(), retired }))
+        let (health, target) = (device.health().clone(), RwLock::new(Some(target)));
+        Ok(Arc::new(Self { health, target, desc, images, turns, freed: Condvar::new(), retired }))
     }
 
     /// The images, by the index that [`Swapchain::acquire`] returns.
@@ -143,7 +150,7 @@ impl Swapchain {
     /// once: nobody reads an image that was handed out.
     ///
     /// # Errors
-    /// Those of [`Swapchain::check`].
+    /// Those of [`Swapchain::check`]; [`Error::DeviceLost`], also when that happens while this waits.
     pub fn acquire(
         &self,
         timeout: u64,
@@ -154,7 +161,8 @@ impl Swapchain {
         let until = deadline(timeout);
         let mut turns = self.turns.lock();
         while turns.free.is_empty() {
-            let step = Instant::now() + Duration::from_millis(50);
+            self.health.check()?;
+            let step = Instant::now() + TURN;
             if until.is_some_and(|until| Instant::now() >= until) {
                 return Ok(None);
             }
@@ -178,10 +186,23 @@ impl Swapchain {
         if let Some(error) = self.turns.lock().failed {
             return Err(error);
         }
-        match self.target.extent()? {
+        let target = self.target.read();
+        match target.as_ref().ok_or(Error::SurfaceLost)?.extent()? {
             Some(extent) if extent != self.desc.extent => Err(Error::OutOfDate),
             _ => Ok(()),
         }
+    }
+
+    /// Whether it keeps its target from another swapchain: until it is retired or closed.
+    pub fn is_in_use(&self) -> bool {
+        !self.retired.load(Ordering::Acquire) && self.target.read().is_some()
+    }
+
+    /// Gives the target back: waits for the frame that is being shown, and has those that wait for their turn shown nowhere. What the
+    /// target is made of, an application's connection to its window system, may be gone afterwards.
+    pub fn close(&self) {
+        let target = self.target.write().take();
+        drop(target);
     }
 
     /// Presents in another way from now on. Called on the queue's thread.
@@ -201,14 +222,17 @@ impl Swapchain {
         self.freed.notify_all();
     }
 
-    /// Shows an image and frees it, in FIFO mode not before its period. An error of the target is what
-    /// [`Swapchain::check`] returns from then on. Called on the queue's thread, after rendering.
+    /// Shows an image, unless the swapchain is closed, and frees it, in FIFO mode not before its period. An error of the target is
+    /// what [`Swapchain::check`] returns from then on. Called on the queue's thread, after rendering.
     pub fn show(&self, image: u32) {
-        if let Some(surface) = self.images.get(image as usize) {
+        if let Some(surface) = self.images.get(image as usize).filter(|_| self.target.read().is_some()) {
             self.pace();
-            let read = |pixels: &mut [u8]| read_pixels(surface, self.desc.format, pixels);
-            if let Err(error) = self.target.present(self.desc.extent, &read) {
-                self.turns.lock().failed = Some(error);
+            // Held until the frame is shown: closing waits.
+            if let Some(target) = &*self.target.read() {
+                let read = |pixels: &mut [u8]| read_pixels(surface, &self.desc, pixels);
+                if let Err(error) = target.present(self.desc.extent, &read) {
+                    self.turns.lock().failed = Some(error);
+                }
             }
         }
         self.turns.lock().free.push_back(image);
@@ -252,24 +276,26 @@ fn create_image(device: &Device, desc: &SwapchainDesc) -> Result<Arc<Surface>> {
     Ok(surface)
 }
 
-/// Puts rows of blue, green, red, alpha bytes in `out`, as far as it reaches.
-fn read_pixels(surface: &Surface, format: vk::Format, out: &mut [u8]) {
+/// Puts rows of blue, green, red, alpha bytes in `out`, as far as it reaches. Where windows are opaque, so are all pixels: a window may
+/// have room for alpha.
+fn read_pixels(surface: &Surface, desc: &SwapchainDesc, out: &mut [u8]) {
     let Some(plane) = surface.plane(vk::ImageAspectFlags::COLOR, 0, 0) else { return };
-    let swap = matches!(format, vk::Format::R8G8B8A8_UNORM | vk::Format::R8G8B8A8_SRGB);
+    let swap = matches!(desc.format, vk::Format::R8G8B8A8_UNORM | vk::Format::R8G8B8A8_SRGB);
+    let set = if desc.alpha == vk::CompositeAlphaFlagsKHR::OPAQUE { 0xff00_0000 } else { 0 };
+    let texel = |word: u32| {
+        let [first, second, third, last] = (word | set).to_le_bytes();
+        if swap { [third, second, first, last] } else { [first, second, third, last] }
+    };
     let width = plane.width().max(1) as usize;
     let (texels, _) = out.as_chunks_mut::<4>();
     for (y, rows) in (0..plane.height()).step_by(2).zip(texels.chunks_mut(2 * width)) {
         let (upper, lower) = rows.split_at_mut(width.min(rows.len()));
-        read_rows(&plane, y, swap, [upper, lower]);
+        read_rows(&plane, y, texel, [upper, lower]);
     }
 }
 
 /// Reads two rows from an even `y` on, the second one as far as there is one: strips of eight pixels, and quads where those are not whole.
-fn read_rows(plane: &PlaneRef<'_>, y: u32, swap: bool, mut rows: [&mut [[u8; 4]]; 2]) {
-    let texel = |word: u32| {
-        let [blue, green, red, alpha] = word.to_le_bytes();
-        if swap { [red, green, blue, alpha] } else { [blue, green, red, alpha] }
-    };
+fn read_rows(plane: &PlaneRef<'_>, y: u32, texel: impl Fn(u32) -> [u8; 4], mut rows: [&mut [[u8; 4]]; 2]) {
     let strips = if plane.has_line(0, y & !7) { plane.width() / 8 } else { 0 };
     for strip in 0..strips {
         let words = plane.read_strip(strip * 8, y, 0);
@@ -279,7 +305,7 @@ fn read_rows(plane: &PlaneRef<'_>, y: u32, swap: bool, mut rows: [&mut [[u8; 4]]
         }
     }
     for x in (strips * 8..plane.width()).step_by(2) {
-        let quad = plane.read_quad(x, y).map(texel);
+        let quad = plane.read_quad(x, y).map(&texel);
         for (row, pair) in rows.iter_mut().zip(quad.chunks(2)) {
             row.iter_mut().skip(x as usize).zip(pair).for_each(|(to, from)| *to = *from);
         }
@@ -290,6 +316,18 @@ fn read_rows(plane: &PlaneRef<'_>, y: u32, swap: bool, mut rows: [&mut [[u8; 4]]
 mod tests {
     use super::*;
     use vitric_backend::memory::{Allocation, Heap, SurfaceDesc};
+
+    fn desc_of(format: vk::Format, alpha: vk::CompositeAlphaFlagsKHR) -> SwapchainDesc {
+        SwapchainDesc {
+            images: 2,
+            format,
+            extent: vk::Extent2D { width: 4, height: 4 },
+            usage: vk::ImageUsageFlags::COLOR_ATTACHMENT,
+            mode: vk::PresentModeKHR::FIFO,
+            alpha,
+            is_mutable: false,
+        }
+    }
 
     #[test]
     fn rows_of_pictures_of_every_size() {
@@ -306,14 +344,18 @@ mod tests {
             assert!(surface.bind(Allocation::new(&heap, surface.layout().size()).unwrap(), 0));
             let plane = surface.plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
             let places = || (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
-            let texel = |(x, y): (u32, u32)| [x as u8, y as u8, 77, (x ^ y) as u8 | 0x80];
+            let texel = |(x, y): (u32, u32)| [x as u8, y as u8, 77, (x ^ y) as u8];
             places().for_each(|(x, y)| plane.write_word(x, y, 0, u32::from_le_bytes(texel((x, y)))));
             let mut rows = vec![1; width as usize * height as usize * 4];
-            read_pixels(&surface, format, &mut rows);
             let is_red_first = [vk::Format::R8G8B8A8_UNORM, vk::Format::R8G8B8A8_SRGB].contains(&format);
             let order = if is_red_first { [2, 1, 0, 3] } else { [0, 1, 2, 3] };
-            let expected: Vec<u8> = places().flat_map(|place| order.map(|byte: usize| texel(place)[byte])).collect();
-            assert_eq!(rows, expected, "{format:?} {width}x{height}");
+            for alpha in [vk::CompositeAlphaFlagsKHR::OPAQUE, vk::CompositeAlphaFlagsKHR::INHERIT] {
+                read_pixels(&surface, &desc_of(format, alpha), &mut rows);
+                let set = if alpha == vk::CompositeAlphaFlagsKHR::OPAQUE { [0, 0, 0, 255] } else { [0; 4] };
+                let pixel = |place| order.map(|byte: usize| texel(place)[byte] | set[byte]);
+                let expected: Vec<u8> = places().flat_map(pixel).collect();
+                assert_eq!(rows, expected, "{format:?} {width}x{height} {alpha:?}");
+            }
         }
     }
 }

@@ -9,7 +9,11 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use vitric_backend::memory::{Counter, Shares};
 
+use crate::queue::Health;
 use crate::{Error, Result};
+
+/// How long anybody sleeps before they see whether there is still something to wait for.
+pub const TURN: Duration = Duration::from_millis(20);
 
 /// What a payload belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,29 +103,36 @@ impl Payload {
         if self.kind == Kind::Timeline { value } else { 1 }
     }
 
-    /// Waits as a queue does: until `value` is reached; a binary semaphore is unsignaled in the same step. `give_up` is asked every 20
-    /// milliseconds; when it returns true, the payload stays as it is and this returns false.
+    /// Waits as a queue does: until `value` is reached; a binary semaphore is unsignaled in the same step. When `give_up` returns true,
+    /// the payload stays as it is and this returns false.
     pub fn consume(&self, value: u64, give_up: impl Fn() -> bool) -> bool {
         let wanted = self.wanted(value);
         let ready = |counter: &Counter| match self.kind {
             Kind::Binary => counter.take(),
             Kind::Fence | Kind::Timeline => counter.get() >= wanted,
         };
+        self.wait(None, ready, give_up)
+    }
+
+    /// Waits as the host does, for ever without a deadline, but not when `give_up` returns true. Returns whether `value` was reached
+    /// in time; a deadline that has passed asks for the state as it is.
+    pub fn wait_until(&self, value: u64, deadline: Option<Instant>, give_up: impl Fn() -> bool) -> bool {
+        let wanted = self.wanted(value);
+        self.wait(deadline, |counter| counter.get() >= wanted, give_up)
+    }
+
+    /// Waits until `ready`, in turns: nothing wakes who waits for what is never signaled since the device was lost. `give_up` is asked
+    /// after each turn.
+    fn wait(&self, deadline: Option<Instant>, ready: impl Fn(&Counter) -> bool, give_up: impl Fn() -> bool) -> bool {
         loop {
-            if self.counter.wait(Some(Instant::now() + Duration::from_millis(20)), ready) {
+            let turn = Instant::now() + TURN;
+            if self.counter.wait(Some(deadline.map_or(turn, |deadline| deadline.min(turn))), &ready) {
                 return true;
             }
-            if give_up() {
+            if give_up() || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return false;
             }
         }
-    }
-
-    /// Waits as the host does, for ever without a deadline. Returns whether `value` was reached in time; a deadline that has
-    /// passed asks for the state as it is.
-    pub fn wait_until(&self, value: u64, deadline: Option<Instant>) -> bool {
-        let wanted = self.wanted(value);
-        self.counter.wait(deadline, |counter| counter.get() >= wanted)
     }
 }
 
@@ -188,22 +199,29 @@ pub fn deadline(timeout: u64) -> Option<Instant> {
     if timeout > 1 << 61 { None } else { Instant::now().checked_add(Duration::from_nanos(timeout)) }
 }
 
-/// `vkWaitForFences`: waits for all of the fences, or for any, `timeout` nanoseconds at most; 0 does not wait. Returns
-/// whether that came in time.
-pub fn wait_for_fences(fences: &[Arc<Payload>], all: bool, timeout: u64) -> bool {
-    wait_for(fences.len(), all, timeout, |number, until| fences[number].wait_until(1, until))
+/// `vkWaitForFences`: waits for all of the fences, or for any, `timeout` nanoseconds at most; 0 does not wait, and nobody waits for
+/// a device that was lost. Returns whether that came in time.
+pub fn wait_for_fences(fences: &[Arc<Payload>], all: bool, timeout: u64, health: &Health) -> bool {
+    let wait = |number: usize, until| fences[number].wait_until(1, until, || health.is_lost());
+    wait_for(fences.len(), all, timeout, (wait, health))
 }
 
 /// `vkWaitSemaphores`: the same for semaphores that reach their values.
-pub fn wait_for_semaphores(semaphores: &[(Arc<Payload>, u64)], all: bool, timeout: u64) -> bool {
-    wait_for(semaphores.len(), all, timeout, |number, until| {
+pub fn wait_for_semaphores(semaphores: &[(Arc<Payload>, u64)], all: bool, timeout: u64, health: &Health) -> bool {
+    let wait = |number: usize, until| {
         let (semaphore, value) = &semaphores[number];
-        semaphore.wait_until(*value, until)
-    })
+        semaphore.wait_until(*value, until, || health.is_lost())
+    };
+    wait_for(semaphores.len(), all, timeout, (wait, health))
 }
 
 /// Waits for all of `count` things, or for any, `timeout` nanoseconds at most. `wait` waits for one until a moment.
-fn wait_for(count: usize, all: bool, timeout: u64, wait: impl Fn(usize, Option<Instant>) -> bool) -> bool {
+fn wait_for(
+    count: usize,
+    all: bool,
+    timeout: u64,
+    (wait, health): (impl Fn(usize, Option<Instant>) -> bool, &Health),
+) -> bool {
     let until = deadline(timeout);
     if all || count == 1 {
         return (0..count).all(|number| wait(number, until));
@@ -213,7 +231,7 @@ fn wait_for(count: usize, all: bool, timeout: u64, wait: impl Fn(usize, Option<I
         if (0..count).any(|number| wait(number, Some(now))) {
             return true;
         }
-        if until.is_some_and(|until| now >= until) {
+        if health.is_lost() || until.is_some_and(|until| now >= until) {
             return false;
         }
         // A short wait on the first: there is no common condition.
@@ -230,13 +248,32 @@ mod tests {
 
     #[test]
     fn waiting_for_any_and_all() {
+        let health = Health::default();
         let fences = [Payload::new(Kind::Fence, 0), Payload::new(Kind::Fence, 1)];
-        assert!(wait_for_fences(&fences, false, 0));
-        assert!(!wait_for_fences(&fences, true, 1_000_000));
+        assert!(wait_for_fences(&fences, false, 0, &health));
+        assert!(!wait_for_fences(&fences, true, 1_000_000, &health));
         fences[0].signal(0);
-        assert!(wait_for_fences(&fences, true, u64::MAX));
+        assert!(wait_for_fences(&fences, true, u64::MAX, &health));
         fences[0].reset();
         assert!(!fences[0].is_set());
+    }
+
+    #[test]
+    fn nobody_waits_for_a_lost_device() {
+        let health = Health::default();
+        let fences = [0, 1].map(|_| Payload::new(Kind::Fence, 0));
+        let semaphores = [(Payload::new(Kind::Timeline, 0), 1)];
+        std::thread::scope(|scope| {
+            let waiters = [
+                scope.spawn(|| wait_for_fences(&fences, true, u64::MAX, &health)),
+                scope.spawn(|| wait_for_fences(&fences, false, u64::MAX, &health)),
+                scope.spawn(|| wait_for_semaphores(&semaphores, true, u64::MAX, &health)),
+            ];
+            std::thread::sleep(TURN * 2);
+            assert!(waiters.iter().all(|waiter| !waiter.is_finished()));
+            health.lose("a test");
+            assert!(waiters.into_iter().all(|waiter| !waiter.join().unwrap()));
+        });
     }
 
     #[test]
@@ -249,6 +286,7 @@ mod tests {
 
     #[test]
     fn timelines_only_go_on() {
+        let health = Health::default();
         let semaphore = Payload::new(Kind::Timeline, 5);
         assert!(semaphore.consume(5, || false) && !semaphore.consume(6, || true));
         semaphore.signal(9);
@@ -256,9 +294,9 @@ mod tests {
         assert_eq!(semaphore.value(), 9);
         assert!(semaphore.consume(8, || false) && semaphore.consume(8, || false));
         let pair = [(semaphore.clone(), 9), (Payload::new(Kind::Timeline, 0), 1)];
-        assert!(wait_for_semaphores(&pair, false, 0) && !wait_for_semaphores(&pair, true, 1_000_000));
+        assert!(wait_for_semaphores(&pair, false, 0, &health) && !wait_for_semaphores(&pair, true, 1_000_000, &health));
         pair[1].0.signal(1);
-        assert!(wait_for_semaphores(&pair, true, 0));
+        assert!(wait_for_semaphores(&pair, true, 0, &health));
     }
 
     #[test]

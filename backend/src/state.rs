@@ -731,10 +731,12 @@ bitflags::bitflags! {
         const PATCH_VERTICES = 1 << 46;
         /// Where the origin of the domain of patches is.
         const DOMAIN_ORIGIN = 1 << 47;
+        /// The stream of vertices that is rasterized.
+        const STREAM = 1 << 48;
         /// All that is newer than Vulkan 1.0.
-        const EXTENDED = ((1 << 48) - 1) & !((1 << 10) - 1);
+        const EXTENDED = ((1 << 49) - 1) & !((1 << 10) - 1);
         /// All that is newer than `VK_EXT_extended_dynamic_state2`, and what comes with tessellation.
-        const LATE = ((1 << 48) - 1) & !((1 << 25) - 1);
+        const LATE = ((1 << 49) - 1) & !((1 << 25) - 1);
         /// Sizes of fragments, and how they are combined: nothing that makes another pipeline.
         const FRAGMENT_RATE = 1 << 63;
     }

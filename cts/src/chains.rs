@@ -198,7 +198,8 @@ impl More {
             .locations
             .map(|_| [vk::DynamicState::SAMPLE_LOCATIONS_EXT, vk::DynamicState::SAMPLE_LOCATIONS_ENABLE_EXT]);
         let origin = self.patches.map(|_| vk::DynamicState::TESSELLATION_DOMAIN_ORIGIN_EXT);
-        mode.into_iter().chain(locations.into_iter().flatten()).chain(origin)
+        let stream = (self.stream != 0).then_some(vk::DynamicState::RASTERIZATION_STREAM_EXT);
+        mode.into_iter().chain(locations.into_iter().flatten()).chain(origin).chain(stream)
     }
 
     /// Sets it, and depth bias with its unit.

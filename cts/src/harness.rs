@@ -478,7 +478,11 @@ impl Gpu {
         self.buffer_with_memory(info, vk::MemoryAllocateFlags::empty())
     }
 
-    fn buffer_with_memory(
+    /// The same with memory that is allocated with these flags.
+    ///
+    /// # Errors
+    /// When one cannot be made.
+    pub fn buffer_with_memory(
         &self,
         info: &vk::BufferCreateInfo<'_>,
         flags: vk::MemoryAllocateFlags,
@@ -629,7 +633,11 @@ impl Gpu {
         self.set_of(&[kind], &[binding.descriptor_count(1)])
     }
 
-    fn set_of(
+    /// A set of these bindings, each of one descriptor of a type.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn set_of(
         &self,
         kinds: &[vk::DescriptorType],
         bindings: &[vk::DescriptorSetLayoutBinding<'_>],

@@ -67,6 +67,7 @@ pub fn other_than(state: &State) -> State {
         Some(_) => None,
         None => Some(vk::ConservativeRasterizationModeEXT::OVERESTIMATE),
     };
+    more.stream = 0;
     more.locations = state.more.locations.map(Locations::mirrored);
     more.lines = state.more.lines.map(|Lines { mode, stipple }| Lines {
         mode: if mode == BRESENHAM { RECTANGULAR } else { BRESENHAM },
@@ -132,6 +133,9 @@ pub unsafe fn set(gpu: &Gpu, commands: vk::CommandBuffer, (state, samples): (&St
         }
         if let Some(patches) = more.patches {
             third.cmd_set_tessellation_domain_origin(commands, patches.origin());
+        }
+        if more.stream != 0 {
+            third.cmd_set_rasterization_stream(commands, more.stream);
         }
         if let Some(lines) = more.lines {
             third.cmd_set_line_rasterization_mode(commands, lines.mode);

@@ -67,9 +67,15 @@ fn expose(object: &DeviceObject, memory: &Arc<Allocation>, kind: AddressKind) ->
     }
 }
 
+/// What a new buffer is for: the longer flags count where there are such.
+fn usage_of(info: &vk::BufferCreateInfo<'_>) -> vk::BufferUsageFlags2KHR {
+    let long: Option<&vk::BufferUsageFlags2CreateInfoKHR<'_>> = raw::find(info.p_next);
+    long.map_or(vk::BufferUsageFlags2KHR::from_raw(info.usage.as_raw().into()), |long| long.usage)
+}
+
 /// Whether a new buffer has an address, and which it asks for.
 pub fn of_buffer_info(info: &vk::BufferCreateInfo<'_>) -> BufferAddress {
-    if !info.usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
+    if !usage_of(info).contains(vk::BufferUsageFlags2KHR::SHADER_DEVICE_ADDRESS) {
         return BufferAddress::None;
     }
     let opaque: Option<&vk::BufferOpaqueCaptureAddressCreateInfo<'_>> = raw::find(info.p_next);

@@ -53,10 +53,29 @@ fn add(messages: &Messages, info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> 
     Some(messages.add(wanted, receiver, wants_reports.then_some(reporter)))
 }
 
-/// Registers the messenger of an instance's create info for the instance's life.
-pub fn create_from_chain(messages: &Messages, next: *const c_void) {
-    if let Some(info) = raw::find::<vk::DebugUtilsMessengerCreateInfoEXT<'_>>(next) {
-        add(messages, info);
+/// The messenger of an instance's create info: it hears what is said while the instance is created and destroyed, and nothing else.
+pub struct Witness(Option<vk::DebugUtilsMessengerCreateInfoEXT<'static>>);
+
+impl Witness {
+    /// The messenger in a chain, if there is one.
+    pub fn new(next: *const c_void) -> Self {
+        let kept = |info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>| vk::DebugUtilsMessengerCreateInfoEXT {
+            flags: info.flags,
+            message_severity: info.message_severity,
+            message_type: info.message_type,
+            pfn_user_callback: info.pfn_user_callback,
+            p_user_data: info.p_user_data,
+            ..Default::default()
+        };
+        Self(raw::find::<vk::DebugUtilsMessengerCreateInfoEXT<'_>>(next).map(kept))
+    }
+
+    /// Has it hear what is said meanwhile.
+    pub fn hear<R>(&self, messages: &Messages, work: impl FnOnce() -> R) -> R {
+        let id = self.0.as_ref().and_then(|info| add(messages, info));
+        let result = work();
+        id.into_iter().for_each(|id| messages.remove(id));
+        result
     }
 }
 

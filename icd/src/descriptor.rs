@@ -314,8 +314,7 @@ fn describe(
     info: impl Fn(usize) -> *const c_void,
 ) -> Result<()> {
     for (number, (index, entry)) in descriptor::targets(layout, binding, element, count).enumerate() {
-        let immutable = entry.immutable_samplers.get((index - entry.first) as usize);
-        put(index, descriptor_of(object, kind, info(number), immutable)?);
+        put(index, descriptor_of(object, kind, info(number), entry.immutable_sampler(index))?);
     }
     Ok(())
 }

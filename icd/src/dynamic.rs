@@ -56,6 +56,7 @@ setters! {
     patch_control_points: u32 => SetState::PatchVertices;
     domain_origin: vk::TessellationDomainOrigin =>
         |value| SetState::LowerLeft(value == vk::TessellationDomainOrigin::LOWER_LEFT);
+    rasterization_stream: u32 => SetState::Stream;
     conservative: vk::ConservativeRasterizationModeEXT => |value| SetState::Conservative(criterion(value));
 }
 

@@ -334,6 +334,7 @@ entries! {
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetProvokingVertexModeEXT, PFN_vkCmdSetProvokingVertexModeEXT, dynamic::provoking;
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetLineRasterizationModeEXT, PFN_vkCmdSetLineRasterizationModeEXT, dynamic::line_rasterization;
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetLineStippleEnableEXT, PFN_vkCmdSetLineStippleEnableEXT, dynamic::line_stipple_enable;
+    Device, "VK_EXT_extended_dynamic_state3", vkCmdSetRasterizationStreamEXT, PFN_vkCmdSetRasterizationStreamEXT, dynamic::rasterization_stream;
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetConservativeRasterizationModeEXT, PFN_vkCmdSetConservativeRasterizationModeEXT, dynamic::conservative;
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetExtraPrimitiveOverestimationSizeEXT, PFN_vkCmdSetExtraPrimitiveOverestimationSizeEXT, dynamic::extra_overestimation;
     Device, "VK_EXT_extended_dynamic_state3", vkCmdSetSampleLocationsEnableEXT, PFN_vkCmdSetSampleLocationsEnableEXT, dynamic::sample_locations_enable;
@@ -462,6 +463,27 @@ pub fn instance_proc(handle: vk::Instance, name: *const c_char) -> vk::PFN_vkVoi
         Some(instance) => named.is_of_device() || named.is_known(instance.version, &instance.extensions),
     };
     visible.then_some(named.entry.function)
+}
+
+/// A function of the interface between loader and driver by name: loaders that do not look at a library's symbols ask for them.
+/// Source: the loader's documentation, "Loader and Driver Interface", version 7.
+pub fn loader_proc(name: *const c_char) -> vk::PFN_vkVoidFunction {
+    type GetProc = unsafe extern "system" fn(vk::Instance, *const c_char) -> vk::PFN_vkVoidFunction;
+    type Negotiate = unsafe extern "system" fn(*mut u32) -> vk::Result;
+    let negotiate: Negotiate = crate::vk_icdNegotiateLoaderICDInterfaceVersion;
+    let physical: GetProc = crate::vk_icdGetPhysicalDeviceProcAddr;
+    // SAFETY: the loader passes C strings, or null.
+    let name = if name.is_null() { return None } else { unsafe { CStr::from_ptr(name) } };
+    // SAFETY: function pointers have one size; callers cast back to the type that the name stands for.
+    unsafe {
+        match name.to_bytes() {
+            b"vk_icdNegotiateLoaderICDInterfaceVersion" => {
+                std::mem::transmute::<Negotiate, vk::PFN_vkVoidFunction>(negotiate)
+            }
+            b"vk_icdGetPhysicalDeviceProcAddr" => std::mem::transmute::<GetProc, vk::PFN_vkVoidFunction>(physical),
+            _ => None,
+        }
+    }
 }
 
 /// Whether a command is found without an instance.

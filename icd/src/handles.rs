@@ -99,6 +99,12 @@ impl<T: Clone> Table<T> {
         found
     }
 
+    /// Objects that are alive.
+    pub fn count(&self) -> usize {
+        let free = self.free.lock();
+        free.1 - free.0.len()
+    }
+
     /// Removes and returns the object of a handle; `None` for a null, stale or foreign one.
     pub fn remove(&self, handle: u64) -> Option<T> {
         let (value, index) = self.take(handle)?;
@@ -157,6 +163,8 @@ mod tests {
         for (number, &handle) in handles.iter().enumerate() {
             assert_eq!(table.get(handle).as_deref(), Some(&number));
         }
+        handles[..70].iter().for_each(|&handle| drop(table.remove(handle)));
+        assert_eq!(table.count(), 4930);
     }
 
     /// Readers race with removal and reuse: they see the right object or none.

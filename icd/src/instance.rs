@@ -10,9 +10,10 @@ use vitric_api::extensions::{self, Extension, Level};
 use vitric_api::physical::API_VERSION;
 use vitric_api::{Error, Result};
 
+use crate::debug::Witness;
 use crate::handles::Table;
 use crate::objects::{InstanceObject, Marked, PhysicalObject};
-use crate::{debug, logging, raw};
+use crate::{logging, raw};
 
 pub extern "system" fn enumerate_extensions(
     _layer: *const c_char,
@@ -51,28 +52,41 @@ pub extern "system" fn create(
     raw::create(out, || {
         logging::start();
         let info = raw::input(info).ok_or(Error::InitializationFailed)?;
-        let names = raw::slice(info.pp_enabled_extension_names, info.enabled_extension_count);
-        let extensions: Vec<String> = names.iter().map(|&name| raw::string(name)).collect();
-        let known = |name: &String| extensions::find(name).is_some_and(|found| found.level == Level::Instance);
-        if !extensions.iter().all(known) {
-            return Err(Error::ExtensionNotPresent);
-        }
-        let version = requested_version(raw::input(info.p_application_info))?;
-        let messages = Arc::new(Messages::default());
-        debug::create_from_chain(&messages, info.p_next);
+        let (messages, witness) = (Arc::new(Messages::default()), Witness::new(info.p_next));
+        let (extensions, version) = witness.hear(&messages, || {
+            let version = requested_version(&messages, raw::input(info.p_application_info))?;
+            Ok((enabled_extensions(&messages, info)?, version))
+        })?;
         let (heap, enabled) = (device::heap(), extensions.clone());
         let physical = PhysicalObject { heap, messages: messages.clone(), extensions: enabled, version }.into_handle();
         let messengers = Table::new(31);
-        Ok(InstanceObject { messages, physical, extensions, version, messengers }.into_handle())
+        Ok(InstanceObject { messages, witness, physical, extensions, version, messengers }.into_handle())
     })
+}
+
+/// The extensions that an instance is created with.
+fn enabled_extensions(messages: &Messages, info: &vk::InstanceCreateInfo<'_>) -> Result<Vec<String>> {
+    let names = raw::slice(info.pp_enabled_extension_names, info.enabled_extension_count);
+    let known = |name: &String| extensions::find(name).is_some_and(|found| found.level == Level::Instance);
+    let checked = |name| match known(&name) {
+        true => Ok(name),
+        false => {
+            messages.error(&format!("the instance extension {name} is not supported"));
+            Err(Error::ExtensionNotPresent)
+        }
+    };
+    names.iter().map(|&name| checked(raw::string(name))).collect()
 }
 
 /// The version of Vulkan that an application is written for, without patch: 1.0 where it says none. A newer one than the driver's is
 /// none that it could not be used with; another variant of Vulkan is.
-fn requested_version(application: Option<&vk::ApplicationInfo<'_>>) -> Result<u32> {
+fn requested_version(messages: &Messages, application: Option<&vk::ApplicationInfo<'_>>) -> Result<u32> {
     match application.map_or(0, |application| application.api_version) {
         0 => Ok(vk::API_VERSION_1_0),
-        version if vk::api_version_variant(version) != 0 => Err(Error::IncompatibleDriver),
+        version if vk::api_version_variant(version) != 0 => {
+            messages.error("another variant of Vulkan is not supported");
+            Err(Error::IncompatibleDriver)
+        }
         version => Ok(vk::make_api_version(0, vk::api_version_major(version), vk::api_version_minor(version), 0)),
     }
 }
@@ -80,6 +94,10 @@ fn requested_version(application: Option<&vk::ApplicationInfo<'_>>) -> Result<u3
 pub extern "system" fn destroy(instance: vk::Instance, _: *const vk::AllocationCallbacks<'_>) {
     raw::guard_void(|| {
         if let Some(object) = InstanceObject::from_handle(instance) {
+            object.witness.hear(&object.messages, || match object.messengers.count() {
+                0 => {}
+                left => object.messages.warn(&format!("the instance is destroyed before {left} of its messengers")),
+            });
             PhysicalObject::destroy(<vk::PhysicalDevice as vk::Handle>::from_raw(object.physical));
         }
         InstanceObject::destroy(instance);

@@ -41,7 +41,8 @@ use ash::vk;
 /// Newest version of the interface between loader and driver that is spoken here.
 const LOADER_INTERFACE: u32 = 7;
 
-/// `vkGetInstanceProcAddr` for the loader, and for programs that link the driver statically.
+/// `vkGetInstanceProcAddr` for the loader, and for programs that link the driver statically. It also finds the functions that only
+/// loaders know, as version 7 of their interface demands.
 ///
 /// # Safety
 /// `name` must be null or a C string, and `instance` null or an instance of this driver.
@@ -50,7 +51,7 @@ pub unsafe extern "system" fn vk_icdGetInstanceProcAddr(
     instance: vk::Instance,
     name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
-    entry::instance_proc(instance, name)
+    entry::loader_proc(name).or_else(|| entry::instance_proc(instance, name))
 }
 
 /// The same under Vulkan's own name, for programs that open the driver as if it were the loader.

@@ -21,6 +21,7 @@ use vitric_backend::shader::runtime::{DescriptorSet, SetLayout};
 use vitric_backend::state::{ComputePipeline, DepthLimits, GraphicsPipeline, PassDesc};
 use vitric_backend::texture::{Conversion, Sampler};
 
+use crate::debug::Witness;
 use crate::handles::Table;
 use crate::pipeline::graphics::Parts;
 use crate::private::PrivateData;
@@ -80,6 +81,8 @@ marked!(
 pub struct InstanceObject {
     /// Messengers.
     pub messages: Arc<Messages>,
+    /// The messenger of the instance's creation and destruction.
+    pub witness: Witness,
     /// The one physical device, as a handle.
     pub physical: u64,
     /// Enabled extensions.

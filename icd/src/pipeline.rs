@@ -207,26 +207,27 @@ impl Maker<'_> {
     /// Makes a pipeline, and tells the application what it has asked for about that.
     fn one<I: PipelineInfo>(&self, info: &I, make: impl Fn(&Self, &I) -> Result<Pipeline>) -> Result<Pipeline> {
         let start = Instant::now();
+        tell(info, vk::PipelineCreationFeedback::default());
         let cache = self.cache.as_deref();
         if only_found(info) && !self.good().all(|desc| self.object.programs.has(desc, cache)) {
             return Err(Error::CompileRequired);
         }
         let was_cached = cache.is_some_and(|cache| self.good().all(|desc| cache.has(desc)));
         let made = make(self, info)?;
-        feedback(info, start, was_cached);
+        let mut flags = vk::PipelineCreationFeedbackFlags::VALID;
+        if was_cached {
+            flags |= vk::PipelineCreationFeedbackFlags::APPLICATION_PIPELINE_CACHE_HIT;
+        }
+        tell(info, vk::PipelineCreationFeedback { flags, duration: start.elapsed().as_nanos() as u64 });
         Ok(made)
     }
 }
 
-/// Fills in what an application asks about the making of a pipeline. Stages are not told apart.
-fn feedback(info: &impl PipelineInfo, start: Instant, was_cached: bool) {
+/// Tells what an application asks about the making of a pipeline; nothing of its stages, which are not told apart.
+fn tell(info: &impl PipelineInfo, feedback: vk::PipelineCreationFeedback) {
     let Some(asked) = raw::find::<vk::PipelineCreationFeedbackCreateInfo<'_>>(info.next()) else { return };
-    let mut flags = vk::PipelineCreationFeedbackFlags::VALID;
-    if was_cached {
-        flags |= vk::PipelineCreationFeedbackFlags::APPLICATION_PIPELINE_CACHE_HIT;
-    }
     if let Some(whole) = raw::output(asked.p_pipeline_creation_feedback) {
-        *whole = vk::PipelineCreationFeedback { flags, duration: start.elapsed().as_nanos() as u64 };
+        *whole = feedback;
     }
     let count = asked.pipeline_stage_creation_feedback_count as usize;
     raw::slice_mut(asked.p_pipeline_stage_creation_feedbacks, count).fill(vk::PipelineCreationFeedback::default());
@@ -662,6 +663,7 @@ fn dynamic_state(state: &vk::PipelineDynamicStateCreateInfo<'_>) -> DynamicState
         (D::ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT, DynamicState::FEEDBACK_LOOP),
         (D::PATCH_CONTROL_POINTS_EXT, DynamicState::PATCH_VERTICES),
         (D::TESSELLATION_DOMAIN_ORIGIN_EXT, DynamicState::DOMAIN_ORIGIN),
+        (D::RASTERIZATION_STREAM_EXT, DynamicState::STREAM),
     ];
     let named = raw::slice(state.p_dynamic_states, state.dynamic_state_count);
     let flags = named.iter().filter_map(|name| table.iter().find(|(known, _)| known == name));

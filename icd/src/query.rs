@@ -53,14 +53,15 @@ pub extern "system" fn results(
         let out = raw::slice_mut(data.cast::<u8>(), size);
         let mut complete = true;
         for index in 0..count {
-            let (at, bytes) = pool.result_bytes(first + index, flags);
-            complete &= pool.read(first + index).is_some_and(|(_, available)| available);
-            let start = u64::from(index).saturating_mul(stride).saturating_add(at as u64);
+            let result = pool.result(first.saturating_add(index), flags, || object.device.health().is_lost());
+            complete &= result.available;
+            let start = u64::from(index).saturating_mul(stride).saturating_add(result.at as u64);
             let start = usize::try_from(start).unwrap_or(usize::MAX);
-            if let Some(target) = out.get_mut(start..).and_then(|rest| rest.get_mut(..bytes.len())) {
-                target.copy_from_slice(&bytes);
+            if let Some(target) = out.get_mut(start..).and_then(|rest| rest.get_mut(..result.bytes.len())) {
+                target.copy_from_slice(&result.bytes);
             }
         }
+        object.device.health().check()?;
         Ok(if complete { vk::Result::SUCCESS } else { vk::Result::NOT_READY })
     })
 }

@@ -63,7 +63,7 @@ pub extern "system" fn wait(
         let fences = raw::slice(fences, count).iter();
         let fences = fences.map(|&fence| Ok(need(object, &object.fences, fence)?.payload()));
         let fences: Vec<_> = fences.collect::<Result<_>>()?;
-        let in_time = fences.is_empty() || wait_for_fences(&fences, all != 0, timeout);
+        let in_time = fences.is_empty() || wait_for_fences(&fences, all != 0, timeout, object.device.health());
         object.device.health().check()?;
         Ok(if in_time { vk::Result::SUCCESS } else { vk::Result::TIMEOUT })
     })
@@ -124,7 +124,7 @@ pub extern "system" fn wait_semaphores(
             pairs.map(|(&semaphore, &value)| Ok((need(object, &object.semaphores, semaphore)?.payload(), value)));
         let pairs: Vec<_> = pairs.collect::<Result<_>>()?;
         let all = !info.flags.contains(vk::SemaphoreWaitFlags::ANY);
-        let in_time = pairs.is_empty() || wait_for_semaphores(&pairs, all, timeout);
+        let in_time = pairs.is_empty() || wait_for_semaphores(&pairs, all, timeout, object.device.health());
         object.device.health().check()?;
         Ok(if in_time { vk::Result::SUCCESS } else { vk::Result::TIMEOUT })
     })

@@ -376,13 +376,15 @@ fn addresses_are_reported() {
     unsafe {
         let entry = ash::Entry::from_static_fn(functions);
         let names = [ash::ext::debug_utils::NAME.as_ptr()];
-        let mut messenger = vk::DebugUtilsMessengerCreateInfoEXT::default()
+        let messenger = vk::DebugUtilsMessengerCreateInfoEXT::default()
             .message_severity(vk::DebugUtilsMessageSeverityFlagsEXT::INFO)
             .message_type(vk::DebugUtilsMessageTypeFlagsEXT::DEVICE_ADDRESS_BINDING)
             .pfn_user_callback(Some(hear))
             .user_data((&raw const reports).cast_mut().cast());
-        let info = vk::InstanceCreateInfo::default().enabled_extension_names(&names).push_next(&mut messenger);
+        let info = vk::InstanceCreateInfo::default().enabled_extension_names(&names);
         let instance = entry.create_instance(&info, None).unwrap();
+        let messengers = ash::ext::debug_utils::Instance::new(&entry, &instance);
+        let messenger = messengers.create_debug_utils_messenger(&messenger, None).unwrap();
         let physical = instance.enumerate_physical_devices().unwrap()[0];
         let priorities = [1.0];
         let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
@@ -417,6 +419,7 @@ fn addresses_are_reported() {
         ];
         assert_eq!(*reports.lock().unwrap(), expected);
         device.destroy_device(None);
+        messengers.destroy_debug_utils_messenger(messenger, None);
         instance.destroy_instance(None);
     }
 }

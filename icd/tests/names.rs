@@ -71,3 +71,41 @@ fn shaders_that_do_not_compile_are_named() {
     }
     driver.close();
 }
+
+#[test]
+fn a_messenger_of_the_create_info_hears_of_creation_and_destruction_only() {
+    let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
+    let messages = common::Messages::default();
+    let heard = || std::mem::take(&mut *messages.lock().unwrap());
+    // SAFETY: the function is the driver's own; the infos are valid but for what this is about: an extension that there is not, a
+    // handle that is stale, and a messenger that is not destroyed.
+    unsafe {
+        let entry = ash::Entry::from_static_fn(functions);
+        let all = vk::DebugUtilsMessageSeverityFlagsEXT::ERROR | vk::DebugUtilsMessageSeverityFlagsEXT::WARNING;
+        let messenger = vk::DebugUtilsMessengerCreateInfoEXT::default()
+            .message_severity(all)
+            .message_type(vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION)
+            .pfn_user_callback(Some(common::receive))
+            .user_data(std::sync::Arc::as_ptr(&messages).cast_mut().cast());
+        let create = |name: &CStr| {
+            let (mut messenger, names) = (messenger, [name.as_ptr()]);
+            let info = vk::InstanceCreateInfo::default().enabled_extension_names(&names);
+            entry.create_instance(&info.push_next(&mut messenger), None)
+        };
+        assert_eq!(create(c"VK_EXT_unheard_of").err(), Some(vk::Result::ERROR_EXTENSION_NOT_PRESENT));
+        assert_eq!(heard(), ["the instance extension VK_EXT_unheard_of is not supported"]);
+        let instance = create(ash::ext::debug_utils::NAME).unwrap();
+        let physical = instance.enumerate_physical_devices().unwrap()[0];
+        let names = [c"VK_EXT_unheard_of".as_ptr()];
+        let priorities = [1.0];
+        let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
+        let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
+        assert!(instance.create_device(physical, &info, None).is_err());
+        assert!(heard().is_empty(), "that is for messengers of the instance");
+        let messengers = ash::ext::debug_utils::Instance::new(&entry, &instance);
+        let silent = messenger.message_severity(vk::DebugUtilsMessageSeverityFlagsEXT::INFO);
+        messengers.create_debug_utils_messenger(&silent, None).unwrap();
+        instance.destroy_instance(None);
+        assert_eq!(heard(), ["the instance is destroyed before 1 of its messengers"]);
+    }
+}

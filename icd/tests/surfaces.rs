@@ -50,6 +50,15 @@ impl Application {
     }
 
     fn swapchain(&self, flags: vk::SwapchainCreateFlagsKHR, mode: vk::PresentModeKHR) -> vk::SwapchainKHR {
+        self.swapchain_after(vk::SwapchainKHR::null(), flags, mode).unwrap()
+    }
+
+    fn swapchain_after(
+        &self,
+        old: vk::SwapchainKHR,
+        flags: vk::SwapchainCreateFlagsKHR,
+        mode: vk::PresentModeKHR,
+    ) -> Result<vk::SwapchainKHR, vk::Result> {
         let all = [vk::PresentModeKHR::FIFO, vk::PresentModeKHR::MAILBOX, vk::PresentModeKHR::IMMEDIATE];
         let mut modes = vk::SwapchainPresentModesCreateInfoEXT::default().present_modes(&all);
         let formats = [vk::Format::B8G8R8A8_UNORM, vk::Format::B8G8R8A8_SRGB];
@@ -65,11 +74,12 @@ impl Application {
             .pre_transform(vk::SurfaceTransformFlagsKHR::IDENTITY)
             .composite_alpha(vk::CompositeAlphaFlagsKHR::OPAQUE)
             .present_mode(mode)
+            .old_swapchain(old)
             .push_next(&mut modes)
             .push_next(&mut list);
         let extension = ash::khr::swapchain::Device::new(&self.instance, &self.device);
         // SAFETY: the info is valid.
-        unsafe { extension.create_swapchain(&info, None) }.unwrap()
+        unsafe { extension.create_swapchain(&info, None) }
     }
 
     fn close(self) {
@@ -117,6 +127,41 @@ fn second_queries_say_what_first_ones_say_and_more() {
     assert_eq!((compatible.present_mode_count, protected.supports_protected), (3, 0));
     assert!(scaling.supported_present_scaling.is_empty());
     assert!(modes[..3].contains(&vk::PresentModeKHR::MAILBOX) && modes[3] == vk::PresentModeKHR::SHARED_DEMAND_REFRESH);
+    // With room for one the one is told that was asked for, which is no error.
+    for asked in [vk::PresentModeKHR::FIFO, vk::PresentModeKHR::MAILBOX, vk::PresentModeKHR::IMMEDIATE] {
+        let mut of_mode = vk::SurfacePresentModeEXT::default().present_mode(asked);
+        let info = vk::PhysicalDeviceSurfaceInfo2KHR::default().surface(surface).push_next(&mut of_mode);
+        let mut modes = [vk::PresentModeKHR::SHARED_DEMAND_REFRESH; 2];
+        let mut compatible = vk::SurfacePresentModeCompatibilityEXT::default().present_modes(&mut modes);
+        compatible.present_mode_count = 1;
+        let mut found = vk::SurfaceCapabilities2KHR::default().push_next(&mut compatible);
+        // SAFETY: the surface is alive, and the chain is valid.
+        unsafe { second.get_physical_device_surface_capabilities2(physical, &info, &mut found) }.unwrap();
+        assert_eq!(compatible.present_mode_count, 1);
+        assert_eq!(modes, [asked, vk::PresentModeKHR::SHARED_DEMAND_REFRESH]);
+    }
+    application.close();
+}
+
+#[test]
+fn a_surface_has_one_swapchain_at_a_time() {
+    let application = Application::start();
+    let swapchains = ash::khr::swapchain::Device::new(&application.instance, &application.device);
+    let (flags, mode) = (vk::SwapchainCreateFlagsKHR::empty(), vk::PresentModeKHR::FIFO);
+    let after = |old| application.swapchain_after(old, flags, mode);
+    let none = vk::SwapchainKHR::null();
+    let first = after(none).unwrap();
+    assert_eq!(after(none).unwrap_err(), vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR);
+    let second = after(first).unwrap();
+    assert_eq!(after(none).unwrap_err(), vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR);
+    // SAFETY: neither is in use.
+    unsafe {
+        swapchains.destroy_swapchain(first, None);
+        assert_eq!(after(none).unwrap_err(), vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR);
+        swapchains.destroy_swapchain(second, None);
+        let third = after(none).unwrap();
+        swapchains.destroy_swapchain(third, None);
+    }
     application.close();
 }
 

@@ -10,7 +10,9 @@ use std::process::{Child, Command, Stdio};
 use ash::vk;
 use libloading::{Library, Symbol};
 use x11rb::connection::Connection;
-use x11rb::protocol::xproto::{ConfigureWindowAux, ConnectionExt, CreateWindowAux, ImageFormat, WindowClass};
+use x11rb::protocol::xproto::{
+    ColormapAlloc, ConfigureWindowAux, ConnectionExt, CreateWindowAux, ImageFormat, WindowClass,
+};
 use x11rb::xcb_ffi::XCBConnection;
 
 /// An X server of our own, ended with the test.
@@ -105,13 +107,21 @@ impl Application {
     }
 
     fn start_with(server: &Server, xlib: Option<Xlib>) -> Self {
+        Self::start_of(server, xlib, 0)
+    }
+
+    /// With a window of this depth, bits; 0 for the screen's.
+    fn start_of(server: &Server, xlib: Option<Xlib>, depth: u8) -> Self {
         let display = std::ffi::CString::new(server.display.clone()).unwrap();
         let (connection, screen) = XCBConnection::connect(Some(&display)).expect("the X server can be reached");
         let root = &connection.setup().roots[screen];
-        let (window, visual) = (connection.generate_id().unwrap(), root.root_visual);
+        let of_depth = root.allowed_depths.iter().find(|of| of.depth == depth).and_then(|of| of.visuals.first());
+        let visual = of_depth.map_or(root.root_visual, |of| of.visual_id);
+        let [window, colors] = [0, 1].map(|_| connection.generate_id().unwrap());
+        connection.create_colormap(ColormapAlloc::NONE, colors, root.root, visual).unwrap().check().unwrap();
         let class = WindowClass::INPUT_OUTPUT;
-        let aux = CreateWindowAux::new();
-        let made = connection.create_window(0, window, root.root, 0, 0, SIZE.0, SIZE.1, 0, class, 0, &aux);
+        let aux = CreateWindowAux::new().colormap(colors).border_pixel(0).background_pixel(0);
+        let made = connection.create_window(depth, window, root.root, 0, 0, SIZE.0, SIZE.1, 0, class, visual, &aux);
         made.unwrap().check().unwrap();
         connection.map_window(window).unwrap().check().unwrap();
         let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
@@ -165,6 +175,14 @@ impl Application {
     }
 
     fn swapchain(&self, old: vk::SwapchainKHR) -> Result<vk::SwapchainKHR, vk::Result> {
+        self.swapchain_of(|info| info.old_swapchain(old))
+    }
+
+    /// A swapchain that is described in another way than most.
+    fn swapchain_of(
+        &self,
+        describe: impl FnOnce(vk::SwapchainCreateInfoKHR<'static>) -> vk::SwapchainCreateInfoKHR<'static>,
+    ) -> Result<vk::SwapchainKHR, vk::Result> {
         let info = vk::SwapchainCreateInfoKHR::default()
             .surface(self.surface)
             .min_image_count(2)
@@ -175,10 +193,9 @@ impl Application {
             .pre_transform(vk::SurfaceTransformFlagsKHR::IDENTITY)
             .composite_alpha(vk::CompositeAlphaFlagsKHR::OPAQUE)
             .present_mode(vk::PresentModeKHR::IMMEDIATE)
-            .clipped(true)
-            .old_swapchain(old);
+            .clipped(true);
         // SAFETY: the info is valid.
-        unsafe { self.swapchains.create_swapchain(&info, None) }
+        unsafe { self.swapchains.create_swapchain(&describe(info), None) }
     }
 
     /// Shows one frame of a colour and waits for it; what acquiring or presenting returned.
@@ -327,6 +344,62 @@ fn a_resized_window_needs_a_new_swapchain() {
         vk::Result::ERROR_OUT_OF_DATE_KHR,
         "the old one is retired"
     );
+    application.close();
+}
+
+/// Frames that wait for their turn when the swapchain is destroyed: afterwards nobody uses the connection, which the application may close.
+#[test]
+fn a_destroyed_swapchain_leaves_the_connection_alone() {
+    let server = Server::start(&[]);
+    let application = Application::start(&server);
+    let fifo = |info: vk::SwapchainCreateInfoKHR<'static>| {
+        info.min_image_count(8).present_mode(vk::PresentModeKHR::FIFO).image_usage(vk::ImageUsageFlags::TRANSFER_DST)
+    };
+    let swapchain = application.swapchain_of(fifo).unwrap();
+    let (device, swapchains) = (&application.device, &application.swapchains);
+    // SAFETY: everything named is alive; what was presented is complete but for being shown.
+    unsafe {
+        let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
+        for _ in 0..8 {
+            let (image, _) = swapchains.acquire_next_image(swapchain, u64::MAX, vk::Semaphore::null(), fence).unwrap();
+            device.wait_for_fences(&[fence], true, u64::MAX).unwrap();
+            device.reset_fences(&[fence]).unwrap();
+            let (chains, indices) = ([swapchain], [image]);
+            let info = vk::PresentInfoKHR::default().swapchains(&chains).image_indices(&indices);
+            swapchains.queue_present(application.queue, &info).unwrap();
+        }
+        device.destroy_fence(fence, None);
+        swapchains.destroy_swapchain(swapchain, None);
+        application.surfaces.destroy_surface(application.surface, None);
+    }
+    // Requests are numbered, whoever sends them.
+    let number = || application.connection.get_input_focus().unwrap().sequence_number();
+    let first = number();
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    assert_eq!(number(), first + 1, "requests since the surface was destroyed");
+    // SAFETY: nothing is used afterwards.
+    unsafe {
+        device.destroy_device(None);
+        assert_eq!(number(), first + 2, "requests of the device's end");
+        application.instance.destroy_instance(None);
+    }
+}
+
+#[test]
+fn windows_with_room_for_alpha_get_it_unless_they_are_opaque() {
+    let server = Server::start(&[]);
+    let application = Application::start_of(&server, None, 32);
+    let kinds = [(vk::CompositeAlphaFlagsKHR::OPAQUE, 255), (vk::CompositeAlphaFlagsKHR::INHERIT, 51)];
+    for (alpha, expected) in kinds {
+        assert!(application.capabilities().unwrap().supported_composite_alpha.contains(alpha));
+        let swapchain = application.swapchain_of(|info| info.composite_alpha(alpha)).unwrap();
+        application.show(swapchain, [0.0, 1.0, 0.0, 0.2]).unwrap();
+        let pixels = application.pixels();
+        let whole = pixels.chunks_exact(4).all(|pixel| pixel == [0, 255, 0, expected]);
+        assert!(whole, "{alpha:?}: {:?}", &pixels[..4]);
+        // SAFETY: the queue is idle.
+        unsafe { application.swapchains.destroy_swapchain(swapchain, None) };
+    }
     application.close();
 }
 

@@ -60,7 +60,7 @@ fn pipelines(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceShaderModuleIdentifierFeaturesEXT::default().shader_module_identifier(true));
 }
 
-/// All of which there is something that it changes: not streams, and what extensions of vendors bring.
+/// All but what extensions of vendors bring.
 fn extended3() -> vk::PhysicalDeviceExtendedDynamicState3FeaturesEXT<'static> {
     vk::PhysicalDeviceExtendedDynamicState3FeaturesEXT::default()
         .extended_dynamic_state3_tessellation_domain_origin(true)
@@ -74,6 +74,7 @@ fn extended3() -> vk::PhysicalDeviceExtendedDynamicState3FeaturesEXT<'static> {
         .extended_dynamic_state3_color_blend_enable(true)
         .extended_dynamic_state3_color_blend_equation(true)
         .extended_dynamic_state3_color_write_mask(true)
+        .extended_dynamic_state3_rasterization_stream(true)
         .extended_dynamic_state3_conservative_rasterization_mode(true)
         .extended_dynamic_state3_extra_primitive_overestimation_size(true)
         .extended_dynamic_state3_depth_clip_enable(true)

@@ -37,7 +37,7 @@ use crate::state::{
 pub(crate) use dispatch::dispatch_for_test;
 pub use event::Event;
 pub use processor::{MOST_NESTED, Processor};
-pub use query::{QueryKind, QueryPool};
+pub use query::{QueryKind, QueryPool, QueryResult};
 pub use sets::MOST_SETS;
 pub use viewports::MOST_VIEWPORTS;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ash::vk;
 
@@ -31,8 +31,8 @@ use crate::workers::Workers;
 pub(super) const PUSH_BYTES: usize = PUSH_CONSTANT_BYTES + 4;
 /// `maxCommandBufferNestingLevel`.
 pub const MOST_NESTED: u32 = 32;
-/// How long a device waits for an event that nobody sets.
-const EVENT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a command waits for events that nobody sets, or queries that nobody ends.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A bound index buffer, and the type of its indices.
 pub(super) type IndexBuffer = (Option<BufferRange>, vk::IndexType);
@@ -251,7 +251,7 @@ impl<'g> Processor<'g> {
             Command::Execute(lists) => return self.execute_secondary(lists),
             Command::WaitEvents(events) => {
                 self.flush()?;
-                if !events.iter().all(|event| event.wait(EVENT_TIMEOUT)) {
+                if !events.iter().all(|event| event.wait(WAIT_TIMEOUT)) {
                     return Err(DeviceLost);
                 }
                 // The host may have written what it sees.
@@ -288,7 +288,7 @@ impl<'g> Processor<'g> {
             _ => {
                 self.flush()?;
                 self.use_named(command);
-                if !self.query(command) {
+                if !self.query(command)? {
                     transfer(self.gpu.workers(), command, bytes);
                 }
                 depth::written_by(self.gpu.depths(), command);
@@ -476,7 +476,7 @@ impl<'g> Processor<'g> {
         }
     }
 
-    fn query(&mut self, command: &Command) -> bool {
+    fn query(&mut self, command: &Command) -> Result<bool, DeviceLost> {
         match command {
             Command::BeginQuery { pool, query, stream, .. } => {
                 let (pool, query) = (pool.clone(), query.saturating_add(self.view_number));
@@ -504,14 +504,18 @@ impl<'g> Processor<'g> {
                 pool.write(query.saturating_add(self.view_number), &[self.gpu.now()])
             }
             Command::CopyQueryPoolResults { pool, first, count, target, offset, stride, flags } => {
-                for index in 0..*count {
-                    let (at, bytes) = pool.result_bytes(first + index, *flags);
-                    target.write(offset + u64::from(index) * stride + at as u64, &bytes);
+                let until = Instant::now() + WAIT_TIMEOUT;
+                for (index, query) in (*first..pool.count()).take(*count as usize).enumerate() {
+                    let result = pool.result(query, *flags, || Instant::now() >= until);
+                    if !result.available && flags.contains(vk::QueryResultFlags::WAIT) {
+                        return Err(DeviceLost);
+                    }
+                    target.write(offset + index as u64 * stride + result.at as u64, &result.bytes);
                 }
             }
-            _ => return false,
+            _ => return Ok(false),
         }
-        true
+        Ok(true)
     }
 }
 

@@ -143,19 +143,17 @@ impl QueryPool {
         }
     }
 
-    /// The result of one query as `vkGetQueryPoolResults` and `vkCmdCopyQueryPoolResults` write it, and the byte of the
-    /// query's place at which it begins: unavailable values are not written, what is there stays, unless `PARTIAL` asks
-    /// for them. With `WAIT` the query is waited for.
-    pub fn result_bytes(&self, query: u32, flags: vk::QueryResultFlags) -> (usize, Vec<u8>) {
+    /// The result of one query as `vkGetQueryPoolResults` and `vkCmdCopyQueryPoolResults` write it: all of it is from one moment. With
+    /// `WAIT` that is the moment from which on the query is available, or `give_up` says true.
+    pub fn result(&self, query: u32, flags: vk::QueryResultFlags, give_up: impl Fn() -> bool) -> QueryResult {
         let waits = flags.contains(vk::QueryResultFlags::WAIT);
-        let give_up_at = std::time::Instant::now() + std::time::Duration::from_secs(10);
-        let read = if waits { self.wait(query, || std::time::Instant::now() >= give_up_at) } else { self.read(query) };
-        let Some((values, available)) = read else { return (0, Vec::new()) };
+        let read = if waits { self.wait(query, give_up) } else { self.read(query) };
+        let Some((values, available)) = read else { return QueryResult::default() };
         let wide = flags.contains(vk::QueryResultFlags::TYPE_64);
-        let mut out = Vec::new();
+        let mut bytes = Vec::new();
         let mut put = |value: u64| match wide {
-            true => out.extend_from_slice(&value.to_le_bytes()),
-            false => out.extend_from_slice(&(value as u32).to_le_bytes()),
+            true => bytes.extend_from_slice(&value.to_le_bytes()),
+            false => bytes.extend_from_slice(&(value as u32).to_le_bytes()),
         };
         let shows_values = available || flags.contains(vk::QueryResultFlags::PARTIAL);
         if shows_values {
@@ -164,7 +162,60 @@ impl QueryPool {
         if flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY) {
             put(u64::from(available));
         }
-        let skipped = if shows_values { 0 } else { values.len() * if wide { 8 } else { 4 } };
-        (skipped, out)
+        let at = if shows_values { 0 } else { values.len() * if wide { 8 } else { 4 } };
+        QueryResult { at, bytes, available }
+    }
+}
+
+/// What is written of one query.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct QueryResult {
+    /// The byte of the query's place at which it begins: unavailable values are not written, what is there stays, unless `PARTIAL` asks
+    /// for them.
+    pub at: usize,
+    /// The bytes; none of a query outside the pool.
+    pub bytes: Vec<u8>,
+    /// Whether the query was available.
+    pub available: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn results_and_their_availability_are_of_one_moment() {
+        let pool = QueryPool::new(QueryKind::Timestamp, 1).unwrap();
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                for _ in 0..20_000 {
+                    pool.reset(0, 1);
+                    pool.write(0, &[7]);
+                }
+            });
+            while !writer.is_finished() {
+                let result = pool.result(0, vk::QueryResultFlags::TYPE_64, || false);
+                let expected = if result.available { &7u64.to_le_bytes()[..] } else { &[] };
+                assert_eq!(result.bytes, expected);
+            }
+        });
+    }
+
+    #[test]
+    fn results_are_waited_for_until_they_are_there_or_given_up() {
+        let pool = QueryPool::new(QueryKind::Timestamp, 1).unwrap();
+        let flags = vk::QueryResultFlags::WAIT | vk::QueryResultFlags::WITH_AVAILABILITY;
+        let given_up = pool.result(0, flags, || true);
+        assert_eq!(given_up, QueryResult { at: 4, bytes: vec![0; 4], available: false });
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| pool.result(0, flags, || false));
+            std::thread::sleep(Duration::from_millis(20));
+            pool.write(0, &[9]);
+            let expected = QueryResult { at: 0, bytes: vec![9, 0, 0, 0, 1, 0, 0, 0], available: true };
+            assert_eq!(waiter.join().unwrap(), expected);
+        });
+        assert_eq!(pool.result(1, flags, || false), QueryResult::default());
     }
 }

@@ -58,6 +58,7 @@ pub enum SetState {
     FeedbackLoop(vk::ImageAspectFlags),
     PatchVertices(u32),
     LowerLeft(bool),
+    Stream(u32),
 }
 
 /// What a stencil test does, without its masks.

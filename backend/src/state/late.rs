@@ -77,6 +77,7 @@ pub(super) struct LateState {
     feedback_loop: Option<vk::ImageAspectFlags>,
     patch_vertices: Option<u32>,
     lower_left: Option<bool>,
+    stream: Option<u32>,
     colors: [Blending; MOST_COLORS],
     input: Option<Arc<VertexInput>>,
 }
@@ -102,6 +103,7 @@ impl LateState {
             SetState::FeedbackLoop(value) => self.feedback_loop = Some(value),
             SetState::PatchVertices(value) => self.patch_vertices = Some(value),
             SetState::LowerLeft(value) => self.lower_left = Some(value),
+            SetState::Stream(value) => self.stream = Some(value),
             _ => {}
         }
     }
@@ -157,6 +159,7 @@ impl LateState {
             feedback_loop: when(has(DynamicState::FEEDBACK_LOOP), self.feedback_loop),
             patch_vertices: when(has(DynamicState::PATCH_VERTICES), self.patch_vertices),
             lower_left: when(has(DynamicState::DOMAIN_ORIGIN), self.lower_left),
+            stream: when(has(DynamicState::STREAM), self.stream),
             colors: self.colors.map(color),
             input: when(has(DynamicState::VERTEX_INPUT), self.input.clone()),
         }
@@ -173,6 +176,7 @@ impl LateState {
         put(&mut made.raster.provoking_last, self.provoking_last);
         put(&mut made.raster.line_mode, self.line_mode);
         put(&mut made.raster.conservative, self.conservative);
+        put(&mut made.raster.stream, self.stream);
         put(&mut made.raster.line_stipple, self.stippled.map(|is_on| is_on.then_some(made.latent.stipple)));
         put(&mut made.logic_op, self.logic_op_enable.map(|is_on| is_on.then_some(made.latent.logic_op)));
         let clamps = self.depth_clamp.unwrap_or(made.latent.depth_clamp);

@@ -625,11 +625,21 @@ fn zeroed_pipeline(
 /// A pipeline that must not be compiled is there when its program is in a cache, and else says so.
 fn cache_control(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_PIPELINE_CREATION_CACHE_CONTROL_NAME)?;
+    // What is said of a pipeline that was not made is not valid.
+    let marked = vk::PipelineCreationFeedback { flags: vk::PipelineCreationFeedbackFlags::from_raw(!0), duration: 9 };
+    let (mut whole, mut stage) = (marked, [marked]);
+    let mut asked = vk::PipelineCreationFeedbackCreateInfo::default()
+        .pipeline_creation_feedback(&mut whole)
+        .pipeline_stage_creation_feedbacks(&mut stage);
     let (fail, any) = (vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED, vk::PipelineCreateFlags::empty());
     // SAFETY: the info is valid.
     let cache = unsafe { gpu.device.create_pipeline_cache(&vk::PipelineCacheCreateInfo::default(), None) }?;
-    match zeroed_pipeline(gpu, cache, fail, None)? {
-        Err(vk::Result::PIPELINE_COMPILE_REQUIRED) => {}
+    match zeroed_pipeline(gpu, cache, fail, Some(&mut asked))? {
+        Err(vk::Result::PIPELINE_COMPILE_REQUIRED) => {
+            let valid = vk::PipelineCreationFeedbackFlags::VALID;
+            let all = [whole, stage[0]];
+            check(!all.iter().any(|told| told.flags.contains(valid)), || format!("of no pipeline: {all:?}"))?;
+        }
         Ok(_) => {}
         Err(code) => return Err(code.into()),
     }

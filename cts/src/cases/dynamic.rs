@@ -36,7 +36,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
 }
 
 /// Everything that `VK_EXT_extended_dynamic_state3` is asked for here.
-fn need_late(gpu: &Gpu) -> Case {
+pub(super) fn need_late(gpu: &Gpu) -> Case {
     let features = &gpu.more.dynamic_state3;
     let all = [
         features.extended_dynamic_state3_polygon_mode,

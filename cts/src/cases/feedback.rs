@@ -41,6 +41,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("geometry.strips", strips);
     add("geometry.streams", streams);
     add("geometry.seen_stream", seen_stream);
+    add("geometry.dynamic_stream", dynamic_stream);
     add("queries.generated", generated);
     add("queries.inactive", inactive);
 }
@@ -521,9 +522,23 @@ fn inactive(gpu: &Gpu) -> Case {
 /// The stream that the pipeline names is seen.
 fn seen_stream(gpu: &Gpu) -> Case {
     streams_supported(gpu)?;
+    only_sees(gpu, false)
+}
+
+/// The stream that a command names is seen, whatever the pipeline says.
+fn dynamic_stream(gpu: &Gpu) -> Case {
+    streams_supported(gpu)?;
+    super::dynamic::need_late(gpu)?;
+    match gpu.more.dynamic_state3.extended_dynamic_state3_rasterization_stream {
+        vk::TRUE => only_sees(gpu, true),
+        _ => Err(Outcome::NotSupported("dynamic streams".into())),
+    }
+}
+
+fn only_sees(gpu: &Gpu, late: bool) -> Case {
     for stream in [1, 3] {
         let mut state = of_streams();
-        state.more.stream = stream;
+        (state.more.stream, state.late) = (stream, late);
         let draw = Draw { kind: Kind::Vertices(5), ..Draw::rect(state, FULL, [1.0; 4]) };
         let got = render(gpu, &Target::default(), &[draw])?;
         for (at, pixel) in (0..).zip(&got) {

@@ -210,6 +210,7 @@ fn flags(gpu: &Gpu) -> Case {
         check(gpu.device.get_buffer_memory_requirements(buffer).size >= 64, || "no size".into())?;
         gpu.device.destroy_buffer(buffer, None);
     }
+    addressed_by_long_flags(gpu)?;
     let (first, _) = gpu.set(&[T::UNIFORM_BUFFER, T::STORAGE_BUFFER, T::STORAGE_BUFFER])?;
     let (second, _) = gpu.set(&[T::STORAGE_BUFFER])?;
     let layout = gpu.layout(&[first, second])?;
@@ -231,6 +232,22 @@ fn flags(gpu: &Gpu) -> Case {
     let made = unsafe { gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None) };
     let code = made.map_err(|(_, code)| code).err();
     check(code == Some(vk::Result::PIPELINE_COMPILE_REQUIRED_EXT), || format!("{code:?}"))
+}
+
+/// A buffer has an address when the long flags say so, whatever the short ones do.
+fn addressed_by_long_flags(gpu: &Gpu) -> Case {
+    if gpu.more.addresses.buffer_device_address == vk::FALSE {
+        return Ok(());
+    }
+    let wanted = vk::BufferUsageFlags2KHR::SHADER_DEVICE_ADDRESS | vk::BufferUsageFlags2KHR::STORAGE_BUFFER;
+    let mut usage = vk::BufferUsageFlags2CreateInfoKHR::default().usage(wanted);
+    let info = vk::BufferCreateInfo::default().size(64).push_next(&mut usage);
+    let buffer = gpu.buffer_with_memory(&info, vk::MemoryAllocateFlags::DEVICE_ADDRESS)?;
+    let addresses = ash::khr::buffer_device_address::Device::new(&gpu.instance, &gpu.device);
+    let info = vk::BufferDeviceAddressInfo::default().buffer(buffer.handle);
+    // SAFETY: the buffer is bound, and has an address.
+    let address = unsafe { addresses.get_buffer_device_address(&info) };
+    check(address != 0, || "a buffer with an address has none".into())
 }
 
 /// Sets, constants and descriptors that are bound and pushed by structures.

@@ -7,6 +7,7 @@ use crate::cases::fragment::holds;
 use crate::harness::{Case, Gpu, Image, ImageDesc, Outcome, check, layers, range};
 use crate::render::{COMPARE, Draw, FULL, SIZE, State, TEXTURE, Target, render};
 
+const BORDER: &[u8] = include_bytes!("../../shaders/border.comp.spv");
 const READ: vk::ImageLayout = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
 
 pub(super) fn cases(all: &mut Vec<Entry>) {
@@ -35,6 +36,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         let run = move |gpu: &Gpu| levels(gpu, level);
         all.push(Entry::new(format!("samplers.levels.level{level}"), "Image Level-of-Detail Operations", run));
     }
+    all.push(Entry::new("samplers.immutable.copies", "Descriptor Set Updates", immutable_copies));
     for number in 0..8 {
         let op = vk::CompareOp::from_raw(number);
         let run = move |gpu: &Gpu| compare(gpu, op);
@@ -87,6 +89,53 @@ fn addressing(gpu: &Gpu, mode: vk::SamplerAddressMode, texels: [u8; 4], border: 
     for (quarter, texel) in texels.into_iter().enumerate() {
         let pixel = pixels[(SIZE * 8) as usize + quarter * 4 + 1];
         check(pixel == colors[usize::from(texel)], || format!("quarter {quarter}: {pixel:?}"))?;
+    }
+    Ok(())
+}
+
+/// A set has the sampler of its layout, whatever is written or copied there.
+fn immutable_copies(gpu: &Gpu) -> Case {
+    use vk::DescriptorType as T;
+    let border = |color| {
+        let mode = vk::SamplerAddressMode::CLAMP_TO_BORDER;
+        let info = vk::SamplerCreateInfo::default().address_mode_u(mode).address_mode_v(mode).border_color(color);
+        sampler(gpu, &info)
+    };
+    let black = [border(vk::BorderColor::FLOAT_OPAQUE_BLACK)?];
+    let white = border(vk::BorderColor::FLOAT_OPAQUE_WHITE)?;
+    let (image, out) = (two_texels(gpu)?, gpu.buffer(16)?);
+    let kinds = [T::COMBINED_IMAGE_SAMPLER, T::STORAGE_BUFFER];
+    let (_, source) = gpu.set(&kinds)?;
+    let stages = vk::ShaderStageFlags::COMPUTE;
+    let mut bindings = [0, 1].map(|number: usize| {
+        let binding = vk::DescriptorSetLayoutBinding::default().binding(number as u32).stage_flags(stages);
+        binding.descriptor_type(kinds[number]).descriptor_count(1)
+    });
+    bindings[0] = bindings[0].immutable_samplers(&black);
+    let (set_layout, target) = gpu.set_of(&kinds, &bindings)?;
+    let layout = gpu.layout(&[set_layout])?;
+    let pipeline = super::robust::pipeline(gpu, BORDER, layout)?;
+    let images = [vk::DescriptorImageInfo { sampler: white, image_view: image.view, image_layout: READ }];
+    let buffers = [vk::DescriptorBufferInfo { buffer: out.handle, offset: 0, range: vk::WHOLE_SIZE }];
+    let of_image = vk::WriteDescriptorSet::default().descriptor_type(kinds[0]).image_info(&images);
+    let of_buffer = vk::WriteDescriptorSet::default().descriptor_type(kinds[1]).buffer_info(&buffers);
+    let copy = [vk::CopyDescriptorSet::default().src_set(source).dst_set(target).descriptor_count(1)];
+    for copies in [false, true] {
+        let writes = [of_image.dst_set(if copies { source } else { target }), of_buffer.dst_set(target).dst_binding(1)];
+        // SAFETY: nothing uses the sets.
+        unsafe { gpu.device.update_descriptor_sets(&writes, if copies { &copy } else { &[] }) };
+        out.write(&[7; 16]);
+        gpu.run(|commands| {
+            let point = vk::PipelineBindPoint::COMPUTE;
+            // SAFETY: the command buffer is recording, and everything named is alive.
+            unsafe {
+                gpu.device.cmd_bind_pipeline(commands, point, pipeline);
+                gpu.device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[target], &[]);
+                gpu.device.cmd_dispatch(commands, 1, 1, 1);
+            }
+            gpu.barrier(commands, None);
+        })?;
+        check(out.floats() == [0.0, 0.0, 0.0, 1.0], || format!("copied: {copies}, {:?}", out.floats()))?;
     }
     Ok(())
 }

@@ -128,6 +128,34 @@ fn negotiation_settles_on_the_older_version() {
 }
 
 #[test]
+fn the_loaders_own_functions_are_found_by_name() {
+    let find = |name: &CStr| {
+        // SAFETY: the name is a C string.
+        unsafe { crate::vk_icdGetInstanceProcAddr(vk::Instance::null(), name.as_ptr()) }
+    };
+    let found = find(c"vk_icdNegotiateLoaderICDInterfaceVersion").unwrap();
+    let mut version = 99;
+    // SAFETY: the function has this type.
+    let negotiate: unsafe extern "system" fn(*mut u32) -> vk::Result = unsafe { std::mem::transmute(found) };
+    // SAFETY: the pointer is to a version.
+    assert_eq!((unsafe { negotiate(&raw mut version) }, version), (vk::Result::SUCCESS, 7));
+    let found = find(c"vk_icdGetPhysicalDeviceProcAddr").unwrap();
+    // SAFETY: the function has this type.
+    let physical: unsafe extern "system" fn(vk::Instance, *const c_char) -> vk::PFN_vkVoidFunction =
+        unsafe { std::mem::transmute(found) };
+    let instance = instance();
+    // SAFETY: the names are C strings; the instance is alive, and destroyed once.
+    unsafe {
+        assert!(physical(instance.handle(), c"vkGetPhysicalDeviceFeatures".as_ptr()).is_some());
+        assert!(physical(instance.handle(), c"vkCreateDevice".as_ptr()).is_some());
+        assert!(physical(instance.handle(), c"vkCmdDraw".as_ptr()).is_none());
+        instance.destroy_instance(None);
+    }
+    assert!(find(c"vk_icdNoSuchFunction").is_none());
+    assert!(get(vk::Instance::null(), "vk_icdGetPhysicalDeviceProcAddr").is_none(), "Vulkan has no such command");
+}
+
+#[test]
 fn stale_handles_are_errors_or_ignored() {
     let instance = instance();
     // SAFETY: valid usage but for the handles that are the point of the test, which the driver promises to survive.

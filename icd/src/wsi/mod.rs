@@ -6,9 +6,10 @@ mod wayland;
 mod xcb;
 mod xlib;
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use ash::vk::{self, Handle};
+use parking_lot::Mutex;
 use vitric_api::families;
 use vitric_api::physical::MAX_EXTENT_2D;
 use vitric_api::swapchain::{self, FORMATS, PRESENT_MODES, PresentTarget, Swapchain, SwapchainDesc};
@@ -47,6 +48,8 @@ pub extern "system" fn create_headless(
 /// Surfaces are kept behind a pointer that carries its own mark, since queries name them without their instance.
 pub struct SurfaceObject {
     target: Arc<dyn PresentTarget>,
+    /// The swapchain that was last made for it.
+    chain: Mutex<Weak<Swapchain>>,
 }
 
 impl Marked for SurfaceObject {
@@ -55,11 +58,15 @@ impl Marked for SurfaceObject {
 
 fn insert(instance: vk::Instance, target: Arc<dyn PresentTarget>) -> Result<u64> {
     InstanceObject::from_handle(instance).ok_or(Error::Unknown)?;
-    Ok(SurfaceObject { target }.into_handle())
+    Ok(SurfaceObject { target, chain: Mutex::default() }.into_handle())
+}
+
+fn surface_object<'a>(surface: vk::SurfaceKHR) -> Result<&'a SurfaceObject> {
+    SurfaceObject::from_handle(surface).ok_or(Error::SurfaceLost)
 }
 
 fn target(surface: vk::SurfaceKHR) -> Result<Arc<dyn PresentTarget>> {
-    SurfaceObject::from_handle(surface).map(|object| object.target.clone()).ok_or(Error::SurfaceLost)
+    surface_object(surface).map(|object| object.target.clone())
 }
 
 pub extern "system" fn destroy_surface(
@@ -112,14 +119,25 @@ pub extern "system" fn surface_capabilities2(
         raw::put(out.p_next, scaling);
         let modes: Option<&mut vk::SurfacePresentModeCompatibilityEXT<'_>> = raw::find_out(out.p_next);
         if let Some(modes) = modes {
-            // One that there is not goes with none.
             let asked: Option<&vk::SurfacePresentModeEXT<'_>> = raw::find(info.p_next);
-            let is_known = asked.is_none_or(|asked| PRESENT_MODES.contains(&asked.present_mode));
-            let all = if is_known { &PRESENT_MODES[..] } else { &[] };
-            return Ok(raw::enumerate(all, &raw mut modes.present_mode_count, modes.p_present_modes));
+            let all = modes_with(asked.map(|asked| asked.present_mode));
+            // That there are more than there is room for is no reason to say so.
+            let _ = raw::enumerate(&all, &raw mut modes.present_mode_count, modes.p_present_modes);
         }
         Ok(vk::Result::SUCCESS)
     })
+}
+
+/// Ways to present that a swapchain may change to from one of them, which is the first: each goes with all, one that there is not with
+/// none.
+fn modes_with(asked: Option<vk::PresentModeKHR>) -> Vec<vk::PresentModeKHR> {
+    let mut all = PRESENT_MODES.to_vec();
+    match asked.map(|asked| PRESENT_MODES.iter().position(|mode| *mode == asked)) {
+        Some(Some(place)) => all.swap(0, place),
+        Some(None) => all.clear(),
+        None => {}
+    }
+    all
 }
 
 pub extern "system" fn surface_formats2(
@@ -174,11 +192,19 @@ pub extern "system" fn create_swapchain(
             extent: info.image_extent,
             usage: info.image_usage,
             mode: info.present_mode,
+            alpha: info.composite_alpha,
             is_mutable: info.flags.contains(vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT),
         };
         let old = object.swapchains.get(info.old_swapchain.as_raw());
-        let made =
-            Swapchain::new(&object.device, target(info.surface)?, desc, old.as_ref().map(|entry| &*entry.chain))?;
+        let surface = surface_object(info.surface)?;
+        let mut last = surface.chain.lock();
+        let is_old = |chain: &Arc<Swapchain>| old.as_ref().is_some_and(|old| Arc::ptr_eq(&old.chain, chain));
+        if last.upgrade().is_some_and(|chain| chain.is_in_use() && !is_old(&chain)) {
+            return Err(Error::WindowInUse);
+        }
+        let old = old.as_ref().map(|entry| &*entry.chain);
+        let made = Swapchain::new(&object.device, surface.target.clone(), desc, old)?;
+        *last = Arc::downgrade(&made);
         let images = made.images().iter().map(|image| object.images.insert(image.clone())).collect();
         Ok(object.swapchains.insert(Arc::new(SwapchainEntry { chain: made, images })))
     })
@@ -200,6 +226,7 @@ pub extern "system" fn destroy_swapchain(
     raw::guard_void(|| {
         let Ok(object) = device(handle) else { return };
         if let Some(entry) = object.swapchains.get(swapchain.as_raw()) {
+            entry.chain.close();
             for &image in &entry.images {
                 object.remove(&object.images, vk::Image::from_raw(image));
             }

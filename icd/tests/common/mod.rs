@@ -11,6 +11,7 @@ use ash::vk;
 pub type Messages = Arc<Mutex<Vec<String>>>;
 
 pub struct Driver {
+    pub entry: ash::Entry,
     pub instance: ash::Instance,
     pub physical: vk::PhysicalDevice,
     pub device: ash::Device,
@@ -20,7 +21,7 @@ pub struct Driver {
     debug: ash::ext::debug_utils::Instance,
 }
 
-unsafe extern "system" fn receive(
+pub unsafe extern "system" fn receive(
     _: vk::DebugUtilsMessageSeverityFlagsEXT,
     _: vk::DebugUtilsMessageTypeFlagsEXT,
     data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
@@ -51,7 +52,8 @@ impl Driver {
         // SAFETY: the function is the driver's own; all create infos are valid.
         unsafe {
             let entry = ash::Entry::from_static_fn(functions);
-            let names = [ash::ext::debug_utils::NAME.as_ptr()];
+            let names = [ash::ext::debug_utils::NAME, ash::khr::surface::NAME, ash::ext::headless_surface::NAME];
+            let names = names.map(|name| name.as_ptr());
             let application = vk::ApplicationInfo::default().api_version(version);
             let info = vk::InstanceCreateInfo::default().application_info(&application);
             let info = info.enabled_extension_names(&names);
@@ -76,7 +78,7 @@ impl Driver {
                 .enabled_extension_names(&names);
             let device = instance.create_device(physical, &info, None).unwrap();
             let queue = device.get_device_queue(0, 0);
-            Self { instance, physical, device, queue, messages, messenger, debug }
+            Self { entry, instance, physical, device, queue, messages, messenger, debug }
         }
     }
 
@@ -87,6 +89,14 @@ impl Driver {
             self.debug.destroy_debug_utils_messenger(self.messenger, None);
             self.instance.destroy_instance(None);
         }
+    }
+
+    /// The same with a surface.
+    pub fn close_after(self, surface: vk::SurfaceKHR) {
+        let surfaces = ash::khr::surface::Instance::new(&self.entry, &self.instance);
+        // SAFETY: no swapchain is left.
+        unsafe { surfaces.destroy_surface(surface, None) };
+        self.close();
     }
 
     pub fn allocate(&self, size: u64) -> Result<vk::DeviceMemory, vk::Result> {

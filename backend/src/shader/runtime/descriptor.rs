@@ -62,6 +62,11 @@ impl SetBinding {
         if self.is_inline() { self.count.min(1) } else { self.count }
     }
 
+    /// The sampler that the layout fixes for descriptor `index` of the flat list, which is one of this binding.
+    pub fn immutable_sampler(&self, index: u32) -> Option<&Arc<Sampler>> {
+        self.immutable_samplers.get(index.checked_sub(self.first)? as usize)
+    }
+
     /// Whether it is a block whose bytes are in the set itself.
     pub fn is_inline(&self) -> bool {
         self.kind == vk::DescriptorType::INLINE_UNIFORM_BLOCK
