@@ -27,14 +27,22 @@ pub fn image(
     let lanes = match image.op {
         ImageOp::Write { .. } | ImageOp::Atomic { .. } => masks.effective,
         // Queries may be uniform: every lane has the answer.
-        ImageOp::Size { .. } | ImageOp::Levels | ImageOp::Samples => {
-            let mut results = [[0; WAVE]; 4];
-            lane_by_lane(registers, Mask::MAX, environment, image, &mut results);
-            return results;
-        }
+        ImageOp::Size { level } => return answer(registers, environment, image, level),
+        ImageOp::Levels | ImageOp::Samples => return answer(registers, environment, image, None),
         _ => masks.active,
     };
     by_routines(registers, lanes, environment, image, nested)
+}
+
+/// The answer to a query, in every lane: looked up once where all lanes ask the same.
+fn answer(registers: &[Lanes], environment: &Environment<'_>, image: &Image, level: Option<Value>) -> [Lanes; 4] {
+    let is_same = |value: Value| registers[value.0 as usize] == [registers[value.0 as usize][0]; WAVE];
+    if image.element.is_none_or(is_same) && level.is_none_or(is_same) {
+        return Call { registers, environment, image, lane: 0 }.execute().map(|word| [word; WAVE]);
+    }
+    let mut results = [[0; WAVE]; 4];
+    lane_by_lane(registers, Mask::MAX, environment, image, &mut results);
+    results
 }
 
 fn lane_by_lane(
