@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use parking_lot::Mutex;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use vitric_backend::shader::runtime::{Descriptor, DescriptorSet, SetBinding, SetLayout};
 use vitric_backend::texture::Sampler;
 
@@ -34,10 +34,14 @@ impl DescriptorPool {
         Arc::new(Self { max_sets, sizes: merged, used })
     }
 
-    /// Descriptors that a set has of each of the pool's types, in their order.
-    fn counts<'a>(&'a self, layout: &'a SetLayout) -> impl Iterator<Item = u32> + 'a {
-        let count = |kind| layout.bindings.iter().filter(move |binding| binding.kind == kind).map(|b| b.count).sum();
-        self.sizes.iter().map(move |&(kind, _)| count(kind))
+    /// Descriptors that a set has of each of the pool's types, in their order; `None` when it has one of another type.
+    fn counts(&self, layout: &SetLayout) -> Option<SmallVec<[u32; 16]>> {
+        let mut counts: SmallVec<[u32; 16]> = smallvec![0; self.sizes.len()];
+        for binding in layout.bindings.iter().filter(|binding| binding.count > 0) {
+            let place = self.sizes.iter().position(|&(kind, _)| kind == binding.kind)?;
+            counts[place] = counts[place].saturating_add(binding.count);
+        }
+        Some(counts)
     }
 
     /// Allocates a set.
@@ -45,26 +49,24 @@ impl DescriptorPool {
     /// # Errors
     /// [`Error::OutOfPoolMemory`] when the pool has no room for the set, or none at all for one of its types.
     pub fn allocate(&self, layout: &Arc<SetLayout>) -> Result<Arc<DescriptorSet>> {
-        let covered = |binding: &SetBinding| self.sizes.iter().any(|&(kind, _)| kind == binding.kind);
-        if !layout.bindings.iter().all(|binding| binding.count == 0 || covered(binding)) {
-            return Err(Error::OutOfPoolMemory);
-        }
+        let counts = self.counts(layout).ok_or(Error::OutOfPoolMemory)?;
         let mut used = self.used.lock();
-        let fits = |((&used, wanted), &(_, size)): ((&u32, u32), &(_, u32))| used.saturating_add(wanted) <= size;
-        if used.0 >= self.max_sets || !used.1.iter().zip(self.counts(layout)).zip(&self.sizes).all(fits) {
+        let fits = |((&used, &wanted), &(_, size)): ((&u32, &u32), &(_, u32))| used.saturating_add(wanted) <= size;
+        if used.0 >= self.max_sets || !used.1.iter().zip(&counts).zip(&self.sizes).all(fits) {
             return Err(Error::OutOfPoolMemory);
         }
         used.0 += 1;
-        used.1.iter_mut().zip(self.counts(layout)).for_each(|(used, wanted)| *used += wanted);
+        used.1.iter_mut().zip(counts).for_each(|(used, wanted)| *used += wanted);
         drop(used);
         Ok(DescriptorSet::new(layout.clone()))
     }
 
     /// Gives back the room of one set that was allocated from here with this layout.
     pub fn free(&self, layout: &SetLayout) {
+        let counts = self.counts(layout).unwrap_or_default();
         let mut used = self.used.lock();
         used.0 = used.0.saturating_sub(1);
-        used.1.iter_mut().zip(self.counts(layout)).for_each(|(used, wanted)| *used = used.saturating_sub(wanted));
+        used.1.iter_mut().zip(counts).for_each(|(used, wanted)| *used = used.saturating_sub(wanted));
     }
 
     /// Gives the room of all sets back.
@@ -90,7 +92,9 @@ pub fn targets(
         let end = entry.first + entry.elements();
         entry.first.max(first).min(end)..end.min(first.saturating_add(count))
     };
-    following.iter().flat_map(move |entry| range(entry).map(move |index| (index, entry)))
+    let end = first.saturating_add(count);
+    let reached = following.iter().take_while(move |entry| entry.first < end);
+    reached.flat_map(move |entry| range(entry).map(move |index| (index, entry)))
 }
 
 /// `VkCopyDescriptorSet`: copies `count` descriptors from one set to another, which may be the same. Source and target are

@@ -43,6 +43,17 @@ impl Family {
     }
 }
 
+/// The one priority that queues can have beside those of other processes (`VkQueueGlobalPriorityKHR`): a process has no more or less of the
+/// machine than the system gives it.
+pub const GLOBAL_PRIORITY: vk::QueueGlobalPriorityKHR = vk::QueueGlobalPriorityKHR::MEDIUM;
+
+/// Of queues of any family.
+pub fn global_priorities() -> vk::QueueFamilyGlobalPriorityPropertiesKHR<'static> {
+    let mut all = vk::QueueFamilyGlobalPriorityPropertiesKHR { priority_count: 1, ..Default::default() };
+    all.priorities[0] = GLOBAL_PRIORITY;
+    all
+}
+
 /// The family of an index.
 pub fn find(index: u32) -> Option<Family> {
     FAMILIES.get(index as usize).copied()

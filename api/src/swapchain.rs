@@ -62,10 +62,14 @@ const FRAME: Duration = Duration::from_nanos(16_666_667);
 /// # Errors
 /// [`Error::SurfaceLost`] when the window is gone.
 pub fn capabilities(target: &dyn PresentTarget) -> Result<vk::SurfaceCapabilitiesKHR> {
+    Ok(capabilities_with(target.extent()?))
+}
+
+/// The same of a surface whose size is `fixed`, or free.
+fn capabilities_with(fixed: Option<vk::Extent2D>) -> vk::SurfaceCapabilitiesKHR {
     let largest = vk::Extent2D { width: 16384, height: 16384 };
-    let fixed = target.extent()?;
     let smallest = vk::Extent2D { width: 1, height: 1 };
-    Ok(vk::SurfaceCapabilitiesKHR {
+    vk::SurfaceCapabilitiesKHR {
         min_image_count: MIN_IMAGES,
         max_image_count: MAX_IMAGES,
         current_extent: fixed.unwrap_or(vk::Extent2D { width: u32::MAX, height: u32::MAX }),
@@ -76,7 +80,17 @@ pub fn capabilities(target: &dyn PresentTarget) -> Result<vk::SurfaceCapabilitie
         current_transform: vk::SurfaceTransformFlagsKHR::IDENTITY,
         supported_composite_alpha: vk::CompositeAlphaFlagsKHR::OPAQUE | vk::CompositeAlphaFlagsKHR::INHERIT,
         supported_usage_flags: usage(),
-    })
+    }
+}
+
+/// What all surfaces can do: numbers that are different from surface to surface are all ones, as `VK_GOOGLE_surfaceless_query` has it.
+pub fn capabilities_of_any() -> vk::SurfaceCapabilitiesKHR {
+    vk::SurfaceCapabilitiesKHR {
+        min_image_count: u32::MAX,
+        max_image_count: u32::MAX,
+        current_transform: vk::SurfaceTransformFlagsKHR::INHERIT,
+        ..capabilities_with(None)
+    }
 }
 
 /// What `vkCreateSwapchainKHR` asks for. `images` is clamped to what [`capabilities`] says; the extent is in pixels.

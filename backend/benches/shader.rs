@@ -69,6 +69,7 @@ fn resources(name: &str) -> Bindings {
         levels: 1,
         base_layer: 0,
         layers: 1,
+        slices: None,
         min_lod: 0.0,
     };
     let view = SurfaceView { surface, desc };

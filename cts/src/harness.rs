@@ -114,6 +114,7 @@ const EXTENSIONS: &[&CStr] = &[
     vk::EXT_SAMPLE_LOCATIONS_NAME,
     vk::EXT_DEPTH_RANGE_UNRESTRICTED_NAME,
     vk::KHR_CALIBRATED_TIMESTAMPS_NAME,
+    vk::KHR_GLOBAL_PRIORITY_NAME,
     newest::REPLICATED_COMPOSITES,
     newest::RELAXED_INSTRUCTION,
     newest::COMPUTE_DERIVATIVES,
@@ -212,6 +213,7 @@ features! {
     border_color_swizzle: PhysicalDeviceBorderColorSwizzleFeaturesEXT = EXT_BORDER_COLOR_SWIZZLE_NAME;
     custom_border_color: PhysicalDeviceCustomBorderColorFeaturesEXT = EXT_CUSTOM_BORDER_COLOR_NAME;
     image_2d_view_of_3d: PhysicalDeviceImage2DViewOf3DFeaturesEXT = EXT_IMAGE_2D_VIEW_OF_3D_NAME;
+    sliced_view_of_3d: PhysicalDeviceImageSlicedViewOf3DFeaturesEXT = EXT_IMAGE_SLICED_VIEW_OF_3D_NAME;
     image_view_min_lod: PhysicalDeviceImageViewMinLodFeaturesEXT = EXT_IMAGE_VIEW_MIN_LOD_NAME;
     non_seamless_cube_map: PhysicalDeviceNonSeamlessCubeMapFeaturesEXT = EXT_NON_SEAMLESS_CUBE_MAP_NAME;
     astc_high_range: PhysicalDeviceTextureCompressionASTCHDRFeatures = EXT_TEXTURE_COMPRESSION_ASTC_HDR_NAME;

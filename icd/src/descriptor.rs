@@ -9,10 +9,11 @@ use smallvec::SmallVec;
 use vitric_api::descriptor::{self, DescriptorPool};
 use vitric_api::physical::{MAX_INLINE_BYTES, MAX_SET_DESCRIPTORS};
 use vitric_api::{Error, Result};
-use vitric_backend::memory::BufferRange;
+use vitric_backend::memory::{Buffer, BufferRange, SurfaceView, SurfaceViewDesc};
 use vitric_backend::shader::runtime::{Descriptor, DescriptorSet, SetBinding, SetLayout};
 use vitric_backend::texture::Sampler;
 
+use crate::handles::Table;
 use crate::objects::{DeviceObject, PipelineLayout, PoolSet, SetPool, UpdateTemplate, destroy, device, need, optional};
 use crate::raw;
 
@@ -228,10 +229,15 @@ pub extern "system" fn update(
 ) {
     raw::guard_void(|| {
         let Ok(object) = device(handle) else { return };
+        let mut known = Known::default();
         // Mostly several are of one set.
-        let mut last = None;
-        for write in raw::slice(writes, write_count) {
-            let _ = write_set(object, write, &mut last);
+        for of_set in raw::slice(writes, write_count).chunk_by(|a, b| a.dst_set == b.dst_set) {
+            let Ok(set) = need(object, &object.sets, of_set[0].dst_set) else { continue };
+            set.set.update(|slots| {
+                for write in of_set {
+                    let _ = perform(object, (set.set.layout(), slots), write, &mut known);
+                }
+            });
         }
         for copy in raw::slice(copies, copy_count) {
             let sets = (need(object, &object.sets, copy.src_set), need(object, &object.sets, copy.dst_set));
@@ -244,49 +250,61 @@ pub extern "system" fn update(
     });
 }
 
-/// Performs a write. `last` is the set that was written to last, with its handle.
-fn write_set(
+/// What was named last: many descriptors are of the same buffer, or have the same sampler.
+#[derive(Default)]
+struct Known {
+    buffer: Option<(vk::Buffer, Arc<Buffer>)>,
+    sampler: Option<(vk::Sampler, Arc<Sampler>)>,
+}
+
+/// The object of a handle, which may be the one that was named last.
+fn known<T: Clone, H: Handle + Copy + PartialEq>(
+    last: &mut Option<(H, T)>,
     object: &DeviceObject,
-    write: &vk::WriteDescriptorSet<'_>,
-    last: &mut Option<(vk::DescriptorSet, PoolSet)>,
-) -> Result<()> {
-    let set = match last.take().filter(|(handle, _)| *handle == write.dst_set) {
-        Some((_, set)) => set,
-        None => need(object, &object.sets, write.dst_set)?,
+    table: &Table<T>,
+    handle: H,
+) -> Result<T> {
+    let found = match last.take().filter(|(of, _)| *of == handle) {
+        Some((_, found)) => found,
+        None => need(object, table, handle)?,
     };
-    let (_, set) = last.insert((write.dst_set, set));
+    Ok(last.insert((handle, found)).1.clone())
+}
+
+/// Performs a write to a set of a layout, whose descriptors are given.
+fn perform(
+    object: &DeviceObject,
+    (layout, slots): (&SetLayout, &mut [Descriptor]),
+    write: &vk::WriteDescriptorSet<'_>,
+    known: &mut Known,
+) -> Result<()> {
     let range = (write.dst_binding, write.dst_array_element, write.descriptor_count);
     if write.descriptor_type == T::INLINE_UNIFORM_BLOCK {
         let bytes: &vk::WriteDescriptorSetInlineUniformBlock<'_> = raw::find(write.p_next).ok_or(Error::Unknown)?;
-        write_inline(&set.set, range, bytes.p_data);
+        write_inline((layout, slots), range, bytes.p_data);
         return Ok(());
     }
     let (infos, size) = infos(write);
     let info = |number| infos.wrapping_byte_add(number * size);
-    write_descriptors(object, &set.set, range, write.descriptor_type, info)
+    describe(object, (layout, put_into(slots)), range, (write.descriptor_type, known), info)
 }
 
-/// Writes descriptors of one type into a set; see [`describe`].
-fn write_descriptors(
-    object: &DeviceObject,
-    set: &DescriptorSet,
-    range: (u32, u32, u32),
-    kind: T,
-    info: impl Fn(usize) -> *const c_void,
-) -> Result<()> {
-    set.update(|slots| {
-        let put = |index, descriptor| {
-            if let Some(slot) = slots.get_mut(index as usize) {
-                *slot = descriptor;
-            }
-        };
-        describe(object, (set.layout(), put), range, kind, info)
-    })
+/// Puts descriptors in their places.
+fn put_into(slots: &mut [Descriptor]) -> impl FnMut(u32, Descriptor) {
+    |index, descriptor| {
+        if let Some(slot) = slots.get_mut(index as usize) {
+            *slot = descriptor;
+        }
+    }
 }
 
 /// Writes bytes of an inline uniform block: from `offset` on, so many.
-fn write_inline(set: &DescriptorSet, (binding, offset, count): (u32, u32, u32), data: *const c_void) {
-    if let Some(block) = set.inline_block(binding) {
+fn write_inline(
+    (layout, slots): (&SetLayout, &[Descriptor]),
+    (binding, offset, count): (u32, u32, u32),
+    data: *const c_void,
+) {
+    if let Some(block) = layout.inline_block(slots, binding) {
         block.write(offset.into(), raw::bytes(data, count as usize));
     }
 }
@@ -310,11 +328,11 @@ fn describe(
     object: &DeviceObject,
     (layout, mut put): (&SetLayout, impl FnMut(u32, Descriptor)),
     (binding, element, count): (u32, u32, u32),
-    kind: T,
+    (kind, known): (T, &mut Known),
     info: impl Fn(usize) -> *const c_void,
 ) -> Result<()> {
     for (number, (index, entry)) in descriptor::targets(layout, binding, element, count).enumerate() {
-        put(index, descriptor_of(object, kind, info(number), entry.immutable_sampler(index))?);
+        put(index, descriptor_of(object, (kind, info(number)), entry.immutable_sampler(index), known)?);
     }
     Ok(())
 }
@@ -325,13 +343,13 @@ pub fn pushed(
     layout: &SetLayout,
     writes: &[vk::WriteDescriptorSet<'_>],
 ) -> Result<Vec<(u32, Descriptor)>> {
-    let mut all = Vec::new();
+    let (mut all, mut known) = (Vec::new(), Known::default());
     for write in writes {
         let range = (write.dst_binding, write.dst_array_element, write.descriptor_count);
         let (infos, size) = infos(write);
         let put = |index, descriptor| all.push((index, descriptor));
         let info = |number| infos.wrapping_byte_add(number * size);
-        describe(object, (layout, put), range, write.descriptor_type, info)?;
+        describe(object, (layout, put), range, (write.descriptor_type, &mut known), info)?;
     }
     Ok(all)
 }
@@ -343,10 +361,11 @@ pub fn pushed_with(
     template: &UpdateTemplate,
     data: *const c_void,
 ) -> Result<Vec<(u32, Descriptor)>> {
-    let mut all = Vec::new();
+    let (mut all, mut known) = (Vec::new(), Known::default());
     for entry in template.entries.iter().filter(|_| !data.is_null()) {
         let put = |index, descriptor| all.push((index, descriptor));
-        describe(object, (layout, put), range_of(entry), entry.descriptor_type, place_of(entry, data))?;
+        let kind = (entry.descriptor_type, &mut known);
+        describe(object, (layout, put), range_of(entry), kind, place_of(entry, data))?;
     }
     Ok(all)
 }
@@ -365,41 +384,55 @@ fn place_of(entry: &vk::DescriptorUpdateTemplateEntry, data: *const c_void) -> i
 /// A descriptor of a type, whose info is at `info`; what it names may be null, but for samplers.
 fn descriptor_of(
     object: &DeviceObject,
-    kind: T,
-    info: *const c_void,
+    (kind, info): (T, *const c_void),
     immutable: Option<&Arc<Sampler>>,
+    last: &mut Known,
 ) -> Result<Descriptor> {
     let image = || raw::input(info.cast::<vk::DescriptorImageInfo>()).ok_or(Error::Unknown);
     let view = || optional(object, &object.image_views, image()?.image_view);
-    let sampler = || match immutable {
+    let sampler = |last: &mut Known| match immutable {
         Some(sampler) => Ok(sampler.clone()),
-        None => need(object, &object.samplers, image()?.sampler),
+        None => known(&mut last.sampler, object, &object.samplers, image()?.sampler),
     };
-    let range = || -> Result<Option<BufferRange>> {
+    let range = |last: &mut Known| -> Result<Option<BufferRange>> {
         let info = raw::input(info.cast::<vk::DescriptorBufferInfo>()).ok_or(Error::Unknown)?;
-        let buffer = optional(object, &object.buffers, info.buffer)?;
-        Ok(buffer.map(|buffer| BufferRange::new(buffer, info.offset, info.range)))
+        if info.buffer.is_null() {
+            return Ok(None);
+        }
+        let buffer = known(&mut last.buffer, object, &object.buffers, info.buffer)?;
+        Ok(Some(BufferRange::new(buffer, info.offset, info.range)))
     };
     let texels = || {
         let view = raw::input(info.cast::<vk::BufferView>()).ok_or(Error::Unknown)?;
         optional(object, &object.buffer_views, *view)
     };
     let found = match kind {
-        T::SAMPLER => Some(Descriptor::Sampler(sampler()?)),
+        T::SAMPLER => Some(Descriptor::Sampler(sampler(last)?)),
         T::COMBINED_IMAGE_SAMPLER => {
-            let sampler = sampler()?;
-            view()?.map(|view| Descriptor::CombinedImageSampler(view, sampler))
+            let sampler = sampler(last)?;
+            view()?.map(|view| Descriptor::CombinedImageSampler(of_all_slices(view), sampler))
         }
-        T::SAMPLED_IMAGE => view()?.map(Descriptor::SampledImage),
+        T::SAMPLED_IMAGE => view()?.map(|view| Descriptor::SampledImage(of_all_slices(view))),
         T::STORAGE_IMAGE => view()?.map(Descriptor::StorageImage),
         T::INPUT_ATTACHMENT => view()?.map(Descriptor::InputAttachment),
         T::UNIFORM_TEXEL_BUFFER => texels()?.map(Descriptor::UniformTexelBuffer),
         T::STORAGE_TEXEL_BUFFER => texels()?.map(Descriptor::StorageTexelBuffer),
-        T::UNIFORM_BUFFER | T::UNIFORM_BUFFER_DYNAMIC => range()?.map(Descriptor::UniformBuffer),
-        T::STORAGE_BUFFER | T::STORAGE_BUFFER_DYNAMIC => range()?.map(Descriptor::StorageBuffer),
+        T::UNIFORM_BUFFER | T::UNIFORM_BUFFER_DYNAMIC => range(last)?.map(Descriptor::UniformBuffer),
+        T::STORAGE_BUFFER | T::STORAGE_BUFFER_DYNAMIC => range(last)?.map(Descriptor::StorageBuffer),
         _ => None,
     };
     Ok(found.unwrap_or_default())
+}
+
+/// A view as it is sampled: what shows some slices of a volume does so as a storage image only.
+fn of_all_slices(view: Arc<SurfaceView>) -> Arc<SurfaceView> {
+    match view.desc.slices {
+        None => view,
+        Some(_) => {
+            let desc = SurfaceViewDesc { slices: None, ..view.desc };
+            Arc::new(SurfaceView { surface: view.surface.clone(), desc })
+        }
+    }
 }
 
 pub extern "system" fn create_template(
@@ -436,14 +469,18 @@ pub extern "system" fn update_with_template(
         else {
             return;
         };
-        for entry in template.entries.iter().filter(|_| !data.is_null()) {
-            if entry.descriptor_type == T::INLINE_UNIFORM_BLOCK {
-                write_inline(&set.set, range_of(entry), data.wrapping_byte_add(entry.offset));
-                continue;
+        let mut known = Known::default();
+        set.set.update(|slots| {
+            for entry in template.entries.iter().filter(|_| !data.is_null()) {
+                let (layout, range, kind) = (set.set.layout(), range_of(entry), entry.descriptor_type);
+                if kind == T::INLINE_UNIFORM_BLOCK {
+                    write_inline((layout, slots), range, data.wrapping_byte_add(entry.offset));
+                    continue;
+                }
+                let place = place_of(entry, data);
+                let _ = describe(object, (layout, put_into(slots)), range, (kind, &mut known), place);
             }
-            let (kind, place) = (entry.descriptor_type, place_of(entry, data));
-            let _ = write_descriptors(object, &set.set, range_of(entry), kind, place);
-        }
+        });
     });
 }
 

@@ -347,6 +347,7 @@ entries! {
     Device, "VK_EXT_calibrated_timestamps", vkGetCalibratedTimestampsEXT, PFN_vkGetCalibratedTimestampsKHR, query::calibrated_timestamps;
     Physical, "VK_KHR_get_surface_capabilities2", vkGetPhysicalDeviceSurfaceCapabilities2KHR, PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR, wsi::surface_capabilities2;
     Physical, "VK_KHR_get_surface_capabilities2", vkGetPhysicalDeviceSurfaceFormats2KHR, PFN_vkGetPhysicalDeviceSurfaceFormats2KHR, wsi::surface_formats2;
+    Device, "VK_KHR_swapchain_maintenance1", vkReleaseSwapchainImagesKHR, PFN_vkReleaseSwapchainImagesEXT, wsi::release_images;
     Device, "VK_EXT_swapchain_maintenance1", vkReleaseSwapchainImagesEXT, PFN_vkReleaseSwapchainImagesEXT, wsi::release_images;
     Device, "VK_EXT_color_write_enable", vkCmdSetColorWriteEnableEXT, PFN_vkCmdSetColorWriteEnableEXT, dynamic::color_write;
     Device, "VK_EXT_conditional_rendering", vkCmdBeginConditionalRenderingEXT, PFN_vkCmdBeginConditionalRenderingEXT, draws::begin_conditional;

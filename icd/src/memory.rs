@@ -529,8 +529,16 @@ fn view_desc(surface: &Surface, info: &vk::ImageViewCreateInfo<'_>) -> SurfaceVi
         levels: remaining(range.level_count, range.base_mip_level, surface.desc().levels),
         base_layer: range.base_array_layer,
         layers: remaining(range.layer_count, range.base_array_layer, layers),
+        slices: slices(info),
         min_lod: least_level(info, surface.desc().levels),
     }
+}
+
+/// The slices of a 3D view that shows some of them only: the first, and how many.
+fn slices(info: &vk::ImageViewCreateInfo<'_>) -> Option<(u32, u32)> {
+    let sliced: Option<&vk::ImageViewSlicedCreateInfoEXT<'_>> = raw::find(info.p_next);
+    let sliced = sliced.filter(|_| info.view_type == vk::ImageViewType::TYPE_3D)?;
+    Some((sliced.slice_offset, sliced.slice_count))
 }
 
 /// The least level that a view of an image of so many levels reads, of its own.

@@ -42,6 +42,7 @@ structures! {
     ComputeShaderDerivativesProperties = 1_000_511_000 { mesh_and_task_shader_derivatives }
     // No more than how many there are: none, so what the list points to is not written.
     LayeredApiPropertiesList = 1_000_562_002 { layered_api_count }
+    UnifiedImageLayoutsFeatures = 1_000_527_000 { unified_image_layouts, unified_image_layouts_video }
     Maintenance7Features = 1_000_562_000 { maintenance7 }
     Maintenance7Properties = 1_000_562_001 {
         robust_fragment_shading_rate_attachment_access, separate_depth_stencil_attachment_access,
@@ -66,12 +67,14 @@ pub fn features(to: &mut impl Structures) {
         shader_relaxed_extended_instruction: vk::TRUE,
         ..Default::default()
     });
+    // Layouts mean nothing to images here; what says that an attachment is in a feedback loop says nothing that its pipelines do not.
+    to.put(UnifiedImageLayoutsFeatures { unified_image_layouts: vk::TRUE, ..Default::default() });
     to.put(Maintenance7Features { maintenance7: vk::TRUE, ..Default::default() });
 }
 
 /// Properties, as `vitric_api::structures::properties` has the others.
 pub fn properties(to: &mut impl Structures) {
-    // There are no mesh and task programs.
+    // Invocations of mesh and task programs are in no order of quads.
     to.put(ComputeShaderDerivativesProperties::default());
     let limits = physical::limits();
     let (uniform, storage) =

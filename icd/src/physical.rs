@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use ash::vk::{self, TaggedStructure};
 use vitric_api::extensions::Level;
-use vitric_api::families::{FAMILIES, Family};
+use vitric_api::families::{self, FAMILIES, Family};
 use vitric_api::physical::{self, ImageKind};
 use vitric_api::structures::{self, Structures};
 use vitric_api::{Error, device};
@@ -145,6 +145,7 @@ pub extern "system" fn queue_families2(
         *count = (*count).min(FAMILIES.len() as u32);
         for (out, family) in raw::slice_mut(out, *count as usize).iter_mut().zip(FAMILIES) {
             out.queue_family_properties = family.properties();
+            raw::put(out.p_next, families::global_priorities());
         }
     }
 }

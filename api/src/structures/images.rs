@@ -20,6 +20,7 @@ pub(super) fn features(to: &mut impl Structures) {
     to.put(
         vk::PhysicalDeviceImage2DViewOf3DFeaturesEXT::default().image2_d_view_of3_d(true).sampler2_d_view_of3_d(true),
     );
+    to.put(vk::PhysicalDeviceImageSlicedViewOf3DFeaturesEXT::default().image_sliced_view_of3_d(true));
     to.put(vk::PhysicalDeviceImageViewMinLodFeaturesEXT::default().min_lod(true));
     to.put(vk::PhysicalDeviceNonSeamlessCubeMapFeaturesEXT::default().non_seamless_cube_map(true));
     to.put(vk::PhysicalDeviceRGBA10X6FormatsFeaturesEXT::default().format_rgba10x6_without_y_cb_cr_sampler(true));

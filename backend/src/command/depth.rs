@@ -16,6 +16,7 @@ impl Processor<'_> {
     /// Finds the visibility structures of a subpass, or of the view of it that is rendered.
     pub(super) fn begin_depth(&mut self, pass: &Pass) {
         let kept = self.gpu.depths();
+        pass.implicit().for_each(|view| kept.wrote_surface(&view.surface));
         // Attachments in the same memory know nothing of each other.
         pass.views().iter().for_each(|view| kept.wrote_knowingly(&view.surface));
         let view = pass.depth_view().filter(|_| pass.has_depth() && self.gpu.config().hiz);

@@ -7,12 +7,11 @@ use ash::vk;
 
 use crate::memory::{Allocation, Surface, SurfaceDesc, SurfaceView, SurfaceViewDesc, Swizzle};
 
-/// An image like the part of one that a view of an attachment shows, with so many samples and memory of its own, of the same heap; `None`
-/// where there is none left, or the attachment has none.
+/// An image like the part of one that a view of an attachment shows, with so many samples and memory of its own, of the same heap: one that was
+/// kept ([`keep`]), if it fits. Its texels are anything. `None` where there is no memory left, or the attachment has none.
 pub(super) fn view(of: &SurfaceView, samples: u32) -> Option<SurfaceView> {
-    let (memory, _) = of.surface.binding()?;
     let vk::Extent3D { width, height, .. } = of.extent(0);
-    let surface = Surface::new(SurfaceDesc {
+    let desc = SurfaceDesc {
         kind: vk::ImageType::TYPE_2D,
         format: of.desc.format,
         extent: vk::Extent3D { width, height, depth: 1 },
@@ -21,9 +20,22 @@ pub(super) fn view(of: &SurfaceView, samples: u32) -> Option<SurfaceView> {
         samples,
         linear: false,
         decoded: false,
-    })?;
+    };
+    let kept = of.surface.take_stand_in().filter(|kept| *kept.desc() == desc);
+    let surface = kept.or_else(|| with_memory(desc, &of.surface))?;
+    let desc = SurfaceViewDesc { base_level: 0, levels: 1, base_layer: 0, swizzle: Swizzle::IDENTITY, ..of.desc };
+    Some(SurfaceView { surface, desc })
+}
+
+/// Keeps what stood in the place of an attachment for the next subpass that renders to it.
+pub(super) fn keep(of: &SurfaceView, made: &SurfaceView) {
+    of.surface.keep_stand_in(Arc::clone(&made.surface));
+}
+
+fn with_memory(desc: SurfaceDesc, like: &Surface) -> Option<Arc<Surface>> {
+    let (memory, _) = like.binding()?;
+    let surface = Surface::new(desc)?;
     let memory = Allocation::new(memory.heap(), surface.layout().size()).ok()?;
     surface.bind(memory, 0);
-    let desc = SurfaceViewDesc { base_level: 0, levels: 1, base_layer: 0, swizzle: Swizzle::IDENTITY, ..of.desc };
-    Some(SurfaceView { surface: Arc::clone(&surface), desc })
+    Some(surface)
 }

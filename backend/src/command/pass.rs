@@ -153,6 +153,11 @@ impl Pass {
         self.replaced.iter().map(|(_, view)| view)
     }
 
+    /// Implicit images, which hold what attachments held when the subpass began.
+    pub fn implicit(&self) -> impl Iterator<Item = &Arc<SurfaceView>> {
+        self.replaced.iter().filter_map(|&(attachment, _)| self.view(attachment))
+    }
+
     /// Whether the subpass has depths.
     pub fn has_depth(&self) -> bool {
         self.depth_bits() > 0 && !self.subpass().unused_aspects.contains(vk::ImageAspectFlags::DEPTH)
@@ -232,6 +237,7 @@ impl Pass {
                 let how = DepthResolve { attachment, depth, stencil };
                 transfer::resolve_depth_stencil((&made, &view), layer, self.area, how);
             }
+            implicit::keep(&view, &made);
         }
     }
 

@@ -12,6 +12,9 @@ use crate::gpu::DeviceLost;
 /// Memories of patches: so many wait for their subdivision, on any number of threads, so that programs with side effects run in one order.
 const PARTS: usize = 16;
 
+/// Patches from which on threads share their control programs: handing out less takes longer than it does.
+const MANY_PATCHES: usize = 64;
+
 /// A piece of the patches of one memory, by its number.
 type Numbered = (usize, Piece);
 
@@ -31,7 +34,8 @@ pub(super) fn windows(
         let control = |front: &mut FrontScratch, index: usize| {
             assembled.control(front, some[index].clone(), &mut memories[index].lock())
         };
-        if !for_each(processor, count, assembled.is_pure(), &control) {
+        let is_many = some.iter().map(|(_, patches)| patches.len()).sum::<usize>() >= MANY_PATCHES;
+        if !for_each(processor, count, is_many && assembled.is_pure(), &control) {
             return Err(DeviceLost);
         }
         subdivide(processor, (drawn, assembled), (&mut memories[..count], subdivision))?;

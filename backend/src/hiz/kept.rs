@@ -202,6 +202,7 @@ mod tests {
             levels: 1,
             base_layer,
             layers: 1,
+            slices: None,
             min_lod: 0.0,
         };
         Arc::new(SurfaceView { surface: surface.clone(), desc })

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use ash::vk;
+use parking_lot::Mutex;
 
 use super::layout::{PlaneRef, SurfaceLayout, level_extent};
 use super::near::codec::Codec;
@@ -44,13 +45,16 @@ pub struct Surface {
     binding: OnceLock<(Arc<Allocation>, u64)>,
     /// The greatest number of a submission that used all of it.
     used: AtomicU64,
+    /// What was rendered to in its place, for the next time.
+    stand_in: Mutex<Option<Arc<Surface>>>,
 }
 
 impl Surface {
     /// An unbound surface; `None` when the format is not supported or the surface is larger than addresses reach.
     pub fn new(desc: SurfaceDesc) -> Option<Arc<Self>> {
         let layout = SurfaceLayout::new(&desc)?;
-        Some(Arc::new(Self { desc, layout, binding: OnceLock::new(), used: AtomicU64::new(0) }))
+        let (binding, used, stand_in) = (OnceLock::new(), AtomicU64::new(0), Mutex::new(None));
+        Some(Arc::new(Self { desc, layout, binding, used, stand_in }))
     }
 
     /// Where everything lies.
@@ -85,6 +89,16 @@ impl Surface {
             false => memory.adopt(range, self.codecs(offset)),
         }
         self.binding.set((memory, offset)).is_ok()
+    }
+
+    /// Takes the surface that was kept by [`Self::keep_stand_in`], if there is one; nobody else has it then.
+    pub fn take_stand_in(&self) -> Option<Arc<Self>> {
+        self.stand_in.lock().take()
+    }
+
+    /// Keeps a surface that was rendered to in place of this one, instead of any that is kept, for as long as this one lives.
+    pub fn keep_stand_in(&self, surface: Arc<Self>) {
+        *self.stand_in.lock() = Some(surface);
     }
 
     /// What suits the lines of its planes, which lie in these bytes of memory from `offset` on.
@@ -157,6 +171,8 @@ pub struct SurfaceViewDesc {
     pub base_layer: u32,
     /// Layers, `vk::REMAINING_ARRAY_LAYERS` resolved.
     pub layers: u32,
+    /// First of the slices of a 3D view that shows some of them only, and how many (`VK_EXT_image_sliced_view_of_3d`).
+    pub slices: Option<(u32, u32)>,
     /// Least level that is read, of the view's, where levels are sampled; of those below it nothing is fetched.
     pub min_lod: f32,
 }
@@ -195,6 +211,14 @@ pub struct SurfaceView {
 impl SurfaceView {
     /// Size in texels of the view's level `level` (counted from its first).
     pub fn extent(&self, level: u32) -> vk::Extent3D {
+        let extent = self.extent_of_all_slices(level);
+        match self.desc.slices {
+            Some((first, count)) => vk::Extent3D { depth: extent.depth.saturating_sub(first).min(count), ..extent },
+            None => extent,
+        }
+    }
+
+    fn extent_of_all_slices(&self, level: u32) -> vk::Extent3D {
         let extent = self.surface.level_extent(self.desc.base_level + level);
         // What most views are costs no look at the table of formats; shaders ask for each texel.
         let is_plane = PLANE_ASPECTS.iter().any(|&plane| self.desc.aspects.contains(plane));
@@ -218,8 +242,14 @@ impl SurfaceView {
         if level >= self.desc.levels {
             return None;
         }
-        let first = if self.desc.kind == vk::ImageViewType::TYPE_3D { 0 } else { self.desc.base_layer };
+        let is_volume = self.desc.kind == vk::ImageViewType::TYPE_3D;
+        let first = if is_volume { self.first_slice() } else { self.desc.base_layer };
         self.surface.plane(self.stored(aspect), self.desc.base_level + level, first.checked_add(slice)?)
+    }
+
+    /// The slice that a 3D view begins with.
+    fn first_slice(&self) -> u32 {
+        self.desc.slices.map_or(0, |(first, _)| first)
     }
 
     /// The aspect that a view's colour is of its surface: a plane, where the view shows one.
@@ -250,7 +280,8 @@ impl SurfaceView {
         let slice = if volume { part.depth_pitch } else { part.array_pitch };
         // Layers of a view of slices begin at one of them.
         let is_of_slices = volume && self.desc.kind != vk::ImageViewType::TYPE_3D;
-        let skipped = if is_of_slices { u64::from(self.desc.base_layer).checked_mul(slice)? } else { 0 };
+        let skipped = if is_of_slices { self.desc.base_layer } else { self.first_slice() };
+        let skipped = u64::from(skipped).checked_mul(slice)?;
         Some(LevelPlace {
             offset: u32::try_from((part.offset - first.offset).checked_add(skipped)?).ok()?,
             row_bytes: u32::try_from(part.row_pitch).ok()?,

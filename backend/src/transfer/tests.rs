@@ -306,6 +306,7 @@ fn lines_resolve_like_their_texels() {
                 levels,
                 base_layer,
                 layers,
+                slices: None,
                 min_lod: 0.0,
             };
             SurfaceView { surface: surface.clone(), desc }

@@ -1,9 +1,15 @@
 //! Devices, limits and memory.
 
+use std::ffi::CStr;
+
+use ash::khr;
 use ash::vk;
 
 use crate::Entry;
 use crate::harness::{Case, Gpu, Outcome, check};
+
+/// `VK_GOOGLE_surfaceless_query`.
+const SURFACELESS: &CStr = vk::GOOGLE_SURFACELESS_QUERY_NAME;
 
 type Limit = (&'static str, fn(&vk::PhysicalDeviceLimits) -> bool);
 
@@ -49,9 +55,45 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     all.push(Entry::new("devices.memory.out_of_memory", "Device Memory Allocation", out_of_memory));
     all.push(Entry::new("devices.memory.alignment", "Resource Memory Association", alignment));
     all.push(Entry::new("devices.queues.family", "Physical Device Enumeration", queue_family));
+    all.push(Entry::new("devices.surfaces.none", "Querying for WSI Support", no_surface));
     all.push(Entry::new("devices.features.robustness", "Feature Requirements", |gpu| {
         check(gpu.features.robust_buffer_access != 0, || "robustBufferAccess is required".into())
     }));
+}
+
+/// What all surfaces can do is told without one.
+fn no_surface(gpu: &Gpu) -> Case {
+    const NAMES: [&CStr; 3] = [khr::surface::NAME, khr::get_surface_capabilities2::NAME, SURFACELESS];
+    // SAFETY: there is no layer of no name.
+    let known = unsafe { gpu.entry.enumerate_instance_extension_properties(None)? };
+    let has = |name: &&CStr| known.iter().any(|known| known.extension_name_as_c_str() == Ok(*name));
+    if let Some(missing) = NAMES.iter().find(|name| !has(name)) {
+        return Err(Outcome::NotSupported(missing.to_string_lossy().into_owned()));
+    }
+    let names = NAMES.map(CStr::as_ptr);
+    let info = vk::InstanceCreateInfo::default().enabled_extension_names(&names);
+    // SAFETY: valid usage; the instance is destroyed once, after its last use.
+    unsafe {
+        let made = gpu.entry.create_instance(&info, None)?;
+        let surfaces = khr::surface::Instance::new(&gpu.entry, &made);
+        let second = khr::get_surface_capabilities2::Instance::new(&gpu.entry, &made);
+        let found = made.enumerate_physical_devices().and_then(|devices| {
+            let none = vk::PhysicalDeviceSurfaceInfo2KHR::default();
+            let mut capabilities = vk::SurfaceCapabilities2KHR::default();
+            second.get_physical_device_surface_capabilities2(devices[0], &none, &mut capabilities)?;
+            let formats = surfaces.get_physical_device_surface_formats(devices[0], none.surface)?;
+            let modes = surfaces.get_physical_device_surface_present_modes(devices[0], none.surface)?;
+            Ok((capabilities.surface_capabilities, formats, modes))
+        });
+        made.destroy_instance(None);
+        let (all, formats, modes) = found?;
+        check(!formats.is_empty() && modes == [vk::PresentModeKHR::FIFO], || format!("{formats:?}, {modes:?}"))?;
+        let numbers = [all.min_image_count, all.max_image_count, all.current_extent.width, all.current_extent.height];
+        let is_told = all.current_transform == vk::SurfaceTransformFlagsKHR::INHERIT && numbers == [u32::MAX; 4];
+        check(is_told && all.supported_usage_flags.contains(vk::ImageUsageFlags::COLOR_ATTACHMENT), || {
+            format!("{all:?}")
+        })
+    }
 }
 
 fn memory_types(gpu: &Gpu) -> Case {

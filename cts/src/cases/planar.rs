@@ -89,6 +89,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         let run = move |gpu: &Gpu| slice_of_volume(gpu, slice);
         all.push(Entry::new(format!("planar.slices.slice{slice}"), "Image Views", run));
     }
+    all.push(Entry::new("planar.slices.some", "Image Views", some_slices));
 }
 
 fn subresource(aspect_mask: vk::ImageAspectFlags) -> vk::ImageSubresourceLayers {
@@ -361,4 +362,56 @@ fn slice_of_volume(gpu: &Gpu, slice: u32) -> Case {
     let pixels = drawn(gpu, view, sampler, false)?;
     let count = (SIZE * SIZE) as usize;
     check(pixels == texels[slice as usize * count..][..count], || format!("{:?}", &pixels[..2]))
+}
+
+/// Two of the eight slices of a volume, read and written through a view that shows nothing else.
+fn some_slices(gpu: &Gpu) -> Case {
+    const FIRST: u32 = 3;
+    gpu.need(vk::EXT_IMAGE_SLICED_VIEW_OF_3D_NAME)?;
+    let extent = vk::Extent3D { width: 4, height: 4, depth: 8 };
+    let info =
+        vk::ImageCreateInfo::default().image_type(vk::ImageType::TYPE_3D).format(F::R32_UINT).extent(extent).usage(
+            vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST,
+        );
+    let image = image(gpu, &info)?;
+    let (color, mut texels) = (vk::ImageAspectFlags::COLOR, (100..228u32).collect::<Vec<_>>());
+    gpu.write_image(&image, color, bytemuck::cast_slice(&texels), GENERAL)?;
+    let mut slices = vk::ImageViewSlicedCreateInfoEXT::default().slice_offset(FIRST).slice_count(2);
+    let info = vk::ImageViewCreateInfo::default().image(image.handle).view_type(vk::ImageViewType::TYPE_3D);
+    let info = info.format(F::R32_UINT).subresource_range(range(color, 0, 1)).push_next(&mut slices);
+    // SAFETY: the info is valid.
+    let view = unsafe { gpu.device.create_image_view(&info, None)? };
+    let words = gpu.buffer(7 * 4)?;
+    let (set_layout, set) = gpu.set(&[vk::DescriptorType::STORAGE_IMAGE, vk::DescriptorType::STORAGE_BUFFER])?;
+    let images = [vk::DescriptorImageInfo::default().image_view(view).image_layout(GENERAL)];
+    let buffers = [vk::DescriptorBufferInfo { buffer: words.handle, offset: 0, range: vk::WHOLE_SIZE }];
+    let write = vk::WriteDescriptorSet::default().dst_set(set);
+    let writes = [
+        write.descriptor_type(vk::DescriptorType::STORAGE_IMAGE).image_info(&images),
+        write.dst_binding(1).descriptor_type(vk::DescriptorType::STORAGE_BUFFER).buffer_info(&buffers),
+    ];
+    let layout = gpu.layout(&[set_layout])?;
+    let module = gpu.module(include_bytes!("../../shaders/sliced.comp.spv"))?;
+    let stage = vk::PipelineShaderStageCreateInfo::default().stage(vk::ShaderStageFlags::COMPUTE);
+    let pipeline = [vk::ComputePipelineCreateInfo::default().stage(stage.module(module).name(c"main")).layout(layout)];
+    // SAFETY: valid infos; the descriptors are written before they are used.
+    let pipeline = unsafe {
+        gpu.device.update_descriptor_sets(&writes, &[]);
+        gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &pipeline, None).map_err(|(_, code)| code)?[0]
+    };
+    // SAFETY: the command buffer is recording, and everything named is alive.
+    gpu.run(|commands| unsafe {
+        let point = vk::PipelineBindPoint::COMPUTE;
+        gpu.device.cmd_bind_pipeline(commands, point, pipeline);
+        gpu.device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[]);
+        gpu.device.cmd_dispatch(commands, 1, 1, 1);
+        gpu.barrier(commands, Some((&image, GENERAL, vk::ImageLayout::TRANSFER_SRC_OPTIMAL)));
+    })?;
+    let at = |[x, y, z]: [u32; 3]| (((FIRST + z) * 4 + y) * 4 + x) as usize;
+    let shown = [4, 4, 2, texels[at([1, 2, 0])], texels[at([1, 2, 1])], 0, texels[at([2, 2, 1])]];
+    check(words.words() == shown, || format!("{:?} instead of {shown:?}", words.words()))?;
+    texels[at([2, 2, 1])] += 5;
+    texels[at([3, 1, 0])] = 777;
+    let bytes = gpu.read_image(&image, color, 4)?;
+    check(bytes == bytemuck::cast_slice::<u32, u8>(&texels), || "texels outside of the slices were written".into())
 }

@@ -15,6 +15,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("queues.families.abilities", "Physical Device Enumeration", abilities);
     add("queues.families.handles", "Queue Creation", handles);
     add("queues.families.refused", "Queue Creation", refused);
+    add("queues.families.global_priority", "Queue Creation", global_priority);
     add("queues.families.timestamps", "Timestamp Queries", timestamps);
     add("queues.families.granularity", "Queues", granularity);
     add("queues.progress.chain", "Semaphores", chain);
@@ -93,6 +94,36 @@ fn refused(gpu: &Gpu) -> Case {
         true => check(gpu.with_queues(&[(0, PRIORITIES)]).is_err(), || "made with too many queues".into()),
         false => Ok(()),
     }
+}
+
+/// Queues of a priority beside other processes: of those that a family has, and of no other.
+fn global_priority(gpu: &Gpu) -> Case {
+    type Level = vk::QueueGlobalPriorityKHR;
+    gpu.need(vk::KHR_GLOBAL_PRIORITY_NAME)?;
+    let mut found = vk::QueueFamilyGlobalPriorityPropertiesKHR::default();
+    let mut families = [vk::QueueFamilyProperties2::default().push_next(&mut found)];
+    // SAFETY: there is at least one family.
+    unsafe { gpu.instance.get_physical_device_queue_family_properties2(gpu.physical, &mut families) };
+    let there = found.priorities.get(..found.priority_count as usize).unwrap_or_default();
+    check(!there.is_empty() && there.is_sorted(), || format!("priorities {there:?}"))?;
+    for level in [Level::LOW, Level::MEDIUM, Level::HIGH, Level::REALTIME] {
+        let mut priority = vk::DeviceQueueGlobalPriorityCreateInfoKHR::default().global_priority(level);
+        let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0]).push_next(&mut priority)];
+        let names = [vk::KHR_GLOBAL_PRIORITY_NAME.as_ptr()];
+        let mut query = vk::PhysicalDeviceGlobalPriorityQueryFeaturesKHR::default().global_priority_query(true);
+        let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
+        // SAFETY: the info is valid; the device is destroyed once.
+        let made = unsafe { gpu.instance.create_device(gpu.physical, &info.push_next(&mut query), None) };
+        // SAFETY: as above.
+        let made = made.map(|device| unsafe { device.destroy_device(None) });
+        let is_good = match made {
+            Ok(()) => there.contains(&level),
+            Err(error) if there.contains(&level) => error == vk::Result::ERROR_NOT_PERMITTED_KHR,
+            Err(error) => error == vk::Result::ERROR_INITIALIZATION_FAILED,
+        };
+        check(is_good, || format!("{level:?} of {there:?}: {made:?}"))?;
+    }
+    Ok(())
 }
 
 fn pool(gpu: &Gpu, count: u32) -> Result<vk::QueryPool, Outcome> {

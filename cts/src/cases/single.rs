@@ -66,7 +66,7 @@ fn attachment(
         .mip_levels(1)
         .array_layers(1)
         .samples(vk::SampleCountFlags::TYPE_1)
-        .usage(usage | vk::ImageUsageFlags::TRANSFER_SRC);
+        .usage(usage | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST);
     // SAFETY: valid infos; memory is bound once.
     unsafe {
         let handle = gpu.device.create_image(&info, None)?;
@@ -182,6 +182,22 @@ fn run(
     })
 }
 
+/// Clears both attachments by commands outside of passes, to what passes clear them to.
+fn clear_outside(gpu: &Gpu, target: &Target, [color, depth]: &[Image; 2]) -> Case {
+    let (layout, values) = (vk::ImageLayout::GENERAL, clear_values(target, false));
+    // SAFETY: `clear_values` gives a colour and then depth and stencil.
+    let (of_color, of_depth) = unsafe { (values[0].color, values[1].depth_stencil) };
+    let (colors, depths) = ([range(color.aspects, 0, 1)], [range(depth.aspects, 0, 1)]);
+    gpu.run(|commands| {
+        // SAFETY: the command buffer is recording, and the images are alive.
+        unsafe {
+            gpu.device.cmd_clear_color_image(commands, color.handle, layout, &of_color, &colors);
+            gpu.device.cmd_clear_depth_stencil_image(commands, depth.handle, layout, &of_depth, &depths);
+        }
+        gpu.barrier(commands, None);
+    })
+}
+
 /// What is drawn is in the end what it is with an attachment of several samples; each pixel has the least or the greatest depth of its
 /// samples. What was there goes on in the next pass as the value of all samples.
 fn resolved(gpu: &Gpu, how: How, samples: vk::SampleCountFlags) -> Case {
@@ -211,6 +227,9 @@ fn resolved(gpu: &Gpu, how: How, samples: vk::SampleCountFlags) -> Case {
         };
         to(vk::ImageLayout::UNDEFINED, general)?;
         run(gpu, (how, &target), &images, (vk::AttachmentLoadOp::CLEAR, mode), true)?;
+        // What is drawn now must not meet depths of the pass before.
+        clear_outside(gpu, &target, &images)?;
+        run(gpu, (how, &target), &images, (vk::AttachmentLoadOp::LOAD, mode), true)?;
         run(gpu, (how, &target), &images, (vk::AttachmentLoadOp::LOAD, mode), false)?;
         to(general, source)?;
         let (colors, depths) = (gpu.read_image(&images[0], color, 4)?, gpu.read_image(&images[1], depth, 4)?);

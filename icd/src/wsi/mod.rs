@@ -1,5 +1,5 @@
 //! Window systems: surfaces and swapchains. Source: `VK_KHR_surface`, `VK_KHR_swapchain`, `VK_EXT_headless_surface`,
-//! `VK_KHR_get_surface_capabilities2`, `VK_EXT_surface_maintenance1`, `VK_EXT_swapchain_maintenance1`.
+//! `VK_KHR_get_surface_capabilities2`, `VK_KHR_surface_maintenance1`, `VK_KHR_swapchain_maintenance1`, `VK_GOOGLE_surfaceless_query`.
 
 mod shared;
 mod wayland;
@@ -110,7 +110,10 @@ pub extern "system" fn surface_capabilities2(
     raw::guard(|| {
         let info = raw::input(info).ok_or(Error::Unknown)?;
         let out = raw::output(out).ok_or(Error::Unknown)?;
-        let found = swapchain::capabilities(&*target(info.surface)?)?;
+        let found = match info.surface.is_null() {
+            true => swapchain::capabilities_of_any(),
+            false => swapchain::capabilities(&*target(info.surface)?)?,
+        };
         out.surface_capabilities = found;
         raw::put(out.p_next, vk::SurfaceProtectedCapabilitiesKHR::default());
         let scaling = vk::SurfacePresentScalingCapabilitiesEXT::default()
@@ -170,11 +173,13 @@ pub extern "system" fn surface_formats(
 
 pub extern "system" fn surface_modes(
     _: vk::PhysicalDevice,
-    _: vk::SurfaceKHR,
+    surface: vk::SurfaceKHR,
     count: *mut u32,
     out: *mut vk::PresentModeKHR,
 ) -> vk::Result {
-    raw::enumerate(&PRESENT_MODES, count, out)
+    // Without a surface nothing but what all have may be told (`VK_GOOGLE_surfaceless_query`).
+    let modes = if surface.is_null() { &[vk::PresentModeKHR::FIFO][..] } else { &PRESENT_MODES };
+    raw::enumerate(modes, count, out)
 }
 
 pub extern "system" fn create_swapchain(

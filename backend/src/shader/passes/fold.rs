@@ -21,6 +21,8 @@ enum Folded {
     Constant(u32),
     Same(Value),
     Changed(Inst),
+    /// The low half of a word.
+    Low(Value),
 }
 
 /// Folds what is constant.
@@ -46,6 +48,17 @@ pub fn run(function: &mut Function) {
             _ => known.fold(function, &inst),
         };
         match (folded, result) {
+            (Folded::Low(a), Some(result)) => {
+                let key = (0xffff, Type::I32);
+                let b = *constants.entry(key).or_insert_with(|| {
+                    let mask = Value(function.types.len() as u32);
+                    function.types.push(Type::I32);
+                    head.push(Inst::Const { result: mask, word: key.0 });
+                    known.words.insert(mask, key.0);
+                    mask
+                });
+                out.push(Inst::Binary { result, op: BinaryOp::And, a, b });
+            }
             (Folded::Constant(word), Some(result)) => {
                 let key = (word, function.types[result.0 as usize]);
                 let first = *constants.entry(key).or_insert_with(|| {
@@ -107,6 +120,11 @@ impl Known {
         match op {
             UnaryOp::Copy | UnaryOp::AsFloat | UnaryOp::AsBool if same_type => Folded::Same(a),
             UnaryOp::LogicalNot => self.negated(result, a),
+            // Halves that are only copied keep their bits, signalling NaNs theirs.
+            UnaryOp::FloatToHalf => match self.made_by.get(&a) {
+                Some(Inst::Unary { op: UnaryOp::HalfToFloat, a, .. }) => Folded::Low(*a),
+                _ => Folded::Kept,
+            },
             _ => Folded::Kept,
         }
     }

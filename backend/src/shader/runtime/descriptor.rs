@@ -125,6 +125,15 @@ impl SetLayout {
         Some(&self.bindings[index])
     }
 
+    /// The bytes of an inline uniform block of a set that has these descriptors.
+    pub fn inline_block<'a>(&self, descriptors: &'a [Descriptor], binding: u32) -> Option<&'a Arc<Buffer>> {
+        let entry = self.find(binding).filter(|entry| entry.is_inline())?;
+        match descriptors.get(entry.first as usize)? {
+            Descriptor::UniformBuffer(range) => Some(&range.buffer),
+            _ => None,
+        }
+    }
+
     /// Dynamic uniform and storage buffers of the layout: how many dynamic offsets a bind takes.
     pub fn dynamic_count(&self) -> u32 {
         self.bindings.iter().filter(|binding| is_dynamic(binding.kind)).map(|binding| binding.count).sum()
@@ -192,11 +201,7 @@ impl DescriptorSet {
 
     /// The bytes of an inline uniform block.
     pub fn inline_block(&self, binding: u32) -> Option<Arc<Buffer>> {
-        let entry = self.layout.find(binding).filter(|entry| entry.is_inline())?;
-        match self.get(entry.first)? {
-            Descriptor::UniformBuffer(range) => Some(range.buffer),
-            _ => None,
-        }
+        self.layout.inline_block(&self.contents.read().descriptors, binding).cloned()
     }
 
     /// The set's layout.

@@ -29,12 +29,27 @@ pub fn image(
     let lanes = match image.op {
         ImageOp::Write { .. } | ImageOp::Atomic { .. } => masks.effective,
         // Queries may be uniform: every lane has the answer.
-        ImageOp::Size { .. } | ImageOp::Levels | ImageOp::Samples => {
-            return lane_by_lane(registers, Mask::MAX, environment, image, results);
-        }
+        ImageOp::Size { level } => return answer(registers, environment, image, level, results),
+        ImageOp::Levels | ImageOp::Samples => return answer(registers, environment, image, None, results),
         _ => masks.active,
     };
     by_routines(registers, lanes, environment, image, nested, results);
+}
+
+/// The answer to a query, in every lane: looked up once where all lanes ask the same.
+fn answer(
+    registers: &[Lanes],
+    environment: &Environment<'_>,
+    image: &Image,
+    level: Option<Value>,
+    results: &mut [Lanes; 4],
+) {
+    let is_same = |value: Value| registers[value.0 as usize] == [registers[value.0 as usize][0]; WAVE];
+    if image.element.is_none_or(is_same) && level.is_none_or(is_same) {
+        *results = Call { registers, environment, image, lane: 0 }.execute().map(|word| [word; WAVE]);
+    } else {
+        lane_by_lane(registers, Mask::MAX, environment, image, results);
+    }
 }
 
 fn lane_by_lane(

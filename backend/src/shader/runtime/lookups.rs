@@ -60,14 +60,47 @@ pub struct Lookups {
     program: Weak<Program>,
     /// By the number of the instruction: what it looked up first, which is mostly all it ever does.
     first: Box<[OnceLock<(Elements, Looked)>]>,
-    others: Mutex<HashMap<(u32, Elements), Looked>>,
+    others: Others,
+}
+
+/// The number of an image instruction, and what it was executed with.
+type Wanted = (u32, Elements);
+
+/// Tables of [`Others`].
+const TABLES: usize = 9;
+/// Slots of the first of them; each other one has four times as many as the one before.
+const FIRST_SLOTS: usize = 16;
+/// Places that a look-up may have in a table.
+const PLACES: usize = 4;
+
+/// What instructions that take one of many images looked up beside their first. A slot is written once, so no reader takes a lock; where a
+/// table has no room the next one is asked.
+#[derive(Debug, Default)]
+struct Others([OnceLock<Slots>; TABLES]);
+
+type Slots = Box<[OnceLock<(Wanted, Looked)>]>;
+
+impl Others {
+    /// What an instruction looked up, now or before; `None` where no table has room.
+    fn get(&self, wanted: Wanted, look: impl Fn() -> Looked) -> Option<&Looked> {
+        let (number, (image, sampler)) = wanted;
+        let mixed = u64::from(image) << 32 ^ u64::from(sampler) << 8 ^ u64::from(number);
+        let start = (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
+        self.0.iter().enumerate().find_map(|(number, table)| {
+            let slots = table.get_or_init(|| (0..FIRST_SLOTS << (2 * number)).map(|_| OnceLock::new()).collect());
+            (start..start + PLACES).find_map(|place| {
+                let (of, found) = slots[place % slots.len()].get_or_init(|| (wanted, look()));
+                (*of == wanted).then_some(found)
+            })
+        })
+    }
 }
 
 impl Lookups {
     /// Of a program with so many image instructions.
     pub fn new(routines: Arc<Routines>, images: usize) -> Self {
         let first = (0..images).map(|_| OnceLock::new()).collect();
-        Self { routines, program: Weak::new(), first, others: Mutex::default() }
+        Self { routines, program: Weak::new(), first, others: Others::default() }
     }
 
     /// Of a program, for which sets remember what its image instructions find there, if it has any.
@@ -91,13 +124,10 @@ impl Lookups {
                 return work(found.as_deref());
             }
         }
-        let known = self.others.lock().get(&(image.number, elements)).cloned();
-        let found = known.unwrap_or_else(|| {
-            let found = look();
-            self.others.lock().insert((image.number, elements), found.clone());
-            found
-        });
-        work(found.as_deref())
+        match self.others.get((image.number, elements), look) {
+            Some(found) => work(found.as_deref()),
+            None => work(look().as_deref()),
+        }
     }
 
     /// Looks in the set that image and sampler are in, if it is one, and then at them.
@@ -132,4 +162,30 @@ fn find(routines: &Routines, bindings: &Bindings, image: &Image, (of_image, of_s
     };
     let (Descriptor::Sampler(sampler) | Descriptor::CombinedImageSampler(_, sampler)) = sampler else { return None };
     routines.prepare(image, texture::view(descriptor)?, sampler).map(Arc::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn what_was_looked_up_is_not_looked_up_again() {
+        let others = Others::default();
+        let looks = AtomicU32::new(0);
+        let look = || {
+            looks.fetch_add(1, Ordering::Relaxed);
+            None
+        };
+        let all = || (0..3).flat_map(|number| (0..2000).map(move |element| (number, (element, element / 7))));
+        for _ in 0..2 {
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| all().for_each(|wanted| assert!(others.get(wanted, look).is_some())));
+                }
+            });
+            assert_eq!(looks.load(Ordering::Relaxed) as usize, all().count());
+        }
+    }
 }

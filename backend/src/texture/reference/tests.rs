@@ -35,8 +35,18 @@ pub(in crate::texture) fn view(
         }
     }
     let swizzle = Swizzle::IDENTITY;
-    let desc =
-        SurfaceViewDesc { kind, format, swizzle, aspects, base_level: 0, levels, base_layer: 0, layers, min_lod: 0.0 };
+    let desc = SurfaceViewDesc {
+        kind,
+        format,
+        swizzle,
+        aspects,
+        base_level: 0,
+        levels,
+        base_layer: 0,
+        layers,
+        slices: None,
+        min_lod: 0.0,
+    };
     Arc::new(SurfaceView { surface, desc })
 }
 

@@ -110,8 +110,18 @@ fn any_view(dice: &mut Dice) -> Arc<SurfaceView> {
     let base_level = dice.below(levels);
     let levels = levels - base_level;
     let min_lod = dice.pick(&[0.0, 0.0, 0.5, 1.0, 1.75f32]).min((levels - 1) as f32);
-    let desc =
-        SurfaceViewDesc { kind, format, swizzle, aspects, base_level, levels, base_layer: spare, layers, min_lod };
+    let desc = SurfaceViewDesc {
+        kind,
+        format,
+        swizzle,
+        aspects,
+        base_level,
+        levels,
+        base_layer: spare,
+        layers,
+        slices: None,
+        min_lod,
+    };
     Arc::new(SurfaceView { surface, desc })
 }
 

@@ -33,6 +33,7 @@ fn view(scene: &Scene, format: vk::Format, word: impl Fn(u32, u32) -> u32) -> Ar
         levels: 1,
         base_layer: 0,
         layers: 1,
+        slices: None,
         min_lod: 0.0,
     };
     Arc::new(SurfaceView { surface, desc })

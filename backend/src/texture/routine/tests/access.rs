@@ -27,6 +27,7 @@ fn any_texels(dice: &mut Dice) -> Arc<SurfaceView> {
         levels: 1,
         base_layer: 0,
         layers,
+        slices: None,
         min_lod: 0.0,
     };
     Arc::new(SurfaceView { surface, desc })

@@ -23,7 +23,18 @@ fn any_planar(dice: &mut Dice) -> Arc<SurfaceView> {
     let surface = bound(dice, desc);
     let (aspects, swizzle, kind) = (vk::ImageAspectFlags::COLOR, Swizzle::IDENTITY, View::TYPE_2D);
     let (base_level, base_layer, min_lod) = (0, 0, 0.0);
-    let desc = SurfaceViewDesc { kind, format, swizzle, aspects, base_level, levels, base_layer, layers, min_lod };
+    let desc = SurfaceViewDesc {
+        kind,
+        format,
+        swizzle,
+        aspects,
+        base_level,
+        levels,
+        base_layer,
+        layers,
+        slices: None,
+        min_lod,
+    };
     Arc::new(SurfaceView { surface, desc })
 }
 
