@@ -9,7 +9,7 @@ use ash::vk;
 use vitric_backend::geometry::{MergedMode, Posh};
 use vitric_backend::gpu::{Gpu, GpuConfig};
 use vitric_backend::knobs;
-use vitric_backend::memory::{Allocation, Heap, NearConfig, OutOfMemory, Residency};
+use vitric_backend::memory::{Allocation, FarFile, Heap, NearConfig, OutOfMemory, Residency};
 
 use crate::debug::Messages;
 use crate::extensions::{self, Level};
@@ -109,7 +109,7 @@ impl Device {
             ahead: values.number("VITRIC_LOOKAHEAD") as usize,
             counts: !values.text("VITRIC_COUNTERS").is_empty(),
         };
-        let gpu = Gpu::with_near(config, near_memory(values, &heap));
+        let gpu = Gpu::with_near(config, near_memory(values, &messages, &heap));
         let health = Arc::new(Health::new(messages));
         let queues =
             queues.iter().flat_map(|wanted| wanted.priorities.iter().map(|priority| (wanted.family, *priority)));
@@ -183,11 +183,16 @@ impl Device {
 }
 
 /// What images rest in, unless they do not.
-fn near_memory(values: &knobs::Values, heap: &Arc<Heap>) -> Option<Residency> {
+fn near_memory(values: &knobs::Values, messages: &Messages, heap: &Arc<Heap>) -> Option<Residency> {
     let (mode, bytes) = knobs::near(values.text("VITRIC_NEARMEM")).filter(|(mode, _)| *mode != "off")?;
-    let far = Some(values.text("VITRIC_FARMEM")).filter(|folder| !folder.is_empty());
+    let folder = Some(values.text("VITRIC_FARMEM")).filter(|folder| !folder.is_empty());
+    let far = folder.and_then(|folder| {
+        let refused =
+            |error| format!("VITRIC_FARMEM: there can be no file in {folder:?} ({error}), far memory is memory");
+        FarFile::create(Path::new(folder)).map_err(|error| messages.warn(&refused(error))).ok()
+    });
     let bytes = bytes.unwrap_or_else(|| heap.size());
-    Some(Residency::new(NearConfig { bytes, far: far.map(Into::into), always: mode == "always" }, heap.clone()))
+    Some(Residency::new(NearConfig { bytes, far, always: mode == "always" }, heap.clone()))
 }
 
 /// Fails when a feature is asked for that is not there: a flag that is set in `wanted` and not in `supported`.

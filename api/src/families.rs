@@ -149,6 +149,7 @@ pub fn needs(command: &Command) -> Q {
         | C::UpdateBuffer { .. }
         | C::FillBuffer { .. }
         | C::PipelineBarrier
+        | C::HintImage { .. }
         | C::WriteTimestamp { .. }
         | C::Execute(_) => COMPUTES | Q::TRANSFER,
         _ => Q::GRAPHICS,

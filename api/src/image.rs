@@ -39,7 +39,9 @@ pub fn create(desc: &ImageDesc) -> Result<Arc<Surface>> {
     if !fits {
         return Err(Error::FormatNotSupported);
     }
-    let surface = Surface::new(SurfaceDesc {
+    let is_transient = desc.kind.usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT);
+    let make = if is_transient { Surface::transient } else { Surface::new };
+    let surface = make(SurfaceDesc {
         kind: desc.kind.kind,
         format: desc.kind.format,
         extent,

@@ -292,14 +292,18 @@ pub fn cache_uuid() -> [u8; 16] {
 /// Numbers of the memory types that the host sees.
 pub const HOST_VISIBLE: std::ops::Range<u32> = 1..3;
 
+/// Number of the memory type for images whose contents need not be kept.
+pub const LAZY: u32 = 3;
+
 /// The one heap, of `heap_size` bytes, and its memory types: one for images that stay on the device, one that the host
-/// sees, and the same cached.
+/// sees, the same cached, and one for transient images.
 pub fn memory(heap_size: u64) -> vk::PhysicalDeviceMemoryProperties {
     let device = vk::MemoryPropertyFlags::DEVICE_LOCAL;
     let visible = device | vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-    let types = [device, visible, visible | vk::MemoryPropertyFlags::HOST_CACHED];
+    let lazy = device | vk::MemoryPropertyFlags::LAZILY_ALLOCATED;
+    let types = [device, visible, visible | vk::MemoryPropertyFlags::HOST_CACHED, lazy];
     let mut memory =
-        vk::PhysicalDeviceMemoryProperties { memory_type_count: 3, memory_heap_count: 1, ..Default::default() };
+        vk::PhysicalDeviceMemoryProperties { memory_type_count: 4, memory_heap_count: 1, ..Default::default() };
     for (slot, property_flags) in memory.memory_types.iter_mut().zip(types) {
         *slot = vk::MemoryType { property_flags, heap_index: 0 };
     }

@@ -36,6 +36,13 @@ fn gradient(codec: &str, line: u32, number: u32) -> [u32; 4] {
         }
         "r11g11b10f" => [half(1.0) >> 4 | (half(0.7) >> 4) << 11 | (half(0.3) >> 5) << 22; 4],
         "rgba16f" => [half(1.0) | half(0.7) << 16, half(0.3) | 0x3c00 << 16, 0, 0],
+        // Words of several texels.
+        "r8" | "bytes" => [(at(1.0) * 255.0) as u32 * 0x0101_0101; 4],
+        "d16" => [(at(1.0) * 65535.0) as u32 * 0x0001_0001; 4],
+        "r5g6b5" => {
+            [((at(1.0) * 31.0) as u32 | ((at(0.7) * 63.0) as u32) << 5 | ((at(0.3) * 31.0) as u32) << 11) * 0x0001_0001;
+                4]
+        }
         _ => [at(1.0).to_bits(); 4],
     }
 }
@@ -64,7 +71,12 @@ fn codec(criterion: &mut Criterion) {
         ("rgba8", color(vk::Format::R8G8B8A8_UNORM), 1),
         ("r11g11b10f", color(vk::Format::B10G11R11_UFLOAT_PACK32), 1),
         ("rgba16f", color(vk::Format::R16G16B16A16_SFLOAT), 2),
+        ("rgba32f", color(vk::Format::R32G32B32A32_SFLOAT), 4),
+        ("r8", color(vk::Format::R8_UNORM), 1),
+        ("r5g6b5", color(vk::Format::R5G6B5_UNORM_PACK16), 1),
         ("d32f", Codec::of_depth(32), 1),
+        ("d16", Codec::of_depth(16), 1),
+        ("bytes", Codec::of_bytes(), 1),
     ];
     for (name, codec, words) in codecs {
         let mut group = criterion.benchmark_group(name);

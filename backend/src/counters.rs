@@ -115,6 +115,19 @@ counters! {
     SpansWoken "spans_woken" "near" "Spans of 64 KiB of images that a submission needed and that rested in near memory."
     SpansRested "spans_rested" "near" "Spans that went to rest."
     SpansVoid "spans_void" "near" "Those of them that are one line again and again, and take no near memory."
+    SpansLost "spans_lost" "near" "Those of them whose contents were lost, by a store operation, a transition, or with the image: they were not read."
+    RawColor "raw_color" "near" "Bytes of images of one sample whose components are integers that went to rest and were not lost, as they are."
+    VoidColor "void_color" "near" "Those of them in spans that are one line again and again."
+    TookColor "took_color" "near" "Bytes that the others took in near memory."
+    RawHdr "raw_hdr" "near" "Bytes of images of one sample whose components are floating-point numbers that went to rest and were not lost, as they are."
+    VoidHdr "void_hdr" "near" "Those of them in spans that are one line again and again."
+    TookHdr "took_hdr" "near" "Bytes that the others took in near memory."
+    RawSamples "raw_samples" "near" "Bytes of colour images of several samples that went to rest and were not lost, as they are."
+    VoidSamples "void_samples" "near" "Those of them in spans that are one line again and again."
+    TookSamples "took_samples" "near" "Bytes that the others took in near memory."
+    RawDepth "raw_depth" "near" "Bytes of depth and stencil images that went to rest and were not lost, as they are."
+    VoidDepth "void_depth" "near" "Those of them in spans that are one line again and again."
+    TookDepth "took_depth" "near" "Bytes that the others took in near memory."
     SpansClaimed "spans_claimed" "near" "Spans at rest that were overwritten without being read."
     NearIn "near_in" "near" "Bytes written to near memory."
     NearOut "near_out" "near" "Bytes read from near memory."
@@ -171,10 +184,13 @@ pub const MAPS: [(&str, Map); 5] = [
 /// Groups along a tile's side.
 const SIDE: usize = 8;
 
+/// Counters before those of near memory, which counts apart.
+const OF_TILES: usize = Counter::SpansWoken as usize;
+
 /// What one worker sees of a tile.
 #[derive(Debug)]
 pub struct Sight {
-    counts: [Cell<u64>; COUNT],
+    counts: [Cell<u64>; OF_TILES],
     maps: [[Cell<u32>; SIDE * SIDE]; MAPS.len()],
 }
 
@@ -312,7 +328,8 @@ impl Counters {
 
     /// Takes in what was seen of a tile.
     pub fn take(&self, walk: &Walk, tile: usize, sight: &Sight) {
-        for (value, seen) in self.values.iter().zip(&sight.counts) {
+        // Most of them are of other units.
+        for (value, seen) in self.values.iter().zip(&sight.counts).filter(|(_, seen)| seen.get() > 0) {
             value.fetch_add(seen.get(), Ordering::Relaxed);
         }
         let mut maps = walk.maps.lock();

@@ -164,7 +164,8 @@ const TABLE: &[Knob] = &[
     Knob {
         name: "VITRIC_FARMEM",
         default: "",
-        doc: "Folder of the file without a name to which goes what near memory has no room for; empty: it is memory.",
+        doc: "Folder of the file without a name to which goes what near memory has no room for, and whose disk must have room for that when memory \
+              is allocated; empty: it is memory.",
         off: None,
         check: any,
     },

@@ -51,6 +51,8 @@ pub struct AttachmentDesc {
     pub stencil_load: vk::AttachmentLoadOp,
     /// The same for stencil.
     pub stencil_store: vk::AttachmentStoreOp,
+    /// The layout it has behind the pass; undefined, where the pass does not say.
+    pub final_layout: vk::ImageLayout,
 }
 
 /// One subpass: indices into the pass's attachments, `None` where unused.
@@ -762,6 +764,7 @@ mod tests {
             store: vk::AttachmentStoreOp::STORE,
             stencil_load: vk::AttachmentLoadOp::DONT_CARE,
             stencil_store: vk::AttachmentStoreOp::DONT_CARE,
+            final_layout: vk::ImageLayout::UNDEFINED,
         };
         let pass = |subpasses: &[SubpassDesc]| PassDesc::new(vec![attachment; 2], subpasses.to_vec());
         assert!(pass(&[]).is_none());

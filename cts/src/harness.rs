@@ -43,7 +43,7 @@ pub struct Gpu {
     pub features: vk::PhysicalDeviceFeatures,
     pub more: Box<Features>,
     pub properties: vk::PhysicalDeviceProperties,
-    memory: vk::PhysicalDeviceMemoryProperties,
+    pub memory: vk::PhysicalDeviceMemoryProperties,
     /// Extensions that cases use, as far as there are.
     pub extensions: Vec<&'static CStr>,
     pub entry: ash::Entry,

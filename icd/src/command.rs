@@ -13,7 +13,7 @@ use vitric_backend::state::{ClearValue, DepthBias, DepthBiasUnit, LineStipple};
 
 use crate::objects::{CommandObject, CommandPool, DeviceObject, Marked, Pipeline, destroy, device, need, optional};
 use crate::pipeline::{depth_bias_unit, rate_of};
-use crate::{feedback, raw};
+use crate::{feedback, raw, transition};
 
 pub extern "system" fn create_pool(
     handle: vk::Device,
@@ -156,7 +156,7 @@ fn record_with<C: FnOnce(Brought) -> Command>(
 
 /// Has a command recorded, and tells the messengers when the buffer does not take it.
 #[inline]
-fn recorded(handle: vk::CommandBuffer, record: impl FnOnce(&DeviceObject, &CommandBuffer) -> Result<bool>) {
+pub fn recorded(handle: vk::CommandBuffer, record: impl FnOnce(&DeviceObject, &CommandBuffer) -> Result<bool>) {
     raw::guard_void(|| {
         let Some(object) = CommandObject::from_handle(handle) else { return };
         let Ok(owner) = device(vk::Device::from_raw(object.device)) else { return };
@@ -647,10 +647,11 @@ pub extern "system" fn wait_events(
     _: *const vk::MemoryBarrier<'_>,
     _: u32,
     _: *const vk::BufferMemoryBarrier<'_>,
-    _: u32,
-    _: *const vk::ImageMemoryBarrier<'_>,
+    image_count: u32,
+    images: *const vk::ImageMemoryBarrier<'_>,
 ) {
     wait_for(handle, raw::slice(events, count));
+    transition::record(handle, raw::slice(images, image_count));
 }
 
 /// Waits for events.
@@ -670,10 +671,11 @@ pub extern "system" fn pipeline_barrier(
     _: *const vk::MemoryBarrier<'_>,
     _: u32,
     _: *const vk::BufferMemoryBarrier<'_>,
-    _: u32,
-    _: *const vk::ImageMemoryBarrier<'_>,
+    image_count: u32,
+    images: *const vk::ImageMemoryBarrier<'_>,
 ) {
     barrier(handle);
+    transition::record(handle, raw::slice(images, image_count));
 }
 
 /// A dependency of all that follows on all before.

@@ -4,7 +4,7 @@
 
 use ash::vk;
 
-use crate::{command, raw};
+use crate::{command, raw, transition};
 
 /// Records the first version of a command with the regions of a structure of the second, each made a region of the first.
 fn with_regions<I, S, R>(
@@ -144,13 +144,19 @@ pub extern "system" fn wait_events(
     handle: vk::CommandBuffer,
     count: u32,
     events: *const vk::Event,
-    _: *const vk::DependencyInfo<'_>,
+    infos: *const vk::DependencyInfo<'_>,
 ) {
     command::wait_for(handle, raw::slice(events, count));
+    raw::slice(infos, count).iter().for_each(|info| hint(handle, info));
 }
 
-pub extern "system" fn pipeline_barrier(handle: vk::CommandBuffer, _: *const vk::DependencyInfo<'_>) {
+pub extern "system" fn pipeline_barrier(handle: vk::CommandBuffer, info: *const vk::DependencyInfo<'_>) {
     command::barrier(handle);
+    raw::input(info).into_iter().for_each(|info| hint(handle, info));
+}
+
+fn hint(handle: vk::CommandBuffer, info: &vk::DependencyInfo<'_>) {
+    transition::record(handle, raw::slice(info.p_image_memory_barriers, info.image_memory_barrier_count));
 }
 
 pub extern "system" fn write_timestamp(

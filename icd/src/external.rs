@@ -137,8 +137,11 @@ pub fn allocate(object: &DeviceObject, info: &vk::MemoryAllocateInfo<'_>) -> Res
         // SAFETY: valid usage has the application keep these bytes until the memory is freed.
         return unsafe { Allocation::of_application(heap, size, address) }.map_err(import_error);
     }
+    // Where only a buffer lies nothing rests.
+    let dedicated: Option<&vk::MemoryDedicatedAllocateInfo<'_>> = raw::find(info.p_next);
+    let is_of_buffer = dedicated.is_some_and(|dedicated| !dedicated.buffer.is_null());
     match exported.is_empty() {
-        true if HOST_VISIBLE.contains(&info.memory_type_index) => object.device.allocate(size),
+        true if is_of_buffer || HOST_VISIBLE.contains(&info.memory_type_index) => object.device.allocate(size),
         true => object.device.allocate_unseen(size),
         false => Allocation::shared(heap, size).map_err(|_| Error::OutOfDeviceMemory),
     }

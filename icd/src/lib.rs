@@ -32,6 +32,7 @@ mod raw;
 mod rendering;
 mod sampler;
 mod sync;
+mod transition;
 mod wsi;
 
 use std::ffi::c_char;

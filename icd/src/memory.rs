@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ash::vk;
 use vitric_api::families::check_sharing;
 use vitric_api::image::{self, ImageDesc};
-use vitric_api::physical::{BUFFER_ALIGNMENT, ImageKind, MAX_BUFFER_BYTES};
+use vitric_api::physical::{BUFFER_ALIGNMENT, ImageKind, LAZY, MAX_BUFFER_BYTES};
 use vitric_api::{Error, Result};
 use vitric_backend::format;
 use vitric_backend::memory::{Buffer, BufferRange, BufferView, Surface, SurfaceView, SurfaceViewDesc, Swizzle};
@@ -14,8 +14,8 @@ use vitric_backend::memory::{Buffer, BufferRange, BufferView, Surface, SurfaceVi
 use crate::objects::{DeviceObject, destroy, device, need};
 use crate::{address, external, host, raw};
 
-/// Every memory type serves every resource.
-const ALL_TYPES: u32 = 0b111;
+/// Every memory type serves every resource, but for the one of transient images.
+const MOST_TYPES: u32 = 0b111;
 /// Alignment of images in memory.
 const IMAGE_ALIGNMENT: u64 = 256;
 
@@ -96,7 +96,7 @@ pub extern "system" fn commitment(handle: vk::Device, memory: vk::DeviceMemory, 
     raw::guard_void(|| {
         let size = device(handle).ok().and_then(|object| object.memory.get(vk::Handle::as_raw(memory)));
         if let Some(out) = raw::output(out) {
-            *out = size.map_or(0, |memory| memory.size());
+            *out = size.map_or(0, |memory| memory.resident());
         }
     });
 }
@@ -141,11 +141,17 @@ fn needs_of_buffer(handle: vk::Device, buffer: vk::Buffer) -> vk::MemoryRequirem
 /// What an image needs; nothing, when the handle is bad.
 fn needs_of_image(handle: vk::Device, image: vk::Image) -> vk::MemoryRequirements {
     let image = device(handle).and_then(|object| need(object, &object.images, image));
-    requirements(image.map_or(0, |image| image.layout().size()), IMAGE_ALIGNMENT)
+    image.map_or_else(|_| requirements(0, IMAGE_ALIGNMENT), |image| image_needs(&image))
+}
+
+fn image_needs(image: &Surface) -> vk::MemoryRequirements {
+    let needs = requirements(image.layout().size(), IMAGE_ALIGNMENT);
+    let lazy = u32::from(image.is_transient()) << LAZY;
+    vk::MemoryRequirements { memory_type_bits: needs.memory_type_bits | lazy, ..needs }
 }
 
 fn requirements(size: u64, alignment: u64) -> vk::MemoryRequirements {
-    vk::MemoryRequirements { size: size.next_multiple_of(alignment), alignment, memory_type_bits: ALL_TYPES }
+    vk::MemoryRequirements { size: size.next_multiple_of(alignment), alignment, memory_type_bits: MOST_TYPES }
 }
 
 pub extern "system" fn buffer_requirements(handle: vk::Device, buffer: vk::Buffer, out: *mut vk::MemoryRequirements) {
@@ -359,8 +365,8 @@ pub extern "system" fn requirements_of_image_info(
 ) {
     raw::guard_void(|| {
         let Some(info) = raw::input(info).and_then(|info| raw::input(info.p_create_info)) else { return };
-        let size = image::create(&image_desc(info)).map_or(0, |image| image.layout().size());
-        put_requirements2(requirements(size, IMAGE_ALIGNMENT), out);
+        let image = image::create(&image_desc(info));
+        put_requirements2(image.map_or_else(|_| requirements(0, IMAGE_ALIGNMENT), |image| image_needs(&image)), out);
     });
 }
 

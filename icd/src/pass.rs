@@ -20,6 +20,7 @@ macro_rules! attachment {
             store: $info.store_op,
             stencil_load: $info.stencil_load_op,
             stencil_store: $info.stencil_store_op,
+            final_layout: $info.final_layout,
         }
     };
 }

@@ -14,6 +14,8 @@ use crate::objects::{DeviceObject, need};
 use crate::pass::{implicit, texel_size};
 use crate::raw;
 
+const STORE: vk::AttachmentStoreOp = vk::AttachmentStoreOp::STORE;
+
 pub extern "system" fn begin(handle: vk::CommandBuffer, info: *const vk::RenderingInfo<'_>) {
     record(handle, |object| {
         let info = raw::input(info).ok_or(Error::Unknown)?;
@@ -79,28 +81,32 @@ impl Attachments<'_> {
         info: Option<&vk::RenderingFragmentShadingRateAttachmentInfoKHR<'_>>,
     ) -> Result<Option<RateAttachment>> {
         let Some(info) = info.filter(|info| info.image_view != vk::ImageView::null()) else { return Ok(None) };
-        let attachment = self.add(info.image_view, [vk::AttachmentLoadOp::LOAD; 2], ClearValue::default())?;
+        let attachment =
+            self.add(info.image_view, [vk::AttachmentLoadOp::LOAD; 2], [STORE; 2], ClearValue::default())?;
         Ok(Some(RateAttachment { attachment, texel: texel_size(info.shading_rate_attachment_texel_size) }))
     }
 
     fn add(
         &mut self,
         view: vk::ImageView,
-        [load, stencil_load]: [vk::AttachmentLoadOp; 2],
+        [own_load, stencil_load]: [vk::AttachmentLoadOp; 2],
+        [own_store, stencil_store]: [vk::AttachmentStoreOp; 2],
         clear: ClearValue,
     ) -> Result<u32> {
         let view = need(self.object, &self.object.image_views, view)?;
         // What was suspended goes on.
         let resumes = self.flags.contains(vk::RenderingFlags::RESUMING);
-        let [load, stencil_load] =
-            [load, stencil_load].map(|load| if resumes { vk::AttachmentLoadOp::LOAD } else { load });
+        let suspends = self.flags.contains(vk::RenderingFlags::SUSPENDING);
+        let load = |load| if resumes { vk::AttachmentLoadOp::LOAD } else { load };
+        let store = |store| if suspends { STORE } else { store };
         self.descs.push(AttachmentDesc {
             format: view.desc.format,
             samples: view.surface.desc().samples,
-            load,
-            store: vk::AttachmentStoreOp::STORE,
-            stencil_load,
-            stencil_store: vk::AttachmentStoreOp::STORE,
+            load: load(own_load),
+            store: store(own_store),
+            stencil_load: load(stencil_load),
+            stencil_store: store(stencil_store),
+            final_layout: vk::ImageLayout::UNDEFINED,
         });
         self.views.push(view);
         self.clears.push(clear);
@@ -109,14 +115,14 @@ impl Attachments<'_> {
 
     fn color(&mut self, info: &vk::RenderingAttachmentInfo<'_>) -> Result<Option<u32>> {
         let add = |info: &vk::RenderingAttachmentInfo<'_>| {
-            self.add(info.image_view, [info.load_op; 2], clear_value(&info.clear_value))
+            self.add(info.image_view, [info.load_op; 2], [info.store_op; 2], clear_value(&info.clear_value))
         };
         used(info).map(add).transpose()
     }
 
     /// What is written without having been used before.
     fn target(&mut self, view: vk::ImageView) -> Result<u32> {
-        self.add(view, [vk::AttachmentLoadOp::DONT_CARE; 2], ClearValue::default())
+        self.add(view, [vk::AttachmentLoadOp::DONT_CARE; 2], [STORE; 2], ClearValue::default())
     }
 
     /// Whether an attachment is resolved at the end of this instance, which may be followed by others.
@@ -140,11 +146,13 @@ impl Attachments<'_> {
         let load = |info: Option<&vk::RenderingAttachmentInfo<'_>>| {
             info.map_or(vk::AttachmentLoadOp::DONT_CARE, |info| info.load_op)
         };
+        // An aspect that is not rendered to stays as it is.
+        let store = |info: Option<&vk::RenderingAttachmentInfo<'_>>| info.map_or(STORE, |info| info.store_op);
         let clear = |info: Option<&vk::RenderingAttachmentInfo<'_>>| {
             info.map_or(ClearValue::default(), |info| clear_value(&info.clear_value))
         };
         let value = ClearValue([clear(depth).0[0], clear(stencil).0[1], 0, 0]);
-        self.add(either.image_view, [load(depth), load(stencil)], value).map(Some)
+        self.add(either.image_view, [load(depth), load(stencil)], [store(depth), store(stencil)], value).map(Some)
     }
 
     fn depth_resolve(

@@ -162,6 +162,32 @@ fn pictures_do_not_depend_on_what_runs_the_programs() {
     }
 }
 
+/// A folder where no file can be is told, and far memory is memory; files that may not grow are memory that runs out, and no signal.
+#[test]
+fn far_memory_has_its_limits() {
+    let folder = std::env::temp_dir().join(format!("vitric-far-{}", std::process::id()));
+    let manifest = manifest(&folder);
+    let run = |script: &str, far: &Path| {
+        let output = Command::new("sh")
+            .args(["-c", script, env!("CARGO_BIN_EXE_near-memory")])
+            .args(["--size", "1024x1024", "--count", "2"])
+            .envs(["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].map(|name| (name, &manifest)))
+            .env("VITRIC_NEARMEM", "on,1")
+            .env("VITRIC_FARMEM", far)
+            .output()
+            .expect("a shell starts");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, errors) = run("exec \"$0\" \"$@\"", &folder.join("nowhere"));
+    assert!(code == Some(0) && errors.matches("VITRIC_FARMEM").count() == 1, "{code:?} {errors}");
+    let (code, errors) = run("exec \"$0\" \"$@\"", &folder);
+    assert!(code == Some(0) && errors.is_empty(), "{code:?} {errors}");
+    // In blocks of 512 bytes.
+    let (code, errors) = run("ulimit -f 8192; exec \"$0\" \"$@\"", &folder);
+    std::fs::remove_dir_all(&folder).expect("the folder can be removed");
+    assert!(code == Some(1) && errors.contains("the disk of far memory"), "{code:?} {errors}");
+}
+
 /// Idle targets take less memory of the process, and show what they have shown.
 #[test]
 fn idle_targets_rest() {

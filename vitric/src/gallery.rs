@@ -1,6 +1,6 @@
 //! `vitric gallery`: the sample scenes on the linked driver, as pictures and a page.
 
-use crate::{Failure, driver, heatmaps};
+use crate::{Failure, compaction, driver, heatmaps};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,6 +13,7 @@ struct Args {
     scenes: Vec<&'static SceneInfo>,
     list: bool,
     heatmaps: bool,
+    compaction: bool,
 }
 
 /// Runs the command.
@@ -20,6 +21,10 @@ pub fn command(args: &[String]) -> Result<ExitCode, Failure> {
     let args = parse(args)?;
     if args.list {
         scenes().iter().for_each(|scene| println!("{:<12} {}: {}", scene.name, scene.title, scene.about));
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.compaction {
+        compaction::table(&args.scenes, &args.options)?.iter().for_each(|line| println!("{line}"));
         return Ok(ExitCode::SUCCESS);
     }
     let mut bar = Bar { live: std::io::stderr().is_terminal() };
@@ -76,6 +81,7 @@ fn parse(words: &[String]) -> Result<Args, Failure> {
         scenes: Vec::new(),
         list: false,
         heatmaps: false,
+        compaction: false,
     };
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -86,6 +92,7 @@ fn parse(words: &[String]) -> Result<Args, Failure> {
             "--frames" => args.options.frames = count(value()?)?,
             "--list" => args.list = true,
             "--heatmaps" => args.heatmaps = true,
+            "--compaction" => args.compaction = true,
             option if option.starts_with('-') => {
                 return Err(Failure::usage(format!("`vitric gallery` knows no option '{option}'")));
             }

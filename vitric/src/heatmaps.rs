@@ -32,21 +32,7 @@ const SIDE: usize = 8;
 /// beside the scene's picture. Returns a line of text about each.
 pub fn make(scene: &SceneInfo, options: &Options, out: &Path) -> Result<Vec<String>, Failure> {
     let failed = |what: &str| Failure::new(format!("{}: {what}", scene.name));
-    let folder = std::env::temp_dir().join(format!("vitric-heatmaps-{}-{}", std::process::id(), scene.name));
-    let size = format!("{}x{}", options.width, options.height);
-    let program = std::env::current_exe().map_err(|e| failed(&e.to_string()))?;
-    let done = Command::new(program)
-        .args(["gallery", scene.name, "--size", &size, "--frames", &options.frames.to_string(), "--out"])
-        .arg(folder.join("pictures"))
-        .env("VITRIC_COUNTERS", folder.join("counters"))
-        .output()
-        .map_err(|e| failed(&e.to_string()))?;
-    if !done.status.success() {
-        return Err(failed(&String::from_utf8_lossy(&done.stderr)));
-    }
-    let text = read(&folder.join("counters")).ok_or_else(|| failed("nothing was counted"))?;
-    let _ = std::fs::remove_dir_all(&folder);
-    let report: Value = serde_json::from_str(&text).map_err(|e| failed(&e.to_string()))?;
+    let (text, report) = counted(scene, options, &[])?;
     let counters = out.join(format!("{}-counters.json", scene.name));
     std::fs::write(&counters, &text).map_err(|e| failed(&e.to_string()))?;
     let mut lines = Vec::new();
@@ -60,6 +46,28 @@ pub fn make(scene: &SceneInfo, options: &Options, out: &Path) -> Result<Vec<Stri
         lines.push(format!("{:<12} {name:<10} at most {most:>8.2}   {}", scene.name, file.display()));
     }
     Ok(lines)
+}
+
+/// Renders a scene in a process of its own that counts, with these variables: what it counted, as text and read.
+pub fn counted(scene: &SceneInfo, options: &Options, variables: &[(&str, &str)]) -> Result<(String, Value), Failure> {
+    let failed = |what: &str| Failure::new(format!("{}: {what}", scene.name));
+    let folder = std::env::temp_dir().join(format!("vitric-counted-{}-{}", std::process::id(), scene.name));
+    let size = format!("{}x{}", options.width, options.height);
+    let program = std::env::current_exe().map_err(|e| failed(&e.to_string()))?;
+    let done = Command::new(program)
+        .args(["gallery", scene.name, "--size", &size, "--frames", &options.frames.to_string(), "--out"])
+        .arg(folder.join("pictures"))
+        .env("VITRIC_COUNTERS", folder.join("counters"))
+        .envs(variables.iter().copied())
+        .output()
+        .map_err(|e| failed(&e.to_string()))?;
+    if !done.status.success() {
+        return Err(failed(&String::from_utf8_lossy(&done.stderr)));
+    }
+    let text = read(&folder.join("counters")).ok_or_else(|| failed("nothing was counted"))?;
+    let _ = std::fs::remove_dir_all(&folder);
+    let report = serde_json::from_str(&text).map_err(|e| failed(&e.to_string()))?;
+    Ok((text, report))
 }
 
 /// The one file of a folder.

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use ash::vk;
 use smallvec::SmallVec;
 
-use crate::memory::{Buffer, BufferRange, Surface, SurfaceView};
+use crate::memory::{Buffer, BufferRange, Hint, Surface, SurfaceView};
 use crate::raster::{RateState, SampleLocations};
 use crate::shader::runtime::{Descriptor, DescriptorSet, SetLayout};
 use crate::state::{
@@ -323,6 +323,11 @@ pub enum Command {
 
     // Synchronisation.
     PipelineBarrier,
+    /// What a transition of all of an image says of it, for near memory.
+    HintImage {
+        image: Arc<Surface>,
+        hint: Hint,
+    },
     SetEvent(Arc<Event>),
     ResetEvent(Arc<Event>),
     WaitEvents(SmallVec<[Arc<Event>; 2]>),

@@ -12,7 +12,7 @@ use super::{PassBegin, implicit};
 use crate::format;
 use crate::gpu::DeviceLost;
 use crate::memory::SurfaceView;
-use crate::state::{ClearValue, DepthResolve, PassDesc, SubpassDesc};
+use crate::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, SubpassDesc};
 use crate::transfer::{self, PlaneClear};
 use crate::workers::Workers;
 
@@ -21,15 +21,28 @@ const MOST_LAYERS: u32 = 2048;
 
 /// An attachment that is to be cleared on load.
 pub(super) struct LoadClear {
+    attachment: u32,
     view: Arc<SurfaceView>,
     aspects: vk::ImageAspectFlags,
     value: ClearValue,
+    /// Aspects that nobody needs but those who draw to them.
+    lost: vk::ImageAspectFlags,
 }
 
 impl LoadClear {
     /// Its planes.
     pub(super) fn planes(&self) -> impl Iterator<Item = PlaneClear<'_>> {
         PlaneClear::of_view(&self.view, self.aspects, 0, self.value)
+    }
+
+    /// Those that are needed also where nothing is drawn.
+    pub(super) fn kept_planes(&self) -> impl Iterator<Item = PlaneClear<'_>> {
+        PlaneClear::of_view(&self.view, self.aspects & !self.lost, 0, self.value)
+    }
+
+    /// `lost` says of an attachment what aspects nobody needs from now on.
+    pub(super) fn lose(&mut self, lost: impl Fn(u32) -> vk::ImageAspectFlags) {
+        self.lost = lost(self.attachment);
     }
 }
 
@@ -83,6 +96,48 @@ impl Pass {
     /// The running subpass.
     pub fn subpass(&self) -> &SubpassDesc {
         &self.desc.subpasses[self.subpass]
+    }
+
+    /// What the pass is made of.
+    pub(super) fn desc(&self) -> &PassDesc {
+        &self.desc
+    }
+
+    /// The application's view of an attachment, whatever is in its place.
+    pub(super) fn own_view(&self, attachment: u32) -> Option<&Arc<SurfaceView>> {
+        let replaced = self.replaced.iter().find(|(replaced, _)| *replaced == attachment);
+        replaced.map(|(_, view)| view).or_else(|| self.view(attachment))
+    }
+
+    /// Whether subpasses render several views.
+    pub(super) fn has_views(&self) -> bool {
+        self.subpass().view_mask != 0
+    }
+
+    /// The aspects of an attachment that nobody needs when the pass ends here: they are not stored, and nothing is resolved from them.
+    pub(super) fn lost(&self, attachment: u32) -> vk::ImageAspectFlags {
+        let (subpass, mut lost) = (self.subpass(), vk::ImageAspectFlags::empty());
+        let resolved = subpass.colors.iter().zip(&subpass.resolves);
+        let is_source = resolved.clone().any(|(color, target)| *color == Some(attachment) && target.is_some())
+            || subpass.depth_stencil == Some(attachment) && subpass.depth_resolve.is_some()
+            || self.replaced.iter().any(|(replaced, _)| *replaced == attachment);
+        let Some(desc) = self.desc.attachments.get(attachment as usize).filter(|_| !is_source) else { return lost };
+        if desc.store == vk::AttachmentStoreOp::DONT_CARE {
+            lost |= vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH;
+        }
+        if desc.stencil_store == vk::AttachmentStoreOp::DONT_CARE {
+            lost |= vk::ImageAspectFlags::STENCIL;
+        }
+        lost
+    }
+
+    /// Whether an attachment's contents are lost as a whole when the pass ends: it was used, and no aspect is stored.
+    pub(super) fn loses(&self, attachment: usize, desc: &AttachmentDesc, view: &SurfaceView) -> bool {
+        let is_used = self.used.get(attachment).is_some_and(|views| *views != 0);
+        let Some(info) = format::info(view.surface.desc().format).filter(|_| is_used) else { return false };
+        let lost = vk::AttachmentStoreOp::DONT_CARE;
+        let has_others = !info.stencil || info.depth_bits > 0;
+        (desc.store == lost || !has_others) && (desc.stencil_store == lost || !info.stencil)
     }
 
     /// The views of all attachments.
@@ -256,8 +311,8 @@ impl Pass {
             return;
         }
         if self.has_one_layer() {
-            let view = view.clone();
-            return self.load_clears.push(LoadClear { view, aspects, value });
+            let (view, lost) = (view.clone(), vk::ImageAspectFlags::empty());
+            return self.load_clears.push(LoadClear { attachment, view, aspects, value, lost });
         }
         for layer in self.layers(views) {
             let planes = PlaneClear::of_view(view, aspects, layer, value);

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use ash::vk;
+
 use super::draw::pixel_context;
 use super::pass::LoadClear;
 use super::processor::{Dynamic, PUSH_BYTES, Processor};
@@ -139,6 +141,11 @@ impl Pending {
     pub(super) fn begin_clears(&mut self, attachments: Vec<LoadClear>) {
         let done = || (0..self.grid.count()).map(|_| AtomicBool::new(false)).collect();
         self.clears = (!attachments.is_empty()).then(|| Clears { done: done(), attachments });
+    }
+
+    /// `lost` says which aspects of attachments nobody needs but those draws that wait.
+    pub(super) fn lose(&mut self, lost: impl Fn(u32) -> vk::ImageAspectFlags) {
+        self.clears.iter_mut().flat_map(|clears| &mut clears.attachments).for_each(|clear| clear.lose(&lost));
     }
 
     /// Begins with the visibility structures of the depth attachment's layers that are drawn to; the last ones may have none.
@@ -406,7 +413,8 @@ impl Processor<'_> {
         let draws: Vec<_> = of_draw.collect();
         let clears = self.pending.clears.as_ref().map(|Clears { attachments, done }| {
             let planes = attachments.iter().flat_map(LoadClear::planes).collect();
-            TileClears { planes, done, all: clears_all }
+            let kept = attachments.iter().flat_map(LoadClear::kept_planes).collect();
+            TileClears { planes, kept, done, all: clears_all }
         });
         let (depths, scoreboard) = (&self.pending.depths, drops && self.gpu.config().scoreboard);
         let (windows, clears) = (&pending.windows, clears.as_ref());

@@ -229,14 +229,7 @@ impl<'g> Processor<'g> {
                     self.begin_subpass(pass);
                 }
             }
-            Command::EndPass => {
-                self.flush()?;
-                if let Some(pass) = self.pass.take() {
-                    self.end_depth(&pass);
-                    pass.end(self.gpu.workers());
-                    self.end_sample();
-                }
-            }
+            Command::EndPass => self.end_pass()?,
             // What a condition decides on.
             Command::Dispatch { .. } | Command::DispatchIndirect { .. } | Command::ClearAttachments(_)
                 if self.skips => {}
@@ -258,6 +251,9 @@ impl<'g> Processor<'g> {
                 self.gpu.depths().wrote_any(|memory| memory.is_mapped());
             }
             Command::PipelineBarrier => self.flush()?,
+            Command::HintImage { image, hint } => {
+                self.shared.in_use.iter().for_each(|in_use| image.hint(in_use, *hint));
+            }
             Command::BeginConditional { buffer, offset, inverted } => {
                 self.skips = (words::<1>(buffer, *offset)[0] == 0) != *inverted;
             }
@@ -293,6 +289,21 @@ impl<'g> Processor<'g> {
                 }
                 depth::written_by(self.gpu.depths(), command);
             }
+        }
+        Ok(())
+    }
+
+    fn end_pass(&mut self) -> Result<(), DeviceLost> {
+        // Of what is lost behind the pass only tiles that something is drawn to are cleared.
+        if let Some(pass) = &self.pass {
+            self.pending.lose(|attachment| pass.lost(attachment));
+        }
+        self.flush()?;
+        if let Some(pass) = self.pass.take() {
+            self.end_depth(&pass);
+            self.hint_attachments(&pass);
+            pass.end(self.gpu.workers());
+            self.end_sample();
         }
         Ok(())
     }

@@ -1,16 +1,17 @@
 //! Which images commands use: they must not be at rest in near memory (`memory/rest`) from then on until the submission ends.
 //!
 //! Images that descriptors name are found when sets are resolved (`sets.rs`); buffers never rest. Whoever adds a command that names an
-//! image says so here.
+//! image says so here. Passes and transitions say also what need not be kept, and what is only read from then on.
 
 use std::sync::Arc;
 
-use ash::vk::{AttachmentLoadOp as Load, Extent3D, ImageType};
+use ash::vk::{AttachmentLoadOp as Load, Extent3D, ImageType, Rect2D};
 
+use super::pass::Pass;
 use super::processor::Processor;
 use super::{Command, PassBegin};
 use crate::format;
-use crate::memory::{Surface, SurfaceView};
+use crate::memory::{Hint, Surface, SurfaceView};
 
 impl Processor<'_> {
     fn begin_use(&self, surface: &Surface, overwritten: bool) {
@@ -27,6 +28,17 @@ impl Processor<'_> {
         let (lost, kept): (Vec<_>, Vec<_>) = (0..begin.views.len()).partition(|&number| overwrites(begin, number));
         kept.into_iter().for_each(|number| self.begin_use(&begin.views[number].surface, false));
         lost.into_iter().for_each(|number| self.begin_use(&begin.views[number].surface, true));
+    }
+
+    /// A pass ends: what it stores nothing of is lost, and layouts say what is only read from now on.
+    pub(super) fn hint_attachments(&self, pass: &Pass) {
+        let Some(in_use) = &self.shared.in_use else { return };
+        for (number, desc) in pass.desc().attachments.iter().enumerate() {
+            let Some(view) = pass.own_view(number as u32) else { continue };
+            let is_lost = !pass.has_views() && pass.loses(number, desc, view) && covers(pass.area, view);
+            let hint = if is_lost { Some(Hint::Lost) } else { Hint::of_layout(desc.final_layout) };
+            hint.into_iter().for_each(|hint| view.surface.hint(in_use, hint));
+        }
     }
 
     /// A command is executed that is no draw and no dispatch.
@@ -50,17 +62,19 @@ fn overwrites(begin: &PassBegin, number: usize) -> bool {
     let (pass, view) = (&*begin.pass, &*begin.views[number]);
     let (Some(desc), Some(first)) = (pass.attachments.get(number), pass.subpasses.first()) else { return false };
     let is_lost = [Load::CLEAR, Load::DONT_CARE].contains(&desc.load);
-    is_lost && first.view_mask == 0 && first.attachments().any(|used| used as usize == number) && is_whole(begin, view)
+    // Depth may be rendered without the stencil beside it, which then stays as it is.
+    let is_one =
+        format::info(view.surface.desc().format).is_some_and(|info| !info.is_planar() && info.planes().count() == 1);
+    let is_used = first.attachments().any(|used| used as usize == number);
+    is_lost && is_one && first.view_mask == 0 && is_used && covers(begin.area, view)
 }
 
-/// Whether a pass covers a view that shows all of its surface, of one aspect.
-fn is_whole(begin: &PassBegin, view: &SurfaceView) -> bool {
+/// Whether an area covers a view, which shows all of its surface.
+fn covers(area: Rect2D, view: &SurfaceView) -> bool {
     let surface = view.surface.desc();
-    // Depth may be rendered without the stencil beside it, which then stays as it is.
-    let is_one = format::info(surface.format).is_some_and(|info| !info.is_planar() && info.planes().count() == 1);
-    let (area, Extent3D { width, height, .. }) = (begin.area, surface.extent);
+    let Extent3D { width, height, .. } = surface.extent;
     let is_covered =
         (area.offset.x, area.offset.y) == (0, 0) && (area.extent.width, area.extent.height) == (width, height);
     let is_flat = surface.kind == ImageType::TYPE_2D && surface.levels == 1 && surface.layers == 1;
-    is_one && is_covered && is_flat && view.desc.layers == 1
+    is_covered && is_flat && view.desc.layers == 1
 }

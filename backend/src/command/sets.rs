@@ -46,6 +46,8 @@ struct Found {
     bindings: Arc<Bindings>,
     /// Sets that were bound since, a bit each.
     changed: u32,
+    /// How often images had lost contents when these began to be used.
+    losses: u64,
 }
 
 /// The sets of a bind point, and what the bound pipeline's programs find in them.
@@ -107,19 +109,24 @@ impl BoundSets {
     /// The resources of the bound pipeline's program of a stage, numbered from 0.
     pub(super) fn resolve(&mut self, stage: usize, program: &Arc<Program>, device: &OfDevice<'_>) -> Arc<Bindings> {
         let used = |changed: u32| program.resources.iter().any(|resource| changed.wrapping_shr(resource.set) & 1 != 0);
-        if let Some(found) = &self.found[stage]
+        if let Some(found) = &mut self.found[stage]
             && Arc::ptr_eq(&found.program, program)
             && !used(found.changed)
         {
+            if let Some(in_use) = device.in_use.as_ref().filter(|in_use| in_use.losses() != found.losses) {
+                found.losses = in_use.losses();
+                found.bindings.begin_use(in_use);
+            }
             return found.bindings.clone();
         }
         let mut bindings = Bindings::of_program(program, device.routines.clone(), device.addresses.clone());
         program.resources.iter().for_each(|resource| self.add(&mut bindings, *resource));
+        let losses = device.in_use.as_ref().map_or(0, InUse::losses);
         if let Some(in_use) = &device.in_use {
             bindings.begin_use(in_use);
         }
         let bindings = Arc::new(bindings);
-        self.found[stage] = Some(Found { program: program.clone(), bindings: bindings.clone(), changed: 0 });
+        self.found[stage] = Some(Found { program: program.clone(), bindings: bindings.clone(), changed: 0, losses });
         bindings
     }
 

@@ -16,12 +16,15 @@ use super::shared::{SharedFile, Shares};
 /// Bytes of a huge page, as most hosts have them.
 const HUGE: usize = 2 << 20;
 
-/// The heap has no room for an allocation of this size.
+/// There is no room for an allocation of so many bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the heap cannot hold another {requested} bytes")]
-pub struct OutOfMemory {
-    /// Bytes asked for.
-    pub requested: u64,
+pub enum OutOfMemory {
+    /// In the heap, or in the host's memory.
+    #[error("the heap cannot hold another {0} bytes")]
+    Heap(u64),
+    /// On the disk of the file that is far memory.
+    #[error("the disk of far memory cannot hold another {0} bytes")]
+    Far(u64),
 }
 
 /// A memory heap: a size and how much of it is in use.
@@ -63,7 +66,7 @@ impl Heap {
     fn reserve(&self, size: u64) -> Result<(), OutOfMemory> {
         let fits = |used: u64| used.checked_add(size).filter(|&total| total <= self.size);
         let reserved = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits);
-        reserved.map(drop).map_err(|_| OutOfMemory { requested: size })
+        reserved.map(drop).map_err(|_| OutOfMemory::Heap(size))
     }
 }
 
@@ -127,13 +130,13 @@ impl Allocation {
     /// The same for a device where images rest, and where the host sees nothing of the memory.
     ///
     /// # Errors
-    /// As for [`Allocation::new`].
+    /// [`OutOfMemory`] as for [`Allocation::new`], and when a file that is far memory cannot grow so that all may rest.
     pub fn resting(heap: &Arc<Heap>, size: u64, near: &Residency) -> Result<Arc<Self>, OutOfMemory> {
         Self::own(heap, size, Some(near)).map(Arc::new)
     }
 
     fn own(heap: &Arc<Heap>, size: u64, near: Option<&Residency>) -> Result<Self, OutOfMemory> {
-        let out_of_memory = OutOfMemory { requested: size };
+        let out_of_memory = OutOfMemory::Heap(size);
         // Whole words, so that the last bytes of a range can be reached as part of one.
         let length = size.max(1).checked_next_multiple_of(4).and_then(|length| usize::try_from(length).ok());
         let length = length.ok_or(out_of_memory)?;
@@ -147,7 +150,8 @@ impl Allocation {
         let map = memmap2::MmapRaw::from(map);
         let pointer = map.as_mut_ptr();
         let mut made = taken.made(Storage::Own(map), pointer, length);
-        made.rest = near.and_then(|near| near.shared(length)).map(|shared| Rest::new(shared.clone(), length));
+        let rest = near.and_then(|near| near.shared(length)).map(|shared| Rest::new(shared, length));
+        made.rest = rest.transpose().map_err(|_| OutOfMemory::Far(size))?;
         Ok(made)
     }
 
@@ -157,7 +161,7 @@ impl Allocation {
     /// [`OutOfMemory`] as for [`Allocation::new`].
     pub fn shared(heap: &Arc<Heap>, size: u64) -> Result<Arc<Self>, OutOfMemory> {
         let taken = Taken::from(heap, size)?;
-        let file = SharedFile::create(Shares::Memory, size).map_err(|_| OutOfMemory { requested: size })?;
+        let file = SharedFile::create(Shares::Memory, size).map_err(|_| OutOfMemory::Heap(size))?;
         Ok(taken.in_file(file))
     }
 
@@ -201,6 +205,16 @@ impl Allocation {
     /// Bytes in the allocation.
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// Bytes of it that the process has memory for: pages come when they are first touched. All of them, where the system does not say.
+    pub fn resident(&self) -> u64 {
+        let page = 4096;
+        let mut pages = vec![0u8; self.length.div_ceil(page)];
+        // SAFETY: the mapping begins on a page and has as many as there is room for; nothing is read or written there.
+        let is_known = unsafe { libc::mincore(self.pointer.cast(), self.length, pages.as_mut_ptr()) } == 0;
+        let count = pages.iter().filter(|page| *page & 1 != 0).count() as u64;
+        if is_known { (count * page as u64).min(self.size) } else { self.size }
     }
 
     /// The address at which the host sees the storage; valid as long as the allocation lives.

@@ -19,6 +19,7 @@ pub use allocation::{Allocation, Heap, ImportFailed, OutOfMemory};
 pub use buffer::{Buffer, BufferAddress, BufferRange, BufferView};
 pub use counter::Counter;
 pub use layout::{PlaneRef, SubresourceLayout, SurfaceLayout, level_extent};
-pub use rest::{InUse, NearConfig, Residency};
+pub use near::FarFile;
+pub use rest::{Hint, InUse, NearConfig, Residency};
 pub use shared::Shares;
 pub use surface::{DECODED, Surface, SurfaceDesc, SurfaceView, SurfaceViewDesc, Swizzle};

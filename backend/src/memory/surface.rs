@@ -10,8 +10,9 @@ use parking_lot::Mutex;
 
 use super::layout::{PlaneRef, SurfaceLayout, level_extent};
 use super::near::codec::Codec;
-use super::{Allocation, InUse};
-use crate::format::{self, FormatInfo, PLANE_ASPECTS};
+use super::rest::{Hints, Kind};
+use super::{Allocation, Hint, InUse};
+use crate::format::{self, Class, FormatInfo, PLANE_ASPECTS};
 
 /// What a surface is made of. Extents are texels, at least 1 each; `levels`, `layers` and `samples` at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,14 +48,31 @@ pub struct Surface {
     used: AtomicU64,
     /// What was rendered to in its place, for the next time.
     stand_in: Mutex<Option<Arc<Surface>>>,
+    /// What commands have said of its contents.
+    hints: Arc<Hints>,
+    is_transient: bool,
 }
 
 impl Surface {
     /// An unbound surface; `None` when the format is not supported or the surface is larger than addresses reach.
     pub fn new(desc: SurfaceDesc) -> Option<Arc<Self>> {
-        let layout = SurfaceLayout::new(&desc)?;
-        let (binding, used, stand_in) = (OnceLock::new(), AtomicU64::new(0), Mutex::new(None));
-        Some(Arc::new(Self { desc, layout, binding, used, stand_in }))
+        Self::made(desc, false)
+    }
+
+    /// The same of an image that is attached only, and may lie in memory that is lazily allocated.
+    pub fn transient(desc: SurfaceDesc) -> Option<Arc<Self>> {
+        Self::made(desc, true)
+    }
+
+    fn made(desc: SurfaceDesc, is_transient: bool) -> Option<Arc<Self>> {
+        let (layout, binding) = (SurfaceLayout::new(&desc)?, OnceLock::new());
+        let (used, hints, stand_in) = (AtomicU64::new(0), Arc::default(), Mutex::new(None));
+        Some(Arc::new(Self { desc, layout, binding, used, stand_in, hints, is_transient }))
+    }
+
+    /// Whether it is attached only.
+    pub fn is_transient(&self) -> bool {
+        self.is_transient
     }
 
     /// Where everything lies.
@@ -84,11 +102,14 @@ impl Surface {
     /// Binds the surface to `memory` from `offset` on. Returns whether it was unbound before.
     pub fn bind(&self, memory: Arc<Allocation>, offset: u64) -> bool {
         let range = offset..offset.saturating_add(self.layout.size());
+        if self.binding.set((memory.clone(), offset)).is_err() {
+            return false;
+        }
         match self.desc.linear {
             true => memory.keep_awake(range),
-            false => memory.adopt(range, self.codecs(offset)),
+            false => memory.adopt(range, self.codecs(offset), self.codec_kind(), &self.hints),
         }
-        self.binding.set((memory, offset)).is_ok()
+        true
     }
 
     /// Takes the surface that was kept by [`Self::keep_stand_in`], if there is one; nobody else has it then.
@@ -114,20 +135,40 @@ impl Surface {
         self.layout.planes().map(move |(aspect, bytes)| (at(bytes.start)..at(bytes.end), codec(aspect)))
     }
 
+    /// How its codecs' work is counted.
+    fn codec_kind(&self) -> Kind {
+        let is_float = |info: &FormatInfo| matches!(info.class, Class::Sfloat | Class::Ufloat);
+        match format::info(self.desc.format) {
+            Some(info) if info.is_depth_stencil() => Kind::Depth,
+            _ if self.desc.samples > 1 => Kind::Samples,
+            Some(info) if is_float(info) => Kind::Hdr,
+            _ => Kind::Color,
+        }
+    }
+
     /// Whether it lies where images rest.
     pub fn may_rest(&self) -> bool {
         !self.desc.linear && self.binding().is_some_and(|(memory, _)| memory.rest.is_some())
     }
 
-    /// Has it awake as long as something uses it: `overwritten` as a whole, or as it is.
+    /// Has it awake as long as something uses it: `overwritten` as a whole, or as it is. What it holds from then on is not lost.
     pub fn begin_use(&self, in_use: &InUse<'_>, overwritten: bool) {
         let Some((memory, start)) = self.binding() else { return };
         // What a later submission has noted holds for this one, too, as long as it runs.
-        if !self.may_rest() || self.used.load(Ordering::Acquire) >= in_use.number() {
+        if !self.may_rest() || self.used.load(Ordering::Acquire) >= in_use.number() && !self.hints.is_lost() {
             return;
         }
+        let overwritten = self.hints.begin_use() || overwritten;
         in_use.wake(memory, start..start.saturating_add(self.layout.size()), overwritten);
         self.used.fetch_max(in_use.number(), Ordering::Release);
+    }
+
+    /// Takes a hint of a command that a submission executes.
+    pub fn hint(&self, in_use: &InUse<'_>, hint: Hint) {
+        self.hints.take(hint);
+        if hint == Hint::Lost {
+            in_use.count_loss();
+        }
     }
 
     /// The memory behind the surface and where in it the surface starts.

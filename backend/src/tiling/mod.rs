@@ -209,6 +209,8 @@ pub struct Walk<'a> {
 pub(crate) struct TileClears<'a> {
     /// The planes.
     pub planes: Vec<PlaneClear<'a>>,
+    /// Those of them that are needed also where nothing is drawn.
+    pub kept: Vec<PlaneClear<'a>>,
     /// For each tile whether it was cleared.
     pub done: &'a [AtomicBool],
     /// Whether all tiles are to be cleared that were not, also those that nothing is drawn to.
@@ -218,20 +220,21 @@ pub(crate) struct TileClears<'a> {
 impl TileClears<'_> {
     /// Whether nothing but this visits a tile.
     fn wants(&self, tile: usize) -> bool {
-        self.all && !self.done[tile].load(Ordering::Relaxed)
+        self.all && !self.kept.is_empty() && !self.done[tile].load(Ordering::Relaxed)
     }
 
-    /// Clears a tile unless that was done. It is one thread's.
-    fn clear(&self, tile: usize, area: [i64; 4]) {
+    /// Clears a tile, which something may be `drawn` to, unless that was done. It is one thread's.
+    fn clear(&self, tile: usize, area: [i64; 4], drawn: bool) {
         if !self.done[tile].swap(true, Ordering::Relaxed) {
-            self.planes.iter().for_each(|plane| plane.clear(area));
+            let planes = if drawn { &self.planes } else { &self.kept };
+            planes.iter().for_each(|plane| plane.clear(area));
         }
     }
 
     /// Clears everything at once, row by row, when no tile was.
     fn clear_all(&self, gpu: &Gpu, grid: &Grid) {
         if self.done.iter().all(|done| !done.load(Ordering::Relaxed)) {
-            self.planes.iter().for_each(|plane| plane.clear_on(gpu.workers(), grid.area));
+            self.kept.iter().for_each(|plane| plane.clear_on(gpu.workers(), grid.area));
             self.done.iter().for_each(|done| done.store(true, Ordering::Relaxed));
         }
     }
@@ -424,7 +427,7 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, (pieces, piece): Beside<'_>) -> bool {
             let expired = walk.draws.first().is_some_and(|draw| draw.deadline.expired());
             let goes_on = ok.load(Ordering::Relaxed) && !expired;
             if let Some(clears) = walk.clears.filter(|_| goes_on) {
-                clears.clear(tile, grid.pixels(tile));
+                clears.clear(tile, grid.pixels(tile), !walk.parts.of(tile).is_empty());
             }
             let sight = seen.as_ref().map(|_| Sight::default());
             if !goes_on || !process_tile(&walk, tile, grid.pixels(grid.place(tile).1), scratch, sight.as_ref()) {

@@ -39,6 +39,7 @@ mod queues;
 mod raster;
 mod rates;
 mod required;
+mod residency;
 mod robust;
 mod samplers;
 mod scenes;
@@ -116,6 +117,7 @@ pub fn all() -> Vec<Entry> {
         commands::cases,
         host::cases,
         maintenance::cases,
+        residency::cases,
         multiview::cases,
     ] {
         add(&mut all);

@@ -24,12 +24,12 @@ mod groups;
 mod pages;
 mod stats;
 mod table;
+pub(crate) mod world;
 
 use std::io;
 use std::ops::Range;
-use std::path::PathBuf;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Condvar, Mutex};
 
@@ -37,6 +37,7 @@ use self::buffer::{Buffer, Gathered};
 use self::codec::{Codec, Control, LINE, Line, SUB_BLOCK};
 pub use self::daemon::Daemon;
 use self::far::Far;
+pub use self::far::FarFile;
 use self::groups::Groups;
 use self::pages::{Pages, WORDS};
 pub use self::stats::{Stat, Stats};
@@ -60,8 +61,8 @@ pub struct Config {
     pub pages: usize,
     /// Page groups that there are, near, far, or nowhere.
     pub groups: usize,
-    /// Folder of the file that is far memory; none, and it is anonymous memory.
-    pub far: Option<PathBuf>,
+    /// The file that is far memory; none, and it is anonymous memory.
+    pub far: Option<Arc<FarFile>>,
     /// Groups in the compaction buffer; 0: lines are written as they come, and technique one is off.
     pub buffer: usize,
     /// The daemon is called when fewer pages are free.
@@ -118,10 +119,10 @@ impl NearMemory {
     /// A memory all of whose lines are zeros.
     ///
     /// # Errors
-    /// The system has no memory, or no such file.
+    /// The system has no memory.
     pub fn new(config: &Config) -> io::Result<Self> {
         let far = match &config.far {
-            Some(folder) => Far::file(folder)?,
+            Some(file) => Far::File(file.clone()),
             None => Far::anonymous(config.groups)?,
         };
         let clears: [OnceLock<Clear>; CLEARS] = std::array::from_fn(|_| OnceLock::new());
@@ -409,11 +410,16 @@ impl NearMemory {
         Ok(())
     }
 
+    /// One write: lines that lie apart have zeros between them.
     fn write_far(&self, group: usize, contents: &Contents, state: State) -> io::Result<()> {
+        let mut all = [0; GROUP / 8];
+        let mut end = 0;
         for (line, coded) in contents.lines.iter().enumerate() {
-            self.far.write(group, state.start(line), words(coded, state.control(line)))?;
+            let (coded, start) = (words(coded, state.control(line)), state.start(line) * WORDS);
+            end = start + coded.len();
+            all[start..end].copy_from_slice(coded);
         }
-        Ok(())
+        self.far.write(group, 0, &all[..end])
     }
 
     /// Takes free pages; where there are too few, groups go to far memory. False when that does not help.

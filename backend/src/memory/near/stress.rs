@@ -161,7 +161,7 @@ fn everybody_at_once() {
         (config(300, 8), false),
         (config(300, 8), true),
         (config(300, 0), true),
-        (Config { far: Some(std::env::temp_dir()), ..config(128, 4) }, true),
+        (Config { far: Some(FarFile::create(&std::env::temp_dir()).unwrap()), ..config(128, 4) }, true),
     ];
     let time = Duration::from_secs(seconds()) / runs.len() as u32;
     for (config, has_daemon) in runs {

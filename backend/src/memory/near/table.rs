@@ -13,65 +13,15 @@
 //! may be written by somebody else at once; whoever still reads them finds that the snapshot does not hold. What threads do at the
 //! same time is modelled with loom: the table is written against [`World`].
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use super::codec::Control;
+use super::world::{Machine, Word, World};
 
 /// Lines of a group.
 pub const LINES: usize = 8;
 /// Most pages of a group.
 pub const PAGES: usize = 4;
-
-/// Atomic words and fences: the machine's, or a model's.
-pub trait World: std::fmt::Debug {
-    /// An atomic word.
-    type Word: Word + std::fmt::Debug;
-    /// A fence.
-    fn fence(ordering: Ordering);
-    /// Somebody else must go on first.
-    fn wait();
-}
-
-/// An atomic word.
-pub trait Word {
-    /// A new one.
-    fn new(value: u64) -> Self;
-    /// Its value.
-    fn load(&self, ordering: Ordering) -> u64;
-    /// Another value.
-    fn store(&self, value: u64, ordering: Ordering);
-    /// Another value, if it has one that is known. Acquires, if so.
-    fn exchange(&self, known: u64, value: u64) -> bool;
-}
-
-/// The machine.
-#[derive(Debug)]
-pub struct Machine;
-
-impl World for Machine {
-    type Word = AtomicU64;
-    fn fence(ordering: Ordering) {
-        std::sync::atomic::fence(ordering);
-    }
-    fn wait() {
-        std::thread::yield_now();
-    }
-}
-
-impl Word for AtomicU64 {
-    fn new(value: u64) -> Self {
-        Self::new(value)
-    }
-    fn load(&self, ordering: Ordering) -> u64 {
-        self.load(ordering)
-    }
-    fn store(&self, value: u64, ordering: Ordering) {
-        self.store(value, ordering);
-    }
-    fn exchange(&self, known: u64, value: u64) -> bool {
-        self.compare_exchange(known, value, Ordering::Acquire, Ordering::Relaxed).is_ok()
-    }
-}
 
 /// Where a group lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -250,7 +200,7 @@ impl<W: World> Group<W> {
     /// Keeps other writers away, when no one is at work.
     pub fn try_lock(&self) -> Option<Locked<'_, W>> {
         let state = self.state.load(Ordering::Relaxed);
-        if state & LOCKED != 0 || !self.state.exchange(state, state | LOCKED) {
+        if state & LOCKED != 0 || !self.state.exchange(state, state | LOCKED, Ordering::Acquire) {
             return None;
         }
         Some(Locked { group: self, state, ended: 0 })

@@ -202,7 +202,7 @@ fn a_daemon_works_when_pages_are_few_or_when_it_is_called() {
 #[test]
 fn what_does_not_fit_goes_to_far_memory() {
     for (buffer, file) in [(0, false), (4, false), (0, true), (4, true)] {
-        let far = file.then(std::env::temp_dir);
+        let far = file.then(|| FarFile::create(&std::env::temp_dir()).unwrap());
         // 64 KiB.
         let memory = NearMemory::new(&Config { far, ..config(128, 256, buffer) }).unwrap();
         let sizes = |group: usize| std::array::from_fn(|line| hashed((group * 8 + line) as u32) as usize % 4 + 1);
@@ -248,10 +248,10 @@ fn clears_cost_control_bits() {
 #[test]
 fn a_full_disk_is_an_error_and_loses_nothing() {
     let full = std::path::Path::new("/dev/full");
-    assert!(NearMemory::new(&Config { far: Some(full.into()), ..config(16, 16, 0) }).is_err(), "no folder");
+    assert!(FarFile::create(full).is_err(), "no folder");
     let Ok(file) = std::fs::OpenOptions::new().read(true).write(true).open(full) else { return };
     let mut memory = memory(16, 16, 0);
-    memory.far = Far::File(file);
+    memory.far = Far::File(Arc::new(FarFile::of(file)));
     let lines: Vec<_> = (0..4).map(|group| write(&memory, group, [4; LINES], group as u32)).collect();
     let error = memory.write(&codec(), 4 * LINES, &sized(4, 99)).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::StorageFull);
@@ -268,7 +268,7 @@ fn a_full_disk_is_an_error_and_loses_nothing() {
 fn a_full_disk_leaves_the_buffer_as_it_is() {
     let Ok(file) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/full") else { return };
     let mut memory = memory(4, 16, 1);
-    memory.far = Far::File(file);
+    memory.far = Far::File(Arc::new(FarFile::of(file)));
     let first = write(&memory, 0, [4; LINES], 1);
     let second = write(&memory, 1, [4; LINES], 2);
     assert!(memory.write(&codec(), 2 * LINES, &sized(4, 3)).is_err() && memory.flush().is_err());

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
@@ -12,23 +11,29 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 
 use super::super::near::codec::Codec;
-use super::super::near::{Config, NearMemory, PAGE, Stat, Stats};
+use super::super::near::{Config, FarFile, NearMemory, PAGE, Stat, Stats};
 use super::super::{Allocation, Heap};
-use super::{GROUPS, Held, Lines, Listed, Rest, SPAN};
+use super::idle::{self, Outcome};
+use super::span::{Numbers, Running};
+use super::{GROUPS, Held, Lines, Listed, SPAN};
 use crate::workers::Workers;
 
 /// How often the thread looks for what is idle.
 const LOOK: Duration = Duration::from_millis(100);
 /// Looks for which a span may have to be idle, at most.
 pub(super) const LOOKS: usize = 64;
+/// Submissions that must have done without what goes to rest, while there are any: frames may take longer than looks.
+const SUBMISSIONS: u64 = 4;
+/// Bytes that are coded at a look, about; so programs that go on meanwhile keep most of a processor, and order matters.
+const AT_ONCE: usize = 256 << 20;
 
 /// How a device's images rest.
 #[derive(Debug, Clone)]
 pub struct NearConfig {
     /// Bytes of near memory; what does not fit goes to far memory.
     pub bytes: u64,
-    /// Folder of the file that is far memory; none, and it is anonymous memory.
-    pub far: Option<PathBuf>,
+    /// The file that is far memory; none, and it is anonymous memory.
+    pub far: Option<Arc<FarFile>>,
     /// Whether all rests after every submission, instead of what was idle for a time: for tests.
     pub always: bool,
 }
@@ -48,13 +53,17 @@ pub(crate) struct Shared {
     /// Once something rests; nothing, where the system has none.
     memory: OnceLock<Option<NearMemory>>,
     slots: Mutex<Slots>,
-    submissions: Mutex<Submissions>,
+    /// Spans of all allocations where images may rest.
+    capacity: Mutex<usize>,
+    submissions: Numbers,
+    /// How often contents of images were lost.
+    losses: AtomicU64,
     listed: Mutex<Vec<Listed>>,
     /// Whether there was ever one.
     has_listed: AtomicBool,
     /// Looks of the thread so far.
     look: AtomicU64,
-    /// Whether something may come to be idle, and the thread is to look.
+    /// Whether something may come to be idle, and the thread looks, or is to.
     is_active: AtomicBool,
     stop: (Mutex<bool>, Condvar),
     /// Bytes of spans at rest.
@@ -68,20 +77,6 @@ struct Slots {
     free: Vec<u32>,
     /// All from here on were never taken.
     fresh: u32,
-}
-
-/// Submissions that run.
-#[derive(Debug)]
-struct Submissions {
-    next: u64,
-    running: Vec<u64>,
-}
-
-impl Submissions {
-    /// The least number of those that run, or will.
-    fn oldest(&self) -> u64 {
-        self.running.iter().copied().min().unwrap_or(self.next)
-    }
 }
 
 impl Shared {
@@ -163,8 +158,8 @@ impl Shared {
         self.heap.rests(bytes as i64);
     }
 
-    pub(super) fn count_claimed(&self) {
-        self.stats.count(Stat::SpansClaimed, 1);
+    pub(super) fn count(&self, stat: Stat, many: usize) {
+        self.stats.count(stat, many);
     }
 
     /// An allocation may have something to rest from now on.
@@ -178,18 +173,40 @@ impl Shared {
         self.look.load(Ordering::Relaxed)
     }
 
-    /// Rests what is idle; `before` says by an allocation's patience since which submission it must be. Returns whether some may be idle later.
-    fn rest(&self, before: impl Fn(usize) -> u64) -> bool {
+    /// There are so many spans more, all of which may rest at once. Where near memory does not hold them all, a file that is far memory
+    /// must: it has a place for each.
+    ///
+    /// # Errors
+    /// Its disk has no room.
+    pub(super) fn reserve(&self, spans: usize) -> io::Result<()> {
+        let mut capacity = self.capacity.lock();
+        let all = *capacity + spans;
+        let bytes = (all as u64).saturating_mul(SPAN as u64);
+        if let Some(far) = self.config.far.as_ref().filter(|_| bytes > self.config.bytes) {
+            far.reserve(bytes).inspect_err(|error| log::warn!("far memory cannot have {bytes} bytes: {error}"))?;
+        }
+        *capacity = all;
+        Ok(())
+    }
+
+    /// There are so many fewer, none of which rests.
+    pub(super) fn unreserve(&self, spans: usize) {
+        let mut capacity = self.capacity.lock();
+        *capacity -= spans;
+        if let Some(far) = self.config.far.as_ref().filter(|_| *capacity == 0) {
+            *self.slots.lock() = Slots::default();
+            far.clear();
+        }
+    }
+
+    /// Rests what is idle; `before` says by an allocation's patience since which submission it must be.
+    fn rest(&self, before: impl Fn(usize) -> u64, most: usize) -> Outcome {
         let listed: Vec<Arc<Allocation>> = {
             let mut listed = self.listed.lock();
             listed.retain(|allocation| allocation.strong_count() > 0);
             listed.iter().filter_map(Listed::upgrade).collect()
         };
-        let look = self.look();
-        let rest = |allocation: &Arc<Allocation>| {
-            allocation.rest(before(allocation.rest.as_ref().map_or(1, Rest::patience)), look)
-        };
-        listed.iter().filter(|allocation| rest(allocation)).count() > 0
+        idle::rest(&listed, before, self.look(), most)
     }
 
     /// The thread.
@@ -201,9 +218,8 @@ impl Shared {
             while !*stop && !self.is_active.load(Ordering::Acquire) {
                 self.stop.1.wait(&mut stop);
             }
-            self.is_active.store(false, Ordering::Release);
             looks.truncate(LOOKS - 1);
-            looks.push_front(self.submissions.lock().oldest());
+            looks.push_front(self.submissions.oldest());
             let end = Instant::now() + LOOK;
             while !*stop && !self.stop.1.wait_until(&mut stop, end).timed_out() {}
             if *stop {
@@ -211,9 +227,10 @@ impl Shared {
             }
             drop(stop);
             self.look.fetch_add(1, Ordering::Relaxed);
-            // Of what nobody can tell yet for how long it was idle, none rests.
-            let before = |patience: usize| looks.get(patience - 1).copied().unwrap_or(0);
-            if self.rest(before) {
+            // What submissions wake from here on, they say.
+            self.is_active.store(false, Ordering::Release);
+            let now = self.submissions.oldest();
+            if self.rest(|patience| before(&looks, now, patience), AT_ONCE) == Outcome::Some {
                 self.is_active.store(true, Ordering::Release);
             }
             if let Some(Some(memory)) = self.memory.get() {
@@ -221,6 +238,13 @@ impl Shared {
             }
         }
     }
+}
+
+/// The submission since which what goes to rest must be idle: the oldest one so many looks ago, of those at the last looks, the latest first, or
+/// an older one, if others have run since. None, if nobody can tell yet.
+fn before(looks: &VecDeque<u64>, now: u64, patience: usize) -> u64 {
+    let Some(&then) = looks.get(patience - 1) else { return 0 };
+    if then == now { then } else { then.min(now.saturating_sub(SUBMISSIONS)) }
 }
 
 impl Residency {
@@ -231,7 +255,9 @@ impl Residency {
             heap,
             memory: OnceLock::new(),
             slots: Mutex::default(),
-            submissions: Mutex::new(Submissions { next: 1, running: Vec::new() }),
+            capacity: Mutex::default(),
+            submissions: Numbers::default(),
+            losses: AtomicU64::new(0),
             listed: Mutex::default(),
             has_listed: AtomicBool::new(false),
             look: AtomicU64::new(0),
@@ -257,22 +283,19 @@ impl Residency {
 
     /// Begins a submission, or anything else that uses images, until the end of what is returned.
     pub(crate) fn begin<'r>(&'r self, workers: &'r Workers) -> InUse<'r> {
-        let mut submissions = self.shared.submissions.lock();
-        let number = submissions.next;
-        submissions.next += 1;
-        submissions.running.push(number);
-        InUse { residency: self, workers, number, woken: AtomicU64::new(0), has_failed: AtomicBool::new(false) }
+        let running = self.shared.submissions.begin();
+        InUse { residency: self, workers, running, woken: AtomicU64::new(0), has_failed: AtomicBool::new(false) }
     }
 
-    fn end(&self, number: u64) {
-        let oldest = {
-            let mut submissions = self.shared.submissions.lock();
-            submissions.running.retain(|other| *other != number);
-            submissions.oldest()
-        };
-        if self.shared.config.always {
-            self.shared.rest(|_| oldest);
-        } else if self.shared.has_listed.load(Ordering::Acquire) && !self.shared.is_active.swap(true, Ordering::AcqRel)
+    fn end(&self, running: Running) {
+        let shared = &self.shared;
+        shared.submissions.end(running);
+        if shared.config.always {
+            let oldest = shared.submissions.oldest();
+            shared.rest(|_| oldest, usize::MAX);
+        } else if shared.has_listed.load(Ordering::Acquire)
+            && !shared.is_active.load(Ordering::Acquire)
+            && !shared.is_active.swap(true, Ordering::AcqRel)
         {
             self.call();
         }
@@ -307,7 +330,7 @@ impl Drop for Residency {
 pub struct InUse<'r> {
     residency: &'r Residency,
     workers: &'r Workers,
-    number: u64,
+    running: Running,
     woken: AtomicU64,
     has_failed: AtomicBool,
 }
@@ -315,7 +338,17 @@ pub struct InUse<'r> {
 impl InUse<'_> {
     /// Its number.
     pub(crate) fn number(&self) -> u64 {
-        self.number
+        self.running.number
+    }
+
+    /// How often contents of images were lost so far. What was used before the last time, and is used after it, is used anew.
+    pub(crate) fn losses(&self) -> u64 {
+        self.residency.shared.losses.load(Ordering::Acquire)
+    }
+
+    /// Contents of an image are lost.
+    pub(crate) fn count_loss(&self) {
+        self.residency.shared.losses.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Spans that it has woken.
@@ -331,8 +364,8 @@ impl InUse<'_> {
     /// Wakes bytes of an allocation, which are `overwritten` wholly or used as they are.
     pub(crate) fn wake(&self, allocation: &Allocation, range: Range<u64>, overwritten: bool) {
         let woken = match overwritten {
-            true => allocation.claim(range, self.number, self.workers),
-            false => allocation.wake(range, self.number, self.workers),
+            true => allocation.claim(range, self.number(), self.workers),
+            false => allocation.wake(range, self.number(), self.workers),
         };
         match woken {
             Ok(spans) => {
@@ -348,6 +381,6 @@ impl InUse<'_> {
 
 impl Drop for InUse<'_> {
     fn drop(&mut self) {
-        self.residency.end(self.number);
+        self.residency.end(self.running);
     }
 }

@@ -8,13 +8,17 @@
 //!   nothing that is reached by an address or a pointer ever rests.
 //! - Who may need it: a submission has a number while it runs ([`InUse`]), and notes it in each span that it uses. A span is idle when its
 //!   number is less than those of all submissions that run.
-//! - A span is one word: its state, and the number of the last submission that used it. Who rests it exchanges the word, which
+//! - A span is one word (`span`): its state, and the number of the last submission that used it. Who rests it exchanges the word, which
 //!   fails when somebody has just used it; who finds a span that moves waits for the allocation's lock. All else happens under it.
+//! - What commands say of images (`hints`) decides what rests first, and what need not be coded (`idle`).
 //! - `device`: near memory of a device, its submissions, and the thread that rests what is idle.
 //!
 //! Images do not change: what wakes has the bytes it had, whatever the codec thought of them. Source: DESIGN 3.6.
 
 mod device;
+mod hints;
+mod idle;
+mod span;
 
 use std::io;
 use std::ops::Range;
@@ -22,97 +26,27 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, MutexGuard};
+use smallvec::SmallVec;
 
 use self::device::Shared;
 pub use self::device::{InUse, NearConfig, Residency};
+pub use self::hints::Hint;
+pub(super) use self::hints::Hints;
+use self::span::{Span, State};
 use super::Allocation;
-use super::near::codec::{Codec, LINE, Line};
-use super::near::{GROUP, LINES};
+use super::near::codec::{Codec, Line};
+use super::near::{GROUP, LINES, Stat};
 use crate::workers::Workers;
 
 /// Bytes of a span.
 pub(super) const SPAN: usize = 64 << 10;
 /// Page groups of a span.
 const GROUPS: usize = SPAN / GROUP;
-/// Spans that go to rest together: pages of the system may be as large.
-const TOGETHER: usize = (2 << 20) / SPAN;
-
 /// The lines of a span, group by group.
 type Lines = [[Line; LINES]];
 
 fn lines() -> Box<[[Line; LINES]]> {
     vec![[Line::ZERO; LINES]; GROUPS].into()
-}
-
-/// What a span is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// Never at rest: something other than optimal images lies there, or nothing.
-    Never,
-    /// Raw.
-    Awake,
-    /// Going to rest.
-    Moving,
-    /// In near memory.
-    Resting,
-}
-
-/// A span's word: the number of the submission that used it last, and its state.
-#[derive(Debug, Default)]
-struct Span(AtomicU64);
-
-/// What a span's word says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Word(u64);
-
-impl Word {
-    fn new(state: State, used: u64) -> Self {
-        Self(used << 2 | state as u64)
-    }
-
-    fn state(self) -> State {
-        [State::Never, State::Awake, State::Moving, State::Resting][(self.0 & 3) as usize]
-    }
-
-    fn used(self) -> u64 {
-        self.0 >> 2
-    }
-}
-
-impl Span {
-    fn get(&self) -> Word {
-        Word(self.0.load(Ordering::Acquire))
-    }
-
-    fn set(&self, state: State, used: u64) {
-        self.0.store(Word::new(state, used).0, Ordering::Release);
-    }
-
-    fn exchange(&self, known: Word, new: Word) -> bool {
-        self.0.compare_exchange(known.0, new.0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-    }
-
-    /// Notes that a submission uses the span. False when it does not lie raw.
-    fn mark(&self, number: u64) -> bool {
-        loop {
-            let word = self.get();
-            match word.state() {
-                State::Never => return true,
-                State::Awake if word.used() >= number || self.exchange(word, Word::new(State::Awake, number)) => {
-                    return true;
-                }
-                State::Awake => {}
-                State::Moving | State::Resting => return false,
-            }
-        }
-    }
-
-    /// Begins to move the span to rest, if no submission from `before` on has used it.
-    fn begin_to_rest(&self, before: u64) -> Option<u64> {
-        let word = self.get();
-        let is_idle = word.state() == State::Awake && word.used() < before;
-        (is_idle && self.exchange(word, Word::new(State::Moving, word.used()))).then_some(word.used())
-    }
 }
 
 /// Where the bytes of a span are.
@@ -129,6 +63,64 @@ enum Held {
     Coded { slot: u32, codec: u8, bytes: u32 },
 }
 
+impl Held {
+    /// Bytes that it takes at rest.
+    fn took(&self) -> u32 {
+        match self {
+            Self::Raw => SPAN as u32,
+            Self::Zeros | Self::Uniform(_) => 0,
+            Self::Coded { bytes, .. } => *bytes,
+        }
+    }
+}
+
+/// Kinds of images that are told apart by how well they are coded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// One sample, of integers.
+    Color,
+    /// One sample, of floating-point numbers.
+    Hdr,
+    /// Several samples of colour.
+    Samples,
+    /// Depth and stencil.
+    Depth,
+}
+
+impl Kind {
+    /// What counts bytes of such images as they are, of those what needs no near memory, and what the others take there.
+    fn stats(self) -> [Stat; 3] {
+        match self {
+            Self::Color => [Stat::RawColor, Stat::VoidColor, Stat::TookColor],
+            Self::Hdr => [Stat::RawHdr, Stat::VoidHdr, Stat::TookHdr],
+            Self::Samples => [Stat::RawSamples, Stat::VoidSamples, Stat::TookSamples],
+            Self::Depth => [Stat::RawDepth, Stat::VoidDepth, Stat::TookDepth],
+        }
+    }
+}
+
+/// An image that lies, or lay, in an allocation.
+#[derive(Debug, Clone)]
+struct Image {
+    spans: Range<usize>,
+    hints: Weak<Hints>,
+}
+
+impl Image {
+    fn covers(&self, span: usize) -> bool {
+        self.spans.contains(&span)
+    }
+
+    /// Whether nobody needs what is there: that was said, or the image is gone.
+    fn is_lost(&self) -> bool {
+        self.hints.upgrade().is_none_or(|hints| hints.is_lost())
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.hints.upgrade().is_some_and(|hints| hints.is_read_only())
+    }
+}
+
 /// What is behind the lock.
 #[derive(Debug)]
 struct Moved {
@@ -137,7 +129,29 @@ struct Moved {
     excluded: Box<[bool]>,
     /// Numbers of the codecs that suit the spans.
     codec_of: Box<[u8]>,
-    codecs: Vec<Codec>,
+    codecs: Vec<(Codec, Kind)>,
+    /// Bytes that spans took when they last rested, or may take.
+    took: Box<[u32]>,
+    images: Vec<Image>,
+    /// How many images are looked through for those that are gone.
+    most_images: usize,
+}
+
+impl Moved {
+    /// Images that touch some spans.
+    fn images_in(&self, spans: &Range<usize>) -> SmallVec<[Image; 4]> {
+        let touches = |image: &&Image| image.spans.start < spans.end && spans.start < image.spans.end;
+        self.images.iter().filter(touches).cloned().collect()
+    }
+
+    /// An image lies in spans from now on.
+    fn add_image(&mut self, image: Image) {
+        if self.images.len() >= self.most_images {
+            self.images.retain(|image| image.hints.strong_count() > 0);
+            self.most_images = (2 * self.images.len()).max(16);
+        }
+        self.images.push(image);
+    }
 }
 
 /// What an allocation knows of its rest.
@@ -155,22 +169,28 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    pub(super) fn new(shared: Arc<Shared>, bytes: usize) -> Self {
+    /// # Errors
+    /// Far memory is a file, and its disk has no room for so many bytes.
+    pub(super) fn new(shared: &Arc<Shared>, bytes: usize) -> io::Result<Self> {
         let count = bytes.div_ceil(SPAN);
+        shared.reserve(count)?;
         let moved = Moved {
             held: (0..count).map(|_| Held::Raw).collect(),
             excluded: vec![false; count].into(),
             codec_of: vec![0; count].into(),
-            codecs: vec![Codec::of_bytes()],
+            codecs: vec![(Codec::of_bytes(), Kind::Color)],
+            took: vec![SPAN as u32; count].into(),
+            images: Vec::new(),
+            most_images: 0,
         };
-        Self {
-            shared,
+        Ok(Self {
+            shared: shared.clone(),
             spans: (0..count).map(|_| Span::default()).collect(),
             moved: Mutex::new(moved),
             is_listed: AtomicBool::new(false),
             patience: AtomicU32::new(1),
             rested_at: AtomicU64::new(0),
-        }
+        })
     }
 
     /// Spans that a range of bytes touches.
@@ -190,11 +210,12 @@ impl Rest {
         for (span, held) in self.moved.get_mut().held.iter_mut().enumerate() {
             self.shared.release(std::mem::take(held), Self::bytes(span, length).len());
         }
+        self.shared.unreserve(self.spans.len());
     }
 }
 
 /// A number for a codec among those of an allocation; that of the first where there are too many.
-fn number_of(codec: Codec, codecs: &mut Vec<Codec>) -> u8 {
+fn number_of(codec: (Codec, Kind), codecs: &mut Vec<(Codec, Kind)>) -> u8 {
     let known = codecs.iter().position(|known| *known == codec).unwrap_or_else(|| {
         codecs.push(codec);
         codecs.len() - 1
@@ -206,15 +227,23 @@ fn number_of(codec: Codec, codecs: &mut Vec<Codec>) -> u8 {
 }
 
 impl Allocation {
-    /// An optimal image lies in these bytes, whose parts suit codecs: from now on it may rest there.
-    pub(super) fn adopt(self: &Arc<Self>, range: Range<u64>, parts: impl Iterator<Item = (Range<u64>, Codec)>) {
+    /// An optimal image lies in these bytes, whose parts suit codecs: from now on it may rest there. Nothing of it counts before it is used.
+    pub(super) fn adopt(
+        self: &Arc<Self>,
+        range: Range<u64>,
+        parts: impl Iterator<Item = (Range<u64>, Codec)>,
+        kind: Kind,
+        hints: &Arc<Hints>,
+    ) {
         let Some(rest) = &self.rest else { return };
+        hints.take(Hint::Lost);
         let mut moved = rest.moved.lock();
         let moved = &mut *moved;
         for (part, codec) in parts {
-            let number = number_of(codec, &mut moved.codecs);
+            let number = number_of((codec, kind), &mut moved.codecs);
             moved.codec_of[rest.touched(&part)].fill(number);
         }
+        moved.add_image(Image { spans: rest.touched(&range), hints: Arc::downgrade(hints) });
         for span in rest.touched(&range) {
             let word = rest.spans[span].get();
             if word.state() == State::Never && !moved.excluded[span] {
@@ -284,7 +313,7 @@ impl Allocation {
                 let is_whole = range.start <= bytes.start as u64 && bytes.end as u64 <= range.end;
                 if is_whole && rest.spans[span].get().state() == State::Resting {
                     rest.shared.release(std::mem::take(&mut moved.held[span]), bytes.len());
-                    rest.shared.count_claimed();
+                    rest.shared.count(Stat::SpansClaimed, 1);
                     rest.spans[span].set(State::Awake, number);
                 }
             }
@@ -304,7 +333,7 @@ impl Allocation {
             // Pages that come anew are zeros.
             Held::Raw | Held::Zeros => return Ok(()),
             Held::Uniform(line) => scratch.as_flattened_mut().fill(**line),
-            Held::Coded { slot, codec, .. } => rest.shared.get(*slot, &moved.codecs[usize::from(*codec)], scratch)?,
+            Held::Coded { slot, codec, .. } => rest.shared.get(*slot, &moved.codecs[usize::from(*codec)].0, scratch)?,
         }
         let bytes = Rest::bytes(span, self.length);
         let source: &[u8] = bytemuck::cast_slice(scratch.as_flattened());
@@ -313,87 +342,6 @@ impl Allocation {
             std::ptr::copy_nonoverlapping(source.as_ptr(), self.pointer.add(bytes.start), bytes.len());
         }
         Ok(())
-    }
-
-    /// Puts spans to rest that no submission from `before` on has used. Returns whether some are left that may rest later.
-    fn rest(&self, before: u64, look: u64) -> bool {
-        let Some(rest) = &self.rest else { return false };
-        let is_awake = |span: &Span| span.get().state() == State::Awake;
-        let is_idle = |span: &Span| is_awake(span) && span.get().used() < before;
-        let mut scratch = None;
-        let page = self.pointer.addr() / SPAN % TOGETHER;
-        let mut start = 0;
-        while start < rest.spans.len() {
-            // To the next boundary of large pages.
-            let end = ((start + page) / TOGETHER * TOGETHER + TOGETHER - page).min(rest.spans.len());
-            if rest.spans[start..end].iter().any(is_idle) {
-                rest.rested_at.store(look, Ordering::Relaxed);
-                let scratch = scratch.get_or_insert_with(lines);
-                self.rest_together(rest, start..end, before, scratch);
-            }
-            start = end;
-        }
-        rest.spans.iter().any(is_awake)
-    }
-
-    fn rest_together(&self, rest: &Rest, spans: Range<usize>, before: u64, scratch: &mut Lines) {
-        let mut moved = rest.moved.lock();
-        let mut run: Option<Range<usize>> = None;
-        for span in spans {
-            let Some(used) = rest.spans[span].begin_to_rest(before) else { continue };
-            let bytes = Rest::bytes(span, self.length);
-            let held = self.code(rest, &moved, span, scratch);
-            if matches!(held, Held::Raw) {
-                // There is no room: not before it was used again, and idle for long.
-                rest.patience.store(device::LOOKS as u32, Ordering::Relaxed);
-                rest.spans[span].set(State::Awake, before.max(used));
-                continue;
-            }
-            moved.held[span] = held;
-            // Who needs the span waits for the lock, and so until its pages are gone.
-            rest.spans[span].set(State::Resting, used);
-            run = match run.take() {
-                Some(run) if run.end == bytes.start => Some(run.start..bytes.end),
-                other => {
-                    self.give_back(other);
-                    Some(bytes)
-                }
-            };
-        }
-        self.give_back(run);
-        MutexGuard::unlock_fair(moved);
-    }
-
-    /// Codes a span that moves; [`Held::Raw`] where there is no room for it.
-    fn code(&self, rest: &Rest, moved: &Moved, span: usize, scratch: &mut Lines) -> Held {
-        let bytes = Rest::bytes(span, self.length);
-        let target: &mut [u8] = bytemuck::cast_slice_mut(scratch.as_flattened_mut());
-        target[bytes.len()..].fill(0);
-        // SAFETY: the span lies inside the mapping, and `target` is as long at least. No submission uses the span.
-        unsafe {
-            std::ptr::copy_nonoverlapping(self.pointer.add(bytes.start), target.as_mut_ptr(), bytes.len());
-        }
-        let filled = &target[..bytes.len()];
-        let held = if filled.len() <= LINE || filled[LINE..] == filled[..filled.len() - LINE] {
-            let line = scratch[0][0];
-            if line == Line::ZERO { Held::Zeros } else { Held::Uniform(line.into()) }
-        } else {
-            let codec = moved.codec_of[span];
-            let slot = rest.shared.put(&moved.codecs[usize::from(codec)], scratch);
-            slot.map_or(Held::Raw, |(slot, bytes)| Held::Coded { slot, codec, bytes })
-        };
-        rest.shared.count_rested(&held, bytes.len());
-        held
-    }
-
-    /// Gives the pages of a range, which begins with one, back to the system.
-    fn give_back(&self, range: Option<Range<usize>>) {
-        let Some(range) = range else { return };
-        // SAFETY: the range lies inside the mapping, of whose last page nothing belongs to anybody else. The bytes were saved, and nobody
-        // reads them before they are written again.
-        unsafe {
-            libc::madvise(self.pointer.add(range.start).cast(), range.len(), libc::MADV_DONTNEED);
-        }
     }
 }
 

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use ash::vk;
 
+use super::super::near::FarFile;
 use super::*;
-use crate::memory::{Buffer, Heap, Surface, SurfaceDesc};
+use crate::memory::{Buffer, Heap, OutOfMemory, Surface, SurfaceDesc};
 
 const HEAP: u64 = 64 << 20;
 
@@ -28,6 +29,15 @@ fn bound(heap: &Arc<Heap>, near: &Residency, surface: &Surface, more: u64) -> Ar
     memory
 }
 
+/// The same with bytes that a submission has written.
+fn filled(heap: &Arc<Heap>, near: &Residency, surface: &Surface, more: u64, kind: usize, seed: u32) -> Arc<Allocation> {
+    let (memory, workers) = (bound(heap, near, surface, more), Workers::new(1));
+    let in_use = near.begin(&workers);
+    surface.begin_use(&in_use, true);
+    fill(&memory, 0..memory.size(), kind, seed);
+    memory
+}
+
 fn byte(kind: usize, place: u64, seed: u32) -> u8 {
     let hash = (place as u32 ^ seed).wrapping_mul(0x9e37_79b9);
     match kind {
@@ -41,6 +51,10 @@ fn byte(kind: usize, place: u64, seed: u32) -> u8 {
 fn fill(memory: &Allocation, range: Range<u64>, kind: usize, seed: u32) {
     let bytes: Vec<u8> = range.clone().map(|place| byte(kind, place, seed)).collect();
     memory.write(range.start, &bytes);
+}
+
+fn counted(near: &Residency, stat: Stat) -> u64 {
+    near.counted().iter().find(|(number, _)| *number == stat as usize).unwrap().1
 }
 
 #[track_caller]
@@ -70,9 +84,8 @@ fn what_wakes_is_what_went_to_rest() {
     for (format, samples) in kinds {
         for kind in 0..4 {
             let surface = surface(format, 250, samples);
-            let memory = bound(&heap, &near, &surface, 4);
+            let memory = filled(&heap, &near, &surface, 4, kind, 1);
             let all = 0..surface.layout().size();
-            fill(&memory, all.clone(), kind, 1);
             for _ in 0..2 {
                 let in_use = near.begin(&workers);
                 surface.begin_use(&in_use, false);
@@ -85,9 +98,7 @@ fn what_wakes_is_what_went_to_rest() {
         }
     }
     assert_eq!((heap.used(), heap.resident()), (0, 0), "what is freed takes nothing");
-    let counted = near.counted();
-    let of = |stat: super::super::near::Stat| counted.iter().find(|(number, _)| *number == stat as usize).unwrap().1;
-    use super::super::near::Stat;
+    let of = |stat| counted(&near, stat);
     assert!(of(Stat::SpansVoid) > 0 && of(Stat::SpansRested) > of(Stat::SpansVoid) && of(Stat::PeakResting) > 0);
     assert!(of(Stat::LinesOne) > 0 && of(Stat::LinesRaw) > 0);
 }
@@ -98,8 +109,7 @@ fn buffers_and_what_is_beside_images_stay_awake() {
     let near = residency(&heap, HEAP, true);
     let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
     let size = image.layout().size();
-    let memory = bound(&heap, &near, &image, 2 * SPAN as u64);
-    fill(&memory, 0..memory.size(), 0, 3);
+    let memory = filled(&heap, &near, &image, 2 * SPAN as u64, 0, 3);
     drop(near.begin(&workers));
     assert_eq!(states(&memory), [[State::Resting; 4].as_slice(), &[State::Never; 2]].concat());
     // A buffer is bound over the end of the image: what rested there comes back, and stays.
@@ -123,9 +133,7 @@ fn what_is_overwritten_is_not_read() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
     let near = residency(&heap, HEAP, true);
     let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
-    let memory = bound(&heap, &near, &image, 0);
-    fill(&memory, 0..memory.size(), 1, 3);
-    drop(near.begin(&workers));
+    let memory = filled(&heap, &near, &image, 0, 1, 3);
     let in_use = near.begin(&workers);
     image.begin_use(&in_use, true);
     assert_eq!((states(&memory), in_use.woken()), (vec![State::Awake; 4], 0));
@@ -149,8 +157,7 @@ fn little_room_changes_nothing() {
         let heap = Heap::new(size);
         let near = residency(&heap, bytes, true);
         let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
-        let memory = bound(&heap, &near, &image, 0);
-        fill(&memory, 0..memory.size(), 1, 3);
+        let memory = filled(&heap, &near, &image, 0, 1, 3);
         for _ in 0..3 {
             drop(near.begin(&workers));
             let in_use = near.begin(&workers);
@@ -160,14 +167,141 @@ fn little_room_changes_nothing() {
     }
 }
 
+/// What nobody needs is not coded: its pages are gone, and what comes back is anything.
+#[test]
+fn what_is_lost_is_not_kept() {
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
+    let near = residency(&heap, HEAP, true);
+    let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
+    let memory = bound(&heap, &near, &image, 0);
+    drop(near.begin(&workers));
+    assert_eq!((counted(&near, Stat::SpansLost), memory.resident()), (4, 0), "what was never used has no contents");
+    for round in 0..2 {
+        let in_use = near.begin(&workers);
+        image.begin_use(&in_use, false);
+        fill(&memory, 0..memory.size(), 1, 3);
+        image.hint(&in_use, Hint::Lost);
+        drop(in_use);
+        assert_eq!((counted(&near, Stat::SpansLost), heap.resident()), (8 + 4 * round, 0));
+    }
+    assert_eq!((counted(&near, Stat::NearIn), memory.resident()), (0, 0));
+    // What is written behind a loss, by the same submission, is kept.
+    let in_use = near.begin(&workers);
+    image.begin_use(&in_use, false);
+    image.hint(&in_use, Hint::Lost);
+    image.begin_use(&in_use, false);
+    fill(&memory, 0..memory.size(), 1, 5);
+    drop(in_use);
+    assert_eq!(states(&memory), [State::Resting; 4]);
+    let in_use = near.begin(&workers);
+    image.begin_use(&in_use, false);
+    check(&memory, 0..memory.size(), 1, 5);
+    drop(in_use);
+    // Another image lies in the same bytes: they are not lost with one of them, but with both.
+    let alias = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
+    assert!(alias.bind(memory.clone(), 0));
+    let in_use = near.begin(&workers);
+    [&image, &alias].into_iter().for_each(|image| image.begin_use(&in_use, false));
+    fill(&memory, 0..memory.size(), 1, 6);
+    image.hint(&in_use, Hint::Lost);
+    drop(in_use);
+    let in_use = near.begin(&workers);
+    alias.begin_use(&in_use, false);
+    check(&memory, 0..memory.size(), 1, 6);
+    drop((image, alias));
+    drop(in_use);
+    assert_eq!((memory.resident(), heap.resident()), (0, 0), "nobody can name what was there");
+}
+
+/// First what is lost, then what is only read, then what was not used for longest, then what takes the fewest bytes.
+#[test]
+fn what_rests_first() {
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
+    let near = residency(&heap, HEAP, false);
+    // As long as this runs, the thread takes none.
+    let first = near.begin(&workers);
+    let use_of = |image: &Surface, memory: &Allocation, kind| {
+        let in_use = near.begin(&workers);
+        image.begin_use(&in_use, true);
+        fill(memory, 0..memory.size(), kind, 7);
+        in_use
+    };
+    let images = [(); 5].map(|()| surface(vk::Format::R8G8B8A8_UNORM, 512, 1));
+    let memories = images.each_ref().map(|image| bound(&heap, &near, image, 0));
+    // The last two were used by the same submission; the first of them is known to take more.
+    drop(use_of(&images[2], &memories[2], 0));
+    let both = use_of(&images[3], &memories[3], 1);
+    images[4].begin_use(&both, true);
+    fill(&memories[4], 0..memories[4].size(), 0, 7);
+    drop(both);
+    let in_use = use_of(&images[1], &memories[1], 1);
+    images[1].hint(&in_use, Hint::ReadOnly);
+    drop(in_use);
+    let in_use = use_of(&images[0], &memories[0], 1);
+    images[0].hint(&in_use, Hint::Lost);
+    drop(in_use);
+    memories[4].rest.as_ref().unwrap().moved.lock().took.fill(1000);
+    let mut order = Vec::new();
+    let is_awake = |number: usize| states(&memories[number]).contains(&State::Awake);
+    let mut left = idle::Outcome::Some;
+    while left == idle::Outcome::Some {
+        // One block at a time; what is lost costs nothing.
+        left = idle::rest(&memories, |_| 100, 1, 1);
+        let rested: Vec<usize> = (0..5).filter(|number| !order.contains(number) && !is_awake(*number)).collect();
+        order.extend(rested);
+    }
+    assert_eq!(order, [0, 1, 2, 4, 3]);
+    drop(first);
+}
+
+/// Far memory that is a file has room for all that may rest, or there is no such memory. This runs in a process of its own, whose files may
+/// not be larger than 4 MiB, which is as good as a full disk; a signal would end it.
+#[test]
+fn a_full_disk_is_found_when_memory_is_allocated() {
+    let test = "memory::rest::tests::on_a_full_disk";
+    let output = std::process::Command::new("sh")
+        .args(["-c", "ulimit -f 8192; exec \"$0\" --exact \"$1\" --ignored --nocapture"])
+        .arg(std::env::current_exe().unwrap())
+        .arg(test)
+        .output()
+        .unwrap();
+    let out = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && out.contains("1 passed"), "{out}");
+}
+
+#[test]
+#[ignore = "runs where files are small, for the test above"]
+fn on_a_full_disk() {
+    let far = Some(FarFile::create(&std::env::temp_dir()).unwrap());
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
+    let near = Residency::new(NearConfig { bytes: 64 << 10, far, always: true }, heap.clone());
+    let image = surface(vk::Format::R8G8B8A8_UNORM, 512, 1);
+    let memory = filled(&heap, &near, &image, 2 << 20, 1, 3);
+    let used = heap.used();
+    for _ in 0..2 {
+        assert_eq!(Allocation::resting(&heap, 2 << 20, &near).unwrap_err(), OutOfMemory::Far(2 << 20));
+        assert_eq!(heap.used(), used, "what failed takes nothing");
+    }
+    // What fits still does, and what was there is as it was.
+    let other = Allocation::resting(&heap, 1 << 20, &near).unwrap();
+    assert!(counted(&near, Stat::GroupsEvicted) > 0 && counted(&near, Stat::FarIn) > 0);
+    let in_use = near.begin(&workers);
+    image.begin_use(&in_use, false);
+    check(&memory, 0..1 << 20, 1, 3);
+    drop(in_use);
+    drop((image, memory, other));
+    let all = Allocation::resting(&heap, 4 << 20, &near).unwrap();
+    assert_eq!(Allocation::resting(&heap, SPAN as u64, &near).unwrap_err(), OutOfMemory::Far(SPAN as u64));
+    drop(all);
+}
+
 /// The thread rests what was idle for a time, and nothing that a submission uses.
 #[test]
 fn what_is_idle_rests_by_itself() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
     let near = residency(&heap, HEAP, false);
     let images = [0, 1].map(|_| surface(vk::Format::R8G8B8A8_UNORM, 256, 1));
-    let memories = images.each_ref().map(|image| bound(&heap, &near, image, 0));
-    memories.iter().for_each(|memory| fill(memory, 0..memory.size(), 0, 3));
+    let memories = images.each_ref().map(|image| filled(&heap, &near, image, 0, 0, 3));
     let in_use = near.begin(&workers);
     images[1].begin_use(&in_use, false);
     // Another one has ended since.

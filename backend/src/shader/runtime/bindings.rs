@@ -70,6 +70,8 @@ pub struct ResolvedSet {
     entries: Box<[BufferEntry]>,
     /// Numbers of descriptors whose images may rest.
     may_rest: Box<[u32]>,
+    /// The submission that used these last, and how often images had lost contents then.
+    used: [AtomicU64; 2],
     /// What image instructions found here.
     pub(super) found: Found,
 }
@@ -81,7 +83,7 @@ impl ResolvedSet {
         let entries = bounds.iter().map(frame::entry).collect();
         let rests = |bound: &Bound| bound.image().is_some_and(Surface::may_rest);
         let may_rest = (0..).zip(&bounds).filter(|(_, bound)| rests(bound)).map(|(number, _)| number).collect();
-        Arc::new(Self { bounds, entries, may_rest, found: Found::default() })
+        Arc::new(Self { bounds, entries, may_rest, used: Default::default(), found: Found::default() })
     }
 }
 
@@ -188,9 +190,17 @@ impl Bindings {
 
     /// Has all images of the sets awake as long as something uses them.
     pub fn begin_use(&self, in_use: &InUse<'_>) {
-        for set in &self.sets {
+        let (number, losses) = (in_use.number(), in_use.losses());
+        for set in self.sets.iter().filter(|set| !set.may_rest.is_empty()) {
+            // As with an image, what a later submission has noted holds for this one, too.
+            let [used, known] = &set.used;
+            if used.load(Ordering::Acquire) >= number && known.load(Ordering::Acquire) == losses {
+                continue;
+            }
             let images = set.may_rest.iter().filter_map(|&number| set.bounds[number as usize].image());
             images.for_each(|image| image.begin_use(in_use, false));
+            known.store(losses, Ordering::Release);
+            used.fetch_max(number, Ordering::Release);
         }
     }
 

@@ -129,6 +129,8 @@ impl Fields {
 
 /// Arithmetic on the numbers of words.
 pub trait Arithmetic: Copy {
+    /// Whether folding takes so long that it pays to look after half of a line whether the rest is needed.
+    const FOLDS_SLOWLY: bool = false;
     /// Sums.
     fn add<L: Lanes>(self, a: L, b: L) -> L;
     /// Differences.
@@ -256,6 +258,7 @@ impl Packed {
 }
 
 impl Arithmetic for Packed {
+    const FOLDS_SLOWLY: bool = true;
     #[inline(always)]
     fn add<L: Lanes>(self, a: L, b: L) -> L {
         a.add32(b)

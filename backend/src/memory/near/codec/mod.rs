@@ -271,7 +271,7 @@ impl Parameters {
     }
 }
 
-/// Residuals, and what they come to.
+/// Residuals, and what they come to: bits that all of them need, or more where they are not all there.
 struct Residuals<L> {
     rows: Rows<L>,
     parameters: Parameters,
@@ -452,10 +452,19 @@ fn slope_residuals<L: Lanes, A: Arithmetic>(arithmetic: A, shape: Shape, rows: &
         let along = if shape.is_split() { 2 } else { 4 };
         parameters.words[block * 3..][..3].copy_from_slice(&[first[x], first[x + along], middle[x]]);
     }
+    let mut any = L::splat(0);
     for (y, row) in across.iter_mut().enumerate() {
         *row = arithmetic.fold(arithmetic.sub(*row, expected::<L>(shape, &parameters, y)));
+        any = any.or(*row);
+        if A::FOLDS_SLOWLY && y == ROW / 2 - 1 {
+            let used = arithmetic.below(any.any());
+            // More bits are needed than there is room for, and offsets need as many: it is noise.
+            if arithmetic.least_of_offsets(used) > MOST_PLANES {
+                return Residuals { rows: across, parameters, mode: Mode::Slope, used: u32::MAX };
+            }
+        }
     }
-    Residuals::new(arithmetic, Mode::Slope, across, parameters)
+    Residuals { rows: across, parameters, mode: Mode::Slope, used: arithmetic.below(any.any()) }
 }
 
 #[inline(always)]

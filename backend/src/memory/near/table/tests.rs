@@ -4,35 +4,8 @@ use loom::sync::Arc;
 use loom::sync::atomic::AtomicU64 as Modelled;
 use loom::thread;
 
+use super::super::world::model::{Model, explore as model};
 use super::*;
-
-#[derive(Debug)]
-struct Model;
-
-impl World for Model {
-    type Word = Modelled;
-    fn fence(ordering: Ordering) {
-        loom::sync::atomic::fence(ordering);
-    }
-    fn wait() {
-        thread::yield_now();
-    }
-}
-
-impl Word for Modelled {
-    fn new(value: u64) -> Self {
-        Self::new(value)
-    }
-    fn load(&self, ordering: Ordering) -> u64 {
-        self.load(ordering)
-    }
-    fn store(&self, value: u64, ordering: Ordering) {
-        self.store(value, ordering);
-    }
-    fn exchange(&self, known: u64, value: u64) -> bool {
-        self.compare_exchange(known, value, Ordering::Acquire, Ordering::Relaxed).is_ok()
-    }
-}
 
 /// A memory of three pages of a word each. A group of two lines lies in pages 0 and 1; packed, both lie in page 2, as halves of a word.
 struct Memory {
@@ -108,13 +81,6 @@ impl Memory {
         }
         locked.switch(old.state, old.pages);
     }
-}
-
-/// Explores a scene in which threads lose their turn at up to so many of the worst places.
-fn model(preemptions: usize, scene: impl Fn() + Send + Sync + 'static) {
-    let mut model = loom::model::Builder::new();
-    (model.preemption_bound, model.max_branches) = (Some(preemptions), 20_000);
-    model.check(scene);
 }
 
 #[test]

@@ -1,0 +1,249 @@
+//! Models of a span: submissions that read and write it, who puts it to rest, and who frees it, at the same time. Every interleaving, and
+//! every value that memory may give.
+
+use loom::cell::UnsafeCell;
+use loom::sync::atomic::AtomicU64 as Modelled;
+use loom::sync::{Arc, Mutex};
+use loom::thread;
+
+use super::super::super::near::world::model::{Model, explore};
+use super::*;
+
+/// A span of one word, whose bytes loom watches: reads and writes that no order keeps apart fail the test.
+struct Memory {
+    span: Span<Model>,
+    numbers: Numbers<Model>,
+    raw: UnsafeCell<u64>,
+    /// What it is at rest: behind the allocation's lock.
+    held: Mutex<Option<u64>>,
+    /// Whether its contents are lost.
+    is_lost: Modelled,
+}
+
+// SAFETY: the bytes are reached as the driver reaches them; loom says where that is not sound.
+unsafe impl Sync for Memory {}
+// SAFETY: as above.
+unsafe impl Send for Memory {}
+
+/// What comes back of pages that were given away.
+const FRESH: u64 = 0;
+
+impl Memory {
+    /// With 1 in it, which nobody uses.
+    fn new(places: usize) -> Arc<Self> {
+        let (span, numbers) = (Span::default(), Numbers::with_places(places));
+        span.set(State::Awake, 0);
+        let held = Mutex::new(None);
+        Arc::new(Self { span, numbers, raw: UnsafeCell::new(1), held, is_lost: Modelled::new(0) })
+    }
+
+    fn read(&self) -> u64 {
+        // SAFETY: loom checks it.
+        self.raw.with(|raw| unsafe { *raw })
+    }
+
+    fn write(&self, value: u64) {
+        // SAFETY: loom checks it.
+        self.raw.with_mut(|raw| unsafe { *raw = value });
+    }
+
+    /// As `Allocation::wake` does.
+    fn wake(&self, number: u64) {
+        self.is_lost.store(0, Ordering::Release);
+        if self.span.mark(number) {
+            return;
+        }
+        let mut held = self.held.lock().unwrap();
+        if !self.span.mark(number) {
+            self.write(held.take().unwrap());
+            self.span.set(State::Awake, number);
+        }
+    }
+
+    /// As `Allocation::claim` does, of a span that is overwritten wholly.
+    fn claim(&self, number: u64) {
+        self.is_lost.store(0, Ordering::Release);
+        if self.span.mark(number) {
+            return;
+        }
+        let mut held = self.held.lock().unwrap();
+        if !self.span.mark(number) {
+            held.take();
+            self.span.set(State::Awake, number);
+        }
+    }
+
+    /// As `Allocation::rest_together` does.
+    fn rest(&self) {
+        let before = self.numbers.oldest();
+        let mut held = self.held.lock().unwrap();
+        let Some(used) = self.span.begin_to_rest(before) else { return };
+        let is_lost = self.is_lost.load(Ordering::Acquire) != 0;
+        *held = Some(if is_lost { FRESH } else { self.read() });
+        self.span.set(State::Resting, used);
+        self.write(FRESH);
+    }
+
+    /// A submission does something.
+    fn submit<R>(&self, work: impl FnOnce(u64) -> R) -> R {
+        let running = self.numbers.begin();
+        let result = work(running.number);
+        self.numbers.end(running);
+        result
+    }
+}
+
+fn beside(memory: &Arc<Memory>, work: impl FnOnce(&Memory) + 'static) -> thread::JoinHandle<()> {
+    let memory = memory.clone();
+    thread::spawn(move || work(&memory))
+}
+
+#[test]
+fn a_submission_finds_what_was_there_and_keeps_what_it_wrote() {
+    explore(3, || {
+        let memory = Memory::new(1);
+        let rester = beside(&memory, |memory| {
+            memory.rest();
+            memory.rest();
+        });
+        memory.submit(|number| {
+            memory.wake(number);
+            assert_eq!(memory.read(), 1);
+            memory.write(2);
+            // Nobody has it go to rest meanwhile.
+            assert_eq!(memory.read(), 2);
+        });
+        rester.join().unwrap();
+        memory.submit(|number| {
+            memory.wake(number);
+            assert_eq!(memory.read(), 2);
+        });
+    });
+}
+
+#[test]
+fn two_readers_wake_it_once() {
+    explore(2, || {
+        let memory = Memory::new(2);
+        memory.rest();
+        let read = |memory: &Memory| {
+            memory.submit(|number| {
+                memory.wake(number);
+                assert_eq!(memory.read(), 1);
+            });
+        };
+        let other = beside(&memory, read);
+        let rester = beside(&memory, Memory::rest);
+        read(&memory);
+        other.join().unwrap();
+        rester.join().unwrap();
+    });
+}
+
+#[test]
+fn what_is_overwritten_is_what_was_written() {
+    explore(3, || {
+        let memory = Memory::new(1);
+        let rester = beside(&memory, Memory::rest);
+        memory.submit(|number| {
+            memory.claim(number);
+            memory.write(3);
+        });
+        rester.join().unwrap();
+        memory.rest();
+        memory.submit(|number| {
+            memory.wake(number);
+            assert_eq!(memory.read(), 3);
+        });
+    });
+}
+
+/// A pass loses the contents; the next submission writes others, which are not lost.
+#[test]
+fn what_is_written_behind_a_loss_stays() {
+    explore(3, || {
+        let memory = Memory::new(1);
+        let rester = beside(&memory, |memory| {
+            memory.rest();
+            memory.rest();
+        });
+        memory.submit(|number| {
+            memory.wake(number);
+            memory.write(2);
+            memory.is_lost.store(1, Ordering::Release);
+        });
+        memory.submit(|number| {
+            memory.wake(number);
+            let found = memory.read();
+            assert!(found == 2 || found == FRESH, "{found}");
+            memory.write(4);
+        });
+        rester.join().unwrap();
+        memory.rest();
+        memory.submit(|number| {
+            memory.wake(number);
+            assert_eq!(memory.read(), 4);
+        });
+    });
+}
+
+/// A buffer is bound there: it comes back, and stays.
+#[test]
+fn what_is_excluded_stays_awake() {
+    explore(3, || {
+        let memory = Memory::new(1);
+        let rester = beside(&memory, |memory| {
+            memory.rest();
+            memory.rest();
+        });
+        let mut held = memory.held.lock().unwrap();
+        if memory.span.get().state() == State::Resting {
+            memory.write(held.take().unwrap());
+        }
+        memory.span.set(State::Never, 0);
+        drop(held);
+        assert_eq!(memory.read(), 1);
+        memory.write(5);
+        rester.join().unwrap();
+        assert_eq!((memory.span.get().state(), memory.read()), (State::Never, 5));
+    });
+}
+
+/// More submissions than there are places: nothing rests that one of them uses.
+#[test]
+fn submissions_without_a_place_count() {
+    explore(2, || {
+        let memory = Memory::new(1);
+        let first = memory.numbers.begin();
+        let other = beside(&memory, |memory| {
+            memory.submit(|number| {
+                memory.wake(number);
+                assert_eq!(memory.read(), 1);
+                memory.write(2);
+                assert_eq!(memory.read(), 2);
+            });
+        });
+        memory.rest();
+        memory.numbers.end(first);
+        memory.rest();
+        other.join().unwrap();
+        memory.submit(|number| {
+            memory.wake(number);
+            assert_eq!(memory.read(), 2);
+        });
+    });
+}
+
+#[test]
+fn numbers_are_told_apart() {
+    let numbers = Numbers::<Machine>::with_places(2);
+    assert_eq!(numbers.oldest(), 1);
+    let [a, b, c] = [(); 3].map(|()| numbers.begin());
+    assert_eq!([a.number, b.number, c.number, numbers.oldest()], [1, 2, 3, 0]);
+    numbers.end(c);
+    assert_eq!(numbers.oldest(), 1);
+    numbers.end(a);
+    assert_eq!(numbers.oldest(), 2);
+    numbers.end(b);
+    assert_eq!(numbers.oldest(), 4);
+}

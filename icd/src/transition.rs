@@ -1,0 +1,63 @@
+//! Layout transitions: nothing to do, since images lie the same in all layouts, but near memory hears what they say of contents.
+//! Source: Vulkan specification, "Image Layout Transitions".
+
+use ash::vk;
+use vitric_backend::command::Command;
+use vitric_backend::format;
+use vitric_backend::memory::{Hint, Surface};
+
+use crate::command::recorded;
+use crate::objects::need;
+
+/// What a barrier says of an image.
+pub struct Transition {
+    image: vk::Image,
+    layouts: [vk::ImageLayout; 2],
+    range: vk::ImageSubresourceRange,
+}
+
+macro_rules! is_transition {
+    ($($ty:ty),*) => {
+        $(impl From<&$ty> for Transition {
+            fn from(barrier: &$ty) -> Self {
+                let layouts = [barrier.old_layout, barrier.new_layout];
+                Self { image: barrier.image, layouts, range: barrier.subresource_range }
+            }
+        })*
+    };
+}
+is_transition!(vk::ImageMemoryBarrier<'_>, vk::ImageMemoryBarrier2<'_>);
+
+impl Transition {
+    /// What it says of all of an image, if it does: that its contents are lost, which must come first, and whether it is only read.
+    fn hints(&self, image: &Surface) -> [Option<Hint>; 2] {
+        let ([old, new], range, desc) = (self.layouts, self.range, image.desc());
+        let is_all = |first: u32, count: u32, all: u32, rest: u32| first == 0 && (count == rest || count >= all);
+        let is_whole = is_all(range.base_mip_level, range.level_count, desc.levels, vk::REMAINING_MIP_LEVELS)
+            && is_all(range.base_array_layer, range.layer_count, desc.layers, vk::REMAINING_ARRAY_LAYERS)
+            && format::info(desc.format).is_some_and(|info| {
+                let all = if info.is_planar() { vk::ImageAspectFlags::COLOR } else { info.aspects() };
+                range.aspect_mask.contains(all)
+            });
+        let is_lost = is_whole && old == vk::ImageLayout::UNDEFINED;
+        let is_other = old != new && is_whole;
+        [is_lost.then_some(Hint::Lost), Hint::of_layout(new).filter(|_| is_other)]
+    }
+}
+
+/// Records what barriers say of images that may rest in near memory.
+pub fn record<'b, B>(handle: vk::CommandBuffer, barriers: &'b [B])
+where
+    Transition: From<&'b B>,
+{
+    for transition in barriers.iter().map(Transition::from) {
+        recorded(handle, |owner, buffer| {
+            if owner.device.gpu().near().is_none() {
+                return Ok(true);
+            }
+            let image = need(owner, &owner.images, transition.image)?;
+            let mut hints = transition.hints(&image).into_iter().flatten();
+            Ok(hints.all(|hint| buffer.record(Command::HintImage { image: image.clone(), hint })))
+        });
+    }
+}

@@ -1,0 +1,68 @@
+//! How well near memory codes the images of scenes, by kind: what the driver counts when all images go to rest behind every submission.
+
+use serde_json::Value;
+use vitric_samples::{Options, SceneInfo};
+
+use crate::{Failure, heatmaps};
+
+/// Kinds of images, as counters name them, and what they are.
+const KINDS: [(&str, &str); 4] = [
+    ("color", "colour"),
+    ("hdr", "colour, floating-point"),
+    ("samples", "colour, several samples"),
+    ("depth", "depth, stencil"),
+];
+
+/// Bytes as they are, of those in spans of one line again and again, and bytes that the others took.
+type Bytes = [f64; 3];
+
+/// A table of scenes and kinds: MiB that went to rest, how much of them needs no near memory, and ratios of what the others are and take, and of
+/// all. Images that are not written between two submissions count each time.
+pub fn table(scenes: &[&SceneInfo], options: &Options) -> Result<Vec<String>, Failure> {
+    let row = |scene: &str, kind: &str, columns: [String; 4]| {
+        let [raw, void, coded, all] = columns;
+        format!("{scene:<12} {kind:<24} {raw:>9} {void:>7} {coded:>9} {all:>9}")
+    };
+    let head = ["MiB", "void", "the rest", "all"].map(str::to_owned);
+    let mut lines = vec![row("scene", "kind", head)];
+    let mut sums = [[0.0; 3]; KINDS.len()];
+    for scene in scenes {
+        let (_, report) = heatmaps::counted(scene, options, &[("VITRIC_NEARMEM", "always")])?;
+        for ((name, kind), sum) in KINDS.iter().zip(&mut sums) {
+            let bytes = ["raw", "void", "took"].map(|what| value(&report, &format!("{what}_{name}")));
+            sum.iter_mut().zip(bytes).for_each(|(sum, bytes)| *sum += bytes);
+            lines.extend(columns(bytes).map(|columns| row(scene.name, kind, columns)));
+        }
+    }
+    lines.extend(KINDS.iter().zip(sums).filter_map(|((_, kind), sum)| Some(row("all", kind, columns(sum)?))));
+    Ok(lines)
+}
+
+fn value(report: &Value, name: &str) -> f64 {
+    let counters = report["counters"].as_array().into_iter().flatten();
+    counters.filter(|counter| counter["name"] == *name).filter_map(|counter| counter["value"].as_f64()).sum()
+}
+
+/// The columns of a row, if there is anything to say.
+fn columns([raw, void, took]: Bytes) -> Option<[String; 4]> {
+    let ratio = |bytes: f64| if took > 0.0 { format!("{:.2} : 1", bytes / took) } else { "-".into() };
+    let columns =
+        [format!("{:.1}", raw / 1_048_576.0), format!("{:.0} %", 100.0 * void / raw), ratio(raw - void), ratio(raw)];
+    (raw > 0.0).then_some(columns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_ratios() {
+        let mib = 1_048_576.0;
+        assert_eq!(columns([4.0 * mib, mib, mib]).unwrap(), ["4.0", "25 %", "3.00 : 1", "4.00 : 1"]);
+        assert_eq!(columns([mib, mib, 0.0]).unwrap(), ["1.0", "100 %", "-", "-"]);
+        assert!(columns([0.0; 3]).is_none());
+        let report =
+            serde_json::json!({"counters": [{"name": "raw_hdr", "value": 7}, {"name": "took_hdr", "value": 3}]});
+        assert_eq!((value(&report, "raw_hdr"), value(&report, "void_hdr")), (7.0, 0.0));
+    }
+}
