@@ -743,7 +743,8 @@ impl Gpu {
         aspect: vk::ImageAspectFlags,
         texel_bytes: u32,
     ) -> Result<Vec<u8>, Outcome> {
-        let size = u64::from(image.extent.width) * u64::from(image.extent.height) * u64::from(texel_bytes);
+        let vk::Extent3D { width, height, depth } = image.extent;
+        let size = [width, height, depth, texel_bytes].into_iter().map(u64::from).product();
         let buffer = self.buffer(size)?;
         let region = whole(image, aspect);
         self.run(|commands| {
