@@ -307,7 +307,8 @@ mod tests {
             let lanes = (0u32..16).filter(|lane| pixels >> lane & 1 != 0);
             let mut expected: Vec<_> =
                 lanes.map(|lane| [8 + (lane & 1) + (lane >> 1 & 2), 12 + (lane >> 1 & 1) + (lane >> 2 & 2)]).collect();
-            (found.sort_unstable(), expected.sort_unstable());
+            found.sort_unstable();
+            expected.sort_unstable();
             prop_assert_eq!(found, expected);
         }
 
