@@ -82,7 +82,8 @@ impl Translator<'_> {
         let has = |target| self.module.has(target, Decoration::Patch);
         let builtin = self.module.decoration_word((id, None), Decoration::BuiltIn).and_then(BuiltIn::from_u32);
         let is_level = matches!(builtin, Some(BuiltIn::TessLevelOuter | BuiltIn::TessLevelInner));
-        // Types do not nest in circles.
+        // Types that nest in circles have no size.
+        self.words_of(ty)?;
         let mut block = ty;
         while let Ty::Array(element, _) = *self.module.ty(block)? {
             block = element;
