@@ -31,7 +31,7 @@ pub use kept::{Bytes, KeptDepths};
 pub use quads::blocks_and_quads;
 
 /// Groups along a tile's side, as a power of two.
-const GROUPS_LOG2: u32 = TILE_LOG2 - GROUP_LOG2;
+pub const GROUPS_LOG2: u32 = TILE_LOG2 - GROUP_LOG2;
 
 /// Groups of a tile.
 pub const GROUPS: usize = 1 << (2 * GROUPS_LOG2);
@@ -282,12 +282,13 @@ impl Bounds {
 
     /// Some pixels of a group were tested and written with depths in `range`.
     pub fn loosen(&mut self, direction: Direction, group: usize, range: Range) {
-        let [low, high] = self.groups[group];
-        self.groups[group] = match direction {
-            // In few instructions, as every small primitive comes here.
-            Direction::Less => [if range[0] < low { range[0] } else { low }, high],
-            Direction::Greater => [low, if range[1] > high { range[1] } else { high }],
-        };
+        let bounds = &mut self.groups[group];
+        // Every small primitive comes here, and few have anything to say: a store would be what the next one waits for.
+        match direction {
+            Direction::Less if range[0] < bounds[0] => bounds[0] = range[0],
+            Direction::Greater if range[1] > bounds[1] => bounds[1] = range[1],
+            _ => {}
+        }
     }
 
     /// All pixels of the tile were tested and written with depths in `range`.

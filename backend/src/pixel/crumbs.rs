@@ -36,14 +36,6 @@ impl Crumb {
     }
 }
 
-/// The pixels of a tiny primitive in a part of what it may touch: that begins `skipped` pixels later, and is so large.
-#[inline]
-pub fn in_window(pixels: TinyPixels, skipped: [i64; 2], [width, height]: [i64; 2]) -> TinyPixels {
-    let rows = (1u32 << (TINY * height)) - 1;
-    let columns = ((1u32 << width) - 1) * 0x1111;
-    pixels >> (skipped[0] + TINY * skipped[1]) & (rows & columns) as TinyPixels
-}
-
 /// For each pattern of four pixels the places of those in it, first ones first; of the others any.
 static STEPS: [[u32; TINY as usize]; 1 << TINY] = {
     let mut steps = [[0; TINY as usize]; 1 << TINY];
@@ -87,17 +79,21 @@ impl Unit {
 #[derive(Debug)]
 pub struct Crumbs {
     unit: Unit,
-    /// Behind those that wait there is room for all of another primitive.
-    waiting: [u32; WAVE + ROOM],
-    count: usize,
+    /// Those that wait lie from `start` to `end`.
+    crumbs: [u32; CAPACITY],
+    start: usize,
+    end: usize,
 }
 
 /// Words that the pixels of a primitive are written to.
 const ROOM: usize = WAVE + TINY as usize;
 
+/// Room for the pixels of sixteen tiny primitives beside those that wait.
+const CAPACITY: usize = WAVE + WAVE * WAVE + ROOM;
+
 impl Default for Crumbs {
     fn default() -> Self {
-        Self { unit: Unit::Pixel, waiting: [0; _], count: 0 }
+        Self { unit: Unit::Pixel, crumbs: [0; _], start: 0, end: 0 }
     }
 }
 
@@ -116,17 +112,26 @@ fn share_place(a: u32, b: u32) -> bool {
     (a ^ b) & Crumb::PLACE == 0
 }
 
+/// What words differ in from those so many lanes behind, if that is less than what they differed in before.
+#[inline(always)]
+fn differ<const DISTANCE: usize>(words: &Lanes, least: &mut Lanes) {
+    for lane in 0..WAVE {
+        least[lane] = least[lane].min(words[lane] ^ words[(lane + DISTANCE) % WAVE]);
+    }
+}
+
 #[inline(always)]
 fn meet_lanes(wave: &Lanes) -> bool {
-    let places = wave.map(|crumb| crumb & (Crumb::PLACE | Crumb::NONE));
-    let twice: [u32; 2 * WAVE] = std::array::from_fn(|lane| places[lane % WAVE]);
-    let mut met = [false; WAVE];
-    for distance in 1..=WAVE / 2 {
-        for lane in 0..WAVE {
-            met[lane] |= places[lane] == twice[lane + distance];
-        }
-    }
-    met.iter().fold(false, |any, met| any | met)
+    let (places, mut least) = (wave.map(|crumb| crumb & (Crumb::PLACE | Crumb::NONE)), [u32::MAX; WAVE]);
+    differ::<1>(&places, &mut least);
+    differ::<2>(&places, &mut least);
+    differ::<3>(&places, &mut least);
+    differ::<4>(&places, &mut least);
+    differ::<5>(&places, &mut least);
+    differ::<6>(&places, &mut least);
+    differ::<7>(&places, &mut least);
+    differ::<8>(&places, &mut least);
+    least.into_iter().fold(u32::MAX, u32::min) == 0
 }
 
 kernel!(
@@ -147,7 +152,7 @@ impl Crumbs {
         if self.unit == Unit::Pixel {
             // From quads to rows: the middle bits of a pixel's number change places.
             let rows = pixels & 0xc3c3 | (pixels & 0x0c0c) << 2 | (pixels & 0x3030) >> 2;
-            return self.push(place, of, rows);
+            return self.push(place[0] << Crumb::X | place[1] << Crumb::Y | of << Crumb::OF, rows);
         }
         for quad in (0..WAVE as u32).step_by(4) {
             let covered = pixels >> quad & 15;
@@ -158,17 +163,17 @@ impl Crumbs {
             for pixel in 0..4 {
                 let place = (x + (pixel & 1)) << Crumb::X | (y + (pixel >> 1)) << Crumb::Y | of << Crumb::OF;
                 let none = if covered >> pixel & 1 != 0 { 0 } else { Crumb::NONE };
-                self.waiting[self.count] = place | none;
-                self.count += 1;
+                self.crumbs[self.end] = place | none;
+                self.end += 1;
             }
         }
     }
 
-    /// Lets the pixels of a primitive wait, of which the first one lies here in the tile. Fewer than a wave wait before.
+    /// Lets the pixels of a primitive wait, of which this is the first one. Of no more than sixteen primitives pixels wait, and fewer than
+    /// a wave of others.
     #[inline]
-    pub fn push(&mut self, [x, y]: [u32; 2], of: u32, pixels: TinyPixels) {
-        let first = x << Crumb::X | y << Crumb::Y | of << Crumb::OF;
-        let Some(room) = self.waiting[self.count..].first_chunk_mut::<ROOM>() else { return };
+    pub fn push(&mut self, first: u32, pixels: TinyPixels) {
+        let Some(room) = self.crumbs[self.end..].first_chunk_mut::<ROOM>() else { return };
         let mut count = 0;
         for row in 0..TINY as u32 {
             let pattern = usize::from(pixels) >> (row * TINY as u32) & 15;
@@ -176,26 +181,26 @@ impl Crumbs {
             room[count & (WAVE - 1)..][..TINY as usize].copy_from_slice(&STEPS[pattern].map(|step| step + row));
             count += (COUNTS >> (4 * pattern)) as usize & 15;
         }
-        self.count += count;
+        self.end += count;
     }
 
     /// Whether none waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.start == self.end
     }
 
     /// Whether they are enough for a wave.
     #[inline]
     pub fn fill_wave(&self) -> bool {
-        self.count >= WAVE
+        self.end - self.start >= WAVE
     }
 
     /// The next wave of those that wait, if any does. What has the pixel of another one before it waits on.
     #[inline]
     pub fn wave(&mut self) -> Option<Lanes> {
-        let count = self.count.min(WAVE);
-        let first: Lanes = *self.waiting.first_chunk().filter(|_| count > 0)?;
+        let count = (self.end - self.start).min(WAVE);
+        let first: Lanes = *self.crumbs[self.start..].first_chunk().filter(|_| count > 0)?;
         let wave = match count {
             WAVE => first,
             _ => std::array::from_fn(|lane| if lane < count { first[lane] } else { NOTHING[lane] }),
@@ -203,11 +208,17 @@ impl Crumbs {
         if self.meet(&wave, count) {
             return Some(self.part(&wave[..count]));
         }
-        // No more than a wave is left.
-        let (taken, rest) = self.waiting.split_at_mut(WAVE);
-        taken.copy_from_slice(&rest[..WAVE]);
-        self.count -= count;
+        self.start += count;
         Some(wave)
+    }
+
+    /// Makes room behind those that wait, fewer than a wave.
+    #[inline]
+    pub fn make_room(&mut self) {
+        if self.start > 0 {
+            self.crumbs.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
     }
 
     /// Whether any two units of a wave have a pixel in common.
@@ -227,19 +238,20 @@ impl Crumbs {
     /// The first unit at each place among the first ones that wait.
     #[inline(never)]
     fn part(&mut self, first: &[u32]) -> Lanes {
-        let (mut wave, mut taken, mut left, unit) = (NOTHING, 0, 0, self.unit.crumbs());
+        let (mut wave, mut left, unit) = (NOTHING, NOTHING, self.unit.crumbs());
+        let (mut taken, mut rest) = (0, 0);
         for (number, crumbs) in first.chunks_exact(unit).enumerate() {
             let mut before = first[..number * unit].iter().step_by(unit);
-            if before.all(|&before| !share_place(before, crumbs[0])) {
-                wave[taken..taken + unit].copy_from_slice(crumbs);
-                taken += unit;
-            } else {
-                self.waiting[left..left + unit].copy_from_slice(crumbs);
-                left += unit;
-            }
+            let (to, count) = match before.all(|&before| !share_place(before, crumbs[0])) {
+                true => (&mut wave, &mut taken),
+                false => (&mut left, &mut rest),
+            };
+            to[*count..*count + unit].copy_from_slice(crumbs);
+            *count += unit;
         }
-        self.waiting.copy_within(first.len()..self.count, left);
-        self.count -= taken;
+        // Those come first that were before the rest.
+        self.start += taken;
+        self.crumbs[self.start..][..rest].copy_from_slice(&left[..rest]);
         wave
     }
 }
@@ -249,16 +261,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn a_window_cuts_rows_and_columns() {
-        let all = |skipped, size| in_window(u16::MAX, skipped, size);
-        assert_eq!(all([0, 0], [4, 4]), u16::MAX);
-        assert_eq!(all([0, 0], [1, 4]), 0x1111);
-        assert_eq!(all([3, 0], [1, 2]), 0x11);
-        assert_eq!(all([1, 2], [3, 2]), 0x77);
-        assert_eq!(in_window(0b0010_0100_1000_0001, [1, 1], [3, 2]), 0b0010_0100);
-    }
 
     proptest! {
         /// Every quad of blocks comes once and whole, covered ones at each place in order, and no place twice in a wave.
@@ -272,6 +274,7 @@ mod tests {
                 while crumbs.fill_wave() {
                     waves.extend(crumbs.wave());
                 }
+                crumbs.make_room();
                 let quads = (0..4).map(|quad| ([x + quad % 2 * 2, y + quad / 2 * 2], of, pixels >> (quad * 4) & 15));
                 expected.extend(quads.filter(|&(_, _, covered)| covered != 0));
             }
@@ -315,14 +318,17 @@ mod tests {
         /// Every crumb comes once, those of each pixel in order, and never twice in a wave.
         #[test]
         fn waves_keep_order_and_meet_nowhere(
-            primitives in prop::collection::vec((0u32..8, 56u32..64, 0u32..16, any::<u16>()), 0..60),
+            primitives in prop::collection::vec((0u32..8, 56u32..64, 0u32..16, any::<u16>()), 0..60), at_once in 1usize..16,
         ) {
             let (mut crumbs, mut waves, mut expected) = (Crumbs::default(), Vec::new(), Vec::new());
-            for (x, y, of, pixels) in primitives {
-                let pixels = in_window(pixels, [0, 0], [4, i64::from(64 - y).min(4)]);
-                crumbs.push([x, y], of, pixels);
-                while crumbs.fill_wave() {
-                    waves.extend(crumbs.wave());
+            for (number, (x, y, of, pixels)) in primitives.into_iter().enumerate() {
+                let pixels = if y > 60 { pixels & ((1 << ((64 - y) * 4)) - 1) } else { pixels };
+                crumbs.push(x << Crumb::X | y << Crumb::Y | of << Crumb::OF, pixels);
+                if number % at_once == 0 {
+                    while crumbs.fill_wave() {
+                        waves.extend(crumbs.wave());
+                    }
+                    crumbs.make_room();
                 }
                 let bits = (0..16).filter(|bit| pixels >> bit & 1 != 0);
                 expected.extend(bits.map(|bit| ([x + bit % 4, y + bit / 4], of)));

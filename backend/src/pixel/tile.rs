@@ -4,21 +4,24 @@ use std::sync::atomic::Ordering;
 
 use super::DrawContext;
 use super::coverage::{Part, covered_wholly, covers_group, covers_tile};
-use super::crumbs::{Crumbs, TINY};
+use super::crumbs::{Crumbs, TinyPixels};
 use super::depth_group::Stored;
 use super::direct::{Lazy, Mixed, Small};
 use super::kernel::Way;
 use super::quad::{MOST_SAMPLES, Own, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
+use super::tiny::Tinies;
 use super::wave::{WaveScratch, Waves};
 use crate::counters::{Counter, Map, Sight, count};
 use crate::geometry::{Outline, Primitives, Shape, Words};
-use crate::hiz::{Bounds, Direction, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of, within};
+use crate::hiz::{
+    Bounds, Direction, GROUPS_LOG2, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of, within,
+};
 use crate::raster::{
     Criterion, GROUP_LOG2, SIDE, TILE_LOG2, Triangle, UNITS, group_of_pixel, may_cover_group, pixel_of_bit,
     pixels_inside, sample_mask,
 };
-use crate::shader::interp::{Stop, Wave};
+use crate::shader::interp::{Stop, WAVE, Wave};
 use crate::tiling::{PrimitiveId, SetUpScratch, Stretch, Visit, Walk};
 
 /// Most pixels along each axis that a small primitive may touch: beyond twice as many its edges are not exact in 32 bits.
@@ -41,6 +44,7 @@ pub struct TileScratch {
     small: Wave,
     mixed: Wave,
     crumbs: Crumbs,
+    tinies: Tinies,
     board: Scoreboard,
 }
 
@@ -54,7 +58,7 @@ pub fn process_tile(
     sight: Option<&Sight>,
 ) -> bool {
     let mut bounds = walk.bounds(number);
-    let TileScratch { set_up, waves, small, mixed, crumbs, board } = scratch;
+    let TileScratch { set_up, waves, small, mixed, crumbs, tinies, board } = scratch;
     let walk = &Visit { draws: walk.draws, bins: walk.set_up(number, set_up), scoreboard: walk.scoreboard };
     let mut stretches = walk.stretches().peekable();
     if walk.bins.is_empty() {
@@ -96,12 +100,12 @@ pub fn process_tile(
             bounds.turn(direction);
         }
         let clip = within(context.scissor, area);
-        let mut tile =
-            Tile { context, walk, area, clip, sink, small, mixed, bounds, lessons, sight, passed: 0, ok: true };
-        while let Some(Stretch { bin: (bin, number), primitives, .. }) = stretches.next_if(|next| next.draw == draw) {
-            count(tile.sight, Counter::BinEntries, primitives.len() as u64);
-            let first: PrimitiveId = number << 16;
-            primitives.for_each(|index| tile.primitive(&bin.primitives, first | index, index));
+        let way = context.outline().small;
+        let (passed, ok) = (0, true);
+        let mut tile = Tile { context, walk, area, clip, way, sink, small, mixed, bounds, lessons, sight, passed, ok };
+        while let Some(stretch) = stretches.next_if(|next| next.draw == draw) {
+            count(tile.sight, Counter::BinEntries, stretch.primitives.len() as u64);
+            tile.stretch(&stretch, tinies);
         }
         tile.finish();
         lessons = tile.lessons;
@@ -211,6 +215,8 @@ struct Tile<'a, 's> {
     area: [i64; 4],
     /// Its pixels that the draw may touch.
     clip: [i64; 4],
+    /// How small primitives are drawn, if not like others.
+    way: Option<Way>,
     sink: Sink<'a, 's>,
     small: Lazy<&'s mut Wave, Small<'s>>,
     /// Pixels of tiny primitives: those that wait are the last ones.
@@ -227,6 +233,92 @@ struct Tile<'a, 's> {
 }
 
 impl<'a: 's, 's> Tile<'a, 's> {
+    /// Draws primitives that follow each other.
+    fn stretch(&mut self, Stretch { bin: (bin, number), primitives: numbers, .. }: &Stretch<'_>, tinies: &mut Tinies) {
+        let (mut start, first) = (numbers.start, number << 16);
+        while start < numbers.end {
+            let end = (start / WAVE as u32 + 1) * WAVE as u32;
+            let block = start..end.min(numbers.end);
+            start = block.end;
+            if self.way == Some(Way::AtOnce) {
+                self.block((&bin.primitives, first), block, tinies);
+            } else {
+                block.for_each(|index| self.primitive(&bin.primitives, first | index, index));
+            }
+        }
+    }
+
+    /// Draws primitives of one block of sixteen, tiny ones by their pixels.
+    fn block(
+        &mut self,
+        (primitives, first): (&Primitives, PrimitiveId),
+        block: std::ops::Range<u32>,
+        tinies: &mut Tinies,
+    ) {
+        let lanes = |index: u32| index % WAVE as u32;
+        tinies.look(primitives.block(block.start), self.clip, self.context.cuts);
+        let mut rest = u32::from(tinies.seen) & (2 << lanes(block.end - 1)) - (1 << lanes(block.start));
+        let mut tiny = u32::from(tinies.tiny) & rest;
+        let (walk, sight) = (self.walk, self.sight);
+        match if tiny == 0 { None } else { self.mixed() } {
+            Some(mixed) => self.ok &= mixed.begin(walk, first | block.start, sight),
+            None => tiny = 0,
+        }
+        let mut follows_tiny = false;
+        while rest != 0 {
+            let lane = rest.trailing_zeros();
+            rest &= rest - 1;
+            let index = block.start - lanes(block.start) + lane;
+            if tiny >> lane & 1 == 0 || self.is_hidden_in_part(primitives, index, tinies) {
+                // It has those drawn that wait.
+                self.primitive(primitives, first | index, index);
+                follows_tiny = false;
+                continue;
+            }
+            if !follows_tiny {
+                self.settle();
+                follows_tiny = true;
+            }
+            if let Some(mixed) = self.mixed.made() {
+                mixed.push((tinies.crumbs[lane as usize], tinies.pixels[lane as usize] as TinyPixels), self.sight);
+            }
+        }
+        self.draw_crumbs();
+    }
+
+    /// Whether any group hides a tiny primitive in it. Otherwise it has said what is known of groups.
+    #[inline]
+    fn is_hidden_in_part(&mut self, primitives: &Primitives, index: u32, tinies: &Tinies) -> bool {
+        let (Some(direction), Some(bounds)) = (self.context.visibility.tests, self.bounds.as_deref_mut()) else {
+            return false;
+        };
+        let range = as_stored(primitives.outline(index).depths, self.context.depth_bits);
+        let lane = index as usize % WAVE;
+        let [from, to] = [0, 1].map(|end: usize| tinies.groups[end][lane] as usize);
+        // The last group is in the next column, row, both or neither.
+        let mask = (1 << GROUPS_LOG2) - 1;
+        let numbers = [from, from & !mask | to & mask, from & mask | to & !mask, to];
+        let numbers = if from == to { &numbers[..1] } else { &numbers[..] };
+        if numbers.iter().any(|&number| bounds.hides_in_group(direction, number, range)) {
+            return true;
+        }
+        if self.context.visibility.teaches {
+            numbers.iter().for_each(|&number| bounds.loosen(direction, number, range));
+        }
+        count(self.sight, Counter::HizSmallQueries, 1);
+        false
+    }
+
+    /// Shades what came before a small primitive and may be written later otherwise.
+    #[inline]
+    fn settle(&mut self) {
+        match &mut self.sink {
+            Sink::Waves(waves) => waves.flush(),
+            Sink::Board(board, _) if board.is_empty() => {}
+            Sink::Board(board, scratch) => self.ok &= shade_board(self.walk, board, scratch, self.sight),
+        }
+    }
+
     #[inline]
     fn primitive(&mut self, primitives: &Primitives, id: PrimitiveId, index: u32) {
         let outline @ Outline { pixels, .. } = primitives.outline(index);
@@ -238,7 +330,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let is_small = width.max(height) <= SMALL_SIDE && width * height <= SMALL_PIXELS;
         // What a viewport leaves of a large primitive is none.
         let is_small = is_small && !(self.context.cuts && primitives.is_wide(index));
-        if !(is_small && self.small(primitives, (id, index), (outline, window))) {
+        if !(is_small && self.small(primitives, (id, index), (outline.depths, window))) {
             self.draw_crumbs();
             self.large(primitives, (id, index), window);
         }
@@ -266,20 +358,14 @@ impl<'a: 's, 's> Tile<'a, 's> {
         &mut self,
         primitives: &Primitives,
         (id, index): (PrimitiveId, u32),
-        (outline, mut window): (Outline, [i64; 4]),
+        (depths, mut window): (Range, [i64; 4]),
     ) -> bool {
-        let (context, counts, pixels) = (self.context, self.sight.is_some(), outline.pixels);
-        let sieves = context.outline().small == Some(Way::Sieved);
-        let is_tiny =
-            !sieves && pixels[2] - pixels[0] <= TINY && pixels[3] - pixels[1] <= TINY && self.mixed().is_some();
-        if !is_tiny && self.small.get(|wave| Small::new(context, wave, counts)).is_none() {
-            return false;
-        }
-        if sieves && self.mixed().is_none() {
+        let (context, counts, sieves) = (self.context, self.sight.is_some(), self.way == Some(Way::Sieved));
+        if self.small.get(|wave| Small::new(context, wave, counts)).is_none() || sieves && self.mixed().is_none() {
             return false;
         }
         if let (Some(direction), Some(bounds)) = (context.visibility.tests, self.bounds.as_deref_mut()) {
-            let range = as_stored(outline.depths, context.depth_bits);
+            let range = as_stored(depths, context.depth_bits);
             let (mut any, mut all) = (false, true);
             for group in groups_of(window) {
                 let number = group_number(group);
@@ -300,16 +386,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
                 window = seen;
             }
         }
-        // Nothing that came before it may be written later.
-        match &mut self.sink {
-            Sink::Waves(waves) => waves.flush(),
-            Sink::Board(board, _) if board.is_empty() => {}
-            Sink::Board(board, scratch) => self.ok &= shade_board(self.walk, board, scratch, self.sight),
-        }
-        if let Some(mixed) = self.mixed.made().filter(|_| is_tiny) {
-            self.ok &= mixed.draw(self.walk, (id, &outline), window, self.sight);
-            return true;
-        }
+        self.settle();
         if sieves {
             self.sieve((id, primitives.words(index)), window);
             return true;
