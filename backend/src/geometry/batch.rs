@@ -1,6 +1,6 @@
 //! Sixteen triangles at a time from rows of vertices to the primitives of a tile: edges, planes, depth bias, range of depths.
 //!
-//! What is culled does not come here (see `cull`). Lines and points come as the triangles they are made of. Planes are solved in `f64` from unsnapped positions relative to the
+//! What is culled does not come here (see `cull`). Vectors and points come as the triangles they are made of. Planes are solved in `f64` from unsnapped positions relative to the
 //! first vertex, rounded to `f32`, and evaluated in `f32` the same way everywhere. Source: Vulkan specification, "Rasterization".
 
 use ash::vk;
@@ -15,7 +15,7 @@ use super::primitives::{Plane, Primitives, SIDES, Shape};
 use super::setup::{PrimitiveContext, depth_bias};
 use super::triangles::{Entry, Triangles};
 use crate::raster::{GROUP_LOG2, TILE_LOG2, Triangle, UNITS};
-use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
+use crate::shader::runtime::kernels::{Lanes, Vectors, WAVE, kernel};
 use crate::shader::runtime::rows::{BLOCK, Chunk, gather, prefetch};
 use crate::shader::{Builtin, Interpolation, Slot};
 use crate::state::DepthBias;
@@ -105,6 +105,7 @@ impl Plan {
 }
 
 /// Up to sixteen triangles that are to be set up, each lane one.
+#[repr(C, align(64))]
 #[derive(Debug, Default)]
 pub(super) struct Wanted<'t> {
     /// The vertices, corner by corner.
@@ -117,6 +118,7 @@ pub(super) struct Wanted<'t> {
     covers: Vec<(usize, Cover)>,
     /// Lanes that cover polygons.
     pub(super) polygons: Vec<(usize, Vec<Triangle>)>,
+    count: usize,
 }
 
 impl<'t> Wanted<'t> {
@@ -142,6 +144,7 @@ impl<'t> Wanted<'t> {
             }
             count = lane + 1;
         }
+        self.count = count;
         self.pixels.iter_mut().for_each(|bounds| bounds[count..].fill(0));
         for rows in &mut self.rows {
             // Nobody reads what becomes of these.
@@ -156,11 +159,12 @@ impl<'t> Wanted<'t> {
     }
 }
 
-/// The words of triangles on their way, each lane one.
+/// The words of triangles on their way, each lane one. Two are under way at once: what sixteen rows were stored to in parts is not at
+/// hand as a whole just afterwards.
 #[derive(Debug, Default)]
 pub struct Batch {
     /// Corner by corner: place in the window, 1/w, and the input words of the fragment program.
-    words: [Vec<Lanes>; 3],
+    words: [Vectors; 3],
 }
 
 impl Batch {
@@ -191,12 +195,16 @@ impl Batch {
         self.floats(output::WINDOW + 3)
     }
 
-    /// Sets triangles up, whose words are to be `words`.
-    pub(super) fn set_up(&mut self, plan: &Plan, wanted: &Wanted<'_>, words: &mut [Lanes]) {
-        for (rows, words) in wanted.rows.iter().zip(&mut self.words) {
-            words.resize(plan.row_chunks() * BLOCK, [0; WAVE]);
+    /// Brings the words of triangles together.
+    pub(super) fn gather(&mut self, plan: &Plan, wanted: &Wanted<'_>) {
+        for (rows, words) in wanted.rows.iter().zip(&mut self.words).filter(|_| wanted.count > 0) {
+            words.resize(plan.row_chunks() * BLOCK);
             gather(rows, words);
         }
+    }
+
+    /// Sets the triangles up that were gathered, whose words are to be `words`.
+    pub(super) fn set_up(&self, plan: &Plan, wanted: &Wanted<'_>, words: &mut [Lanes]) {
         solve(self, wanted, plan, words);
         *part(words, Shape::PIXELS) = wanted.pixels.map(|bounds| bounds.map(|bound| bound as u32));
         if !wanted.covers.is_empty() {
@@ -488,13 +496,13 @@ mod tests {
         }
         waiting.flush(&mut triangles, None);
         let all: Vec<u32> = (0..triangles.len() as u32).collect();
-        primitives.set_up(&plan, (&all, |index| (&triangles, index)), &mut Batch::default());
+        primitives.set_up(&plan, (&all, |index| (&triangles, index)), &mut Default::default());
         if let Some(index) = (0..triangles.len() as u32).next() {
             assert_eq!(triangles.triangle(index), primitives.triangle(index));
             let bias = DepthBias { constant: 3.0, slope: 1.5, clamp: 0.01, ..DepthBias::default() };
             for plan in [plan.clone(), Plan { bias: Some(bias), depth_bits: 24, ..plan }] {
                 let mut biased = Primitives::default();
-                biased.set_up(&plan, (&all, |index| (&triangles, index)), &mut Batch::default());
+                biased.set_up(&plan, (&all, |index| (&triangles, index)), &mut Default::default());
                 let (early, late) = (plan.depth_shape(triangles.places(index)), biased.shape(index));
                 let bits = |shape: &Shape| [shape.depth.origin, shape.depth.dx, shape.depth.dy].map(f32::to_bits);
                 assert_eq!((early.reference, early.depth_range), (late.reference, late.depth_range));

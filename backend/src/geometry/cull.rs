@@ -78,6 +78,7 @@ impl Rules {
 }
 
 /// Triangles that wait to be looked at, each lane one.
+#[repr(C, align(64))]
 #[derive(Debug, Default)]
 pub struct Waiting {
     place: Axes<Floats>,

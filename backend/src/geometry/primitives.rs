@@ -7,7 +7,7 @@
 use super::batch::{Batch, Plan, Wanted};
 use super::triangles::Triangles;
 use crate::raster::Triangle;
-use crate::shader::runtime::kernels::{Lanes, WAVE};
+use crate::shader::runtime::kernels::{Lanes, Vectors, WAVE};
 
 /// A value over the screen: `origin + dx * x + dy * y`, with x and y relative to the primitive's reference point.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -129,7 +129,7 @@ impl<'a> Words<'a> {
 #[derive(Debug, Default)]
 pub struct Primitives {
     /// Sixteen primitives' words after those of others, at least as many as there are primitives.
-    words: Vec<Lanes>,
+    words: Vectors,
     count: usize,
     /// What those cover that are polygons, by their numbers.
     polygons: Vec<(u32, Vec<Triangle>)>,
@@ -146,7 +146,7 @@ impl Primitives {
         &mut self,
         plan: &Plan,
         (triangles, find): (&[u32], impl Fn(u32) -> (&'t Triangles, u32)),
-        batch: &mut Batch,
+        batches: &mut [Batch; 2],
     ) {
         self.stride = plan.primitive_words();
         self.count = triangles.len();
@@ -154,16 +154,22 @@ impl Primitives {
         (self.has_large, self.pixel_count) = (false, 0);
         let words = triangles.len().div_ceil(WAVE) * self.stride;
         if self.words.len() < words {
-            self.words.resize(words, [0; WAVE]);
+            self.words.resize(words);
         }
         let some = |first: usize| triangles.iter().skip(first).take(WAVE).map(|&triangle| find(triangle));
-        some(0).chain(some(WAVE)).for_each(|(triangles, index)| triangles.expect(index));
-        let (mut now, mut next) = (&mut Wanted::default(), &mut Wanted::default());
+        (0..3).for_each(|ahead| some(ahead * WAVE).for_each(|(triangles, index)| triangles.expect(index)));
+        let [now, next, later] = &mut std::array::from_fn(|_| Wanted::default());
+        let (mut now, mut next, mut later) = (now, next, later);
+        let [mut batch, mut next_batch] = batches.each_mut();
         next.look_up(some(0));
+        next_batch.gather(plan, next);
+        later.look_up(some(WAVE));
         for (first, words) in (0..triangles.len()).step_by(WAVE).zip(self.words.chunks_exact_mut(self.stride)) {
-            std::mem::swap(&mut now, &mut next);
-            some(first + 2 * WAVE).for_each(|(triangles, index)| triangles.expect(index));
-            next.look_up(some(first + WAVE));
+            (now, next, later) = (next, later, now);
+            std::mem::swap(&mut batch, &mut next_batch);
+            some(first + 3 * WAVE).for_each(|(triangles, index)| triangles.expect(index));
+            later.look_up(some(first + 2 * WAVE));
+            next_batch.gather(plan, next);
             self.polygons.extend(now.polygons.drain(..).map(|(lane, parts)| ((first + lane) as u32, parts)));
             let (has_large, pixel_count) = now.measure();
             self.has_large |= has_large;

@@ -9,7 +9,7 @@ use super::kernel::{VertexKernel, input, output, position};
 use super::triangles::Triangles;
 use crate::memory::BufferRange;
 use crate::shader::Program;
-use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
+use crate::shader::interp::{Environment, Lanes, Mask, Stop, Vectors, WAVE, Wave};
 use crate::shader::runtime::rows::{BLOCK, scatter};
 use crate::shader::runtime::{Bound, Ranges};
 use crate::state::VertexBinding;
@@ -166,9 +166,9 @@ impl Shaded<'_> {
 pub struct ShadeScratch {
     wave: Wave,
     /// Output words of a wave.
-    outputs: Vec<Lanes>,
+    outputs: Vectors,
     spots: Vec<Spot>,
-    words: Vec<Lanes>,
+    words: Vectors,
 }
 
 /// What vertices are made of, wave by wave.
@@ -287,10 +287,10 @@ pub(super) fn shade_words(
     program: &Program,
     environment: &Environment<'_>,
     (count, mut feed): (usize, impl Feed),
-    (wave, outputs): (&mut Wave, &mut Vec<Lanes>),
+    (wave, outputs): (&mut Wave, &mut Vectors),
     mut take: impl FnMut(usize, &[Lanes]),
 ) -> Option<()> {
-    outputs.resize(program.outputs.len(), [0; WAVE]);
+    outputs.resize(program.outputs.len());
     for number in 0..count.div_ceil(WAVE) {
         let (lanes, inputs) = feed.wave(number);
         if wave.call(program, environment, lanes, inputs, outputs) == Stop::Interrupted {
@@ -314,7 +314,7 @@ pub(super) fn shade_waves<'w>(
     words.clear();
     spots.clear();
     let chunks = triangles.row_chunks();
-    outputs.resize(stride.max(chunks * BLOCK), [0; WAVE]);
+    outputs.resize(stride.max(chunks * BLOCK));
     let (rows, first) = triangles.add_rows(count.next_multiple_of(WAVE));
     for (number, rows) in rows.chunks_mut(chunks * WAVE).enumerate() {
         let (lanes, inputs) = feed.wave(number);

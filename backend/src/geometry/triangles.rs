@@ -11,7 +11,7 @@ use super::primitives::Shape;
 #[cfg(test)]
 use crate::raster::UNITS;
 use crate::raster::{Triangle, snap};
-use crate::shader::runtime::kernels::{Lanes, WAVE};
+use crate::shader::runtime::kernels::{Lanes, Vectors, WAVE};
 use crate::shader::runtime::rows::{BLOCK, Chunk, prefetch};
 
 /// The pixels that something may cover: `[x0, y0, x1, y1]`, the last ones not included, saturated: no attachment reaches beyond 16 bits.
@@ -56,7 +56,7 @@ pub struct Triangles {
     /// Chunks of a row, by the plan.
     row_chunks: usize,
     /// At least as many rows as vertices: place in the window, 1/w, and the input words of the fragment program.
-    rows: Vec<Chunk>,
+    rows: Vectors,
     vertices: usize,
     packed: Vec<Packed>,
     covers: Vec<Cover>,
@@ -76,7 +76,7 @@ impl Default for Triangles {
         Self {
             row_chunks: plan.row_chunks(),
             plan,
-            rows: Vec::new(),
+            rows: Vectors::default(),
             vertices: 0,
             packed: Vec::new(),
             covers: Vec::new(),
@@ -246,17 +246,18 @@ impl Triangles {
     #[inline]
     pub(super) fn row(&self, row: u32) -> &[Chunk] {
         let chunks = self.row_chunks;
-        &self.rows[row as usize * chunks..][..chunks]
+        &self.rows.as_flattened().as_chunks().0[row as usize * chunks..][..chunks]
     }
 
     /// Rows for so many vertices, to be filled in, and the number of the first.
     pub(super) fn add_rows(&mut self, count: usize) -> (&mut [Chunk], u32) {
         let (first, chunks) = (self.vertices, self.row_chunks);
         self.vertices += count;
-        if self.rows.len() < self.vertices * chunks {
-            self.rows.resize(self.vertices * chunks, [0; BLOCK]);
+        let lines = (self.vertices * chunks * BLOCK).div_ceil(WAVE);
+        if self.rows.len() < lines {
+            self.rows.resize(lines);
         }
-        (&mut self.rows[first * chunks..self.vertices * chunks], first as u32)
+        (&mut self.rows.as_flattened_mut().as_chunks_mut().0[first * chunks..self.vertices * chunks], first as u32)
     }
 
     /// Adds a vertex; the number of its row.

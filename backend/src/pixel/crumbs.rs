@@ -121,7 +121,10 @@ fn differ<const DISTANCE: usize>(words: &Lanes, least: &mut Lanes) {
 }
 
 #[inline(always)]
-fn meet_lanes(wave: &Lanes) -> bool {
+fn take_lanes(crumbs: &Lanes, count: usize, wave: &mut Lanes) -> bool {
+    for lane in 0..WAVE {
+        wave[lane] = if lane < count { crumbs[lane] } else { NOTHING[lane] };
+    }
     let (places, mut least) = (wave.map(|crumb| crumb & (Crumb::PLACE | Crumb::NONE)), [u32::MAX; WAVE]);
     differ::<1>(&places, &mut least);
     differ::<2>(&places, &mut least);
@@ -135,9 +138,16 @@ fn meet_lanes(wave: &Lanes) -> bool {
 }
 
 kernel!(
-    /// Whether any two lanes have the same pixel.
-    meet, meet_lanes, (wave: &Lanes) -> bool
+    /// Makes so many crumbs, at most a wave, a wave. Says whether any two lanes have the same pixel.
+    take, take_lanes, (crumbs: &Lanes, count: usize, wave: &mut Lanes) -> bool
 );
+
+/// Whether any two quads have the same place.
+fn quads_meet(crumbs: &[u32]) -> bool {
+    let quads = crumbs.as_chunks::<4>().0;
+    let is_there = |number: usize| quads[..number].iter().any(|quad| share_place(quad[0], quads[number][0]));
+    (1..quads.len()).any(is_there)
+}
 
 impl Crumbs {
     /// Says what they come as. None waits.
@@ -196,20 +206,21 @@ impl Crumbs {
         self.end - self.start >= WAVE
     }
 
-    /// The next wave of those that wait, if any does. What has the pixel of another one before it waits on.
+    /// Makes the next ones of those that wait a wave. What has the pixel of another one before it waits on.
     #[inline]
-    pub fn wave(&mut self) -> Option<Lanes> {
+    pub fn next_wave(&mut self, wave: &mut Lanes) {
         let count = (self.end - self.start).min(WAVE);
-        let first: Lanes = *self.crumbs[self.start..].first_chunk().filter(|_| count > 0)?;
-        let wave = match count {
-            WAVE => first,
-            _ => std::array::from_fn(|lane| if lane < count { first[lane] } else { NOTHING[lane] }),
+        let Some(crumbs) = self.crumbs[self.start..].first_chunk() else { return };
+        // Not word by word: what is stored in parts is long in coming to who takes a whole wave.
+        let meet = match (self.unit, take(crumbs, count, wave)) {
+            (Unit::Pixel, meet) => meet,
+            (Unit::Quad, _) => quads_meet(&crumbs[..count]),
         };
-        if self.meet(&wave, count) {
-            return Some(self.part(&wave[..count]));
+        if meet {
+            *wave = self.part(&wave.clone()[..count]);
+        } else {
+            self.start += count;
         }
-        self.start += count;
-        Some(wave)
     }
 
     /// Makes room behind those that wait, fewer than a wave.
@@ -218,20 +229,6 @@ impl Crumbs {
         if self.start > 0 {
             self.crumbs.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
-        }
-    }
-
-    /// Whether any two units of a wave have a pixel in common.
-    #[inline]
-    fn meet(&self, wave: &Lanes, count: usize) -> bool {
-        match self.unit {
-            Unit::Pixel => meet(wave),
-            Unit::Quad => {
-                let quads = wave[..count].as_chunks::<4>().0;
-                let is_there =
-                    |number: usize| quads[..number].iter().any(|quad| share_place(quad[0], quads[number][0]));
-                (1..quads.len()).any(is_there)
-            }
         }
     }
 
@@ -262,6 +259,12 @@ mod tests {
 
     use super::*;
 
+    fn next(crumbs: &mut Crumbs) -> Lanes {
+        let mut wave = NOTHING;
+        crumbs.next_wave(&mut wave);
+        wave
+    }
+
     proptest! {
         /// Every quad of blocks comes once and whole, covered ones at each place in order, and no place twice in a wave.
         #[test]
@@ -272,13 +275,13 @@ mod tests {
                 let [x, y] = [x * 2, y * 2];
                 crumbs.push_block([x, y], of, pixels);
                 while crumbs.fill_wave() {
-                    waves.extend(crumbs.wave());
+                    waves.push(next(&mut crumbs));
                 }
                 crumbs.make_room();
                 let quads = (0..4).map(|quad| ([x + quad % 2 * 2, y + quad / 2 * 2], of, pixels >> (quad * 4) & 15));
                 expected.extend(quads.filter(|&(_, _, covered)| covered != 0));
             }
-            waves.extend(std::iter::from_fn(|| crumbs.wave()));
+            waves.extend(std::iter::from_fn(|| (!crumbs.is_empty()).then(|| next(&mut crumbs))));
             let mut found = Vec::new();
             for wave in waves {
                 let first = found.len();
@@ -305,7 +308,7 @@ mod tests {
         fn blocks_are_rows_of_pixels(pixels: u16) {
             let mut crumbs = Crumbs::default();
             crumbs.push_block([8, 12], 3, pixels);
-            let wave = crumbs.wave().unwrap_or(NOTHING);
+            let wave = if pixels == 0 { NOTHING } else { next(&mut crumbs) };
             let mut found: Vec<_> = wave.into_iter().filter(|&crumb| crumb < Crumb::NONE).map(Crumb::place).collect();
             let lanes = (0u32..16).filter(|lane| pixels >> lane & 1 != 0);
             let mut expected: Vec<_> =
@@ -326,14 +329,14 @@ mod tests {
                 crumbs.push(x << Crumb::X | y << Crumb::Y | of << Crumb::OF, pixels);
                 if number % at_once == 0 {
                     while crumbs.fill_wave() {
-                        waves.extend(crumbs.wave());
+                        waves.push(next(&mut crumbs));
                     }
                     crumbs.make_room();
                 }
                 let bits = (0..16).filter(|bit| pixels >> bit & 1 != 0);
                 expected.extend(bits.map(|bit| ([x + bit % 4, y + bit / 4], of)));
             }
-            waves.extend(std::iter::from_fn(|| crumbs.wave()));
+            waves.extend(std::iter::from_fn(|| (!crumbs.is_empty()).then(|| next(&mut crumbs))));
             let mut found = Vec::new();
             for wave in waves {
                 let some = || wave.into_iter().filter(|&crumb| crumb < Crumb::NONE);

@@ -10,7 +10,7 @@ use super::wave::{see, see_exported};
 use crate::counters::{Counter, Map, Sight};
 use crate::geometry::Words;
 use crate::memory::PlaneRef;
-use crate::shader::interp::{Environment, Lanes, Runs, Stop, WAVE, Wave};
+use crate::shader::interp::{Environment, Runs, Stop, WAVE, Wave};
 use crate::shader::runtime::Ranges;
 use crate::tiling::{PrimitiveId, Visit};
 
@@ -305,20 +305,19 @@ impl<'s> Mixed<'s> {
     }
 
     fn run(&mut self, walk: &Visit<'_>, sight: Option<&Sight>) -> bool {
-        let Some(wave) = self.crumbs.wave() else { return true };
-        self.runs.set_lanes(self.slot, wave);
+        self.crumbs.next_wave(self.runs.lanes(self.slot));
         let stop = self.runs.run(walk.words(self.first).parameters());
         if let Some(sight) = sight {
-            self.see(sight, &wave);
+            self.see(sight);
         }
         stop != Stop::Interrupted
     }
 
     /// Counts the fragments of a wave, where its first pixel is.
     #[cold]
-    fn see(&self, sight: &Sight, wave: &Lanes) {
+    fn see(&mut self, sight: &Sight) {
         let lanes = self.runs.outputs[0].iter().sum();
-        let place = Crumb::place(wave[0]);
+        let place = Crumb::place(self.runs.lanes(self.slot)[0]);
         let place = [0, 1].map(|axis| self.tile[axis] as u32 + place[axis]);
         see_waves(sight, place, [u32::from(lanes > 0), lanes]);
     }

@@ -233,22 +233,18 @@ struct Tile<'a, 's> {
 }
 
 impl<'a: 's, 's> Tile<'a, 's> {
-    /// Draws primitives that follow each other.
+    /// Draws primitives that follow each other, block of sixteen after block.
     fn stretch(&mut self, Stretch { bin: (bin, number), primitives: numbers, .. }: &Stretch<'_>, tinies: &mut Tinies) {
         let (mut start, first) = (numbers.start, number << 16);
         while start < numbers.end {
             let end = (start / WAVE as u32 + 1) * WAVE as u32;
             let block = start..end.min(numbers.end);
             start = block.end;
-            if self.way == Some(Way::AtOnce) {
-                self.block((&bin.primitives, first), block, tinies);
-            } else {
-                block.for_each(|index| self.primitive(&bin.primitives, first | index, index));
-            }
+            self.block((&bin.primitives, first), block, tinies);
         }
     }
 
-    /// Draws primitives of one block of sixteen, tiny ones by their pixels.
+    /// Draws primitives of one block, tiny ones by their pixels where the draw has a kernel for them.
     fn block(
         &mut self,
         (primitives, first): (&Primitives, PrimitiveId),
@@ -256,9 +252,12 @@ impl<'a: 's, 's> Tile<'a, 's> {
         tinies: &mut Tinies,
     ) {
         let lanes = |index: u32| index % WAVE as u32;
-        tinies.look(primitives.block(block.start), self.clip, self.context.cuts);
-        let mut rest = u32::from(tinies.seen) & (2 << lanes(block.end - 1)) - (1 << lanes(block.start));
-        let mut tiny = u32::from(tinies.tiny) & rest;
+        let (mut rest, mut tiny) = ((2 << lanes(block.end - 1)) - (1 << lanes(block.start)), 0);
+        if self.way == Some(Way::AtOnce) {
+            tinies.look(primitives.block(block.start), self.clip, self.context.cuts);
+            rest &= u32::from(tinies.seen);
+            tiny = u32::from(tinies.tiny) & rest;
+        }
         let (walk, sight) = (self.walk, self.sight);
         match if tiny == 0 { None } else { self.mixed() } {
             Some(mixed) => self.ok &= mixed.begin(walk, first | block.start, sight),
@@ -283,7 +282,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
                 mixed.push((tinies.crumbs[lane as usize], tinies.pixels[lane as usize] as TinyPixels), self.sight);
             }
         }
-        self.draw_crumbs();
+        if self.way == Some(Way::AtOnce) {
+            self.draw_crumbs();
+        }
     }
 
     /// Whether any group hides a tiny primitive in it. Otherwise it has said what is known of groups.
@@ -467,17 +468,28 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
     }
 
-    /// Shades the pixels of a tile that a primitive covers, where nothing is tested and nobody counts: all groups at once.
+    /// Takes the pixels of a tile that a primitive covers, where nothing is tested and nobody counts: all groups at once.
     /// False where it is not as simple as that.
     fn whole(&mut self, id: PrimitiveId, window @ [x0, y0, x1, y1]: [i64; 4]) -> bool {
         let (context, side) = (self.context, SIDE as i64);
         let is_plain = context.tests.is_none() && !context.masks_late() && context.rates.is_none();
         let has_one = context.multisample.samples == 1 && sample_mask(&context.multisample) != 0;
-        let (Sink::Waves(waves), None) = (&mut self.sink, self.sight) else { return false };
         let is_aligned = window.iter().all(|pixel| pixel % side == 0);
-        let [first, last] = [[x0, y0], [x1 - side, y1 - side]].map(|place| place.map(|pixel| pixel as u32));
-        if !is_plain || !has_one || !is_aligned || !waves.shade_groups(id, first, last) {
+        if !is_plain || !has_one || !is_aligned || self.sight.is_some() {
             return false;
+        }
+        let [first, last] = [[x0, y0], [x1 - side, y1 - side]].map(|place| place.map(|pixel| pixel as u32));
+        match &mut self.sink {
+            Sink::Waves(waves) => {
+                if !waves.shade_groups(id, first, last) {
+                    return false;
+                }
+            }
+            Sink::Board(..) => {
+                for place in groups_of(window).map(|group| group.map(|pixel| pixel as u32)) {
+                    self.fragments(Fragments { primitive: id, place, sample: 0, pixels: u64::MAX });
+                }
+            }
         }
         self.pass(true, ((x1 - x0) * (y1 - y0)) as u32);
         true

@@ -7,18 +7,19 @@ use crate::raster::GROUP_LOG2;
 use crate::shader::runtime::kernels::{Lanes, Mask, WAVE, kernel};
 
 /// What of a tile's pixels sixteen primitives may touch that follow each other, lane by lane.
+#[repr(C, align(64))]
 #[derive(Debug, Default)]
 pub(super) struct Tinies {
-    /// Which may touch any.
-    pub(super) seen: Mask,
-    /// Which of these are tiny.
-    pub(super) tiny: Mask,
     /// What tiny ones cover of the pixels that they may touch here: a bit each, row after row of [`TINY`].
     pub(super) pixels: Lanes,
     /// The first one of those, as a crumb.
     pub(super) crumbs: Lanes,
     /// First and last group of tiny ones, by their numbers in the tile.
     pub(super) groups: [Lanes; 2],
+    /// Which may touch any.
+    pub(super) seen: Mask,
+    /// Which of these are tiny.
+    pub(super) tiny: Mask,
 }
 
 impl Tinies {

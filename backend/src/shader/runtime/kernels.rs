@@ -5,6 +5,8 @@
 //! IEEE operations in the same order, so results are the same bits; what differs is that a wave then fits two registers, or one,
 //! and that roundings and fused multiply-adds are instructions instead of calls.
 
+use std::ops::{Deref, DerefMut};
+
 use crate::shader::ir::{BinaryOp, TernaryOp, UnaryOp};
 
 /// Lanes of a wave.
@@ -12,6 +14,53 @@ pub const WAVE: usize = 16;
 
 /// One word per lane.
 pub type Lanes = [u32; WAVE];
+
+/// A word of a wave in one line of the caches: a vector that lies across two is read and written as two.
+#[repr(C, align(64))]
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct Vector(pub Lanes);
+
+/// Words of waves, each of which has a line of its own.
+#[derive(Debug, Clone, Default)]
+pub struct Vectors(Vec<Vector>);
+
+impl Vectors {
+    /// So many, all 0.
+    pub fn zeroed(count: usize) -> Self {
+        Self(vec![Vector([0; WAVE]); count])
+    }
+
+    /// Makes them so many; new ones are 0.
+    pub fn resize(&mut self, count: usize) {
+        self.0.resize(count, Vector([0; WAVE]));
+    }
+
+    /// Forgets all of them.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Adds some.
+    pub fn extend_from_slice(&mut self, words: &[Lanes]) {
+        self.0.extend(words.iter().map(|&word| Vector(word)));
+    }
+}
+
+impl Deref for Vectors {
+    type Target = [Lanes];
+
+    #[inline]
+    fn deref(&self) -> &[Lanes] {
+        bytemuck::cast_slice(&self.0)
+    }
+}
+
+impl DerefMut for Vectors {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [Lanes] {
+        bytemuck::cast_slice_mut(&mut self.0)
+    }
+}
 
 /// One bit per lane.
 pub type Mask = u16;
