@@ -206,7 +206,7 @@ impl Batch {
     /// Sets the triangles up that were gathered, whose words are to be `words`.
     pub(super) fn set_up(&self, plan: &Plan, wanted: &Wanted<'_>, words: &mut [Lanes]) {
         solve(self, wanted, plan, words);
-        *part(words, Shape::PIXELS) = wanted.pixels.map(|bounds| bounds.map(|bound| bound as u32));
+        *part::<4>(words, Shape::PIXELS) = bytemuck::must_cast(wanted.pixels);
         if !wanted.covers.is_empty() {
             replace(&wanted.covers, words);
         }

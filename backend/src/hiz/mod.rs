@@ -31,7 +31,7 @@ pub use kept::{Bytes, KeptDepths};
 pub use quads::blocks_and_quads;
 
 /// Groups along a tile's side, as a power of two.
-pub const GROUPS_LOG2: u32 = TILE_LOG2 - GROUP_LOG2;
+const GROUPS_LOG2: u32 = TILE_LOG2 - GROUP_LOG2;
 
 /// Groups of a tile.
 pub const GROUPS: usize = 1 << (2 * GROUPS_LOG2);
@@ -289,6 +289,24 @@ impl Bounds {
             Direction::Greater if range[1] > bounds[1] => bounds[1] = range[1],
             _ => {}
         }
+    }
+
+    /// Whether no group in a window hides any of some primitives there, and if so, loosens these groups where they are written
+    /// (`writes`). `depths` are the least and the greatest of the primitives' least depths, and the same of their greatest ones.
+    pub fn lets_pass(&mut self, direction: Direction, window: [i64; 4], depths: [Range; 2], writes: bool) -> bool {
+        // The one that is nearest anywhere, and the one whose nearest depth is the farthest.
+        let (nearest, farthest) = match direction {
+            Direction::Less => ([depths[0][0]; 2], [depths[0][1]; 2]),
+            Direction::Greater => ([depths[1][1]; 2], [depths[1][0]; 2]),
+        };
+        let hides = |group| direction.hides(self.groups[group_number(group)], farthest);
+        if groups_of(window).any(hides) {
+            return false;
+        }
+        if writes {
+            groups_of(window).for_each(|group| self.loosen(direction, group_number(group), nearest));
+        }
+        true
     }
 
     /// All pixels of the tile were tested and written with depths in `range`.

@@ -3,14 +3,14 @@
 use smallvec::SmallVec;
 
 use super::DrawContext;
-use super::crumbs::{Crumb, Crumbs, TinyPixels, Unit};
+use super::crumbs::{Crumb, Crumbs, Unit};
 use super::kernel::{Source, Stage, Way};
 use super::scoreboard::Fragments;
 use super::wave::{see, see_exported};
 use crate::counters::{Counter, Map, Sight};
 use crate::geometry::Words;
 use crate::memory::PlaneRef;
-use crate::shader::interp::{Environment, Runs, Stop, WAVE, Wave};
+use crate::shader::interp::{Environment, Lanes, Mask, Runs, Stop, WAVE, Wave};
 use crate::shader::runtime::Ranges;
 use crate::tiling::{PrimitiveId, Visit};
 
@@ -250,14 +250,16 @@ impl<'s> Mixed<'s> {
         Some(Self { runs, slot, tile, crumbs, first: 0 })
     }
 
-    /// Pixels of a tiny primitive, which is of the sixteen that came last, wait to be drawn; the first of them is this one as a crumb.
+    /// Pixels of tiny primitives, which are of the sixteen that came last, wait to be drawn: the first ones as crumbs, all of them, and the
+    /// lanes that are meant.
     #[inline]
-    pub(super) fn push(&mut self, (first, pixels): (u32, TinyPixels), sight: Option<&Sight>) {
-        self.crumbs.push(first, pixels);
-        if let Some(sight) = sight {
-            let place = Crumb::place(first);
+    pub(super) fn push(&mut self, (firsts, pixels, lanes): (&Lanes, &Lanes, Mask), sight: Option<&Sight>) {
+        self.crumbs.push_lanes(firsts, pixels, lanes);
+        let Some(sight) = sight else { return };
+        for lane in (0..WAVE).filter(|&lane| lanes >> lane & 1 != 0) {
+            let place = Crumb::place(firsts[lane]);
             let place = [0, 1].map(|axis| self.tile[axis] as u32 + place[axis]);
-            see_block(sight, place, [1, BLOCK_PIXELS, pixels.count_ones()]);
+            see_block(sight, place, [1, BLOCK_PIXELS, pixels[lane].count_ones()]);
         }
     }
 

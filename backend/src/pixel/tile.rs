@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::DrawContext;
 use super::coverage::{Part, covered_wholly, covers_group, covers_tile};
-use super::crumbs::{Crumbs, TinyPixels};
+use super::crumbs::Crumbs;
 use super::depth_group::Stored;
 use super::direct::{Lazy, Mixed, Small};
 use super::kernel::Way;
@@ -14,9 +14,7 @@ use super::tiny::Tinies;
 use super::wave::{WaveScratch, Waves};
 use crate::counters::{Counter, Map, Sight, count};
 use crate::geometry::{Outline, Primitives, Shape, Words};
-use crate::hiz::{
-    Bounds, Direction, GROUPS_LOG2, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of, within,
-};
+use crate::hiz::{Bounds, Direction, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of, within};
 use crate::raster::{
     Criterion, GROUP_LOG2, SIDE, TILE_LOG2, Triangle, UNITS, group_of_pixel, may_cover_group, pixel_of_bit,
     pixels_inside, sample_mask,
@@ -263,23 +261,22 @@ impl<'a: 's, 's> Tile<'a, 's> {
             Some(mixed) => self.ok &= mixed.begin(walk, first | block.start, sight),
             None => tiny = 0,
         }
-        let mut follows_tiny = false;
+        if tiny != 0 && !self.lets_pass(tinies, tiny) {
+            tiny = self.seen(primitives, (block.start - lanes(block.start), tiny));
+        }
         while rest != 0 {
-            let lane = rest.trailing_zeros();
-            rest &= rest - 1;
-            let index = block.start - lanes(block.start) + lane;
-            if tiny >> lane & 1 == 0 || self.is_hidden_in_part(primitives, index, tinies) {
+            // Tiny ones up to the next one that is not, or that is hidden in part.
+            let others = rest & !tiny;
+            let pushed = rest & (others & others.wrapping_neg()).wrapping_sub(1);
+            if pushed != 0 {
+                self.push(tinies, pushed);
+            }
+            rest &= !pushed;
+            if rest != 0 {
+                let index = block.start - lanes(block.start) + rest.trailing_zeros();
                 // It has those drawn that wait.
                 self.primitive(primitives, first | index, index);
-                follows_tiny = false;
-                continue;
-            }
-            if !follows_tiny {
-                self.settle();
-                follows_tiny = true;
-            }
-            if let Some(mixed) = self.mixed.made() {
-                mixed.push((tinies.crumbs[lane as usize], tinies.pixels[lane as usize] as TinyPixels), self.sight);
+                rest &= rest - 1;
             }
         }
         if self.way == Some(Way::AtOnce) {
@@ -287,27 +284,41 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
     }
 
-    /// Whether any group hides a tiny primitive in it. Otherwise it has said what is known of groups.
+    /// Whether no group hides any of tiny primitives. Then they have said what is known of groups.
     #[inline]
-    fn is_hidden_in_part(&mut self, primitives: &Primitives, index: u32, tinies: &Tinies) -> bool {
-        let (Some(direction), Some(bounds)) = (self.context.visibility.tests, self.bounds.as_deref_mut()) else {
-            return false;
-        };
-        let range = as_stored(primitives.outline(index).depths, self.context.depth_bits);
-        let lane = index as usize % WAVE;
-        let [from, to] = [0, 1].map(|end: usize| tinies.groups[end][lane] as usize);
-        // The last group is in the next column, row, both or neither.
-        let mask = (1 << GROUPS_LOG2) - 1;
-        let numbers = [from, from & !mask | to & mask, from & mask | to & !mask, to];
-        let numbers = if from == to { &numbers[..1] } else { &numbers[..] };
-        if numbers.iter().any(|&number| bounds.hides_in_group(direction, number, range)) {
-            return true;
+    fn lets_pass(&mut self, tinies: &Tinies, tiny: u32) -> bool {
+        let (Some(direction), Some(bounds)) = (self.context.visibility.tests, &mut self.bounds) else { return true };
+        let depths = tinies.depths().map(|depths| as_stored(depths, self.context.depth_bits));
+        let passes = bounds.lets_pass(direction, tinies.window.map(i64::from), depths, self.context.visibility.teaches);
+        if passes {
+            count(self.sight, Counter::HizSmallQueries, tiny.count_ones().into());
         }
-        if self.context.visibility.teaches {
-            numbers.iter().for_each(|&number| bounds.loosen(direction, number, range));
+        passes
+    }
+
+    /// Those of the tiny primitives of a block, from this one on, that no group hides. They have said what is known of groups.
+    #[cold]
+    fn seen(&mut self, primitives: &Primitives, (first, tiny): (u32, u32)) -> u32 {
+        let (Some(direction), Some(bounds)) = (self.context.visibility.tests, &mut self.bounds) else { return tiny };
+        let mut seen = 0u32;
+        for lane in (0..WAVE as u32).filter(|lane| tiny >> lane & 1 != 0) {
+            let Outline { pixels, depths } = primitives.outline(first + lane);
+            let depths = as_stored(depths, self.context.depth_bits).map(|depth| [depth; 2]);
+            if bounds.lets_pass(direction, within(pixels, self.clip), depths, self.context.visibility.teaches) {
+                seen |= 1 << lane;
+            }
         }
-        count(self.sight, Counter::HizSmallQueries, 1);
-        false
+        count(self.sight, Counter::HizSmallQueries, u64::from(seen.count_ones()));
+        seen
+    }
+
+    /// Pixels of tiny primitives wait to be drawn.
+    #[inline]
+    fn push(&mut self, tinies: &Tinies, lanes: u32) {
+        self.settle();
+        if let Some(mixed) = self.mixed.made() {
+            mixed.push((&tinies.crumbs, &tinies.pixels, lanes as u16), self.sight);
+        }
     }
 
     /// Shades what came before a small primitive and may be written later otherwise.
