@@ -5,9 +5,7 @@
 
 use crate::geometry::Shape;
 use crate::raster::TILE_LOG2;
-#[cfg(target_arch = "x86_64")]
-use crate::shader::runtime::kernels::has_avx512;
-use crate::shader::runtime::kernels::{Lanes, Mask, WAVE, kernel};
+use crate::shader::runtime::kernels::{Lanes, Mask, WAVE, append_steps, kernel};
 
 /// Most pixels along each axis that a primitive may touch whose pixels are handed on as crumbs.
 pub const TINY: i64 = Shape::COVERED_SIDE as i64;
@@ -38,26 +36,15 @@ impl Crumb {
     }
 }
 
-/// For each pattern of four pixels the places of those in it, first ones first; of the others any.
-static STEPS: [[u32; TINY as usize]; 1 << TINY] = {
-    let mut steps = [[0; TINY as usize]; 1 << TINY];
-    let mut pattern = 0;
-    while pattern < steps.len() {
-        let (mut at, mut bit) = (0, 0);
-        while bit < TINY as u32 {
-            if pattern >> bit & 1 != 0 {
-                steps[pattern][at] = bit << Crumb::X;
-                at += 1;
-            }
-            bit += 1;
-        }
-        pattern += 1;
+/// How far a tiny primitive's pixels are from its first one, as crumbs.
+static PIXELS: Lanes = {
+    let (mut lanes, mut lane) = ([0; WAVE], 0);
+    while lane < WAVE as u32 {
+        lanes[lane as usize] = (lane % TINY as u32) << Crumb::X | (lane / TINY as u32) << Crumb::Y;
+        lane += 1;
     }
-    steps
+    lanes
 };
-
-/// How many pixels of four are in a pattern, for each pattern four bits.
-const COUNTS: u64 = 0x4332_3221_3221_2110;
 
 /// What crumbs come as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,61 +74,8 @@ pub struct Crumbs {
     end: usize,
 }
 
-/// How far a tiny primitive's pixels are from its first one, as crumbs.
-#[cfg(target_arch = "x86_64")]
-static PIXELS: Lanes = {
-    let (mut lanes, mut lane) = ([0; WAVE], 0);
-    while lane < WAVE as u32 {
-        lanes[lane as usize] = (lane % TINY as u32) << Crumb::X | (lane / TINY as u32) << Crumb::Y;
-        lane += 1;
-    }
-    lanes
-};
-
-/// Appends the pixels of tiny primitives, where their first ones are these crumbs, and says behind what the last one is.
-fn push_pixels(crumbs: &mut [u32; CAPACITY], mut end: usize, firsts: &Lanes, pixels: &Lanes, mut lanes: Mask) -> usize {
-    while let Some(room) = crumbs[end..].first_chunk_mut::<ROOM>().filter(|_| lanes != 0) {
-        let lane = lanes.trailing_zeros() as usize;
-        lanes &= lanes - 1;
-        let mut count = 0;
-        for row in 0..TINY as u32 {
-            let pattern = pixels[lane] as usize >> (row * TINY as u32) & 15;
-            let row = firsts[lane] + (row << Crumb::Y);
-            room[count & (WAVE - 1)..][..TINY as usize].copy_from_slice(&STEPS[pattern].map(|step| step + row));
-            count += (COUNTS >> (4 * pattern)) as usize & 15;
-        }
-        end += count;
-    }
-    end
-}
-
-/// The same by one instruction a primitive that has it.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-fn push_pixels_widest(
-    crumbs: &mut [u32; CAPACITY],
-    mut end: usize,
-    firsts: &Lanes,
-    pixels: &Lanes,
-    mut lanes: Mask,
-) -> usize {
-    use std::arch::x86_64::*;
-    let places = bytemuck::must_cast(PIXELS);
-    while let Some(room) = crumbs[end..].first_chunk_mut::<WAVE>().filter(|_| lanes != 0) {
-        let lane = lanes.trailing_zeros() as usize;
-        lanes &= lanes - 1;
-        let all = _mm512_add_epi32(places, _mm512_set1_epi32(firsts[lane] as i32));
-        *room = bytemuck::must_cast(_mm512_maskz_compress_epi32(pixels[lane] as Mask, all));
-        end += pixels[lane].count_ones() as usize;
-    }
-    end
-}
-
-/// Words that the pixels of a primitive are written to.
-const ROOM: usize = WAVE + TINY as usize;
-
-/// Room for the pixels of sixteen tiny primitives beside those that wait.
-const CAPACITY: usize = WAVE + WAVE * WAVE + ROOM;
+/// Room for the pixels of sixteen tiny primitives beside those that wait, and for what is written behind the last ones.
+const CAPACITY: usize = WAVE + WAVE * WAVE + WAVE;
 
 impl Default for Crumbs {
     fn default() -> Self {
@@ -237,19 +171,13 @@ impl Crumbs {
     /// than a wave of others.
     #[inline]
     pub fn push_lanes(&mut self, firsts: &Lanes, pixels: &Lanes, lanes: Mask) {
-        #[cfg(target_arch = "x86_64")]
-        if has_avx512() {
-            // SAFETY: the machine has the features that the function is compiled for; it needs nothing else.
-            self.end = unsafe { push_pixels_widest(&mut self.crumbs, self.end, firsts, pixels, lanes) };
-            return;
-        }
-        self.end = push_pixels(&mut self.crumbs, self.end, firsts, pixels, lanes);
+        self.end = append_steps((&mut self.crumbs, self.end), (firsts, pixels, lanes), &PIXELS);
     }
 
     /// Lets the pixels of a primitive wait, of which this is the first one. Fewer than a wave wait before.
     #[inline]
     fn push(&mut self, first: u32, pixels: TinyPixels) {
-        self.end = push_pixels(&mut self.crumbs, self.end, &[first; WAVE], &[pixels.into(); WAVE], 1);
+        self.push_lanes(&[first; WAVE], &[pixels.into(); WAVE], 1);
     }
 
     /// Whether none waits.
@@ -359,24 +287,6 @@ mod tests {
             found.sort_by_key(|&(place, ..)| place);
             expected.sort_by_key(|&(place, ..)| place);
             prop_assert_eq!(found, expected);
-        }
-
-        /// Pixels come in the order of primitives, row by row, however they are appended.
-        #[test]
-        fn pixels_are_appended_alike(pixels: [u16; WAVE], lanes: Mask, waiting in 0..WAVE) {
-            let firsts: Lanes = std::array::from_fn(|lane| (lane as u32) << Crumb::OF | (lane as u32 * 3) << Crumb::X);
-            let all = pixels.map(u32::from);
-            let mut plain = [0; CAPACITY];
-            let end = push_pixels(&mut plain, waiting, &firsts, &all, lanes);
-            let mut crumbs = Crumbs { end: waiting, ..Crumbs::default() };
-            crumbs.push_lanes(&firsts, &all, lanes);
-            prop_assert_eq!(&crumbs.crumbs[waiting..crumbs.end], &plain[waiting..end]);
-            let of_lane = |lane: usize| {
-                let some = (0..16u32).filter(move |bit| all[lane] >> bit & 1 != 0);
-                some.map(move |bit| firsts[lane] + ((bit % 4) << Crumb::X) + ((bit / 4) << Crumb::Y))
-            };
-            let expected: Vec<u32> = (0..WAVE).filter(|lane| lanes >> lane & 1 != 0).flat_map(of_lane).collect();
-            prop_assert_eq!(&plain[waiting..end], &expected[..]);
         }
 
         /// A block's pixels are the same ones as crumbs, whether they come in a wave's order or in rows.
