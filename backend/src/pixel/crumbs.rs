@@ -203,7 +203,8 @@ impl Crumbs {
             (Unit::Quad, _) => quads_meet(&crumbs[..count]),
         };
         if meet {
-            *wave = self.part(&wave.clone()[..count]);
+            let all = *wave;
+            *wave = self.part(&all[..count]);
         } else {
             self.start += count;
         }

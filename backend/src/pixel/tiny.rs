@@ -70,8 +70,8 @@ fn look_lanes(tinies: &mut Tinies, words: &[Lanes; Shape::WORDS], clip: &[i32; 4
         tiny_bits[lane] = u32::from(is_tiny) << lane;
 
         let skipped = (left - x0 + tiny * (top - y0)) & 15;
-        let rows = (1u32 << (tiny * (bottom - top) & 31)).wrapping_sub(1);
-        let columns = (1u32 << (right - left & 31)).wrapping_sub(1).wrapping_mul(0x1111);
+        let rows = (1u32 << ((tiny * (bottom - top)) & 31)).wrapping_sub(1);
+        let columns = (1u32 << ((right - left) & 31)).wrapping_sub(1).wrapping_mul(0x1111);
         tinies.pixels[lane] = words[Shape::COVERED as usize][lane] >> skipped & rows & columns;
         tinies.crumbs[lane] =
             ((left & PLACE) << Crumb::X | (top & PLACE) << Crumb::Y | (lane as i32) << Crumb::OF) as u32;
