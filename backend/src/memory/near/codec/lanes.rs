@@ -1,6 +1,6 @@
 //! Eight words at a time: what the codec computes with, in the machine's widest form that it has code for.
 //!
-//! The codec is written once, against [`Lanes`]. [`Portable`] says what each operation means; [`Wide`] gives the same bits. A line
+//! The codec is written once, against [`Lanes`]. [`Portable`] says what each operation means; `Wide` gives the same bits. A line
 //! is eight [`Rows`] of eight words. Of a row's words one bit each, over all rows, is a *plane* of 64 bits: bit
 //! `32 (y / 4) + 16 (x / 4) + 4 (y % 4) + x % 4` is that of lane `x` in row `y`.
 
