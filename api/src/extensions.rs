@@ -87,6 +87,8 @@ pub const TABLE: &[Extension] = &[
         None,
         &["VK_KHR_swapchain", "VK_KHR_surface_maintenance1", PROPERTIES2],
     ),
+    row("VK_KHR_present_id", 1, Device, None, &["VK_KHR_swapchain", PROPERTIES2]),
+    row("VK_KHR_present_wait", 1, Device, None, &["VK_KHR_swapchain", "VK_KHR_present_id"]),
     // Vulkan 1.1.
     row("VK_KHR_16bit_storage", 1, Device, V1_1, &[PROPERTIES2, "VK_KHR_storage_buffer_storage_class"]),
     row("VK_KHR_bind_memory2", 1, Device, V1_1, &[]),
@@ -245,6 +247,8 @@ pub const TABLE: &[Extension] = &[
     row("VK_EXT_shader_module_identifier", 1, Device, None, &[PROPERTIES2, "VK_EXT_pipeline_creation_cache_control"]),
     row("VK_EXT_vertex_input_dynamic_state", 2, Device, None, &[PROPERTIES2]),
     row("VK_KHR_load_store_op_none", 1, Device, None, &[]),
+    row("VK_KHR_dynamic_rendering_local_read", 1, Device, None, &["VK_KHR_dynamic_rendering"]),
+    row("VK_KHR_map_memory2", 1, Device, None, &[]),
     row("VK_KHR_maintenance5", 1, Device, None, &[VERSION_1_1, "VK_KHR_dynamic_rendering"]),
     row("VK_KHR_maintenance6", 1, Device, None, &[VERSION_1_1]),
     row("VK_KHR_maintenance7", 1, Device, None, &[VERSION_1_1]),
