@@ -158,7 +158,15 @@ impl Swapchain {
         }
         let count = desc.images.clamp(MIN_IMAGES, MAX_IMAGES);
         let images = (0..count).map(|_| create_image(device, &desc)).collect::<Result<_>>()?;
-        let turns = Turns { free: (0..count).collect(), last: None, failed: None, mode: desc.mode, waiting: 0, closing: false, shown: 0 };
+        let turns = Turns {
+            free: (0..count).collect(),
+            last: None,
+            failed: None,
+            mode: desc.mode,
+            waiting: 0,
+            closing: false,
+            shown: 0,
+        };
         let (turns, retired) = (Mutex::new(turns), AtomicBool::new(false));
         let (health, target) = (device.health().clone(), RwLock::new(Some(target)));
         Ok(Arc::new(Self { health, target, desc, images, turns, freed: Condvar::new(), retired }))

@@ -39,10 +39,7 @@ pub extern "system" fn end(handle: vk::CommandBuffer) {
 
 pub extern "system" fn set_locations(_: vk::CommandBuffer, _: *const vk::RenderingAttachmentLocationInfoKHR<'_>) {}
 
-pub extern "system" fn set_input_indices(
-    _: vk::CommandBuffer,
-    _: *const vk::RenderingInputAttachmentIndexInfoKHR<'_>,
-) {
+pub extern "system" fn set_input_indices(_: vk::CommandBuffer, _: *const vk::RenderingInputAttachmentIndexInfoKHR<'_>) {
 }
 
 /// The attachments of an instance, as they are gathered.

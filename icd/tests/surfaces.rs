@@ -271,11 +271,10 @@ fn presented_frames_are_waited_for() {
             device.reset_fences(&[fence]).unwrap();
             image
         };
-        assert_eq!([wait(0, 0), wait(1, 0), wait(1, 1_000_000)], [
-            vk::Result::SUCCESS,
-            vk::Result::TIMEOUT,
-            vk::Result::TIMEOUT
-        ]);
+        assert_eq!(
+            [wait(0, 0), wait(1, 0), wait(1, 1_000_000)],
+            [vk::Result::SUCCESS, vk::Result::TIMEOUT, vk::Result::TIMEOUT]
+        );
         let begin = std::time::Instant::now();
         // Numbers grow, but not one by one; a frame need not have one.
         for number in [1, 2, 5, 0, 9] {

@@ -404,9 +404,8 @@ fn the_last_frame_before_the_end_is_shown() {
     let application = Application::start(&server);
     let (device, swapchains) = (&application.device, &application.swapchains);
     for retires in [false, true] {
-        let fifo = |info: vk::SwapchainCreateInfoKHR<'static>| {
-            info.min_image_count(8).present_mode(vk::PresentModeKHR::FIFO)
-        };
+        let fifo =
+            |info: vk::SwapchainCreateInfoKHR<'static>| info.min_image_count(8).present_mode(vk::PresentModeKHR::FIFO);
         let swapchain = application.swapchain_of(fifo).unwrap();
         let mut pools = Vec::new();
         for frame in 0..7u8 {

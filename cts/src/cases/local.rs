@@ -189,10 +189,8 @@ fn depths(gpu: &Gpu) -> Case {
         | vk::ImageUsageFlags::INPUT_ATTACHMENT
         | vk::ImageUsageFlags::TRANSFER_SRC;
     let format = vk::Format::D32_SFLOAT_S8_UINT;
-    let depth = gpu.image(&ImageDesc {
-        aspects: aspects[0] | aspects[1],
-        ..ImageDesc::color(format, [SIZE; 2], usage)
-    })?;
+    let depth =
+        gpu.image(&ImageDesc { aspects: aspects[0] | aspects[1], ..ImageDesc::color(format, [SIZE; 2], usage) })?;
     let view = |aspect| {
         let info = vk::ImageViewCreateInfo::default().image(depth.handle).view_type(vk::ImageViewType::TYPE_2D);
         let info = info.format(format).subresource_range(range(aspect, 0, 1));

@@ -210,9 +210,7 @@ fn newer(gpu: &Gpu) -> Case {
 
 /// Strings and ids that compilers of HLSL attach to variables, types and members.
 fn annotated(gpu: &Gpu) -> Case {
-    for name in
-        [vk::GOOGLE_DECORATE_STRING_NAME, vk::GOOGLE_HLSL_FUNCTIONALITY1_NAME, vk::GOOGLE_USER_TYPE_NAME]
-    {
+    for name in [vk::GOOGLE_DECORATE_STRING_NAME, vk::GOOGLE_HLSL_FUNCTIONALITY1_NAME, vk::GOOGLE_USER_TYPE_NAME] {
         gpu.need(name)?;
     }
     let words: Vec<u32> = (0..64).map(|number| number * 7).collect();

@@ -351,9 +351,10 @@ fn concurrent(gpu: &Gpu) -> Case {
 
 /// Both halves of a transfer of ownership, each on its queue, with a wait between them.
 fn hand_over(from: (&Gpu, u32), to: (&Gpu, u32), barrier: &Barrier<'_>) -> Case {
-    [from.0, to.0].into_iter().zip([Half::Release, Half::Acquire]).try_for_each(|(gpu, half)| {
-        one_half(gpu, [from.1, to.1], barrier, half)
-    })
+    [from.0, to.0]
+        .into_iter()
+        .zip([Half::Release, Half::Acquire])
+        .try_for_each(|(gpu, half)| one_half(gpu, [from.1, to.1], barrier, half))
 }
 
 /// A half of a transfer of ownership.

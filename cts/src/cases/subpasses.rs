@@ -259,6 +259,25 @@ pub(super) enum Depth {
     OfSample(u32, vk::ImageAspectFlags),
 }
 
+/// The tests of a pipeline.
+fn depth_tests(depth: Depth) -> vk::PipelineDepthStencilStateCreateInfo<'static> {
+    let (is_less, of_sample) = (depth == Depth::Less, matches!(depth, Depth::OfSample(..)));
+    let replace = vk::StencilOpState {
+        fail_op: vk::StencilOp::REPLACE,
+        pass_op: vk::StencilOp::REPLACE,
+        compare_op: vk::CompareOp::ALWAYS,
+        write_mask: 0xff,
+        ..Default::default()
+    };
+    vk::PipelineDepthStencilStateCreateInfo::default()
+        .depth_test_enable(is_less || of_sample)
+        .depth_write_enable(true)
+        .depth_compare_op(if is_less { vk::CompareOp::LESS } else { vk::CompareOp::ALWAYS })
+        .stencil_test_enable(of_sample)
+        .front(replace)
+        .back(replace)
+}
+
 pub(super) fn pipeline_of(gpu: &Gpu, desc: &PipelineDesc<'_>) -> Result<vk::Pipeline, Outcome> {
     pipeline_with(gpu, desc, None)
 }
@@ -296,21 +315,7 @@ pub(super) fn pipeline_with(
         })
         .collect();
     let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
-    let (is_less, of_sample) = (desc.depth == Depth::Less, matches!(desc.depth, Depth::OfSample(..)));
-    let replace = vk::StencilOpState {
-        fail_op: vk::StencilOp::REPLACE,
-        pass_op: vk::StencilOp::REPLACE,
-        compare_op: vk::CompareOp::ALWAYS,
-        write_mask: 0xff,
-        ..Default::default()
-    };
-    let depth = vk::PipelineDepthStencilStateCreateInfo::default()
-        .depth_test_enable(is_less || of_sample)
-        .depth_write_enable(true)
-        .depth_compare_op(if is_less { vk::CompareOp::LESS } else { vk::CompareOp::ALWAYS })
-        .stencil_test_enable(of_sample)
-        .front(replace)
-        .back(replace);
+    let (depth, of_sample) = (depth_tests(desc.depth), matches!(desc.depth, Depth::OfSample(..)));
     let dynamic = [vk::DynamicState::STENCIL_REFERENCE];
     let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic[..usize::from(of_sample)]);
     let info = vk::GraphicsPipelineCreateInfo::default()
