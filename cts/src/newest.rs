@@ -1,5 +1,5 @@
-//! Features of extensions that are newer than the bindings: each structure is one flag, which a device that has the extension must
-//! support.
+//! Extensions that are newer than the bindings. Each structure of features begins with a flag, which a device that has the extension
+//! must support.
 //!
 //! Source: Vulkan's registry (`vk.xml`).
 
@@ -15,10 +15,16 @@ pub const RELAXED_INSTRUCTION: &CStr = c"VK_KHR_shader_relaxed_extended_instruct
 pub const COMPUTE_DERIVATIVES: &CStr = c"VK_KHR_compute_shader_derivatives";
 /// `VK_KHR_maintenance7`.
 pub const MAINTENANCE7: &CStr = c"VK_KHR_maintenance7";
+/// `VK_KHR_unified_image_layouts`.
+pub const UNIFIED_LAYOUTS: &CStr = c"VK_KHR_unified_image_layouts";
 
 /// Extensions, with the numbers of their structures of features.
-pub const ALL: [(&CStr, i32); 3] =
-    [(REPLICATED_COMPOSITES, 1_000_564_000), (RELAXED_INSTRUCTION, 1_000_558_000), (MAINTENANCE7, 1_000_562_000)];
+pub const ALL: [(&CStr, i32); 4] = [
+    (REPLICATED_COMPOSITES, 1_000_564_000),
+    (RELAXED_INSTRUCTION, 1_000_558_000),
+    (MAINTENANCE7, 1_000_562_000),
+    (UNIFIED_LAYOUTS, 1_000_527_000),
+];
 
 /// A structure of one flag.
 #[repr(C)]
@@ -26,6 +32,23 @@ struct Flag {
     s_type: vk::StructureType,
     p_next: *mut c_void,
     flag: vk::Bool32,
+    /// Where some have a second one, which is not required.
+    other: vk::Bool32,
+}
+
+/// Says of an attachment that it is in a feedback loop: `VkAttachmentFeedbackLoopInfoEXT`.
+#[repr(C)]
+pub struct FeedbackLoop {
+    s_type: vk::StructureType,
+    p_next: *const c_void,
+    enable: vk::Bool32,
+}
+
+impl FeedbackLoop {
+    /// It is.
+    pub const fn enabled() -> Self {
+        Self { s_type: vk::StructureType::from_raw(1_000_527_001), p_next: std::ptr::null(), enable: vk::TRUE }
+    }
 }
 
 /// The structures of the extensions that there are.
@@ -39,6 +62,7 @@ impl Newest {
             s_type: vk::StructureType::from_raw(number),
             p_next: std::ptr::null_mut(),
             flag: vk::TRUE,
+            other: vk::FALSE,
         };
         Self(found.map(flag).collect())
     }

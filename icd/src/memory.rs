@@ -88,6 +88,21 @@ pub extern "system" fn unmap(handle: vk::Device, memory: vk::DeviceMemory) {
     });
 }
 
+pub extern "system" fn map2(
+    handle: vk::Device,
+    info: *const vk::MemoryMapInfoKHR<'_>,
+    out: *mut *mut c_void,
+) -> vk::Result {
+    let Some(info) = raw::input(info) else { return Error::Unknown.code() };
+    map(handle, info.memory, info.offset, info.size, info.flags, out)
+}
+
+pub extern "system" fn unmap2(handle: vk::Device, info: *const vk::MemoryUnmapInfoKHR<'_>) -> vk::Result {
+    let Some(info) = raw::input(info) else { return Error::Unknown.code() };
+    unmap(handle, info.memory);
+    vk::Result::SUCCESS
+}
+
 pub extern "system" fn flush(_: vk::Device, _: u32, _: *const vk::MappedMemoryRange<'_>) -> vk::Result {
     vk::Result::SUCCESS
 }
