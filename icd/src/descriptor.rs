@@ -483,11 +483,15 @@ pub extern "system" fn update_with_template(
 ) {
     raw::guard_void(|| {
         let Ok(object) = device(handle) else { return };
-        let _ = need_with(object, &object.sets, set, |set| {
+        let found = need_with(object, &object.sets, set, |set| {
             need_with(object, &object.templates, template, |template| {
                 set.set.update(|slots| perform_all(object, (set.set.layout(), slots), template, data));
             })
         });
+        if found.is_err() {
+            // Without a set the template may be stale as well: that is said, too.
+            let _ = need_with(object, &object.templates, template, |_| ());
+        }
     });
 }
 
