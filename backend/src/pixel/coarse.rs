@@ -26,32 +26,42 @@ pub(super) struct Cells {
     samples: u32,
     /// Covered samples of each: of the last pixel first.
     coverage: [u32; 4],
+    /// Those that programs see.
+    seen: [u32; 4],
 }
 
 impl Cells {
-    /// Those of the group at a place that have covered samples; `masks` are the pixels where each sample is.
-    fn of_group((primitive, [x, y]): (PrimitiveId, [u32; 2]), rate: Rate, masks: &[u64]) -> impl Iterator<Item = Self> {
+    /// Those of the group at a place that have covered samples; `masks` are the pixels where each sample is, `seen` those of which programs
+    /// see that.
+    fn of_group(
+        (primitive, [x, y]): (PrimitiveId, [u32; 2]),
+        rate: Rate,
+        (masks, seen): (&[u64], &[u64]),
+    ) -> impl Iterator<Item = Self> {
         let ([width, height], side) = (rate.size().map(|pixels| pixels * 2), SIDE as u32);
         let places = (0..side).step_by(height as usize).flat_map(move |dy| {
             let row = (0..side).step_by(width as usize);
             row.map(move |dx| [x + dx, y + dy])
         });
         places.filter_map(move |place| {
-            let mut cells = Self { primitive, place, rate, samples: masks.len() as u32, coverage: [0; 4] };
-            cells.cover(masks);
+            let none = [0; 4];
+            let mut cells = Self { primitive, place, rate, samples: masks.len() as u32, coverage: none, seen: none };
+            (cells.coverage, cells.seen) = (cells.covered(masks), cells.covered(seen));
             (cells.coverage != [0; 4]).then_some(cells)
         })
     }
 
-    fn cover(&mut self, masks: &[u64]) {
-        let [width, height] = self.rate.size();
+    /// Covered samples of each fragment, where samples are covered in these pixels.
+    fn covered(&self, masks: &[u64]) -> [u32; 4] {
+        let ([width, height], mut coverage) = (self.rate.size(), [0; 4]);
         for (x, y) in (0..height * 2).flat_map(|y| (0..width * 2).map(move |x| (x, y))) {
             let (cell, first) = self.pixel([x, y]);
             let (_, bit) = group_of_pixel([self.place[0] + x, self.place[1] + y]);
             for (sample, mask) in (0..).zip(masks) {
-                self.coverage[cell] |= ((mask >> bit & 1) as u32) << (first + sample);
+                coverage[cell] |= ((mask >> bit & 1) as u32) << (first + sample);
             }
         }
+        coverage
     }
 
     /// The fragment of a pixel, by its offset from the first pixel, and the number of its first sample in the fragment's coverage.
@@ -105,7 +115,7 @@ fn fill((cells, locations): (&[Cells], &[[i64; 2]]), words: &[Words<'_>; QUADS],
             Source::Centre(axis) => cells.centre()[axis].to_bits(),
             Source::Centroid(axis) => cells.centroid(cell, locations)[axis].to_bits(),
             Source::Primitive(word) => words[number].get(word),
-            Source::Coverage => cells.coverage[cell],
+            Source::Coverage => cells.seen[cell],
             Source::Helper => u32::from(cells.coverage[cell] == 0),
             Source::Rate => cells.rate.word(),
             // The others are of other kernels, or the same in all lanes.
@@ -122,9 +132,9 @@ struct Exported {
 }
 
 impl Waves<'_, '_> {
-    /// Fragments of a primitive in a group: the pixels where each sample is covered.
+    /// Fragments of a primitive in a group: the pixels where each sample is covered, and where programs see that it is.
     #[cold]
-    pub(super) fn push_cells(&mut self, (primitive, place): (PrimitiveId, [u32; 2]), masks: &[u64]) {
+    pub(super) fn push_cells(&mut self, (primitive, place): (PrimitiveId, [u32; 2]), masks: (&[u64], &[u64])) {
         let Some(rates) = &self.context.rates else { return };
         let rate = rates.at(self.walk.words(primitive), place);
         for cells in Cells::of_group((primitive, place), rate, masks) {

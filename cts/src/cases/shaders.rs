@@ -15,6 +15,7 @@ const INTERLOCK_SAMPLES: &[u8] = include_bytes!("../../shaders/interlock_samples
 const INTERLOCK_UNORDERED: &[u8] = include_bytes!("../../shaders/interlock_unordered.frag.spv");
 const STENCIL_REF: &[u8] = include_bytes!("../../shaders/stencil_ref.frag.spv");
 const COVERAGE: &[u8] = include_bytes!("../../shaders/coverage.frag.spv");
+const EARLY_COVERAGE: &[u8] = include_bytes!("../../shaders/early_coverage.frag.spv");
 const POST_DEPTH: &[u8] = include_bytes!("../../shaders/post_depth.frag.spv");
 
 const FOUR: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_4;
@@ -34,7 +35,8 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("shaders.stencil.replaced_samples", "VK_EXT_shader_stencil_export", |gpu| stencil_replaced(gpu, FOUR));
     add("shaders.stencil.coarse", "VK_EXT_shader_stencil_export", stencil_coarse);
     add("shaders.stencil.compared", "VK_EXT_shader_stencil_export", stencil_compared);
-    add("shaders.coverage.before_tests", "SampleMask", coverage_before);
+    add("shaders.coverage.before_tests", "SampleMask", |gpu| coverage_before(gpu, COVERAGE));
+    add("shaders.coverage.before_early_tests", "SampleMask", |gpu| coverage_before(gpu, EARLY_COVERAGE));
     add("shaders.coverage.after_tests", "VK_EXT_post_depth_coverage", coverage_after);
 }
 
@@ -274,10 +276,10 @@ fn coverage(gpu: &Gpu, fragment: &'static [u8], masks: &[(f32, u32)]) -> Result<
 }
 
 /// Without the extension a fragment sees what the primitive covers, whatever tests leave of it.
-fn coverage_before(gpu: &Gpu) -> Case {
-    let seen = coverage(gpu, COVERAGE, &[(0.5, 0b1111)])?;
+fn coverage_before(gpu: &Gpu, program: &'static [u8]) -> Case {
+    let seen = coverage(gpu, program, &[(0.5, 0b1111)])?;
     check(seen == 16 + 0b1111, || format!("{seen}"))?;
-    let seen = coverage(gpu, COVERAGE, &[(0.5, 0b0011)])?;
+    let seen = coverage(gpu, program, &[(0.5, 0b0011)])?;
     check(seen == 16 + 0b0011, || format!("{seen} with a mask"))
 }
 
