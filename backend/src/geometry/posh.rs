@@ -39,8 +39,8 @@ pub const FEWEST: usize = 64;
 /// Primitives that are found to be hidden, or not, together.
 pub const BLOCK: usize = 128;
 
-/// Blocks whose positions are shaded at once, ahead of draws.
-pub const BLOCKS: usize = 8;
+/// Blocks whose positions are shaded at once, ahead of draws: many, as vertices that others of them share are shaded again.
+pub const BLOCKS: usize = 32;
 
 /// Pixels of a piece's bounds for each of its primitives, from which on these teach the visibility structure.
 const TEACHING: i64 = 128;
