@@ -19,7 +19,7 @@ use super::{GROUPS, Held, Lines, Listed, SPAN};
 use crate::workers::Workers;
 
 /// How often the thread looks for what is idle.
-const LOOK: Duration = Duration::from_millis(100);
+pub(super) const LOOK: Duration = Duration::from_millis(100);
 /// Looks for which a span may have to be idle, at most.
 pub(super) const LOOKS: usize = 64;
 /// Submissions that must have done without what goes to rest, while there are any: frames may take longer than looks.

@@ -522,6 +522,11 @@ fn what_is_idle_rests_by_itself() {
         assert!(begin.elapsed() < Duration::from_secs(60), "the other one does not rest");
         std::thread::sleep(Duration::from_millis(10));
     }
+    // Then the thread sleeps, until a submission uses something.
+    std::thread::sleep(2 * device::LOOK);
+    let look = near.shared.look();
+    std::thread::sleep(5 * device::LOOK);
+    assert_eq!(near.shared.look(), look, "it looks where nothing is awake");
     let in_use = near.begin(&workers);
     images.iter().for_each(|image| image.begin_use(&in_use, false));
     memories.iter().for_each(|memory| check(memory, 0..memory.size(), 0, 3));
