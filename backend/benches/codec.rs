@@ -1,4 +1,4 @@
-//! The line codec: lines of one value, gradients, noise, and what lies between, each way.
+//! The line codec: lines of one value, gradients, noise, and what lies between, each way, of each kind of format that it tells apart.
 //!
 //! `cargo bench --package vitric-backend --bench codec [FILTER]`. Throughput is of uncompressed bytes, on one thread.
 
@@ -36,8 +36,11 @@ fn gradient(codec: &str, line: u32, number: u32) -> [u32; 4] {
         }
         "r11g11b10f" => [half(1.0) >> 4 | (half(0.7) >> 4) << 11 | (half(0.3) >> 5) << 22; 4],
         "rgba16f" => [half(1.0) | half(0.7) << 16, half(0.3) | 0x3c00 << 16, 0, 0],
+        "rg16f" => [half(1.0) | half(0.7) << 16; 4],
+        "rg32f" => [at(1.0).to_bits(), at(0.7).to_bits(), 0, 0],
+        "rg8" => [((at(1.0) * 255.0) as u32 | ((at(0.7) * 255.0) as u32) << 8) * 0x0001_0001; 4],
         // Words of several texels.
-        "r8" | "bytes" => [(at(1.0) * 255.0) as u32 * 0x0101_0101; 4],
+        "r8" | "rgb8" => [(at(1.0) * 255.0) as u32 * 0x0101_0101; 4],
         "d16" => [(at(1.0) * 65535.0) as u32 * 0x0001_0001; 4],
         "r5g6b5" => {
             [((at(1.0) * 31.0) as u32 | ((at(0.7) * 63.0) as u32) << 5 | ((at(0.3) * 31.0) as u32) << 11) * 0x0001_0001;
@@ -71,12 +74,16 @@ fn codec(criterion: &mut Criterion) {
         ("rgba8", color(vk::Format::R8G8B8A8_UNORM), 1),
         ("r11g11b10f", color(vk::Format::B10G11R11_UFLOAT_PACK32), 1),
         ("rgba16f", color(vk::Format::R16G16B16A16_SFLOAT), 2),
+        ("rg16f", color(vk::Format::R16G16_SFLOAT), 1),
+        ("rg32f", color(vk::Format::R32G32_SFLOAT), 2),
         ("rgba32f", color(vk::Format::R32G32B32A32_SFLOAT), 4),
+        ("rg8", color(vk::Format::R8G8_UNORM), 1),
         ("r8", color(vk::Format::R8_UNORM), 1),
         ("r5g6b5", color(vk::Format::R5G6B5_UNORM_PACK16), 1),
         ("d32f", Codec::of_depth(32), 1),
         ("d16", Codec::of_depth(16), 1),
-        ("bytes", Codec::of_bytes(), 1),
+        // Those of which nothing better is known: their blocks are rows of words.
+        ("rgb8", color(vk::Format::R8G8B8_UNORM), 1),
     ];
     for (name, codec, words) in codecs {
         let mut group = criterion.benchmark_group(name);

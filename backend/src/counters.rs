@@ -128,6 +128,7 @@ counters! {
     RawDepth "raw_depth" "near" "Bytes of depth and stencil images that went to rest and were not lost, as they are."
     VoidDepth "void_depth" "near" "Those of them in spans that are one line again and again."
     TookDepth "took_depth" "near" "Bytes that the others took in near memory."
+    SpansCleared "spans_cleared" "near" "Spans that were cleared as a whole, which was noted instead of written."
     SpansClaimed "spans_claimed" "near" "Spans at rest that were overwritten without being read."
     NearIn "near_in" "near" "Bytes written to near memory."
     NearOut "near_out" "near" "Bytes read from near memory."

@@ -154,7 +154,7 @@ const TABLE: &[Knob] = &[
     },
     Knob {
         name: "VITRIC_NEARMEM",
-        default: "off",
+        default: "on",
         doc: "Whether images that no submission uses rest compacted in near memory, and their pages go back to the system: off, on (what was \
               idle for a time), always (after every submission: for tests). With a comma behind it, the size of near memory in MiB, or in \
               KiB with a K; it is as large as the heap else.",

@@ -11,7 +11,7 @@ use super::viewports::rect as pixels;
 use super::{PassBegin, implicit};
 use crate::format;
 use crate::gpu::DeviceLost;
-use crate::memory::SurfaceView;
+use crate::memory::{InUse, SurfaceView};
 use crate::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, SubpassDesc};
 use crate::transfer::{self, PlaneClear};
 use crate::workers::Workers;
@@ -38,6 +38,23 @@ impl LoadClear {
     /// Those that are needed also where nothing is drawn.
     pub(super) fn kept_planes(&self) -> impl Iterator<Item = PlaneClear<'_>> {
         PlaneClear::of_view(&self.view, self.aspects & !self.lost, 0, self.value)
+    }
+
+    /// The attachment's number.
+    pub(super) fn attachment(&self) -> u32 {
+        self.attachment
+    }
+
+    /// What of it is cleared.
+    pub(super) fn view(&self) -> &SurfaceView {
+        &self.view
+    }
+
+    /// Notes that all of it is cleared, plane by plane where that is possible: those need not be cleared any more. Nothing was drawn to it.
+    pub(super) fn note(&mut self, in_use: &InUse<'_>) {
+        let noted = self.kept_planes().filter(|plane| plane.note(in_use, &self.view.surface));
+        let noted = noted.fold(vk::ImageAspectFlags::empty(), |noted, plane| noted | plane.aspect());
+        self.aspects &= !(noted | self.lost);
     }
 
     /// `lost` says of an attachment what aspects nobody needs from now on.
@@ -116,11 +133,8 @@ impl Pass {
 
     /// The aspects of an attachment that nobody needs when the pass ends here: they are not stored, and nothing is resolved from them.
     pub(super) fn lost(&self, attachment: u32) -> vk::ImageAspectFlags {
-        let (subpass, mut lost) = (self.subpass(), vk::ImageAspectFlags::empty());
-        let resolved = subpass.colors.iter().zip(&subpass.resolves);
-        let is_source = resolved.clone().any(|(color, target)| *color == Some(attachment) && target.is_some())
-            || subpass.depth_stencil == Some(attachment) && subpass.depth_resolve.is_some()
-            || self.replaced.iter().any(|(replaced, _)| *replaced == attachment);
+        let mut lost = vk::ImageAspectFlags::empty();
+        let is_source = self.is_resolved(attachment);
         let Some(desc) = self.desc.attachments.get(attachment as usize).filter(|_| !is_source) else { return lost };
         if desc.store == vk::AttachmentStoreOp::DONT_CARE {
             lost |= vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH;
@@ -129,6 +143,15 @@ impl Pass {
             lost |= vk::ImageAspectFlags::STENCIL;
         }
         lost
+    }
+
+    /// Whether something is resolved from an attachment when the subpass ends.
+    pub(super) fn is_resolved(&self, attachment: u32) -> bool {
+        let subpass = self.subpass();
+        let mut resolved = subpass.colors.iter().zip(&subpass.resolves);
+        resolved.any(|(color, target)| *color == Some(attachment) && target.is_some())
+            || subpass.depth_stencil == Some(attachment) && subpass.depth_resolve.is_some()
+            || self.replaced.iter().any(|(replaced, _)| *replaced == attachment)
     }
 
     /// Whether an attachment's contents are lost as a whole when the pass ends: it was used, and no aspect is stored.

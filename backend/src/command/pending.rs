@@ -1,7 +1,7 @@
 //! Draws whose tiles were not walked yet: windows gather over the draws of a pass, until something must see what they drew.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk;
 
@@ -146,6 +146,17 @@ impl Pending {
     /// `lost` says which aspects of attachments nobody needs but those draws that wait.
     pub(super) fn lose(&mut self, lost: impl Fn(u32) -> vk::ImageAspectFlags) {
         self.clears.iter_mut().flat_map(|clears| &mut clears.attachments).for_each(|clear| clear.lose(&lost));
+    }
+
+    /// Calls `note` for what is to be cleared, if nothing was drawn to any tile, nor waits to be; what has nothing left then is not cleared.
+    pub(super) fn note_clears(&mut self, note: impl FnMut(&mut LoadClear)) {
+        let is_drawn_to = !self.windows.is_empty() || self.open.iter().any(|open| !open.is_empty());
+        let is_cleared = |done: &AtomicBool| done.load(Ordering::Relaxed);
+        let fresh = self.clears.take_if(|clears| !is_drawn_to && !clears.done.iter().any(is_cleared));
+        let Some(mut clears) = fresh else { return };
+        clears.attachments.iter_mut().for_each(note);
+        clears.attachments.retain(|clear| clear.planes().next().is_some());
+        self.clears = Some(clears).filter(|clears| !clears.attachments.is_empty());
     }
 
     /// Begins with the visibility structures of the depth attachment's layers that are drawn to; the last ones may have none.

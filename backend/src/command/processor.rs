@@ -298,6 +298,8 @@ impl<'g> Processor<'g> {
         if let Some(pass) = &self.pass {
             self.pending.lose(|attachment| pass.lost(attachment));
         }
+        self.drain()?;
+        self.note_clears();
         self.flush()?;
         if let Some(pass) = self.pass.take() {
             self.end_depth(&pass);
@@ -589,7 +591,7 @@ fn transfer(workers: &Workers, in_use: Option<&InUse<'_>>, command: &Command, by
         Command::FillBuffer { target, offset, size, word } => transfer::fill_buffer(target, *offset, *size, *word),
         Command::ClearColorImage { target, value, ranges }
         | Command::ClearDepthStencilImage { target, value, ranges } => {
-            transfer::clear_image(target, *value, ranges);
+            transfer::clear_image(in_use, target, *value, ranges);
         }
         Command::ResolveImage { source, target, regions } => transfer::resolve(source, target, regions),
         _ => {}

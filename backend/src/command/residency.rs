@@ -12,6 +12,7 @@ use super::processor::Processor;
 use super::{Command, PassBegin};
 use crate::format;
 use crate::memory::{Hint, Surface, SurfaceView};
+use crate::transfer;
 
 impl Processor<'_> {
     fn begin_use(&self, surface: &Surface, overwritten: bool) {
@@ -28,6 +29,17 @@ impl Processor<'_> {
         let (lost, kept): (Vec<_>, Vec<_>) = (0..begin.views.len()).partition(|&number| overwrites(begin, number));
         kept.into_iter().for_each(|number| self.begin_use(&begin.views[number].surface, false));
         lost.into_iter().for_each(|number| self.begin_use(&begin.views[number].surface, true));
+    }
+
+    /// A pass ends. Where nothing was drawn to any tile, clears of whole images are noted instead of written.
+    pub(super) fn note_clears(&mut self) {
+        let (Some(in_use), Some(pass)) = (&self.shared.in_use, &self.pass) else { return };
+        self.pending.note_clears(|clear| {
+            let is_read = pass.is_resolved(clear.attachment());
+            if !is_read && covers(pass.area, clear.view()) {
+                clear.note(in_use);
+            }
+        });
     }
 
     /// A pass ends: what it stores nothing of is lost, and layouts say what is only read from now on.
@@ -49,10 +61,11 @@ impl Processor<'_> {
                 uses(&[source, target]);
             }
             // What is copied from may rest, see `transfer`.
-            Command::CopyImage { target, .. }
-            | Command::CopyBufferToImage { target, .. }
-            | Command::ClearColorImage { target, .. }
-            | Command::ClearDepthStencilImage { target, .. } => uses(&[target]),
+            Command::CopyImage { target, .. } | Command::CopyBufferToImage { target, .. } => uses(&[target]),
+            Command::ClearColorImage { target, ranges, .. }
+            | Command::ClearDepthStencilImage { target, ranges, .. } => {
+                self.begin_use(target, transfer::clears_all(target, ranges));
+            }
             _ => {}
         }
     }

@@ -210,6 +210,13 @@ pub(super) struct Part {
     grid: Grid,
 }
 
+impl Part {
+    /// Bytes of a texel or block.
+    pub(super) fn texel_bytes(&self) -> usize {
+        self.bytes as usize
+    }
+}
+
 /// One slice of one level of one plane of a bound surface: texels by position.
 #[derive(Debug, Clone, Copy)]
 pub struct PlaneRef<'a> {

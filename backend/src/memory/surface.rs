@@ -9,7 +9,7 @@ use ash::vk;
 use parking_lot::Mutex;
 
 use super::layout::{PlaneRef, SurfaceLayout, level_extent};
-use super::near::codec::Codec;
+use super::near::codec::{Codec, LINE, Line};
 use super::rest::{Hints, Kind, Reading};
 use super::{Allocation, Hint, InUse};
 use crate::format::{self, Class, FormatInfo, PLANE_ASPECTS};
@@ -46,6 +46,8 @@ pub struct Surface {
     binding: OnceLock<(Arc<Allocation>, u64)>,
     /// The greatest number of a submission that used all of it.
     used: AtomicU64,
+    /// How often clears of it were noted, and how many of these somebody who used it has seen.
+    noted: [AtomicU64; 2],
     /// What was rendered to in its place, for the next time.
     stand_in: Mutex<Option<Arc<Surface>>>,
     /// What commands have said of its contents.
@@ -67,7 +69,8 @@ impl Surface {
     fn made(desc: SurfaceDesc, is_transient: bool) -> Option<Arc<Self>> {
         let (layout, binding) = (SurfaceLayout::new(&desc)?, OnceLock::new());
         let (used, hints, stand_in) = (AtomicU64::new(0), Arc::default(), Mutex::new(None));
-        Some(Arc::new(Self { desc, layout, binding, used, stand_in, hints, is_transient }))
+        let noted = Default::default();
+        Some(Arc::new(Self { desc, layout, binding, used, noted, stand_in, hints, is_transient }))
     }
 
     /// Whether it is attached only.
@@ -154,13 +157,37 @@ impl Surface {
     /// Has it awake as long as something uses it: `overwritten` as a whole, or as it is. What it holds from then on is not lost.
     pub fn begin_use(&self, in_use: &InUse<'_>, overwritten: bool) {
         let Some((memory, start)) = self.binding() else { return };
+        if !self.may_rest() {
+            return;
+        }
+        let [noted, seen] = self.noted.each_ref().map(|count| count.load(Ordering::Acquire));
         // What a later submission has noted holds for this one, too, as long as it runs.
-        if !self.may_rest() || self.used.load(Ordering::Acquire) >= in_use.number() && !self.hints.is_lost() {
+        let is_known = self.used.load(Ordering::Acquire) >= in_use.number() && noted == seen;
+        if is_known && !self.hints.is_lost() {
             return;
         }
         let overwritten = self.hints.begin_use() || overwritten;
         in_use.wake(memory, start..start.saturating_add(self.layout.size()), overwritten);
         self.used.fetch_max(in_use.number(), Ordering::Release);
+        self.noted[1].fetch_max(noted, Ordering::Release);
+    }
+
+    /// Clears a plane of all levels and layers to a texel, of which there are enough `copies` for a line, by noting it: nothing is written before
+    /// somebody needs it. `in_use` has begun to use the surface. False, and nothing is done, where that is not possible.
+    pub(crate) fn note_clear(&self, in_use: &InUse<'_>, aspect: vk::ImageAspectFlags, copies: &[u8]) -> bool {
+        let Some((memory, start)) = self.binding().filter(|_| self.may_rest()) else { return false };
+        let plane = self.layout.planes().find(|(plane, _)| *plane == aspect);
+        let texel = self.layout.part(aspect, 0, 0).map_or(0, |part| part.texel_bytes());
+        let line = copies.first_chunk().filter(|_| texel > 0 && LINE.is_multiple_of(texel)).map(Line::of_bytes);
+        let (Some((_, bytes)), Some(line)) = (plane, line) else { return false };
+        let bytes = start.saturating_add(bytes.start)..start.saturating_add(bytes.end);
+        let is_noted = in_use.note_clear(memory, bytes, &line);
+        if is_noted {
+            self.noted[0].fetch_add(1, Ordering::AcqRel);
+            // Who sees this looks at the surface again.
+            in_use.count_loss();
+        }
+        is_noted
     }
 
     /// How something that only reads texels reads them, where some of the surface rests: nothing wakes. `None` where nothing rests; then

@@ -3,7 +3,7 @@
 use ash::vk;
 
 use crate::format::{self, FormatInfo};
-use crate::memory::{Buffer, PlaneRef, Surface, SurfaceView};
+use crate::memory::{Buffer, InUse, PlaneRef, Surface, SurfaceView};
 use crate::raster::TILE_LOG2;
 use crate::state::ClearValue;
 use crate::workers::Workers;
@@ -62,27 +62,53 @@ fn clear_runs(plane: &PlaneRef<'_>, [x0, y0, x1, y1]: [u32; 4], texels: &[u8]) {
     }
 }
 
-/// Clears the given ranges of an image.
-pub fn clear_image(target: &Surface, value: ClearValue, ranges: &[vk::ImageSubresourceRange]) {
+/// Clears the given ranges of an image, which `in_use` has begun to use: planes of all of it by noting that, where it may rest.
+pub fn clear_image(
+    in_use: Option<&InUse<'_>>,
+    target: &Surface,
+    value: ClearValue,
+    ranges: &[vk::ImageSubresourceRange],
+) {
     let Some(info) = format::info(target.desc().format) else { return };
     for range in ranges {
-        let levels = count(range.base_mip_level, range.level_count, target.desc().levels);
-        for level in levels {
-            let depth = target.level_extent(level).depth;
-            let slices = match target.desc().kind {
-                vk::ImageType::TYPE_3D => 0..depth,
-                _ => count(range.base_array_layer, range.layer_count, target.desc().layers),
-            };
-            for slice in slices {
-                for plane in info.planes().filter(|plane| range.aspect_mask.contains(plane.aspect)) {
-                    if let Some(part) = target.plane(plane.aspect, level, slice) {
-                        let bytes = texel(info, plane.aspect, value);
-                        clear_plane(&part, [0, 0, u32::MAX, u32::MAX], &bytes[..plane.bytes as usize].repeat(COPIES));
-                    }
-                }
+        for plane in info.planes().filter(|plane| range.aspect_mask.contains(plane.aspect)) {
+            let texels = texel(info, plane.aspect, value)[..plane.bytes as usize].repeat(COPIES);
+            let in_use = in_use.filter(|_| is_whole(target, range));
+            if !in_use.is_some_and(|in_use| target.note_clear(in_use, plane.aspect, &texels)) {
+                clear_range(target, plane.aspect, range, &texels);
             }
         }
     }
+}
+
+/// Clears a plane of the levels and layers of a range.
+fn clear_range(target: &Surface, aspect: vk::ImageAspectFlags, range: &vk::ImageSubresourceRange, texels: &[u8]) {
+    for level in count(range.base_mip_level, range.level_count, target.desc().levels) {
+        let slices = match target.desc().kind {
+            vk::ImageType::TYPE_3D => 0..target.level_extent(level).depth,
+            _ => count(range.base_array_layer, range.layer_count, target.desc().layers),
+        };
+        for part in slices.filter_map(|slice| target.plane(aspect, level, slice)) {
+            clear_plane(&part, [0, 0, u32::MAX, u32::MAX], texels);
+        }
+    }
+}
+
+/// Whether a range is all levels and layers.
+fn is_whole(target: &Surface, range: &vk::ImageSubresourceRange) -> bool {
+    let desc = target.desc();
+    count(range.base_mip_level, range.level_count, desc.levels) == (0..desc.levels)
+        && (desc.kind == vk::ImageType::TYPE_3D
+            || count(range.base_array_layer, range.layer_count, desc.layers) == (0..desc.layers))
+}
+
+/// Whether ranges are all of an image, which has one plane.
+pub(crate) fn clears_all(target: &Surface, ranges: &[vk::ImageSubresourceRange]) -> bool {
+    let planes = || target.layout().planes().map(|(aspect, _)| aspect);
+    let is_all = |range: &vk::ImageSubresourceRange| {
+        is_whole(target, range) && planes().all(|aspect| range.aspect_mask.contains(aspect))
+    };
+    planes().count() == 1 && ranges.iter().any(is_all)
 }
 
 /// Numbers from `first` on, at most `count`, below `limit`.
@@ -95,6 +121,7 @@ const ROWS: u32 = 1 << TILE_LOG2;
 
 /// A plane that is to be cleared, of one layer of a view.
 pub(crate) struct PlaneClear<'v> {
+    aspect: vk::ImageAspectFlags,
     plane: PlaneRef<'v>,
     texels: Vec<u8>,
 }
@@ -112,8 +139,18 @@ impl<'v> PlaneClear<'v> {
         planes.filter(move |(_, plane)| aspects.contains(plane.aspect)).filter_map(move |(info, plane)| {
             let texel = texel(info, plane.aspect, value);
             let texels = texel[..plane.bytes as usize].repeat(COPIES);
-            Some(Self { plane: view.plane(plane.aspect, 0, layer)?, texels })
+            Some(Self { aspect: plane.aspect, plane: view.plane(plane.aspect, 0, layer)?, texels })
         })
+    }
+
+    /// The aspect.
+    pub(crate) fn aspect(&self) -> vk::ImageAspectFlags {
+        self.aspect
+    }
+
+    /// Notes that all of a surface is cleared, which the plane is one of, see [`Surface::note_clear`].
+    pub(crate) fn note(&self, in_use: &InUse<'_>, surface: &Surface) -> bool {
+        surface.note_clear(in_use, self.aspect, &self.texels)
     }
 
     /// Clears the texels of a rectangle `[x0, y0, x1, y1]`, the last ones not included.

@@ -12,7 +12,7 @@ mod resolve_depth;
 mod tests;
 
 pub use blit::blit;
-pub(crate) use clear::PlaneClear;
+pub(crate) use clear::{PlaneClear, clears_all};
 pub use clear::{clear_image, fill_buffer};
 pub use copy::{Direction, copy_buffer};
 pub(crate) use copy::{copy_buffer_image, copy_image};

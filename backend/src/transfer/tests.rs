@@ -149,9 +149,9 @@ fn depth_and_stencil_are_cleared_and_copied_apart() {
         layer_count: vk::REMAINING_ARRAY_LAYERS,
     };
     let value = ClearValue([1.0f32.to_bits(), 0x17f, 0, 0]);
-    clear_image(&image, value, &[range(depth)]);
+    clear_image(None, &image, value, &[range(depth)]);
     assert_eq!(read_back(&image, stencil, 6), [0; 6]);
-    clear_image(&image, value, &[range(stencil)]);
+    clear_image(None, &image, value, &[range(stencil)]);
     assert_eq!(read_back(&image, stencil, 6), [0x7f; 6]);
     assert_eq!(read_back(&image, depth, 24), [0xff, 0xff, 0xff, 0].repeat(6));
 }

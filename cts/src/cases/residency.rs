@@ -18,7 +18,10 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("lazy.transient", "Lazily Allocated Memory", lazy);
     add("contents.behind_lost", "Render Pass Store Operations", behind_lost);
     add("contents.behind_undefined", "Image Layout Transitions", behind_undefined);
-    add("contents.stored_behind_lost", "Render Pass Store Operations", stored_behind_lost);
+    add("contents.stored_behind_lost", "Render Pass Store Operations", |gpu| stored_behind(gpu, LOST));
+    add("contents.stored_behind_clear", "Render Pass Load Operations", |gpu| stored_behind(gpu, STORE));
+    add("contents.behind_clear", "Render Pass Load Operations", behind_clear);
+    add("contents.behind_clear_command", "Clear Commands", behind_clear_command);
     add("contents.aliased", "Memory Aliasing", aliased);
 }
 
@@ -93,6 +96,7 @@ fn clear(gpu: &Gpu, commands: vk::CommandBuffer, image: &Image, store: vk::Attac
 }
 
 const LOST: vk::AttachmentStoreOp = vk::AttachmentStoreOp::DONT_CARE;
+const STORE: vk::AttachmentStoreOp = vk::AttachmentStoreOp::STORE;
 
 /// What is copied to an image after a pass has lost it stays, also where both are of one submission.
 fn behind_lost(gpu: &Gpu) -> Case {
@@ -127,14 +131,130 @@ fn behind_lost(gpu: &Gpu) -> Case {
         gpu.barrier(commands, Some((&image, L::TRANSFER_SRC_OPTIMAL, L::GENERAL)));
         clear(gpu, commands, &image, LOST);
         gpu.barrier(commands, None);
-        clear(gpu, commands, &image, vk::AttachmentStoreOp::STORE);
+        clear(gpu, commands, &image, STORE);
         gpu.barrier(commands, Some((&image, L::GENERAL, L::TRANSFER_SRC_OPTIMAL)));
     })?;
     gpu.run(|_| ())?;
-    let found = gpu.read_image(&image, COLOR, 4)?;
-    check(found.as_chunks().0.iter().all(|&bytes: &[u8; 4]| u32::from_le_bytes(bytes) == 7), || {
-        "it is not cleared".into()
-    })
+    check_texels(gpu, &image, |_, _| 7)
+}
+
+/// What an image that is a source of transfers holds, by column and row; also when it was read before.
+fn check_texels(gpu: &Gpu, image: &Image, expected: impl Fn(u32, u32) -> u32) -> Case {
+    for round in 0..2 {
+        let found = gpu.read_image(image, COLOR, 4)?;
+        for (&bytes, number) in found.as_chunks().0.iter().zip(0..) {
+            let (x, y, found) = (number % SIDE, number / SIDE, u32::from_le_bytes(bytes));
+            check(found == expected(x, y), || {
+                format!("{found} instead of {} at ({x}, {y}) in round {round}", expected(x, y))
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// A pass that draws nothing clears an image; what comes next finds that everywhere, in the same submission and in others.
+fn behind_clear(gpu: &Gpu) -> Case {
+    gpu.need(vk::KHR_DYNAMIC_RENDERING_NAME)?;
+    let (image, source) = (image(gpu, U::COLOR_ATTACHMENT)?, gpu.buffer_with(&noise())?);
+    let rows = 40;
+    let mut region = crate::harness::whole(&image, COLOR);
+    region.image_extent.height = rows;
+    for round in 0..4u32 {
+        gpu.run(|commands| {
+            let old = if round == 0 { L::UNDEFINED } else { L::TRANSFER_SRC_OPTIMAL };
+            gpu.barrier(commands, Some((&image, old, L::GENERAL)));
+            clear(gpu, commands, &image, STORE);
+            gpu.barrier(commands, None);
+            if round & 1 != 0 {
+                // SAFETY: the command buffer is recording.
+                unsafe {
+                    gpu.device.cmd_copy_buffer_to_image(commands, source.handle, image.handle, L::GENERAL, &[region]);
+                }
+            }
+            if round & 2 != 0 {
+                clear_part(gpu, commands, &image);
+            }
+            gpu.barrier(commands, Some((&image, L::GENERAL, L::TRANSFER_SRC_OPTIMAL)));
+        })?;
+        check_texels(gpu, &image, |x, y| match (x, y) {
+            (20..120, 30..200) if round & 2 != 0 => 11,
+            (_, y) if y < rows && round & 1 != 0 => texel(y * SIDE + x),
+            _ => 7,
+        })?;
+    }
+    Ok(())
+}
+
+/// A pass that loads an image and clears a part of it to 11.
+fn clear_part(gpu: &Gpu, commands: vk::CommandBuffer, image: &Image) {
+    let second = khr::dynamic_rendering::Device::new(&gpu.instance, &gpu.device);
+    let attachments = [vk::RenderingAttachmentInfo::default()
+        .image_view(image.view)
+        .image_layout(L::GENERAL)
+        .load_op(vk::AttachmentLoadOp::LOAD)
+        .store_op(STORE)];
+    let area =
+        |x, y, width, height| vk::Rect2D { offset: vk::Offset2D { x, y }, extent: vk::Extent2D { width, height } };
+    let info = vk::RenderingInfo::default().render_area(area(0, 0, SIDE, SIDE)).layer_count(1);
+    let part = vk::ClearRect { rect: area(20, 30, 100, 170), base_array_layer: 0, layer_count: 1 };
+    let clear_value = vk::ClearValue { color: vk::ClearColorValue { uint32: [11; 4] } };
+    let clear = vk::ClearAttachment { aspect_mask: COLOR, color_attachment: 0, clear_value };
+    // SAFETY: the command buffer is recording, and the image is in the layout.
+    unsafe {
+        gpu.barrier(commands, None);
+        second.cmd_begin_rendering(commands, &info.color_attachments(&attachments));
+        gpu.device.cmd_clear_attachments(commands, &[clear], &[part]);
+        second.cmd_end_rendering(commands);
+    }
+}
+
+/// Clears of all of an image, of some of its levels, and again: copies of images and blits find what was cleared last.
+fn behind_clear_command(gpu: &Gpu) -> Case {
+    let usage = U::TRANSFER_SRC | U::TRANSFER_DST;
+    let desc = ImageDesc { levels: 3, ..ImageDesc::color(vk::Format::R32_UINT, [SIDE; 2], usage) };
+    let (image, copy, blitted) = (gpu.image(&desc)?, gpu.image(&desc)?, gpu.image(&desc)?);
+    let clear = |commands, levels: std::ops::Range<u32>, value| {
+        let range = crate::harness::range(COLOR, levels.start, levels.len() as u32);
+        let value = vk::ClearColorValue { uint32: [value; 4] };
+        // SAFETY: the command buffer is recording, and the image is in the layout.
+        unsafe { gpu.device.cmd_clear_color_image(commands, image.handle, L::GENERAL, &value, &[range]) };
+        gpu.barrier(commands, None);
+    };
+    // SAFETY: the command buffer is recording, and images are in these layouts.
+    let take = |commands, level, target: &Image, blits: bool| unsafe {
+        let layers = |mip_level| vk::ImageSubresourceLayers { mip_level, ..crate::harness::layers(COLOR) };
+        let extent = vk::Extent3D { width: SIDE >> level, height: SIDE >> level, depth: 1 };
+        let end = vk::Offset3D { x: (SIDE >> level) as i32, y: (SIDE >> level) as i32, z: 1 };
+        let offsets = [vk::Offset3D::default(), end];
+        let copied = vk::ImageCopy::default().src_subresource(layers(level)).dst_subresource(layers(0)).extent(extent);
+        let blit = vk::ImageBlit::default().src_subresource(layers(level)).dst_subresource(layers(0));
+        let blit = blit.src_offsets(offsets).dst_offsets(offsets);
+        let (from, to) = (image.handle, target.handle);
+        match blits {
+            true => gpu.device.cmd_blit_image(commands, from, L::GENERAL, to, L::GENERAL, &[blit], vk::Filter::NEAREST),
+            false => gpu.device.cmd_copy_image(commands, from, L::GENERAL, to, L::GENERAL, &[copied]),
+        }
+        gpu.barrier(commands, None);
+    };
+    gpu.run(|commands| {
+        for image in [&image, &copy, &blitted] {
+            gpu.barrier(commands, Some((image, L::UNDEFINED, L::GENERAL)));
+        }
+        clear(commands, 0..3, 5);
+        take(commands, 0, &copy, false);
+        take(commands, 0, &blitted, true);
+        clear(commands, 0..3, 6);
+        clear(commands, 1..2, 8);
+        take(commands, 1, &copy, false);
+        take(commands, 2, &blitted, true);
+        for image in [&image, &copy, &blitted] {
+            gpu.barrier(commands, Some((image, L::GENERAL, L::TRANSFER_SRC_OPTIMAL)));
+        }
+    })?;
+    let inside = |x: u32, y: u32, level: u32| x.max(y) < SIDE >> level;
+    check_texels(gpu, &image, |_, _| 6)?;
+    check_texels(gpu, &copy, |x, y| if inside(x, y, 1) { 8 } else { 5 })?;
+    check_texels(gpu, &blitted, |x, y| if inside(x, y, 2) { 6 } else { 5 })
 }
 
 /// A transition from the undefined layout loses what was there; not what comes next, and nothing of other images.
@@ -158,8 +278,8 @@ fn behind_undefined(gpu: &Gpu) -> Case {
     Ok(())
 }
 
-/// A program stores to an image, a pass loses that, and the program stores again, by the set that is bound since before the pass.
-fn stored_behind_lost(gpu: &Gpu) -> Case {
+/// A program stores to an image, a pass loses or clears that, and the program stores again, by the set that is bound since before the pass.
+fn stored_behind(gpu: &Gpu, store: vk::AttachmentStoreOp) -> Case {
     gpu.need(vk::KHR_DYNAMIC_RENDERING_NAME)?;
     let image = image(gpu, U::COLOR_ATTACHMENT | U::STORAGE)?;
     let (set_layout, set) = gpu.set(&[vk::DescriptorType::STORAGE_IMAGE])?;
@@ -180,7 +300,7 @@ fn stored_behind_lost(gpu: &Gpu) -> Case {
             gpu.device.cmd_bind_descriptor_sets(commands, vk::PipelineBindPoint::COMPUTE, layout, 0, &[set], &[]);
             gpu.device.cmd_dispatch(commands, SIDE / 16, SIDE / 16, 1);
             gpu.barrier(commands, None);
-            clear(gpu, commands, &image, LOST);
+            clear(gpu, commands, &image, store);
             gpu.barrier(commands, None);
             gpu.device.cmd_dispatch(commands, SIDE / 16, SIDE / 16, 1);
             gpu.barrier(commands, Some((&image, L::GENERAL, L::TRANSFER_SRC_OPTIMAL)));

@@ -19,7 +19,7 @@ use super::{GROUPS, Held, Lines, Listed, SPAN};
 use crate::workers::Workers;
 
 /// How often the thread looks for what is idle.
-const LOOK: Duration = Duration::from_millis(100);
+pub(super) const LOOK: Duration = Duration::from_millis(100);
 /// Looks for which a span may have to be idle, at most.
 pub(super) const LOOKS: usize = 64;
 /// Submissions that must have done without what goes to rest, while there are any: frames may take longer than looks.
@@ -56,7 +56,7 @@ pub(crate) struct Shared {
     /// Spans of all allocations where images may rest.
     capacity: Mutex<usize>,
     submissions: Numbers,
-    /// How often contents of images were lost.
+    /// How often contents of images were lost, or cleared.
     losses: AtomicU64,
     listed: Mutex<Vec<Listed>>,
     /// Whether there was ever one.
@@ -146,7 +146,7 @@ impl Shared {
 
     /// A span of so many bytes does not rest any more: what it took is free.
     pub(super) fn release(&self, held: Held, bytes: usize) {
-        if matches!(held, Held::Raw) {
+        if matches!(held, Held::Raw | Held::Cleared(_)) {
             return;
         }
         self.resting.fetch_sub(bytes as u64, Ordering::Relaxed);
@@ -360,12 +360,12 @@ impl InUse<'_> {
         self.running.number
     }
 
-    /// How often contents of images were lost so far. What was used before the last time, and is used after it, is used anew.
+    /// How often contents of images were lost or cleared so far. What was used before the last time, and is used after it, is used anew.
     pub(crate) fn losses(&self) -> u64 {
         self.residency.shared.losses.load(Ordering::Acquire)
     }
 
-    /// Contents of an image are lost.
+    /// Contents of an image are lost, or cleared.
     pub(crate) fn count_loss(&self) {
         self.residency.shared.losses.fetch_add(1, Ordering::AcqRel);
     }
@@ -392,6 +392,11 @@ impl InUse<'_> {
             }
             Err(error) => self.fail(&error),
         }
+    }
+
+    /// Notes that bytes of an allocation are cleared, see [`Allocation::note_clear`].
+    pub(crate) fn note_clear(&self, allocation: &Allocation, range: Range<u64>, line: &Line) -> bool {
+        allocation.note_clear(range, self.number(), line)
     }
 
     /// Something that rests cannot be had.

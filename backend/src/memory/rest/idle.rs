@@ -1,5 +1,7 @@
 //! How what is idle goes to rest, and in which order.
 //!
+//! What was cleared and not used since only gives its pages back.
+//!
 //! Spans go together that one large page of the system may hold. First come those whose contents are lost, which cost nothing; then those
 //! of images that are only read from now on; then those that were not used for longest; and of these that take the fewest bytes, as
 //! far as that is known from the last time. Source: DESIGN 3.6, the compaction daemon.
@@ -15,7 +17,7 @@ use super::device::LOOKS;
 use super::span::{Span, State};
 use super::{Held, Lines, Moved, Rest, SPAN, lines};
 use crate::memory::near::Stat;
-use crate::memory::near::codec::{LINE, Line};
+use crate::memory::near::codec::LINE;
 
 /// Spans that go to rest together: pages of the system may be as large.
 const TOGETHER: usize = (2 << 20) / SPAN;
@@ -64,8 +66,8 @@ pub(super) fn rest(allocations: &[Arc<Allocation>], before: impl Fn(usize) -> u6
         let scratch = scratch.get_or_insert_with(lines);
         read += allocation.rest_together(rest, spans, before(rest.patience()), scratch);
     }
-    let is_awake = |span: &Span| span.get().state() == State::Awake;
-    let some = resting.clone().any(|(_, rest)| rest.spans.iter().any(is_awake));
+    let has_pages = |span: &Span| matches!(span.get().state(), State::Awake | State::Cleared);
+    let some = resting.clone().any(|(_, rest)| rest.spans.iter().any(has_pages));
     if some { Outcome::Some } else { Outcome::All }
 }
 
@@ -110,7 +112,7 @@ impl Rest {
         self.shared.count(raw, bytes);
         match held {
             Held::Raw => self.shared.count(took, bytes),
-            Held::Zeros | Held::Uniform(_) => self.shared.count(void, bytes),
+            Held::Zeros | Held::Uniform(_) | Held::Cleared(_) => self.shared.count(void, bytes),
             Held::Coded { bytes, .. } => self.shared.count(took, *bytes as usize),
         }
     }
@@ -135,8 +137,13 @@ impl Allocation {
                 rest.shared.count(Stat::SpansLost, 1);
                 Held::Zeros
             } else {
-                read += bytes.len();
-                let held = self.code(rest, &moved, span, scratch);
+                let held = match &moved.held[span] {
+                    Held::Cleared(line) => Held::of_line(line),
+                    _ => {
+                        read += bytes.len();
+                        self.code(rest, &moved, span, scratch)
+                    }
+                };
                 rest.count_coded(&moved, span, &held, bytes.len());
                 held
             };
@@ -175,8 +182,7 @@ impl Allocation {
         }
         let filled = &target[..bytes.len()];
         if filled.len() <= LINE || filled[LINE..] == filled[..filled.len() - LINE] {
-            let line = scratch[0][0];
-            return if line == Line::ZERO { Held::Zeros } else { Held::Uniform(line.into()) };
+            return Held::of_line(&scratch[0][0].into());
         }
         let codec = moved.codec_of[span];
         let slot = rest.shared.put(&moved.codecs[usize::from(codec)].0, scratch);

@@ -11,11 +11,13 @@
 //! - A span is one word (`span`): its state, and the number of the last submission that used it. Who rests it exchanges the word, which
 //!   fails when somebody has just used it; who finds a span that moves waits for the allocation's lock. All else happens under it.
 //! - Who only copies from an image reads its lines at rest (`reading`), and wakes nothing.
+//! - What is cleared as a whole is *noted* (`clearing`): its bytes are written when somebody needs them, and mostly nobody does.
 //! - What commands say of images (`hints`) decides what rests first, and what need not be coded (`idle`).
 //! - `device`: near memory of a device, its submissions, and the thread that rests what is idle.
 //!
 //! Images do not change: what wakes has the bytes it had, whatever the codec thought of them. Source: DESIGN 3.6.
 
+mod clearing;
 mod device;
 mod hints;
 mod idle;
@@ -61,7 +63,9 @@ enum Held {
     /// All lines are zeros.
     Zeros,
     /// All lines are this one.
-    Uniform(Box<Line>),
+    Uniform(Arc<Line>),
+    /// The same, and pages are there whose bytes are anything.
+    Cleared(Arc<Line>),
     /// In a slot of near memory, as so many bytes, by this codec of the allocation's.
     Coded { slot: u32, codec: u8, bytes: u32 },
 }
@@ -71,9 +75,14 @@ impl Held {
     fn took(&self) -> u32 {
         match self {
             Self::Raw => SPAN as u32,
-            Self::Zeros | Self::Uniform(_) => 0,
+            Self::Zeros | Self::Uniform(_) | Self::Cleared(_) => 0,
             Self::Coded { bytes, .. } => *bytes,
         }
+    }
+
+    /// All lines are this one, and there are no pages.
+    fn of_line(line: &Arc<Line>) -> Self {
+        if **line == Line::ZERO { Self::Zeros } else { Self::Uniform(line.clone()) }
     }
 }
 
@@ -264,8 +273,8 @@ impl Allocation {
         let mut moved = rest.moved.lock();
         for span in rest.touched(&range) {
             moved.excluded[span] = true;
-            let is_resting = rest.spans[span].get().state() == State::Resting;
-            if is_resting && let Err(error) = self.wake_span(rest, &mut moved, span) {
+            let is_raw = matches!(rest.spans[span].get().state(), State::Never | State::Awake);
+            if !is_raw && let Err(error) = self.wake_span(rest, &mut moved, span) {
                 log::error!("far memory cannot be read: {error}");
             }
             rest.spans[span].set(State::Never, 0);
@@ -285,9 +294,9 @@ impl Allocation {
             return Ok(0);
         }
         let mut moved = rest.moved.lock();
-        rest.woken();
         // None moves now. What others have woken meanwhile is noted as used by this submission, too.
         let asleep: Vec<usize> = touched.filter(|&span| !rest.spans[span].mark(number)).collect();
+        rest.woken(&asleep);
         let (failed, known): (_, &Moved) = (Mutex::new(None), &moved);
         workers.parallel(asleep.len(), lines, |scratch, index| {
             let span = asleep[index];
@@ -300,7 +309,7 @@ impl Allocation {
         }
         for &span in &asleep {
             rest.shared.release(std::mem::take(&mut moved.held[span]), Rest::bytes(span, self.length).len());
-            rest.spans[span].set(State::Awake, number);
+            rest.wake(span, number);
         }
         Ok(asleep.len())
     }
@@ -314,10 +323,11 @@ impl Allocation {
             for span in touched {
                 let bytes = Rest::bytes(span, self.length);
                 let is_whole = range.start <= bytes.start as u64 && bytes.end as u64 <= range.end;
-                if is_whole && rest.spans[span].get().state() == State::Resting {
+                let state = rest.spans[span].get().state();
+                if is_whole && matches!(state, State::Resting | State::Cleared) {
                     rest.shared.release(std::mem::take(&mut moved.held[span]), bytes.len());
-                    rest.shared.count(Stat::SpansClaimed, 1);
-                    rest.spans[span].set(State::Awake, number);
+                    rest.shared.count(Stat::SpansClaimed, usize::from(state == State::Resting));
+                    rest.wake(span, number);
                 }
             }
         }
@@ -332,13 +342,16 @@ impl Allocation {
 
     /// Writes the bytes of a span at rest where they belong.
     fn restore(&self, rest: &Rest, moved: &Moved, span: usize, scratch: &mut Lines) -> io::Result<()> {
+        let bytes = Rest::bytes(span, self.length);
         match &moved.held[span] {
             // Pages that come anew are zeros.
             Held::Raw | Held::Zeros => return Ok(()),
-            Held::Uniform(line) => scratch.as_flattened_mut().fill(**line),
+            Held::Uniform(line) | Held::Cleared(line) => {
+                self.write_lines(bytes, line);
+                return Ok(());
+            }
             Held::Coded { slot, codec, .. } => rest.shared.get(*slot, &moved.codecs[usize::from(*codec)].0, scratch)?,
         }
-        let bytes = Rest::bytes(span, self.length);
         let source: &[u8] = bytemuck::cast_slice(scratch.as_flattened());
         // SAFETY: the span lies inside the mapping, and `source` is as long at least. Nobody who uses the span goes on before it is awake.
         unsafe {
@@ -349,8 +362,17 @@ impl Allocation {
 }
 
 impl Rest {
-    /// Spans were needed. If they had just gone to rest, others wait longer from now on.
-    fn woken(&self) {
+    /// A span of who holds the lock lies raw from now on, for a submission and those after it that use it.
+    fn wake(&self, span: usize, number: u64) {
+        let before = self.spans[span].get().used();
+        self.spans[span].set(State::Awake, before.max(number));
+    }
+
+    /// Spans are needed. If they had just gone to rest, others wait longer from now on.
+    fn woken(&self, spans: &[usize]) {
+        if !spans.iter().any(|&span| self.spans[span].get().state() == State::Resting) {
+            return;
+        }
         let patience = self.patience.load(Ordering::Relaxed);
         let since = self.shared.look().saturating_sub(self.rested_at.load(Ordering::Relaxed));
         let grown = if since <= u64::from(patience) { patience * 2 } else { patience / 2 };

@@ -73,11 +73,12 @@ impl Allocation {
         if !rest.spans[span].mark(number) {
             let moved = rest.moved.lock();
             // None moves now. Others may have woken it meanwhile.
-            if rest.spans[span].get().state() == State::Resting {
+            let state = rest.spans[span].get().state();
+            if matches!(state, State::Resting | State::Cleared) {
                 rest.shared.count(Stat::LinesRead, 1);
                 match &moved.held[span] {
                     Held::Raw | Held::Zeros => *out = Line::ZERO,
-                    Held::Uniform(line) => *out = **line,
+                    Held::Uniform(line) | Held::Cleared(line) => *out = **line,
                     Held::Coded { slot, codec, .. } => {
                         let place = (line % of_span) as usize;
                         let codec = &moved.codecs[usize::from(*codec)].0;

@@ -13,6 +13,8 @@ pub enum State {
     Never,
     /// Raw.
     Awake,
+    /// Cleared, which its bytes do not show yet.
+    Cleared,
     /// Going to rest.
     Moving,
     /// In near memory.
@@ -29,22 +31,23 @@ pub struct Said(u64);
 
 impl Said {
     fn new(state: State, used: u64) -> Self {
-        Self(used << 2 | state as u64)
+        Self(used << 3 | state as u64)
     }
 
     /// What the span is.
     pub fn state(self) -> State {
-        [State::Never, State::Awake, State::Moving, State::Resting][(self.0 & 3) as usize]
+        const ALL: [State; 5] = [State::Never, State::Awake, State::Cleared, State::Moving, State::Resting];
+        ALL[(self.0 & 7) as usize]
     }
 
     /// The submission that used it last.
     pub fn used(self) -> u64 {
-        self.0 >> 2
+        self.0 >> 3
     }
 
     /// Whether it may go to rest, since no submission from `before` on has used it.
     pub fn is_idle(self, before: u64) -> bool {
-        self.state() == State::Awake && self.used() < before
+        matches!(self.state(), State::Awake | State::Cleared) && self.used() < before
     }
 }
 
@@ -79,7 +82,20 @@ impl<W: World> Span<W> {
                     return true;
                 }
                 State::Awake => {}
-                State::Moving | State::Resting => return false,
+                State::Cleared | State::Moving | State::Resting => return false,
+            }
+        }
+    }
+
+    /// Notes that a submission, which uses the span, clears it. False when it does not lie raw. Who does holds the allocation's lock.
+    pub fn clear(&self, number: u64) -> bool {
+        loop {
+            let word = self.get();
+            if word.state() != State::Awake {
+                return false;
+            }
+            if self.exchange(word, Said::new(State::Cleared, word.used().max(number))) {
+                return true;
             }
         }
     }

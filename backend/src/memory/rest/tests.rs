@@ -103,6 +103,149 @@ fn what_wakes_is_what_went_to_rest() {
     assert!(of(Stat::LinesOne) > 0 && of(Stat::LinesRaw) > 0);
 }
 
+/// Every format there is, with levels, layers, slices and samples: what wakes is what went to rest, all of it.
+#[test]
+fn all_optimal_images_rest() {
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(2));
+    let near = residency(&heap, HEAP, true);
+    let extent = |width, height, depth| vk::Extent3D { width, height, depth };
+    let kinds = [
+        (vk::ImageType::TYPE_1D, extent(300, 1, 1), 4, 3, 1),
+        (vk::ImageType::TYPE_2D, extent(75, 41, 1), 7, 6, 1),
+        (vk::ImageType::TYPE_2D, extent(75, 41, 1), 1, 2, 4),
+        (vk::ImageType::TYPE_2D, extent(20, 20, 1), 1, 1, 16),
+        (vk::ImageType::TYPE_3D, extent(33, 20, 9), 6, 1, 1),
+    ];
+    let formats: Vec<_> = crate::format::all().collect();
+    let mut rested = 0;
+    for (seed, info) in formats.iter().enumerate() {
+        for (kind, extent, levels, layers, samples) in kinds {
+            let format = info.format;
+            let desc = SurfaceDesc { kind, format, extent, levels, layers, samples, linear: false, decoded: false };
+            let surface = Surface::new(desc).unwrap();
+            let memory = filled(&heap, &near, &surface, 0, seed % 4, seed as u32);
+            assert!(states(&memory).iter().all(|state| *state == State::Resting), "{desc:?}");
+            let in_use = near.begin(&workers);
+            surface.begin_use(&in_use, false);
+            check(&memory, 0..surface.layout().size(), seed % 4, seed as u32);
+            rested += 1;
+        }
+    }
+    assert_eq!(rested, 5 * formats.len());
+    assert!(formats.len() > 100 && counted(&near, Stat::SpansRested) > rested as u64);
+}
+
+/// A clear of a whole image is noted: nothing is written before somebody needs it, whoever that is. What other things lie beside is not touched.
+#[test]
+fn clears_are_noted() {
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(2));
+    let near = residency(&heap, HEAP, false);
+    let image = surface(vk::Format::R8G8B8A8_UNORM, 300, 1);
+    let memory = Allocation::resting(&heap, image.layout().size() + 3 * SPAN as u64, &near).unwrap();
+    // From the middle of a span to the middle of another one.
+    let start = SPAN as u64 / 2;
+    assert!(image.bind(memory.clone(), start));
+    let range = start..start + image.layout().size();
+    let color = vk::ImageAspectFlags::COLOR;
+    let clear = |in_use: &InUse<'_>, texel: u32| {
+        assert!(image.note_clear(in_use, color, &texel.to_le_bytes().repeat(64)));
+    };
+    let all_are = |texel: u32| {
+        let mut bytes = vec![0; image.layout().size() as usize];
+        memory.read(range.start, &mut bytes);
+        bytes.chunks(4).all(|found| *found == texel.to_le_bytes())
+    };
+    let in_use = near.begin(&workers);
+    image.begin_use(&in_use, true);
+    fill(&memory, 0..memory.size(), 1, 5);
+    let losses = in_use.losses();
+    clear(&in_use, 0xff12_3456);
+    assert_eq!((states(&memory)[0], &states(&memory)[1..6]), (State::Awake, &[State::Cleared; 5][..]));
+    assert!(in_use.losses() > losses, "sets look at it again");
+    check(&memory, 0..range.start, 1, 5);
+    check(&memory, SPAN as u64..6 * SPAN as u64, 1, 5);
+    // Copies read it, and nothing is written.
+    let plane = image.plane(color, 0, 0).unwrap();
+    for (x, y) in [(0, 0), (64, 200), (299, 299)] {
+        let mut texel = [0; 4];
+        image.reading(Some(&in_use)).unwrap().read_run(&plane, (x, y, 0), &mut texel);
+        assert_eq!(u32::from_le_bytes(texel), 0xff12_3456);
+    }
+    assert_eq!(counted(&near, Stat::SpansCleared), 5);
+    // The same submission uses it, and clears it again.
+    image.begin_use(&in_use, false);
+    assert!(all_are(0xff12_3456));
+    check(&memory, 0..range.start, 1, 5);
+    check(&memory, range.end..memory.size(), 1, 5);
+    clear(&in_use, 7);
+    // One that overwrites it writes nothing of the clear; another clear takes its place.
+    image.begin_use(&in_use, true);
+    assert!(!all_are(7));
+    clear(&in_use, 8);
+    drop(in_use);
+    let in_use = near.begin(&workers);
+    image.begin_use(&in_use, false);
+    assert!(all_are(8));
+    clear(&in_use, 9);
+    drop(in_use);
+    // Idle, its pages go without being read.
+    let (rested, raw) = (counted(&near, Stat::SpansRested), counted(&near, Stat::NearIn));
+    assert_eq!(idle::rest(&[memory.clone()], |_| u64::MAX, 1, usize::MAX), idle::Outcome::All);
+    assert!(states(&memory)[1..6].iter().all(|state| *state == State::Resting));
+    assert!(counted(&near, Stat::SpansRested) >= rested + 5 && heap.resident() < heap.used());
+    let in_use = near.begin(&workers);
+    image.begin_use(&in_use, false);
+    assert!(all_are(9) && counted(&near, Stat::NearIn) >= raw);
+    // A buffer is bound over a part of it, whose bytes must be there; that part is cleared at once from then on.
+    clear(&in_use, 10);
+    assert!(Buffer::new(100).bind(memory.clone(), 2 * SPAN as u64));
+    let mut texel = [0; 4];
+    memory.read(2 * SPAN as u64 + 96, &mut texel);
+    assert_eq!((states(&memory)[2], u32::from_le_bytes(texel)), (State::Never, 10));
+    image.begin_use(&in_use, true);
+    clear(&in_use, 11);
+    memory.read(2 * SPAN as u64 + 96, &mut texel);
+    assert_eq!((states(&memory)[2], u32::from_le_bytes(texel)), (State::Never, 11));
+    image.begin_use(&in_use, false);
+    assert!(all_are(11));
+}
+
+/// Where nothing may rest, images are small, or texels do not fill lines, clears are written.
+#[test]
+fn some_clears_are_not_noted() {
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
+    let near = residency(&heap, HEAP, true);
+    let in_use = near.begin(&workers);
+    let color = vk::ImageAspectFlags::COLOR;
+    for (format, side, bytes) in [
+        (vk::Format::R8G8B8A8_UNORM, 60, 4),
+        (vk::Format::R8G8B8_UNORM, 300, 3),
+        (vk::Format::D32_SFLOAT_S8_UINT, 300, 4),
+    ] {
+        let image = surface(format, side, 1);
+        let memory = bound(&heap, &near, &image, 0);
+        image.begin_use(&in_use, true);
+        assert!(!image.note_clear(&in_use, color, &vec![1; 1024 * bytes]), "{format:?}");
+        assert!(!states(&memory).contains(&State::Cleared));
+    }
+    let image = surface(vk::Format::R8G8B8A8_UNORM, 300, 1);
+    assert!(!image.note_clear(&in_use, color, &[1; 4096]), "nothing is bound");
+    assert!(image.bind(Allocation::new(&heap, 1 << 20).unwrap(), 0));
+    assert!(!image.note_clear(&in_use, color, &[1; 4096]));
+    // Depth and stencil are planes of their own.
+    let image = surface(vk::Format::D32_SFLOAT_S8_UINT, 600, 1);
+    let memory = bound(&heap, &near, &image, 0);
+    image.begin_use(&in_use, false);
+    fill(&memory, 0..memory.size(), 1, 3);
+    assert!(image.note_clear(&in_use, vk::ImageAspectFlags::STENCIL, &[5; 1024]));
+    image.begin_use(&in_use, false);
+    let stencil = image.layout().planes().find(|(aspect, _)| *aspect == vk::ImageAspectFlags::STENCIL).unwrap().1;
+    check(&memory, 0..stencil.start, 1, 3);
+    let mut bytes = vec![0; (stencil.end - stencil.start) as usize];
+    memory.read(stencil.start, &mut bytes);
+    assert!(bytes.iter().all(|byte| *byte == 5));
+}
+
 #[test]
 fn buffers_and_what_is_beside_images_stay_awake() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
@@ -379,6 +522,11 @@ fn what_is_idle_rests_by_itself() {
         assert!(begin.elapsed() < Duration::from_secs(60), "the other one does not rest");
         std::thread::sleep(Duration::from_millis(10));
     }
+    // Then the thread sleeps, until a submission uses something.
+    std::thread::sleep(2 * device::LOOK);
+    let look = near.shared.look();
+    std::thread::sleep(5 * device::LOOK);
+    assert_eq!(near.shared.look(), look, "it looks where nothing is awake");
     let in_use = near.begin(&workers);
     images.iter().for_each(|image| image.begin_use(&in_use, false));
     memories.iter().for_each(|memory| check(memory, 0..memory.size(), 0, 3));

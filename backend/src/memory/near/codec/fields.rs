@@ -47,6 +47,8 @@ pub struct Packed {
     low: u32,
     /// See [`Above`].
     above: Above,
+    /// How many of these are not empty.
+    steps: usize,
 }
 
 /// Bits of numbers but their lowest 1, 2, 4, 8 and 16.
@@ -87,6 +89,7 @@ impl Fields {
             high: mask(|bits| bits - 1),
             low: mask(|_| 0),
             above: above(numbers),
+            steps: above(numbers).iter().take_while(|above| **above != 0).count(),
         };
         Self { kind: Kind::Packed, packed }
     }
@@ -159,6 +162,11 @@ pub trait Arithmetic: Copy {
     /// The least number of bits that offsets need where slopes need those of a mask: a word is predicted from three others, so the range of
     /// its residuals is at most four times that of words.
     fn least_of_offsets(self, used: u32) -> u32;
+    /// Whether numbers are so small that predictions gain little over offsets: these are tried first then, and taken where they save half.
+    #[inline(always)]
+    fn is_coarse(self) -> bool {
+        false
+    }
     /// The highest bits of such a mask.
     fn tops(self, used: u32) -> u32;
     /// How many bits of each number such a mask has, as a header says it.
@@ -169,7 +177,7 @@ pub trait Arithmetic: Copy {
 
 /// [`Arithmetic::below`].
 #[inline(always)]
-fn below_of(above: &Above, any: u32) -> u32 {
+fn below_of(above: &[u32], any: u32) -> u32 {
     let mut used = any;
     for (step, above) in above.iter().enumerate() {
         used |= (used & above) >> (1 << step);
@@ -289,11 +297,16 @@ impl Arithmetic for Packed {
     }
     #[inline(always)]
     fn below(self, any: u32) -> u32 {
-        below_of(&self.above, any)
+        below_of(&self.above[..self.steps], any)
     }
     #[inline(always)]
     fn least_of_offsets(self, used: u32) -> u32 {
         least_of(&self.above, used)
+    }
+    #[inline(always)]
+    fn is_coarse(self) -> bool {
+        // Several texels a word.
+        self.count > 4
     }
     #[inline(always)]
     fn tops(self, used: u32) -> u32 {

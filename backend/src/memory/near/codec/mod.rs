@@ -298,7 +298,8 @@ impl<L: Lanes> Residuals<L> {
             residuals.rows[y] = row;
             changes = changes.or(arithmetic.changes(row));
             if y == ROW / 2 - 1 {
-                residuals.used = arithmetic.below(changes.any());
+                // No more than they need: which bits lie below the highest is not asked yet.
+                residuals.used = changes.any();
                 if residuals.bytes() > LINE - SUB_BLOCK {
                     return residuals;
                 }
@@ -343,6 +344,22 @@ fn encode_with<L: Lanes, A: Arithmetic>(arithmetic: A, shape: Shape, line: &Line
     let bases = Parameters::of_offsets(shape, line);
     if is_constant(shape, &rows, &bases) {
         return Residuals::<L>::constant(bases).write(arithmetic, out);
+    }
+    if arithmetic.is_coarse() {
+        let offsets = offset_residuals(arithmetic, shape, &rows, bases);
+        let control = Control::of_bytes(offsets.bytes());
+        let is_noise = offsets.used == u32::MAX;
+        let is_last = control == Control::Two || is_noise;
+        if is_last && may_be_two_values(line) && encode_two_values::<L>(shape, line, out) {
+            return Control::One;
+        }
+        if control <= Control::Two {
+            return offsets.write(arithmetic, out);
+        }
+        if is_noise {
+            *out = *line;
+            return Control::Raw;
+        }
     }
     let slopes = slope_residuals(arithmetic, shape, &rows);
     let by_slopes = Control::of_bytes(slopes.bytes());

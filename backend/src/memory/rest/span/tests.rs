@@ -56,7 +56,8 @@ impl Memory {
         let mut held = self.held.lock().unwrap();
         if !self.span.mark(number) {
             self.write(held.take().unwrap());
-            self.span.set(State::Awake, number);
+            let before = self.span.get().used();
+            self.span.set(State::Awake, before.max(number));
         }
     }
 
@@ -69,15 +70,23 @@ impl Memory {
         let mut held = self.held.lock().unwrap();
         if !self.span.mark(number) {
             held.take();
-            self.span.set(State::Awake, number);
+            let before = self.span.get().used();
+            self.span.set(State::Awake, before.max(number));
         }
+    }
+
+    /// As `Allocation::note_clear` does, of a submission that has claimed it.
+    fn clear(&self, number: u64, value: u64) {
+        let mut held = self.held.lock().unwrap();
+        assert!(self.span.clear(number), "it is awake as long as the submission runs");
+        *held = Some(value);
     }
 
     /// As `Allocation::read_line` does.
     fn peek(&self, number: u64) -> u64 {
         if !self.span.mark(number) {
             let held = self.held.lock().unwrap();
-            if self.span.get().state() == State::Resting {
+            if matches!(self.span.get().state(), State::Resting | State::Cleared) {
                 return held.unwrap();
             }
             self.span.mark(number);
@@ -91,7 +100,8 @@ impl Memory {
         let mut held = self.held.lock().unwrap();
         let Some(used) = self.span.begin_to_rest(before) else { return };
         let is_lost = self.is_lost.load(Ordering::Acquire) != 0;
-        *held = Some(if is_lost { FRESH } else { self.read() });
+        let cleared = held.take();
+        *held = Some(if is_lost { FRESH } else { cleared.unwrap_or_else(|| self.read()) });
         self.span.set(State::Resting, used);
         self.write(FRESH);
     }
@@ -179,6 +189,40 @@ fn what_is_overwritten_is_what_was_written() {
     });
 }
 
+/// A clear that was noted is what others find: the same submission, one that copies, and one that wakes it.
+#[test]
+fn what_was_cleared_is_found() {
+    let scene = |memory: &Arc<Memory>| {
+        memory.submit(|number| {
+            memory.claim(number);
+            memory.clear(number, 6);
+            assert_eq!(memory.peek(number), 6);
+        });
+        memory.submit(|number| assert_eq!(memory.peek(number), 6));
+        memory.expect(6);
+    };
+    explore_with_rests(3, 2, scene, |memory| memory.expect(6));
+}
+
+/// A submission that uses it without knowing of the clear, as one does whose programs never read it, and one that reads the clear.
+#[test]
+fn what_was_cleared_is_woken_once() {
+    explore(2, || {
+        let memory = Memory::new(2);
+        let first = memory.numbers.begin();
+        memory.claim(first.number);
+        memory.clear(first.number, 6);
+        let other = beside(&memory, |memory| memory.expect(6));
+        let rester = beside(&memory, Memory::rest);
+        memory.wake(first.number);
+        assert_eq!(memory.read(), 6);
+        other.join().unwrap();
+        rester.join().unwrap();
+        memory.numbers.end(first);
+        memory.expect(6);
+    });
+}
+
 /// A copy reads it at rest or awake, and does not wake it; another submission writes it afterwards.
 #[test]
 fn a_copy_reads_what_is_there() {
@@ -215,8 +259,8 @@ fn what_is_written_behind_a_loss_stays() {
 fn what_is_excluded_stays_awake() {
     let scene = |memory: &Arc<Memory>| {
         let mut held = memory.held.lock().unwrap();
-        if memory.span.get().state() == State::Resting {
-            memory.write(held.take().unwrap());
+        if let Some(value) = held.take() {
+            memory.write(value);
         }
         memory.span.set(State::Never, 0);
         drop(held);
