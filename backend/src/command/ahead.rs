@@ -226,7 +226,7 @@ impl Processor<'_> {
         let mut samples = Vec::with_capacity(waits.len());
         for (waits, environment) in waits.iter().zip(&environments) {
             let sample = self.begin_draw_sample();
-            if let Some(mut assembled) = waits.job().assemble(environment, takers)? {
+            if let Some(mut assembled) = waits.job().assemble(environment, takers) {
                 let pipeline = &waits.prepared.pipeline;
                 assembled.posh = Some((gpu.config().posh, pipeline.vertex_kernel.positions(pipeline)));
                 draws.push((waits, assembled));

@@ -11,14 +11,15 @@ use super::pass::Pass;
 use super::patches;
 use super::pending::{Drawn, MOST_PENDING, PixelState};
 use super::processor::{Changed, Dynamic, IndexBuffer, PUSH_BYTES, Processor, words};
+use super::streams::{Parts, has_strips};
 use super::viewports::{View, guard_band, rect, touchable, touched, views};
 use super::{Command, MultiDraw, mesh};
 use crate::counters::{Counter, Counters};
 use crate::geometry::tessellation::{MOST_PATCH_VERTICES, Subdivision, TessellationKernel};
 use crate::geometry::{
-    Assembled, CapturePlan, Captured, Corners, DrawNumbers, FrontScratch, Indices, MergedKernel, Plan,
-    PrimitiveContext, Strips, Triangles, VIEWPORT_WORDS, VertexKernel, VertexSource, assemble, assemble_whole, corners,
-    is_list, vertex_limits, vertex_parameters, vertex_ranges, vertices,
+    Assembled, CapturePlan, Captured, Corners, DrawNumbers, FrontScratch, Indices, MergedKernel, Part, Plan,
+    PrimitiveContext, Strips, Triangles, VIEWPORT_WORDS, VertexKernel, VertexSource, corners, is_list, vertex_limits,
+    vertex_parameters, vertex_ranges, vertices,
 };
 use crate::gpu::{DeviceLost, Gpu};
 use crate::hiz::Visibility;
@@ -180,10 +181,6 @@ fn touches_nothing(processor: &Processor<'_>, pipeline: &GraphicsPipeline) -> bo
     is_empty && !pipeline.has_side_effects()
 }
 
-/// Most vertices of one draw of strips, fans, or with restarts: they are assembled in memory, and a longer one would bring the
-/// process down.
-const MAX_STREAM: u32 = 1 << 24;
-
 /// The number of draws of a command.
 fn draws(command: &Command) -> u32 {
     match command {
@@ -232,66 +229,19 @@ fn call(command: &Command, draw: u32) -> Call {
     }
 }
 
-/// The corners of a draw's primitives, the numbers of the first ones of strips and fans, and how many vertices all of them are made of.
-/// Strips, fans and restarts that are too long to hold lose the device.
-fn corners_of<'s>(
-    pipeline: &GraphicsPipeline,
-    call: &Call,
-    index_buffer: Option<&'s IndexBuffer>,
-) -> Result<(Corners<'s>, Vec<u32>, usize), DeviceLost> {
-    let restarts = pipeline.primitive_restart && call.first_index.is_some();
-    let of_each = of_each(pipeline);
-    let indices = call.first_index.map(|first| index_buffer.map(|buffer| indices(pipeline, buffer, call, first)));
-    if is_list(pipeline.topology, of_each) && !restarts {
-        let whole = |count: usize| count / of_each * of_each;
-        let corners = match indices {
-            None => Corners::Sequence(call.numbers.base_vertex, whole(call.count as usize)),
-            Some(None) => Corners::Assembled(Vec::new()),
-            Some(Some(indices)) => Corners::Indexed(Indices { count: whole(indices.count), ..indices }),
-        };
-        let count = corners.count();
-        return Ok((corners, Vec::new(), count));
-    }
-    let count = match &indices {
-        None => call.count as usize,
-        Some(indices) => indices.map_or(0, |indices| indices.count),
-    };
-    if count > MAX_STREAM as usize {
-        return Err(DeviceLost);
-    }
-    let base = call.numbers.base_vertex;
-    let (mut stream, mut ends, mut primitives) = (Vec::with_capacity(count), Vec::new(), Vec::new());
-    match indices.flatten() {
-        None => stream.extend((0..count as u32).map(|index| base.wrapping_add(index))),
-        Some(indices) => {
-            let restart = u32::MAX >> (32 - 8 * indices.size);
-            let mut read = Vec::with_capacity(count);
-            indices.read(0..count, &mut read);
-            for index in read {
-                match restarts && index == restart {
-                    true => ends.push(stream.len()),
-                    false => stream.push(index.wrapping_add(base)),
-                }
-            }
-        }
-    }
-    ends.push(stream.len());
-    let (mut start, mut starts) = (0, Vec::with_capacity(ends.len()));
-    for end in ends {
-        starts.push((primitives.len() / of_each) as u32);
-        let add = |primitive: &[u32]| primitives.extend_from_slice(primitive);
-        match pipeline.geometry {
-            _ if pipeline.patches.is_some() => stream[start..end].chunks_exact(of_each).for_each(add),
-            None => assemble(pipeline.topology, &stream[start..end], pipeline.raster.provoking_last, add),
-            Some(_) => assemble_whole(pipeline.topology, &stream[start..end], add),
-        }
-        start = end;
-    }
-    Ok((Corners::Assembled(primitives), starts, stream.len()))
+/// The corners of a draw's primitives, where each has vertices of its own.
+fn list_of<'s>(pipeline: &GraphicsPipeline, call: &Call, indices: Option<Option<Indices<'s>>>) -> Option<Corners<'s>> {
+    let (of_each, restarts) = (of_each(pipeline), pipeline.primitive_restart && indices.is_some());
+    let whole = |count: usize| count / of_each * of_each;
+    (is_list(pipeline.topology, of_each) && !restarts).then(|| match indices {
+        None => Corners::Sequence(call.numbers.base_vertex, whole(call.count as usize)),
+        Some(None) => Corners::Assembled(Vec::new()),
+        Some(Some(indices)) => Corners::Indexed(Indices { count: whole(indices.count), ..indices }),
+    })
 }
 
 /// Vertices of a primitive as it is assembled: geometry programs get also those of adjacent ones.
-fn of_each(pipeline: &GraphicsPipeline) -> usize {
+pub(super) fn of_each(pipeline: &GraphicsPipeline) -> usize {
     match pipeline.geometry {
         _ if pipeline.patches.is_some() => pipeline.patch_state.vertices.clamp(1, MOST_PATCH_VERTICES) as usize,
         None => corners(pipeline.topology),
@@ -369,6 +319,7 @@ impl<'a> Takers<'a> {
             merged: None,
             mesh: None,
             instances: 1,
+            first_primitive: 0,
             spare: self.gpu.triangles(),
             counters: self.counters,
             strips: None,
@@ -398,12 +349,21 @@ impl<'a> Job<'a> {
         Drawn { pipeline, dynamic: self.dynamic, visibility: *visibility, bindings: self.of_fragment, push: self.push }
     }
 
-    /// Assembles its primitives; `None` where its pipeline takes others than come.
-    pub(super) fn assemble<'b>(
-        &self,
-        environment: &'b Environment<'b>,
-        takers: Takers<'b>,
-    ) -> Result<Option<Assembled<'b>>, DeviceLost>
+    /// Its indices, if it has any.
+    fn indices(&self) -> Option<Option<Indices<'a>>> {
+        let first = self.call.first_index?;
+        Some(self.index_buffer.map(|buffer| indices(&self.prepared.pipeline, buffer, self.call, first)))
+    }
+
+    /// The parts of a strip, a fan, or what restarts end, that is too long to be assembled at once.
+    fn parts(&self) -> Option<Parts<'a>> {
+        let (pipeline, indices) = (&self.prepared.pipeline, self.indices());
+        let is_list = list_of(pipeline, self.call, indices).is_some();
+        (!is_list).then(|| Parts::new(pipeline, self.call, indices)).filter(Parts::are_several)
+    }
+
+    /// Assembles its primitives, but for those that come in parts; `None` where its pipeline takes others than come.
+    pub(super) fn assemble<'b>(&self, environment: &'b Environment<'b>, takers: Takers<'b>) -> Option<Assembled<'b>>
     where
         'a: 'b,
     {
@@ -413,32 +373,55 @@ impl<'a> Job<'a> {
         let of_geometry = patches.map_or_else(|| of_each(pipeline), |(_, subdivision)| subdivision.corners());
         let has_patches = pipeline.topology == vk::PrimitiveTopology::PATCH_LIST;
         if merged.is_some_and(|kernel| kernel.vertices() != of_geometry) || has_patches != patches.is_some() {
-            return Ok(None);
+            return None;
         }
         let of_vertices = || match takers.is_capturing {
             _ if patches.is_some() => evaluation_kernel(pipeline, takers.is_capturing),
             true => Some(pipeline.vertex_kernel.captured(pipeline)),
             false => Some(pipeline.vertex_kernel.get(pipeline)),
         };
-        let Some(kernel) = merged.map(MergedKernel::finish).or_else(of_vertices) else { return Ok(None) };
-        let (corners, starts, vertices) = corners_of(pipeline, call, self.index_buffer)?;
-        let strips = [vk::PrimitiveTopology::LINE_STRIP, vk::PrimitiveTopology::LINE_STRIP_WITH_ADJACENCY];
-        let is_strip = merged.is_none() && strips.contains(&pipeline.topology);
+        let kernel = merged.map(MergedKernel::finish).or_else(of_vertices)?;
         let (instance, numbers) = (call.numbers.base_instance, call.numbers);
-        let assembled = Assembled {
-            corners,
+        let mut assembled = Assembled {
             of_each: of_each(pipeline),
             patches,
             merged: merged.map(|kernel| (kernel, kernel.mode(takers.gpu.config().merged))),
             instances: call.instances,
-            strips: (is_strip && pipeline.stipples_lines()).then(|| Strips::new(starts)),
             ..takers.open(prepared, VertexSource { kernel, environment, instance, numbers })
         };
-        if let Some(counters) = takers.counters {
-            counters.count(Counter::InputVertices, vertices as u64 * u64::from(call.instances));
-            counters.count(Counter::InputPrimitives, assembled.count() as u64);
+        match list_of(pipeline, call, self.indices()) {
+            Some(corners) => {
+                let vertices = corners.count();
+                assembled.corners = corners;
+                count_inputs(&assembled, vertices);
+            }
+            None => {
+                let mut parts = Parts::new(pipeline, call, self.indices());
+                if !parts.are_several()
+                    && let Some(part) = parts.next()
+                {
+                    self.take(&mut assembled, part);
+                }
+            }
         }
-        Ok(Some(assembled))
+        Some(assembled)
+    }
+
+    /// Makes primitives those of a part, and counts its vertices.
+    fn take(&self, assembled: &mut Assembled<'_>, (part, vertices): (Part, usize)) {
+        assembled.corners = Corners::Assembled(part.corners);
+        assembled.first_primitive = part.first as u32;
+        let before = assembled.strips.take();
+        assembled.strips = has_strips(&self.prepared.pipeline).then(|| Strips::new(part.starts, before.as_ref()));
+        count_inputs(assembled, vertices);
+    }
+}
+
+/// Counts what a draw begins with: so many vertices an instance.
+fn count_inputs(assembled: &Assembled<'_>, vertices: usize) {
+    if let Some(counters) = assembled.counters {
+        counters.count(Counter::InputVertices, vertices as u64 * u64::from(assembled.instances));
+        counters.count(Counter::InputPrimitives, assembled.count() as u64);
     }
 }
 
@@ -453,15 +436,36 @@ fn run(processor: &mut Processor<'_>, job: &Job<'_>) -> Result<(), DeviceLost> {
     let environment = job.environment(&deadline);
     let (is_capturing, plan) = (processor.state.feedback.is_active(), processor.capture_plan(pipeline));
     let takers = Takers { gpu, layers, counters: counters.as_deref(), is_capturing, captures: plan.as_ref() };
-    let Some(mut assembled) = job.assemble(&environment, takers)? else { return Ok(()) };
-    // Statistics are those of a machine that shades every vertex.
-    let posh = gpu.config().posh;
-    if posh.takes_draw(assembled.count()) && assembled.suits_posh() && !processor.counts_vertices() {
-        assembled.posh = Some((posh, pipeline.vertex_kernel.positions(pipeline)));
+    let Some(mut assembled) = job.assemble(&environment, takers) else { return Ok(()) };
+    if job.parts().is_none() {
+        return run_part(processor, job, &mut assembled);
     }
+    // Strips, fans and restarts are read anew for each instance.
+    (assembled.instances, assembled.source.instance) = (1, job.call.numbers.base_instance);
+    for _ in 0..job.call.instances {
+        assembled.strips = None;
+        let mut parts = job.parts().into_iter().flat_map(|mut parts| std::iter::from_fn(move || parts.next()));
+        parts.try_for_each(|part| {
+            job.take(&mut assembled, part);
+            match deadline.expired() {
+                true => Err(DeviceLost),
+                false => run_part(processor, job, &mut assembled),
+            }
+        })?;
+        assembled.source.instance = assembled.source.instance.wrapping_add(1);
+    }
+    Ok(())
+}
+
+/// Runs the primitives that were assembled of a draw as far as windows.
+fn run_part<'a>(processor: &mut Processor<'_>, job: &Job<'a>, assembled: &mut Assembled<'a>) -> Result<(), DeviceLost> {
+    // Statistics are those of a machine that shades every vertex.
+    let (posh, pipeline) = (processor.gpu.config().posh, &job.prepared.pipeline);
+    let is_culled = posh.takes_draw(assembled.count()) && assembled.suits_posh() && !processor.counts_vertices();
+    assembled.posh = is_culled.then(|| (posh, pipeline.vertex_kernel.positions(pipeline)));
     match assembled.patches {
-        None => windows(processor, &job.drawn(), &assembled),
-        Some(_) => patches::windows(processor, &job.drawn(), &assembled),
+        None => windows(processor, &job.drawn(), assembled),
+        Some(_) => patches::windows(processor, &job.drawn(), assembled),
     }
 }
 

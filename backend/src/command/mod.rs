@@ -18,6 +18,7 @@ mod processor;
 mod query;
 mod residency;
 mod sets;
+mod streams;
 mod viewports;
 mod views;
 

@@ -39,6 +39,8 @@ pub struct Assembled<'a> {
     pub mesh: Option<&'a Mesh<'a>>,
     /// Instances.
     pub instances: u32,
+    /// Number of the first primitive in its instance.
+    pub first_primitive: u32,
     /// Memory of triangles.
     pub spare: &'a Bag<Triangles>,
     /// Who counts, if anybody does.
@@ -76,9 +78,9 @@ pub struct Strips {
 }
 
 impl Strips {
-    /// Strips that begin with these lines.
-    pub fn new(starts: Vec<u32>) -> Self {
-        Self { starts, counter: Mutex::default() }
+    /// Strips that begin with these lines, in the middle of one if they are part of a draw that has come so far.
+    pub fn new(starts: Vec<u32>, before: Option<&Self>) -> Self {
+        Self { starts, counter: Mutex::new(before.map_or(0.0, |before| *before.counter.lock())) }
     }
 }
 
@@ -293,7 +295,7 @@ impl Assembled<'_> {
                 set_up.go_on(starts, *counter.lock());
             }
             let (inputs, count) = (range.len() as u64, range.len());
-            let (places, first) = (reuse.places.chunks_exact(self.of_each), range.start as u32);
+            let (places, first) = (reuse.places.chunks_exact(self.of_each), self.first_primitive + range.start as u32);
             let number =
                 |place: usize| if culled.is_some() { first + cull.visible[place] } else { first + place as u32 };
             if self.contexts[0].routed.is_some() {
@@ -351,7 +353,7 @@ impl Assembled<'_> {
         let FrontScratch { indices, waiting, emission: emitting, captured, .. } = scratch;
         self.read_corners(range.start * self.of_each..range.end * self.of_each, indices);
         let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
-        let (numbers, shaded) = (PrimitiveNumbers::From(range.start), None);
+        let (numbers, shaded) = (PrimitiveNumbers::From(self.first_primitive as usize + range.start), None);
         let emission = Emission { kernel, mode, source, corners: indices, numbers, shaded, counters: self.counters };
         self.emit(&emission, (emitting, waiting, captured), out)
     }

@@ -19,10 +19,11 @@ mod reuse;
 mod segments;
 mod setup;
 mod shading;
+mod stream;
 pub mod tessellation;
 mod triangles;
 
-pub use assembly::{assemble, assemble_whole, corners, is_list, vertices};
+pub use assembly::{corners, is_list, vertices};
 pub use batch::{Batch, Plan};
 pub use clip::GUARD_BAND;
 pub use corners::{Corners, Indices};
@@ -37,6 +38,7 @@ pub use posh::{BLOCK, FEWEST, Posh, Sketch};
 pub use primitives::{Outline, Plane, Primitives, SIDES, Shape, Words};
 pub use setup::PrimitiveContext;
 pub use shading::{DrawNumbers, Shaded, VIEWPORT_WORDS, VertexSource, vertex_limits, vertex_parameters, vertex_ranges};
+pub use stream::{Assembly, Part, Stream};
 pub use triangles::{Pixels, Triangles};
 
 /// A vertex after the last vertex stage, as clipping takes it.

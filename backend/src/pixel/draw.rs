@@ -9,9 +9,9 @@ use super::rates::Rates;
 use crate::hiz::{Direction, Visibility};
 use crate::memory::PlaneRef;
 use crate::raster::{Criterion, sample_mask};
-use crate::shader::{FragmentFacts, Program};
 use crate::shader::interp::Deadline;
 use crate::shader::runtime::{Bindings, Bound, Ranges};
+use crate::shader::{FragmentFacts, Program};
 use crate::state::{DepthStencilState, GraphicsPipeline, MultisampleState};
 
 /// What all draws of a segment have in common, in which a later primitive may drop an earlier one: the locations that they overwrite, and in

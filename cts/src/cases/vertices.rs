@@ -6,6 +6,8 @@ use crate::Entry;
 use crate::harness::{Case, Gpu, Outcome, check};
 use crate::render::{Draw, FLAT, FLAT_COLOR, FULL, INSTANCES, Kind, POINTS, SIZE, State, TRIANGLES, Target, render};
 
+const COUNT_IDS: &[u8] = include_bytes!("../../shaders/count_ids.frag.spv");
+
 pub(super) fn cases(all: &mut Vec<Entry>) {
     let topologies = [
         ("point_list", T::POINT_LIST),
@@ -42,12 +44,70 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
             all.push(Entry::new(name, "Depth Bias", run));
         }
     }
+    for (name, topology) in [("strip", T::TRIANGLE_STRIP), ("fan", T::TRIANGLE_FAN)] {
+        let run = move |gpu: &Gpu| long_stream(gpu, topology, false);
+        all.push(Entry::new(format!("vertices.long.{name}"), "Primitive Topologies", run));
+        let run = move |gpu: &Gpu| long_stream(gpu, topology, true);
+        all.push(Entry::new(format!("vertices.long.{name}_restarts"), "Primitive Restart", run));
+    }
     let mut add = |name: &str, section, run: fn(&Gpu) -> Case| all.push(Entry::new(name, section, run));
     add("vertices.index_uint8.restart", "Primitive Restart", bytes);
     add("vertices.depth_clip.enable", "Primitive Clipping", depth_clip);
     add("vertices.depth_clip.control", "Primitive Clipping", clip_control);
     add("vertices.depth_bias.edges", "Depth Bias", bias_of_edges);
     add("vertices.device.properties", "Limits", properties);
+}
+
+/// Whether a triangle of these vertices covers the place (0.3, 0.2) of the rectangle.
+fn covers(triangle: [u32; 3]) -> bool {
+    let corner = |vertex: u32| [(0, 0), (1, 0), (0, 1), (0, 1), (1, 0), (1, 1)][vertex as usize % 6];
+    let side = |from: u32, to: u32| {
+        let ((x0, y0), (x1, y1)) = (corner(from), corner(to));
+        (x1 - x0) * (2 - 10 * y0) - (y1 - y0) * (3 - 10 * x0)
+    };
+    let [a, b, c] = triangle;
+    let sides = [side(a, b), side(b, c), side(c, a)];
+    sides.iter().all(|&side| side > 0) || sides.iter().all(|&side| side < 0)
+}
+
+/// Strips and fans of more vertices than are assembled at once, of two instances: each triangle has its number and its fragments. `restarts`
+/// end some, by indices.
+fn long_stream(gpu: &Gpu, topology: vk::PrimitiveTopology, restarts: bool) -> Case {
+    if gpu.features.fragment_stores_and_atomics == 0 || gpu.features.geometry_shader == 0 {
+        return Err(Outcome::NotSupported("numbers of primitives in fragments that write memory".into()));
+    }
+    let count = 2 * (1u32 << 20) + 4321;
+    let stops = |index: u32| restarts && (index % 7 == 5 || index % 1000 == 77 || index >> 17 == 9);
+    let vertices: Vec<Option<u32>> = (0..count).map(|index| (!stops(index)).then_some(index % 11)).collect();
+    let (mut number, mut fragments, mut numbers) = (0u32, 0, 0u32);
+    for strip in vertices.split(Option::is_none) {
+        // Without indices vertices have the numbers of their places.
+        let vertex = |at: usize| if restarts { strip[at].unwrap_or(0) } else { at as u32 };
+        for at in 2..strip.len() {
+            let first = if topology == T::TRIANGLE_FAN { 0 } else { at - 2 };
+            if covers([vertex(first), vertex(at - 1), vertex(at)]) {
+                fragments += 1;
+                numbers = numbers.wrapping_add(number);
+            }
+            number += 1;
+        }
+    }
+    // A rectangle about the centre of one pixel.
+    let rect = [0.0325, 0.0425, 0.1325, 0.1425];
+    let state = State { fragment: COUNT_IDS, topology, restart: restarts, ..State::default() };
+    let storage = gpu.buffer(8)?;
+    let kind = if restarts {
+        let indices: Vec<u32> = vertices.iter().map(|vertex| vertex.unwrap_or(u32::MAX)).collect();
+        let (buffer, indices) = (gpu.buffer(16)?, gpu.buffer_with(&indices)?);
+        Kind::Indexed { buffer, indices, count, kind: vk::IndexType::UINT32 }
+    } else {
+        Kind::Indirect { buffer: gpu.buffer_with(&[count, 2, 0, 0])?, count: 1 }
+    };
+    let instances = if restarts { 1 } else { 2 };
+    let draw = Draw { kind, storage: Some(storage), ..Draw::rect(state, rect, [1.0; 4]) };
+    render(gpu, &Target::default(), &[draw])?;
+    let expected = [instances * fragments, numbers.wrapping_mul(instances)];
+    check(storage.words()[..2] == expected, || format!("{:?} instead of {expected:?}", &storage.words()[..2]))
 }
 
 /// The place of a pixel's centre.

@@ -32,7 +32,7 @@ impl Assembled<'_> {
         let FrontScratch { indices, patches, .. } = scratch;
         self.read_corners(range.start * self.of_each..range.end * self.of_each, indices);
         let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
-        let named = (range.start as u32, self.of_each, &indices[..]);
+        let named = (self.first_primitive + range.start as u32, self.of_each, &indices[..]);
         let Some(vertices) = kernel.control(&source, named, patches, out) else { return false };
         if let Some(counters) = self.counters {
             counters.count(Counter::Vertices, vertices as u64);

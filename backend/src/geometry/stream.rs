@@ -1,0 +1,203 @@
+//! Strips, fans and what restarts end, part after part: so that draws of any length are assembled in bounded memory.
+
+use ash::vk;
+
+use super::assembly::{assemble, assemble_whole, vertices};
+
+/// How vertices become primitives.
+#[derive(Debug, Clone, Copy)]
+pub struct Assembly {
+    /// Of the draw's vertices.
+    pub topology: vk::PrimitiveTopology,
+    /// Vertices of a primitive.
+    pub of_each: usize,
+    /// Whether primitives have adjacent vertices, for geometry programs.
+    pub adjacent: bool,
+    /// Whether the last vertex is the provoking one.
+    pub last: bool,
+}
+
+impl Assembly {
+    fn assemble(&self, vertices: &[u32], emit: impl FnMut(&[u32])) {
+        match self.adjacent {
+            _ if self.topology == vk::PrimitiveTopology::PATCH_LIST => {
+                vertices.chunks_exact(self.of_each).for_each(emit);
+            }
+            true => assemble_whole(self.topology, vertices, emit),
+            false => assemble(self.topology, vertices, self.last, emit),
+        }
+    }
+
+    /// Vertices from a primitive to the next.
+    fn stride(&self) -> usize {
+        use vk::PrimitiveTopology as T;
+        match self.topology {
+            T::LINE_STRIP | T::LINE_STRIP_WITH_ADJACENCY | T::TRIANGLE_STRIP | T::TRIANGLE_FAN => 1,
+            T::TRIANGLE_STRIP_WITH_ADJACENCY => 2,
+            T::PATCH_LIST => self.of_each,
+            list => vertices(list),
+        }
+    }
+}
+
+/// Primitives of a part of a draw.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Their corners.
+    pub corners: Vec<u32>,
+    /// Number of the first one of them in the draw's instance.
+    pub first: usize,
+    /// Numbers of the first ones of strips and fans, in the instance, too.
+    pub starts: Vec<u32>,
+}
+
+/// Vertices that come one after the other, and become primitives.
+#[derive(Debug)]
+pub struct Stream {
+    assembly: Assembly,
+    /// Since the last restart, as far as primitives are to come of them.
+    open: Vec<u32>,
+    /// Primitives of those that have come.
+    come: usize,
+    /// Primitives of all parts before.
+    before: usize,
+    part: Part,
+}
+
+impl Stream {
+    /// Before the first vertex.
+    pub fn new(assembly: Assembly) -> Self {
+        Self { assembly, open: Vec::new(), come: 0, before: 0, part: Part::default() }
+    }
+
+    /// The next vertices.
+    pub fn extend(&mut self, vertices: impl IntoIterator<Item = u32>) {
+        self.open.extend(vertices);
+    }
+
+    /// Ends the strip or fan.
+    pub fn restart(&mut self) {
+        self.emit(usize::MAX);
+        self.open.clear();
+        self.come = 0;
+    }
+
+    /// The primitives that are known by now and were not taken before; all of them behind a restart.
+    pub fn take(&mut self) -> Part {
+        // The last one may not be what it is to become, and what follows begins with an even one, as the first is.
+        let known = (self.primitives().saturating_sub(1)) & !1;
+        if known > self.come {
+            self.emit(known);
+        }
+        if known > 2 {
+            // Two are known to whoever comes next: those of a strip with adjacency have vertices of the one before.
+            let gone = (known - 2) * self.assembly.stride();
+            let first = self.open[0];
+            self.open.drain(..gone);
+            if self.assembly.topology == vk::PrimitiveTopology::TRIANGLE_FAN {
+                self.open[0] = first;
+            }
+            self.come = 2;
+        }
+        let part = std::mem::take(&mut self.part);
+        self.before += part.corners.len() / self.assembly.of_each;
+        part
+    }
+
+    fn primitives(&self) -> usize {
+        let mut count = 0;
+        self.assembly.assemble(&self.open, |_| count += 1);
+        count
+    }
+
+    /// Adds primitives from those that have come up to a number to the part.
+    fn emit(&mut self, end: usize) {
+        let Self { assembly, open, come, before, part } = self;
+        part.first = *before;
+        if *come == 0 {
+            part.starts.push((*before + part.corners.len() / assembly.of_each) as u32);
+        }
+        let mut number = 0;
+        assembly.assemble(open, |primitive| {
+            if number >= *come && number < end {
+                part.corners.extend_from_slice(primitive);
+            }
+            number += 1;
+        });
+        *come = end.min(number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::assembly::corners;
+    use super::*;
+
+    fn topologies() -> impl Strategy<Value = vk::PrimitiveTopology> {
+        (0..=10).prop_map(vk::PrimitiveTopology::from_raw)
+    }
+
+    fn all(stream: &mut Stream) -> Part {
+        stream.restart();
+        stream.take()
+    }
+
+    proptest! {
+        /// Parts are what the whole is, wherever it is parted.
+        #[test]
+        fn parts_are_the_whole(
+            topology in topologies(), adjacent: bool, last: bool, of_patch in 1usize..5,
+            pieces in prop::collection::vec((0u32..9, any::<bool>(), any::<bool>()), 1..12),
+        ) {
+            let of_each = match topology {
+                vk::PrimitiveTopology::PATCH_LIST => of_patch,
+                topology if adjacent => vertices(topology),
+                topology => corners(topology),
+            };
+            let assembly = Assembly { topology, of_each, adjacent, last: last && !adjacent };
+            let (mut whole, mut parted) = (Stream::new(assembly), Stream::new(assembly));
+            let (mut vertex, mut found) = (100, Part::default());
+            let mut add = |part: Part| {
+                assert!(part.corners.is_empty() || part.first == found.corners.len() / of_each);
+                found.corners.extend(part.corners);
+                found.starts.extend(part.starts);
+            };
+            for (count, restarts, parts) in pieces {
+                for stream in [&mut whole, &mut parted] {
+                    stream.extend(vertex..vertex + count);
+                    if restarts {
+                        stream.restart();
+                    }
+                }
+                vertex += count;
+                if parts {
+                    add(parted.take());
+                    prop_assert!(parted.open.len() <= 6 * 4, "little is kept: {}", parted.open.len());
+                }
+            }
+            add(all(&mut parted));
+            let mut whole = all(&mut whole);
+            // Where a strip begins that has no line, the next one begins, too.
+            whole.starts.dedup();
+            found.starts.dedup();
+            prop_assert_eq!(found, whole);
+        }
+    }
+
+    #[test]
+    fn a_strip_is_what_assembly_makes_of_it() {
+        let topology = vk::PrimitiveTopology::TRIANGLE_STRIP;
+        let mut stream = Stream::new(Assembly { topology, of_each: 3, adjacent: false, last: false });
+        stream.extend(0..4);
+        assert_eq!(stream.take(), Part::default(), "the second one may be the last");
+        stream.extend(4..6);
+        assert_eq!(stream.take(), Part { corners: vec![0, 1, 2, 1, 3, 2], first: 0, starts: vec![0] });
+        stream.restart();
+        stream.extend(9..12);
+        let part = all(&mut stream);
+        assert_eq!(part.corners, [2, 3, 4, 3, 5, 4, 9, 10, 11]);
+        assert_eq!((part.first, &part.starts[..]), (2, &[4][..]));
+    }
+}
