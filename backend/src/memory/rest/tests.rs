@@ -524,9 +524,9 @@ fn what_is_idle_rests_by_itself() {
     }
     // Then the thread sleeps, until a submission uses something.
     std::thread::sleep(2 * device::LOOK);
-    let look = near.shared.look();
+    let look = near.shared(SPAN).unwrap().look();
     std::thread::sleep(5 * device::LOOK);
-    assert_eq!(near.shared.look(), look, "it looks where nothing is awake");
+    assert_eq!(near.shared(SPAN).unwrap().look(), look, "it looks where nothing is awake");
     let in_use = near.begin(&workers);
     images.iter().for_each(|image| image.begin_use(&in_use, false));
     memories.iter().for_each(|memory| check(memory, 0..memory.size(), 0, 3));
