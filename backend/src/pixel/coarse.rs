@@ -271,7 +271,7 @@ mod tests {
             let masks: Vec<u64> =
                 (1..=samples).map(|sample| 0x9e37_79b9_7f4a_7c15u64.wrapping_mul(u64::from(sample))).collect();
             let mut found = vec![0; masks.len()];
-            for cells in Cells::of_group((3, [16, 8]), rate, &masks) {
+            for cells in Cells::of_group((3, [16, 8]), rate, (&masks, &masks)) {
                 for (quad, _) in cells.quads() {
                     let ([x, y], bit) = group_of_pixel([quad.x, quad.y]);
                     assert_eq!(([x, y], quad.primitive), ([16, 8], 3));
@@ -286,15 +286,16 @@ mod tests {
 
     #[test]
     fn pixels_know_their_fragments() {
-        let [cells] = Cells::of_group((0, [0, 0]), Rate::of_size([4, 4]), &[1]).collect::<Vec<_>>()[..] else {
+        let [cells] = Cells::of_group((0, [0, 0]), Rate::of_size([4, 4]), (&[1], &[3])).collect::<Vec<_>>()[..] else {
             panic!()
         };
         let one = sample_positions(1);
         assert_eq!((cells.coverage, cells.first(3, 0), cells.first(2, 1)), ([1 << 15, 0, 0, 0], 4, 4));
+        assert_eq!(cells.seen, [3 << 14, 0, 0, 0], "what tests have not left is seen all the same");
         assert_eq!((cells.centroid(0, one), cells.centroid(1, one)), ([0.5; 2], [2.0; 2]));
         let fragments: Vec<_> = cells.quads().map(|(_, fragments)| fragments[0]).collect();
         assert_eq!(fragments, [0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3]);
-        let cells = Cells::of_group((0, [0, 0]), Rate::of_size([2, 1]), &[1, 2, 3, 0]).next().unwrap();
+        let cells = Cells::of_group((0, [0, 0]), Rate::of_size([2, 1]), (&[1, 2, 3, 0], &[1, 2, 3, 0])).next().unwrap();
         assert_eq!((cells.coverage[0], cells.centroid(0, sample_positions(4))), (0b0101_0110, [0.375, 0.125]));
         let (_, fragments) = cells.quads().next().unwrap();
         assert_eq!(fragments, [0, 0, 2, 2]);

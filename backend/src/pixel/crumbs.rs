@@ -113,11 +113,6 @@ fn take_lanes(crumbs: &Lanes, count: usize, wave: &mut Lanes) -> bool {
         let rest = u32::from(lane < count).wrapping_sub(1);
         wave[lane] = crumbs[lane] & !rest | NOTHING[lane] & rest;
     }
-    // One primitive has each of its pixels once, and primitives come one after the other.
-    let of = |crumb: usize| crumbs[crumb] >> Crumb::OF;
-    if count > 0 && of(0) == of(count - 1) {
-        return false;
-    }
     let (places, mut least) = (wave.map(|crumb| crumb & (Crumb::PLACE | Crumb::NONE)), [u32::MAX; WAVE]);
     differ::<1>(&places, &mut least);
     differ::<2>(&places, &mut least);
