@@ -5,7 +5,7 @@ layout(location = 0) in vec4 color;
 layout(location = 0) out vec4 result;
 void main() {
     uvec2 at = uvec2(gl_FragCoord.xy);
-    // Draws share pixels.
+    // The two triangles of a rectangle share pixels.
     atomicOr(words[at.y * 16u + at.x], uint(gl_SampleMaskIn[0]) + 16u);
     result = color;
 }

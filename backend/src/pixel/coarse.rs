@@ -26,42 +26,32 @@ pub(super) struct Cells {
     samples: u32,
     /// Covered samples of each: of the last pixel first.
     coverage: [u32; 4],
-    /// Those that programs see.
-    seen: [u32; 4],
 }
 
 impl Cells {
-    /// Those of the group at a place that have covered samples; `masks` are the pixels where each sample is, `seen` those of which programs
-    /// see that.
-    fn of_group(
-        (primitive, [x, y]): (PrimitiveId, [u32; 2]),
-        rate: Rate,
-        (masks, seen): (&[u64], &[u64]),
-    ) -> impl Iterator<Item = Self> {
+    /// Those of the group at a place that have covered samples; `masks` are the pixels where each sample is.
+    fn of_group((primitive, [x, y]): (PrimitiveId, [u32; 2]), rate: Rate, masks: &[u64]) -> impl Iterator<Item = Self> {
         let ([width, height], side) = (rate.size().map(|pixels| pixels * 2), SIDE as u32);
         let places = (0..side).step_by(height as usize).flat_map(move |dy| {
             let row = (0..side).step_by(width as usize);
             row.map(move |dx| [x + dx, y + dy])
         });
         places.filter_map(move |place| {
-            let none = [0; 4];
-            let mut cells = Self { primitive, place, rate, samples: masks.len() as u32, coverage: none, seen: none };
-            (cells.coverage, cells.seen) = (cells.covered(masks), cells.covered(seen));
+            let mut cells = Self { primitive, place, rate, samples: masks.len() as u32, coverage: [0; 4] };
+            cells.cover(masks);
             (cells.coverage != [0; 4]).then_some(cells)
         })
     }
 
-    /// Covered samples of each fragment, where samples are covered in these pixels.
-    fn covered(&self, masks: &[u64]) -> [u32; 4] {
-        let ([width, height], mut coverage) = (self.rate.size(), [0; 4]);
+    fn cover(&mut self, masks: &[u64]) {
+        let [width, height] = self.rate.size();
         for (x, y) in (0..height * 2).flat_map(|y| (0..width * 2).map(move |x| (x, y))) {
             let (cell, first) = self.pixel([x, y]);
             let (_, bit) = group_of_pixel([self.place[0] + x, self.place[1] + y]);
             for (sample, mask) in (0..).zip(masks) {
-                coverage[cell] |= ((mask >> bit & 1) as u32) << (first + sample);
+                self.coverage[cell] |= ((mask >> bit & 1) as u32) << (first + sample);
             }
         }
-        coverage
     }
 
     /// The fragment of a pixel, by its offset from the first pixel, and the number of its first sample in the fragment's coverage.
@@ -115,7 +105,7 @@ fn fill((cells, locations): (&[Cells], &[[i64; 2]]), words: &[Words<'_>; QUADS],
             Source::Centre(axis) => cells.centre()[axis].to_bits(),
             Source::Centroid(axis) => cells.centroid(cell, locations)[axis].to_bits(),
             Source::Primitive(word) => words[number].get(word),
-            Source::Coverage => cells.seen[cell],
+            Source::Coverage => cells.coverage[cell],
             Source::Helper => u32::from(cells.coverage[cell] == 0),
             Source::Rate => cells.rate.word(),
             // The others are of other kernels, or the same in all lanes.
@@ -132,9 +122,9 @@ struct Exported {
 }
 
 impl Waves<'_, '_> {
-    /// Fragments of a primitive in a group: the pixels where each sample is covered, and where programs see that it is.
+    /// Fragments of a primitive in a group: the pixels where each sample is covered.
     #[cold]
-    pub(super) fn push_cells(&mut self, (primitive, place): (PrimitiveId, [u32; 2]), masks: (&[u64], &[u64])) {
+    pub(super) fn push_cells(&mut self, (primitive, place): (PrimitiveId, [u32; 2]), masks: &[u64]) {
         let Some(rates) = &self.context.rates else { return };
         let rate = rates.at(self.walk.words(primitive), place);
         for cells in Cells::of_group((primitive, place), rate, masks) {
@@ -271,7 +261,7 @@ mod tests {
             let masks: Vec<u64> =
                 (1..=samples).map(|sample| 0x9e37_79b9_7f4a_7c15u64.wrapping_mul(u64::from(sample))).collect();
             let mut found = vec![0; masks.len()];
-            for cells in Cells::of_group((3, [16, 8]), rate, (&masks, &masks)) {
+            for cells in Cells::of_group((3, [16, 8]), rate, &masks) {
                 for (quad, _) in cells.quads() {
                     let ([x, y], bit) = group_of_pixel([quad.x, quad.y]);
                     assert_eq!(([x, y], quad.primitive), ([16, 8], 3));
@@ -286,16 +276,15 @@ mod tests {
 
     #[test]
     fn pixels_know_their_fragments() {
-        let [cells] = Cells::of_group((0, [0, 0]), Rate::of_size([4, 4]), (&[1], &[3])).collect::<Vec<_>>()[..] else {
+        let [cells] = Cells::of_group((0, [0, 0]), Rate::of_size([4, 4]), &[1]).collect::<Vec<_>>()[..] else {
             panic!()
         };
         let one = sample_positions(1);
         assert_eq!((cells.coverage, cells.first(3, 0), cells.first(2, 1)), ([1 << 15, 0, 0, 0], 4, 4));
-        assert_eq!(cells.seen, [3 << 14, 0, 0, 0], "what tests have not left is seen all the same");
         assert_eq!((cells.centroid(0, one), cells.centroid(1, one)), ([0.5; 2], [2.0; 2]));
         let fragments: Vec<_> = cells.quads().map(|(_, fragments)| fragments[0]).collect();
         assert_eq!(fragments, [0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3]);
-        let cells = Cells::of_group((0, [0, 0]), Rate::of_size([2, 1]), (&[1, 2, 3, 0], &[1, 2, 3, 0])).next().unwrap();
+        let cells = Cells::of_group((0, [0, 0]), Rate::of_size([2, 1]), &[1, 2, 3, 0]).next().unwrap();
         assert_eq!((cells.coverage[0], cells.centroid(0, sample_positions(4))), (0b0101_0110, [0.375, 0.125]));
         let (_, fragments) = cells.quads().next().unwrap();
         assert_eq!(fragments, [0, 0, 2, 2]);

@@ -9,9 +9,9 @@ use super::rates::Rates;
 use crate::hiz::{Direction, Visibility};
 use crate::memory::PlaneRef;
 use crate::raster::{Criterion, sample_mask};
+use crate::shader::Program;
 use crate::shader::interp::Deadline;
 use crate::shader::runtime::{Bindings, Bound, Ranges};
-use crate::shader::{FragmentFacts, Program};
 use crate::state::{DepthStencilState, GraphicsPipeline, MultisampleState};
 
 /// What all draws of a segment have in common, in which a later primitive may drop an earlier one: the locations that they overwrite, and in
@@ -97,13 +97,6 @@ impl<'a> PixelContext<'a> {
     /// Whether the pipeline's sample mask is applied after early tests, and not before.
     pub(super) fn masks_late(&self) -> bool {
         self.tests.is_some() && self.fragment.is_some_and(|program| program.fragment.post_depth)
-    }
-
-    /// Whether programs see which samples were covered before early tests.
-    pub(super) fn sees_untested(&self) -> bool {
-        let sees = |facts: &FragmentFacts| facts.sees_coverage && !facts.post_depth;
-        let has_several = self.multisample.samples > 1 || self.rates.is_some();
-        has_several && self.tests_early() && self.fragment.is_some_and(|program| sees(&program.fragment))
     }
 
     /// What [`Self::overwrites`] is to be.

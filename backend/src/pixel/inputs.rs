@@ -26,13 +26,7 @@ impl WaveFragments<'_> {
             Source::Place(axis) => lanes.fill(self.sample_place(self.sample.unwrap_or(0))[axis].to_bits()),
             Source::Centroid(axis) => self.each(lanes, |coverage| self.centroid(coverage)[axis].to_bits()),
             Source::Primitive(word) => self.each_quad(lanes, |number| self.words[number].get(word)),
-            Source::Coverage => {
-                let is_tested = self.context.fragment.is_some_and(|program| program.fragment.post_depth);
-                let seen = |quad: &Quad, pixel| if is_tested { quad.samples(pixel) } else { quad.seen(pixel) };
-                for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
-                    *lanes = [0, 1, 2, 3].map(|pixel| seen(quad, pixel));
-                }
-            }
+            Source::Coverage => self.each(lanes, |coverage| coverage),
             Source::Helper => self.each(lanes, |coverage| u32::from(coverage == 0)),
             Source::Sample => lanes.fill(self.sample.unwrap_or(0)),
             Source::BlendConstant(component) => lanes.fill(self.context.blend_constants[component].to_bits()),

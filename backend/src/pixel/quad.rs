@@ -28,8 +28,6 @@ pub(super) struct Quad {
     pub(super) y: u32,
     /// Covered samples: 16 bits for each of the pixels (0,0) (1,0) (0,1) (1,1).
     coverage: u64,
-    /// Those that programs see: early tests take none of them away, unless a program wants that.
-    seen: u64,
 }
 
 impl Quad {
@@ -37,7 +35,7 @@ impl Quad {
     pub(super) fn new(primitive: PrimitiveId, [x, y]: [u32; 2], coverage: [u32; 4]) -> Self {
         let coverage =
             coverage.iter().rev().fold(0, |bits, &samples| bits << MOST_SAMPLES | u64::from(samples & 0xffff));
-        Self { primitive, x, y, coverage, seen: coverage }
+        Self { primitive, x, y, coverage }
     }
 
     /// With covered pixels as bits, for each sample.
@@ -46,13 +44,7 @@ impl Quad {
         for (sample, pixels) in samples.enumerate() {
             quad.coverage |= Self::of_pixels(primitive, place, pixels).coverage << sample;
         }
-        quad.seen = quad.coverage;
         quad
-    }
-
-    /// Of which programs see that these samples are covered: pixels as bits, for each sample.
-    pub(super) fn seen_as(self, samples: impl Iterator<Item = u64>) -> Self {
-        Self { seen: Self::of_samples(self.primitive, [self.x, self.y], samples).coverage, ..self }
     }
 
     /// Pixels of which a sample is covered, as bits.
@@ -64,20 +56,13 @@ impl Quad {
     #[inline]
     pub(super) fn of_pixels(primitive: PrimitiveId, [x, y]: [u32; 2], pixels: u64) -> Self {
         let spread = pixels | pixels << 15 | pixels << 30 | pixels << 45;
-        let coverage = spread & 0x0001_0001_0001_0001;
-        Self { primitive, x, y, coverage, seen: coverage }
+        Self { primitive, x, y, coverage: spread & 0x0001_0001_0001_0001 }
     }
 
     /// Covered samples of a pixel.
     #[inline]
     pub(super) fn samples(&self, pixel: usize) -> u32 {
         (self.coverage >> (pixel * MOST_SAMPLES)) as u32 & 0xffff
-    }
-
-    /// Samples of a pixel that programs see as covered.
-    #[inline]
-    pub(super) fn seen(&self, pixel: usize) -> u32 {
-        (self.seen >> (pixel * MOST_SAMPLES)) as u32 & 0xffff
     }
 
     /// Pixels of which any sample is covered, as bits.
@@ -101,8 +86,7 @@ impl Quad {
 
     /// With only one sample left, when samples are shaded on their own.
     pub(super) fn of_sample(self, sample: u32) -> Self {
-        let all = 0x0001_0001_0001_0001 << sample;
-        Self { coverage: self.coverage & all, seen: self.seen & all, ..self }
+        Self { coverage: self.coverage & 0x0001_0001_0001_0001 << sample, ..self }
     }
 
     /// The place of one of its pixels, 0 to 3.
@@ -144,7 +128,7 @@ impl Quad {
             let depths = depth.unwrap_or_else(|| depths_at_centres(shape, [self.x, self.y]));
             let place = [self.x, self.y];
             let left = depth_stencil::test_quad(&state, (plane, context.depth_bits), place, self.pixels(), depths);
-            self.coverage = Self::of_pixels(self.primitive, place, left.into()).coverage;
+            *self = Self::of_pixels(self.primitive, place, left.into());
             return self.count();
         }
         for pixel in 0..4 {

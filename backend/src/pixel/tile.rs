@@ -635,12 +635,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
             if range.is_some_and(|range| self.is_hidden_in_pixels(group, (pixels, pixels), range)) {
                 return;
             }
-            let left = pixels & !leaning.map_or(0, |range| self.hidden_quads(&part, pixels, range));
-            let left = part.tested((0, at), left);
-            if context.rates.is_some() && context.sees_untested() {
-                return self.cells((index, place), (&mut [left], &[pixels]), tested);
-            }
-            return self.pixels(Fragments { primitive: index, place, sample: 0, pixels: left }, tested);
+            let pixels = pixels & !leaning.map_or(0, |range| self.hidden_quads(&part, pixels, range));
+            let pixels = part.tested((0, at), pixels);
+            return self.pixels(Fragments { primitive: index, place, sample: 0, pixels }, tested);
         }
         let places = || (0..samples).zip(&*context.locations).filter(|(sample, _)| allowed >> sample & 1 != 0);
         let mut masks = [0; MOST_SAMPLES];
@@ -654,14 +651,11 @@ impl<'a: 's, 's> Tile<'a, 's> {
             return;
         }
         let hidden = leaning.map_or(0, |range| self.hidden_quads(&part, any, range));
-        let mut seen = [0; MOST_SAMPLES];
-        let seen = &mut seen[..samples as usize];
-        seen.copy_from_slice(masks);
         for (sample, &at) in places() {
             masks[sample as usize] = part.tested((sample, at), masks[sample as usize] & !hidden);
         }
         if context.rates.is_some() {
-            return self.cells((index, place), (masks, seen), tested);
+            return self.cells((index, place), masks, tested);
         }
         self.pass(tested, masks.iter().map(|mask| mask.count_ones()).sum());
         if let (true, Sink::Board(..)) = (tested, &self.sink) {
@@ -674,12 +668,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
         while rest != 0 {
             let first = rest.trailing_zeros() & !3;
             let [dx, dy] = pixel_of_bit(first);
-            let of_quad = |mask: &u64| mask >> first & 15;
-            let mut quad = Quad::of_samples(index, [place[0] + dx, place[1] + dy], masks.iter().map(of_quad));
-            if context.sees_untested() {
-                quad = quad.seen_as(seen.iter().map(of_quad));
-            }
-            self.covered_quad(quad, tested);
+            let samples = masks.iter().map(|mask| mask >> first & 15);
+            self.covered_quad(Quad::of_samples(index, [place[0] + dx, place[1] + dy], samples), tested);
             rest &= !(15 << first);
         }
     }
@@ -693,7 +683,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
         let Fragments { primitive, place, .. } = fragments;
         if self.context.rates.is_some() {
-            return self.cells((primitive, place), (&mut [fragments.pixels], &[fragments.pixels]), false);
+            return self.cells((primitive, place), &mut [fragments.pixels], false);
         }
         let mut rest = fragments.pixels;
         while rest != 0 {
@@ -704,14 +694,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
     }
 
-    /// Samples of fragments that may be several pixels each, and what they were before tests: a group is handed on at once.
+    /// Samples of fragments that may be several pixels each: a group is handed on at once.
     #[cold]
-    fn cells(
-        &mut self,
-        (primitive, place): (PrimitiveId, [u32; 2]),
-        (masks, untested): (&mut [u64], &[u64]),
-        tested: bool,
-    ) {
+    fn cells(&mut self, (primitive, place): (PrimitiveId, [u32; 2]), masks: &mut [u64], tested: bool) {
         if tested {
             self.pass(true, masks.iter().map(|mask| mask.count_ones()).sum());
         } else {
@@ -733,10 +718,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             }
         }
         match &mut self.sink {
-            Sink::Waves(waves) => {
-                let seen = if self.context.sees_untested() { untested } else { &*masks };
-                waves.push_cells((primitive, place), (masks, seen));
-            }
+            Sink::Waves(waves) => waves.push_cells((primitive, place), masks),
             Sink::Board(..) => {
                 for (sample, &mut pixels) in (0..).zip(masks) {
                     self.fragments(Fragments { primitive, place, sample, pixels });

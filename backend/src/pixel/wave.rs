@@ -152,8 +152,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
         let mut masks = [0; MOST_SAMPLES];
         samples.iter().for_each(|fragments| masks[fragments.sample as usize] |= fragments.pixels);
         if self.context.rates.is_some() {
-            let masks = &masks[..self.context.multisample.samples as usize];
-            return self.push_cells((primitive, [x, y]), (masks, masks));
+            return self.push_cells((primitive, [x, y]), &masks[..self.context.multisample.samples as usize]);
         }
         let mut rest = masks.iter().fold(0, |all, mask| all | mask);
         while rest != 0 {
@@ -167,7 +166,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
     /// Two rows of a group are one wave, when they have pixels in all quads.
     fn shade_quads(&mut self, &Fragments { primitive, place: [x, y], pixels, .. }: &Fragments) {
         if self.context.rates.is_some() {
-            return self.push_cells((primitive, [x, y]), (&[pixels], &[pixels]));
+            return self.push_cells((primitive, [x, y]), &[pixels]);
         }
         let (mut rest, mut whole) = (pixels, None);
         while rest != 0 {

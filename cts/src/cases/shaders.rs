@@ -15,7 +15,6 @@ const INTERLOCK_SAMPLES: &[u8] = include_bytes!("../../shaders/interlock_samples
 const INTERLOCK_UNORDERED: &[u8] = include_bytes!("../../shaders/interlock_unordered.frag.spv");
 const STENCIL_REF: &[u8] = include_bytes!("../../shaders/stencil_ref.frag.spv");
 const COVERAGE: &[u8] = include_bytes!("../../shaders/coverage.frag.spv");
-const EARLY_COVERAGE: &[u8] = include_bytes!("../../shaders/early_coverage.frag.spv");
 const POST_DEPTH: &[u8] = include_bytes!("../../shaders/post_depth.frag.spv");
 
 const FOUR: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_4;
@@ -35,8 +34,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("shaders.stencil.replaced_samples", "VK_EXT_shader_stencil_export", |gpu| stencil_replaced(gpu, FOUR));
     add("shaders.stencil.coarse", "VK_EXT_shader_stencil_export", stencil_coarse);
     add("shaders.stencil.compared", "VK_EXT_shader_stencil_export", stencil_compared);
-    add("shaders.coverage.before_tests", "SampleMask", |gpu| coverage_before(gpu, COVERAGE));
-    add("shaders.coverage.before_early_tests", "SampleMask", |gpu| coverage_before(gpu, EARLY_COVERAGE));
+    add("shaders.coverage.before_tests", "SampleMask", coverage_before);
     add("shaders.coverage.after_tests", "VK_EXT_post_depth_coverage", coverage_after);
 }
 
@@ -255,16 +253,15 @@ fn stencil_compared(gpu: &Gpu) -> Case {
     check(columns(&pixels) == [0, 1, 2, 3, 4, 5, 6], || format!("{:?}", columns(&pixels)))
 }
 
-/// A triangle over everything, of a depth that asks for less, in some samples.
+/// A rectangle of a depth that asks for less, in some samples.
 fn at_depth(fragment: &'static [u8], depth: f32, sample_mask: u32, storage: Option<Buffer>) -> Draw {
     let mut state = State { fragment, sample_mask, ..State::default() };
     state.depth_stencil =
         state.depth_stencil.depth_test_enable(true).depth_write_enable(true).depth_compare_op(vk::CompareOp::LESS);
-    // The first half of a rectangle: no pixel has two fragments, of which tests may end one.
-    Draw { storage, kind: Kind::Vertices(3), ..Draw::rect(state, [-1.0, -1.0, 3.0, 3.0], [1.0; 4]).at(depth) }
+    Draw { storage, ..Draw::rect(state, FULL, [1.0; 4]).at(depth) }
 }
 
-/// What the shader says of every pixel after a nearer triangle in samples 0 and 2, and another behind it.
+/// What the shader says of every pixel after a nearer rectangle in samples 0 and 2, and another behind it.
 fn coverage(gpu: &Gpu, fragment: &'static [u8], masks: &[(f32, u32)]) -> Result<u32, Outcome> {
     let storage = gpu.buffer(u64::from(SIZE * SIZE * 4))?;
     let mut draws = vec![at_depth(crate::render::COLOR, 0.25, 0b0101, None)];
@@ -277,10 +274,10 @@ fn coverage(gpu: &Gpu, fragment: &'static [u8], masks: &[(f32, u32)]) -> Result<
 }
 
 /// Without the extension a fragment sees what the primitive covers, whatever tests leave of it.
-fn coverage_before(gpu: &Gpu, program: &'static [u8]) -> Case {
-    let seen = coverage(gpu, program, &[(0.5, 0b1111)])?;
+fn coverage_before(gpu: &Gpu) -> Case {
+    let seen = coverage(gpu, COVERAGE, &[(0.5, 0b1111)])?;
     check(seen == 16 + 0b1111, || format!("{seen}"))?;
-    let seen = coverage(gpu, program, &[(0.5, 0b0011)])?;
+    let seen = coverage(gpu, COVERAGE, &[(0.5, 0b0011)])?;
     check(seen == 16 + 0b0011, || format!("{seen} with a mask"))
 }
 
