@@ -96,7 +96,6 @@ pub fn check(messages: &Messages, wanted: &[Wanted]) -> Result<()> {
             Some(_) => None,
         }
     });
-    let problem = problem.or_else(|| wanted.is_empty().then(|| "a device without queues".to_owned()));
     problem.map_or(Ok(()), |problem| {
         messages.error(&problem);
         Err(Error::InitializationFailed)

@@ -88,6 +88,22 @@ pub extern "system" fn unmap(handle: vk::Device, memory: vk::DeviceMemory) {
     });
 }
 
+pub extern "system" fn map2(
+    handle: vk::Device,
+    info: *const vk::MemoryMapInfoKHR<'_>,
+    out: *mut *mut c_void,
+) -> vk::Result {
+    match raw::input(info) {
+        Some(info) => map(handle, info.memory, info.offset, info.size, info.flags, out),
+        None => vk::Result::ERROR_UNKNOWN,
+    }
+}
+
+pub extern "system" fn unmap2(handle: vk::Device, info: *const vk::MemoryUnmapInfoKHR<'_>) -> vk::Result {
+    raw::input(info).into_iter().for_each(|info| unmap(handle, info.memory));
+    vk::Result::SUCCESS
+}
+
 pub extern "system" fn flush(_: vk::Device, _: u32, _: *const vk::MappedMemoryRange<'_>) -> vk::Result {
     vk::Result::SUCCESS
 }

@@ -264,7 +264,8 @@ fn corners_of<'s>(
     match indices.flatten() {
         None => stream.extend((0..count as u32).map(|index| base.wrapping_add(index))),
         Some(indices) => {
-            let restart = u32::MAX >> (32 - 8 * indices.size);
+            let custom = index_buffer.and_then(|buffer| buffer.restart);
+            let restart = custom.unwrap_or(u32::MAX >> (32 - 8 * indices.size));
             let mut read = Vec::with_capacity(count);
             indices.read(0..count, &mut read);
             for index in read {
@@ -315,7 +316,7 @@ fn evaluation_kernel(pipeline: &GraphicsPipeline, is_capturing: bool) -> Option<
 /// The indices of a draw.
 fn indices<'s>(
     pipeline: &GraphicsPipeline,
-    (range, index_type): &'s IndexBuffer,
+    IndexBuffer { range, index_type, .. }: &'s IndexBuffer,
     call: &Call,
     first: u32,
 ) -> Indices<'s> {

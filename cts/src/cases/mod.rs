@@ -31,6 +31,7 @@ mod maintenance;
 mod memory12;
 mod meshes;
 mod multiview;
+mod newer;
 mod order;
 mod ordered;
 mod planar;
@@ -117,6 +118,7 @@ pub fn all() -> Vec<Entry> {
         commands::cases,
         host::cases,
         maintenance::cases,
+        newer::cases,
         residency::cases,
         multiview::cases,
     ] {
