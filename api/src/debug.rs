@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::CString;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk;
 use parking_lot::{Mutex, RwLock};
@@ -115,12 +116,16 @@ struct Known {
 
 /// The names that the application gave to a device's objects.
 #[derive(Debug, Default)]
-pub struct Names(Mutex<Known>);
+pub struct Names {
+    known: Mutex<Known>,
+    is_used: AtomicBool,
+}
 
 impl Names {
     /// Names an object; the empty name takes its name away.
     pub fn set(&self, kind: vk::ObjectType, handle: u64, name: &str) {
-        let mut known = self.0.lock();
+        self.is_used.store(true, Ordering::Release);
+        let mut known = self.known.lock();
         if name.is_empty() {
             known.alive.remove(&(kind, handle));
         } else {
@@ -128,14 +133,14 @@ impl Names {
         }
     }
 
-    /// Whether any object that is alive has a name.
-    pub fn any(&self) -> bool {
-        !self.0.lock().alive.is_empty()
+    /// Whether an object was ever named.
+    pub fn is_used(&self) -> bool {
+        self.is_used.load(Ordering::Acquire)
     }
 
     /// An object is destroyed. Its name is remembered for a while.
     pub fn retire(&self, kind: vk::ObjectType, handle: u64) {
-        let mut known = self.0.lock();
+        let mut known = self.known.lock();
         if let Some(name) = known.alive.remove(&(kind, handle)) {
             if known.past.len() == PAST {
                 known.past.pop_front();
@@ -146,7 +151,7 @@ impl Names {
 
     /// What messages call an object: its type and handle, and its name or last name in quotes when it has one.
     pub fn describe(&self, kind: vk::ObjectType, handle: u64) -> String {
-        let known = self.0.lock();
+        let known = self.known.lock();
         let past = || known.past.iter().rev().find(|(key, _)| *key == (kind, handle)).map(|(_, name)| name);
         match known.alive.get(&(kind, handle)).or_else(past) {
             Some(name) => format!("{kind:?} handle {handle:#x} {name:?}"),
@@ -201,7 +206,7 @@ mod tests {
             names.retire(buffer, handle);
         }
         assert_eq!(names.describe(buffer, 0x10), "BUFFER handle 0x10", "forgotten");
-        let known = names.0.lock();
+        let known = names.known.lock();
         assert_eq!((known.alive.len(), known.past.len()), (0, PAST));
     }
 }

@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use ash::vk;
-use parking_lot::Mutex;
 use smallvec::{SmallVec, smallvec};
 use vitric_backend::shader::runtime::{Descriptor, DescriptorSet, SetBinding, SetLayout};
 use vitric_backend::texture::Sampler;
@@ -17,12 +16,13 @@ use crate::{Error, Result};
 pub struct DescriptorPool {
     max_sets: u32,
     sizes: Vec<(vk::DescriptorType, u32)>,
-    used: Mutex<(u32, Vec<u32>)>,
+    /// Sets, and descriptors of each type.
+    used: (u32, Vec<u32>),
 }
 
 impl DescriptorPool {
     /// A pool for `max_sets` sets and so many descriptors of each type. Sizes of one type add up.
-    pub fn new(max_sets: u32, sizes: &[(vk::DescriptorType, u32)]) -> Arc<Self> {
+    pub fn new(max_sets: u32, sizes: &[(vk::DescriptorType, u32)]) -> Self {
         let mut merged: Vec<(vk::DescriptorType, u32)> = Vec::new();
         for &(kind, count) in sizes {
             match merged.iter_mut().find(|(other, _)| *other == kind) {
@@ -30,8 +30,8 @@ impl DescriptorPool {
                 None => merged.push((kind, count)),
             }
         }
-        let used = Mutex::new((0, vec![0; merged.len()]));
-        Arc::new(Self { max_sets, sizes: merged, used })
+        let used = (0, vec![0; merged.len()]);
+        Self { max_sets, sizes: merged, used }
     }
 
     /// Descriptors that a set has of each of the pool's types, in their order; `None` when it has one of another type.
@@ -48,32 +48,30 @@ impl DescriptorPool {
     ///
     /// # Errors
     /// [`Error::OutOfPoolMemory`] when the pool has no room for the set, or none at all for one of its types.
-    pub fn allocate(&self, layout: &Arc<SetLayout>) -> Result<Arc<DescriptorSet>> {
-        let counts = self.counts(layout).ok_or(Error::OutOfPoolMemory)?;
-        let mut used = self.used.lock();
+    pub fn allocate(&mut self, layout: Arc<SetLayout>) -> Result<Arc<DescriptorSet>> {
+        let counts = self.counts(&layout).ok_or(Error::OutOfPoolMemory)?;
+        let used = &mut self.used;
         let fits = |((&used, &wanted), &(_, size)): ((&u32, &u32), &(_, u32))| used.saturating_add(wanted) <= size;
         if used.0 >= self.max_sets || !used.1.iter().zip(&counts).zip(&self.sizes).all(fits) {
             return Err(Error::OutOfPoolMemory);
         }
         used.0 += 1;
         used.1.iter_mut().zip(counts).for_each(|(used, wanted)| *used += wanted);
-        drop(used);
-        Ok(DescriptorSet::new(layout.clone()))
+        Ok(DescriptorSet::new(layout))
     }
 
     /// Gives back the room of one set that was allocated from here with this layout.
-    pub fn free(&self, layout: &SetLayout) {
+    pub fn free(&mut self, layout: &SetLayout) {
         let counts = self.counts(layout).unwrap_or_default();
-        let mut used = self.used.lock();
+        let used = &mut self.used;
         used.0 = used.0.saturating_sub(1);
         used.1.iter_mut().zip(counts).for_each(|(used, wanted)| *used = used.saturating_sub(wanted));
     }
 
     /// Gives the room of all sets back.
-    pub fn reset(&self) {
-        let mut used = self.used.lock();
-        used.0 = 0;
-        used.1.fill(0);
+    pub fn reset(&mut self) {
+        self.used.0 = 0;
+        self.used.1.fill(0);
     }
 }
 
@@ -147,15 +145,15 @@ mod tests {
     #[test]
     fn pools_run_out_and_refill() {
         let kind = vk::DescriptorType::UNIFORM_BUFFER;
-        let pool = DescriptorPool::new(3, &[(kind, 2), (kind, 2)]);
+        let mut pool = DescriptorPool::new(3, &[(kind, 2), (kind, 2)]);
         let layout = layout(&[2]);
-        let first = pool.allocate(&layout).unwrap();
-        pool.allocate(&layout).unwrap();
-        assert_eq!(pool.allocate(&layout).unwrap_err(), Error::OutOfPoolMemory);
+        let first = pool.allocate(layout.clone()).unwrap();
+        pool.allocate(layout.clone()).unwrap();
+        assert_eq!(pool.allocate(layout.clone()).unwrap_err(), Error::OutOfPoolMemory);
         pool.free(first.layout());
-        pool.allocate(&layout).unwrap();
+        pool.allocate(layout.clone()).unwrap();
         pool.reset();
-        assert!(pool.allocate(&layout).is_ok());
+        assert!(pool.allocate(layout.clone()).is_ok());
     }
 
     #[test]

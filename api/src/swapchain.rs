@@ -1,7 +1,7 @@
 //! Surfaces and swapchains: the part that does not depend on the window system.
 //!
 //! A target takes finished pixels. Images are handed out in order; presentation happens on the queue's thread, so it follows
-//! the rendering. Source: `VK_KHR_surface`, `VK_KHR_swapchain`.
+//! the rendering. Source: `VK_KHR_surface`, `VK_KHR_swapchain`, `VK_KHR_present_id`, `VK_KHR_present_wait`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,12 +42,13 @@ pub const FORMATS: [vk::Format; 4] =
 pub const PRESENT_MODES: [vk::PresentModeKHR; 3] =
     [vk::PresentModeKHR::FIFO, vk::PresentModeKHR::MAILBOX, vk::PresentModeKHR::IMMEDIATE];
 
-/// Uses that swapchain images may have.
+/// Uses that swapchain images may have, as far as their format has them.
 pub fn usage() -> vk::ImageUsageFlags {
     vk::ImageUsageFlags::COLOR_ATTACHMENT
         | vk::ImageUsageFlags::TRANSFER_SRC
         | vk::ImageUsageFlags::TRANSFER_DST
         | vk::ImageUsageFlags::SAMPLED
+        | vk::ImageUsageFlags::STORAGE
         | vk::ImageUsageFlags::INPUT_ATTACHMENT
 }
 
@@ -55,6 +56,8 @@ const MIN_IMAGES: u32 = 2;
 const MAX_IMAGES: u32 = 8;
 /// Time between frames of FIFO: 60 a second.
 const FRAME: Duration = Duration::from_nanos(16_666_667);
+/// How long a swapchain that is closed waits for frames on their way.
+const CLOSING: Duration = Duration::from_secs(1);
 
 /// What a surface can do now: 2 to 8 images of one layer, as large as the window, or 1 to 16384 pixels a side where that is
 /// free.
@@ -113,6 +116,12 @@ struct Turns {
     last: Option<Instant>,
     failed: Option<Error>,
     mode: vk::PresentModeKHR,
+    /// Frames on their way to the target.
+    waiting: u32,
+    /// Whether those are shown as soon as they can be.
+    closing: bool,
+    /// Greatest number that an image was shown under.
+    shown: u64,
 }
 
 /// A swapchain.
@@ -149,7 +158,15 @@ impl Swapchain {
         }
         let count = desc.images.clamp(MIN_IMAGES, MAX_IMAGES);
         let images = (0..count).map(|_| create_image(device, &desc)).collect::<Result<_>>()?;
-        let turns = Turns { free: (0..count).collect(), last: None, failed: None, mode: desc.mode };
+        let turns = Turns {
+            free: (0..count).collect(),
+            last: None,
+            failed: None,
+            mode: desc.mode,
+            waiting: 0,
+            closing: false,
+            shown: 0,
+        };
         let (turns, retired) = (Mutex::new(turns), AtomicBool::new(false));
         let (health, target) = (device.health().clone(), RwLock::new(Some(target)));
         Ok(Arc::new(Self { health, target, desc, images, turns, freed: Condvar::new(), retired }))
@@ -212,62 +229,117 @@ impl Swapchain {
         !self.retired.load(Ordering::Acquire) && self.target.read().is_some()
     }
 
-    /// Gives the target back: waits for the frame that is being shown, and has those that wait for their turn shown nowhere. What the
-    /// target is made of, an application's connection to its window system, may be gone afterwards.
+    /// Gives the target back. Frames on their way are shown before, without waiting for their periods; those that have not come after a
+    /// second, or of a lost device, are shown nowhere. What the target is made of, an application's connection to its window system, may
+    /// be gone afterwards.
     pub fn close(&self) {
+        let mut turns = self.turns.lock();
+        turns.closing = true;
+        self.freed.notify_all();
+        let until = Instant::now() + CLOSING;
+        while turns.waiting > 0 && !self.health.is_lost() && Instant::now() < until {
+            self.freed.wait_until(&mut turns, until.min(Instant::now() + TURN));
+        }
+        drop(turns);
+        // Waits for the frame that is being shown.
         let target = self.target.write().take();
         drop(target);
     }
 
-    /// Presents in another way from now on. Called on the queue's thread.
-    pub fn set_mode(&self, mode: vk::PresentModeKHR) {
-        self.turns.lock().mode = mode;
+    /// Sends an image that was handed out on its way to the target.
+    pub fn send(self: &Arc<Self>, image: u32) -> Presentation {
+        self.turns.lock().waiting += 1;
+        Presentation { chain: self.clone(), image }
     }
 
     /// Takes images back that were handed out and are not shown.
     pub fn release(&self, images: &[u32]) {
         let mut turns = self.turns.lock();
-        for &image in images {
-            if (image as usize) < self.images.len() && !turns.free.contains(&image) {
-                turns.free.push_back(image);
-            }
-        }
+        images.iter().for_each(|&image| self.give_back(&mut turns, image));
         drop(turns);
         self.freed.notify_all();
     }
 
-    /// Shows an image, unless the swapchain is closed, and frees it, in FIFO mode not before its period. An error of the target is
-    /// what [`Swapchain::check`] returns from then on. Called on the queue's thread, after rendering.
-    pub fn show(&self, image: u32) {
-        if let Some(surface) = self.images.get(image as usize).filter(|_| self.target.read().is_some()) {
-            self.pace();
-            // Held until the frame is shown: closing waits.
-            if let Some(target) = &*self.target.read() {
-                let read = |pixels: &mut [u8]| read_pixels(surface, &self.desc, pixels);
-                if let Err(error) = target.present(self.desc.extent, &read) {
-                    self.turns.lock().failed = Some(error);
-                }
-            }
+    fn give_back(&self, turns: &mut Turns, image: u32) {
+        if (image as usize) < self.images.len() && !turns.free.contains(&image) {
+            turns.free.push_back(image);
         }
-        self.turns.lock().free.push_back(image);
-        self.freed.notify_all();
     }
 
-    /// FIFO shows at most one frame in each period.
+    /// Waits until an image was shown under this number or a greater one, `timeout` nanoseconds at most; whether it was. Source:
+    /// `vkWaitForPresentKHR`.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`]; what showing failed with, after which nothing is waited for.
+    pub fn wait_for(&self, number: u64, timeout: u64) -> Result<bool> {
+        let until = deadline(timeout);
+        let mut turns = self.turns.lock();
+        while turns.shown < number {
+            self.health.check()?;
+            if let Some(error) = turns.failed {
+                return Err(error);
+            }
+            let now = Instant::now();
+            if until.is_some_and(|until| now >= until) {
+                return Ok(false);
+            }
+            self.freed.wait_until(&mut turns, until.map_or(now + TURN, |until| until.min(now + TURN)));
+        }
+        Ok(true)
+    }
+
+    /// FIFO shows at most one frame in each period, until the swapchain is closed.
     fn pace(&self) {
-        let (mode, last) = {
-            let turns = self.turns.lock();
-            (turns.mode, turns.last)
-        };
-        if mode != vk::PresentModeKHR::FIFO {
+        let mut turns = self.turns.lock();
+        if turns.mode != vk::PresentModeKHR::FIFO {
             return;
         }
         let now = Instant::now();
-        let due = last.map_or(now, |last| last + FRAME);
-        if due > now {
-            std::thread::sleep(due - now);
+        let due = turns.last.map_or(now, |last| last + FRAME);
+        while !turns.closing && Instant::now() < due {
+            self.freed.wait_until(&mut turns, due);
         }
-        self.turns.lock().last = Some(due.max(now));
+        turns.last = Some(due.max(now));
+    }
+}
+
+/// A frame on its way to the target. Its image is free when this ends, however that happens: shown, or dropped.
+pub struct Presentation {
+    chain: Arc<Swapchain>,
+    image: u32,
+}
+
+impl Presentation {
+    /// Shows the image, unless the swapchain is closed, in FIFO mode not before its period. An error of the target is what
+    /// [`Swapchain::check`] returns from then on; without one [`Swapchain::wait_for`] has waited for `number`, if it is not 0. A `mode` is how
+    /// the swapchain presents from now on. Called on the queue's thread, after rendering.
+    pub fn show(self, mode: Option<vk::PresentModeKHR>, number: u64) {
+        let chain = &*self.chain;
+        if let Some(mode) = mode {
+            chain.turns.lock().mode = mode;
+        }
+        let Some(surface) = chain.images.get(self.image as usize) else { return };
+        chain.pace();
+        // Held until the frame is shown: closing waits.
+        let target = chain.target.read();
+        let Some(target) = &*target else { return };
+        let read = |pixels: &mut [u8]| read_pixels(surface, &chain.desc, pixels);
+        let shown = target.present(chain.desc.extent, &read);
+        let mut turns = chain.turns.lock();
+        match shown {
+            Ok(()) => turns.shown = turns.shown.max(number),
+            Err(error) => turns.failed = Some(error),
+        }
+    }
+}
+
+impl Drop for Presentation {
+    fn drop(&mut self) {
+        let mut turns = self.chain.turns.lock();
+        self.chain.give_back(&mut turns, self.image);
+        turns.waiting -= 1;
+        drop(turns);
+        self.chain.freed.notify_all();
     }
 }
 

@@ -144,16 +144,18 @@ impl Gpu {
         direction: Direction,
     ) {
         let in_use = self.begin_use();
-        in_use.iter().for_each(|in_use| image.begin_use(in_use, false));
-        transfer::copy_buffer_image(&self.workers, buffer, image, regions, direction);
+        if let (Some(in_use), Direction::ToImage) = (&in_use, direction) {
+            image.begin_use(in_use, false);
+        }
+        transfer::copy_buffer_image(&self.workers, in_use.as_ref(), (buffer, image), regions, direction);
         self.depths().wrote_surface(image);
     }
 
     /// The same between images.
     pub fn copy_image(&self, source: &Surface, target: &Surface, regions: &[vk::ImageCopy]) {
         let in_use = self.begin_use();
-        in_use.iter().for_each(|in_use| [source, target].into_iter().for_each(|image| image.begin_use(in_use, false)));
-        transfer::copy_image(&self.workers, source, target, regions);
+        in_use.iter().for_each(|in_use| target.begin_use(in_use, false));
+        transfer::copy_image(&self.workers, in_use.as_ref(), (source, target), regions);
         self.depths().wrote_surface(target);
     }
 

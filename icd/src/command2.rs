@@ -4,7 +4,7 @@
 
 use ash::vk;
 
-use crate::{command, raw, transition};
+use crate::{command, raw, transfer, transition};
 
 /// Records the first version of a command with the regions of a structure of the second, each made a region of the first.
 fn with_regions<I, S, R>(
@@ -32,7 +32,7 @@ pub extern "system" fn copy_buffer(handle: vk::CommandBuffer, info: *const vk::C
         |info| (info.p_regions, info.region_count),
         first,
         |info, count, regions| {
-            command::copy_buffer(handle, info.src_buffer, info.dst_buffer, count, regions);
+            transfer::copy_buffer(handle, info.src_buffer, info.dst_buffer, count, regions);
         },
     );
 }
@@ -51,7 +51,7 @@ pub extern "system" fn copy_image(handle: vk::CommandBuffer, info: *const vk::Co
         first,
         |info, count, regions| {
             let (from, to) = (info.src_image_layout, info.dst_image_layout);
-            command::copy_image(handle, info.src_image, from, info.dst_image, to, count, regions);
+            transfer::copy_image(handle, info.src_image, from, info.dst_image, to, count, regions);
         },
     );
 }
@@ -69,7 +69,7 @@ pub extern "system" fn blit_image(handle: vk::CommandBuffer, info: *const vk::Bl
         first,
         |info, count, regions| {
             let (from, to) = (info.src_image_layout, info.dst_image_layout);
-            command::blit_image(handle, info.src_image, from, info.dst_image, to, count, regions, info.filter);
+            transfer::blit_image(handle, info.src_image, from, info.dst_image, to, count, regions, info.filter);
         },
     );
 }
@@ -88,7 +88,7 @@ pub extern "system" fn resolve_image(handle: vk::CommandBuffer, info: *const vk:
         first,
         |info, count, regions| {
             let (from, to) = (info.src_image_layout, info.dst_image_layout);
-            command::resolve_image(handle, info.src_image, from, info.dst_image, to, count, regions);
+            transfer::resolve_image(handle, info.src_image, from, info.dst_image, to, count, regions);
         },
     );
 }
@@ -111,7 +111,7 @@ pub extern "system" fn copy_buffer_to_image(handle: vk::CommandBuffer, info: *co
         buffer_image,
         |info, count, regions| {
             let to = info.dst_image_layout;
-            command::copy_buffer_to_image(handle, info.src_buffer, info.dst_image, to, count, regions);
+            transfer::copy_buffer_to_image(handle, info.src_buffer, info.dst_image, to, count, regions);
         },
     );
 }
@@ -123,7 +123,7 @@ pub extern "system" fn copy_image_to_buffer(handle: vk::CommandBuffer, info: *co
         buffer_image,
         |info, count, regions| {
             let from = info.src_image_layout;
-            command::copy_image_to_buffer(handle, info.src_image, from, info.dst_buffer, count, regions);
+            transfer::copy_image_to_buffer(handle, info.src_image, from, info.dst_buffer, count, regions);
         },
     );
 }

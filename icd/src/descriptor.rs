@@ -14,7 +14,9 @@ use vitric_backend::shader::runtime::{Descriptor, DescriptorSet, SetBinding, Set
 use vitric_backend::texture::Sampler;
 
 use crate::handles::Table;
-use crate::objects::{DeviceObject, PipelineLayout, PoolSet, SetPool, UpdateTemplate, destroy, device, need, optional};
+use crate::objects::{
+    DeviceObject, PipelineLayout, Places, PoolSet, SetPool, UpdateTemplate, destroy, device, need, need_with, optional,
+};
 use crate::raw;
 
 pub extern "system" fn create_layout(
@@ -116,13 +118,14 @@ pub extern "system" fn create_pool(
         let sizes = raw::slice(info.p_pool_sizes, info.pool_size_count);
         let sizes: Vec<(T, u32)> = sizes.iter().map(|size| (size.ty, size.descriptor_count)).collect();
         let pool = DescriptorPool::new(info.max_sets, &sizes);
-        Ok(object.pools.insert(Arc::new(SetPool { pool, sets: Mutex::default() })))
+        Ok(object.pools.insert(Arc::new(Mutex::new(SetPool { pool, sets: Places::default() }))))
     })
 }
 
-fn drop_sets(object: &DeviceObject, pool: &SetPool) {
-    object.remove_all(&object.sets, vk::ObjectType::DESCRIPTOR_SET, pool.sets.lock().drain());
-    pool.pool.reset();
+fn drop_sets(object: &DeviceObject, pool: &Mutex<SetPool>) {
+    let SetPool { pool, sets } = &mut *pool.lock();
+    object.remove_all(&object.sets, vk::ObjectType::DESCRIPTOR_SET, sets.drain());
+    pool.reset();
 }
 
 pub extern "system" fn destroy_pool(
@@ -163,6 +166,7 @@ pub extern "system" fn allocate(
         let out = raw::slice_mut(out, layouts.len());
         out.fill(vk::DescriptorSet::null());
         let pool = need(object, &object.pools, info.descriptor_pool)?;
+        let pool = &mut *pool.lock();
         let counts: Option<&vk::DescriptorSetVariableDescriptorCountAllocateInfo<'_>> = raw::find(info.p_next);
         let counts =
             counts.map_or(&[][..], |counts| raw::slice(counts.p_descriptor_counts, counts.descriptor_set_count));
@@ -172,13 +176,13 @@ pub extern "system" fn allocate(
             let allocated = layout.and_then(|layout| {
                 let count = counts.get(number).copied().unwrap_or(0);
                 let layout = if layout.variable { Arc::new(layout.with_count(count)) } else { layout };
-                pool.pool.allocate(&layout)
+                pool.pool.allocate(layout)
             });
             match allocated {
-                Ok(set) => made.push(insert_set(object, &pool, set)),
+                Ok(set) => made.push(insert_set(object, pool, set)),
                 Err(error) => {
                     // All or none.
-                    made.iter().for_each(|&set| free_set(object, &pool, set));
+                    made.iter().for_each(|&set| free_set(object, pool, set));
                     return Err(error);
                 }
             }
@@ -191,18 +195,17 @@ pub extern "system" fn allocate(
 }
 
 /// The handle of a new set of a pool.
-fn insert_set(object: &DeviceObject, pool: &SetPool, set: Arc<DescriptorSet>) -> u64 {
-    let mut places = pool.sets.lock();
-    let place = places.take();
+fn insert_set(object: &DeviceObject, pool: &mut SetPool, set: Arc<DescriptorSet>) -> u64 {
+    let place = pool.sets.take();
     let handle = object.sets.insert(PoolSet { set, place });
-    places.put(place, handle);
+    pool.sets.put(place, handle);
     handle
 }
 
-fn free_set(object: &DeviceObject, pool: &SetPool, set: u64) {
+fn free_set(object: &DeviceObject, pool: &mut SetPool, set: u64) {
     if let Some(freed) = object.remove(&object.sets, vk::DescriptorSet::from_raw(set)) {
         pool.pool.free(freed.set.layout());
-        pool.sets.lock().give_back(freed.place, set);
+        pool.sets.give_back(freed.place, set);
     }
 }
 
@@ -215,7 +218,8 @@ pub extern "system" fn free(
     raw::guard(|| {
         let object = device(handle)?;
         let pool = need(object, &object.pools, pool)?;
-        raw::slice(sets, count).iter().for_each(|set| free_set(object, &pool, set.as_raw()));
+        let pool = &mut *pool.lock();
+        raw::slice(sets, count).iter().for_each(|set| free_set(object, pool, set.as_raw()));
         Ok(vk::Result::SUCCESS)
     })
 }
@@ -232,11 +236,12 @@ pub extern "system" fn update(
         let mut known = Known::default();
         // Mostly several are of one set.
         for of_set in raw::slice(writes, write_count).chunk_by(|a, b| a.dst_set == b.dst_set) {
-            let Ok(set) = need(object, &object.sets, of_set[0].dst_set) else { continue };
-            set.set.update(|slots| {
-                for write in of_set {
-                    let _ = perform(object, (set.set.layout(), slots), write, &mut known);
-                }
+            let _ = need_with(object, &object.sets, of_set[0].dst_set, |set| {
+                set.set.update(|slots| {
+                    for write in of_set {
+                        let _ = perform(object, (set.set.layout(), slots), write, &mut known);
+                    }
+                });
             });
         }
         for copy in raw::slice(copies, copy_count) {
@@ -253,22 +258,35 @@ pub extern "system" fn update(
 /// What was named last: many descriptors are of the same buffer, or have the same sampler.
 #[derive(Default)]
 struct Known {
-    buffer: Option<(vk::Buffer, Arc<Buffer>)>,
-    sampler: Option<(vk::Sampler, Arc<Sampler>)>,
+    buffer: Last<vk::Buffer, Arc<Buffer>>,
+    sampler: Last<vk::Sampler, Arc<Sampler>>,
 }
 
-/// The object of a handle, which may be the one that was named last.
-fn known<T: Clone, H: Handle + Copy + PartialEq>(
-    last: &mut Option<(H, T)>,
-    object: &DeviceObject,
-    table: &Table<T>,
-    handle: H,
-) -> Result<T> {
-    let found = match last.take().filter(|(of, _)| *of == handle) {
-        Some((_, found)) => found,
-        None => need(object, table, handle)?,
-    };
-    Ok(last.insert((handle, found)).1.clone())
+/// The handle that was named last, and its object, if it was named more than once: keeping one that is not asked for again would cost as
+/// much as finding it.
+struct Last<H, T> {
+    handle: Option<H>,
+    object: Option<T>,
+}
+
+impl<H, T> Default for Last<H, T> {
+    fn default() -> Self {
+        Self { handle: None, object: None }
+    }
+}
+
+impl<H: Handle + Copy + PartialEq, T: Clone> Last<H, T> {
+    /// The object of a handle, which may be the one that was named last.
+    fn find(&mut self, object: &DeviceObject, table: &Table<T>, handle: H) -> Result<T> {
+        if self.handle != Some(handle) {
+            *self = Self { handle: Some(handle), object: None };
+            return need(object, table, handle);
+        }
+        match &self.object {
+            Some(found) => Ok(found.clone()),
+            None => Ok(self.object.insert(need(object, table, handle)?).clone()),
+        }
+    }
 }
 
 /// Performs a write to a set of a layout, whose descriptors are given.
@@ -392,14 +410,14 @@ fn descriptor_of(
     let view = || optional(object, &object.image_views, image()?.image_view);
     let sampler = |last: &mut Known| match immutable {
         Some(sampler) => Ok(sampler.clone()),
-        None => known(&mut last.sampler, object, &object.samplers, image()?.sampler),
+        None => last.sampler.find(object, &object.samplers, image()?.sampler),
     };
     let range = |last: &mut Known| -> Result<Option<BufferRange>> {
         let info = raw::input(info.cast::<vk::DescriptorBufferInfo>()).ok_or(Error::Unknown)?;
         if info.buffer.is_null() {
             return Ok(None);
         }
-        let buffer = known(&mut last.buffer, object, &object.buffers, info.buffer)?;
+        let buffer = last.buffer.find(object, &object.buffers, info.buffer)?;
         Ok(Some(BufferRange::new(buffer, info.offset, info.range)))
     };
     let texels = || {
@@ -465,23 +483,35 @@ pub extern "system" fn update_with_template(
 ) {
     raw::guard_void(|| {
         let Ok(object) = device(handle) else { return };
-        let (Ok(set), Ok(template)) = (need(object, &object.sets, set), need(object, &object.templates, template))
-        else {
-            return;
-        };
-        let mut known = Known::default();
-        set.set.update(|slots| {
-            for entry in template.entries.iter().filter(|_| !data.is_null()) {
-                let (layout, range, kind) = (set.set.layout(), range_of(entry), entry.descriptor_type);
-                if kind == T::INLINE_UNIFORM_BLOCK {
-                    write_inline((layout, slots), range, data.wrapping_byte_add(entry.offset));
-                    continue;
-                }
-                let place = place_of(entry, data);
-                let _ = describe(object, (layout, put_into(slots)), range, (kind, &mut known), place);
-            }
+        let found = need_with(object, &object.sets, set, |set| {
+            need_with(object, &object.templates, template, |template| {
+                set.set.update(|slots| perform_all(object, (set.set.layout(), slots), template, data));
+            })
         });
+        if found.is_err() {
+            // Without a set the template may be stale as well: that is said, too.
+            let _ = need_with(object, &object.templates, template, |_| ());
+        }
     });
+}
+
+/// Performs the writes of a template to a set of a layout, whose descriptors are given.
+fn perform_all(
+    object: &DeviceObject,
+    (layout, slots): (&SetLayout, &mut [Descriptor]),
+    template: &UpdateTemplate,
+    data: *const c_void,
+) {
+    let mut known = Known::default();
+    for entry in template.entries.iter().filter(|_| !data.is_null()) {
+        let (range, kind) = (range_of(entry), entry.descriptor_type);
+        if kind == T::INLINE_UNIFORM_BLOCK {
+            write_inline((layout, slots), range, data.wrapping_byte_add(entry.offset));
+            continue;
+        }
+        let place = place_of(entry, data);
+        let _ = describe(object, (layout, put_into(slots)), range, (kind, &mut known), place);
+    }
 }
 
 pub extern "system" fn layout_support(

@@ -14,7 +14,7 @@ use vitric_api::physical::API_VERSION;
 use crate::objects::{DeviceObject, InstanceObject, Marked};
 use crate::{
     address, command, command2, debug, descriptor, device, draws, dynamic, external, feedback, host, instance, memory,
-    pass, physical, pipeline, private, push, query, rendering, sampler, sync, wsi,
+    pass, physical, pipeline, private, push, query, rendering, sampler, sync, transfer, wsi,
 };
 
 /// What a command's first parameter is.
@@ -189,17 +189,17 @@ entries! {
     Device, "", vkCmdDrawIndexedIndirect, PFN_vkCmdDrawIndexedIndirect, command::draw_indexed_indirect;
     Device, "", vkCmdDispatch, PFN_vkCmdDispatch, command::dispatch;
     Device, "", vkCmdDispatchIndirect, PFN_vkCmdDispatchIndirect, command::dispatch_indirect;
-    Device, "", vkCmdCopyBuffer, PFN_vkCmdCopyBuffer, command::copy_buffer;
-    Device, "", vkCmdCopyImage, PFN_vkCmdCopyImage, command::copy_image;
-    Device, "", vkCmdBlitImage, PFN_vkCmdBlitImage, command::blit_image;
-    Device, "", vkCmdCopyBufferToImage, PFN_vkCmdCopyBufferToImage, command::copy_buffer_to_image;
-    Device, "", vkCmdCopyImageToBuffer, PFN_vkCmdCopyImageToBuffer, command::copy_image_to_buffer;
-    Device, "", vkCmdUpdateBuffer, PFN_vkCmdUpdateBuffer, command::update_buffer;
-    Device, "", vkCmdFillBuffer, PFN_vkCmdFillBuffer, command::fill_buffer;
-    Device, "", vkCmdClearColorImage, PFN_vkCmdClearColorImage, command::clear_color_image;
-    Device, "", vkCmdClearDepthStencilImage, PFN_vkCmdClearDepthStencilImage, command::clear_depth_stencil_image;
-    Device, "", vkCmdClearAttachments, PFN_vkCmdClearAttachments, command::clear_attachments;
-    Device, "", vkCmdResolveImage, PFN_vkCmdResolveImage, command::resolve_image;
+    Device, "", vkCmdCopyBuffer, PFN_vkCmdCopyBuffer, transfer::copy_buffer;
+    Device, "", vkCmdCopyImage, PFN_vkCmdCopyImage, transfer::copy_image;
+    Device, "", vkCmdBlitImage, PFN_vkCmdBlitImage, transfer::blit_image;
+    Device, "", vkCmdCopyBufferToImage, PFN_vkCmdCopyBufferToImage, transfer::copy_buffer_to_image;
+    Device, "", vkCmdCopyImageToBuffer, PFN_vkCmdCopyImageToBuffer, transfer::copy_image_to_buffer;
+    Device, "", vkCmdUpdateBuffer, PFN_vkCmdUpdateBuffer, transfer::update_buffer;
+    Device, "", vkCmdFillBuffer, PFN_vkCmdFillBuffer, transfer::fill_buffer;
+    Device, "", vkCmdClearColorImage, PFN_vkCmdClearColorImage, transfer::clear_color_image;
+    Device, "", vkCmdClearDepthStencilImage, PFN_vkCmdClearDepthStencilImage, transfer::clear_depth_stencil_image;
+    Device, "", vkCmdClearAttachments, PFN_vkCmdClearAttachments, transfer::clear_attachments;
+    Device, "", vkCmdResolveImage, PFN_vkCmdResolveImage, transfer::resolve_image;
     Device, "", vkCmdSetEvent, PFN_vkCmdSetEvent, command::set_event;
     Device, "", vkCmdResetEvent, PFN_vkCmdResetEvent, command::reset_event;
     Device, "", vkCmdWaitEvents, PFN_vkCmdWaitEvents, command::wait_events;
@@ -294,6 +294,8 @@ entries! {
     Device, "VK_KHR_synchronization2" => V1_3, vkQueueSubmit2KHR, PFN_vkQueueSubmit2, device::queue_submit2;
     Device, "VK_KHR_dynamic_rendering" => V1_3, vkCmdBeginRenderingKHR, PFN_vkCmdBeginRendering, rendering::begin;
     Device, "VK_KHR_dynamic_rendering" => V1_3, vkCmdEndRenderingKHR, PFN_vkCmdEndRendering, rendering::end;
+    Device, "VK_KHR_dynamic_rendering_local_read", vkCmdSetRenderingAttachmentLocationsKHR, PFN_vkCmdSetRenderingAttachmentLocationsKHR, rendering::set_locations;
+    Device, "VK_KHR_dynamic_rendering_local_read", vkCmdSetRenderingInputAttachmentIndicesKHR, PFN_vkCmdSetRenderingInputAttachmentIndicesKHR, rendering::set_input_indices;
     Device, "VK_KHR_maintenance4" => V1_3, vkGetDeviceBufferMemoryRequirementsKHR, PFN_vkGetDeviceBufferMemoryRequirements, memory::requirements_of_buffer_info;
     Device, "VK_KHR_maintenance4" => V1_3, vkGetDeviceImageMemoryRequirementsKHR, PFN_vkGetDeviceImageMemoryRequirements, memory::requirements_of_image_info;
     Device, "VK_KHR_maintenance4" => V1_3, vkGetDeviceImageSparseMemoryRequirementsKHR, PFN_vkGetDeviceImageSparseMemoryRequirements, memory::sparse_requirements_of_image_info;
@@ -348,6 +350,7 @@ entries! {
     Physical, "VK_KHR_get_surface_capabilities2", vkGetPhysicalDeviceSurfaceCapabilities2KHR, PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR, wsi::surface_capabilities2;
     Physical, "VK_KHR_get_surface_capabilities2", vkGetPhysicalDeviceSurfaceFormats2KHR, PFN_vkGetPhysicalDeviceSurfaceFormats2KHR, wsi::surface_formats2;
     Device, "VK_KHR_swapchain_maintenance1", vkReleaseSwapchainImagesKHR, PFN_vkReleaseSwapchainImagesEXT, wsi::release_images;
+    Device, "VK_KHR_present_wait", vkWaitForPresentKHR, PFN_vkWaitForPresentKHR, wsi::wait_for_present;
     Device, "VK_EXT_swapchain_maintenance1", vkReleaseSwapchainImagesEXT, PFN_vkReleaseSwapchainImagesEXT, wsi::release_images;
     Device, "VK_EXT_color_write_enable", vkCmdSetColorWriteEnableEXT, PFN_vkCmdSetColorWriteEnableEXT, dynamic::color_write;
     Device, "VK_EXT_conditional_rendering", vkCmdBeginConditionalRenderingEXT, PFN_vkCmdBeginConditionalRenderingEXT, draws::begin_conditional;
@@ -363,6 +366,8 @@ entries! {
     Device, "VK_EXT_mesh_shader", vkCmdDrawMeshTasksIndirectCountEXT, PFN_vkCmdDrawMeshTasksIndirectCountEXT, draws::draw_mesh_indirect_count;
     Device, "VK_EXT_multi_draw", vkCmdDrawMultiEXT, PFN_vkCmdDrawMultiEXT, draws::draw_multi;
     Device, "VK_EXT_multi_draw", vkCmdDrawMultiIndexedEXT, PFN_vkCmdDrawMultiIndexedEXT, draws::draw_multi_indexed;
+    Device, "VK_KHR_map_memory2", vkMapMemory2KHR, PFN_vkMapMemory2KHR, memory::map2;
+    Device, "VK_KHR_map_memory2", vkUnmapMemory2KHR, PFN_vkUnmapMemory2KHR, memory::unmap2;
     Device, "VK_KHR_maintenance5", vkCmdBindIndexBuffer2KHR, PFN_vkCmdBindIndexBuffer2KHR, command::bind_index_range;
     Device, "VK_KHR_maintenance5", vkGetRenderingAreaGranularityKHR, PFN_vkGetRenderingAreaGranularityKHR, pass::granularity_of_info;
     Device, "VK_KHR_maintenance5", vkGetDeviceImageSubresourceLayoutKHR, PFN_vkGetDeviceImageSubresourceLayoutKHR, memory::subresource_layout_of_info;

@@ -1,7 +1,7 @@
 //! Non-dispatchable handles: `[type tag: 8 | generation: 28 | index: 28]`, never zero.
 //!
 //! A look-up takes no lock: it announces itself in the slot's state word (generation above, readers below), checks the
-//! generation, clones the object, and leaves. Removal raises the generation first, so that no new reader gets in, and waits
+//! generation, clones the object or looks at it, and leaves. Removal raises the generation first, so that no new reader gets in, and waits
 //! for those inside. A stale or foreign handle is therefore told apart from a good one, also under concurrent destruction.
 //! Slots never move or go away while the table lives.
 
@@ -24,6 +24,15 @@ struct Slot<T> {
 impl<T> Default for Slot<T> {
     fn default() -> Self {
         Self { state: AtomicU64::new(0), value: UnsafeCell::new(None) }
+    }
+}
+
+/// A reader that is announced in a slot's state.
+struct Reader<'a>(&'a AtomicU64);
+
+impl Drop for Reader<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Release);
     }
 }
 
@@ -87,16 +96,21 @@ impl<T: Clone> Table<T> {
     /// The object of a handle; `None` for a null, stale or foreign one.
     #[inline]
     pub fn get(&self, handle: u64) -> Option<T> {
+        self.with(handle, T::clone)
+    }
+
+    /// Has something look at the object of a handle, which is not removed before that ends; `None` for a null, stale or foreign one.
+    #[inline]
+    pub fn with<R>(&self, handle: u64, look: impl FnOnce(&T) -> R) -> Option<R> {
         let (slot, generation) = self.decode(handle)?;
         let state = slot.state.fetch_add(1, Ordering::Acquire);
-        let found = if state >> 32 & FIELD == generation {
-            // SAFETY: this reader is announced in a live generation, so the value is there and nobody writes it.
-            unsafe { (*slot.value.get()).clone() }
-        } else {
-            None
-        };
-        slot.state.fetch_sub(1, Ordering::Release);
-        found
+        // Leaves also when `look` panics.
+        let _reader = Reader(&slot.state);
+        if state >> 32 & FIELD != generation {
+            return None;
+        }
+        // SAFETY: this reader is announced in a live generation, so the value is there and nobody writes it until the reader leaves.
+        unsafe { (*slot.value.get()).as_ref() }.map(look)
     }
 
     /// Objects that are alive.

@@ -15,7 +15,7 @@ use crate::objects::{DeviceObject, device, need};
 use crate::raw;
 
 /// Layouts of images that the host copies from or to: images have the same bytes in all of them.
-pub const LAYOUTS: [vk::ImageLayout; 9] = [
+pub const LAYOUTS: [vk::ImageLayout; 10] = [
     vk::ImageLayout::GENERAL,
     vk::ImageLayout::TRANSFER_SRC_OPTIMAL,
     vk::ImageLayout::TRANSFER_DST_OPTIMAL,
@@ -23,6 +23,7 @@ pub const LAYOUTS: [vk::ImageLayout; 9] = [
     vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL,
     vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
     vk::ImageLayout::DEPTH_STENCIL_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::RENDERING_LOCAL_READ_KHR,
     vk::ImageLayout::PREINITIALIZED,
     vk::ImageLayout::PRESENT_SRC_KHR,
 ];

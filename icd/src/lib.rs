@@ -32,6 +32,7 @@ mod raw;
 mod rendering;
 mod sampler;
 mod sync;
+mod transfer;
 mod transition;
 mod wsi;
 

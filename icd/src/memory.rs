@@ -93,14 +93,13 @@ pub extern "system" fn map2(
     info: *const vk::MemoryMapInfoKHR<'_>,
     out: *mut *mut c_void,
 ) -> vk::Result {
-    match raw::input(info) {
-        Some(info) => map(handle, info.memory, info.offset, info.size, info.flags, out),
-        None => vk::Result::ERROR_UNKNOWN,
-    }
+    let Some(info) = raw::input(info) else { return Error::Unknown.code() };
+    map(handle, info.memory, info.offset, info.size, info.flags, out)
 }
 
 pub extern "system" fn unmap2(handle: vk::Device, info: *const vk::MemoryUnmapInfoKHR<'_>) -> vk::Result {
-    raw::input(info).into_iter().for_each(|info| unmap(handle, info.memory));
+    let Some(info) = raw::input(info) else { return Error::Unknown.code() };
+    unmap(handle, info.memory);
     vk::Result::SUCCESS
 }
 

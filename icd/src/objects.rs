@@ -152,9 +152,9 @@ pub struct PoolSet {
 /// A pool, with the handles of its sets.
 pub struct SetPool {
     /// Limits.
-    pub pool: Arc<DescriptorPool>,
+    pub pool: DescriptorPool,
     /// Sets that were allocated.
-    pub sets: Mutex<Places>,
+    pub sets: Places,
 }
 
 /// Handles of sets in their places, 0 where one was freed.
@@ -243,7 +243,7 @@ pub struct DeviceObject {
     pub samplers: Table<Arc<Sampler>>,
     pub conversions: Table<Arc<Conversion>>,
     pub set_layouts: Table<Arc<SetLayout>>,
-    pub pools: Table<Arc<SetPool>>,
+    pub pools: Table<Arc<Mutex<SetPool>>>,
     pub sets: Table<PoolSet>,
     pub templates: Table<Arc<UpdateTemplate>>,
     pub pipeline_layouts: Table<Arc<PipelineLayout>>,
@@ -325,20 +325,22 @@ impl DeviceObject {
         Some(removed)
     }
 
+    /// Whether anything is known of objects that is forgotten with them.
+    fn remembers(&self) -> bool {
+        self.private.is_used() || self.names.is_used()
+    }
+
     /// Forgets what is known of an object that was removed.
     fn forget(&self, kind: vk::ObjectType, handle: u64) {
-        self.private.forget(kind, handle);
-        self.names.retire(kind, handle);
+        if self.remembers() {
+            self.private.forget(kind, handle);
+            self.names.retire(kind, handle);
+        }
     }
 
     /// Removes many objects from their table.
     pub fn remove_all<T: Clone>(&self, table: &Table<T>, kind: vk::ObjectType, handles: impl Iterator<Item = u64>) {
-        let is_known = !self.private.is_empty() || self.names.any();
-        table.remove_all(handles.inspect(|&handle| {
-            if is_known {
-                self.forget(kind, handle);
-            }
-        }));
+        table.remove_all(handles.inspect(|&handle| self.forget(kind, handle)));
     }
 }
 
@@ -353,10 +355,24 @@ pub fn need<T: Clone, H: vk::Handle + Copy>(
     table: &Table<T>,
     handle: H,
 ) -> vitric_api::Result<T> {
-    table.get(handle.as_raw()).ok_or_else(|| {
-        device.messages().error(&format!("{} is null, stale or foreign", device.describe(handle)));
-        vitric_api::Error::Unknown
-    })
+    need_with(device, table, handle, T::clone)
+}
+
+/// Has something look at the object of a handle that must be good, which is not destroyed before that ends.
+pub fn need_with<T: Clone, H: vk::Handle + Copy, R>(
+    device: &DeviceObject,
+    table: &Table<T>,
+    handle: H,
+    look: impl FnOnce(&T) -> R,
+) -> vitric_api::Result<R> {
+    table.with(handle.as_raw(), look).ok_or_else(|| bad_handle(device, handle))
+}
+
+/// Sends the message that a handle is not good.
+#[cold]
+fn bad_handle<H: vk::Handle + Copy>(device: &DeviceObject, handle: H) -> vitric_api::Error {
+    device.messages().error(&format!("{} is null, stale or foreign", device.describe(handle)));
+    vitric_api::Error::Unknown
 }
 
 /// The object of a handle that may be null.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ash::vk::{self, Handle};
 use parking_lot::Mutex;
@@ -14,17 +15,20 @@ type Key = (vk::ObjectType, u64);
 
 /// What a device's objects hold: by object, and then by slot.
 #[derive(Default)]
-pub struct PrivateData(Mutex<HashMap<Key, HashMap<u64, u64>>>);
+pub struct PrivateData {
+    all: Mutex<HashMap<Key, HashMap<u64, u64>>>,
+    is_used: AtomicBool,
+}
 
 impl PrivateData {
-    /// Whether no object holds any.
-    pub fn is_empty(&self) -> bool {
-        self.0.lock().is_empty()
+    /// Whether an object ever held any.
+    pub fn is_used(&self) -> bool {
+        self.is_used.load(Ordering::Acquire)
     }
 
     /// An object is destroyed: another one may get its handle, and begins with nothing.
     pub fn forget(&self, kind: vk::ObjectType, handle: u64) {
-        let mut all = self.0.lock();
+        let mut all = self.all.lock();
         if kind == vk::ObjectType::PRIVATE_DATA_SLOT {
             all.retain(|_, slots| {
                 slots.remove(&handle);
@@ -36,11 +40,12 @@ impl PrivateData {
     }
 
     fn set(&self, key: Key, slot: u64, value: u64) {
-        self.0.lock().entry(key).or_default().insert(slot, value);
+        self.is_used.store(true, Ordering::Release);
+        self.all.lock().entry(key).or_default().insert(slot, value);
     }
 
     fn get(&self, key: Key, slot: u64) -> u64 {
-        self.0.lock().get(&key).and_then(|slots| slots.get(&slot)).copied().unwrap_or(0)
+        self.all.lock().get(&key).and_then(|slots| slots.get(&slot)).copied().unwrap_or(0)
     }
 }
 

@@ -1,5 +1,5 @@
 //! Rendering without render pass objects: each instance is a pass of one subpass, made as it begins.
-//! Source: `VK_KHR_dynamic_rendering`.
+//! Source: `VK_KHR_dynamic_rendering`, `VK_KHR_dynamic_rendering_local_read`.
 
 use std::sync::Arc;
 
@@ -9,10 +9,11 @@ use vitric_backend::command::{Command, PassBegin};
 use vitric_backend::memory::SurfaceView;
 use vitric_backend::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, RateAttachment, SubpassDesc};
 
-use crate::command::{clear_value, device_area, end_pass, record};
+use crate::command::{device_area, end_pass, record};
 use crate::objects::{DeviceObject, need};
 use crate::pass::{implicit, texel_size};
 use crate::raw;
+use crate::transfer::clear_value;
 
 const STORE: vk::AttachmentStoreOp = vk::AttachmentStoreOp::STORE;
 
@@ -32,6 +33,13 @@ pub extern "system" fn begin(handle: vk::CommandBuffer, info: *const vk::Renderi
 
 pub extern "system" fn end(handle: vk::CommandBuffer) {
     end_pass(handle);
+}
+
+// What these say of draws, valid pipelines say, too: colours are moved there, and input attachments are found by their descriptors.
+
+pub extern "system" fn set_locations(_: vk::CommandBuffer, _: *const vk::RenderingAttachmentLocationInfoKHR<'_>) {}
+
+pub extern "system" fn set_input_indices(_: vk::CommandBuffer, _: *const vk::RenderingInputAttachmentIndexInfoKHR<'_>) {
 }
 
 /// The attachments of an instance, as they are gathered.

@@ -1,5 +1,5 @@
-//! Surfaces without a window: second queries, ways to present that change, fences of presenting, images that go back unseen, views of
-//! another format.
+//! Surfaces without a window: second queries, uses of images, ways to present that change, fences of presenting, frames that are waited for,
+//! images that go back unseen, views of another format.
 
 use ash::vk;
 
@@ -24,6 +24,7 @@ impl Application {
                 ash::khr::get_surface_capabilities2::NAME,
                 vk::EXT_SURFACE_MAINTENANCE1_NAME,
                 vk::KHR_SURFACE_PROTECTED_CAPABILITIES_NAME,
+                c"VK_KHR_surface_maintenance1",
             ];
             let names = names.map(|name| name.as_ptr());
             let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_1);
@@ -36,13 +37,19 @@ impl Application {
                 vk::KHR_SWAPCHAIN_MUTABLE_FORMAT_NAME,
                 vk::KHR_IMAGE_FORMAT_LIST_NAME,
                 vk::KHR_INCREMENTAL_PRESENT_NAME,
+                vk::KHR_PRESENT_ID_NAME,
+                ash::khr::present_wait::NAME,
+                c"VK_KHR_swapchain_maintenance1",
             ];
             let (priorities, names) = ([1.0], names.map(|name| name.as_ptr()));
             let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
             let mut features =
                 vk::PhysicalDeviceSwapchainMaintenance1FeaturesEXT::default().swapchain_maintenance1(true);
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
-            let device = instance.create_device(physical, &info.push_next(&mut features), None).unwrap();
+            let mut ids = vk::PhysicalDevicePresentIdFeaturesKHR::default().present_id(true);
+            let mut waits = vk::PhysicalDevicePresentWaitFeaturesKHR::default().present_wait(true);
+            let info = info.push_next(&mut features).push_next(&mut ids).push_next(&mut waits);
+            let device = instance.create_device(physical, &info, None).unwrap();
             let headless = ash::ext::headless_surface::Instance::new(&entry, &instance);
             let surface = headless.create_headless_surface(&vk::HeadlessSurfaceCreateInfoEXT::default(), None).unwrap();
             Self { entry, instance, physical, device, surface }
@@ -166,6 +173,39 @@ fn a_surface_has_one_swapchain_at_a_time() {
 }
 
 #[test]
+fn images_are_for_all_that_the_surface_says() {
+    let application = Application::start();
+    let surfaces = ash::khr::surface::Instance::new(&application.entry, &application.instance);
+    let swapchains = ash::khr::swapchain::Device::new(&application.instance, &application.device);
+    let (physical, surface) = (application.physical, application.surface);
+    // SAFETY: everything named is alive; infos are valid but where a format has not got a use.
+    unsafe {
+        let usage = surfaces.get_physical_device_surface_capabilities(physical, surface).unwrap().supported_usage_flags;
+        assert!(usage.contains(vk::ImageUsageFlags::STORAGE));
+        for format in surfaces.get_physical_device_surface_formats(physical, surface).unwrap() {
+            let properties = application.instance.get_physical_device_format_properties(physical, format.format);
+            let stores = properties.optimal_tiling_features.contains(vk::FormatFeatureFlags::STORAGE_IMAGE);
+            let info = vk::SwapchainCreateInfoKHR::default()
+                .surface(surface)
+                .min_image_count(2)
+                .image_format(format.format)
+                .image_extent(vk::Extent2D { width: 32, height: 16 })
+                .image_array_layers(1)
+                .image_usage(usage)
+                .pre_transform(vk::SurfaceTransformFlagsKHR::IDENTITY)
+                .composite_alpha(vk::CompositeAlphaFlagsKHR::OPAQUE)
+                .present_mode(vk::PresentModeKHR::FIFO);
+            let made = swapchains.create_swapchain(&info, None);
+            assert_eq!(made.is_ok(), stores, "{format:?}: {made:?}");
+            made.into_iter().for_each(|chain| swapchains.destroy_swapchain(chain, None));
+            let is_linear = [vk::Format::B8G8R8A8_UNORM, vk::Format::R8G8B8A8_UNORM].contains(&format.format);
+            assert_eq!(stores, is_linear, "{format:?}");
+        }
+    }
+    application.close();
+}
+
+#[test]
 fn images_go_back_unseen_and_fences_tell_of_presenting() {
     let application = Application::start();
     let (instance, device) = (&application.instance, &application.device);
@@ -202,6 +242,59 @@ fn images_go_back_unseen_and_fences_tell_of_presenting() {
             image = next(u64::MAX).unwrap();
         }
         assert!(begin.elapsed() >= std::time::Duration::from_millis(140), "{:?}", begin.elapsed());
+        device.device_wait_idle().unwrap();
+        device.destroy_fence(fence, None);
+        swapchains.destroy_swapchain(chain, None);
+    }
+    application.close();
+}
+
+/// Frames have numbers, which are waited for; the command of the newer extension's name lets images go back.
+#[test]
+fn presented_frames_are_waited_for() {
+    let application = Application::start();
+    let (instance, device) = (&application.instance, &application.device);
+    let swapchains = ash::khr::swapchain::Device::new(instance, device);
+    let waits = ash::khr::present_wait::Device::new(instance, device);
+    let chain = application.swapchain(vk::SwapchainCreateFlagsKHR::empty(), vk::PresentModeKHR::FIFO);
+    let wait = |number, timeout| {
+        // SAFETY: the swapchain is alive.
+        unsafe { (waits.fp().wait_for_present_khr)(device.handle(), chain, number, timeout) }
+    };
+    // SAFETY: everything named is alive; fences are waited for before they are used again.
+    unsafe {
+        let queue = device.get_device_queue(0, 0);
+        let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
+        let acquire = || {
+            let (image, _) = swapchains.acquire_next_image(chain, u64::MAX, vk::Semaphore::null(), fence).unwrap();
+            device.wait_for_fences(&[fence], true, u64::MAX).unwrap();
+            device.reset_fences(&[fence]).unwrap();
+            image
+        };
+        assert_eq!(
+            [wait(0, 0), wait(1, 0), wait(1, 1_000_000)],
+            [vk::Result::SUCCESS, vk::Result::TIMEOUT, vk::Result::TIMEOUT]
+        );
+        let begin = std::time::Instant::now();
+        // Numbers grow, but not one by one; a frame need not have one.
+        for number in [1, 2, 5, 0, 9] {
+            let (chains, images, numbers) = ([chain], [acquire()], [number]);
+            let mut ids = vk::PresentIdKHR::default().present_ids(&numbers);
+            let info = vk::PresentInfoKHR::default().swapchains(&chains).image_indices(&images);
+            swapchains.queue_present(queue, &info.push_next(&mut ids)).unwrap();
+            assert_eq!(wait(number, u64::MAX), vk::Result::SUCCESS);
+            assert_eq!(wait(number.max(5) + 1, 0), vk::Result::TIMEOUT);
+        }
+        // All but the first wait for their periods.
+        assert!(begin.elapsed() >= std::time::Duration::from_millis(45), "{:?}", begin.elapsed());
+        assert_eq!([wait(4, 0), wait(10, 0)], [vk::Result::SUCCESS, vk::Result::TIMEOUT]);
+        let name = c"vkReleaseSwapchainImagesKHR".as_ptr();
+        let found = (instance.fp_v1_0().get_device_proc_addr)(device.handle(), name).unwrap();
+        let release: vk::PFN_vkReleaseSwapchainImagesEXT = std::mem::transmute(found);
+        let images = [acquire(), acquire()];
+        let info = vk::ReleaseSwapchainImagesInfoEXT::default().swapchain(chain).image_indices(&images);
+        assert_eq!(release(device.handle(), &raw const info), vk::Result::SUCCESS);
+        acquire();
         device.device_wait_idle().unwrap();
         device.destroy_fence(fence, None);
         swapchains.destroy_swapchain(chain, None);

@@ -200,8 +200,23 @@ impl Application {
 
     /// Shows one frame of a colour and waits for it; what acquiring or presenting returned.
     fn show(&self, swapchain: vk::SwapchainKHR, color: [f32; 4]) -> Result<(), vk::Result> {
+        let (pool, presented) = self.send(swapchain, color)?;
+        // SAFETY: the queue is idle before the pool is destroyed.
+        unsafe {
+            self.device.queue_wait_idle(self.queue)?;
+            self.device.destroy_command_pool(pool, None);
+        }
+        presented
+    }
+
+    /// Renders a frame of a colour and presents it; its command pool, and what presenting returned.
+    fn send(
+        &self,
+        swapchain: vk::SwapchainKHR,
+        color: [f32; 4],
+    ) -> Result<(vk::CommandPool, Result<(), vk::Result>), vk::Result> {
         let device = &self.device;
-        // SAFETY: valid usage throughout; the queue is idle before anything is destroyed.
+        // SAFETY: valid usage throughout.
         unsafe {
             let fence = device.create_fence(&vk::FenceCreateInfo::default(), None)?;
             let (image, _) =
@@ -236,10 +251,7 @@ impl Application {
             )?;
             let (chains, indices) = ([swapchain], [image]);
             let info = vk::PresentInfoKHR::default().swapchains(&chains).image_indices(&indices);
-            let presented = self.swapchains.queue_present(self.queue, &info);
-            device.queue_wait_idle(self.queue)?;
-            device.destroy_command_pool(pool, None);
-            presented.map(drop)
+            Ok((pool, self.swapchains.queue_present(self.queue, &info).map(drop)))
         }
     }
 
@@ -381,6 +393,60 @@ fn a_destroyed_swapchain_leaves_the_connection_alone() {
     unsafe {
         device.destroy_device(None);
         assert_eq!(number(), first + 2, "requests of the device's end");
+        application.instance.destroy_instance(None);
+    }
+}
+
+/// Seven frames of FIFO, which take a tenth of a second, and then the swapchain's end, retired or not: the last frame is seen.
+#[test]
+fn the_last_frame_before_the_end_is_shown() {
+    let server = Server::start(&[]);
+    let application = Application::start(&server);
+    let (device, swapchains) = (&application.device, &application.swapchains);
+    for retires in [false, true] {
+        let fifo =
+            |info: vk::SwapchainCreateInfoKHR<'static>| info.min_image_count(8).present_mode(vk::PresentModeKHR::FIFO);
+        let swapchain = application.swapchain_of(fifo).unwrap();
+        let mut pools = Vec::new();
+        for frame in 0..7u8 {
+            let color = [f32::from(frame) / 255.0, f32::from(u8::from(retires)), 1.0, 1.0];
+            let (pool, presented) = application.send(swapchain, color).unwrap();
+            presented.unwrap();
+            pools.push(pool);
+        }
+        let next = retires.then(|| application.swapchain(swapchain).unwrap());
+        // SAFETY: what was rendered is complete but for being shown, or will be when the queue is idle.
+        unsafe {
+            swapchains.destroy_swapchain(swapchain, None);
+            let pixels = application.pixels();
+            let expected = [255, if retires { 255 } else { 0 }, 6];
+            let whole = pixels.chunks_exact(4).all(|pixel| pixel[..3] == expected);
+            assert!(whole, "retired: {retires}; {:?}", &pixels[..4]);
+            device.queue_wait_idle(application.queue).unwrap();
+            pools.into_iter().for_each(|pool| device.destroy_command_pool(pool, None));
+            next.into_iter().for_each(|next| swapchains.destroy_swapchain(next, None));
+        }
+    }
+    application.close();
+}
+
+/// A program that forgets its swapchain, and closes its connection after its surface.
+#[test]
+fn a_destroyed_surface_closes_the_swapchain_that_was_forgotten() {
+    let server = Server::start(&[]);
+    let application = Application::start(&server);
+    let swapchain = application.swapchain(vk::SwapchainKHR::null()).unwrap();
+    application.show(swapchain, [1.0; 4]).unwrap();
+    // SAFETY: the queue is idle; what is acquired of a swapchain without a surface is an error.
+    unsafe {
+        application.surfaces.destroy_surface(application.surface, None);
+        let acquired =
+            application.swapchains.acquire_next_image(swapchain, 0, vk::Semaphore::null(), vk::Fence::null());
+        assert_eq!(acquired.unwrap_err(), vk::Result::ERROR_SURFACE_LOST_KHR);
+        let number = || application.connection.get_input_focus().unwrap().sequence_number();
+        let first = number();
+        application.device.destroy_device(None);
+        assert_eq!(number(), first + 1, "requests of the device's end");
         application.instance.destroy_instance(None);
     }
 }

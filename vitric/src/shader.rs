@@ -193,5 +193,5 @@ fn run_wave(program: &Program) -> Vec<Lanes> {
         });
     }
     while wave.run(program, &environment) == vitric_backend::shader::runtime::Stop::Barrier {}
-    wave.outputs
+    wave.outputs.to_vec()
 }

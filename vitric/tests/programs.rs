@@ -110,16 +110,20 @@ fn vkcube_shows_what_lavapipe_shows() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let mut ours = Command::new(env!("CARGO_BIN_EXE_vitric"));
     ours.args(["run", "vkcube", "--c", FRAMES]);
-    let mut theirs = Command::new("vkcube");
-    theirs.args(["--c", FRAMES]).env("VK_DRIVER_FILES", LAVAPIPE).env("VK_ICD_FILENAMES", LAVAPIPE);
     assert!(std::path::Path::new(LAVAPIPE).is_file(), "{LAVAPIPE} is missing (mesa-vulkan-drivers)");
-    let (ours, theirs) = (last_frame(ours), last_frame(theirs));
-    assert_eq!((ours.0, ours.1), (theirs.0, theirs.1));
+    let ours = last_frame(ours);
     // Not an empty window: many different pixels.
     let colors: std::collections::HashSet<_> = ours.2.chunks_exact(4).map(|p| [p[0], p[1], p[2]]).collect();
     assert!(colors.len() > 50, "only {} colours", colors.len());
-    let mean = difference(&ours.2, &theirs.2);
-    assert!(mean < 1.0, "a mean difference of {mean} of 255");
+    // Where the machine is busy, lavapipe's window may end before its last frame comes: then once more. Ours stays.
+    let mut means = (0..3).map(|_| {
+        let mut vkcube = Command::new("vkcube");
+        vkcube.args(["--c", FRAMES]).env("VK_DRIVER_FILES", LAVAPIPE).env("VK_ICD_FILENAMES", LAVAPIPE);
+        let theirs = last_frame(vkcube);
+        assert_eq!((ours.0, ours.1), (theirs.0, theirs.1));
+        difference(&ours.2, &theirs.2)
+    });
+    assert!(means.any(|mean| mean < 1.0), "none of three windows of lavapipe's shows the same");
 }
 
 /// A Wayland compositor that shows one program in a window of an X server, ended with the test.

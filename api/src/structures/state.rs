@@ -14,6 +14,9 @@ pub(super) fn features(to: &mut impl Structures) {
     to.put(vk::PhysicalDeviceMaintenance5FeaturesKHR::default().maintenance5(true));
     to.put(vk::PhysicalDeviceMaintenance6FeaturesKHR::default().maintenance6(true));
     to.put(vk::PhysicalDeviceSwapchainMaintenance1FeaturesEXT::default().swapchain_maintenance1(true));
+    to.put(vk::PhysicalDeviceDynamicRenderingLocalReadFeaturesKHR::default().dynamic_rendering_local_read(true));
+    to.put(vk::PhysicalDevicePresentIdFeaturesKHR::default().present_id(true));
+    to.put(vk::PhysicalDevicePresentWaitFeaturesKHR::default().present_wait(true));
     to.put(vk::PhysicalDeviceGlobalPriorityQueryFeaturesKHR::default().global_priority_query(true));
     to.put(vk::PhysicalDeviceMemoryPriorityFeaturesEXT::default().memory_priority(true));
     to.put(vk::PhysicalDeviceMutableDescriptorTypeFeaturesEXT::default().mutable_descriptor_type(true));

@@ -291,7 +291,7 @@ impl<'g> Processor<'g> {
                 self.flush()?;
                 self.use_named(command);
                 if !self.query(command)? {
-                    transfer(self.gpu.workers(), command, bytes);
+                    transfer(self.gpu.workers(), self.shared.in_use.as_ref(), command, bytes);
                 }
                 depth::written_by(self.gpu.depths(), command);
             }
@@ -583,18 +583,18 @@ pub(super) fn words<const N: usize>(buffer: &Buffer, offset: u64) -> [u32; N] {
     })
 }
 
-fn transfer(workers: &Workers, command: &Command, bytes: &[u8]) {
+fn transfer(workers: &Workers, in_use: Option<&InUse<'_>>, command: &Command, bytes: &[u8]) {
     match command {
         Command::CopyBuffer { source, target, regions } => transfer::copy_buffer(source, target, regions),
         Command::CopyImage { source, target, regions } => {
-            transfer::copy_image(workers, source, target, regions);
+            transfer::copy_image(workers, in_use, (source, target), regions);
         }
         Command::BlitImage { source, target, regions, filter } => transfer::blit(source, target, regions, *filter),
         Command::CopyBufferToImage { source, target, regions } => {
-            transfer::copy_buffer_image(workers, source, target, regions, transfer::Direction::ToImage);
+            transfer::copy_buffer_image(workers, in_use, (source, target), regions, transfer::Direction::ToImage);
         }
         Command::CopyImageToBuffer { source, target, regions } => {
-            transfer::copy_buffer_image(workers, target, source, regions, transfer::Direction::ToBuffer);
+            transfer::copy_buffer_image(workers, in_use, (target, source), regions, transfer::Direction::ToBuffer);
         }
         Command::UpdateBuffer { target, offset, data } => target.write(*offset, data.of(bytes)),
         Command::FillBuffer { target, offset, size, word } => transfer::fill_buffer(target, *offset, *size, *word),

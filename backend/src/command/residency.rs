@@ -45,11 +45,12 @@ impl Processor<'_> {
     pub(super) fn use_named(&self, command: &Command) {
         let uses = |surfaces: &[&Arc<Surface>]| surfaces.iter().for_each(|surface| self.begin_use(surface, false));
         match command {
-            Command::CopyImage { source, target, .. }
-            | Command::BlitImage { source, target, .. }
-            | Command::ResolveImage { source, target, .. } => uses(&[source, target]),
-            Command::CopyImageToBuffer { source, .. } => uses(&[source]),
-            Command::CopyBufferToImage { target, .. }
+            Command::BlitImage { source, target, .. } | Command::ResolveImage { source, target, .. } => {
+                uses(&[source, target]);
+            }
+            // What is copied from may rest, see `transfer`.
+            Command::CopyImage { target, .. }
+            | Command::CopyBufferToImage { target, .. }
             | Command::ClearColorImage { target, .. }
             | Command::ClearDepthStencilImage { target, .. } => uses(&[target]),
             _ => {}

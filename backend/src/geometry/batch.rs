@@ -1,6 +1,6 @@
 //! Sixteen triangles at a time from rows of vertices to the primitives of a tile: edges, planes, depth bias, range of depths.
 //!
-//! What is culled does not come here (see `cull`). Lines and points come as the triangles they are made of. Planes are solved in `f64` from unsnapped positions relative to the
+//! What is culled does not come here (see `cull`). Vectors and points come as the triangles they are made of. Planes are solved in `f64` from unsnapped positions relative to the
 //! first vertex, rounded to `f32`, and evaluated in `f32` the same way everywhere. Source: Vulkan specification, "Rasterization".
 
 use ash::vk;
@@ -15,8 +15,8 @@ use super::primitives::{Plane, Primitives, SIDES, Shape};
 use super::setup::{PrimitiveContext, depth_bias};
 use super::triangles::{Entry, Triangles};
 use crate::raster::{GROUP_LOG2, TILE_LOG2, Triangle, UNITS};
-use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
-use crate::shader::runtime::rows::{BLOCK, gather};
+use crate::shader::runtime::kernels::{Lanes, Vectors, WAVE, kernel};
+use crate::shader::runtime::rows::{BLOCK, Chunk, gather, prefetch};
 use crate::shader::{Builtin, Interpolation, Slot};
 use crate::state::DepthBias;
 
@@ -104,11 +104,12 @@ impl Plan {
     }
 }
 
-/// Triangles on their way: each lane one.
+/// Up to sixteen triangles that are to be set up, each lane one.
+#[repr(C, align(64))]
 #[derive(Debug, Default)]
-pub struct Batch {
-    /// Corner by corner: place in the window, 1/w, and the input words of the fragment program.
-    words: [Vec<Lanes>; 3],
+pub(super) struct Wanted<'t> {
+    /// The vertices, corner by corner.
+    rows: [[&'t [Chunk]; WAVE]; 3],
     facing: Lanes,
     id: Lanes,
     /// The pixels that may be covered.
@@ -117,6 +118,53 @@ pub struct Batch {
     covers: Vec<(usize, Cover)>,
     /// Lanes that cover polygons.
     pub(super) polygons: Vec<(usize, Vec<Triangle>)>,
+    count: usize,
+}
+
+impl<'t> Wanted<'t> {
+    /// Looks up to 16 triangles up, and has the machine bring their vertices.
+    pub(super) fn look_up(&mut self, triangles: impl Iterator<Item = (&'t Triangles, u32)>) {
+        self.covers.clear();
+        self.polygons.clear();
+        let mut count = 0;
+        for (lane, (triangles, index)) in triangles.take(WAVE).enumerate() {
+            let (Entry { rows, id, facing, cover }, pixels) = triangles.entry(index);
+            if let Some(cover) = cover.map(|number| triangles.cover(number)) {
+                self.covers.push((lane, *cover));
+                self.polygons.extend(triangles.polygon(cover).map(|parts| (lane, parts)));
+            }
+            for (of_corner, number) in self.rows.iter_mut().zip(rows) {
+                let row = triangles.row(number);
+                row.iter().step_by(2).for_each(prefetch);
+                of_corner[lane] = row;
+            }
+            (self.facing[lane], self.id[lane]) = (facing as u32, id);
+            for (bounds, bound) in self.pixels.iter_mut().zip(pixels) {
+                bounds[lane] = bound.into();
+            }
+            count = lane + 1;
+        }
+        self.count = count;
+        self.pixels.iter_mut().for_each(|bounds| bounds[count..].fill(0));
+        for rows in &mut self.rows {
+            // Nobody reads what becomes of these.
+            let first = rows[0];
+            rows[count..].fill(first);
+        }
+    }
+
+    /// Whether any may cover a group, and about how many pixels they cover in a tile.
+    pub(super) fn measure(&self) -> (bool, i32) {
+        measure(&self.pixels)
+    }
+}
+
+/// The words of triangles on their way, each lane one. Two are under way at once: what sixteen rows were stored to in parts is not at
+/// hand as a whole just afterwards.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// Corner by corner: place in the window, 1/w, and the input words of the fragment program.
+    words: [Vectors; 3],
 }
 
 impl Batch {
@@ -147,70 +195,28 @@ impl Batch {
         self.floats(output::WINDOW + 3)
     }
 
-    /// Whether any may cover a group, and about how many pixels they cover in a tile.
-    pub(super) fn measure(&self) -> (bool, i32) {
-        measure(&self.pixels)
-    }
-
-    /// Sets the triangles up that were gathered, whose words are to be `words`.
-    pub(super) fn set_up(&self, plan: &Plan, words: &mut [Lanes]) {
-        solve(self, &plan.rules, &plan.ways, words);
-        *part(words, Shape::PIXELS) = self.pixels.map(|bounds| bounds.map(|bound| bound as u32));
-        if !self.covers.is_empty() {
-            self.replace(words);
-        }
-        if let Some(bias) = plan.bias {
-            self.bias(plan, bias, words);
-        }
-        bound_depths(&self.pixels, &plan.rules, words);
-        if plan.rules.samples == 1 {
-            cover(&self.pixels, words);
-        }
-    }
-
-    /// Brings the words of up to 16 triangles together.
-    pub(super) fn gather<'t>(&mut self, plan: &Plan, triangles: impl Iterator<Item = (&'t Triangles, u32)>) {
-        self.covers.clear();
-        self.polygons.clear();
-        let (mut rows, mut count) = ([[&[][..]; WAVE]; 3], 0);
-        for (lane, (triangles, index)) in triangles.take(WAVE).enumerate() {
-            let (Entry { rows: numbers, id, facing, cover }, pixels) = triangles.entry(index);
-            if let Some(cover) = cover.map(|number| triangles.cover(number)) {
-                self.covers.push((lane, *cover));
-                self.polygons.extend(triangles.polygon(cover).map(|parts| (lane, parts)));
-            }
-            for (rows, number) in rows.iter_mut().zip(numbers) {
-                rows[lane] = triangles.row(number);
-            }
-            (self.facing[lane], self.id[lane]) = (facing as u32, id);
-            for (bounds, bound) in self.pixels.iter_mut().zip(pixels) {
-                bounds[lane] = bound.into();
-            }
-            count = lane + 1;
-        }
-        self.pixels.iter_mut().for_each(|bounds| bounds[count..].fill(0));
-        for (rows, words) in rows.iter_mut().zip(&mut self.words) {
-            // Nobody reads what becomes of these.
-            let first = rows[0];
-            rows[count..].fill(first);
-            words.resize(plan.row_chunks() * BLOCK, [0; WAVE]);
+    /// Brings the words of triangles together.
+    pub(super) fn gather(&mut self, plan: &Plan, wanted: &Wanted<'_>) {
+        for (rows, words) in wanted.rows.iter().zip(&mut self.words).filter(|_| wanted.count > 0) {
+            words.resize(plan.row_chunks() * BLOCK);
             gather(rows, words);
         }
     }
 
-    /// Replaces what triangles cover.
-    #[cold]
-    fn replace(&self, words: &mut [Lanes]) {
-        let corners: &mut [Lanes; 6] = part(words, Shape::CORNERS);
-        let mut grid = two(|axis| three(|corner| each(|lane| corners[corner * 2 + axis][lane] as i32)));
-        for (lane, cover) in &self.covers {
-            for (corner, place) in cover.corners.iter().enumerate() {
-                (grid[0][corner][*lane], grid[1][corner][*lane]) = (place[0], place[1]);
-            }
+    /// Sets the triangles up that were gathered, whose words are to be `words`.
+    pub(super) fn set_up(&self, plan: &Plan, wanted: &Wanted<'_>, words: &mut [Lanes]) {
+        solve(self, wanted, plan, words);
+        *part::<4>(words, Shape::PIXELS) = bytemuck::must_cast(wanted.pixels);
+        if !wanted.covers.is_empty() {
+            replace(&wanted.covers, words);
         }
-        let area = each(|lane| grid_area(&grid, lane));
-        turn_clockwise(&mut grid, &area);
-        put_coverage(&grid, words);
+        if let Some(bias) = plan.bias {
+            self.bias(plan, bias, words);
+        }
+        bound_depths(&wanted.pixels, &plan.rules, words);
+        if plan.rules.samples == 1 {
+            cover(&wanted.pixels, words);
+        }
     }
 
     fn bias(&self, plan: &Plan, bias: DepthBias, words: &mut [Lanes]) {
@@ -221,6 +227,21 @@ impl Batch {
             words[origin][lane] = (f32::from_bits(words[origin][lane]) + moved).to_bits();
         }
     }
+}
+
+/// Replaces what triangles cover.
+#[cold]
+fn replace(covers: &[(usize, Cover)], words: &mut [Lanes]) {
+    let corners: &mut [Lanes; 6] = part(words, Shape::CORNERS);
+    let mut grid = two(|axis| three(|corner| each(|lane| corners[corner * 2 + axis][lane] as i32)));
+    for (lane, cover) in covers {
+        for (corner, place) in cover.corners.iter().enumerate() {
+            (grid[0][corner][*lane], grid[1][corner][*lane]) = (place[0], place[1]);
+        }
+    }
+    let area = each(|lane| grid_area(&grid, lane));
+    turn_clockwise(&mut grid, &area);
+    put_coverage(&grid, words);
 }
 
 /// Some of the words of primitives, from `first` on.
@@ -312,9 +333,9 @@ fn put_coverage(grid: &Axes<Ints>, words: &mut [Lanes]) {
 }
 
 #[inline(always)]
-fn solve_lanes(batch: &Batch, rules: &Rules, ways: &[Way], words: &mut [Lanes]) {
-    let place = batch.place();
-    let front = fronts(&place, &batch.facing, rules);
+fn solve_lanes(batch: &Batch, wanted: &Wanted<'_>, plan: &Plan, words: &mut [Lanes]) {
+    let (place, Plan { rules, ways, .. }) = (batch.place(), plan);
+    let front = fronts(&place, &wanted.facing, rules);
     let mut grid = on_grid(&place);
     let area = each(|lane| grid_area(&grid, lane));
     turn_clockwise(&mut grid, &area);
@@ -330,12 +351,12 @@ fn solve_lanes(batch: &Batch, rules: &Rules, ways: &[Way], words: &mut [Lanes]) 
     let depths = batch.depth();
     let range = |end: usize| each(|lane| rules.depths_of(depths.map(|corner| corner[lane]))[end].to_bits());
     *part(words, Shape::DEPTH_RANGE) = two(range);
-    *part(words, Shape::FRONT) = [each(|lane| u32::from(front[lane])), batch.id];
+    *part(words, Shape::FRONT) = [each(|lane| u32::from(front[lane])), wanted.id];
 }
 
 kernel!(
     /// Sets triangles up: their words but for depth bias and the range of depths.
-    solve, solve_lanes, (batch: &Batch, rules: &Rules, ways: &[Way], words: &mut [Lanes])
+    solve, solve_lanes, (batch: &Batch, wanted: &Wanted<'_>, plan: &Plan, words: &mut [Lanes])
 );
 
 /// The least and the greatest depth at the pixels that a triangle may cover, as `hiz::depths_over` has them for floats.
@@ -475,13 +496,13 @@ mod tests {
         }
         waiting.flush(&mut triangles, None);
         let all: Vec<u32> = (0..triangles.len() as u32).collect();
-        primitives.set_up(&plan, (&all, |index| (&triangles, index)), &mut Batch::default());
+        primitives.set_up(&plan, (&all, |index| (&triangles, index)), &mut Default::default());
         if let Some(index) = (0..triangles.len() as u32).next() {
             assert_eq!(triangles.triangle(index), primitives.triangle(index));
             let bias = DepthBias { constant: 3.0, slope: 1.5, clamp: 0.01, ..DepthBias::default() };
             for plan in [plan.clone(), Plan { bias: Some(bias), depth_bits: 24, ..plan }] {
                 let mut biased = Primitives::default();
-                biased.set_up(&plan, (&all, |index| (&triangles, index)), &mut Batch::default());
+                biased.set_up(&plan, (&all, |index| (&triangles, index)), &mut Default::default());
                 let (early, late) = (plan.depth_shape(triangles.places(index)), biased.shape(index));
                 let bits = |shape: &Shape| [shape.depth.origin, shape.depth.dx, shape.depth.dy].map(f32::to_bits);
                 assert_eq!((early.reference, early.depth_range), (late.reference, late.depth_range));

@@ -6,7 +6,8 @@ use ash::vk;
 
 use super::lines::Cover;
 use super::setup::PrimitiveContext;
-use super::triangles::{Entry, Pixels, Triangles};
+use super::shading::Spot;
+use super::triangles::{Entry, FACING, Triangles};
 use crate::raster::{UNITS, snap};
 use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
 use crate::state::DepthLimits;
@@ -76,62 +77,87 @@ impl Rules {
     }
 }
 
-/// Triangles that wait to be looked at.
+/// Triangles that wait to be looked at, each lane one.
+#[repr(C, align(64))]
 #[derive(Debug, Default)]
 pub struct Waiting {
     place: Axes<Floats>,
+    rows: [Lanes; 3],
     facing: Lanes,
-    entries: Vec<Entry>,
+    id: Lanes,
+    /// Numbers of what they cover, by lanes, where it is not what their corners say.
+    covers: Vec<(usize, u32)>,
+    count: usize,
 }
 
 impl Waiting {
     /// Whether there is no room for another one.
     pub(super) fn is_full(&self) -> bool {
-        self.entries.len() == WAVE
+        self.count == WAVE
     }
 
     /// Adds a triangle with these vertices of `triangles`; there must be room.
     #[inline]
     pub(super) fn push(&mut self, entry: Entry, triangles: &Triangles) {
-        let lane = self.entries.len();
-        for (corner, row) in entry.rows.into_iter().enumerate() {
+        let (lane, Entry { rows, id, facing, cover }) = (self.count, entry);
+        for (corner, row) in rows.into_iter().enumerate() {
             let [x, y, ..] = triangles.row(row)[0];
             self.place[0][corner][lane] = f32::from_bits(x);
             self.place[1][corner][lane] = f32::from_bits(y);
+            self.rows[corner][lane] = row;
         }
-        self.facing[lane] = entry.facing as u32;
-        self.entries.push(entry);
+        (self.facing[lane], self.id[lane]) = (facing as u32, id);
+        self.covers.extend(cover.map(|number| (lane, number)));
+        self.count += 1;
+    }
+
+    /// Takes sixteen triangles where none waits, unless any of their corners lies outside of anything: vertices with these numbers, three
+    /// each, `first_row` before their rows, and the triangles' own numbers. They face where their winding says.
+    #[inline]
+    pub(super) fn take(&mut self, (spots, corners): (&[Spot], &[u32; 3 * WAVE]), first_row: u32, id: Lanes) -> bool {
+        let mut outside = 0;
+        for (lane, corners) in corners.as_chunks::<3>().0.iter().enumerate() {
+            for (corner, &vertex) in corners.iter().enumerate() {
+                let spot = spots[vertex as usize];
+                outside |= spot.outside;
+                self.place[0][corner][lane] = spot.x;
+                self.place[1][corner][lane] = spot.y;
+                self.rows[corner][lane] = first_row + vertex;
+            }
+        }
+        if outside != 0 {
+            return false;
+        }
+        (self.facing, self.id, self.count) = ([Facing::Own as u32; WAVE], id, WAVE);
+        true
     }
 
     /// Adds those that are left to `out`, cut to the pixels `[x0, y0, x1, y1]` where there is a cut.
     pub(super) fn flush(&mut self, out: &mut Triangles, cut: Option<[i64; 4]>) {
-        if self.entries.is_empty() {
+        if self.count == 0 {
             return;
         }
         let (mut lives, mut pixels) = ([false; WAVE], [[0; WAVE]; 4]);
         let rules = out.plan().rules;
         cull(&self.place, &self.facing, &rules, (&mut lives, &mut pixels));
-        if self.entries.iter().any(|entry| entry.cover.is_some()) {
+        if !self.covers.is_empty() {
             self.replace(&rules, out, (&mut lives, &mut pixels));
         }
         if let Some(cut) = cut {
             cut_to(cut, (&mut lives, &mut pixels));
         }
-        for (lane, &entry) in self.entries.iter().enumerate() {
-            if !lives[lane] {
-                continue;
-            }
-            let short = |bound: usize| pixels[bound][lane].clamp(i16::MIN.into(), i16::MAX.into()) as i16;
-            let pixels: Pixels = [short(0), short(1), short(2), short(3)];
-            out.push(entry, pixels);
-        }
-        self.entries.clear();
+        let mut packed = [[0; WAVE]; 6];
+        pack((&self.rows, &self.facing, &self.id), &pixels, &mut packed);
+        lives[self.count..].fill(false);
+        out.push_lanes(&packed, &lives, &self.covers);
+        self.covers.clear();
+        self.count = 0;
     }
 
     /// Looks at what triangles cover instead of at their corners.
     #[cold]
     fn replace(&self, rules: &Rules, of: &Triangles, (lives, pixels): (&mut [bool; WAVE], &mut [Ints; 4])) {
-        let covers = || (0..).zip(&self.entries).filter_map(|(lane, entry)| Some((lane, of.cover(entry.cover?))));
+        let covers = || self.covers.iter().map(|&(lane, number)| (lane, of.cover(number)));
         let mut grid = [[[0; WAVE]; 3]; 2];
         for (lane, cover) in covers() {
             for (corner, place) in cover.corners.iter().enumerate() {
@@ -140,7 +166,6 @@ impl Waiting {
         }
         let touched = bounds(&grid, rules.centred);
         for (lane, Cover { window, .. }) in covers() {
-            let lane: usize = lane;
             let cut = [0, 1, 2, 3].map(|bound: usize| match bound {
                 0 | 1 => touched[bound][lane].max(window[bound]),
                 _ => touched[bound][lane].min(window[bound]),
@@ -276,6 +301,23 @@ fn cull_lanes(
         (grid_area(&grid, lane) != 0) & has_pixels & is_solvable & !(culled & (facing[lane] == Facing::Own as u32))
     });
 }
+
+#[inline(always)]
+fn pack_lanes(
+    (rows, facing, id): (&[Lanes; 3], &Lanes, &Lanes),
+    [x0, y0, x1, y1]: &[Ints; 4],
+    packed: &mut [Lanes; 6],
+) {
+    let short = |pixel: i32| pixel.clamp(i16::MIN.into(), i16::MAX.into()) as u32;
+    let pair = |x: &Ints, y: &Ints| each(|lane| short(x[lane]) & 0xffff | short(y[lane]) << 16);
+    let first = each(|lane| rows[0][lane] | facing[lane] << FACING);
+    *packed = [first, rows[1], rows[2], *id, pair(x0, y0), pair(x1, y1)];
+}
+
+kernel!(
+    /// The words of triangles as they wait for their tiles: rows, how they face, numbers, and pixels, saturated.
+    pack, pack_lanes, (triangles: (&[Lanes; 3], &Lanes, &Lanes), pixels: &[Ints; 4], packed: &mut [Lanes; 6])
+);
 
 kernel!(
     /// Which triangles are left, and the pixels that they may cover.

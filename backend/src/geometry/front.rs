@@ -293,18 +293,15 @@ impl Assembled<'_> {
                 set_up.go_on(starts, *counter.lock());
             }
             let (inputs, count) = (range.len() as u64, range.len());
-            let places = reuse.places.chunks_exact(self.of_each);
-            let first = range.start as u32;
-            let primitives = range.zip(places.clone());
-            if culled.is_some() {
-                cull.visible
-                    .iter()
-                    .zip(places)
-                    .for_each(|(number, places)| set_up.add(&shaded, places, first + number));
-            } else if self.contexts[0].routed.is_some() {
-                primitives.for_each(|(number, places)| set_up.add_routed(&shaded, places, number as u32));
+            let (places, first) = (reuse.places.chunks_exact(self.of_each), range.start as u32);
+            let number =
+                |place: usize| if culled.is_some() { first + cull.visible[place] } else { first + place as u32 };
+            if self.contexts[0].routed.is_some() {
+                (0..).zip(places).for_each(|(place, places)| set_up.add_routed(&shaded, places, number(place)));
+            } else if self.of_each == 3 {
+                set_up.add_triangles(&shaded, &reuse.places, number);
             } else {
-                primitives.for_each(|(number, places)| set_up.add(&shaded, places, number as u32));
+                (0..).zip(places).for_each(|(place, places)| set_up.add(&shaded, places, number(place)));
             }
             let (counter, gained) = set_up.finish();
             let left = culled.map_or(out[open].len().saturating_sub(before.0), |_| cull.visible.len());

@@ -4,10 +4,10 @@
 //! program: origin and slopes of its plane, already divided by w where perspective-correct; a flat word is the first of its three; a
 //! coordinate of points is the point's edge and the reciprocal of its size. Fragment kernels read them as parameters.
 
-use super::batch::{Batch, Plan};
+use super::batch::{Batch, Plan, Wanted};
 use super::triangles::Triangles;
 use crate::raster::Triangle;
-use crate::shader::runtime::kernels::{Lanes, WAVE};
+use crate::shader::runtime::kernels::{Lanes, Vectors, WAVE};
 
 /// A value over the screen: `origin + dx * x + dy * y`, with x and y relative to the primitive's reference point.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -92,8 +92,6 @@ pub const SIDES: usize = 4;
 pub struct Outline {
     /// The pixels that it may cover: `[x0, y0, x1, y1]`, the last ones not included.
     pub pixels: [i64; 4],
-    /// What it covers of the first 4x4 of them, a bit each, row after row, with one sample a pixel.
-    pub covered: u16,
     /// The least and the greatest depth at the pixels that it may cover, before they are rounded to a format.
     pub depths: [f32; 2],
 }
@@ -131,7 +129,7 @@ impl<'a> Words<'a> {
 #[derive(Debug, Default)]
 pub struct Primitives {
     /// Sixteen primitives' words after those of others, at least as many as there are primitives.
-    words: Vec<Lanes>,
+    words: Vectors,
     count: usize,
     /// What those cover that are polygons, by their numbers.
     polygons: Vec<(u32, Vec<Triangle>)>,
@@ -148,7 +146,7 @@ impl Primitives {
         &mut self,
         plan: &Plan,
         (triangles, find): (&[u32], impl Fn(u32) -> (&'t Triangles, u32)),
-        batch: &mut Batch,
+        batches: &mut [Batch; 2],
     ) {
         self.stride = plan.primitive_words();
         self.count = triangles.len();
@@ -156,19 +154,27 @@ impl Primitives {
         (self.has_large, self.pixel_count) = (false, 0);
         let words = triangles.len().div_ceil(WAVE) * self.stride;
         if self.words.len() < words {
-            self.words.resize(words, [0; WAVE]);
+            self.words.resize(words);
         }
         let some = |first: usize| triangles.iter().skip(first).take(WAVE).map(|&triangle| find(triangle));
-        some(0).chain(some(WAVE)).for_each(|(triangles, index)| triangles.expect(index));
+        (0..3).for_each(|ahead| some(ahead * WAVE).for_each(|(triangles, index)| triangles.expect(index)));
+        let [now, next, later] = &mut std::array::from_fn(|_| Wanted::default());
+        let (mut now, mut next, mut later) = (now, next, later);
+        let [mut batch, mut next_batch] = batches.each_mut();
+        next.look_up(some(0));
+        next_batch.gather(plan, next);
+        later.look_up(some(WAVE));
         for (first, words) in (0..triangles.len()).step_by(WAVE).zip(self.words.chunks_exact_mut(self.stride)) {
-            some(first + 2 * WAVE).for_each(|(triangles, index)| triangles.expect(index));
-            some(first + WAVE).for_each(|(triangles, index)| triangles.expect_rows(index));
-            batch.gather(plan, some(first));
-            self.polygons.extend(batch.polygons.drain(..).map(|(lane, parts)| ((first + lane) as u32, parts)));
-            let (has_large, pixel_count) = batch.measure();
+            (now, next, later) = (next, later, now);
+            std::mem::swap(&mut batch, &mut next_batch);
+            some(first + 3 * WAVE).for_each(|(triangles, index)| triangles.expect(index));
+            later.look_up(some(first + 2 * WAVE));
+            next_batch.gather(plan, next);
+            self.polygons.extend(now.polygons.drain(..).map(|(lane, parts)| ((first + lane) as u32, parts)));
+            let (has_large, pixel_count) = now.measure();
             self.has_large |= has_large;
             self.pixel_count += i64::from(pixel_count);
-            batch.set_up(plan, words);
+            batch.set_up(plan, now, words);
         }
     }
 
@@ -190,7 +196,6 @@ impl Primitives {
         let word = |word: u32| words[word as usize * WAVE];
         Outline {
             pixels: [0, 1, 2, 3].map(|bound| i64::from(word(Shape::PIXELS + bound) as i32)),
-            covered: word(Shape::COVERED) as u16,
             depths: [0, 1].map(|end| f32::from_bits(word(Shape::DEPTHS + end))),
         }
     }
@@ -214,8 +219,13 @@ impl Primitives {
     /// A primitive's words.
     #[inline]
     pub fn words(&self, index: u32) -> Words<'_> {
-        let (block, lane) = (index as usize / WAVE, index as usize % WAVE);
-        Words(&self.words[block * self.stride..][..self.stride].as_flattened()[lane..])
+        Words(&self.block(index).as_flattened()[index as usize % WAVE..])
+    }
+
+    /// The words of the sixteen primitives that one is of, lane by lane.
+    #[inline]
+    pub fn block(&self, index: u32) -> &[Lanes] {
+        &self.words[index as usize / WAVE * self.stride..][..self.stride]
     }
 
     /// The parts of what a primitive covers, where that is a polygon; none where it is a triangle.

@@ -18,7 +18,7 @@ use super::triangles::{Entry, Triangles};
 use super::{Shaded, Vertex, clip};
 use crate::bag::Bag;
 use crate::raster::{Criterion, hull, snap};
-use crate::shader::interp::WAVE;
+use crate::shader::interp::{Lanes, WAVE};
 use crate::shader::{Builtin, InputSlot, Interpolation, Program, Slot};
 use crate::state::{DepthBias, DepthBiasUnit, RasterState};
 use crate::tiling::MOST;
@@ -252,6 +252,32 @@ impl<'a> SetUp<'a> {
             [point] => self.point(shaded, point, id),
             _ => {}
         }
+    }
+
+    /// Adds triangles with these corners, three each, and numbers.
+    pub(super) fn add_triangles(&mut self, shaded: &Shaded<'_>, corners: &[u32], id: impl Fn(usize) -> u32) {
+        let (sixteens, rest) = corners.as_chunks::<{ 3 * WAVE }>();
+        for (number, sixteen) in sixteens.iter().enumerate() {
+            let first = number * WAVE;
+            if !(self.is_direct && self.add_sixteen(shaded, sixteen, std::array::from_fn(|lane| id(first + lane)))) {
+                (first..)
+                    .zip(sixteen.chunks_exact(3))
+                    .for_each(|(number, corners)| self.add(shaded, corners, id(number)));
+            }
+        }
+        let first = sixteens.len() * WAVE;
+        (first..).zip(rest.chunks_exact(3)).for_each(|(number, corners)| self.add(shaded, corners, id(number)));
+    }
+
+    /// Adds sixteen triangles, unless any of their corners lies outside of anything.
+    #[inline]
+    fn add_sixteen(&mut self, shaded: &Shaded<'_>, corners: &[u32; 3 * WAVE], id: Lanes) -> bool {
+        self.flush();
+        let takes = self.waiting.take((shaded.spots(), corners), shaded.row(0), id);
+        if takes {
+            self.flush();
+        }
+        takes
     }
 
     /// The same where vertices name viewport and layer: nothing becomes of what names none that there are.

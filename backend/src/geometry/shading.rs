@@ -9,7 +9,7 @@ use super::kernel::{VertexKernel, input, output, position};
 use super::triangles::Triangles;
 use crate::memory::BufferRange;
 use crate::shader::Program;
-use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
+use crate::shader::interp::{Environment, Lanes, Mask, Stop, Vectors, WAVE, Wave};
 use crate::shader::runtime::rows::{BLOCK, scatter};
 use crate::shader::runtime::{Bound, Ranges};
 use crate::state::VertexBinding;
@@ -68,10 +68,17 @@ pub fn vertex_limits(bindings: &[VertexBinding], buffers: &[Option<BufferRange>]
     })
 }
 
+/// Where a vertex is in the window, and what it lies outside of.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Spot {
+    pub(super) x: f32,
+    pub(super) y: f32,
+    pub(super) outside: u32,
+}
+
 /// Vertices after their program: words by wave, output and lane. What is kept of them are rows, too.
 pub struct Shaded<'a> {
-    /// What each lies outside of.
-    outside: &'a [u32],
+    spots: &'a [Spot],
     words: &'a [Lanes],
     /// Output words.
     stride: usize,
@@ -104,7 +111,13 @@ impl Shaded<'_> {
     /// What a vertex lies outside of.
     #[inline]
     pub(super) fn outside(&self, vertex: u32) -> u32 {
-        self.outside[vertex as usize]
+        self.spots[vertex as usize].outside
+    }
+
+    /// Where vertices are, by their numbers.
+    #[inline]
+    pub(super) fn spots(&self) -> &[Spot] {
+        self.spots
     }
 
     /// Window coordinates x, y and z, and 1/w.
@@ -153,9 +166,9 @@ impl Shaded<'_> {
 pub struct ShadeScratch {
     wave: Wave,
     /// Output words of a wave.
-    outputs: Vec<Lanes>,
-    outside: Vec<u32>,
-    words: Vec<Lanes>,
+    outputs: Vectors,
+    spots: Vec<Spot>,
+    words: Vectors,
 }
 
 /// What vertices are made of, wave by wave.
@@ -274,10 +287,10 @@ pub(super) fn shade_words(
     program: &Program,
     environment: &Environment<'_>,
     (count, mut feed): (usize, impl Feed),
-    (wave, outputs): (&mut Wave, &mut Vec<Lanes>),
+    (wave, outputs): (&mut Wave, &mut Vectors),
     mut take: impl FnMut(usize, &[Lanes]),
 ) -> Option<()> {
-    outputs.resize(program.outputs.len(), [0; WAVE]);
+    outputs.resize(program.outputs.len());
     for number in 0..count.div_ceil(WAVE) {
         let (lanes, inputs) = feed.wave(number);
         if wave.call(program, environment, lanes, inputs, outputs) == Stop::Interrupted {
@@ -297,11 +310,11 @@ pub(super) fn shade_waves<'w>(
 ) -> Option<Shaded<'w>> {
     let VertexKernel { program, varyings, routes, captured, .. } = kernel;
     let (stride, rest) = (program.outputs.len(), output::VARYINGS + varyings);
-    let ShadeScratch { wave, outputs, outside, words } = scratch;
+    let ShadeScratch { wave, outputs, spots, words } = scratch;
     words.clear();
-    outside.clear();
+    spots.clear();
     let chunks = triangles.row_chunks();
-    outputs.resize(stride.max(chunks * BLOCK), [0; WAVE]);
+    outputs.resize(stride.max(chunks * BLOCK));
     let (rows, first) = triangles.add_rows(count.next_multiple_of(WAVE));
     for (number, rows) in rows.chunks_mut(chunks * WAVE).enumerate() {
         let (lanes, inputs) = feed.wave(number);
@@ -310,8 +323,10 @@ pub(super) fn shade_waves<'w>(
         }
         // Lanes that hold no vertex are not read.
         scatter(&outputs[..chunks * BLOCK], rows);
-        outside.extend_from_slice(&outputs[rest + output::OUTSIDE]);
+        let [x, y, outside] = [output::WINDOW, output::WINDOW + 1, rest + output::OUTSIDE].map(|word| &outputs[word]);
+        let float = |lanes: &Lanes, lane: usize| f32::from_bits(lanes[lane]);
+        spots.extend((0..WAVE).map(|lane| Spot { x: float(x, lane), y: float(y, lane), outside: outside[lane] }));
         words.extend_from_slice(&outputs[..stride]);
     }
-    Some(Shaded { outside, words, stride, rest, end: stride - captured, routes: *routes, first })
+    Some(Shaded { spots, words, stride, rest, end: stride - captured, routes: *routes, first })
 }

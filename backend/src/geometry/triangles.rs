@@ -11,6 +11,7 @@ use super::primitives::Shape;
 #[cfg(test)]
 use crate::raster::UNITS;
 use crate::raster::{Triangle, snap};
+use crate::shader::runtime::kernels::{Lanes, Vectors, WAVE};
 use crate::shader::runtime::rows::{BLOCK, Chunk, prefetch};
 
 /// The pixels that something may cover: `[x0, y0, x1, y1]`, the last ones not included, saturated: no attachment reaches beyond 16 bits.
@@ -34,11 +35,19 @@ struct Packed {
     /// Rows of the vertices; above those of the first how it faces.
     rows: [u32; 3],
     id: u32,
-    pixels: Pixels,
+    /// First pixels, and those behind the last ones: x in the low half, y in the high one.
+    pixels: [u32; 2],
+}
+
+impl Packed {
+    fn pixels(&self) -> Pixels {
+        let [first, end] = self.pixels;
+        [first as i16, (first >> 16) as i16, end as i16, (end >> 16) as i16]
+    }
 }
 
 /// Where [`Facing`] is in the first row's number: windows have fewer vertices.
-const FACING: u32 = 30;
+pub(super) const FACING: u32 = 30;
 
 /// Triangles of draws that are set up in the same way, in order.
 #[derive(Debug)]
@@ -47,7 +56,7 @@ pub struct Triangles {
     /// Chunks of a row, by the plan.
     row_chunks: usize,
     /// At least as many rows as vertices: place in the window, 1/w, and the input words of the fragment program.
-    rows: Vec<Chunk>,
+    rows: Vectors,
     vertices: usize,
     packed: Vec<Packed>,
     covers: Vec<Cover>,
@@ -67,7 +76,7 @@ impl Default for Triangles {
         Self {
             row_chunks: plan.row_chunks(),
             plan,
-            rows: Vec::new(),
+            rows: Vectors::default(),
             vertices: 0,
             packed: Vec::new(),
             covers: Vec::new(),
@@ -138,7 +147,7 @@ impl Triangles {
     /// The pixels that a triangle may cover.
     #[inline]
     pub fn pixels(&self, index: u32) -> Pixels {
-        self.packed[index as usize].pixels
+        self.packed[index as usize].pixels()
     }
 
     /// A triangle's coverage.
@@ -183,29 +192,21 @@ impl Triangles {
     /// A triangle, and the pixels that it may cover.
     #[inline]
     pub(super) fn entry(&self, index: u32) -> (Entry, Pixels) {
-        let Packed { rows: [first, second, third], id, pixels } = self.packed[index as usize];
+        let packed = self.packed[index as usize];
+        let Packed { rows: [first, second, third], id, .. } = packed;
         let facing = match first >> FACING {
             0 => Facing::Back,
             1 => Facing::Front,
             _ => Facing::Own,
         };
         let cover = self.cover_of.get(index as usize).copied().filter(|&number| number != NO_COVER);
-        (Entry { rows: [first & ((1 << FACING) - 1), second, third], id, facing, cover }, pixels)
+        (Entry { rows: [first & ((1 << FACING) - 1), second, third], id, facing, cover }, packed.pixels())
     }
 
     /// A triangle will be taken soon.
     #[inline]
     pub(super) fn expect(&self, index: u32) {
         prefetch(&self.packed[index as usize]);
-    }
-
-    /// A triangle will be taken next: its vertices are wanted.
-    #[inline]
-    pub(super) fn expect_rows(&self, index: u32) {
-        let (Entry { rows, .. }, _) = self.entry(index);
-        for row in rows {
-            self.row(row).iter().step_by(2).for_each(prefetch);
-        }
     }
 
     /// What a triangle covers.
@@ -245,17 +246,18 @@ impl Triangles {
     #[inline]
     pub(super) fn row(&self, row: u32) -> &[Chunk] {
         let chunks = self.row_chunks;
-        &self.rows[row as usize * chunks..][..chunks]
+        &self.rows.as_flattened().as_chunks().0[row as usize * chunks..][..chunks]
     }
 
     /// Rows for so many vertices, to be filled in, and the number of the first.
     pub(super) fn add_rows(&mut self, count: usize) -> (&mut [Chunk], u32) {
         let (first, chunks) = (self.vertices, self.row_chunks);
         self.vertices += count;
-        if self.rows.len() < self.vertices * chunks {
-            self.rows.resize(self.vertices * chunks, [0; BLOCK]);
+        let lines = (self.vertices * chunks * BLOCK).div_ceil(WAVE);
+        if self.rows.len() < lines {
+            self.rows.resize(lines);
         }
-        (&mut self.rows[first * chunks..self.vertices * chunks], first as u32)
+        (&mut self.rows.as_flattened_mut().as_chunks_mut().0[first * chunks..self.vertices * chunks], first as u32)
     }
 
     /// Adds a vertex; the number of its row.
@@ -265,16 +267,26 @@ impl Triangles {
         number
     }
 
-    /// Adds a triangle.
+    /// Adds triangles lane by lane, those that live: their words as [`super::cull`] packs them. Of some it is said by lane what they cover.
     #[inline]
-    pub(super) fn push(&mut self, entry: Entry, pixels: Pixels) {
-        let Entry { rows: [first, second, third], id, facing, cover } = entry;
-        debug_assert!(first >> FACING == 0, "a window of 2^30 vertices");
-        if cover.is_some() || !self.cover_of.is_empty() {
-            self.cover_of.resize(self.packed.len(), NO_COVER);
-            self.cover_of.push(cover.unwrap_or(NO_COVER));
+    pub(super) fn push_lanes(&mut self, words: &[Lanes; 6], lives: &[bool; WAVE], covers: &[(usize, u32)]) {
+        debug_assert!(words[1].iter().chain(&words[2]).all(|row| row >> FACING == 0), "a window of 2^30 vertices");
+        let of_lane = |lane: usize| {
+            let word = |number: usize| words[number][lane];
+            Packed { rows: [word(0), word(1), word(2)], id: word(3), pixels: [word(4), word(5)] }
+        };
+        if lives == &[true; WAVE] && covers.is_empty() && self.cover_of.is_empty() {
+            self.packed.extend((0..WAVE).map(of_lane));
+            return;
         }
-        self.packed.push(Packed { rows: [first | (facing as u32) << FACING, second, third], id, pixels });
+        for lane in (0..WAVE).filter(|&lane| lives[lane]) {
+            let cover = covers.iter().find(|cover| cover.0 == lane);
+            if cover.is_some() || !self.cover_of.is_empty() {
+                self.cover_of.resize(self.packed.len(), NO_COVER);
+                self.cover_of.push(cover.map_or(NO_COVER, |cover| cover.1));
+            }
+            self.packed.push(of_lane(lane));
+        }
     }
 }
 
@@ -287,7 +299,7 @@ impl Triangles {
         let Some(triangle) = Triangle::new(grid) else { return false };
         let rows = corners.map(|[x, y, z]| self.add_row(&[x, y, z, 1.0].map(f32::to_bits)));
         let covered = triangle.pixel_bounds().map(|bound| bound as i16);
-        self.push(Entry { rows, id: 0, facing: Facing::Own, cover: None }, covered);
+        self.push(rows, covered);
         true
     }
 
@@ -295,6 +307,12 @@ impl Triangles {
     pub fn push_pixels(&mut self, corners: [[i64; 2]; 3]) {
         let rows = corners.map(|corner| self.add_row(&corner.map(|pixels| (pixels as f32).to_bits())));
         let covered = Triangle::clockwise(corners.map(|corner| corner.map(|pixels| pixels * UNITS))).pixel_bounds();
-        self.push(Entry { rows, id: 0, facing: Facing::Own, cover: None }, covered.map(|bound| bound as i16));
+        self.push(rows, covered.map(|bound| bound as i16));
+    }
+
+    fn push(&mut self, [first, second, third]: [u32; 3], covered: Pixels) {
+        let [x0, y0, x1, y1] = covered.map(|pixel| u32::from(pixel as u16));
+        let rows = [first | (Facing::Own as u32) << FACING, second, third];
+        self.packed.push(Packed { rows, id: 0, pixels: [x0 | y0 << 16, x1 | y1 << 16] });
     }
 }

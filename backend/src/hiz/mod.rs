@@ -282,12 +282,31 @@ impl Bounds {
 
     /// Some pixels of a group were tested and written with depths in `range`.
     pub fn loosen(&mut self, direction: Direction, group: usize, range: Range) {
-        let [low, high] = self.groups[group];
-        self.groups[group] = match direction {
-            // In few instructions, as every small primitive comes here.
-            Direction::Less => [if range[0] < low { range[0] } else { low }, high],
-            Direction::Greater => [low, if range[1] > high { range[1] } else { high }],
+        let bounds = &mut self.groups[group];
+        // Every small primitive comes here, and few have anything to say: a store would be what the next one waits for.
+        match direction {
+            Direction::Less if range[0] < bounds[0] => bounds[0] = range[0],
+            Direction::Greater if range[1] > bounds[1] => bounds[1] = range[1],
+            _ => {}
+        }
+    }
+
+    /// Whether no group in a window hides any of some primitives there, and if so, loosens these groups where they are written
+    /// (`writes`). `depths` are the least and the greatest of the primitives' least depths, and the same of their greatest ones.
+    pub fn lets_pass(&mut self, direction: Direction, window: [i64; 4], depths: [Range; 2], writes: bool) -> bool {
+        // The one that is nearest anywhere, and the one whose nearest depth is the farthest.
+        let (nearest, farthest) = match direction {
+            Direction::Less => ([depths[0][0]; 2], [depths[0][1]; 2]),
+            Direction::Greater => ([depths[1][1]; 2], [depths[1][0]; 2]),
         };
+        let hides = |group| direction.hides(self.groups[group_number(group)], farthest);
+        if groups_of(window).any(hides) {
+            return false;
+        }
+        if writes {
+            groups_of(window).for_each(|group| self.loosen(direction, group_number(group), nearest));
+        }
+        true
     }
 
     /// All pixels of the tile were tested and written with depths in `range`.

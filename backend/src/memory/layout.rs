@@ -304,9 +304,14 @@ impl<'a> PlaneRef<'a> {
 
     /// Reads whole texels from `x` on, no more than [`Self::run`] has; zeros when there are more.
     pub fn read_run(&self, x: u32, y: u32, sample: u32, out: &mut [u8]) {
+        self.read_run_by((x, y, sample), out, |address, out| self.memory.read(address, out));
+    }
+
+    /// The same by somebody who reads the plane's memory from an address on.
+    pub fn read_run_by(&self, (x, y, sample): (u32, u32, u32), out: &mut [u8], mut read: impl FnMut(u64, &mut [u8])) {
         if self.holds_run(x, y, sample, out.len()) {
             for (address, piece) in self.pieces((x, y, sample), out.len()) {
-                self.memory.read(address, &mut out[piece]);
+                read(address, &mut out[piece]);
             }
         } else {
             out.fill(0);

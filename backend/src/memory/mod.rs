@@ -20,6 +20,7 @@ pub use buffer::{Buffer, BufferAddress, BufferRange, BufferView};
 pub use counter::Counter;
 pub use layout::{PlaneRef, SubresourceLayout, SurfaceLayout, level_extent};
 pub use near::FarFile;
+pub(crate) use rest::Reading;
 pub use rest::{Hint, InUse, NearConfig, Residency};
 pub use shared::Shares;
 pub use surface::{DECODED, Surface, SurfaceDesc, SurfaceView, SurfaceViewDesc, Swizzle};

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use super::layout::{PlaneRef, SurfaceLayout, level_extent};
 use super::near::codec::Codec;
-use super::rest::{Hints, Kind};
+use super::rest::{Hints, Kind, Reading};
 use super::{Allocation, Hint, InUse};
 use crate::format::{self, Class, FormatInfo, PLANE_ASPECTS};
 
@@ -161,6 +161,15 @@ impl Surface {
         let overwritten = self.hints.begin_use() || overwritten;
         in_use.wake(memory, start..start.saturating_add(self.layout.size()), overwritten);
         self.used.fetch_max(in_use.number(), Ordering::Release);
+    }
+
+    /// How something that only reads texels reads them, where some of the surface rests: nothing wakes. `None` where nothing rests; then
+    /// all stays awake for as long as `in_use`.
+    pub(crate) fn reading<'a>(&'a self, in_use: Option<&'a InUse<'a>>) -> Option<Reading<'a>> {
+        let (in_use, (memory, start)) = (in_use?, self.binding()?);
+        let rests =
+            self.may_rest() && memory.rests_for(start..start.saturating_add(self.layout.size()), in_use.number());
+        rests.then(|| Reading::new(in_use, memory))
     }
 
     /// Takes a hint of a command that a submission executes.

@@ -5,7 +5,7 @@
 
 use crate::geometry::Shape;
 use crate::raster::TILE_LOG2;
-use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
+use crate::shader::runtime::kernels::{Lanes, Mask, WAVE, append_steps, kernel};
 
 /// Most pixels along each axis that a primitive may touch whose pixels are handed on as crumbs.
 pub const TINY: i64 = Shape::COVERED_SIDE as i64;
@@ -36,34 +36,15 @@ impl Crumb {
     }
 }
 
-/// The pixels of a tiny primitive in a part of what it may touch: that begins `skipped` pixels later, and is so large.
-#[inline]
-pub fn in_window(pixels: TinyPixels, skipped: [i64; 2], [width, height]: [i64; 2]) -> TinyPixels {
-    let rows = (1u32 << (TINY * height)) - 1;
-    let columns = ((1u32 << width) - 1) * 0x1111;
-    pixels >> (skipped[0] + TINY * skipped[1]) & (rows & columns) as TinyPixels
-}
-
-/// For each pattern of four pixels the places of those in it, first ones first; of the others any.
-static STEPS: [[u32; TINY as usize]; 1 << TINY] = {
-    let mut steps = [[0; TINY as usize]; 1 << TINY];
-    let mut pattern = 0;
-    while pattern < steps.len() {
-        let (mut at, mut bit) = (0, 0);
-        while bit < TINY as u32 {
-            if pattern >> bit & 1 != 0 {
-                steps[pattern][at] = bit << Crumb::X;
-                at += 1;
-            }
-            bit += 1;
-        }
-        pattern += 1;
+/// How far a tiny primitive's pixels are from its first one, as crumbs.
+static PIXELS: Lanes = {
+    let (mut lanes, mut lane) = ([0; WAVE], 0);
+    while lane < WAVE as u32 {
+        lanes[lane as usize] = (lane % TINY as u32) << Crumb::X | (lane / TINY as u32) << Crumb::Y;
+        lane += 1;
     }
-    steps
+    lanes
 };
-
-/// How many pixels of four are in a pattern, for each pattern four bits.
-const COUNTS: u64 = 0x4332_3221_3221_2110;
 
 /// What crumbs come as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,17 +68,18 @@ impl Unit {
 #[derive(Debug)]
 pub struct Crumbs {
     unit: Unit,
-    /// Behind those that wait there is room for all of another primitive.
-    waiting: [u32; WAVE + ROOM],
-    count: usize,
+    /// Those that wait lie from `start` to `end`.
+    crumbs: [u32; CAPACITY],
+    start: usize,
+    end: usize,
 }
 
-/// Words that the pixels of a primitive are written to.
-const ROOM: usize = WAVE + TINY as usize;
+/// Room for the pixels of sixteen tiny primitives beside those that wait, and for what is written behind the last ones.
+const CAPACITY: usize = WAVE + WAVE * WAVE + WAVE;
 
 impl Default for Crumbs {
     fn default() -> Self {
-        Self { unit: Unit::Pixel, waiting: [0; _], count: 0 }
+        Self { unit: Unit::Pixel, crumbs: [0; _], start: 0, end: 0 }
     }
 }
 
@@ -116,23 +98,44 @@ fn share_place(a: u32, b: u32) -> bool {
     (a ^ b) & Crumb::PLACE == 0
 }
 
+/// What words differ in from those so many lanes behind, if that is less than what they differed in before.
 #[inline(always)]
-fn meet_lanes(wave: &Lanes) -> bool {
-    let places = wave.map(|crumb| crumb & (Crumb::PLACE | Crumb::NONE));
-    let twice: [u32; 2 * WAVE] = std::array::from_fn(|lane| places[lane % WAVE]);
-    let mut met = [false; WAVE];
-    for distance in 1..=WAVE / 2 {
-        for lane in 0..WAVE {
-            met[lane] |= places[lane] == twice[lane + distance];
-        }
+fn differ<const DISTANCE: usize>(words: &Lanes, least: &mut Lanes) {
+    for lane in 0..WAVE {
+        least[lane] = least[lane].min(words[lane] ^ words[(lane + DISTANCE) % WAVE]);
     }
-    met.iter().fold(false, |any, met| any | met)
+}
+
+#[inline(always)]
+fn take_lanes(crumbs: &Lanes, count: usize, wave: &mut Lanes) -> bool {
+    for lane in 0..WAVE {
+        // Without a condition: then all of them are read at once.
+        let rest = u32::from(lane < count).wrapping_sub(1);
+        wave[lane] = crumbs[lane] & !rest | NOTHING[lane] & rest;
+    }
+    let (places, mut least) = (wave.map(|crumb| crumb & (Crumb::PLACE | Crumb::NONE)), [u32::MAX; WAVE]);
+    differ::<1>(&places, &mut least);
+    differ::<2>(&places, &mut least);
+    differ::<3>(&places, &mut least);
+    differ::<4>(&places, &mut least);
+    differ::<5>(&places, &mut least);
+    differ::<6>(&places, &mut least);
+    differ::<7>(&places, &mut least);
+    differ::<8>(&places, &mut least);
+    least.into_iter().fold(u32::MAX, u32::min) == 0
 }
 
 kernel!(
-    /// Whether any two lanes have the same pixel.
-    meet, meet_lanes, (wave: &Lanes) -> bool
+    /// Makes so many crumbs, at most a wave, a wave. Says whether any two lanes have the same pixel.
+    take, take_lanes, (crumbs: &Lanes, count: usize, wave: &mut Lanes) -> bool
 );
+
+/// Whether any two quads have the same place.
+fn quads_meet(crumbs: &[u32]) -> bool {
+    let quads = crumbs.as_chunks::<4>().0;
+    let is_there = |number: usize| quads[..number].iter().any(|quad| share_place(quad[0], quads[number][0]));
+    (1..quads.len()).any(is_there)
+}
 
 impl Crumbs {
     /// Says what they come as. None waits.
@@ -147,7 +150,7 @@ impl Crumbs {
         if self.unit == Unit::Pixel {
             // From quads to rows: the middle bits of a pixel's number change places.
             let rows = pixels & 0xc3c3 | (pixels & 0x0c0c) << 2 | (pixels & 0x3030) >> 2;
-            return self.push(place, of, rows);
+            return self.push(place[0] << Crumb::X | place[1] << Crumb::Y | of << Crumb::OF, rows);
         }
         for quad in (0..WAVE as u32).step_by(4) {
             let covered = pixels >> quad & 15;
@@ -158,88 +161,81 @@ impl Crumbs {
             for pixel in 0..4 {
                 let place = (x + (pixel & 1)) << Crumb::X | (y + (pixel >> 1)) << Crumb::Y | of << Crumb::OF;
                 let none = if covered >> pixel & 1 != 0 { 0 } else { Crumb::NONE };
-                self.waiting[self.count] = place | none;
-                self.count += 1;
+                self.crumbs[self.end] = place | none;
+                self.end += 1;
             }
         }
     }
 
-    /// Lets the pixels of a primitive wait, of which the first one lies here in the tile. Fewer than a wave wait before.
+    /// Lets the pixels of tiny primitives wait, lane by lane, of which the first ones are these: of no more than sixteen in all, and fewer
+    /// than a wave of others.
     #[inline]
-    pub fn push(&mut self, [x, y]: [u32; 2], of: u32, pixels: TinyPixels) {
-        let first = x << Crumb::X | y << Crumb::Y | of << Crumb::OF;
-        let Some(room) = self.waiting[self.count..].first_chunk_mut::<ROOM>() else { return };
-        let mut count = 0;
-        for row in 0..TINY as u32 {
-            let pattern = usize::from(pixels) >> (row * TINY as u32) & 15;
-            let row = first + (row << Crumb::Y);
-            room[count & (WAVE - 1)..][..TINY as usize].copy_from_slice(&STEPS[pattern].map(|step| step + row));
-            count += (COUNTS >> (4 * pattern)) as usize & 15;
-        }
-        self.count += count;
+    pub fn push_lanes(&mut self, firsts: &Lanes, pixels: &Lanes, lanes: Mask) {
+        self.end = append_steps((&mut self.crumbs, self.end), (firsts, pixels, lanes), &PIXELS);
+    }
+
+    /// Lets the pixels of a primitive wait, of which this is the first one. Fewer than a wave wait before.
+    #[inline]
+    fn push(&mut self, first: u32, pixels: TinyPixels) {
+        self.push_lanes(&[first; WAVE], &[pixels.into(); WAVE], 1);
     }
 
     /// Whether none waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.start == self.end
     }
 
     /// Whether they are enough for a wave.
     #[inline]
     pub fn fill_wave(&self) -> bool {
-        self.count >= WAVE
+        self.end - self.start >= WAVE
     }
 
-    /// The next wave of those that wait, if any does. What has the pixel of another one before it waits on.
+    /// Makes the next ones of those that wait a wave. What has the pixel of another one before it waits on.
     #[inline]
-    pub fn wave(&mut self) -> Option<Lanes> {
-        let count = self.count.min(WAVE);
-        let first: Lanes = *self.waiting.first_chunk().filter(|_| count > 0)?;
-        let wave = match count {
-            WAVE => first,
-            _ => std::array::from_fn(|lane| if lane < count { first[lane] } else { NOTHING[lane] }),
+    pub fn next_wave(&mut self, wave: &mut Lanes) {
+        let count = (self.end - self.start).min(WAVE);
+        let Some(crumbs) = self.crumbs[self.start..].first_chunk() else { return };
+        // Not word by word: what is stored in parts is long in coming to who takes a whole wave.
+        let meet = match (self.unit, take(crumbs, count, wave)) {
+            (Unit::Pixel, meet) => meet,
+            (Unit::Quad, _) => quads_meet(&crumbs[..count]),
         };
-        if self.meet(&wave, count) {
-            return Some(self.part(&wave[..count]));
+        if meet {
+            let all = *wave;
+            *wave = self.part(&all[..count]);
+        } else {
+            self.start += count;
         }
-        // No more than a wave is left.
-        let (taken, rest) = self.waiting.split_at_mut(WAVE);
-        taken.copy_from_slice(&rest[..WAVE]);
-        self.count -= count;
-        Some(wave)
     }
 
-    /// Whether any two units of a wave have a pixel in common.
+    /// Makes room behind those that wait, fewer than a wave.
     #[inline]
-    fn meet(&self, wave: &Lanes, count: usize) -> bool {
-        match self.unit {
-            Unit::Pixel => meet(wave),
-            Unit::Quad => {
-                let quads = wave[..count].as_chunks::<4>().0;
-                let is_there =
-                    |number: usize| quads[..number].iter().any(|quad| share_place(quad[0], quads[number][0]));
-                (1..quads.len()).any(is_there)
-            }
+    pub fn make_room(&mut self) {
+        if self.start > 0 {
+            self.crumbs.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
         }
     }
 
     /// The first unit at each place among the first ones that wait.
     #[inline(never)]
     fn part(&mut self, first: &[u32]) -> Lanes {
-        let (mut wave, mut taken, mut left, unit) = (NOTHING, 0, 0, self.unit.crumbs());
+        let (mut wave, mut left, unit) = (NOTHING, NOTHING, self.unit.crumbs());
+        let (mut taken, mut rest) = (0, 0);
         for (number, crumbs) in first.chunks_exact(unit).enumerate() {
             let mut before = first[..number * unit].iter().step_by(unit);
-            if before.all(|&before| !share_place(before, crumbs[0])) {
-                wave[taken..taken + unit].copy_from_slice(crumbs);
-                taken += unit;
-            } else {
-                self.waiting[left..left + unit].copy_from_slice(crumbs);
-                left += unit;
-            }
+            let (to, count) = match before.all(|&before| !share_place(before, crumbs[0])) {
+                true => (&mut wave, &mut taken),
+                false => (&mut left, &mut rest),
+            };
+            to[*count..*count + unit].copy_from_slice(crumbs);
+            *count += unit;
         }
-        self.waiting.copy_within(first.len()..self.count, left);
-        self.count -= taken;
+        // Those come first that were before the rest.
+        self.start += taken;
+        self.crumbs[self.start..][..rest].copy_from_slice(&left[..rest]);
         wave
     }
 }
@@ -250,14 +246,10 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_window_cuts_rows_and_columns() {
-        let all = |skipped, size| in_window(u16::MAX, skipped, size);
-        assert_eq!(all([0, 0], [4, 4]), u16::MAX);
-        assert_eq!(all([0, 0], [1, 4]), 0x1111);
-        assert_eq!(all([3, 0], [1, 2]), 0x11);
-        assert_eq!(all([1, 2], [3, 2]), 0x77);
-        assert_eq!(in_window(0b0010_0100_1000_0001, [1, 1], [3, 2]), 0b0010_0100);
+    fn next(crumbs: &mut Crumbs) -> Lanes {
+        let mut wave = NOTHING;
+        crumbs.next_wave(&mut wave);
+        wave
     }
 
     proptest! {
@@ -270,12 +262,13 @@ mod tests {
                 let [x, y] = [x * 2, y * 2];
                 crumbs.push_block([x, y], of, pixels);
                 while crumbs.fill_wave() {
-                    waves.extend(crumbs.wave());
+                    waves.push(next(&mut crumbs));
                 }
+                crumbs.make_room();
                 let quads = (0..4).map(|quad| ([x + quad % 2 * 2, y + quad / 2 * 2], of, pixels >> (quad * 4) & 15));
                 expected.extend(quads.filter(|&(_, _, covered)| covered != 0));
             }
-            waves.extend(std::iter::from_fn(|| crumbs.wave()));
+            waves.extend(std::iter::from_fn(|| (!crumbs.is_empty()).then(|| next(&mut crumbs))));
             let mut found = Vec::new();
             for wave in waves {
                 let first = found.len();
@@ -302,7 +295,7 @@ mod tests {
         fn blocks_are_rows_of_pixels(pixels: u16) {
             let mut crumbs = Crumbs::default();
             crumbs.push_block([8, 12], 3, pixels);
-            let wave = crumbs.wave().unwrap_or(NOTHING);
+            let wave = if pixels == 0 { NOTHING } else { next(&mut crumbs) };
             let mut found: Vec<_> = wave.into_iter().filter(|&crumb| crumb < Crumb::NONE).map(Crumb::place).collect();
             let lanes = (0u32..16).filter(|lane| pixels >> lane & 1 != 0);
             let mut expected: Vec<_> =
@@ -315,19 +308,22 @@ mod tests {
         /// Every crumb comes once, those of each pixel in order, and never twice in a wave.
         #[test]
         fn waves_keep_order_and_meet_nowhere(
-            primitives in prop::collection::vec((0u32..8, 56u32..64, 0u32..16, any::<u16>()), 0..60),
+            primitives in prop::collection::vec((0u32..8, 56u32..64, 0u32..16, any::<u16>()), 0..60), at_once in 1usize..16,
         ) {
             let (mut crumbs, mut waves, mut expected) = (Crumbs::default(), Vec::new(), Vec::new());
-            for (x, y, of, pixels) in primitives {
-                let pixels = in_window(pixels, [0, 0], [4, i64::from(64 - y).min(4)]);
-                crumbs.push([x, y], of, pixels);
-                while crumbs.fill_wave() {
-                    waves.extend(crumbs.wave());
+            for (number, (x, y, of, pixels)) in primitives.into_iter().enumerate() {
+                let pixels = if y > 60 { pixels & ((1 << ((64 - y) * 4)) - 1) } else { pixels };
+                crumbs.push(x << Crumb::X | y << Crumb::Y | of << Crumb::OF, pixels);
+                if number % at_once == 0 {
+                    while crumbs.fill_wave() {
+                        waves.push(next(&mut crumbs));
+                    }
+                    crumbs.make_room();
                 }
                 let bits = (0..16).filter(|bit| pixels >> bit & 1 != 0);
                 expected.extend(bits.map(|bit| ([x + bit % 4, y + bit / 4], of)));
             }
-            waves.extend(std::iter::from_fn(|| crumbs.wave()));
+            waves.extend(std::iter::from_fn(|| (!crumbs.is_empty()).then(|| next(&mut crumbs))));
             let mut found = Vec::new();
             for wave in waves {
                 let some = || wave.into_iter().filter(|&crumb| crumb < Crumb::NONE);

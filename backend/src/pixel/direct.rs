@@ -3,14 +3,14 @@
 use smallvec::SmallVec;
 
 use super::DrawContext;
-use super::crumbs::{Crumb, Crumbs, Unit, in_window};
+use super::crumbs::{Crumb, Crumbs, Unit};
 use super::kernel::{Source, Stage, Way};
 use super::scoreboard::Fragments;
 use super::wave::{see, see_exported};
 use crate::counters::{Counter, Map, Sight};
-use crate::geometry::{Outline, Words};
+use crate::geometry::Words;
 use crate::memory::PlaneRef;
-use crate::shader::interp::{Environment, Lanes, Runs, Stop, WAVE, Wave};
+use crate::shader::interp::{Environment, Lanes, Mask, Runs, Stop, WAVE, Wave};
 use crate::shader::runtime::Ranges;
 use crate::tiling::{PrimitiveId, Visit};
 
@@ -250,26 +250,17 @@ impl<'s> Mixed<'s> {
         Some(Self { runs, slot, tile, crumbs, first: 0 })
     }
 
-    /// Draws a tiny primitive as far as it lies in the window `[x0, y0, x1, y1]`; its pixels may wait for others. False when the program
-    /// was interrupted.
+    /// Pixels of tiny primitives, which are of the sixteen that came last, wait to be drawn: the first ones as crumbs, all of them, and the
+    /// lanes that are meant.
     #[inline]
-    pub(super) fn draw(
-        &mut self,
-        walk: &Visit<'_>,
-        (id, outline): (PrimitiveId, &Outline),
-        window: [i64; 4],
-        sight: Option<&Sight>,
-    ) -> bool {
-        let [[x, y, ..], [x0, y0, x1, y1]] = [outline.pixels, window];
-        let pixels = in_window(outline.covered, [x0 - x, y0 - y], [x1 - x0, y1 - y0]);
-        let place = [x0 - self.tile[0], y0 - self.tile[1]].map(|pixel| pixel as u32);
-        let mut ok = self.begin(walk, id, sight);
-        self.crumbs.push(place, id % WAVE as u32, pixels);
-        if let Some(sight) = sight {
-            see_block(sight, [x0 as u32, y0 as u32], [1, BLOCK_PIXELS, pixels.count_ones()]);
+    pub(super) fn push(&mut self, (firsts, pixels, lanes): (&Lanes, &Lanes, Mask), sight: Option<&Sight>) {
+        self.crumbs.push_lanes(firsts, pixels, lanes);
+        let Some(sight) = sight else { return };
+        for lane in (0..WAVE).filter(|&lane| lanes >> lane & 1 != 0) {
+            let place = Crumb::place(firsts[lane]);
+            let place = [0, 1].map(|axis| self.tile[axis] as u32 + place[axis]);
+            see_block(sight, place, [1, BLOCK_PIXELS, pixels[lane].count_ones()]);
         }
-        ok &= self.run_full(walk, sight);
-        ok
     }
 
     /// What comes next is of this primitive. False when the program was interrupted.
@@ -296,16 +287,11 @@ impl<'s> Mixed<'s> {
     ) -> bool {
         let place = [0, 1].map(|axis: usize| (block[axis] - self.tile[axis]) as u32);
         self.crumbs.push_block(place, id % WAVE as u32, pixels);
-        self.run_full(walk, sight)
-    }
-
-    /// Draws as many whole waves as wait.
-    #[inline]
-    fn run_full(&mut self, walk: &Visit<'_>, sight: Option<&Sight>) -> bool {
         let mut ok = true;
         while self.crumbs.fill_wave() {
             ok &= self.run(walk, sight);
         }
+        self.crumbs.make_room();
         ok
     }
 
@@ -316,24 +302,24 @@ impl<'s> Mixed<'s> {
         while !self.crumbs.is_empty() {
             ok &= self.run(walk, sight);
         }
+        self.crumbs.make_room();
         ok
     }
 
     fn run(&mut self, walk: &Visit<'_>, sight: Option<&Sight>) -> bool {
-        let Some(wave) = self.crumbs.wave() else { return true };
-        self.runs.set_lanes(self.slot, wave);
+        self.crumbs.next_wave(self.runs.lanes(self.slot));
         let stop = self.runs.run(walk.words(self.first).parameters());
         if let Some(sight) = sight {
-            self.see(sight, &wave);
+            self.see(sight);
         }
         stop != Stop::Interrupted
     }
 
     /// Counts the fragments of a wave, where its first pixel is.
     #[cold]
-    fn see(&self, sight: &Sight, wave: &Lanes) {
+    fn see(&mut self, sight: &Sight) {
         let lanes = self.runs.outputs[0].iter().sum();
-        let place = Crumb::place(wave[0]);
+        let place = Crumb::place(self.runs.lanes(self.slot)[0]);
         let place = [0, 1].map(|axis| self.tile[axis] as u32 + place[axis]);
         see_waves(sight, place, [u32::from(lanes > 0), lanes]);
     }

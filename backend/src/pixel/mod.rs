@@ -13,6 +13,7 @@ mod quad;
 mod rates;
 mod scoreboard;
 mod tile;
+mod tiny;
 mod wave;
 
 use ash::vk;

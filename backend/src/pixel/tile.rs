@@ -4,12 +4,13 @@ use std::sync::atomic::Ordering;
 
 use super::DrawContext;
 use super::coverage::{Part, covered_wholly, covers_group, covers_tile};
-use super::crumbs::{Crumbs, TINY};
+use super::crumbs::Crumbs;
 use super::depth_group::Stored;
 use super::direct::{Lazy, Mixed, Small};
 use super::kernel::Way;
 use super::quad::{MOST_SAMPLES, Own, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
+use super::tiny::Tinies;
 use super::wave::{WaveScratch, Waves};
 use crate::counters::{Counter, Map, Sight, count};
 use crate::geometry::{Outline, Primitives, Shape, Words};
@@ -18,7 +19,7 @@ use crate::raster::{
     Criterion, GROUP_LOG2, SIDE, TILE_LOG2, Triangle, UNITS, group_of_pixel, may_cover_group, pixel_of_bit,
     pixels_inside, sample_mask,
 };
-use crate::shader::interp::{Stop, Wave};
+use crate::shader::interp::{Stop, WAVE, Wave};
 use crate::tiling::{PrimitiveId, SetUpScratch, Stretch, Visit, Walk};
 
 /// Most pixels along each axis that a small primitive may touch: beyond twice as many its edges are not exact in 32 bits.
@@ -41,6 +42,7 @@ pub struct TileScratch {
     small: Wave,
     mixed: Wave,
     crumbs: Crumbs,
+    tinies: Tinies,
     board: Scoreboard,
 }
 
@@ -54,7 +56,7 @@ pub fn process_tile(
     sight: Option<&Sight>,
 ) -> bool {
     let mut bounds = walk.bounds(number);
-    let TileScratch { set_up, waves, small, mixed, crumbs, board } = scratch;
+    let TileScratch { set_up, waves, small, mixed, crumbs, tinies, board } = scratch;
     let walk = &Visit { draws: walk.draws, bins: walk.set_up(number, set_up), scoreboard: walk.scoreboard };
     let mut stretches = walk.stretches().peekable();
     if walk.bins.is_empty() {
@@ -96,12 +98,12 @@ pub fn process_tile(
             bounds.turn(direction);
         }
         let clip = within(context.scissor, area);
-        let mut tile =
-            Tile { context, walk, area, clip, sink, small, mixed, bounds, lessons, sight, passed: 0, ok: true };
-        while let Some(Stretch { bin: (bin, number), primitives, .. }) = stretches.next_if(|next| next.draw == draw) {
-            count(tile.sight, Counter::BinEntries, primitives.len() as u64);
-            let first: PrimitiveId = number << 16;
-            primitives.for_each(|index| tile.primitive(&bin.primitives, first | index, index));
+        let way = context.outline().small;
+        let (passed, ok) = (0, true);
+        let mut tile = Tile { context, walk, area, clip, way, sink, small, mixed, bounds, lessons, sight, passed, ok };
+        while let Some(stretch) = stretches.next_if(|next| next.draw == draw) {
+            count(tile.sight, Counter::BinEntries, stretch.primitives.len() as u64);
+            tile.stretch(&stretch, tinies);
         }
         tile.finish();
         lessons = tile.lessons;
@@ -211,6 +213,8 @@ struct Tile<'a, 's> {
     area: [i64; 4],
     /// Its pixels that the draw may touch.
     clip: [i64; 4],
+    /// How small primitives are drawn, if not like others.
+    way: Option<Way>,
     sink: Sink<'a, 's>,
     small: Lazy<&'s mut Wave, Small<'s>>,
     /// Pixels of tiny primitives: those that wait are the last ones.
@@ -227,6 +231,106 @@ struct Tile<'a, 's> {
 }
 
 impl<'a: 's, 's> Tile<'a, 's> {
+    /// Draws primitives that follow each other, block of sixteen after block.
+    fn stretch(&mut self, Stretch { bin: (bin, number), primitives: numbers, .. }: &Stretch<'_>, tinies: &mut Tinies) {
+        let (mut start, first) = (numbers.start, number << 16);
+        while start < numbers.end {
+            let end = (start / WAVE as u32 + 1) * WAVE as u32;
+            let block = start..end.min(numbers.end);
+            start = block.end;
+            self.block((&bin.primitives, first), block, tinies);
+        }
+    }
+
+    /// Draws primitives of one block, tiny ones by their pixels where the draw has a kernel for them.
+    fn block(
+        &mut self,
+        (primitives, first): (&Primitives, PrimitiveId),
+        block: std::ops::Range<u32>,
+        tinies: &mut Tinies,
+    ) {
+        let lanes = |index: u32| index % WAVE as u32;
+        let (mut rest, mut tiny) = ((2 << lanes(block.end - 1)) - (1 << lanes(block.start)), 0);
+        if self.way == Some(Way::AtOnce) {
+            tinies.look(primitives.block(block.start), self.clip, self.context.cuts);
+            rest &= u32::from(tinies.seen);
+            tiny = u32::from(tinies.tiny) & rest;
+        }
+        let (walk, sight) = (self.walk, self.sight);
+        match if tiny == 0 { None } else { self.mixed() } {
+            Some(mixed) => self.ok &= mixed.begin(walk, first | block.start, sight),
+            None => tiny = 0,
+        }
+        if tiny != 0 && !self.lets_pass(tinies, tiny) {
+            tiny = self.seen(primitives, (block.start - lanes(block.start), tiny));
+        }
+        while rest != 0 {
+            // Tiny ones up to the next one that is not, or that is hidden in part.
+            let others = rest & !tiny;
+            let pushed = rest & (others & others.wrapping_neg()).wrapping_sub(1);
+            if pushed != 0 {
+                self.push(tinies, pushed);
+            }
+            rest &= !pushed;
+            if rest != 0 {
+                let index = block.start - lanes(block.start) + rest.trailing_zeros();
+                // It has those drawn that wait.
+                self.primitive(primitives, first | index, index);
+                rest &= rest - 1;
+            }
+        }
+        if self.way == Some(Way::AtOnce) {
+            self.draw_crumbs();
+        }
+    }
+
+    /// Whether no group hides any of tiny primitives. Then they have said what is known of groups.
+    #[inline]
+    fn lets_pass(&mut self, tinies: &Tinies, tiny: u32) -> bool {
+        let (Some(direction), Some(bounds)) = (self.context.visibility.tests, &mut self.bounds) else { return true };
+        let depths = tinies.depths().map(|depths| as_stored(depths, self.context.depth_bits));
+        let passes = bounds.lets_pass(direction, tinies.window.map(i64::from), depths, self.context.visibility.teaches);
+        if passes {
+            count(self.sight, Counter::HizSmallQueries, tiny.count_ones().into());
+        }
+        passes
+    }
+
+    /// Those of the tiny primitives of a block, from this one on, that no group hides. They have said what is known of groups.
+    #[cold]
+    fn seen(&mut self, primitives: &Primitives, (first, tiny): (u32, u32)) -> u32 {
+        let (Some(direction), Some(bounds)) = (self.context.visibility.tests, &mut self.bounds) else { return tiny };
+        let mut seen = 0u32;
+        for lane in (0..WAVE as u32).filter(|lane| tiny >> lane & 1 != 0) {
+            let Outline { pixels, depths } = primitives.outline(first + lane);
+            let depths = as_stored(depths, self.context.depth_bits).map(|depth| [depth; 2]);
+            if bounds.lets_pass(direction, within(pixels, self.clip), depths, self.context.visibility.teaches) {
+                seen |= 1 << lane;
+            }
+        }
+        count(self.sight, Counter::HizSmallQueries, u64::from(seen.count_ones()));
+        seen
+    }
+
+    /// Pixels of tiny primitives wait to be drawn.
+    #[inline]
+    fn push(&mut self, tinies: &Tinies, lanes: u32) {
+        self.settle();
+        if let Some(mixed) = self.mixed.made() {
+            mixed.push((&tinies.crumbs, &tinies.pixels, lanes as u16), self.sight);
+        }
+    }
+
+    /// Shades what came before a small primitive and may be written later otherwise.
+    #[inline]
+    fn settle(&mut self) {
+        match &mut self.sink {
+            Sink::Waves(waves) => waves.flush(),
+            Sink::Board(board, _) if board.is_empty() => {}
+            Sink::Board(board, scratch) => self.ok &= shade_board(self.walk, board, scratch, self.sight),
+        }
+    }
+
     #[inline]
     fn primitive(&mut self, primitives: &Primitives, id: PrimitiveId, index: u32) {
         let outline @ Outline { pixels, .. } = primitives.outline(index);
@@ -238,7 +342,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let is_small = width.max(height) <= SMALL_SIDE && width * height <= SMALL_PIXELS;
         // What a viewport leaves of a large primitive is none.
         let is_small = is_small && !(self.context.cuts && primitives.is_wide(index));
-        if !(is_small && self.small(primitives, (id, index), (outline, window))) {
+        if !(is_small && self.small(primitives, (id, index), (outline.depths, window))) {
             self.draw_crumbs();
             self.large(primitives, (id, index), window);
         }
@@ -266,20 +370,14 @@ impl<'a: 's, 's> Tile<'a, 's> {
         &mut self,
         primitives: &Primitives,
         (id, index): (PrimitiveId, u32),
-        (outline, mut window): (Outline, [i64; 4]),
+        (depths, mut window): (Range, [i64; 4]),
     ) -> bool {
-        let (context, counts, pixels) = (self.context, self.sight.is_some(), outline.pixels);
-        let sieves = context.outline().small == Some(Way::Sieved);
-        let is_tiny =
-            !sieves && pixels[2] - pixels[0] <= TINY && pixels[3] - pixels[1] <= TINY && self.mixed().is_some();
-        if !is_tiny && self.small.get(|wave| Small::new(context, wave, counts)).is_none() {
-            return false;
-        }
-        if sieves && self.mixed().is_none() {
+        let (context, counts, sieves) = (self.context, self.sight.is_some(), self.way == Some(Way::Sieved));
+        if self.small.get(|wave| Small::new(context, wave, counts)).is_none() || sieves && self.mixed().is_none() {
             return false;
         }
         if let (Some(direction), Some(bounds)) = (context.visibility.tests, self.bounds.as_deref_mut()) {
-            let range = as_stored(outline.depths, context.depth_bits);
+            let range = as_stored(depths, context.depth_bits);
             let (mut any, mut all) = (false, true);
             for group in groups_of(window) {
                 let number = group_number(group);
@@ -300,16 +398,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
                 window = seen;
             }
         }
-        // Nothing that came before it may be written later.
-        match &mut self.sink {
-            Sink::Waves(waves) => waves.flush(),
-            Sink::Board(board, _) if board.is_empty() => {}
-            Sink::Board(board, scratch) => self.ok &= shade_board(self.walk, board, scratch, self.sight),
-        }
-        if let Some(mixed) = self.mixed.made().filter(|_| is_tiny) {
-            self.ok &= mixed.draw(self.walk, (id, &outline), window, self.sight);
-            return true;
-        }
+        self.settle();
         if sieves {
             self.sieve((id, primitives.words(index)), window);
             return true;
@@ -390,17 +479,28 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
     }
 
-    /// Shades the pixels of a tile that a primitive covers, where nothing is tested and nobody counts: all groups at once.
+    /// Takes the pixels of a tile that a primitive covers, where nothing is tested and nobody counts: all groups at once.
     /// False where it is not as simple as that.
     fn whole(&mut self, id: PrimitiveId, window @ [x0, y0, x1, y1]: [i64; 4]) -> bool {
         let (context, side) = (self.context, SIDE as i64);
         let is_plain = context.tests.is_none() && !context.masks_late() && context.rates.is_none();
         let has_one = context.multisample.samples == 1 && sample_mask(&context.multisample) != 0;
-        let (Sink::Waves(waves), None) = (&mut self.sink, self.sight) else { return false };
         let is_aligned = window.iter().all(|pixel| pixel % side == 0);
-        let [first, last] = [[x0, y0], [x1 - side, y1 - side]].map(|place| place.map(|pixel| pixel as u32));
-        if !is_plain || !has_one || !is_aligned || !waves.shade_groups(id, first, last) {
+        if !is_plain || !has_one || !is_aligned || self.sight.is_some() {
             return false;
+        }
+        let [first, last] = [[x0, y0], [x1 - side, y1 - side]].map(|place| place.map(|pixel| pixel as u32));
+        match &mut self.sink {
+            Sink::Waves(waves) => {
+                if !waves.shade_groups(id, first, last) {
+                    return false;
+                }
+            }
+            Sink::Board(..) => {
+                for place in groups_of(window).map(|group| group.map(|pixel| pixel as u32)) {
+                    self.fragments(Fragments { primitive: id, place, sample: 0, pixels: u64::MAX });
+                }
+            }
         }
         self.pass(true, ((x1 - x0) * (y1 - y0)) as u32);
         true

@@ -296,10 +296,12 @@ pub struct FragmentFacts {
     pub per_sample: bool,
     /// The program stores to memory or performs atomics.
     pub side_effects: bool,
+    /// The location of the colour whose alpha coverage has to do with, which pipelines may move.
+    pub first_color: u32,
 }
 
 impl FragmentFacts {
-    /// All facts in order, to be saved.
+    /// All facts in order, to be saved: what pipelines move is not.
     pub(super) fn flags(&self) -> [bool; 10] {
         let mut facts = *self;
         facts.flags_mut().map(|flag| *flag)
@@ -318,6 +320,7 @@ impl FragmentFacts {
             interlock,
             per_sample,
             side_effects,
+            first_color: _,
         } = self;
         [
             early_tests,
@@ -504,19 +507,41 @@ impl Program {
     /// The same fragment program, whose fragments of a pixel follow one another: each is shaded, tested and written before the next one is
     /// shaded, as if it locked its pixel for something that others see.
     pub fn in_order(&self) -> Self {
+        let facts = FragmentFacts { interlock: true, side_effects: true, ..self.fragment };
+        self.as_fragment(facts, self.outputs.clone())
+    }
+
+    /// The same fragment program, whose colours go to other attachments: that of location `locations[n]` to attachment `n`, one that is not
+    /// named to none. Source: `VkRenderingAttachmentLocationInfo`.
+    pub fn with_colors_moved(&self, locations: &[u32]) -> Self {
+        let attachment = |location: u32| locations.iter().position(|&named| named == location);
+        // Behind all attachments there are.
+        let moved = |location: u32| attachment(location).map_or(u32::MAX - location, |attachment| attachment as u32);
+        let output = |output: &OutputSlot| match output.slot {
+            Slot::Location { location, component, index } => {
+                OutputSlot { slot: Slot::Location { location: moved(location), component, index }, ..*output }
+            }
+            Slot::Builtin(..) => *output,
+        };
+        let facts = FragmentFacts { first_color: moved(self.fragment.first_color), ..self.fragment };
+        self.as_fragment(facts, self.outputs.iter().map(output).collect())
+    }
+
+    /// The same fragment program with other facts and outputs.
+    fn as_fragment(&self, fragment: FragmentFacts, outputs: Vec<OutputSlot>) -> Self {
         let input = |slot: u32| self.inputs[slot as usize].slot.across(self.local_size, self.in_squares);
         Self {
             stage: self.stage,
             code: Executable::new(self.code.function().clone(), input),
             pair: None,
             inputs: self.inputs.clone(),
-            outputs: self.outputs.clone(),
+            outputs,
             resources: self.resources.clone(),
             images: self.images,
             shared_bytes: self.shared_bytes,
             local_size: self.local_size,
             in_squares: self.in_squares,
-            fragment: FragmentFacts { interlock: true, side_effects: true, ..self.fragment },
+            fragment,
             geometry: None,
             mesh: None,
             patch: None,

@@ -16,13 +16,34 @@ pub(super) struct Bins {
 
 impl Bins {
     /// Sorts triangles into the tiles of a layer, but for those that are known to be hidden there.
-    pub(super) fn new(triangles: &Triangles, grid: &Grid, (ahead, tests): (Option<Ahead<'_>>, &mut Tests)) -> Self {
+    pub(super) fn new(triangles: &Triangles, grid: &Grid, ahead: (Option<Ahead<'_>>, &mut Tests)) -> Self {
         let mut pairs: Vec<(u32, u16)> = Vec::with_capacity(triangles.len());
+        // Counting takes as long as there are tiles, comparing as there are triangles.
+        if triangles.len() * 8 < grid.count() {
+            Self::visit(triangles, grid, ahead, |tile, triangle| pairs.push((tile, triangle)));
+            return Self::sorted(pairs);
+        }
+        let mut counts = vec![0u32; grid.count()];
+        Self::visit(triangles, grid, ahead, |tile, triangle| {
+            pairs.push((tile, triangle));
+            counts[tile as usize] += 1;
+        });
+        Self::counted(&pairs, counts)
+    }
+
+    /// Calls `touches` with each tile that a triangle touches, and the triangle.
+    #[inline]
+    fn visit(
+        triangles: &Triangles,
+        grid: &Grid,
+        (ahead, tests): (Option<Ahead<'_>>, &mut Tests),
+        mut touches: impl FnMut(u32, u16),
+    ) {
         let first = triangles.layer() as usize * grid.count();
         for index in 0..triangles.len() as u32 {
             // Most lie in one tile, and these are too small to be tested ahead.
             if let Some(tile) = grid.only_tile(triangles.pixels(index)) {
-                pairs.push((tile, index as u16));
+                touches(tile, index as u16);
                 continue;
             }
             let suspect = ahead.and_then(|ahead| Some((ahead, ahead.suspect(triangles, index, *tests)?)));
@@ -32,12 +53,10 @@ impl Bins {
                     ahead.hides(first + tile, grid.pixels(tile), suspect, tests)
                 };
                 if !suspect.as_ref().is_some_and(hides) {
-                    pairs.push((tile as u32, index as u16));
+                    touches(tile as u32, index as u16);
                 }
             });
         }
-        // Counting takes as long as there are tiles, comparing as there are pairs.
-        if pairs.len() * 8 < grid.count() { Self::sorted(pairs) } else { Self::counted(&pairs, grid.count()) }
     }
 
     fn sorted(mut pairs: Vec<(u32, u16)>) -> Self {
@@ -52,22 +71,21 @@ impl Bins {
         Self { tiles, triangles: pairs.into_iter().map(|(_, triangle)| triangle).collect() }
     }
 
-    fn counted(pairs: &[(u32, u16)], count: usize) -> Self {
-        let mut ends = vec![0u32; count];
-        pairs.iter().for_each(|&(tile, _)| ends[tile as usize] += 1);
+    /// Of which each tile has so many.
+    fn counted(pairs: &[(u32, u16)], mut counts: Vec<u32>) -> Self {
         let mut sum = 0;
-        for end in &mut ends {
-            // For now where the tile's triangles start.
-            sum += std::mem::replace(end, sum);
+        for count in &mut counts {
+            // From now on where the tile's triangles start, and later where they end.
+            sum += std::mem::replace(count, sum);
         }
         let mut triangles = vec![0; pairs.len()];
         for &(tile, triangle) in pairs {
-            let place = &mut ends[tile as usize];
+            let place = &mut counts[tile as usize];
             triangles[*place as usize] = triangle;
             *place += 1;
         }
         let mut last = 0;
-        let tiles = (0..).zip(ends).filter(|&(_, end)| std::mem::replace(&mut last, end) < end).collect();
+        let tiles = (0..).zip(counts).filter(|&(_, end)| std::mem::replace(&mut last, end) < end).collect();
         Self { tiles, triangles }
     }
 
@@ -163,7 +181,9 @@ mod tests {
         #[test]
         fn both_ways_of_sorting_agree(pairs in prop::collection::vec(0u32..40, 0..100)) {
             let pairs: Vec<_> = pairs.into_iter().enumerate().map(|(index, tile)| (tile, index as u16)).collect();
-            let (sorted, counted) = (Bins::sorted(pairs.clone()), Bins::counted(&pairs, 40));
+            let mut counts = vec![0; 40];
+            pairs.iter().for_each(|&(tile, _)| counts[tile as usize] += 1);
+            let (sorted, counted) = (Bins::sorted(pairs.clone()), Bins::counted(&pairs, counts));
             prop_assert_eq!(&sorted.tiles, &counted.tiles);
             prop_assert_eq!(&sorted.triangles, &counted.triangles);
             for (tile, start, end) in sorted.tiles() {

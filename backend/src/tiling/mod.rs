@@ -243,7 +243,7 @@ impl TileClears<'_> {
 /// What is kept from tile to tile of the set-up of their primitives.
 #[derive(Debug, Default)]
 pub struct SetUpScratch {
-    batch: Box<Batch>,
+    batches: [Batch; 2],
     bins: Vec<Bin>,
     /// Triangles: number of the window above, number in the window below.
     triangles: Vec<u32>,
@@ -297,7 +297,7 @@ impl<'a> Walk<'a> {
 
     /// Sets the primitives of a tile up, in order.
     pub fn set_up<'s>(&self, tile: usize, scratch: &'s mut SetUpScratch) -> &'s [Bin] {
-        let SetUpScratch { batch, bins, triangles } = scratch;
+        let SetUpScratch { batches, bins, triangles } = scratch;
         let find = |id: u32| (&self.windows[(id >> 16) as usize].triangles, id & 0xffff);
         let mut parts = self.parts.of(tile).iter().map(|&part| (part, &self.windows[part.window as usize])).peekable();
         let mut count = 0;
@@ -316,7 +316,7 @@ impl<'a> Walk<'a> {
                 bin.add_runs(&window.runs, indices, triangles.len());
                 triangles.extend(indices.iter().map(|&index| part.window << 16 | u32::from(index)));
             }
-            bin.primitives.set_up(first.triangles.plan(), (triangles, find), batch);
+            bin.primitives.set_up(first.triangles.plan(), (triangles, find), batches);
             count += 1;
         }
         &bins[..count]

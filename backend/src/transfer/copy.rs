@@ -5,7 +5,7 @@ use ash::vk;
 use super::decode::decode;
 use super::slices;
 use crate::format::{self, FormatInfo};
-use crate::memory::{Allocation, Buffer, PlaneRef, Surface};
+use crate::memory::{Allocation, Buffer, InUse, PlaneRef, Reading, Surface};
 use crate::workers::Workers;
 
 /// Copies regions between buffers.
@@ -28,21 +28,22 @@ pub enum Direction {
     ToBuffer,
 }
 
-/// Copies regions between a buffer and an image.
+/// Copies regions between a buffer and an image. What is read of an image may rest in near memory, what is written must not.
 pub(crate) fn copy_buffer_image(
     workers: &Workers,
-    buffer: &Buffer,
-    image: &Surface,
+    in_use: Option<&InUse<'_>>,
+    (buffer, image): (&Buffer, &Surface),
     regions: &[vk::BufferImageCopy],
     direction: Direction,
 ) {
+    let mut reading = image.reading(in_use.filter(|_| direction == Direction::ToBuffer));
     for region in regions {
-        copy_region(workers, (buffer, image), region, direction);
+        copy_region((workers, &mut reading), (buffer, image), region, direction);
     }
 }
 
 fn copy_region(
-    workers: &Workers,
+    (workers, reading): (&Workers, &mut Option<Reading<'_>>),
     (buffer, image): (&Buffer, &Surface),
     region: &vk::BufferImageCopy,
     direction: Direction,
@@ -64,7 +65,7 @@ fn copy_region(
         let slice_bytes = u128::from(row_bytes) * u128::from(rows) * u128::from(slice);
         let start = u128::from(region.buffer_offset) + slice_bytes;
         let Ok(start) = u64::try_from(start) else { break };
-        copy_slice(&BufferRows { buffer, start, row_bytes, direction }, &part, origin, size);
+        copy_slice(&BufferRows { buffer, start, row_bytes, direction }, reading, &part, origin, size);
         if direction == Direction::ToImage {
             decode(workers, image, (level, first + slice), origin, size);
         }
@@ -90,7 +91,21 @@ struct BufferRows<'a> {
 /// Bytes moved at a time: the longest run of a line, or a piece of a linear row.
 const PIECE: usize = 1024;
 
-fn copy_slice(rows: &BufferRows<'_>, part: &PlaneRef<'_>, origin: [u32; 2], size: [u32; 2]) {
+/// Reads a run of texels, of an image that rests by who can.
+fn read(reading: &mut Option<Reading<'_>>, part: &PlaneRef<'_>, (x, y, sample): (u32, u32, u32), out: &mut [u8]) {
+    match reading {
+        Some(reading) => reading.read_run(part, (x, y, sample), out),
+        None => part.read_run(x, y, sample, out),
+    }
+}
+
+fn copy_slice(
+    rows: &BufferRows<'_>,
+    reading: &mut Option<Reading<'_>>,
+    part: &PlaneRef<'_>,
+    origin: [u32; 2],
+    size: [u32; 2],
+) {
     let mut bytes = [0; PIECE];
     let width = size[0].min(part.width().saturating_sub(origin[0]));
     let height = size[1].min(part.height().saturating_sub(origin[1]));
@@ -107,7 +122,7 @@ fn copy_slice(rows: &BufferRows<'_>, part: &PlaneRef<'_>, origin: [u32; 2], size
                 rows.buffer.read(offset, piece);
                 part.write_run(origin[0] + x, origin[1] + y, 0, piece);
             } else {
-                part.read_run(origin[0] + x, origin[1] + y, 0, piece);
+                read(reading, part, (origin[0] + x, origin[1] + y, 0), piece);
                 rows.buffer.write(offset, piece);
             }
             x += count;
@@ -120,14 +135,25 @@ fn run(part: &PlaneRef<'_>, x: u32) -> u32 {
     part.run(x).min((PIECE / part.bytes()) as u32)
 }
 
-/// Copies regions between images of size-compatible formats, block for block.
-pub(crate) fn copy_image(workers: &Workers, source: &Surface, target: &Surface, regions: &[vk::ImageCopy]) {
+/// Copies regions between images of size-compatible formats, block for block. The source may rest in near memory.
+pub(crate) fn copy_image(
+    workers: &Workers,
+    in_use: Option<&InUse<'_>>,
+    (source, target): (&Surface, &Surface),
+    regions: &[vk::ImageCopy],
+) {
+    let mut reading = source.reading(in_use);
     for region in regions {
-        copy_image_region(workers, source, target, region);
+        copy_image_region((workers, &mut reading), source, target, region);
     }
 }
 
-fn copy_image_region(workers: &Workers, source: &Surface, target: &Surface, region: &vk::ImageCopy) {
+fn copy_image_region(
+    (workers, reading): (&Workers, &mut Option<Reading<'_>>),
+    source: &Surface,
+    target: &Surface,
+    region: &vk::ImageCopy,
+) {
     let (Some(from_info), Some(to_info)) = (format::info(source.desc().format), format::info(target.desc().format))
     else {
         return;
@@ -150,14 +176,19 @@ fn copy_image_region(workers: &Workers, source: &Surface, target: &Surface, regi
             let to_slice = to_first.saturating_add(slice);
             let to = target.plane(to_plane.aspect, region.dst_subresource.mip_level, to_slice);
             let (Some(from), Some(to)) = (from, to) else { break };
-            copy_plane((&from, from_origin), (&to, to_origin), size);
+            copy_plane(reading, (&from, from_origin), (&to, to_origin), size);
             decode(workers, target, (region.dst_subresource.mip_level, to_slice), to_origin, size);
         }
     }
 }
 
 /// Copies `size` texels between planes, each from its origin on; what either lacks is dropped.
-fn copy_plane((from, [fx, fy]): (&PlaneRef<'_>, [u32; 2]), (to, [tx, ty]): (&PlaneRef<'_>, [u32; 2]), size: [u32; 2]) {
+fn copy_plane(
+    reading: &mut Option<Reading<'_>>,
+    (from, [fx, fy]): (&PlaneRef<'_>, [u32; 2]),
+    (to, [tx, ty]): (&PlaneRef<'_>, [u32; 2]),
+    size: [u32; 2],
+) {
     if from.bytes() != to.bytes() {
         return;
     }
@@ -171,7 +202,7 @@ fn copy_plane((from, [fx, fy]): (&PlaneRef<'_>, [u32; 2]), (to, [tx, ty]): (&Pla
             let count = run(from, fx + x).min(run(to, tx + x)).min(width - x);
             let piece = &mut bytes[..count as usize * from.bytes()];
             for sample in 0..from.samples().min(to.samples()) {
-                from.read_run(fx + x, fy + y, sample, piece);
+                read(reading, from, (fx + x, fy + y, sample), piece);
                 to.write_run(tx + x, ty + y, sample, piece);
             }
             x += count;

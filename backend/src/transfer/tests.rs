@@ -55,13 +55,13 @@ fn whole(surface: &Surface, aspect: vk::ImageAspectFlags) -> vk::BufferImageCopy
 /// A surface holding `bytes`, row by row.
 fn holding(desc: SurfaceDesc, bytes: &[u8]) -> Arc<Surface> {
     let surface = surface(desc);
-    copy_buffer_image(&WORKERS, &buffer(bytes), &surface, &[whole(&surface, COLOR)], Direction::ToImage);
+    copy_buffer_image(&WORKERS, None, (&buffer(bytes), &surface), &[whole(&surface, COLOR)], Direction::ToImage);
     surface
 }
 
 fn read_back(surface: &Surface, aspect: vk::ImageAspectFlags, length: usize) -> Vec<u8> {
     let target = buffer(&vec![0xee; length]);
-    copy_buffer_image(&WORKERS, &target, surface, &[whole(surface, aspect)], Direction::ToBuffer);
+    copy_buffer_image(&WORKERS, None, (&target, surface), &[whole(surface, aspect)], Direction::ToBuffer);
     contents(&target)
 }
 
@@ -94,7 +94,7 @@ fn row_length_and_offset_place_a_rectangle() {
         image_extent: vk::Extent3D { width: 4, height: 2, depth: 1 },
         ..whole(&image, COLOR)
     };
-    copy_buffer_image(&WORKERS, &buffer(&data), &image, &[region], Direction::ToImage);
+    copy_buffer_image(&WORKERS, None, (&buffer(&data), &image), &[region], Direction::ToImage);
     let mut expected = vec![0; 36];
     expected[18..22].copy_from_slice(&data[2..6]);
     expected[30..34].copy_from_slice(&data[18..22]);
@@ -114,7 +114,7 @@ fn absurd_regions_end_and_change_nothing_outside() {
     };
     let data = buffer(&counting(64));
     for direction in [Direction::ToImage, Direction::ToBuffer] {
-        copy_buffer_image(&WORKERS, &data, &image, &[region], direction);
+        copy_buffer_image(&WORKERS, None, (&data, &image), &[region], direction);
     }
     let extreme = [offset([i32::MIN; 3]), offset([i32::MAX; 3])];
     let scaled = vk::ImageBlit {
@@ -132,7 +132,7 @@ fn absurd_regions_end_and_change_nothing_outside() {
         extent: everything,
         ..Default::default()
     };
-    copy_image(&WORKERS, &image, &image, &[copy]);
+    copy_image(&WORKERS, None, (&image, &image), &[copy]);
     assert_eq!(contents(&data), counting(64));
     assert_eq!(read_back(&image, COLOR, 256), vec![0; 256]);
 }
@@ -175,7 +175,7 @@ fn image_copies_move_blocks_between_compressed_and_not() {
         extent: vk::Extent3D { width: 8, height: 8, depth: 1 },
         ..Default::default()
     };
-    copy_image(&WORKERS, &blocks, &words, &[region]);
+    copy_image(&WORKERS, None, (&blocks, &words), &[region]);
     let copied = read_back(&words, COLOR, 48);
     assert_eq!((&copied[8..24], &copied[32..48]), (&data[..16], &data[16..]));
     assert_eq!(copied[..8], [0; 8]);
@@ -208,7 +208,7 @@ fn copied_blocks_are_decoded_as_far_as_they_lie_in_the_image() {
             image_extent: vk::Extent3D { width: 33 - width, height: 14, depth: 2 },
             ..whole(&image, COLOR)
         };
-        copy_buffer_image(&WORKERS, &buffer(&data), &image, &[region], Direction::ToImage);
+        copy_buffer_image(&WORKERS, None, (&buffer(&data), &image), &[region], Direction::ToImage);
         let as_texels = crate::format::decoded_format(info).unwrap();
         for (z, y, x) in (0..3).flat_map(|z| (0..14).flat_map(move |y| (0..33).map(move |x| (z, y, x)))) {
             let first = (((z * down + y / height) * across + x / width) * info.bytes) as usize;

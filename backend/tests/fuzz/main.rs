@@ -92,7 +92,7 @@ fn run(program: &Program) -> Outcome {
     }
     let mut bytes = vec![0; 256];
     memory.read(0, &mut bytes);
-    let mut outputs = wave.outputs.clone();
+    let mut outputs = wave.outputs.to_vec();
     for word in outputs.as_flattened_mut() {
         *word = if f32::from_bits(*word).is_nan() { 0x7fc0_0000 } else { *word };
     }

@@ -7,7 +7,7 @@ use ash::vk::{self, DescriptorType as D, ResolveModeFlags as Mode};
 use super::subpasses::{Depth, PipelineDesc, pipeline_of, whole};
 use crate::Entry;
 use crate::harness::{Case, Gpu, Image, ImageDesc, Outcome, check, range};
-use crate::render::{COLOR, Draw, FULL, Kind, RECT, SIZE, State, TEXTURE, Target, render};
+use crate::render::{Draw, FULL, Kind, SIZE, State, TEXTURE, Target, render};
 
 const SCALAR: &[u8] = include_bytes!("../../shaders/scalar.comp.spv");
 const WIDE_ATOMICS: &[u8] = include_bytes!("../../shaders/wide_atomics.comp.spv");
@@ -514,11 +514,10 @@ fn sample_pipeline(
 ) -> Result<vk::Pipeline, Outcome> {
     let desc = PipelineDesc {
         pass: (pass, 0),
-        layout,
-        shaders: [RECT, COLOR],
         masks: &[],
         samples: vk::SampleCountFlags::TYPE_4,
         depth: Depth::OfSample(sample, BOTH),
+        ..PipelineDesc::plain(layout)
     };
     pipeline_of(gpu, &desc)
 }

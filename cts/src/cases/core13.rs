@@ -7,14 +7,14 @@ use ash::vk::{self, Handle};
 use super::subpasses::{Depth, PipelineDesc, pipeline_of, whole};
 use crate::Entry;
 use crate::harness::{Case, Gpu, Image, ImageDesc, Outcome, check, layers, range};
-use crate::render::{COLOR, Draw, FULL, RECT, SIZE, State, Target, render};
+use crate::render::{Draw, FULL, SIZE, State, Target, render};
 
 const ZEROED: &[u8] = include_bytes!("../../shaders/zeroed.comp.spv");
 const SIZED: &[u8] = include_bytes!("../../shaders/sized.comp.spv");
 const LEAVING: &[u8] = include_bytes!("../../shaders/leaving.frag.spv");
 const NARROW: &[u8] = include_bytes!("../../shaders/narrow.comp.spv");
 const RGBA: vk::Format = vk::Format::R8G8B8A8_UNORM;
-const GENERAL: vk::ImageLayout = vk::ImageLayout::GENERAL;
+pub(super) const GENERAL: vk::ImageLayout = vk::ImageLayout::GENERAL;
 const ONE: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_1;
 const FOUR: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_4;
 const ASPECT: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
@@ -229,7 +229,7 @@ fn depth_image(gpu: &Gpu, samples: vk::SampleCountFlags) -> Result<Image, Outcom
     gpu.image(&ImageDesc { format, size: [SIZE; 2], levels: 1, samples, usage, aspects })
 }
 
-fn attachment(
+pub(super) fn attachment(
     image: &Image,
     load: vk::AttachmentLoadOp,
     clear_value: vk::ClearValue,
@@ -242,13 +242,13 @@ fn attachment(
         .clear_value(clear_value)
 }
 
-const CLEAR: vk::AttachmentLoadOp = vk::AttachmentLoadOp::CLEAR;
+pub(super) const CLEAR: vk::AttachmentLoadOp = vk::AttachmentLoadOp::CLEAR;
 
-fn clear_depth(depth: f32, stencil: u32) -> vk::ClearValue {
+pub(super) fn clear_depth(depth: f32, stencil: u32) -> vk::ClearValue {
     vk::ClearValue { depth_stencil: vk::ClearDepthStencilValue { depth, stencil } }
 }
 
-fn clear_color(float32: [f32; 4]) -> vk::ClearValue {
+pub(super) fn clear_color(float32: [f32; 4]) -> vk::ClearValue {
     vk::ClearValue { color: vk::ClearColorValue { float32 } }
 }
 
@@ -259,11 +259,10 @@ fn pipeline(
     samples: vk::SampleCountFlags,
     depth: Depth,
 ) -> Result<vk::Pipeline, Outcome> {
-    let (pass, masks) = ((vk::RenderPass::null(), 0), &[vk::ColorComponentFlags::RGBA]);
-    pipeline_of(gpu, &PipelineDesc { pass, layout, shaders: [RECT, COLOR], masks, samples, depth })
+    pipeline_of(gpu, &PipelineDesc { samples, depth, ..PipelineDesc::plain(layout) })
 }
 
-fn fill(
+pub(super) fn fill(
     gpu: &Gpu,
     (commands, pipeline, layout): (vk::CommandBuffer, vk::Pipeline, vk::PipelineLayout),
     rect: [f32; 4],

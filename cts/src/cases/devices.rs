@@ -53,12 +53,45 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     }
     all.push(Entry::new("devices.memory.types", "Device Memory Properties", memory_types));
     all.push(Entry::new("devices.memory.out_of_memory", "Device Memory Allocation", out_of_memory));
+    all.push(Entry::new("devices.memory.map2", "VK_KHR_map_memory2", map2));
     all.push(Entry::new("devices.memory.alignment", "Resource Memory Association", alignment));
     all.push(Entry::new("devices.queues.family", "Physical Device Enumeration", queue_family));
+    all.push(Entry::new("devices.extensions.promoted", "Extension Dependencies", promoted));
     all.push(Entry::new("devices.surfaces.none", "Querying for WSI Support", no_surface));
     all.push(Entry::new("devices.features.robustness", "Feature Requirements", |gpu| {
         check(gpu.features.robust_buffer_access != 0, || "robustBufferAccess is required".into())
     }));
+}
+
+/// Extensions that became others without a change, but for their names: where there is the newer one, there is the older one, and each
+/// opens a device alone.
+fn promoted(gpu: &Gpu) -> Case {
+    const PAIRS: [[&CStr; 2]; 8] = [
+        [vk::KHR_INDEX_TYPE_UINT8_NAME, vk::EXT_INDEX_TYPE_UINT8_NAME],
+        [vk::KHR_LINE_RASTERIZATION_NAME, vk::EXT_LINE_RASTERIZATION_NAME],
+        [vk::KHR_VERTEX_ATTRIBUTE_DIVISOR_NAME, vk::EXT_VERTEX_ATTRIBUTE_DIVISOR_NAME],
+        [vk::KHR_LOAD_STORE_OP_NONE_NAME, vk::EXT_LOAD_STORE_OP_NONE_NAME],
+        [vk::KHR_GLOBAL_PRIORITY_NAME, vk::EXT_GLOBAL_PRIORITY_NAME],
+        [vk::KHR_CALIBRATED_TIMESTAMPS_NAME, vk::EXT_CALIBRATED_TIMESTAMPS_NAME],
+        [c"VK_KHR_robustness2", vk::EXT_ROBUSTNESS2_NAME],
+        [c"VK_KHR_depth_clamp_zero_one", vk::EXT_DEPTH_CLAMP_ZERO_ONE_NAME],
+    ];
+    // SAFETY: the physical device is valid.
+    let known = unsafe { gpu.instance.enumerate_device_extension_properties(gpu.physical)? };
+    let has = |name: &CStr| known.iter().any(|known| known.extension_name_as_c_str() == Ok(name));
+    for [newer, older] in PAIRS.iter().filter(|[newer, _]| has(newer)) {
+        check(has(older), || format!("{newer:?} without {older:?}"))?;
+        for name in [newer, older] {
+            let (queues, names) = ([vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])], [name.as_ptr()]);
+            let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
+            // SAFETY: the info is valid; the device is destroyed once.
+            let made = unsafe { gpu.instance.create_device(gpu.physical, &info, None) };
+            // SAFETY: as above.
+            let made = made.map(|device| unsafe { device.destroy_device(None) });
+            check(made.is_ok(), || format!("a device with {name:?}: {made:?}"))?;
+        }
+    }
+    Ok(())
 }
 
 /// What all surfaces can do is told without one.
@@ -112,6 +145,36 @@ fn out_of_memory(gpu: &Gpu) -> Case {
         Err(Outcome::Fail(message)) if message.contains("MEMORY") => Ok(()),
         other => Err(Outcome::Fail(format!("a petabyte gave {:?}", other.is_ok()))),
     }
+}
+
+/// Memory that is mapped twice, one after the other, by structures.
+fn map2(gpu: &Gpu) -> Case {
+    gpu.need(vk::KHR_MAP_MEMORY2_NAME)?;
+    let extension = ash::khr::map_memory2::Device::new(&gpu.instance, &gpu.device);
+    let needs = vk::MemoryRequirements { size: 4096, alignment: 1, memory_type_bits: u32::MAX };
+    let memory = gpu.allocate(needs, true)?;
+    let info = vk::MemoryMapInfoKHR::default().memory(memory);
+    let unmap = vk::MemoryUnmapInfoKHR::default().memory(memory);
+    let bytes: Vec<u8> = (0..=255).collect();
+    let map = |info: vk::MemoryMapInfoKHR<'_>| {
+        let mut pointer = std::ptr::null_mut();
+        // SAFETY: the memory is not mapped; the range lies in it.
+        unsafe { (extension.fp().map_memory2_khr)(gpu.device.handle(), &raw const info, &raw mut pointer) }.result()?;
+        Ok::<_, Outcome>(pointer.cast::<u8>())
+    };
+    // SAFETY: the memory is mapped.
+    let unmap = || unsafe { (extension.fp().unmap_memory2_khr)(gpu.device.handle(), &raw const unmap) }.result();
+    let whole = map(info.size(vk::WHOLE_SIZE))?;
+    // SAFETY: the memory is mapped, and large enough.
+    unsafe { whole.add(512).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+    unmap()?;
+    let part = map(info.offset(512).size(256))?;
+    // SAFETY: so many bytes are mapped, and nobody writes them.
+    let found = unsafe { std::slice::from_raw_parts(part, 256) }.to_vec();
+    unmap()?;
+    // SAFETY: nothing is bound to the memory.
+    unsafe { gpu.device.free_memory(memory, None) };
+    check(found == bytes, || format!("{found:?}"))
 }
 
 fn alignment(gpu: &Gpu) -> Case {

@@ -25,6 +25,7 @@ mod language;
 mod layers;
 mod limits;
 mod lines;
+mod local;
 mod locations;
 mod lookahead;
 mod maintenance;
@@ -113,6 +114,7 @@ pub fn all() -> Vec<Entry> {
         programs::cases,
         statistics::cases,
         subpasses::cases,
+        local::cases,
         single::cases,
         robust::cases,
         commands::cases,

@@ -114,7 +114,10 @@ impl Scene {
 
     fn pipeline(&self, gpu: &Gpu, layout: vk::PipelineLayout, depth: Depth) -> Result<vk::Pipeline, Outcome> {
         let (shaders, samples) = ([VERTEX, FRAGMENT], self.samples);
-        pipeline_of(gpu, &PipelineDesc { pass: (self.pass, 0), layout, shaders, masks: &ALL, samples, depth })
+        pipeline_of(
+            gpu,
+            &PipelineDesc { pass: (self.pass, 0), shaders, masks: &ALL, samples, depth, ..PipelineDesc::plain(layout) },
+        )
     }
 
     /// Runs the pass: every layer is 0x11 in all bytes before it.
@@ -292,7 +295,7 @@ fn geometry(gpu: &Gpu) -> Case {
     let scene = Scene::new(gpu, ONE, false, false)?;
     let layout = gpu.layout(&[])?;
     let (shaders, depth) = ([RECT, FRAGMENT], Depth::Unused);
-    let desc = PipelineDesc { pass: (scene.pass, 0), layout, shaders, masks: &ALL, samples: ONE, depth };
+    let desc = PipelineDesc { pass: (scene.pass, 0), shaders, masks: &ALL, depth, ..PipelineDesc::plain(layout) };
     let pipeline = pipeline_with(gpu, &desc, Some(GEOMETRY))?;
     let red = [1.0, 0.0, 0.0, 0.0];
     let draw = |commands| fill(gpu, (commands, pipeline, layout), STRIP, red, [0.5, 0.5, 0.0]);
@@ -366,8 +369,7 @@ fn input_attachment(gpu: &Gpu) -> Case {
     let (plain, with_set) = (gpu.layout(&[])?, gpu.layout(&[set_layout])?);
     let first = scene.pipeline(gpu, plain, Depth::Unused)?;
     let (shaders, samples) = ([RECT, INPUT], ONE);
-    let desc =
-        PipelineDesc { pass: (scene.pass, 1), layout: with_set, shaders, masks: &ALL, samples, depth: Depth::Unused };
+    let desc = PipelineDesc { pass: (scene.pass, 1), shaders, masks: &ALL, samples, ..PipelineDesc::plain(with_set) };
     let second = pipeline_of(gpu, &desc)?;
     scene.run(gpu, vk::SubpassContents::INLINE, |commands| {
         fill(gpu, (commands, first, plain), STRIP, [1.0, 0.0, 0.0, 0.0], [0.5, 0.5, 0.0]);

@@ -20,7 +20,6 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("maintenance.nine.no_queues", "VK_KHR_maintenance9", no_queues);
     add("maintenance.nine.ownership", "VK_KHR_maintenance9", ownership);
     add("maintenance.nine.fresh_queries", "VK_KHR_maintenance9", fresh_queries);
-    add("memory.mapping.second", "VK_KHR_map_memory2", mapped_again);
     add("subgroups.partitioned.sums", "VK_EXT_shader_subgroup_partitioned", partitioned);
     add("assembly.restart.index", "VK_EXT_primitive_restart_index", restart_index);
 }
@@ -210,37 +209,6 @@ fn fresh_queries(gpu: &Gpu) -> Case {
         gpu.device.destroy_query_pool(pool, None);
     }
     check(results[0][1] == 0 && results[1][1] != 0, || format!("{results:?}"))
-}
-
-/// Memory that is mapped by structures is the same as by parameters, from an offset on, and again after it was unmapped.
-fn mapped_again(gpu: &Gpu) -> Case {
-    gpu.need(vk::KHR_MAP_MEMORY2_NAME)?;
-    let extension = ash::khr::map_memory2::Device::new(&gpu.instance, &gpu.device);
-    let (commands, device) = (extension.fp(), gpu.device.handle());
-    let needs = vk::MemoryRequirements { size: 4096, alignment: 256, memory_type_bits: u32::MAX };
-    let memory = gpu.allocate(needs, true)?;
-    let info = vk::MemoryMapInfoKHR::default().memory(memory).size(vk::WHOLE_SIZE);
-    let over = vk::MemoryUnmapInfoKHR::default().memory(memory);
-    // SAFETY: the memory is mapped once at a time, and words are read and written inside of it.
-    unsafe {
-        let first = gpu.device.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())?;
-        first.cast::<u32>().add(16).write(0x1234_5678);
-        let unmap = || (commands.unmap_memory2_khr)(device, &over).result();
-        let map = |offset: u64| {
-            let mut pointer = std::ptr::null_mut();
-            (commands.map_memory2_khr)(device, &info.offset(offset), &mut pointer).result().map(|()| pointer)
-        };
-        unmap()?;
-        let second = map(64)?;
-        let found = second.cast::<u32>().read();
-        second.cast::<u32>().write(77);
-        gpu.device.unmap_memory(memory);
-        let third = map(0)?;
-        let last = third.cast::<u32>().add(16).read();
-        unmap()?;
-        gpu.device.free_memory(memory, None);
-        check((found, last) == (0x1234_5678, 77), || format!("{found:x}, {last}"))
-    }
 }
 
 /// Sums of subsets of a subgroup are those of the invocations that are there.

@@ -17,6 +17,7 @@ const RECONVERGE: &[u8] = include_bytes!("../../shaders/reconverge.comp.spv");
 const WHOLE_QUADS: &[u8] = include_bytes!("../../shaders/quads.frag.spv");
 const NEWER: &[u8] = include_bytes!("../../shaders/newer.comp.spv");
 const NARROW_DOUBLES: &[u8] = include_bytes!("../../shaders/narrow_doubles.comp.spv");
+const ANNOTATED: &[u8] = include_bytes!("../../shaders/annotated.comp.spv");
 const SIGNED_ZEROS: &[u8] = include_bytes!("../../shaders/signed_zeros.comp.spv");
 
 pub(super) fn cases(all: &mut Vec<Entry>) {
@@ -27,6 +28,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("programs.reconvergence.loops_and_cases", "VK_KHR_shader_maximal_reconvergence", reconvergence);
     add("programs.quads.whole", "VK_KHR_shader_quad_control", whole_quads);
     add("programs.modes.floats", "VK_KHR_shader_float_controls2", newer);
+    add("programs.annotations.hlsl", "VK_GOOGLE_hlsl_functionality1", annotated);
     add("programs.modes.narrow_doubles", "Precision and Operation of SPIR-V Instructions", narrow_doubles);
     add("programs.modes.signed_zeros", "VK_KHR_shader_float_controls2", signed_zeros);
 }
@@ -204,6 +206,18 @@ fn newer(gpu: &Gpu) -> Case {
     check(apart == 0.0 && fused != 0.0, || format!("{apart}, {fused}"))?;
     let is_good = found[0] == apart && [apart, fused].contains(&found[1]) && found[2..5] == [x, 2.5, 0.5];
     check(is_good, || format!("{found:?}"))
+}
+
+/// Strings and ids that compilers of HLSL attach to variables, types and members.
+fn annotated(gpu: &Gpu) -> Case {
+    for name in [vk::GOOGLE_DECORATE_STRING_NAME, vk::GOOGLE_HLSL_FUNCTIONALITY1_NAME, vk::GOOGLE_USER_TYPE_NAME] {
+        gpu.need(name)?;
+    }
+    let words: Vec<u32> = (0..64).map(|number| number * 7).collect();
+    let (source, target) = (gpu.buffer_with(&words)?, gpu.buffer(256)?);
+    gpu.compute(ANNOTATED, 0, &[], &[source, target], [1, 1, 1])?;
+    let expected: Vec<u32> = words.iter().map(|word| word * 3).collect();
+    check(target.words() == expected, || format!("{:?}", target.words()))
 }
 
 /// The lesser and the greater of two zeros, single and double, where modes do not give their signs up; parts of a number have its sign.

@@ -23,6 +23,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("queues.progress.busy", "Queue Priority", busy);
     add("queues.ownership.buffer", "Queue Family Ownership Transfer", buffer_ownership);
     add("queues.ownership.image", "Queue Family Ownership Transfer", image_ownership);
+    add("queues.ownership.foreign", "VK_EXT_queue_family_foreign", foreign_ownership);
     add("queues.sharing.concurrent", "Resource Sharing", concurrent);
 }
 
@@ -350,28 +351,38 @@ fn concurrent(gpu: &Gpu) -> Case {
 
 /// Both halves of a transfer of ownership, each on its queue, with a wait between them.
 fn hand_over(from: (&Gpu, u32), to: (&Gpu, u32), barrier: &Barrier<'_>) -> Case {
-    let access = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
-    let none = vk::AccessFlags::empty();
-    for ((gpu, _), source, target) in [(from, access, none), (to, none, access)] {
-        let (buffers, images) = match *barrier {
-            Barrier::Buffer(barrier) => (vec![barrier.src_access_mask(source).dst_access_mask(target)], vec![]),
-            Barrier::Image(barrier) => (vec![], vec![barrier.src_access_mask(source).dst_access_mask(target)]),
-        };
-        let buffers: Vec<_> = buffers
-            .into_iter()
-            .map(|barrier| barrier.src_queue_family_index(from.1).dst_queue_family_index(to.1))
-            .collect();
-        let images: Vec<_> = images
-            .into_iter()
-            .map(|barrier| barrier.src_queue_family_index(from.1).dst_queue_family_index(to.1))
-            .collect();
-        // SAFETY: the command buffer is recording, and everything named is alive.
-        gpu.run(|commands| unsafe {
-            let flags = vk::DependencyFlags::empty();
-            gpu.device.cmd_pipeline_barrier(commands, ALL, ALL, flags, &[], &buffers, &images);
-        })?;
+    [from.0, to.0]
+        .into_iter()
+        .zip([Half::Release, Half::Acquire])
+        .try_for_each(|(gpu, half)| one_half(gpu, [from.1, to.1], barrier, half))
+}
+
+/// A half of a transfer of ownership.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Half {
+    Release,
+    Acquire,
+}
+
+/// One half of a transfer from a family to another.
+fn one_half(gpu: &Gpu, [from, to]: [u32; 2], barrier: &Barrier<'_>, half: Half) -> Case {
+    let (access, none) = (vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE, vk::AccessFlags::empty());
+    let (source, target) = if half == Half::Release { (access, none) } else { (none, access) };
+    let (mut buffers, mut images) = (Vec::new(), Vec::new());
+    match *barrier {
+        Barrier::Buffer(barrier) => {
+            let barrier = barrier.src_access_mask(source).dst_access_mask(target);
+            buffers.push(barrier.src_queue_family_index(from).dst_queue_family_index(to));
+        }
+        Barrier::Image(barrier) => {
+            let barrier = barrier.src_access_mask(source).dst_access_mask(target);
+            images.push(barrier.src_queue_family_index(from).dst_queue_family_index(to));
+        }
     }
-    Ok(())
+    // SAFETY: the command buffer is recording, and everything named is alive.
+    gpu.run(|commands| unsafe {
+        gpu.device.cmd_pipeline_barrier(commands, ALL, ALL, vk::DependencyFlags::empty(), &[], &buffers, &images);
+    })
 }
 
 enum Barrier<'a> {
@@ -404,6 +415,22 @@ fn buffer_ownership(gpu: &Gpu) -> Case {
         draws.device.cmd_copy_buffer(commands, target.handle, read.handle, &[region]);
     })?;
     check(read.floats() == [2.0; 64], || format!("{:?}", read.floats()))
+}
+
+/// Given to who is outside of Vulkan, and taken back as it was.
+fn foreign_ownership(gpu: &Gpu) -> Case {
+    gpu.need(vk::EXT_QUEUE_FAMILY_FOREIGN_NAME)?;
+    let (buffer, foreign) = (gpu.buffer(256)?, vk::QUEUE_FAMILY_FOREIGN_EXT);
+    // SAFETY: the command buffer is recording, and the buffer is alive.
+    gpu.run(|commands| unsafe { gpu.device.cmd_fill_buffer(commands, buffer.handle, 0, vk::WHOLE_SIZE, 9) })?;
+    let barrier = Barrier::Buffer(vk::BufferMemoryBarrier::default().buffer(buffer.handle).size(vk::WHOLE_SIZE));
+    one_half(gpu, [0, foreign], &barrier, Half::Release)?;
+    one_half(gpu, [foreign, 0], &barrier, Half::Acquire)?;
+    let read = gpu.buffer(256)?;
+    let region = vk::BufferCopy { size: 256, ..Default::default() };
+    // SAFETY: as above.
+    gpu.run(|commands| unsafe { gpu.device.cmd_copy_buffer(commands, buffer.handle, read.handle, &[region]) })?;
+    check(read.words() == [9; 64], || format!("{:?}", read.words()))
 }
 
 /// Written where copies are made, and moved to another layout on the way to the queue that reads it.

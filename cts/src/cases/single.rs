@@ -137,7 +137,10 @@ fn run(
     let pass = if how == How::Objects { (object, 0) } else { (vk::RenderPass::null(), 0) };
     let (masks, samples) = (&[vk::ColorComponentFlags::RGBA], target.samples);
     let shaders = [RECT, COLOR];
-    let pipeline = pipeline_of(gpu, &PipelineDesc { pass, layout, shaders, masks, samples, depth: Depth::Less })?;
+    let pipeline = pipeline_of(
+        gpu,
+        &PipelineDesc { pass, shaders, masks, samples, depth: Depth::Less, ..PipelineDesc::plain(layout) },
+    )?;
     let rendering = khr::dynamic_rendering::Device::new(&gpu.instance, &gpu.device);
     let attachment = |number: usize, mode| {
         vk::RenderingAttachmentInfo::default()

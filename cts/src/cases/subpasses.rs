@@ -222,6 +222,28 @@ pub(super) struct PipelineDesc<'a> {
     pub(super) masks: &'a [vk::ColorComponentFlags],
     pub(super) samples: vk::SampleCountFlags,
     pub(super) depth: Depth,
+    pub(super) flags: vk::PipelineCreateFlags,
+    /// The locations of the attachments' colours, where these are not their numbers.
+    pub(super) locations: Option<&'a [u32]>,
+    /// The indices of colours, depth and stencil as input attachments.
+    pub(super) inputs: Option<(&'a [u32], [u32; 2])>,
+}
+
+impl PipelineDesc<'_> {
+    /// One that fills rectangles with colours of one sample.
+    pub(super) fn plain(layout: vk::PipelineLayout) -> Self {
+        Self {
+            pass: (vk::RenderPass::null(), 0),
+            layout,
+            shaders: [RECT, COLOR],
+            masks: &[vk::ColorComponentFlags::RGBA],
+            samples: vk::SampleCountFlags::TYPE_1,
+            depth: Depth::Unused,
+            flags: vk::PipelineCreateFlags::empty(),
+            locations: None,
+            inputs: None,
+        }
+    }
 }
 
 /// What becomes of depth and stencil.
@@ -229,10 +251,31 @@ pub(super) struct PipelineDesc<'a> {
 pub(super) enum Depth {
     /// Nothing.
     Unused,
+    /// Nothing, though they are there.
+    Kept,
     /// What is nearer is drawn.
     Less,
     /// Depth is written, and stencil replaced by the dynamic reference, of one sample; those of these aspects are there.
     OfSample(u32, vk::ImageAspectFlags),
+}
+
+/// The tests of a pipeline.
+fn depth_tests(depth: Depth) -> vk::PipelineDepthStencilStateCreateInfo<'static> {
+    let (is_less, of_sample) = (depth == Depth::Less, matches!(depth, Depth::OfSample(..)));
+    let replace = vk::StencilOpState {
+        fail_op: vk::StencilOp::REPLACE,
+        pass_op: vk::StencilOp::REPLACE,
+        compare_op: vk::CompareOp::ALWAYS,
+        write_mask: 0xff,
+        ..Default::default()
+    };
+    vk::PipelineDepthStencilStateCreateInfo::default()
+        .depth_test_enable(is_less || of_sample)
+        .depth_write_enable(true)
+        .depth_compare_op(if is_less { vk::CompareOp::LESS } else { vk::CompareOp::ALWAYS })
+        .stencil_test_enable(of_sample)
+        .front(replace)
+        .back(replace)
 }
 
 pub(super) fn pipeline_of(gpu: &Gpu, desc: &PipelineDesc<'_>) -> Result<vk::Pipeline, Outcome> {
@@ -272,24 +315,11 @@ pub(super) fn pipeline_with(
         })
         .collect();
     let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
-    let (is_less, of_sample) = (desc.depth == Depth::Less, matches!(desc.depth, Depth::OfSample(..)));
-    let replace = vk::StencilOpState {
-        fail_op: vk::StencilOp::REPLACE,
-        pass_op: vk::StencilOp::REPLACE,
-        compare_op: vk::CompareOp::ALWAYS,
-        write_mask: 0xff,
-        ..Default::default()
-    };
-    let depth = vk::PipelineDepthStencilStateCreateInfo::default()
-        .depth_test_enable(is_less || of_sample)
-        .depth_write_enable(true)
-        .depth_compare_op(if is_less { vk::CompareOp::LESS } else { vk::CompareOp::ALWAYS })
-        .stencil_test_enable(of_sample)
-        .front(replace)
-        .back(replace);
+    let (depth, of_sample) = (depth_tests(desc.depth), matches!(desc.depth, Depth::OfSample(..)));
     let dynamic = [vk::DynamicState::STENCIL_REFERENCE];
     let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic[..usize::from(of_sample)]);
     let info = vk::GraphicsPipelineCreateInfo::default()
+        .flags(desc.flags)
         .stages(&stages)
         .vertex_input_state(&input)
         .input_assembly_state(&assembly)
@@ -305,7 +335,7 @@ pub(super) fn pipeline_with(
     let formats = vec![RGBA; desc.masks.len()];
     let has = |aspect| match desc.depth {
         Depth::Unused => false,
-        Depth::Less => true,
+        Depth::Less | Depth::Kept => true,
         Depth::OfSample(_, aspects) => aspects.contains(aspect),
     };
     let format = |aspect| if has(aspect) { vk::Format::D32_SFLOAT_S8_UINT } else { vk::Format::UNDEFINED };
@@ -315,6 +345,23 @@ pub(super) fn pipeline_with(
         .stencil_attachment_format(format(vk::ImageAspectFlags::STENCIL));
     let without_pass = desc.pass.0 == vk::RenderPass::null();
     let info = if without_pass { info.push_next(&mut rendering) } else { info };
+    let mut moved = vk::RenderingAttachmentLocationInfoKHR::default();
+    let info = match desc.locations {
+        Some(locations) => {
+            moved = moved.color_attachment_locations(locations);
+            info.push_next(&mut moved)
+        }
+        None => info,
+    };
+    let mut indices = vk::RenderingInputAttachmentIndexInfoKHR::default();
+    let info = match &desc.inputs {
+        Some((colors, [depth, stencil])) => {
+            indices = indices.color_attachment_input_indices(colors);
+            (indices.p_depth_input_attachment_index, indices.p_stencil_input_attachment_index) = (depth, stencil);
+            info.push_next(&mut indices)
+        }
+        None => info,
+    };
     // SAFETY: the info is valid.
     let made = unsafe { gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
     Ok(made.map_err(|(_, code)| code)?[0])
@@ -327,8 +374,7 @@ fn pipeline(
     fragment: &[u8],
     masks: &[vk::ColorComponentFlags],
 ) -> Result<vk::Pipeline, Outcome> {
-    let (samples, shaders) = (vk::SampleCountFlags::TYPE_1, [RECT, fragment]);
-    pipeline_of(gpu, &PipelineDesc { pass, layout, shaders, masks, samples, depth: Depth::Unused })
+    pipeline_of(gpu, &PipelineDesc { pass, shaders: [RECT, fragment], masks, ..PipelineDesc::plain(layout) })
 }
 
 pub(super) fn whole() -> vk::Rect2D {

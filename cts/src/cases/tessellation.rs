@@ -11,7 +11,7 @@ use crate::Entry;
 use crate::chains::Patches;
 use crate::harness::{Buffer, Case, Gpu, Outcome, check};
 use crate::numbers::Numbers;
-use crate::render::{Capture, Draw, Kind, State, TRIANGLES, Target, render};
+use crate::render::{Capture, Draw, Kind, RECT, State, TRIANGLES, Target, render};
 
 static IDS: &[u8] = include_bytes!("../../shaders/ids.vert.spv");
 const LEVELS: &[u8] = include_bytes!("../../shaders/levels.tesc.spv");
@@ -28,6 +28,8 @@ const CORNERS: [&[u8]; 2] =
     [include_bytes!("../../shaders/corners.tesc.spv"), include_bytes!("../../shaders/corners.tese.spv")];
 const HOSTILE: [&[u8]; 2] =
     [include_bytes!("../../shaders/hostile.tesc.spv"), include_bytes!("../../shaders/hostile.tese.spv")];
+const MOST: [&[u8]; 2] =
+    [include_bytes!("../../shaders/patch_most.tesc.spv"), include_bytes!("../../shaders/patch_most.tese.spv")];
 const KINDS: [&[u8]; 2] =
     [include_bytes!("../../shaders/patch_kinds.tesc.spv"), include_bytes!("../../shaders/patch_kinds.tese.spv")];
 const SUBGROUP: &[u8] = include_bytes!("../../shaders/subgroup.tesc.spv");
@@ -53,6 +55,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         all.push(Entry::new(format!("tessellation.{name}"), "Tessellation", run));
     };
     add("control.patch_variables", patch_variables);
+    add("control.patch_components", patch_components);
     add("control.subgroups", subgroups);
     add("control.hostile_indices", hostile);
     add("levels.culled", culled);
@@ -204,6 +207,18 @@ fn patch_variables(gpu: &Gpu) -> Case {
         Some(pixel) => Err(Outcome::Fail(format!("{pixel:?}: bits of red say what is wrong"))),
         None => Ok(()),
     }
+}
+
+/// 128 components of a patch arrive.
+fn patch_components(gpu: &Gpu) -> Case {
+    supported(gpu)?;
+    if gpu.properties.limits.max_tessellation_control_per_patch_output_components < 128 {
+        return Err(Outcome::NotSupported("128 components of a patch".into()));
+    }
+    // One triangle, larger than the target.
+    let draw = Draw::rect(state(RECT, MOST, 3), [-1.0, -1.0, 3.0, 3.0], [0.0; 4]);
+    let pixels = render(gpu, &Target::default(), &[Draw { kind: Kind::Vertices(3), ..draw }])?;
+    check(pixels.iter().all(|pixel| *pixel == [0, 255, 0, 255]), || format!("{:?}", pixels[0]))
 }
 
 fn subgroups(gpu: &Gpu) -> Case {

@@ -48,17 +48,9 @@ pub(super) fn pipeline(
         viewport = viewport.push_next(&mut depth_range);
     }
     let mask = [state.sample_mask];
-    let samples = if state.late { late::other_samples(target.samples) } else { target.samples };
-    let multisample = vk::PipelineMultisampleStateCreateInfo::default()
-        .rasterization_samples(samples)
-        .sample_mask(&mask)
-        .sample_shading_enable(state.by_sample)
-        .min_sample_shading(1.0)
-        .alpha_to_one_enable(state.late && gpu.features.alpha_to_one != 0)
-        .alpha_to_coverage_enable(state.alpha_to_coverage);
     let (mut chains, mut of_samples) = (Chains::default(), Chains::default());
     let raster = chains.raster(state);
-    let multisample = of_samples.multisample(state, multisample);
+    let multisample = of_samples.multisample(state, multisample(gpu, target, state, &mask));
     let blends = [state.blend];
     let mut blend =
         vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends).blend_constants(state.constants);
@@ -100,6 +92,23 @@ pub(super) fn pipeline(
         info = info.push_next(rate);
     }
     if state.linked { late::linked(gpu, &info) } else { create(gpu, &info) }
+}
+
+/// Samples of a pipeline, before what its chain says.
+fn multisample<'a>(
+    gpu: &Gpu,
+    target: &Target,
+    state: &State,
+    mask: &'a [u32],
+) -> vk::PipelineMultisampleStateCreateInfo<'a> {
+    let samples = if state.late { late::other_samples(target.samples) } else { target.samples };
+    vk::PipelineMultisampleStateCreateInfo::default()
+        .rasterization_samples(samples)
+        .sample_mask(mask)
+        .sample_shading_enable(state.by_sample)
+        .min_sample_shading(1.0)
+        .alpha_to_one_enable(state.late && gpu.features.alpha_to_one != 0)
+        .alpha_to_coverage_enable(state.alpha_to_coverage)
 }
 
 /// The stages of a pipeline.

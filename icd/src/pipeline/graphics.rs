@@ -100,6 +100,8 @@ struct Output {
     blend_constants: [f32; 4],
     writes: Vec<bool>,
     color_formats: Vec<Option<&'static FormatInfo>>,
+    /// The locations of the attachments' colours, where these are not their numbers.
+    color_locations: Option<Vec<u32>>,
     reads_attachments: bool,
     /// Whether fragments read colours that the ones before them in their pixel wrote.
     in_order: bool,
@@ -232,10 +234,7 @@ impl Parts {
             patches: shaders.patches.clone(),
             patch_state: shaders.patch_state,
             geometry: shaders.geometry.clone(),
-            fragment: match fragment.in_order || output.in_order {
-                true => fragment.program.as_ref().map(|program| Arc::new(program.in_order())),
-                false => fragment.program.clone(),
-            },
+            fragment: program(fragment, output),
             bindings: input.vertices.bindings.clone(),
             attributes: input.vertices.attributes.clone(),
             topology: input.topology,
@@ -270,6 +269,18 @@ impl Parts {
             exact_vertices: shaders.exact_vertices,
         })
     }
+}
+
+/// The fragment program as the fragment output interface has it.
+fn program(fragment: &Fragment, output: &Output) -> Option<Arc<Program>> {
+    let mut program = fragment.program.clone()?;
+    if let Some(locations) = &output.color_locations {
+        program = Arc::new(program.with_colors_moved(locations));
+    }
+    if fragment.in_order || output.in_order {
+        program = Arc::new(program.in_order());
+    }
+    Some(program)
 }
 
 fn input(info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Input {
@@ -406,11 +417,19 @@ impl Output {
             blend_constants: [0.0; 4],
             writes: Vec::new(),
             color_formats: Vec::new(),
+            color_locations: None,
             reads_attachments: false,
             in_order: false,
             dynamic: DynamicState::empty(),
         }
     }
+}
+
+/// What says which attachment each colour goes to, unless each goes to that of its location.
+fn color_locations(info: &vk::GraphicsPipelineCreateInfo<'_>) -> Option<Vec<u32>> {
+    let moved: &vk::RenderingAttachmentLocationInfoKHR<'_> = raw::find(info.p_next)?;
+    let locations = raw::slice(moved.p_color_attachment_locations, moved.color_attachment_count);
+    (!locations.iter().copied().eq(0..locations.len() as u32)).then(|| locations.to_vec())
 }
 
 fn output(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> Output {
@@ -436,6 +455,7 @@ fn output(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic:
         blend_constants: state.map_or([0.0; 4], |state| state.blend_constants),
         writes,
         color_formats: color_formats(maker, info),
+        color_locations: color_locations(info),
         reads_attachments: reads_attachments(info),
         in_order: state.is_some_and(|state| state.flags.contains(ordered)),
         dynamic,

@@ -1,5 +1,6 @@
 //! Window systems: surfaces and swapchains. Source: `VK_KHR_surface`, `VK_KHR_swapchain`, `VK_EXT_headless_surface`,
-//! `VK_KHR_get_surface_capabilities2`, `VK_KHR_surface_maintenance1`, `VK_KHR_swapchain_maintenance1`, `VK_GOOGLE_surfaceless_query`.
+//! `VK_KHR_get_surface_capabilities2`, `VK_KHR_surface_maintenance1`, `VK_KHR_swapchain_maintenance1`, `VK_GOOGLE_surfaceless_query`,
+//! `VK_KHR_present_id`, `VK_KHR_present_wait`.
 
 mod shared;
 mod wayland;
@@ -50,6 +51,15 @@ pub struct SurfaceObject {
     target: Arc<dyn PresentTarget>,
     /// The swapchain that was last made for it.
     chain: Mutex<Weak<Swapchain>>,
+}
+
+/// Its window may be gone afterwards, also where a program forgot to destroy the swapchain first.
+impl Drop for SurfaceObject {
+    fn drop(&mut self) {
+        if let Some(chain) = self.chain.get_mut().upgrade() {
+            chain.close();
+        }
+    }
 }
 
 impl Marked for SurfaceObject {
@@ -279,6 +289,21 @@ pub extern "system" fn acquire(
     })
 }
 
+/// Waits until the image of a number was presented, or one of a greater number.
+pub extern "system" fn wait_for_present(
+    handle: vk::Device,
+    swapchain: vk::SwapchainKHR,
+    number: u64,
+    timeout: u64,
+) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        object.device.health().check()?;
+        let entry = need(object, &object.swapchains, swapchain)?;
+        Ok(if entry.chain.wait_for(number, timeout)? { vk::Result::SUCCESS } else { vk::Result::TIMEOUT })
+    })
+}
+
 /// Images that were acquired go back without being shown.
 pub extern "system" fn release_images(
     handle: vk::Device,
@@ -350,6 +375,8 @@ pub extern "system" fn present(queue: vk::Queue, info: *const vk::PresentInfoKHR
         let waits = waits.collect::<Result<Vec<_>>>()?;
         queue.submit(vec![vitric_api::queue::Batch { waits, ..Default::default() }], None)?;
         let mut worst = Ok(vk::Result::SUCCESS);
+        let ids: Option<&vk::PresentIdKHR<'_>> = raw::find(info.p_next);
+        let ids = ids.map_or(&[][..], |ids| raw::slice(ids.p_present_ids, ids.swapchain_count));
         let chains = raw::slice(info.p_swapchains, info.swapchain_count);
         let images = raw::slice(info.p_image_indices, info.swapchain_count);
         let modes: Option<&vk::SwapchainPresentModeInfoEXT<'_>> = raw::find(info.p_next);
@@ -359,12 +386,12 @@ pub extern "system" fn present(queue: vk::Queue, info: *const vk::PresentInfoKHR
         for (number, (&chain, &image)) in chains.iter().zip(images).enumerate() {
             let result = need(object, &object.swapchains, chain).and_then(|entry| {
                 let checked = entry.chain.check();
-                let (chain, mode) = (entry.chain.clone(), modes.get(number).copied());
+                let frame = entry.chain.send(image);
+                let (mode, id) = (modes.get(number).copied(), ids.get(number).copied().unwrap_or(0));
                 let fence = fences.get(number).and_then(|fence| object.fences.get(fence.as_raw()));
                 let fence = fence.map(|fence| fence.payload());
                 queue.call(move || {
-                    mode.into_iter().for_each(|mode| chain.set_mode(mode));
-                    chain.show(image);
+                    frame.show(mode, id);
                     // Nothing of the application's is in use any more.
                     fence.into_iter().for_each(|fence| fence.signal(1));
                 })?;

@@ -8,7 +8,7 @@ use crate::geometry::VertexSource;
 use crate::geometry::reuse::Reuse;
 use crate::geometry::shading::{Feed, shade_words};
 use crate::shader::LOCAL_WORD;
-use crate::shader::interp::{Environment, Lanes, Mask, WAVE, Wave, run_together};
+use crate::shader::interp::{Environment, Lanes, Mask, Vectors, WAVE, Wave, run_together};
 use crate::shader::runtime::SharedMemory;
 
 /// Patches whose control programs leave their blocks in one memory.
@@ -19,9 +19,9 @@ pub const AT_ONCE: usize = 128;
 pub struct PatchScratch {
     waves: [Wave; 2],
     pub(in crate::geometry) vertex: Wave,
-    pub(in crate::geometry) words: Vec<Lanes>,
+    pub(in crate::geometry) words: Vectors,
     /// Words of vertices, sixteen by sixteen, for geometry programs.
-    pub(in crate::geometry) shaded: Vec<Lanes>,
+    pub(in crate::geometry) shaded: Vectors,
     reuse: Reuse,
     mesh: Mesh,
     /// What was subdivided last.

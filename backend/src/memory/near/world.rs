@@ -38,20 +38,27 @@ impl World for Machine {
     }
 }
 
-impl Word for AtomicU64 {
-    fn new(value: u64) -> Self {
-        Self::new(value)
-    }
-    fn load(&self, ordering: Ordering) -> u64 {
-        self.load(ordering)
-    }
-    fn store(&self, value: u64, ordering: Ordering) {
-        self.store(value, ordering);
-    }
-    fn exchange(&self, known: u64, value: u64, ordering: Ordering) -> bool {
-        self.compare_exchange(known, value, ordering, Ordering::Relaxed).is_ok()
-    }
+/// Implements [`Word`] for an atomic word, whosever it is.
+macro_rules! word {
+    ($word:ty) => {
+        impl Word for $word {
+            fn new(value: u64) -> Self {
+                Self::new(value)
+            }
+            fn load(&self, ordering: Ordering) -> u64 {
+                self.load(ordering)
+            }
+            fn store(&self, value: u64, ordering: Ordering) {
+                self.store(value, ordering);
+            }
+            fn exchange(&self, known: u64, value: u64, ordering: Ordering) -> bool {
+                self.compare_exchange(known, value, ordering, Ordering::Relaxed).is_ok()
+            }
+        }
+    };
 }
+
+word!(AtomicU64);
 
 /// Every interleaving, and every value that memory may give.
 #[cfg(test)]
@@ -74,20 +81,7 @@ pub mod model {
         }
     }
 
-    impl Word for Modelled {
-        fn new(value: u64) -> Self {
-            Self::new(value)
-        }
-        fn load(&self, ordering: Ordering) -> u64 {
-            self.load(ordering)
-        }
-        fn store(&self, value: u64, ordering: Ordering) {
-            self.store(value, ordering);
-        }
-        fn exchange(&self, known: u64, value: u64, ordering: Ordering) -> bool {
-            self.compare_exchange(known, value, ordering, Ordering::Relaxed).is_ok()
-        }
-    }
+    word!(Modelled);
 
     /// Explores a scene in which threads lose their turn at up to so many of the worst places.
     pub fn explore(preemptions: usize, scene: impl Fn() + Send + Sync + 'static) {

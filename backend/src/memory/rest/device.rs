@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
-use super::super::near::codec::Codec;
-use super::super::near::{Config, FarFile, NearMemory, PAGE, Stat, Stats};
+use super::super::near::codec::{Codec, Line};
+use super::super::near::{Config, FarFile, LINES, NearMemory, PAGE, Stat, Stats};
 use super::super::{Allocation, Heap};
 use super::idle::{self, Outcome};
 use super::span::{Numbers, Running};
@@ -130,6 +130,18 @@ impl Shared {
     pub(super) fn get(&self, slot: u32, codec: &Codec, lines: &mut Lines) -> io::Result<()> {
         let memory = self.memory().ok_or(io::ErrorKind::NotFound)?;
         Self::groups(slot).zip(lines).try_for_each(|(group, lines)| memory.get(codec, group, lines))
+    }
+
+    /// Decodes a line of a group of a span.
+    pub(super) fn get_line(
+        &self,
+        slot: u32,
+        (group, line): (usize, usize),
+        codec: &Codec,
+        out: &mut Line,
+    ) -> io::Result<()> {
+        let memory = self.memory().ok_or(io::ErrorKind::NotFound)?;
+        memory.read(codec, (Self::groups(slot).start + group) * LINES + line, out)
     }
 
     /// A span of so many bytes does not rest any more: what it took is free.
@@ -278,7 +290,14 @@ impl Residency {
     pub(crate) fn counted(&self) -> Vec<(usize, u64)> {
         let none = Stats::default();
         let of_memory = self.shared.memory.get().and_then(Option::as_ref).map_or(&none, NearMemory::stats);
-        self.shared.stats.all().zip(of_memory.all()).map(|((number, own), (_, other))| (number, own + other)).collect()
+        let pages = self.shared.config.bytes / PAGE as u64;
+        let free = pages.saturating_sub(of_memory.get(Stat::PeakCompacted) / PAGE as u64);
+        let all = self.shared.stats.all().zip(of_memory.all()).map(|((number, own), (_, other))| match number {
+            // Nobody counts them.
+            number if number == Stat::PagesFree as usize => (number, free),
+            number => (number, own + other),
+        });
+        all.collect()
     }
 
     /// Begins a submission, or anything else that uses images, until the end of what is returned.
@@ -371,11 +390,14 @@ impl InUse<'_> {
             Ok(spans) => {
                 self.woken.fetch_add(spans as u64, Ordering::Relaxed);
             }
-            Err(error) => {
-                log::error!("far memory cannot be read: {error}");
-                self.has_failed.store(true, Ordering::Relaxed);
-            }
+            Err(error) => self.fail(&error),
         }
+    }
+
+    /// Something that rests cannot be had.
+    pub(super) fn fail(&self, error: &io::Error) {
+        log::error!("far memory cannot be read: {error}");
+        self.has_failed.store(true, Ordering::Relaxed);
     }
 }
 

@@ -10,6 +10,7 @@
 //!   number is less than those of all submissions that run.
 //! - A span is one word (`span`): its state, and the number of the last submission that used it. Who rests it exchanges the word, which
 //!   fails when somebody has just used it; who finds a span that moves waits for the allocation's lock. All else happens under it.
+//! - Who only copies from an image reads its lines at rest (`reading`), and wakes nothing.
 //! - What commands say of images (`hints`) decides what rests first, and what need not be coded (`idle`).
 //! - `device`: near memory of a device, its submissions, and the thread that rests what is idle.
 //!
@@ -18,6 +19,7 @@
 mod device;
 mod hints;
 mod idle;
+mod reading;
 mod span;
 
 use std::io;
@@ -32,6 +34,7 @@ use self::device::Shared;
 pub use self::device::{InUse, NearConfig, Residency};
 pub use self::hints::Hint;
 pub(super) use self::hints::Hints;
+pub(crate) use self::reading::Reading;
 use self::span::{Span, State};
 use super::Allocation;
 use super::near::codec::{Codec, Line};

@@ -149,6 +149,68 @@ fn what_is_overwritten_is_not_read() {
     assert_eq!((in_use.woken(), states(&memory)[1]), (1, State::Resting));
 }
 
+/// Copies read what rests line by line: bit for bit what is there, and nothing wakes. What is awake they keep awake.
+#[test]
+fn copies_read_what_rests() {
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
+    let near = residency(&heap, 1 << 20, true);
+    for (format, samples) in [
+        (vk::Format::R8G8B8A8_UNORM, 1),
+        (vk::Format::R16_UNORM, 1),
+        (vk::Format::R32G32B32A32_SFLOAT, 1),
+        (vk::Format::BC7_UNORM_BLOCK, 1),
+        (vk::Format::R8G8B8A8_UNORM, 4),
+    ] {
+        for kind in 0..4 {
+            let image = surface(format, 250, samples);
+            let memory = filled(&heap, &near, &image, 0, kind, 9);
+            let texels = |reading: &mut Option<Reading<'_>>| {
+                let plane = image.plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
+                let mut all = Vec::new();
+                for (y, sample) in (0..plane.height()).flat_map(|y| (0..samples).map(move |sample| (y, sample))) {
+                    let mut x = 0;
+                    while x < plane.width() {
+                        let mut run = vec![0; plane.run(x) as usize * plane.bytes()];
+                        match reading {
+                            Some(reading) => reading.read_run(&plane, (x, y, sample), &mut run),
+                            None => plane.read_run(x, y, sample, &mut run),
+                        }
+                        x += plane.run(x);
+                        all.append(&mut run);
+                    }
+                }
+                all
+            };
+            let (before, resident) = (counted(&near, Stat::LinesRead), memory.resident());
+            let in_use = near.begin(&workers);
+            let mut reading = image.reading(Some(&in_use));
+            assert!(reading.is_some(), "all of it rests");
+            let at_rest = texels(&mut reading);
+            assert_eq!((in_use.woken(), memory.resident()), (0, resident), "{format:?} {kind}");
+            assert!(!states(&memory).contains(&State::Awake));
+            assert!(counted(&near, Stat::LinesRead) > before);
+            // Half of it awake, then all.
+            in_use.wake(&memory, 0..1, false);
+            assert!(texels(&mut image.reading(Some(&in_use))) == at_rest, "{format:?} {kind}");
+            image.begin_use(&in_use, false);
+            assert!(image.reading(Some(&in_use)).is_none());
+            assert!(texels(&mut None) == at_rest, "{format:?} {kind}");
+        }
+    }
+    // What is awake does not go to rest while somebody reads it.
+    let image = surface(vk::Format::R8G8B8A8_UNORM, 256, 1);
+    let memory = filled(&heap, &near, &image, 0, 1, 3);
+    let first = near.begin(&workers);
+    image.begin_use(&first, false);
+    let second = near.begin(&workers);
+    assert!(image.reading(Some(&second)).is_none());
+    drop(first);
+    check(&memory, 0..memory.size(), 1, 3);
+    assert_eq!(states(&memory), [State::Awake; 4]);
+    drop(second);
+    assert_eq!(states(&memory), [State::Resting; 4]);
+}
+
 /// With room for a span or two, and then none: what does not fit goes to far memory, or stays as it is.
 #[test]
 fn little_room_changes_nothing() {

@@ -333,7 +333,7 @@ impl<'a> Outputs<'a> {
 
     /// The alpha that coverage has to do with: that of the first colour, unless that is integers.
     fn alpha(&self) -> Option<usize> {
-        self.find(0, 3, 0).filter(|&word| self.0.outputs[word].ty == Type::F32)
+        self.find(self.0.fragment.first_color as usize, 3, 0).filter(|&word| self.0.outputs[word].ty == Type::F32)
     }
 
     fn writes(&self, location: usize) -> bool {

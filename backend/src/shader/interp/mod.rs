@@ -21,7 +21,7 @@ use super::x64;
 
 pub use wave::{Runs, Wave, run_together};
 
-pub use super::runtime::kernels::{Lanes, Mask, WAVE};
+pub use super::runtime::kernels::{Lanes, Mask, Vectors, WAVE};
 pub use super::runtime::{Deadline, Environment, Stop};
 
 /// A function prepared for interpretation: every marker knows where to jump.

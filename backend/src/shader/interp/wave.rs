@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Environment, Executable, Lanes, Mask, Stop, WAVE};
+use super::{Environment, Executable, Lanes, Mask, Stop, Vectors, WAVE};
 use crate::shader::Program;
 use crate::shader::ir::{Image, Inst, UnaryOp, Value, call_operands, map_operands, results};
 use crate::shader::runtime::native::{FrameMemory, Launch, Session};
@@ -28,9 +28,9 @@ struct Frame {
 /// Runs of one program with all lanes. It has no barriers. What it does not write, locals and outputs, holds anything.
 pub struct Runs<'a> {
     runner: Runner<'a>,
-    inputs: Vec<Lanes>,
+    inputs: Vectors,
     /// Words of output.
-    pub outputs: Vec<Lanes>,
+    pub outputs: Vectors,
 }
 
 enum Runner<'a> {
@@ -49,10 +49,10 @@ impl Runs<'_> {
         }
     }
 
-    /// Sets an input word lane by lane.
+    /// An input word, lane by lane.
     #[inline]
-    pub fn set_lanes(&mut self, slot: usize, words: Lanes) {
-        self.inputs[slot] = words;
+    pub fn lanes(&mut self, slot: usize) -> &mut Lanes {
+        &mut self.inputs[slot]
     }
 
     /// Runs with these parameters until the end, or the deadline.
@@ -104,9 +104,9 @@ pub struct Wave {
     /// Runs the routines that an interpreted program calls.
     nested: Option<Box<Wave>>,
     /// Words of input, filled in before the wave runs.
-    pub inputs: Vec<Lanes>,
+    pub inputs: Vectors,
     /// Words of output.
-    pub outputs: Vec<Lanes>,
+    pub outputs: Vectors,
 }
 
 impl Wave {
@@ -124,8 +124,8 @@ impl Wave {
         self.gone = !lanes;
         self.killed = 0;
         self.helpers = helpers;
-        self.inputs.resize(program.inputs.len(), [0; WAVE]);
-        self.outputs.resize(program.outputs.len(), [0; WAVE]);
+        self.inputs.resize(program.inputs.len());
+        self.outputs.resize(program.outputs.len());
         if let Some(native) = code.native() {
             return self.frame.start(native);
         }
@@ -214,7 +214,7 @@ impl Wave {
             *word = *input;
         }
         let stop = self.run(program, environment);
-        for (output, word) in outputs.iter_mut().zip(&self.outputs) {
+        for (output, word) in outputs.iter_mut().zip(self.outputs.iter()) {
             kernels::blend(lanes, output, word);
         }
         stop
@@ -222,7 +222,7 @@ impl Wave {
 
     /// Gets ready for many runs of a program with all lanes, one after the other, in one environment.
     pub fn runs<'a>(&'a mut self, program: &'a Program, environment: Environment<'a>) -> Runs<'a> {
-        let (inputs, outputs) = (vec![[0; WAVE]; program.inputs.len()], vec![[0; WAVE]; program.outputs.len()]);
+        let (inputs, outputs) = (Vectors::zeroed(program.inputs.len()), Vectors::zeroed(program.outputs.len()));
         let runner = match program.code.native() {
             Some(native) => {
                 self.frame.start(native);

@@ -5,6 +5,8 @@
 //! IEEE operations in the same order, so results are the same bits; what differs is that a wave then fits two registers, or one,
 //! and that roundings and fused multiply-adds are instructions instead of calls.
 
+use std::ops::{Deref, DerefMut};
+
 use crate::shader::ir::{BinaryOp, TernaryOp, UnaryOp};
 
 /// Lanes of a wave.
@@ -12,6 +14,53 @@ pub const WAVE: usize = 16;
 
 /// One word per lane.
 pub type Lanes = [u32; WAVE];
+
+/// A word of a wave in one line of the caches: a vector that lies across two is read and written as two.
+#[repr(C, align(64))]
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct Vector(pub Lanes);
+
+/// Words of waves, each of which has a line of its own.
+#[derive(Debug, Clone, Default)]
+pub struct Vectors(Vec<Vector>);
+
+impl Vectors {
+    /// So many, all 0.
+    pub fn zeroed(count: usize) -> Self {
+        Self(vec![Vector([0; WAVE]); count])
+    }
+
+    /// Makes them so many; new ones are 0.
+    pub fn resize(&mut self, count: usize) {
+        self.0.resize(count, Vector([0; WAVE]));
+    }
+
+    /// Forgets all of them.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Adds some.
+    pub fn extend_from_slice(&mut self, words: &[Lanes]) {
+        self.0.extend(words.iter().map(|&word| Vector(word)));
+    }
+}
+
+impl Deref for Vectors {
+    type Target = [Lanes];
+
+    #[inline]
+    fn deref(&self) -> &[Lanes] {
+        bytemuck::cast_slice(&self.0)
+    }
+}
+
+impl DerefMut for Vectors {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [Lanes] {
+        bytemuck::cast_slice_mut(&mut self.0)
+    }
+}
 
 /// One bit per lane.
 pub type Mask = u16;
@@ -117,6 +166,57 @@ macro_rules! kernel {
     };
 }
 
+/// Appends words behind the first `end` ones of `out`: for each lane that is meant its first word with those of the steps added that its
+/// mask names, in order. Says behind what the last one is. Up to a wave behind them anything may be written; there must be room for that.
+#[inline]
+pub fn append_steps(
+    (out, end): (&mut [u32], usize),
+    (firsts, masks, lanes): (&Lanes, &Lanes, Mask),
+    steps: &Lanes,
+) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx512() {
+        // SAFETY: the machine has the features that the function is compiled for; it needs nothing else.
+        return unsafe { append_widest((out, end), (firsts, masks, lanes), steps) };
+    }
+    append_lanes((out, end), (firsts, masks, lanes), steps)
+}
+
+fn append_lanes(
+    (out, mut end): (&mut [u32], usize),
+    (firsts, masks, lanes): (&Lanes, &Lanes, Mask),
+    steps: &Lanes,
+) -> usize {
+    for lane in (0..WAVE).filter(|&lane| lanes >> lane & 1 != 0) {
+        for step in (0..WAVE).filter(|&step| masks[lane] >> step & 1 != 0) {
+            out[end] = firsts[lane].wrapping_add(steps[step]);
+            end += 1;
+        }
+    }
+    end
+}
+
+/// The same by few instructions a lane.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+fn append_widest(
+    (out, mut end): (&mut [u32], usize),
+    (firsts, masks, mut lanes): (&Lanes, &Lanes, Mask),
+    steps: &Lanes,
+) -> usize {
+    use std::arch::x86_64::*;
+    let steps = bytemuck::must_cast(*steps);
+    while lanes != 0 {
+        let lane = lanes.trailing_zeros() as usize;
+        lanes &= lanes - 1;
+        let all = _mm512_add_epi32(steps, _mm512_set1_epi32(firsts[lane] as i32));
+        let some: Lanes = bytemuck::must_cast(_mm512_maskz_compress_epi32(masks[lane] as Mask, all));
+        out[end..end + WAVE].copy_from_slice(&some);
+        end += (masks[lane] as Mask).count_ones() as usize;
+    }
+    end
+}
+
 /// What the machine has: found out once, as kernels that are called often cost less than finding out.
 #[cfg(target_arch = "x86_64")]
 mod level {
@@ -194,6 +294,24 @@ kernel!(
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    proptest! {
+        /// Words are appended lane by lane, step by step, with every set of instructions.
+        #[test]
+        fn steps_are_appended_in_order(firsts: Lanes, masks: Lanes, lanes: Mask, steps: Lanes, end in 0..WAVE) {
+            let of_lane = |lane: usize| {
+                let steps = (0..WAVE).filter(move |step| masks[lane] >> step & 1 != 0).map(|step| steps[step]);
+                steps.map(move |step| firsts[lane].wrapping_add(step))
+            };
+            let expected: Vec<u32> = (0..WAVE).filter(|lane| lanes >> lane & 1 != 0).flat_map(of_lane).collect();
+            let mut out = [7; WAVE * WAVE + 2 * WAVE];
+            for append in [append_steps, append_lanes] {
+                let behind = append((&mut out, end), (&firsts, &masks, lanes), &steps);
+                prop_assert_eq!(&out[end..behind], &expected[..]);
+                prop_assert!(out[..end].iter().all(|&word| word == 7));
+            }
+        }
+    }
 
     /// Words of every kind: small integers, floats of every size, NaN, infinities, anything.
     fn word() -> impl Strategy<Value = u32> {

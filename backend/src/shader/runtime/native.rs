@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use super::frame::{BufferEntry, Frame, NOTHING, STOP_BARRIER, STOP_DONE, STOP_INTERRUPTED};
-use super::kernels::{Lanes, Mask, WAVE};
+use super::kernels::{Lanes, Mask, Vector, WAVE};
 use super::symbols::{self, Registered, Tools};
 use super::{Access, Environment, Masks, Stop, image};
 use crate::shader::interp::Wave;
@@ -84,15 +84,10 @@ impl Native {
     }
 }
 
-/// 64 bytes, aligned as vectors want it.
-#[repr(C, align(64))]
-#[derive(Debug, Clone, Copy)]
-struct Line(Lanes);
-
 /// The memory of a wave's frame.
 #[derive(Debug, Default)]
 pub struct FrameMemory {
-    lines: Vec<Line>,
+    vectors: Vec<Vector>,
     resume: u64,
     /// Runs the routines that the code calls.
     nested: Option<Box<Wave>>,
@@ -140,17 +135,17 @@ fn lanes_of_bits(mask: Mask) -> Lanes {
 impl FrameMemory {
     /// Gets ready to start `native` from its beginning.
     pub fn start(&mut self, native: &Native) {
-        let lines = native.frame_bytes.div_ceil(size_of::<Line>());
-        if self.lines.len() < lines {
-            self.lines.resize(lines, Line([0; WAVE]));
+        let vectors = native.frame_bytes.div_ceil(size_of::<Vector>());
+        if self.vectors.len() < vectors {
+            self.vectors.resize(vectors, Vector([0; WAVE]));
         }
-        let first = Frame::BYTES / size_of::<Line>();
-        self.lines[first..first + native.local_bytes / size_of::<Line>()].fill(Line([0; WAVE]));
+        let first = Frame::BYTES / size_of::<Vector>();
+        self.vectors[first..first + native.local_bytes / size_of::<Vector>()].fill(Vector([0; WAVE]));
         self.resume = 0;
     }
 
     fn header(&mut self) -> *mut Frame {
-        self.lines.as_mut_ptr().cast()
+        self.vectors.as_mut_ptr().cast()
     }
 
     /// Runs until the end, a barrier, or the deadline. Returns how it stopped, which lanes were killed, and which are helpers
@@ -185,7 +180,7 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
     pub fn new(memory: &'a mut FrameMemory, native: &'a Native, owned: E) -> Self {
         let environment = owned.borrow();
         assert!(environment.ranges.entries().len() >= native.ranges, "fewer ranges than the program has");
-        assert!(memory.lines.len() * size_of::<Line>() >= native.frame_bytes, "the frame was not started");
+        assert!(memory.vectors.len() * size_of::<Vector>() >= native.frame_bytes, "the frame was not started");
         let nested = RefCell::new(memory.nested.take());
         let (frame, table, push) = (memory.header(), environment.bindings.table(), environment.push);
         // SAFETY: the frame has room for the header and what follows (`start`), is aligned to 64 bytes, and belongs to this

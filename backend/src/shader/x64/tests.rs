@@ -88,7 +88,7 @@ fn run(program: &Program, run: &Run) -> Outcome {
     let word = |index: u32| shared.word(index * 4).map_or(0, |word| word.load(std::sync::atomic::Ordering::Relaxed));
     Outcome {
         stop,
-        outputs: wave.outputs.clone(),
+        outputs: wave.outputs.to_vec(),
         killed: wave.killed(),
         buffer,
         shared: (0..SHARED_BYTES / 4).map(word).collect(),

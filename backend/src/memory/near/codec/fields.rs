@@ -1,8 +1,8 @@
 //! The numbers that a word consists of, and arithmetic on all of them at once.
 //!
-//! Numbers count modulo 2^n, and residuals are *folded*: 0, -1, 1, -2, 2 become 0, 1, 2, 3, 4, so that small ones of either sign need
-//! few bits, the lowest. Where numbers are bytes, halves or words the machine has instructions. Words of other numbers are added and
-//! subtracted as they are; what they borrow from each other is given back when residuals are folded.
+//! Numbers count modulo 2^n, and residuals have signs: of small ones of either sign few bits are needed, the lowest, of which the highest is the
+//! sign. Where numbers are bytes, halves or words the machine has instructions. Words of other numbers are added and subtracted as they are;
+//! what they borrow from each other is given back when residuals are set apart.
 
 use smallvec::SmallVec;
 
@@ -23,7 +23,7 @@ pub enum Kind {
     Halves,
     /// One of 32.
     Words,
-    /// Others, of at most two widths.
+    /// Others.
     Packed,
 }
 
@@ -45,11 +45,27 @@ pub struct Packed {
     /// Highest and lowest bits.
     high: u32,
     low: u32,
-    /// Those of numbers of the first width.
-    first_high: u32,
-    first_low: u32,
-    /// From the lowest to the highest bit, of numbers of the first width and the other.
-    steps: [u32; 2],
+    /// See [`Above`].
+    above: Above,
+}
+
+/// Bits of numbers but their lowest 1, 2, 4, 8 and 16.
+type Above = [u32; 5];
+
+/// [`Above`], of numbers by first bit and bits.
+const fn above(list: &[(u8, u8)]) -> Above {
+    let (mut above, mut step) = ([u32::MAX; 5], 0);
+    while step < above.len() {
+        let mut number = 0;
+        while number < list.len() {
+            let lowest = (1u64 << (1 << step)) - 1;
+            // What goes beyond a number is less than as much of the next one.
+            above[step] &= !((lowest << list[number].0) as u32);
+            number += 1;
+        }
+        step += 1;
+    }
+    above
 }
 
 impl Fields {
@@ -62,21 +78,15 @@ impl Fields {
     fn packed(numbers: &[(u8, u8)]) -> Self {
         let mut list = [(0, 0); MOST];
         list[..numbers.len()].copy_from_slice(numbers);
-        let mask = |first: Option<u8>, high: bool| {
-            let counted = numbers.iter().filter(|(_, bits)| first.is_none_or(|first| first == *bits));
-            counted.fold(0, |mask, (offset, bits)| mask | 1u32 << (offset + if high { bits - 1 } else { 0 }))
-        };
-        let width = numbers.first().map_or(1, |(_, bits)| *bits);
-        let other = numbers.iter().map(|(_, bits)| *bits).find(|bits| *bits != width).unwrap_or(width);
+        let mask =
+            |bit: fn(u8) -> u8| numbers.iter().fold(0, |mask, (offset, bits)| mask | 1u32 << (offset + bit(*bits)));
         let packed = Packed {
             list,
             count: numbers.len(),
             width_bits: HEADER_BITS / numbers.len() as u32,
-            high: mask(None, true),
-            low: mask(None, false),
-            first_high: mask(Some(width), true),
-            first_low: mask(Some(width), false),
-            steps: [u32::from(width) - 1, u32::from(other) - 1],
+            high: mask(|bits| bits - 1),
+            low: mask(|_| 0),
+            above: above(numbers),
         };
         Self { kind: Kind::Packed, packed }
     }
@@ -117,7 +127,7 @@ impl Fields {
             // Fewer bits than a half, at its upper end.
             [4, 12] | [6, 10] if info.bytes >= 2 && info.channels[0].offset > 0 => Self::equal(Kind::Halves, 16),
             [32] => Self::equal(Kind::Words, 32),
-            [_] | [_, _] if numbers.len() <= MOST => Self::packed(&numbers),
+            _ if numbers.len() <= MOST => Self::packed(&numbers),
             _ => Self::bytes(),
         }
     }
@@ -129,46 +139,54 @@ impl Fields {
 
 /// Arithmetic on the numbers of words.
 pub trait Arithmetic: Copy {
-    /// Whether folding takes so long that it pays to look after half of a line whether the rest is needed.
-    const FOLDS_SLOWLY: bool = false;
     /// Sums.
     fn add<L: Lanes>(self, a: L, b: L) -> L;
     /// Differences.
     fn sub<L: Lanes>(self, a: L, b: L) -> L;
-    /// Residuals, folded.
-    fn fold<L: Lanes>(self, value: L) -> L;
-    /// The opposite.
-    fn unfold<L: Lanes>(self, value: L) -> L;
-    /// The low bits of each number that are needed for these bits: its highest one, and those below.
+    /// Residuals whose numbers have nothing of each other.
+    fn apart<L: Lanes>(self, value: L) -> L;
+    /// Bits of such numbers that differ from the next lower one, where there is a zero below the lowest: the highest of them is the last that
+    /// is needed.
+    fn changes<L: Lanes>(self, value: L) -> L;
+    /// Residuals of the low bits of numbers that are needed, which those in `used` are; `tops` are the highest of them, the signs.
+    #[inline(always)]
+    fn whole<L: Lanes>(self, value: L, tops: u32) -> L {
+        let tops = L::splat(tops);
+        self.sub(value.xor(tops), tops)
+    }
+    /// The low bits of each number that are needed where numbers have these changes: its highest one, and those below.
     fn below(self, any: u32) -> u32;
     /// The least number of bits that offsets need where slopes need those of a mask: a word is predicted from three others, so the range of
     /// its residuals is at most four times that of words.
     fn least_of_offsets(self, used: u32) -> u32;
+    /// The highest bits of such a mask.
+    fn tops(self, used: u32) -> u32;
     /// How many bits of each number such a mask has, as a header says it.
     fn code(self, used: u32) -> u32;
     /// The mask of a header. More than a number has is all of it.
     fn used(self, code: u32) -> u32;
 }
 
-/// [`Arithmetic::below`], of numbers by first bit and bits.
+/// [`Arithmetic::below`].
 #[inline(always)]
-fn below_of(list: &[(u8, u8)], any: u32) -> u32 {
-    let mut used = 0;
-    for &(offset, bits) in list {
-        let width = 32 - (any >> offset & (u32::MAX >> (32 - bits))).leading_zeros();
-        used |= (((1u64 << width) - 1) << offset) as u32;
+fn below_of(above: &Above, any: u32) -> u32 {
+    let mut used = any;
+    for (step, above) in above.iter().enumerate() {
+        used |= (used & above) >> (1 << step);
     }
     used
 }
 
+/// [`Arithmetic::tops`].
+#[inline(always)]
+fn tops_of(above: &Above, used: u32) -> u32 {
+    used & !((used & above[0]) >> 1)
+}
+
 /// [`Arithmetic::least_of_offsets`].
 #[inline(always)]
-fn least_of(list: &[(u8, u8)], used: u32) -> u32 {
-    let mut least = 0;
-    for &(offset, bits) in list {
-        least += (used >> offset & (u32::MAX >> (32 - bits))).count_ones().saturating_sub(2);
-    }
-    least
+fn least_of(above: &Above, used: u32) -> u32 {
+    (used & above[1]).count_ones()
 }
 
 /// [`Arithmetic::code`], with so many bits for each number in the header.
@@ -202,9 +220,9 @@ pub struct Halves;
 #[derive(Debug, Clone, Copy)]
 pub struct Words;
 
-/// Folding where the machine has sums and differences: the lowest and the highest bits of numbers, and bits from one to the other.
+/// Arithmetic where the machine has sums and differences.
 macro_rules! equal {
-    ($name:ident, $add:ident, $sub:ident, $negative:ident, $low:expr, $list:expr) => {
+    ($name:ident, $add:ident, $sub:ident, $list:expr) => {
         impl Arithmetic for $name {
             #[inline(always)]
             fn add<L: Lanes>(self, a: L, b: L) -> L {
@@ -215,22 +233,24 @@ macro_rules! equal {
                 a.$sub(b)
             }
             #[inline(always)]
-            fn fold<L: Lanes>(self, value: L) -> L {
-                value.$add(value).xor(value.$negative())
+            fn apart<L: Lanes>(self, value: L) -> L {
+                value
             }
             #[inline(always)]
-            fn unfold<L: Lanes>(self, value: L) -> L {
-                let low = value.and(L::splat($low));
-                let half = value.xor(low).shr(1);
-                half.xor(L::splat(0).$sub(low))
+            fn changes<L: Lanes>(self, value: L) -> L {
+                value.xor(value.$add(value))
             }
             #[inline(always)]
             fn below(self, any: u32) -> u32 {
-                below_of(&$list, any)
+                below_of(&const { above(&$list) }, any)
             }
             #[inline(always)]
             fn least_of_offsets(self, used: u32) -> u32 {
-                least_of(&$list, used)
+                least_of(&const { above(&$list) }, used)
+            }
+            #[inline(always)]
+            fn tops(self, used: u32) -> u32 {
+                tops_of(&const { above(&$list) }, used)
             }
             #[inline(always)]
             fn code(self, used: u32) -> u32 {
@@ -244,21 +264,11 @@ macro_rules! equal {
     };
 }
 
-equal!(Bytes, add8, sub8, negative8, 0x0101_0101, [(0, 8), (8, 8), (16, 8), (24, 8)]);
-equal!(Halves, add16, sub16, negative16, 0x0001_0001, [(0, 16), (16, 16)]);
-equal!(Words, add32, sub32, negative32, 1, [(0, 32)]);
-
-impl Packed {
-    /// All bits of the numbers whose lowest bits are `low`; `above` are the bits above their highest.
-    #[inline(always)]
-    fn filled<L: Lanes>(above: L, low: L) -> L {
-        // What would be bit 32 is missing, modulo 2^32.
-        above.sub32(low)
-    }
-}
+equal!(Bytes, add8, sub8, [(0, 8), (8, 8), (16, 8), (24, 8)]);
+equal!(Halves, add16, sub16, [(0, 16), (16, 16)]);
+equal!(Words, add32, sub32, [(0, 32)]);
 
 impl Arithmetic for Packed {
-    const FOLDS_SLOWLY: bool = true;
     #[inline(always)]
     fn add<L: Lanes>(self, a: L, b: L) -> L {
         a.add32(b)
@@ -268,30 +278,26 @@ impl Arithmetic for Packed {
         a.sub32(b)
     }
     #[inline(always)]
-    fn fold<L: Lanes>(self, value: L) -> L {
+    fn apart<L: Lanes>(self, value: L) -> L {
         // Half a range more, and no number borrows from the next one.
         let halves = L::splat(self.high);
-        let value = value.add32(halves).xor(halves);
-        let high = value.and(halves);
-        let first = high.and(L::splat(self.first_high));
-        let low = first.shr(self.steps[0]).or(high.xor(first).shr(self.steps[1]));
-        value.shl(1).and(L::splat(!self.low)).xor(Self::filled(high.shl(1), low))
+        value.add32(halves).xor(halves)
     }
     #[inline(always)]
-    fn unfold<L: Lanes>(self, value: L) -> L {
-        let low = value.and(L::splat(self.low));
-        let first = low.and(L::splat(self.first_low));
-        let above = first.shl(self.steps[0] + 1).or(low.xor(first).shl(self.steps[1] + 1));
-        let halves = L::splat(self.high);
-        value.xor(low).shr(1).xor(Self::filled(above, low)).xor(halves).sub32(halves)
+    fn changes<L: Lanes>(self, value: L) -> L {
+        value.xor(value.add32(value).and(L::splat(!self.low)))
     }
     #[inline(always)]
     fn below(self, any: u32) -> u32 {
-        below_of(&self.list[..self.count], any)
+        below_of(&self.above, any)
     }
     #[inline(always)]
     fn least_of_offsets(self, used: u32) -> u32 {
-        least_of(&self.list[..self.count], used)
+        least_of(&self.above, used)
+    }
+    #[inline(always)]
+    fn tops(self, used: u32) -> u32 {
+        tops_of(&self.above, used)
     }
     #[inline(always)]
     fn code(self, used: u32) -> u32 {
@@ -366,34 +372,50 @@ mod tests {
             let fields = of(formats[format]);
             let (masks, one) = (fields.masks(), |lanes: Portable| lanes.store()[3]);
             let [x, y] = [a, b].map(Portable::splat);
-            let folded = one(masks.fold(masks.sub(x, y)));
-            proptest::prop_assert_eq!(one(masks.add(masks.unfold(masks.fold(masks.sub(x, y))), y)), a);
+            let difference = masks.apart(masks.sub(x, y));
+            let used = masks.below(one(masks.changes(difference)));
+            let kept = one(difference) & used;
+            let whole = masks.whole(Portable::splat(kept), masks.tops(used));
+            proptest::prop_assert_eq!(one(masks.add(whole, y)), a);
             for &(offset, bits) in &fields.packed.list[..fields.packed.count] {
                 let mask = u32::MAX >> (32 - bits);
                 let part = |word: u32| word >> offset & mask;
-                // Numbers that differ by less than half a range, as all below them do, have the difference folded.
+                // Numbers that differ by less than half a range, as all below them do, have the difference.
                 let apart = |offset: u8, bits: u8| {
                     let [a, b] = [a, b].map(|word| i64::from(word >> offset & (u32::MAX >> (32 - bits))));
                     a - b
                 };
-                let difference = apart(offset, bits);
+                let expected = apart(offset, bits);
                 let half = 1i64 << (bits - 1);
                 let list = &fields.packed.list[..fields.packed.count];
                 let below = list.iter().filter(|other| other.0 <= offset);
                 if below.into_iter().all(|&(offset, bits)| (-(1 << (bits - 1))..1 << (bits - 1)).contains(&apart(offset, bits))) {
-                    proptest::prop_assert!((-half..half).contains(&difference));
-                    proptest::prop_assert_eq!(i64::from(part(folded)), ((difference << 1) ^ (difference >> 63)) & i64::from(mask));
+                    proptest::prop_assert!((-half..half).contains(&expected));
+                    proptest::prop_assert_eq!(i64::from(part(one(difference))), expected & i64::from(mask));
+                    // As many bits as the magnitude has, and a sign.
+                    let magnitude = if expected < 0 { !expected } else { expected };
+                    let needed = if expected == 0 { 0 } else { 65 - magnitude.leading_zeros() };
+                    proptest::prop_assert_eq!(part(used).count_ones(), needed);
                 }
             }
         }
 
         #[test]
-        fn equal_numbers_fold_and_unfold(a: u32) {
-            let x = Portable::splat(a);
-            proptest::prop_assert_eq!(Bytes.unfold(Bytes.fold(x)).store()[0], a);
-            proptest::prop_assert_eq!(Halves.unfold(Halves.fold(x)).store()[0], a);
-            proptest::prop_assert_eq!(Words.unfold(Words.fold(x)).store()[0], a);
-            proptest::prop_assert_eq!(Words.fold(x).store()[0], ((a as i32) << 1 ^ (a as i32) >> 31) as u32);
+        fn equal_numbers_need_few_bits(a: u32, shift in 0u32..32) {
+            let value = (a as i32 >> shift) as u32;
+            let bits = |arithmetic: &dyn Fn(Portable) -> [u32; 3]| arithmetic(Portable::splat(value));
+            fn of<A: Arithmetic>(arithmetic: A, value: Portable) -> [u32; 3] {
+                let used = arithmetic.below(arithmetic.changes(value).store()[0]);
+                let kept = Portable::splat(value.store()[0] & used);
+                [used, arithmetic.tops(used), arithmetic.whole(kept, arithmetic.tops(used)).store()[0]]
+            }
+            let [used, tops, back] = bits(&|value| of(Words, value));
+            let magnitude = value ^ (value as i32 >> 31) as u32;
+            let needed = if value == 0 { 0 } else { 33 - magnitude.leading_zeros() };
+            proptest::prop_assert_eq!((used.count_ones(), used.trailing_ones(), back), (needed, needed, value));
+            proptest::prop_assert_eq!(tops, used & !(used >> 1));
+            proptest::prop_assert_eq!(bits(&|value| of(Halves, value))[2], value);
+            proptest::prop_assert_eq!(bits(&|value| of(Bytes, value))[2], value);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Eight words at a time: what the codec computes with, in the machine's widest form that it has code for.
 //!
-//! The codec is written once, against [`Lanes`]. [`Portable`] says what each operation means; [`Avx2`] gives the same bits. A line
+//! The codec is written once, against [`Lanes`]. [`Portable`] says what each operation means; `Wide` gives the same bits. A line
 //! is eight [`Rows`] of eight words. Of a row's words one bit each, over all rows, is a *plane* of 64 bits: bit
 //! `32 (y / 4) + 16 (x / 4) + 4 (y % 4) + x % 4` is that of lane `x` in row `y`.
 
@@ -26,6 +26,8 @@ pub trait Lanes: Copy {
     fn or(self, other: Self) -> Self;
     /// Bit by bit.
     fn xor(self, other: Self) -> Self;
+    /// Its own bits where those of the mask are set, the other's elsewhere.
+    fn chosen(self, mask: Self, other: Self) -> Self;
     /// Modulo 2^8, of four numbers a word.
     fn add8(self, other: Self) -> Self;
     /// Modulo 2^8, of four numbers a word.
@@ -38,16 +40,8 @@ pub trait Lanes: Copy {
     fn add32(self, other: Self) -> Self;
     /// Modulo 2^32.
     fn sub32(self, other: Self) -> Self;
-    /// Shifts words left by less than 32.
-    fn shl(self, bits: u32) -> Self;
     /// Shifts words right by less than 32, zeros come in.
     fn shr(self, bits: u32) -> Self;
-    /// Ones in the numbers of 8 bits that are negative, zeros in the others.
-    fn negative8(self) -> Self;
-    /// The same of 16 bits.
-    fn negative16(self) -> Self;
-    /// The same of 32 bits.
-    fn negative32(self) -> Self;
     /// Lanes move up by 1, 2 or 4; zeros come in at 0, and at 4 where the row is `split`.
     fn up<const LANES: usize>(self, split: bool) -> Self;
     /// Which lanes agree, a bit each.
@@ -105,6 +99,9 @@ impl Lanes for Portable {
     fn xor(self, other: Self) -> Self {
         self.zip(other, |a, b| a ^ b)
     }
+    fn chosen(self, mask: Self, other: Self) -> Self {
+        self.and(mask).or(other.and(Self(mask.0.map(|word| !word))))
+    }
     fn add8(self, other: Self) -> Self {
         self.zip(other, |a, b| by_parts::<1>(a, b, u32::wrapping_add))
     }
@@ -123,20 +120,8 @@ impl Lanes for Portable {
     fn sub32(self, other: Self) -> Self {
         self.zip(other, u32::wrapping_sub)
     }
-    fn shl(self, bits: u32) -> Self {
-        Self(self.0.map(|word| word << bits))
-    }
     fn shr(self, bits: u32) -> Self {
         Self(self.0.map(|word| word >> bits))
-    }
-    fn negative8(self) -> Self {
-        self.zip(self, |a, b| by_parts::<1>(a, b, |part, _| 0u32.wrapping_sub(part >> 7 & 1)))
-    }
-    fn negative16(self) -> Self {
-        self.zip(self, |a, b| by_parts::<2>(a, b, |part, _| 0u32.wrapping_sub(part >> 15 & 1)))
-    }
-    fn negative32(self) -> Self {
-        Self(self.0.map(|word| (word as i32 >> 31) as u32))
     }
     fn up<const LANES: usize>(self, split: bool) -> Self {
         let part = if split { ROW / 2 } else { ROW };
@@ -185,7 +170,7 @@ impl Lanes for Portable {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub use wide::Avx2;
+pub use wide::{Avx2, Avx512};
 
 /// Whether the machine has AVX2, and what came with it.
 #[cfg(target_arch = "x86_64")]
@@ -194,11 +179,12 @@ pub fn has_avx2() -> bool {
     has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt")
 }
 
-/// Whether it has the AVX-512 that Skylake-X had, too: more registers, and operations of three operands.
+/// Whether it has the AVX-512 that Ice Lake and Zen 4 have, too: more registers, and instructions that turn bits.
 #[cfg(target_arch = "x86_64")]
 pub fn has_avx512() -> bool {
     use std::is_x86_feature_detected as has;
-    has_avx2() && has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl")
+    let has_512 = has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl");
+    has_avx2() && has_512 && has!("avx512vbmi") && has!("gfni")
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -207,15 +193,20 @@ mod wide {
 
     use super::{Lanes, ROW, Rows, Shape};
 
-    /// A register of AVX2. Values exist only in code that was entered after the machine was found to have it: the codec makes them in
-    /// functions that are compiled for it, and they do not leave those.
+    /// A register of AVX2, and planes by AVX-512 if it is the `WIDEST`. Values exist only in code that was entered after the machine was found
+    /// to have it: the codec makes them in functions that are compiled for it, and they do not leave those.
     #[derive(Debug, Clone, Copy)]
-    pub struct Avx2(__m256i);
+    pub struct Wide<const WIDEST: bool>(__m256i);
 
-    /// Instructions on values of [`Avx2`].
+    /// For machines that [`super::has_avx2`] finds.
+    pub type Avx2 = Wide<false>;
+    /// For machines that [`super::has_avx512`] finds.
+    pub type Avx512 = Wide<true>;
+
+    /// Instructions on values of [`Wide`].
     macro_rules! wide {
         ($instructions:expr) => {{
-            // SAFETY: a machine without them never comes here, see [`Avx2`].
+            // SAFETY: a machine without them never comes here, see [`Wide`].
             unsafe { $instructions }
         }};
     }
@@ -441,14 +432,14 @@ mod wide {
 
     /// A row's wrapper, and a wrapper's row, of all.
     #[inline(always)]
-    fn plain(rows: &Rows<Avx2>) -> Line {
+    fn plain<const WIDEST: bool>(rows: &Rows<Wide<WIDEST>>) -> Line {
         let [a, b, c, d, e, f, g, h] = *rows;
         [a.0, b.0, c.0, d.0, e.0, f.0, g.0, h.0]
     }
 
     #[inline(always)]
-    fn wrapped([a, b, c, d, e, f, g, h]: Line) -> Rows<Avx2> {
-        [Avx2(a), Avx2(b), Avx2(c), Avx2(d), Avx2(e), Avx2(f), Avx2(g), Avx2(h)]
+    fn wrapped<const WIDEST: bool>([a, b, c, d, e, f, g, h]: Line) -> Rows<Wide<WIDEST>> {
+        [Wide(a), Wide(b), Wide(c), Wide(d), Wide(e), Wide(f), Wide(g), Wide(h)]
     }
 
     /// The bytes of four rows, and those of the other four.
@@ -494,7 +485,68 @@ mod wide {
         })
     }
 
-    impl Lanes for Avx2 {
+    /// Turns 8x8 bits in each eight bytes: bit `n` of byte `m` becomes bit `m` of byte `n`.
+    #[inline(always)]
+    fn turned_bits(bytes: __m512i) -> __m512i {
+        wide!({
+            // As the left matrix of a product it turns the right one, as the right one it turns bits of bytes around: products take rows from
+            // the last to the first.
+            let ones = _mm512_set1_epi64(0x8040_2010_0804_0201_u64 as i64);
+            _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_gf2p8affine_epi64_epi8::<0>(ones, bytes), ones)
+        })
+    }
+
+    /// Turns 8x8 bytes.
+    #[inline(always)]
+    fn turned_bytes(bytes: __m512i) -> __m512i {
+        const ORDER: [u8; 64] = {
+            let (mut order, mut place) = ([0; 64], 0);
+            while place < 64 {
+                order[place] = (place % 8 * 8 + place / 8) as u8;
+                place += 1;
+            }
+            order
+        };
+        wide!(_mm512_permutexvar_epi8(_mm512_loadu_si512(ORDER.as_ptr().cast()), bytes))
+    }
+
+    /// [`Lanes::gather`], all planes of a byte at once.
+    #[inline(always)]
+    fn gather_widest(rows: &Line, used: u32, planes: &mut [[u8; 8]]) {
+        assert_eq!(planes.len(), used.count_ones() as usize, "there is a place for each");
+        let mut next = planes.as_mut_ptr();
+        for (byte, [front, back]) in bytes_of(rows).into_iter().enumerate() {
+            let used = (used >> (8 * byte)) as u8;
+            let mask = ((1u32 << used.count_ones()) - 1) as u8;
+            // It stores as many elements as `used` has bits, and so no more than there are places for, see above.
+            next = wide!({
+                let bytes = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(front), back);
+                let all = _mm512_maskz_compress_epi64(used, turned_bytes(turned_bits(bytes)));
+                _mm512_mask_storeu_epi64(next.cast(), mask, all);
+                next.add(used.count_ones() as usize)
+            });
+        }
+    }
+
+    /// [`Lanes::scatter`].
+    #[inline(always)]
+    fn scatter_widest(used: u32, planes: &[[u8; 8]]) -> Line {
+        assert_eq!(planes.len(), used.count_ones() as usize, "each is there");
+        let mut next = planes.as_ptr();
+        let mut bytes = [[wide!(_mm256_setzero_si256()); 2]; 4];
+        for (byte, halves) in bytes.iter_mut().enumerate() {
+            let used = (used >> (8 * byte)) as u8;
+            // It loads as many elements as `used` has bits, and so no more than there are, see above.
+            next = wide!({
+                let all = turned_bits(turned_bytes(_mm512_maskz_expandloadu_epi64(used, next.cast())));
+                *halves = [_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64::<1>(all)];
+                next.add(used.count_ones() as usize)
+            });
+        }
+        of_bytes(&bytes)
+    }
+
+    impl<const WIDEST: bool> Lanes for Wide<WIDEST> {
         #[inline(always)]
         fn load(words: &[u32; ROW]) -> Self {
             Self(bytemuck::must_cast(*words))
@@ -518,6 +570,10 @@ mod wide {
         #[inline(always)]
         fn xor(self, other: Self) -> Self {
             Self(wide!(_mm256_xor_si256(self.0, other.0)))
+        }
+        #[inline(always)]
+        fn chosen(self, mask: Self, other: Self) -> Self {
+            Self(wide!(_mm256_blendv_epi8(other.0, self.0, mask.0)))
         }
         #[inline(always)]
         fn add8(self, other: Self) -> Self {
@@ -544,24 +600,8 @@ mod wide {
             Self(wide!(_mm256_sub_epi32(self.0, other.0)))
         }
         #[inline(always)]
-        fn shl(self, bits: u32) -> Self {
-            Self(wide!(_mm256_sll_epi32(self.0, _mm_cvtsi32_si128(bits as i32))))
-        }
-        #[inline(always)]
         fn shr(self, bits: u32) -> Self {
             Self(wide!(_mm256_srl_epi32(self.0, _mm_cvtsi32_si128(bits as i32))))
-        }
-        #[inline(always)]
-        fn negative8(self) -> Self {
-            Self(wide!(_mm256_cmpgt_epi8(_mm256_setzero_si256(), self.0)))
-        }
-        #[inline(always)]
-        fn negative16(self) -> Self {
-            Self(wide!(_mm256_srai_epi16::<15>(self.0)))
-        }
-        #[inline(always)]
-        fn negative32(self) -> Self {
-            Self(wide!(_mm256_srai_epi32::<31>(self.0)))
         }
         #[inline(always)]
         fn up<const LANES: usize>(self, split: bool) -> Self {
@@ -616,6 +656,9 @@ mod wide {
         }
         #[inline(always)]
         fn gather(rows: &Rows<Self>, used: u32, planes: &mut [[u8; 8]]) {
+            if WIDEST {
+                return gather_widest(&plain(rows), used, planes);
+            }
             let bytes = bytes_of(&plain(rows));
             let mut planes = planes.iter_mut();
             for (byte, halves) in bytes.into_iter().enumerate() {
@@ -631,6 +674,9 @@ mod wide {
         }
         #[inline(always)]
         fn scatter(used: u32, planes: &[[u8; 8]]) -> Rows<Self> {
+            if WIDEST {
+                return wrapped(scatter_widest(used, planes));
+            }
             let mut planes = planes.iter();
             let mut bytes = [[wide!(_mm256_setzero_si256()); 2]; 4];
             for (byte, halves) in bytes.iter_mut().enumerate() {

@@ -190,23 +190,28 @@ impl Codec {
 
 /// Declares the codec's two directions, compiled for more of the machine.
 macro_rules! compiled_for {
-    ($features:literal, $encode:ident, $decode:ident) => {
+    ($lanes:ty, $features:literal, $encode:ident, $decode:ident) => {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
         fn $encode(codec: &Codec, line: &Line, out: &mut Line) -> Control {
-            encode::<lanes::Avx2>(codec, line, out)
+            encode::<$lanes>(codec, line, out)
         }
 
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
         fn $decode(codec: &Codec, control: Control, coded: &Line, line: &mut Line) {
-            decode::<lanes::Avx2>(codec, control, coded, line);
+            decode::<$lanes>(codec, control, coded, line);
         }
     };
 }
 
-compiled_for!("avx2,bmi1,bmi2,lzcnt,popcnt", encode_wide, decode_wide);
-compiled_for!("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt", encode_widest, decode_widest);
+compiled_for!(lanes::Avx2, "avx2,bmi1,bmi2,lzcnt,popcnt", encode_wide, decode_wide);
+compiled_for!(
+    lanes::Avx512,
+    "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,gfni,avx2,bmi1,bmi2,lzcnt,popcnt",
+    encode_widest,
+    decode_widest
+);
 
 /// Calls a function for the shape and the arithmetic of a codec, both known when it is compiled: loops over rows are then straight code.
 macro_rules! with_known {
@@ -242,8 +247,11 @@ fn decode<L: Lanes>(codec: &Codec, control: Control, coded: &Line, line: &mut Li
     with_known!(codec, decode_with::<L>(control, coded, line));
 }
 
-/// Most planes of a coded line.
-const MOST_PLANES: u32 = ((LINE - SUB_BLOCK) / 8) as u32;
+/// Bytes of a coded line with so many words of parameters and planes.
+#[inline(always)]
+fn bytes_of(parameters: usize, planes: u32) -> usize {
+    4 + 4 * parameters + 8 * planes as usize
+}
 
 /// Words of parameters, of all blocks.
 #[derive(Clone, Copy)]
@@ -271,7 +279,7 @@ impl Parameters {
     }
 }
 
-/// Residuals, and what they come to: bits that all of them need, or more where they are not all there.
+/// Residuals, and what they come to: bits that all of them need, or fewer where these are too many already.
 struct Residuals<L> {
     rows: Rows<L>,
     parameters: Parameters,
@@ -280,13 +288,24 @@ struct Residuals<L> {
 }
 
 impl<L: Lanes> Residuals<L> {
+    /// Where half of the rows need more bits than there is room for, it is noise, and the others are not looked at.
     #[inline(always)]
     fn new(arithmetic: impl Arithmetic, mode: Mode, rows: Rows<L>, parameters: Parameters) -> Self {
-        let mut all = rows[0];
-        for row in &rows[1..] {
-            all = all.or(*row);
+        let mut residuals = Self { rows, parameters, mode, used: 0 };
+        let mut changes = L::splat(0);
+        for y in 0..ROW {
+            let row = arithmetic.apart(residuals.rows[y]);
+            residuals.rows[y] = row;
+            changes = changes.or(arithmetic.changes(row));
+            if y == ROW / 2 - 1 {
+                residuals.used = arithmetic.below(changes.any());
+                if residuals.bytes() > LINE - SUB_BLOCK {
+                    return residuals;
+                }
+            }
         }
-        Self { rows, parameters, mode, used: arithmetic.below(all.any()) }
+        residuals.used = arithmetic.below(changes.any());
+        residuals
     }
 
     /// Offsets of zero.
@@ -297,20 +316,23 @@ impl<L: Lanes> Residuals<L> {
 
     #[inline(always)]
     fn bytes(&self) -> usize {
-        4 + 4 * self.parameters.count + 8 * self.used.count_ones() as usize
+        bytes_of(self.parameters.count, self.used.count_ones())
     }
 
     #[inline(always)]
     fn write(&self, arithmetic: impl Arithmetic, out: &mut Line) -> Control {
         let control = Control::of_bytes(self.bytes());
+        // Constant lengths are written in a few instructions: zeros, then parameters, of which there are zeros behind the last.
+        let blocks: &mut [[u32; SUB_BLOCK / 4]; 4] = bytemuck::must_cast_mut(&mut out.0);
+        blocks[..control.sub_blocks()].iter_mut().for_each(|block| *block = [0; SUB_BLOCK / 4]);
         out.0[0] = self.mode as u32 | arithmetic.code(self.used) << 8;
-        let end = 1 + self.parameters.count;
-        // Constant lengths copy in a few instructions; what is behind the parameters is overwritten.
         out.0[1..13].copy_from_slice(&self.parameters.words);
-        let start = end + self.used.count_ones() as usize * 2;
-        let planes = bytemuck::cast_slice_mut::<u32, u8>(&mut out.0[end..start]).as_chunks_mut().0;
-        L::gather(&self.rows, self.used, planes);
-        out.0[start..control.bytes() / 4].fill(0);
+        let end = 1 + self.parameters.count;
+        if self.used != 0 {
+            let start = end + self.used.count_ones() as usize * 2;
+            let planes = bytemuck::cast_slice_mut::<u32, u8>(&mut out.0[end..start]).as_chunks_mut().0;
+            L::gather(&self.rows, self.used, planes);
+        }
         control
     }
 }
@@ -323,24 +345,30 @@ fn encode_with<L: Lanes, A: Arithmetic>(arithmetic: A, shape: Shape, line: &Line
         return Residuals::<L>::constant(bases).write(arithmetic, out);
     }
     let slopes = slope_residuals(arithmetic, shape, &rows);
-    if slopes.bytes() <= SUB_BLOCK {
+    let by_slopes = Control::of_bytes(slopes.bytes());
+    if by_slopes == Control::One {
         return slopes.write(arithmetic, out);
     }
-    let offsets = if arithmetic.least_of_offsets(slopes.used) <= MOST_PLANES {
-        offset_residuals(arithmetic, shape, &rows, bases)
-    } else {
-        Residuals { used: u32::MAX, ..Residuals::<L>::constant(bases) }
-    };
-    let bytes = slopes.bytes().min(offsets.bytes());
-    if bytes > SUB_BLOCK && encode_two_values::<L>(shape, line, out) {
+    if may_be_two_values(line) && encode_two_values::<L>(shape, line, out) {
         return Control::One;
     }
-    if bytes <= LINE - SUB_BLOCK {
-        let best = if slopes.bytes() == bytes { &slopes } else { &offsets };
-        return best.write(arithmetic, out);
+    if Control::of_bytes(least_by_offsets(arithmetic, shape, slopes.used)) < by_slopes {
+        let offsets = offset_residuals(arithmetic, shape, &rows, bases);
+        if Control::of_bytes(offsets.bytes()) < by_slopes {
+            return offsets.write(arithmetic, out);
+        }
+    }
+    if by_slopes < Control::Raw {
+        return slopes.write(arithmetic, out);
     }
     *out = *line;
     Control::Raw
+}
+
+/// The fewest bytes that offsets may take where slopes need these bits.
+#[inline(always)]
+fn least_by_offsets(arithmetic: impl Arithmetic, shape: Shape, used: u32) -> usize {
+    bytes_of(shape.blocks(), arithmetic.least_of_offsets(used))
 }
 
 #[inline(always)]
@@ -351,7 +379,7 @@ fn decode_with<L: Lanes, A: Arithmetic>(arithmetic: A, shape: Shape, control: Co
         return;
     }
     let is_slope = mode == Mode::Slope as u32;
-    let used = arithmetic.used(code);
+    let used = if code == 0 { 0 } else { arithmetic.used(code) };
     let head = 1 + shape.blocks() * if is_slope { 3 } else { 1 };
     let planes = used.count_ones() as usize;
     if 4 * head + 8 * planes > control.bytes() {
@@ -361,10 +389,13 @@ fn decode_with<L: Lanes, A: Arithmetic>(arithmetic: A, shape: Shape, control: Co
     let planes = &bytemuck::cast_slice::<u32, u8>(&coded.0[head..]).as_chunks().0[..planes];
     let mut parameters = Parameters { words: [0; 12], count: head - 1 };
     parameters.words.copy_from_slice(&coded.0[1..13]);
-    let folded = if used == 0 { [L::splat(0); ROW] } else { L::scatter(used, planes) };
-    let mut rows = folded;
-    for row in &mut rows {
-        *row = arithmetic.unfold(*row);
+    let mut rows = [L::splat(0); ROW];
+    if used != 0 {
+        rows = L::scatter(used, planes);
+        let tops = arithmetic.tops(used);
+        for row in &mut rows {
+            *row = arithmetic.whole(*row, tops);
+        }
     }
     if is_slope {
         from_slopes(arithmetic, shape, &mut rows, &parameters);
@@ -380,9 +411,14 @@ fn decode_with<L: Lanes, A: Arithmetic>(arithmetic: A, shape: Shape, control: Co
 #[inline(always)]
 fn base<L: Lanes>(shape: Shape, parameters: &Parameters, y: usize) -> L {
     let block = y / shape.height() * (1 + usize::from(shape.is_split()));
-    let left = parameters.words[block];
-    let right = parameters.words[if shape.is_split() { block + 1 } else { block }];
-    L::load(&[left, left, left, left, right, right, right, right])
+    across_blocks(shape, parameters.words[block], parameters.words[block + usize::from(shape.is_split())])
+}
+
+/// A word of each of the blocks that a row has.
+#[inline(always)]
+fn across_blocks<L: Lanes>(shape: Shape, left: u32, right: u32) -> L {
+    const LEFT: [u32; ROW] = [u32::MAX, u32::MAX, u32::MAX, u32::MAX, 0, 0, 0, 0];
+    if shape.is_split() { L::splat(left).chosen(L::load(&LEFT), L::splat(right)) } else { L::splat(left) }
 }
 
 #[inline(always)]
@@ -392,11 +428,11 @@ fn offset_residuals<L: Lanes, A: Arithmetic>(
     rows: &Rows<L>,
     parameters: Parameters,
 ) -> Residuals<L> {
-    let mut folded = *rows;
-    for (y, row) in folded.iter_mut().enumerate() {
-        *row = arithmetic.fold(arithmetic.sub(*row, base::<L>(shape, &parameters, y)));
+    let mut offsets = *rows;
+    for (y, row) in offsets.iter_mut().enumerate() {
+        *row = arithmetic.sub(*row, base::<L>(shape, &parameters, y));
     }
-    Residuals::new(arithmetic, Mode::Offset, folded, parameters)
+    Residuals::new(arithmetic, Mode::Offset, offsets, parameters)
 }
 
 #[inline(always)]
@@ -419,19 +455,16 @@ fn from_offsets<L: Lanes, A: Arithmetic>(arithmetic: A, shape: Shape, rows: &mut
 #[inline(always)]
 fn expected<L: Lanes>(shape: Shape, parameters: &Parameters, y: usize) -> L {
     let block = y / shape.height() * (1 + usize::from(shape.is_split()));
-    let is_first = y.is_multiple_of(shape.height());
-    let [base, right, down] = parameters.of_block(block);
-    let front = if is_first { [base, right, right, right] } else { [down, 0, 0, 0] };
-    let back = match (shape.is_split(), is_first) {
-        (true, true) => {
-            let [base, right, _] = parameters.of_block(block + 1);
-            [base, right, right, right]
-        }
-        (true, false) => [parameters.of_block(block + 1)[2], 0, 0, 0],
-        (false, true) => [right; 4],
-        (false, false) => [0; 4],
-    };
-    L::load(&[front[0], front[1], front[2], front[3], back[0], back[1], back[2], back[3]])
+    let [base, along, down] = parameters.of_block(block);
+    let [other_base, other_along, other_down] = parameters.of_block(block + usize::from(shape.is_split()));
+    let first_column = [u32::MAX, 0, 0, 0, if shape.is_split() { u32::MAX } else { 0 }, 0, 0, 0];
+    let first_column = L::load(&first_column);
+    if y.is_multiple_of(shape.height()) {
+        let bases = across_blocks::<L>(shape, base, other_base);
+        bases.chosen(first_column, across_blocks(shape, along, other_along))
+    } else {
+        across_blocks::<L>(shape, down, other_down).and(first_column)
+    }
 }
 
 #[inline(always)]
@@ -452,19 +485,10 @@ fn slope_residuals<L: Lanes, A: Arithmetic>(arithmetic: A, shape: Shape, rows: &
         let along = if shape.is_split() { 2 } else { 4 };
         parameters.words[block * 3..][..3].copy_from_slice(&[first[x], first[x + along], middle[x]]);
     }
-    let mut any = L::splat(0);
     for (y, row) in across.iter_mut().enumerate() {
-        *row = arithmetic.fold(arithmetic.sub(*row, expected::<L>(shape, &parameters, y)));
-        any = any.or(*row);
-        if A::FOLDS_SLOWLY && y == ROW / 2 - 1 {
-            let used = arithmetic.below(any.any());
-            // More bits are needed than there is room for, and offsets need as many: it is noise.
-            if arithmetic.least_of_offsets(used) > MOST_PLANES {
-                return Residuals { rows: across, parameters, mode: Mode::Slope, used: u32::MAX };
-            }
-        }
+        *row = arithmetic.sub(*row, expected::<L>(shape, &parameters, y));
     }
-    Residuals { rows: across, parameters, mode: Mode::Slope, used: arithmetic.below(any.any()) }
+    Residuals::new(arithmetic, Mode::Slope, across, parameters)
 }
 
 #[inline(always)]
@@ -490,11 +514,22 @@ fn repeated<L: Lanes>(texel: [u32; 4]) -> L {
     L::load(&[a, b, c, d, a, b, c, d])
 }
 
+/// Whether some first words of texels have no more than two values. Mostly that is answer enough.
+#[inline(always)]
+fn may_be_two_values(line: &Line) -> bool {
+    let [a, b, c, d] = [0, 20, 40, 60].map(|word: usize| line.0[word]);
+    let other = if a != b { b } else { c };
+    (c == a || c == other) && (d == a || d == other || other == a)
+}
+
 /// Codes a line of two texels, if it is one. Words that are neither's leave `out` as it was.
 #[inline(always)]
 fn encode_two_values<L: Lanes>(shape: Shape, line: &Line, out: &mut Line) -> bool {
     let period = shape.period();
-    let first: [u32; 4] = std::array::from_fn(|word| line.0[word % period]);
+    let mut first = [0; 4];
+    for (word, first) in first.iter_mut().enumerate() {
+        *first = line.0[word % period];
+    }
     let pattern = repeated::<L>(first);
     let mut others = 0u64;
     for (number, words) in line.rows().iter().enumerate() {
@@ -502,10 +537,13 @@ fn encode_two_values<L: Lanes>(shape: Shape, line: &Line, out: &mut Line) -> boo
     }
     // The words of a texel's number `word` are every `period`th.
     let every = u64::MAX / ((1u64 << period) - 1);
-    let second: [u32; 4] = std::array::from_fn(|word| {
+    let mut second = first;
+    for (word, second) in second.iter_mut().enumerate() {
         let place = (others & every << (word % period)).trailing_zeros();
-        if place < 64 { line.0[place as usize] } else { first[word] }
-    });
+        if place < 64 {
+            *second = line.0[place as usize];
+        }
+    }
     let pattern = repeated::<L>(second);
     for (number, words) in line.rows().iter().enumerate() {
         let is_other = (others >> (8 * number)) as u32 & 0xff;

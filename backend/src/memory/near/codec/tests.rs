@@ -144,7 +144,7 @@ fn noise_stays_as_it_is() {
 fn sizes_follow_residuals() {
     let rgba = color(vk::Format::R8G8B8A8_UNORM);
     let noisy = |mask: u32| of_texels(|x, y| 0x4040_4040 + (hashed(x * 8 + y) & mask));
-    // A header and a base of 4 bytes each, 8 bytes for each bit; zigzag costs one each.
+    // A header and a base of 4 bytes each, 8 bytes for each bit; signs cost one each.
     assert_eq!(check(&rgba, &noisy(0x0000_0103)), Control::One);
     assert_eq!(check(&rgba, &noisy(0x0003_0303)), Control::Two);
     assert_eq!(check(&rgba, &noisy(0x000f_0f0f)), Control::Two);

@@ -73,6 +73,18 @@ impl Memory {
         }
     }
 
+    /// As `Allocation::read_line` does.
+    fn peek(&self, number: u64) -> u64 {
+        if !self.span.mark(number) {
+            let held = self.held.lock().unwrap();
+            if self.span.get().state() == State::Resting {
+                return held.unwrap();
+            }
+            self.span.mark(number);
+        }
+        self.read()
+    }
+
     /// As `Allocation::rest_together` does.
     fn rest(&self) {
         let before = self.numbers.oldest();
@@ -84,6 +96,19 @@ impl Memory {
         self.write(FRESH);
     }
 
+    /// A submission finds it raw, as it was or as the pages come, and does something.
+    fn use_it<R>(&self, work: impl FnOnce(&Self) -> R) -> R {
+        self.submit(|number| {
+            self.wake(number);
+            work(self)
+        })
+    }
+
+    /// A submission finds a value there.
+    fn expect(&self, value: u64) {
+        self.use_it(|memory| assert_eq!(memory.read(), value));
+    }
+
     /// A submission does something.
     fn submit<R>(&self, work: impl FnOnce(u64) -> R) -> R {
         let running = self.numbers.begin();
@@ -93,6 +118,22 @@ impl Memory {
     }
 }
 
+/// A scene with somebody who puts it to rest so many times meanwhile, and what holds at the end.
+fn explore_with_rests(
+    preemptions: usize,
+    rests: usize,
+    scene: impl Fn(&Arc<Memory>) + Send + Sync + 'static,
+    end: impl Fn(&Memory) + Send + Sync + 'static,
+) {
+    explore(preemptions, move || {
+        let memory = Memory::new(1);
+        let rester = beside(&memory, move |memory| (0..rests).for_each(|_| memory.rest()));
+        scene(&memory);
+        rester.join().unwrap();
+        end(&memory);
+    });
+}
+
 fn beside(memory: &Arc<Memory>, work: impl FnOnce(&Memory) + 'static) -> thread::JoinHandle<()> {
     let memory = memory.clone();
     thread::spawn(move || work(&memory))
@@ -100,25 +141,15 @@ fn beside(memory: &Arc<Memory>, work: impl FnOnce(&Memory) + 'static) -> thread:
 
 #[test]
 fn a_submission_finds_what_was_there_and_keeps_what_it_wrote() {
-    explore(3, || {
-        let memory = Memory::new(1);
-        let rester = beside(&memory, |memory| {
-            memory.rest();
-            memory.rest();
-        });
-        memory.submit(|number| {
-            memory.wake(number);
+    let scene = |memory: &Arc<Memory>| {
+        memory.use_it(|memory| {
             assert_eq!(memory.read(), 1);
             memory.write(2);
             // Nobody has it go to rest meanwhile.
             assert_eq!(memory.read(), 2);
         });
-        rester.join().unwrap();
-        memory.submit(|number| {
-            memory.wake(number);
-            assert_eq!(memory.read(), 2);
-        });
-    });
+    };
+    explore_with_rests(3, 2, scene, |memory| memory.expect(2));
 }
 
 #[test]
@@ -126,15 +157,9 @@ fn two_readers_wake_it_once() {
     explore(2, || {
         let memory = Memory::new(2);
         memory.rest();
-        let read = |memory: &Memory| {
-            memory.submit(|number| {
-                memory.wake(number);
-                assert_eq!(memory.read(), 1);
-            });
-        };
-        let other = beside(&memory, read);
+        let other = beside(&memory, |memory| memory.expect(1));
         let rester = beside(&memory, Memory::rest);
-        read(&memory);
+        memory.expect(1);
         other.join().unwrap();
         rester.join().unwrap();
     });
@@ -142,60 +167,53 @@ fn two_readers_wake_it_once() {
 
 #[test]
 fn what_is_overwritten_is_what_was_written() {
-    explore(3, || {
-        let memory = Memory::new(1);
-        let rester = beside(&memory, Memory::rest);
+    let scene = |memory: &Arc<Memory>| {
         memory.submit(|number| {
             memory.claim(number);
             memory.write(3);
         });
-        rester.join().unwrap();
+    };
+    explore_with_rests(3, 1, scene, |memory| {
         memory.rest();
-        memory.submit(|number| {
-            memory.wake(number);
-            assert_eq!(memory.read(), 3);
-        });
+        memory.expect(3);
     });
+}
+
+/// A copy reads it at rest or awake, and does not wake it; another submission writes it afterwards.
+#[test]
+fn a_copy_reads_what_is_there() {
+    let scene = |memory: &Arc<Memory>| {
+        memory.submit(|number| assert_eq!(memory.peek(number), 1));
+        memory.use_it(|memory| memory.write(2));
+        memory.submit(|number| assert_eq!(memory.peek(number), 2));
+    };
+    explore_with_rests(3, 2, scene, |memory| memory.expect(2));
 }
 
 /// A pass loses the contents; the next submission writes others, which are not lost.
 #[test]
 fn what_is_written_behind_a_loss_stays() {
-    explore(3, || {
-        let memory = Memory::new(1);
-        let rester = beside(&memory, |memory| {
-            memory.rest();
-            memory.rest();
-        });
-        memory.submit(|number| {
-            memory.wake(number);
+    let scene = |memory: &Arc<Memory>| {
+        memory.use_it(|memory| {
             memory.write(2);
             memory.is_lost.store(1, Ordering::Release);
         });
-        memory.submit(|number| {
-            memory.wake(number);
+        memory.use_it(|memory| {
             let found = memory.read();
             assert!(found == 2 || found == FRESH, "{found}");
             memory.write(4);
         });
-        rester.join().unwrap();
+    };
+    explore_with_rests(3, 2, scene, |memory| {
         memory.rest();
-        memory.submit(|number| {
-            memory.wake(number);
-            assert_eq!(memory.read(), 4);
-        });
+        memory.expect(4);
     });
 }
 
 /// A buffer is bound there: it comes back, and stays.
 #[test]
 fn what_is_excluded_stays_awake() {
-    explore(3, || {
-        let memory = Memory::new(1);
-        let rester = beside(&memory, |memory| {
-            memory.rest();
-            memory.rest();
-        });
+    let scene = |memory: &Arc<Memory>| {
         let mut held = memory.held.lock().unwrap();
         if memory.span.get().state() == State::Resting {
             memory.write(held.take().unwrap());
@@ -204,7 +222,8 @@ fn what_is_excluded_stays_awake() {
         drop(held);
         assert_eq!(memory.read(), 1);
         memory.write(5);
-        rester.join().unwrap();
+    };
+    explore_with_rests(3, 2, scene, |memory| {
         assert_eq!((memory.span.get().state(), memory.read()), (State::Never, 5));
     });
 }
@@ -216,8 +235,7 @@ fn submissions_without_a_place_count() {
         let memory = Memory::new(1);
         let first = memory.numbers.begin();
         let other = beside(&memory, |memory| {
-            memory.submit(|number| {
-                memory.wake(number);
+            memory.use_it(|memory| {
                 assert_eq!(memory.read(), 1);
                 memory.write(2);
                 assert_eq!(memory.read(), 2);
@@ -227,10 +245,7 @@ fn submissions_without_a_place_count() {
         memory.numbers.end(first);
         memory.rest();
         other.join().unwrap();
-        memory.submit(|number| {
-            memory.wake(number);
-            assert_eq!(memory.read(), 2);
-        });
+        memory.expect(2);
     });
 }
 
