@@ -237,10 +237,11 @@ fn point_clipping() -> vk::PhysicalDevicePointClippingProperties<'static> {
 fn subgroups() -> vk::PhysicalDeviceSubgroupProperties<'static> {
     use vk::SubgroupFeatureFlags as F;
     let (basic, shuffles) = (F::BASIC | F::VOTE | F::ARITHMETIC | F::BALLOT, F::SHUFFLE | F::SHUFFLE_RELATIVE);
+    let parts = F::CLUSTERED | F::QUAD | F::PARTITIONED_NV;
     vk::PhysicalDeviceSubgroupProperties::default()
         .subgroup_size(physical::SUBGROUP_SIZE)
         .supported_stages(STAGES)
-        .supported_operations(basic | shuffles | F::CLUSTERED | F::QUAD | F::ROTATE_KHR | F::ROTATE_CLUSTERED_KHR)
+        .supported_operations(basic | shuffles | parts | F::ROTATE_KHR | F::ROTATE_CLUSTERED_KHR)
         .quad_operations_in_all_stages(true)
 }
 

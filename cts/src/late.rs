@@ -279,6 +279,22 @@ pub unsafe fn draw_multi(
     }
 }
 
+/// Sets the index that restarts primitives; nothing where there is no such command.
+///
+/// # Safety
+/// The command buffer is recording, indices are bound, and the extension is enabled.
+pub unsafe fn restart_index(gpu: &Gpu, commands: vk::CommandBuffer, index: u32) {
+    type Set = unsafe extern "system" fn(vk::CommandBuffer, u32);
+    // SAFETY: as this function demands; the name's function has this type.
+    unsafe {
+        let name = c"vkCmdSetPrimitiveRestartIndexEXT".as_ptr();
+        let found = gpu.instance.get_device_proc_addr(gpu.device.handle(), name);
+        if let Some(function) = found {
+            std::mem::transmute::<unsafe extern "system" fn(), Set>(function)(commands, index);
+        }
+    }
+}
+
 /// Binds buffers, and begins queries and transform feedback.
 ///
 /// # Safety

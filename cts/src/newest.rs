@@ -15,14 +15,26 @@ pub const RELAXED_INSTRUCTION: &CStr = c"VK_KHR_shader_relaxed_extended_instruct
 pub const COMPUTE_DERIVATIVES: &CStr = c"VK_KHR_compute_shader_derivatives";
 /// `VK_KHR_maintenance7`.
 pub const MAINTENANCE7: &CStr = c"VK_KHR_maintenance7";
+/// `VK_KHR_maintenance8`.
+pub const MAINTENANCE8: &CStr = c"VK_KHR_maintenance8";
+/// `VK_KHR_maintenance9`.
+pub const MAINTENANCE9: &CStr = c"VK_KHR_maintenance9";
+/// `VK_EXT_shader_subgroup_partitioned`.
+pub const PARTITIONED: &CStr = c"VK_EXT_shader_subgroup_partitioned";
+/// `VK_EXT_primitive_restart_index`.
+pub const RESTART_INDEX: &CStr = c"VK_EXT_primitive_restart_index";
 /// `VK_KHR_unified_image_layouts`.
 pub const UNIFIED_LAYOUTS: &CStr = c"VK_KHR_unified_image_layouts";
 
 /// Extensions, with the numbers of their structures of features.
-pub const ALL: [(&CStr, i32); 4] = [
+pub const ALL: [(&CStr, i32); 8] = [
     (REPLICATED_COMPOSITES, 1_000_564_000),
     (RELAXED_INSTRUCTION, 1_000_558_000),
     (MAINTENANCE7, 1_000_562_000),
+    (MAINTENANCE8, 1_000_574_000),
+    (MAINTENANCE9, 1_000_584_000),
+    (PARTITIONED, 1_000_662_000),
+    (RESTART_INDEX, 1_000_678_000),
     (UNIFIED_LAYOUTS, 1_000_527_000),
 ];
 

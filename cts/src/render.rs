@@ -131,6 +131,8 @@ pub struct Draw {
     pub storage: Option<Buffer>,
     /// Offset and size of the indices in their buffer.
     pub index_range: Option<(u64, u64)>,
+    /// The index that restarts primitives, where it is not the greatest.
+    pub restart_index: Option<u32>,
     /// What the draw depends on, and a clear of the lower half to blue behind it.
     pub condition: Option<(Buffer, u64)>,
     /// Transform feedback around the draw.
@@ -230,6 +232,7 @@ impl Draw {
             control: vk::QueryControlFlags::PRECISE,
             storage: None,
             index_range: None,
+            restart_index: None,
             condition: None,
             capture: None,
         }
@@ -618,6 +621,9 @@ pub(crate) unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw,
                     second.cmd_bind_index_buffer2(commands, indices.handle, offset, size, kind);
                 } else {
                     device.cmd_bind_index_buffer(commands, indices.handle, 0, kind);
+                }
+                if let Some(index) = draw.restart_index {
+                    late::restart_index(gpu, commands, index);
                 }
                 device.cmd_draw_indexed(commands, count, 1, 0, 0, 0);
             }

@@ -26,6 +26,10 @@ macro_rules! setters {
     };
 }
 
+pub extern "system" fn restart_index(handle: vk::CommandBuffer, index: u32) {
+    plain(handle, Command::SetRestartIndex(index));
+}
+
 setters! {
     cull_mode: vk::CullModeFlags => SetState::CullMode;
     front_face: vk::FrontFace => SetState::FrontFace;

@@ -5,6 +5,7 @@
 use std::ffi::c_void;
 
 use ash::vk::{self, TaggedStructure};
+use vitric_api::families::FAMILIES;
 use vitric_api::physical;
 use vitric_api::structures::Structures;
 
@@ -44,6 +45,12 @@ structures! {
     LayeredApiPropertiesList = 1_000_562_002 { layered_api_count }
     UnifiedImageLayoutsFeatures = 1_000_527_000 { unified_image_layouts, unified_image_layouts_video }
     Maintenance7Features = 1_000_562_000 { maintenance7 }
+    ShaderSubgroupPartitionedFeatures = 1_000_662_000 { shader_subgroup_partitioned }
+    PrimitiveRestartIndexFeatures = 1_000_678_000 { primitive_restart_index }
+    Maintenance8Features = 1_000_574_000 { maintenance8 }
+    Maintenance9Features = 1_000_584_000 { maintenance9 }
+    Maintenance9Properties = 1_000_584_001 { image_2d_view_of_3d_sparse, default_vertex_attribute_value }
+    QueueFamilyOwnershipTransferProperties = 1_000_584_002 { optimal_image_transfer_to_queue_families }
     Maintenance7Properties = 1_000_562_001 {
         robust_fragment_shading_rate_attachment_access, separate_depth_stencil_attachment_access,
         max_descriptor_set_total_uniform_buffers_dynamic, max_descriptor_set_total_storage_buffers_dynamic,
@@ -60,6 +67,16 @@ pub fn put_layered(next: *mut c_void) {
     }
 }
 
+/// Families that take over images from a family's queues with what is in them: all, since behind each queue stands the same GPU.
+pub fn put_ownership(next: *mut c_void) {
+    let families = (1 << FAMILIES.len()) - 1;
+    let all = QueueFamilyOwnershipTransferProperties::default();
+    raw::put(
+        next,
+        QueueFamilyOwnershipTransferProperties { optimal_image_transfer_to_queue_families: families, ..all },
+    );
+}
+
 /// Features, as `vitric_api::structures::features` has the others.
 pub fn features(to: &mut impl Structures) {
     to.put(ShaderReplicatedCompositesFeatures { shader_replicated_composites: vk::TRUE, ..Default::default() });
@@ -70,12 +87,18 @@ pub fn features(to: &mut impl Structures) {
     // Layouts mean nothing to images here; what says that an attachment is in a feedback loop says nothing that its pipelines do not.
     to.put(UnifiedImageLayoutsFeatures { unified_image_layouts: vk::TRUE, ..Default::default() });
     to.put(Maintenance7Features { maintenance7: vk::TRUE, ..Default::default() });
+    to.put(ShaderSubgroupPartitionedFeatures { shader_subgroup_partitioned: vk::TRUE, ..Default::default() });
+    to.put(PrimitiveRestartIndexFeatures { primitive_restart_index: vk::TRUE, ..Default::default() });
+    to.put(Maintenance8Features { maintenance8: vk::TRUE, ..Default::default() });
+    to.put(Maintenance9Features { maintenance9: vk::TRUE, ..Default::default() });
 }
 
 /// Properties, as `vitric_api::structures::properties` has the others.
 pub fn properties(to: &mut impl Structures) {
     // Invocations of mesh and task programs are in no order of quads.
     to.put(ComputeShaderDerivativesProperties::default());
+    // Attributes that no pipeline describes are zeros, the last component, too.
+    to.put(Maintenance9Properties::default());
     let limits = physical::limits();
     let (uniform, storage) =
         (limits.max_descriptor_set_uniform_buffers_dynamic, limits.max_descriptor_set_storage_buffers_dynamic);

@@ -146,6 +146,7 @@ pub extern "system" fn queue_families2(
         for (out, family) in raw::slice_mut(out, *count as usize).iter_mut().zip(FAMILIES) {
             out.queue_family_properties = family.properties();
             raw::put(out.p_next, families::global_priorities());
+            newer::put_ownership(out.p_next);
         }
     }
 }

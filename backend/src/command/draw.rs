@@ -265,7 +265,7 @@ fn evaluation_kernel(pipeline: &GraphicsPipeline, is_capturing: bool) -> Option<
 /// The indices of a draw.
 fn indices<'s>(
     pipeline: &GraphicsPipeline,
-    (range, index_type): &'s IndexBuffer,
+    IndexBuffer { range, index_type, .. }: &'s IndexBuffer,
     call: &Call,
     first: u32,
 ) -> Indices<'s> {
@@ -357,9 +357,14 @@ impl<'a> Job<'a> {
 
     /// The parts of a strip, a fan, or what restarts end, that is too long to be assembled at once.
     fn parts(&self) -> Option<Parts<'a>> {
-        let (pipeline, indices) = (&self.prepared.pipeline, self.indices());
-        let is_list = list_of(pipeline, self.call, indices).is_some();
-        (!is_list).then(|| Parts::new(pipeline, self.call, indices)).filter(Parts::are_several)
+        let is_list = list_of(&self.prepared.pipeline, self.call, self.indices()).is_some();
+        (!is_list).then(|| self.all_parts()).filter(Parts::are_several)
+    }
+
+    /// The parts of what is no list.
+    fn all_parts(&self) -> Parts<'a> {
+        let restart = self.index_buffer.and_then(|buffer| buffer.restart);
+        Parts::new(&self.prepared.pipeline, self.call, (self.indices(), restart))
     }
 
     /// Assembles its primitives, but for those that come in parts; `None` where its pipeline takes others than come.
@@ -396,7 +401,7 @@ impl<'a> Job<'a> {
                 count_inputs(&assembled, vertices);
             }
             None => {
-                let mut parts = Parts::new(pipeline, call, self.indices());
+                let mut parts = self.all_parts();
                 if !parts.are_several()
                     && let Some(part) = parts.next()
                 {

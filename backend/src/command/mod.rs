@@ -152,6 +152,8 @@ pub enum Command {
         range: Option<BufferRange>,
         index_type: vk::IndexType,
     },
+    /// The index that restarts primitives, until indices are bound again.
+    SetRestartIndex(u32),
     PushConstants {
         offset: u32,
         data: Brought,

@@ -35,7 +35,13 @@ pub const MOST_NESTED: u32 = 32;
 const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A bound index buffer, and the type of its indices.
-pub(super) type IndexBuffer = (Option<BufferRange>, vk::IndexType);
+#[derive(Debug, Clone)]
+pub(super) struct IndexBuffer {
+    pub(super) range: Option<BufferRange>,
+    pub(super) index_type: vk::IndexType,
+    /// The index that restarts primitives, where it is not the greatest of the type.
+    pub(super) restart: Option<u32>,
+}
 
 /// State that commands set.
 #[derive(Clone)]
@@ -390,7 +396,12 @@ impl<'g> Processor<'g> {
             }
             Command::PushDescriptors { point, set, layout, writes } => state.sets(*point).push(*set, layout, writes),
             Command::BindIndexBuffer { range, index_type } => {
-                state.index_buffer = Some((range.clone(), *index_type));
+                state.index_buffer = Some(IndexBuffer { range: range.clone(), index_type: *index_type, restart: None });
+            }
+            Command::SetRestartIndex(index) => {
+                if let Some(buffer) = &mut state.index_buffer {
+                    buffer.restart = Some(*index);
+                }
             }
             Command::PushConstants { offset, data } => {
                 let data = data.of(bytes);

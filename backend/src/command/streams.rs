@@ -24,8 +24,12 @@ pub(super) struct Parts<'s> {
 }
 
 impl<'s> Parts<'s> {
-    /// Of a draw whose indices, if it has any, are known.
-    pub(super) fn new(pipeline: &GraphicsPipeline, call: &Call, indices: Option<Option<Indices<'s>>>) -> Self {
+    /// Of a draw whose indices, if it has any, are known, and which of them ends strips, if not the greatest one.
+    pub(super) fn new(
+        pipeline: &GraphicsPipeline,
+        call: &Call,
+        (indices, restart): (Option<Option<Indices<'s>>>, Option<u32>),
+    ) -> Self {
         let assembly = Assembly {
             topology: pipeline.topology,
             of_each: of_each(pipeline),
@@ -35,7 +39,7 @@ impl<'s> Parts<'s> {
         let size = indices.flatten().map(|indices| indices.size).filter(|_| pipeline.primitive_restart);
         Self {
             stream: Stream::new(assembly),
-            restart: size.map(|size| u32::MAX >> (32 - 8 * size)),
+            restart: size.map(|size| restart.unwrap_or(u32::MAX >> (32 - 8 * size))),
             base: call.numbers.base_vertex,
             taken: 0,
             count: match &indices {

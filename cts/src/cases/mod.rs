@@ -32,6 +32,7 @@ mod maintenance;
 mod memory12;
 mod meshes;
 mod multiview;
+mod newer;
 mod order;
 mod ordered;
 mod planar;
@@ -119,6 +120,7 @@ pub fn all() -> Vec<Entry> {
         commands::cases,
         host::cases,
         maintenance::cases,
+        newer::cases,
         residency::cases,
         multiview::cases,
     ] {

@@ -71,6 +71,10 @@ pub fn multiply_high(b: &mut Builder, x: Value, y: Value, signed: bool) -> Value
 
 /// The bits in the opposite order.
 pub fn bit_reverse(b: &mut Builder, x: Value) -> Value {
+    if b.is_wide(x) {
+        let [high, low] = b.split(x).map(|word| bit_reverse(b, word));
+        return b.join(low, high, Type::I64);
+    }
     let swap = |b: &mut Builder, x: Value, mask: u32, count: u32| {
         let (mask, count) = (b.int(mask), b.int(count));
         let high = b.binary(B::ShrLogical, x, count);
@@ -113,30 +117,30 @@ pub fn find_msb_signed(b: &mut Builder, x: Value) -> Value {
     find_msb_unsigned(b, size)
 }
 
-/// `count` ones from bit `offset` on.
-pub fn bit_field_mask(b: &mut Builder, offset: Value, count: Value) -> Value {
-    let ones = low_ones(b, count);
+/// `count` ones from bit `offset` on, as wide as `like`.
+pub fn bit_field_mask(b: &mut Builder, like: Value, offset: Value, count: Value) -> Value {
+    let ones = low_ones(b, like, count);
     b.binary(B::Shl, ones, offset)
 }
 
-/// `count` ones, 0 to 32.
-fn low_ones(b: &mut Builder, count: Value) -> Value {
-    // A shift by 32 gives 0, and 0 - 1 is all ones.
-    let one = b.int(1);
+/// `count` ones, from 0 to as many as `like` has bits.
+fn low_ones(b: &mut Builder, like: Value, count: Value) -> Value {
+    // A shift by all bits gives 0, and 0 - 1 is all ones.
+    let one = b.int_like(like, 1);
     let bit = b.binary(B::Shl, one, count);
     b.binary(B::ISub, bit, one)
 }
 
 /// `count` bits of `x` from bit `offset` on.
 pub fn extract_unsigned(b: &mut Builder, x: Value, offset: Value, count: Value) -> Value {
-    let ones = low_ones(b, count);
+    let ones = low_ones(b, x, count);
     let low = b.binary(B::ShrLogical, x, offset);
     b.binary(B::And, low, ones)
 }
 
 /// `count` bits of `x` from bit `offset` on, sign-extended.
 pub fn extract_signed(b: &mut Builder, x: Value, offset: Value, count: Value) -> Value {
-    let whole = b.int(32);
+    let whole = b.int(if b.is_wide(x) { 64 } else { 32 });
     let unused = b.binary(B::ISub, whole, count);
     let low = b.binary(B::ShrLogical, x, offset);
     let high = b.binary(B::Shl, low, unused);

@@ -122,11 +122,35 @@ fn bit_fields_are_the_hosts() {
         };
         assert_eq!(of(routines::extract_unsigned), low, "{x:#x} {offset} {count}");
         assert_eq!(of(routines::extract_signed), signed, "{x:#x} {offset} {count}");
-        let mask = word(&[offset, count], |b, v| routines::bit_field_mask(b, v[0], v[1]));
+        let mask = word(&[offset, count], |b, v| routines::bit_field_mask(b, v[0], v[0], v[1]));
         assert_eq!(mask, if count == 0 { 0 } else { (u32::MAX >> (32 - count)) << offset });
         if y > 2000 {
             break;
         }
+    }
+}
+
+/// What a routine gives for a number of 64 bits and words.
+fn wide(x: u64, words: [u32; 2], routine: impl FnOnce(&mut Builder, &[Value]) -> Value) -> u64 {
+    let words = words.map(|word| (u64::from(word), Type::I32));
+    routines::evaluate(&[(x, Type::I64), words[0], words[1]], |b, values| Ok::<_, ()>(routine(b, values))).unwrap()
+}
+
+#[test]
+fn wide_bit_fields_are_the_hosts() {
+    for x in [0, 1, 0x8000_0000, 0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210, 1 << 63, u64::MAX] {
+        for (offset, count) in [(0, 0), (64, 0), (0, 64), (0, 32), (32, 32), (31, 2), (5, 40), (63, 1), (1, 63)] {
+            let low = if count == 0 { 0 } else { x >> offset & (u64::MAX >> (64 - count)) };
+            let signed = if count == 0 { 0 } else { ((low << (64 - count)) as i64 >> (64 - count)) as u64 };
+            let of = |routine: fn(&mut Builder, Value, Value, Value) -> Value| {
+                wide(x, [offset, count], |b, v| routine(b, v[0], v[1], v[2]))
+            };
+            assert_eq!(of(routines::extract_unsigned), low, "{x:#x} {offset} {count}");
+            assert_eq!(of(routines::extract_signed), signed, "{x:#x} {offset} {count}");
+            let mask = if count == 0 { 0 } else { (u64::MAX >> (64 - count)) << offset };
+            assert_eq!(of(routines::bit_field_mask), mask, "{offset} {count}");
+        }
+        assert_eq!(wide(x, [0; 2], |b, v| routines::bit_reverse(b, v[0])), x.reverse_bits());
     }
 }
 

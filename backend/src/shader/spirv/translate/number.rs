@@ -141,7 +141,12 @@ pub(crate) fn component(
         return Ok(convert(b, op, operands[0], (from, to)));
     }
     let above = if second { upper_part(b, op, &operands, from) } else { None };
-    let value = above.map_or_else(|| scalar::component(b, op, &operands, second), Ok)?;
+    let mut value = above.map_or_else(|| scalar::component(b, op, &operands, second), Ok)?;
+    if let (Op::BitReverse, Number::Int(bits @ (8 | 16))) = (op, from) {
+        // A narrow number's bits come to lie at the word's upper end.
+        let above = b.int(32 - bits);
+        value = b.binary(B::ShrLogical, value, above);
+    }
     Ok(if to.is_narrow() { narrow(b, value, to) } else { value })
 }
 

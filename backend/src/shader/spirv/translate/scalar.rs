@@ -71,7 +71,7 @@ fn unordered(b: &mut Builder, op: Op, x: Value, y: Value) -> Value {
 }
 
 fn insert(b: &mut Builder, [x, y]: [Value; 2], offset: Value, count: Value) -> Value {
-    let mask = r::bit_field_mask(b, offset, count);
+    let mask = r::bit_field_mask(b, x, offset, count);
     let shifted = b.binary(B::Shl, y, offset);
     let inserted = b.binary(B::And, shifted, mask);
     let inverse = b.unary(U::BitNot, mask);

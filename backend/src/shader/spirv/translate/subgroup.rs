@@ -4,6 +4,7 @@
 //! is replaced by the operation's identity where the lane is inactive, then lanes are combined in steps of 1, 2, 4 and 8.
 //! Source: SPIR-V specification, "Non-Uniform Instructions"; Vulkan specification, "Group Operations".
 
+use smallvec::SmallVec;
 use spirv::{ExecutionModel, GroupOperation, Op};
 
 use super::Translator;
@@ -15,6 +16,14 @@ use crate::shader::runtime::kernels::WAVE;
 use crate::shader::spirv::parse::Instruction;
 use crate::shader::spirv::{Error, Result};
 
+/// How the lanes of each subset of a partition follow each other.
+struct Chain {
+    /// By step: the lane that a lane is combined with, which in the first step is the next one below it, and whether there is none.
+    links: SmallVec<[(Value, Value); 4]>,
+    /// The highest lane.
+    last: Value,
+}
+
 /// All lanes as bits.
 const ALL: u32 = (1 << WAVE) - 1;
 
@@ -23,6 +32,7 @@ pub(super) fn is_subgroup(op: Op) -> bool {
     let number = op as u32;
     (Op::GroupNonUniformElect as u32..=Op::GroupNonUniformQuadSwap as u32).contains(&number)
         || matches!(op, Op::GroupNonUniformQuadAllKHR | Op::GroupNonUniformQuadAnyKHR | Op::GroupNonUniformRotateKHR)
+        || op == Op::GroupNonUniformPartitionEXT
         || is_older(op)
 }
 
@@ -66,6 +76,10 @@ impl Translator<'_> {
             | Op::GroupNonUniformBallotBitCount
             | Op::GroupNonUniformBallotFindLSB
             | Op::GroupNonUniformBallotFindMSB => vec![self.of_ballot(inst)?],
+            Op::GroupNonUniformPartitionEXT => {
+                let (bits, zero) = (self.partition(inst.word(2)?)?, self.builder.int(0));
+                vec![bits, zero, zero, zero]
+            }
             _ if operation(inst.op).is_some() => self.arithmetic_of_group(inst)?,
             Op::GroupNonUniformQuadAllKHR | Op::GroupNonUniformQuadAnyKHR => vec![self.quad_vote(inst)?],
             _ => {
@@ -133,6 +147,33 @@ impl Translator<'_> {
         }
         let any = self.any(differs);
         Ok(self.builder.unary(U::LogicalNot, any))
+    }
+
+    /// The lanes that have the same bits as this one.
+    fn partition(&mut self, id: u32) -> Result<Value> {
+        let words: Vec<Value> = self.words(id)?.iter().flat_map(|&word| self.words_in(word)).collect();
+        let mut same = self.builder.int(0);
+        for lane in 0..WAVE as u32 {
+            let (index, bit, zero) = (self.builder.int(lane), self.builder.int(1 << lane), self.builder.int(0));
+            let mut equal = self.builder.constant(1, Type::Bool);
+            for &word in &words {
+                let other = self.builder.shuffle(word, index);
+                let part = self.builder.binary(B::IEq, word, other);
+                equal = self.builder.binary(B::LogicalAnd, equal, part);
+            }
+            let bit = self.builder.select(equal, bit, zero);
+            same = self.builder.binary(B::Or, same, bit);
+        }
+        let active = self.takes_part();
+        let active = self.builder.ballot(active);
+        Ok(self.builder.binary(B::And, same, active))
+    }
+
+    /// The words of a scalar's bits.
+    fn words_in(&mut self, value: Value) -> SmallVec<[Value; 2]> {
+        let words = self.builder.split(value);
+        let count = if self.builder.is_wide(value) { 2 } else { 1 };
+        words[..count].iter().map(|&word| self.builder.cast(word, Type::I32)).collect()
     }
 
     /// Operations on what a ballot gave.
@@ -251,6 +292,12 @@ impl Translator<'_> {
             GroupOperation::ClusteredReduce => self.constants.scalar(inst.word(5)?).unwrap_or(1),
             _ => WAVE as u32,
         };
+        let chain = match scan {
+            GroupOperation::PartitionedReduceEXT
+            | GroupOperation::PartitionedInclusiveScanEXT
+            | GroupOperation::PartitionedExclusiveScanEXT => Some(self.subset_links(inst.word(5)?)?),
+            _ => None,
+        };
         let is_signed = matches!(op, B::SMin | B::SMax);
         let one = |this: &mut Self, word: Value| {
             let word = if is_signed { number::signed(&mut this.builder, word, number) } else { word };
@@ -262,7 +309,10 @@ impl Translator<'_> {
                     let inclusive = this.scan(op, own);
                     this.one_below(inclusive, identity)
                 }
-                _ => this.reduce(op, own, size),
+                _ => match &chain {
+                    Some(chain) => this.combine_chain(op, (own, identity), chain, scan),
+                    None => this.reduce(op, own, size),
+                },
             };
             number::narrow(&mut this.builder, value, number)
         };
@@ -307,6 +357,45 @@ impl Translator<'_> {
         let below = self.builder.shuffle(value, index);
         let is_first = self.builder.binary(B::ULt, lane, one);
         self.builder.select(is_first, first, below)
+    }
+
+    /// The lanes of a partition's subset as a chain, given what `OpGroupNonUniformPartition` gave.
+    fn subset_links(&mut self, ballot: u32) -> Result<Chain> {
+        let words = self.words(ballot)?;
+        let &[first, ..] = &words[..] else { return Err(Error::Malformed("a ballot of four words")) };
+        let active = self.takes_part();
+        let active = self.builder.ballot(active);
+        let subset = self.builder.binary(B::And, first, active);
+        let (below, zero) = (self.lanes_below(false), self.builder.int(0));
+        let below = self.builder.binary(B::And, subset, below);
+        let mut link = routines::find_msb_unsigned(&mut self.builder, below);
+        let mut links = SmallVec::new();
+        for _ in 0..WAVE.ilog2() {
+            let ends = self.builder.binary(B::SLt, link, zero);
+            links.push((link, ends));
+            let next = self.builder.shuffle(link, link);
+            link = self.builder.select(ends, link, next);
+        }
+        Ok(Chain { links, last: routines::find_msb_unsigned(&mut self.builder, subset) })
+    }
+
+    /// Combines the lanes of subsets: in each step with what the lane at the end of the link has combined, which then links further.
+    fn combine_chain(&mut self, op: B, (own, identity): (Value, Value), chain: &Chain, scan: GroupOperation) -> Value {
+        let mut value = own;
+        for &(link, ends) in &chain.links {
+            let below = self.builder.shuffle(value, link);
+            let combined = self.builder.binary(op, below, value);
+            value = self.builder.select(ends, value, combined);
+        }
+        match scan {
+            GroupOperation::PartitionedReduceEXT => self.builder.shuffle(value, chain.last),
+            GroupOperation::PartitionedExclusiveScanEXT => {
+                let (link, ends) = chain.links[0];
+                let below = self.builder.shuffle(value, link);
+                self.builder.select(ends, identity, below)
+            }
+            _ => value,
+        }
     }
 
     /// What leaves every number of a type as it is.
