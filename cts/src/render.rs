@@ -278,7 +278,7 @@ pub struct Part<'a> {
     pub clear: Option<f32>,
 }
 
-/// Renders draws and returns the pixels, row by row, four bytes each.
+/// Renders draws and returns the pixels, row by row, four bytes each; those of halves and floats as two and four of these.
 pub fn render(gpu: &Gpu, target: &Target, draws: &[Draw]) -> Result<Vec<[u8; 4]>, Outcome> {
     render_parts(gpu, target, &[Part { draws, clear: None }])
 }
@@ -353,7 +353,12 @@ pub fn render_parts(gpu: &Gpu, target: &Target, parts: &[Part<'_>]) -> Result<Ve
         }
     })?;
     let result: &Image = &images[usize::from(multisampled)];
-    let bytes = gpu.read_image(result, vk::ImageAspectFlags::COLOR, 4)?;
+    let texel = match target.format {
+        vk::Format::R32G32B32A32_SFLOAT => 16,
+        vk::Format::R16G16B16A16_SFLOAT => 8,
+        _ => 4,
+    };
+    let bytes = gpu.read_image(result, vk::ImageAspectFlags::COLOR, texel)?;
     Ok(bytes.chunks_exact(4).map(|texel| [texel[0], texel[1], texel[2], texel[3]]).collect())
 }
 

@@ -14,7 +14,7 @@ use crate::shader::ir::{BinaryOp as B, Builder, Table, TernaryOp as T, Type, Una
 pub type Words = SmallVec<[Value; 4]>;
 
 /// 1.5 * 2^23: the low bits of a sum with it hold a whole number, rounded to nearest even.
-const WHOLE: f32 = 12_582_912.0;
+pub const WHOLE: f32 = 12_582_912.0;
 
 /// Widest fixed point whose quotients [`over`] rounds correctly.
 const MOST_BITS_OVER: u8 = 16;
@@ -79,7 +79,9 @@ fn decode_channel(b: &mut Builder, class: Class, channel: &Channel, words: &[Val
             b.unary(U::SToF, code)
         }
         Class::Sfloat if bits == 16 => {
-            let half = unsigned_code(b, channel, words);
+            // Only the low bits are looked at.
+            let (word, shift) = (words[usize::from(channel.offset) / 32], u32::from(channel.offset) % 32);
+            let half = if shift == 0 { word } else { by_constant(b, B::ShrLogical, word, shift) };
             b.unary(U::HalfToFloat, half)
         }
         Class::Sfloat => {

@@ -417,7 +417,7 @@ impl<'a> SetUp<'a> {
         let rows = [0, 1, 2].map(|corner: usize| {
             let (vertex, ways) = (corners[corner], &triangles.plan().ways);
             let first_side = ways.len().saturating_sub(SIDES);
-            let word = |(index, way): (usize, &Way)| match way {
+            let word = |index: usize, way: &Way| match way {
                 Way::Flat => origin.shaded.varying(origin.provoking, index),
                 Way::Vertex(number) => origin.shaded.varying(origin.vertices[*number], index),
                 Way::Weight(number, _) => origin.weight(&vertex.source, *number, index),
@@ -427,7 +427,12 @@ impl<'a> SetUp<'a> {
                 _ => vertex.varying(index),
             };
             let place = [vertex.x, vertex.y, vertex.z, vertex.inverse_w].map(f32::to_bits);
-            let words: SmallVec<[u32; 24]> = place.into_iter().chain(ways.iter().enumerate().map(word)).collect();
+            // A loop, as iterators that are chained are not inlined here.
+            let mut words: SmallVec<[u32; 24]> = SmallVec::from_slice(&place);
+            words.reserve(ways.len());
+            for (index, way) in ways.iter().enumerate() {
+                words.push(word(index, way));
+            }
             triangles.add_row(&words)
         });
         let cover = extras.cover.map(|cover| triangles.add_cover(cover));

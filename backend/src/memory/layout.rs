@@ -398,7 +398,12 @@ impl<'a> PlaneRef<'a> {
         [left << width_log2, top << height_log2, x1.min(right << width_log2), y1.min(bottom << height_log2)]
     }
 
-    /// Whether (`x`, `y`) is the first texel of a line of 8x8 texels, of four bytes a texel, wholly inside.
+    /// Whether (`x`, `y`) is the first texel of a line of 8x8 texels, wholly inside.
+    pub fn is_line_at(&self, x: u32, y: u32) -> bool {
+        self.has_line_of(x, y, self.part.bytes)
+    }
+
+    /// The same with four bytes a texel.
     pub fn has_line(&self, x: u32, y: u32) -> bool {
         self.has_line_of(x, y, 4)
     }

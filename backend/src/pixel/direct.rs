@@ -87,7 +87,7 @@ impl<'s> Groups<'s> {
     /// Whether a group's texels lie in one line of each attachment.
     #[inline]
     pub(super) fn takes(&self, [x, y]: [u32; 2]) -> bool {
-        self.planes.iter().all(|plane| plane.has_line(x, y))
+        self.planes.iter().all(|plane| plane.is_line_at(x, y))
     }
 
     /// Shades fragments of the primitive with these words.

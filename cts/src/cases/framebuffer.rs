@@ -4,7 +4,7 @@ use ash::vk::{self, BlendFactor as B};
 
 use crate::Entry;
 use crate::harness::{Case, Gpu, Outcome, check};
-use crate::render::{Draw, FULL, State, Target, render};
+use crate::render::{COLOR, Draw, FULL, Kind, State, TRIANGLES, Target, render};
 
 const FACTORS: [(&str, B); 15] = [
     ("zero", B::ZERO),
@@ -57,6 +57,13 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         all.push(Entry::new(format!("framebuffer.write_mask.mask{mask}"), "Color Write Mask", run));
     }
     all.push(Entry::new("framebuffer.srgb.encode", "sRGB Conversion", srgb));
+    for (name, format) in [("halves", vk::Format::R16G16B16A16_SFLOAT), ("floats", vk::Format::R32G32B32A32_SFLOAT)] {
+        for samples in [vk::SampleCountFlags::TYPE_1, vk::SampleCountFlags::TYPE_4] {
+            let run = move |gpu: &Gpu| wide_texels(gpu, format, samples);
+            let name = format!("framebuffer.wide_texels.{name}_{}", samples.as_raw());
+            all.push(Entry::new(name, "The Framebuffer", run));
+        }
+    }
 }
 
 fn factor(kind: B, index: usize) -> f32 {
@@ -137,4 +144,67 @@ fn srgb(gpu: &Gpu) -> Case {
     let near = |got: u8, expected: i32| (i32::from(got) - expected).abs() <= 1;
     let [red, green, blue, alpha] = pixels[0];
     check(near(red, 188) && green == 0 && blue == 255 && near(alpha, 128), || format!("{:?}", pixels[0]))
+}
+
+/// Width and height of what is drawn to [`wide_texels`]: neither is one of groups of pixels.
+const WIDE: [u32; 2] = [61, 45];
+
+/// Triangles of all sizes, opaque and blended, are those of an attachment of 8 bits a component.
+fn wide_texels(gpu: &Gpu, format: vk::Format, samples: vk::SampleCountFlags) -> Case {
+    let mut seed = 1u32;
+    let mut share = || {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (seed >> 8) as f32 / (1 << 24) as f32
+    };
+    let mut triangle = |size: f32, strength: f32| -> [[[f32; 4]; 2]; 3] {
+        let place = [0, 1].map(|_| share() * 2.0 - 1.0);
+        std::array::from_fn(|_| {
+            let [x, y] = [0, 1].map(|axis: usize| place[axis] + (share() - 0.5) * size);
+            [[x, y, 0.5, 1.0], [share(), share(), share(), share()].map(|value| value * strength)]
+        })
+    };
+    let mut draw = |sizes: &[f32], strength: f32, blend: bool| {
+        let mut state = State { vertex: TRIANGLES, fragment: COLOR, ..State::default() };
+        (state.viewport.width, state.viewport.height) = (WIDE[0] as f32, WIDE[1] as f32);
+        state.scissor.extent = vk::Extent2D { width: WIDE[0], height: WIDE[1] };
+        state.blend.blend_enable = blend.into();
+        (state.blend.src_color_blend_factor, state.blend.dst_color_blend_factor) = (B::ONE, B::ONE);
+        (state.blend.src_alpha_blend_factor, state.blend.dst_alpha_blend_factor) = (B::ONE, B::ONE);
+        let vertices: Vec<_> = sizes.iter().flat_map(|&size| triangle(size, strength)).collect();
+        let kind = Kind::VertexBuffer { buffer: gpu.buffer_with(&vertices)?, count: vertices.len() as u32 };
+        Ok::<_, Outcome>(Draw { kind, ..Draw::rect(state, FULL, [0.0; 4]) })
+    };
+    let small: Vec<f32> = (0..120).map(|number| 0.02 + number as f32 * 0.003).collect();
+    let draws = [
+        draw(&[8.0, 3.0, 2.0], 0.5, false)?,
+        draw(&small, 0.5, false)?,
+        draw(&[6.0, 1.0], 0.1, true)?,
+        draw(&small[..40], 0.1, true)?,
+    ];
+    let target = Target { size: WIDE, samples, ..Target::default() };
+    let expected = render(gpu, &target, &draws)?;
+    let wide = render(gpu, &Target { format, ..target }, &draws)?;
+    let bytes: Vec<u8> = wide.into_iter().flatten().collect();
+    let values: Vec<f32> = match format {
+        vk::Format::R32G32B32A32_SFLOAT => {
+            bytes.as_chunks::<4>().0.iter().map(|&word| f32::from_le_bytes(word)).collect()
+        }
+        _ => bytes.as_chunks::<2>().0.iter().map(|&half| from_half(u16::from_le_bytes(half))).collect(),
+    };
+    let codes: Vec<u8> = expected.into_iter().flatten().collect();
+    check(codes.len() == values.len(), || format!("{} components instead of {}", values.len(), codes.len()))?;
+    check(codes.iter().any(|&code| code > 100), || "nothing was drawn".into())?;
+    // Each of what is blended in 8 bits is rounded.
+    for (index, (&code, value)) in codes.iter().zip(values).enumerate() {
+        let (x, y) = (index / 4 % WIDE[0] as usize, index / 4 / WIDE[0] as usize);
+        let near = (value.clamp(0.0, 1.0) * 255.0 - f32::from(code)).abs() <= 3.0;
+        check(near, || format!("{value} instead of {code}/255 at {x}, {y}"))?;
+    }
+    Ok(())
+}
+
+/// A half that is no special one.
+fn from_half(half: u16) -> f32 {
+    let magnitude = f32::from_bits(u32::from(half & 0x7fff) << 13) * 2.0f32.powi(112);
+    if half >> 15 == 0 { magnitude } else { -magnitude }
 }

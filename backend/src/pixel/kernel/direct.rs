@@ -8,6 +8,8 @@ use super::{Attachment, Form, FragmentLinker, Linker, Outputs};
 use crate::pixel::draw::shades_samples;
 use crate::shader::ir::{BinaryOp as B, Function, Inst, Space, Type, Value};
 use crate::shader::passes::pair;
+use crate::shader::runtime::frame::LANES_BYTES;
+use crate::shader::runtime::kernels::WAVE;
 use crate::shader::{Builtin, InputSlot, Place, Program, Slot, link};
 use crate::state::{GraphicsPipeline, MultisampleState};
 
@@ -23,7 +25,7 @@ const MOST_LOCALS: u32 = 32;
 /// Most samples of a pixel: their tests and exports follow each other in the code.
 const MOST_SAMPLES: u32 = 4;
 
-/// Bytes of a texel.
+/// Bytes of a word of a texel.
 pub(super) const TEXEL: u32 = 4;
 
 /// Texels of a line, which hold one sample each.
@@ -82,9 +84,9 @@ fn has_one_sample(pipeline: &GraphicsPipeline) -> bool {
     pipeline.multisample.samples == 1 && pipeline.multisample.sample_mask & 1 != 0
 }
 
-/// Whether all texels are words that fragments alone decide on.
+/// Whether all texels are words that fragments alone decide on: one, two or four.
 fn has_words(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
-    let words = attachments.iter().all(|attachment| attachment.export.info.bytes == TEXEL);
+    let words = attachments.iter().all(|attachment| matches!(attachment.export.info.bytes, 4 | 8 | 16));
     words && !pipeline.multisample.alpha_to_coverage && !pipeline.smooths_lines()
 }
 
@@ -120,10 +122,39 @@ pub(super) fn sees_samples(program: &Program) -> bool {
 }
 
 impl Linker {
-    /// Byte of a sample in its plane, from that of the first sample.
-    pub(super) fn sample(&mut self, texel: Value, sample: usize) -> Value {
-        let bytes = self.b.int(sample as u32 * LINE * TEXEL);
-        self.b.binary(B::IAdd, texel, bytes)
+    /// Byte so many bytes behind another one.
+    fn behind(&mut self, byte: Value, bytes: u32) -> Value {
+        let bytes = self.b.int(bytes);
+        self.b.binary(B::IAdd, byte, bytes)
+    }
+
+    /// Stores the words of texels, the first at a byte.
+    fn store_words(&mut self, space: Space, first: Value, words: &[Value]) {
+        for (word, &value) in (0..).zip(words) {
+            let offset = self.behind(first, word * TEXEL);
+            self.b.push(Inst::Store { space, offset, value });
+        }
+    }
+
+    /// The same where the texels of all lanes follow each other. What goes to one vector of memory is put side by side, as words that lie
+    /// apart are stored one by one.
+    fn store_all(&mut self, space: Space, first: Value, words: &[Value]) {
+        let (count, lane) = (words.len() as u32, self.b.lane());
+        let [bits, low, bytes] = [count.ilog2(), count - 1, (count - 1) * TEXEL].map(|word| self.b.int(word));
+        let (texel, part) = (self.b.binary(B::ShrLogical, lane, bits), self.b.binary(B::And, lane, low));
+        let before = self.b.binary(B::IMul, lane, bytes);
+        let vector = self.b.binary(B::ISub, first, before);
+        for number in 0..count {
+            let texel = self.behind(texel, number * WAVE as u32 / count);
+            let mut value = self.b.shuffle(words[0], texel);
+            for (word, &other) in (0..).zip(words).skip(1) {
+                let (other, word) = (self.b.shuffle(other, texel), self.b.int(word));
+                let is_it = self.b.binary(B::IEq, part, word);
+                value = self.b.select(is_it, other, value);
+            }
+            let offset = self.behind(vector, number * LANES_BYTES as u32);
+            self.b.push(Inst::Store { space, offset, value });
+        }
     }
 
     /// The fragment program on some pixels, and what it writes.
@@ -148,11 +179,17 @@ impl Linker {
                 self.b.push(Inst::If { condition });
             }
             for (target, attachment) in attachments.iter().enumerate() {
-                let (space, offset) = (Space::Range(target as u32), self.sample(texels[target], sample));
-                let stored = |linker: &mut Self, _| linker.b.load(space, offset, Type::I32);
+                let (space, line) = (Space::Range(target as u32), LINE * attachment.export.info.bytes);
+                let first = self.behind(texels[target], sample as u32 * line);
+                let stored = |linker: &mut Self, word: usize| {
+                    let offset = linker.behind(first, word as u32 * TEXEL);
+                    linker.b.load(space, offset, Type::I32)
+                };
                 let made = fresh[target].clone();
-                if let Some(texel) = made.or_else(|| self.texel(attachment, (&outputs, &words), stored)) {
-                    self.b.push(Inst::Store { space, offset, value: texel[0] });
+                let texel = made.or_else(|| self.texel(attachment, (&outputs, &words), stored));
+                match texel {
+                    Some(words) if words.len() > 1 && covered.is_empty() => self.store_all(space, first, &words),
+                    texel => self.store_words(space, first, &texel.unwrap_or_default()),
                 }
             }
             if !covered.is_empty() {

@@ -3,8 +3,8 @@
 //! There are two: for groups of which some pixels are covered, where programs are short, and for those that are covered wholly. The
 //! latter has no conditions, so that two strips may be interleaved.
 
-use super::direct::{self, Pixels, TEXEL};
-use super::{Linker, Source, Stage, wants_pair, written};
+use super::direct::{self, Pixels};
+use super::{Attachment, Linker, Source, Stage, wants_pair, written};
 use crate::shader::ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value};
 use crate::shader::passes::pair::Effects;
 use crate::state::GraphicsPipeline;
@@ -24,7 +24,7 @@ pub(super) fn link_whole(pipeline: &GraphicsPipeline) -> Option<Stage> {
         linker.each_strip(waves, |linker, first| {
             let wave = linker.input(Source::Wave, Type::I32);
             let number = linker.b.binary(B::IAdd, first, wave);
-            let pixels = linker.strip(number, None, attachments.len());
+            let pixels = linker.strip(number, None, &attachments);
             linker.shade((program, &pipeline.multisample), &attachments, pixels);
         });
         linker.finish(Some(program))
@@ -45,7 +45,7 @@ pub(super) fn link(pipeline: &GraphicsPipeline) -> Option<Stage> {
         let zero = linker.b.int(0);
         let any = linker.b.binary(B::INe, bits, zero);
         linker.b.push(Inst::If { condition: any });
-        let pixels = linker.strip(number, Some(bits), attachments.len());
+        let pixels = linker.strip(number, Some(bits), &attachments);
         linker.shade((program, &pipeline.multisample), &attachments, pixels);
         linker.b.push(Inst::EndIf);
     });
@@ -82,9 +82,9 @@ impl Linker {
     }
 
     /// The pixels of a strip: quads from left to right; those that are covered as bits, or all.
-    fn strip(&mut self, number: Value, bits: Option<Value>, targets: usize) -> Pixels {
+    fn strip(&mut self, number: Value, bits: Option<Value>, attachments: &[Attachment]) -> Pixels {
         let lane = self.b.lane();
-        let [one, two, six] = [1, TEXEL.ilog2(), 6].map(|word| self.b.int(word));
+        let [one, four, six] = [1, 4, 6].map(|word| self.b.int(word));
         // Bits 0, 2 and 3 of the lane are x, bit 1 is y.
         let [odd, half] = [self.b.binary(B::And, lane, one), self.b.binary(B::ShrLogical, lane, one)];
         let column = self.b.binary(B::And, half, six);
@@ -96,11 +96,12 @@ impl Linker {
             let (corner, step) = (self.input(Source::Corner(axis), Type::F32), self.b.unary(U::SToF, step));
             self.b.binary(B::FAdd, corner, step)
         });
-        let (start, texel) = (self.b.binary(B::Shl, number, six), self.b.binary(B::Shl, lane, two));
+        let first = self.b.binary(B::Shl, number, four);
         let mut texels = Vec::new();
-        for target in 0..targets {
-            let line = self.input(Source::Line(target), Type::I32);
-            let strip = self.b.binary(B::IAdd, line, start);
+        for (target, attachment) in attachments.iter().enumerate() {
+            let (line, bytes) = (self.input(Source::Line(target), Type::I32), self.b.int(attachment.export.info.bytes));
+            let [strip, texel] = [first, lane].map(|texels| self.b.binary(B::IMul, texels, bytes));
+            let strip = self.b.binary(B::IAdd, line, strip);
             texels.push(self.b.binary(B::IAdd, strip, texel));
         }
         let covered = bits.map(|bits| {

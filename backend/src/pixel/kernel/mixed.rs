@@ -7,7 +7,7 @@
 
 use super::direct::{self, Pixels, Way};
 use super::primitive::{Depths, needs_quads};
-use super::{Linker, Source, Stage, written};
+use super::{Attachment, Linker, Source, Stage, written};
 use crate::pixel::crumbs::Crumb;
 use crate::shader::Program;
 use crate::shader::ir::{BinaryOp as B, Builder, Type, UnaryOp as U, Value};
@@ -25,7 +25,7 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     }
     let mut linker = Linker::default();
     let depth = Depths { bits: depth_bits, plane: attachments.len() };
-    let pixels = linker.crumbs(&depth);
+    let pixels = linker.crumbs((&attachments, &depth));
     let (flag, none) = (linker.b.local(1), linker.b.int(0));
     linker.b.local_store(flag, 0, None, none);
     let see = |linker: &mut Linker, left: &[Value]| {
@@ -49,7 +49,7 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
 
 impl Linker {
     /// The pixels of a wave of crumbs.
-    fn crumbs(&mut self, depth: &Depths) -> Pixels {
+    fn crumbs(&mut self, planes: (&[Attachment], &Depths)) -> Pixels {
         let crumb = self.input(Source::Crumb, Type::I32);
         let mut field = |first: u32, bits: u32| {
             let (first, mask) = (self.b.int(first), self.b.int((1 << bits) - 1));
@@ -66,7 +66,7 @@ impl Linker {
         });
         let zero = self.b.int(0);
         let is_some = self.b.binary(B::SLe, zero, crumb);
-        let texels = self.texels(pixel, 1, depth);
+        let texels = self.texels(pixel, 1, planes);
         Pixels { place: pixel.map(|pixel| self.b.unary(U::SToF, pixel)), covered: vec![is_some], texels }
     }
 }

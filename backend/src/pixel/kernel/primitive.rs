@@ -33,7 +33,7 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     let sieve = (way == Way::Sieved).then(|| linker.sieve());
     let blocks = linker.begin_blocks(needs_quads(shaded, depth_bits));
     let depth = Depths { bits: depth_bits, plane: attachments.len() };
-    let block = linker.block(&blocks, &pipeline.multisample.locations(), &depth);
+    let block = linker.block(&blocks, &pipeline.multisample.locations(), (&attachments, &depth));
     let any = linker.any(&block.covered);
     if let Some(tally) = tally {
         let one = linker.b.int(1);
@@ -166,7 +166,7 @@ impl Linker {
     }
 
     /// The pixels of a block: two quads beside two others; with their bytes in the planes of targets and depth.
-    fn block(&mut self, blocks: &Blocks, locations: &[[i64; 2]], depth: &Depths) -> Pixels {
+    fn block(&mut self, blocks: &Blocks, locations: &[[i64; 2]], planes: (&[Attachment], &Depths)) -> Pixels {
         let pixel: [Value; 2] = [0, 1].map(|axis: usize| {
             let block = self.b.local_load(blocks.at, axis as u32, None, Type::I32);
             self.b.binary(B::IAdd, block, blocks.steps[axis])
@@ -177,7 +177,7 @@ impl Linker {
         });
         let inside = self.b.binary(B::LogicalAnd, inside[0], inside[1]);
         let covered = self.covered(pixel, inside, locations);
-        let texels = self.texels(pixel, locations.len() as u32, depth);
+        let texels = self.texels(pixel, locations.len() as u32, planes);
         Pixels { place: pixel.map(|pixel| self.b.unary(U::SToF, pixel)), covered, texels }
     }
 
@@ -214,7 +214,12 @@ impl Linker {
     }
 
     /// Bytes of the pixels' first samples in planes of lines of 8x8 texels: of targets, and of depth.
-    pub(super) fn texels(&mut self, [x, y]: [Value; 2], samples: u32, depth: &Depths) -> Vec<Value> {
+    pub(super) fn texels(
+        &mut self,
+        [x, y]: [Value; 2],
+        samples: u32,
+        (attachments, depth): (&[Attachment], &Depths),
+    ) -> Vec<Value> {
         let (three, line_bytes) = (self.b.int(3), self.b.int(8 + samples.ilog2()));
         let [column, row] = [x, y].map(|pixel| self.b.binary(B::ShrLogical, pixel, three));
         // In a quad, quads in two rows, and lines.
@@ -226,15 +231,24 @@ impl Linker {
         let parts = [part(x, 1, 2), part(y, 1, 3), part(x, 6, 3), part(y, 6, 5)];
         let column = self.b.binary(B::Shl, column, line_bytes);
         let same = parts.into_iter().fold(column, |sum, part| self.b.binary(B::IAdd, sum, part));
-        let one = self.b.int(1);
-        let shorter = self.b.binary(B::ShrLogical, same, one);
-        let mut place = |plane| {
-            let in_row = if plane == depth.plane && depth.bytes() == 2 { shorter } else { same };
+        let mut place = |(plane, bytes): (usize, u32)| {
+            // That is of texels of a word.
+            let in_row = match bytes {
+                2 => {
+                    let one = self.b.int(1);
+                    self.b.binary(B::ShrLogical, same, one)
+                }
+                _ => {
+                    let words = self.b.int(bytes / TEXEL);
+                    self.b.binary(B::IMul, same, words)
+                }
+            };
             let pitch = self.input(Source::Pitch(plane), Type::I32);
             let line = self.b.binary(B::IMul, row, pitch);
             self.b.binary(B::IAdd, in_row, line)
         };
-        (0..=depth.plane).map(&mut place).collect()
+        let bytes = attachments.iter().map(|attachment| attachment.export.info.bytes).chain([depth.bytes()]);
+        bytes.enumerate().map(&mut place).collect()
     }
 
     fn sieve(&mut self) -> Sieve {

@@ -77,7 +77,8 @@ fn drop_empty(function: &mut Function) {
     function.insts = kept;
 }
 
-fn renumber(function: &mut Function) {
+/// Numbers values anew.
+pub(super) fn renumber(function: &mut Function) {
     let mut numbers: Vec<Option<Value>> = vec![None; function.types.len()];
     let mut types = Vec::new();
     for inst in &function.insts {

@@ -9,6 +9,7 @@ mod forward;
 mod invariant;
 pub mod pair;
 mod stride;
+mod trim;
 pub mod uniformity;
 
 use super::ir::{Function, verify};
@@ -40,6 +41,11 @@ pub fn optimize(function: &mut Function, observe: Observer<'_>) {
         debug_assert_eq!(verify(function), Ok(()), "after {name}");
         observe(name, function);
     }
+}
+
+/// Has image instructions of a whole program give no more results than are used.
+pub fn trim_images(function: &mut Function) {
+    trim::run(function);
 }
 
 /// How an input differs from lane to lane.

@@ -109,6 +109,13 @@ impl Lookups {
         Self { program: if program.images > 0 { Arc::downgrade(program) } else { Weak::new() }, ..lookups }
     }
 
+    /// What an instruction found when it was first executed: all that it ever does, if it names one image and one sampler.
+    #[inline]
+    pub(super) fn first(&self, number: u32) -> Option<&Lookup> {
+        let (_, found) = self.first.get(number as usize)?.get()?;
+        found.as_deref()
+    }
+
     /// Calls `work` with what an instruction samples; its operands are numbered from 0 on. `None` when nothing is bound there.
     pub fn with<R>(
         &self,

@@ -9,13 +9,14 @@ use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use super::frame::{BufferEntry, Frame, NOTHING, STOP_BARRIER, STOP_DONE, STOP_INTERRUPTED};
+use super::frame::{ARGUMENTS, BufferEntry, Frame, NOTHING, RESULTS, STOP_BARRIER, STOP_DONE, STOP_INTERRUPTED};
 use super::kernels::{Lanes, Mask, Vector, WAVE};
 use super::symbols::{self, Registered, Tools};
 use super::{Access, Environment, Masks, Stop, image};
 use crate::shader::interp::Wave;
-use crate::shader::ir::Inst;
+use crate::shader::ir::{ImageOp, Inst};
 use crate::shader::x64::{Generated, Site};
+use crate::texture::Lookup;
 
 /// Back edges between two looks at the clock.
 const EDGES_PER_CHECK: i32 = 4096;
@@ -27,6 +28,11 @@ pub struct Native {
     map: Arc<memmap2::Mmap>,
     entry: usize,
     sites: Vec<Site>,
+    /// What is known of call sites that are image instructions for one image, by their numbers.
+    images: Vec<Option<OneImage>>,
+    /// Whether it needs no more than its resources, push constants and inputs, no more than a call site has, and nothing of the runtime
+    /// but the time.
+    stands_alone: bool,
     local_bytes: usize,
     frame_bytes: usize,
     /// Words that parameters must have.
@@ -37,6 +43,15 @@ pub struct Native {
     ranges: usize,
 }
 
+/// An image instruction whose lanes all name one image and one sampler.
+#[derive(Debug, Clone, Copy)]
+struct OneImage {
+    /// The instruction's number in its program.
+    number: u32,
+    /// Whether helpers must not execute it.
+    has_effect: bool,
+}
+
 impl Native {
     /// Places generated code in executable memory.
     ///
@@ -45,7 +60,11 @@ impl Native {
     pub fn new(generated: Generated) -> std::io::Result<Self> {
         let mut map = memmap2::MmapMut::map_anon(generated.code.bytes.len().max(1))?;
         map[..generated.code.bytes.len()].copy_from_slice(&generated.code.bytes);
+        let Generated { sites, parameters, ranges, local_bytes, inputs, .. } = &generated;
+        let needs_little = sites.is_empty() && (*parameters, *ranges, *local_bytes) == (0, 0, 0);
         Ok(Self {
+            images: sites.iter().map(OneImage::new).collect(),
+            stands_alone: needs_little && *inputs <= ARGUMENTS && generated.outputs <= RESULTS,
             symbol: None,
             map: Arc::new(map.make_exec()?),
             entry: generated.code.entry,
@@ -82,6 +101,17 @@ impl Native {
     pub fn entry(&self) -> usize {
         self.entry
     }
+
+    /// Runs from where `frame` says.
+    ///
+    /// # Safety
+    /// All of the frame's header is written, for this code: what it points to is there, and lives until the code returns.
+    #[inline]
+    unsafe fn enter(&self, frame: *mut Frame) {
+        // SAFETY: the entry lies in the map, which is executable, and what begins there is a function of this type.
+        let entry: extern "C" fn(*mut Frame) = unsafe { std::mem::transmute(self.map.as_ptr().add(self.entry)) };
+        entry(frame);
+    }
 }
 
 /// The memory of a wave's frame.
@@ -90,7 +120,24 @@ pub struct FrameMemory {
     vectors: Vec<Vector>,
     resume: u64,
     /// Runs the routines that the code calls.
-    nested: Option<Box<Wave>>,
+    nested: Option<Box<Nested>>,
+}
+
+/// What runs routines that code calls.
+#[derive(Debug, Default)]
+struct Nested {
+    /// Those that stand alone.
+    routine: RoutineFrame,
+    /// All others.
+    wave: Wave,
+}
+
+/// The frame of routines that stand alone, one after the other: most of its header is the same for all of them.
+#[derive(Debug, Default)]
+struct RoutineFrame {
+    vectors: Vec<Vector>,
+    /// The active lanes that the header has.
+    spread: Option<Mask>,
 }
 
 /// What the frame's functions find behind its pointer to the host.
@@ -98,7 +145,7 @@ struct Host<'a> {
     native: &'a Native,
     environment: &'a Environment<'a>,
     panic: Cell<Option<Box<dyn Any + Send>>>,
-    nested: &'a RefCell<Option<Box<Wave>>>,
+    nested: &'a RefCell<Option<Box<Nested>>>,
 }
 
 /// Lanes of a wave and its interface.
@@ -169,7 +216,7 @@ pub struct Session<'a, E: Borrow<Environment<'a>>> {
     memory: &'a mut FrameMemory,
     native: &'a Native,
     environment: E,
-    nested: RefCell<Option<Box<Wave>>>,
+    nested: RefCell<Option<Box<Nested>>>,
     /// The lanes that the frame's header has, spread over vectors: those that run, and the helpers among them.
     spread: Option<(Mask, Mask)>,
 }
@@ -234,8 +281,7 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
             (&raw mut (*frame).active).write(active);
             (&raw mut (*frame).real).write(!helpers);
             (&raw mut (*frame).killed).write(0);
-            let entry: extern "C" fn(*mut Frame) = std::mem::transmute(native.map.as_ptr().add(native.entry));
-            entry(frame);
+            native.enter(frame);
             (*frame).stopped
         };
         if let Some(panic) = host.panic.take() {
@@ -260,25 +306,129 @@ extern "C" fn call(frame: *mut Frame, site: u32) {
     // SAFETY: generated code passes the frame that it was entered with, which is alive and not borrowed; the host behind it
     // lives until the code returns.
     let (frame, host) = unsafe { (&mut *frame, &*(*frame).host.cast::<Host<'_>>()) };
-    let work = || execute(frame, host, &host.native.sites[site as usize]);
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
+    if !enter_routine(frame, host, site as usize) {
+        leave_code(frame, host, site as usize);
+    }
+}
+
+/// Executes a call site that samples or accesses texels as it did before: all lanes name one image, and its routine stands alone. False
+/// where it is anything else.
+#[inline(always)]
+fn enter_routine(frame: &mut Frame, host: &Host<'_>, site: usize) -> bool {
+    let Some(Some(OneImage { number, has_effect })) = host.native.images.get(site) else { return false };
+    let Some(lookup) = host.environment.bindings.lookups().first(*number) else { return false };
+    let Some(native) = lookup.program.code.native() else { return false };
+    let Ok(mut nested) = host.nested.try_borrow_mut() else { return false };
+    let Some(nested) = nested.as_mut().filter(|nested| native.stands_alone && nested.routine.has_room(native)) else {
+        return false;
+    };
+    let lanes = if *has_effect { frame.call_active & frame.real } else { frame.call_active };
+    nested.routine.run((native, lookup), lanes, frame);
+    true
+}
+
+/// Executes any call site.
+#[inline(never)]
+fn leave_code(frame: &mut Frame, host: &Host<'_>, site: usize) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| execute(frame, host, site))) {
         // No panic crosses generated code: it goes on when the code returned.
         host.panic.set(Some(panic));
     }
 }
 
-fn execute(frame: &mut Frame, host: &Host<'_>, site: &Site) {
+fn execute(frame: &mut Frame, host: &Host<'_>, number: usize) {
+    let site = &host.native.sites[number];
     let masks = Masks { active: frame.call_active, effective: frame.call_active & frame.real };
-    let arguments = &frame.arguments;
     match &site.inst {
         Inst::Image(request) => {
             let mut nested = host.nested.borrow_mut();
-            let nested = nested.get_or_insert_default();
-            image(arguments, masks, host.environment, request, nested, &mut frame.results);
+            let Nested { routine, wave } = &mut **nested.get_or_insert_default();
+            image(&frame.arguments, masks, host.environment, request, wave, &mut frame.results);
+            let image = host.native.images[number].as_ref();
+            let lookup = image.and_then(|image| host.environment.bindings.lookups().first(image.number));
+            // The next time it will be entered at once.
+            if let Some(native) = lookup.and_then(|lookup| lookup.program.code.native()) {
+                routine.make_room(native);
+            }
         }
         inst => {
-            let access = Access { registers: arguments, masks, environment: host.environment };
+            let access = Access { registers: &frame.arguments, masks, environment: host.environment };
             [frame.results[0], frame.results[1]] = access.execute(inst, site.uniform);
+        }
+    }
+}
+
+impl OneImage {
+    /// Of a call site, if it is such an instruction.
+    fn new(site: &Site) -> Option<Self> {
+        let Inst::Image(image) = &site.inst else { return None };
+        let is_one = image.element.is_none() && image.sampler.is_none_or(|(_, element)| element.is_none());
+        let has_effect = matches!(image.op, ImageOp::Write { .. } | ImageOp::Atomic { .. });
+        is_one.then_some(Self { number: image.number, has_effect })
+    }
+}
+
+impl RoutineFrame {
+    #[inline]
+    fn has_room(&self, native: &Native) -> bool {
+        self.vectors.len() * size_of::<Vector>() >= native.frame_bytes
+    }
+
+    /// Makes room for the frame of a routine. A new one gets what is the same for all of them.
+    fn make_room(&mut self, native: &Native) {
+        if self.has_room(native) {
+            return;
+        }
+        let vectors = native.frame_bytes.div_ceil(size_of::<Vector>());
+        *self = Self { vectors: vec![Vector([0; WAVE]); vectors], spread: None };
+        let frame: *mut Frame = self.vectors.as_mut_ptr().cast();
+        // SAFETY: there is room for a header, which nobody else reaches.
+        unsafe {
+            (&raw mut (*frame).real_lanes).write([u32::MAX; WAVE]);
+            (&raw mut (*frame).real).write(Mask::MAX);
+            (&raw mut (*frame).call).write(call);
+            (&raw mut (*frame).check).write(check);
+            (&raw mut (*frame).parameters).write(std::ptr::dangling());
+            (&raw mut (*frame).shared).write(BufferEntry::EMPTY);
+            (&raw mut (*frame).ranges).write(std::ptr::dangling());
+            (&raw mut (*frame).nothing).write(&raw const NOTHING);
+            (&raw mut (*frame).zero).write(0);
+        }
+    }
+
+    /// Runs a routine that there is room for, for some lanes: operands and results are where the caller's frame has them. Results of
+    /// other lanes are 0.
+    #[inline(always)]
+    fn run(&mut self, (native, lookup): (&Native, &Lookup), lanes: Mask, caller: &mut Frame) {
+        if lanes != Mask::MAX {
+            caller.results = [[0; WAVE]; RESULTS];
+        }
+        if lanes == 0 {
+            return;
+        }
+        let frame: *mut Frame = self.vectors.as_mut_ptr().cast();
+        let push = BufferEntry::new(lookup.push.as_ptr().cast_mut(), lookup.push.len() as u64);
+        // SAFETY: the frame has room for the header and what follows, is aligned to 64 bytes, and belongs to this call alone; what is not
+        // written here was by `make_room`. The code was generated for this layout. It stands alone, so it has neither parameters nor
+        // ranges, locals nor call sites, reads no more operands and writes no more results than the caller's frame has, and of the host,
+        // which outlives the caller's run, needs the time limit only. Its resources and push constants live as long as the look-up.
+        unsafe {
+            if self.spread != Some(lanes) {
+                (&raw mut (*frame).active_lanes).write(lanes_of_bits(lanes));
+                self.spread = Some(lanes);
+            }
+            (&raw mut (*frame).inputs).write((&raw const caller.arguments).cast());
+            (&raw mut (*frame).outputs).write((&raw mut caller.results).cast());
+            (&raw mut (*frame).host).write(caller.host);
+            (&raw mut (*frame).resume).write(0);
+            (&raw mut (*frame).push).write(push);
+            (&raw mut (*frame).resources).write(lookup.bindings.table().as_ptr());
+            (&raw mut (*frame).edges).write(EDGES_PER_CHECK);
+            (&raw mut (*frame).expired).write(0);
+            (&raw mut (*frame).stopped).write(STOP_INTERRUPTED);
+            (&raw mut (*frame).active).write(lanes);
+            (&raw mut (*frame).killed).write(0);
+            native.enter(frame);
         }
     }
 }

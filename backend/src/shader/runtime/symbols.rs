@@ -345,9 +345,16 @@ mod tests {
         assert_eq!(text, "abc0 40 vitric::fragment main (1)\nabd0 20 two?lines?\n");
         let places = ["first", "second"].map(|name| {
             let code = Encoded { bytes: vec![0; 0x50], entry: 0x40, spill_bytes: 0 };
-            let mut native =
-                Native::new(Generated { code, sites: Vec::new(), local_bytes: 0, parameters: 0, inputs: 0, ranges: 0 })
-                    .unwrap();
+            let mut native = Native::new(Generated {
+                code,
+                sites: Vec::new(),
+                local_bytes: 0,
+                parameters: 0,
+                inputs: 0,
+                outputs: 0,
+                ranges: 0,
+            })
+            .unwrap();
             native.announce(tools, name);
             format!("{:x} 10 {name}", native.bytes().as_ptr().addr() + 0x40)
         });

@@ -161,6 +161,8 @@ pub struct Generated {
     pub parameters: usize,
     /// Words of input that it reads.
     pub inputs: usize,
+    /// Words of output that it writes.
+    pub outputs: usize,
     /// Ranges that it reaches.
     pub ranges: usize,
 }
@@ -202,6 +204,7 @@ fn generate_with(
         local_bytes: lowered.local_bytes,
         parameters: most(parameters),
         inputs: most(inputs),
+        outputs: most(outputs),
         ranges: most(ranges),
     })
 }
@@ -218,6 +221,11 @@ fn parameters(inst: &Inst) -> usize {
 /// Words of input that it needs.
 fn inputs(inst: &Inst) -> usize {
     if let Inst::Input { slot, .. } | Inst::Interpolate { slot, .. } = inst { *slot as usize + 1 } else { 0 }
+}
+
+/// Words of output that it needs.
+fn outputs(inst: &Inst) -> usize {
+    if let Inst::Output { slot, .. } = inst { *slot as usize + 1 } else { 0 }
 }
 
 /// Ranges that it needs.

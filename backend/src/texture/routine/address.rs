@@ -3,10 +3,12 @@
 use ash::vk;
 
 use super::{Layout, Unit, word};
+use crate::format::routines::WHOLE;
 use crate::shader::ir::{BinaryOp as B, Space, TernaryOp as T, Type, UnaryOp as U, Value};
 
-/// Texel coordinates are kept between this and its negative, where single floats hold every half.
-pub(in crate::texture) const FARTHEST: f32 = 4_194_304.0;
+/// Texel coordinates are kept between this and its negative, where single floats hold every half, and one less than the half below has a
+/// sum with [`WHOLE`] that is a whole number.
+pub(in crate::texture) const FARTHEST: f32 = 4_194_303.0;
 
 /// A level that is being read: words that are the same in all lanes.
 #[derive(Clone, Copy)]
@@ -66,7 +68,11 @@ impl Unit<'_> {
 
     /// An index, moved by the instruction's offset.
     fn moved(&mut self, low: Value, axis: usize) -> Value {
-        let index = self.b.unary(U::FToS, low);
+        // A conversion would ask whether it is a number, and within range: it is.
+        let (whole, bits) = (self.b.float(WHOLE), self.b.int(WHOLE.to_bits()));
+        let index = self.b.binary(B::FAdd, low, whole);
+        let index = self.b.cast(index, Type::I32);
+        let index = self.b.binary(B::ISub, index, bits);
         match self.request.offset.get(axis) {
             Some(&offset) => {
                 let offset = self.operand(offset, Type::I32);

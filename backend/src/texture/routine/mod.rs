@@ -204,7 +204,9 @@ impl Routines {
     }
 
     fn lookup(&self, request: &Image, state: State, resources: Vec<Vec<Bound>>, push: &[u32]) -> Option<Lookup> {
-        let request = Image { resource: 0, sampler: None, number: 0, ..request.clone() };
+        // What does not tell routines apart: where the instruction stands, and where image and sampler come from.
+        let request =
+            Image { resource: 0, element: None, sampler: None, number: 0, result: Value(0), ..request.clone() };
         let program = self.program((request, state))?;
         let push = push.iter().flat_map(|word| word.to_le_bytes()).collect();
         // Its own image instructions fetch texels that it does not decode.

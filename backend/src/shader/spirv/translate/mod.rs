@@ -609,6 +609,7 @@ impl<'a> Translator<'a> {
         function.insts = self.scopes.resolve(function.insts);
         verify(&function).map_err(|error| Error::Unsupported(format!("this control flow ({error})")))?;
         passes::optimize(&mut function, observe);
+        passes::trim_images(&mut function);
         debug_assert_eq!(verify(&function), Ok(()));
         let waves = self.local_size.iter().map(|&size| u64::from(size)).product::<u64>().div_ceil(WAVE as u64);
         let locals: u64 = function.locals.iter().map(|&words| u64::from(words)).sum();

@@ -238,6 +238,8 @@ impl Lower<'_> {
     fn vector_binary(&mut self, result: Value, op: V, (a, b): (Value, Value)) {
         let (a, b) = if table::commutes(op) && self.is_memory(a) { (b, a) } else { (a, b) };
         let immediate = match (op, self.constant(b)) {
+            // A product takes ten cycles.
+            (V::MulI, Some(factor)) if factor.is_power_of_two() => Some((Shift::Left, factor.ilog2())),
             (V::ShiftLeft, Some(count)) => Some((Shift::Left, count)),
             (V::ShiftRight, Some(count)) => Some((Shift::Right, count)),
             (V::ShiftRightSigned, Some(count)) => Some((Shift::RightSigned, count)),
