@@ -78,7 +78,7 @@ impl Wanted {
 /// Fails unless a device can have these queues.
 ///
 /// # Errors
-/// [`Error::InitializationFailed`], with a message: no queue, a family that is not there or named twice, more queues than it
+/// [`Error::InitializationFailed`], with a message: a family that is not there or named twice, more queues than it
 /// has, a priority that is not from 0 to 1.
 pub fn check(messages: &Messages, wanted: &[Wanted]) -> Result<()> {
     let problem = wanted.iter().enumerate().find_map(|(number, one)| {

@@ -30,11 +30,13 @@ is_transition!(vk::ImageMemoryBarrier<'_>, vk::ImageMemoryBarrier2<'_>);
 
 impl Transition {
     /// What it says of all of an image, if it does: that its contents are lost, which must come first, and whether it is only read.
-    fn hints(&self, image: &Surface) -> [Option<Hint>; 2] {
+    /// `is_by_slice`: layers of a volume may be its slices (`maintenance9`).
+    fn hints(&self, image: &Surface, is_by_slice: bool) -> [Option<Hint>; 2] {
         let ([old, new], range, desc) = (self.layouts, self.range, image.desc());
+        let layers = if is_by_slice { desc.layers.max(desc.extent.depth) } else { desc.layers };
         let is_all = |first: u32, count: u32, all: u32, rest: u32| first == 0 && (count == rest || count >= all);
         let is_whole = is_all(range.base_mip_level, range.level_count, desc.levels, vk::REMAINING_MIP_LEVELS)
-            && is_all(range.base_array_layer, range.layer_count, desc.layers, vk::REMAINING_ARRAY_LAYERS)
+            && is_all(range.base_array_layer, range.layer_count, layers, vk::REMAINING_ARRAY_LAYERS)
             && format::info(desc.format).is_some_and(|info| {
                 let all = if info.is_planar() { vk::ImageAspectFlags::COLOR } else { info.aspects() };
                 range.aspect_mask.contains(all)
@@ -55,8 +57,9 @@ where
             if owner.device.gpu().near().is_none() {
                 return Ok(true);
             }
+            let is_by_slice = owner.extensions.iter().any(|name| name == "VK_KHR_maintenance9");
             let image = need(owner, &owner.images, transition.image)?;
-            let mut hints = transition.hints(&image).into_iter().flatten();
+            let mut hints = transition.hints(&image, is_by_slice).into_iter().flatten();
             Ok(hints.all(|hint| buffer.record(Command::HintImage { image: image.clone(), hint })))
         });
     }

@@ -26,32 +26,42 @@ pub(super) struct Cells {
     samples: u32,
     /// Covered samples of each: of the last pixel first.
     coverage: [u32; 4],
+    /// The same before tests, where the program sees that.
+    untested: Option<[u32; 4]>,
 }
 
 impl Cells {
     /// Those of the group at a place that have covered samples; `masks` are the pixels where each sample is.
-    fn of_group((primitive, [x, y]): (PrimitiveId, [u32; 2]), rate: Rate, masks: &[u64]) -> impl Iterator<Item = Self> {
+    fn of_group<'m>(
+        (primitive, [x, y]): (PrimitiveId, [u32; 2]),
+        rate: Rate,
+        masks: &'m [u64],
+        untested: Option<&'m [u64]>,
+    ) -> impl Iterator<Item = Self> + 'm {
         let ([width, height], side) = (rate.size().map(|pixels| pixels * 2), SIDE as u32);
         let places = (0..side).step_by(height as usize).flat_map(move |dy| {
             let row = (0..side).step_by(width as usize);
             row.map(move |dx| [x + dx, y + dy])
         });
         places.filter_map(move |place| {
-            let mut cells = Self { primitive, place, rate, samples: masks.len() as u32, coverage: [0; 4] };
-            cells.cover(masks);
-            (cells.coverage != [0; 4]).then_some(cells)
+            let bare = Self { primitive, place, rate, samples: masks.len() as u32, coverage: [0; 4], untested: None };
+            let coverage = bare.covered(masks);
+            let whole = || Self { coverage, untested: untested.map(|masks| bare.covered(masks)), ..bare };
+            (coverage != [0; 4]).then(whole)
         })
     }
 
-    fn cover(&mut self, masks: &[u64]) {
-        let [width, height] = self.rate.size();
+    /// Samples of each fragment of those in masks.
+    fn covered(&self, masks: &[u64]) -> [u32; 4] {
+        let ([width, height], mut coverage) = (self.rate.size(), [0; 4]);
         for (x, y) in (0..height * 2).flat_map(|y| (0..width * 2).map(move |x| (x, y))) {
             let (cell, first) = self.pixel([x, y]);
             let (_, bit) = group_of_pixel([self.place[0] + x, self.place[1] + y]);
             for (sample, mask) in (0..).zip(masks) {
-                self.coverage[cell] |= ((mask >> bit & 1) as u32) << (first + sample);
+                coverage[cell] |= ((mask >> bit & 1) as u32) << (first + sample);
             }
         }
+        coverage
     }
 
     /// The fragment of a pixel, by its offset from the first pixel, and the number of its first sample in the fragment's coverage.
@@ -105,7 +115,8 @@ fn fill((cells, locations): (&[Cells], &[[i64; 2]]), words: &[Words<'_>; QUADS],
             Source::Centre(axis) => cells.centre()[axis].to_bits(),
             Source::Centroid(axis) => cells.centroid(cell, locations)[axis].to_bits(),
             Source::Primitive(word) => words[number].get(word),
-            Source::Coverage => cells.coverage[cell],
+            Source::Coverage if cells.coverage[cell] == 0 => 0,
+            Source::Coverage => cells.untested.unwrap_or(cells.coverage)[cell],
             Source::Helper => u32::from(cells.coverage[cell] == 0),
             Source::Rate => cells.rate.word(),
             // The others are of other kernels, or the same in all lanes.
@@ -122,12 +133,18 @@ struct Exported {
 }
 
 impl Waves<'_, '_> {
-    /// Fragments of a primitive in a group: the pixels where each sample is covered.
+    /// Fragments of a primitive in a group: the pixels where each sample is covered, and where each was before tests, where the program
+    /// sees that.
     #[cold]
-    pub(super) fn push_cells(&mut self, (primitive, place): (PrimitiveId, [u32; 2]), masks: &[u64]) {
+    pub(super) fn push_cells(
+        &mut self,
+        (primitive, place): (PrimitiveId, [u32; 2]),
+        masks: &[u64],
+        untested: Option<&[u64]>,
+    ) {
         let Some(rates) = &self.context.rates else { return };
         let rate = rates.at(self.walk.words(primitive), place);
-        for cells in Cells::of_group((primitive, place), rate, masks) {
+        for cells in Cells::of_group((primitive, place), rate, masks, untested) {
             self.cells.push(cells);
             if self.cells.len() == QUADS {
                 self.shade_cells();
@@ -261,7 +278,7 @@ mod tests {
             let masks: Vec<u64> =
                 (1..=samples).map(|sample| 0x9e37_79b9_7f4a_7c15u64.wrapping_mul(u64::from(sample))).collect();
             let mut found = vec![0; masks.len()];
-            for cells in Cells::of_group((3, [16, 8]), rate, &masks) {
+            for cells in Cells::of_group((3, [16, 8]), rate, &masks, None) {
                 for (quad, _) in cells.quads() {
                     let ([x, y], bit) = group_of_pixel([quad.x, quad.y]);
                     assert_eq!(([x, y], quad.primitive), ([16, 8], 3));
@@ -276,7 +293,7 @@ mod tests {
 
     #[test]
     fn pixels_know_their_fragments() {
-        let [cells] = Cells::of_group((0, [0, 0]), Rate::of_size([4, 4]), &[1]).collect::<Vec<_>>()[..] else {
+        let [cells] = Cells::of_group((0, [0, 0]), Rate::of_size([4, 4]), &[1], None).collect::<Vec<_>>()[..] else {
             panic!()
         };
         let one = sample_positions(1);
@@ -284,7 +301,7 @@ mod tests {
         assert_eq!((cells.centroid(0, one), cells.centroid(1, one)), ([0.5; 2], [2.0; 2]));
         let fragments: Vec<_> = cells.quads().map(|(_, fragments)| fragments[0]).collect();
         assert_eq!(fragments, [0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3]);
-        let cells = Cells::of_group((0, [0, 0]), Rate::of_size([2, 1]), &[1, 2, 3, 0]).next().unwrap();
+        let cells = Cells::of_group((0, [0, 0]), Rate::of_size([2, 1]), &[1, 2, 3, 0], None).next().unwrap();
         assert_eq!((cells.coverage[0], cells.centroid(0, sample_positions(4))), (0b0101_0110, [0.375, 0.125]));
         let (_, fragments) = cells.quads().next().unwrap();
         assert_eq!(fragments, [0, 0, 2, 2]);

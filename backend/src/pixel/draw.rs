@@ -99,6 +99,17 @@ impl<'a> PixelContext<'a> {
         self.tests.is_some() && self.fragment.is_some_and(|program| program.fragment.post_depth)
     }
 
+    /// Whether the program, which runs behind the tests, sees what was covered before them. Source: SPIR-V specification,
+    /// `EarlyFragmentTests`, `PostDepthCoverage`; Vulkan specification, "Built-In Variables" (`SampleMask`).
+    pub(super) fn sees_untested(&self) -> bool {
+        let has_samples = self.multisample.samples > 1 || self.rates.is_some();
+        let sees = |program: &Program| {
+            let facts = &program.fragment;
+            facts.early_tests && facts.sees_coverage && !facts.post_depth
+        };
+        has_samples && self.tests.is_some() && self.fragment.is_some_and(sees)
+    }
+
     /// What [`Self::overwrites`] is to be.
     fn overwritten(&self) -> Option<u32> {
         let (facts, outline) = (&self.fragment?.fragment, self.outline());

@@ -15,6 +15,8 @@ pub(super) struct WaveFragments<'a> {
     pub(super) words: [Words<'a>; QUADS],
     pub(super) targets: &'a [Target],
     pub(super) sample: Option<u32>,
+    /// Quads as they were before their tests, where the program sees that: those of `quads` among others.
+    pub(super) untested: &'a [Quad],
 }
 
 impl WaveFragments<'_> {
@@ -26,7 +28,10 @@ impl WaveFragments<'_> {
             Source::Place(axis) => lanes.fill(self.sample_place(self.sample.unwrap_or(0))[axis].to_bits()),
             Source::Centroid(axis) => self.each(lanes, |coverage| self.centroid(coverage)[axis].to_bits()),
             Source::Primitive(word) => self.each_quad(lanes, |number| self.words[number].get(word)),
-            Source::Coverage => self.each(lanes, |coverage| coverage),
+            Source::Coverage if self.untested.is_empty() || self.sample.is_some() => {
+                self.each(lanes, |coverage| coverage)
+            }
+            Source::Coverage => self.coverage_before_tests(lanes),
             Source::Helper => self.each(lanes, |coverage| u32::from(coverage == 0)),
             Source::Sample => lanes.fill(self.sample.unwrap_or(0)),
             Source::BlendConstant(component) => lanes.fill(self.context.blend_constants[component].to_bits()),
@@ -40,6 +45,16 @@ impl WaveFragments<'_> {
     fn each(&self, lanes: &mut Lanes, word: impl Fn(u32) -> u32) {
         for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
             *lanes = [0, 1, 2, 3].map(|pixel| word(quad.samples(pixel)));
+        }
+    }
+
+    /// What was covered of pixels of which anything is.
+    #[cold]
+    fn coverage_before_tests(&self, lanes: &mut Lanes) {
+        for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
+            let is_same = |other: &&Quad| other.primitive == quad.primitive && other.is_at(quad);
+            let before = self.untested.iter().find(is_same).unwrap_or(quad);
+            *lanes = [0, 1, 2, 3].map(|pixel| if quad.samples(pixel) == 0 { 0 } else { before.samples(pixel) });
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
+use smallvec::SmallVec;
+
 use super::DrawContext;
 use super::coverage::{Part, covered_wholly, covers_group, covers_tile};
 use super::crumbs::Crumbs;
@@ -620,7 +622,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let allowed = if late { u32::MAX } else { sample_mask(&context.multisample) };
         let place = group.map(|pixel| pixel as u32);
         let stored = context.depth.as_ref().map(|plane| Stored(plane, context.depth_bits));
-        let stored = stored.filter(|stored| context.tests_early() && !late && stored.has_line(place));
+        let by_quads = late || context.sees_untested();
+        let stored = stored.filter(|stored| context.tests_early() && !by_quads && stored.has_line(place));
         let depth = context.depth_alone.as_ref().zip(stored);
         let inside = pixels_inside(group[0], group[1], window);
         let part = Part { triangle, rest, shape, group, inside, full, depth };
@@ -697,6 +700,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// Samples of fragments that may be several pixels each: a group is handed on at once.
     #[cold]
     fn cells(&mut self, (primitive, place): (PrimitiveId, [u32; 2]), masks: &mut [u64], tested: bool) {
+        let untested: Option<SmallVec<[u64; MOST_SAMPLES]>> =
+            self.context.sees_untested().then(|| SmallVec::from_slice(masks));
         if tested {
             self.pass(true, masks.iter().map(|mask| mask.count_ones()).sum());
         } else {
@@ -718,7 +723,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             }
         }
         match &mut self.sink {
-            Sink::Waves(waves) => waves.push_cells((primitive, place), masks),
+            Sink::Waves(waves) => waves.push_cells((primitive, place), masks, untested.as_deref()),
             Sink::Board(..) => {
                 for (sample, &mut pixels) in (0..).zip(masks) {
                     self.fragments(Fragments { primitive, place, sample, pixels });
@@ -752,6 +757,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
 
     /// Tests a quad unless it was tested or is to be later, and lets it wait for a wave.
     fn covered_quad(&mut self, mut quad: Quad, tested: bool) {
+        let untested = quad;
         if !tested {
             self.passed += quad.test(self.context, self.walk, Own::default());
             if self.context.masks_late() {
@@ -764,6 +770,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
         if let Sink::Waves(waves) = &mut self.sink {
             count(self.sight, Counter::Fragments, quad.pixels().count_ones().into());
+            if self.context.sees_untested() {
+                waves.keep_untested(untested);
+            }
             return waves.push(quad);
         }
         let (place, bit) = group_of_pixel([quad.x, quad.y]);

@@ -49,6 +49,8 @@ pub(super) struct Waves<'a, 's> {
     pub(super) sight: Option<&'s Sight>,
     quads: [Quad; QUADS],
     waiting: usize,
+    /// The last quads as they were before their tests, where the program sees that.
+    untested: SmallVec<[Quad; QUADS]>,
     /// Quads of fragments of several pixels that wait: then there are no others.
     pub(super) cells: SmallVec<[Cells; QUADS]>,
     /// Whether no two quads are at the same place.
@@ -84,6 +86,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
             sight,
             quads,
             waiting: 0,
+            untested: SmallVec::new(),
             cells: SmallVec::new(),
             apart,
             combines,
@@ -152,7 +155,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
         let mut masks = [0; MOST_SAMPLES];
         samples.iter().for_each(|fragments| masks[fragments.sample as usize] |= fragments.pixels);
         if self.context.rates.is_some() {
-            return self.push_cells((primitive, [x, y]), &masks[..self.context.multisample.samples as usize]);
+            return self.push_cells((primitive, [x, y]), &masks[..self.context.multisample.samples as usize], None);
         }
         let mut rest = masks.iter().fold(0, |all, mask| all | mask);
         while rest != 0 {
@@ -166,7 +169,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
     /// Two rows of a group are one wave, when they have pixels in all quads.
     fn shade_quads(&mut self, &Fragments { primitive, place: [x, y], pixels, .. }: &Fragments) {
         if self.context.rates.is_some() {
-            return self.push_cells((primitive, [x, y]), &[pixels]);
+            return self.push_cells((primitive, [x, y]), &[pixels], None);
         }
         let (mut rest, mut whole) = (pixels, None);
         while rest != 0 {
@@ -187,6 +190,15 @@ impl<'a: 's, 's> Waves<'a, 's> {
             rest &= !(0xffff << first);
         }
         whole.into_iter().for_each(|quads| self.push_wave(quads));
+    }
+
+    /// Keeps what the quad that is pushed next was before its tests, as long as it may wait.
+    #[cold]
+    pub(super) fn keep_untested(&mut self, quad: Quad) {
+        if self.untested.len() == QUADS {
+            self.untested.remove(0);
+        }
+        self.untested.push(quad);
     }
 
     /// Lets a quad wait for a wave.
@@ -230,7 +242,8 @@ impl<'a: 's, 's> Waves<'a, 's> {
         waves.iter().for_each(|quads| self.see(quads));
         let (context, targets) = (self.context, &kernel.targets[..]);
         let words = self.words(&waves[0]);
-        let fragments = waves.each_ref().map(|quads| WaveFragments { context, quads, words, targets, sample: None });
+        let fragments =
+            waves.each_ref().map(|quads| WaveFragments { context, quads, words, targets, sample: None, untested: &[] });
         let (program, wave) = (&pair.program, &mut *self.scratch.pair);
         // The program has no effects that helpers must not have.
         wave.start_linked(program, Mask::MAX, 0);
@@ -284,7 +297,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
         self.see(quads);
         let (context, targets) = (self.context, &kernel.targets[..]);
         let words = self.words(quads);
-        let fragments = WaveFragments { context, quads, words, targets, sample };
+        let fragments = WaveFragments { context, quads, words, targets, sample, untested: &self.untested };
         let (program, wave) = (&kernel.shade.program, &mut *self.scratch.shade);
         wave.start_linked(program, lanes as Mask, (lanes & !covered) as Mask);
         for &(slot, source) in &kernel.shade.sources {
@@ -360,7 +373,7 @@ pub(super) fn export_samples(
         }
         let (quads, targets) = (&of_sample[..quads.len()], &kernel.targets[..]);
         let words = [Words::NONE; QUADS];
-        let fragments = WaveFragments { context, quads, words, targets, sample: Some(sample) };
+        let fragments = WaveFragments { context, quads, words, targets, sample: Some(sample), untested: &[] };
         export.start_linked(&stage.program, Mask::MAX, 0);
         for &(slot, source) in &stage.sources {
             match source {

@@ -1,7 +1,7 @@
 //! Blits: scaled, flipped and converted copies.
 //!
 //! A target texel's centre maps to `(texel + 0.5 - target) * scale + source` along each axis; coordinates outside the source
-//! level clamp to its edge. Layers of an image are slices to a volume. Source: Vulkan specification, "Image Copies With Scaling".
+//! level clamp to its edge. Source: Vulkan specification, "Image Copies With Scaling".
 
 use std::ops::Range;
 
@@ -60,7 +60,7 @@ fn blit_region(source: &Surface, target: &Surface, region: &vk::ImageBlit, filte
     let axes = [
         Axis::new([from[0].x, from[1].x], [to[0].x, to[1].x]),
         Axis::new([from[0].y, from[1].y], [to[0].y, to[1].y]),
-        Axis::new(depths(source, region.src_subresource, from), depths(target, region.dst_subresource, to)),
+        Axis::new([from[0].z, from[1].z], [to[0].z, to[1].z]),
     ];
     for aspect in [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL] {
         if region.src_subresource.aspect_mask.contains(aspect) {
@@ -68,15 +68,6 @@ fn blit_region(source: &Surface, target: &Surface, region: &vk::ImageBlit, filte
             blit.run();
         }
     }
-}
-
-/// A region's range along the third axis: of slices, or of layers from its first one on, which have no offsets.
-fn depths(surface: &Surface, layers: vk::ImageSubresourceLayers, [start, end]: [vk::Offset3D; 2]) -> [i32; 2] {
-    if surface.desc().kind == vk::ImageType::TYPE_3D {
-        return [start.z, end.z];
-    }
-    let rest = surface.desc().layers.saturating_sub(layers.base_array_layer);
-    [0, layers.layer_count.min(rest) as i32]
 }
 
 /// A blit of one aspect of a region.
@@ -106,11 +97,11 @@ impl AspectBlit<'_> {
 
     /// Fills one slice of the target; `slice` counts from the region's first.
     fn slice(&self, slice: u32, to: &PlaneRef<'_>) {
-        let z = self.axes[2].at((self.axes[2].low.max(0) as u32).saturating_add(slice));
         if self.source.desc().kind != vk::ImageType::TYPE_3D {
-            let layer = self.region.src_subresource.base_array_layer.saturating_add(z.max(0.0) as u32);
+            let layer = self.region.src_subresource.base_array_layer.saturating_add(slice);
             return self.blend(to, [layer, layer], 0.0);
         }
+        let z = self.axes[2].at((self.axes[2].low.max(0) as u32).saturating_add(slice));
         let level = self.region.src_subresource.mip_level;
         let last = self.source.level_extent(level).depth as i32 - 1;
         let clamped = |z: f32| (z as i32).clamp(0, last) as u32;

@@ -15,6 +15,7 @@ const INTERLOCK_SAMPLES: &[u8] = include_bytes!("../../shaders/interlock_samples
 const INTERLOCK_UNORDERED: &[u8] = include_bytes!("../../shaders/interlock_unordered.frag.spv");
 const STENCIL_REF: &[u8] = include_bytes!("../../shaders/stencil_ref.frag.spv");
 const COVERAGE: &[u8] = include_bytes!("../../shaders/coverage.frag.spv");
+const EARLY_COVERAGE: &[u8] = include_bytes!("../../shaders/early_coverage.frag.spv");
 const POST_DEPTH: &[u8] = include_bytes!("../../shaders/post_depth.frag.spv");
 
 const FOUR: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_4;
@@ -36,6 +37,8 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("shaders.stencil.compared", "VK_EXT_shader_stencil_export", stencil_compared);
     add("shaders.coverage.before_tests", "SampleMask", coverage_before);
     add("shaders.coverage.after_tests", "VK_EXT_post_depth_coverage", coverage_after);
+    add("shaders.coverage.early_tests", "SampleMask", coverage_early);
+    add("shaders.coverage.early_tests_coarse", "VK_KHR_fragment_shading_rate", coverage_early_coarse);
 }
 
 /// Clocks never go back: neither around some work, nor from one dispatch to the next.
@@ -263,8 +266,13 @@ fn at_depth(fragment: &'static [u8], depth: f32, sample_mask: u32, storage: Opti
 
 /// What the shader says of every pixel after a nearer rectangle in samples 0 and 2, and another behind it.
 fn coverage(gpu: &Gpu, fragment: &'static [u8], masks: &[(f32, u32)]) -> Result<u32, Outcome> {
+    coverage_behind(gpu, 0b0101, fragment, masks)
+}
+
+/// The same with a nearer rectangle in some samples.
+fn coverage_behind(gpu: &Gpu, nearer: u32, fragment: &'static [u8], masks: &[(f32, u32)]) -> Result<u32, Outcome> {
     let storage = gpu.buffer(u64::from(SIZE * SIZE * 4))?;
-    let mut draws = vec![at_depth(crate::render::COLOR, 0.25, 0b0101, None)];
+    let mut draws = vec![at_depth(crate::render::COLOR, 0.25, nearer, None)];
     draws.extend(masks.iter().map(|&(depth, mask)| at_depth(fragment, depth, mask, Some(storage))));
     let target = Target { samples: FOUR, depth: vk::Format::D32_SFLOAT, ..Target::default() };
     render(gpu, &target, &draws)?;
@@ -279,6 +287,37 @@ fn coverage_before(gpu: &Gpu) -> Case {
     check(seen == 16 + 0b1111, || format!("{seen}"))?;
     let seen = coverage(gpu, COVERAGE, &[(0.5, 0b0011)])?;
     check(seen == 16 + 0b0011, || format!("{seen} with a mask"))
+}
+
+/// That tests come first changes nothing of it, but for fragments of which they leave nothing.
+fn coverage_early(gpu: &Gpu) -> Case {
+    const RAN: u32 = 1 << 31;
+    // Where the triangles of a rectangle meet, one has samples 0 and 2, the other has 1 and 3.
+    let seen = |masks: &[(f32, u32)]| coverage_behind(gpu, 0b0001, EARLY_COVERAGE, masks);
+    let found = seen(&[(0.5, 0b1111)])?;
+    check(found == RAN | 0b1111, || format!("{found:x}"))?;
+    let found = seen(&[(0.5, 0b0101)])?;
+    check(found == RAN | 0b0101, || format!("{found:x} with a mask"))?;
+    let found = seen(&[(0.5, 0b0001)])?;
+    check(found == 0, || format!("{found:x} of what is hidden"))?;
+    let found = seen(&[(0.5, 0b0101), (0.75, 0b1110)])?;
+    check(found == RAN | 0b1111, || format!("{found:x} one behind the other"))
+}
+
+/// The same of fragments of four pixels.
+fn coverage_early_coarse(gpu: &Gpu) -> Case {
+    gpu.need(vk::KHR_FRAGMENT_SHADING_RATE_NAME)?;
+    let storage = gpu.buffer(u64::from(SIZE * SIZE * 4))?;
+    let mut draw = at_depth(EARLY_COVERAGE, 0.5, 0b1111, Some(storage));
+    draw.state.more.fragment_size = Some([2, 2]);
+    let target = Target { samples: FOUR, depth: vk::Format::D32_SFLOAT, ..Target::default() };
+    render(gpu, &target, &[at_depth(crate::render::COLOR, 0.25, 0b0101, None), draw])?;
+    for (at, word) in (0..).zip(storage.words()) {
+        // A fragment's place is where its pixels meet.
+        let expected = if at % 2 == 1 && at / SIZE % 2 == 1 { 1 << 31 | 0xffff } else { 0 };
+        check(word == expected, || format!("{word:x} at {at}"))?;
+    }
+    Ok(())
 }
 
 /// With it, what tests leave; the pipeline's mask comes after them, so that depth is written where it is not set, too.
