@@ -347,8 +347,11 @@ impl<'a> SetUp<'a> {
         match self.context.raster.polygon_mode {
             vk::PolygonMode::LINE => self.edges(shaded, corners, (origin, id, facing)),
             vk::PolygonMode::POINT => {
-                for corner in &window {
-                    self.window_point(corner, 1.0, origin, (id, facing));
+                // Corners that clipping made are no vertices.
+                let is_inside = |vertex: &u32| shaded.outside(*vertex) & outside::CLIPPED == 0;
+                for vertex in corners.into_iter().filter(is_inside) {
+                    let corner = self.context.in_window(shaded, vertex);
+                    self.window_point(&corner, 1.0, origin, (id, facing));
                 }
             }
             _ if window.len() > 3 && self.context.is_conservative() => self.polygon(&window, origin, (id, facing)),

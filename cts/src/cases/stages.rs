@@ -5,7 +5,7 @@ use ash::vk;
 
 use crate::Entry;
 use crate::harness::{Case, Gpu, Outcome, check};
-use crate::render::{Draw, FULL, Kind, SIZE, State, Target, render};
+use crate::render::{Draw, FULL, Kind, SIZE, State, TRIANGLES, Target, render};
 
 const VERTEX: &[u8] = include_bytes!("../../shaders/stages.vert.spv");
 const FRAGMENT: &[u8] = include_bytes!("../../shaders/stages.frag.spv");
@@ -35,6 +35,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("raster.clipping.cull_distances", "Primitive Culling", cull_distances);
     add("raster.polygon_mode.line", "Polygon Mode", polygon_lines);
     add("raster.polygon_mode.point", "Polygon Mode", polygon_points);
+    add("raster.polygon_mode.point_clipped", "Polygon Mode", clipped_points);
     add("raster.lines.wide", "Line Segments", wide_line);
     add("drawing.instances.first_and_count", "Programmable Primitive Shading", instances);
     add("drawing.dynamic_state.all", "Dynamic State", dynamic_state);
@@ -283,6 +284,17 @@ fn polygon_points(gpu: &Gpu) -> Case {
     let pixels = render(gpu, &Target::default(), &[with_mode(vk::PolygonMode::POINT)])?;
     let count = pixels.iter().filter(|&&pixel| pixel == [255, 0, 0, 255]).count();
     check(count == 4, || format!("{count} pixels"))
+}
+
+/// Of a triangle that is larger than the view there is the vertex that is in it, and no corner that clipping made.
+fn clipped_points(gpu: &Gpu) -> Case {
+    require(gpu.features.fill_mode_non_solid, "fill modes")?;
+    let vertices = [[2.0f32, 2.0], [2.0, -1.0], [0.0625, 0.0625]].map(|[x, y]| [[x, y, 0.5, 1.0], [1.0; 4]]);
+    let buffer = gpu.buffer_with(&vertices)?;
+    let mut state = State { vertex: TRIANGLES, ..State::default() };
+    state.raster.polygon_mode = vk::PolygonMode::POINT;
+    let draw = Draw { kind: Kind::VertexBuffer { buffer, count: 3 }, ..Draw::rect(state, FULL, [0.0; 4]) };
+    compare(&render(gpu, &Target::default(), &[draw])?, |x, y| if [x, y] == [8; 2] { [255; 4] } else { [0; 4] })
 }
 
 fn wide_line(gpu: &Gpu) -> Case {
