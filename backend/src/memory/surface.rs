@@ -46,8 +46,8 @@ pub struct Surface {
     binding: OnceLock<(Arc<Allocation>, u64)>,
     /// The greatest number of a submission that used all of it.
     used: AtomicU64,
-    /// How often clears of it were noted, and how many of these somebody who used it has seen.
-    noted: [AtomicU64; 2],
+    /// How many of the clears that were noted in its memory somebody who used it has seen.
+    seen: AtomicU64,
     /// What was rendered to in its place, for the next time.
     stand_in: Mutex<Option<Arc<Surface>>>,
     /// What commands have said of its contents.
@@ -69,8 +69,8 @@ impl Surface {
     fn made(desc: SurfaceDesc, is_transient: bool) -> Option<Arc<Self>> {
         let (layout, binding) = (SurfaceLayout::new(&desc)?, OnceLock::new());
         let (used, hints, stand_in) = (AtomicU64::new(0), Arc::default(), Mutex::new(None));
-        let noted = Default::default();
-        Some(Arc::new(Self { desc, layout, binding, used, noted, stand_in, hints, is_transient }))
+        let seen = AtomicU64::new(0);
+        Some(Arc::new(Self { desc, layout, binding, used, seen, stand_in, hints, is_transient }))
     }
 
     /// Whether it is attached only.
@@ -160,16 +160,17 @@ impl Surface {
         if !self.may_rest() {
             return;
         }
-        let [noted, seen] = self.noted.each_ref().map(|count| count.load(Ordering::Acquire));
+        let noted = memory.noted();
         // What a later submission has noted holds for this one, too, as long as it runs.
-        let is_known = self.used.load(Ordering::Acquire) >= in_use.number() && noted == seen;
+        let is_known =
+            self.used.load(Ordering::Acquire) >= in_use.number() && self.seen.load(Ordering::Acquire) == noted;
         if is_known && !self.hints.is_lost() {
             return;
         }
         let overwritten = self.hints.begin_use() || overwritten;
         in_use.wake(memory, start..start.saturating_add(self.layout.size()), overwritten);
         self.used.fetch_max(in_use.number(), Ordering::Release);
-        self.noted[1].fetch_max(noted, Ordering::Release);
+        self.seen.fetch_max(noted, Ordering::Release);
     }
 
     /// Clears a plane of all levels and layers to a texel, of which there are enough `copies` for a line, by noting it: nothing is written before
@@ -183,7 +184,6 @@ impl Surface {
         let bytes = start.saturating_add(bytes.start)..start.saturating_add(bytes.end);
         let is_noted = in_use.note_clear(memory, bytes, &line);
         if is_noted {
-            self.noted[0].fetch_add(1, Ordering::AcqRel);
             // Who sees this looks at the surface again.
             in_use.count_loss();
         }

@@ -6,12 +6,18 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::{Allocation, Held, Rest, SPAN};
 use crate::memory::near::Stat;
 use crate::memory::near::codec::{LINE, Line};
 
 impl Allocation {
+    /// How often clears were noted in it, of whatever image: who uses another one of the same bytes must see that, too.
+    pub(in crate::memory) fn noted(&self) -> u64 {
+        self.rest.as_ref().map_or(0, |rest| rest.noted.load(Ordering::Acquire))
+    }
+
     /// Clears bytes that an optimal image has for itself, and that a submission has begun to use: each `LINE` of them, from the first on, is to be
     /// `line`. Whole spans are noted, the rest is written. False, and nothing is done, where there is no whole span.
     pub(super) fn note_clear(&self, range: Range<u64>, number: u64, line: &Line) -> bool {
@@ -33,6 +39,7 @@ impl Allocation {
                 self.write_lines(start..all.end.min(usize::try_from(range.end).unwrap_or(usize::MAX)), &line);
             }
         }
+        rest.noted.fetch_add(1, Ordering::AcqRel);
         true
     }
 

@@ -178,6 +178,8 @@ pub(super) struct Rest {
     patience: AtomicU32,
     /// The look at which spans were last put to rest.
     rested_at: AtomicU64,
+    /// How often clears were noted.
+    noted: AtomicU64,
 }
 
 impl Rest {
@@ -202,6 +204,7 @@ impl Rest {
             is_listed: AtomicBool::new(false),
             patience: AtomicU32::new(1),
             rested_at: AtomicU64::new(0),
+            noted: AtomicU64::new(0),
         })
     }
 
