@@ -4,7 +4,7 @@ use ash::vk::{self, BlendFactor as B};
 
 use crate::Entry;
 use crate::harness::{Case, Gpu, Outcome, check};
-use crate::render::{COLOR, Draw, FULL, Kind, State, TRIANGLES, Target, render};
+use crate::render::{COLOR, Draw, FLAT, FLAT_COLOR, FULL, Kind, State, TRIANGLES, Target, render};
 
 const FACTORS: [(&str, B); 15] = [
     ("zero", B::ZERO),
@@ -151,7 +151,7 @@ const WIDE: [u32; 2] = [61, 45];
 
 /// Triangles of all sizes, opaque and blended, are those of an attachment of 8 bits a component.
 fn wide_texels(gpu: &Gpu, format: vk::Format, samples: vk::SampleCountFlags) -> Case {
-    let mut seed = 1u32;
+    let (one, mut seed) = (vk::SampleCountFlags::TYPE_1, 1u32);
     let mut share = || {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (seed >> 8) as f32 / (1 << 24) as f32
@@ -164,7 +164,9 @@ fn wide_texels(gpu: &Gpu, format: vk::Format, samples: vk::SampleCountFlags) -> 
         })
     };
     let mut draw = |sizes: &[f32], strength: f32, blend: bool| {
-        let mut state = State { vertex: TRIANGLES, fragment: COLOR, ..State::default() };
+        // Where centres of pixels are not covered, colours are extrapolated, beyond what an attachment of 8 bits holds.
+        let (vertex, fragment) = if samples == one { (TRIANGLES, COLOR) } else { (FLAT, FLAT_COLOR) };
+        let mut state = State { vertex, fragment, ..State::default() };
         (state.viewport.width, state.viewport.height) = (WIDE[0] as f32, WIDE[1] as f32);
         state.scissor.extent = vk::Extent2D { width: WIDE[0], height: WIDE[1] };
         state.blend.blend_enable = blend.into();
