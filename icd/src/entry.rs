@@ -399,8 +399,6 @@ entries! {
     Device, "VK_KHR_create_renderpass2" => V1_2, vkCmdBeginRenderPass2KHR, PFN_vkCmdBeginRenderPass2, command::begin_pass2;
     Device, "VK_KHR_create_renderpass2" => V1_2, vkCmdNextSubpass2KHR, PFN_vkCmdNextSubpass2, command::next_subpass2;
     Device, "VK_KHR_create_renderpass2" => V1_2, vkCmdEndRenderPass2KHR, PFN_vkCmdEndRenderPass2, command::end_pass2;
-    Device, "VK_KHR_map_memory2", vkMapMemory2KHR, PFN_vkMapMemory2KHR, memory::map2;
-    Device, "VK_KHR_map_memory2", vkUnmapMemory2KHR, PFN_vkUnmapMemory2KHR, memory::unmap2;
     Device, "VK_KHR_line_rasterization", vkCmdSetLineStippleKHR, PFN_vkCmdSetLineStippleKHR, command::set_line_stipple;
     // Newer than the bindings, which have other commands of the same type.
     Device, "VK_EXT_primitive_restart_index", vkCmdSetPrimitiveRestartIndexEXT, PFN_vkCmdSetPatchControlPointsEXT, dynamic::restart_index;

@@ -190,7 +190,7 @@ fn clears_are_noted() {
     drop(in_use);
     // Idle, its pages go without being read.
     let (rested, raw) = (counted(&near, Stat::SpansRested), counted(&near, Stat::NearIn));
-    assert_eq!(idle::rest(&[memory.clone()], |_| u64::MAX, 1, usize::MAX), idle::Outcome::All);
+    assert_eq!(idle::rest(std::slice::from_ref(&memory), |_| u64::MAX, 1, usize::MAX), idle::Outcome::All);
     assert!(states(&memory)[1..6].iter().all(|state| *state == State::Resting));
     assert!(counted(&near, Stat::SpansRested) >= rested + 5 && heap.resident() < heap.used());
     let in_use = near.begin(&workers);
