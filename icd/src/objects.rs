@@ -225,6 +225,8 @@ pub struct DeviceObject {
     pub version: u32,
     /// Whether messengers hear of addresses that objects get and lose.
     pub reports_addresses: bool,
+    /// Whether layers of a barrier's range may be slices of a volume (`VK_KHR_maintenance9`).
+    pub slices_are_layers: bool,
     /// Whether `robustBufferAccess2` is enabled: what pipelines do that do not say.
     pub exact_vertices: bool,
     /// What depths are clamped to where pipelines do not clamp them.
@@ -272,6 +274,7 @@ impl DeviceObject {
         Self {
             device,
             reports_addresses: false,
+            slices_are_layers: extensions.iter().any(|name| name == "VK_KHR_maintenance9"),
             extensions,
             version: physical.version,
             exact_vertices: false,

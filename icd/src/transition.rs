@@ -30,10 +30,10 @@ is_transition!(vk::ImageMemoryBarrier<'_>, vk::ImageMemoryBarrier2<'_>);
 
 impl Transition {
     /// What it says of all of an image, if it does: that its contents are lost, which must come first, and whether it is only read.
-    /// `is_by_slice`: layers of a volume may be its slices (`maintenance9`).
-    fn hints(&self, image: &Surface, is_by_slice: bool) -> [Option<Hint>; 2] {
+    /// `slices_are_layers`: as the device has it.
+    fn hints(&self, image: &Surface, slices_are_layers: bool) -> [Option<Hint>; 2] {
         let ([old, new], range, desc) = (self.layouts, self.range, image.desc());
-        let layers = if is_by_slice { desc.layers.max(desc.extent.depth) } else { desc.layers };
+        let layers = if slices_are_layers { desc.layers.max(desc.extent.depth) } else { desc.layers };
         let is_all = |first: u32, count: u32, all: u32, rest: u32| first == 0 && (count == rest || count >= all);
         let is_whole = is_all(range.base_mip_level, range.level_count, desc.levels, vk::REMAINING_MIP_LEVELS)
             && is_all(range.base_array_layer, range.layer_count, layers, vk::REMAINING_ARRAY_LAYERS)
@@ -57,10 +57,35 @@ where
             if owner.device.gpu().near().is_none() {
                 return Ok(true);
             }
-            let is_by_slice = owner.extensions.iter().any(|name| name == "VK_KHR_maintenance9");
             let image = need(owner, &owner.images, transition.image)?;
-            let mut hints = transition.hints(&image, is_by_slice).into_iter().flatten();
+            let mut hints = transition.hints(&image, owner.slices_are_layers).into_iter().flatten();
             Ok(hints.all(|hint| buffer.record(Command::HintImage { image: image.clone(), hint })))
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use vitric_backend::memory::SurfaceDesc;
+
+    use super::*;
+
+    /// A range of one layer is all of a volume, unless layers are its slices: then others keep what they have.
+    #[test]
+    fn one_slice_is_not_all_of_a_volume() {
+        let extent = vk::Extent3D { width: 8, height: 8, depth: 4 };
+        let (kind, format) = (vk::ImageType::TYPE_3D, vk::Format::R8G8B8A8_UNORM);
+        let desc =
+            SurfaceDesc { kind, format, extent, levels: 1, layers: 1, samples: 1, linear: false, decoded: false };
+        let image = Surface::new(desc).unwrap();
+        let lost = |layer_count: u32, slices_are_layers: bool| {
+            let aspect_mask = vk::ImageAspectFlags::COLOR;
+            let range = vk::ImageSubresourceRange { aspect_mask, level_count: 1, layer_count, ..Default::default() };
+            let layouts = [vk::ImageLayout::UNDEFINED, vk::ImageLayout::GENERAL];
+            let transition = Transition { image: vk::Image::null(), layouts, range };
+            transition.hints(&image, slices_are_layers)[0] == Some(Hint::Lost)
+        };
+        assert!(lost(1, false) && !lost(1, true) && !lost(3, true));
+        assert!(lost(4, true) && lost(vk::REMAINING_ARRAY_LAYERS, true));
     }
 }

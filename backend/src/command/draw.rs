@@ -11,7 +11,7 @@ use super::pass::Pass;
 use super::patches;
 use super::pending::{Drawn, MOST_PENDING, PixelState};
 use super::processor::{Changed, Dynamic, IndexBuffer, PUSH_BYTES, Processor, words};
-use super::streams::{Parts, has_strips};
+use super::streams::{Parts, stipples_strips};
 use super::viewports::{View, guard_band, rect, touchable, touched, views};
 use super::{Command, MultiDraw, mesh};
 use crate::counters::{Counter, Counters};
@@ -417,7 +417,7 @@ impl<'a> Job<'a> {
         assembled.corners = Corners::Assembled(part.corners);
         assembled.first_primitive = part.first as u32;
         let before = assembled.strips.take();
-        assembled.strips = has_strips(&self.prepared.pipeline).then(|| Strips::new(part.starts, before.as_ref()));
+        assembled.strips = stipples_strips(&self.prepared.pipeline).then(|| Strips::new(part.starts, before.as_ref()));
         count_inputs(assembled, vertices);
     }
 }

@@ -86,8 +86,8 @@ impl<'s> Parts<'s> {
     }
 }
 
-/// Whether strips of a draw have stipples, which go on from line to line.
-pub(super) fn has_strips(pipeline: &GraphicsPipeline) -> bool {
+/// Whether strips of lines have stipples, which go on from line to line.
+pub(super) fn stipples_strips(pipeline: &GraphicsPipeline) -> bool {
     let strips = [vk::PrimitiveTopology::LINE_STRIP, vk::PrimitiveTopology::LINE_STRIP_WITH_ADJACENCY];
     pipeline.geometry.is_none() && strips.contains(&pipeline.topology) && pipeline.stipples_lines()
 }
