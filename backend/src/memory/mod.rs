@@ -23,4 +23,4 @@ pub use near::FarFile;
 pub(crate) use rest::Reading;
 pub use rest::{Hint, InUse, NearConfig, Residency};
 pub use shared::Shares;
-pub use surface::{DECODED, Surface, SurfaceDesc, SurfaceView, SurfaceViewDesc, Swizzle};
+pub use surface::{DECODED, LevelPlace, Surface, SurfaceDesc, SurfaceView, SurfaceViewDesc, Swizzle, ViewMemory};

@@ -77,6 +77,10 @@ pub enum Space {
     },
     /// Push constants.
     Push,
+    /// The first buffer of a resource, at offsets of words that are known to lie in it: in linked routines only.
+    Texels(u32),
+    /// Push constants, at offsets of words that are known to be there: in linked routines only.
+    Levels,
     /// A range of memory that the host gives with a run, by number.
     Range(u32),
     /// Memory shared by a workgroup.

@@ -300,6 +300,8 @@ impl<'a> Cursor<'a> {
         match self.next()? {
             "buffer" => Ok(Space::Buffer { resource: self.number()?, element: self.element()? }),
             "push" => Ok(Space::Push),
+            "texels" => Ok(Space::Texels(self.number()?)),
+            "levels" => Ok(Space::Levels),
             "range" => Ok(Space::Range(self.number()?)),
             "shared" => Ok(Space::Shared),
             "clock" => Ok(Space::Clock),

@@ -129,6 +129,8 @@ fn space_text(space: Space) -> String {
     match space {
         Space::Buffer { resource, element } => format!("buffer {resource}{}", in_brackets(element)),
         Space::Push => "push".into(),
+        Space::Texels(resource) => format!("texels {resource}"),
+        Space::Levels => "levels".into(),
         Space::Range(number) => format!("range {number}"),
         Space::Shared => "shared".into(),
         Space::Clock => "clock".into(),

@@ -127,7 +127,8 @@ impl Access<'_> {
                 self.environment.bindings.addresses().find(address)
             }
             Space::Range(number) => self.environment.ranges.place(number, offset, bytes),
-            Space::Push | Space::Shared | Space::Clock => None,
+            Space::Texels(resource) => self.environment.bindings.place(resource, 0, offset, bytes),
+            Space::Push | Space::Levels | Space::Shared | Space::Clock => None,
         }
     }
 
@@ -135,7 +136,7 @@ impl Access<'_> {
     fn load(&self, space: Space, offset: Value, lane: usize) -> u32 {
         let offset = self.word(offset, lane);
         match space {
-            Space::Push => push_word(self.environment.push, offset),
+            Space::Push | Space::Levels => push_word(self.environment.push, offset),
             Space::Shared => {
                 let word = self.environment.shared.and_then(|shared| shared.word(offset));
                 word.map_or(0, |word| word.load(Ordering::Relaxed))

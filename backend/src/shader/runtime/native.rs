@@ -41,6 +41,8 @@ pub struct Native {
     inputs: usize,
     /// Ranges that it reaches.
     ranges: usize,
+    /// Bytes that push constants must have.
+    pushed_bytes: usize,
 }
 
 /// An image instruction whose lanes all name one image and one sampler.
@@ -73,6 +75,7 @@ impl Native {
             parameters: generated.parameters,
             inputs: generated.inputs,
             ranges: generated.ranges,
+            pushed_bytes: generated.pushed_bytes,
             frame_bytes: Frame::BYTES + generated.local_bytes + generated.code.spill_bytes,
         })
     }
@@ -119,6 +122,8 @@ impl Native {
 pub struct FrameMemory {
     vectors: Vec<Vector>,
     resume: u64,
+    /// Push constants with zeros behind them, where a program reads more than there are.
+    pushed: Vec<u8>,
     /// Runs the routines that the code calls.
     nested: Option<Box<Nested>>,
 }
@@ -229,7 +234,14 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
         assert!(environment.ranges.entries().len() >= native.ranges, "fewer ranges than the program has");
         assert!(memory.vectors.len() * size_of::<Vector>() >= native.frame_bytes, "the frame was not started");
         let nested = RefCell::new(memory.nested.take());
-        let (frame, table, push) = (memory.header(), environment.bindings.table(), environment.push);
+        let mut push = BufferEntry::new(environment.push.as_ptr().cast_mut(), environment.push.len() as u64);
+        if environment.push.len() < native.pushed_bytes {
+            memory.pushed.clear();
+            memory.pushed.extend_from_slice(environment.push);
+            memory.pushed.resize(native.pushed_bytes, 0);
+            push.base = memory.pushed.as_mut_ptr();
+        }
+        let (frame, table) = (memory.header(), environment.bindings.table());
         // SAFETY: the frame has room for the header and what follows (`start`), is aligned to 64 bytes, and belongs to this
         // session alone. Every field that code or the runtime reads is written here or by `enter`; arguments and results are
         // written before they are read. Every address here outlives the session: tables and environment are borrowed for it.
@@ -237,7 +249,7 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
             (&raw mut (*frame).call).write(call);
             (&raw mut (*frame).check).write(check);
             (&raw mut (*frame).resume).write(memory.resume);
-            (&raw mut (*frame).push).write(BufferEntry::new(push.as_ptr().cast_mut(), push.len() as u64));
+            (&raw mut (*frame).push).write(push);
             (&raw mut (*frame).shared).write(environment.shared.map_or(BufferEntry::EMPTY, BufferEntry::shared));
             (&raw mut (*frame).ranges).write(environment.ranges.entries().as_ptr());
             (&raw mut (*frame).nothing).write(&raw const NOTHING);
@@ -323,6 +335,9 @@ fn enter_routine(frame: &mut Frame, host: &Host<'_>, site: usize) -> bool {
         return false;
     };
     let lanes = if *has_effect { frame.call_active & frame.real } else { frame.call_active };
+    if lookup.push.len() < native.pushed_bytes {
+        return false;
+    }
     nested.routine.run((native, lookup), lanes, frame);
     true
 }
@@ -411,7 +426,7 @@ impl RoutineFrame {
         // SAFETY: the frame has room for the header and what follows, is aligned to 64 bytes, and belongs to this call alone; what is not
         // written here was by `make_room`. The code was generated for this layout. It stands alone, so it has neither parameters nor
         // ranges, locals nor call sites, reads no more operands and writes no more results than the caller's frame has, and of the host,
-        // which outlives the caller's run, needs the time limit only. Its resources and push constants live as long as the look-up.
+        // which outlives the caller's run, needs the time limit only. Its resources and push constants live as long as the look-up, and there are as many as it reads.
         unsafe {
             if self.spread != Some(lanes) {
                 (&raw mut (*frame).active_lanes).write(lanes_of_bits(lanes));

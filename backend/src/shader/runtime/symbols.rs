@@ -353,6 +353,7 @@ mod tests {
                 inputs: 0,
                 outputs: 0,
                 ranges: 0,
+                pushed_bytes: 0,
             })
             .unwrap();
             native.announce(tools, name);

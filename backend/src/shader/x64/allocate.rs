@@ -98,7 +98,26 @@ impl<'a> Allocatable<'a> {
     /// When the function breaks a rule of the machine IR: a defect of lowering.
     pub fn run(&self, algorithm: Algorithm) -> Result<Output, String> {
         let options = RegallocOptions { algorithm, validate_ssa: cfg!(debug_assertions), ..RegallocOptions::default() };
-        regalloc2::run(self, &environment(self.target), &options).map_err(|error| format!("{error:?}"))
+        regalloc2::run(self, &self.environment(), &options).map_err(|error| format!("{error:?}"))
+    }
+
+    /// The registers of the target. What the host must find again is saved at entry, so code that calls nothing takes others first;
+    /// in code with calls these are the ones that calls keep.
+    pub fn environment(&self) -> MachineEnv {
+        let mut preferred = [SCALAR, MASK, VECTOR].map(|class| class_registers(self.target, class));
+        let mut others = [PRegSet::empty(); 3];
+        if !self.insts.iter().any(|kind| matches!(kind, Kind::Call(_))) {
+            for kept in KEPT_BY_CALLS.map(|kept| PReg::new(kept, SCALAR)) {
+                preferred[0].remove(kept);
+                others[0].add(kept);
+            }
+        }
+        MachineEnv {
+            preferred_regs_by_class: preferred,
+            non_preferred_regs_by_class: others,
+            scratch_by_class: [None; 3],
+            fixed_stack_slots: Vec::new(),
+        }
     }
 
     /// The instruction of a number.
@@ -122,16 +141,6 @@ fn allocatable(target: Target) -> PRegSet {
     let mut all = PRegSet::empty();
     [SCALAR, MASK, VECTOR].into_iter().for_each(|class| all.union_from(class_registers(target, class)));
     all
-}
-
-/// The registers of a target. The host's registers are saved at entry, so that none is dearer than the others.
-pub fn environment(target: Target) -> MachineEnv {
-    MachineEnv {
-        preferred_regs_by_class: [SCALAR, MASK, VECTOR].map(|class| class_registers(target, class)),
-        non_preferred_regs_by_class: [PRegSet::empty(); 3],
-        scratch_by_class: [None; 3],
-        fixed_stack_slots: Vec::new(),
-    }
 }
 
 impl regalloc2::Function for Allocatable<'_> {

@@ -1,7 +1,7 @@
 //! Encoding: machine IR with its allocation to bytes.
 //!
 //! The blob is the constant pool, then the code; all addresses in it are relative to itself, so it may lie anywhere and be
-//! kept in a cache. The entry saves the host's registers and points r15 to the wave's frame; spilled registers lie in the
+//! kept in a cache. The entry saves those of the host's registers that the code uses, and points r15 to the wave's frame; spilled registers lie in the
 //! frame too, which is what lets a barrier return to the host and go on later.
 
 use iced_x86::{Code, Encoder, Instruction, MemoryOperand, OpKind, Register};
@@ -51,6 +51,8 @@ struct Emitter<'a> {
     encoder: Encoder,
     target: Target,
     spills: usize,
+    /// Registers of the host that the entry saves.
+    saved: Vec<Register>,
     code: Vec<u8>,
     /// Bytes before the code.
     start: usize,
@@ -83,6 +85,7 @@ pub fn encode(
         encoder: Encoder::new(64),
         target,
         spills,
+        saved: SAVED.into_iter().filter(|&register| register == Register::R15 || is_used(output, register)).collect(),
         code: Vec::new(),
         start,
         fixups: Vec::new(),
@@ -107,8 +110,18 @@ pub fn encode(
     Ok(Encoded { bytes, entry: start, spill_bytes: output.num_spillslots * SLOT })
 }
 
-/// Registers of the host that the entry saves.
+/// Registers that belong to the host: whoever uses one saves it.
 const SAVED: [Register; 6] = [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
+
+/// Whether allocated code uses a general register.
+fn is_used(output: &Output, register: Register) -> bool {
+    let is_it = |place: &Allocation| {
+        let of = place.as_reg().filter(|of| of.class() == RegClass::Int);
+        of.is_some_and(|of| Register::RAX + of.hw_enc() as u32 == register)
+    };
+    let moves = |(_, Edit::Move { from, to }): &(_, Edit)| is_it(from) || is_it(to);
+    output.allocs.iter().any(is_it) || output.edits.iter().any(moves)
+}
 
 /// General registers that a call may overwrite.
 const LOST: [Register; 9] = [
@@ -148,10 +161,12 @@ impl Emitter<'_> {
     }
 
     fn prologue(&mut self, function: &Function) -> Result<()> {
-        for register in SAVED {
+        for register in self.saved.clone() {
             self.with(Instruction::with1(Code::Push_r64, register))?;
         }
-        self.with(Instruction::with2(Code::Sub_rm64_imm8, Register::RSP, 8))?;
+        if self.is_padded() {
+            self.with(Instruction::with2(Code::Sub_rm64_imm8, Register::RSP, 8))?;
+        }
         self.with(Instruction::with2(Code::Mov_r64_rm64, Register::R15, Register::RDI))?;
         let resumes = function.blocks.iter().flat_map(|block| &block.insts).any(|kind| *kind == Kind::Barrier);
         if resumes {
@@ -167,11 +182,18 @@ impl Emitter<'_> {
         Ok(())
     }
 
+    /// Whether calls would find the stack between two multiples of 16 bytes: the return address lies there, too.
+    fn is_padded(&self) -> bool {
+        self.saved.len().is_multiple_of(2)
+    }
+
     fn epilogue(&mut self) -> Result<usize> {
         let at = self.code.len();
         self.with(Ok(Instruction::with(Code::VEX_Vzeroupper)))?;
-        self.with(Instruction::with2(Code::Add_rm64_imm8, Register::RSP, 8))?;
-        for register in SAVED.into_iter().rev() {
+        if self.is_padded() {
+            self.with(Instruction::with2(Code::Add_rm64_imm8, Register::RSP, 8))?;
+        }
+        for register in self.saved.clone().into_iter().rev() {
             self.with(Instruction::with1(Code::Pop_r64, register))?;
         }
         self.with(Ok(Instruction::with(Code::Retnq)))?;

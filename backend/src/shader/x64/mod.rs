@@ -165,6 +165,8 @@ pub struct Generated {
     pub outputs: usize,
     /// Ranges that it reaches.
     pub ranges: usize,
+    /// Bytes that push constants must have.
+    pub pushed_bytes: usize,
 }
 
 /// Generates code for a function that `passes::prepare` made ready.
@@ -206,6 +208,7 @@ fn generate_with(
         inputs: most(inputs),
         outputs: most(outputs),
         ranges: most(ranges),
+        pushed_bytes: lowered.pushed_bytes,
     })
 }
 

@@ -396,7 +396,7 @@ fn both_allocators_pass_regalloc_s_checker() {
             let input = allocate::Allocatable::new(&lowered.function, target);
             for algorithm in [regalloc2::Algorithm::Ion, regalloc2::Algorithm::Fastalloc] {
                 let output = input.run(algorithm).unwrap();
-                let environment = allocate::environment(target);
+                let environment = input.environment();
                 let mut checker = regalloc2::checker::Checker::new(&input, &environment);
                 checker.prepare(&output);
                 checker.run().unwrap_or_else(|errors| panic!("{target:?} {algorithm:?}: {errors:?}\n{function}"));

@@ -48,18 +48,32 @@ impl Unit<'_> {
         level
     }
 
-    pub(super) fn level_word(&mut self, level: &Level, word: u32) -> Value {
+    fn level_word(&mut self, level: &Level, word: u32) -> Value {
+        self.typed_level_word(level, word, Type::I32)
+    }
+
+    fn typed_level_word(&mut self, level: &Level, word: u32, ty: Type) -> Value {
         let at = self.b.int(word * 4);
         let offset = self.b.binary(B::IAdd, level.first, at);
-        self.b.load(Space::Push, offset, Type::I32)
+        self.b.load(Space::Levels, offset, ty)
+    }
+
+    /// Texels along an axis, a float.
+    pub(super) fn length(&mut self, level: &Level, axis: usize) -> Value {
+        self.typed_level_word(level, word::LENGTH + axis as u32, Type::F32)
+    }
+
+    /// The last index along an axis.
+    pub(super) fn last(&mut self, level: &Level, axis: usize) -> Value {
+        self.level_word(level, word::LAST + axis as u32)
     }
 
     /// A coordinate in texels; NaN is far outside.
     fn texels(&mut self, coordinate: Value, level: &Level, axis: usize) -> Value {
         let mut texels = coordinate;
         if !self.state.unnormalized {
-            let size = self.b.unary(U::SToF, level.size[axis]);
-            texels = self.b.binary(B::FMul, coordinate, size);
+            let length = self.length(level, axis);
+            texels = self.b.binary(B::FMul, coordinate, length);
         }
         let (low, high) = (self.b.float(-FARTHEST), self.b.float(FARTHEST));
         let texels = self.b.binary(B::FMax, low, texels);
@@ -112,15 +126,23 @@ impl Unit<'_> {
 
     /// Wraps an index as the sampler says.
     pub(super) fn wrapped(&mut self, index: Value, level: &Level, axis: usize) -> Tap {
-        let (size, one, zero) = (level.size[axis], self.b.int(1), self.b.int(0));
-        let last = self.b.binary(B::ISub, size, one);
+        let (size, last) = (level.size[axis], self.last(level, axis));
         let index = match self.state.address_mode[axis] {
-            vk::SamplerAddressMode::REPEAT => self.remainder(index, size, axis),
+            vk::SamplerAddressMode::REPEAT if self.state.powers_of_two[axis] => self.b.binary(B::And, index, last),
+            vk::SamplerAddressMode::REPEAT => {
+                let length = self.length(level, axis);
+                self.remainder(index, length)
+            }
             vk::SamplerAddressMode::MIRRORED_REPEAT => {
-                let twice = self.b.binary(B::IAdd, size, size);
-                let turn = self.remainder(index, twice, axis);
-                let back = self.b.binary(B::ISub, twice, one);
-                let back = self.b.binary(B::ISub, back, turn);
+                let both = self.b.binary(B::IAdd, size, last);
+                let turn = if self.state.powers_of_two[axis] {
+                    self.b.binary(B::And, index, both)
+                } else {
+                    let length = self.length(level, axis);
+                    let twice = self.b.binary(B::FAdd, length, length);
+                    self.remainder(index, twice)
+                };
+                let back = self.b.binary(B::ISub, both, turn);
                 self.b.binary(B::SMin, turn, back)
             }
             vk::SamplerAddressMode::MIRROR_CLAMP_TO_EDGE => {
@@ -135,6 +157,7 @@ impl Unit<'_> {
                 return Tap { index, inside: Some(inside) };
             }
             _ => {
+                let zero = self.b.int(0);
                 let index = self.b.binary(B::SMax, index, zero);
                 self.b.binary(B::SMin, index, last)
             }
@@ -142,14 +165,9 @@ impl Unit<'_> {
         Tap { index, inside: None }
     }
 
-    /// `index` modulo `size`, not negative. Both are whole numbers that single floats hold, so the quotient's floor is exact.
-    fn remainder(&mut self, index: Value, size: Value, axis: usize) -> Value {
-        if self.state.powers_of_two[axis] {
-            let one = self.b.int(1);
-            let mask = self.b.binary(B::ISub, size, one);
-            return self.b.binary(B::And, index, mask);
-        }
-        let [dividend, divisor] = [index, size].map(|value| self.b.unary(U::SToF, value));
+    /// `index` modulo a float, not negative. Both are whole numbers that single floats hold, so the quotient's floor is exact.
+    fn remainder(&mut self, index: Value, divisor: Value) -> Value {
+        let dividend = self.b.unary(U::SToF, index);
         let quotient = self.b.binary(B::FDiv, dividend, divisor);
         let turns = self.b.unary(U::Floor, quotient);
         let turns = self.b.unary(U::FNeg, turns);
@@ -172,12 +190,11 @@ impl Unit<'_> {
 
     /// What a column adds to a texel's address. In lines, bits 0, 1-2 and above of x stand at bits 0, 2-3 and 6 of the place.
     fn column(&mut self, x: Value) -> Value {
-        let place = match self.state.layout {
-            Layout::Lines => self.spread(x, [(1, 0), (6, 1), (!7, 3 + self.state.samples_log2)]),
-            _ => x,
-        };
+        if self.state.layout == Layout::Lines {
+            return self.spread(x, &[(1, 0), (6, 1), (!7, 3 + self.state.samples_log2)]);
+        }
         let bytes = self.b.int(self.texel_bytes());
-        self.b.binary(B::IMul, place, bytes)
+        self.b.binary(B::IMul, x, bytes)
     }
 
     /// What a row adds.
@@ -186,9 +203,8 @@ impl Unit<'_> {
         if self.state.layout != Layout::Lines {
             return self.b.binary(B::IMul, y, pitch);
         }
-        let place = self.spread(y, [(1, 1), (6, 3), (0, 0)]);
-        let (bytes, three) = (self.b.int(self.texel_bytes()), self.b.int(3));
-        let (place, line) = (self.b.binary(B::IMul, place, bytes), self.b.binary(B::ShrLogical, y, three));
+        let (place, three) = (self.spread(y, &[(1, 1), (6, 3)]), self.b.int(3));
+        let line = self.b.binary(B::ShrLogical, y, three);
         let line = self.b.binary(B::IMul, line, pitch);
         self.b.binary(B::IAdd, place, line)
     }
@@ -200,15 +216,24 @@ impl Unit<'_> {
         self.b.binary(B::IAdd, slice, start)
     }
 
-    /// Sums bits of a value, each group moved up.
-    fn spread(&mut self, value: Value, groups: [(u32, u32); 3]) -> Value {
+    /// Bytes of the place in a line that a coordinate's bits stand at, each group moved up.
+    fn spread(&mut self, value: Value, groups: &[(u32, u32)]) -> Value {
+        let bytes = self.texel_bytes();
+        let is_shift = bytes.is_power_of_two();
+        let log2 = if is_shift { bytes.ilog2() } else { 0 };
         let mut sum = None;
-        for (mask, shift) in groups.into_iter().filter(|(mask, _)| *mask != 0) {
-            let (mask, shift) = (self.b.int(mask), self.b.int(shift));
-            let bits = self.b.binary(B::And, value, mask);
-            let moved = self.b.binary(B::Shl, bits, shift);
-            sum = Some(sum.map_or(moved, |sum| self.b.binary(B::IAdd, sum, moved)));
+        for &(mask, up) in groups {
+            // Moved first: where groups move by the same, that is done once.
+            let (shift, mask) = (self.b.int(up + log2), self.b.int(mask << (up + log2)));
+            let moved = self.b.binary(B::Shl, value, shift);
+            let bits = self.b.binary(B::And, moved, mask);
+            sum = Some(sum.map_or(bits, |sum| self.b.binary(B::IAdd, sum, bits)));
         }
-        sum.unwrap_or(value)
+        let place = sum.unwrap_or(value);
+        if is_shift {
+            return place;
+        }
+        let bytes = self.b.int(bytes);
+        self.b.binary(B::IMul, place, bytes)
     }
 }

@@ -11,7 +11,7 @@ use super::texel::Texel;
 use super::{Unit, word};
 use crate::format::{self, FormatInfo};
 use crate::memory::{SurfaceView, Swizzle};
-use crate::shader::ir::{BinaryOp as B, TernaryOp as T, UnaryOp as U, Value};
+use crate::shader::ir::{BinaryOp as B, TernaryOp as T, Value};
 use crate::shader::runtime::Bound;
 use crate::texture::{Conversion, model_weights};
 
@@ -20,11 +20,11 @@ pub(super) fn planes(view: &SurfaceView, info: &FormatInfo) -> Option<(Vec<Bound
     let extent = view.extent(0);
     let mut words = vec![0; (word::LEVELS + word::LEVEL * 3) as usize];
     let mut memories = Vec::new();
-    for (plane, words) in info.planes().zip(words[word::LEVELS as usize..].chunks_exact_mut(word::LEVEL as usize)) {
+    for (number, plane) in (0..).zip(info.planes()) {
         let memory = view.memory(plane.aspect).filter(|memory| memory.bytes <= super::MOST_BYTES)?;
         let place = view.level_place(plane.aspect, 0)?;
         let (width, height) = (extent.width.div_ceil(plane.block[0]), extent.height.div_ceil(plane.block[1]));
-        words[..6].copy_from_slice(&[width, height, 1, place.offset, place.row_bytes, place.slice_bytes]);
+        super::put_level(&mut words, number, [width, height, 1], place);
         memories.push(Bound::Buffer(Some(memory.memory), memory.start, memory.bytes));
     }
     Some((memories, words))
@@ -75,7 +75,7 @@ impl Unit<'_> {
             let even = conversion.chroma_offsets[axis] == vk::ChromaLocation::COSITED_EVEN;
             if block[axis] == 2 && even && conversion.chroma_filter == vk::Filter::LINEAR {
                 // Half a texel of luma.
-                let (size, quarter) = (self.b.unary(U::SToF, level.size[axis]), self.b.float(0.25));
+                let (size, quarter) = (self.length(level, axis), self.b.float(0.25));
                 let step = self.b.binary(B::FDiv, quarter, size);
                 coords[axis] = self.b.binary(B::FAdd, coords[axis], step);
             }

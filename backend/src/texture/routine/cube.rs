@@ -115,11 +115,11 @@ impl Unit<'_> {
             self.b.local_store(place, word, None, value);
         }
         self.b.push(Inst::If { condition: outside });
-        let length = self.b.unary(U::SToF, size);
+        let length = self.length(level, 0);
         let [s, t] = [x, y].map(|index| self.centre(index, length));
         let direction = self.direction(face, s, t);
         let (met, on_face) = self.project(direction);
-        let [x, y] = on_face.map(|coordinate| self.texel_of(coordinate, length, size));
+        let [x, y] = on_face.map(|coordinate| self.texel_of(coordinate, level));
         for (word, value) in (0..).zip([met.number, x, y]) {
             self.b.local_store(place, word, None, value);
         }
@@ -136,9 +136,10 @@ impl Unit<'_> {
         self.b.binary(B::FSub, share, one)
     }
 
-    fn texel_of(&mut self, coordinate: Value, length: Value, size: Value) -> Value {
-        let (scaled, one, zero) = (self.b.binary(B::FMul, coordinate, length), self.b.int(1), self.b.int(0));
-        let (index, last) = (self.b.unary(U::FToS, scaled), self.b.binary(B::ISub, size, one));
+    fn texel_of(&mut self, coordinate: Value, level: &Level) -> Value {
+        let (length, last, zero) = (self.length(level, 0), self.last(level, 0), self.b.int(0));
+        let scaled = self.b.binary(B::FMul, coordinate, length);
+        let index = self.b.unary(U::FToS, scaled);
         let index = self.b.binary(B::SMax, index, zero);
         self.b.binary(B::SMin, index, last)
     }

@@ -149,7 +149,7 @@ impl Unit<'_> {
         for (axis, &change) in gradient.iter().enumerate().take(self.state.dimensions) {
             let mut scaled = change;
             if !self.state.unnormalized {
-                let size = self.b.unary(U::SToF, level.size[axis]);
+                let size = self.length(&level, axis);
                 scaled = self.b.binary(B::FMul, scaled, size);
             }
             sum = self.b.ternary(T::Fma, scaled, scaled, sum);

@@ -27,7 +27,7 @@ pub(super) use lod::ROUND;
 use super::access::outside_buffer;
 use super::texel::Reader;
 use super::{Conversion, MAX_ANISOTROPY, Sampler};
-use crate::memory::{BufferRange, BufferView, SurfaceView, Swizzle};
+use crate::memory::{BufferRange, BufferView, LevelPlace, SurfaceView, Swizzle, ViewMemory};
 use crate::shader::Program;
 use crate::shader::ir::{Builder, Image, Inst, Space, Type, Value};
 use crate::shader::passes::{self, Across};
@@ -60,7 +60,7 @@ mod word {
     /// First word of level 0.
     pub const LEVELS: u32 = 12;
     /// Words of a level.
-    pub const LEVEL: u32 = 8;
+    pub const LEVEL: u32 = 12;
     /// In a level: width, height, depth.
     pub const SIZE: u32 = 0;
     /// In a level: first byte.
@@ -69,6 +69,10 @@ mod word {
     pub const ROW: u32 = 4;
     /// In a level: bytes from one layer or slice to the next.
     pub const SLICE: u32 = 5;
+    /// In a level: width, height, depth as floats.
+    pub const LENGTH: u32 = 6;
+    /// In a level: last column, row, slice.
+    pub const LAST: u32 = 9;
 }
 
 /// How texels come from memory.
@@ -78,19 +82,46 @@ enum Layout {
     Lines,
     /// Rows.
     Rows,
-    /// One at a time by the runtime: block-compressed ones, and images beyond what offsets reach.
+    /// One at a time by the runtime: block-compressed ones, and images beyond what offsets reach or memory holds.
     Fetched,
 }
 
 impl Layout {
-    /// Of a view whose layers are `bytes` long.
-    fn new(reader: &Reader<'_>, bytes: u64) -> Self {
-        let surface = &reader.view.surface;
-        if reader.is_compressed() || bytes > MOST_BYTES {
+    /// Of a view with memory.
+    fn new(reader: &Reader<'_>, memory: &ViewMemory) -> Self {
+        let inside = memory.bytes.min(memory.memory.size().saturating_sub(memory.start));
+        if reader.is_compressed() || memory.bytes > MOST_BYTES || last_byte(reader).is_none_or(|last| last >= inside) {
             return Self::Fetched;
         }
-        if surface.layout().is_in_lines() { Self::Lines } else { Self::Rows }
+        Self::in_memory(reader)
     }
+
+    /// Of a view whose texels routines decode.
+    fn in_memory(reader: &Reader<'_>) -> Self {
+        if reader.view.surface.layout().is_in_lines() { Self::Lines } else { Self::Rows }
+    }
+}
+
+/// The last byte of a view's texels in its memory. Routines do not ask whether what they sample is there.
+fn last_byte(reader: &Reader<'_>) -> Option<u64> {
+    let (view, aspect) = (reader.view, reader.aspect());
+    let plane = reader.info.planes().find(|plane| plane.aspect == aspect);
+    let texel = u64::from(plane.map_or(reader.info.bytes, |plane| plane.bytes));
+    let end_of = |level: u32| {
+        let (extent, place) = (view.extent(level), view.level_place(aspect, level)?);
+        let slices = match view.desc.kind {
+            vk::ImageViewType::TYPE_3D => extent.depth,
+            vk::ImageViewType::CUBE | vk::ImageViewType::CUBE_ARRAY => view.desc.layers.next_multiple_of(6),
+            _ => view.desc.layers,
+        };
+        let row = u64::from(place.row_bytes);
+        let rows = match view.surface.layout().is_in_lines() {
+            true => u64::from(extent.height.div_ceil(8)) * row,
+            false => u64::from(extent.height.saturating_sub(1)) * row + u64::from(extent.width) * texel,
+        };
+        Some(u64::from(place.offset) + u64::from(slices.saturating_sub(1)) * u64::from(place.slice_bytes) + rows)
+    };
+    (0..view.desc.levels).try_fold(0, |most: u64, level| end_of(level).map(|end| most.max(end)))?.checked_sub(1)
 }
 
 /// What of a view and a sampler routines are specialised to.
@@ -155,11 +186,12 @@ impl Routines {
         if let Some(conversion) = sampler.conversion.filter(|_| reader.info.is_planar()) {
             let (planes, mut push) = convert::planes(view, reader.info)?;
             put_sampler(&mut push, sampler);
-            let state = State { conversion: Some(conversion), ..State::new(&reader, sampler, 0) };
+            let state = State::new(&reader, sampler, Layout::in_memory(&reader));
+            let state = State { conversion: Some(conversion), ..state };
             return self.lookup(request, state, planes.into_iter().map(|plane| vec![plane]).collect(), &push);
         }
         let memory = view.memory(reader.aspect())?;
-        let state = State::new(&reader, sampler, memory.bytes);
+        let state = State::new(&reader, sampler, Layout::new(&reader, &memory));
         let layers = if state.is_cube { view.desc.layers / 6 } else { view.desc.layers };
         let mut push = level_words(&reader, layers);
         put_sampler(&mut push, sampler);
@@ -174,7 +206,7 @@ impl Routines {
     pub fn prepare_texels(&self, request: &Image, view: &SurfaceView) -> Option<Lookup> {
         let reader = Reader::new(view)?;
         let memory = view.memory(reader.aspect())?;
-        let state = State::texels(&reader, memory.bytes);
+        let state = State::texels(&reader, Layout::new(&reader, &memory));
         if state.layout == Layout::Fetched {
             return None;
         }
@@ -192,11 +224,10 @@ impl Routines {
         }
         let mut push = vec![0; (word::LEVELS + word::LEVEL) as usize];
         let texels = (view.range.size / u64::from(info.bytes)) as u32;
-        push[(word::LEVELS + word::SIZE) as usize..][..3].copy_from_slice(&[texels, 1, 1]);
         push[word::BORDER as usize..][..4].copy_from_slice(&outside_buffer(info));
         // Words are those of the buffer, wherever in one of them the view begins.
         let before = view.range.offset % 4;
-        push[(word::LEVELS + word::OFFSET) as usize] = before as u32;
+        put_level(&mut push, 0, [texels, 1, 1], LevelPlace { offset: before as u32, row_bytes: 0, slice_bytes: 0 });
         let BufferRange { offset, size, .. } = view.range;
         let range = BufferRange { offset: offset - before, size: size + before, ..view.range.clone() };
         let range = Bound::new(Descriptor::StorageBuffer(range), 0);
@@ -252,7 +283,7 @@ impl State {
     }
 
     /// Of a view's texels, without a sampler.
-    fn texels(reader: &Reader<'_>, bytes: u64) -> Self {
+    fn texels(reader: &Reader<'_>, layout: Layout) -> Self {
         let view = reader.view;
         let dimensions = match view.desc.kind {
             vk::ImageViewType::TYPE_1D | vk::ImageViewType::TYPE_1D_ARRAY => 1,
@@ -262,7 +293,7 @@ impl State {
         // Decoded texels are read like those of any other image.
         let aspect = if reader.is_color() { vk::ImageAspectFlags::COLOR } else { reader.aspect() };
         Self {
-            layout: Layout::new(reader, bytes),
+            layout,
             dimensions,
             swizzle: view.desc.swizzle,
             single_level: view.desc.levels == 1,
@@ -273,8 +304,8 @@ impl State {
         }
     }
 
-    fn new(reader: &Reader<'_>, sampler: &Sampler, bytes: u64) -> Self {
-        let (view, texels) = (reader.view, Self::texels(reader, bytes));
+    fn new(reader: &Reader<'_>, sampler: &Sampler, layout: Layout) -> Self {
+        let (view, texels) = (reader.view, Self::texels(reader, layout));
         let turns = |mode| matches!(mode, vk::SamplerAddressMode::REPEAT | vk::SamplerAddressMode::MIRRORED_REPEAT);
         let size = |level: u32| {
             let extent = view.extent(level);
@@ -327,15 +358,25 @@ fn level_words(reader: &Reader<'_>, layers: u32) -> Vec<u32> {
     let mut words = vec![0; (word::LEVELS + word::LEVEL * view.desc.levels) as usize];
     words[word::LAST_LEVEL as usize] = view.desc.levels.saturating_sub(1);
     words[word::LAST_LAYER as usize] = layers.saturating_sub(1);
-    words[word::LEAST_LEVEL as usize] = view.desc.min_lod.to_bits();
+    // Levels are numbers of those that there are, whatever a view says of the least.
+    let last = view.desc.levels.saturating_sub(1) as f32;
+    words[word::LEAST_LEVEL as usize] = view.desc.min_lod.max(0.0).min(last).to_bits();
     for level in 0..view.desc.levels {
         let extent = view.extent(level);
         let place = view.level_place(reader.aspect(), level).unwrap_or_default();
-        let first = (word::LEVELS + word::LEVEL * level) as usize;
-        let sizes = [extent.width, extent.height, extent.depth, place.offset, place.row_bytes, place.slice_bytes];
-        words[first..first + sizes.len()].copy_from_slice(&sizes);
+        put_level(&mut words, level, [extent.width, extent.height, extent.depth], place);
     }
     words
+}
+
+/// The words of a level: its size in texels, and where it lies.
+fn put_level(push: &mut [u32], level: u32, size: [u32; 3], place: LevelPlace) {
+    let words = &mut push[(word::LEVELS + word::LEVEL * level) as usize..];
+    let mut put = |first: u32, three: [u32; 3]| words[first as usize..][..3].copy_from_slice(&three);
+    put(word::SIZE, size);
+    put(word::OFFSET, [place.offset, place.row_bytes, place.slice_bytes]);
+    put(word::LENGTH, size.map(|length| (length as f32).to_bits()));
+    put(word::LAST, size.map(|length| length.saturating_sub(1)));
 }
 
 fn compile(key: &Key) -> Option<Program> {

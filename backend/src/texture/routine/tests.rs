@@ -404,3 +404,23 @@ fn routines_are_compiled_once() {
     request.image.resource = 9;
     assert!(Arc::ptr_eq(&programs[0], &routines.prepare(&request.image, &view, &sampler).unwrap().program));
 }
+
+#[test]
+fn views_that_reach_beyond_their_memory_are_found() {
+    let mut dice = Dice(6);
+    for _ in 0..300 {
+        let view = any_view(&mut dice);
+        let reader = Reader::new(&view).unwrap();
+        let memory = view.memory(reader.aspect()).unwrap();
+        let end = memory.start + last_byte(&reader).unwrap() + 1;
+        let of_size = |size: u64| {
+            let surface = Surface::new(view.surface.desc().clone()).unwrap();
+            assert!(surface.bind(Allocation::new(&Heap::new(1 << 24), size).unwrap(), 64));
+            let view = SurfaceView { surface, desc: view.desc.clone() };
+            let reader = Reader::new(&view).unwrap();
+            Layout::new(&reader, &view.memory(reader.aspect()).unwrap())
+        };
+        let expected = if reader.is_compressed() { Layout::Fetched } else { Layout::in_memory(&reader) };
+        assert_eq!([end, end - 1].map(of_size), [expected, Layout::Fetched]);
+    }
+}

@@ -62,7 +62,7 @@ impl Unit<'_> {
 
     pub(super) fn loaded(&mut self, address: Value) -> Texel {
         let bytes = self.texel_bytes();
-        let buffer = Space::Buffer { resource: self.resource, element: None };
+        let buffer = self.memory();
         let words: routines::Words = match bytes {
             3 | 6 => self.straddling(buffer, address, bytes),
             1 | 2 => {
@@ -73,6 +73,17 @@ impl Unit<'_> {
             _ => self.words_at(buffer, address, bytes / 4),
         };
         self.decoded(&words)
+    }
+
+    /// Where texels are loaded from. Those that are filtered are always there (`last_byte`), single ones may not be, nor may the word behind
+    /// a texel that begins anywhere; planes are not asked for.
+    fn memory(&self) -> Space {
+        let filters = matches!(self.request.op, ImageOp::Sample { .. } | ImageOp::Gather { .. });
+        let is_known = filters && self.state.conversion.is_none() && !matches!(self.texel_bytes(), 3 | 6);
+        match is_known {
+            true => Space::Texels(self.resource),
+            false => Space::Buffer { resource: self.resource, element: None },
+        }
     }
 
     /// The word that a byte lies in, and by how many bits.

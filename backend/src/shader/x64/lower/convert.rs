@@ -34,6 +34,8 @@ pub enum Key {
     Inputs,
     /// The address of the parameters.
     Parameters,
+    /// The address of the push constants.
+    Push,
     /// The lanes of a mask whose effects count.
     Effective(VReg),
 }

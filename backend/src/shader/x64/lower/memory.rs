@@ -25,6 +25,9 @@ const _: () = assert!(size_of::<BufferEntry>() == 1 << ENTRY_SHIFT);
 /// Bytes from lane to lane where words lie one after the other.
 const LANE_BYTES: u32 = 4;
 
+/// Push constants below this are read without asking how many there are: whoever runs code gives it as many.
+const MOST_PUSHED: u32 = 512;
+
 /// Offset of a resource's number of buffers.
 const COUNT: usize = std::mem::offset_of!(ResourceEntry, count);
 /// Offset of a buffer entry's limit.
@@ -354,7 +357,7 @@ impl Lower<'_> {
     fn is_direct(&self, space: Space) -> bool {
         match space {
             Space::Buffer { element, .. } => self.is_element_uniform(element),
-            Space::Push | Space::Range(_) | Space::Shared => true,
+            Space::Push | Space::Texels(_) | Space::Levels | Space::Range(_) | Space::Shared => true,
             Space::Clock | Space::Address { .. } => false,
         }
     }
@@ -393,26 +396,62 @@ impl Lower<'_> {
             Space::Buffer { resource, element } => {
                 let entry = self.entry(resource, element);
                 let is_first = element.is_none_or(|element| self.constant(element) == Some(0));
-                let load = |lower: &mut Self| {
-                    Parts::one(lower.define(SCALAR, Code::Mov_r64_rm64, &[Operand::Mem(Mem::at(entry, 0))]))
-                };
-                let base = if is_first { self.cached(Key::Base(resource), load) } else { load(self) };
-                return Range { base: base.at(0), limit: Mem::at(entry, LIMIT) };
+                let base = if is_first { self.first_byte(resource) } else { self.load_pointer(Mem::at(entry, 0)) };
+                return Range { base, limit: Mem::at(entry, LIMIT) };
+            }
+            Space::Texels(resource) => {
+                let entry = self.entry(resource, None);
+                return Range { base: self.first_byte(resource), limit: Mem::at(entry, LIMIT) };
             }
             Space::Range(number) => {
                 let entries = self.pointer(Frame::RANGES);
                 let entry = number as usize * size_of::<BufferEntry>();
-                let base = self.define(SCALAR, Code::Mov_r64_rm64, &[Operand::Mem(Mem::at(entries, entry))]);
+                let base = self.load_pointer(Mem::at(entries, entry));
                 return Range { base, limit: Mem::at(entries, entry + LIMIT) };
             }
-            Space::Push => Frame::PUSH,
+            Space::Push | Space::Levels => Frame::PUSH,
             // Addresses are left to the runtime (`is_direct`), and so is the clock.
             Space::Shared | Space::Clock | Space::Address { .. } => Frame::SHARED,
         };
         Range { base: self.pointer(field), limit: Mem::frame(field + LIMIT) }
     }
 
+    /// The first byte of a resource's first buffer.
+    fn first_byte(&mut self, resource: u32) -> VReg {
+        let entry = self.entry(resource, None);
+        self.cached(Key::Base(resource), |lower| Parts::one(lower.load_pointer(Mem::at(entry, 0)))).at(0)
+    }
+
+    fn load_pointer(&mut self, at: Mem) -> VReg {
+        self.define(SCALAR, Code::Mov_r64_rm64, &[Operand::Mem(at)])
+    }
+
+    /// Where a word lies that is the same for all lanes, if it is known to be there.
+    fn known_word(&mut self, space: Space, offset: Value) -> Option<Mem> {
+        let base = |lower: &mut Self| lower.cached(Key::Push, |lower| Parts::one(lower.pointer(Frame::PUSH))).at(0);
+        match (space, self.constant(offset)) {
+            (Space::Push | Space::Levels, Some(offset)) if offset % 4 == 0 && offset < MOST_PUSHED => {
+                self.pushed_bytes = self.pushed_bytes.max(offset as usize + 4);
+                Some(Mem::at(base(self), offset as usize))
+            }
+            (Space::Levels, _) if self.is_uniform(offset) => {
+                let offset = self.scalar(offset);
+                Some(Mem::at(base(self), 0).indexed(offset, 1))
+            }
+            _ => None,
+        }
+    }
+
     fn load(&mut self, result: Value, space: Space, offset: Value) {
+        if let Some(memory) = self.known_word(space, offset) {
+            return self.hold(result, Held::Memory(memory));
+        }
+        if let (Space::Texels(resource), false) = (space, self.is_uniform(offset)) {
+            let (base, offsets) = (self.first_byte(resource), self.vector(offset));
+            let active = self.active_mask();
+            let parts = self.gather(base, offsets, active);
+            return self.hold(result, Held::Vector(parts));
+        }
         let range = self.range(space);
         if self.is_uniform(offset) {
             let address = self.uniform_address(range, offset);

@@ -85,6 +85,8 @@ pub struct Lowered {
     pub sites: Vec<Site>,
     /// Bytes of indexed locals.
     pub local_bytes: usize,
+    /// Bytes of push constants that it reads without asking whether they are there.
+    pub pushed_bytes: usize,
 }
 
 type Result<T> = std::result::Result<T, String>;
@@ -112,6 +114,7 @@ struct Lower<'a> {
     /// Bytes from the frame's start at which indexed locals lie.
     locals: Vec<usize>,
     local_bytes: usize,
+    pushed_bytes: usize,
 }
 
 /// Lowers a function that `passes::prepare` made ready.
@@ -144,6 +147,7 @@ pub fn lower(ir: &Function, facts: &Uniformity, target: Target) -> Result<Lowere
         sites: Vec::new(),
         locals: Vec::new(),
         local_bytes: 0,
+        pushed_bytes: 0,
     };
     lower.start();
     for (at, inst) in ir.insts.iter().enumerate() {
@@ -153,7 +157,8 @@ pub fn lower(ir: &Function, facts: &Uniformity, target: Target) -> Result<Lowere
     if lower.block.is_some() {
         lower.push(Kind::Return);
     }
-    Ok(Lowered { function: lower.out, sites: lower.sites, local_bytes: lower.local_bytes })
+    let Lower { out: function, sites, local_bytes, pushed_bytes, .. } = lower;
+    Ok(Lowered { function, sites, local_bytes, pushed_bytes })
 }
 
 impl Lower<'_> {
