@@ -51,7 +51,7 @@ impl Executable {
         }
         let constants = function.insts.iter().take_while(|inst| matches!(inst, Inst::Const { .. })).count();
         let has_barrier = function.insts.contains(&Inst::Barrier);
-        let of_push = |inst: &Inst| matches!(inst, Inst::Load { space: Space::Push | Space::Levels, .. });
+        let of_push = |inst: &Inst| matches!(inst, Inst::Load { space: Space::Push | Space::Levels(_), .. });
         let reads_push = function.insts.iter().any(of_push);
         Self { function, uniformity, native: None, jumps, local_bases, local_words, constants, has_barrier, reads_push }
     }

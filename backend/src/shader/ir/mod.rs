@@ -79,8 +79,8 @@ pub enum Space {
     Push,
     /// The first buffer of a resource, at offsets of words that are known to lie in it: in linked routines only.
     Texels(u32),
-    /// Push constants, at offsets of words that are known to be there: in linked routines only.
-    Levels,
+    /// Push constants so many bytes behind the offset, words that are known to be there: in linked routines only.
+    Levels(u32),
     /// A range of memory that the host gives with a run, by number.
     Range(u32),
     /// Memory shared by a workgroup.

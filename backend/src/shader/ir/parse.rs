@@ -301,7 +301,7 @@ impl<'a> Cursor<'a> {
             "buffer" => Ok(Space::Buffer { resource: self.number()?, element: self.element()? }),
             "push" => Ok(Space::Push),
             "texels" => Ok(Space::Texels(self.number()?)),
-            "levels" => Ok(Space::Levels),
+            "levels" => Ok(Space::Levels(self.number()?)),
             "range" => Ok(Space::Range(self.number()?)),
             "shared" => Ok(Space::Shared),
             "clock" => Ok(Space::Clock),

@@ -130,7 +130,7 @@ fn space_text(space: Space) -> String {
         Space::Buffer { resource, element } => format!("buffer {resource}{}", in_brackets(element)),
         Space::Push => "push".into(),
         Space::Texels(resource) => format!("texels {resource}"),
-        Space::Levels => "levels".into(),
+        Space::Levels(behind) => format!("levels {behind}"),
         Space::Range(number) => format!("range {number}"),
         Space::Shared => "shared".into(),
         Space::Clock => "clock".into(),

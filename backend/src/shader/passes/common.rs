@@ -72,7 +72,7 @@ fn key(inst: &Inst, facts: Facts) -> Option<Key> {
         Inst::Input { .. } | Inst::Parameter { .. } | Inst::BufferLength { .. } | Inst::Lane { .. } => true,
         Inst::Ballot { .. } | Inst::Shuffle { .. } => true,
         Inst::IsHelper { .. } => !facts.demotes,
-        Inst::Load { space: Space::Push | Space::Levels, .. } => true,
+        Inst::Load { space: Space::Push | Space::Levels(_), .. } => true,
         Inst::Load { space: Space::Buffer { .. } | Space::Texels(_), .. } => !facts.stores,
         _ => false,
     };

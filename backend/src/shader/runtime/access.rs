@@ -128,7 +128,7 @@ impl Access<'_> {
             }
             Space::Range(number) => self.environment.ranges.place(number, offset, bytes),
             Space::Texels(resource) => self.environment.bindings.place(resource, 0, offset, bytes),
-            Space::Push | Space::Levels | Space::Shared | Space::Clock => None,
+            Space::Push | Space::Levels(_) | Space::Shared | Space::Clock => None,
         }
     }
 
@@ -136,7 +136,8 @@ impl Access<'_> {
     fn load(&self, space: Space, offset: Value, lane: usize) -> u32 {
         let offset = self.word(offset, lane);
         match space {
-            Space::Push | Space::Levels => push_word(self.environment.push, offset),
+            Space::Push => push_word(self.environment.push, offset),
+            Space::Levels(behind) => push_word(self.environment.push, offset.wrapping_add(behind)),
             Space::Shared => {
                 let word = self.environment.shared.and_then(|shared| shared.word(offset));
                 word.map_or(0, |word| word.load(Ordering::Relaxed))

@@ -36,7 +36,7 @@ const MOST_FOR_ION: usize = 6000;
 pub enum Target {
     /// AVX-512 F, CD, BW, DQ, VL, with what AVX2 machines have.
     Avx512,
-    /// AVX2, FMA, F16C, BMI1 and BMI2.
+    /// AVX2, FMA, F16C, BMI1, BMI2 and POPCNT.
     Avx2,
 }
 
@@ -46,7 +46,7 @@ impl Target {
         #[cfg(all(target_arch = "x86_64", unix))]
         {
             use std::is_x86_feature_detected as has;
-            let avx2 = has!("avx2") && has!("fma") && has!("f16c") && has!("bmi1") && has!("bmi2");
+            let avx2 = has!("avx2") && has!("fma") && has!("f16c") && has!("bmi1") && has!("bmi2") && has!("popcnt");
             let avx512 =
                 has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") && has!("avx512cd");
             avx2 && (self == Self::Avx2 || avx512)

@@ -13,7 +13,7 @@ pub(in crate::texture) const FARTHEST: f32 = 4_194_303.0;
 /// A level that is being read: words that are the same in all lanes.
 #[derive(Clone, Copy)]
 pub(super) struct Level {
-    /// Byte of the level's words in the push constants.
+    /// Bytes from the first level's words in the push constants to this one's.
     first: Value,
     /// Texels along each axis.
     pub(super) size: [Value; 3],
@@ -39,9 +39,8 @@ pub(super) struct Pair {
 impl Unit<'_> {
     /// A level, by its number.
     pub(super) fn level(&mut self, number: Value) -> Level {
-        let (bytes, start) = (self.b.int(word::LEVEL * 4), self.b.int(word::LEVELS * 4));
+        let bytes = self.b.int(word::LEVEL * 4);
         let first = self.b.binary(B::IMul, number, bytes);
-        let first = self.b.binary(B::IAdd, first, start);
         let zero = self.b.int(0);
         let mut level = Level { first, size: [zero; 3], number };
         level.size = [0, 1, 2].map(|axis| self.level_word(&level, word::SIZE + axis));
@@ -53,9 +52,7 @@ impl Unit<'_> {
     }
 
     fn typed_level_word(&mut self, level: &Level, word: u32, ty: Type) -> Value {
-        let at = self.b.int(word * 4);
-        let offset = self.b.binary(B::IAdd, level.first, at);
-        self.b.load(Space::Levels, offset, ty)
+        self.b.load(Space::Levels((word::LEVELS + word) * 4), level.first, ty)
     }
 
     /// Texels along an axis, a float.

@@ -144,5 +144,8 @@ impl Forms {
 
 /// Operations of one word that general registers do.
 pub fn is_scalar_unary(op: UnaryOp) -> bool {
-    matches!(op, UnaryOp::Copy | UnaryOp::AsBool | UnaryOp::LogicalNot | UnaryOp::INeg | UnaryOp::BitNot)
+    matches!(
+        op,
+        UnaryOp::Copy | UnaryOp::AsBool | UnaryOp::LogicalNot | UnaryOp::INeg | UnaryOp::BitNot | UnaryOp::BitCount
+    )
 }

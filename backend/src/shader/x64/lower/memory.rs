@@ -357,7 +357,7 @@ impl Lower<'_> {
     fn is_direct(&self, space: Space) -> bool {
         match space {
             Space::Buffer { element, .. } => self.is_element_uniform(element),
-            Space::Push | Space::Texels(_) | Space::Levels | Space::Range(_) | Space::Shared => true,
+            Space::Push | Space::Texels(_) | Space::Levels(_) | Space::Range(_) | Space::Shared => true,
             Space::Clock | Space::Address { .. } => false,
         }
     }
@@ -409,7 +409,7 @@ impl Lower<'_> {
                 let base = self.load_pointer(Mem::at(entries, entry));
                 return Range { base, limit: Mem::at(entries, entry + LIMIT) };
             }
-            Space::Push | Space::Levels => Frame::PUSH,
+            Space::Push | Space::Levels(_) => Frame::PUSH,
             // Addresses are left to the runtime (`is_direct`), and so is the clock.
             Space::Shared | Space::Clock | Space::Address { .. } => Frame::SHARED,
         };
@@ -426,17 +426,26 @@ impl Lower<'_> {
         self.define(SCALAR, Code::Mov_r64_rm64, &[Operand::Mem(at)])
     }
 
+    /// The first byte of the push constants.
+    fn pushed(&mut self) -> VReg {
+        self.cached(Key::Push, |lower| Parts::one(lower.pointer(Frame::PUSH))).at(0)
+    }
+
     /// Where a word lies that is the same for all lanes, if it is known to be there.
     fn known_word(&mut self, space: Space, offset: Value) -> Option<Mem> {
-        let base = |lower: &mut Self| lower.cached(Key::Push, |lower| Parts::one(lower.pointer(Frame::PUSH))).at(0);
-        match (space, self.constant(offset)) {
-            (Space::Push | Space::Levels, Some(offset)) if offset % 4 == 0 && offset < MOST_PUSHED => {
+        let (behind, is_known) = match space {
+            Space::Push => (0, false),
+            Space::Levels(behind) => (behind, true),
+            _ => return None,
+        };
+        match self.constant(offset).map(|offset| offset.saturating_add(behind)) {
+            Some(offset) if offset % 4 == 0 && offset < MOST_PUSHED => {
                 self.pushed_bytes = self.pushed_bytes.max(offset as usize + 4);
-                Some(Mem::at(base(self), offset as usize))
+                Some(Mem::at(self.pushed(), offset as usize))
             }
-            (Space::Levels, _) if self.is_uniform(offset) => {
+            _ if is_known && self.is_uniform(offset) => {
                 let offset = self.scalar(offset);
-                Some(Mem::at(base(self), 0).indexed(offset, 1))
+                Some(Mem::at(self.pushed(), behind as usize).indexed(offset, 1))
             }
             _ => None,
         }
@@ -446,9 +455,16 @@ impl Lower<'_> {
         if let Some(memory) = self.known_word(space, offset) {
             return self.hold(result, Held::Memory(memory));
         }
-        if let (Space::Texels(resource), false) = (space, self.is_uniform(offset)) {
-            let (base, offsets) = (self.first_byte(resource), self.vector(offset));
-            let active = self.active_mask();
+        let known = match space {
+            Space::Texels(resource) if !self.is_uniform(offset) => Some(self.first_byte(resource)),
+            Space::Levels(behind) => {
+                let at = Mem::at(self.pushed(), behind as usize);
+                Some(self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(at)]))
+            }
+            _ => None,
+        };
+        if let Some(base) = known {
+            let (offsets, active) = (self.vector(offset), self.active_mask());
             let parts = self.gather(base, offsets, active);
             return self.hold(result, Held::Vector(parts));
         }

@@ -15,6 +15,7 @@ impl Lower<'_> {
             UnaryOp::LogicalNot => self.change(Code::Xor_rm32_imm8, register, &[Operand::Imm(1)]),
             UnaryOp::INeg => self.change(Code::Neg_rm32, register, &[]),
             UnaryOp::BitNot => self.change(Code::Not_rm32, register, &[]),
+            UnaryOp::BitCount => self.define(SCALAR, Code::Popcnt_r32_rm32, &[Operand::Use(register)]),
             UnaryOp::AsBool => {
                 self.plain(Code::Test_rm32_r32, &[Operand::Use(register), Operand::Use(register)]);
                 self.flag(Code::Setne_rm8)
