@@ -10,6 +10,8 @@ use crate::render::COLOR;
 
 static ROUTING: &[u8] = include_bytes!("../../shaders/routing.vert.spv");
 const ROUTING_GEOMETRY: &[u8] = include_bytes!("../../shaders/routing.geom.spv");
+const ROUTING_CONTROL: &[u8] = include_bytes!("../../shaders/routing.tesc.spv");
+const ROUTING_EVALUATION: &[u8] = include_bytes!("../../shaders/routing.tese.spv");
 static ROUTE: &[u8] = include_bytes!("../../shaders/route.vert.spv");
 const ROUTED: &[u8] = include_bytes!("../../shaders/routed.frag.spv");
 const INPUT: &[u8] = include_bytes!("../../shaders/layer_input.frag.spv");
@@ -30,9 +32,10 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         adds: false,
         lines: false,
         wide: false,
-        geometry: false,
+        router: Router::Vertex,
     };
-    let geometry = Scene { geometry: true, ..plain };
+    let geometry = Scene { router: Router::Geometry, ..plain };
+    let patches = Scene { router: Router::Evaluation, ..plain };
     let scenes = [
         ("viewports.static", plain),
         ("viewports.dynamic", Scene { dynamic: true, ..plain }),
@@ -52,6 +55,11 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         ("viewports.geometry_wide", Scene { wide: true, ..geometry }),
         ("layers.geometry", Scene { layers: 5, depth: true, ..geometry }),
         ("layers.geometry_samples", Scene { layers: 3, samples: 4, ..geometry }),
+        ("viewports.patches", patches),
+        ("viewports.patches_depth", Scene { depth: true, dynamic: true, ..patches }),
+        ("viewports.patches_wide", Scene { wide: true, ..patches }),
+        ("layers.patches", Scene { layers: 5, depth: true, ..patches }),
+        ("layers.patches_samples", Scene { layers: 3, samples: 4, ..patches }),
     ];
     for (name, scene) in scenes {
         for seed in 0..3 {
@@ -77,8 +85,15 @@ struct Scene {
     lines: bool,
     /// Of some rectangles viewports leave a small part only.
     wide: bool,
-    /// A geometry shader names viewport and layer, not the vertex shader.
-    geometry: bool,
+    router: Router,
+}
+
+/// The stage that names viewport and layer.
+#[derive(Clone, Copy, PartialEq)]
+enum Router {
+    Vertex,
+    Geometry,
+    Evaluation,
 }
 
 /// A rectangle: pixels of its viewport, `[x0, y0, x1, y1]`, which may lie outside of it.
@@ -188,10 +203,18 @@ fn supported(gpu: &Gpu) -> Case {
 }
 
 fn random(gpu: &Gpu, scene: Scene, seed: u64) -> Case {
-    match (scene.geometry, gpu.features.geometry_shader & gpu.features.multi_viewport) {
-        (false, _) => supported(gpu)?,
-        (true, 0) => return Err(Outcome::NotSupported("geometryShader, multiViewport".into())),
-        (true, _) => {}
+    match scene.router {
+        Router::Vertex => supported(gpu)?,
+        Router::Geometry if gpu.features.geometry_shader & gpu.features.multi_viewport == 0 => {
+            return Err(Outcome::NotSupported("geometryShader, multiViewport".into()));
+        }
+        Router::Geometry => {}
+        Router::Evaluation => {
+            supported(gpu)?;
+            if gpu.features.tessellation_shader == 0 {
+                return Err(Outcome::NotSupported("tessellationShader".into()));
+            }
+        }
     }
     super::raster::supported(gpu, scene.samples)?;
     if scene.last {
@@ -243,7 +266,7 @@ fn inputs(gpu: &Gpu) -> Case {
         adds: false,
         lines: false,
         wide: false,
-        geometry: false,
+        router: Router::Vertex,
     };
     let mut numbers = Numbers::new(7);
     let views = viewports(&mut numbers);
@@ -417,21 +440,30 @@ impl Pass {
     ) -> Result<vk::Pipeline, Outcome> {
         let stage =
             |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
-        let vertex = if scene.geometry { ROUTING } else { ROUTE };
+        let vertex = if scene.router == Router::Vertex { ROUTE } else { ROUTING };
         let mut stages = vec![
             stage(vk::ShaderStageFlags::VERTEX, gpu.module(vertex)?),
             stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(fragment)?),
         ];
-        if scene.geometry {
+        let patches = scene.router == Router::Evaluation;
+        if scene.router == Router::Geometry {
             stages.push(stage(vk::ShaderStageFlags::GEOMETRY, gpu.module(ROUTING_GEOMETRY)?));
+        }
+        if patches {
+            stages.push(stage(vk::ShaderStageFlags::TESSELLATION_CONTROL, gpu.module(ROUTING_CONTROL)?));
+            stages.push(stage(vk::ShaderStageFlags::TESSELLATION_EVALUATION, gpu.module(ROUTING_EVALUATION)?));
         }
         let attributes = attributes();
         let bindings = [vk::VertexInputBindingDescription { binding: 0, stride: 32, ..Default::default() }];
         let input = vk::PipelineVertexInputStateCreateInfo::default()
             .vertex_binding_descriptions(&bindings)
             .vertex_attribute_descriptions(&attributes);
-        let assembly =
-            vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+        let topology = match patches {
+            true => vk::PrimitiveTopology::PATCH_LIST,
+            false => vk::PrimitiveTopology::TRIANGLE_LIST,
+        };
+        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(topology);
+        let tessellation = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(3);
         let (viewports, scissors) = state_of(views);
         let mut viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(16).scissor_count(16);
         let dynamic: &[_] = if scene.dynamic { &[vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR] } else { &[] };
@@ -454,7 +486,7 @@ impl Pass {
             .depth_compare_op(vk::CompareOp::LESS);
         let attachments = [added(scene.adds)];
         let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&attachments);
-        let info = vk::GraphicsPipelineCreateInfo::default()
+        let mut info = vk::GraphicsPipelineCreateInfo::default()
             .stages(&stages)
             .dynamic_state(&dynamic)
             .vertex_input_state(&input)
@@ -467,6 +499,9 @@ impl Pass {
             .layout(self.layout)
             .render_pass(self.pass)
             .subpass(subpass);
+        if patches {
+            info = info.tessellation_state(&tessellation);
+        }
         // SAFETY: the info is valid.
         let made = unsafe { gpu.device.create_graphics_pipelines(vk::PipelineCache::null(), &[info], None) };
         Ok(made.map_err(|(_, code)| code)?[0])

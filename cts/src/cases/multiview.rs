@@ -2,13 +2,15 @@
 
 use ash::vk;
 
-use super::subpasses::{Depth, PipelineDesc, pipeline_of, pipeline_with, whole};
+use super::subpasses::{Between, Depth, PipelineDesc, pipeline_of, pipeline_with, whole};
 use crate::Entry;
 use crate::harness::{Case, Gpu, Image, Outcome, check, range};
 use crate::render::SIZE;
 
 const VERTEX: &[u8] = include_bytes!("../../shaders/views.vert.spv");
 const GEOMETRY: &[u8] = include_bytes!("../../shaders/views.geom.spv");
+const CONTROL: &[u8] = include_bytes!("../../shaders/views.tesc.spv");
+const EVALUATION: &[u8] = include_bytes!("../../shaders/views.tese.spv");
 const FRAGMENT: &[u8] = include_bytes!("../../shaders/views.frag.spv");
 const INPUT: &[u8] = include_bytes!("../../shaders/input.frag.spv");
 const RECT: &[u8] = crate::render::RECT;
@@ -35,6 +37,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("views.first_version", |gpu| index(gpu, ONE, true));
     add("views.samples", |gpu| index(gpu, FOUR, false));
     add("views.geometry", geometry);
+    add("views.patches", patches);
     add("views.secondary", secondary);
     add("views.depth", depth);
     add("views.clear", clear);
@@ -292,11 +295,23 @@ fn geometry(gpu: &Gpu) -> Case {
     if gpu.features.geometry_shader == 0 || gpu.more.multiview.multiview_geometry_shader == 0 {
         return Err(Outcome::NotSupported("multiviewGeometryShader".into()));
     }
+    moved(gpu, Between::Geometry(GEOMETRY))
+}
+
+fn patches(gpu: &Gpu) -> Case {
+    if gpu.features.tessellation_shader == 0 || gpu.more.multiview.multiview_tessellation_shader == 0 {
+        return Err(Outcome::NotSupported("multiviewTessellationShader".into()));
+    }
+    moved(gpu, Between::Patches([CONTROL, EVALUATION]))
+}
+
+/// What stands between the vertex and the fragment shader moves triangles, view by view.
+fn moved(gpu: &Gpu, between: Between) -> Case {
     let scene = Scene::new(gpu, ONE, false, false)?;
     let layout = gpu.layout(&[])?;
     let (shaders, depth) = ([RECT, FRAGMENT], Depth::Unused);
     let desc = PipelineDesc { pass: (scene.pass, 0), shaders, masks: &ALL, depth, ..PipelineDesc::plain(layout) };
-    let pipeline = pipeline_with(gpu, &desc, Some(GEOMETRY))?;
+    let pipeline = pipeline_with(gpu, &desc, between)?;
     let red = [1.0, 0.0, 0.0, 0.0];
     let draw = |commands| fill(gpu, (commands, pipeline, layout), STRIP, red, [0.5, 0.5, 0.0]);
     scene.run(gpu, vk::SubpassContents::INLINE, draw)?;

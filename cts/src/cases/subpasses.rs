@@ -279,25 +279,37 @@ fn depth_tests(depth: Depth) -> vk::PipelineDepthStencilStateCreateInfo<'static>
 }
 
 pub(super) fn pipeline_of(gpu: &Gpu, desc: &PipelineDesc<'_>) -> Result<vk::Pipeline, Outcome> {
-    pipeline_with(gpu, desc, None)
+    pipeline_with(gpu, desc, Between::Nothing)
 }
 
-/// The same with a geometry shader.
-pub(super) fn pipeline_with(
-    gpu: &Gpu,
-    desc: &PipelineDesc<'_>,
-    geometry: Option<&[u8]>,
-) -> Result<vk::Pipeline, Outcome> {
+/// What stands between a vertex and a fragment shader.
+pub(super) enum Between {
+    Nothing,
+    Geometry(&'static [u8]),
+    /// A control and an evaluation shader, of patches of three vertices.
+    Patches([&'static [u8]; 2]),
+}
+
+/// The same with other stages between them.
+pub(super) fn pipeline_with(gpu: &Gpu, desc: &PipelineDesc<'_>, between: Between) -> Result<vk::Pipeline, Outcome> {
     let stage = |stage, module| vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main");
     let mut stages = vec![
         stage(vk::ShaderStageFlags::VERTEX, gpu.module(desc.shaders[0])?),
         stage(vk::ShaderStageFlags::FRAGMENT, gpu.module(desc.shaders[1])?),
     ];
-    if let Some(geometry) = geometry {
-        stages.push(stage(vk::ShaderStageFlags::GEOMETRY, gpu.module(geometry)?));
+    let mut topology = vk::PrimitiveTopology::TRIANGLE_LIST;
+    match between {
+        Between::Nothing => {}
+        Between::Geometry(geometry) => stages.push(stage(vk::ShaderStageFlags::GEOMETRY, gpu.module(geometry)?)),
+        Between::Patches([control, evaluation]) => {
+            topology = vk::PrimitiveTopology::PATCH_LIST;
+            stages.push(stage(vk::ShaderStageFlags::TESSELLATION_CONTROL, gpu.module(control)?));
+            stages.push(stage(vk::ShaderStageFlags::TESSELLATION_EVALUATION, gpu.module(evaluation)?));
+        }
     }
+    let tessellation = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(3);
     let input = vk::PipelineVertexInputStateCreateInfo::default();
-    let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+    let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(topology);
     let side = SIZE as f32;
     let viewports = [vk::Viewport { width: side, height: side, max_depth: 1.0, ..Default::default() }];
     let scissors = [whole()];
@@ -323,6 +335,7 @@ pub(super) fn pipeline_with(
         .stages(&stages)
         .vertex_input_state(&input)
         .input_assembly_state(&assembly)
+        .tessellation_state(&tessellation)
         .viewport_state(&viewport)
         .rasterization_state(&raster)
         .multisample_state(&multisample)
