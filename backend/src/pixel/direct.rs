@@ -197,7 +197,7 @@ impl<'s> Small<'s> {
         let [blocks, covered, waves, lanes] = [0, 1, 2, 3].map(|word: usize| self.runs.outputs[first + word][0]);
         see_block(sight, place, [blocks, blocks * self.block_samples, covered]);
         if self.sieve.is_none() {
-            see_waves(sight, place, [waves, lanes]);
+            see_waves(sight, place, [waves, lanes, lanes]);
         }
     }
 }
@@ -211,11 +211,11 @@ fn see_block(sight: &Sight, place: [u32; 2], [blocks, samples, covered]: [u32; 3
     sight.mark(Map::Overdraw, place, covered);
 }
 
-/// Counts waves of kernels that export themselves, and their fragments.
-fn see_waves(sight: &Sight, place: [u32; 2], [waves, lanes]: [u32; 2]) {
+/// Counts waves of kernels that export themselves, their fragments, and those that were exported.
+fn see_waves(sight: &Sight, place: [u32; 2], [waves, lanes, exported]: [u32; 3]) {
     sight.count(Counter::Fragments, lanes.into());
     see(sight, place, waves, lanes);
-    see_exported(sight, lanes, lanes);
+    see_exported(sight, lanes, exported);
 }
 
 /// The runs of a draw's mixed kernel: pixels of tiny primitives, as many at a time as fill a wave.
@@ -318,9 +318,9 @@ impl<'s> Mixed<'s> {
     /// Counts the fragments of a wave, where its first pixel is.
     #[cold]
     fn see(&mut self, sight: &Sight) {
-        let lanes = self.runs.outputs[0].iter().sum();
+        let [lanes, exported] = [0, 1].map(|word: usize| self.runs.outputs[word].iter().sum());
         let place = Crumb::place(self.runs.lanes(self.slot)[0]);
         let place = [0, 1].map(|axis| self.tile[axis] as u32 + place[axis]);
-        see_waves(sight, place, [u32::from(lanes > 0), lanes]);
+        see_waves(sight, place, [u32::from(lanes > 0), lanes, exported]);
     }
 }

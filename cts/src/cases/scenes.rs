@@ -12,6 +12,9 @@ use crate::render::{COLOR, Draw, Kind, Part, State, TRIANGLES, Target, render_pa
 
 static EARLY: &[u8] = include_bytes!("../../shaders/early.frag.spv");
 static LATE: &[u8] = include_bytes!("../../shaders/late.frag.spv");
+static HOLES: &[u8] = include_bytes!("../../shaders/holes.frag.spv");
+static HOLES_QUADS: &[u8] = include_bytes!("../../shaders/holes_quads.frag.spv");
+static HOLES_EARLY: &[u8] = include_bytes!("../../shaders/holes_early.frag.spv");
 static LONG: &[u8] = include_bytes!("../../shaders/long.frag.spv");
 static LONG_QUADS: &[u8] = include_bytes!("../../shaders/long_quads.frag.spv");
 
@@ -23,6 +26,9 @@ const CROWDED: u64 = 40;
 
 /// Scenes of triangles of all sizes by long programs.
 const LONG_WAYS: u64 = 40;
+
+/// Scenes of triangles of all sizes by programs that discard fragments.
+const WITH_HOLES: u64 = 40;
 
 /// Pixels that crowds have their corners in.
 const CROWD: [u32; 2] = [40, 24];
@@ -55,6 +61,18 @@ enum Program {
     Early,
     /// Counts its runs, drops every other pixel, tests come last.
     Late,
+    /// Drops every other pixel, tests come last.
+    Holes,
+    /// The same; it looks at its quad.
+    HolesQuads,
+    /// The same; tests come first.
+    HolesEarly,
+}
+
+impl Program {
+    fn discards(self) -> bool {
+        matches!(self, Self::Late | Self::Holes | Self::HolesQuads | Self::HolesEarly)
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -107,6 +125,13 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         let run = move |gpu: &Gpu| draw(gpu, &Scene::long(seed));
         all.push(Entry::new(format!("scenes.long.seed{seed}"), "Rasterization Order", run));
     }
+    for seed in 0..WITH_HOLES {
+        let run = move |gpu: &Gpu| {
+            gpu.need(vk::EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION_NAME)?;
+            draw(gpu, &Scene::with_holes(seed))
+        };
+        all.push(Entry::new(format!("scenes.holes.seed{seed}"), "Rasterization Order", run));
+    }
 }
 
 /// Corners of a triangle somewhere near the first pixels of the target, within so many pixels.
@@ -146,12 +171,22 @@ impl Scene {
 
     /// Such a scene of long programs, and of one sample.
     fn long(seed: u64) -> Self {
+        Self::of(seed, &[Program::Long, Program::Long, Program::LongQuads, Program::Plain])
+    }
+
+    /// Such a scene of programs that discard fragments.
+    fn with_holes(seed: u64) -> Self {
+        Self::of(seed, &[Program::Holes, Program::HolesQuads, Program::HolesEarly, Program::Plain, Program::Long])
+    }
+
+    /// Such a scene of some programs, and of one sample.
+    fn of(seed: u64, programs: &[Program]) -> Self {
         let (mut scene, mut numbers) = (Self::random(seed), Numbers::new(seed));
         scene.samples = 1;
         for layer in &mut scene.layers {
             let (size, slopes) = (numbers.pick(&[3, 8, 20, 40, 60]), numbers.one_in(2));
             let area = if numbers.one_in(2) { CROWD } else { [WIDTH, HEIGHT] };
-            layer.program = numbers.pick(&[Program::Long, Program::Long, Program::LongQuads, Program::Plain]);
+            layer.program = numbers.pick(programs);
             layer.counts &= numbers.one_in(4);
             layer.triangles = (0..100).map(|_| Triangle::random(&mut numbers, area, (size, slopes))).collect();
         }
@@ -211,6 +246,9 @@ impl Layer {
             Program::LongQuads => LONG_QUADS,
             Program::Early => EARLY,
             Program::Late => LATE,
+            Program::Holes => HOLES,
+            Program::HolesQuads => HOLES_QUADS,
+            Program::HolesEarly => HOLES_EARLY,
         };
         state.depth_stencil.depth_test_enable = flag(self.test);
         state.depth_stencil.depth_write_enable = flag(self.write);
@@ -399,9 +437,10 @@ impl Model<'_> {
             return;
         }
         // Discarded fragments were run, too.
-        let discarded = layer.program == Program::Late && (x + y) % 2 == 1;
+        let discarded = layer.program.discards() && (x + y) % 2 == 1;
+        let is_late = layer.program != Program::HolesEarly;
         let (mut runs, mut may_run) = (layer.program == Program::Late, false);
-        for (number, place) in covered.into_iter().filter(|_| !discarded) {
+        for (number, place) in covered.into_iter().filter(|_| !discarded || !is_late) {
             let sample = &mut self.samples[((y * WIDTH + x) * self.scene.samples) as usize + number];
             let (depth, stored) = (triangle.depth_at(place), sample.depth);
             let sure = !sample.depth_unsure && (!layer.test || is_sure(layer.op, depth, stored));
@@ -414,7 +453,9 @@ impl Model<'_> {
             if passes {
                 runs = true;
                 effects.passed.add(true);
-                sample.cover(layer, triangle.color);
+                if !discarded {
+                    sample.cover(layer, triangle.color);
+                }
                 if layer.test && layer.write {
                     sample.depth = depth;
                 }

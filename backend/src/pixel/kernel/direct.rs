@@ -56,7 +56,13 @@ pub(super) fn way(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> Op
         return Some(Way::AtOnce);
     }
     let is_served = has_one_sample(pipeline) && has_words(pipeline, attachments);
-    (is_served && pipeline.fragment.as_deref().is_some_and(is_plain)).then_some(Way::Sieved)
+    let fits = |program| is_plain(program, Discards::Allowed);
+    (is_served && pipeline.fragment.as_deref().is_some_and(fits)).then_some(Way::Sieved)
+}
+
+/// Whether fragments of a program are tested and written when it is known which it discards: then a sieve only looks at depths.
+pub(super) fn discards_first(program: &Program) -> bool {
+    program.fragment.may_discard && !program.fragment.early_tests
 }
 
 /// Whether kernels of a pipeline export themselves, which writes these attachments: where some pixels of blocks may be idle.
@@ -66,7 +72,7 @@ pub(super) fn serves(pipeline: &GraphicsPipeline, attachments: &[Attachment]) ->
     let fits = |program: &Program| {
         let by_sample =
             multisample.samples > 1 && (sees_samples(program) || shades_samples(multisample, Some(program)));
-        is_short(program) && is_plain(program) && !by_sample
+        is_short(program) && is_plain(program, Discards::Refused) && !by_sample
     };
     has_words(pipeline, attachments)
         && multisample.samples <= MOST_SAMPLES
@@ -76,7 +82,8 @@ pub(super) fn serves(pipeline: &GraphicsPipeline, attachments: &[Attachment]) ->
 
 /// The same for groups of which all pixels are covered, of one sample.
 pub(super) fn serves_whole(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
-    let fits = |program: &Program| program.code.function().insts.len() <= LONGEST_WHOLE && is_plain(program);
+    let is_long = |program: &Program| program.code.function().insts.len() > LONGEST_WHOLE;
+    let fits = |program: &Program| !is_long(program) && is_plain(program, Discards::Refused);
     has_words(pipeline, attachments) && has_one_sample(pipeline) && pipeline.fragment.as_deref().is_some_and(fits)
 }
 
@@ -96,15 +103,24 @@ fn is_short(program: &Program) -> bool {
     insts.len() <= LONGEST && locals.iter().sum::<u32>() <= MOST_LOCALS && !insts.iter().any(is_costly)
 }
 
+/// Whether a program may discard fragments: where it does, the kernel's run ends for their lanes, so it must be of one wave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Discards {
+    Refused,
+    Allowed,
+}
+
 /// Whether a program only computes colours, the same ones whatever lanes run with it.
-fn is_plain(program: &Program) -> bool {
+fn is_plain(program: &Program, discards: Discards) -> bool {
     let facts = &program.fragment;
     let replaces = facts.writes_depth || facts.writes_stencil || facts.writes_sample_mask;
-    let changes = facts.may_discard || replaces || facts.side_effects || facts.post_depth;
+    let ends = facts.may_discard && discards == Discards::Refused;
+    let changes = ends || replaces || facts.side_effects || facts.post_depth;
     let sees_coverage = |slot| matches!(slot, Slot::Builtin(Builtin::SampleMask | Builtin::HelperInvocation, _));
-    let hinders = |inst: &Inst| {
-        let sees_lanes = matches!(inst, Inst::Ballot { .. } | Inst::Shuffle { .. });
-        sees_lanes || !matches!(inst, Inst::Interpolate { .. }) && pair::parts_waves(inst) || pair::has_effect(inst)
+    let hinders = |inst: &Inst| match inst {
+        Inst::Ballot { .. } | Inst::Shuffle { .. } => true,
+        Inst::Interpolate { .. } | Inst::Kill | Inst::Demote => false,
+        inst => pair::parts_waves(inst) || pair::has_effect(inst),
     };
     !changes
         && !program.inputs.iter().any(|input| sees_coverage(input.slot))

@@ -3,18 +3,19 @@
 //! A primitive of four pixels fills a quarter of a wave at best. The words of sixteen primitives are interleaved, so that a lane finds
 //! those of its own by one permutation of a register: waves are full at the price of little more than that. No two lanes may have the
 //! same pixel. What sieves have left was tested; where programs want derivatives it comes as whole quads. Short programs that do are not
-//! mixed: small primitives leave less of quads to gain.
+//! mixed: small primitives leave less of quads to gain. Fragments that a program may discard were looked at only: they are tested here, and
+//! their depths written when it is known which are left. Since no two are of one pixel, that is as if each had been alone.
 
-use super::direct::{self, Pixels, Way};
-use super::primitive::{Depths, needs_quads};
+use super::direct::{self, Pixels, Way, discards_first};
+use super::primitive::{Depths, needs_quads, stores_depths_apart};
 use super::{Attachment, Linker, Source, Stage, written};
 use crate::pixel::crumbs::Crumb;
 use crate::shader::Program;
-use crate::shader::ir::{BinaryOp as B, Builder, Type, UnaryOp as U, Value};
+use crate::shader::ir::{BinaryOp as B, Builder, Inst, Type, UnaryOp as U, Value};
 use crate::state::GraphicsPipeline;
 
-/// Links the kernel of a pipeline for depths of so many bits; `None` where pixels cannot be mixed. One that counts has an output word: 1
-/// in lanes whose pixel was shaded.
+/// Links the kernel of a pipeline for depths of so many bits; `None` where pixels cannot be mixed. One that counts has two output words: 1
+/// in lanes whose pixel was shaded, and in those whose pixel was exported.
 pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool)) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));
     let nothing = Program::routine(Builder::new().finish(), &[], 0);
@@ -23,31 +24,54 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     if way == Way::AtOnce && (pipeline.multisample.samples > 1 || needs_quads(shaded, depth_bits)) {
         return None;
     }
+    if !stores_depths_apart(pipeline, (shaded, depth_bits)) {
+        return None;
+    }
     let mut linker = Linker::default();
     let depth = Depths { bits: depth_bits, plane: attachments.len() };
     let pixels = linker.crumbs((&attachments, &depth));
-    let (flag, none) = (linker.b.local(1), linker.b.int(0));
-    linker.b.local_store(flag, 0, None, none);
-    let see = |linker: &mut Linker, left: &[Value]| {
-        let one = linker.b.int(1);
-        let shaded = linker.b.select(left[0], one, none);
-        linker.b.local_store(flag, 0, None, shaded);
+    // In front of the program: lanes may end there.
+    let counted: Vec<usize> = (0..2).filter(|_| counts).map(|_| linker.count_none()).collect();
+    let see = |linker: &mut Linker, which: std::ops::Range<usize>, left: Value| {
+        counted.iter().take(which.end).skip(which.start).for_each(|&output| linker.count_lanes(output, left));
     };
+    let (shaded_ones, exported) = (0..1, 1..2);
     match way {
-        Way::AtOnce => linker.shade_tested((pipeline, shaded), (&attachments, &depth), pixels, see),
+        Way::AtOnce => linker.shade_tested((pipeline, shaded), (&attachments, &depth), pixels, |linker, left| {
+            see(linker, shaded_ones.start..exported.end, left[0]);
+        }),
         Way::Sieved => {
-            see(&mut linker, &pixels.covered);
-            linker.shade((shaded, &pipeline.multisample), &attachments, pixels);
+            let tested = discards_first(shaded).then(|| linker.left((pipeline, shaded), &pixels, &depth));
+            let covered = tested.as_ref().map_or(&pixels.covered, |tested| &tested.covered).clone();
+            let left = covered[0];
+            see(&mut linker, shaded_ones, left);
+            linker.shade((shaded, &pipeline.multisample), &attachments, Pixels { covered, ..pixels });
+            tested.iter().for_each(|tested| linker.store_depths(tested));
+            see(&mut linker, exported, left);
         }
-    }
-    if counts {
-        let shaded = linker.b.local_load(flag, 0, None, Type::I32);
-        linker.output(shaded);
     }
     Some(linker.finish(program).alone())
 }
 
 impl Linker {
+    /// A word of output with 0 in all lanes: its number.
+    fn count_none(&mut self) -> usize {
+        let none = self.b.int(0);
+        self.output(none)
+    }
+
+    /// Makes a word of output 1 in lanes where a condition holds, of those that still run and are no helpers.
+    fn count_lanes(&mut self, output: usize, condition: Value) {
+        let helper = self.b.value(Type::Bool);
+        self.b.push(Inst::IsHelper { result: helper });
+        let real = self.b.unary(U::LogicalNot, helper);
+        let condition = self.b.binary(B::LogicalAnd, condition, real);
+        let one = self.b.int(1);
+        self.b.push(Inst::If { condition });
+        self.b.push(Inst::Output { slot: output as u32, value: one });
+        self.b.push(Inst::EndIf);
+    }
+
     /// The pixels of a wave of crumbs.
     fn crumbs(&mut self, planes: (&[Attachment], &Depths)) -> Pixels {
         let crumb = self.input(Source::Crumb, Type::I32);

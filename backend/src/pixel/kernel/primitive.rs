@@ -6,11 +6,11 @@
 //! costs more than its fragments.
 //!
 //! Of a long program idle lanes would cost more. Then the kernel ends where shading begins, and is a *sieve*: it tells which pixels are
-//! left, and mixed kernels shade them.
+//! left, and mixed kernels shade them. Where a program discards fragments, they test once more, and write depths behind it.
 
 use ash::vk;
 
-use super::direct::{self, LINE, Pixels, TEXEL, Way};
+use super::direct::{self, LINE, Pixels, TEXEL, Way, discards_first};
 use super::inputs::Inputs;
 use super::{Attachment, Form, Linker, Source, Stage, written};
 use crate::format::routines;
@@ -28,6 +28,9 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     let way = direct::way(pipeline, &attachments)?;
     let nothing = Program::routine(Builder::new().finish(), &[], 0);
     let shaded = program.unwrap_or(&nothing);
+    if !stores_depths_apart(pipeline, (shaded, depth_bits)) {
+        return None;
+    }
     let mut linker = Linker::default();
     let tally = counts.then(|| linker.tally());
     let sieve = (way == Way::Sieved).then(|| linker.sieve());
@@ -44,7 +47,10 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     match &sieve {
         Some(sieve) => {
             let left = linker.left((pipeline, shaded), &block, &depth);
-            linker.keep(sieve, left[0]);
+            if !discards_first(shaded) {
+                linker.store_depths(&left);
+            }
+            linker.keep(sieve, left.covered[0]);
         }
         None => linker.shade_tested((pipeline, shaded), (&attachments, &depth), block, |linker, left| {
             linker.count_wave(tally, left);
@@ -66,6 +72,11 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
 /// Whether pixels come as whole quads: for derivatives, and as two depths of two bytes are a word, which is stored as one.
 pub(super) fn needs_quads(program: &Program, depth_bits: u32) -> bool {
     depth_bits == 16 || differs(program)
+}
+
+/// Whether depths of fragments are stored behind a program that discards some, where it must be so: of two bytes, a word is that of two.
+pub(super) fn stores_depths_apart(pipeline: &GraphicsPipeline, (program, depth_bits): (&Program, u32)) -> bool {
+    depth_bits != 16 || !discards_first(program) || tested(pipeline).is_none()
 }
 
 /// Whether a program looks at how values change from pixel to pixel.
@@ -96,6 +107,16 @@ impl Depths {
     fn bytes(&self) -> u32 {
         if self.bits == 16 { 2 } else { TEXEL }
     }
+}
+
+/// What a depth test leaves.
+pub(super) struct Left {
+    /// Pixels, sample by sample.
+    pub(super) covered: Vec<Value>,
+    /// The plane of depths.
+    plane: usize,
+    /// Where their depths go, and these as words, sample by sample; nothing where none is written.
+    stores: Vec<(Value, Value)>,
 }
 
 /// The tests of a pipeline that do something.
@@ -327,8 +348,9 @@ impl Linker {
             see(self, &pixels.covered);
             return self.shade((program, state), attachments, pixels);
         }
-        let covered = self.left((pipeline, program), &pixels, depth);
-        let pixels = Pixels { covered, ..pixels };
+        let left = self.left((pipeline, program), &pixels, depth);
+        self.store_depths(&left);
+        let pixels = Pixels { covered: left.covered, ..pixels };
         let any = self.any(&pixels.covered);
         self.b.push(Inst::If { condition: any });
         see(self, &pixels.covered);
@@ -337,29 +359,34 @@ impl Linker {
     }
 
     /// Tests covered pixels, where anything is tested; those that are left.
-    fn left(
+    pub(super) fn left(
         &mut self,
         (pipeline, program): (&GraphicsPipeline, &Program),
         pixels: &Pixels,
         depth: &Depths,
-    ) -> Vec<Value> {
+    ) -> Left {
         let inputs = Inputs::new(program, Form::Alone, (false, &pipeline.multisample));
         match tested(pipeline) {
             Some(tests) => self.tested(&tests, pixels, (inputs, depth)),
-            None => pixels.covered.clone(),
+            None => Left { covered: pixels.covered.clone(), plane: depth.plane, stores: Vec::new() },
+        }
+    }
+
+    /// Stores depths of pixels that are left.
+    pub(super) fn store_depths(&mut self, left: &Left) {
+        let space = Space::Range(left.plane as u32);
+        for (&condition, &(offset, value)) in left.covered.iter().zip(&left.stores) {
+            self.b.push(Inst::If { condition });
+            self.b.push(Inst::Store { space, offset, value });
+            self.b.push(Inst::EndIf);
         }
     }
 
     /// The depth test of covered pixels; those that pass.
-    fn tested(
-        &mut self,
-        tests: &DepthStencilState,
-        pixels: &Pixels,
-        (inputs, depths): (Inputs<'_>, &Depths),
-    ) -> Vec<Value> {
+    fn tested(&mut self, tests: &DepthStencilState, pixels: &Pixels, (inputs, depths): (Inputs<'_>, &Depths)) -> Left {
         self.place = Some(pixels.place);
         // All loads come before all stores, so that they overlap.
-        let (space, mut left, mut stores) = (Space::Range(depths.plane as u32), Vec::new(), Vec::new());
+        let (space, mut covered_left, mut stores) = (Space::Range(depths.plane as u32), Vec::new(), Vec::new());
         for (sample, &covered) in pixels.covered.iter().enumerate() {
             let depth = inputs.depth_of_sample(self, sample);
             let from_first = self.b.int(sample as u32 * LINE * depths.bytes());
@@ -375,16 +402,13 @@ impl Linker {
                     self.tested_code(tests, (code, covered), (space, texel, bits))
                 }
             };
-            stores.push((passes, offset, word));
-            left.push(passes);
-        }
-        for (condition, offset, value) in stores.into_iter().filter(|_| tests.depth_write) {
-            self.b.push(Inst::If { condition });
-            self.b.push(Inst::Store { space, offset, value });
-            self.b.push(Inst::EndIf);
+            if tests.depth_write {
+                stores.push((offset, word));
+            }
+            covered_left.push(passes);
         }
         self.place = None;
-        left
+        Left { covered: covered_left, plane: depths.plane, stores }
     }
 
     /// The test of a code against the one at a byte: whether it passes, and the word that is stored then, and where.

@@ -294,6 +294,10 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
             (&raw mut (*frame).real).write(!helpers);
             (&raw mut (*frame).killed).write(0);
             native.enter(frame);
+            if (*frame).killed != 0 {
+                // Lanes that became helpers are marked there.
+                self.spread = None;
+            }
             (*frame).stopped
         };
         if let Some(panic) = host.panic.take() {
