@@ -12,6 +12,7 @@ mod kernel;
 mod quad;
 mod rates;
 mod scoreboard;
+mod teaching;
 mod tile;
 mod tiny;
 mod wave;

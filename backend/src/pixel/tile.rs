@@ -5,21 +5,21 @@ use std::sync::atomic::Ordering;
 use smallvec::SmallVec;
 
 use super::DrawContext;
-use super::coverage::{Part, covered_wholly, covers_group, covers_tile};
+use super::coverage::{Part, covers_group, covers_tile};
 use super::crumbs::Crumbs;
 use super::depth_group::Stored;
 use super::direct::{Lazy, Mixed, Small};
 use super::kernel::Way;
 use super::quad::{MOST_SAMPLES, Own, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
+use super::teaching::{is_worth_teaching, pixels_of_group, teach, teach_small};
 use super::tiny::Tinies;
 use super::wave::{WaveScratch, Waves};
 use crate::counters::{Counter, Map, Sight, count};
 use crate::geometry::{Outline, Primitives, Shape, Words};
 use crate::hiz::{Bounds, Direction, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of, within};
 use crate::raster::{
-    Criterion, GROUP_LOG2, SIDE, TILE_LOG2, Triangle, UNITS, group_of_pixel, may_cover_group, pixel_of_bit,
-    pixels_inside, sample_mask,
+    Criterion, GROUP_LOG2, SIDE, TILE_LOG2, Triangle, UNITS, group_of_pixel, pixel_of_bit, pixels_inside, sample_mask,
 };
 use crate::shader::interp::{Stop, WAVE, Wave};
 use crate::tiling::{PrimitiveId, SetUpScratch, Stretch, Visit, Walk};
@@ -136,63 +136,6 @@ pub fn process_tile(
         }
     }
     shade_board(walk, board, waves, sight)
-}
-
-/// The pixels of a group that lie in a rectangle.
-fn pixels_of_group([x, y]: [i64; 2], area: [i64; 4]) -> [i64; 4] {
-    let side = 1 << GROUP_LOG2;
-    [x.max(area[0]), y.max(area[1]), (x + side).min(area[2]), (y + side).min(area[3])]
-}
-
-/// Primitives of a segment teach the bounds of a tile, in the groups that they cover.
-fn teach(walk: &Visit<'_>, stretch: &Stretch<'_>, area: [i64; 4], (bounds, sight): (&mut Bounds, Option<&Sight>)) {
-    let (context, primitives) = (&walk.draws[stretch.draw], &stretch.bin.0.primitives);
-    let Some(direction) = context.visibility.tests else { return };
-    let clip = within(context.scissor, area);
-    for index in stretch.primitives.clone() {
-        let pixels = primitives.pixels(index);
-        let window = within(pixels, clip);
-        // What is cut smaller covers no group, but at the edge of the area.
-        let is_cut = |axis: usize| window[axis + 2] - window[axis] < 1 << GROUP_LOG2;
-        let is_polygon = context.criterion.is_some() && !primitives.polygon(index).is_empty();
-        if !may_cover_group(pixels) || is_cut(0) || is_cut(1) || is_polygon {
-            continue;
-        }
-        let (triangle, shape, criterion) = (primitives.triangle(index), primitives.shape(index), context.wholly());
-        let depths = |pixels| depths_over(&shape, pixels, context.depth_bits, context.multisample.samples);
-        let image = bounds.pixels();
-        if window == image && covers_tile(&triangle, [image[0], image[1]], criterion, sight) {
-            bounds.teach_all(direction, depths(image));
-            continue;
-        }
-        for group in groups_of(window) {
-            let pixels = pixels_of_group(group, image);
-            if pixels_of_group(group, window) == pixels && covers_group(&triangle, group, criterion, sight) {
-                bounds.teach(direction, group_number(group), depths(pixels));
-            }
-        }
-    }
-}
-
-/// Whether what a small primitive hides may be more than it costs to tell.
-fn is_worth_teaching([x0, y0, x1, y1]: [i64; 4]) -> bool {
-    x1 - x0 > 4 || y1 - y0 > 4
-}
-
-/// A small primitive teaches the groups that it touches in a window.
-#[cold]
-fn teach_small(
-    bounds: &mut Bounds,
-    direction: Direction,
-    (triangle, locations): (&Triangle, &[[i64; 2]]),
-    (window, range): ([i64; 4], Range),
-    sight: Option<&Sight>,
-) {
-    let image = bounds.pixels();
-    for group @ [x, y] in groups_of(window) {
-        let inside = covered_wholly(triangle, group, locations, sight) & pixels_inside(x, y, window);
-        bounds.teach_part(direction, (group_number(group), inside | !pixels_inside(x, y, image)), range);
-    }
 }
 
 /// Counts parts of primitives that are hidden.

@@ -135,7 +135,11 @@ fn teach_run(early: &mut Early, (window, range): (&Window, Range<u32>), grid: &G
         let pixels = triangles.pixels(index).map(i64::from);
         // A part covers more than the polygon that it is of.
         if may_cover_group(pixels) && !triangles.is_polygon(index) {
-            let lesson = Lesson { triangle: triangles.triangle(index), shape: triangles.shape(index), pixels };
+            let triangle = triangles.triangle(index);
+            if !triangle.may_cover_group() {
+                continue;
+            }
+            let lesson = Lesson { triangle, shape: triangles.shape(index), pixels };
             teach_one((early, direction), &lesson, (grid, window.layer(), clip), (teaching, &[]));
         }
     }

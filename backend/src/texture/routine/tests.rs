@@ -414,9 +414,9 @@ fn views_that_reach_beyond_their_memory_are_found() {
         let memory = view.memory(reader.aspect()).unwrap();
         let end = memory.start + last_byte(&reader).unwrap() + 1;
         let of_size = |size: u64| {
-            let surface = Surface::new(view.surface.desc().clone()).unwrap();
+            let surface = Surface::new(*view.surface.desc()).unwrap();
             assert!(surface.bind(Allocation::new(&Heap::new(1 << 24), size).unwrap(), 64));
-            let view = SurfaceView { surface, desc: view.desc.clone() };
+            let view = SurfaceView { surface, desc: view.desc };
             let reader = Reader::new(&view).unwrap();
             Layout::new(&reader, &view.memory(reader.aspect()).unwrap())
         };
