@@ -124,7 +124,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("vitric-report-{}", std::process::id()));
         let counters = Counters::default();
         counters.count(Counter::Waves, 7);
-        let mut sampler = Sampler::new(3);
+        let mut sampler = Sampler::new(3, &counters);
         sampler.begin(SampleKind::Pass, 4, None);
         sampler.counters.count(Counter::Waves, 2);
         sampler.finish(9, &counters);
