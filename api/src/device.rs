@@ -62,7 +62,7 @@ pub struct Device {
 
 impl Drop for Device {
     fn drop(&mut self) {
-        self.report();
+        report::leave(&self.gpu);
     }
 }
 
@@ -116,15 +116,8 @@ impl Device {
         let start =
             |(family, priority)| Queue::new(gpu.with_weight(families::weight(priority)), health.clone(), family);
         let queues = queues.map(start).collect::<Result<_>>()?;
+        report::watch(&gpu);
         Ok(Self { gpu, heap, health, queues })
-    }
-
-    /// Leaves a report of what the GPU counted, when it does.
-    fn report(&self) {
-        self.gpu.settle_counters();
-        if let Some(counters) = self.gpu.counters() {
-            report::write(counters, Path::new(knobs::values().text("VITRIC_COUNTERS")));
-        }
     }
 
     /// The GPU.

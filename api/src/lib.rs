@@ -17,7 +17,7 @@ pub mod image;
 pub mod physical;
 pub mod pipeline;
 pub mod queue;
-mod report;
+pub mod report;
 pub mod structures;
 pub mod swapchain;
 pub mod sync;

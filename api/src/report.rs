@@ -1,4 +1,5 @@
-//! What a device counted, as a file: the knob `VITRIC_COUNTERS` names the folder, and each device leaves a file there when it goes.
+//! What a device counted, as a file: the knob `VITRIC_COUNTERS` names the folder, and each device leaves a file there when it goes, or when
+//! the process ends before it.
 //!
 //! The file is JSON. Its schema has a version ([`VERSION`]) and is told in ARCHITECTURE.md, "Counters as a file". Counters are functional,
 //! not timing.
@@ -6,9 +7,14 @@
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Result, Write};
 use std::path::Path;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use vitric_backend::counters::{Counters, MAPS, Maps, Sample, Samples, TABLE};
+use vitric_backend::gpu::Gpu;
+use vitric_backend::knobs;
 
 /// Version of the schema: it grows when something that was there goes or means another thing.
 pub const VERSION: u32 = 2;
@@ -16,8 +22,50 @@ pub const VERSION: u32 = 2;
 /// Most files of a folder.
 const MOST_FILES: u32 = 10_000;
 
+/// How long the end of a process waits for others to let go of the list of GPUs: a forked process may have it locked by nobody.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// GPUs that count and have left no report yet, with the process that made them. It is global because the end of a process is.
+static WATCHED: Mutex<Vec<(u32, Weak<Gpu>)>> = Mutex::new(Vec::new());
+
+/// Has a GPU leave a report, if it counts: by [`leave`] or by [`leave_all`], whichever comes first.
+pub(crate) fn watch(gpu: &Arc<Gpu>) {
+    if gpu.counters().is_some() {
+        WATCHED.lock().push((std::process::id(), Arc::downgrade(gpu)));
+    }
+}
+
+/// A GPU that is watched leaves its report.
+pub(crate) fn leave(gpu: &Arc<Gpu>) {
+    if gpu.counters().is_some() {
+        let taken = take(&mut WATCHED.lock(), |watched| std::ptr::eq(watched.as_ptr(), Arc::as_ptr(gpu)));
+        taken.iter().for_each(|gpu| report_of(gpu));
+    }
+}
+
+/// All GPUs of this process that count and have left no report leave one: for the end of a process whose devices were not destroyed. What
+/// still runs is not waited for, and not in it.
+pub fn leave_all() {
+    let taken = WATCHED.try_lock_for(PATIENCE).map(|mut watched| take(&mut watched, |_| true));
+    taken.iter().flatten().for_each(|gpu| report_of(gpu));
+}
+
+/// Takes GPUs of this process from the list: what was forked has another's there, too.
+fn take(watched: &mut Vec<(u32, Weak<Gpu>)>, is_meant: impl Fn(&Weak<Gpu>) -> bool) -> Vec<Arc<Gpu>> {
+    let process = std::process::id();
+    let taken = watched.extract_if(.., |(of, gpu)| *of == process && is_meant(gpu));
+    taken.filter_map(|(_, gpu)| gpu.upgrade()).collect()
+}
+
+fn report_of(gpu: &Gpu) {
+    gpu.settle_counters();
+    if let Some(counters) = gpu.counters() {
+        write(counters, Path::new(knobs::values().text("VITRIC_COUNTERS")));
+    }
+}
+
 /// Writes what was counted to a new file in a folder, `counters-PROCESS-NUMBER.json`. What goes wrong is said in the log.
-pub(crate) fn write(counters: &Counters, folder: &Path) {
+fn write(counters: &Counters, folder: &Path) {
     let written = std::fs::create_dir_all(folder)
         .and_then(|()| report(counters, &counters.samples(), &mut BufWriter::new(new_file(folder)?)));
     if let Err(error) = written {
@@ -76,7 +124,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("vitric-report-{}", std::process::id()));
         let counters = Counters::default();
         counters.count(Counter::Waves, 7);
-        let mut sampler = Sampler::new(3);
+        let mut sampler = Sampler::new(3, &counters);
         sampler.begin(SampleKind::Pass, 4, None);
         sampler.counters.count(Counter::Waves, 2);
         sampler.finish(9, &counters);

@@ -1,12 +1,13 @@
 //! Counters: what each unit did. They are functional, not timing, and kept only where somebody asked for them.
 //!
-//! The one table of them is here. A worker counts in a [`Sight`] of its own while it works on a tile; the GPU sums them up, keeps
-//! maps of what happened where, one set for each walk of tiles, and samples of parts of the work. Source: DESIGN 3, the counters of each
-//! technique.
+//! The one table of them is here. A worker counts in a [`Sight`] of its own for as long as it takes part in a walk of tiles, and what
+//! it saw is added to what others count only then, its maps tile by tile. The GPU keeps maps of what happened where, one set for each size of
+//! what is rendered to, and samples of parts of the work. Source: DESIGN 3, the counters of each technique.
 
 mod samples;
 
 use std::cell::Cell;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
@@ -190,22 +191,25 @@ const SIDE: usize = 8;
 /// Counters before those of near memory, which counts apart.
 const OF_TILES: usize = Counter::SpansWoken as usize;
 
-/// What one worker sees of a tile.
+/// What one worker sees of a walk, with the maps of one tile.
 #[derive(Debug)]
 pub struct Sight {
     counts: [Cell<u64>; OF_TILES],
     maps: [[Cell<u32>; SIDE * SIDE]; MAPS.len()],
+    /// What is in all groups of the tile beside that.
+    all: [Cell<u32>; MAPS.len()],
 }
 
 impl Default for Sight {
     fn default() -> Self {
         let maps = std::array::from_fn(|_| std::array::from_fn(|_| Cell::new(0)));
-        Self { counts: std::array::from_fn(|_| Cell::new(0)), maps }
+        Self { counts: std::array::from_fn(|_| Cell::new(0)), maps, all: std::array::from_fn(|_| Cell::new(0)) }
     }
 }
 
 impl Sight {
     /// Counts something.
+    #[inline]
     pub fn count(&self, counter: Counter, many: u64) {
         let value = &self.counts[counter as usize];
         value.set(value.get() + many);
@@ -217,10 +221,24 @@ impl Sight {
     }
 
     /// Counts something in the group that a pixel lies in.
+    #[inline]
     pub fn mark(&self, map: Map, [x, y]: [u32; 2], many: u32) {
         let group = (y as usize / 8 % SIDE) * SIDE + x as usize / 8 % SIDE;
         let value = &self.maps[map as usize][group];
         value.set(value.get() + many);
+    }
+
+    /// Counts something in each of the groups from that of a pixel to that of another one in the same tile.
+    #[inline]
+    pub fn mark_all(&self, map: Map, [first, last]: [[u32; 2]; 2], many: u32) {
+        let [[left, top], [right, bottom]] = [first, last].map(|place| place.map(|pixel| pixel as usize / 8 % SIDE));
+        if [left, top, right, bottom] == [0, 0, SIDE - 1, SIDE - 1] {
+            let value = &self.all[map as usize];
+            return value.set(value.get() + many);
+        }
+        for row in self.maps[map as usize].chunks_exact(SIDE).take(bottom + 1).skip(top) {
+            row[left..=right].iter().for_each(|value| value.set(value.get() + many));
+        }
     }
 }
 
@@ -247,10 +265,20 @@ impl Maps {
         &self.values[map as usize]
     }
 
-    /// Adds others of the same size.
-    pub fn add(&mut self, other: &Self) {
-        for (own, other) in self.values.iter_mut().zip(&other.values) {
-            own.iter_mut().zip(other).for_each(|(own, other)| *own += other);
+    /// Takes what was seen of a tile.
+    fn take(&mut self, tile: usize, sight: &Sight) {
+        let (columns, across) = (self.columns, self.columns / SIDE);
+        let (left, top) = (tile % across * SIDE, tile / across * SIDE);
+        for ((values, seen), all) in self.values.iter_mut().zip(&sight.maps).zip(&sight.all) {
+            let all = all.take();
+            // Most maps have nothing to tell of most tiles.
+            if seen.iter().fold(all, |any, seen| any | seen.get()) == 0 {
+                continue;
+            }
+            for (row, seen) in seen.chunks_exact(SIDE).enumerate() {
+                let row = &mut values[(top + row) * columns + left..][..SIDE];
+                row.iter_mut().zip(seen).for_each(|(value, seen)| *value += all + seen.take());
+            }
         }
     }
 }
@@ -262,18 +290,29 @@ const MOST_MAPS: usize = 64;
 #[derive(Debug)]
 pub struct Counters {
     values: [AtomicU64; COUNT],
-    maps: Mutex<Vec<Maps>>,
+    /// Sets of maps, of which there are never less; none where nobody asks for them.
+    maps: Option<Arc<Mutex<Vec<Maps>>>>,
     samples: Mutex<Samples>,
 }
 
 impl Default for Counters {
     fn default() -> Self {
-        let values = std::array::from_fn(|_| AtomicU64::new(0));
-        Self { values, maps: Mutex::default(), samples: Mutex::default() }
+        Self { maps: Some(Arc::default()), ..Self::without_maps() }
     }
 }
 
 impl Counters {
+    /// Values only.
+    pub fn without_maps() -> Self {
+        let values = std::array::from_fn(|_| AtomicU64::new(0));
+        Self { values, maps: None, samples: Mutex::default() }
+    }
+
+    /// Values for a part of the work, which are to be added to these when it ends; maps are the same.
+    pub fn of_part(&self) -> Self {
+        Self { maps: self.maps.clone(), ..Self::without_maps() }
+    }
+
     /// Counts something.
     pub fn count(&self, counter: Counter, many: u64) {
         self.values[counter as usize].fetch_add(many, Ordering::Relaxed);
@@ -281,17 +320,15 @@ impl Counters {
 
     /// Adds values of counters by their numbers in the table.
     pub fn add_numbered(&self, values: impl IntoIterator<Item = (usize, u64)>) {
-        for (number, value) in values {
+        // Most are of units that had nothing to do.
+        for (number, value) in values.into_iter().filter(|(_, value)| *value > 0) {
             self.values[number].fetch_add(value, Ordering::Relaxed);
         }
     }
 
-    /// Adds what others have counted.
-    pub fn add(&self, others: Self) {
-        for (value, other) in self.values.iter().zip(others.values()) {
-            value.fetch_add(other, Ordering::Relaxed);
-        }
-        others.maps.into_inner().into_iter().for_each(|maps| self.add_maps(maps));
+    /// Adds the values that others have counted.
+    pub fn add(&self, others: &Self) {
+        self.add_numbered(others.values().into_iter().enumerate());
     }
 
     /// Values of all counters.
@@ -311,51 +348,60 @@ impl Counters {
 
     /// Sets of maps: walks over as many tiles as those before add to theirs, up to a number of sets.
     pub fn maps(&self) -> Vec<Maps> {
-        self.maps.lock().clone()
+        self.maps.as_ref().map(|maps| maps.lock().clone()).unwrap_or_default()
     }
 
-    /// Takes in what a walk saw.
-    pub fn finish(&self, walk: Walk) {
-        self.add_maps(walk.maps.into_inner());
-    }
-
-    fn add_maps(&self, maps: Maps) {
-        let mut all = self.maps.lock();
-        let known = all.iter().position(|known| (known.columns, known.rows) == (maps.columns, maps.rows));
-        match known {
-            Some(known) => all[known].add(&maps),
-            None if all.len() < MOST_MAPS => all.push(maps),
-            None => {}
-        }
-    }
-
-    /// Takes in what was seen of a tile.
-    pub fn take(&self, walk: &Walk, tile: usize, sight: &Sight) {
-        // Most of them are of other units.
-        for (value, seen) in self.values.iter().zip(&sight.counts).filter(|(_, seen)| seen.get() > 0) {
-            value.fetch_add(seen.get(), Ordering::Relaxed);
-        }
-        let mut maps = walk.maps.lock();
-        let (columns, across) = (maps.columns, maps.columns / SIDE);
-        let (left, top) = (tile % across * SIDE, tile / across * SIDE);
-        for (values, seen) in maps.values.iter_mut().zip(&sight.maps) {
-            for (group, seen) in seen.iter().enumerate() {
-                values[(top + group / SIDE) * columns + left + group % SIDE] += seen.get();
+    /// Begins to count a walk over so many columns and rows of tiles.
+    pub fn walk(&self, columns: usize, rows: usize) -> Walk<'_> {
+        let set = self.maps.as_ref().and_then(|maps| {
+            let mut sets = maps.lock();
+            let known =
+                sets.iter().position(|known| [known.columns, known.rows] == [columns, rows].map(|of| of * SIDE));
+            let place = known.unwrap_or(sets.len());
+            if place == sets.len() && place < MOST_MAPS {
+                sets.push(Maps::new(columns, rows));
             }
+            (place < sets.len()).then_some((&**maps, place))
+        });
+        Walk { counters: self, set }
+    }
+}
+
+/// A walk that is counted.
+#[derive(Debug, Clone, Copy)]
+pub struct Walk<'a> {
+    counters: &'a Counters,
+    /// Sets of maps, and the number of the walk's.
+    set: Option<(&'a Mutex<Vec<Maps>>, usize)>,
+}
+
+impl<'a> Walk<'a> {
+    /// For a worker that takes part in it.
+    pub fn tally(self) -> Tally<'a> {
+        Tally { walk: self, sight: Sight::default() }
+    }
+}
+
+/// What one worker counts of a walk: it is added when this goes.
+#[derive(Debug)]
+pub struct Tally<'a> {
+    walk: Walk<'a>,
+    /// What it sees.
+    pub sight: Sight,
+}
+
+impl Tally<'_> {
+    /// Takes what was seen of a tile to the maps.
+    pub fn end_tile(&self, tile: usize) {
+        if let Some((sets, place)) = self.walk.set {
+            sets.lock()[place].take(tile, &self.sight);
         }
     }
 }
 
-/// What is seen of a walk.
-#[derive(Debug)]
-pub struct Walk {
-    maps: Mutex<Maps>,
-}
-
-impl Walk {
-    /// Of a walk over so many columns and rows of tiles.
-    pub fn new(columns: usize, rows: usize) -> Self {
-        Self { maps: Mutex::new(Maps::new(columns, rows)) }
+impl Drop for Tally<'_> {
+    fn drop(&mut self) {
+        self.walk.counters.add_numbered(self.sight.counts.iter().map(Cell::get).enumerate());
     }
 }
 
@@ -373,21 +419,49 @@ mod tests {
 
     #[test]
     fn tiles_add_up() {
-        let (counters, walk, sight) = (Counters::default(), Walk::new(2, 2), Sight::default());
-        sight.count(Counter::Waves, 3);
-        sight.mark(Map::Waves, [64 + 9, 63], 3);
-        counters.take(&walk, 1, &sight);
-        counters.take(&walk, 3, &sight);
-        counters.finish(walk);
+        let counters = Counters::default();
+        let part = counters.of_part();
+        let tally = part.walk(2, 2).tally();
+        for tile in [1, 3] {
+            tally.sight.count(Counter::Waves, 3);
+            tally.sight.mark(Map::Waves, [64 + 9, 63], 3);
+            tally.end_tile(tile);
+        }
+        assert_eq!(part.values()[Counter::Waves as usize], 0, "it goes on");
+        drop(tally);
+        counters.add(&part);
         assert_eq!(counters.values()[Counter::Waves as usize], 6);
         let maps = &counters.maps()[0];
         assert_eq!((maps.columns, maps.rows), (16, 16));
         let marked: Vec<usize> = (0..256).filter(|&group| maps.of(Map::Waves)[group] == 3).collect();
         assert_eq!(marked, [7 * 16 + 9, 15 * 16 + 9]);
         assert!(maps.of(Map::Lanes).iter().all(|&value| value == 0));
-        counters.finish(Walk::new(2, 2));
-        counters.finish(Walk::new(1, 2));
+        counters.walk(2, 2);
+        counters.walk(1, 2);
         assert_eq!(counters.maps().len(), 2);
+    }
+
+    #[test]
+    fn groups_are_marked_together_as_one_by_one() {
+        let counters = Counters::default();
+        for (number, [[left, top], [right, bottom]]) in
+            [[[0, 0], [56, 56]], [[8, 16], [40, 16]]].into_iter().enumerate()
+        {
+            let [together, apart] = [0, 1].map(|of| counters.walk(2 + number, 1 + of).tally());
+            together.sight.mark_all(Map::Lanes, [[left, top], [right, bottom]], 5);
+            for y in (top..=bottom).step_by(8) {
+                (left..=right).step_by(8).for_each(|x| apart.sight.mark(Map::Lanes, [x, y], 5));
+            }
+            for tile in [0, 1] {
+                // What was taken is not there for the next tile.
+                together.end_tile(tile);
+                apart.end_tile(tile);
+            }
+            let maps = counters.maps();
+            let [together, apart] = [0, 1].map(|of| maps[number * 2 + of].of(Map::Lanes));
+            assert_eq!(together, &apart[..together.len()]);
+            assert_eq!(together.iter().sum::<u32>(), [64 * 5, 5 * 5][number]);
+        }
     }
 
     #[test]

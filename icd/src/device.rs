@@ -2,13 +2,14 @@
 
 use std::ffi::c_void;
 use std::fmt::Debug;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use ash::vk::{self, Handle, TaggedStructure};
 use vitric_api::debug::Messages;
 use vitric_api::device::{Device, check_features};
 use vitric_api::families::{GLOBAL_PRIORITY, Wanted};
 use vitric_api::queue::{Batch, Queue};
+use vitric_api::report;
 use vitric_api::structures::{self, Structures};
 use vitric_api::sync::{Payload, Semaphore};
 use vitric_api::{Error, Result};
@@ -32,6 +33,9 @@ pub extern "system" fn create(
         let features = enabled_features(&physical.messages, info)?;
         let (messages, heap) = (physical.messages.clone(), physical.heap.clone());
         let created = Device::new(messages, physical.version, heap, &queues, &features, &extensions)?;
+        if created.gpu().counters().is_some() {
+            report_at_exit();
+        }
         let queues = created.queues().to_vec();
         let report: Option<&vk::PhysicalDeviceAddressBindingReportFeaturesEXT<'_>> = raw::find(info.p_next);
         let reports_addresses = report.is_some_and(|report| report.report_address_binding != 0);
@@ -52,6 +56,21 @@ pub extern "system" fn create(
         set_queues(handle, queues);
         Ok(handle)
     })
+}
+
+/// Has devices that are not destroyed leave what they counted when the process ends, or when this library is unloaded.
+fn report_at_exit() {
+    extern "C" fn leave() {
+        raw::guard_void(report::leave_all);
+    }
+    static REGISTERED: Once = Once::new();
+    REGISTERED.call_once(|| {
+        // SAFETY: the handler lets no panic out. Where this is a library that is unloaded, C's library calls it before.
+        let failed = unsafe { libc::atexit(leave) } != 0;
+        if failed {
+            log::warn!("devices that are not destroyed leave no counters: no handler can be registered for the end of the process");
+        }
+    });
 }
 
 /// Queues that a device is to have; none is protected.

@@ -202,18 +202,23 @@ fn idle_targets_rest() {
             .expect("near-memory starts");
         let out = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{out}{}", String::from_utf8_lossy(&output.stderr));
-        let resident = |name: &str| {
+        let mib = |name: &str, what: &str| {
             let line = out.lines().find(|line| line.starts_with(name)).expect("a row");
-            line.split_whitespace().rev().nth(2).and_then(|number| number.parse::<u64>().ok()).expect("a number")
+            let before = line.split_once(what).expect("what it says").0;
+            before.split_whitespace().last().and_then(|number| number.parse::<u64>().ok()).expect("a number")
         };
-        (resident("start"), resident("drawn"), resident("idle"))
+        let told = [mib("drawn", " MiB in use"), mib("idle", " MiB in use")];
+        let resident = |name: &str| mib(name, " MiB resident");
+        ((resident("start"), resident("drawn"), resident("idle")), told)
     };
     // Four targets, and the depths: 158 MiB.
-    let (start, drawn, idle) = run("off");
+    let ((start, drawn, idle), told) = run("off");
     let all = drawn - start;
     assert!(all > 120 && idle - start > all / 2, "{start} {drawn} {idle}");
+    assert!(told[0] > 120 && told[1] >= told[0], "{told:?}");
     // The first may rest while the last are drawn.
-    let (start, drawn, idle) = run("on");
+    let ((start, drawn, idle), [_, rests]) = run("on");
     std::fs::remove_dir_all(&folder).expect("the folder can be removed");
     assert!(idle - start < all * 2 / 3, "{start} {drawn} {idle}, without {all}");
+    assert!(rests < told[1] * 2 / 3, "{rests}, without {}", told[1]);
 }

@@ -78,7 +78,7 @@ pub fn run(mut command: Command, words: &[OsString], (path, file): (&Path, File)
     let status = wait(command.env("VITRIC_COUNTERS", folder.path()))?;
     let devices = folder.take();
     if devices.is_empty() {
-        eprintln!("vitric: no device has left counters: one does when it is destroyed");
+        eprintln!("vitric: no device has left counters: one does when it is destroyed, or the program exits");
     }
     let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     if let Err(error) = write(&words, &devices, &mut BufWriter::new(file)) {

@@ -191,7 +191,7 @@ impl<'g> Processor<'g> {
             occlusion: None,
             statistics: None,
             streams: Vec::new(),
-            sampler: gpu.counters().map(|_| Sampler::new(gpu.now())),
+            sampler: gpu.counters().map(|counters| Sampler::new(gpu.now(), counters)),
         }
     }
 
@@ -495,8 +495,8 @@ impl<'g> Processor<'g> {
     fn end_statistics(&mut self, named: vk::QueryPipelineStatisticFlags) {
         let Some((pool, query, counters)) = self.statistics.take() else { return };
         pool.write(query, &statistics(named, &counters.values()));
-        if let (Some(sampler), Some(counters)) = (&self.sampler, Arc::into_inner(counters)) {
-            sampler.counters.add(counters);
+        if let Some(sampler) = &self.sampler {
+            sampler.counters.add(&counters);
         }
     }
 
@@ -508,7 +508,11 @@ impl<'g> Processor<'g> {
                     QueryKind::Stream | QueryKind::Generated | QueryKind::MeshPrimitives => {
                         self.begin_stream((pool, query), *stream)
                     }
-                    QueryKind::Statistics(_) => self.statistics = Some((pool, query, Arc::default())),
+                    QueryKind::Statistics(_) => {
+                        let sampled = self.sampler.as_ref().map(|sampler| sampler.counters.of_part());
+                        let counters = sampled.unwrap_or_else(Counters::without_maps);
+                        self.statistics = Some((pool, query, Arc::new(counters)));
+                    }
                     _ => self.occlusion = Some((pool, query, AtomicU64::new(0))),
                 }
             }

@@ -89,9 +89,9 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Begins with a submission, now.
-    pub fn new(now: u64) -> Self {
-        let (counters, front) = (Arc::default(), [0; FRONT]);
+    /// Begins with a submission, now, for a GPU that counts all.
+    pub fn new(now: u64, all: &Counters) -> Self {
+        let (counters, front) = (Arc::new(all.of_part()), [0; FRONT]);
         let mut sampler = Self { counters, samples: Vec::new(), open: Vec::new(), front, left_out: 0 };
         sampler.begin(SampleKind::Submission, now, None);
         sampler
@@ -168,9 +168,7 @@ impl Sampler {
                 self.samples[number].time = self.samples[pass].time;
             }
         }
-        if let Some(counters) = Arc::into_inner(self.counters) {
-            all.add(counters);
-        }
+        all.add(&self.counters);
         all.samples.lock().extend(self.samples, self.left_out);
     }
 }
@@ -181,7 +179,8 @@ mod tests {
 
     #[test]
     fn samples_have_what_was_counted_in_them() {
-        let (all, mut sampler) = (Counters::default(), Sampler::new(5));
+        let all = Counters::default();
+        let mut sampler = Sampler::new(5, &all);
         let count = |counters: &Counters, counter, many| counters.count(counter, many);
         sampler.begin(SampleKind::Pass, 6, None);
         let first = sampler.begin_draw(None).unwrap();
@@ -193,7 +192,7 @@ mod tests {
         count(&query, Counter::Vertices, 4);
         count(&query, Counter::Waves, 1);
         sampler.add_to_draw(second, Some(&query));
-        sampler.counters.add(query);
+        sampler.counters.add(&query);
         count(&sampler.counters, Counter::InputVertices, 9);
         sampler.add_to_draw(first, None);
         sampler.end(8, None);

@@ -77,6 +77,20 @@ fn count_samples(sight: Option<&Sight>, evaluated: u64, covered: u64) {
     }
 }
 
+/// Counts groups from the first to the last one of which all is covered, as [`Part::coverage`] counts one.
+pub(super) fn see_groups(sight: &Sight, places: [[u32; 2]; 2]) {
+    let groups = groups_between(places);
+    sight.count(Counter::Groups, groups);
+    sight.count(Counter::Covered, groups * GROUP_PIXELS);
+    sight.mark_all(Map::Overdraw, places, GROUP_PIXELS as u32);
+}
+
+/// How many groups there are from the first to the last one of a rectangle.
+pub(super) fn groups_between([first, last]: [[u32; 2]; 2]) -> u64 {
+    let along = |axis: usize| u64::from((last[axis] >> GROUP_LOG2) - (first[axis] >> GROUP_LOG2) + 1);
+    along(0) * along(1)
+}
+
 /// What of a primitive lies in a group.
 pub(super) struct Part<'a> {
     pub(super) triangle: &'a Triangle,

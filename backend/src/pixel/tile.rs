@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use smallvec::SmallVec;
 
 use super::DrawContext;
-use super::coverage::{Part, covers_group, covers_tile};
+use super::coverage::{Part, covers_group, covers_tile, see_groups};
 use super::crumbs::Crumbs;
 use super::depth_group::Stored;
 use super::direct::{Lazy, Mixed, Small};
@@ -448,14 +448,14 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
     }
 
-    /// Takes the pixels of a tile that a primitive covers, where nothing is tested and nobody counts: all groups at once.
+    /// Takes the pixels of a tile that a primitive covers, where nothing is tested: all groups at once.
     /// False where it is not as simple as that.
     fn whole(&mut self, id: PrimitiveId, window @ [x0, y0, x1, y1]: [i64; 4]) -> bool {
         let (context, side) = (self.context, SIDE as i64);
         let is_plain = context.tests.is_none() && !context.masks_late() && context.rates.is_none();
         let has_one = context.multisample.samples == 1 && sample_mask(&context.multisample) != 0;
         let is_aligned = window.iter().all(|pixel| pixel % side == 0);
-        if !is_plain || !has_one || !is_aligned || self.sight.is_some() {
+        if !is_plain || !has_one || !is_aligned {
             return false;
         }
         let [first, last] = [[x0, y0], [x1 - side, y1 - side]].map(|place| place.map(|pixel| pixel as u32));
@@ -464,12 +464,16 @@ impl<'a: 's, 's> Tile<'a, 's> {
                 if !waves.shade_groups(id, first, last) {
                     return false;
                 }
+                count(self.sight, Counter::Fragments, ((x1 - x0) * (y1 - y0)) as u64);
             }
             Sink::Board(..) => {
                 for place in groups_of(window).map(|group| group.map(|pixel| pixel as u32)) {
                     self.fragments(Fragments { primitive: id, place, sample: 0, pixels: u64::MAX });
                 }
             }
+        }
+        if let Some(sight) = self.sight {
+            see_groups(sight, [first, last]);
         }
         self.pass(true, ((x1 - x0) * (y1 - y0)) as u32);
         true

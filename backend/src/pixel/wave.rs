@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::DrawContext;
 use super::coarse::Cells;
+use super::coverage::groups_between;
 use super::direct::{Groups, Lazy};
 use super::inputs::WaveFragments;
 use super::kernel::{Kernel, Source, Stage, Target};
@@ -131,6 +132,9 @@ impl<'a: 's, 's> Waves<'a, 's> {
         }
         if self.waiting > 0 && !self.apart {
             self.flush();
+        }
+        if let Some(sight) = self.sight {
+            see_whole(sight, [first, last]);
         }
         let words = self.walk.words(primitive);
         let Some(groups) = self.groups(&of_group(first)) else { return false };
@@ -404,6 +408,17 @@ pub(super) fn see(sight: &Sight, place: [u32; 2], waves: u32, lanes: u32) {
     sight.count(Counter::Lanes, lanes.into());
     sight.mark(Map::Waves, place, waves);
     sight.mark(Map::Lanes, place, lanes);
+}
+
+/// Counts the waves of groups from the first to the last one, of which all is shaded and exported.
+fn see_whole(sight: &Sight, places: [[u32; 2]; 2]) {
+    let groups = groups_between(places);
+    let [waves, lanes] = [4, 64].map(|of_group| groups * of_group);
+    sight.count(Counter::Waves, waves);
+    sight.count(Counter::Lanes, lanes);
+    sight.count(Counter::Exported, lanes);
+    sight.mark_all(Map::Waves, places, 4);
+    sight.mark_all(Map::Lanes, places, 64);
 }
 
 /// Counts what became of fragments that were shaded.

@@ -323,16 +323,30 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// What tells what became of a tile.
+#[derive(Debug, PartialEq, Eq)]
+struct Seen {
+    visits: u64,
+    covered: u64,
+}
+
+impl Seen {
+    fn new(sight: &Sight) -> Self {
+        let covered = sight.get(Counter::Groups) + sight.get(Counter::Blocks);
+        Self { visits: sight.get(Counter::TileVisits), covered }
+    }
+}
+
 impl Walk<'_> {
-    /// Counts what became of a tile.
-    fn count_tile(&self, tile: usize, sight: &Sight) {
-        if sight.get(Counter::TileVisits) == 0 {
+    /// Counts what became of a tile, by what was seen before it.
+    fn count_tile(&self, tile: usize, sight: &Sight, before: &Seen) {
+        let now = Seen::new(sight);
+        if now.visits == before.visits {
             return;
         }
         let again = self.visited.get(tile).is_some_and(|visited| visited.swap(true, Ordering::Relaxed));
         sight.count(Counter::TileRevisits, again.into());
-        let left = sight.get(Counter::Groups) + sight.get(Counter::Blocks);
-        sight.count(Counter::TilesCulled, (left == 0).into());
+        sight.count(Counter::TilesCulled, (now.covered == before.covered).into());
     }
 }
 
@@ -409,8 +423,8 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, (pieces, piece): Beside<'_>) -> bool {
     // The longer ones come first: at the end no thread waits long for another.
     tiles.sort_by_cached_key(|&tile| Reverse(walk.parts.count(tile)));
     let ok = AtomicBool::new(true);
-    let seen = walk.counters.map(|counters| (counters, counters::Walk::new(grid.columns as usize, grid.rows as usize)));
-    if let Some((counters, _)) = &seen {
+    let counted = walk.counters.map(|counters| counters.walk(grid.columns as usize, grid.rows as usize));
+    if let Some(counters) = walk.counters {
         counters.count(Counter::Windows, walk.windows.len() as u64);
         let tests = |count: fn(&Tests) -> u32| walk.windows.iter().map(|window| u64::from(count(&window.tests))).sum();
         counters.count(Counter::TilesConservative, tests(|tests| tests.evaluated));
@@ -421,27 +435,26 @@ pub fn walk(gpu: &Gpu, walk: Walk<'_>, (pieces, piece): Beside<'_>) -> bool {
     }
     gpu.workers().parallel(
         pieces + tiles.len(),
-        || gpu.tiles().lend(),
-        |scratch, index| {
+        || (gpu.tiles().lend(), counted.map(counters::Walk::tally)),
+        |(scratch, tally), index| {
             let Some(tile) = index.checked_sub(pieces).map(|index| tiles[index]) else { return piece(index) };
             let expired = walk.draws.first().is_some_and(|draw| draw.deadline.expired());
             let goes_on = ok.load(Ordering::Relaxed) && !expired;
             if let Some(clears) = walk.clears.filter(|_| goes_on) {
                 clears.clear(tile, grid.pixels(tile), !walk.parts.of(tile).is_empty());
             }
-            let sight = seen.as_ref().map(|_| Sight::default());
-            if !goes_on || !process_tile(&walk, tile, grid.pixels(grid.place(tile).1), scratch, sight.as_ref()) {
+            let sight = tally.as_ref().map(|tally| &tally.sight);
+            let before = sight.map(Seen::new);
+            let number = grid.place(tile).1;
+            if !goes_on || !process_tile(&walk, tile, grid.pixels(number), scratch, sight) {
                 ok.store(false, Ordering::Relaxed);
             }
-            if let (Some((counters, maps)), Some(sight)) = (&seen, sight) {
-                walk.count_tile(tile, &sight);
-                counters.take(maps, grid.place(tile).1, &sight);
+            if let (Some(tally), Some(before)) = (tally, before) {
+                walk.count_tile(tile, &tally.sight, &before);
+                tally.end_tile(number);
             }
         },
     );
-    if let Some((counters, maps)) = seen {
-        counters.finish(maps);
-    }
     ok.into_inner()
 }
 

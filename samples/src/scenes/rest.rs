@@ -29,17 +29,26 @@ pub struct RestOptions {
     pub samples: vk::SampleCountFlags,
 }
 
-/// Resident memory of this process in bytes (`VmRSS`), and how long the first and the second use took.
+/// What memory takes, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Footprint {
+    /// Resident memory of this process (`VmRSS`).
+    pub resident: u64,
+    /// What is in use by what the driver says.
+    pub told: u64,
+}
+
+/// What memory took, and how long uses of a target took.
 #[derive(Clone, Copy, Debug)]
 pub struct RestReport {
     /// Before anything was drawn.
-    pub start: u64,
+    pub start: Footprint,
     /// When all was drawn.
-    pub drawn: u64,
-    /// When it has fallen.
-    pub idle: u64,
+    pub drawn: Footprint,
+    /// When resident memory has fallen.
+    pub idle: Footprint,
     /// When one target was used again.
-    pub used: u64,
+    pub used: Footprint,
     /// Milliseconds of the uses of a target: before it was idle, after, and once more.
     pub use_ms: [f64; 3],
     /// Whether it showed the same each time.
@@ -54,7 +63,7 @@ pub fn resident() -> u64 {
 }
 
 /// Waits until resident memory falls no further.
-fn settle() -> u64 {
+fn settle() {
     let (mut least, mut since) = (resident(), Instant::now());
     while since.elapsed() < PATIENCE {
         std::thread::sleep(Duration::from_millis(50));
@@ -63,7 +72,6 @@ fn settle() -> u64 {
             (least, since) = (now, Instant::now());
         }
     }
-    resident()
 }
 
 /// The passes of a target: one draws it, the other resolves it.
@@ -89,22 +97,24 @@ fn passes(gpu: &Gpu, size: vk::Extent2D, [color, depth, output]: [&Image; 3]) ->
     })
 }
 
-/// Draws targets, leaves them alone, and uses one again.
+/// Draws targets, leaves them alone, and uses one again. `told` gives the bytes of device memory that are in use.
 ///
 /// # Errors
 /// Those of the device.
-pub fn rest(gpu: &Gpu, RestOptions { size, count, samples }: &RestOptions) -> Result<RestReport> {
-    let (start, size) = (resident(), *size);
+pub fn rest(gpu: &Gpu, options: &RestOptions, told: impl Fn() -> u64) -> Result<RestReport> {
+    let RestOptions { size, count, samples } = *options;
+    let footprint = || Footprint { resident: resident(), told: told() };
+    let start = footprint();
     let image =
         |usage, samples| gpu.image(ImageDesc::new(OUTPUT_UNORM, size.width, size.height, usage).with_samples(samples));
-    let depth = depth_image_of(gpu, vk::Format::D32_SFLOAT, size, *samples)?;
+    let depth = depth_image_of(gpu, vk::Format::D32_SFLOAT, size, samples)?;
     let output = image(ImageUse::COLOR_ATTACHMENT | ImageUse::TRANSFER_SRC, vk::SampleCountFlags::TYPE_1)?;
-    let colors = (0..*count).map(|_| image(ImageUse::COLOR_ATTACHMENT, *samples)).collect::<Result<Vec<_>>>()?;
+    let colors = (0..count).map(|_| image(ImageUse::COLOR_ATTACHMENT, samples)).collect::<Result<Vec<_>>>()?;
     let passes = colors.iter().map(|color| passes(gpu, size, [color, &depth, &output])).collect::<Result<Vec<_>>>()?;
     for (number, Passes { draw: (pass, target), .. }) in passes.iter().enumerate() {
-        draw(gpu, *samples, (pass, target), number as f32)?;
+        draw(gpu, samples, (pass, target), number as f32)?;
     }
-    let drawn = resident();
+    let drawn = footprint();
     let read =
         gpu.host_buffer(u64::from(size.width) * u64::from(size.height) * 4, vk::BufferUsageFlags::TRANSFER_DST)?;
     let last = passes.last().map(|passes| passes.show.1);
@@ -125,8 +135,9 @@ pub fn rest(gpu: &Gpu, RestOptions { size, count, samples }: &RestOptions) -> Re
         Ok((time, gpu.read(&read)?))
     };
     let before = show()?;
-    let idle = settle();
-    let (after, used, again) = (show()?, resident(), show()?);
+    settle();
+    let idle = footprint();
+    let (after, used, again) = (show()?, footprint(), show()?);
     let is_same = before.1 == after.1 && after.1 == again.1;
     Ok(RestReport { start, drawn, idle, used, use_ms: [before.0, after.0, again.0], is_same })
 }
