@@ -10,6 +10,7 @@ use super::wave::{see, see_exported};
 use crate::counters::{Counter, Map, Sight};
 use crate::geometry::Words;
 use crate::memory::PlaneRef;
+use crate::raster::block_of_group;
 use crate::shader::interp::{Environment, Lanes, Mask, Runs, Stop, WAVE, Wave};
 use crate::shader::runtime::Ranges;
 use crate::tiling::{PrimitiveId, Visit};
@@ -292,6 +293,21 @@ impl<'s> Mixed<'s> {
             ok &= self.run(walk, sight);
         }
         self.crumbs.make_room();
+        ok
+    }
+
+    /// Draws the pixels of a group that a primitive covers; they may wait for others. False when the program was interrupted.
+    #[inline]
+    pub(super) fn draw_group(&mut self, walk: &Visit<'_>, fragments: &Fragments, sight: Option<&Sight>) -> bool {
+        let mut ok = self.begin(walk, fragments.primitive, sight);
+        for number in 0..4 {
+            let block = [number & 1, number >> 1];
+            let pixels = block_of_group(fragments.pixels, block);
+            if pixels != 0 {
+                let place = [0, 1].map(|axis| i64::from(fragments.place[axis]) + BLOCK * i64::from(block[axis]));
+                ok &= self.draw_block(walk, fragments.primitive, (place, pixels), sight);
+            }
+        }
         ok
     }
 

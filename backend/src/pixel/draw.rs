@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Deref;
 use std::sync::atomic::AtomicU64;
 
-use super::kernel::{Kernel, Outline, Stage, Target, tested};
+use super::kernel::{Kernel, Outline, Stage, Target, discards_first, tested};
 use super::rates::Rates;
 use crate::hiz::{Direction, Visibility};
 use crate::memory::PlaneRef;
@@ -191,6 +191,11 @@ impl<'a> PixelContext<'a> {
     /// The kernel for pixels of tiny primitives, where it does all that is to be done; it may count.
     pub(super) fn mixed_kernel(&self, counts: bool) -> Option<&'a Stage> {
         self.draws_small().then(|| self.pipeline.kernels.mixed(self.pipeline, (self.depth_bits, counts))).flatten()
+    }
+
+    /// Whether fragments are tested and written when it is known which the program discards.
+    pub(super) fn discards_first(&self) -> bool {
+        self.fragment.is_some_and(discards_first)
     }
 
     /// Whether kernels may draw small primitives from coverage to export.

@@ -312,9 +312,17 @@ impl<'a: 's, 's> Tile<'a, 's> {
         // What a viewport leaves of a large primitive is none.
         let is_small = is_small && !(self.context.cuts && primitives.is_wide(index));
         if !(is_small && self.small(primitives, (id, index), (outline.depths, window))) {
-            self.draw_crumbs();
+            if !self.crumbles() {
+                self.draw_crumbs();
+            }
             self.large(primitives, (id, index), window);
         }
+    }
+
+    /// Whether pixels of large primitives are handed on as those of small ones: where a program discards, others would be tested quad by quad
+    /// behind it.
+    fn crumbles(&mut self) -> bool {
+        self.way == Some(Way::Sieved) && self.context.discards_first() && self.mixed().is_some()
     }
 
     /// Draws the pixels of tiny primitives that wait.
@@ -713,6 +721,12 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// Hands tested fragments on.
     fn fragments(&mut self, fragments: Fragments) {
         if fragments.pixels == 0 || self.context.fragment.is_none() {
+            return;
+        }
+        if self.crumbles()
+            && let Some(mixed) = self.mixed.made()
+        {
+            self.ok &= mixed.draw_group(self.walk, &fragments, self.sight);
             return;
         }
         count(self.sight, Counter::Fragments, fragments.pixels.count_ones().into());

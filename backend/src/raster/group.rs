@@ -36,6 +36,13 @@ pub fn pixel_of_bit(bit: u32) -> [u32; 2] {
     [bit >> 1 & 6 | bit & 1, bit >> 3 & 6 | bit >> 1 & 1]
 }
 
+/// The pixels of a block of 4x4 of a group, by its number along each axis, in the order of a wave's lanes.
+#[inline]
+pub fn block_of_group(pixels: u64, [x, y]: [u32; 2]) -> u16 {
+    let [upper, lower] = [0, 16].map(|strip| (pixels >> (32 * y + strip + 8 * x)) as u16 & 0xff);
+    upper | lower << 8
+}
+
 /// The first pixel of a pixel's group, and the pixel's bit in it.
 #[inline]
 pub fn group_of_pixel([x, y]: [u32; 2]) -> ([u32; 2], u32) {
@@ -175,6 +182,20 @@ mod tests {
         for bit in 0..64 {
             let [x, y] = pixel_of_bit(bit);
             assert_eq!(group_of_pixel([40 + x, 16 + y]), ([40, 16], bit));
+        }
+    }
+
+    #[test]
+    fn blocks_have_the_pixels_of_their_group() {
+        for bit in 0..64 {
+            let [x, y] = pixel_of_bit(bit);
+            for block in [[0, 0], [1, 0], [0, 1], [1, 1]] {
+                let pixels = block_of_group(1 << bit, block);
+                assert_eq!(pixels != 0, block == [x / 4, y / 4]);
+                // Lanes of a block: bits 0 and 2 are x, 1 and 3 are y.
+                let lane = x & 1 | (y & 1) << 1 | (x & 2) << 1 | (y & 2) << 2;
+                assert!(pixels == 0 || pixels == 1 << lane);
+            }
         }
     }
 

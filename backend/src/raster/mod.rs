@@ -11,7 +11,7 @@ mod rate;
 
 use crate::state::MultisampleState;
 
-pub use group::{SIDE, group_of_pixel, may_cover_group, pixel_of_bit, pixels_inside};
+pub use group::{SIDE, block_of_group, group_of_pixel, may_cover_group, pixel_of_bit, pixels_inside};
 pub use locations::SampleLocations;
 pub use rate::{Combiner, MOST_COVERAGE, Rate, RateState, TEXEL_SIZES};
 

@@ -61,7 +61,7 @@ pub(super) fn way(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> Op
 }
 
 /// Whether fragments of a program are tested and written when it is known which it discards: then a sieve only looks at depths.
-pub(super) fn discards_first(program: &Program) -> bool {
+pub fn discards_first(program: &Program) -> bool {
     program.fragment.may_discard && !program.fragment.early_tests
 }
 

@@ -27,7 +27,7 @@ use crate::shader::x64::Target as CodeTarget;
 use crate::shader::{Builtin, Program, Slot, link};
 use crate::state::GraphicsPipeline;
 
-pub use direct::Way;
+pub use direct::{Way, discards_first};
 use export::{Colors, Export};
 use inputs::Inputs;
 pub use primitive::tested;

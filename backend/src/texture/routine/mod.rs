@@ -114,12 +114,13 @@ fn last_byte(reader: &Reader<'_>) -> Option<u64> {
             vk::ImageViewType::CUBE | vk::ImageViewType::CUBE_ARRAY => view.desc.layers.next_multiple_of(6),
             _ => view.desc.layers,
         };
-        let row = u64::from(place.row_bytes);
-        let rows = match view.surface.layout().is_in_lines() {
-            true => u64::from(extent.height.div_ceil(8)) * row,
-            false => u64::from(extent.height.saturating_sub(1)) * row + u64::from(extent.width) * texel,
+        let (rows, in_last) = match view.surface.layout().is_in_lines() {
+            true => (extent.height.div_ceil(8), u64::from(extent.width.div_ceil(8) * 64 * view.surface.desc().samples)),
+            false => (extent.height, u64::from(extent.width)),
         };
-        Some(u64::from(place.offset) + u64::from(slices.saturating_sub(1)) * u64::from(place.slice_bytes) + rows)
+        let before = [(rows, place.row_bytes), (slices, place.slice_bytes)]
+            .map(|(count, bytes)| u64::from(count.saturating_sub(1)) * u64::from(bytes));
+        Some(u64::from(place.offset) + before[0] + before[1] + in_last * texel)
     };
     (0..view.desc.levels).try_fold(0, |most: u64, level| end_of(level).map(|end| most.max(end)))?.checked_sub(1)
 }
