@@ -242,42 +242,38 @@ impl Sight {
     }
 }
 
-/// Maps of one walk, rows of groups one after the other.
+/// Maps of walks over as many tiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Maps {
     /// Groups of a row.
     pub columns: usize,
     /// Rows of groups.
     pub rows: usize,
-    /// By the number of the map.
-    pub values: [Vec<u32>; MAPS.len()],
+    /// By the number of the map: the groups of one tile after those of the other, as workers come with tiles.
+    values: [Vec<[u32; SIDE * SIDE]>; MAPS.len()],
 }
 
 impl Maps {
     /// Of so many columns and rows of tiles.
     pub fn new(columns: usize, rows: usize) -> Self {
-        let (columns, rows) = (columns * SIDE, rows * SIDE);
-        Self { columns, rows, values: std::array::from_fn(|_| vec![0; columns * rows]) }
+        let values = std::array::from_fn(|_| vec![[0; SIDE * SIDE]; columns * rows]);
+        Self { columns: columns * SIDE, rows: rows * SIDE, values }
     }
 
-    /// The values of a map.
-    pub fn of(&self, map: Map) -> &[u32] {
-        &self.values[map as usize]
+    /// The values of a map, rows of groups one after the other.
+    pub fn of(&self, map: Map) -> Vec<u32> {
+        let (across, tiles) = (self.columns / SIDE, &self.values[map as usize]);
+        let places = (0..self.rows).flat_map(|y| (0..self.columns).map(move |x| [x, y]));
+        places.map(|[x, y]| tiles[y / SIDE * across + x / SIDE][y % SIDE * SIDE + x % SIDE]).collect()
     }
 
     /// Takes what was seen of a tile.
     fn take(&mut self, tile: usize, sight: &Sight) {
-        let (columns, across) = (self.columns, self.columns / SIDE);
-        let (left, top) = (tile % across * SIDE, tile / across * SIDE);
-        for ((values, seen), all) in self.values.iter_mut().zip(&sight.maps).zip(&sight.all) {
+        for ((tiles, seen), all) in self.values.iter_mut().zip(&sight.maps).zip(&sight.all) {
             let all = all.take();
             // Most maps have nothing to tell of most tiles.
-            if seen.iter().fold(all, |any, seen| any | seen.get()) == 0 {
-                continue;
-            }
-            for (row, seen) in seen.chunks_exact(SIDE).enumerate() {
-                let row = &mut values[(top + row) * columns + left..][..SIDE];
-                row.iter_mut().zip(seen).for_each(|(value, seen)| *value += all + seen.take());
+            if seen.iter().fold(all, |any, seen| any | seen.get()) != 0 {
+                tiles[tile].iter_mut().zip(seen).for_each(|(value, seen)| *value += all + seen.take());
             }
         }
     }

@@ -195,7 +195,8 @@ impl<'s> Small<'s> {
     fn see(&self, sight: &Sight, window: [i64; 4]) {
         let place = [window[0] as u32, window[1] as u32];
         let first = usize::from(self.sieve.is_some());
-        let [blocks, covered, waves, lanes] = [0, 1, 2, 3].map(|word: usize| self.runs.outputs[first + word][0]);
+        let [blocks, covered, waves, lanes] = [0, 1, 2, 3].map(|word: usize| &self.runs.outputs[first + word]);
+        let ([blocks, waves], [covered, lanes]) = ([blocks[0], waves[0]], [covered, lanes].map(|of| of.iter().sum()));
         see_block(sight, place, [blocks, blocks * self.block_samples, covered]);
         if self.sieve.is_none() {
             see_waves(sight, place, [waves, lanes, lanes]);

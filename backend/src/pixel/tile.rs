@@ -472,13 +472,16 @@ impl<'a: 's, 's> Tile<'a, 's> {
                 if !waves.shade_groups(id, first, last) {
                     return false;
                 }
-                count(self.sight, Counter::Fragments, ((x1 - x0) * (y1 - y0)) as u64);
             }
-            Sink::Board(..) => {
+            Sink::Board(..) if context.fragment.is_some() => {
                 for place in groups_of(window).map(|group| group.map(|pixel| pixel as u32)) {
-                    self.fragments(Fragments { primitive: id, place, sample: 0, pixels: u64::MAX });
+                    self.hand_on(Fragments { primitive: id, place, sample: 0, pixels: u64::MAX });
                 }
             }
+            Sink::Board(..) => {}
+        }
+        if context.fragment.is_some() {
+            count(self.sight, Counter::Fragments, ((x1 - x0) * (y1 - y0)) as u64);
         }
         if let Some(sight) = self.sight {
             see_groups(sight, [first, last]);
@@ -730,6 +733,12 @@ impl<'a: 's, 's> Tile<'a, 's> {
             return;
         }
         count(self.sight, Counter::Fragments, fragments.pixels.count_ones().into());
+        self.hand_on(fragments);
+    }
+
+    /// The same of fragments that are counted.
+    #[inline]
+    fn hand_on(&mut self, fragments: Fragments) {
         match &mut self.sink {
             Sink::Waves(waves) => waves.shade_fragments(&fragments),
             Sink::Board(board, scratch) => {
@@ -775,6 +784,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
         if let Sink::Waves(waves) = &mut self.sink {
             waves.flush();
+            waves.count_grouped();
             self.passed += waves.passed;
             self.ok &= waves.ok;
         }

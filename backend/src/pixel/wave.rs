@@ -48,6 +48,8 @@ pub(super) struct Waves<'a, 's> {
     whole: Lazy<&'s mut Wave, Groups<'s>>,
     /// Who counts, if anybody does.
     pub(super) sight: Option<&'s Sight>,
+    /// Waves of groups that were shaded at once, and lanes, which are counted in the end.
+    grouped: [u64; 2],
     quads: [Quad; QUADS],
     waiting: usize,
     /// The last quads as they were before their tests, where the program sees that.
@@ -85,6 +87,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
             groups,
             whole,
             sight,
+            grouped: [0; 2],
             quads,
             waiting: 0,
             untested: SmallVec::new(),
@@ -99,7 +102,17 @@ impl<'a: 's, 's> Waves<'a, 's> {
     /// Shades what waits. Returns whether no program was interrupted.
     pub(super) fn end(mut self) -> bool {
         self.flush();
+        self.count_grouped();
         self.ok
+    }
+
+    /// Counts the waves of groups that were shaded at once, and their lanes, which were all exported.
+    pub(super) fn count_grouped(&mut self) {
+        if let (Some(sight), [waves, lanes]) = (self.sight, std::mem::take(&mut self.grouped)) {
+            sight.count(Counter::Waves, waves);
+            sight.count(Counter::Lanes, lanes);
+            sight.count(Counter::Exported, lanes);
+        }
     }
 
     /// Shades fragments of one sample a pixel.
@@ -109,10 +122,14 @@ impl<'a: 's, 's> Waves<'a, 's> {
             return self.shade_quads(fragments);
         }
         if let Some(sight) = self.sight {
-            let strips = (0..4).filter(|strip| fragments.pixels >> (strip * 16) & 0xffff != 0).count();
-            let fragments_of_it = fragments.pixels.count_ones();
-            see(sight, fragments.place, strips as u32, fragments_of_it);
-            see_exported(sight, fragments_of_it, fragments_of_it);
+            let strips = match fragments.pixels {
+                u64::MAX => 4,
+                pixels => (0..4).filter(|strip| pixels >> (strip * 16) & 0xffff != 0).count() as u32,
+            };
+            let lanes = fragments.pixels.count_ones();
+            self.grouped = [0, 1].map(|of| self.grouped[of] + u64::from([strips, lanes][of]));
+            sight.mark(Map::Waves, fragments.place, strips);
+            sight.mark(Map::Lanes, fragments.place, lanes);
         }
         // Quads that wait may be of the same group, unless they came over the scoreboard.
         if self.waiting > 0 && !self.apart {

@@ -22,7 +22,7 @@ use crate::state::{DepthStencilState, GraphicsPipeline};
 
 /// Links the kernel of a pipeline for depths of so many bits; `None` where primitives cannot be rasterized at once, or should not. One that
 /// counts has four output words more: blocks, samples covered, waves of fragments, and lanes of them; of a sieve, which shades nothing, the
-/// first two count.
+/// first two count. Samples and lanes are sums of the wave's lanes: adding them up in each block would cost more than shading some.
 pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool)) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));
     let way = direct::way(pipeline, &attachments)?;
@@ -307,11 +307,11 @@ impl Linker {
         self.b.local_store(tally, word, None, after);
     }
 
-    /// Adds the lanes where a condition holds.
+    /// Adds one in the lanes where a condition holds.
     fn add_lanes(&mut self, tally: Local, word: u32, condition: Value) {
-        let bits = self.b.ballot(condition);
-        let lanes = self.b.unary(U::BitCount, bits);
-        self.add(tally, word, lanes);
+        let [none, one] = [0, 1].map(|many| self.b.int(many));
+        let many = self.b.select(condition, one, none);
+        self.add(tally, word, many);
     }
 
     /// Counts a wave, and its pixels of which a sample is left.
