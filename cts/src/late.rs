@@ -170,8 +170,12 @@ unsafe fn set_input(gpu: &Gpu, commands: vk::CommandBuffer, state: &State) {
     unsafe { input.cmd_set_vertex_input(commands, &bindings[..count], &attributes) };
 }
 
-/// A pipeline that is linked of four libraries, one for each part.
-pub fn linked(gpu: &Gpu, whole: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<vk::Pipeline, Outcome> {
+/// A pipeline that is linked of four libraries, one for each part. Only the part of the vertex input says how attributes are read.
+pub fn linked(
+    gpu: &Gpu,
+    whole: &vk::GraphicsPipelineCreateInfo<'_>,
+    robustness: Option<vk::PipelineRobustnessCreateInfoEXT<'_>>,
+) -> Result<vk::Pipeline, Outcome> {
     use vk::GraphicsPipelineLibraryFlagsEXT as Part;
     let parts = [
         Part::VERTEX_INPUT_INTERFACE,
@@ -185,6 +189,10 @@ pub fn linked(gpu: &Gpu, whole: &vk::GraphicsPipelineCreateInfo<'_>) -> Result<v
         let mut info = *whole;
         info.flags |= vk::PipelineCreateFlags::LIBRARY_KHR;
         info = info.push_next(&mut named);
+        let mut robustness = robustness.filter(|_| part == Part::VERTEX_INPUT_INTERFACE);
+        if let Some(robustness) = &mut robustness {
+            info = info.push_next(robustness);
+        }
         // What belongs to other parts is not looked at.
         let stages: Vec<vk::PipelineShaderStageCreateInfo<'_>> = match part {
             Part::PRE_RASTERIZATION_SHADERS => of_stages(whole, !vk::ShaderStageFlags::FRAGMENT),

@@ -19,6 +19,8 @@ const NEWER: &[u8] = include_bytes!("../../shaders/newer.comp.spv");
 const NARROW_DOUBLES: &[u8] = include_bytes!("../../shaders/narrow_doubles.comp.spv");
 const ANNOTATED: &[u8] = include_bytes!("../../shaders/annotated.comp.spv");
 const SIGNED_ZEROS: &[u8] = include_bytes!("../../shaders/signed_zeros.comp.spv");
+const NAN_SIGNS: &[u8] = include_bytes!("../../shaders/nan_signs.comp.spv");
+const BITS: &[u8] = include_bytes!("../../shaders/bits.comp.spv");
 
 pub(super) fn cases(all: &mut Vec<Entry>) {
     let mut add = |name: &str, section, run: fn(&Gpu) -> Case| all.push(Entry::new(name, section, run));
@@ -31,6 +33,8 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("programs.annotations.hlsl", "VK_GOOGLE_hlsl_functionality1", annotated);
     add("programs.modes.narrow_doubles", "Precision and Operation of SPIR-V Instructions", narrow_doubles);
     add("programs.modes.signed_zeros", "VK_KHR_shader_float_controls2", signed_zeros);
+    add("programs.modes.nan_signs", "VK_KHR_shader_float_controls", nan_signs);
+    add("programs.integers.bits", "VK_KHR_maintenance9", bits);
 }
 
 fn lacking(what: &str) -> Case {
@@ -238,6 +242,67 @@ fn signed_zeros(gpu: &Gpu) -> Case {
         let expected = [&functions[..], &functions[..], &parts[..]].concat();
         check(found[..14] == expected, || format!("{x}, {y}: {found:x?} instead of {expected:x?}"))?;
         check(f32::from_bits(found[14]) == min, || format!("{x}, {y}: {:x} where zeros have any sign", found[14]))?;
+    }
+    Ok(())
+}
+
+/// What is no number has a sign that is one, and stays what it is when it is negated.
+fn nan_signs(gpu: &Gpu) -> Case {
+    let mut controls = vk::PhysicalDeviceFloatControlsProperties::default();
+    let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut controls);
+    let query = ash::khr::get_physical_device_properties2::Instance::new(&gpu.entry, &gpu.instance);
+    // SAFETY: the structures are alive.
+    unsafe { query.get_physical_device_properties2(gpu.physical, &mut all) };
+    if controls.shader_signed_zero_inf_nan_preserve_float32 == 0 {
+        return lacking("numbers that are none");
+    }
+    let quiet = f32::NAN.to_bits() & 0x7fff_ffff;
+    let numbers = [quiet, quiet | 0x8000_0000, quiet | 0x1234, 0xffff_ffff, 2.5f32.to_bits(), (-0.25f32).to_bits(), 0];
+    let padded = [&numbers[..], &[0; 9]].concat();
+    let (source, target) = (gpu.buffer_with(&padded)?, gpu.buffer(256)?);
+    gpu.compute(NAN_SIGNS, 0, &[], &[source, target], [1, 1, 1])?;
+    for (bits, &[sign, negated, size, other]) in numbers.into_iter().zip(target.floats().as_chunks::<4>().0) {
+        let x = f32::from_bits(bits);
+        let good = match x.is_nan() {
+            true => [sign, other].iter().all(|sign| [-1.0, 0.0, 1.0].contains(sign)) && (negated + size).is_nan(),
+            false => {
+                let expected = if x == 0.0 { 0.0 } else { x.signum() };
+                [sign, negated, size, other] == [expected, -x, x.abs(), -expected]
+            }
+        };
+        check(good, || format!("{bits:#x}: {:?}", [sign, negated, size, other]))?;
+    }
+    Ok(())
+}
+
+/// Bits of integers of 8, 16 and 64 bits: reversed, counted, looked for, and taken out.
+fn bits(gpu: &Gpu) -> Case {
+    gpu.need(newest::MAINTENANCE9)?;
+    let features = [gpu.features.shader_int16, gpu.features.shader_int64, gpu.more.float16_int8.shader_int8];
+    if features.contains(&0) {
+        return lacking("integers of all widths");
+    }
+    let least = [0, 1, 0x80, 0xff, 0x8000, 0xffff, 0x1_0000, 1 << 31, 1 << 32, 1 << 63, !0, !0 << 40];
+    let numbers = [&least[..], &[0x1234_5678_9abc_def0u64, 0x0f0f_0000_0000_0024, !0x1_0000, !(1 << 45)]].concat();
+    let (source, target) = (gpu.buffer_with(&numbers)?, gpu.buffer(16 * 4 * 21)?);
+    gpu.compute(BITS, 0, &[], &[source, target], [1, 1, 1])?;
+    for (number, found) in numbers.into_iter().zip(target.words().chunks(21)) {
+        let mut expected = Vec::new();
+        for width in [8, 16, 64] {
+            let all = u64::MAX >> (64 - width);
+            let x = number & all;
+            let reversed = x.reverse_bits() >> (64 - width);
+            expected.push(reversed as u32);
+            expected.extend((width == 64).then_some((reversed >> 32) as u32));
+            expected.extend([x.count_ones(); 2]);
+            let highest = |x: u64| x.checked_ilog2().unwrap_or(u32::MAX);
+            let lowest = if x == 0 { u32::MAX } else { x.trailing_zeros() };
+            let magnitude = if x >> (width - 1) == 0 { x } else { !x & all };
+            expected.extend([lowest, highest(magnitude), highest(x)]);
+        }
+        let field = (number as u8 as i8) << 2 >> 4;
+        expected.extend([(number >> 5) as u32 & 7, field as i32 as u32]);
+        check(found == expected, || format!("{number:#x}: {found:x?} instead of {expected:x?}"))?;
     }
     Ok(())
 }

@@ -16,7 +16,8 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("null.template", "VK_EXT_robustness2", |gpu| null(gpu, true));
     add("null.vertices", "VK_EXT_robustness2", null_vertices);
     add("outside.resources", "VK_EXT_robustness2", outside);
-    add("outside.vertices", "VK_EXT_pipeline_robustness", vertices);
+    add("outside.vertices", "VK_EXT_pipeline_robustness", |gpu| vertices(gpu, false));
+    add("outside.vertices_of_library", "VK_EXT_pipeline_robustness", |gpu| vertices(gpu, true));
     add("outside.indices", "VK_EXT_pipeline_robustness", indices);
 }
 
@@ -229,13 +230,14 @@ fn points(exact: bool) -> State {
     state
 }
 
-/// An attribute of which a part lies behind the buffer is zeros as a whole.
-fn vertices(gpu: &Gpu) -> Case {
-    if gpu.more.pipeline_robustness.pipeline_robustness == vk::FALSE {
+/// An attribute of which a part lies behind the buffer is zeros as a whole, also where a library of the vertex input alone asks for it.
+fn vertices(gpu: &Gpu, linked: bool) -> Case {
+    let lacks_libraries = linked && gpu.more.libraries.graphics_pipeline_library == vk::FALSE;
+    if gpu.more.pipeline_robustness.pipeline_robustness == vk::FALSE || lacks_libraries {
         return Err(Outcome::NotSupported("robustness of pipelines".into()));
     }
     let buffer = gpu.buffer_with(&[1.0f32; 10])?;
-    let mut draw = Draw::rect(points(true), FULL, [0.0; 4]);
+    let mut draw = Draw::rect(State { linked, ..points(true) }, FULL, [0.0; 4]);
     draw.kind = Kind::InstanceBuffer { buffer, first: 0, count: 4 };
     draw.extra = 0.0;
     let pixels = render(gpu, &Target { clear: [0.2; 4], ..Target::default() }, &[draw])?;

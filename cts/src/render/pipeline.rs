@@ -83,15 +83,16 @@ pub(super) fn pipeline(
         info = info.tessellation_state(tessellation);
     }
     let exact = vk::PipelineRobustnessBufferBehaviorEXT::ROBUST_BUFFER_ACCESS_2;
-    let mut robustness = vk::PipelineRobustnessCreateInfoEXT::default().vertex_inputs(exact);
-    if state.more.exact {
+    let exactly = vk::PipelineRobustnessCreateInfoEXT::default().vertex_inputs(exact);
+    let mut robustness = exactly;
+    if state.more.exact && !state.linked {
         info = info.push_next(&mut robustness);
     }
     let mut rate = state.more.rate();
     if let Some(rate) = &mut rate {
         info = info.push_next(rate);
     }
-    if state.linked { late::linked(gpu, &info) } else { create(gpu, &info) }
+    if state.linked { late::linked(gpu, &info, state.more.exact.then_some(exactly)) } else { create(gpu, &info) }
 }
 
 /// Samples of a pipeline, before what its chain says.

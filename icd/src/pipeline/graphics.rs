@@ -37,6 +37,8 @@ struct Input {
     vertices: VertexInput,
     topology: vk::PrimitiveTopology,
     restart: bool,
+    /// Whether attributes are read exactly, where the part says so itself.
+    exact: Option<bool>,
     dynamic: DynamicState,
 }
 
@@ -55,6 +57,7 @@ struct Shaders {
     stipple: LineStipple,
     viewports: Vec<vk::Viewport>,
     scissors: Vec<vk::Rect2D>,
+    /// Whether attributes are read exactly, where the input part says nothing of it.
     exact_vertices: bool,
     rate: RateState,
     dynamic: DynamicState,
@@ -68,7 +71,8 @@ impl Shaders {
             2 => vk::PrimitiveTopology::LINE_LIST,
             _ => vk::PrimitiveTopology::TRIANGLE_LIST,
         };
-        Some(Input { vertices: VertexInput::default(), topology, restart: false, dynamic: DynamicState::empty() })
+        let (vertices, dynamic) = (VertexInput::default(), DynamicState::empty());
+        Some(Input { vertices, topology, restart: false, exact: None, dynamic })
     }
 
     /// Whether nothing behind rasterization matters.
@@ -195,7 +199,9 @@ impl Parts {
         let own = own_parts(info);
         let dynamic = raw::input(info.p_dynamic_state).map_or(DynamicState::empty(), dynamic_state);
         if own.contains(Subsets::VERTEX_INPUT_INTERFACE) && !maker.has(vk::ShaderStageFlags::MESH_EXT) {
-            self.input = Some(Arc::new(input(info, dynamic & OF_INPUT)));
+            let has_stages = own.contains(Subsets::PRE_RASTERIZATION_SHADERS);
+            let exact = exact_vertices(maker, info, has_stages);
+            self.input = Some(Arc::new(Input { exact, ..input(info, dynamic & OF_INPUT) }));
         }
         if own.contains(Subsets::PRE_RASTERIZATION_SHADERS) {
             self.shaders = Some(Arc::new(shaders(maker, info, dynamic & OF_SHADERS)?));
@@ -266,7 +272,7 @@ impl Parts {
                 locations: output.locations.1,
             },
             reads_attachments: fragment.reads_attachments || output.reads_attachments,
-            exact_vertices: shaders.exact_vertices,
+            exact_vertices: input.exact.unwrap_or(shaders.exact_vertices),
         })
     }
 }
@@ -295,6 +301,7 @@ fn input(info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic: DynamicState) -> In
         },
         topology: assembly.map_or(vk::PrimitiveTopology::TRIANGLE_LIST, |state| state.topology),
         restart: assembly.is_some_and(|state| state.primitive_restart_enable != 0),
+        exact: None,
         dynamic,
     }
 }
@@ -355,23 +362,24 @@ fn shaders(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, dynamic
         scissors: viewport.map_or_else(Vec::new, |state| {
             counted(state.p_scissors, state.scissor_count, dynamic.contains(DynamicState::SCISSOR))
         }),
-        exact_vertices: exact_vertices(maker, info),
+        exact_vertices: exact_vertices(maker, info, true).unwrap_or(maker.object.exact_vertices),
         rate: rate_state(info.p_next),
         dynamic,
     })
 }
 
-/// Whether attributes are read exactly: as the vertex stage says, else the pipeline, else the device.
-fn exact_vertices(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
+/// Whether attributes are read exactly: as the vertex stage says, if there are stages to look at, else the pipeline. `None` where
+/// neither says anything.
+fn exact_vertices(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>, has_stages: bool) -> Option<bool> {
     use vk::PipelineRobustnessBufferBehaviorEXT as Behavior;
-    let stages = raw::slice(info.p_stages, info.stage_count).iter();
-    let stage = stages.filter(|stage| stage.stage == vk::ShaderStageFlags::VERTEX).map(|stage| stage.p_next);
+    let stages = if has_stages { raw::slice(info.p_stages, info.stage_count) } else { &[] };
+    let stage = stages.iter().filter(|stage| stage.stage == vk::ShaderStageFlags::VERTEX).map(|stage| stage.p_next);
     let mut chains = stage.chain([info.p_next]);
-    let robustness: Option<&vk::PipelineRobustnessCreateInfoEXT<'_>> = chains.find_map(raw::find);
-    match robustness.map_or(Behavior::DEVICE_DEFAULT, |robustness| robustness.vertex_inputs) {
+    let robustness: &vk::PipelineRobustnessCreateInfoEXT<'_> = chains.find_map(raw::find)?;
+    Some(match robustness.vertex_inputs {
         Behavior::DEVICE_DEFAULT => maker.object.exact_vertices,
         behavior => behavior == Behavior::ROBUST_BUFFER_ACCESS_2,
-    }
+    })
 }
 
 /// Whether programs may read what they are drawn to.

@@ -87,8 +87,14 @@ pub fn bit_reverse(b: &mut Builder, x: Value) -> Value {
     steps.into_iter().fold(x, |x, (mask, count)| swap(b, x, mask, count))
 }
 
-/// Number of the lowest bit that is set; -1 without one.
+/// Number of the lowest bit that is set, as a word; -1 without one.
 pub fn find_lsb(b: &mut Builder, x: Value) -> Value {
+    if b.is_wide(x) {
+        let words = b.split(x);
+        let [low, high] = words.map(|word| find_lsb(b, word));
+        let high = in_high_word(b, high);
+        return of_either(b, words[0], low, high);
+    }
     let (zero, one, none) = (b.int(0), b.int(1), b.int(u32::MAX));
     let negated = b.unary(U::INeg, x);
     let lowest = b.binary(B::And, x, negated);
@@ -98,8 +104,27 @@ pub fn find_lsb(b: &mut Builder, x: Value) -> Value {
     b.select(nothing, none, count)
 }
 
-/// Number of the highest bit that is set; -1 without one.
+/// The number of a bit of the high word, among 64: -1 stays -1.
+fn in_high_word(b: &mut Builder, number: Value) -> Value {
+    let words = b.int(32);
+    b.binary(B::Or, number, words)
+}
+
+/// What was found in a word, or in the other one where that is 0.
+fn of_either(b: &mut Builder, word: Value, found: Value, other: Value) -> Value {
+    let zero = b.int(0);
+    let nothing = b.binary(B::IEq, word, zero);
+    b.select(nothing, other, found)
+}
+
+/// Number of the highest bit that is set, as a word; -1 without one.
 pub fn find_msb_unsigned(b: &mut Builder, x: Value) -> Value {
+    if b.is_wide(x) {
+        let words = b.split(x);
+        let [low, high] = words.map(|word| find_msb_unsigned(b, word));
+        let high = in_high_word(b, high);
+        return of_either(b, words[1], high, low);
+    }
     let smeared = [1, 2, 4, 8, 16].into_iter().fold(x, |x, count| {
         let count = b.int(count);
         let shifted = b.binary(B::ShrLogical, x, count);
@@ -109,9 +134,9 @@ pub fn find_msb_unsigned(b: &mut Builder, x: Value) -> Value {
     b.binary(B::ISub, count, one)
 }
 
-/// Number of the highest bit that differs from the sign; -1 without one.
+/// Number of the highest bit that differs from the sign, as a word; -1 without one.
 pub fn find_msb_signed(b: &mut Builder, x: Value) -> Value {
-    let shift = b.int(31);
+    let shift = b.int(if b.is_wide(x) { 63 } else { 31 });
     let sign = b.binary(B::ShrArithmetic, x, shift);
     let size = b.binary(B::Xor, x, sign);
     find_msb_unsigned(b, size)

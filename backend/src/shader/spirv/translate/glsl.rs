@@ -39,6 +39,10 @@ impl Translator<'_> {
             G::Determinant => vec![self.determinant(inst.word(4)?)?],
             G::MatrixInverse => self.inverse(inst.word(4)?)?,
             G::ModfStruct | G::FrexpStruct => self.split(op, &operand(&a, 0)?),
+            G::FindILsb | G::FindSMsb | G::FindUMsb => {
+                let numbers = self.vector_function(op, &a, ty)?;
+                self.widened(numbers, ty)?
+            }
             _ => self.vector_function(op, &a, ty)?,
         };
         let words = self.narrowed(words, ty)?;
@@ -52,6 +56,13 @@ impl Translator<'_> {
             *words = words.iter().map(|&word| number::signed(&mut self.builder, word, number)).collect();
         }
         Ok(())
+    }
+
+    /// Signed words as integers of a type's width, where that is greater.
+    fn widened(&mut self, words: Vec<Value>, ty: u32) -> Result<Vec<Value>> {
+        let is_wide = Number::of(self.module, ty)? == Number::Int(64);
+        let widen = |word| if is_wide { self.builder.extend(word, true) } else { word };
+        Ok(words.into_iter().map(widen).collect())
     }
 
     /// Results brought back to the values of a type's scalars. Structures are those of `ModfStruct` and `FrexpStruct`.
