@@ -68,7 +68,7 @@ fn library() -> PathBuf {
 fn manifest(folder: &Path) -> PathBuf {
     std::fs::create_dir_all(folder).expect("a temporary folder can be made");
     let manifest = folder.join("icd.json");
-    let icd = serde_json::json!({ "library_path": library(), "api_version": "1.0.0" });
+    let icd = serde_json::json!({ "library_path": library(), "api_version": "1.3.0" });
     let text = serde_json::json!({ "file_format_version": "1.0.1", "ICD": icd }).to_string();
     std::fs::write(&manifest, text).expect("the manifest can be written");
     manifest

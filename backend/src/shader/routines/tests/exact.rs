@@ -171,7 +171,8 @@ fn float_routines_are_the_hosts() {
             |b, [x, _]| routines::sign(b, x),
             |x, _| {
                 let x = f(x);
-                (if x == 0.0 || x.is_nan() { x } else { x.signum() }).to_bits()
+                let sign = if x.is_nan() { 0.0 } else { x.signum() };
+                (if x == 0.0 { x } else { sign }).to_bits()
             },
         ),
         ("fract", |b, [x, _]| routines::fract(b, x), |x, _| (f(x) - f(x).floor()).to_bits()),
