@@ -171,20 +171,21 @@ impl Scene {
 
     /// Such a scene of long programs, and of one sample.
     fn long(seed: u64) -> Self {
-        Self::of(seed, &[Program::Long, Program::Long, Program::LongQuads, Program::Plain])
+        Self::of(seed, &[Program::Long, Program::Long, Program::LongQuads, Program::Plain], &[3, 8, 20, 40, 60])
     }
 
     /// Such a scene of programs that discard fragments.
     fn with_holes(seed: u64) -> Self {
-        Self::of(seed, &[Program::Holes, Program::HolesQuads, Program::HolesEarly, Program::Plain, Program::Long])
+        let programs = [Program::Holes, Program::HolesQuads, Program::HolesEarly, Program::Plain, Program::Long];
+        Self::of(seed, &programs, &[3, 8, 20, 60, 300])
     }
 
-    /// Such a scene of some programs, and of one sample.
-    fn of(seed: u64, programs: &[Program]) -> Self {
+    /// Such a scene of some programs and sizes, and of one sample.
+    fn of(seed: u64, programs: &[Program], sizes: &[u32]) -> Self {
         let (mut scene, mut numbers) = (Self::random(seed), Numbers::new(seed));
         scene.samples = 1;
         for layer in &mut scene.layers {
-            let (size, slopes) = (numbers.pick(&[3, 8, 20, 40, 60]), numbers.one_in(2));
+            let (size, slopes) = (numbers.pick(sizes), numbers.one_in(2));
             let area = if numbers.one_in(2) { CROWD } else { [WIDTH, HEIGHT] };
             layer.program = numbers.pick(programs);
             layer.counts &= numbers.one_in(4);
