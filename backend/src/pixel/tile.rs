@@ -30,13 +30,6 @@ const SMALL_SIDE: i64 = 64;
 /// Most pixels of the rectangle that a small primitive may touch: of larger ones whole groups are worth looking for.
 const SMALL_PIXELS: i64 = 1024;
 
-/// Pixels that primitives may touch that are drawn as small ones: as many as there are, where others would be tested quad by quad behind their
-/// program.
-fn most_pixels(context: &DrawContext<'_>) -> i64 {
-    let discards = context.fragment.is_some_and(|program| program.fragment.may_discard);
-    if discards { SMALL_SIDE * SMALL_SIDE } else { SMALL_PIXELS }
-}
-
 /// How often a tile's pixels are covered where small primitives teach the visibility structure.
 const DENSE: i64 = 2;
 
@@ -107,24 +100,9 @@ pub fn process_tile(
             bounds.turn(direction);
         }
         let clip = within(context.scissor, area);
-        let (way, most_pixels) = (context.outline().small, most_pixels(context));
+        let way = context.outline().small;
         let (passed, ok) = (0, true);
-        let mut tile = Tile {
-            context,
-            walk,
-            area,
-            clip,
-            way,
-            most_pixels,
-            sink,
-            small,
-            mixed,
-            bounds,
-            lessons,
-            sight,
-            passed,
-            ok,
-        };
+        let mut tile = Tile { context, walk, area, clip, way, sink, small, mixed, bounds, lessons, sight, passed, ok };
         while let Some(stretch) = stretches.next_if(|next| next.draw == draw) {
             count(tile.sight, Counter::BinEntries, stretch.primitives.len() as u64);
             tile.stretch(&stretch, tinies);
@@ -182,8 +160,6 @@ struct Tile<'a, 's> {
     clip: [i64; 4],
     /// How small primitives are drawn, if not like others.
     way: Option<Way>,
-    /// Pixels that small primitives may touch.
-    most_pixels: i64,
     sink: Sink<'a, 's>,
     small: Lazy<&'s mut Wave, Small<'s>>,
     /// Pixels of tiny primitives: those that wait are the last ones.
@@ -308,7 +284,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             return;
         }
         let [width, height] = [pixels[2] - pixels[0], pixels[3] - pixels[1]];
-        let is_small = width.max(height) <= SMALL_SIDE && width * height <= self.most_pixels;
+        let is_small = width.max(height) <= SMALL_SIDE && width * height <= SMALL_PIXELS;
         // What a viewport leaves of a large primitive is none.
         let is_small = is_small && !(self.context.cuts && primitives.is_wide(index));
         if !(is_small && self.small(primitives, (id, index), (outline.depths, window))) {
