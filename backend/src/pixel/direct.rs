@@ -121,8 +121,7 @@ pub(super) struct Small<'s> {
     window: [usize; 4],
     /// Samples of a block.
     block_samples: u32,
-    /// Whether it is a sieve; whose first block begins with the pixel at this multiple.
-    sieve: Option<i64>,
+    is_sieve: bool,
 }
 
 impl<'s> Small<'s> {
@@ -132,10 +131,8 @@ impl<'s> Small<'s> {
         let slot = |part| stage.sources.iter().find(|(_, source)| *source == Source::Window(part)).map(|found| found.0);
         let window = [slot(0)?, slot(1)?, slot(2)?, slot(3)?];
         let block_samples = BLOCK_PIXELS * context.multisample.samples;
-        let outline = context.outline();
-        let first = if outline.differs || context.depth_bits == 16 { 2 } else { 1 };
-        let sieve = (outline.small == Some(Way::Sieved)).then_some(first);
-        Some(Self { runs: runs(context, (stage, ranges), wave), window, block_samples, sieve })
+        let is_sieve = context.outline().small == Some(Way::Sieved);
+        Some(Self { runs: runs(context, (stage, ranges), wave), window, block_samples, is_sieve })
     }
 
     /// Draws the primitive with these words as far as it lies in the window `[x0, y0, x1, y1]`.
@@ -148,7 +145,7 @@ impl<'s> Small<'s> {
         stop
     }
 
-    /// Sieves the primitive with these words as far as it lies in a window: `take` gets the first pixel of each block that has any left,
+    /// Sieves the primitive with these words, if this is a sieve, as far as it lies in a window: `take` gets the first pixel of each block that has any left,
     /// and these, in the order of a wave's lanes.
     #[inline]
     pub(super) fn sieve(
@@ -158,9 +155,8 @@ impl<'s> Small<'s> {
         sight: Option<&Sight>,
         mut take: impl FnMut([i64; 2], u16),
     ) {
-        let Some(multiple) = self.sieve else { return };
         let [x0, y0, x1, y1] = window;
-        let [left, top] = [x0, y0].map(|pixel| pixel / multiple * multiple);
+        let [left, top] = [x0, y0].map(|pixel| pixel & !1);
         for y in (top..y1).step_by(SIEVED as usize) {
             for x in (left..x1).step_by(SIEVED as usize) {
                 let part = [x.max(x0), y.max(y0), x1.min(x + SIEVED), y1.min(y + SIEVED)];
@@ -194,11 +190,11 @@ impl<'s> Small<'s> {
     #[cold]
     fn see(&self, sight: &Sight, window: [i64; 4]) {
         let place = [window[0] as u32, window[1] as u32];
-        let first = usize::from(self.sieve.is_some());
+        let first = usize::from(self.is_sieve);
         let [blocks, covered, waves, lanes] = [0, 1, 2, 3].map(|word: usize| &self.runs.outputs[first + word]);
         let ([blocks, waves], [covered, lanes]) = ([blocks[0], waves[0]], [covered, lanes].map(|of| of.iter().sum()));
         see_block(sight, place, [blocks, blocks * self.block_samples, covered]);
-        if self.sieve.is_none() {
+        if !self.is_sieve {
             see_waves(sight, place, [waves, lanes, lanes]);
         }
     }

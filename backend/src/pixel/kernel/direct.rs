@@ -138,6 +138,14 @@ pub(super) fn sees_samples(program: &Program) -> bool {
 }
 
 impl Linker {
+    /// The memory of a plane of texels of so many bytes.
+    pub(super) fn plane(&self, plane: usize, bytes: u32) -> Space {
+        match (self.quads, bytes) {
+            (true, TEXEL) => Space::Quads(plane as u32),
+            _ => Space::Range(plane as u32),
+        }
+    }
+
     /// Byte so many bytes behind another one.
     fn behind(&mut self, byte: Value, bytes: u32) -> Value {
         let bytes = self.b.int(bytes);
@@ -195,7 +203,8 @@ impl Linker {
                 self.b.push(Inst::If { condition });
             }
             for (target, attachment) in attachments.iter().enumerate() {
-                let (space, line) = (Space::Range(target as u32), LINE * attachment.export.info.bytes);
+                let bytes = attachment.export.info.bytes;
+                let (space, line) = (self.plane(target, bytes), LINE * bytes);
                 let first = self.behind(texels[target], sample as u32 * line);
                 let stored = |linker: &mut Self, word: usize| {
                     let offset = linker.behind(first, word as u32 * TEXEL);

@@ -7,7 +7,7 @@
 //! their depths written when it is known which are left. Since no two are of one pixel, that is as if each had been alone.
 
 use super::direct::{self, Pixels, Way, discards_first};
-use super::primitive::{Depths, needs_quads, stores_depths_apart};
+use super::primitive::{Depths, differs, needs_quads, stores_depths_apart};
 use super::{Attachment, Linker, Source, Stage, written};
 use crate::pixel::crumbs::Crumb;
 use crate::shader::Program;
@@ -29,6 +29,7 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     }
     let mut linker = Linker::default();
     let depth = Depths { bits: depth_bits, plane: attachments.len() };
+    linker.quads = way == Way::Sieved && differs(shaded);
     let pixels = linker.crumbs((&attachments, &depth));
     // In front of the program: lanes may end there.
     let counted: Vec<usize> = (0..2).filter(|_| counts).map(|_| linker.count_none()).collect();

@@ -349,6 +349,8 @@ struct Linker {
     outputs: usize,
     /// Kernels that export themselves: x and y of the lanes' pixels.
     place: Option<[Value; 2]>,
+    /// Kernels that export themselves: whether lanes are pixels of whole quads.
+    quads: bool,
     /// Mixed kernels: which of sixteen primitives each lane's pixel is of.
     of: Option<Value>,
 }

@@ -1,9 +1,8 @@
 //! Primitive kernels: one small primitive in a tile by one run, block after block of 4x4 pixels: its coverage, its depth test, its
 //! shading and its export.
 //!
-//! Blocks begin with the primitive's first pixel, so that one is enough for primitives of four pixels a side; with its first quad
-//! when the program wants derivatives. What such a primitive would have to be told by units that hand fragments on to each other
-//! costs more than its fragments.
+//! Blocks begin with the primitive's first quad, whose texels follow each other in a line. What such a primitive would have to be told by
+//! units that hand fragments on to each other costs more than its fragments.
 //!
 //! Of a long program idle lanes would cost more. Then the kernel ends where shading begins, and is a *sieve*: it tells which pixels are
 //! left, and mixed kernels shade them. Where a program discards fragments, they test once more, and write depths behind it.
@@ -34,7 +33,8 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     let mut linker = Linker::default();
     let tally = counts.then(|| linker.tally());
     let sieve = (way == Way::Sieved).then(|| linker.sieve());
-    let blocks = linker.begin_blocks(needs_quads(shaded, depth_bits));
+    linker.quads = true;
+    let blocks = linker.begin_blocks();
     let depth = Depths { bits: depth_bits, plane: attachments.len() };
     let block = linker.block(&blocks, &pipeline.multisample.locations(), (&attachments, &depth));
     let any = linker.any(&block.covered);
@@ -113,8 +113,9 @@ impl Depths {
 pub(super) struct Left {
     /// Pixels, sample by sample.
     pub(super) covered: Vec<Value>,
-    /// The plane of depths.
+    /// The plane of depths, and bytes of one.
     plane: usize,
+    bytes: u32,
     /// Where their depths go, and these as words, sample by sample; nothing where none is written.
     stores: Vec<(Value, Value)>,
 }
@@ -146,11 +147,11 @@ fn is_below(b: &mut Builder, a: Value, limit: Value) -> Value {
 }
 
 impl Linker {
-    /// Blocks begin with the window's first pixel, or with its first quad.
-    fn begin_blocks(&mut self, quads: bool) -> Blocks {
+    /// Blocks begin with the window's first quad.
+    fn begin_blocks(&mut self) -> Blocks {
         let first = [0, 1].map(|axis| self.input(Source::Window(axis), Type::I32));
         let extent = [2, 3].map(|axis| self.input(Source::Window(axis), Type::I32));
-        let (mask, at) = (self.b.int(if quads { !1 } else { !0 }), self.b.local(2));
+        let (mask, at) = (self.b.int(!1), self.b.local(2));
         let start = first.map(|pixel| self.b.binary(B::And, pixel, mask));
         (0..).zip(start).for_each(|(axis, pixel)| self.b.local_store(at, axis, None, pixel));
         let (lane, one) = (self.b.lane(), self.b.int(1));
@@ -368,13 +369,15 @@ impl Linker {
         let inputs = Inputs::new(program, Form::Alone, (false, &pipeline.multisample));
         match tested(pipeline) {
             Some(tests) => self.tested(&tests, pixels, (inputs, depth)),
-            None => Left { covered: pixels.covered.clone(), plane: depth.plane, stores: Vec::new() },
+            None => {
+                Left { covered: pixels.covered.clone(), plane: depth.plane, bytes: depth.bytes(), stores: Vec::new() }
+            }
         }
     }
 
     /// Stores depths of pixels that are left.
     pub(super) fn store_depths(&mut self, left: &Left) {
-        let space = Space::Range(left.plane as u32);
+        let space = self.plane(left.plane, left.bytes);
         for (&condition, &(offset, value)) in left.covered.iter().zip(&left.stores) {
             self.b.push(Inst::If { condition });
             self.b.push(Inst::Store { space, offset, value });
@@ -386,7 +389,7 @@ impl Linker {
     fn tested(&mut self, tests: &DepthStencilState, pixels: &Pixels, (inputs, depths): (Inputs<'_>, &Depths)) -> Left {
         self.place = Some(pixels.place);
         // All loads come before all stores, so that they overlap.
-        let (space, mut covered_left, mut stores) = (Space::Range(depths.plane as u32), Vec::new(), Vec::new());
+        let (space, mut covered_left, mut stores) = (self.plane(depths.plane, depths.bytes()), Vec::new(), Vec::new());
         for (sample, &covered) in pixels.covered.iter().enumerate() {
             let depth = inputs.depth_of_sample(self, sample);
             let from_first = self.b.int(sample as u32 * LINE * depths.bytes());
@@ -408,7 +411,7 @@ impl Linker {
             covered_left.push(passes);
         }
         self.place = None;
-        Left { covered: covered_left, plane: depths.plane, stores }
+        Left { covered: covered_left, plane: depths.plane, bytes: depths.bytes(), stores }
     }
 
     /// The test of a code against the one at a byte: whether it passes, and the word that is stored then, and where.

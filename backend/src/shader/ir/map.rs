@@ -71,7 +71,13 @@ fn element(space: &mut Space) -> Option<&mut Value> {
     match space {
         Space::Buffer { element, .. } => element.as_mut(),
         Space::Address { high } => Some(high),
-        Space::Push | Space::Texels(_) | Space::Levels(_) | Space::Range(_) | Space::Shared | Space::Clock => None,
+        Space::Push
+        | Space::Texels(_)
+        | Space::Levels(_)
+        | Space::Range(_)
+        | Space::Quads(_)
+        | Space::Shared
+        | Space::Clock => None,
     }
 }
 

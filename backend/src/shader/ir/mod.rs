@@ -83,6 +83,9 @@ pub enum Space {
     Levels(u32),
     /// A range of memory that the host gives with a run, by number.
     Range(u32),
+    /// Such a range, of which each quad of four lanes accesses 16 bytes, lane by lane, that lie in it or outside of it; inside where one of
+    /// these lanes stores. A store may write the words of the others, too, as they are: in linked kernels only.
+    Quads(u32),
     /// Memory shared by a workgroup.
     Shared,
     /// The device's clock: a 64-bit word that an atomic load reads, at any offset.

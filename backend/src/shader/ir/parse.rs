@@ -303,6 +303,7 @@ impl<'a> Cursor<'a> {
             "texels" => Ok(Space::Texels(self.number()?)),
             "levels" => Ok(Space::Levels(self.number()?)),
             "range" => Ok(Space::Range(self.number()?)),
+            "quads" => Ok(Space::Quads(self.number()?)),
             "shared" => Ok(Space::Shared),
             "clock" => Ok(Space::Clock),
             "address" => Ok(Space::Address { high: self.value()? }),

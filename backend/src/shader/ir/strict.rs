@@ -158,7 +158,13 @@ const fn element(space: Space) -> Option<Value> {
     match space {
         Space::Buffer { element, .. } => element,
         Space::Address { high } => Some(high),
-        Space::Push | Space::Texels(_) | Space::Levels(_) | Space::Range(_) | Space::Shared | Space::Clock => None,
+        Space::Push
+        | Space::Texels(_)
+        | Space::Levels(_)
+        | Space::Range(_)
+        | Space::Quads(_)
+        | Space::Shared
+        | Space::Clock => None,
     }
 }
 

@@ -132,6 +132,7 @@ fn space_text(space: Space) -> String {
         Space::Texels(resource) => format!("texels {resource}"),
         Space::Levels(behind) => format!("levels {behind}"),
         Space::Range(number) => format!("range {number}"),
+        Space::Quads(number) => format!("quads {number}"),
         Space::Shared => "shared".into(),
         Space::Clock => "clock".into(),
         Space::Address { high } => format!("address {high}"),

@@ -126,7 +126,7 @@ impl Access<'_> {
                 let address = u64::from(offset) | u64::from(self.word(high, lane)) << 32;
                 self.environment.bindings.addresses().find(address)
             }
-            Space::Range(number) => self.environment.ranges.place(number, offset, bytes),
+            Space::Range(number) | Space::Quads(number) => self.environment.ranges.place(number, offset, bytes),
             Space::Texels(resource) => self.environment.bindings.place(resource, 0, offset, bytes),
             Space::Push | Space::Levels(_) | Space::Shared | Space::Clock => None,
         }

@@ -233,12 +233,8 @@ fn outputs(inst: &Inst) -> usize {
 
 /// Ranges that it needs.
 fn ranges(inst: &Inst) -> usize {
-    match inst {
-        Inst::Load { space: Space::Range(number), .. } | Inst::Store { space: Space::Range(number), .. } => {
-            *number as usize + 1
-        }
-        _ => 0,
-    }
+    let (Inst::Load { space, .. } | Inst::Store { space, .. }) = inst else { return 0 };
+    if let Space::Range(number) | Space::Quads(number) = space { *number as usize + 1 } else { 0 }
 }
 
 #[cfg(test)]

@@ -38,6 +38,8 @@ pub enum Key {
     Push,
     /// The lanes of a mask whose effects count.
     Effective(VReg),
+    /// The word of a quad of lanes' first one, of a register, by its number there.
+    QuadOffset(VReg, i32),
 }
 
 /// Conversions that hold where lowering is, and the order in which they were made.

@@ -37,9 +37,9 @@ const SIZE: usize = std::mem::offset_of!(BufferEntry, size);
 
 /// A range of memory that is accessed: first byte, and where its limit lies.
 #[derive(Clone, Copy)]
-struct Range {
-    base: VReg,
-    limit: Mem,
+pub(super) struct Range {
+    pub(super) base: VReg,
+    pub(super) limit: Mem,
 }
 
 impl Lower<'_> {
@@ -193,7 +193,7 @@ impl Lower<'_> {
     }
 
     /// Stores the lanes of a mask.
-    fn store_lanes(&mut self, memory: Mem, words: Parts, lanes: Parts) {
+    pub(super) fn store_lanes(&mut self, memory: Mem, words: Parts, lanes: Parts) {
         for part in 0..self.target.parts() {
             let displacement = memory.displacement + (part * self.target.vector_bytes()) as i32;
             let memory = Operand::Mem(Mem { displacement, ..memory });
@@ -264,7 +264,7 @@ impl Lower<'_> {
         }
     }
 
-    fn store_argument(&mut self, argument: usize, parts: Parts) {
+    pub(super) fn store_argument(&mut self, argument: usize, parts: Parts) {
         let code = self.target.store();
         for part in 0..self.target.parts() {
             let at = Frame::ARGUMENT + argument * LANES_BYTES + part * self.target.vector_bytes();
@@ -357,7 +357,9 @@ impl Lower<'_> {
     fn is_direct(&self, space: Space) -> bool {
         match space {
             Space::Buffer { element, .. } => self.is_element_uniform(element),
-            Space::Push | Space::Texels(_) | Space::Levels(_) | Space::Range(_) | Space::Shared => true,
+            Space::Push | Space::Texels(_) | Space::Levels(_) | Space::Range(_) | Space::Quads(_) | Space::Shared => {
+                true
+            }
             Space::Clock | Space::Address { .. } => false,
         }
     }
@@ -403,7 +405,7 @@ impl Lower<'_> {
                 let entry = self.entry(resource, None);
                 return Range { base: self.first_byte(resource), limit: Mem::at(entry, LIMIT) };
             }
-            Space::Range(number) => {
+            Space::Range(number) | Space::Quads(number) => {
                 let entries = self.pointer(Frame::RANGES);
                 let entry = number as usize * size_of::<BufferEntry>();
                 let base = self.load_pointer(Mem::at(entries, entry));
@@ -474,6 +476,10 @@ impl Lower<'_> {
             return self.load_uniform(result, Mem::at(address, 0));
         }
         let offsets = self.vector(offset);
+        if let Space::Quads(_) = space {
+            let parts = self.load_quads(range, offsets);
+            return self.hold(result, Held::Vector(parts));
+        }
         let active = self.active_mask();
         let lanes = self.inside(range, offsets, active);
         let parts = if self.follows(offset) {
@@ -499,7 +505,7 @@ impl Lower<'_> {
     }
 
     /// Words one after the other; 0 in lanes outside of the mask, where memory is not touched.
-    fn load_consecutive(&mut self, memory: Mem, lanes: Parts) -> Parts {
+    pub(super) fn load_consecutive(&mut self, memory: Mem, lanes: Parts) -> Parts {
         self.parts(self.target.parts(), |lower, part| {
             let displacement = (part * lower.target.vector_bytes()) as i32;
             let memory = Operand::Mem(Mem { displacement, ..memory });
@@ -530,7 +536,7 @@ impl Lower<'_> {
     }
 
     /// The lanes of a mask whose offsets are inside a range.
-    fn inside(&mut self, range: Range, offsets: Parts, lanes: Parts) -> Parts {
+    pub(super) fn inside(&mut self, range: Range, offsets: Parts, lanes: Parts) -> Parts {
         match self.target {
             Target::Avx512 => {
                 let result = self.out.register(super::super::machine::MASK);
@@ -557,6 +563,9 @@ impl Lower<'_> {
         let range = self.range(space);
         let offsets = self.vector(offset);
         let effective = self.effective();
+        if let Space::Quads(_) = space {
+            return self.store_quads(range.base, offsets, (words, effective));
+        }
         let lanes = self.inside(range, offsets, effective);
         if self.follows(offset) {
             let memory = self.first_word(range.base, offsets);

@@ -12,6 +12,7 @@ mod division;
 mod emit;
 mod flow;
 mod memory;
+mod quads;
 mod scalar;
 mod variables;
 

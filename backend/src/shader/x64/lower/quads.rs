@@ -1,0 +1,106 @@
+//! Memory where the words of a quad's four lanes follow each other: a wave's are four short vectors, which take less than sixteen words.
+
+use iced_x86::Code;
+use regalloc2::VReg;
+
+use super::super::machine::{Mem, Operand, SCALAR, VECTOR};
+use super::convert::Key;
+use super::memory::Range;
+use super::{Lower, Parts};
+use crate::shader::runtime::frame::{Frame, LANES_BYTES};
+use crate::shader::x64::Target;
+
+/// Quads of a wave.
+const QUADS: usize = 4;
+
+/// Bytes of a quad's words.
+const QUAD_BYTES: usize = LANES_BYTES / QUADS;
+
+impl Lower<'_> {
+    /// The vector that holds a quad of a wave, and its number there.
+    fn part_of_quad(&self, quad: usize) -> (usize, i32) {
+        let quads = QUADS / self.target.parts();
+        (quad / quads, (quad % quads) as i32)
+    }
+
+    /// A quad's words in a vector of their own.
+    fn quad(&mut self, words: Parts, quad: usize) -> VReg {
+        let (part, number) = self.part_of_quad(quad);
+        if number == 0 {
+            return words.at(part);
+        }
+        let code = match self.target {
+            Target::Avx512 => Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8,
+            Target::Avx2 => Code::VEX_Vextracti128_xmmm128_ymm_imm8,
+        };
+        self.define(VECTOR, code, &[Operand::Use(words.at(part)), Operand::Imm(number)])
+    }
+
+    /// Where a quad's words lie, and their offset.
+    fn quad_address(&mut self, base: VReg, offsets: Parts, quad: usize) -> (VReg, VReg) {
+        let (part, number) = self.part_of_quad(quad);
+        let make = |lower: &mut Self| {
+            let words = lower.quad(offsets, quad);
+            Parts::one(lower.first_lane(words))
+        };
+        let offset = self.cached(Key::QuadOffset(offsets.at(part), number), make).at(0);
+        (self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::at(base, 0).indexed(offset, 1))]), offset)
+    }
+
+    /// The words of all quads; zeros for those that are outside.
+    pub(super) fn load_quads(&mut self, Range { base, limit }: Range, offsets: Parts) -> Parts {
+        let zeros = self.pooled(vec![0; QUAD_BYTES]);
+        let zeros = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::pool(zeros, false))]);
+        let mut loaded: Option<VReg> = None;
+        let mut parts = Vec::new();
+        for quad in 0..QUADS {
+            let (address, offset) = self.quad_address(base, offsets, quad);
+            self.plain(Code::Cmp_r32_rm32, &[Operand::Use(offset), Operand::Mem(limit)]);
+            let address = self.change(Code::Cmovae_r64_rm64, address, &[Operand::Use(zeros)]);
+            let (memory, number) = (Operand::Mem(Mem::at(address, 0)), self.part_of_quad(quad).1);
+            let (first, insert) = match self.target {
+                Target::Avx512 => {
+                    (Code::EVEX_Vmovups_xmm_k1z_xmmm128, Code::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8)
+                }
+                Target::Avx2 => (Code::VEX_Vmovups_xmm_xmmm128, Code::VEX_Vinserti128_ymm_ymm_xmmm128_imm8),
+            };
+            let words = match loaded.filter(|_| number != 0) {
+                None => self.define(VECTOR, first, &[memory]),
+                Some(before) => self.define(VECTOR, insert, &[Operand::Use(before), memory, Operand::Imm(number)]),
+            };
+            loaded = Some(words);
+            if quad + 1 == QUADS || self.part_of_quad(quad + 1).1 == 0 {
+                parts.push(words);
+            }
+        }
+        Parts::new(&parts)
+    }
+
+    /// Stores the lanes of a mask. Quads that have none of them store to the frame.
+    pub(super) fn store_quads(&mut self, base: VReg, offsets: Parts, (words, lanes): (Parts, Parts)) {
+        let bits = self.mask_bits(lanes);
+        let nowhere = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::frame(Frame::RESULT + LANES_BYTES))]);
+        for quad in 0..QUADS {
+            let (address, _) = self.quad_address(base, offsets, quad);
+            let of_quad = Operand::Imm(((1 << QUADS) - 1) << (QUADS * quad));
+            self.plain(Code::Test_rm32_imm32, &[Operand::Use(bits), of_quad]);
+            let address = self.change(Code::Cmove_r64_rm64, address, &[Operand::Use(nowhere)]);
+            match self.target {
+                Target::Avx512 => {
+                    let bits = self.change(Code::And_rm32_imm32, bits, &[of_quad]);
+                    let mask = self.define(super::machine::MASK, Code::VEX_Kmovw_kr_r32, &[Operand::Use(bits)]);
+                    let first = Mem { displacement: -((QUAD_BYTES * quad) as i32), ..Mem::at(address, 0) };
+                    self.store_lanes(first, words, Parts::one(mask));
+                }
+                Target::Avx2 => {
+                    let [words, lanes] = [words, lanes].map(|parts| self.quad(parts, quad));
+                    let memory = Operand::Mem(Mem::at(address, 0));
+                    let stored = self.define(VECTOR, Code::VEX_Vmovups_xmm_xmmm128, &[memory]);
+                    let sources = [stored, words, lanes].map(Operand::Use);
+                    let words = self.define(VECTOR, Code::VEX_Vblendvps_xmm_xmm_xmmm128_xmm, &sources);
+                    self.plain(Code::VEX_Vmovups_xmmm128_xmm, &[memory, Operand::Use(words)]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Words of quads: what generated code reads and leaves in memory is what the interpreter does.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::{cases, program, targets};
+use crate::memory::{Allocation, Heap};
+use crate::shader::interp::Wave;
+use crate::shader::ir::parse;
+use crate::shader::runtime::kernels::{Lanes, Mask, WAVE};
+use crate::shader::runtime::{Bindings, Bound, Deadline, Environment, Ranges};
+use crate::shader::x64::Target;
+
+/// Quads in memory.
+const QUADS: u32 = 12;
+
+/// Loads words of quads, adds them to others, and stores the sums of some lanes.
+const SUMS: &str = "%0: i32 = Input 0\n%1: i32 = Input 1\n%2: i32 = Input 2\n%3: i32 = Const 0x0\n%4: bool = INe %2, %3\n\
+                    %5: i32 = Load quads 0, %0\n%6: i32 = IAdd %5, %1\nOutput 0, %5\nIf %4\nStore quads 0, %0, %6\nEndIf\n\
+                    %7: i32 = Load quads 0, %0\nOutput 1, %7\n";
+
+/// What was loaded before and behind, and the memory, of a run on quads of these numbers.
+fn run(target: Option<Target>, inputs: &[Lanes], helpers: Mask) -> (Vec<Lanes>, Vec<u8>) {
+    let program = program(&parse(SUMS).unwrap(), inputs.len(), target);
+    let memory = Allocation::new(&Heap::new(1 << 20), u64::from(QUADS) * 16).unwrap();
+    memory.write(0, &(0..QUADS * 16).map(|byte| (byte * 29) as u8).collect::<Vec<_>>());
+    let (bindings, deadline) = (Bindings::default(), Deadline::after(Duration::from_secs(100)));
+    let ranges = Ranges::new(vec![Bound::Buffer(Some(memory.clone()), 0, u64::from(QUADS) * 16)]);
+    let environment = Environment { ranges: &ranges, ..Environment::new(&bindings, &deadline) };
+    let mut wave = Wave::default();
+    wave.start(&program, Mask::MAX, helpers);
+    wave.inputs.clone_from_slice(inputs);
+    wave.run(&program, &environment);
+    let mut left = vec![0; QUADS as usize * 16];
+    memory.read(0, &mut left);
+    (wave.outputs[..2].to_vec(), left)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
+
+    #[test]
+    fn quads_are_loaded_and_stored_lane_by_lane(
+        quads in prop::sample::subsequence((0..QUADS + 3).collect::<Vec<_>>(), 4).prop_shuffle(),
+        words: Lanes, stores: Mask, helpers: Mask,
+    ) {
+        let places = std::array::from_fn(|lane| (quads[lane / 4] * 4 + lane as u32 % 4) * 4);
+        // Of what is outside nothing is stored.
+        let is_stored = |lane: usize| stores >> lane & 1 != 0 && quads[lane / 4] < QUADS;
+        let conditions = std::array::from_fn::<u32, WAVE, _>(|lane| is_stored(lane).into());
+        let inputs = [places, words, conditions];
+        let expected = run(None, &inputs, helpers);
+        for target in targets() {
+            prop_assert_eq!(&run(Some(target), &inputs, helpers), &expected, "{:?}", target);
+        }
+    }
+}
