@@ -137,7 +137,7 @@ impl Translator<'_> {
                 let has_vertices =
                     matches!(pointer.base, Base::Vertices { .. } | Base::Patch { of_vertices: true, .. });
                 if has_vertices && pointer.element.is_none() {
-                    pointer.element = Some(self.word(index)?);
+                    pointer.element = Some(self.index(index)?);
                     return Ok(());
                 }
                 if matches!(pointer.base, Base::Resource(_)) && self.is_descriptor_array(ty, element)? {
@@ -162,7 +162,7 @@ impl Translator<'_> {
 
     /// Moves into an array of resources; arrays of arrays are numbered row by row.
     fn step_descriptor(&mut self, pointer: &mut Pointer, array: u32, index: u32) -> Result<()> {
-        let index = self.word(index)?;
+        let index = self.index(index)?;
         let length = match self.module.ty(array)? {
             Ty::Array(_, length) => self.constants.length(*length)?,
             _ => 1,
@@ -238,7 +238,7 @@ impl Translator<'_> {
             pointer.constant = pointer.constant.wrapping_add(constant.wrapping_mul(stride));
             return Ok(());
         }
-        let index = self.word(index)?;
+        let index = self.index(index)?;
         let stride = self.builder.int(stride);
         let scaled = self.builder.binary(BinaryOp::IMul, index, stride);
         pointer.dynamic = Some(match pointer.dynamic {
