@@ -21,6 +21,7 @@ const ANNOTATED: &[u8] = include_bytes!("../../shaders/annotated.comp.spv");
 const SIGNED_ZEROS: &[u8] = include_bytes!("../../shaders/signed_zeros.comp.spv");
 const NAN_SIGNS: &[u8] = include_bytes!("../../shaders/nan_signs.comp.spv");
 const BITS: &[u8] = include_bytes!("../../shaders/bits.comp.spv");
+const DISTANCES: &[u8] = include_bytes!("../../shaders/distances.comp.spv");
 const INDICES: &[u8] = include_bytes!("../../shaders/indices.comp.spv");
 
 pub(super) fn cases(all: &mut Vec<Entry>) {
@@ -36,6 +37,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("programs.modes.signed_zeros", "VK_KHR_shader_float_controls2", signed_zeros);
     add("programs.modes.nan_signs", "VK_KHR_shader_float_controls", nan_signs);
     add("programs.integers.bits", "VK_KHR_maintenance9", bits);
+    add("programs.pointers.distances", "VK_KHR_variable_pointers", distances);
     add("programs.integers.indices", "Precision and Operation of SPIR-V Instructions", indices);
 }
 
@@ -305,6 +307,22 @@ fn bits(gpu: &Gpu) -> Case {
         let field = (number as u8 as i8) << 2 >> 4;
         expected.extend([(number >> 5) as u32 & 7, field as i32 as u32]);
         check(found == expected, || format!("{number:#x}: {found:x?} instead of {expected:x?}"))?;
+    }
+    Ok(())
+}
+
+/// Distances between elements of arrays whose pointers' types do not say how far apart these are.
+fn distances(gpu: &Gpu) -> Case {
+    if gpu.more.variable_pointers.variable_pointers_storage_buffer == 0 {
+        return lacking("pointers that are chosen");
+    }
+    gpu.need(vk::KHR_SPIRV_1_4_NAME)?;
+    let (source, target) = (gpu.buffer(16 * 64)?, gpu.buffer(16 * 4 * 4)?);
+    gpu.compute(DISTANCES, 0, &[], &[source, target], [1, 1, 1])?;
+    for (lane, found) in (0i32..).zip(target.words().chunks(4)) {
+        let chosen = if lane & 1 == 0 { [-4 * lane, -4 * lane] } else { [0, 4 * lane] };
+        let expected = [lane - 3, (lane & 7) - 2, chosen[0], chosen[1]].map(i32::cast_unsigned);
+        check(found == expected, || format!("{lane}: {found:x?} instead of {expected:x?}"))?;
     }
     Ok(())
 }
