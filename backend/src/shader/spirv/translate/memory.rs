@@ -95,7 +95,18 @@ impl Pointer {
             _ => EXPLICIT,
         };
         let (component_stride, step) = (0, 0);
-        Self { base, ty, constant, dynamic: None, element: None, matrix: None, component_stride, step, texel: None, unit }
+        Self {
+            base,
+            ty,
+            constant,
+            dynamic: None,
+            element: None,
+            matrix: None,
+            component_stride,
+            step,
+            texel: None,
+            unit,
+        }
     }
 
     /// A pointer into shared memory: `unit` bytes a scalar, or [`EXPLICIT`].
