@@ -16,8 +16,8 @@ pub enum Error {
     DeviceLost,
     #[error("the memory cannot be mapped")]
     MemoryMapFailed,
-    #[error("the version of Vulkan is not supported")]
-    IncompatibleDriver,
+    #[error("a priority beside other processes is not to be had")]
+    NotPermitted,
     #[error("a layer is not present")]
     LayerNotPresent,
     #[error("an extension is not present")]
@@ -60,7 +60,7 @@ impl Error {
             Self::InitializationFailed => vk::Result::ERROR_INITIALIZATION_FAILED,
             Self::DeviceLost => vk::Result::ERROR_DEVICE_LOST,
             Self::MemoryMapFailed => vk::Result::ERROR_MEMORY_MAP_FAILED,
-            Self::IncompatibleDriver => vk::Result::ERROR_INCOMPATIBLE_DRIVER,
+            Self::NotPermitted => vk::Result::ERROR_NOT_PERMITTED_KHR,
             Self::LayerNotPresent => vk::Result::ERROR_LAYER_NOT_PRESENT,
             Self::ExtensionNotPresent => vk::Result::ERROR_EXTENSION_NOT_PRESENT,
             Self::FeatureNotPresent => vk::Result::ERROR_FEATURE_NOT_PRESENT,

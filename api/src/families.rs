@@ -43,15 +43,25 @@ impl Family {
     }
 }
 
-/// The one priority that queues can have beside those of other processes (`VkQueueGlobalPriorityKHR`): a process has no more or less of the
-/// machine than the system gives it.
-pub const GLOBAL_PRIORITY: vk::QueueGlobalPriorityKHR = vk::QueueGlobalPriorityKHR::MEDIUM;
+/// The priorities that queues can have beside those of other processes (`VkQueueGlobalPriorityKHR`), which are the same: a process has no
+/// more or less of the machine than the system gives it.
+const GLOBAL_PRIORITIES: [vk::QueueGlobalPriorityKHR; 2] =
+    [vk::QueueGlobalPriorityKHR::LOW, vk::QueueGlobalPriorityKHR::MEDIUM];
 
 /// Of queues of any family.
 pub fn global_priorities() -> vk::QueueFamilyGlobalPriorityPropertiesKHR<'static> {
-    let mut all = vk::QueueFamilyGlobalPriorityPropertiesKHR { priority_count: 1, ..Default::default() };
-    all.priorities[0] = GLOBAL_PRIORITY;
+    let mut all = vk::QueueFamilyGlobalPriorityPropertiesKHR::default();
+    all.priority_count = GLOBAL_PRIORITIES.len() as u32;
+    all.priorities[..GLOBAL_PRIORITIES.len()].copy_from_slice(&GLOBAL_PRIORITIES);
     all
+}
+
+/// Whether queues can have a priority.
+///
+/// # Errors
+/// [`Error::NotPermitted`] of those that are higher than what all processes have.
+pub fn check_global_priority(wanted: vk::QueueGlobalPriorityKHR) -> Result<()> {
+    if GLOBAL_PRIORITIES.contains(&wanted) { Ok(()) } else { Err(Error::NotPermitted) }
 }
 
 /// The family of an index.

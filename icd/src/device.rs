@@ -7,7 +7,7 @@ use std::sync::{Arc, Once};
 use ash::vk::{self, Handle, TaggedStructure};
 use vitric_api::debug::Messages;
 use vitric_api::device::{Device, check_features};
-use vitric_api::families::{GLOBAL_PRIORITY, Wanted};
+use vitric_api::families::{Wanted, check_global_priority};
 use vitric_api::queue::{Batch, Queue};
 use vitric_api::report;
 use vitric_api::structures::{self, Structures};
@@ -75,21 +75,16 @@ fn report_at_exit() {
 
 /// Queues that a device is to have; none is protected.
 fn wanted_queues(infos: &[vk::DeviceQueueCreateInfo<'_>]) -> Result<Vec<Wanted>> {
-    let wanted = |info: &vk::DeviceQueueCreateInfo<'_>| match info.flags.is_empty() {
-        true if !has_priority(info) => Err(Error::InitializationFailed),
-        true => {
-            let priorities = raw::slice(info.p_queue_priorities, info.queue_count).to_vec();
-            Ok(Wanted { family: info.queue_family_index, priorities })
+    let wanted = |info: &vk::DeviceQueueCreateInfo<'_>| {
+        if !info.flags.is_empty() {
+            return Err(Error::FeatureNotPresent);
         }
-        false => Err(Error::FeatureNotPresent),
+        let beside: Option<&vk::DeviceQueueGlobalPriorityCreateInfoKHR<'_>> = raw::find(info.p_next);
+        beside.map_or(Ok(()), |beside| check_global_priority(beside.global_priority))?;
+        let priorities = raw::slice(info.p_queue_priorities, info.queue_count).to_vec();
+        Ok(Wanted { family: info.queue_family_index, priorities })
     };
     infos.iter().map(wanted).collect()
-}
-
-/// Whether queues are wanted with a priority beside other processes that there is, or with none.
-fn has_priority(info: &vk::DeviceQueueCreateInfo<'_>) -> bool {
-    let wanted: Option<&vk::DeviceQueueGlobalPriorityCreateInfoKHR<'_>> = raw::find(info.p_next);
-    wanted.is_none_or(|wanted| wanted.global_priority == GLOBAL_PRIORITY)
 }
 
 /// Gives a device that nobody else has seen yet its queues' handles.

@@ -54,7 +54,7 @@ pub extern "system" fn create(
         let info = raw::input(info).ok_or(Error::InitializationFailed)?;
         let (messages, witness) = (Arc::new(Messages::default()), Witness::new(info.p_next));
         let (extensions, version) = witness.hear(&messages, || {
-            let version = requested_version(&messages, raw::input(info.p_application_info))?;
+            let version = requested_version(&messages, raw::input(info.p_application_info));
             Ok((enabled_extensions(&messages, info)?, version))
         })?;
         let (heap, enabled) = (device::heap(), extensions.clone());
@@ -78,16 +78,16 @@ fn enabled_extensions(messages: &Messages, info: &vk::InstanceCreateInfo<'_>) ->
     names.iter().map(|&name| checked(raw::string(name))).collect()
 }
 
-/// The version of Vulkan that an application is written for, without patch: 1.0 where it says none. A newer one than the driver's is
-/// none that it could not be used with; another variant of Vulkan is.
-fn requested_version(messages: &Messages, application: Option<&vk::ApplicationInfo<'_>>) -> Result<u32> {
-    match application.map_or(0, |application| application.api_version) {
-        0 => Ok(vk::API_VERSION_1_0),
-        version if vk::api_version_variant(version) != 0 => {
-            messages.error("another variant of Vulkan is not supported");
-            Err(Error::IncompatibleDriver)
-        }
-        version => Ok(vk::make_api_version(0, vk::api_version_major(version), vk::api_version_minor(version), 0)),
+/// The version of Vulkan that an application is written for, without patch: 1.0 where it says none. There is none that the driver could
+/// not be used with: since 1.1 that is so of newer ones, and of variants of Vulkan.
+fn requested_version(messages: &Messages, application: Option<&vk::ApplicationInfo<'_>>) -> u32 {
+    let version = application.map_or(0, |application| application.api_version);
+    if vk::api_version_variant(version) != 0 {
+        messages.warn("another variant of Vulkan is asked for");
+    }
+    match version {
+        0 => vk::API_VERSION_1_0,
+        _ => vk::make_api_version(0, vk::api_version_major(version), vk::api_version_minor(version), 0),
     }
 }
 

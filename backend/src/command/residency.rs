@@ -75,10 +75,11 @@ impl Processor<'_> {
 fn overwrites(begin: &PassBegin, number: usize) -> bool {
     let (pass, view) = (&*begin.pass, &*begin.views[number]);
     let (Some(desc), Some(first)) = (pass.attachments.get(number), pass.subpasses.first()) else { return false };
-    let is_lost = [Load::CLEAR, Load::DONT_CARE].contains(&desc.load);
+    let Some(info) = format::info(view.surface.desc().format) else { return false };
+    let load = if info.stencil { desc.stencil_load } else { desc.load };
+    let is_lost = [Load::CLEAR, Load::DONT_CARE].contains(&load);
     // Depth may be rendered without the stencil beside it, which then stays as it is.
-    let is_one =
-        format::info(view.surface.desc().format).is_some_and(|info| !info.is_planar() && info.planes().count() == 1);
+    let is_one = !info.is_planar() && info.planes().count() == 1;
     let is_used = first.attachments().any(|used| used as usize == number);
     is_lost && is_one && first.view_mask == 0 && is_used && covers(begin.area, view)
 }

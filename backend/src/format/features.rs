@@ -41,7 +41,7 @@ pub fn features(format: vk::Format) -> Features {
         return Features { linear: image, optimal: image, ..Features::default() };
     }
     if info.is_planar() {
-        return Features { optimal: PLANAR, ..Features::default() };
+        return Features { linear: PLANAR, optimal: PLANAR, ..Features::default() };
     }
     if info.is_depth_stencil() {
         return Features { optimal: depth_stencil(info), ..Features::default() };

@@ -21,6 +21,7 @@ struct Format {
     bits: u32,
     /// Of planes with one component, and with two.
     views: [F; 2],
+    tiling: vk::ImageTiling,
 }
 
 impl Format {
@@ -39,7 +40,10 @@ impl Format {
 }
 
 fn formats() -> Vec<(&'static str, Format)> {
-    let eight = |format, planes, block| Format { format, planes, block, bits: 8, views: [F::R8_UNORM, F::R8G8_UNORM] };
+    let tiling = vk::ImageTiling::OPTIMAL;
+    let views = [F::R8_UNORM, F::R8G8_UNORM];
+    let eight = |format, planes, block| Format { format, planes, block, bits: 8, views, tiling };
+    let linear = |format, planes| Format { tiling: vk::ImageTiling::LINEAR, ..eight(format, planes, [2, 2]) };
     let ten = [F::R10X6_UNORM_PACK16, F::R10X6G10X6_UNORM_2PACK16];
     let sixteen = [F::R16_UNORM, F::R16G16_UNORM];
     vec![
@@ -58,6 +62,8 @@ fn formats() -> Vec<(&'static str, Format)> {
             Format { bits: 10, views: ten, ..eight(F::G10X6_B10X6R10X6_2PLANE_420_UNORM_3PACK16, 2, [2, 2]) },
         ),
         ("two_422_16", Format { bits: 16, views: sixteen, ..eight(F::G16_B16R16_2PLANE_422_UNORM, 2, [2, 1]) }),
+        ("linear_three_420", linear(F::G8_B8_R8_3PLANE_420_UNORM, 3)),
+        ("linear_two_420", linear(F::G8_B8R8_2PLANE_420_UNORM, 2)),
     ]
 }
 
@@ -138,7 +144,7 @@ fn filled(gpu: &Gpu, format: Format) -> Result<Image, Outcome> {
     if format.planes == 2 && format.block == [1; 2] {
         gpu.need(vk::EXT_YCBCR_2PLANE_444_FORMATS_NAME)?;
     }
-    let (kind, tiling) = (vk::ImageType::TYPE_2D, vk::ImageTiling::OPTIMAL);
+    let (kind, tiling) = (vk::ImageType::TYPE_2D, format.tiling);
     let usage = vk::ImageUsageFlags::SAMPLED | vk::ImageUsageFlags::TRANSFER_DST | vk::ImageUsageFlags::TRANSFER_SRC;
     let flags = vk::ImageCreateFlags::MUTABLE_FORMAT;
     let (instance, physical) = (&gpu.instance, gpu.physical);
@@ -150,7 +156,7 @@ fn filled(gpu: &Gpu, format: Format) -> Result<Image, Outcome> {
     check(limits.max_extent.width >= SIZE, || "too small".into())?;
     let extent = vk::Extent3D { width: SIZE, height: SIZE, depth: 1 };
     let info = vk::ImageCreateInfo::default().image_type(kind).format(format.format).usage(usage).flags(flags);
-    let image = image(gpu, &info.extent(extent))?;
+    let image = image(gpu, &info.tiling(tiling).extent(extent))?;
     for plane in 0..format.planes {
         let buffer = gpu.buffer_with(&plane_bytes(format, plane))?;
         let region = plane_region(format, plane);

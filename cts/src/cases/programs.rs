@@ -21,6 +21,8 @@ const ANNOTATED: &[u8] = include_bytes!("../../shaders/annotated.comp.spv");
 const SIGNED_ZEROS: &[u8] = include_bytes!("../../shaders/signed_zeros.comp.spv");
 const NAN_SIGNS: &[u8] = include_bytes!("../../shaders/nan_signs.comp.spv");
 const BITS: &[u8] = include_bytes!("../../shaders/bits.comp.spv");
+const DISTANCES: &[u8] = include_bytes!("../../shaders/distances.comp.spv");
+const INDICES: &[u8] = include_bytes!("../../shaders/indices.comp.spv");
 
 pub(super) fn cases(all: &mut Vec<Entry>) {
     let mut add = |name: &str, section, run: fn(&Gpu) -> Case| all.push(Entry::new(name, section, run));
@@ -35,6 +37,8 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("programs.modes.signed_zeros", "VK_KHR_shader_float_controls2", signed_zeros);
     add("programs.modes.nan_signs", "VK_KHR_shader_float_controls", nan_signs);
     add("programs.integers.bits", "VK_KHR_maintenance9", bits);
+    add("programs.pointers.distances", "VK_KHR_variable_pointers", distances);
+    add("programs.integers.indices", "Precision and Operation of SPIR-V Instructions", indices);
 }
 
 fn lacking(what: &str) -> Case {
@@ -302,6 +306,46 @@ fn bits(gpu: &Gpu) -> Case {
         }
         let field = (number as u8 as i8) << 2 >> 4;
         expected.extend([(number >> 5) as u32 & 7, field as i32 as u32]);
+        check(found == expected, || format!("{number:#x}: {found:x?} instead of {expected:x?}"))?;
+    }
+    Ok(())
+}
+
+/// Distances between elements of arrays whose pointers' types do not say how far apart these are.
+fn distances(gpu: &Gpu) -> Case {
+    if gpu.more.variable_pointers.variable_pointers_storage_buffer == 0 {
+        return lacking("pointers that are chosen");
+    }
+    gpu.need(vk::KHR_SPIRV_1_4_NAME)?;
+    let (source, target) = (gpu.buffer(16 * 64)?, gpu.buffer(16 * 4 * 4)?);
+    gpu.compute(DISTANCES, 0, &[], &[source, target], [1, 1, 1])?;
+    for (lane, found) in (0i32..).zip(target.words().chunks(4)) {
+        let chosen = if lane & 1 == 0 { [-4 * lane, -4 * lane] } else { [0, 4 * lane] };
+        let expected = [lane - 3, (lane & 7) - 2, chosen[0], chosen[1]].map(i32::cast_unsigned);
+        check(found == expected, || format!("{lane}: {found:x?} instead of {expected:x?}"))?;
+    }
+    Ok(())
+}
+
+/// Indices of 8, 16 and 64 bits; and angles of 16, which are multiplied by a number of 16.
+fn indices(gpu: &Gpu) -> Case {
+    let features = [gpu.features.shader_int16, gpu.features.shader_int64, gpu.more.float16_int8.shader_int8];
+    if features.contains(&0) || gpu.more.float16_int8.shader_float16 == 0 {
+        return lacking("integers of all widths and halves");
+    }
+    let numbers: Vec<u32> = (0..16).map(|lane| if lane == 0 { 0x03f0 } else { 0x3c00 + lane * 37 }).collect();
+    let (source, target) = (gpu.buffer_with(&numbers)?, gpu.buffer(16 * 4 * 8)?);
+    gpu.compute(INDICES, 0, &[], &[source, target], [1, 1, 1])?;
+    let times = |number: u32, factor: f32| {
+        let product = half::f16::from_bits(number as u16).to_f32() * half::f16::from_f32(factor).to_f32();
+        u32::from(half::f16::from_f32(product).to_bits())
+    };
+    for (lane, (&number, found)) in numbers.iter().zip(target.words().chunks(8)).enumerate() {
+        let rest = lane as u32 & 3;
+        let first = if rest == 0 { 7 } else { number };
+        let last = if rest == 3 { 7 } else { number + 3 };
+        let (degrees, radians) = (times(number, 1f32.to_degrees()), times(number, 1f32.to_radians()));
+        let expected = [number, number, number, number + rest, number + rest, first * last, degrees, radians];
         check(found == expected, || format!("{number:#x}: {found:x?} instead of {expected:x?}"))?;
     }
     Ok(())

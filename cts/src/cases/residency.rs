@@ -22,6 +22,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("contents.stored_behind_clear", "Render Pass Load Operations", |gpu| stored_behind(gpu, STORE));
     add("contents.behind_clear", "Render Pass Load Operations", behind_clear);
     add("contents.behind_clear_command", "Clear Commands", behind_clear_command);
+    add("contents.loaded_stencil", "Render Pass Load Operations", loaded_stencil);
     add("contents.aliased", "Memory Aliasing", aliased);
 }
 
@@ -255,6 +256,51 @@ fn behind_clear_command(gpu: &Gpu) -> Case {
     check_texels(gpu, &image, |_, _| 6)?;
     check_texels(gpu, &copy, |x, y| if inside(x, y, 1) { 8 } else { 5 })?;
     check_texels(gpu, &blitted, |x, y| if inside(x, y, 2) { 6 } else { 5 })
+}
+
+/// A pass loads a stencil beside which there are no depths: that it says nothing of these loses nothing.
+fn loaded_stencil(gpu: &Gpu) -> Case {
+    gpu.need(vk::KHR_DYNAMIC_RENDERING_NAME)?;
+    let (format, stencil) = (vk::Format::S8_UINT, vk::ImageAspectFlags::STENCIL);
+    if !super::formats::supports(gpu, format, vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT)? {
+        return Err(Outcome::NotSupported("stencils alone".into()));
+    }
+    let usage = U::DEPTH_STENCIL_ATTACHMENT | U::TRANSFER_SRC | U::TRANSFER_DST;
+    let desc = ImageDesc { aspects: stencil, ..ImageDesc::color(format, [2 * SIDE; 2], usage) };
+    let (image, second) = (gpu.image(&desc)?, khr::dynamic_rendering::Device::new(&gpu.instance, &gpu.device));
+    let attachment = vk::RenderingAttachmentInfo::default()
+        .image_view(image.view)
+        .image_layout(L::GENERAL)
+        .load_op(vk::AttachmentLoadOp::LOAD)
+        .store_op(STORE);
+    let area = vk::Rect2D { extent: vk::Extent2D { width: 2 * SIDE, height: 2 * SIDE }, ..Default::default() };
+    let info = vk::RenderingInfo::default().render_area(area).layer_count(1).stencil_attachment(&attachment);
+    let value = vk::ClearAttachment {
+        aspect_mask: stencil,
+        clear_value: vk::ClearValue { depth_stencil: vk::ClearDepthStencilValue { depth: 0.0, stencil: 9 } },
+        ..Default::default()
+    };
+    let corner = vk::Extent2D { width: 8, height: 8 };
+    let rect = vk::Rect2D { extent: corner, ..Default::default() };
+    let corner = vk::ClearRect { rect, base_array_layer: 0, layer_count: 1 };
+    gpu.run(|commands| {
+        gpu.barrier(commands, Some((&image, L::UNDEFINED, L::GENERAL)));
+        let (range, old) =
+            (crate::harness::range(stencil, 0, 1), vk::ClearDepthStencilValue { depth: 0.0, stencil: 17 });
+        // SAFETY: the command buffer is recording, and the image is in the layout.
+        unsafe {
+            gpu.device.cmd_clear_depth_stencil_image(commands, image.handle, L::GENERAL, &old, &[range]);
+            gpu.barrier(commands, None);
+            second.cmd_begin_rendering(commands, &info);
+            gpu.device.cmd_clear_attachments(commands, &[value], &[corner]);
+            second.cmd_end_rendering(commands);
+        }
+        gpu.barrier(commands, Some((&image, L::GENERAL, L::TRANSFER_SRC_OPTIMAL)));
+    })?;
+    let found = gpu.read_image(&image, stencil, 1)?;
+    let expected = |at: usize| if at % (2 * SIDE as usize) < 8 && at / (2 * SIDE as usize) < 8 { 9 } else { 17 };
+    let wrong = found.iter().enumerate().find(|&(at, &value)| value != expected(at));
+    check(wrong.is_none(), || format!("pixel and stencil: {wrong:?}"))
 }
 
 /// A transition from the undefined layout loses what was there; not what comes next, and nothing of other images.

@@ -76,7 +76,7 @@ impl Translator<'_> {
 
     fn extract_dynamic(&mut self, inst: &Instruction) -> Result<Vec<Value>> {
         let words = self.words(inst.word(2)?)?;
-        let index = self.word(inst.word(3)?)?;
+        let index = self.index(inst.word(3)?)?;
         let mut out = *words.first().ok_or(Error::Malformed("an empty vector"))?;
         for (number, &word) in words.iter().enumerate().skip(1) {
             let number = self.builder.int(number as u32);
@@ -88,7 +88,7 @@ impl Translator<'_> {
 
     fn insert_dynamic(&mut self, inst: &Instruction) -> Result<Vec<Value>> {
         let words = self.words(inst.word(2)?)?;
-        let (component, index) = (self.word(inst.word(3)?)?, self.word(inst.word(4)?)?);
+        let (component, index) = (self.word(inst.word(3)?)?, self.index(inst.word(4)?)?);
         let mut out = Vec::with_capacity(words.len());
         for (number, &word) in words.iter().enumerate() {
             let number = self.builder.int(number as u32);

@@ -146,6 +146,8 @@ impl Translator<'_> {
             G::PackSnorm4x8 | G::PackUnorm4x8 | G::PackSnorm2x16 | G::PackUnorm2x16 | G::PackHalf2x16 => {
                 Ok(vec![self.pack(op, first)])
             }
+            G::Radians => self.converted(first, std::f32::consts::PI / 180.0, ty),
+            G::Degrees => self.converted(first, 180.0 / std::f32::consts::PI, ty),
             G::PackDouble2x32 => match first[..] {
                 [low, high] => Ok(vec![self.builder.join(low, high, Type::F64)]),
                 _ => Err(Error::Malformed("a double has two words")),
@@ -171,6 +173,15 @@ impl Translator<'_> {
 
     fn scale(&mut self, words: &[Value], factor: Value) -> Vec<Value> {
         words.iter().map(|&word| self.builder.binary(B::FMul, word, factor)).collect()
+    }
+
+    /// Angles times a factor, which is a number of their own type: formulas are computed in the precision of their operands.
+    fn converted(&mut self, angles: &[Value], factor: f32, ty: u32) -> Result<Vec<Value>> {
+        let factor = match Number::of(self.module, ty)? {
+            Number::Float(16) => half::f16::from_f32(factor).to_f32(),
+            _ => factor,
+        };
+        Ok(angles.iter().map(|&angle| self.times(angle, factor)).collect())
     }
 
     fn length(&mut self, words: &[Value]) -> Result<Value> {
@@ -348,11 +359,6 @@ impl Translator<'_> {
         }
         if let Some(routine) = routine_of_one(op) {
             return Ok(routine(&mut self.builder, x));
-        }
-        match op {
-            G::Radians => return Ok(self.times(x, std::f32::consts::PI / 180.0)),
-            G::Degrees => return Ok(self.times(x, 180.0 / std::f32::consts::PI)),
-            _ => {}
         }
         let y = y.ok_or_else(|| Error::Unsupported(format!("{op:?}")))?;
         if let Some(op) = binary(op) {

@@ -76,6 +76,8 @@ pub(super) struct Pointer {
     matrix: Option<MatrixLayout>,
     /// Bytes between components of a vector in memory with explicit layout.
     component_stride: u32,
+    /// Units of an offset from element to element of what it points into; 0 where that is not known.
+    step: u32,
     /// `OpImageTexelPointer`: coordinates and sample.
     pub(super) texel: Option<(Vec<Value>, Value)>,
     /// Units of an offset per scalar, where the layout is tight.
@@ -92,7 +94,19 @@ impl Pointer {
             Base::Shared(_) => 4,
             _ => EXPLICIT,
         };
-        Self { base, ty, constant, dynamic: None, element: None, matrix: None, component_stride: 0, texel: None, unit }
+        let (component_stride, step) = (0, 0);
+        Self {
+            base,
+            ty,
+            constant,
+            dynamic: None,
+            element: None,
+            matrix: None,
+            component_stride,
+            step,
+            texel: None,
+            unit,
+        }
     }
 
     /// A pointer into shared memory: `unit` bytes a scalar, or [`EXPLICIT`].
@@ -137,7 +151,7 @@ impl Translator<'_> {
                 let has_vertices =
                     matches!(pointer.base, Base::Vertices { .. } | Base::Patch { of_vertices: true, .. });
                 if has_vertices && pointer.element.is_none() {
-                    pointer.element = Some(self.word(index)?);
+                    pointer.element = Some(self.index(index)?);
                     return Ok(());
                 }
                 if matches!(pointer.base, Base::Resource(_)) && self.is_descriptor_array(ty, element)? {
@@ -162,7 +176,7 @@ impl Translator<'_> {
 
     /// Moves into an array of resources; arrays of arrays are numbered row by row.
     fn step_descriptor(&mut self, pointer: &mut Pointer, array: u32, index: u32) -> Result<()> {
-        let index = self.word(index)?;
+        let index = self.index(index)?;
         let length = match self.module.ty(array)? {
             Ty::Array(_, length) => self.constants.length(*length)?,
             _ => 1,
@@ -186,6 +200,7 @@ impl Translator<'_> {
 
     fn step_member(&mut self, pointer: &mut Pointer, ty: u32, index: u32) -> Result<()> {
         let target = (ty, Some(index));
+        pointer.step = 0;
         if !pointer.is_explicit() {
             let offset = self.constants.member(self.module, ty, index)?.0 * pointer.unit;
             pointer.constant = pointer.constant.wrapping_add(offset);
@@ -234,11 +249,12 @@ impl Translator<'_> {
     }
 
     fn advance(&mut self, pointer: &mut Pointer, index: u32, constant: Option<u32>, stride: u32) -> Result<()> {
+        pointer.step = stride;
         if let Some(constant) = constant {
             pointer.constant = pointer.constant.wrapping_add(constant.wrapping_mul(stride));
             return Ok(());
         }
-        let index = self.word(index)?;
+        let index = self.index(index)?;
         let stride = self.builder.int(stride);
         let scaled = self.builder.binary(BinaryOp::IMul, index, stride);
         pointer.dynamic = Some(match pointer.dynamic {
@@ -673,6 +689,16 @@ impl Translator<'_> {
         }
     }
 
+    /// Units from element to element of what two pointers of some type point into. The type need not say it, unless one was
+    /// made by `OpPtrAccessChain`.
+    fn common_stride(&self, [a, b]: [Rc<Pointer>; 2], pointer_type: u32) -> Result<u32> {
+        let strides = [a.step, b.step, self.element_stride(&a, pointer_type)?];
+        match strides.into_iter().find(|stride| *stride != 0) {
+            Some(stride) => Ok(stride),
+            None => self.explicit_size(a.ty, 0),
+        }
+    }
+
     /// Comparisons and differences of pointers.
     pub(super) fn compare_pointers(&mut self, inst: &Instruction) -> Result<()> {
         let (ty, id) = (inst.word(0)?, inst.word(1)?);
@@ -682,8 +708,8 @@ impl Translator<'_> {
             Op::PtrEqual => self.builder.binary(BinaryOp::IEq, a, b),
             Op::PtrNotEqual => self.builder.binary(BinaryOp::INe, a, b),
             _ => {
-                let pointer = self.pointer(inst.word(2)?)?;
-                let stride = self.element_stride(&pointer, pointer_type)?;
+                let pointers = [self.pointer(inst.word(2)?)?, self.pointer(inst.word(3)?)?];
+                let stride = self.common_stride(pointers, pointer_type)?;
                 let [left, right] = [a, b].map(|pointer| self.builder.split(pointer)[0]);
                 let bytes = self.builder.binary(BinaryOp::ISub, left, right);
                 let stride = self.builder.int(stride.max(1));

@@ -596,6 +596,12 @@ impl<'a> Translator<'a> {
         self.words(id)?.first().copied().ok_or(Error::Malformed("an empty value"))
     }
 
+    /// An index, which may have any width: of one of 64 bits the low word, since nothing has more elements than that numbers.
+    fn index(&mut self, id: u32) -> Result<Value> {
+        let index = self.word(id)?;
+        Ok(if self.builder.is_wide(index) { self.builder.split(index)[0] } else { index })
+    }
+
     fn pointer(&mut self, id: u32) -> Result<Rc<Pointer>> {
         match self.operand(id)? {
             (_, Operand::Pointer(pointer)) => Ok(pointer),
