@@ -142,6 +142,9 @@ impl Fields {
 
 /// Arithmetic on the numbers of words.
 pub trait Arithmetic: Copy {
+    /// Whether what is needed of numbers are the lowest bits of each byte.
+    const IS_LOW: bool;
+
     /// Sums.
     fn add<L: Lanes>(self, a: L, b: L) -> L;
     /// Differences.
@@ -232,6 +235,8 @@ pub struct Words;
 macro_rules! equal {
     ($name:ident, $add:ident, $sub:ident, $list:expr) => {
         impl Arithmetic for $name {
+            const IS_LOW: bool = true;
+
             #[inline(always)]
             fn add<L: Lanes>(self, a: L, b: L) -> L {
                 a.$add(b)
@@ -277,6 +282,8 @@ equal!(Halves, add16, sub16, [(0, 16), (16, 16)]);
 equal!(Words, add32, sub32, [(0, 32)]);
 
 impl Arithmetic for Packed {
+    const IS_LOW: bool = false;
+
     #[inline(always)]
     fn add<L: Lanes>(self, a: L, b: L) -> L {
         a.add32(b)

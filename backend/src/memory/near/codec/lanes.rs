@@ -52,11 +52,15 @@ pub trait Lanes: Copy {
     fn arrange(shape: Shape, words: &[[u32; ROW]; ROW]) -> Rows<Self>;
     /// The words of a line, of rows.
     fn restore(shape: Shape, rows: &Rows<Self>) -> [[u32; ROW]; ROW];
-    /// Planes of the bits in `used`, from the lowest on, to as many elements of `planes`.
-    fn gather(rows: &Rows<Self>, used: u32, planes: &mut [[u8; 8]]);
-    /// The rows that have these planes.
-    fn scatter(used: u32, planes: &[[u8; 8]]) -> Rows<Self>;
+    /// Planes of the bits in `used`, from the lowest on, to as many elements of `planes`. `LOW` says that of each byte of `used` only its
+    /// lowest bits are set.
+    fn gather<const LOW: bool>(rows: &Rows<Self>, used: u32, planes: &mut [[u8; 8]]);
+    /// The rows that have these planes, the first elements of `planes`. What follows is no part of them; there are [`SPARE`] or more of it.
+    fn scatter<const LOW: bool>(used: u32, planes: &[[u8; 8]]) -> Rows<Self>;
 }
+
+/// Elements behind planes that are read with them: so planes of a byte are eight, however many of them are needed.
+pub const SPARE: usize = 7;
 
 /// Any machine's.
 #[derive(Debug, Clone, Copy)]
@@ -146,14 +150,14 @@ impl Lanes for Portable {
         }
         words
     }
-    fn gather(rows: &Rows<Self>, used: u32, planes: &mut [[u8; 8]]) {
+    fn gather<const LOW: bool>(rows: &Rows<Self>, used: u32, planes: &mut [[u8; 8]]) {
         let bits = (0..32).filter(|bit| used >> bit & 1 != 0);
         for (bit, plane) in bits.zip(planes) {
             let gathered = (0..64).fold(0, |all, place| all | u64::from(Self::bit(rows, place) >> bit & 1) << place);
             *plane = gathered.to_le_bytes();
         }
     }
-    fn scatter(used: u32, planes: &[[u8; 8]]) -> Rows<Self> {
+    fn scatter<const LOW: bool>(used: u32, planes: &[[u8; 8]]) -> Rows<Self> {
         let mut rows = [Self([0; ROW]); ROW];
         let bits = (0..32).filter(|bit| used >> bit & 1 != 0);
         for (bit, plane) in bits.zip(planes) {
@@ -445,24 +449,63 @@ mod wide {
     /// The bytes of four rows, and those of the other four.
     type Halves = [__m256i; 2];
 
-    /// A bit of each byte.
+    /// The highest bit of each byte.
     #[inline(always)]
-    fn plane_of(bytes: Halves, bit: u32) -> u64 {
-        let count = wide!(_mm_cvtsi32_si128(7 - bit as i32));
-        let front = wide!(_mm256_movemask_epi8(_mm256_sll_epi16(bytes[0], count))) as u32;
-        let back = wide!(_mm256_movemask_epi8(_mm256_sll_epi16(bytes[1], count))) as u32;
-        u64::from(back) << 32 | u64::from(front)
+    fn plane_of(bytes: Halves) -> [u8; 8] {
+        let front = wide!(_mm256_movemask_epi8(bytes[0])) as u32;
+        let back = wide!(_mm256_movemask_epi8(bytes[1])) as u32;
+        (u64::from(back) << 32 | u64::from(front)).to_le_bytes()
     }
 
-    /// Bytes of up to eight bits, of their planes: the next ones are those of the bits in `used`.
+    /// Moves bits of bytes up; what comes from the byte below is not looked at.
     #[inline(always)]
-    fn of_planes(used: u32, planes: &mut std::slice::Iter<'_, [u8; 8]>) -> Halves {
+    fn moved_up(bytes: Halves, bits: u32) -> Halves {
+        let count = wide!(_mm_cvtsi32_si128(bits as i32));
+        [wide!(_mm256_sll_epi16(bytes[0], count)), wide!(_mm256_sll_epi16(bytes[1], count))]
+    }
+
+    /// [`Lanes::gather`] of a byte, of which some bits are used: from the highest on.
+    #[inline(always)]
+    fn planes_of<const LOW: bool>(bytes: Halves, used: u32, planes: &mut [[u8; 8]]) {
+        let mut left = used;
+        let mut moved = moved_up(bytes, used.leading_zeros() - 24);
+        for plane in planes.iter_mut().rev() {
+            if LOW {
+                *plane = plane_of(moved);
+                moved = [wide!(_mm256_add_epi8(moved[0], moved[0])), wide!(_mm256_add_epi8(moved[1], moved[1]))];
+            } else {
+                let bit = 31 - left.leading_zeros();
+                *plane = plane_of(moved_up(bytes, 7 - bit));
+                left ^= 1 << bit;
+            }
+        }
+    }
+
+    /// Planes of a byte from which on turning eight of them takes less than adding one to the others.
+    const MANY: usize = 4;
+
+    /// Where the planes of a byte lie, of the bits in `used`.
+    #[inline(always)]
+    fn places<const LOW: bool>(used: u32) -> [usize; 8] {
+        let (mut places, mut next) = ([0, 1, 2, 3, 4, 5, 6, 7], 0);
+        if !LOW {
+            for (bit, place) in places.iter_mut().enumerate() {
+                *place = next & 7;
+                next += (used >> bit & 1) as usize;
+            }
+        }
+        places
+    }
+
+    /// Bytes of few planes, of the bits in `used`: the opposite.
+    #[inline(always)]
+    fn of_few_planes(used: u32, planes: &[[u8; 8]]) -> Halves {
         let mut bytes = [wide!(_mm256_setzero_si256()); 2];
         let mut left = used;
-        while left != 0 {
+        for plane in planes {
             let one = wide!(_mm256_set1_epi8((left & left.wrapping_neg()) as i8));
             left &= left - 1;
-            let plane = planes.next().map_or(0, |plane| u64::from_le_bytes(*plane));
+            let plane = u64::from_le_bytes(*plane);
             bytes[0] = wide!(_mm256_or_si256(bytes[0], _mm256_and_si256(spread(plane as u32), one)));
             bytes[1] = wide!(_mm256_or_si256(bytes[1], _mm256_and_si256(spread((plane >> 32) as u32), one)));
         }
@@ -482,6 +525,59 @@ mod wide {
             let each = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
             let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(bits as i32), places);
             _mm256_cmpeq_epi8(_mm256_and_si256(bytes, each), each)
+        })
+    }
+
+    /// Bytes of more planes, all at once.
+    #[inline(always)]
+    fn of_planes<const LOW: bool>(used: u32, planes: &[[u8; 8]]) -> Halves {
+        let planes = planes.first_chunk::<8>().expect("there are spare ones behind the last");
+        let [a, b, c, d, e, f, g, h] = places::<LOW>(used);
+        wide!({
+            let [ab, cd, ef, gh]: [__m128i; 4] = if LOW {
+                bytemuck::must_cast(*planes)
+            } else {
+                [
+                    two(planes[a], planes[b]),
+                    two(planes[c], planes[d]),
+                    two(planes[e], planes[f]),
+                    two(planes[g], planes[h]),
+                ]
+            };
+            // Turns 8x8 bytes: the first bytes of the planes come first.
+            let order =
+                _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15));
+            let abef = _mm256_shuffle_epi8(_mm256_set_m128i(ef, ab), order);
+            let cdgh = _mm256_shuffle_epi8(_mm256_set_m128i(gh, cd), order);
+            let order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+            let front = _mm256_permutevar8x32_epi32(_mm256_unpacklo_epi16(abef, cdgh), order);
+            let back = _mm256_permutevar8x32_epi32(_mm256_unpackhi_epi16(abef, cdgh), order);
+            let used = _mm256_set1_epi8(used as i8);
+            [_mm256_and_si256(turned_narrow(front), used), _mm256_and_si256(turned_narrow(back), used)]
+        })
+    }
+
+    /// Two planes.
+    #[inline(always)]
+    fn two(a: [u8; 8], b: [u8; 8]) -> __m128i {
+        wide!(_mm_set_epi64x(i64::from_le_bytes(b), i64::from_le_bytes(a)))
+    }
+
+    /// Turns 8x8 bits in each eight bytes: bits change places, then squares of four, then those of sixteen.
+    #[inline(always)]
+    fn turned_narrow(bytes: __m256i) -> __m256i {
+        let bytes = exchanged::<7>(bytes, 0x00aa_00aa_00aa_00aa);
+        let bytes = exchanged::<14>(bytes, 0x0000_cccc_0000_cccc);
+        exchanged::<28>(bytes, 0x0000_0000_f0f0_f0f0)
+    }
+
+    /// Exchanges the bits of a mask with those that stand so many bits higher.
+    #[inline(always)]
+    fn exchanged<const BITS: i32>(value: __m256i, mask: i64) -> __m256i {
+        wide!({
+            let other = _mm256_xor_si256(value, _mm256_srli_epi64::<BITS>(value));
+            let change = _mm256_and_si256(other, _mm256_set1_epi64x(mask));
+            _mm256_xor_si256(_mm256_xor_si256(value, change), _mm256_slli_epi64::<BITS>(change))
         })
     }
 
@@ -513,7 +609,7 @@ mod wide {
     /// [`Lanes::gather`], all planes of a byte at once.
     #[inline(always)]
     fn gather_widest(rows: &Line, used: u32, planes: &mut [[u8; 8]]) {
-        assert_eq!(planes.len(), used.count_ones() as usize, "there is a place for each");
+        assert!(planes.len() >= used.count_ones() as usize, "there is a place for each");
         let mut next = planes.as_mut_ptr();
         for (byte, [front, back]) in bytes_of(rows).into_iter().enumerate() {
             let used = (used >> (8 * byte)) as u8;
@@ -531,7 +627,7 @@ mod wide {
     /// [`Lanes::scatter`].
     #[inline(always)]
     fn scatter_widest(used: u32, planes: &[[u8; 8]]) -> Line {
-        assert_eq!(planes.len(), used.count_ones() as usize, "each is there");
+        assert!(planes.len() >= used.count_ones() as usize, "each is there");
         let mut next = planes.as_ptr();
         let mut bytes = [[wide!(_mm256_setzero_si256()); 2]; 4];
         for (byte, halves) in bytes.iter_mut().enumerate() {
@@ -655,32 +751,37 @@ mod wide {
             })
         }
         #[inline(always)]
-        fn gather(rows: &Rows<Self>, used: u32, planes: &mut [[u8; 8]]) {
+        fn gather<const LOW: bool>(rows: &Rows<Self>, used: u32, planes: &mut [[u8; 8]]) {
             if WIDEST {
                 return gather_widest(&plain(rows), used, planes);
             }
             let bytes = bytes_of(&plain(rows));
-            let mut planes = planes.iter_mut();
+            let mut next = 0;
             for (byte, halves) in bytes.into_iter().enumerate() {
-                let mut left = used >> (8 * byte) & 0xff;
-                while left != 0 {
-                    let plane = plane_of(halves, left.trailing_zeros());
-                    left &= left - 1;
-                    if let Some(bytes) = planes.next() {
-                        *bytes = plane.to_le_bytes();
-                    }
+                let used = used >> (8 * byte) & 0xff;
+                if used != 0 {
+                    let count = used.count_ones() as usize;
+                    planes_of::<LOW>(halves, used, &mut planes[next..][..count]);
+                    next += count;
                 }
             }
         }
         #[inline(always)]
-        fn scatter(used: u32, planes: &[[u8; 8]]) -> Rows<Self> {
+        fn scatter<const LOW: bool>(used: u32, planes: &[[u8; 8]]) -> Rows<Self> {
             if WIDEST {
                 return wrapped(scatter_widest(used, planes));
             }
-            let mut planes = planes.iter();
+            let mut next = 0;
             let mut bytes = [[wide!(_mm256_setzero_si256()); 2]; 4];
             for (byte, halves) in bytes.iter_mut().enumerate() {
-                *halves = of_planes(used >> (8 * byte) & 0xff, &mut planes);
+                let used = used >> (8 * byte) & 0xff;
+                let count = used.count_ones() as usize;
+                *halves = if count < MANY {
+                    of_few_planes(used, &planes[next..][..count])
+                } else {
+                    of_planes::<LOW>(used, &planes[next..])
+                };
+                next += count;
             }
             wrapped(of_bytes(&bytes))
         }

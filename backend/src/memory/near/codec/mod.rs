@@ -321,7 +321,7 @@ impl<L: Lanes> Residuals<L> {
     }
 
     #[inline(always)]
-    fn write(&self, arithmetic: impl Arithmetic, out: &mut Line) -> Control {
+    fn write<A: Arithmetic>(&self, arithmetic: A, out: &mut Line) -> Control {
         let control = Control::of_bytes(self.bytes());
         // Constant lengths are written in a few instructions: zeros, then parameters, of which there are zeros behind the last.
         let blocks: &mut [[u32; SUB_BLOCK / 4]; 4] = bytemuck::must_cast_mut(&mut out.0);
@@ -332,7 +332,11 @@ impl<L: Lanes> Residuals<L> {
         if self.used != 0 {
             let start = end + self.used.count_ones() as usize * 2;
             let planes = bytemuck::cast_slice_mut::<u32, u8>(&mut out.0[end..start]).as_chunks_mut().0;
-            L::gather(&self.rows, self.used, planes);
+            if A::IS_LOW {
+                L::gather::<true>(&self.rows, self.used, planes);
+            } else {
+                L::gather::<false>(&self.rows, self.used, planes);
+            }
         }
         control
     }
@@ -403,12 +407,13 @@ fn decode_with<L: Lanes, A: Arithmetic>(arithmetic: A, shape: Shape, control: Co
         *line = Line::ZERO;
         return;
     }
-    let planes = &bytemuck::cast_slice::<u32, u8>(&coded.0[head..]).as_chunks().0[..planes];
+    // As many as there are spare ones for the last: no more than three sub-blocks are coded.
+    let planes = bytemuck::cast_slice::<u32, u8>(&coded.0[head..]).as_chunks().0;
     let mut parameters = Parameters { words: [0; 12], count: head - 1 };
     parameters.words.copy_from_slice(&coded.0[1..13]);
     let mut rows = [L::splat(0); ROW];
     if used != 0 {
-        rows = L::scatter(used, planes);
+        rows = if A::IS_LOW { L::scatter::<true>(used, planes) } else { L::scatter::<false>(used, planes) };
         let tops = arithmetic.tops(used);
         for row in &mut rows {
             *row = arithmetic.whole(*row, tops);
