@@ -195,7 +195,6 @@ impl<'s> Small<'s> {
         let ([blocks, waves], [covered, lanes]) = ([blocks[0], waves[0]], [covered, lanes].map(|of| of.iter().sum()));
         see_block(sight, place, [blocks, blocks * self.block_samples, covered]);
         if !self.is_sieve {
-            sight.count(Counter::Fragments, lanes.into());
             see_waves(sight, place, [waves, lanes, lanes]);
         }
     }
@@ -210,8 +209,9 @@ fn see_block(sight: &Sight, place: [u32; 2], [blocks, samples, covered]: [u32; 3
     sight.mark(Map::Overdraw, place, covered);
 }
 
-/// Counts waves of kernels that export themselves, their lanes, and those that were exported.
+/// Counts waves of kernels that export themselves, their fragments, and those that were exported.
 fn see_waves(sight: &Sight, place: [u32; 2], [waves, lanes, exported]: [u32; 3]) {
+    sight.count(Counter::Fragments, lanes.into());
     see(sight, place, waves, lanes);
     see_exported(sight, lanes, exported);
 }
@@ -226,8 +226,6 @@ pub(super) struct Mixed<'s> {
     crumbs: &'s mut Crumbs,
     /// Number of the first primitive of the sixteen whose pixels wait.
     first: PrimitiveId,
-    /// Whether fragments were counted before they came.
-    are_counted: bool,
 }
 
 impl<'s> Mixed<'s> {
@@ -247,16 +245,7 @@ impl<'s> Mixed<'s> {
                 runs.set(slot, tile[axis] as u32);
             }
         }
-        Some(Self { runs, slot, tile, crumbs, first: 0, are_counted: false })
-    }
-
-    /// The same for fragments that were tested and counted.
-    pub(super) fn of_tested<'a: 's>(
-        context: &'a DrawContext<'a>,
-        scratch: (&'s mut Wave, &'s mut Crumbs),
-        tile: ([i64; 2], bool),
-    ) -> Option<Self> {
-        Some(Self { are_counted: true, ..Self::new(context, scratch, tile)? })
+        Some(Self { runs, slot, tile, crumbs, first: 0 })
     }
 
     /// Pixels of tiny primitives, which are of the sixteen that came last, wait to be drawn: the first ones as crumbs, all of them, and the
@@ -342,12 +331,9 @@ impl<'s> Mixed<'s> {
     /// Counts the fragments of a wave, where its first pixel is.
     #[cold]
     fn see(&mut self, sight: &Sight) {
-        let [lanes, exported]: [u32; 2] = [0, 1].map(|word: usize| self.runs.outputs[word].iter().sum());
+        let [lanes, exported] = [0, 1].map(|word: usize| self.runs.outputs[word].iter().sum());
         let place = Crumb::place(self.runs.lanes(self.slot)[0]);
         let place = [0, 1].map(|axis| self.tile[axis] as u32 + place[axis]);
-        if !self.are_counted {
-            sight.count(Counter::Fragments, lanes.into());
-        }
         see_waves(sight, place, [u32::from(lanes > 0), lanes, exported]);
     }
 }

@@ -8,16 +8,15 @@ use smallvec::SmallVec;
 use super::DrawContext;
 use super::coarse::Cells;
 use super::coverage::groups_between;
-use super::crumbs::Crumbs;
-use super::direct::{Groups, Lazy, Mixed};
+use super::direct::{Groups, Lazy};
 use super::inputs::WaveFragments;
-use super::kernel::{Kernel, Source, Stage, Target, Way};
+use super::kernel::{Kernel, Source, Stage, Target};
 use super::quad::{MOST_SAMPLES, Own, QUADS, Quad};
 use super::scoreboard::Fragments;
 use crate::counters::{Counter, Map, Sight};
 use crate::geometry::Words;
 use crate::memory::PlaneRef;
-use crate::raster::{SIDE, TILE_LOG2, pixel_of_bit};
+use crate::raster::{SIDE, pixel_of_bit};
 use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
 use crate::shader::runtime::math::within;
 use crate::tiling::{PrimitiveId, Visit};
@@ -30,8 +29,6 @@ pub(super) struct WaveScratch {
     export: Wave,
     group: Wave,
     whole: Wave,
-    mixed: Wave,
-    crumbs: Crumbs,
 }
 
 /// The parts of [`WaveScratch`] for waves of quads.
@@ -49,8 +46,6 @@ pub(super) struct Waves<'a, 's> {
     /// Where groups are shaded at once: any, and those that are covered wholly.
     groups: Lazy<&'s mut Wave, Groups<'s>>,
     whole: Lazy<&'s mut Wave, Groups<'s>>,
-    /// Where pixels of groups that are covered in part are shaded as those of small primitives are.
-    mixed: Lazy<(&'s mut Wave, &'s mut Crumbs), Mixed<'s>>,
     /// Who counts, if anybody does.
     pub(super) sight: Option<&'s Sight>,
     /// Waves of groups that were shaded at once, and lanes, which are counted in the end.
@@ -82,16 +77,15 @@ impl<'a: 's, 's> Waves<'a, 's> {
         let combines = context.outline().needs_stored || interlock;
         let apart = context.overwrites.is_some() && walk.scoreboard;
         let quads = [Quad::default(); QUADS];
-        let WaveScratch { shade, pair, export, group, whole, mixed, crumbs } = scratch;
+        let WaveScratch { shade, pair, export, group, whole } = scratch;
         let scratch = OfQuads { shade, pair, export };
-        let (groups, whole, mixed) = (Lazy::Not(group), Lazy::Not(whole), Lazy::Not((mixed, crumbs)));
+        let (groups, whole) = (Lazy::Not(group), Lazy::Not(whole));
         Self {
             context,
             walk,
             scratch,
             groups,
             whole,
-            mixed,
             sight,
             grouped: [0; 2],
             quads,
@@ -125,7 +119,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
     #[inline]
     pub(super) fn shade_fragments(&mut self, fragments: &Fragments) {
         if self.groups(fragments).is_none_or(|groups| !groups.takes(fragments.place)) {
-            return self.shade_some(fragments);
+            return self.shade_quads(fragments);
         }
         if let Some(sight) = self.sight {
             let strips = match fragments.pixels {
@@ -137,7 +131,10 @@ impl<'a: 's, 's> Waves<'a, 's> {
             sight.mark(Map::Waves, fragments.place, strips);
             sight.mark(Map::Lanes, fragments.place, lanes);
         }
-        self.settle();
+        // Quads that wait may be of the same group, unless they came over the scoreboard.
+        if self.waiting > 0 && !self.apart {
+            self.flush();
+        }
         let words = self.walk.words(fragments.primitive);
         let stop = self.groups(fragments).map(|groups| groups.shade(words, fragments));
         self.ok &= stop != Some(Stop::Interrupted);
@@ -150,7 +147,9 @@ impl<'a: 's, 's> Waves<'a, 's> {
         if !self.groups(&of_group(first)).is_some_and(takes) {
             return false;
         }
-        self.settle();
+        if self.waiting > 0 && !self.apart {
+            self.flush();
+        }
         if let Some(sight) = self.sight {
             see_whole(sight, [first, last]);
         }
@@ -161,35 +160,6 @@ impl<'a: 's, 's> Waves<'a, 's> {
         let ok = places.all(|place| groups.shade(words, &of_group(place)) != Stop::Interrupted);
         self.ok &= ok;
         true
-    }
-
-    /// Shades what waits and may be of the pixels of what comes next, unless all of it came over the scoreboard.
-    fn settle(&mut self) {
-        if !self.apart {
-            self.flush();
-        }
-    }
-
-    /// Shades fragments of a group that no kernel shades at once: by pixels where they can be mixed, or by quads.
-    fn shade_some(&mut self, fragments: &Fragments) {
-        if fragments.pixels == u64::MAX || self.mixed(fragments.place).is_none() {
-            return self.shade_quads(fragments);
-        }
-        if self.waiting > 0 {
-            self.settle();
-        }
-        let (walk, sight) = (self.walk, self.sight);
-        if let Some(mixed) = self.mixed.made() {
-            self.ok &= mixed.draw_group(walk, fragments, sight);
-        }
-    }
-
-    /// What shades tested pixels of several primitives at once, where it pays.
-    fn mixed(&mut self, place: [u32; 2]) -> Option<&mut Mixed<'s>> {
-        let (context, counts) = (self.context, self.sight.is_some());
-        let pays = || context.outline().small == Some(Way::Sieved) && !context.discards_first();
-        let tile = place.map(|pixel| i64::from(pixel >> TILE_LOG2 << TILE_LOG2));
-        self.mixed.get(|scratch| if pays() { Mixed::of_tested(context, scratch, (tile, counts)) } else { None })
     }
 
     /// What shades fragments of a group at once.
@@ -254,9 +224,6 @@ impl<'a: 's, 's> Waves<'a, 's> {
 
     /// Lets a quad wait for a wave.
     pub(super) fn push(&mut self, quad: Quad) {
-        if !self.apart {
-            self.flush_mixed();
-        }
         // What is combined with what is stored, or in memory, must see what the quad before it left.
         if self.combines && self.quads[..self.waiting].iter().any(|waiting| waiting.is_at(&quad)) {
             self.flush();
@@ -317,16 +284,8 @@ impl<'a: 's, 's> Waves<'a, 's> {
         }
     }
 
-    /// Shades the pixels that wait to be mixed.
-    fn flush_mixed(&mut self) {
-        if let Some(mixed) = self.mixed.made() {
-            self.ok &= mixed.flush(self.walk, self.sight);
-        }
-    }
-
-    /// Shades and exports what waits.
+    /// Shades and exports the quads that wait.
     pub(super) fn flush(&mut self) {
-        self.flush_mixed();
         let count = std::mem::take(&mut self.waiting);
         if count > 0 {
             self.run(self.quads, count);
