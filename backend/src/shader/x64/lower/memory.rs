@@ -15,8 +15,8 @@ use super::emit::Source;
 use super::variables::Variables;
 use super::{Held, Lower, Parts, Result};
 use crate::shader::ir::{Inst, Local, Space, Table, Type, Value, call_operands, map_operands, results};
-use crate::shader::runtime::kernels::Mask;
 use crate::shader::runtime::frame::{ARGUMENTS, BufferEntry, Frame, LANES_BYTES, ResourceEntry};
+use crate::shader::runtime::kernels::Mask;
 use crate::shader::x64::{Site, Target};
 
 /// log2 of the size of a buffer entry.
@@ -455,7 +455,7 @@ impl Lower<'_> {
     }
 
     /// The first byte of a resource's first buffer.
-    fn first_byte(&mut self, resource: u32) -> VReg {
+    pub(super) fn first_byte(&mut self, resource: u32) -> VReg {
         let entry = self.entry(resource, None);
         self.cached(Key::Base(resource), |lower| Parts::one(lower.load_pointer(Mem::at(entry, 0)))).at(0)
     }
@@ -490,6 +490,15 @@ impl Lower<'_> {
     }
 
     fn load(&mut self, result: Value, space: Space, offset: Value) {
+        // The words of a texel come together.
+        if self.values[result.0 as usize] != Held::Nowhere {
+            return;
+        }
+        if let Space::Texels(resource) = space
+            && self.load_texel(resource, offset)
+        {
+            return;
+        }
         if let Some(memory) = self.known_word(space, offset) {
             return self.hold(result, Held::Memory(memory));
         }
