@@ -50,8 +50,8 @@ const GLOBAL_PRIORITIES: [vk::QueueGlobalPriorityKHR; 2] =
 
 /// Of queues of any family.
 pub fn global_priorities() -> vk::QueueFamilyGlobalPriorityPropertiesKHR<'static> {
-    let mut all = vk::QueueFamilyGlobalPriorityPropertiesKHR::default();
-    all.priority_count = GLOBAL_PRIORITIES.len() as u32;
+    let priority_count = GLOBAL_PRIORITIES.len() as u32;
+    let mut all = vk::QueueFamilyGlobalPriorityPropertiesKHR { priority_count, ..Default::default() };
     all.priorities[..GLOBAL_PRIORITIES.len()].copy_from_slice(&GLOBAL_PRIORITIES);
     all
 }
