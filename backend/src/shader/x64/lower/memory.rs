@@ -15,8 +15,8 @@ use super::emit::Source;
 use super::variables::Variables;
 use super::{Held, Lower, Parts, Result};
 use crate::shader::ir::{Inst, Local, Space, Table, Type, Value, call_operands, map_operands, results};
-use crate::shader::runtime::kernels::Mask;
 use crate::shader::runtime::frame::{ARGUMENTS, BufferEntry, Frame, LANES_BYTES, ResourceEntry};
+use crate::shader::runtime::kernels::Mask;
 use crate::shader::x64::{Site, Target};
 
 /// log2 of the size of a buffer entry.
