@@ -185,6 +185,14 @@ pub const MAPS: [(&str, Map); 5] = [
     ("lanes", Map::Lanes),
 ];
 
+/// Counters that are what the groups of a map add up to. They are not counted on their own.
+const MARKED: [(Counter, Map); 4] = [
+    (Counter::Covered, Map::Overdraw),
+    (Counter::Dropped, Map::Dropped),
+    (Counter::Waves, Map::Waves),
+    (Counter::Lanes, Map::Lanes),
+];
+
 /// Groups along a tile's side.
 const SIDE: usize = 8;
 
@@ -208,16 +216,37 @@ impl Default for Sight {
 }
 
 impl Sight {
-    /// Counts something.
+    /// Counts something. What a map adds up to is only marked there.
     #[inline]
     pub fn count(&self, counter: Counter, many: u64) {
+        debug_assert!(MARKED.iter().all(|(marked, _)| *marked != counter), "{counter:?} would count twice");
         let value = &self.counts[counter as usize];
         value.set(value.get() + many);
     }
 
     /// What was counted so far.
     pub fn get(&self, counter: Counter) -> u64 {
-        self.counts[counter as usize].get()
+        let map = MARKED.iter().find(|(marked, _)| *marked == counter);
+        self.counts[counter as usize].get() + map.map_or(0, |(_, map)| self.sum(*map))
+    }
+
+    /// What is marked in all groups of the tile.
+    fn sum(&self, map: Map) -> u64 {
+        let all = u64::from(self.all[map as usize].get()) * (SIDE * SIDE) as u64;
+        self.maps[map as usize].iter().fold(all, |sum, seen| sum + u64::from(seen.get()))
+    }
+
+    /// The marks of a tile become counts, before they are gone.
+    fn count_marked(&self) {
+        for (counter, map) in MARKED {
+            let counted = &self.counts[counter as usize];
+            counted.set(counted.get() + self.sum(map));
+        }
+    }
+
+    /// Nothing is marked from here on.
+    fn forget(&self) {
+        self.maps.as_flattened().iter().chain(&self.all).for_each(|seen| seen.set(0));
     }
 
     /// Counts something in the group that a pixel lies in.
@@ -387,10 +416,12 @@ pub struct Tally<'a> {
 }
 
 impl Tally<'_> {
-    /// Takes what was seen of a tile to the maps.
+    /// Counts what was marked in a tile, and takes it to the maps.
     pub fn end_tile(&self, tile: usize) {
-        if let Some((sets, place)) = self.walk.set {
-            sets.lock()[place].take(tile, &self.sight);
+        self.sight.count_marked();
+        match self.walk.set {
+            Some((sets, place)) => sets.lock()[place].take(tile, &self.sight),
+            None => self.sight.forget(),
         }
     }
 }
@@ -419,14 +450,14 @@ mod tests {
         let part = counters.of_part();
         let tally = part.walk(2, 2).tally();
         for tile in [1, 3] {
-            tally.sight.count(Counter::Waves, 3);
+            tally.sight.count(Counter::Fragments, 3);
             tally.sight.mark(Map::Waves, [64 + 9, 63], 3);
             tally.end_tile(tile);
         }
         assert_eq!(part.values()[Counter::Waves as usize], 0, "it goes on");
         drop(tally);
         counters.add(&part);
-        assert_eq!(counters.values()[Counter::Waves as usize], 6);
+        assert_eq!([Counter::Fragments, Counter::Waves].map(|of| counters.values()[of as usize]), [6, 6]);
         let maps = &counters.maps()[0];
         assert_eq!((maps.columns, maps.rows), (16, 16));
         let marked: Vec<usize> = (0..256).filter(|&group| maps.of(Map::Waves)[group] == 3).collect();

@@ -79,9 +79,7 @@ fn count_samples(sight: Option<&Sight>, evaluated: u64, covered: u64) {
 
 /// Counts groups from the first to the last one of which all is covered, as [`Part::coverage`] counts one.
 pub(super) fn see_groups(sight: &Sight, places: [[u32; 2]; 2]) {
-    let groups = groups_between(places);
-    sight.count(Counter::Groups, groups);
-    sight.count(Counter::Covered, groups * GROUP_PIXELS);
+    sight.count(Counter::Groups, groups_between(places));
     sight.mark_all(Map::Overdraw, places, GROUP_PIXELS as u32);
 }
 
@@ -124,7 +122,6 @@ impl Part<'_> {
         let mask = covered & self.inside;
         if let Some(sight) = sight {
             sight.count(Counter::Groups, 1);
-            sight.count(Counter::Covered, mask.count_ones().into());
             sight.mark(Map::Overdraw, self.group.map(|pixel| pixel as u32), mask.count_ones());
         }
         mask

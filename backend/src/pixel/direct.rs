@@ -205,7 +205,6 @@ fn see_block(sight: &Sight, place: [u32; 2], [blocks, samples, covered]: [u32; 3
     sight.count(Counter::Blocks, blocks.into());
     sight.count(Counter::SamplesStandard, samples.into());
     sight.count(Counter::SamplesCovered, covered.into());
-    sight.count(Counter::Covered, covered.into());
     sight.mark(Map::Overdraw, place, covered);
 }
 

@@ -6,7 +6,7 @@
 //! not matter. Fragments of draws for which it does are not handed to the scoreboard. Source: DESIGN 3.5; a mask of covered
 //! pixels says the same as the newest order at each.
 
-use crate::counters::{Counter, Map, Sight, count};
+use crate::counters::{Map, Sight};
 use crate::raster::{GROUP_LOG2, TILE_LOG2};
 use crate::tiling::PrimitiveId;
 
@@ -72,19 +72,18 @@ impl Scoreboard {
         let covered = &mut self.covered;
         covered.clear();
         covered.resize(samples as usize * GROUPS, 0);
-        let mut all_dropped = 0;
         for fragments in self.waiting.iter_mut().rev() {
             let covered = &mut covered[fragments.group()];
             let seen = fragments.pixels;
-            if let Some(sight) = sight {
-                let dropped = (seen & *covered).count_ones();
-                all_dropped += u64::from(dropped);
-                sight.mark(Map::Dropped, fragments.place, dropped);
+            let dropped = seen & *covered;
+            if dropped != 0
+                && let Some(sight) = sight
+            {
+                sight.mark(Map::Dropped, fragments.place, dropped.count_ones());
             }
             fragments.pixels &= !*covered;
             *covered |= seen;
         }
-        count(sight, Counter::Dropped, all_dropped);
         self.waiting.retain(|fragments| fragments.pixels != 0);
     }
 

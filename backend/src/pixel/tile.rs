@@ -760,7 +760,6 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
         if let Sink::Waves(waves) = &mut self.sink {
             waves.flush();
-            waves.count_grouped();
             self.passed += waves.passed;
             self.ok &= waves.ok;
         }

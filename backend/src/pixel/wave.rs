@@ -48,8 +48,6 @@ pub(super) struct Waves<'a, 's> {
     whole: Lazy<&'s mut Wave, Groups<'s>>,
     /// Who counts, if anybody does.
     pub(super) sight: Option<&'s Sight>,
-    /// Waves of groups that were shaded at once, and lanes, which are counted in the end.
-    grouped: [u64; 2],
     quads: [Quad; QUADS],
     waiting: usize,
     /// The last quads as they were before their tests, where the program sees that.
@@ -87,7 +85,6 @@ impl<'a: 's, 's> Waves<'a, 's> {
             groups,
             whole,
             sight,
-            grouped: [0; 2],
             quads,
             waiting: 0,
             untested: SmallVec::new(),
@@ -102,17 +99,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
     /// Shades what waits. Returns whether no program was interrupted.
     pub(super) fn end(mut self) -> bool {
         self.flush();
-        self.count_grouped();
         self.ok
-    }
-
-    /// Counts the waves of groups that were shaded at once, and their lanes, which were all exported.
-    pub(super) fn count_grouped(&mut self) {
-        if let (Some(sight), [waves, lanes]) = (self.sight, std::mem::take(&mut self.grouped)) {
-            sight.count(Counter::Waves, waves);
-            sight.count(Counter::Lanes, lanes);
-            sight.count(Counter::Exported, lanes);
-        }
     }
 
     /// Shades fragments of one sample a pixel.
@@ -127,7 +114,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
                 pixels => (0..4).filter(|strip| pixels >> (strip * 16) & 0xffff != 0).count() as u32,
             };
             let lanes = fragments.pixels.count_ones();
-            self.grouped = [0, 1].map(|of| self.grouped[of] + u64::from([strips, lanes][of]));
+            sight.count(Counter::Exported, lanes.into());
             sight.mark(Map::Waves, fragments.place, strips);
             sight.mark(Map::Lanes, fragments.place, lanes);
         }
@@ -421,19 +408,13 @@ pub(super) fn environment<'e>(context: &'e DrawContext<'_>, words: Words<'e>) ->
 
 /// Counts waves and their lanes that have a fragment.
 pub(super) fn see(sight: &Sight, place: [u32; 2], waves: u32, lanes: u32) {
-    sight.count(Counter::Waves, waves.into());
-    sight.count(Counter::Lanes, lanes.into());
     sight.mark(Map::Waves, place, waves);
     sight.mark(Map::Lanes, place, lanes);
 }
 
 /// Counts the waves of groups from the first to the last one, of which all is shaded and exported.
 fn see_whole(sight: &Sight, places: [[u32; 2]; 2]) {
-    let groups = groups_between(places);
-    let [waves, lanes] = [4, 64].map(|of_group| groups * of_group);
-    sight.count(Counter::Waves, waves);
-    sight.count(Counter::Lanes, lanes);
-    sight.count(Counter::Exported, lanes);
+    sight.count(Counter::Exported, groups_between(places) * 64);
     sight.mark_all(Map::Waves, places, 4);
     sight.mark_all(Map::Lanes, places, 64);
 }
@@ -441,7 +422,9 @@ fn see_whole(sight: &Sight, places: [[u32; 2]; 2]) {
 /// Counts what became of fragments that were shaded.
 pub(super) fn see_exported(sight: &Sight, shaded: u32, exported: u32) {
     sight.count(Counter::Exported, exported.into());
-    sight.count(Counter::Discarded, (shaded - exported).into());
+    if shaded != exported {
+        sight.count(Counter::Discarded, (shaded - exported).into());
+    }
 }
 
 /// How many fragments quads have.

@@ -195,7 +195,7 @@ pub fn has_avx512() -> bool {
 mod wide {
     use std::arch::x86_64::*;
 
-    use super::{Lanes, ROW, Rows, Shape};
+    use super::{Lanes, ROW, Rows, SPARE, Shape};
 
     /// A register of AVX2, and planes by AVX-512 if it is the `WIDEST`. Values exist only in code that was entered after the machine was found
     /// to have it: the codec makes them in functions that are compiled for it, and they do not leave those.
@@ -531,7 +531,7 @@ mod wide {
     /// Bytes of more planes, all at once.
     #[inline(always)]
     fn of_planes<const LOW: bool>(used: u32, planes: &[[u8; 8]]) -> Halves {
-        let planes = planes.first_chunk::<8>().expect("there are spare ones behind the last");
+        let planes = planes.first_chunk::<{ SPARE + 1 }>().expect("there are spare ones behind the last");
         let [a, b, c, d, e, f, g, h] = places::<LOW>(used);
         wide!({
             let [ab, cd, ef, gh]: [__m128i; 4] = if LOW {
