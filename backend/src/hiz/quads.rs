@@ -6,7 +6,7 @@
 
 use super::Direction;
 use crate::geometry::Shape;
-use crate::shader::runtime::kernels::{WAVE, kernel};
+use crate::shader::runtime::kernels::{each, highest_bits, kernel, ones};
 
 /// A primitive over a group.
 #[derive(Clone, Copy)]
@@ -26,17 +26,16 @@ struct Lean {
 
 #[inline(always)]
 fn hidden_lanes(lean: &Lean, [far, layer]: [f32; 2], outside: u32) -> u32 {
-    let mut hidden = [0u32; WAVE];
-    for (lane, hidden) in hidden.iter_mut().enumerate() {
+    let hidden = each(|lane| {
         // As depths of samples are computed, so that none is nearer.
         let along = |step: usize, axis: usize| lean.pixel[axis] + step as f32 - lean.reference[axis] + lean.at[axis];
         let (x, y) = (along(lane % 4 * 2, 0), along(lane / 4 * 2, 1));
         let depth = lean.origin + lean.slopes[0] * x + lean.slopes[1] * y;
         let depth = depth.max(lean.range[0]).min(lean.range[1]);
         let bound = if outside >> lane & 1 != 0 { far } else { layer };
-        *hidden = u32::from(depth * lean.sign - lean.rounding > bound);
-    }
-    hidden.iter().enumerate().fold(0, |bits, (lane, hidden)| bits | hidden << lane)
+        ones(depth * lean.sign - lean.rounding > bound)
+    });
+    highest_bits(&hidden).into()
 }
 
 kernel!(

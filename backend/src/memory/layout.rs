@@ -419,23 +419,18 @@ impl<'a> PlaneRef<'a> {
         (width_log2, height_log2, self.part.bytes) == (3, 3, bytes) && aligned
     }
 
-    /// [`Self::read_strip`] of texels of two bytes, as words.
+    /// [`Self::read_strip_at`] of texels of two bytes, as words.
     #[inline]
-    pub fn read_short_strip(&self, x: u32, y: u32, sample: u32) -> [u32; 16] {
+    pub fn read_short_strip_at(&self, address: u64) -> [u32; 16] {
         let mut words = [0u16; 16];
-        self.memory.read(self.address(x, y, sample), bytemuck::bytes_of_mut(&mut words));
+        self.memory.read(address, bytemuck::bytes_of_mut(&mut words));
         words.map(|word| u16::from_le(word).into())
     }
 
-    /// [`Self::write_strip`] of texels of two bytes, the low ones of words.
+    /// [`Self::write_strip_at`] of texels of two bytes, the low ones of words.
     #[inline]
-    pub fn write_short_strip(&self, x: u32, y: u32, sample: u32, words: &[u32; 16]) -> bool {
-        let is_line = self.has_short_line(x, y & !7);
-        if is_line {
-            let words = words.map(|word| (word as u16).to_le());
-            self.memory.write(self.address(x, y, sample), bytemuck::bytes_of(&words));
-        }
-        is_line
+    pub fn write_short_strip_at(&self, address: u64, words: &[u32; 16]) {
+        self.memory.write(address, bytemuck::bytes_of(&words.map(|word| (word as u16).to_le())));
     }
 
     /// Reads the words of a 2x2 quad of texels of four bytes and one sample at even (`x`, `y`); 0 outside.
@@ -482,8 +477,14 @@ impl<'a> PlaneRef<'a> {
     /// Reads a sample of two rows of such a line, from (`x`, `y`) on: the words of one wave. Anything where there is no such line.
     #[inline]
     pub fn read_strip(&self, x: u32, y: u32, sample: u32) -> [u32; 16] {
+        self.read_strip_at(self.address(x, y, sample))
+    }
+
+    /// The same at an address of this plane.
+    #[inline]
+    pub fn read_strip_at(&self, address: u64) -> [u32; 16] {
         let mut words = [0u32; 16];
-        self.memory.read(self.address(x, y, sample), bytemuck::bytes_of_mut(&mut words));
+        self.memory.read(address, bytemuck::bytes_of_mut(&mut words));
         // Texels are little-endian words.
         words.map(u32::from_le)
     }
@@ -493,9 +494,15 @@ impl<'a> PlaneRef<'a> {
     pub fn write_strip(&self, x: u32, y: u32, sample: u32, words: &[u32; 16]) -> bool {
         let is_line = self.has_line(x, y & !7);
         if is_line {
-            self.memory.write(self.address(x, y, sample), bytemuck::bytes_of(&words.map(u32::to_le)));
+            self.write_strip_at(self.address(x, y, sample), words);
         }
         is_line
+    }
+
+    /// The same at an address of this plane.
+    #[inline]
+    pub fn write_strip_at(&self, address: u64, words: &[u32; 16]) {
+        self.memory.write(address, bytemuck::bytes_of(&words.map(u32::to_le)));
     }
 
     /// The memory that a texel lies in, and where; `None` outside.

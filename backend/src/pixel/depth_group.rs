@@ -7,17 +7,17 @@ use crate::format::depth_code;
 use crate::geometry::Shape;
 use crate::memory::PlaneRef;
 use crate::raster::UNITS;
-use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
+use crate::shader::runtime::kernels::{Lanes, Mask, WAVE, each, highest_bits, kernel, ones, spread};
 use crate::state::DepthStencilState;
 
 /// Depths of two rows of a group: a wave's lanes.
 type Depths = [f32; WAVE];
 
-/// Which outcomes of a comparison pass: less, equal, greater, unordered.
-type Outcomes = [bool; 4];
+/// Which outcomes of a comparison pass, ones or zeros: less, equal, greater, unordered.
+type Outcomes = [u32; 4];
 
 fn outcomes(op: vk::CompareOp) -> Outcomes {
-    match op {
+    let [less, equal, greater, unordered] = match op {
         vk::CompareOp::LESS => [true, false, false, false],
         vk::CompareOp::EQUAL => [false, true, false, false],
         vk::CompareOp::LESS_OR_EQUAL => [true, true, false, false],
@@ -26,17 +26,18 @@ fn outcomes(op: vk::CompareOp) -> Outcomes {
         vk::CompareOp::GREATER_OR_EQUAL => [false, true, true, false],
         vk::CompareOp::ALWAYS => [true; 4],
         _ => [false; 4],
-    }
+    };
+    [less, equal, greater, unordered].map(ones)
 }
 
+/// Ones in lanes that pass.
 #[inline(always)]
-fn passing_lanes(new: &Depths, old: &Depths, [less, equal, greater, unordered]: Outcomes) -> u32 {
-    let mut passes = [0u32; WAVE];
-    for (pass, (new, old)) in passes.iter_mut().zip(new.iter().zip(old)) {
-        let nan = new.is_nan() | old.is_nan();
-        *pass = u32::from((new < old) & less | (new == old) & equal | (new > old) & greater | nan & unordered);
-    }
-    passes.iter().enumerate().fold(0, |mask, (lane, &pass)| mask | pass << lane)
+fn passing_lanes(new: &Depths, old: &Depths, [less, equal, greater, unordered]: Outcomes) -> Lanes {
+    each(|lane| {
+        let (new, old) = (new[lane], old[lane]);
+        let nan = ones(new.is_nan() | old.is_nan());
+        ones(new < old) & less | ones(new == old) & equal | ones(new > old) & greater | nan & unordered
+    })
 }
 
 /// Two rows of a group to be tested: where their first pixel lies, and which pixels.
@@ -61,47 +62,42 @@ fn depths(shape: &Shape, strip: Strip) -> Depths {
     depths
 }
 
-/// Replaces the words of some lanes.
+/// Words that are stored after a test: the new ones of lanes that pass and are asked for, which are said, too.
 #[inline(always)]
-fn replace(words: &mut Lanes, new: impl Fn(usize) -> u32, lanes: u32) {
-    for (lane, word) in words.iter_mut().enumerate() {
-        *word = if lanes >> lane & 1 != 0 { new(lane) } else { *word };
-    }
+fn replaced(old: &Lanes, new: impl Fn(usize) -> u32, passes: &Lanes, pixels: u32) -> (Lanes, Mask) {
+    let asked = spread(pixels);
+    let passes = each(|lane| passes[lane] & asked[lane]);
+    (each(|lane| new(lane) & passes[lane] | old[lane] & !passes[lane]), highest_bits(&passes))
 }
 
 #[inline(always)]
-fn tested_lanes(words: &mut Lanes, shape: &Shape, strip: Strip, outcomes: Outcomes) -> u32 {
+fn tested_lanes(words: &Lanes, shape: &Shape, strip: Strip, outcomes: Outcomes) -> (Lanes, Mask) {
     let new = depths(shape, strip);
-    let left = passing_lanes(&new, &words.map(f32::from_bits), outcomes) & strip.pixels;
-    replace(words, |lane| new[lane].to_bits(), left);
-    left
+    let passes = passing_lanes(&new, &words.map(f32::from_bits), outcomes);
+    replaced(words, |lane| new[lane].to_bits(), &passes, strip.pixels)
 }
 
 #[inline(always)]
-fn tested_code_lanes(words: &mut Lanes, shape: &Shape, strip: Strip, (outcomes, bits): (Outcomes, u32)) -> u32 {
+fn tested_code_lanes(words: &Lanes, shape: &Shape, strip: Strip, (outcomes, bits): (Outcomes, u32)) -> (Lanes, Mask) {
     let (depths, [less, equal, greater, _]) = (depths(shape, strip), outcomes);
-    let (mut new, mut passes, greatest) = ([0; WAVE], [0; WAVE], (1 << bits) - 1);
-    for (lane, new) in new.iter_mut().enumerate() {
-        *new = depth_code(bits, depths[lane]);
-    }
-    for (pass, (new, old)) in passes.iter_mut().zip(new.iter().zip(words.iter())) {
-        let old = old & greatest;
-        *pass = u32::from((*new < old) & less | (*new == old) & equal | (*new > old) & greater);
-    }
-    let left = passes.iter().enumerate().fold(0, |mask, (lane, &pass)| mask | pass << lane) & strip.pixels;
-    replace(words, |lane| new[lane], left);
-    left
+    let greatest = (1 << bits) - 1;
+    let new = each(|lane| depth_code(bits, depths[lane]));
+    let passes = each(|lane| {
+        let (new, old) = (new[lane], words[lane] & greatest);
+        ones(new < old) & less | ones(new == old) & equal | ones(new > old) & greater
+    });
+    replaced(words, |lane| new[lane], &passes, strip.pixels)
 }
 
 kernel!(
-    /// Tests pixels of two rows against the words that are stored, and replaces those that pass, which it returns.
-    tested, tested_lanes, (words: &mut Lanes, shape: &Shape, strip: Strip, outcomes: Outcomes) -> u32
+    /// Tests pixels of two rows against the words that are stored. Gives what is to be stored, and the pixels that pass.
+    tested, tested_lanes, (words: &Lanes, shape: &Shape, strip: Strip, outcomes: Outcomes) -> (Lanes, Mask)
 );
 
 kernel!(
     /// The same of codes with so many bits.
     tested_codes, tested_code_lanes,
-    (words: &mut Lanes, shape: &Shape, strip: Strip, how: (Outcomes, u32)) -> u32
+    (words: &Lanes, shape: &Shape, strip: Strip, how: (Outcomes, u32)) -> (Lanes, Mask)
 );
 
 /// Depths that groups are tested against, and how many bits they have.
@@ -115,18 +111,19 @@ impl Stored<'_> {
         if bits == 16 { plane.has_short_line(x, y) } else { plane.has_line(x, y) }
     }
 
-    fn read(self, (x, y, sample): (u32, u32, u32)) -> Lanes {
+    /// The words of two rows of a group whose line begins there.
+    fn read(self, line: u64, rows: u64) -> Lanes {
         let Self(plane, bits) = self;
-        if bits == 16 { plane.read_short_strip(x, y, sample) } else { plane.read_strip(x, y, sample) }
+        if bits == 16 { plane.read_short_strip_at(line + rows * 32) } else { plane.read_strip_at(line + rows * 64) }
     }
 
-    fn write(self, (x, y, sample): (u32, u32, u32), words: &Lanes) {
+    fn write(self, (line, rows): (u64, u64), words: &Lanes) {
         let Self(plane, bits) = self;
         if bits == 16 {
-            plane.write_short_strip(x, y, sample, words)
+            plane.write_short_strip_at(line + rows * 32, words);
         } else {
-            plane.write_strip(x, y, sample, words)
-        };
+            plane.write_strip_at(line + rows * 64, words);
+        }
     }
 }
 
@@ -140,21 +137,21 @@ pub(super) fn test(
     mask: u64,
 ) -> u64 {
     let (outcomes, at) = (outcomes(state.depth_compare), at.map(|units| units as f32 / UNITS as f32));
+    let line = stored.0.address(x, y, sample);
     let (mut left, mut rest) = (0, mask);
     while rest != 0 {
-        let first = rest.trailing_zeros() / 16;
-        let strip = Strip { x, y: y + first * 2, pixels: (mask >> (first * 16)) as u32 & 0xffff, at };
-        rest &= !(0xffff << (first * 16));
-        let place = (strip.x, strip.y, sample);
-        let mut words = stored.read(place);
-        let passed = match stored.1 {
-            32 => tested(&mut words, shape, strip, outcomes),
-            bits => tested_codes(&mut words, shape, strip, (outcomes, bits)),
+        let rows = rest.trailing_zeros() / 16;
+        let strip = Strip { x, y: y + rows * 2, pixels: (mask >> (rows * 16)) as u32 & 0xffff, at };
+        rest &= !(0xffff << (rows * 16));
+        let words = stored.read(line, rows.into());
+        let (words, passed) = match stored.1 {
+            32 => tested(&words, shape, strip, outcomes),
+            bits => tested_codes(&words, shape, strip, (outcomes, bits)),
         };
         if state.depth_write && passed != 0 {
-            stored.write(place, &words);
+            stored.write((line, rows.into()), &words);
         }
-        left |= u64::from(passed) << (first * 16);
+        left |= u64::from(passed) << (rows * 16);
     }
     left
 }
@@ -175,7 +172,7 @@ mod tests {
             new in prop::array::uniform16(depth()), old in prop::array::uniform16(depth()), op in 0i32..8,
         ) {
             let op = vk::CompareOp::from_raw(op);
-            let mask = passing_lanes(&new, &old, outcomes(op));
+            let mask = highest_bits(&passing_lanes(&new, &old, outcomes(op)));
             for pixel in 0..WAVE {
                 prop_assert_eq!(mask >> pixel & 1 != 0, crate::pixel::compare(op, new[pixel], old[pixel]));
             }
@@ -194,8 +191,7 @@ mod tests {
             // Some are the same, or next to it.
             let close = |lane: usize| depth_code(bits, own[lane]).saturating_add(old[lane] % 3).saturating_sub(1);
             let old: Lanes = std::array::from_fn(|lane| if near { close(lane) } else { old[lane] });
-            let mut words = old;
-            let left = tested_codes(&mut words, &shape, strip, (outcomes(op), bits));
+            let (words, left) = tested_codes(&old, &shape, strip, (outcomes(op), bits));
             for lane in 0..WAVE {
                 let new = crate::format::encode_depth(bits, own[lane]);
                 let [a, b] = [new, old[lane]].map(|word| crate::format::decode_depth(bits, word));

@@ -129,7 +129,9 @@ pub(super) fn depth_at(shape: &Shape, x: f32, y: f32) -> f32 {
 #[inline(always)]
 pub(super) fn depth_in_range(shape: &Shape, depth: f32) -> f32 {
     let [near, far] = shape.depth_range;
-    depth.max(near).min(far)
+    // As generated code has it, also of NaN and of zeros with either sign.
+    let depth = if near < depth { depth } else { near };
+    if depth < far { depth } else { far }
 }
 
 /// Depths at the centres of the pixels of the quad at (`x`, `y`).

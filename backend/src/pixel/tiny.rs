@@ -2,7 +2,7 @@
 
 use super::crumbs::{Crumb, TINY};
 use crate::geometry::Shape;
-use crate::shader::runtime::kernels::{Lanes, Mask, WAVE, kernel};
+use crate::shader::runtime::kernels::{Lanes, Mask, WAVE, highest_bits, kernel, ones};
 
 /// What of a tile's pixels sixteen primitives may touch that follow each other, lane by lane.
 #[repr(C, align(64))]
@@ -49,7 +49,7 @@ const PLACE: i32 = (1 << Crumb::PLACE_BITS) - 1;
 #[inline(always)]
 fn look_lanes(tinies: &mut Tinies, words: &[Lanes; Shape::WORDS], clip: &[i32; 4], cuts: bool) {
     let tiny = TINY as i32;
-    let (mut seen_bits, mut tiny_bits) = ([0; WAVE], [0; WAVE]);
+    let (mut seen, mut tiny_ones) = ([0; WAVE], [0; WAVE]);
     // What is no tiny one's changes none of them.
     let (mut first, mut last) = ([[i32::MAX; WAVE]; 2], [[i32::MIN; WAVE]; 2]);
     let (mut least, mut greatest) = ([[i32::MAX; WAVE]; 2], [[i32::MIN; WAVE]; 2]);
@@ -66,8 +66,7 @@ fn look_lanes(tinies: &mut Tinies, words: &[Lanes; Shape::WORDS], clip: &[i32; 4
         let is_wide = cuts & ((reach(0) >= Shape::WIDE as i32) | (reach(1) >= Shape::WIDE as i32));
         let is_seen = (left < right) & (top < bottom);
         let is_tiny = is_seen & (x1 - x0 <= tiny) & (y1 - y0 <= tiny) & !is_wide;
-        seen_bits[lane] = u32::from(is_seen) << lane;
-        tiny_bits[lane] = u32::from(is_tiny) << lane;
+        (seen[lane], tiny_ones[lane]) = (ones(is_seen), ones(is_tiny));
 
         let skipped = (left - x0 + tiny * (top - y0)) & 15;
         let rows = (1u32 << ((tiny * (bottom - top)) & 31)).wrapping_sub(1);
@@ -88,8 +87,7 @@ fn look_lanes(tinies: &mut Tinies, words: &[Lanes; Shape::WORDS], clip: &[i32; 4
     let max = |lanes: &[i32; WAVE]| lanes.iter().fold(i32::MIN, |greatest, &lane| greatest.max(lane));
     tinies.window = [min(&first[0]), min(&first[1]), max(&last[0]), max(&last[1])];
     tinies.depths = [[min(&least[0]), max(&greatest[0])], [min(&least[1]), max(&greatest[1])]];
-    tinies.seen = seen_bits.iter().fold(0, |all, bit| all | bit) as Mask;
-    tinies.tiny = tiny_bits.iter().fold(0, |all, bit| all | bit) as Mask;
+    (tinies.seen, tinies.tiny) = (highest_bits(&seen), highest_bits(&tiny_ones));
 }
 
 kernel!(

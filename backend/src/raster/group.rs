@@ -3,8 +3,8 @@
 //! A group's pixels are bits of a 64-bit word, in the order in which surfaces store lines: 16 bits, a wave's lanes, for each
 //! two rows; in them four for each 2x2 quad, (0,0) (1,0) (0,1) (1,1).
 
-use super::{Criterion, Triangle, UNITS};
-use crate::shader::runtime::kernels::kernel;
+use super::{Criterion, SUBPIXEL_BITS, Triangle, UNITS};
+use crate::shader::runtime::kernels::{WAVE, highest_bits, kernel};
 
 /// Pixels along a group's side.
 pub const SIDE: usize = 8;
@@ -51,25 +51,24 @@ pub fn group_of_pixel([x, y]: [u32; 2]) -> ([u32; 2], u32) {
 
 /// Values of three edges at the first pixel's sample, less what an edge needs to cover a point, and their changes from pixel to
 /// pixel in x and y.
-type Steps = [[i64; 3]; 3];
+type Steps = [[i32; 3]; 3];
 
 #[inline(always)]
 fn covered_pixels([start, dx, dy]: &Steps) -> u64 {
-    let mut rows = [0u64; SIDE];
-    for (y, row) in rows.iter_mut().enumerate() {
-        let mut outside = [0i64; SIDE];
+    let mut mask = 0;
+    for strip in 0..4 {
+        let mut outside = [0; WAVE];
         for edge in 0..3 {
-            let first = start[edge] + dy[edge] * y as i64;
-            for (x, outside) in outside.iter_mut().enumerate() {
+            let first = start[edge] + dy[edge] * (strip * 2);
+            for (lane, outside) in outside.iter_mut().enumerate() {
+                let (x, y) = (lane as i32 / 4 * 2 + lane as i32 % 2, lane as i32 / 2 % 2);
                 // The sign is all that counts.
-                *outside |= first + dx[edge] * x as i64;
+                *outside |= (first + dx[edge] * x + dy[edge] * y) as u32;
             }
         }
-        for (x, outside) in outside.iter().enumerate() {
-            *row |= u64::from(*outside >= 0) << x;
-        }
+        mask |= u64::from(!highest_bits(&outside)) << (strip * 16);
     }
-    rows.iter().enumerate().fold(0, |mask, (y, row)| mask | pixels_of_row(y, *row as usize))
+    mask
 }
 
 kernel!(
@@ -77,33 +76,11 @@ kernel!(
     covered, covered_pixels, (steps: &Steps) -> u64
 );
 
-/// The same in 32 bits, of all pixels of a group in their order: where edges are short, everything near them is.
-#[inline(always)]
-fn covered_near([start, dx, dy]: &[[i32; 3]; 3]) -> u64 {
-    let mut mask = 0;
-    for strip in 0..4 {
-        let mut outside = [0i32; 16];
-        for edge in 0..3 {
-            let first = start[edge] + dy[edge] * (strip * 2);
-            for (lane, outside) in outside.iter_mut().enumerate() {
-                let (x, y) = (lane as i32 / 4 * 2 + lane as i32 % 2, lane as i32 / 2 % 2);
-                *outside |= first + dx[edge] * x + dy[edge] * y;
-            }
-        }
-        let lanes = outside.iter().enumerate().fold(0u64, |bits, (lane, value)| bits | u64::from(*value >= 0) << lane);
-        mask |= lanes << (strip * 16);
-    }
-    mask
-}
+/// Longest edges along each axis, units, that clipping leaves: seven steps of them along both stay under [`FAR`].
+const LONGEST: i64 = 1 << 26;
 
-kernel!(
-    /// The pixels at whose samples no edge is negative, in 32 bits.
-    covered_short, covered_near, (steps: &[[i32; 3]; 3]) -> u64
-);
-
-/// Longest edges, along each axis, of triangles whose groups are evaluated in 32 bits: with factors of so many units, values at
-/// pixels of a group that the triangle touches stay under 2^30.
-const SHORT: i64 = 1 << 13;
+/// Values beyond which an edge has the same sign in all pixels of a group.
+const FAR: i64 = 1 << 30;
 
 impl Triangle {
     /// The pixels of the group at pixel (`x`, `y`) whose samples at a place in the pixel, units, are covered: the standard
@@ -130,13 +107,10 @@ impl Triangle {
 
     /// The pixels at which no edge is negative, from the edges' values at the first pixel.
     fn covers_from(&self, start: [i64; 3]) -> u64 {
-        if self.edges.iter().all(|edge| edge.a.abs() < SHORT && edge.b.abs() < SHORT) {
-            // Far from the triangle signs are all that is kept of the values.
-            let start = start.map(|value| value.clamp(-(1 << 29), 1 << 29) as i32);
-            let step = |factor: i64| (factor * UNITS) as i32;
-            return covered_short(&[start, self.edges.map(|edge| step(edge.a)), self.edges.map(|edge| step(edge.b))]);
-        }
-        covered(&[start, self.edges.map(|edge| edge.a * UNITS), self.edges.map(|edge| edge.b * UNITS)])
+        // From pixel to pixel values change by whole pixels' worth, so what is beyond these does not change their signs.
+        let start = start.map(|value| (value >> SUBPIXEL_BITS).clamp(-FAR, FAR) as i32);
+        let step = |factor: i64| factor.clamp(-LONGEST, LONGEST) as i32;
+        covered(&[start, self.edges.map(|edge| step(edge.a)), self.edges.map(|edge| step(edge.b))])
     }
 }
 

@@ -76,8 +76,9 @@ macro_rules! per_operation {
     };
 }
 
+/// A word of each lane.
 #[inline(always)]
-fn each(apply: impl Fn(usize) -> u32) -> Lanes {
+pub fn each(apply: impl Fn(usize) -> u32) -> Lanes {
     let mut out = [0; WAVE];
     for (lane, word) in out.iter_mut().enumerate() {
         *word = apply(lane);
@@ -127,13 +128,36 @@ fn blend_lanes(mask: Mask, old: &mut Lanes, new: &Lanes) {
     }
 }
 
+/// All bits where a condition holds: as vector comparisons give it.
+#[inline(always)]
+pub fn ones(condition: bool) -> u32 {
+    u32::from(condition).wrapping_neg()
+}
+
+/// The lanes whose highest bit is set.
+#[inline(always)]
+pub fn highest_bits(lanes: &Lanes) -> Mask {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_mm_movemask_epi8, _mm_packs_epi16, _mm_packs_epi32};
+        // Saturation keeps signs.
+        let [a, b, c, d] = bytemuck::must_cast(*lanes);
+        // SAFETY: every x86-64 machine has SSE2.
+        unsafe { _mm_movemask_epi8(_mm_packs_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d))) as Mask }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    (0..WAVE).fold(0, |bits, lane| bits | ((lanes[lane] >> 31) as Mask) << lane)
+}
+
+/// The lanes that a mask has as words of ones, others as 0.
+#[inline(always)]
+pub fn spread(mask: u32) -> Lanes {
+    each(|lane| ones(mask & 1 << lane != 0))
+}
+
 #[inline(always)]
 fn nonzero_lanes(lanes: &Lanes) -> Mask {
-    let mut bits = [0u32; WAVE];
-    for lane in 0..WAVE {
-        bits[lane] = u32::from(lanes[lane] != 0) << lane;
-    }
-    bits.iter().fold(0, |all, bit| all | bit) as Mask
+    highest_bits(&each(|lane| ones(lanes[lane] != 0)))
 }
 
 /// Declares a kernel and its twins.
@@ -152,6 +176,12 @@ macro_rules! kernel {
                 fn wide($($arg: $ty),+) $(-> $result)? {
                     $source($($arg),+)
                 }
+                // Apart, so that callers neither hold its code nor arrange their values for it.
+                #[cold]
+                #[inline(never)]
+                fn narrow($($arg: $ty),+) $(-> $result)? {
+                    $source($($arg),+)
+                }
                 if $crate::shader::runtime::kernels::has_avx512() {
                     // SAFETY: the machine has the features that the function is compiled for; it needs nothing else.
                     return unsafe { widest($($arg),+) };
@@ -160,7 +190,9 @@ macro_rules! kernel {
                     // SAFETY: as above.
                     return unsafe { wide($($arg),+) };
                 }
+                narrow($($arg),+)
             }
+            #[cfg(not(target_arch = "x86_64"))]
             $source($($arg),+)
         }
     };
