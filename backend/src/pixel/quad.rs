@@ -59,6 +59,12 @@ impl Quad {
         Self { primitive, x, y, coverage: spread & 0x0001_0001_0001_0001 }
     }
 
+    /// Whether it lies in the group of 8x8 pixels with this first pixel.
+    #[inline]
+    pub(super) fn is_in_group(&self, [x, y]: [u32; 2]) -> bool {
+        (self.x ^ x | self.y ^ y) < raster::SIDE as u32
+    }
+
     /// Covered samples of a pixel.
     #[inline]
     pub(super) fn samples(&self, pixel: usize) -> u32 {

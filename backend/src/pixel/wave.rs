@@ -10,7 +10,7 @@ use super::coarse::Cells;
 use super::coverage::groups_between;
 use super::direct::{Groups, Lazy};
 use super::inputs::WaveFragments;
-use super::kernel::{Kernel, Source, Stage, Target};
+use super::kernel::{Kernel, Source, Stage, Target, Way};
 use super::quad::{MOST_SAMPLES, Own, QUADS, Quad};
 use super::scoreboard::Fragments;
 use crate::counters::{Counter, Map, Sight};
@@ -46,6 +46,8 @@ pub(super) struct Waves<'a, 's> {
     /// Where groups are shaded at once: any, and those that are covered wholly.
     groups: Lazy<&'s mut Wave, Groups<'s>>,
     whole: Lazy<&'s mut Wave, Groups<'s>>,
+    /// Whether strips of groups with few quads are packed into waves.
+    packs_sparse: bool,
     /// Who counts, if anybody does.
     pub(super) sight: Option<&'s Sight>,
     quads: [Quad; QUADS],
@@ -78,12 +80,14 @@ impl<'a: 's, 's> Waves<'a, 's> {
         let WaveScratch { shade, pair, export, group, whole } = scratch;
         let scratch = OfQuads { shade, pair, export };
         let (groups, whole) = (Lazy::Not(group), Lazy::Not(whole));
+        let packs_sparse = context.outline().small != Some(Way::AtOnce);
         Self {
             context,
             walk,
             scratch,
             groups,
             whole,
+            packs_sparse,
             sight,
             quads,
             waiting: 0,
@@ -108,6 +112,19 @@ impl<'a: 's, 's> Waves<'a, 's> {
         if self.groups(fragments).is_none_or(|groups| !groups.takes(fragments.place)) {
             return self.shade_quads(fragments);
         }
+        let strips = if self.packs_sparse { dense_strips(fragments.pixels) } else { u64::MAX };
+        let [dense, sparse] = [strips, !strips].map(|strips| Fragments { pixels: fragments.pixels & strips, ..*fragments });
+        if dense.pixels != 0 {
+            self.shade_group(&dense);
+        }
+        if sparse.pixels != 0 {
+            self.shade_quads(&sparse);
+        }
+    }
+
+    /// Shades fragments of a group at once, which is possible.
+    #[inline]
+    fn shade_group(&mut self, fragments: &Fragments) {
         if let Some(sight) = self.sight {
             let strips = match fragments.pixels {
                 u64::MAX => 4,
@@ -119,7 +136,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
             sight.mark(Map::Lanes, fragments.place, lanes);
         }
         // Quads that wait may be of the same group, unless they came over the scoreboard.
-        if self.waiting > 0 && !self.apart {
+        if !self.apart && self.quads[..self.waiting].iter().any(|quad| quad.is_in_group(fragments.place)) {
             self.flush();
         }
         let words = self.walk.words(fragments.primitive);
@@ -404,6 +421,16 @@ pub(super) fn environment<'e>(context: &'e DrawContext<'_>, words: Words<'e>) ->
         push: context.push,
         ..Environment::new(context.bindings, context.deadline)
     }
+}
+
+/// Quads of two rows of a group from which on these are shaded as they are: packing them with others costs more than lanes that idle.
+const DENSE: u32 = 3;
+
+/// The pixels of those strips of a group, two rows each, that are dense.
+fn dense_strips(pixels: u64) -> u64 {
+    let of_quads = (pixels | pixels >> 1 | pixels >> 2 | pixels >> 3) & 0x1111_1111_1111_1111;
+    let strips = (0..4).map(|strip| 0xffff << (strip * 16));
+    strips.filter(|strip| (of_quads & strip).count_ones() >= DENSE).fold(0, |dense, strip| dense | strip)
 }
 
 /// Counts waves and their lanes that have a fragment.

@@ -81,7 +81,7 @@ pub(super) fn serves(pipeline: &GraphicsPipeline, attachments: &[Attachment]) ->
 }
 
 /// The same for groups of which all pixels are covered, of one sample.
-pub(super) fn serves_whole(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
+pub(super) fn serves_groups(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
     let is_long = |program: &Program| program.code.function().insts.len() > LONGEST_WHOLE;
     let fits = |program: &Program| !is_long(program) && is_plain(program, Discards::Refused);
     has_words(pipeline, attachments) && has_one_sample(pipeline) && pipeline.fragment.as_deref().is_some_and(fits)

@@ -15,7 +15,7 @@ const STRIPS: u32 = 4;
 /// Links the kernel of a pipeline for groups that are covered wholly; `None` where they cannot be shaded at once.
 pub(super) fn link_whole(pipeline: &GraphicsPipeline) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref()?, written(pipeline));
-    if !direct::serves_whole(pipeline, &attachments) {
+    if !direct::serves_groups(pipeline, &attachments) {
         return None;
     }
     // What runs `waves` strips at once.
@@ -36,7 +36,7 @@ pub(super) fn link_whole(pipeline: &GraphicsPipeline) -> Option<Stage> {
 /// Links the kernel of a pipeline; `None` where groups cannot be shaded at once, or should not.
 pub(super) fn link(pipeline: &GraphicsPipeline) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref()?, written(pipeline));
-    if pipeline.multisample.samples > 1 || !direct::serves(pipeline, &attachments) {
+    if !direct::serves_groups(pipeline, &attachments) {
         return None;
     }
     let mut linker = Linker::default();

@@ -245,7 +245,7 @@ impl Outline {
             sees_samples: program.is_some_and(direct::sees_samples),
             small: direct::way(pipeline, &written),
             differs: program.is_some_and(primitive::differs),
-            exports_whole: direct::serves_whole(pipeline, &written),
+            exports_whole: direct::serves_groups(pipeline, &written),
         }
     }
 }
