@@ -149,7 +149,8 @@ fn dumped(dump: &Dump, program: &Program, versions: &Versions, target: Option<x6
         }
         Dump::Machine => x64::machine_text(function, uniformity, target()?).map_err(Failure::new),
         Dump::Assembly => {
-            let code = x64::generate(function, uniformity, target()?).map_err(Failure::new)?.code;
+            let code =
+                x64::generate(function, uniformity, x64::Outputs::default(), target()?).map_err(Failure::new)?.code;
             Ok(x64::disassemble(&code.bytes, code.entry))
         }
     }

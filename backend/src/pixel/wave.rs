@@ -113,7 +113,8 @@ impl<'a: 's, 's> Waves<'a, 's> {
             return self.shade_quads(fragments);
         }
         let strips = if self.packs_sparse { dense_strips(fragments.pixels) } else { u64::MAX };
-        let [dense, sparse] = [strips, !strips].map(|strips| Fragments { pixels: fragments.pixels & strips, ..*fragments });
+        let [dense, sparse] =
+            [strips, !strips].map(|strips| Fragments { pixels: fragments.pixels & strips, ..*fragments });
         if dense.pixels != 0 {
             self.shade_group(&dense);
         }

@@ -425,7 +425,7 @@ pub struct Program {
 
 impl Program {
     /// A routine of the driver's own: a verified function, how its input words differ from lane to lane, and how many output
-    /// words it has. Its code is not generated yet.
+    /// words it has, which are anything for lanes that do not run to its end. Its code is not generated yet.
     pub fn routine(function: Function, inputs: &[Across], outputs: usize) -> Self {
         let slot = |word: usize| Slot::Location { location: word as u32, component: 0, index: 0 };
         let input = |word| InputSlot {
@@ -436,7 +436,7 @@ impl Program {
         };
         Self {
             stage: vk::ShaderStageFlags::empty(),
-            code: Executable::new(function, |slot| inputs[slot as usize]),
+            code: Executable::new(function, |slot| inputs[slot as usize]).with_outputs_filled(),
             pair: None,
             inputs: (0..inputs.len()).map(input).collect(),
             outputs: (0..outputs).map(|word| OutputSlot { slot: slot(word), ty: Type::I32, feedback: None }).collect(),

@@ -36,6 +36,7 @@ pub struct Executable {
     constants: usize,
     has_barrier: bool,
     reads_push: bool,
+    outputs: x64::Outputs,
 }
 
 impl Executable {
@@ -53,7 +54,24 @@ impl Executable {
         let has_barrier = function.insts.contains(&Inst::Barrier);
         let of_push = |inst: &Inst| matches!(inst, Inst::Load { space: Space::Push | Space::Levels(_), .. });
         let reads_push = function.insts.iter().any(of_push);
-        Self { function, uniformity, native: None, jumps, local_bases, local_words, constants, has_barrier, reads_push }
+        let (native, outputs) = Default::default();
+        Self {
+            function,
+            uniformity,
+            native,
+            jumps,
+            local_bases,
+            local_words,
+            constants,
+            has_barrier,
+            reads_push,
+            outputs,
+        }
+    }
+
+    /// Where lanes that do not run to the end have anything as outputs.
+    pub fn with_outputs_filled(self) -> Self {
+        Self { outputs: x64::Outputs::Filled, ..self }
     }
 
     /// Whether it reads push constants, or what draws tell their programs beside them.
@@ -68,7 +86,7 @@ impl Executable {
     pub fn generate(&mut self, target: Option<x64::Target>) -> Result<(), String> {
         self.native = None;
         if let Some(target) = target {
-            let generated = x64::generate(&self.function, &self.uniformity, target)?;
+            let generated = x64::generate(&self.function, &self.uniformity, self.outputs, target)?;
             self.native = Some(Native::new(generated).map_err(|error| error.to_string())?);
         }
         Ok(())

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use super::{Environment, Executable, Lanes, Mask, Stop, Vectors, WAVE};
 use crate::shader::Program;
 use crate::shader::ir::{Image, Inst, UnaryOp, Value, call_operands, map_operands, results};
+use crate::shader::runtime::frame::RESULTS;
 use crate::shader::runtime::native::{FrameMemory, Launch, Session};
 use crate::shader::runtime::{self, Access, Masks, kernels, lanes_of};
 
@@ -206,8 +207,12 @@ impl Wave {
             assert!(outputs.len() >= program.outputs.len(), "fewer output words than the routine has");
             assert!(inputs.len() >= native.inputs(), "fewer input words than the routine reads");
             self.frame.start(native);
-            let launch = Launch { active: lanes, helpers: 0, inputs, outputs };
-            return self.frame.run(native, environment, launch).0;
+            let kept: SmallVec<[Lanes; RESULTS]> =
+                if lanes == Mask::MAX { SmallVec::new() } else { (&*outputs).into() };
+            let launch = Launch { active: lanes, helpers: 0, inputs, outputs: &mut *outputs };
+            let stop = self.frame.run(native, environment, launch).0;
+            outputs.iter_mut().zip(&kept).for_each(|(output, kept)| kernels::blend(!lanes, output, kept));
+            return stop;
         }
         self.start(program, lanes, 0);
         for (word, input) in self.inputs.iter_mut().zip(inputs) {

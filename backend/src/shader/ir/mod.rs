@@ -212,6 +212,18 @@ pub enum ImageOp {
     QueryLod,
 }
 
+impl ImageOp {
+    /// Whether it changes the image: helpers must not execute it.
+    pub fn has_effect(&self) -> bool {
+        matches!(self, Self::Write { .. } | Self::Atomic { .. })
+    }
+
+    /// Whether it asks for what is the same everywhere in an image.
+    pub fn is_query(&self) -> bool {
+        matches!(self, Self::Size { .. } | Self::Levels | Self::Samples)
+    }
+}
+
 /// An image instruction.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Image {

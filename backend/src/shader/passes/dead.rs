@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::shader::ir::{AtomicOp, Function, ImageOp, Inst, Value, map_operands, map_results, operands, results};
+use crate::shader::ir::{AtomicOp, Function, Inst, Value, map_operands, map_results, operands, results};
 
 /// Drops dead code and renumbers values.
 pub fn run(function: &mut Function) {
@@ -54,7 +54,7 @@ fn has_effect(inst: &Inst) -> bool {
     match inst {
         Inst::Atomic { op, .. } => *op != AtomicOp::Load,
         Inst::Atomic64(atomic) => atomic.op != AtomicOp::Load,
-        Inst::Image(image) => matches!(image.op, ImageOp::Write { .. } | ImageOp::Atomic { .. }),
+        Inst::Image(image) => image.op.has_effect(),
         _ => results(inst).is_empty(),
     }
 }

@@ -6,9 +6,7 @@
 //! word `s` of the second wave is word `inputs + s`, output words likewise. It pays when latency bounds the function and registers
 //! hold both waves. Source: DESIGN 4.
 
-use super::super::ir::{
-    Function, ImageOp, Inst, Local, Space, Type, Value, map_operands, map_results, operands, results,
-};
+use super::super::ir::{Function, Inst, Local, Space, Type, Value, map_operands, map_results, operands, results};
 
 /// Instructions under which pairing gains nothing without a loop.
 const LEAST: usize = 48;
@@ -63,7 +61,7 @@ pub fn has_effect(inst: &Inst) -> bool {
     match inst {
         Inst::Store { .. } | Inst::StorePart { .. } | Inst::Atomic { .. } | Inst::Atomic64(_) => true,
         Inst::Load { space: Space::Address { .. }, .. } => true,
-        Inst::Image(image) => matches!(image.op, ImageOp::Write { .. } | ImageOp::Atomic { .. }),
+        Inst::Image(image) => image.op.has_effect(),
         _ => false,
     }
 }

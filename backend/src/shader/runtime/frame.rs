@@ -3,6 +3,7 @@
 //! A frame is this header, then the indexed locals, then the spill slots of the code's registers.
 
 use std::mem::offset_of;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use super::kernels::{Lanes, Mask, WAVE};
 use super::{Bound, SharedMemory};
@@ -88,6 +89,43 @@ pub(super) fn entry(bound: &Bound) -> BufferEntry {
     }
 }
 
+/// The routine of an image instruction as generated code enters it: written once, when it was found.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub struct RoutineEntry {
+    /// First byte of its push constants.
+    push: AtomicPtr<u8>,
+    /// The rest of their [`BufferEntry`].
+    limits: AtomicU64,
+    /// Its resources.
+    resources: AtomicPtr<ResourceEntry>,
+    /// Its entry; null as long as there is none, or where the runtime must enter it.
+    code: AtomicPtr<()>,
+}
+
+#[expect(missing_docs, reason = "offsets of the fields they are named after, bytes")]
+impl RoutineEntry {
+    pub const PUSH: usize = offset_of!(Self, push);
+    pub const RESOURCES: usize = offset_of!(Self, resources);
+    pub const CODE: usize = offset_of!(Self, code);
+    pub const BYTES: usize = size_of::<Self>();
+
+    /// Says where the routine lies and what it works on: all of that must live as long as the entry.
+    pub fn set(&self, code: *const (), push: BufferEntry, resources: &[ResourceEntry]) {
+        self.push.store(push.base, Ordering::Relaxed);
+        self.limits.store(u64::from(push.size) << 32 | u64::from(push.limit), Ordering::Relaxed);
+        self.resources.store(resources.as_ptr().cast_mut(), Ordering::Relaxed);
+        // Code that finds this finds the rest: loads are not reordered where it runs.
+        self.code.store(code.cast_mut(), Ordering::Release);
+    }
+}
+
+/// Spill slots that routines may have whose frames are shared, bytes.
+const ROUTINE_SPILLS: usize = 8 << 10;
+
+/// Bytes of the frame that the routines which a program enters share.
+pub const ROUTINE_FRAME_BYTES: usize = Frame::BYTES + ROUTINE_SPILLS;
+
 /// The header of a frame.
 #[repr(C, align(64))]
 pub struct Frame {
@@ -123,6 +161,10 @@ pub struct Frame {
     pub nothing: *const BufferEntry,
     /// The buffers of each resource.
     pub resources: *const ResourceEntry,
+    /// The routines of image instructions, by their numbers; null where the runtime must enter them all.
+    pub routines: *const RoutineEntry,
+    /// The frame in which they run.
+    pub nested: *mut Frame,
     /// Back edges until the next look at the time limit.
     pub edges: i32,
     /// Whether the time limit passed.
@@ -158,6 +200,8 @@ impl Frame {
     pub const RANGES: usize = offset_of!(Self, ranges);
     pub const NOTHING: usize = offset_of!(Self, nothing);
     pub const RESOURCES: usize = offset_of!(Self, resources);
+    pub const ROUTINES: usize = offset_of!(Self, routines);
+    pub const NESTED: usize = offset_of!(Self, nested);
     pub const EDGES: usize = offset_of!(Self, edges);
     pub const EXPIRED: usize = offset_of!(Self, expired);
     pub const STOPPED: usize = offset_of!(Self, stopped);

@@ -27,10 +27,10 @@ pub fn image(
 ) {
     *results = [[0; WAVE]; 4];
     let lanes = match image.op {
-        ImageOp::Write { .. } | ImageOp::Atomic { .. } => masks.effective,
         // Queries may be uniform: every lane has the answer.
         ImageOp::Size { level } => return answer(registers, environment, image, level, results),
         ImageOp::Levels | ImageOp::Samples => return answer(registers, environment, image, None, results),
+        ref op if op.has_effect() => masks.effective,
         _ => masks.active,
     };
     by_routines(registers, lanes, environment, image, nested, results);

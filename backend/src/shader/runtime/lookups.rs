@@ -6,8 +6,9 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::Mutex;
 
+use super::frame::RoutineEntry;
 use super::image::is_access;
-use super::{Bindings, Descriptor, ResolvedSet};
+use super::{Bindings, Descriptor, ResolvedSet, native};
 use crate::shader::Program;
 use crate::shader::ir::Image;
 use crate::texture::{self, Lookup, Routines};
@@ -60,6 +61,8 @@ pub struct Lookups {
     program: Weak<Program>,
     /// By the number of the instruction: what it looked up first, which is mostly all it ever does.
     first: Box<[OnceLock<(Elements, Looked)>]>,
+    /// The routines of those, as generated code enters them.
+    entries: Box<[RoutineEntry]>,
     others: Others,
 }
 
@@ -100,7 +103,8 @@ impl Lookups {
     /// Of a program with so many image instructions.
     pub fn new(routines: Arc<Routines>, images: usize) -> Self {
         let first = (0..images).map(|_| OnceLock::new()).collect();
-        Self { routines, program: Weak::new(), first, others: Others::default() }
+        let entries = (0..images).map(|_| RoutineEntry::default()).collect();
+        Self { routines, program: Weak::new(), first, entries, others: Others::default() }
     }
 
     /// Of a program, for which sets remember what its image instructions find there, if it has any.
@@ -109,11 +113,10 @@ impl Lookups {
         Self { program: if program.images > 0 { Arc::downgrade(program) } else { Weak::new() }, ..lookups }
     }
 
-    /// What an instruction found when it was first executed: all that it ever does, if it names one image and one sampler.
-    #[inline]
-    pub(super) fn first(&self, number: u32) -> Option<&Lookup> {
-        let (_, found) = self.first.get(number as usize)?.get()?;
-        found.as_deref()
+    /// What instructions found when they were first executed, by their numbers: all that they ever do, if they name one image and one
+    /// sampler.
+    pub(super) fn entries(&self) -> &[RoutineEntry] {
+        &self.entries
     }
 
     /// Calls `work` with what an instruction samples; its operands are numbered from 0 on. `None` when nothing is bound there.
@@ -126,7 +129,13 @@ impl Lookups {
     ) -> R {
         let look = || self.look(bindings, image, elements);
         if let Some(first) = self.first.get(image.number as usize) {
-            let (of, found) = first.get_or_init(|| (elements, look()));
+            let (of, found) = first.get_or_init(|| {
+                let found = look();
+                if let Some((entry, lookup)) = self.entries.get(image.number as usize).zip(found.as_deref()) {
+                    native::set_entry(entry, lookup);
+                }
+                (elements, found)
+            });
             if *of == elements {
                 return work(found.as_deref());
             }

@@ -9,12 +9,15 @@ use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use super::frame::{ARGUMENTS, BufferEntry, Frame, NOTHING, RESULTS, STOP_BARRIER, STOP_DONE, STOP_INTERRUPTED};
+use super::frame::{
+    ARGUMENTS, BufferEntry, Frame, NOTHING, RESULTS, ROUTINE_FRAME_BYTES, RoutineEntry, STOP_BARRIER, STOP_DONE,
+    STOP_INTERRUPTED,
+};
 use super::kernels::{Lanes, Mask, Vector, WAVE};
 use super::symbols::{self, Registered, Tools};
 use super::{Access, Environment, Masks, Stop, image};
 use crate::shader::interp::Wave;
-use crate::shader::ir::{ImageOp, Inst};
+use crate::shader::ir::Inst;
 use crate::shader::x64::{Generated, Site};
 use crate::texture::Lookup;
 
@@ -28,8 +31,8 @@ pub struct Native {
     map: Arc<memmap2::Mmap>,
     entry: usize,
     sites: Vec<Site>,
-    /// What is known of call sites that are image instructions for one image, by their numbers.
-    images: Vec<Option<OneImage>>,
+    /// Image instructions of which it enters routines: up to this number, not included.
+    images: usize,
     /// Whether it needs no more than its resources, push constants and inputs, no more than a call site has, and nothing of the runtime
     /// but the time.
     stands_alone: bool,
@@ -45,15 +48,6 @@ pub struct Native {
     pushed_bytes: usize,
 }
 
-/// An image instruction whose lanes all name one image and one sampler.
-#[derive(Debug, Clone, Copy)]
-struct OneImage {
-    /// The instruction's number in its program.
-    number: u32,
-    /// Whether helpers must not execute it.
-    has_effect: bool,
-}
-
 impl Native {
     /// Places generated code in executable memory.
     ///
@@ -65,7 +59,7 @@ impl Native {
         let Generated { sites, parameters, ranges, local_bytes, inputs, .. } = &generated;
         let needs_little = sites.is_empty() && (*parameters, *ranges, *local_bytes) == (0, 0, 0);
         Ok(Self {
-            images: sites.iter().map(OneImage::new).collect(),
+            images: sites.iter().filter_map(|site| site.one_image).max().map_or(0, |number| number as usize + 1),
             stands_alone: needs_little && *inputs <= ARGUMENTS && generated.outputs <= RESULTS,
             symbol: None,
             map: Arc::new(map.make_exec()?),
@@ -131,18 +125,16 @@ pub struct FrameMemory {
 /// What runs routines that code calls.
 #[derive(Debug, Default)]
 struct Nested {
-    /// Those that stand alone.
+    /// Those that generated code enters.
     routine: RoutineFrame,
     /// All others.
     wave: Wave,
 }
 
-/// The frame of routines that stand alone, one after the other: most of its header is the same for all of them.
+/// The frame of routines that generated code enters, one after the other: most of its header is the same for all of them.
 #[derive(Debug, Default)]
 struct RoutineFrame {
     vectors: Vec<Vector>,
-    /// The active lanes that the header has.
-    spread: Option<Mask>,
 }
 
 /// What the frame's functions find behind its pointer to the host.
@@ -233,7 +225,14 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
         let environment = owned.borrow();
         assert!(environment.ranges.entries().len() >= native.ranges, "fewer ranges than the program has");
         assert!(memory.vectors.len() * size_of::<Vector>() >= native.frame_bytes, "the frame was not started");
-        let nested = RefCell::new(memory.nested.take());
+        let mut nested = memory.nested.take();
+        let entries = environment.bindings.lookups().entries();
+        let routines = if entries.len() >= native.images { entries.as_ptr() } else { std::ptr::null() };
+        let of_routines = match native.images {
+            0 => std::ptr::null_mut(),
+            _ => nested.get_or_insert_default().routine.begin(memory.header()),
+        };
+        let nested = RefCell::new(nested);
         let mut push = BufferEntry::new(environment.push.as_ptr().cast_mut(), environment.push.len() as u64);
         if environment.push.len() < native.pushed_bytes {
             memory.pushed.clear();
@@ -254,6 +253,8 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
             (&raw mut (*frame).ranges).write(environment.ranges.entries().as_ptr());
             (&raw mut (*frame).nothing).write(&raw const NOTHING);
             (&raw mut (*frame).resources).write(table.as_ptr());
+            (&raw mut (*frame).routines).write(routines);
+            (&raw mut (*frame).nested).write(of_routines);
             (&raw mut (*frame).edges).write(EDGES_PER_CHECK);
             (&raw mut (*frame).expired).write(0);
             (&raw mut (*frame).zero).write(0);
@@ -322,34 +323,7 @@ extern "C" fn call(frame: *mut Frame, site: u32) {
     // SAFETY: generated code passes the frame that it was entered with, which is alive and not borrowed; the host behind it
     // lives until the code returns.
     let (frame, host) = unsafe { (&mut *frame, &*(*frame).host.cast::<Host<'_>>()) };
-    if !enter_routine(frame, host, site as usize) {
-        leave_code(frame, host, site as usize);
-    }
-}
-
-/// Executes a call site that samples or accesses texels as it did before: all lanes name one image, and its routine stands alone. False
-/// where it is anything else.
-#[inline(always)]
-fn enter_routine(frame: &mut Frame, host: &Host<'_>, site: usize) -> bool {
-    let Some(Some(OneImage { number, has_effect })) = host.native.images.get(site) else { return false };
-    let Some(lookup) = host.environment.bindings.lookups().first(*number) else { return false };
-    let Some(native) = lookup.program.code.native() else { return false };
-    let Ok(mut nested) = host.nested.try_borrow_mut() else { return false };
-    let Some(nested) = nested.as_mut().filter(|nested| native.stands_alone && nested.routine.has_room(native)) else {
-        return false;
-    };
-    let lanes = if *has_effect { frame.call_active & frame.real } else { frame.call_active };
-    if lookup.push.len() < native.pushed_bytes {
-        return false;
-    }
-    nested.routine.run((native, lookup), lanes, frame);
-    true
-}
-
-/// Executes any call site.
-#[inline(never)]
-fn leave_code(frame: &mut Frame, host: &Host<'_>, site: usize) {
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| execute(frame, host, site))) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| execute(frame, host, site as usize))) {
         // No panic crosses generated code: it goes on when the code returned.
         host.panic.set(Some(panic));
     }
@@ -361,14 +335,8 @@ fn execute(frame: &mut Frame, host: &Host<'_>, number: usize) {
     match &site.inst {
         Inst::Image(request) => {
             let mut nested = host.nested.borrow_mut();
-            let Nested { routine, wave } = &mut **nested.get_or_insert_default();
+            let Nested { wave, .. } = &mut **nested.get_or_insert_default();
             image(&frame.arguments, masks, host.environment, request, wave, &mut frame.results);
-            let image = host.native.images[number].as_ref();
-            let lookup = image.and_then(|image| host.environment.bindings.lookups().first(image.number));
-            // The next time it will be entered at once.
-            if let Some(native) = lookup.and_then(|lookup| lookup.program.code.native()) {
-                routine.make_room(native);
-            }
         }
         inst => {
             let access = Access { registers: &frame.arguments, masks, environment: host.environment };
@@ -377,78 +345,49 @@ fn execute(frame: &mut Frame, host: &Host<'_>, number: usize) {
     }
 }
 
-impl OneImage {
-    /// Of a call site, if it is such an instruction.
-    fn new(site: &Site) -> Option<Self> {
-        let Inst::Image(image) = &site.inst else { return None };
-        let is_one = image.element.is_none() && image.sampler.is_none_or(|(_, element)| element.is_none());
-        let has_effect = matches!(image.op, ImageOp::Write { .. } | ImageOp::Atomic { .. });
-        is_one.then_some(Self { number: image.number, has_effect })
-    }
-}
-
 impl RoutineFrame {
-    #[inline]
-    fn has_room(&self, native: &Native) -> bool {
-        self.vectors.len() * size_of::<Vector>() >= native.frame_bytes
-    }
-
-    /// Makes room for the frame of a routine. A new one gets what is the same for all of them.
-    fn make_room(&mut self, native: &Native) {
-        if self.has_room(native) {
-            return;
+    /// The frame, ready for routines that `caller` enters, which has their operands and takes their results.
+    fn begin(&mut self, caller: *mut Frame) -> *mut Frame {
+        if self.vectors.is_empty() {
+            self.vectors = vec![Vector([0; WAVE]); ROUTINE_FRAME_BYTES.div_ceil(size_of::<Vector>())];
         }
-        let vectors = native.frame_bytes.div_ceil(size_of::<Vector>());
-        *self = Self { vectors: vec![Vector([0; WAVE]); vectors], spread: None };
         let frame: *mut Frame = self.vectors.as_mut_ptr().cast();
-        // SAFETY: there is room for a header, which nobody else reaches.
+        // SAFETY: there is room for a header, which nobody else reaches now. The caller's lies in memory of its own. A routine that is entered
+        // from generated code stands alone (`set_entry`): it has neither parameters nor ranges, locals nor call sites, reads no more
+        // operands and writes no more results than the caller's frame has, and of the host needs the time limit only. What is not
+        // written here is by who enters it: the active lanes, resources and push constants.
         unsafe {
             (&raw mut (*frame).real_lanes).write([u32::MAX; WAVE]);
             (&raw mut (*frame).real).write(Mask::MAX);
             (&raw mut (*frame).call).write(call);
-            (&raw mut (*frame).check).write(check);
+            (&raw mut (*frame).check).write(check_of_routine);
+            (&raw mut (*frame).inputs).write((&raw const (*caller).arguments).cast());
+            (&raw mut (*frame).outputs).write((&raw mut (*caller).results).cast());
             (&raw mut (*frame).parameters).write(std::ptr::dangling());
+            (&raw mut (*frame).host).write(caller.cast_const().cast());
+            (&raw mut (*frame).resume).write(0);
             (&raw mut (*frame).shared).write(BufferEntry::EMPTY);
             (&raw mut (*frame).ranges).write(std::ptr::dangling());
             (&raw mut (*frame).nothing).write(&raw const NOTHING);
-            (&raw mut (*frame).zero).write(0);
-        }
-    }
-
-    /// Runs a routine that there is room for, for some lanes: operands and results are where the caller's frame has them. Results of
-    /// other lanes are 0.
-    #[inline(always)]
-    fn run(&mut self, (native, lookup): (&Native, &Lookup), lanes: Mask, caller: &mut Frame) {
-        if lanes != Mask::MAX {
-            caller.results = [[0; WAVE]; RESULTS];
-        }
-        if lanes == 0 {
-            return;
-        }
-        let frame: *mut Frame = self.vectors.as_mut_ptr().cast();
-        let push = BufferEntry::new(lookup.push.as_ptr().cast_mut(), lookup.push.len() as u64);
-        // SAFETY: the frame has room for the header and what follows, is aligned to 64 bytes, and belongs to this call alone; what is not
-        // written here was by `make_room`. The code was generated for this layout. It stands alone, so it has neither parameters nor
-        // ranges, locals nor call sites, reads no more operands and writes no more results than the caller's frame has, and of the host,
-        // which outlives the caller's run, needs the time limit only. Its resources and push constants live as long as the look-up, and there are as many as it reads.
-        unsafe {
-            if self.spread != Some(lanes) {
-                (&raw mut (*frame).active_lanes).write(lanes_of_bits(lanes));
-                self.spread = Some(lanes);
-            }
-            (&raw mut (*frame).inputs).write((&raw const caller.arguments).cast());
-            (&raw mut (*frame).outputs).write((&raw mut caller.results).cast());
-            (&raw mut (*frame).host).write(caller.host);
-            (&raw mut (*frame).resume).write(0);
-            (&raw mut (*frame).push).write(push);
-            (&raw mut (*frame).resources).write(lookup.bindings.table().as_ptr());
+            (&raw mut (*frame).routines).write(std::ptr::null());
+            (&raw mut (*frame).nested).write(std::ptr::null_mut());
             (&raw mut (*frame).edges).write(EDGES_PER_CHECK);
             (&raw mut (*frame).expired).write(0);
-            (&raw mut (*frame).stopped).write(STOP_INTERRUPTED);
-            (&raw mut (*frame).active).write(lanes);
+            (&raw mut (*frame).zero).write(0);
             (&raw mut (*frame).killed).write(0);
-            native.enter(frame);
         }
+        frame
+    }
+}
+
+/// Lets generated code enter the routine of a look-up, which lives as long as the entry, if it can.
+pub(super) fn set_entry(entry: &RoutineEntry, lookup: &Lookup) {
+    let Some(native) = lookup.program.code.native() else { return };
+    let fits = native.stands_alone && native.frame_bytes <= ROUTINE_FRAME_BYTES;
+    if fits && lookup.push.len() >= native.pushed_bytes {
+        let push = BufferEntry::new(lookup.push.as_ptr().cast_mut(), lookup.push.len() as u64);
+        let code = native.map[native.entry..].as_ptr().cast();
+        entry.set(code, push, lookup.bindings.table());
     }
 }
 
@@ -456,10 +395,23 @@ impl RoutineFrame {
 extern "C" fn check(frame: *mut Frame) {
     // SAFETY: as in `call`.
     let (frame, host) = unsafe { (&mut *frame, &*(*frame).host.cast::<Host<'_>>()) };
-    frame.edges = EDGES_PER_CHECK;
-    let expired = catch_unwind(AssertUnwindSafe(|| host.environment.deadline.expired())).unwrap_or(true);
-    if expired {
-        frame.expired = 1;
-        frame.stopped = STOP_INTERRUPTED;
+    frame.check_deadline(host);
+}
+
+/// The same of a routine that generated code has entered: its host is the frame of that.
+extern "C" fn check_of_routine(frame: *mut Frame) {
+    // SAFETY: as in `call`, also of the frame that is behind it, which is not borrowed while its code runs.
+    let (frame, host) = unsafe { (&mut *frame, &*(*(*frame).host.cast::<Frame>()).host.cast::<Host<'_>>()) };
+    frame.check_deadline(host);
+}
+
+impl Frame {
+    fn check_deadline(&mut self, host: &Host<'_>) {
+        self.edges = EDGES_PER_CHECK;
+        let expired = catch_unwind(AssertUnwindSafe(|| host.environment.deadline.expired())).unwrap_or(true);
+        if expired {
+            self.expired = 1;
+            self.stopped = STOP_INTERRUPTED;
+        }
     }
 }

@@ -106,7 +106,7 @@ impl<'a> Allocatable<'a> {
     pub fn environment(&self) -> MachineEnv {
         let mut preferred = [SCALAR, MASK, VECTOR].map(|class| class_registers(self.target, class));
         let mut others = [PRegSet::empty(); 3];
-        if !self.insts.iter().any(|kind| matches!(kind, Kind::Call(_))) {
+        if !self.insts.iter().any(|kind| matches!(kind, Kind::Call { .. })) {
             for kept in KEPT_BY_CALLS.map(|kept| PReg::new(kept, SCALAR)) {
                 preferred[0].remove(kept);
                 others[0].add(kept);
@@ -193,7 +193,7 @@ impl regalloc2::Function for Allocatable<'_> {
 
     fn inst_clobbers(&self, inst: Inst) -> PRegSet {
         match self.inst(inst) {
-            Kind::Call(_) => self.call,
+            Kind::Call { .. } => self.call,
             // The host comes back with nothing but the frame.
             Kind::Barrier => self.all,
             _ => PRegSet::empty(),

@@ -11,7 +11,7 @@ use super::Target;
 use super::allocate::{Allocatable, registers};
 use super::machine::{Base, Function, Kind, Mem, Operand};
 use super::operands::{self, Kind as OperandKind};
-use crate::shader::runtime::frame::{Frame, STOP_BARRIER, STOP_DONE};
+use crate::shader::runtime::frame::{Frame, RoutineEntry, STOP_BARRIER, STOP_DONE};
 
 /// Bytes of a spill slot.
 pub const SLOT: usize = 8;
@@ -34,6 +34,8 @@ enum Place {
     /// Behind a back edge.
     Behind(usize),
     SaveAll,
+    /// Within what is one instruction of machine IR.
+    Label(usize),
 }
 
 /// Encoded code.
@@ -59,6 +61,7 @@ struct Emitter<'a> {
     fixups: Vec<Fixup>,
     blocks: Vec<usize>,
     behind: Vec<usize>,
+    labels: Vec<usize>,
     expired: Vec<usize>,
     barriers: Vec<usize>,
     /// Where the immediate of a barrier lies that is to become its offset from the entry.
@@ -91,6 +94,7 @@ pub fn encode(
         fixups: Vec::new(),
         blocks: vec![0; function.blocks.len()],
         behind: Vec::new(),
+        labels: Vec::new(),
         expired: Vec::new(),
         barriers: Vec::new(),
         resumes: Vec::new(),
@@ -218,7 +222,7 @@ impl Emitter<'_> {
     fn inst(&mut self, block: Block, inst: Inst) -> Result<()> {
         match self.input.inst(inst) {
             plain @ Kind::Plain { .. } => self.plain(plain, self.output.inst_allocs(inst)),
-            Kind::Call(site) => self.call(*site),
+            Kind::Call { site, routine } => self.call(*site, *routine),
             Kind::BackEdge => self.back_edge(),
             Kind::Barrier => self.barrier(),
             Kind::Jump { to, .. } => self.go(block, *to),
@@ -270,11 +274,45 @@ impl Emitter<'_> {
         self.with(Instruction::with2(Code::Mov_rm32_imm32, frame_memory(Frame::STOPPED), how))
     }
 
-    fn call(&mut self, site: u32) -> Result<()> {
+    fn call(&mut self, site: u32, routine: Option<u32>) -> Result<()> {
+        let [by_runtime, end] = [0, 1].map(|label| Place::Label(self.labels.len() + label));
+        self.labels.extend([0; 2]);
+        if let Some(routine) = routine {
+            self.enter_routine(routine, by_runtime)?;
+            self.jump(Code::Jmp_rel32_64, end)?;
+            self.here(by_runtime);
+        }
         self.with(Ok(Instruction::with(Code::VEX_Vzeroupper)))?;
         self.with(Instruction::with2(Code::Mov_r64_rm64, Register::RDI, Register::R15))?;
         self.with(Instruction::with2(Code::Mov_r32_imm32, Register::ESI, site))?;
-        self.with(Instruction::with1(Code::Call_rm64, frame_memory(Frame::CALL)))
+        self.with(Instruction::with1(Code::Call_rm64, frame_memory(Frame::CALL)))?;
+        self.here(end);
+        Ok(())
+    }
+
+    /// Enters the routine of an image instruction, whose active lanes its frame has, unless it was not found yet: then on to `otherwise`.
+    fn enter_routine(&mut self, number: u32, otherwise: Place) -> Result<()> {
+        use Register::{R15, RAX, RCX, RDI, XMM0};
+        let at = |base, offset: usize| MemoryOperand::with_base_displ(base, offset as i64);
+        let entry = |field: usize| at(RAX, number as usize * RoutineEntry::BYTES + field);
+        for (register, memory) in [(RAX, at(R15, Frame::ROUTINES)), (RCX, entry(RoutineEntry::CODE))] {
+            self.with(Instruction::with2(Code::Mov_r64_rm64, register, memory))?;
+            self.with(Instruction::with2(Code::Test_rm64_r64, register, register))?;
+            self.jump(Code::Je_rel32_64, otherwise)?;
+        }
+        self.with(Instruction::with2(Code::Mov_r64_rm64, RDI, at(R15, Frame::NESTED)))?;
+        self.with(Instruction::with2(Code::VEX_Vmovups_xmm_xmmm128, XMM0, entry(RoutineEntry::PUSH)))?;
+        self.with(Instruction::with2(Code::VEX_Vmovups_xmmm128_xmm, at(RDI, Frame::PUSH), XMM0))?;
+        self.with(Instruction::with2(Code::Mov_r64_rm64, RAX, entry(RoutineEntry::RESOURCES)))?;
+        self.with(Instruction::with2(Code::Mov_rm64_r64, at(RDI, Frame::RESOURCES), RAX))?;
+        self.with(Instruction::with1(Code::Call_rm64, RCX))
+    }
+
+    /// A label is here.
+    fn here(&mut self, label: Place) {
+        if let Place::Label(number) = label {
+            self.labels[number] = self.code.len();
+        }
     }
 
     fn back_edge(&mut self) -> Result<()> {
@@ -351,6 +389,7 @@ impl Emitter<'_> {
                 Place::Expired(number) => self.expired[number],
                 Place::Behind(number) => self.behind[number],
                 Place::SaveAll => save_all,
+                Place::Label(number) => self.labels[number],
             };
             let distance = to as i64 - (fixup.at as i64 + 4);
             self.code[fixup.at..fixup.at + 4].copy_from_slice(&(distance as i32).to_le_bytes());

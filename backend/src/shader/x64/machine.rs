@@ -107,8 +107,13 @@ pub enum Kind {
         /// Mask.
         mask: Option<Masking>,
     },
-    /// Calls the runtime for a call site, by its number.
-    Call(u32),
+    /// Calls the runtime for a call site.
+    Call {
+        /// Its number.
+        site: u32,
+        /// An image instruction, by its number, whose routine is entered if it was found.
+        routine: Option<u32>,
+    },
     /// Looks at the time limit, at a back edge.
     BackEdge,
     /// Returns to the host until the workgroup is here; goes on behind it.

@@ -146,6 +146,21 @@ pub struct Site {
     pub inst: Inst,
     /// Whether its operands are the same in all lanes.
     pub uniform: bool,
+    /// The number of an image instruction whose lanes all name one image and one sampler: its routine may be entered from here.
+    pub one_image: Option<u32>,
+}
+
+impl Site {
+    fn new(inst: Inst, uniform: bool) -> Self {
+        let one_image = match &inst {
+            Inst::Image(image) if !image.op.is_query() => {
+                let is_one = image.element.is_none() && image.sampler.is_none_or(|(_, element)| element.is_none());
+                is_one.then_some(image.number)
+            }
+            _ => None,
+        };
+        Self { inst, uniform, one_image }
+    }
 }
 
 /// A function's code and what it needs.
@@ -169,14 +184,29 @@ pub struct Generated {
     pub pushed_bytes: usize,
 }
 
+/// What lanes that do not run to a program's end find in its outputs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Outputs {
+    /// What was there.
+    #[default]
+    Kept,
+    /// Anything.
+    Filled,
+}
+
 /// Generates code for a function that `passes::prepare` made ready.
 ///
 /// # Errors
 /// When the function is beyond the generator; a sentence for the log. It is then interpreted.
-pub fn generate(function: &Function, uniformity: &Uniformity, target: Target) -> Result<Generated, String> {
+pub fn generate(
+    function: &Function,
+    uniformity: &Uniformity,
+    outputs: Outputs,
+    target: Target,
+) -> Result<Generated, String> {
     // The better allocator takes more than linear time when much is spilled.
     let algorithm = if function.insts.len() > MOST_FOR_ION { Algorithm::Fastalloc } else { Algorithm::Ion };
-    generate_with(function, uniformity, target, algorithm)
+    generate_with((function, uniformity, outputs), target, algorithm)
 }
 
 /// The machine IR of a function as text, before registers are allocated.
@@ -184,17 +214,16 @@ pub fn generate(function: &Function, uniformity: &Uniformity, target: Target) ->
 /// # Errors
 /// As [`generate`].
 pub fn machine_text(function: &Function, uniformity: &Uniformity, target: Target) -> Result<String, String> {
-    let lowered = lower::lower(function, uniformity, target)?;
+    let lowered = lower::lower(function, uniformity, Outputs::Kept, target)?;
     Ok(listing::machine(&lowered.function))
 }
 
 fn generate_with(
-    function: &Function,
-    uniformity: &Uniformity,
+    (function, uniformity, kind): (&Function, &Uniformity, Outputs),
     target: Target,
     algorithm: Algorithm,
 ) -> Result<Generated, String> {
-    let lowered = lower::lower(function, uniformity, target)?;
+    let lowered = lower::lower(function, uniformity, kind, target)?;
     let input = allocate::Allocatable::new(&lowered.function, target);
     let output = input.run(algorithm)?;
     let spills = crate::shader::runtime::frame::Frame::BYTES + lowered.local_bytes;

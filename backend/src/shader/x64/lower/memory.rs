@@ -17,7 +17,7 @@ use super::{Held, Lower, Parts, Result};
 use crate::shader::ir::{Inst, Local, Space, Table, Type, Value, call_operands, map_operands, results};
 use crate::shader::runtime::frame::{ARGUMENTS, BufferEntry, Frame, LANES_BYTES, ResourceEntry};
 use crate::shader::runtime::kernels::Mask;
-use crate::shader::x64::{Site, Target};
+use crate::shader::x64::{Outputs, Site, Target};
 
 /// log2 of the size of a buffer entry.
 const ENTRY_SHIFT: i32 = 4;
@@ -301,10 +301,14 @@ impl Lower<'_> {
     }
 
     pub(super) fn store_argument(&mut self, argument: usize, parts: Parts) {
-        let code = self.target.store();
+        self.store_wave(Mem::frame(Frame::ARGUMENT + argument * LANES_BYTES), parts);
+    }
+
+    /// Stores the words of all lanes.
+    fn store_wave(&mut self, memory: Mem, words: Parts) {
         for part in 0..self.target.parts() {
-            let at = Frame::ARGUMENT + argument * LANES_BYTES + part * self.target.vector_bytes();
-            self.plain(code, &[Operand::Mem(Mem::frame(at)), Operand::Use(parts.at(part))]);
+            let memory = self.part_of(memory, part);
+            self.plain(self.target.store(), &[memory, Operand::Use(words.at(part))]);
         }
     }
 
@@ -348,9 +352,13 @@ impl Lower<'_> {
 
     pub(super) fn output(&mut self, slot: u32, value: Value) {
         let words = self.vector(value);
+        let memory = Mem::at(self.pointer(Frame::OUTPUTS), slot as usize * LANES_BYTES);
+        // Lanes that go another way through a region may write another output there, others are done.
+        if self.outputs == Outputs::Filled && self.open.is_empty() {
+            return self.store_wave(memory, words);
+        }
         let active = self.active_mask();
-        let outputs = self.pointer(Frame::OUTPUTS);
-        self.store_lanes(Mem::at(outputs, slot as usize * LANES_BYTES), words, active);
+        self.store_lanes(memory, words, active);
     }
 
     pub(super) fn is_helper(&mut self, result: Value) {
@@ -637,13 +645,56 @@ impl Lower<'_> {
         let mut inst = inst.clone();
         let number = |value| arguments.iter().position(|argument| *argument == value).unwrap_or(0) as u32;
         map_operands(&mut inst, |value| Value(number(value)));
-        let defined = results(&inst);
-        self.push(Kind::Call(self.sites.len() as u32));
-        self.sites.push(Site { inst, uniform });
+        let (defined, number) = (results(&inst), self.sites.len() as u32);
+        let site = Site::new(inst, uniform);
+        let routine = site.one_image;
+        let lanes = routine.map(|_| self.lanes_of_routine(&site.inst));
+        self.sites.push(site);
+        self.push(Kind::Call { site: number, routine });
         for (index, result) in defined.into_iter().enumerate() {
-            self.load_result(result, index);
+            match lanes {
+                Some(lanes) => self.load_result_of(lanes, result, index),
+                None => self.load_result(result, index),
+            }
         }
         Ok(())
+    }
+
+    /// The lanes for which an image instruction runs its routine, which that finds in its frame.
+    fn lanes_of_routine(&mut self, inst: &Inst) -> Parts {
+        let has_effect = matches!(inst, Inst::Image(image) if image.op.has_effect());
+        let lanes = if has_effect { self.effective() } else { self.active_mask() };
+        let frame = self.pointer(Frame::NESTED);
+        let (code, at) = match self.target {
+            Target::Avx512 => (Code::VEX_Kmovw_m16_kr, Frame::ACTIVE),
+            Target::Avx2 => (Code::VEX_Vmovups_ymmm256_ymm, Frame::ACTIVE_LANES),
+        };
+        for part in 0..self.target.parts() {
+            let memory = self.part_of(Mem::at(frame, at), part);
+            self.plain(code, &[memory, Operand::Use(lanes.at(part))]);
+        }
+        lanes
+    }
+
+    /// A result of a routine: of the lanes that ran it, in others anything is there, and 0 is what they get.
+    fn load_result_of(&mut self, lanes: Parts, result: Value, index: usize) {
+        let memory = Mem::frame(Frame::RESULT + index * LANES_BYTES);
+        let parts = self.parts(self.target.parts(), |lower, part| {
+            let memory = lower.part_of(memory, part);
+            match lower.target {
+                Target::Avx512 => {
+                    let result = lower.vector_register();
+                    let operands = [Operand::Def(result), memory];
+                    lower.masked(Code::EVEX_Vmovups_zmm_k1z_zmmm512, &operands, lanes.at(part), true);
+                    result
+                }
+                Target::Avx2 => {
+                    let sources = [Operand::Use(lanes.at(part)), memory];
+                    lower.define(VECTOR, Code::VEX_Vandps_ymm_ymm_ymmm256, &sources)
+                }
+            }
+        });
+        self.hold(result, Held::Vector(parts));
     }
 
     fn load_result(&mut self, result: Value, index: usize) {

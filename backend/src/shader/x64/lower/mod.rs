@@ -23,7 +23,7 @@ use regalloc2::{Block, VReg};
 
 use super::machine::{self, Kind, Mem};
 use super::table::Compare;
-use super::{Site, Target};
+use super::{Outputs, Site, Target};
 use crate::shader::ir::{Function, Inst, Regions, Value};
 use crate::shader::passes::uniformity::{Uniformity, Words};
 use crate::shader::runtime::frame::{Frame, LANES_BYTES};
@@ -96,6 +96,7 @@ type Result<T> = std::result::Result<T, String>;
 struct Lower<'a> {
     ir: &'a Function,
     facts: &'a Uniformity,
+    outputs: Outputs,
     target: Target,
     regions: Regions,
     words: Words,
@@ -123,7 +124,7 @@ struct Lower<'a> {
 ///
 /// # Errors
 /// When the function is beyond the generator.
-pub fn lower(ir: &Function, facts: &Uniformity, target: Target) -> Result<Lowered> {
+pub fn lower(ir: &Function, facts: &Uniformity, outputs: Outputs, target: Target) -> Result<Lowered> {
     if ir.insts.len() > MOST_INSTRUCTIONS {
         return Err(format!("{} instructions", ir.insts.len()));
     }
@@ -133,6 +134,7 @@ pub fn lower(ir: &Function, facts: &Uniformity, target: Target) -> Result<Lowere
     let mut lower = Lower {
         ir,
         facts,
+        outputs,
         target,
         regions,
         words,
