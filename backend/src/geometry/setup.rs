@@ -331,18 +331,26 @@ impl<'a> SetUp<'a> {
 
     #[inline(never)]
     fn triangle(&mut self, shaded: &Shaded<'_>, corners: [u32; 3], id: u32) {
+        if corners.iter().all(|&vertex| shaded.outside(vertex) & outside::CLIPPED == 0) {
+            let window = corners.map(|vertex| self.context.in_window(shaded, vertex));
+            return self.clipped_triangle(shaded, (corners, id), &window);
+        }
         let vertices = self.context.unclipped(shaded, corners).to_vec();
         let mut clipped = clip::polygon(vertices, &self.context.volume());
         self.context.scale_linear(&mut clipped, Div::div);
         let window: SmallVec<[Window<'_>; 8]> = clipped.iter().map(|vertex| self.context.to_window(vertex)).collect();
         self.gained += window.len().max(2) as i64 - 3;
-        if window.len() < 3 {
-            return;
+        if window.len() >= 3 {
+            self.clipped_triangle(shaded, (corners, id), &window);
         }
-        let (origin, facing) = (Origin::new(self.context, shaded, corners), self.context.facing(&window));
+    }
+
+    /// What clipping leaves of a triangle: at least three corners.
+    fn clipped_triangle(&mut self, shaded: &Shaded<'_>, (corners, id): ([u32; 3], u32), window: &[Window<'_>]) {
+        let (origin, facing) = (Origin::new(self.context, shaded, corners), self.context.facing(window));
         let Some(facing) = facing else { return };
         if self.context.raster.polygon_mode != vk::PolygonMode::FILL {
-            self.offset = self.context.offset(&window);
+            self.offset = self.context.offset(window);
         }
         match self.context.raster.polygon_mode {
             vk::PolygonMode::LINE => self.edges(shaded, corners, (origin, id, facing)),
@@ -354,7 +362,7 @@ impl<'a> SetUp<'a> {
                     self.window_point(&corner, 1.0, origin, (id, facing));
                 }
             }
-            _ if window.len() > 3 && self.context.is_conservative() => self.polygon(&window, origin, (id, facing)),
+            _ if window.len() > 3 && self.context.is_conservative() => self.polygon(window, origin, (id, facing)),
             _ => {
                 for pair in window[1..].windows(2) {
                     let corners = [&window[0], &pair[0], &pair[1]];
