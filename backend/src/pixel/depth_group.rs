@@ -160,7 +160,9 @@ pub(super) fn test(
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::inputs::depth_in_range;
     use super::*;
+    use crate::shader::ir::BinaryOp;
 
     fn depth() -> impl Strategy<Value = f32> {
         prop_oneof![Just(f32::NAN), Just(0.0), Just(-0.0), Just(0.5), -1.0f32..2.0]
@@ -176,6 +178,16 @@ mod tests {
             for pixel in 0..WAVE {
                 prop_assert_eq!(mask >> pixel & 1 != 0, crate::pixel::compare(op, new[pixel], old[pixel]));
             }
+        }
+
+        #[test]
+        fn depths_are_clamped_as_generated_code_does(
+            own in depth(), near in prop::sample::select(vec![0.0f32, 0.5, 1.0]), far in prop::sample::select(vec![0.0f32, 0.5, 1.0]),
+        ) {
+            let shape = Shape { depth_range: [near, far], ..Shape::default() };
+            let [own_bits, near, far] = [own, near, far].map(f32::to_bits);
+            let clamped = BinaryOp::FMin.apply(far, BinaryOp::FMax.apply(near, own_bits));
+            prop_assert_eq!(depth_in_range(&shape, own).to_bits(), clamped);
         }
 
         #[test]

@@ -1,6 +1,6 @@
 //! Rewriting the values an instruction uses or defines.
 
-use super::{Atomic64, Image, ImageOp, Inst, InterpolateAt, Lod, Space, Value};
+use super::{Atomic64, Image, ImageOp, Inst, InterpolateAt, Lod, Value};
 
 /// Replaces every value that an instruction uses.
 pub(crate) fn map_operands(inst: &mut Inst, map: impl Fn(Value) -> Value) {
@@ -45,39 +45,25 @@ fn operands_mut(inst: &mut Inst, visit: &mut impl FnMut(&mut Value)) {
         Inst::Parameter { of, .. } => of.iter_mut().for_each(visit),
         Inst::Interpolate { at, .. } => interpolate_operands(at, visit),
         Inst::Output { value, .. } => visit(value),
-        Inst::Load { space, offset, .. } => element(space).into_iter().chain([offset]).for_each(visit),
+        Inst::Load { space, offset, .. } => space.operand_mut().into_iter().chain([offset]).for_each(visit),
         Inst::Store { space, offset, value } | Inst::StorePart { space, offset, value, .. } => {
-            element(space).into_iter().chain([offset, value]).for_each(visit);
+            space.operand_mut().into_iter().chain([offset, value]).for_each(visit);
         }
         Inst::Wide(wide) => wide.words.iter_mut().for_each(visit),
         Inst::Atomic64(atomic) => {
             let Atomic64 { space, offset, value, comparator, .. } = &mut **atomic;
             let words = [offset].into_iter().chain(value).chain(comparator.iter_mut().flatten());
-            element(space).into_iter().chain(words).for_each(visit);
+            space.operand_mut().into_iter().chain(words).for_each(visit);
         }
         Inst::Ballot { a, .. } => visit(a),
         Inst::Shuffle { a, index, .. } => [a, index].into_iter().for_each(visit),
         Inst::Atomic { space, offset, value, comparator, .. } => {
-            element(space).into_iter().chain([offset, value]).chain(comparator).for_each(visit);
+            space.operand_mut().into_iter().chain([offset, value]).chain(comparator).for_each(visit);
         }
         Inst::BufferLength { element, .. } => element.iter_mut().for_each(visit),
         Inst::Image(image) => image_operands(image, visit),
         Inst::If { condition } => visit(condition),
         _ => {}
-    }
-}
-
-fn element(space: &mut Space) -> Option<&mut Value> {
-    match space {
-        Space::Buffer { element, .. } => element.as_mut(),
-        Space::Address { high } => Some(high),
-        Space::Push
-        | Space::Texels(_)
-        | Space::Levels(_)
-        | Space::Range(_)
-        | Space::Quads(_)
-        | Space::Shared
-        | Space::Clock => None,
     }
 }
 

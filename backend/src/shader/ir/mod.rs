@@ -97,6 +97,31 @@ pub enum Space {
     },
 }
 
+impl Space {
+    /// The value that says which memory is meant, beside the offset.
+    pub const fn operand(mut self) -> Option<Value> {
+        match self.operand_mut() {
+            Some(value) => Some(*value),
+            None => None,
+        }
+    }
+
+    /// The same to be replaced.
+    pub const fn operand_mut(&mut self) -> Option<&mut Value> {
+        match self {
+            Self::Buffer { element, .. } => element.as_mut(),
+            Self::Address { high } => Some(high),
+            Self::Push
+            | Self::Texels(_)
+            | Self::Levels(_)
+            | Self::Range(_)
+            | Self::Quads(_)
+            | Self::Shared
+            | Self::Clock => None,
+        }
+    }
+}
+
 /// How a fragment input is interpolated when the program asks for another place than the declared one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum InterpolateAt {

@@ -9,7 +9,7 @@
 //! defines everything.
 
 use super::verify::{VerifyError, operands, results};
-use super::{BinaryOp, Function, Inst, Space, TernaryOp, Type, UnaryOp, Value};
+use super::{BinaryOp, Function, Inst, TernaryOp, Type, UnaryOp, Value};
 
 /// Values as bits.
 type Set = Vec<u64>;
@@ -141,8 +141,8 @@ fn types(function: &Function, inst: &Inst) -> Result<(), &'static str> {
         Inst::Parameter { of, .. } => of.is_none_or(|of| is(&of, Type::I32)),
         Inst::Load { space, offset, .. }
         | Inst::Store { space, offset, .. }
-        | Inst::StorePart { space, offset, .. } => is(offset, Type::I32) && index(&element(*space)),
-        Inst::Atomic { space, offset, .. } => is(offset, Type::I32) && index(&element(*space)),
+        | Inst::StorePart { space, offset, .. } => is(offset, Type::I32) && index(&space.operand()),
+        Inst::Atomic { space, offset, .. } => is(offset, Type::I32) && index(&space.operand()),
         Inst::If { condition } => is(condition, Type::Bool),
         Inst::Ballot { result, a } => is(result, Type::I32) && is(a, Type::Bool),
         Inst::Shuffle { result, a, index } => ty(result) == ty(a) && is(index, Type::I32),
@@ -152,20 +152,6 @@ fn types(function: &Function, inst: &Inst) -> Result<(), &'static str> {
         _ => true,
     };
     if right { Ok(()) } else { Err("operand or result of another type") }
-}
-
-const fn element(space: Space) -> Option<Value> {
-    match space {
-        Space::Buffer { element, .. } => element,
-        Space::Address { high } => Some(high),
-        Space::Push
-        | Space::Texels(_)
-        | Space::Levels(_)
-        | Space::Range(_)
-        | Space::Quads(_)
-        | Space::Shared
-        | Space::Clock => None,
-    }
 }
 
 /// The type an operation wants; `None` takes any.

@@ -1,6 +1,6 @@
 //! The verifier: every value defined once and before use where it is visible, markers nested, indices in range.
 
-use super::{Dim, Function, Image, ImageOp, Inst, InterpolateAt, Lod, Space, Value};
+use super::{Dim, Function, Image, ImageOp, Inst, InterpolateAt, Lod, Value};
 
 /// Words of a texel.
 const TEXEL: usize = 4;
@@ -150,19 +150,19 @@ pub(crate) fn operands(inst: &Inst, mut visit: impl FnMut(Value)) {
         Inst::Parameter { of, .. } => of.iter().copied().for_each(visit),
         Inst::Interpolate { at, .. } => interpolate_operands(*at).into_iter().flatten().for_each(visit),
         Inst::Output { value, .. } => visit(*value),
-        Inst::Load { space, offset, .. } => element(space).into_iter().chain([*offset]).for_each(visit),
+        Inst::Load { space, offset, .. } => space.operand().into_iter().chain([*offset]).for_each(visit),
         Inst::Store { space, offset, value } | Inst::StorePart { space, offset, value, .. } => {
-            element(space).into_iter().chain([*offset, *value]).for_each(visit);
+            space.operand().into_iter().chain([*offset, *value]).for_each(visit);
         }
         Inst::Wide(wide) => wide.words.iter().copied().for_each(visit),
         Inst::Atomic64(atomic) => {
             let words = [atomic.offset].into_iter().chain(atomic.value).chain(atomic.comparator.into_iter().flatten());
-            element(&atomic.space).into_iter().chain(words).for_each(visit);
+            atomic.space.operand().into_iter().chain(words).for_each(visit);
         }
         Inst::Ballot { a, .. } => visit(*a),
         Inst::Shuffle { a, index, .. } => [*a, *index].into_iter().for_each(visit),
         Inst::Atomic { space, offset, value, comparator, .. } => {
-            element(space).into_iter().chain([*offset, *value]).chain(*comparator).for_each(visit);
+            space.operand().into_iter().chain([*offset, *value]).chain(*comparator).for_each(visit);
         }
         Inst::BufferLength { element, .. } => element.iter().copied().for_each(visit),
         Inst::Image(image) => image_operands(image, visit),
@@ -180,20 +180,6 @@ pub(crate) fn call_operands(inst: &Inst) -> Vec<Value> {
         }
     });
     values
-}
-
-fn element(space: &Space) -> Option<Value> {
-    match space {
-        Space::Buffer { element, .. } => *element,
-        Space::Address { high } => Some(*high),
-        Space::Push
-        | Space::Texels(_)
-        | Space::Levels(_)
-        | Space::Range(_)
-        | Space::Quads(_)
-        | Space::Shared
-        | Space::Clock => None,
-    }
 }
 
 fn interpolate_operands(at: InterpolateAt) -> [Option<Value>; 2] {

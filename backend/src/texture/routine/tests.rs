@@ -5,9 +5,10 @@ mod convert;
 
 use super::*;
 use crate::memory::{Allocation, Heap, Surface, SurfaceDesc, SurfaceViewDesc};
-use crate::shader::interp::{Environment, Lanes, Mask, WAVE, Wave};
-use crate::shader::ir::{Dim, ImageOp, Lod};
+use crate::shader::interp::{Environment, Lanes, Mask, Stop, WAVE, Wave};
+use crate::shader::ir::{BinaryOp, Dim, ImageOp, Lod};
 use crate::shader::runtime::Deadline;
+use crate::shader::x64::Target;
 use crate::texture::reference::{self, GatherRequest, LevelOfDetail, SampleRequest, Sampling};
 
 /// A fixed sequence of words that look random.
@@ -403,6 +404,64 @@ fn routines_are_compiled_once() {
     assert!(Arc::ptr_eq(&programs[0], &programs[1]));
     request.image.resource = 9;
     assert!(Arc::ptr_eq(&programs[0], &routines.prepare(&request.image, &view, &sampler).unwrap().program));
+}
+
+/// Samples in a region that some lanes leave out, and behind it: twelve words.
+fn sampling_twice(request: &Request) -> Program {
+    let mut b = Builder::new();
+    (0..request.operands.len() as u32).for_each(|slot| assert_eq!(b.input(slot, Type::I32), Value(slot)));
+    let (lane, one, zero, kept) = (b.lane(), b.int(1), b.int(0), b.local(8));
+    let odd = b.binary(BinaryOp::And, lane, one);
+    let condition = b.binary(BinaryOp::INe, odd, zero);
+    b.push(Inst::If { condition });
+    let neighbour = b.binary(BinaryOp::Xor, lane, one);
+    for (word, result) in (0..).zip(b.image(request.image.clone(), Type::I32)) {
+        b.local_store(kept, word, None, result);
+        // Of a lane that did not sample.
+        let other = b.shuffle(result, neighbour);
+        b.local_store(kept, 4 + word, None, other);
+    }
+    b.push(Inst::EndIf);
+    let kept = [0, 1, 2, 3, 4, 5, 6, 7].map(|word| b.local_load(kept, word, None, Type::I32));
+    let again = b.image(Image { number: 1, ..request.image.clone() }, Type::I32);
+    for (slot, value) in (0..).zip(kept.into_iter().chain(again)) {
+        b.push(Inst::Output { slot, value });
+    }
+    Program::routine(b.finish(), &vec![Across::Varies; request.operands.len()], 12)
+}
+
+/// The first time the runtime finds the routine, from then on code enters it.
+#[test]
+fn code_enters_the_routines_that_were_found() {
+    let mut dice = Dice(8);
+    let deadline = Deadline::after(std::time::Duration::from_secs(100));
+    for _ in 0..40 {
+        let view = any_view(&mut dice);
+        let sampler = any_sampler(&mut dice, is_depth(&view));
+        let mut request = Request::new(&view);
+        request.coordinates(&mut dice);
+        let level = request.floats(|| dice.share() * 6.0 - 1.0);
+        request.image.op = ImageOp::Sample { lod: Lod::Explicit(level), reference: None };
+        let mut program = sampling_twice(&request);
+        let descriptor = Bound::Other(Descriptor::CombinedImageSampler(view.clone(), Arc::new(sampler.clone())));
+        let (lanes, mut expected) = (0xbffd, None);
+        let targets = [Target::Avx2, Target::Avx512].into_iter().filter(|target| target.is_supported()).map(Some);
+        for target in std::iter::once(None).chain(targets) {
+            program.code.generate(target).unwrap();
+            let bindings = Bindings::new(vec![vec![descriptor.clone()]]).with_routines(Arc::default(), 2);
+            let mut wave = Wave::default();
+            for _ in 0..3 {
+                wave.start(&program, lanes, 0);
+                wave.inputs.copy_from_slice(&request.operands);
+                assert_eq!(wave.run(&program, &Environment::new(&bindings, &deadline)), Stop::Done);
+                let lane_of = |words: &Lanes, lane: usize| if lanes >> lane & 1 != 0 { words[lane] } else { 0 };
+                let of_lanes = |words: &Lanes| -> Lanes { std::array::from_fn(|lane| lane_of(words, lane)) };
+                let outputs: Vec<Lanes> = wave.outputs.iter().map(of_lanes).collect();
+                let expected = expected.get_or_insert_with(|| outputs.clone());
+                assert_eq!(&outputs, expected, "{target:?}, {:?}, {sampler:?}", view.desc);
+            }
+        }
+    }
 }
 
 #[test]

@@ -558,7 +558,7 @@ impl Lower<'_> {
     }
 
     /// Words one after the other; 0 in lanes outside of the mask, where memory is not touched.
-    pub(super) fn load_consecutive(&mut self, memory: Mem, lanes: Parts) -> Parts {
+    fn load_consecutive(&mut self, memory: Mem, lanes: Parts) -> Parts {
         self.parts(self.target.parts(), |lower, part| {
             let displacement = (part * lower.target.vector_bytes()) as i32;
             let memory = Operand::Mem(Mem { displacement, ..memory });
@@ -589,7 +589,7 @@ impl Lower<'_> {
     }
 
     /// The lanes of a mask whose offsets are inside a range.
-    pub(super) fn inside(&mut self, range: Range, offsets: Parts, lanes: Parts) -> Parts {
+    fn inside(&mut self, range: Range, offsets: Parts, lanes: Parts) -> Parts {
         match self.target {
             Target::Avx512 => {
                 let result = self.out.register(super::super::machine::MASK);

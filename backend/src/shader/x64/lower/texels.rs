@@ -79,7 +79,7 @@ impl Lower<'_> {
         Operand::Mem(Mem::at(base, 0).indexed(offset, 1))
     }
 
-    /// Vectors made of a lane's texel, or of several, and of those four lanes behind: `count` of each half.
+    /// Vectors made of a lane's texel, or of several, and of those four lanes behind: `COUNT` for each half of the wave.
     fn rows<const COUNT: usize>(&mut self, half: usize, row: impl Fn(&mut Self, usize) -> VReg) -> [VReg; COUNT] {
         let lanes = HALF / 2 / COUNT;
         std::array::from_fn(|number| {
