@@ -314,7 +314,8 @@ fn perform(object: &DeviceObject, set: &DescriptorSet, write: &vk::WriteDescript
         write_inline(set, range, bytes.p_data);
         return Ok(());
     }
-    describe(object, set.layout(), range, infos(write), |place, named| set.slots()[place].put(named))
+    let slots = set.slots();
+    describe(object, set.layout(), range, infos(write), |place, named| slots[place].put(named))
 }
 
 /// Writes bytes of an inline uniform block: from `offset` on, so many.
@@ -351,13 +352,8 @@ fn describe(
     mut put: impl FnMut(usize, Named),
 ) -> Result<()> {
     let places = layout.places(binding, element, count);
-    let mut next = first;
-    let infos = std::iter::from_fn(|| {
-        let info = next;
-        next = next.wrapping_byte_add(stride);
-        Some(info)
-    });
-    let places = places.zip(infos);
+    let start = places.start;
+    let places = places.map(|place| (place, first.wrapping_byte_add((place - start) * stride)));
     match kind {
         T::UNIFORM_BUFFER | T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER | T::STORAGE_BUFFER_DYNAMIC => {
             for (place, info) in places {
@@ -372,38 +368,49 @@ fn describe(
                 put(place, Named { kind, object: good(object, &object.buffer_views, view)?, other: 0, size: 0 });
             }
         }
-        _ => {
-            let is_fixed = |place| is_fixed(layout, place);
+        T::SAMPLER => {
             for (place, info) in places {
-                put(place, of_image(object, kind, info, is_fixed(place))?);
+                // The info of a fixed sampler alone is not looked at.
+                let object = if is_fixed(layout, place) { 0 } else { sampler(object, image_info(info)?.sampler)? };
+                put(place, Named { kind, object, other: 0, size: 0 });
+            }
+        }
+        T::COMBINED_IMAGE_SAMPLER => {
+            for (place, info) in places {
+                let info = image_info(info)?;
+                let other = if is_fixed(layout, place) { 0 } else { sampler(object, info.sampler)? };
+                put(place, Named { kind, object: good(object, &object.image_views, info.image_view)?, other, size: 0 });
+            }
+        }
+        _ => {
+            for (place, info) in places {
+                let view = image_info(info)?.image_view;
+                put(place, Named { kind, object: good(object, &object.image_views, view)?, other: 0, size: 0 });
             }
         }
     }
     Ok(())
 }
 
+/// The info of a descriptor of an image or a sampler.
+#[inline]
+fn image_info<'a>(info: *const c_void) -> Result<&'a vk::DescriptorImageInfo> {
+    raw::input(info.cast()).ok_or(Error::Unknown)
+}
+
 /// Whether the layout fixes the sampler of a place.
+#[inline]
 fn is_fixed(layout: &SetLayout, place: usize) -> bool {
     layout.fixes_samplers && layout.bindings.iter().any(|entry| entry.immutable_sampler(place as u32).is_some())
 }
 
-/// The descriptor of an image, of a sampler, or of both; what it names may be null, but for samplers.
+/// The name of a sampler, which may not be null.
 #[inline]
-fn of_image(object: &DeviceObject, kind: T, info: *const c_void, is_fixed: bool) -> Result<Named> {
-    // The info of a fixed sampler alone is not looked at.
-    if kind == T::SAMPLER && is_fixed {
-        return Ok(Named { kind, ..Named::default() });
+fn sampler(object: &DeviceObject, handle: vk::Sampler) -> Result<u64> {
+    match object.samplers.is_good(handle.as_raw()) {
+        true => Ok(handle.as_raw()),
+        false => Err(bad_handle(object, handle)),
     }
-    let info = raw::input(info.cast::<vk::DescriptorImageInfo>()).ok_or(Error::Unknown)?;
-    let sampler = || match object.samplers.is_good(info.sampler.as_raw()) {
-        true => Ok(info.sampler.as_raw()),
-        false => Err(bad_handle(object, info.sampler)),
-    };
-    if kind == T::SAMPLER {
-        return Ok(Named { kind, object: sampler()?, other: 0, size: 0 });
-    }
-    let other = if kind == T::COMBINED_IMAGE_SAMPLER && !is_fixed { sampler()? } else { 0 };
-    Ok(Named { kind, object: good(object, &object.image_views, info.image_view)?, other, size: 0 })
 }
 
 /// The descriptors that a command pushes, by their places in the set.
@@ -487,13 +494,14 @@ pub extern "system" fn update_with_template(
 
 /// Performs the writes of a template to a set.
 fn perform_all(object: &DeviceObject, set: &DescriptorSet, template: &UpdateTemplate, data: *const c_void) {
+    let slots = set.slots();
     for entry in template.entries.iter().filter(|_| !data.is_null()) {
         let range = range_of(entry);
         if entry.descriptor_type == T::INLINE_UNIFORM_BLOCK {
             write_inline(set, range, data.wrapping_byte_add(entry.offset));
             continue;
         }
-        let put = |place: usize, named| set.slots()[place].put(named);
+        let put = |place: usize, named| slots[place].put(named);
         let _ = describe(object, set.layout(), range, infos_of(entry, data), put);
     }
     set.wrote();

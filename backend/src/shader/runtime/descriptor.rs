@@ -127,15 +127,23 @@ impl SetLayout {
 
     /// Places in a set of `count` descriptors from array element `element` of `binding` on: what is longer than the binding goes on with
     /// the next one, and what lies behind the set is left out.
+    #[inline]
     pub fn places(&self, binding: u32, element: u32, count: u32) -> Range<usize> {
         // Most layouts number their bindings from 0 on.
-        let at = match self.bindings.get(binding as usize) {
-            Some(entry) if entry.binding == binding => binding as usize,
-            _ => self.bindings.partition_point(|entry| entry.binding < binding),
+        let first = match self.bindings.get(binding as usize) {
+            Some(entry) if entry.binding == binding => entry.first,
+            _ => self.first_from(binding),
         };
-        let first = self.bindings.get(at).map_or(self.total, |entry| entry.first.saturating_add(element));
+        let first = first.saturating_add(element);
         let end = first.saturating_add(count).min(self.total);
         first.min(end) as usize..end as usize
+    }
+
+    /// The first place of the bindings from a number on.
+    #[cold]
+    fn first_from(&self, binding: u32) -> u32 {
+        let at = self.bindings.partition_point(|entry| entry.binding < binding);
+        self.bindings.get(at).map_or(self.total, |entry| entry.first)
     }
 
     /// Whether a binding is an inline uniform block.

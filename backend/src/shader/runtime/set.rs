@@ -195,10 +195,12 @@ impl DescriptorSet {
     }
 
     /// The bytes of an inline uniform block.
+    #[inline]
     pub fn inline_block(&self, binding: u32) -> Option<&Arc<Buffer>> {
-        if self.blocks.is_empty() {
-            return None;
-        }
+        if self.blocks.is_empty() { None } else { self.block_of(binding) }
+    }
+
+    fn block_of(&self, binding: u32) -> Option<&Arc<Buffer>> {
         let first = self.layout.find(binding).filter(|entry| entry.is_inline())?.first;
         self.blocks.iter().find(|(place, _)| *place == first).map(|(_, block)| block)
     }
