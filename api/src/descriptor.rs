@@ -2,14 +2,14 @@
 //!
 //! Source: Vulkan specification, "Resource Descriptors".
 
-use std::sync::Arc;
-
 use ash::vk;
 use smallvec::{SmallVec, smallvec};
-use vitric_backend::shader::runtime::{Descriptor, DescriptorSet, SetBinding, SetLayout};
-use vitric_backend::texture::Sampler;
+use vitric_backend::shader::runtime::{DescriptorSet, SetLayout};
 
 use crate::{Error, Result};
+
+/// Descriptors of each of a pool's types, in their order.
+pub type Share = SmallVec<[u32; 12]>;
 
 /// A pool: how many sets and descriptors of each type it can hold.
 #[derive(Debug)]
@@ -34,9 +34,9 @@ impl DescriptorPool {
         Self { max_sets, sizes: merged, used }
     }
 
-    /// Descriptors that a set has of each of the pool's types, in their order; `None` when it has one of another type.
-    fn counts(&self, layout: &SetLayout) -> Option<SmallVec<[u32; 16]>> {
-        let mut counts: SmallVec<[u32; 16]> = smallvec![0; self.sizes.len()];
+    /// What a set of a layout takes of the pool; `None` when it has a descriptor of a type that the pool has none of.
+    pub fn share(&self, layout: &SetLayout) -> Option<Share> {
+        let mut counts: Share = smallvec![0; self.sizes.len()];
         for binding in layout.bindings.iter().filter(|binding| binding.count > 0) {
             let place = self.sizes.iter().position(|&(kind, _)| kind == binding.kind)?;
             counts[place] = counts[place].saturating_add(binding.count);
@@ -44,28 +44,26 @@ impl DescriptorPool {
         Some(counts)
     }
 
-    /// Allocates a set.
+    /// Takes room for a set.
     ///
     /// # Errors
-    /// [`Error::OutOfPoolMemory`] when the pool has no room for the set, or none at all for one of its types.
-    pub fn allocate(&mut self, layout: Arc<SetLayout>) -> Result<Arc<DescriptorSet>> {
-        let counts = self.counts(&layout).ok_or(Error::OutOfPoolMemory)?;
+    /// [`Error::OutOfPoolMemory`] when the pool has none.
+    pub fn take(&mut self, share: &Share) -> Result<()> {
         let used = &mut self.used;
         let fits = |((&used, &wanted), &(_, size)): ((&u32, &u32), &(_, u32))| used.saturating_add(wanted) <= size;
-        if used.0 >= self.max_sets || !used.1.iter().zip(&counts).zip(&self.sizes).all(fits) {
+        if used.0 >= self.max_sets || !used.1.iter().zip(share).zip(&self.sizes).all(fits) {
             return Err(Error::OutOfPoolMemory);
         }
         used.0 += 1;
-        used.1.iter_mut().zip(counts).for_each(|(used, wanted)| *used += wanted);
-        Ok(DescriptorSet::new(layout))
+        used.1.iter_mut().zip(share).for_each(|(used, wanted)| *used += wanted);
+        Ok(())
     }
 
-    /// Gives back the room of one set that was allocated from here with this layout.
-    pub fn free(&mut self, layout: &SetLayout) {
-        let counts = self.counts(layout).unwrap_or_default();
+    /// Gives back the room of one set.
+    pub fn give_back(&mut self, share: &Share) {
         let used = &mut self.used;
         used.0 = used.0.saturating_sub(1);
-        used.1.iter_mut().zip(counts).for_each(|(used, wanted)| *used = used.saturating_sub(wanted));
+        used.1.iter_mut().zip(share).for_each(|(used, wanted)| *used = used.saturating_sub(*wanted));
     }
 
     /// Gives the room of all sets back.
@@ -73,26 +71,6 @@ impl DescriptorPool {
         self.used.0 = 0;
         self.used.1.fill(0);
     }
-}
-
-/// The descriptors from array element `element` of `binding` on, `count` of them: an update that is longer than the
-/// binding goes on with the next one. Flat index and binding of each.
-pub fn targets(
-    layout: &SetLayout,
-    binding: u32,
-    element: u32,
-    count: u32,
-) -> impl Iterator<Item = (u32, &SetBinding)> + Clone {
-    let start = layout.bindings.partition_point(|entry| entry.binding < binding);
-    let following = &layout.bindings[start..];
-    let first = following.first().map_or(u32::MAX, |entry| entry.first.saturating_add(element));
-    let range = move |entry: &SetBinding| {
-        let end = entry.first + entry.elements();
-        entry.first.max(first).min(end)..end.min(first.saturating_add(count))
-    };
-    let end = first.saturating_add(count);
-    let reached = following.iter().take_while(move |entry| entry.first < end);
-    reached.flat_map(move |entry| range(entry).map(move |index| (index, entry)))
 }
 
 /// `VkCopyDescriptorSet`: copies `count` descriptors from one set to another, which may be the same. Source and target are
@@ -106,29 +84,21 @@ pub fn copy(source: (&DescriptorSet, u32, u32), target: (&DescriptorSet, u32, u3
         to.write(target.2.into(), &bytes);
         return;
     }
-    let from = targets(source.0.layout(), source.1, source.2, count);
-    let to = targets(target.0.layout(), target.1, target.2, count);
-    // The sets may be the same.
-    let copied: SmallVec<[Descriptor; 4]> = from.map(|(index, _)| source.0.get(index).unwrap_or_default()).collect();
-    target.0.update(|slots| {
-        for ((index, entry), descriptor) in to.zip(copied) {
-            slots[index as usize] = with_sampler(descriptor, entry.immutable_sampler(index));
-        }
-    });
-}
-
-/// A descriptor with a layout's sampler, where that has one, instead of its own.
-fn with_sampler(descriptor: Descriptor, immutable: Option<&Arc<Sampler>>) -> Descriptor {
-    match (descriptor, immutable.cloned()) {
-        (Descriptor::CombinedImageSampler(view, _), Some(sampler)) => Descriptor::CombinedImageSampler(view, sampler),
-        (Descriptor::Sampler(_), Some(sampler)) => Descriptor::Sampler(sampler),
-        (descriptor, _) => descriptor,
+    let from = source.0.layout().places(source.1, source.2, count);
+    let to = target.0.layout().places(target.1, target.2, count);
+    // Of one set they are different ones.
+    for (from, to) in source.0.slots()[from].iter().zip(&target.0.slots()[to]) {
+        to.put(from.get());
     }
+    target.0.wrote();
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+
+    use vitric_backend::shader::runtime::SetBinding;
 
     fn layout(counts: &[u32]) -> Arc<SetLayout> {
         let binding = |(number, &count): (usize, &u32)| SetBinding {
@@ -146,24 +116,22 @@ mod tests {
     fn pools_run_out_and_refill() {
         let kind = vk::DescriptorType::UNIFORM_BUFFER;
         let mut pool = DescriptorPool::new(3, &[(kind, 2), (kind, 2)]);
-        let layout = layout(&[2]);
-        let first = pool.allocate(layout.clone()).unwrap();
-        pool.allocate(layout.clone()).unwrap();
-        assert_eq!(pool.allocate(layout.clone()).unwrap_err(), Error::OutOfPoolMemory);
-        pool.free(first.layout());
-        pool.allocate(layout.clone()).unwrap();
+        let share = pool.share(&layout(&[2])).unwrap();
+        pool.take(&share).unwrap();
+        pool.take(&share).unwrap();
+        assert_eq!(pool.take(&share).unwrap_err(), Error::OutOfPoolMemory);
+        pool.give_back(&share);
+        pool.take(&share).unwrap();
         pool.reset();
-        assert!(pool.allocate(layout.clone()).is_ok());
+        assert!(pool.take(&share).is_ok());
     }
 
     #[test]
     fn updates_go_on_with_the_next_binding() {
-        let set = DescriptorSet::new(layout(&[2, 0, 3]));
-        let found: Vec<(u32, u32)> =
-            targets(set.layout(), 0, 1, 3).map(|(index, entry)| (index, entry.binding)).collect();
-        assert_eq!(found, [(1, 0), (2, 2), (3, 2)]);
-        assert_eq!(targets(set.layout(), 2, 1, 9).map(|(index, _)| index).collect::<Vec<_>>(), [3, 4]);
-        assert_eq!(targets(set.layout(), 3, 0, 1).count(), 0);
-        assert_eq!(targets(set.layout(), 0, u32::MAX, u32::MAX).count(), 0);
+        let layout = layout(&[2, 0, 3]);
+        assert_eq!(layout.places(0, 1, 3), 1..4);
+        assert_eq!(layout.places(2, 1, 9), 3..5);
+        assert_eq!(layout.places(3, 0, 1), 5..5);
+        assert_eq!(layout.places(0, u32::MAX, u32::MAX), 5..5);
     }
 }

@@ -5,7 +5,7 @@
 //! A cache's data holds its programs as text (`Program::save`): versioned by the build, checksummed, and not trusted even so, as
 //! every program that is read back must verify, and code is generated from it anew.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -14,6 +14,7 @@ use ash::vk;
 use parking_lot::Mutex;
 use vitric_backend::shader::Program;
 use vitric_backend::shader::spirv::{self, Module, Specialization};
+use vitric_backend::state::GraphicsPipeline;
 
 use crate::debug::Messages;
 use crate::physical;
@@ -21,6 +22,9 @@ use crate::{Error, Result};
 
 /// Programs beyond which those that died are swept out.
 const SWEEP: usize = 256;
+
+/// Graphics pipelines whose kernels are kept for pipelines that are the same.
+const MOST_RECENT: usize = 64;
 
 /// Cache data: what follows the header that the specification defines.
 const MAGIC: &[u8; 8] = b"vitric01";
@@ -146,9 +150,28 @@ fn digest(content: &impl Hash) -> [u8; 16] {
 #[derive(Debug, Default)]
 pub struct Programs {
     alive: Mutex<HashMap<StageDesc, Weak<Program>>>,
+    /// Graphics pipelines that were made last, the newest at the end: what they have become serves those that are the same.
+    recent: Mutex<VecDeque<GraphicsPipeline>>,
 }
 
 impl Programs {
+    /// Has a new pipeline share what its programs become with one that is the same, if there was one lately.
+    pub fn share(&self, pipeline: &mut GraphicsPipeline) {
+        let mut recent = self.recent.lock();
+        if let Some(found) = recent.iter().position(|other| other.is_like(pipeline)) {
+            pipeline.share(&recent[found]);
+            // What is asked for stays.
+            if let Some(found) = recent.remove(found) {
+                recent.push_back(found);
+            }
+            return;
+        }
+        if recent.len() >= MOST_RECENT {
+            recent.pop_front();
+        }
+        recent.push_back(pipeline.clone());
+    }
+
     fn find(&self, stage: &StageDesc) -> Option<Arc<Program>> {
         self.alive.lock().get(stage).and_then(Weak::upgrade)
     }

@@ -1,7 +1,7 @@
 //! The GPU as a whole: its set-up, its workers, and the entry point that executes command lists.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use ash::vk;
@@ -13,6 +13,7 @@ use crate::geometry::{FrontScratch, MergedMode, Posh, Triangles};
 use crate::hiz::KeptDepths;
 use crate::memory::{AddressSpace, Buffer, InUse, Residency, Surface};
 use crate::pixel::TileScratch;
+use crate::shader::runtime::{Names, NoNames};
 use crate::texture::Routines;
 use crate::transfer::{self, Direction};
 use crate::workers::Workers;
@@ -61,6 +62,7 @@ struct Units {
     started: Instant,
     routines: Arc<Routines>,
     addresses: AddressSpace,
+    names: OnceLock<Arc<dyn Names>>,
     triangles: Bag<Triangles>,
     tiles: Bag<TileScratch>,
     fronts: Bag<Box<FrontScratch>>,
@@ -85,6 +87,7 @@ impl Gpu {
             started: Instant::now(),
             routines: Arc::default(),
             addresses: AddressSpace::default(),
+            names: OnceLock::new(),
             triangles: Bag::new(MOST_KEPT),
             tiles: Bag::new(config.threads),
             // The command processor keeps one.
@@ -162,6 +165,16 @@ impl Gpu {
     /// Memory that programs reach by address.
     pub fn addresses(&self) -> &AddressSpace {
         &self.units.addresses
+    }
+
+    /// Says where sets and commands find what they name, once.
+    pub fn set_names(&self, names: Arc<dyn Names>) {
+        let _ = self.units.names.set(names);
+    }
+
+    /// Where sets and commands find what they name.
+    pub(crate) fn names(&self) -> &Arc<dyn Names> {
+        self.units.names.get_or_init(|| Arc::new(NoNames))
     }
 
     /// The sampling routines that were compiled.

@@ -3,6 +3,7 @@
 //! `ash::vk` enums and flags are the vocabulary. State that a pipeline declares dynamic is taken from the command stream
 //! instead of the value here. Source: Vulkan specification, "Pipelines", "Render Pass".
 
+mod alike;
 mod extended;
 mod late;
 

@@ -11,7 +11,9 @@ use vitric_backend::command::{Brought, Command, PassBegin};
 use vitric_backend::memory::{Buffer, BufferRange, SurfaceView};
 use vitric_backend::state::{DepthBias, DepthBiasUnit, LineStipple};
 
-use crate::objects::{CommandObject, CommandPool, DeviceObject, Marked, Pipeline, destroy, device, need, optional};
+use crate::objects::{
+    CommandObject, CommandPool, DeviceObject, Marked, Pipeline, destroy, device, good, need, optional,
+};
 use crate::pipeline::{depth_bias_unit, rate_of};
 use crate::transfer::clear_value;
 use crate::{feedback, raw, transition};
@@ -194,8 +196,7 @@ pub extern "system" fn bind_sets(
 ) {
     record(handle, |object| {
         let sets = raw::slice(sets, count).iter();
-        let sets = sets.map(|&set| Ok(optional(object, &object.sets, set)?.map(|found| found.set)));
-        let sets = sets.collect::<Result<_>>()?;
+        let sets = sets.map(|&set| good(object, &object.sets, set)).collect::<Result<_>>()?;
         let dynamic_offsets = raw::slice(offsets, offset_count).into();
         Ok(Command::BindDescriptorSets { point, first, sets, dynamic_offsets })
     });

@@ -5,17 +5,15 @@ use std::sync::Arc;
 
 use ash::vk::{self, DescriptorType as T, Handle};
 use parking_lot::Mutex;
-use smallvec::SmallVec;
-use vitric_api::descriptor::{self, DescriptorPool};
+use vitric_api::descriptor::{self, DescriptorPool, Share};
 use vitric_api::physical::{MAX_INLINE_BYTES, MAX_SET_DESCRIPTORS};
 use vitric_api::{Error, Result};
-use vitric_backend::memory::{Buffer, BufferRange, SurfaceView, SurfaceViewDesc};
-use vitric_backend::shader::runtime::{Descriptor, DescriptorSet, SetBinding, SetLayout};
-use vitric_backend::texture::Sampler;
+use vitric_backend::shader::runtime::{DescriptorSet, Named, SetBinding, SetLayout};
 
-use crate::handles::Table;
+use crate::handles::Retired;
 use crate::objects::{
-    DeviceObject, PipelineLayout, Places, PoolSet, SetPool, UpdateTemplate, destroy, device, need, need_with, optional,
+    DeviceObject, PipelineLayout, Places, PoolSet, SetPool, UpdateTemplate, bad_handle, destroy, device, good, need,
+    need_with, optional,
 };
 use crate::raw;
 
@@ -118,13 +116,21 @@ pub extern "system" fn create_pool(
         let sizes = raw::slice(info.p_pool_sizes, info.pool_size_count);
         let sizes: Vec<(T, u32)> = sizes.iter().map(|size| (size.ty, size.descriptor_count)).collect();
         let pool = DescriptorPool::new(info.max_sets, &sizes);
-        Ok(object.pools.insert(Arc::new(Mutex::new(SetPool { pool, sets: Places::default() }))))
+        let (sets, retired, last) = Default::default();
+        Ok(object.pools.insert(Arc::new(Mutex::new(SetPool { pool, sets, retired, last }))))
     })
 }
 
-fn drop_sets(object: &DeviceObject, pool: &Mutex<SetPool>) {
-    let SetPool { pool, sets } = &mut *pool.lock();
-    object.remove_all(&object.sets, vk::ObjectType::DESCRIPTOR_SET, sets.drain());
+/// Retires all sets of a pool.
+fn retire_sets(object: &DeviceObject, pool: &mut SetPool) {
+    let SetPool { pool, sets, retired, .. } = pool;
+    let forget = object.remembers();
+    for set in sets.drain() {
+        retired.extend(object.sets.retire(set, |found| found.set.forget()));
+        if forget {
+            object.forget(vk::ObjectType::DESCRIPTOR_SET, set);
+        }
+    }
     pool.reset();
 }
 
@@ -136,7 +142,9 @@ pub extern "system" fn destroy_pool(
     raw::guard_void(|| {
         let Ok(object) = device(handle) else { return };
         if let Some(pool) = object.pools.get(pool.as_raw()) {
-            drop_sets(object, &pool);
+            let pool = &mut *pool.lock();
+            retire_sets(object, pool);
+            object.sets.drop_retired(pool.retired.drain(..));
         }
     });
     destroy(handle, |object| &object.pools, pool);
@@ -149,7 +157,7 @@ pub extern "system" fn reset_pool(
 ) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
-        drop_sets(object, &*need(object, &object.pools, pool)?);
+        need_with(object, &object.pools, pool, |pool| retire_sets(object, &mut pool.lock()))?;
         Ok(vk::Result::SUCCESS)
     })
 }
@@ -165,47 +173,86 @@ pub extern "system" fn allocate(
         let layouts = raw::slice(info.p_set_layouts, info.descriptor_set_count);
         let out = raw::slice_mut(out, layouts.len());
         out.fill(vk::DescriptorSet::null());
-        let pool = need(object, &object.pools, info.descriptor_pool)?;
-        let pool = &mut *pool.lock();
         let counts: Option<&vk::DescriptorSetVariableDescriptorCountAllocateInfo<'_>> = raw::find(info.p_next);
         let counts =
             counts.map_or(&[][..], |counts| raw::slice(counts.p_descriptor_counts, counts.descriptor_set_count));
-        let mut made: SmallVec<[u64; 8]> = SmallVec::new();
-        for (number, &layout) in layouts.iter().enumerate() {
-            let layout = need(object, &object.set_layouts, layout);
-            let allocated = layout.and_then(|layout| {
-                let count = counts.get(number).copied().unwrap_or(0);
-                let layout = if layout.variable { Arc::new(layout.with_count(count)) } else { layout };
-                pool.pool.allocate(layout)
-            });
-            match allocated {
-                Ok(set) => made.push(insert_set(object, pool, set)),
-                Err(error) => {
-                    // All or none.
-                    made.iter().for_each(|&set| free_set(object, pool, set));
-                    return Err(error);
+        need_with(object, &object.pools, info.descriptor_pool, |pool| {
+            let pool = &mut *pool.lock();
+            for (number, &layout) in layouts.iter().enumerate() {
+                match allocate_one(object, pool, layout, counts.get(number).copied()) {
+                    Ok(set) => out[number] = vk::DescriptorSet::from_raw(set),
+                    Err(error) => {
+                        // All or none.
+                        out[..number].iter().for_each(|&set| free_set(object, pool, set));
+                        out.fill(vk::DescriptorSet::null());
+                        return Err(error);
+                    }
                 }
             }
-        }
-        for (slot, set) in out.iter_mut().zip(made) {
-            *slot = vk::DescriptorSet::from_raw(set);
-        }
-        Ok(vk::Result::SUCCESS)
+            Ok(vk::Result::SUCCESS)
+        })?
     })
 }
 
 /// The handle of a new set of a pool.
-fn insert_set(object: &DeviceObject, pool: &mut SetPool, set: Arc<DescriptorSet>) -> u64 {
-    let place = pool.sets.take();
-    let handle = object.sets.insert(PoolSet { set, place });
-    pool.sets.put(place, handle);
+fn allocate_one(
+    object: &DeviceObject,
+    pool: &mut SetPool,
+    layout: vk::DescriptorSetLayout,
+    count: Option<u32>,
+) -> Result<u64> {
+    let is_last = |(last, ..): &&mut (vk::DescriptorSetLayout, Arc<SetLayout>, Share)| {
+        *last == layout && object.set_layouts.is_good(layout.as_raw())
+    };
+    // Mostly it is the same as that of the set before.
+    if pool.last.as_mut().filter(is_last).is_none() {
+        let found = need(object, &object.set_layouts, layout)?;
+        let share = pool.pool.share(&found).ok_or(Error::OutOfPoolMemory)?;
+        pool.last = Some((layout, found, share));
+    }
+    let Some((_, layout, share)) = &pool.last else { return Err(Error::Unknown) };
+    if layout.variable {
+        let layout = Arc::new(layout.with_count(count.unwrap_or(0)));
+        let share = pool.pool.share(&layout).ok_or(Error::OutOfPoolMemory)?;
+        pool.pool.take(&share)?;
+        return Ok(insert_set(object, (&mut pool.sets, &mut pool.retired), &layout));
+    }
+    pool.pool.take(share)?;
+    Ok(insert_set(object, (&mut pool.sets, &mut pool.retired), layout))
+}
+
+/// The handle of a new set in a place.
+fn insert_set(
+    object: &DeviceObject,
+    (sets, retired): (&mut Places, &mut Vec<Retired>),
+    layout: &Arc<SetLayout>,
+) -> u64 {
+    let place = sets.take();
+    let handle = match retired.pop() {
+        Some(slot) => object.sets.revive(slot, |found| {
+            found.place = place;
+            DescriptorSet::renew(&mut found.set, layout);
+        }),
+        None => object.sets.insert(PoolSet { set: DescriptorSet::new(layout.clone()), place }),
+    };
+    sets.put(place, handle);
     handle
 }
 
-fn free_set(object: &DeviceObject, pool: &mut SetPool, set: u64) {
-    if let Some(freed) = object.remove(&object.sets, vk::DescriptorSet::from_raw(set)) {
-        pool.pool.free(freed.set.layout());
-        pool.sets.give_back(freed.place, set);
+fn free_set(object: &DeviceObject, pool: &mut SetPool, set: vk::DescriptorSet) {
+    let SetPool { pool, sets, retired, last } = pool;
+    let slot = object.sets.retire(set.as_raw(), |found| {
+        let layout = found.set.layout();
+        match last.as_ref().filter(|(_, last, _)| Arc::ptr_eq(last, layout)) {
+            Some((.., share)) => pool.give_back(share),
+            None => pool.give_back(&pool.share(layout).unwrap_or_default()),
+        }
+        sets.give_back(found.place, set.as_raw());
+        found.set.forget();
+    });
+    if let Some(slot) = slot {
+        retired.push(slot);
+        object.forget(vk::ObjectType::DESCRIPTOR_SET, set.as_raw());
     }
 }
 
@@ -217,9 +264,10 @@ pub extern "system" fn free(
 ) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
-        let pool = need(object, &object.pools, pool)?;
-        let pool = &mut *pool.lock();
-        raw::slice(sets, count).iter().for_each(|set| free_set(object, pool, set.as_raw()));
+        need_with(object, &object.pools, pool, |pool| {
+            let pool = &mut *pool.lock();
+            raw::slice(sets, count).iter().for_each(|&set| free_set(object, pool, set));
+        })?;
         Ok(vk::Result::SUCCESS)
     })
 }
@@ -233,126 +281,136 @@ pub extern "system" fn update(
 ) {
     raw::guard_void(|| {
         let Ok(object) = device(handle) else { return };
-        let mut known = Known::default();
         // Mostly several are of one set.
         for of_set in raw::slice(writes, write_count).chunk_by(|a, b| a.dst_set == b.dst_set) {
-            let _ = need_with(object, &object.sets, of_set[0].dst_set, |set| {
-                set.set.update(|slots| {
-                    for write in of_set {
-                        let _ = perform(object, (set.set.layout(), slots), write, &mut known);
-                    }
-                });
+            let _ = need_with(object, &object.sets, of_set[0].dst_set, |found| {
+                for write in of_set {
+                    let _ = perform(object, &found.set, write);
+                }
+                found.set.wrote();
             });
         }
-        for copy in raw::slice(copies, copy_count) {
-            let sets = (need(object, &object.sets, copy.src_set), need(object, &object.sets, copy.dst_set));
-            if let (Ok(source), Ok(target)) = sets {
-                let from = (&*source.set, copy.src_binding, copy.src_array_element);
-                let to = (&*target.set, copy.dst_binding, copy.dst_array_element);
-                descriptor::copy(from, to, copy.descriptor_count);
-            }
+        let pair = |copy: &vk::CopyDescriptorSet<'_>| (copy.src_set, copy.dst_set);
+        for of_sets in raw::slice(copies, copy_count).chunk_by(|a, b| pair(a) == pair(b)) {
+            let (source, target) = pair(&of_sets[0]);
+            let _ = need_with(object, &object.sets, source, |source| {
+                need_with(object, &object.sets, target, |target| {
+                    for copy in of_sets {
+                        let from = (&*source.set, copy.src_binding, copy.src_array_element);
+                        let to = (&*target.set, copy.dst_binding, copy.dst_array_element);
+                        descriptor::copy(from, to, copy.descriptor_count);
+                    }
+                })
+            });
         }
     });
 }
 
-/// What was named last: many descriptors are of the same buffer, or have the same sampler.
-#[derive(Default)]
-struct Known {
-    buffer: Last<vk::Buffer, Arc<Buffer>>,
-    sampler: Last<vk::Sampler, Arc<Sampler>>,
-}
-
-/// The handle that was named last, and its object, if it was named more than once: keeping one that is not asked for again would cost as
-/// much as finding it.
-struct Last<H, T> {
-    handle: Option<H>,
-    object: Option<T>,
-}
-
-impl<H, T> Default for Last<H, T> {
-    fn default() -> Self {
-        Self { handle: None, object: None }
-    }
-}
-
-impl<H: Handle + Copy + PartialEq, T: Clone> Last<H, T> {
-    /// The object of a handle, which may be the one that was named last.
-    fn find(&mut self, object: &DeviceObject, table: &Table<T>, handle: H) -> Result<T> {
-        if self.handle != Some(handle) {
-            *self = Self { handle: Some(handle), object: None };
-            return need(object, table, handle);
-        }
-        match &self.object {
-            Some(found) => Ok(found.clone()),
-            None => Ok(self.object.insert(need(object, table, handle)?).clone()),
-        }
-    }
-}
-
-/// Performs a write to a set of a layout, whose descriptors are given.
-fn perform(
-    object: &DeviceObject,
-    (layout, slots): (&SetLayout, &mut [Descriptor]),
-    write: &vk::WriteDescriptorSet<'_>,
-    known: &mut Known,
-) -> Result<()> {
+/// Performs a write to a set.
+fn perform(object: &DeviceObject, set: &DescriptorSet, write: &vk::WriteDescriptorSet<'_>) -> Result<()> {
     let range = (write.dst_binding, write.dst_array_element, write.descriptor_count);
     if write.descriptor_type == T::INLINE_UNIFORM_BLOCK {
         let bytes: &vk::WriteDescriptorSetInlineUniformBlock<'_> = raw::find(write.p_next).ok_or(Error::Unknown)?;
-        write_inline((layout, slots), range, bytes.p_data);
+        write_inline(set, range, bytes.p_data);
         return Ok(());
     }
-    let (infos, size) = infos(write);
-    let info = |number| infos.wrapping_byte_add(number * size);
-    describe(object, (layout, put_into(slots)), range, (write.descriptor_type, known), info)
-}
-
-/// Puts descriptors in their places.
-fn put_into(slots: &mut [Descriptor]) -> impl FnMut(u32, Descriptor) {
-    |index, descriptor| {
-        if let Some(slot) = slots.get_mut(index as usize) {
-            *slot = descriptor;
-        }
-    }
+    let slots = set.slots();
+    describe(object, set.layout(), range, infos(write), |place, named| slots[place].put(named))
 }
 
 /// Writes bytes of an inline uniform block: from `offset` on, so many.
-fn write_inline(
-    (layout, slots): (&SetLayout, &[Descriptor]),
-    (binding, offset, count): (u32, u32, u32),
-    data: *const c_void,
-) {
-    if let Some(block) = layout.inline_block(slots, binding) {
+fn write_inline(set: &DescriptorSet, (binding, offset, count): (u32, u32, u32), data: *const c_void) {
+    if let Some(block) = set.inline_block(binding) {
         block.write(offset.into(), raw::bytes(data, count as usize));
     }
 }
 
-/// The array of a write, and the bytes of an element: which one it is depends on the type.
-fn infos(write: &vk::WriteDescriptorSet<'_>) -> (*const c_void, usize) {
-    match write.descriptor_type {
+/// Infos of descriptors of a type: where the first one lies, and how far it is from one to the next.
+type Infos = (T, *const c_void, usize);
+
+/// The array of a write: which one it is depends on the type.
+fn infos(write: &vk::WriteDescriptorSet<'_>) -> Infos {
+    let kind = write.descriptor_type;
+    match kind {
         T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER => {
-            (write.p_texel_buffer_view.cast(), size_of::<vk::BufferView>())
+            (kind, write.p_texel_buffer_view.cast(), size_of::<vk::BufferView>())
         }
         T::UNIFORM_BUFFER | T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER | T::STORAGE_BUFFER_DYNAMIC => {
-            (write.p_buffer_info.cast(), size_of::<vk::DescriptorBufferInfo>())
+            (kind, write.p_buffer_info.cast(), size_of::<vk::DescriptorBufferInfo>())
         }
-        _ => (write.p_image_info.cast(), size_of::<vk::DescriptorImageInfo>()),
+        _ => (kind, write.p_image_info.cast(), size_of::<vk::DescriptorImageInfo>()),
     }
 }
 
-/// Puts descriptors of one type where a layout has them: those from a binding's array element on, so many. `info` says where the info
-/// of each lies.
+/// Hands on descriptors of one type with their places in a set of a layout: those from a binding's array element on, so many.
+#[inline]
 fn describe(
     object: &DeviceObject,
-    (layout, mut put): (&SetLayout, impl FnMut(u32, Descriptor)),
+    layout: &SetLayout,
     (binding, element, count): (u32, u32, u32),
-    (kind, known): (T, &mut Known),
-    info: impl Fn(usize) -> *const c_void,
+    (kind, first, stride): Infos,
+    mut put: impl FnMut(usize, Named),
 ) -> Result<()> {
-    for (number, (index, entry)) in descriptor::targets(layout, binding, element, count).enumerate() {
-        put(index, descriptor_of(object, (kind, info(number)), entry.immutable_sampler(index), known)?);
+    let places = layout.places(binding, element, count);
+    let start = places.start;
+    let places = places.map(|place| (place, first.wrapping_byte_add((place - start) * stride)));
+    match kind {
+        T::UNIFORM_BUFFER | T::UNIFORM_BUFFER_DYNAMIC | T::STORAGE_BUFFER | T::STORAGE_BUFFER_DYNAMIC => {
+            for (place, info) in places {
+                let info = raw::input(info.cast::<vk::DescriptorBufferInfo>()).ok_or(Error::Unknown)?;
+                let object = good(object, &object.buffers, info.buffer)?;
+                put(place, Named { kind, object, other: info.offset, size: info.range });
+            }
+        }
+        T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER => {
+            for (place, info) in places {
+                let view = *raw::input(info.cast::<vk::BufferView>()).ok_or(Error::Unknown)?;
+                put(place, Named { kind, object: good(object, &object.buffer_views, view)?, other: 0, size: 0 });
+            }
+        }
+        T::SAMPLER => {
+            for (place, info) in places {
+                // The info of a fixed sampler alone is not looked at.
+                let object = if is_fixed(layout, place) { 0 } else { sampler(object, image_info(info)?.sampler)? };
+                put(place, Named { kind, object, other: 0, size: 0 });
+            }
+        }
+        T::COMBINED_IMAGE_SAMPLER => {
+            for (place, info) in places {
+                let info = image_info(info)?;
+                let other = if is_fixed(layout, place) { 0 } else { sampler(object, info.sampler)? };
+                put(place, Named { kind, object: good(object, &object.image_views, info.image_view)?, other, size: 0 });
+            }
+        }
+        _ => {
+            for (place, info) in places {
+                let view = image_info(info)?.image_view;
+                put(place, Named { kind, object: good(object, &object.image_views, view)?, other: 0, size: 0 });
+            }
+        }
     }
     Ok(())
+}
+
+/// The info of a descriptor of an image or a sampler.
+#[inline]
+fn image_info<'a>(info: *const c_void) -> Result<&'a vk::DescriptorImageInfo> {
+    raw::input(info.cast()).ok_or(Error::Unknown)
+}
+
+/// Whether the layout fixes the sampler of a place.
+#[inline]
+fn is_fixed(layout: &SetLayout, place: usize) -> bool {
+    layout.fixes_samplers && layout.bindings.iter().any(|entry| entry.immutable_sampler(place as u32).is_some())
+}
+
+/// The name of a sampler, which may not be null.
+#[inline]
+fn sampler(object: &DeviceObject, handle: vk::Sampler) -> Result<u64> {
+    match object.samplers.is_good(handle.as_raw()) {
+        true => Ok(handle.as_raw()),
+        false => Err(bad_handle(object, handle)),
+    }
 }
 
 /// The descriptors that a command pushes, by their places in the set.
@@ -360,14 +418,11 @@ pub fn pushed(
     object: &DeviceObject,
     layout: &SetLayout,
     writes: &[vk::WriteDescriptorSet<'_>],
-) -> Result<Vec<(u32, Descriptor)>> {
-    let (mut all, mut known) = (Vec::new(), Known::default());
+) -> Result<Vec<(u32, Named)>> {
+    let mut all = Vec::with_capacity(writes.len());
     for write in writes {
         let range = (write.dst_binding, write.dst_array_element, write.descriptor_count);
-        let (infos, size) = infos(write);
-        let put = |index, descriptor| all.push((index, descriptor));
-        let info = |number| infos.wrapping_byte_add(number * size);
-        describe(object, (layout, put), range, (write.descriptor_type, &mut known), info)?;
+        describe(object, layout, range, infos(write), |place, named| all.push((place as u32, named)))?;
     }
     Ok(all)
 }
@@ -378,12 +433,11 @@ pub fn pushed_with(
     layout: &SetLayout,
     template: &UpdateTemplate,
     data: *const c_void,
-) -> Result<Vec<(u32, Descriptor)>> {
-    let (mut all, mut known) = (Vec::new(), Known::default());
+) -> Result<Vec<(u32, Named)>> {
+    let mut all = Vec::with_capacity(template.entries.len());
     for entry in template.entries.iter().filter(|_| !data.is_null()) {
-        let put = |index, descriptor| all.push((index, descriptor));
-        let kind = (entry.descriptor_type, &mut known);
-        describe(object, (layout, put), range_of(entry), kind, place_of(entry, data))?;
+        let put = |place: usize, named| all.push((place as u32, named));
+        describe(object, layout, range_of(entry), infos_of(entry, data), put)?;
     }
     Ok(all)
 }
@@ -393,64 +447,9 @@ fn range_of(entry: &vk::DescriptorUpdateTemplateEntry) -> (u32, u32, u32) {
     (entry.dst_binding, entry.dst_array_element, entry.descriptor_count)
 }
 
-/// Where the infos of a template's entry lie.
-fn place_of(entry: &vk::DescriptorUpdateTemplateEntry, data: *const c_void) -> impl Fn(usize) -> *const c_void + use<> {
-    let (offset, stride) = (entry.offset, entry.stride);
-    move |number| data.wrapping_byte_add(offset + number * stride)
-}
-
-/// A descriptor of a type, whose info is at `info`; what it names may be null, but for samplers.
-fn descriptor_of(
-    object: &DeviceObject,
-    (kind, info): (T, *const c_void),
-    immutable: Option<&Arc<Sampler>>,
-    last: &mut Known,
-) -> Result<Descriptor> {
-    let image = || raw::input(info.cast::<vk::DescriptorImageInfo>()).ok_or(Error::Unknown);
-    let view = || optional(object, &object.image_views, image()?.image_view);
-    let sampler = |last: &mut Known| match immutable {
-        Some(sampler) => Ok(sampler.clone()),
-        None => last.sampler.find(object, &object.samplers, image()?.sampler),
-    };
-    let range = |last: &mut Known| -> Result<Option<BufferRange>> {
-        let info = raw::input(info.cast::<vk::DescriptorBufferInfo>()).ok_or(Error::Unknown)?;
-        if info.buffer.is_null() {
-            return Ok(None);
-        }
-        let buffer = last.buffer.find(object, &object.buffers, info.buffer)?;
-        Ok(Some(BufferRange::new(buffer, info.offset, info.range)))
-    };
-    let texels = || {
-        let view = raw::input(info.cast::<vk::BufferView>()).ok_or(Error::Unknown)?;
-        optional(object, &object.buffer_views, *view)
-    };
-    let found = match kind {
-        T::SAMPLER => Some(Descriptor::Sampler(sampler(last)?)),
-        T::COMBINED_IMAGE_SAMPLER => {
-            let sampler = sampler(last)?;
-            view()?.map(|view| Descriptor::CombinedImageSampler(of_all_slices(view), sampler))
-        }
-        T::SAMPLED_IMAGE => view()?.map(|view| Descriptor::SampledImage(of_all_slices(view))),
-        T::STORAGE_IMAGE => view()?.map(Descriptor::StorageImage),
-        T::INPUT_ATTACHMENT => view()?.map(Descriptor::InputAttachment),
-        T::UNIFORM_TEXEL_BUFFER => texels()?.map(Descriptor::UniformTexelBuffer),
-        T::STORAGE_TEXEL_BUFFER => texels()?.map(Descriptor::StorageTexelBuffer),
-        T::UNIFORM_BUFFER | T::UNIFORM_BUFFER_DYNAMIC => range(last)?.map(Descriptor::UniformBuffer),
-        T::STORAGE_BUFFER | T::STORAGE_BUFFER_DYNAMIC => range(last)?.map(Descriptor::StorageBuffer),
-        _ => None,
-    };
-    Ok(found.unwrap_or_default())
-}
-
-/// A view as it is sampled: what shows some slices of a volume does so as a storage image only.
-fn of_all_slices(view: Arc<SurfaceView>) -> Arc<SurfaceView> {
-    match view.desc.slices {
-        None => view,
-        Some(_) => {
-            let desc = SurfaceViewDesc { slices: None, ..view.desc };
-            Arc::new(SurfaceView { surface: view.surface.clone(), desc })
-        }
-    }
+/// The infos of a template's entry.
+fn infos_of(entry: &vk::DescriptorUpdateTemplateEntry, data: *const c_void) -> Infos {
+    (entry.descriptor_type, data.wrapping_byte_add(entry.offset), entry.stride)
 }
 
 pub extern "system" fn create_template(
@@ -483,10 +482,8 @@ pub extern "system" fn update_with_template(
 ) {
     raw::guard_void(|| {
         let Ok(object) = device(handle) else { return };
-        let found = need_with(object, &object.sets, set, |set| {
-            need_with(object, &object.templates, template, |template| {
-                set.set.update(|slots| perform_all(object, (set.set.layout(), slots), template, data));
-            })
+        let found = need_with(object, &object.sets, set, |found| {
+            need_with(object, &object.templates, template, |template| perform_all(object, &found.set, template, data))
         });
         if found.is_err() {
             // Without a set the template may be stale as well: that is said, too.
@@ -495,23 +492,19 @@ pub extern "system" fn update_with_template(
     });
 }
 
-/// Performs the writes of a template to a set of a layout, whose descriptors are given.
-fn perform_all(
-    object: &DeviceObject,
-    (layout, slots): (&SetLayout, &mut [Descriptor]),
-    template: &UpdateTemplate,
-    data: *const c_void,
-) {
-    let mut known = Known::default();
+/// Performs the writes of a template to a set.
+fn perform_all(object: &DeviceObject, set: &DescriptorSet, template: &UpdateTemplate, data: *const c_void) {
+    let slots = set.slots();
     for entry in template.entries.iter().filter(|_| !data.is_null()) {
-        let (range, kind) = (range_of(entry), entry.descriptor_type);
-        if kind == T::INLINE_UNIFORM_BLOCK {
-            write_inline((layout, slots), range, data.wrapping_byte_add(entry.offset));
+        let range = range_of(entry);
+        if entry.descriptor_type == T::INLINE_UNIFORM_BLOCK {
+            write_inline(set, range, data.wrapping_byte_add(entry.offset));
             continue;
         }
-        let place = place_of(entry, data);
-        let _ = describe(object, (layout, put_into(slots)), range, (kind, &mut known), place);
+        let put = |place: usize, named| slots[place].put(named);
+        let _ = describe(object, set.layout(), range, infos_of(entry, data), put);
     }
+    set.wrote();
 }
 
 pub extern "system" fn layout_support(

@@ -36,6 +36,14 @@ impl Drop for Reader<'_> {
     }
 }
 
+/// A slot whose object has no handle for now: the right to that object.
+#[derive(Debug)]
+pub struct Retired {
+    /// Address of the table.
+    table: usize,
+    index: usize,
+}
+
 /// A table of objects of one type.
 pub struct Table<T> {
     tag: u64,
@@ -88,8 +96,12 @@ impl<T: Clone> Table<T> {
         let slot = &slots[offset];
         // SAFETY: the index was taken from the free list, so nobody else writes, and the generation is even, so nobody reads.
         unsafe { *slot.value.get() = Some(value) };
-        let generation = (slot.state.load(Ordering::Relaxed) >> 32) + 1;
-        slot.state.fetch_add(1 << 32, Ordering::Release);
+        self.open(slot, index)
+    }
+
+    /// Makes a slot live, which is the caller's alone; its handle.
+    fn open(&self, slot: &Slot<T>, index: usize) -> u64 {
+        let generation = (slot.state.fetch_add(1 << 32, Ordering::Release) >> 32) + 1;
         self.tag << 56 | (generation & FIELD) << 28 | index as u64
     }
 
@@ -113,7 +125,53 @@ impl<T: Clone> Table<T> {
         unsafe { (*slot.value.get()).as_ref() }.map(look)
     }
 
-    /// Objects that are alive.
+    /// Whether a handle is good now: nothing keeps its object from being removed.
+    #[inline]
+    pub fn is_good(&self, handle: u64) -> bool {
+        let good = |(slot, generation): (&Slot<T>, u64)| slot.state.load(Ordering::Acquire) >> 32 & FIELD == generation;
+        self.decode(handle).is_some_and(good)
+    }
+
+    /// Takes the handle from an object, which stays in its slot to get another one. `look` sees it before.
+    pub fn retire(&self, handle: u64, look: impl FnOnce(&mut T)) -> Option<Retired> {
+        let (slot, index) = self.close(handle)?;
+        // Made before `look`, which may panic: then the slot is lost, which nobody else has.
+        let retired = Retired { table: std::ptr::from_ref(self).addr(), index };
+        // SAFETY: the generation was raised by this call alone, all readers of the old one have left, and late ones do not touch the value.
+        unsafe { (*slot.value.get()).as_mut() }.map(look);
+        Some(retired)
+    }
+
+    /// Gives an object that was retired from this table a handle again, once it was changed.
+    ///
+    /// # Panics
+    /// When it is of another table.
+    pub fn revive(&self, retired: Retired, change: impl FnOnce(&mut T)) -> u64 {
+        assert_eq!(retired.table, std::ptr::from_ref(self).addr(), "slots go back where they are from");
+        let slot = self.slot(retired.index).expect("slots do not go away");
+        // SAFETY: only `retired`, which was made for this slot of this table and is given up here, stands for the right to this value,
+        // and its generation is even, so nobody reads.
+        unsafe { (*slot.value.get()).as_mut() }.map(change);
+        self.open(slot, retired.index)
+    }
+
+    /// Drops objects that were retired from this table.
+    ///
+    /// # Panics
+    /// When one is of another table.
+    pub fn drop_retired(&self, retired: impl Iterator<Item = Retired>) {
+        let drop_value = |retired: Retired| {
+            assert_eq!(retired.table, std::ptr::from_ref(self).addr(), "slots go back where they are from");
+            let slot = self.slot(retired.index).expect("slots do not go away");
+            // SAFETY: as in `revive`.
+            drop(unsafe { (*slot.value.get()).take() });
+            retired.index
+        };
+        let freed: Vec<usize> = retired.map(drop_value).collect();
+        self.free.lock().0.extend(freed);
+    }
+
+    /// Objects that are alive, or retired.
     pub fn count(&self) -> usize {
         let free = self.free.lock();
         free.1 - free.0.len()
@@ -126,24 +184,24 @@ impl<T: Clone> Table<T> {
         value
     }
 
-    /// Removes the objects of many handles, but for null, stale and foreign ones.
-    pub fn remove_all(&self, handles: impl Iterator<Item = u64>) {
-        let freed: Vec<usize> = handles.filter_map(|handle| Some(self.take(handle)?.1)).collect();
-        self.free.lock().0.extend(freed);
-    }
-
     /// Takes an object out of its slot, whose index is not free yet.
     fn take(&self, handle: u64) -> Option<(Option<T>, usize)> {
+        let (slot, index) = self.close(handle)?;
+        // SAFETY: the generation was raised by this call alone, and all readers of the old one have left; late ones see the
+        // new generation and do not touch the value.
+        let value = unsafe { (*slot.value.get()).take() };
+        Some((value, index))
+    }
+
+    /// Ends the life of a handle: its slot is the caller's alone.
+    fn close(&self, handle: u64) -> Option<(&Slot<T>, usize)> {
         let (slot, generation) = self.decode(handle)?;
         let raise = |state: u64| (state >> 32 & FIELD == generation).then_some(state + (1 << 32));
         slot.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, raise).ok()?;
         while slot.state.load(Ordering::Acquire) & u64::from(u32::MAX) != 0 {
             std::hint::spin_loop();
         }
-        // SAFETY: the generation was raised by this call alone, and all readers of the old one have left; late ones see the
-        // new generation and do not touch the value.
-        let value = unsafe { (*slot.value.get()).take() };
-        Some((value, (handle & FIELD) as usize))
+        Some((slot, (handle & FIELD) as usize))
     }
 }
 
@@ -168,6 +226,24 @@ mod tests {
         assert_ne!(again, handle);
         assert_eq!(table.get(handle), None);
         assert_eq!(table.get(again).as_deref(), Some(&9));
+    }
+
+    #[test]
+    fn objects_are_retired_and_come_back() {
+        let table = Table::new(5);
+        let handle = table.insert(Arc::new(7));
+        assert!(table.is_good(handle));
+        let retired = table.retire(handle, |value| *value = Arc::new(8)).unwrap();
+        assert!(!table.is_good(handle));
+        assert_eq!(table.get(handle), None);
+        assert!(table.retire(handle, |_| ()).is_none());
+        let again = table.revive(retired, |value| assert_eq!(**value, 8));
+        assert_ne!(again, handle);
+        assert_eq!(table.get(again).as_deref(), Some(&8));
+        assert_eq!(table.get(handle), None);
+        let value = table.get(again).unwrap();
+        table.drop_retired(table.retire(again, |_| ()).into_iter());
+        assert_eq!((Arc::strong_count(&value), table.count()), (1, 0));
     }
 
     #[test]

@@ -4,25 +4,26 @@
 //! Instances own tables of what belongs to them, devices theirs.
 
 use std::collections::HashMap;
+use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
 use ash::vk;
 use parking_lot::Mutex;
 use vitric_api::command::CommandBuffer;
 use vitric_api::debug::{Messages, Names};
-use vitric_api::descriptor::DescriptorPool;
+use vitric_api::descriptor::{DescriptorPool, Share};
 use vitric_api::device::Device;
 use vitric_api::pipeline::{PipelineCache, Programs, ShaderModule};
 use vitric_api::queue::Queue;
 use vitric_api::sync::{Fence, Semaphore};
 use vitric_backend::command::{Event, QueryPool};
 use vitric_backend::memory::{Allocation, Buffer, BufferView, Heap, Surface, SurfaceView};
-use vitric_backend::shader::runtime::{DescriptorSet, SetLayout};
+use vitric_backend::shader::runtime::{self, DescriptorSet, SetLayout};
 use vitric_backend::state::{ComputePipeline, DepthLimits, GraphicsPipeline, PassDesc};
 use vitric_backend::texture::{Conversion, Sampler};
 
 use crate::debug::Witness;
-use crate::handles::Table;
+use crate::handles::{Retired, Table};
 use crate::pipeline::graphics::Parts;
 use crate::private::PrivateData;
 use crate::raw;
@@ -155,6 +156,10 @@ pub struct SetPool {
     pub pool: DescriptorPool,
     /// Sets that were allocated.
     pub sets: Places,
+    /// Sets that were freed, for the next ones.
+    pub retired: Vec<Retired>,
+    /// The layout that was named last, and what one of its sets takes.
+    pub last: Option<(vk::DescriptorSetLayout, Arc<SetLayout>, Share)>,
 }
 
 /// Handles of sets in their places, 0 where one was freed.
@@ -216,6 +221,55 @@ pub struct CommandPool {
     pub buffers: Mutex<Vec<u64>>,
 }
 
+/// The tables of what descriptors and commands name.
+struct NamedObjects {
+    buffers: Arc<Table<Arc<Buffer>>>,
+    buffer_views: Arc<Table<Arc<BufferView>>>,
+    image_views: Arc<Table<Arc<SurfaceView>>>,
+    samplers: Arc<Table<Arc<Sampler>>>,
+    sets: Arc<Table<PoolSet>>,
+}
+
+impl NamedObjects {
+    fn of(object: &DeviceObject) -> Self {
+        Self {
+            buffers: object.buffers.clone(),
+            buffer_views: object.buffer_views.clone(),
+            image_views: object.image_views.clone(),
+            samplers: object.samplers.clone(),
+            sets: object.sets.clone(),
+        }
+    }
+}
+
+impl Debug for NamedObjects {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NamedObjects").finish_non_exhaustive()
+    }
+}
+
+impl runtime::Names for NamedObjects {
+    fn buffer(&self, name: u64) -> Option<Arc<Buffer>> {
+        self.buffers.get(name)
+    }
+
+    fn texels(&self, name: u64) -> Option<Arc<BufferView>> {
+        self.buffer_views.get(name)
+    }
+
+    fn image(&self, name: u64) -> Option<Arc<SurfaceView>> {
+        self.image_views.get(name)
+    }
+
+    fn sampler(&self, name: u64) -> Option<Arc<Sampler>> {
+        self.samplers.get(name)
+    }
+
+    fn set(&self, name: u64) -> Option<Arc<DescriptorSet>> {
+        self.sets.with(name, |found| found.set.clone())
+    }
+}
+
 /// A device and all its tables.
 pub struct DeviceObject {
     pub device: Device,
@@ -238,15 +292,15 @@ pub struct DeviceObject {
     pub memory: Table<Arc<Allocation>>,
     /// Memory for one resource, and that resource, as handles.
     pub dedicated: Mutex<HashMap<u64, u64>>,
-    pub buffers: Table<Arc<Buffer>>,
-    pub buffer_views: Table<Arc<BufferView>>,
+    pub buffers: Arc<Table<Arc<Buffer>>>,
+    pub buffer_views: Arc<Table<Arc<BufferView>>>,
     pub images: Table<Arc<Surface>>,
-    pub image_views: Table<Arc<SurfaceView>>,
-    pub samplers: Table<Arc<Sampler>>,
+    pub image_views: Arc<Table<Arc<SurfaceView>>>,
+    pub samplers: Arc<Table<Arc<Sampler>>>,
     pub conversions: Table<Arc<Conversion>>,
     pub set_layouts: Table<Arc<SetLayout>>,
     pub pools: Table<Arc<Mutex<SetPool>>>,
-    pub sets: Table<PoolSet>,
+    pub sets: Arc<Table<PoolSet>>,
     pub templates: Table<Arc<UpdateTemplate>>,
     pub pipeline_layouts: Table<Arc<PipelineLayout>>,
     pub shaders: Table<Arc<ShaderModule>>,
@@ -271,7 +325,7 @@ impl DeviceObject {
     /// A device with empty tables.
     pub fn new(device: Device, physical: &PhysicalObject, mut extensions: Vec<String>) -> Self {
         extensions.extend_from_slice(&physical.extensions);
-        Self {
+        let object = Self {
             device,
             reports_addresses: false,
             slices_are_layers: extensions.iter().any(|name| name == "VK_KHR_maintenance9"),
@@ -283,15 +337,15 @@ impl DeviceObject {
             queues: Vec::new(),
             memory: Table::new(1),
             dedicated: Mutex::default(),
-            buffers: Table::new(2),
-            buffer_views: Table::new(3),
+            buffers: Arc::new(Table::new(2)),
+            buffer_views: Arc::new(Table::new(3)),
             images: Table::new(4),
-            image_views: Table::new(5),
-            samplers: Table::new(6),
+            image_views: Arc::new(Table::new(5)),
+            samplers: Arc::new(Table::new(6)),
             conversions: Table::new(24),
             set_layouts: Table::new(7),
             pools: Table::new(8),
-            sets: Table::new(9),
+            sets: Arc::new(Table::new(9)),
             pipeline_layouts: Table::new(10),
             shaders: Table::new(11),
             caches: Table::new(12),
@@ -308,7 +362,9 @@ impl DeviceObject {
             templates: Table::new(22),
             slots: Table::new(23),
             private: PrivateData::default(),
-        }
+        };
+        object.device.gpu().set_names(Arc::new(NamedObjects::of(&object)));
+        object
     }
 
     /// Messengers.
@@ -329,21 +385,16 @@ impl DeviceObject {
     }
 
     /// Whether anything is known of objects that is forgotten with them.
-    fn remembers(&self) -> bool {
+    pub fn remembers(&self) -> bool {
         self.private.is_used() || self.names.is_used()
     }
 
     /// Forgets what is known of an object that was removed.
-    fn forget(&self, kind: vk::ObjectType, handle: u64) {
+    pub fn forget(&self, kind: vk::ObjectType, handle: u64) {
         if self.remembers() {
             self.private.forget(kind, handle);
             self.names.retire(kind, handle);
         }
-    }
-
-    /// Removes many objects from their table.
-    pub fn remove_all<T: Clone>(&self, table: &Table<T>, kind: vk::ObjectType, handles: impl Iterator<Item = u64>) {
-        table.remove_all(handles.inspect(|&handle| self.forget(kind, handle)));
     }
 }
 
@@ -373,7 +424,7 @@ pub fn need_with<T: Clone, H: vk::Handle + Copy, R>(
 
 /// Sends the message that a handle is not good.
 #[cold]
-fn bad_handle<H: vk::Handle + Copy>(device: &DeviceObject, handle: H) -> vitric_api::Error {
+pub fn bad_handle<H: vk::Handle + Copy>(device: &DeviceObject, handle: H) -> vitric_api::Error {
     device.messages().error(&format!("{} is null, stale or foreign", device.describe(handle)));
     vitric_api::Error::Unknown
 }
@@ -385,6 +436,19 @@ pub fn optional<T: Clone, H: vk::Handle + Copy>(
     handle: H,
 ) -> vitric_api::Result<Option<T>> {
     if handle.is_null() { Ok(None) } else { need(device, table, handle).map(Some) }
+}
+
+/// The name of a handle that is good, or null.
+#[inline]
+pub fn good<T: Clone, H: vk::Handle + Copy>(
+    device: &DeviceObject,
+    table: &Table<T>,
+    handle: H,
+) -> vitric_api::Result<u64> {
+    match handle.is_null() || table.is_good(handle.as_raw()) {
+        true => Ok(handle.as_raw()),
+        false => Err(bad_handle(device, handle)),
+    }
 }
 
 /// Destroys the object of a handle; null is ignored, and a bad handle reported.

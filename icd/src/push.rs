@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ash::vk;
 use vitric_api::{Error, Result};
 use vitric_backend::command::Command;
-use vitric_backend::shader::runtime::{Descriptor, SetLayout};
+use vitric_backend::shader::runtime::{Named, SetLayout};
 
 use crate::command::{bind_sets, push_constants, record};
 use crate::descriptor::{pushed, pushed_with};
@@ -26,7 +26,7 @@ fn push(
     handle: vk::CommandBuffer,
     point: Option<vk::PipelineBindPoint>,
     (layout, set): (vk::PipelineLayout, u32),
-    describe: impl FnOnce(&DeviceObject, &SetLayout) -> Result<(Option<vk::PipelineBindPoint>, Vec<(u32, Descriptor)>)>,
+    describe: impl FnOnce(&DeviceObject, &SetLayout) -> Result<(Option<vk::PipelineBindPoint>, Vec<(u32, Named)>)>,
 ) {
     record(handle, |object| {
         let layout = set_layout(object, layout, set)?;

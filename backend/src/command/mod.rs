@@ -29,7 +29,7 @@ use smallvec::SmallVec;
 
 use crate::memory::{Buffer, BufferRange, Hint, Surface, SurfaceView};
 use crate::raster::{RateState, SampleLocations};
-use crate::shader::runtime::{Descriptor, DescriptorSet, SetLayout};
+use crate::shader::runtime::{Named, SetLayout};
 use crate::state::{
     ClearValue, ComputePipeline, DepthBias, GraphicsPipeline, LineStipple, PassDesc, SetBlend, SetState, VertexInput,
 };
@@ -128,11 +128,12 @@ pub enum Command {
     // State.
     BindGraphicsPipeline(Arc<GraphicsPipeline>),
     BindComputePipeline(Arc<ComputePipeline>),
-    /// `sets[i]` becomes set `first + i`, nothing where there is none; `dynamic_offsets` are in the order of sets, bindings and array elements.
+    /// What has the name `sets[i]` becomes set `first + i`, nothing where there is none; `dynamic_offsets` are in the order of sets, bindings
+    /// and array elements.
     BindDescriptorSets {
         point: vk::PipelineBindPoint,
         first: u32,
-        sets: SmallVec<[Option<Arc<DescriptorSet>>; 2]>,
+        sets: SmallVec<[u64; 2]>,
         dynamic_offsets: SmallVec<[u32; 4]>,
     },
     /// Descriptors of a set that has no object, by their places: the others stay as they are.
@@ -140,7 +141,7 @@ pub enum Command {
         point: vk::PipelineBindPoint,
         set: u32,
         layout: Arc<SetLayout>,
-        writes: Vec<(u32, Descriptor)>,
+        writes: Vec<(u32, Named)>,
     },
     /// Without a buffer, vertices are zeros.
     BindVertexBuffers {

@@ -183,6 +183,7 @@ impl<'g> Processor<'g> {
             shared: OfDevice {
                 routines: gpu.routines().clone(),
                 addresses: gpu.addresses().now(),
+                names: gpu.names().clone(),
                 in_use: gpu.begin_use(),
             },
             view_number: 0,
@@ -383,7 +384,7 @@ impl<'g> Processor<'g> {
             }
             Command::BindComputePipeline(pipeline) => state.compute = Some(pipeline.clone()),
             Command::BindDescriptorSets { point, first, sets, dynamic_offsets } => {
-                state.sets(*point).bind(*first, sets, dynamic_offsets);
+                state.sets(*point).bind(*first, sets, dynamic_offsets, &*self.shared.names);
             }
             Command::BindVertexBuffers { first, buffers } => {
                 for (binding, buffer) in (*first as usize..MOST_BINDINGS).zip(buffers) {

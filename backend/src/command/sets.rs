@@ -9,7 +9,9 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::memory::{Addresses, InUse};
-use crate::shader::runtime::{Bindings, Bound, Descriptor, DescriptorSet, ResolvedSet, SetLayout, is_dynamic};
+use crate::shader::runtime::{
+    Bindings, Bound, DescriptorSet, Named, Names, NoNames, ResolvedSet, SetLayout, is_dynamic,
+};
 use crate::shader::{Program, Resource};
 use crate::texture::Routines;
 
@@ -20,17 +22,27 @@ pub const MOST_SETS: usize = 8;
 const MOST_PROGRAMS: usize = 5;
 
 /// What all programs of a device share.
-#[derive(Default)]
 pub(super) struct OfDevice<'g> {
     pub(super) routines: Arc<Routines>,
     pub(super) addresses: Arc<Addresses>,
+    /// Where sets find what they name.
+    pub(super) names: Arc<dyn Names>,
     /// What keeps images awake, where they may rest.
     pub(super) in_use: Option<InUse<'g>>,
+}
+
+impl Default for OfDevice<'_> {
+    fn default() -> Self {
+        let (routines, addresses, in_use) = Default::default();
+        Self { routines, addresses, names: Arc::new(NoNames), in_use }
+    }
 }
 
 /// A bound set with its dynamic offsets.
 #[derive(Clone)]
 struct BoundSet {
+    /// Its name; 0 where its descriptors were pushed.
+    name: u64,
     set: Arc<DescriptorSet>,
     offsets: SmallVec<[u32; 4]>,
     /// What it held when it was first asked for.
@@ -60,20 +72,26 @@ pub(super) struct BoundSets {
 
 impl BoundSets {
     /// Binds sets from slot `first` on, with their dynamic offsets. False when all of that was bound already.
-    pub(super) fn bind(&mut self, first: u32, sets: &[Option<Arc<DescriptorSet>>], mut offsets: &[u32]) -> bool {
+    pub(super) fn bind(&mut self, first: u32, sets: &[u64], mut offsets: &[u32], names: &dyn Names) -> bool {
         let mut changed = 0;
-        for (slot, set) in (first as usize..MOST_SETS).zip(sets) {
+        for (slot, &name) in (first as usize..MOST_SETS).zip(sets) {
+            let set = match &self.sets[slot] {
+                Some(bound) if name != 0 && bound.name == name => Some(bound.set.clone()),
+                _ => names.set(name),
+            };
             let count = set.as_ref().map_or(0, |set| set.layout().dynamic_count() as usize);
             let (own, rest) = offsets.split_at(count.min(offsets.len()));
             offsets = rest;
-            let is_bound = match (&self.sets[slot], set) {
-                (Some(bound), Some(set)) => Arc::ptr_eq(&bound.set, set) && *bound.offsets == *own,
+            let is_bound = match (&self.sets[slot], &set) {
+                (Some(bound), Some(set)) => {
+                    Arc::ptr_eq(&bound.set, set) && bound.name == name && *bound.offsets == *own
+                }
                 (None, None) => true,
                 _ => false,
             };
             if !is_bound {
                 let offsets = SmallVec::from_slice(own);
-                self.sets[slot] = set.clone().map(|set| BoundSet { set, offsets, resolved: None, moved: None });
+                self.sets[slot] = set.map(|set| BoundSet { name, set, offsets, resolved: None, moved: None });
                 changed |= 1 << slot;
             }
         }
@@ -86,7 +104,7 @@ impl BoundSets {
     }
 
     /// Writes descriptors of a set without an object: one that goes on with those pushed before, if they were of such a set.
-    pub(super) fn push(&mut self, set: u32, layout: &Arc<SetLayout>, writes: &[(u32, Descriptor)]) {
+    pub(super) fn push(&mut self, set: u32, layout: &Arc<SetLayout>, writes: &[(u32, Named)]) {
         let Some(slot) = self.sets.get_mut(set as usize) else { return };
         let before = slot.take().map(|bound| bound.set).filter(|set| set.layout().is_like(layout));
         let target = match before {
@@ -95,14 +113,13 @@ impl BoundSets {
             Some(set) => set.copied(),
             None => DescriptorSet::new(layout.clone()),
         };
-        target.update(|slots| {
-            for (index, descriptor) in writes {
-                if let Some(slot) = slots.get_mut(*index as usize) {
-                    slot.clone_from(descriptor);
-                }
+        for (place, named) in writes {
+            if let Some(slot) = target.slots().get(*place as usize) {
+                slot.put(*named);
             }
-        });
-        *slot = Some(BoundSet { set: target, offsets: SmallVec::new(), resolved: None, moved: None });
+        }
+        target.wrote();
+        *slot = Some(BoundSet { name: 0, set: target, offsets: SmallVec::new(), resolved: None, moved: None });
         self.changed(1 << set);
     }
 
@@ -120,7 +137,7 @@ impl BoundSets {
             return found.bindings.clone();
         }
         let mut bindings = Bindings::of_program(program, device.routines.clone(), device.addresses.clone());
-        program.resources.iter().for_each(|resource| self.add(&mut bindings, *resource));
+        program.resources.iter().for_each(|resource| self.add(&mut bindings, *resource, &*device.names));
         let losses = device.in_use.as_ref().map_or(0, InUse::losses);
         if let Some(in_use) = &device.in_use {
             bindings.begin_use(in_use);
@@ -131,29 +148,26 @@ impl BoundSets {
     }
 
     /// Adds what a resource is bound to.
-    fn add(&mut self, bindings: &mut Bindings, Resource { set, binding }: Resource) {
+    fn add(&mut self, bindings: &mut Bindings, Resource { set, binding }: Resource, names: &dyn Names) {
         let Some(Some(bound)) = self.sets.get_mut(set as usize) else { return bindings.add_nothing() };
-        let BoundSet { set, offsets, resolved, moved } = bound;
+        let BoundSet { set, offsets, resolved, moved, .. } = bound;
         let Some(entry) = set.layout().find(binding) else { return bindings.add_nothing() };
         let count = entry.elements() as usize;
         if is_dynamic(entry.kind) {
-            let moved = moved.get_or_insert_with(|| with_offsets(set, offsets));
+            let moved = moved.get_or_insert_with(|| with_offsets(set, offsets, names));
             let before = set.layout().bindings.iter().take_while(|other| other.binding < binding);
             let before = before.filter(|other| is_dynamic(other.kind)).map(|other| other.count as usize).sum();
             return bindings.add(moved, before..before + count);
         }
-        let resolved = resolved.get_or_insert_with(|| set.resolved());
+        let resolved = resolved.get_or_insert_with(|| set.resolved(names));
         bindings.add(resolved, entry.first as usize..entry.first as usize + count);
     }
 }
 
 /// The dynamic buffers of a set, in order, with their offsets.
-fn with_offsets(set: &DescriptorSet, offsets: &[u32]) -> Arc<ResolvedSet> {
-    let dynamic = set.layout().bindings.iter().filter(|binding| is_dynamic(binding.kind));
-    let buffers = dynamic.flat_map(|binding| binding.first..binding.first + binding.count);
+fn with_offsets(set: &DescriptorSet, offsets: &[u32], names: &dyn Names) -> Arc<ResolvedSet> {
     let offsets = offsets.iter().copied().chain(std::iter::repeat(0));
-    let bound = |(index, offset)| Bound::new(set.get(index).unwrap_or_default(), offset);
-    ResolvedSet::new(buffers.zip(offsets).map(bound))
+    ResolvedSet::new(set.dynamic(names).zip(offsets).map(|(buffer, offset)| Bound::new(buffer, offset)))
 }
 
 #[cfg(test)]
@@ -161,12 +175,49 @@ mod tests {
     use super::*;
     use ash::vk;
 
-    use crate::memory::{Allocation, Buffer, BufferRange, Heap};
+    use crate::memory::{Allocation, Buffer, BufferView, Heap, SurfaceView};
     use crate::shader::runtime::SetBinding;
     use crate::shader::spirv;
+    use crate::texture::Sampler;
 
-    /// A set whose dynamic storage buffer at binding 0 holds two words, 16 bytes apart.
-    fn set(heap: &Arc<Heap>, words: [u32; 2]) -> Arc<DescriptorSet> {
+    /// What has names: those of buffers begin with 1, those of sets with 101.
+    #[derive(Debug, Default)]
+    struct Objects {
+        buffers: Vec<Arc<Buffer>>,
+        sets: Vec<Arc<DescriptorSet>>,
+    }
+
+    impl Names for Objects {
+        fn buffer(&self, name: u64) -> Option<Arc<Buffer>> {
+            self.buffers.get(name.checked_sub(1)? as usize).cloned()
+        }
+
+        fn texels(&self, _: u64) -> Option<Arc<BufferView>> {
+            None
+        }
+
+        fn image(&self, _: u64) -> Option<Arc<SurfaceView>> {
+            None
+        }
+
+        fn sampler(&self, _: u64) -> Option<Arc<Sampler>> {
+            None
+        }
+
+        fn set(&self, name: u64) -> Option<Arc<DescriptorSet>> {
+            self.sets.get(name.checked_sub(101)? as usize).cloned()
+        }
+    }
+
+    /// A device with two sets.
+    fn device(heap: &Arc<Heap>, words: [[u32; 2]; 2]) -> OfDevice<'static> {
+        let mut objects = Objects::default();
+        words.into_iter().for_each(|words| add(heap, words, &mut objects));
+        OfDevice { names: Arc::new(objects), ..OfDevice::default() }
+    }
+
+    /// Adds a set whose dynamic storage buffer at binding 0 holds two words, 16 bytes apart.
+    fn add(heap: &Arc<Heap>, words: [u32; 2], objects: &mut Objects) {
         let memory = Allocation::new(heap, 32).unwrap();
         memory.write(0, &words[0].to_le_bytes());
         memory.write(16, &words[1].to_le_bytes());
@@ -181,8 +232,16 @@ mod tests {
             first: 0,
         };
         let set = DescriptorSet::new(Arc::new(SetLayout::new(vec![binding])));
-        set.write(0, Descriptor::StorageBuffer(BufferRange::new(buffer, 0, vk::WHOLE_SIZE)));
-        set
+        objects.buffers.push(buffer);
+        let object = objects.buffers.len() as u64;
+        set.slots()[0].put(Named {
+            kind: vk::DescriptorType::STORAGE_BUFFER_DYNAMIC,
+            object,
+            other: 0,
+            size: vk::WHOLE_SIZE,
+        });
+        set.wrote();
+        objects.sets.push(set);
     }
 
     /// A program whose resources are the buffers at bindings 0 and 1 of set 0.
@@ -206,13 +265,13 @@ mod tests {
         let heap = Heap::new(1 << 16);
         let program = program();
         let resource = program.resources.iter().position(|resource| resource.binding == 0).unwrap() as u32;
-        let sets = [set(&heap, [11, 12]), set(&heap, [21, 22])];
+        let device = device(&heap, [[11, 12], [21, 22]]);
         let mut bound = BoundSets::default();
         let mut word = |bind: Option<(usize, u32)>| {
             if let Some((number, offset)) = bind {
-                bound.bind(0, &[Some(sets[number].clone())], &[offset]);
+                bound.bind(0, &[101 + number as u64], &[offset], &*device.names);
             }
-            let bindings = bound.resolve(0, &program, &OfDevice::default());
+            let bindings = bound.resolve(0, &program, &device);
             (first_word(&bindings, resource), bindings)
         };
         let (nothing, unbound) = word(None);
@@ -225,27 +284,31 @@ mod tests {
         assert_eq!(word(Some((0, 16))).0, 12, "another dynamic offset");
         assert_eq!(word(Some((1, 0))).0, 21, "another set");
         let last = word(None).1;
-        bound.bind(1, &[Some(sets[0].clone())], &[0]);
-        assert!(Arc::ptr_eq(&last, &bound.resolve(0, &program, &OfDevice::default())), "a set that it does not use");
-        let again = bound.resolve(1, &program, &OfDevice::default());
+        bound.bind(1, &[101], &[0], &*device.names);
+        assert!(Arc::ptr_eq(&last, &bound.resolve(0, &program, &device)), "a set that it does not use");
+        let again = bound.resolve(1, &program, &device);
         assert!(!Arc::ptr_eq(&last, &again), "another stage");
         let other = self::program();
-        let again = bound.resolve(0, &other, &OfDevice::default());
+        let again = bound.resolve(0, &other, &device);
         assert!(!Arc::ptr_eq(&last, &again), "another program");
         assert_eq!(first_word(&again, resource), 21);
+        bound.bind(0, &[103], &[0], &*device.names);
+        assert_eq!(first_word(&bound.resolve(0, &program, &device), resource), 0, "what is gone is not bound");
     }
 
     #[test]
     fn what_is_pushed_replaces_what_was() {
         let heap = Heap::new(1 << 16);
-        let (program, sets) = (program(), [set(&heap, [11, 0]), set(&heap, [21, 0])]);
+        let (program, device) = (program(), device(&heap, [[11, 0], [21, 0]]));
         let resource = program.resources.iter().position(|resource| resource.binding == 0).unwrap() as u32;
-        let binding = SetBinding { kind: vk::DescriptorType::STORAGE_BUFFER, ..sets[0].layout().bindings[0].clone() };
+        let binding = device.names.set(101).unwrap().layout().bindings[0].clone();
+        let binding = SetBinding { kind: vk::DescriptorType::STORAGE_BUFFER, ..binding };
         let layout = Arc::new(SetLayout::new(vec![binding]));
         let mut bound = BoundSets::default();
-        let words = sets.map(|set| {
-            bound.push(0, &layout, &[(0, set.get(0).unwrap())]);
-            bound.resolve(0, &program, &OfDevice::default())
+        let words = [1, 2].map(|object| {
+            let named = Named { kind: vk::DescriptorType::STORAGE_BUFFER, object, other: 0, size: vk::WHOLE_SIZE };
+            bound.push(0, &layout, &[(0, named)]);
+            bound.resolve(0, &program, &device)
         });
         assert_eq!(words.map(|bindings| first_word(&bindings, resource)), [11, 21]);
     }

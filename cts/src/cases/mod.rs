@@ -45,6 +45,7 @@ mod residency;
 mod robust;
 mod samplers;
 mod scenes;
+mod sets;
 mod shaders;
 mod single;
 mod stages;
@@ -69,6 +70,7 @@ pub fn all() -> Vec<Entry> {
         required::cases,
         versions::cases,
         sync::cases,
+        sets::cases,
         queues::cases,
         external::cases,
         formats::cases,

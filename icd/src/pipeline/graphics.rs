@@ -176,7 +176,8 @@ pub fn make(maker: &Maker<'_>, info: &vk::GraphicsPipelineCreateInfo<'_>) -> Res
     if info.has(Flags::LIBRARY_KHR) {
         return Ok(Pipeline::Library(parts));
     }
-    let pipeline = parts.assemble().ok_or(Error::Unknown)?;
+    let mut pipeline = parts.assemble().ok_or(Error::Unknown)?;
+    maker.object.programs.share(&mut pipeline);
     // What must not be compiled now, depends on what commands set, or is to be linked fast, is at the first draw.
     let is_fast = !links.is_empty() && !info.has(Flags::LINK_TIME_OPTIMIZATION_EXT);
     if !only_found(info) && !is_fast && !pipeline.dynamic.intersects(DynamicState::EXTENDED) {

@@ -1,16 +1,13 @@
-//! Descriptors: what a program's resource declarations are resolved to when it runs.
+//! Descriptors: what a program's resource declarations are resolved to when it runs; layouts of sets.
 //!
-//! A set is written by the host and read by the command processor when a draw or dispatch starts, so its contents sit
-//! behind a lock that the recording path never takes. Source: Vulkan specification, "Resource Descriptors".
+//! Source: Vulkan specification, "Resource Descriptors".
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use ash::vk;
-use parking_lot::RwLock;
-use smallvec::SmallVec;
 
-use super::{Bound, ResolvedSet};
-use crate::memory::{Allocation, Buffer, BufferRange, BufferView, Heap, SurfaceView};
+use crate::memory::{BufferRange, BufferView, SurfaceView};
 use crate::texture::Sampler;
 
 /// One resource of a descriptor set.
@@ -82,6 +79,8 @@ pub struct SetLayout {
     pub total: u32,
     /// Whether each set has its own count of the last binding, at most that of the layout.
     pub variable: bool,
+    /// Whether any binding has immutable samplers.
+    pub fixes_samplers: bool,
     /// Whether its descriptors are pushed by commands, and no set is allocated.
     pub pushed: bool,
 }
@@ -95,7 +94,8 @@ impl SetLayout {
             binding.first = total;
             total += binding.elements();
         }
-        Self { bindings, total, variable: false, pushed: false }
+        let fixes_samplers = bindings.iter().any(|binding| !binding.immutable_samplers.is_empty());
+        Self { bindings, total, fixes_samplers, variable: false, pushed: false }
     }
 
     /// The layout of a set that has `count` descriptors in the last binding.
@@ -125,13 +125,30 @@ impl SetLayout {
         Some(&self.bindings[index])
     }
 
-    /// The bytes of an inline uniform block of a set that has these descriptors.
-    pub fn inline_block<'a>(&self, descriptors: &'a [Descriptor], binding: u32) -> Option<&'a Arc<Buffer>> {
-        let entry = self.find(binding).filter(|entry| entry.is_inline())?;
-        match descriptors.get(entry.first as usize)? {
-            Descriptor::UniformBuffer(range) => Some(&range.buffer),
-            _ => None,
-        }
+    /// Places in a set of `count` descriptors from array element `element` of `binding` on: what is longer than the binding goes on with
+    /// the next one, and what lies behind the set is left out.
+    #[inline]
+    pub fn places(&self, binding: u32, element: u32, count: u32) -> Range<usize> {
+        // Most layouts number their bindings from 0 on.
+        let first = match self.bindings.get(binding as usize) {
+            Some(entry) if entry.binding == binding => entry.first,
+            _ => self.first_from(binding),
+        };
+        let first = first.saturating_add(element);
+        let end = first.saturating_add(count).min(self.total);
+        first.min(end) as usize..end as usize
+    }
+
+    /// The first place of the bindings from a number on.
+    #[cold]
+    fn first_from(&self, binding: u32) -> u32 {
+        let at = self.bindings.partition_point(|entry| entry.binding < binding);
+        self.bindings.get(at).map_or(self.total, |entry| entry.first)
+    }
+
+    /// Whether a binding is an inline uniform block.
+    pub fn has_inline(&self) -> bool {
+        self.bindings.iter().any(SetBinding::is_inline)
     }
 
     /// Dynamic uniform and storage buffers of the layout: how many dynamic offsets a bind takes.
@@ -143,106 +160,4 @@ impl SetLayout {
 /// Whether a descriptor of this kind takes an offset when its set is bound.
 pub fn is_dynamic(kind: vk::DescriptorType) -> bool {
     matches!(kind, vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC | vk::DescriptorType::STORAGE_BUFFER_DYNAMIC)
-}
-
-/// A block of so many bytes of its own; without memory reads give zero.
-fn inline_block(bytes: u32) -> Descriptor {
-    let buffer = Buffer::new(u64::from(bytes));
-    if let Ok(memory) = Allocation::new(&Heap::new(u64::from(bytes)), u64::from(bytes)) {
-        buffer.bind(memory, 0);
-    }
-    Descriptor::UniformBuffer(BufferRange::new(buffer, 0, vk::WHOLE_SIZE))
-}
-
-/// A descriptor set: a layout and one descriptor for each element of each binding.
-#[derive(Debug)]
-pub struct DescriptorSet {
-    layout: Arc<SetLayout>,
-    contents: RwLock<Contents>,
-}
-
-/// What a set holds.
-#[derive(Debug, Default)]
-struct Contents {
-    /// Most sets have few, which need no memory of their own.
-    descriptors: SmallVec<[Descriptor; 4]>,
-    /// The same resolved, once a draw or dispatch has asked, until one is written.
-    resolved: Option<Arc<ResolvedSet>>,
-}
-
-impl Contents {
-    fn new(descriptors: SmallVec<[Descriptor; 4]>) -> RwLock<Self> {
-        RwLock::new(Self { descriptors, resolved: None })
-    }
-}
-
-impl DescriptorSet {
-    /// A set in which nothing was written but the layout's immutable samplers.
-    pub fn new(layout: Arc<SetLayout>) -> Arc<Self> {
-        let mut descriptors = SmallVec::new();
-        descriptors.resize(layout.total as usize, Descriptor::None);
-        for binding in layout.bindings.iter().filter(|binding| binding.kind == vk::DescriptorType::SAMPLER) {
-            for (slot, sampler) in descriptors[binding.first as usize..].iter_mut().zip(&binding.immutable_samplers) {
-                *slot = Descriptor::Sampler(sampler.clone());
-            }
-        }
-        for binding in layout.bindings.iter().filter(|binding| binding.is_inline()) {
-            if let Some(slot) = descriptors.get_mut(binding.first as usize) {
-                *slot = inline_block(binding.count);
-            }
-        }
-        Arc::new(Self { layout, contents: Contents::new(descriptors) })
-    }
-
-    /// Another set with the same descriptors; an inline uniform block is shared.
-    pub fn copied(&self) -> Arc<Self> {
-        Arc::new(Self { layout: self.layout.clone(), contents: Contents::new(self.snapshot()) })
-    }
-
-    /// The bytes of an inline uniform block.
-    pub fn inline_block(&self, binding: u32) -> Option<Arc<Buffer>> {
-        self.layout.inline_block(&self.contents.read().descriptors, binding).cloned()
-    }
-
-    /// The set's layout.
-    pub fn layout(&self) -> &Arc<SetLayout> {
-        &self.layout
-    }
-
-    /// Replaces descriptor `index` of the flat list; dropped when out of range.
-    pub fn write(&self, index: u32, descriptor: Descriptor) {
-        self.update(|slots| {
-            if let Some(slot) = slots.get_mut(index as usize) {
-                *slot = descriptor;
-            }
-        });
-    }
-
-    /// Has something change the flat list of descriptors.
-    pub fn update<R>(&self, change: impl FnOnce(&mut [Descriptor]) -> R) -> R {
-        let mut contents = self.contents.write();
-        contents.resolved = None;
-        change(&mut contents.descriptors)
-    }
-
-    /// A copy of descriptor `index` of the flat list; `None` when out of range.
-    pub fn get(&self, index: u32) -> Option<Descriptor> {
-        self.contents.read().descriptors.get(index as usize).cloned()
-    }
-
-    /// A copy of all descriptors, flat.
-    pub fn snapshot(&self) -> SmallVec<[Descriptor; 4]> {
-        self.contents.read().descriptors.clone()
-    }
-
-    /// All descriptors as they are now, resolved; dynamic offsets are 0.
-    pub fn resolved(&self) -> Arc<ResolvedSet> {
-        if let Some(resolved) = &self.contents.read().resolved {
-            return resolved.clone();
-        }
-        let contents = &mut *self.contents.write();
-        let resolve =
-            || ResolvedSet::new(contents.descriptors.iter().map(|descriptor| Bound::new(descriptor.clone(), 0)));
-        contents.resolved.get_or_insert_with(resolve).clone()
-    }
 }

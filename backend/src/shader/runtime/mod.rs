@@ -12,11 +12,13 @@ mod lookups;
 pub mod math;
 pub mod native;
 pub mod rows;
+mod set;
 pub mod symbols;
 
 pub use access::{Access, Masks, lanes_of};
 pub use bindings::{Bindings, Bound, Ranges, ResolvedSet, SharedMemory, perform, perform_wide};
-pub use descriptor::{Descriptor, DescriptorSet, SetBinding, SetLayout, is_dynamic};
+pub use descriptor::{Descriptor, SetBinding, SetLayout, is_dynamic};
 pub use environment::{Deadline, Environment, Stop};
 pub use image::image;
 pub use lookups::Lookups;
+pub use set::{DescriptorSet, Named, Names, NoNames, Slot};
