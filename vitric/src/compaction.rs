@@ -1,7 +1,7 @@
 //! How well near memory codes the images of scenes, by kind: what the driver counts when all images go to rest behind every submission.
 
 use serde_json::Value;
-use vitric_samples::{Options, SceneInfo};
+use vitric_samples::{GpuOptions, Options, SceneInfo};
 
 use crate::{Failure, heatmaps};
 
@@ -17,7 +17,8 @@ const KINDS: [(&str, &str); 4] = [
 type Bytes = [f64; 3];
 
 /// A table of scenes and kinds: MiB that went to rest, how much of them needs no near memory, and ratios of what the others are and take, and of
-/// all. Images that are not written between two submissions count each time.
+/// all. Images that are not written between two submissions count each time, and passes store all attachments: those of several samples
+/// would be forgotten.
 pub fn table(scenes: &[&SceneInfo], options: &Options) -> Result<Vec<String>, Failure> {
     let row = |scene: &str, kind: &str, columns: [String; 4]| {
         let [raw, void, coded, all] = columns;
@@ -26,8 +27,9 @@ pub fn table(scenes: &[&SceneInfo], options: &Options) -> Result<Vec<String>, Fa
     let head = ["MiB", "void", "the rest", "all"].map(str::to_owned);
     let mut lines = vec![row("scene", "kind", head)];
     let mut sums = [[0.0; 3]; KINDS.len()];
+    let options = Options { gpu: GpuOptions { stores_all: true, ..options.gpu }, ..*options };
     for scene in scenes {
-        let (_, report) = heatmaps::counted(scene, options, &[("VITRIC_NEARMEM", "always")])?;
+        let (_, report) = heatmaps::counted(scene, &options, &[("VITRIC_NEARMEM", "always")])?;
         for ((name, kind), sum) in KINDS.iter().zip(&mut sums) {
             let bytes = ["raw", "void", "took"].map(|what| value(&report, &format!("{what}_{name}")));
             sum.iter_mut().zip(bytes).for_each(|(sum, bytes)| *sum += bytes);

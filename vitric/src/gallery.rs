@@ -91,6 +91,7 @@ fn parse(words: &[String]) -> Result<Args, Failure> {
             "--size" => (args.options.width, args.options.height) = size(value()?)?,
             "--frames" => args.options.frames = count(value()?)?,
             "--list" => args.list = true,
+            "--store-all" => args.options.gpu.stores_all = true,
             "--heatmaps" => args.heatmaps = true,
             "--compaction" => args.compaction = true,
             option if option.starts_with('-') => {
@@ -127,7 +128,8 @@ mod tests {
 
     #[test]
     fn options_and_scenes_are_understood() {
-        let args = parsed(&["--size", "320x180", "--frames", "3", "cube", "--out", "x"]).ok().unwrap();
+        let args = parsed(&["--size", "320x180", "--frames", "3", "cube", "--out", "x", "--store-all"]).ok().unwrap();
+        assert!(args.options.gpu.stores_all && !Options::default().gpu.stores_all);
         assert_eq!((args.options.width, args.options.height, args.options.frames), (320, 180, 3));
         assert_eq!((args.scenes.len(), args.scenes[0].name), (1, "cube"));
         assert_eq!(parsed(&[]).ok().unwrap().scenes.len(), scenes().len());

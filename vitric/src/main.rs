@@ -91,11 +91,13 @@ fn version() -> Result<ExitCode, Failure> {
 const HELP: &str = "\
 vitric: a Vulkan driver whose GPU is emulated
 
-  vitric [gallery] [--out DIR] [--size WxH] [--frames N] [--list] [--heatmaps | --compaction] [SCENE..]
+  vitric [gallery] [--out DIR] [--size WxH] [--frames N] [--list] [--heatmaps | --compaction] [--store-all]
+                   [SCENE..]
         Renders the sample scenes with the driver linked into this program, as PNGs and one HTML page. Default: all
         scenes, 960x540, one frame each, into ./out/gallery. --heatmaps adds pictures of overdraw, Hi-Z kills, fragments
         that the scoreboard dropped, and wave occupancy, and the counters of each scene as JSON. --compaction prints
-        instead how well near memory codes the scenes' images, by kind.
+        instead how well near memory codes the scenes' images, by kind, as with --store-all, where passes store the
+        attachments that they would forget.
   vitric run [--set KNOB=VALUE].. [--counters FILE] [--] PROGRAM [ARGS..]
         Runs any Vulkan program on this driver, through the system's Vulkan loader. KNOB is the name of an
         environment variable with or without its VITRIC_ prefix. --counters writes what each of its devices counted,

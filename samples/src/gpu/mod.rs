@@ -29,6 +29,8 @@ pub struct Gpu {
     pool: vk::CommandPool,
     fence: vk::Fence,
     owned: RefCell<Vec<Owned>>,
+    /// Whether passes store all attachments.
+    stores_all: bool,
 }
 
 /// An object to be destroyed with the device, in the reverse order of creation.
@@ -60,7 +62,7 @@ impl Gpu {
                 device.create_fence(&vk::FenceCreateInfo::default(), None).named("vkCreateFence")?,
             )
         };
-        Ok(Gpu { setup, device, queue, pool, fence, owned: RefCell::new(Vec::new()) })
+        Ok(Gpu { setup, device, queue, pool, fence, owned: RefCell::new(Vec::new()), stores_all: options.stores_all })
     }
 
     /// The device's name, as the driver gives it.

@@ -202,7 +202,11 @@ fn dependencies(count: u32) -> Vec<vk::SubpassDependency> {
 impl Gpu {
     /// Creates a render pass.
     pub fn pass(&self, desc: &PassDesc) -> Result<Pass> {
-        let attachments: Vec<_> = desc.attachments.iter().map(Attachment::description).collect();
+        let store = |attachment: &Attachment| match self.stores_all {
+            true => Attachment { store: vk::AttachmentStoreOp::STORE, ..*attachment },
+            false => *attachment,
+        };
+        let attachments: Vec<_> = desc.attachments.iter().map(|attachment| store(attachment).description()).collect();
         let references: Vec<_> = desc.subpasses.iter().map(References::new).collect();
         let subpasses: Vec<_> = references.iter().map(References::description).collect();
         let dependencies = dependencies(subpasses.len() as u32);

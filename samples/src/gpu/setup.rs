@@ -15,6 +15,8 @@ const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";
 pub struct GpuOptions {
     /// Turn on `VK_LAYER_KHRONOS_validation` with synchronisation validation, and collect its messages.
     pub validation: bool,
+    /// Have passes store the attachments that they would forget: for who wants to know what was in them.
+    pub stores_all: bool,
 }
 
 /// The messages of the validation layer, shared with its callback.
