@@ -443,7 +443,7 @@ fn code_enters_the_routines_that_were_found() {
         let level = request.floats(|| dice.share() * 6.0 - 1.0);
         request.image.op = ImageOp::Sample { lod: Lod::Explicit(level), reference: None };
         let mut program = sampling_twice(&request);
-        let descriptor = Bound::Other(Descriptor::CombinedImageSampler(view.clone(), Arc::new(sampler.clone())));
+        let descriptor = Bound::Other(Descriptor::CombinedImageSampler(view.clone(), Arc::new(sampler)));
         let (lanes, mut expected) = (0xbffd, None);
         let targets = [Target::Avx2, Target::Avx512].into_iter().filter(|target| target.is_supported()).map(Some);
         for target in std::iter::once(None).chain(targets) {
