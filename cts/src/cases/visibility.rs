@@ -606,17 +606,21 @@ fn walls(gpu: &Gpu, scene: Scene, seed: u32) -> Case {
     let mut world = World::new(gpu, scene)?;
     let mut numbers = Numbers::new(seed.into());
     let mut wall = |near: u32| {
-        let op = if numbers.one_in(5) { vk::CompareOp::GREATER } else { vk::CompareOp::LESS };
-        let step = if op == vk::CompareOp::LESS && !numbers.one_in(6) { 0 } else { 1 + numbers.below(6) };
-        let depth = (near + step) as f32 / 64.0;
-        let color = [near as u8 * 4, step as u8 * 40, numbers.below(256) as u8, 255];
+        // In the other direction a wall lies behind the last one, and often before the one before that.
+        let (op, step) = match numbers.below(8) {
+            0 => (vk::CompareOp::LESS, numbers.below(30)),
+            1 | 2 => (vk::CompareOp::GREATER, 11 + numbers.below(9)),
+            _ => (vk::CompareOp::LESS, 0),
+        };
+        let color = [near as u8, step as u8 * 8, numbers.below(256) as u8, 255];
         let left = if numbers.one_in(3) { numbers.below(90) } else { 0 };
-        Rect { pixels: [left, 0, SIZE[0], SIZE[1]], depth, color, op, fine: !numbers.one_in(4) }
+        let fine = !numbers.one_in(4);
+        Rect { pixels: [left, 0, SIZE[0], SIZE[1]], depth: (near + step) as f32 / 512.0, color, op, fine }
     };
-    for near in (10..52).rev() {
-        let cleared = (near == 51).then_some(ALL);
-        let walls = [wall(near), wall(near)];
-        world.pass(cleared, None, if near % 3 == 0 { &walls } else { &walls[..1] })?;
+    for number in (1..49).rev() {
+        let cleared = (number == 48).then_some(ALL);
+        let walls = [wall(number * 10), wall(number * 10)];
+        world.pass(cleared, None, if number % 4 == 0 { &walls } else { &walls[..1] })?;
     }
     world.compare()
 }
