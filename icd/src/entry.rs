@@ -4,7 +4,9 @@
 //! A name with an extension's suffix is found where the extension is enabled, one without where the application's version of
 //! Vulkan (`VkApplicationInfo::apiVersion`) has it. Source: Vulkan specification, "Command Function Pointers".
 
+use std::collections::HashMap;
 use std::ffi::{CStr, c_char};
+use std::sync::LazyLock;
 
 use ash::vk;
 
@@ -435,16 +437,18 @@ impl Named {
         }
         // SAFETY: the loader and applications pass C strings.
         let name = unsafe { CStr::from_ptr(name) }.to_str().ok()?;
-        // Loaders ask for every name: most rows are told apart by one byte. A core name begins the extension's.
-        let (last, bytes) = (name.len().checked_sub(1)?, name.as_bytes());
-        let named = |entry: &'static Entry| {
-            if entry.name.as_bytes().get(last) != Some(&bytes[last]) {
-                return None;
+        // Loaders ask for every name.
+        static NAMES: LazyLock<HashMap<&str, Named>> = LazyLock::new(|| {
+            let mut names = HashMap::with_capacity(2 * ENTRIES.len());
+            for entry in ENTRIES {
+                if let Some(name) = entry.core_name() {
+                    names.entry(name).or_insert(Named { entry, is_core: true });
+                }
+                names.entry(entry.name).or_insert(Named { entry, is_core: false });
             }
-            let is_core = entry.core_name() == Some(name);
-            (is_core || entry.name == name).then_some(Self { entry, is_core })
-        };
-        ENTRIES.iter().find_map(named)
+            names
+        });
+        NAMES.get(name).copied()
     }
 
     /// Whether the name is known to who uses `version` of Vulkan with extensions.

@@ -54,12 +54,11 @@ impl Addresses {
         self.ranges.iter().find(|(_, other)| Arc::ptr_eq(other, allocation)).map(|(address, _)| *address)
     }
 
-    /// The allocation that holds an address, and the offset in it.
-    pub fn find(&self, address: u64) -> Option<(&Allocation, u64)> {
+    /// The allocation that holds an address, and its first address.
+    pub fn range(&self, address: u64) -> Option<(u64, &Allocation)> {
         let after = self.ranges.partition_point(|(first, _)| *first <= address);
         let (first, allocation) = self.ranges.get(after.checked_sub(1)?)?;
-        let offset = address - first;
-        (offset < allocation.size()).then_some((allocation, offset))
+        (address - first < allocation.size()).then_some((*first, &**allocation))
     }
 }
 
@@ -164,11 +163,11 @@ mod tests {
         assert_eq!(addresses, [FIRST, FIRST + 2 * STEP, FIRST + 3 * STEP]);
         let before = space.now();
         space.withdraw(&made[1]);
-        assert!(before.find(addresses[1]).is_some() && space.now().find(addresses[1]).is_none());
+        assert!(before.range(addresses[1]).is_some() && space.now().range(addresses[1]).is_none());
         let again = Allocation::new(&heap, 1).unwrap();
         assert!(space.expose(&again, AddressKind::Any));
         assert_eq!(space.of(&again), Some(FIRST + 4 * STEP));
-        assert_eq!(space.now().find(addresses[0] + (1 << 16)).map(|_| ()), None);
+        assert_eq!(space.now().range(addresses[0] + (1 << 16)).map(|_| ()), None);
     }
 
     /// What one run captured another gets, in any order, if nothing has it.
@@ -186,8 +185,8 @@ mod tests {
             assert_eq!(second.of(&replayed[number]), Some(addresses[number]));
         }
         assert_eq!(
-            second.now().find(addresses[1] + 99).map(|(memory, offset)| (memory.size(), offset)),
-            Some((100, 99))
+            second.now().range(addresses[1] + 99).map(|(first, memory)| (memory.size(), first)),
+            Some((100, addresses[1]))
         );
         let other = make();
         for bad in [addresses[0], addresses[0] + STEP, addresses[2] + 1, 0, END - STEP, u64::MAX - STEP + 1] {
@@ -205,7 +204,7 @@ mod tests {
         let heap = Heap::new(1 << 20);
         let make = |size| Allocation::new(&heap, size).unwrap();
         let addresses = Addresses::new(vec![(0x3000, make(16)), (0x1000, make(256))]);
-        let offset = |address| addresses.find(address).map(|(memory, offset)| (memory.size(), offset));
+        let offset = |address| addresses.range(address).map(|(first, memory)| (memory.size(), address - first));
         assert_eq!(offset(0xfff), None);
         assert_eq!(offset(0x1000), Some((256, 0)));
         assert_eq!(offset(0x10ff), Some((256, 255)));

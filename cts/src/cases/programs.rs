@@ -22,6 +22,7 @@ const SIGNED_ZEROS: &[u8] = include_bytes!("../../shaders/signed_zeros.comp.spv"
 const NAN_SIGNS: &[u8] = include_bytes!("../../shaders/nan_signs.comp.spv");
 const BITS: &[u8] = include_bytes!("../../shaders/bits.comp.spv");
 const DISTANCES: &[u8] = include_bytes!("../../shaders/distances.comp.spv");
+const NULLS: &[u8] = include_bytes!("../../shaders/nulls.comp.spv");
 const INDICES: &[u8] = include_bytes!("../../shaders/indices.comp.spv");
 
 pub(super) fn cases(all: &mut Vec<Entry>) {
@@ -38,6 +39,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("programs.modes.nan_signs", "VK_KHR_shader_float_controls", nan_signs);
     add("programs.integers.bits", "VK_KHR_maintenance9", bits);
     add("programs.pointers.distances", "VK_KHR_variable_pointers", distances);
+    add("programs.pointers.nulls", "VK_KHR_variable_pointers", nulls);
     add("programs.integers.indices", "Precision and Operation of SPIR-V Instructions", indices);
 }
 
@@ -322,6 +324,22 @@ fn distances(gpu: &Gpu) -> Case {
     for (lane, found) in (0i32..).zip(target.words().chunks(4)) {
         let chosen = if lane & 1 == 0 { [-4 * lane, -4 * lane] } else { [0, 4 * lane] };
         let expected = [lane - 3, (lane & 7) - 2, chosen[0], chosen[1]].map(i32::cast_unsigned);
+        check(found == expected, || format!("{lane}: {found:x?} instead of {expected:x?}"))?;
+    }
+    Ok(())
+}
+
+/// Comparisons with null pointers, also of pointers to the first byte of shared memory.
+fn nulls(gpu: &Gpu) -> Case {
+    if gpu.more.variable_pointers.variable_pointers == 0 {
+        return lacking("pointers that are chosen");
+    }
+    gpu.need(vk::KHR_SPIRV_1_4_NAME)?;
+    let target = gpu.buffer(16 * 4 * 4)?;
+    gpu.compute(NULLS, 0, &[], &[target], [1, 1, 1])?;
+    for (lane, found) in (0u32..).zip(target.words().chunks(4)) {
+        let is_odd = lane & 1;
+        let expected = [0, is_odd, is_odd | u32::from(lane == 0), 4 * lane * is_odd];
         check(found == expected, || format!("{lane}: {found:x?} instead of {expected:x?}"))?;
     }
     Ok(())

@@ -89,6 +89,7 @@ impl WideOp {
     }
 
     /// The result of operands of which narrow ones are extended with zeros; a narrow result likewise.
+    #[inline(always)]
     pub fn apply(self, [a, b, c]: [u64; 3]) -> u64 {
         let (x, y) = (f64::from_bits(a), f64::from_bits(b));
         match self {
@@ -114,6 +115,7 @@ impl WideOp {
         }
     }
 
+    #[inline(always)]
     fn apply_float(self, x: f64, y: f64, z: f64) -> f64 {
         match self {
             Self::FAdd => x + y,

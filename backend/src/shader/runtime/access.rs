@@ -2,16 +2,14 @@
 //!
 //! Operands come as lanes by the number of the value: the interpreter's registers, or what generated code stored for a call.
 
-use std::sync::atomic::Ordering;
-
-use smallvec::SmallVec;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::Environment;
 use super::bindings::{perform, perform_wide};
 use super::clock;
-use super::kernels::{Lanes, Mask, WAVE};
+use super::kernels::{self, Lanes, Mask, WAVE};
 use crate::memory::Allocation;
-use crate::shader::ir::{Atomic64, AtomicOp, Inst, Space, Value, Wide};
+use crate::shader::ir::{Atomic64, Inst, Space, Value, Wide};
 
 /// Which lanes an instruction is executed for.
 #[derive(Debug, Clone, Copy)]
@@ -45,57 +43,51 @@ pub struct Access<'a> {
     pub environment: &'a Environment<'a>,
 }
 
-impl Access<'_> {
+impl<'a> Access<'a> {
     /// Executes an instruction that reaches memory or is left to the runtime. The words of its results are
     /// 0 in lanes it is not executed for. With `uniform` operands a load is done once, for all lanes.
     pub fn execute(&self, inst: &Inst, uniform: bool) -> [Lanes; 2] {
+        let effective = self.masks.effective;
         let one = |lanes| [lanes, [0; WAVE]];
         match inst {
-            Inst::Wide(wide) => return self.for_pairs(Mask::MAX, |lane| self.wide(wide, lane)),
-            Inst::Atomic64(atomic) => {
-                return self.for_pairs(self.masks.effective, |lane| self.atomic_wide(atomic, lane).unwrap_or([0; 2]));
+            Inst::Wide(wide) => self.wide(wide),
+            Inst::Atomic64(atomic) => self.atomics_wide(atomic),
+            Inst::Load { space, offset, .. } if uniform => {
+                one([self.load(&mut self.reach(*space), self.word(*offset, 0), 0); WAVE])
             }
-            _ => {}
-        }
-        one(match inst {
-            Inst::Load { space, offset, .. } if uniform => [self.load(*space, *offset, 0); WAVE],
             Inst::Load { space, offset, .. } => {
-                self.for_lanes(self.masks.active, |lane| self.load(*space, *offset, lane))
+                let mut reach = self.reach(*space);
+                one(for_lanes(self.masks.active, |lane| self.load(&mut reach, self.word(*offset, lane), lane)))
             }
-            Inst::Store { space, offset, value } => self.for_lanes(self.masks.effective, |lane| {
-                self.store(*space, *offset, &self.word(*value, lane).to_le_bytes(), lane);
-                0
-            }),
-            Inst::StorePart { space, offset, value, bytes } => self.for_lanes(self.masks.effective, |lane| {
-                let word = self.word(*value, lane).to_le_bytes();
-                self.store(*space, *offset, &word[..*bytes as usize], lane);
-                0
-            }),
-            Inst::Atomic { space, offset, op, value, comparator, .. } => self.for_lanes(self.masks.effective, |lane| {
-                let operands = (self.word(*value, lane), self.optional(*comparator, lane));
-                self.atomic(*space, *offset, (*op, operands), lane).unwrap_or(0)
-            }),
-            Inst::BufferLength { resource, element, .. } => {
-                std::array::from_fn(|lane| self.environment.bindings.length(*resource, self.optional(*element, lane)))
+            Inst::Store { space, offset, value } => {
+                let mut reach = self.reach(*space);
+                for lane in lanes_of(effective) {
+                    let word = self.word(*value, lane).to_le_bytes();
+                    self.store(&mut reach, self.word(*offset, lane), &word, lane);
+                }
+                [[0; WAVE]; 2]
             }
-            _ => [0; WAVE],
-        })
-    }
-
-    fn for_lanes(&self, mask: Mask, word: impl Fn(usize) -> u32) -> Lanes {
-        let mut lanes = [0; WAVE];
-        for lane in lanes_of(mask) {
-            lanes[lane] = word(lane);
+            Inst::StorePart { space, offset, value, bytes } => {
+                let mut reach = self.reach(*space);
+                for lane in lanes_of(effective) {
+                    let word = self.word(*value, lane).to_le_bytes();
+                    self.store(&mut reach, self.word(*offset, lane), &word[..*bytes as usize], lane);
+                }
+                [[0; WAVE]; 2]
+            }
+            Inst::Atomic { space, offset, op, value, comparator, .. } => {
+                let mut reach = self.reach(*space);
+                one(for_lanes(effective, |lane| {
+                    let word = self.atomic(&mut reach, self.word(*offset, lane), lane);
+                    let (value, comparator) = (self.word(*value, lane), self.optional(*comparator, lane));
+                    word.map_or(0, |word| perform(word, *op, value, comparator))
+                }))
+            }
+            Inst::BufferLength { resource, element, .. } => one(std::array::from_fn(|lane| {
+                self.environment.bindings.length(*resource, self.optional(*element, lane))
+            })),
+            _ => [[0; WAVE]; 2],
         }
-        lanes
-    }
-
-    fn for_pairs(&self, mask: Mask, words: impl Fn(usize) -> [u32; 2]) -> [Lanes; 2] {
-        let mut lanes = [[0; WAVE]; 2];
-        for lane in lanes_of(mask) {
-            [lanes[0][lane], lanes[1][lane]] = words(lane);
-        }
-        lanes
     }
 
     fn word(&self, value: Value, lane: usize) -> u32 {
@@ -110,32 +102,26 @@ impl Access<'_> {
         value.map_or(0, |value| self.word(value, lane))
     }
 
-    fn wide(&self, wide: &Wide, lane: usize) -> [u32; 2] {
-        let words: SmallVec<[u32; 6]> = wide.words.iter().map(|&word| self.word(word, lane)).collect();
-        wide.op.apply_words(&words)
-    }
-
-    /// The memory that holds `bytes` bytes of a buffer or at an address.
-    #[inline]
-    fn place(&self, space: Space, offset: u32, lane: usize, bytes: u64) -> Option<(&Allocation, u64)> {
-        match space {
-            Space::Buffer { resource, element } => {
-                self.environment.bindings.place(resource, self.optional(element, lane), offset, bytes)
+    /// An operation on 64-bit numbers, in all lanes.
+    fn wide(&self, wide: &Wide) -> [Lanes; 2] {
+        let mut operands = [[0; WAVE]; 3];
+        for (operand, words) in operands.iter_mut().zip(wide.words.chunks(2)) {
+            for (lane, number) in operand.iter_mut().enumerate() {
+                *number =
+                    u64::from(self.word(words[0], lane)) | u64::from(self.optional(words.get(1).copied(), lane)) << 32;
             }
-            Space::Address { high } => {
-                let address = u64::from(offset) | u64::from(self.word(high, lane)) << 32;
-                self.environment.bindings.addresses().find(address)
-            }
-            Space::Range(number) | Space::Quads(number) => self.environment.ranges.place(number, offset, bytes),
-            Space::Texels(resource) => self.environment.bindings.place(resource, 0, offset, bytes),
-            Space::Push | Space::Levels(_) | Space::Shared | Space::Clock => None,
         }
+        let results = kernels::wide(wide.op, &operands);
+        [results.map(|result| result as u32), results.map(|result| (result >> 32) as u32)]
+    }
+
+    fn reach(&self, space: Space) -> Reach<'a> {
+        Reach { access: *self, space, last: None }
     }
 
     #[inline]
-    fn load(&self, space: Space, offset: Value, lane: usize) -> u32 {
-        let offset = self.word(offset, lane);
-        match space {
+    fn load(&self, reach: &mut Reach<'_>, offset: u32, lane: usize) -> u32 {
+        match reach.space {
             Space::Push => push_word(self.environment.push, offset),
             Space::Levels(behind) => push_word(self.environment.push, offset.wrapping_add(behind)),
             Space::Shared => {
@@ -144,7 +130,7 @@ impl Access<'_> {
             }
             _ => {
                 let mut word = [0; 4];
-                if let Some((memory, at)) = self.place(space, offset, lane, 4) {
+                if let Some((memory, at)) = reach.place(offset, lane, 4) {
                     memory.read(at, &mut word);
                 }
                 u32::from_le_bytes(word)
@@ -152,10 +138,10 @@ impl Access<'_> {
         }
     }
 
-    fn store(&self, space: Space, offset: Value, bytes: &[u8], lane: usize) {
-        let offset = self.word(offset, lane);
-        if space != Space::Shared {
-            if let Some((memory, at)) = self.place(space, offset, lane, bytes.len() as u64) {
+    #[inline]
+    fn store(&self, reach: &mut Reach<'_>, offset: u32, bytes: &[u8], lane: usize) {
+        if reach.space != Space::Shared {
+            if let Some((memory, at)) = reach.place(offset, lane, bytes.len() as u64) {
                 memory.write(at, bytes);
             }
             return;
@@ -170,38 +156,111 @@ impl Access<'_> {
         slot.store(u32::from_le_bytes(word), Ordering::Relaxed);
     }
 
-    fn atomic(
-        &self,
-        space: Space,
-        offset: Value,
-        (op, (value, comparator)): (AtomicOp, (u32, u32)),
-        lane: usize,
-    ) -> Option<u32> {
-        let offset = self.word(offset, lane);
-        let word = if space == Space::Shared {
-            self.environment.shared?.word(offset)
-        } else {
-            let (memory, at) = self.place(space, offset, lane, 4)?;
-            memory.atomic_u32(at)
-        };
-        Some(perform(word?, op, value, comparator))
+    /// The word that an atomic is done on.
+    #[inline]
+    fn atomic(&self, reach: &mut Reach<'a>, offset: u32, lane: usize) -> Option<&'a AtomicU32> {
+        if reach.space == Space::Shared {
+            return self.environment.shared?.word(offset);
+        }
+        let (memory, at) = reach.place(offset, lane, 4)?;
+        memory.atomic_u32(at)
     }
 
-    fn atomic_wide(&self, atomic: &Atomic64, lane: usize) -> Option<[u32; 2]> {
-        let offset = self.word(atomic.offset, lane);
-        if atomic.space == Space::Clock {
-            let now = clock::now();
-            return Some([now as u32, (now >> 32) as u32]);
+    fn atomics_wide(&self, atomic: &Atomic64) -> [Lanes; 2] {
+        let mut reach = self.reach(atomic.space);
+        let mut lanes = [[0; WAVE]; 2];
+        for lane in lanes_of(self.masks.effective) {
+            let offset = self.word(atomic.offset, lane);
+            let word = match atomic.space {
+                Space::Shared => self.environment.shared.and_then(|shared| shared.wide_word(offset)),
+                Space::Clock => None,
+                _ => reach.place(offset, lane, 8).and_then(|(memory, at)| memory.atomic_u64(at)),
+            };
+            let comparator = atomic.comparator.map_or(0, |words| self.pair(words, lane));
+            let old = match word {
+                Some(word) => perform_wide(word, atomic.op, self.pair(atomic.value, lane), comparator),
+                None if atomic.space == Space::Clock => clock::now(),
+                None => 0,
+            };
+            [lanes[0][lane], lanes[1][lane]] = [old as u32, (old >> 32) as u32];
         }
-        let word = if atomic.space == Space::Shared {
-            self.environment.shared?.wide_word(offset)
-        } else {
-            let (memory, at) = self.place(atomic.space, offset, lane, 8)?;
-            memory.atomic_u64(at)
+        lanes
+    }
+}
+
+fn for_lanes(mask: Mask, mut word: impl FnMut(usize) -> u32) -> Lanes {
+    let mut lanes = [0; WAVE];
+    for lane in lanes_of(mask) {
+        lanes[lane] = word(lane);
+    }
+    lanes
+}
+
+/// Where lanes reach memory one after the other: most of them where the one before did.
+struct Reach<'a> {
+    access: Access<'a>,
+    space: Space,
+    /// Element of the resource, and what it is.
+    last: Option<(u32, Span<'a>)>,
+}
+
+/// Bytes of memory.
+#[derive(Clone, Copy)]
+struct Span<'a> {
+    memory: &'a Allocation,
+    /// Where in the memory it begins.
+    start: u64,
+    /// What programs call its first byte: 0 but for addresses.
+    first: u64,
+    size: u64,
+}
+
+impl<'a> Span<'a> {
+    /// A buffer, rounded up to whole words.
+    fn of_buffer((memory, start, size): (&'a Allocation, u64, u64)) -> Self {
+        Self { memory, start, first: 0, size: size.next_multiple_of(4) }
+    }
+
+    fn place(&self, at: u64, bytes: u64) -> Option<(&'a Allocation, u64)> {
+        let offset = at.wrapping_sub(self.first);
+        (offset.saturating_add(bytes) <= self.size).then_some((self.memory, self.start + offset))
+    }
+}
+
+impl<'a> Reach<'a> {
+    /// The memory that holds `bytes` bytes of a buffer or at an address, and where.
+    #[inline]
+    fn place(&mut self, offset: u32, lane: usize, bytes: u64) -> Option<(&'a Allocation, u64)> {
+        let (element, at, bytes) = match self.space {
+            Space::Buffer { element, .. } => (self.access.optional(element, lane), offset.into(), bytes),
+            // An allocation says itself what bytes behind the first one are in it.
+            Space::Address { high } => (0, u64::from(offset) | u64::from(self.access.word(high, lane)) << 32, 1),
+            _ => (0, offset.into(), bytes),
         };
-        let comparator = atomic.comparator.map_or(0, |words| self.pair(words, lane));
-        let old = perform_wide(word?, atomic.op, self.pair(atomic.value, lane), comparator);
-        Some([old as u32, (old >> 32) as u32])
+        if let Some((known, span)) = &self.last
+            && *known == element
+            && let Some(found) = span.place(at, bytes)
+        {
+            return Some(found);
+        }
+        let span = self.find(element, at)?;
+        self.last = Some((element, span));
+        span.place(at, bytes)
+    }
+
+    #[inline(never)]
+    fn find(&self, element: u32, at: u64) -> Option<Span<'a>> {
+        let (bindings, ranges) = (self.access.environment.bindings, self.access.environment.ranges);
+        match self.space {
+            Space::Buffer { resource, .. } => bindings.buffer(resource, element).map(Span::of_buffer),
+            Space::Texels(resource) => bindings.buffer(resource, 0).map(Span::of_buffer),
+            Space::Range(number) | Space::Quads(number) => ranges.buffer(number).map(Span::of_buffer),
+            Space::Address { .. } => {
+                let (first, memory) = bindings.addresses().range(at)?;
+                Some(Span { memory, start: 0, first, size: memory.size() })
+            }
+            Space::Push | Space::Levels(_) | Space::Shared | Space::Clock => None,
+        }
     }
 }
 

@@ -220,7 +220,9 @@ impl Bindings {
         found.map_or(&[], |(place, set)| &set.bounds[place.first as usize..][..place.count as usize])
     }
 
-    fn buffer(&self, resource: u32, element: u32) -> Option<(&Allocation, u64, u64)> {
+    /// A buffer: memory, first byte, and bytes.
+    #[inline]
+    pub(super) fn buffer(&self, resource: u32, element: u32) -> Option<(&Allocation, u64, u64)> {
         match self.bounds(resource).get(element as usize)? {
             Bound::Buffer(Some(memory), start, size) => Some((memory, *start, *size)),
             _ => None,
@@ -272,10 +274,10 @@ impl Ranges {
         &self.entries
     }
 
-    /// The memory that holds `bytes` bytes at `offset` of a range, and where. `bytes` is at most 4.
-    pub(super) fn place(&self, number: u32, offset: u32, bytes: u64) -> Option<(&Allocation, u64)> {
+    /// A range: memory, first byte, and bytes.
+    pub(super) fn buffer(&self, number: u32) -> Option<(&Allocation, u64, u64)> {
         match self.bounds.get(number as usize)? {
-            Bound::Buffer(Some(memory), start, size) => place_in((memory, *start, *size), offset, bytes),
+            Bound::Buffer(Some(memory), start, size) => Some((memory, *start, *size)),
             _ => None,
         }
     }
@@ -357,14 +359,33 @@ impl SharedMemory {
     }
 }
 
+/// Performs an operation on a word and returns what was there before: by one instruction, where the machine has it.
+macro_rules! performed {
+    ($word:expr, $op:expr, $value:expr, $comparator:expr, $apply:ident) => {{
+        const ORDER: Ordering = Ordering::SeqCst;
+        match $op {
+            AtomicOp::Load => $word.load(ORDER),
+            AtomicOp::Store | AtomicOp::Exchange => $word.swap($value, ORDER),
+            AtomicOp::CompareExchange => {
+                let done = $word.compare_exchange($comparator, $value, ORDER, ORDER);
+                done.unwrap_or_else(|old| old)
+            }
+            AtomicOp::Add => $word.fetch_add($value, ORDER),
+            AtomicOp::Sub => $word.fetch_sub($value, ORDER),
+            op => {
+                let update = |old| op.$apply(old, $value, $comparator);
+                $word.fetch_update(ORDER, ORDER, update).unwrap_or_else(|old| old)
+            }
+        }
+    }};
+}
+
 /// Performs `op` on a word and returns what was there before.
 pub fn perform(word: &AtomicU32, op: AtomicOp, value: u32, comparator: u32) -> u32 {
-    let update = |old| op.apply(old, value, comparator);
-    word.fetch_update(Ordering::SeqCst, Ordering::SeqCst, update).unwrap_or_else(|old| old)
+    performed!(word, op, value, comparator, apply)
 }
 
 /// The same for 64 bits.
 pub fn perform_wide(word: &AtomicU64, op: AtomicOp, value: u64, comparator: u64) -> u64 {
-    let update = |old| op.apply_wide(old, value, comparator);
-    word.fetch_update(Ordering::SeqCst, Ordering::SeqCst, update).unwrap_or_else(|old| old)
+    performed!(word, op, value, comparator, apply_wide)
 }

@@ -7,7 +7,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use crate::shader::ir::{BinaryOp, TernaryOp, UnaryOp};
+use crate::shader::ir::{BinaryOp, TernaryOp, UnaryOp, WideOp};
 
 /// Lanes of a wave.
 pub const WAVE: usize = 16;
@@ -118,6 +118,16 @@ fn ternary_lanes(op: TernaryOp, a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes {
         TernaryOp::Fma => each(|lane| TernaryOp::Fma.apply(a[lane], b[lane], c[lane])),
         _ => each(|lane| TernaryOp::Select.apply(a[lane], b[lane], c[lane])),
     }
+}
+
+#[inline(always)]
+fn wide_lanes(op: WideOp, [a, b, c]: &[[u64; WAVE]; 3]) -> [u64; WAVE] {
+    per_operation!(
+        op,
+        WideOp [FAdd, FSub, FMul, FDiv, FMin, FMax, Fma, Sqrt, FEq, FNe, FLt, FLe, F32ToF64, F64ToF32],
+        CHOSEN => std::array::from_fn(|lane| CHOSEN.apply([a[lane], b[lane], c[lane]])),
+        other => std::array::from_fn(|lane| other.apply([a[lane], b[lane], c[lane]]))
+    )
 }
 
 #[inline(always)]
@@ -313,6 +323,10 @@ kernel!(
 kernel!(
     /// `op(a, b, c)` in every lane.
     pub ternary, ternary_lanes, (op: TernaryOp, a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes
+);
+kernel!(
+    /// `op` of 64-bit numbers in every lane; it looks at as many operands as it has.
+    pub wide, wide_lanes, (op: WideOp, operands: &[[u64; WAVE]; 3]) -> [u64; WAVE]
 );
 kernel!(
     /// Replaces the lanes of `old` that are in `mask` by those of `new`.

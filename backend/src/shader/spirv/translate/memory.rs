@@ -641,9 +641,10 @@ impl Translator<'_> {
                 let offset = b.binary(BinaryOp::IAdd, first, offset);
                 Ok(b.join(offset, place, Type::I64))
             }
-            Base::Shared(_) => Ok(b.extend(offset, false)),
-            Base::Resource(resource) => {
-                let number = b.int((resource + 1) << ELEMENT_BITS);
+            // Shared memory has a number, too, so that its first byte is not null.
+            Base::Shared(_) | Base::Resource(_) => {
+                let number = if let Base::Resource(resource) = pointer.base { resource + 1 } else { 1 };
+                let number = b.int(number << ELEMENT_BITS);
                 let place = match pointer.element {
                     Some(element) => b.binary(BinaryOp::Or, number, element),
                     None => number,
