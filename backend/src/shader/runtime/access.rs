@@ -2,10 +2,10 @@
 //!
 //! Operands come as lanes by the number of the value: the interpreter's registers, or what generated code stored for a call.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 use super::Environment;
-use super::bindings::{perform, perform_wide};
+use super::bindings::{perform, perform_alone, perform_wide};
 use super::clock;
 use super::kernels::{self, Lanes, Mask, WAVE};
 use crate::memory::Allocation;
@@ -75,10 +75,18 @@ impl<'a> Access<'a> {
                 }
                 [[0; WAVE]; 2]
             }
+            Inst::Atomic { space: Space::Shared, offset, op, value, comparator, .. } => {
+                one(for_lanes(effective, |lane| {
+                    let word = self.environment.shared.and_then(|shared| shared.word(self.word(*offset, lane)));
+                    let operands = (self.word(*value, lane), self.optional(*comparator, lane));
+                    word.map_or(0, |word| perform_alone(word, *op, operands))
+                }))
+            }
             Inst::Atomic { space, offset, op, value, comparator, .. } => {
                 let mut reach = self.reach(*space);
                 one(for_lanes(effective, |lane| {
-                    let word = self.atomic(&mut reach, self.word(*offset, lane), lane);
+                    let place = reach.place(self.word(*offset, lane), lane, 4);
+                    let word = place.and_then(|(memory, at)| memory.atomic_u32(at));
                     let (value, comparator) = (self.word(*value, lane), self.optional(*comparator, lane));
                     word.map_or(0, |word| perform(word, *op, value, comparator))
                 }))
@@ -104,15 +112,12 @@ impl<'a> Access<'a> {
 
     /// An operation on 64-bit numbers, in all lanes.
     fn wide(&self, wide: &Wide) -> [Lanes; 2] {
-        let mut operands = [[0; WAVE]; 3];
-        for (operand, words) in operands.iter_mut().zip(wide.words.chunks(2)) {
-            for (lane, number) in operand.iter_mut().enumerate() {
-                *number =
-                    u64::from(self.word(words[0], lane)) | u64::from(self.optional(words.get(1).copied(), lane)) << 32;
-            }
+        static NOTHING: Lanes = [0; WAVE];
+        let mut operands = [[&NOTHING; 2]; 3];
+        for (operand, &word) in operands.as_flattened_mut().iter_mut().zip(&wide.words) {
+            *operand = &self.registers[word.0 as usize];
         }
-        let results = kernels::wide(wide.op, &operands);
-        [results.map(|result| result as u32), results.map(|result| (result >> 32) as u32)]
+        kernels::wide(wide.op, &operands)
     }
 
     fn reach(&self, space: Space) -> Reach<'a> {
@@ -154,16 +159,6 @@ impl<'a> Access<'a> {
             *byte = *new;
         }
         slot.store(u32::from_le_bytes(word), Ordering::Relaxed);
-    }
-
-    /// The word that an atomic is done on.
-    #[inline]
-    fn atomic(&self, reach: &mut Reach<'a>, offset: u32, lane: usize) -> Option<&'a AtomicU32> {
-        if reach.space == Space::Shared {
-            return self.environment.shared?.word(offset);
-        }
-        let (memory, at) = reach.place(offset, lane, 4)?;
-        memory.atomic_u32(at)
     }
 
     fn atomics_wide(&self, atomic: &Atomic64) -> [Lanes; 2] {

@@ -385,7 +385,17 @@ pub fn perform(word: &AtomicU32, op: AtomicOp, value: u32, comparator: u32) -> u
     performed!(word, op, value, comparator, apply)
 }
 
-/// The same for 64 bits.
+/// The same of a word that no other thread reaches: shared memory, as a workgroup runs on one.
+#[inline]
+pub fn perform_alone(word: &AtomicU32, op: AtomicOp, (value, comparator): (u32, u32)) -> u32 {
+    let old = word.load(Ordering::Relaxed);
+    if let Some(new) = op.apply(old, value, comparator) {
+        word.store(new, Ordering::Relaxed);
+    }
+    old
+}
+
+/// [`perform`] for 64 bits.
 pub fn perform_wide(word: &AtomicU64, op: AtomicOp, value: u64, comparator: u64) -> u64 {
     performed!(word, op, value, comparator, apply_wide)
 }

@@ -6,26 +6,33 @@ use std::time::{Duration, Instant};
 
 use super::{Bindings, Ranges, SharedMemory};
 
-/// When running programs must stop.
+/// When running programs must stop: when they have run for some time. As they look at it often, long gaps between looks are times
+/// in which the whole process stood still (a debugger or a signal stops it, the machine sleeps), and hardly count.
 #[derive(Debug)]
 pub struct Deadline {
     time: Duration,
     made: Instant,
-    /// Nanoseconds from then on; 0 until somebody looks at it for the first time.
-    limit: AtomicU64,
+    /// When somebody looked at it last, in nanoseconds from then on; 0 until somebody does for the first time.
+    looked: AtomicU64,
+    /// Nanoseconds that programs have run since then.
+    spent: AtomicU64,
     expired: AtomicBool,
 }
+
+/// A gap between two looks counts for at most this part of the time.
+const LONGEST_GAP: u64 = 10;
 
 impl Deadline {
     /// So long after the first look at it.
     pub fn after(time: Duration) -> Arc<Self> {
-        let (limit, expired) = Default::default();
-        Arc::new(Self { time, made: Instant::now(), limit, expired })
+        let (looked, spent, expired) = Default::default();
+        Arc::new(Self { time, made: Instant::now(), looked, spent, expired })
     }
 
     /// Begins again, with the next look at it. No program runs.
     pub fn restart(&self) {
-        self.limit.store(0, Ordering::Relaxed);
+        self.looked.store(0, Ordering::Relaxed);
+        self.spent.store(0, Ordering::Relaxed);
     }
 
     /// Whether a program was or must be stopped.
@@ -33,10 +40,13 @@ impl Deadline {
         if self.expired.load(Ordering::Relaxed) {
             return true;
         }
-        let now = self.made.elapsed().as_nanos() as u64;
-        let limit = now.saturating_add(self.time.as_nanos() as u64).max(1);
-        let begun = self.limit.compare_exchange(0, limit, Ordering::Relaxed, Ordering::Relaxed);
-        let is_over = now >= begun.map_or_else(|limit| limit, |_| limit);
+        let now = self.made.elapsed().as_nanos().max(1) as u64;
+        let time = self.time.as_nanos() as u64;
+        let gap = match self.looked.fetch_max(now, Ordering::Relaxed) {
+            0 => 0,
+            before => now.saturating_sub(before).min(time / LONGEST_GAP + 1),
+        };
+        let is_over = self.spent.fetch_add(gap, Ordering::Relaxed) + gap >= time;
         if is_over {
             self.expired.store(true, Ordering::Relaxed);
         }
@@ -83,4 +93,24 @@ pub enum Stop {
     Barrier,
     /// By the deadline.
     Interrupted,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_in_which_nobody_looked_hardly_counts() {
+        let deadline = Deadline::after(Duration::from_millis(200));
+        assert!(!deadline.expired());
+        std::thread::sleep(Duration::from_millis(300));
+        assert!(!deadline.expired(), "a gap is not counted as a whole");
+        let begin = Instant::now();
+        while !deadline.expired() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(begin.elapsed() >= Duration::from_millis(170), "{:?}", begin.elapsed());
+        assert!(deadline.was_hit());
+        assert!(Deadline::after(Duration::ZERO).expired(), "no time is over at once");
+    }
 }

@@ -121,13 +121,17 @@ fn ternary_lanes(op: TernaryOp, a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes {
 }
 
 #[inline(always)]
-fn wide_lanes(op: WideOp, [a, b, c]: &[[u64; WAVE]; 3]) -> [u64; WAVE] {
-    per_operation!(
+fn wide_lanes(op: WideOp, operands: &[[&Lanes; 2]; 3]) -> [Lanes; 2] {
+    let [a, b, c] = operands.map(|[low, high]| {
+        std::array::from_fn::<u64, WAVE, _>(|lane| u64::from(low[lane]) | u64::from(high[lane]) << 32)
+    });
+    let results: [u64; WAVE] = per_operation!(
         op,
         WideOp [FAdd, FSub, FMul, FDiv, FMin, FMax, Fma, Sqrt, FEq, FNe, FLt, FLe, F32ToF64, F64ToF32],
         CHOSEN => std::array::from_fn(|lane| CHOSEN.apply([a[lane], b[lane], c[lane]])),
         other => std::array::from_fn(|lane| other.apply([a[lane], b[lane], c[lane]]))
-    )
+    );
+    [results.map(|result| result as u32), results.map(|result| (result >> 32) as u32)]
 }
 
 #[inline(always)]
@@ -325,8 +329,8 @@ kernel!(
     pub ternary, ternary_lanes, (op: TernaryOp, a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes
 );
 kernel!(
-    /// `op` of 64-bit numbers in every lane; it looks at as many operands as it has.
-    pub wide, wide_lanes, (op: WideOp, operands: &[[u64; WAVE]; 3]) -> [u64; WAVE]
+    /// `op` of 64-bit numbers in every lane, which come and go as their low and high words; it looks at as many operands as it has.
+    pub wide, wide_lanes, (op: WideOp, operands: &[[&Lanes; 2]; 3]) -> [Lanes; 2]
 );
 kernel!(
     /// Replaces the lanes of `old` that are in `mask` by those of `new`.
