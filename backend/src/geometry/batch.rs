@@ -490,8 +490,7 @@ mod tests {
         triangles.start(plan.clone(), 0, 0);
         let nowhere = [[0.0; 4]; 3];
         for corners in [&nowhere, corners, &nowhere] {
-            let rows = corners
-                .map(|[x, y, z, inverse_w]| triangles.add_row(&[x, y, z, inverse_w, z, z, z, z].map(f32::to_bits)));
+            let rows = corners.map(|[x, y, z, inverse_w]| triangles.add_row([x, y, z, inverse_w], |_, _| z.to_bits()));
             waiting.push(Entry { rows, id: 7, facing: Facing::Own, cover: None }, &triangles);
         }
         waiting.flush(&mut triangles, None);

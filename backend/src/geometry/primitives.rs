@@ -194,10 +194,9 @@ impl Primitives {
         let words: &[u32; Shape::WORDS * WAVE - WAVE + 1] =
             self.words(index).0.first_chunk().expect("every primitive has these words");
         let word = |word: u32| words[word as usize * WAVE];
-        Outline {
-            pixels: [0, 1, 2, 3].map(|bound| i64::from(word(Shape::PIXELS + bound) as i32)),
-            depths: [0, 1].map(|end| f32::from_bits(word(Shape::DEPTHS + end))),
-        }
+        let pixel = |bound| i64::from(word(Shape::PIXELS + bound) as i32);
+        let depth = |end| f32::from_bits(word(Shape::DEPTHS + end));
+        Outline { pixels: [pixel(0), pixel(1), pixel(2), pixel(3)], depths: [depth(0), depth(1)] }
     }
 
     /// The pixels that a primitive may cover: `[x0, y0, x1, y1]`, the last ones not included.
@@ -237,7 +236,8 @@ impl Primitives {
     /// A primitive's coverage.
     pub fn triangle(&self, index: u32) -> Triangle {
         let words = self.words(index);
-        let corner = |number: u32| [0, 1].map(|axis| i64::from(words.get(Shape::CORNERS + number * 2 + axis) as i32));
+        let unit = |number: u32| i64::from(words.get(Shape::CORNERS + number) as i32);
+        let corner = |number: u32| [unit(number * 2), unit(number * 2 + 1)];
         Triangle::clockwise([corner(0), corner(1), corner(2)])
     }
 

@@ -422,9 +422,9 @@ impl<'a> SetUp<'a> {
         extras: &Extras<'_>,
     ) {
         let triangles = &mut self.out[self.open];
-        let rows = [0, 1, 2].map(|corner: usize| {
-            let (vertex, ways) = (corners[corner], &triangles.plan().ways);
-            let first_side = ways.len().saturating_sub(SIDES);
+        let first_side = triangles.plan().ways.len().saturating_sub(SIDES);
+        let mut row = |corner: usize| {
+            let vertex = corners[corner];
             let word = |index: usize, way: &Way| match way {
                 Way::Flat => origin.shaded.varying(origin.provoking, index),
                 Way::Vertex(number) => origin.shaded.varying(origin.vertices[*number], index),
@@ -434,15 +434,9 @@ impl<'a> SetUp<'a> {
                 Way::Side => extras.sides.map_or(0, |sides| sides[corner][index - first_side].to_bits()),
                 _ => vertex.varying(index),
             };
-            let place = [vertex.x, vertex.y, vertex.z, vertex.inverse_w].map(f32::to_bits);
-            // A loop, as iterators that are chained are not inlined here.
-            let mut words: SmallVec<[u32; 24]> = SmallVec::from_slice(&place);
-            words.reserve(ways.len());
-            for (index, way) in ways.iter().enumerate() {
-                words.push(word(index, way));
-            }
-            triangles.add_row(&words)
-        });
+            triangles.add_row([vertex.x, vertex.y, vertex.z, vertex.inverse_w], word)
+        };
+        let rows = [row(0), row(1), row(2)];
         let cover = extras.cover.map(|cover| triangles.add_cover(cover));
         self.push(Entry { rows, id, facing, cover });
     }

@@ -3,7 +3,7 @@
 //! What is to be known for their fragments is computed tile by tile, see `batch`: it is much longer than a vertex, and would go to
 //! memory and come back.
 
-use super::batch::Plan;
+use super::batch::{Plan, Way};
 use super::cull::Facing;
 use super::kernel::output;
 use super::lines::Cover;
@@ -152,7 +152,10 @@ impl Triangles {
 
     /// A triangle's coverage.
     pub fn triangle(&self, index: u32) -> Triangle {
-        let place = |row: u32| [0, 1].map(|axis: usize| i64::from(snap(f32::from_bits(self.row(row)[0][axis]))));
+        let place = |row: u32| {
+            let [x, y, ..] = self.row(row)[0].map(f32::from_bits);
+            [snap(x), snap(y)].map(i64::from)
+        };
         let (Entry { rows, cover, .. }, _) = self.entry(index);
         if let Some(parts) = cover.and_then(|number| self.polygon(self.cover(number))) {
             // What touches the polygon touches this part.
@@ -160,7 +163,7 @@ impl Triangles {
         }
         let corners = match cover {
             Some(number) => self.cover(number).corners.map(|corner| corner.map(i64::from)),
-            None => rows.map(place),
+            None => [place(rows[0]), place(rows[1]), place(rows[2])],
         };
         Triangle::new(corners).expect("what has no area is culled")
     }
@@ -168,7 +171,9 @@ impl Triangles {
     /// The depths of its corners, before they are biased and clamped.
     #[inline]
     pub fn depths(&self, index: u32) -> [f32; 3] {
-        self.rows_of(index).map(|row| f32::from_bits(self.row(row)[0][output::WINDOW + 2]))
+        let depth = |row: u32| f32::from_bits(self.row(row)[0][output::WINDOW + 2]);
+        let [first, second, third] = self.rows_of(index);
+        [depth(first), depth(second), depth(third)]
     }
 
     /// Where a triangle lies and how its depths change, as its tiles will have it; what else shapes say is left out.
@@ -178,8 +183,12 @@ impl Triangles {
 
     /// The corners of a triangle in the window: x, y and depth.
     pub(super) fn places(&self, index: u32) -> [[f32; 3]; 3] {
-        let place = |row: u32| [0, 1, 2].map(|axis: usize| f32::from_bits(self.row(row)[0][output::WINDOW + axis]));
-        self.rows_of(index).map(place)
+        let place = |row: u32| {
+            let [x, y, depth, ..] = self.row(row)[0].map(f32::from_bits);
+            [x, y, depth]
+        };
+        let [first, second, third] = self.rows_of(index);
+        [place(first), place(second), place(third)]
     }
 
     /// Rows of a triangle's vertices.
@@ -260,10 +269,17 @@ impl Triangles {
         (&mut self.rows.as_flattened_mut().as_chunks_mut().0[first * chunks..self.vertices * chunks], first as u32)
     }
 
-    /// Adds a vertex; the number of its row.
-    pub(super) fn add_row(&mut self, words: &[u32]) -> u32 {
-        let (row, number) = self.add_rows(1);
-        row.as_flattened_mut()[..words.len()].copy_from_slice(words);
+    /// Adds a vertex at a place in the window, with 1/w, and the words that belong where the plan's ways lead; the number of its row.
+    pub(super) fn add_row(&mut self, place: [f32; 4], word: impl Fn(usize, &Way) -> u32) -> u32 {
+        let number = self.add_rows(1).1;
+        let Self { plan, rows, row_chunks, .. } = self;
+        let row = &mut rows.as_flattened_mut()[number as usize * *row_chunks * BLOCK..];
+        let (first, words) = row.split_at_mut(place.len());
+        first.copy_from_slice(&place.map(f32::to_bits));
+        // A loop, as iterators that are chained are not inlined here.
+        for (index, (to, way)) in words.iter_mut().zip(&plan.ways).enumerate() {
+            *to = word(index, way);
+        }
         number
     }
 
@@ -297,7 +313,7 @@ impl Triangles {
         (self.plan.rules.depth_range, self.plan.rules.own_depths) = ([0.0, 1.0], true);
         let grid = corners.map(|[x, y, _]| [x, y].map(|pixels| i64::from(snap(pixels))));
         let Some(triangle) = Triangle::new(grid) else { return false };
-        let rows = corners.map(|[x, y, z]| self.add_row(&[x, y, z, 1.0].map(f32::to_bits)));
+        let rows = corners.map(|[x, y, z]| self.add_row([x, y, z, 1.0], |_, _| 0));
         let covered = triangle.pixel_bounds().map(|bound| bound as i16);
         self.push(rows, covered);
         true
@@ -305,7 +321,7 @@ impl Triangles {
 
     /// Adds a clockwise triangle with corners between pixels.
     pub fn push_pixels(&mut self, corners: [[i64; 2]; 3]) {
-        let rows = corners.map(|corner| self.add_row(&corner.map(|pixels| (pixels as f32).to_bits())));
+        let rows = corners.map(|[x, y]| self.add_row([x as f32, y as f32, 0.0, 0.0], |_, _| 0));
         let covered = Triangle::clockwise(corners.map(|corner| corner.map(|pixels| pixels * UNITS))).pixel_bounds();
         self.push(rows, covered.map(|bound| bound as i16));
     }
