@@ -8,6 +8,7 @@ use std::time::Duration;
 use ash::vk;
 use vitric_backend::geometry::{MergedMode, Posh};
 use vitric_backend::gpu::{Gpu, GpuConfig};
+use vitric_backend::hiz::Hiz;
 use vitric_backend::knobs;
 use vitric_backend::memory::{Allocation, FarFile, Heap, NearConfig, OutOfMemory, Residency};
 
@@ -93,7 +94,11 @@ impl Device {
             threads,
             timeout: Duration::from_millis(values.number("VITRIC_TIMEOUT_MS")),
             window: values.number("VITRIC_WINDOW") as usize,
-            hiz: values.text("VITRIC_HIZ") == "on",
+            hiz: match values.text("VITRIC_HIZ") {
+                "off" => Hiz::Off,
+                "always" => Hiz::Always,
+                _ => Hiz::Auto,
+            },
             scoreboard: values.text("VITRIC_SCOREBOARD") == "on",
             packs_always: values.text("VITRIC_PACKING") == "always",
             merged: match values.text("VITRIC_MERGED") {

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use ash::vk;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use vitric_backend::format;
-use vitric_backend::memory::near::codec::{Codec, LINE, Line};
+use vitric_backend::memory::near::codec::{Codec, Control, LINE, Line};
 
 /// Lines of an input: 16 KiB, which the nearest cache holds with what they become.
 const LINES: usize = 64;
@@ -90,22 +90,25 @@ fn codec(criterion: &mut Criterion) {
         group.throughput(Throughput::Bytes((LINES * LINE) as u64));
         for (input, lines) in inputs(name, words) {
             let mut coded = vec![Line::ZERO; LINES];
+            let encode = |coded: &mut Vec<Line>, controls: &mut Vec<Control>| {
+                controls.clear();
+                controls.extend(lines.iter().zip(coded).map(|(line, out)| codec.encode(black_box(line), out)));
+            };
             let mut controls = Vec::new();
-            group.bench_function(BenchmarkId::new("encode", input), |bencher| {
-                bencher.iter(|| {
-                    controls.clear();
-                    controls.extend(lines.iter().zip(&mut coded).map(|(line, out)| codec.encode(black_box(line), out)));
-                });
-            });
+            encode(&mut coded, &mut controls);
+            let decode = |back: &mut Vec<Line>| {
+                for ((coded, control), line) in coded.iter().zip(&controls).zip(back) {
+                    codec.decode(*control, black_box(coded), line);
+                }
+            };
             let mut back = vec![Line::ZERO; LINES];
-            group.bench_function(BenchmarkId::new("decode", input), |bencher| {
-                bencher.iter(|| {
-                    for ((coded, control), line) in coded.iter().zip(&controls).zip(&mut back) {
-                        codec.decode(*control, black_box(coded), line);
-                    }
-                });
-            });
+            decode(&mut back);
             assert!(back == lines, "what comes back is what went in");
+            group.bench_function(BenchmarkId::new("decode", input), |bencher| bencher.iter(|| decode(&mut back)));
+            let (mut again, mut of_again) = (coded.clone(), Vec::new());
+            group.bench_function(BenchmarkId::new("encode", input), |bencher| {
+                bencher.iter(|| encode(&mut again, &mut of_again));
+            });
             let bytes: usize = controls.iter().map(|control| control.bytes()).sum();
             println!("{name}/{input}: {:.2} : 1", (LINES * LINE) as f64 / bytes as f64);
         }

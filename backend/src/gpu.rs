@@ -10,7 +10,7 @@ use crate::bag::Bag;
 use crate::command::{CommandList, Processor};
 use crate::counters::Counters;
 use crate::geometry::{FrontScratch, MergedMode, Posh, Triangles};
-use crate::hiz::KeptDepths;
+use crate::hiz::{Hiz, KeptDepths};
 use crate::memory::{AddressSpace, Buffer, InUse, Residency, Surface};
 use crate::pixel::TileScratch;
 use crate::shader::runtime::{Names, NoNames};
@@ -32,8 +32,8 @@ pub struct GpuConfig {
     pub timeout: Duration,
     /// Primitives of a window.
     pub window: usize,
-    /// Whether the hierarchical visibility structure is used.
-    pub hiz: bool,
+    /// Which primitives are tested against the hierarchical visibility structure.
+    pub hiz: Hiz,
     /// Whether fragments that newer ones cover are dropped before they are shaded.
     pub scoreboard: bool,
     /// Whether fragments are packed into waves even where kernels that export themselves would serve better.
@@ -92,7 +92,7 @@ impl Gpu {
             tiles: Bag::new(config.threads),
             // The command processor keeps one.
             fronts: Bag::new(config.threads + 1),
-            depths: KeptDepths::default(),
+            depths: KeptDepths::new(config.hiz),
             counters: config.counts.then(Arc::default),
             near,
         });

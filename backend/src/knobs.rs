@@ -45,7 +45,7 @@ fn switch(value: &str) -> bool {
     matches!(value, "on" | "off")
 }
 
-fn posh(value: &str) -> bool {
+fn choice(value: &str) -> bool {
     matches!(value, "off" | "auto" | "always")
 }
 
@@ -111,10 +111,10 @@ const TABLE: &[Knob] = &[
     },
     Knob {
         name: "VITRIC_HIZ",
-        default: "on",
-        doc: "Whether primitives are tested against the hierarchical visibility structure: on, off.",
+        default: "auto",
+        doc: "Whether primitives are tested against the hierarchical visibility structure: off, auto (where that pays), always.",
         off: Some("off"),
-        check: switch,
+        check: choice,
     },
     Knob {
         name: "VITRIC_SCOREBOARD",
@@ -128,7 +128,7 @@ const TABLE: &[Knob] = &[
         default: "auto",
         doc: "Whether primitives that cannot be seen are found before their vertices are shaded in full: off, auto (where that pays), always.",
         off: Some("off"),
-        check: posh,
+        check: choice,
     },
     Knob {
         name: "VITRIC_LOOKAHEAD",

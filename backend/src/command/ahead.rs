@@ -33,7 +33,7 @@ const MOST_ASSEMBLED: u32 = 1 << 14;
 const SAMPLED: usize = 8;
 const SMALL: usize = 2 * BLOCK;
 
-/// It is where one of so many primitives need not be drawn.
+/// It is where one of so many primitives that are inside of the view volume is hidden: what is outside is left out without waiting, too.
 const WORTH: usize = 8;
 
 /// A draw that waits.
@@ -322,7 +322,7 @@ impl<'a, 'd> Ahead<'a, 'd> {
             taught += self.teach(early, &sample);
             let large = sample.into_iter().filter(|&number| self.draw(number).1.count() >= FEWEST);
             let tally = self.judge(early, large, &mut |_| {});
-            if (tally.outside + tally.hidden) * WORTH < tally.all.max(1) {
+            if !tally.is_worth_it() {
                 let total = self.draws.iter().map(|(_, draw)| draw.count()).sum();
                 let kernels = self.draws.iter().filter_map(|(_, draw)| draw.posh);
                 kernels.for_each(|(_, kernel)| kernel.balance.waited_in_vain(total));
@@ -438,6 +438,11 @@ fn fate(extent: &Extent, hiding: &Hiding<'_>) -> Fate {
 }
 
 impl Tally {
+    /// Whether so many are hidden that draws should wait.
+    fn is_worth_it(self) -> bool {
+        self.hidden > 0 && self.hidden * WORTH >= self.all - self.outside
+    }
+
     /// The same with a piece, of which `hide` is told of each block that need not be drawn.
     fn with(
         mut self,

@@ -4,7 +4,7 @@ use super::Command;
 use super::pass::Pass;
 use super::processor::Processor;
 
-use crate::hiz::{Bytes, KeptDepths};
+use crate::hiz::{Bytes, Hiz, KeptDepths};
 use crate::memory::Buffer;
 use crate::shader::Program;
 use crate::shader::runtime::Bindings;
@@ -19,7 +19,7 @@ impl Processor<'_> {
         pass.implicit().for_each(|view| kept.wrote_surface(&view.surface));
         // Attachments in the same memory know nothing of each other.
         pass.views().iter().for_each(|view| kept.wrote_knowingly(&view.surface));
-        let view = pass.depth_view().filter(|_| pass.has_depth() && self.gpu.config().hiz);
+        let view = pass.depth_view().filter(|_| pass.has_depth() && self.gpu.config().hiz != Hiz::Off);
         let Some(view) = view else { return self.pending.begin_depth(Vec::new(), 0) };
         let mut left = MOST_TILES.max(self.pending.grid().count());
         let mut depths = Vec::new();

@@ -173,15 +173,21 @@ impl Pending {
     /// Follows the draws that wait so far, for triangles that come behind them. False where nothing is known for these, or
     /// following costs more than it may be worth.
     fn follow(&mut self, visibility: &Visibility, triangles: &Triangles) -> bool {
-        let Some(direction) = visibility.tests.filter(|_| !self.depths.is_empty()) else { return false };
+        let (Some(direction), Some(depth)) = (visibility.tests, self.depths.first().cloned()) else { return false };
         if triangles.len() < FEWEST_TESTED.max(self.grid.count_all()) || !Ahead::takes_any(triangles) {
             return false;
         }
-        self.follow_all(direction)
+        depth.balance().expect(triangles.len() as u32);
+        let pays = depth.balance().pays();
+        let taught = pays.then(|| self.follow_all(direction)).flatten();
+        depth.balance().tested(taught.unwrap_or(0), 0);
+        taught.is_some()
     }
 
-    /// Follows all draws that wait, for others that come behind them. False where nothing is known for these.
-    fn follow_all(&mut self, direction: Direction) -> bool {
+    /// Follows all draws that wait, for others that come behind them. Returns how many triangles have taught something; `None` where nothing
+    /// is known for these draws.
+    fn follow_all(&mut self, direction: Direction) -> Option<u32> {
+        let mut taught = 0;
         let Known { early, is_fresh, draws, windows } = &mut self.ahead;
         if !*is_fresh || early.direction() != Some(direction) {
             let bounds = self.grid.places().map(|(layer, pixel)| self.depths.get(layer)?.tile(pixel));
@@ -192,25 +198,25 @@ impl Pending {
             |draw: &DrawState| self.pixels[draw.pixel].visibility.writes.is_some_and(|op| direction.may_recede(op));
         if self.draws[*draws..].iter().any(recedes) {
             // Until these are walked.
-            return false;
+            return None;
         }
         *draws = self.draws.len();
         for window in &self.windows[*windows..] {
             if let Some(depth) = self.depths.get(window.layer() as usize) {
                 let teaching = |draw: usize| self.pixels[self.draws[draw].pixel].teaching(depth, self.depth_bits);
-                tiling::teach(early, window, &self.grid, teaching);
+                taught += tiling::teach(early, window, &self.grid, teaching);
             }
         }
         *windows = self.windows.len();
-        true
+        Some(taught)
     }
 
     /// What is known behind all draws that wait, of depths that are compared in a direction.
     pub(super) fn know(&mut self, direction: Direction, early: &mut Early) {
         self.close();
         match self.follow_all(direction) {
-            true => early.clone_from(&self.ahead.early),
-            false => early.begin(direction, self.grid.places().map(|_| None::<&Bounds>)),
+            Some(_) => early.clone_from(&self.ahead.early),
+            None => early.begin(direction, self.grid.places().map(|_| None::<&Bounds>)),
         }
     }
 
@@ -308,6 +314,9 @@ impl Pending {
             direction.and_then(|direction| Ahead::new(&self.ahead.early, direction, (self.depth_bits, samples)));
         let mut window = Window::new(triangles, &self.grid, ahead);
         window.runs = runs;
+        if let (true, Some(depth)) = (follows, self.depths.first()) {
+            depth.balance().tested(window.tests.queries, window.tests.kills);
+        }
         self.extend(window);
     }
 

@@ -130,13 +130,13 @@ pub fn groups_of(window: [i64; 4]) -> impl Iterator<Item = [i64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hiz::Hierarchy;
+    use crate::hiz::{Hierarchy, Hiz};
 
     #[test]
     fn it_goes_on_from_the_pyramid() {
         for (direction, depths) in [(Direction::Less, [0.3, 0.5, 0.7]), (Direction::Greater, [0.7, 0.5, 0.3])] {
             let [near, middle, far] = depths.map(|depth| direction.nearness(depth));
-            let hierarchy = Hierarchy::new([128, 64]);
+            let hierarchy = Hierarchy::new([128, 64], Hiz::Always);
             let mut early = Early::default();
             let begin = |early: &mut Early| {
                 early.begin(direction, [[0, 0], [64, 0], [128, 0]].into_iter().map(|pixel| hierarchy.tile(pixel)));

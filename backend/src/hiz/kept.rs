@@ -12,7 +12,7 @@ use std::sync::{Arc, Weak};
 use ash::vk;
 use parking_lot::Mutex;
 
-use super::Hierarchy;
+use super::{Hierarchy, Hiz};
 use crate::format;
 use crate::memory::{Allocation, Surface, SurfaceView};
 
@@ -69,6 +69,8 @@ impl Kept {
 /// The structures of a device's depth images.
 #[derive(Debug, Default)]
 pub struct KeptDepths {
+    /// Which tests they are for.
+    hiz: Hiz,
     /// Those that were used last come last.
     kept: Mutex<Vec<Kept>>,
     /// How many there are, for those who have nothing to say to none.
@@ -76,6 +78,11 @@ pub struct KeptDepths {
 }
 
 impl KeptDepths {
+    /// None yet, for these tests.
+    pub fn new(hiz: Hiz) -> Self {
+        Self { hiz, ..Self::default() }
+    }
+
     fn change<T>(&self, change: impl FnOnce(&mut Vec<Kept>) -> T) -> T {
         let mut kept = self.kept.lock();
         let result = change(&mut kept);
@@ -104,7 +111,7 @@ impl KeptDepths {
             let one = found.unwrap_or_else(|| {
                 kept.retain(|one| one.surface.strong_count() > 0);
                 let vk::Extent3D { width, height, .. } = view.surface.level_extent(level);
-                let hierarchy = Arc::new(Hierarchy::new([width, height]));
+                let hierarchy = Arc::new(Hierarchy::new([width, height], self.hiz));
                 Kept { surface: Arc::downgrade(&view.surface), level, layer, hierarchy }
             });
             let hierarchy = one.hierarchy.clone();

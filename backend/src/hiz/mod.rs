@@ -13,6 +13,7 @@
 //! Bounds are of depths as the attachment holds them: fixed-point formats round. Depths are computed as everywhere, and each
 //! operation keeps the order of its operands, so the extremes over a rectangle of pixels are those at its corners.
 
+mod balance;
 mod early;
 mod kept;
 mod quads;
@@ -26,6 +27,7 @@ use crate::format::stored_depth;
 use crate::geometry::Shape;
 use crate::raster::{GROUP_LOG2, TILE_LOG2};
 
+pub use balance::{Balance, Hiz};
 pub use early::{Early, groups_of};
 pub use kept::{Bytes, KeptDepths};
 pub use quads::blocks_and_quads;
@@ -169,12 +171,15 @@ pub struct Bounds {
     pixels: [i64; 4],
     /// How often all tiles were reset when this one was last.
     resets: u32,
+    /// Whether its tests pay, whatever its depths become.
+    balance: Balance,
 }
 
 impl Bounds {
-    fn new(range: Range, pixels: [i64; 4], resets: u32) -> Self {
+    fn new(range: Range, pixels: [i64; 4], hiz: Hiz) -> Self {
+        let (resets, balance) = (0, Balance::new(hiz));
         let layers = [Layer::default(); GROUPS];
-        Self { groups: [range; GROUPS], all: range, layers, direction: None, pixels, resets }
+        Self { groups: [range; GROUPS], all: range, layers, direction: None, pixels, resets, balance }
     }
 
     fn reset(&mut self, range: Range, resets: u32) {
@@ -185,6 +190,11 @@ impl Bounds {
     /// The pixels that there are in the tile: `[x0, y0, x1, y1]`, the last ones not included.
     pub fn pixels(&self) -> [i64; 4] {
         self.pixels
+    }
+
+    /// Whether its tests pay.
+    pub fn balance(&mut self) -> &mut Balance {
+        &mut self.balance
     }
 
     /// The depths of some pixels became `depth`.
@@ -393,27 +403,36 @@ pub struct Hierarchy {
     /// How often all tiles were reset, and to which range, as bits: each tile follows when it is needed.
     resets: AtomicU32,
     reset_to: [AtomicU32; 2],
+    /// Whether tests ahead of the tiler pay.
+    balance: Mutex<Balance>,
 }
 
 impl Hierarchy {
     /// Of so many pixels along each axis, whose depths are not known.
-    pub fn new([width, height]: [u32; 2]) -> Self {
+    pub fn new([width, height]: [u32; 2], hiz: Hiz) -> Self {
         let count = |pixels: u32| i64::from(pixels.div_ceil(1 << TILE_LOG2));
         let (columns, rows) = (count(width), count(height));
         let bounds = |tile: i64| {
             let [x, y] = [tile % columns, tile / columns].map(|tile| tile << TILE_LOG2);
             let side = 1 << TILE_LOG2;
             let pixels = within([x, y, x + side, y + side], [0, 0, width.into(), height.into()]);
-            Mutex::new(Bounds::new(UNKNOWN, pixels, 0))
+            Mutex::new(Bounds::new(UNKNOWN, pixels, hiz))
         };
         let reset_to = UNKNOWN.map(|depth| AtomicU32::new(depth.to_bits()));
         let extent = [width, height].map(i64::from);
-        Self { tiles: (0..columns * rows).map(bounds).collect(), columns, extent, resets: AtomicU32::new(0), reset_to }
+        let tiles = (0..columns * rows).map(bounds).collect();
+        let (resets, balance) = (AtomicU32::new(0), Mutex::new(Balance::new(hiz)));
+        Self { tiles, columns, extent, resets, reset_to, balance }
     }
 
     /// Pixels along each axis.
     pub fn extent(&self) -> [i64; 2] {
         self.extent
+    }
+
+    /// Whether tests ahead of the tiler pay.
+    pub fn balance(&self) -> MutexGuard<'_, Balance> {
+        self.balance.lock()
     }
 
     /// How many tiles there are.

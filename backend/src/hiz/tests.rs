@@ -65,7 +65,7 @@ proptest! {
     /// Layers over one group, in order: what the structure says is hidden fails every test, as the pixels have it.
     #[test]
     fn what_is_hidden_passes_nowhere(layers in prop::collection::vec(layer(), 1..12), cleared in prop::option::of(0.0f32..1.0)) {
-        let hierarchy = Hierarchy::new([64, 64]);
+        let hierarchy = Hierarchy::new([64, 64], Hiz::Always);
         cleared.into_iter().for_each(|depth| hierarchy.clear(TILE, depth));
         let mut bounds = hierarchy.tile([0, 0]).unwrap();
         let mut pixels = [cleared.unwrap_or(0.4); 64];
@@ -106,7 +106,7 @@ proptest! {
 #[test]
 fn parts_hide_what_lies_behind_all_of_them() {
     for (direction, near, middle, far) in [(Direction::Less, 0.2, 0.5, 0.8), (Direction::Greater, 0.8, 0.5, 0.2)] {
-        let mut bounds = Bounds::new([0.0, 1.0], TILE, 0);
+        let mut bounds = Bounds::new([0.0, 1.0], TILE, Hiz::Always);
         bounds.turn(direction);
         let (left, right) = (0x00ff_00ff_00ff_00ff, 0xff00_ff00_ff00_ff00);
         bounds.teach_part(direction, (7, left), [near; 2]);
@@ -128,7 +128,7 @@ fn parts_hide_what_lies_behind_all_of_them() {
 
 #[test]
 fn tiles_hide_what_all_their_groups_hide() {
-    let mut bounds = Bounds::new([0.9; 2], TILE, 0);
+    let mut bounds = Bounds::new([0.9; 2], TILE, Hiz::Always);
     for group in 0..GROUPS - 1 {
         bounds.teach(Direction::Less, group, [0.2, 0.3]);
     }
@@ -148,7 +148,7 @@ fn tiles_hide_what_all_their_groups_hide() {
 
 #[test]
 fn clears_reach_what_they_cover() {
-    let hierarchy = Hierarchy::new([100, 70]);
+    let hierarchy = Hierarchy::new([100, 70], Hiz::Always);
     let hides = |pixel: [i64; 2], depth: f32| {
         let tile = hierarchy.tile(pixel).unwrap();
         tile.hides_in_group(Direction::Less, group_number(pixel), [depth; 2])
@@ -176,7 +176,7 @@ fn clears_reach_what_they_cover() {
 
 #[test]
 fn layers_end_where_their_pixels_are_cleared() {
-    let hierarchy = Hierarchy::new([64, 64]);
+    let hierarchy = Hierarchy::new([64, 64], Hiz::Always);
     hierarchy.clear(TILE, 1.0);
     let (left, direction) = (0x00ff_00ff_00ff_00ff, Direction::Less);
     for area in [[0, 0, 8, 8], TILE] {

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::DrawContext;
 use super::crumbs::{Crumb, Crumbs, Unit};
-use super::kernel::{Source, Stage, Way};
+use super::kernel::{Source, Stage, Tally, Way};
 use super::scoreboard::Fragments;
 use super::wave::{see, see_exported};
 use crate::counters::{Counter, Map, Sight};
@@ -119,8 +119,8 @@ pub(super) struct Small<'s> {
     runs: Runs<'s>,
     /// Slots of first pixel and size of the window, x and y of both.
     window: [usize; 4],
-    /// Samples of a block.
-    block_samples: u32,
+    /// Samples of a pixel.
+    samples: u32,
     is_sieve: bool,
 }
 
@@ -130,9 +130,9 @@ impl<'s> Small<'s> {
         let (stage, ranges) = (context.primitive_kernel(counts)?, context.direct.as_ref()?);
         let slot = |part| stage.sources.iter().find(|(_, source)| *source == Source::Window(part)).map(|found| found.0);
         let window = [slot(0)?, slot(1)?, slot(2)?, slot(3)?];
-        let block_samples = BLOCK_PIXELS * context.multisample.samples;
+        let samples = context.multisample.samples;
         let is_sieve = context.outline().small == Some(Way::Sieved);
-        Some(Self { runs: runs(context, (stage, ranges), wave), window, block_samples, is_sieve })
+        Some(Self { runs: runs(context, (stage, ranges), wave), window, samples, is_sieve })
     }
 
     /// Draws the primitive with these words as far as it lies in the window `[x0, y0, x1, y1]`.
@@ -191,9 +191,10 @@ impl<'s> Small<'s> {
     fn see(&self, sight: &Sight, window: [i64; 4]) {
         let place = [window[0] as u32, window[1] as u32];
         let first = usize::from(self.is_sieve);
-        let [blocks, covered, waves, lanes] = [0, 1, 2, 3].map(|word: usize| &self.runs.outputs[first + word]);
-        let ([blocks, waves], [covered, lanes]) = ([blocks[0], waves[0]], [covered, lanes].map(|of| of.iter().sum()));
-        see_block(sight, place, [blocks, blocks * self.block_samples, covered]);
+        let [covered, waves, lanes] = Tally::told(self.samples, |word| self.runs.outputs[first + word][0]);
+        let across = |axis: usize| (window[axis + 2] - (window[axis] & !1) + BLOCK - 1) as u32 / BLOCK as u32;
+        let blocks = across(0) * across(1);
+        see_block(sight, place, [blocks, blocks * BLOCK_PIXELS * self.samples, covered]);
         if !self.is_sieve {
             see_waves(sight, place, [waves, lanes, lanes]);
         }
@@ -206,6 +207,23 @@ fn see_block(sight: &Sight, place: [u32; 2], [blocks, samples, covered]: [u32; 3
     sight.count(Counter::SamplesStandard, samples.into());
     sight.count(Counter::SamplesCovered, covered.into());
     sight.mark(Map::Overdraw, place, covered);
+}
+
+/// The same of blocks of tiny primitives: their crumbs, their pixels that are covered, and the lanes that are meant.
+#[cold]
+fn see_tiny(sight: &Sight, (firsts, pixels, mut lanes): (&Lanes, &Lanes, Mask)) {
+    let (blocks, mut sum) = (u64::from(lanes.count_ones()), 0);
+    while lanes != 0 {
+        let lane = lanes.trailing_zeros() as usize;
+        lanes &= lanes - 1;
+        let covered = pixels[lane].count_ones();
+        // A tile's first pixel is that of a group.
+        sight.mark(Map::Overdraw, Crumb::place(firsts[lane]), covered);
+        sum += u64::from(covered);
+    }
+    sight.count(Counter::Blocks, blocks);
+    sight.count(Counter::SamplesStandard, blocks * u64::from(BLOCK_PIXELS));
+    sight.count(Counter::SamplesCovered, sum);
 }
 
 /// Counts waves of kernels that export themselves, their fragments, and those that were exported.
@@ -252,11 +270,8 @@ impl<'s> Mixed<'s> {
     #[inline]
     pub(super) fn push(&mut self, (firsts, pixels, lanes): (&Lanes, &Lanes, Mask), sight: Option<&Sight>) {
         self.crumbs.push_lanes(firsts, pixels, lanes);
-        let Some(sight) = sight else { return };
-        for lane in (0..WAVE).filter(|&lane| lanes >> lane & 1 != 0) {
-            let place = Crumb::place(firsts[lane]);
-            let place = [0, 1].map(|axis| self.tile[axis] as u32 + place[axis]);
-            see_block(sight, place, [1, BLOCK_PIXELS, pixels[lane].count_ones()]);
+        if let Some(sight) = sight {
+            see_tiny(sight, (firsts, pixels, lanes));
         }
     }
 

@@ -14,16 +14,16 @@ pub(super) fn pixels_of_group([x, y]: [i64; 2], area: [i64; 4]) -> [i64; 4] {
     [x.max(area[0]), y.max(area[1]), (x + side).min(area[2]), (y + side).min(area[3])]
 }
 
-/// Primitives of a segment teach the bounds of a tile, in the groups that they cover.
+/// Primitives of a segment teach the bounds of a tile, in the groups that they cover; how many were looked at for that.
 pub(super) fn teach(
     walk: &Visit<'_>,
     stretch: &Stretch<'_>,
     area: [i64; 4],
     (bounds, sight): (&mut Bounds, Option<&Sight>),
-) {
+) -> u32 {
     let (context, primitives) = (&walk.draws[stretch.draw], &stretch.bin.0.primitives);
-    let Some(direction) = context.visibility.tests else { return };
-    let clip = within(context.scissor, area);
+    let Some(direction) = context.visibility.tests else { return 0 };
+    let (clip, mut count) = (within(context.scissor, area), 0);
     for index in stretch.primitives.clone() {
         let pixels = primitives.pixels(index);
         let window = within(pixels, clip);
@@ -34,6 +34,7 @@ pub(super) fn teach(
             continue;
         }
         let triangle = primitives.triangle(index);
+        count += 1;
         if !triangle.may_cover_group() {
             continue;
         }
@@ -51,6 +52,7 @@ pub(super) fn teach(
             }
         }
     }
+    count
 }
 
 /// Whether what a small primitive hides may be more than it costs to tell.

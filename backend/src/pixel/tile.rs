@@ -70,6 +70,8 @@ pub fn process_tile(
     // What the quads on the scoreboard overwrite, and the segment that has taught the bounds.
     let (mut overwrites, mut taught) = (None, None);
     count(sight, Counter::TileVisits, 1);
+    let primitives = walk.bins.iter().map(|bin| bin.primitives.len() as u32).sum();
+    bounds.as_deref_mut().into_iter().for_each(|bounds| bounds.balance().expect(primitives));
     while let Some(&Stretch { draw, .. }) = stretches.peek() {
         let context = &walk.draws[draw];
         let now = context.overwrites.filter(|_| walk.scoreboard);
@@ -77,16 +79,18 @@ pub fn process_tile(
             return false;
         }
         overwrites = now;
+        let tests = bounds.as_deref_mut().is_some_and(|bounds| bounds.balance().pays());
         if let Some(bounds) = bounds.as_deref_mut() {
             let segment = context.segment;
-            if segment != taught && segment.is_some() {
+            if tests && segment != taught && segment.is_some() {
                 let ahead = stretches.clone().take_while(|ahead| walk.draws[ahead.draw].segment == segment);
                 let ahead = ahead.filter(|ahead| ahead.bin.0.primitives.has_large());
-                ahead.for_each(|ahead| teach(walk, &ahead, area, (bounds, sight)));
+                let taught: u32 = ahead.map(|ahead| teach(walk, &ahead, area, (bounds, sight))).sum();
+                bounds.balance().tested(taught, 0);
                 bounds.sum_up();
             }
             taught = segment;
-            if let Some(op) = context.visibility.writes.filter(|_| !context.visibility.teaches) {
+            if let Some(op) = context.visibility.writes.filter(|_| !tests || !context.visibility.teaches) {
                 bounds.forget(op);
             }
         }
@@ -95,14 +99,15 @@ pub fn process_tile(
             None => Sink::Waves(Box::new(Waves::new(context, walk, waves, sight))),
         };
         let (small, mixed) = (Lazy::Not(&mut *small), Lazy::Not((&mut *mixed, &mut *crumbs)));
-        let mut bounds = bounds.as_deref_mut();
+        let mut bounds = bounds.as_deref_mut().filter(|_| tests);
         if let (Some(bounds), Some(direction)) = (&mut bounds, context.visibility.tests) {
             bounds.turn(direction);
         }
         let clip = within(context.scissor, area);
         let way = context.outline().small;
-        let (passed, ok) = (0, true);
-        let mut tile = Tile { context, walk, area, clip, way, sink, small, mixed, bounds, lessons, sight, passed, ok };
+        let (tests, passed, ok) = ([0; 2], 0, true);
+        let mut tile =
+            Tile { context, walk, area, clip, way, sink, small, mixed, bounds, lessons, sight, tests, passed, ok };
         while let Some(stretch) = stretches.next_if(|next| next.draw == draw) {
             count(tile.sight, Counter::BinEntries, stretch.primitives.len() as u64);
             tile.stretch(&stretch, tinies);
@@ -169,6 +174,8 @@ struct Tile<'a, 's> {
     lessons: u32,
     /// Who counts, if anybody does.
     sight: Option<&'s Sight>,
+    /// Tests against the visibility structure, and those that have hidden something.
+    tests: [u32; 2],
     /// Samples that passed early tests.
     passed: u64,
     /// Whether no program was interrupted.
@@ -234,6 +241,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     fn lets_pass(&mut self, tinies: &Tinies, tiny: u32) -> bool {
         let (Some(direction), Some(bounds)) = (self.context.visibility.tests, &mut self.bounds) else { return true };
         let depths = tinies.depths().map(|depths| as_stored(depths, self.context.depth_bits));
+        self.tests[0] += 1;
         let passes = bounds.lets_pass(direction, tinies.window.map(i64::from), depths, self.context.visibility.teaches);
         if passes {
             count(self.sight, Counter::HizSmallQueries, tiny.count_ones().into());
@@ -331,6 +339,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
         if let (Some(direction), Some(bounds)) = (context.visibility.tests, self.bounds.as_deref_mut()) {
             let range = as_stored(depths, context.depth_bits);
+            self.tests[0] += 1;
             let (mut any, mut all) = (false, true);
             for group in groups_of(window) {
                 let number = group_number(group);
@@ -342,6 +351,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             }
             if self.lessons > 0 && !all && context.visibility.teaches && is_worth_teaching(window) {
                 self.lessons -= 1;
+                self.tests[0] += 1;
                 let triangle = primitives.triangle(index);
                 teach_small(bounds, direction, (&triangle, &context.locations), (window, range), self.sight);
             }
@@ -383,6 +393,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     ) -> Option<[i64; 4]> {
         if all {
             self.lessons += if self.lessons > 0 { LESSONS[1] } else { 0 };
+            self.tests[1] += 1;
             count(self.sight, Counter::HizSmallKills, 1);
             count_hidden(self.sight, window);
             return None;
@@ -411,6 +422,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if let (false, Some(direction)) = (small, tests)
             && self.is_hidden_in_tile(direction, shape, window)
         {
+            self.tests[1] += 1;
             return;
         }
         let (is_triangle, wholly) = (rest.is_empty(), self.context.wholly());
@@ -499,6 +511,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let whole = full && pixels == pixels_of_group(group, bounds.pixels());
         let number = group_number(group);
         let hidden = bounds.hides_in_group(direction, number, range);
+        self.tests = [self.tests[0] + 1, self.tests[1] + u32::from(hidden)];
         if whole && !hidden && self.context.visibility.teaches {
             bounds.teach(direction, number, range);
         }
@@ -522,6 +535,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let number = group_number(group);
         let hidden = bounds.hides_pixels(direction, (number, any), range);
         if hidden {
+            self.tests[1] += 1;
             self.count_killed(pixels_of_group(group, self.area));
         } else if self.context.visibility.teaches {
             let outside = !pixels_inside(group[0], group[1], bounds.pixels());
@@ -756,6 +770,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
     fn finish(&mut self) {
         self.draw_crumbs();
         if let Some(bounds) = &mut self.bounds {
+            let [tests, hidden] = self.tests;
+            bounds.balance().tested(tests, hidden);
             bounds.sum_up();
         }
         if let Sink::Waves(waves) = &mut self.sink {

@@ -116,19 +116,19 @@ pub struct Teaching {
     pub extent: [i64; 2],
 }
 
-/// A window's triangles teach, where their draws, by number, do in the direction that is of interest.
-pub fn teach(early: &mut Early, window: &Window, grid: &Grid, teaching: impl Fn(usize) -> Teaching) {
+/// A window's triangles teach, where their draws, by number, do in the direction that is of interest. Returns how many have.
+pub fn teach(early: &mut Early, window: &Window, grid: &Grid, teaching: impl Fn(usize) -> Teaching) -> u32 {
     let mut start = 0;
-    for run in &window.runs {
-        teach_run(early, (window, std::mem::replace(&mut start, run.end)..run.end), grid, &teaching(run.draw as usize));
-    }
+    let runs = window.runs.iter().map(|run| (std::mem::replace(&mut start, run.end)..run.end, run.draw as usize));
+    runs.map(|(range, draw)| teach_run(early, (window, range), grid, &teaching(draw))).sum()
 }
 
-fn teach_run(early: &mut Early, (window, range): (&Window, Range<u32>), grid: &Grid, teaching: &Teaching) {
-    let Some(direction) = early.direction().filter(|_| teaching.visibility.teaches) else { return };
+fn teach_run(early: &mut Early, (window, range): (&Window, Range<u32>), grid: &Grid, teaching: &Teaching) -> u32 {
+    let Some(direction) = early.direction().filter(|_| teaching.visibility.teaches) else { return 0 };
     if teaching.visibility.tests != Some(direction) {
-        return;
+        return 0;
     }
+    let mut taught = 0;
     let triangles = &window.triangles;
     let clip = within(teaching.scissor, grid.area());
     for index in range {
@@ -141,8 +141,10 @@ fn teach_run(early: &mut Early, (window, range): (&Window, Range<u32>), grid: &G
             }
             let lesson = Lesson { triangle, shape: triangles.shape(index), pixels };
             teach_one((early, direction), &lesson, (grid, window.layer(), clip), (teaching, &[]));
+            taught += 1;
         }
     }
+    taught
 }
 
 /// What a triangle may teach.
@@ -276,7 +278,7 @@ mod tests {
 
     use super::super::{Run, Runs};
     use super::*;
-    use crate::hiz::{Bounds, Hierarchy};
+    use crate::hiz::{Bounds, Hierarchy, Hiz};
     use ash::vk;
 
     const SIZE: [u32; 2] = [150, 90];
@@ -336,7 +338,7 @@ mod tests {
                 false => (Direction::Less, vk::CompareOp::LESS_OR_EQUAL),
             };
             let cleared = if greater { 1.0 - cleared } else { cleared };
-            let (grid, hierarchy) = (Grid::new(area, 1), Hierarchy::new(SIZE));
+            let (grid, hierarchy) = (Grid::new(area, 1), Hierarchy::new(SIZE, Hiz::Always));
             hierarchy.clear([0, 0, 150, 90], cleared);
             let mut early = Early::default();
             early.begin(direction, grid.places().map(|(_, pixel)| hierarchy.tile(pixel)));
@@ -383,7 +385,7 @@ mod tests {
 
     #[test]
     fn what_lies_behind_a_wall_is_put_nowhere() {
-        let (grid, hierarchy) = (Grid::new([0, 0, 150, 90], 1), Hierarchy::new(SIZE));
+        let (grid, hierarchy) = (Grid::new([0, 0, 150, 90], 1), Hierarchy::new(SIZE, Hiz::Always));
         hierarchy.clear([0, 0, 150, 90], 1.0);
         let mut early = Early::default();
         early.begin(Direction::Less, grid.places().map(|(_, pixel)| hierarchy.tile(pixel)));

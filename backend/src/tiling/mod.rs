@@ -28,8 +28,7 @@ use crate::pixel::{DrawContext, process_tile};
 use crate::raster::{Criterion, TILE_LOG2, Triangle, UNITS};
 use crate::transfer::PlaneClear;
 
-use ahead::Tests;
-pub use ahead::{Ahead, Hiding, Lesson, Teaching, teach, teach_lessons};
+pub use ahead::{Ahead, Hiding, Lesson, Teaching, Tests, teach, teach_lessons};
 
 /// Most triangles of a window, and most windows of a walk: a triangle is known by 16 bits of each. A bin takes as many.
 pub const MOST: usize = 1 << 16;
@@ -55,7 +54,7 @@ pub struct Window {
     pub triangles: Triangles,
     bins: Bins,
     /// What sorting them took.
-    tests: Tests,
+    pub tests: Tests,
 }
 
 impl Window {

@@ -2,13 +2,15 @@
 //! blitted, or written behind the image's back, in the same submission and in later ones.
 //!
 //! A near wall hides everything; then something makes the depths of a rectangle far; what is drawn between the two is seen there and
-//! nowhere else. The model holds a depth and a colour for each pixel.
+//! nowhere else. Others draw walls at random, so often in front of each other that a device may stop looking for what is hidden, and begin
+//! again; it must know then what it did not follow. The model holds a depth and a colour for each pixel.
 
 use ash::vk;
 
 use super::formats::supports;
 use crate::Entry;
 use crate::harness::{Buffer, Case, Gpu, Image, ImageDesc, Outcome, check, range};
+use crate::numbers::Numbers;
 use crate::render::{self, COLOR, Draw, Kind, Prepared, State, TRIANGLES, Target, depth_aspects};
 
 const FILL: &[u8] = include_bytes!("../../shaders/fill.comp.spv");
@@ -78,6 +80,13 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     ];
     let formats =
         [("d16", vk::Format::D16_UNORM), ("d24", vk::Format::X8_D24_UNORM_PACK32), ("d32", vk::Format::D32_SFLOAT)];
+    for seed in 0..6 {
+        let (name, format) = formats[seed as usize % 3];
+        let scene =
+            Scene { change: C::Always, format, samples: 1 + seed % 2 * 3, layered: false, greater: false, apart: true };
+        let name = format!("visibility.walls.{name}_{seed}");
+        all.push(Entry::new(name, "Fragment Operations: Depth Test", move |gpu: &Gpu| walls(gpu, scene, seed)));
+    }
     for change in changes {
         for (name, format) in formats {
             for number in 0..8 {
@@ -347,6 +356,17 @@ impl<'a> World<'a> {
         });
     }
 
+    /// Whether colours are those of the model.
+    fn compare(&self) -> Case {
+        let image = self.resolved.unwrap_or(self.color);
+        let bytes = self.gpu.read_image(&image, vk::ImageAspectFlags::COLOR, 4)?;
+        for (index, (got, (_, expected))) in bytes.chunks_exact(4).zip(&self.model).enumerate() {
+            let place = (index as u32 % SIZE[0], index as u32 / SIZE[0]);
+            check(got == expected, || format!("{place:?}: {got:?}, not {expected:?}"))?;
+        }
+        Ok(())
+    }
+
     /// Commands on the depth image as the target of transfers.
     fn transfer(&mut self, image: Image, step: impl FnOnce(&Gpu, vk::CommandBuffer) + 'a) -> Case {
         let (gpu, target) = (self.gpu, vk::ImageLayout::TRANSFER_DST_OPTIMAL);
@@ -577,10 +597,30 @@ fn run(gpu: &Gpu, scene: Scene) -> Case {
     if !scene.apart {
         world.submit()?;
     }
-    let bytes = gpu.read_image(&world.resolved.unwrap_or(world.color), vk::ImageAspectFlags::COLOR, 4)?;
-    for (index, (got, (_, expected))) in bytes.chunks_exact(4).zip(&world.model).enumerate() {
-        let place = (index as u32 % width, index as u32 / width);
-        check(got == expected, || format!("{place:?}: {got:?}, not {expected:?}"))?;
+    world.compare()
+}
+
+/// Walls of many triangles, most of them before all others; some before all or behind all in the other direction.
+fn walls(gpu: &Gpu, scene: Scene, seed: u32) -> Case {
+    scene.supported(gpu)?;
+    let mut world = World::new(gpu, scene)?;
+    let mut numbers = Numbers::new(seed.into());
+    let mut wall = |near: u32| {
+        // In the other direction a wall lies behind the last one, and often before the one before that.
+        let (op, step) = match numbers.below(8) {
+            0 => (vk::CompareOp::LESS, numbers.below(30)),
+            1 | 2 => (vk::CompareOp::GREATER, 11 + numbers.below(9)),
+            _ => (vk::CompareOp::LESS, 0),
+        };
+        let color = [near as u8, step as u8 * 8, numbers.below(256) as u8, 255];
+        let left = if numbers.one_in(3) { numbers.below(90) } else { 0 };
+        let fine = !numbers.one_in(4);
+        Rect { pixels: [left, 0, SIZE[0], SIZE[1]], depth: (near + step) as f32 / 512.0, color, op, fine }
+    };
+    for number in (1..49).rev() {
+        let cleared = (number == 48).then_some(ALL);
+        let walls = [wall(number * 10), wall(number * 10)];
+        world.pass(cleared, None, if number % 4 == 0 { &walls } else { &walls[..1] })?;
     }
-    Ok(())
+    world.compare()
 }

@@ -30,7 +30,7 @@ use crate::state::GraphicsPipeline;
 pub use direct::{Way, discards_first};
 use export::{Colors, Export};
 use inputs::Inputs;
-pub use primitive::tested;
+pub use primitive::{Tally, tested};
 
 /// What an input word of a kernel is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

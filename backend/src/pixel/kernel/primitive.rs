@@ -8,6 +8,7 @@
 //! left, and mixed kernels shade them. Where a program discards fragments, they test once more, and write depths behind it.
 
 use ash::vk;
+use smallvec::SmallVec;
 
 use super::direct::{self, LINE, Pixels, TEXEL, Way, discards_first};
 use super::inputs::Inputs;
@@ -20,8 +21,7 @@ use crate::shader::ir::{BinaryOp as B, Builder, ImageOp, Inst, Local, Lod, Space
 use crate::state::{DepthStencilState, GraphicsPipeline};
 
 /// Links the kernel of a pipeline for depths of so many bits; `None` where primitives cannot be rasterized at once, or should not. One that
-/// counts has four output words more: blocks, samples covered, waves of fragments, and lanes of them; of a sieve, which shades nothing, the
-/// first two count. Samples and lanes are sums of the wave's lanes: adding them up in each block would cost more than shading some.
+/// counts has output words more, the same in all lanes, of which [`Tally::told`] knows what they say.
 pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool)) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));
     let way = direct::way(pipeline, &attachments)?;
@@ -31,18 +31,14 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
         return None;
     }
     let mut linker = Linker::default();
-    let tally = counts.then(|| linker.tally());
+    let tally = counts.then(|| linker.tally(pipeline.multisample.samples));
     let sieve = (way == Way::Sieved).then(|| linker.sieve());
     linker.quads = true;
     let blocks = linker.begin_blocks();
     let depth = Depths { bits: depth_bits, plane: attachments.len() };
     let block = linker.block(&blocks, &pipeline.multisample.locations(), (&attachments, &depth));
     let any = linker.any(&block.covered);
-    if let Some(tally) = tally {
-        let one = linker.b.int(1);
-        linker.add(tally, 0, one);
-        block.covered.iter().for_each(|&covered| linker.add_lanes(tally, 1, covered));
-    }
+    tally.iter().for_each(|tally| linker.count_block(tally, &block.covered));
     linker.b.push(Inst::If { condition: any });
     match &sieve {
         Some(sieve) => {
@@ -53,17 +49,15 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
             linker.keep(sieve, left.covered[0]);
         }
         None => linker.shade_tested((pipeline, shaded), (&attachments, &depth), block, |linker, left| {
-            linker.count_wave(tally, left);
+            tally.iter().for_each(|tally| linker.count_wave(tally, left));
         }),
     }
     linker.b.push(Inst::EndIf);
     sieve.iter().for_each(|sieve| linker.next(sieve));
     linker.end_blocks(&blocks);
-    let kept = sieve.map(|sieve| (sieve.masks, 0));
-    for (local, word) in
-        kept.into_iter().chain(tally.into_iter().flat_map(|tally| (0..4).map(move |word| (tally, word))))
-    {
-        let value = linker.b.local_load(local, word, None, Type::I32);
+    let kept = sieve.map(|sieve| sieve.masks);
+    for local in kept.into_iter().chain(tally.into_iter().flat_map(|tally| tally.words)) {
+        let value = linker.b.local_load(local, 0, None, Type::I32);
         linker.output(value);
     }
     Some(linker.finish(program.filter(|_| way == Way::AtOnce)).alone())
@@ -88,6 +82,35 @@ pub(super) fn differs(program: &Program) -> bool {
         _ => false,
     };
     program.code.function().insts.iter().any(differs)
+}
+
+/// What a kernel counts: samples covered, and waves of fragments behind the lanes of them. With one sample that is one word: each word that
+/// lives through the loop over blocks takes a register of it.
+pub struct Tally {
+    words: SmallVec<[Local; 2]>,
+}
+
+/// Bits of a number of pixels of a small primitive.
+const PIXEL_BITS: u32 = 11;
+
+impl Tally {
+    /// Samples that were covered, waves, and their lanes, by the output words of a kernel for so many samples.
+    pub fn told(samples: u32, output: impl Fn(usize) -> u32) -> [u32; 3] {
+        let low = |word: u32| word & ((1 << PIXEL_BITS) - 1);
+        let [covered, shaded] = match samples {
+            1 => [low(output(0)), output(0) >> PIXEL_BITS],
+            _ => [output(0), output(1)],
+        };
+        [covered, shaded >> PIXEL_BITS, low(shaded)]
+    }
+
+    /// Where waves are counted, and above how many bits.
+    fn of_waves(&self) -> (Local, u32) {
+        match self.words[..] {
+            [both] => (both, PIXEL_BITS),
+            _ => (self.words[1], 0),
+        }
+    }
 }
 
 /// What a sieve has found: in lane N the pixels of block N that are left, as bits of its lanes.
@@ -296,31 +319,41 @@ impl Linker {
         self.b.local_store(sieve.number, 0, None, number);
     }
 
-    fn tally(&mut self) -> Local {
-        let (tally, zero) = (self.b.local(4), self.b.int(0));
-        (0..4).for_each(|word| self.b.local_store(tally, word, None, zero));
-        tally
+    fn tally(&mut self, samples: u32) -> Tally {
+        let zero = self.b.int(0);
+        let words: SmallVec<[Local; 2]> = (0..samples.min(2)).map(|_| self.b.local(1)).collect();
+        words.iter().for_each(|&local| self.b.local_store(local, 0, None, zero));
+        Tally { words }
     }
 
-    fn add(&mut self, tally: Local, word: u32, many: Value) {
-        let before = self.b.local_load(tally, word, None, Type::I32);
+    fn add(&mut self, local: Local, many: Value) {
+        let before = self.b.local_load(local, 0, None, Type::I32);
         let after = self.b.binary(B::IAdd, before, many);
-        self.b.local_store(tally, word, None, after);
+        self.b.local_store(local, 0, None, after);
     }
 
-    /// Adds one in the lanes where a condition holds.
-    fn add_lanes(&mut self, tally: Local, word: u32, condition: Value) {
-        let [none, one] = [0, 1].map(|many| self.b.int(many));
-        let many = self.b.select(condition, one, none);
-        self.add(tally, word, many);
+    /// How many lanes have a condition; the same in all of them.
+    fn lanes_with(&mut self, condition: Value) -> Value {
+        let bits = self.b.ballot(condition);
+        self.b.unary(U::BitCount, bits)
+    }
+
+    /// Counts samples of a block that are covered.
+    fn count_block(&mut self, tally: &Tally, covered: &[Value]) {
+        for &covered in covered {
+            let many = self.lanes_with(covered);
+            self.add(tally.words[0], many);
+        }
     }
 
     /// Counts a wave, and its pixels of which a sample is left.
-    fn count_wave(&mut self, tally: Option<Local>, left: &[Value]) {
-        let Some(tally) = tally else { return };
-        let (one, some) = (self.b.int(1), self.some(left));
-        self.add(tally, 2, one);
-        self.add_lanes(tally, 3, some);
+    fn count_wave(&mut self, tally: &Tally, left: &[Value]) {
+        let ((local, above), some) = (tally.of_waves(), self.some(left));
+        let many = self.lanes_with(some);
+        let [one, above] = [1 << PIXEL_BITS << above, above].map(|number| self.b.int(number));
+        let many = self.b.binary(B::Shl, many, above);
+        let many = self.b.binary(B::IAdd, many, one);
+        self.add(local, many);
     }
 
     /// Pixels of which any sample is covered.
