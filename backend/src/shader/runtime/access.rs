@@ -2,14 +2,14 @@
 //!
 //! Operands come as lanes by the number of the value: the interpreter's registers, or what generated code stored for a call.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Environment;
 use super::bindings::{perform, perform_alone, perform_wide};
 use super::clock;
 use super::kernels::{self, Lanes, Mask, WAVE};
 use crate::memory::Allocation;
-use crate::shader::ir::{Atomic64, Inst, Space, Value, Wide};
+use crate::shader::ir::{Atomic64, AtomicOp, Inst, Space, Value, Wide};
 
 /// Which lanes an instruction is executed for.
 #[derive(Debug, Clone, Copy)]
@@ -47,49 +47,16 @@ impl<'a> Access<'a> {
     /// Executes an instruction that reaches memory or is left to the runtime. The words of its results are
     /// 0 in lanes it is not executed for. With `uniform` operands a load is done once, for all lanes.
     pub fn execute(&self, inst: &Inst, uniform: bool) -> [Lanes; 2] {
-        let effective = self.masks.effective;
         let one = |lanes| [lanes, [0; WAVE]];
         match inst {
             Inst::Wide(wide) => self.wide(wide),
             Inst::Atomic64(atomic) => self.atomics_wide(atomic),
-            Inst::Load { space, offset, .. } if uniform => {
-                one([self.load(&mut self.reach(*space), self.word(*offset, 0), 0); WAVE])
-            }
-            Inst::Load { space, offset, .. } => {
-                let mut reach = self.reach(*space);
-                one(for_lanes(self.masks.active, |lane| self.load(&mut reach, self.word(*offset, lane), lane)))
-            }
-            Inst::Store { space, offset, value } => {
-                let mut reach = self.reach(*space);
-                for lane in lanes_of(effective) {
-                    let word = self.word(*value, lane).to_le_bytes();
-                    self.store(&mut reach, self.word(*offset, lane), &word, lane);
-                }
-                [[0; WAVE]; 2]
-            }
-            Inst::StorePart { space, offset, value, bytes } => {
-                let mut reach = self.reach(*space);
-                for lane in lanes_of(effective) {
-                    let word = self.word(*value, lane).to_le_bytes();
-                    self.store(&mut reach, self.word(*offset, lane), &word[..*bytes as usize], lane);
-                }
-                [[0; WAVE]; 2]
-            }
-            Inst::Atomic { space: Space::Shared, offset, op, value, comparator, .. } => {
-                one(for_lanes(effective, |lane| {
-                    let word = self.environment.shared.and_then(|shared| shared.word(self.word(*offset, lane)));
-                    let operands = (self.word(*value, lane), self.optional(*comparator, lane));
-                    word.map_or(0, |word| perform_alone(word, *op, operands))
-                }))
-            }
+            Inst::Load { space, offset, .. } if uniform => one([self.load(1, *space, *offset)[0]; WAVE]),
+            Inst::Load { space, offset, .. } => one(self.load(self.masks.active, *space, *offset)),
+            Inst::Store { space, offset, value } => self.store(*space, *offset, (*value, 4)),
+            Inst::StorePart { space, offset, value, bytes } => self.store(*space, *offset, (*value, *bytes as usize)),
             Inst::Atomic { space, offset, op, value, comparator, .. } => {
-                let mut reach = self.reach(*space);
-                one(for_lanes(effective, |lane| {
-                    let place = reach.place(self.word(*offset, lane), lane, 4);
-                    let word = place.and_then(|(memory, at)| memory.atomic_u32(at));
-                    let (value, comparator) = (self.word(*value, lane), self.optional(*comparator, lane));
-                    word.map_or(0, |word| perform(word, *op, value, comparator))
-                }))
+                one(self.atomics(*space, *offset, (*op, *value, *comparator)))
             }
             Inst::BufferLength { resource, element, .. } => one(std::array::from_fn(|lane| {
                 self.environment.bindings.length(*resource, self.optional(*element, lane))
@@ -100,6 +67,10 @@ impl<'a> Access<'a> {
 
     fn word(&self, value: Value, lane: usize) -> u32 {
         self.registers[value.0 as usize][lane]
+    }
+
+    fn lanes(&self, value: Value) -> &'a Lanes {
+        &self.registers[value.0 as usize]
     }
 
     fn pair(&self, [low, high]: [Value; 2], lane: usize) -> u64 {
@@ -115,146 +86,164 @@ impl<'a> Access<'a> {
         static NOTHING: Lanes = [0; WAVE];
         let mut operands = [[&NOTHING; 2]; 3];
         for (operand, &word) in operands.as_flattened_mut().iter_mut().zip(&wide.words) {
-            *operand = &self.registers[word.0 as usize];
+            *operand = self.lanes(word);
         }
         kernels::wide(wide.op, &operands)
     }
 
-    fn reach(&self, space: Space) -> Reach<'a> {
-        Reach { access: *self, space, last: None }
-    }
-
-    #[inline]
-    fn load(&self, reach: &mut Reach<'_>, offset: u32, lane: usize) -> u32 {
-        match reach.space {
-            Space::Push => push_word(self.environment.push, offset),
-            Space::Levels(behind) => push_word(self.environment.push, offset.wrapping_add(behind)),
-            Space::Shared => {
+    /// Loads the words of the lanes of a mask.
+    fn load(&self, mask: Mask, space: Space, offset: Value) -> Lanes {
+        let mut lanes = [0; WAVE];
+        let offsets = self.lanes(offset);
+        let mut each = |word: &dyn Fn(u32) -> u32| lanes_of(mask).for_each(|lane| lanes[lane] = word(offsets[lane]));
+        match space {
+            Space::Push => each(&|offset| push_word(self.environment.push, offset)),
+            Space::Levels(behind) => each(&|offset| push_word(self.environment.push, offset.wrapping_add(behind))),
+            Space::Shared => each(&|offset| {
                 let word = self.environment.shared.and_then(|shared| shared.word(offset));
                 word.map_or(0, |word| word.load(Ordering::Relaxed))
-            }
-            _ => {
+            }),
+            _ => self.at_places(mask, space, offset, 4, |lane, memory, at| {
                 let mut word = [0; 4];
-                if let Some((memory, at)) = reach.place(offset, lane, 4) {
-                    memory.read(at, &mut word);
-                }
-                u32::from_le_bytes(word)
-            }
-        }
-    }
-
-    #[inline]
-    fn store(&self, reach: &mut Reach<'_>, offset: u32, bytes: &[u8], lane: usize) {
-        if reach.space != Space::Shared {
-            if let Some((memory, at)) = reach.place(offset, lane, bytes.len() as u64) {
-                memory.write(at, bytes);
-            }
-            return;
-        }
-        let Some(slot) = self.environment.shared.and_then(|shared| shared.word(offset)) else { return };
-        // A part of a word: lanes of a workgroup run on one thread.
-        let mut word = slot.load(Ordering::Relaxed).to_le_bytes();
-        let first = offset as usize % 4;
-        for (byte, new) in word[first..].iter_mut().zip(bytes) {
-            *byte = *new;
-        }
-        slot.store(u32::from_le_bytes(word), Ordering::Relaxed);
-    }
-
-    fn atomics_wide(&self, atomic: &Atomic64) -> [Lanes; 2] {
-        let mut reach = self.reach(atomic.space);
-        let mut lanes = [[0; WAVE]; 2];
-        for lane in lanes_of(self.masks.effective) {
-            let offset = self.word(atomic.offset, lane);
-            let word = match atomic.space {
-                Space::Shared => self.environment.shared.and_then(|shared| shared.wide_word(offset)),
-                Space::Clock => None,
-                _ => reach.place(offset, lane, 8).and_then(|(memory, at)| memory.atomic_u64(at)),
-            };
-            let comparator = atomic.comparator.map_or(0, |words| self.pair(words, lane));
-            let old = match word {
-                Some(word) => perform_wide(word, atomic.op, self.pair(atomic.value, lane), comparator),
-                None if atomic.space == Space::Clock => clock::now(),
-                None => 0,
-            };
-            [lanes[0][lane], lanes[1][lane]] = [old as u32, (old >> 32) as u32];
+                memory.read(at, &mut word);
+                lanes[lane] = u32::from_le_bytes(word);
+            }),
         }
         lanes
     }
-}
 
-fn for_lanes(mask: Mask, mut word: impl FnMut(usize) -> u32) -> Lanes {
-    let mut lanes = [0; WAVE];
-    for lane in lanes_of(mask) {
-        lanes[lane] = word(lane);
-    }
-    lanes
-}
-
-/// Where lanes reach memory one after the other: most of them where the one before did.
-struct Reach<'a> {
-    access: Access<'a>,
-    space: Space,
-    /// Element of the resource, and what it is.
-    last: Option<(u32, Span<'a>)>,
-}
-
-/// Bytes of memory.
-#[derive(Clone, Copy)]
-struct Span<'a> {
-    memory: &'a Allocation,
-    /// Where in the memory it begins.
-    start: u64,
-    /// What programs call its first byte: 0 but for addresses.
-    first: u64,
-    size: u64,
-}
-
-impl<'a> Span<'a> {
-    /// A buffer, rounded up to whole words.
-    fn of_buffer((memory, start, size): (&'a Allocation, u64, u64)) -> Self {
-        Self { memory, start, first: 0, size: size.next_multiple_of(4) }
-    }
-
-    fn place(&self, at: u64, bytes: u64) -> Option<(&'a Allocation, u64)> {
-        let offset = at.wrapping_sub(self.first);
-        (offset.saturating_add(bytes) <= self.size).then_some((self.memory, self.start + offset))
-    }
-}
-
-impl<'a> Reach<'a> {
-    /// The memory that holds `bytes` bytes of a buffer or at an address, and where.
-    #[inline]
-    fn place(&mut self, offset: u32, lane: usize, bytes: u64) -> Option<(&'a Allocation, u64)> {
-        let (element, at, bytes) = match self.space {
-            Space::Buffer { element, .. } => (self.access.optional(element, lane), offset.into(), bytes),
-            // An allocation says itself what bytes behind the first one are in it.
-            Space::Address { high } => (0, u64::from(offset) | u64::from(self.access.word(high, lane)) << 32, 1),
-            _ => (0, offset.into(), bytes),
-        };
-        if let Some((known, span)) = &self.last
-            && *known == element
-            && let Some(found) = span.place(at, bytes)
-        {
-            return Some(found);
+    /// Stores the first bytes of the lanes' words; there is no result.
+    fn store(&self, space: Space, offset: Value, (value, bytes): (Value, usize)) -> [Lanes; 2] {
+        let (effective, words) = (self.masks.effective, self.lanes(value));
+        if space != Space::Shared {
+            self.at_places(effective, space, offset, bytes as u64, |lane, memory, at| match bytes {
+                4 => memory.write(at, &words[lane].to_le_bytes()),
+                _ => memory.write(at, &words[lane].to_le_bytes()[..bytes]),
+            });
+            return [[0; WAVE]; 2];
         }
-        let span = self.find(element, at)?;
-        self.last = Some((element, span));
-        span.place(at, bytes)
+        for lane in lanes_of(effective) {
+            let offset = self.word(offset, lane);
+            let Some(slot) = self.environment.shared.and_then(|shared| shared.word(offset)) else { continue };
+            // A part of a word: lanes of a workgroup run on one thread.
+            let mut word = slot.load(Ordering::Relaxed).to_le_bytes();
+            let first = offset as usize % 4;
+            for (byte, new) in word[first..].iter_mut().zip(&words[lane].to_le_bytes()[..bytes]) {
+                *byte = *new;
+            }
+            slot.store(u32::from_le_bytes(word), Ordering::Relaxed);
+        }
+        [[0; WAVE]; 2]
     }
 
-    #[inline(never)]
-    fn find(&self, element: u32, at: u64) -> Option<Span<'a>> {
-        let (bindings, ranges) = (self.access.environment.bindings, self.access.environment.ranges);
-        match self.space {
-            Space::Buffer { resource, .. } => bindings.buffer(resource, element).map(Span::of_buffer),
-            Space::Texels(resource) => bindings.buffer(resource, 0).map(Span::of_buffer),
-            Space::Range(number) | Space::Quads(number) => ranges.buffer(number).map(Span::of_buffer),
-            Space::Address { .. } => {
-                let (first, memory) = bindings.addresses().range(at)?;
-                Some(Span { memory, start: 0, first, size: memory.size() })
+    fn atomics(&self, space: Space, offset: Value, (op, value, comparator): (AtomicOp, Value, Option<Value>)) -> Lanes {
+        let effective = self.masks.effective;
+        let operands = |lane| (self.word(value, lane), self.optional(comparator, lane));
+        let mut lanes = [0; WAVE];
+        if space == Space::Shared {
+            for lane in lanes_of(effective) {
+                let word = self.environment.shared.and_then(|shared| shared.word(self.word(offset, lane)));
+                lanes[lane] = word.map_or(0, |word| perform_alone(word, op, operands(lane)));
             }
-            Space::Push | Space::Levels(_) | Space::Shared | Space::Clock => None,
+            return lanes;
+        }
+        self.at_places(effective, space, offset, 4, |lane, memory, at| {
+            let (value, comparator) = operands(lane);
+            lanes[lane] = memory.atomic_u32(at).map_or(0, |word| perform(word, op, value, comparator));
+        });
+        lanes
+    }
+
+    fn atomics_wide(&self, atomic: &Atomic64) -> [Lanes; 2] {
+        let (effective, mut lanes) = (self.masks.effective, [[0; WAVE]; 2]);
+        let mut set = |lane: usize, old: u64| [lanes[0][lane], lanes[1][lane]] = [old as u32, (old >> 32) as u32];
+        let perform = |lane, word: Option<&AtomicU64>| {
+            let comparator = atomic.comparator.map_or(0, |words| self.pair(words, lane));
+            word.map_or(0, |word| perform_wide(word, atomic.op, self.pair(atomic.value, lane), comparator))
+        };
+        match atomic.space {
+            Space::Clock => lanes_of(effective).for_each(|lane| set(lane, clock::now())),
+            Space::Shared => lanes_of(effective).for_each(|lane| {
+                let offset = self.word(atomic.offset, lane);
+                set(lane, perform(lane, self.environment.shared.and_then(|shared| shared.wide_word(offset))));
+            }),
+            space => self.at_places(effective, space, atomic.offset, 8, |lane, memory, at| {
+                set(lane, perform(lane, memory.atomic_u64(at)));
+            }),
+        }
+        lanes
+    }
+
+    /// Hands on where the lanes of a mask access `bytes` bytes of a buffer or at an address: those that are inside. Memory is looked
+    /// up once for all lanes that are in it.
+    #[inline]
+    fn at_places(
+        &self,
+        mask: Mask,
+        space: Space,
+        offset: Value,
+        bytes: u64,
+        mut act: impl FnMut(usize, &'a Allocation, u64),
+    ) {
+        let Environment { bindings, ranges, .. } = *self.environment;
+        let offsets = self.lanes(offset);
+        match space {
+            Space::Address { high } => {
+                let highs = self.lanes(high);
+                let address = |lane: usize| u64::from(offsets[lane]) | u64::from(highs[lane]) << 32;
+                let mut rest = mask;
+                while rest != 0 {
+                    let found = bindings.addresses().range(address(rest.trailing_zeros() as usize));
+                    let Some((first, memory)) = found else {
+                        rest &= rest - 1;
+                        continue;
+                    };
+                    for lane in lanes_of(rest) {
+                        let at = address(lane).wrapping_sub(first);
+                        // The allocation says itself what bytes behind the first one are in it.
+                        if at < memory.size() {
+                            act(lane, memory, at);
+                            rest &= !(1 << lane);
+                        }
+                    }
+                }
+            }
+            Space::Buffer { resource, element: Some(element) } => {
+                let elements = self.lanes(element);
+                let mut rest = mask;
+                while rest != 0 {
+                    let chosen = elements[rest.trailing_zeros() as usize];
+                    let alike =
+                        lanes_of(rest).filter(|&lane| elements[lane] == chosen).fold(0, |all, lane| all | 1 << lane);
+                    in_buffer(bindings.buffer(resource, chosen), offsets, (alike, bytes), &mut act);
+                    rest &= !alike;
+                }
+            }
+            Space::Buffer { resource, element: None } | Space::Texels(resource) => {
+                in_buffer(bindings.buffer(resource, 0), offsets, (mask, bytes), &mut act);
+            }
+            Space::Range(number) | Space::Quads(number) => {
+                in_buffer(ranges.buffer(number), offsets, (mask, bytes), &mut act);
+            }
+            Space::Push | Space::Levels(_) | Space::Shared | Space::Clock => {}
+        }
+    }
+}
+
+/// Hands on where the lanes of a mask access `bytes` bytes of a buffer, rounded up to whole words: those that are inside.
+#[inline]
+fn in_buffer<'a>(
+    buffer: Option<(&'a Allocation, u64, u64)>,
+    offsets: &Lanes,
+    (mask, bytes): (Mask, u64),
+    act: &mut impl FnMut(usize, &'a Allocation, u64),
+) {
+    let Some((memory, start, size)) = buffer else { return };
+    let size = size.next_multiple_of(4);
+    for lane in lanes_of(mask) {
+        let at = u64::from(offsets[lane]);
+        if at + bytes <= size {
+            act(lane, memory, start + at);
         }
     }
 }
