@@ -280,7 +280,12 @@ fn shader_shows_what_becomes_of_a_module() {
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 fn generated_code_is_named_for_perf_when_the_knob_says_so() {
     let home = Home::new("symbols");
-    let script = format!("echo $$; exec '{}' shader '{}'", env!("CARGO_BIN_EXE_vitric"), shader("arrays.comp.spv"));
+    // An earlier process of the same number may have left a map.
+    let script = format!(
+        "rm -f /tmp/perf-$$.map; echo $$; exec '{}' shader '{}'",
+        env!("CARGO_BIN_EXE_vitric"),
+        shader("arrays.comp.spv")
+    );
     for (value, is_named) in [("perf", true), ("off", false)] {
         let output = home.with(&[("VITRIC_SYMBOLS", value)], &["run", "sh", "-c", &script]);
         let text = out(&output);
