@@ -88,6 +88,16 @@ fn sum_lanes(vertices: [&[u32]; 4]) -> Sum {
     Sum { low: [x.0, y.0, z.0], high: [x.1, y.1, z.1], any, all, is_odd: x.2 | y.2 | z.2 }
 }
 
+#[inline(always)]
+fn outside_lanes(outside: &[u32]) -> bool {
+    outside.iter().fold(u32::MAX, |all, outside| all & outside) & (outside::CULLED | outside::CLIPPED) != 0
+}
+
+kernel!(
+    /// Whether vertices all lie outside of one and the same, by what each lies outside of.
+    pub is_outside, outside_lanes, (outside: &[u32]) -> bool
+);
+
 kernel!(
     /// Sums vertices up, of which there are some.
     sum, sum_lanes, (vertices: [&[u32]; 4]) -> Sum

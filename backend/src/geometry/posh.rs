@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::batch::Plan;
 use super::cull::{Axes, Facing, Floats, Ints, Rules, cull};
-use super::extent::Extent;
-use super::kernel::{PositionKernel, outside};
+use super::extent::{self, Extent};
+use super::kernel::{PositionKernel, outside, position};
 use super::reuse::Reuse;
 use super::shading::{Positions, VertexSource, shade_positions};
 use crate::raster::{Triangle, may_cover_group, snap};
@@ -287,14 +287,20 @@ fn find_visible(
 ) -> Culled {
     let CullScratch { positions, places, visible } = scratch;
     places.clear();
-    places.resize(vertices, 0);
     visible.clear();
     reuse.clear();
-    let mut culled = Culled { vertices, ..Culled::default() };
-    for (number, corners) in corners.chunks(3 * WAVE).enumerate() {
+    let mut culled = Culled { vertices, by_volume: corners.len() / 3, ..Culled::default() };
+    let outside = positions.words()[position::OUTSIDE];
+    let blocks = corners.chunks(3 * BLOCK).enumerate().filter(|(_, corners)| {
+        let [first, last] = span(corners).map(|vertex| (vertex - least) as usize);
+        !extent::is_outside(&outside[first..=last])
+    });
+    let waves = blocks.flat_map(|(block, corners)| (block * (BLOCK / WAVE)..).zip(corners.chunks(3 * WAVE)));
+    for (number, corners) in waves {
+        places.resize(vertices, 0);
         let found = sixteen(positions, (corners, least), rules);
         let all = (1u32 << (corners.len() / 3)) - 1;
-        culled.by_volume += (all & !found.inside).count_ones() as usize;
+        culled.by_volume -= (all & found.inside).count_ones() as usize;
         culled.by_facing += (all & found.inside & !found.seen).count_ones() as usize;
         let hidden = hiding.map_or(0, |hiding| found.hidden(all, (positions, corners, least), hiding));
         culled.by_others += hidden.count_ones() as usize;
@@ -495,6 +501,42 @@ mod tests {
             model.number(&left);
             prop_assert_eq!((model.vertices, model.places), (reuse.vertices, reuse.places));
         }
+    }
+
+    #[test]
+    fn of_blocks_is_seen_what_is_of_their_triangles() {
+        let (left, right) = (1 << outside::PLANE, 2 << outside::PLANE);
+        let place = |index: u32| [(index * 37 % 23) as f32, (index * 11 % 19) as f32];
+        // Vertices by blocks: those of the second lie outside together, those of the third by two planes, the fourth is cut off.
+        let sides = |index: u32| match index / 20 {
+            1 => left | if index % 2 == 0 { right } else { 0 },
+            2 => {
+                if index % 2 == 0 {
+                    right
+                } else {
+                    left
+                }
+            }
+            _ => {
+                if index % 5 == 0 {
+                    right
+                } else {
+                    0
+                }
+            }
+        };
+        let vertices: Vec<_> = (0..80).map(|index| (place(index), sides(index))).collect();
+        let triangle =
+            |number: u32| [7, 11, 13].map(|step: u32| number / BLOCK as u32 * 20 + (number * step + step / 3) % 20);
+        let triangles: Vec<[u32; 3]> = (0..BLOCK as u32 * 3 + 21).map(triangle).collect();
+        let (culled, visible, _) = find(&vertices, triangles.as_flattened(), 0);
+        let alone = triangles.iter().map(|corners| find(&vertices, corners, 0).0);
+        let sums = alone.clone().fold([0; 2], |[a, b], culled| [a + culled.by_volume, b + culled.by_facing]);
+        assert_eq!([culled.by_volume, culled.by_facing], sums);
+        assert!(culled.by_volume > BLOCK && culled.by_facing > 0 && !visible.is_empty());
+        let is_seen = alone.map(|culled| culled.by_volume + culled.by_facing == 0);
+        let seen: Vec<u32> = (0..).zip(is_seen).filter(|(_, seen)| *seen).map(|(number, _)| number).collect();
+        assert_eq!(visible, seen);
     }
 
     #[test]

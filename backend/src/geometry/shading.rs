@@ -257,11 +257,12 @@ pub(super) fn shade_positions(
     // What is there is written over.
     words.iter_mut().for_each(|words| words.resize(count.next_multiple_of(WAVE), 0));
     let mut outputs = [[0; WAVE]; position::COUNT];
+    let mut calls = wave.calls(program, source.environment);
     for first in (0..count).step_by(WAVE) {
         let lanes = ((1u32 << (count - first).min(WAVE)) - 1) as Mask;
         let start = vertices.start() + first as u32;
         inputs[input::VERTEX as usize] = std::array::from_fn(|lane| start.wrapping_add(lane as u32));
-        if wave.call(program, source.environment, lanes, &inputs, &mut outputs) == Stop::Interrupted {
+        if calls.call(lanes, &inputs, &mut outputs) == Stop::Interrupted {
             return false;
         }
         for (words, output) in words.iter_mut().zip(&outputs) {
@@ -291,9 +292,10 @@ pub(super) fn shade_words(
     mut take: impl FnMut(usize, &[Lanes]),
 ) -> Option<()> {
     outputs.resize(program.outputs.len());
+    let mut calls = wave.calls(program, environment);
     for number in 0..count.div_ceil(WAVE) {
         let (lanes, inputs) = feed.wave(number);
-        if wave.call(program, environment, lanes, inputs, outputs) == Stop::Interrupted {
+        if calls.call(lanes, inputs, outputs) == Stop::Interrupted {
             return None;
         }
         take(number, outputs);
@@ -316,9 +318,10 @@ pub(super) fn shade_waves<'w>(
     let chunks = triangles.row_chunks();
     outputs.resize(stride.max(chunks * BLOCK));
     let (rows, first) = triangles.add_rows(count.next_multiple_of(WAVE));
+    let mut calls = wave.calls(program, environment);
     for (number, rows) in rows.chunks_mut(chunks * WAVE).enumerate() {
         let (lanes, inputs) = feed.wave(number);
-        if wave.call(program, environment, lanes, inputs, outputs) == Stop::Interrupted {
+        if calls.call(lanes, inputs, outputs) == Stop::Interrupted {
             return None;
         }
         // Lanes that hold no vertex are not read.

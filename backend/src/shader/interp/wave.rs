@@ -73,6 +73,45 @@ impl Runs<'_> {
     }
 }
 
+/// Calls of one program without barriers, for any lanes, each from start to end.
+pub struct Calls<'a> {
+    program: &'a Program,
+    runner: Caller<'a>,
+}
+
+enum Caller<'a> {
+    Native(Session<'a, &'a Environment<'a>>),
+    Interpreter(&'a mut Wave, &'a Environment<'a>),
+}
+
+impl Calls<'_> {
+    /// Runs for these lanes. `inputs` are at least the words that the program reads, `outputs` at least those it writes; lanes that do not
+    /// run keep theirs.
+    pub fn call(&mut self, lanes: Mask, inputs: &[Lanes], outputs: &mut [Lanes]) -> Stop {
+        match &mut self.runner {
+            Caller::Native(session) => {
+                assert!(outputs.len() >= self.program.outputs.len(), "fewer output words than the program has");
+                let kept: SmallVec<[Lanes; RESULTS]> =
+                    if lanes == Mask::MAX { SmallVec::new() } else { (&*outputs).into() };
+                let stop = session.call(lanes, inputs, outputs);
+                outputs.iter_mut().zip(&kept).for_each(|(output, kept)| kernels::blend(!lanes, output, kept));
+                stop
+            }
+            Caller::Interpreter(wave, environment) => {
+                wave.start(self.program, lanes, 0);
+                for (word, input) in wave.inputs.iter_mut().zip(inputs) {
+                    *word = *input;
+                }
+                let stop = wave.run(self.program, environment);
+                for (output, word) in outputs.iter_mut().zip(wave.outputs.iter()) {
+                    kernels::blend(lanes, output, word);
+                }
+                stop
+            }
+        }
+    }
+}
+
 /// Runs waves of one program, which have been started, to each barrier in turn, until all are done. False when one was interrupted.
 pub fn run_together(program: &Program, waves: &mut [Wave], environment: &Environment<'_>) -> bool {
     let mut stops: SmallVec<[Stop; 16]> = SmallVec::from_elem(Stop::Barrier, waves.len());
@@ -193,8 +232,18 @@ impl Wave {
         Stop::Done
     }
 
-    /// Runs a program without barriers from start to end for these lanes. `inputs` are at least the words it reads, `outputs`
-    /// at least those it writes; lanes that do not run keep theirs.
+    /// Gets ready for calls of a program without barriers in one environment, one after the other.
+    pub fn calls<'a>(&'a mut self, program: &'a Program, environment: &'a Environment<'a>) -> Calls<'a> {
+        match program.code.native() {
+            Some(native) => {
+                self.frame.start(native);
+                Calls { program, runner: Caller::Native(Session::new(&mut self.frame, native, environment)) }
+            }
+            None => Calls { program, runner: Caller::Interpreter(self, environment) },
+        }
+    }
+
+    /// Calls a program without barriers once, as [`Calls::call`] does.
     pub fn call(
         &mut self,
         program: &Program,
@@ -203,26 +252,7 @@ impl Wave {
         inputs: &[Lanes],
         outputs: &mut [Lanes],
     ) -> Stop {
-        if let Some(native) = program.code.native() {
-            assert!(outputs.len() >= program.outputs.len(), "fewer output words than the routine has");
-            assert!(inputs.len() >= native.inputs(), "fewer input words than the routine reads");
-            self.frame.start(native);
-            let kept: SmallVec<[Lanes; RESULTS]> =
-                if lanes == Mask::MAX { SmallVec::new() } else { (&*outputs).into() };
-            let launch = Launch { active: lanes, helpers: 0, inputs, outputs: &mut *outputs };
-            let stop = self.frame.run(native, environment, launch).0;
-            outputs.iter_mut().zip(&kept).for_each(|(output, kept)| kernels::blend(!lanes, output, kept));
-            return stop;
-        }
-        self.start(program, lanes, 0);
-        for (word, input) in self.inputs.iter_mut().zip(inputs) {
-            *word = *input;
-        }
-        let stop = self.run(program, environment);
-        for (output, word) in outputs.iter_mut().zip(self.outputs.iter()) {
-            kernels::blend(lanes, output, word);
-        }
-        stop
+        self.calls(program, environment).call(lanes, inputs, outputs)
     }
 
     /// Gets ready for many runs of a program with all lanes, one after the other, in one environment.

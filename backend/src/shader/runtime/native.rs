@@ -268,6 +268,14 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
         self.enter(parameters, (Mask::MAX, 0), inputs, outputs)
     }
 
+    /// Runs the program from its start for these lanes, with the environment's parameters, until the end, or the deadline. It has no
+    /// barriers; locals hold zero.
+    pub fn call(&mut self, lanes: Mask, inputs: &[Lanes], outputs: &mut [Lanes]) -> Stop {
+        self.memory.start(self.native);
+        let parameters = self.environment.borrow().parameters;
+        self.enter(parameters, (lanes, 0), inputs, outputs)
+    }
+
     #[inline]
     fn enter(&mut self, parameters: &[u32], lanes: (Mask, Mask), inputs: &[Lanes], outputs: &mut [Lanes]) -> Stop {
         let native = self.native;
