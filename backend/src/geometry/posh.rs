@@ -507,24 +507,9 @@ mod tests {
     fn of_blocks_is_seen_what_is_of_their_triangles() {
         let (left, right) = (1 << outside::PLANE, 2 << outside::PLANE);
         let place = |index: u32| [(index * 37 % 23) as f32, (index * 11 % 19) as f32];
-        // Vertices by blocks: those of the second lie outside together, those of the third by two planes, the fourth is cut off.
-        let sides = |index: u32| match index / 20 {
-            1 => left | if index % 2 == 0 { right } else { 0 },
-            2 => {
-                if index % 2 == 0 {
-                    right
-                } else {
-                    left
-                }
-            }
-            _ => {
-                if index % 5 == 0 {
-                    right
-                } else {
-                    0
-                }
-            }
-        };
+        // Vertices by blocks: those of the second lie outside together, those of the third on either side, some of the first do.
+        let blocks = [[0, 0, 0, right], [left, left | right, left, left], [left, right, right, right], [0; 4]];
+        let sides = |index: u32| blocks[index as usize / 20][index as usize % 4];
         let vertices: Vec<_> = (0..80).map(|index| (place(index), sides(index))).collect();
         let triangle =
             |number: u32| [7, 11, 13].map(|step: u32| number / BLOCK as u32 * 20 + (number * step + step / 3) % 20);
