@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
+use crate::shader::runtime::kernels::kernel;
+
 pub use samples::{FRONT, Sample, SampleKind, Sampler, Samples};
 
 /// A counter's entry in the table.
@@ -236,24 +238,29 @@ impl Sight {
         self.maps[map as usize].iter().fold(all, |sum, seen| sum + u64::from(seen.get()))
     }
 
-    /// The marks of a tile become counts, before they are gone.
-    fn count_marked(&self) {
-        for (counter, map) in MARKED {
-            let counted = &self.counts[counter as usize];
-            counted.set(counted.get() + self.sum(map));
-        }
+    /// Adds what is marked to the marks of a tile, and forgets it; says what it adds up to.
+    fn take(&self, map: usize, marks: &mut Marks) -> u64 {
+        let all = self.all[map].take();
+        marks.all += all;
+        take_groups(&self.maps[map], &mut marks.groups) + u64::from(all) * (SIDE * SIDE) as u64
     }
 
-    /// Nothing is marked from here on.
-    fn forget(&self) {
-        self.maps.as_flattened().iter().chain(&self.all).for_each(|seen| seen.set(0));
+    /// Number of the group that a pixel lies in, in its tile.
+    #[inline(always)]
+    pub fn group([x, y]: [u32; 2]) -> u32 {
+        (y / 8 % SIDE as u32) * SIDE as u32 + x / 8 % SIDE as u32
     }
 
     /// Counts something in the group that a pixel lies in.
     #[inline]
-    pub fn mark(&self, map: Map, [x, y]: [u32; 2], many: u32) {
-        let group = (y as usize / 8 % SIDE) * SIDE + x as usize / 8 % SIDE;
-        let value = &self.maps[map as usize][group];
+    pub fn mark(&self, map: Map, pixel: [u32; 2], many: u32) {
+        self.mark_group(map, Self::group(pixel), many);
+    }
+
+    /// Counts something in a group.
+    #[inline(always)]
+    pub fn mark_group(&self, map: Map, group: u32, many: u32) {
+        let value = &self.maps[map as usize][group as usize % (SIDE * SIDE)];
         value.set(value.get() + many);
     }
 
@@ -271,6 +278,33 @@ impl Sight {
     }
 }
 
+/// What is marked in a tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Marks {
+    groups: [u32; SIDE * SIDE],
+    /// What is in all groups beside that.
+    all: u32,
+}
+
+impl Marks {
+    const NONE: Self = Self { groups: [0; SIDE * SIDE], all: 0 };
+}
+
+#[inline(always)]
+fn taken(seen: &[Cell<u32>; SIDE * SIDE], groups: &mut [u32; SIDE * SIDE]) -> u64 {
+    let sum = seen.iter().fold(0, |sum, seen| sum + u64::from(seen.get()));
+    // Most maps have nothing to tell of groups of most tiles.
+    if sum != 0 {
+        groups.iter_mut().zip(seen).for_each(|(value, seen)| *value += seen.take());
+    }
+    sum
+}
+
+kernel!(
+    /// Adds what was seen of groups, and forgets it; says what it adds up to.
+    take_groups, taken, (seen: &[Cell<u32>; SIDE * SIDE], groups: &mut [u32; SIDE * SIDE]) -> u64
+);
+
 /// Maps of walks over as many tiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Maps {
@@ -278,14 +312,14 @@ pub struct Maps {
     pub columns: usize,
     /// Rows of groups.
     pub rows: usize,
-    /// By the number of the map: the groups of one tile after those of the other, as workers come with tiles.
-    values: [Vec<[u32; SIDE * SIDE]>; MAPS.len()],
+    /// By the number of the map: the marks of one tile after those of the other, as workers come with tiles.
+    values: [Vec<Marks>; MAPS.len()],
 }
 
 impl Maps {
     /// Of so many columns and rows of tiles.
     pub fn new(columns: usize, rows: usize) -> Self {
-        let values = std::array::from_fn(|_| vec![[0; SIDE * SIDE]; columns * rows]);
+        let values = std::array::from_fn(|_| vec![Marks::NONE; columns * rows]);
         Self { columns: columns * SIDE, rows: rows * SIDE, values }
     }
 
@@ -293,18 +327,11 @@ impl Maps {
     pub fn of(&self, map: Map) -> Vec<u32> {
         let (across, tiles) = (self.columns / SIDE, &self.values[map as usize]);
         let places = (0..self.rows).flat_map(|y| (0..self.columns).map(move |x| [x, y]));
-        places.map(|[x, y]| tiles[y / SIDE * across + x / SIDE][y % SIDE * SIDE + x % SIDE]).collect()
-    }
-
-    /// Takes what was seen of a tile.
-    fn take(&mut self, tile: usize, sight: &Sight) {
-        for ((tiles, seen), all) in self.values.iter_mut().zip(&sight.maps).zip(&sight.all) {
-            let all = all.take();
-            // Most maps have nothing to tell of most tiles.
-            if seen.iter().fold(all, |any, seen| any | seen.get()) != 0 {
-                tiles[tile].iter_mut().zip(seen).for_each(|(value, seen)| *value += all + seen.take());
-            }
-        }
+        let value = |[x, y]: [usize; 2]| {
+            let Marks { groups, all } = &tiles[y / SIDE * across + x / SIDE];
+            groups[y % SIDE * SIDE + x % SIDE] + all
+        };
+        places.map(value).collect()
     }
 }
 
@@ -418,10 +445,17 @@ pub struct Tally<'a> {
 impl Tally<'_> {
     /// Counts what was marked in a tile, and takes it to the maps.
     pub fn end_tile(&self, tile: usize) {
-        self.sight.count_marked();
-        match self.walk.set {
-            Some((sets, place)) => sets.lock()[place].take(tile, &self.sight),
-            None => self.sight.forget(),
+        let (mut maps, mut nowhere) = (self.walk.set.map(|(sets, place)| (sets.lock(), place)), Marks::NONE);
+        for number in 0..MAPS.len() {
+            let marks = match &mut maps {
+                Some((sets, place)) => &mut sets[*place].values[number][tile],
+                None => &mut nowhere,
+            };
+            let sum = self.sight.take(number, marks);
+            if let Some((counter, _)) = MARKED.iter().find(|(_, map)| *map as usize == number) {
+                let counted = &self.sight.counts[*counter as usize];
+                counted.set(counted.get() + sum);
+            }
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::memory::PlaneRef;
 use crate::raster::block_of_group;
 use crate::shader::interp::{Environment, Lanes, Mask, Runs, Stop, WAVE, Wave};
 use crate::shader::runtime::Ranges;
+use crate::shader::runtime::kernels::{each, kernel};
 use crate::tiling::{PrimitiveId, Visit};
 
 /// Pixels of a block of small primitives, and of those that tiny ones may touch.
@@ -211,20 +212,26 @@ fn see_block(sight: &Sight, place: [u32; 2], [blocks, samples, covered]: [u32; 3
 
 /// The same of blocks of tiny primitives: their crumbs, their pixels that are covered, and the lanes that are meant.
 #[cold]
-fn see_tiny(sight: &Sight, (firsts, pixels, mut lanes): (&Lanes, &Lanes, Mask)) {
-    let (blocks, mut sum) = (u64::from(lanes.count_ones()), 0);
-    while lanes != 0 {
-        let lane = lanes.trailing_zeros() as usize;
-        lanes &= lanes - 1;
-        let covered = pixels[lane].count_ones();
-        // A tile's first pixel is that of a group.
-        sight.mark(Map::Overdraw, Crumb::place(firsts[lane]), covered);
-        sum += u64::from(covered);
-    }
+fn see_tiny(sight: &Sight, (firsts, pixels, lanes): (&Lanes, &Lanes, Mask)) {
+    let blocks = u64::from(lanes.count_ones());
     sight.count(Counter::Blocks, blocks);
     sight.count(Counter::SamplesStandard, blocks * u64::from(BLOCK_PIXELS));
-    sight.count(Counter::SamplesCovered, sum);
+    sight.count(Counter::SamplesCovered, mark_tiny(sight, firsts, pixels, lanes).into());
 }
+
+#[inline(always)]
+fn mark_tiny_lanes(sight: &Sight, firsts: &Lanes, pixels: &Lanes, lanes: Mask) -> u32 {
+    let covered = each(|lane| if lanes >> lane & 1 != 0 { pixels[lane].count_ones() } else { 0 });
+    // A tile's first pixel is that of a group.
+    let groups = each(|lane| Sight::group(Crumb::place(firsts[lane])));
+    groups.into_iter().zip(covered).for_each(|(group, covered)| sight.mark_group(Map::Overdraw, group, covered));
+    covered.iter().sum()
+}
+
+kernel!(
+    /// Marks the pixels of tiny primitives, and says how many they are.
+    mark_tiny, mark_tiny_lanes, (sight: &Sight, firsts: &Lanes, pixels: &Lanes, lanes: Mask) -> u32
+);
 
 /// Counts waves of kernels that export themselves, their fragments, and those that were exported.
 fn see_waves(sight: &Sight, place: [u32; 2], [waves, lanes, exported]: [u32; 3]) {
@@ -345,7 +352,9 @@ impl<'s> Mixed<'s> {
     /// Counts the fragments of a wave, where its first pixel is.
     #[cold]
     fn see(&mut self, sight: &Sight) {
-        let [lanes, exported] = [0, 1].map(|word: usize| self.runs.outputs[word].iter().sum());
+        let lanes = self.runs.outputs[0][0];
+        // Programs that discard nothing do not say.
+        let exported = self.runs.outputs.get(1).map_or(lanes, |lanes| lanes.iter().sum());
         let place = Crumb::place(self.runs.lanes(self.slot)[0]);
         let place = [0, 1].map(|axis| self.tile[axis] as u32 + place[axis]);
         see_waves(sight, place, [u32::from(lanes > 0), lanes, exported]);

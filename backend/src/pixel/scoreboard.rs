@@ -8,6 +8,7 @@
 
 use crate::counters::{Map, Sight};
 use crate::raster::{GROUP_LOG2, TILE_LOG2};
+use crate::shader::runtime::kernels::kernel;
 use crate::tiling::PrimitiveId;
 
 /// Groups that wait beyond which superseded ones are removed.
@@ -72,18 +73,7 @@ impl Scoreboard {
         let covered = &mut self.covered;
         covered.clear();
         covered.resize(samples as usize * GROUPS, 0);
-        for fragments in self.waiting.iter_mut().rev() {
-            let covered = &mut covered[fragments.group()];
-            let seen = fragments.pixels;
-            let dropped = seen & *covered;
-            if dropped != 0
-                && let Some(sight) = sight
-            {
-                sight.mark(Map::Dropped, fragments.place, dropped.count_ones());
-            }
-            fragments.pixels &= !*covered;
-            *covered |= seen;
-        }
+        supersede(&mut self.waiting, covered, sight);
         self.waiting.retain(|fragments| fragments.pixels != 0);
     }
 
@@ -97,6 +87,25 @@ impl Scoreboard {
         self.waiting.clear();
     }
 }
+
+/// Takes the pixels from fragments, oldest first, that newer ones cover, by what is covered of each group, and marks how many.
+#[inline(always)]
+fn supersede_groups(waiting: &mut [Fragments], covered: &mut [u64], sight: Option<&Sight>) {
+    for fragments in waiting.iter_mut().rev() {
+        let covered = &mut covered[fragments.group()];
+        let seen = fragments.pixels;
+        let dropped = seen & *covered;
+        if dropped != 0
+            && let Some(sight) = sight
+        {
+            sight.mark(Map::Dropped, fragments.place, dropped.count_ones());
+        }
+        fragments.pixels &= !*covered;
+        *covered |= seen;
+    }
+}
+
+kernel!(supersede, supersede_groups, (waiting: &mut [Fragments], covered: &mut [u64], sight: Option<&Sight>));
 
 #[cfg(test)]
 mod tests {

@@ -14,8 +14,8 @@ use crate::shader::Program;
 use crate::shader::ir::{BinaryOp as B, Builder, Inst, Type, UnaryOp as U, Value};
 use crate::state::GraphicsPipeline;
 
-/// Links the kernel of a pipeline for depths of so many bits; `None` where pixels cannot be mixed. One that counts has two output words: 1
-/// in lanes whose pixel was shaded, and in those whose pixel was exported.
+/// Links the kernel of a pipeline for depths of so many bits; `None` where pixels cannot be mixed. One that counts has an output word: how many
+/// pixels were shaded, the same in all lanes; and where the program may discard some a second one: 1 in lanes whose pixel was exported.
 pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool)) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));
     let nothing = Program::routine(Builder::new().finish(), &[], 0);
@@ -32,23 +32,21 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     linker.quads = way == Way::Sieved && differs(shaded);
     let pixels = linker.crumbs((&attachments, &depth));
     // In front of the program: lanes may end there.
-    let counted: Vec<usize> = (0..2).filter(|_| counts).map(|_| linker.count_none()).collect();
-    let see = |linker: &mut Linker, which: std::ops::Range<usize>, left: Value| {
-        counted.iter().take(which.end).skip(which.start).for_each(|&output| linker.count_lanes(output, left));
-    };
-    let (shaded_ones, exported) = (0..1, 1..2);
+    let many = counts.then(|| linker.count_none());
+    let see = |linker: &mut Linker, left: Value| many.iter().for_each(|&output| linker.count_pixels(output, left));
+    let exported = (counts && shaded.fragment.may_discard).then(|| linker.count_none());
     match way {
         Way::AtOnce => linker.shade_tested((pipeline, shaded), (&attachments, &depth), pixels, |linker, left| {
-            see(linker, shaded_ones.start..exported.end, left[0]);
+            see(linker, left[0]);
         }),
         Way::Sieved => {
             let tested = discards_first(shaded).then(|| linker.left((pipeline, shaded), &pixels, &depth));
             let covered = tested.as_ref().map_or(&pixels.covered, |tested| &tested.covered).clone();
             let left = covered[0];
-            see(&mut linker, shaded_ones, left);
+            see(&mut linker, left);
             linker.shade((shaded, &pipeline.multisample), &attachments, Pixels { covered, ..pixels });
             tested.iter().for_each(|tested| linker.store_depths(tested));
-            see(&mut linker, exported, left);
+            exported.iter().for_each(|&output| linker.count_lanes(output, left));
         }
     }
     Some(linker.finish(program).alone())
@@ -59,6 +57,12 @@ impl Linker {
     fn count_none(&mut self) -> usize {
         let none = self.b.int(0);
         self.output(none)
+    }
+
+    /// Makes a word of output the number of pixels for which a condition holds.
+    fn count_pixels(&mut self, output: usize, condition: Value) {
+        let many = self.lanes_with(condition);
+        self.b.push(Inst::Output { slot: output as u32, value: many });
     }
 
     /// Makes a word of output 1 in lanes where a condition holds, of those that still run and are no helpers.

@@ -333,7 +333,7 @@ impl Linker {
     }
 
     /// How many lanes have a condition; the same in all of them.
-    fn lanes_with(&mut self, condition: Value) -> Value {
+    pub(super) fn lanes_with(&mut self, condition: Value) -> Value {
         let bits = self.b.ballot(condition);
         self.b.unary(U::BitCount, bits)
     }

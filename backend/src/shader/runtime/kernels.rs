@@ -182,11 +182,11 @@ macro_rules! kernel {
         $vis fn $name($($arg: $ty),+) $(-> $result)? {
             #[cfg(target_arch = "x86_64")]
             {
-                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
                 fn widest($($arg: $ty),+) $(-> $result)? {
                     $source($($arg),+)
                 }
-                #[target_feature(enable = "avx2,fma")]
+                #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
                 fn wide($($arg: $ty),+) $(-> $result)? {
                     $source($($arg),+)
                 }
@@ -285,7 +285,12 @@ mod level {
 
     #[cold]
     fn find() -> u8 {
-        let has_avx2 = std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma");
+        // What all machines with AVX2 have.
+        let counts_bits = std::is_x86_feature_detected!("bmi1")
+            && std::is_x86_feature_detected!("bmi2")
+            && std::is_x86_feature_detected!("lzcnt")
+            && std::is_x86_feature_detected!("popcnt");
+        let has_avx2 = counts_bits && std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma");
         let has_avx512 = std::is_x86_feature_detected!("avx512f")
             && std::is_x86_feature_detected!("avx512bw")
             && std::is_x86_feature_detected!("avx512dq")
@@ -300,7 +305,7 @@ mod level {
     }
 }
 
-/// Whether the machine has AVX2 and FMA.
+/// Whether the machine has AVX2, FMA, and the instructions on bits that came with them.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub fn has_avx2() -> bool {
