@@ -1,53 +1,146 @@
-//! Dead code: stores to words that are never loaded, operations whose results nobody uses, empty `If`s; then values are
-//! numbered anew, so that the registers of a wave lie close together.
+//! Dead code: what no effect needs, loops too; then values are numbered anew, so that the registers of a wave lie close together.
+//!
+//! An effect needs what it uses, the regions around it, and all jumps to their ends; a load of a local all stores that it may see. A
+//! loop that does nothing is taken to end, unless nobody leaves it, or what it looks at in memory or images may change meanwhile.
 
 use std::collections::HashSet;
 
-use crate::shader::ir::{AtomicOp, Function, Inst, Value, map_operands, map_results, operands, results};
+use crate::shader::ir::{
+    AtomicOp, Function, Inst, Local, Region, RegionKind, Regions, Value, map_operands, map_results, operands, results,
+};
 
 /// Drops dead code and renumbers values.
 pub fn run(function: &mut Function) {
-    drop_stores(function);
-    drop_unused(function);
+    let regions = Regions::new(function);
+    let loops = lasting_loops(function, &regions);
+    let mut needed = needed(function, &regions, &loops).into_iter();
+    function.insts.retain(|_| needed.next() == Some(true));
     drop_empty(function);
     renumber(function);
 }
 
-/// Stores to words that no load can see.
-fn drop_stores(function: &mut Function) {
-    let (mut words, mut whole, mut loaded) = (HashSet::new(), HashSet::new(), HashSet::new());
-    for inst in &function.insts {
-        if let Inst::LocalLoad { local, .. } = inst {
-            loaded.insert(*local);
-        }
+/// Loops that stay though nothing in them may be needed.
+fn lasting_loops(function: &Function, regions: &Regions) -> Vec<u32> {
+    let numbers = 1..regions.list.len() as u32;
+    let mut loops: Vec<u32> = numbers.filter(|&region| regions.get(region).kind == RegionKind::Loop).collect();
+    if loops.is_empty() {
+        return loops;
+    }
+    let (mut is_left, mut looks) = (vec![false; regions.list.len()], vec![false; regions.list.len()]);
+    let needed = needed(function, regions, &loops);
+    for (at, inst) in function.insts.iter().enumerate().filter(|&(at, _)| needed[at]) {
+        let around = regions.chain(regions.of[at]);
         match inst {
-            Inst::LocalLoad { local, base, index: None, .. } => drop(words.insert((*local, *base))),
-            Inst::LocalLoad { local, .. } => drop(whole.insert(*local)),
+            Inst::Break { depth } => {
+                // A region comes after those around it.
+                let target = regions.target(regions.of[at], *depth).unwrap_or(0);
+                around.filter(|&region| region >= target).for_each(|region| is_left[region as usize] = true);
+            }
+            Inst::Load { .. } | Inst::Atomic { .. } | Inst::Atomic64(_) | Inst::Image(_) => {
+                around.for_each(|region| looks[region as usize] = true);
+            }
             _ => {}
         }
     }
-    function.insts.retain(|inst| match inst {
-        Inst::LocalStore { local, base, index: None, .. } => whole.contains(local) || words.contains(&(*local, *base)),
-        Inst::LocalStore { local, .. } => loaded.contains(local),
-        _ => true,
-    });
+    loops.retain(|&region| looks[region as usize] || !is_left[region as usize]);
+    loops
 }
 
-/// Operations without effect whose results are not used: definitions come before uses, so one walk back finds them.
-fn drop_unused(function: &mut Function) {
-    let mut used: HashSet<Value> = HashSet::new();
-    let mut kept: Vec<Inst> = Vec::with_capacity(function.insts.len());
-    for inst in std::mem::take(&mut function.insts).into_iter().rev() {
-        let defined = results(&inst);
-        if has_effect(&inst) || defined.iter().any(|value| used.contains(value)) {
-            operands(&inst, |value| {
-                used.insert(value);
-            });
-            kept.push(inst);
+/// What effects and some loops need.
+fn needed(function: &Function, regions: &Regions, loops: &[u32]) -> Vec<bool> {
+    let mut needs = Needs::new(function, regions);
+    for (at, inst) in function.insts.iter().enumerate() {
+        if has_effect(inst) {
+            needs.instruction(at);
         }
     }
-    kept.reverse();
-    function.insts = kept;
+    loops.iter().for_each(|&region| needs.region(region));
+    needs.follow();
+    needs.needed
+}
+
+/// What is known to be needed.
+struct Needs<'f> {
+    function: &'f Function,
+    regions: &'f Regions,
+    /// By value where it is defined; by local its stores; by region the jumps to its end, or its beginning.
+    definitions: Vec<usize>,
+    stores: Vec<Vec<usize>>,
+    jumps: Vec<Vec<usize>>,
+    /// By instruction, and by region.
+    needed: Vec<bool>,
+    is_around: Vec<bool>,
+    /// Words of locals that are loaded; all of a local where that is not known.
+    loaded: HashSet<(Local, Option<u32>)>,
+    /// Needed instructions that were not looked at.
+    found: Vec<usize>,
+}
+
+impl<'f> Needs<'f> {
+    fn new(function: &'f Function, regions: &'f Regions) -> Self {
+        let mut definitions = vec![0; function.types.len()];
+        let mut stores = vec![Vec::new(); function.locals.len()];
+        let mut jumps = vec![Vec::new(); regions.list.len()];
+        for (at, inst) in function.insts.iter().enumerate() {
+            results(inst).iter().for_each(|value| definitions[value.0 as usize] = at);
+            match inst {
+                Inst::LocalStore { local, .. } => stores[local.0 as usize].push(at),
+                Inst::Break { depth } | Inst::Continue { depth } => {
+                    regions.target(regions.of[at], *depth).iter().for_each(|&region| jumps[region as usize].push(at));
+                }
+                _ => {}
+            }
+        }
+        let (needed, is_around) = (vec![false; function.insts.len()], vec![false; regions.list.len()]);
+        let (loaded, found) = Default::default();
+        Self { function, regions, definitions, stores, jumps, needed, is_around, loaded, found }
+    }
+
+    fn instruction(&mut self, at: usize) {
+        if !std::mem::replace(&mut self.needed[at], true) {
+            self.found.push(at);
+        }
+    }
+
+    /// The markers of a region, the regions around it, and the jumps to its end.
+    fn region(&mut self, region: u32) {
+        for region in self.regions.chain(region) {
+            if std::mem::replace(&mut self.is_around[region as usize], true) {
+                return;
+            }
+            let &Region { start, middle, end, .. } = self.regions.get(region);
+            [start, middle, end].into_iter().for_each(|at| self.instruction(at as usize));
+            std::mem::take(&mut self.jumps[region as usize]).into_iter().for_each(|at| self.instruction(at));
+        }
+    }
+
+    /// What found instructions need in turn.
+    fn follow(&mut self) {
+        while let Some(at) = self.found.pop() {
+            let inst = &self.function.insts[at];
+            operands(inst, |value| self.instruction(self.definitions[value.0 as usize]));
+            self.region(self.regions.of[at]);
+            if let Inst::LocalLoad { local, base, index, .. } = *inst {
+                self.load(local, index.is_none().then_some(base));
+            }
+        }
+    }
+
+    /// Stores that a load of a word may see, or of any one.
+    fn load(&mut self, from: Local, word: Option<u32>) {
+        if !self.loaded.insert((from, word)) {
+            return;
+        }
+        for at in self.stores[from.0 as usize].clone() {
+            let sees = match &self.function.insts[at] {
+                Inst::LocalStore { base, index: None, .. } => word.is_none_or(|word| word == *base),
+                _ => true,
+            };
+            if sees {
+                self.instruction(at);
+            }
+        }
+    }
 }
 
 fn has_effect(inst: &Inst) -> bool {
@@ -55,26 +148,17 @@ fn has_effect(inst: &Inst) -> bool {
         Inst::Atomic { op, .. } => *op != AtomicOp::Load,
         Inst::Atomic64(atomic) => atomic.op != AtomicOp::Load,
         Inst::Image(image) => image.op.has_effect(),
-        _ => results(inst).is_empty(),
+        Inst::Output { .. } | Inst::Store { .. } | Inst::StorePart { .. } => true,
+        Inst::Kill | Inst::Demote | Inst::Barrier => true,
+        _ => false,
     }
 }
 
-/// `If`s with nothing in them.
+/// `Else`s with nothing behind them.
 fn drop_empty(function: &mut Function) {
-    let mut kept: Vec<Inst> = Vec::with_capacity(function.insts.len());
-    for inst in std::mem::take(&mut function.insts) {
-        if inst == Inst::EndIf {
-            if kept.last() == Some(&Inst::Else) {
-                kept.pop();
-            }
-            if matches!(kept.last(), Some(Inst::If { .. })) {
-                kept.pop();
-                continue;
-            }
-        }
-        kept.push(inst);
-    }
-    function.insts = kept;
+    let is_empty = |pair: &[Inst]| pair[0] == Inst::Else && pair[1] == Inst::EndIf;
+    let mut empty = function.insts.windows(2).map(is_empty).collect::<Vec<_>>().into_iter();
+    function.insts.retain(|_| empty.next() != Some(true));
 }
 
 /// Numbers values anew.

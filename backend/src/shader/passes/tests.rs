@@ -1,7 +1,7 @@
 //! What the passes keep and drop.
 
 use super::{Count, PASSES, optimize};
-use crate::shader::ir::{BinaryOp, Builder, Inst, Type, verify};
+use crate::shader::ir::{AtomicOp, BinaryOp, Builder, Inst, Space, Type, UnaryOp, Value, verify};
 use crate::shader::spirv;
 
 fn count(insts: &[Inst], wanted: impl Fn(&Inst) -> bool) -> usize {
@@ -71,12 +71,41 @@ fn a_loop_does_not_see_values_from_before_it_stores() {
     b.push(Inst::Continuing);
     let next = b.binary(BinaryOp::ISub, fixed, counter);
     b.local_store(local, 0, None, next);
+    b.push(Inst::Output { slot: 0, value: counter });
     b.push(Inst::EndLoop);
     let mut function = b.finish();
     optimize(&mut function, &mut |_, _| {});
     verify(&function).unwrap();
     // The counter is loaded in each iteration; the other word is forwarded and its store is gone.
     assert_eq!((count(&function.insts, is_load), count(&function.insts, is_store)), (1, 2));
+}
+
+#[test]
+fn loops_stay_that_wait_or_never_end() {
+    let loops = |condition: &dyn Fn(&mut Builder) -> Option<Value>| {
+        let mut b = Builder::new();
+        b.push(Inst::Loop);
+        if let Some(condition) = condition(&mut b) {
+            b.push(Inst::If { condition });
+            b.push(Inst::Break { depth: 0 });
+            b.push(Inst::EndIf);
+        }
+        b.push(Inst::Continuing);
+        b.push(Inst::EndLoop);
+        let mut function = b.finish();
+        optimize(&mut function, &mut |_, _| {});
+        verify(&function).unwrap();
+        count(&function.insts, |inst| matches!(inst, Inst::Loop))
+    };
+    let flag = Space::Buffer { resource: 0, element: None };
+    assert_eq!(loops(&|b| Some(b.input(0, Type::Bool))), 0, "it is taken to end");
+    assert_eq!(loops(&|_| None), 1);
+    let waiting = |b: &mut Builder| {
+        let (zero, result) = (b.int(0), b.value(Type::I32));
+        b.push(Inst::Atomic { result, space: flag, offset: zero, op: AtomicOp::Load, value: zero, comparator: None });
+        Some(b.unary(UnaryOp::AsBool, result))
+    };
+    assert_eq!(loops(&waiting), 1);
 }
 
 #[test]
