@@ -39,8 +39,12 @@ pub const FORMATS: [vk::Format; 4] =
     [vk::Format::B8G8R8A8_UNORM, vk::Format::B8G8R8A8_SRGB, vk::Format::R8G8B8A8_UNORM, vk::Format::R8G8B8A8_SRGB];
 
 /// Ways to present.
-pub const PRESENT_MODES: [vk::PresentModeKHR; 3] =
-    [vk::PresentModeKHR::FIFO, vk::PresentModeKHR::MAILBOX, vk::PresentModeKHR::IMMEDIATE];
+pub const PRESENT_MODES: [vk::PresentModeKHR; 4] = [
+    vk::PresentModeKHR::FIFO,
+    vk::PresentModeKHR::FIFO_RELAXED,
+    vk::PresentModeKHR::MAILBOX,
+    vk::PresentModeKHR::IMMEDIATE,
+];
 
 /// Uses that swapchain images may have, as far as their format has them.
 pub fn usage() -> vk::ImageUsageFlags {
@@ -288,10 +292,11 @@ impl Swapchain {
         Ok(true)
     }
 
-    /// FIFO shows at most one frame in each period, until the swapchain is closed.
+    /// FIFO shows at most one frame in each period, until the swapchain is closed. A late frame is shown at once, and the next period begins
+    /// with it: the display follows its frames, so that the relaxed kind is the same.
     fn pace(&self) {
         let mut turns = self.turns.lock();
-        if turns.mode != vk::PresentModeKHR::FIFO {
+        if ![vk::PresentModeKHR::FIFO, vk::PresentModeKHR::FIFO_RELAXED].contains(&turns.mode) {
             return;
         }
         let now = Instant::now();

@@ -3,6 +3,14 @@
 
 use ash::vk;
 
+/// All ways to present that there are.
+const PRESENT_MODES: [vk::PresentModeKHR; 4] = [
+    vk::PresentModeKHR::FIFO,
+    vk::PresentModeKHR::FIFO_RELAXED,
+    vk::PresentModeKHR::MAILBOX,
+    vk::PresentModeKHR::IMMEDIATE,
+];
+
 /// A device with a surface that nobody sees.
 struct Application {
     entry: ash::Entry,
@@ -66,7 +74,7 @@ impl Application {
         flags: vk::SwapchainCreateFlagsKHR,
         mode: vk::PresentModeKHR,
     ) -> Result<vk::SwapchainKHR, vk::Result> {
-        let all = [vk::PresentModeKHR::FIFO, vk::PresentModeKHR::MAILBOX, vk::PresentModeKHR::IMMEDIATE];
+        let all = PRESENT_MODES;
         let mut modes = vk::SwapchainPresentModesCreateInfoEXT::default().present_modes(&all);
         let formats = [vk::Format::B8G8R8A8_UNORM, vk::Format::B8G8R8A8_SRGB];
         let mut list = vk::ImageFormatListCreateInfo::default().view_formats(&formats);
@@ -108,7 +116,7 @@ fn second_queries_say_what_first_ones_say_and_more() {
     let (physical, surface) = (application.physical, application.surface);
     let mut asked = vk::SurfacePresentModeEXT::default().present_mode(vk::PresentModeKHR::MAILBOX);
     let info = vk::PhysicalDeviceSurfaceInfo2KHR::default().surface(surface).push_next(&mut asked);
-    let mut modes = [vk::PresentModeKHR::SHARED_DEMAND_REFRESH; 4];
+    let mut modes = [vk::PresentModeKHR::SHARED_DEMAND_REFRESH; 5];
     let mut compatible = vk::SurfacePresentModeCompatibilityEXT::default().present_modes(&mut modes);
     let mut protected = vk::SurfaceProtectedCapabilitiesKHR { supports_protected: 7, ..Default::default() };
     let mut scaling = vk::SurfacePresentScalingCapabilitiesEXT {
@@ -131,11 +139,12 @@ fn second_queries_say_what_first_ones_say_and_more() {
     let found = found.surface_capabilities;
     assert_eq!((found.min_image_count, found.max_image_extent), (known.min_image_count, known.max_image_extent));
     assert_eq!(formats2.iter().map(|format| format.surface_format).collect::<Vec<_>>(), formats);
-    assert_eq!((compatible.present_mode_count, protected.supports_protected), (3, 0));
+    assert_eq!((compatible.present_mode_count, protected.supports_protected), (4, 0));
     assert!(scaling.supported_present_scaling.is_empty());
-    assert!(modes[..3].contains(&vk::PresentModeKHR::MAILBOX) && modes[3] == vk::PresentModeKHR::SHARED_DEMAND_REFRESH);
+    assert!(PRESENT_MODES.iter().all(|mode| modes[..4].contains(mode)));
+    assert_eq!(modes[4], vk::PresentModeKHR::SHARED_DEMAND_REFRESH);
     // With room for one the one is told that was asked for, which is no error.
-    for asked in [vk::PresentModeKHR::FIFO, vk::PresentModeKHR::MAILBOX, vk::PresentModeKHR::IMMEDIATE] {
+    for asked in PRESENT_MODES {
         let mut of_mode = vk::SurfacePresentModeEXT::default().present_mode(asked);
         let info = vk::PhysicalDeviceSurfaceInfo2KHR::default().surface(surface).push_next(&mut of_mode);
         let mut modes = [vk::PresentModeKHR::SHARED_DEMAND_REFRESH; 2];
@@ -252,11 +261,15 @@ fn images_go_back_unseen_and_fences_tell_of_presenting() {
 /// Frames have numbers, which are waited for; the command of the newer extension's name lets images go back.
 #[test]
 fn presented_frames_are_waited_for() {
+    [vk::PresentModeKHR::FIFO, vk::PresentModeKHR::FIFO_RELAXED].map(wait_for_frames);
+}
+
+fn wait_for_frames(mode: vk::PresentModeKHR) {
     let application = Application::start();
     let (instance, device) = (&application.instance, &application.device);
     let swapchains = ash::khr::swapchain::Device::new(instance, device);
     let waits = ash::khr::present_wait::Device::new(instance, device);
-    let chain = application.swapchain(vk::SwapchainCreateFlagsKHR::empty(), vk::PresentModeKHR::FIFO);
+    let chain = application.swapchain(vk::SwapchainCreateFlagsKHR::empty(), mode);
     let wait = |number, timeout| {
         // SAFETY: the swapchain is alive.
         unsafe { (waits.fp().wait_for_present_khr)(device.handle(), chain, number, timeout) }
