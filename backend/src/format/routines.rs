@@ -36,17 +36,29 @@ fn shares_exponent(info: &FormatInfo) -> bool {
 /// Decodes a texel of an uncompressed colour format: red to alpha, missing components 0, 0, 0, 1. Integers are `I32`, all else
 /// is `F32`.
 pub fn decode(b: &mut Builder, info: &FormatInfo, words: &[Value]) -> [Value; 4] {
-    let ty = if info.class.is_integer() { Type::I32 } else { Type::F32 };
-    let (zero, one) = (b.constant(0, ty), b.constant(one(info.class), ty));
-    let mut texel = [zero, zero, zero, one];
     if shares_exponent(info) {
-        texel[..3].copy_from_slice(&shared_exponent(b, words[0]));
-        return texel;
+        let [red, green, blue] = shared_exponent(b, words[0]);
+        return [red, green, blue, b.float(1.0)];
     }
-    for channel in info.channels {
-        texel[usize::from(channel.component)] = decode_channel(b, info.class, channel, words);
+    [0, 1, 2, 3].map(|component| decode_component(b, info, words, component))
+}
+
+/// Whether a component says nothing of the others, so that they may be decoded one at a time.
+pub fn has_components(info: &FormatInfo) -> bool {
+    !shares_exponent(info)
+}
+
+/// Decodes one component, 0 to 3, of a texel of such a format.
+pub fn decode_component(b: &mut Builder, info: &FormatInfo, words: &[Value], component: u8) -> Value {
+    let ty = if info.class.is_integer() { Type::I32 } else { Type::F32 };
+    match channel_of(info, component) {
+        Some(channel) => decode_channel(b, info.class, channel, words),
+        None => b.constant(if component == 3 { one(info.class) } else { 0 }, ty),
     }
-    texel
+}
+
+fn channel_of(info: &FormatInfo, component: u8) -> Option<&Channel> {
+    info.channels.iter().find(|channel| channel.component == component)
 }
 
 fn decode_channel(b: &mut Builder, class: Class, channel: &Channel, words: &[Value]) -> Value {
@@ -104,15 +116,15 @@ pub fn greatest_code(info: &FormatInfo) -> Option<u32> {
     (info.class == Class::Unorm && equal && (2..=MOST_BITS_OVER).contains(&bits)).then(|| largest(bits))
 }
 
-/// The codes of a texel of such a format as floats: red to alpha, missing components 0, 0, 0 and the greatest code.
-pub fn decode_codes(b: &mut Builder, info: &FormatInfo, words: &[Value]) -> [Value; 4] {
-    let (zero, one) = (b.float(0.0), b.float(largest(info.channels[0].bits) as f32));
-    let mut texel = [zero, zero, zero, one];
-    for channel in info.channels {
-        let code = unsigned_code(b, channel, words);
-        texel[usize::from(channel.component)] = b.unary(U::SToF, code);
+/// The code of a component, 0 to 3, of a texel of such a format as a float; of missing ones that of 0, 0, 0, 1.
+pub fn decode_code(b: &mut Builder, info: &FormatInfo, words: &[Value], component: u8) -> Value {
+    match channel_of(info, component) {
+        Some(channel) => {
+            let code = unsigned_code(b, channel, words);
+            b.unary(U::SToF, code)
+        }
+        None => b.float(if component == 3 { largest(info.channels[0].bits) as f32 } else { 0.0 }),
     }
-    texel
 }
 
 /// A code, or a number between codes, over the greatest one.

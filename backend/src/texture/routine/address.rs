@@ -181,8 +181,10 @@ impl Unit<'_> {
     /// Address of the (first sample of the) texel at a column, row, and slice or layer.
     pub(super) fn address(&mut self, [x, y, slice]: [Value; 3], level: &Level) -> Value {
         let (column, row) = (self.column(x), self.row(y, level));
-        let (slice, plane) = (self.slice(slice, level), self.b.binary(B::IAdd, column, row));
-        self.b.binary(B::IAdd, slice, plane)
+        // The texels of a row share this sum.
+        let slice = self.slice(slice, level);
+        let row = self.b.binary(B::IAdd, row, slice);
+        self.b.binary(B::IAdd, row, column)
     }
 
     /// What a column adds to a texel's address. In lines, bits 0, 1-2 and above of x stand at bits 0, 2-3 and 6 of the place.

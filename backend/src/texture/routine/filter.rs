@@ -7,7 +7,7 @@ use ash::vk;
 use super::address::{Level, Tap};
 use super::cube::Face;
 use super::lod::{Chosen, Steps};
-use super::texel::{At, Texel};
+use super::texel::{At, Source, Texel};
 use super::{Layout, Unit, word};
 use crate::shader::ir::{BinaryOp as B, ImageOp, Inst, Local, TernaryOp as T, Type, UnaryOp as U, Value};
 use crate::shader::routines;
@@ -223,14 +223,24 @@ impl Unit<'_> {
     }
 
     fn texel_of_face(&mut self, face: &Face, layer: Value, indices: [Value; 2], level: &Level) -> Texel {
-        let [number, x, y] = self.across_edge(face, indices, level);
-        let slice = self.b.binary(B::IAdd, layer, number);
-        self.texel_at([x, y, slice].map(|index| Tap { index, inside: None }), level)
+        let at = self.at_face(face, layer, indices, level);
+        self.texel(&at, level)
     }
 
-    fn texel_at(&mut self, [x, y, slice]: [Tap; 3], level: &Level) -> Texel {
+    fn at_face(&mut self, face: &Face, layer: Value, indices: [Value; 2], level: &Level) -> At {
+        let [number, x, y] = self.across_edge(face, indices, level);
+        let slice = self.b.binary(B::IAdd, layer, number);
+        self.at([x, y, slice].map(|index| Tap { index, inside: None }), level)
+    }
+
+    fn texel_at(&mut self, taps: [Tap; 3], level: &Level) -> Texel {
+        let at = self.at(taps, level);
+        self.texel(&at, level)
+    }
+
+    fn at(&mut self, [x, y, slice]: [Tap; 3], level: &Level) -> At {
         let address = self.has_addresses().then(|| self.address([x, y, slice].map(|tap| tap.index), level));
-        self.texel(&At { x, y, slice, address }, level)
+        At { x, y, slice, address }
     }
 
     fn has_addresses(&self) -> bool {
@@ -259,16 +269,38 @@ impl Unit<'_> {
             }
             _ => (vec![Tap { index: place.layer, inside: None }], None),
         };
+        let shares: Vec<Value> = std::iter::once(x.share).chain(y_share).collect();
         let mut planes = Vec::new();
         for &slice in &slices {
-            let mut lines = Vec::new();
+            let mut sources = Vec::new();
             for &row in &rows {
-                let [left, right] = x.taps.map(|column| self.texel_at([column, row, slice], level));
-                lines.push(self.mix(left, right, x.share));
+                let texels = x.taps.map(|column| self.at([column, row, slice], level));
+                self.put_row(&mut sources, texels, (level, x.share));
             }
-            planes.push(self.joined(&lines, y_share));
+            planes.push(self.mixed(&sources, &shares));
         }
         self.joined(&planes, z_share)
+    }
+
+    /// Adds two texels of a row. Those that are decoded, which takes more registers, are mixed at once.
+    fn put_row(&mut self, sources: &mut Vec<Source>, texels: [At; 2], (level, share): (&Level, Value)) {
+        let pair = texels.map(|at| self.source(&at, level));
+        match pair {
+            [Source::Words(..), _] => sources.extend(pair),
+            _ => sources.push(Source::Decoded(self.mixed(&pair, &[share]))),
+        }
+    }
+
+    /// Sources mixed in pairs, and what becomes of them again, by the shares of axes: the last ones, if others are mixed already.
+    fn mixed(&mut self, sources: &[Source], shares: &[Value]) -> Texel {
+        let shares = &shares[shares.len() - sources.len().ilog2() as usize..];
+        [0, 1, 2, 3].map(|component| {
+            let mut values: Vec<Value> = sources.iter().map(|source| self.component_of(source, component)).collect();
+            for &share in shares {
+                values = values.chunks(2).map(|pair| self.mix_component(pair[0], pair[1], share)).collect();
+            }
+            values[0]
+        })
     }
 
     fn joined(&mut self, texels: &[Texel], share: Option<Value>) -> Texel {
@@ -282,31 +314,31 @@ impl Unit<'_> {
         let [x, y] = [0, 1].map(|axis| self.between(place.coords[axis], level, axis));
         let one = self.b.int(1);
         let [columns, rows] = [x.0, y.0].map(|low| [low, self.b.binary(B::IAdd, low, one)]);
-        let lines = rows.map(|row| {
-            let [left, right] = columns.map(|column| self.texel_of_face(face, place.layer, [column, row], level));
-            self.mix(left, right, x.1)
-        });
-        self.mix(lines[0], lines[1], y.1)
+        let mut sources = Vec::new();
+        for row in rows {
+            let texels = columns.map(|column| self.at_face(face, place.layer, [column, row], level));
+            self.put_row(&mut sources, texels, (level, x.1));
+        }
+        self.mixed(&sources, &[x.1, y.1])
     }
 
-    /// `a + (b - a) * share`, the product not rounded; or the least or greatest of each component, of those texels that count
-    /// at 8 bits of precision.
     fn mix(&mut self, a: Texel, b: Texel, share: Value) -> Texel {
-        if self.state.reduction != vk::SamplerReductionMode::WEIGHTED_AVERAGE {
-            let [zero, all] = [0.0, 256.0].map(|bound| self.b.float(bound));
-            let steps = self.b.binary(B::FMul, share, all);
-            let steps = self.b.unary(U::RoundEven, steps);
-            let (no_b, no_a) = (self.b.binary(B::FEq, steps, zero), self.b.binary(B::FEq, steps, all));
-            return std::array::from_fn(|component| {
-                let joined = self.joined_pair(a[component], b[component]);
-                let joined = self.b.select(no_a, b[component], joined);
-                self.b.select(no_b, a[component], joined)
-            });
+        std::array::from_fn(|component| self.mix_component(a[component], b[component], share))
+    }
+
+    /// `a + (b - a) * share`, the product not rounded; or the least or greatest, of those texels that count at 8 bits of precision.
+    fn mix_component(&mut self, a: Value, b: Value, share: Value) -> Value {
+        if self.state.reduction == vk::SamplerReductionMode::WEIGHTED_AVERAGE {
+            let difference = self.b.binary(B::FSub, b, a);
+            return self.b.ternary(T::Fma, difference, share, a);
         }
-        std::array::from_fn(|component| {
-            let difference = self.b.binary(B::FSub, b[component], a[component]);
-            self.b.ternary(T::Fma, difference, share, a[component])
-        })
+        let [zero, all] = [0.0, 256.0].map(|bound| self.b.float(bound));
+        let steps = self.b.binary(B::FMul, share, all);
+        let steps = self.b.unary(U::RoundEven, steps);
+        let (no_b, no_a) = (self.b.binary(B::FEq, steps, zero), self.b.binary(B::FEq, steps, all));
+        let joined = self.joined_pair(a, b);
+        let joined = self.b.select(no_a, b, joined);
+        self.b.select(no_b, a, joined)
     }
 
     /// One component (or comparisons) of the four texels that linear filtering of level 0 would read, in the order (0,1) (1,1)

@@ -12,6 +12,14 @@ use crate::shader::ir::{BinaryOp as B, Dim, Image, ImageOp, Space, Type, UnaryOp
 /// Four components of each lane.
 pub(super) type Texel = [Value; 4];
 
+/// A texel that filtering combines with others component by component.
+pub(super) enum Source {
+    /// Its words, which take fewer registers than what is in them, and where it lies.
+    Words(routines::Words, At),
+    /// Its components.
+    Decoded(Texel),
+}
+
 /// Where a texel lies.
 #[derive(Clone, Copy)]
 pub(super) struct At {
@@ -60,10 +68,42 @@ impl Unit<'_> {
         }
     }
 
+    /// The same, decoded when filtering asks for a component, where it is one word.
+    pub(super) fn source(&mut self, at: &At, level: &Level) -> Source {
+        let plain = self.state.aspect == vk::ImageAspectFlags::COLOR && self.reference().is_none();
+        let is_short = self.texel_bytes() <= 4 && routines::has_components(self.info);
+        match at.address.filter(|_| plain && is_short) {
+            Some(address) => Source::Words(self.words(address), *at),
+            None => Source::Decoded(self.texel(at, level)),
+        }
+    }
+
+    /// A component, 0 to 3.
+    pub(super) fn component_of(&mut self, source: &Source, component: u8) -> Value {
+        match source {
+            Source::Decoded(texel) => texel[usize::from(component)],
+            Source::Words(words, at) => {
+                let value = self.decoded_component(words, component);
+                match self.is_inside(at) {
+                    Some(inside) => {
+                        let border = self.border_component(component);
+                        self.b.select(inside, value, border)
+                    }
+                    None => value,
+                }
+            }
+        }
+    }
+
     pub(super) fn loaded(&mut self, address: Value) -> Texel {
+        let words = self.words(address);
+        self.decoded(&words)
+    }
+
+    fn words(&mut self, address: Value) -> routines::Words {
         let bytes = self.texel_bytes();
         let buffer = self.memory();
-        let words: routines::Words = match bytes {
+        match bytes {
             3 | 6 => self.straddling(buffer, address, bytes),
             1 | 2 => {
                 let (word, shift) = self.word_and_shift(address);
@@ -71,8 +111,7 @@ impl Unit<'_> {
                 std::iter::once(self.b.binary(B::ShrLogical, word, shift)).collect()
             }
             _ => self.words_at(buffer, address, bytes / 4),
-        };
-        self.decoded(&words)
+        }
     }
 
     /// Where texels are loaded from. Those that are filtered are always there (`last_byte`), single ones may not be, nor may the word behind
@@ -128,8 +167,15 @@ impl Unit<'_> {
                 let (mask, zero, one) = (self.b.int(0xff), self.b.int(0), self.b.int(1));
                 [self.b.binary(B::And, words[0], mask), zero, zero, one]
             }
-            _ if self.scale().is_some() => routines::decode_codes(&mut self.b, self.info, words),
+            _ if self.scale().is_some() => [0, 1, 2, 3].map(|component| self.decoded_component(words, component)),
             _ => routines::decode(&mut self.b, self.info, words),
+        }
+    }
+
+    fn decoded_component(&mut self, words: &[Value], component: u8) -> Value {
+        match self.scale() {
+            Some(_) => routines::decode_code(&mut self.b, self.info, words, component),
+            None => routines::decode_component(&mut self.b, self.info, words, component),
         }
     }
 
@@ -163,30 +209,30 @@ impl Unit<'_> {
         [texel[0], texel[1], texel[2], texel[3]]
     }
 
+    /// Whether a texel is there, if it may not be.
+    fn is_inside(&mut self, at: &At) -> Option<Value> {
+        let known = [at.x.inside, at.y.inside, at.slice.inside].into_iter().flatten();
+        known.reduce(|inside, known| self.b.binary(B::LogicalAnd, inside, known))
+    }
+
     fn or_border(&mut self, texel: Texel, at: &At) -> Texel {
-        let mut inside: Option<Value> = None;
-        for known in [at.x.inside, at.y.inside, at.slice.inside].into_iter().flatten() {
-            inside = Some(inside.map_or(known, |inside| self.b.binary(B::LogicalAnd, inside, known)));
-        }
-        let Some(inside) = inside else { return texel };
-        let border = self.border();
+        let Some(inside) = self.is_inside(at) else { return texel };
+        let border = [0, 1, 2, 3].map(|component| self.border_component(component));
+        // What the runtime fetches is mapped already.
+        let border = if self.state.layout == Layout::Fetched { self.swizzled(border) } else { border };
         std::array::from_fn(|component| self.b.select(inside, texel[component], border[component]))
     }
 
-    fn border(&mut self) -> Texel {
+    fn border_component(&mut self, component: u8) -> Value {
         let (ty, scale) = (self.component_type(), self.scale());
-        let border = [0, 1, 2, 3].map(|component| {
-            let value = self.word(word::BORDER + component, ty);
-            match scale {
-                Some(scale) => {
-                    let scale = self.b.float(scale as f32);
-                    self.b.binary(B::FMul, value, scale)
-                }
-                None => value,
+        let value = self.word(word::BORDER + u32::from(component), ty);
+        match scale {
+            Some(scale) => {
+                let scale = self.b.float(scale as f32);
+                self.b.binary(B::FMul, value, scale)
             }
-        });
-        // What the runtime fetches is mapped already.
-        if self.state.layout == Layout::Fetched { self.swizzled(border) } else { border }
+            None => value,
+        }
     }
 
     /// 1 where a depth passes the comparison, else 0.

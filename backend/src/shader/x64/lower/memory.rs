@@ -125,6 +125,18 @@ impl Lower<'_> {
         self.define(SCALAR, Code::Lea_r64_m, &[memory])
     }
 
+    /// Where the lanes of an indexed word lie, whose index is the same for all of them; or somewhere else, when it is outside of the array.
+    fn lanes_of_word(&mut self, (local, base, index): (Local, u32, Value), otherwise: Mem) -> Mem {
+        let words = self.ir.locals[local.0 as usize];
+        let (index, otherwise) = (self.scalar(index), self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(otherwise)]));
+        let word = self.change(Code::Add_rm32_imm32, index, &[Operand::Imm(base as i32)]);
+        let bytes = self.change(Code::Shl_rm64_imm8, word, &[Operand::Imm(LANES_BYTES.ilog2() as i32)]);
+        let lanes = Mem::at(self.local_base(local), 0).indexed(bytes, 1);
+        let lanes = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(lanes)]);
+        self.plain(Code::Cmp_rm32_imm32, &[Operand::Use(word), Operand::Imm(words as i32)]);
+        Mem::at(self.change(Code::Cmovae_r64_rm64, lanes, &[Operand::Use(otherwise)]), 0)
+    }
+
     fn load_indexed(&mut self, inst: &Inst) -> Result<()> {
         let Inst::LocalLoad { result, local, base, index } = inst else { return Ok(()) };
         let words = self.ir.locals[local.0 as usize];
@@ -136,6 +148,13 @@ impl Lower<'_> {
                 Held::Constant(0)
             };
             self.hold(*result, held);
+            return Ok(());
+        }
+        if let Some(index) = index.filter(|index| self.is_uniform(*index)) {
+            let zeros = self.pooled(vec![0; LANES_BYTES]);
+            let lanes = self.lanes_of_word((*local, *base, index), Mem::pool(zeros, false));
+            let parts = self.load_lanes(lanes, self.target.parts());
+            self.hold(*result, Held::Vector(parts));
             return Ok(());
         }
         let (word, inside) = self.word_index(*local, *base, *index);
@@ -158,6 +177,11 @@ impl Lower<'_> {
             self.store_lanes(at, new, active);
             return Ok(());
         }
+        if let Some(index) = index.filter(|index| self.is_uniform(*index)) {
+            let lanes = self.lanes_of_word((*local, *base, index), Mem::frame(Frame::RESULT));
+            self.store_lanes(lanes, new, active);
+            return Ok(());
+        }
         let (word, inside) = self.word_index(*local, *base, *index);
         let lanes = self.mask_and(inside, active);
         let offsets = self.lane_offsets(word);
@@ -174,6 +198,16 @@ impl Lower<'_> {
         }
         let at = self.pooled(words.iter().flat_map(|word| word.to_le_bytes()).collect());
         let base = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::pool(at, false))]);
+        if self.is_uniform(index) {
+            let index = self.scalar(index);
+            let memory = Operand::Mem(Mem::at(base, 0).indexed(index, LANE_BYTES));
+            let inside = self.define(SCALAR, Code::Lea_r64_m, &[memory]);
+            let zero = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::frame(Frame::ZERO))]);
+            self.plain(Code::Cmp_rm32_imm32, &[Operand::Use(index), Operand::Imm(words.len() as i32)]);
+            let address = self.change(Code::Cmovae_r64_rm64, inside, &[Operand::Use(zero)]);
+            self.load_uniform(result, Mem::at(address, 0));
+            return Ok(());
+        }
         let index = self.vector(index);
         let inside = self.compare(Compare::Unsigned(Order::Less), index, Source::Constant(words.len() as u32));
         let offsets = self.shift(super::super::table::Shift::Left, index, 2);
@@ -246,25 +280,27 @@ impl Lower<'_> {
         self.block = Some(end);
     }
 
-    /// Words at byte offsets from an address; 0 in lanes outside of the mask.
+    /// Words at byte offsets from an address, where there is one; 0 in lanes outside of the mask.
     fn gather(&mut self, base: VReg, offsets: Parts, lanes: Parts) -> Parts {
-        self.parts(self.target.parts(), |lower, part| {
-            let from = lower.zero_vector().at(0);
-            let to = lower.vector_register();
-            let memory = Operand::Mem(Mem::at(base, 0).indexed(offsets.at(part), 1));
-            match lower.target {
-                Target::Avx512 => {
-                    let operands = [Operand::Change { from, to }, memory];
-                    lower.masked_change(Code::EVEX_Vpgatherdd_zmm_k1_vm32z, &operands, lanes.at(0));
-                }
-                Target::Avx2 => {
-                    let spent = lower.vector_register();
-                    let mask = Operand::Change { from: lanes.at(part), to: spent };
-                    lower.plain(Code::VEX_Vpgatherdd_ymm_vm32y_ymm, &[Operand::Change { from, to }, memory, mask]);
-                }
-            }
-            to
-        })
+        if self.target == Target::Avx2 {
+            let words = self.load_by_lane(base, offsets, lanes);
+            return self.mask_and(lanes, words);
+        }
+        let (from, to) = (self.zero_vector().at(0), self.vector_register());
+        let memory = Operand::Mem(Mem::at(base, 0).indexed(offsets.at(0), 1));
+        let operands = [Operand::Change { from, to }, memory];
+        self.masked_change(Code::EVEX_Vpgatherdd_zmm_k1_vm32z, &operands, lanes.at(0));
+        Parts::one(to)
+    }
+
+    /// The first byte of a range, or of a word of the frame where nothing is in it.
+    fn any_word(&mut self, range: Range) -> VReg {
+        if self.target == Target::Avx512 {
+            return range.base;
+        }
+        let nothing = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::frame(Frame::ZERO))]);
+        self.plain(Code::Cmp_rm32_imm32, &[Operand::Mem(range.limit), Operand::Imm(0)]);
+        self.change(Code::Cmove_r64_rm64, range.base, &[Operand::Use(nothing)])
     }
 
     /// Stores words of the lanes of a mask at byte offsets from an address, ascending lanes.
@@ -520,7 +556,10 @@ impl Lower<'_> {
         };
         if let Some(base) = known {
             let (offsets, active) = (self.vector(offset), self.active_mask());
-            let parts = self.gather(base, offsets, active);
+            let parts = match self.target {
+                Target::Avx512 => self.gather(base, offsets, active),
+                Target::Avx2 => self.load_by_lane(base, offsets, active),
+            };
             return self.hold(result, Held::Vector(parts));
         }
         let range = self.range(space);
@@ -539,7 +578,8 @@ impl Lower<'_> {
             let memory = self.first_word(range.base, offsets);
             self.load_consecutive(memory, lanes)
         } else {
-            self.gather(range.base, offsets, lanes)
+            let base = self.any_word(range);
+            self.gather(base, offsets, lanes)
         };
         self.hold(result, Held::Vector(parts));
     }

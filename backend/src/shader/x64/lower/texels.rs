@@ -1,5 +1,5 @@
-//! Texels of several words, which lie side by side: AVX2 loads each lane's at once and turns them round, which takes less than gathering
-//! word by word.
+//! Words from places that differ by lane, for AVX2, whose gathers are slow: they are loaded lane by lane. The words of a texel, which lie side
+//! by side, are loaded at once and turned round.
 
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -9,7 +9,6 @@ use super::super::machine::{Mem, Operand, SCALAR, VECTOR};
 use super::super::table::V;
 use super::{Held, Lower, Parts};
 use crate::shader::ir::{BinaryOp, Inst, Space, Value};
-use crate::shader::runtime::frame::Frame;
 use crate::shader::x64::Target;
 
 /// Words of the largest texels.
@@ -31,17 +30,16 @@ impl Lower<'_> {
             return false;
         }
         let words = self.words_of_texel(Space::Texels(resource), offset);
-        let are_four = match words {
-            [Some(_), Some(_), Some(_), Some(_)] => true,
-            [Some(_), Some(_), None, None] => false,
+        let load = match words {
+            [Some(_), Some(_), Some(_), Some(_)] => Self::load_fours,
+            [Some(_), Some(_), None, None] => Self::load_pairs,
             _ => return false,
         };
         let base = self.first_byte(resource);
         let (offsets, active) = (self.vector(offset), self.active_mask());
         // Lanes that are off load the first texel.
         let offsets = self.vector2(V::And, offsets, active);
-        self.store_argument(0, offsets);
-        let loaded = if are_four { self.load_fours(base) } else { self.load_pairs(base) };
+        let loaded = load(self, (base, offsets));
         for (result, parts) in words.into_iter().flatten().zip(loaded) {
             self.hold(result, Held::Vector(parts));
         }
@@ -72,30 +70,41 @@ impl Lower<'_> {
         words
     }
 
-    /// Where a lane's texel lies, whose offset is in the frame's first argument.
-    fn texel_of(&mut self, base: VReg, lane: usize) -> Operand {
-        let offset = Operand::Mem(Mem::frame(Frame::ARGUMENT + lane * WORD));
-        let offset = self.define(SCALAR, Code::Mov_r32_rm32, &[offset]);
-        Operand::Mem(Mem::at(base, 0).indexed(offset, 1))
-    }
-
-    /// Vectors made of a lane's texel, or of several, and of those four lanes behind: `COUNT` for each half of the wave.
-    fn rows<const COUNT: usize>(&mut self, half: usize, row: impl Fn(&mut Self, usize) -> VReg) -> [VReg; COUNT] {
-        let lanes = HALF / 2 / COUNT;
-        std::array::from_fn(|number| {
-            let [low, high] = [0, HALF / 2].map(|behind| row(self, half * HALF + behind + number * lanes));
-            let sources = [Operand::Use(low), Operand::Use(high), Operand::Imm(1)];
-            self.define(VECTOR, Code::VEX_Vinserti128_ymm_ymm_xmmm128_imm8, &sources)
+    /// Where the words of four lanes begin, whose offsets are a quarter of a vector. Registers take them directly: what is stored as a vector
+    /// comes back late as words.
+    fn four_places(&mut self, (base, offsets): (VReg, Parts), quarter: usize) -> [Operand; HALF / 2] {
+        let half = Operand::Use(offsets.at(quarter / 2));
+        let four = match quarter % 2 {
+            0 => half,
+            _ => Operand::Use(self.define(VECTOR, Code::VEX_Vextracti128_xmmm128_ymm_imm8, &[half, Operand::Imm(1)])),
+        };
+        let pairs = [
+            self.define(SCALAR, Code::VEX_Vmovq_rm64_xmm, &[four]),
+            self.define(SCALAR, Code::VEX_Vpextrq_rm64_xmm_imm8, &[four, Operand::Imm(1)]),
+        ];
+        std::array::from_fn(|lane| {
+            let pair = pairs[lane / 2];
+            let offset = match lane % 2 {
+                0 => self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Use(pair)]),
+                _ => self.change(Code::Shr_rm64_imm8, pair, &[Operand::Imm(32)]),
+            };
+            Operand::Mem(Mem::at(base, 0).indexed(offset, 1))
         })
     }
 
+    /// The low and the high half of a vector; the high one may be memory.
+    fn joined_halves(&mut self, low: VReg, high: Operand) -> VReg {
+        let sources = [Operand::Use(low), high, Operand::Imm(1)];
+        self.define(VECTOR, Code::VEX_Vinserti128_ymm_ymm_xmmm128_imm8, &sources)
+    }
+
     /// The words of texels of four.
-    fn load_fours(&mut self, base: VReg) -> Vec<Parts> {
+    fn load_fours(&mut self, places: (VReg, Parts)) -> Vec<Parts> {
         let halves = [0, 1].map(|half| {
-            let [a, b, c, d] = self.rows(half, |lower, lane| {
-                let texel = lower.texel_of(base, lane);
-                lower.define(VECTOR, Code::VEX_Vmovups_xmm_xmmm128, &[texel])
-            });
+            let low = self.four_places(places, 2 * half);
+            let low = low.map(|place| self.define(VECTOR, Code::VEX_Vmovups_xmm_xmmm128, &[place]));
+            let high = self.four_places(places, 2 * half + 1);
+            let [a, b, c, d] = std::array::from_fn(|lane| self.joined_halves(low[lane], high[lane]));
             let mut both = |code, a, b| self.define(VECTOR, code, &[Operand::Use(a), Operand::Use(b)]);
             let [low, high] = [Code::VEX_Vunpcklps_ymm_ymm_ymmm256, Code::VEX_Vunpckhps_ymm_ymm_ymmm256]
                 .map(|code| [both(code, a, b), both(code, c, d)]);
@@ -107,14 +116,41 @@ impl Lower<'_> {
         (0..WORDS).map(word).collect()
     }
 
-    /// The words of texels of two, or the first two words of larger ones.
-    fn load_pairs(&mut self, base: VReg) -> Vec<Parts> {
-        let halves = [0, 1].map(|half| {
-            let [a, b] = self.rows(half, |lower, lane| {
-                let [first, second] = [lane, lane + 1].map(|lane| lower.texel_of(base, lane));
-                let first = lower.define(VECTOR, Code::VEX_Vmovq_xmm_xmmm64, &[first]);
-                lower.define(VECTOR, Code::VEX_Vmovhps_xmm_xmm_m64, &[Operand::Use(first), second])
+    /// A word of each lane at its offset; of lanes that are off the first one. Each comes to all lanes of a register of its own, which
+    /// costs no more than to one, and they are put together by blending, which any unit does: shuffles would wait for each other.
+    pub(super) fn load_by_lane(&mut self, base: VReg, offsets: Parts, lanes: Parts) -> Parts {
+        let offsets = self.vector2(V::And, offsets, lanes);
+        self.parts(self.target.parts(), |lower, half| {
+            let [low, high] = [0, 1].map(|quarter| {
+                let [a, b, c, d] = lower.four_places((base, offsets), 2 * half + quarter);
+                let [low, high] = [[a, b], [c, d]].map(|pair| {
+                    let load = |word| lower.define(VECTOR, Code::VEX_Vpbroadcastd_ymm_xmmm32, &[word]);
+                    let [even, odd] = pair.map(load);
+                    lower.blended(even, odd, 0xaa)
+                });
+                lower.blended(low, high, 0xcc)
             });
+            lower.blended(low, high, 0xf0)
+        })
+    }
+
+    /// Words of `a`, and of `b` in some lanes of a half, which are given by bits.
+    fn blended(&mut self, a: VReg, b: VReg, lanes: i32) -> VReg {
+        let sources = [Operand::Use(a), Operand::Use(b), Operand::Imm(lanes)];
+        self.define(VECTOR, Code::VEX_Vpblendd_ymm_ymm_ymmm256_imm8, &sources)
+    }
+
+    /// The words of texels of two, or the first two words of larger ones.
+    fn load_pairs(&mut self, places: (VReg, Parts)) -> Vec<Parts> {
+        let halves = [0, 1].map(|half| {
+            let [low, high] = [0, 1].map(|quarter| {
+                let [first, second, third, fourth] = self.four_places(places, 2 * half + quarter);
+                [(first, second), (third, fourth)].map(|(first, second)| {
+                    let first = self.define(VECTOR, Code::VEX_Vmovq_xmm_xmmm64, &[first]);
+                    self.define(VECTOR, Code::VEX_Vmovhps_xmm_xmm_m64, &[Operand::Use(first), second])
+                })
+            });
+            let [a, b] = std::array::from_fn(|pair| self.joined_halves(low[pair], Operand::Use(high[pair])));
             // Even words of both, and odd ones.
             [0x88, 0xdd].map(|which| {
                 let sources = [Operand::Use(a), Operand::Use(b), Operand::Imm(which)];
