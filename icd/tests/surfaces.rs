@@ -261,7 +261,7 @@ fn images_go_back_unseen_and_fences_tell_of_presenting() {
 /// Frames have numbers, which are waited for; the command of the newer extension's name lets images go back.
 #[test]
 fn presented_frames_are_waited_for() {
-    [vk::PresentModeKHR::FIFO, vk::PresentModeKHR::FIFO_RELAXED].map(wait_for_frames);
+    [vk::PresentModeKHR::FIFO, vk::PresentModeKHR::FIFO_RELAXED].into_iter().for_each(wait_for_frames);
 }
 
 fn wait_for_frames(mode: vk::PresentModeKHR) {
