@@ -1,7 +1,8 @@
 //! Dead code: what no effect needs, loops too; then values are numbered anew, so that the registers of a wave lie close together.
 //!
 //! An effect needs what it uses, the regions around it, and all jumps to their ends; a load of a local all stores that it may see. A
-//! loop that does nothing is taken to end, unless nobody leaves it, or what it looks at in memory or images may change meanwhile.
+//! loop that does nothing is taken to end, unless nobody leaves it, nothing changes in it, or it looks at memory or images, where
+//! somebody else may change something.
 
 use std::collections::HashSet;
 
@@ -26,7 +27,7 @@ fn lasting_loops(function: &Function, regions: &Regions) -> Vec<u32> {
     if loops.is_empty() {
         return loops;
     }
-    let (mut is_left, mut looks) = (vec![false; regions.list.len()], vec![false; regions.list.len()]);
+    let [mut is_left, mut changes, mut looks] = [(); 3].map(|()| vec![false; regions.list.len()]);
     let needed = needed(function, regions, &loops);
     for (at, inst) in function.insts.iter().enumerate().filter(|&(at, _)| needed[at]) {
         let around = regions.chain(regions.of[at]);
@@ -36,13 +37,15 @@ fn lasting_loops(function: &Function, regions: &Regions) -> Vec<u32> {
                 let target = regions.target(regions.of[at], *depth).unwrap_or(0);
                 around.filter(|&region| region >= target).for_each(|region| is_left[region as usize] = true);
             }
+            Inst::LocalStore { .. } => around.for_each(|region| changes[region as usize] = true),
             Inst::Load { .. } | Inst::Atomic { .. } | Inst::Atomic64(_) | Inst::Image(_) => {
                 around.for_each(|region| looks[region as usize] = true);
             }
             _ => {}
         }
     }
-    loops.retain(|&region| looks[region as usize] || !is_left[region as usize]);
+    let lasts = |region: usize| looks[region] || !is_left[region] || !changes[region];
+    loops.retain(|&region| lasts(region as usize));
     loops
 }
 

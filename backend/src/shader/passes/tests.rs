@@ -98,14 +98,22 @@ fn loops_stay_that_wait_or_never_end() {
         count(&function.insts, |inst| matches!(inst, Inst::Loop))
     };
     let flag = Space::Buffer { resource: 0, element: None };
-    assert_eq!(loops(&|b| Some(b.input(0, Type::Bool))), 0, "it is taken to end");
-    assert_eq!(loops(&|_| None), 1);
+    let counting = |b: &mut Builder| {
+        let (local, one) = (b.local(1), b.int(1));
+        let before = b.local_load(local, 0, None, Type::I32);
+        let after = b.binary(BinaryOp::IAdd, before, one);
+        b.local_store(local, 0, None, after);
+        Some(b.unary(UnaryOp::AsBool, before))
+    };
+    assert_eq!(loops(&counting), 0, "it is taken to end");
+    assert_eq!(loops(&|_| None), 1, "nobody leaves it");
+    assert_eq!(loops(&|b| Some(b.input(0, Type::Bool))), 1, "it ends at once or never");
     let waiting = |b: &mut Builder| {
         let (zero, result) = (b.int(0), b.value(Type::I32));
         b.push(Inst::Atomic { result, space: flag, offset: zero, op: AtomicOp::Load, value: zero, comparator: None });
         Some(b.unary(UnaryOp::AsBool, result))
     };
-    assert_eq!(loops(&waiting), 1);
+    assert_eq!(loops(&waiting), 1, "somebody else may change that");
 }
 
 #[test]
