@@ -430,7 +430,7 @@ fn sampling_twice(request: &Request) -> Program {
     Program::routine(b.finish(), &vec![Across::Varies; request.operands.len()], 12)
 }
 
-/// The first time the runtime finds the routine, from then on code enters it.
+/// The first time the runtime finds the routine, from then on code for the target that is chosen enters it; other code goes on asking.
 #[test]
 fn code_enters_the_routines_that_were_found() {
     let mut dice = Dice(8);
