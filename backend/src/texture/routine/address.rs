@@ -77,13 +77,17 @@ impl Unit<'_> {
         self.b.binary(B::FMin, texels, high)
     }
 
+    /// A whole number that texel coordinates may be, as an integer. A conversion would ask whether it is a number, and within range: it is.
+    fn whole(&mut self, number: Value) -> Value {
+        let (whole, bits) = (self.b.float(WHOLE), self.b.int(WHOLE.to_bits()));
+        let sum = self.b.binary(B::FAdd, number, whole);
+        let sum = self.b.cast(sum, Type::I32);
+        self.b.binary(B::ISub, sum, bits)
+    }
+
     /// An index, moved by the instruction's offset.
     fn moved(&mut self, low: Value, axis: usize) -> Value {
-        // A conversion would ask whether it is a number, and within range: it is.
-        let (whole, bits) = (self.b.float(WHOLE), self.b.int(WHOLE.to_bits()));
-        let index = self.b.binary(B::FAdd, low, whole);
-        let index = self.b.cast(index, Type::I32);
-        let index = self.b.binary(B::ISub, index, bits);
+        let index = self.whole(low);
         match self.request.offset.get(axis) {
             Some(&offset) => {
                 let offset = self.operand(offset, Type::I32);
@@ -169,7 +173,7 @@ impl Unit<'_> {
         let turns = self.b.unary(U::Floor, quotient);
         let turns = self.b.unary(U::FNeg, turns);
         let rest = self.b.ternary(T::Fma, turns, divisor, dividend);
-        self.b.unary(U::FToS, rest)
+        self.whole(rest)
     }
 
     /// Bytes of a texel in memory.

@@ -281,7 +281,7 @@ impl Lower<'_> {
     }
 
     /// Words at byte offsets from an address, where there is one; 0 in lanes outside of the mask.
-    fn gather(&mut self, base: VReg, offsets: Parts, lanes: Parts) -> Parts {
+    pub(super) fn gather(&mut self, base: VReg, offsets: Parts, lanes: Parts) -> Parts {
         if self.target == Target::Avx2 {
             let words = self.load_by_lane(base, offsets, lanes);
             return self.mask_and(lanes, words);
