@@ -4,6 +4,7 @@
 
 use ash::vk;
 
+use super::kernel::outside;
 use super::lines::Cover;
 use super::setup::PrimitiveContext;
 use super::shading::Spot;
@@ -88,6 +89,8 @@ pub struct Waiting {
     /// Numbers of what they cover, by lanes, where it is not what their corners say.
     covers: Vec<(usize, u32)>,
     count: usize,
+    /// Lanes whose triangle lies outside of the view volume as a whole, by bits.
+    rejected: u32,
 }
 
 impl Waiting {
@@ -111,30 +114,42 @@ impl Waiting {
         self.count += 1;
     }
 
-    /// Takes sixteen triangles where none waits, unless any of their corners lies outside of anything: vertices with these numbers, three
-    /// each, `first_row` before their rows, and the triangles' own numbers. They face where their winding says.
+    /// Takes sixteen triangles where none waits, unless any of them is to be clipped: vertices with these numbers, three each, `first_row`
+    /// before their rows, and the triangles' own numbers. They face where their winding says. Returns how many lie outside as a whole,
+    /// which become nothing.
     #[inline]
-    pub(super) fn take(&mut self, (spots, corners): (&[Spot], &[u32; 3 * WAVE]), first_row: u32, id: Lanes) -> bool {
-        let mut outside = 0;
+    pub(super) fn take(
+        &mut self,
+        (spots, corners): (&[Spot], &[u32; 3 * WAVE]),
+        first_row: u32,
+        id: Lanes,
+    ) -> Option<u32> {
+        let (mut cut, mut rejected) = (0, 0);
         for (lane, corners) in corners.as_chunks::<3>().0.iter().enumerate() {
+            let (mut any, mut all) = (0, u32::MAX);
             for (corner, &vertex) in corners.iter().enumerate() {
                 let spot = spots[vertex as usize];
-                outside |= spot.outside;
+                (any, all) = (any | spot.outside, all & spot.outside);
                 self.place[0][corner][lane] = spot.x;
                 self.place[1][corner][lane] = spot.y;
                 self.rows[corner][lane] = first_row + vertex;
             }
+            let is_rejected = all & outside::REJECTED != 0;
+            rejected |= u32::from(is_rejected) << lane;
+            cut |= if is_rejected { 0 } else { any };
         }
-        if outside != 0 {
-            return false;
+        if cut & !outside::BESIDE != 0 {
+            return None;
         }
+        self.rejected = rejected;
         (self.facing, self.id, self.count) = ([Facing::Own as u32; WAVE], id, WAVE);
-        true
+        Some(rejected.count_ones())
     }
 
     /// Adds those that are left to `out`, cut to the pixels `[x0, y0, x1, y1]` where there is a cut.
     pub(super) fn flush(&mut self, out: &mut Triangles, cut: Option<[i64; 4]>) {
-        if self.count == 0 {
+        let (count, rejected) = (std::mem::take(&mut self.count), std::mem::take(&mut self.rejected));
+        if rejected.count_ones() as usize == count {
             return;
         }
         let (mut lives, mut pixels) = ([false; WAVE], [[0; WAVE]; 4]);
@@ -148,10 +163,10 @@ impl Waiting {
         }
         let mut packed = [[0; WAVE]; 6];
         pack((&self.rows, &self.facing, &self.id), &pixels, &mut packed);
-        lives[self.count..].fill(false);
+        lives[count..].fill(false);
+        lives.iter_mut().enumerate().for_each(|(lane, lives)| *lives &= rejected >> lane & 1 == 0);
         out.push_lanes(&packed, &lives, &self.covers);
         self.covers.clear();
-        self.count = 0;
     }
 
     /// Looks at what triangles cover instead of at their corners.
@@ -324,3 +339,36 @@ kernel!(
     pub(super) cull, cull_lanes,
     (place: &Axes<Floats>, facing: &Lanes, rules: &Rules, out: (&mut [bool; WAVE], &mut [Ints; 4]))
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_sixteen_those_beside_the_view_become_nothing() {
+        let spot = |x: f32, y: f32, outside: u32| Spot { x, y, outside };
+        let (left, above, near) = (1 << outside::SIDE, 4 << outside::SIDE, 1 << outside::PLANE);
+        let spots = [
+            spot(0.0, 0.0, 0),
+            spot(9.0, 0.0, 0),
+            spot(0.0, 9.0, 0),
+            spot(-9.0, 0.0, left),
+            spot(-9.0, -9.0, left | above),
+            spot(0.0, -9.0, above),
+            spot(-9.0, 9.0, left | near),
+        ];
+        let take = |triangle: &dyn Fn(usize) -> [u32; 3]| {
+            let corners: Vec<u32> = (0..WAVE).flat_map(triangle).collect();
+            let mut waiting = Waiting::default();
+            let taken = waiting.take((&spots, corners.as_slice().try_into().unwrap()), 100, [7; WAVE]);
+            (taken, waiting)
+        };
+        let (taken, waiting) = take(&|lane| if lane % 4 == 1 { [3, 4, 6] } else { [0, 1, 2] });
+        assert_eq!((taken, waiting.rejected), (Some(4), 0x2222));
+        assert_eq!((waiting.rows[2][0], waiting.is_full()), (102, true));
+        assert_eq!(take(&|_| [3, 4, 3]).0, Some(16));
+        // What reaches into the view from beside it is not clipped, what comes from behind the eye is.
+        assert_eq!(take(&|_| [3, 5, 1]).0, Some(0));
+        assert_eq!(take(&|lane| if lane == 9 { [0, 1, 6] } else { [0, 1, 2] }).0, None);
+    }
+}

@@ -35,7 +35,7 @@ impl Extent {
     /// Of vertices: x, y, depth, and what each lies outside of.
     pub(super) fn of(vertices: [&[u32]; 4]) -> Self {
         let Sum { low, high, any, all, is_odd } = sum(vertices);
-        if all & (outside::CULLED | outside::CLIPPED) != 0 {
+        if all & outside::REJECTED != 0 {
             return Self::Outside;
         }
         if any & (outside::CLIPPED | 1 << outside::NOWHERE) != 0 || is_odd {
@@ -90,7 +90,7 @@ fn sum_lanes(vertices: [&[u32]; 4]) -> Sum {
 
 #[inline(always)]
 fn outside_lanes(outside: &[u32]) -> bool {
-    outside.iter().fold(u32::MAX, |all, outside| all & outside) & (outside::CULLED | outside::CLIPPED) != 0
+    outside.iter().fold(u32::MAX, |all, outside| all & outside) & outside::REJECTED != 0
 }
 
 kernel!(

@@ -69,10 +69,16 @@ pub(super) mod outside {
     pub const CULL: u32 = 15;
     /// The position is no number.
     pub const NOWHERE: u32 = 23;
+    /// First of the four sides of the view volume itself, which lie within the guard band's.
+    pub const SIDE: u32 = 24;
     /// All planes and clip distances.
     pub const CLIPPED: u32 = (1 << CULL) - 1;
     /// All cull distances.
-    pub const CULLED: u32 = 0xff << CULL;
+    const CULLED: u32 = 0xff << CULL;
+    /// All sides.
+    pub const BESIDE: u32 = 0xf << SIDE;
+    /// Nothing is left of a primitive all of whose vertices lie outside of one of these.
+    pub const REJECTED: u32 = CLIPPED | CULLED | BESIDE;
 }
 
 /// Most clip distances, and most cull distances.
@@ -508,6 +514,11 @@ impl<'a> Results<'a> {
             if self.raster.depth_clip || !matches!(plane, 1 | 2) {
                 bits = self.outside_of(bits, distance, outside::PLANE + plane);
             }
+        }
+        let [x, y, _, w] = position;
+        for (side, (op, axis)) in (0..).zip([(B::FSub, x), (B::FAdd, x), (B::FSub, y), (B::FAdd, y)]) {
+            let distance = self.b.binary(op, w, axis);
+            bits = self.outside_of(bits, distance, outside::SIDE + side);
         }
         for index in 0..self.count(Builtin::ClipDistance) as u32 {
             let distance = self.float(Builtin::ClipDistance, index, 0.0);

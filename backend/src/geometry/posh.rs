@@ -385,7 +385,7 @@ fn volume_bits([a, b, c]: &[Lanes; 3]) -> [u32; 2] {
     for (lane, ((a, b), c)) in a.iter().zip(b).zip(c).enumerate() {
         let (any, all) = (a | b | c, a & b & c);
         let is_nowhere = any >> outside::NOWHERE & 1 != 0;
-        rejected |= u32::from(is_nowhere | (all & (outside::CULLED | outside::CLIPPED) != 0)) << lane;
+        rejected |= u32::from(is_nowhere | (all & outside::REJECTED != 0)) << lane;
         crossing |= u32::from(any & outside::CLIPPED != 0) << lane;
     }
     [rejected, crossing]
@@ -435,26 +435,30 @@ mod tests {
             ([1.0, 1.0], 1 << outside::CULL),
             ([0.2, 0.2], 0),
             ([0.3, 0.2], 0),
+            ([-4.0, 1.0], 1 << outside::SIDE),
+            ([-4.0, 2.0], 3 << outside::SIDE),
         ];
         let triangles = [
             ([0, 1, 2], true),
-            ([0, 2, 1], false), // turned away
-            ([3, 4, 3], false), // left of everything
-            ([3, 5, 0], true),  // crosses two planes: nobody knows here how it faces
-            ([5, 4, 5], false), // behind the clip plane
-            ([0, 1, 6], false), // nowhere
-            ([7, 7, 7], false), // culled by distance
-            ([0, 9, 8], false), // between the centres of pixels
-            ([7, 1, 2], true),  // a cull distance is about all corners
+            ([0, 2, 1], false),    // turned away
+            ([3, 4, 3], false),    // left of everything
+            ([3, 5, 0], true),     // crosses two planes: nobody knows here how it faces
+            ([5, 4, 5], false),    // behind the clip plane
+            ([0, 1, 6], false),    // nowhere
+            ([7, 7, 7], false),    // culled by distance
+            ([0, 9, 8], false),    // between the centres of pixels
+            ([7, 1, 2], true),     // a cull distance is about all corners
+            ([10, 11, 10], false), // beside the view volume, within the guard band
+            ([10, 1, 2], true),    // from there into it
         ];
         let corners: Vec<u32> = triangles.iter().flat_map(|(corners, _)| corners.map(|corner| corner + 40)).collect();
         let (culled, visible, reuse) = find(&vertices, &corners, 40);
         let expected: Vec<u32> = (0..).zip(&triangles).filter(|(_, (_, seen))| *seen).map(|(index, _)| index).collect();
         assert_eq!(visible, expected);
-        assert_eq!(culled, Culled { vertices: 10, by_volume: 4, by_facing: 2, by_others: 0 });
+        assert_eq!(culled, Culled { vertices: 12, by_volume: 5, by_facing: 2, by_others: 0 });
         let back: Vec<u32> = reuse.places.iter().map(|&place| reuse.vertices[place as usize]).collect();
-        assert_eq!(back, [40, 41, 42, 43, 45, 40, 47, 41, 42]);
-        assert_eq!(reuse.vertices, [40, 41, 42, 43, 45, 47], "each once, in the order of first use");
+        assert_eq!(back, [40, 41, 42, 43, 45, 40, 47, 41, 42, 50, 41, 42]);
+        assert_eq!(reuse.vertices, [40, 41, 42, 43, 45, 47, 50], "each once, in the order of first use");
     }
 
     #[test]

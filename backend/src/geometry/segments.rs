@@ -172,7 +172,7 @@ impl SetUp<'_> {
 impl PrimitiveContext {
     fn clipped(&self, shaded: &Shaded<'_>, ends: [u32; 2], outside: [u32; 2]) -> Clipped {
         let (any, all) = (outside[0] | outside[1], outside[0] & outside[1]);
-        if any >> outside::NOWHERE & 1 != 0 || all & (outside::CULLED | outside::CLIPPED) != 0 {
+        if any >> outside::NOWHERE & 1 != 0 || all & outside::REJECTED != 0 {
             return Clipped::Nothing;
         }
         let is_in_view = |vertex: u32| {

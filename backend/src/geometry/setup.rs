@@ -233,7 +233,7 @@ impl<'a> SetUp<'a> {
             (any | outside, all & outside)
         });
         // Clipping would leave nothing of what is all outside of one plane.
-        if any >> outside::NOWHERE & 1 != 0 || all & (outside::CULLED | outside::CLIPPED) != 0 {
+        if any >> outside::NOWHERE & 1 != 0 || all & outside::REJECTED != 0 {
             self.gained -= 1;
             // The next line of a strip goes on where this one ends all the same.
             if let (&[a, b], Some(_)) = (vertices, self.strips) {
@@ -269,15 +269,14 @@ impl<'a> SetUp<'a> {
         (first..).zip(rest.chunks_exact(3)).for_each(|(number, corners)| self.add(shaded, corners, id(number)));
     }
 
-    /// Adds sixteen triangles, unless any of their corners lies outside of anything.
+    /// Adds sixteen triangles, unless any of them is to be clipped.
     #[inline]
     fn add_sixteen(&mut self, shaded: &Shaded<'_>, corners: &[u32; 3 * WAVE], id: Lanes) -> bool {
         self.flush();
-        let takes = self.waiting.take((shaded.spots(), corners), shaded.row(0), id);
-        if takes {
-            self.flush();
-        }
-        takes
+        let Some(rejected) = self.waiting.take((shaded.spots(), corners), shaded.row(0), id) else { return false };
+        self.gained -= i64::from(rejected);
+        self.flush();
+        true
     }
 
     /// The same where vertices name viewport and layer: nothing becomes of what names none that there are.

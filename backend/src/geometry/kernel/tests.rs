@@ -82,7 +82,10 @@ fn outside_of(position: [f32; 4], volume: &Volume) -> u32 {
     let vertex = Vertex { position, clip: [position[0] - 0.5].into_iter().collect(), ..Vertex::default() };
     let clipped = (0..8).fold(0, |bits, plane| bits | u32::from(clip::distance(&vertex, plane, volume) < 0.0) << plane);
     let nowhere = position.iter().any(|coordinate| coordinate.is_nan());
-    clipped | u32::from(0.5 - position[1] < 0.0) << outside::CULL | u32::from(nowhere) << outside::NOWHERE
+    let [x, y, _, w] = position;
+    let inside = [w - x, w + x, w - y, w + y].map(|distance| distance >= 0.0);
+    let beside = (0..4).fold(0, |bits, side| bits | u32::from(!inside[side]) << (outside::SIDE as usize + side));
+    clipped | u32::from(0.5 - position[1] < 0.0) << outside::CULL | u32::from(nowhere) << outside::NOWHERE | beside
 }
 
 /// Where a position lies in the window, and 1/w.

@@ -18,7 +18,7 @@ use super::symbols::{self, Registered, Tools};
 use super::{Access, Environment, Masks, Stop, image};
 use crate::shader::interp::Wave;
 use crate::shader::ir::Inst;
-use crate::shader::x64::{Generated, Site};
+use crate::shader::x64::{Generated, Site, Target};
 use crate::texture::Lookup;
 
 /// Back edges between two looks at the clock.
@@ -28,6 +28,7 @@ const EDGES_PER_CHECK: i32 = 4096;
 #[derive(Debug)]
 pub struct Native {
     symbol: Option<Registered>,
+    target: Target,
     map: Arc<memmap2::Mmap>,
     entry: usize,
     sites: Vec<Site>,
@@ -62,6 +63,7 @@ impl Native {
             images: sites.iter().filter_map(|site| site.one_image).max().map_or(0, |number| number as usize + 1),
             stands_alone: needs_little && *inputs <= ARGUMENTS && generated.outputs <= RESULTS,
             symbol: None,
+            target: generated.target,
             map: Arc::new(map.make_exec()?),
             entry: generated.code.entry,
             sites: generated.sites,
@@ -227,7 +229,9 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
         assert!(memory.vectors.len() * size_of::<Vector>() >= native.frame_bytes, "the frame was not started");
         let mut nested = memory.nested.take();
         let entries = environment.bindings.lookups().entries();
-        let routines = if entries.len() >= native.images { entries.as_ptr() } else { std::ptr::null() };
+        // They are code for the chosen target, and what is handed over differs from target to target.
+        let enters = entries.len() >= native.images && Some(native.target) == Target::chosen();
+        let routines = if enters { entries.as_ptr() } else { std::ptr::null() };
         let of_routines = match native.images {
             0 => std::ptr::null_mut(),
             _ => nested.get_or_insert_default().routine.begin(memory.header()),

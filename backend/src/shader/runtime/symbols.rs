@@ -346,6 +346,7 @@ mod tests {
         let places = ["first", "second"].map(|name| {
             let code = Encoded { bytes: vec![0; 0x50], entry: 0x40, spill_bytes: 0 };
             let mut native = Native::new(Generated {
+                target: crate::shader::x64::Target::Avx2,
                 code,
                 sites: Vec::new(),
                 local_bytes: 0,

@@ -166,6 +166,8 @@ impl Site {
 /// A function's code and what it needs.
 #[derive(Debug, Clone)]
 pub struct Generated {
+    /// What runs it.
+    pub target: Target,
     /// Bytes.
     pub code: Encoded,
     /// Call sites, by number.
@@ -230,6 +232,7 @@ fn generate_with(
     let code = encode::encode(&lowered.function, &input, &output, target, spills)?;
     let most = |count: fn(&Inst) -> usize| function.insts.iter().map(count).max().unwrap_or(0);
     Ok(Generated {
+        target,
         code,
         sites: lowered.sites,
         local_bytes: lowered.local_bytes,

@@ -77,10 +77,10 @@ impl Unit<'_> {
         self.b.binary(B::FMin, texels, high)
     }
 
-    /// A whole number that texel coordinates may be, as an integer. A conversion would ask whether it is a number, and within range: it is.
-    fn whole(&mut self, number: Value) -> Value {
+    /// A whole number of texels as an integer. A conversion would ask whether it is a number, and within range: it is.
+    fn whole(&mut self, texels: Value) -> Value {
         let (whole, bits) = (self.b.float(WHOLE), self.b.int(WHOLE.to_bits()));
-        let sum = self.b.binary(B::FAdd, number, whole);
+        let sum = self.b.binary(B::FAdd, texels, whole);
         let sum = self.b.cast(sum, Type::I32);
         self.b.binary(B::ISub, sum, bits)
     }
@@ -120,9 +120,18 @@ impl Unit<'_> {
     /// The same as texels inside.
     pub(super) fn pair(&mut self, coordinate: Value, level: &Level, axis: usize) -> Pair {
         let (low, share) = self.between(coordinate, level, axis);
-        let one = self.b.int(1);
-        let high = self.b.binary(B::IAdd, low, one);
-        Pair { taps: [low, high].map(|index| self.wrapped(index, level, axis)), share }
+        let (first, one) = (self.wrapped(low, level, axis), self.b.int(1));
+        let second = match self.state.address_mode[axis] {
+            vk::SamplerAddressMode::REPEAT if !self.state.powers_of_two[axis] => {
+                let next = self.b.binary(B::IAdd, first.index, one);
+                Tap { index: self.turned_back(next, level.size[axis]), inside: None }
+            }
+            _ => {
+                let high = self.b.binary(B::IAdd, low, one);
+                self.wrapped(high, level, axis)
+            }
+        };
+        Pair { taps: [first, second], share }
     }
 
     /// Wraps an index as the sampler says.
@@ -130,18 +139,13 @@ impl Unit<'_> {
         let (size, last) = (level.size[axis], self.last(level, axis));
         let index = match self.state.address_mode[axis] {
             vk::SamplerAddressMode::REPEAT if self.state.powers_of_two[axis] => self.b.binary(B::And, index, last),
-            vk::SamplerAddressMode::REPEAT => {
-                let length = self.length(level, axis);
-                self.remainder(index, length)
-            }
+            vk::SamplerAddressMode::REPEAT => self.remainder(index, level, (axis, false)),
             vk::SamplerAddressMode::MIRRORED_REPEAT => {
                 let both = self.b.binary(B::IAdd, size, last);
                 let turn = if self.state.powers_of_two[axis] {
                     self.b.binary(B::And, index, both)
                 } else {
-                    let length = self.length(level, axis);
-                    let twice = self.b.binary(B::FAdd, length, length);
-                    self.remainder(index, twice)
+                    self.remainder(index, level, (axis, true))
                 };
                 let back = self.b.binary(B::ISub, both, turn);
                 self.b.binary(B::SMin, turn, back)
@@ -166,14 +170,31 @@ impl Unit<'_> {
         Tap { index, inside: None }
     }
 
-    /// `index` modulo a float, not negative. Both are whole numbers that single floats hold, so the quotient's floor is exact.
-    fn remainder(&mut self, index: Value, divisor: Value) -> Value {
+    /// `index` modulo the size along an axis, or `twice` that, not negative.
+    fn remainder(&mut self, index: Value, level: &Level, (axis, twice): (usize, bool)) -> Value {
+        // Indices are less than 2^22 and what offsets may add. So the product is wrong by little more than half of the divisor's inverse at
+        // most, and its floor right but where the quotient is a whole number: there it may be one less, and what is left the divisor.
+        let inverse = self.typed_level_word(level, word::INVERSE + axis as u32, Type::F32);
+        let (mut size, mut divisor) = (level.size[axis], self.length(level, axis));
         let dividend = self.b.unary(U::SToF, index);
-        let quotient = self.b.binary(B::FDiv, dividend, divisor);
+        let mut quotient = self.b.binary(B::FMul, dividend, inverse);
+        if twice {
+            let half = self.b.float(0.5);
+            quotient = self.b.binary(B::FMul, quotient, half);
+            (size, divisor) = (self.b.binary(B::IAdd, size, size), self.b.binary(B::FAdd, divisor, divisor));
+        }
         let turns = self.b.unary(U::Floor, quotient);
         let turns = self.b.unary(U::FNeg, turns);
         let rest = self.b.ternary(T::Fma, turns, divisor, dividend);
-        self.whole(rest)
+        let rest = self.whole(rest);
+        self.turned_back(rest, size)
+    }
+
+    /// An index that is at most the size, 0 where it is that.
+    fn turned_back(&mut self, index: Value, size: Value) -> Value {
+        // All others become large without their sign.
+        let before = self.b.binary(B::ISub, index, size);
+        self.b.binary(B::UMin, index, before)
     }
 
     /// Bytes of a texel in memory.

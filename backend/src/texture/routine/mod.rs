@@ -60,7 +60,7 @@ mod word {
     /// First word of level 0.
     pub const LEVELS: u32 = 12;
     /// Words of a level.
-    pub const LEVEL: u32 = 12;
+    pub const LEVEL: u32 = 15;
     /// In a level: width, height, depth.
     pub const SIZE: u32 = 0;
     /// In a level: first byte.
@@ -73,6 +73,8 @@ mod word {
     pub const LENGTH: u32 = 6;
     /// In a level: last column, row, slice.
     pub const LAST: u32 = 9;
+    /// In a level: the inverses of width, height, depth.
+    pub const INVERSE: u32 = 12;
 }
 
 /// How texels come from memory.
@@ -378,6 +380,7 @@ fn put_level(push: &mut [u32], level: u32, size: [u32; 3], place: LevelPlace) {
     put(word::OFFSET, [place.offset, place.row_bytes, place.slice_bytes]);
     put(word::LENGTH, size.map(|length| (length as f32).to_bits()));
     put(word::LAST, size.map(|length| length.saturating_sub(1)));
+    put(word::INVERSE, size.map(|length| (1.0 / length.max(1) as f32).to_bits()));
 }
 
 fn compile(key: &Key) -> Option<Program> {

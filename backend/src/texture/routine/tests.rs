@@ -319,6 +319,59 @@ fn sampling_at_given_levels() {
     }
 }
 
+/// A view of a row of texels.
+fn row(dice: &mut Dice, format: vk::Format, width: u32) -> Arc<SurfaceView> {
+    let (image, extent) = (vk::ImageType::TYPE_1D, vk::Extent3D { width, height: 1, depth: 1 });
+    let surface =
+        SurfaceDesc { kind: image, format, extent, levels: 1, layers: 1, samples: 1, linear: false, decoded: false };
+    let desc = SurfaceViewDesc {
+        kind: View::TYPE_1D,
+        format,
+        swizzle: Swizzle::IDENTITY,
+        aspects: vk::ImageAspectFlags::COLOR,
+        base_level: 0,
+        levels: 1,
+        base_layer: 0,
+        layers: 1,
+        slices: None,
+        min_lod: 0.0,
+    };
+    Arc::new(SurfaceView { surface: bound(dice, surface), desc })
+}
+
+/// Where sizes are no powers of two quotients are estimated: at whole turns, and beside them, they must be right.
+#[test]
+fn repeated_images_turn_after_whole_sizes() {
+    let mut dice = Dice(9);
+    let kinds = [(vk::Format::R32_UINT, vk::Filter::NEAREST), (vk::Format::R16_UNORM, vk::Filter::LINEAR)];
+    let modes = [vk::SamplerAddressMode::REPEAT, vk::SamplerAddressMode::MIRRORED_REPEAT];
+    for width in [1, 3, 5, 7, 13, 100, 641, 1023, 2049, 4095, 12345, 16383] {
+        for ((format, filter), mode) in kinds.into_iter().flat_map(|kind| modes.map(|mode| (kind, mode))) {
+            let (view, any) = (row(&mut dice, format, width), any_sampler(&mut dice, false));
+            let sampler = Sampler {
+                mag_filter: filter,
+                min_filter: filter,
+                address_mode: [mode; 3],
+                unnormalized_coordinates: true,
+                ..any
+            };
+            let sampling = Sampling::new(&view, &sampler).unwrap();
+            for reach in [3, (1 << 22) / width as i32 - 1] {
+                let mut request = Request::new(&view);
+                let mut texel =
+                    || (dice.below(2 * reach as u32) as i32 - reach) * width as i32 + dice.below(3) as i32 - 1;
+                let place = request.floats(|| texel() as f32 + 0.5);
+                request.image.coords.push(place);
+                let offset = request.operand([dice.pick(&[0, 63, -64i32 as u32]); WAVE]);
+                request.image.offset.push(offset);
+                let lod = Lod::Explicit(request.floats(|| 0.0));
+                request.image.op = ImageOp::Sample { lod, reference: None };
+                check(&request, &view, &sampler, |lane| sampling.sample(&request.of_lane(lane)));
+            }
+        }
+    }
+}
+
 #[test]
 fn sampling_by_gradients() {
     let mut dice = Dice(2);
@@ -430,7 +483,7 @@ fn sampling_twice(request: &Request) -> Program {
     Program::routine(b.finish(), &vec![Across::Varies; request.operands.len()], 12)
 }
 
-/// The first time the runtime finds the routine, from then on code enters it.
+/// The first time the runtime finds the routine, from then on code for the target that is chosen enters it; other code goes on asking.
 #[test]
 fn code_enters_the_routines_that_were_found() {
     let mut dice = Dice(8);
