@@ -14,7 +14,7 @@ use super::convert::Key;
 use super::emit::Source;
 use super::variables::Variables;
 use super::{Held, Lower, Parts, Result};
-use crate::shader::ir::{Inst, Local, Space, Table, Type, Value, call_operands, map_operands, results};
+use crate::shader::ir::{Inst, Local, Space, Type, Value, call_operands, map_operands, results};
 use crate::shader::runtime::frame::{ARGUMENTS, BufferEntry, Frame, LANES_BYTES, ResourceEntry};
 use crate::shader::runtime::kernels::Mask;
 use crate::shader::x64::{Outputs, Site, Target};
@@ -24,7 +24,7 @@ const ENTRY_SHIFT: i32 = 4;
 const _: () = assert!(size_of::<BufferEntry>() == 1 << ENTRY_SHIFT);
 
 /// Bytes from lane to lane where words lie one after the other.
-const LANE_BYTES: u32 = 4;
+pub(super) const LANE_BYTES: u32 = 4;
 
 /// Push constants below this are read without asking how many there are: whoever runs code gives it as many.
 const MOST_PUSHED: u32 = 512;
@@ -190,32 +190,6 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn load_table(&mut self, result: Value, table: Table, index: Value) -> Result<()> {
-        let words = self.ir.tables[table.0 as usize].clone();
-        if words.is_empty() {
-            self.hold(result, Held::Constant(0));
-            return Ok(());
-        }
-        let at = self.pooled(words.iter().flat_map(|word| word.to_le_bytes()).collect());
-        let base = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::pool(at, false))]);
-        if self.is_uniform(index) {
-            let index = self.scalar(index);
-            let memory = Operand::Mem(Mem::at(base, 0).indexed(index, LANE_BYTES));
-            let inside = self.define(SCALAR, Code::Lea_r64_m, &[memory]);
-            let zero = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::frame(Frame::ZERO))]);
-            self.plain(Code::Cmp_rm32_imm32, &[Operand::Use(index), Operand::Imm(words.len() as i32)]);
-            let address = self.change(Code::Cmovae_r64_rm64, inside, &[Operand::Use(zero)]);
-            self.load_uniform(result, Mem::at(address, 0));
-            return Ok(());
-        }
-        let index = self.vector(index);
-        let inside = self.compare(Compare::Unsigned(Order::Less), index, Source::Constant(words.len() as u32));
-        let offsets = self.shift(super::super::table::Shift::Left, index, 2);
-        let parts = self.gather(base, offsets, inside);
-        self.hold(result, Held::Vector(parts));
-        Ok(())
-    }
-
     // ---- lanes in memory ----------------------------------------------------------------------------------------------
 
     /// A wave's words, one after the other.
@@ -349,7 +323,7 @@ impl Lower<'_> {
     }
 
     /// A word for all lanes from memory, in the form that its value wants.
-    fn load_uniform(&mut self, result: Value, memory: Mem) {
+    pub(super) fn load_uniform(&mut self, result: Value, memory: Mem) {
         let held = if self.forms.values[result.0 as usize] == Form::Scalar {
             Held::Scalar(self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Mem(memory)]))
         } else {

@@ -14,6 +14,7 @@ mod flow;
 mod memory;
 mod quads;
 mod scalar;
+mod tables;
 mod texels;
 mod variables;
 

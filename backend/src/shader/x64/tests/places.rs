@@ -39,6 +39,21 @@ fn by_one_index(index: u32, base: u32) -> Function {
     b.finish()
 }
 
+/// Loads from a table of so many words by what lanes give, by its low bits alone, and by its high ones.
+fn of_table(words: u32) -> Function {
+    let mut b = Builder::new();
+    let (given, table) = (b.input(0, Type::I32), b.table((0..words).map(|word| word * 7 + 1).collect()));
+    let low = b.int(words.next_power_of_two() - 1);
+    let (low, high) = (b.binary(BinaryOp::And, given, low), b.int(24));
+    let high = b.binary(BinaryOp::ShrLogical, given, high);
+    for (slot, index) in (0..).zip([given, low, high]) {
+        let result = b.value(Type::I32);
+        b.push(Inst::TableLoad { result, table, index });
+        b.push(Inst::Output { slot, value: result });
+    }
+    b.finish()
+}
+
 /// Loads words of a buffer that is not there, at offsets that differ.
 fn of_nothing() -> Function {
     let mut b = Builder::new();
@@ -54,6 +69,17 @@ proptest! {
     #[test]
     fn one_index_for_all_lanes_is_checked(a in lanes(), index in -3i32..8, base in 0..WORDS, mask: Mask, helpers: Mask) {
         check(&by_one_index(index as u32, base), &Run { inputs: vec![a], lanes: mask, helpers });
+    }
+
+    #[test]
+    fn tables_of_any_size_end_where_they_end(
+        words in prop_oneof![1u32..70, 120u32..140, 250u32..300],
+        near in prop::array::uniform16(-2i32..310),
+        high in prop::array::uniform16(0u32..256),
+        mask: Mask,
+    ) {
+        let given = std::array::from_fn(|lane| if high[lane] < 128 { near[lane] as u32 } else { high[lane] << 24 | 5 });
+        check(&of_table(words), &Run { inputs: vec![given], lanes: mask, helpers: 0 });
     }
 
     #[test]
