@@ -243,7 +243,7 @@ impl Wave {
         }
     }
 
-    /// Calls a program without barriers once, as [`Calls::call`] does.
+    /// Calls a program without barriers once, as `Calls::call` does.
     pub fn call(
         &mut self,
         program: &Program,
