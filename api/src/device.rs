@@ -228,6 +228,8 @@ fn check_extensions(messages: &Messages, version: u32, wanted: &[String]) -> Res
 
 #[cfg(test)]
 mod tests {
+    use crossbeam::channel::{RecvError, unbounded};
+
     use super::*;
 
     fn device(features: vk::PhysicalDeviceFeatures, extensions: &[String]) -> Result<Device> {
@@ -263,5 +265,23 @@ mod tests {
         assert_eq!([plenty, little, none].map(|of| of.heap_budget[0]), [1 << 20, (1 << 16) + (1 << 12), 1 << 12]);
         drop(held);
         assert_eq!(budget(&heap, 0).heap_budget[0], 1);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_frame_that_is_being_shown() {
+        let device = device(Default::default(), &[]).unwrap();
+        let ((shows, shown), (go_on, held)) = (unbounded(), unbounded::<()>());
+        for number in 0..3 {
+            let (shows, held) = (shows.clone(), held.clone());
+            let show = move || held.recv().and_then(|()| shows.send(number).map_err(|_| RecvError)).unwrap();
+            device.queues()[0].present(show).unwrap();
+        }
+        // What was submitted behind the frames is complete before the first one is shown.
+        device.wait_idle().unwrap();
+        assert!(shown.is_empty());
+        (0..3).for_each(|_| go_on.send(()).unwrap());
+        // Queues end behind their frames, which come in order.
+        drop(device);
+        assert_eq!(shown.try_iter().collect::<Vec<_>>(), [0, 1, 2]);
     }
 }

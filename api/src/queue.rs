@@ -2,6 +2,7 @@
 //!
 //! Source: Vulkan specification, "Devices and Queues" and "Command Buffer Submission".
 
+use std::cell::LazyCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
@@ -39,7 +40,43 @@ impl Batch {
 enum Job {
     Batch(Batch),
     Signal(Arc<Payload>),
-    Call(Box<dyn FnOnce() + Send>),
+    Present(Shown),
+}
+
+/// What shows a frame.
+type Shown = Box<dyn FnOnce() + Send>;
+
+/// The thread that shows a queue's frames, so that the next one is rendered meanwhile. It ends when this goes, behind the last frame.
+struct Presenter {
+    frames: Option<Sender<Shown>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Presenter {
+    /// Starts the thread; without one, when the host has none to give, frames are shown at once.
+    fn new() -> Self {
+        let (frames, received) = unbounded::<Shown>();
+        let run = move || received.into_iter().for_each(|show| show());
+        let thread = std::thread::Builder::new().name("vitric-present".into()).spawn(run).ok();
+        Self { frames: Some(frames), thread }
+    }
+
+    fn show(&self, frame: Shown) {
+        match &self.frames {
+            Some(frames) if self.thread.is_some() => drop(frames.send(frame)),
+            _ => frame(),
+        }
+    }
+}
+
+impl Drop for Presenter {
+    fn drop(&mut self) {
+        self.frames.take();
+        // What shows a frame owns no queue, so this is another thread.
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
 }
 
 /// Whether a device was lost, and who must hear of it.
@@ -107,8 +144,12 @@ impl Queue {
         let (worker_health, outstanding) = (health.clone(), Arc::new(AtomicUsize::new(0)));
         let left = outstanding.clone();
         let run = move || {
+            let presenter = LazyCell::new(Presenter::new);
             for job in received {
-                perform(&gpu, &worker_health, job);
+                match job {
+                    Job::Present(frame) => presenter.show(frame),
+                    job => perform(&gpu, &worker_health, job),
+                }
                 left.fetch_sub(1, Ordering::Release);
             }
         };
@@ -156,12 +197,13 @@ impl Queue {
         self.send_all(batches.into_iter().map(Job::Batch).chain(fence.map(Job::Signal)))
     }
 
-    /// Has the worker call something when what was submitted before is complete, also on a lost device: presentation.
+    /// Has a frame shown, in order with others, when what was submitted before is complete, also on a lost device. What is submitted
+    /// afterwards does not wait for that, and neither does [`Queue::wait_idle`]. What shows it must own no queue.
     ///
     /// # Errors
     /// [`Error::DeviceLost`] when the worker has ended.
-    pub fn call(&self, work: impl FnOnce() + Send + 'static) -> Result<()> {
-        self.send(Job::Call(Box::new(work)))
+    pub fn present(&self, show: impl FnOnce() + Send + 'static) -> Result<()> {
+        self.send(Job::Present(Box::new(show)))
     }
 
     /// `vkQueueWaitIdle`: waits until all that was submitted is complete.
@@ -203,6 +245,6 @@ fn perform(gpu: &Gpu, health: &Health, job: Job) {
         }
         // Fences are signaled even when the device is lost, so that nobody waits for ever.
         Job::Signal(fence) => fence.signal(1),
-        Job::Call(work) => work(),
+        Job::Present(show) => show(),
     }
 }

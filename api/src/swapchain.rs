@@ -1,7 +1,7 @@
 //! Surfaces and swapchains: the part that does not depend on the window system.
 //!
-//! A target takes finished pixels. Images are handed out in order; presentation happens on the queue's thread, so it follows
-//! the rendering. Source: `VK_KHR_surface`, `VK_KHR_swapchain`, `VK_KHR_present_id`, `VK_KHR_present_wait`.
+//! A target takes finished pixels. Images are handed out in order; presentation follows the rendering, on a thread of the queue's own for
+//! that. Source: `VK_KHR_surface`, `VK_KHR_swapchain`, `VK_KHR_present_id`, `VK_KHR_present_wait`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -317,7 +317,7 @@ pub struct Presentation {
 impl Presentation {
     /// Shows the image, unless the swapchain is closed, in FIFO mode not before its period. An error of the target is what
     /// [`Swapchain::check`] returns from then on; without one [`Swapchain::wait_for`] has waited for `number`, if it is not 0. A `mode` is how
-    /// the swapchain presents from now on. Called on the queue's thread, after rendering.
+    /// the swapchain presents from now on. Called after rendering.
     pub fn show(self, mode: Option<vk::PresentModeKHR>, number: u64) {
         let chain = &*self.chain;
         if let Some(mode) = mode {

@@ -390,7 +390,7 @@ pub extern "system" fn present(queue: vk::Queue, info: *const vk::PresentInfoKHR
                 let (mode, id) = (modes.get(number).copied(), ids.get(number).copied().unwrap_or(0));
                 let fence = fences.get(number).and_then(|fence| object.fences.get(fence.as_raw()));
                 let fence = fence.map(|fence| fence.payload());
-                queue.call(move || {
+                queue.present(move || {
                     frame.show(mode, id);
                     // Nothing of the application's is in use any more.
                     fence.into_iter().for_each(|fence| fence.signal(1));

@@ -1,12 +1,13 @@
-//! Words from places that differ by lane, for AVX2, whose gathers are slow: they are loaded lane by lane. The words of a texel, which lie side
-//! by side, are loaded at once and turned round.
+//! Words from places that differ by lane. AVX2's gathers are slow: there they are loaded lane by lane. The words of a texel, which lie side
+//! by side, are loaded at once and turned round; with AVX-512 two of them, by gathers of 64 bits, which take half as many loads.
 
 use iced_x86::Code;
 use regalloc2::VReg;
 use smallvec::SmallVec;
 
-use super::super::machine::{Mem, Operand, SCALAR, VECTOR};
+use super::super::machine::{MASK, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::V;
+use super::emit::Source;
 use super::{Held, Lower, Parts};
 use crate::shader::ir::{BinaryOp, Inst, Space, Value};
 use crate::shader::x64::Target;
@@ -26,10 +27,13 @@ const HALF: usize = 8;
 impl Lower<'_> {
     /// Loads all words of a texel where its first one is loaded; false where it is loaded word by word.
     pub(super) fn load_texel(&mut self, resource: u32, offset: Value) -> bool {
-        if self.target != Target::Avx2 || self.is_uniform(offset) {
+        if self.is_uniform(offset) {
             return false;
         }
         let words = self.words_of_texel(Space::Texels(resource), offset);
+        if self.target == Target::Avx512 {
+            return self.gather_texel(resource, offset, words);
+        }
         let load = match words {
             [Some(_), Some(_), Some(_), Some(_)] => Self::load_fours,
             [Some(_), Some(_), None, None] => Self::load_pairs,
@@ -68,6 +72,53 @@ impl Lower<'_> {
             }
         }
         words
+    }
+
+    /// The same with AVX-512: pairs of words, and what is left of three.
+    fn gather_texel(&mut self, resource: u32, offset: Value, words: [Option<Value>; WORDS]) -> bool {
+        if !matches!(words, [Some(_), Some(_), None, None] | [Some(_), Some(_), Some(_), _]) {
+            return false;
+        }
+        let base = self.first_byte(resource);
+        let (offsets, lanes) = (self.vector(offset), self.active_mask());
+        let mut loaded = self.gather_pair((base, 0), offsets, lanes).to_vec();
+        match words {
+            [_, _, Some(_), Some(_)] => loaded.extend(self.gather_pair((base, 2 * WORD), offsets, lanes)),
+            [_, _, Some(_), None] => {
+                let third = self.vector2(V::AddI, offsets, Source::Constant(2 * WORD as u32));
+                loaded.push(self.gather(base, third, lanes));
+            }
+            _ => {}
+        }
+        for (result, parts) in words.into_iter().flatten().zip(loaded) {
+            self.hold(result, Held::Vector(parts));
+        }
+        true
+    }
+
+    /// Two words that follow each other `at` a distance from offsets, for each lane: eight lanes at once, whose words alternate then.
+    fn gather_pair(&mut self, (base, at): (VReg, usize), offsets: Parts, lanes: Parts) -> [Parts; 2] {
+        let (all, lanes) = (offsets.at(0), lanes.at(0));
+        let behind = [Operand::Use(all), Operand::Imm(1)];
+        let behind = self.define(VECTOR, Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8, &behind);
+        let rest = [Operand::Use(lanes), Operand::Imm(HALF as i32)];
+        let rest = self.define(MASK, Code::VEX_Kshiftrw_kr_kr_imm8, &rest);
+        let [low, high] = [(all, lanes), (behind, rest)].map(|(offsets, lanes)| {
+            let (from, to) = (self.zero_vector().at(0), self.vector_register());
+            let memory = Operand::Mem(Mem::at(base, at).indexed(offsets, 1));
+            let operands = [Operand::Change { from, to }, memory];
+            self.masked_change(Code::EVEX_Vpgatherdq_zmm_k1_vm32y, &operands, lanes);
+            to
+        });
+        [0, 1].map(|word| {
+            let which = (0..2 * HALF as u32).flat_map(|lane| (2 * lane + word).to_le_bytes()).collect();
+            let which = Operand::Mem(Mem::pool(self.pooled(which), false));
+            let which = self.define(VECTOR, Code::EVEX_Vmovups_zmm_k1z_zmmm512, &[which]);
+            let both = self.vector_register();
+            let operands = [Operand::Change { from: which, to: both }, Operand::Use(low), Operand::Use(high)];
+            self.plain(Code::EVEX_Vpermi2d_zmm_k1z_zmm_zmmm512b32, &operands);
+            Parts::one(both)
+        })
     }
 
     /// Where the words of four lanes begin, whose offsets are a quarter of a vector. Registers take them directly: what is stored as a vector
