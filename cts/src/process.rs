@@ -11,6 +11,8 @@ use crate::outcome::{Record, Status};
 
 /// Bytes of a line that are kept: nobody's result is longer, and a process that writes no line ends must not fill the memory.
 const LINE: usize = 1 << 16;
+/// Between two looks at the time no more than this counts: in what is longer this process stood still, and so did what it watches.
+const LOOK: Duration = Duration::from_secs(1);
 /// How long a process may take to end after it closed its output.
 const FAREWELL: Duration = Duration::from_secs(5);
 
@@ -36,6 +38,8 @@ pub struct Stop {
     pub case: Option<(String, Record)>,
     /// Whether it ended by itself and reported success.
     pub success: bool,
+    /// What a case is that it ended in: a crash or a hang.
+    pub outcome: Status,
     /// How it ended, in words.
     pub how: String,
 }
@@ -61,7 +65,7 @@ pub fn watch(
     let how = if timed_out { format!("no end within {} s", timeout.as_secs()) } else { describe(status) };
     let outcome = if timed_out { Status::Timeout } else { Status::Crash };
     let case = cases.running.map(|name| (name, Record::new(outcome, &how)));
-    Ok(Stop { case, success: status.success() && !timed_out, how })
+    Ok(Stop { case, success: status.success() && !timed_out, outcome, how })
 }
 
 /// The case that runs.
@@ -109,15 +113,32 @@ impl<E: FnMut(String, Record)> Cases<E> {
 
 /// Takes lines to their end; whether there was no progress for too long.
 fn follow(lines: &Receiver<String>, timeout: Duration, mut take: impl FnMut(&str) -> bool) -> bool {
-    let mut deadline = Instant::now() + timeout;
+    let mut patience = Patience { left: timeout, seen: Instant::now() };
     loop {
-        match lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(line) if take(&line) => deadline = Instant::now() + timeout,
+        let heard = lines.recv_timeout(patience.left.min(LOOK));
+        match heard {
+            Ok(line) if take(&line) => patience = Patience { left: timeout, seen: Instant::now() },
             // Lines that say nothing are no progress, however many.
-            Ok(_) if Instant::now() < deadline => {}
+            Ok(_) | Err(RecvTimeoutError::Timeout) if patience.holds(Instant::now()) => {}
             Ok(_) | Err(RecvTimeoutError::Timeout) => return true,
             Err(RecvTimeoutError::Disconnected) => return false,
         }
+    }
+}
+
+/// How much longer nothing may happen.
+struct Patience {
+    left: Duration,
+    /// When somebody looked at the time.
+    seen: Instant,
+}
+
+impl Patience {
+    /// Looks at the time; whether there is any left.
+    fn holds(&mut self, now: Instant) -> bool {
+        self.left = self.left.saturating_sub(now.saturating_duration_since(self.seen).min(LOOK));
+        self.seen = now;
+        !self.left.is_zero()
     }
 }
 
@@ -216,6 +237,15 @@ mod tests {
             let (_, stop) = run(script, 1);
             assert_eq!(stop.case.map(|(_, record)| record.status), Some(Status::Timeout), "{script}");
         }
+    }
+
+    #[test]
+    fn time_in_which_the_watcher_stands_still_does_not_count() {
+        let start = Instant::now();
+        let mut patience = Patience { left: 3 * LOOK, seen: start };
+        assert!(patience.holds(start + 100 * LOOK));
+        assert_eq!(patience.left, 2 * LOOK);
+        assert!(patience.holds(start + 101 * LOOK) && !patience.holds(start + 102 * LOOK));
     }
 
     #[test]

@@ -157,6 +157,15 @@ fn a_runner_that_does_not_start_ends_the_run() {
 }
 
 #[test]
+fn a_runner_that_hangs_before_any_case_has_not_crashed() {
+    let folder = Folder::new("stuck");
+    let cases = folder.file("cases.list", &list(&["stuck", "pass"]));
+    let output = folder.run(&cases, &["--timeout", "1"]);
+    assert!(text(&output).contains("2 cases: 2 timeout; 2 unexpected"), "{}", text(&output));
+    assert!(text(&output).contains("the runner began no case: no end within 1 s"), "{}", text(&output));
+}
+
+#[test]
 fn bad_input_is_told() {
     let folder = Folder::new("bad");
     let good = folder.file("good.list", &list(&["pass"]));

@@ -17,6 +17,7 @@ const RECONVERGE: &[u8] = include_bytes!("../../shaders/reconverge.comp.spv");
 const WHOLE_QUADS: &[u8] = include_bytes!("../../shaders/quads.frag.spv");
 const NEWER: &[u8] = include_bytes!("../../shaders/newer.comp.spv");
 const NARROW_DOUBLES: &[u8] = include_bytes!("../../shaders/narrow_doubles.comp.spv");
+const DOUBLE_WORDS: &[u8] = include_bytes!("../../shaders/double_words.comp.spv");
 const ANNOTATED: &[u8] = include_bytes!("../../shaders/annotated.comp.spv");
 const SIGNED_ZEROS: &[u8] = include_bytes!("../../shaders/signed_zeros.comp.spv");
 const NAN_SIGNS: &[u8] = include_bytes!("../../shaders/nan_signs.comp.spv");
@@ -35,6 +36,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("programs.modes.floats", "VK_KHR_shader_float_controls2", newer);
     add("programs.annotations.hlsl", "VK_GOOGLE_hlsl_functionality1", annotated);
     add("programs.modes.narrow_doubles", "Precision and Operation of SPIR-V Instructions", narrow_doubles);
+    add("programs.integers.of_doubles", "Precision and Operation of SPIR-V Instructions", integers_of_doubles);
     add("programs.modes.signed_zeros", "VK_KHR_shader_float_controls2", signed_zeros);
     add("programs.modes.nan_signs", "VK_KHR_shader_float_controls", nan_signs);
     add("programs.integers.bits", "VK_KHR_maintenance9", bits);
@@ -402,6 +404,38 @@ fn narrow_doubles(gpu: &Gpu) -> Case {
         let expected = [code + u16::from(rounds_up), cut].map(|code| {
             half::f16::from_bits(code | if number.is_sign_negative() { 0x8000 } else { 0 }).to_f32().to_bits()
         });
+        check(found == expected, || format!("{number}: {found:x?} instead of {expected:x?}"))?;
+    }
+    Ok(())
+}
+
+/// What has no word becomes the nearest one, as single floats do: SPIR-V leaves it open, Khronos' suite expects that.
+fn integers_of_doubles(gpu: &Gpu) -> Case {
+    if gpu.features.shader_float64 == 0 {
+        return lacking("doubles");
+    }
+    let numbers: [f64; 16] = [
+        0.0,
+        -0.9,
+        1.5,
+        -7.25,
+        2_147_483_647.5,
+        2_147_483_648.0,
+        -2_147_483_648.5,
+        -2_147_483_649.0,
+        4_294_967_295.5,
+        4_294_967_296.0,
+        -1.220_268_134_4e10,
+        3.1e19,
+        -2.8e256,
+        1.8e236,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+    ];
+    let (source, target) = (gpu.buffer_with(&numbers)?, gpu.buffer(128)?);
+    gpu.compute(DOUBLE_WORDS, 0, &[], &[source, target], [1, 1, 1])?;
+    for (number, found) in numbers.into_iter().zip(target.words().chunks(2)) {
+        let expected = [number as i32 as u32, number as u32];
         check(found == expected, || format!("{number}: {found:x?} instead of {expected:x?}"))?;
     }
     Ok(())

@@ -177,7 +177,11 @@ fn not_run(stop: &Stop, folder: &Path) -> Record {
     if stop.success {
         return Record::new(Status::Missing, "the runner did not run it");
     }
-    told(Record::new(Status::Crash, format!("the runner {} before any case", stop.how)), folder)
+    let message = match stop.outcome {
+        Status::Timeout => format!("the runner began no case: {}", stop.how),
+        _ => format!("the runner {} before any case", stop.how),
+    };
+    told(Record::new(stop.outcome, message), folder)
 }
 
 /// A crash with what the process said last.

@@ -177,6 +177,16 @@ pub(crate) fn nearest_word(b: &mut Builder, value: Value) -> Value {
     b.select(fits, low, nearest)
 }
 
+/// The unsigned word that is nearest to an unsigned integer of any width.
+fn nearest_unsigned_word(b: &mut Builder, value: Value) -> Value {
+    if !b.is_wide(value) {
+        return value;
+    }
+    let ([low, high], none, most) = (b.split(value), b.int(0), b.int(u32::MAX));
+    let fits = b.binary(B::IEq, high, none);
+    b.select(fits, low, most)
+}
+
 fn is_conversion(op: Op) -> bool {
     use Op as O;
     matches!(
@@ -198,7 +208,12 @@ fn convert(b: &mut Builder, op: Op, x: Value, (from, to): (Number, Number)) -> V
         (Op::ConvertFToS | Op::ConvertFToU, _) => {
             let x = if wide || to != Number::Int(64) { x } else { b.wide(WideOp::F32ToF64, &[x], Type::F64) };
             let whole = b.unary(if op == Op::ConvertFToS { U::FToS } else { U::FToU }, x);
-            if to == Number::Int(64) { whole } else { b.split(whole)[0] }
+            match (to, op) {
+                (Number::Int(64), _) => whole,
+                // As single floats have it.
+                (_, Op::ConvertFToS) => nearest_word(b, whole),
+                _ => nearest_unsigned_word(b, whole),
+            }
         }
         (_, Number::Float(64)) => {
             let is_signed = op == Op::ConvertSToF;
