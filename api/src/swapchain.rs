@@ -1,6 +1,7 @@
 //! Surfaces and swapchains: the part that does not depend on the window system.
 //!
-//! A target takes finished pixels. Images are handed out in order; presentation follows the rendering, on a thread of the queue's own for that. Source: `VK_KHR_surface`, `VK_KHR_swapchain`, `VK_KHR_present_id`, `VK_KHR_present_wait`.
+//! A target takes finished pixels. Images are handed out in order; presentation follows the rendering, on a thread of the queue's own for
+//! that. Source: `VK_KHR_surface`, `VK_KHR_swapchain`, `VK_KHR_present_id`, `VK_KHR_present_wait`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -27,9 +27,7 @@ pub(super) fn dispatch(processor: &mut Processor<'_>, base: [u32; 3], groups: [u
             return;
         }
         let first = index * chunk;
-        for group in first..(first + chunk).min(count) {
-            all.run(scratch, group, &[]);
-        }
+        all.run_all(scratch, first..(first + chunk).min(count));
     });
     if deadline.was_hit() { Err(DeviceLost) } else { Ok(()) }
 }

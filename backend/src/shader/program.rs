@@ -7,6 +7,7 @@ use super::ir::{Function, Inst, Space, Type};
 use super::mesh::MeshFacts;
 use super::passes::Across;
 use super::passes::pair::{self, Effects};
+use super::passes::sharing::may_share;
 use super::runtime::kernels::WAVE;
 use super::x64::Target;
 use crate::geometry::tessellation::{Domain, Spacing};
@@ -413,6 +414,8 @@ pub struct Program {
     pub local_size: [u32; 3],
     /// Whether four lanes are a square of the workgroup, of two rows, and not a part of a row: rows and columns are even then.
     pub in_squares: bool,
+    /// Compute programs: workgroups that share a wave, one behind the other; 1 where each has its own.
+    pub groups_in_wave: u32,
     /// Fragment programs: what the pipeline must know.
     pub fragment: FragmentFacts,
     /// Geometry programs: what is around them.
@@ -445,6 +448,7 @@ impl Program {
             shared_bytes: 0,
             local_size: [1; 3],
             in_squares: false,
+            groups_in_wave: 1,
             fragment: FragmentFacts::default(),
             geometry: None,
             mesh: None,
@@ -464,6 +468,7 @@ impl Program {
     /// # Errors
     /// When the function is beyond the generator, or there is no executable memory; it is then interpreted.
     pub fn generate(&mut self, target: Option<Target>) -> Result<(), String> {
+        self.share_waves();
         self.code.generate(target)?;
         self.pair = self.paired(target);
         match &mut self.pair {
@@ -478,11 +483,29 @@ impl Program {
         if !Self::runs_itself(self.stage) {
             return;
         }
+        self.share_waves();
         self.code.generate_chosen(self.stage, entry);
         self.pair = self.paired(Target::chosen());
         if let Some(pair) = &mut self.pair {
             pair.code.generate_chosen(self.stage, entry);
         }
+    }
+
+    /// Lets workgroups of few invocations share waves, where they may.
+    fn share_waves(&mut self) {
+        let invocations: u32 = self.local_size.iter().product();
+        let groups = WAVE as u32 / invocations.max(1);
+        let knows_waves = |input: &InputSlot| matches!(input.slot, Slot::Builtin(Builtin::SubgroupId, _));
+        let is_plain = self.stage == vk::ShaderStageFlags::COMPUTE && self.shared_bytes == 0 && !self.in_squares;
+        if groups < 2 || !is_plain || self.inputs.iter().any(knows_waves) || !may_share(&self.code.function().insts) {
+            return;
+        }
+        self.groups_in_wave = groups;
+        let across = |slot: u32| match self.inputs[slot as usize].slot {
+            Slot::Builtin(Builtin::NumWorkgroups, _) => Across::Same,
+            _ => Across::Varies,
+        };
+        self.code = Executable::new(self.code.function().clone(), across);
     }
 
     /// Two waves of a workgroup as one, where groups are made of such pairs.
@@ -541,6 +564,7 @@ impl Program {
             shared_bytes: self.shared_bytes,
             local_size: self.local_size,
             in_squares: self.in_squares,
+            groups_in_wave: 1,
             fragment,
             geometry: None,
             mesh: None,

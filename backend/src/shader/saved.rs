@@ -190,6 +190,7 @@ fn interface_of(text: &str) -> Option<Program> {
         shared_bytes: 0,
         local_size: [1; 3],
         in_squares: false,
+        groups_in_wave: 1,
         fragment: FragmentFacts::default(),
         geometry: None,
         mesh: None,

@@ -1,6 +1,9 @@
 //! Workgroups: the waves of one run to each barrier in turn, in the memory that they share.
 
+use std::ops::Range;
+
 use super::interp::{Deadline, Environment, Lanes, Mask, Stop, WAVE, Wave, run_together};
+use super::runtime::kernels::each;
 use super::runtime::{Bindings, SharedMemory};
 use super::{Builtin, Program, Slot};
 
@@ -26,8 +29,8 @@ pub struct Workgroups<'a> {
 /// What a worker keeps from workgroup to workgroup.
 #[derive(Default)]
 pub struct WorkgroupScratch {
-    /// Size of the workgroup, whether its quads are squares, and bytes of memory.
-    shape: ([u32; 3], bool, u32),
+    /// Size of the workgroup, whether its quads are squares, bytes of memory, and workgroups of a wave.
+    shape: ([u32; 3], bool, u32, u32),
     waves: Vec<Wave>,
     /// For each wave of a workgroup its invocations' place in the group, and their index.
     places: Vec<[Lanes; 4]>,
@@ -42,7 +45,7 @@ impl WorkgroupScratch {
 
     /// Suits it to workgroups of a program.
     fn suit(&mut self, program: &Program) {
-        let shape = (program.local_size, program.in_squares, program.shared_bytes);
+        let shape = (program.local_size, program.in_squares, program.shared_bytes, program.groups_in_wave);
         if self.shape == shape && !self.waves.is_empty() {
             return;
         }
@@ -57,7 +60,9 @@ impl WorkgroupScratch {
 /// Places of a wave's invocations in their workgroup, and their index.
 fn places(program: &Program, wave: u32) -> [Lanes; 4] {
     let [width, height, _] = program.local_size;
+    let invocations: u32 = program.local_size.iter().product();
     let index = |lane: usize| match (wave * WAVE as u32 + lane as u32, program.in_squares) {
+        (number, false) if program.groups_in_wave > 1 => number % invocations,
         (number, false) => number,
         // Four in a square, squares in two rows.
         (number, true) => {
@@ -84,12 +89,56 @@ impl Workgroups<'_> {
         self.groups.iter().fold(1usize, |all, &count| all.saturating_mul(count as usize))
     }
 
+    /// Runs workgroups, by their numbers. False when one was interrupted.
+    pub fn run_all(&self, scratch: &mut WorkgroupScratch, mut numbers: Range<usize>) -> bool {
+        match self.program.groups_in_wave as usize {
+            1 => numbers.all(|number| self.run(scratch, number, &[])),
+            groups => {
+                let mut firsts = numbers.clone().step_by(groups);
+                firsts.all(|first| self.run_sharing(scratch, first..numbers.end.min(first + groups)))
+            }
+        }
+    }
+
+    /// Runs workgroups that share a wave.
+    fn run_sharing(&self, scratch: &mut WorkgroupScratch, numbers: Range<usize>) -> bool {
+        scratch.suit(self.program);
+        let (WorkgroupScratch { waves, places, .. }, invocations) = (scratch, self.invocations());
+        let (wave, places) = (&mut waves[0], &places[0]);
+        wave.start(self.program, ((1u32 << (numbers.len() * invocations)) - 1) as Mask, 0);
+        let (mut groups, mut group) = ([[0; WAVE]; 3], self.place(numbers.start));
+        for lanes in (0..WAVE).step_by(invocations).take(numbers.len()) {
+            for (axis, groups) in groups.iter_mut().enumerate() {
+                groups[lanes..lanes + invocations].fill(self.base[axis].wrapping_add(group[axis]));
+            }
+            group = self.next(group);
+        }
+        self.fill((&groups, 0), places, &mut wave.inputs);
+        let environment = Environment { push: self.push, ..Environment::new(self.bindings, self.deadline) };
+        wave.run(self.program, &environment) != Stop::Interrupted
+    }
+
+    /// Where a workgroup lies, by its number, without the base.
+    fn place(&self, number: usize) -> [u32; 3] {
+        let [x, y, _] = self.groups.map(|count| count as usize);
+        [number % x, number / x % y, number / x / y].map(|place| place as u32)
+    }
+
+    /// Where the one behind it lies.
+    fn next(&self, [x, y, z]: [u32; 3]) -> [u32; 3] {
+        let [width, height, _] = self.groups;
+        match (x + 1 < width, y + 1 < height) {
+            (true, _) => [x + 1, y, z],
+            (_, true) => [0, y + 1, z],
+            _ => [0, 0, z.wrapping_add(1)],
+        }
+    }
+
     /// Runs a workgroup, by its number, whose memory begins with a payload and is zeros behind it. False when it was interrupted.
     pub fn run(&self, scratch: &mut WorkgroupScratch, number: usize, payload: &[u32]) -> bool {
         scratch.suit(self.program);
-        let [x, y, _] = self.groups.map(|count| count as usize);
-        let group = [number % x, number / x % y, number / x / y];
-        let group = std::array::from_fn(|axis| self.base[axis].wrapping_add(group[axis] as u32));
+        let place = self.place(number);
+        let group = &[0, 1, 2].map(|axis| [self.base[axis].wrapping_add(place[axis]); WAVE]);
         let WorkgroupScratch { waves, places, shared, .. } = scratch;
         if let Some(pair) = &self.program.pair {
             return self.run_pairs(pair, group, waves, places);
@@ -108,7 +157,7 @@ impl Workgroups<'_> {
     }
 
     /// Runs two waves at once, which never wait for others.
-    fn run_pairs(&self, pair: &Program, group: [u32; 3], waves: &mut [Wave], places: &[[Lanes; 4]]) -> bool {
+    fn run_pairs(&self, pair: &Program, group: &[Lanes; 3], waves: &mut [Wave], places: &[[Lanes; 4]]) -> bool {
         let environment = Environment { push: self.push, ..Environment::new(self.bindings, self.deadline) };
         let (wave, words) = (&mut waves[0], self.program.inputs.len());
         for (first, both) in (0..).step_by(2).zip(places.as_chunks::<2>().0) {
@@ -123,18 +172,18 @@ impl Workgroups<'_> {
         true
     }
 
-    /// Inputs of a wave, by its number in a workgroup.
-    fn fill(&self, (group, number): ([u32; 3], u32), places: &[Lanes; 4], inputs: &mut [Lanes]) {
+    /// Inputs of a wave: the workgroup of each lane, and its number there.
+    fn fill(&self, (groups, number): (&[Lanes; 3], u32), places: &[Lanes; 4], inputs: &mut [Lanes]) {
         for (lanes, input) in inputs.iter_mut().zip(&self.program.inputs) {
             let Slot::Builtin(builtin, component) = input.slot else { continue };
             let axis = component as usize % 3;
             *lanes = match builtin {
                 Builtin::NumWorkgroups => [self.groups[axis]; WAVE],
-                Builtin::WorkgroupId => [group[axis]; WAVE],
+                Builtin::WorkgroupId => groups[axis],
                 Builtin::LocalInvocationId => places[axis],
                 Builtin::GlobalInvocationId => {
-                    let first = group[axis].wrapping_mul(self.program.local_size[axis]);
-                    places[axis].map(|place| place.wrapping_add(first))
+                    let size = self.program.local_size[axis];
+                    each(|lane| groups[axis][lane].wrapping_mul(size).wrapping_add(places[axis][lane]))
                 }
                 Builtin::LocalInvocationIndex => places[3],
                 Builtin::SubgroupId => [number; WAVE],

@@ -23,6 +23,7 @@ fn program(function: Function) -> Program {
         shared_bytes: 0,
         local_size: [16, 1, 1],
         in_squares: false,
+        groups_in_wave: 1,
         fragment: FragmentFacts::default(),
         geometry: None,
         mesh: None,

@@ -8,6 +8,7 @@ pub mod fold;
 mod forward;
 mod invariant;
 pub mod pair;
+pub mod sharing;
 mod stride;
 mod trim;
 pub mod uniformity;

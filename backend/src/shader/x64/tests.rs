@@ -60,6 +60,7 @@ fn program(function: &Function, inputs: usize, target: Option<Target>) -> Progra
         shared_bytes: SHARED_BYTES,
         local_size: [16, 1, 1],
         in_squares: false,
+        groups_in_wave: 1,
         fragment: FragmentFacts::default(),
         geometry: None,
         mesh: None,

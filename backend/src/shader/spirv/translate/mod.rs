@@ -651,6 +651,7 @@ impl<'a> Translator<'a> {
             shared_bytes: self.shared_bytes,
             local_size,
             in_squares,
+            groups_in_wave: 1,
             fragment: facts,
             geometry: self.geometry.map(|geometry| Box::new(geometry.into_facts(self.vertex_inputs))),
             mesh: self.mesh.map(|mesh| Box::new(mesh.into_facts())),
