@@ -413,6 +413,25 @@ impl<'a> PlaneRef<'a> {
         self.has_line_of(x, y, 2)
     }
 
+    /// The same with a byte a texel.
+    pub fn has_byte_line(&self, x: u32, y: u32) -> bool {
+        self.has_line_of(x, y, 1)
+    }
+
+    /// A sample of a line of 8x8 texels of a byte, at an address of this plane.
+    #[inline]
+    pub fn read_byte_line_at(&self, address: u64) -> [u8; 64] {
+        let mut bytes = [0; 64];
+        self.memory.read(address, &mut bytes);
+        bytes
+    }
+
+    /// Writes such a line.
+    #[inline]
+    pub fn write_byte_line_at(&self, address: u64, bytes: &[u8; 64]) {
+        self.memory.write(address, bytes);
+    }
+
     fn has_line_of(&self, x: u32, y: u32, bytes: u32) -> bool {
         let Grid { width_log2, height_log2, .. } = self.part.grid;
         let aligned = x.is_multiple_of(8) && y.is_multiple_of(8) && self.contains(x + 7, y + 7);

@@ -4,9 +4,8 @@
 use crate::counters::{Counter, Map, Sight};
 use crate::geometry::Shape;
 use crate::raster::{Criterion, GROUP_LOG2, TILE_LOG2, Triangle, UNITS};
-use crate::state::DepthStencilState;
 
-use super::depth_group::{self, Stored};
+use super::group_tests::GroupTests;
 
 /// Pixels, or samples of as many pixels, that are evaluated at once.
 const GROUP_PIXELS: u64 = 64;
@@ -101,8 +100,8 @@ pub(super) struct Part<'a> {
     pub(super) inside: u64,
     /// Whether all of the group is covered.
     pub(super) full: bool,
-    /// What depth is tested with, when nothing else is.
-    pub(super) depth: Option<(&'a DepthStencilState, Stored<'a>)>,
+    /// What it is tested with, where groups are.
+    pub(super) tests: Option<GroupTests<'a>>,
 }
 
 impl Part<'_> {
@@ -137,13 +136,12 @@ impl Part<'_> {
         covered
     }
 
-    /// The covered pixels whose sample passes, where depth is all that is tested.
+    /// The covered pixels whose sample passes, where groups are tested.
     #[inline]
     pub(super) fn tested(&self, (sample, at): (u32, [i64; 2]), mask: u64) -> u64 {
-        match self.depth {
-            Some((state, stored)) if mask != 0 => {
-                let place = self.group.map(|pixel| pixel as u32);
-                depth_group::test(state, stored, self.shape, (place, sample, at), mask)
+        match &self.tests {
+            Some(tests) if mask != 0 => {
+                tests.test(self.shape, (self.group.map(|pixel| pixel as u32), sample, at), mask)
             }
             _ => mask,
         }
@@ -174,7 +172,7 @@ mod tests {
             group: [56, 0],
             inside: u64::MAX,
             full: false,
-            depth: None,
+            tests: None,
         };
         let masks = [None, Some(Criterion::Conservative), Some(Criterion::Inner)];
         let masks = masks.map(|criterion| part.coverage(criterion, [UNITS / 2; 2], Some(&sight)).count_ones());

@@ -85,7 +85,7 @@ pub(super) fn test_quad(
 }
 
 /// Whether the stencil test passes, and the value that is stored.
-fn stencil((face, reference): (&StencilState, u32), stored: u32, depth_passes: bool) -> (bool, u32) {
+pub(super) fn stencil((face, reference): (&StencilState, u32), stored: u32, depth_passes: bool) -> (bool, u32) {
     let passes = compare(face.compare, reference & face.compare_mask, stored & face.compare_mask);
     let op = match (passes, depth_passes) {
         (false, _) => face.fail,

@@ -7,6 +7,7 @@ mod depth_group;
 mod depth_stencil;
 mod direct;
 mod draw;
+mod group_tests;
 mod inputs;
 mod kernel;
 mod quad;

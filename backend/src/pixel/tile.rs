@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 use super::DrawContext;
 use super::coverage::{Part, covers_group, covers_tile, see_groups};
 use super::crumbs::Crumbs;
-use super::depth_group::Stored;
 use super::direct::{Lazy, Mixed, Small};
+use super::group_tests::GroupTests;
 use super::kernel::Way;
 use super::quad::{MOST_SAMPLES, Own, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
@@ -593,13 +593,10 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let (samples, late) = (context.multisample.samples, context.masks_late());
         let allowed = if late { u32::MAX } else { sample_mask(&context.multisample) };
         let place = group.map(|pixel| pixel as u32);
-        let stored = context.depth.as_ref().map(|plane| Stored(plane, context.depth_bits));
-        let by_quads = late || context.sees_untested();
-        let stored = stored.filter(|stored| context.tests_early() && !by_quads && stored.has_line(place));
-        let depth = context.depth_alone.as_ref().zip(stored);
+        let tests = GroupTests::of(context, place);
         let inside = pixels_inside(group[0], group[1], window);
-        let part = Part { triangle, rest, shape, group, inside, full, depth };
-        let tested = depth.is_some() || !context.tests_early() || context.tests.is_none();
+        let part = Part { triangle, rest, shape, group, inside, full, tests };
+        let tested = tests.is_some() || !context.tests_early() || context.tests.is_none();
         // What a fragment of several pixels sees of itself does not depend on what was known of depths.
         let leaning = range.filter(|_| context.rates.is_none());
         // What covers all of the group has taught it already.
