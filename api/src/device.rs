@@ -231,6 +231,7 @@ mod tests {
     use crossbeam::channel::{RecvError, unbounded};
 
     use super::*;
+    use crate::sync::{Kind, Payload, wait_for_fences};
 
     fn device(features: vk::PhysicalDeviceFeatures, extensions: &[String]) -> Result<Device> {
         let (messages, heap) = (Arc::new(Messages::default()), Heap::new(1 << 20));
@@ -268,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_a_frame_that_is_being_shown() {
+    fn no_submission_waits_for_a_frame_that_is_being_shown() {
         let device = device(Default::default(), &[]).unwrap();
         let ((shows, shown), (go_on, held)) = (unbounded(), unbounded::<()>());
         for number in 0..3 {
@@ -277,11 +278,13 @@ mod tests {
             device.queues()[0].present(show).unwrap();
         }
         // What was submitted behind the frames is complete before the first one is shown.
-        device.wait_idle().unwrap();
+        let fence = Payload::new(Kind::Fence, 0);
+        device.queues()[0].submit(Vec::new(), Some(fence.clone())).unwrap();
+        assert!(wait_for_fences(&[fence], true, u64::MAX, device.health()));
         assert!(shown.is_empty());
+        // Who waits for the queue finds them shown, in order.
         (0..3).for_each(|_| go_on.send(()).unwrap());
-        // Queues end behind their frames, which come in order.
-        drop(device);
+        device.wait_idle().unwrap();
         assert_eq!(shown.try_iter().collect::<Vec<_>>(), [0, 1, 2]);
     }
 }

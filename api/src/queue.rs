@@ -2,7 +2,6 @@
 //!
 //! Source: Vulkan specification, "Devices and Queues" and "Command Buffer Submission".
 
-use std::cell::LazyCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
@@ -41,6 +40,8 @@ enum Job {
     Batch(Batch),
     Signal(Arc<Payload>),
     Present(Shown),
+    /// Signaled behind all frames, too.
+    Idle(Arc<Payload>),
 }
 
 /// What shows a frame.
@@ -144,11 +145,13 @@ impl Queue {
         let (worker_health, outstanding) = (health.clone(), Arc::new(AtomicUsize::new(0)));
         let left = outstanding.clone();
         let run = move || {
-            let presenter = LazyCell::new(Presenter::new);
+            // The thread for frames comes with the first one.
+            let mut presenter = None;
             for job in received {
-                match job {
-                    Job::Present(frame) => presenter.show(frame),
-                    job => perform(&gpu, &worker_health, job),
+                match (job, &presenter) {
+                    (Job::Present(frame), _) => presenter.get_or_insert_with(Presenter::new).show(frame),
+                    (Job::Idle(done), Some(presenter)) => presenter.show(Box::new(move || done.signal(1))),
+                    (job, _) => perform(&gpu, &worker_health, job),
                 }
                 left.fetch_sub(1, Ordering::Release);
             }
@@ -198,7 +201,7 @@ impl Queue {
     }
 
     /// Has a frame shown, in order with others, when what was submitted before is complete, also on a lost device. What is submitted
-    /// afterwards does not wait for that, and neither does [`Queue::wait_idle`]. What shows it must own no queue.
+    /// afterwards does not wait for that; [`Queue::wait_idle`] does. What shows it must own no queue.
     ///
     /// # Errors
     /// [`Error::DeviceLost`] when the worker has ended.
@@ -206,13 +209,13 @@ impl Queue {
         self.send(Job::Present(Box::new(show)))
     }
 
-    /// `vkQueueWaitIdle`: waits until all that was submitted is complete.
+    /// `vkQueueWaitIdle`: waits until all that was submitted is complete, and frames are shown.
     ///
     /// # Errors
     /// [`Error::DeviceLost`] when the device was lost, also by what was waited for.
     pub fn wait_idle(&self) -> Result<()> {
         let done = Payload::new(Kind::Fence, 0);
-        self.send(Job::Signal(done.clone()))?;
+        self.send(Job::Idle(done.clone()))?;
         // Its worker comes to it also when the device is lost.
         done.wait_until(1, None, || false);
         self.health.check()
@@ -244,7 +247,7 @@ fn perform(gpu: &Gpu, health: &Health, job: Job) {
             batch.signal();
         }
         // Fences are signaled even when the device is lost, so that nobody waits for ever.
-        Job::Signal(fence) => fence.signal(1),
+        Job::Signal(fence) | Job::Idle(fence) => fence.signal(1),
         Job::Present(show) => show(),
     }
 }
