@@ -6,9 +6,9 @@
 use smallvec::SmallVec;
 
 use super::one;
-use super::srgb::{half_code_to_linear, srgb8_to_linear};
+use super::srgb::{self, half_code_to_linear};
 use super::table::{Channel, Class, FormatInfo};
-use crate::shader::ir::{BinaryOp as B, Builder, Table, TernaryOp as T, Type, UnaryOp as U, Value};
+use crate::shader::ir::{BinaryOp as B, Builder, TernaryOp as T, Type, UnaryOp as U, Value};
 
 /// The words of a texel in memory.
 pub type Words = SmallVec<[Value; 4]>;
@@ -68,8 +68,7 @@ fn decode_channel(b: &mut Builder, class: Class, channel: &Channel, words: &[Val
         Class::Sint => signed_code(b, channel, words),
         Class::Srgb if channel.component != 3 => {
             let code = unsigned_code(b, channel, words);
-            let table = b.table((0..=255).map(|code| srgb8_to_linear(code).to_bits()).collect());
-            table_load(b, table, code, Type::F32)
+            srgb_value(b, code)
         }
         Class::Unorm | Class::Srgb => {
             let code = unsigned_code(b, channel, words);
@@ -196,12 +195,6 @@ fn by_constant(b: &mut Builder, op: B, x: Value, constant: u32) -> Value {
     b.binary(op, x, constant)
 }
 
-fn table_load(b: &mut Builder, table: Table, index: Value, ty: Type) -> Value {
-    let result = b.value(ty);
-    b.push(crate::shader::ir::Inst::TableLoad { result, table, index });
-    result
-}
-
 /// `code / divisor`, correctly rounded. For narrow codes it is the product with the reciprocal, and one step that takes away
 /// its error; the tests try them all.
 fn over(b: &mut Builder, code: Value, bits: u8, divisor: u32) -> Value {
@@ -298,6 +291,21 @@ fn whole(b: &mut Builder, value: Value, scale: u32, bits: u8) -> Value {
     by_constant(b, B::And, word, largest(bits))
 }
 
+/// The linear value of an 8-bit sRGB code.
+fn srgb_value(b: &mut Builder, code: Value) -> Value {
+    let (line, white, last) = (b.float(srgb::LINE), b.float(255.0), b.int(srgb::LAST_OF_LINE));
+    let number = b.unary(U::SToF, code);
+    let from_white = b.binary(B::FSub, number, white);
+    // By pairs, then pairs of these: so sums wait for few others.
+    let (mut sums, mut power) = (srgb::CURVE.map(|coefficient| b.float(coefficient)).to_vec(), from_white);
+    while sums.len() > 1 {
+        sums = sums.chunks(2).map(|pair| b.ternary(T::Fma, pair[1], power, pair[0])).collect();
+        power = b.binary(B::FMul, power, power);
+    }
+    let (of_line, on_line) = (b.binary(B::FMul, number, line), b.binary(B::ULe, code, last));
+    b.select(on_line, of_line, sums[0])
+}
+
 /// Bits of mantissa by which [`srgb_code`] finds a value's bucket: no bucket holds more than one threshold.
 const SRGB_MANTISSA: u32 = 7;
 /// Exponent of the first bucket: below it all codes are 0.
@@ -313,9 +321,9 @@ fn srgb_code(b: &mut Builder, value: Value) -> Value {
     let from_first = by_constant(b, B::ISub, word, SRGB_FIRST);
     let bucket = by_constant(b, B::ShrLogical, from_first, 23 - SRGB_MANTISSA);
     let starts = b.table((0..=13 << SRGB_MANTISSA).map(srgb_code_at_start).collect());
-    let code = table_load(b, starts, bucket, Type::I32);
+    let code = b.table_load(starts, bucket, Type::I32);
     let thresholds = b.table((0..=255).map(srgb_threshold).collect());
-    let threshold = table_load(b, thresholds, code, Type::F32);
+    let threshold = b.table_load(thresholds, code, Type::F32);
     let (reaches, one, zero) = (b.binary(B::FLe, threshold, value), b.int(1), b.int(0));
     let step = b.select(reaches, one, zero);
     b.binary(B::IAdd, code, step)

@@ -1,5 +1,5 @@
 //! Words of tables. Where indices differ from lane to lane, words of small tables are picked from registers: on AVX-512 up to 256 by permutations
-//! of 32, which take half as long as loads from sixteen places, and do not wait for memory.
+//! of 32, which take half as long as loads from sixteen places, and do not wait for memory. What one register holds is one permutation everywhere.
 
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -11,6 +11,7 @@ use super::memory::LANE_BYTES;
 use super::{Held, Lower, Parts, Result};
 use crate::shader::ir::{BinaryOp, Inst, Table, Value};
 use crate::shader::runtime::frame::Frame;
+use crate::shader::runtime::kernels::WAVE;
 use crate::shader::x64::Target;
 
 /// Words that an instruction picks one from, in two registers.
@@ -35,6 +36,7 @@ impl Lower<'_> {
             return Ok(());
         }
         let parts = match self.target {
+            _ if words.len() <= self.register_lanes() => self.permuted(&words, index),
             Target::Avx512 if words.len() <= MOST_PICKED => self.picked(&words, index),
             _ => {
                 let (base, index) = (self.table(&words), self.vector(index));
@@ -61,6 +63,32 @@ impl Lower<'_> {
         self.plain(Code::Cmp_rm32_imm32, &[Operand::Use(index), Operand::Imm(words.len() as i32)]);
         let address = self.change(Code::Cmovae_r64_rm64, inside, &[Operand::Use(zero)]);
         self.load_uniform(result, Mem::at(address, 0));
+    }
+
+    /// Words that a register of a wave holds.
+    fn register_lanes(&self) -> usize {
+        WAVE / self.target.parts()
+    }
+
+    /// Words of a table that one register holds.
+    fn permuted(&mut self, words: &[u32], index: Value) -> Parts {
+        let (mut padded, lanes) = (words.to_vec(), self.register_lanes());
+        padded.resize(lanes, 0);
+        let is_inside = self.is_below(index, lanes as u32);
+        let (table, index) = (Mem::pool(self.pooled(bytes_of(&padded)), false), self.vector(index));
+        let code = match self.target {
+            Target::Avx512 => Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32,
+            Target::Avx2 => Code::VEX_Vpermd_ymm_ymm_ymmm256,
+        };
+        let parts: Vec<_> = (0..index.count)
+            .map(|part| self.define(VECTOR, code, &[Operand::Use(index.at(part)), Operand::Mem(table)]))
+            .collect();
+        let permuted = Parts::new(&parts);
+        if is_inside {
+            return permuted;
+        }
+        let inside = self.compare(Compare::Unsigned(Order::Less), index, Source::Constant(lanes as u32));
+        self.keep(inside, permuted)
     }
 
     /// Words picked by the low bits of `index` from each 32 of the table, and one of these by the bits above.
