@@ -1,10 +1,12 @@
 //! sRGB, by arithmetic that is the same on every machine.
 //!
-//! Decoding takes a polynomial, for tables are slow where each lane wants another entry. It is off by less than half floats and 16 bits of fixed
-//! point can tell. Encoding finds the code whose interval holds the value: the threshold between codes
-//! `i` and `i + 1` is the linear value of `i + 0.5`, correctly rounded. Source: Khronos Data Format Specification, "sRGB transfer functions".
+//! Both directions take polynomials, for tables are slow where each lane wants another entry. A decoded value is off by less than half floats and
+//! 16 bits of fixed point can tell, and codes change at most 4e-4 of a code from where they should. What is computed here with one number
+//! [`super::routines`] does with those of a wave. Source: Khronos Data Format Specification, "sRGB transfer functions".
 
 use std::sync::LazyLock;
+
+use smallvec::SmallVec;
 
 /// The greatest code of the part that is a line.
 pub(super) const LAST_OF_LINE: u32 = 10;
@@ -17,45 +19,41 @@ pub(super) const LINE: f32 = 1.0 / (12.92 * 255.0);
 pub(super) const CURVE: [f32; 8] =
     [1.0, 8.922_850_7e-3, 2.334_641_2e-5, 1.502_91e-8, 3.746_017_4e-11, 2.912_056_7e-13, 9.173_501e-16, 1.274_325e-18];
 
-/// Linear values of all codes.
-static CODES: LazyLock<[f32; 256]> = LazyLock::new(|| std::array::from_fn(|code| decode_code(code as u32)));
+/// The greatest linear value of the line.
+pub(super) const END_OF_LINE: f32 = 0.003_130_8;
 
-/// The linear value of a code, step by step as [`super::routines`] has it.
-fn decode_code(code: u32) -> f32 {
-    if code <= LAST_OF_LINE {
-        return code as f32 * LINE;
-    }
-    let (mut sums, mut power) = (CURVE.to_vec(), code as f32 - 255.0);
+/// What linear values of the line are multiplied by.
+pub(super) const LINE_CODES: f32 = 12.92 * 255.0;
+
+/// `mantissa^(1/2.4)` of mantissas from 1 to 2, as coefficients of their powers, with the least greatest relative error: 1.3e-6.
+pub(super) const ROOT: [f32; 6] =
+    [0.376_330_38, 0.952_814_7, -0.491_729_88, 0.208_567_59, -0.051_416_952, 5.435_364_8e-3];
+
+/// `255 * 1.055 * 2^(exponent / 2.4)` of exponents from -9 to 0, at the low four bits of the biased exponent; nothing at others.
+pub(super) const POWERS: [f32; 16] = [
+    0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 19.995_403, 26.690_66, 35.627_757, 47.557_35, 63.481_447, 84.737_57, 113.111_08,
+    150.985_18, 201.541_03, 269.025,
+];
+
+/// What is taken from the curve's product: `255 * 0.055`.
+pub(super) const SHIFT: f32 = -14.025;
+
+/// Linear values of all codes.
+static CODES: LazyLock<[f32; 256]> = LazyLock::new(|| std::array::from_fn(|code| decode(code as u32)));
+
+/// A sum of powers: pairs of terms first, then pairs of these, so that few wait for others.
+fn polynomial(coefficients: &[f32], mut power: f32) -> f32 {
+    let mut sums: SmallVec<[f32; 8]> = coefficients.into();
     while sums.len() > 1 {
-        sums = sums.chunks(2).map(|pair| pair[1].mul_add(power, pair[0])).collect();
+        let joined = |pair: &[f32]| if let &[low, high] = pair { high.mul_add(power, low) } else { pair[0] };
+        sums = sums.chunks(2).map(joined).collect();
         power *= power;
     }
     sums[0]
 }
 
-/// Linear values of the codes 0, 0.5, 1, 1.5 ... 255.
-static HALF_CODES: LazyLock<[f32; 511]> = LazyLock::new(|| std::array::from_fn(|index| decode_half_code(index as u32)));
-
-/// The linear value of sRGB code `half_code / 2`, correctly rounded.
-fn decode_half_code(half_code: u32) -> f32 {
-    let encoded = f64::from(half_code) / 510.0;
-    if encoded <= 0.04045 {
-        return (encoded / 12.92) as f32;
-    }
-    let base = (encoded + 0.055) / 1.055;
-    // base^2.4 = base^2 * (base^2)^(1/5), the fifth root by Newton's method in f64: plain IEEE operations only.
-    let square = base * base;
-    let mut root = 1.0f64;
-    for _ in 0..60 {
-        let fourth = root * root * root * root;
-        root -= (root * fourth - square) / (5.0 * fourth);
-    }
-    (square * root) as f32
-}
-
-/// The linear value of sRGB code `half_code / 2`; `half_code` is at most 510.
-pub(super) fn half_code_to_linear(half_code: u32) -> f32 {
-    HALF_CODES[half_code as usize]
+fn decode(code: u32) -> f32 {
+    if code <= LAST_OF_LINE { code as f32 * LINE } else { polynomial(&CURVE, code as f32 - 255.0) }
 }
 
 /// The linear value, 0 to 1, of an 8-bit sRGB code.
@@ -63,41 +61,54 @@ pub fn srgb8_to_linear(code: u8) -> f32 {
     CODES[usize::from(code)]
 }
 
-/// The 8-bit sRGB code nearest to a linear value; clamped to 0 to 1, NaN is 0.
+/// The 8-bit sRGB code nearest to a linear value, by 4e-4 of a code; clamped to 0 to 1, NaN is 0.
 pub fn linear_to_srgb8(value: f32) -> u8 {
-    // Thresholds are the odd entries; the code is how many of them the value reaches.
-    let (mut low, mut high) = (0usize, 255usize);
-    while low < high {
-        let middle = (low + high) / 2;
-        if value >= HALF_CODES[middle * 2 + 1] {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    low as u8
+    let value = value.max(0.0).min(1.0);
+    let code = if value <= END_OF_LINE {
+        value * LINE_CODES
+    } else {
+        let (word, mantissa_bits) = (value.to_bits(), f32::MANTISSA_DIGITS - 1);
+        let mantissa = f32::from_bits(word & ((1 << mantissa_bits) - 1) | 1.0f32.to_bits());
+        polynomial(&ROOT, mantissa).mul_add(POWERS[(word >> mantissa_bits & 15) as usize], SHIFT)
+    };
+    code.round_ties_even() as u8
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The linear value of a code, or of a number between codes.
+    fn exact(code: f64) -> f64 {
+        let encoded = code / 255.0;
+        if encoded <= 0.04045 { encoded / 12.92 } else { ((encoded + 0.055) / 1.055).powf(2.4) }
+    }
+
     #[test]
-    fn codes_round_trip_and_match_the_formula() {
+    fn codes_are_decoded_by_the_formula() {
         for code in 0..=255u8 {
-            let linear = srgb8_to_linear(code);
-            assert_eq!(linear_to_srgb8(linear), code);
-            let encoded = f64::from(code) / 255.0;
-            let formula = if encoded <= 0.04045 { encoded / 12.92 } else { ((encoded + 0.055) / 1.055).powf(2.4) };
-            let (error, linear) = (f64::from(linear) - formula, f64::from(linear));
-            assert!(error.abs() <= 7.3e-6 && error.abs() <= 1.4e-4 * linear, "{code}: {linear}");
-            let exact = f64::from(half_code_to_linear(u32::from(code) * 2));
-            assert!((exact - formula).abs() < 1e-7);
+            let (linear, formula) = (f64::from(srgb8_to_linear(code)), exact(code.into()));
+            let error = (linear - formula).abs();
+            assert!(error <= 7.3e-6 && error <= 1.4e-4 * formula, "{code}: {linear}");
         }
         assert!((0..255).all(|code| srgb8_to_linear(code) < srgb8_to_linear(code + 1)));
         assert_eq!([0, 255].map(srgb8_to_linear), [0.0, 1.0]);
-        assert_eq!(linear_to_srgb8(f32::NAN), 0);
-        assert_eq!(linear_to_srgb8(-1.0), 0);
-        assert_eq!(linear_to_srgb8(2.0), 255);
+    }
+
+    #[test]
+    fn codes_change_in_the_middle() {
+        for code in 0..=255u8 {
+            assert_eq!(linear_to_srgb8(srgb8_to_linear(code)), code);
+            let [low, high] = [-0.4996, 0.4996].map(|step| exact((f64::from(code) + step).clamp(0.0, 255.0)) as f32);
+            assert_eq!([low, high].map(linear_to_srgb8), [code; 2]);
+        }
+        // No code is less than one of a lesser value, also where pieces of the curve meet.
+        for piece in (-9..0).map(|exponent| 2f32.powi(exponent)).chain([END_OF_LINE]) {
+            let near =
+                (-2000..2000).map(|step| linear_to_srgb8(f32::from_bits(piece.to_bits().wrapping_add_signed(step))));
+            assert!(near.is_sorted());
+        }
+        assert_eq!([f32::NAN, -1.0, f32::NEG_INFINITY].map(linear_to_srgb8), [0; 3]);
+        assert_eq!([1.0, 2.0, f32::INFINITY].map(linear_to_srgb8), [255; 3]);
     }
 }

@@ -36,7 +36,7 @@ impl Lower<'_> {
             return Ok(());
         }
         let parts = match self.target {
-            _ if words.len() <= self.register_lanes() => self.permuted(&words, index),
+            _ if words.len() <= WAVE => self.permuted(&words, index),
             Target::Avx512 if words.len() <= MOST_PICKED => self.picked(&words, index),
             _ => {
                 let (base, index) = (self.table(&words), self.vector(index));
@@ -65,30 +65,37 @@ impl Lower<'_> {
         self.load_uniform(result, Mem::at(address, 0));
     }
 
-    /// Words that a register of a wave holds.
-    fn register_lanes(&self) -> usize {
-        WAVE / self.target.parts()
-    }
-
-    /// Words of a table that one register holds.
+    /// Words of a table of no more than a wave has lanes: those that registers of AVX2 hold, which are half of that, are picked by the third bit.
     fn permuted(&mut self, words: &[u32], index: Value) -> Parts {
-        let (mut padded, lanes) = (words.to_vec(), self.register_lanes());
-        padded.resize(lanes, 0);
-        let is_inside = self.is_below(index, lanes as u32);
-        let (table, index) = (Mem::pool(self.pooled(bytes_of(&padded)), false), self.vector(index));
+        let (mut padded, lanes) = (words.to_vec(), WAVE / self.target.parts());
+        padded.resize(words.len().next_multiple_of(lanes), 0);
+        let (is_inside, count) = (self.is_below(index, padded.len() as u32), padded.len());
+        let (at, index) = (self.pooled(bytes_of(&padded)), self.vector(index));
         let code = match self.target {
             Target::Avx512 => Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32,
             Target::Avx2 => Code::VEX_Vpermd_ymm_ymm_ymmm256,
         };
-        let parts: Vec<_> = (0..index.count)
-            .map(|part| self.define(VECTOR, code, &[Operand::Use(index.at(part)), Operand::Mem(table)]))
+        let permuted: Vec<Parts> = (0..count / lanes)
+            .map(|register| {
+                let table = Operand::Mem(Mem::pool(at + (register * lanes) as u32 * LANE_BYTES, false));
+                self.parts(index.count, |lower, part| {
+                    lower.define(VECTOR, code, &[Operand::Use(index.at(part)), table])
+                })
+            })
             .collect();
-        let permuted = Parts::new(&parts);
+        let words = match permuted[..] {
+            [low, high] => {
+                // The sign decides.
+                let upper = self.shift(Shift::Left, index, u32::BITS - 1 - lanes.ilog2());
+                self.blend(upper, low, high.into())
+            }
+            _ => permuted[0],
+        };
         if is_inside {
-            return permuted;
+            return words;
         }
-        let inside = self.compare(Compare::Unsigned(Order::Less), index, Source::Constant(lanes as u32));
-        self.keep(inside, permuted)
+        let inside = self.compare(Compare::Unsigned(Order::Less), index, Source::Constant(count as u32));
+        self.keep(inside, words)
     }
 
     /// Words picked by the low bits of `index` from each 32 of the table, and one of these by the bits above.
