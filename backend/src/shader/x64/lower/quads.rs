@@ -24,7 +24,7 @@ impl Lower<'_> {
     }
 
     /// A quad's words in a vector of their own.
-    fn quad(&mut self, words: Parts, quad: usize) -> VReg {
+    pub(super) fn quad(&mut self, words: Parts, quad: usize) -> VReg {
         let (part, number) = self.part_of_quad(quad);
         if number == 0 {
             return words.at(part);
