@@ -301,7 +301,7 @@ fn srgb_value(b: &mut Builder, code: Value) -> Value {
     b.select(on_line, of_line, curve)
 }
 
-/// `srgb::polynomial`.
+/// A sum of powers, as `srgb::polynomial` makes it.
 fn polynomial(b: &mut Builder, coefficients: &[f32], mut power: Value) -> Value {
     let mut sums: Vec<_> = coefficients.iter().map(|&coefficient| b.float(coefficient)).collect();
     while sums.len() > 1 {
