@@ -92,12 +92,16 @@ pub struct StageDesc {
     pub entry: String,
     /// Ids of specialization constants and the bits of their values.
     pub specialization: Specialization,
+    /// Whether its numbers of views are numbers of devices.
+    pub views_are_devices: bool,
 }
 
 impl StageDesc {
     /// The program, unless it would have to be found.
     fn compile(&self) -> Option<std::result::Result<Arc<Program>, spirv::Error>> {
         let module = &self.module.as_ref()?.module;
+        let changed = self.views_are_devices.then(|| module.with_devices_for_views());
+        let module = changed.as_ref().unwrap_or(module);
         Some(spirv::compile(module, &self.entry, self.stage, &self.specialization).map(Arc::new))
     }
 
@@ -110,8 +114,8 @@ impl StageDesc {
         }
     }
 
-    fn content(&self) -> (&Identifier, &str, u32, &Specialization) {
-        (&self.identifier, &self.entry, self.stage.as_raw(), &self.specialization)
+    fn content(&self) -> (&Identifier, &str, u32, &Specialization, bool) {
+        (&self.identifier, &self.entry, self.stage.as_raw(), &self.specialization, self.views_are_devices)
     }
 
     fn key(&self) -> Key {
@@ -449,7 +453,14 @@ mod tests {
         let module = ShaderModule::new(&Messages::default(), &words).unwrap();
         let stage = vk::ShaderStageFlags::COMPUTE;
         let (identifier, module) = (module.identifier(), Some(module));
-        StageDesc { stage, identifier, module, entry: entry.into(), specialization: vec![(0, constant)] }
+        StageDesc {
+            stage,
+            identifier,
+            module,
+            entry: entry.into(),
+            specialization: vec![(0, constant)],
+            views_are_devices: false,
+        }
     }
 
     #[test]

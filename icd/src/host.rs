@@ -14,8 +14,9 @@ use vitric_backend::transfer::Direction;
 use crate::objects::{DeviceObject, device, need};
 use crate::raw;
 
-/// Layouts of images that the host copies from or to: images have the same bytes in all of them.
-pub const LAYOUTS: [vk::ImageLayout; 10] = [
+/// Layouts of images that the host copies from or to: images have the same bytes in all of them, so all that the general one can
+/// stand for are among them. Source: Vulkan specification, `VkPhysicalDeviceHostImageCopyProperties`.
+pub const LAYOUTS: [vk::ImageLayout; 20] = [
     vk::ImageLayout::GENERAL,
     vk::ImageLayout::TRANSFER_SRC_OPTIMAL,
     vk::ImageLayout::TRANSFER_DST_OPTIMAL,
@@ -23,6 +24,16 @@ pub const LAYOUTS: [vk::ImageLayout; 10] = [
     vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL,
     vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
     vk::ImageLayout::DEPTH_STENCIL_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::DEPTH_READ_ONLY_STENCIL_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::DEPTH_ATTACHMENT_STENCIL_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::DEPTH_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::DEPTH_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::STENCIL_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::STENCIL_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::READ_ONLY_OPTIMAL,
+    vk::ImageLayout::ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::ATTACHMENT_FEEDBACK_LOOP_OPTIMAL_EXT,
+    vk::ImageLayout::FRAGMENT_SHADING_RATE_ATTACHMENT_OPTIMAL_KHR,
     vk::ImageLayout::RENDERING_LOCAL_READ_KHR,
     vk::ImageLayout::PREINITIALIZED,
     vk::ImageLayout::PRESENT_SRC_KHR,

@@ -134,7 +134,11 @@ pub extern "system" fn destroy(handle: vk::Device, pipeline: vk::Pipeline, _: *c
     destroy_handle(handle, |object| &object.pipelines, pipeline);
 }
 
-fn stage_desc(object: &DeviceObject, info: &vk::PipelineShaderStageCreateInfo<'_>) -> Result<StageDesc> {
+fn stage_desc(
+    object: &DeviceObject,
+    info: &vk::PipelineShaderStageCreateInfo<'_>,
+    views_are_devices: bool,
+) -> Result<StageDesc> {
     check_subgroup_size(object, info)?;
     let of_module = |module: Arc<ShaderModule>| (module.identifier(), Some(module));
     let (identifier, module) = if !info.module.is_null() {
@@ -150,6 +154,7 @@ fn stage_desc(object: &DeviceObject, info: &vk::PipelineShaderStageCreateInfo<'_
         module,
         entry: raw::string(info.p_name),
         specialization: specialization(raw::input(info.p_specialization_info)),
+        views_are_devices,
     })
 }
 
@@ -314,7 +319,10 @@ fn create_all<I: PipelineInfo>(
         let object = device(handle)?;
         let cache = object.caches.get(cache.as_raw());
         let maker = |info: &I| {
-            let stages = info.stages().into_iter().map(|stage| (stage.stage, stage_desc(object, stage))).collect();
+            let of_device = info.has(vk::PipelineCreateFlags::VIEW_INDEX_FROM_DEVICE_INDEX);
+            let desc =
+                |stage: &vk::PipelineShaderStageCreateInfo<'_>| (stage.stage, stage_desc(object, stage, of_device));
+            let stages = info.stages().into_iter().map(desc).collect();
             Maker { object, cache: cache.clone(), stages }
         };
         let makers: Vec<Maker<'_>> = infos.iter().map(maker).collect();

@@ -4,6 +4,7 @@ use ash::vk;
 
 use crate::Entry;
 use crate::harness::{Case, Gpu, Image, ImageDesc, Outcome, check, layers};
+use crate::newest::UNIFIED_LAYOUTS;
 use crate::render::{Draw, FULL, SIZE, State, TEXTURE, Target, render};
 
 const RGBA: vk::Format = vk::Format::R8G8B8A8_UNORM;
@@ -177,7 +178,26 @@ fn between_images(gpu: &Gpu) -> Case {
     check(gpu.read_image(&second, COLOR, 4)? == bytes(&expected), || "other texels".into())
 }
 
-/// The layouts are counted first, and then told; the general one is among them.
+/// Layouts that the general one stands for where layouts are unified, for colours, depths and stencils.
+const UNIFIED: [vk::ImageLayout; 15] = [
+    vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::DEPTH_STENCIL_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::TRANSFER_SRC_OPTIMAL,
+    vk::ImageLayout::TRANSFER_DST_OPTIMAL,
+    vk::ImageLayout::DEPTH_READ_ONLY_STENCIL_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::DEPTH_ATTACHMENT_STENCIL_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::DEPTH_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::DEPTH_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::STENCIL_ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::STENCIL_READ_ONLY_OPTIMAL,
+    vk::ImageLayout::READ_ONLY_OPTIMAL,
+    vk::ImageLayout::ATTACHMENT_OPTIMAL,
+    vk::ImageLayout::ATTACHMENT_FEEDBACK_LOOP_OPTIMAL_EXT,
+];
+
+/// The layouts are counted first, and then told; the general one is among them, and so are all that are the same as it.
 fn properties(gpu: &Gpu) -> Case {
     need(gpu)?;
     let query = ash::khr::get_physical_device_properties2::Instance::new(&gpu.entry, &gpu.instance);
@@ -196,7 +216,12 @@ fn properties(gpu: &Gpu) -> Case {
     let (mut sources, mut targets) = (vec![vk::ImageLayout::UNDEFINED; from], vec![vk::ImageLayout::UNDEFINED; to]);
     ask(&mut sources, &mut targets);
     let has_general = sources.contains(&GENERAL) && targets.contains(&GENERAL);
-    check(has_general && !sources.contains(&vk::ImageLayout::UNDEFINED), || format!("{sources:?}, {targets:?}"))
+    check(has_general && !sources.contains(&vk::ImageLayout::UNDEFINED), || format!("{sources:?}, {targets:?}"))?;
+    if !gpu.has(UNIFIED_LAYOUTS) {
+        return Ok(());
+    }
+    let missing = UNIFIED.iter().find(|layout| !sources.contains(layout) || !targets.contains(layout));
+    check(missing.is_none(), || format!("{missing:?} is missing"))
 }
 
 /// A draw samples what its attachment was cleared to, where it draws nothing itself, and adds it.

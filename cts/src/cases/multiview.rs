@@ -35,6 +35,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
     add("device.limits", limits);
     add("views.index", |gpu| index(gpu, ONE, false));
     add("views.first_version", |gpu| index(gpu, ONE, true));
+    add("views.of_device", of_device);
     add("views.samples", |gpu| index(gpu, FOUR, false));
     add("views.geometry", geometry);
     add("views.patches", patches);
@@ -288,6 +289,33 @@ fn index(gpu: &Gpu, samples: vk::SampleCountFlags, first_version: bool) -> Case 
     let draw = |commands| fill(gpu, (commands, pipeline, layout), STRIP, red, [0.5, 0.5, 0.0]);
     scene.run(gpu, vk::SubpassContents::INLINE, draw)?;
     scene.compare(gpu, |layer, _, x| strip(layer, x))
+}
+
+/// Where pipelines ask for it, numbers of views are that of the device, which is 0, in all stages.
+fn of_device(gpu: &Gpu) -> Case {
+    let scene = Scene::new(gpu, ONE, false, false)?;
+    let layout = gpu.layout(&[])?;
+    let flags = vk::PipelineCreateFlags::VIEW_INDEX_FROM_DEVICE_INDEX;
+    let plain = PipelineDesc { pass: (scene.pass, 0), masks: &ALL, ..PipelineDesc::plain(layout) };
+    let between_none = PipelineDesc { shaders: [VERTEX, FRAGMENT], ..plain };
+    let between_some = PipelineDesc { shaders: [RECT, FRAGMENT], ..plain };
+    let mut all = vec![(between_none, Between::Nothing)];
+    if gpu.features.geometry_shader != 0 && gpu.more.multiview.multiview_geometry_shader != 0 {
+        all.push((between_some, Between::Geometry(GEOMETRY)));
+    }
+    if gpu.features.tessellation_shader != 0 && gpu.more.multiview.multiview_tessellation_shader != 0 {
+        all.push((between_some, Between::Patches([CONTROL, EVALUATION])));
+    }
+    for (desc, between) in all {
+        // What was made of the same modules before is not what is asked for.
+        pipeline_with(gpu, &desc, between)?;
+        let pipeline = pipeline_with(gpu, &PipelineDesc { flags, ..desc }, between)?;
+        let red = [1.0, 0.0, 0.0, 0.0];
+        let draw = |commands| fill(gpu, (commands, pipeline, layout), STRIP, red, [0.5, 0.5, 0.0]);
+        scene.run(gpu, vk::SubpassContents::INLINE, draw)?;
+        scene.compare(gpu, |_, _, x| strip(0, x))?;
+    }
+    Ok(())
 }
 
 /// A geometry shader moves the strip, which is in the same place for all views before.

@@ -212,6 +212,7 @@ fn render_pass2(
 }
 
 /// A pipeline of a subpass that fills rectangles.
+#[derive(Clone, Copy)]
 pub(super) struct PipelineDesc<'a> {
     /// Pass and subpass; without a pass it is for rendering without one.
     pub(super) pass: (vk::RenderPass, u32),
@@ -283,6 +284,7 @@ pub(super) fn pipeline_of(gpu: &Gpu, desc: &PipelineDesc<'_>) -> Result<vk::Pipe
 }
 
 /// What stands between a vertex and a fragment shader.
+#[derive(Clone, Copy)]
 pub(super) enum Between {
     Nothing,
     Geometry(&'static [u8]),

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use spirv::{Decoration, Dim, ExecutionMode, ExecutionModel, Op, StorageClass};
+use spirv::{BuiltIn, Decoration, Dim, ExecutionMode, ExecutionModel, Op, StorageClass};
 
 use super::parse::Instruction;
 use super::{Error, Result};
@@ -125,7 +125,7 @@ impl Function {
 type Decorations = Vec<(Decoration, Vec<u32>)>;
 
 /// A parsed module.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Module {
     /// SPIR-V's version: major above 16 bits, minor above 8.
     pub(super) version: u32,
@@ -160,6 +160,19 @@ impl Module {
             return Err(Error::Malformed("a function does not end"));
         }
         Ok(module)
+    }
+
+    /// The module with every `ViewIndex` decorated as `DeviceIndex` instead.
+    /// Source: Vulkan specification, `VK_PIPELINE_CREATE_VIEW_INDEX_FROM_DEVICE_INDEX_BIT`.
+    pub fn with_devices_for_views(&self) -> Self {
+        const VIEW: u32 = BuiltIn::ViewIndex as u32;
+        let mut module = self.clone();
+        for (decoration, operands) in module.decorations.values_mut().flatten() {
+            if *decoration == Decoration::BuiltIn && operands.first() == Some(&VIEW) {
+                operands[0] = BuiltIn::DeviceIndex as u32;
+            }
+        }
+        module
     }
 
     fn global(&mut self, inst: Instruction) -> Result<()> {
