@@ -11,7 +11,7 @@ mod etc;
 mod features;
 mod float;
 pub mod routines;
-mod srgb;
+pub(crate) mod srgb;
 mod table;
 
 pub use block::{MOST_DECODED, block_texel, decode_alike, decode_block, decoded_format};

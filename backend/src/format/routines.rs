@@ -6,9 +6,9 @@
 use smallvec::SmallVec;
 
 use super::one;
-use super::srgb::{half_code_to_linear, srgb8_to_linear};
+use super::srgb;
 use super::table::{Channel, Class, FormatInfo};
-use crate::shader::ir::{BinaryOp as B, Builder, Table, TernaryOp as T, Type, UnaryOp as U, Value};
+use crate::shader::ir::{BinaryOp as B, Builder, TernaryOp as T, Type, UnaryOp as U, Value};
 
 /// The words of a texel in memory.
 pub type Words = SmallVec<[Value; 4]>;
@@ -68,8 +68,7 @@ fn decode_channel(b: &mut Builder, class: Class, channel: &Channel, words: &[Val
         Class::Sint => signed_code(b, channel, words),
         Class::Srgb if channel.component != 3 => {
             let code = unsigned_code(b, channel, words);
-            let table = b.table((0..=255).map(|code| srgb8_to_linear(code).to_bits()).collect());
-            table_load(b, table, code, Type::F32)
+            srgb_value(b, code)
         }
         Class::Unorm | Class::Srgb => {
             let code = unsigned_code(b, channel, words);
@@ -196,12 +195,6 @@ fn by_constant(b: &mut Builder, op: B, x: Value, constant: u32) -> Value {
     b.binary(op, x, constant)
 }
 
-fn table_load(b: &mut Builder, table: Table, index: Value, ty: Type) -> Value {
-    let result = b.value(ty);
-    b.push(crate::shader::ir::Inst::TableLoad { result, table, index });
-    result
-}
-
 /// `code / divisor`, correctly rounded. For narrow codes it is the product with the reciprocal, and one step that takes away
 /// its error; the tests try them all.
 fn over(b: &mut Builder, code: Value, bits: u8, divisor: u32) -> Value {
@@ -298,37 +291,46 @@ fn whole(b: &mut Builder, value: Value, scale: u32, bits: u8) -> Value {
     by_constant(b, B::And, word, largest(bits))
 }
 
-/// Bits of mantissa by which [`srgb_code`] finds a value's bucket: no bucket holds more than one threshold.
-const SRGB_MANTISSA: u32 = 7;
-/// Exponent of the first bucket: below it all codes are 0.
-const SRGB_FIRST: u32 = (127 - 13) << 23;
+/// The linear value of an 8-bit sRGB code.
+fn srgb_value(b: &mut Builder, code: Value) -> Value {
+    let (line, white, last) = (b.float(srgb::LINE), b.float(255.0), b.int(srgb::LAST_OF_LINE));
+    let number = b.unary(U::SToF, code);
+    let from_white = b.binary(B::FSub, number, white);
+    let curve = polynomial(b, &srgb::CURVE, from_white);
+    let (of_line, on_line) = (b.binary(B::FMul, number, line), b.binary(B::ULe, code, last));
+    b.select(on_line, of_line, curve)
+}
 
-/// The 8-bit sRGB code of a linear value: the code at the start of the value's bucket, and one more from the threshold on.
+/// A sum of powers, as `srgb::polynomial` makes it.
+fn polynomial(b: &mut Builder, coefficients: &[f32], mut power: Value) -> Value {
+    let mut sums: Vec<_> = coefficients.iter().map(|&coefficient| b.float(coefficient)).collect();
+    while sums.len() > 1 {
+        let mut joined =
+            |pair: &[Value]| if let &[low, high] = pair { b.ternary(T::Fma, high, power, low) } else { pair[0] };
+        sums = sums.chunks(2).map(&mut joined).collect();
+        power = b.binary(B::FMul, power, power);
+    }
+    sums[0]
+}
+
+/// The 8-bit sRGB code of a linear value.
 fn srgb_code(b: &mut Builder, value: Value) -> Value {
-    let (low, one) = (b.float(f32::from_bits(SRGB_FIRST)), b.float(1.0));
-    // NaN gives the first operand.
-    let value = b.binary(B::FMax, low, value);
-    let value = b.binary(B::FMin, value, one);
+    let value = clamped(b, value, 0.0);
+    let mantissa_bits = f32::MANTISSA_DIGITS - 1;
     let word = b.cast(value, Type::I32);
-    let from_first = by_constant(b, B::ISub, word, SRGB_FIRST);
-    let bucket = by_constant(b, B::ShrLogical, from_first, 23 - SRGB_MANTISSA);
-    let starts = b.table((0..=13 << SRGB_MANTISSA).map(srgb_code_at_start).collect());
-    let code = table_load(b, starts, bucket, Type::I32);
-    let thresholds = b.table((0..=255).map(srgb_threshold).collect());
-    let threshold = table_load(b, thresholds, code, Type::F32);
-    let (reaches, one, zero) = (b.binary(B::FLe, threshold, value), b.int(1), b.int(0));
-    let step = b.select(reaches, one, zero);
-    b.binary(B::IAdd, code, step)
-}
-
-/// The word of the value from which on the code after `code` is nearer.
-fn srgb_threshold(code: u32) -> u32 {
-    if code == 255 { f32::INFINITY.to_bits() } else { half_code_to_linear(code * 2 + 1).to_bits() }
-}
-
-fn srgb_code_at_start(bucket: u32) -> u32 {
-    let start = f32::from_bits(SRGB_FIRST + (bucket << (23 - SRGB_MANTISSA)));
-    u32::from(super::linear_to_srgb8(start))
+    let exponent = by_constant(b, B::ShrLogical, word, mantissa_bits);
+    let exponent = by_constant(b, B::And, exponent, srgb::POWERS.len() as u32 - 1);
+    let powers = b.table(srgb::POWERS.map(f32::to_bits).to_vec());
+    let power = b.table_load(powers, exponent, Type::F32);
+    let mantissa = by_constant(b, B::And, word, (1 << mantissa_bits) - 1);
+    let mantissa = by_constant(b, B::Or, mantissa, 1.0f32.to_bits());
+    let mantissa = b.cast(mantissa, Type::F32);
+    let (root, shift) = (polynomial(b, &srgb::ROOT, mantissa), b.float(srgb::SHIFT));
+    let (curve, line) = (b.ternary(T::Fma, root, power, shift), b.float(srgb::LINE_CODES));
+    let (line, end) = (b.binary(B::FMul, value, line), b.float(srgb::END_OF_LINE));
+    let on_line = b.binary(B::FLe, value, end);
+    let code = b.select(on_line, line, curve);
+    whole(b, code, 1, 8)
 }
 
 /// An unsigned float with 5 bits of exponent; what is too precise is cut off.
@@ -493,13 +495,13 @@ mod tests {
     }
 
     #[test]
-    fn srgb_codes_change_at_their_thresholds() {
+    fn srgb_codes_are_those_of_the_host() {
         let mut b = Builder::new();
         let value = b.input(0, Type::F32);
         let code = srgb_code(&mut b, value);
         b.push(Inst::Output { slot: 0, value: code });
-        let around = |code: u32| [-1i32, 0, 1].map(|step| vec![srgb_threshold(code).wrapping_add_signed(step)]);
-        let values: Vec<Vec<u32>> = (0..255).flat_map(around).collect();
+        let others = [f32::NAN, f32::INFINITY, -1.0, -0.0, 1.0, 2.0].map(f32::to_bits);
+        let values: Vec<_> = (0..1 << 30).step_by(9973).chain(others).map(|word| vec![word]).collect();
         run_everywhere(&b.finish(), &values, 1, |input, output| {
             assert_eq!(output[0], u32::from(format::linear_to_srgb8(f32::from_bits(input[0]))));
         });

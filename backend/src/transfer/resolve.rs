@@ -1,9 +1,12 @@
 //! Resolves: multisampled colour to one sample: the average, or sample 0 of integer formats.
 
 use ash::vk;
+use smallvec::SmallVec;
 
-use crate::format::{self, Class, FormatInfo, Texel};
+use crate::format::routines::WHOLE;
+use crate::format::{self, Class, FormatInfo, Texel, srgb};
 use crate::memory::{PlaneRef, Surface, SurfaceView};
+use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
 use crate::workers::Workers;
 
 /// Resolves regions of images.
@@ -55,7 +58,7 @@ pub(crate) fn resolve_view(
     let (x0, y0) = (area.offset.x.max(0) as u32, area.offset.y.max(0) as u32);
     let (x1, y1) =
         (x0.saturating_add(area.extent.width).min(to.width()), y0.saturating_add(area.extent.height).min(to.height()));
-    let in_words = is_bytes(from_info) && from_info.format == to_info.format;
+    let strip = strips(from_info).filter(|_| from_info.format == to_info.format);
     let first = y0 / ROWS;
     workers.parallel(
         y1.div_ceil(ROWS).saturating_sub(first) as usize,
@@ -66,8 +69,8 @@ pub(crate) fn resolve_view(
             let mut x = x0;
             while x < x1 {
                 let is_line = x + ROWS <= x1 && top + ROWS == bottom;
-                if in_words && is_line && from.has_line(x, top) && to.has_line(x, top) {
-                    (top..bottom).step_by(2).for_each(|y| resolve_strip(&from, &to, (x, y)));
+                if let Some(average) = strip.filter(|_| is_line && from.has_line(x, top) && to.has_line(x, top)) {
+                    (top..bottom).step_by(2).for_each(|y| resolve_strip((&from, &to), (x, y), average));
                     x += ROWS;
                     continue;
                 }
@@ -139,15 +142,60 @@ impl Sums {
     }
 }
 
-/// Resolves two rows of a line.
-fn resolve_strip(from: &PlaneRef<'_>, to: &PlaneRef<'_>, (x, y): (u32, u32)) {
-    let mut sums = [Sums::default(); 16];
-    for sample in 0..from.samples() {
-        for (sums, word) in sums.iter_mut().zip(from.read_strip(x, y, sample)) {
-            sums.add(word);
+/// What makes the words of sixteen texels of those of their samples.
+type Average = fn(&[Lanes], &mut Lanes);
+
+/// That of formats of four 8-bit channels.
+fn strips(info: &FormatInfo) -> Option<Average> {
+    let alpha_is_highest = info.channels.iter().all(|channel| channel.component != 3 || channel.offset == 24);
+    let is_srgb = info.class == Class::Srgb && info.bytes == 4 && alpha_is_highest;
+    match is_bytes(info) {
+        true => Some(average_bytes),
+        false => is_srgb.then_some(average_srgb as Average),
+    }
+}
+
+fn average_bytes(samples: &[Lanes], words: &mut Lanes) {
+    let mut sums = [Sums::default(); WAVE];
+    for sample in samples {
+        sums.iter_mut().zip(sample).for_each(|(sums, &word)| sums.add(word));
+    }
+    *words = sums.map(|sums| sums.average(samples.len() as u32));
+}
+
+#[inline(always)]
+fn average_srgb_lanes(samples: &[Lanes], words: &mut Lanes) {
+    // A power of two.
+    let share = 1.0 / samples.len() as f32;
+    *words = [0; WAVE];
+    for channel in 0..4 {
+        let (shift, is_linear) = (channel * 8, channel == 3);
+        let mut sums = [0.0; WAVE];
+        for sample in samples {
+            for lane in 0..WAVE {
+                let code = sample[lane] >> shift & 255;
+                sums[lane] += if is_linear { code as f32 / 255.0 } else { srgb::decode(code) };
+            }
+        }
+        for lane in 0..WAVE {
+            let value = sums[lane] * share;
+            let code = if is_linear { value.mul_add(255.0, WHOLE).to_bits() & 255 } else { srgb::encode(value) };
+            words[lane] |= code << shift;
         }
     }
-    to.write_strip(x, y, 0, &sums.map(|sums| sums.average(from.samples())));
+}
+
+kernel!(
+    /// The same in sRGB, with alpha as the highest byte: the average of linear values.
+    average_srgb, average_srgb_lanes, (samples: &[Lanes], words: &mut Lanes)
+);
+
+/// Resolves two rows of a line.
+fn resolve_strip((from, to): (&PlaneRef<'_>, &PlaneRef<'_>), (x, y): (u32, u32), average: Average) {
+    let samples: SmallVec<[Lanes; 4]> = (0..from.samples()).map(|sample| from.read_strip(x, y, sample)).collect();
+    let mut words = [0; WAVE];
+    average(&samples, &mut words);
+    to.write_strip(x, y, 0, &words);
 }
 
 fn average(plane: &PlaneRef<'_>, info: &FormatInfo, (x, y): (u32, u32)) -> Texel {
@@ -177,4 +225,36 @@ fn store(plane: &PlaneRef<'_>, info: &FormatInfo, (x, y): (u32, u32), texel: Tex
     let mut bytes = [0; 16];
     format::encode(info, texel, &mut bytes);
     plane.write(x, y, 0, &bytes[..info.bytes as usize]);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Sixteen texels at once are what one is after the other.
+        #[test]
+        fn strips_are_texels(samples_log2 in 0u32..5, words in prop::collection::vec(any::<Lanes>(), 16)) {
+            let samples = &words[..1 << samples_log2];
+            for format in [vk::Format::R8G8B8A8_SRGB, vk::Format::B8G8R8A8_SRGB, vk::Format::A8B8G8R8_SRGB_PACK32] {
+                let info = format::info(format).unwrap();
+                let mut found = [0; WAVE];
+                strips(info).unwrap()(samples, &mut found);
+                for lane in 0..WAVE {
+                    let mut sum = [0.0f32; 4];
+                    for sample in samples {
+                        let mut bytes = [0; 16];
+                        bytes[..4].copy_from_slice(&sample[lane].to_le_bytes());
+                        let texel = format::decode(info, &bytes);
+                        sum.iter_mut().zip(texel).for_each(|(sum, word)| *sum += f32::from_bits(word));
+                    }
+                    let mut bytes = [0; 16];
+                    format::encode(info, sum.map(|sum| (sum / samples.len() as f32).to_bits()), &mut bytes);
+                    prop_assert_eq!(&found[lane].to_le_bytes(), &bytes[..4]);
+                }
+            }
+        }
+    }
 }

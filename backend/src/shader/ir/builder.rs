@@ -114,6 +114,13 @@ impl Builder {
         Table(self.function.tables.len() as u32 - 1)
     }
 
+    /// The word of a table at an index; 0 outside.
+    pub fn table_load(&mut self, table: Table, index: Value, ty: Type) -> Value {
+        let result = self.value(ty);
+        self.push(Inst::TableLoad { result, table, index });
+        result
+    }
+
     /// `op(a)`.
     pub fn unary(&mut self, op: UnaryOp, a: Value) -> Value {
         if self.is_wide(a) {

@@ -10,6 +10,9 @@ use crate::shader::ir::{BinaryOp as B, Space, TernaryOp as T, Type, UnaryOp as U
 /// sum with [`WHOLE`] that is a whole number.
 pub(in crate::texture) const FARTHEST: f32 = 4_194_303.0;
 
+/// Texels of a line along each axis.
+const SIDE: u32 = 8;
+
 /// A level that is being read: words that are the same in all lanes.
 #[derive(Clone, Copy)]
 pub(super) struct Level {
@@ -82,7 +85,17 @@ impl Unit<'_> {
         let (whole, bits) = (self.b.float(WHOLE), self.b.int(WHOLE.to_bits()));
         let sum = self.b.binary(B::FAdd, texels, whole);
         let sum = self.b.cast(sum, Type::I32);
-        self.b.binary(B::ISub, sum, bits)
+        let index = self.b.binary(B::ISub, sum, bits);
+        self.whole.push((index, texels));
+        index
+    }
+
+    /// The same as a float again.
+    fn as_float(&mut self, index: Value) -> Value {
+        match self.whole.iter().find(|(known, _)| *known == index) {
+            Some(&(_, texels)) => texels,
+            None => self.b.unary(U::SToF, index),
+        }
     }
 
     /// An index, moved by the instruction's offset.
@@ -176,15 +189,15 @@ impl Unit<'_> {
         // most, and its floor right but where the quotient is a whole number: there it may be one less, and what is left the divisor.
         let inverse = self.typed_level_word(level, word::INVERSE + axis as u32, Type::F32);
         let (mut size, mut divisor) = (level.size[axis], self.length(level, axis));
-        let dividend = self.b.unary(U::SToF, index);
+        let dividend = self.as_float(index);
         let mut quotient = self.b.binary(B::FMul, dividend, inverse);
         if twice {
             let half = self.b.float(0.5);
             quotient = self.b.binary(B::FMul, quotient, half);
             (size, divisor) = (self.b.binary(B::IAdd, size, size), self.b.binary(B::FAdd, divisor, divisor));
         }
-        let turns = self.b.unary(U::Floor, quotient);
-        let turns = self.b.unary(U::FNeg, turns);
+        // Of the negative quotient: that is what is taken away.
+        let turns = self.b.unary(U::Ceil, quotient);
         let rest = self.b.ternary(T::Fma, turns, divisor, dividend);
         let rest = self.whole(rest);
         self.turned_back(rest, size)
@@ -215,10 +228,12 @@ impl Unit<'_> {
     /// What a column adds to a texel's address. In lines, bits 0, 1-2 and above of x stand at bits 0, 2-3 and 6 of the place.
     fn column(&mut self, x: Value) -> Value {
         if self.state.layout == Layout::Lines {
-            return self.spread(x, &[(1, 0), (6, 1), (!7, 3 + self.state.samples_log2)]);
+            let (place, line) = (self.place_in_line(x, |x| x & 1 | (x & 6) << 1), self.b.int(!7));
+            let line = self.b.binary(B::And, x, line);
+            let from_first = self.times(line, self.texel_bytes() << (3 + self.state.samples_log2));
+            return self.b.binary(B::IAdd, place, from_first);
         }
-        let bytes = self.b.int(self.texel_bytes());
-        self.b.binary(B::IMul, x, bytes)
+        self.times(x, self.texel_bytes())
     }
 
     /// What a row adds.
@@ -227,7 +242,7 @@ impl Unit<'_> {
         if self.state.layout != Layout::Lines {
             return self.b.binary(B::IMul, y, pitch);
         }
-        let (place, three) = (self.spread(y, &[(1, 1), (6, 3)]), self.b.int(3));
+        let (place, three) = (self.place_in_line(y, |y| (y & 1) << 1 | (y & 6) << 3), self.b.int(3));
         let line = self.b.binary(B::ShrLogical, y, three);
         let line = self.b.binary(B::IMul, line, pitch);
         self.b.binary(B::IAdd, place, line)
@@ -240,24 +255,18 @@ impl Unit<'_> {
         self.b.binary(B::IAdd, slice, start)
     }
 
-    /// Bytes of the place in a line that a coordinate's bits stand at, each group moved up.
-    fn spread(&mut self, value: Value, groups: &[(u32, u32)]) -> Value {
-        let bytes = self.texel_bytes();
-        let is_shift = bytes.is_power_of_two();
-        let log2 = if is_shift { bytes.ilog2() } else { 0 };
-        let mut sum = None;
-        for &(mask, up) in groups {
-            // Moved first: where groups move by the same, that is done once.
-            let (shift, mask) = (self.b.int(up + log2), self.b.int(mask << (up + log2)));
-            let moved = self.b.binary(B::Shl, value, shift);
-            let bits = self.b.binary(B::And, moved, mask);
-            sum = Some(sum.map_or(bits, |sum| self.b.binary(B::IAdd, sum, bits)));
-        }
-        let place = sum.unwrap_or(value);
-        if is_shift {
-            return place;
-        }
-        let bytes = self.b.int(bytes);
-        self.b.binary(B::IMul, place, bytes)
+    /// Bytes to the place that the three low bits of a coordinate have in a line. Such a table is one permutation of a register.
+    fn place_in_line(&mut self, coordinate: Value, place: impl Fn(u32) -> u32) -> Value {
+        let (bytes, low) = (self.texel_bytes(), self.b.int(SIDE - 1));
+        let table = self.b.table((0..SIDE).map(|coordinate| place(coordinate) * bytes).collect());
+        let index = self.b.binary(B::And, coordinate, low);
+        self.b.table_load(table, index, Type::I32)
+    }
+
+    fn times(&mut self, value: Value, factor: u32) -> Value {
+        let is_shift = factor.is_power_of_two();
+        let (op, by) = if is_shift { (B::Shl, factor.ilog2()) } else { (B::IMul, factor) };
+        let by = self.b.int(by);
+        self.b.binary(op, value, by)
     }
 }

@@ -73,7 +73,7 @@ mod word {
     pub const LENGTH: u32 = 6;
     /// In a level: last column, row, slice.
     pub const LAST: u32 = 9;
-    /// In a level: the inverses of width, height, depth.
+    /// In a level: the negative inverses of width, height, depth.
     pub const INVERSE: u32 = 12;
 }
 
@@ -380,7 +380,7 @@ fn put_level(push: &mut [u32], level: u32, size: [u32; 3], place: LevelPlace) {
     put(word::OFFSET, [place.offset, place.row_bytes, place.slice_bytes]);
     put(word::LENGTH, size.map(|length| (length as f32).to_bits()));
     put(word::LAST, size.map(|length| length.saturating_sub(1)));
-    put(word::INVERSE, size.map(|length| (1.0 / length.max(1) as f32).to_bits()));
+    put(word::INVERSE, size.map(|length| (-1.0 / length.max(1) as f32).to_bits()));
 }
 
 fn compile(key: &Key) -> Option<Program> {
@@ -405,11 +405,20 @@ struct Unit<'a> {
     info: &'static crate::format::FormatInfo,
     /// The memory that texels are loaded from.
     resource: u32,
+    /// Indices, and what they were as floats.
+    whole: Vec<(Value, Value)>,
 }
 
 impl<'a> Unit<'a> {
     fn new(request: &'a Image, state: &'a State) -> Option<Self> {
-        Some(Self { b: Builder::new(), request, state, info: crate::format::info(state.format)?, resource: 0 })
+        Some(Self {
+            b: Builder::new(),
+            request,
+            state,
+            info: crate::format::info(state.format)?,
+            resource: 0,
+            whole: Vec::new(),
+        })
     }
 
     /// An operand, by its number.

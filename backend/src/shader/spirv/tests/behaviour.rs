@@ -409,3 +409,20 @@ fn sums_of_products_are_fused_unless_they_are_precise() {
     }
     assert!(fused > 0, "operands that tell the two apart");
 }
+
+#[test]
+fn weights_of_0_are_not_computed_unless_that_is_asked_for() {
+    let of = [f32::INFINITY, f32::NAN, -3.0, -0.0];
+    let values: Vec<f32> = (0..32).map(|index| if index < 16 { of[index % 4] } else { index as f32 }).collect();
+    let out = Scene::new("zero_weights.comp.spv").only_as_compiled().floats(1, &values).run();
+    let kept = Scene::new("zero_weights_preserved.comp.spv").only_as_compiled().floats(1, &values).run();
+    for lane in 0..16 {
+        let (a, b) = (values[lane], values[lane + 16]);
+        let found: [f32; 5] = std::array::from_fn(|index| f32::from_bits(out[lane * 5 + index]));
+        assert_eq!(found[..4], [b, b, 0.0, b], "{lane}");
+        // All bits, but for those of NaN.
+        let bits = |value: f32| if value.is_nan() { f32::NAN.to_bits() } else { value.to_bits() };
+        let kept = [0, 1].map(|index| f32::from_bits(kept[lane * 2 + index]));
+        assert_eq!([found[4], kept[0], kept[1]].map(bits), [a * 0.0, a * 0.0, a + 0.0].map(bits), "{lane}");
+    }
+}

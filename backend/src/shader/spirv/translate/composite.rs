@@ -135,8 +135,8 @@ impl Translator<'_> {
             }
             Op::VectorTimesScalar | Op::MatrixTimesScalar => {
                 let (words, factor) = (self.words(a)?, self.word(b)?);
-                if self.may_contract(inst, Number::of(self.module, inst.word(0)?)?) {
-                    return Ok(words.iter().map(|&word| self.loose_product(word, factor)).collect());
+                if let Some(loose) = self.may_contract(inst, Number::of(self.module, inst.word(0)?)?) {
+                    return Ok(words.iter().map(|&word| self.loose_product(loose, word, factor)).collect());
                 }
                 Ok(words.iter().map(|&word| self.builder.binary(BinaryOp::FMul, word, factor)).collect())
             }

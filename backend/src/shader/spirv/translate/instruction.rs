@@ -227,7 +227,7 @@ impl Translator<'_> {
             let operands = operands.ok_or(Error::Malformed("an operation on nothing"))?;
             let second = returns_two(inst.op) && index >= count;
             let value = match operands[..] {
-                [x, y] if contracts => self.contracted(inst.op, x, y),
+                [x, y] if let Some(loose) = contracts => self.contracted(loose, inst.op, x, y),
                 _ => number::component(&mut self.builder, inst.op, &operands, numbers, second)?,
             };
             words.push(self.builder.cast(value, ty));

@@ -127,6 +127,8 @@ struct Translator<'a> {
     copied_at: Option<(Local, usize)>,
     /// The entry point's modes of floating point, where they are not the usual ones.
     fast_math: Vec<(Number, u32)>,
+    /// Numbers of which the entry point preserves NaN, infinity and the sign of zeros.
+    preserved: Vec<Number>,
     /// Whether the function that is translated tells -0 from 0.
     signed_zeros: bool,
     /// Whether four invocations have rates of change between them: always those of fragments.
@@ -173,6 +175,7 @@ pub(super) fn program(
     let mut translator = Translator::new(module, model, specialization, point)?;
     translator.local_size = local_size(module, &translator.constants, point)?;
     translator.fast_math = translator.fast_math_defaults(point)?;
+    translator.preserved = translator.preserved_numbers(point);
     let groups = [ExecutionMode::DerivativeGroupLinearKHR, ExecutionMode::DerivativeGroupQuadsKHR];
     let in_groups = groups.map(|mode| module.mode(point.function, mode).is_some());
     translator.has_derivatives |= in_groups.contains(&true);
@@ -226,6 +229,7 @@ impl<'a> Translator<'a> {
             input_copies: HashMap::new(),
             copied_at: None,
             fast_math: Vec::new(),
+            preserved: Vec::new(),
             signed_zeros: false,
             has_derivatives: model == ExecutionModel::Fragment,
             products: HashMap::new(),

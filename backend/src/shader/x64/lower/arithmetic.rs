@@ -408,11 +408,14 @@ impl Lower<'_> {
     /// `a * b + c`, with a memory operand where there is one.
     fn fma(&mut self, result: Value, [a, b, c]: [Value; 3]) {
         let (a, b) = if self.is_memory(a) { (b, a) } else { (a, b) };
-        let parts = if !self.is_memory(c) && self.is_memory(b) {
+        // An operand is overwritten: one that is loaded only for this, or that nothing else uses.
+        let [ends_a, ends_b, ends_c] = [a, b, c].map(|value| self.forms.used_once[value.0 as usize]);
+        let loaded = self.is_memory(b);
+        let parts = if !self.is_memory(c) && (loaded || ends_c && !ends_a && !ends_b) {
             let (addend, factor, second) = (self.vector(c), self.vector(a), self.source(b));
             self.fused(V::Fma231, addend, factor, second)
         } else {
-            // What is loaded only for this may be overwritten.
+            let (a, b) = if !loaded && ends_a && !ends_b { (b, a) } else { (a, b) };
             let (second, first, addend) = (self.vector(a), self.vector(b), self.source(c));
             self.fused(V::Fma213, first, second, addend)
         };

@@ -25,6 +25,8 @@ pub struct Forms {
     pub words: Vec<Form>,
     /// The words of constants.
     pub constants: HashMap<Value, u32>,
+    /// For each value whether one instruction uses it, once.
+    pub used_once: Vec<bool>,
     /// For each value whether its only use is the condition of an `If`.
     pub only_branches: Vec<bool>,
 }
@@ -35,11 +37,13 @@ pub fn run(function: &Function, facts: &Uniformity, words: &Words) -> Forms {
         Inst::Const { result, word } => Some((*result, *word)),
         _ => None,
     };
+    let (used_once, only_branches) = uses(function);
     let mut forms = Forms {
         values: vec![Form::Vector; function.types.len()],
         words: word_forms(function, facts, words),
         constants: function.insts.iter().filter_map(constant).collect(),
-        only_branches: only_branches(function),
+        used_once,
+        only_branches,
     };
     for inst in &function.insts {
         let Some(result) = single_result(inst) else { continue };
@@ -56,7 +60,8 @@ pub fn run(function: &Function, facts: &Uniformity, words: &Words) -> Forms {
     forms
 }
 
-fn only_branches(function: &Function) -> Vec<bool> {
+/// Which values are used once, and which of these as the condition of an `If`.
+fn uses(function: &Function) -> (Vec<bool>, Vec<bool>) {
     let (mut uses, mut branches) = (vec![0u32; function.types.len()], vec![false; function.types.len()]);
     for inst in &function.insts {
         crate::shader::ir::operands(inst, |value| uses[value.0 as usize] += 1);
@@ -64,7 +69,9 @@ fn only_branches(function: &Function) -> Vec<bool> {
             branches[condition.0 as usize] = true;
         }
     }
-    uses.into_iter().zip(branches).map(|(uses, branches)| branches && uses == 1).collect()
+    let once: Vec<bool> = uses.into_iter().map(|uses| uses == 1).collect();
+    let only_branches = once.iter().zip(branches).map(|(&once, branches)| once && branches).collect();
+    (once, only_branches)
 }
 
 fn single_result(inst: &Inst) -> Option<Value> {

@@ -256,9 +256,9 @@ impl Lower<'_> {
 
     /// Words at byte offsets from an address, where there is one; 0 in lanes outside of the mask.
     pub(super) fn gather(&mut self, base: VReg, offsets: Parts, lanes: Parts) -> Parts {
-        if self.target == Target::Avx2 {
+        if self.target.loads_by_lane() {
             let words = self.load_by_lane(base, offsets, lanes);
-            return self.mask_and(lanes, words);
+            return self.keep(lanes, words);
         }
         let (from, to) = (self.zero_vector().at(0), self.vector_register());
         let memory = Operand::Mem(Mem::at(base, 0).indexed(offsets.at(0), 1));
@@ -269,7 +269,7 @@ impl Lower<'_> {
 
     /// The first byte of a range, or of a word of the frame where nothing is in it.
     fn any_word(&mut self, range: Range) -> VReg {
-        if self.target == Target::Avx512 {
+        if !self.target.loads_by_lane() {
             return range.base;
         }
         let nothing = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::frame(Frame::ZERO))]);
@@ -530,9 +530,9 @@ impl Lower<'_> {
         };
         if let Some(base) = known {
             let (offsets, active) = (self.vector(offset), self.active_mask());
-            let parts = match self.target {
-                Target::Avx512 => self.gather(base, offsets, active),
-                Target::Avx2 => self.load_by_lane(base, offsets, active),
+            let parts = match self.target.loads_by_lane() {
+                true => self.load_by_lane(base, offsets, active),
+                false => self.gather(base, offsets, active),
             };
             return self.hold(result, Held::Vector(parts));
         }

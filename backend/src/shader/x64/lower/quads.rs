@@ -3,7 +3,7 @@
 use iced_x86::Code;
 use regalloc2::VReg;
 
-use super::super::machine::{Mem, Operand, SCALAR, VECTOR};
+use super::super::machine::{MASK, Mem, Operand, SCALAR, VECTOR};
 use super::convert::Key;
 use super::memory::Range;
 use super::{Lower, Parts};
@@ -24,7 +24,7 @@ impl Lower<'_> {
     }
 
     /// A quad's words in a vector of their own.
-    fn quad(&mut self, words: Parts, quad: usize) -> VReg {
+    pub(super) fn quad(&mut self, words: Parts, quad: usize) -> VReg {
         let (part, number) = self.part_of_quad(quad);
         if number == 0 {
             return words.at(part);
@@ -76,25 +76,35 @@ impl Lower<'_> {
         Parts::new(&parts)
     }
 
-    /// Stores the lanes of a mask. Quads that have none of them store to the frame.
+    /// Stores the lanes of a mask to memory that nobody else accesses: of a quad that has any, the other words are stored again. So what
+    /// loads the quad next need not wait, as it has to behind a masked store. Quads that have none of the lanes store to the frame.
     pub(super) fn store_quads(&mut self, base: VReg, offsets: Parts, (words, lanes): (Parts, Parts)) {
         let bits = self.mask_bits(lanes);
+        let kept = match self.target {
+            Target::Avx512 => Parts::one(self.define(MASK, Code::VEX_Knotw_kr_kr, &[Operand::Use(lanes.at(0))])),
+            Target::Avx2 => lanes,
+        };
         let nowhere = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::frame(Frame::RESULT + LANES_BYTES))]);
         for quad in 0..QUADS {
             let (address, _) = self.quad_address(base, offsets, quad);
             let of_quad = Operand::Imm(((1 << QUADS) - 1) << (QUADS * quad));
             self.plain(Code::Test_rm32_imm32, &[Operand::Use(bits), of_quad]);
             let address = self.change(Code::Cmove_r64_rm64, address, &[Operand::Use(nowhere)]);
+            let (memory, words) = (Operand::Mem(Mem::at(address, 0)), self.quad(words, quad));
             match self.target {
                 Target::Avx512 => {
-                    let bits = self.change(Code::And_rm32_imm32, bits, &[of_quad]);
-                    let mask = self.define(super::machine::MASK, Code::VEX_Kmovw_kr_r32, &[Operand::Use(bits)]);
-                    let first = Mem { displacement: -((QUAD_BYTES * quad) as i32), ..Mem::at(address, 0) };
-                    self.store_lanes(first, words, Parts::one(mask));
+                    let shift = [Operand::Use(kept.at(0)), Operand::Imm((QUADS * quad) as i32)];
+                    let kept = match quad {
+                        0 => kept.at(0),
+                        _ => self.define(MASK, Code::VEX_Kshiftrw_kr_kr_imm8, &shift),
+                    };
+                    let all = self.vector_register();
+                    let operands = [Operand::Def(all), Operand::Use(words), memory];
+                    self.masked(Code::EVEX_Vpblendmd_xmm_k1z_xmm_xmmm128b32, &operands, kept, false);
+                    self.plain(Code::EVEX_Vmovups_xmmm128_k1z_xmm, &[memory, Operand::Use(all)]);
                 }
                 Target::Avx2 => {
-                    let [words, lanes] = [words, lanes].map(|parts| self.quad(parts, quad));
-                    let memory = Operand::Mem(Mem::at(address, 0));
+                    let lanes = self.quad(lanes, quad);
                     let stored = self.define(VECTOR, Code::VEX_Vmovups_xmm_xmmm128, &[memory]);
                     let sources = [stored, words, lanes].map(Operand::Use);
                     let words = self.define(VECTOR, Code::VEX_Vblendvps_xmm_xmm_xmmm128_xmm, &sources);

@@ -1,5 +1,5 @@
 //! Words of tables. Where indices differ from lane to lane, words of small tables are picked from registers: on AVX-512 up to 256 by permutations
-//! of 32, which take half as long as loads from sixteen places, and do not wait for memory.
+//! of 32, which take half as long as loads from sixteen places, and do not wait for memory. What one register holds is one permutation everywhere.
 
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -11,6 +11,7 @@ use super::memory::LANE_BYTES;
 use super::{Held, Lower, Parts, Result};
 use crate::shader::ir::{BinaryOp, Inst, Table, Value};
 use crate::shader::runtime::frame::Frame;
+use crate::shader::runtime::kernels::WAVE;
 use crate::shader::x64::Target;
 
 /// Words that an instruction picks one from, in two registers.
@@ -35,6 +36,7 @@ impl Lower<'_> {
             return Ok(());
         }
         let parts = match self.target {
+            _ if words.len() <= WAVE => self.permuted(&words, index),
             Target::Avx512 if words.len() <= MOST_PICKED => self.picked(&words, index),
             _ => {
                 let (base, index) = (self.table(&words), self.vector(index));
@@ -61,6 +63,39 @@ impl Lower<'_> {
         self.plain(Code::Cmp_rm32_imm32, &[Operand::Use(index), Operand::Imm(words.len() as i32)]);
         let address = self.change(Code::Cmovae_r64_rm64, inside, &[Operand::Use(zero)]);
         self.load_uniform(result, Mem::at(address, 0));
+    }
+
+    /// Words of a table of no more than a wave has lanes: those that registers of AVX2 hold, which are half of that, are picked by the third bit.
+    fn permuted(&mut self, words: &[u32], index: Value) -> Parts {
+        let (mut padded, lanes) = (words.to_vec(), WAVE / self.target.parts());
+        padded.resize(words.len().next_multiple_of(lanes), 0);
+        let (is_inside, count) = (self.is_below(index, padded.len() as u32), padded.len());
+        let (at, index) = (self.pooled(bytes_of(&padded)), self.vector(index));
+        let code = match self.target {
+            Target::Avx512 => Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32,
+            Target::Avx2 => Code::VEX_Vpermd_ymm_ymm_ymmm256,
+        };
+        let permuted: Vec<Parts> = (0..count / lanes)
+            .map(|register| {
+                let table = Operand::Mem(Mem::pool(at + (register * lanes) as u32 * LANE_BYTES, false));
+                self.parts(index.count, |lower, part| {
+                    lower.define(VECTOR, code, &[Operand::Use(index.at(part)), table])
+                })
+            })
+            .collect();
+        let words = match permuted[..] {
+            [low, high] => {
+                // The sign decides.
+                let upper = self.shift(Shift::Left, index, u32::BITS - 1 - lanes.ilog2());
+                self.blend(upper, low, high.into())
+            }
+            _ => permuted[0],
+        };
+        if is_inside {
+            return words;
+        }
+        let inside = self.compare(Compare::Unsigned(Order::Less), index, Source::Constant(count as u32));
+        self.keep(inside, words)
     }
 
     /// Words picked by the low bits of `index` from each 32 of the table, and one of these by the bits above.

@@ -1,4 +1,4 @@
-//! Words from places that differ by lane. AVX2's gathers are slow: there they are loaded lane by lane. The words of a texel, which lie side
+//! Words from places that differ by lane. AVX2's gathers are slow, and all of some processors: there they are loaded lane by lane. The words of a texel, which lie side
 //! by side, are loaded at once and turned round; with AVX-512 two of them, by gathers of 64 bits, which take half as many loads.
 
 use iced_x86::Code;
@@ -121,18 +121,15 @@ impl Lower<'_> {
         })
     }
 
-    /// Where the words of four lanes begin, whose offsets are a quarter of a vector. Registers take them directly: what is stored as a vector
+    /// Where the words of four lanes begin, whose offsets are a quarter of a wave's. Registers take them directly: what is stored as a vector
     /// comes back late as words.
     fn four_places(&mut self, (base, offsets): (VReg, Parts), quarter: usize) -> [Operand; HALF / 2] {
-        let half = Operand::Use(offsets.at(quarter / 2));
-        let four = match quarter % 2 {
-            0 => half,
-            _ => Operand::Use(self.define(VECTOR, Code::VEX_Vextracti128_xmmm128_ymm_imm8, &[half, Operand::Imm(1)])),
+        let four = Operand::Use(self.quad(offsets, quarter));
+        let (first, second) = match self.target {
+            Target::Avx512 => (Code::EVEX_Vmovq_rm64_xmm, Code::EVEX_Vpextrq_rm64_xmm_imm8),
+            Target::Avx2 => (Code::VEX_Vmovq_rm64_xmm, Code::VEX_Vpextrq_rm64_xmm_imm8),
         };
-        let pairs = [
-            self.define(SCALAR, Code::VEX_Vmovq_rm64_xmm, &[four]),
-            self.define(SCALAR, Code::VEX_Vpextrq_rm64_xmm_imm8, &[four, Operand::Imm(1)]),
-        ];
+        let pairs = [self.define(SCALAR, first, &[four]), self.define(SCALAR, second, &[four, Operand::Imm(1)])];
         std::array::from_fn(|lane| {
             let pair = pairs[lane / 2];
             let offset = match lane % 2 {
@@ -167,10 +164,18 @@ impl Lower<'_> {
         (0..WORDS).map(word).collect()
     }
 
-    /// A word of each lane at its offset; of lanes that are off the first one. Each comes to all lanes of a register of its own, which
-    /// costs no more than to one, and they are put together by blending, which any unit does: shuffles would wait for each other.
+    /// A word of each lane at its offset; of lanes that are off the first one.
     pub(super) fn load_by_lane(&mut self, base: VReg, offsets: Parts, lanes: Parts) -> Parts {
-        let offsets = self.vector2(V::And, offsets, lanes);
+        let offsets = self.keep(lanes, offsets);
+        match self.target {
+            Target::Avx512 => self.load_quarters(base, offsets),
+            Target::Avx2 => self.load_halves(base, offsets),
+        }
+    }
+
+    /// Each word goes to all lanes of a register of its own, which costs no more than to one, and they are put together by blending, which any unit
+    /// does: shuffles would wait for each other.
+    fn load_halves(&mut self, base: VReg, offsets: Parts) -> Parts {
         self.parts(self.target.parts(), |lower, half| {
             let [low, high] = [0, 1].map(|quarter| {
                 let [a, b, c, d] = lower.four_places((base, offsets), 2 * half + quarter);
@@ -183,6 +188,22 @@ impl Lower<'_> {
             });
             lower.blended(low, high, 0xf0)
         })
+    }
+
+    /// Four words at a time, which are put side by side.
+    fn load_quarters(&mut self, base: VReg, offsets: Parts) -> Parts {
+        let [first, rest @ ..]: [VReg; 4] = std::array::from_fn(|quarter| {
+            let [first, rest @ ..] = self.four_places((base, offsets), quarter);
+            let first = self.define(VECTOR, Code::EVEX_Vmovd_xmm_rm32, &[first]);
+            (1..).zip(rest).fold(first, |words, (lane, word)| {
+                let operands = [Operand::Use(words), word, Operand::Imm(lane)];
+                self.define(VECTOR, Code::EVEX_Vpinsrd_xmm_xmm_rm32_imm8, &operands)
+            })
+        });
+        Parts::one((1..).zip(rest).fold(first, |words, (number, quarter)| {
+            let operands = [Operand::Use(words), Operand::Use(quarter), Operand::Imm(number)];
+            self.define(VECTOR, Code::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8, &operands)
+        }))
     }
 
     /// Words of `a`, and of `b` in some lanes of a half, which are given by bits.
