@@ -1,7 +1,8 @@
 //! sRGB, by arithmetic that is the same on every machine.
 //!
-//! Both directions take polynomials, for tables are slow where each lane wants another entry. Decoded values are off by 4.3e-7 at most, and codes change at most 4e-4 of a code from where they should. What is computed here with one number
-//! [`super::routines`] does with those of a wave. Source: Khronos Data Format Specification, "sRGB transfer functions".
+//! Both directions take polynomials, for tables are slow where each lane wants another entry. Decoded values are off by 4.3e-7 at most,
+//! and codes change at most 4e-4 of a code from where they should. What is computed here with one number [`super::routines`] does with
+//! those of a wave. Source: Khronos Data Format Specification, "sRGB transfer functions".
 
 use std::sync::LazyLock;
 

@@ -2,10 +2,12 @@
 //!
 //! SPIR-V allows it unless one of the two instructions is decorated `NoContraction` (GLSL's `precise`), or the modes of floating point
 //! that it is decorated with, or that are the entry point's for numbers of its width, do not say so (`SPV_KHR_float_controls2`). It is
-//! decided here and not by a code generator, so that every executor rounds alike. Where nothing asks to preserve NaN and infinity, what is
-//! multiplied by a constant 0 is not computed: filters have such weights, and each saves a look-up. Products are remembered within a block only: there all
+//! decided here and not by a code generator, so that every executor rounds alike. Products are remembered within a block only: there all
 //! of their factors are at hand. A difference of two products is left alone, since `x * x - y * y` of equal numbers would
 //! not be 0.
+//!
+//! Where nothing asks to preserve NaN, infinity and the sign of zeros, what is multiplied by a constant 0 is not computed, and a constant 0 is
+//! not added: filters have such weights, and each saves a look-up.
 
 use spirv::{Decoration, ExecutionMode, FPFastMathMode, Op};
 

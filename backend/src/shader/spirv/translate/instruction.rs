@@ -226,8 +226,8 @@ impl Translator<'_> {
             let operands: Option<SmallVec<[Value; 4]>> = operands.iter().map(word).collect();
             let operands = operands.ok_or(Error::Malformed("an operation on nothing"))?;
             let second = returns_two(inst.op) && index >= count;
-            let value = match operands[..] {
-                [x, y] if let Some(loose) = contracts => self.contracted(loose, inst.op, x, y),
+            let value = match (&operands[..], contracts) {
+                (&[x, y], Some(loose)) => self.contracted(loose, inst.op, x, y),
                 _ => number::component(&mut self.builder, inst.op, &operands, numbers, second)?,
             };
             words.push(self.builder.cast(value, ty));

@@ -1,5 +1,6 @@
 //! Words of tables. Where indices differ from lane to lane, words of small tables are picked from registers: on AVX-512 up to 256 by permutations
-//! of 32, which take half as long as loads from sixteen places, and do not wait for memory. What one register holds is one permutation everywhere.
+//! of 32, which take half as long as loads from sixteen places, and do not wait for memory. Tables of no more words than a
+//! wave has lanes are permuted everywhere.
 
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -65,7 +66,7 @@ impl Lower<'_> {
         self.load_uniform(result, Mem::at(address, 0));
     }
 
-    /// Words of a table of no more than a wave has lanes: those that registers of AVX2 hold, which are half of that, are picked by the third bit.
+    /// Words of a table of no more than a wave has lanes. Registers of AVX2 hold half of that: which of two is meant, bit 3 of the index says.
     fn permuted(&mut self, words: &[u32], index: Value) -> Parts {
         let (mut padded, lanes) = (words.to_vec(), WAVE / self.target.parts());
         padded.resize(words.len().next_multiple_of(lanes), 0);

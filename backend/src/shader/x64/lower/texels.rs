@@ -1,5 +1,6 @@
-//! Words from places that differ by lane. AVX2's gathers are slow, and all of some processors: there they are loaded lane by lane. The words of a texel, which lie side
-//! by side, are loaded at once and turned round; with AVX-512 two of them, by gathers of 64 bits, which take half as many loads.
+//! Words from places that differ by lane. AVX2's gathers are slow, and all gathers of some processors (`Target::loads_by_lane`): there words
+//! are loaded lane by lane. With AVX2 the words of a texel, which lie side by side, are loaded at once and turned round; with AVX-512 two of them
+//! come by gathers of 64 bits, which take half as many loads.
 
 use iced_x86::Code;
 use regalloc2::VReg;
