@@ -11,6 +11,7 @@ use vitric_backend::gpu::{Gpu, GpuConfig};
 use vitric_backend::hiz::Hiz;
 use vitric_backend::knobs;
 use vitric_backend::memory::{Allocation, FarFile, Heap, NearConfig, OutOfMemory, Residency};
+use vitric_backend::shader::Inlining;
 
 use crate::debug::Messages;
 use crate::extensions::{self, Level};
@@ -100,6 +101,11 @@ impl Device {
                 _ => Hiz::Auto,
             },
             scoreboard: values.text("VITRIC_SCOREBOARD") == "on",
+            inlining: match values.text("VITRIC_INLINE") {
+                "off" => Inlining::Off,
+                "always" => Inlining::Always,
+                _ => Inlining::Auto,
+            },
             packs_always: values.text("VITRIC_PACKING") == "always",
             merged: match values.text("VITRIC_MERGED") {
                 "plain" => Some(MergedMode::Plain),

@@ -13,6 +13,7 @@ use crate::geometry::{FrontScratch, MergedMode, Posh, Triangles};
 use crate::hiz::{Hiz, KeptDepths};
 use crate::memory::{AddressSpace, Buffer, InUse, Residency, Surface};
 use crate::pixel::TileScratch;
+use crate::shader::Inlining;
 use crate::shader::runtime::{Names, NoNames};
 use crate::texture::Routines;
 use crate::transfer::{self, Direction};
@@ -44,6 +45,8 @@ pub struct GpuConfig {
     pub posh: Posh,
     /// Primitives of draws that wait for later ones, at most; 0: none waits.
     pub ahead: usize,
+    /// Which programs get the routines of their image instructions in them.
+    pub inlining: Inlining,
     /// Whether it counts what it does.
     pub counts: bool,
 }

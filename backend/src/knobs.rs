@@ -145,6 +145,14 @@ const TABLE: &[Knob] = &[
         check: packing,
     },
     Knob {
+        name: "VITRIC_INLINE",
+        default: "auto",
+        doc: "Whether look-ups in images become a part of the fragment programs that make them: off, auto (where programs run often and \
+              stay short), always.",
+        off: Some("off"),
+        check: choice,
+    },
+    Knob {
         name: "VITRIC_MERGED",
         default: "auto",
         doc: "Lanes of a geometry program's invocation: auto (by what it emits), plain (one), replicated (one for each vertex, where \

@@ -5,6 +5,7 @@
 
 mod alike;
 mod extended;
+mod inlined;
 mod late;
 
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use ash::vk;
 
 pub use extended::{ExtendedState, MOST_BINDINGS, SetState, StencilOps, Variants};
+pub use inlined::ByProgram;
 pub use late::{BlendEquation, SetBlend, VertexInput};
 
 use crate::format::{self, FormatInfo};
@@ -466,6 +468,8 @@ pub struct GraphicsPipeline {
     pub kernels: Arc<Kernels>,
     /// What it becomes with state that commands set.
     pub variants: Variants,
+    /// What it becomes with routines in its fragment program.
+    pub inlined: ByProgram<GraphicsPipeline>,
 }
 
 impl GraphicsPipeline {
@@ -525,6 +529,7 @@ impl GraphicsPipeline {
             merged_kernel: Arc::default(),
             kernels: Arc::default(),
             variants: Variants::default(),
+            inlined: ByProgram::default(),
         }
     }
 

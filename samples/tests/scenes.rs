@@ -126,6 +126,8 @@ fn pictures_do_not_depend_on_techniques() {
     compare_under("techniques", &[("VITRIC_SCOREBOARD", "off")]);
     compare_under("without-hiz", &[("VITRIC_HIZ", "off")]);
     compare_under("packed", &[("VITRIC_PACKING", "always")]);
+    compare_under("inlined", &[("VITRIC_INLINE", "always")]);
+    compare_under("not-inlined", &[("VITRIC_INLINE", "off")]);
     compare_under("positions-first", &[("VITRIC_POSH", "always")]);
     compare_under("without-positions-first", &[("VITRIC_POSH", "off")]);
 }

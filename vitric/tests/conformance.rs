@@ -20,6 +20,7 @@ fn techniques_change_no_result() {
         ("VITRIC_PACKING", "always"),
         ("VITRIC_POSH", "off"),
         ("VITRIC_LOOKAHEAD", "0"),
+        ("VITRIC_INLINE", "off"),
     ];
     let alone = off.map(|knob| vec![knob]);
     let others = [
@@ -27,6 +28,7 @@ fn techniques_change_no_result() {
         vec![("VITRIC_WINDOW", "1")],
         vec![("VITRIC_POSH", "always")],
         vec![("VITRIC_POSH", "always"), ("VITRIC_LOOKAHEAD", "300")],
+        vec![("VITRIC_INLINE", "always")],
         vec![
             ("VITRIC_WINDOW", "37"),
             ("VITRIC_THREADS", "1"),
@@ -48,6 +50,12 @@ fn techniques_change_no_result() {
                 "geometry.*",
                 "--filter",
                 "lookahead.*",
+                "--filter",
+                "filtering.*",
+                "--filter",
+                "samplers.*",
+                "--filter",
+                "images.*",
             ])
             .envs(knobs.iter().copied())
             .output()

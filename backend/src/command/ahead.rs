@@ -21,6 +21,7 @@ use crate::hiz::{Early, Hierarchy};
 use crate::pixel::{PixelContext, Segment};
 use crate::shader::interp::{Deadline, Environment};
 use crate::shader::runtime::Bindings;
+use crate::state::GraphicsPipeline;
 use crate::tiling::{Grid, Hiding, Teaching, teach_lessons};
 
 /// Draws that wait, at most.
@@ -39,6 +40,7 @@ const WORTH: usize = 8;
 /// A draw that waits.
 struct Waits {
     prepared: Arc<Prepared>,
+    of_pixels: Arc<GraphicsPipeline>,
     of_vertex: Arc<Bindings>,
     of_fragment: Option<Arc<Bindings>>,
     push: [u8; PUSH_BYTES],
@@ -70,6 +72,7 @@ impl Waits {
     fn job(&self) -> Job<'_> {
         Job {
             prepared: &self.prepared,
+            of_pixels: &self.of_pixels,
             of_vertex: &self.of_vertex,
             of_fragment: self.of_fragment.as_ref(),
             push: &self.push,
@@ -176,7 +179,7 @@ impl Processor<'_> {
     /// [`DeviceLost`] when a program of those that waited before was interrupted.
     pub(super) fn wait(
         &mut self,
-        prepared: &Arc<Prepared>,
+        (prepared, of_pixels): (&Arc<Prepared>, &Arc<GraphicsPipeline>),
         (of_vertex, of_fragment): (&Arc<Bindings>, Option<&Arc<Bindings>>),
         call: Call,
     ) -> Result<(), DeviceLost> {
@@ -190,6 +193,7 @@ impl Processor<'_> {
         self.waiting.primitives += primitives;
         self.waiting.draws.push(Waits {
             prepared: prepared.clone(),
+            of_pixels: of_pixels.clone(),
             of_vertex: of_vertex.clone(),
             of_fragment: of_fragment.cloned(),
             push: self.state.push,

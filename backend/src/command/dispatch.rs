@@ -16,7 +16,10 @@ pub(super) fn dispatch(processor: &mut Processor<'_>, base: [u32; 3], groups: [u
     let bindings = &*processor.state.compute_sets.resolve(0, &pipeline.program, &processor.shared);
     processor.wrote_bound(std::iter::once(&*pipeline.program), bindings);
     let (push, deadline) = (&processor.state.push, &*processor.deadline);
-    let all = Workgroups { program: &pipeline.program, bindings, push, deadline, base, groups, draw: 0 };
+    pipeline.program.inlined.begin_pass();
+    let with_routines = pipeline.program.inlined(bindings, processor.gpu.config().inlining);
+    let program = with_routines.as_ref().unwrap_or(&pipeline.program);
+    let all = Workgroups { program, bindings, push, deadline, base, groups, draw: 0 };
     let (count, invocations) = (all.count(), all.invocations());
     if let Some(counters) = processor.counters() {
         counters.count(Counter::Invocations, (count as u64).saturating_mul(invocations as u64));

@@ -147,6 +147,7 @@ fn draw_all(processor: &mut Processor<'_>, prepared: &Arc<Prepared>, command: &C
     if pipeline.reads_attachments {
         processor.flush()?;
     }
+    let of_pixels = &prepared.pipeline.with_routines(of_fragment.as_deref(), processor.gpu.config().inlining);
     let (push, dynamic) = (processor.state.push, processor.state.dynamic);
     let of_meshes = mesh::draws(command);
     if of_meshes.is_some() != pipeline.mesh().is_some() {
@@ -156,14 +157,15 @@ fn draw_all(processor: &mut Processor<'_>, prepared: &Arc<Prepared>, command: &C
         processor.restart_deadline();
         let call = call(command, draw);
         if of_meshes.is_none() && processor.lets_wait(prepared, &call) {
-            processor.wait(prepared, (&of_vertex, of_fragment.as_ref()), call)?;
+            processor.wait((prepared, of_pixels), (&of_vertex, of_fragment.as_ref()), call)?;
             continue;
         }
         processor.drain()?;
         let index_buffer = call.first_index.and_then(|_| processor.state.index_buffer.clone());
         let (of_fragment, index_buffer) = (of_fragment.as_ref(), index_buffer.as_ref());
         let (push, dynamic, sample) = (&push, &dynamic, processor.begin_draw_sample());
-        let job = Job { prepared, of_vertex: &of_vertex, of_fragment, push, dynamic, index_buffer, call: &call };
+        let job =
+            Job { prepared, of_pixels, of_vertex: &of_vertex, of_fragment, push, dynamic, index_buffer, call: &call };
         match of_meshes {
             None => run(processor, &job)?,
             Some(_) => mesh::run(processor, (&job, of_task.as_deref()), mesh::groups(command, draw))?,
@@ -287,6 +289,8 @@ fn indices<'s>(
 #[derive(Clone, Copy)]
 pub(super) struct Job<'a> {
     pub(super) prepared: &'a Prepared,
+    /// What the pixel units have of its pipeline.
+    pub(super) of_pixels: &'a Arc<GraphicsPipeline>,
     pub(super) of_vertex: &'a Bindings,
     pub(super) of_fragment: Option<&'a Arc<Bindings>>,
     pub(super) push: &'a [u8; PUSH_BYTES],
@@ -345,8 +349,8 @@ impl<'a> Job<'a> {
 
     /// What its fragments depend on.
     pub(super) fn drawn(&self) -> Drawn<'a> {
-        let Prepared { pipeline, visibility, .. } = self.prepared;
-        Drawn { pipeline, dynamic: self.dynamic, visibility: *visibility, bindings: self.of_fragment, push: self.push }
+        let (pipeline, visibility) = (self.of_pixels, self.prepared.visibility);
+        Drawn { pipeline, dynamic: self.dynamic, visibility, bindings: self.of_fragment, push: self.push }
     }
 
     /// Its indices, if it has any.

@@ -272,6 +272,7 @@ impl Pending {
             return recent + known;
         }
         let (pipeline, dynamic, visibility) = (drawn.pipeline.clone(), *drawn.dynamic, drawn.visibility);
+        pipeline.fragment.iter().for_each(|program| program.inlined.begin_pass());
         self.pixels.push(PixelState { pipeline, dynamic, layer, visibility });
         self.pixels.len() - 1
     }

@@ -1,7 +1,9 @@
 //! Linking: a program becomes a part of a longer one of the driver's own, in which its inputs are computed and its outputs used.
 
 use super::Program;
-use super::ir::{Builder, Inst, InterpolateAt, Local, Space, Table, Type, Value, map_operands, map_results, results};
+use super::ir::{
+    Builder, Image, Inst, InterpolateAt, Local, Space, Table, Type, Value, map_operands, map_results, results,
+};
 
 /// What a program is appended to.
 pub trait Linker {
@@ -14,6 +16,14 @@ pub trait Linker {
     /// Resources and image instructions of the programs that were appended before.
     fn before(&self) -> Before {
         Before::default()
+    }
+    /// What an image instruction gives, where something else takes its place.
+    fn image(&mut self, _image: &Image) -> Option<Vec<Value>> {
+        None
+    }
+    /// The memory that one of the program becomes.
+    fn space(&self, space: Space) -> Space {
+        space
     }
 }
 
@@ -53,6 +63,9 @@ fn appended(linker: &mut impl Linker, program: &Program, locals: &[Local], outpu
     let tables: Vec<Table> = function.tables.iter().map(|words| linker.builder().table(words.clone())).collect();
     let mut values: Vec<Option<Value>> = vec![None; function.types.len()];
     let before = linker.before();
+    for (image, routine) in &function.routines {
+        linker.builder().add_routine(image + before.images, routine.clone());
+    }
     for inst in &function.insts {
         let ty = |result: &Value| function.types[result.0 as usize];
         let of = |value: Value| values[value.0 as usize].unwrap_or(value);
@@ -71,6 +84,14 @@ fn appended(linker: &mut impl Linker, program: &Program, locals: &[Local], outpu
             _ => {
                 let mut inst = inst.clone();
                 map_operands(&mut inst, of);
+                if let Inst::Image(image) = &inst
+                    && let Some(instead) = linker.image(image)
+                {
+                    for (result, value) in results(&inst).into_iter().zip(instead) {
+                        values[result.0 as usize] = Some(value);
+                    }
+                    continue;
+                }
                 let fresh: Vec<Value> =
                     results(&inst).iter().map(|result| linker.builder().value(ty(result))).collect();
                 for (result, &fresh) in results(&inst).into_iter().zip(&fresh) {
@@ -79,6 +100,7 @@ fn appended(linker: &mut impl Linker, program: &Program, locals: &[Local], outpu
                 map_results(&mut inst, |_| fresh[0]);
                 map_places(&mut inst, locals, &tables);
                 map_resources(&mut inst, before);
+                map_space(&mut inst, |space| linker.space(space));
                 linker.builder().push(inst);
             }
         }
@@ -95,18 +117,24 @@ fn map_places(inst: &mut Inst, locals: &[Local], tables: &[Table]) {
     }
 }
 
-fn map_resources(inst: &mut Inst, before: Before) {
-    let map = |space: &mut Space| {
-        if let Space::Buffer { resource, .. } = space {
-            *resource += before.resources;
-        }
-    };
+fn map_space(inst: &mut Inst, map: impl Fn(Space) -> Space) {
     match inst {
         Inst::Load { space, .. }
         | Inst::Store { space, .. }
         | Inst::StorePart { space, .. }
-        | Inst::Atomic { space, .. } => map(space),
-        Inst::Atomic64(atomic) => map(&mut atomic.space),
+        | Inst::Atomic { space, .. } => *space = map(*space),
+        Inst::Atomic64(atomic) => atomic.space = map(atomic.space),
+        _ => {}
+    }
+}
+
+fn map_resources(inst: &mut Inst, before: Before) {
+    map_space(inst, |space| match space {
+        Space::Buffer { resource, element } => Space::Buffer { resource: resource + before.resources, element },
+        Space::OfImage { image, part } => Space::OfImage { image: image + before.images, part },
+        space => space,
+    });
+    match inst {
         Inst::BufferLength { resource, .. } => *resource += before.resources,
         Inst::Image(image) => {
             image.resource += before.resources;

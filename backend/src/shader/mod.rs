@@ -1,5 +1,6 @@
 //! The shader core: SPIR-V to IR, passes over the IR, linking, the code generator, and the wave interpreter (the oracle).
 
+pub mod inline;
 pub mod interp;
 pub mod ir;
 pub mod link;
@@ -15,6 +16,7 @@ pub(crate) mod testing;
 mod workgroup;
 pub mod x64;
 
+pub use inline::Inlining;
 pub use mesh::{MeshFacts, MeshWord};
 pub use program::{
     Builtin, FEEDBACK_BUFFERS, FEEDBACK_STRIDE, Feedback, FragmentFacts, GeometryFacts, InputSlot, Interpolation,

@@ -2,6 +2,7 @@
 
 use ash::vk;
 
+use super::inline::Inlined;
 use super::interp::Executable;
 use super::ir::{Function, Inst, Space, Type};
 use super::mesh::MeshFacts;
@@ -416,6 +417,10 @@ pub struct Program {
     pub in_squares: bool,
     /// Compute programs: workgroups that share a wave, one behind the other; 1 where each has its own.
     pub groups_in_wave: u32,
+    /// What it has become with routines in it.
+    pub inlined: Inlined,
+    /// Programs with routines in them: the function that it was before.
+    pub before: Option<Box<Function>>,
     /// Fragment programs: what the pipeline must know.
     pub fragment: FragmentFacts,
     /// Geometry programs: what is around them.
@@ -449,6 +454,8 @@ impl Program {
             local_size: [1; 3],
             in_squares: false,
             groups_in_wave: 1,
+            inlined: Inlined::default(),
+            before: None,
             fragment: FragmentFacts::default(),
             geometry: None,
             mesh: None,
@@ -480,10 +487,17 @@ impl Program {
     /// The same for the target that the knob chooses; what is beyond the generator is interpreted, with a warning. `entry` is
     /// the entry point's name, for tools.
     pub(super) fn generate_chosen(&mut self, entry: &str) {
+        if Self::runs_itself(self.stage) {
+            self.share_waves();
+            self.generate_unshared(entry);
+        }
+    }
+
+    /// The same where workgroups have waves of their own.
+    pub(super) fn generate_unshared(&mut self, entry: &str) {
         if !Self::runs_itself(self.stage) {
             return;
         }
-        self.share_waves();
         self.code.generate_chosen(self.stage, entry);
         self.pair = self.paired(Target::chosen());
         if let Some(pair) = &mut self.pair {
@@ -552,24 +566,36 @@ impl Program {
 
     /// The same fragment program with other facts and outputs.
     fn as_fragment(&self, fragment: FragmentFacts, outputs: Vec<OutputSlot>) -> Self {
+        Self { fragment, outputs, ..self.with_function(self.code.function().clone()) }
+    }
+
+    /// A program of fragments, or of workgroups that share no waves, that does the same by another function.
+    pub(super) fn with_function(&self, function: Function) -> Self {
         let input = |slot: u32| self.inputs[slot as usize].slot.across(self.local_size, self.in_squares);
         Self {
             stage: self.stage,
-            code: Executable::new(self.code.function().clone(), input),
+            code: Executable::new(function, input),
             pair: None,
             inputs: self.inputs.clone(),
-            outputs,
+            outputs: self.outputs.clone(),
             resources: self.resources.clone(),
             images: self.images,
             shared_bytes: self.shared_bytes,
             local_size: self.local_size,
             in_squares: self.in_squares,
             groups_in_wave: 1,
-            fragment,
+            inlined: Inlined::default(),
+            before: None,
+            fragment: self.fragment,
             geometry: None,
             mesh: None,
             patch: None,
         }
+    }
+
+    /// Its function, or what that was before routines were put into it: what those do shows nowhere but in their results.
+    pub fn without_routines(&self) -> &Function {
+        self.before.as_deref().unwrap_or(self.code.function())
     }
 
     /// Whether it writes memory that it finds by address.

@@ -7,6 +7,7 @@ use std::str::{FromStr, SplitAsciiWhitespace};
 
 use ash::vk;
 
+use super::inline::Inlined;
 use super::interp::Executable;
 use super::ir::{Function, Inst, Space, Type, parse, verify, verify_strictly};
 use super::mesh::{MeshFacts, MeshWord};
@@ -191,6 +192,8 @@ fn interface_of(text: &str) -> Option<Program> {
         local_size: [1; 3],
         in_squares: false,
         groups_in_wave: 1,
+        inlined: Inlined::default(),
+        before: None,
         fragment: FragmentFacts::default(),
         geometry: None,
         mesh: None,
@@ -311,7 +314,7 @@ fn stays_within(function: &Function, program: &Program) -> bool {
         Space::Buffer { resource: number, .. } => resource(*number),
         Space::Push | Space::Shared | Space::Clock | Space::Address { .. } => true,
         // Programs have none; only what the driver links does.
-        Space::Range(_) | Space::Quads(_) | Space::Texels(_) | Space::Levels(_) => false,
+        Space::Range(_) | Space::Quads(_) | Space::Texels(_) | Space::Levels(_) | Space::OfImage { .. } => false,
     };
     let words = function.locals.iter().try_fold(0u32, |sum, &words| sum.checked_add(words));
     let inside = |inst: &Inst| match inst {

@@ -52,6 +52,7 @@ impl GraphicsPipeline {
             merged_kernel: _,
             kernels: _,
             variants: _,
+            inlined: _,
         } = self;
         let patch_programs = |of: &Self| {
             of.patches.as_ref().map(|programs| [Arc::as_ptr(&programs.control), Arc::as_ptr(&programs.evaluation)])

@@ -16,7 +16,7 @@ use crate::memory::SurfaceView;
 use crate::shader::runtime::Descriptor;
 
 pub use access::{TexelPosition, atomic, fetch, read, size, write};
-pub use routine::{Lookup, Routines};
+pub use routine::{Lookup, Routine, Routines};
 use sampler::model_weights;
 pub use sampler::{Conversion, MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler, border};
 

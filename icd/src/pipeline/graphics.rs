@@ -11,8 +11,8 @@ use vitric_backend::format::FormatInfo;
 use vitric_backend::raster::{RateState, SampleLocations};
 use vitric_backend::shader::Program;
 use vitric_backend::state::{
-    BlendState, DepthLimits, DepthStencilState, DynamicState, GraphicsPipeline, Latent, LineStipple, MultisampleState,
-    PatchPrograms, PatchState, RasterState, Variants, VertexInput,
+    BlendState, ByProgram, DepthLimits, DepthStencilState, DynamicState, GraphicsPipeline, Latent, LineStipple,
+    MultisampleState, PatchPrograms, PatchState, RasterState, Variants, VertexInput,
 };
 
 use super::{
@@ -260,6 +260,7 @@ impl Parts {
             merged_kernel: Arc::default(),
             kernels: Arc::default(),
             variants: Variants::default(),
+            inlined: ByProgram::default(),
             blend_constants: output.blend_constants,
             dynamic: input.dynamic | shaders.dynamic | fragment.dynamic | output.dynamic,
             latent: Latent {

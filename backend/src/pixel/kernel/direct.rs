@@ -17,7 +17,7 @@ use crate::state::{GraphicsPipeline, MultisampleState};
 const LONGEST: usize = 160;
 
 /// Instructions of a program beyond which waves of whole groups gain nothing, either.
-const LONGEST_WHOLE: usize = 1000;
+const LONGEST_WHOLE: usize = 2000;
 
 /// Words of locals of short programs.
 const MOST_LOCALS: u32 = 32;
@@ -124,7 +124,7 @@ fn is_plain(program: &Program, discards: Discards) -> bool {
     };
     !changes
         && !program.inputs.iter().any(|input| sees_coverage(input.slot))
-        && !program.code.function().insts.iter().any(hinders)
+        && !program.without_routines().insts.iter().any(hinders)
 }
 
 /// Whether a program differs from sample to sample of a pixel, or with the samples that are covered.

@@ -25,7 +25,7 @@ use crate::shader::passes::pair::Effects;
 use crate::shader::passes::{self, Across};
 use crate::shader::x64::Target as CodeTarget;
 use crate::shader::{Builtin, Program, Slot, link};
-use crate::state::GraphicsPipeline;
+use crate::state::{ByProgram, GraphicsPipeline};
 
 pub use direct::{Way, discards_first};
 use export::{Colors, Export};
@@ -146,6 +146,8 @@ pub struct Kernels {
     coarse: OnceLock<Option<Kernel>>,
     group: OnceLock<Option<Stage>>,
     whole: OnceLock<Option<Stage>>,
+    /// Those of the same pipeline with routines in its program.
+    pub inlined: ByProgram<Kernels>,
     /// By the bits of depth: one that does not count, and one that does.
     primitive: [[OnceLock<Option<Stage>>; 2]; 3],
     mixed: [[OnceLock<Option<Stage>>; 2]; 3],

@@ -87,7 +87,8 @@ impl Executable {
         self.native = None;
         if let Some(target) = target {
             let generated = x64::generate(&self.function, &self.uniformity, self.outputs, target)?;
-            self.native = Some(Native::new(generated).map_err(|error| error.to_string())?);
+            let routines = self.function.routines.clone();
+            self.native = Some(Native::new(generated, routines).map_err(|error| error.to_string())?);
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use ash::vk;
 
 use super::*;
+use crate::shader::inline::Inlined;
 use crate::shader::ir::{BinaryOp, Builder, Type, verify};
 use crate::shader::passes::Across;
 use crate::shader::runtime::Bindings;
@@ -24,6 +25,8 @@ fn program(function: Function) -> Program {
         local_size: [16, 1, 1],
         in_squares: false,
         groups_in_wave: 1,
+        inlined: Inlined::default(),
+        before: None,
         fragment: FragmentFacts::default(),
         geometry: None,
         mesh: None,

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::{Environment, Executable, Lanes, Mask, Stop, Vectors, WAVE};
 use crate::shader::Program;
-use crate::shader::ir::{Image, Inst, UnaryOp, Value, call_operands, map_operands, results};
+use crate::shader::ir::{Image, Inst, UnaryOp, Value, numbered, results};
 use crate::shader::runtime::frame::RESULTS;
 use crate::shader::runtime::native::{FrameMemory, Launch, Session};
 use crate::shader::runtime::{self, Access, Masks, kernels, lanes_of};
@@ -421,10 +421,7 @@ impl Wave {
 
     /// The same instruction with its operands numbered as generated code numbers those of a call, and the operands.
     fn numbered(&self, image: &Image) -> (Image, Vec<Lanes>) {
-        let mut inst = Inst::Image(Box::new(image.clone()));
-        let values = call_operands(&inst);
-        let number = |value| values.iter().position(|known| *known == value).unwrap_or(0) as u32;
-        map_operands(&mut inst, |value| Value(number(value)));
+        let (inst, values) = numbered(&Inst::Image(Box::new(image.clone())));
         let operands = values.iter().map(|&value| *self.register(value)).collect();
         let Inst::Image(image) = inst else { unreachable!("it was made above") };
         (*image, operands)

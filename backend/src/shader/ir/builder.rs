@@ -1,7 +1,7 @@
 //! The builder: appends instructions and numbers their results.
 
 use super::{
-    Atomic64, AtomicOp, BinaryOp, Function, Image, Inst, Local, Space, Table, TernaryOp, Type, UnaryOp, Value,
+    Atomic64, AtomicOp, BinaryOp, Function, Image, Inst, Local, Space, Table, TernaryOp, Token, Type, UnaryOp, Value,
 };
 
 /// Builds a function, one instruction after the other.
@@ -108,10 +108,20 @@ impl Builder {
         Local(self.function.locals.len() as u32 - 1)
     }
 
-    /// A constant array.
+    /// A constant array; the same as before for the same words.
     pub fn table(&mut self, words: Vec<u32>) -> Table {
-        self.function.tables.push(words);
-        Table(self.function.tables.len() as u32 - 1)
+        let tables = &mut self.function.tables;
+        let known = tables.iter().position(|known| *known == words);
+        let number = known.unwrap_or_else(|| {
+            tables.push(words);
+            tables.len() - 1
+        });
+        Table(number as u32)
+    }
+
+    /// The function has the routine of an image instruction in it.
+    pub fn add_routine(&mut self, image: u32, routine: Token) {
+        self.function.routines.push((image, routine));
     }
 
     /// The word of a table at an index; 0 outside.

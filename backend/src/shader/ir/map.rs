@@ -7,6 +7,14 @@ pub(crate) fn map_operands(inst: &mut Inst, map: impl Fn(Value) -> Value) {
     operands_mut(inst, &mut |value| *value = map(*value));
 }
 
+/// An instruction whose operands are numbered from 0 on, as a call of the runtime numbers them, and what these are. Each has a number of its
+/// own: what was looked up for an instruction serves all programs that it becomes a part of, whatever values are the same there.
+pub(crate) fn numbered(inst: &Inst) -> (Inst, Vec<Value>) {
+    let (mut numbered, mut values) = (inst.clone(), Vec::new());
+    operands_mut(&mut numbered, &mut |value| values.push(std::mem::replace(value, Value(values.len() as u32))));
+    (numbered, values)
+}
+
 /// Replaces every value that an instruction defines. An image instruction's results must stay consecutive.
 pub(crate) fn map_results(inst: &mut Inst, map: impl Fn(Value) -> Value) {
     match inst {

@@ -22,14 +22,16 @@ mod wide;
 mod wide_ops;
 
 pub use builder::Builder;
-pub(crate) use map::{map_operands, map_results};
+pub(crate) use map::{map_operands, map_results, numbered};
 pub use ops::{AtomicOp, BinaryOp, TernaryOp, UnaryOp};
 pub use parse::{ParseError, parse};
 pub use regions::{Region, RegionKind, Regions};
 pub use strict::verify_strictly;
 pub use verify::{VerifyError, verify};
-pub(crate) use verify::{call_operands, operands, results};
+pub(crate) use verify::{operands, results};
 pub use wide_ops::WideOp;
+
+use std::sync::Arc;
 
 /// A value: one word per lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -81,6 +83,13 @@ pub enum Space {
     Texels(u32),
     /// Push constants so many bytes behind the offset, words that are known to be there: in linked routines only.
     Levels(u32),
+    /// What was looked up for an image instruction, by its number: in programs only that have its routine in them.
+    OfImage {
+        /// Number of the instruction.
+        image: u32,
+        /// What of it.
+        part: Part,
+    },
     /// A range of memory that the host gives with a run, by number.
     Range(u32),
     /// Such a range, of which each quad of four lanes accesses 16 bytes, lane by lane, that lie in it or outside of it; inside where one of
@@ -97,7 +106,28 @@ pub enum Space {
     },
 }
 
+/// What routines reach of what was looked up for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// The first buffer of a resource of the routine's.
+    Buffer(u32),
+    /// The same, at offsets of words that are known to lie in it.
+    Texels(u32),
+    /// The routine's push constants so many bytes behind the offset, words that are known to be there.
+    Levels(u32),
+}
+
 impl Space {
+    /// Whether nothing writes it while a program runs.
+    pub const fn is_pushed(self) -> bool {
+        matches!(self, Self::Push | Self::Levels(_) | Self::OfImage { part: Part::Levels(_), .. })
+    }
+
+    /// Whether it is a buffer, or an image's texels.
+    pub const fn is_buffer(self) -> bool {
+        matches!(self, Self::Buffer { .. } | Self::Texels(_) | Self::OfImage { .. }) && !self.is_pushed()
+    }
+
     /// The value that says which memory is meant, beside the offset.
     pub const fn operand(mut self) -> Option<Value> {
         match self.operand_mut() {
@@ -114,6 +144,7 @@ impl Space {
             Self::Push
             | Self::Texels(_)
             | Self::Levels(_)
+            | Self::OfImage { .. }
             | Self::Range(_)
             | Self::Quads(_)
             | Self::Shared
@@ -464,7 +495,28 @@ pub struct Function {
     pub locals: Vec<u32>,
     /// Constant arrays.
     pub tables: Vec<Vec<u32>>,
+    /// Image instructions whose routines are in it: their numbers, and which routines.
+    pub routines: Vec<(u32, Token)>,
 }
+
+/// A name of its own: nothing else has it as long as anybody knows it.
+#[derive(Debug, Clone, Default)]
+pub struct Token(Arc<()>);
+
+impl Token {
+    /// What tells it from all others.
+    pub fn as_ptr(&self) -> *const () {
+        Arc::as_ptr(&self.0)
+    }
+}
+
+impl PartialEq for Token {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Token {}
 
 impl Function {
     /// Numbers the image instructions. Returns how many there are.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::{
-    Atomic64, AtomicOp, BinaryOp, Dim, Function, Image, ImageOp, Inst, InterpolateAt, Local, Lod, Space, Table,
+    Atomic64, AtomicOp, BinaryOp, Dim, Function, Image, ImageOp, Inst, InterpolateAt, Local, Lod, Part, Space, Table,
     TernaryOp, Type, UnaryOp, Value, Wide, WideOp,
 };
 
@@ -302,12 +302,22 @@ impl<'a> Cursor<'a> {
             "push" => Ok(Space::Push),
             "texels" => Ok(Space::Texels(self.number()?)),
             "levels" => Ok(Space::Levels(self.number()?)),
+            "of" => Ok(Space::OfImage { image: self.number()?, part: self.part()? }),
             "range" => Ok(Space::Range(self.number()?)),
             "quads" => Ok(Space::Quads(self.number()?)),
             "shared" => Ok(Space::Shared),
             "clock" => Ok(Space::Clock),
             "address" => Ok(Space::Address { high: self.value()? }),
             _ => Err("no such memory"),
+        }
+    }
+
+    fn part(&mut self) -> Result<Part> {
+        match self.next()? {
+            "buffer" => Ok(Part::Buffer(self.number()?)),
+            "texels" => Ok(Part::Texels(self.number()?)),
+            "levels" => Ok(Part::Levels(self.number()?)),
+            _ => Err("no such part of a look-up"),
         }
     }
 

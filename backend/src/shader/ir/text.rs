@@ -12,7 +12,7 @@
 use std::fmt;
 
 use super::verify::results;
-use super::{Function, Image, ImageOp, Inst, InterpolateAt, Lod, Space, Type, Value};
+use super::{Function, Image, ImageOp, Inst, InterpolateAt, Lod, Part, Space, Type, Value};
 
 impl fmt::Display for Value {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -131,6 +131,9 @@ fn space_text(space: Space) -> String {
         Space::Push => "push".into(),
         Space::Texels(resource) => format!("texels {resource}"),
         Space::Levels(behind) => format!("levels {behind}"),
+        Space::OfImage { image, part: Part::Buffer(resource) } => format!("of {image} buffer {resource}"),
+        Space::OfImage { image, part: Part::Texels(resource) } => format!("of {image} texels {resource}"),
+        Space::OfImage { image, part: Part::Levels(behind) } => format!("of {image} levels {behind}"),
         Space::Range(number) => format!("range {number}"),
         Space::Quads(number) => format!("quads {number}"),
         Space::Shared => "shared".into(),

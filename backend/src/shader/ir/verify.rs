@@ -1,6 +1,6 @@
 //! The verifier: every value defined once and before use where it is visible, markers nested, indices in range.
 
-use super::{Dim, Function, Image, ImageOp, Inst, InterpolateAt, Lod, Value};
+use super::{Dim, Function, Image, ImageOp, Inst, InterpolateAt, Lod, Space, Value};
 
 /// Words of a texel.
 const TEXEL: usize = 4;
@@ -61,6 +61,14 @@ fn check_operands(function: &Function, inst: &Inst, defined: &[bool]) -> Result<
             Err("a wide operation of another shape")
         }
         Inst::StorePart { bytes, .. } if !matches!(bytes, 1 | 2) => Err("a part has one or two bytes"),
+        Inst::Load { space: Space::OfImage { image, .. }, .. }
+        | Inst::Store { space: Space::OfImage { image, .. }, .. }
+        | Inst::StorePart { space: Space::OfImage { image, .. }, .. }
+            if !function.routines.iter().any(|(number, _)| number == image) =>
+        {
+            Err("a part of a look-up without its routine")
+        }
+        Inst::Atomic { space: Space::OfImage { .. }, .. } => Err("an atomic on a part of a look-up"),
         _ => Ok(()),
     }
 }
@@ -169,17 +177,6 @@ pub(crate) fn operands(inst: &Inst, mut visit: impl FnMut(Value)) {
         Inst::If { condition } => visit(*condition),
         _ => {}
     }
-}
-
-/// The values an instruction uses, each once, in the order in which a call of the runtime numbers them.
-pub(crate) fn call_operands(inst: &Inst) -> Vec<Value> {
-    let mut values: Vec<Value> = Vec::new();
-    operands(inst, |value| {
-        if !values.contains(&value) {
-            values.push(value);
-        }
-    });
-    values
 }
 
 fn interpolate_operands(at: InterpolateAt) -> [Option<Value>; 2] {

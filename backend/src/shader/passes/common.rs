@@ -72,8 +72,8 @@ fn key(inst: &Inst, facts: Facts) -> Option<Key> {
         Inst::Input { .. } | Inst::Parameter { .. } | Inst::BufferLength { .. } | Inst::Lane { .. } => true,
         Inst::Ballot { .. } | Inst::Shuffle { .. } => true,
         Inst::IsHelper { .. } => !facts.demotes,
-        Inst::Load { space: Space::Push | Space::Levels(_), .. } => true,
-        Inst::Load { space: Space::Buffer { .. } | Space::Texels(_), .. } => !facts.stores,
+        Inst::Load { space, .. } if space.is_pushed() => true,
+        Inst::Load { space, .. } if space.is_buffer() => !facts.stores,
         _ => false,
     };
     pure.then(|| {

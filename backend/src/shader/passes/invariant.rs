@@ -50,7 +50,7 @@ fn is_movable(inst: &Inst, stores: bool) -> bool {
     match inst {
         Inst::Unary { .. } | Inst::Binary { .. } | Inst::Ternary { .. } | Inst::TableLoad { .. } => true,
         Inst::Input { .. } | Inst::BufferLength { .. } => true,
-        Inst::Load { space: Space::Push | Space::Levels(_), .. } => true,
+        Inst::Load { space, .. } if space.is_pushed() => true,
         Inst::Load { space: Space::Buffer { .. }, .. } => !stores,
         _ => false,
     }

@@ -151,7 +151,8 @@ fn loops(function: &Function) -> Vec<(usize, usize)> {
 }
 
 fn paired(function: &Function, shared: &Shared, (inputs, outputs): (u32, u32)) -> Function {
-    let mut out = Function { tables: function.tables.clone(), ..Function::default() };
+    let (tables, routines) = (function.tables.clone(), function.routines.clone());
+    let mut out = Function { tables, routines, ..Function::default() };
     let mut places = [Vec::new(), Vec::new()];
     for (&words, &is_shared) in function.locals.iter().zip(&shared.locals) {
         for (wave, places) in places.iter_mut().enumerate() {

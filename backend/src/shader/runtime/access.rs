@@ -9,7 +9,7 @@ use super::bindings::{perform, perform_alone, perform_wide};
 use super::clock;
 use super::kernels::{self, Lanes, Mask, WAVE};
 use crate::memory::Allocation;
-use crate::shader::ir::{Atomic64, AtomicOp, Inst, Space, Value, Wide};
+use crate::shader::ir::{Atomic64, AtomicOp, Inst, Part, Space, Value, Wide};
 
 /// Which lanes an instruction is executed for.
 #[derive(Debug, Clone, Copy)]
@@ -99,6 +99,10 @@ impl<'a> Access<'a> {
         match space {
             Space::Push => each(&|offset| push_word(self.environment.push, offset)),
             Space::Levels(behind) => each(&|offset| push_word(self.environment.push, offset.wrapping_add(behind))),
+            Space::OfImage { image, part: Part::Levels(behind) } => {
+                let push = self.environment.bindings.lookups().found(image).map_or(&[][..], |found| &found.push);
+                each(&|offset| push_word(push, offset.wrapping_add(behind)));
+            }
             Space::Shared => each(&|offset| {
                 let word = self.environment.shared.and_then(|shared| shared.word(offset));
                 word.map_or(0, |word| word.load(Ordering::Relaxed))
@@ -222,10 +226,15 @@ impl<'a> Access<'a> {
             Space::Buffer { resource, element: None } | Space::Texels(resource) => {
                 in_buffer(bindings.buffer(resource, 0), offsets, (mask, bytes), &mut act);
             }
+            Space::OfImage { image, part: Part::Buffer(resource) | Part::Texels(resource) } => {
+                let buffer = bindings.lookups().found(image).and_then(|found| found.bindings.buffer(resource, 0));
+                in_buffer(buffer, offsets, (mask, bytes), &mut act);
+            }
             Space::Range(number) | Space::Quads(number) => {
                 in_buffer(ranges.buffer(number), offsets, (mask, bytes), &mut act);
             }
             Space::Push | Space::Levels(_) | Space::Shared | Space::Clock => {}
+            Space::OfImage { part: Part::Levels(_), .. } => {}
         }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use super::kernels::{Lanes, Mask, WAVE};
 use super::{Bound, SharedMemory};
+use crate::shader::ir::Token;
 
 /// Results of calls.
 pub const RESULTS: usize = 4;
@@ -99,6 +100,8 @@ pub struct RoutineEntry {
     limits: AtomicU64,
     /// Its resources.
     resources: AtomicPtr<ResourceEntry>,
+    /// By which programs know it that have it in them.
+    token: AtomicPtr<()>,
     /// Its entry; null as long as there is none, or where the runtime must enter it.
     code: AtomicPtr<()>,
 }
@@ -111,12 +114,21 @@ impl RoutineEntry {
     pub const BYTES: usize = size_of::<Self>();
 
     /// Says where the routine lies and what it works on: all of that must live as long as the entry.
-    pub fn set(&self, code: *const (), push: BufferEntry, resources: &[ResourceEntry]) {
+    pub fn set(&self, (code, token): (*const (), &Token), push: BufferEntry, resources: &[ResourceEntry]) {
         self.push.store(push.base, Ordering::Relaxed);
         self.limits.store(u64::from(push.size) << 32 | u64::from(push.limit), Ordering::Relaxed);
         self.resources.store(resources.as_ptr().cast_mut(), Ordering::Relaxed);
+        self.token.store(token.as_ptr().cast_mut(), Ordering::Relaxed);
         // Code that finds this finds the rest: loads are not reordered where it runs.
         self.code.store(code.cast_mut(), Ordering::Release);
+    }
+}
+
+impl RoutineEntry {
+    /// Whether it is of a routine, and all of it is there.
+    pub fn is_of(&self, routine: &Token) -> bool {
+        !self.code.load(Ordering::Acquire).is_null()
+            && self.token.load(Ordering::Relaxed).cast_const() == routine.as_ptr()
     }
 }
 

@@ -94,7 +94,7 @@ fn by_routines(
             };
             let environment =
                 Environment { push: &lookup.push, ..Environment::new(&lookup.bindings, environment.deadline) };
-            nested.call(&lookup.program, &environment, same, registers, results);
+            nested.call(&lookup.routine.program, &environment, same, registers, results);
         });
     }
 }

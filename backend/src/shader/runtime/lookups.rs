@@ -11,7 +11,8 @@ use super::image::is_access;
 use super::{Bindings, Descriptor, ResolvedSet, native};
 use crate::shader::Program;
 use crate::shader::ir::Image;
-use crate::texture::{self, Lookup, Routines};
+use crate::shader::x64::Target;
+use crate::texture::{self, Lookup, Routine, Routines};
 
 /// Elements of the bindings that an instruction takes its image and its sampler from.
 pub type Elements = (u32, u32);
@@ -64,6 +65,8 @@ pub struct Lookups {
     /// The routines of those, as generated code enters them.
     entries: Box<[RoutineEntry]>,
     others: Others,
+    /// The program with the routines in it that its instructions find, once it was looked for; none where that does not serve.
+    pub inlined: OnceLock<Option<Arc<Program>>>,
 }
 
 /// The number of an image instruction, and what it was executed with.
@@ -104,12 +107,14 @@ impl Lookups {
     pub fn new(routines: Arc<Routines>, images: usize) -> Self {
         let first = (0..images).map(|_| OnceLock::new()).collect();
         let entries = (0..images).map(|_| RoutineEntry::default()).collect();
-        Self { routines, program: Weak::new(), first, entries, others: Others::default() }
+        let (program, others, inlined) = Default::default();
+        Self { routines, program, first, entries, others, inlined }
     }
 
     /// Of a program, for which sets remember what its image instructions find there, if it has any.
     pub(super) fn of_program(program: &Arc<Program>, routines: Arc<Routines>) -> Self {
         let lookups = Self::new(routines, program.images as usize);
+        program.inlined.bind();
         Self { program: if program.images > 0 { Arc::downgrade(program) } else { Weak::new() }, ..lookups }
     }
 
@@ -117,6 +122,22 @@ impl Lookups {
     /// sampler.
     pub(super) fn entries(&self) -> &[RoutineEntry] {
         &self.entries
+    }
+
+    /// What an instruction that names one image and one sampler has found, if it has been looked for.
+    pub(super) fn found(&self, image: u32) -> Option<&Lookup> {
+        self.first.get(image as usize)?.get()?.1.as_deref()
+    }
+
+    /// Looks for what instructions find that name one image and one sampler. Returns the routine of each, where code may have it in it.
+    pub fn routines(&self, bindings: &Bindings, images: &[Image]) -> Vec<Option<Arc<Routine>>> {
+        let routine = |image: &Image| {
+            let found = self.with(bindings, image, (0, 0), |found| found.map(|found| found.routine.clone()))?;
+            let entry = self.entries.get(image.number as usize)?;
+            // What could not be entered was not said there; the interpreter enters nothing.
+            (Target::chosen().is_none() || entry.is_of(&found.token)).then_some(found)
+        };
+        images.iter().map(routine).collect()
     }
 
     /// Calls `work` with what an instruction samples; its operands are numbered from 0 on. `None` when nothing is bound there.

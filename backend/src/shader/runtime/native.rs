@@ -17,7 +17,7 @@ use super::kernels::{Lanes, Mask, Vector, WAVE};
 use super::symbols::{self, Registered, Tools};
 use super::{Access, Environment, Masks, Stop, image};
 use crate::shader::interp::Wave;
-use crate::shader::ir::Inst;
+use crate::shader::ir::{Inst, Token};
 use crate::shader::x64::{Generated, Site, Target};
 use crate::texture::Lookup;
 
@@ -47,18 +47,20 @@ pub struct Native {
     ranges: usize,
     /// Bytes that push constants must have.
     pushed_bytes: usize,
+    /// Routines that it has in it, by the numbers of the image instructions whose look-ups they reach.
+    routines: Vec<(u32, Token)>,
 }
 
 impl Native {
-    /// Places generated code in executable memory.
+    /// Places generated code in executable memory, with the routines of its function.
     ///
     /// # Errors
     /// When the host gives no memory, or none that is executable.
-    pub fn new(generated: Generated) -> std::io::Result<Self> {
+    pub fn new(generated: Generated, routines: Vec<(u32, Token)>) -> std::io::Result<Self> {
         let mut map = memmap2::MmapMut::map_anon(generated.code.bytes.len().max(1))?;
         map[..generated.code.bytes.len()].copy_from_slice(&generated.code.bytes);
         let Generated { sites, parameters, ranges, local_bytes, inputs, .. } = &generated;
-        let needs_little = sites.is_empty() && (*parameters, *ranges, *local_bytes) == (0, 0, 0);
+        let needs_little = sites.is_empty() && routines.is_empty() && (*parameters, *ranges, *local_bytes) == (0, 0, 0);
         Ok(Self {
             images: sites.iter().filter_map(|site| site.one_image).max().map_or(0, |number| number as usize + 1),
             stands_alone: needs_little && *inputs <= ARGUMENTS && generated.outputs <= RESULTS,
@@ -72,6 +74,7 @@ impl Native {
             inputs: generated.inputs,
             ranges: generated.ranges,
             pushed_bytes: generated.pushed_bytes,
+            routines,
             frame_bytes: Frame::BYTES + generated.local_bytes + generated.code.spill_bytes,
         })
     }
@@ -231,6 +234,12 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
         let entries = environment.bindings.lookups().entries();
         // They are code for the chosen target, and what is handed over differs from target to target.
         let enters = entries.len() >= native.images && Some(native.target) == Target::chosen();
+        let is_there =
+            |(image, routine): &(u32, Token)| entries.get(*image as usize).is_some_and(|entry| entry.is_of(routine));
+        assert!(
+            native.routines.is_empty() || enters && native.routines.iter().all(is_there),
+            "other routines were found"
+        );
         let routines = if enters { entries.as_ptr() } else { std::ptr::null() };
         let of_routines = match native.images {
             0 => std::ptr::null_mut(),
@@ -394,12 +403,12 @@ impl RoutineFrame {
 
 /// Lets generated code enter the routine of a look-up, which lives as long as the entry, if it can.
 pub(super) fn set_entry(entry: &RoutineEntry, lookup: &Lookup) {
-    let Some(native) = lookup.program.code.native() else { return };
+    let Some(native) = lookup.routine.program.code.native() else { return };
     let fits = native.stands_alone && native.frame_bytes <= ROUTINE_FRAME_BYTES;
     if fits && lookup.push.len() >= native.pushed_bytes {
         let push = BufferEntry::new(lookup.push.as_ptr().cast_mut(), lookup.push.len() as u64);
         let code = native.map[native.entry..].as_ptr().cast();
-        entry.set(code, push, lookup.bindings.table());
+        entry.set((code, &lookup.routine.token), push, lookup.bindings.table());
     }
 }
 

@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(text, "abc0 40 vitric::fragment main (1)\nabd0 20 two?lines?\n");
         let places = ["first", "second"].map(|name| {
             let code = Encoded { bytes: vec![0; 0x50], entry: 0x40, spill_bytes: 0 };
-            let mut native = Native::new(Generated {
+            let generated = Generated {
                 target: crate::shader::x64::Target::Avx2,
                 code,
                 sites: Vec::new(),
@@ -355,8 +355,8 @@ mod tests {
                 outputs: 0,
                 ranges: 0,
                 pushed_bytes: 0,
-            })
-            .unwrap();
+            };
+            let mut native = Native::new(generated, Vec::new()).unwrap();
             native.announce(tools, name);
             format!("{:x} 10 {name}", native.bytes().as_ptr().addr() + 0x40)
         });

@@ -14,6 +14,7 @@ use proptest::prelude::*;
 
 use super::{Target, generate_with};
 use crate::memory::{Allocation, Heap};
+use crate::shader::inline::Inlined;
 use crate::shader::interp::{Executable, Wave};
 use crate::shader::ir::{
     AtomicOp, BinaryOp, Builder, Function, Inst, Space, TernaryOp, Type, UnaryOp, WideOp, parse, verify,
@@ -61,6 +62,8 @@ fn program(function: &Function, inputs: usize, target: Option<Target>) -> Progra
         local_size: [16, 1, 1],
         in_squares: false,
         groups_in_wave: 1,
+        inlined: Inlined::default(),
+        before: None,
         fragment: FragmentFacts::default(),
         geometry: None,
         mesh: None,

@@ -29,7 +29,7 @@ use super::texel::Reader;
 use super::{Conversion, MAX_ANISOTROPY, Sampler};
 use crate::memory::{BufferRange, BufferView, LevelPlace, SurfaceView, Swizzle, ViewMemory};
 use crate::shader::Program;
-use crate::shader::ir::{Builder, Image, Inst, Space, Type, Value};
+use crate::shader::ir::{Builder, Image, Inst, Space, Token, Type, Value};
 use crate::shader::passes::{self, Across};
 use crate::shader::runtime::{Bindings, Bound, Descriptor};
 
@@ -167,14 +167,23 @@ type Key = (Image, State);
 /// The routines of a device, compiled once each.
 #[derive(Debug, Default)]
 pub struct Routines {
-    compiled: Mutex<HashMap<Key, Arc<Program>>>,
+    compiled: Mutex<HashMap<Key, Arc<Routine>>>,
+}
+
+/// A routine, compiled.
+#[derive(Debug)]
+pub struct Routine {
+    /// Its code, which may also become a part of a program.
+    pub program: Program,
+    /// By which it is known there.
+    pub token: Token,
 }
 
 /// An image and a sampler, ready for one kind of instruction.
 #[derive(Debug)]
 pub struct Lookup {
     /// The routine.
-    pub program: Arc<Program>,
+    pub routine: Arc<Routine>,
     /// What it works on.
     pub bindings: Bindings,
     /// The same, as push constants.
@@ -241,19 +250,19 @@ impl Routines {
         // What does not tell routines apart: where the instruction stands, and where image and sampler come from.
         let request =
             Image { resource: 0, element: None, sampler: None, number: 0, result: Value(0), ..request.clone() };
-        let program = self.program((request, state))?;
+        let routine = self.routine((request, state))?;
         let push = push.iter().flat_map(|word| word.to_le_bytes()).collect();
         // Its own image instructions fetch texels that it does not decode.
         let bindings = Bindings::new(resources).with_routines(Arc::default(), 1);
-        Some(Lookup { program, bindings, push })
+        Some(Lookup { routine, bindings, push })
     }
 
-    fn program(&self, key: Key) -> Option<Arc<Program>> {
+    fn routine(&self, key: Key) -> Option<Arc<Routine>> {
         if let Some(known) = self.compiled.lock().get(&key) {
             return Some(known.clone());
         }
-        let program = Arc::new(compile(&key)?);
-        Some(self.compiled.lock().entry(key).or_insert(program).clone())
+        let routine = Arc::new(Routine { program: compile(&key)?, token: Token::default() });
+        Some(self.compiled.lock().entry(key).or_insert(routine).clone())
     }
 }
 

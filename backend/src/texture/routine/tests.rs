@@ -2,6 +2,7 @@
 
 mod access;
 mod convert;
+mod inlined;
 
 use super::*;
 use crate::memory::{Allocation, Heap, Surface, SurfaceDesc, SurfaceViewDesc};
@@ -264,7 +265,7 @@ impl Request {
         let mut inputs = self.operands.clone();
         inputs.resize(MOST_OPERANDS, [0; WAVE]);
         let mut results = [[7; WAVE]; 4];
-        Wave::default().call(&lookup.program, &environment, lanes, &inputs, &mut results);
+        Wave::default().call(&lookup.routine.program, &environment, lanes, &inputs, &mut results);
         results
     }
 }
@@ -453,10 +454,10 @@ fn routines_are_compiled_once() {
     let mut request = Request::new(&view);
     request.coordinates(&mut dice);
     let routines = Routines::default();
-    let programs = [(); 2].map(|()| routines.prepare(&request.image, &view, &sampler).unwrap().program);
+    let programs = [(); 2].map(|()| routines.prepare(&request.image, &view, &sampler).unwrap().routine);
     assert!(Arc::ptr_eq(&programs[0], &programs[1]));
     request.image.resource = 9;
-    assert!(Arc::ptr_eq(&programs[0], &routines.prepare(&request.image, &view, &sampler).unwrap().program));
+    assert!(Arc::ptr_eq(&programs[0], &routines.prepare(&request.image, &view, &sampler).unwrap().routine));
 }
 
 /// Samples in a region that some lanes leave out, and behind it: twelve words.

@@ -35,6 +35,7 @@ use super::interface::{self, Word};
 use super::module::{EntryPoint, Function, MAX_NESTING, Module, Ty};
 use super::usage::Usage;
 use super::{Error, Result, Specialization};
+use crate::shader::inline::Inlined;
 use crate::shader::interp::Executable;
 use crate::shader::ir::{Builder, Inst, Local, Table, Type, Value, verify};
 use crate::shader::runtime::kernels::{Lanes, WAVE};
@@ -656,6 +657,8 @@ impl<'a> Translator<'a> {
             local_size,
             in_squares,
             groups_in_wave: 1,
+            inlined: Inlined::default(),
+            before: None,
             fragment: facts,
             geometry: self.geometry.map(|geometry| Box::new(geometry.into_facts(self.vertex_inputs))),
             mesh: self.mesh.map(|mesh| Box::new(mesh.into_facts())),

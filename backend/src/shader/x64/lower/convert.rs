@@ -9,6 +9,7 @@ use super::super::machine::{MASK, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::{Compare, Order, V};
 use super::classify::Form;
 use super::emit::Source;
+use super::memory::Of;
 use super::{Held, Lower, Parts};
 use crate::shader::ir::Value;
 use crate::shader::x64::Target;
@@ -27,15 +28,15 @@ pub enum Key {
     /// A constant in a general register.
     ScalarConstant(u32),
     /// The entry of a resource's first buffer.
-    Entry(u32),
+    Entry(Of, u32),
     /// That buffer's first byte.
-    Base(u32),
+    Base(Of, u32),
     /// The address of the inputs.
     Inputs,
     /// The address of the parameters.
     Parameters,
     /// The address of the push constants.
-    Push,
+    Push(Of),
     /// The lanes of a mask whose effects count.
     Effective(VReg),
     /// The word of a quad of lanes' first one, of a register, by its number there.

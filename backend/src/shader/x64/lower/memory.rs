@@ -14,8 +14,8 @@ use super::convert::Key;
 use super::emit::Source;
 use super::variables::Variables;
 use super::{Held, Lower, Parts, Result};
-use crate::shader::ir::{Inst, Local, Space, Type, Value, call_operands, map_operands, results};
-use crate::shader::runtime::frame::{ARGUMENTS, BufferEntry, Frame, LANES_BYTES, ResourceEntry};
+use crate::shader::ir::{Inst, Local, Part, Space, Type, Value, numbered, results};
+use crate::shader::runtime::frame::{ARGUMENTS, BufferEntry, Frame, LANES_BYTES, ResourceEntry, RoutineEntry};
 use crate::shader::runtime::kernels::Mask;
 use crate::shader::x64::{Outputs, Site, Target};
 
@@ -36,11 +36,23 @@ const LIMIT: usize = std::mem::offset_of!(BufferEntry, limit);
 /// Offset of a buffer entry's size.
 const SIZE: usize = std::mem::offset_of!(BufferEntry, size);
 
+/// Whose resources and push constants are meant: those of what was looked up for an image instruction, or the program's own.
+pub(super) type Of = Option<u32>;
+
 /// A range of memory that is accessed: first byte, and where its limit lies.
 #[derive(Clone, Copy)]
 pub(super) struct Range {
     pub(super) base: VReg,
     pub(super) limit: Mem,
+}
+
+/// The texels that a space is, at offsets that are known to lie in them: whose, and the number of the resource.
+pub(super) fn texels_of(space: Space) -> Option<(Of, u32)> {
+    match space {
+        Space::Texels(resource) => Some((None, resource)),
+        Space::OfImage { image, part: Part::Texels(resource) } => Some((Some(image), resource)),
+        _ => None,
+    }
 }
 
 impl Lower<'_> {
@@ -411,9 +423,13 @@ impl Lower<'_> {
     fn is_direct(&self, space: Space) -> bool {
         match space {
             Space::Buffer { element, .. } => self.is_element_uniform(element),
-            Space::Push | Space::Texels(_) | Space::Levels(_) | Space::Range(_) | Space::Quads(_) | Space::Shared => {
-                true
-            }
+            Space::Push
+            | Space::Texels(_)
+            | Space::Levels(_)
+            | Space::OfImage { .. }
+            | Space::Range(_)
+            | Space::Quads(_)
+            | Space::Shared => true,
             Space::Clock | Space::Address { .. } => false,
         }
     }
@@ -425,19 +441,39 @@ impl Lower<'_> {
     /// The address of a buffer's entry. What is outside of the array is an empty one.
     fn entry(&mut self, resource: u32, element: Option<Value>) -> VReg {
         match element.map(|element| (self.constant(element), element)) {
-            None | Some((Some(0), _)) => {
-                self.cached(Key::Entry(resource), |lower| Parts::one(lower.entry_of(resource, None))).at(0)
-            }
-            Some((_, element)) => self.entry_of(resource, Some(element)),
+            None | Some((Some(0), _)) => self.first_entry(None, resource),
+            Some((_, element)) => self.entry_of(resource, element),
         }
     }
 
-    fn entry_of(&mut self, resource: u32, element: Option<Value>) -> VReg {
-        let resources = self.pointer(Frame::RESOURCES);
-        let at = Mem::at(resources, resource as usize * size_of::<ResourceEntry>());
-        let Some(element) = element else {
-            return self.define(SCALAR, Code::Mov_r64_rm64, &[Operand::Mem(at)]);
+    /// The address of the entry of a resource's first buffer.
+    fn first_entry(&mut self, of: Of, resource: u32) -> VReg {
+        let entry = |lower: &mut Self| {
+            let at = lower.buffers_of(of, resource);
+            Parts::one(lower.load_pointer(at))
         };
+        self.cached(Key::Entry(of, resource), entry).at(0)
+    }
+
+    /// Where the address of a resource's entries lies.
+    fn buffers_of(&mut self, of: Of, resource: u32) -> Mem {
+        let resources = match of {
+            None => self.pointer(Frame::RESOURCES),
+            Some(image) => {
+                let at = self.field_of_routine(image, RoutineEntry::RESOURCES);
+                self.load_pointer(at)
+            }
+        };
+        Mem::at(resources, resource as usize * size_of::<ResourceEntry>())
+    }
+
+    /// Where a field lies of what was looked up for an image instruction.
+    fn field_of_routine(&mut self, image: u32, field: usize) -> Mem {
+        Mem::at(self.pointer(Frame::ROUTINES), image as usize * RoutineEntry::BYTES + field)
+    }
+
+    fn entry_of(&mut self, resource: u32, element: Value) -> VReg {
+        let at = self.buffers_of(None, resource);
         let element = self.scalar(element);
         let index = self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Use(element)]);
         let bytes = self.change(Code::Shl_rm64_imm8, index, &[Operand::Imm(ENTRY_SHIFT)]);
@@ -452,12 +488,13 @@ impl Lower<'_> {
             Space::Buffer { resource, element } => {
                 let entry = self.entry(resource, element);
                 let is_first = element.is_none_or(|element| self.constant(element) == Some(0));
-                let base = if is_first { self.first_byte(resource) } else { self.load_pointer(Mem::at(entry, 0)) };
+                let base =
+                    if is_first { self.first_byte(None, resource) } else { self.load_pointer(Mem::at(entry, 0)) };
                 return Range { base, limit: Mem::at(entry, LIMIT) };
             }
-            Space::Texels(resource) => {
-                let entry = self.entry(resource, None);
-                return Range { base: self.first_byte(resource), limit: Mem::at(entry, LIMIT) };
+            Space::Texels(resource) => return self.first_range(None, resource),
+            Space::OfImage { image, part: Part::Buffer(resource) | Part::Texels(resource) } => {
+                return self.first_range(Some(image), resource);
             }
             Space::Range(number) | Space::Quads(number) => {
                 let entries = self.pointer(Frame::RANGES);
@@ -465,17 +502,24 @@ impl Lower<'_> {
                 let base = self.load_pointer(Mem::at(entries, entry));
                 return Range { base, limit: Mem::at(entries, entry + LIMIT) };
             }
-            Space::Push | Space::Levels(_) => Frame::PUSH,
+            // Words that are known to be there need no limit (`known_word`, `load`).
+            Space::Push | Space::Levels(_) | Space::OfImage { .. } => Frame::PUSH,
             // Addresses are left to the runtime (`is_direct`), and so is the clock.
             Space::Shared | Space::Clock | Space::Address { .. } => Frame::SHARED,
         };
         Range { base: self.pointer(field), limit: Mem::frame(field + LIMIT) }
     }
 
+    /// A resource's first buffer.
+    fn first_range(&mut self, of: Of, resource: u32) -> Range {
+        let entry = self.first_entry(of, resource);
+        Range { base: self.first_byte(of, resource), limit: Mem::at(entry, LIMIT) }
+    }
+
     /// The first byte of a resource's first buffer.
-    pub(super) fn first_byte(&mut self, resource: u32) -> VReg {
-        let entry = self.entry(resource, None);
-        self.cached(Key::Base(resource), |lower| Parts::one(lower.load_pointer(Mem::at(entry, 0)))).at(0)
+    pub(super) fn first_byte(&mut self, of: Of, resource: u32) -> VReg {
+        let entry = self.first_entry(of, resource);
+        self.cached(Key::Base(of, resource), |lower| Parts::one(lower.load_pointer(Mem::at(entry, 0)))).at(0)
     }
 
     fn load_pointer(&mut self, at: Mem) -> VReg {
@@ -483,28 +527,44 @@ impl Lower<'_> {
     }
 
     /// The first byte of the push constants.
-    fn pushed(&mut self) -> VReg {
-        self.cached(Key::Push, |lower| Parts::one(lower.pointer(Frame::PUSH))).at(0)
+    fn pushed(&mut self, of: Of) -> VReg {
+        let pushed = |lower: &mut Self| match of {
+            None => Parts::one(lower.pointer(Frame::PUSH)),
+            Some(image) => {
+                let at = lower.field_of_routine(image, RoutineEntry::PUSH);
+                Parts::one(lower.load_pointer(at))
+            }
+        };
+        self.cached(Key::Push(of), pushed).at(0)
     }
 
     /// Where a word lies that is the same for all lanes, if it is known to be there.
     fn known_word(&mut self, space: Space, offset: Value) -> Option<Mem> {
-        let (behind, is_known) = match space {
-            Space::Push => (0, false),
-            Space::Levels(behind) => (behind, true),
+        let (of, behind, is_known) = match space {
+            Space::Push => (None, 0, false),
+            Space::Levels(behind) => (None, behind, true),
+            Space::OfImage { image, part: Part::Levels(behind) } => (Some(image), behind, true),
             _ => return None,
         };
         match self.constant(offset).map(|offset| offset.saturating_add(behind)) {
             Some(offset) if offset % 4 == 0 && offset < MOST_PUSHED => {
-                self.pushed_bytes = self.pushed_bytes.max(offset as usize + 4);
-                Some(Mem::at(self.pushed(), offset as usize))
+                if of.is_none() {
+                    self.pushed_bytes = self.pushed_bytes.max(offset as usize + 4);
+                }
+                Some(Mem::at(self.pushed(of), offset as usize))
             }
             _ if is_known && self.is_uniform(offset) => {
                 let offset = self.scalar(offset);
-                Some(Mem::at(self.pushed(), behind as usize).indexed(offset, 1))
+                Some(Mem::at(self.pushed(of), behind as usize).indexed(offset, 1))
             }
             _ => None,
         }
+    }
+
+    /// The address of words that are known to be there, so many bytes into push constants.
+    fn levels(&mut self, of: Of, behind: u32) -> VReg {
+        let at = Mem::at(self.pushed(of), behind as usize);
+        self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(at)])
     }
 
     fn load(&mut self, result: Value, space: Space, offset: Value) {
@@ -512,21 +572,18 @@ impl Lower<'_> {
         if self.values[result.0 as usize] != Held::Nowhere {
             return;
         }
-        if let Space::Texels(resource) = space
-            && self.load_texel(resource, offset)
-        {
+        if self.load_texel(space, offset) {
             return;
         }
         if let Some(memory) = self.known_word(space, offset) {
             return self.hold(result, Held::Memory(memory));
         }
         let known = match space {
-            Space::Texels(resource) if !self.is_uniform(offset) => Some(self.first_byte(resource)),
-            Space::Levels(behind) => {
-                let at = Mem::at(self.pushed(), behind as usize);
-                Some(self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(at)]))
-            }
-            _ => None,
+            Space::Levels(behind) => Some(self.levels(None, behind)),
+            Space::OfImage { image, part: Part::Levels(behind) } => Some(self.levels(Some(image), behind)),
+            space => texels_of(space)
+                .filter(|_| !self.is_uniform(offset))
+                .map(|(of, resource)| self.first_byte(of, resource)),
         };
         if let Some(base) = known {
             let (offsets, active) = (self.vector(offset), self.active_mask());
@@ -645,7 +702,7 @@ impl Lower<'_> {
 
     /// Leaves an instruction to the runtime: its operands go to the frame's arguments, its results come from there.
     pub(super) fn call(&mut self, inst: &Inst, uniform: bool) -> Result<()> {
-        let arguments = call_operands(inst);
+        let (numbered, arguments) = numbered(inst);
         if arguments.len() > ARGUMENTS {
             return Err("an instruction with too many operands".into());
         }
@@ -656,11 +713,8 @@ impl Lower<'_> {
         let active = self.active_mask();
         let bits = self.mask_bits(active);
         self.plain(Code::Mov_rm16_r16, &[Operand::Mem(Mem::frame(Frame::CALL_ACTIVE)), Operand::Use(bits)]);
-        let mut inst = inst.clone();
-        let number = |value| arguments.iter().position(|argument| *argument == value).unwrap_or(0) as u32;
-        map_operands(&mut inst, |value| Value(number(value)));
-        let (defined, number) = (results(&inst), self.sites.len() as u32);
-        let site = Site::new(inst, uniform);
+        let (defined, number) = (results(&numbered), self.sites.len() as u32);
+        let site = Site::new(numbered, uniform);
         let routine = site.one_image;
         let lanes = routine.map(|_| self.lanes_of_routine(&site.inst));
         self.sites.push(site);

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use super::super::machine::{MASK, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::V;
 use super::emit::Source;
+use super::memory::{Of, texels_of};
 use super::{Held, Lower, Parts};
 use crate::shader::ir::{BinaryOp, Inst, Space, Value};
 use crate::shader::x64::Target;
@@ -27,20 +28,18 @@ const HALF: usize = 8;
 
 impl Lower<'_> {
     /// Loads all words of a texel where its first one is loaded; false where it is loaded word by word.
-    pub(super) fn load_texel(&mut self, resource: u32, offset: Value) -> bool {
-        if self.is_uniform(offset) {
-            return false;
-        }
-        let words = self.words_of_texel(Space::Texels(resource), offset);
+    pub(super) fn load_texel(&mut self, space: Space, offset: Value) -> bool {
+        let Some(texels) = texels_of(space).filter(|_| !self.is_uniform(offset)) else { return false };
+        let words = self.words_of_texel(space, offset);
         if self.target == Target::Avx512 {
-            return self.gather_texel(resource, offset, words);
+            return self.gather_texel(texels, offset, words);
         }
         let load = match words {
             [Some(_), Some(_), Some(_), Some(_)] => Self::load_fours,
             [Some(_), Some(_), None, None] => Self::load_pairs,
             _ => return false,
         };
-        let base = self.first_byte(resource);
+        let base = self.first_byte(texels.0, texels.1);
         let (offsets, active) = (self.vector(offset), self.active_mask());
         // Lanes that are off load the first texel.
         let offsets = self.vector2(V::And, offsets, active);
@@ -76,11 +75,11 @@ impl Lower<'_> {
     }
 
     /// The same with AVX-512: pairs of words, and what is left of three.
-    fn gather_texel(&mut self, resource: u32, offset: Value, words: [Option<Value>; WORDS]) -> bool {
+    fn gather_texel(&mut self, (of, resource): (Of, u32), offset: Value, words: [Option<Value>; WORDS]) -> bool {
         if !matches!(words, [Some(_), Some(_), None, None] | [Some(_), Some(_), Some(_), _]) {
             return false;
         }
-        let base = self.first_byte(resource);
+        let base = self.first_byte(of, resource);
         let (offsets, lanes) = (self.vector(offset), self.active_mask());
         let mut loaded = self.gather_pair((base, 0), offsets, lanes).to_vec();
         match words {

@@ -1,0 +1,55 @@
+//! Pipelines whose fragment program has routines in it: what a pipeline becomes for draws whose descriptors are known, and nothing behind
+//! that knows of it.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::GraphicsPipeline;
+use crate::pixel::Kernels;
+use crate::shader::runtime::Bindings;
+use crate::shader::{Inlining, Program};
+
+/// What something has become, by the fragment program with routines in it.
+#[derive(Debug)]
+pub struct ByProgram<T>(Mutex<Vec<(Arc<Program>, Arc<T>)>>);
+
+impl<T> Default for ByProgram<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T> Clone for ByProgram<T> {
+    /// What is copied has become nothing yet.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl<T> ByProgram<T> {
+    fn or_make(&self, program: &Arc<Program>, make: impl FnOnce() -> Arc<T>) -> Arc<T> {
+        let mut all = self.0.lock();
+        if let Some((_, known)) = all.iter().find(|(of, _)| Arc::ptr_eq(of, program)) {
+            return known.clone();
+        }
+        let made = make();
+        all.push((program.clone(), made.clone()));
+        made
+    }
+}
+
+impl GraphicsPipeline {
+    /// The pipeline for draws whose fragment program finds these bindings: its program has the routines in it that it finds there, where
+    /// that serves.
+    pub fn with_routines(self: &Arc<Self>, bindings: Option<&Bindings>, inlining: Inlining) -> Arc<Self> {
+        let found = self.fragment.as_deref().zip(bindings);
+        let Some(program) = found.and_then(|(program, bindings)| program.inlined(bindings, inlining)) else {
+            return self.clone();
+        };
+        let kernels = || self.kernels.inlined.or_make(&program, || Arc::new(Kernels::default()));
+        self.inlined.or_make(&program, || {
+            Arc::new(Self { fragment: Some(program.clone()), kernels: kernels(), ..Self::clone(self) })
+        })
+    }
+}
