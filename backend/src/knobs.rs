@@ -147,8 +147,8 @@ const TABLE: &[Knob] = &[
     Knob {
         name: "VITRIC_INLINE",
         default: "auto",
-        doc: "Whether look-ups in images become a part of the fragment programs that make them: off, auto (where programs run often and \
-              stay short), always.",
+        doc: "Whether look-ups in images become a part of the fragment and compute programs that make them: off, auto (where these run \
+              often and stay short), always.",
         off: Some("off"),
         check: choice,
     },

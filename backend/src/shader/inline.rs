@@ -31,14 +31,16 @@ pub enum Inlining {
     Always,
 }
 
-/// Passes in which a program was drawn with before it gets routines.
+/// Passes in which a program was drawn with before it gets routines, and more of them for each image instruction: compiling takes time by
+/// these, and not all programs of a frame shall do that in one.
 const PASSES_BEFORE: u32 = 4;
+const PASSES_BY_IMAGE: u32 = 2;
 
 /// Bindings that a program has in a pass on average, at most: its instructions are looked up for all of them.
 const MOST_BINDINGS: u32 = 32;
 
 /// Instructions of a program with routines in it, at most.
-const LONGEST: usize = 1600;
+const LONGEST: usize = 4000;
 
 /// Combinations of routines of one program.
 const MOST_VARIANTS: usize = 8;
@@ -78,10 +80,10 @@ impl Inlined {
         self.uses.bindings.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether it runs often enough, with few bindings.
-    fn is_wanted(&self) -> bool {
+    /// Whether a program of so many image instructions runs often enough, with few bindings.
+    fn is_wanted(&self, images: u32) -> bool {
         let [passes, bindings] = [&self.uses.passes, &self.uses.bindings].map(|count| count.load(Ordering::Relaxed));
-        passes >= PASSES_BEFORE && bindings / MOST_BINDINGS <= passes
+        passes >= PASSES_BEFORE + PASSES_BY_IMAGE * images && bindings / MOST_BINDINGS <= passes
     }
 }
 
@@ -90,7 +92,7 @@ impl Program {
     pub fn inlined(&self, bindings: &Bindings, inlining: Inlining) -> Option<Arc<Self>> {
         let is_wanted = || match inlining {
             Inlining::Off => false,
-            Inlining::Auto => Target::chosen().is_some() && self.inlined.is_wanted(),
+            Inlining::Auto => Target::chosen().is_some() && self.inlined.is_wanted(self.images),
             Inlining::Always => true,
         };
         if self.images == 0 || !is_wanted() {

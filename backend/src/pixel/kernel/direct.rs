@@ -17,7 +17,7 @@ use crate::state::{GraphicsPipeline, MultisampleState};
 const LONGEST: usize = 160;
 
 /// Instructions of a program beyond which waves of whole groups gain nothing, either.
-const LONGEST_WHOLE: usize = 2000;
+const LONGEST_WHOLE: usize = 4000;
 
 /// Words of locals of short programs.
 const MOST_LOCALS: u32 = 32;
