@@ -5,8 +5,8 @@
 //! descriptors, and where there are others the program as it was serves them. What an instruction finds (texels, sizes, clamps) stays with
 //! the bindings ([`Space::OfImage`]): a program with routines serves all bindings in which its instructions find the same routines.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
@@ -49,6 +49,8 @@ const MOST_VARIANTS: usize = 8;
 #[derive(Debug, Default)]
 pub struct Inlined {
     uses: Arc<Uses>,
+    /// Its image instructions in whose place routines may stand.
+    images: OnceLock<Vec<Image>>,
     variants: Mutex<Vec<Variant>>,
 }
 
@@ -67,7 +69,7 @@ type Variant = (Vec<Option<Token>>, Option<Arc<Program>>);
 impl Inlined {
     /// Of the same program with routines in it.
     pub(super) fn of_variant(&self) -> Self {
-        Self { uses: self.uses.clone(), variants: Mutex::default() }
+        Self { uses: self.uses.clone(), ..Self::default() }
     }
 
     /// A pass draws with the program, or it is dispatched.
@@ -83,7 +85,8 @@ impl Inlined {
     /// Whether a program of so many image instructions runs often enough, with few bindings.
     fn is_wanted(&self, images: u32) -> bool {
         let [passes, bindings] = [&self.uses.passes, &self.uses.bindings].map(|count| count.load(Ordering::Relaxed));
-        passes >= PASSES_BEFORE + PASSES_BY_IMAGE * images && bindings / MOST_BINDINGS <= passes
+        passes >= PASSES_BY_IMAGE.saturating_mul(images).saturating_add(PASSES_BEFORE)
+            && bindings / MOST_BINDINGS <= passes
     }
 }
 
@@ -102,8 +105,8 @@ impl Program {
     }
 
     fn find_inlined(&self, bindings: &Bindings, inlining: Inlining) -> Option<Arc<Self>> {
-        let images = replaceable(self.code.function());
-        let routines = bindings.lookups().routines(bindings, &images);
+        let images = self.inlined.images.get_or_init(|| replaceable(self.code.function()));
+        let routines = bindings.lookups().routines(bindings, images);
         let key: Vec<Option<Token>> =
             routines.iter().map(|found| found.as_ref().map(|found| found.token.clone())).collect();
         let mut variants = self.inlined.variants.lock();
