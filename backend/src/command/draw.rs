@@ -147,7 +147,8 @@ fn draw_all(processor: &mut Processor<'_>, prepared: &Arc<Prepared>, command: &C
     if pipeline.reads_attachments {
         processor.flush()?;
     }
-    let of_pixels = &prepared.pipeline.with_routines(of_fragment.as_deref(), processor.gpu.config().inlining);
+    let with_routines = pipeline.with_routines(of_fragment.as_deref(), processor.gpu.config().inlining);
+    let of_pixels = with_routines.as_ref().unwrap_or(&prepared.pipeline);
     let (push, dynamic) = (processor.state.push, processor.state.dynamic);
     let of_meshes = mesh::draws(command);
     if of_meshes.is_some() != pipeline.mesh().is_some() {

@@ -196,12 +196,13 @@ fn with_routines(program: &Program, found: &[(u32, Arc<Routine>)]) -> Option<Pro
     if found.is_empty() || program.groups_in_wave > 1 {
         return None;
     }
-    let mut copy = Copy { b: Builder::new(), function: program.code.function(), found: &found, firsts: Vec::new() };
-    let outputs = link::append(&mut copy, program);
+    let mut replacer =
+        Replacer { b: Builder::new(), function: program.code.function(), found: &found, firsts: Vec::new() };
+    let outputs = link::append(&mut replacer, program);
     for (slot, value) in (0..).zip(outputs) {
-        copy.b.push(Inst::Output { slot, value });
+        replacer.b.push(Inst::Output { slot, value });
     }
-    let mut function = copy.b.finish();
+    let mut function = replacer.b.finish();
     passes::optimize(&mut function, &mut |_, _| {});
     let before = Some(Box::new(program.code.function().clone()));
     let mut made = Program { before, inlined: program.inlined.of_variant(), ..program.with_function(function) };
@@ -210,7 +211,7 @@ fn with_routines(program: &Program, found: &[(u32, Arc<Routine>)]) -> Option<Pro
 }
 
 /// Copies a program, with routines in it.
-struct Copy<'a> {
+struct Replacer<'a> {
     b: Builder,
     /// The program's.
     function: &'a Function,
@@ -219,7 +220,7 @@ struct Copy<'a> {
     firsts: Vec<Image>,
 }
 
-impl Copy<'_> {
+impl Replacer<'_> {
     /// The number of the first instruction that finds the same as one does.
     fn first(&mut self, image: &Image, routine: &Routine) -> u32 {
         let source = |image: &Image| (image.resource, image.sampler.map(|(resource, _)| resource));
@@ -236,7 +237,7 @@ impl Copy<'_> {
     }
 }
 
-impl Linker for Copy<'_> {
+impl Linker for Replacer<'_> {
     fn builder(&mut self) -> &mut Builder {
         &mut self.b
     }

@@ -40,16 +40,12 @@ impl<T> ByProgram<T> {
 }
 
 impl GraphicsPipeline {
-    /// The pipeline for draws whose fragment program finds these bindings: its program has the routines in it that it finds there, where
-    /// that serves.
-    pub fn with_routines(self: &Arc<Self>, bindings: Option<&Bindings>, inlining: Inlining) -> Arc<Self> {
-        let found = self.fragment.as_deref().zip(bindings);
-        let Some(program) = found.and_then(|(program, bindings)| program.inlined(bindings, inlining)) else {
-            return self.clone();
-        };
+    /// The pipeline for draws whose fragment program finds these bindings, with the routines in the program that it finds there; `None` where
+    /// the pipeline serves as it is.
+    pub fn with_routines(&self, bindings: Option<&Bindings>, inlining: Inlining) -> Option<Arc<Self>> {
+        let program = self.fragment.as_deref()?.inlined(bindings?, inlining)?;
         let kernels = || self.kernels.inlined.or_make(&program, || Arc::new(Kernels::default()));
-        self.inlined.or_make(&program, || {
-            Arc::new(Self { fragment: Some(program.clone()), kernels: kernels(), ..Self::clone(self) })
-        })
+        let made = || Arc::new(Self { fragment: Some(program.clone()), kernels: kernels(), ..self.clone() });
+        Some(self.inlined.or_make(&program, made))
     }
 }
