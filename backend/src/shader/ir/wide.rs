@@ -54,7 +54,7 @@ impl Builder {
         }
     }
 
-    /// An operation of the runtime; its result has type `ty`.
+    /// An operation on whole numbers; its result has type `ty`.
     pub fn wide(&mut self, op: WideOp, operands: &[Value], ty: Type) -> Value {
         let mut words = Vec::new();
         for &operand in operands {
@@ -172,7 +172,7 @@ impl Builder {
                 self.unary(U::LogicalNot, greater)
             }
             _ => {
-                let (wide, ty) = runtime_operation(op);
+                let (wide, ty) = whole_operation(op);
                 self.wide(wide, &[a, b], ty)
             }
         }
@@ -262,8 +262,8 @@ impl Builder {
     }
 }
 
-/// Operations of two operands that the runtime executes. The front end asks for no other.
-fn runtime_operation(op: B) -> (WideOp, Type) {
+/// Operations of two operands on whole numbers. The front end asks for no other.
+fn whole_operation(op: B) -> (WideOp, Type) {
     match op {
         B::FAdd => (WideOp::FAdd, Type::F64),
         B::FSub => (WideOp::FSub, Type::F64),

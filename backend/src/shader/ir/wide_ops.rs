@@ -1,4 +1,4 @@
-//! Operations on 64-bit numbers that the runtime executes: those that pairs of words have no short sequence for.
+//! Operations on 64-bit numbers that pairs of words have no short sequence for: generated code does them on whole numbers, or the runtime.
 //!
 //! Floats are IEEE double precision with every operation rounded on its own. Integer division by zero gives 0. Conversions
 //! to integers saturate, NaN is 0. `FMin` and `FMax` treat NaN as the operations on single floats do.

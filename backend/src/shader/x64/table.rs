@@ -37,6 +37,18 @@ pub enum V {
     /// Destination and addend or factor first, see `lower::arithmetic`.
     Fma213,
     Fma231,
+    AddD,
+    SubD,
+    MulD,
+    DivD,
+    MinD,
+    MaxD,
+    SqrtD,
+    Fma213D,
+    /// The words of 64-bit numbers side by side: those of the first two of four lanes, and of the others.
+    InterleaveLow,
+    InterleaveHigh,
+    DoubleToFloat,
 }
 
 impl V {
@@ -78,6 +90,17 @@ impl V {
             Self::MulEvenS => Code::EVEX_Vpmuldq_zmm_k1z_zmm_zmmm512b64,
             Self::Fma213 => Code::EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
             Self::Fma231 => Code::EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
+            Self::AddD => Code::EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er,
+            Self::SubD => Code::EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er,
+            Self::MulD => Code::EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er,
+            Self::DivD => Code::EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er,
+            Self::MinD => Code::EVEX_Vminpd_zmm_k1z_zmm_zmmm512b64_sae,
+            Self::MaxD => Code::EVEX_Vmaxpd_zmm_k1z_zmm_zmmm512b64_sae,
+            Self::SqrtD => Code::EVEX_Vsqrtpd_zmm_k1z_zmmm512b64_er,
+            Self::Fma213D => Code::EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
+            Self::InterleaveLow => Code::EVEX_Vunpcklps_zmm_k1z_zmm_zmmm512b32,
+            Self::InterleaveHigh => Code::EVEX_Vunpckhps_zmm_k1z_zmm_zmmm512b32,
+            Self::DoubleToFloat => Code::EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er,
         }
     }
 
@@ -111,6 +134,17 @@ impl V {
             Self::MulEvenS => Code::VEX_Vpmuldq_ymm_ymm_ymmm256,
             Self::Fma213 => Code::VEX_Vfmadd213ps_ymm_ymm_ymmm256,
             Self::Fma231 => Code::VEX_Vfmadd231ps_ymm_ymm_ymmm256,
+            Self::AddD => Code::VEX_Vaddpd_ymm_ymm_ymmm256,
+            Self::SubD => Code::VEX_Vsubpd_ymm_ymm_ymmm256,
+            Self::MulD => Code::VEX_Vmulpd_ymm_ymm_ymmm256,
+            Self::DivD => Code::VEX_Vdivpd_ymm_ymm_ymmm256,
+            Self::MinD => Code::VEX_Vminpd_ymm_ymm_ymmm256,
+            Self::MaxD => Code::VEX_Vmaxpd_ymm_ymm_ymmm256,
+            Self::SqrtD => Code::VEX_Vsqrtpd_ymm_ymmm256,
+            Self::Fma213D => Code::VEX_Vfmadd213pd_ymm_ymm_ymmm256,
+            Self::InterleaveLow => Code::VEX_Vunpcklps_ymm_ymm_ymmm256,
+            Self::InterleaveHigh => Code::VEX_Vunpckhps_ymm_ymm_ymmm256,
+            Self::DoubleToFloat => Code::VEX_Vcvtpd2ps_xmm_ymmm256,
         }
     }
 }

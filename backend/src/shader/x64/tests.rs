@@ -6,6 +6,7 @@ mod places;
 mod quads;
 mod random;
 mod routines;
+mod wide;
 
 use std::time::Duration;
 
@@ -17,8 +18,7 @@ use crate::memory::{Allocation, Heap};
 use crate::shader::inline::Inlined;
 use crate::shader::interp::{Executable, Wave};
 use crate::shader::ir::{
-    AtomicOp, BinaryOp, Builder, Function, Inst, Space, TernaryOp, Type, UnaryOp, WideOp, parse, verify,
-    verify_strictly,
+    AtomicOp, BinaryOp, Builder, Function, Inst, Space, TernaryOp, Type, UnaryOp, parse, verify, verify_strictly,
 };
 use crate::shader::passes::Across;
 use crate::shader::runtime::kernels::{Lanes, Mask, WAVE};
@@ -290,7 +290,7 @@ fn uniform_value(b: &mut Builder, ty: Type) -> crate::shader::ir::Value {
     }
 }
 
-/// Looks at other lanes inside and outside of divergent control flow, makes helpers of lanes, and does every wide operation.
+/// Looks at other lanes inside and outside of divergent control flow, makes helpers of lanes, and adds to 64 bits in memory.
 fn across_lanes() -> Function {
     let mut b = Builder::new();
     let [x, y, z] = [0, 1, 2].map(|slot| b.input(slot, Type::I32));
@@ -326,34 +326,12 @@ fn across_lanes() -> Function {
     for (slot, value) in [shuffled, float, helpers, stored[0], stored[1]].into_iter().enumerate() {
         b.push(Inst::Output { slot: slot as u32, value });
     }
-    let digest = wide_digest(&mut b, [x, y, z]);
-    b.push(Inst::Output { slot: 5, value: digest });
-    b.finish()
-}
-
-/// All words that wide operations and atomics give, together.
-fn wide_digest(b: &mut Builder, [x, y, z]: [crate::shader::ir::Value; 3]) -> crate::shader::ir::Value {
-    let operands = [b.join(x, y, Type::F64), b.join(z, x, Type::F64), b.join(y, z, Type::F64)];
-    let mut digest = b.int(0);
-    for &op in WideOp::ALL {
-        let (words, results) = op.shape();
-        let ty = if op.is_comparison() { Type::Bool } else { [Type::I32, Type::I64][results as usize - 1] };
-        let value = match words {
-            1 => b.wide(op, &[x], ty),
-            count => b.wide(op, &operands[..count as usize / 2], ty),
-        };
-        for word in b.split(value) {
-            let word = b.cast(word, Type::I32);
-            let thirty_one = b.int(31);
-            let turned = b.binary(BinaryOp::IMul, digest, thirty_one);
-            digest = b.binary(BinaryOp::Xor, turned, word);
-        }
-    }
-    let offset = b.int(16);
-    let before = b.atomic64(Space::Shared, offset, AtomicOp::Add, operands[0], None);
+    let (added, place) = (b.join(x, y, Type::I64), b.int(16));
+    let before = b.atomic64(Space::Shared, place, AtomicOp::Add, added, None);
     let [low, high] = b.split(before);
     let both = b.binary(BinaryOp::Xor, low, high);
-    b.binary(BinaryOp::IAdd, digest, both)
+    b.push(Inst::Output { slot: 5, value: both });
+    b.finish()
 }
 
 #[test]

@@ -39,6 +39,8 @@ pub enum Key {
     Push(Of),
     /// The lanes of a mask whose effects count.
     Effective(VReg),
+    /// Numbers of a low and a high word: those of a half of the lanes.
+    Whole([Value; 2], usize),
     /// The word of a quad of lanes' first one, of a register, by its number there.
     QuadOffset(VReg, i32),
 }
@@ -100,6 +102,7 @@ impl Lower<'_> {
             Held::Scalar(register) => self.cached(Key::Vector(value), |lower| Parts::one(lower.broadcast(register))),
             Held::Memory(memory) => self.cached(Key::Vector(value), |lower| Parts::one(lower.load_broadcast(memory))),
             Held::Mask(mask) => self.cached(Key::Vector(value), |lower| lower.mask_to_words(mask)),
+            Held::Half { of, high } => self.cached(Key::Vector(value), |lower| lower.half(of, high)),
             // A comparison that is held as flags has no other use.
             Held::Nowhere | Held::Flags(..) => self.cached(Key::Constant(0), |lower| lower.broadcast_constant(0)),
         }
@@ -126,7 +129,8 @@ impl Lower<'_> {
                 let make = |lower: &mut Self| Parts::one(lower.scalar_constant(word));
                 self.cached(Key::ScalarConstant(word), make).at(0)
             }
-            Held::Vector(parts) => {
+            Held::Vector(_) | Held::Half { .. } => {
+                let parts = self.vector(value);
                 let make = |lower: &mut Self| Parts::one(lower.first_lane(parts.at(0)));
                 self.cached(Key::Scalar(value), make).at(0)
             }
@@ -142,7 +146,10 @@ impl Lower<'_> {
     pub(super) fn mask(&mut self, value: Value) -> Parts {
         match self.values[value.0 as usize] {
             Held::Mask(parts) => parts,
-            Held::Vector(parts) => self.cached(Key::Mask(value), |lower| lower.words_to_mask(parts)),
+            Held::Vector(_) | Held::Half { .. } => {
+                let parts = self.vector(value);
+                self.cached(Key::Mask(value), |lower| lower.words_to_mask(parts))
+            }
             Held::Scalar(register) => self.cached(Key::Mask(value), |lower| lower.scalar_to_mask(register)),
             Held::Memory(_) => {
                 let register = self.scalar(value);

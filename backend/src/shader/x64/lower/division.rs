@@ -38,11 +38,7 @@ impl Lower<'_> {
     fn quotient(&mut self, signed: bool, a: VReg, b: VReg) -> VReg {
         let halves = [0, 1].map(|half| {
             let (a, b) = (self.half_to_doubles(signed, a, half), self.half_to_doubles(signed, b, half));
-            let code = match self.target {
-                Target::Avx512 => Code::EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er,
-                Target::Avx2 => Code::VEX_Vdivpd_ymm_ymm_ymmm256,
-            };
-            let quotient = self.define(VECTOR, code, &[Operand::Use(a), Operand::Use(b)]);
+            let quotient = self.define(VECTOR, V::DivD.code(self.target), &[Operand::Use(a), Operand::Use(b)]);
             self.doubles_to_half(signed, quotient)
         });
         let code = match self.target {

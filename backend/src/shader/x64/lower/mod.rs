@@ -17,6 +17,7 @@ mod scalar;
 mod tables;
 mod texels;
 mod variables;
+mod wide;
 
 use std::collections::HashMap;
 
@@ -76,6 +77,8 @@ enum Held {
     Vector(Parts),
     /// A bit per lane.
     Mask(Parts),
+    /// The low or the high word per lane of 64-bit numbers that registers hold whole, by their number.
+    Half { of: u32, high: bool },
     /// A comparison of uniform values that only a branch wants: it is made there.
     Flags(Compare, Value, Value),
 }
@@ -110,6 +113,7 @@ struct Lower<'a> {
     /// The block that is being filled; none where no lane comes.
     block: Option<Block>,
     values: Vec<Held>,
+    wholes: Vec<wide::Whole>,
     variables: Variables,
     open: Vec<Open>,
     pool: HashMap<Vec<u8>, u32>,
@@ -145,6 +149,7 @@ pub fn lower(ir: &Function, facts: &Uniformity, outputs: Outputs, target: Target
         out: machine::Function::default(),
         block: None,
         values: vec![Held::Nowhere; ir.types.len()],
+        wholes: Vec::new(),
         variables,
         open: Vec::new(),
         pool: HashMap::new(),
@@ -197,6 +202,7 @@ impl Lower<'_> {
             Inst::Lane { .. } | Inst::IsActive { .. } | Inst::Ballot { .. } | Inst::Shuffle { .. } => {
                 self.cross_lane(inst)
             }
+            Inst::Wide(wide) if self.wide(wide) => {}
             Inst::Demote => self.demote(),
             Inst::Barrier => self.push(Kind::Barrier),
             _ => self.access(inst)?,
