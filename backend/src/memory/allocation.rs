@@ -296,6 +296,17 @@ impl Allocation {
         Some(unsafe { AtomicU32::from_ptr(self.host_pointer().add(offset as usize).cast()) })
     }
 
+    /// The 32-bit words of `size` bytes from `start` (a multiple of 4) on, rounded up, as atomics: those that are inside; none when misaligned.
+    #[inline]
+    pub fn atomic_words(&self, start: u64, size: u64) -> &[AtomicU32] {
+        let inside = size.next_multiple_of(4).min((self.length as u64).saturating_sub(start));
+        if !start.is_multiple_of(4) || inside == 0 {
+            return &[];
+        }
+        // SAFETY: in range, aligned (mappings start on a page), and living as long as `self`; a word has every value.
+        unsafe { std::slice::from_raw_parts(self.host_pointer().add(start as usize).cast(), inside as usize / 4) }
+    }
+
     /// The 64-bit word at `offset` (a multiple of 8) as an atomic; `None` when out of range or misaligned.
     #[inline]
     pub fn atomic_u64(&self, offset: u64) -> Option<&AtomicU64> {

@@ -103,6 +103,7 @@ impl AtomicOp {
     ];
 
     /// The word that is stored when `old` was there; `None` leaves it.
+    #[inline(always)]
     pub fn apply(self, old: u32, value: u32, comparator: u32) -> Option<u32> {
         Some(match self {
             Self::Load => return None,

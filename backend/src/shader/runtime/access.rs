@@ -4,10 +4,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Environment;
-use super::bindings::{perform, perform_alone, perform_wide};
+use super::atomics::{Atomics, perform, perform_wide};
 use super::clock;
 use super::kernels::{self, Lanes, Mask, WAVE};
+use super::{Environment, SharedMemory};
 use crate::memory::Allocation;
 use crate::shader::ir::{Atomic64, AtomicOp, Inst, Part, Space, Value, Wide};
 
@@ -141,21 +141,29 @@ impl<'a> Access<'a> {
     }
 
     fn atomics(&self, space: Space, offset: Value, (op, value, comparator): (AtomicOp, Value, Option<Value>)) -> Lanes {
-        let effective = self.masks.effective;
-        let operands = |lane| (self.word(value, lane), self.optional(comparator, lane));
-        let mut lanes = [0; WAVE];
-        if space == Space::Shared {
-            for lane in lanes_of(effective) {
-                let word = self.environment.shared.and_then(|shared| shared.word(self.word(offset, lane)));
-                lanes[lane] = word.map_or(0, |word| perform_alone(word, op, operands(lane)));
+        let mut found = [0; WAVE];
+        let atomics = Atomics {
+            op,
+            lanes: self.masks.effective,
+            offsets: self.lanes(offset),
+            values: self.lanes(value),
+            comparators: comparator.map(|lanes| self.lanes(lanes)),
+        };
+        match space {
+            Space::Shared => {
+                let words = self.environment.shared.map_or(&[][..], SharedMemory::words);
+                atomics.perform_alone(words, &mut found);
             }
-            return lanes;
+            Space::Address { .. } => self.at_places(atomics.lanes, space, offset, 4, |lane, memory, at| {
+                let comparator = atomics.comparators.map_or(0, |lanes| lanes[lane]);
+                let word = memory.atomic_u32(at);
+                found[lane] = word.map_or(0, |word| perform(word, op, atomics.values[lane], comparator));
+            }),
+            _ => self.in_buffers(atomics.lanes, space, |lanes, (memory, start, size)| {
+                atomics.of(lanes).perform(memory.atomic_words(start, size), &mut found);
+            }),
         }
-        self.at_places(effective, space, offset, 4, |lane, memory, at| {
-            let (value, comparator) = operands(lane);
-            lanes[lane] = memory.atomic_u32(at).map_or(0, |word| perform(word, op, value, comparator));
-        });
-        lanes
+        found
     }
 
     fn atomics_wide(&self, atomic: &Atomic64) -> [Lanes; 2] {
@@ -189,29 +197,36 @@ impl<'a> Access<'a> {
         bytes: u64,
         mut act: impl FnMut(usize, &'a Allocation, u64),
     ) {
-        let Environment { bindings, ranges, .. } = *self.environment;
         let offsets = self.lanes(offset);
-        match space {
-            Space::Address { high } => {
-                let highs = self.lanes(high);
-                let address = |lane: usize| u64::from(offsets[lane]) | u64::from(highs[lane]) << 32;
-                let mut rest = mask;
-                while rest != 0 {
-                    let found = bindings.addresses().range(address(rest.trailing_zeros() as usize));
-                    let Some((first, memory)) = found else {
-                        rest &= rest - 1;
-                        continue;
-                    };
-                    for lane in lanes_of(rest) {
-                        let at = address(lane).wrapping_sub(first);
-                        // The allocation says itself what bytes behind the first one are in it.
-                        if at < memory.size() {
-                            act(lane, memory, at);
-                            rest &= !(1 << lane);
-                        }
-                    }
+        let Space::Address { high } = space else {
+            return self.in_buffers(mask, space, |lanes, buffer| in_buffer(buffer, offsets, (lanes, bytes), &mut act));
+        };
+        let highs = self.lanes(high);
+        let address = |lane: usize| u64::from(offsets[lane]) | u64::from(highs[lane]) << 32;
+        let mut rest = mask;
+        while rest != 0 {
+            let found = self.environment.bindings.addresses().range(address(rest.trailing_zeros() as usize));
+            let Some((first, memory)) = found else {
+                rest &= rest - 1;
+                continue;
+            };
+            for lane in lanes_of(rest) {
+                let at = address(lane).wrapping_sub(first);
+                // The allocation says itself what bytes behind the first one are in it.
+                if at < memory.size() {
+                    act(lane, memory, at);
+                    rest &= !(1 << lane);
                 }
             }
+        }
+    }
+
+    /// Hands on the buffers of the lanes of a mask, each with all lanes that have it: memory, first byte, and bytes.
+    #[inline]
+    fn in_buffers(&self, mask: Mask, space: Space, mut act: impl FnMut(Mask, (&'a Allocation, u64, u64))) {
+        let Environment { bindings, ranges, .. } = *self.environment;
+        let mut hand_on = |lanes, buffer: Option<_>| buffer.into_iter().for_each(|buffer| act(lanes, buffer));
+        match space {
             Space::Buffer { resource, element: Some(element) } => {
                 let elements = self.lanes(element);
                 let mut rest = mask;
@@ -219,21 +234,18 @@ impl<'a> Access<'a> {
                     let chosen = elements[rest.trailing_zeros() as usize];
                     let alike =
                         lanes_of(rest).filter(|&lane| elements[lane] == chosen).fold(0, |all, lane| all | 1 << lane);
-                    in_buffer(bindings.buffer(resource, chosen), offsets, (alike, bytes), &mut act);
+                    hand_on(alike, bindings.buffer(resource, chosen));
                     rest &= !alike;
                 }
             }
             Space::Buffer { resource, element: None } | Space::Texels(resource) => {
-                in_buffer(bindings.buffer(resource, 0), offsets, (mask, bytes), &mut act);
+                hand_on(mask, bindings.buffer(resource, 0));
             }
             Space::OfImage { image, part: Part::Buffer(resource) | Part::Texels(resource) } => {
-                let buffer = bindings.lookups().found(image).and_then(|found| found.bindings.buffer(resource, 0));
-                in_buffer(buffer, offsets, (mask, bytes), &mut act);
+                hand_on(mask, bindings.lookups().found(image).and_then(|found| found.bindings.buffer(resource, 0)));
             }
-            Space::Range(number) | Space::Quads(number) => {
-                in_buffer(ranges.buffer(number), offsets, (mask, bytes), &mut act);
-            }
-            Space::Push | Space::Levels(_) | Space::Shared | Space::Clock => {}
+            Space::Range(number) | Space::Quads(number) => hand_on(mask, ranges.buffer(number)),
+            Space::Push | Space::Levels(_) | Space::Shared | Space::Clock | Space::Address { .. } => {}
             Space::OfImage { part: Part::Levels(_), .. } => {}
         }
     }
@@ -242,12 +254,11 @@ impl<'a> Access<'a> {
 /// Hands on where the lanes of a mask access `bytes` bytes of a buffer, rounded up to whole words: those that are inside.
 #[inline]
 fn in_buffer<'a>(
-    buffer: Option<(&'a Allocation, u64, u64)>,
+    (memory, start, size): (&'a Allocation, u64, u64),
     offsets: &Lanes,
     (mask, bytes): (Mask, u64),
     act: &mut impl FnMut(usize, &'a Allocation, u64),
 ) {
-    let Some((memory, start, size)) = buffer else { return };
     let size = size.next_multiple_of(4);
     for lane in lanes_of(mask) {
         let at = u64::from(offsets[lane]);

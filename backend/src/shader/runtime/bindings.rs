@@ -18,7 +18,6 @@ use super::lookups::Found;
 use super::{Descriptor, Lookups};
 use crate::memory::{Addresses, Allocation, BufferRange, InUse, Surface};
 use crate::shader::Program;
-use crate::shader::ir::AtomicOp;
 use crate::texture::Routines;
 
 /// One resolved descriptor.
@@ -343,8 +342,7 @@ impl SharedMemory {
     /// The word at byte `offset`, a multiple of 4.
     #[inline]
     pub fn word(&self, offset: u32) -> Option<&AtomicU32> {
-        let words: &[AtomicU32] = self.halves();
-        words.get(offset as usize / 4)
+        self.words().get(offset as usize / 4)
     }
 
     /// The 64-bit word at byte `offset`, a multiple of 8.
@@ -352,50 +350,10 @@ impl SharedMemory {
         self.lines.get(offset as usize / size_of::<Line>()).map(|line| &line.0[offset as usize / 8 % LINE])
     }
 
-    fn halves(&self) -> &[AtomicU32] {
+    /// All words.
+    pub(super) fn words(&self) -> &[AtomicU32] {
         // SAFETY: a 64-bit atomic has the size of two 32-bit ones and at least their alignment, all bits are valid for both,
         // and the slice borrows the memory.
         unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.lines.len() * LINE * 2) }
     }
-}
-
-/// Performs an operation on a word and returns what was there before: by one instruction, where the machine has it.
-macro_rules! performed {
-    ($word:expr, $op:expr, $value:expr, $comparator:expr, $apply:ident) => {{
-        const ORDER: Ordering = Ordering::SeqCst;
-        match $op {
-            AtomicOp::Load => $word.load(ORDER),
-            AtomicOp::Store | AtomicOp::Exchange => $word.swap($value, ORDER),
-            AtomicOp::CompareExchange => {
-                let done = $word.compare_exchange($comparator, $value, ORDER, ORDER);
-                done.unwrap_or_else(|old| old)
-            }
-            AtomicOp::Add => $word.fetch_add($value, ORDER),
-            AtomicOp::Sub => $word.fetch_sub($value, ORDER),
-            op => {
-                let update = |old| op.$apply(old, $value, $comparator);
-                $word.fetch_update(ORDER, ORDER, update).unwrap_or_else(|old| old)
-            }
-        }
-    }};
-}
-
-/// Performs `op` on a word and returns what was there before.
-pub fn perform(word: &AtomicU32, op: AtomicOp, value: u32, comparator: u32) -> u32 {
-    performed!(word, op, value, comparator, apply)
-}
-
-/// The same of a word that no other thread reaches: shared memory, as a workgroup runs on one.
-#[inline]
-pub fn perform_alone(word: &AtomicU32, op: AtomicOp, (value, comparator): (u32, u32)) -> u32 {
-    let old = word.load(Ordering::Relaxed);
-    if let Some(new) = op.apply(old, value, comparator) {
-        word.store(new, Ordering::Relaxed);
-    }
-    old
-}
-
-/// [`perform`] for 64 bits.
-pub fn perform_wide(word: &AtomicU64, op: AtomicOp, value: u64, comparator: u64) -> u64 {
-    performed!(word, op, value, comparator, apply_wide)
 }

@@ -174,6 +174,8 @@ fn nonzero_lanes(lanes: &Lanes) -> Mask {
     highest_bits(&each(|lane| ones(lanes[lane] != 0)))
 }
 
+pub(super) use per_operation;
+
 /// Declares a kernel and its twins.
 macro_rules! kernel {
     ($(#[$doc:meta])* $vis:vis $name:ident, $source:ident, ($($arg:ident: $ty:ty),+) $(-> $result:ty)?) => {

@@ -1,6 +1,7 @@
 //! What running programs may call: descriptors, buffer and image access, atomics, and shared numeric routines.
 
 mod access;
+mod atomics;
 mod bindings;
 mod clock;
 mod descriptor;
@@ -16,7 +17,8 @@ mod set;
 pub mod symbols;
 
 pub use access::{Access, Masks, lanes_of};
-pub use bindings::{Bindings, Bound, Ranges, ResolvedSet, SharedMemory, perform, perform_wide};
+pub use atomics::{perform, perform_wide};
+pub use bindings::{Bindings, Bound, Ranges, ResolvedSet, SharedMemory};
 pub use descriptor::{Descriptor, SetBinding, SetLayout, is_dynamic};
 pub use environment::{Deadline, Environment, Stop};
 pub use image::image;
