@@ -4,6 +4,7 @@
 //! specification, "vkGetBufferDeviceAddress"; SPIR-V, `PhysicalStorageBufferAddresses`.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
@@ -35,13 +36,21 @@ pub enum AddressKind {
 pub struct Addresses {
     /// First address and allocation, ascending; ranges do not overlap.
     ranges: Vec<(u64, Arc<Allocation>)>,
+    /// That of no other table; 0 where it is empty.
+    number: u64,
 }
 
 impl Addresses {
     /// The allocations at these addresses, which must not overlap.
     pub fn new(mut ranges: Vec<(u64, Arc<Allocation>)>) -> Self {
+        static TABLES: AtomicU64 = AtomicU64::new(1);
         ranges.sort_by_key(|(address, _)| *address);
-        Self { ranges }
+        Self { ranges, number: TABLES.fetch_add(1, Ordering::Relaxed) }
+    }
+
+    /// A number that tells tables apart: those with the same one have the same memory at the same addresses.
+    pub fn number(&self) -> u64 {
+        self.number
     }
 
     /// Whether an allocation has an address.
@@ -133,7 +142,7 @@ impl AddressSpace {
         if space.now.of(allocation).is_some() {
             let mut ranges = space.now.ranges.clone();
             ranges.retain(|(_, other)| !Arc::ptr_eq(other, allocation));
-            space.now = Arc::new(Addresses { ranges });
+            space.now = Arc::new(Addresses::new(ranges));
         }
     }
 

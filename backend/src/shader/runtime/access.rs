@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::atomics::{Atomics, perform, perform_wide};
 use super::clock;
+use super::frame::Reach;
 use super::kernels::{self, Lanes, Mask, WAVE};
 use super::{Environment, SharedMemory};
 use crate::memory::Allocation;
@@ -63,6 +64,15 @@ impl<'a> Access<'a> {
             })),
             _ => [[0; WAVE]; 2],
         }
+    }
+
+    /// Where the first lane of an instruction that accesses memory by address finds it.
+    pub fn reach(&self, inst: &Inst) -> Reach {
+        let (Inst::Load { space, offset, .. } | Inst::Store { space, offset, .. }) = inst else { return Reach::EMPTY };
+        let Space::Address { high } = *space else { return Reach::EMPTY };
+        let address = self.pair([*offset, high], self.masks.active.trailing_zeros() as usize % WAVE);
+        let found = self.environment.bindings.addresses().range(address);
+        found.map_or(Reach::EMPTY, |found| Reach::new(address, found))
     }
 
     fn word(&self, value: Value, lane: usize) -> u32 {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use super::kernels::{Lanes, Mask, WAVE};
 use super::{Bound, SharedMemory};
+use crate::memory::Allocation;
 use crate::shader::ir::Token;
 
 /// Results of calls.
@@ -52,6 +53,46 @@ impl BufferEntry {
     pub fn shared(memory: &SharedMemory) -> Self {
         let (base, size) = memory.raw();
         Self::new(base, size)
+    }
+}
+
+/// Bits of addresses that have a common range in memory that is larger than offsets reach.
+const FAR: u64 = (1 << 30) - 1;
+
+/// Ranges of addresses that a frame remembers.
+pub const REACHES: usize = 16;
+
+/// A range of addresses where generated code found memory: those that have the same high word, and offsets as gathers take them.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Reach {
+    /// The first address.
+    first: u64,
+    /// Offsets from it under this are of words inside.
+    limit: u64,
+    /// The first byte.
+    base: *mut u8,
+}
+
+#[expect(missing_docs, reason = "offsets of the fields they are named after, bytes")]
+impl Reach {
+    pub const FIRST: usize = offset_of!(Self, first);
+    pub const LIMIT: usize = offset_of!(Self, limit);
+    pub const BASE: usize = offset_of!(Self, base);
+    pub const BYTES: usize = size_of::<Self>();
+}
+
+impl Reach {
+    /// No address.
+    pub const EMPTY: Self = Self { first: 0, limit: 0, base: std::ptr::null_mut() };
+
+    /// Where an address lies in memory, of which the first address is given.
+    pub fn new(address: u64, (first, memory): (u64, &Allocation)) -> Self {
+        let alike = first.max(address & !u64::from(u32::MAX));
+        let start = if address - alike < MOST_OFFSETS { alike } else { address & !FAR };
+        let size = (first + memory.size() - start).min((1 << 32) - (start & u64::from(u32::MAX)));
+        let base = memory.host_pointer().wrapping_add((start - first) as usize);
+        Self { first: start, limit: BufferEntry::new(base, size).limit.into(), base }
     }
 }
 
@@ -149,6 +190,8 @@ pub struct Frame {
     pub arguments: [Lanes; ARGUMENTS],
     /// Its results.
     pub results: [Lanes; RESULTS],
+    /// Where addresses were found: of the table of addresses that is known to belong to them (`native`).
+    pub reaches: [Reach; REACHES],
     /// Executes a call site.
     pub call: extern "C" fn(*mut Frame, u32),
     /// Looks at the time limit.
@@ -201,6 +244,7 @@ impl Frame {
     pub const REAL_LANES: usize = offset_of!(Self, real_lanes);
     pub const ARGUMENT: usize = offset_of!(Self, arguments);
     pub const RESULT: usize = offset_of!(Self, results);
+    pub const REACHES: usize = offset_of!(Self, reaches);
     pub const CALL: usize = offset_of!(Self, call);
     pub const CHECK: usize = offset_of!(Self, check);
     pub const INPUTS: usize = offset_of!(Self, inputs);

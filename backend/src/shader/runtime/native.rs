@@ -10,8 +10,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use super::frame::{
-    ARGUMENTS, BufferEntry, Frame, NOTHING, RESULTS, ROUTINE_FRAME_BYTES, RoutineEntry, STOP_BARRIER, STOP_DONE,
-    STOP_INTERRUPTED,
+    ARGUMENTS, BufferEntry, Frame, NOTHING, REACHES, RESULTS, ROUTINE_FRAME_BYTES, Reach, RoutineEntry, STOP_BARRIER,
+    STOP_DONE, STOP_INTERRUPTED,
 };
 use super::kernels::{Lanes, Mask, Vector, WAVE};
 use super::symbols::{self, Registered, Tools};
@@ -121,6 +121,8 @@ impl Native {
 pub struct FrameMemory {
     vectors: Vec<Vector>,
     resume: u64,
+    /// The number of the table of addresses that the header's ranges are of.
+    reached: u64,
     /// Push constants with zeros behind them, where a program reads more than there are.
     pushed: Vec<u8>,
     /// Runs the routines that the code calls.
@@ -254,6 +256,11 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
             push.base = memory.pushed.as_mut_ptr();
         }
         let (frame, table) = (memory.header(), environment.bindings.table());
+        let table_of_addresses = environment.bindings.addresses().number();
+        if std::mem::replace(&mut memory.reached, table_of_addresses) != table_of_addresses {
+            // SAFETY: as below.
+            unsafe { (&raw mut (*frame).reaches).write([Reach::EMPTY; REACHES]) };
+        }
         // SAFETY: the frame has room for the header and what follows (`start`), is aligned to 64 bytes, and belongs to this
         // session alone. Every field that code or the runtime reads is written here or by `enter`; arguments and results are
         // written before they are read. Every address here outlives the session: tables and environment are borrowed for it.
@@ -362,6 +369,9 @@ fn execute(frame: &mut Frame, host: &Host<'_>, number: usize) {
         inst => {
             let access = Access { registers: &frame.arguments, masks, environment: host.environment };
             [frame.results[0], frame.results[1]] = access.execute(inst, site.uniform);
+            if let Some(reach) = site.reach {
+                frame.reaches[reach as usize % REACHES] = access.reach(inst);
+            }
         }
     }
 }

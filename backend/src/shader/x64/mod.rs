@@ -158,6 +158,8 @@ pub struct Site {
     pub uniform: bool,
     /// The number of an image instruction whose lanes all name one image and one sampler: its routine may be entered from here.
     pub one_image: Option<u32>,
+    /// Where the frame is to remember in which range of addresses it found memory.
+    pub reach: Option<u32>,
 }
 
 impl Site {
@@ -169,7 +171,7 @@ impl Site {
             }
             _ => None,
         };
-        Self { inst, uniform, one_image }
+        Self { inst, uniform, one_image, reach: None }
     }
 }
 

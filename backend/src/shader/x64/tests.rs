@@ -1,6 +1,7 @@
 //! Generated code against the interpreter: every operation on random words, and random programs with control flow,
 //! locals, memory and jumps, on every target that the machine has; and what was encoded, decoded again.
 
+mod addresses;
 mod files;
 mod places;
 mod quads;
@@ -8,13 +9,14 @@ mod random;
 mod routines;
 mod wide;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ash::vk;
 use proptest::prelude::*;
 
 use super::{Target, generate_with};
-use crate::memory::{Allocation, Heap};
+use crate::memory::{Addresses, Allocation, Heap};
 use crate::shader::inline::Inlined;
 use crate::shader::interp::{Executable, Wave};
 use crate::shader::ir::{
@@ -79,6 +81,10 @@ fn run(program: &Program, run: &Run) -> Outcome {
     memory.write(0, &fill);
     // A few bytes at both ends are outside of the range.
     let bindings = Bindings::new(vec![vec![Bound::Buffer(Some(memory.clone()), 8, BUFFER_BYTES as u64 - 18)]]);
+    let far = Allocation::new(&Heap::new(1 << 20), BUFFER_BYTES as u64).unwrap();
+    far.write(0, &fill);
+    let addresses = addresses::PLACES.into_iter().zip([memory.clone(), far.clone()]).collect();
+    let bindings = bindings.with_addresses(Arc::new(Addresses::new(addresses)));
     let shared = SharedMemory::new(SHARED_BYTES);
     let push: Vec<u8> = (0..32u8).map(|index| index.wrapping_mul(11)).collect();
     let environment = Environment { push: &push, shared: Some(&shared), ..Environment::new(&bindings, &deadline) };
@@ -89,8 +95,10 @@ fn run(program: &Program, run: &Run) -> Outcome {
     while stop == Stop::Barrier {
         stop = wave.run(program, &environment);
     }
-    let mut buffer = vec![0; BUFFER_BYTES];
-    memory.read(0, &mut buffer);
+    let mut buffer = vec![0; 2 * BUFFER_BYTES];
+    let (own, other) = buffer.split_at_mut(BUFFER_BYTES);
+    memory.read(0, own);
+    far.read(0, other);
     let word = |index: u32| shared.word(index * 4).map_or(0, |word| word.load(std::sync::atomic::Ordering::Relaxed));
     Outcome {
         stop,

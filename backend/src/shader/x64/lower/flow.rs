@@ -290,7 +290,7 @@ impl Lower<'_> {
     }
 
     /// Sets the flags so that `jne` jumps when a lane is in the mask.
-    fn test_mask(&mut self, mask: Parts) {
+    pub(super) fn test_mask(&mut self, mask: Parts) {
         match self.target {
             Target::Avx512 => {
                 let register = Operand::Use(mask.at(0));

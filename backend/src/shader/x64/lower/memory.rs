@@ -391,7 +391,7 @@ impl Lower<'_> {
     }
 
     /// The active lanes whose effects count.
-    fn effective(&mut self) -> Parts {
+    pub(super) fn effective(&mut self) -> Parts {
         let active = self.active_mask();
         let make = |lower: &mut Self| {
             let real = lower.start_mask(Frame::REAL, Frame::REAL_LANES);
@@ -407,6 +407,12 @@ impl Lower<'_> {
         match inst {
             Inst::Load { result, space, offset } if self.is_direct(*space) => self.load(*result, *space, *offset),
             Inst::Store { space, offset, value } if self.is_direct(*space) => self.store(*space, *offset, *value),
+            Inst::Load { result, space: Space::Address { high }, offset } => {
+                self.load_at_address(inst, *result, [*offset, *high])?;
+            }
+            Inst::Store { space: Space::Address { high }, offset, value } => {
+                self.store_at_address(inst, [*offset, *high], *value)?;
+            }
             Inst::BufferLength { result, resource, element } if self.is_element_uniform(*element) => {
                 let entry = self.entry(*resource, *element);
                 self.load_uniform(*result, Mem::at(entry, SIZE));
@@ -504,7 +510,7 @@ impl Lower<'_> {
             }
             // Words that are known to be there need no limit (`known_word`, `load`).
             Space::Push | Space::Levels(_) | Space::OfImage { .. } => Frame::PUSH,
-            // Addresses are left to the runtime (`is_direct`), and so is the clock.
+            // Addresses have no range of their own (`address`), and the clock is left to the runtime.
             Space::Shared | Space::Clock | Space::Address { .. } => Frame::SHARED,
         };
         Range { base: self.pointer(field), limit: Mem::frame(field + LIMIT) }
@@ -522,7 +528,7 @@ impl Lower<'_> {
         self.cached(Key::Base(of, resource), |lower| Parts::one(lower.load_pointer(Mem::at(entry, 0)))).at(0)
     }
 
-    fn load_pointer(&mut self, at: Mem) -> VReg {
+    pub(super) fn load_pointer(&mut self, at: Mem) -> VReg {
         self.define(SCALAR, Code::Mov_r64_rm64, &[Operand::Mem(at)])
     }
 
@@ -605,18 +611,22 @@ impl Lower<'_> {
         }
         let active = self.active_mask();
         let lanes = self.inside(range, offsets, active);
-        let parts = if self.follows(offset) {
-            let memory = self.first_word(range.base, offsets);
-            self.load_consecutive(memory, lanes)
-        } else {
-            let base = self.any_word(range);
-            self.gather(base, offsets, lanes)
-        };
+        let parts = self.load_lanes_of(range, (offsets, self.follows(offset)), lanes);
         self.hold(result, Held::Vector(parts));
     }
 
+    /// Words of a range at offsets that are inside in the lanes of a mask, and may follow each other.
+    pub(super) fn load_lanes_of(&mut self, range: Range, (offsets, follow): (Parts, bool), lanes: Parts) -> Parts {
+        if follow {
+            let memory = self.first_word(range.base, offsets);
+            return self.load_consecutive(memory, lanes);
+        }
+        let base = self.any_word(range);
+        self.gather(base, offsets, lanes)
+    }
+
     /// Whether the words of the lanes lie one after the other.
-    fn follows(&self, offset: Value) -> bool {
+    pub(super) fn follows(&self, offset: Value) -> bool {
         self.facts.strides[offset.0 as usize] == Some(LANE_BYTES)
     }
 
@@ -660,7 +670,7 @@ impl Lower<'_> {
     }
 
     /// The lanes of a mask whose offsets are inside a range.
-    fn inside(&mut self, range: Range, offsets: Parts, lanes: Parts) -> Parts {
+    pub(super) fn inside(&mut self, range: Range, offsets: Parts, lanes: Parts) -> Parts {
         match self.target {
             Target::Avx512 => {
                 let result = self.out.register(super::super::machine::MASK);
@@ -691,7 +701,17 @@ impl Lower<'_> {
             return self.store_quads(range.base, offsets, (words, effective));
         }
         let lanes = self.inside(range, offsets, effective);
-        if self.follows(offset) {
+        self.store_lanes_of(range, (offsets, self.follows(offset)), (words, lanes));
+    }
+
+    /// Stores words to a range, at offsets that are inside in the lanes of a mask, and may follow each other.
+    pub(super) fn store_lanes_of(
+        &mut self,
+        range: Range,
+        (offsets, follow): (Parts, bool),
+        (words, lanes): (Parts, Parts),
+    ) {
+        if follow {
             let memory = self.first_word(range.base, offsets);
             return self.store_consecutive(memory, words, lanes);
         }

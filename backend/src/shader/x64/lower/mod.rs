@@ -5,6 +5,7 @@
 //! moves between the forms on demand. Words of locals become SSA variables, merged at the labels of `flow`.
 
 mod across;
+mod address;
 mod arithmetic;
 mod classify;
 mod convert;
@@ -119,6 +120,8 @@ struct Lower<'a> {
     pool: HashMap<Vec<u8>, u32>,
     converted: convert::Cache,
     sites: Vec<Site>,
+    /// Accesses of memory by address so far.
+    reaches: u32,
     /// Bytes from the frame's start at which indexed locals lie.
     locals: Vec<usize>,
     local_bytes: usize,
@@ -155,6 +158,7 @@ pub fn lower(ir: &Function, facts: &Uniformity, outputs: Outputs, target: Target
         pool: HashMap::new(),
         converted: convert::Cache::default(),
         sites: Vec::new(),
+        reaches: 0,
         locals: Vec::new(),
         local_bytes: 0,
         pushed_bytes: 0,
