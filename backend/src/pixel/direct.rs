@@ -71,19 +71,35 @@ pub(super) struct Groups<'s> {
     runs: Runs<'s>,
     /// Input words that change from group to group: slot, and what belongs there.
     changing: SmallVec<[(usize, Source); 8]>,
-    /// The attachments' planes, by the number of the target.
+    /// The attachments' planes, by the number of the target, and that of depths, where they are tested here.
     planes: Vec<PlaneRef<'s>>,
+    /// Whether fragments are tested behind the program.
+    late: bool,
 }
 
 impl<'s> Groups<'s> {
-    /// Of a draw whose groups can be shaded at once, all of them, or those that are covered wholly.
-    pub(super) fn new<'a: 's>(context: &'a DrawContext<'a>, whole: bool, wave: &'s mut Wave) -> Option<Self> {
-        let ranges = context.direct.as_ref()?;
-        let stage = if whole { context.whole_kernel()? } else { context.group_kernel()? };
-        let planes = context.targets().map(|plane| plane.copied()).collect::<Option<_>>()?;
+    /// Of a draw whose groups can be shaded at once, all of them, or those that are covered wholly; it may count what is tested here.
+    pub(super) fn new<'a: 's>(
+        context: &'a DrawContext<'a>,
+        (whole, counts): (bool, bool),
+        wave: &'s mut Wave,
+    ) -> Option<Self> {
+        let (ranges, late) = (context.direct.as_ref()?, !context.tests_early());
+        let stage = match (late, whole) {
+            (true, _) => context.late_kernel(counts)?,
+            (false, true) => context.whole_kernel()?,
+            (false, false) => context.group_kernel()?,
+        };
+        let tested = context.depth.as_ref().filter(|_| late && context.depth_alone.is_some());
+        let planes = context.targets().chain(tested.map(Some)).map(|plane| plane.copied()).collect::<Option<_>>()?;
         let changes = |source| matches!(source, Source::Corner(_) | Source::Pixels(_) | Source::Line(_));
         let changing = stage.sources.iter().copied().filter(|&(_, source)| changes(source)).collect();
-        Some(Self { runs: runs(context, (stage, ranges), wave), changing, planes })
+        Some(Self { runs: runs(context, (stage, ranges), wave), changing, planes, late })
+    }
+
+    /// How many fragments the last run exported, where that was not known before: of one that counts.
+    pub(super) fn exported(&self) -> Option<u32> {
+        self.runs.outputs.first().filter(|_| self.late).map(|lanes| lanes[0])
     }
 
     /// Whether a group's texels lie in one line of each attachment.
@@ -100,7 +116,7 @@ impl<'s> Groups<'s> {
             let word = match source {
                 Source::Corner(axis) => (fragments.place[axis] as f32).to_bits(),
                 Source::Pixels(half) => (fragments.pixels >> (32 * half)) as u32,
-                Source::Line(target) => self.planes[target].offset(x, y),
+                Source::Line(plane) => self.planes[plane].offset(x, y),
                 _ => continue,
             };
             self.runs.set(slot, word);

@@ -148,7 +148,8 @@ impl<'a> PixelContext<'a> {
             Some((Bound::Buffer(Some(memory.clone()), start, memory.size().saturating_sub(start)), pitch))
         };
         let tested = self.depth_alone.is_some().then_some(self.depth.as_ref());
-        let exports = self.outline().small.is_some() || self.outline().exports_whole;
+        let Outline { small, exports_whole, tests_late, .. } = *self.outline();
+        let exports = small.is_some() || exports_whole || tests_late;
         let planes = exports.then(|| self.targets().chain(tested))?;
         let (ranges, pitches): (Vec<_>, Vec<_>) = planes.map(reach).collect::<Option<Vec<_>>>()?.into_iter().unzip();
         Some((Ranges::new(ranges), pitches))
@@ -185,12 +186,20 @@ impl<'a> PixelContext<'a> {
 
     /// The kernel for small primitives, where it does all that is to be done; it may count.
     pub(super) fn primitive_kernel(&self, counts: bool) -> Option<&'a Stage> {
-        self.draws_small().then(|| self.pipeline.kernels.primitive(self.pipeline, (self.depth_bits, counts))).flatten()
+        self.tests_in_kernels()
+            .then(|| self.pipeline.kernels.primitive(self.pipeline, (self.depth_bits, counts)))
+            .flatten()
     }
 
     /// The kernel for pixels of tiny primitives, where it does all that is to be done; it may count.
     pub(super) fn mixed_kernel(&self, counts: bool) -> Option<&'a Stage> {
-        self.draws_small().then(|| self.pipeline.kernels.mixed(self.pipeline, (self.depth_bits, counts))).flatten()
+        self.tests_in_kernels().then(|| self.pipeline.kernels.mixed(self.pipeline, (self.depth_bits, counts))).flatten()
+    }
+
+    /// The kernel for groups of one primitive whose fragments are tested behind the program, where it does all that is to be done; it may
+    /// count.
+    pub(super) fn late_kernel(&self, counts: bool) -> Option<&'a Stage> {
+        self.tests_in_kernels().then(|| self.pipeline.kernels.late(self.pipeline, (self.depth_bits, counts))).flatten()
     }
 
     /// Whether fragments are tested and written when it is known which the program discards.
@@ -198,8 +207,8 @@ impl<'a> PixelContext<'a> {
         self.fragment.is_some_and(discards_first)
     }
 
-    /// Whether kernels may draw small primitives from coverage to export.
-    fn draws_small(&self) -> bool {
+    /// Whether kernels may test fragments on their own.
+    fn tests_in_kernels(&self) -> bool {
         // What else tests say, and may be dynamic, concerns other tests.
         let depth = |tests: DepthStencilState| (tests.depth_test, tests.depth_write, tests.depth_compare);
         let as_linked = self.tests.map(depth) == tested(self.pipeline).map(depth);

@@ -713,14 +713,26 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if fragments.pixels == 0 || self.context.fragment.is_none() {
             return;
         }
-        if self.crumbles()
-            && let Some(mixed) = self.mixed.made()
-        {
-            self.ok &= mixed.draw_group(self.walk, &fragments, self.sight);
+        if self.crumbles() && !self.hands_crumbs_over(&fragments) {
             return;
         }
         count(self.sight, Counter::Fragments, fragments.pixels.count_ones().into());
         self.hand_on(fragments);
+    }
+
+    /// Draws what waits where fragments of a large primitive are shaded at once; else these are crumbs, too: false.
+    fn hands_crumbs_over(&mut self, fragments: &Fragments) -> bool {
+        if let Sink::Waves(waves) = &mut self.sink
+            && waves.takes(fragments)
+        {
+            self.draw_crumbs();
+            return true;
+        }
+        self.settle();
+        if let Some(mixed) = self.mixed.made() {
+            self.ok &= mixed.draw_group(self.walk, fragments, self.sight);
+        }
+        false
     }
 
     /// The same of fragments that are counted.

@@ -80,7 +80,8 @@ impl<'a: 's, 's> Waves<'a, 's> {
         let WaveScratch { shade, pair, export, group, whole } = scratch;
         let scratch = OfQuads { shade, pair, export };
         let (groups, whole) = (Lazy::Not(group), Lazy::Not(whole));
-        let packs_sparse = context.outline().small != Some(Way::AtOnce);
+        // Quads that are tested behind the program would be so one by one.
+        let packs_sparse = context.outline().small != Some(Way::AtOnce) && context.tests_early();
         Self {
             context,
             walk,
@@ -109,7 +110,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
     /// Shades fragments of one sample a pixel.
     #[inline]
     pub(super) fn shade_fragments(&mut self, fragments: &Fragments) {
-        if self.groups(fragments).is_none_or(|groups| !groups.takes(fragments.place)) {
+        if !self.takes(fragments) {
             return self.shade_quads(fragments);
         }
         let strips = if self.packs_sparse { dense_strips(fragments.pixels) } else { u64::MAX };
@@ -126,23 +127,28 @@ impl<'a: 's, 's> Waves<'a, 's> {
     /// Shades fragments of a group at once, which is possible.
     #[inline]
     fn shade_group(&mut self, fragments: &Fragments) {
+        // Quads that wait may be of the same group, unless they came over the scoreboard.
+        if !self.apart && self.quads[..self.waiting].iter().any(|quad| quad.is_in_group(fragments.place)) {
+            self.flush();
+        }
+        let words = self.walk.words(fragments.primitive);
+        let Some(groups) = self.groups(fragments) else { return };
+        let (stop, exported) = (groups.shade(words, fragments), groups.exported());
+        self.ok &= stop != Stop::Interrupted;
         if let Some(sight) = self.sight {
             let strips = match fragments.pixels {
                 u64::MAX => 4,
                 pixels => (0..4).filter(|strip| pixels >> (strip * 16) & 0xffff != 0).count() as u32,
             };
             let lanes = fragments.pixels.count_ones();
-            sight.count(Counter::Exported, lanes.into());
-            sight.mark(Map::Waves, fragments.place, strips);
-            sight.mark(Map::Lanes, fragments.place, lanes);
+            see_exported(sight, lanes, exported.unwrap_or(lanes));
+            see(sight, fragments.place, strips, lanes);
         }
-        // Quads that wait may be of the same group, unless they came over the scoreboard.
-        if !self.apart && self.quads[..self.waiting].iter().any(|quad| quad.is_in_group(fragments.place)) {
-            self.flush();
-        }
-        let words = self.walk.words(fragments.primitive);
-        let stop = self.groups(fragments).map(|groups| groups.shade(words, fragments));
-        self.ok &= stop != Some(Stop::Interrupted);
+    }
+
+    /// Whether the group at a place is shaded at once.
+    pub(super) fn takes(&mut self, fragments: &Fragments) -> bool {
+        self.groups(fragments).is_some_and(|groups| groups.takes(fragments.place))
     }
 
     /// Shades all pixels of groups, of which the first and the last one are given, where groups are shaded at once; false where they are not.
@@ -170,9 +176,10 @@ impl<'a: 's, 's> Waves<'a, 's> {
     /// What shades fragments of a group at once.
     #[inline]
     fn groups(&mut self, fragments: &Fragments) -> Option<&mut Groups<'s>> {
-        let (context, is_whole) = (self.context, fragments.pixels == u64::MAX);
+        let (context, counts) = (self.context, self.sight.is_some());
+        let is_whole = fragments.pixels == u64::MAX && context.tests_early();
         let lazy = if is_whole { &mut self.whole } else { &mut self.groups };
-        lazy.get(|wave| Groups::new(context, is_whole, wave))
+        lazy.get(|wave| Groups::new(context, (is_whole, counts), wave))
     }
 
     /// Shades fragments of several samples a pixel: those of one primitive in one group.

@@ -21,6 +21,10 @@ pub trait Linker {
     fn image(&mut self, _image: &Image) -> Option<Vec<Value>> {
         None
     }
+    /// Where lanes are noted that discard their fragment: they leave the program then, but not what it is appended to.
+    fn ended(&self) -> Option<Local> {
+        None
+    }
     /// The memory that one of the program becomes.
     fn space(&self, space: Space) -> Space {
         space
@@ -66,7 +70,16 @@ fn appended(linker: &mut impl Linker, program: &Program, locals: &[Local], outpu
     for (image, routine) in &function.routines {
         linker.builder().add_routine(image + before.images, routine.clone());
     }
+    let ended = linker.ended();
+    // What lanes that end break out of, and how many regions that may be left are open in it.
+    ended.iter().for_each(|_| linker.builder().push(Inst::Block));
+    let mut open = 0;
     for inst in &function.insts {
+        match inst {
+            Inst::Block | Inst::Loop => open += 1,
+            Inst::EndBlock | Inst::EndLoop => open -= 1,
+            _ => {}
+        }
         let ty = |result: &Value| function.types[result.0 as usize];
         let of = |value: Value| values[value.0 as usize].unwrap_or(value);
         match inst {
@@ -81,6 +94,14 @@ fn appended(linker: &mut impl Linker, program: &Program, locals: &[Local], outpu
                 values[result.0 as usize] = Some(value);
             }
             Inst::Output { slot, value } => linker.builder().local_store(outputs, *slot, None, of(*value)),
+            Inst::Kill | Inst::Demote if ended.is_some() => {
+                let b = linker.builder();
+                let one = b.int(1);
+                ended.iter().for_each(|&ended| b.local_store(ended, 0, None, one));
+                if *inst == Inst::Kill {
+                    b.push(Inst::Break { depth: open });
+                }
+            }
             _ => {
                 let mut inst = inst.clone();
                 map_operands(&mut inst, of);
@@ -105,6 +126,7 @@ fn appended(linker: &mut impl Linker, program: &Program, locals: &[Local], outpu
             }
         }
     }
+    ended.iter().for_each(|_| linker.builder().push(Inst::EndBlock));
     let load = |(word, output): (u32, &super::OutputSlot)| linker.builder().local_load(outputs, word, None, output.ty);
     (0..).zip(&program.outputs).map(load).collect()
 }

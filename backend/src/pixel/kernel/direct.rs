@@ -32,6 +32,7 @@ pub(super) const TEXEL: u32 = 4;
 pub(super) const LINE: u32 = 64;
 
 /// Sixteen pixels of one primitive, one a lane, whole quads.
+#[derive(Clone)]
 pub(super) struct Pixels {
     /// Their x and y, as floats.
     pub(super) place: [Value; 2],
@@ -56,7 +57,7 @@ pub(super) fn way(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> Op
         return Some(Way::AtOnce);
     }
     let is_served = has_one_sample(pipeline) && has_words(pipeline, attachments);
-    let fits = |program| is_plain(program, Discards::Allowed);
+    let fits = |program| is_plain(program, Effects::Discards);
     (is_served && pipeline.fragment.as_deref().is_some_and(fits)).then_some(Way::Sieved)
 }
 
@@ -72,7 +73,7 @@ pub(super) fn serves(pipeline: &GraphicsPipeline, attachments: &[Attachment]) ->
     let fits = |program: &Program| {
         let by_sample =
             multisample.samples > 1 && (sees_samples(program) || shades_samples(multisample, Some(program)));
-        is_short(program) && is_plain(program, Discards::Refused) && !by_sample
+        is_short(program) && is_plain(program, Effects::None) && !by_sample
     };
     has_words(pipeline, attachments)
         && multisample.samples <= MOST_SAMPLES
@@ -83,7 +84,20 @@ pub(super) fn serves(pipeline: &GraphicsPipeline, attachments: &[Attachment]) ->
 /// The same for groups of which all pixels are covered, of one sample.
 pub(super) fn serves_groups(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
     let is_long = |program: &Program| program.code.function().insts.len() > LONGEST_WHOLE;
-    let fits = |program: &Program| !is_long(program) && is_plain(program, Discards::Refused);
+    let fits = |program: &Program| !is_long(program) && is_plain(program, Effects::None);
+    has_words(pipeline, attachments) && has_one_sample(pipeline) && pipeline.fragment.as_deref().is_some_and(fits)
+}
+
+/// The same for groups whose fragments are tested when the program has told which are left, or their depths.
+pub(super) fn serves_late(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
+    let is_late = |program: &Program| {
+        let facts = &program.fragment;
+        !facts.early_tests && (facts.may_discard || facts.writes_depth)
+    };
+    let fits = |program: &Program| {
+        let is_long = program.code.function().insts.len() > LONGEST_WHOLE;
+        is_late(program) && !is_long && is_plain(program, Effects::Late)
+    };
     has_words(pipeline, attachments) && has_one_sample(pipeline) && pipeline.fragment.as_deref().is_some_and(fits)
 }
 
@@ -103,18 +117,21 @@ fn is_short(program: &Program) -> bool {
     insts.len() <= LONGEST && locals.iter().sum::<u32>() <= MOST_LOCALS && !insts.iter().any(is_costly)
 }
 
-/// Whether a program may discard fragments: where it does, the kernel's run ends for their lanes, so it must be of one wave.
+/// What a program may do beside computing colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Discards {
-    Refused,
-    Allowed,
+enum Effects {
+    None,
+    /// It may discard fragments: where it does, the kernel's run ends for their lanes, so it must be of one wave.
+    Discards,
+    /// It may also write their depth.
+    Late,
 }
 
-/// Whether a program only computes colours, the same ones whatever lanes run with it.
-fn is_plain(program: &Program, discards: Discards) -> bool {
+/// Whether a program only computes colours, the same ones whatever lanes run with it, and has no other effects than these.
+fn is_plain(program: &Program, effects: Effects) -> bool {
     let facts = &program.fragment;
-    let replaces = facts.writes_depth || facts.writes_stencil || facts.writes_sample_mask;
-    let ends = facts.may_discard && discards == Discards::Refused;
+    let replaces = facts.writes_depth && effects != Effects::Late || facts.writes_stencil || facts.writes_sample_mask;
+    let ends = facts.may_discard && effects == Effects::None;
     let changes = ends || replaces || facts.side_effects || facts.post_depth;
     let sees_coverage = |slot| matches!(slot, Slot::Builtin(Builtin::SampleMask | Builtin::HelperInvocation, _));
     let hinders = |inst: &Inst| match inst {
@@ -188,14 +205,30 @@ impl Linker {
         attachments: &[Attachment],
         pixels: Pixels,
     ) {
-        let Pixels { place, covered, texels } = pixels;
+        let words = self.run((program, state), pixels.place);
+        self.write((program, &words), attachments, &pixels);
+    }
+
+    /// The output words of the fragment program on some pixels.
+    pub(super) fn run(&mut self, (program, state): (&Program, &MultisampleState), place: [Value; 2]) -> Vec<Value> {
         self.place = Some(place);
         let inputs = Inputs::new(program, Form::Alone, (false, state));
         let words = link::append_anew(&mut FragmentLinker { linker: self, inputs }, program);
+        self.place = None;
+        words
+    }
+
+    /// Writes what the fragment program gives to the attachments.
+    pub(super) fn write(
+        &mut self,
+        (program, words): (&Program, &[Value]),
+        attachments: &[Attachment],
+        Pixels { covered, texels, .. }: &Pixels,
+    ) {
         let outputs = Outputs::new(program);
         let mut fresh = |attachment: &Attachment| match attachment.export.needs_stored() {
             true => None,
-            false => self.texel(attachment, (&outputs, &words), |linker, _| linker.b.int(0)),
+            false => self.texel(attachment, (&outputs, words), |linker, _| linker.b.int(0)),
         };
         let fresh: Vec<_> = attachments.iter().map(&mut fresh).collect();
         for sample in 0..covered.len().max(1) {
@@ -211,7 +244,7 @@ impl Linker {
                     linker.b.load(space, offset, Type::I32)
                 };
                 let made = fresh[target].clone();
-                let texel = made.or_else(|| self.texel(attachment, (&outputs, &words), stored));
+                let texel = made.or_else(|| self.texel(attachment, (&outputs, words), stored));
                 match texel {
                     Some(words) if words.len() > 1 && covered.is_empty() => self.store_all(space, first, &words),
                     texel => self.store_words(space, first, &texel.unwrap_or_default()),
@@ -221,6 +254,5 @@ impl Linker {
                 self.b.push(Inst::EndIf);
             }
         }
-        self.place = None;
     }
 }

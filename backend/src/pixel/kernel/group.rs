@@ -24,7 +24,7 @@ pub(super) fn link_whole(pipeline: &GraphicsPipeline) -> Option<Stage> {
         linker.each_strip(waves, |linker, first| {
             let wave = linker.input(Source::Wave, Type::I32);
             let number = linker.b.binary(B::IAdd, first, wave);
-            let pixels = linker.strip(number, None, &attachments);
+            let pixels = linker.strip(number, None, bytes_of(&attachments));
             linker.shade((program, &pipeline.multisample), &attachments, pixels);
         });
         linker.finish(Some(program))
@@ -45,16 +45,21 @@ pub(super) fn link(pipeline: &GraphicsPipeline) -> Option<Stage> {
         let zero = linker.b.int(0);
         let any = linker.b.binary(B::INe, bits, zero);
         linker.b.push(Inst::If { condition: any });
-        let pixels = linker.strip(number, Some(bits), &attachments);
+        let pixels = linker.strip(number, Some(bits), bytes_of(&attachments));
         linker.shade((program, &pipeline.multisample), &attachments, pixels);
         linker.b.push(Inst::EndIf);
     });
     Some(linker.finish(Some(program)).alone())
 }
 
+/// Bytes of the texels of attachments.
+pub(super) fn bytes_of(attachments: &[Attachment]) -> impl Iterator<Item = u32> {
+    attachments.iter().map(|attachment| attachment.export.info.bytes)
+}
+
 impl Linker {
     /// A loop over the strips of a group, `step` at a time; `body` gets the number of the first.
-    fn each_strip(&mut self, step: u32, body: impl FnOnce(&mut Self, Value)) {
+    pub(super) fn each_strip(&mut self, step: u32, body: impl FnOnce(&mut Self, Value)) {
         let (counter, all, step) = (self.b.local(1), self.b.int(STRIPS), self.b.int(step));
         self.b.push(Inst::Loop);
         let number = self.b.local_load(counter, 0, None, Type::I32);
@@ -70,7 +75,7 @@ impl Linker {
     }
 
     /// The covered pixels of a strip, as bits of its lanes.
-    fn bits_of_strip(&mut self, number: Value) -> Value {
+    pub(super) fn bits_of_strip(&mut self, number: Value) -> Value {
         let [upper, lower] = [0, 1].map(|half| self.input(Source::Pixels(half), Type::I32));
         let [one, four, low] = [1, 4, 0xffff].map(|word| self.b.int(word));
         let is_upper = self.b.binary(B::ULe, number, one);
@@ -81,8 +86,13 @@ impl Linker {
         self.b.binary(B::And, bits, low)
     }
 
-    /// The pixels of a strip: quads from left to right; those that are covered as bits, or all.
-    fn strip(&mut self, number: Value, bits: Option<Value>, attachments: &[Attachment]) -> Pixels {
+    /// The pixels of a strip: quads from left to right; those that are covered as bits, or all. Planes are told by the bytes of their texels.
+    pub(super) fn strip(
+        &mut self,
+        number: Value,
+        bits: Option<Value>,
+        planes: impl IntoIterator<Item = u32>,
+    ) -> Pixels {
         let lane = self.b.lane();
         let [one, four, six] = [1, 4, 6].map(|word| self.b.int(word));
         // Bits 0, 2 and 3 of the lane are x, bit 1 is y.
@@ -98,8 +108,8 @@ impl Linker {
         });
         let first = self.b.binary(B::Shl, number, four);
         let mut texels = Vec::new();
-        for (target, attachment) in attachments.iter().enumerate() {
-            let (line, bytes) = (self.input(Source::Line(target), Type::I32), self.b.int(attachment.export.info.bytes));
+        for (plane, bytes) in planes.into_iter().enumerate() {
+            let (line, bytes) = (self.input(Source::Line(plane), Type::I32), self.b.int(bytes));
             let [strip, texel] = [first, lane].map(|texels| self.b.binary(B::IMul, texels, bytes));
             let strip = self.b.binary(B::IAdd, line, strip);
             texels.push(self.b.binary(B::IAdd, strip, texel));

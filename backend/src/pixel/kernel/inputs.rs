@@ -229,6 +229,11 @@ impl<'a> Inputs<'a> {
     /// The depth that is tested: within its range.
     fn depth(&self, linker: &mut Linker, place: At) -> Value {
         let value = self.interpolated_depth(linker, place);
+        self.in_range(linker, value)
+    }
+
+    /// A depth as it is tested and stored.
+    pub(super) fn in_range(&self, linker: &mut Linker, value: Value) -> Value {
         let [near, far] = [0, 1].map(|index| self.primitive(linker, Shape::DEPTH_RANGE + index, Type::F32));
         // NaN gives the first operand.
         let value = linker.b.binary(B::FMax, near, value);

@@ -10,6 +10,7 @@ mod direct;
 mod export;
 mod group;
 mod inputs;
+mod late;
 mod mixed;
 mod primitive;
 
@@ -20,7 +21,7 @@ use smallvec::SmallVec;
 use super::draw::shades_samples;
 use crate::format::{FormatInfo, routines};
 use crate::geometry::Primitives;
-use crate::shader::ir::{Builder, Function, Inst, InterpolateAt, Type, Value};
+use crate::shader::ir::{Builder, Function, Inst, InterpolateAt, Local, Type, Value};
 use crate::shader::passes::pair::Effects;
 use crate::shader::passes::{self, Across};
 use crate::shader::x64::Target as CodeTarget;
@@ -151,6 +152,7 @@ pub struct Kernels {
     /// By the bits of depth: one that does not count, and one that does.
     primitive: [[OnceLock<Option<Stage>>; 2]; 3],
     mixed: [[OnceLock<Option<Stage>>; 2]; 3],
+    late: [[OnceLock<Option<Stage>>; 2]; 3],
 }
 
 /// What of a pipeline's kernels is known before they are compiled.
@@ -170,6 +172,8 @@ pub struct Outline {
     pub differs: bool,
     /// Whether there is one for whole groups.
     pub exports_whole: bool,
+    /// Whether there is one for groups whose fragments are tested behind the program.
+    pub tests_late: bool,
 }
 
 impl Kernels {
@@ -213,6 +217,13 @@ impl Kernels {
         let kernel = &self.mixed[number][usize::from(counts)];
         kernel.get_or_init(|| mixed::link(pipeline, (bits, counts))).as_ref()
     }
+
+    /// The same for groups of one primitive whose fragments are tested behind the program.
+    pub fn late(&self, pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool)) -> Option<&Stage> {
+        let (number, bits) = depth_of_kernel(depth_bits);
+        let kernel = &self.late[number][usize::from(counts)];
+        kernel.get_or_init(|| late::link(pipeline, (bits, counts))).as_ref()
+    }
 }
 
 /// Number of the kernel for depths of so many bits, and those bits.
@@ -248,6 +259,7 @@ impl Outline {
             small: direct::way(pipeline, &written),
             differs: program.is_some_and(primitive::differs),
             exports_whole: direct::serves_groups(pipeline, &written),
+            tests_late: direct::serves_late(pipeline, &written),
         }
     }
 }
@@ -355,6 +367,8 @@ struct Linker {
     quads: bool,
     /// Mixed kernels: which of sixteen primitives each lane's pixel is of.
     of: Option<Value>,
+    /// Late kernels: where lanes are noted that discard their fragment.
+    ended: Option<Local>,
 }
 
 impl Linker {
@@ -486,6 +500,10 @@ impl link::Linker for FragmentLinker<'_> {
 
     fn input(&mut self, slot: usize, ty: Type) -> Value {
         self.inputs.word(self.linker, slot, ty)
+    }
+
+    fn ended(&self) -> Option<Local> {
+        self.linker.ended
     }
 
     fn interpolated(&mut self, slot: usize, at: InterpolateAt, ty: Type) -> Value {

@@ -127,7 +127,7 @@ pub(super) struct Depths {
 }
 
 impl Depths {
-    fn bytes(&self) -> u32 {
+    pub(super) fn bytes(&self) -> u32 {
         if self.bits == 16 { 2 } else { TEXEL }
     }
 }
@@ -141,6 +141,13 @@ pub(super) struct Left {
     bytes: u32,
     /// Where their depths go, and these as words, sample by sample; nothing where none is written.
     stores: Vec<(Value, Value)>,
+}
+
+impl Left {
+    /// What is left of these.
+    pub(super) fn with(self, covered: Vec<Value>) -> Self {
+        Self { covered, ..self }
+    }
 }
 
 /// The tests of a pipeline that do something.
@@ -326,7 +333,7 @@ impl Linker {
         Tally { words }
     }
 
-    fn add(&mut self, local: Local, many: Value) {
+    pub(super) fn add(&mut self, local: Local, many: Value) {
         let before = self.b.local_load(local, 0, None, Type::I32);
         let after = self.b.binary(B::IAdd, before, many);
         self.b.local_store(local, 0, None, after);
@@ -363,7 +370,7 @@ impl Linker {
     }
 
     /// Whether any lane has any of these; the same in all lanes.
-    fn any(&mut self, covered: &[Value]) -> Value {
+    pub(super) fn any(&mut self, covered: &[Value]) -> Value {
         let (zero, some) = (self.b.int(0), self.some(covered));
         let bits = self.b.ballot(some);
         self.b.binary(B::INe, bits, zero)
@@ -399,9 +406,20 @@ impl Linker {
         pixels: &Pixels,
         depth: &Depths,
     ) -> Left {
+        self.left_with((pipeline, program), pixels, depth, None)
+    }
+
+    /// The same, perhaps with depths of their own.
+    pub(super) fn left_with(
+        &mut self,
+        (pipeline, program): (&GraphicsPipeline, &Program),
+        pixels: &Pixels,
+        depth: &Depths,
+        own: Option<Value>,
+    ) -> Left {
         let inputs = Inputs::new(program, Form::Alone, (false, &pipeline.multisample));
         match tested(pipeline) {
-            Some(tests) => self.tested(&tests, pixels, (inputs, depth)),
+            Some(tests) => self.tested(&tests, pixels, (inputs, depth), own),
             None => {
                 Left { covered: pixels.covered.clone(), plane: depth.plane, bytes: depth.bytes(), stores: Vec::new() }
             }
@@ -419,12 +437,21 @@ impl Linker {
     }
 
     /// The depth test of covered pixels; those that pass.
-    fn tested(&mut self, tests: &DepthStencilState, pixels: &Pixels, (inputs, depths): (Inputs<'_>, &Depths)) -> Left {
+    fn tested(
+        &mut self,
+        tests: &DepthStencilState,
+        pixels: &Pixels,
+        (inputs, depths): (Inputs<'_>, &Depths),
+        own: Option<Value>,
+    ) -> Left {
         self.place = Some(pixels.place);
         // All loads come before all stores, so that they overlap.
         let (space, mut covered_left, mut stores) = (self.plane(depths.plane, depths.bytes()), Vec::new(), Vec::new());
         for (sample, &covered) in pixels.covered.iter().enumerate() {
-            let depth = inputs.depth_of_sample(self, sample);
+            let depth = match own {
+                Some(own) => inputs.in_range(self, own),
+                None => inputs.depth_of_sample(self, sample),
+            };
             let from_first = self.b.int(sample as u32 * LINE * depths.bytes());
             let texel = self.b.binary(B::IAdd, pixels.texels[depths.plane], from_first);
             let (passes, offset, word) = match depths.bits {
