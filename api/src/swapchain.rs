@@ -396,7 +396,7 @@ fn read_rows(plane: &PlaneRef<'_>, y: u32, texel: impl Fn(u32) -> [u8; 4], mut r
         }
     }
     for x in (strips * 8..plane.width()).step_by(2) {
-        let quad = plane.read_quad(x, y).map(&texel);
+        let quad = plane.read_quad(x, y, 0).map(&texel);
         for (row, pair) in rows.iter_mut().zip(quad.chunks(2)) {
             row.iter_mut().skip(x as usize).zip(pair).for_each(|(to, from)| *to = *from);
         }

@@ -452,14 +452,15 @@ impl<'a> PlaneRef<'a> {
         self.memory.write(address, bytemuck::bytes_of(&words.map(|word| (word as u16).to_le())));
     }
 
-    /// Reads the words of a 2x2 quad of texels of four bytes and one sample at even (`x`, `y`); 0 outside.
+    /// Reads a sample of the words of a 2x2 quad of texels of four bytes at even (`x`, `y`); 0 outside.
     #[inline]
-    pub fn read_quad(&self, x: u32, y: u32) -> [u32; 4] {
-        if !self.has_whole_quad(x, y) {
-            return std::array::from_fn(|index| self.read_word(x + (index as u32 & 1), y + (index as u32 >> 1), 0));
+    pub fn read_quad(&self, x: u32, y: u32, sample: u32) -> [u32; 4] {
+        if !self.has_whole_quad(x, y) || sample >= self.samples() {
+            let word = |index: u32| self.read_word(x + (index & 1), y + (index >> 1), sample);
+            return [0, 1, 2, 3].map(word);
         }
         let mut bytes = [0; 16];
-        self.memory.read(self.address(x, y, 0), &mut bytes);
+        self.memory.read(self.address(x, y, sample), &mut bytes);
         u128_to_words(u128::from_le_bytes(bytes))
     }
 
@@ -647,7 +648,7 @@ mod tests {
                 assert_eq!(quads.read_word(x, y, 0), texels.read_word(x, y, 0), "({x}, {y})");
                 let (left, upper) = (x & !1, y & !1);
                 let word = |index: u32| texels.read_word(left + (index & 1), upper + (index >> 1), 0);
-                assert_eq!(quads.read_quad(left, upper), [0, 1, 2, 3].map(word));
+                assert_eq!(quads.read_quad(left, upper, 0), [0, 1, 2, 3].map(word));
             }
         }
     }

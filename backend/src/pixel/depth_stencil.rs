@@ -62,16 +62,16 @@ pub(super) fn test(context: &DrawContext<'_>, (x, y): (u32, u32), sample: u32, t
     passes
 }
 
-/// Tests the pixels of a quad that are in `mask`, of an attachment with one sample and a depth test alone; the same as [`test`]
-/// of each. Returns those that go on.
+/// Tests a sample of the pixels of a quad that are in `mask`, by a depth test alone; the same as [`test`] of each. Returns those that go
+/// on.
 pub(super) fn test_quad(
     state: &DepthStencilState,
     (plane, depth_bits): (&PlaneRef<'_>, u32),
-    [x, y]: [u32; 2],
+    ([x, y], sample): ([u32; 2], u32),
     mask: u32,
     depths: [f32; 4],
 ) -> u32 {
-    let stored = plane.read_quad(x, y);
+    let stored = plane.read_quad(x, y, sample);
     let encoded = depths.map(|depth| encode_depth(depth_bits, depth));
     let passes = |pixel: usize| {
         let [new, old] = [encoded[pixel], stored[pixel]].map(|word| decode_depth(depth_bits, word));
@@ -79,7 +79,7 @@ pub(super) fn test_quad(
     };
     let left = (0..4).fold(0, |left, pixel| left | u32::from(passes(pixel)) << pixel) & mask;
     if state.depth_write && left != 0 {
-        plane.write_quad(x, y, 0, &encoded, left);
+        plane.write_quad(x, y, sample, &encoded, left);
     }
     left
 }

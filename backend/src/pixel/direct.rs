@@ -213,7 +213,9 @@ impl<'s> Small<'s> {
         let blocks = across(0) * across(1);
         see_block(sight, place, [blocks, blocks * BLOCK_PIXELS * self.samples, covered]);
         if !self.is_sieve {
-            see_waves(sight, place, [waves, lanes, lanes]);
+            // Programs that discard nothing do not say.
+            let exported = self.runs.outputs.get(Tally::words(self.samples)).map_or(lanes, |lanes| lanes[0]);
+            see_waves(sight, place, [waves, lanes, exported]);
         }
     }
 }

@@ -99,7 +99,7 @@ impl WaveFragments<'_> {
                 return;
             }
             for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
-                *lanes = plane.read_quad(quad.x, quad.y);
+                *lanes = plane.read_quad(quad.x, quad.y, 0);
             }
             return;
         }
@@ -134,9 +134,9 @@ pub(super) fn depth_in_range(shape: &Shape, depth: f32) -> f32 {
     if depth < far { depth } else { far }
 }
 
-/// Depths at the centres of the pixels of the quad at (`x`, `y`).
-pub(super) fn depths_at_centres(shape: &Shape, [x, y]: [u32; 2]) -> [f32; 4] {
-    let along = |first: u32, axis: usize| [first, first + 1].map(|at| at as f32 - shape.reference[axis] + 0.5);
+/// Depths at a place in each pixel of the quad at (`x`, `y`).
+pub(super) fn depths_of_quad(shape: &Shape, [x, y]: [u32; 2], place: [f32; 2]) -> [f32; 4] {
+    let along = |first: u32, axis: usize| [first, first + 1].map(|at| at as f32 - shape.reference[axis] + place[axis]);
     let ([left, right], [upper, lower]) = (along(x, 0), along(y, 1));
     [[left, upper], [right, upper], [left, lower], [right, lower]].map(|[x, y]| depth_at(shape, x, y))
 }

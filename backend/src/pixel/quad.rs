@@ -2,7 +2,7 @@
 
 use super::DrawContext;
 use super::depth_stencil::{self, Tested};
-use super::inputs::{depth_at_sample, depth_in_range, depths_at_centres, sample_place};
+use super::inputs::{depth_at_sample, depth_in_range, depths_of_quad, sample_place};
 use crate::raster;
 use crate::tiling::{PrimitiveId, Visit};
 
@@ -128,19 +128,27 @@ impl Quad {
         }
         let shape = &walk.shape(self.primitive);
         let depth = own.depth.map(|depths| depths.map(|depth| depth_in_range(shape, depth)));
-        if let (Some(state), Some(plane), 1) = (context.depth_alone, &context.depth, context.multisample.samples)
+        let samples = context.multisample.samples;
+        if let (Some(state), Some(plane)) = (context.depth_alone, &context.depth)
             && plane.bytes() == 4
         {
-            let depths = depth.unwrap_or_else(|| depths_at_centres(shape, [self.x, self.y]));
             let place = [self.x, self.y];
-            let left = depth_stencil::test_quad(&state, (plane, context.depth_bits), place, self.pixels(), depths);
-            *self = Self::of_pixels(self.primitive, place, left.into());
+            for sample in 0..samples {
+                let at = if samples == 1 { [0.5; 2] } else { sample_place(&context.locations, sample) };
+                let (mask, depths) =
+                    (self.pixels_at(sample), depth.unwrap_or_else(|| depths_of_quad(shape, place, at)));
+                if mask != 0 {
+                    let plane = (plane, context.depth_bits);
+                    let left = depth_stencil::test_quad(&state, plane, (place, sample), mask, depths);
+                    self.coverage &= !(Self::of_pixels(0, place, u64::from(mask & !left)).coverage << sample);
+                }
+            }
             return self.count();
         }
         for pixel in 0..4 {
             let (x, y) = self.pixel(pixel);
             let mut left = self.samples(pixel);
-            for sample in (0..context.multisample.samples).filter(|sample| self.samples(pixel) >> sample & 1 != 0) {
+            for sample in (0..samples).filter(|sample| self.samples(pixel) >> sample & 1 != 0) {
                 let depth = match depth {
                     Some(depth) => depth[pixel],
                     None => depth_at_sample(shape, (x, y), sample_place(&context.locations, sample)),

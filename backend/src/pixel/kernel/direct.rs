@@ -4,6 +4,7 @@
 //! quads of several primitives are packed into full waves.
 
 use super::inputs::Inputs;
+use super::late::is_late;
 use super::{Attachment, Form, FragmentLinker, Linker, Outputs};
 use crate::pixel::draw::shades_samples;
 use crate::shader::ir::{BinaryOp as B, Function, Inst, Space, Type, Value};
@@ -73,7 +74,8 @@ pub(super) fn serves(pipeline: &GraphicsPipeline, attachments: &[Attachment]) ->
     let fits = |program: &Program| {
         let by_sample =
             multisample.samples > 1 && (sees_samples(program) || shades_samples(multisample, Some(program)));
-        is_short(program) && is_plain(program, Effects::None) && !by_sample
+        let effects = if is_late(program) { Effects::Late } else { Effects::None };
+        is_short(program) && is_plain(program, effects) && !by_sample
     };
     has_words(pipeline, attachments)
         && multisample.samples <= MOST_SAMPLES
@@ -90,10 +92,6 @@ pub(super) fn serves_groups(pipeline: &GraphicsPipeline, attachments: &[Attachme
 
 /// The same for groups whose fragments are tested when the program has told which are left, or their depths.
 pub(super) fn serves_late(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
-    let is_late = |program: &Program| {
-        let facts = &program.fragment;
-        !facts.early_tests && (facts.may_discard || facts.writes_depth)
-    };
     let fits = |program: &Program| {
         let is_long = program.code.function().insts.len() > LONGEST_WHOLE;
         is_late(program) && !is_long && is_plain(program, Effects::Late)
@@ -123,14 +121,14 @@ enum Effects {
     None,
     /// It may discard fragments: where it does, the kernel's run ends for their lanes, so it must be of one wave.
     Discards,
-    /// It may also write their depth.
+    /// It may also write their depth, or which samples of them are covered.
     Late,
 }
 
 /// Whether a program only computes colours, the same ones whatever lanes run with it, and has no other effects than these.
 fn is_plain(program: &Program, effects: Effects) -> bool {
     let facts = &program.fragment;
-    let replaces = facts.writes_depth && effects != Effects::Late || facts.writes_stencil || facts.writes_sample_mask;
+    let replaces = (facts.writes_depth || facts.writes_sample_mask) && effects != Effects::Late || facts.writes_stencil;
     let ends = facts.may_discard && effects == Effects::None;
     let changes = ends || replaces || facts.side_effects || facts.post_depth;
     let sees_coverage = |slot| matches!(slot, Slot::Builtin(Builtin::SampleMask | Builtin::HelperInvocation, _));

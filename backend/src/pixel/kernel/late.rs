@@ -1,59 +1,61 @@
-//! Late kernels: fragments of one primitive in a group of 8x8 pixels, of programs that discard some or write their depths.
+//! Fragments that are tested behind their program, as it discards some, or writes depths or sample masks of its own.
 //!
-//! Such fragments are tested behind the program. What is discarded is known earlier than what it looks like, and depths of their own are
-//! known last: so programs without those run only where any pixel of two rows passes its test. Lanes that discard theirs wait until the
-//! others are through, since the next two rows are theirs again.
+//! What is discarded is known earlier than what it looks like, and depths of their own are known last: so programs without those run only where
+//! any pixel passes its test. Lanes that discard their fragment wait until the others are through, since the next pixels are theirs again.
+//!
+//! Late kernels shade groups of 8x8 pixels of one primitive so; short programs are parts of primitive and mixed kernels, too.
 
 use super::direct::{self, Pixels};
 use super::group::bytes_of;
 use super::primitive::{Depths, stores_depths_apart};
-use super::{Linker, Stage, written};
-use crate::shader::Builtin;
+use super::{Attachment, Linker, Stage, written};
 use crate::shader::ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value};
+use crate::shader::{Builtin, Program};
 use crate::state::GraphicsPipeline;
 
-/// Links the kernel of a pipeline for depths of so many bits; `None` where quads must be tested one by one. One that counts has an output word:
-/// how many fragments were exported, the same in all lanes.
+/// What is told of pixels of a wave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Event {
+    /// The program runs for them.
+    Shaded,
+    /// They are written, where that are not all of those.
+    Exported,
+}
+
+/// Whether a program's fragments are tested behind it.
+pub(super) fn is_late(program: &Program) -> bool {
+    let facts = &program.fragment;
+    !facts.early_tests && (facts.may_discard || facts.writes_depth || facts.writes_sample_mask)
+}
+
+/// Whether depths in memory of so many bits can be tested behind a program.
+pub(super) fn serves(pipeline: &GraphicsPipeline, (program, depth_bits): (&Program, u32)) -> bool {
+    !is_late(program) || program.fragment.writes_depth || stores_depths_apart(pipeline, (program, depth_bits))
+}
+
+/// Links the kernel of a pipeline for groups, with depths of so many bits; `None` where quads must be tested one by one. One that counts has an
+/// output word: how many fragments were exported, the same in all lanes.
 pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool)) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref()?, written(pipeline));
-    let own_depth = program.output_builtin(Builtin::FragDepth, 0);
-    let apart = own_depth.is_some() || stores_depths_apart(pipeline, (program, depth_bits));
-    if !apart || !direct::serves_late(pipeline, &attachments) {
+    if !serves(pipeline, (program, depth_bits)) || !direct::serves_late(pipeline, &attachments) {
         return None;
     }
     let mut linker = Linker::default();
     let depth = Depths { bits: depth_bits, plane: attachments.len() };
     let planes = bytes_of(&attachments).chain([depth.bytes()]);
-    let (zero, ended, exported) = (linker.b.int(0), linker.b.local(1), counts.then(|| linker.b.local(1)));
-    exported.iter().for_each(|&exported| linker.b.local_store(exported, 0, None, zero));
-    linker.ended = Some(ended);
+    let zero = linker.b.int(0);
+    let exported = counts.then(|| linker.zeroed());
     linker.each_strip(1, |linker, number| {
         let bits = linker.bits_of_strip(number);
         let any = linker.b.binary(B::INe, bits, zero);
         linker.b.push(Inst::If { condition: any });
-        linker.b.local_store(ended, 0, None, zero);
         let pixels = linker.strip(number, Some(bits), planes);
-        let known = own_depth.is_none().then(|| linker.left((pipeline, program), &pixels, &depth));
-        let runs = known.as_ref().map(|left| linker.any(&left.covered));
-        runs.iter().for_each(|&condition| linker.b.push(Inst::If { condition }));
-        let words = linker.run((program, &pipeline.multisample), pixels.place);
-        let left = match known {
-            Some(left) => {
-                let covered = linker.not_ended(&left.covered);
-                left.with(covered)
+        linker.shade_late((pipeline, program), (&attachments, &depth), pixels, &mut |linker, event, left| {
+            if let (Some(exported), Event::Exported) = (exported, event) {
+                let many = linker.lanes_with(left);
+                linker.add(exported, many);
             }
-            None => {
-                let pixels = Pixels { covered: linker.not_ended(&pixels.covered), ..pixels.clone() };
-                linker.left_with((pipeline, program), &pixels, &depth, own_depth.map(|word| words[word]))
-            }
-        };
-        if let Some(exported) = exported {
-            let many = linker.lanes_with(left.covered[0]);
-            linker.add(exported, many);
-        }
-        linker.write((program, &words), &attachments, &Pixels { covered: left.covered.clone(), ..pixels });
-        linker.store_depths(&left);
-        runs.iter().for_each(|_| linker.b.push(Inst::EndIf));
+        });
         linker.b.push(Inst::EndIf);
     });
     if let Some(exported) = exported {
@@ -64,12 +66,58 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
 }
 
 impl Linker {
-    /// Those of pixels whose lanes have not ended.
-    fn not_ended(&mut self, covered: &[Value]) -> Vec<Value> {
-        let Some(ended) = self.ended else { return covered.to_vec() };
-        let ended = self.b.local_load(ended, 0, None, Type::I32);
-        let ended = self.b.unary(U::AsBool, ended);
-        let lives = self.b.unary(U::LogicalNot, ended);
-        covered.iter().map(|&covered| self.b.binary(B::LogicalAnd, covered, lives)).collect()
+    /// Shades covered pixels, tests them and writes what is left; `see` gets those that the program runs for, and those that are written.
+    pub(super) fn shade_late(
+        &mut self,
+        (pipeline, program): (&GraphicsPipeline, &Program),
+        (attachments, depth): (&[Attachment], &Depths),
+        pixels: Pixels,
+        see: &mut dyn FnMut(&mut Self, Event, Value),
+    ) {
+        let own_depth = program.output_builtin(Builtin::FragDepth, 0);
+        let known = own_depth.is_none().then(|| self.left((pipeline, program), &pixels, depth));
+        let covered = known.as_ref().map_or(&pixels.covered, |left| &left.covered);
+        let (shaded, runs) = (self.some(covered), known.as_ref().map(|left| self.any(&left.covered)));
+        runs.iter().for_each(|&condition| self.b.push(Inst::If { condition }));
+        see(self, Event::Shaded, shaded);
+        self.ended = Some(self.zeroed());
+        let words = self.run((program, &pipeline.multisample), pixels.place);
+        let left = match known {
+            Some(left) => {
+                let covered = self.kept((program, &words), &left.covered);
+                left.with(covered)
+            }
+            None => {
+                let pixels = Pixels { covered: self.kept((program, &words), &pixels.covered), ..pixels.clone() };
+                self.left_with((pipeline, program), &pixels, depth, own_depth.map(|word| words[word]))
+            }
+        };
+        self.ended = None;
+        let exported = self.some(&left.covered);
+        see(self, Event::Exported, exported);
+        self.write((program, &words), attachments, &Pixels { covered: left.covered.clone(), ..pixels });
+        self.store_depths(&left);
+        runs.iter().for_each(|_| self.b.push(Inst::EndIf));
+    }
+
+    /// Those of covered samples that the program leaves.
+    fn kept(&mut self, (program, words): (&Program, &[Value]), covered: &[Value]) -> Vec<Value> {
+        let ended = self.ended.map(|ended| self.b.local_load(ended, 0, None, Type::I32));
+        let mask = program.output_builtin(Builtin::SampleMask, 0).map(|word| self.b.cast(words[word], Type::I32));
+        let mut kept = covered.to_vec();
+        if let Some(ended) = ended {
+            let ended = self.b.unary(U::AsBool, ended);
+            let lives = self.b.unary(U::LogicalNot, ended);
+            kept.iter_mut().for_each(|covered| *covered = self.b.binary(B::LogicalAnd, *covered, lives));
+        }
+        if let Some(mask) = mask {
+            for (sample, covered) in (0..).zip(&mut kept) {
+                let bit = self.b.int(1 << sample);
+                let bit = self.b.binary(B::And, mask, bit);
+                let is_set = self.b.unary(U::AsBool, bit);
+                *covered = self.b.binary(B::LogicalAnd, *covered, is_set);
+            }
+        }
+        kept
     }
 }

@@ -7,7 +7,8 @@
 //! their depths written when it is known which are left. Since no two are of one pixel, that is as if each had been alone.
 
 use super::direct::{self, Pixels, Way, discards_first};
-use super::primitive::{Depths, differs, needs_quads, stores_depths_apart};
+use super::late::{self, Event, is_late};
+use super::primitive::{Depths, differs, needs_quads};
 use super::{Attachment, Linker, Source, Stage, written};
 use crate::pixel::crumbs::Crumb;
 use crate::shader::Program;
@@ -24,7 +25,7 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     if way == Way::AtOnce && (pipeline.multisample.samples > 1 || needs_quads(shaded, depth_bits)) {
         return None;
     }
-    if !stores_depths_apart(pipeline, (shaded, depth_bits)) {
+    if !late::serves(pipeline, (shaded, depth_bits)) {
         return None;
     }
     let mut linker = Linker::default();
@@ -34,11 +35,16 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     // In front of the program: lanes may end there.
     let many = counts.then(|| linker.count_none());
     let see = |linker: &mut Linker, left: Value| many.iter().for_each(|&output| linker.count_pixels(output, left));
-    let exported = (counts && shaded.fragment.may_discard).then(|| linker.count_none());
+    let exported = (counts && is_late(shaded)).then(|| linker.count_none());
     match way {
-        Way::AtOnce => linker.shade_tested((pipeline, shaded), (&attachments, &depth), pixels, |linker, left| {
-            see(linker, left[0]);
-        }),
+        Way::AtOnce => {
+            linker.shade_tested((pipeline, shaded), (&attachments, &depth), pixels, &mut |linker, event, left| {
+                match event {
+                    Event::Shaded => see(linker, left),
+                    Event::Exported => exported.iter().for_each(|&output| linker.count_lanes(output, left)),
+                }
+            })
+        }
         Way::Sieved => {
             let tested = discards_first(shaded).then(|| linker.left((pipeline, shaded), &pixels, &depth));
             let covered = tested.as_ref().map_or(&pixels.covered, |tested| &tested.covered).clone();

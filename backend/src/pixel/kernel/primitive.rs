@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 
 use super::direct::{self, LINE, Pixels, TEXEL, Way, discards_first};
 use super::inputs::Inputs;
+use super::late::{self, Event, is_late};
 use super::{Attachment, Form, Linker, Source, Stage, written};
 use crate::format::routines;
 use crate::geometry::Shape;
@@ -27,11 +28,12 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     let way = direct::way(pipeline, &attachments)?;
     let nothing = Program::routine(Builder::new().finish(), &[], 0);
     let shaded = program.unwrap_or(&nothing);
-    if !stores_depths_apart(pipeline, (shaded, depth_bits)) {
+    if !late::serves(pipeline, (shaded, depth_bits)) {
         return None;
     }
     let mut linker = Linker::default();
     let tally = counts.then(|| linker.tally(pipeline.multisample.samples));
+    let exported = (counts && way == Way::AtOnce && is_late(shaded)).then(|| linker.zeroed());
     let sieve = (way == Way::Sieved).then(|| linker.sieve());
     linker.quads = true;
     let blocks = linker.begin_blocks();
@@ -48,15 +50,25 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
             }
             linker.keep(sieve, left.covered[0]);
         }
-        None => linker.shade_tested((pipeline, shaded), (&attachments, &depth), block, |linker, left| {
-            tally.iter().for_each(|tally| linker.count_wave(tally, left));
-        }),
+        None => {
+            linker.shade_tested((pipeline, shaded), (&attachments, &depth), block, &mut |linker, event, left| match (
+                event, exported,
+            ) {
+                (Event::Shaded, _) => tally.iter().for_each(|tally| linker.count_wave(tally, left)),
+                (Event::Exported, Some(exported)) => {
+                    let many = linker.lanes_with(left);
+                    linker.add(exported, many);
+                }
+                (Event::Exported, None) => {}
+            })
+        }
     }
     linker.b.push(Inst::EndIf);
     sieve.iter().for_each(|sieve| linker.next(sieve));
     linker.end_blocks(&blocks);
     let kept = sieve.map(|sieve| sieve.masks);
-    for local in kept.into_iter().chain(tally.into_iter().flat_map(|tally| tally.words)) {
+    let counted = tally.into_iter().flat_map(|tally| tally.words).chain(exported);
+    for local in kept.into_iter().chain(counted) {
         let value = linker.b.local_load(local, 0, None, Type::I32);
         linker.output(value);
     }
@@ -94,6 +106,11 @@ pub struct Tally {
 const PIXEL_BITS: u32 = 11;
 
 impl Tally {
+    /// Output words of a kernel for so many samples.
+    pub fn words(samples: u32) -> usize {
+        samples.min(2) as usize
+    }
+
     /// Samples that were covered, waves, and their lanes, by the output words of a kernel for so many samples.
     pub fn told(samples: u32, output: impl Fn(usize) -> u32) -> [u32; 3] {
         let low = |word: u32| word & ((1 << PIXEL_BITS) - 1);
@@ -304,10 +321,7 @@ impl Linker {
     }
 
     fn sieve(&mut self) -> Sieve {
-        let zero = self.b.int(0);
-        let [masks, number] = [(); 2].map(|()| self.b.local(1));
-        [masks, number].into_iter().for_each(|local| self.b.local_store(local, 0, None, zero));
-        Sieve { masks, number }
+        Sieve { masks: self.zeroed(), number: self.zeroed() }
     }
 
     /// Keeps the pixels of a block that are left.
@@ -327,10 +341,14 @@ impl Linker {
     }
 
     fn tally(&mut self, samples: u32) -> Tally {
-        let zero = self.b.int(0);
-        let words: SmallVec<[Local; 2]> = (0..samples.min(2)).map(|_| self.b.local(1)).collect();
-        words.iter().for_each(|&local| self.b.local_store(local, 0, None, zero));
-        Tally { words }
+        Tally { words: (0..Tally::words(samples)).map(|_| self.zeroed()).collect() }
+    }
+
+    /// A word that is 0 from here on.
+    pub(super) fn zeroed(&mut self) -> Local {
+        let (zero, local) = (self.b.int(0), self.b.local(1));
+        self.b.local_store(local, 0, None, zero);
+        local
     }
 
     pub(super) fn add(&mut self, local: Local, many: Value) {
@@ -354,8 +372,8 @@ impl Linker {
     }
 
     /// Counts a wave, and its pixels of which a sample is left.
-    fn count_wave(&mut self, tally: &Tally, left: &[Value]) {
-        let ((local, above), some) = (tally.of_waves(), self.some(left));
+    fn count_wave(&mut self, tally: &Tally, some: Value) {
+        let (local, above) = tally.of_waves();
         let many = self.lanes_with(some);
         let [one, above] = [1 << PIXEL_BITS << above, above].map(|number| self.b.int(number));
         let many = self.b.binary(B::Shl, many, above);
@@ -364,7 +382,7 @@ impl Linker {
     }
 
     /// Pixels of which any sample is covered.
-    fn some(&mut self, covered: &[Value]) -> Value {
+    pub(super) fn some(&mut self, covered: &[Value]) -> Value {
         let some = covered.iter().copied().reduce(|any, covered| self.b.binary(B::LogicalOr, any, covered));
         some.unwrap_or(covered[0])
     }
@@ -376,17 +394,21 @@ impl Linker {
         self.b.binary(B::INe, bits, zero)
     }
 
-    /// Tests covered pixels and shades those that are left; `see` gets them, where there are any.
+    /// Tests covered pixels and shades those that are left, or the other way round; `see` gets them, where there are any.
     pub(super) fn shade_tested(
         &mut self,
         (pipeline, program): (&GraphicsPipeline, &Program),
         (attachments, depth): (&[Attachment], &Depths),
         pixels: Pixels,
-        see: impl FnOnce(&mut Self, &[Value]),
+        see: &mut dyn FnMut(&mut Self, Event, Value),
     ) {
+        if is_late(program) {
+            return self.shade_late((pipeline, program), (attachments, depth), pixels, see);
+        }
         let state = &pipeline.multisample;
         if tested(pipeline).is_none() {
-            see(self, &pixels.covered);
+            let some = self.some(&pixels.covered);
+            see(self, Event::Shaded, some);
             return self.shade((program, state), attachments, pixels);
         }
         let left = self.left((pipeline, program), &pixels, depth);
@@ -394,7 +416,8 @@ impl Linker {
         let pixels = Pixels { covered: left.covered, ..pixels };
         let any = self.any(&pixels.covered);
         self.b.push(Inst::If { condition: any });
-        see(self, &pixels.covered);
+        let some = self.some(&pixels.covered);
+        see(self, Event::Shaded, some);
         self.shade((program, state), attachments, pixels);
         self.b.push(Inst::EndIf);
     }
