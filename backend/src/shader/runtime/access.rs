@@ -126,9 +126,14 @@ impl<'a> Access<'a> {
         lanes
     }
 
-    /// Stores the first bytes of the lanes' words; there is no result.
+    /// Stores the first bytes of the lanes' words; there is no result. Parts of words at offsets that are no multiples of their size are
+    /// dropped.
     fn store(&self, space: Space, offset: Value, (value, bytes): (Value, usize)) -> [Lanes; 2] {
-        let (effective, words) = (self.masks.effective, self.lanes(value));
+        let (mut effective, words) = (self.masks.effective, self.lanes(value));
+        if bytes < 4 {
+            let aligned = lanes_of(effective).filter(|&lane| self.word(offset, lane).is_multiple_of(bytes as u32));
+            effective = aligned.fold(0, |lanes, lane| lanes | 1 << lane);
+        }
         if space != Space::Shared {
             self.at_places(effective, space, offset, bytes as u64, |lane, memory, at| match bytes {
                 4 => memory.write(at, &words[lane].to_le_bytes()),

@@ -52,7 +52,7 @@ pub fn kinds(code: Code) -> SmallVec<[Kind; 5]> {
 fn kind(mnemonic: &str, name: &str, part: &str) -> Option<Kind> {
     let file = |first| Some(Kind::File(first));
     match part {
-        "rm8" => Some(Kind::Byte),
+        "rm8" | "r8" => Some(Kind::Byte),
         "r16" | "rm16" => file(Register::AX),
         "r32" | "rm32" => file(Register::EAX),
         "r64" | "rm64" => file(Register::RAX),
@@ -88,7 +88,7 @@ mod tests {
 
     fn of_table(kind: K) -> Option<Kind> {
         Some(match kind {
-            K::r8_or_mem => Kind::Byte,
+            K::r8_or_mem | K::r8_reg => Kind::Byte,
             K::r16_or_mem | K::r16_reg => Kind::File(Register::AX),
             K::r32_or_mem | K::r32_reg | K::r32_rm | K::r32_opcode => Kind::File(Register::EAX),
             K::r64_or_mem | K::r64_reg | K::r64_rm | K::r64_opcode => Kind::File(Register::RAX),

@@ -254,6 +254,23 @@ proptest! {
     }
 
     #[test]
+    fn parts_of_words_are_stored_where_they_are_inside(
+        a in lanes(), places in prop::array::uniform16(-4i32..200), first in -80i32..200, mask: Mask, helpers: Mask,
+        (shared, follow, bytes) in (any::<bool>(), any::<bool>(), 1u32..3),
+    ) {
+        let mut b = Builder::new();
+        let [value, place] = [0, 1].map(|slot| b.input(slot, Type::I32));
+        let (lane, step, first) = (b.lane(), b.int(bytes), b.int(first as u32));
+        let distance = b.binary(BinaryOp::IMul, lane, step);
+        let next = b.binary(BinaryOp::IAdd, distance, first);
+        let offset = if follow { next } else { place };
+        let space = if shared { Space::Shared } else { Space::Buffer { resource: 0, element: None } };
+        b.push(Inst::StorePart { space, offset, value, bytes });
+        let inputs = vec![a, places.map(|place| place as u32)];
+        check(&b.finish(), &Run { inputs, lanes: mask, helpers });
+    }
+
+    #[test]
     fn operations_on_constants_and_uniform_values_too(a in lanes(), word in word(), uniform in word()) {
         for &op in BinaryOp::ALL {
             let ty = operand_type(&format!("{op:?}"), 0);

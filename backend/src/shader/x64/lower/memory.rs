@@ -8,7 +8,7 @@ use iced_x86::Code;
 use regalloc2::VReg;
 
 use super::super::machine::{Base, Kind, Mem, Operand, SCALAR, VECTOR};
-use super::super::table::{Compare, Order};
+use super::super::table::{Compare, Order, V};
 use super::classify::Form;
 use super::convert::Key;
 use super::emit::Source;
@@ -114,14 +114,14 @@ impl Lower<'_> {
             Some(index) => self.vector(index),
             None => self.broadcast_constant(0),
         };
-        let word = self.vector2(super::super::table::V::AddI, index, Source::Constant(base));
+        let word = self.vector2(V::AddI, index, Source::Constant(base));
         let inside = self.compare(Compare::Unsigned(Order::Less), word, Source::Constant(words));
         (word, inside)
     }
 
     /// Byte offsets of the lanes' words in a local: 16 lanes lie one after the other.
     fn lane_offsets(&mut self, word: Parts) -> Parts {
-        use super::super::table::{Shift, V};
+        use super::super::table::Shift;
         let bytes = self.shift(Shift::Left, word, LANES_BYTES.trailing_zeros());
         let lanes: Vec<u8> = (0..16u32).flat_map(|lane| (lane * 4).to_le_bytes()).collect();
         let at = self.pooled(lanes);
@@ -297,13 +297,18 @@ impl Lower<'_> {
                 let operands = [memory, Operand::Use(words.at(0))];
                 self.masked_change(Code::EVEX_Vpscatterdd_vm32z_k1_zmm, &operands, lanes.at(0));
             }
-            Target::Avx2 => self.scatter_by_lane(base, offsets, (words, lanes)),
+            Target::Avx2 => self.scatter_by_lane(base, offsets, (words, lanes), 4),
         }
     }
 
-    /// AVX2 has no scatter: offsets, words and mask go through the frame's arguments, and each lane stores its word. A
-    /// lane that is off stores to the frame.
-    fn scatter_by_lane(&mut self, base: VReg, offsets: Parts, (words, lanes): (Parts, Parts)) {
+    /// AVX2 has no scatter, and none of parts of words: offsets, words and mask go through the frame's arguments, and each lane stores the
+    /// first bytes of its word. A lane that is off stores to the frame.
+    fn scatter_by_lane(&mut self, base: VReg, offsets: Parts, (words, lanes): (Parts, Parts), bytes: u32) {
+        let store = match bytes {
+            1 => Code::Mov_rm8_r8,
+            2 => Code::Mov_rm16_r16,
+            _ => Code::Mov_rm32_r32,
+        };
         for (argument, parts) in [offsets, words].into_iter().enumerate() {
             self.store_argument(argument, parts);
         }
@@ -318,7 +323,7 @@ impl Lower<'_> {
             let address = self.define(SCALAR, Code::Lea_r64_m, &[address]);
             self.plain(Code::Bt_rm32_imm8, &[Operand::Use(bits), Operand::Imm(lane as i32)]);
             let address = self.change(Code::Cmovae_r64_rm64, address, &[Operand::Use(nowhere)]);
-            self.plain(Code::Mov_rm32_r32, &[Operand::Mem(Mem::at(address, 0)), Operand::Use(word)]);
+            self.plain(store, &[Operand::Mem(Mem::at(address, 0)), Operand::Use(word)]);
         }
     }
 
@@ -407,6 +412,9 @@ impl Lower<'_> {
         match inst {
             Inst::Load { result, space, offset } if self.is_direct(*space) => self.load(*result, *space, *offset),
             Inst::Store { space, offset, value } if self.is_direct(*space) => self.store(*space, *offset, *value),
+            Inst::StorePart { space, offset, value, bytes } if self.is_direct(*space) => {
+                self.store_part(*space, *offset, (*value, *bytes));
+            }
             Inst::Load { result, space: Space::Address { high }, offset } => {
                 self.load_at_address(inst, *result, [*offset, *high])?;
             }
@@ -716,6 +724,32 @@ impl Lower<'_> {
             return self.store_consecutive(memory, words, lanes);
         }
         self.scatter(range.base, offsets, (words, lanes));
+    }
+
+    /// Stores the first bytes of words, one or two, at offsets that are multiples of as many.
+    fn store_part(&mut self, space: Space, offset: Value, (value, bytes): (Value, u32)) {
+        if space == Space::Push {
+            return;
+        }
+        let (words, range, offsets, effective) =
+            (self.vector(value), self.range(space), self.vector(offset), self.effective());
+        // It is inside where its word is, of whose bytes the offset of no other part has any.
+        let place = self.vector2(V::And, offsets, Source::Constant(3));
+        let word = self.vector2(V::Xor, offsets, place);
+        let odd = self.vector2(V::And, place, Source::Constant(bytes - 1));
+        let aligned = self.compare(Compare::Signed(Order::Equal), odd, Source::Constant(0));
+        let aligned = self.mask_and(aligned, effective);
+        let lanes = self.inside(range, word, aligned);
+        let follow = self.facts.strides[offset.0 as usize] == Some(bytes);
+        let code = match bytes {
+            1 => Code::EVEX_Vpmovdb_xmmm128_k1z_zmm,
+            _ => Code::EVEX_Vpmovdw_ymmm256_k1z_zmm,
+        };
+        if follow && self.target == Target::Avx512 {
+            let memory = Operand::Mem(self.first_word(range.base, offsets));
+            return self.masked(code, &[memory, Operand::Use(words.at(0))], lanes.at(0), false);
+        }
+        self.scatter_by_lane(range.base, offsets, (words, lanes), bytes);
     }
 
     // ---- calls --------------------------------------------------------------------------------------------------------
