@@ -120,18 +120,57 @@ fn ternary_lanes(op: TernaryOp, a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes {
     }
 }
 
+/// Quotient and rest of 64-bit integers, 0 by 0, without a branch: processors divide vectors of doubles only.
+///
+/// An estimate is that of doubles, less a little more than these may be wrong by, so that it is never too large: relatively by less than 2^-50. What
+/// the first one leaves has a quotient of less than 2^15, what the second one leaves one of less than 2.
+#[inline(always)]
+fn divided(a: u64, b: u64) -> [u64; 2] {
+    const LESS: f64 = 1.0 - 4.0 * f64::EPSILON;
+    let divisor = b.max(1);
+    let per = LESS / divisor as f64;
+    let (mut quotient, mut rest) = (0u64, a);
+    for _ in 0..2 {
+        // SAFETY: it is a number, not less than 0, and less than 2^64, as the rest is at most that and the factor less than 1.
+        let part: u64 = unsafe { (rest as f64 * per).to_int_unchecked() };
+        quotient = quotient.wrapping_add(part);
+        rest = rest.wrapping_sub(part.wrapping_mul(divisor));
+    }
+    let more = u64::from(rest >= divisor);
+    let is_some = u64::from(b != 0).wrapping_neg();
+    [(quotient + more) & is_some, rest.wrapping_sub(more * divisor) & is_some]
+}
+
+/// What is asked for of divisions of 64-bit integers.
+#[inline(always)]
+fn divisions(op: WideOp, a: &[u64; WAVE], b: &[u64; WAVE]) -> [u64; WAVE] {
+    let signs = u64::from(matches!(op, WideOp::SDiv | WideOp::SRem)).wrapping_neg();
+    let rests = u64::from(matches!(op, WideOp::SRem | WideOp::UMod)).wrapping_neg();
+    let negated = |number: u64, sign: u64| (number ^ sign).wrapping_sub(sign);
+    let mut results = [0; WAVE];
+    for lane in 0..WAVE {
+        let (a, b) = (a[lane], b[lane]);
+        let (of_a, of_b) = ((a as i64 >> 63) as u64 & signs, (b as i64 >> 63) as u64 & signs);
+        let [quotient, rest] = divided(negated(a, of_a), negated(b, of_b));
+        results[lane] = negated(quotient, of_a ^ of_b) & !rests | negated(rest, of_a) & rests;
+    }
+    results
+}
+
 #[inline(always)]
 fn wide_lanes(op: WideOp, operands: &[[&Lanes; 2]; 3]) -> [Lanes; 2] {
-    let [a, b, c] = operands.map(|[low, high]| {
-        std::array::from_fn::<u64, WAVE, _>(|lane| u64::from(low[lane]) | u64::from(high[lane]) << 32)
-    });
-    let results: [u64; WAVE] = per_operation!(
-        op,
-        WideOp [FAdd, FSub, FMul, FDiv, FMin, FMax, Fma, Sqrt, FEq, FNe, FLt, FLe, F32ToF64, F64ToF32],
-        CHOSEN => std::array::from_fn(|lane| CHOSEN.apply([a[lane], b[lane], c[lane]])),
-        other => std::array::from_fn(|lane| other.apply([a[lane], b[lane], c[lane]]))
-    );
-    [results.map(|result| result as u32), results.map(|result| (result >> 32) as u32)]
+    let mut numbers = [[0; WAVE]; 3];
+    for (numbers, [low, high]) in numbers.iter_mut().zip(operands) {
+        for lane in 0..WAVE {
+            numbers[lane] = u64::from(low[lane]) | u64::from(high[lane]) << 32;
+        }
+    }
+    let [a, b, c] = &numbers;
+    let results: [u64; WAVE] = match op {
+        WideOp::SDiv | WideOp::UDiv | WideOp::SRem | WideOp::UMod => divisions(op, a, b),
+        op => std::array::from_fn(|lane| op.apply([a[lane], b[lane], c[lane]])),
+    };
+    [each(|lane| results[lane] as u32), each(|lane| (results[lane] >> 32) as u32)]
 }
 
 #[inline(always)]
@@ -366,6 +405,28 @@ mod tests {
                 let behind = append((&mut out, end), (&firsts, &masks, lanes), &steps);
                 prop_assert_eq!(&out[end..behind], &expected[..]);
                 prop_assert!(out[..end].iter().all(|&word| word == 7));
+            }
+        }
+    }
+
+    fn number() -> impl Strategy<Value = u64> {
+        let near = (0u32..64, -2i64..3).prop_map(|(bit, more)| (1u64 << bit).wrapping_add_signed(more));
+        prop_oneof![near, any::<u64>(), (0u32..64, any::<u64>()).prop_map(|(bits, word)| word >> bits), 0u64..5]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        #[test]
+        fn long_divisions_are_exact(a in number(), b in number(), factor in number()) {
+            for a in [a, b.wrapping_mul(factor), b.wrapping_mul(factor).wrapping_sub(1)] {
+                let words = |number: u64| [[number as u32; WAVE], [(number >> 32) as u32; WAVE]];
+                let (x, y) = (words(a), words(b));
+                for op in [WideOp::UDiv, WideOp::UMod, WideOp::SDiv, WideOp::SRem] {
+                    let [low, high] = wide(op, &[x.each_ref(), y.each_ref(), x.each_ref()]);
+                    let found = u64::from(low[3]) | u64::from(high[3]) << 32;
+                    prop_assert_eq!(found, op.apply([a, b, 0]), "{:?} {} {}", op, a, b);
+                }
             }
         }
     }
