@@ -123,13 +123,15 @@ impl Drop for Setup {
     }
 }
 
-/// Features that make some scenes nicer; each scene has a way without them.
+/// Features that make some scenes nicer, each of which has a way without them, and that benchmarks measure.
 fn wanted_features(has: &vk::PhysicalDeviceFeatures) -> vk::PhysicalDeviceFeatures {
     vk::PhysicalDeviceFeatures {
         geometry_shader: has.geometry_shader,
         large_points: has.large_points,
         sampler_anisotropy: has.sampler_anisotropy,
         shader_clip_distance: has.shader_clip_distance,
+        shader_float64: has.shader_float64,
+        shader_int64: has.shader_int64,
         tessellation_shader: has.tessellation_shader,
         ..Default::default()
     }

@@ -120,8 +120,8 @@ impl Atomics<'_> {
         let first = self.lanes.trailing_zeros() as usize % WAVE;
         let all = (first + 1..WAVE).fold(self.values[first], |all, lane| after(both, all, lane));
         let mut old = perform(word, op, all, 0);
-        for lane in first..WAVE {
-            found[lane] = if self.lanes >> lane & 1 != 0 { old } else { found[lane] };
+        for (lane, found) in found.iter_mut().enumerate().skip(first) {
+            *found = if self.lanes >> lane & 1 != 0 { old } else { *found };
             old = after(op, old, lane);
         }
     }

@@ -1,0 +1,40 @@
+//! What compute shaders do beside 32-bit arithmetic: doubles, divisions of 64-bit integers, atomics of a word for each and of words for all.
+
+use ash::vk;
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use vitric_samples::GpuOptions;
+use vitric_samples::gpu::{Bind, Commands, ComputeDesc, Gpu};
+
+const INVOCATIONS: u32 = 1 << 17;
+
+fn words(criterion: &mut Criterion) {
+    let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
+    // SAFETY: the function is the driver's, which is linked into this program and follows the loader's interface.
+    let entry = unsafe { ash::Entry::from_static_fn(functions) };
+    let gpu = Gpu::new(&entry, &GpuOptions::default()).expect("the driver has a device");
+    let size = u64::from(INVOCATIONS + 64) * 4;
+    let results = gpu.scratch_buffer(size, vk::BufferUsageFlags::STORAGE_BUFFER).expect("a buffer");
+    let binding = (0, vk::DescriptorType::STORAGE_BUFFER, vk::ShaderStageFlags::COMPUTE);
+    let layout = gpu.layout(&[&[binding]], None).expect("a layout");
+    let set = gpu.set(&layout, 0, &[Bind::Buffer(&results, None)]).expect("a set");
+    let mut group = criterion.benchmark_group("words");
+    group.throughput(Throughput::Elements(INVOCATIONS.into())).sample_size(20);
+    for (name, shader) in [
+        ("doubles", &include_bytes!("shaders/doubles.comp.spv")[..]),
+        ("divisions", &include_bytes!("shaders/divisions.comp.spv")[..]),
+        ("atomics", &include_bytes!("shaders/atomics.comp.spv")[..]),
+    ] {
+        let pipeline = gpu.compute(&ComputeDesc { shader, layout: &layout, constants: &[] }).expect("a pipeline");
+        let record = |commands: &Commands<'_>| {
+            commands.pipeline(&pipeline);
+            commands.compute_set(&layout, &set);
+            commands.dispatch(INVOCATIONS / 64, 1);
+            Ok(())
+        };
+        group.bench_function(name, |bencher| bencher.iter(|| gpu.submit(record).expect("it is dispatched")));
+    }
+    group.finish();
+}
+
+criterion_group!(benches, words);
+criterion_main!(benches);
