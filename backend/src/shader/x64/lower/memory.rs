@@ -14,10 +14,10 @@ use super::convert::Key;
 use super::emit::Source;
 use super::variables::Variables;
 use super::{Held, Lower, Parts, Result};
-use crate::shader::ir::{Inst, Local, Part, Space, Type, Value, numbered, results};
-use crate::shader::runtime::frame::{ARGUMENTS, BufferEntry, Frame, LANES_BYTES, ResourceEntry, RoutineEntry};
+use crate::shader::ir::{Inst, Local, Part, Space, Value, results};
+use crate::shader::runtime::frame::{BufferEntry, Frame, LANES_BYTES, ResourceEntry, RoutineEntry};
 use crate::shader::runtime::kernels::Mask;
-use crate::shader::x64::{Outputs, Site, Target};
+use crate::shader::x64::{Outputs, Target};
 
 /// log2 of the size of a buffer entry.
 const ENTRY_SHIFT: i32 = 4;
@@ -214,7 +214,7 @@ impl Lower<'_> {
     }
 
     /// The memory of a part of a wave's words, which follow each other.
-    fn part_of(&self, memory: Mem, part: usize) -> Operand {
+    pub(super) fn part_of(&self, memory: Mem, part: usize) -> Operand {
         let displacement = memory.displacement + (part * self.target.vector_bytes()) as i32;
         Operand::Mem(Mem { displacement, ..memory })
     }
@@ -351,7 +351,7 @@ impl Lower<'_> {
 
     // ---- interface ----------------------------------------------------------------------------------------------------
 
-    fn pointer(&mut self, field: usize) -> VReg {
+    pub(super) fn pointer(&mut self, field: usize) -> VReg {
         self.define(SCALAR, Code::Mov_r64_rm64, &[Operand::Mem(Mem::frame(field))])
     }
 
@@ -750,86 +750,5 @@ impl Lower<'_> {
             return self.masked(code, &[memory, Operand::Use(words.at(0))], lanes.at(0), false);
         }
         self.scatter_by_lane(range.base, offsets, (words, lanes), bytes);
-    }
-
-    // ---- calls --------------------------------------------------------------------------------------------------------
-
-    /// Leaves an instruction to the runtime: its operands go to the frame's arguments, its results come from there.
-    pub(super) fn call(&mut self, inst: &Inst, uniform: bool) -> Result<()> {
-        let (numbered, arguments) = numbered(inst);
-        if arguments.len() > ARGUMENTS {
-            return Err("an instruction with too many operands".into());
-        }
-        for (argument, &value) in arguments.iter().enumerate() {
-            let parts = self.vector(value);
-            self.store_argument(argument, parts);
-        }
-        let active = self.active_mask();
-        let bits = self.mask_bits(active);
-        self.plain(Code::Mov_rm16_r16, &[Operand::Mem(Mem::frame(Frame::CALL_ACTIVE)), Operand::Use(bits)]);
-        let (defined, number) = (results(&numbered), self.sites.len() as u32);
-        let site = Site::new(numbered, uniform);
-        let routine = site.one_image;
-        let lanes = routine.map(|_| self.lanes_of_routine(&site.inst));
-        self.sites.push(site);
-        self.push(Kind::Call { site: number, routine });
-        for (index, result) in defined.into_iter().enumerate() {
-            match lanes {
-                Some(lanes) => self.load_result_of(lanes, result, index),
-                None => self.load_result(result, index),
-            }
-        }
-        Ok(())
-    }
-
-    /// The lanes for which an image instruction runs its routine, which that finds in its frame.
-    fn lanes_of_routine(&mut self, inst: &Inst) -> Parts {
-        let has_effect = matches!(inst, Inst::Image(image) if image.op.has_effect());
-        let lanes = if has_effect { self.effective() } else { self.active_mask() };
-        let frame = self.pointer(Frame::NESTED);
-        let (code, at) = match self.target {
-            Target::Avx512 => (Code::VEX_Kmovw_m16_kr, Frame::ACTIVE),
-            Target::Avx2 => (Code::VEX_Vmovups_ymmm256_ymm, Frame::ACTIVE_LANES),
-        };
-        for part in 0..self.target.parts() {
-            let memory = self.part_of(Mem::at(frame, at), part);
-            self.plain(code, &[memory, Operand::Use(lanes.at(part))]);
-        }
-        lanes
-    }
-
-    /// A result of a routine: of the lanes that ran it, in others anything is there, and 0 is what they get.
-    fn load_result_of(&mut self, lanes: Parts, result: Value, index: usize) {
-        let memory = Mem::frame(Frame::RESULT + index * LANES_BYTES);
-        let parts = self.parts(self.target.parts(), |lower, part| {
-            let memory = lower.part_of(memory, part);
-            match lower.target {
-                Target::Avx512 => {
-                    let result = lower.vector_register();
-                    let operands = [Operand::Def(result), memory];
-                    lower.masked(Code::EVEX_Vmovups_zmm_k1z_zmmm512, &operands, lanes.at(part), true);
-                    result
-                }
-                Target::Avx2 => {
-                    let sources = [Operand::Use(lanes.at(part)), memory];
-                    lower.define(VECTOR, Code::VEX_Vandps_ymm_ymm_ymmm256, &sources)
-                }
-            }
-        });
-        self.hold(result, Held::Vector(parts));
-    }
-
-    fn load_result(&mut self, result: Value, index: usize) {
-        let memory = Mem::frame(Frame::RESULT + index * LANES_BYTES);
-        if self.is_uniform(result) {
-            return self.load_uniform(result, memory);
-        }
-        let parts = self.load_lanes(memory, self.target.parts());
-        let held = if self.ir.types[result.0 as usize] == Type::Bool {
-            Held::Mask(self.words_to_mask(parts))
-        } else {
-            Held::Vector(parts)
-        };
-        self.hold(result, held);
     }
 }
