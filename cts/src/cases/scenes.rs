@@ -15,6 +15,9 @@ static LATE: &[u8] = include_bytes!("../../shaders/late.frag.spv");
 static HOLES: &[u8] = include_bytes!("../../shaders/holes.frag.spv");
 static HOLES_QUADS: &[u8] = include_bytes!("../../shaders/holes_quads.frag.spv");
 static HOLES_EARLY: &[u8] = include_bytes!("../../shaders/holes_early.frag.spv");
+static OWN_DEPTH: &[u8] = include_bytes!("../../shaders/own_depth.frag.spv");
+static OWN_DEPTH_HOLES: &[u8] = include_bytes!("../../shaders/own_depth_holes.frag.spv");
+static OWN_MASK: &[u8] = include_bytes!("../../shaders/own_mask.frag.spv");
 static LONG: &[u8] = include_bytes!("../../shaders/long.frag.spv");
 static LONG_QUADS: &[u8] = include_bytes!("../../shaders/long_quads.frag.spv");
 
@@ -29,6 +32,9 @@ const LONG_WAYS: u64 = 40;
 
 /// Scenes of triangles of all sizes by programs that discard fragments.
 const WITH_HOLES: u64 = 40;
+
+/// Scenes of triangles of all sizes, with some samples, by programs whose fragments are tested behind them.
+const TESTED_LATE: u64 = 60;
 
 /// Pixels that crowds have their corners in.
 const CROWD: [u32; 2] = [40, 24];
@@ -67,11 +73,28 @@ enum Program {
     HolesQuads,
     /// The same; tests come first.
     HolesEarly,
+    /// Writes depths of its own.
+    OwnDepth,
+    /// The same; it drops every other pixel.
+    OwnDepthHoles,
+    /// Leaves few samples of those that are covered.
+    OwnMask,
 }
 
 impl Program {
     fn discards(self) -> bool {
-        matches!(self, Self::Late | Self::Holes | Self::HolesQuads | Self::HolesEarly)
+        matches!(self, Self::Late | Self::Holes | Self::HolesQuads | Self::HolesEarly | Self::OwnDepthHoles)
+    }
+
+    /// The depth that it writes to a pixel.
+    fn own_depth(self, [x, y]: [u32; 2]) -> Option<f64> {
+        let writes = matches!(self, Self::OwnDepth | Self::OwnDepthHoles);
+        writes.then(|| f64::from((x * 3 + y * 5) % 64) / 64.0)
+    }
+
+    /// The samples of a pixel that it leaves.
+    fn mask(self, [x, y]: [u32; 2]) -> u32 {
+        if self == Self::OwnMask { 1 << ((x + y) % 4) | 1 << ((x * 3 + y) % 16) } else { u32::MAX }
     }
 }
 
@@ -132,6 +155,13 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         };
         all.push(Entry::new(format!("scenes.holes.seed{seed}"), "Rasterization Order", run));
     }
+    for seed in 0..TESTED_LATE {
+        let run = move |gpu: &Gpu| {
+            gpu.need(vk::EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION_NAME)?;
+            draw(gpu, &Scene::tested_late(seed))
+        };
+        all.push(Entry::new(format!("scenes.late.seed{seed}"), "Rasterization Order", run));
+    }
 }
 
 /// Corners of a triangle somewhere near the first pixels of the target, within so many pixels.
@@ -178,6 +208,15 @@ impl Scene {
     fn with_holes(seed: u64) -> Self {
         let programs = [Program::Holes, Program::HolesQuads, Program::HolesEarly, Program::Plain, Program::Long];
         Self::of(seed, &programs, &[3, 8, 20, 60, 300])
+    }
+
+    /// Such a scene of programs whose fragments are tested behind them, of one sample or some.
+    fn tested_late(seed: u64) -> Self {
+        let late = [Program::OwnDepth, Program::OwnDepthHoles, Program::OwnMask, Program::Holes];
+        let others = [Program::Holes, Program::HolesQuads, Program::HolesEarly, Program::Plain];
+        let mut scene = Self::of(seed, &[late, others].concat(), &[3, 8, 20, 60, 300]);
+        scene.samples = [1, 4, 1, 2, 4, 8][seed as usize % 6];
+        scene
     }
 
     /// Such a scene of some programs and sizes, and of one sample.
@@ -250,6 +289,9 @@ impl Layer {
             Program::Holes => HOLES,
             Program::HolesQuads => HOLES_QUADS,
             Program::HolesEarly => HOLES_EARLY,
+            Program::OwnDepth => OWN_DEPTH,
+            Program::OwnDepthHoles => OWN_DEPTH_HOLES,
+            Program::OwnMask => OWN_MASK,
         };
         state.depth_stencil.depth_test_enable = flag(self.test);
         state.depth_stencil.depth_write_enable = flag(self.write);
@@ -441,9 +483,11 @@ impl Model<'_> {
         let discarded = layer.program.discards() && (x + y) % 2 == 1;
         let is_late = layer.program != Program::HolesEarly;
         let (mut runs, mut may_run) = (layer.program == Program::Late, false);
-        for (number, place) in covered.into_iter().filter(|_| !discarded || !is_late) {
+        let (own, mask) = (layer.program.own_depth([x, y]), layer.program.mask([x, y]));
+        let kept = |&(number, _): &(usize, _)| (!discarded || !is_late) && mask >> number & 1 != 0;
+        for (number, place) in covered.into_iter().filter(kept) {
             let sample = &mut self.samples[((y * WIDTH + x) * self.scene.samples) as usize + number];
-            let (depth, stored) = (triangle.depth_at(place), sample.depth);
+            let (depth, stored) = (own.unwrap_or_else(|| triangle.depth_at(place)), sample.depth);
             let sure = !sample.depth_unsure && (!layer.test || is_sure(layer.op, depth, stored));
             let passes = !layer.test || holds(layer.op, rounded(depth), rounded(stored));
             if !sure {

@@ -80,9 +80,9 @@ pub(super) fn needs_quads(program: &Program, depth_bits: u32) -> bool {
     depth_bits == 16 || differs(program)
 }
 
-/// Whether depths of fragments are stored behind a program that discards some, where it must be so: of two bytes, a word is that of two.
+/// Whether depths of fragments are stored behind a program that takes samples away, where it must be so: of two bytes, a word is that of two.
 pub(super) fn stores_depths_apart(pipeline: &GraphicsPipeline, (program, depth_bits): (&Program, u32)) -> bool {
-    depth_bits != 16 || !discards_first(program) || tested(pipeline).is_none()
+    depth_bits != 16 || !is_late(program) || tested(pipeline).is_none()
 }
 
 /// Whether a program looks at how values change from pixel to pixel.
