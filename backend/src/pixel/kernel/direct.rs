@@ -134,7 +134,7 @@ fn is_plain(program: &Program, effects: Effects) -> bool {
     let sees_coverage = |slot| matches!(slot, Slot::Builtin(Builtin::SampleMask | Builtin::HelperInvocation, _));
     let hinders = |inst: &Inst| match inst {
         Inst::Ballot { .. } | Inst::Shuffle { .. } => true,
-        Inst::Interpolate { .. } | Inst::Kill | Inst::Demote => false,
+        Inst::Interpolate { .. } | Inst::Load { .. } | Inst::Kill | Inst::Demote => false,
         inst => pair::parts_waves(inst) || pair::has_effect(inst),
     };
     !changes
