@@ -72,7 +72,9 @@ fn appended(linker: &mut impl Linker, program: &Program, locals: &[Local], outpu
     }
     let ended = linker.ended();
     // What lanes that end break out of, and how many regions that may be left are open in it.
-    ended.iter().for_each(|_| linker.builder().push(Inst::Block));
+    if ended.is_some() {
+        linker.builder().push(Inst::Block);
+    }
     let mut open = 0;
     for inst in &function.insts {
         match inst {
@@ -126,7 +128,9 @@ fn appended(linker: &mut impl Linker, program: &Program, locals: &[Local], outpu
             }
         }
     }
-    ended.iter().for_each(|_| linker.builder().push(Inst::EndBlock));
+    if ended.is_some() {
+        linker.builder().push(Inst::EndBlock);
+    }
     let load = |(word, output): (u32, &super::OutputSlot)| linker.builder().local_load(outputs, word, None, output.ty);
     (0..).zip(&program.outputs).map(load).collect()
 }

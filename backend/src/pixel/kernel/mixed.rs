@@ -35,7 +35,7 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     // In front of the program: lanes may end there.
     let many = counts.then(|| linker.count_none());
     let see = |linker: &mut Linker, left: Value| many.iter().for_each(|&output| linker.count_pixels(output, left));
-    let exported = (counts && is_late(shaded)).then(|| linker.count_none());
+    let exported = (counts && (shaded.fragment.may_discard || is_late(shaded))).then(|| linker.count_none());
     match way {
         Way::AtOnce => {
             linker.shade_tested((pipeline, shaded), (&attachments, &depth), pixels, &mut |linker, event, left| {

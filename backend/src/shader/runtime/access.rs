@@ -66,13 +66,16 @@ impl<'a> Access<'a> {
         }
     }
 
-    /// Where the first lane of an instruction that accesses memory by address finds it.
-    pub fn reach(&self, inst: &Inst) -> Reach {
-        let (Inst::Load { space, offset, .. } | Inst::Store { space, offset, .. }) = inst else { return Reach::EMPTY };
-        let Space::Address { high } = *space else { return Reach::EMPTY };
-        let address = self.pair([*offset, high], self.masks.active.trailing_zeros() as usize % WAVE);
-        let found = self.environment.bindings.addresses().range(address);
-        found.map_or(Reach::EMPTY, |found| Reach::new(address, found))
+    /// Where the first lane of a load or store by address finds its memory, if there is any.
+    pub fn reach(&self, inst: &Inst) -> Option<Reach> {
+        let (space, offset, lanes) = match inst {
+            Inst::Load { space, offset, .. } => (space, offset, self.masks.active),
+            Inst::Store { space, offset, .. } => (space, offset, self.masks.effective),
+            _ => return None,
+        };
+        let Space::Address { high } = *space else { return None };
+        let address = self.pair([*offset, high], lanes_of(lanes).next()?);
+        self.environment.bindings.addresses().range(address).map(|found| Reach::new(address, found))
     }
 
     fn word(&self, value: Value, lane: usize) -> u32 {

@@ -369,8 +369,8 @@ fn execute(frame: &mut Frame, host: &Host<'_>, number: usize) {
         inst => {
             let access = Access { registers: &frame.arguments, masks, environment: host.environment };
             [frame.results[0], frame.results[1]] = access.execute(inst, site.uniform);
-            if let Some(reach) = site.reach {
-                frame.reaches[reach as usize % REACHES] = access.reach(inst);
+            if let Some((reach, found)) = site.reach.zip(access.reach(inst)) {
+                frame.reaches[reach as usize % REACHES] = found;
             }
         }
     }

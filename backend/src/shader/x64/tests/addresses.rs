@@ -1,10 +1,16 @@
 //! Memory by address: in one place, in several, outside of any; again and again, so that what was found before is of use or is not.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use proptest::prelude::*;
 
-use super::{BUFFER_BYTES, Run, cases, check, lanes};
+use super::{BUFFER_BYTES, Run, cases, check, lanes, program, targets};
+use crate::memory::{Addresses, Allocation, Heap};
+use crate::shader::interp::Wave;
 use crate::shader::ir::{BinaryOp, Builder, Function, Inst, Space, Type, Value};
 use crate::shader::runtime::kernels::{Lanes, Mask, WAVE};
+use crate::shader::runtime::{Bindings, Deadline, Environment, Stop};
 
 /// Addresses of what can be reached: one of them goes over the end of a low word.
 pub(super) const PLACES: [u64; 2] = [(2 << 32) - 96, 5 << 32];
@@ -87,5 +93,42 @@ proptest! {
         let inputs = vec![low, high, [(step * 4) as u32; WAVE], words];
         check(&walk(false), &Run { inputs: inputs.clone(), lanes, helpers });
         check(&walk(true), &Run { inputs, lanes, helpers });
+    }
+}
+
+/// What was found at an address is forgotten when other memory has it, or none.
+#[test]
+fn other_tables_of_addresses_lead_elsewhere() {
+    let mut b = Builder::new();
+    let [low, high] = [PLACES[1] as u32, (PLACES[1] >> 32) as u32].map(|word| b.int(word));
+    let lane = b.lane();
+    let four = b.int(4);
+    let bytes = b.binary(BinaryOp::IMul, lane, four);
+    let apart = b.binary(BinaryOp::IAdd, low, bytes);
+    for (slot, offset) in [low, apart].into_iter().enumerate() {
+        let value = b.load(Space::Address { high }, offset, Type::I32);
+        b.push(Inst::Output { slot: slot as u32, value });
+    }
+    let function = b.finish();
+    let filled = |byte: u8| {
+        let memory = Allocation::new(&Heap::new(1 << 20), BUFFER_BYTES as u64).unwrap();
+        memory.fill(0, BUFFER_BYTES as u64, byte);
+        memory
+    };
+    let (one, other) = (filled(1), filled(2));
+    for target in targets() {
+        let (program, mut wave) = (program(&function, 0, Some(target)), Wave::default());
+        // Each table is used twice: the second time it is known.
+        for (memory, byte) in [(Some(&one), 1), (Some(&one), 1), (Some(&other), 2), (Some(&other), 2), (None, 0)] {
+            let table = memory.map(|memory| (PLACES[1], memory.clone())).into_iter().collect();
+            let bindings = Bindings::default().with_addresses(Arc::new(Addresses::new(table)));
+            let deadline = Deadline::after(Duration::from_secs(100));
+            for _ in 0..2 {
+                wave.start(&program, Mask::MAX, 0);
+                assert_eq!(wave.run(&program, &Environment::new(&bindings, &deadline)), Stop::Done);
+                let expected = [u32::from_le_bytes([byte; 4]); WAVE];
+                assert_eq!([wave.outputs[0], wave.outputs[1]], [expected; 2], "{target:?}");
+            }
+        }
     }
 }
