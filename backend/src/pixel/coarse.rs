@@ -10,7 +10,7 @@ use super::quad::{Own, QUADS, Quad};
 use super::wave::{Waves, alpha_coverage, environment, export_samples, see, see_exported, write};
 use crate::counters::{Counter, count};
 use crate::geometry::Words;
-use crate::raster::{Rate, SIDE, group_of_pixel};
+use crate::raster::{Rate, SIDE, group_of_pixel, pixel_of_bit};
 use crate::shader::interp::{Lanes, Mask, Stop, WAVE};
 use crate::tiling::PrimitiveId;
 use smallvec::SmallVec;
@@ -39,36 +39,57 @@ impl Cells {
         untested: Option<&'m [u64]>,
     ) -> impl Iterator<Item = Self> + 'm {
         let ([width, height], side) = (rate.size().map(|pixels| pixels * 2), SIDE as u32);
+        let any = masks.iter().fold(0, |any, mask| any | mask);
         let places = (0..side).step_by(height as usize).flat_map(move |dy| {
             let row = (0..side).step_by(width as usize);
             row.map(move |dx| [x + dx, y + dy])
         });
         places.filter_map(move |place| {
             let bare = Self { primitive, place, rate, samples: masks.len() as u32, coverage: [0; 4], untested: None };
-            let coverage = bare.covered(masks);
-            let whole = || Self { coverage, untested: untested.map(|masks| bare.covered(masks)), ..bare };
-            (coverage != [0; 4]).then(whole)
+            (any >> bare.first_bit() & bare.area() != 0).then(|| Self {
+                coverage: bare.covered(masks),
+                untested: untested.map(|masks| bare.covered(masks)),
+                ..bare
+            })
         })
+    }
+
+    /// Their pixels, if they were the first ones of a group.
+    fn area(&self) -> u64 {
+        let [width, height] = self.rate.size();
+        // A strip has so many quads beside each other, and there are so many strips.
+        let strip = (1 << (width * 4)) - 1;
+        (0..height).fold(0, |area, number| area | strip << (number * 16))
+    }
+
+    /// The bit of the first pixel in its group.
+    fn first_bit(&self) -> u32 {
+        group_of_pixel(self.place).1
     }
 
     /// Samples of each fragment of those in masks.
     fn covered(&self, masks: &[u64]) -> [u32; 4] {
-        let ([width, height], mut coverage) = (self.rate.size(), [0; 4]);
-        for (x, y) in (0..height * 2).flat_map(|y| (0..width * 2).map(move |x| (x, y))) {
-            let (cell, first) = self.pixel([x, y]);
-            let (_, bit) = group_of_pixel([self.place[0] + x, self.place[1] + y]);
-            for (sample, mask) in (0..).zip(masks) {
-                coverage[cell] |= ((mask >> bit & 1) as u32) << (first + sample);
+        let (area, first) = (self.area(), self.first_bit());
+        if masks.iter().all(|mask| mask >> first & area == area) {
+            return [self.rate.all_samples(self.samples); 4];
+        }
+        let mut coverage = [0; 4];
+        for (sample, mask) in (0..).zip(masks) {
+            let mut rest = mask >> first & area;
+            while rest != 0 {
+                let (cell, first) = self.pixel(pixel_of_bit(rest.trailing_zeros()));
+                coverage[cell] |= 1 << (first + sample);
+                rest &= rest - 1;
             }
         }
         coverage
     }
 
     /// The fragment of a pixel, by its offset from the first pixel, and the number of its first sample in the fragment's coverage.
-    fn pixel(&self, [x, y]: [u32; 2]) -> (usize, u32) {
-        let [width, height] = self.rate.size();
-        let cell = (y / height * 2 + x / width) as usize;
-        (cell, self.rate.first_bit([x % width, y % height], self.samples))
+    #[inline]
+    fn pixel(&self, place: [u32; 2]) -> (usize, u32) {
+        let ([across, down], within) = self.rate.cell_of(place);
+        ((down * 2 + across) as usize, self.rate.first_bit(within, self.samples))
     }
 
     /// The first pixel of a fragment along an axis.
@@ -109,20 +130,41 @@ impl Cells {
 
 /// Fills an input word of a wave of such quads in, with the locations of a pixel's samples.
 fn fill((cells, locations): (&[Cells], &[[i64; 2]]), words: &[Words<'_>; QUADS], source: Source, lanes: &mut Lanes) {
-    for (number, (lanes, cells)) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(cells).enumerate() {
-        *lanes = [0, 1, 2, 3].map(|cell| match source {
-            Source::Pixel(axis) => (cells.first(cell, axis) as f32).to_bits(),
-            Source::Centre(axis) => cells.centre()[axis].to_bits(),
-            Source::Centroid(axis) => cells.centroid(cell, locations)[axis].to_bits(),
-            Source::Primitive(word) => words[number].get(word),
-            Source::Coverage if cells.coverage[cell] == 0 => 0,
-            Source::Coverage => cells.untested.unwrap_or(cells.coverage)[cell],
-            Source::Helper => u32::from(cells.coverage[cell] == 0),
-            Source::Rate => cells.rate.word(),
-            // The others are of other kernels, or the same in all lanes.
-            _ => 0,
-        });
+    match source {
+        Source::Pixel(axis) => each(lanes, cells, |cells, cell| (cells.first(cell, axis) as f32).to_bits()),
+        Source::Centre(axis) => each(lanes, cells, |cells, _| cells.centre()[axis].to_bits()),
+        Source::Centroid(axis) => {
+            each(lanes, cells, |cells, cell| cells.centroid(cell, locations)[axis].to_bits());
+        }
+        Source::Primitive(word) => {
+            let of_quads = lanes.as_chunks_mut::<4>().0.iter_mut().zip(words).take(cells.len());
+            of_quads.for_each(|(lanes, words)| *lanes = [words.get(word); 4]);
+        }
+        Source::Coverage => each(lanes, cells, |cells, cell| match cells.coverage[cell] {
+            0 => 0,
+            coverage => cells.untested.map_or(coverage, |untested| untested[cell]),
+        }),
+        Source::Helper => each(lanes, cells, |cells, cell| u32::from(cells.coverage[cell] == 0)),
+        Source::Rate => each(lanes, cells, |cells, _| cells.rate.word()),
+        // The others are of other kernels, or the same in all lanes.
+        _ => lanes.fill(0),
     }
+}
+
+/// Fills the word of each fragment in.
+#[inline]
+fn each(lanes: &mut Lanes, cells: &[Cells], word: impl Fn(&Cells, usize) -> u32) {
+    for (lanes, cells) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(cells) {
+        for (cell, lane) in lanes.iter_mut().enumerate() {
+            *lane = word(cells, cell);
+        }
+    }
+}
+
+/// The fragments of a wave that have covered samples, as bits.
+fn covered(cells: &[Cells]) -> u32 {
+    let fragments = cells.iter().flat_map(|cells| cells.coverage);
+    fragments.rev().fold(0, |bits, coverage| bits << 1 | u32::from(coverage != 0))
 }
 
 /// Quads of pixels that wait to be exported together, and in which lane of the wave that was shaded each pixel's fragment is.
@@ -130,6 +172,8 @@ fn fill((cells, locations): (&[Cells], &[[i64; 2]]), words: &[Words<'_>; QUADS],
 struct Exported {
     quads: SmallVec<[Quad; QUADS]>,
     lanes: [usize; WAVE],
+    /// Lanes whose fragment had any sample that was exported.
+    fragments: u32,
 }
 
 impl Waves<'_, '_> {
@@ -161,40 +205,38 @@ impl Waves<'_, '_> {
             self.ok = false;
             return;
         }
-        let shaded = cells.iter().flat_map(|cells| cells.coverage).filter(|&coverage| coverage != 0).count() as u32;
+        let shaded = self.sight.map(|_| covered(&cells).count_ones());
         self.cut(kernel, &mut cells);
-        let (mut exported, mut left) = (Exported::default(), 0);
+        let mut exported = Exported::default();
         for (number, cells) in cells.iter().enumerate() {
             for (mut quad, of_pixels) in cells.quads() {
                 let lanes = of_pixels.map(|cell| number * 4 + cell);
                 if !self.context.tests_early() {
-                    let shade = &self.scratch.shade.outputs;
-                    let words = |slot: usize| lanes.map(|lane| shade[slot][lane]);
-                    let own = Own {
-                        depth: kernel.depth.map(|slot| words(slot).map(f32::from_bits)),
-                        stencil: kernel.stencil.map(words),
-                    };
-                    self.passed += quad.test(self.context, self.walk, own);
+                    self.passed += quad.test(self.context, self.walk, self.own(kernel, lanes));
                 }
-                left |=
-                    (0..4).filter(|&pixel| quad.samples(pixel) != 0).fold(0, |left, pixel| left | 1 << lanes[pixel]);
                 if quad.count() > 0 {
                     self.push_exported(kernel, (quad, lanes), &mut exported);
                 }
             }
         }
         self.export_cells(kernel, &mut exported);
-        if let Some(sight) = self.sight {
-            see_exported(sight, shaded, u32::count_ones(left));
+        if let (Some(sight), Some(shaded)) = (self.sight, shaded) {
+            see_exported(sight, shaded, exported.fragments.count_ones());
         }
+    }
+
+    /// What the program wrote for the tests of a quad, whose pixels have these lanes.
+    fn own(&self, kernel: &Kernel, lanes: [usize; 4]) -> Own {
+        let shade = &self.scratch.shade.outputs;
+        let words = |slot: usize| lanes.map(|lane| shade[slot][lane]);
+        Own { depth: kernel.depth.map(|slot| words(slot).map(f32::from_bits)), stencil: kernel.stencil.map(words) }
     }
 
     /// Runs the program; false when it was interrupted.
     fn run_cells(&mut self, kernel: &Kernel, cells: &[Cells]) -> bool {
         let (context, program, wave) = (self.context, &kernel.shade.program, &mut *self.scratch.shade);
         let lanes = (1u32 << (cells.len() * 4)) - 1;
-        let fragments = cells.iter().flat_map(|cells| cells.coverage);
-        let covered = fragments.rev().fold(0, |bits, coverage| bits << 1 | u32::from(coverage != 0));
+        let covered = covered(cells);
         let mut words = [Words::NONE; QUADS];
         for (words, cells) in words.iter_mut().zip(cells) {
             *words = self.walk.words(cells.primitive);
@@ -243,6 +285,8 @@ impl Waves<'_, '_> {
         }
         let first = exported.quads.len() * 4;
         exported.lanes[first..first + 4].copy_from_slice(&lanes);
+        let fragments = (0..4).filter(|&pixel| quad.samples(pixel) != 0).map(|pixel| 1 << lanes[pixel]);
+        exported.fragments |= fragments.fold(0, |all, lane| all | lane);
         exported.quads.push(quad);
     }
 
@@ -252,8 +296,8 @@ impl Waves<'_, '_> {
         if quads.is_empty() {
             return;
         }
-        let of_pixels = |lanes: &Lanes| exported.lanes.map(|lane| lanes[lane]);
-        let colors: SmallVec<[Lanes; 8]> = self.scratch.shade.outputs.iter().map(of_pixels).collect();
+        let colors: SmallVec<[Lanes; 8]> =
+            self.scratch.shade.outputs.iter().map(|words| gathered(words, &exported.lanes)).collect();
         if kernel.export.is_some() {
             return export_samples(self.context, kernel, (&colors, &mut *self.scratch.export), &quads);
         }
@@ -261,6 +305,15 @@ impl Waves<'_, '_> {
             write(self.context, target, &colors, &quads);
         }
     }
+}
+
+/// The words of some lanes.
+fn gathered(words: &Lanes, lanes: &[usize; WAVE]) -> Lanes {
+    let mut gathered = [0; WAVE];
+    for (word, lane) in gathered.iter_mut().zip(lanes) {
+        *word = words[lane % WAVE];
+    }
+    gathered
 }
 
 #[cfg(test)]

@@ -12,6 +12,16 @@ pub(super) const QUADS: usize = 4;
 /// Bits of coverage that a pixel has.
 pub(super) const MOST_SAMPLES: usize = raster::MOST_SAMPLES as usize;
 
+/// The first sample of each pixel of a quad.
+const LOW_BITS: u64 = 0x0001_0001_0001_0001;
+
+/// The pixels whose lowest bit is set, where there are no others.
+#[inline]
+fn low_bits(coverage: u64) -> u32 {
+    // The product brings the four together.
+    (coverage.wrapping_mul(1 << 48 | 1 << 33 | 1 << 18 | 1 << 3) >> 48) as u32 & 15
+}
+
 /// What a program wrote for the tests of its pixels, where it did.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Own {
@@ -48,15 +58,16 @@ impl Quad {
     }
 
     /// Pixels of which a sample is covered, as bits.
+    #[inline]
     pub(super) fn pixels_at(&self, sample: u32) -> u32 {
-        self.of_sample(sample).pixels()
+        low_bits(self.coverage >> sample & LOW_BITS)
     }
 
     /// Of one sample a pixel, with covered pixels as bits.
     #[inline]
     pub(super) fn of_pixels(primitive: PrimitiveId, [x, y]: [u32; 2], pixels: u64) -> Self {
         let spread = pixels | pixels << 15 | pixels << 30 | pixels << 45;
-        Self { primitive, x, y, coverage: spread & 0x0001_0001_0001_0001 }
+        Self { primitive, x, y, coverage: spread & LOW_BITS }
     }
 
     /// Whether it lies in the group of 8x8 pixels with this first pixel.
@@ -75,9 +86,9 @@ impl Quad {
     #[inline]
     pub(super) fn pixels(&self) -> u32 {
         const LOW: u64 = 0x7fff_7fff_7fff_7fff;
-        // The highest bit of each pixel tells whether it has any; the product brings the four together.
+        // The highest bit of each pixel tells whether it has any.
         let any = (self.coverage | ((self.coverage & LOW) + LOW)) & !LOW;
-        ((any >> (MOST_SAMPLES - 1)).wrapping_mul(1 << 48 | 1 << 33 | 1 << 18 | 1 << 3) >> 48) as u32 & 15
+        low_bits(any >> (MOST_SAMPLES - 1))
     }
 
     /// Covered samples of all pixels.
@@ -92,7 +103,7 @@ impl Quad {
 
     /// With only one sample left, when samples are shaded on their own.
     pub(super) fn of_sample(self, sample: u32) -> Self {
-        Self { coverage: self.coverage & 0x0001_0001_0001_0001 << sample, ..self }
+        Self { coverage: self.coverage & LOW_BITS << sample, ..self }
     }
 
     /// The place of one of its pixels, 0 to 3.
@@ -117,7 +128,7 @@ impl Quad {
     /// Whether quads are two whole rows of a group, of one sample a pixel.
     #[inline]
     pub(super) fn are_strip(quads: &[Self]) -> bool {
-        Self::lie_in_strip(quads) && quads.iter().all(|quad| quad.coverage == 0x0001_0001_0001_0001)
+        Self::lie_in_strip(quads) && quads.iter().all(|quad| quad.coverage == LOW_BITS)
     }
 
     /// Depth and stencil tests of all covered samples; what fails is removed. `own` is what the program wrote. Returns how many

@@ -488,23 +488,19 @@ pub(super) fn write(context: &DrawContext<'_>, target: &Target, outputs: &[Lanes
         return;
     }
     for (number, quad) in quads.iter().enumerate().take(WAVE / 4) {
-        write_quad(plane, quad, &quad_texels(target.bytes, words, number)[..4 * target.bytes]);
-    }
-}
-
-/// The texels of a quad of a wave, of so many bytes each, one after the other.
-fn quad_texels(bytes: usize, words: &[Lanes], number: usize) -> [u8; 64] {
-    let mut texels = [0; 64];
-    for (pixel, texel) in texels.chunks_exact_mut(bytes).take(4).enumerate() {
-        for (bytes, words) in texel.chunks_mut(4).zip(words) {
-            bytes.copy_from_slice(&words[number * 4 + pixel].to_le_bytes()[..bytes.len()]);
+        let quad = (quad, number);
+        match target.bytes {
+            8 => write_quad_of::<8>(plane, quad, words),
+            16 => write_quad_of::<16>(plane, quad, words),
+            bytes => write_quad(bytes, plane, quad, words),
         }
     }
-    texels
 }
 
-/// Writes a quad's texels to the samples that are covered, at once where all four are.
-fn write_quad(plane: &PlaneRef<'_>, quad: &Quad, texels: &[u8]) {
+/// Writes the texels of a quad of a wave, of so many bytes each, to the samples that are covered, at once where all four are.
+#[inline(always)]
+fn write_quad(bytes: usize, plane: &PlaneRef<'_>, (quad, number): (&Quad, usize), words: &[Lanes]) {
+    let texels = &quad_texels(bytes, words, number)[..4 * bytes];
     for sample in 0..plane.samples() {
         let mut rest = quad.pixels_at(sample);
         if rest == 0xf && plane.write_whole_quad(quad.x, quad.y, sample, texels) {
@@ -513,8 +509,27 @@ fn write_quad(plane: &PlaneRef<'_>, quad: &Quad, texels: &[u8]) {
         while rest != 0 {
             let pixel = rest.trailing_zeros() as usize;
             let (x, y) = quad.pixel(pixel);
-            plane.write(x, y, sample, &texels[pixel * plane.bytes()..][..plane.bytes()]);
+            plane.write(x, y, sample, &texels[pixel * bytes..][..bytes]);
             rest &= rest - 1;
         }
     }
+}
+
+/// The same for a size that the compiler knows.
+fn write_quad_of<const BYTES: usize>(plane: &PlaneRef<'_>, quad: (&Quad, usize), words: &[Lanes]) {
+    write_quad(BYTES, plane, quad, words);
+}
+
+/// Texels, one after the other.
+#[inline(always)]
+fn quad_texels(bytes: usize, words: &[Lanes], number: usize) -> [u8; 64] {
+    let mut texels = [0; 64];
+    for (first, words) in (0..bytes).step_by(4).zip(words) {
+        let length = (bytes - first).min(4);
+        let of_quad = words.as_chunks::<4>().0[number];
+        for (texel, word) in texels.chunks_exact_mut(bytes).zip(of_quad) {
+            texel[first..first + length].copy_from_slice(&word.to_le_bytes()[..length]);
+        }
+    }
+    texels
 }

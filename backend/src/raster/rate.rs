@@ -58,6 +58,12 @@ impl Rate {
         1 << (self.log2[0] + self.log2[1])
     }
 
+    /// The cell of a pixel, and the pixel's place in it.
+    pub fn cell_of(self, place: [u32; 2]) -> ([u32; 2], [u32; 2]) {
+        let each = |of_axis: fn(u32, u8) -> u32| [0, 1].map(|axis: usize| of_axis(place[axis], self.log2[axis]));
+        (each(|pixel, log2| pixel >> log2), each(|pixel, log2| pixel & ((1 << log2) - 1)))
+    }
+
     /// Whether pixels of so many samples may be shaded with it.
     pub fn supports(self, samples: u32) -> bool {
         self == Self::PIXEL || self.pixels() * samples <= MOST_COVERAGE
