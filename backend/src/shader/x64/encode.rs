@@ -462,6 +462,8 @@ impl Emitter<'_> {
         let mut assigned = assigned.into_iter().map(|register| register.ok_or("an operand without a register"));
         let mut inst = Instruction::default();
         inst.set_code(*code);
+        // It is for atomic operations only.
+        inst.set_has_lock_prefix(*code == Code::Xadd_rm32_r32);
         let kinds = operands::kinds(*code);
         for (index, operand) in operands.iter().enumerate() {
             let kind = *kinds.get(index).ok_or("an operand too many")?;

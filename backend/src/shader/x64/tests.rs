@@ -2,6 +2,7 @@
 //! locals, memory and jumps, on every target that the machine has; and what was encoded, decoded again.
 
 mod addresses;
+mod atomics;
 mod files;
 mod places;
 mod quads;

@@ -13,9 +13,7 @@ impl Lower<'_> {
     pub(super) fn cross_lane(&mut self, inst: &Inst) {
         match inst {
             Inst::Lane { result } => {
-                let lanes: Vec<u8> = (0..16u32).flat_map(u32::to_le_bytes).collect();
-                let at = self.pooled(lanes);
-                let parts = self.load_lanes(Mem::pool(at, false), self.target.parts());
+                let parts = self.numbers_of_lanes();
                 self.hold(*result, Held::Vector(parts));
             }
             Inst::IsActive { result } => {
@@ -30,6 +28,12 @@ impl Lower<'_> {
             Inst::Shuffle { result, a, index } => self.shuffle(*result, *a, *index),
             _ => {}
         }
+    }
+
+    pub(super) fn numbers_of_lanes(&mut self) -> Parts {
+        let lanes: Vec<u8> = (0..16u32).flat_map(u32::to_le_bytes).collect();
+        let at = self.pooled(lanes);
+        self.load_lanes(Mem::pool(at, false), self.target.parts())
     }
 
     fn shuffle(&mut self, result: Value, a: Value, index: Value) {

@@ -5,9 +5,8 @@
 
 use iced_x86::Code;
 
-use super::super::machine::{Kind, Mem, Operand, SCALAR};
+use super::super::machine::{Mem, Operand, SCALAR};
 use super::super::table::{Compare, Order, V};
-use super::classify::Form;
 use super::emit::Source;
 use super::memory::Range;
 use super::{Held, Lower, Parts, Result};
@@ -22,34 +21,19 @@ impl Lower<'_> {
     /// Loads a word of each lane at the address whose words are given.
     pub(super) fn load_at_address(&mut self, inst: &Inst, result: Value, address: [Value; 2]) -> Result<()> {
         let reach = self.next_reach();
-        let known = if self.is_uniform(result) {
+        if self.is_uniform(result) {
             let (base, offset) = self.uniform_reach(reach, address);
-            self.either(
-                (Code::Jb_rel32_64, inst, reach),
-                |lower| lower.load_uniform(result, Mem::at(base, 0).indexed(offset, 1)),
-                Some(result),
-            )?
-        } else {
-            let active = self.active_mask();
-            let (range, offsets) = self.lanes_in_reach(reach, address, active);
-            let follow = self.follows(address[0]);
-            self.either(
-                (Code::Je_rel32_64, inst, reach),
-                |lower| {
-                    let parts = lower.load_lanes_of(range, (offsets, follow), active);
-                    lower.hold(result, Held::Vector(parts));
-                },
-                Some(result),
-            )?
-        };
-        if let Some(parts) = known {
-            let held = match self.forms.values[result.0 as usize] {
-                Form::Scalar => Held::Scalar(parts.at(0)),
-                _ => Held::Vector(parts),
-            };
-            self.hold(result, held);
+            let load = |lower: &mut Self| lower.load_uniform(result, Mem::at(base, 0).indexed(offset, 1));
+            return self.call_unless((Code::Jb_rel32_64, inst, Some(reach)), load, Some(result));
         }
-        Ok(())
+        let active = self.active_mask();
+        let (range, offsets) = self.lanes_in_reach(reach, address, active);
+        let follow = self.follows(address[0]);
+        let load = |lower: &mut Self| {
+            let parts = lower.load_lanes_of(range, (offsets, follow), active);
+            lower.hold(result, Held::Vector(parts));
+        };
+        self.call_unless((Code::Je_rel32_64, inst, Some(reach)), load, Some(result))
     }
 
     /// Stores a word of each lane that is no helper.
@@ -59,8 +43,7 @@ impl Lower<'_> {
         let (range, offsets) = self.lanes_in_reach(reach, address, effective);
         let follow = self.follows(address[0]);
         let store = |lower: &mut Self| lower.store_lanes_of(range, (offsets, follow), (words, effective));
-        self.either((Code::Je_rel32_64, inst, reach), store, None)?;
-        Ok(())
+        self.call_unless((Code::Je_rel32_64, inst, Some(reach)), store, None)
     }
 
     fn next_reach(&mut self) -> u32 {
@@ -105,45 +88,5 @@ impl Lower<'_> {
         let outside = self.mask_and_not(inside, lanes);
         self.test_mask(outside);
         (range, offsets)
-    }
-
-    /// Does one thing where a jump is taken, else leaves the instruction to the runtime; says what the result's value is then.
-    fn either(
-        &mut self,
-        (code, inst, reach): (Code, &Inst, u32),
-        inside: impl FnOnce(&mut Self),
-        result: Option<Value>,
-    ) -> Result<Option<Parts>> {
-        let [then, otherwise, join] = [0; 3].map(|_| self.out.block());
-        self.push(Kind::Branch { code, then, otherwise });
-        let uniform = result.is_some_and(|result| self.is_uniform(result));
-        let form = result.map(|result| (result, self.forms.values[result.0 as usize]));
-        // What is converted on one way is not there on the other.
-        let mark = self.converted.mark();
-        self.block = Some(then);
-        inside(self);
-        let found = self.leave_for(join, form);
-        self.converted.forget(mark);
-        self.block = Some(otherwise);
-        self.call(inst, uniform)?;
-        if let Some(site) = self.sites.last_mut() {
-            site.reach = Some(reach);
-        }
-        self.leave_for(join, form);
-        self.converted.forget(mark);
-        self.block = Some(join);
-        Ok(found.map(|found| {
-            let parts = self.parts(found.count, |lower, part| lower.out.register(found.at(part).class()));
-            self.out.blocks[join.index()].parameters = (0..parts.count).map(|part| parts.at(part)).collect();
-            parts
-        }))
-    }
-
-    /// Jumps to where ways meet, with a value in a form.
-    fn leave_for(&mut self, join: regalloc2::Block, value: Option<(Value, Form)>) -> Option<Parts> {
-        let parts = value.map(|(value, form)| self.in_form(value, form));
-        let arguments = parts.map_or_else(Vec::new, |parts| (0..parts.count).map(|part| parts.at(part)).collect());
-        self.push(Kind::Jump { to: join, arguments });
-        parts
     }
 }

@@ -3,6 +3,7 @@
 use iced_x86::Code;
 
 use super::super::machine::{Kind, Mem, Operand, VECTOR};
+use super::classify::Form;
 use super::{Held, Lower, Parts, Result};
 use crate::shader::ir::{Inst, Type, Value, numbered, results};
 use crate::shader::runtime::frame::{ARGUMENTS, Frame, LANES_BYTES};
@@ -35,6 +36,48 @@ impl Lower<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Does one thing where a jump is taken, else leaves the instruction to the runtime, which may note where it found memory.
+    pub(super) fn call_unless(
+        &mut self,
+        (code, inst, reach): (Code, &Inst, Option<u32>),
+        inside: impl FnOnce(&mut Self),
+        result: Option<Value>,
+    ) -> Result<()> {
+        let [then, otherwise, join] = [0; 3].map(|_| self.out.block());
+        self.push(Kind::Branch { code, then, otherwise });
+        let uniform = result.is_some_and(|result| self.is_uniform(result));
+        let form = result.map(|result| (result, self.forms.values[result.0 as usize]));
+        // What is converted on one way is not there on the other.
+        let mark = self.converted.mark();
+        self.block = Some(then);
+        inside(self);
+        let found = self.leave_for(join, form);
+        self.converted.forget(mark);
+        self.block = Some(otherwise);
+        self.call(inst, uniform)?;
+        if let Some(site) = self.sites.last_mut() {
+            site.reach = reach;
+        }
+        self.leave_for(join, form);
+        self.converted.forget(mark);
+        self.block = Some(join);
+        if let (Some(found), Some((result, form))) = (found, form) {
+            let parts = self.parts(found.count, |lower, part| lower.out.register(found.at(part).class()));
+            self.out.blocks[join.index()].parameters = (0..parts.count).map(|part| parts.at(part)).collect();
+            let held = if form == Form::Scalar { Held::Scalar(parts.at(0)) } else { Held::Vector(parts) };
+            self.hold(result, held);
+        }
+        Ok(())
+    }
+
+    /// Jumps to where ways meet, with a value in a form.
+    fn leave_for(&mut self, join: regalloc2::Block, value: Option<(Value, Form)>) -> Option<Parts> {
+        let parts = value.map(|(value, form)| self.in_form(value, form));
+        let arguments = parts.map_or_else(Vec::new, |parts| (0..parts.count).map(|part| parts.at(part)).collect());
+        self.push(Kind::Jump { to: join, arguments });
+        parts
     }
 
     /// The lanes for which an image instruction runs its routine, which that finds in its frame.
@@ -74,7 +117,7 @@ impl Lower<'_> {
         self.hold(result, Held::Vector(parts));
     }
 
-    fn load_result(&mut self, result: Value, index: usize) {
+    pub(super) fn load_result(&mut self, result: Value, index: usize) {
         let memory = Mem::frame(Frame::RESULT + index * LANES_BYTES);
         if self.is_uniform(result) {
             return self.load_uniform(result, memory);

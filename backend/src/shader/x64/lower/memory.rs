@@ -421,6 +421,9 @@ impl Lower<'_> {
             Inst::Store { space: Space::Address { high }, offset, value } => {
                 self.store_at_address(inst, [*offset, *high], *value)?;
             }
+            Inst::Atomic { result, space, offset, op, value, comparator: None } if self.is_direct(*space) => {
+                self.atomic(inst, (*result, *space, *offset), (*op, *value))?;
+            }
             Inst::BufferLength { result, resource, element } if self.is_element_uniform(*element) => {
                 let entry = self.entry(*resource, *element);
                 self.load_uniform(*result, Mem::at(entry, SIZE));
@@ -497,7 +500,7 @@ impl Lower<'_> {
         self.change(Code::Cmovae_r64_rm64, entry, &[Operand::Mem(Mem::frame(Frame::NOTHING))])
     }
 
-    fn range(&mut self, space: Space) -> Range {
+    pub(super) fn range(&mut self, space: Space) -> Range {
         let field = match space {
             Space::Buffer { resource, element } => {
                 let entry = self.entry(resource, element);

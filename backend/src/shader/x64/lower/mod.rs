@@ -7,6 +7,7 @@
 mod across;
 mod address;
 mod arithmetic;
+mod atomics;
 mod calls;
 mod classify;
 mod convert;
