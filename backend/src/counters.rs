@@ -108,7 +108,7 @@ counters! {
     Groups "groups" "raster" "Parts of primitives in 8x8 pixels whose samples were found, by evaluation or because all are covered."
     Blocks "blocks" "raster" "Parts of small primitives in 4x4 pixels whose samples were evaluated."
     Covered "covered" "raster" "Samples covered and inside of what is drawn to, before tests."
-    Fragments "fragments" "pixel" "Pixels with fragments that passed early tests."
+    Fragments "fragments" "pixel" "Fragments that passed early tests: of pixels, or of samples where each is shaded."
     Dropped "dropped" "scoreboard" "Fragments that newer ones superseded before they were shaded."
     Waves "waves" "pixel" "Waves of fragments run."
     Lanes "lanes" "pixel" "Lanes of theirs that had a fragment."

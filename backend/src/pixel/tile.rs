@@ -762,7 +762,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
             return;
         }
         if let Sink::Waves(waves) = &mut self.sink {
-            count(self.sight, Counter::Fragments, quad.pixels().count_ones().into());
+            let fragments =
+                if self.context.shades_samples() { quad.count() } else { quad.pixels().count_ones().into() };
+            count(self.sight, Counter::Fragments, fragments);
             if self.context.sees_untested() {
                 waves.keep_untested(untested);
             }

@@ -6,7 +6,7 @@ use ash::vk;
 use super::fragment::holds;
 use super::raster::supported;
 use crate::Entry;
-use crate::harness::{Buffer, Case, Gpu, check};
+use crate::harness::{Buffer, Case, Gpu, Outcome, check};
 use crate::numbers::Numbers;
 use crate::render::{COLOR, Draw, Kind, Part, State, TRIANGLES, Target, render_parts};
 
@@ -18,6 +18,7 @@ static HOLES_EARLY: &[u8] = include_bytes!("../../shaders/holes_early.frag.spv")
 static OWN_DEPTH: &[u8] = include_bytes!("../../shaders/own_depth.frag.spv");
 static OWN_DEPTH_HOLES: &[u8] = include_bytes!("../../shaders/own_depth_holes.frag.spv");
 static OWN_MASK: &[u8] = include_bytes!("../../shaders/own_mask.frag.spv");
+static BY_SAMPLE: &[u8] = include_bytes!("../../shaders/by_sample.frag.spv");
 static LONG: &[u8] = include_bytes!("../../shaders/long.frag.spv");
 static LONG_QUADS: &[u8] = include_bytes!("../../shaders/long_quads.frag.spv");
 
@@ -35,6 +36,9 @@ const WITH_HOLES: u64 = 40;
 
 /// Scenes of triangles of all sizes, with some samples, by programs whose fragments are tested behind them.
 const TESTED_LATE: u64 = 60;
+
+/// Scenes of triangles of all sizes, with some samples, by programs that run for each of them.
+const BY_SAMPLES: u64 = 40;
 
 /// Pixels that crowds have their corners in.
 const CROWD: [u32; 2] = [40, 24];
@@ -79,6 +83,8 @@ enum Program {
     OwnDepthHoles,
     /// Leaves few samples of those that are covered.
     OwnMask,
+    /// Runs for each sample, all of which have other colours.
+    BySample,
 }
 
 impl Program {
@@ -96,6 +102,12 @@ impl Program {
     fn mask(self, [x, y]: [u32; 2]) -> u32 {
         if self == Self::OwnMask { 1 << ((x + y) % 4) | 1 << ((x * 3 + y) % 16) } else { u32::MAX }
     }
+}
+
+/// The colour of a sample: components are turned round by its number where each is shaded.
+fn turned(program: Program, color: [u8; 4], sample: usize) -> [u8; 4] {
+    let turn = if program == Program::BySample { sample } else { 0 };
+    [0, 1, 2, 3].map(|component: usize| color[(component + turn) % 4])
 }
 
 #[derive(Debug, Clone)]
@@ -162,6 +174,15 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         };
         all.push(Entry::new(format!("scenes.late.seed{seed}"), "Rasterization Order", run));
     }
+    for seed in 0..BY_SAMPLES {
+        let run = move |gpu: &Gpu| {
+            if gpu.features.sample_rate_shading == 0 {
+                return Err(Outcome::NotSupported("sampleRateShading".into()));
+            }
+            draw(gpu, &Scene::by_samples(seed))
+        };
+        all.push(Entry::new(format!("scenes.samples.seed{seed}"), "Sample Shading", run));
+    }
 }
 
 /// Corners of a triangle somewhere near the first pixels of the target, within so many pixels.
@@ -216,6 +237,14 @@ impl Scene {
         let others = [Program::Holes, Program::HolesQuads, Program::HolesEarly, Program::Plain];
         let mut scene = Self::of(seed, &[late, others].concat(), &[3, 8, 20, 60, 300]);
         scene.samples = [1, 4, 1, 2, 4, 8][seed as usize % 6];
+        scene
+    }
+
+    /// Such a scene of some samples, of programs that run for each of them, and of others.
+    fn by_samples(seed: u64) -> Self {
+        let programs = [Program::BySample, Program::BySample, Program::BySample, Program::Plain, Program::Holes];
+        let mut scene = Self::of(seed, &programs, &[3, 8, 20, 60, 300]);
+        scene.samples = [4, 2, 4, 8][seed as usize % 4];
         scene
     }
 
@@ -277,7 +306,7 @@ impl Layer {
         }
     }
 
-    fn draw(&self, gpu: &Gpu) -> Result<Draw, crate::harness::Outcome> {
+    fn draw(&self, gpu: &Gpu) -> Result<Draw, Outcome> {
         let flag = |value: bool| if value { vk::TRUE } else { vk::FALSE };
         let mut state = State { vertex: TRIANGLES, ..State::default() };
         state.fragment = match self.program {
@@ -292,6 +321,7 @@ impl Layer {
             Program::OwnDepth => OWN_DEPTH,
             Program::OwnDepthHoles => OWN_DEPTH_HOLES,
             Program::OwnMask => OWN_MASK,
+            Program::BySample => BY_SAMPLE,
         };
         state.depth_stencil.depth_test_enable = flag(self.test);
         state.depth_stencil.depth_write_enable = flag(self.write);
@@ -499,7 +529,7 @@ impl Model<'_> {
                 runs = true;
                 effects.passed.add(true);
                 if !discarded {
-                    sample.cover(layer, triangle.color);
+                    sample.cover(layer, turned(layer.program, triangle.color, number));
                 }
                 if layer.test && layer.write {
                     sample.depth = depth;

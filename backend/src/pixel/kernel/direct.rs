@@ -72,10 +72,13 @@ pub(super) fn serves(pipeline: &GraphicsPipeline, attachments: &[Attachment]) ->
     let multisample = &pipeline.multisample;
     let all_samples = multisample.sample_mask & ((1 << multisample.samples) - 1) == (1 << multisample.samples) - 1;
     let fits = |program: &Program| {
-        let by_sample =
-            multisample.samples > 1 && (sees_samples(program) || shades_samples(multisample, Some(program)));
+        // Each sample is shaded where it is known which are left, or all of them together.
         let effects = if is_late(program) { Effects::Late } else { Effects::None };
-        is_short(program) && is_plain(program, effects) && !by_sample
+        let has_way = match shades_samples(multisample, Some(program)) {
+            true => effects == Effects::None,
+            false => multisample.samples == 1 || !sees_samples(program),
+        };
+        is_short(program) && is_plain(program, effects) && has_way
     };
     has_words(pipeline, attachments)
         && multisample.samples <= MOST_SAMPLES
@@ -203,14 +206,37 @@ impl Linker {
         attachments: &[Attachment],
         pixels: Pixels,
     ) {
-        let words = self.run((program, state), pixels.place);
+        let words = self.run((program, state), (pixels.place, None));
         self.write((program, &words), attachments, &pixels);
     }
 
-    /// The output words of the fragment program on some pixels.
-    pub(super) fn run(&mut self, (program, state): (&Program, &MultisampleState), place: [Value; 2]) -> Vec<Value> {
+    /// The same sample by sample, each on its own; `see` gets the pixels of which one is shaded.
+    pub(super) fn shade_samples(
+        &mut self,
+        (program, state): (&Program, &MultisampleState),
+        attachments: &[Attachment],
+        pixels: &Pixels,
+        see: &mut dyn FnMut(&mut Self, Value),
+    ) {
+        for (sample, &covered) in (0..).zip(&pixels.covered) {
+            let any = self.any(&[covered]);
+            self.b.push(Inst::If { condition: any });
+            see(self, covered);
+            let words = self.run((program, state), (pixels.place, Some(sample)));
+            let sample = sample as usize;
+            self.write_samples((program, &words), attachments, pixels, sample..sample + 1);
+            self.b.push(Inst::EndIf);
+        }
+    }
+
+    /// The output words of the fragment program on some pixels, or on a sample of theirs.
+    pub(super) fn run(
+        &mut self,
+        (program, state): (&Program, &MultisampleState),
+        (place, sample): ([Value; 2], Option<u32>),
+    ) -> Vec<Value> {
         self.place = Some(place);
-        let inputs = Inputs::new(program, Form::Alone, (false, state));
+        let inputs = Inputs::new(program, Form::Alone, (false, state)).of_sample(sample);
         let words = link::append_anew(&mut FragmentLinker { linker: self, inputs }, program);
         self.place = None;
         words
@@ -221,7 +247,18 @@ impl Linker {
         &mut self,
         (program, words): (&Program, &[Value]),
         attachments: &[Attachment],
+        pixels: &Pixels,
+    ) {
+        self.write_samples((program, words), attachments, pixels, 0..pixels.covered.len().max(1));
+    }
+
+    /// The same to some samples.
+    fn write_samples(
+        &mut self,
+        (program, words): (&Program, &[Value]),
+        attachments: &[Attachment],
         Pixels { covered, texels, .. }: &Pixels,
+        samples: std::ops::Range<usize>,
     ) {
         let outputs = Outputs::new(program);
         let mut fresh = |attachment: &Attachment| match attachment.export.needs_stored() {
@@ -229,7 +266,7 @@ impl Linker {
             false => self.texel(attachment, (&outputs, words), |linker, _| linker.b.int(0)),
         };
         let fresh: Vec<_> = attachments.iter().map(&mut fresh).collect();
-        for sample in 0..covered.len().max(1) {
+        for sample in samples {
             if let Some(&condition) = covered.get(sample) {
                 self.b.push(Inst::If { condition });
             }

@@ -18,6 +18,8 @@ pub(super) struct Inputs<'a> {
     form: Form,
     /// Each sample is shaded on its own.
     by_sample: bool,
+    /// The one that is shaded, where that is known.
+    sample: Option<u32>,
     samples: u32,
     /// Where the samples of a pixel lie, units.
     locations: Cow<'static, [[i64; 2]]>,
@@ -25,7 +27,12 @@ pub(super) struct Inputs<'a> {
 
 impl<'a> Inputs<'a> {
     pub(super) fn new(program: &'a Program, form: Form, (by_sample, state): (bool, &MultisampleState)) -> Self {
-        Self { program, form, by_sample, samples: state.samples, locations: state.locations() }
+        Self { program, form, by_sample, sample: None, samples: state.samples, locations: state.locations() }
+    }
+
+    /// Of one sample, if there is one.
+    pub(super) fn of_sample(self, sample: Option<u32>) -> Self {
+        Self { by_sample: self.by_sample || sample.is_some(), sample, ..self }
     }
 
     /// Input word `slot`.
@@ -57,6 +64,9 @@ impl<'a> Inputs<'a> {
     }
 
     fn place(&self, linker: &mut Linker, place: Place) -> At {
+        if let Some(sample) = self.sample {
+            return self.known_place(linker, sample as usize);
+        }
         if self.by_sample {
             return [0, 1].map(|axis| linker.input(Source::Place(axis), Type::F32));
         }
@@ -179,7 +189,10 @@ impl<'a> Inputs<'a> {
         match builtin {
             Builtin::FragCoord => self.frag_coord(linker, component),
             Builtin::FrontFacing => self.primitive(linker, Shape::FRONT, Type::I32),
-            Builtin::SampleId if self.by_sample => linker.input(Source::Sample, Type::I32),
+            Builtin::SampleId if self.by_sample => match self.sample {
+                Some(sample) => linker.b.int(sample),
+                None => linker.input(Source::Sample, Type::I32),
+            },
             Builtin::SamplePosition => self.place(linker, Place::Sample)[component as usize & 1],
             Builtin::SampleMask => linker.input(Source::Coverage, Type::I32),
             Builtin::HelperInvocation => linker.input(Source::Helper, Type::I32),
@@ -210,9 +223,12 @@ impl<'a> Inputs<'a> {
 
     /// The depth of a sample.
     pub(super) fn depth_of_sample(&self, linker: &mut Linker, sample: usize) -> Value {
-        let place = self.locations[sample];
-        let place = place.map(|units| linker.b.float(units as f32 / UNITS as f32));
+        let place = self.known_place(linker, sample);
         self.depth(linker, place)
+    }
+
+    fn known_place(&self, linker: &mut Linker, sample: usize) -> At {
+        self.locations[sample].map(|units| linker.b.float(units as f32 / UNITS as f32))
     }
 
     /// The depth that programs see: `Plane::at`. Source: Vulkan specification, "Built-In Variables" (`FragCoord`); clamping is an

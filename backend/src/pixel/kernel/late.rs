@@ -81,7 +81,7 @@ impl Linker {
         runs.iter().for_each(|&condition| self.b.push(Inst::If { condition }));
         see(self, Event::Shaded, shaded);
         self.ended = Some(self.zeroed());
-        let words = self.run((program, &pipeline.multisample), pixels.place);
+        let words = self.run((program, &pipeline.multisample), (pixels.place, None));
         let left = match known {
             Some(left) => {
                 let covered = self.kept((program, &words), &left.covered);

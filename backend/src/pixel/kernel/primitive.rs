@@ -16,6 +16,7 @@ use super::late::{self, Event, is_late};
 use super::{Attachment, Form, Linker, Source, Stage, written};
 use crate::format::routines;
 use crate::geometry::Shape;
+use crate::pixel::draw::shades_samples;
 use crate::raster::UNITS;
 use crate::shader::Program;
 use crate::shader::ir::{BinaryOp as B, Builder, ImageOp, Inst, Local, Lod, Space, Type, UnaryOp as U, Value};
@@ -100,10 +101,14 @@ pub(super) fn differs(program: &Program) -> bool {
 /// lives through the loop over blocks takes a register of it.
 pub struct Tally {
     words: SmallVec<[Local; 2]>,
+    /// Bits of a number of fragments.
+    bits: u32,
 }
 
-/// Bits of a number of pixels of a small primitive.
-const PIXEL_BITS: u32 = 11;
+/// Bits of a number of fragments of a small primitive: of its pixels, or of samples of them.
+fn fragment_bits(samples: u32) -> u32 {
+    11 + samples.ilog2()
+}
 
 impl Tally {
     /// Output words of a kernel for so many samples.
@@ -113,18 +118,19 @@ impl Tally {
 
     /// Samples that were covered, waves, and their lanes, by the output words of a kernel for so many samples.
     pub fn told(samples: u32, output: impl Fn(usize) -> u32) -> [u32; 3] {
-        let low = |word: u32| word & ((1 << PIXEL_BITS) - 1);
+        let bits = fragment_bits(samples);
+        let low = |word: u32| word & ((1 << bits) - 1);
         let [covered, shaded] = match samples {
-            1 => [low(output(0)), output(0) >> PIXEL_BITS],
+            1 => [low(output(0)), output(0) >> bits],
             _ => [output(0), output(1)],
         };
-        [covered, shaded >> PIXEL_BITS, low(shaded)]
+        [covered, shaded >> bits, low(shaded)]
     }
 
     /// Where waves are counted, and above how many bits.
     fn of_waves(&self) -> (Local, u32) {
         match self.words[..] {
-            [both] => (both, PIXEL_BITS),
+            [both] => (both, self.bits),
             _ => (self.words[1], 0),
         }
     }
@@ -341,7 +347,7 @@ impl Linker {
     }
 
     fn tally(&mut self, samples: u32) -> Tally {
-        Tally { words: (0..Tally::words(samples)).map(|_| self.zeroed()).collect() }
+        Tally { words: (0..Tally::words(samples)).map(|_| self.zeroed()).collect(), bits: fragment_bits(samples) }
     }
 
     /// A word that is 0 from here on.
@@ -375,7 +381,7 @@ impl Linker {
     fn count_wave(&mut self, tally: &Tally, some: Value) {
         let (local, above) = tally.of_waves();
         let many = self.lanes_with(some);
-        let [one, above] = [1 << PIXEL_BITS << above, above].map(|number| self.b.int(number));
+        let [one, above] = [1 << tally.bits << above, above].map(|number| self.b.int(number));
         let many = self.b.binary(B::Shl, many, above);
         let many = self.b.binary(B::IAdd, many, one);
         self.add(local, many);
@@ -405,21 +411,34 @@ impl Linker {
         if is_late(program) {
             return self.shade_late((pipeline, program), (attachments, depth), pixels, see);
         }
-        let state = &pipeline.multisample;
         if tested(pipeline).is_none() {
-            let some = self.some(&pixels.covered);
-            see(self, Event::Shaded, some);
-            return self.shade((program, state), attachments, pixels);
+            return self.shade_seen((pipeline, program), attachments, pixels, see);
         }
         let left = self.left((pipeline, program), &pixels, depth);
         self.store_depths(&left);
         let pixels = Pixels { covered: left.covered, ..pixels };
         let any = self.any(&pixels.covered);
         self.b.push(Inst::If { condition: any });
+        self.shade_seen((pipeline, program), attachments, pixels, see);
+        self.b.push(Inst::EndIf);
+    }
+
+    /// Shades pixels, or samples of them; `see` gets those.
+    fn shade_seen(
+        &mut self,
+        (pipeline, program): (&GraphicsPipeline, &Program),
+        attachments: &[Attachment],
+        pixels: Pixels,
+        see: &mut dyn FnMut(&mut Self, Event, Value),
+    ) {
+        let state = &pipeline.multisample;
+        if shades_samples(state, Some(program)) {
+            let see = &mut |linker: &mut Self, left| see(linker, Event::Shaded, left);
+            return self.shade_samples((program, state), attachments, &pixels, see);
+        }
         let some = self.some(&pixels.covered);
         see(self, Event::Shaded, some);
         self.shade((program, state), attachments, pixels);
-        self.b.push(Inst::EndIf);
     }
 
     /// Tests covered pixels, where anything is tested; those that are left.
