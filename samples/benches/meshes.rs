@@ -1,5 +1,5 @@
 //! Meshes whose triangles are a few pixels each, or less: what their vertices, set-up and fragments cost. One triangle is one element of the
-//! throughput that is shown.
+//! throughput that is shown. Some are shaded once for each of four samples.
 
 use ash::vk;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -15,20 +15,21 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(gpu: &Gpu) -> Result<Self> {
+    /// With so many samples, and a fragment program.
+    fn new(gpu: &Gpu, samples: vk::SampleCountFlags, fragment: &[u8]) -> Result<Self> {
         let (width, height) = (EXTENT.width, EXTENT.height);
         let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
-        let color = gpu.image(ImageDesc::new(vk::Format::R8G8B8A8_UNORM, width, height, usage))?;
+        let color =
+            gpu.image(ImageDesc::new(vk::Format::R8G8B8A8_UNORM, width, height, usage).with_samples(samples))?;
         let usage = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
-        let depth = gpu.image(ImageDesc::new(vk::Format::D32_SFLOAT, width, height, usage))?;
+        let depth = gpu.image(ImageDesc::new(vk::Format::D32_SFLOAT, width, height, usage).with_samples(samples))?;
         let [stored, tested] =
             [&color, &depth].map(|image| Attachment::stored(image, vk::ImageLayout::TRANSFER_SRC_OPTIMAL));
         let pass = gpu.pass(&PassDesc::simple(stored, Some(tested)))?;
         let target = gpu.target(&pass, &[color.view, depth.view], EXTENT)?;
         let layout = gpu.layout(&[], Some((vk::ShaderStageFlags::VERTEX, 16)))?;
-        let shaders = (include_bytes!("shaders/mesh.vert.spv"), include_bytes!("shaders/mesh.frag.spv"));
-        let mut desc = GraphicsDesc::new(shaders.0, shaders.1, &layout, &pass);
-        desc.depth = (true, true);
+        let mut desc = GraphicsDesc::new(include_bytes!("shaders/mesh.vert.spv"), fragment, &layout, &pass);
+        (desc.depth, desc.samples) = ((true, true), samples);
         Ok(Self { target, pipeline: gpu.graphics(&desc)?, layout })
     }
 
@@ -64,15 +65,20 @@ fn meshes(criterion: &mut Criterion) {
     // SAFETY: the function is the driver's, which is linked into this program and follows the loader's interface.
     let entry = unsafe { ash::Entry::from_static_fn(functions) };
     let gpu = Gpu::new(&entry, &GpuOptions::default()).expect("the driver has a device");
-    let scene = Scene::new(&gpu).expect("the scene can be made");
     let mut group = criterion.benchmark_group("meshes");
-    for pixels in [1, 2, 4, 8] {
-        let side = EXTENT.width / pixels;
-        let indices = grid(&gpu, side).expect("the mesh can be made");
-        group.throughput(Throughput::Elements(u64::from(side * side * 2))).sample_size(10);
-        group.bench_function(BenchmarkId::new("grid", format!("{pixels}x{pixels}")), |bencher| {
-            bencher.iter(|| scene.draw(&gpu, side, &indices).expect("it is drawn"));
-        });
+    for (name, samples, fragment) in [
+        ("grid", vk::SampleCountFlags::TYPE_1, &include_bytes!("shaders/mesh.frag.spv")[..]),
+        ("samples", vk::SampleCountFlags::TYPE_4, &include_bytes!("shaders/mesh_samples.frag.spv")[..]),
+    ] {
+        let scene = Scene::new(&gpu, samples, fragment).expect("the scene can be made");
+        for pixels in [1, 2, 4, 8] {
+            let side = EXTENT.width / pixels;
+            let indices = grid(&gpu, side).expect("the mesh can be made");
+            group.throughput(Throughput::Elements(u64::from(side * side * 2))).sample_size(10);
+            group.bench_function(BenchmarkId::new(name, format!("{pixels}x{pixels}")), |bencher| {
+                bencher.iter(|| scene.draw(&gpu, side, &indices).expect("it is drawn"));
+            });
+        }
     }
     group.finish();
 }

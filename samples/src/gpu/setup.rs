@@ -128,6 +128,7 @@ fn wanted_features(has: &vk::PhysicalDeviceFeatures) -> vk::PhysicalDeviceFeatur
     vk::PhysicalDeviceFeatures {
         geometry_shader: has.geometry_shader,
         large_points: has.large_points,
+        sample_rate_shading: has.sample_rate_shading,
         sampler_anisotropy: has.sampler_anisotropy,
         shader_clip_distance: has.shader_clip_distance,
         shader_float64: has.shader_float64,
