@@ -3,7 +3,7 @@
 //!
 //! The processor has additions and exchanges of a word as one instruction. What only invocations of one workgroup reach is theirs alone, as they
 //! run on one thread: it needs no such instruction, and any operation will do. Lanes that all name one word without anybody knowing before are
-//! left to the runtime, too, which makes one operation of them.
+//! left to the runtime, too, which makes one operation of them. Loads are loads.
 
 use iced_x86::Code;
 use regalloc2::VReg;
@@ -11,6 +11,7 @@ use regalloc2::VReg;
 use super::super::machine::{Mem, Operand, SCALAR};
 use super::super::table::{Compare, Order, V};
 use super::emit::Source;
+use super::memory::Range;
 use super::{Held, Lower, Parts, Result};
 use crate::shader::ir::{AtomicOp, Inst, Space, Value};
 use crate::shader::runtime::frame::{Frame, LANES_BYTES};
@@ -70,6 +71,10 @@ impl Lower<'_> {
         (op, value): (AtomicOp, Value),
     ) -> Result<()> {
         let uniform = self.is_uniform(result);
+        if op == AtomicOp::Load && !uniform && matches!(space, Space::Buffer { .. } | Space::Shared) {
+            self.atomic_load(result, space, offset);
+            return Ok(());
+        }
         let way = match Way::of(op, space).filter(|_| !uniform) {
             Some(_) if self.is_uniform(offset) => {
                 return match op {
@@ -88,10 +93,7 @@ impl Lower<'_> {
             let zero = self.zero_vector();
             values = self.vector2(V::SubI, zero, Source::Parts(values));
         }
-        let inside = self.inside(range, offsets, effective);
-        let in_word = self.vector2(V::And, offsets, Source::Constant(3));
-        let aligned = self.compare(Compare::Signed(Order::Equal), in_word, Source::Constant(0));
-        let fit = self.mask_and(inside, aligned);
+        let fit = self.fitting(range, offsets, effective);
         let mut fit = self.mask_bits(fit);
         if let Way::Locked(_) = way {
             fit = self.zero_unless_apart(fit, (range.base, offsets));
@@ -104,6 +106,22 @@ impl Lower<'_> {
             lower.load_result(result, 0);
         };
         self.call_unless((Code::Je_rel32_64, inst, None), each, Some(result))
+    }
+
+    /// The lanes of a mask that name words of a range.
+    fn fitting(&mut self, range: Range, offsets: Parts, lanes: Parts) -> Parts {
+        let inside = self.inside(range, offsets, lanes);
+        let in_word = self.vector2(V::And, offsets, Source::Constant(3));
+        let aligned = self.compare(Compare::Signed(Order::Equal), in_word, Source::Constant(0));
+        self.mask_and(inside, aligned)
+    }
+
+    /// Loads words, each by an instruction of its own, or as a lane of one: the processor loads aligned words at once, in order.
+    fn atomic_load(&mut self, result: Value, space: Space, offset: Value) {
+        let (range, offsets, effective) = (self.range(space), self.vector(offset), self.effective());
+        let lanes = self.fitting(range, offsets, effective);
+        let words = self.load_lanes_of(range, (offsets, false), lanes);
+        self.hold(result, Held::Vector(words));
     }
 
     /// Adds a number to a word, or takes it away, as often as there are lanes that do: each finds what those before it have left.
