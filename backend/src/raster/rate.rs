@@ -59,6 +59,7 @@ impl Rate {
     }
 
     /// The cell of a pixel, and the pixel's place in it.
+    #[inline]
     pub fn cell_of(self, place: [u32; 2]) -> ([u32; 2], [u32; 2]) {
         let each = |of_axis: fn(u32, u8) -> u32| [0, 1].map(|axis: usize| of_axis(place[axis], self.log2[axis]));
         (each(|pixel, log2| pixel >> log2), each(|pixel, log2| pixel & ((1 << log2) - 1)))
@@ -72,10 +73,13 @@ impl Rate {
     /// The size that is taken for it where pixels have so many samples: of those that fit into it the one of most pixels, then the one
     /// nearest to a square, then the wide one.
     fn clamped(self, samples: u32) -> Self {
-        let fits = |rate: &Self| (0..2).all(|axis| rate.log2[axis] <= self.log2[axis]) && rate.supports(samples);
-        let square = |rate: &Self| u8::MAX - rate.log2[0].abs_diff(rate.log2[1]);
-        let best = Self::ALL.into_iter().filter(fits).max_by_key(|rate| (rate.pixels(), square(rate), rate.log2[0]));
-        best.unwrap_or(Self::PIXEL)
+        // A product may be larger than any size.
+        let mut rate = Self { log2: self.log2.map(|log2| log2.min(MOST_LOG2)) };
+        while !rate.supports(samples) {
+            let [width, height] = rate.log2;
+            rate.log2[usize::from(height >= width)] -= 1;
+        }
+        rate
     }
 
     /// Number in the fragment's coverage of the first sample of the pixel at an offset from its first one: the last pixel comes first.
@@ -167,6 +171,13 @@ mod tests {
 
     #[test]
     fn sizes_are_cut_to_what_the_samples_allow() {
+        for (size, samples) in Rate::ALL.into_iter().flat_map(|size| [1, 2, 4, 8, 16].map(|samples| (size, samples))) {
+            let fits = |rate: &Rate| (0..2).all(|axis| rate.log2[axis] <= size.log2[axis]) && rate.supports(samples);
+            let square = |rate: &Rate| u8::MAX - rate.log2[0].abs_diff(rate.log2[1]);
+            let best =
+                Rate::ALL.into_iter().filter(fits).max_by_key(|rate| (rate.pixels(), square(rate), rate.log2[0]));
+            assert_eq!(Some(size.clamped(samples)), best, "{size:?}, {samples} samples");
+        }
         let cut = |width, height, samples| rate(width, height).clamped(samples).size();
         assert_eq!([1, 2, 4, 8, 16].map(|samples| cut(4, 4, samples)), [[4, 4], [4, 4], [4, 2], [2, 2], [2, 1]]);
         assert_eq!([1, 4, 16].map(|samples| cut(1, 4, samples)), [[1, 4], [1, 4], [1, 2]]);
