@@ -1,12 +1,14 @@
 //! What a draw costs that hardly draws anything: recording and executing command buffers of many draws, as programs with many small objects
 //! have them. One draw is one element of the throughput that is shown.
 
+mod device;
+
 use ash::vk;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use vitric_samples::Result;
 use vitric_samples::gpu::{
     Attachment, Bind, Buffer, Commands, Gpu, GraphicsDesc, ImageDesc, Layout, PassDesc, Pipeline, Set, Target,
 };
-use vitric_samples::{GpuOptions, Result};
 
 const DRAWS: u32 = 10_000;
 const SIDE: u32 = 512;
@@ -77,10 +79,7 @@ impl Scene {
 }
 
 fn draws(criterion: &mut Criterion) {
-    let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
-    // SAFETY: the function is the driver's, which is linked into this program and follows the loader's interface.
-    let entry = unsafe { ash::Entry::from_static_fn(functions) };
-    let gpu = Gpu::new(&entry, &GpuOptions::default()).expect("the driver has a device");
+    let gpu = device::open();
     let scene = Scene::new(&gpu).expect("the scene can be made");
     let mut group = criterion.benchmark_group("draws");
     group.throughput(Throughput::Elements(DRAWS.into())).sample_size(20);

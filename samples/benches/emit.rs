@@ -1,20 +1,18 @@
 //! Geometry shaders that emit few vertices, and many: `VITRIC_MERGED=plain` and `VITRIC_MERGED=replicated` show what each mode costs, nothing what
 //! the driver chooses.
 
+mod device;
+
 use ash::vk;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use vitric_samples::GpuOptions;
-use vitric_samples::gpu::{Attachment, Commands, Gpu, GraphicsDesc, ImageDesc, PassDesc};
+use vitric_samples::gpu::{Attachment, Commands, GraphicsDesc, ImageDesc, PassDesc};
 
 const SIDE: u32 = 512;
 /// Primitives that all points of a draw become, about.
 const TRIANGLES: u32 = 100_000;
 
 fn emitted(criterion: &mut Criterion) {
-    let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
-    // SAFETY: the function is the driver's, which is linked into this program and follows the loader's interface.
-    let entry = unsafe { ash::Entry::from_static_fn(functions) };
-    let gpu = Gpu::new(&entry, &GpuOptions::default()).expect("the driver has a device");
+    let gpu = device::open();
     let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
     let image = gpu.image(ImageDesc::new(vk::Format::R8G8B8A8_UNORM, SIDE, SIDE, usage)).expect("an image");
     let stored = Attachment::stored(&image, vk::ImageLayout::TRANSFER_SRC_OPTIMAL);

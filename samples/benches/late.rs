@@ -1,18 +1,16 @@
 //! Layers whose fragments are tested behind their program, as it discards some or writes their depths; the same with tests before it.
 
+mod device;
+
 use ash::vk;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use vitric_samples::GpuOptions;
-use vitric_samples::gpu::{Attachment, Commands, Gpu, GraphicsDesc, ImageDesc, PassDesc};
+use vitric_samples::gpu::{Attachment, Commands, GraphicsDesc, ImageDesc, PassDesc};
 
 const SIDE: u32 = 1024;
 const LAYERS: u32 = 8;
 
 fn late(criterion: &mut Criterion) {
-    let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
-    // SAFETY: the function is the driver's, which is linked into this program and follows the loader's interface.
-    let entry = unsafe { ash::Entry::from_static_fn(functions) };
-    let gpu = Gpu::new(&entry, &GpuOptions::default()).expect("the driver has a device");
+    let gpu = device::open();
     let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
     let color = gpu.image(ImageDesc::new(vk::Format::R8G8B8A8_UNORM, SIDE, SIDE, usage)).expect("an image");
     let usage = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;

@@ -1,10 +1,12 @@
 //! Meshes whose triangles are a few pixels each, or less: what their vertices, set-up and fragments cost. One triangle is one element of the
 //! throughput that is shown. Some are shaded once for each of four samples.
 
+mod device;
+
 use ash::vk;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use vitric_samples::Result;
 use vitric_samples::gpu::{Attachment, Buffer, Gpu, GraphicsDesc, ImageDesc, Layout, PassDesc, Pipeline, Target};
-use vitric_samples::{GpuOptions, Result};
 
 const EXTENT: vk::Extent2D = vk::Extent2D { width: 1024, height: 1024 };
 
@@ -61,10 +63,7 @@ fn grid(gpu: &Gpu, side: u32) -> Result<Buffer> {
 }
 
 fn meshes(criterion: &mut Criterion) {
-    let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
-    // SAFETY: the function is the driver's, which is linked into this program and follows the loader's interface.
-    let entry = unsafe { ash::Entry::from_static_fn(functions) };
-    let gpu = Gpu::new(&entry, &GpuOptions::default()).expect("the driver has a device");
+    let gpu = device::open();
     let mut group = criterion.benchmark_group("meshes");
     for (name, samples, fragment) in [
         ("grid", vk::SampleCountFlags::TYPE_1, &include_bytes!("shaders/mesh.frag.spv")[..]),

@@ -1,9 +1,10 @@
 //! Convolutions: fifteen look-ups in one image for each pixel, by a fragment shader and by a compute shader. `VITRIC_INLINE=off` shows what they
 //! cost as calls.
 
+mod device;
+
 use ash::vk;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use vitric_samples::GpuOptions;
 use vitric_samples::gpu::{
     Attachment, Bind, Commands, ComputeDesc, Gpu, GraphicsDesc, Image, ImageDesc, PassDesc, SamplerDesc, Use,
 };
@@ -75,10 +76,7 @@ fn invocations(criterion: &mut Criterion, gpu: &Gpu) {
 }
 
 fn taps(criterion: &mut Criterion) {
-    let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
-    // SAFETY: the function is the driver's, which is linked into this program and follows the loader's interface.
-    let entry = unsafe { ash::Entry::from_static_fn(functions) };
-    let gpu = Gpu::new(&entry, &GpuOptions::default()).expect("the driver has a device");
+    let gpu = device::open();
     fragments(criterion, &gpu);
     invocations(criterion, &gpu);
 }

@@ -5,14 +5,16 @@
 //! without position-only shading, `VITRIC_LOOKAHEAD=0` without looking ahead, `VITRIC_HIZ=off` without the visibility structure. `fetch`
 //! is the host reading all positions, once, on one thread.
 
+mod device;
+
 use std::hint::black_box;
 
 use ash::vk;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use vitric_samples::Result;
 use vitric_samples::gpu::{
     Attachment, Buffer, Commands, Gpu, GraphicsDesc, ImageDesc, Layout, PassDesc, Pipeline, Target, VertexInput,
 };
-use vitric_samples::{GpuOptions, Result};
 
 const WIDTH: u32 = 1280;
 const HEIGHT: u32 = 720;
@@ -159,10 +161,7 @@ fn filled<T: bytemuck::Pod>(gpu: &Gpu, usage: vk::BufferUsageFlags, data: &[T]) 
 }
 
 fn walls(criterion: &mut Criterion) {
-    let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
-    // SAFETY: the function is the driver's, which is linked into this program and follows the loader's interface.
-    let entry = unsafe { ash::Entry::from_static_fn(functions) };
-    let gpu = Gpu::new(&entry, &GpuOptions::default()).expect("the driver has a device");
+    let gpu = device::open();
     let scene = Scene::new(&gpu).expect("the scene can be made");
     let mut group = criterion.benchmark_group("wall");
     group.throughput(Throughput::Elements(u64::from(BOXES * scene.count / 3))).sample_size(20);

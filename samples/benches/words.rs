@@ -1,17 +1,15 @@
 //! What compute shaders do beside 32-bit arithmetic: doubles, divisions of 64-bit integers, atomics of a word for each and of words for all.
 
+mod device;
+
 use ash::vk;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use vitric_samples::GpuOptions;
-use vitric_samples::gpu::{Bind, Commands, ComputeDesc, Gpu};
+use vitric_samples::gpu::{Bind, Commands, ComputeDesc};
 
 const INVOCATIONS: u32 = 1 << 17;
 
 fn words(criterion: &mut Criterion) {
-    let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
-    // SAFETY: the function is the driver's, which is linked into this program and follows the loader's interface.
-    let entry = unsafe { ash::Entry::from_static_fn(functions) };
-    let gpu = Gpu::new(&entry, &GpuOptions::default()).expect("the driver has a device");
+    let gpu = device::open();
     let size = u64::from(INVOCATIONS + 64) * 4;
     let results = gpu.scratch_buffer(size, vk::BufferUsageFlags::STORAGE_BUFFER).expect("a buffer");
     let binding = (0, vk::DescriptorType::STORAGE_BUFFER, vk::ShaderStageFlags::COMPUTE);

@@ -39,7 +39,7 @@ impl Way {
         use AtomicOp as A;
         let is_alone = match space {
             Space::Shared => true,
-            Space::Buffer { .. } | Space::Texels(_) => false,
+            Space::Buffer { .. } => false,
             _ => return None,
         };
         Some(match op {
