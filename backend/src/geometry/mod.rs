@@ -22,6 +22,7 @@ mod shading;
 mod stream;
 pub mod tessellation;
 mod triangles;
+mod varies;
 
 pub use assembly::{corners, is_list, vertices};
 pub use batch::{Batch, Plan};
@@ -40,6 +41,7 @@ pub use setup::PrimitiveContext;
 pub use shading::{DrawNumbers, Shaded, VIEWPORT_WORDS, VertexSource, vertex_limits, vertex_parameters, vertex_ranges};
 pub use stream::{Assembly, Part, Stream};
 pub use triangles::{Pixels, Triangles};
+pub use varies::Varies;
 
 /// A vertex after the last vertex stage, as clipping takes it.
 #[derive(Debug, Clone, Default)]

@@ -6,6 +6,7 @@
 
 use super::batch::{Batch, Plan, Wanted};
 use super::triangles::Triangles;
+use super::varies::Varies;
 use crate::raster::Triangle;
 use crate::shader::runtime::kernels::{Lanes, Vectors, WAVE};
 
@@ -138,6 +139,8 @@ pub struct Primitives {
     has_large: bool,
     /// About how many pixels they cover in a tile.
     pixel_count: i64,
+    /// What changes within any.
+    varies: Varies,
 }
 
 impl Primitives {
@@ -151,7 +154,7 @@ impl Primitives {
         self.stride = plan.primitive_words();
         self.count = triangles.len();
         self.polygons.clear();
-        (self.has_large, self.pixel_count) = (false, 0);
+        (self.has_large, self.pixel_count, self.varies) = (false, 0, Varies::NONE);
         let words = triangles.len().div_ceil(WAVE) * self.stride;
         if self.words.len() < words {
             self.words.resize(words);
@@ -175,6 +178,7 @@ impl Primitives {
             self.has_large |= has_large;
             self.pixel_count += i64::from(pixel_count);
             batch.set_up(plan, now, words);
+            self.varies = self.varies.or(Varies::of(&plan.ways, words));
         }
     }
 
@@ -213,6 +217,11 @@ impl Primitives {
     /// About how many pixels they cover in a tile: half of those that they may cover.
     pub fn pixel_count(&self) -> i64 {
         self.pixel_count
+    }
+
+    /// Which inputs change within any of them.
+    pub fn varies(&self) -> Varies {
+        self.varies
     }
 
     /// A primitive's words.

@@ -8,7 +8,7 @@ use super::kernel::{Source, Stage, Tally, Way};
 use super::scoreboard::Fragments;
 use super::wave::{see, see_exported};
 use crate::counters::{Counter, Map, Sight};
-use crate::geometry::Words;
+use crate::geometry::{Varies, Words};
 use crate::memory::PlaneRef;
 use crate::raster::block_of_group;
 use crate::shader::interp::{Environment, Lanes, Mask, Runs, Stop, WAVE, Wave};
@@ -142,9 +142,13 @@ pub(super) struct Small<'s> {
 }
 
 impl<'s> Small<'s> {
-    /// Of a draw that has such a kernel.
-    pub(super) fn new<'a: 's>(context: &'a DrawContext<'a>, wave: &'s mut Wave, counts: bool) -> Option<Self> {
-        let (stage, ranges) = (context.primitive_kernel(counts)?, context.direct.as_ref()?);
+    /// Of a draw that has such a kernel; it is told what changes within primitives, and whether they are many.
+    pub(super) fn new<'a: 's>(
+        context: &'a DrawContext<'a>,
+        (counts, within): (bool, (Varies, bool)),
+        wave: &'s mut Wave,
+    ) -> Option<Self> {
+        let (stage, ranges) = (context.primitive_kernel(counts, within)?, context.direct.as_ref()?);
         let slot = |part| stage.sources.iter().find(|(_, source)| *source == Source::Window(part)).map(|found| found.0);
         let window = [slot(0)?, slot(1)?, slot(2)?, slot(3)?];
         let samples = context.multisample.samples;
@@ -173,7 +177,7 @@ impl<'s> Small<'s> {
         mut take: impl FnMut([i64; 2], u16),
     ) {
         let [x0, y0, x1, y1] = window;
-        let [left, top] = [x0, y0].map(|pixel| pixel & !1);
+        let [left, top] = [x0, y0].map(|pixel| pixel & !(BLOCK - 1));
         for y in (top..y1).step_by(SIEVED as usize) {
             for x in (left..x1).step_by(SIEVED as usize) {
                 let part = [x.max(x0), y.max(y0), x1.min(x + SIEVED), y1.min(y + SIEVED)];
@@ -209,7 +213,7 @@ impl<'s> Small<'s> {
         let place = [window[0] as u32, window[1] as u32];
         let first = usize::from(self.is_sieve);
         let [covered, waves, lanes] = Tally::told(self.samples, |word| self.runs.outputs[first + word][0]);
-        let across = |axis: usize| (window[axis + 2] - (window[axis] & !1) + BLOCK - 1) as u32 / BLOCK as u32;
+        let across = |axis: usize| (window[axis + 2] - (window[axis] & !(BLOCK - 1)) + BLOCK - 1) as u32 / BLOCK as u32;
         let blocks = across(0) * across(1);
         see_block(sight, place, [blocks, blocks * BLOCK_PIXELS * self.samples, covered]);
         if !self.is_sieve {
@@ -271,13 +275,14 @@ pub(super) struct Mixed<'s> {
 }
 
 impl<'s> Mixed<'s> {
-    /// Of a draw that has such a kernel, in the tile with this first pixel.
+    /// Of a draw that has such a kernel, in the tile with this first pixel; it is told the same.
     pub(super) fn new<'a: 's>(
         context: &'a DrawContext<'a>,
         (wave, crumbs): (&'s mut Wave, &'s mut Crumbs),
-        (tile, counts): ([i64; 2], bool),
+        tile: [i64; 2],
+        (counts, within): (bool, (Varies, bool)),
     ) -> Option<Self> {
-        let (stage, ranges) = (context.mixed_kernel(counts)?, context.direct.as_ref()?);
+        let (stage, ranges) = (context.mixed_kernel(counts, within)?, context.direct.as_ref()?);
         let slot = stage.sources.iter().find(|(_, source)| *source == Source::Crumb)?.0;
         let sieved = context.outline().small == Some(Way::Sieved);
         crumbs.come_as(if sieved && context.outline().differs { Unit::Quad } else { Unit::Pixel });

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 
 use super::kernel::{Kernel, Outline, Stage, Target, discards_first, tested};
 use super::rates::Rates;
+use crate::geometry::Varies;
 use crate::hiz::{Direction, Visibility};
 use crate::memory::PlaneRef;
 use crate::raster::{Criterion, sample_mask};
@@ -184,16 +185,17 @@ impl<'a> PixelContext<'a> {
         self.pipeline.kernels.group(self.pipeline)
     }
 
-    /// The kernel for small primitives, where it does all that is to be done; it may count.
-    pub(super) fn primitive_kernel(&self, counts: bool) -> Option<&'a Stage> {
-        self.tests_in_kernels()
-            .then(|| self.pipeline.kernels.primitive(self.pipeline, (self.depth_bits, counts)))
-            .flatten()
+    /// The kernel for small primitives, where it does all that is to be done; it may count. Of those it is told what changes within them, and whether
+    /// they are many.
+    pub(super) fn primitive_kernel(&self, counts: bool, within: (Varies, bool)) -> Option<&'a Stage> {
+        let (kernels, kind) = (&self.pipeline.kernels, (self.depth_bits, counts));
+        self.tests_in_kernels().then(|| kernels.primitive(self.pipeline, kind, within)).flatten()
     }
 
-    /// The kernel for pixels of tiny primitives, where it does all that is to be done; it may count.
-    pub(super) fn mixed_kernel(&self, counts: bool) -> Option<&'a Stage> {
-        self.tests_in_kernels().then(|| self.pipeline.kernels.mixed(self.pipeline, (self.depth_bits, counts))).flatten()
+    /// The same for pixels of tiny ones.
+    pub(super) fn mixed_kernel(&self, counts: bool, within: (Varies, bool)) -> Option<&'a Stage> {
+        let (kernels, kind) = (&self.pipeline.kernels, (self.depth_bits, counts));
+        self.tests_in_kernels().then(|| kernels.mixed(self.pipeline, kind, within)).flatten()
     }
 
     /// The kernel for groups of one primitive whose fragments are tested behind the program, where it does all that is to be done; it may

@@ -16,7 +16,7 @@ use super::teaching::{is_worth_teaching, pixels_of_group, teach, teach_small};
 use super::tiny::Tinies;
 use super::wave::{WaveScratch, Waves};
 use crate::counters::{Counter, Map, Sight, count};
-use crate::geometry::{Outline, Primitives, Shape, Words};
+use crate::geometry::{Outline, Primitives, Shape, Varies, Words};
 use crate::hiz::{Bounds, Direction, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of, within};
 use crate::raster::{
     Criterion, GROUP_LOG2, SIDE, TILE_LOG2, Triangle, UNITS, group_of_pixel, pixel_of_bit, pixels_inside, sample_mask,
@@ -35,6 +35,9 @@ const DENSE: i64 = 2;
 
 /// Small primitives that teach the structure before any is hidden, and that each one that is hidden lets teach.
 const LESSONS: [u32; 2] = [32, 4];
+
+/// Primitives of a draw in a tile for which a kernel is made that knows what changes within them.
+const MANY: usize = 64;
 
 /// What a worker keeps from tile to tile.
 #[derive(Default)]
@@ -106,8 +109,28 @@ pub fn process_tile(
         let clip = within(context.scissor, area);
         let way = context.outline().small;
         let (tests, passed, ok) = ([0; 2], 0, true);
-        let mut tile =
-            Tile { context, walk, area, clip, way, sink, small, mixed, bounds, lessons, sight, tests, passed, ok };
+        let of_draw = stretches.clone().take_while(|stretch| stretch.draw == draw);
+        let (varies, primitives) = of_draw.fold((Varies::NONE, 0), |(varies, primitives), stretch| {
+            (varies.or(stretch.bin.0.primitives.varies()), primitives + stretch.primitives.len())
+        });
+        let within = (varies, primitives >= MANY);
+        let mut tile = Tile {
+            context,
+            walk,
+            area,
+            clip,
+            way,
+            sink,
+            small,
+            within,
+            mixed,
+            bounds,
+            lessons,
+            sight,
+            tests,
+            passed,
+            ok,
+        };
         while let Some(stretch) = stretches.next_if(|next| next.draw == draw) {
             count(tile.sight, Counter::BinEntries, stretch.primitives.len() as u64);
             tile.stretch(&stretch, tinies);
@@ -167,6 +190,8 @@ struct Tile<'a, 's> {
     way: Option<Way>,
     sink: Sink<'a, 's>,
     small: Lazy<&'s mut Wave, Small<'s>>,
+    /// What changes within primitives of the draw, and whether they are many.
+    within: (Varies, bool),
     /// Pixels of tiny primitives: those that wait are the last ones.
     mixed: Lazy<(&'s mut Wave, &'s mut Crumbs), Mixed<'s>>,
     bounds: Option<&'s mut Bounds>,
@@ -320,9 +345,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// What draws tiny primitives, where the draw has a kernel for them.
     #[inline]
     fn mixed(&mut self) -> Option<&mut Mixed<'s>> {
-        let (context, counts) = (self.context, self.sight.is_some());
+        let (context, kind) = (self.context, (self.sight.is_some(), self.within));
         let tile = [self.area[0], self.area[1]].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
-        self.mixed.get(|scratch| Mixed::new(context, scratch, (tile, counts)))
+        self.mixed.get(|scratch| Mixed::new(context, scratch, tile, kind))
     }
 
     /// Draws a small primitive; false where the draw has no kernel for them.
@@ -334,7 +359,10 @@ impl<'a: 's, 's> Tile<'a, 's> {
         (depths, mut window): (Range, [i64; 4]),
     ) -> bool {
         let (context, counts, sieves) = (self.context, self.sight.is_some(), self.way == Some(Way::Sieved));
-        if self.small.get(|wave| Small::new(context, wave, counts)).is_none() || sieves && self.mixed().is_none() {
+        let within = self.within;
+        if self.small.get(|wave| Small::new(context, (counts, within), wave)).is_none()
+            || sieves && self.mixed().is_none()
+        {
             return false;
         }
         if let (Some(direction), Some(bounds)) = (context.visibility.tests, self.bounds.as_deref_mut()) {

@@ -314,7 +314,12 @@ fn stays_within(function: &Function, program: &Program) -> bool {
         Space::Buffer { resource: number, .. } => resource(*number),
         Space::Push | Space::Shared | Space::Clock | Space::Address { .. } => true,
         // Programs have none; only what the driver links does.
-        Space::Range(_) | Space::Quads(_) | Space::Texels(_) | Space::Levels(_) | Space::OfImage { .. } => false,
+        Space::Range(_)
+        | Space::Quads(_)
+        | Space::Block(_)
+        | Space::Texels(_)
+        | Space::Levels(_)
+        | Space::OfImage { .. } => false,
     };
     let words = function.locals.iter().try_fold(0u32, |sum, &words| sum.checked_add(words));
     let inside = |inst: &Inst| match inst {

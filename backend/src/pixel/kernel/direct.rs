@@ -5,7 +5,7 @@
 
 use super::inputs::Inputs;
 use super::late::is_late;
-use super::{Attachment, Form, FragmentLinker, Linker, Outputs};
+use super::{Attachment, Form, FragmentLinker, Linker, Outputs, Texels};
 use crate::pixel::draw::shades_samples;
 use crate::shader::ir::{BinaryOp as B, Function, Inst, Space, Type, Value};
 use crate::shader::passes::pair;
@@ -39,7 +39,7 @@ pub(super) struct Pixels {
     pub(super) place: [Value; 2],
     /// Whether each is covered, sample by sample; nothing where all are, of one sample.
     pub(super) covered: Vec<Value>,
-    /// Byte of each one's first sample in each target's plane.
+    /// Byte of each one's first sample in each target's plane; of the first one's where they are accessed as a block.
     pub(super) texels: Vec<Value>,
 }
 
@@ -158,9 +158,11 @@ pub(super) fn sees_samples(program: &Program) -> bool {
 impl Linker {
     /// The memory of a plane of texels of so many bytes.
     pub(super) fn plane(&self, plane: usize, bytes: u32) -> Space {
-        match (self.quads, bytes) {
-            (true, TEXEL) => Space::Quads(plane as u32),
-            _ => Space::Range(plane as u32),
+        let plane = plane as u32;
+        match (self.texels, bytes) {
+            (Texels::Quads, TEXEL) => Space::Quads(plane),
+            (Texels::Block, TEXEL) => Space::Block(plane),
+            _ => Space::Range(plane),
         }
     }
 
@@ -236,7 +238,7 @@ impl Linker {
         (place, sample): ([Value; 2], Option<u32>),
     ) -> Vec<Value> {
         self.place = Some(place);
-        let inputs = Inputs::new(program, Form::Alone, (false, state)).of_sample(sample);
+        let inputs = Inputs::new(program, Form::Alone, (false, state)).of_sample(sample).that_vary(self.varies);
         let words = link::append_anew(&mut FragmentLinker { linker: self, inputs }, program);
         self.place = None;
         words

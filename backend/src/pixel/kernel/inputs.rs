@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Form, Linker, Source};
-use crate::geometry::{Primitives, Shape};
+use crate::geometry::{Primitives, Shape, Varies};
 use crate::raster::UNITS;
 use crate::shader::ir::{BinaryOp as B, Builder, Inst, InterpolateAt, TernaryOp as T, Type, UnaryOp as U, Value};
 use crate::shader::{Builtin, Interpolation, Place, Program, Slot};
@@ -21,18 +21,26 @@ pub(super) struct Inputs<'a> {
     /// The one that is shaded, where that is known.
     sample: Option<u32>,
     samples: u32,
+    /// What changes within primitives.
+    varies: Varies,
     /// Where the samples of a pixel lie, units.
     locations: Cow<'static, [[i64; 2]]>,
 }
 
 impl<'a> Inputs<'a> {
     pub(super) fn new(program: &'a Program, form: Form, (by_sample, state): (bool, &MultisampleState)) -> Self {
-        Self { program, form, by_sample, sample: None, samples: state.samples, locations: state.locations() }
+        let (samples, locations) = (state.samples, state.locations());
+        Self { program, form, by_sample, sample: None, samples, varies: Varies::ALL, locations }
     }
 
     /// Of one sample, if there is one.
     pub(super) fn of_sample(self, sample: Option<u32>) -> Self {
         Self { by_sample: self.by_sample || sample.is_some(), sample, ..self }
+    }
+
+    /// Of primitives within which no more changes.
+    pub(super) fn that_vary(self, varies: Varies) -> Self {
+        Self { varies, ..self }
     }
 
     /// Input word `slot`.
@@ -171,9 +179,12 @@ impl<'a> Inputs<'a> {
         if interpolation == Interpolation::Flat || interpolation.vertex().is_some() {
             return self.primitive(linker, first, Type::I32);
         }
+        if !self.varies.input(slot) {
+            return self.primitive(linker, first, Type::F32);
+        }
         let offset = self.offset(linker, place);
         let value = self.plane(linker, first, offset);
-        if interpolation == Interpolation::NoPerspective {
+        if interpolation == Interpolation::NoPerspective || !self.varies.w() {
             return value;
         }
         let (inverse_w, one) = (self.plane(linker, Shape::INVERSE_W, offset), linker.b.float(1.0));
@@ -214,6 +225,7 @@ impl<'a> Inputs<'a> {
         match component {
             0 | 1 => self.position(linker, component as usize, place),
             2 => self.interpolated_depth(linker, place),
+            _ if !self.varies.w() => linker.b.float(1.0),
             _ => {
                 let offset = self.offset(linker, place);
                 self.plane(linker, Shape::INVERSE_W, offset)

@@ -9,7 +9,8 @@
 use super::direct::{self, Pixels, Way, discards_first};
 use super::late::{self, Event, is_late};
 use super::primitive::{Depths, differs, needs_quads};
-use super::{Attachment, Linker, Source, Stage, written};
+use super::{Attachment, Linker, Source, Stage, Texels, written};
+use crate::geometry::Varies;
 use crate::pixel::crumbs::Crumb;
 use crate::shader::Program;
 use crate::shader::ir::{BinaryOp as B, Builder, Inst, Type, UnaryOp as U, Value};
@@ -17,7 +18,7 @@ use crate::state::GraphicsPipeline;
 
 /// Links the kernel of a pipeline for depths of so many bits; `None` where pixels cannot be mixed. One that counts has an output word: how many
 /// pixels were shaded, the same in all lanes; and where the program may discard some a second one: 1 in lanes whose pixel was exported.
-pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool)) -> Option<Stage> {
+pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool), varies: Varies) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));
     let nothing = Program::routine(Builder::new().finish(), &[], 0);
     let shaded = program.unwrap_or(&nothing);
@@ -28,9 +29,9 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     if !late::serves(pipeline, (shaded, depth_bits)) {
         return None;
     }
-    let mut linker = Linker::default();
+    let mut linker = Linker { varies, ..Linker::default() };
     let depth = Depths { bits: depth_bits, plane: attachments.len() };
-    linker.quads = way == Way::Sieved && differs(shaded);
+    linker.texels = if way == Way::Sieved && differs(shaded) { Texels::Quads } else { Texels::Apart };
     let pixels = linker.crumbs((&attachments, &depth));
     // In front of the program: lanes may end there.
     let many = counts.then(|| linker.count_none());
@@ -101,7 +102,7 @@ impl Linker {
         });
         let zero = self.b.int(0);
         let is_some = self.b.binary(B::SLe, zero, crumb);
-        let texels = self.texels(pixel, 1, planes);
+        let texels = self.texels((pixel, None), 1, planes);
         Pixels { place: pixel.map(|pixel| self.b.unary(U::SToF, pixel)), covered: vec![is_some], texels }
     }
 }

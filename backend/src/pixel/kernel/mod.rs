@@ -20,12 +20,12 @@ use smallvec::SmallVec;
 
 use super::draw::shades_samples;
 use crate::format::{FormatInfo, routines};
-use crate::geometry::Primitives;
+use crate::geometry::{Primitives, Varies};
 use crate::shader::ir::{Builder, Function, Inst, InterpolateAt, Local, Type, Value};
 use crate::shader::passes::pair::Effects;
 use crate::shader::passes::{self, Across};
 use crate::shader::x64::Target as CodeTarget;
-use crate::shader::{Builtin, Program, Slot, link};
+use crate::shader::{Builtin, InputSlot, Interpolation, Program, Slot, link};
 use crate::state::{ByProgram, GraphicsPipeline};
 
 pub use direct::{Way, discards_first};
@@ -150,8 +150,8 @@ pub struct Kernels {
     /// Those of the same pipeline with routines in its program.
     pub inlined: ByProgram<Kernels>,
     /// By the bits of depth: one that does not count, and one that does.
-    primitive: [[OnceLock<Option<Stage>>; 2]; 3],
-    mixed: [[OnceLock<Option<Stage>>; 2]; 3],
+    primitive: [[ByVaries; 2]; 3],
+    mixed: [[ByVaries; 2]; 3],
     late: [[OnceLock<Option<Stage>>; 2]; 3],
 }
 
@@ -204,18 +204,31 @@ impl Kernels {
     }
 
     /// The kernel for small primitives, against depths of so many bits, one that `counts` or one that does not. `None` where it would
-    /// not serve.
-    pub fn primitive(&self, pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool)) -> Option<&Stage> {
+    /// not serve. It may know what changes within those; if there is none that knows, it is made where there are many.
+    pub fn primitive(
+        &self,
+        pipeline: &GraphicsPipeline,
+        (depth_bits, counts): (u32, bool),
+        within: (Varies, bool),
+    ) -> Option<&Stage> {
         let (number, bits) = depth_of_kernel(depth_bits);
-        let kernel = &self.primitive[number][usize::from(counts)];
-        kernel.get_or_init(|| primitive::link(pipeline, (bits, counts))).as_ref()
+        let kernels = &self.primitive[number][usize::from(counts)];
+        // Sieves look at depths only.
+        let is_sieve = self.outline(pipeline).small == Some(Way::Sieved);
+        let within = if is_sieve { (Varies::ALL, false) } else { within };
+        kernels.get((pipeline, within), |varies| primitive::link(pipeline, (bits, counts), varies))
     }
 
     /// The same for pixels of several of them.
-    pub fn mixed(&self, pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool)) -> Option<&Stage> {
+    pub fn mixed(
+        &self,
+        pipeline: &GraphicsPipeline,
+        (depth_bits, counts): (u32, bool),
+        within: (Varies, bool),
+    ) -> Option<&Stage> {
         let (number, bits) = depth_of_kernel(depth_bits);
-        let kernel = &self.mixed[number][usize::from(counts)];
-        kernel.get_or_init(|| mixed::link(pipeline, (bits, counts))).as_ref()
+        let kernels = &self.mixed[number][usize::from(counts)];
+        kernels.get((pipeline, within), |varies| mixed::link(pipeline, (bits, counts), varies))
     }
 
     /// The same for groups of one primitive whose fragments are tested behind the program.
@@ -223,6 +236,58 @@ impl Kernels {
         let (number, bits) = depth_of_kernel(depth_bits);
         let kernel = &self.late[number][usize::from(counts)];
         kernel.get_or_init(|| late::link(pipeline, (bits, counts))).as_ref()
+    }
+}
+
+/// Whether a pipeline's kernels have less to do where they know that no more changes within primitives than this.
+fn gains(pipeline: &GraphicsPipeline, varies: Varies) -> bool {
+    let gains = |(number, input): (usize, &InputSlot)| match input.interpolation {
+        _ if !input.slot.is_varying() => false,
+        Interpolation::Smooth => !varies.w() || !varies.input(number),
+        Interpolation::NoPerspective => !varies.input(number),
+        _ => false,
+    };
+    let program = pipeline.fragment.as_deref();
+    varies != Varies::ALL && program.is_some_and(|program| program.inputs.iter().enumerate().any(gains))
+}
+
+/// Most kernels of one kind that know what changes within primitives: each is compiled code.
+const MOST_KNOWING: usize = 3;
+
+/// Kernels of one kind, by what changes within the primitives that they are for.
+#[derive(Debug, Default)]
+struct ByVaries {
+    /// For any.
+    any: OnceLock<Option<Stage>>,
+    knowing: [OnceLock<(Varies, Option<Stage>)>; MOST_KNOWING],
+}
+
+impl ByVaries {
+    /// One for such primitives; one that is made for them if there are many.
+    fn get(
+        &self,
+        (pipeline, (varies, are_many)): (&GraphicsPipeline, (Varies, bool)),
+        make: impl Fn(Varies) -> Option<Stage>,
+    ) -> Option<&Stage> {
+        if gains(pipeline, varies) {
+            let known = self.knowing.iter().map_while(|kernel| match are_many {
+                true => Some(kernel.get_or_init(|| (varies, make(varies)))),
+                false => kernel.get(),
+            });
+            // All of them are made only where none is for just these.
+            let (mut exact, mut wider) = (None, None);
+            for (of, stage) in known {
+                if *of == varies {
+                    exact = Some(stage);
+                    break;
+                }
+                wider = wider.or_else(|| of.includes(varies).then_some(stage));
+            }
+            if let Some(stage) = exact.or(wider) {
+                return stage.as_ref();
+            }
+        }
+        self.any.get_or_init(|| make(Varies::ALL)).as_ref()
     }
 }
 
@@ -355,6 +420,18 @@ impl<'a> Outputs<'a> {
     }
 }
 
+/// Where in attachments the texels of a wave's lanes lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Texels {
+    /// Anywhere.
+    #[default]
+    Apart,
+    /// Four lanes each have those of a quad.
+    Quads,
+    /// They are a block of 4x4.
+    Block,
+}
+
 /// Builds a kernel's program, and numbers its inputs and outputs.
 #[derive(Default)]
 struct Linker {
@@ -363,8 +440,10 @@ struct Linker {
     outputs: usize,
     /// Kernels that export themselves: x and y of the lanes' pixels.
     place: Option<[Value; 2]>,
-    /// Kernels that export themselves: whether lanes are pixels of whole quads.
-    quads: bool,
+    /// Kernels that export themselves: where the lanes' texels lie.
+    texels: Texels,
+    /// Kernels that export themselves: what changes within primitives.
+    varies: Varies,
     /// Mixed kernels: which of sixteen primitives each lane's pixel is of.
     of: Option<Value>,
     /// Late kernels: where lanes are noted that discard their fragment.
@@ -439,6 +518,9 @@ impl Linker {
     fn finish(self, program: Option<&Program>) -> Linked<'_> {
         let mut function = self.b.finish();
         passes::optimize(&mut function, &mut |_, _| {});
+        if self.varies != Varies::ALL {
+            passes::hoist(&mut function);
+        }
         Linked { function, sources: self.sources, outputs: self.outputs, program }
     }
 }

@@ -13,18 +13,19 @@ use smallvec::SmallVec;
 use super::direct::{self, LINE, Pixels, TEXEL, Way, discards_first};
 use super::inputs::Inputs;
 use super::late::{self, Event, is_late};
-use super::{Attachment, Form, Linker, Source, Stage, written};
+use super::{Attachment, Form, Linker, Source, Stage, Texels, written};
 use crate::format::routines;
-use crate::geometry::Shape;
+use crate::geometry::{Shape, Varies};
 use crate::pixel::draw::shades_samples;
 use crate::raster::UNITS;
 use crate::shader::Program;
 use crate::shader::ir::{BinaryOp as B, Builder, ImageOp, Inst, Local, Lod, Space, Type, UnaryOp as U, Value};
 use crate::state::{DepthStencilState, GraphicsPipeline};
 
-/// Links the kernel of a pipeline for depths of so many bits; `None` where primitives cannot be rasterized at once, or should not. One that
-/// counts has output words more, the same in all lanes, of which [`Tally::told`] knows what they say.
-pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool)) -> Option<Stage> {
+/// Links the kernel of a pipeline for depths of so many bits, and primitives within which no more changes than this; `None` where primitives
+/// cannot be rasterized at once, or should not. One that counts has output words more, the same in all lanes, of which [`Tally::told`] knows
+/// what they say.
+pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool), varies: Varies) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));
     let way = direct::way(pipeline, &attachments)?;
     let nothing = Program::routine(Builder::new().finish(), &[], 0);
@@ -32,11 +33,11 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     if !late::serves(pipeline, (shaded, depth_bits)) {
         return None;
     }
-    let mut linker = Linker::default();
+    let mut linker = Linker { varies, ..Linker::default() };
     let tally = counts.then(|| linker.tally(pipeline.multisample.samples));
     let exported = (counts && way == Way::AtOnce && is_late(shaded)).then(|| linker.zeroed());
     let sieve = (way == Way::Sieved).then(|| linker.sieve());
-    linker.quads = true;
+    linker.texels = Texels::Block;
     let blocks = linker.begin_blocks();
     let depth = Depths { bits: depth_bits, plane: attachments.len() };
     let block = linker.block(&blocks, &pipeline.multisample.locations(), (&attachments, &depth));
@@ -185,7 +186,9 @@ struct Blocks {
     at: Local,
     /// Where in a block each lane's pixel lies.
     steps: [Value; 2],
-    /// First block.
+    /// What that changes the value of each edge by.
+    edges: [Value; 3],
+    /// Where the first block lies.
     start: [Value; 2],
     /// First pixel of the window.
     first: [Value; 2],
@@ -200,11 +203,11 @@ fn is_below(b: &mut Builder, a: Value, limit: Value) -> Value {
 }
 
 impl Linker {
-    /// Blocks begin with the window's first quad.
+    /// Blocks lie where lines have them.
     fn begin_blocks(&mut self) -> Blocks {
         let first = [0, 1].map(|axis| self.input(Source::Window(axis), Type::I32));
         let extent = [2, 3].map(|axis| self.input(Source::Window(axis), Type::I32));
-        let (mask, at) = (self.b.int(!1), self.b.local(2));
+        let (mask, at) = (self.b.int(!3), self.b.local(2));
         let start = first.map(|pixel| self.b.binary(B::And, pixel, mask));
         (0..).zip(start).for_each(|(axis, pixel)| self.b.local_store(at, axis, None, pixel));
         let (lane, one) = (self.b.lane(), self.b.int(1));
@@ -218,8 +221,23 @@ impl Linker {
             let far = self.b.binary(B::Shl, far, one);
             self.b.binary(B::Or, near, far)
         });
+        let edges = [0, 1, 2].map(|edge| self.along_edge(edge, steps));
         self.b.push(Inst::Loop);
-        Blocks { at, steps, start, first, extent }
+        Blocks { at, steps, edges, start, first, extent }
+    }
+
+    /// A word of an edge: how its value changes in x, in y, and where that is counted from.
+    fn edge(&mut self, edge: u32, word: u32) -> Value {
+        self.b.parameter(Shape::EDGES + edge * 3 + word, None, Type::I32)
+    }
+
+    /// What the value of an edge changes by so many pixels further.
+    fn along_edge(&mut self, edge: u32, steps: [Value; 2]) -> Value {
+        let [x, y] = [0, 1].map(|axis| {
+            let step = self.edge(edge, axis);
+            self.b.binary(B::IMul, step, steps[axis as usize])
+        });
+        self.b.binary(B::IAdd, x, y)
     }
 
     /// The next block: to the right, or the first one below.
@@ -242,37 +260,46 @@ impl Linker {
 
     /// The pixels of a block: two quads beside two others; with their bytes in the planes of targets and depth.
     fn block(&mut self, blocks: &Blocks, locations: &[[i64; 2]], planes: (&[Attachment], &Depths)) -> Pixels {
-        let pixel: [Value; 2] = [0, 1].map(|axis: usize| {
-            let block = self.b.local_load(blocks.at, axis as u32, None, Type::I32);
-            self.b.binary(B::IAdd, block, blocks.steps[axis])
-        });
+        let corner = [0, 1].map(|axis| self.b.local_load(blocks.at, axis, None, Type::I32));
         let inside = [0, 1].map(|axis: usize| {
-            let from_first = self.b.binary(B::ISub, pixel[axis], blocks.first[axis]);
+            let from_first = self.b.binary(B::ISub, corner[axis], blocks.first[axis]);
+            let from_first = self.b.binary(B::IAdd, from_first, blocks.steps[axis]);
             is_below(&mut self.b, from_first, blocks.extent[axis])
         });
         let inside = self.b.binary(B::LogicalAnd, inside[0], inside[1]);
-        let covered = self.covered(pixel, inside, locations);
-        let texels = self.texels(pixel, locations.len() as u32, planes);
-        Pixels { place: pixel.map(|pixel| self.b.unary(U::SToF, pixel)), covered, texels }
+        let covered = self.covered(corner, (blocks.edges, inside), locations);
+        let place = [0, 1].map(|axis: usize| {
+            let [corner, step] = [corner[axis], blocks.steps[axis]].map(|pixels| self.b.unary(U::SToF, pixels));
+            self.b.binary(B::FAdd, corner, step)
+        });
+        let pixel = [0, 1].map(|axis: usize| self.b.binary(B::IAdd, corner[axis], blocks.steps[axis]));
+        let texels = self.texels((pixel, Some(corner)), locations.len() as u32, planes);
+        Pixels { place, covered, texels }
     }
 
-    /// Which pixels are covered, sample by sample: the edge equations modulo 2^32, which near small primitives are exact.
-    fn covered(&mut self, pixel: [Value; 2], inside: Value, locations: &[[i64; 2]]) -> Vec<Value> {
+    /// Which pixels of a block are covered, sample by sample: the edge equations modulo 2^32, which near small primitives are exact.
+    fn covered(
+        &mut self,
+        corner: [Value; 2],
+        (edges, inside): ([Value; 3], Value),
+        locations: &[[i64; 2]],
+    ) -> Vec<Value> {
         let zero = self.b.int(0);
-        let edges = [0, 1, 2].map(|edge| {
-            let [dx, dy, origin] =
-                [0, 1, 2].map(|word| self.b.parameter(Shape::EDGES + edge * 3 + word, None, Type::I32));
-            let along = [(dx, pixel[0]), (dy, pixel[1])].map(|(step, pixel)| self.b.binary(B::IMul, step, pixel));
-            let value = self.b.binary(B::IAdd, origin, along[0]);
-            (dx, dy, self.b.binary(B::IAdd, value, along[1]))
+        let at_corner = [0, 1, 2].map(|edge| {
+            let (origin, along) = (self.edge(edge, 2), self.along_edge(edge, corner));
+            self.b.binary(B::IAdd, origin, along)
         });
         let mut covered = Vec::new();
         for place in locations {
             let mut outside = None;
-            for (dx, dy, at_centre) in edges {
-                let [x, y] = [(dx, place[0]), (dy, place[1])].map(|(step, at)| self.moved(step, at - UNITS / 2));
-                let value = self.b.binary(B::IAdd, at_centre, x);
-                let value = self.b.binary(B::IAdd, value, y);
+            for edge in 0..3 {
+                let [x, y] = [0, 1].map(|axis| {
+                    let step = self.edge(edge, axis);
+                    self.moved(step, place[axis as usize] - UNITS / 2)
+                });
+                let moved = self.b.binary(B::IAdd, x, y);
+                let value = self.b.binary(B::IAdd, at_corner[edge as usize], moved);
+                let value = self.b.binary(B::IAdd, value, edges[edge as usize]);
                 outside = Some(outside.map_or(value, |known| self.b.binary(B::Or, known, value)));
             }
             let within = self.b.binary(B::SLe, zero, outside.unwrap_or(zero));
@@ -288,42 +315,54 @@ impl Linker {
         self.b.binary(B::ShrArithmetic, moved, bits)
     }
 
-    /// Bytes of the pixels' first samples in planes of lines of 8x8 texels: of targets, and of depth.
+    /// Bytes of the first samples of pixels in planes of lines of 8x8 texels: of targets, and of depth. Where a plane is accessed block by block,
+    /// that of the corner.
     pub(super) fn texels(
         &mut self,
-        [x, y]: [Value; 2],
+        (pixel, corner): ([Value; 2], Option<[Value; 2]>),
         samples: u32,
         (attachments, depth): (&[Attachment], &Depths),
     ) -> Vec<Value> {
+        let bytes = attachments.iter().map(|attachment| attachment.export.info.bytes).chain([depth.bytes()]);
+        let texel = |(plane, bytes)| {
+            let corner = corner.filter(|_| matches!(self.plane(plane, bytes), Space::Block(_)));
+            self.texel_of((corner.unwrap_or(pixel), corner.is_some()), samples, (plane, bytes))
+        };
+        bytes.enumerate().map(texel).collect()
+    }
+
+    /// The byte of a pixel's first sample in a plane of texels of so many bytes; of one that may be the corner of a block.
+    fn texel_of(
+        &mut self,
+        ([x, y], is_corner): ([Value; 2], bool),
+        samples: u32,
+        (plane, bytes): (usize, u32),
+    ) -> Value {
         let (three, line_bytes) = (self.b.int(3), self.b.int(8 + samples.ilog2()));
         let [column, row] = [x, y].map(|pixel| self.b.binary(B::ShrLogical, pixel, three));
-        // In a quad, quads in two rows, and lines.
-        let mut part = |pixel: Value, mask: u32, bits: u32| {
+        let mut same = self.b.binary(B::Shl, column, line_bytes);
+        // Quads in two rows, and lines; pixels of a quad.
+        let parts = [(x, 6, 3), (y, 6, 5), (x, 1, 2), (y, 1, 3)];
+        for &(pixel, mask, bits) in &parts[..if is_corner { 2 } else { 4 }] {
             let (mask, bits) = (self.b.int(mask), self.b.int(bits));
             let masked = self.b.binary(B::And, pixel, mask);
-            self.b.binary(B::Shl, masked, bits)
+            let part = self.b.binary(B::Shl, masked, bits);
+            same = self.b.binary(B::IAdd, same, part);
+        }
+        // That is of texels of a word.
+        let in_row = match bytes {
+            2 => {
+                let one = self.b.int(1);
+                self.b.binary(B::ShrLogical, same, one)
+            }
+            _ => {
+                let words = self.b.int(bytes / TEXEL);
+                self.b.binary(B::IMul, same, words)
+            }
         };
-        let parts = [part(x, 1, 2), part(y, 1, 3), part(x, 6, 3), part(y, 6, 5)];
-        let column = self.b.binary(B::Shl, column, line_bytes);
-        let same = parts.into_iter().fold(column, |sum, part| self.b.binary(B::IAdd, sum, part));
-        let mut place = |(plane, bytes): (usize, u32)| {
-            // That is of texels of a word.
-            let in_row = match bytes {
-                2 => {
-                    let one = self.b.int(1);
-                    self.b.binary(B::ShrLogical, same, one)
-                }
-                _ => {
-                    let words = self.b.int(bytes / TEXEL);
-                    self.b.binary(B::IMul, same, words)
-                }
-            };
-            let pitch = self.input(Source::Pitch(plane), Type::I32);
-            let line = self.b.binary(B::IMul, row, pitch);
-            self.b.binary(B::IAdd, in_row, line)
-        };
-        let bytes = attachments.iter().map(|attachment| attachment.export.info.bytes).chain([depth.bytes()]);
-        bytes.enumerate().map(&mut place).collect()
+        let pitch = self.input(Source::Pitch(plane), Type::I32);
+        let line = self.b.binary(B::IMul, row, pitch);
+        self.b.binary(B::IAdd, in_row, line)
     }
 
     fn sieve(&mut self) -> Sieve {

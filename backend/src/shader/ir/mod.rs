@@ -95,6 +95,9 @@ pub enum Space {
     /// Such a range, of which each quad of four lanes accesses 16 bytes, lane by lane, that lie in it or outside of it; inside where one of
     /// these lanes stores. A store may write the words of the others, too, as they are: in linked kernels only.
     Quads(u32),
+    /// Such a range, of which a wave accesses four quads that are the corners of a block of 4x4 texels in a line of 8x8: 32 bytes from the offset,
+    /// which is the same in all lanes, and 32 more 64 behind it. All of these lie in the range or outside of it; otherwise the same.
+    Block(u32),
     /// Memory shared by a workgroup.
     Shared,
     /// The device's clock: a 64-bit word that an atomic load reads, at any offset.
@@ -118,6 +121,9 @@ pub enum Part {
 }
 
 impl Space {
+    /// Bytes from the upper quads of a block to the lower ones.
+    pub const BLOCK_ROW: u32 = 64;
+
     /// Whether nothing writes it while a program runs.
     pub const fn is_pushed(self) -> bool {
         matches!(self, Self::Push | Self::Levels(_) | Self::OfImage { part: Part::Levels(_), .. })
@@ -147,6 +153,7 @@ impl Space {
             | Self::OfImage { .. }
             | Self::Range(_)
             | Self::Quads(_)
+            | Self::Block(_)
             | Self::Shared
             | Self::Clock => None,
         }

@@ -305,6 +305,7 @@ impl<'a> Cursor<'a> {
             "of" => Ok(Space::OfImage { image: self.number()?, part: self.part()? }),
             "range" => Ok(Space::Range(self.number()?)),
             "quads" => Ok(Space::Quads(self.number()?)),
+            "block" => Ok(Space::Block(self.number()?)),
             "shared" => Ok(Space::Shared),
             "clock" => Ok(Space::Clock),
             "address" => Ok(Space::Address { high: self.value()? }),

@@ -136,6 +136,7 @@ fn space_text(space: Space) -> String {
         Space::OfImage { image, part: Part::Levels(behind) } => format!("of {image} levels {behind}"),
         Space::Range(number) => format!("range {number}"),
         Space::Quads(number) => format!("quads {number}"),
+        Space::Block(number) => format!("block {number}"),
         Space::Shared => "shared".into(),
         Space::Clock => "clock".into(),
         Space::Address { high } => format!("address {high}"),

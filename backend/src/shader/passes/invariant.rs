@@ -1,7 +1,7 @@
 //! Loop-invariant motion: what a loop computes from values of outside moves in front of it.
 //!
 //! Every operation is defined for all operands, so that computing it where the loop never would is harmless. Constants and
-//! parameters stay: executors make them anew. Instructions in an `If` stay too.
+//! parameters stay: executors make them anew. Instructions in an `If` stay too, but in kernels whose loops are known to get there.
 
 use super::common::changes_memory;
 use crate::shader::ir::{Function, Inst, RegionKind, Regions, Space, operands, results};
@@ -11,6 +11,15 @@ const MOST: usize = 16;
 
 /// Moves invariant instructions out of loops.
 pub fn run(function: &mut Function) {
+    move_out(function, (MOST, false));
+}
+
+/// The same, also out of what is in an `If` in them, and however many.
+pub fn run_through_ifs(function: &mut Function) {
+    move_out(function, (usize::MAX, true));
+}
+
+fn move_out(function: &mut Function, (most, through_ifs): (usize, bool)) {
     let regions = Regions::new(function);
     if regions.list.iter().all(|region| region.kind != RegionKind::Loop) {
         return;
@@ -21,11 +30,11 @@ pub fn run(function: &mut Function) {
     let mut stays = vec![true; function.insts.len()];
     for (at, inst) in function.insts.iter().enumerate() {
         let mut place = (regions.of[at], None);
-        if is_movable(inst, stores) {
-            place = outermost(&regions, inst, regions.of[at], &defined_in);
+        if is_movable(inst, stores) || through_ifs && matches!(inst, Inst::Parameter { .. }) {
+            place = outermost(&regions, inst, (regions.of[at], through_ifs), &defined_in);
         }
         if let Some(in_front) = place.1
-            && moved[in_front as usize].len() < MOST
+            && moved[in_front as usize].len() < most
         {
             moved[in_front as usize].push(inst.clone());
             stays[at] = false;
@@ -57,10 +66,16 @@ fn is_movable(inst: &Inst, stores: bool) -> bool {
 }
 
 /// The region that an instruction may move to, and the loop in front of which it then stands.
-fn outermost(regions: &Regions, inst: &Inst, region: u32, defined_in: &[u32]) -> (u32, Option<u32>) {
+fn outermost(
+    regions: &Regions,
+    inst: &Inst,
+    (region, through_ifs): (u32, bool),
+    defined_in: &[u32],
+) -> (u32, Option<u32>) {
     let (mut best, mut in_front) = (region, None);
     let mut current = region;
-    while matches!(regions.get(current).kind, RegionKind::Loop | RegionKind::Block) {
+    let is_left = |kind| matches!(kind, RegionKind::Loop | RegionKind::Block) || through_ifs && kind == RegionKind::If;
+    while is_left(regions.get(current).kind) {
         let mut outside = true;
         operands(inst, |value| {
             let definition = defined_in[value.0 as usize];

@@ -44,6 +44,12 @@ pub fn optimize(function: &mut Function, observe: Observer<'_>) {
     }
 }
 
+/// Moves what a kernel's loops compute anew though it stays the same in front of them, also from where they may not come.
+pub fn hoist(function: &mut Function) {
+    invariant::run_through_ifs(function);
+    debug_assert_eq!(verify(function), Ok(()), "after hoisting");
+}
+
 /// Has image instructions of a whole program give no more results than are used.
 pub fn trim_images(function: &mut Function) {
     trim::run(function);

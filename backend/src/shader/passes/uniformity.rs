@@ -8,7 +8,7 @@
 //!
 //! The analysis starts from "everything is uniform" and takes back what does not hold until nothing changes.
 
-use crate::shader::ir::{Function, Inst, RegionKind, Regions, Value, operands, results};
+use crate::shader::ir::{Function, Inst, RegionKind, Regions, Space, Value, operands, results};
 
 /// What is the same in all lanes.
 #[derive(Debug, Clone, Default)]
@@ -203,6 +203,7 @@ impl Analysis<'_> {
             Inst::Interpolate { .. } | Inst::Atomic { .. } | Inst::IsHelper { .. } => false,
             Inst::Image(image) => image.op.is_query(),
             Inst::Lane { .. } | Inst::IsActive { .. } | Inst::Atomic64(_) => false,
+            Inst::Load { space: Space::Block(_), .. } => false,
             Inst::Ballot { .. } => return true,
             Inst::Shuffle { a, index, .. } => return self.is_uniform(*a) || self.is_uniform(*index),
             _ => true,

@@ -33,6 +33,16 @@ pub fn lanes_of(mask: Mask) -> impl Iterator<Item = usize> {
     })
 }
 
+/// Bytes from the first word of a block to that of each lane (`Space::Block`).
+static BLOCK: Lanes = {
+    let (mut lanes, mut lane) = ([0; WAVE], 0);
+    while lane < WAVE as u32 {
+        lanes[lane as usize] = lane % 8 * 4 + lane / 8 * Space::BLOCK_ROW;
+        lane += 1;
+    }
+    lanes
+};
+
 /// One memory instruction over a wave.
 #[derive(Clone, Copy)]
 pub struct Access<'a> {
@@ -216,6 +226,14 @@ impl<'a> Access<'a> {
         mut act: impl FnMut(usize, &'a Allocation, u64),
     ) {
         let offsets = self.lanes(offset);
+        let in_block: Lanes;
+        let offsets = match space {
+            Space::Block(_) => {
+                in_block = std::array::from_fn(|lane| offsets[lane].wrapping_add(BLOCK[lane]));
+                &in_block
+            }
+            _ => offsets,
+        };
         let Space::Address { high } = space else {
             return self.in_buffers(mask, space, |lanes, buffer| in_buffer(buffer, offsets, (lanes, bytes), &mut act));
         };
@@ -262,7 +280,7 @@ impl<'a> Access<'a> {
             Space::OfImage { image, part: Part::Buffer(resource) | Part::Texels(resource) } => {
                 hand_on(mask, bindings.lookups().found(image).and_then(|found| found.bindings.buffer(resource, 0)));
             }
-            Space::Range(number) | Space::Quads(number) => hand_on(mask, ranges.buffer(number)),
+            Space::Range(number) | Space::Quads(number) | Space::Block(number) => hand_on(mask, ranges.buffer(number)),
             Space::Push | Space::Levels(_) | Space::Shared | Space::Clock | Space::Address { .. } => {}
             Space::OfImage { part: Part::Levels(_), .. } => {}
         }

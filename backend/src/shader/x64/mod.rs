@@ -278,7 +278,10 @@ fn outputs(inst: &Inst) -> usize {
 /// Ranges that it needs.
 fn ranges(inst: &Inst) -> usize {
     let (Inst::Load { space, .. } | Inst::Store { space, .. }) = inst else { return 0 };
-    if let Space::Range(number) | Space::Quads(number) = space { *number as usize + 1 } else { 0 }
+    match space {
+        Space::Range(number) | Space::Quads(number) | Space::Block(number) => *number as usize + 1,
+        _ => 0,
+    }
 }
 
 #[cfg(test)]

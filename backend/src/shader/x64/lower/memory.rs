@@ -446,6 +446,7 @@ impl Lower<'_> {
             | Space::OfImage { .. }
             | Space::Range(_)
             | Space::Quads(_)
+            | Space::Block(_)
             | Space::Shared => true,
             Space::Clock | Space::Address { .. } => false,
         }
@@ -513,7 +514,7 @@ impl Lower<'_> {
             Space::OfImage { image, part: Part::Buffer(resource) | Part::Texels(resource) } => {
                 return self.first_range(Some(image), resource);
             }
-            Space::Range(number) | Space::Quads(number) => {
+            Space::Range(number) | Space::Quads(number) | Space::Block(number) => {
                 let entries = self.pointer(Frame::RANGES);
                 let entry = number as usize * size_of::<BufferEntry>();
                 let base = self.load_pointer(Mem::at(entries, entry));
@@ -611,6 +612,10 @@ impl Lower<'_> {
             return self.hold(result, Held::Vector(parts));
         }
         let range = self.range(space);
+        if let Space::Block(_) = space {
+            let parts = self.load_block(range, offset);
+            return self.hold(result, Held::Vector(parts));
+        }
         if self.is_uniform(offset) {
             let address = self.uniform_address(range, offset);
             return self.load_uniform(result, Mem::at(address, 0));
@@ -706,8 +711,11 @@ impl Lower<'_> {
         }
         let words = self.vector(value);
         let range = self.range(space);
-        let offsets = self.vector(offset);
         let effective = self.effective();
+        if let Space::Block(_) = space {
+            return self.store_block(range.base, offset, (words, effective));
+        }
+        let offsets = self.vector(offset);
         if let Space::Quads(_) = space {
             return self.store_quads(range.base, offsets, (words, effective));
         }

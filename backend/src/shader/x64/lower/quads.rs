@@ -7,6 +7,7 @@ use super::super::machine::{MASK, Mem, Operand, SCALAR, VECTOR};
 use super::convert::Key;
 use super::memory::Range;
 use super::{Lower, Parts};
+use crate::shader::ir::{Space, Value};
 use crate::shader::runtime::frame::{Frame, LANES_BYTES};
 use crate::shader::x64::Target;
 
@@ -74,6 +75,54 @@ impl Lower<'_> {
             }
         }
         Parts::new(&parts)
+    }
+
+    /// The words of a block (`Space::Block`); zeros if it is outside.
+    pub(super) fn load_block(&mut self, Range { base, limit }: Range, offset: Value) -> Parts {
+        let offset = self.scalar(offset);
+        let zeros = self.pooled(vec![0; Space::BLOCK_ROW as usize + LANES_BYTES / 2]);
+        let zeros = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::pool(zeros, false))]);
+        let address = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::at(base, 0).indexed(offset, 1))]);
+        self.plain(Code::Cmp_r32_rm32, &[Operand::Use(offset), Operand::Mem(limit)]);
+        let address = self.change(Code::Cmovae_r64_rm64, address, &[Operand::Use(zeros)]);
+        let rows = [0, Space::BLOCK_ROW as usize].map(|row| Operand::Mem(Mem::at(address, row)));
+        match self.target {
+            Target::Avx512 => {
+                let upper = self.define(VECTOR, Code::EVEX_Vmovups_ymm_k1z_ymmm256, &rows[..1]);
+                let code = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
+                Parts::one(self.define(VECTOR, code, &[Operand::Use(upper), rows[1], Operand::Imm(1)]))
+            }
+            Target::Avx2 => Parts::new(&rows.map(|row| self.define(VECTOR, Code::VEX_Vmovups_ymm_ymmm256, &[row]))),
+        }
+    }
+
+    /// Stores the lanes of a mask to a block as [`Self::store_quads`] does to quads: the other words are stored again.
+    pub(super) fn store_block(&mut self, base: VReg, offset: Value, (words, lanes): (Parts, Parts)) {
+        let offset = self.scalar(offset);
+        let address = self.define(SCALAR, Code::Lea_r64_m, &[Operand::Mem(Mem::at(base, 0).indexed(offset, 1))]);
+        let rows = [0, Space::BLOCK_ROW as usize].map(|row| Operand::Mem(Mem::at(address, row)));
+        match self.target {
+            Target::Avx512 => {
+                let kept = self.define(MASK, Code::VEX_Knotw_kr_kr, &[Operand::Use(lanes.at(0))]);
+                let half = self.define(MASK, Code::VEX_Kshiftrw_kr_kr_imm8, &[Operand::Use(kept), Operand::Imm(8)]);
+                let below = [Operand::Use(words.at(0)), Operand::Imm(1)];
+                let below = self.define(VECTOR, Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8, &below);
+                for (row, (words, kept)) in rows.into_iter().zip([(words.at(0), kept), (below, half)]) {
+                    let all = self.vector_register();
+                    let operands = [Operand::Def(all), Operand::Use(words), row];
+                    self.masked(Code::EVEX_Vpblendmd_ymm_k1z_ymm_ymmm256b32, &operands, kept, false);
+                    self.plain(Code::EVEX_Vmovups_ymmm256_k1z_ymm, &[row, Operand::Use(all)]);
+                }
+            }
+            Target::Avx2 => {
+                for (part, row) in rows.into_iter().enumerate() {
+                    let stored = self.define(VECTOR, Code::VEX_Vmovups_ymm_ymmm256, &[row]);
+                    let sources = [stored, words.at(part), lanes.at(part)].map(Operand::Use);
+                    let all = self.define(VECTOR, Code::VEX_Vblendvps_ymm_ymm_ymmm256_ymm, &sources);
+                    self.plain(Code::VEX_Vmovups_ymmm256_ymm, &[row, Operand::Use(all)]);
+                }
+            }
+        }
     }
 
     /// Stores the lanes of a mask to memory that nobody else accesses: of a quad that has any, the other words are stored again. So what
