@@ -40,6 +40,9 @@ const TESTED_LATE: u64 = 60;
 /// Scenes of triangles of all sizes, with some samples, by programs that run for each of them.
 const BY_SAMPLES: u64 = 40;
 
+/// Scenes of triangles with gradients, each drawn with two different w.
+const GRADIENTS: u64 = 40;
+
 /// Pixels that crowds have their corners in.
 const CROWD: [u32; 2] = [40, 24];
 
@@ -183,6 +186,10 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         };
         all.push(Entry::new(format!("scenes.samples.seed{seed}"), "Sample Shading", run));
     }
+    for seed in 0..GRADIENTS {
+        let run = move |gpu: &Gpu| draw_twice(gpu, &Scene::with_gradients(seed));
+        all.push(Entry::new(format!("scenes.gradients.seed{seed}"), "Basic Polygon Rasterization", run));
+    }
 }
 
 /// Corners of a triangle somewhere near the first pixels of the target, within so many pixels.
@@ -248,6 +255,24 @@ impl Scene {
         scene
     }
 
+    /// Such a scene of programs of all ways, of one sample or some.
+    fn with_gradients(seed: u64) -> Self {
+        let programs = [Program::Plain, Program::Plain, Program::Long, Program::LongQuads, Program::OwnDepth];
+        let mut scene = Self::of(seed, &programs, &[3, 3, 8, 20, 60]);
+        scene.samples = [1, 1, 4][seed as usize % 3];
+        scene
+    }
+
+    fn target(&self) -> Target {
+        Target {
+            size: [WIDTH, HEIGHT],
+            samples: vk::SampleCountFlags::from_raw(self.samples),
+            depth: self.depth,
+            clear_depth: vk::ClearDepthStencilValue { depth: self.clear_depth, stencil: 0 },
+            ..Target::default()
+        }
+    }
+
     /// Such a scene of some programs and sizes, and of one sample.
     fn of(seed: u64, programs: &[Program], sizes: &[u32]) -> Self {
         let (mut scene, mut numbers) = (Self::random(seed), Numbers::new(seed));
@@ -307,6 +332,11 @@ impl Layer {
     }
 
     fn draw(&self, gpu: &Gpu) -> Result<Draw, Outcome> {
+        self.draw_with(gpu, 1.0, |color, _| color)
+    }
+
+    /// Draws it with a w, and colours of corners.
+    fn draw_with(&self, gpu: &Gpu, w: f32, color_at: impl Fn([u8; 4], usize) -> [u8; 4]) -> Result<Draw, Outcome> {
         let flag = |value: bool| if value { vk::TRUE } else { vk::FALSE };
         let mut state = State { vertex: TRIANGLES, ..State::default() };
         state.fragment = match self.program {
@@ -343,10 +373,10 @@ impl Layer {
         };
         let mut vertices = Vec::new();
         for Triangle { corners, depths, color } in &self.triangles {
-            for ([x, y], depth) in corners.iter().zip(depths) {
+            for (number, ([x, y], depth)) in corners.iter().zip(depths).enumerate() {
                 let place = |units: i64| units as f32 / (UNITS as f32 * VIEW / 2.0) - 1.0;
-                vertices.push([place(*x), place(*y), *depth, 1.0]);
-                vertices.push(color.map(|code| f32::from(code) / 255.0));
+                vertices.push([place(*x), place(*y), *depth, 1.0].map(|coordinate| coordinate * w));
+                vertices.push(color_at(*color, number).map(|code| f32::from(code) / 255.0));
             }
         }
         let kind = Kind::VertexBuffer { buffer: gpu.buffer_with(&vertices)?, count: vertices.len() as u32 / 2 };
@@ -583,15 +613,8 @@ pub(super) fn counted(gpu: &Gpu, pool: vk::QueryPool) -> Result<u64, vk::Result>
 
 fn draw(gpu: &Gpu, scene: &Scene) -> Case {
     supported(gpu, scene.samples)?;
-    let target = Target {
-        size: [WIDTH, HEIGHT],
-        samples: vk::SampleCountFlags::from_raw(scene.samples),
-        depth: scene.depth,
-        clear_depth: vk::ClearDepthStencilValue { depth: scene.clear_depth, stencil: 0 },
-        ..Target::default()
-    };
     let draws = scene.layers.iter().map(|layer| layer.draw(gpu)).collect::<Result<Vec<_>, _>>()?;
-    let pixels = render_parts(gpu, &target, &scene.parts(&draws))?;
+    let pixels = render_parts(gpu, &scene.target(), &scene.parts(&draws))?;
     let start = Sample { color: [0; 4], depth: f64::from(scene.clear_depth), unsure: false, depth_unsure: false };
     let mut model = Model { scene, samples: vec![start; (WIDTH * HEIGHT * scene.samples) as usize] };
     for (number, (layer, draw)) in scene.layers.iter().zip(&draws).enumerate() {
@@ -619,4 +642,26 @@ fn draw(gpu: &Gpu, scene: &Scene) -> Case {
         check(near || unsure, || format!("({x}, {y}): {got:?} instead of {samples:?}"))?;
     }
     Ok(())
+}
+
+/// The colour of a corner where all but the last component have gradients.
+fn bent([red, green, blue, alpha]: [u8; 4], corner: usize) -> [u8; 4] {
+    let turned = |component: u8, by: u8| component.wrapping_add(corner as u8 * by);
+    [turned(red, 85), turned(green, 150), turned(blue, 40), alpha]
+}
+
+/// Draws a scene with gradients where all w are 1 and what is interpolated needs no perspective, and where they are 2, which loses no bits: the pictures
+/// are the same.
+fn draw_twice(gpu: &Gpu, scene: &Scene) -> Case {
+    supported(gpu, scene.samples)?;
+    let render = |w: f32| {
+        let draws = scene.layers.iter().map(|layer| layer.draw_with(gpu, w, bent)).collect::<Result<Vec<_>, _>>()?;
+        render_parts(gpu, &scene.target(), &scene.parts(&draws))
+    };
+    let (plain, divided) = (render(1.0)?, render(2.0)?);
+    let differs = plain.iter().zip(&divided).position(|(a, b)| a != b);
+    let told =
+        |at: usize| format!("({}, {}): {:?}, not {:?}", at as u32 % WIDTH, at as u32 / WIDTH, plain[at], divided[at]);
+    check(differs.is_none(), || differs.map(told).unwrap_or_default())?;
+    check(plain.iter().any(|texel| *texel != plain[0]), || "nothing was drawn".into())
 }
