@@ -14,6 +14,7 @@ use super::lines::Cover;
 use super::primitives::{Plane, Primitives, SIDES, Shape};
 use super::setup::{PrimitiveContext, depth_bias};
 use super::triangles::{Entry, Triangles};
+use super::varies::Varies;
 use crate::raster::{GROUP_LOG2, TILE_LOG2, Triangle, UNITS};
 use crate::shader::runtime::kernels::{Lanes, Vectors, WAVE, kernel};
 use crate::shader::runtime::rows::{BLOCK, Chunk, gather, prefetch};
@@ -203,9 +204,9 @@ impl Batch {
         }
     }
 
-    /// Sets the triangles up that were gathered, whose words are to be `words`.
-    pub(super) fn set_up(&self, plan: &Plan, wanted: &Wanted<'_>, words: &mut [Lanes]) {
-        solve(self, wanted, plan, words);
+    /// Sets the triangles up that were gathered, whose words are to be `words`. Returns what changes within any of them.
+    pub(super) fn set_up(&self, plan: &Plan, wanted: &Wanted<'_>, words: &mut [Lanes]) -> Varies {
+        let varies = solve(self, wanted, plan, words);
         *part::<4>(words, Shape::PIXELS) = bytemuck::must_cast(wanted.pixels);
         if !wanted.covers.is_empty() {
             replace(&wanted.covers, words);
@@ -217,6 +218,7 @@ impl Batch {
         if plan.rules.samples == 1 {
             cover(&wanted.pixels, words);
         }
+        varies
     }
 
     fn bias(&self, plan: &Plan, bias: DepthBias, words: &mut [Lanes]) {
@@ -293,9 +295,34 @@ impl Solver {
             dy[lane] = (slope_y as f32).to_bits();
         }
     }
+
+    /// The same where slopes of nothing may have either sign; whether there are any slopes. Most planes of what is flat or has one colour have none.
+    #[inline(always)]
+    fn may_slope(&self, values: [&Floats; 3], words: &mut [Lanes; 3]) -> bool {
+        let slopes = !are_same(values);
+        match slopes {
+            true => self.plane(values, words),
+            false => *words = [each(|lane| values[0][lane].to_bits()), [0; WAVE], [0; WAVE]],
+        }
+        slopes
+    }
 }
 
-/// The words of an input word of the fragment program, from its values at the corners, of which the first or the last is provoking.
+/// Whether triangles have the same value at all corners, each its own, so that a plane gives just that everywhere: finite ones, and no negative
+/// zeros.
+#[inline(always)]
+fn are_same([a, b, c]: [&Floats; 3]) -> bool {
+    let mut differs = 0;
+    for lane in 0..WAVE {
+        let [a, b, c] = [a, b, c].map(|values| values[lane].to_bits());
+        let is_special = a << 1 >= f32::INFINITY.to_bits() << 1 || a == (-0.0f32).to_bits();
+        differs |= a ^ b | a ^ c | u32::from(is_special);
+    }
+    differs == 0
+}
+
+/// The words of an input word of the fragment program, from its values at the corners, of which the first or the last is provoking. Says
+/// whether it may change within triangles.
 #[inline(always)]
 fn input_words(
     solver: &Solver,
@@ -303,7 +330,7 @@ fn input_words(
     values: [&Lanes; 3],
     inverse_w: [&Floats; 3],
     words: &mut [Lanes; 3],
-) {
+) -> bool {
     let value = |corner: usize, lane: usize| f32::from_bits(values[corner][lane]);
     match way {
         Way::None => {}
@@ -312,13 +339,14 @@ fn input_words(
         Way::Point(_) => (words[0], words[1]) = (*values[0], *values[1]),
         Way::Linear | Way::Side | Way::Weight(_, false) => {
             let [a, b, c] = three(|corner| each(|lane| value(corner, lane)));
-            solver.plane([&a, &b, &c], words);
+            return solver.may_slope([&a, &b, &c], words);
         }
         Way::Perspective | Way::Weight(_, true) => {
             let [a, b, c] = three(|corner| each(|lane| value(corner, lane) * inverse_w[corner][lane]));
-            solver.plane([&a, &b, &c], words);
+            return solver.may_slope([&a, &b, &c], words);
         }
     }
+    true
 }
 
 /// Edges and corners.
@@ -333,30 +361,33 @@ fn put_coverage(grid: &Axes<Ints>, words: &mut [Lanes]) {
 }
 
 #[inline(always)]
-fn solve_lanes(batch: &Batch, wanted: &Wanted<'_>, plan: &Plan, words: &mut [Lanes]) {
+fn solve_lanes(batch: &Batch, wanted: &Wanted<'_>, plan: &Plan, words: &mut [Lanes]) -> Varies {
     let (place, Plan { rules, ways, .. }) = (batch.place(), plan);
     let front = fronts(&place, &wanted.facing, rules);
     let mut grid = on_grid(&place);
     let area = each(|lane| grid_area(&grid, lane));
     turn_clockwise(&mut grid, &area);
     let (solver, inverse_w) = (Solver::new(&place), batch.inverse_w());
-    solver.plane(inverse_w, part(words, Shape::INVERSE_W));
+    let w_slopes = solver.may_slope(inverse_w, part(words, Shape::INVERSE_W));
     solver.plane(batch.depth(), part(words, Shape::DEPTH));
     put_coverage(&grid, words);
+    let mut varies = Varies::NONE.with_w(w_slopes || inverse_w[0].iter().any(|value| *value != 1.0));
     for (index, way) in ways.iter().enumerate() {
-        let words = part(words, Primitives::first_word(index));
-        input_words(&solver, (*way, rules.provoking), batch.words(output::VARYINGS + index), inverse_w, words);
+        let (values, words) = (batch.words(output::VARYINGS + index), part(words, Primitives::first_word(index)));
+        let changes = input_words(&solver, (*way, rules.provoking), values, inverse_w, words);
+        varies = varies.with_input(index, changes);
     }
     *part(words, Shape::REFERENCE) = two(|axis| each(|lane| place[axis][0][lane].to_bits()));
     let depths = batch.depth();
     let range = |end: usize| each(|lane| rules.depths_of(depths.map(|corner| corner[lane]))[end].to_bits());
     *part(words, Shape::DEPTH_RANGE) = two(range);
     *part(words, Shape::FRONT) = [each(|lane| u32::from(front[lane])), wanted.id];
+    varies.settled()
 }
 
 kernel!(
-    /// Sets triangles up: their words but for depth bias and the range of depths.
-    solve, solve_lanes, (batch: &Batch, wanted: &Wanted<'_>, plan: &Plan, words: &mut [Lanes])
+    /// Sets triangles up: their words but for depth bias and the range of depths. Says what changes within any of them.
+    solve, solve_lanes, (batch: &Batch, wanted: &Wanted<'_>, plan: &Plan, words: &mut [Lanes]) -> Varies
 );
 
 /// The least and the greatest depth at the pixels that a triangle may cover, as `hiz::depths_over` has them for floats.

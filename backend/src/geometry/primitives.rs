@@ -177,8 +177,7 @@ impl Primitives {
             let (has_large, pixel_count) = now.measure();
             self.has_large |= has_large;
             self.pixel_count += i64::from(pixel_count);
-            batch.set_up(plan, now, words);
-            self.varies = self.varies.or(Varies::of(&plan.ways, words));
+            self.varies = self.varies.or(batch.set_up(plan, now, words));
         }
     }
 

@@ -4,10 +4,6 @@
 //! compute it once. A plane without slopes gives the value at its origin to the bit, unless that is a negative zero; and where all w are 1, so does its
 //! division by the plane of 1/w.
 
-use super::batch::Way;
-use super::primitives::{Primitives, Shape};
-use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
-
 /// Inputs that may change within primitives, and whether w does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Varies(u32);
@@ -25,7 +21,7 @@ impl Varies {
     /// Nothing does.
     pub const NONE: Self = Self(0);
 
-    /// Bit of w: the planes of values that were divided by it are not those of the values.
+    /// Bit of w, behind those of inputs; of others nothing is known.
     const W: u32 = 31;
 
     /// Whether an input may.
@@ -49,46 +45,43 @@ impl Varies {
         other.0 & !self.0 == 0
     }
 
-    /// Of sixteen primitives, by their words.
-    pub(super) fn of(ways: &[Way], words: &[Lanes]) -> Self {
-        Self(of_words(ways, words))
+    /// The same, and an input if it may.
+    #[inline(always)]
+    pub(super) fn with_input(self, number: usize, may: bool) -> Self {
+        let bit = if number < Self::W as usize { 1 << number } else { 0 };
+        Self(self.0 | if may { bit } else { 0 })
+    }
+
+    /// The same, and w if it may.
+    #[inline(always)]
+    pub(super) fn with_w(self, may: bool) -> Self {
+        Self(self.0 | u32::from(may) << Self::W)
+    }
+
+    /// What follows from that: where w changes, what is divided by it is the same only by chance.
+    #[inline(always)]
+    pub(super) fn settled(self) -> Self {
+        if self.w() { Self::ALL } else { self }
     }
 }
 
-/// Whether a plane does not give the value at its origin everywhere, in any lane.
-#[inline(always)]
-fn has_slopes(words: &[Lanes], first: u32) -> bool {
-    let Some([origin, dx, dy]) = words[first as usize..].first_chunk() else { return true };
-    let mut found = 0;
-    for lane in 0..WAVE {
-        let is_negative_zero = origin[lane] == (-0.0f32).to_bits();
-        found |= (dx[lane] | dy[lane]) << 1 | u32::from(is_negative_zero);
-    }
-    found != 0
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-#[inline(always)]
-fn of_words_lanes(ways: &[Way], words: &[Lanes]) -> u32 {
-    let mut varies = 0;
-    let mut other = 0;
-    for lane in 0..WAVE {
-        other |= words[Shape::INVERSE_W as usize][lane] ^ 1.0f32.to_bits();
+    #[test]
+    fn what_is_not_known_may_change() {
+        let varies = Varies::NONE.with_input(3, true).with_input(40, false);
+        assert_eq!([0, 3, 30, 31, 40].map(|number| varies.input(number)), [false, true, false, true, true]);
+        assert!(!varies.w() && varies.with_w(true).w());
+        assert_eq!((varies.settled(), varies.with_w(true).settled()), (varies, Varies::ALL));
+        assert_eq!(Varies::default(), Varies::ALL);
     }
-    let w_varies = other != 0 || has_slopes(words, Shape::INVERSE_W);
-    for (input, way) in ways.iter().enumerate().take(Varies::W as usize) {
-        let may_be_same = match way {
-            Way::Linear => true,
-            // With it they are the same only by chance.
-            Way::Perspective => !w_varies,
-            _ => false,
-        };
-        let is_same = may_be_same && !has_slopes(words, Primitives::first_word(input));
-        varies |= u32::from(!is_same) << input;
-    }
-    varies | u32::from(w_varies) << Varies::W
-}
 
-kernel!(
-    /// [`Varies::of`] as a word.
-    of_words, of_words_lanes, (ways: &[Way], words: &[Lanes]) -> u32
-);
+    #[test]
+    fn together_they_allow_for_each() {
+        let [one, other] = [3, 7].map(|number| Varies::NONE.with_input(number, true));
+        assert!(one.or(other).includes(one) && one.or(other).includes(other) && !one.includes(other));
+        assert!(Varies::ALL.includes(one) && one.includes(Varies::NONE));
+    }
+}
