@@ -1,5 +1,5 @@
 //! Meshes whose triangles are a few pixels each, or less: what their vertices, set-up and fragments cost. One triangle is one element of the
-//! throughput that is shown. Some are shaded once for each of four samples.
+//! throughput that is shown. Some are shaded once for each of four samples, some have the same normal everywhere.
 
 mod device;
 
@@ -35,12 +35,12 @@ impl Scene {
         Ok(Self { target, pipeline: gpu.graphics(&desc)?, layout })
     }
 
-    fn draw(&self, gpu: &Gpu, side: u32, indices: &Buffer) -> Result<()> {
+    fn draw(&self, gpu: &Gpu, (side, is_flat): (u32, bool), indices: &Buffer) -> Result<()> {
         let depth_stencil = vk::ClearDepthStencilValue { depth: 1.0, stencil: 0 };
         gpu.submit(|commands| {
             commands.begin(&self.target, &[vk::ClearValue::default(), vk::ClearValue { depth_stencil }]);
             commands.pipeline(&self.pipeline);
-            commands.push(&self.layout, &[side as f32, 0.0, 0.0, 0.0]);
+            commands.push(&self.layout, &[side as f32, f32::from(is_flat), 0.0, 0.0]);
             commands.indices(indices);
             commands.draw_indexed(side * side * 6, 1);
             commands.end();
@@ -65,9 +65,12 @@ fn grid(gpu: &Gpu, side: u32) -> Result<Buffer> {
 fn meshes(criterion: &mut Criterion) {
     let gpu = device::open();
     let mut group = criterion.benchmark_group("meshes");
+    let shaded = &include_bytes!("shaders/mesh.frag.spv")[..];
+    let by_sample = &include_bytes!("shaders/mesh_samples.frag.spv")[..];
     for (name, samples, fragment) in [
-        ("grid", vk::SampleCountFlags::TYPE_1, &include_bytes!("shaders/mesh.frag.spv")[..]),
-        ("samples", vk::SampleCountFlags::TYPE_4, &include_bytes!("shaders/mesh_samples.frag.spv")[..]),
+        ("grid", vk::SampleCountFlags::TYPE_1, shaded),
+        ("flat", vk::SampleCountFlags::TYPE_1, shaded),
+        ("samples", vk::SampleCountFlags::TYPE_4, by_sample),
     ] {
         let scene = Scene::new(&gpu, samples, fragment).expect("the scene can be made");
         for pixels in [1, 2, 4, 8] {
@@ -75,7 +78,7 @@ fn meshes(criterion: &mut Criterion) {
             let indices = grid(&gpu, side).expect("the mesh can be made");
             group.throughput(Throughput::Elements(u64::from(side * side * 2))).sample_size(10);
             group.bench_function(BenchmarkId::new(name, format!("{pixels}x{pixels}")), |bencher| {
-                bencher.iter(|| scene.draw(&gpu, side, &indices).expect("it is drawn"));
+                bencher.iter(|| scene.draw(&gpu, (side, name == "flat"), &indices).expect("it is drawn"));
             });
         }
     }

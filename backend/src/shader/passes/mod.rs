@@ -30,6 +30,9 @@ pub const PASSES: &[Pass] = &[
     ("dead", dead::run),
 ];
 
+/// The passes of [`hoist`].
+pub const PASSES_OF_KERNELS: &[Pass] = &[("through ifs", invariant::run_through_ifs)];
+
 /// Is shown a function, and after which pass.
 pub type Observer<'a> = &'a mut dyn FnMut(&str, &Function);
 
@@ -46,8 +49,10 @@ pub fn optimize(function: &mut Function, observe: Observer<'_>) {
 
 /// Moves what a kernel's loops compute anew though it stays the same in front of them, also from where they may not come.
 pub fn hoist(function: &mut Function) {
-    invariant::run_through_ifs(function);
-    debug_assert_eq!(verify(function), Ok(()), "after hoisting");
+    for (name, pass) in PASSES_OF_KERNELS {
+        pass(function);
+        debug_assert_eq!(verify(function), Ok(()), "after {name}");
+    }
 }
 
 /// Has image instructions of a whole program give no more results than are used.

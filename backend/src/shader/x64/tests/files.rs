@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Run, check, program, run};
 use crate::shader::ir::{Function, Inst, parse, verify};
-use crate::shader::passes::PASSES;
+use crate::shader::passes::{PASSES, PASSES_OF_KERNELS};
 
 /// The line between the two functions of a file.
 const BECOMES: &str = "; becomes\n";
@@ -29,12 +29,13 @@ fn inputs(function: &Function) -> usize {
 #[test]
 fn passes_do_what_the_files_say() {
     let bless = std::env::var_os("VITRIC_BLESS").is_some();
+    let passes = || PASSES.iter().chain(PASSES_OF_KERNELS);
     let mut tested = Vec::new();
     for path in files() {
         let text = std::fs::read_to_string(&path).unwrap();
         let (before, after) = text.split_once(BECOMES).unwrap();
         let name = before.lines().find_map(|line| line.strip_prefix("; pass ")).unwrap();
-        let (_, pass) = PASSES.iter().find(|(known, _)| *known == name).unwrap();
+        let (_, pass) = passes().find(|(known, _)| *known == name).unwrap();
         let original = parse(before).unwrap();
         let mut function = original.clone();
         pass(&mut function);
@@ -52,7 +53,7 @@ fn passes_do_what_the_files_say() {
         assert_eq!(outcomes[0], outcomes[1], "{} computes something else", path.display());
         tested.push(name.to_owned());
     }
-    for (name, _) in PASSES {
+    for (name, _) in passes() {
         assert!(tested.iter().any(|tested| tested == name), "no file tests {name}");
     }
 }
