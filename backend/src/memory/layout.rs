@@ -452,16 +452,28 @@ impl<'a> PlaneRef<'a> {
         self.memory.write(address, bytemuck::bytes_of(&words.map(|word| (word as u16).to_le())));
     }
 
-    /// Reads a sample of the words of a 2x2 quad of texels of four bytes at even (`x`, `y`); 0 outside.
+    /// Reads a sample of the words of a 2x2 quad of texels of one, two or four bytes at even (`x`, `y`); 0 outside.
     #[inline]
     pub fn read_quad(&self, x: u32, y: u32, sample: u32) -> [u32; 4] {
         if !self.has_whole_quad(x, y) || sample >= self.samples() {
             let word = |index: u32| self.read_word(x + (index & 1), y + (index >> 1), sample);
             return [0, 1, 2, 3].map(word);
         }
-        let mut bytes = [0; 16];
-        self.memory.read(self.address(x, y, sample), &mut bytes);
-        u128_to_words(u128::from_le_bytes(bytes))
+        let (mut bytes, address) = ([0; 16], self.address(x, y, sample));
+        match self.bytes() {
+            1 => {
+                self.memory.read(address, &mut bytes[..4]);
+                [0, 1, 2, 3].map(|texel: usize| bytes[texel].into())
+            }
+            2 => {
+                self.memory.read(address, &mut bytes[..8]);
+                [0, 2, 4, 6].map(|first: usize| u16::from_le_bytes([bytes[first], bytes[first + 1]]).into())
+            }
+            _ => {
+                self.memory.read(address, &mut bytes);
+                u128_to_words(u128::from_le_bytes(bytes))
+            }
+        }
     }
 
     /// Whether a quad at even coordinates lies wholly inside, in one line: lines have even sides.
@@ -470,7 +482,7 @@ impl<'a> PlaneRef<'a> {
         self.contains(x + 1, y + 1) && self.part.grid.has_quads()
     }
 
-    /// Writes the words of a 2x2 quad of texels of four bytes at even (`x`, `y`): those in `mask`, by bits for
+    /// Writes the words of a 2x2 quad of texels of one, two or four bytes at even (`x`, `y`): those in `mask`, by bits for
     /// (0,0) (1,0) (0,1) (1,1). What lies outside is dropped.
     #[inline]
     pub fn write_quad(&self, x: u32, y: u32, sample: u32, words: &[u32; 4], mask: u32) {
@@ -480,7 +492,12 @@ impl<'a> PlaneRef<'a> {
             }
             return;
         }
-        self.memory.write(self.address(x, y, sample), &words_to_u128(*words).to_le_bytes());
+        let address = self.address(x, y, sample);
+        match self.bytes() {
+            1 => self.memory.write(address, &words.map(|word| word as u8)),
+            2 => self.memory.write(address, bytemuck::bytes_of(&words.map(|word| (word as u16).to_le()))),
+            _ => self.memory.write(address, &words_to_u128(*words).to_le_bytes()),
+        }
     }
 
     /// Writes all texels of a 2x2 quad at even (`x`, `y`), which follow each other in `texels`. False, and nothing written, where not all
@@ -627,8 +644,9 @@ mod tests {
     #[test]
     fn quads_are_written_like_their_texels() {
         let two = vk::ImageType::TYPE_2D;
-        for linear in [false, true] {
-            let desc = SurfaceDesc { linear, ..desc(two, vk::Format::R8G8B8A8_UNORM, [11, 9, 1], 1, 1) };
+        let formats = [vk::Format::R8G8B8A8_UNORM, vk::Format::R16_UINT, vk::Format::R8_UINT];
+        for (linear, format) in [false, true].into_iter().flat_map(|linear| formats.map(|format| (linear, format))) {
+            let desc = SurfaceDesc { linear, ..desc(two, format, [11, 9, 1], 1, 1) };
             let surfaces = [(); 2].map(|()| {
                 let surface = Surface::new(desc).unwrap();
                 surface.bind(Allocation::new(&Heap::new(1 << 20), surface.layout().size()).unwrap(), 0);

@@ -1,4 +1,4 @@
-//! Depth bounds, stencil and depth tests of one sample, with their updates.
+//! Depth bounds, stencil and depth tests of quads, sample by sample, with their updates.
 //!
 //! Source: Vulkan specification, "Fragment Operations".
 
@@ -9,57 +9,60 @@ use crate::format::{decode_depth, encode_depth};
 use crate::memory::PlaneRef;
 use crate::state::{DepthStencilState, StencilState};
 
-/// What a sample is tested with.
+/// What a sample of the pixels of a quad is tested with.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tested {
-    pub(super) depth: f32,
-    /// Whether it is of a primitive that faces the front.
+    pub(super) depths: [f32; 4],
+    /// Whether they are of a primitive that faces the front.
     pub(super) front: bool,
-    /// The reference of its stencil test, when its program wrote one.
-    pub(super) reference: Option<u32>,
+    /// The references of their stencil tests, when their program wrote some.
+    pub(super) references: Option<[u32; 4]>,
 }
 
-/// Tests a sample and updates depth and stencil. Returns whether it goes on.
-pub(super) fn test(context: &DrawContext<'_>, (x, y): (u32, u32), sample: u32, tested: Tested) -> bool {
-    let Tested { depth, front, reference } = tested;
-    let Some(state) = &context.tests else { return true };
-    let stored = context.depth.map(|plane| decode_depth(context.depth_bits, plane.read_word(x, y, sample)));
-    if state.depth_bounds_test
-        && let Some(stored) = stored
-        && !(state.depth_bounds[0] <= stored && stored <= state.depth_bounds[1])
-    {
-        return false;
-    }
+/// Tests a sample of the pixels of a quad that are in `mask` and updates depth and stencil. Returns those that go on.
+pub(super) fn test(
+    context: &DrawContext<'_>,
+    ([x, y], sample): ([u32; 2], u32),
+    mask: u32,
+    Tested { depths, front, references }: Tested,
+) -> u32 {
+    let Some(state) = &context.tests else { return mask };
+    let (face, bits) = (if front { &state.front } else { &state.back }, context.depth_bits);
+    let stencil_plane = context.stencil.filter(|_| state.stencil_test);
+    let held = |plane: Option<PlaneRef<'_>>| plane.map(|plane| plane.read_quad(x, y, sample));
+    let (held_depths, held_stencils) = (held(context.depth), held(stencil_plane));
     // What is compared is what would be stored.
-    let encoded = encode_depth(context.depth_bits, depth);
-    let depth_passes = match stored {
-        Some(stored) if state.depth_test => {
-            compare(state.depth_compare, decode_depth(context.depth_bits, encoded), stored)
+    let encoded = depths.map(|depth| encode_depth(bits, depth));
+    let (mut left, mut stencils, mut changed) = (0, held_stencils.unwrap_or_default(), 0);
+    for pixel in (0..4).filter(|pixel| mask >> pixel & 1 != 0) {
+        let stored = held_depths.map(|words| decode_depth(bits, words[pixel]));
+        let [least, greatest] = state.depth_bounds;
+        if state.depth_bounds_test && stored.is_some_and(|stored| !(least <= stored && stored <= greatest)) {
+            continue;
         }
-        _ => true,
-    };
-    let face = if front { &state.front } else { &state.back };
-    let reference = reference.map_or(face.reference, |own| own & 0xff);
-    let stencil_passes = match context.stencil {
-        Some(plane) if state.stencil_test => {
-            let stored = plane.read_word(x, y, sample);
-            let (passes, updated) = stencil((face, reference), stored, depth_passes);
-            if updated != stored {
-                plane.write_word(x, y, sample, updated);
+        let depth_passes = match stored {
+            Some(stored) if state.depth_test => {
+                compare(state.depth_compare, decode_depth(bits, encoded[pixel]), stored)
             }
-            passes
+            _ => true,
+        };
+        let mut passes = depth_passes;
+        if held_stencils.is_some() {
+            let reference = references.map_or(face.reference, |own| own[pixel] & 0xff);
+            let (stencil_passes, updated) = stencil((face, reference), stencils[pixel], depth_passes);
+            changed |= u32::from(updated != stencils[pixel]) << pixel;
+            stencils[pixel] = updated;
+            passes &= stencil_passes;
         }
-        _ => true,
-    };
-    let passes = depth_passes && stencil_passes;
-    if passes
-        && state.depth_test
-        && state.depth_write
-        && let Some(plane) = context.depth
-    {
-        plane.write_word(x, y, sample, encoded);
+        left |= u32::from(passes) << pixel;
     }
-    passes
+    if let (Some(plane), true) = (stencil_plane, changed != 0) {
+        plane.write_quad(x, y, sample, &stencils, changed);
+    }
+    if let (Some(plane), true) = (&context.depth, state.depth_test && state.depth_write && left != 0) {
+        plane.write_quad(x, y, sample, &encoded, left);
+    }
+    left
 }
 
 /// Tests a sample of the pixels of a quad that are in `mask`, by a depth test alone; the same as [`test`] of each. Returns those that go

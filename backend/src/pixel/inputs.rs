@@ -140,8 +140,3 @@ pub(super) fn depths_of_quad(shape: &Shape, [x, y]: [u32; 2], place: [f32; 2]) -
     let ([left, right], [upper, lower]) = (along(x, 0), along(y, 1));
     [[left, upper], [right, upper], [left, lower], [right, lower]].map(|[x, y]| depth_at(shape, x, y))
 }
-
-/// Depth at a sample of a pixel.
-pub(super) fn depth_at_sample(shape: &Shape, (x, y): (u32, u32), [px, py]: [f32; 2]) -> f32 {
-    depth_at(shape, x as f32 - shape.reference[0] + px, y as f32 - shape.reference[1] + py)
-}

@@ -2,7 +2,7 @@
 
 use super::DrawContext;
 use super::depth_stencil::{self, Tested};
-use super::inputs::{depth_at_sample, depth_in_range, depths_of_quad, sample_place};
+use super::inputs::{depth_in_range, depths_of_quad, sample_place};
 use crate::raster;
 use crate::tiling::{PrimitiveId, Visit};
 
@@ -101,6 +101,11 @@ impl Quad {
         self.coverage &= !(u64::from(!mask & 0xffff) << (pixel * MOST_SAMPLES));
     }
 
+    /// Takes a sample of some pixels away.
+    fn drop_at(&mut self, sample: u32, pixels: u32) {
+        self.coverage &= !(Self::of_pixels(0, [self.x, self.y], pixels.into()).coverage << sample);
+    }
+
     /// With only one sample left, when samples are shaded on their own.
     pub(super) fn of_sample(self, sample: u32) -> Self {
         Self { coverage: self.coverage & LOW_BITS << sample, ..self }
@@ -151,26 +156,20 @@ impl Quad {
                 if mask != 0 {
                     let plane = (plane, context.depth_bits);
                     let left = depth_stencil::test_quad(&state, plane, (place, sample), mask, depths);
-                    self.coverage &= !(Self::of_pixels(0, place, u64::from(mask & !left)).coverage << sample);
+                    self.drop_at(sample, mask & !left);
                 }
             }
             return self.count();
         }
-        for pixel in 0..4 {
-            let (x, y) = self.pixel(pixel);
-            let mut left = self.samples(pixel);
-            for sample in (0..samples).filter(|sample| self.samples(pixel) >> sample & 1 != 0) {
-                let depth = match depth {
-                    Some(depth) => depth[pixel],
-                    None => depth_at_sample(shape, (x, y), sample_place(&context.locations, sample)),
-                };
-                let reference = own.stencil.map(|stencil| stencil[pixel]);
-                let tested = Tested { depth, front: shape.front, reference };
-                if !depth_stencil::test(context, (x, y), sample, tested) {
-                    left &= !(1 << sample);
-                }
+        let place = [self.x, self.y];
+        for sample in 0..samples {
+            let mask = self.pixels_at(sample);
+            if mask != 0 {
+                let at = sample_place(&context.locations, sample);
+                let depths = depth.unwrap_or_else(|| depths_of_quad(shape, place, at));
+                let tested = Tested { depths, front: shape.front, references: own.stencil };
+                self.drop_at(sample, mask & !depth_stencil::test(context, (place, sample), mask, tested));
             }
-            self.restrict(pixel, left);
         }
         self.count()
     }
