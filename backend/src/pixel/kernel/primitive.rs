@@ -1,8 +1,9 @@
 //! Primitive kernels: one small primitive in a tile by one run, block after block of 4x4 pixels: its coverage, its depth test, its
 //! shading and its export.
 //!
-//! Blocks begin with the primitive's first quad, whose texels follow each other in a line. What such a primitive would have to be told by
-//! units that hand fragments on to each other costs more than its fragments.
+//! Blocks lie where lines have them: their texels are two halves of rows of quads, and where they lie is the same for all lanes. What such a
+//! primitive would have to be told by units that hand fragments on to each other costs more than its fragments. What does not change within
+//! primitives is computed once for all blocks of one, by kernels that know of it (`geometry::Varies`).
 //!
 //! Of a long program idle lanes would cost more. Then the kernel ends where shading begins, and is a *sieve*: it tells which pixels are
 //! left, and mixed kernels shade them. Where a program discards fragments, they test once more, and write depths behind it.
