@@ -129,7 +129,7 @@ impl<'s> Groups<'s> {
 const SIEVED: i64 = 16;
 
 /// Pixels of a block along an axis.
-const BLOCK: i64 = 4;
+pub(super) const BLOCK: i64 = 4;
 
 /// The runs of a draw's primitive kernel: small primitives, from coverage to export; or to their pixels that are left, if it is a sieve.
 pub(super) struct Small<'s> {

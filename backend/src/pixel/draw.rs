@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Deref;
 use std::sync::atomic::AtomicU64;
 
+use super::direct::BLOCK;
 use super::kernel::{Kernel, Outline, Stage, Target, discards_first, tested};
 use super::rates::Rates;
 use crate::geometry::Varies;
@@ -185,6 +186,13 @@ impl<'a> PixelContext<'a> {
         self.pipeline.kernels.group(self.pipeline)
     }
 
+    /// Whether an area of a tile cuts no blocks that small primitives are drawn in: kernels store all of a block, and beside an area that is
+    /// drawn to others may store at the same time.
+    pub(super) fn has_whole_blocks(&self, area: [i64; 4]) -> bool {
+        let planes = self.targets().flatten().chain(&self.depth);
+        cuts_no_block(area, planes.map(|plane| [plane.width(), plane.height()]))
+    }
+
     /// The kernel for small primitives, where it does all that is to be done; it may count. Of those it is told what changes within them, and whether
     /// they are many.
     pub(super) fn primitive_kernel(&self, counts: bool, within: (Varies, bool)) -> Option<&'a Stage> {
@@ -250,6 +258,13 @@ impl<'a> PixelContext<'a> {
     }
 }
 
+/// Whether an area `[x0, y0, x1, y1]` has all of the blocks that it has a pixel of, in planes of these sizes.
+fn cuts_no_block([x0, y0, x1, y1]: [i64; 4], mut sizes: impl Iterator<Item = [u32; 2]>) -> bool {
+    let is_between = |edge: i64| edge % BLOCK == 0;
+    let ends = |edge: i64, size: u32| is_between(edge) || edge >= size.into();
+    is_between(x0) && is_between(y0) && sizes.all(|[width, height]| ends(x1, width) && ends(y1, height))
+}
+
 /// Whether depth and stencil tests come before a fragment program.
 fn tests_early(program: Option<&Program>, multisample: &MultisampleState, has_rates: bool) -> bool {
     let Some(program) = program else { return true };
@@ -282,4 +297,19 @@ pub fn visibility(pipeline: &GraphicsPipeline, tests: Option<&DepthStencilState>
 pub(super) fn shades_samples(multisample: &MultisampleState, program: Option<&Program>) -> bool {
     let asked = multisample.min_sample_shading.is_some_and(|share| share * multisample.samples as f32 > 1.0);
     multisample.samples > 1 && (asked || program.is_some_and(|program| program.fragment.per_sample))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cuts_no_block;
+
+    #[test]
+    fn blocks_are_cut_where_areas_end_between_their_edges() {
+        let sizes = [[150, 100], [149, 130]];
+        let cuts = |area| !cuts_no_block(area, sizes.into_iter());
+        assert!(!cuts([0, 64, 64, 100]) && !cuts([128, 64, 150, 100]) && !cuts([64, 0, 128, 64]));
+        assert!(cuts([2, 64, 64, 100]) && cuts([0, 63, 64, 100]) && cuts([0, 0, 62, 64]) && cuts([0, 0, 64, 34]));
+        // It ends with one plane and within another.
+        assert!(cuts([128, 0, 149, 64]) && cuts([64, 64, 128, 110]));
+    }
 }

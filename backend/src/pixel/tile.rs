@@ -1,5 +1,7 @@
 //! One tile: its primitives in API order, to covered quads, early tests, and fragment waves.
 
+mod hidden;
+
 use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
@@ -12,12 +14,12 @@ use super::group_tests::GroupTests;
 use super::kernel::Way;
 use super::quad::{MOST_SAMPLES, Own, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
-use super::teaching::{is_worth_teaching, pixels_of_group, teach, teach_small};
+use super::teaching::{is_worth_teaching, teach, teach_small};
 use super::tiny::Tinies;
 use super::wave::{WaveScratch, Waves};
 use crate::counters::{Counter, Map, Sight, count};
 use crate::geometry::{Outline, Primitives, Shape, Varies, Words};
-use crate::hiz::{Bounds, Direction, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of, within};
+use crate::hiz::{Bounds, Range, as_stored, group_number, groups_of, within};
 use crate::raster::{
     Criterion, GROUP_LOG2, SIDE, TILE_LOG2, Triangle, UNITS, group_of_pixel, pixel_of_bit, pixels_inside, sample_mask,
 };
@@ -109,11 +111,7 @@ pub fn process_tile(
         let clip = within(context.scissor, area);
         let way = context.outline().small;
         let (tests, passed, ok) = ([0; 2], 0, true);
-        let of_draw = stretches.clone().take_while(|stretch| stretch.draw == draw);
-        let (varies, primitives) = of_draw.fold((Varies::NONE, 0), |(varies, primitives), stretch| {
-            (varies.or(stretch.bin.0.primitives.varies()), primitives + stretch.primitives.len())
-        });
-        let within = (varies, primitives >= MANY);
+        let varies = varies_within(stretches.clone().take_while(|stretch| stretch.draw == draw));
         let mut tile = Tile {
             context,
             walk,
@@ -122,7 +120,8 @@ pub fn process_tile(
             way,
             sink,
             small,
-            within,
+            varies,
+            has_whole_blocks: context.has_whole_blocks(area),
             mixed,
             bounds,
             lessons,
@@ -142,6 +141,14 @@ pub fn process_tile(
         }
     }
     shade_board(walk, board, waves, sight)
+}
+
+/// What changes within primitives of a draw, and whether they are many.
+fn varies_within<'w>(stretches: impl Iterator<Item = Stretch<'w>>) -> (Varies, bool) {
+    let (varies, primitives) = stretches.fold((Varies::NONE, 0), |(varies, primitives), stretch| {
+        (varies.or(stretch.bin.0.primitives.varies()), primitives + stretch.primitives.len())
+    });
+    (varies, primitives >= MANY)
 }
 
 /// Counts parts of primitives that are hidden.
@@ -191,7 +198,9 @@ struct Tile<'a, 's> {
     sink: Sink<'a, 's>,
     small: Lazy<&'s mut Wave, Small<'s>>,
     /// What changes within primitives of the draw, and whether they are many.
-    within: (Varies, bool),
+    varies: (Varies, bool),
+    /// Whether blocks of small primitives lie in what is drawn to.
+    has_whole_blocks: bool,
     /// Pixels of tiny primitives: those that wait are the last ones.
     mixed: Lazy<(&'s mut Wave, &'s mut Crumbs), Mixed<'s>>,
     bounds: Option<&'s mut Bounds>,
@@ -345,7 +354,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// What draws tiny primitives, where the draw has a kernel for them.
     #[inline]
     fn mixed(&mut self) -> Option<&mut Mixed<'s>> {
-        let (context, kind) = (self.context, (self.sight.is_some(), self.within));
+        let (context, kind) = (self.context, (self.sight.is_some(), self.varies));
         let tile = [self.area[0], self.area[1]].map(|pixel| pixel >> TILE_LOG2 << TILE_LOG2);
         self.mixed.get(|scratch| Mixed::new(context, scratch, tile, kind))
     }
@@ -358,9 +367,12 @@ impl<'a: 's, 's> Tile<'a, 's> {
         (id, index): (PrimitiveId, u32),
         (depths, mut window): (Range, [i64; 4]),
     ) -> bool {
+        if !self.has_whole_blocks {
+            return false;
+        }
         let (context, counts, sieves) = (self.context, self.sight.is_some(), self.way == Some(Way::Sieved));
-        let within = self.within;
-        if self.small.get(|wave| Small::new(context, (counts, within), wave)).is_none()
+        let varies = self.varies;
+        if self.small.get(|wave| Small::new(context, (counts, varies), wave)).is_none()
             || sieves && self.mixed().is_none()
         {
             return false;
@@ -409,34 +421,6 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let mut ok = mixed.begin(walk, id, sight);
         small.sieve(words, window, sight, |block, pixels| ok &= mixed.draw_block(walk, id, (block, pixels), sight));
         self.ok &= ok;
-    }
-
-    /// The pixels of a small primitive but for groups at its sides that hide it, where some do, or all; `None` when none is left.
-    #[cold]
-    fn seen_in_part(
-        &mut self,
-        direction: Direction,
-        (window, all): ([i64; 4], bool),
-        range: Range,
-    ) -> Option<[i64; 4]> {
-        if all {
-            self.lessons += if self.lessons > 0 { LESSONS[1] } else { 0 };
-            self.tests[1] += 1;
-            count(self.sight, Counter::HizSmallKills, 1);
-            count_hidden(self.sight, window);
-            return None;
-        }
-        let bounds = self.bounds.as_deref()?;
-        let (side, mut left) = (1 << GROUP_LOG2, [i64::MAX, i64::MAX, i64::MIN, i64::MIN]);
-        for [x, y] in groups_of(window) {
-            if !bounds.hides_in_group(direction, group_number([x, y]), range) {
-                left = [left[0].min(x), left[1].min(y), left[2].max(x + side), left[3].max(y + side)];
-            }
-        }
-        let seen = within(left, window);
-        count(self.sight, Counter::HizSmallCuts, (seen != window).into());
-        // What it was taught may have hidden the rest.
-        (left[0] != i64::MAX).then_some(seen)
     }
 
     fn large(&mut self, primitives: &Primitives, (id, index): (PrimitiveId, u32), window: [i64; 4]) {
@@ -509,105 +493,6 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// The parts of a primitive that is a polygon.
     fn polygon<'p>(&self, primitives: &'p Primitives, index: u32) -> &'p [Triangle] {
         if self.context.criterion.is_some() { primitives.polygon(index) } else { &[] }
-    }
-
-    fn depths_over(&self, shape: &Shape, pixels: [i64; 4]) -> Range {
-        depths_over(shape, pixels, self.context.depth_bits, self.context.multisample.samples)
-    }
-
-    fn is_hidden_in_tile(&self, direction: Direction, shape: &Shape, window: [i64; 4]) -> bool {
-        let range = self.depths_over(shape, window);
-        let hidden = self.bounds.as_deref().is_some_and(|bounds| bounds.hides_in_tile(direction, range));
-        count(self.sight, Counter::HizTileQueries, 1);
-        if hidden {
-            count(self.sight, Counter::HizTileKills, 1);
-            count_hidden(self.sight, window);
-        }
-        hidden
-    }
-
-    /// The depths of a primitive in a group, unless the group hides it; one that covers it teaches the group.
-    fn query(
-        &mut self,
-        direction: Direction,
-        shape: &Shape,
-        (group, window, full): ([i64; 2], [i64; 4], bool),
-    ) -> Option<Range> {
-        let pixels = pixels_of_group(group, window);
-        let range = self.depths_over(shape, pixels);
-        let bounds = self.bounds.as_deref_mut()?;
-        let whole = full && pixels == pixels_of_group(group, bounds.pixels());
-        let number = group_number(group);
-        let hidden = bounds.hides_in_group(direction, number, range);
-        self.tests = [self.tests[0] + 1, self.tests[1] + u32::from(hidden)];
-        if whole && !hidden && self.context.visibility.teaches {
-            bounds.teach(direction, number, range);
-        }
-        count(self.sight, Counter::HizGroupQueries, 1);
-        if hidden {
-            self.count_killed(pixels);
-        }
-        (!hidden).then_some(range)
-    }
-
-    fn count_killed(&self, pixels: [i64; 4]) {
-        count(self.sight, Counter::HizGroupKills, 1);
-        count_hidden(self.sight, pixels);
-    }
-
-    /// Whether pixels of a group hide what covers them: with any sample, and with all of them. What is not hidden teaches the group.
-    fn is_hidden_in_pixels(&mut self, group: [i64; 2], (any, all): (u64, u64), range: Range) -> bool {
-        let (Some(direction), Some(bounds)) = (self.context.visibility.tests, self.bounds.as_deref_mut()) else {
-            return false;
-        };
-        let number = group_number(group);
-        let hidden = bounds.hides_pixels(direction, (number, any), range);
-        if hidden {
-            self.tests[1] += 1;
-            self.count_killed(pixels_of_group(group, self.area));
-        } else if self.context.visibility.teaches {
-            let outside = !pixels_inside(group[0], group[1], bounds.pixels());
-            bounds.teach_part(direction, (number, all | outside), range);
-        }
-        hidden
-    }
-
-    /// Pixels of quads that hide a primitive, which leans so that others may not.
-    #[inline]
-    fn hidden_quads(&self, part: &Part<'_>, covered: u64, range: Range) -> u64 {
-        let number = group_number(part.group);
-        match (self.context.visibility.tests, self.bounds.as_deref()) {
-            (Some(direction), Some(bounds))
-                if bounds.may_hide_quads(direction, number, range) && self.gains_by_quads(part.shape) =>
-            {
-                self.query_quads((direction, bounds), part, (number, covered))
-            }
-            _ => 0,
-        }
-    }
-
-    /// Whether it helps to know of hidden quads: depth is tested two rows at a time, which are seldom hidden wholly where primitives lean
-    /// to a side; programs that run before the test are saved by each.
-    fn gains_by_quads(&self, shape: &Shape) -> bool {
-        shape.depth.dy.abs() >= shape.depth.dx.abs() || !self.context.tests_early()
-    }
-
-    #[inline(never)]
-    fn query_quads(
-        &self,
-        (direction, bounds): (Direction, &Bounds),
-        part: &Part<'_>,
-        (number, covered): (usize, u64),
-    ) -> u64 {
-        let depths = (self.context.depth_bits, self.context.multisample.samples);
-        let hidden = bounds.hidden_quads(direction, (number, covered), (part.shape, part.group), depths);
-        if let Some(sight) = self.sight {
-            let [blocks, quads] = blocks_and_quads(hidden, covered);
-            sight.count(Counter::HizQuadQueries, 1);
-            sight.count(Counter::HizBlockKills, blocks.into());
-            sight.count(Counter::HizQuadKills, quads.into());
-        }
-        hidden
     }
 
     /// A group: coverage, and depth where it is all that is tested, of all 64 pixels at once, sample by sample.
