@@ -646,7 +646,7 @@ fn draw(gpu: &Gpu, scene: &Scene) -> Case {
 
 /// The colour of a corner where all but the last component have gradients.
 fn bent([red, green, blue, alpha]: [u8; 4], corner: usize) -> [u8; 4] {
-    let turned = |component: u8, by: u8| component.wrapping_add(corner as u8 * by);
+    let turned = |component: u8, by: u8| component.wrapping_add((corner as u8).wrapping_mul(by));
     [turned(red, 85), turned(green, 150), turned(blue, 40), alpha]
 }
 
