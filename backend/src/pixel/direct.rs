@@ -142,13 +142,16 @@ pub(super) struct Small<'s> {
 }
 
 impl<'s> Small<'s> {
-    /// Of a draw that has such a kernel; it is told what changes within primitives, and whether they are many.
+    /// Of a draw that has such a kernel, in an area of a tile; it is told what changes within primitives.
     pub(super) fn new<'a: 's>(
         context: &'a DrawContext<'a>,
-        (counts, within): (bool, (Varies, bool)),
+        (area, counts, varies): ([i64; 4], bool, Varies),
         wave: &'s mut Wave,
     ) -> Option<Self> {
-        let (stage, ranges) = (context.primitive_kernel(counts, within)?, context.direct.as_ref()?);
+        if !context.has_whole_blocks(area) {
+            return None;
+        }
+        let (stage, ranges) = (context.primitive_kernel(counts, varies)?, context.direct.as_ref()?);
         let slot = |part| stage.sources.iter().find(|(_, source)| *source == Source::Window(part)).map(|found| found.0);
         let window = [slot(0)?, slot(1)?, slot(2)?, slot(3)?];
         let samples = context.multisample.samples;
@@ -280,9 +283,9 @@ impl<'s> Mixed<'s> {
         context: &'a DrawContext<'a>,
         (wave, crumbs): (&'s mut Wave, &'s mut Crumbs),
         tile: [i64; 2],
-        (counts, within): (bool, (Varies, bool)),
+        (counts, varies): (bool, Varies),
     ) -> Option<Self> {
-        let (stage, ranges) = (context.mixed_kernel(counts, within)?, context.direct.as_ref()?);
+        let (stage, ranges) = (context.mixed_kernel(counts, varies)?, context.direct.as_ref()?);
         let slot = stage.sources.iter().find(|(_, source)| *source == Source::Crumb)?.0;
         let sieved = context.outline().small == Some(Way::Sieved);
         crumbs.come_as(if sieved && context.outline().differs { Unit::Quad } else { Unit::Pixel });

@@ -193,17 +193,16 @@ impl<'a> PixelContext<'a> {
         cuts_no_block(area, planes.map(|plane| [plane.width(), plane.height()]))
     }
 
-    /// The kernel for small primitives, where it does all that is to be done; it may count. Of those it is told what changes within them, and whether
-    /// they are many.
-    pub(super) fn primitive_kernel(&self, counts: bool, within: (Varies, bool)) -> Option<&'a Stage> {
+    /// The kernel for small primitives, where it does all that is to be done; it may count. It is told what changes within those.
+    pub(super) fn primitive_kernel(&self, counts: bool, varies: Varies) -> Option<&'a Stage> {
         let (kernels, kind) = (&self.pipeline.kernels, (self.depth_bits, counts));
-        self.tests_in_kernels().then(|| kernels.primitive(self.pipeline, kind, within)).flatten()
+        self.tests_in_kernels().then(|| kernels.primitive(self.pipeline, kind, varies)).flatten()
     }
 
     /// The same for pixels of tiny ones.
-    pub(super) fn mixed_kernel(&self, counts: bool, within: (Varies, bool)) -> Option<&'a Stage> {
+    pub(super) fn mixed_kernel(&self, counts: bool, varies: Varies) -> Option<&'a Stage> {
         let (kernels, kind) = (&self.pipeline.kernels, (self.depth_bits, counts));
-        self.tests_in_kernels().then(|| kernels.mixed(self.pipeline, kind, within)).flatten()
+        self.tests_in_kernels().then(|| kernels.mixed(self.pipeline, kind, varies)).flatten()
     }
 
     /// The kernel for groups of one primitive whose fragments are tested behind the program, where it does all that is to be done; it may

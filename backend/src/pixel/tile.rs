@@ -121,7 +121,6 @@ pub fn process_tile(
             sink,
             small,
             varies,
-            has_whole_blocks: context.has_whole_blocks(area),
             mixed,
             bounds,
             lessons,
@@ -143,12 +142,12 @@ pub fn process_tile(
     shade_board(walk, board, waves, sight)
 }
 
-/// What changes within primitives of a draw, and whether they are many.
-fn varies_within<'w>(stretches: impl Iterator<Item = Stretch<'w>>) -> (Varies, bool) {
+/// What changes within primitives of a draw: anything, where they are so few that no kernel is made that knows.
+fn varies_within<'w>(stretches: impl Iterator<Item = Stretch<'w>>) -> Varies {
     let (varies, primitives) = stretches.fold((Varies::NONE, 0), |(varies, primitives), stretch| {
         (varies.or(stretch.bin.0.primitives.varies()), primitives + stretch.primitives.len())
     });
-    (varies, primitives >= MANY)
+    if primitives < MANY { Varies::ALL } else { varies }
 }
 
 /// Counts parts of primitives that are hidden.
@@ -197,10 +196,8 @@ struct Tile<'a, 's> {
     way: Option<Way>,
     sink: Sink<'a, 's>,
     small: Lazy<&'s mut Wave, Small<'s>>,
-    /// What changes within primitives of the draw, and whether they are many.
-    varies: (Varies, bool),
-    /// Whether blocks of small primitives lie in what is drawn to.
-    has_whole_blocks: bool,
+    /// What changes within primitives of the draw.
+    varies: Varies,
     /// Pixels of tiny primitives: those that wait are the last ones.
     mixed: Lazy<(&'s mut Wave, &'s mut Crumbs), Mixed<'s>>,
     bounds: Option<&'s mut Bounds>,
@@ -367,14 +364,9 @@ impl<'a: 's, 's> Tile<'a, 's> {
         (id, index): (PrimitiveId, u32),
         (depths, mut window): (Range, [i64; 4]),
     ) -> bool {
-        if !self.has_whole_blocks {
-            return false;
-        }
         let (context, counts, sieves) = (self.context, self.sight.is_some(), self.way == Some(Way::Sieved));
-        let varies = self.varies;
-        if self.small.get(|wave| Small::new(context, (counts, varies), wave)).is_none()
-            || sieves && self.mixed().is_none()
-        {
+        let kind = (self.area, counts, self.varies);
+        if self.small.get(|wave| Small::new(context, kind, wave)).is_none() || sieves && self.mixed().is_none() {
             return false;
         }
         if let (Some(direction), Some(bounds)) = (context.visibility.tests, self.bounds.as_deref_mut()) {

@@ -204,19 +204,19 @@ impl Kernels {
     }
 
     /// The kernel for small primitives, against depths of so many bits, one that `counts` or one that does not. `None` where it would
-    /// not serve. It may know what changes within those; if there is none that knows, it is made where there are many.
+    /// not serve. It may know what changes within those.
     pub fn primitive(
         &self,
         pipeline: &GraphicsPipeline,
         (depth_bits, counts): (u32, bool),
-        within: (Varies, bool),
+        varies: Varies,
     ) -> Option<&Stage> {
         let (number, bits) = depth_of_kernel(depth_bits);
         let kernels = &self.primitive[number][usize::from(counts)];
         // Sieves look at depths only.
         let is_sieve = self.outline(pipeline).small == Some(Way::Sieved);
-        let within = if is_sieve { (Varies::ALL, false) } else { within };
-        kernels.get((pipeline, within), |varies| primitive::link(pipeline, (bits, counts), varies))
+        let varies = if is_sieve { Varies::ALL } else { varies };
+        kernels.get((pipeline, varies), |varies| primitive::link(pipeline, (bits, counts), varies))
     }
 
     /// The same for pixels of several of them.
@@ -224,11 +224,11 @@ impl Kernels {
         &self,
         pipeline: &GraphicsPipeline,
         (depth_bits, counts): (u32, bool),
-        within: (Varies, bool),
+        varies: Varies,
     ) -> Option<&Stage> {
         let (number, bits) = depth_of_kernel(depth_bits);
         let kernels = &self.mixed[number][usize::from(counts)];
-        kernels.get((pipeline, within), |varies| mixed::link(pipeline, (bits, counts), varies))
+        kernels.get((pipeline, varies), |varies| mixed::link(pipeline, (bits, counts), varies))
     }
 
     /// The same for groups of one primitive whose fragments are tested behind the program.
@@ -263,27 +263,22 @@ struct ByVaries {
 }
 
 impl ByVaries {
-    /// One for such primitives; one that is made for them if there are many.
+    /// One for such primitives.
     fn get(
         &self,
-        (pipeline, (varies, are_many)): (&GraphicsPipeline, (Varies, bool)),
+        (pipeline, varies): (&GraphicsPipeline, Varies),
         make: impl Fn(Varies) -> Option<Stage>,
     ) -> Option<&Stage> {
         if gains(pipeline, varies) {
-            let known = self.knowing.iter().map_while(|kernel| match are_many {
-                true => Some(kernel.get_or_init(|| (varies, make(varies)))),
-                false => kernel.get(),
-            });
-            // All of them are made only where none is for just these.
-            let (mut exact, mut wider) = (None, None);
-            for (of, stage) in known {
+            let mut wider = None;
+            for kernel in &self.knowing {
+                let (of, stage) = kernel.get_or_init(|| (varies, make(varies)));
                 if *of == varies {
-                    exact = Some(stage);
-                    break;
+                    return stage.as_ref();
                 }
-                wider = wider.or_else(|| of.includes(varies).then_some(stage));
+                wider = wider.or(Some(stage).filter(|_| of.includes(varies)));
             }
-            if let Some(stage) = exact.or(wider) {
+            if let Some(stage) = wider {
                 return stage.as_ref();
             }
         }
@@ -518,9 +513,6 @@ impl Linker {
     fn finish(self, program: Option<&Program>) -> Linked<'_> {
         let mut function = self.b.finish();
         passes::optimize(&mut function, &mut |_, _| {});
-        if self.varies != Varies::ALL {
-            passes::hoist(&mut function);
-        }
         Linked { function, sources: self.sources, outputs: self.outputs, program }
     }
 }
@@ -539,6 +531,12 @@ struct Linked<'a> {
 }
 
 impl Linked<'_> {
+    /// With what its loop computes anew in front of it, see [`passes::hoist`].
+    fn hoisted(mut self) -> Self {
+        passes::hoist(&mut self.function);
+        self
+    }
+
     /// For one wave.
     fn alone(&self) -> Stage {
         self.compiled(self.function.clone(), 1)

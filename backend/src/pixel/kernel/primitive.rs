@@ -75,7 +75,9 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
         let value = linker.b.local_load(local, 0, None, Type::I32);
         linker.output(value);
     }
-    Some(linker.finish(program.filter(|_| way == Way::AtOnce)).alone())
+    let linked = linker.finish(program.filter(|_| way == Way::AtOnce));
+    // Programs of these have no loops of their own.
+    Some(if varies == Varies::ALL { linked.alone() } else { linked.hoisted().alone() })
 }
 
 /// Whether pixels come as whole quads: for derivatives, and as two depths of two bytes are a word, which is stored as one.

@@ -1,7 +1,8 @@
 //! Loop-invariant motion: what a loop computes from values of outside moves in front of it.
 //!
 //! Every operation is defined for all operands, so that computing it where the loop never would is harmless. Constants and
-//! parameters stay: executors make them anew. Instructions in an `If` stay too, but in kernels whose loops are known to get there.
+//! parameters stay: executors make them anew. Instructions in an `If` stay too, but in kernels whose loops are known to get there; from those
+//! parameters move, as what moves may need them.
 
 use super::common::changes_memory;
 use crate::shader::ir::{Function, Inst, RegionKind, Regions, Space, operands, results};

@@ -1,4 +1,5 @@
-//! Memory where the words of a quad's four lanes follow each other: a wave's are four short vectors, which take less than sixteen words.
+//! Memory where the words of a quad's four lanes follow each other: a wave's are four short vectors, which take less than sixteen words, or
+//! two longer ones where its quads are a block.
 
 use iced_x86::Code;
 use regalloc2::VReg;
