@@ -156,8 +156,9 @@ impl Primitives {
         self.polygons.clear();
         (self.has_large, self.pixel_count, self.varies) = (false, 0, Varies::NONE);
         let words = triangles.len().div_ceil(WAVE) * self.stride;
-        if self.words.len() < words {
-            self.words.resize(words);
+        // A wave reads words of primitives that follow one of sixteen.
+        if self.words.len() <= words {
+            self.words.resize(words + 1);
         }
         let some = |first: usize| triangles.iter().skip(first).take(WAVE).map(|&triangle| find(triangle));
         (0..3).for_each(|ahead| some(ahead * WAVE).for_each(|(triangles, index)| triangles.expect(index)));
@@ -223,16 +224,17 @@ impl Primitives {
         self.varies
     }
 
-    /// A primitive's words.
+    /// A primitive's words, each with fifteen of those that follow it.
     #[inline]
     pub fn words(&self, index: u32) -> Words<'_> {
-        Words(&self.block(index).as_flattened()[index as usize % WAVE..])
+        let (block, lane) = (index as usize / WAVE * self.stride, index as usize % WAVE);
+        Words(&self.words.as_flattened()[block * WAVE + lane..][..self.stride * WAVE])
     }
 
-    /// The words of the sixteen primitives that one is of, lane by lane.
+    /// The words of the sixteen primitives that one is of, lane by lane, and what lies behind them.
     #[inline]
     pub fn block(&self, index: u32) -> &[Lanes] {
-        &self.words[index as usize / WAVE * self.stride..][..self.stride]
+        &self.words[index as usize / WAVE * self.stride..][..self.stride + 1]
     }
 
     /// The parts of what a primitive covers, where that is a polygon; none where it is a triangle.

@@ -4,11 +4,11 @@ use smallvec::SmallVec;
 
 use super::DrawContext;
 use super::crumbs::{Crumb, Crumbs, Unit};
-use super::kernel::{Source, Stage, Tally, Way};
+use super::kernel::{Drawn, Source, Stage, Tally, Way, shared_words};
 use super::scoreboard::Fragments;
 use super::wave::{see, see_exported};
 use crate::counters::{Counter, Map, Sight};
-use crate::geometry::{Varies, Words};
+use crate::geometry::{Shape, Varies, Words};
 use crate::memory::PlaneRef;
 use crate::raster::block_of_group;
 use crate::shader::interp::{Environment, Lanes, Mask, Runs, Stop, WAVE, Wave};
@@ -136,27 +136,37 @@ pub(super) struct Small<'s> {
     runs: Runs<'s>,
     /// Slots of first pixel and size of the window, x and y of both.
     window: [usize; 4],
+    /// Of neighbours: slots of the second one's edges, and which words belong there.
+    edges: SmallVec<[(usize, u32); 9]>,
+    /// The words that those must have in common.
+    pub(super) common: SmallVec<[u32; 16]>,
     /// Samples of a pixel.
     samples: u32,
     is_sieve: bool,
 }
 
 impl<'s> Small<'s> {
-    /// Of a draw that has such a kernel, in an area of a tile; it is told what changes within primitives.
+    /// Of a draw that has such a kernel, in an area of a tile; it is told what a run is to draw, and what changes within primitives.
     pub(super) fn new<'a: 's>(
         context: &'a DrawContext<'a>,
-        (area, counts, varies): ([i64; 4], bool, Varies),
+        (area, counts, kind @ (drawn, varies)): ([i64; 4], bool, (Drawn, Varies)),
         wave: &'s mut Wave,
     ) -> Option<Self> {
         if !context.has_whole_blocks(area) {
             return None;
         }
-        let (stage, ranges) = (context.primitive_kernel(counts, varies)?, context.direct.as_ref()?);
+        let (stage, ranges) = (context.primitive_kernel(counts, kind)?, context.direct.as_ref()?);
         let slot = |part| stage.sources.iter().find(|(_, source)| *source == Source::Window(part)).map(|found| found.0);
         let window = [slot(0)?, slot(1)?, slot(2)?, slot(3)?];
+        let edge = |&(slot, source)| if let Source::Edge(word) = source { Some((slot, word)) } else { None };
+        let edges = stage.sources.iter().filter_map(edge).collect();
+        let common = match drawn {
+            Drawn::One => SmallVec::new(),
+            Drawn::Neighbours => shared_words(context.pipeline.fragment.as_deref(), varies),
+        };
         let samples = context.multisample.samples;
         let is_sieve = context.outline().small == Some(Way::Sieved);
-        Some(Self { runs: runs(context, (stage, ranges), wave), window, samples, is_sieve })
+        Some(Self { runs: runs(context, (stage, ranges), wave), window, edges, common, samples, is_sieve })
     }
 
     /// Draws the primitive with these words as far as it lies in the window `[x0, y0, x1, y1]`.
@@ -167,6 +177,20 @@ impl<'s> Small<'s> {
             self.see(sight, window);
         }
         stop
+    }
+
+    /// Draws two neighbours with these words.
+    #[inline]
+    pub(super) fn draw_both(
+        &mut self,
+        [first, second]: [Words<'_>; 2],
+        window: [i64; 4],
+        sight: Option<&Sight>,
+    ) -> Stop {
+        for &(slot, word) in &self.edges {
+            self.runs.set(slot, second.get(Shape::EDGES + word));
+        }
+        self.draw(first, window, sight)
     }
 
     /// Sieves the primitive with these words, if this is a sieve, as far as it lies in a window: `take` gets the first pixel of each block that has any left,
@@ -216,8 +240,7 @@ impl<'s> Small<'s> {
         let place = [window[0] as u32, window[1] as u32];
         let first = usize::from(self.is_sieve);
         let [covered, waves, lanes] = Tally::told(self.samples, |word| self.runs.outputs[first + word][0]);
-        let across = |axis: usize| (window[axis + 2] - (window[axis] & !(BLOCK - 1)) + BLOCK - 1) as u32 / BLOCK as u32;
-        let blocks = across(0) * across(1);
+        let blocks = blocks_of(window) as u32;
         see_block(sight, place, [blocks, blocks * BLOCK_PIXELS * self.samples, covered]);
         if !self.is_sieve {
             // Programs that discard nothing do not say.
@@ -225,6 +248,12 @@ impl<'s> Small<'s> {
             see_waves(sight, place, [waves, lanes, exported]);
         }
     }
+}
+
+/// Blocks of a window.
+pub(super) fn blocks_of(window: [i64; 4]) -> i64 {
+    let across = |axis: usize| (window[axis + 2] - (window[axis] & !(BLOCK - 1)) + BLOCK - 1) / BLOCK;
+    across(0) * across(1)
 }
 
 /// Counts blocks, the samples that were looked at in them, and those that are covered.

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::atomic::AtomicU64;
 
 use super::direct::BLOCK;
-use super::kernel::{Kernel, Outline, Stage, Target, discards_first, tested};
+use super::kernel::{Drawn, Kernel, Outline, Stage, Target, discards_first, tested};
 use super::rates::Rates;
 use crate::geometry::Varies;
 use crate::hiz::{Direction, Visibility};
@@ -194,9 +194,9 @@ impl<'a> PixelContext<'a> {
     }
 
     /// The kernel for small primitives, where it does all that is to be done; it may count. It is told what changes within those.
-    pub(super) fn primitive_kernel(&self, counts: bool, varies: Varies) -> Option<&'a Stage> {
-        let (kernels, kind) = (&self.pipeline.kernels, (self.depth_bits, counts));
-        self.tests_in_kernels().then(|| kernels.primitive(self.pipeline, kind, varies)).flatten()
+    pub(super) fn primitive_kernel(&self, counts: bool, kind: (Drawn, Varies)) -> Option<&'a Stage> {
+        let (kernels, pipeline, depth_bits) = (&self.pipeline.kernels, self.pipeline, self.depth_bits);
+        self.tests_in_kernels().then(|| kernels.primitive(pipeline, (depth_bits, counts), kind)).flatten()
     }
 
     /// The same for pixels of tiny ones.

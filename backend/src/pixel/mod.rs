@@ -10,6 +10,7 @@ mod draw;
 mod group_tests;
 mod inputs;
 mod kernel;
+mod neighbours;
 mod quad;
 mod rates;
 mod scoreboard;

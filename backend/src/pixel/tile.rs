@@ -11,7 +11,8 @@ use super::coverage::{Part, covers_group, covers_tile, see_groups};
 use super::crumbs::Crumbs;
 use super::direct::{Lazy, Mixed, Small};
 use super::group_tests::GroupTests;
-use super::kernel::Way;
+use super::kernel::{Drawn, Way};
+use super::neighbours::{around, have_neighbours};
 use super::quad::{MOST_SAMPLES, Own, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
 use super::teaching::{is_worth_teaching, teach, teach_small};
@@ -27,10 +28,10 @@ use crate::shader::interp::{Stop, WAVE, Wave};
 use crate::tiling::{PrimitiveId, SetUpScratch, Stretch, Visit, Walk};
 
 /// Most pixels along each axis that a small primitive may touch: beyond twice as many its edges are not exact in 32 bits.
-const SMALL_SIDE: i64 = 64;
+pub(super) const SMALL_SIDE: i64 = 64;
 
 /// Most pixels of the rectangle that a small primitive may touch: of larger ones whole groups are worth looking for.
-const SMALL_PIXELS: i64 = 1024;
+pub(super) const SMALL_PIXELS: i64 = 1024;
 
 /// How often a tile's pixels are covered where small primitives teach the visibility structure.
 const DENSE: i64 = 2;
@@ -38,7 +39,7 @@ const DENSE: i64 = 2;
 /// Small primitives that teach the structure before any is hidden, and that each one that is hidden lets teach.
 const LESSONS: [u32; 2] = [32, 4];
 
-/// Primitives of a draw in a tile for which a kernel is made that knows what changes within them.
+/// Primitives of a draw in a tile for which kernels are made that know what changes within them, and for neighbours.
 const MANY: usize = 64;
 
 /// What a worker keeps from tile to tile.
@@ -47,6 +48,7 @@ pub struct TileScratch {
     set_up: SetUpScratch,
     waves: WaveScratch,
     small: Wave,
+    neighbours: Wave,
     mixed: Wave,
     crumbs: Crumbs,
     tinies: Tinies,
@@ -63,7 +65,7 @@ pub fn process_tile(
     sight: Option<&Sight>,
 ) -> bool {
     let mut bounds = walk.bounds(number);
-    let TileScratch { set_up, waves, small, mixed, crumbs, tinies, board } = scratch;
+    let TileScratch { set_up, waves, small, neighbours, mixed, crumbs, tinies, board } = scratch;
     let walk = &Visit { draws: walk.draws, bins: walk.set_up(number, set_up), scoreboard: walk.scoreboard };
     let mut stretches = walk.stretches().peekable();
     if walk.bins.is_empty() {
@@ -111,7 +113,9 @@ pub fn process_tile(
         let clip = within(context.scissor, area);
         let way = context.outline().small;
         let (tests, passed, ok) = ([0; 2], 0, true);
-        let varies = varies_within(stretches.clone().take_while(|stretch| stretch.draw == draw));
+        let (varies, are_many) = varies_within(stretches.clone().take_while(|stretch| stretch.draw == draw));
+        let may_be_neighbours = are_many && way == Some(Way::AtOnce) && !context.cuts;
+        let neighbours = if may_be_neighbours { Lazy::Not(&mut *neighbours) } else { Lazy::Never };
         let mut tile = Tile {
             context,
             walk,
@@ -120,6 +124,7 @@ pub fn process_tile(
             way,
             sink,
             small,
+            neighbours,
             varies,
             mixed,
             bounds,
@@ -142,12 +147,12 @@ pub fn process_tile(
     shade_board(walk, board, waves, sight)
 }
 
-/// What changes within primitives of a draw: anything, where they are so few that no kernel is made that knows.
-fn varies_within<'w>(stretches: impl Iterator<Item = Stretch<'w>>) -> Varies {
+/// What changes within primitives of a draw: anything, where they are not so many that a kernel is made that knows; and whether they are.
+fn varies_within<'w>(stretches: impl Iterator<Item = Stretch<'w>>) -> (Varies, bool) {
     let (varies, primitives) = stretches.fold((Varies::NONE, 0), |(varies, primitives), stretch| {
         (varies.or(stretch.bin.0.primitives.varies()), primitives + stretch.primitives.len())
     });
-    if primitives < MANY { Varies::ALL } else { varies }
+    if primitives < MANY { (Varies::ALL, false) } else { (varies, true) }
 }
 
 /// Counts parts of primitives that are hidden.
@@ -186,6 +191,13 @@ enum Sink<'a, 's> {
     Waves(Box<Waves<'a, 's>>),
 }
 
+/// Whether any group hides a primitive in it, and whether all do.
+#[derive(Clone, Copy)]
+struct Hidden {
+    any: bool,
+    all: bool,
+}
+
 struct Tile<'a, 's> {
     context: &'a DrawContext<'a>,
     walk: &'a Visit<'a>,
@@ -196,6 +208,7 @@ struct Tile<'a, 's> {
     way: Option<Way>,
     sink: Sink<'a, 's>,
     small: Lazy<&'s mut Wave, Small<'s>>,
+    neighbours: Lazy<&'s mut Wave, Small<'s>>,
     /// What changes within primitives of the draw.
     varies: Varies,
     /// Pixels of tiny primitives: those that wait are the last ones.
@@ -247,6 +260,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if tiny != 0 && !self.lets_pass(tinies, tiny) {
             tiny = self.seen(primitives, (block.start - lanes(block.start), tiny));
         }
+        let neighbours = self.neighbours_among(primitives, block.start, rest & !tiny);
         while rest != 0 {
             // Tiny ones up to the next one that is not, or that is hidden in part.
             let others = rest & !tiny;
@@ -257,8 +271,13 @@ impl<'a: 's, 's> Tile<'a, 's> {
             rest &= !pushed;
             if rest != 0 {
                 let index = block.start - lanes(block.start) + rest.trailing_zeros();
-                // It has those drawn that wait.
-                self.primitive(primitives, first | index, index);
+                // They have those drawn that wait.
+                if neighbours & rest & rest.wrapping_neg() != 0 {
+                    self.both(primitives, (first | index, index));
+                    rest &= rest - 1;
+                } else {
+                    self.primitive(primitives, first | index, index);
+                }
                 rest &= rest - 1;
             }
         }
@@ -362,47 +381,104 @@ impl<'a: 's, 's> Tile<'a, 's> {
         &mut self,
         primitives: &Primitives,
         (id, index): (PrimitiveId, u32),
-        (depths, mut window): (Range, [i64; 4]),
+        (depths, window): (Range, [i64; 4]),
     ) -> bool {
-        let (context, counts, sieves) = (self.context, self.sight.is_some(), self.way == Some(Way::Sieved));
-        let kind = (self.area, counts, self.varies);
-        if self.small.get(|wave| Small::new(context, kind, wave)).is_none() || sieves && self.mixed().is_none() {
+        if !self.draws_small() {
             return false;
         }
-        if let (Some(direction), Some(bounds)) = (context.visibility.tests, self.bounds.as_deref_mut()) {
-            let range = as_stored(depths, context.depth_bits);
-            self.tests[0] += 1;
-            let (mut any, mut all) = (false, true);
-            for group in groups_of(window) {
-                let number = group_number(group);
-                let hides = bounds.hides_in_group(direction, number, range);
-                (any, all) = (any | hides, all & hides);
-                if context.visibility.teaches {
-                    bounds.loosen(direction, number, range);
-                }
-            }
-            if self.lessons > 0 && !all && context.visibility.teaches && is_worth_teaching(window) {
-                self.lessons -= 1;
-                self.tests[0] += 1;
-                let triangle = primitives.triangle(index);
-                teach_small(bounds, direction, (&triangle, &context.locations), (window, range), self.sight);
-            }
-            count(self.sight, Counter::HizSmallQueries, 1);
-            if any {
-                let Some(seen) = self.seen_in_part(direction, (window, all), range) else { return true };
-                window = seen;
-            }
+        let hidden = self.hidden_of_small(primitives, index, (depths, window));
+        self.draw_seen(primitives, (id, index), (depths, window), hidden);
+        true
+    }
+
+    /// Whether the draw has a kernel for small primitives.
+    #[inline]
+    fn draws_small(&mut self) -> bool {
+        let (context, kind) = (self.context, (self.area, self.sight.is_some(), (Drawn::One, self.varies)));
+        let is_there = self.small.get(|wave| Small::new(context, kind, wave)).is_some();
+        is_there && (self.way != Some(Way::Sieved) || self.mixed().is_some())
+    }
+
+    /// Draws a small primitive but for what is hidden of it.
+    #[inline]
+    fn draw_seen(
+        &mut self,
+        primitives: &Primitives,
+        (id, index): (PrimitiveId, u32),
+        (depths, mut window): (Range, [i64; 4]),
+        hidden: Hidden,
+    ) {
+        if hidden.any {
+            let Some(seen) = self.seen_in_part((window, hidden.all), depths) else { return };
+            window = seen;
         }
         self.settle();
-        if sieves {
-            self.sieve((id, primitives.words(index)), window);
-            return true;
+        if self.way == Some(Way::Sieved) {
+            return self.sieve((id, primitives.words(index)), window);
         }
         self.draw_crumbs();
         if let Some(small) = self.small.made() {
             self.ok &= small.draw(primitives.words(index), window, self.sight) != Stop::Interrupted;
         }
-        true
+    }
+
+    /// Which groups hide a small primitive. It has said what is known of them.
+    #[inline]
+    fn hidden_of_small(&mut self, primitives: &Primitives, index: u32, (depths, window): (Range, [i64; 4])) -> Hidden {
+        let context = self.context;
+        let (Some(direction), Some(bounds)) = (context.visibility.tests, self.bounds.as_deref_mut()) else {
+            return Hidden { any: false, all: false };
+        };
+        let range = as_stored(depths, context.depth_bits);
+        self.tests[0] += 1;
+        let mut hidden = Hidden { any: false, all: true };
+        for group in groups_of(window) {
+            let number = group_number(group);
+            let hides = bounds.hides_in_group(direction, number, range);
+            hidden = Hidden { any: hidden.any | hides, all: hidden.all & hides };
+            if context.visibility.teaches {
+                bounds.loosen(direction, number, range);
+            }
+        }
+        if self.lessons > 0 && !hidden.all && context.visibility.teaches && is_worth_teaching(window) {
+            self.lessons -= 1;
+            self.tests[0] += 1;
+            let triangle = primitives.triangle(index);
+            teach_small(bounds, direction, (&triangle, &context.locations), (window, range), self.sight);
+        }
+        count(self.sight, Counter::HizSmallQueries, 1);
+        hidden
+    }
+
+    /// Those of some primitives of a block that are neighbours of the next one, which is among them, too.
+    #[inline]
+    fn neighbours_among(&mut self, primitives: &Primitives, first: u32, some: u32) -> u32 {
+        let followed = some & some >> 1;
+        let (context, kind) = (self.context, (self.area, self.sight.is_some(), (Drawn::Neighbours, self.varies)));
+        if followed == 0 || !self.draws_small() {
+            return 0;
+        }
+        let Some(small) = self.neighbours.get(|wave| Small::new(context, kind, wave)) else { return 0 };
+        followed & u32::from(have_neighbours(primitives.block(first), &small.common, self.clip))
+    }
+
+    /// Draws a primitive and the next one, which are neighbours.
+    #[inline]
+    fn both(&mut self, primitives: &Primitives, (id, index): (PrimitiveId, u32)) {
+        let (first, second) = (primitives.outline(index), primitives.outline(index + 1));
+        let (of_first, of_second) = (within(first.pixels, self.clip), within(second.pixels, self.clip));
+        let hidden = self.hidden_of_small(primitives, index, (first.depths, of_first));
+        let hidden_second = self.hidden_of_small(primitives, index + 1, (second.depths, of_second));
+        if hidden.any | hidden_second.any {
+            self.draw_seen(primitives, (id, index), (first.depths, of_first), hidden);
+            return self.draw_seen(primitives, (id + 1, index + 1), (second.depths, of_second), hidden_second);
+        }
+        self.settle();
+        self.draw_crumbs();
+        if let Some(neighbours) = self.neighbours.made() {
+            let words = [primitives.words(index), primitives.words(index + 1)];
+            self.ok &= neighbours.draw_both(words, around(of_first, of_second), self.sight) != Stop::Interrupted;
+        }
     }
 
     /// Draws what a sieve leaves of a small primitive.

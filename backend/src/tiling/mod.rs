@@ -8,7 +8,6 @@
 mod ahead;
 mod bins;
 
-use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
@@ -159,25 +158,29 @@ impl Grid {
     fn touched_by(
         &self,
         [x0, y0, x1, y1]: [i64; 4],
-        coverage: impl Fn() -> Triangle,
+        coverage: impl FnOnce() -> Triangle,
         mut visit: impl FnMut(usize),
     ) -> u32 {
-        let triangle = OnceCell::new();
-        let [left, top] = [tile_of(x0).max(self.first[0]), tile_of(y0).max(self.first[1])];
-        let right = tile_of(x1 - 1).min(self.first[0] + self.columns - 1);
-        let bottom = tile_of(y1 - 1).min(self.first[1] + self.rows - 1);
-        let side = UNITS << TILE_LOG2;
-        let mut evaluated = 0;
-        for y in top..=bottom {
-            for x in left..=right {
-                let triangle = triangle.get_or_init(&coverage);
-                evaluated += 1;
-                if triangle.covers_cell(x * side, y * side, side, Criterion::Conservative) {
-                    visit(((y - self.first[1]) * self.columns + x - self.first[0]) as usize);
-                }
+        let (first, last) = ([tile_of(x0), tile_of(y0)], [tile_of(x1 - 1), tile_of(y1 - 1)]);
+        let [left, top] = [0, 1].map(|axis: usize| first[axis].max(self.first[axis]));
+        let (right, bottom) =
+            (last[0].min(self.first[0] + self.columns - 1), last[1].min(self.first[1] + self.rows - 1));
+        let number = |x: i64, y: i64| ((y - self.first[1]) * self.columns + x - self.first[0]) as usize;
+        if left > right || top > bottom {
+            return 0;
+        }
+        if first[0] == last[0] || first[1] == last[1] {
+            // It reaches from the first tile to the last, through all between them.
+            (top..=bottom).for_each(|y| (left..=right).for_each(|x| visit(number(x, y))));
+            return 0;
+        }
+        let (triangle, side) = (coverage(), UNITS << TILE_LOG2);
+        for (x, y) in (top..=bottom).flat_map(|y| (left..=right).map(move |x| (x, y))) {
+            if triangle.covers_cell(x * side, y * side, side, Criterion::Conservative) {
+                visit(number(x, y));
             }
         }
-        evaluated
+        ((right - left + 1) * (bottom - top + 1)) as u32
     }
 }
 

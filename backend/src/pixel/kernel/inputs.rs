@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::{Form, Linker, Source};
+use smallvec::SmallVec;
+
+use super::{Drawn, Form, Linker, Source};
 use crate::geometry::{Primitives, Shape, Varies};
 use crate::raster::UNITS;
 use crate::shader::ir::{BinaryOp as B, Builder, Inst, InterpolateAt, TernaryOp as T, Type, UnaryOp as U, Value};
-use crate::shader::{Builtin, Interpolation, Place, Program, Slot};
+use crate::shader::{Builtin, InputSlot, Interpolation, Place, Program, Slot};
 use crate::state::MultisampleState;
 
 /// Where in a fragment something is evaluated, x and y, pixels from its first corner.
@@ -120,6 +122,14 @@ impl<'a> Inputs<'a> {
         }
     }
 
+    /// A word that does not change within the primitive: neighbours have the same one.
+    fn constant(&self, linker: &mut Linker, word: u32, ty: Type) -> Value {
+        if linker.drawn == Drawn::Neighbours {
+            return linker.b.parameter(word, None, ty);
+        }
+        self.primitive(linker, word, ty)
+    }
+
     /// A place's offset from the primitive's reference point.
     fn offset(&self, linker: &mut Linker, place: At) -> At {
         [0, 1].map(|axis| {
@@ -176,11 +186,8 @@ impl<'a> Inputs<'a> {
         let first = Primitives::first_word(slot);
         let input = self.program.inputs[slot];
         let interpolation = input.interpolation;
-        if interpolation == Interpolation::Flat || interpolation.vertex().is_some() {
-            return self.primitive(linker, first, Type::I32);
-        }
-        if !self.varies.input(slot) {
-            return self.primitive(linker, first, Type::F32);
+        if is_constant(interpolation, self.varies.input(slot)) {
+            return self.constant(linker, first, Type::F32);
         }
         let offset = self.offset(linker, place);
         let value = self.plane(linker, first, offset);
@@ -199,7 +206,7 @@ impl<'a> Inputs<'a> {
     fn builtin(&self, linker: &mut Linker, builtin: Builtin, component: u32) -> Value {
         match builtin {
             Builtin::FragCoord => self.frag_coord(linker, component),
-            Builtin::FrontFacing => self.primitive(linker, Shape::FRONT, Type::I32),
+            Builtin::FrontFacing => self.constant(linker, Shape::FRONT, Type::I32),
             Builtin::SampleId if self.by_sample => match self.sample {
                 Some(sample) => linker.b.int(sample),
                 None => linker.input(Source::Sample, Type::I32),
@@ -262,7 +269,7 @@ impl<'a> Inputs<'a> {
 
     /// A depth as it is tested and stored.
     pub(super) fn in_range(&self, linker: &mut Linker, value: Value) -> Value {
-        let [near, far] = [0, 1].map(|index| self.primitive(linker, Shape::DEPTH_RANGE + index, Type::F32));
+        let [near, far] = [0, 1].map(|index| self.constant(linker, Shape::DEPTH_RANGE + index, Type::F32));
         // NaN gives the first operand.
         let value = linker.b.binary(B::FMax, near, value);
         linker.b.binary(B::FMin, far, value)
@@ -276,6 +283,22 @@ impl<'a> Inputs<'a> {
         let from_corner = linker.b.binary(B::FSub, position, corner);
         linker.b.binary(B::FMul, from_corner, inverse_size)
     }
+}
+
+/// Whether an input is the same for all of a primitive's fragments, which may change within it by what its corners have.
+fn is_constant(interpolation: Interpolation, varies: bool) -> bool {
+    interpolation == Interpolation::Flat || interpolation.vertex().is_some() || !varies
+}
+
+/// The words that neighbours must have in common, within which no more changes than this.
+pub fn shared_words(program: Option<&Program>, varies: Varies) -> SmallVec<[u32; 16]> {
+    let inputs = program.into_iter().flat_map(|program| program.inputs.iter().enumerate());
+    let word = |(number, input): (usize, &InputSlot)| match input.slot {
+        Slot::Builtin(Builtin::FrontFacing, _) => Some(Shape::FRONT),
+        slot => (slot.is_varying() && is_constant(input.interpolation, varies.input(number)))
+            .then(|| Primitives::first_word(number)),
+    };
+    [0, 1].map(|end| Shape::DEPTH_RANGE + end).into_iter().chain(inputs.filter_map(word)).collect()
 }
 
 /// The part of a fragment on the inner side of a line, from its centre's distance from that and how much that changes from side to side

@@ -31,7 +31,8 @@ use crate::state::{ByProgram, GraphicsPipeline};
 pub use direct::{Way, discards_first};
 use export::{Colors, Export};
 use inputs::Inputs;
-pub use primitive::{Tally, tested};
+pub use inputs::shared_words;
+pub use primitive::{Drawn, Tally, tested};
 
 /// What an input word of a kernel is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +71,8 @@ pub enum Source {
     Line(usize),
     /// Primitive kernels: first pixel and size of the primitive's window, x and y of both; the same in all lanes.
     Window(usize),
+    /// Kernels of neighbours: a word of the second primitive's edges, see `Shape::EDGES`; the same in all lanes.
+    Edge(u32),
     /// Mixed kernels: a pixel, and whose it is: see `Crumb`.
     Crumb,
     /// Primitive and mixed kernels: bytes from a row of lines to the next in a plane, by the number of the target, depth being the last; the
@@ -81,9 +84,8 @@ impl Source {
     fn across(self) -> Across {
         match self {
             Self::Place(_) | Self::BlendConstant(_) | Self::Sample => Across::Same,
-            Self::Wave | Self::Corner(_) | Self::Pixels(_) | Self::Line(_) | Self::Window(_) | Self::Pitch(_) => {
-                Across::Same
-            }
+            Self::Wave | Self::Corner(_) | Self::Pixels(_) | Self::Line(_) => Across::Same,
+            Self::Window(_) | Self::Pitch(_) | Self::Edge(_) => Across::Same,
             _ => Across::Varies,
         }
     }
@@ -149,8 +151,9 @@ pub struct Kernels {
     whole: OnceLock<Option<Stage>>,
     /// Those of the same pipeline with routines in its program.
     pub inlined: ByProgram<Kernels>,
+    /// By what a run draws and the bits of depth: one that does not count, and one that does.
+    primitive: [[[ByVaries; 2]; 3]; 2],
     /// By the bits of depth: one that does not count, and one that does.
-    primitive: [[ByVaries; 2]; 3],
     mixed: [[ByVaries; 2]; 3],
     late: [[OnceLock<Option<Stage>>; 2]; 3],
 }
@@ -203,20 +206,20 @@ impl Kernels {
         self.group.get_or_init(|| group::link(pipeline)).as_ref()
     }
 
-    /// The kernel for small primitives, against depths of so many bits, one that `counts` or one that does not. `None` where it would
-    /// not serve. It may know what changes within those.
+    /// The kernel for small primitives, or two neighbours of them, against depths of so many bits, one that `counts` or one that does not.
+    /// `None` where it would not serve. It may know what changes within those.
     pub fn primitive(
         &self,
         pipeline: &GraphicsPipeline,
         (depth_bits, counts): (u32, bool),
-        varies: Varies,
+        (drawn, varies): (Drawn, Varies),
     ) -> Option<&Stage> {
         let (number, bits) = depth_of_kernel(depth_bits);
-        let kernels = &self.primitive[number][usize::from(counts)];
+        let kernels = &self.primitive[drawn as usize][number][usize::from(counts)];
         // Sieves look at depths only.
         let is_sieve = self.outline(pipeline).small == Some(Way::Sieved);
         let varies = if is_sieve { Varies::ALL } else { varies };
-        kernels.get((pipeline, varies), |varies| primitive::link(pipeline, (bits, counts), varies))
+        kernels.get((pipeline, varies), |varies| primitive::link(pipeline, (bits, counts), (drawn, varies)))
     }
 
     /// The same for pixels of several of them.
@@ -439,7 +442,9 @@ struct Linker {
     texels: Texels,
     /// Kernels that export themselves: what changes within primitives.
     varies: Varies,
-    /// Mixed kernels: which of sixteen primitives each lane's pixel is of.
+    /// Primitive kernels: what a run draws.
+    drawn: Drawn,
+    /// Kernels of several primitives: which of these each lane's pixel is of.
     of: Option<Value>,
     /// Late kernels: where lanes are noted that discard their fragment.
     ended: Option<Local>,

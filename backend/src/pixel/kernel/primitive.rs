@@ -23,18 +23,35 @@ use crate::shader::Program;
 use crate::shader::ir::{BinaryOp as B, Builder, ImageOp, Inst, Local, Lod, Space, Type, UnaryOp as U, Value};
 use crate::state::{DepthStencilState, GraphicsPipeline};
 
+/// What a run draws.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Drawn {
+    /// One primitive.
+    #[default]
+    One,
+    /// That, and the one behind it, with which it shares an edge: no point is of both. A lane's pixel is of the one that covers it, so that
+    /// blocks which both of them touch are gone through once. What does not change within them is the same for
+    /// both: [`super::shared_words`].
+    Neighbours,
+}
+
 /// Links the kernel of a pipeline for depths of so many bits, and primitives within which no more changes than this; `None` where primitives
 /// cannot be rasterized at once, or should not. One that counts has output words more, the same in all lanes, of which [`Tally::told`] knows
 /// what they say.
-pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool), varies: Varies) -> Option<Stage> {
+pub(super) fn link(
+    pipeline: &GraphicsPipeline,
+    (depth_bits, counts): (u32, bool),
+    (drawn, varies): (Drawn, Varies),
+) -> Option<Stage> {
     let (program, attachments) = (pipeline.fragment.as_deref(), written(pipeline));
     let way = direct::way(pipeline, &attachments)?;
     let nothing = Program::routine(Builder::new().finish(), &[], 0);
     let shaded = program.unwrap_or(&nothing);
-    if !late::serves(pipeline, (shaded, depth_bits)) {
+    if !late::serves(pipeline, (shaded, depth_bits)) || drawn == Drawn::Neighbours && !has_neighbours(pipeline, shaded)
+    {
         return None;
     }
-    let mut linker = Linker { varies, ..Linker::default() };
+    let mut linker = Linker { drawn, varies, ..Linker::default() };
     let tally = counts.then(|| linker.tally(pipeline.multisample.samples));
     let exported = (counts && way == Way::AtOnce && is_late(shaded)).then(|| linker.zeroed());
     let sieve = (way == Way::Sieved).then(|| linker.sieve());
@@ -78,6 +95,12 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     let linked = linker.finish(program.filter(|_| way == Way::AtOnce));
     // Programs of these have no loops of their own.
     Some(if varies == Varies::ALL { linked.alone() } else { linked.hoisted().alone() })
+}
+
+/// Whether a pixel of two primitives that share an edge is of one of them: not where it has several samples, nor where a program looks at the
+/// pixels beside its own as those of the same primitive.
+fn has_neighbours(pipeline: &GraphicsPipeline, program: &Program) -> bool {
+    pipeline.multisample.samples == 1 && !differs(program)
 }
 
 /// Whether pixels come as whole quads: for derivatives, and as two depths of two bytes are a word, which is stored as one.
@@ -189,8 +212,8 @@ struct Blocks {
     at: Local,
     /// Where in a block each lane's pixel lies.
     steps: [Value; 2],
-    /// What that changes the value of each edge by.
-    edges: [Value; 3],
+    /// Of each primitive, what that changes the value of each edge by.
+    edges: SmallVec<[[Value; 3]; 2]>,
     /// Where the first block lies.
     start: [Value; 2],
     /// First pixel of the window.
@@ -224,18 +247,22 @@ impl Linker {
             let far = self.b.binary(B::Shl, far, one);
             self.b.binary(B::Or, near, far)
         });
-        let edges = [0, 1, 2].map(|edge| self.along_edge(edge, steps));
+        let primitives = if self.drawn == Drawn::Neighbours { 2 } else { 1 };
+        let edges = (0..primitives).map(|of| [0, 1, 2].map(|edge| self.along_edge((of, edge), steps))).collect();
         self.b.push(Inst::Loop);
         Blocks { at, steps, edges, start, first, extent }
     }
 
-    /// A word of an edge: how its value changes in x, in y, and where that is counted from.
-    fn edge(&mut self, edge: u32, word: u32) -> Value {
-        self.b.parameter(Shape::EDGES + edge * 3 + word, None, Type::I32)
+    /// A word of an edge of the first or the second primitive: how its value changes in x, in y, and where that is counted from.
+    fn edge(&mut self, (of, edge): (u32, u32), word: u32) -> Value {
+        match (of, edge * 3 + word) {
+            (0, word) => self.b.parameter(Shape::EDGES + word, None, Type::I32),
+            (_, word) => self.input(Source::Edge(word), Type::I32),
+        }
     }
 
     /// What the value of an edge changes by so many pixels further.
-    fn along_edge(&mut self, edge: u32, steps: [Value; 2]) -> Value {
+    fn along_edge(&mut self, edge: (u32, u32), steps: [Value; 2]) -> Value {
         let [x, y] = [0, 1].map(|axis| {
             let step = self.edge(edge, axis);
             self.b.binary(B::IMul, step, steps[axis as usize])
@@ -270,7 +297,14 @@ impl Linker {
             is_below(&mut self.b, from_first, blocks.extent[axis])
         });
         let inside = self.b.binary(B::LogicalAnd, inside[0], inside[1]);
-        let covered = self.covered(corner, (blocks.edges, inside), locations);
+        let mut covered = self.within((0, blocks.edges[0]), corner, locations);
+        if let Some(&edges) = blocks.edges.get(1) {
+            let of_second = self.within((1, edges), corner, locations)[0];
+            let [first, second] = [0, 1].map(|number| self.b.int(number));
+            self.of = Some(self.b.select(of_second, second, first));
+            covered = vec![self.b.binary(B::LogicalOr, covered[0], of_second)];
+        }
+        let covered = covered.iter().map(|&covered| self.b.binary(B::LogicalAnd, covered, inside)).collect();
         let place = [0, 1].map(|axis: usize| {
             let [corner, step] = [corner[axis], blocks.steps[axis]].map(|pixels| self.b.unary(U::SToF, pixels));
             self.b.binary(B::FAdd, corner, step)
@@ -280,24 +314,19 @@ impl Linker {
         Pixels { place, covered, texels }
     }
 
-    /// Which pixels of a block are covered, sample by sample: the edge equations modulo 2^32, which near small primitives are exact.
-    fn covered(
-        &mut self,
-        corner: [Value; 2],
-        (edges, inside): ([Value; 3], Value),
-        locations: &[[i64; 2]],
-    ) -> Vec<Value> {
+    /// Which pixels of a block are within a primitive, sample by sample: the edge equations modulo 2^32, which near small primitives are exact.
+    fn within(&mut self, (of, edges): (u32, [Value; 3]), corner: [Value; 2], locations: &[[i64; 2]]) -> Vec<Value> {
         let zero = self.b.int(0);
         let at_corner = [0, 1, 2].map(|edge| {
-            let (origin, along) = (self.edge(edge, 2), self.along_edge(edge, corner));
+            let (origin, along) = (self.edge((of, edge), 2), self.along_edge((of, edge), corner));
             self.b.binary(B::IAdd, origin, along)
         });
-        let mut covered = Vec::new();
+        let mut within = Vec::new();
         for place in locations {
             let mut outside = None;
             for edge in 0..3 {
                 let [x, y] = [0, 1].map(|axis| {
-                    let step = self.edge(edge, axis);
+                    let step = self.edge((of, edge), axis);
                     self.moved(step, place[axis as usize] - UNITS / 2)
                 });
                 let moved = self.b.binary(B::IAdd, x, y);
@@ -305,10 +334,9 @@ impl Linker {
                 let value = self.b.binary(B::IAdd, value, edges[edge as usize]);
                 outside = Some(outside.map_or(value, |known| self.b.binary(B::Or, known, value)));
             }
-            let within = self.b.binary(B::SLe, zero, outside.unwrap_or(zero));
-            covered.push(self.b.binary(B::LogicalAnd, within, inside));
+            within.push(self.b.binary(B::SLe, zero, outside.unwrap_or(zero)));
         }
-        covered
+        within
     }
 
     /// What an edge's value changes by so many units along an axis, from its change from pixel to pixel.

@@ -3,7 +3,7 @@
 use super::{LESSONS, Tile, count_hidden};
 use crate::counters::{Counter, count};
 use crate::geometry::Shape;
-use crate::hiz::{Bounds, Direction, Range, blocks_and_quads, depths_over, group_number, groups_of, within};
+use crate::hiz::{Bounds, Direction, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of, within};
 use crate::pixel::coverage::Part;
 use crate::pixel::teaching::pixels_of_group;
 use crate::raster::{GROUP_LOG2, pixels_inside};
@@ -11,12 +11,7 @@ use crate::raster::{GROUP_LOG2, pixels_inside};
 impl Tile<'_, '_> {
     /// The pixels of a small primitive but for groups at its sides that hide it, where some do, or all; `None` when none is left.
     #[cold]
-    pub(super) fn seen_in_part(
-        &mut self,
-        direction: Direction,
-        (window, all): ([i64; 4], bool),
-        range: Range,
-    ) -> Option<[i64; 4]> {
+    pub(super) fn seen_in_part(&mut self, (window, all): ([i64; 4], bool), depths: Range) -> Option<[i64; 4]> {
         if all {
             self.lessons += if self.lessons > 0 { LESSONS[1] } else { 0 };
             self.tests[1] += 1;
@@ -24,6 +19,7 @@ impl Tile<'_, '_> {
             count_hidden(self.sight, window);
             return None;
         }
+        let (range, direction) = (as_stored(depths, self.context.depth_bits), self.context.visibility.tests?);
         let bounds = self.bounds.as_deref()?;
         let (side, mut left) = (1 << GROUP_LOG2, [i64::MAX, i64::MAX, i64::MIN, i64::MIN]);
         for [x, y] in groups_of(window) {
