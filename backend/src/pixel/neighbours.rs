@@ -30,6 +30,13 @@ fn row(words: &[u32], word: u32) -> &Row {
     words[word as usize * WAVE..].first_chunk().expect("other words follow")
 }
 
+/// The words of an edge.
+#[inline(always)]
+fn edge(words: &Words, number: u32) -> [&Row; 3] {
+    let first = Shape::EDGES + number * 3;
+    [row(words, first), row(words, first + 1), row(words, first + 2)]
+}
+
 /// Lanes for one of whose edges that one of the next lane is the other side.
 #[inline(always)]
 fn meet([dx, dy, at]: [&Row; 3], [next_dx, next_dy, next_at]: [&Row; 3]) -> Lanes {
@@ -40,17 +47,18 @@ fn meet([dx, dy, at]: [&Row; 3], [next_dx, next_dy, next_at]: [&Row; 3]) -> Lane
     })
 }
 
-/// Lanes that share an edge with the next one.
+/// Lanes that share this edge with the next one, which has these.
+#[inline(always)]
+fn meets_any(edge: [&Row; 3], [a, b, c]: [[&Row; 3]; 3]) -> Lanes {
+    let (a, b, c) = (meet(edge, a), meet(edge, b), meet(edge, c));
+    each(|lane| a[lane] | b[lane] | c[lane])
+}
+
+/// Lanes that share an edge with the next one. It has no loops, so that all lanes become one.
 #[inline(always)]
 fn share_edges(words: &Words) -> Lanes {
-    let word = |number: u32| row(words, Shape::EDGES + number);
-    let [a, b, c] = [[word(0), word(1), word(2)], [word(3), word(4), word(5)], [word(6), word(7), word(8)]];
-    // No loops, so that all lanes become one.
-    let of_edge = |edge| {
-        let (a, b, c) = (meet(edge, a), meet(edge, b), meet(edge, c));
-        each(|lane| a[lane] | b[lane] | c[lane])
-    };
-    let (a, b, c) = (of_edge(a), of_edge(b), of_edge(c));
+    let edges = [edge(words, 0), edge(words, 1), edge(words, 2)];
+    let (a, b, c) = (meets_any(edges[0], edges), meets_any(edges[1], edges), meets_any(edges[2], edges));
     each(|lane| a[lane] | b[lane] | c[lane])
 }
 
