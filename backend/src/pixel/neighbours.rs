@@ -19,85 +19,79 @@ pub(super) fn around(a: [i64; 4], b: [i64; 4]) -> [i64; 4] {
     [a[0].min(b[0]), a[1].min(b[1]), a[2].max(b[2]), a[3].max(b[3])]
 }
 
-/// A word of each lane, and of the one behind the last.
-type Row = [u32; WAVE + 1];
-
 /// Words that every primitive has, lane by lane, and the one behind them.
 type Words = [u32; Shape::WORDS * WAVE + 1];
 
+/// A word of each lane; of the one behind each where `next` is 1.
 #[inline(always)]
-fn row(words: &[u32], word: u32) -> &Row {
-    words[word as usize * WAVE..].first_chunk().expect("other words follow")
+fn row(words: &[u32], word: u32, next: usize) -> &Lanes {
+    words[word as usize * WAVE + next..].first_chunk().expect("other words follow")
 }
 
-/// The words of an edge.
+/// Words that follow each other.
 #[inline(always)]
-fn edge(words: &Words, number: u32) -> [&Row; 3] {
-    let first = Shape::EDGES + number * 3;
-    [row(words, first), row(words, first + 1), row(words, first + 2)]
+fn rows<const N: usize>(words: &Words, first: u32, next: usize) -> [&Lanes; N] {
+    std::array::from_fn(|number| row(words, first + number as u32, next))
 }
 
-/// Lanes for one of whose edges that one of the next lane is the other side.
-#[inline(always)]
-fn meet([dx, dy, at]: [&Row; 3], [next_dx, next_dy, next_at]: [&Row; 3]) -> Lanes {
-    each(|lane| {
-        // What is inside of one is outside of the other: where a point has `n` for this one, it has `-1 - n` for that.
-        let sum = |own: &Row, next: &Row| own[lane].wrapping_add(next[lane + 1]);
-        ones((sum(dx, next_dx) | sum(dy, next_dy) | !sum(at, next_at)) == 0)
-    })
-}
-
-/// Lanes that share this edge with the next one, which has these.
-#[inline(always)]
-fn meets_any(edge: [&Row; 3], [a, b, c]: [[&Row; 3]; 3]) -> Lanes {
-    let (a, b, c) = (meet(edge, a), meet(edge, b), meet(edge, c));
-    each(|lane| a[lane] | b[lane] | c[lane])
-}
-
-/// Lanes that share an edge with the next one. It has no loops, so that all lanes become one.
+/// Lanes that share an edge with the next one.
 #[inline(always)]
 fn share_edges(words: &Words) -> Lanes {
-    let edges = [edge(words, 0), edge(words, 1), edge(words, 2)];
-    let (a, b, c) = (meets_any(edges[0], edges), meets_any(edges[1], edges), meets_any(edges[2], edges));
-    each(|lane| a[lane] | b[lane] | c[lane])
+    let (own, next) = (rows::<9>(words, Shape::EDGES, 0), rows::<9>(words, Shape::EDGES, 1));
+    let mut shared = [0; WAVE];
+    for lane in 0..WAVE {
+        // What is inside of one is outside of the other: where a point has `n` for this edge, it has `-1 - n` for that.
+        let meet = |edge: usize, other: usize| {
+            let sum = |word: usize| own[edge * 3 + word][lane].wrapping_add(next[other * 3 + word][lane]);
+            (sum(0) | sum(1) | !sum(2)) == 0
+        };
+        let any = |edge: usize| meet(edge, 0) | meet(edge, 1) | meet(edge, 2);
+        shared[lane] = ones(any(0) | any(1) | any(2));
+    }
+    shared
 }
 
-/// Lanes that are small, as is the next one, if it is seen, and have fewer blocks together with it.
+/// Lanes that are small, as is the next one, both are seen, and have fewer blocks together.
 #[inline(always)]
 fn save_blocks(words: &Words, clip: &[i32; 4]) -> Lanes {
-    let bound = |bound: u32| row(words, Shape::PIXELS + bound);
-    let (x0, y0, x1, y1) = (bound(0), bound(1), bound(2), bound(3));
+    let (own, next) = (rows::<4>(words, Shape::PIXELS, 0), rows::<4>(words, Shape::PIXELS, 1));
     let (side, pixels) = (SMALL_SIDE as i32, SMALL_PIXELS as i32);
-    each(|lane| {
-        let window = |lane: usize| {
-            let (left, top, right, bottom) = (x0[lane] as i32, y0[lane] as i32, x1[lane] as i32, y1[lane] as i32);
-            let (width, height) = (right - left, bottom - top);
+    let mut saves = [0; WAVE];
+    for lane in 0..WAVE {
+        let window = |bounds: &[&Lanes; 4]| {
+            let bound = |number: usize| bounds[number][lane] as i32;
+            let (width, height) = (bound(2) - bound(0), bound(3) - bound(1));
             // Products of others may overflow.
-            let area = width.min(side) * height.min(side);
-            let is_small = (width <= side) & (height <= side) & (area <= pixels);
-            let window = [left.max(clip[0]), top.max(clip[1]), right.min(clip[2]), bottom.min(clip[3])];
-            (window, is_small & (window[0] < window[2]) & (window[1] < window[3]))
+            let is_small = (width <= side) & (height <= side) & (width.min(side) * height.min(side) <= pixels);
+            let (left, top) = (bound(0).max(clip[0]), bound(1).max(clip[1]));
+            let (right, bottom) = (bound(2).min(clip[2]), bound(3).min(clip[3]));
+            ((left, top, right, bottom), is_small & (left < right) & (top < bottom))
         };
-        let blocks = |[left, top, right, bottom]: [i32; 4]| {
+        let blocks = |(left, top, right, bottom): (i32, i32, i32, i32)| {
             (((right + 3) >> 2) - (left >> 2)) * (((bottom + 3) >> 2) - (top >> 2))
         };
-        let ((a, is_small), (b, next_is_small)) = (window(lane), window(lane + 1));
-        let both = [a[0].min(b[0]), a[1].min(b[1]), a[2].max(b[2]), a[3].max(b[3])];
+        let ((a, is_small), (b, next_is_small)) = (window(&own), window(&next));
+        let both = (a.0.min(b.0), a.1.min(b.1), a.2.max(b.2), a.3.max(b.3));
         // A block costs more, as each lane has to find what is of its own primitive.
-        let saves = blocks(both) * 4 <= (blocks(a) + blocks(b)) * 3;
-        ones(is_small & next_is_small & saves)
-    })
+        let is_less = blocks(both) * 4 <= (blocks(a) + blocks(b)) * 3;
+        saves[lane] = ones(is_small & next_is_small & is_less);
+    }
+    saves
 }
 
 #[inline(always)]
 fn find_lanes(words: &[Lanes], common: &[u32], clip: &[i32; 4]) -> Mask {
     let words = words.as_flattened();
     let all_have = words.first_chunk().expect("other words follow");
-    let (shared, save) = (share_edges(all_have), save_blocks(all_have, clip));
-    let mut found = each(|lane| shared[lane] & save[lane]);
-    for word in common {
-        let row = row(words, *word);
-        found = each(|lane| found[lane] & ones(row[lane] == row[lane + 1]));
+    let saves = save_blocks(all_have, clip);
+    if highest_bits(&saves) == 0 {
+        return 0;
+    }
+    let shared = share_edges(all_have);
+    let mut found = each(|lane| shared[lane] & saves[lane]);
+    for &word in common {
+        let (own, next) = (row(words, word, 0), row(words, word, 1));
+        found = each(|lane| found[lane] & ones(own[lane] == next[lane]));
     }
     highest_bits(&found)
 }
