@@ -43,6 +43,15 @@ const BY_SAMPLES: u64 = 40;
 /// Scenes of triangles with gradients, each drawn with two different w.
 const GRADIENTS: u64 = 40;
 
+/// Scenes of meshes, whose triangles share edges.
+const MESHES: u64 = 40;
+
+/// Cells of a mesh along an axis, of two triangles each.
+const CELLS: usize = 12;
+
+/// Triangles of a piece of a mesh: so few that nothing is known of them.
+const PIECE: usize = 30;
+
 /// Pixels that crowds have their corners in.
 const CROWD: [u32; 2] = [40, 24];
 
@@ -190,6 +199,14 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         let run = move |gpu: &Gpu| draw_twice(gpu, &Scene::with_gradients(seed));
         all.push(Entry::new(format!("scenes.gradients.seed{seed}"), "Basic Polygon Rasterization", run));
     }
+    for seed in 0..MESHES {
+        let run = move |gpu: &Gpu| {
+            let scene = Scene::of_meshes(seed);
+            draw(gpu, &scene)?;
+            draw_in_pieces(gpu, &scene)
+        };
+        all.push(Entry::new(format!("scenes.meshes.seed{seed}"), "Basic Polygon Rasterization", run));
+    }
 }
 
 /// Corners of a triangle somewhere near the first pixels of the target, within so many pixels.
@@ -198,6 +215,31 @@ fn corners(numbers: &mut Numbers, area: [u32; 2], size: u32) -> [[i64; 2]; 3] {
     let origin = area.map(|side| i64::from(numbers.below(steps(side + size))) - i64::from(steps(size)));
     let mut corner = || origin.map(|start| (start + i64::from(numbers.below(steps(size) + 1))) * STEP);
     [corner(), corner(), corner()]
+}
+
+/// A mesh of cells of some size, whose corners are not quite where a grid has them. The triangles of a cell may have one colour.
+fn mesh(numbers: &mut Numbers) -> Vec<Triangle> {
+    let [width, height] = [0; 2].map(|_| i64::from(2 + numbers.below(10)) * UNITS);
+    let origin = [0; 2].map(|_| i64::from(numbers.below(20 * (UNITS / STEP) as u32)) * STEP);
+    let (alike, turned) = (!numbers.one_in(3), numbers.one_in(2));
+    let mut point = |column: usize, row: usize| {
+        let mut moved = |side: i64| i64::from(numbers.below((side / 3 / STEP) as u32)) * STEP;
+        let place = [moved(width) + width * column as i64, moved(height) + height * row as i64];
+        ([0, 1].map(|axis: usize| origin[axis] + place[axis]), numbers.below(1024) as f32 / 1024.0)
+    };
+    let points: Vec<Vec<_>> = (0..=CELLS).map(|row| (0..=CELLS).map(|column| point(column, row)).collect()).collect();
+    let mut triangles = Vec::new();
+    for (row, column) in (0..CELLS).flat_map(|row| (0..CELLS).map(move |column| (row, column))) {
+        let [a, b, c, d] = [[0, 0], [1, 0], [0, 1], [1, 1]].map(|[x, y]| points[row + y][column + x]);
+        let halves = if turned { [[a, b, d], [a, d, c]] } else { [[a, b, c], [d, c, b]] };
+        let mut color = [0; 4].map(|_| numbers.below(256) as u8);
+        for corners in halves {
+            let corners_of = corners.map(|(place, _)| place);
+            triangles.push(Triangle { corners: corners_of, depths: corners.map(|(_, depth)| depth), color });
+            color = if alike { color } else { color.map(|component| component ^ 0x55) };
+        }
+    }
+    triangles
 }
 
 impl Scene {
@@ -261,6 +303,37 @@ impl Scene {
         let mut scene = Self::of(seed, &programs, &[3, 3, 8, 20, 60]);
         scene.samples = [1, 1, 4][seed as usize % 3];
         scene
+    }
+
+    /// Such a scene of meshes.
+    fn of_meshes(seed: u64) -> Self {
+        let programs =
+            [Program::Plain, Program::Plain, Program::Plain, Program::Holes, Program::OwnDepth, Program::Long];
+        let mut scene = Self::of(seed, &programs, &[3]);
+        let mut numbers = Numbers::new(seed);
+        scene.samples = [1, 1, 1, 4][seed as usize % 4];
+        scene.layers.truncate(3);
+        for layer in &mut scene.layers {
+            layer.triangles = mesh(&mut numbers);
+        }
+        // Something is seen.
+        let first = &mut scene.layers[0];
+        (first.op, first.mask, first.cull) = (vk::CompareOp::ALWAYS, 15, vk::CullModeFlags::NONE);
+        first.scissor = [0, 0, WIDTH, HEIGHT];
+        scene
+    }
+
+    /// The same, but no draw has more than a few triangles.
+    fn in_pieces(&self) -> Self {
+        let layers = self.layers.iter().flat_map(|layer| {
+            let pieces = layer.triangles.chunks(PIECE).enumerate();
+            pieces.map(|(number, piece)| Layer {
+                triangles: piece.to_vec(),
+                breaks: layer.breaks && number == 0,
+                ..layer.clone()
+            })
+        });
+        Self { layers: layers.collect(), ..self.clone() }
     }
 
     fn target(&self) -> Target {
@@ -650,18 +723,29 @@ fn bent([red, green, blue, alpha]: [u8; 4], corner: usize) -> [u8; 4] {
     [turned(red, 85), turned(green, 150), turned(blue, 40), alpha]
 }
 
+/// Draws a scene with a w, and with gradients.
+fn render_bent(gpu: &Gpu, scene: &Scene, w: f32) -> Result<Vec<[u8; 4]>, Outcome> {
+    let draws = scene.layers.iter().map(|layer| layer.draw_with(gpu, w, bent)).collect::<Result<Vec<_>, _>>()?;
+    render_parts(gpu, &scene.target(), &scene.parts(&draws))
+}
+
 /// Draws a scene with gradients where all w are 1 and what is interpolated needs no perspective, and where they are 2, which loses no bits: the pictures
 /// are the same.
 fn draw_twice(gpu: &Gpu, scene: &Scene) -> Case {
     supported(gpu, scene.samples)?;
-    let render = |w: f32| {
-        let draws = scene.layers.iter().map(|layer| layer.draw_with(gpu, w, bent)).collect::<Result<Vec<_>, _>>()?;
-        render_parts(gpu, &scene.target(), &scene.parts(&draws))
-    };
-    let (plain, divided) = (render(1.0)?, render(2.0)?);
-    let differs = plain.iter().zip(&divided).position(|(a, b)| a != b);
+    same_pictures(&render_bent(gpu, scene, 1.0)?, &render_bent(gpu, scene, 2.0)?)
+}
+
+/// Draws a scene with gradients as it is, and in pieces: the pictures are the same.
+fn draw_in_pieces(gpu: &Gpu, scene: &Scene) -> Case {
+    let pieces = scene.in_pieces();
+    [1.0, 2.0].iter().try_for_each(|&w| same_pictures(&render_bent(gpu, scene, w)?, &render_bent(gpu, &pieces, w)?))
+}
+
+fn same_pictures(plain: &[[u8; 4]], other: &[[u8; 4]]) -> Case {
+    let differs = plain.iter().zip(other).position(|(a, b)| a != b);
     let told =
-        |at: usize| format!("({}, {}): {:?}, not {:?}", at as u32 % WIDTH, at as u32 / WIDTH, plain[at], divided[at]);
+        |at: usize| format!("({}, {}): {:?}, not {:?}", at as u32 % WIDTH, at as u32 / WIDTH, plain[at], other[at]);
     check(differs.is_none(), || differs.map(told).unwrap_or_default())?;
     check(plain.iter().any(|texel| *texel != plain[0]), || "nothing was drawn".into())
 }
