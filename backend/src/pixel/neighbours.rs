@@ -100,3 +100,77 @@ kernel!(
     /// Which of sixteen primitives are drawn together with the next one.
     find, find_lanes, (words: &[Lanes], common: &[u32], clip: &[i32; 4]) -> Mask
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words of sixteen small primitives without edges in common, and a word behind them.
+    fn primitives() -> Vec<Lanes> {
+        let mut words = vec![[0; WAVE]; Shape::WORDS + 1];
+        for lane in 0..WAVE as u32 {
+            for word in 0..9 {
+                words[(Shape::EDGES + word) as usize][lane as usize] = 100 * lane + word + 1;
+            }
+            for (word, bound) in [(0, 8), (1, 16), (2, 20), (3, 24)] {
+                words[(Shape::PIXELS + word) as usize][lane as usize] = bound;
+            }
+        }
+        words
+    }
+
+    /// Makes an edge of a lane the other side of one of the lane before.
+    fn join(words: &mut [Lanes], lane: usize, [edge, other]: [usize; 2]) {
+        for word in 0..3 {
+            let [own, next] = [edge, other].map(|edge| Shape::EDGES as usize + 3 * edge + word);
+            let value = words[own][lane - 1];
+            words[next][lane] = if word == 2 { !value } else { value.wrapping_neg() };
+        }
+    }
+
+    const CLIP: [i64; 4] = [0, 0, 64, 64];
+
+    #[test]
+    fn neighbours_share_an_edge() {
+        for (edge, other) in (0..9).map(|pair| (pair / 3, pair % 3)) {
+            let mut words = primitives();
+            assert_eq!(have_neighbours(&words, &[], CLIP), 0);
+            join(&mut words, 4, [edge, other]);
+            join(&mut words, 15, [edge, other]);
+            assert_eq!(have_neighbours(&words, &[], CLIP), 1 << 3 | 1 << 14, "{edge}, {other}");
+            // A point of both.
+            words[Shape::EDGES as usize + 3 * other + 2][4] += 1;
+            assert_eq!(have_neighbours(&words, &[], CLIP), 1 << 14);
+        }
+    }
+
+    #[test]
+    fn neighbours_have_words_in_common() {
+        let mut words = primitives();
+        join(&mut words, 8, [1, 2]);
+        words[Shape::FRONT as usize][8] = 1;
+        assert_eq!(have_neighbours(&words, &[Shape::ID], CLIP), 1 << 7);
+        assert_eq!(have_neighbours(&words, &[Shape::ID, Shape::FRONT], CLIP), 0);
+    }
+
+    #[test]
+    fn neighbours_are_seen_and_lie_near_each_other() {
+        let place = |word: u32, bound: u32| {
+            let mut words = primitives();
+            join(&mut words, 1, [0, 0]);
+            words[(Shape::PIXELS + word) as usize][1] = bound;
+            words
+        };
+        assert_eq!(have_neighbours(&place(2, 21), &[], CLIP), 1);
+        // 3 by 2 blocks, 3 by 6, and all of these.
+        assert_eq!(have_neighbours(&place(3, 40), &[], CLIP), 1);
+        assert_eq!(have_neighbours(&place(3, 40), &[], [0, 0, 64, 16]), 0);
+        assert_eq!(have_neighbours(&place(0, 20), &[], CLIP), 0);
+        let mut apart = place(0, 40);
+        apart[Shape::PIXELS as usize + 2][1] = 52;
+        assert_eq!(have_neighbours(&apart, &[], CLIP), 0);
+        let mut large = place(2, 80);
+        large[Shape::PIXELS as usize + 2][0] = 80;
+        assert_eq!(have_neighbours(&large, &[], [0, 0, 128, 64]), 0);
+    }
+}

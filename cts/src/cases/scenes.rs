@@ -217,7 +217,8 @@ fn corners(numbers: &mut Numbers, area: [u32; 2], size: u32) -> [[i64; 2]; 3] {
     [corner(), corner(), corner()]
 }
 
-/// A mesh of cells of some size, whose corners are not quite where a grid has them. The triangles of a cell may have one colour.
+/// A mesh of cells of some size, whose corners are not quite where a grid has them. The triangles of a cell may have one colour; those of some lie
+/// over each other.
 fn mesh(numbers: &mut Numbers) -> Vec<Triangle> {
     let [width, height] = [0; 2].map(|_| i64::from(2 + numbers.below(10)) * UNITS);
     let origin = [0; 2].map(|_| i64::from(numbers.below(20 * (UNITS / STEP) as u32)) * STEP);
@@ -231,7 +232,11 @@ fn mesh(numbers: &mut Numbers) -> Vec<Triangle> {
     let mut triangles = Vec::new();
     for (row, column) in (0..CELLS).flat_map(|row| (0..CELLS).map(move |column| (row, column))) {
         let [a, b, c, d] = [[0, 0], [1, 0], [0, 1], [1, 1]].map(|[x, y]| points[row + y][column + x]);
-        let halves = if turned { [[a, b, d], [a, d, c]] } else { [[a, b, c], [d, c, b]] };
+        let halves = match (numbers.one_in(6), turned) {
+            (true, _) => [[a, b, c], [a, b, d]],
+            (false, true) => [[a, b, d], [a, d, c]],
+            (false, false) => [[a, b, c], [d, c, b]],
+        };
         let mut color = [0; 4].map(|_| numbers.below(256) as u8);
         for corners in halves {
             let corners_of = corners.map(|(place, _)| place);
