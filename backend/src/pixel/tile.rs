@@ -400,7 +400,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     }
 
     /// Draws a small primitive but for what is hidden of it.
-    #[inline]
+    #[inline(always)]
     fn draw_seen(
         &mut self,
         primitives: &Primitives,
@@ -423,7 +423,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     }
 
     /// Which groups hide a small primitive. It has said what is known of them.
-    #[inline]
+    #[inline(always)]
     fn hidden_of_small(&mut self, primitives: &Primitives, index: u32, (depths, window): (Range, [i64; 4])) -> Hidden {
         let context = self.context;
         let (Some(direction), Some(bounds)) = (context.visibility.tests, self.bounds.as_deref_mut()) else {
@@ -463,7 +463,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     }
 
     /// Draws a primitive and the next one, which are neighbours.
-    #[inline]
+    #[inline(never)]
     fn both(&mut self, primitives: &Primitives, (id, index): (PrimitiveId, u32)) {
         let (first, second) = (primitives.outline(index), primitives.outline(index + 1));
         let (of_first, of_second) = (within(first.pixels, self.clip), within(second.pixels, self.clip));
