@@ -60,20 +60,21 @@ fn save_blocks(words: &Words, clip: &[i32; 4]) -> Lanes {
     for lane in 0..WAVE {
         let window = |bounds: &[&Lanes; 4]| {
             let bound = |number: usize| bounds[number][lane] as i32;
-            let (width, height) = (bound(2) - bound(0), bound(3) - bound(1));
-            // Products of others may overflow.
-            let is_small = (width <= side) & (height <= side) & (width.min(side) * height.min(side) <= pixels);
+            let (width, height) = (bound(2).wrapping_sub(bound(0)), bound(3).wrapping_sub(bound(1)));
+            // Lanes without a primitive have any bounds, and those that are not seen here any sizes.
+            let is_small = (width <= side) & (height <= side) & (width.wrapping_mul(height) <= pixels);
             let (left, top) = (bound(0).max(clip[0]), bound(1).max(clip[1]));
             let (right, bottom) = (bound(2).min(clip[2]), bound(3).min(clip[3]));
             ((left, top, right, bottom), is_small & (left < right) & (top < bottom))
         };
         let blocks = |(left, top, right, bottom): (i32, i32, i32, i32)| {
-            (((right + 3) >> 2) - (left >> 2)) * (((bottom + 3) >> 2) - (top >> 2))
+            let along = |first: i32, last: i32| ((last + 3) >> 2).wrapping_sub(first >> 2);
+            along(left, right).wrapping_mul(along(top, bottom))
         };
         let ((a, is_small), (b, next_is_small)) = (window(&own), window(&next));
         let both = (a.0.min(b.0), a.1.min(b.1), a.2.max(b.2), a.3.max(b.3));
         // A block costs more, as each lane has to find what is of its own primitive.
-        let is_less = blocks(both) * 4 <= (blocks(a) + blocks(b)) * 3;
+        let is_less = blocks(both).wrapping_mul(4) <= blocks(a).wrapping_add(blocks(b)).wrapping_mul(3);
         saves[lane] = ones(is_small & next_is_small & is_less);
     }
     saves
@@ -142,6 +143,17 @@ mod tests {
             words[Shape::EDGES as usize + 3 * other + 2][4] += 1;
             assert_eq!(have_neighbours(&words, &[], CLIP), 1 << 14);
         }
+    }
+
+    #[test]
+    fn lanes_without_primitives_hold_anything() {
+        let mut words = primitives();
+        let ends = [i32::MIN, i32::MAX, -1, 1 << 30];
+        for (bound, lane) in (0..4).flat_map(|bound| (8..WAVE).map(move |lane| (bound, lane))) {
+            words[Shape::PIXELS as usize + bound][lane] = ends[(bound * 3 + lane) % 4] as u32;
+        }
+        join(&mut words, 2, [0, 0]);
+        assert_eq!(have_neighbours(&words, &[], CLIP) & 0x7f, 1 << 1);
     }
 
     #[test]

@@ -47,8 +47,9 @@ impl Bins {
                 continue;
             }
             let suspect = ahead.and_then(|ahead| Some((ahead, ahead.suspect(triangles, index, *tests)?)));
-            tests.evaluated += grid.touched(triangles, index, |tile| {
-                tests.touched += 1;
+            let mut touched = 0;
+            let evaluated = grid.touched(triangles, index, |tile| {
+                touched += 1;
                 let hides = |(ahead, suspect): &(Ahead<'_>, Suspect)| {
                     ahead.hides(first + tile, grid.pixels(tile), suspect, tests)
                 };
@@ -56,6 +57,9 @@ impl Bins {
                     touches(tile as u32, index as u16);
                 }
             });
+            if evaluated > 0 {
+                (tests.evaluated, tests.touched) = (tests.evaluated + evaluated, tests.touched + touched);
+            }
         }
     }
 

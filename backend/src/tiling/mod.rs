@@ -149,7 +149,7 @@ impl Grid {
         (is_one & is_inside).then(|| y as u32 * self.columns as u32 + x as u32)
     }
 
-    /// Calls `visit` with each tile that a triangle touches. Returns of how many tiles that was found out.
+    /// Calls `visit` with each tile that a triangle touches. Returns of how many tiles that was evaluated: none where its pixels tell.
     fn touched(&self, triangles: &Triangles, index: u32, visit: impl FnMut(usize)) -> u32 {
         self.touched_by(triangles.pixels(index).map(i64::from), || triangles.triangle(index), visit)
     }
