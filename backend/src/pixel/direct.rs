@@ -251,7 +251,7 @@ impl<'s> Small<'s> {
 }
 
 /// Blocks of a window.
-pub(super) fn blocks_of(window: [i64; 4]) -> i64 {
+fn blocks_of(window: [i64; 4]) -> i64 {
     let across = |axis: usize| (window[axis + 2] - (window[axis] & !(BLOCK - 1)) + BLOCK - 1) / BLOCK;
     across(0) * across(1)
 }

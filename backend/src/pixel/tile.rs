@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
+use self::hidden::Hidden;
 use super::DrawContext;
 use super::coverage::{Part, covers_group, covers_tile, see_groups};
 use super::crumbs::Crumbs;
@@ -15,12 +16,12 @@ use super::kernel::{Drawn, Way};
 use super::neighbours::{around, have_neighbours};
 use super::quad::{MOST_SAMPLES, Own, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
-use super::teaching::{is_worth_teaching, teach, teach_small};
+use super::teaching::teach;
 use super::tiny::Tinies;
 use super::wave::{WaveScratch, Waves};
 use crate::counters::{Counter, Map, Sight, count};
 use crate::geometry::{Outline, Primitives, Shape, Varies, Words};
-use crate::hiz::{Bounds, Range, as_stored, group_number, groups_of, within};
+use crate::hiz::{Bounds, Range, as_stored, groups_of, within};
 use crate::raster::{
     Criterion, GROUP_LOG2, SIDE, TILE_LOG2, Triangle, UNITS, group_of_pixel, pixel_of_bit, pixels_inside, sample_mask,
 };
@@ -189,13 +190,6 @@ enum Sink<'a, 's> {
     Board(&'s mut Scoreboard, &'s mut WaveScratch),
     /// Into waves, in order.
     Waves(Box<Waves<'a, 's>>),
-}
-
-/// Whether any group hides a primitive in it, and whether all do.
-#[derive(Clone, Copy)]
-struct Hidden {
-    any: bool,
-    all: bool,
 }
 
 struct Tile<'a, 's> {
@@ -420,34 +414,6 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if let Some(small) = self.small.made() {
             self.ok &= small.draw(primitives.words(index), window, self.sight) != Stop::Interrupted;
         }
-    }
-
-    /// Which groups hide a small primitive. It has said what is known of them.
-    #[inline(always)]
-    fn hidden_of_small(&mut self, primitives: &Primitives, index: u32, (depths, window): (Range, [i64; 4])) -> Hidden {
-        let context = self.context;
-        let (Some(direction), Some(bounds)) = (context.visibility.tests, self.bounds.as_deref_mut()) else {
-            return Hidden { any: false, all: false };
-        };
-        let range = as_stored(depths, context.depth_bits);
-        self.tests[0] += 1;
-        let mut hidden = Hidden { any: false, all: true };
-        for group in groups_of(window) {
-            let number = group_number(group);
-            let hides = bounds.hides_in_group(direction, number, range);
-            hidden = Hidden { any: hidden.any | hides, all: hidden.all & hides };
-            if context.visibility.teaches {
-                bounds.loosen(direction, number, range);
-            }
-        }
-        if self.lessons > 0 && !hidden.all && context.visibility.teaches && is_worth_teaching(window) {
-            self.lessons -= 1;
-            self.tests[0] += 1;
-            let triangle = primitives.triangle(index);
-            teach_small(bounds, direction, (&triangle, &context.locations), (window, range), self.sight);
-        }
-        count(self.sight, Counter::HizSmallQueries, 1);
-        hidden
     }
 
     /// Those of some primitives of a block that are neighbours of the next one, which is among them, too.

@@ -2,13 +2,53 @@
 
 use super::{LESSONS, Tile, count_hidden};
 use crate::counters::{Counter, count};
-use crate::geometry::Shape;
+use crate::geometry::{Primitives, Shape};
 use crate::hiz::{Bounds, Direction, Range, as_stored, blocks_and_quads, depths_over, group_number, groups_of, within};
 use crate::pixel::coverage::Part;
-use crate::pixel::teaching::pixels_of_group;
+use crate::pixel::teaching::{is_worth_teaching, pixels_of_group, teach_small};
 use crate::raster::{GROUP_LOG2, pixels_inside};
 
+/// Whether any group hides a primitive in it, and whether all do.
+#[derive(Clone, Copy)]
+pub(super) struct Hidden {
+    pub(super) any: bool,
+    pub(super) all: bool,
+}
+
 impl Tile<'_, '_> {
+    /// Which groups hide a small primitive. It has said what is known of them.
+    #[inline(always)]
+    pub(super) fn hidden_of_small(
+        &mut self,
+        primitives: &Primitives,
+        index: u32,
+        (depths, window): (Range, [i64; 4]),
+    ) -> Hidden {
+        let context = self.context;
+        let (Some(direction), Some(bounds)) = (context.visibility.tests, self.bounds.as_deref_mut()) else {
+            return Hidden { any: false, all: false };
+        };
+        let range = as_stored(depths, context.depth_bits);
+        self.tests[0] += 1;
+        let mut hidden = Hidden { any: false, all: true };
+        for group in groups_of(window) {
+            let number = group_number(group);
+            let hides = bounds.hides_in_group(direction, number, range);
+            hidden = Hidden { any: hidden.any | hides, all: hidden.all & hides };
+            if context.visibility.teaches {
+                bounds.loosen(direction, number, range);
+            }
+        }
+        if self.lessons > 0 && !hidden.all && context.visibility.teaches && is_worth_teaching(window) {
+            self.lessons -= 1;
+            self.tests[0] += 1;
+            let triangle = primitives.triangle(index);
+            teach_small(bounds, direction, (&triangle, &context.locations), (window, range), self.sight);
+        }
+        count(self.sight, Counter::HizSmallQueries, 1);
+        hidden
+    }
+
     /// The pixels of a small primitive but for groups at its sides that hide it, where some do, or all; `None` when none is left.
     #[cold]
     pub(super) fn seen_in_part(&mut self, (window, all): ([i64; 4], bool), depths: Range) -> Option<[i64; 4]> {
