@@ -573,7 +573,9 @@ pub(super) fn in_parallel(
             ok.store(false, Ordering::Relaxed);
         }
         let captured = std::mem::take(&mut front.captured);
-        let left = triangles.into_iter().filter(|triangles| !triangles.is_empty());
+        let (left, empty): (Vec<_>, Vec<_>) = triangles.into_iter().partition(|triangles| !triangles.is_empty());
+        empty.into_iter().for_each(|triangles| gpu.triangles().put(triangles));
+        let left = left.into_iter();
         // So many are small: they are tested in their tiles.
         *made[index].lock() = (left.map(|triangles| Window::new(triangles, &grid, None)).collect(), captured);
     };

@@ -107,7 +107,7 @@ impl Plan {
 
 /// Up to sixteen triangles that are to be set up, each lane one.
 #[repr(C, align(64))]
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Wanted<'t> {
     /// The vertices, corner by corner.
     rows: [[&'t [Chunk]; WAVE]; 3],
@@ -123,6 +123,17 @@ pub(super) struct Wanted<'t> {
 }
 
 impl<'t> Wanted<'t> {
+    /// None.
+    pub(super) const NONE: Self = Self {
+        rows: [[&[]; WAVE]; 3],
+        facing: [0; WAVE],
+        id: [0; WAVE],
+        pixels: [[0; WAVE]; 4],
+        covers: Vec::new(),
+        polygons: Vec::new(),
+        count: 0,
+    };
+
     /// Looks up to 16 triangles up, and has the machine bring their vertices.
     pub(super) fn look_up(&mut self, triangles: impl Iterator<Item = (&'t Triangles, u32)>) {
         self.covers.clear();
@@ -146,11 +157,13 @@ impl<'t> Wanted<'t> {
             count = lane + 1;
         }
         self.count = count;
-        self.pixels.iter_mut().for_each(|bounds| bounds[count..].fill(0));
-        for rows in &mut self.rows {
-            // Nobody reads what becomes of these.
-            let first = rows[0];
-            rows[count..].fill(first);
+        if count < WAVE {
+            self.pixels.iter_mut().for_each(|bounds| bounds[count..].fill(0));
+            for rows in &mut self.rows {
+                // Nobody reads what becomes of these.
+                let first = rows[0];
+                rows[count..].fill(first);
+            }
         }
     }
 
@@ -207,7 +220,9 @@ impl Batch {
     /// Sets the triangles up that were gathered, whose words are to be `words`. Returns what changes within any of them.
     pub(super) fn set_up(&self, plan: &Plan, wanted: &Wanted<'_>, words: &mut [Lanes]) -> Varies {
         let varies = solve(self, wanted, plan, words);
-        *part::<4>(words, Shape::PIXELS) = bytemuck::must_cast(wanted.pixels);
+        for (words, pixels) in part::<4>(words, Shape::PIXELS).iter_mut().zip(&wanted.pixels) {
+            *words = bytemuck::must_cast(*pixels);
+        }
         if !wanted.covers.is_empty() {
             replace(&wanted.covers, words);
         }

@@ -37,15 +37,25 @@ const PIECE: usize = 1024;
 impl Indices<'_> {
     /// Some of them, with what is added.
     pub(super) fn read_based(&self, range: Range<usize>, out: &mut Vec<u32>) {
-        out.clear();
-        self.read(range, out);
-        out.iter_mut().for_each(|index| *index = index.wrapping_add(self.base));
+        if self.size == 4 {
+            // What is there is written over.
+            out.resize(range.len(), 0);
+            self.read_words(range, out);
+        } else {
+            out.clear();
+            self.read(range, out);
+        }
+        if self.base != 0 {
+            out.iter_mut().for_each(|index| *index = index.wrapping_add(self.base));
+        }
     }
 
     /// Appends some of them, without what is added.
     pub fn read(&self, range: Range<usize>, out: &mut Vec<u32>) {
         if self.size == 4 {
-            return self.read_words(range, out);
+            let first = out.len();
+            out.resize(first + range.len(), 0);
+            return self.read_words(range, &mut out[first..]);
         }
         let mut bytes = [0; PIECE * 2];
         for start in range.clone().step_by(PIECE) {
@@ -63,14 +73,16 @@ impl Indices<'_> {
         }
     }
 
-    /// Appends some indices of four bytes.
-    fn read_words(&self, range: Range<usize>, out: &mut Vec<u32>) {
-        let first = out.len();
-        out.resize(first + range.len(), 0);
-        let inside = self.room.saturating_sub(range.start).min(range.len());
-        let words = &mut out[first..first + inside];
-        if let Some(buffer) = self.buffer {
-            buffer.read(self.offset.saturating_add(range.start as u64 * self.size), bytemuck::cast_slice_mut(words));
+    /// Reads some indices of four bytes.
+    fn read_words(&self, range: Range<usize>, out: &mut [u32]) {
+        let (words, outside) = out.split_at_mut(self.room.saturating_sub(range.start).min(range.len()));
+        outside.fill(0);
+        match self.buffer {
+            Some(buffer) => {
+                let offset = self.offset.saturating_add(range.start as u64 * self.size);
+                buffer.read(offset, bytemuck::cast_slice_mut(words));
+            }
+            None => words.fill(0),
         }
         words.iter_mut().for_each(|word| *word = u32::from_le(*word));
     }

@@ -91,6 +91,9 @@ pub struct Waiting {
     count: usize,
     /// Lanes whose triangle lies outside of the view volume as a whole, by bits.
     rejected: u32,
+    /// The pixels that they may cover, and what is kept of them, while they are looked at.
+    pixels: [Ints; 4],
+    packed: [Lanes; 6],
 }
 
 impl Waiting {
@@ -152,42 +155,46 @@ impl Waiting {
         if rejected.count_ones() as usize == count {
             return;
         }
-        let (mut lives, mut pixels) = ([false; WAVE], [[0; WAVE]; 4]);
-        let rules = out.plan().rules;
-        cull(&self.place, &self.facing, &rules, (&mut lives, &mut pixels));
-        if !self.covers.is_empty() {
-            self.replace(&rules, out, (&mut lives, &mut pixels));
+        let Self { place, rows, facing, id, covers, pixels, packed, .. } = self;
+        let (mut lives, rules) = ([false; WAVE], out.plan().rules);
+        cull(place, facing, &rules, (&mut lives, pixels));
+        if !covers.is_empty() {
+            replace(covers, &rules, out, (&mut lives, pixels));
         }
         if let Some(cut) = cut {
-            cut_to(cut, (&mut lives, &mut pixels));
+            cut_to(cut, (&mut lives, pixels));
         }
-        let mut packed = [[0; WAVE]; 6];
-        pack((&self.rows, &self.facing, &self.id), &pixels, &mut packed);
+        pack((rows, facing, id), pixels, packed);
         lives[count..].fill(false);
         lives.iter_mut().enumerate().for_each(|(lane, lives)| *lives &= rejected >> lane & 1 == 0);
-        out.push_lanes(&packed, &lives, &self.covers);
-        self.covers.clear();
+        out.push_lanes(packed, &lives, covers);
+        covers.clear();
     }
+}
 
-    /// Looks at what triangles cover instead of at their corners.
-    #[cold]
-    fn replace(&self, rules: &Rules, of: &Triangles, (lives, pixels): (&mut [bool; WAVE], &mut [Ints; 4])) {
-        let covers = || self.covers.iter().map(|&(lane, number)| (lane, of.cover(number)));
-        let mut grid = [[[0; WAVE]; 3]; 2];
-        for (lane, cover) in covers() {
-            for (corner, place) in cover.corners.iter().enumerate() {
-                (grid[0][corner][lane], grid[1][corner][lane]) = (place[0], place[1]);
-            }
+/// Looks at what triangles cover instead of at their corners.
+#[cold]
+fn replace(
+    covers: &[(usize, u32)],
+    rules: &Rules,
+    of: &Triangles,
+    (lives, pixels): (&mut [bool; WAVE], &mut [Ints; 4]),
+) {
+    let covers = || covers.iter().map(|&(lane, number)| (lane, of.cover(number)));
+    let mut grid = [[[0; WAVE]; 3]; 2];
+    for (lane, cover) in covers() {
+        for (corner, place) in cover.corners.iter().enumerate() {
+            (grid[0][corner][lane], grid[1][corner][lane]) = (place[0], place[1]);
         }
-        let touched = bounds(&grid, rules.centred);
-        for (lane, Cover { window, .. }) in covers() {
-            let cut = [0, 1, 2, 3].map(|bound: usize| match bound {
-                0 | 1 => touched[bound][lane].max(window[bound]),
-                _ => touched[bound][lane].min(window[bound]),
-            });
-            (0..4).for_each(|bound| pixels[bound][lane] = cut[bound]);
-            lives[lane] = grid_area(&grid, lane) != 0 && cut[0] < cut[2] && cut[1] < cut[3];
-        }
+    }
+    let touched = bounds(&grid, rules.centred);
+    for (lane, Cover { window, .. }) in covers() {
+        let cut = [0, 1, 2, 3].map(|bound: usize| match bound {
+            0 | 1 => touched[bound][lane].max(window[bound]),
+            _ => touched[bound][lane].min(window[bound]),
+        });
+        (0..4).for_each(|bound| pixels[bound][lane] = cut[bound]);
+        lives[lane] = grid_area(&grid, lane) != 0 && cut[0] < cut[2] && cut[1] < cut[3];
     }
 }
 

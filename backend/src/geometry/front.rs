@@ -334,10 +334,12 @@ impl Assembled<'_> {
 
     /// The numbers of the vertices of some corners.
     pub(super) fn read_corners(&self, range: Range<usize>, out: &mut Vec<u32>) {
-        out.clear();
         match &self.corners {
-            Corners::Sequence(first, _) => out.extend(range.map(|corner| first.wrapping_add(corner as u32))),
-            Corners::Assembled(vertices) => out.extend_from_slice(&vertices[range]),
+            Corners::Sequence(first, _) => {
+                out.clear();
+                out.extend(range.map(|corner| first.wrapping_add(corner as u32)));
+            }
+            Corners::Assembled(vertices) => vertices[range].clone_into(out),
             Corners::Indexed(buffer) => buffer.read_based(range, out),
         }
     }

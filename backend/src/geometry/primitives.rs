@@ -162,7 +162,7 @@ impl Primitives {
         }
         let some = |first: usize| triangles.iter().skip(first).take(WAVE).map(|&triangle| find(triangle));
         (0..3).for_each(|ahead| some(ahead * WAVE).for_each(|(triangles, index)| triangles.expect(index)));
-        let [now, next, later] = &mut std::array::from_fn(|_| Wanted::default());
+        let [now, next, later] = &mut [const { Wanted::NONE }; 3];
         let (mut now, mut next, mut later) = (now, next, later);
         let [mut batch, mut next_batch] = batches.each_mut();
         next.look_up(some(0));

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::DrawContext;
 use super::crumbs::{Crumb, Crumbs, Unit};
-use super::kernel::{Drawn, Source, Stage, Tally, Way, shared_words};
+use super::kernel::{Drawn, Source, Stage, Tally, Way};
 use super::scoreboard::Fragments;
 use super::wave::{see, see_exported};
 use crate::counters::{Counter, Map, Sight};
@@ -134,12 +134,9 @@ pub(super) const BLOCK: i64 = 4;
 /// The runs of a draw's primitive kernel: small primitives, from coverage to export; or to their pixels that are left, if it is a sieve.
 pub(super) struct Small<'s> {
     runs: Runs<'s>,
+    pub(super) stage: &'s Stage,
     /// Slots of first pixel and size of the window, x and y of both.
     window: [usize; 4],
-    /// Of neighbours: slots of the second one's edges, and which words belong there.
-    edges: SmallVec<[(usize, u32); 9]>,
-    /// The words that those must have in common.
-    pub(super) common: SmallVec<[u32; 16]>,
     /// Samples of a pixel.
     samples: u32,
     is_sieve: bool,
@@ -149,7 +146,7 @@ impl<'s> Small<'s> {
     /// Of a draw that has such a kernel, in an area of a tile; it is told what a run is to draw, and what changes within primitives.
     pub(super) fn new<'a: 's>(
         context: &'a DrawContext<'a>,
-        (area, counts, kind @ (drawn, varies)): ([i64; 4], bool, (Drawn, Varies)),
+        (area, counts, kind): ([i64; 4], bool, (Drawn, Varies)),
         wave: &'s mut Wave,
     ) -> Option<Self> {
         if !context.has_whole_blocks(area) {
@@ -158,15 +155,9 @@ impl<'s> Small<'s> {
         let (stage, ranges) = (context.primitive_kernel(counts, kind)?, context.direct.as_ref()?);
         let slot = |part| stage.sources.iter().find(|(_, source)| *source == Source::Window(part)).map(|found| found.0);
         let window = [slot(0)?, slot(1)?, slot(2)?, slot(3)?];
-        let edge = |&(slot, source)| if let Source::Edge(word) = source { Some((slot, word)) } else { None };
-        let edges = stage.sources.iter().filter_map(edge).collect();
-        let common = match drawn {
-            Drawn::One => SmallVec::new(),
-            Drawn::Neighbours => shared_words(context.pipeline.fragment.as_deref(), varies),
-        };
         let samples = context.multisample.samples;
         let is_sieve = context.outline().small == Some(Way::Sieved);
-        Some(Self { runs: runs(context, (stage, ranges), wave), window, edges, common, samples, is_sieve })
+        Some(Self { runs: runs(context, (stage, ranges), wave), stage, window, samples, is_sieve })
     }
 
     /// Draws the primitive with these words as far as it lies in the window `[x0, y0, x1, y1]`.
@@ -187,7 +178,7 @@ impl<'s> Small<'s> {
         window: [i64; 4],
         sight: Option<&Sight>,
     ) -> Stop {
-        for &(slot, word) in &self.edges {
+        for &(slot, word) in &self.stage.edges {
             self.runs.set(slot, second.get(Shape::EDGES + word));
         }
         self.draw(first, window, sight)

@@ -425,7 +425,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             return 0;
         }
         let Some(small) = self.neighbours.get(|wave| Small::new(context, kind, wave)) else { return 0 };
-        followed & u32::from(have_neighbours(primitives.block(first), &small.common, self.clip))
+        followed & u32::from(have_neighbours(primitives.block(first), &small.stage.common, self.clip))
     }
 
     /// Draws a primitive and the next one, which are neighbours.

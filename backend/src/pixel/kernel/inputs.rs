@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use smallvec::SmallVec;
-
 use super::{Drawn, Form, Linker, Source};
 use crate::geometry::{Primitives, Shape, Varies};
 use crate::raster::UNITS;
@@ -116,9 +114,14 @@ impl<'a> Inputs<'a> {
 
     /// A word of the primitive.
     fn primitive(&self, linker: &mut Linker, word: u32, ty: Type) -> Value {
-        match self.form {
-            Form::Alone => linker.b.parameter(word, linker.of, ty),
-            Form::Packed | Form::Coarse => linker.input(Source::Primitive(word), ty),
+        match (self.form, linker.of_second) {
+            (Form::Alone, Some(of_second)) => {
+                let next = linker.b.int(1);
+                let [first, second] = [None, Some(next)].map(|of| linker.b.parameter(word, of, ty));
+                linker.b.select(of_second, second, first)
+            }
+            (Form::Alone, None) => linker.b.parameter(word, linker.of, ty),
+            (Form::Packed | Form::Coarse, _) => linker.input(Source::Primitive(word), ty),
         }
     }
 
@@ -291,7 +294,7 @@ fn is_constant(interpolation: Interpolation, varies: bool) -> bool {
 }
 
 /// The words that neighbours must have in common, within which no more changes than this.
-pub fn shared_words(program: Option<&Program>, varies: Varies) -> SmallVec<[u32; 16]> {
+pub(super) fn shared_words(program: Option<&Program>, varies: Varies) -> Vec<u32> {
     let inputs = program.into_iter().flat_map(|program| program.inputs.iter().enumerate());
     let word = |(number, input): (usize, &InputSlot)| match input.slot {
         Slot::Builtin(Builtin::FrontFacing, _) => Some(Shape::FRONT),

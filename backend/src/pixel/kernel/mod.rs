@@ -31,7 +31,6 @@ use crate::state::{ByProgram, GraphicsPipeline};
 pub use direct::{Way, discards_first};
 use export::{Colors, Export};
 use inputs::Inputs;
-pub use inputs::shared_words;
 pub use primitive::{Drawn, Tally, tested};
 
 /// What an input word of a kernel is.
@@ -100,6 +99,10 @@ pub struct Stage {
     pub sources: Vec<(usize, Source)>,
     /// Waves that it runs at once: input and output words of the second follow those of the first.
     pub waves: usize,
+    /// Of neighbours: the input words that are the second one's edges, slot and word of a shape.
+    pub edges: Vec<(usize, u32)>,
+    /// The words that those must have in common.
+    pub common: Vec<u32>,
 }
 
 /// An attachment that a kernel exports to.
@@ -446,6 +449,8 @@ struct Linker {
     drawn: Drawn,
     /// Kernels of several primitives: which of these each lane's pixel is of.
     of: Option<Value>,
+    /// Kernels of neighbours: whether each lane's pixel is of the second one.
+    of_second: Option<Value>,
     /// Late kernels: where lanes are noted that discard their fragment.
     ended: Option<Local>,
 }
@@ -561,14 +566,16 @@ impl Linked<'_> {
     fn compiled(&self, function: Function, waves: usize) -> Stage {
         let across: Vec<Across> = self.sources.iter().map(|source| source.across()).collect();
         let slots = read_slots(&function).into_iter();
-        let sources = slots.map(|slot| (slot, self.sources[slot % across.len()])).collect();
+        let sources: Vec<_> = slots.map(|slot| (slot, self.sources[slot % across.len()])).collect();
+        let edge = |&(slot, source): &_| if let Source::Edge(word) = source { Some((slot, word)) } else { None };
+        let (edges, common) = (sources.iter().filter_map(edge).collect(), Vec::new());
         let mut linked = Program::routine(function, &across.repeat(waves), self.outputs * waves);
         if let Some(program) = self.program {
             linked.stage = program.stage;
             linked.resources.clone_from(&program.resources);
         }
         linked.code.generate_chosen(linked.stage, "kernel");
-        Stage { program: linked, sources, waves }
+        Stage { program: linked, sources, waves, edges, common }
     }
 }
 

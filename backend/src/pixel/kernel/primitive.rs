@@ -12,7 +12,7 @@ use ash::vk;
 use smallvec::SmallVec;
 
 use super::direct::{self, LINE, Pixels, TEXEL, Way, discards_first};
-use super::inputs::Inputs;
+use super::inputs::{Inputs, shared_words};
 use super::late::{self, Event, is_late};
 use super::{Attachment, Form, Linker, Source, Stage, Texels, written};
 use crate::format::routines;
@@ -31,7 +31,7 @@ pub enum Drawn {
     One,
     /// That, and the one behind it, with which it shares an edge: no point is of both. A lane's pixel is of the one that covers it, so that
     /// blocks which both of them touch are gone through once. What does not change within them is the same for
-    /// both: [`super::shared_words`].
+    /// both: [`Stage::common`].
     Neighbours,
 }
 
@@ -94,7 +94,12 @@ pub(super) fn link(
     }
     let linked = linker.finish(program.filter(|_| way == Way::AtOnce));
     // Programs of these have no loops of their own.
-    Some(if varies == Varies::ALL { linked.alone() } else { linked.hoisted().alone() })
+    let stage = if varies == Varies::ALL { linked.alone() } else { linked.hoisted().alone() };
+    let common = match drawn {
+        Drawn::One => Vec::new(),
+        Drawn::Neighbours => shared_words(program, varies),
+    };
+    Some(Stage { common, ..stage })
 }
 
 /// Whether a pixel of two primitives that share an edge is of one of them: not where it has several samples, nor where a program looks at the
@@ -300,8 +305,7 @@ impl Linker {
         let mut covered = self.within((0, blocks.edges[0]), corner, locations);
         if let Some(&edges) = blocks.edges.get(1) {
             let of_second = self.within((1, edges), corner, locations)[0];
-            let [first, second] = [0, 1].map(|number| self.b.int(number));
-            self.of = Some(self.b.select(of_second, second, first));
+            self.of_second = Some(of_second);
             covered = vec![self.b.binary(B::LogicalOr, covered[0], of_second)];
         }
         let covered = covered.iter().map(|&covered| self.b.binary(B::LogicalAnd, covered, inside)).collect();

@@ -16,7 +16,7 @@ use super::variables::Variables;
 use super::{Held, Lower, Parts, Result};
 use crate::shader::ir::{Inst, Local, Part, Space, Value, results};
 use crate::shader::runtime::frame::{BufferEntry, Frame, LANES_BYTES, ResourceEntry, RoutineEntry};
-use crate::shader::runtime::kernels::Mask;
+use crate::shader::runtime::kernels::{Mask, WAVE};
 use crate::shader::x64::{Outputs, Target};
 
 /// log2 of the size of a buffer entry.
@@ -368,9 +368,12 @@ impl Lower<'_> {
     pub(super) fn parameter(&mut self, result: Value, word: u32, of: Option<Value>) {
         let parameters = self.cached(Key::Parameters, |lower| Parts::one(lower.pointer(Frame::PARAMETERS))).at(0);
         let words = word as usize * LANES_BYTES;
-        match of {
-            None => self.hold(result, Held::Memory(Mem::at(parameters, words))),
-            Some(of) => {
+        match of.map_or(Ok(0), |of| self.constant(of).ok_or(of)) {
+            Ok(one) => {
+                let lane = one as usize % WAVE * LANE_BYTES as usize;
+                self.hold(result, Held::Memory(Mem::at(parameters, words + lane)));
+            }
+            Err(of) => {
                 let rows = [0, LANES_BYTES / 2].map(|half| Operand::Mem(Mem::at(parameters, words + half)));
                 self.pick(result, rows, of);
             }
