@@ -7,6 +7,7 @@
 use std::sync::OnceLock;
 
 use ash::vk;
+use smallvec::SmallVec;
 
 use super::clip::SMALLEST_W;
 use super::posh::Balance;
@@ -107,6 +108,8 @@ pub struct VertexKernel {
 #[derive(Debug)]
 pub struct PositionKernel {
     pub(super) program: Program,
+    /// What it fetches vertex by vertex: the range, and bytes from a vertex to the next.
+    pub(super) streams: SmallVec<[(u32, u32); 2]>,
     /// What it costs, and has gained.
     pub balance: Balance,
 }
@@ -135,7 +138,14 @@ impl LazyVertexKernel {
         self.positions.get_or_init(|| {
             let program = linked(pipeline, "position kernel", |results| results.finish_positions());
             let balance = Balance::new(program.code.function(), self.get(pipeline).program.code.function());
-            PositionKernel { program, balance }
+            let of_vertices = |binding: &VertexBinding| binding.rate == vk::VertexInputRate::VERTEX;
+            let ranges = (0..).zip(&pipeline.bindings).filter(|(_, binding)| of_vertices(binding));
+            let is_read = |number: u32| {
+                let reads = |inst: &Inst| matches!(inst, Inst::Load { space: Space::Range(of), .. } if *of == number);
+                program.code.function().insts.iter().any(reads)
+            };
+            let streams = ranges.filter(|(number, _)| is_read(*number)).map(|(number, binding)| (number, binding.stride));
+            PositionKernel { streams: streams.collect(), program, balance }
         })
     }
 }

@@ -257,7 +257,7 @@ fn shade_span(
     if span >= corners.len() {
         return Ok(None);
     }
-    if !shade_positions((source, &kernel.program), least..=greatest, positions) {
+    if !shade_positions((source, kernel), least..=greatest, positions) {
         return Err(Interrupted);
     }
     Ok(Some((least, span + 1)))

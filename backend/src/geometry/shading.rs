@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use ash::vk;
 
 use super::Vertex;
-use super::kernel::{VertexKernel, input, output, position};
+use super::kernel::{PositionKernel, VertexKernel, input, output, position};
 use super::triangles::Triangles;
 use crate::memory::BufferRange;
 use crate::shader::Program;
@@ -246,9 +246,12 @@ impl Positions {
     }
 }
 
+/// Vertices that are fetched ahead.
+const AHEAD: usize = 2 * WAVE;
+
 /// Shades no more of vertices than their positions. Returns false when the program was interrupted.
 pub(super) fn shade_positions(
-    (source, program): (&VertexSource<'_>, &Program),
+    (source, PositionKernel { program, streams, .. }): (&VertexSource<'_>, &PositionKernel),
     vertices: RangeInclusive<u32>,
     Positions { wave, words }: &mut Positions,
 ) -> bool {
@@ -261,6 +264,10 @@ pub(super) fn shade_positions(
     for first in (0..count).step_by(WAVE) {
         let lanes = ((1u32 << (count - first).min(WAVE)) - 1) as Mask;
         let start = vertices.start() + first as u32;
+        for &(range, stride) in streams {
+            let ahead = (start as usize + AHEAD) * stride as usize;
+            source.environment.ranges.expect(range, ahead..ahead + WAVE * stride as usize);
+        }
         inputs[input::VERTEX as usize] = std::array::from_fn(|lane| start.wrapping_add(lane as u32));
         if calls.call(lanes, &inputs, &mut outputs) == Stop::Interrupted {
             return false;

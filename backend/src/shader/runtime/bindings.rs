@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 
+use super::rows::prefetch_at;
 use super::frame::{self, BufferEntry, NOTHING, ResourceEntry};
 use super::kernels::Lanes;
 use super::lookups::Found;
@@ -271,6 +272,14 @@ impl Ranges {
     /// The ranges as generated code sees them.
     pub(super) fn entries(&self) -> &[BufferEntry] {
         &self.entries
+    }
+
+    /// Has the machine bring some bytes of a range to its caches, which are soon needed.
+    #[inline]
+    pub fn expect(&self, number: u32, bytes: std::ops::Range<usize>) {
+        let Some(entry) = self.entries.get(number as usize).filter(|entry| bytes.end <= entry.size as usize) else { return };
+        let first = entry.base.wrapping_add(bytes.start);
+        (0..bytes.len()).step_by(64).for_each(|line| prefetch_at(first.wrapping_add(line)));
     }
 
     /// A range: memory, first byte, and bytes.

@@ -16,10 +16,16 @@ type Block = [Chunk; BLOCK];
 /// Has the machine bring something to its nearest cache, which is soon needed.
 #[inline(always)]
 pub fn prefetch<T>(wanted: &T) {
+    prefetch_at(std::ptr::from_ref(wanted).cast());
+}
+
+/// The same of what is at an address, if there is anything.
+#[inline(always)]
+pub fn prefetch_at(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch reads nothing, whatever the address.
     unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(wanted).cast());
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
     }
 }
 

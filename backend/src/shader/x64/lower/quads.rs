@@ -88,13 +88,16 @@ impl Lower<'_> {
         let address = self.change(Code::Cmovae_r64_rm64, address, &[Operand::Use(zeros)]);
         let rows = [0, Space::BLOCK_ROW as usize].map(|row| Operand::Mem(Mem::at(address, row)));
         match self.target {
-            Target::Avx512 => {
-                let upper = self.define(VECTOR, Code::EVEX_Vmovups_ymm_k1z_ymmm256, &rows[..1]);
-                let code = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
-                Parts::one(self.define(VECTOR, code, &[Operand::Use(upper), rows[1], Operand::Imm(1)]))
-            }
+            Target::Avx512 => Parts::one(self.whole_block(rows)),
             Target::Avx2 => Parts::new(&rows.map(|row| self.define(VECTOR, Code::VEX_Vmovups_ymm_ymmm256, &[row]))),
         }
+    }
+
+    /// The rows of a block in one register of AVX-512.
+    fn whole_block(&mut self, rows: [Operand; 2]) -> VReg {
+        let upper = self.define(VECTOR, Code::EVEX_Vmovups_ymm_k1z_ymmm256, &rows[..1]);
+        let code = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
+        self.define(VECTOR, code, &[Operand::Use(upper), rows[1], Operand::Imm(1)])
     }
 
     /// Stores the lanes of a mask to a block as [`Self::store_quads`] does to quads: the other words are stored again.
@@ -104,16 +107,13 @@ impl Lower<'_> {
         let rows = [0, Space::BLOCK_ROW as usize].map(|row| Operand::Mem(Mem::at(address, row)));
         match self.target {
             Target::Avx512 => {
-                let kept = self.define(MASK, Code::VEX_Knotw_kr_kr, &[Operand::Use(lanes.at(0))]);
-                let half = self.define(MASK, Code::VEX_Kshiftrw_kr_kr_imm8, &[Operand::Use(kept), Operand::Imm(8)]);
-                let below = [Operand::Use(words.at(0)), Operand::Imm(1)];
-                let below = self.define(VECTOR, Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8, &below);
-                for (row, (words, kept)) in rows.into_iter().zip([(words.at(0), kept), (below, half)]) {
-                    let all = self.vector_register();
-                    let operands = [Operand::Def(all), Operand::Use(words), row];
-                    self.masked(Code::EVEX_Vpblendmd_ymm_k1z_ymm_ymmm256b32, &operands, kept, false);
-                    self.plain(Code::EVEX_Vmovups_ymmm256_k1z_ymm, &[row, Operand::Use(all)]);
-                }
+                let stored = self.whole_block(rows);
+                let all = self.vector_register();
+                let operands = [Operand::Def(all), Operand::Use(stored), Operand::Use(words.at(0))];
+                self.masked(Code::EVEX_Vpblendmd_zmm_k1z_zmm_zmmm512b32, &operands, lanes.at(0), false);
+                self.plain(Code::EVEX_Vmovups_ymmm256_k1z_ymm, &[rows[0], Operand::Use(all)]);
+                let below = [rows[1], Operand::Use(all), Operand::Imm(1)];
+                self.plain(Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8, &below);
             }
             Target::Avx2 => {
                 for (part, row) in rows.into_iter().enumerate() {
