@@ -167,6 +167,11 @@ impl<'t> Wanted<'t> {
         }
     }
 
+    /// Whether any covers something else than its corners say.
+    pub(super) fn has_covers(&self) -> bool {
+        !self.covers.is_empty()
+    }
+
     /// Whether any may cover a group, and about how many pixels they cover in a tile.
     pub(super) fn measure(&self) -> (bool, i32) {
         measure(&self.pixels)
@@ -223,7 +228,7 @@ impl Batch {
         for (words, pixels) in part::<4>(words, Shape::PIXELS).iter_mut().zip(&wanted.pixels) {
             *words = bytemuck::must_cast(*pixels);
         }
-        if !wanted.covers.is_empty() {
+        if wanted.has_covers() {
             replace(&wanted.covers, words);
         }
         if let Some(bias) = plan.bias {
@@ -384,9 +389,10 @@ fn solve_lanes(batch: &Batch, wanted: &Wanted<'_>, plan: &Plan, words: &mut [Lan
     turn_clockwise(&mut grid, &area);
     let (solver, inverse_w) = (Solver::new(&place), batch.inverse_w());
     let w_slopes = solver.may_slope(inverse_w, part(words, Shape::INVERSE_W));
-    solver.plane(batch.depth(), part(words, Shape::DEPTH));
+    let depth_slopes = solver.may_slope(batch.depth(), part(words, Shape::DEPTH));
     put_coverage(&grid, words);
-    let mut varies = Varies::NONE.with_w(w_slopes || inverse_w[0].iter().any(|value| *value != 1.0));
+    let w_varies = w_slopes || inverse_w[0].iter().any(|value| *value != 1.0);
+    let mut varies = Varies::NONE.with_w(w_varies).with_depth(depth_slopes);
     for (index, way) in ways.iter().enumerate() {
         let (values, words) = (batch.words(output::VARYINGS + index), part(words, Primitives::first_word(index)));
         let changes = input_words(&solver, (*way, rules.provoking), values, inverse_w, words);

@@ -144,7 +144,8 @@ impl LazyVertexKernel {
                 let reads = |inst: &Inst| matches!(inst, Inst::Load { space: Space::Range(of), .. } if *of == number);
                 program.code.function().insts.iter().any(reads)
             };
-            let streams = ranges.filter(|(number, _)| is_read(*number)).map(|(number, binding)| (number, binding.stride));
+            let streams =
+                ranges.filter(|(number, _)| is_read(*number)).map(|(number, binding)| (number, binding.stride));
             PositionKernel { streams: streams.collect(), program, balance }
         })
     }

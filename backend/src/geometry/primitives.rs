@@ -141,6 +141,8 @@ pub struct Primitives {
     pixel_count: i64,
     /// What changes within any.
     varies: Varies,
+    /// Whether any covers something else than its corners say.
+    has_covers: bool,
 }
 
 impl Primitives {
@@ -154,7 +156,7 @@ impl Primitives {
         self.stride = plan.primitive_words();
         self.count = triangles.len();
         self.polygons.clear();
-        (self.has_large, self.pixel_count, self.varies) = (false, 0, Varies::NONE);
+        (self.has_large, self.pixel_count, self.varies, self.has_covers) = (false, 0, Varies::NONE, false);
         let words = triangles.len().div_ceil(WAVE) * self.stride;
         // A wave reads words of primitives that follow one of sixteen.
         if self.words.len() <= words {
@@ -179,6 +181,7 @@ impl Primitives {
             self.has_large |= has_large;
             self.pixel_count += i64::from(pixel_count);
             self.varies = self.varies.or(batch.set_up(plan, now, words));
+            self.has_covers |= now.has_covers();
         }
     }
 
@@ -219,7 +222,12 @@ impl Primitives {
         self.pixel_count
     }
 
-    /// Which inputs change within any of them.
+    /// Whether any covers something else than its corners say: then it may end within a pixel's row or column of those.
+    pub fn has_covers(&self) -> bool {
+        self.has_covers
+    }
+
+    /// What changes within any of them.
     pub fn varies(&self) -> Varies {
         self.varies
     }

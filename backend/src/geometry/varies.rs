@@ -1,10 +1,11 @@
-//! Which inputs of the fragment program change within primitives: what does not is the same for all of a primitive's fragments.
+//! Which inputs of the fragment program change within primitives, and whether depths do: what does not is the same for all of a primitive's
+//! fragments.
 //!
 //! Normals of flat surfaces, colours of what has one, everything of what is drawn without perspective and without a gradient: kernels that know
 //! compute it once. A plane without slopes gives the value at its origin to the bit, unless that is a negative zero; and where all w are 1, so does its
 //! division by the plane of 1/w.
 
-/// Inputs that may change within primitives, and whether w does.
+/// Inputs that may change within primitives, and whether w and depths do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Varies(u32);
 
@@ -21,12 +22,18 @@ impl Varies {
     /// Nothing does.
     pub const NONE: Self = Self(0);
 
-    /// Bit of w, behind those of inputs; of others nothing is known.
+    /// Bits of depths and w, behind those of inputs; of others nothing is known.
+    const DEPTH: u32 = 30;
     const W: u32 = 31;
 
     /// Whether an input may.
     pub fn input(self, number: usize) -> bool {
-        number >= Self::W as usize || self.0 >> number & 1 != 0
+        number >= Self::DEPTH as usize || self.0 >> number & 1 != 0
+    }
+
+    /// Whether depths may.
+    pub fn depth(self) -> bool {
+        self.0 >> Self::DEPTH & 1 != 0
     }
 
     /// Whether w may, or is not 1.
@@ -48,8 +55,14 @@ impl Varies {
     /// The same, and an input if it may.
     #[inline(always)]
     pub(super) fn with_input(self, number: usize, may: bool) -> Self {
-        let bit = if number < Self::W as usize { 1 << number } else { 0 };
+        let bit = if number < Self::DEPTH as usize { 1 << number } else { 0 };
         Self(self.0 | if may { bit } else { 0 })
+    }
+
+    /// The same, and depths if they may.
+    #[inline(always)]
+    pub(super) fn with_depth(self, may: bool) -> Self {
+        Self(self.0 | u32::from(may) << Self::DEPTH)
     }
 
     /// The same, and w if it may.
@@ -72,8 +85,9 @@ mod tests {
     #[test]
     fn what_is_not_known_may_change() {
         let varies = Varies::NONE.with_input(3, true).with_input(40, false);
-        assert_eq!([0, 3, 30, 31, 40].map(|number| varies.input(number)), [false, true, false, true, true]);
+        assert_eq!([0, 3, 29, 30, 31, 40].map(|number| varies.input(number)), [false, true, false, true, true, true]);
         assert!(!varies.w() && varies.with_w(true).w());
+        assert!(!varies.depth() && varies.with_depth(true).depth() && !varies.with_depth(true).w());
         assert_eq!((varies.settled(), varies.with_w(true).settled()), (varies, Varies::ALL));
         assert_eq!(Varies::default(), Varies::ALL);
     }

@@ -264,6 +264,11 @@ fn cuts_no_block([x0, y0, x1, y1]: [i64; 4], mut sizes: impl Iterator<Item = [u3
     is_between(x0) && is_between(y0) && sizes.all(|[width, height]| ends(x1, width) && ends(y1, height))
 }
 
+/// Whether an area `[x0, y0, x1, y1]` has some pixels of a block, and others not.
+pub(super) fn cuts_blocks(area: [i64; 4]) -> bool {
+    area.iter().any(|edge| edge % BLOCK != 0)
+}
+
 /// Whether depth and stencil tests come before a fragment program.
 fn tests_early(program: Option<&Program>, multisample: &MultisampleState, has_rates: bool) -> bool {
     let Some(program) = program else { return true };

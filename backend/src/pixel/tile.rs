@@ -11,6 +11,7 @@ use super::DrawContext;
 use super::coverage::{Part, covers_group, covers_tile, see_groups};
 use super::crumbs::Crumbs;
 use super::direct::{Lazy, Mixed, Small};
+use super::draw::cuts_blocks;
 use super::group_tests::GroupTests;
 use super::kernel::{Drawn, Way};
 use super::neighbours::{around, have_neighbours};
@@ -114,8 +115,11 @@ pub fn process_tile(
         let clip = within(context.scissor, area);
         let way = context.outline().small;
         let (tests, passed, ok) = ([0; 2], 0, true);
-        let (varies, are_many) = varies_within(stretches.clone().take_while(|stretch| stretch.draw == draw));
-        let may_be_neighbours = are_many && way == Some(Way::AtOnce) && !context.cuts;
+        let of_draw = || stretches.clone().take_while(|stretch| stretch.draw == draw);
+        let (varies, are_many) = varies_within(of_draw());
+        let is_cut =
+            || context.cuts || cuts_blocks(clip) || of_draw().any(|stretch| stretch.bin.0.primitives.has_covers());
+        let may_be_neighbours = are_many && way == Some(Way::AtOnce) && !is_cut();
         let neighbours = if may_be_neighbours { Lazy::Not(&mut *neighbours) } else { Lazy::Never };
         let mut tile = Tile {
             context,

@@ -256,6 +256,9 @@ impl<'a> Inputs<'a> {
     /// The depth that programs see: `Plane::at`. Source: Vulkan specification, "Built-In Variables" (`FragCoord`); clamping is an
     /// operation after them, "Depth Clamping and Range Adjustment".
     fn interpolated_depth(&self, linker: &mut Linker, place: At) -> Value {
+        if !self.varies.depth() {
+            return self.constant(linker, Shape::DEPTH, Type::F32);
+        }
         let [x, y] = self.offset(linker, place);
         let [origin, dx, dy] = [0, 1, 2].map(|index| self.primitive(linker, Shape::DEPTH + index, Type::F32));
         let along_x = linker.b.binary(B::FMul, dx, x);
@@ -301,7 +304,8 @@ pub(super) fn shared_words(program: Option<&Program>, varies: Varies) -> Vec<u32
         slot => (slot.is_varying() && is_constant(input.interpolation, varies.input(number)))
             .then(|| Primitives::first_word(number)),
     };
-    [0, 1].map(|end| Shape::DEPTH_RANGE + end).into_iter().chain(inputs.filter_map(word)).collect()
+    let depth = (!varies.depth()).then_some(Shape::DEPTH);
+    [0, 1].map(|end| Shape::DEPTH_RANGE + end).into_iter().chain(depth).chain(inputs.filter_map(word)).collect()
 }
 
 /// The part of a fragment on the inner side of a line, from its centre's distance from that and how much that changes from side to side

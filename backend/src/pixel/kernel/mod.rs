@@ -254,7 +254,10 @@ fn gains(pipeline: &GraphicsPipeline, varies: Varies) -> bool {
         _ => false,
     };
     let program = pipeline.fragment.as_deref();
-    varies != Varies::ALL && program.is_some_and(|program| program.inputs.iter().enumerate().any(gains))
+    let tests_depth = tested(pipeline).is_some_and(|tests| tests.depth_test);
+    let gains =
+        program.is_some_and(|program| program.inputs.iter().enumerate().any(gains)) || tests_depth && !varies.depth();
+    varies != Varies::ALL && gains
 }
 
 /// Most kernels of one kind that know what changes within primitives: each is compiled code.

@@ -31,7 +31,7 @@ pub enum Drawn {
     One,
     /// That, and the one behind it, with which it shares an edge: no point is of both. A lane's pixel is of the one that covers it, so that
     /// blocks which both of them touch are gone through once. What does not change within them is the same for
-    /// both: [`Stage::common`].
+    /// both: [`Stage::common`]. Of neither the window cuts off any pixels.
     Neighbours,
 }
 
@@ -296,19 +296,19 @@ impl Linker {
     /// The pixels of a block: two quads beside two others; with their bytes in the planes of targets and depth.
     fn block(&mut self, blocks: &Blocks, locations: &[[i64; 2]], planes: (&[Attachment], &Depths)) -> Pixels {
         let corner = [0, 1].map(|axis| self.b.local_load(blocks.at, axis, None, Type::I32));
-        let inside = [0, 1].map(|axis: usize| {
-            let from_first = self.b.binary(B::ISub, corner[axis], blocks.first[axis]);
-            let from_first = self.b.binary(B::IAdd, from_first, blocks.steps[axis]);
-            is_below(&mut self.b, from_first, blocks.extent[axis])
-        });
-        let inside = self.b.binary(B::LogicalAnd, inside[0], inside[1]);
-        let mut covered = self.within((0, blocks.edges[0]), corner, locations);
-        if let Some(&edges) = blocks.edges.get(1) {
-            let of_second = self.within((1, edges), corner, locations)[0];
-            self.of_second = Some(of_second);
-            covered = vec![self.b.binary(B::LogicalOr, covered[0], of_second)];
-        }
-        let covered = covered.iter().map(|&covered| self.b.binary(B::LogicalAnd, covered, inside)).collect();
+        let covered = self.within((0, blocks.edges[0]), corner, locations);
+        let covered = match blocks.edges.get(1) {
+            None => {
+                let inside = self.inside(blocks, corner);
+                covered.iter().map(|&covered| self.b.binary(B::LogicalAnd, covered, inside)).collect()
+            }
+            // They are all within the window.
+            Some(&edges) => {
+                let of_second = self.within((1, edges), corner, locations)[0];
+                self.of_second = Some(of_second);
+                vec![self.b.binary(B::LogicalOr, covered[0], of_second)]
+            }
+        };
         let place = [0, 1].map(|axis: usize| {
             let [corner, step] = [corner[axis], blocks.steps[axis]].map(|pixels| self.b.unary(U::SToF, pixels));
             self.b.binary(B::FAdd, corner, step)
@@ -316,6 +316,16 @@ impl Linker {
         let pixel = [0, 1].map(|axis: usize| self.b.binary(B::IAdd, corner[axis], blocks.steps[axis]));
         let texels = self.texels((pixel, Some(corner)), locations.len() as u32, planes);
         Pixels { place, covered, texels }
+    }
+
+    /// Which pixels of a block are in the window.
+    fn inside(&mut self, blocks: &Blocks, corner: [Value; 2]) -> Value {
+        let [x, y] = [0, 1].map(|axis: usize| {
+            let from_first = self.b.binary(B::ISub, corner[axis], blocks.first[axis]);
+            let from_first = self.b.binary(B::IAdd, from_first, blocks.steps[axis]);
+            is_below(&mut self.b, from_first, blocks.extent[axis])
+        });
+        self.b.binary(B::LogicalAnd, x, y)
     }
 
     /// Which pixels of a block are within a primitive, sample by sample: the edge equations modulo 2^32, which near small primitives are exact.
@@ -533,7 +543,7 @@ impl Linker {
         depth: &Depths,
         own: Option<Value>,
     ) -> Left {
-        let inputs = Inputs::new(program, Form::Alone, (false, &pipeline.multisample));
+        let inputs = Inputs::new(program, Form::Alone, (false, &pipeline.multisample)).that_vary(self.varies);
         match tested(pipeline) {
             Some(tests) => self.tested(&tests, pixels, (inputs, depth), own),
             None => {

@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 
-use super::rows::prefetch_at;
 use super::frame::{self, BufferEntry, NOTHING, ResourceEntry};
 use super::kernels::Lanes;
 use super::lookups::Found;
+use super::rows::prefetch_at;
 use super::{Descriptor, Lookups};
 use crate::memory::{Addresses, Allocation, BufferRange, InUse, Surface};
 use crate::shader::Program;
@@ -277,7 +277,9 @@ impl Ranges {
     /// Has the machine bring some bytes of a range to its caches, which are soon needed.
     #[inline]
     pub fn expect(&self, number: u32, bytes: std::ops::Range<usize>) {
-        let Some(entry) = self.entries.get(number as usize).filter(|entry| bytes.end <= entry.size as usize) else { return };
+        let Some(entry) = self.entries.get(number as usize).filter(|entry| bytes.end <= entry.size as usize) else {
+            return;
+        };
         let first = entry.base.wrapping_add(bytes.start);
         (0..bytes.len()).step_by(64).for_each(|line| prefetch_at(first.wrapping_add(line)));
     }
