@@ -150,7 +150,7 @@ fn dumped(dump: &Dump, program: &Program, versions: &Versions, target: Option<x6
         Dump::Machine => x64::machine_text(function, uniformity, target()?).map_err(Failure::new),
         Dump::Assembly => {
             let code =
-                x64::generate(function, uniformity, x64::Outputs::default(), target()?).map_err(Failure::new)?.code;
+                x64::generate(function, uniformity, x64::Manner::default(), target()?).map_err(Failure::new)?.code;
             Ok(x64::disassemble(&code.bytes, code.entry))
         }
     }

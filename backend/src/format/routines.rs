@@ -16,6 +16,12 @@ pub type Words = SmallVec<[Value; 4]>;
 /// 1.5 * 2^23: the low bits of a sum with it hold a whole number, rounded to nearest even.
 pub const WHOLE: f32 = 12_582_912.0;
 
+/// 2^23: the same of what is not negative.
+const NATURAL: f32 = 8_388_608.0;
+
+/// The bits of [`NATURAL`] are among so many at the top.
+const EXPONENT: u32 = 8;
+
 /// Widest fixed point whose quotients [`over`] rounds correctly.
 const MOST_BITS_OVER: u8 = 16;
 
@@ -227,20 +233,30 @@ pub fn encode(b: &mut Builder, info: &FormatInfo, texel: [Value; 4]) -> Option<W
     if matches!(info.class, Class::Uscaled | Class::Sscaled) || shares_exponent(info) {
         return None;
     }
-    let mut words: SmallVec<[Option<Value>; 4]> = std::iter::repeat_n(None, words(info)).collect();
+    let mut codes: SmallVec<[SmallVec<[Value; 4]>; 4]> = std::iter::repeat_n(SmallVec::new(), words(info)).collect();
     for channel in info.channels {
-        let code = encode_channel(b, info.class, channel, texel[usize::from(channel.component)]);
         let (word, shift) = (usize::from(channel.offset) / 32, u32::from(channel.offset) % 32);
-        let code = if shift == 0 { code } else { by_constant(b, B::Shl, code, shift) };
-        words[word] = Some(match words[word] {
-            Some(other) => b.binary(B::Or, other, code),
-            None => code,
-        });
+        let code = encode_channel(b, info.class, (channel, shift), texel[usize::from(channel.component)]);
+        codes[word].push(if shift == 0 { code } else { by_constant(b, B::Shl, code, shift) });
     }
-    Some(words.into_iter().map(|word| word.unwrap_or_else(|| b.int(0))).collect())
+    Some(codes.iter().map(|codes| joined(b, codes)).collect())
 }
 
-fn encode_channel(b: &mut Builder, class: Class, channel: &Channel, value: Value) -> Value {
+/// All bits of some codes; by twos, as neither waits for the other then, and what does not change comes together.
+fn joined(b: &mut Builder, codes: &[Value]) -> Value {
+    match codes {
+        [] => b.int(0),
+        [code] => *code,
+        _ => {
+            let (first, rest) = codes.split_at(codes.len().div_ceil(2));
+            let (first, rest) = (joined(b, first), joined(b, rest));
+            b.binary(B::Or, first, rest)
+        }
+    }
+}
+
+/// The code of a channel that is to be shifted so far to the left: of bits that are lost there anything.
+fn encode_channel(b: &mut Builder, class: Class, (channel, shift): (&Channel, u32), value: Value) -> Value {
     let bits = channel.bits;
     match class {
         Class::Uint if bits == 32 => value,
@@ -253,6 +269,10 @@ fn encode_channel(b: &mut Builder, class: Class, channel: &Channel, value: Value
             by_constant(b, B::And, value, largest(bits))
         }
         Class::Srgb if channel.component != 3 => srgb_code(b, value),
+        Class::Unorm | Class::Srgb if shift >= EXPONENT => {
+            let value = clamped(b, value, 0.0);
+            word_of(b, value, (largest(bits), NATURAL))
+        }
         Class::Unorm | Class::Srgb => unorm_code(b, value, bits),
         Class::Snorm => {
             let value = clamped(b, value, -1.0);
@@ -285,10 +305,15 @@ fn unorm_code(b: &mut Builder, value: Value, bits: u8) -> Value {
 
 /// The low `bits` bits of `value * scale` as a whole number: the nearest one, and of two the even one.
 fn whole(b: &mut Builder, value: Value, scale: u32, bits: u8) -> Value {
-    let (scale, unit) = (b.float(scale as f32), b.float(WHOLE));
-    let sum = b.ternary(T::Fma, value, scale, unit);
-    let word = b.cast(sum, Type::I32);
+    let word = word_of(b, value, (scale, WHOLE));
     by_constant(b, B::And, word, largest(bits))
+}
+
+/// The same below other bits, of the number that it is a sum with.
+fn word_of(b: &mut Builder, value: Value, (scale, unit): (u32, f32)) -> Value {
+    let (scale, unit) = (b.float(scale as f32), b.float(unit));
+    let sum = b.ternary(T::Fma, value, scale, unit);
+    b.cast(sum, Type::I32)
 }
 
 /// The linear value of an 8-bit sRGB code.

@@ -27,7 +27,7 @@ pub(super) fn link_whole(pipeline: &GraphicsPipeline) -> Option<Stage> {
             let pixels = linker.strip(number, None, bytes_of(&attachments));
             linker.shade((program, &pipeline.multisample), &attachments, pixels);
         });
-        linker.finish(Some(program))
+        linker.finish(Some(program)).with_all_lanes()
     };
     let pair = wants_pair().then(|| linked(2).pair(Effects::Allowed)).flatten();
     Some(pair.unwrap_or_else(|| linked(1).alone()))
@@ -49,7 +49,7 @@ pub(super) fn link(pipeline: &GraphicsPipeline) -> Option<Stage> {
         linker.shade((program, &pipeline.multisample), &attachments, pixels);
         linker.b.push(Inst::EndIf);
     });
-    Some(linker.finish(Some(program)).alone())
+    Some(linker.finish(Some(program)).with_all_lanes().alone())
 }
 
 /// Bytes of the texels of attachments.

@@ -62,7 +62,7 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
         let many = linker.b.local_load(exported, 0, None, Type::I32);
         linker.output(many);
     }
-    Some(linker.finish(Some(program)).alone())
+    Some(linker.finish(Some(program)).with_all_lanes().alone())
 }
 
 impl Linker {

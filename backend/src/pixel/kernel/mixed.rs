@@ -56,7 +56,7 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
             exported.iter().for_each(|&output| linker.count_lanes(output, left));
         }
     }
-    Some(linker.finish(program).alone())
+    Some(linker.finish(program).with_all_lanes().alone())
 }
 
 impl Linker {

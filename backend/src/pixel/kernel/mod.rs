@@ -526,7 +526,7 @@ impl Linker {
     fn finish(self, program: Option<&Program>) -> Linked<'_> {
         let mut function = self.b.finish();
         passes::optimize(&mut function, &mut |_, _| {});
-        Linked { function, sources: self.sources, outputs: self.outputs, program }
+        Linked { function, sources: self.sources, outputs: self.outputs, program, with_all_lanes: false }
     }
 }
 
@@ -541,9 +541,15 @@ struct Linked<'a> {
     sources: Vec<Source>,
     outputs: usize,
     program: Option<&'a Program>,
+    with_all_lanes: bool,
 }
 
 impl Linked<'_> {
+    /// For [`crate::shader::interp::Runs`], which has all lanes.
+    fn with_all_lanes(self) -> Self {
+        Self { with_all_lanes: true, ..self }
+    }
+
     /// With what its loop computes anew in front of it, see [`passes::hoist`].
     fn hoisted(mut self) -> Self {
         passes::hoist(&mut self.function);
@@ -576,6 +582,9 @@ impl Linked<'_> {
         if let Some(program) = self.program {
             linked.stage = program.stage;
             linked.resources.clone_from(&program.resources);
+        }
+        if self.with_all_lanes {
+            linked.code = linked.code.with_all_lanes();
         }
         linked.code.generate_chosen(linked.stage, "kernel");
         Stage { program: linked, sources, waves, edges, common }

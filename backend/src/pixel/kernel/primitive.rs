@@ -92,7 +92,7 @@ pub(super) fn link(
         let value = linker.b.local_load(local, 0, None, Type::I32);
         linker.output(value);
     }
-    let linked = linker.finish(program.filter(|_| way == Way::AtOnce));
+    let linked = linker.finish(program.filter(|_| way == Way::AtOnce)).with_all_lanes();
     // Programs of these have no loops of their own.
     let stage = if varies == Varies::ALL { linked.alone() } else { linked.hoisted().alone() };
     let common = match drawn {

@@ -36,7 +36,7 @@ pub struct Executable {
     constants: usize,
     has_barrier: bool,
     reads_push: bool,
-    outputs: x64::Outputs,
+    manner: x64::Manner,
 }
 
 impl Executable {
@@ -54,7 +54,7 @@ impl Executable {
         let has_barrier = function.insts.contains(&Inst::Barrier);
         let of_push = |inst: &Inst| matches!(inst, Inst::Load { space: Space::Push | Space::Levels(_), .. });
         let reads_push = function.insts.iter().any(of_push);
-        let (native, outputs) = Default::default();
+        let (native, manner) = Default::default();
         Self {
             function,
             uniformity,
@@ -65,13 +65,20 @@ impl Executable {
             constants,
             has_barrier,
             reads_push,
-            outputs,
+            manner,
         }
     }
 
     /// Where lanes that do not run to the end have anything as outputs.
     pub fn with_outputs_filled(self) -> Self {
-        Self { outputs: x64::Outputs::Filled, ..self }
+        let manner = x64::Manner { outputs: x64::Outputs::Filled, ..self.manner };
+        Self { manner, ..self }
+    }
+
+    /// Where all lanes run, none of them as a helper.
+    pub fn with_all_lanes(self) -> Self {
+        let manner = x64::Manner { with_all_lanes: true, ..self.manner };
+        Self { manner, ..self }
     }
 
     /// Whether it reads push constants, or what draws tell their programs beside them.
@@ -86,7 +93,7 @@ impl Executable {
     pub fn generate(&mut self, target: Option<x64::Target>) -> Result<(), String> {
         self.native = None;
         if let Some(target) = target {
-            let generated = x64::generate(&self.function, &self.uniformity, self.outputs, target)?;
+            let generated = x64::generate(&self.function, &self.uniformity, self.manner, target)?;
             let routines = self.function.routines.clone();
             self.native = Some(Native::new(generated, routines).map_err(|error| error.to_string())?);
         }

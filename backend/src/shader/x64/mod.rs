@@ -198,6 +198,15 @@ pub struct Generated {
     pub pushed_bytes: usize,
 }
 
+/// How code is run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Manner {
+    /// What is expected of outputs.
+    pub outputs: Outputs,
+    /// Whether all lanes run, none of them as a helper.
+    pub with_all_lanes: bool,
+}
+
 /// What lanes that do not run to a program's end find in its outputs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Outputs {
@@ -215,12 +224,12 @@ pub enum Outputs {
 pub fn generate(
     function: &Function,
     uniformity: &Uniformity,
-    outputs: Outputs,
+    manner: Manner,
     target: Target,
 ) -> Result<Generated, String> {
     // The better allocator takes more than linear time when much is spilled.
     let algorithm = if function.insts.len() > MOST_FOR_ION { Algorithm::Fastalloc } else { Algorithm::Ion };
-    generate_with((function, uniformity, outputs), target, algorithm)
+    generate_with((function, uniformity, manner), target, algorithm)
 }
 
 /// The machine IR of a function as text, before registers are allocated.
@@ -228,16 +237,16 @@ pub fn generate(
 /// # Errors
 /// As [`generate`].
 pub fn machine_text(function: &Function, uniformity: &Uniformity, target: Target) -> Result<String, String> {
-    let lowered = lower::lower(function, uniformity, Outputs::Kept, target)?;
+    let lowered = lower::lower(function, uniformity, Manner::default(), target)?;
     Ok(listing::machine(&lowered.function))
 }
 
 fn generate_with(
-    (function, uniformity, kind): (&Function, &Uniformity, Outputs),
+    (function, uniformity, manner): (&Function, &Uniformity, Manner),
     target: Target,
     algorithm: Algorithm,
 ) -> Result<Generated, String> {
-    let lowered = lower::lower(function, uniformity, kind, target)?;
+    let lowered = lower::lower(function, uniformity, manner, target)?;
     let input = allocate::Allocatable::new(&lowered.function, target);
     let output = input.run(algorithm)?;
     let spills = crate::shader::runtime::frame::Frame::BYTES + lowered.local_bytes;

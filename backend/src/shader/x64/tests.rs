@@ -402,7 +402,7 @@ fn both_allocators_pass_regalloc_s_checker() {
         let mut function = random::function(seed);
         let uniformity = crate::shader::passes::prepare(&mut function, |_| Across::Varies);
         for target in targets() {
-            let lowered = lower::lower(&function, &uniformity, super::Outputs::Kept, target).unwrap();
+            let lowered = lower::lower(&function, &uniformity, super::Manner::default(), target).unwrap();
             let input = allocate::Allocatable::new(&lowered.function, target);
             for algorithm in [regalloc2::Algorithm::Ion, regalloc2::Algorithm::Fastalloc] {
                 let output = input.run(algorithm).unwrap();
@@ -421,9 +421,10 @@ fn what_is_encoded_decodes_without_an_invalid_instruction() {
         let mut function = random::function(seed);
         let uniformity = crate::shader::passes::prepare(&mut function, |_| Across::Varies);
         for target in targets() {
-            let code = generate_with((&function, &uniformity, super::Outputs::Kept), target, regalloc2::Algorithm::Ion)
-                .unwrap()
-                .code;
+            let code =
+                generate_with((&function, &uniformity, super::Manner::default()), target, regalloc2::Algorithm::Ion)
+                    .unwrap()
+                    .code;
             let mut decoder = iced_x86::Decoder::new(64, &code.bytes[code.entry..], iced_x86::DecoderOptions::NONE);
             let mut last = iced_x86::Instruction::default();
             while decoder.can_decode() {

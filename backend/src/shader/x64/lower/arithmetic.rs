@@ -2,6 +2,7 @@
 
 use iced_x86::Code;
 use regalloc2::VReg;
+use smallvec::SmallVec;
 
 use super::super::machine::{Kind, MASK, Masking, Operand, VECTOR};
 use super::super::table::{self, Compare, Order, Shift, V};
@@ -50,6 +51,13 @@ impl Lower<'_> {
                 let mask = self.compare(Compare::Float(table::UNORDERED), a, a.into());
                 self.hold(result, Held::Mask(mask));
             }
+            UnaryOp::Sqrt if self.is_uniform(result) => {
+                let root = match self.target {
+                    Target::Avx512 => Code::EVEX_Vsqrtps_xmm_k1z_xmmm128b32,
+                    Target::Avx2 => Code::VEX_Vsqrtps_xmm_xmmm128,
+                };
+                self.in_short(result, root, &[a]);
+            }
             _ => {
                 let a = self.vector(a);
                 match self.vector_unary(op, a) {
@@ -59,6 +67,19 @@ impl Lower<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A slow operation on what all lanes have: few are done in half of the time, and given to all.
+    fn in_short(&mut self, result: Value, code: Code, operands: &[Value]) {
+        let operands: SmallVec<[Operand; 2]> =
+            operands.iter().map(|&operand| Operand::Use(self.vector(operand).at(0))).collect();
+        let few = self.define(VECTOR, code, &operands);
+        let to_all = match self.target {
+            Target::Avx512 => Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32,
+            Target::Avx2 => Code::VEX_Vbroadcastss_ymm_xmm,
+        };
+        let all = self.define(VECTOR, to_all, &[Operand::Use(few)]);
+        self.hold_vector(result, Parts::one(all));
     }
 
     /// The same bits under another type.
@@ -226,6 +247,13 @@ impl Lower<'_> {
                 let (a, b) = (self.vector(a), self.vector(b));
                 let parts = self.divide(op, a, b);
                 self.hold_vector(result, parts);
+            }
+            BinaryOp::FDiv if self.is_uniform(result) => {
+                let quotient = match self.target {
+                    Target::Avx512 => Code::EVEX_Vdivps_xmm_k1z_xmm_xmmm128b32,
+                    Target::Avx2 => Code::VEX_Vdivps_xmm_xmm_xmmm128,
+                };
+                self.in_short(result, quotient, &[a, b]);
             }
             _ => match table::binary(op) {
                 Some((op, swapped)) => self.vector_binary(result, op, if swapped { (b, a) } else { (a, b) }),

@@ -14,7 +14,7 @@ use super::super::table::{self, V};
 use super::classify::Form;
 use super::variables::{Content, Variable, Variables};
 use super::{Held, Lower, Parts, Result};
-use crate::shader::ir::{Inst, Value};
+use crate::shader::ir::{Inst, Region, Value};
 use crate::shader::runtime::frame::Frame;
 use crate::shader::x64::Target;
 
@@ -352,12 +352,14 @@ impl Lower<'_> {
         }
         let condition = self.mask(condition);
         let active = self.active_mask();
-        let taken = self.mask_and(active, condition);
-        self.open[open].other = Some(self.mask_and_not(condition, active));
+        let taken = if self.all_lanes == Some(active) { condition } else { self.mask_and(active, condition) };
+        let &Region { start, middle, end, .. } = self.regions.get(region);
+        // Without a second half nobody asks which lanes it has, but who waits for those of the first.
+        let is_asked = middle != end || self.leaks(region);
+        self.open[open].other = Some(if is_asked { self.mask_and_not(condition, active) } else { active });
         if self.leaks(region) {
             self.variables.set(self.variables.away(region), Some(taken));
         }
-        let (start, middle) = (self.regions.get(region).start, self.regions.get(region).middle);
         if !self.is_short(start, middle) {
             self.test_mask(taken);
             self.branch_or_label(Code::Jne_rel32_64, open, true);

@@ -384,7 +384,7 @@ impl Lower<'_> {
         let words = self.vector(value);
         let memory = Mem::at(self.pointer(Frame::OUTPUTS), slot as usize * LANES_BYTES);
         // Lanes that go another way through a region may write another output there, others are done.
-        if self.outputs == Outputs::Filled && self.open.is_empty() {
+        if self.manner.outputs == Outputs::Filled && self.open.is_empty() {
             return self.store_wave(memory, words);
         }
         let active = self.active_mask();
@@ -401,6 +401,9 @@ impl Lower<'_> {
     /// The active lanes whose effects count.
     pub(super) fn effective(&mut self) -> Parts {
         let active = self.active_mask();
+        if self.manner.with_all_lanes && !self.demotes {
+            return active;
+        }
         let make = |lower: &mut Self| {
             let real = lower.start_mask(Frame::REAL, Frame::REAL_LANES);
             lower.mask_and(active, real)

@@ -28,7 +28,7 @@ use regalloc2::{Block, VReg};
 
 use super::machine::{self, Kind, Mem};
 use super::table::Compare;
-use super::{Outputs, Site, Target};
+use super::{Manner, Site, Target};
 use crate::shader::ir::{Function, Inst, Regions, Value};
 use crate::shader::passes::uniformity::{Uniformity, Words};
 use crate::shader::runtime::frame::{Frame, LANES_BYTES};
@@ -103,7 +103,7 @@ type Result<T> = std::result::Result<T, String>;
 struct Lower<'a> {
     ir: &'a Function,
     facts: &'a Uniformity,
-    outputs: Outputs,
+    manner: Manner,
     target: Target,
     regions: Regions,
     words: Words,
@@ -113,6 +113,8 @@ struct Lower<'a> {
     /// Position of the instruction that is being lowered.
     at: usize,
     out: machine::Function,
+    /// The mask of all lanes, where they all run.
+    all_lanes: Option<Parts>,
     /// The block that is being filled; none where no lane comes.
     block: Option<Block>,
     values: Vec<Held>,
@@ -134,7 +136,7 @@ struct Lower<'a> {
 ///
 /// # Errors
 /// When the function is beyond the generator.
-pub fn lower(ir: &Function, facts: &Uniformity, outputs: Outputs, target: Target) -> Result<Lowered> {
+pub fn lower(ir: &Function, facts: &Uniformity, manner: Manner, target: Target) -> Result<Lowered> {
     if ir.insts.len() > MOST_INSTRUCTIONS {
         return Err(format!("{} instructions", ir.insts.len()));
     }
@@ -144,7 +146,7 @@ pub fn lower(ir: &Function, facts: &Uniformity, outputs: Outputs, target: Target
     let mut lower = Lower {
         ir,
         facts,
-        outputs,
+        manner,
         target,
         regions,
         words,
@@ -152,6 +154,7 @@ pub fn lower(ir: &Function, facts: &Uniformity, outputs: Outputs, target: Target
         demotes: ir.insts.contains(&Inst::Demote),
         at: 0,
         out: machine::Function::default(),
+        all_lanes: None,
         block: None,
         values: vec![Held::Nowhere; ir.types.len()],
         wholes: Vec::new(),
@@ -188,6 +191,7 @@ impl Lower<'_> {
             }
         }
         let active = self.start_mask(Frame::ACTIVE, Frame::ACTIVE_LANES);
+        self.all_lanes = self.manner.with_all_lanes.then_some(active);
         self.set_active(Some(active));
     }
 
