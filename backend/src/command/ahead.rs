@@ -37,6 +37,9 @@ const SMALL: usize = 2 * BLOCK;
 /// It is where one of so many primitives that are inside of the view volume is hidden: what is outside is left out without waiting, too.
 const WORTH: usize = 8;
 
+/// The part of all primitives of which blocks must tell: what is drawn costs far more than to ask where a block lies.
+const BLOCKS_WORTH: usize = 32;
+
 /// A draw that waits.
 struct Waits {
     prepared: Arc<Prepared>,
@@ -107,6 +110,8 @@ struct Piece {
 struct Tally {
     outside: usize,
     hidden: usize,
+    /// Those of either that only blocks tell.
+    by_blocks: usize,
     all: usize,
 }
 
@@ -319,10 +324,10 @@ impl<'a, 'd> Ahead<'a, 'd> {
     /// # Errors
     /// [`DeviceLost`] when a program was interrupted.
     fn run(&self, takers: Takers<'_>, deadline: &Deadline, early: &mut Early) -> Result<Option<Vec<bool>>, DeviceLost> {
-        let (gpu, mut taught) = (takers.gpu, 0);
+        let (gpu, mut taught, mut with_blocks) = (takers.gpu, 0, true);
         if gpu.config().posh == Posh::Auto {
             let sample: Vec<usize> = (0..self.pieces.len()).filter(|&number| self.is_sample(number)).collect();
-            self.sketch((gpu, deadline), &sample)?;
+            self.sketch((gpu, deadline), &sample, true)?;
             taught += self.teach(early, &sample);
             let large = sample.into_iter().filter(|&number| self.draw(number).1.count() >= FEWEST);
             let tally = self.judge(early, large, &mut |_| {});
@@ -332,10 +337,11 @@ impl<'a, 'd> Ahead<'a, 'd> {
                 kernels.for_each(|(_, kernel)| kernel.balance.waited_in_vain(total));
                 return Ok(None);
             }
+            with_blocks = tally.needs_blocks();
         }
         let is_left = |number: &usize| self.sketches[*number].get().is_none();
         let rest: Vec<usize> = (0..self.pieces.len()).filter(is_left).collect();
-        self.sketch((gpu, deadline), &rest)?;
+        self.sketch((gpu, deadline), &rest, with_blocks)?;
         taught += self.teach(early, &rest);
         let mut visible = vec![true; self.blocks];
         let tally = self.judge(early, 0..self.pieces.len(), &mut |block| visible[block] = false);
@@ -355,15 +361,20 @@ impl<'a, 'd> Ahead<'a, 'd> {
         number.is_multiple_of(SAMPLED) || self.draw(number).1.count() <= SMALL
     }
 
-    /// Finds where some pieces lie, on all threads.
-    fn sketch(&self, (gpu, deadline): (&Gpu, &Deadline), numbers: &[usize]) -> Result<(), DeviceLost> {
+    /// Finds where some pieces lie, and their blocks where that is asked for, on all threads.
+    fn sketch(
+        &self,
+        (gpu, deadline): (&Gpu, &Deadline),
+        numbers: &[usize],
+        with_blocks: bool,
+    ) -> Result<(), DeviceLost> {
         let ok = AtomicBool::new(true);
         let work = |scratch: &mut FrontScratch, number: usize| {
             if !ok.load(Ordering::Relaxed) {
                 return;
             }
             let piece = &self.pieces[number];
-            let found = self.draw(number).1.sketch(scratch, (piece.instance, piece.range.clone()));
+            let found = self.draw(number).1.sketch(scratch, (piece.instance, piece.range.clone()), with_blocks);
             match found {
                 Ok(found) if !deadline.expired() => drop(self.sketches[number].set(found.unwrap_or_default())),
                 _ => ok.store(false, Ordering::Relaxed),
@@ -447,6 +458,11 @@ impl Tally {
         self.hidden > 0 && self.hidden * WORTH >= self.all - self.outside
     }
 
+    /// Whether blocks tell of so many that it pays to ask where each lies.
+    fn needs_blocks(self) -> bool {
+        self.by_blocks * BLOCKS_WORTH >= self.all
+    }
+
     /// The same with a piece, of which `hide` is told of each block that need not be drawn.
     fn with(
         mut self,
@@ -460,12 +476,13 @@ impl Tally {
         let whole = fate(&sketch.whole, hiding);
         for ((number, start), block) in (0..).zip(piece.range.clone().step_by(BLOCK)).zip(&sketch.blocks) {
             let count = BLOCK.min(piece.range.end - start);
-            let own = if matches!(whole, Fate::Visible) { fate(block, hiding) } else { whole };
-            match own {
+            let is_open = matches!(whole, Fate::Visible);
+            match if is_open { fate(block, hiding) } else { whole } {
                 Fate::Outside => self.outside += count,
                 Fate::Hidden => self.hidden += count,
                 Fate::Visible => continue,
             }
+            self.by_blocks += if is_open { count } else { 0 };
             hide(piece.block + number);
         }
         self

@@ -198,11 +198,12 @@ impl Assembled<'_> {
         &self,
         FrontScratch { indices, cull, .. }: &mut FrontScratch,
         (instance, range): (u32, Range<usize>),
+        with_blocks: bool,
     ) -> Result<Option<Sketch>, Interrupted> {
         let Some((_, kernel)) = self.posh else { return Ok(None) };
         let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
         let corners = self.corners_in(range, indices);
-        posh::sketch_piece((&source, kernel), corners, &self.contexts[0].plan, &mut cull.positions)
+        posh::sketch_piece((&source, kernel), (corners, with_blocks), &self.contexts[0].plan, &mut cull.positions)
     }
 
     /// The corners of some primitives, which may be put in `indices`.

@@ -91,6 +91,9 @@ const LIMITS: u32 = 7;
 /// A byte that no buffer has.
 const NOWHERE: u32 = 0xffff_ff00;
 
+/// A byte behind all that buffers have, where elements begin that do not fit.
+const FAR: u32 = 0x8000_0000;
+
 /// A vertex program of a pipeline, linked.
 #[derive(Debug)]
 pub struct VertexKernel {
@@ -331,11 +334,11 @@ impl VertexLinker<'_> {
             vk::VertexInputRate::INSTANCE => self.instance(binding.divisor),
             _ => self.vertex(),
         };
-        let stride = self.b.int(binding.stride);
-        let (low, high) = (self.b.binary(B::IMul, number, stride), self.b.binary(B::UMulHi, number, stride));
-        let (zero, far) = (self.b.int(0), self.b.int(0x8000_0000));
-        let fits = self.b.binary(B::IEq, high, zero);
-        let start = self.b.select(fits, low, far);
+        // The first element that starts there is as good as any behind it; the product fits.
+        let first_far = self.b.int(FAR.div_ceil(binding.stride.max(1)));
+        let (stride, far) = (self.b.int(binding.stride), self.b.int(FAR));
+        let number = self.b.binary(B::UMin, number, first_far);
+        let start = self.b.binary(B::IMul, number, stride);
         self.b.binary(B::UMin, start, far)
     }
 }

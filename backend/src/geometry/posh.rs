@@ -139,7 +139,7 @@ pub(super) struct Culled {
 pub struct Sketch {
     /// Where all of it lies.
     pub whole: Extent,
-    /// Where its blocks lie.
+    /// Where its blocks lie, if that was asked for.
     pub blocks: [Extent; BLOCKS],
     /// What its primitives teach.
     pub lessons: Vec<Lesson>,
@@ -178,14 +178,14 @@ pub(super) fn cull_piece(
     Ok(span.map(|(least, vertices)| find_visible((corners, least, vertices), (rules, hiding), scratch, reuse)))
 }
 
-/// Finds where triangles with these corners lie, and what they teach that draws behind others do. `Ok(None)` where the vertices lie too far
+/// Finds where triangles with these corners lie, and their blocks where that is asked for, and what they teach that draws behind others do. `Ok(None)` where the vertices lie too far
 /// apart.
 ///
 /// # Errors
 /// The program was interrupted.
 pub(super) fn sketch_piece(
     draw: (&VertexSource<'_>, &PositionKernel),
-    corners: &[u32],
+    (corners, with_blocks): (&[u32], bool),
     plan: &Plan,
     positions: &mut Positions,
 ) -> Result<Option<Sketch>, Interrupted> {
@@ -197,7 +197,7 @@ pub(super) fn sketch_piece(
     };
     let mut sketch = Sketch { whole: extent(first, first + (vertices as u32 - 1)), vertices, ..Sketch::default() };
     // Of what is outside as a whole nobody asks for blocks.
-    if sketch.whole != Extent::Outside {
+    if with_blocks && sketch.whole != Extent::Outside {
         for (block, corners) in sketch.blocks.iter_mut().zip(corners.chunks(3 * BLOCK)) {
             let [least, greatest] = span(corners);
             *block = extent(least, greatest);

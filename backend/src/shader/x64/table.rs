@@ -238,6 +238,13 @@ pub enum Compare {
     Unsigned(Order),
 }
 
+impl Compare {
+    /// What holds of floats where this does not: bit 2 of a predicate of `vcmpps` says so, also of what is no number.
+    pub fn opposite(self) -> Self {
+        if let Self::Float(predicate) = self { Self::Float(predicate ^ 4) } else { self }
+    }
+}
+
 /// An order of two integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {

@@ -42,8 +42,8 @@ impl Lower<'_> {
                 self.hold(result, Held::Mask(mask));
             }
             UnaryOp::LogicalNot => {
-                let (a, all) = (self.mask(a), self.constant_mask(true));
-                let mask = self.mask_xor(a, all);
+                let mask = self.mask(a);
+                let mask = if self.forms.opposite[a.0 as usize] { mask } else { self.mask_not(mask) };
                 self.hold(result, Held::Mask(mask));
             }
             UnaryOp::IsNan => {
@@ -229,6 +229,7 @@ impl Lower<'_> {
             return Ok(());
         }
         if let Some(compare) = table::comparison(op) {
+            let compare = if self.forms.opposite[result.0 as usize] { compare.opposite() } else { compare };
             let (a, b) = (self.vector(a), self.source(b));
             let mask = self.compare(compare, a, b);
             self.hold(result, Held::Mask(mask));
@@ -291,8 +292,8 @@ impl Lower<'_> {
             BinaryOp::LogicalOr => self.mask_or(a, b),
             BinaryOp::LogicalNe => self.mask_xor(a, b),
             _ => {
-                let (different, all) = (self.mask_xor(a, b), self.constant_mask(true));
-                self.mask_xor(different, all)
+                let different = self.mask_xor(a, b);
+                self.mask_not(different)
             }
         };
         self.hold(result, Held::Mask(mask));

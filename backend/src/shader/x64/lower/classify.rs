@@ -29,6 +29,8 @@ pub struct Forms {
     pub used_once: Vec<bool>,
     /// For each value whether its only use is the condition of an `If`.
     pub only_branches: Vec<bool>,
+    /// For each value whether it compares floats, and its only use is to be negated.
+    pub opposite: Vec<bool>,
 }
 
 /// Decides the forms.
@@ -37,13 +39,14 @@ pub fn run(function: &Function, facts: &Uniformity, words: &Words) -> Forms {
         Inst::Const { result, word } => Some((*result, *word)),
         _ => None,
     };
-    let (used_once, only_branches) = uses(function);
+    let (used_once, only_branches, opposite) = uses(function);
     let mut forms = Forms {
         values: vec![Form::Vector; function.types.len()],
         words: word_forms(function, facts, words),
         constants: function.insts.iter().filter_map(constant).collect(),
         used_once,
         only_branches,
+        opposite,
     };
     for inst in &function.insts {
         let Some(result) = single_result(inst) else { continue };
@@ -60,18 +63,27 @@ pub fn run(function: &Function, facts: &Uniformity, words: &Words) -> Forms {
     forms
 }
 
-/// Which values are used once, and which of these as the condition of an `If`.
-fn uses(function: &Function) -> (Vec<bool>, Vec<bool>) {
-    let (mut uses, mut branches) = (vec![0u32; function.types.len()], vec![false; function.types.len()]);
+/// Which values are used once, which of these as the condition of an `If`, and which comparisons of floats to be negated.
+fn uses(function: &Function) -> (Vec<bool>, Vec<bool>, Vec<bool>) {
+    let none = || vec![false; function.types.len()];
+    let (mut uses, mut branches, mut compares, mut negated) =
+        (vec![0u32; function.types.len()], none(), none(), none());
     for inst in &function.insts {
         crate::shader::ir::operands(inst, |value| uses[value.0 as usize] += 1);
-        if let Inst::If { condition } = inst {
-            branches[condition.0 as usize] = true;
+        match inst {
+            Inst::If { condition } => branches[condition.0 as usize] = true,
+            Inst::Unary { op: UnaryOp::LogicalNot, a, .. } => negated[a.0 as usize] = true,
+            Inst::Binary { result, op: BinaryOp::FEq | BinaryOp::FNe | BinaryOp::FLt | BinaryOp::FLe, .. } => {
+                compares[result.0 as usize] = true;
+            }
+            _ => {}
         }
     }
     let once: Vec<bool> = uses.into_iter().map(|uses| uses == 1).collect();
-    let only_branches = once.iter().zip(branches).map(|(&once, branches)| once && branches).collect();
-    (once, only_branches)
+    let of_those = |some: &[bool]| once.iter().zip(some).map(|(&once, &some)| once && some).collect::<Vec<_>>();
+    let only_branches = of_those(&branches);
+    let opposite = of_those(&negated).iter().zip(&compares).map(|(&negated, &compares)| negated && compares).collect();
+    (once, only_branches, opposite)
 }
 
 fn single_result(inst: &Inst) -> Option<Value> {

@@ -9,7 +9,7 @@
 use iced_x86::Code;
 use regalloc2::{Block, VReg};
 
-use super::super::machine::{Kind, Mem, Operand, SCALAR, VECTOR};
+use super::super::machine::{Kind, MASK, Mem, Operand, SCALAR, VECTOR};
 use super::super::table::{self, V};
 use super::classify::Form;
 use super::variables::{Content, Variable, Variables};
@@ -287,6 +287,17 @@ impl Lower<'_> {
 
     pub(super) fn mask_xor(&mut self, a: Parts, b: Parts) -> Parts {
         self.mask2(Code::VEX_Kxorw_kr_kr_kr, V::Xor, a, b)
+    }
+
+    /// Lanes that are not in a mask.
+    pub(super) fn mask_not(&mut self, mask: Parts) -> Parts {
+        match self.target {
+            Target::Avx512 => Parts::one(self.define(MASK, Code::VEX_Knotw_kr_kr, &[Operand::Use(mask.at(0))])),
+            Target::Avx2 => {
+                let all = self.constant_mask(true);
+                self.mask_xor(mask, all)
+            }
+        }
     }
 
     /// Sets the flags so that `jne` jumps when a lane is in the mask.

@@ -393,8 +393,7 @@ impl Lower<'_> {
 
     pub(super) fn is_helper(&mut self, result: Value) {
         let real = self.start_mask(Frame::REAL, Frame::REAL_LANES);
-        let all = self.constant_mask(true);
-        let mask = self.mask_xor(real, all);
+        let mask = self.mask_not(real);
         self.hold(result, Held::Mask(mask));
     }
 
