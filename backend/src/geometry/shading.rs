@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use ash::vk;
+use bytemuck::{must_cast_slice as cast_slice, must_cast_slice_mut as cast_slice_mut};
 
 use super::Vertex;
 use super::kernel::{PositionKernel, VertexKernel, input, output, position};
@@ -10,6 +11,7 @@ use super::triangles::Triangles;
 use crate::memory::BufferRange;
 use crate::shader::Program;
 use crate::shader::interp::{Environment, Lanes, Mask, Stop, Vectors, WAVE, Wave};
+use crate::shader::runtime::kernels::Vector;
 use crate::shader::runtime::rows::{BLOCK, scatter};
 use crate::shader::runtime::{Bound, Ranges};
 use crate::state::VertexBinding;
@@ -247,7 +249,7 @@ impl Positions {
 }
 
 /// Vertices that are fetched ahead.
-const AHEAD: usize = 2 * WAVE;
+const AHEAD: usize = 4 * WAVE;
 
 /// Shades no more of vertices than their positions. Returns false when the program was interrupted.
 pub(super) fn shade_positions(
@@ -255,11 +257,17 @@ pub(super) fn shade_positions(
     vertices: RangeInclusive<u32>,
     Positions { wave, words }: &mut Positions,
 ) -> bool {
-    let mut inputs = source.inputs();
     let count = (vertices.end() - vertices.start()) as usize + 1;
     // What is there is written over.
     words.iter_mut().for_each(|words| words.resize(count.next_multiple_of(WAVE), 0));
-    let mut outputs = [[0; WAVE]; position::COUNT];
+    // Those of a wave are numbered before the one in front of it runs: just afterwards they are not at hand as a whole.
+    let mut inputs = [source.inputs().map(Vector); 2];
+    let number = |inputs: &mut [Vector; input::COUNT], first: u32| {
+        inputs[input::VERTEX as usize] = Vector(std::array::from_fn(|lane| first.wrapping_add(lane as u32)));
+    };
+    let [mut now, mut next] = inputs.each_mut();
+    number(now, *vertices.start());
+    let mut outputs = [Vector([0; WAVE]); position::COUNT];
     let mut calls = wave.calls(program, source.environment);
     for first in (0..count).step_by(WAVE) {
         let lanes = ((1u32 << (count - first).min(WAVE)) - 1) as Mask;
@@ -268,15 +276,16 @@ pub(super) fn shade_positions(
             let ahead = (start as usize + AHEAD) * stride as usize;
             source.environment.ranges.expect(range, ahead..ahead + WAVE * stride as usize);
         }
-        inputs[input::VERTEX as usize] = std::array::from_fn(|lane| start.wrapping_add(lane as u32));
-        if calls.call(lanes, &inputs, &mut outputs) == Stop::Interrupted {
+        number(next, start.wrapping_add(WAVE as u32));
+        if calls.call(lanes, cast_slice(now), cast_slice_mut(&mut outputs)) == Stop::Interrupted {
             return false;
         }
         for (words, output) in words.iter_mut().zip(&outputs) {
             if let Some(chunk) = words[first..].first_chunk_mut::<WAVE>() {
-                *chunk = *output;
+                *chunk = output.0;
             }
         }
+        std::mem::swap(&mut now, &mut next);
     }
     true
 }
