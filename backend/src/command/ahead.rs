@@ -474,10 +474,10 @@ impl Tally {
         self.all += piece.range.len();
         let Some(sketch) = sketch else { return self };
         let whole = fate(&sketch.whole, hiding);
-        for ((number, start), block) in (0..).zip(piece.range.clone().step_by(BLOCK)).zip(&sketch.blocks) {
+        for (number, start) in (0..).zip(piece.range.clone().step_by(BLOCK)) {
             let count = BLOCK.min(piece.range.end - start);
             let is_open = matches!(whole, Fate::Visible);
-            match if is_open { fate(block, hiding) } else { whole } {
+            match if is_open { fate(sketch.blocks.get(number).unwrap_or(&Extent::Anywhere), hiding) } else { whole } {
                 Fate::Outside => self.outside += count,
                 Fate::Hidden => self.hidden += count,
                 Fate::Visible => continue,

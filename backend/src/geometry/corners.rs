@@ -35,8 +35,16 @@ pub struct Indices<'a> {
 const PIECE: usize = 1024;
 
 impl Indices<'_> {
-    /// Some of them, with what is added.
+    /// Some of them, with what is added, instead of what is there.
     pub(super) fn read_based(&self, range: Range<usize>, out: &mut Vec<u32>) {
+        self.read_anew(range, out);
+        if self.base != 0 {
+            out.iter_mut().for_each(|index| *index = index.wrapping_add(self.base));
+        }
+    }
+
+    /// The same without what is added.
+    pub(super) fn read_anew(&self, range: Range<usize>, out: &mut Vec<u32>) {
         if self.size == 4 {
             // What is there is written over.
             out.resize(range.len(), 0);
@@ -44,9 +52,6 @@ impl Indices<'_> {
         } else {
             out.clear();
             self.read(range, out);
-        }
-        if self.base != 0 {
-            out.iter_mut().for_each(|index| *index = index.wrapping_add(self.base));
         }
     }
 

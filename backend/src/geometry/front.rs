@@ -202,8 +202,15 @@ impl Assembled<'_> {
     ) -> Result<Option<Sketch>, Interrupted> {
         let Some((_, kernel)) = self.posh else { return Ok(None) };
         let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
-        let corners = self.corners_in(range, indices);
-        posh::sketch_piece((&source, kernel), (corners, with_blocks), &self.contexts[0].plan, &mut cull.positions)
+        let (corners, added) = match &self.corners {
+            Corners::Indexed(buffer) => {
+                buffer.read_anew(range.start * self.of_each..range.end * self.of_each, indices);
+                (&indices[..], buffer.base)
+            }
+            _ => (self.corners_in(range, indices), 0),
+        };
+        let plan = &self.contexts[0].plan;
+        posh::sketch_piece((&source, kernel), (corners, added, with_blocks), plan, &mut cull.positions)
     }
 
     /// The corners of some primitives, which may be put in `indices`.

@@ -139,8 +139,8 @@ pub(super) struct Culled {
 pub struct Sketch {
     /// Where all of it lies.
     pub whole: Extent,
-    /// Where its blocks lie, if that was asked for.
-    pub blocks: [Extent; BLOCKS],
+    /// Where its blocks lie, if that was asked for, and it is not outside as a whole.
+    pub blocks: Vec<Extent>,
     /// What its primitives teach.
     pub lessons: Vec<Lesson>,
     /// Vertices whose positions were shaded.
@@ -174,22 +174,22 @@ pub(super) fn cull_piece(
     (rules, hiding): (&Rules, Option<&Hiding<'_>>),
     (scratch, reuse): (&mut CullScratch, &mut Reuse),
 ) -> Result<Option<Culled>, Interrupted> {
-    let span = shade_span((source, kernel), corners, &mut scratch.positions)?;
+    let span = shade_span((source, kernel), (corners, 0), &mut scratch.positions)?;
     Ok(span.map(|(least, vertices)| find_visible((corners, least, vertices), (rules, hiding), scratch, reuse)))
 }
 
-/// Finds where triangles with these corners lie, and their blocks where that is asked for, and what they teach that draws behind others do. `Ok(None)` where the vertices lie too far
+/// Finds where triangles with these corners lie, to which a number is added, and their blocks where that is asked for, and what they teach that draws behind others do. `Ok(None)` where the vertices lie too far
 /// apart.
 ///
 /// # Errors
 /// The program was interrupted.
 pub(super) fn sketch_piece(
     draw: (&VertexSource<'_>, &PositionKernel),
-    (corners, with_blocks): (&[u32], bool),
+    (corners, added, with_blocks): (&[u32], u32, bool),
     plan: &Plan,
     positions: &mut Positions,
 ) -> Result<Option<Sketch>, Interrupted> {
-    let Some((first, vertices)) = shade_span(draw, corners, positions)? else { return Ok(None) };
+    let Some((first, vertices)) = shade_span(draw, (corners, added), positions)? else { return Ok(None) };
     let words = positions.words();
     let extent = |least: u32, greatest: u32| {
         let range = (least - first) as usize..(greatest - first) as usize + 1;
@@ -198,10 +198,11 @@ pub(super) fn sketch_piece(
     let mut sketch = Sketch { whole: extent(first, first + (vertices as u32 - 1)), vertices, ..Sketch::default() };
     // Of what is outside as a whole nobody asks for blocks.
     if with_blocks && sketch.whole != Extent::Outside {
-        for (block, corners) in sketch.blocks.iter_mut().zip(corners.chunks(3 * BLOCK)) {
+        let block = |corners: &[u32]| {
             let [least, greatest] = span(corners);
-            *block = extent(least, greatest);
-        }
+            extent(least, greatest)
+        };
+        sketch.blocks = corners.chunks(3 * BLOCK).map(block).collect();
     }
     let primitives = corners.len() / 3;
     let teaches = match sketch.whole {
@@ -245,19 +246,20 @@ fn lessons((positions, first): (&Positions, u32), corners: &[u32], plan: &Plan) 
     lessons
 }
 
-/// Shades the positions of all vertices between the least and the greatest one of corners. The least, and how many there are; `None` where
-/// they lie too far apart.
+/// Shades the positions of all vertices between the least and the greatest one of corners, a number added to each. The least without that,
+/// and how many there are; `None` where they lie too far apart.
 fn shade_span(
     (source, kernel): (&VertexSource<'_>, &PositionKernel),
-    corners: &[u32],
+    (corners, added): (&[u32], u32),
     positions: &mut Positions,
 ) -> Result<Option<(u32, usize)>, Interrupted> {
     let [least, greatest] = span(corners);
     let span = greatest.wrapping_sub(least) as usize;
-    if span >= corners.len() {
+    let [first, last] = [least, greatest].map(|vertex| vertex.wrapping_add(added));
+    if span >= corners.len() || first > last {
         return Ok(None);
     }
-    if !shade_positions((source, kernel), least..=greatest, positions) {
+    if !shade_positions((source, kernel), first..=last, positions) {
         return Err(Interrupted);
     }
     Ok(Some((least, span + 1)))

@@ -249,7 +249,7 @@ impl Positions {
 }
 
 /// Vertices that are fetched ahead.
-const AHEAD: usize = 4 * WAVE;
+const AHEAD: usize = 8 * WAVE;
 
 /// Shades no more of vertices than their positions. Returns false when the program was interrupted.
 pub(super) fn shade_positions(
