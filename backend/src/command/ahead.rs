@@ -380,7 +380,11 @@ impl<'a, 'd> Ahead<'a, 'd> {
                 _ => ok.store(false, Ordering::Relaxed),
             }
         };
-        let fronts = || gpu.fronts().lend();
+        let fronts = || {
+            let mut front = gpu.fronts().lend();
+            front.look_ahead();
+            front
+        };
         gpu.workers().parallel(numbers.len(), fronts, |scratch, index| work(scratch, numbers[index]));
         if ok.into_inner() { Ok(()) } else { Err(DeviceLost) }
     }

@@ -31,10 +31,18 @@ pub struct Indices<'a> {
     pub room: usize,
 }
 
+/// Where indices lie: the buffer's address, byte and size of the first, how many the buffer has, and which of them.
+pub(super) type IndexPlace = (Option<usize>, [u64; 2], usize, Range<usize>);
+
 /// Indices that are read at once.
 const PIECE: usize = 1024;
 
 impl Indices<'_> {
+    /// Where some of them lie.
+    pub(super) fn place(&self, range: Range<usize>) -> IndexPlace {
+        (self.buffer.map(|buffer| std::ptr::from_ref(buffer).addr()), [self.offset, self.size], self.room, range)
+    }
+
     /// Some of them, with what is added, instead of what is there.
     pub(super) fn read_based(&self, range: Range<usize>, out: &mut Vec<u32>) {
         self.read_anew(range, out);

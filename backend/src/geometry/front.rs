@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use parking_lot::Mutex;
 
+use super::corners::IndexPlace;
 use super::cull::{Rules, Waiting};
 use super::feedback::{CapturePlan, Captured};
 use super::merged::{Emission, EmitScratch, Emitted, MergedKernel, MergedMode, PrimitiveNumbers};
 use super::mesh::{Mesh, MeshScratch};
-use super::posh::{self, BLOCK, BLOCKS, CullScratch, Culled, Interrupted, Posh, Sketch};
+use super::posh::{self, BLOCK, BLOCKS, CullScratch, Culled, Interrupted, Named, Posh, Sketch};
 use super::reuse::Reuse;
 use super::setup::{Routes, SetUp, room};
 use super::shading::{ShadeScratch, shade};
@@ -89,6 +90,8 @@ impl Strips {
 pub struct FrontScratch {
     reuse: Reuse,
     pub(super) indices: Vec<u32>,
+    /// Which ones these are, and the least and the greatest of them: where pieces are looked at ahead, one after the other.
+    last_read: Option<(IndexPlace, [u32; 2])>,
     /// The corners that `reuse` has numbered.
     numbered: Option<Range<usize>>,
     cull: CullScratch,
@@ -100,6 +103,13 @@ pub struct FrontScratch {
     mesh: Box<MeshScratch>,
     /// What transform feedback is to write, until somebody takes it.
     pub captured: Captured,
+}
+
+impl FrontScratch {
+    /// Begins to look at pieces ahead: what was read before may be something else by now.
+    pub fn look_ahead(&mut self) {
+        self.last_read = None;
+    }
 }
 
 impl Assembled<'_> {
@@ -196,21 +206,28 @@ impl Assembled<'_> {
     /// The time of the draw is up.
     pub fn sketch(
         &self,
-        FrontScratch { indices, cull, .. }: &mut FrontScratch,
+        FrontScratch { indices, last_read, cull, .. }: &mut FrontScratch,
         (instance, range): (u32, Range<usize>),
         with_blocks: bool,
     ) -> Result<Option<Sketch>, Interrupted> {
         let Some((_, kernel)) = self.posh else { return Ok(None) };
         let source = VertexSource { instance: self.source.instance.wrapping_add(instance), ..self.source };
-        let (corners, added) = match &self.corners {
+        let named = match &self.corners {
             Corners::Indexed(buffer) => {
-                buffer.read_anew(range.start * self.of_each..range.end * self.of_each, indices);
-                (&indices[..], buffer.base)
+                let corners = range.start * self.of_each..range.end * self.of_each;
+                let place = buffer.place(corners.clone());
+                let known = last_read.take().filter(|(of, _)| *of == place).map(|(_, span)| span);
+                let span = known.unwrap_or_else(|| {
+                    buffer.read_anew(corners, indices);
+                    Named::of(indices).span
+                });
+                *last_read = Some((place, span));
+                Named { vertices: indices, span, added: buffer.base }
             }
-            _ => (self.corners_in(range, indices), 0),
+            _ => Named::of(self.corners_in(range, indices)),
         };
         let plan = &self.contexts[0].plan;
-        posh::sketch_piece((&source, kernel), (corners, added, with_blocks), plan, &mut cull.positions)
+        posh::sketch_piece((&source, kernel), (&named, with_blocks), plan, &mut cull.positions)
     }
 
     /// The corners of some primitives, which may be put in `indices`.

@@ -174,22 +174,23 @@ pub(super) fn cull_piece(
     (rules, hiding): (&Rules, Option<&Hiding<'_>>),
     (scratch, reuse): (&mut CullScratch, &mut Reuse),
 ) -> Result<Option<Culled>, Interrupted> {
-    let span = shade_span((source, kernel), (corners, 0), &mut scratch.positions)?;
+    let span = shade_span((source, kernel), &Named::of(corners), &mut scratch.positions)?;
     Ok(span.map(|(least, vertices)| find_visible((corners, least, vertices), (rules, hiding), scratch, reuse)))
 }
 
-/// Finds where triangles with these corners lie, to which a number is added, and their blocks where that is asked for, and what they teach that draws behind others do. `Ok(None)` where the vertices lie too far
-/// apart.
+/// Finds where triangles with these corners lie, and their blocks where that is asked for, and what they teach that draws behind others do.
+/// `Ok(None)` where the vertices lie too far apart.
 ///
 /// # Errors
 /// The program was interrupted.
 pub(super) fn sketch_piece(
     draw: (&VertexSource<'_>, &PositionKernel),
-    (corners, added, with_blocks): (&[u32], u32, bool),
+    (named, with_blocks): (&Named<'_>, bool),
     plan: &Plan,
     positions: &mut Positions,
 ) -> Result<Option<Sketch>, Interrupted> {
-    let Some((first, vertices)) = shade_span(draw, (corners, added), positions)? else { return Ok(None) };
+    let Some((first, vertices)) = shade_span(draw, named, positions)? else { return Ok(None) };
+    let corners = named.vertices;
     let words = positions.words();
     let extent = |least: u32, greatest: u32| {
         let range = (least - first) as usize..(greatest - first) as usize + 1;
@@ -246,17 +247,32 @@ fn lessons((positions, first): (&Positions, u32), corners: &[u32], plan: &Plan) 
     lessons
 }
 
-/// Shades the positions of all vertices between the least and the greatest one of corners, a number added to each. The least without that,
-/// and how many there are; `None` where they lie too far apart.
+/// Vertices that the corners of a piece name.
+pub(super) struct Named<'c> {
+    pub(super) vertices: &'c [u32],
+    /// The least and the greatest one.
+    pub(super) span: [u32; 2],
+    /// What is added to each.
+    pub(super) added: u32,
+}
+
+impl<'c> Named<'c> {
+    /// Those, with nothing added.
+    pub(super) fn of(vertices: &'c [u32]) -> Self {
+        Self { vertices, span: span(vertices), added: 0 }
+    }
+}
+
+/// Shades the positions of all vertices between the least and the greatest one. The least, with nothing added, and how many there are; `None`
+/// where they lie too far apart.
 fn shade_span(
     (source, kernel): (&VertexSource<'_>, &PositionKernel),
-    (corners, added): (&[u32], u32),
+    &Named { vertices, span: [least, greatest], added }: &Named<'_>,
     positions: &mut Positions,
 ) -> Result<Option<(u32, usize)>, Interrupted> {
-    let [least, greatest] = span(corners);
     let span = greatest.wrapping_sub(least) as usize;
     let [first, last] = [least, greatest].map(|vertex| vertex.wrapping_add(added));
-    if span >= corners.len() || first > last {
+    if span >= vertices.len() || first > last {
         return Ok(None);
     }
     if !shade_positions((source, kernel), first..=last, positions) {
