@@ -131,6 +131,8 @@ pub struct Draw {
     pub storage: Option<Buffer>,
     /// Offset and size of the indices in their buffer.
     pub index_range: Option<(u64, u64)>,
+    /// The first index, and what is added to each.
+    pub first_index: (u32, i32),
     /// The index that restarts primitives, where it is not the greatest.
     pub restart_index: Option<u32>,
     /// What the draw depends on, and a clear of the lower half to blue behind it.
@@ -232,6 +234,7 @@ impl Draw {
             control: vk::QueryControlFlags::PRECISE,
             storage: None,
             index_range: None,
+            first_index: (0, 0),
             restart_index: None,
             condition: None,
             capture: None,
@@ -630,7 +633,8 @@ pub(crate) unsafe fn record(gpu: &Gpu, commands: vk::CommandBuffer, draw: &Draw,
                 if let Some(index) = draw.restart_index {
                     late::restart_index(gpu, commands, index);
                 }
-                device.cmd_draw_indexed(commands, count, 1, 0, 0, 0);
+                let (first, added) = draw.first_index;
+                device.cmd_draw_indexed(commands, count, 1, first, added, 0);
             }
             Kind::Counted { buffer, counts, offset, most, indices } => {
                 let second = ash::khr::draw_indirect_count::Device::new(&gpu.instance, device);

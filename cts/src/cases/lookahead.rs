@@ -8,12 +8,13 @@ use ash::vk;
 use super::fragment::holds;
 use super::raster::supported;
 use crate::Entry;
-use crate::harness::{Case, Gpu, Outcome, check};
+use crate::harness::{Buffer, Case, Gpu, Outcome, check};
 use crate::numbers::Numbers;
 use crate::render::{COLOR, Draw, Kind, Part, State, TRIANGLES, Target, render_parts};
 
 const SIZE: [u32; 2] = [200, 136];
 const SCENES: u64 = 120;
+const SHARED: u64 = 20;
 
 /// How a mesh is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,13 +62,30 @@ struct Scene {
     greater: bool,
     depth: vk::Format,
     samples: u32,
+    /// The corners of all indexed meshes are in one buffer, and their indices, too.
+    shares: bool,
 }
+
+/// Where a mesh's corners and indices are: the first index, and what is added to each.
+#[derive(Clone, Copy)]
+struct Shared {
+    buffer: Buffer,
+    indices: Buffer,
+    first: (u32, i32),
+}
+
+/// Corners of meshes, position and colour, and indices.
+type Corners = (Vec<[[f32; 4]; 2]>, Vec<u32>);
 
 pub(super) fn cases(all: &mut Vec<Entry>) {
     let chapter = "Rasterization Order";
     for seed in 0..SCENES {
         let run = move |gpu: &Gpu| draw(gpu, &Scene::random(seed));
         all.push(Entry::new(format!("lookahead.random.seed{seed}"), chapter, run));
+    }
+    for seed in 0..SHARED {
+        let run = move |gpu: &Gpu| draw(gpu, &Scene::shared(seed));
+        all.push(Entry::new(format!("lookahead.shared.seed{seed}"), chapter, run));
     }
     let looks = [
         ("opaque", Look::Opaque),
@@ -155,7 +173,8 @@ impl Mesh {
         })
     }
 
-    fn draw(&self, gpu: &Gpu, greater: bool) -> Result<Draw, Outcome> {
+    /// Where its corners are in buffers of several meshes, if they are.
+    fn draw(&self, gpu: &Gpu, greater: bool, shared: Option<Shared>) -> Result<Draw, Outcome> {
         let flag = |value: bool| if value { vk::TRUE } else { vk::FALSE };
         let mut state = State { vertex: TRIANGLES, fragment: COLOR, ..State::default() };
         state.depth_stencil.depth_test_enable = vk::TRUE;
@@ -179,6 +198,33 @@ impl Mesh {
             offset: vk::Offset2D { x: x0 as i32, y: y0 as i32 },
             extent: vk::Extent2D { width: x1 - x0, height: y1 - y0 },
         };
+        let (vertices, indices) = self.corners(greater);
+        let count = indices.len() as u32;
+        let mut first_index = (0, 0);
+        let kind = if self.indexed {
+            let (buffer, indices) = match shared {
+                Some(Shared { buffer, indices, first }) => {
+                    first_index = first;
+                    (buffer, indices)
+                }
+                None => (gpu.buffer_with(vertices.as_flattened())?, gpu.buffer_with(&indices)?),
+            };
+            Kind::Indexed { buffer, indices, count, kind: vk::IndexType::UINT32 }
+        } else {
+            let all: Vec<_> = indices.iter().map(|&number| vertices[number as usize]).collect();
+            Kind::VertexBuffer { buffer: gpu.buffer_with(all.as_flattened())?, count }
+        };
+        let mut draw = Draw { kind, first_index, ..Draw::rect(state, [0.0; 4], [0.0; 4]) };
+        if self.counts {
+            let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::OCCLUSION).query_count(1);
+            // SAFETY: the info is valid.
+            draw.query = Some(unsafe { gpu.device.create_query_pool(&info, None) }?);
+        }
+        Ok(draw)
+    }
+
+    fn corners(&self, greater: bool) -> Corners {
+        let [width, height] = SIZE.map(|side| side as f32);
         let color = self.color.map(|code| f32::from(code) / 255.0);
         let corner = |x: u32, y: u32, depth: i32| {
             let depth = if greater { 64 - depth } else { depth };
@@ -192,21 +238,19 @@ impl Mesh {
             vertices.extend(corners);
             indices.extend([0, 1, 2, 2, 1, 3].map(|number| first + number));
         }
-        let count = indices.len() as u32;
-        let kind = if self.indexed {
-            let buffer = gpu.buffer_with(vertices.as_flattened())?;
-            Kind::Indexed { buffer, indices: gpu.buffer_with(&indices)?, count, kind: vk::IndexType::UINT32 }
-        } else {
-            let all: Vec<_> = indices.iter().map(|&number| vertices[number as usize]).collect();
-            Kind::VertexBuffer { buffer: gpu.buffer_with(all.as_flattened())?, count }
-        };
-        let mut draw = Draw { kind, ..Draw::rect(state, [0.0; 4], [0.0; 4]) };
-        if self.counts {
-            let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::OCCLUSION).query_count(1);
-            // SAFETY: the info is valid.
-            draw.query = Some(unsafe { gpu.device.create_query_pool(&info, None) }?);
+        (vertices, indices)
+    }
+
+    /// Puts its corners behind those of others. Their indices are those of others, too, with a number added, or behind them, if it goes
+    /// backwards. The first index, and the number.
+    fn append(&self, (own, indices): Corners, corners: &mut Corners) -> (u32, i32) {
+        let (behind, first) = (corners.0.len() as u32, corners.1.len() as u32);
+        corners.0.extend(own);
+        if !self.backwards && corners.1.get(..indices.len()) == Some(&indices) {
+            return (0, behind as i32);
         }
-        Ok(draw)
+        corners.1.extend(indices.iter().map(|index| index + behind));
+        (first, 0)
     }
 
     fn compare(&self, greater: bool) -> vk::CompareOp {
@@ -241,7 +285,7 @@ impl Scene {
         let near = Mesh { look, ..near };
         let wall = Mesh::wall(32, [10, 20, 250, 255]);
         let meshes = vec![far, near, wall];
-        Self { meshes, greater: false, depth: vk::Format::D32_SFLOAT, samples: 1 }
+        Self { meshes, greater: false, depth: vk::Format::D32_SFLOAT, samples: 1, shares: false }
     }
 
     fn random(seed: u64) -> Self {
@@ -252,7 +296,26 @@ impl Scene {
             greater: numbers.one_in(3),
             depth: numbers.pick(&[vk::Format::D32_SFLOAT, vk::Format::D16_UNORM]),
             samples: numbers.pick(&[1, 1, 4]),
+            shares: false,
         }
+    }
+
+    /// Meshes of as many cells each, behind a wall and in front of it.
+    fn shared(seed: u64) -> Self {
+        let mut numbers = Numbers::new(seed);
+        let mesh = |number: i32| Mesh {
+            place: [0, 1].map(|axis| numbers.below(SIZE[axis] / 2)),
+            cell: [4, 3],
+            cells: [20, 16],
+            depth: [if numbers.one_in(2) { 16 } else { 48 } + number, 0],
+            color: [0; 4].map(|_: u8| numbers.below(256) as u8),
+            indexed: true,
+            backwards: numbers.one_in(2),
+            ..Mesh::wall(0, [0; 4])
+        };
+        let mut meshes: Vec<Mesh> = (0..12).map(mesh).collect();
+        meshes.push(Mesh::wall(32, [10, 20, 250, 255]));
+        Self { meshes, greater: false, depth: vk::Format::D32_SFLOAT, samples: 1, shares: true }
     }
 }
 
@@ -287,6 +350,14 @@ fn model(mesh: &Mesh, pixels: &mut [Pixel]) -> u64 {
     passed
 }
 
+/// Puts the corners of all meshes in one buffer, and their indices in another one.
+fn share(gpu: &Gpu, scene: &Scene) -> Result<Vec<Shared>, Outcome> {
+    let mut all = Corners::default();
+    let firsts: Vec<_> = scene.meshes.iter().map(|mesh| mesh.append(mesh.corners(scene.greater), &mut all)).collect();
+    let (buffer, indices) = (gpu.buffer_with(all.0.as_flattened())?, gpu.buffer_with(&all.1)?);
+    Ok(firsts.into_iter().map(|first| Shared { buffer, indices, first }).collect())
+}
+
 fn draw(gpu: &Gpu, scene: &Scene) -> Case {
     supported(gpu, scene.samples)?;
     let target = Target {
@@ -296,7 +367,10 @@ fn draw(gpu: &Gpu, scene: &Scene) -> Case {
         clear_depth: vk::ClearDepthStencilValue { depth: if scene.greater { 0.0 } else { 1.0 }, stencil: 0 },
         ..Target::default()
     };
-    let draws = scene.meshes.iter().map(|mesh| mesh.draw(gpu, scene.greater)).collect::<Result<Vec<_>, _>>()?;
+    let places = scene.shares.then(|| share(gpu, scene)).transpose()?;
+    let of = |number: usize| places.as_ref().map(|places| places[number]);
+    let draws = scene.meshes.iter().enumerate().map(|(number, mesh)| mesh.draw(gpu, scene.greater, of(number)));
+    let draws = draws.collect::<Result<Vec<_>, _>>()?;
     let mut parts: Vec<Part<'_>> = Vec::new();
     let mut start = 0;
     for number in 1..=draws.len() {
