@@ -222,7 +222,7 @@ impl Primitives {
         self.pixel_count
     }
 
-    /// Whether any covers something else than its corners say: then it may end within a pixel's row or column of those.
+    /// Whether any covers something else than its corners say: then its edges alone do not tell which pixels it has.
     pub fn has_covers(&self) -> bool {
         self.has_covers
     }

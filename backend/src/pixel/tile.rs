@@ -112,15 +112,13 @@ pub fn process_tile(
         if let (Some(bounds), Some(direction)) = (&mut bounds, context.visibility.tests) {
             bounds.turn(direction);
         }
-        let clip = within(context.scissor, area);
-        let way = context.outline().small;
+        let (clip, way) = (within(context.scissor, area), context.outline().small);
         let (tests, passed, ok) = ([0; 2], 0, true);
-        let of_draw = || stretches.clone().take_while(|stretch| stretch.draw == draw);
-        let (varies, are_many) = varies_within(of_draw());
-        let is_cut =
-            || context.cuts || cuts_blocks(clip) || of_draw().any(|stretch| stretch.bin.0.primitives.has_covers());
-        let may_be_neighbours = are_many && way == Some(Way::AtOnce) && !is_cut();
-        let neighbours = if may_be_neighbours { Lazy::Not(&mut *neighbours) } else { Lazy::Never };
+        let (varies, are_many, has_covers) =
+            varies_within(stretches.clone().take_while(|stretch| stretch.draw == draw));
+        let is_cut = context.cuts || has_covers || cuts_blocks(clip);
+        let neighbours =
+            if are_many && way == Some(Way::AtOnce) && !is_cut { Lazy::Not(&mut *neighbours) } else { Lazy::Never };
         let mut tile = Tile {
             context,
             walk,
@@ -152,12 +150,15 @@ pub fn process_tile(
     shade_board(walk, board, waves, sight)
 }
 
-/// What changes within primitives of a draw: anything, where they are not so many that a kernel is made that knows; and whether they are.
-fn varies_within<'w>(stretches: impl Iterator<Item = Stretch<'w>>) -> (Varies, bool) {
-    let (varies, primitives) = stretches.fold((Varies::NONE, 0), |(varies, primitives), stretch| {
-        (varies.or(stretch.bin.0.primitives.varies()), primitives + stretch.primitives.len())
+/// What changes within primitives of a draw: anything, where they are not so many that a kernel is made that knows; whether they are, and whether
+/// any covers something else than its corners say.
+fn varies_within<'w>(stretches: impl Iterator<Item = Stretch<'w>>) -> (Varies, bool, bool) {
+    let none = (Varies::NONE, 0, false);
+    let (varies, count, has_covers) = stretches.fold(none, |(varies, count, has_covers), stretch| {
+        let primitives = &stretch.bin.0.primitives;
+        (varies.or(primitives.varies()), count + stretch.primitives.len(), has_covers || primitives.has_covers())
     });
-    if primitives < MANY { (Varies::ALL, false) } else { (varies, true) }
+    if count < MANY { (Varies::ALL, false, has_covers) } else { (varies, true, has_covers) }
 }
 
 /// Counts parts of primitives that are hidden.
