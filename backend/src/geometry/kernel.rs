@@ -15,6 +15,7 @@ use crate::format::{self, FormatInfo, routines};
 use crate::shader::ir::{BinaryOp as B, Builder, Inst, InterpolateAt, Space, Type, UnaryOp as U, Value};
 use crate::shader::link;
 use crate::shader::passes::{self, Across};
+use crate::shader::runtime::rows::CACHE_LINE;
 use crate::shader::{Builtin, OutputSlot, Program, Slot};
 use crate::state::{GraphicsPipeline, RasterState, VertexAttribute, VertexBinding};
 
@@ -111,7 +112,7 @@ pub struct VertexKernel {
 #[derive(Debug)]
 pub struct PositionKernel {
     pub(super) program: Program,
-    /// What it fetches vertex by vertex: the range, and bytes from a vertex to the next.
+    /// What it fetches vertex by vertex, of which each line is needed: the range, and bytes from a vertex to the next.
     pub(super) streams: SmallVec<[(u32, u32); 2]>,
     /// What it costs, and has gained.
     pub balance: Balance,
@@ -141,7 +142,9 @@ impl LazyVertexKernel {
         self.positions.get_or_init(|| {
             let program = linked(pipeline, "position kernel", |results| results.finish_positions());
             let balance = Balance::new(program.code.function(), self.get(pipeline).program.code.function());
-            let of_vertices = |binding: &VertexBinding| binding.rate == vk::VertexInputRate::VERTEX;
+            let of_vertices = |binding: &VertexBinding| {
+                binding.rate == vk::VertexInputRate::VERTEX && binding.stride as usize <= CACHE_LINE
+            };
             let ranges = (0..).zip(&pipeline.bindings).filter(|(_, binding)| of_vertices(binding));
             let is_read = |number: u32| {
                 let reads = |inst: &Inst| matches!(inst, Inst::Load { space: Space::Range(of), .. } if *of == number);

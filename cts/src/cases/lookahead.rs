@@ -173,7 +173,7 @@ impl Mesh {
         })
     }
 
-    /// Where its corners are in buffers of several meshes, if they are.
+    /// A draw of it, from buffers of its own or those that meshes share.
     fn draw(&self, gpu: &Gpu, greater: bool, shared: Option<Shared>) -> Result<Draw, Outcome> {
         let flag = |value: bool| if value { vk::TRUE } else { vk::FALSE };
         let mut state = State { vertex: TRIANGLES, fragment: COLOR, ..State::default() };
@@ -223,6 +223,7 @@ impl Mesh {
         Ok(draw)
     }
 
+    /// Its corners, four of each cell, and their indices.
     fn corners(&self, greater: bool) -> Corners {
         let [width, height] = SIZE.map(|side| side as f32);
         let color = self.color.map(|code| f32::from(code) / 255.0);

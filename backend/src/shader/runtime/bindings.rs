@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use super::frame::{self, BufferEntry, NOTHING, ResourceEntry};
 use super::kernels::Lanes;
 use super::lookups::Found;
-use super::rows::prefetch_at;
+use super::rows::{CACHE_LINE, prefetch_at};
 use super::{Descriptor, Lookups};
 use crate::memory::{Addresses, Allocation, BufferRange, InUse, Surface};
 use crate::shader::Program;
@@ -276,12 +276,12 @@ impl Ranges {
 
     /// Has the machine bring some bytes of a range to its caches, which are soon needed.
     #[inline]
-    pub fn expect(&self, number: u32, bytes: std::ops::Range<usize>) {
+    pub fn expect(&self, number: u32, bytes: Range<usize>) {
         let Some(entry) = self.entries.get(number as usize).filter(|entry| bytes.end <= entry.size as usize) else {
             return;
         };
         let first = entry.base.wrapping_add(bytes.start);
-        (0..bytes.len()).step_by(64).for_each(|line| prefetch_at(first.wrapping_add(line)));
+        (0..bytes.len()).step_by(CACHE_LINE).for_each(|line| prefetch_at(first.wrapping_add(line)));
     }
 
     /// A range: memory, first byte, and bytes.

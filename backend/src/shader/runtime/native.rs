@@ -47,6 +47,8 @@ pub struct Native {
     ranges: usize,
     /// Bytes that push constants must have.
     pushed_bytes: usize,
+    /// Whether it runs with all lanes only, none of them as a helper.
+    with_all_lanes: bool,
     /// Routines that it has in it, by the numbers of the image instructions whose look-ups they reach.
     routines: Vec<(u32, Token)>,
 }
@@ -74,6 +76,7 @@ impl Native {
             inputs: generated.inputs,
             ranges: generated.ranges,
             pushed_bytes: generated.pushed_bytes,
+            with_all_lanes: generated.with_all_lanes,
             routines,
             frame_bytes: Frame::BYTES + generated.local_bytes + generated.code.spill_bytes,
         })
@@ -301,6 +304,7 @@ impl<'a, E: Borrow<Environment<'a>>> Session<'a, E> {
         let native = self.native;
         assert!(parameters.len() >= native.parameters, "fewer parameters than the program has");
         assert!(inputs.len() >= native.inputs, "fewer input words than the program reads");
+        debug_assert!(!native.with_all_lanes || lanes == (Mask::MAX, 0), "some lanes of a program that runs with all");
         let (frame, (active, helpers)) = (self.memory.header(), lanes);
         let (environment, nested) = (self.environment.borrow(), &self.nested);
         let host = Host { native, environment, panic: Cell::new(None), nested };

@@ -19,6 +19,9 @@ pub fn prefetch<T>(wanted: &T) {
     prefetch_at(std::ptr::from_ref(wanted).cast());
 }
 
+/// Bytes of a line of the caches.
+pub const CACHE_LINE: usize = 64;
+
 /// The same of what is at an address, if there is anything.
 #[inline(always)]
 pub fn prefetch_at(address: *const u8) {

@@ -355,6 +355,7 @@ mod tests {
                 outputs: 0,
                 ranges: 0,
                 pushed_bytes: 0,
+                with_all_lanes: false,
             };
             let mut native = Native::new(generated, Vec::new()).unwrap();
             native.announce(tools, name);

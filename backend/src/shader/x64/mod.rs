@@ -196,6 +196,8 @@ pub struct Generated {
     pub ranges: usize,
     /// Bytes that push constants must have.
     pub pushed_bytes: usize,
+    /// Whether it must run with all lanes, none of them as a helper.
+    pub with_all_lanes: bool,
 }
 
 /// How code is run.
@@ -262,6 +264,7 @@ fn generate_with(
         outputs: most(outputs),
         ranges: most(ranges),
         pushed_bytes: lowered.pushed_bytes,
+        with_all_lanes: manner.with_all_lanes,
     })
 }
 

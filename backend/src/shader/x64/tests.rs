@@ -129,8 +129,13 @@ fn check(function: &Function, how: &Run) {
     verify(function).and_then(|()| verify_strictly(function)).unwrap_or_else(|problem| panic!("{problem}\n{function}"));
     let expected = canonical_outcome(run(&program(function, how.inputs.len(), None), how));
     for target in targets() {
-        let outcome = canonical_outcome(run(&program(function, how.inputs.len(), Some(target)), how));
-        assert_eq!(outcome, expected, "{target:?}\n{function}");
+        let mut program = program(function, how.inputs.len(), Some(target));
+        assert_eq!(canonical_outcome(run(&program, how)), expected, "{target:?}\n{function}");
+        if (how.lanes, how.helpers) == (Mask::MAX, 0) {
+            program.code = program.code.with_all_lanes();
+            program.code.generate(Some(target)).unwrap_or_else(|problem| panic!("{problem}\n{function}"));
+            assert_eq!(canonical_outcome(run(&program, how)), expected, "{target:?}, all lanes\n{function}");
+        }
     }
 }
 
@@ -296,10 +301,11 @@ proptest! {
         helpers in prop_oneof![Just(0), any::<Mask>()],
     ) {
         let mut function = random::function(seed);
-        let how = Run { inputs, lanes, helpers };
-        check(&function, &how);
+        let some = Run { inputs: inputs.clone(), lanes, helpers };
+        let all = Run { inputs, lanes: Mask::MAX, helpers: 0 };
+        [&some, &all].into_iter().for_each(|how| check(&function, how));
         crate::shader::passes::optimize(&mut function, &mut |_, _| {});
-        check(&function, &how);
+        [&some, &all].into_iter().for_each(|how| check(&function, how));
     }
 }
 
