@@ -1,4 +1,5 @@
-//! What compute shaders do beside 32-bit arithmetic: doubles, divisions of 64-bit integers, atomics of a word for each and of words for all.
+//! What compute shaders do beside 32-bit arithmetic: doubles, divisions of 64-bit integers, atomics of a word for each and of words for all, such
+//! as choose a word or make one of it, and some for a quarter of the lanes.
 
 mod device;
 
@@ -21,6 +22,8 @@ fn words(criterion: &mut Criterion) {
         ("doubles", &include_bytes!("shaders/doubles.comp.spv")[..]),
         ("divisions", &include_bytes!("shaders/divisions.comp.spv")[..]),
         ("atomics", &include_bytes!("shaders/atomics.comp.spv")[..]),
+        ("chosen", &include_bytes!("shaders/chosen.comp.spv")[..]),
+        ("partial", &include_bytes!("shaders/partial.comp.spv")[..]),
     ] {
         let pipeline = gpu.compute(&ComputeDesc { shader, layout: &layout, constants: &[] }).expect("a pipeline");
         let record = |commands: &Commands<'_>| {

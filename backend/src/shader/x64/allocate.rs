@@ -1,5 +1,6 @@
 //! Register allocation: the machine IR as regalloc2 sees it.
 
+use iced_x86::Code;
 use regalloc2::{
     Algorithm, Block, Inst, InstRange, MachineEnv, Operand as AllocOperand, Output, PReg, PRegSet, RegClass,
     RegallocOptions, VReg,
@@ -11,6 +12,9 @@ use super::machine::{Base, Function, Kind, MASK, Mem, Operand, SCALAR, VECTOR};
 /// The register that points to the wave's frame, and the stack pointer: not allocated.
 const FRAME: usize = 15;
 const STACK: usize = 4;
+
+/// The first general register.
+const RAX: PReg = PReg::new(0, SCALAR);
 
 /// General registers that a call to the runtime keeps: rbx, rbp, r12, r13, r14.
 const KEPT_BY_CALLS: [usize; 5] = [3, 5, 12, 13, 14];
@@ -47,9 +51,20 @@ pub fn registers(kind: &Kind, mut visit: impl FnMut(Operand)) {
     }
 }
 
+/// The operand of an encoding that is no part of it: it is always rax.
+pub fn implied(code: Code) -> Option<usize> {
+    (code == Code::Cmpxchg_rm32_r32).then_some(2)
+}
+
 fn alloc_operands(kind: &Kind) -> Vec<AllocOperand> {
     let mut out = Vec::new();
+    let is_implied = matches!(kind, Kind::Plain { code, .. } if implied(*code).is_some());
     registers(kind, |operand| match operand {
+        // Only what is implied is changed there.
+        Operand::Change { from, to } if is_implied => {
+            out.push(AllocOperand::reg_fixed_use(from, RAX));
+            out.push(AllocOperand::reg_fixed_def(to, RAX));
+        }
         Operand::Use(register) => out.push(AllocOperand::reg_use(register)),
         Operand::Def(register) => out.push(AllocOperand::reg_def(register)),
         Operand::Change { from, to } => {

@@ -8,7 +8,7 @@ use iced_x86::{Code, Encoder, Instruction, MemoryOperand, OpKind, Register};
 use regalloc2::{Allocation, Block, Edit, Inst, InstOrEdit, Output, PReg, RegClass};
 
 use super::Target;
-use super::allocate::{Allocatable, registers};
+use super::allocate::{Allocatable, implied, registers};
 use super::machine::{Base, Function, Kind, Mem, Operand};
 use super::operands::{self, Kind as OperandKind};
 use crate::shader::runtime::frame::{Frame, RoutineEntry, STOP_BARRIER, STOP_DONE};
@@ -463,9 +463,13 @@ impl Emitter<'_> {
         let mut inst = Instruction::default();
         inst.set_code(*code);
         // It is for atomic operations only.
-        inst.set_has_lock_prefix(*code == Code::Xadd_rm32_r32);
+        inst.set_has_lock_prefix(matches!(code, Code::Xadd_rm32_r32 | Code::Cmpxchg_rm32_r32));
         let kinds = operands::kinds(*code);
         for (index, operand) in operands.iter().enumerate() {
+            if implied(*code) == Some(index) {
+                assigned.next();
+                continue;
+            }
             let kind = *kinds.get(index).ok_or("an operand too many")?;
             let index = index as u32;
             match operand {

@@ -46,7 +46,7 @@ impl Lower<'_> {
         self.call_unless((Code::Je_rel32_64, inst, Some(reach)), store, None)
     }
 
-    fn next_reach(&mut self) -> u32 {
+    pub(super) fn next_reach(&mut self) -> u32 {
         self.reaches += 1;
         (self.reaches - 1) % REACHES as u32
     }
@@ -70,7 +70,15 @@ impl Lower<'_> {
     }
 
     /// A range, and the distances of the lanes' addresses from its start; sets the flags as equal when those of all lanes of a mask are inside.
-    fn lanes_in_reach(&mut self, reach: u32, [low, high]: [Value; 2], lanes: Parts) -> (Range, Parts) {
+    fn lanes_in_reach(&mut self, reach: u32, address: [Value; 2], lanes: Parts) -> (Range, Parts) {
+        let (range, offsets, inside) = self.in_reach(reach, address);
+        let outside = self.mask_and_not(inside, lanes);
+        self.test_mask(outside);
+        (range, offsets)
+    }
+
+    /// A range, the distances of the lanes' addresses from its start, and the lanes in which those are inside.
+    pub(super) fn in_reach(&mut self, reach: u32, [low, high]: [Value; 2]) -> (Range, Parts, Parts) {
         let (low, high) = (self.vector(low), self.vector(high));
         let first = Self::reach_field(reach, Reach::FIRST);
         let [first_low, first_high] = [0, HIGH].map(|behind| {
@@ -85,8 +93,6 @@ impl Lower<'_> {
         let offsets = self.vector2(V::SubI, low, first_low);
         let alike = self.compare(Compare::Signed(Order::Equal), high, first_high);
         let inside = self.inside(range, offsets, alike);
-        let outside = self.mask_and_not(inside, lanes);
-        self.test_mask(outside);
-        (range, offsets)
+        (range, offsets, inside)
     }
 }

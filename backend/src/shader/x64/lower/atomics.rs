@@ -1,14 +1,14 @@
-//! Atomic operations on words: lane after lane, where all lanes of a wave take part and name words of one range; or by one operation, where lanes
-//! add one number to one word. Others are the runtime's.
+//! Atomic operations on words of one range: lane after lane, or by one operation where lanes add one number to one word. Others are the
+//! runtime's.
 //!
-//! The processor has additions and exchanges of a word as one instruction. What only invocations of one workgroup reach is theirs alone, as they
-//! run on one thread: it needs no such instruction, and any operation will do. Lanes that all name one word without anybody knowing before are
-//! left to the runtime, too, which makes one operation of them. Loads are loads.
+//! The processor has additions and exchanges of a word as one instruction; what else there is computes a word and stores it unless somebody
+//! was faster. What only invocations of one workgroup reach is theirs alone, as they run on one thread: it needs none of that. Lanes that all
+//! name one word without anybody knowing before are left to the runtime, which makes one operation of them. Loads are loads.
 
 use iced_x86::Code;
 use regalloc2::VReg;
 
-use super::super::machine::{Mem, Operand, SCALAR};
+use super::super::machine::{Kind, Mem, Operand, SCALAR};
 use super::super::table::{Compare, Order, V};
 use super::emit::Source;
 use super::memory::Range;
@@ -26,94 +26,148 @@ const ALL: i32 = (1 << WAVE) - 1;
 enum Way {
     /// By an instruction that leaves in a register what was there.
     Locked(Code),
-    /// Word and operand give a new word.
-    Alone(Code),
-    /// The operand stays where a comparison with the word says so.
+    /// By a new word, as often as somebody else was faster.
+    Computed(New),
+    /// By the operand, where the word is as the comparator.
+    Compared,
+}
+
+/// What a word becomes.
+#[derive(Clone, Copy)]
+enum New {
+    /// What an instruction makes of it and the operand.
+    Of(Code),
+    /// The operand, where a comparison with it says so.
     Chosen(Code),
-    /// The operand is the new word.
-    Replaced,
+    /// The operand.
+    Operand,
 }
 
 impl Way {
-    fn of(op: AtomicOp, space: Space) -> Option<Self> {
+    /// That of an operation on a word that others may reach, or not.
+    fn of(op: AtomicOp, is_alone: bool) -> Option<Self> {
         use AtomicOp as A;
-        let is_alone = match space {
-            Space::Shared => true,
-            Space::Buffer { .. } => false,
-            _ => return None,
-        };
         Some(match op {
             // What is subtracted was negated.
             A::Add | A::Sub if !is_alone => Self::Locked(Code::Xadd_rm32_r32),
             A::Store | A::Exchange if !is_alone => Self::Locked(Code::Xchg_rm32_r32),
-            _ if !is_alone => return None,
-            A::Add => Self::Alone(Code::Add_r32_rm32),
-            A::Sub => Self::Alone(Code::Sub_r32_rm32),
-            A::And => Self::Alone(Code::And_r32_rm32),
-            A::Or => Self::Alone(Code::Or_r32_rm32),
-            A::Xor => Self::Alone(Code::Xor_r32_rm32),
-            A::SMin => Self::Chosen(Code::Cmovg_r32_rm32),
-            A::UMin => Self::Chosen(Code::Cmova_r32_rm32),
-            A::SMax => Self::Chosen(Code::Cmovl_r32_rm32),
-            A::UMax => Self::Chosen(Code::Cmovb_r32_rm32),
-            A::Store | A::Exchange => Self::Replaced,
-            A::Load | A::CompareExchange | A::FAdd | A::FMin | A::FMax => return None,
+            A::Add => Self::Computed(New::Of(Code::Add_r32_rm32)),
+            A::Sub => Self::Computed(New::Of(Code::Sub_r32_rm32)),
+            A::And => Self::Computed(New::Of(Code::And_r32_rm32)),
+            A::Or => Self::Computed(New::Of(Code::Or_r32_rm32)),
+            A::Xor => Self::Computed(New::Of(Code::Xor_r32_rm32)),
+            A::SMin => Self::Computed(New::Chosen(Code::Cmovg_r32_rm32)),
+            A::UMin => Self::Computed(New::Chosen(Code::Cmova_r32_rm32)),
+            A::SMax => Self::Computed(New::Chosen(Code::Cmovl_r32_rm32)),
+            A::UMax => Self::Computed(New::Chosen(Code::Cmovb_r32_rm32)),
+            A::Store | A::Exchange => Self::Computed(New::Operand),
+            A::CompareExchange => Self::Compared,
+            A::Load | A::FAdd | A::FMin | A::FMax => return None,
         })
     }
 }
 
+/// Words that lanes operate on.
+#[derive(Clone, Copy)]
+struct Places {
+    /// The range's first byte.
+    base: VReg,
+    /// Bytes from there.
+    offsets: Parts,
+    /// Lanes whose words are there.
+    lanes: Parts,
+    /// Whether no other thread reaches them.
+    is_alone: bool,
+    /// Other lanes, as bits, which the runtime has to look after; none where there are no such.
+    outside: Option<VReg>,
+}
+
+/// The number of a lane.
+#[derive(Clone, Copy)]
+enum Lane {
+    Known(usize),
+    Of(VReg),
+}
+
+impl Lane {
+    /// Its word of those from a byte of the frame on.
+    fn word(self, first: usize) -> Operand {
+        Operand::Mem(match self {
+            Self::Known(lane) => Mem::frame(first + lane * 4),
+            Self::Of(lane) => Mem::frame(first).indexed(lane, 4),
+        })
+    }
+
+    /// Its word of an argument.
+    fn argument(self, number: usize) -> Operand {
+        self.word(Frame::ARGUMENT + number * LANES_BYTES)
+    }
+}
+
 impl Lower<'_> {
-    /// An atomic operation on words of one range.
-    pub(super) fn atomic(
-        &mut self,
-        inst: &Inst,
-        (result, space, offset): (Value, Space, Value),
-        (op, value): (AtomicOp, Value),
-    ) -> Result<()> {
-        let uniform = self.is_uniform(result);
-        if op == AtomicOp::Load && !uniform && matches!(space, Space::Buffer { .. } | Space::Shared) {
+    /// An atomic operation on words of one range, or at addresses.
+    pub(super) fn atomic(&mut self, inst: &Inst) -> Result<()> {
+        let &Inst::Atomic { result, space, offset, op, value, comparator } = inst else { return Ok(()) };
+        if op == AtomicOp::Load && !matches!(space, Space::Address { .. }) {
             self.atomic_load(result, space, offset);
             return Ok(());
         }
-        let way = match Way::of(op, space).filter(|_| !uniform) {
-            Some(_) if self.is_uniform(offset) => {
+        let is_alone = space == Space::Shared;
+        let Some(way) = Way::of(op, is_alone) else { return self.call(inst, false) };
+        let (places, reach) = match space {
+            Space::Address { high } => {
+                let (reach, effective) = (self.next_reach(), self.effective());
+                let (range, offsets, inside) = self.in_reach(reach, [offset, high]);
+                let outside = self.mask_and_not(inside, effective);
+                let outside = self.mask_bits(outside);
+                let lanes = self.aligned(offsets, effective);
+                (Places { base: range.base, offsets, lanes, is_alone, outside: Some(outside) }, Some(reach))
+            }
+            _ if self.is_uniform(offset) => {
                 return match op {
                     AtomicOp::Add | AtomicOp::Sub if self.is_uniform(value) => {
                         self.add_to_one(inst, (result, space, offset), (op, value))
                     }
-                    _ => self.call(inst, uniform),
+                    _ => self.call(inst, false),
                 };
             }
-            Some(way) => way,
-            None => return self.call(inst, uniform),
+            _ => {
+                let (range, offsets, effective) = (self.range(space), self.vector(offset), self.effective());
+                let lanes = self.fitting(range, offsets, effective);
+                (Places { base: range.base, offsets, lanes, is_alone, outside: None }, None)
+            }
         };
-        let (range, offsets, effective) = (self.range(space), self.vector(offset), self.effective());
-        let mut values = self.vector(value);
-        if let (AtomicOp::Sub, Way::Locked(_)) = (op, way) {
+        let mut operands = [Some(value), comparator].map(|operand| operand.map(|operand| self.vector(operand)));
+        if let ([Some(value), _], AtomicOp::Sub, Way::Locked(_)) = (&mut operands, op, way) {
             let zero = self.zero_vector();
-            values = self.vector2(V::SubI, zero, Source::Parts(values));
+            *value = self.vector2(V::SubI, zero, Source::Parts(*value));
         }
-        let fit = self.fitting(range, offsets, effective);
-        let mut fit = self.mask_bits(fit);
-        if let Way::Locked(_) = way {
-            fit = self.zero_unless_apart(fit, (range.base, offsets));
+        let arguments = [Some(places.offsets), operands[0], operands[1]];
+        for (number, argument) in arguments.into_iter().enumerate() {
+            argument.into_iter().for_each(|words| self.store_argument(number, words));
         }
-        self.plain(Code::Cmp_rm32_imm32, &[Operand::Use(fit), Operand::Imm(ALL)]);
+        let bits = self.test_apart(&places);
         let each = |lower: &mut Self| {
-            lower.store_argument(0, offsets);
-            lower.store_argument(1, values);
-            (0..WAVE).for_each(|lane| lower.atomic_of_lane(way, range.base, lane));
-            lower.load_result(result, 0);
+            lower.atomic_of_lanes(way, &places, bits);
+            let found = lower.load_lanes(Mem::frame(Frame::RESULT), lower.target.parts());
+            // Others have found nothing.
+            let found = lower.keep(places.lanes, found);
+            lower.hold(result, Held::Vector(found));
         };
-        self.call_unless((Code::Je_rel32_64, inst, None), each, Some(result))
+        self.call_unless((Code::Jne_rel32_64, inst, reach), each, Some(result))
     }
 
     /// The lanes of a mask that name words of a range.
     fn fitting(&mut self, range: Range, offsets: Parts, lanes: Parts) -> Parts {
         let inside = self.inside(range, offsets, lanes);
+        self.aligned(offsets, inside)
+    }
+
+    /// The lanes of a mask whose offsets are those of words.
+    fn aligned(&mut self, offsets: Parts, lanes: Parts) -> Parts {
         let in_word = self.vector2(V::And, offsets, Source::Constant(3));
         let aligned = self.compare(Compare::Signed(Order::Equal), in_word, Source::Constant(0));
-        self.mask_and(inside, aligned)
+        self.mask_and(lanes, aligned)
     }
 
     /// Loads words, each by an instruction of its own, or as a lane of one: the processor loads aligned words at once, in order.
@@ -184,49 +238,135 @@ impl Lower<'_> {
         Parts::one(ranks)
     }
 
-    /// No lanes where all name one word, or where words are not aligned.
-    fn zero_unless_apart(&mut self, lanes: VReg, (base, offsets): (VReg, Parts)) -> VReg {
-        let first = self.first_lane(offsets.at(0));
+    /// Lanes as bits, whose offsets the frame has. Sets the flags as not equal where there are any, and all that operate, and not several on one
+    /// word that others may reach.
+    fn test_apart(&mut self, places: &Places) -> VReg {
+        let bits = self.mask_bits(places.lanes);
+        if places.is_alone {
+            self.plain(Code::Test_rm32_r32, &[Operand::Use(bits), Operand::Use(bits)]);
+            return bits;
+        }
+        let rest = self.define(SCALAR, Code::VEX_Blsr_r32_rm32, &[Operand::Use(bits)]);
+        let first = self.define(SCALAR, Code::Tzcnt_r32_rm32, &[Operand::Use(bits)]);
+        let first = self.define(SCALAR, Code::Mov_r32_rm32, &[Lane::Of(first).argument(0)]);
         let first = Parts::one(self.broadcast(first));
-        let others = self.compare(Compare::Signed(Order::NotEqual), offsets, Source::Parts(first));
+        let others = self.compare(Compare::Signed(Order::NotEqual), places.offsets, Source::Parts(first));
+        let others = self.mask_and(others, places.lanes);
         let others = self.mask_bits(others);
-        self.plain(Code::Test_rm32_r32, &[Operand::Use(others), Operand::Use(others)]);
-        let lanes = self.change(Code::Cmove_r32_rm32, lanes, &[Operand::Use(others)]);
-        let nothing = self.define(SCALAR, Code::Mov_r32_imm32, &[Operand::Imm(0)]);
-        self.plain(Code::Test_rm32_imm32, &[Operand::Use(base), Operand::Imm(3)]);
-        self.change(Code::Cmovne_r32_rm32, lanes, &[Operand::Use(nothing)])
+        self.plain(Code::Test_rm32_r32, &[Operand::Use(rest), Operand::Use(rest)]);
+        let mut apart = self.change(Code::Cmove_r32_rm32, others, &[Operand::Use(bits)]);
+        let nothing = Operand::Use(self.scalar_constant(0));
+        self.plain(Code::Test_rm32_imm32, &[Operand::Use(places.base), Operand::Imm(3)]);
+        apart = self.change(Code::Cmovne_r32_rm32, apart, &[nothing]);
+        if let Some(outside) = places.outside {
+            self.plain(Code::Test_rm32_r32, &[Operand::Use(outside), Operand::Use(outside)]);
+            apart = self.change(Code::Cmovne_r32_rm32, apart, &[nothing]);
+        }
+        self.plain(Code::Test_rm32_r32, &[Operand::Use(apart), Operand::Use(apart)]);
+        bits
+    }
+
+    /// The operations of lanes, which are given as bits, with what they find in the frame. Those of all lanes follow each other without a loop
+    /// where they are short.
+    fn atomic_of_lanes(&mut self, way: Way, places: &Places, bits: VReg) {
+        let each = |lower: &mut Self| lower.each_lane(bits, |lower, lane| lower.atomic_of_lane(way, places, lane));
+        if !matches!(way, Way::Locked(_)) {
+            return each(self);
+        }
+        let [all, some] = [0; 2].map(|_| self.out.block());
+        self.plain(Code::Cmp_rm32_imm32, &[Operand::Use(bits), Operand::Imm(ALL)]);
+        self.push(Kind::Branch { code: Code::Jne_rel32_64, then: some, otherwise: all });
+        self.block = Some(all);
+        (0..WAVE).for_each(|lane| self.atomic_of_lane(way, places, Lane::Known(lane)));
+        let all = self.block.replace(some);
+        each(self);
+        let join = self.out.block();
+        for block in [all, self.block] {
+            self.block = block;
+            self.push(Kind::Jump { to: join, arguments: Vec::new() });
+        }
+        self.block = Some(join);
+    }
+
+    /// Does something for each lane of some, which there are, given as bits.
+    fn each_lane(&mut self, bits: VReg, act: impl FnOnce(&mut Self, Lane)) {
+        let (head, rest) = (self.out.block(), self.scalar_register());
+        self.out.blocks[head.index()].parameters = vec![rest];
+        self.push(Kind::Jump { to: head, arguments: vec![bits] });
+        self.block = Some(head);
+        let lane = self.define(SCALAR, Code::Tzcnt_r32_rm32, &[Operand::Use(rest)]);
+        act(self, Lane::Of(lane));
+        let next = self.define(SCALAR, Code::VEX_Blsr_r32_rm32, &[Operand::Use(rest)]);
+        let [again, done] = [0; 2].map(|_| self.out.block());
+        self.push(Kind::Branch { code: Code::Jne_rel32_64, then: again, otherwise: done });
+        self.block = Some(again);
+        self.push(Kind::Jump { to: head, arguments: vec![next] });
+        self.block = Some(done);
     }
 
     /// The operation of a lane whose operands are in the frame, with its result there.
-    fn atomic_of_lane(&mut self, way: Way, base: VReg, lane: usize) {
-        let word_of = |argument: usize| Operand::Mem(Mem::frame(Frame::ARGUMENT + argument * LANES_BYTES + lane * 4));
-        let offset = self.define(SCALAR, Code::Mov_r32_rm32, &[word_of(0)]);
-        let word = Operand::Mem(Mem::at(base, 0).indexed(offset, 1));
-        let value = self.define(SCALAR, Code::Mov_r32_rm32, &[word_of(1)]);
+    fn atomic_of_lane(&mut self, way: Way, places: &Places, lane: Lane) {
+        let offset = self.define(SCALAR, Code::Mov_r32_rm32, &[lane.argument(0)]);
+        let value = self.define(SCALAR, Code::Mov_r32_rm32, &[lane.argument(1)]);
+        let word = Operand::Mem(Mem::at(places.base, 0).indexed(offset, 1));
         let old = match way {
             Way::Locked(code) => {
                 let old = self.scalar_register();
                 self.plain(code, &[word, Operand::Change { from: value, to: old }]);
                 old
             }
-            _ => {
+            Way::Compared => {
+                let comparator = self.define(SCALAR, Code::Mov_r32_rm32, &[lane.argument(2)]);
+                self.exchange_if(word, comparator, value)
+            }
+            Way::Computed(new) if places.is_alone => {
                 let old = self.define(SCALAR, Code::Mov_r32_rm32, &[word]);
-                let new = match way {
-                    Way::Alone(code) => {
-                        let copy = self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Use(old)]);
-                        self.change(code, copy, &[Operand::Use(value)])
-                    }
-                    Way::Chosen(code) => {
-                        self.plain(Code::Cmp_r32_rm32, &[Operand::Use(value), Operand::Use(old)]);
-                        self.change(code, value, &[Operand::Use(old)])
-                    }
-                    _ => value,
-                };
+                let new = self.new_word(new, old, value);
                 self.plain(Code::Mov_rm32_r32, &[word, Operand::Use(new)]);
                 old
             }
+            Way::Computed(new) => self.exchange(word, new, value),
         };
-        let found = Operand::Mem(Mem::frame(Frame::RESULT + lane * 4));
-        self.plain(Code::Mov_rm32_r32, &[found, Operand::Use(old)]);
+        self.plain(Code::Mov_rm32_r32, &[lane.word(Frame::RESULT), Operand::Use(old)]);
+    }
+
+    /// What a word becomes.
+    fn new_word(&mut self, new: New, old: VReg, value: VReg) -> VReg {
+        match new {
+            New::Of(code) => {
+                let copy = self.define(SCALAR, Code::Mov_r32_rm32, &[Operand::Use(old)]);
+                self.change(code, copy, &[Operand::Use(value)])
+            }
+            New::Chosen(code) => {
+                self.plain(Code::Cmp_r32_rm32, &[Operand::Use(value), Operand::Use(old)]);
+                self.change(code, value, &[Operand::Use(old)])
+            }
+            New::Operand => value,
+        }
+    }
+
+    /// Stores what a word becomes, made anew where somebody else has changed it meanwhile. Returns what was there.
+    fn exchange(&mut self, word: Operand, new: New, value: VReg) -> VReg {
+        let (retry, old) = (self.out.block(), self.scalar_register());
+        self.out.blocks[retry.index()].parameters = vec![old];
+        let seen = self.define(SCALAR, Code::Mov_r32_rm32, &[word]);
+        self.push(Kind::Jump { to: retry, arguments: vec![seen] });
+        self.block = Some(retry);
+        let new = self.new_word(new, old, value);
+        let found = self.exchange_if(word, old, new);
+        let [lost, done] = [0; 2].map(|_| self.out.block());
+        self.push(Kind::Branch { code: Code::Jne_rel32_64, then: lost, otherwise: done });
+        self.block = Some(lost);
+        self.push(Kind::Jump { to: retry, arguments: vec![found] });
+        self.block = Some(done);
+        found
+    }
+
+    /// Stores a new word where the old one is there. Returns what was there, and sets the flags as equal if that was the old one.
+    fn exchange_if(&mut self, word: Operand, old: VReg, new: VReg) -> VReg {
+        let found = self.scalar_register();
+        let change = Operand::Change { from: old, to: found };
+        self.plain(Code::Cmpxchg_rm32_r32, &[word, Operand::Use(new), change]);
+        found
     }
 }

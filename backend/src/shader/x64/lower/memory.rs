@@ -426,8 +426,8 @@ impl Lower<'_> {
             Inst::Store { space: Space::Address { high }, offset, value } => {
                 self.store_at_address(inst, [*offset, *high], *value)?;
             }
-            Inst::Atomic { result, space, offset, op, value, comparator: None } if self.is_direct(*space) => {
-                self.atomic(inst, (*result, *space, *offset), (*op, *value))?;
+            Inst::Atomic { space, .. } if self.is_direct(*space) || matches!(space, Space::Address { .. }) => {
+                self.atomic(inst)?;
             }
             Inst::BufferLength { result, resource, element } if self.is_element_uniform(*element) => {
                 let entry = self.entry(*resource, *element);
