@@ -426,9 +426,7 @@ impl Lower<'_> {
             Inst::Store { space: Space::Address { high }, offset, value } => {
                 self.store_at_address(inst, [*offset, *high], *value)?;
             }
-            Inst::Atomic { space, .. } if self.is_direct(*space) || matches!(space, Space::Address { .. }) => {
-                self.atomic(inst)?;
-            }
+            Inst::Atomic { space, .. } if self.has_atomics(*space) => self.atomic(inst)?,
             Inst::BufferLength { result, resource, element } if self.is_element_uniform(*element) => {
                 let entry = self.entry(*resource, *element);
                 self.load_uniform(*result, Mem::at(entry, SIZE));
@@ -454,6 +452,15 @@ impl Lower<'_> {
             | Space::Block(_)
             | Space::Shared => true,
             Space::Clock | Space::Address { .. } => false,
+        }
+    }
+
+    /// Whether atomic operations there are generated code. Nobody may write push constants, whatever a program says.
+    fn has_atomics(&self, space: Space) -> bool {
+        match space {
+            Space::Buffer { element, .. } => self.is_element_uniform(element),
+            Space::Shared | Space::Address { .. } => true,
+            _ => false,
         }
     }
 

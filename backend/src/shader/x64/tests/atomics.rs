@@ -41,7 +41,7 @@ proptest! {
 
     #[test]
     fn lanes_operate_on_words_as_the_interpreter_says(
-        op in prop::sample::select(AtomicOp::ALL.to_vec()), space in 0usize..3, which in which(),
+        op in prop::sample::select(AtomicOp::ALL.to_vec()), space in 0usize..4, which in which(),
         words in prop::array::uniform16(0u32..20), values in prop::array::uniform16(word()),
         others in prop::array::uniform16(word()), odd in 0..WAVE,
         lanes in prop_oneof![3 => Just(Mask::MAX), 1 => any::<Mask>()], helpers in prop_oneof![3 => Just(0), 1 => any::<Mask>()],
@@ -61,8 +61,9 @@ proptest! {
             (offset, value) = (b.int(bytes), b.int(values[0]));
         }
         let [low, high] = [PLACES[1] as u32, (PLACES[1] >> 32) as u32].map(|word| b.int(word));
-        let space =
-            [Space::Shared, Space::Buffer { resource: 0, element: None }, Space::Address { high }][space];
+        let buffer = Space::Buffer { resource: 0, element: None };
+        // Push constants stay what they are.
+        let space = [Space::Shared, buffer, Space::Address { high }, Space::Push][space];
         if let Space::Address { .. } = space {
             offset = b.binary(BinaryOp::IAdd, offset, low);
         }
