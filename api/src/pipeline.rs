@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use ash::vk;
 use parking_lot::Mutex;
@@ -36,7 +36,10 @@ const HEADER: usize = 32;
 type Key = [u8; 16];
 
 /// Bytes of the checksum.
-const CHECKSUM: usize = 16;
+const CHECKSUM: usize = 8;
+
+/// Bytes of a program beside its text: its key, and the text's length.
+const ENTRY: usize = size_of::<Key>() + 8;
 
 /// What identifies a shader module: a digest of its words.
 pub type Identifier = [u8; 16];
@@ -137,17 +140,18 @@ impl Hash for StageDesc {
     }
 }
 
-/// Two digests with different seeds.
+/// Two hashes with different seeds.
 fn digest(content: &impl Hash) -> [u8; 16] {
-    let half = |seed: u64| {
-        let mut hasher = DefaultHasher::new();
-        (seed, content).hash(&mut hasher);
-        hasher.finish().to_le_bytes()
-    };
     let mut key = [0; 16];
-    key[..8].copy_from_slice(&half(1));
-    key[8..].copy_from_slice(&half(2));
+    key[..8].copy_from_slice(&hash(1, content));
+    key[8..].copy_from_slice(&hash(2, content));
     key
+}
+
+fn hash(seed: u64, content: &impl Hash) -> [u8; 8] {
+    let mut hasher = DefaultHasher::new();
+    (seed, content).hash(&mut hasher);
+    hasher.finish().to_le_bytes()
 }
 
 /// The programs of a device that are alive, by what they are made of.
@@ -201,7 +205,7 @@ impl Programs {
         })?;
         self.insert(stage, &program);
         if let Some(cache) = cache {
-            cache.programs.lock().insert(stage.clone(), program.clone());
+            cache.insert(stage, &program);
         }
         Ok(program)
     }
@@ -244,9 +248,16 @@ impl Programs {
 /// A pipeline cache: programs that stay alive with it, and programs that were saved, by what they are made of.
 #[derive(Debug, Default)]
 pub struct PipelineCache {
-    programs: Mutex<HashMap<StageDesc, Arc<Program>>>,
+    programs: Mutex<HashMap<StageDesc, Cached>>,
     saved: Mutex<HashMap<Key, Arc<str>>>,
     restored: AtomicUsize,
+}
+
+/// A program of a cache. Programs ask for a cache's data over and over, first for its size, so what one is saved as is kept.
+#[derive(Debug, Clone)]
+struct Cached {
+    program: Arc<Program>,
+    saved: OnceLock<Arc<str>>,
 }
 
 impl PipelineCache {
@@ -258,8 +269,15 @@ impl PipelineCache {
     }
 
     fn find(&self, stage: &StageDesc) -> Option<Arc<Program>> {
-        let alive = self.programs.lock().get(stage).cloned();
+        let alive = self.programs.lock().get(stage).map(|cached| cached.program.clone());
         alive.or_else(|| self.restore(stage))
+    }
+
+    fn insert(&self, stage: &StageDesc, program: &Arc<Program>) {
+        let mut programs = self.programs.lock();
+        if programs.get(stage).is_none_or(|cached| !Arc::ptr_eq(&cached.program, program)) {
+            programs.insert(stage.clone(), Cached { program: program.clone(), saved: OnceLock::new() });
+        }
     }
 
     /// Whether it holds the program of a stage.
@@ -276,14 +294,14 @@ impl PipelineCache {
         let program =
             Program::restore(&text, &stage.entry).filter(|program| program.stage == stage.stage).map(Arc::new)?;
         self.restored.fetch_add(1, Ordering::Relaxed);
-        self.programs.lock().insert(stage.clone(), program.clone());
+        self.programs.lock().insert(stage.clone(), Cached { program: program.clone(), saved: text.into() });
         Some(program)
     }
 
     /// Takes over what another cache holds.
     pub fn merge(&self, other: &Self) {
         let taken: Vec<_> =
-            other.programs.lock().iter().map(|(stage, program)| (stage.clone(), program.clone())).collect();
+            other.programs.lock().iter().map(|(stage, cached)| (stage.clone(), cached.clone())).collect();
         self.programs.lock().extend(taken);
         let saved: Vec<_> = other.saved.lock().iter().map(|(key, text)| (*key, text.clone())).collect();
         self.saved.lock().extend(saved);
@@ -304,37 +322,50 @@ impl PipelineCache {
         self.restored.load(Ordering::Relaxed)
     }
 
+    /// Bytes of all its data.
+    pub fn size(&self) -> usize {
+        let bodies: usize = self.entries().values().map(|text| ENTRY + text.len()).sum();
+        HEADER + if bodies == 0 { 0 } else { MAGIC.len() + CHECKSUM + bodies }
+    }
+
     /// The cache's programs as data, at most `limit` bytes, and whether that is all of them: the header as the specification
     /// defines it, a magic number and the build's name, a checksum of all that follows, and whole programs. Nothing, when the
     /// header does not fit.
     pub fn data(&self, limit: usize) -> (Vec<u8>, bool) {
-        let mut entries: BTreeMap<Key, Arc<str>> =
-            self.saved.lock().iter().map(|(key, text)| (*key, text.clone())).collect();
-        let programs = self.programs.lock();
-        entries.extend(programs.iter().map(|(stage, program)| (stage.key(), Arc::from(program.save()))));
-        drop(programs);
         let mut data = header();
         if limit < data.len() {
             return (Vec::new(), false);
         }
-        let (mut body, mut complete) = (Vec::new(), true);
-        let room = limit.saturating_sub(data.len() + MAGIC.len() + CHECKSUM);
-        for (key, text) in entries {
-            let bytes = key.len() + 8 + text.len();
-            if body.len() + bytes > room {
+        let mut complete = true;
+        data.extend_from_slice(MAGIC);
+        data.extend_from_slice(&[0; CHECKSUM]);
+        let begin = data.len();
+        for (key, text) in self.entries() {
+            if data.len() + ENTRY + text.len() > limit {
                 complete = false;
                 continue;
             }
-            body.extend_from_slice(&key);
-            body.extend_from_slice(&(text.len() as u64).to_le_bytes());
-            body.extend_from_slice(text.as_bytes());
+            data.extend_from_slice(&key);
+            data.extend_from_slice(&(text.len() as u64).to_le_bytes());
+            data.extend_from_slice(text.as_bytes());
         }
-        if !body.is_empty() {
-            data.extend_from_slice(MAGIC);
-            data.extend_from_slice(&digest(&body.as_slice()));
-            data.append(&mut body);
+        if data.len() > begin {
+            let checksum = hash(1, &&data[begin..]);
+            data[begin - CHECKSUM..begin].copy_from_slice(&checksum);
+        } else {
+            data.truncate(HEADER);
         }
         (data, complete)
+    }
+
+    /// What each program is saved as.
+    fn entries(&self) -> BTreeMap<Key, Arc<str>> {
+        let mut entries: BTreeMap<_, _> = self.saved.lock().iter().map(|(key, text)| (*key, text.clone())).collect();
+        entries.extend(self.programs.lock().iter().map(|(stage, cached)| {
+            let saved = cached.saved.get_or_init(|| cached.program.save().into());
+            (stage.key(), saved.clone())
+        }));
+        entries
     }
 }
 
@@ -352,7 +383,7 @@ fn header() -> Vec<u8> {
 fn read_data(data: &[u8]) -> Option<HashMap<Key, Arc<str>>> {
     let rest = data.strip_prefix(header().as_slice())?.strip_prefix(MAGIC)?;
     let (checksum, mut body) = rest.split_at_checked(CHECKSUM)?;
-    if digest(&body) != checksum {
+    if hash(1, &body) != checksum {
         return None;
     }
     let mut saved = HashMap::new();
@@ -374,7 +405,7 @@ mod tests {
     #[test]
     fn cache_data_starts_with_the_header() {
         let (data, complete) = PipelineCache::default().data(usize::MAX);
-        assert_eq!((data.len(), complete), (32, true));
+        assert_eq!((data.len(), complete, PipelineCache::default().size()), (32, true, 32));
         assert_eq!(data[..8], [32, 0, 0, 0, 1, 0, 0, 0]);
         assert_eq!(data[16..], physical::cache_uuid());
     }
@@ -387,6 +418,7 @@ mod tests {
         }
         let (data, complete) = cache.data(usize::MAX);
         assert!(complete && data.len() > 100);
+        assert_eq!((cache.data(usize::MAX).0, cache.size()), (data.clone(), data.len()), "asked for again");
         (cache, data)
     }
 

@@ -105,11 +105,13 @@ pub extern "system" fn get_cache_data(
         let object = device(handle)?;
         let cache = need(object, &object.caches, cache)?;
         let size = raw::output(size).ok_or(Error::Unknown)?;
-        let (data, complete) = cache.data(if out.is_null() { usize::MAX } else { *size });
-        *size = data.len();
-        if !out.is_null() {
-            raw::slice_mut(out.cast::<u8>(), data.len()).copy_from_slice(&data);
+        if out.is_null() {
+            *size = cache.size();
+            return Ok(vk::Result::SUCCESS);
         }
+        let (data, complete) = cache.data(*size);
+        *size = data.len();
+        raw::slice_mut(out.cast::<u8>(), data.len()).copy_from_slice(&data);
         Ok(if complete { vk::Result::SUCCESS } else { vk::Result::INCOMPLETE })
     })
 }

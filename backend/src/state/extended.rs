@@ -3,7 +3,7 @@
 //!
 //! Source: `VK_EXT_extended_dynamic_state`, `VK_EXT_extended_dynamic_state2`.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::sync::Arc;
 
 use ash::vk;

@@ -8,14 +8,14 @@ use super::{
 #[derive(Debug, Default)]
 pub struct Builder {
     function: Function,
-    constants: std::collections::HashMap<(u32, Type), Value>,
+    constants: foldhash::HashMap<(u32, Type), Value>,
     /// The other way round.
-    words: std::collections::HashMap<Value, u32>,
+    words: foldhash::HashMap<Value, u32>,
     depth: u32,
     /// 64-bit values: types and words.
     pub(super) pairs: Vec<(Type, [Value; 2])>,
     /// Where the high words of locals with 64-bit values lie.
-    highs: std::collections::HashMap<Local, Local>,
+    highs: foldhash::HashMap<Local, Local>,
 }
 
 impl Builder {

@@ -1,6 +1,6 @@
 //! Reads the text form. What it accepts is bounded, but not verified: pass the function to [`verify`](super::verify).
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::sync::LazyLock;
 
 use super::{

@@ -1,6 +1,6 @@
 //! Common subexpressions: what an enclosing region computed already is not computed again.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use crate::shader::ir::{Function, Inst, Space, Value, map_operands, map_results, results};
 
@@ -8,8 +8,8 @@ use crate::shader::ir::{Function, Inst, Space, Value, map_operands, map_results,
 pub fn run(function: &mut Function) {
     let facts =
         Facts { stores: function.insts.iter().any(changes_memory), demotes: function.insts.contains(&Inst::Demote) };
-    let mut replaced: HashMap<Value, Value> = HashMap::new();
-    let mut first: HashMap<Key, Value> = HashMap::new();
+    let mut replaced: HashMap<Value, Value> = HashMap::default();
+    let mut first: HashMap<Key, Value> = HashMap::default();
     let (mut made, mut marks): (Vec<Key>, Vec<usize>) = (Vec::new(), Vec::new());
     function.insts.retain_mut(|inst| {
         map_operands(inst, |value| replaced.get(&value).copied().unwrap_or(value));

@@ -4,7 +4,7 @@
 //! loop that does nothing is taken to end, unless nobody leaves it, nothing changes in it, or it looks at memory or images, where
 //! somebody else may change something.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use crate::shader::ir::{
     AtomicOp, Function, Inst, Local, Region, RegionKind, Regions, Value, map_operands, map_results, operands, results,

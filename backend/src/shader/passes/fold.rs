@@ -2,7 +2,7 @@
 //!
 //! The folder is `ops`' own definition of every operation, which is also the interpreter's.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use crate::shader::ir::{BinaryOp, Function, Inst, TernaryOp, Type, UnaryOp, Value, Wide, map_operands};
 
@@ -27,8 +27,8 @@ enum Folded {
 
 /// Folds what is constant.
 pub fn run(function: &mut Function) {
-    let mut known = Known { words: HashMap::new(), replaced: HashMap::new(), made_by: HashMap::new() };
-    let mut constants: HashMap<(u32, Type), Value> = HashMap::new();
+    let mut known = Known { words: HashMap::default(), replaced: HashMap::default(), made_by: HashMap::default() };
+    let mut constants: HashMap<(u32, Type), Value> = HashMap::default();
     let (mut head, mut out) = (Vec::new(), Vec::with_capacity(function.insts.len()));
     for mut inst in std::mem::take(&mut function.insts) {
         map_operands(&mut inst, |value| known.replaced.get(&value).copied().unwrap_or(value));

@@ -5,7 +5,7 @@
 //! region only those facts stay that held before it and whose words nothing in it stores to. A loop drops what it stores
 //! before it starts. So a forwarded value always comes from an enclosing region, and from the same iteration.
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 use crate::shader::ir::{Function, Inst, Local, Value, map_operands};
 
@@ -65,7 +65,7 @@ struct Pass {
 /// Forwards stores to loads.
 pub fn run(function: &mut Function) {
     let mut stores = loop_stores(&function.insts);
-    let mut pass = Pass { facts: Facts::new(), open: Vec::new(), replaced: HashMap::new() };
+    let mut pass = Pass { facts: Facts::default(), open: Vec::new(), replaced: HashMap::default() };
     let mut insts = std::mem::take(&mut function.insts);
     for (at, inst) in insts.iter_mut().enumerate() {
         map_operands(inst, |value| pass.replaced.get(&value).copied().unwrap_or(value));
@@ -156,7 +156,7 @@ fn drop_stored(facts: &mut Facts, stored: &Stored) {
 /// What each loop stores to, by the index of its `Loop`.
 fn loop_stores(insts: &[Inst]) -> HashMap<usize, Stored> {
     let mut open: Vec<(usize, Stored)> = Vec::new();
-    let mut out = HashMap::new();
+    let mut out = HashMap::default();
     for (at, inst) in insts.iter().enumerate() {
         match inst {
             Inst::Loop => open.push((at, Stored::default())),

@@ -3,14 +3,14 @@
 //! It is done once, when a program is made, and not again when kernels are linked of it: all of them share what the program's
 //! instructions have looked up, which gives as many results.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use super::dead;
 use crate::shader::ir::{Function, Inst, Value, operands};
 
 /// Drops results behind the last one that is used, but for the first.
 pub fn run(function: &mut Function) {
-    let mut used: HashSet<Value> = HashSet::new();
+    let mut used: HashSet<Value> = HashSet::default();
     for inst in &function.insts {
         operands(inst, |value| {
             used.insert(value);

@@ -1,7 +1,7 @@
 //! What was looked up for image instructions: the routine of each, with its image and sampler, by its number. Where both lie in one set,
 //! that remembers it for later draws.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::Mutex;

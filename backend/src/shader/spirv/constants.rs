@@ -1,8 +1,8 @@
 //! Constants, specialization constants, and constant folding of `OpSpecConstantOp`. A constant is its flattened scalars, each as the
 //! IR holds it, in 64 bits.
 
+use foldhash::HashMap;
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 use spirv::{Decoration, Op, StorageClass};
 

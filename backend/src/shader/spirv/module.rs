@@ -1,6 +1,6 @@
 //! A module's tables: types, constants, decorations, entry points, variables, functions.
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 use spirv::{BuiltIn, Decoration, Dim, ExecutionMode, ExecutionModel, Op, StorageClass};
 
@@ -103,8 +103,8 @@ impl Block {
 
 impl Function {
     fn find_joins(&mut self) {
-        let mut ways: HashMap<u32, usize> = HashMap::new();
-        let mut named: HashSet<u32> = HashSet::new();
+        let mut ways: HashMap<u32, usize> = HashMap::default();
+        let mut named: HashSet<u32> = HashSet::default();
         for block in &self.blocks {
             named.extend(block.merge.iter().chain(&block.continues));
             let successors = block.successors(self);

@@ -4,7 +4,7 @@
 //! ever stored one constant, whole, is a constant table: that is how GLSL's constant arrays arrive. Literals are taken for
 //! ids too, so the answers err towards "used" and "changes".
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 use spirv::Op;
 
@@ -50,7 +50,7 @@ impl Usage {
     /// Walks everything reachable from `function`.
     pub(super) fn new(module: &Module, function: u32) -> Self {
         let mut usage = Self::default();
-        let mut seen = HashSet::from([function]);
+        let mut seen = HashSet::from_iter([function]);
         let mut open = vec![function];
         while let Some(id) = open.pop() {
             let Some(function) = module.functions.get(&id) else { continue };

@@ -13,7 +13,7 @@ mod filter;
 mod lod;
 mod texel;
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::sync::Arc;
 
 use ash::vk;

@@ -3,7 +3,7 @@
 //! A *chain* is a run of blocks that ends by branching to its *fall-through* label. Branches to the merge block or continue
 //! target of an enclosing construct leave regions. Phis become locals that every predecessor stores to.
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 use std::rc::Rc;
 
 use spirv::Op;
@@ -38,7 +38,7 @@ impl<'a> Translator<'a> {
         let entry = function.blocks.first().ok_or(Error::Malformed("a function without blocks"))?;
         let exit = self.scopes.open(&mut self.builder, Inst::Block);
         let targets = std::mem::take(&mut self.scopes.targets);
-        let mut body = Body { function, result, exit, phis: HashMap::new(), depth: 0 };
+        let mut body = Body { function, result, exit, phis: HashMap::default(), depth: 0 };
         self.declare_phis(&mut body)?;
         self.chain(&mut body, entry.label, None)?;
         self.scopes.targets = targets;
@@ -279,7 +279,7 @@ impl<'a> Translator<'a> {
             return Ok(Vec::new());
         }
         let (one, other) = (self.reach(function, yes, end)?, self.reach(function, no, end)?);
-        let mut entered: HashSet<u32> = HashSet::from([yes, no]);
+        let mut entered: HashSet<u32> = HashSet::from_iter([yes, no]);
         for &label in one.symmetric_difference(&other) {
             entered.extend(block(function, label)?.successors(function));
         }
@@ -294,7 +294,7 @@ impl<'a> Translator<'a> {
 
     /// The blocks that ways from `start` come to inside the constructs that are open.
     fn reach(&mut self, function: &Function, start: u32, end: FallThrough) -> Result<HashSet<u32>> {
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         let mut open = vec![start];
         while let Some(label) = open.pop() {
             if self.is_exit(label, end) || !seen.insert(label) {
@@ -406,7 +406,7 @@ impl<'a> Translator<'a> {
 
     /// The other case that ways from the case `start` come to without leaving the switch.
     fn falls_into(&mut self, function: &Function, start: u32, labels: &HashMap<u32, usize>) -> Result<Option<usize>> {
-        let mut seen = HashSet::from([start]);
+        let mut seen = HashSet::from_iter([start]);
         let mut open = vec![start];
         while let Some(label) = open.pop() {
             let successors = block(function, label)?.successors(function);

@@ -16,7 +16,7 @@ mod scopes;
 mod subgroup;
 mod tessellation;
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::rc::Rc;
 
 use ash::vk;
@@ -205,9 +205,9 @@ impl<'a> Translator<'a> {
             model,
             builder: Builder::new(),
             scopes: Scopes::default(),
-            globals: Frame::new(),
+            globals: Frame::default(),
             frames: Vec::new(),
-            constant_operands: HashMap::new(),
+            constant_operands: HashMap::default(),
             inputs: Vec::new(),
             outputs: Vec::new(),
             output_words: Vec::new(),
@@ -221,19 +221,19 @@ impl<'a> Translator<'a> {
             facts: FragmentFacts::default(),
             helpers_change: module.version >= VOLATILE_HELPERS,
             usage: Usage::new(module, point.function),
-            locals: HashMap::new(),
-            tables: HashMap::new(),
-            high_tables: HashMap::new(),
-            high_inputs: HashMap::new(),
-            high_outputs: HashMap::new(),
-            input_sizes: HashMap::new(),
-            input_copies: HashMap::new(),
+            locals: HashMap::default(),
+            tables: HashMap::default(),
+            high_tables: HashMap::default(),
+            high_inputs: HashMap::default(),
+            high_outputs: HashMap::default(),
+            input_sizes: HashMap::default(),
+            input_copies: HashMap::default(),
             copied_at: None,
             fast_math: Vec::new(),
             preserved: Vec::new(),
             signed_zeros: false,
             has_derivatives: model == ExecutionModel::Fragment,
-            products: HashMap::new(),
+            products: HashMap::default(),
             is_captured: module.mode(point.function, ExecutionMode::Xfb).is_some(),
             geometry: None,
             mesh: None,

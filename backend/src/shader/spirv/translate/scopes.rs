@@ -3,7 +3,7 @@
 //! While translating, the depth of `Break` and `Continue` holds a scope's number. [`Scopes::resolve`] drops blocks that
 //! nothing breaks out of and turns numbers into depths.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use crate::shader::ir::{Builder, Inst};
 
@@ -44,7 +44,7 @@ impl Scopes {
 
     /// Drops blocks that nothing breaks out of, and turns scope numbers into depths.
     pub(super) fn resolve(&self, insts: Vec<Inst>) -> Vec<Inst> {
-        let mut used: HashSet<Scope> = HashSet::new();
+        let mut used: HashSet<Scope> = HashSet::default();
         for inst in &insts {
             if let Inst::Break { depth } | Inst::Continue { depth } = inst {
                 used.insert(*depth);

@@ -1,6 +1,6 @@
 //! Which form each value and each variable takes, before a register is spent.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use crate::shader::ir::{BinaryOp, Function, Inst, TernaryOp, Type, UnaryOp, Value};
 use crate::shader::passes::uniformity::{Uniformity, Words};

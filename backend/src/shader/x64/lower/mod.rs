@@ -22,7 +22,7 @@ mod texels;
 mod variables;
 mod wide;
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use regalloc2::{Block, VReg};
 
@@ -160,7 +160,7 @@ pub fn lower(ir: &Function, facts: &Uniformity, manner: Manner, target: Target) 
         wholes: Vec::new(),
         variables,
         open: Vec::new(),
-        pool: HashMap::new(),
+        pool: HashMap::default(),
         converted: convert::Cache::default(),
         sites: Vec::new(),
         reaches: 0,
