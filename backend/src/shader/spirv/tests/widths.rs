@@ -20,6 +20,7 @@ fn halves_of(words: &[u64]) -> Vec<u32> {
 #[test]
 fn integers_of_64_bits() {
     const TABLE: [u64; 4] = [1 << 40, 5, 0xfff_ffff_ffff_ffff, 3 << 33];
+    const OTHER: [u64; 4] = [7 << 32, 0x9_0000_0005, 0xffff_ffff, 2 << 50];
     let data = words(32);
     let model = |lane: u32| -> [u64; 24] {
         let [a, b] = [0, 1].map(|part| data[lane as usize * 2 + part]);
@@ -52,7 +53,8 @@ fn integers_of_64_bits() {
             (i64::from(a as i16) as u64).wrapping_add(u64::from(b as u8)),
             u64::from((a as f32).to_bits()) << 32 | u64::from((sb as f32).to_bits()),
             ((a >> 1) as f32 as u64).wrapping_add(-((b >> 40) as f32) as i64 as u64),
-            [a, b, a.wrapping_add(b)][lane as usize % 3] ^ TABLE[lane as usize % 4],
+            ([a, b, a.wrapping_add(b)][lane as usize % 3] ^ TABLE[lane as usize % 4])
+                .wrapping_add(OTHER[lane as usize % 4]),
             data[(15 - lane as usize) * 2],
             u64::wrapping_add(chosen, 0x1_0000_0002),
             (0..u64::from(lane)).map(|turn| 0xffff_fffe + turn).sum(),

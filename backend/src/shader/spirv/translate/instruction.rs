@@ -175,16 +175,14 @@ impl Translator<'_> {
             return Ok(None);
         }
         let words = words.to_vec();
-        if let Some(&table) = self.tables.get(&id) {
-            return Ok(Some(super::Base::Table(table)));
+        if let Some(&(table, high)) = self.tables.get(&id) {
+            return Ok(Some(super::Base::Table(table, high)));
         }
         let table = self.builder.table(words.iter().map(|&word| word as u32).collect());
-        if words.iter().any(|&word| word > u64::from(u32::MAX)) || self.scalars(ty)?.iter().any(|ty| ty.is_wide()) {
-            let high = self.builder.table(words.iter().map(|&word| (word >> 32) as u32).collect());
-            self.high_tables.insert(table, high);
-        }
-        self.tables.insert(id, table);
-        Ok(Some(super::Base::Table(table)))
+        let is_wide = self.scalars(ty)?.iter().any(|ty| ty.is_wide());
+        let high = is_wide.then(|| self.builder.table(words.iter().map(|&word| (word >> 32) as u32).collect()));
+        self.tables.insert(id, (table, high));
+        Ok(Some(super::Base::Table(table, high)))
     }
 
     fn load_instruction(&mut self, inst: &Instruction) -> Result<()> {

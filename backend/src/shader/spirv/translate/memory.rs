@@ -24,8 +24,8 @@ use crate::shader::{Builtin, PUSH_CONSTANT_BYTES, Slot};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Base {
     Local(Local),
-    /// A local that never changes.
-    Table(Table),
+    /// A local that never changes: its words, and the high halves of these where some have 64 bits. Locals may share either.
+    Table(Table, Option<Table>),
     /// First input slot.
     Input(u32),
     /// Inputs of vertices: the first of their words, and how many words a scalar takes.
@@ -89,7 +89,7 @@ impl Pointer {
     pub(super) fn new(base: Base, ty: u32) -> Self {
         let constant = if let Base::Shared(offset) = base { offset } else { 0 };
         let unit = match base {
-            Base::Local(_) | Base::Table(_) | Base::Input(_) => 1,
+            Base::Local(_) | Base::Table(..) | Base::Input(_) => 1,
             Base::Vertices { unit, .. } | Base::Patch { unit, .. } => unit,
             Base::Shared(_) => 4,
             _ => EXPLICIT,
@@ -367,7 +367,7 @@ impl Translator<'_> {
         let ty = number.ir();
         match pointer.base {
             Base::Local(local) => Ok(self.builder.local_load(local, offset, pointer.dynamic, ty)),
-            Base::Table(table) => Ok(self.load_table(table, offset, pointer, ty)),
+            Base::Table(low, high) => Ok(self.load_table((low, high), offset, pointer, ty)),
             Base::Input(first) => self.load_input(first, offset, pointer, ty),
             _ => {
                 let is_part = pointer.is_explicit() && number.bytes() < 4;
@@ -495,7 +495,7 @@ impl Translator<'_> {
         Ok((local, count))
     }
 
-    fn load_table(&mut self, table: Table, offset: u32, pointer: &Pointer, ty: Type) -> Value {
+    fn load_table(&mut self, (table, high): (Table, Option<Table>), offset: u32, pointer: &Pointer, ty: Type) -> Value {
         let constant = self.builder.int(offset);
         let index = match pointer.dynamic {
             Some(dynamic) => self.builder.binary(BinaryOp::IAdd, dynamic, constant),
@@ -503,7 +503,7 @@ impl Translator<'_> {
         };
         if ty.is_wide() {
             let low = self.table_word(table, index, Type::I32);
-            let high = match self.high_tables.get(&table).copied() {
+            let high = match high {
                 Some(high) => self.table_word(high, index, Type::I32),
                 None => self.builder.int(0),
             };
@@ -522,7 +522,7 @@ impl Translator<'_> {
         match pointer.base {
             Base::Local(local) => self.builder.local_store(local, offset, pointer.dynamic, value),
             // What is stored is what the table holds.
-            Base::Table(_) => {}
+            Base::Table(..) => {}
             Base::Input(_) | Base::Vertices { .. } | Base::Push => {
                 return Err(Error::Malformed("a store to what cannot be written"));
             }
@@ -586,7 +586,7 @@ impl Translator<'_> {
                 return act(self, Space::Address { high }, low);
             }
             Base::Chosen(value, class) => return self.at_chosen((value, class), offset, ty, act),
-            Base::Local(_) | Base::Table(_) | Base::Input(_) | Base::Vertices { .. } | Base::Patch { .. } => {
+            Base::Local(_) | Base::Table(..) | Base::Input(_) | Base::Vertices { .. } | Base::Patch { .. } => {
                 return Err(Error::Malformed("not in memory"));
             }
         };

@@ -116,9 +116,8 @@ struct Translator<'a> {
     usage: Usage,
     /// Locals of variables, phis and results. A function never runs inside itself, so all its calls share them.
     locals: HashMap<u32, (Local, u32)>,
-    tables: HashMap<u32, Table>,
-    /// The tables of the high words of tables with 64-bit constants.
-    high_tables: HashMap<Table, Table>,
+    /// Of locals that never change: their words, and the high halves of these where some have 64 bits.
+    tables: HashMap<u32, (Table, Option<Table>)>,
     /// The slots of the high words of 64-bit inputs and outputs, by those of the low ones.
     high_inputs: HashMap<u32, u32>,
     high_outputs: HashMap<(Local, u32), u32>,
@@ -223,7 +222,6 @@ impl<'a> Translator<'a> {
             usage: Usage::new(module, point.function),
             locals: HashMap::default(),
             tables: HashMap::default(),
-            high_tables: HashMap::default(),
             high_inputs: HashMap::default(),
             high_outputs: HashMap::default(),
             input_sizes: HashMap::default(),
