@@ -253,7 +253,7 @@ pub struct PipelineCache {
     restored: AtomicUsize,
 }
 
-/// A program of a cache. Programs ask for a cache's data over and over, first for its size, so what one is saved as is kept.
+/// A program of a cache. Engines ask for a cache's data over and over, first for its size, so what one is saved as is kept.
 #[derive(Debug, Clone)]
 struct Cached {
     program: Arc<Program>,
