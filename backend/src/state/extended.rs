@@ -3,10 +3,10 @@
 //!
 //! Source: `VK_EXT_extended_dynamic_state`, `VK_EXT_extended_dynamic_state2`.
 
-use foldhash::HashMap;
 use std::sync::Arc;
 
 use ash::vk;
+use foldhash::HashMap;
 use parking_lot::Mutex;
 
 use crate::command::MOST_VIEWPORTS;

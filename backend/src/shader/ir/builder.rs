@@ -1,5 +1,7 @@
 //! The builder: appends instructions and numbers their results.
 
+use foldhash::HashMap;
+
 use super::{
     Atomic64, AtomicOp, BinaryOp, Function, Image, Inst, Local, Space, Table, TernaryOp, Token, Type, UnaryOp, Value,
 };
@@ -8,14 +10,14 @@ use super::{
 #[derive(Debug, Default)]
 pub struct Builder {
     function: Function,
-    constants: foldhash::HashMap<(u32, Type), Value>,
+    constants: HashMap<(u32, Type), Value>,
     /// The other way round.
-    words: foldhash::HashMap<Value, u32>,
+    words: HashMap<Value, u32>,
     depth: u32,
     /// 64-bit values: types and words.
     pub(super) pairs: Vec<(Type, [Value; 2])>,
     /// Where the high words of locals with 64-bit values lie.
-    highs: foldhash::HashMap<Local, Local>,
+    highs: HashMap<Local, Local>,
 }
 
 impl Builder {

@@ -1,7 +1,8 @@
 //! Reads the text form. What it accepts is bounded, but not verified: pass the function to [`verify`](super::verify).
 
-use foldhash::HashMap;
 use std::sync::LazyLock;
+
+use foldhash::HashMap;
 
 use super::{
     Atomic64, AtomicOp, BinaryOp, Dim, Function, Image, ImageOp, Inst, InterpolateAt, Local, Lod, Part, Space, Table,

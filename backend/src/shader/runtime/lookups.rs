@@ -1,9 +1,9 @@
 //! What was looked up for image instructions: the routine of each, with its image and sampler, by its number. Where both lie in one set,
 //! that remembers it for later draws.
 
-use foldhash::HashMap;
 use std::sync::{Arc, OnceLock, Weak};
 
+use foldhash::HashMap;
 use parking_lot::Mutex;
 
 use super::frame::RoutineEntry;

@@ -1,9 +1,9 @@
 //! Constants, specialization constants, and constant folding of `OpSpecConstantOp`. A constant is its flattened scalars, each as the
 //! IR holds it, in 64 bits.
 
-use foldhash::HashMap;
 use std::cell::RefCell;
 
+use foldhash::HashMap;
 use spirv::{Decoration, Op, StorageClass};
 
 use crate::shader::ir::{Builder, Type, Value};

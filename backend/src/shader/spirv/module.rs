@@ -1,7 +1,6 @@
 //! A module's tables: types, constants, decorations, entry points, variables, functions.
 
 use foldhash::{HashMap, HashSet};
-
 use spirv::{BuiltIn, Decoration, Dim, ExecutionMode, ExecutionModel, Op, StorageClass};
 
 use super::parse::Instruction;

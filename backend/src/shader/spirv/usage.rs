@@ -5,7 +5,6 @@
 //! ids too, so the answers err towards "used" and "changes".
 
 use foldhash::{HashMap, HashSet};
-
 use spirv::Op;
 
 use super::module::Module;

@@ -13,10 +13,10 @@ mod filter;
 mod lod;
 mod texel;
 
-use foldhash::HashMap;
 use std::sync::Arc;
 
 use ash::vk;
+use foldhash::HashMap;
 use parking_lot::Mutex;
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 //! A *chain* is a run of blocks that ends by branching to its *fall-through* label. Branches to the merge block or continue
 //! target of an enclosing construct leave regions. Phis become locals that every predecessor stores to.
 
-use foldhash::{HashMap, HashSet};
 use std::rc::Rc;
 
+use foldhash::{HashMap, HashSet};
 use spirv::Op;
 
 use super::number::Number;

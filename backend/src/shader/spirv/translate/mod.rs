@@ -16,10 +16,10 @@ mod scopes;
 mod subgroup;
 mod tessellation;
 
-use foldhash::HashMap;
 use std::rc::Rc;
 
 use ash::vk;
+use foldhash::HashMap;
 use spirv::{Decoration, ExecutionMode, ExecutionModel, StorageClass};
 
 use self::geometry::Geometry;

@@ -1,7 +1,6 @@
 //! Conversions between the forms of a value. What was converted once is used again in the same region.
 
 use foldhash::HashMap;
-
 use iced_x86::Code;
 use regalloc2::VReg;
 

@@ -23,7 +23,6 @@ mod variables;
 mod wide;
 
 use foldhash::HashMap;
-
 use regalloc2::{Block, VReg};
 
 use super::machine::{self, Kind, Mem};
