@@ -1,21 +1,32 @@
 //! What compute shaders do beside 32-bit arithmetic: doubles, divisions of 64-bit integers, atomics of a word for each and of words for all, such
-//! as choose a word or make one of it, and some for a quarter of the lanes.
+//! as choose a word or make one of it, some for a quarter of the lanes, and some on texels.
 
 mod device;
 
 use ash::vk;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use vitric_samples::gpu::{Bind, Commands, ComputeDesc};
+use vitric_samples::gpu::{Bind, Commands, ComputeDesc, ImageDesc, Use};
 
 const INVOCATIONS: u32 = 1 << 17;
+
+/// Texels in a row of the image, which has one for each invocation.
+const COLUMNS: u32 = 512;
 
 fn words(criterion: &mut Criterion) {
     let gpu = device::open();
     let size = u64::from(INVOCATIONS + 64) * 4;
     let results = gpu.scratch_buffer(size, vk::BufferUsageFlags::STORAGE_BUFFER).expect("a buffer");
-    let binding = (0, vk::DescriptorType::STORAGE_BUFFER, vk::ShaderStageFlags::COMPUTE);
-    let layout = gpu.layout(&[&[binding]], None).expect("a layout");
-    let set = gpu.set(&layout, 0, &[Bind::Buffer(&results, None)]).expect("a set");
+    let desc = ImageDesc::new(vk::Format::R32_UINT, COLUMNS, INVOCATIONS / COLUMNS, vk::ImageUsageFlags::STORAGE);
+    let image = gpu.image(desc).expect("an image");
+    let to_general = |commands: &Commands<'_>| {
+        commands.image_barrier(&image, Use::Undefined, Use::Storage);
+        Ok(())
+    };
+    gpu.submit(to_general).expect("a barrier");
+    let bindings = [vk::DescriptorType::STORAGE_BUFFER, vk::DescriptorType::STORAGE_IMAGE];
+    let bindings = [0, 1].map(|binding| (binding, bindings[binding as usize], vk::ShaderStageFlags::COMPUTE));
+    let layout = gpu.layout(&[&bindings], None).expect("a layout");
+    let set = gpu.set(&layout, 0, &[Bind::Buffer(&results, None), Bind::Storage(image.view)]).expect("a set");
     let mut group = criterion.benchmark_group("words");
     group.throughput(Throughput::Elements(INVOCATIONS.into())).sample_size(20);
     for (name, shader) in [
@@ -24,6 +35,7 @@ fn words(criterion: &mut Criterion) {
         ("atomics", &include_bytes!("shaders/atomics.comp.spv")[..]),
         ("chosen", &include_bytes!("shaders/chosen.comp.spv")[..]),
         ("partial", &include_bytes!("shaders/partial.comp.spv")[..]),
+        ("texels", &include_bytes!("shaders/texels.comp.spv")[..]),
     ] {
         let pipeline = gpu.compute(&ComputeDesc { shader, layout: &layout, constants: &[] }).expect("a pipeline");
         let record = |commands: &Commands<'_>| {

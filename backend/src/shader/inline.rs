@@ -164,7 +164,7 @@ fn looks_across(inst: &Inst) -> bool {
 
 fn is_one(image: &Image) -> bool {
     let is_one = image.element.is_none() && image.sampler.is_none_or(|(_, element)| element.is_none());
-    is_one && !image.op.is_query() && !matches!(image.op, ImageOp::Atomic { .. })
+    is_one && !image.op.is_query()
 }
 
 /// Whether a routine may stand in a program: it reaches nothing but its texels and what says where they lie.
@@ -172,8 +172,12 @@ fn may_stand(routine: &Routine) -> bool {
     let reaches = |space: &Space| part(*space).is_some();
     let function = routine.program.code.function();
     let fits = |inst: &Inst| match inst {
-        Inst::Load { space, .. } | Inst::Store { space, .. } | Inst::StorePart { space, .. } => reaches(space),
-        Inst::Image(_) | Inst::Atomic { .. } | Inst::Atomic64(_) | Inst::BufferLength { .. } | Inst::Kill => false,
+        Inst::Load { space, .. }
+        | Inst::Store { space, .. }
+        | Inst::StorePart { space, .. }
+        | Inst::Atomic { space, .. } => reaches(space),
+        Inst::Atomic64(atomic) => reaches(&atomic.space),
+        Inst::Image(_) | Inst::BufferLength { .. } | Inst::Kill => false,
         _ => true,
     };
     function.routines.is_empty() && function.insts.iter().all(fits)

@@ -64,13 +64,23 @@ fn check_operands(function: &Function, inst: &Inst, defined: &[bool]) -> Result<
         Inst::Load { space: Space::OfImage { image, .. }, .. }
         | Inst::Store { space: Space::OfImage { image, .. }, .. }
         | Inst::StorePart { space: Space::OfImage { image, .. }, .. }
-            if !function.routines.iter().any(|(number, _)| number == image) =>
+        | Inst::Atomic { space: Space::OfImage { image, .. }, .. }
+            if !has_routine(function, *image) =>
         {
-            Err("a part of a look-up without its routine")
+            Err(NO_ROUTINE)
         }
-        Inst::Atomic { space: Space::OfImage { .. }, .. } => Err("an atomic on a part of a look-up"),
+        Inst::Atomic64(atomic) => match atomic.space {
+            Space::OfImage { image, .. } if !has_routine(function, image) => Err(NO_ROUTINE),
+            _ => Ok(()),
+        },
         _ => Ok(()),
     }
+}
+
+const NO_ROUTINE: &str = "a part of a look-up without its routine";
+
+fn has_routine(function: &Function, image: u32) -> bool {
+    function.routines.iter().any(|(number, _)| *number == image)
 }
 
 /// Coordinates must be as many as an executor has room for: three, and a layer.

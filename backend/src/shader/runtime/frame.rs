@@ -131,7 +131,7 @@ pub(super) fn entry(bound: &Bound) -> BufferEntry {
     }
 }
 
-/// The routine of an image instruction as generated code enters it: written once, when it was found.
+/// The routine of an image instruction as generated code enters it, or has it in it: written once, when it was found.
 #[repr(C)]
 #[derive(Debug, Default)]
 pub struct RoutineEntry {
@@ -141,10 +141,10 @@ pub struct RoutineEntry {
     limits: AtomicU64,
     /// Its resources.
     resources: AtomicPtr<ResourceEntry>,
-    /// By which programs know it that have it in them.
-    token: AtomicPtr<()>,
     /// Its entry; null as long as there is none, or where the runtime must enter it.
     code: AtomicPtr<()>,
+    /// By which programs know it that have it in them; null as long as it was not found.
+    token: AtomicPtr<()>,
 }
 
 #[expect(missing_docs, reason = "offsets of the fields they are named after, bytes")]
@@ -154,22 +154,21 @@ impl RoutineEntry {
     pub const CODE: usize = offset_of!(Self, code);
     pub const BYTES: usize = size_of::<Self>();
 
-    /// Says where the routine lies and what it works on: all of that must live as long as the entry.
+    /// Says where the routine lies, if it may be entered, and what it works on: all of that must live as long as the entry.
     pub fn set(&self, (code, token): (*const (), &Token), push: BufferEntry, resources: &[ResourceEntry]) {
         self.push.store(push.base, Ordering::Relaxed);
         self.limits.store(u64::from(push.size) << 32 | u64::from(push.limit), Ordering::Relaxed);
         self.resources.store(resources.as_ptr().cast_mut(), Ordering::Relaxed);
-        self.token.store(token.as_ptr().cast_mut(), Ordering::Relaxed);
-        // Code that finds this finds the rest: loads are not reordered where it runs.
+        // Who finds one of these finds the rest: loads are not reordered where generated code runs.
         self.code.store(code.cast_mut(), Ordering::Release);
+        self.token.store(token.as_ptr().cast_mut(), Ordering::Release);
     }
 }
 
 impl RoutineEntry {
     /// Whether it is of a routine, and all of it is there.
     pub fn is_of(&self, routine: &Token) -> bool {
-        !self.code.load(Ordering::Acquire).is_null()
-            && self.token.load(Ordering::Relaxed).cast_const() == routine.as_ptr()
+        self.token.load(Ordering::Acquire).cast_const() == routine.as_ptr()
     }
 }
 

@@ -134,7 +134,7 @@ impl Lookups {
         let routine = |image: &Image| {
             let found = self.with(bindings, image, (0, 0), |found| found.map(|found| found.routine.clone()))?;
             let entry = self.entries.get(image.number as usize)?;
-            // What could not be entered was not said there; the interpreter enters nothing.
+            // Code finds it only by what is said there; the interpreter by itself.
             (Target::chosen().is_none() || entry.is_of(&found.token)).then_some(found)
         };
         images.iter().map(routine).collect()

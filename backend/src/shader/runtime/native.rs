@@ -415,15 +415,16 @@ impl RoutineFrame {
     }
 }
 
-/// Lets generated code enter the routine of a look-up, which lives as long as the entry, if it can.
+/// Says what a look-up has found, which lives as long as the entry, to generated code: to enter its routine, if it can, or to have it in it.
 pub(super) fn set_entry(entry: &RoutineEntry, lookup: &Lookup) {
     let Some(native) = lookup.routine.program.code.native() else { return };
-    let fits = native.stands_alone && native.frame_bytes <= ROUTINE_FRAME_BYTES;
-    if fits && lookup.push.len() >= native.pushed_bytes {
-        let push = BufferEntry::new(lookup.push.as_ptr().cast_mut(), lookup.push.len() as u64);
-        let code = native.map[native.entry..].as_ptr().cast();
-        entry.set((code, &lookup.routine.token), push, lookup.bindings.table());
+    if lookup.push.len() < native.pushed_bytes {
+        return;
     }
+    let push = BufferEntry::new(lookup.push.as_ptr().cast_mut(), lookup.push.len() as u64);
+    let can_be_entered = native.stands_alone && native.frame_bytes <= ROUTINE_FRAME_BYTES;
+    let code = if can_be_entered { native.map[native.entry..].as_ptr().cast() } else { std::ptr::null() };
+    entry.set((code, &lookup.routine.token), push, lookup.bindings.table());
 }
 
 /// Looks at the time limit.

@@ -187,6 +187,11 @@ impl Request {
         Value(self.operands.len() as u32 - 1)
     }
 
+    fn integers(&mut self, mut value: impl FnMut() -> u32) -> Value {
+        let lanes = std::array::from_fn(|_| value());
+        self.operand(lanes)
+    }
+
     fn floats(&mut self, mut value: impl FnMut() -> f32) -> Value {
         let lanes = std::array::from_fn(|_| value().to_bits());
         self.operand(lanes)

@@ -460,6 +460,7 @@ impl Lower<'_> {
         match space {
             Space::Buffer { element, .. } => self.is_element_uniform(element),
             Space::Shared | Space::Address { .. } => true,
+            Space::OfImage { .. } => space.is_buffer(),
             _ => false,
         }
     }

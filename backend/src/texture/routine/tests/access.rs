@@ -34,11 +34,6 @@ fn any_texels(dice: &mut Dice) -> Arc<SurfaceView> {
 }
 
 impl Request {
-    fn integers(&mut self, mut value: impl FnMut() -> u32) -> Value {
-        let lanes = std::array::from_fn(|_| value());
-        self.operand(lanes)
-    }
-
     /// An instruction for a texel at a place that is mostly inside; `operation` is given the sample.
     fn of_texel(view: &SurfaceView, dice: &mut Dice) -> (Self, Option<Value>) {
         let mut request = Self::new(view);
@@ -107,7 +102,7 @@ fn texels_are_fetched_as_one_lane_reads_them() {
 }
 
 /// The bytes of a view's memory.
-fn bytes_of(view: &SurfaceView) -> Vec<u8> {
+pub(super) fn bytes_of(view: &SurfaceView) -> Vec<u8> {
     let (memory, start) = view.surface.binding().unwrap();
     let mut bytes = vec![0; view.surface.layout().size() as usize];
     memory.read(start, &mut bytes);

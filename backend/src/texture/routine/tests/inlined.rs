@@ -1,8 +1,9 @@
 //! Programs with routines in them against the same programs, which call them.
 
+use super::access::bytes_of;
 use super::*;
 use crate::shader::Inlining;
-use crate::shader::ir::{Function, map_operands};
+use crate::shader::ir::{AtomicOp, Function, map_operands};
 
 const LANES: Mask = 0xbffd;
 
@@ -124,4 +125,44 @@ fn code_does_not_run_with_other_routines_than_it_has() {
     }
     outputs(&before, &second, &inputs(&requests));
     outputs(&alone, &second, &inputs(&requests));
+}
+
+/// Atomics on texels some of which several lanes name, with what each lane finds.
+#[test]
+fn atomics_do_the_same_in_programs() {
+    let mut dice = Dice(13);
+    for number in 0..40 {
+        let format = dice.pick(&[vk::Format::R32_UINT, vk::Format::R32_SINT, vk::Format::R64_UINT]);
+        let words = if format == vk::Format::R64_UINT { 2 } else { 1 };
+        let view = row(&mut dice, format, 12);
+        let descriptor = Bound::Other(Descriptor::StorageImage(view.clone()));
+        let bindings = Bindings::new(vec![vec![descriptor]]).with_routines(Arc::default(), 3);
+        let requests = [(); 2].map(|()| {
+            let mut request = Request::new(&view);
+            let place = request.integers(|| dice.below(16).wrapping_sub(2));
+            request.image.coords.push(place);
+            let [value, comparator] =
+                [(); 2].map(|()| (0..words).map(|_| request.integers(|| dice.below(4))).collect());
+            let op = dice.pick(&AtomicOp::ALL);
+            request.image.op = ImageOp::Atomic { op, sample: None, value, comparator };
+            request.image.results = words;
+            request
+        });
+        let (inputs, before) = (inputs(&requests), Arc::new(sampling_thrice(&requests, number % 2 == 0)));
+        let texels = bytes_of(&view);
+        let run = |program: &Program| {
+            let (memory, start) = view.surface.binding().unwrap();
+            memory.write(start, &texels);
+            (outputs(program, &bindings, &inputs), bytes_of(&view))
+        };
+        let expected = run(&before);
+        let made = before.inlined(&bindings, Inlining::Always).expect("routines of atomics stand in programs");
+        let function = made.code.function();
+        assert!(!function.insts.iter().any(|inst| matches!(inst, Inst::Image(_))), "{function}");
+        for target in [None, Target::chosen()] {
+            let mut alone = program(function.clone(), inputs.len());
+            alone.code.generate(target).unwrap();
+            assert!(run(&alone) == expected, "{target:?}, {format:?}\n{function}");
+        }
+    }
 }
