@@ -120,15 +120,17 @@ fn ternary_lanes(op: TernaryOp, a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes {
     }
 }
 
+/// 1 less a little more than quotients of doubles may be wrong by, relatively.
+pub const LESS_THAN_ONE: f64 = 1.0 - 4.0 * f64::EPSILON;
+
 /// Quotient and rest of 64-bit integers, 0 by 0, without a branch: processors divide vectors of doubles only.
 ///
 /// An estimate is that of doubles, less a little more than these may be wrong by, so that it is never too large: relatively by less than 2^-50. What
 /// the first one leaves has a quotient of less than 2^15, what the second one leaves one of less than 2.
 #[inline(always)]
 fn divided(a: u64, b: u64) -> [u64; 2] {
-    const LESS: f64 = 1.0 - 4.0 * f64::EPSILON;
     let divisor = b.max(1);
-    let per = LESS / divisor as f64;
+    let per = LESS_THAN_ONE / divisor as f64;
     let (mut quotient, mut rest) = (0u64, a);
     for _ in 0..2 {
         // SAFETY: it is a number, not less than 0, and less than 2^64, as the rest is at most that and the factor less than 1.

@@ -21,6 +21,7 @@ mod tables;
 mod texels;
 mod variables;
 mod wide;
+mod wide_division;
 
 use foldhash::HashMap;
 use regalloc2::{Block, VReg};

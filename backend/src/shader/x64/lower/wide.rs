@@ -63,13 +63,14 @@ impl Lower<'_> {
             }
             WideOp::F64ToS64 if has_integers => self.doubles_to_signed(*result, words),
             WideOp::F64ToU64 if has_integers => self.doubles_to_unsigned(*result, words),
+            WideOp::SDiv | WideOp::UDiv | WideOp::SRem | WideOp::UMod if has_integers => self.divide_wide(wide),
             _ => return false,
         }
         true
     }
 
     /// Numbers of a low and a high word.
-    fn whole(&mut self, words: &[Value]) -> Whole {
+    pub(super) fn whole(&mut self, words: &[Value]) -> Whole {
         let [low, high] = [words[0], words[1]];
         if let (Held::Half { of, high: false }, Held::Half { of: same, high: true }) =
             (self.values[low.0 as usize], self.values[high.0 as usize])
@@ -89,7 +90,7 @@ impl Lower<'_> {
     }
 
     /// Holds numbers whose words follow each other from a value on.
-    fn hold_whole(&mut self, result: Value, whole: Whole) {
+    pub(super) fn hold_whole(&mut self, result: Value, whole: Whole) {
         let of = self.wholes.len() as u32;
         self.wholes.push(whole);
         self.hold(result, Held::Half { of, high: false });
@@ -115,7 +116,7 @@ impl Lower<'_> {
     }
 
     /// Does something to both halves of numbers, or once where operands are the same in both.
-    fn each_half(&mut self, operands: &[Whole], mut op: impl FnMut(&mut Self, usize) -> Parts) -> Whole {
+    pub(super) fn each_half(&mut self, operands: &[Whole], mut op: impl FnMut(&mut Self, usize) -> Parts) -> Whole {
         let first = op(self, 0);
         if operands.iter().all(|[first, second]| first == second) {
             return [first; 2];
@@ -230,10 +231,10 @@ impl Lower<'_> {
     fn doubles_to_signed(&mut self, result: Value, words: &[Value]) {
         let a = self.whole(words);
         let whole = self.each_half(&[a], |lower, half| {
-            let limit = lower.double_everywhere(TWO_TO_63);
+            let limit = lower.everywhere(TWO_TO_63);
             let over = lower.compare_doubles(table::GREATER_OR_EQUAL, a[half], limit);
             let number = lower.compare_doubles(table::ORDERED, a[half], Operand::Use(a[half].at(0)));
-            let most = lower.double_everywhere(i64::MAX as u64);
+            let most = lower.everywhere(i64::MAX as u64);
             let (converted, clamped) = (lower.vector_register(), lower.vector_register());
             let source = Operand::Use(a[half].at(0));
             let code = Code::EVEX_Vcvttpd2qq_zmm_k1z_zmmm512b64_sae;
@@ -258,7 +259,7 @@ impl Lower<'_> {
     }
 
     /// A number in all lanes, as the last source of an instruction: AVX-512 only.
-    fn double_everywhere(&mut self, bits: u64) -> Operand {
+    pub(super) fn everywhere(&mut self, bits: u64) -> Operand {
         let at = self.pooled(bits.to_le_bytes().to_vec());
         Operand::Mem(Mem::pool(at, true))
     }
