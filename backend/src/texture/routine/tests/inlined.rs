@@ -143,7 +143,7 @@ fn atomics_do_the_same_in_programs() {
             request.image.coords.push(place);
             let [value, comparator] =
                 [(); 2].map(|()| (0..words).map(|_| request.integers(|| dice.below(4))).collect());
-            let op = dice.pick(&AtomicOp::ALL);
+            let op = dice.pick(AtomicOp::ALL);
             request.image.op = ImageOp::Atomic { op, sample: None, value, comparator };
             request.image.results = words;
             request
