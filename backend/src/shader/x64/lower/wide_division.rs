@@ -10,7 +10,7 @@ use regalloc2::VReg;
 use super::super::machine::{MASK, Mem, Operand, VECTOR};
 use super::super::table::V;
 use super::{Lower, Parts};
-use crate::shader::ir::{Value, Wide, WideOp};
+use crate::shader::ir::{Wide, WideOp};
 use crate::shader::runtime::kernels::LESS_THAN_ONE;
 use crate::shader::x64::Target;
 
@@ -50,7 +50,7 @@ impl Lower<'_> {
     pub(super) fn divide_wide(&mut self, wide: &Wide) {
         let signed = matches!(wide.op, WideOp::SDiv | WideOp::SRem);
         let a = self.whole(&wide.words[..2]);
-        let known = match [wide.words[2], wide.words[3]].map(|word: Value| self.constant(word).map(u64::from)) {
+        let known = match [wide.words[2], wide.words[3]].map(|word| self.constant(word).map(u64::from)) {
             [Some(low), Some(high)] => Some(low | high << 32).filter(|number| *number != 0),
             _ => None,
         };
