@@ -1,12 +1,15 @@
 //! Meshes whose triangles are a few pixels each, or less: what their vertices, set-up and fragments cost. One triangle is one element of the
-//! throughput that is shown. Some are shaded once for each of four samples, some have the same normal everywhere.
+//! throughput that is shown. Some are shaded once for each of four samples, some have the same normal everywhere. Large ones with four samples are
+//! overwritten, or blended.
 
 mod device;
 
 use ash::vk;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use vitric_samples::Result;
-use vitric_samples::gpu::{Attachment, Buffer, Gpu, GraphicsDesc, ImageDesc, Layout, PassDesc, Pipeline, Target};
+use vitric_samples::gpu::{
+    Attachment, Blend, Buffer, Gpu, GraphicsDesc, ImageDesc, Layout, PassDesc, Pipeline, Target,
+};
 
 const EXTENT: vk::Extent2D = vk::Extent2D { width: 1024, height: 1024 };
 
@@ -17,8 +20,8 @@ struct Scene {
 }
 
 impl Scene {
-    /// With so many samples, and a fragment program.
-    fn new(gpu: &Gpu, samples: vk::SampleCountFlags, fragment: &[u8]) -> Result<Self> {
+    /// With so many samples, a fragment program, and blending.
+    fn new(gpu: &Gpu, samples: vk::SampleCountFlags, fragment: &[u8], blend: Blend) -> Result<Self> {
         let (width, height) = (EXTENT.width, EXTENT.height);
         let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
         let color =
@@ -31,7 +34,7 @@ impl Scene {
         let target = gpu.target(&pass, &[color.view, depth.view], EXTENT)?;
         let layout = gpu.layout(&[], Some((vk::ShaderStageFlags::VERTEX, 16)))?;
         let mut desc = GraphicsDesc::new(include_bytes!("shaders/mesh.vert.spv"), fragment, &layout, &pass);
-        (desc.depth, desc.samples) = ((true, true), samples);
+        (desc.depth, desc.samples, desc.blends) = ((true, true), samples, vec![blend]);
         Ok(Self { target, pipeline: gpu.graphics(&desc)?, layout })
     }
 
@@ -67,13 +70,17 @@ fn meshes(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("meshes");
     let shaded = &include_bytes!("shaders/mesh.frag.spv")[..];
     let by_sample = &include_bytes!("shaders/mesh_samples.frag.spv")[..];
-    for (name, samples, fragment) in [
-        ("grid", vk::SampleCountFlags::TYPE_1, shaded),
-        ("flat", vk::SampleCountFlags::TYPE_1, shaded),
-        ("samples", vk::SampleCountFlags::TYPE_4, by_sample),
+    let (one, four) = (vk::SampleCountFlags::TYPE_1, vk::SampleCountFlags::TYPE_4);
+    let (small, large) = (&[1, 2, 4, 8][..], &[16, 64, 1024][..]);
+    for (name, samples, fragment, blend, sides) in [
+        ("grid", one, shaded, Blend::Off, small),
+        ("flat", one, shaded, Blend::Off, small),
+        ("samples", four, by_sample, Blend::Off, small),
+        ("overwritten", four, shaded, Blend::Off, large),
+        ("blended", four, shaded, Blend::Alpha, large),
     ] {
-        let scene = Scene::new(&gpu, samples, fragment).expect("the scene can be made");
-        for pixels in [1, 2, 4, 8] {
+        let scene = Scene::new(&gpu, samples, fragment, blend).expect("the scene can be made");
+        for &pixels in sides {
             let side = EXTENT.width / pixels;
             let indices = grid(&gpu, side).expect("the mesh can be made");
             group.throughput(Throughput::Elements(u64::from(side * side * 2))).sample_size(10);

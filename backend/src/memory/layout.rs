@@ -438,17 +438,33 @@ impl<'a> PlaneRef<'a> {
         (width_log2, height_log2, self.part.bytes) == (3, 3, bytes) && aligned
     }
 
-    /// [`Self::read_strip_at`] of texels of two bytes, as words.
+    /// Reads a line of texels of four bytes at its address: a group's words, two rows after two rows.
     #[inline]
-    pub fn read_short_strip_at(&self, address: u64) -> [u32; 16] {
-        let mut words = [0u16; 16];
+    pub fn read_line_at(&self, address: u64) -> [u32; 64] {
+        let mut words = [0u32; 64];
+        self.memory.read(address, bytemuck::bytes_of_mut(&mut words));
+        words.iter_mut().for_each(|word| *word = u32::from_le(*word));
+        words
+    }
+
+    /// Writes such a line.
+    #[inline]
+    pub fn write_line_at(&self, address: u64, mut words: [u32; 64]) {
+        words.iter_mut().for_each(|word| *word = word.to_le());
+        self.memory.write(address, bytemuck::bytes_of(&words));
+    }
+
+    /// [`Self::read_line_at`] of texels of two bytes, as words.
+    #[inline]
+    pub fn read_short_line_at(&self, address: u64) -> [u32; 64] {
+        let mut words = [0u16; 64];
         self.memory.read(address, bytemuck::bytes_of_mut(&mut words));
         words.map(|word| u16::from_le(word).into())
     }
 
-    /// [`Self::write_strip_at`] of texels of two bytes, the low ones of words.
+    /// [`Self::write_line_at`] of texels of two bytes, the low ones of words.
     #[inline]
-    pub fn write_short_strip_at(&self, address: u64, words: &[u32; 16]) {
+    pub fn write_short_line_at(&self, address: u64, words: [u32; 64]) {
         self.memory.write(address, bytemuck::bytes_of(&words.map(|word| (word as u16).to_le())));
     }
 
@@ -514,14 +530,8 @@ impl<'a> PlaneRef<'a> {
     /// Reads a sample of two rows of such a line, from (`x`, `y`) on: the words of one wave. Anything where there is no such line.
     #[inline]
     pub fn read_strip(&self, x: u32, y: u32, sample: u32) -> [u32; 16] {
-        self.read_strip_at(self.address(x, y, sample))
-    }
-
-    /// The same at an address of this plane.
-    #[inline]
-    pub fn read_strip_at(&self, address: u64) -> [u32; 16] {
         let mut words = [0u32; 16];
-        self.memory.read(address, bytemuck::bytes_of_mut(&mut words));
+        self.memory.read(self.address(x, y, sample), bytemuck::bytes_of_mut(&mut words));
         // Texels are little-endian words.
         words.map(u32::from_le)
     }
@@ -531,15 +541,9 @@ impl<'a> PlaneRef<'a> {
     pub fn write_strip(&self, x: u32, y: u32, sample: u32, words: &[u32; 16]) -> bool {
         let is_line = self.has_line(x, y & !7);
         if is_line {
-            self.write_strip_at(self.address(x, y, sample), words);
+            self.memory.write(self.address(x, y, sample), bytemuck::bytes_of(&words.map(u32::to_le)));
         }
         is_line
-    }
-
-    /// The same at an address of this plane.
-    #[inline]
-    pub fn write_strip_at(&self, address: u64, words: &[u32; 16]) {
-        self.memory.write(address, bytemuck::bytes_of(&words.map(u32::to_le)));
     }
 
     /// The memory that a texel lies in, and where; `None` outside.

@@ -6,12 +6,9 @@ use super::inputs::depth_at;
 use crate::format::depth_code;
 use crate::geometry::Shape;
 use crate::memory::PlaneRef;
-use crate::raster::UNITS;
-use crate::shader::runtime::kernels::{Lanes, Mask, WAVE, each, highest_bits, kernel, ones, spread};
+use crate::raster::{SIDE, UNITS, pixel_of_bit};
+use crate::shader::runtime::kernels::{WAVE, highest_bits, kernel, ones};
 use crate::state::DepthStencilState;
-
-/// Depths of two rows of a group: a wave's lanes.
-type Depths = [f32; WAVE];
 
 /// Which outcomes of a comparison pass, ones or zeros: less, equal, greater, unordered.
 type Outcomes = [u32; 4];
@@ -30,74 +27,104 @@ fn outcomes(op: vk::CompareOp) -> Outcomes {
     [less, equal, greater, unordered].map(ones)
 }
 
-/// Ones in lanes that pass.
+/// Ones if a depth passes against one that is stored.
 #[inline(always)]
-fn passing_lanes(new: &Depths, old: &Depths, [less, equal, greater, unordered]: Outcomes) -> Lanes {
-    each(|lane| {
-        let (new, old) = (new[lane], old[lane]);
-        let nan = ones(new.is_nan() | old.is_nan());
-        ones(new < old) & less | ones(new == old) & equal | ones(new > old) & greater | nan & unordered
-    })
+fn passing(new: f32, old: f32, [less, equal, greater, unordered]: Outcomes) -> u32 {
+    let nan = ones(new.is_nan() | old.is_nan());
+    ones(new < old) & less | ones(new == old) & equal | ones(new > old) & greater | nan & unordered
 }
 
-/// Two rows of a group to be tested: where their first pixel lies, and which pixels.
+/// The same of codes.
+#[inline(always)]
+fn passing_code(new: u32, old: u32, [less, equal, greater, _]: Outcomes) -> u32 {
+    ones(new < old) & less | ones(new == old) & equal | ones(new > old) & greater
+}
+
+/// Pixels of a group.
+const PIXELS: usize = SIDE * SIDE;
+
+/// A word of each pixel of a group.
+type Line = [u32; PIXELS];
+
+/// Where each pixel lies in its group, along each axis.
+const STEPS: [Line; 2] = {
+    let mut steps = [[0; PIXELS]; 2];
+    let mut bit = 0;
+    while bit < PIXELS {
+        let [x, y] = pixel_of_bit(bit as u32);
+        (steps[0][bit], steps[1][bit]) = (x, y);
+        bit += 1;
+    }
+    steps
+};
+
+/// A sample of some pixels of a group to be tested.
 #[derive(Clone, Copy)]
-struct Strip {
-    x: u32,
-    y: u32,
-    pixels: u32,
+struct Samples {
+    /// First pixel of the group.
+    place: [u32; 2],
+    pixels: u64,
     /// Where in each pixel the sample lies, 0 to 1.
     at: [f32; 2],
 }
 
-#[inline(always)]
-fn depths(shape: &Shape, strip: Strip) -> Depths {
-    let along =
-        |first: u32, step: usize, axis: usize| (first + step as u32) as f32 - shape.reference[axis] + strip.at[axis];
-    let mut depths = [0.0; WAVE];
-    for (lane, depth) in depths.iter_mut().enumerate() {
-        let (x, y) = (along(strip.x, lane / 4 * 2 + lane % 2, 0), along(strip.y, lane / 2 % 2, 1));
-        *depth = depth_at(shape, x, y);
+impl Samples {
+    #[inline(always)]
+    fn depth(&self, shape: &Shape, bit: usize) -> f32 {
+        let along = |axis: usize| (self.place[axis] + STEPS[axis][bit]) as f32 - shape.reference[axis] + self.at[axis];
+        depth_at(shape, along(0), along(1))
     }
-    depths
 }
 
-/// Words that are stored after a test: the new ones of lanes that pass and are asked for, which are said, too.
+/// Replaces the words of pixels that pass and are asked for, which are said.
 #[inline(always)]
-fn replaced(old: &Lanes, new: impl Fn(usize) -> u32, passes: &Lanes, pixels: u32) -> (Lanes, Mask) {
-    let asked = spread(pixels);
-    let passes = each(|lane| passes[lane] & asked[lane]);
-    (each(|lane| new(lane) & passes[lane] | old[lane] & !passes[lane]), highest_bits(&passes))
+fn replace(line: &mut Line, new: &Line, passes: &Line, asked: u64) -> u64 {
+    let strips = passes.as_chunks::<WAVE>().0;
+    let left = (0..PIXELS)
+        .step_by(WAVE)
+        .zip(strips)
+        .fold(0, |left, (first, passes)| left | u64::from(highest_bits(passes)) << first);
+    let left = left & asked;
+    if left != 0 {
+        for (bit, (word, new)) in line.iter_mut().zip(new).enumerate() {
+            let taken = ones(left >> bit & 1 != 0);
+            *word = new & taken | *word & !taken;
+        }
+    }
+    left
+}
+
+// One loop over all pixels is what the compiler makes vectors of; of several short ones it makes one instruction a pixel.
+
+#[inline(always)]
+fn test_float_lanes(line: &mut Line, shape: &Shape, samples: Samples, outcomes: Outcomes) -> u64 {
+    let (mut new, mut passes) = ([0; PIXELS], [0; PIXELS]);
+    for bit in 0..PIXELS {
+        let depth = samples.depth(shape, bit);
+        new[bit] = depth.to_bits();
+        passes[bit] = passing(depth, f32::from_bits(line[bit]), outcomes);
+    }
+    replace(line, &new, &passes, samples.pixels)
 }
 
 #[inline(always)]
-fn tested_lanes(words: &Lanes, shape: &Shape, strip: Strip, outcomes: Outcomes) -> (Lanes, Mask) {
-    let new = depths(shape, strip);
-    let passes = passing_lanes(&new, &words.map(f32::from_bits), outcomes);
-    replaced(words, |lane| new[lane].to_bits(), &passes, strip.pixels)
-}
-
-#[inline(always)]
-fn tested_code_lanes(words: &Lanes, shape: &Shape, strip: Strip, (outcomes, bits): (Outcomes, u32)) -> (Lanes, Mask) {
-    let (depths, [less, equal, greater, _]) = (depths(shape, strip), outcomes);
-    let greatest = (1 << bits) - 1;
-    let new = each(|lane| depth_code(bits, depths[lane]));
-    let passes = each(|lane| {
-        let (new, old) = (new[lane], words[lane] & greatest);
-        ones(new < old) & less | ones(new == old) & equal | ones(new > old) & greater
-    });
-    replaced(words, |lane| new[lane], &passes, strip.pixels)
+fn test_code_lanes(line: &mut Line, shape: &Shape, samples: Samples, (outcomes, bits): (Outcomes, u32)) -> u64 {
+    let (mut new, mut passes) = ([0; PIXELS], [0; PIXELS]);
+    for bit in 0..PIXELS {
+        new[bit] = depth_code(bits, samples.depth(shape, bit));
+        passes[bit] = passing_code(new[bit], line[bit] & ((1 << bits) - 1), outcomes);
+    }
+    replace(line, &new, &passes, samples.pixels)
 }
 
 kernel!(
-    /// Tests pixels of two rows against the words that are stored. Gives what is to be stored, and the pixels that pass.
-    tested, tested_lanes, (words: &Lanes, shape: &Shape, strip: Strip, outcomes: Outcomes) -> (Lanes, Mask)
+    /// Tests samples against the words that are stored, and replaces those of pixels that pass, which it gives.
+    test_floats, test_float_lanes, (line: &mut Line, shape: &Shape, samples: Samples, outcomes: Outcomes) -> u64
 );
 
 kernel!(
     /// The same of codes with so many bits.
-    tested_codes, tested_code_lanes,
-    (words: &Lanes, shape: &Shape, strip: Strip, how: (Outcomes, u32)) -> (Lanes, Mask)
+    test_codes, test_code_lanes, (line: &mut Line, shape: &Shape, samples: Samples, how: (Outcomes, u32)) -> u64
 );
 
 /// Depths that groups are tested against, and how many bits they have.
@@ -111,19 +138,15 @@ impl Stored<'_> {
         if bits == 16 { plane.has_short_line(x, y) } else { plane.has_line(x, y) }
     }
 
-    /// The words of two rows of a group whose line begins there.
-    fn read(self, line: u64, rows: u64) -> Lanes {
+    /// The words of a group whose line begins there.
+    fn read(self, address: u64) -> Line {
         let Self(plane, bits) = self;
-        if bits == 16 { plane.read_short_strip_at(line + rows * 32) } else { plane.read_strip_at(line + rows * 64) }
+        if bits == 16 { plane.read_short_line_at(address) } else { plane.read_line_at(address) }
     }
 
-    fn write(self, (line, rows): (u64, u64), words: &Lanes) {
+    fn write(self, address: u64, line: Line) {
         let Self(plane, bits) = self;
-        if bits == 16 {
-            plane.write_short_strip_at(line + rows * 32, words);
-        } else {
-            plane.write_strip_at(line + rows * 64, words);
-        }
+        if bits == 16 { plane.write_short_line_at(address, line) } else { plane.write_line_at(address, line) }
     }
 }
 
@@ -133,25 +156,18 @@ pub(super) fn test(
     state: &DepthStencilState,
     stored: Stored<'_>,
     shape: &Shape,
-    ([x, y], sample, at): ([u32; 2], u32, [i64; 2]),
+    (place, sample, at): ([u32; 2], u32, [i64; 2]),
     mask: u64,
 ) -> u64 {
     let (outcomes, at) = (outcomes(state.depth_compare), at.map(|units| units as f32 / UNITS as f32));
-    let line = stored.0.address(x, y, sample);
-    let (mut left, mut rest) = (0, mask);
-    while rest != 0 {
-        let rows = rest.trailing_zeros() / 16;
-        let strip = Strip { x, y: y + rows * 2, pixels: (mask >> (rows * 16)) as u32 & 0xffff, at };
-        rest &= !(0xffff << (rows * 16));
-        let words = stored.read(line, rows.into());
-        let (words, passed) = match stored.1 {
-            32 => tested(&words, shape, strip, outcomes),
-            bits => tested_codes(&words, shape, strip, (outcomes, bits)),
-        };
-        if state.depth_write && passed != 0 {
-            stored.write((line, rows.into()), &words);
-        }
-        left |= u64::from(passed) << (rows * 16);
+    let (address, samples) = (stored.0.address(place[0], place[1], sample), Samples { place, pixels: mask, at });
+    let mut line = stored.read(address);
+    let left = match stored.1 {
+        32 => test_floats(&mut line, shape, samples, outcomes),
+        bits => test_codes(&mut line, shape, samples, (outcomes, bits)),
+    };
+    if state.depth_write && left != 0 {
+        stored.write(address, line);
     }
     left
 }
@@ -171,13 +187,10 @@ mod tests {
     proptest! {
         #[test]
         fn every_comparison_passes_what_it_passes_of_one(
-            new in prop::array::uniform16(depth()), old in prop::array::uniform16(depth()), op in 0i32..8,
+            new in depth(), old in depth(), op in 0i32..8,
         ) {
             let op = vk::CompareOp::from_raw(op);
-            let mask = highest_bits(&passing_lanes(&new, &old, outcomes(op)));
-            for pixel in 0..WAVE {
-                prop_assert_eq!(mask >> pixel & 1 != 0, crate::pixel::compare(op, new[pixel], old[pixel]));
-            }
+            prop_assert_eq!(passing(new, old, outcomes(op)), ones(crate::pixel::compare(op, new, old)));
         }
 
         #[test]
@@ -191,25 +204,31 @@ mod tests {
         }
 
         #[test]
-        fn codes_are_tested_like_their_depths(
-            origin in -0.5f32..1.5, slopes in [-0.1f32..0.1, -0.1f32..0.1], old in prop::array::uniform16(any::<u32>()),
-            op in 0i32..8, pixels in 0u32..0x10000, bits in prop::sample::select(vec![16u32, 24]), near in any::<bool>(),
+        fn groups_are_tested_like_their_pixels(
+            origin in -0.5f32..1.5, slopes in [-0.1f32..0.1, -0.1f32..0.1], old in prop::collection::vec(any::<u32>(), PIXELS),
+            op in 0i32..8, pixels in any::<u64>(), bits in prop::sample::select(vec![16u32, 24, 32]), near in any::<bool>(),
         ) {
             let op = vk::CompareOp::from_raw(op);
             let depth = crate::geometry::Plane { origin, dx: slopes[0], dy: slopes[1] };
             let shape = Shape { depth, depth_range: [0.0, 1.0], ..Shape::default() };
-            let strip = Strip { x: 8, y: 2, pixels, at: [0.5; 2] };
-            let own = depths(&shape, strip);
+            let samples = Samples { place: [8, 16], pixels, at: [0.25, 0.5] };
+            let place = |bit: usize| pixel_of_bit(bit as u32).map(|step| step as f32);
+            let own = |bit: usize| depth_at(&shape, 8.0 + place(bit)[0] + 0.25, 16.0 + place(bit)[1] + 0.5);
+            let encoded = |depth: f32| if bits == 32 { depth.to_bits() } else { crate::format::encode_depth(bits, depth) };
+            let decoded = |word: u32| if bits == 32 { f32::from_bits(word) } else { crate::format::decode_depth(bits, word) };
             // Some are the same, or next to it.
-            let close = |lane: usize| depth_code(bits, own[lane]).saturating_add(old[lane] % 3).saturating_sub(1);
-            let old: Lanes = std::array::from_fn(|lane| if near { close(lane) } else { old[lane] });
-            let (words, left) = tested_codes(&old, &shape, strip, (outcomes(op), bits));
-            for lane in 0..WAVE {
-                let new = crate::format::encode_depth(bits, own[lane]);
-                let [a, b] = [new, old[lane]].map(|word| crate::format::decode_depth(bits, word));
-                let passes = pixels >> lane & 1 != 0 && crate::pixel::compare(op, a, b);
-                prop_assert_eq!(left >> lane & 1 != 0, passes);
-                prop_assert_eq!(words[lane], if passes { new } else { old[lane] });
+            let close = |bit: usize| encoded(own(bit)).saturating_add(old[bit] % 3).saturating_sub(1);
+            let old: Line = std::array::from_fn(|bit| if near { close(bit) } else { old[bit] });
+            let mut line = old;
+            let left = match bits {
+                32 => test_floats(&mut line, &shape, samples, outcomes(op)),
+                bits => test_codes(&mut line, &shape, samples, (outcomes(op), bits)),
+            };
+            for bit in 0..PIXELS {
+                let new = encoded(own(bit));
+                let passes = pixels >> bit & 1 != 0 && crate::pixel::compare(op, decoded(new), decoded(old[bit]));
+                prop_assert_eq!(left >> bit & 1 != 0, passes);
+                prop_assert_eq!(line[bit], if passes { new } else { old[bit] });
             }
         }
     }

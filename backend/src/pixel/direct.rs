@@ -108,14 +108,13 @@ impl<'s> Groups<'s> {
         self.planes.iter().all(|plane| plane.is_line_at(x, y))
     }
 
-    /// Shades fragments of the primitive with these words.
+    /// Shades fragments of the primitive with these words in the group at a place: the pixels where each sample is.
     #[inline]
-    pub(super) fn shade(&mut self, words: Words<'_>, fragments: &Fragments) -> Stop {
-        let [x, y] = fragments.place;
+    pub(super) fn shade(&mut self, words: Words<'_>, place @ [x, y]: [u32; 2], masks: &[u64]) -> Stop {
         for &(slot, source) in &self.changing {
             let word = match source {
-                Source::Corner(axis) => (fragments.place[axis] as f32).to_bits(),
-                Source::Pixels(half) => (fragments.pixels >> (32 * half)) as u32,
+                Source::Corner(axis) => (place[axis] as f32).to_bits(),
+                Source::Pixels(half) => (masks[half / 2] >> (32 * (half % 2))) as u32,
                 Source::Line(plane) => self.planes[plane].offset(x, y),
                 _ => continue,
             };

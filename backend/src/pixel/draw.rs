@@ -10,7 +10,7 @@ use super::rates::Rates;
 use crate::geometry::Varies;
 use crate::hiz::{Direction, Visibility};
 use crate::memory::PlaneRef;
-use crate::raster::{Criterion, sample_mask};
+use crate::raster::{Criterion, has_all_samples};
 use crate::shader::Program;
 use crate::shader::interp::Deadline;
 use crate::shader::runtime::{Bindings, Bound, Ranges};
@@ -287,8 +287,7 @@ pub fn visibility(pipeline: &GraphicsPipeline, tests: Option<&DepthStencilState>
     let facts = program.map(|program| program.fragment).unwrap_or_default();
     // What fails the depth test must show nowhere else.
     let shows = tests.stencil_test || (!early && (facts.side_effects || facts.writes_depth));
-    let all_samples = sample_mask(multisample) == (1 << multisample.samples) - 1;
-    let certain = early && !tests.stencil_test && !tests.depth_bounds_test && all_samples;
+    let certain = early && !tests.stencil_test && !tests.depth_bounds_test && has_all_samples(multisample);
     Visibility {
         tests: direction.filter(|_| !shows),
         teaches: tests.depth_write && certain && direction.is_some(),

@@ -19,12 +19,13 @@ use super::quad::{MOST_SAMPLES, Own, Quad};
 use super::scoreboard::{Fragments, Scoreboard};
 use super::teaching::teach;
 use super::tiny::Tinies;
-use super::wave::{WaveScratch, Waves};
+use super::wave::{WaveScratch, Waves, any_of};
 use crate::counters::{Counter, Map, Sight, count};
 use crate::geometry::{Outline, Primitives, Shape, Varies, Words};
 use crate::hiz::{Bounds, Range, as_stored, groups_of, within};
 use crate::raster::{
-    Criterion, GROUP_LOG2, SIDE, TILE_LOG2, Triangle, UNITS, group_of_pixel, pixel_of_bit, pixels_inside, sample_mask,
+    Criterion, GROUP_LOG2, SIDE, TILE_LOG2, Triangle, UNITS, group_of_pixel, has_all_samples, pixel_of_bit,
+    pixels_inside, sample_mask,
 };
 use crate::shader::interp::{Stop, WAVE, Wave};
 use crate::tiling::{PrimitiveId, SetUpScratch, Stretch, Visit, Walk};
@@ -500,9 +501,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
     fn whole(&mut self, id: PrimitiveId, window @ [x0, y0, x1, y1]: [i64; 4]) -> bool {
         let (context, side) = (self.context, SIDE as i64);
         let is_plain = context.tests.is_none() && !context.masks_late() && context.rates.is_none();
-        let has_one = context.multisample.samples == 1 && sample_mask(&context.multisample) != 0;
         let is_aligned = window.iter().all(|pixel| pixel % side == 0);
-        if !is_plain || !has_one || !is_aligned {
+        if !is_plain || !has_all_samples(&context.multisample) || !is_aligned {
             return false;
         }
         let [first, last] = [[x0, y0], [x1 - side, y1 - side]].map(|place| place.map(|pixel| pixel as u32));
@@ -514,18 +514,23 @@ impl<'a: 's, 's> Tile<'a, 's> {
             }
             Sink::Board(..) if context.fragment.is_some() => {
                 for place in groups_of(window).map(|group| group.map(|pixel| pixel as u32)) {
-                    self.hand_on(Fragments { primitive: id, place, sample: 0, pixels: u64::MAX });
+                    for sample in 0..context.multisample.samples {
+                        self.hand_on(Fragments { primitive: id, place, sample, pixels: u64::MAX });
+                    }
                 }
             }
             Sink::Board(..) => {}
         }
+        let (pixels, samples) = (((x1 - x0) * (y1 - y0)) as u32, context.multisample.samples);
         if context.fragment.is_some() {
-            count(self.sight, Counter::Fragments, ((x1 - x0) * (y1 - y0)) as u64);
+            // On the scoreboard they are samples.
+            let each = if let Sink::Board(..) = self.sink { samples } else { 1 };
+            count(self.sight, Counter::Fragments, (pixels * each).into());
         }
         if let Some(sight) = self.sight {
-            see_groups(sight, [first, last]);
+            (0..samples).for_each(|_| see_groups(sight, [first, last]));
         }
-        self.pass(true, ((x1 - x0) * (y1 - y0)) as u32);
+        self.pass(true, pixels * samples);
         true
     }
 
@@ -569,7 +574,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
             masks[sample as usize] = part.coverage(context.criterion, at, self.sight);
         }
         let masks = &mut masks[..samples as usize];
-        let any = masks.iter().fold(0, |any, mask| any | mask);
+        let any = any_of(masks);
         let all = masks.iter().fold(u64::MAX, |all, mask| all & mask);
         if range.is_some_and(|range| self.is_hidden_in_pixels(group, (any, all), range)) {
             return;
@@ -588,7 +593,10 @@ impl<'a: 's, 's> Tile<'a, 's> {
             }
             return;
         }
-        let mut rest = masks.iter().fold(0, |all, mask| all | mask);
+        let mut rest = any_of(masks);
+        if tested && self.shades_at_once((index, place), masks) {
+            return count(self.sight, Counter::Fragments, rest.count_ones().into());
+        }
         while rest != 0 {
             let first = rest.trailing_zeros() & !3;
             let [dx, dy] = pixel_of_bit(first);
@@ -596,6 +604,16 @@ impl<'a: 's, 's> Tile<'a, 's> {
             self.covered_quad(Quad::of_samples(index, [place[0] + dx, place[1] + dy], samples), tested);
             rest &= !(15 << first);
         }
+    }
+
+    /// Shades samples in a group, where that is possible at once.
+    fn shades_at_once(&mut self, at: (PrimitiveId, [u32; 2]), masks: &[u64]) -> bool {
+        let Sink::Waves(waves) = &mut self.sink else { return false };
+        let shades = any_of(masks) != 0 && self.context.fragment.is_some() && waves.takes(at.1, masks);
+        if shades {
+            waves.shade(at, masks);
+        }
+        shades
     }
 
     /// Fragments of one sample a pixel.
@@ -626,7 +644,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         if tested {
             self.pass(true, masks.iter().map(|mask| mask.count_ones()).sum());
         } else {
-            let mut rest = masks.iter().fold(0, |all, mask| all | mask);
+            let mut rest = any_of(masks);
             while rest != 0 {
                 let first = rest.trailing_zeros() & !3;
                 let [dx, dy] = pixel_of_bit(first);
@@ -675,7 +693,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
     /// Draws what waits where fragments of a large primitive are shaded at once; else these are crumbs, too: false.
     fn hands_crumbs_over(&mut self, fragments: &Fragments) -> bool {
         if let Sink::Waves(waves) = &mut self.sink
-            && waves.takes(fragments)
+            && waves.takes(fragments.place, &[fragments.pixels])
         {
             self.draw_crumbs();
             return true;

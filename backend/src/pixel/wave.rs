@@ -80,8 +80,9 @@ impl<'a: 's, 's> Waves<'a, 's> {
         let WaveScratch { shade, pair, export, group, whole } = scratch;
         let scratch = OfQuads { shade, pair, export };
         let (groups, whole) = (Lazy::Not(group), Lazy::Not(whole));
-        // Quads that are tested behind the program would be so one by one.
-        let packs_sparse = context.outline().small != Some(Way::AtOnce) && context.tests_early();
+        // Quads that are tested behind the program would be so one by one, and samples that are combined with what they hold.
+        let one_by_one = !context.tests_early() || context.multisample.samples > 1 && context.outline().needs_stored;
+        let packs_sparse = context.outline().small != Some(Way::AtOnce) && !one_by_one;
         Self {
             context,
             walk,
@@ -109,53 +110,62 @@ impl<'a: 's, 's> Waves<'a, 's> {
 
     /// Shades fragments of one sample a pixel.
     #[inline]
-    pub(super) fn shade_fragments(&mut self, fragments: &Fragments) {
-        if !self.takes(fragments) {
-            return self.shade_quads(fragments);
+    pub(super) fn shade_fragments(&mut self, &Fragments { primitive, place, pixels, .. }: &Fragments) {
+        self.shade((primitive, place), &[pixels]);
+    }
+
+    /// Shades fragments of a primitive in a group: the pixels where each sample is.
+    #[inline]
+    pub(super) fn shade(&mut self, at: (PrimitiveId, [u32; 2]), masks: &[u64]) {
+        if !self.takes(at.1, masks) {
+            return self.shade_quads(at, masks);
         }
-        let strips = if self.packs_sparse { dense_strips(fragments.pixels) } else { u64::MAX };
-        let [dense, sparse] =
-            [strips, !strips].map(|strips| Fragments { pixels: fragments.pixels & strips, ..*fragments });
-        if dense.pixels != 0 {
-            self.shade_group(&dense);
+        let any = any_of(masks);
+        let dense = if self.packs_sparse { dense_strips(any) } else { u64::MAX };
+        if any & !dense == 0 {
+            return self.shade_group(at, masks);
         }
-        if sparse.pixels != 0 {
-            self.shade_quads(&sparse);
+        let of = |strips: u64| masks.iter().map(|mask| mask & strips).collect::<SmallVec<[u64; MOST_SAMPLES]>>();
+        if any & dense != 0 {
+            self.shade_group(at, &of(dense));
         }
+        self.shade_quads(at, &of(!dense));
     }
 
     /// Shades fragments of a group at once, which is possible.
     #[inline]
-    fn shade_group(&mut self, fragments: &Fragments) {
+    fn shade_group(&mut self, (primitive, place): (PrimitiveId, [u32; 2]), masks: &[u64]) {
         // Quads that wait may be of the same group, unless they came over the scoreboard.
-        if !self.apart && self.quads[..self.waiting].iter().any(|quad| quad.is_in_group(fragments.place)) {
+        if !self.apart && self.quads[..self.waiting].iter().any(|quad| quad.is_in_group(place)) {
             self.flush();
         }
-        let words = self.walk.words(fragments.primitive);
-        let Some(groups) = self.groups(fragments) else { return };
-        let (stop, exported) = (groups.shade(words, fragments), groups.exported());
+        let words = self.walk.words(primitive);
+        let Some(groups) = self.groups(masks) else { return };
+        let (stop, exported) = (groups.shade(words, place, masks), groups.exported());
         self.ok &= stop != Stop::Interrupted;
         if let Some(sight) = self.sight {
-            let strips = match fragments.pixels {
+            let pixels = any_of(masks);
+            let strips = match pixels {
                 u64::MAX => 4,
                 pixels => (0..4).filter(|strip| pixels >> (strip * 16) & 0xffff != 0).count() as u32,
             };
-            let lanes = fragments.pixels.count_ones();
+            let lanes = pixels.count_ones();
             see_exported(sight, lanes, exported.unwrap_or(lanes));
-            see(sight, fragments.place, strips, lanes);
+            see(sight, place, strips, lanes);
         }
     }
 
-    /// Whether the group at a place is shaded at once.
-    pub(super) fn takes(&mut self, fragments: &Fragments) -> bool {
-        self.groups(fragments).is_some_and(|groups| groups.takes(fragments.place))
+    /// Whether such fragments of the group at a place are shaded at once.
+    #[inline]
+    pub(super) fn takes(&mut self, place: [u32; 2], masks: &[u64]) -> bool {
+        self.groups(masks).is_some_and(|groups| groups.takes(place))
     }
 
     /// Shades all pixels of groups, of which the first and the last one are given, where groups are shaded at once; false where they are not.
     pub(super) fn shade_groups(&mut self, primitive: PrimitiveId, first: [u32; 2], last: [u32; 2]) -> bool {
-        let of_group = |place| Fragments { primitive, place, sample: 0, pixels: u64::MAX };
+        let masks = &[u64::MAX; MOST_SAMPLES][..self.context.multisample.samples as usize];
         let takes = |groups: &mut Groups<'s>| groups.takes(first) && groups.takes(last);
-        if !self.groups(&of_group(first)).is_some_and(takes) {
+        if !self.groups(masks).is_some_and(takes) {
             return false;
         }
         if self.waiting > 0 && !self.apart {
@@ -165,32 +175,40 @@ impl<'a: 's, 's> Waves<'a, 's> {
             see_whole(sight, [first, last]);
         }
         let words = self.walk.words(primitive);
-        let Some(groups) = self.groups(&of_group(first)) else { return false };
+        let Some(groups) = self.groups(masks) else { return false };
         let rows = (first[1]..=last[1]).step_by(SIDE);
         let mut places = rows.flat_map(|y| (first[0]..=last[0]).step_by(SIDE).map(move |x| [x, y]));
-        let ok = places.all(|place| groups.shade(words, &of_group(place)) != Stop::Interrupted);
+        let ok = places.all(|place| groups.shade(words, place, masks) != Stop::Interrupted);
         self.ok &= ok;
         true
     }
 
-    /// What shades fragments of a group at once.
+    /// What shades fragments of a group at once: the pixels where each sample is.
     #[inline]
-    fn groups(&mut self, fragments: &Fragments) -> Option<&mut Groups<'s>> {
+    fn groups(&mut self, masks: &[u64]) -> Option<&mut Groups<'s>> {
         let (context, counts) = (self.context, self.sight.is_some());
-        let is_whole = fragments.pixels == u64::MAX && context.tests_early();
+        let is_whole = masks.iter().all(|&mask| mask == u64::MAX) && context.tests_early();
         let lazy = if is_whole { &mut self.whole } else { &mut self.groups };
         lazy.get(|wave| Groups::new(context, (is_whole, counts), wave))
     }
 
     /// Shades fragments of several samples a pixel: those of one primitive in one group.
     pub(super) fn shade_samples(&mut self, samples: &[Fragments]) {
-        let Fragments { primitive, place: [x, y], .. } = samples[0];
         let mut masks = [0; MOST_SAMPLES];
         samples.iter().for_each(|fragments| masks[fragments.sample as usize] |= fragments.pixels);
+        let Fragments { primitive, place, .. } = samples[0];
+        self.shade((primitive, place), &masks[..self.context.multisample.samples as usize]);
+    }
+
+    /// Shades fragments of a primitive in a group with others.
+    fn shade_quads(&mut self, (primitive, [x, y]): (PrimitiveId, [u32; 2]), masks: &[u64]) {
         if self.context.rates.is_some() {
-            return self.push_cells((primitive, [x, y]), &masks[..self.context.multisample.samples as usize], None);
+            return self.push_cells((primitive, [x, y]), masks, None);
         }
-        let mut rest = masks.iter().fold(0, |all, mask| all | mask);
+        if let &[pixels] = masks {
+            return self.shade_strips((primitive, [x, y]), pixels);
+        }
+        let mut rest = any_of(masks);
         while rest != 0 {
             let first = rest.trailing_zeros() & !3;
             let [dx, dy] = pixel_of_bit(first);
@@ -199,11 +217,8 @@ impl<'a: 's, 's> Waves<'a, 's> {
         }
     }
 
-    /// Two rows of a group are one wave, when they have pixels in all quads.
-    fn shade_quads(&mut self, &Fragments { primitive, place: [x, y], pixels, .. }: &Fragments) {
-        if self.context.rates.is_some() {
-            return self.push_cells((primitive, [x, y]), &[pixels], None);
-        }
+    /// The same of one sample a pixel: two rows of a group are one wave, when they have pixels in all quads.
+    fn shade_strips(&mut self, (primitive, [x, y]): (PrimitiveId, [u32; 2]), pixels: u64) {
         let (mut rest, mut whole) = (pixels, None);
         while rest != 0 {
             let first = rest.trailing_zeros() / 16 * 16;
@@ -312,15 +327,15 @@ impl<'a: 's, 's> Waves<'a, 's> {
         let packed = quads[1..count].iter().any(|quad| quad.primitive != first);
         let Some(kernel) = self.context.kernel(packed) else { return };
         if !self.context.shades_samples() {
-            return self.shade(kernel, quads, count, None);
+            return self.shade_wave(kernel, quads, count, None);
         }
         for sample in 0..self.context.multisample.samples {
-            self.shade(kernel, quads.map(|quad| quad.of_sample(sample)), count, Some(sample));
+            self.shade_wave(kernel, quads.map(|quad| quad.of_sample(sample)), count, Some(sample));
         }
     }
 
     #[inline]
-    fn shade(&mut self, kernel: &Kernel, mut quads: [Quad; QUADS], count: usize, sample: Option<u32>) {
+    fn shade_wave(&mut self, kernel: &Kernel, mut quads: [Quad; QUADS], count: usize, sample: Option<u32>) {
         let quads = &mut quads[..count];
         let lanes = (1u32 << (count * 4)) - 1;
         let covered = quads.iter().rev().fold(0, |bits, quad| bits << 4 | quad.pixels());
@@ -433,6 +448,12 @@ pub(super) fn environment<'e>(context: &'e DrawContext<'_>, words: Words<'e>) ->
 
 /// Quads of two rows of a group from which on these are shaded as they are: packing them with others costs more than lanes that idle.
 const DENSE: u32 = 3;
+
+/// The pixels where any sample is.
+#[inline]
+pub(super) fn any_of(masks: &[u64]) -> u64 {
+    masks.iter().fold(0, |any, mask| any | mask)
+}
 
 /// The pixels of those strips of a group, two rows each, that are dense.
 fn dense_strips(pixels: u64) -> u64 {

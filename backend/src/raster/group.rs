@@ -32,7 +32,7 @@ fn pixels_of_row(y: usize, row: usize) -> u64 {
 
 /// Place of a pixel in its group.
 #[inline]
-pub fn pixel_of_bit(bit: u32) -> [u32; 2] {
+pub const fn pixel_of_bit(bit: u32) -> [u32; 2] {
     [bit >> 1 & 6 | bit & 1, bit >> 3 & 6 | bit >> 1 & 1]
 }
 

@@ -240,6 +240,11 @@ pub fn sample_mask(state: &MultisampleState) -> u32 {
     state.sample_mask & ((1 << state.samples) - 1)
 }
 
+/// Whether those are all.
+pub fn has_all_samples(state: &MultisampleState) -> bool {
+    sample_mask(state) == (1 << state.samples) - 1
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

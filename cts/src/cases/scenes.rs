@@ -40,6 +40,9 @@ const TESTED_LATE: u64 = 60;
 /// Scenes of triangles of all sizes, with some samples, by programs that run for each of them.
 const BY_SAMPLES: u64 = 40;
 
+/// Scenes of triangles of all sizes, with some samples of four words each.
+const WIDE: u64 = 40;
+
 /// Scenes of triangles with gradients, each drawn with two different w.
 const GRADIENTS: u64 = 40;
 
@@ -155,6 +158,7 @@ struct Layer {
 struct Scene {
     layers: Vec<Layer>,
     samples: u32,
+    color: vk::Format,
     depth: vk::Format,
     clear_depth: f32,
 }
@@ -194,6 +198,13 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
             draw(gpu, &Scene::by_samples(seed))
         };
         all.push(Entry::new(format!("scenes.samples.seed{seed}"), "Sample Shading", run));
+    }
+    for seed in 0..WIDE {
+        let run = move |gpu: &Gpu| {
+            gpu.need(vk::EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION_NAME)?;
+            draw(gpu, &Scene::wide(seed))
+        };
+        all.push(Entry::new(format!("scenes.wide.seed{seed}"), "Rasterization Order", run));
     }
     for seed in 0..GRADIENTS {
         let run = move |gpu: &Gpu| draw_twice(gpu, &Scene::with_gradients(seed));
@@ -257,6 +268,7 @@ impl Scene {
         Self {
             layers,
             samples: numbers.pick(&[1, 1, 1, 4, 4, 2, 8, 16]),
+            color: vk::Format::R8G8B8A8_UNORM,
             depth: numbers.pick(&[vk::Format::D32_SFLOAT, vk::Format::D32_SFLOAT, vk::Format::D16_UNORM]),
             clear_depth: if op == vk::CompareOp::GREATER_OR_EQUAL { 0.0 } else { 1.0 },
         }
@@ -302,6 +314,17 @@ impl Scene {
         scene
     }
 
+    /// Such a scene of some samples, of floats.
+    fn wide(seed: u64) -> Self {
+        let programs = [Program::Plain, Program::Plain, Program::Holes, Program::OwnMask];
+        let mut scene = Self::of(seed, &programs, &[3, 20, 60, 100]);
+        (scene.samples, scene.color) = ([4, 2, 8, 16, 1][seed as usize % 5], vk::Format::R32G32B32A32_SFLOAT);
+        // Sums are not clamped.
+        let sums = scene.layers.iter_mut().filter(|layer| layer.blend == Some(vk::BlendOp::ADD));
+        sums.for_each(|layer| layer.blend = Some(vk::BlendOp::MAX));
+        scene
+    }
+
     /// Such a scene of programs of all ways, of one sample or some.
     fn with_gradients(seed: u64) -> Self {
         let programs = [Program::Plain, Program::Plain, Program::Long, Program::LongQuads, Program::OwnDepth];
@@ -344,6 +367,7 @@ impl Scene {
     fn target(&self) -> Target {
         Target {
             size: [WIDTH, HEIGHT],
+            format: self.color,
             samples: vk::SampleCountFlags::from_raw(self.samples),
             depth: self.depth,
             clear_depth: vk::ClearDepthStencilValue { depth: self.clear_depth, stencil: 0 },
@@ -692,7 +716,11 @@ pub(super) fn counted(gpu: &Gpu, pool: vk::QueryPool) -> Result<u64, vk::Result>
 fn draw(gpu: &Gpu, scene: &Scene) -> Case {
     supported(gpu, scene.samples)?;
     let draws = scene.layers.iter().map(|layer| layer.draw(gpu)).collect::<Result<Vec<_>, _>>()?;
-    let pixels = render_parts(gpu, &scene.target(), &scene.parts(&draws))?;
+    let mut pixels = render_parts(gpu, &scene.target(), &scene.parts(&draws))?;
+    if scene.color == vk::Format::R32G32B32A32_SFLOAT {
+        let code = |word: [u8; 4]| (f32::from_le_bytes(word) * 255.0).round() as u8;
+        pixels = pixels.as_chunks::<4>().0.iter().map(|components| components.map(code)).collect();
+    }
     let start = Sample { color: [0; 4], depth: f64::from(scene.clear_depth), unsure: false, depth_unsure: false };
     let mut model = Model { scene, samples: vec![start; (WIDTH * HEIGHT * scene.samples) as usize] };
     for (number, (layer, draw)) in scene.layers.iter().zip(&draws).enumerate() {

@@ -7,6 +7,7 @@ use super::inputs::Inputs;
 use super::late::is_late;
 use super::{Attachment, Form, FragmentLinker, Linker, Outputs, Texels};
 use crate::pixel::draw::shades_samples;
+use crate::raster::has_all_samples;
 use crate::shader::ir::{BinaryOp as B, Function, Inst, Space, Type, Value};
 use crate::shader::passes::pair;
 use crate::shader::runtime::frame::LANES_BYTES;
@@ -17,14 +18,20 @@ use crate::state::{GraphicsPipeline, MultisampleState};
 /// Instructions of a program beyond which waves are better packed.
 const LONGEST: usize = 160;
 
+/// The same of those of all samples, where each is shaded.
+const LONGEST_SHADED: usize = 4 * LONGEST;
+
 /// Instructions of a program beyond which waves of whole groups gain nothing, either.
 const LONGEST_WHOLE: usize = 4000;
 
 /// Words of locals of short programs.
 const MOST_LOCALS: u32 = 32;
 
-/// Most samples of a pixel: their tests and exports follow each other in the code.
-const MOST_SAMPLES: u32 = 4;
+/// Most exports that may follow each other in the code: samples of attachments.
+const MOST_EXPORTS: u32 = 128;
+
+/// As so many exports counts one that is combined with what is stored.
+const COMBINED: u32 = 4;
 
 /// Bytes of a word of a texel.
 pub(super) const TEXEL: u32 = 4;
@@ -37,7 +44,7 @@ pub(super) const LINE: u32 = 64;
 pub(super) struct Pixels {
     /// Their x and y, as floats.
     pub(super) place: [Value; 2],
-    /// Whether each is covered, sample by sample; nothing where all are, of one sample.
+    /// Whether each is covered, sample by sample; nothing where all are.
     pub(super) covered: Vec<Value>,
     /// Byte of each one's first sample in each target's plane; of the first one's where they are accessed as a block.
     pub(super) texels: Vec<Value>,
@@ -70,27 +77,24 @@ pub fn discards_first(program: &Program) -> bool {
 /// Whether kernels of a pipeline export themselves, which writes these attachments: where some pixels of blocks may be idle.
 pub(super) fn serves(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
     let multisample = &pipeline.multisample;
-    let all_samples = multisample.sample_mask & ((1 << multisample.samples) - 1) == (1 << multisample.samples) - 1;
     let fits = |program: &Program| {
         // Each sample is shaded where it is known which are left, or all of them together.
         let effects = if is_late(program) { Effects::Late } else { Effects::None };
-        let has_way = match shades_samples(multisample, Some(program)) {
-            true => effects == Effects::None,
-            false => multisample.samples == 1 || !sees_samples(program),
+        let (has_way, times) = match shades_samples(multisample, Some(program)) {
+            true => (effects == Effects::None, multisample.samples as usize),
+            false => (multisample.samples == 1 || !sees_samples(program), 1),
         };
-        is_short(program) && is_plain(program, effects) && has_way
+        let is_short = is_short(program) && program.code.function().insts.len() * times <= LONGEST_SHADED;
+        is_short && is_plain(program, effects) && has_way
     };
-    has_words(pipeline, attachments)
-        && multisample.samples <= MOST_SAMPLES
-        && all_samples
-        && pipeline.fragment.as_deref().is_none_or(fits)
+    exports_all(pipeline, attachments) && pipeline.fragment.as_deref().is_none_or(fits)
 }
 
-/// The same for groups of which all pixels are covered, of one sample.
+/// The same for groups, whose tests come before the program.
 pub(super) fn serves_groups(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
     let is_long = |program: &Program| program.code.function().insts.len() > LONGEST_WHOLE;
     let fits = |program: &Program| !is_long(program) && is_plain(program, Effects::None);
-    has_words(pipeline, attachments) && has_one_sample(pipeline) && pipeline.fragment.as_deref().is_some_and(fits)
+    exports_samples(pipeline, attachments) && pipeline.fragment.as_deref().is_some_and(fits)
 }
 
 /// The same for groups whose fragments are tested when the program has told which are left, or their depths.
@@ -99,11 +103,26 @@ pub(super) fn serves_late(pipeline: &GraphicsPipeline, attachments: &[Attachment
         let is_long = program.code.function().insts.len() > LONGEST_WHOLE;
         is_late(program) && !is_long && is_plain(program, Effects::Late)
     };
-    has_words(pipeline, attachments) && has_one_sample(pipeline) && pipeline.fragment.as_deref().is_some_and(fits)
+    exports_samples(pipeline, attachments) && pipeline.fragment.as_deref().is_some_and(fits)
+}
+
+/// Whether a fragment's colours go to all of its samples, and kernels can bring them there.
+fn exports_samples(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
+    let (multisample, program) = (&pipeline.multisample, pipeline.fragment.as_deref());
+    let differ = shades_samples(multisample, program) || program.is_some_and(sees_samples);
+    (multisample.samples == 1 || !differ) && exports_all(pipeline, attachments)
+}
+
+/// Whether no sample is masked, and kernels can export all of them: their texels are words, and that is not too much code.
+fn exports_all(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
+    let multisample = &pipeline.multisample;
+    let cost = |attachment: &Attachment| if attachment.export.needs_stored() { COMBINED } else { 1 };
+    let exports = multisample.samples * attachments.iter().map(cost).sum::<u32>();
+    has_words(pipeline, attachments) && has_all_samples(multisample) && exports <= MOST_EXPORTS
 }
 
 fn has_one_sample(pipeline: &GraphicsPipeline) -> bool {
-    pipeline.multisample.samples == 1 && pipeline.multisample.sample_mask & 1 != 0
+    pipeline.multisample.samples == 1 && has_all_samples(&pipeline.multisample)
 }
 
 /// Whether all texels are words that fragments alone decide on: one, two or four.
@@ -209,7 +228,7 @@ impl Linker {
         pixels: Pixels,
     ) {
         let words = self.run((program, state), (pixels.place, None));
-        self.write((program, &words), attachments, &pixels);
+        self.write((program, &words), attachments, &pixels, 0..state.samples);
     }
 
     /// The same sample by sample, each on its own; `see` gets the pixels of which one is shaded.
@@ -225,8 +244,7 @@ impl Linker {
             self.b.push(Inst::If { condition: any });
             see(self, covered);
             let words = self.run((program, state), (pixels.place, Some(sample)));
-            let sample = sample as usize;
-            self.write_samples((program, &words), attachments, pixels, sample..sample + 1);
+            self.write((program, &words), attachments, pixels, sample..sample + 1);
             self.b.push(Inst::EndIf);
         }
     }
@@ -244,23 +262,13 @@ impl Linker {
         words
     }
 
-    /// Writes what the fragment program gives to the attachments.
+    /// Writes what the fragment program gives to some samples of the attachments.
     pub(super) fn write(
         &mut self,
         (program, words): (&Program, &[Value]),
         attachments: &[Attachment],
-        pixels: &Pixels,
-    ) {
-        self.write_samples((program, words), attachments, pixels, 0..pixels.covered.len().max(1));
-    }
-
-    /// The same to some samples.
-    fn write_samples(
-        &mut self,
-        (program, words): (&Program, &[Value]),
-        attachments: &[Attachment],
         Pixels { covered, texels, .. }: &Pixels,
-        samples: std::ops::Range<usize>,
+        samples: std::ops::Range<u32>,
     ) {
         let outputs = Outputs::new(program);
         let mut fresh = |attachment: &Attachment| match attachment.export.needs_stored() {
@@ -269,13 +277,13 @@ impl Linker {
         };
         let fresh: Vec<_> = attachments.iter().map(&mut fresh).collect();
         for sample in samples {
-            if let Some(&condition) = covered.get(sample) {
+            if let Some(&condition) = covered.get(sample as usize) {
                 self.b.push(Inst::If { condition });
             }
             for (target, attachment) in attachments.iter().enumerate() {
                 let bytes = attachment.export.info.bytes;
                 let (space, line) = (self.plane(target, bytes), LINE * bytes);
-                let first = self.behind(texels[target], sample as u32 * line);
+                let first = self.behind(texels[target], sample * line);
                 let stored = |linker: &mut Self, word: usize| {
                     let offset = linker.behind(first, word as u32 * TEXEL);
                     linker.b.load(space, offset, Type::I32)

@@ -24,7 +24,7 @@ pub(super) fn link_whole(pipeline: &GraphicsPipeline) -> Option<Stage> {
         linker.each_strip(waves, |linker, first| {
             let wave = linker.input(Source::Wave, Type::I32);
             let number = linker.b.binary(B::IAdd, first, wave);
-            let pixels = linker.strip(number, None, bytes_of(&attachments));
+            let pixels = linker.strip(number, &[], bytes_of(&attachments));
             linker.shade((program, &pipeline.multisample), &attachments, pixels);
         });
         linker.finish(Some(program)).with_all_lanes()
@@ -40,14 +40,8 @@ pub(super) fn link(pipeline: &GraphicsPipeline) -> Option<Stage> {
         return None;
     }
     let mut linker = Linker::default();
-    linker.each_strip(1, |linker, number| {
-        let bits = linker.bits_of_strip(number);
-        let zero = linker.b.int(0);
-        let any = linker.b.binary(B::INe, bits, zero);
-        linker.b.push(Inst::If { condition: any });
-        let pixels = linker.strip(number, Some(bits), bytes_of(&attachments));
+    linker.each_covered_strip(pipeline.multisample.samples, bytes_of(&attachments), |linker, pixels| {
         linker.shade((program, &pipeline.multisample), &attachments, pixels);
-        linker.b.push(Inst::EndIf);
     });
     Some(linker.finish(Some(program)).with_all_lanes().alone())
 }
@@ -59,7 +53,7 @@ pub(super) fn bytes_of(attachments: &[Attachment]) -> impl Iterator<Item = u32> 
 
 impl Linker {
     /// A loop over the strips of a group, `step` at a time; `body` gets the number of the first.
-    pub(super) fn each_strip(&mut self, step: u32, body: impl FnOnce(&mut Self, Value)) {
+    fn each_strip(&mut self, step: u32, body: impl FnOnce(&mut Self, Value)) {
         let (counter, all, step) = (self.b.local(1), self.b.int(STRIPS), self.b.int(step));
         self.b.push(Inst::Loop);
         let number = self.b.local_load(counter, 0, None, Type::I32);
@@ -74,9 +68,28 @@ impl Linker {
         self.b.push(Inst::EndLoop);
     }
 
-    /// The covered pixels of a strip, as bits of its lanes.
-    pub(super) fn bits_of_strip(&mut self, number: Value) -> Value {
-        let [upper, lower] = [0, 1].map(|half| self.input(Source::Pixels(half), Type::I32));
+    /// The same over those that have covered pixels, one at a time; `body` gets these.
+    pub(super) fn each_covered_strip(
+        &mut self,
+        samples: u32,
+        planes: impl IntoIterator<Item = u32>,
+        body: impl FnOnce(&mut Self, Pixels),
+    ) {
+        self.each_strip(1, |linker, number| {
+            let bits: Vec<_> = (0..samples as usize).map(|sample| linker.bits_of_strip(number, sample)).collect();
+            let zero = linker.b.int(0);
+            let some = bits.iter().fold(zero, |some, &bits| linker.b.binary(B::Or, some, bits));
+            let condition = linker.b.binary(B::INe, some, zero);
+            linker.b.push(Inst::If { condition });
+            let pixels = linker.strip(number, &bits, planes);
+            body(linker, pixels);
+            linker.b.push(Inst::EndIf);
+        });
+    }
+
+    /// The pixels of a strip of which a sample is covered, as bits of its lanes.
+    fn bits_of_strip(&mut self, number: Value, sample: usize) -> Value {
+        let [upper, lower] = [0, 1].map(|half| self.input(Source::Pixels(sample * 2 + half), Type::I32));
         let [one, four, low] = [1, 4, 0xffff].map(|word| self.b.int(word));
         let is_upper = self.b.binary(B::ULe, number, one);
         let half = self.b.select(is_upper, upper, lower);
@@ -86,13 +99,9 @@ impl Linker {
         self.b.binary(B::And, bits, low)
     }
 
-    /// The pixels of a strip: quads from left to right; those that are covered as bits, or all. Planes are told by the bytes of their texels.
-    pub(super) fn strip(
-        &mut self,
-        number: Value,
-        bits: Option<Value>,
-        planes: impl IntoIterator<Item = u32>,
-    ) -> Pixels {
+    /// The pixels of a strip: quads from left to right; those that are covered as bits, sample by sample, or all. Planes are told by the bytes of
+    /// their texels.
+    fn strip(&mut self, number: Value, bits: &[Value], planes: impl IntoIterator<Item = u32>) -> Pixels {
         let lane = self.b.lane();
         let [one, four, six] = [1, 4, 6].map(|word| self.b.int(word));
         // Bits 0, 2 and 3 of the lane are x, bit 1 is y.
@@ -114,11 +123,12 @@ impl Linker {
             let strip = self.b.binary(B::IAdd, line, strip);
             texels.push(self.b.binary(B::IAdd, strip, texel));
         }
-        let covered = bits.map(|bits| {
+        let covered = |&bits: &Value| {
             let (bit, zero) = (self.b.binary(B::ShrLogical, bits, lane), self.b.int(0));
             let bit = self.b.binary(B::And, bit, one);
             self.b.binary(B::INe, bit, zero)
-        });
-        Pixels { place, covered: covered.into_iter().collect(), texels }
+        };
+        let covered = bits.iter().map(covered).collect();
+        Pixels { place, covered, texels }
     }
 }

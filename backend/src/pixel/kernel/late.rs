@@ -43,20 +43,14 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     let mut linker = Linker::default();
     let depth = Depths { bits: depth_bits, plane: attachments.len() };
     let planes = bytes_of(&attachments).chain([depth.bytes()]);
-    let zero = linker.b.int(0);
     let exported = counts.then(|| linker.zeroed());
-    linker.each_strip(1, |linker, number| {
-        let bits = linker.bits_of_strip(number);
-        let any = linker.b.binary(B::INe, bits, zero);
-        linker.b.push(Inst::If { condition: any });
-        let pixels = linker.strip(number, Some(bits), planes);
+    linker.each_covered_strip(pipeline.multisample.samples, planes, |linker, pixels| {
         linker.shade_late((pipeline, program), (&attachments, &depth), pixels, &mut |linker, event, left| {
             if let (Some(exported), Event::Exported) = (exported, event) {
                 let many = linker.lanes_with(left);
                 linker.add(exported, many);
             }
         });
-        linker.b.push(Inst::EndIf);
     });
     if let Some(exported) = exported {
         let many = linker.b.local_load(exported, 0, None, Type::I32);
@@ -95,7 +89,8 @@ impl Linker {
         self.ended = None;
         let exported = self.some(&left.covered);
         see(self, Event::Exported, exported);
-        self.write((program, &words), attachments, &Pixels { covered: left.covered.clone(), ..pixels });
+        let samples = 0..pipeline.multisample.samples;
+        self.write((program, &words), attachments, &Pixels { covered: left.covered.clone(), ..pixels }, samples);
         self.store_depths(&left);
         runs.iter().for_each(|_| self.b.push(Inst::EndIf));
     }

@@ -62,7 +62,7 @@ pub enum Source {
     Output(usize),
     /// Group kernels: x or y of the group's first pixel, as a float; the same in all lanes.
     Corner(usize),
-    /// Group kernels: the pixels of its upper or lower half that are covered; the same in all lanes.
+    /// Group kernels: the pixels of its upper or lower half of which a sample is covered, two words a sample; the same in all lanes.
     Pixels(usize),
     /// Kernels of whole groups: number of the wave among those that they run at once; the same in all lanes.
     Wave,
