@@ -596,7 +596,9 @@ fn transfer(workers: &Workers, in_use: Option<&InUse<'_>>, command: &Command, by
         Command::CopyImage { source, target, regions } => {
             transfer::copy_image(workers, in_use, (source, target), regions);
         }
-        Command::BlitImage { source, target, regions, filter } => transfer::blit(source, target, regions, *filter),
+        Command::BlitImage { source, target, regions, filter } => {
+            transfer::blit(workers, (source, target), regions, *filter);
+        }
         Command::CopyBufferToImage { source, target, regions } => {
             transfer::copy_buffer_image(workers, in_use, (source, target), regions, transfer::Direction::ToImage);
         }
@@ -609,7 +611,7 @@ fn transfer(workers: &Workers, in_use: Option<&InUse<'_>>, command: &Command, by
         | Command::ClearDepthStencilImage { target, value, ranges } => {
             transfer::clear_image(in_use, target, *value, ranges);
         }
-        Command::ResolveImage { source, target, regions } => transfer::resolve(source, target, regions),
+        Command::ResolveImage { source, target, regions } => transfer::resolve(workers, (source, target), regions),
         _ => {}
     }
 }

@@ -226,6 +226,11 @@ pub struct PlaneRef<'a> {
 }
 
 impl<'a> PlaneRef<'a> {
+    /// The memory that it lies in.
+    pub fn memory(&self) -> &'a Arc<Allocation> {
+        self.memory
+    }
+
     /// Width in texels or blocks.
     pub fn width(&self) -> u32 {
         self.part.width

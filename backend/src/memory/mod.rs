@@ -11,6 +11,7 @@ mod counter;
 mod layout;
 pub mod near;
 mod rest;
+mod rows;
 mod shared;
 mod surface;
 

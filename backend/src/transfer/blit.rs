@@ -7,9 +7,11 @@ use std::ops::Range;
 
 use ash::vk;
 
-use super::slices;
+use super::copy::copy_plane;
+use super::{scaled, slices};
 use crate::format::{self, FormatInfo, Texel};
 use crate::memory::{PlaneRef, Surface};
+use crate::workers::Workers;
 
 /// One axis of a blit: where each texel of the target reads.
 #[derive(Clone, Copy)]
@@ -44,14 +46,34 @@ impl Axis {
     }
 }
 
-/// Blits regions.
-pub fn blit(source: &Surface, target: &Surface, regions: &[vk::ImageBlit], filter: vk::Filter) {
+/// Blits regions, on all threads.
+pub(crate) fn blit(
+    workers: &Workers,
+    (source, target): (&Surface, &Surface),
+    regions: &[vk::ImageBlit],
+    filter: vk::Filter,
+) {
+    blit_by((workers, false), (source, target), regions, filter);
+}
+
+/// The same, perhaps with each texel on its own.
+pub(super) fn blit_by(
+    by: (&Workers, bool),
+    (source, target): (&Surface, &Surface),
+    regions: &[vk::ImageBlit],
+    filter: vk::Filter,
+) {
     for region in regions {
-        blit_region(source, target, region, filter);
+        blit_region(by, (source, target), region, filter);
     }
 }
 
-fn blit_region(source: &Surface, target: &Surface, region: &vk::ImageBlit, filter: vk::Filter) {
+fn blit_region(
+    by: (&Workers, bool),
+    (source, target): (&Surface, &Surface),
+    region: &vk::ImageBlit,
+    filter: vk::Filter,
+) {
     let (Some(from_info), Some(to_info)) = (format::info(source.desc().format), format::info(target.desc().format))
     else {
         return;
@@ -64,7 +86,7 @@ fn blit_region(source: &Surface, target: &Surface, region: &vk::ImageBlit, filte
     ];
     for aspect in [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL] {
         if region.src_subresource.aspect_mask.contains(aspect) {
-            let blit = AspectBlit { source, target, region, from_info, to_info, aspect, axes, filter };
+            let blit = AspectBlit { by, source, target, region, from_info, to_info, aspect, axes, filter };
             blit.run();
         }
     }
@@ -72,6 +94,8 @@ fn blit_region(source: &Surface, target: &Surface, region: &vk::ImageBlit, filte
 
 /// A blit of one aspect of a region.
 struct AspectBlit<'a> {
+    /// Who does it, and whether each texel on its own.
+    by: (&'a Workers, bool),
     source: &'a Surface,
     target: &'a Surface,
     region: &'a vk::ImageBlit,
@@ -113,6 +137,59 @@ impl AspectBlit<'_> {
         }
     }
 
+    /// Where it copies texels as they are: the first ones of a source of this size and of the target, and how many along each axis.
+    fn unscaled(&self, (width, height): (u32, u32), to: &PlaneRef<'_>) -> Option<([[u32; 2]; 2], [u32; 2])> {
+        let is_copy = |axis: &Axis| axis.scale == 1.0;
+        if self.by.1 || self.from_info.format != self.to_info.format || !self.axes[..2].iter().all(is_copy) {
+            return None;
+        }
+        let along = |axis: &Axis, [of_source, of_target]: [u32; 2]| {
+            let range = axis.range(of_target);
+            let first = i64::from(range.start) - axis.origin as i64 + axis.source as i64;
+            let fits = !range.is_empty() && first >= 0 && first + range.len() as i64 <= of_source.into();
+            fits.then_some([first as u32, range.start, range.len() as u32])
+        };
+        let [fx, tx, across] = along(&self.axes[0], [width, to.width()])?;
+        let [fy, ty, down] = along(&self.axes[1], [height, to.height()])?;
+        Some(([[fx, fy], [tx, ty]], [across, down]))
+    }
+
+    /// Whether four texels are mixed.
+    fn mixes(&self) -> bool {
+        let is_color = self.aspect == vk::ImageAspectFlags::COLOR;
+        self.filter == vk::Filter::LINEAR && is_color && !self.from_info.class.is_integer()
+    }
+
+    /// What converts whole rows, where that is possible.
+    fn conversion(&self) -> Option<scaled::Conversion> {
+        if self.by.1 {
+            return None;
+        }
+        // Depths and stencils are words of formats that are the same.
+        if self.aspect != vk::ImageAspectFlags::COLOR {
+            return (self.from_info.format == self.to_info.format).then_some(None);
+        }
+        let is_whole = self.from_info.compression.is_none() && self.from_info.planes().count() == 1;
+        is_whole.then(|| scaled::conversion(self.from_info, self.to_info, self.mixes())).flatten()
+    }
+
+    /// Where the texels of a target of so many along an axis are taken from, in a source with this last one.
+    fn taps(&self, axis: usize, (size, last): (u32, i32)) -> scaled::Taps {
+        let (axis, clamped) = (&self.axes[axis], |texel: i32| texel.clamp(0, last) as u32);
+        let tap = |texel: u32| {
+            let at = axis.at(texel);
+            if !self.mixes() {
+                let nearest = clamped(at.floor() as i32);
+                return (nearest, nearest, 0.0);
+            }
+            let at = at - 0.5;
+            let first = at.floor() as i32;
+            (clamped(first), clamped(first.saturating_add(1)), at - at.floor())
+        };
+        let range = axis.range(size);
+        scaled::Taps { taps: range.clone().map(tap).collect(), range, scale: axis.scale }
+    }
+
     /// Fills a slice of the target from two slices of the source, `share` of it from the second.
     fn blend(&self, to: &PlaneRef<'_>, slices: [u32; 2], share: f32) {
         let level = self.region.src_subresource.mip_level;
@@ -123,6 +200,18 @@ impl AspectBlit<'_> {
             Some(Source { from, info: self.from_info, filter: self.filter, last })
         };
         let (Some(first), Some(second)) = (sampler(slices[0]), sampler(slices[1])) else { return };
+        if share == 0.0
+            && let Some((origins, size)) = self.unscaled((first.from.width(), first.from.height()), to)
+        {
+            return copy_plane((self.by.0, &mut None), (&first.from, origins[0]), (to, origins[1]), size);
+        }
+        if share == 0.0
+            && let Some(conversion) = self.conversion()
+        {
+            let taps = |axis: usize, size: u32| self.taps(axis, (size, first.last[axis]));
+            let taps = [taps(0, to.width()), taps(1, to.height())];
+            return scaled::scale(self.by.0, (&first.from, to), [&taps[0], &taps[1]], &conversion);
+        }
         for y in self.axes[1].range(to.height()) {
             let v = self.axes[1].at(y);
             for x in self.axes[0].range(to.width()) {

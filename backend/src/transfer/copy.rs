@@ -65,7 +65,7 @@ fn copy_region(
         let slice_bytes = u128::from(row_bytes) * u128::from(rows) * u128::from(slice);
         let start = u128::from(region.buffer_offset) + slice_bytes;
         let Ok(start) = u64::try_from(start) else { break };
-        copy_slice(&BufferRows { buffer, start, row_bytes, direction }, reading, &part, origin, size);
+        copy_slice(&BufferRows { buffer, start, row_bytes, direction }, (workers, reading), &part, origin, size);
         if direction == Direction::ToImage {
             decode(workers, image, (level, first + slice), origin, size);
         }
@@ -88,51 +88,73 @@ struct BufferRows<'a> {
     direction: Direction,
 }
 
-/// Bytes moved at a time: the longest run of a line, or a piece of a linear row.
-const PIECE: usize = 1024;
+/// Rows of a line: what a thread moves at once.
+const ROWS: u32 = 8;
 
-/// Reads a run of texels, of an image that rests by who can.
-fn read(reading: &mut Option<Reading<'_>>, part: &PlaneRef<'_>, (x, y, sample): (u32, u32, u32), out: &mut [u8]) {
+/// Bytes of so many rows that are moved at a time.
+const PIECE: usize = 8192;
+
+/// Columns that are moved at a time.
+fn columns(part: &PlaneRef<'_>) -> u32 {
+    (PIECE / (ROWS as usize * part.bytes())) as u32
+}
+
+/// Reads a sample of a rectangle of texels, of an image that rests by who can.
+fn read(reading: &mut Option<&mut Reading<'_>>, part: &PlaneRef<'_>, rect: [u32; 4], sample: u32, out: &mut [u8]) {
     match reading {
-        Some(reading) => reading.read_run(part, (x, y, sample), out),
-        None => part.read_run(x, y, sample, out),
+        Some(reading) => reading.read_rows(part, rect, sample, out),
+        None => part.read_rows(rect, sample, out),
+    }
+}
+
+/// Calls `work` with rows from the first to the last one, so many at once as lie in a line: on all threads where nothing rests.
+fn each_band(
+    (workers, reading): (&Workers, &mut Option<Reading<'_>>),
+    [first, end]: [u32; 2],
+    work: impl Fn(Option<&mut Reading<'_>>, [u32; 2]) + Sync,
+) {
+    let (start, count) = (first / ROWS, end.div_ceil(ROWS).saturating_sub(first / ROWS));
+    let rows = |number: u32| [((start + number) * ROWS).max(first), ((start + number + 1) * ROWS).min(end)];
+    match reading {
+        Some(reading) => (0..count).for_each(|number| work(Some(reading), rows(number))),
+        None => workers.parallel(count as usize, || (), |(), number| work(None, rows(number as u32))),
     }
 }
 
 fn copy_slice(
     rows: &BufferRows<'_>,
-    reading: &mut Option<Reading<'_>>,
+    by: (&Workers, &mut Option<Reading<'_>>),
     part: &PlaneRef<'_>,
-    origin: [u32; 2],
+    [left, top]: [u32; 2],
     size: [u32; 2],
 ) {
-    let mut bytes = [0; PIECE];
-    let width = size[0].min(part.width().saturating_sub(origin[0]));
-    let height = size[1].min(part.height().saturating_sub(origin[1]));
-    for y in 0..height {
-        let Some(row) = rows.row_bytes.checked_mul(u64::from(y)).and_then(|row| row.checked_add(rows.start)) else {
-            return;
-        };
-        let mut x = 0;
-        while x < width {
-            let count = run(part, origin[0] + x).min(width - x);
-            let piece = &mut bytes[..count as usize * part.bytes()];
-            let offset = row.saturating_add(u64::from(x) * part.bytes() as u64);
-            if rows.direction == Direction::ToImage {
-                rows.buffer.read(offset, piece);
-                part.write_run(origin[0] + x, origin[1] + y, 0, piece);
-            } else {
-                read(reading, part, (origin[0] + x, origin[1] + y, 0), piece);
-                rows.buffer.write(offset, piece);
-            }
-            x += count;
-        }
+    let right = left.saturating_add(size[0]).min(part.width());
+    let bottom = top.saturating_add(size[1]).min(part.height());
+    if left >= right || top >= bottom {
+        return;
     }
-}
-
-/// Texels to move at once from `x` on; at least 1 inside the plane.
-fn run(part: &PlaneRef<'_>, x: u32) -> u32 {
-    part.run(x).min((PIECE / part.bytes()) as u32)
+    each_band(by, [top, bottom], |mut reading, [y0, y1]| {
+        let (mut bytes, columns) = ([0; PIECE], columns(part));
+        let mut x0 = left;
+        while x0 < right {
+            let x1 = ((x0 / columns + 1) * columns).min(right);
+            let pitch = (x1 - x0) as usize * part.bytes();
+            let piece = &mut bytes[..pitch * (y1 - y0) as usize];
+            let at = u64::from(x0 - left) * part.bytes() as u64;
+            let place =
+                |y: u32| rows.row_bytes.checked_mul(u64::from(y - top))?.checked_add(rows.start)?.checked_add(at);
+            // What lies behind all addresses is nowhere.
+            let offsets = (y0..y1).map(|y| place(y).unwrap_or(u64::MAX));
+            if rows.direction == Direction::ToImage {
+                offsets.zip(piece.chunks_exact_mut(pitch)).for_each(|(offset, row)| rows.buffer.read(offset, row));
+                part.write_rows([x0, y0, x1, y1], 0, piece);
+            } else {
+                read(&mut reading, part, [x0, y0, x1, y1], 0, piece);
+                offsets.zip(piece.chunks_exact(pitch)).for_each(|(offset, row)| rows.buffer.write(offset, row));
+            }
+            x0 = x1;
+        }
+    });
 }
 
 /// Copies regions between images of size-compatible formats, block for block. The source may rest in near memory.
@@ -176,15 +198,15 @@ fn copy_image_region(
             let to_slice = to_first.saturating_add(slice);
             let to = target.plane(to_plane.aspect, region.dst_subresource.mip_level, to_slice);
             let (Some(from), Some(to)) = (from, to) else { break };
-            copy_plane(reading, (&from, from_origin), (&to, to_origin), size);
+            copy_plane((workers, reading), (&from, from_origin), (&to, to_origin), size);
             decode(workers, target, (region.dst_subresource.mip_level, to_slice), to_origin, size);
         }
     }
 }
 
 /// Copies `size` texels between planes, each from its origin on; what either lacks is dropped.
-fn copy_plane(
-    reading: &mut Option<Reading<'_>>,
+pub(super) fn copy_plane(
+    by: (&Workers, &mut Option<Reading<'_>>),
     (from, [fx, fy]): (&PlaneRef<'_>, [u32; 2]),
     (to, [tx, ty]): (&PlaneRef<'_>, [u32; 2]),
     size: [u32; 2],
@@ -195,17 +217,71 @@ fn copy_plane(
     let left = |limit: u32, origin: u32| limit.saturating_sub(origin);
     let width = size[0].min(left(from.width(), fx)).min(left(to.width(), tx));
     let height = size[1].min(left(from.height(), fy)).min(left(to.height(), ty));
-    let mut bytes = [0; PIECE];
-    for y in 0..height {
+    if width == 0 || height == 0 {
+        return;
+    }
+    each_band(by, [ty, ty + height], |mut reading, [y0, y1]| {
+        let (rows, source_row) = (y1 - y0, fy + (y0 - ty));
         let mut x = 0;
         while x < width {
-            let count = run(from, fx + x).min(run(to, tx + x)).min(width - x);
-            let piece = &mut bytes[..count as usize * from.bytes()];
-            for sample in 0..from.samples().min(to.samples()) {
-                read(reading, from, (fx + x, fy + y, sample), piece);
-                to.write_run(tx + x, ty + y, sample, piece);
+            let (source, target) = ([fx + x, source_row], [tx + x, y0]);
+            let lines = whole_lines((from, source), (to, target), [width - x, rows]);
+            if lines > 0 {
+                copy_lines(&mut reading, (from, source), (to, target), lines);
+                x += lines * ROWS;
+                continue;
             }
+            let columns = columns(to);
+            let count = (columns - target[0] % columns).min(width - x);
+            copy_part(&mut reading, (from, source), (to, target), [count, rows]);
             x += count;
         }
+    });
+}
+
+/// How many whole lines, within so many columns and rows, may be copied as they are.
+fn whole_lines(
+    (from, [fx, fy]): (&PlaneRef<'_>, [u32; 2]),
+    (to, [tx, ty]): (&PlaneRef<'_>, [u32; 2]),
+    size: [u32; 2],
+) -> u32 {
+    match from.samples() == to.samples() {
+        true => from.whole_lines(fx, fy, size).min(to.whole_lines(tx, ty, size)),
+        false => 0,
+    }
+}
+
+/// Copies so many lines, which follow each other, with all samples.
+fn copy_lines(
+    reading: &mut Option<&mut Reading<'_>>,
+    (from, [fx, fy]): (&PlaneRef<'_>, [u32; 2]),
+    (to, [tx, ty]): (&PlaneRef<'_>, [u32; 2]),
+    lines: u32,
+) {
+    let (source, target) = (from.address(fx, fy, 0), to.address(tx, ty, 0));
+    let bytes = u64::from(lines * ROWS * ROWS) * u64::from(from.samples()) * from.bytes() as u64;
+    let Some(reading) = reading else {
+        return Allocation::copy(from.memory(), source, to.memory(), target, bytes);
+    };
+    let mut piece = [0; PIECE];
+    for at in (0..bytes).step_by(PIECE) {
+        let piece = &mut piece[..(bytes - at).min(PIECE as u64) as usize];
+        reading.read(source + at, piece);
+        to.memory().write(target + at, piece);
+    }
+}
+
+/// Copies texels that fit a piece, sample by sample.
+fn copy_part(
+    reading: &mut Option<&mut Reading<'_>>,
+    (from, [fx, fy]): (&PlaneRef<'_>, [u32; 2]),
+    (to, [tx, ty]): (&PlaneRef<'_>, [u32; 2]),
+    [columns, rows]: [u32; 2],
+) {
+    let mut bytes = [0; PIECE];
+    let piece = &mut bytes[..(columns * rows) as usize * from.bytes()];
+    for sample in 0..from.samples().min(to.samples()) {
+        read(reading, from, [fx, fy, fx + columns, fy + rows], sample, piece);
+        to.write_rows([tx, ty, tx + columns, ty + rows], sample, piece);
     }
 }

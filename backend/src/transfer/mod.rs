@@ -8,16 +8,16 @@ mod copy;
 mod decode;
 mod resolve;
 mod resolve_depth;
+mod scaled;
 #[cfg(test)]
 mod tests;
 
-pub use blit::blit;
+pub(crate) use blit::blit;
 pub(crate) use clear::{PlaneClear, clears_all};
 pub use clear::{clear_image, fill_buffer};
 pub use copy::{Direction, copy_buffer};
 pub(crate) use copy::{copy_buffer_image, copy_image};
-pub use resolve::resolve;
-pub(crate) use resolve::{replicate, resolve_view};
+pub(crate) use resolve::{replicate, resolve, resolve_view};
 pub(crate) use resolve_depth::resolve_depth_stencil;
 
 use ash::vk;

@@ -9,35 +9,23 @@ use crate::memory::{PlaneRef, Surface, SurfaceView};
 use crate::shader::runtime::kernels::{Lanes, WAVE, kernel};
 use crate::workers::Workers;
 
-/// Resolves regions of images.
-pub fn resolve(source: &Surface, target: &Surface, regions: &[vk::ImageResolve]) {
+/// Resolves regions of images, on all threads.
+pub(crate) fn resolve(workers: &Workers, (source, target): (&Surface, &Surface), regions: &[vk::ImageResolve]) {
     let (Some(from_info), Some(to_info)) = (format::info(source.desc().format), format::info(target.desc().format))
     else {
         return;
     };
     for region in regions {
         let (from_part, to_part) = (region.src_subresource, region.dst_subresource);
+        let origin = |offset: vk::Offset3D| [offset.x, offset.y].map(|texels| texels.max(0) as u32);
+        let origins = [origin(region.src_offset), origin(region.dst_offset)];
         for layer in 0..from_part.layer_count.min(to_part.layer_count) {
             let color = vk::ImageAspectFlags::COLOR;
             let from = source.plane(color, from_part.mip_level, from_part.base_array_layer.saturating_add(layer));
             let to = target.plane(color, to_part.mip_level, to_part.base_array_layer.saturating_add(layer));
             let (Some(from), Some(to)) = (from, to) else { break };
-            resolve_plane((&from, from_info), (&to, to_info), region);
-        }
-    }
-}
-
-type Side<'a> = (&'a PlaneRef<'a>, &'static FormatInfo);
-
-fn resolve_plane((from, from_info): Side<'_>, (to, to_info): Side<'_>, region: &vk::ImageResolve) {
-    let origin = |offset: vk::Offset3D| [offset.x, offset.y].map(|texels| texels.max(0) as u32);
-    let ([fx, fy], [tx, ty]) = (origin(region.src_offset), origin(region.dst_offset));
-    let left = |limit: u32, origin: u32| limit.saturating_sub(origin);
-    let width = region.extent.width.min(left(from.width(), fx)).min(left(to.width(), tx));
-    let height = region.extent.height.min(left(from.height(), fy)).min(left(to.height(), ty));
-    for y in 0..height {
-        for x in 0..width {
-            store(to, to_info, (tx + x, ty + y), average(from, from_info, (fx + x, fy + y)));
+            let size = [region.extent.width, region.extent.height];
+            resolve_plane(workers, ((&from, from_info), (&to, to_info)), origins, size);
         }
     }
 }
@@ -55,26 +43,45 @@ pub(crate) fn resolve_view(
     let from = source.plane(vk::ImageAspectFlags::COLOR, 0, layer);
     let to = target.plane(vk::ImageAspectFlags::COLOR, 0, layer);
     let (Some(from), Some(to)) = (from, to) else { return };
-    let (x0, y0) = (area.offset.x.max(0) as u32, area.offset.y.max(0) as u32);
-    let (x1, y1) =
-        (x0.saturating_add(area.extent.width).min(to.width()), y0.saturating_add(area.extent.height).min(to.height()));
+    let origin = [area.offset.x.max(0) as u32, area.offset.y.max(0) as u32];
+    let size = [area.extent.width, area.extent.height];
+    resolve_plane(workers, ((&from, from_info), (&to, to_info)), [origin; 2], size);
+}
+
+type Side<'a> = (&'a PlaneRef<'a>, &'static FormatInfo);
+
+/// Resolves so many texels from the origin of either side on; what either lacks is dropped.
+fn resolve_plane(
+    workers: &Workers,
+    ((from, from_info), (to, to_info)): (Side<'_>, Side<'_>),
+    [[fx, fy], [tx, ty]]: [[u32; 2]; 2],
+    size: [u32; 2],
+) {
+    let left = |limit: u32, origin: u32| limit.saturating_sub(origin);
+    let width = size[0].min(left(from.width(), fx)).min(left(to.width(), tx));
+    let height = size[1].min(left(from.height(), fy)).min(left(to.height(), ty));
+    let (right, end, first) = (tx + width, ty + height, ty / ROWS);
     let strip = strips(from_info).filter(|_| from_info.format == to_info.format);
-    let first = y0 / ROWS;
     workers.parallel(
-        y1.div_ceil(ROWS).saturating_sub(first) as usize,
+        end.div_ceil(ROWS).saturating_sub(first) as usize,
         || (),
         |(), index| {
             let top = (first + index as u32) * ROWS;
-            let (top, bottom) = (top.max(y0), (top + ROWS).min(y1));
-            let mut x = x0;
-            while x < x1 {
-                let is_line = x + ROWS <= x1 && top + ROWS == bottom;
-                if let Some(average) = strip.filter(|_| is_line && from.has_line(x, top) && to.has_line(x, top)) {
-                    (top..bottom).step_by(2).for_each(|y| resolve_strip((&from, &to), (x, y), average));
+            let (top, bottom) = (top.max(ty), (top + ROWS).min(end));
+            let source = |x: u32, y: u32| (x - tx + fx, y - ty + fy);
+            let is_line = |x: u32| {
+                let (from_x, from_y) = source(x, top);
+                x + ROWS <= right && top + ROWS == bottom && from.has_line(from_x, from_y) && to.has_line(x, top)
+            };
+            let mut x = tx;
+            while x < right {
+                if let Some(average) = strip.filter(|_| is_line(x)) {
+                    let rows = (top..bottom).step_by(2);
+                    rows.for_each(|y| resolve_strip((from, source(x, y)), (to, (x, y)), average));
                     x += ROWS;
                     continue;
                 }
-                (top..bottom).for_each(|y| store(&to, to_info, (x, y), average(&from, from_info, (x, y))));
+                (top..bottom).for_each(|y| store(to, to_info, (x, y), average(from, from_info, source(x, y))));
                 x += 1;
             }
         },
@@ -191,9 +198,13 @@ kernel!(
 );
 
 /// Resolves two rows of a line.
-fn resolve_strip((from, to): (&PlaneRef<'_>, &PlaneRef<'_>), (x, y): (u32, u32), average: Average) {
-    let samples: SmallVec<[Lanes; 4]> = (0..from.samples()).map(|sample| from.read_strip(x, y, sample)).collect();
-    let mut words = [0; WAVE];
+fn resolve_strip(
+    (from, (from_x, from_y)): (&PlaneRef<'_>, (u32, u32)),
+    (to, (x, y)): (&PlaneRef<'_>, (u32, u32)),
+    average: Average,
+) {
+    let samples = (0..from.samples()).map(|sample| from.read_strip(from_x, from_y, sample));
+    let (samples, mut words): (SmallVec<[Lanes; 4]>, _) = (samples.collect(), [0; WAVE]);
     average(&samples, &mut words);
     to.write_strip(x, y, 0, &words);
 }

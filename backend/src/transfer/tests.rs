@@ -123,7 +123,7 @@ fn absurd_regions_end_and_change_nothing_outside() {
         dst_subresource: layers(COLOR),
         dst_offsets: [extreme[1], extreme[0]],
     };
-    blit(&image, &image, &[scaled], vk::Filter::NEAREST);
+    blit(&WORKERS, (&image, &image), &[scaled], vk::Filter::NEAREST);
     let everything = vk::Extent3D { width: u32::MAX, height: u32::MAX, depth: u32::MAX };
     let copy = vk::ImageCopy {
         src_subresource: layers(COLOR),
@@ -232,13 +232,18 @@ fn copied_blocks_are_decoded_as_far_as_they_lie_in_the_image() {
 fn blits_flip_scale_and_filter() {
     let source = holding(desc(vk::Format::R8_UNORM, [2, 2, 1]), &[0, 100, 200, 40]);
     let flipped = surface(desc(vk::Format::R8_UNORM, [2, 2, 1]));
-    blit(&source, &flipped, &[scaled([[0, 0, 0], [2, 2, 1]], [[2, 0, 0], [0, 2, 1]])], vk::Filter::NEAREST);
+    blit(&WORKERS, (&source, &flipped), &[scaled([[0, 0, 0], [2, 2, 1]], [[2, 0, 0], [0, 2, 1]])], vk::Filter::NEAREST);
     assert_eq!(read_back(&flipped, COLOR, 4), [100, 0, 40, 200]);
     let large = surface(desc(vk::Format::R8_UNORM, [4, 2, 1]));
-    blit(&source, &large, &[scaled([[0, 0, 0], [2, 2, 1]], [[0, 0, 0], [4, 2, 1]])], vk::Filter::LINEAR);
+    blit(&WORKERS, (&source, &large), &[scaled([[0, 0, 0], [2, 2, 1]], [[0, 0, 0], [4, 2, 1]])], vk::Filter::LINEAR);
     assert_eq!(read_back(&large, COLOR, 8), [0, 25, 75, 100, 200, 160, 80, 40]);
     let converted = surface(desc(vk::Format::B8G8R8A8_SRGB, [2, 2, 1]));
-    blit(&source, &converted, &[scaled([[0, 0, 0], [2, 2, 1]], [[0, 0, 0], [2, 2, 1]])], vk::Filter::NEAREST);
+    blit(
+        &WORKERS,
+        (&source, &converted),
+        &[scaled([[0, 0, 0], [2, 2, 1]], [[0, 0, 0], [2, 2, 1]])],
+        vk::Filter::NEAREST,
+    );
     let red = crate::format::linear_to_srgb8(100.0 / 255.0);
     assert_eq!(read_back(&converted, COLOR, 16)[4..8], [0, 0, red, 255]);
 }
@@ -247,9 +252,9 @@ fn blits_flip_scale_and_filter() {
 fn blits_filter_between_slices() {
     let source = holding(desc(vk::Format::R8_UNORM, [1, 1, 2]), &[0, 200]);
     let target = surface(desc(vk::Format::R8_UNORM, [1, 1, 4]));
-    blit(&source, &target, &[scaled([[0, 0, 0], [1, 1, 2]], [[0, 0, 0], [1, 1, 4]])], vk::Filter::LINEAR);
+    blit(&WORKERS, (&source, &target), &[scaled([[0, 0, 0], [1, 1, 2]], [[0, 0, 0], [1, 1, 4]])], vk::Filter::LINEAR);
     assert_eq!(read_back(&target, COLOR, 4), [0, 50, 150, 200]);
-    blit(&source, &target, &[scaled([[0, 0, 0], [1, 1, 2]], [[0, 0, 4], [1, 1, 0]])], vk::Filter::NEAREST);
+    blit(&WORKERS, (&source, &target), &[scaled([[0, 0, 0], [1, 1, 2]], [[0, 0, 4], [1, 1, 0]])], vk::Filter::NEAREST);
     assert_eq!(read_back(&target, COLOR, 4), [200, 200, 0, 0]);
 }
 
@@ -269,7 +274,7 @@ fn resolves_average_or_take_sample_0() {
             dst_offset: offset([0, 1, 0]),
             extent: vk::Extent3D { width: 2, height: 1, depth: 1 },
         };
-        resolve(&source, &target, &[region]);
+        resolve(&WORKERS, (&source, &target), &[region]);
         assert_eq!(read_back(&target, COLOR, 4), [0, 0, 0, expected]);
     }
 }
@@ -322,4 +327,56 @@ fn lines_resolve_like_their_texels() {
             assert_eq!(to.read_word(x, y, 0), expected, "({x}, {y}) of {samples} samples");
         }
     }
+}
+
+/// Rows by generated code are what texels are one by one.
+#[test]
+fn scaled_rows_are_texels() {
+    use vk::Format as F;
+    let formats = [
+        F::R8_UNORM,
+        F::R8G8_SNORM,
+        F::R5G6B5_UNORM_PACK16,
+        F::R16_SFLOAT,
+        F::R8G8B8A8_UNORM,
+        F::B8G8R8A8_SRGB,
+        F::A2B10G10R10_UNORM_PACK32,
+        F::B10G11R11_UFLOAT_PACK32,
+        F::R16G16B16A16_UNORM,
+        F::R16G16B16A16_SFLOAT,
+        F::R32G32B32A32_SFLOAT,
+    ];
+    let regions = [
+        ([[0, 0, 0], [21, 19, 1]], [[0, 0, 0], [21, 19, 1]]),
+        ([[0, 0, 0], [21, 19, 1]], [[0, 0, 0], [10, 9, 1]]),
+        ([[2, 3, 0], [9, 8, 1]], [[21, 0, 0], [1, 18, 1]]),
+        ([[21, 19, 0], [0, 0, 1]], [[3, 2, 0], [7, 5, 1]]),
+    ];
+    let (mut shown, mut all) = (0, 0);
+    for (index, &format) in formats.iter().enumerate() {
+        let desc = |format| desc(format, [21, 19, 1]);
+        let info = crate::format::info(format).unwrap();
+        // No component is infinite, or no number.
+        let data: Vec<u8> = counting(21 * 19 * info.bytes as usize).iter().map(|byte| byte & 0x3b).collect();
+        let source = holding(desc(format), &data);
+        for other in [format, formats[(index + 3) % formats.len()], formats[(index + 7) % formats.len()]] {
+            let bytes = 21 * 19 * crate::format::info(other).unwrap().bytes as usize;
+            for ((from, to), filter) in regions
+                .iter()
+                .flat_map(|&region| [vk::Filter::NEAREST, vk::Filter::LINEAR].map(|filter| (region, filter)))
+            {
+                let results = [false, true].map(|one_by_one| {
+                    let target = surface(desc(other));
+                    let region = [scaled([from[0], from[1]], [to[0], to[1]])];
+                    blit::blit_by((&WORKERS, one_by_one), (&source, &target), &region, filter);
+                    read_back(&target, COLOR, bytes)
+                });
+                assert_eq!(results[0], results[1], "{format:?} to {other:?}, {filter:?}, {from:?} to {to:?}");
+                shown += u32::from(results[0].iter().any(|byte| *byte != 0));
+                all += 1;
+            }
+        }
+    }
+    // What is small is none in narrow formats.
+    assert!(shown * 4 > all * 3, "{shown} of {all}");
 }

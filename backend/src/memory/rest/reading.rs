@@ -27,12 +27,13 @@ impl<'a> Reading<'a> {
         Self { in_use, memory, lines: vec![(NONE, Line::ZERO); CACHED].into() }
     }
 
-    /// Reads whole texels of a plane of the image, as [`PlaneRef::read_run`] does.
-    pub(crate) fn read_run(&mut self, plane: &PlaneRef<'_>, (x, y, sample): (u32, u32, u32), out: &mut [u8]) {
-        plane.read_run_by((x, y, sample), out, |address, out| self.read(address, out));
+    /// Reads a rectangle of texels of a plane of the image, as [`PlaneRef::read_rows`] does.
+    pub(crate) fn read_rows(&mut self, plane: &PlaneRef<'_>, rect: [u32; 4], sample: u32, out: &mut [u8]) {
+        plane.read_rows_by(rect, sample, out, |address, out| self.read(address, out));
     }
 
-    fn read(&mut self, mut address: u64, mut out: &mut [u8]) {
+    /// Reads bytes of its memory from an address on.
+    pub(crate) fn read(&mut self, mut address: u64, mut out: &mut [u8]) {
         while !out.is_empty() {
             let (line, start) = (self.line(address / LINE as u64), (address % LINE as u64) as usize);
             let (now, rest) = out.split_at_mut(out.len().min(LINE - start));

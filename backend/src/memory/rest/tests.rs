@@ -168,7 +168,7 @@ fn clears_are_noted() {
     let plane = image.plane(color, 0, 0).unwrap();
     for (x, y) in [(0, 0), (64, 200), (299, 299)] {
         let mut texel = [0; 4];
-        image.reading(Some(&in_use)).unwrap().read_run(&plane, (x, y, 0), &mut texel);
+        image.reading(Some(&in_use)).unwrap().read_rows(&plane, [x, y, x + 1, y + 1], 0, &mut texel);
         assert_eq!(u32::from_le_bytes(texel), 0xff12_3456);
     }
     assert_eq!(counted(&near, Stat::SpansCleared), 5);
@@ -310,17 +310,14 @@ fn copies_read_what_rests() {
             let texels = |reading: &mut Option<Reading<'_>>| {
                 let plane = image.plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
                 let mut all = Vec::new();
-                for (y, sample) in (0..plane.height()).flat_map(|y| (0..samples).map(move |sample| (y, sample))) {
-                    let mut x = 0;
-                    while x < plane.width() {
-                        let mut run = vec![0; plane.run(x) as usize * plane.bytes()];
-                        match reading {
-                            Some(reading) => reading.read_run(&plane, (x, y, sample), &mut run),
-                            None => plane.read_run(x, y, sample, &mut run),
-                        }
-                        x += plane.run(x);
-                        all.append(&mut run);
+                for sample in 0..samples {
+                    let rect = [0, 0, plane.width(), plane.height()];
+                    let mut rows = vec![0; (plane.width() * plane.height()) as usize * plane.bytes()];
+                    match reading {
+                        Some(reading) => reading.read_rows(&plane, rect, sample, &mut rows),
+                        None => plane.read_rows(rect, sample, &mut rows),
                     }
+                    all.append(&mut rows);
                 }
                 all
             };

@@ -50,6 +50,11 @@ impl Runs<'_> {
         }
     }
 
+    /// How many input words there are.
+    pub fn words(&self) -> usize {
+        self.inputs.len()
+    }
+
     /// An input word, lane by lane.
     #[inline]
     pub fn lanes(&mut self, slot: usize) -> &mut Lanes {
