@@ -275,10 +275,10 @@ impl<'a> PlaneRef<'a> {
         if fits { u32::try_from(self.part.row_bytes).ok() } else { None }
     }
 
-    /// Byte of a texel from there on.
+    /// Byte of a texel's sample from there on.
     #[inline]
-    pub fn offset(&self, x: u32, y: u32) -> u32 {
-        (self.address(x, y, 0) - self.base) as u32
+    pub fn offset(&self, x: u32, y: u32, sample: u32) -> u32 {
+        (self.address(x, y, sample) - self.base) as u32
     }
 
     /// Whether a texel lies in the plane.

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use super::DrawContext;
 use super::crumbs::{Crumb, Crumbs, Unit};
+use super::inputs::sample_place;
 use super::kernel::{Drawn, Source, Stage, Tally, Way};
 use super::scoreboard::Fragments;
 use super::wave::{see, see_exported};
@@ -75,6 +76,8 @@ pub(super) struct Groups<'s> {
     planes: Vec<PlaneRef<'s>>,
     /// Whether fragments are tested behind the program.
     late: bool,
+    /// Where the samples lie, where a run is for one of them.
+    places: Option<&'s [[i64; 2]]>,
 }
 
 impl<'s> Groups<'s> {
@@ -92,9 +95,13 @@ impl<'s> Groups<'s> {
         };
         let tested = context.depth.as_ref().filter(|_| late && context.depth_alone.is_some());
         let planes = context.targets().chain(tested.map(Some)).map(|plane| plane.copied()).collect::<Option<_>>()?;
-        let changes = |source| matches!(source, Source::Corner(_) | Source::Pixels(_) | Source::Line(_));
+        let changes = |source| match source {
+            Source::Corner(_) | Source::Pixels(_) | Source::Line(_) | Source::Place(_) | Source::Sample => true,
+            _ => false,
+        };
         let changing = stage.sources.iter().copied().filter(|&(_, source)| changes(source)).collect();
-        Some(Self { runs: runs(context, (stage, ranges), wave), changing, planes, late })
+        let places = context.shades_samples().then_some(&*context.locations);
+        Some(Self { runs: runs(context, (stage, ranges), wave), changing, planes, late, places })
     }
 
     /// How many fragments the last run exported, where that was not known before: of one that counts.
@@ -110,12 +117,33 @@ impl<'s> Groups<'s> {
 
     /// Shades fragments of the primitive with these words in the group at a place: the pixels where each sample is.
     #[inline]
-    pub(super) fn shade(&mut self, words: Words<'_>, place @ [x, y]: [u32; 2], masks: &[u64]) -> Stop {
+    pub(super) fn shade(&mut self, words: Words<'_>, place: [u32; 2], masks: &[u64]) -> Stop {
+        match self.places {
+            None => self.run(words, place, (0, masks)),
+            Some(_) => self.shade_each(words, place, masks),
+        }
+    }
+
+    /// The same sample by sample.
+    fn shade_each(&mut self, words: Words<'_>, place: [u32; 2], masks: &[u64]) -> Stop {
+        for (sample, mask) in masks.iter().enumerate().filter(|(_, mask)| **mask != 0) {
+            if self.run(words, place, (sample, std::slice::from_ref(mask))) == Stop::Interrupted {
+                return Stop::Interrupted;
+            }
+        }
+        Stop::Done
+    }
+
+    /// One run, for the samples from one on that have these pixels.
+    #[inline]
+    fn run(&mut self, words: Words<'_>, place @ [x, y]: [u32; 2], (first, masks): (usize, &[u64])) -> Stop {
         for &(slot, source) in &self.changing {
             let word = match source {
                 Source::Corner(axis) => (place[axis] as f32).to_bits(),
                 Source::Pixels(half) => (masks[half / 2] >> (32 * (half % 2))) as u32,
-                Source::Line(plane) => self.planes[plane].offset(x, y),
+                Source::Line(plane) => self.planes[plane].offset(x, y, first as u32),
+                Source::Place(axis) => sample_place(self.places.unwrap_or(&[]), first as u32)[axis].to_bits(),
+                Source::Sample => first as u32,
                 _ => continue,
             };
             self.runs.set(slot, word);

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicU64;
 use super::direct::BLOCK;
 use super::kernel::{Drawn, Kernel, Outline, Stage, Target, discards_first, tested};
 use super::rates::Rates;
+use super::wave::any_of;
 use crate::geometry::Varies;
 use crate::hiz::{Direction, Visibility};
 use crate::memory::PlaneRef;
@@ -169,6 +170,14 @@ impl<'a> PixelContext<'a> {
     /// Whether the fragment program runs once for each sample.
     pub fn shades_samples(&self) -> bool {
         shades_samples(&self.multisample, self.fragment)
+    }
+
+    /// How many fragments those of a group are: the pixels where each sample is.
+    pub(super) fn fragments_of(&self, masks: &[u64]) -> u32 {
+        match self.shades_samples() {
+            true => masks.iter().map(|mask| mask.count_ones()).sum(),
+            false => any_of(masks).count_ones(),
+        }
     }
 
     /// The fragment kernel for waves of one primitive, or of several.

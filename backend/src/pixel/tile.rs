@@ -524,7 +524,8 @@ impl<'a: 's, 's> Tile<'a, 's> {
         let (pixels, samples) = (((x1 - x0) * (y1 - y0)) as u32, context.multisample.samples);
         if context.fragment.is_some() {
             // On the scoreboard they are samples.
-            let each = if let Sink::Board(..) = self.sink { samples } else { 1 };
+            let is_each = matches!(self.sink, Sink::Board(..)) || context.shades_samples();
+            let each = if is_each { samples } else { 1 };
             count(self.sight, Counter::Fragments, (pixels * each).into());
         }
         if let Some(sight) = self.sight {
@@ -595,7 +596,7 @@ impl<'a: 's, 's> Tile<'a, 's> {
         }
         let mut rest = any_of(masks);
         if tested && self.shades_at_once((index, place), masks) {
-            return count(self.sight, Counter::Fragments, rest.count_ones().into());
+            return count(self.sight, Counter::Fragments, self.context.fragments_of(masks).into());
         }
         while rest != 0 {
             let first = rest.trailing_zeros() & !3;

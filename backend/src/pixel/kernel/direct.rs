@@ -97,19 +97,26 @@ pub(super) fn serves_groups(pipeline: &GraphicsPipeline, attachments: &[Attachme
     exports_samples(pipeline, attachments) && pipeline.fragment.as_deref().is_some_and(fits)
 }
 
+/// How many samples a run of such a kernel writes: one, which it is told, where each is shaded.
+pub(super) fn samples_of_run(pipeline: &GraphicsPipeline) -> u32 {
+    let by_sample = shades_samples(&pipeline.multisample, pipeline.fragment.as_deref());
+    if by_sample { 1 } else { pipeline.multisample.samples }
+}
+
 /// The same for groups whose fragments are tested when the program has told which are left, or their depths.
 pub(super) fn serves_late(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
     let fits = |program: &Program| {
         let is_long = program.code.function().insts.len() > LONGEST_WHOLE;
         is_late(program) && !is_long && is_plain(program, Effects::Late)
     };
-    exports_samples(pipeline, attachments) && pipeline.fragment.as_deref().is_some_and(fits)
+    let by_sample = shades_samples(&pipeline.multisample, pipeline.fragment.as_deref());
+    !by_sample && exports_samples(pipeline, attachments) && pipeline.fragment.as_deref().is_some_and(fits)
 }
 
 /// Whether a fragment's colours go to all of its samples, and kernels can bring them there.
 fn exports_samples(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
     let (multisample, program) = (&pipeline.multisample, pipeline.fragment.as_deref());
-    let differ = shades_samples(multisample, program) || program.is_some_and(sees_samples);
+    let differ = !shades_samples(multisample, program) && program.is_some_and(sees_samples);
     (multisample.samples == 1 || !differ) && exports_all(pipeline, attachments)
 }
 
@@ -220,15 +227,16 @@ impl Linker {
         }
     }
 
-    /// The fragment program on some pixels, and what it writes.
+    /// The fragment program on some pixels, and what it writes to so many samples.
     pub(super) fn shade(
         &mut self,
         (program, state): (&Program, &MultisampleState),
         attachments: &[Attachment],
         pixels: Pixels,
+        samples: u32,
     ) {
         let words = self.run((program, state), (pixels.place, None));
-        self.write((program, &words), attachments, &pixels, 0..state.samples);
+        self.write((program, &words), attachments, &pixels, 0..samples);
     }
 
     /// The same sample by sample, each on its own; `see` gets the pixels of which one is shaded.
@@ -256,7 +264,9 @@ impl Linker {
         (place, sample): ([Value; 2], Option<u32>),
     ) -> Vec<Value> {
         self.place = Some(place);
-        let inputs = Inputs::new(program, Form::Alone, (false, state)).of_sample(sample).that_vary(self.varies);
+        // One that is not known here is an input.
+        let by_sample = sample.is_none() && shades_samples(state, Some(program));
+        let inputs = Inputs::new(program, Form::Alone, (by_sample, state)).of_sample(sample).that_vary(self.varies);
         let words = link::append_anew(&mut FragmentLinker { linker: self, inputs }, program);
         self.place = None;
         words

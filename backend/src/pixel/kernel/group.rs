@@ -18,6 +18,7 @@ pub(super) fn link_whole(pipeline: &GraphicsPipeline) -> Option<Stage> {
     if !direct::serves_groups(pipeline, &attachments) {
         return None;
     }
+    let samples = direct::samples_of_run(pipeline);
     // What runs `waves` strips at once.
     let linked = |waves: u32| {
         let mut linker = Linker::default();
@@ -25,7 +26,7 @@ pub(super) fn link_whole(pipeline: &GraphicsPipeline) -> Option<Stage> {
             let wave = linker.input(Source::Wave, Type::I32);
             let number = linker.b.binary(B::IAdd, first, wave);
             let pixels = linker.strip(number, &[], bytes_of(&attachments));
-            linker.shade((program, &pipeline.multisample), &attachments, pixels);
+            linker.shade((program, &pipeline.multisample), &attachments, pixels, samples);
         });
         linker.finish(Some(program)).with_all_lanes()
     };
@@ -40,8 +41,9 @@ pub(super) fn link(pipeline: &GraphicsPipeline) -> Option<Stage> {
         return None;
     }
     let mut linker = Linker::default();
-    linker.each_covered_strip(pipeline.multisample.samples, bytes_of(&attachments), |linker, pixels| {
-        linker.shade((program, &pipeline.multisample), &attachments, pixels);
+    let samples = direct::samples_of_run(pipeline);
+    linker.each_covered_strip(samples, bytes_of(&attachments), |linker, pixels| {
+        linker.shade((program, &pipeline.multisample), &attachments, pixels, samples);
     });
     Some(linker.finish(Some(program)).with_all_lanes().alone())
 }

@@ -51,7 +51,7 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
             let covered = tested.as_ref().map_or(&pixels.covered, |tested| &tested.covered).clone();
             let left = covered[0];
             see(&mut linker, left);
-            linker.shade((shaded, &pipeline.multisample), &attachments, Pixels { covered, ..pixels });
+            linker.shade((shaded, &pipeline.multisample), &attachments, Pixels { covered, ..pixels }, 1);
             tested.iter().for_each(|tested| linker.store_depths(tested));
             exported.iter().for_each(|&output| linker.count_lanes(output, left));
         }

@@ -38,7 +38,7 @@ pub use primitive::{Drawn, Tally, tested};
 pub enum Source {
     /// The pixel's x or y, as a float.
     Pixel(usize),
-    /// Where in each pixel the wave's sample lies, x or y, 0 to 1; the same in all lanes.
+    /// Where in each pixel the run's sample lies, x or y, 0 to 1; the same in all lanes.
     Place(usize),
     /// Where in its fragment a centroid lies, x or y, pixels.
     Centroid(usize),

@@ -522,7 +522,7 @@ impl Linker {
         }
         let some = self.some(&pixels.covered);
         see(self, Event::Shaded, some);
-        self.shade((program, state), attachments, pixels);
+        self.shade((program, state), attachments, pixels, state.samples);
     }
 
     /// Tests covered pixels, where anything is tested; those that are left.
