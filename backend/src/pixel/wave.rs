@@ -80,8 +80,8 @@ impl<'a: 's, 's> Waves<'a, 's> {
         let WaveScratch { shade, pair, export, group, whole } = scratch;
         let scratch = OfQuads { shade, pair, export };
         let (groups, whole) = (Lazy::Not(group), Lazy::Not(whole));
-        // Quads that are tested behind the program would be so one by one, and samples that are combined with what they hold.
-        let one_by_one = !context.tests_early() || context.multisample.samples > 1 && context.outline().needs_stored;
+        // Quads that are tested behind the program would be so one by one, and samples be written so.
+        let one_by_one = !context.tests_early() || context.multisample.samples > 1;
         let packs_sparse = context.outline().small != Some(Way::AtOnce) && !one_by_one;
         Self {
             context,
