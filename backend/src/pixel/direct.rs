@@ -95,10 +95,8 @@ impl<'s> Groups<'s> {
         };
         let tested = context.depth.as_ref().filter(|_| late && context.depth_alone.is_some());
         let planes = context.targets().chain(tested.map(Some)).map(|plane| plane.copied()).collect::<Option<_>>()?;
-        let changes = |source| match source {
-            Source::Corner(_) | Source::Pixels(_) | Source::Line(_) | Source::Place(_) | Source::Sample => true,
-            _ => false,
-        };
+        let of_group = |source| matches!(source, Source::Corner(_) | Source::Pixels(_) | Source::Line(_));
+        let changes = |source| of_group(source) || matches!(source, Source::Place(_) | Source::Sample);
         let changing = stage.sources.iter().copied().filter(|&(_, source)| changes(source)).collect();
         let places = context.shades_samples().then_some(&*context.locations);
         Some(Self { runs: runs(context, (stage, ranges), wave), changing, planes, late, places })

@@ -172,6 +172,11 @@ impl<'a> PixelContext<'a> {
         shades_samples(&self.multisample, self.fragment)
     }
 
+    /// How often the fragment program runs for the samples with these pixels.
+    pub(super) fn runs_of(&self, masks: &[u64]) -> u32 {
+        if self.shades_samples() { masks.len() as u32 } else { 1 }
+    }
+
     /// How many fragments those of a group are: the pixels where each sample is.
     pub(super) fn fragments_of(&self, masks: &[u64]) -> u32 {
         match self.shades_samples() {

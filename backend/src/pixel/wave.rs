@@ -149,10 +149,9 @@ impl<'a: 's, 's> Waves<'a, 's> {
                 u64::MAX => 4,
                 pixels => (0..4).filter(|strip| pixels >> (strip * 16) & 0xffff != 0).count() as u32,
             };
-            let (lanes, runs) =
-                (self.context.fragments_of(masks), if self.context.shades_samples() { masks.len() } else { 1 });
+            let (lanes, runs) = (self.context.fragments_of(masks), self.context.runs_of(masks));
             see_exported(sight, lanes, exported.unwrap_or(lanes));
-            see(sight, place, strips * runs as u32, lanes);
+            see(sight, place, strips * runs, lanes);
         }
     }
 
@@ -173,8 +172,7 @@ impl<'a: 's, 's> Waves<'a, 's> {
             self.flush();
         }
         if let Some(sight) = self.sight {
-            let runs = if self.context.shades_samples() { masks.len() } else { 1 };
-            (0..runs).for_each(|_| see_whole(sight, [first, last]));
+            (0..self.context.runs_of(masks)).for_each(|_| see_whole(sight, [first, last]));
         }
         let words = self.walk.words(primitive);
         let Some(groups) = self.groups(masks) else { return false };
