@@ -452,11 +452,10 @@ impl<'a> PlaneRef<'a> {
         words
     }
 
-    /// Writes such a line.
+    /// Writes two rows of such a line at their address.
     #[inline]
-    pub fn write_line_at(&self, address: u64, mut words: [u32; 64]) {
-        words.iter_mut().for_each(|word| *word = word.to_le());
-        self.memory.write(address, bytemuck::bytes_of(&words));
+    pub fn write_strip_at(&self, address: u64, words: &[u32; 16]) {
+        self.memory.write(address, bytemuck::bytes_of(&words.map(u32::to_le)));
     }
 
     /// [`Self::read_line_at`] of texels of two bytes, as words.
@@ -467,9 +466,9 @@ impl<'a> PlaneRef<'a> {
         words.map(|word| u16::from_le(word).into())
     }
 
-    /// [`Self::write_line_at`] of texels of two bytes, the low ones of words.
+    /// [`Self::write_strip_at`] of texels of two bytes, the low ones of words.
     #[inline]
-    pub fn write_short_line_at(&self, address: u64, words: [u32; 64]) {
+    pub fn write_short_strip_at(&self, address: u64, words: &[u32; 16]) {
         self.memory.write(address, bytemuck::bytes_of(&words.map(|word| (word as u16).to_le())));
     }
 
@@ -546,7 +545,7 @@ impl<'a> PlaneRef<'a> {
     pub fn write_strip(&self, x: u32, y: u32, sample: u32, words: &[u32; 16]) -> bool {
         let is_line = self.has_line(x, y & !7);
         if is_line {
-            self.memory.write(self.address(x, y, sample), bytemuck::bytes_of(&words.map(u32::to_le)));
+            self.write_strip_at(self.address(x, y, sample), words);
         }
         is_line
     }

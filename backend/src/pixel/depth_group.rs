@@ -144,9 +144,17 @@ impl Stored<'_> {
         if bits == 16 { plane.read_short_line_at(address) } else { plane.read_line_at(address) }
     }
 
-    fn write(self, address: u64, line: Line) {
+    /// Writes those two rows of it of which any of these pixels is: beside an area that is drawn to others may store at the same time.
+    fn write(self, address: u64, line: &Line, pixels: u64) {
         let Self(plane, bits) = self;
-        if bits == 16 { plane.write_short_line_at(address, line) } else { plane.write_line_at(address, line) }
+        for (rows, words) in
+            (0..).zip(line.as_chunks::<WAVE>().0).filter(|(rows, _)| pixels >> (rows * 16) & 0xffff != 0)
+        {
+            match bits {
+                16 => plane.write_short_strip_at(address + rows * 32, words),
+                _ => plane.write_strip_at(address + rows * 64, words),
+            }
+        }
     }
 }
 
@@ -167,7 +175,7 @@ pub(super) fn test(
         bits => test_codes(&mut line, shape, samples, (outcomes, bits)),
     };
     if state.depth_write && left != 0 {
-        stored.write(address, line);
+        stored.write(address, &line, left);
     }
     left
 }
