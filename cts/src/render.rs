@@ -281,7 +281,7 @@ pub struct Part<'a> {
     pub clear: Option<f32>,
 }
 
-/// Renders draws and returns the pixels, row by row, four bytes each; those of halves and floats as two and four of these.
+/// Renders draws and returns the pixels, row by row, four bytes each; larger ones as several of these, and of smaller ones several in each.
 pub fn render(gpu: &Gpu, target: &Target, draws: &[Draw]) -> Result<Vec<[u8; 4]>, Outcome> {
     render_parts(gpu, target, &[Part { draws, clear: None }])
 }
@@ -359,6 +359,8 @@ pub fn render_parts(gpu: &Gpu, target: &Target, parts: &[Part<'_>]) -> Result<Ve
     let texel = match target.format {
         vk::Format::R32G32B32A32_SFLOAT => 16,
         vk::Format::R16G16B16A16_SFLOAT => 8,
+        vk::Format::R8_UNORM => 1,
+        vk::Format::R8G8_UNORM | vk::Format::R16_UNORM | vk::Format::R16_SFLOAT => 2,
         _ => 4,
     };
     let bytes = gpu.read_image(result, vk::ImageAspectFlags::COLOR, texel)?;

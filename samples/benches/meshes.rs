@@ -1,6 +1,6 @@
 //! Meshes whose triangles are a few pixels each, or less: what their vertices, set-up and fragments cost. One triangle is one element of the
 //! throughput that is shown. Some are shaded once for each of four samples, some have the same normal everywhere. Large ones with four samples are
-//! overwritten, or blended.
+//! overwritten, or blended; some targets have a byte a texel.
 
 mod device;
 
@@ -20,12 +20,16 @@ struct Scene {
 }
 
 impl Scene {
-    /// With so many samples, a fragment program, and blending.
-    fn new(gpu: &Gpu, samples: vk::SampleCountFlags, fragment: &[u8], blend: Blend) -> Result<Self> {
+    /// With so many samples of a format, a fragment program, and blending.
+    fn new(
+        gpu: &Gpu,
+        (format, samples): (vk::Format, vk::SampleCountFlags),
+        fragment: &[u8],
+        blend: Blend,
+    ) -> Result<Self> {
         let (width, height) = (EXTENT.width, EXTENT.height);
         let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
-        let color =
-            gpu.image(ImageDesc::new(vk::Format::R8G8B8A8_UNORM, width, height, usage).with_samples(samples))?;
+        let color = gpu.image(ImageDesc::new(format, width, height, usage).with_samples(samples))?;
         let usage = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
         let depth = gpu.image(ImageDesc::new(vk::Format::D32_SFLOAT, width, height, usage).with_samples(samples))?;
         let [stored, tested] =
@@ -70,16 +74,20 @@ fn meshes(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("meshes");
     let shaded = &include_bytes!("shaders/mesh.frag.spv")[..];
     let by_sample = &include_bytes!("shaders/mesh_samples.frag.spv")[..];
-    let (one, four) = (vk::SampleCountFlags::TYPE_1, vk::SampleCountFlags::TYPE_4);
-    let (small, large) = (&[1, 2, 4, 8][..], &[16, 64, 1024][..]);
-    for (name, samples, fragment, blend, sides) in [
+    let (words, bytes) = (vk::Format::R8G8B8A8_UNORM, vk::Format::R8_UNORM);
+    let (one, four) = ((words, vk::SampleCountFlags::TYPE_1), (words, vk::SampleCountFlags::TYPE_4));
+    let narrow = (bytes, vk::SampleCountFlags::TYPE_1);
+    let (small, large, all) = (&[1, 2, 4, 8][..], &[16, 64, 1024][..], &[4, 64, 1024][..]);
+    for (name, target, fragment, blend, sides) in [
         ("grid", one, shaded, Blend::Off, small),
         ("flat", one, shaded, Blend::Off, small),
         ("samples", four, by_sample, Blend::Off, small),
         ("overwritten", four, shaded, Blend::Off, large),
         ("blended", four, shaded, Blend::Alpha, large),
+        ("narrow", narrow, shaded, Blend::Off, all),
+        ("narrow_blended", narrow, shaded, Blend::Alpha, all),
     ] {
-        let scene = Scene::new(&gpu, samples, fragment, blend).expect("the scene can be made");
+        let scene = Scene::new(&gpu, target, fragment, blend).expect("the scene can be made");
         for &pixels in sides {
             let side = EXTENT.width / pixels;
             let indices = grid(&gpu, side).expect("the mesh can be made");

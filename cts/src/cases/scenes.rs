@@ -1,9 +1,12 @@
 //! Random scenes of triangles of all sizes, states, queries and side effects, against a model that does one triangle after the
 //! other, sample by sample.
 
-use ash::vk;
+mod model;
 
-use super::fragment::holds;
+use ash::vk;
+use half::f16;
+
+use self::model::{Model, Sample};
 use super::raster::supported;
 use crate::Entry;
 use crate::harness::{Buffer, Case, Gpu, Outcome, check};
@@ -43,6 +46,9 @@ const BY_SAMPLES: u64 = 40;
 /// Scenes of triangles of all sizes, with some samples of four words each.
 const WIDE: u64 = 40;
 
+/// Scenes of triangles of all sizes, with some samples of a byte or two each.
+const NARROW: u64 = 56;
+
 /// Scenes of triangles with gradients, each drawn with two different w.
 const GRADIENTS: u64 = 40;
 
@@ -70,9 +76,6 @@ const UNITS: i64 = 256;
 
 /// Corners lie on multiples of so many units.
 const STEP: i64 = 16;
-
-/// Depths that differ by less may be in either order.
-const NEAR: f64 = 1e-4;
 
 /// What a fragment program does besides writing the colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,6 +209,13 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         };
         all.push(Entry::new(format!("scenes.wide.seed{seed}"), "Rasterization Order", run));
     }
+    for seed in 0..NARROW {
+        let run = move |gpu: &Gpu| {
+            gpu.need(vk::EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION_NAME)?;
+            draw(gpu, &Scene::narrow(seed))
+        };
+        all.push(Entry::new(format!("scenes.narrow.seed{seed}"), "Rasterization Order", run));
+    }
     for seed in 0..GRADIENTS {
         let run = move |gpu: &Gpu| draw_twice(gpu, &Scene::with_gradients(seed));
         all.push(Entry::new(format!("scenes.gradients.seed{seed}"), "Basic Polygon Rasterization", run));
@@ -319,10 +329,25 @@ impl Scene {
         let programs = [Program::Plain, Program::Plain, Program::Holes, Program::OwnMask];
         let mut scene = Self::of(seed, &programs, &[3, 20, 60, 100]);
         (scene.samples, scene.color) = ([4, 2, 8, 16, 1][seed as usize % 5], vk::Format::R32G32B32A32_SFLOAT);
-        // Sums are not clamped.
-        let sums = scene.layers.iter_mut().filter(|layer| layer.blend == Some(vk::BlendOp::ADD));
+        scene.without_sums()
+    }
+
+    /// Such a scene of one sample or some, of formats whose texels are parts of words.
+    fn narrow(seed: u64) -> Self {
+        use vk::Format as F;
+        let short = [Program::Plain, Program::Plain, Program::Holes, Program::HolesQuads, Program::OwnMask];
+        let long = [Program::Plain, Program::Long, Program::LongQuads, Program::Holes, Program::OwnDepth];
+        let mut scene = Self::of(seed, if seed.is_multiple_of(3) { &long } else { &short }, &[3, 8, 20, 60, 300]);
+        scene.samples = [1, 4, 1, 2, 1, 8, 16][seed as usize % 7];
+        scene.color = [F::R8_UNORM, F::R8G8_UNORM, F::R16_UNORM, F::R16_SFLOAT][seed as usize % 4];
+        if scene.color == F::R16_SFLOAT { scene.without_sums() } else { scene }
+    }
+
+    /// The same for floats: sums are not clamped.
+    fn without_sums(mut self) -> Self {
+        let sums = self.layers.iter_mut().filter(|layer| layer.blend == Some(vk::BlendOp::ADD));
         sums.for_each(|layer| layer.blend = Some(vk::BlendOp::MAX));
-        scene
+        self
     }
 
     /// Such a scene of programs of all ways, of one sample or some.
@@ -495,78 +520,6 @@ impl Layer {
     }
 }
 
-/// A number that is known up to how much it may be larger.
-#[derive(Debug, Clone, Copy, Default)]
-struct Count {
-    least: u64,
-    unsure: u64,
-}
-
-impl Count {
-    fn add(&mut self, sure: bool) {
-        *if sure { &mut self.least } else { &mut self.unsure } += 1;
-    }
-
-    fn holds(self, value: u64) -> bool {
-        (self.least..=self.least + self.unsure).contains(&value)
-    }
-}
-
-/// What a sample holds.
-#[derive(Debug, Clone, Copy)]
-struct Sample {
-    color: [u8; 4],
-    depth: f64,
-    /// Depths were too near each other to tell which colour it holds.
-    unsure: bool,
-    /// The same for its depth.
-    depth_unsure: bool,
-}
-
-/// What becomes of a draw, as the model has it.
-#[derive(Debug, Clone, Copy, Default)]
-struct Effects {
-    passed: Count,
-    runs: Count,
-}
-
-struct Model<'a> {
-    scene: &'a Scene,
-    samples: Vec<Sample>,
-}
-
-/// Where samples lie in a pixel, sixteenths: the standard locations.
-fn locations(samples: u32) -> &'static [[i64; 2]] {
-    match samples {
-        2 => &[[12, 12], [4, 4]],
-        4 => &[[6, 2], [14, 6], [2, 10], [10, 14]],
-        8 => &[[9, 5], [7, 11], [13, 9], [5, 3], [3, 13], [1, 7], [11, 15], [15, 1]],
-        16 => &[
-            [9, 9],
-            [7, 5],
-            [5, 10],
-            [12, 7],
-            [3, 6],
-            [10, 13],
-            [13, 11],
-            [11, 3],
-            [6, 14],
-            [8, 1],
-            [4, 2],
-            [2, 12],
-            [0, 8],
-            [15, 4],
-            [14, 15],
-            [1, 0],
-        ],
-        _ => &[[8, 8]],
-    }
-}
-
-fn turn([a, b, c]: [[i64; 2]; 3]) -> i64 {
-    (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-}
-
 impl Triangle {
     /// One with its corners in an area, of a size in pixels; its depth may slope.
     fn random(numbers: &mut Numbers, area: [u32; 2], (size, slopes): (u32, bool)) -> Self {
@@ -575,133 +528,6 @@ impl Triangle {
         let depths = [depth, other(numbers), other(numbers)];
         let color = [0; 4].map(|_: u8| numbers.below(256) as u8);
         Self { corners: corners(numbers, area, size), depths, color }
-    }
-
-    /// Whether a point lies in the triangle, with the rule of top and left edges.
-    fn covers(&self, point: [i64; 2]) -> bool {
-        let [a, b, c] = self.corners;
-        let area = turn(self.corners);
-        let clockwise = if area > 0 { [a, b, c] } else { [a, c, b] };
-        area != 0
-            && (0..3).all(|edge| {
-                let (from, to) = (clockwise[edge], clockwise[(edge + 1) % 3]);
-                let is_top_left = to[1] < from[1] || to[1] == from[1] && to[0] > from[0];
-                let side = turn([from, to, point]);
-                side > 0 || side == 0 && is_top_left
-            })
-    }
-
-    /// Whether a corner lies so far outside of the view volume that clipping takes place.
-    fn is_far(&self) -> bool {
-        let middle = (VIEW as i64 * UNITS) / 2;
-        self.corners.iter().flatten().any(|&place| (place - middle).abs() > middle)
-    }
-
-    fn depth_at(&self, point: [i64; 2]) -> f64 {
-        let [a, b, c] = self.corners;
-        let area = turn(self.corners) as f64;
-        let weights = [turn([point, b, c]), turn([a, point, c]), turn([a, b, point])];
-        let depth: f64 = weights.iter().zip(self.depths).map(|(&weight, depth)| weight as f64 * f64::from(depth)).sum();
-        depth / area
-    }
-}
-
-impl Model<'_> {
-    fn layer(&mut self, layer: &Layer) -> Effects {
-        let mut effects = Effects::default();
-        for triangle in &layer.triangles {
-            let clockwise = turn(triangle.corners) > 0;
-            let front = clockwise == (layer.front == vk::FrontFace::CLOCKWISE);
-            if layer.cull == vk::CullModeFlags::BACK && !front {
-                continue;
-            }
-            // Nothing lies outside of the view volume.
-            let [x0, y0, x1, y1] = layer.scissor.map(|edge| edge.min(VIEW as u32));
-            let bound = |axis: usize| triangle.corners.map(|corner| corner[axis].div_euclid(UNITS));
-            let (xs, ys) = (bound(0), bound(1));
-            let within = |values: [i64; 3], low: u32, high: u32| {
-                let least = values.iter().fold(i64::MAX, |least, &value| least.min(value));
-                let most = values.iter().fold(i64::MIN, |most, &value| most.max(value));
-                (least.max(low.into())..(most + 1).min(high.into())).map(|pixel| pixel as u32)
-            };
-            for y in within(ys, y0, y1) {
-                for x in within(xs, x0, x1) {
-                    self.pixel(layer, triangle, [x, y], &mut effects);
-                }
-            }
-        }
-        effects
-    }
-
-    fn pixel(&mut self, layer: &Layer, triangle: &Triangle, [x, y]: [u32; 2], effects: &mut Effects) {
-        let corner = [x, y].map(|pixel| i64::from(pixel) * UNITS);
-        let places =
-            locations(self.scene.samples).iter().map(|at| [0, 1].map(|axis| corner[axis] + at[axis] * UNITS / 16));
-        let covered: Vec<(usize, [i64; 2])> = places.enumerate().filter(|(_, place)| triangle.covers(*place)).collect();
-        if covered.is_empty() {
-            return;
-        }
-        // Discarded fragments were run, too.
-        let discarded = layer.program.discards() && (x + y) % 2 == 1;
-        let is_late = layer.program != Program::HolesEarly;
-        let (mut runs, mut may_run) = (layer.program == Program::Late, false);
-        let (own, mask) = (layer.program.own_depth([x, y]), layer.program.mask([x, y]));
-        let kept = |&(number, _): &(usize, _)| (!discarded || !is_late) && mask >> number & 1 != 0;
-        for (number, place) in covered.into_iter().filter(kept) {
-            let sample = &mut self.samples[((y * WIDTH + x) * self.scene.samples) as usize + number];
-            let (depth, stored) = (own.unwrap_or_else(|| triangle.depth_at(place)), sample.depth);
-            let sure = !sample.depth_unsure && (!layer.test || is_sure(layer.op, depth, stored));
-            let passes = !layer.test || holds(layer.op, rounded(depth), rounded(stored));
-            if !sure {
-                (sample.unsure, sample.depth_unsure, may_run) = (true, true, true);
-                effects.passed.add(false);
-                continue;
-            }
-            if passes {
-                runs = true;
-                effects.passed.add(true);
-                if !discarded {
-                    sample.cover(layer, turned(layer.program, triangle.color, number));
-                }
-                if layer.test && layer.write {
-                    sample.depth = depth;
-                }
-            }
-        }
-        if runs || may_run {
-            effects.runs.add(runs);
-            // Clipping may split a triangle, and a pixel's samples be in both parts.
-            if self.scene.samples > 1 && triangle.is_far() {
-                effects.runs.add(false);
-            }
-        }
-    }
-}
-
-/// Equal depths are, those of slopes nearly.
-fn rounded(depth: f64) -> i64 {
-    (depth * 1e6).round() as i64
-}
-
-/// Whether the outcome of a comparison does not depend on how depths are rounded.
-fn is_sure(op: vk::CompareOp, depth: f64, stored: f64) -> bool {
-    let difference = (depth - stored).abs();
-    // Multiples of 1/64 are exact.
-    let exact = [depth, stored].iter().all(|depth| (depth * 64.0).fract().abs() < 1e-12);
-    matches!(op, vk::CompareOp::ALWAYS | vk::CompareOp::NEVER) || difference > NEAR || exact
-}
-
-impl Sample {
-    fn cover(&mut self, layer: &Layer, color: [u8; 4]) {
-        for (component, stored) in self.color.iter_mut().enumerate().filter(|(bit, _)| layer.mask >> bit & 1 != 0) {
-            let source = color[component];
-            *stored = match layer.blend {
-                None => source,
-                Some(vk::BlendOp::ADD) => stored.saturating_add(source),
-                Some(vk::BlendOp::MAX) => source.max(*stored),
-                _ => source.min(*stored),
-            };
-        }
     }
 }
 
@@ -713,20 +539,37 @@ pub(super) fn counted(gpu: &Gpu, pool: vk::QueryPool) -> Result<u64, vk::Result>
     Ok(count[0])
 }
 
+/// The components of pixels, as codes of a byte.
+fn codes(format: vk::Format, words: &[[u8; 4]]) -> Vec<Vec<u8>> {
+    use vk::Format as F;
+    let code = |value: f32| (value * 255.0).round() as u8;
+    let bytes = words.as_flattened();
+    let pairs = || bytes.as_chunks::<2>().0.iter();
+    match format {
+        F::R32G32B32A32_SFLOAT => {
+            let components = |words: &[[u8; 4]; 4]| words.map(|word| code(f32::from_le_bytes(word))).to_vec();
+            words.as_chunks::<4>().0.iter().map(components).collect()
+        }
+        F::R16_SFLOAT => pairs().map(|&pair| vec![code(f16::from_le_bytes(pair).to_f32())]).collect(),
+        F::R16_UNORM => pairs().map(|&pair| vec![code(f32::from(u16::from_le_bytes(pair)) / 65535.0)]).collect(),
+        F::R8G8_UNORM => pairs().map(|pair| pair.to_vec()).collect(),
+        F::R8_UNORM => bytes.iter().map(|&code| vec![code]).collect(),
+        _ => words.iter().map(|components| components.to_vec()).collect(),
+    }
+}
+
 fn draw(gpu: &Gpu, scene: &Scene) -> Case {
     supported(gpu, scene.samples)?;
     let draws = scene.layers.iter().map(|layer| layer.draw(gpu)).collect::<Result<Vec<_>, _>>()?;
-    let mut pixels = render_parts(gpu, &scene.target(), &scene.parts(&draws))?;
-    if scene.color == vk::Format::R32G32B32A32_SFLOAT {
-        let code = |word: [u8; 4]| (f32::from_le_bytes(word) * 255.0).round() as u8;
-        pixels = pixels.as_chunks::<4>().0.iter().map(|components| components.map(code)).collect();
-    }
-    let start = Sample { color: [0; 4], depth: f64::from(scene.clear_depth), unsure: false, depth_unsure: false };
+    let pixels = codes(scene.color, &render_parts(gpu, &scene.target(), &scene.parts(&draws))?);
+    let depth = f64::from(scene.clear_depth);
+    let start = Sample { color: [0; 4], depth, exact: true, unsure: false, depth_unsure: false };
     let mut model = Model { scene, samples: vec![start; (WIDTH * HEIGHT * scene.samples) as usize] };
     for (number, (layer, draw)) in scene.layers.iter().zip(&draws).enumerate() {
         if let (true, Some(depth)) = (layer.breaks && number > 0, layer.clear) {
-            let cleared = |sample: &mut Sample| (sample.depth, sample.depth_unsure) = (f64::from(depth), false);
-            model.samples.iter_mut().for_each(cleared);
+            for sample in &mut model.samples {
+                (sample.depth, sample.exact, sample.depth_unsure) = (f64::from(depth), true, false);
+            }
         }
         let effects = model.layer(layer);
         if let Some(pool) = draw.query {
@@ -740,9 +583,9 @@ fn draw(gpu: &Gpu, scene: &Scene) -> Case {
     for (index, (got, samples)) in pixels.iter().zip(model.samples.chunks(scene.samples as usize)).enumerate() {
         let (x, y) = (index as u32 % WIDTH, index as u32 / WIDTH);
         let sum = |component: usize| samples.iter().map(|sample| u32::from(sample.color[component])).sum::<u32>();
-        let near = (0..4).all(|component| {
+        let near = got.iter().enumerate().all(|(component, &code)| {
             let average = sum(component) as f32 / scene.samples as f32;
-            (f32::from(got[component]) - average).abs() <= if scene.samples == 1 { 0.0 } else { 1.0 }
+            (f32::from(code) - average).abs() <= if scene.samples == 1 { 0.0 } else { 1.0 }
         });
         let unsure = samples.iter().any(|sample| sample.unsure);
         check(near || unsure, || format!("({x}, {y}): {got:?} instead of {samples:?}"))?;

@@ -64,7 +64,7 @@ pub(super) fn way(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> Op
     if serves(pipeline, attachments) {
         return Some(Way::AtOnce);
     }
-    let is_served = has_one_sample(pipeline) && has_words(pipeline, attachments);
+    let is_served = has_one_sample(pipeline) && has_texels(pipeline, attachments);
     let fits = |program| is_plain(program, Effects::Discards);
     (is_served && pipeline.fragment.as_deref().is_some_and(fits)).then_some(Way::Sieved)
 }
@@ -120,22 +120,22 @@ fn exports_samples(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> b
     (multisample.samples == 1 || !differ) && exports_all(pipeline, attachments)
 }
 
-/// Whether no sample is masked, and kernels can export all of them: their texels are words, and that is not too much code.
+/// Whether no sample is masked, and kernels can export all of them, and that is not too much code.
 fn exports_all(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
     let multisample = &pipeline.multisample;
     let cost = |attachment: &Attachment| if attachment.export.needs_stored() { COMBINED } else { 1 };
     let exports = multisample.samples * attachments.iter().map(cost).sum::<u32>();
-    has_words(pipeline, attachments) && has_all_samples(multisample) && exports <= MOST_EXPORTS
+    has_texels(pipeline, attachments) && has_all_samples(multisample) && exports <= MOST_EXPORTS
 }
 
 fn has_one_sample(pipeline: &GraphicsPipeline) -> bool {
     pipeline.multisample.samples == 1 && has_all_samples(&pipeline.multisample)
 }
 
-/// Whether all texels are words that fragments alone decide on: one, two or four.
-fn has_words(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
-    let words = attachments.iter().all(|attachment| matches!(attachment.export.info.bytes, 4 | 8 | 16));
-    words && !pipeline.multisample.alpha_to_coverage && !pipeline.smooths_lines()
+/// Whether all texels are such as kernels store, and fragments alone decide on them: parts of a word, one, two or four.
+fn has_texels(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
+    let texels = attachments.iter().all(|attachment| matches!(attachment.export.info.bytes, 1 | 2 | 4 | 8 | 16));
+    texels && !pipeline.multisample.alpha_to_coverage && !pipeline.smooths_lines()
 }
 
 fn is_short(program: &Program) -> bool {
@@ -198,11 +198,44 @@ impl Linker {
         self.b.binary(B::IAdd, byte, bytes)
     }
 
-    /// Stores the words of texels, the first at a byte.
-    fn store_words(&mut self, space: Space, first: Value, words: &[Value]) {
+    /// What is stored of texels that are parts of words, so many bytes, at a byte.
+    fn stored_part(&mut self, space: Space, first: Value, bytes: u32) -> Value {
+        let (word, place) = match self.texels {
+            Texels::Strip => self.words_of_strip(space, first, bytes),
+            _ => {
+                let within = self.b.int(TEXEL - 1);
+                let place = self.b.binary(B::And, first, within);
+                let offset = self.b.binary(B::ISub, first, place);
+                (self.b.load(space, offset, Type::I32), place)
+            }
+        };
+        let [to_bits, mask] = [u8::BITS.ilog2(), (1 << (u8::BITS * bytes)) - 1].map(|word| self.b.int(word));
+        let shift = self.b.binary(B::Shl, place, to_bits);
+        let part = self.b.binary(B::ShrLogical, word, shift);
+        self.b.binary(B::And, part, mask)
+    }
+
+    /// The words that texels of a strip are parts of, and the byte of each there. They are loaded side by side.
+    fn words_of_strip(&mut self, space: Space, first: Value, bytes: u32) -> (Value, Value) {
+        let texels = TEXEL / bytes;
+        let [to_word, low, bits, beyond] =
+            [texels.ilog2(), texels - 1, bytes.ilog2(), TEXEL - bytes].map(|word| self.b.int(word));
+        let lane = self.b.lane();
+        let beyond = self.b.binary(B::IMul, lane, beyond);
+        let offset = self.b.binary(B::IAdd, first, beyond);
+        let words = self.b.load(space, offset, Type::I32);
+        let (word, texel) = (self.b.binary(B::ShrLogical, lane, to_word), self.b.binary(B::And, lane, low));
+        (self.b.shuffle(words, word), self.b.binary(B::Shl, texel, bits))
+    }
+
+    /// Stores the words of texels of so many bytes, the first at a byte.
+    fn store(&mut self, space: Space, first: Value, (words, bytes): (&[Value], u32)) {
         for (word, &value) in (0..).zip(words) {
             let offset = self.behind(first, word * TEXEL);
-            self.b.push(Inst::Store { space, offset, value });
+            self.b.push(match bytes {
+                1 | 2 => Inst::StorePart { space, offset, value, bytes },
+                _ => Inst::Store { space, offset, value },
+            });
         }
     }
 
@@ -287,22 +320,33 @@ impl Linker {
         };
         let fresh: Vec<_> = attachments.iter().map(&mut fresh).collect();
         for sample in samples {
+            let place = |linker: &mut Self, (target, attachment): (usize, &Attachment)| {
+                let bytes = attachment.export.info.bytes;
+                (linker.plane(target, bytes), linker.behind(texels[target], sample * LINE * bytes))
+            };
+            let places: Vec<_> = attachments.iter().enumerate().map(|target| place(self, target)).collect();
+            // All lanes are there still.
+            let part = |(attachment, &(space, first)): (&Attachment, &(Space, Value))| {
+                let bytes = Some(attachment.export.info.bytes).filter(|&bytes| bytes < TEXEL);
+                bytes.filter(|_| attachment.export.needs_stored()).map(|bytes| self.stored_part(space, first, bytes))
+            };
+            let parts: Vec<_> = attachments.iter().zip(&places).map(part).collect();
             if let Some(&condition) = covered.get(sample as usize) {
                 self.b.push(Inst::If { condition });
             }
             for (target, attachment) in attachments.iter().enumerate() {
-                let bytes = attachment.export.info.bytes;
-                let (space, line) = (self.plane(target, bytes), LINE * bytes);
-                let first = self.behind(texels[target], sample * line);
+                let ((space, first), part) = (places[target], parts[target]);
                 let stored = |linker: &mut Self, word: usize| {
-                    let offset = linker.behind(first, word as u32 * TEXEL);
-                    linker.b.load(space, offset, Type::I32)
+                    part.unwrap_or_else(|| {
+                        let offset = linker.behind(first, word as u32 * TEXEL);
+                        linker.b.load(space, offset, Type::I32)
+                    })
                 };
                 let made = fresh[target].clone();
                 let texel = made.or_else(|| self.texel(attachment, (&outputs, words), stored));
                 match texel {
                     Some(words) if words.len() > 1 && covered.is_empty() => self.store_all(space, first, &words),
-                    texel => self.store_words(space, first, &texel.unwrap_or_default()),
+                    texel => self.store(space, first, (&texel.unwrap_or_default(), attachment.export.info.bytes)),
                 }
             }
             if !covered.is_empty() {

@@ -4,7 +4,7 @@
 //! latter has no conditions, so that two strips may be interleaved.
 
 use super::direct::{self, Pixels};
-use super::{Attachment, Linker, Source, Stage, wants_pair, written};
+use super::{Attachment, Linker, Source, Stage, Texels, wants_pair, written};
 use crate::shader::ir::{BinaryOp as B, Inst, Type, UnaryOp as U, Value};
 use crate::shader::passes::pair::Effects;
 use crate::state::GraphicsPipeline;
@@ -21,7 +21,7 @@ pub(super) fn link_whole(pipeline: &GraphicsPipeline) -> Option<Stage> {
     let samples = direct::samples_of_run(pipeline);
     // What runs `waves` strips at once.
     let linked = |waves: u32| {
-        let mut linker = Linker::default();
+        let mut linker = Linker::of_strips();
         linker.each_strip(waves, |linker, first| {
             let wave = linker.input(Source::Wave, Type::I32);
             let number = linker.b.binary(B::IAdd, first, wave);
@@ -40,7 +40,7 @@ pub(super) fn link(pipeline: &GraphicsPipeline) -> Option<Stage> {
     if !direct::serves_groups(pipeline, &attachments) {
         return None;
     }
-    let mut linker = Linker::default();
+    let mut linker = Linker::of_strips();
     let samples = direct::samples_of_run(pipeline);
     linker.each_covered_strip(samples, bytes_of(&attachments), |linker, pixels| {
         linker.shade((program, &pipeline.multisample), &attachments, pixels, samples);
@@ -54,6 +54,10 @@ pub(super) fn bytes_of(attachments: &[Attachment]) -> impl Iterator<Item = u32> 
 }
 
 impl Linker {
+    pub(super) fn of_strips() -> Self {
+        Self { texels: Texels::Strip, ..Self::default() }
+    }
+
     /// A loop over the strips of a group, `step` at a time; `body` gets the number of the first.
     fn each_strip(&mut self, step: u32, body: impl FnOnce(&mut Self, Value)) {
         let (counter, all, step) = (self.b.local(1), self.b.int(STRIPS), self.b.int(step));

@@ -40,7 +40,7 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     if !serves(pipeline, (program, depth_bits)) || !direct::serves_late(pipeline, &attachments) {
         return None;
     }
-    let mut linker = Linker::default();
+    let mut linker = Linker::of_strips();
     let depth = Depths { bits: depth_bits, plane: attachments.len() };
     let planes = bytes_of(&attachments).chain([depth.bytes()]);
     let exported = counts.then(|| linker.zeroed());

@@ -430,6 +430,8 @@ enum Texels {
     /// Anywhere.
     #[default]
     Apart,
+    /// Those of sixteen lanes follow each other, from a multiple of so many.
+    Strip,
     /// Four lanes each have those of a quad.
     Quads,
     /// They are a block of 4x4.

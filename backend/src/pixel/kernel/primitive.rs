@@ -396,9 +396,9 @@ impl Linker {
         }
         // That is of texels of a word.
         let in_row = match bytes {
-            2 => {
-                let one = self.b.int(1);
-                self.b.binary(B::ShrLogical, same, one)
+            1 | 2 => {
+                let parts = self.b.int((TEXEL / bytes).ilog2());
+                self.b.binary(B::ShrLogical, same, parts)
             }
             _ => {
                 let words = self.b.int(bytes / TEXEL);

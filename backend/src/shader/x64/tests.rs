@@ -261,8 +261,8 @@ proptest! {
 
     #[test]
     fn parts_of_words_are_stored_where_they_are_inside(
-        a in lanes(), places in prop::array::uniform16(-4i32..200), first in -80i32..200, mask: Mask, helpers: Mask,
-        (shared, follow, bytes) in (any::<bool>(), any::<bool>(), 1u32..3),
+        a in lanes(), places in prop::array::uniform16(-4i32..200), first in -80i32..200, some: Mask, others: Mask,
+        (shared, follow, bytes, all) in (any::<bool>(), any::<bool>(), 1u32..3, any::<bool>()),
     ) {
         let mut b = Builder::new();
         let [value, place] = [0, 1].map(|slot| b.input(slot, Type::I32));
@@ -273,7 +273,8 @@ proptest! {
         let space = if shared { Space::Shared } else { Space::Buffer { resource: 0, element: None } };
         b.push(Inst::StorePart { space, offset, value, bytes });
         let inputs = vec![a, places.map(|place| place as u32)];
-        check(&b.finish(), &Run { inputs, lanes: mask, helpers });
+        let (lanes, helpers) = if all { (Mask::MAX, 0) } else { (some, others) };
+        check(&b.finish(), &Run { inputs, lanes, helpers });
     }
 
     #[test]

@@ -244,23 +244,29 @@ impl Lower<'_> {
         if self.target == Target::Avx512 {
             return self.store_lanes(memory, words, lanes);
         }
-        // Most often all lanes are there.
+        self.if_all(lanes, |lower, all| {
+            for part in 0..lower.target.parts() {
+                let (memory, words) = (lower.part_of(memory, part), Operand::Use(words.at(part)));
+                match all {
+                    true => lower.plain(Code::VEX_Vmovups_ymmm256_ymm, &[memory, words]),
+                    false => {
+                        let operands = [memory, Operand::Use(lanes.at(part)), words];
+                        lower.plain(Code::VEX_Vmaskmovps_m256_ymm_ymm, &operands);
+                    }
+                }
+            }
+        });
+    }
+
+    /// Two ways to one end: where a mask has all lanes, as most often, and where it has not. `way` is told which it is.
+    pub(super) fn if_all(&mut self, lanes: Parts, way: impl Fn(&mut Self, bool)) {
         let bits = self.mask_bits(lanes);
         self.plain(Code::Cmp_rm32_imm32, &[Operand::Use(bits), Operand::Imm(Mask::MAX.into())]);
         let [whole, others, end] = [(); 3].map(|()| self.out.block());
         self.push(Kind::Branch { code: Code::Je_rel32_64, then: whole, otherwise: others });
         for block in [whole, others] {
             self.block = Some(block);
-            for part in 0..self.target.parts() {
-                let (memory, words) = (self.part_of(memory, part), Operand::Use(words.at(part)));
-                match block == whole {
-                    true => self.plain(Code::VEX_Vmovups_ymmm256_ymm, &[memory, words]),
-                    false => {
-                        let operands = [memory, Operand::Use(lanes.at(part)), words];
-                        self.plain(Code::VEX_Vmaskmovps_m256_ymm_ymm, &operands);
-                    }
-                }
-            }
+            way(self, block == whole);
             self.push(Kind::Jump { to: end, arguments: Vec::new() });
         }
         self.block = Some(end);
@@ -303,7 +309,7 @@ impl Lower<'_> {
 
     /// AVX2 has no scatter, and none of parts of words: offsets, words and mask go through the frame's arguments, and each lane stores the
     /// first bytes of its word. A lane that is off stores to the frame.
-    fn scatter_by_lane(&mut self, base: VReg, offsets: Parts, (words, lanes): (Parts, Parts), bytes: u32) {
+    pub(super) fn scatter_by_lane(&mut self, base: VReg, offsets: Parts, (words, lanes): (Parts, Parts), bytes: u32) {
         let store = match bytes {
             1 => Code::Mov_rm8_r8,
             2 => Code::Mov_rm16_r16,
@@ -661,7 +667,7 @@ impl Lower<'_> {
 
     /// The place of the first lane's word. Offsets of lanes that are inside are less than 2^31, and so is their distance to
     /// the first lane's when that wrapped around: as a signed offset it leads to all of them.
-    fn first_word(&mut self, base: VReg, offsets: Parts) -> Mem {
+    pub(super) fn first_word(&mut self, base: VReg, offsets: Parts) -> Mem {
         let first = self.first_lane(offsets.at(0));
         let first = self.define(SCALAR, Code::Movsxd_r64_rm32, &[Operand::Use(first)]);
         Mem::at(base, 0).indexed(first, 1)
@@ -748,31 +754,5 @@ impl Lower<'_> {
             return self.store_consecutive(memory, words, lanes);
         }
         self.scatter(range.base, offsets, (words, lanes));
-    }
-
-    /// Stores the first bytes of words, one or two, at offsets that are multiples of as many.
-    fn store_part(&mut self, space: Space, offset: Value, (value, bytes): (Value, u32)) {
-        if space == Space::Push {
-            return;
-        }
-        let (words, range, offsets, effective) =
-            (self.vector(value), self.range(space), self.vector(offset), self.effective());
-        // It is inside where its word is, of whose bytes the offset of no other part has any.
-        let place = self.vector2(V::And, offsets, Source::Constant(3));
-        let word = self.vector2(V::Xor, offsets, place);
-        let odd = self.vector2(V::And, place, Source::Constant(bytes - 1));
-        let aligned = self.compare(Compare::Signed(Order::Equal), odd, Source::Constant(0));
-        let aligned = self.mask_and(aligned, effective);
-        let lanes = self.inside(range, word, aligned);
-        let follow = self.facts.strides[offset.0 as usize] == Some(bytes);
-        let code = match bytes {
-            1 => Code::EVEX_Vpmovdb_xmmm128_k1z_zmm,
-            _ => Code::EVEX_Vpmovdw_ymmm256_k1z_zmm,
-        };
-        if follow && self.target == Target::Avx512 {
-            let memory = Operand::Mem(self.first_word(range.base, offsets));
-            return self.masked(code, &[memory, Operand::Use(words.at(0))], lanes.at(0), false);
-        }
-        self.scatter_by_lane(range.base, offsets, (words, lanes), bytes);
     }
 }

@@ -15,6 +15,7 @@ mod division;
 mod emit;
 mod flow;
 mod memory;
+mod narrow;
 mod quads;
 mod scalar;
 mod tables;
