@@ -49,6 +49,9 @@ const WIDE: u64 = 40;
 /// Scenes of triangles of all sizes, with some samples of a byte or two each.
 const NARROW: u64 = 56;
 
+/// Scenes of triangles of all sizes, of whose samples some are masked, or taken by their alpha.
+const MASKED: u64 = 50;
+
 /// Scenes of triangles with gradients, each drawn with two different w.
 const GRADIENTS: u64 = 40;
 
@@ -146,6 +149,10 @@ struct Layer {
     op: vk::CompareOp,
     blend: Option<vk::BlendOp>,
     mask: u32,
+    /// Samples that may be covered.
+    samples: u32,
+    /// Alpha says how many of the samples stay.
+    alpha_to_coverage: bool,
     cull: vk::CullModeFlags,
     front: vk::FrontFace,
     /// `[x0, y0, x1, y1]`, the last ones not included.
@@ -215,6 +222,13 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
             draw(gpu, &Scene::narrow(seed))
         };
         all.push(Entry::new(format!("scenes.narrow.seed{seed}"), "Rasterization Order", run));
+    }
+    for seed in 0..MASKED {
+        let run = move |gpu: &Gpu| {
+            gpu.need(vk::EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION_NAME)?;
+            draw(gpu, &Scene::masked(seed))
+        };
+        all.push(Entry::new(format!("scenes.masked.seed{seed}"), "Multisample Coverage", run));
     }
     for seed in 0..GRADIENTS {
         let run = move |gpu: &Gpu| draw_twice(gpu, &Scene::with_gradients(seed));
@@ -343,6 +357,20 @@ impl Scene {
         if scene.color == F::R16_SFLOAT { scene.without_sums() } else { scene }
     }
 
+    /// Such a scene of some samples or one, of which some are masked, or taken by their alpha.
+    fn masked(seed: u64) -> Self {
+        let programs = [Program::Plain, Program::Plain, Program::Holes, Program::HolesEarly, Program::OwnMask];
+        let programs = [&programs[..], &[Program::OwnDepth, Program::Long]].concat();
+        let (mut scene, mut numbers) = (Self::of(seed, &programs, &[3, 8, 20, 60, 300]), Numbers::new(seed));
+        scene.samples = [4, 2, 8, 16, 1][seed as usize % 5];
+        for layer in &mut scene.layers {
+            let some = numbers.below(1 << 16);
+            layer.samples = numbers.pick(&[u32::MAX, u32::MAX, 0b0110_1101_1001_0101, some]);
+            layer.alpha_to_coverage = numbers.one_in(2);
+        }
+        scene
+    }
+
     /// The same for floats: sums are not clamped.
     fn without_sums(mut self) -> Self {
         let sums = self.layers.iter_mut().filter(|layer| layer.blend == Some(vk::BlendOp::ADD));
@@ -449,6 +477,8 @@ impl Layer {
             op: if numbers.one_in(often) { vk::CompareOp::from_raw(numbers.below(8) as i32) } else { op },
             blend: numbers.one_in(often).then(|| numbers.pick(&[vk::BlendOp::ADD, vk::BlendOp::MAX, vk::BlendOp::MIN])),
             mask: if numbers.one_in(often) { numbers.below(16) } else { 15 },
+            samples: u32::MAX,
+            alpha_to_coverage: false,
             cull: numbers.pick(&[vk::CullModeFlags::NONE, vk::CullModeFlags::NONE, vk::CullModeFlags::BACK]),
             front: numbers.pick(&[vk::FrontFace::CLOCKWISE, vk::FrontFace::COUNTER_CLOCKWISE]),
             scissor,
@@ -483,6 +513,7 @@ impl Layer {
         state.depth_stencil.depth_test_enable = flag(self.test);
         state.depth_stencil.depth_write_enable = flag(self.write);
         state.depth_stencil.depth_compare_op = self.op;
+        (state.sample_mask, state.alpha_to_coverage) = (self.samples, self.alpha_to_coverage);
         state.blend.color_write_mask = vk::ColorComponentFlags::from_raw(self.mask);
         if let Some(op) = self.blend {
             let one = vk::BlendFactor::ONE;

@@ -64,7 +64,8 @@ pub(super) fn way(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> Op
     if serves(pipeline, attachments) {
         return Some(Way::AtOnce);
     }
-    let is_served = has_one_sample(pipeline) && has_texels(pipeline, attachments);
+    let is_served =
+        has_one_sample(pipeline) && has_texels(pipeline, attachments) && !pipeline.multisample.alpha_to_coverage;
     let fits = |program| is_plain(program, Effects::Discards);
     (is_served && pipeline.fragment.as_deref().is_some_and(fits)).then_some(Way::Sieved)
 }
@@ -79,7 +80,7 @@ pub(super) fn serves(pipeline: &GraphicsPipeline, attachments: &[Attachment]) ->
     let multisample = &pipeline.multisample;
     let fits = |program: &Program| {
         // Each sample is shaded where it is known which are left, or all of them together.
-        let effects = if is_late(program) { Effects::Late } else { Effects::None };
+        let effects = if is_late(pipeline, program) { Effects::Late } else { Effects::None };
         let (has_way, times) = match shades_samples(multisample, Some(program)) {
             true => (effects == Effects::None, multisample.samples as usize),
             false => (multisample.samples == 1 || !sees_samples(program), 1),
@@ -107,7 +108,7 @@ pub(super) fn samples_of_run(pipeline: &GraphicsPipeline) -> u32 {
 pub(super) fn serves_late(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
     let fits = |program: &Program| {
         let is_long = program.code.function().insts.len() > LONGEST_WHOLE;
-        is_late(program) && !is_long && is_plain(program, Effects::Late)
+        is_late(pipeline, program) && !is_long && is_plain(program, Effects::Late)
     };
     let by_sample = shades_samples(&pipeline.multisample, pipeline.fragment.as_deref());
     !by_sample && exports_samples(pipeline, attachments) && pipeline.fragment.as_deref().is_some_and(fits)
@@ -120,22 +121,23 @@ fn exports_samples(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> b
     (multisample.samples == 1 || !differ) && exports_all(pipeline, attachments)
 }
 
-/// Whether no sample is masked, and kernels can export all of them, and that is not too much code.
+/// Whether kernels can export all samples, and that is not too much code.
 fn exports_all(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
-    let multisample = &pipeline.multisample;
     let cost = |attachment: &Attachment| if attachment.export.needs_stored() { COMBINED } else { 1 };
-    let exports = multisample.samples * attachments.iter().map(cost).sum::<u32>();
-    has_texels(pipeline, attachments) && has_all_samples(multisample) && exports <= MOST_EXPORTS
+    let exports = pipeline.multisample.samples * attachments.iter().map(cost).sum::<u32>();
+    has_texels(pipeline, attachments) && exports <= MOST_EXPORTS
 }
 
-fn has_one_sample(pipeline: &GraphicsPipeline) -> bool {
+pub(super) fn has_one_sample(pipeline: &GraphicsPipeline) -> bool {
     pipeline.multisample.samples == 1 && has_all_samples(&pipeline.multisample)
 }
 
 /// Whether all texels are such as kernels store, and fragments alone decide on them: parts of a word, one, two or four.
 fn has_texels(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
     let texels = attachments.iter().all(|attachment| matches!(attachment.export.info.bytes, 1 | 2 | 4 | 8 | 16));
-    texels && !pipeline.multisample.alpha_to_coverage && !pipeline.smooths_lines()
+    let tests_early = pipeline.fragment.as_deref().is_some_and(|program| program.fragment.early_tests);
+    let takes_samples = pipeline.multisample.alpha_to_coverage && tests_early;
+    texels && !takes_samples && !pipeline.smooths_lines()
 }
 
 fn is_short(program: &Program) -> bool {

@@ -23,7 +23,7 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     let nothing = Program::routine(Builder::new().finish(), &[], 0);
     let shaded = program.unwrap_or(&nothing);
     let way = direct::way(pipeline, &attachments)?;
-    if way == Way::AtOnce && (pipeline.multisample.samples > 1 || needs_quads(shaded, depth_bits)) {
+    if way == Way::AtOnce && (!direct::has_one_sample(pipeline) || needs_quads(shaded, depth_bits)) {
         return None;
     }
     if !late::serves(pipeline, (shaded, depth_bits)) {
@@ -36,7 +36,7 @@ pub(super) fn link(pipeline: &GraphicsPipeline, (depth_bits, counts): (u32, bool
     // In front of the program: lanes may end there.
     let many = counts.then(|| linker.count_none());
     let see = |linker: &mut Linker, left: Value| many.iter().for_each(|&output| linker.count_pixels(output, left));
-    let exported = (counts && (shaded.fragment.may_discard || is_late(shaded))).then(|| linker.count_none());
+    let exported = (counts && (shaded.fragment.may_discard || is_late(pipeline, shaded))).then(|| linker.count_none());
     match way {
         Way::AtOnce => {
             linker.shade_tested((pipeline, shaded), (&attachments, &depth), pixels, &mut |linker, event, left| {

@@ -18,10 +18,10 @@ use super::{Attachment, Form, Linker, Source, Stage, Texels, written};
 use crate::format::routines;
 use crate::geometry::{Shape, Varies};
 use crate::pixel::draw::shades_samples;
-use crate::raster::UNITS;
+use crate::raster::{UNITS, sample_mask};
 use crate::shader::Program;
 use crate::shader::ir::{BinaryOp as B, Builder, ImageOp, Inst, Local, Lod, Space, Type, UnaryOp as U, Value};
-use crate::state::{DepthStencilState, GraphicsPipeline};
+use crate::state::{DepthStencilState, GraphicsPipeline, MultisampleState};
 
 /// What a run draws.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -53,12 +53,12 @@ pub(super) fn link(
     }
     let mut linker = Linker { drawn, varies, ..Linker::default() };
     let tally = counts.then(|| linker.tally(pipeline.multisample.samples));
-    let exported = (counts && way == Way::AtOnce && is_late(shaded)).then(|| linker.zeroed());
+    let exported = (counts && way == Way::AtOnce && is_late(pipeline, shaded)).then(|| linker.zeroed());
     let sieve = (way == Way::Sieved).then(|| linker.sieve());
     linker.texels = Texels::Block;
     let blocks = linker.begin_blocks();
     let depth = Depths { bits: depth_bits, plane: attachments.len() };
-    let block = linker.block(&blocks, &pipeline.multisample.locations(), (&attachments, &depth));
+    let block = linker.block(&blocks, &pipeline.multisample, (&attachments, &depth));
     let any = linker.any(&block.covered);
     tally.iter().for_each(|tally| linker.count_block(tally, &block.covered));
     linker.b.push(Inst::If { condition: any });
@@ -115,7 +115,7 @@ pub(super) fn needs_quads(program: &Program, depth_bits: u32) -> bool {
 
 /// Whether depths of fragments are stored behind a program that takes samples away, where it must be so: of two bytes, a word is that of two.
 pub(super) fn stores_depths_apart(pipeline: &GraphicsPipeline, (program, depth_bits): (&Program, u32)) -> bool {
-    depth_bits != 16 || !is_late(program) || tested(pipeline).is_none()
+    depth_bits != 16 || !is_late(pipeline, program) || tested(pipeline).is_none()
 }
 
 /// Whether a program looks at how values change from pixel to pixel.
@@ -294,9 +294,11 @@ impl Linker {
     }
 
     /// The pixels of a block: two quads beside two others; with their bytes in the planes of targets and depth.
-    fn block(&mut self, blocks: &Blocks, locations: &[[i64; 2]], planes: (&[Attachment], &Depths)) -> Pixels {
+    fn block(&mut self, blocks: &Blocks, state: &MultisampleState, planes: (&[Attachment], &Depths)) -> Pixels {
+        let locations = state.locations();
+        let samples = (&locations[..], sample_mask(state));
         let corner = [0, 1].map(|axis| self.b.local_load(blocks.at, axis, None, Type::I32));
-        let covered = self.within((0, blocks.edges[0]), corner, locations);
+        let covered = self.within((0, blocks.edges[0]), corner, samples);
         let covered = match blocks.edges.get(1) {
             None => {
                 let inside = self.inside(blocks, corner);
@@ -304,7 +306,7 @@ impl Linker {
             }
             // They are all within the window.
             Some(&edges) => {
-                let of_second = self.within((1, edges), corner, locations)[0];
+                let of_second = self.within((1, edges), corner, samples)[0];
                 self.of_second = Some(of_second);
                 vec![self.b.binary(B::LogicalOr, covered[0], of_second)]
             }
@@ -328,15 +330,24 @@ impl Linker {
         self.b.binary(B::LogicalAnd, x, y)
     }
 
-    /// Which pixels of a block are within a primitive, sample by sample: the edge equations modulo 2^32, which near small primitives are exact.
-    fn within(&mut self, (of, edges): (u32, [Value; 3]), corner: [Value; 2], locations: &[[i64; 2]]) -> Vec<Value> {
+    /// Which pixels of a block are within a primitive, sample by sample, those that a mask takes away in none: the edge equations modulo 2^32, which near small primitives are exact.
+    fn within(
+        &mut self,
+        (of, edges): (u32, [Value; 3]),
+        corner: [Value; 2],
+        (locations, mask): (&[[i64; 2]], u32),
+    ) -> Vec<Value> {
         let zero = self.b.int(0);
         let at_corner = [0, 1, 2].map(|edge| {
             let (origin, along) = (self.edge((of, edge), 2), self.along_edge((of, edge), corner));
             self.b.binary(B::IAdd, origin, along)
         });
         let mut within = Vec::new();
-        for place in locations {
+        for (sample, place) in locations.iter().enumerate() {
+            if mask >> sample & 1 == 0 {
+                within.push(self.b.constant(0, Type::Bool));
+                continue;
+            }
             let mut outside = None;
             for edge in 0..3 {
                 let [x, y] = [0, 1].map(|axis| {
@@ -492,7 +503,7 @@ impl Linker {
         pixels: Pixels,
         see: &mut dyn FnMut(&mut Self, Event, Value),
     ) {
-        if is_late(program) {
+        if is_late(pipeline, program) {
             return self.shade_late((pipeline, program), (attachments, depth), pixels, see);
         }
         if tested(pipeline).is_none() {

@@ -156,7 +156,11 @@ impl Model<'_> {
         let discarded = layer.program.discards() && (x + y) % 2 == 1;
         let is_late = layer.program != Program::HolesEarly;
         let (mut runs, mut may_run) = (layer.program == Program::Late, false);
-        let (own, mask) = (layer.program.own_depth([x, y]), layer.program.mask([x, y]));
+        let own = layer.program.own_depth([x, y]);
+        let by_alpha =
+            if layer.alpha_to_coverage { alpha_mask(triangle.color[3], self.scene.samples) } else { u32::MAX };
+        let taken = if is_late { layer.program.mask([x, y]) & by_alpha } else { u32::MAX };
+        let mask = layer.samples & taken;
         let kept = |&(number, _): &(usize, _)| (!discarded || !is_late) && mask >> number & 1 != 0;
         for (number, place) in covered.into_iter().filter(kept) {
             let sample = &mut self.samples[((y * WIDTH + x) * self.scene.samples) as usize + number];
@@ -173,7 +177,7 @@ impl Model<'_> {
             if passes {
                 runs = true;
                 effects.passed.add(true);
-                if !discarded {
+                if !discarded && by_alpha >> number & 1 != 0 {
                     sample.cover(layer, turned(layer.program, triangle.color, number));
                 }
                 if layer.test && layer.write {
@@ -189,6 +193,11 @@ impl Model<'_> {
             }
         }
     }
+}
+
+/// As many samples as alpha's share, the first ones.
+fn alpha_mask(alpha: u8, samples: u32) -> u32 {
+    (1 << (f64::from(alpha) / 255.0 * f64::from(samples)).round() as u32) - 1
 }
 
 /// Equal depths are, those of slopes nearly.
