@@ -4,9 +4,12 @@ use ash::vk::{self, PrimitiveTopology as T};
 
 use crate::Entry;
 use crate::harness::{Case, Gpu, Outcome, check};
+use crate::numbers::Numbers;
 use crate::render::{Draw, FULL, Kind, POINTS, SIZE, State, TRIANGLES, Target, render};
 
 static LINEAR: &[u8] = include_bytes!("../../shaders/linear.frag.spv");
+static CENTROID: &[u8] = include_bytes!("../../shaders/centroid.frag.spv");
+static CENTROID_NAMED: &[u8] = include_bytes!("../../shaders/centroid_named.frag.spv");
 static STEP: &[u8] = include_bytes!("../../shaders/step.frag.spv");
 
 /// Pixels along the target's sides.
@@ -62,6 +65,8 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         add("mask", "Sample Mask Test", sample_mask);
         add("alpha_to_coverage", "Multisample Coverage", alpha_to_coverage);
         add("shading", "Sample Shading", sample_shading);
+        add("centroid", "Interpolation", |gpu, samples| centroid(gpu, samples, CENTROID));
+        add("centroid_named", "Interpolation", |gpu, samples| centroid(gpu, samples, CENTROID_NAMED));
     }
     let mut add = |name: &str, section, run: fn(&Gpu) -> Case| all.push(Entry::new(name, section, run));
     add("raster.viewport.quarter", "Controlling the Viewport", viewport);
@@ -193,6 +198,57 @@ fn sample_shading(gpu: &Gpu, samples: u32) -> Case {
         check(right, || format!("{got} of a triangle of {size} pixels, by sample: {by_sample}"))?;
     }
     Ok(())
+}
+
+/// A triangle in each cell of a target, whose colours say where in the window they are: those of centroids lie in their pixel and in the
+/// triangle.
+fn centroid(gpu: &Gpu, samples: u32, fragment: &'static [u8]) -> Case {
+    const SIZE: [u32; 2] = [160, 96];
+    let mut numbers = Numbers::new(samples.into());
+    for cell in [16, 80] {
+        let columns = SIZE[0] / cell;
+        let mut triangle = |number: u32| {
+            let origin = [number % columns * cell, number / columns * cell];
+            [(); 3].map(|()| origin.map(|start| start as f32 + numbers.below(cell * 16) as f32 / 16.0))
+        };
+        let triangles: Vec<_> = (0..columns * (SIZE[1] / cell)).map(&mut triangle).collect();
+        let [width, height] = SIZE.map(|side| side as f32);
+        let vertex = |&[x, y]: &[f32; 2]| [[x / width * 2.0 - 1.0, y / height * 2.0 - 1.0, 0.5, 1.0], [x, y, 0.0, 1.0]];
+        let vertices: Vec<[[f32; 4]; 2]> = triangles.as_flattened().iter().map(vertex).collect();
+        let viewport = vk::Viewport { width, height, max_depth: 1.0, ..Default::default() };
+        let scissor = vk::Rect2D { extent: vk::Extent2D { width: SIZE[0], height: SIZE[1] }, ..Default::default() };
+        let state = State { vertex: TRIANGLES, fragment, viewport, scissor, ..State::default() };
+        let kind = Kind::VertexBuffer { buffer: gpu.buffer_with(&vertices)?, count: vertices.len() as u32 };
+        let target = Target { size: SIZE, format: vk::Format::R32G32B32A32_SFLOAT, ..multisampled(samples) };
+        let words = render(gpu, &target, &[Draw { kind, ..Draw::rect(state, FULL, RED) }])?;
+        let mut parts = 0;
+        for (number, words) in words.as_chunks::<4>().0.iter().enumerate() {
+            let [x, y, share, _] = words.map(f32::from_le_bytes);
+            if share == 0.0 {
+                continue;
+            }
+            parts += u32::from(share < 1.0);
+            let pixel = [number as u32 % SIZE[0], number as u32 / SIZE[0]];
+            let place = [x / share, y / share];
+            let in_window = [0, 1].map(|axis: usize| pixel[axis] as f32 + place[axis]);
+            let triangle = triangles[(pixel[1] / cell * columns + pixel[0] / cell) as usize];
+            let inside = place.iter().all(|place| (-0.01..=1.01).contains(place)) && is_near(triangle, in_window);
+            check(inside, || format!("{pixel:?}: {place:?}, {share} of the samples, of {triangle:?}"))?;
+        }
+        check(parts > 40, || format!("{parts} pixels are partly covered"))?;
+    }
+    Ok(())
+}
+
+/// Whether a point lies in a triangle, or so near that rounding explains it.
+fn is_near(corners: [[f32; 2]; 3], [x, y]: [f32; 2]) -> bool {
+    let side = |[a, b]: [[f32; 2]; 2]| {
+        let [along, across] = [b[0] - a[0], b[1] - a[1]];
+        (along * (y - a[1]) - across * (x - a[0])) / along.hypot(across).max(1e-3)
+    };
+    let [a, b, c] = corners;
+    let sides = [[a, b], [b, c], [c, a]].map(side);
+    sides.iter().all(|&side| side > -0.02) || sides.iter().all(|&side| side < 0.02)
 }
 
 fn alpha_to_coverage(gpu: &Gpu, samples: u32) -> Case {

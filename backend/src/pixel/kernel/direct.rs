@@ -81,10 +81,9 @@ pub(super) fn serves(pipeline: &GraphicsPipeline, attachments: &[Attachment]) ->
     let fits = |program: &Program| {
         // Each sample is shaded where it is known which are left, or all of them together.
         let effects = if is_late(pipeline, program) { Effects::Late } else { Effects::None };
-        let (has_way, times) = match shades_samples(multisample, Some(program)) {
-            true => (effects == Effects::None, multisample.samples as usize),
-            false => (multisample.samples == 1 || !sees_samples(program), 1),
-        };
+        let by_sample = shades_samples(multisample, Some(program));
+        let (has_way, times) =
+            (!by_sample || effects == Effects::None, if by_sample { multisample.samples as usize } else { 1 });
         let is_short = is_short(program) && program.code.function().insts.len() * times <= LONGEST_SHADED;
         is_short && is_plain(program, effects) && has_way
     };
@@ -95,7 +94,7 @@ pub(super) fn serves(pipeline: &GraphicsPipeline, attachments: &[Attachment]) ->
 pub(super) fn serves_groups(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
     let is_long = |program: &Program| program.code.function().insts.len() > LONGEST_WHOLE;
     let fits = |program: &Program| !is_long(program) && is_plain(program, Effects::None);
-    exports_samples(pipeline, attachments) && pipeline.fragment.as_deref().is_some_and(fits)
+    exports_all(pipeline, attachments) && pipeline.fragment.as_deref().is_some_and(fits)
 }
 
 /// How many samples a run of such a kernel writes: one, which it is told, where each is shaded.
@@ -111,14 +110,7 @@ pub(super) fn serves_late(pipeline: &GraphicsPipeline, attachments: &[Attachment
         is_late(pipeline, program) && !is_long && is_plain(program, Effects::Late)
     };
     let by_sample = shades_samples(&pipeline.multisample, pipeline.fragment.as_deref());
-    !by_sample && exports_samples(pipeline, attachments) && pipeline.fragment.as_deref().is_some_and(fits)
-}
-
-/// Whether a fragment's colours go to all of its samples, and kernels can bring them there.
-fn exports_samples(pipeline: &GraphicsPipeline, attachments: &[Attachment]) -> bool {
-    let (multisample, program) = (&pipeline.multisample, pipeline.fragment.as_deref());
-    let differ = !shades_samples(multisample, program) && program.is_some_and(sees_samples);
-    (multisample.samples == 1 || !differ) && exports_all(pipeline, attachments)
+    !by_sample && exports_all(pipeline, attachments) && pipeline.fragment.as_deref().is_some_and(fits)
 }
 
 /// Whether kernels can export all samples, and that is not too much code.
@@ -270,7 +262,7 @@ impl Linker {
         pixels: Pixels,
         samples: u32,
     ) {
-        let words = self.run((program, state), (pixels.place, None));
+        let words = self.run((program, state), (&pixels, None));
         self.write((program, &words), attachments, &pixels, 0..samples);
     }
 
@@ -286,7 +278,7 @@ impl Linker {
             let any = self.any(&[covered]);
             self.b.push(Inst::If { condition: any });
             see(self, covered);
-            let words = self.run((program, state), (pixels.place, Some(sample)));
+            let words = self.run((program, state), (pixels, Some(sample)));
             self.write((program, &words), attachments, pixels, sample..sample + 1);
             self.b.push(Inst::EndIf);
         }
@@ -296,9 +288,9 @@ impl Linker {
     pub(super) fn run(
         &mut self,
         (program, state): (&Program, &MultisampleState),
-        (place, sample): ([Value; 2], Option<u32>),
+        (Pixels { place, covered, .. }, sample): (&Pixels, Option<u32>),
     ) -> Vec<Value> {
-        self.place = Some(place);
+        (self.place, self.covered) = (Some(*place), covered.clone());
         // One that is not known here is an input.
         let by_sample = sample.is_none() && shades_samples(state, Some(program));
         let inputs = Inputs::new(program, Form::Alone, (by_sample, state)).of_sample(sample).that_vary(self.varies);

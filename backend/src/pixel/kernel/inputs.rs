@@ -80,11 +80,27 @@ impl<'a> Inputs<'a> {
         }
         match place {
             // With one sample, a covered pixel's centre is covered.
+            Place::Centroid if self.samples > 1 && linker.place.is_some() => self.centroid(linker),
             Place::Centroid if self.samples > 1 || self.form == Form::Coarse => {
                 [0, 1].map(|axis| linker.input(Source::Centroid(axis), Type::F32))
             }
             _ => self.centre(linker),
         }
+    }
+
+    /// The centre when it is surely inside, else the first covered sample: `WaveFragments::centroid`.
+    fn centroid(&self, linker: &mut Linker) -> At {
+        let (centre, covered) = (self.centre(linker), linker.covered.clone());
+        let Some(all) = covered.iter().copied().reduce(|all, covered| linker.b.binary(B::LogicalAnd, all, covered))
+        else {
+            return centre;
+        };
+        let mut place = centre;
+        for (sample, &covered) in covered.iter().enumerate().rev() {
+            let at = self.known_place(linker, sample);
+            place = [0, 1].map(|axis| linker.b.select(covered, at[axis], place[axis]));
+        }
+        [0, 1].map(|axis| linker.b.select(all, centre[axis], place[axis]))
     }
 
     /// The centre of a fragment.

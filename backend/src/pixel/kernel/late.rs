@@ -77,7 +77,7 @@ impl Linker {
         runs.iter().for_each(|&condition| self.b.push(Inst::If { condition }));
         see(self, Event::Shaded, shaded);
         self.ended = Some(self.zeroed());
-        let words = self.run((program, state), (pixels.place, None));
+        let words = self.run((program, state), (&pixels, None));
         let left = match known {
             Some(left) => {
                 let covered = self.kept((program, state), &words, &left.covered);

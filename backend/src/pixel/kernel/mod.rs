@@ -446,6 +446,8 @@ struct Linker {
     outputs: usize,
     /// Kernels that export themselves: x and y of the lanes' pixels.
     place: Option<[Value; 2]>,
+    /// The same: which samples of these are covered, in front of the program; nothing where all are.
+    covered: Vec<Value>,
     /// Kernels that export themselves: where the lanes' texels lie.
     texels: Texels,
     /// Kernels that export themselves: what changes within primitives.
