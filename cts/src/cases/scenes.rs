@@ -25,38 +25,32 @@ static BY_SAMPLE: &[u8] = include_bytes!("../../shaders/by_sample.frag.spv");
 static LONG: &[u8] = include_bytes!("../../shaders/long.frag.spv");
 static LONG_QUADS: &[u8] = include_bytes!("../../shaders/long_quads.frag.spv");
 
-/// Scenes.
-const SCENES: u64 = 200;
+/// Scenes of a kind.
+struct Group {
+    name: &'static str,
+    /// Section of the specification.
+    section: &'static str,
+    count: u64,
+    scene: fn(u64) -> Scene,
+    draw: fn(&Gpu, &Scene) -> Case,
+}
 
-/// Scenes of many tiny triangles over each other, whose pixels may share waves.
-const CROWDED: u64 = 40;
+const GROUPS: [Group; 11] = [
+    Group::new("random", ORDER, 200, Scene::random),
+    Group::new("crowded", ORDER, 40, Scene::crowded),
+    Group::new("long", ORDER, 40, Scene::long),
+    Group::new("holes", ORDER, 40, Scene::with_holes),
+    Group::new("late", ORDER, 60, Scene::tested_late),
+    Group::new("samples", "Sample Shading", 40, Scene::by_samples),
+    Group::new("wide", ORDER, 40, Scene::wide),
+    Group::new("narrow", ORDER, 56, Scene::narrow),
+    Group::new("masked", "Multisample Coverage", 50, Scene::masked),
+    Group { draw: draw_twice, ..Group::new("gradients", POLYGONS, 40, Scene::with_gradients) },
+    Group { draw: draw_whole_and_in_pieces, ..Group::new("meshes", POLYGONS, 40, Scene::of_meshes) },
+];
 
-/// Scenes of triangles of all sizes by long programs.
-const LONG_WAYS: u64 = 40;
-
-/// Scenes of triangles of all sizes by programs that discard fragments.
-const WITH_HOLES: u64 = 40;
-
-/// Scenes of triangles of all sizes, with some samples, by programs whose fragments are tested behind them.
-const TESTED_LATE: u64 = 60;
-
-/// Scenes of triangles of all sizes, with some samples, by programs that run for each of them.
-const BY_SAMPLES: u64 = 40;
-
-/// Scenes of triangles of all sizes, with some samples of four words each.
-const WIDE: u64 = 40;
-
-/// Scenes of triangles of all sizes, with some samples of a byte or two each.
-const NARROW: u64 = 56;
-
-/// Scenes of triangles of all sizes, of whose samples some are masked, or taken by their alpha.
-const MASKED: u64 = 50;
-
-/// Scenes of triangles with gradients, each drawn with two different w.
-const GRADIENTS: u64 = 40;
-
-/// Scenes of meshes, whose triangles share edges.
-const MESHES: u64 = 40;
+const ORDER: &str = "Rasterization Order";
+const POLYGONS: &str = "Basic Polygon Rasterization";
 
 /// Cells of a mesh along an axis, of two triangles each.
 const CELLS: usize = 12;
@@ -173,74 +167,22 @@ struct Scene {
     clear_depth: f32,
 }
 
+impl Group {
+    const fn new(name: &'static str, section: &'static str, count: u64, scene: fn(u64) -> Scene) -> Self {
+        Self { name, section, count, scene, draw }
+    }
+}
+
 pub(super) fn cases(all: &mut Vec<Entry>) {
-    for seed in 0..SCENES {
-        let run = move |gpu: &Gpu| draw(gpu, &Scene::random(seed));
-        all.push(Entry::new(format!("scenes.random.seed{seed}"), "Rasterization Order", run));
-    }
-    for seed in 0..CROWDED {
-        let run = move |gpu: &Gpu| draw(gpu, &Scene::crowded(seed));
-        all.push(Entry::new(format!("scenes.crowded.seed{seed}"), "Rasterization Order", run));
-    }
-    for seed in 0..LONG_WAYS {
-        let run = move |gpu: &Gpu| draw(gpu, &Scene::long(seed));
-        all.push(Entry::new(format!("scenes.long.seed{seed}"), "Rasterization Order", run));
-    }
-    for seed in 0..WITH_HOLES {
-        let run = move |gpu: &Gpu| {
-            gpu.need(vk::EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION_NAME)?;
-            draw(gpu, &Scene::with_holes(seed))
-        };
-        all.push(Entry::new(format!("scenes.holes.seed{seed}"), "Rasterization Order", run));
-    }
-    for seed in 0..TESTED_LATE {
-        let run = move |gpu: &Gpu| {
-            gpu.need(vk::EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION_NAME)?;
-            draw(gpu, &Scene::tested_late(seed))
-        };
-        all.push(Entry::new(format!("scenes.late.seed{seed}"), "Rasterization Order", run));
-    }
-    for seed in 0..BY_SAMPLES {
-        let run = move |gpu: &Gpu| {
-            if gpu.features.sample_rate_shading == 0 {
-                return Err(Outcome::NotSupported("sampleRateShading".into()));
-            }
-            draw(gpu, &Scene::by_samples(seed))
-        };
-        all.push(Entry::new(format!("scenes.samples.seed{seed}"), "Sample Shading", run));
-    }
-    for seed in 0..WIDE {
-        let run = move |gpu: &Gpu| {
-            gpu.need(vk::EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION_NAME)?;
-            draw(gpu, &Scene::wide(seed))
-        };
-        all.push(Entry::new(format!("scenes.wide.seed{seed}"), "Rasterization Order", run));
-    }
-    for seed in 0..NARROW {
-        let run = move |gpu: &Gpu| {
-            gpu.need(vk::EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION_NAME)?;
-            draw(gpu, &Scene::narrow(seed))
-        };
-        all.push(Entry::new(format!("scenes.narrow.seed{seed}"), "Rasterization Order", run));
-    }
-    for seed in 0..MASKED {
-        let run = move |gpu: &Gpu| {
-            gpu.need(vk::EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION_NAME)?;
-            draw(gpu, &Scene::masked(seed))
-        };
-        all.push(Entry::new(format!("scenes.masked.seed{seed}"), "Multisample Coverage", run));
-    }
-    for seed in 0..GRADIENTS {
-        let run = move |gpu: &Gpu| draw_twice(gpu, &Scene::with_gradients(seed));
-        all.push(Entry::new(format!("scenes.gradients.seed{seed}"), "Basic Polygon Rasterization", run));
-    }
-    for seed in 0..MESHES {
-        let run = move |gpu: &Gpu| {
-            let scene = Scene::of_meshes(seed);
-            draw(gpu, &scene)?;
-            draw_in_pieces(gpu, &scene)
-        };
-        all.push(Entry::new(format!("scenes.meshes.seed{seed}"), "Basic Polygon Rasterization", run));
+    for Group { name, section, count, scene, draw } in GROUPS {
+        for seed in 0..count {
+            let run = move |gpu: &Gpu| {
+                let scene = scene(seed);
+                scene.need(gpu)?;
+                draw(gpu, &scene)
+            };
+            all.push(Entry::new(format!("scenes.{name}.seed{seed}"), section, run));
+        }
     }
 }
 
@@ -442,6 +384,18 @@ impl Scene {
         scene
     }
 
+    /// Whether a device has what it is drawn with.
+    fn need(&self, gpu: &Gpu) -> Case {
+        let has = |programs: &[Program]| self.layers.iter().any(|layer| programs.contains(&layer.program));
+        if has(&[Program::Holes, Program::HolesQuads, Program::HolesEarly, Program::OwnDepthHoles]) {
+            gpu.need(vk::EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION_NAME)?;
+        }
+        if has(&[Program::BySample]) && gpu.features.sample_rate_shading == 0 {
+            return Err(Outcome::NotSupported("sampleRateShading".into()));
+        }
+        supported(gpu, self.samples)
+    }
+
     /// Its draws by render passes.
     fn parts<'a>(&self, draws: &'a [Draw]) -> Vec<Part<'a>> {
         let breaks = |number: &usize| *number > 0 && self.layers[*number].breaks;
@@ -590,7 +544,6 @@ fn codes(format: vk::Format, words: &[[u8; 4]]) -> Vec<Vec<u8>> {
 }
 
 fn draw(gpu: &Gpu, scene: &Scene) -> Case {
-    supported(gpu, scene.samples)?;
     let draws = scene.layers.iter().map(|layer| layer.draw(gpu)).collect::<Result<Vec<_>, _>>()?;
     let pixels = codes(scene.color, &render_parts(gpu, &scene.target(), &scene.parts(&draws))?);
     let depth = f64::from(scene.clear_depth);
@@ -639,12 +592,12 @@ fn render_bent(gpu: &Gpu, scene: &Scene, w: f32) -> Result<Vec<[u8; 4]>, Outcome
 /// Draws a scene with gradients where all w are 1 and what is interpolated needs no perspective, and where they are 2, which loses no bits: the pictures
 /// are the same.
 fn draw_twice(gpu: &Gpu, scene: &Scene) -> Case {
-    supported(gpu, scene.samples)?;
     same_pictures(&render_bent(gpu, scene, 1.0)?, &render_bent(gpu, scene, 2.0)?)
 }
 
-/// Draws a scene with gradients as it is, and in pieces: the pictures are the same.
-fn draw_in_pieces(gpu: &Gpu, scene: &Scene) -> Case {
+/// Draws a scene as it is, then with gradients, as it is and in pieces: the pictures are the same.
+fn draw_whole_and_in_pieces(gpu: &Gpu, scene: &Scene) -> Case {
+    draw(gpu, scene)?;
     let pieces = scene.in_pieces();
     [1.0, 2.0].iter().try_for_each(|&w| same_pictures(&render_bent(gpu, scene, w)?, &render_bent(gpu, &pieces, w)?))
 }
