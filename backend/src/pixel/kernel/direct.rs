@@ -82,8 +82,8 @@ pub(super) fn serves(pipeline: &GraphicsPipeline, attachments: &[Attachment]) ->
         // Each sample is shaded where it is known which are left, or all of them together.
         let effects = if is_late(pipeline, program) { Effects::Late } else { Effects::None };
         let by_sample = shades_samples(multisample, Some(program));
-        let (has_way, times) =
-            (!by_sample || effects == Effects::None, if by_sample { multisample.samples as usize } else { 1 });
+        let has_way = !by_sample || effects == Effects::None;
+        let times = if by_sample { multisample.samples as usize } else { 1 };
         let is_short = is_short(program) && program.code.function().insts.len() * times <= LONGEST_SHADED;
         is_short && is_plain(program, effects) && has_way
     };
@@ -321,8 +321,8 @@ impl Linker {
             let places: Vec<_> = attachments.iter().enumerate().map(|target| place(self, target)).collect();
             // All lanes are there still.
             let part = |(attachment, &(space, first)): (&Attachment, &(Space, Value))| {
-                let bytes = Some(attachment.export.info.bytes).filter(|&bytes| bytes < TEXEL);
-                bytes.filter(|_| attachment.export.needs_stored()).map(|bytes| self.stored_part(space, first, bytes))
+                let (export, bytes) = (&attachment.export, attachment.export.info.bytes);
+                (bytes < TEXEL && export.needs_stored()).then(|| self.stored_part(space, first, bytes))
             };
             let parts: Vec<_> = attachments.iter().zip(&places).map(part).collect();
             if let Some(&condition) = covered.get(sample as usize) {

@@ -26,25 +26,26 @@ impl Lower<'_> {
         let aligned = self.mask_and(aligned, effective);
         let lanes = self.inside(range, word, aligned);
         let follow = self.facts.strides[offset.0 as usize] == Some(bytes);
-        let code = match bytes {
-            1 => Code::EVEX_Vpmovdb_xmmm128_k1z_zmm,
-            _ => Code::EVEX_Vpmovdw_ymmm256_k1z_zmm,
-        };
-        if follow && self.target == Target::Avx512 {
-            let memory = Operand::Mem(self.first_word(range.base, offsets));
-            return self.masked(code, &[memory, Operand::Use(words.at(0))], lanes.at(0), false);
-        }
         if !follow {
             return self.scatter_by_lane(range.base, offsets, (words, lanes), bytes);
         }
         let memory = self.first_word(range.base, offsets);
-        self.if_all(lanes, |lower, all| match all {
-            true => lower.store_packed(memory, words, bytes),
-            false => lower.scatter_by_lane(range.base, offsets, (words, lanes), bytes),
-        });
+        match self.target {
+            Target::Avx2 => self.if_all(lanes, |lower, all| match all {
+                true => lower.store_packed(memory, words, bytes),
+                false => lower.scatter_by_lane(range.base, offsets, (words, lanes), bytes),
+            }),
+            Target::Avx512 => {
+                let code = match bytes {
+                    1 => Code::EVEX_Vpmovdb_xmmm128_k1z_zmm,
+                    _ => Code::EVEX_Vpmovdw_ymmm256_k1z_zmm,
+                };
+                self.masked(code, &[Operand::Mem(memory), Operand::Use(words.at(0))], lanes.at(0), false);
+            }
+        }
     }
 
-    /// Stores the first bytes of the words of all lanes, one or two, one after the other.
+    /// Stores the first bytes of the words of all lanes, one or two, one after the other: AVX2.
     fn store_packed(&mut self, memory: Mem, words: Parts, bytes: u32) {
         let parts = self.vector2(V::And, words, Source::Constant((1 << (u8::BITS * bytes)) - 1));
         // Halves of registers are packed on their own: the lower ones come before the upper ones again.
