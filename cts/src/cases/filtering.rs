@@ -8,6 +8,8 @@ use crate::render::{Draw, FULL, SIZE, State, TEXTURE, Target, render};
 
 /// A fragment shader that samples a cube across the edges of one face.
 const CUBE: &[u8] = include_bytes!("../../shaders/cube.frag.spv");
+/// A fragment shader that samples a cube in one of 27 directions a pixel.
+const CUBE_TIES: &[u8] = include_bytes!("../../shaders/cube_ties.frag.spv");
 /// A fragment shader that samples an image of integers.
 const TEXTURE_UINT: &[u8] = include_bytes!("../../shaders/texture_uint.frag.spv");
 
@@ -45,6 +47,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         let run = move |gpu: &Gpu| across_faces(gpu, mode);
         all.push(Entry::new(format!("filtering.cube.{name}"), "Cube Map Edge Handling", run));
     }
+    all.push(Entry::new("filtering.cube.ties", "Cube Map Face Selection", cube_ties));
     for (name, least, linear, expected) in [
         ("whole", 2.0, false, 2.0),
         ("between", 1.5, true, 1.5),
@@ -282,6 +285,25 @@ fn across_faces(gpu: &Gpu, mode: Option<vk::SamplerAddressMode>) -> Case {
         let expected = along.abs() / 2.0 * if along < 0.0 { low } else { high };
         let good = (f32::from(pixel[0]) - expected).abs() <= 2.0;
         check(good, || format!("column {x}: {pixel:?} instead of {expected}"))?;
+    }
+    Ok(())
+}
+
+/// Directions to edges and corners take the recommended face: that of z before that of y, and y before x. One texel is read
+/// there, without its neighbour on the next face.
+fn cube_ties(gpu: &Gpu) -> Case {
+    let image = cube(gpu)?;
+    let (nearest, edge) = (vk::Filter::NEAREST, vk::SamplerAddressMode::REPEAT);
+    let info = vk::SamplerCreateInfo::default().mag_filter(nearest).min_filter(nearest);
+    let info = info.address_mode_u(edge).address_mode_v(edge).address_mode_w(edge);
+    let view = view(gpu, &image, vk::ImageViewType::CUBE, 6, vk::ComponentMapping::default())?;
+    let pixels = draw(gpu, CUBE_TIES, (view, sampler(gpu, &info)?), 1.0)?;
+    for number in 0..27 {
+        let direction = [number % 3, number / 3 % 3, number / 9].map(|digit| digit - 1);
+        let Some(axis) = (0..3).rev().find(|&axis| direction[axis] != 0) else { continue };
+        let face = 2 * axis + usize::from(direction[axis] < 0);
+        let pixel = pixels[number as usize];
+        check(usize::from(pixel[0]) == face * 40, || format!("{direction:?}: {pixel:?} is not of face {face}"))?;
     }
     Ok(())
 }

@@ -22,6 +22,7 @@ fn along(face: u32, [x, y, z]: [f32; 3]) -> [f32; 3] {
     }
 }
 
+/// Returns the face of the longest component. Of components of equal length z is taken before y, and y before x.
 fn face_of([x, y, z]: [f32; 3]) -> u32 {
     let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
     if az >= ax && az >= ay {
@@ -76,6 +77,30 @@ pub(super) fn across_edge(face: u32, x: i32, y: i32, size: i32) -> (u32, i32, i3
     (met.face, texel(met.s), texel(met.t))
 }
 
+/// Directions to the middles of the cube's 12 edges and to its 8 corners, with the faces that the specification recommends.
+pub(in crate::texture) const TIES: [([f32; 3], u32); 20] = [
+    ([1.0, 1.0, 0.0], 2),
+    ([1.0, -1.0, 0.0], 3),
+    ([-1.0, 1.0, 0.0], 2),
+    ([-1.0, -1.0, 0.0], 3),
+    ([1.0, 0.0, 1.0], 4),
+    ([1.0, 0.0, -1.0], 5),
+    ([-1.0, 0.0, 1.0], 4),
+    ([-1.0, 0.0, -1.0], 5),
+    ([0.0, 1.0, 1.0], 4),
+    ([0.0, 1.0, -1.0], 5),
+    ([0.0, -1.0, 1.0], 4),
+    ([0.0, -1.0, -1.0], 5),
+    ([1.0, 1.0, 1.0], 4),
+    ([-1.0, 1.0, 1.0], 4),
+    ([1.0, -1.0, 1.0], 4),
+    ([-1.0, -1.0, 1.0], 4),
+    ([1.0, 1.0, -1.0], 5),
+    ([-1.0, 1.0, -1.0], 5),
+    ([1.0, -1.0, -1.0], 5),
+    ([-1.0, -1.0, -1.0], 5),
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,6 +112,13 @@ mod tests {
                 let met = project(direction(face, s, t));
                 assert_eq!((met.face, met.s, met.t), (face, 0.5 * s + 0.5, 0.5 * t + 0.5));
             }
+        }
+    }
+
+    #[test]
+    fn ties_prefer_z_then_y() {
+        for (direction, face) in TIES {
+            assert_eq!(project(direction).face, face, "{direction:?}");
         }
     }
 

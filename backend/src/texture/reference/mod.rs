@@ -13,6 +13,7 @@ use crate::format::{Class, Texel};
 use crate::memory::{PlaneRef, SurfaceView};
 use crate::shader::runtime::math;
 use address::{to_texels, wrap};
+pub(super) use cube::TIES;
 pub(super) use lod::query_lod;
 use lod::{Levels, levels, steps};
 
@@ -235,7 +236,9 @@ impl<'a, 's> Lookup<'a, 's> {
                 true => position(index).floor() as i32 + self.offset(index),
                 false => 0,
             });
-            return self.compared(level, texel);
+            // One texel of a seamless cube is clamped to the edge of its face.
+            let on_face = |index: usize| texel[index].clamp(0, size[0] - 1);
+            return self.compared(level, if self.face.is_some() { [on_face(0), on_face(1), 0] } else { texel });
         }
         let mut low = [0; 3];
         let mut share = [0.0; 3];

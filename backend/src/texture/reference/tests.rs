@@ -144,6 +144,24 @@ fn layers_slices_and_faces_are_found() {
     assert!((face([1.0, 0.0, 1.0]) - 0.4).abs() < 1e-6);
 }
 
+/// One texel is read from the face that the tie chooses, and its index is clamped; four texels are those across the edge.
+#[test]
+fn directions_to_edges_and_corners_of_a_cube_stay_on_their_face() {
+    let value = |_, slice: u32, x: u32, y: u32| [(slice * 16 + y * 4 + x) as u8, 0, 0, 0];
+    let cube = view(vk::ImageViewType::CUBE, vk::Format::R8_UNORM, [4, 4, 6], 1, value);
+    let (nearest, linear) = (sampler(vk::Filter::NEAREST, CLAMP), sampler(vk::Filter::LINEAR, CLAMP));
+    let code = |word: u32| (f32::from_bits(word) * 255.0).round() as u32;
+    for (direction, face) in cube::TIES {
+        assert_eq!(code(sample(&cube, &nearest, &at(direction))[0]) / 16, face, "{direction:?}");
+        let gathering = GatherRequest { request: at(direction), component: 0, offsets: None };
+        let faces = gather(&cube, &linear, &gathering).map(|word| code(word) / 16);
+        assert!(faces.contains(&face) && faces.iter().any(|&other| other != face), "{direction:?}: {faces:?}");
+    }
+    // The last column and the third row of +y; the last column and the first row of -z.
+    let texel = |direction| code(sample(&cube, &nearest, &at(direction))[0]);
+    assert_eq!([texel([1.0, 1.0, 0.0]), texel([-1.0, 1.0, -1.0])], [2 * 16 + 2 * 4 + 3, 5 * 16 + 3]);
+}
+
 #[test]
 fn comparison_filters_results_and_gather_orders_texels() {
     let depth = view(vk::ImageViewType::TYPE_2D, vk::Format::D16_UNORM, [2, 2, 1], 1, |_, _, x, y| {

@@ -205,7 +205,21 @@ impl Unit<'_> {
     fn nearest_texel(&mut self, place: &Place, level: &Level) -> Texel {
         let axes = self.state.dimensions;
         let indices: Vec<Value> = (0..axes).map(|axis| self.nearest(place.coords[axis], level, axis)).collect();
-        self.unwrapped(place, level, &indices)
+        match &place.face {
+            Some(face) => self.nearest_on_face(face, place.layer, [indices[0], indices[1]], level),
+            None => self.unwrapped(place, level, &indices),
+        }
+    }
+
+    /// Reads one texel of the chosen face: indices are clamped to the edge, so the next face is never read.
+    fn nearest_on_face(&mut self, face: &Face, layer: Value, indices: [Value; 2], level: &Level) -> Texel {
+        let (zero, last) = (self.b.int(0), self.last(level, 0));
+        let [x, y] = indices.map(|index| {
+            let index = self.b.binary(B::SMax, index, zero);
+            self.b.binary(B::SMin, index, last)
+        });
+        let slice = self.b.binary(B::IAdd, layer, face.number);
+        self.texel_at([x, y, slice].map(|index| Tap { index, inside: None }), level)
     }
 
     /// A texel by its indices before they are wrapped.

@@ -408,6 +408,42 @@ fn sampling_by_gradients() {
     }
 }
 
+/// Directions to edges and corners of cubes: samples and gathers are those of the model.
+#[test]
+fn cube_edges_and_corners() {
+    let (mut dice, ties) = (Dice(16), reference::TIES);
+    let at = |lane: usize, component: usize| ties[(lane * 7 + 3) % ties.len()].0[component];
+    for _ in 0..200 {
+        let view = any_view(&mut dice);
+        if !matches!(view.desc.kind, View::CUBE | View::CUBE_ARRAY) {
+            continue;
+        }
+        let sampler = Sampler { separate_faces: false, ..any_sampler(&mut dice, false) };
+        let (mut request, scale) = (Request::new(&view), dice.pick(&[1.0f32, 0.37, 12.5]));
+        let first = dice.below(ties.len() as u32) as usize;
+        for component in 0..3 {
+            let mut lane = first;
+            let value = request.floats(|| {
+                lane += 1;
+                at(lane, component) * scale
+            });
+            request.image.coords.push(value);
+        }
+        if request.image.arrayed {
+            let layer = request.floats(|| 1.0);
+            request.image.coords.push(layer);
+        }
+        let lod = Lod::Explicit(request.floats(|| 0.0));
+        request.image.op = ImageOp::Sample { lod, reference: None };
+        let sampling = Sampling::new(&view, &sampler).unwrap();
+        check(&request, &view, &sampler, |lane| sampling.sample(&request.of_lane(lane)));
+        request.image.op = ImageOp::Gather { component: None, reference: None, offsets: None };
+        check(&request, &view, &sampler, |lane| {
+            sampling.gather(&GatherRequest { request: request.of_lane(lane), component: 0, offsets: None })
+        });
+    }
+}
+
 #[test]
 fn gathering() {
     let mut dice = Dice(3);
