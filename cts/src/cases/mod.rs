@@ -11,6 +11,7 @@ mod core12;
 mod core13;
 mod devices;
 mod dynamic;
+mod edges;
 mod external;
 mod extremes;
 mod feedback;
@@ -77,6 +78,7 @@ pub fn all() -> Vec<Entry> {
         compressed::cases,
         wide::cases,
         compute::cases,
+        edges::cases,
         core11::cases,
         core12::cases,
         memory12::cases,

@@ -59,7 +59,7 @@ operations! {
     }
 }
 
-/// Atomic read-modify-write operations.
+/// Atomic read-modify-write operations. `FMin` and `FMax` store the number if one of the two operands is NaN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names are SPIR-V's")]
 pub enum AtomicOp {
@@ -119,8 +119,9 @@ impl AtomicOp {
             Self::Or => old | value,
             Self::Xor => old ^ value,
             Self::FAdd => (f(old) + f(value)).to_bits(),
-            Self::FMin => BinaryOp::FMin.apply(old, value),
-            Self::FMax => BinaryOp::FMax.apply(old, value),
+            Self::FMin | Self::FMax if f(value).is_nan() => old,
+            Self::FMin => BinaryOp::FMin.apply(value, old),
+            Self::FMax => BinaryOp::FMax.apply(value, old),
         })
     }
 
@@ -140,8 +141,9 @@ impl AtomicOp {
             Self::Or => old | value,
             Self::Xor => old ^ value,
             Self::FAdd => (f64::from_bits(old) + f64::from_bits(value)).to_bits(),
-            Self::FMin => WideOp::FMin.apply([old, value, 0]),
-            Self::FMax => WideOp::FMax.apply([old, value, 0]),
+            Self::FMin | Self::FMax if f64::from_bits(value).is_nan() => old,
+            Self::FMin => WideOp::FMin.apply([value, old, 0]),
+            Self::FMax => WideOp::FMax.apply([value, old, 0]),
         })
     }
 }
@@ -154,6 +156,12 @@ fn f(word: u32) -> f32 {
 #[inline(always)]
 fn float(apply: impl Fn(f32) -> f32, a: u32) -> u32 {
     apply(f(a)).to_bits()
+}
+
+/// Applies a rounding. Processors make a signalling NaN a quiet one, which the host's functions may not.
+#[inline(always)]
+fn rounded(round: impl Fn(f32) -> f32, a: u32) -> u32 {
+    if f(a).is_nan() { a | 0x0040_0000 } else { float(round, a) }
 }
 
 impl UnaryOp {
@@ -183,10 +191,10 @@ impl UnaryOp {
             Self::HalfToFloat => crate::format::half_to_f32(a & 0xffff).to_bits(),
             Self::FloatToHalf => crate::format::f32_to_half(f(a)),
             Self::IsNan => u32::from(f(a).is_nan()),
-            Self::Floor => float(f32::floor, a),
-            Self::Ceil => float(f32::ceil, a),
-            Self::Trunc => float(f32::trunc, a),
-            Self::RoundEven => float(f32::round_ties_even, a),
+            Self::Floor => rounded(f32::floor, a),
+            Self::Ceil => rounded(f32::ceil, a),
+            Self::Trunc => rounded(f32::trunc, a),
+            Self::RoundEven => rounded(f32::round_ties_even, a),
             Self::Sqrt => float(f32::sqrt, a),
         }
     }

@@ -126,6 +126,10 @@ impl WideOp {
             Self::FMax if x < y => y,
             Self::Fma => x.mul_add(y, z),
             Self::Sqrt => x.sqrt(),
+            // Processors make a signalling NaN a quiet one, which the host's functions may not.
+            Self::Floor | Self::Ceil | Self::Trunc | Self::RoundEven if x.is_nan() => {
+                f64::from_bits(x.to_bits() | 1 << 51)
+            }
             Self::Floor => x.floor(),
             Self::Ceil => x.ceil(),
             Self::Trunc => x.trunc(),

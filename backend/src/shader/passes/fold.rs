@@ -2,7 +2,7 @@
 //!
 //! The folder is `ops`' own definition of every operation, which is also the interpreter's.
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 
 use crate::shader::ir::{BinaryOp, Function, Inst, TernaryOp, Type, UnaryOp, Value, Wide, map_operands};
 
@@ -13,6 +13,8 @@ struct Known {
     replaced: HashMap<Value, Value>,
     /// Which value a `LogicalNot` or a comparison was made of.
     made_by: HashMap<Value, Inst>,
+    /// Floats that are not constant and never NaN.
+    numbers: HashSet<Value>,
 }
 
 /// What becomes of an instruction.
@@ -27,7 +29,12 @@ enum Folded {
 
 /// Folds what is constant.
 pub fn run(function: &mut Function) {
-    let mut known = Known { words: HashMap::default(), replaced: HashMap::default(), made_by: HashMap::default() };
+    let mut known = Known {
+        words: HashMap::default(),
+        replaced: HashMap::default(),
+        made_by: HashMap::default(),
+        numbers: HashSet::default(),
+    };
     let mut constants: HashMap<(u32, Type), Value> = HashMap::default();
     let (mut head, mut out) = (Vec::new(), Vec::with_capacity(function.insts.len()));
     for mut inst in std::mem::take(&mut function.insts) {
@@ -43,6 +50,11 @@ pub fn run(function: &mut Function) {
             continue;
         }
         let result = crate::shader::ir::results(&inst).first().copied();
+        if let Some(result) = result
+            && known.gives_number(&inst)
+        {
+            known.numbers.insert(result);
+        }
         let folded = match &inst {
             Inst::Const { word, .. } => Folded::Constant(*word),
             _ => known.fold(function, &inst),
@@ -96,6 +108,27 @@ impl Known {
         self.words.get(&value).copied()
     }
 
+    /// Returns true if a float is known not to be NaN.
+    fn is_number(&self, value: Value) -> bool {
+        match self.word(value) {
+            Some(word) => !f32::from_bits(word).is_nan(),
+            None => self.numbers.contains(&value),
+        }
+    }
+
+    /// Returns true if no operands, or those that are known, let an instruction give NaN. The least and greatest of two floats is
+    /// never NaN if the first is a number.
+    fn gives_number(&self, inst: &Inst) -> bool {
+        use UnaryOp as U;
+        match inst {
+            Inst::Unary { op: U::SToF | U::UToF, .. } => true,
+            Inst::Unary { op: U::FNeg | U::FAbs | U::Floor | U::Ceil | U::Trunc | U::RoundEven, a, .. }
+            | Inst::Binary { op: BinaryOp::FMin | BinaryOp::FMax, a, .. } => self.is_number(*a),
+            Inst::Ternary { op: TernaryOp::SelectFloat, b, c, .. } => self.is_number(*b) && self.is_number(*c),
+            _ => false,
+        }
+    }
+
     fn fold(&self, function: &Function, inst: &Inst) -> Folded {
         match inst {
             Inst::Unary { result, op, a } => self.unary(function, (*result, *op), *a),
@@ -120,6 +153,7 @@ impl Known {
         match op {
             UnaryOp::Copy | UnaryOp::AsFloat | UnaryOp::AsBool if same_type => Folded::Same(a),
             UnaryOp::LogicalNot => self.negated(result, a),
+            UnaryOp::IsNan if self.is_number(a) => Folded::Constant(0),
             // Halves that are only copied keep their bits, signalling NaNs theirs.
             UnaryOp::FloatToHalf => match self.made_by.get(&a) {
                 Some(Inst::Unary { op: UnaryOp::HalfToFloat, a, .. }) => Folded::Low(*a),
@@ -154,13 +188,25 @@ impl Known {
         use BinaryOp as Op;
         match (self.word(a), self.word(b)) {
             (Some(a), Some(b)) => Folded::Constant(op.apply(a, b)),
-            (Some(word), None) if commutes(op) => with_constant(op, b, word),
-            (None, Some(word)) => with_constant(op, a, word),
+            (Some(word), None) if commutes(op) => self.with_constant(op, b, word),
+            (None, Some(word)) => self.with_constant(op, a, word),
             _ => match op {
                 Op::ISub | Op::Xor | Op::LogicalNe if a == b => Folded::Constant(0),
                 Op::And | Op::Or | Op::LogicalAnd | Op::LogicalOr if a == b => Folded::Same(a),
                 _ => Folded::Kept,
             },
+        }
+    }
+
+    /// `op(a, constant)`.
+    fn with_constant(&self, op: BinaryOp, a: Value, word: u32) -> Folded {
+        match self.made_by.get(&a) {
+            // Bits that are kept were kept before.
+            Some(Inst::Binary { op: BinaryOp::And, a: x, b: y, .. }) if op == BinaryOp::And => {
+                let mask = self.word(*x).or(self.word(*y));
+                if mask.is_some_and(|mask| mask & word == mask) { Folded::Same(a) } else { with_constant(op, a, word) }
+            }
+            _ => with_constant(op, a, word),
         }
     }
 

@@ -245,6 +245,27 @@ pub fn pow(b: &mut Builder, x: Value, y: Value) -> Value {
     scale(b, power, word)
 }
 
+/// The greatest exponent of [`pow`] that becomes a product.
+const MAX_WHOLE_EXPONENT: u32 = 16;
+
+/// Returns the power with a whole constant exponent of 0 to [`MAX_WHOLE_EXPONENT`] as a product, which negative bases have too.
+/// Returns `None` for any other exponent.
+pub fn pow_by_product(b: &mut Builder, x: Value, y: Value) -> Option<Value> {
+    let exponent = f32::from_bits(b.as_constant(y)?);
+    let mut left = (0..=MAX_WHOLE_EXPONENT).find(|&whole| whole as f32 == exponent)?;
+    let (mut square, mut product) = (x, None);
+    while left > 0 {
+        if left & 1 != 0 {
+            product = Some(product.map_or(square, |product| mul(b, product, square)));
+        }
+        left >>= 1;
+        if left > 0 {
+            square = mul(b, square, square);
+        }
+    }
+    Some(product.unwrap_or_else(|| b.float(1.0)))
+}
+
 /// `1 / sqrt(x)`.
 pub fn inverse_sqrt(b: &mut Builder, x: Value) -> Value {
     let (one, root) = (b.float_like(x, 1.0), b.unary(U::Sqrt, x));

@@ -12,7 +12,7 @@ mod integer;
 mod rounding;
 mod trigonometric;
 
-pub use exponential::{exp, exp2, inverse_sqrt, log, log2, pow};
+pub use exponential::{exp, exp2, inverse_sqrt, log, log2, pow, pow_by_product};
 pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
 pub use integer::{
     add_carry, bit_field_mask, bit_reverse, extract_signed, extract_unsigned, find_lsb, find_msb_signed,

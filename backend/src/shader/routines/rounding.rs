@@ -42,16 +42,36 @@ fn modulo(b: &mut Builder, x: Value, y: Value, round: U) -> Value {
     sub(b, x, multiple)
 }
 
-/// The smaller; the other one when one is NaN.
+/// Returns the lesser operand, or the one that is a number if the other is NaN. Of equal operands it returns `y`.
 pub fn min_of_numbers(b: &mut Builder, x: Value, y: Value) -> Value {
-    let (nan, least) = (b.unary(U::IsNan, x), b.binary(B::FMin, x, y));
-    b.select(nan, y, least)
+    extremum_of_numbers(b, B::FMin, x, y)
 }
 
-/// The larger; the other one when one is NaN.
+/// Returns the greater operand, or the one that is a number if the other is NaN. Of equal operands it returns `y`.
 pub fn max_of_numbers(b: &mut Builder, x: Value, y: Value) -> Value {
-    let (nan, most) = (b.unary(U::IsNan, x), b.binary(B::FMax, x, y));
-    b.select(nan, y, most)
+    extremum_of_numbers(b, B::FMax, x, y)
+}
+
+/// `FMin` and `FMax` return their first operand if either is NaN, so a constant in that place makes them one instruction.
+fn extremum_of_numbers(b: &mut Builder, op: B, x: Value, y: Value) -> Value {
+    if is_constant_number(b, y) {
+        return b.binary(op, y, x);
+    }
+    if is_constant_number(b, x) {
+        return b.binary(op, x, y);
+    }
+    let (is_nan, chosen) = (b.unary(U::IsNan, y), b.binary(op, y, x));
+    b.select(is_nan, x, chosen)
+}
+
+/// Returns true if a float is a constant other than NaN.
+fn is_constant_number(b: &Builder, value: Value) -> bool {
+    let words = b.split(value).map(|word| b.as_constant(word));
+    match (words, b.is_wide(value)) {
+        ([Some(low), Some(high)], true) => !f64::from_bits(u64::from(low) | u64::from(high) << 32).is_nan(),
+        ([Some(word), _], false) => !f32::from_bits(word).is_nan(),
+        _ => false,
+    }
 }
 
 /// Whether `x` is an infinity.

@@ -159,11 +159,11 @@ pub fn atan2(b: &mut Builder, y: Value, x: Value) -> Value {
     let low = b.select(steep, width, height);
     let high = b.select(steep, height, width);
     let fraction = div(b, low, high);
-    // Two infinities make half a quarter, two zeros make none.
-    let equal = b.binary(B::FEq, low, high);
-    let fraction = b.select(equal, one, fraction);
+    // Two infinities make half a quarter, two zeros make none. NaN equals neither, so it stays.
     let nothing = b.binary(B::FEq, high, zero);
-    let fraction = b.select(nothing, zero, fraction);
+    let of_equal = b.select(nothing, zero, one);
+    let equal = b.binary(B::FEq, low, high);
+    let fraction = b.select(equal, of_equal, fraction);
     let angle = atan_of_fraction(b, fraction);
     let complement = sub(b, quarter, angle);
     let angle = b.select(steep, complement, angle);

@@ -196,12 +196,12 @@ fn float_routines_are_the_hosts() {
         (
             "min",
             |b, [x, y]| routines::min_of_numbers(b, x, y),
-            |x, y| (if f(x).is_nan() || f(y) < f(x) { f(y) } else { f(x) }).to_bits(),
+            |x, y| (if f(y).is_nan() || f(x) < f(y) { f(x) } else { f(y) }).to_bits(),
         ),
         (
             "max",
             |b, [x, y]| routines::max_of_numbers(b, x, y),
-            |x, y| (if f(x).is_nan() || f(x) < f(y) { f(y) } else { f(x) }).to_bits(),
+            |x, y| (if f(y).is_nan() || f(y) < f(x) { f(x) } else { f(y) }).to_bits(),
         ),
         (
             "quantize",

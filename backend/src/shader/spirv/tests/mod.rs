@@ -5,6 +5,7 @@ use ash::vk;
 use super::*;
 
 mod behaviour;
+mod edges;
 mod feedback;
 mod hostile;
 mod images;

@@ -266,8 +266,9 @@ impl Translator<'_> {
                 b.unary(U::FloatToHalf, word)
             } else {
                 let (low, high, scale) = (b.float(if signed { -1.0 } else { 0.0 }), b.float(1.0), b.float(scale));
-                let clamped = b.binary(B::FMax, word, low);
-                let clamped = b.binary(B::FMin, clamped, high);
+                // NaN becomes the low bound, as the specification's formula gives with `clamp` of numbers.
+                let clamped = b.binary(B::FMax, low, word);
+                let clamped = b.binary(B::FMin, high, clamped);
                 let scaled = b.binary(B::FMul, clamped, scale);
                 let rounded = b.unary(U::RoundEven, scaled);
                 let code = b.unary(U::FToS, rounded);
@@ -364,6 +365,11 @@ impl Translator<'_> {
         if let Some(op) = binary(op) {
             return Ok(self.builder.binary(op, x, y));
         }
+        if op == G::Pow
+            && let Some(product) = r::pow_by_product(&mut self.builder, x, y)
+        {
+            return Ok(product);
+        }
         if let Some(routine) = routine_of_two(op) {
             return Ok(routine(&mut self.builder, x, y));
         }
@@ -379,7 +385,6 @@ impl Translator<'_> {
     fn ternary_function(&mut self, op: G, x: Value, y: Value, z: Value) -> Result<Value> {
         let b = &mut self.builder;
         let clamp = match op {
-            G::FClamp => Some((B::FMax, B::FMin)),
             G::UClamp => Some((B::UMax, B::UMin)),
             G::SClamp => Some((B::SMax, B::SMin)),
             _ => None,
@@ -390,7 +395,7 @@ impl Translator<'_> {
         }
         match op {
             G::Fma => Ok(b.ternary(T::Fma, x, y, z)),
-            G::NClamp => {
+            G::FClamp | G::NClamp => {
                 let low = r::max_of_numbers(b, x, y);
                 Ok(r::min_of_numbers(b, low, z))
             }
@@ -405,8 +410,9 @@ impl Translator<'_> {
                 let [zero, one, two, three] = [0.0, 1.0, -2.0, 3.0].map(|constant| b.float_like(x, constant));
                 let (over, range) = (b.binary(B::FSub, z, x), b.binary(B::FSub, y, x));
                 let t = b.binary(B::FDiv, over, range);
-                let t = b.binary(B::FMax, t, zero);
-                let t = b.binary(B::FMin, t, one);
+                // NaN, which equal edges or an operand may give, becomes 0.
+                let t = b.binary(B::FMax, zero, t);
+                let t = b.binary(B::FMin, one, t);
                 let rest = b.ternary(T::Fma, two, t, three);
                 let square = b.binary(B::FMul, t, t);
                 Ok(b.binary(B::FMul, square, rest))
@@ -436,16 +442,12 @@ fn orders_zeros(op: G) -> bool {
 
 /// A function that takes the lesser or greater of numbers, where -0 is less than 0.
 fn of_signed_zeros(b: &mut Builder, op: G, x: Value, (y, z): (Value, Option<Value>)) -> Value {
-    let (max, min) = match op {
-        G::FMin | G::FMax | G::FClamp => (G::FMax, G::FMin),
-        _ => (G::NMax, G::NMin),
-    };
     match z {
         Some(z) => {
-            let low = extremum(b, max, x, y);
-            extremum(b, min, low, z)
+            let low = extremum(b, false, x, y);
+            extremum(b, true, low, z)
         }
-        None => extremum(b, op, x, y),
+        None => extremum(b, matches!(op, G::FMin | G::NMin), x, y),
     }
 }
 
@@ -458,13 +460,12 @@ fn on_bits(b: &mut Builder, op: B, x: Value, y: Value) -> Value {
     b.cast(word, float)
 }
 
-fn extremum(b: &mut Builder, op: G, x: Value, y: Value) -> Value {
-    // What is equal has the same bits, but for zeros: those of the sign are joined.
-    let (choice, join) = match op {
-        G::FMin => (b.binary(B::FMin, x, y), B::Or),
-        G::NMin => (r::min_of_numbers(b, x, y), B::Or),
-        G::FMax => (b.binary(B::FMax, x, y), B::And),
-        _ => (r::max_of_numbers(b, x, y), B::And),
+/// Returns the lesser or greater of two numbers, where -0 is less than 0.
+fn extremum(b: &mut Builder, is_min: bool, x: Value, y: Value) -> Value {
+    // Equal operands have the same bits, but for zeros: their signs are joined.
+    let (choice, join) = match is_min {
+        true => (r::min_of_numbers(b, x, y), B::Or),
+        false => (r::max_of_numbers(b, x, y), B::And),
     };
     let (equal, joined) = (b.binary(B::FEq, x, y), on_bits(b, join, x, y));
     b.select(equal, joined, choice)
@@ -485,10 +486,8 @@ fn unary(op: G) -> Option<U> {
 
 fn binary(op: G) -> Option<B> {
     Some(match op {
-        G::FMin => B::FMin,
         G::UMin => B::UMin,
         G::SMin => B::SMin,
-        G::FMax => B::FMax,
         G::UMax => B::UMax,
         G::SMax => B::SMax,
         _ => return None,
@@ -530,8 +529,9 @@ fn routine_of_two(op: G) -> Option<fn(&mut Builder, Value, Value) -> Value> {
     Some(match op {
         G::Atan2 => r::atan2,
         G::Pow => r::pow,
-        G::NMin => r::min_of_numbers,
-        G::NMax => r::max_of_numbers,
+        // SPIR-V leaves open which operand FMin and FMax return if one is NaN: programs expect the number.
+        G::FMin | G::NMin => r::min_of_numbers,
+        G::FMax | G::NMax => r::max_of_numbers,
         G::Step => r::step,
         G::Ldexp => r::ldexp,
         _ => return None,

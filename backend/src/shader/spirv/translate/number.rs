@@ -140,6 +140,7 @@ pub(crate) fn component(
     if is_conversion(op) {
         return Ok(convert(b, op, operands[0], (from, to)));
     }
+    limit_bit_numbers(b, op, &mut operands, from);
     let above = if second { upper_part(b, op, &operands, from) } else { None };
     let mut value = above.map_or_else(|| scalar::component(b, op, &operands, second), Ok)?;
     if let (Op::BitReverse, Number::Int(bits @ (8 | 16))) = (op, from) {
@@ -148,6 +149,26 @@ pub(crate) fn component(
         value = b.binary(B::ShrLogical, value, above);
     }
     Ok(if to.is_narrow() { narrow(b, value, to) } else { value })
+}
+
+/// Keeps the low bits of a shift's count and of a bit field's offset, as processors do: a number of bits modulo the width.
+/// SPIR-V leaves greater ones undefined.
+fn limit_bit_numbers(b: &mut Builder, op: Op, operands: &mut [Value], number: Number) {
+    let at = match op {
+        Op::ShiftLeftLogical | Op::ShiftRightLogical | Op::ShiftRightArithmetic => 1,
+        Op::BitFieldSExtract | Op::BitFieldUExtract => 1,
+        Op::BitFieldInsert => 2,
+        _ => return,
+    };
+    let (Number::Int(bits), Some(operand)) = (number, operands.get_mut(at)) else { return };
+    let low = b.split(*operand)[0];
+    *operand = match b.as_constant(low) {
+        Some(constant) => b.int(constant & (bits - 1)),
+        None => {
+            let mask = b.int(bits - 1);
+            b.binary(B::And, low, mask)
+        }
+    };
 }
 
 /// The second result of an operation on narrow integers: in a word it stands above the first.

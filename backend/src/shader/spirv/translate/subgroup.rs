@@ -302,6 +302,11 @@ impl Translator<'_> {
         let one = |this: &mut Self, word: Value| {
             let word = if is_signed { number::signed(&mut this.builder, word, number) } else { word };
             let identity = this.identity(op, number);
+            // NaN is left out: of numbers and NaN a number is chosen.
+            let word = match op {
+                B::FMin | B::FMax => this.builder.binary(op, identity, word),
+                _ => word,
+            };
             let own = this.active_or(word, identity);
             let value = match scan {
                 GroupOperation::InclusiveScan => this.scan(op, own),
