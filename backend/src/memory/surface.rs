@@ -167,8 +167,9 @@ impl Surface {
         if is_known && !self.hints.is_lost() {
             return;
         }
-        let overwritten = self.hints.begin_use() || overwritten;
-        in_use.wake(memory, start..start.saturating_add(self.layout.size()), overwritten);
+        let range = start..start.saturating_add(self.layout.size());
+        let is_lost = self.hints.begin_use() && !memory.holds_for_others(&range, &self.hints);
+        in_use.wake(memory, range, is_lost || overwritten);
         self.used.fetch_max(in_use.number(), Ordering::Release);
         self.seen.fetch_max(noted, Ordering::Release);
     }

@@ -270,6 +270,17 @@ impl Allocation {
         }
     }
 
+    /// Whether another image than the one with these hints holds something in the spans that lie wholly in a range: images that are created
+    /// alike may share what they hold.
+    pub(super) fn holds_for_others(&self, range: &Range<u64>, hints: &Arc<Hints>) -> bool {
+        let (Some(rest), span) = (&self.rest, SPAN as u64) else { return false };
+        let is_last = range.end >= self.length as u64;
+        let end = if is_last { range.end.div_ceil(span) } else { range.end / span };
+        let whole = range.start.div_ceil(span) as usize..end as usize;
+        let is_other = |image: &Image| !std::ptr::eq(image.hints.as_ptr(), Arc::as_ptr(hints)) && !image.is_lost();
+        !whole.is_empty() && rest.moved.lock().images_in(&whole).iter().any(is_other)
+    }
+
     /// Something else lies in these bytes, which is reached by who says nothing of it: they stay awake.
     pub fn keep_awake(&self, range: Range<u64>) {
         let Some(rest) = &self.rest else { return };

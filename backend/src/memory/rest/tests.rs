@@ -416,6 +416,28 @@ fn what_is_lost_is_not_kept() {
 }
 
 /// First what is lost, then what is only read, then what was not used for longest, then what takes the fewest bytes.
+/// Who uses an image whose contents are lost finds what another image in the same memory holds.
+#[test]
+fn images_that_are_alike_share_what_they_hold() {
+    let (heap, workers) = (Heap::new(HEAP), Workers::new(2));
+    let near = residency(&heap, 8 << 20, true);
+    let images = [(); 2].map(|()| surface(vk::Format::R8G8B8A8_UNORM, 256, 1));
+    let memory = bound(&heap, &near, &images[0], 0);
+    assert!(images[1].bind(memory.clone(), 0));
+    for (round, seed) in (1..5).enumerate() {
+        let (writer, reader) = (&images[round % 2], &images[(round + 1) % 2]);
+        let in_use = near.begin(&workers);
+        images.iter().for_each(|image| image.hint(&in_use, Hint::Lost));
+        writer.begin_use(&in_use, false);
+        fill(&memory, 0..memory.size(), 3, seed);
+        drop(in_use);
+        assert!(!states(&memory).contains(&State::Awake));
+        let in_use = near.begin(&workers);
+        reader.begin_use(&in_use, false);
+        check(&memory, 0..memory.size(), 3, seed);
+    }
+}
+
 #[test]
 fn what_rests_first() {
     let (heap, workers) = (Heap::new(HEAP), Workers::new(1));
