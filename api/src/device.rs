@@ -119,6 +119,7 @@ impl Device {
             },
             ahead: values.number("VITRIC_LOOKAHEAD") as usize,
             counts: !values.text("VITRIC_COUNTERS").is_empty(),
+            decoded_bytes: knobs::decoded_bytes(values.text("VITRIC_DECODED"), heap.size()).unwrap_or(0),
         };
         let gpu = Gpu::with_near(config, near_memory(values, &messages, &heap));
         let health = Arc::new(Health::new(messages));
@@ -179,6 +180,8 @@ impl Device {
     }
 
     fn allocated(&self, made: std::result::Result<Arc<Allocation>, OutOfMemory>) -> Result<Arc<Allocation>> {
+        // What is allocated comes before what is only kept.
+        self.gpu.decoded().trim(&self.heap);
         made.map_err(|error| {
             self.health.messages.warn(&error.to_string());
             Error::OutOfDeviceMemory

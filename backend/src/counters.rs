@@ -115,6 +115,10 @@ counters! {
     Exported "exported" "pixel" "Fragments that were exported after they were shaded."
     Discarded "discarded" "pixel" "Fragments that were shaded, of which programs or late tests left nothing to be exported."
     Invocations "invocations" "compute" "Invocations of compute programs."
+    DecodedBytes "decoded_bytes" "decoded" "Bytes of texels that were decoded from blocks of compressed images, to be sampled."
+    DecodedPeak "decoded_peak" "decoded" "Most bytes of such texels at a time."
+    DecodedDropped "decoded_dropped" "decoded" "Images whose decoded texels were dropped: for others, for the heap, or because the image was idle."
+    DecodedRefused "decoded_refused" "decoded" "Look-ups that sample blocks, because there was no room for decoded texels."
     SpansWoken "spans_woken" "near" "Spans of 64 KiB of images that a submission needed and that rested in near memory."
     SpansRested "spans_rested" "near" "Spans that went to rest."
     SpansVoid "spans_void" "near" "Those of them that are one line again and again, and take no near memory."
@@ -198,8 +202,8 @@ const MARKED: [(Counter, Map); 4] = [
 /// Groups along a tile's side.
 const SIDE: usize = 8;
 
-/// Counters before those of near memory, which counts apart.
-const OF_TILES: usize = Counter::SpansWoken as usize;
+/// Counters before those of decoded texels and of near memory, which count apart.
+const OF_TILES: usize = Counter::DecodedBytes as usize;
 
 /// What one worker sees of a walk, with the maps of one tile.
 #[derive(Debug)]

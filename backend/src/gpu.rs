@@ -11,7 +11,7 @@ use crate::command::{CommandList, Processor};
 use crate::counters::Counters;
 use crate::geometry::{FrontScratch, MergedMode, Posh, Triangles};
 use crate::hiz::{Hiz, KeptDepths};
-use crate::memory::{AddressSpace, Buffer, InUse, Residency, Surface};
+use crate::memory::{AddressSpace, Buffer, DecodedCache, InUse, Residency, Surface};
 use crate::pixel::TileScratch;
 use crate::shader::Inlining;
 use crate::shader::runtime::{Names, NoNames};
@@ -49,6 +49,8 @@ pub struct GpuConfig {
     pub inlining: Inlining,
     /// Whether it counts what it does.
     pub counts: bool,
+    /// Most bytes of decoded texels of compressed images; 0: none are kept.
+    pub decoded_bytes: u64,
 }
 
 /// An emulated GPU. Several queues may execute on it at the same time: each has one of these, with the same units.
@@ -85,17 +87,18 @@ impl Gpu {
 
     /// The same with near memory, where images rest that no submission uses.
     pub fn with_near(config: GpuConfig, near: Option<Residency>) -> Arc<Self> {
+        let decoded = DecodedCache::new(config.decoded_bytes);
         let units = Arc::new(Units {
             config,
             started: Instant::now(),
-            routines: Arc::default(),
+            routines: Arc::new(Routines::new(decoded.clone())),
             addresses: AddressSpace::default(),
             names: OnceLock::new(),
             triangles: Bag::new(MOST_KEPT),
             tiles: Bag::new(config.threads),
             // The command processor keeps one.
             fronts: Bag::new(config.threads + 1),
-            depths: KeptDepths::new(config.hiz),
+            depths: KeptDepths::new(config.hiz, decoded),
             counters: config.counts.then(Arc::default),
             near,
         });
@@ -154,7 +157,7 @@ impl Gpu {
             image.begin_use(in_use, false);
         }
         transfer::copy_buffer_image(&self.workers, in_use.as_ref(), (buffer, image), regions, direction);
-        self.depths().wrote_surface(image);
+        self.depths().copied_to(image);
     }
 
     /// The same between images.
@@ -162,7 +165,7 @@ impl Gpu {
         let in_use = self.begin_use();
         in_use.iter().for_each(|in_use| target.begin_use(in_use, false));
         transfer::copy_image(&self.workers, in_use.as_ref(), (source, target), regions);
-        self.depths().wrote_surface(target);
+        self.depths().copied_to(target);
     }
 
     /// Memory that programs reach by address.
@@ -185,14 +188,21 @@ impl Gpu {
         &self.units.routines
     }
 
+    /// The decoded texels of compressed images.
+    pub fn decoded(&self) -> &Arc<DecodedCache> {
+        self.units.routines.decoded()
+    }
+
     /// What it counted, when it does.
     pub fn counters(&self) -> Option<&Arc<Counters>> {
         self.units.counters.as_ref()
     }
 
-    /// Adds to it what near memory has counted; once, when all else has ended.
+    /// Adds to it what near memory and the cache of decoded texels have counted; once, when all else has ended.
     pub fn settle_counters(&self) {
-        if let (Some(counters), Some(near)) = (self.counters(), self.near()) {
+        let Some(counters) = self.counters() else { return };
+        counters.add_numbered(self.decoded().counted());
+        if let Some(near) = self.near() {
             counters.add_numbered(near.counted());
         }
     }

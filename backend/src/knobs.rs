@@ -64,16 +64,29 @@ pub fn near(value: &str) -> Option<(&str, Option<u64>)> {
         None if value.starts_with(|c: char| c.is_ascii_digit()) => ("on", Some(value)),
         None => (value, None),
     };
-    let bytes = |size: &str| match size.strip_suffix('K') {
-        Some(kib) => kib.parse::<u64>().ok()?.checked_mul(1 << 10),
-        None => size.parse::<u64>().ok()?.checked_mul(1 << 20),
-    };
     let size = size.map(|size| bytes(size).filter(|bytes| *bytes > 0).ok_or(())).transpose().ok()?;
     matches!(mode, "off" | "on" | "always").then_some((mode, size))
 }
 
 fn nearmem(value: &str) -> bool {
     near(value).is_some()
+}
+
+/// Bytes of a size in MiB, or in KiB with a K.
+fn bytes(size: &str) -> Option<u64> {
+    match size.strip_suffix('K') {
+        Some(kib) => kib.parse::<u64>().ok()?.checked_mul(1 << 10),
+        None => size.parse::<u64>().ok()?.checked_mul(1 << 20),
+    }
+}
+
+/// Bytes that decoded texels may take of a heap's size.
+pub fn decoded_bytes(value: &str, heap: u64) -> Option<u64> {
+    if value == "auto" { Some(heap / 4) } else { bytes(value) }
+}
+
+fn decoded(value: &str) -> bool {
+    decoded_bytes(value, 0).is_some()
 }
 
 fn any(_: &str) -> bool {
@@ -168,6 +181,14 @@ const TABLE: &[Knob] = &[
               KiB with a K; it is as large as the heap else.",
         off: Some("off"),
         check: nearmem,
+    },
+    Knob {
+        name: "VITRIC_DECODED",
+        default: "auto",
+        doc: "Most memory for decoded texels of compressed images, beside the heap, in MiB, or in KiB with a K; auto: a quarter of the heap's \
+              size. What finds no room there is decoded as it is sampled.",
+        off: None,
+        check: decoded,
     },
     Knob {
         name: "VITRIC_FARMEM",

@@ -273,17 +273,19 @@ impl Default for Target {
 }
 
 /// Draws of one render pass. The first pass clears its attachments, later ones go on with them.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Part<'a> {
     /// What it draws.
     pub draws: &'a [Draw],
     /// What depth is cleared to before it, by a transfer.
     pub clear: Option<f32>,
+    /// A copy before it, from a buffer to an image in the general layout.
+    pub copy: Option<(vk::Buffer, vk::Image, vk::BufferImageCopy)>,
 }
 
 /// Renders draws and returns the pixels, row by row, four bytes each; larger ones as several of these, and of smaller ones several in each.
 pub fn render(gpu: &Gpu, target: &Target, draws: &[Draw]) -> Result<Vec<[u8; 4]>, Outcome> {
-    render_parts(gpu, target, &[Part { draws, clear: None }])
+    render_parts(gpu, target, &[Part { draws, ..Part::default() }])
 }
 
 /// The same in several render passes, one after the other.
@@ -342,6 +344,11 @@ pub fn render_parts(gpu: &Gpu, target: &Target, parts: &[Part<'_>]) -> Result<Ve
             for (number, (part, prepared)) in parts.iter().zip(&prepared).enumerate() {
                 if let (Some(depth), true) = (part.clear, has_depth) {
                     clear_depth(gpu, commands, &images[images.len() - 1], depth);
+                }
+                if let Some((buffer, image, region)) = part.copy {
+                    let layout = vk::ImageLayout::GENERAL;
+                    gpu.device.cmd_copy_buffer_to_image(commands, buffer, image, layout, &[region]);
+                    gpu.barrier(commands, None);
                 }
                 let pass = if number == 0 { first } else { next };
                 let begin = vk::RenderPassBeginInfo::default().render_pass(pass).framebuffer(framebuffer);

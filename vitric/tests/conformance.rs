@@ -61,6 +61,20 @@ fn techniques_change_no_results_together() {
     others.iter().for_each(|knobs| pictures_are_right_with(knobs));
 }
 
+/// Compressed images are sampled alike, whether texels stay decoded, are dropped for others, find no room, or are idle.
+#[test]
+fn room_for_decoded_texels_changes_no_results() {
+    let knobs = [("VITRIC_DECODED", "0"), ("VITRIC_DECODED", "20K"), ("VITRIC_NEARMEM", "always")];
+    for (name, value) in knobs {
+        let run = Command::new(env!("CARGO_BIN_EXE_vitric"))
+            .args(["cts", "--filter", "compressed.*", "--filter", "host.*"])
+            .env(name, value)
+            .output()
+            .unwrap();
+        assert!(run.status.success(), "{name}={value}: {}", String::from_utf8_lossy(&run.stdout));
+    }
+}
+
 #[test]
 fn an_unknown_filter_is_an_error() {
     let run = Command::new(env!("CARGO_BIN_EXE_vitric")).args(["cts", "--filter", "nothing.*"]).output().unwrap();

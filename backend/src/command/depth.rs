@@ -1,4 +1,5 @@
-//! The visibility structures of depth attachments: which a subpass goes on with, and which commands write memory behind their backs.
+//! The visibility structures of depth attachments: which a subpass goes on with, and which commands write memory behind their backs. These
+//! may write blocks of compressed images, too, whose decoded texels then are out of date.
 
 use super::Command;
 use super::pass::Pass;
@@ -82,9 +83,8 @@ pub(super) fn written_by(kept: &KeptDepths, command: &Command) {
         | Command::UpdateBuffer { target, .. }
         | Command::FillBuffer { target, .. }
         | Command::CopyQueryPoolResults { target, .. } => wrote_buffer(kept, target),
-        Command::CopyImage { target, .. }
-        | Command::BlitImage { target, .. }
-        | Command::CopyBufferToImage { target, .. }
+        Command::CopyImage { target, .. } | Command::CopyBufferToImage { target, .. } => kept.copied_to(target),
+        Command::BlitImage { target, .. }
         | Command::ClearColorImage { target, .. }
         | Command::ResolveImage { target, .. } => kept.wrote_surface(target),
         Command::ClearDepthStencilImage { target, value, ranges } => {

@@ -60,6 +60,8 @@ struct Found {
     changed: u32,
     /// How often images had lost contents when these began to be used.
     losses: u64,
+    /// How often decoded texels in use had become out of date.
+    decoded_losses: u64,
 }
 
 /// The sets of a bind point, and what the bound pipeline's programs find in them.
@@ -126,9 +128,11 @@ impl BoundSets {
     /// The resources of the bound pipeline's program of a stage, numbered from 0.
     pub(super) fn resolve(&mut self, stage: usize, program: &Arc<Program>, device: &OfDevice<'_>) -> Arc<Bindings> {
         let used = |changed: u32| program.resources.iter().any(|resource| changed.wrapping_shr(resource.set) & 1 != 0);
+        let decoded_losses = device.routines.decoded().losses();
         if let Some(found) = &mut self.found[stage]
             && Arc::ptr_eq(&found.program, program)
             && !used(found.changed)
+            && found.decoded_losses == decoded_losses
         {
             if let Some(in_use) = device.in_use.as_ref().filter(|in_use| in_use.losses() != found.losses) {
                 found.losses = in_use.losses();
@@ -143,7 +147,8 @@ impl BoundSets {
             bindings.begin_use(in_use);
         }
         let bindings = Arc::new(bindings);
-        self.found[stage] = Some(Found { program: program.clone(), bindings: bindings.clone(), changed: 0, losses });
+        let (program, kept) = (program.clone(), bindings.clone());
+        self.found[stage] = Some(Found { program, bindings: kept, changed: 0, losses, decoded_losses });
         bindings
     }
 

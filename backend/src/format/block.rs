@@ -60,6 +60,28 @@ pub fn decode_alike(a: &FormatInfo, b: &FormatInfo) -> bool {
 /// # Panics
 /// When the format is not compressed.
 pub fn block_texel(of: &FormatInfo, block: &[u8; 16], x: u32, y: u32) -> Texel {
+    with_texel(of, block, [x, y], decode)
+}
+
+/// The same texel as words of the format that [`decoded_format`] says, zeros behind them.
+///
+/// # Panics
+/// When the format is not compressed.
+pub fn block_words(of: &FormatInfo, block: &[u8; 16], x: u32, y: u32) -> Texel {
+    with_texel(of, block, [x, y], |_, texel| {
+        let mut words = [0; 16];
+        words[..texel.len()].copy_from_slice(texel);
+        std::array::from_fn(|index| u32::from_le_bytes(std::array::from_fn(|byte| words[4 * index + byte])))
+    })
+}
+
+/// Calls `work` with the bytes of a texel, and their format.
+fn with_texel(
+    of: &FormatInfo,
+    block: &[u8; 16],
+    [x, y]: [u32; 2],
+    work: impl FnOnce(&FormatInfo, &[u8]) -> Texel,
+) -> Texel {
     let [width, height] = of.block_extent();
     let decoded_as = decoded_format(of).expect("a compressed format");
     let bytes = decoded_as.bytes as usize;
@@ -75,7 +97,7 @@ pub fn block_texel(of: &FormatInfo, block: &[u8; 16], x: u32, y: u32) -> Texel {
             *slot = Some(Decoded { format: of.format, block: *block, texels });
         }
         let texels = slot.as_ref().map_or(&[][..], |known| &known.texels);
-        decode(decoded_as, &texels[start..start + bytes])
+        work(decoded_as, &texels[start..start + bytes])
     })
 }
 

@@ -3,7 +3,8 @@
 //! An image's structure is found again by each pass that uses the image, whatever its render area, as long as nothing else may have
 //! written the image's memory. Who writes memory in another way than by depth tests says so: transfers, programs with side effects,
 //! attachments of other images in the same memory, the host. Clears are followed exactly. Programs, the host and copies leave nothing of
-//! what was known. Source: DESIGN 3.2, "the pyramid belongs to the depth image".
+//! what was known. The same calls tell the cache of decoded texels (`memory/decoded.rs`) that blocks may have changed.
+//! Source: DESIGN 3.2, "the pyramid belongs to the depth image".
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +15,7 @@ use parking_lot::Mutex;
 
 use super::{Hierarchy, Hiz};
 use crate::format;
-use crate::memory::{Allocation, Surface, SurfaceView};
+use crate::memory::{Allocation, DecodedCache, Surface, SurfaceView};
 
 /// Tiles of all structures that are kept, about; the ones that were used last stay.
 const MOST_TILES: usize = 1 << 14;
@@ -75,12 +76,14 @@ pub struct KeptDepths {
     kept: Mutex<Vec<Kept>>,
     /// How many there are, for those who have nothing to say to none.
     count: AtomicUsize,
+    /// The decoded texels of compressed images.
+    decoded: Arc<DecodedCache>,
 }
 
 impl KeptDepths {
-    /// None yet, for these tests.
-    pub fn new(hiz: Hiz) -> Self {
-        Self { hiz, ..Self::default() }
+    /// None yet, for these tests, beside a cache of decoded texels.
+    pub fn new(hiz: Hiz, decoded: Arc<DecodedCache>) -> Self {
+        Self { hiz, decoded, ..Self::default() }
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Vec<Kept>) -> T) -> T {
@@ -92,14 +95,14 @@ impl KeptDepths {
 
     /// Drops some.
     fn retain(&self, stays: impl Fn(&Kept) -> bool) {
-        if !self.is_empty() {
+        if self.count.load(Ordering::Relaxed) > 0 {
             self.change(|kept| kept.retain(stays));
         }
     }
 
-    /// Whether none is kept.
+    /// Whether none is kept, and no decoded texels are.
     pub fn is_empty(&self) -> bool {
-        self.count.load(Ordering::Relaxed) == 0
+        self.count.load(Ordering::Relaxed) == 0 && self.decoded.is_empty()
     }
 
     /// The structure of a layer, counted from the view's first, of a depth attachment: the one that is kept, or one that knows nothing.
@@ -130,7 +133,16 @@ impl KeptDepths {
 
     /// Some memory was written, or may have been.
     pub fn wrote(&self, bytes: &Bytes<'_>) {
+        self.decoded.wrote(bytes.memory, &bytes.bytes, None);
         self.retain(|one| !one.is_lost(|own| own.overlaps(bytes)));
+    }
+
+    /// A surface was written by a copy, which has decoded its blocks again where they were decoded.
+    pub fn copied_to(&self, surface: &Surface) {
+        if let Some(bytes) = Bytes::of(surface) {
+            self.decoded.wrote(bytes.memory, &bytes.bytes, Some(surface));
+            self.retain(|one| !one.is_lost(|own| own.overlaps(&bytes)));
+        }
     }
 
     /// A surface was written, or may have been.
@@ -143,12 +155,14 @@ impl KeptDepths {
     /// A surface was written in a way that its own structures know of: others in its memory do not.
     pub fn wrote_knowingly(&self, surface: &Arc<Surface>) {
         if let Some(bytes) = Bytes::of(surface) {
+            self.decoded.wrote(bytes.memory, &bytes.bytes, None);
             self.retain(|one| one.is_of(surface) || !one.is_lost(|own| own.overlaps(&bytes)));
         }
     }
 
     /// Any memory for which `wrote` holds may have been written.
     pub fn wrote_any(&self, wrote: impl Fn(&Arc<Allocation>) -> bool) {
+        self.decoded.wrote_any(&wrote);
         self.retain(|one| !one.is_lost(|own| wrote(own.memory)));
     }
 
@@ -172,6 +186,7 @@ impl KeptDepths {
 
     /// Drops all.
     pub fn forget(&self) {
+        self.decoded.wrote_all();
         self.retain(|_| false);
     }
 }

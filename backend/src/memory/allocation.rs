@@ -92,6 +92,8 @@ pub struct Allocation {
     heap: Arc<Heap>,
     /// Whether the host may be writing to it.
     mapped: AtomicBool,
+    /// Whether texels of blocks in it were ever decoded.
+    decoded: AtomicBool,
     /// What of it rests, where images may.
     pub(super) rest: Option<Rest>,
 }
@@ -237,6 +239,16 @@ impl Allocation {
         !matches!(self.storage, Storage::Own(_))
     }
 
+    /// Texels of blocks in it are decoded from now on.
+    pub(super) fn set_decoded(&self) {
+        self.decoded.store(true, Ordering::Release);
+    }
+
+    /// Whether texels of blocks in it were ever decoded.
+    pub(super) fn has_decoded(&self) -> bool {
+        self.decoded.load(Ordering::Acquire)
+    }
+
     /// Whether `length` bytes at `offset` lie inside the allocation, which is padded to whole words.
     fn holds(&self, offset: u64, length: usize) -> bool {
         offset.checked_add(length as u64).is_some_and(|end| end <= self.length as u64)
@@ -274,6 +286,16 @@ impl Allocation {
         unsafe {
             let from = source.host_pointer().add(source_offset as usize);
             std::ptr::copy(from, target.host_pointer().add(target_offset as usize), count);
+        }
+    }
+
+    /// Gives all pages back to the system; what is read from then on is zeros. Memory that others may have is left as it is.
+    pub(super) fn discard(&self) {
+        if !self.is_foreign() {
+            // SAFETY: the range is a mapping of this allocation's own, of whose last page nothing belongs to anybody else.
+            unsafe {
+                libc::madvise(self.pointer.cast(), self.length, libc::MADV_DONTNEED);
+            }
         }
     }
 
@@ -336,9 +358,9 @@ impl<'h> Taken<'h> {
     }
 
     fn made(self, storage: Storage, pointer: *mut u8, length: usize) -> Allocation {
-        let mapped = AtomicBool::new(false);
-        let made =
-            Allocation { storage, pointer, length, size: self.size, heap: self.heap.clone(), mapped, rest: None };
+        let (mapped, decoded) = (AtomicBool::new(false), AtomicBool::new(false));
+        let (size, heap) = (self.size, self.heap.clone());
+        let made = Allocation { storage, pointer, length, size, heap, mapped, decoded, rest: None };
         // They are the allocation's now.
         std::mem::forget(self);
         made

@@ -3,8 +3,7 @@
 //! Optimal tiling stores *lines*: 8x8 texels (1D: 64x1) of one plane, sample after sample. Inside a line, 2x2 quads follow each
 //! other row by row, in the order of a wave's lanes (0,0) (1,0) (0,1) (1,1): two rows of a line are one fragment wave. Lines of
 //! a slice follow each other row by row, and a 32-bit single-sampled line is 256 bytes (DESIGN 2). Linear tiling
-//! stores rows. The order above that is plane, layer, level, slice. Compressed formats count blocks instead of texels; their texels
-//! may lie decoded in a plane of their own.
+//! stores rows. The order above that is plane, layer, level, slice. Compressed formats count blocks instead of texels.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,7 +11,7 @@ use std::sync::Arc;
 use ash::vk;
 use smallvec::SmallVec;
 
-use super::{Allocation, DECODED, SurfaceDesc};
+use super::{Allocation, SurfaceDesc};
 use crate::format;
 
 /// Alignment of surfaces in memory, bytes.
@@ -114,9 +113,7 @@ impl SurfaceLayout {
         let grid = Grid::new(desc);
         let mut size = 0u64;
         let mut planes = SmallVec::new();
-        let decoded = format::decoded_format(info).filter(|_| desc.decoded);
-        let decoded = decoded.map(|texels| format::Plane { aspect: DECODED, bytes: texels.bytes, block: [1; 2] });
-        for plane in info.planes().chain(decoded) {
+        for plane in info.planes() {
             let mut layer_bytes = 0u64;
             let mut levels = SmallVec::new();
             for level in 0..desc.levels {
@@ -584,8 +581,7 @@ mod tests {
         assert!(surface.bind(memory, 0));
         let mut seen = HashSet::new();
         let info = format::info(desc.format).unwrap();
-        let decoded = (desc.decoded && info.compression.is_some()).then_some(DECODED);
-        for aspect in info.planes().map(|plane| plane.aspect).chain(decoded) {
+        for aspect in info.planes().map(|plane| plane.aspect) {
             for level in 0..desc.levels {
                 let depth = surface.level_extent(level).depth;
                 for slice in 0..desc.layers.max(depth) {
@@ -717,7 +713,7 @@ mod tests {
         #[test]
         fn layouts_are_disjoint_and_inside(
             kind in 0usize..3, format in 0usize..9, size in [1u32..40, 1u32..20, 1u32..6],
-            levels in 1u32..4, layers in 1u32..4, shape in 0u32..4,
+            levels in 1u32..4, layers in 1u32..4, shape in 0u32..3,
         ) {
             let formats = [
                 vk::Format::R8_UNORM, vk::Format::R16G16B16A16_SFLOAT, vk::Format::D16_UNORM_S8_UINT,
@@ -734,7 +730,6 @@ mod tests {
             let desc = match shape {
                 1 if kind == vk::ImageType::TYPE_2D => SurfaceDesc { samples: 4, levels: 1, ..desc },
                 2 => SurfaceDesc { linear: true, ..desc },
-                3 => SurfaceDesc { decoded: true, ..desc },
                 _ => desc,
             };
             check_disjoint(desc);

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use ash::vk;
 use parking_lot::Mutex;
 
+use super::decoded::DecodedTexels;
 use super::layout::{PlaneRef, SurfaceLayout, level_extent};
 use super::near::codec::{Codec, LINE, Line};
 use super::rest::{Hints, Kind, Reading};
@@ -31,11 +32,11 @@ pub struct SurfaceDesc {
     pub samples: u32,
     /// Rows one after the other, as the host reads them (`VK_IMAGE_TILING_LINEAR`), instead of lines.
     pub linear: bool,
-    /// Beside the blocks of a compressed format the texels lie decoded ([`DECODED`]); what writes blocks decodes them.
+    /// Its format is compressed, and the driver may keep its texels decoded elsewhere ([`DecodedTexels`]). No view shows its blocks.
     pub decoded: bool,
 }
 
-/// The plane of decoded texels, which no one but this driver names.
+/// The aspect of texels that blocks are decoded to, as words of the uncompressed format. Only views of the driver's own name it.
 pub const DECODED: vk::ImageAspectFlags = vk::ImageAspectFlags::METADATA;
 
 /// An image: description, layout, and the memory it is bound to.
@@ -53,6 +54,8 @@ pub struct Surface {
     /// What commands have said of its contents.
     hints: Arc<Hints>,
     is_transient: bool,
+    /// Its decoded texels, once an image instruction has looked for them.
+    decoded: OnceLock<Option<Arc<DecodedTexels>>>,
 }
 
 impl Surface {
@@ -70,7 +73,22 @@ impl Surface {
         let (layout, binding) = (SurfaceLayout::new(&desc)?, OnceLock::new());
         let (used, hints, stand_in) = (AtomicU64::new(0), Arc::default(), Mutex::new(None));
         let seen = AtomicU64::new(0);
-        Some(Arc::new(Self { desc, layout, binding, used, seen, stand_in, hints, is_transient }))
+        let decoded = OnceLock::new();
+        Some(Arc::new(Self { desc, layout, binding, used, seen, stand_in, hints, is_transient, decoded }))
+    }
+
+    /// Its decoded texels, where an image instruction has looked for them.
+    pub(super) fn decoded(&self) -> Option<&Arc<DecodedTexels>> {
+        self.decoded.get()?.as_ref()
+    }
+
+    /// The same, made where nobody has looked for them yet.
+    pub(super) fn decoded_or_init(
+        &self,
+        make: impl FnOnce() -> Option<Arc<DecodedTexels>>,
+    ) -> Option<&Arc<DecodedTexels>> {
+        let make = || make().inspect(|texels| self.hints.set_decoded(texels));
+        self.decoded.get_or_init(make).as_ref()
     }
 
     /// Whether it is attached only.
@@ -131,7 +149,6 @@ impl Surface {
         let codec = move |aspect: vk::ImageAspectFlags| match stored {
             Some(info) if aspect == vk::ImageAspectFlags::COLOR => Codec::of_color(info),
             Some(info) if aspect == vk::ImageAspectFlags::DEPTH => Codec::of_depth(info.depth_bits),
-            Some(info) if aspect == DECODED => format::decoded_format(info).map_or(Codec::of_bytes(), Codec::of_color),
             _ => Codec::of_bytes(),
         };
         let at = move |byte: u64| offset.saturating_add(byte);
@@ -305,7 +322,8 @@ impl SurfaceView {
         }
         let seen = format::info(self.desc.format).map_or([1; 2], |info| info.block_extent());
         let mut planes = format::info(self.surface.desc().format).into_iter().flat_map(|info| info.planes());
-        let stored = planes.find(|plane| self.desc.aspects.contains(plane.aspect)).map_or([1; 2], |plane| plane.block);
+        let aspects = if self.desc.aspects == DECODED { vk::ImageAspectFlags::COLOR } else { self.desc.aspects };
+        let stored = planes.find(|plane| aspects.contains(plane.aspect)).map_or([1; 2], |plane| plane.block);
         if seen == stored {
             return extent;
         }
@@ -332,6 +350,9 @@ impl SurfaceView {
 
     /// The aspect that a view's colour is of its surface: a plane, where the view shows one.
     fn stored(&self, aspect: vk::ImageAspectFlags) -> vk::ImageAspectFlags {
+        if aspect == DECODED {
+            return vk::ImageAspectFlags::COLOR;
+        }
         let plane = PLANE_ASPECTS.into_iter().find(|plane| self.desc.aspects.contains(*plane));
         plane.filter(|_| aspect == vk::ImageAspectFlags::COLOR).unwrap_or(aspect)
     }
@@ -367,14 +388,16 @@ impl SurfaceView {
         })
     }
 
-    /// The format as which shaders read texels, and the aspect: decoded texels where they are kept, colour, depth, or stencil
-    /// when it is the only one, or a plane. `None` when the view's format is not supported.
+    /// The format as which shaders read texels, and the aspect: colour, depth, or stencil when it is the only one, or a plane. A
+    /// view of a surface of decoded texels has the format of the blocks. `None` when the view's format is not supported.
     pub fn sampled(&self) -> Option<(&'static FormatInfo, vk::ImageAspectFlags)> {
         let seen = format::info(self.desc.format)?;
-        let stored = self.surface.desc();
-        let alike = |stored: &FormatInfo| format::decode_alike(seen, stored);
-        if stored.decoded && format::info(stored.format).is_some_and(alike) {
-            return Some((format::decoded_format(seen)?, DECODED));
+        if self.desc.aspects == DECODED {
+            return Some((seen, DECODED));
+        }
+        let is_compressed = |format: vk::Format| format::info(format).is_some_and(|info| info.compression.is_some());
+        if seen.compression.is_some() && !is_compressed(self.surface.desc().format) {
+            return Some((format::decoded_format(seen)?, self.sampled_aspect()));
         }
         Some((seen, self.sampled_aspect()))
     }

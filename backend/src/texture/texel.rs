@@ -3,7 +3,7 @@
 use ash::vk;
 
 use crate::format::{self, Class, FormatInfo, Texel};
-use crate::memory::{PlaneRef, SurfaceView, Swizzle};
+use crate::memory::{DECODED, PlaneRef, SurfaceView, Swizzle};
 
 /// A view prepared for reading texels: format and aspect resolved.
 #[derive(Clone, Copy)]
@@ -81,7 +81,8 @@ impl<'a> Reader<'a> {
 
     /// Class of the words that texels consist of.
     pub(super) fn class(&self) -> Class {
-        if self.aspect == vk::ImageAspectFlags::STENCIL { Class::Uint } else { self.info.class }
+        let is_words = self.aspect == vk::ImageAspectFlags::STENCIL || self.aspect == DECODED;
+        if is_words { Class::Uint } else { self.info.class }
     }
 
     /// One level and slice (layer, or depth of 3D views).
@@ -98,6 +99,7 @@ impl<'a> Reader<'a> {
                 [depth.to_bits(), 0, 0, 1.0f32.to_bits()]
             }
             vk::ImageAspectFlags::STENCIL => [plane.read_word(x, y, sample), 0, 0, 1],
+            DECODED => format::block_words(self.info, &self.block(plane, x, y), x, y),
             _ => self.color(plane, x, y, sample),
         }
     }
@@ -109,14 +111,19 @@ impl<'a> Reader<'a> {
             plane.read(x, y, sample, &mut bytes);
             return quick.decode(bytes);
         }
-        let mut bytes = [0; 16];
         if self.info.compression.is_some() {
-            let [width, height] = self.info.block_extent();
-            plane.read(x / width, y / height, sample, &mut bytes[..self.info.bytes as usize]);
-            return format::block_texel(self.info, &bytes, x, y);
+            return format::block_texel(self.info, &self.block(plane, x, y), x, y);
         }
+        let mut bytes = [0; 16];
         plane.read(x, y, sample, &mut bytes[..self.info.bytes as usize]);
         format::decode(self.info, &bytes)
+    }
+
+    /// The block that a texel lies in, zeros behind it.
+    fn block(&self, plane: &PlaneRef<'_>, x: u32, y: u32) -> [u8; 16] {
+        let ([width, height], mut bytes) = (self.info.block_extent(), [0; 16]);
+        plane.read(x / width, y / height, 0, &mut bytes[..self.info.bytes as usize]);
+        bytes
     }
 
     /// The view's component mapping.

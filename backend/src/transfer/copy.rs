@@ -2,7 +2,6 @@
 
 use ash::vk;
 
-use super::decode::decode;
 use super::slices;
 use crate::format::{self, FormatInfo};
 use crate::memory::{Allocation, Buffer, InUse, PlaneRef, Reading, Surface};
@@ -67,7 +66,7 @@ fn copy_region(
         let Ok(start) = u64::try_from(start) else { break };
         copy_slice(&BufferRows { buffer, start, row_bytes, direction }, (workers, reading), &part, origin, size);
         if direction == Direction::ToImage {
-            decode(workers, image, (level, first + slice), origin, size);
+            image.wrote_blocks(workers, (level, first + slice), [origin, size]);
         }
     }
 }
@@ -199,7 +198,7 @@ fn copy_image_region(
             let to = target.plane(to_plane.aspect, region.dst_subresource.mip_level, to_slice);
             let (Some(from), Some(to)) = (from, to) else { break };
             copy_plane((workers, reading), (&from, from_origin), (&to, to_origin), size);
-            decode(workers, target, (region.dst_subresource.mip_level, to_slice), to_origin, size);
+            target.wrote_blocks(workers, (region.dst_subresource.mip_level, to_slice), [to_origin, size]);
         }
     }
 }

@@ -5,7 +5,6 @@
 mod blit;
 mod clear;
 mod copy;
-mod decode;
 mod resolve;
 mod resolve_depth;
 mod scaled;

@@ -1,7 +1,10 @@
 //! Block-compressed formats: copies by blocks, sampling of every level and layer, blits.
 //!
 //! Blocks hold one colour each that follows from the format's definition, so that every texel says in which block it lies.
+//! How much memory the images take, and who else writes it, is in `memory.rs`.
 //! Source: Khronos Data Format Specification, "ETC2" and "ASTC Compressed Texture Image Formats"; Vulkan, "Copy Commands".
+
+mod memory;
 
 use ash::vk::{self, Format as F};
 
@@ -76,6 +79,7 @@ fn formats() -> Vec<(String, Format)> {
 }
 
 pub(super) fn cases(all: &mut Vec<Entry>) {
+    memory::cases(all);
     for (name, format) in formats() {
         let sampled = move |gpu: &Gpu| sampled(gpu, format);
         all.push(Entry::new(format!("compressed.sampled.{name}"), "Compressed Image Formats", sampled));
@@ -176,14 +180,15 @@ fn level_size(level: u32) -> [u32; 2] {
     SIZE.map(|side| (side >> level).max(1))
 }
 
-/// Blocks of all layers of a level, numbered on from level to level, with a column and a row of other bytes around each layer.
-fn level_data(format: Format, level: u32) -> (Vec<u8>, [u32; 2]) {
+/// Blocks of all layers of a level, numbered on from level to level and from `first` on, with a column and a row of other bytes around each
+/// layer.
+fn level_data(format: Format, level: u32, first: u32) -> (Vec<u8>, [u32; 2]) {
     let [across, down] = format.blocks(level_size(level));
     let mut data = Vec::new();
     for layer in 0..LAYERS {
         for (y, x) in (0..=down).flat_map(|y| (0..=across).map(move |x| (y, x))) {
             match x < across && y < down {
-                true => data.extend(block(format, number(level, layer, [x, y])).0),
+                true => data.extend(block(format, first + number(level, layer, [x, y])).0),
                 false => data.extend(vec![0x5a; format.bytes() as usize]),
             }
         }
@@ -196,14 +201,19 @@ fn number(level: u32, layer: u32, [x, y]: [u32; 2]) -> u32 {
     level * 1000 + layer * 500 + y * 16 + x
 }
 
-fn image(gpu: &Gpu, format: Format, usage: vk::ImageUsageFlags) -> Result<Image, Outcome> {
+/// An image without memory.
+fn unbound(
+    gpu: &Gpu,
+    format: Format,
+    usage: vk::ImageUsageFlags,
+    flags: vk::ImageCreateFlags,
+) -> Result<Image, Outcome> {
     let extent = vk::Extent3D { width: SIZE[0], height: SIZE[1], depth: 1 };
     let (kind, tiling) = (vk::ImageType::TYPE_2D, vk::ImageTiling::OPTIMAL);
-    let flags = vk::ImageCreateFlags::MUTABLE_FORMAT;
     if format.kind == Kind::AstcHighRange {
         gpu.need(vk::EXT_TEXTURE_COMPRESSION_ASTC_HDR_NAME)?;
     }
-    // SAFETY: here and below, infos are valid, and memory is bound once.
+    // SAFETY: here and below, infos are valid.
     unsafe {
         let instance = &gpu.instance;
         let limits = instance.get_physical_device_image_format_properties(
@@ -226,11 +236,20 @@ fn image(gpu: &Gpu, format: Format, usage: vk::ImageUsageFlags) -> Result<Image,
             .samples(vk::SampleCountFlags::TYPE_1)
             .usage(usage);
         let handle = gpu.device.create_image(&info, None)?;
-        let memory = gpu.allocate(gpu.device.get_image_memory_requirements(handle), false)?;
-        gpu.device.bind_image_memory(handle, memory, 0)?;
         let aspects = vk::ImageAspectFlags::COLOR;
         Ok(Image { handle, view: vk::ImageView::null(), extent, aspects, levels: LEVELS })
     }
+}
+
+/// The same bound to memory of its own.
+fn image(gpu: &Gpu, format: Format, usage: vk::ImageUsageFlags) -> Result<Image, Outcome> {
+    let image = unbound(gpu, format, usage, vk::ImageCreateFlags::MUTABLE_FORMAT)?;
+    // SAFETY: memory is bound once.
+    unsafe {
+        let memory = gpu.allocate(gpu.device.get_image_memory_requirements(image.handle), false)?;
+        gpu.device.bind_image_memory(image.handle, memory, 0)?;
+    }
+    Ok(image)
 }
 
 const ASPECT: vk::ImageAspectFlags = vk::ImageAspectFlags::COLOR;
@@ -265,9 +284,15 @@ fn extent([width, height]: [u32; 2]) -> vk::Extent3D {
 /// An image with every level and layer filled.
 fn filled(gpu: &Gpu, format: Format, usage: vk::ImageUsageFlags) -> Result<Image, Outcome> {
     let image = image(gpu, format, usage | vk::ImageUsageFlags::TRANSFER_DST)?;
+    fill(gpu, format, &image, 0)?;
+    Ok(image)
+}
+
+/// Fills every level and layer of an image, whatever it held, with blocks numbered from `first` on.
+fn fill(gpu: &Gpu, format: Format, image: &Image, first: u32) -> Case {
     to_general(gpu, image.handle)?;
     for level in 0..LEVELS {
-        let (data, [length, height]) = level_data(format, level);
+        let (data, [length, height]) = level_data(format, level, first);
         let buffer = gpu.buffer_with(&data)?;
         let region = vk::BufferImageCopy {
             buffer_row_length: length,
@@ -282,11 +307,23 @@ fn filled(gpu: &Gpu, format: Format, usage: vk::ImageUsageFlags) -> Result<Image
             gpu.barrier(commands, None);
         })?;
     }
-    Ok(image)
+    Ok(())
 }
 
 /// Draws a level and layer texel for pixel.
 fn drawn(gpu: &Gpu, format: Format, image: &Image, level: u32, layer: u32) -> Result<Vec<[u8; 4]>, Outcome> {
+    let draw = draw(gpu, format, image, (level, layer), [0; 2])?;
+    render(gpu, &Target { size: level_size(level), ..Target::default() }, &[draw])
+}
+
+/// The same as a draw, to pixels from `origin` on.
+fn draw(
+    gpu: &Gpu,
+    format: Format,
+    image: &Image,
+    (level, layer): (u32, u32),
+    [x, y]: [u32; 2],
+) -> Result<Draw, Outcome> {
     let range = vk::ImageSubresourceRange {
         aspect_mask: ASPECT,
         base_mip_level: level,
@@ -304,12 +341,14 @@ fn drawn(gpu: &Gpu, format: Format, image: &Image, level: u32, layer: u32) -> Re
     let (width, height) = (size[0] as f32, size[1] as f32);
     let state = State {
         fragment: TEXTURE,
-        viewport: vk::Viewport { x: 0.0, y: 0.0, width, height, min_depth: 0.0, max_depth: 1.0 },
-        scissor: vk::Rect2D { extent: vk::Extent2D { width: size[0], height: size[1] }, ..Default::default() },
+        viewport: vk::Viewport { x: x as f32, y: y as f32, width, height, min_depth: 0.0, max_depth: 1.0 },
+        scissor: vk::Rect2D {
+            offset: vk::Offset2D { x: x as i32, y: y as i32 },
+            extent: vk::Extent2D { width: size[0], height: size[1] },
+        },
         ..State::default()
     };
-    let draw = Draw { image: Some((view, sampler, GENERAL)), ..Draw::rect(state, FULL, [1.0; 4]) };
-    render(gpu, &Target { size, ..Target::default() }, &[draw])
+    Ok(Draw { image: Some((view, sampler, GENERAL)), ..Draw::rect(state, FULL, [1.0; 4]) })
 }
 
 /// Checks pixels against the numbers of the blocks that they lie in.

@@ -268,7 +268,7 @@ fn byte_count(gpu: &Gpu) -> Case {
         render(gpu, &target, &count)?;
         let words = counter.words();
         check(words == [0, 0, 15 * 32, 0], || format!("{words:?}"))?;
-        let got = render_parts(gpu, &target, &[Part { draws: &behind, clear: None }])?;
+        let got = render_parts(gpu, &target, &[Part { draws: &behind, ..Part::default() }])?;
         let plain = [drawn(Kind::VertexBuffer { buffer: vertices, count: vertex_count })];
         let expected = render(gpu, &target, &plain)?;
         check(got == expected, || format!("{offset} {stride}: not {vertex_count} vertices"))?;
@@ -362,7 +362,7 @@ fn resumed(gpu: &Gpu) -> Case {
         }
     };
     let (one, two, three) = ([draw(20, false)], [draw(33, true)], [draw(0, true), draw(1, true)]);
-    let part = |draws| Part { draws, clear: None };
+    let part = |draws| Part { draws, ..Part::default() };
     render_parts(gpu, &Target::default(), &[part(&one), part(&two), part(&three)])?;
     let got = numbers(&first.words(), Some(&second.words()))?;
     check(got.iter().copied().eq((0..20).chain(0..33).chain(0..1)), || format!("{got:?}"))?;

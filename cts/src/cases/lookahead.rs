@@ -376,7 +376,7 @@ fn draw(gpu: &Gpu, scene: &Scene) -> Case {
     let mut start = 0;
     for number in 1..=draws.len() {
         if number == draws.len() || scene.meshes[number].breaks {
-            parts.push(Part { draws: &draws[start..number], clear: None });
+            parts.push(Part { draws: &draws[start..number], ..Part::default() });
             start = number;
         }
     }

@@ -402,7 +402,8 @@ impl Scene {
         let starts: Vec<usize> = (0..draws.len()).filter(|number| *number == 0 || breaks(number)).collect();
         let part = |(index, &start): (usize, &usize)| {
             let end = starts.get(index + 1).copied().unwrap_or(draws.len());
-            Part { draws: &draws[start..end], clear: self.layers[start].clear.filter(|_| start > 0) }
+            let clear = self.layers[start].clear.filter(|_| start > 0);
+            Part { draws: &draws[start..end], clear, ..Part::default() }
         };
         starts.iter().enumerate().map(part).collect()
     }

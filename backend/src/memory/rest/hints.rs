@@ -1,8 +1,11 @@
 //! What commands say of images, which those need not know who use them: whose contents are lost, and who is only read from now on.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 
 use ash::vk::ImageLayout as L;
+
+use crate::memory::DecodedTexels;
 
 /// What a command says of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +42,8 @@ impl Hint {
 pub(in crate::memory) struct Hints {
     is_lost: AtomicBool,
     is_read_only: AtomicBool,
+    /// The decoded texels of its blocks, if there are any.
+    decoded: OnceLock<Weak<DecodedTexels>>,
 }
 
 impl Hints {
@@ -48,6 +53,18 @@ impl Hints {
             Hint::Lost => self.is_lost.store(true, Ordering::Release),
             Hint::ReadOnly => self.is_read_only.store(true, Ordering::Relaxed),
             Hint::Written => self.is_read_only.store(false, Ordering::Relaxed),
+        }
+    }
+
+    /// The image has decoded texels.
+    pub fn set_decoded(&self, texels: &Arc<DecodedTexels>) {
+        let _ = self.decoded.set(Arc::downgrade(texels));
+    }
+
+    /// Drops the decoded texels unless somebody uses them.
+    pub fn drop_decoded(&self) {
+        if let Some(texels) = self.decoded.get().and_then(Weak::upgrade) {
+            texels.evict();
         }
     }
 

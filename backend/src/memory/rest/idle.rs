@@ -133,7 +133,9 @@ impl Allocation {
             let Some(used) = rest.spans[span].begin_to_rest(before) else { continue };
             let bytes = Rest::bytes(span, self.length);
             // Asked now: who uses an image from here on waits for the lock.
-            let held = if is_lost(&moved.images_in(&(span..span + 1)), span) {
+            let images = moved.images_in(&(span..span + 1));
+            images.iter().for_each(super::Image::drop_decoded);
+            let held = if is_lost(&images, span) {
                 rest.shared.count(Stat::SpansLost, 1);
                 Held::Zeros
             } else {

@@ -128,6 +128,13 @@ impl Image {
         self.hints.upgrade().is_none_or(|hints| hints.is_lost())
     }
 
+    /// Drops its decoded texels: it is idle.
+    fn drop_decoded(&self) {
+        if let Some(hints) = self.hints.upgrade() {
+            hints.drop_decoded();
+        }
+    }
+
     fn is_read_only(&self) -> bool {
         self.hints.upgrade().is_some_and(|hints| hints.is_read_only())
     }

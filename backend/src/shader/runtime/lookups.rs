@@ -9,8 +9,9 @@ use parking_lot::Mutex;
 use super::frame::RoutineEntry;
 use super::image::is_access;
 use super::{Bindings, Descriptor, ResolvedSet, native};
+use crate::memory::{DecodedUse, SurfaceView};
 use crate::shader::Program;
-use crate::shader::ir::Image;
+use crate::shader::ir::{Image, ImageOp};
 use crate::shader::x64::Target;
 use crate::texture::{self, Lookup, Routine, Routines};
 
@@ -20,12 +21,20 @@ pub type Elements = (u32, u32);
 /// A look-up that may have found nothing to sample.
 type Looked = Option<Arc<Lookup>>;
 
+/// A look-up with its use of decoded texels, which stay where they are as long as this does.
+#[derive(Debug)]
+struct LookedUp {
+    lookup: Looked,
+    _decoded: Option<DecodedUse>,
+}
+
 /// An image instruction of a program: the address of the program, and the instruction's number.
 type Instruction = (usize, u32);
 
-/// What image instructions of programs found in a set, with the programs, which may be gone.
+/// What image instructions of programs found in a set, with the programs, which may be gone. Look-ups of decoded texels and of their
+/// blocks differ.
 #[derive(Debug, Default)]
-pub struct Found(Mutex<HashMap<(Instruction, Elements), Remembered>>);
+pub struct Found(Mutex<HashMap<(Instruction, Elements, bool), Remembered>>);
 
 type Remembered = (Weak<Program>, Looked);
 
@@ -37,10 +46,11 @@ impl Found {
     fn or_look(
         &self,
         program: &Weak<Program>,
-        (number, elements): (u32, Elements),
+        (number, elements): Wanted,
+        is_decoded: bool,
         look: impl Fn() -> Looked,
     ) -> Looked {
-        let key = ((program.as_ptr().addr(), number), elements);
+        let key = ((program.as_ptr().addr(), number), elements, is_decoded);
         if let Some((_, found)) = self.0.lock().get(&key) {
             return found.clone();
         }
@@ -61,7 +71,7 @@ pub struct Lookups {
     /// Whose they are, where sets remember them.
     program: Weak<Program>,
     /// By the number of the instruction: what it looked up first, which is mostly all it ever does.
-    first: Box<[OnceLock<(Elements, Looked)>]>,
+    first: Box<[OnceLock<(Elements, LookedUp)>]>,
     /// The routines of those, as generated code enters them.
     entries: Box<[RoutineEntry]>,
     others: Others,
@@ -84,11 +94,11 @@ const PLACES: usize = 4;
 #[derive(Debug, Default)]
 struct Others([OnceLock<Slots>; TABLES]);
 
-type Slots = Box<[OnceLock<(Wanted, Looked)>]>;
+type Slots = Box<[OnceLock<(Wanted, LookedUp)>]>;
 
 impl Others {
     /// What an instruction looked up, now or before; `None` where no table has room.
-    fn get(&self, wanted: Wanted, look: impl Fn() -> Looked) -> Option<&Looked> {
+    fn get(&self, wanted: Wanted, look: impl Fn() -> LookedUp) -> Option<&LookedUp> {
         let (number, (image, sampler)) = wanted;
         let mixed = u64::from(image) << 32 ^ u64::from(sampler) << 8 ^ u64::from(number);
         let start = (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
@@ -126,7 +136,7 @@ impl Lookups {
 
     /// What an instruction that names one image and one sampler has found, if it has been looked for.
     pub(super) fn found(&self, image: u32) -> Option<&Lookup> {
-        self.first.get(image as usize)?.get()?.1.as_deref()
+        self.first.get(image as usize)?.get()?.1.lookup.as_deref()
     }
 
     /// Looks for what instructions find that name one image and one sampler. Returns the routine of each, where code may have it in it.
@@ -150,46 +160,72 @@ impl Lookups {
     ) -> R {
         let look = || self.look(bindings, image, elements);
         if let Some(first) = self.first.get(image.number as usize) {
-            let (of, found) = first.get_or_init(|| {
+            let (of, found) = first.get().unwrap_or_else(|| {
+                // Threads that look at the same time decode the same texels together.
                 let found = look();
-                if let Some((entry, lookup)) = self.entries.get(image.number as usize).zip(found.as_deref()) {
-                    native::set_entry(entry, lookup);
-                }
-                (elements, found)
+                first.get_or_init(|| {
+                    if let Some((entry, lookup)) = self.entries.get(image.number as usize).zip(found.lookup.as_deref())
+                    {
+                        native::set_entry(entry, lookup);
+                    }
+                    (elements, found)
+                })
             });
             if *of == elements {
-                return work(found.as_deref());
+                return work(found.lookup.as_deref());
             }
         }
         match self.others.get((image.number, elements), look) {
-            Some(found) => work(found.as_deref()),
-            None => work(look().as_deref()),
+            Some(found) => work(found.lookup.as_deref()),
+            None => work(look().lookup.as_deref()),
         }
     }
 
     /// Looks in the set that image and sampler are in, if it is one, and then at them.
-    fn look(&self, bindings: &Bindings, image: &Image, elements: Elements) -> Looked {
-        let look = || find(&self.routines, bindings, image, elements);
+    fn look(&self, bindings: &Bindings, image: &Image, elements: Elements) -> LookedUp {
+        let decoded = self.decoded(bindings, image, elements.0);
+        let look = || find(&self.routines, (bindings, decoded.as_ref()), image, elements);
         let set = bindings.set_of(image.resource);
         let is_sampler_there = |set: &Arc<ResolvedSet>| {
             let of_sampler = image.sampler.map(|(resource, _)| bindings.set_of(resource));
             of_sampler.is_none_or(|other| other.is_some_and(|other| Arc::ptr_eq(other, set)))
         };
-        match set.filter(|set| self.program.strong_count() > 0 && is_sampler_there(set)) {
-            Some(set) => set.found.or_look(&self.program, (image.number, elements), look),
+        let lookup = match set.filter(|set| self.program.strong_count() > 0 && is_sampler_there(set)) {
+            Some(set) => set.found.or_look(&self.program, (image.number, elements), decoded.is_some(), look),
             None => look(),
+        };
+        LookedUp { lookup, _decoded: decoded }
+    }
+
+    /// Begins to use the decoded texels of an instruction's image, where it has any and there is room for them.
+    fn decoded(&self, bindings: &Bindings, image: &Image, element: u32) -> Option<DecodedUse> {
+        if matches!(image.op, ImageOp::QueryLod) {
+            return None;
         }
+        let view = texture::view(bindings.descriptor(image.resource, element)?)?;
+        view.surface.use_decoded(self.routines.decoded(), &view.desc)
     }
 }
 
-fn find(routines: &Routines, bindings: &Bindings, image: &Image, (of_image, of_sampler): Elements) -> Looked {
+fn find(
+    routines: &Routines,
+    (bindings, decoded): (&Bindings, Option<&DecodedUse>),
+    image: &Image,
+    (of_image, of_sampler): Elements,
+) -> Looked {
     let descriptor = bindings.descriptor(image.resource, of_image)?;
+    let view = |descriptor| {
+        let view: &Arc<SurfaceView> = texture::view(descriptor)?;
+        let of_texels =
+            |decoded: &DecodedUse| Arc::new(SurfaceView { surface: decoded.surface().clone(), desc: view.desc });
+        Some(decoded.map_or_else(|| view.clone(), of_texels))
+    };
     if is_access(&image.op) {
         return match descriptor {
             Descriptor::UniformTexelBuffer(buffer) | Descriptor::StorageTexelBuffer(buffer) => {
                 routines.prepare_buffer(image, buffer)
             }
-            descriptor => routines.prepare_texels(image, texture::view(descriptor)?),
+            descriptor => routines.prepare_texels(image, &*view(descriptor)?),
         }
         .map(Arc::new);
     }
@@ -198,7 +234,7 @@ fn find(routines: &Routines, bindings: &Bindings, image: &Image, (of_image, of_s
         None => descriptor,
     };
     let (Descriptor::Sampler(sampler) | Descriptor::CombinedImageSampler(_, sampler)) = sampler else { return None };
-    routines.prepare(image, texture::view(descriptor)?, sampler).map(Arc::new)
+    routines.prepare(image, &view(descriptor)?, sampler).map(Arc::new)
 }
 
 #[cfg(test)]
@@ -213,7 +249,7 @@ mod tests {
         let looks = AtomicU32::new(0);
         let look = || {
             looks.fetch_add(1, Ordering::Relaxed);
-            None
+            LookedUp { lookup: None, _decoded: None }
         };
         let all = || (0..3).flat_map(|number| (0..2000).map(move |element| (number, (element, element / 7))));
         for _ in 0..2 {

@@ -258,7 +258,7 @@ impl Unit<'_> {
     }
 
     fn has_addresses(&self) -> bool {
-        self.state.layout != Layout::Fetched
+        !matches!(self.state.layout, Layout::Blocks | Layout::Fetched)
     }
 
     /// Interpolates along each dimension in turn, x first.

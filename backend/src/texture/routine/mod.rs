@@ -27,7 +27,9 @@ pub(super) use lod::ROUND;
 use super::access::outside_buffer;
 use super::texel::Reader;
 use super::{Conversion, MAX_ANISOTROPY, Sampler};
-use crate::memory::{BufferRange, BufferView, LevelPlace, SurfaceView, Swizzle, ViewMemory};
+use crate::memory::{
+    BufferRange, BufferView, DECODED, DecodedCache, LevelPlace, SurfaceView, SurfaceViewDesc, Swizzle, ViewMemory,
+};
 use crate::shader::Program;
 use crate::shader::ir::{Builder, Image, Inst, Space, Token, Type, Value};
 use crate::shader::passes::{self, Across};
@@ -84,7 +86,9 @@ enum Layout {
     Lines,
     /// Rows.
     Rows,
-    /// One at a time by the runtime: block-compressed ones, and images beyond what offsets reach or memory holds.
+    /// One at a time by the runtime, which decodes blocks to words of the uncompressed format.
+    Blocks,
+    /// One at a time by the runtime: images beyond what offsets reach or memory holds.
     Fetched,
 }
 
@@ -92,7 +96,10 @@ impl Layout {
     /// Of a view with memory.
     fn new(reader: &Reader<'_>, memory: &ViewMemory) -> Self {
         let inside = memory.bytes.min(memory.memory.size().saturating_sub(memory.start));
-        if reader.is_compressed() || memory.bytes > MOST_BYTES || last_byte(reader).is_none_or(|last| last >= inside) {
+        if reader.is_compressed() {
+            return Self::Blocks;
+        }
+        if memory.bytes > MOST_BYTES || last_byte(reader).is_none_or(|last| last >= inside) {
             return Self::Fetched;
         }
         Self::in_memory(reader)
@@ -168,6 +175,8 @@ type Key = (Image, State);
 #[derive(Debug, Default)]
 pub struct Routines {
     compiled: Mutex<HashMap<Key, Arc<Routine>>>,
+    /// The decoded texels of compressed images, which image instructions sample where they can.
+    decoded: Arc<DecodedCache>,
 }
 
 /// A routine, compiled.
@@ -191,6 +200,16 @@ pub struct Lookup {
 }
 
 impl Routines {
+    /// None yet, beside a cache of decoded texels.
+    pub fn new(decoded: Arc<DecodedCache>) -> Self {
+        Self { compiled: Mutex::default(), decoded }
+    }
+
+    /// The decoded texels of compressed images.
+    pub fn decoded(&self) -> &Arc<DecodedCache> {
+        &self.decoded
+    }
+
     /// Gets a view and a sampler ready for an instruction whose operands are numbered from 0 on. `None` when the view's format
     /// is not supported, or its memory is not bound: everything is 0.
     pub fn prepare(&self, request: &Image, view: &Arc<SurfaceView>, sampler: &Sampler) -> Option<Lookup> {
@@ -208,7 +227,8 @@ impl Routines {
         let mut push = level_words(&reader, layers);
         put_sampler(&mut push, sampler);
         push[word::BORDER as usize..][..4].copy_from_slice(&reader.border(sampler.border));
-        let image = Bound::Other(Descriptor::SampledImage(view.clone()));
+        let image = if state.layout == Layout::Blocks { as_words(view) } else { view.clone() };
+        let image = Bound::Other(Descriptor::SampledImage(image));
         let memory = Bound::Buffer(Some(memory.memory), memory.start, memory.bytes);
         self.lookup(request, state, vec![vec![memory], vec![image]], &push)
     }
@@ -219,7 +239,7 @@ impl Routines {
         let reader = Reader::new(view)?;
         let memory = view.memory(reader.aspect())?;
         let state = State::texels(&reader, Layout::new(&reader, &memory));
-        if state.layout == Layout::Fetched {
+        if matches!(state.layout, Layout::Blocks | Layout::Fetched) {
             return None;
         }
         let mut push = level_words(&reader, view.desc.layers);
@@ -302,8 +322,9 @@ impl State {
             vk::ImageViewType::TYPE_3D => 3,
             _ => 2,
         };
-        // Decoded texels are read like those of any other image.
         let aspect = if reader.is_color() { vk::ImageAspectFlags::COLOR } else { reader.aspect() };
+        // Blocks are decoded by the runtime, their texels by the routine.
+        let info = crate::format::decoded_format(reader.info).unwrap_or(reader.info);
         Self {
             layout,
             dimensions,
@@ -312,7 +333,7 @@ impl State {
             samples_log2: view.surface.desc().samples.ilog2(),
             has_least_level: view.desc.min_lod > 0.0,
             hides_base: view.desc.min_lod >= 1.0,
-            ..Self::one_level(reader.info.format, aspect)
+            ..Self::one_level(info.format, aspect)
         }
     }
 
@@ -353,6 +374,12 @@ impl State {
     fn ignores_lod(&self) -> bool {
         self.single_level && self.mag_filter == self.min_filter && !self.is_anisotropic
     }
+}
+
+/// A view of the words of decoded texels, by its own levels and layers.
+fn as_words(view: &SurfaceView) -> Arc<SurfaceView> {
+    let desc = SurfaceViewDesc { aspects: DECODED, swizzle: Swizzle::IDENTITY, ..view.desc };
+    Arc::new(SurfaceView { surface: view.surface.clone(), desc })
 }
 
 /// The push constants of a sampler, but for the border.

@@ -59,7 +59,14 @@ impl Unit<'_> {
     pub(super) fn texel(&mut self, at: &At, level: &Level) -> Texel {
         let texel = match at.address {
             Some(address) => self.loaded(address),
-            None => self.fetched(at, level),
+            None if self.state.layout == Layout::Blocks => {
+                let words = self.fetched(at, level, Type::I32);
+                self.decoded(&words[..self.texel_bytes().div_ceil(4) as usize])
+            }
+            None => {
+                let ty = self.component_type();
+                self.fetched(at, level, ty)
+            }
         };
         let texel = self.or_border(texel, at);
         match self.reference() {
@@ -179,8 +186,8 @@ impl Unit<'_> {
         }
     }
 
-    /// A texel that the runtime decodes.
-    fn fetched(&mut self, at: &At, level: &Level) -> Texel {
+    /// A texel, or its words, that the runtime decodes.
+    fn fetched(&mut self, at: &At, level: &Level, ty: Type) -> Texel {
         let (dim, arrayed) = match (self.state.dimensions, self.state.is_cube) {
             (1, _) => (Dim::D1, true),
             (3, _) => (Dim::D3, false),
@@ -203,9 +210,8 @@ impl Unit<'_> {
             result: Value(0),
             results: 4,
         };
-        let ty = self.component_type();
         let texel = self.b.image(image, ty);
-        // The view's component mapping is in there.
+        // The view's component mapping is in there, but for words.
         [texel[0], texel[1], texel[2], texel[3]]
     }
 
