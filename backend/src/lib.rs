@@ -10,6 +10,7 @@ pub mod format;
 pub mod geometry;
 pub mod gpu;
 pub mod hiz;
+pub mod host_memory;
 pub mod knobs;
 pub mod memory;
 pub mod pixel;

@@ -389,7 +389,7 @@ mod tests {
         assert!(!restores("%0: i32 = Input 0\n"));
         assert!(!restores("%0: i32 = Const 0x0\nOutput 0, %0\n"));
         assert!(!restores("%0: f32 = Const 0x0\n%1: i32 = IAdd %0, %0\n"), "types");
-        assert!(!restores("local 999999\nlocal 999999\n"));
+        assert!(!restores("local 2999999\nlocal 2999999\n"));
         assert!(!restores("If %0\nEndIf\n"));
         assert!(Program::restore("stage 32\nsize 70000 70000 1 0\nir\n", "main").is_none());
     }

@@ -145,7 +145,8 @@ fn mutants_are_survived_and_compute_the_same_everywhere() {
     for words in modules("tests/fuzz/regressions") {
         try_module(&words);
     }
-    let mut mutator = Mutator::new(modules("tests/shaders"), number("VITRIC_FUZZ_SEED", 1));
+    let mut mutator =
+        Mutator::new([modules("tests/shaders"), modules("tests/modules")].concat(), number("VITRIC_FUZZ_SEED", 1));
     let (count, mut compiled) = (number("VITRIC_FUZZ", MUTANTS), 0);
     for _ in 0..count {
         let words = mutator.next();

@@ -45,7 +45,8 @@ fn user_region(regions: &Regions, at: usize, inst: &Inst) -> u32 {
 }
 
 fn is_inside(regions: &Regions, region: u32, definition: u32) -> bool {
-    definition == 0 || regions.chain(region).any(|around| around == definition)
+    let (inner, outer) = (regions.get(region), regions.get(definition));
+    definition == 0 || region != 0 && outer.start <= inner.start && inner.end <= outer.end
 }
 
 /// Which values are used outside of the region that defines them. Each half of an `If` or `Loop` counts as the region.

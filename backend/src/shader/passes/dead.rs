@@ -4,11 +4,14 @@
 //! loop that does nothing is taken to end, unless nobody leaves it, nothing changes in it, or it looks at memory or images, where
 //! somebody else may change something.
 
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 
 use crate::shader::ir::{
     AtomicOp, Function, Inst, Local, Region, RegionKind, Regions, Value, map_operands, map_results, operands, results,
 };
+
+/// Stores of a local that are looked through for each word.
+const MANY_STORES: usize = 64;
 
 /// Drops dead code and renumbers values.
 pub fn run(function: &mut Function) {
@@ -69,6 +72,8 @@ struct Needs<'f> {
     /// By value where it is defined; by local its stores; by region the jumps to its end, or its beginning.
     definitions: Vec<usize>,
     stores: Vec<Vec<usize>>,
+    /// Stores of locals that have many, by word; those to any word, which are indexed, have none.
+    stores_by_word: HashMap<Local, HashMap<Option<u32>, Vec<usize>>>,
     jumps: Vec<Vec<usize>>,
     /// By instruction, and by region.
     needed: Vec<bool>,
@@ -95,8 +100,8 @@ impl<'f> Needs<'f> {
             }
         }
         let (needed, is_around) = (vec![false; function.insts.len()], vec![false; regions.list.len()]);
-        let (loaded, found) = Default::default();
-        Self { function, regions, definitions, stores, jumps, needed, is_around, loaded, found }
+        let (loaded, found, stores_by_word) = Default::default();
+        Self { function, regions, definitions, stores, stores_by_word, jumps, needed, is_around, loaded, found }
     }
 
     fn instruction(&mut self, at: usize) {
@@ -134,16 +139,31 @@ impl<'f> Needs<'f> {
         if !self.loaded.insert((from, word)) {
             return;
         }
-        for at in self.stores[from.0 as usize].clone() {
-            let sees = match &self.function.insts[at] {
-                Inst::LocalStore { base, index: None, .. } => word.is_none_or(|word| word == *base),
-                _ => true,
-            };
-            if sees {
-                self.instruction(at);
-            }
+        let stores = std::mem::take(&mut self.stores[from.0 as usize]);
+        if word.is_some() && stores.len() > MANY_STORES {
+            let by_word = self.stores_by_word.entry(from).or_insert_with(|| by_word(self.function, &stores));
+            let seen = [word, None].map(|word| by_word.remove(&word).unwrap_or_default());
+            seen.into_iter().flatten().for_each(|at| self.instruction(at));
+        } else {
+            let sees =
+                |at: usize| word.is_none() || stored_word(&self.function.insts[at]).is_none_or(|at| Some(at) == word);
+            let seen: Vec<usize> = stores.iter().copied().filter(|&at| sees(at)).collect();
+            seen.into_iter().for_each(|at| self.instruction(at));
         }
+        self.stores[from.0 as usize] = stores;
     }
+}
+
+/// The word that a store is to; none if it is indexed.
+fn stored_word(inst: &Inst) -> Option<u32> {
+    if let Inst::LocalStore { base, index: None, .. } = inst { Some(*base) } else { None }
+}
+
+/// Stores by the words that they are to.
+fn by_word(function: &Function, stores: &[usize]) -> HashMap<Option<u32>, Vec<usize>> {
+    let mut out: HashMap<Option<u32>, Vec<usize>> = HashMap::default();
+    stores.iter().for_each(|&at| out.entry(stored_word(&function.insts[at])).or_default().push(at));
+    out
 }
 
 fn has_effect(inst: &Inst) -> bool {

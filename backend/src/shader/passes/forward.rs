@@ -15,6 +15,9 @@ type Facts = HashMap<Word, Value>;
 /// Most facts, and most words of a region, that are kept track of: past it nothing is known.
 const LIMIT: usize = 4096;
 
+/// Most regions, one in the other, that facts are kept for: within more of them nothing is known.
+const MAX_OPEN: usize = 256;
+
 /// What a region stores to.
 #[derive(Debug, Default, Clone)]
 struct Stored {
@@ -124,6 +127,10 @@ impl Pass {
     }
 
     fn enter(&mut self) {
+        // Each open region keeps the facts from before it.
+        if self.open.len() >= MAX_OPEN {
+            self.facts.clear();
+        }
         self.open.push(Region { before: self.facts.clone(), stored: Stored::default() });
     }
 

@@ -34,7 +34,7 @@ pub const PASSES: &[Pass] = &[
 pub const PASSES_OF_KERNELS: &[Pass] = &[("through ifs", invariant::run_through_ifs)];
 
 /// Is shown a function, and after which pass.
-pub type Observer<'a> = &'a mut dyn FnMut(&str, &Function);
+pub type Observer<'a> = &'a mut (dyn FnMut(&str, &Function) + Send);
 
 /// Rewrites a verified function into a shorter one that computes the same. In builds with debug assertions the verifier
 /// runs after each pass.

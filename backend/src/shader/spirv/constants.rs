@@ -3,19 +3,21 @@
 
 use std::cell::RefCell;
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use spirv::{Decoration, Op, StorageClass};
 
+use crate::host_memory;
 use crate::shader::ir::{Builder, Type, Value};
 use crate::shader::routines;
 
-use super::module::{MAX_NESTING, MAX_WORDS, Module, Ty};
+use super::module::{MAX_FLAT_WORDS, MAX_WORDS, Module, Ty};
 use super::parse::Instruction;
 use super::translate::number::{self, Number};
+use super::usage::Usage;
 use super::{Error, Result, Specialization};
 
-/// Most words of all constants of a module together.
-const MAX_TOTAL: usize = 1 << 20;
+/// Most words of all constants of a program together: 128 MiB.
+const MAX_TOTAL: usize = 1 << 24;
 
 /// Words of each constant, with its type.
 #[derive(Debug, Default)]
@@ -23,23 +25,41 @@ pub(super) struct Constants {
     values: HashMap<u32, (u32, Vec<u64>)>,
     /// Words of types that were asked for: each is computed once, however types share parts.
     sizes: RefCell<HashMap<u32, u32>>,
+    /// Types with scalars of 64 bits, and types without, of those that were asked for.
+    wide: RefCell<HashMap<u32, bool>>,
+    /// Deepest nesting of types.
+    max_nesting: u32,
 }
 
 impl Constants {
-    /// Evaluates all constants of a module.
-    pub(super) fn new(module: &Module, specialization: &Specialization) -> Result<Self> {
-        let mut constants = Self::default();
+    /// Evaluates the constants of a module, of large ones those that a program uses.
+    pub(super) fn new(
+        module: &Module,
+        specialization: &Specialization,
+        usage: &Usage,
+        max_nesting: u32,
+    ) -> Result<Self> {
+        let mut constants = Self { max_nesting, ..Self::default() };
         let mut total = 0;
+        let used = used_composites(module, usage);
         for inst in &module.constants {
             let (ty, id) = (inst.word(0)?, inst.word(1)?);
-            let words = constants.evaluate(module, inst, ty, id, specialization)?;
-            if words.len() != constants.words(module, ty)? as usize {
-                return Err(Error::Malformed("a constant of another type"));
+            if may_be_large(module, inst) && !used.contains(&id) {
+                continue;
             }
-            total += words.len();
-            if total > MAX_TOTAL {
+            let size = constants.words(module, ty)? as usize;
+            if total + size > MAX_TOTAL {
                 return Err(Error::Unsupported("this many constants".into()));
             }
+            // The constant, and the table that it becomes.
+            if size > 1 << 16 && !host_memory::has_room(size * (size_of::<u64>() + size_of::<u32>())) {
+                return Err(Error::OutOfMemory);
+            }
+            let words = constants.evaluate(module, inst, ty, id, specialization)?;
+            if words.len() != size {
+                return Err(Error::Malformed("a constant of another type"));
+            }
+            total += size;
             constants.values.insert(id, (ty, words));
         }
         Ok(constants)
@@ -79,7 +99,8 @@ impl Constants {
             Op::ConstantCompositeReplicateEXT | Op::SpecConstantCompositeReplicateEXT => {
                 let part = self.composite(&[inst.word(2)?])?;
                 let count = self.words(module, ty)? as usize / part.len().max(1);
-                Ok(part.repeat(count))
+                // Bounds the parts of a type of no words, too.
+                Ok(part.repeat(if part.is_empty() { 0 } else { count }))
             }
             Op::SpecConstantOp => self.operation(module, inst, ty),
             _ => Ok(vec![0; self.words(module, ty)? as usize]),
@@ -90,7 +111,7 @@ impl Constants {
         let mut out = Vec::new();
         for &part in parts {
             out.extend_from_slice(self.get(part).ok_or(Error::Malformed("a constant of something else"))?.1);
-            if out.len() > MAX_WORDS as usize {
+            if out.len() > MAX_TOTAL {
                 return Err(Error::Unsupported("a constant this large".into()));
             }
         }
@@ -150,8 +171,8 @@ impl Constants {
     }
 
     fn words_nested(&self, module: &Module, ty: u32, nesting: u32) -> Result<u32> {
-        if nesting > MAX_NESTING {
-            return Err(Error::Unsupported("types nested this deeply".into()));
+        if nesting > self.max_nesting {
+            return Err(Error::Deep("types"));
         }
         if let Some(&words) = self.sizes.borrow().get(&ty) {
             return Ok(words);
@@ -170,6 +191,34 @@ impl Constants {
         }
         self.sizes.borrow_mut().insert(ty, words as u32);
         Ok(words as u32)
+    }
+
+    /// Words of a value that is flattened.
+    pub(super) fn flat_words(&self, module: &Module, ty: u32) -> Result<u32> {
+        match self.words(module, ty)? {
+            words if words > MAX_FLAT_WORDS => Err(Error::Unsupported(format!("{words} words as one value"))),
+            words => Ok(words),
+        }
+    }
+
+    /// Returns true if a value of a type has scalars of 64 bits.
+    pub(super) fn has_wide(&self, module: &Module, ty: u32) -> Result<bool> {
+        // Sized first: bounds the nesting, and passes over empty structures.
+        if self.words(module, ty)? == 0 {
+            return Ok(false);
+        }
+        if let Some(&wide) = self.wide.borrow().get(&ty) {
+            return Ok(wide);
+        }
+        let wide = match module.ty(ty)? {
+            Ty::Vector(part, _) | Ty::Matrix(part, _) | Ty::Array(part, _) => self.has_wide(module, *part)?,
+            Ty::Struct(parts) => {
+                parts.iter().try_fold(false, |wide, &part| Ok::<_, Error>(wide || self.has_wide(module, part)?))?
+            }
+            _ => Number::of(module, ty)?.bytes() == 8,
+        };
+        self.wide.borrow_mut().insert(ty, wide);
+        Ok(wide)
     }
 
     /// Length of an array from the id of its length.
@@ -204,6 +253,27 @@ impl Constants {
             _ => Err(out_of_range),
         }
     }
+}
+
+/// Returns true for a constant that may have many words.
+fn may_be_large(module: &Module, inst: &Instruction) -> bool {
+    inst.words.first().is_some_and(|ty| matches!(module.ty(*ty), Ok(Ty::Array(..) | Ty::Struct(_))))
+}
+
+/// The constants that a program names, initializes variables with, or makes others of.
+fn used_composites(module: &Module, usage: &Usage) -> HashSet<u32> {
+    let is_used = |id: u32, class: StorageClass| usage.mentions(id) || class == StorageClass::Output;
+    let variables = module.variables.iter().filter(|(id, _, class, _)| is_used(*id, *class));
+    let mut used: HashSet<u32> = variables.filter_map(|(_, _, _, initializer)| *initializer).collect();
+    // Constants come behind their parts.
+    for inst in module.constants.iter().rev() {
+        let Some(&id) = inst.words.get(1) else { continue };
+        if !may_be_large(module, inst) || used.contains(&id) || usage.mentions(id) {
+            used.insert(id);
+            used.extend(inst.rest(2));
+        }
+    }
+    used
 }
 
 /// Whether pointers of a storage class are values.

@@ -29,7 +29,7 @@ pub(super) fn words(
     ty: u32,
 ) -> Result<Vec<Word>> {
     // Bounds size and nesting before anything is flattened.
-    constants.words(module, ty)?;
+    constants.flat_words(module, ty)?;
     let mut flattener = Flattener { module, constants, model, offset: None, out: Vec::new() };
     let target = (variable, None);
     flattener.target(target, ty, Cursor::default())?;

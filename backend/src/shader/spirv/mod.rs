@@ -1,8 +1,9 @@
 //! SPIR-V binaries to IR: an own bounded walker and the translation.
 //!
 //! Nothing trusts a word count or an id: `parse` turns words into owned instructions, `module` sorts them into tables, and
-//! `translate` walks the entry point with every call inlined. Composite values are flattened to scalar words; pointers are
-//! symbolic. What is not supported is an error that names it. Source: SPIR-V specification; Vulkan's environment for
+//! `translate` walks the entry point with every call inlined. Composite values are flattened to scalar words, but for those
+//! of many words, which lie in memory; pointers are symbolic. Modules that nest deeply are translated on a thread with a
+//! larger stack. What is not supported is an error that names it. Source: SPIR-V specification; Vulkan's environment for
 //! SPIR-V.
 
 mod constants;
@@ -31,6 +32,12 @@ pub enum Error {
     /// The binary uses what Vitric does not have.
     #[error("unsupported SPIR-V: {0}")]
     Unsupported(String),
+    /// Constructs or types nest more deeply than the stack has room for.
+    #[error("unsupported SPIR-V: {0} nested this deeply")]
+    Deep(&'static str),
+    /// Memory, or what else of the system it takes, ran out.
+    #[error("there is too little memory to compile it")]
+    OutOfMemory,
 }
 
 /// A result of reading SPIR-V.

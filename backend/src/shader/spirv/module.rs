@@ -6,12 +6,15 @@ use spirv::{BuiltIn, Decoration, Dim, ExecutionMode, ExecutionModel, Op, Storage
 use super::parse::Instruction;
 use super::{Error, Result};
 
-/// Deepest nesting of types, and longest chain of calls.
-pub(super) const MAX_NESTING: u32 = 64;
-/// Most words of one flattened value.
-pub(super) const MAX_WORDS: u32 = 1 << 16;
+/// Most words of one value.
+pub(super) const MAX_WORDS: u32 = 1 << 26;
+/// Most words of a value that is flattened: each becomes a value of the IR.
+pub(super) const MAX_FLAT_WORDS: u32 = 1 << 16;
 /// Most decorations that groups give to targets.
 const MAX_GROUPED: usize = 1 << 18;
+
+/// Sets of debug information from before there were non-semantic ones: DirectXShaderCompiler still uses the first.
+const DEBUG_SETS: [&str; 2] = ["OpenCL.DebugInfo.100", "DebugInfo"];
 
 /// A type.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +80,11 @@ pub(super) struct Function {
 }
 
 impl Block {
+    /// Returns true if the block has its terminator.
+    fn has_ended(&self) -> bool {
+        self.insts.last().is_some_and(|inst| is_terminator(inst.op))
+    }
+
     /// The labels that the block may branch to.
     pub(super) fn successors(&self, function: &Function) -> Vec<u32> {
         let Some(last) = self.insts.last() else { return Vec::new() };
@@ -141,7 +149,7 @@ pub struct Module {
     /// Decorations that came from groups: bounded, as groups multiply.
     grouped: usize,
     /// Extended instruction sets that mean nothing to the program.
-    pub(super) non_semantic: HashSet<u32>,
+    non_semantic: HashSet<u32>,
 }
 
 impl Module {
@@ -149,6 +157,9 @@ impl Module {
         let mut module = Self { version, ..Self::default() };
         let mut function: Option<(u32, Function)> = None;
         for inst in instructions {
+            if module.is_without_meaning(&inst) {
+                continue;
+            }
             match function.take() {
                 Some(open) => function = module.in_function(open, inst)?,
                 None if inst.op == Op::Function => function = Some((inst.word(1)?, Function::default())),
@@ -174,13 +185,29 @@ impl Module {
         module
     }
 
+    /// Returns true for lines and non-semantic instructions, which are dropped wherever they stand.
+    ///
+    /// The specification allows them from the types on. Compilers also leave them between phis, between a merge
+    /// instruction and its branch, between a terminator and the next label or the function's end, and in front of a
+    /// function's first block. Only other non-semantic instructions may use their results.
+    /// Source: SPIR-V specification, 2.4 and `SPV_KHR_non_semantic_info`.
+    fn is_without_meaning(&self, inst: &Instruction) -> bool {
+        match inst.op {
+            Op::Line | Op::NoLine => true,
+            Op::ExtInst | Op::ExtInstWithForwardRefsKHR => {
+                inst.words.get(2).is_some_and(|set| self.non_semantic.contains(set))
+            }
+            _ => false,
+        }
+    }
+
     fn global(&mut self, inst: Instruction) -> Result<()> {
         match inst.op {
             Op::ExtInstImport => {
                 let (name, _) = inst.string(1)?;
                 if name == "GLSL.std.450" {
                     self.glsl = Some(inst.word(0)?);
-                } else if name.starts_with("NonSemantic.") {
+                } else if name.starts_with("NonSemantic.") || DEBUG_SETS.contains(&name.as_str()) {
                     self.non_semantic.insert(inst.word(0)?);
                 }
             }
@@ -300,7 +327,8 @@ impl Module {
                 function.by_label.insert(label, function.blocks.len());
                 function.blocks.push(Block { label, ..Block::default() });
             }
-            Op::Line | Op::NoLine => {}
+            // Without meaning, so it may stand outside of blocks, too.
+            Op::Nop if function.blocks.last().is_none_or(Block::has_ended) => {}
             _ => {
                 let block = function.blocks.last_mut().ok_or(Error::Malformed("an instruction outside of blocks"))?;
                 match inst.op {
@@ -344,6 +372,23 @@ impl Module {
             _ => Err(Error::Malformed("not a pointer type")),
         }
     }
+}
+
+/// Returns true for instructions that end a block.
+pub(super) fn is_terminator(op: Op) -> bool {
+    use Op as O;
+    matches!(
+        op,
+        O::Branch
+            | O::BranchConditional
+            | O::Switch
+            | O::Return
+            | O::ReturnValue
+            | O::Kill
+            | O::TerminateInvocation
+            | O::EmitMeshTasksEXT
+            | O::Unreachable
+    )
 }
 
 fn component_count(count: u32) -> Result<u32> {

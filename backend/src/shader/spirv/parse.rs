@@ -3,9 +3,13 @@
 use spirv::Op;
 
 use super::{Error, Result};
+use crate::host_memory;
 
 /// Largest id bound that is accepted.
 const MAX_BOUND: u32 = 1 << 22;
+
+/// Bytes that a parsed module takes for a word of its binary: instructions are kept twice, in order and in their functions.
+const PARSED_BYTES: usize = 128;
 
 /// One instruction: its operation and operand words, result type and id included.
 #[derive(Debug, Clone)]
@@ -54,6 +58,9 @@ pub(super) fn instructions(words: &[u32]) -> Result<Vec<Instruction>> {
     }
     if *bound > MAX_BOUND {
         return Err(Error::Unsupported(format!("id bound {bound}")));
+    }
+    if !host_memory::has_room(code.len() * PARSED_BYTES) {
+        return Err(Error::OutOfMemory);
     }
     let mut out = Vec::new();
     let mut rest = code;

@@ -45,23 +45,68 @@ pub(super) struct Usage {
     changing: HashSet<u32>,
 }
 
+/// How the functions reachable from an entry point take composites apart.
+#[derive(Debug, Default)]
+pub(super) struct Extracts {
+    /// Indices of the `OpCompositeExtract`s of a value.
+    paths: HashMap<u32, Vec<Vec<u32>>>,
+    /// How often other instructions name an id.
+    others: HashMap<u32, u32>,
+}
+
+impl Extracts {
+    /// Walks everything reachable from `function`.
+    pub(super) fn new(module: &Module, function: u32) -> Self {
+        let mut extracts = Self::default();
+        each_reachable(module, function, |inst| extracts.note(inst));
+        extracts
+    }
+
+    fn note(&mut self, inst: &Instruction) {
+        let others = match (inst.op, inst.words.as_slice()) {
+            (Op::CompositeExtract, [_, _, composite, path @ ..]) => {
+                self.paths.entry(*composite).or_default().push(path.to_vec());
+                &[]
+            }
+            (Op::Load, [_, _, pointer, ..]) => std::slice::from_ref(pointer),
+            (_, words) => words,
+        };
+        others.iter().for_each(|&id| *self.others.entry(id).or_default() += 1);
+    }
+
+    /// The indices of all extractions from a value.
+    pub(super) fn paths(&self, id: u32) -> &[Vec<u32>] {
+        self.paths.get(&id).map_or(&[], Vec::as_slice)
+    }
+
+    /// How often other instructions may use a value that is loaded.
+    pub(super) fn uses_besides(&self, id: u32) -> u32 {
+        self.others.get(&id).copied().unwrap_or(0)
+    }
+}
+
+/// Calls `visit` with the instructions of every function that is reachable from one.
+fn each_reachable(module: &Module, function: u32, mut visit: impl FnMut(&Instruction)) {
+    let mut seen = HashSet::from_iter([function]);
+    let mut open = vec![function];
+    while let Some(id) = open.pop() {
+        let Some(function) = module.functions.get(&id) else { continue };
+        for inst in function.blocks.iter().flat_map(|block| &block.insts) {
+            visit(inst);
+            if let (Op::FunctionCall, Some(&callee)) = (inst.op, inst.words.get(2))
+                && seen.insert(callee)
+            {
+                open.push(callee);
+            }
+        }
+    }
+}
+
 impl Usage {
     /// Walks everything reachable from `function`.
     pub(super) fn new(module: &Module, function: u32) -> Self {
         let mut usage = Self::default();
-        let mut seen = HashSet::from_iter([function]);
-        let mut open = vec![function];
-        while let Some(id) = open.pop() {
-            let Some(function) = module.functions.get(&id) else { continue };
-            for inst in function.blocks.iter().flat_map(|block| &block.insts) {
-                usage.note(inst);
-                if let (Op::FunctionCall, Some(&callee)) = (inst.op, inst.words.get(2))
-                    && seen.insert(callee)
-                {
-                    open.push(callee);
-                }
-            }
-        }
+        each_reachable(module, function, |inst| usage.note(inst));
         usage
     }
 

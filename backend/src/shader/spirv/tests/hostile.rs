@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use crate::shader::spirv::{Error, compile, parse};
+use crate::shader::spirv::{Error, Result, compile, parse};
 
 /// Assembles instructions: operation and operands.
 fn assemble(instructions: &[(spirv::Op, &[u32])]) -> Vec<u32> {
@@ -15,7 +15,7 @@ fn assemble(instructions: &[(spirv::Op, &[u32])]) -> Vec<u32> {
 }
 
 /// A compute entry point `main` (id 1) of type void() (ids 2, 3), around a function's blocks, with some declarations.
-fn compute(declarations: &[(spirv::Op, &[u32])], body: &[(spirv::Op, &[u32])]) -> Vec<u32> {
+pub(super) fn compute(declarations: &[(spirv::Op, &[u32])], body: &[(spirv::Op, &[u32])]) -> Vec<u32> {
     use spirv::Op;
     let name = u32::from_le_bytes(*b"main");
     let mut all: Vec<(Op, &[u32])> = vec![(Op::TypeVoid, &[2]), (Op::TypeFunction, &[3, 2])];
@@ -66,13 +66,12 @@ fn calls_in_a_circle_are_refused() {
     assert_eq!(refusal(&compute(&[], &body)), Error::Malformed("calls recurse"));
 }
 
-#[test]
-fn deep_nesting_is_refused() {
+/// A program whose selections nest.
+fn nested(depth: u32) -> Vec<u32> {
     use spirv::Op;
-    let depth = 3000u32;
     // Each block selects into the next one; all merge blocks follow.
-    let nested = |n: u32| ([1000 + n], [10_000 + n, 0], [60, 1001 + n, 10_000 + n], [10_000 + n]);
-    let operands: Vec<_> = (0..depth).map(nested).collect();
+    let level = |n: u32| ([1000 + n], [100_000 + n, 0], [60, 1001 + n, 100_000 + n], [100_000 + n]);
+    let operands: Vec<_> = (0..depth).map(level).collect();
     let mut body: Vec<(Op, &[u32])> = Vec::new();
     for (label, merge, branch, _) in &operands {
         body.extend([(Op::Label, &label[..]), (Op::SelectionMerge, &merge[..]), (Op::BranchConditional, &branch[..])]);
@@ -83,8 +82,81 @@ fn deep_nesting_is_refused() {
         body.extend([(Op::Label, &merge[..]), (Op::Return, &[])]);
     }
     let declarations: [(Op, &[u32]); 2] = [(Op::TypeBool, &[59]), (Op::ConstantTrue, &[59, 60])];
-    let refused = refusal(&compute(&declarations, &body));
-    assert_eq!(refused, Error::Unsupported("control flow nested this deeply".into()));
+    compute(&declarations, &body)
+}
+
+/// A program whose functions call the next one, each inside a selection.
+fn chained(calls: u32) -> Vec<u32> {
+    use spirv::Op;
+    let mut words = compute(
+        &[(Op::TypeBool, &[59]), (Op::ConstantTrue, &[59, 60])],
+        &[(Op::Label, &[9]), (Op::FunctionCall, &[2, 10, 1000]), (Op::Return, &[])],
+    );
+    for call in 0..calls {
+        let (function, first) = (1000 + call, 100_000 + call * 4);
+        let function_of: [(Op, &[u32]); 8] = [
+            (Op::Function, &[2, function, 0, 3]),
+            (Op::Label, &[first]),
+            (Op::SelectionMerge, &[first + 2, 0]),
+            (Op::BranchConditional, &[60, first + 1, first + 2]),
+            (Op::Label, &[first + 1]),
+            (Op::FunctionCall, &[2, first + 3, function + 1]),
+            (Op::Branch, &[first + 2]),
+            (Op::Label, &[first + 2]),
+        ];
+        let last = call + 1 == calls;
+        let kept: Vec<_> = function_of.into_iter().filter(|(op, _)| !(last && *op == Op::FunctionCall)).collect();
+        words.extend(&assemble(&kept)[5..]);
+        words.extend(&assemble(&[(Op::Return, &[]), (Op::FunctionEnd, &[])])[5..]);
+    }
+    words
+}
+
+/// Compiles on a thread of its own.
+fn compile_with_stack(words: Vec<u32>, bytes: usize) -> Result<crate::shader::Program> {
+    let work = move || compile(&parse(&words)?, "main", vk::ShaderStageFlags::COMPUTE, &Vec::new());
+    std::thread::Builder::new().stack_size(bytes).spawn(work).unwrap().join().unwrap()
+}
+
+#[test]
+fn control_flow_and_calls_nest_as_deeply_as_specified() {
+    // Applications make pipelines on threads with little stack.
+    let stack = if cfg!(debug_assertions) { 4 << 20 } else { 1 << 20 };
+    for words in [nested(1023), nested(3000), chained(2000)] {
+        let compiled = compile_with_stack(words, stack);
+        assert!(compiled.is_ok(), "{:?}", compiled.err());
+    }
+}
+
+#[test]
+fn switches_have_as_many_cases_as_specified() {
+    use spirv::Op;
+    let (cases, merge) = (16_383, 200_000);
+    let mut choices = vec![61, merge];
+    let mut phi = vec![50, 70, 61, 9];
+    let mut blocks = Vec::new();
+    for case in 0..cases {
+        let label = 100_000 + case;
+        choices.extend([case, label]);
+        phi.extend([61, label]);
+        blocks.extend(assemble(&[(Op::Label, &[label]), (Op::Branch, &[merge])])[5..].to_vec());
+    }
+    let declarations: [(Op, &[u32]); 2] = [(Op::TypeInt, &[50, 32, 0]), (Op::Constant, &[50, 61, 3])];
+    let head: [(Op, &[u32]); 3] = [(Op::Label, &[9]), (Op::SelectionMerge, &[merge, 0]), (Op::Switch, &choices)];
+    let tail: [(Op, &[u32]); 3] = [(Op::Label, &[merge]), (Op::Phi, &phi), (Op::Return, &[])];
+    let mut words = compute(&declarations, &head);
+    words.truncate(words.len() - 1);
+    words.extend(blocks);
+    words.extend(&assemble(&tail)[5..]);
+    words.extend(&assemble(&[(Op::FunctionEnd, &[])])[5..]);
+    let compiled = compile(&parse(&words).unwrap(), "main", vk::ShaderStageFlags::COMPUTE, &Vec::new());
+    assert!(compiled.is_ok(), "{:?}", compiled.err());
+}
+
+#[test]
+fn deeper_nesting_is_refused() {
+    assert_eq!(refusal(&nested(20_000)), Error::Deep("control flow"));
+    assert_eq!(refusal(&chained(20_000)), Error::Deep("control flow"));
 }
 
 #[test]

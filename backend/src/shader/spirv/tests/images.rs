@@ -10,11 +10,11 @@ use crate::shader::runtime::Descriptor;
 use crate::texture::Sampler;
 
 /// Texel (x, y) of the sampled image.
-fn texel(x: u32, y: u32) -> f32 {
+pub(super) fn texel(x: u32, y: u32) -> f32 {
     (y * 4 + x) as f32
 }
 
-fn view(scene: &Scene, format: vk::Format, word: impl Fn(u32, u32) -> u32) -> Arc<SurfaceView> {
+pub(super) fn view(scene: &Scene, format: vk::Format, word: impl Fn(u32, u32) -> u32) -> Arc<SurfaceView> {
     let extent = vk::Extent3D { width: 4, height: 4, depth: 1 };
     let kind = vk::ImageType::TYPE_2D;
     let desc = SurfaceDesc { kind, format, extent, levels: 1, layers: 1, samples: 1, linear: false, decoded: false };
@@ -39,7 +39,7 @@ fn view(scene: &Scene, format: vk::Format, word: impl Fn(u32, u32) -> u32) -> Ar
     Arc::new(SurfaceView { surface, desc })
 }
 
-fn nearest() -> Arc<Sampler> {
+pub(super) fn nearest() -> Arc<Sampler> {
     Arc::new(Sampler {
         mag_filter: vk::Filter::NEAREST,
         min_filter: vk::Filter::NEAREST,

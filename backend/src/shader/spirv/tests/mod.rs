@@ -9,6 +9,7 @@ mod edges;
 mod feedback;
 mod hostile;
 mod images;
+mod large;
 mod newer;
 mod scene;
 mod subgroups;
@@ -31,7 +32,7 @@ fn corpus() -> Vec<Vec<u32>> {
 }
 
 fn named_corpus() -> Vec<(String, Vec<u32>)> {
-    let roots = ["tests/shaders", "../samples/shaders", "../cts/shaders"];
+    let roots = ["tests/shaders", "tests/modules", "../samples/shaders", "../cts/shaders"];
     let mut out = Vec::new();
     for root in roots {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(root);

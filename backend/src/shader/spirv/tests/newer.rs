@@ -49,3 +49,9 @@ fn versions_after_the_newest_are_refused() {
         assert_eq!(parse(&words).is_ok(), is_read, "{version:x}");
     }
 }
+
+#[test]
+fn lines_and_non_semantic_instructions_stand_anywhere() {
+    let out = Scene::new("../modules/lines.comp.spv").only_as_compiled().run();
+    check_lanes(&out, |lane| [(1..=lane).sum()]);
+}

@@ -61,6 +61,17 @@ impl Scene {
         self.descriptor(binding, Descriptor::StorageBuffer(range))
     }
 
+    /// A uniform buffer that starts with `words`.
+    pub(super) fn uniforms(self, binding: u32, words: &[u32]) -> Self {
+        let memory = self.memory();
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        memory.write(0, &bytes);
+        let buffer = Buffer::new(SIZE);
+        assert!(buffer.bind(memory, 0));
+        let range = BufferRange::new(buffer, 0, vk::WHOLE_SIZE);
+        self.descriptor(binding, Descriptor::UniformBuffer(range))
+    }
+
     pub(super) fn floats(self, binding: u32, values: &[f32]) -> Self {
         let words: Vec<u32> = values.iter().map(|value| value.to_bits()).collect();
         self.buffer(binding, &words)

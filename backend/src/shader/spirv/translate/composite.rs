@@ -15,6 +15,9 @@ use crate::shader::spirv::{Error, Result};
 impl Translator<'_> {
     pub(super) fn composite(&mut self, inst: &Instruction) -> Result<()> {
         let (ty, id) = (inst.word(0)?, inst.word(1)?);
+        if self.composite_in_memory(inst)? {
+            return Ok(());
+        }
         let words = match inst.op {
             Op::CompositeConstruct => {
                 let parts: Vec<Rc<[Value]>> = inst.rest(2).iter().map(|&id| self.words(id)).collect::<Result<_>>()?;

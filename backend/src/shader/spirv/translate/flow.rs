@@ -12,20 +12,23 @@ use super::number::Number;
 use super::scopes::{Exit, Target};
 use super::{Operand, Translator};
 use crate::shader::ir::{BinaryOp, Inst, Local, Type, UnaryOp, Value};
-use crate::shader::spirv::module::{Block, Function};
+use crate::shader::spirv::module::{Block, Function, is_terminator};
 use crate::shader::spirv::parse::Instruction;
 use crate::shader::spirv::{Error, Result};
 
-/// Deepest nesting of constructs, calls inlined.
-const MAX_DEPTH: u32 = 200;
+/// Predecessors of a phi that are looked through one by one.
+const MANY_PREDECESSORS: usize = 16;
 
 /// What stays the same while one function is translated.
 struct Body<'a> {
     function: &'a Function,
-    result: Local,
+    /// Where the result goes, and its type.
+    result: (Local, Option<u32>),
     /// Scope that a return leaves.
     exit: u32,
     phis: HashMap<u32, Local>,
+    /// Of phis with many predecessors the object that comes from each, by phi and predecessor.
+    incoming: HashMap<(u32, u32), u32>,
     depth: u32,
 }
 
@@ -33,12 +36,13 @@ struct Body<'a> {
 type FallThrough = Option<u32>;
 
 impl<'a> Translator<'a> {
-    /// Translates a function's blocks. Its result is stored to `result`.
-    pub(super) fn body(&mut self, function: &'a Function, result: Local) -> Result<()> {
+    /// Translates a function's blocks. Its result, of a type, is stored to a local.
+    pub(super) fn body(&mut self, function: &'a Function, result: (Local, Option<u32>)) -> Result<()> {
         let entry = function.blocks.first().ok_or(Error::Malformed("a function without blocks"))?;
         let exit = self.scopes.open(&mut self.builder, Inst::Block);
         let targets = std::mem::take(&mut self.scopes.targets);
-        let mut body = Body { function, result, exit, phis: HashMap::default(), depth: 0 };
+        let mut body =
+            Body { function, result, exit, phis: HashMap::default(), incoming: HashMap::default(), depth: 0 };
         self.declare_phis(&mut body)?;
         self.chain(&mut body, entry.label, None)?;
         self.scopes.targets = targets;
@@ -53,6 +57,11 @@ impl<'a> Translator<'a> {
             if inst.op == Op::Phi {
                 let (words, id) = (self.words_of(inst.word(0)?)?, inst.word(1)?);
                 body.phis.insert(id, self.local_for(id, words)?);
+                let pairs = inst.rest(2).as_chunks::<2>().0;
+                if pairs.len() > MANY_PREDECESSORS {
+                    self.spend(pairs.len())?;
+                    body.incoming.extend(pairs.iter().map(|&[object, from]| ((id, from), object)));
+                }
             }
         }
         Ok(())
@@ -62,8 +71,8 @@ impl<'a> Translator<'a> {
     fn chain(&mut self, body: &mut Body<'a>, label: u32, end: FallThrough) -> Result<()> {
         body.depth += 1;
         self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err(Error::Unsupported("control flow nested this deeply".into()));
+        if self.depth > self.nesting.constructs {
+            return Err(Error::Deep("control flow"));
         }
         let mut next = Some(label);
         while let Some(label) = next {
@@ -84,7 +93,9 @@ impl<'a> Translator<'a> {
 
     fn instructions(&mut self, body: &Body<'a>, block: &'a Block) -> Result<()> {
         self.products.clear();
-        for inst in &block.insts {
+        for (index, inst) in block.insts.iter().enumerate() {
+            let next = block.insts.get(index + 1).filter(|next| next.op == Op::Store);
+            self.next_store = next.and_then(|next| next.words.first_chunk().copied());
             match inst.op {
                 Op::Phi => self.load_phi(body, inst)?,
                 op if is_terminator(op) => return Ok(()),
@@ -96,25 +107,22 @@ impl<'a> Translator<'a> {
     }
 
     fn load_phi(&mut self, body: &Body<'a>, inst: &Instruction) -> Result<()> {
-        let (ty, id) = (inst.word(0)?, inst.word(1)?);
-        let local = *body.phis.get(&id).ok_or(Error::Malformed("an unknown phi"))?;
-        let scalars = self.scalars(ty)?;
-        let load = |(word, ty)| self.builder.local_load(local, word as u32, None, ty);
-        let words: Vec<Value> = scalars.into_iter().enumerate().map(load).collect();
-        self.define_words(id, ty, words)
+        let local = *body.phis.get(&inst.word(1)?).ok_or(Error::Malformed("an unknown phi"))?;
+        self.define_from_local(inst, local)
     }
 
     /// Stores what the phis of `to` take when coming from `from`.
     fn store_phis(&mut self, body: &Body<'a>, from: &Block, to: u32) -> Result<()> {
         for inst in block(body.function, to)?.insts.iter().take_while(|inst| inst.op == Op::Phi) {
-            let pairs = inst.rest(2).chunks_exact(2);
-            self.spend(pairs.len() / 16 + 1)?;
-            let Some(pair) = pairs.into_iter().find(|pair| pair[1] == from.label) else { continue };
-            let local = *body.phis.get(&inst.word(1)?).ok_or(Error::Malformed("an unknown phi"))?;
-            let words = self.words(pair[0])?;
-            for (word, &value) in words.iter().enumerate() {
-                self.builder.local_store(local, word as u32, None, value);
-            }
+            self.spend(1)?;
+            let (pairs, id) = (inst.rest(2).as_chunks::<2>().0, inst.word(1)?);
+            let object = match pairs.len() > MANY_PREDECESSORS {
+                true => body.incoming.get(&(id, from.label)).copied(),
+                false => pairs.iter().find(|[_, label]| *label == from.label).map(|[object, _]| *object),
+            };
+            let Some(object) = object else { continue };
+            let local = *body.phis.get(&id).ok_or(Error::Malformed("an unknown phi"))?;
+            self.store_local((local, Some(inst.word(0)?)), object)?;
         }
         Ok(())
     }
@@ -136,9 +144,7 @@ impl<'a> Translator<'a> {
             Op::Switch => self.switch(body, block, inst, end),
             Op::Return => Ok(self.leave_function(body, end)),
             Op::ReturnValue => {
-                for (word, &value) in self.words(inst.word(0)?)?.iter().enumerate() {
-                    self.builder.local_store(body.result, word as u32, None, value);
-                }
+                self.store_local(body.result, inst.word(0)?)?;
                 Ok(self.leave_function(body, end))
             }
             Op::Kill | Op::TerminateInvocation => {
@@ -356,7 +362,7 @@ impl<'a> Translator<'a> {
         let (selector_type, words) = self.typed_words(inst.word(0)?)?;
         let selector = *words.first().ok_or(Error::Malformed("an empty value"))?;
         let cases = cases(body.function, inst, Number::of(self.module, selector_type)?)?;
-        self.spend(cases.len() * cases.len() / 16)?;
+        self.spend(cases.len())?;
         let scope = self.scopes.open(&mut self.builder, Inst::Block);
         self.scopes.targets.push(Target { label: merge, exit: Exit::Break(scope), flag: None });
         let cases = self.in_order_of_falling(body.function, cases)?;
@@ -494,30 +500,17 @@ impl<'a> Translator<'a> {
         let (ty, id, callee) = (inst.word(0)?, inst.word(1)?, inst.word(2)?);
         let arguments: Vec<(u32, Operand)> = inst.rest(3).iter().map(|&id| self.operand(id)).collect::<Result<_>>()?;
         let is_void = matches!(self.module.ty(ty)?, crate::shader::spirv::module::Ty::Void);
-        let words = self.call(callee, &arguments, (!is_void).then_some(ty))?;
-        self.define(id, ty, Operand::Words(Rc::from(words)))
+        let local = self.call(callee, &arguments, (!is_void).then_some(ty))?;
+        match is_void {
+            true => self.define(id, ty, Operand::Words(Rc::from([]))),
+            false => self.define_from_local(inst, local),
+        }
     }
 }
 
 fn block(function: &Function, label: u32) -> Result<&Block> {
     let index = function.by_label.get(&label).ok_or(Error::Malformed("a branch to no block"))?;
     Ok(&function.blocks[*index])
-}
-
-fn is_terminator(op: Op) -> bool {
-    use Op as O;
-    matches!(
-        op,
-        O::Branch
-            | O::BranchConditional
-            | O::Switch
-            | O::Return
-            | O::ReturnValue
-            | O::Kill
-            | O::TerminateInvocation
-            | O::EmitMeshTasksEXT
-            | O::Unreachable
-    )
 }
 
 /// A block that a switch may enter.
@@ -531,12 +524,14 @@ struct Case {
 fn cases(function: &Function, inst: &Instruction, selector: Number) -> Result<Vec<Case>> {
     let default = inst.word(1)?;
     let mut cases = vec![Case { label: default, literals: Vec::new(), is_default: true }];
+    let mut numbers: HashMap<u32, usize> = HashMap::from_iter([(default, 0)]);
     // A literal takes as many words as the selector.
     let words = if selector == Number::Int(64) { 2 } else { 1 };
     for choice in inst.rest(2).chunks_exact(words + 1) {
         let bits = choice[..words].iter().rev().fold(0, |bits, &word| bits << 32 | u64::from(word));
         let (literal, label) = (selector.canonical(bits), choice[words]);
-        match cases.iter_mut().find(|case| case.label == label) {
+        let number = *numbers.entry(label).or_insert(cases.len());
+        match cases.get_mut(number) {
             Some(case) => case.literals.push(literal),
             None => cases.push(Case { label, literals: vec![literal], is_default: false }),
         }

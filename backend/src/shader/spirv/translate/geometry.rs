@@ -173,7 +173,7 @@ impl Translator<'_> {
     /// Loads a word of the vertex at an address.
     fn vertex_word(&mut self, address: Value, slot: u32, ty: Type) -> Result<Value> {
         if slot as usize >= self.vertex_inputs.len() {
-            return Err(Error::Malformed("an index is out of range"));
+            return Ok(self.zero(ty));
         }
         let mut word = |slot: u32, ty| {
             let offset = self.builder.int(slot * LOCAL_WORD);
@@ -183,7 +183,7 @@ impl Translator<'_> {
         if !ty.is_wide() {
             return Ok(word(slot, ty));
         }
-        let (low, high) = (word(slot, Type::I32), word(slot + 1, Type::I32));
+        let (low, high) = (word(slot, Type::I32), word(slot.wrapping_add(1), Type::I32));
         Ok(self.builder.join(low, high, ty))
     }
 

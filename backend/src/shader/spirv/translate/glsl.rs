@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use spirv::GlslStd450Op as G;
 
+use super::Translator;
 use super::number::{self, Number};
-use super::{Operand, Translator};
 use crate::shader::ir::{BinaryOp as B, Builder, InterpolateAt, TernaryOp as T, Type, UnaryOp as U, Value};
 use crate::shader::routines as r;
 use crate::shader::spirv::module::Ty;
@@ -15,9 +15,6 @@ use crate::shader::spirv::{Error, Result};
 impl Translator<'_> {
     pub(super) fn extended(&mut self, inst: &Instruction) -> Result<()> {
         let (ty, id, set, number) = (inst.word(0)?, inst.word(1)?, inst.word(2)?, inst.word(3)?);
-        if self.module.non_semantic.contains(&set) {
-            return self.define(id, ty, Operand::Words(Rc::from([])));
-        }
         let op = G::from_u32(number).filter(|_| Some(set) == self.module.glsl);
         let op = op.ok_or_else(|| Error::Unsupported(format!("extended instruction {number}")))?;
         if matches!(op, G::InterpolateAtCentroid | G::InterpolateAtSample | G::InterpolateAtOffset) {

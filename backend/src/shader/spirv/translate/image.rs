@@ -72,7 +72,7 @@ impl Translator<'_> {
         let (image, sampler) = match self.operand(id)?.1 {
             Operand::Pair(image, sampler) => (image, Some(sampler)),
             Operand::Pointer(image) => (image, None),
-            Operand::Words(_) => return Err(Error::Malformed("not an image")),
+            Operand::Words(_) | Operand::Large(_) | Operand::Parts(_) => return Err(Error::Malformed("not an image")),
         };
         let mut ty = self.module.ty(image.ty)?;
         if let Ty::SampledImage(inner) = ty {

@@ -8,7 +8,6 @@ use spirv::{Decoration, ExecutionModel, Op, Scope};
 use super::number::{self, Number};
 use super::{Operand, Translator};
 use crate::shader::ir::{AtomicOp, BinaryOp, Inst, Space, Type, Value};
-use crate::shader::spirv::module::Ty;
 use crate::shader::spirv::parse::Instruction;
 use crate::shader::spirv::{Error, Result};
 
@@ -16,22 +15,17 @@ impl Translator<'_> {
     pub(super) fn instruction(&mut self, inst: &Instruction) -> Result<()> {
         use Op as O;
         match inst.op {
-            O::Nop | O::Line | O::NoLine | O::MemoryBarrier => Ok(()),
+            O::Nop | O::MemoryBarrier => Ok(()),
             O::Undef => self.undefined(inst),
             O::Variable => self.variable(inst),
             O::Load => self.load_instruction(inst),
             O::Store => {
-                let words = self.words(inst.word(1)?)?;
                 let pointer = self.pointer(inst.word(0)?)?;
-                self.store(&pointer, &words)
+                self.store_operand(&pointer, inst.word(1)?)
             }
             O::CopyMemory => {
-                let words = {
-                    let source = self.pointer(inst.word(1)?)?;
-                    self.load(&source)?
-                };
-                let target = self.pointer(inst.word(0)?)?;
-                self.store(&target, &words)
+                let (target, source) = (self.pointer(inst.word(0)?)?, self.pointer(inst.word(1)?)?);
+                self.copy_memory(&target, &source)
             }
             O::AccessChain | O::InBoundsAccessChain => self.access_chain(inst),
             O::PtrAccessChain | O::InBoundsPtrAccessChain => self.pointer_chain(inst),
@@ -42,10 +36,13 @@ impl Translator<'_> {
                 let word = if ty.is_wide() { self.builder.cast(word, ty) } else { self.builder.split(word)[0] };
                 self.define_words(inst.word(1)?, inst.word(0)?, vec![word])
             }
-            O::CopyLogical => {
-                let words = self.words(inst.word(2)?)?;
-                self.define_words(inst.word(1)?, inst.word(0)?, words.to_vec())
-            }
+            O::CopyLogical => match self.operand(inst.word(2)?)?.1 {
+                large @ (Operand::Large(_) | Operand::Parts(_)) => self.define(inst.word(1)?, inst.word(0)?, large),
+                _ => {
+                    let words = self.words(inst.word(2)?)?;
+                    self.define_words(inst.word(1)?, inst.word(0)?, words.to_vec())
+                }
+            },
             O::ArrayLength => self.array_length(inst),
             O::FunctionCall => self.function_call(inst),
             O::CopyObject => {
@@ -112,8 +109,11 @@ impl Translator<'_> {
     /// Chooses word by word: the condition is one for all of a composite, or a vector of one for each component.
     fn select(&mut self, inst: &Instruction) -> Result<()> {
         let conditions = self.words(inst.word(2)?)?;
-        let (yes, no) = (self.words(inst.word(3)?)?, self.words(inst.word(4)?)?);
         let ty = inst.word(0)?;
+        if self.is_large(ty)? {
+            return self.select_large(inst, &conditions);
+        }
+        let (yes, no) = (self.words(inst.word(3)?)?, self.words(inst.word(4)?)?);
         let scalars = self.scalars(ty)?;
         let sizes = [yes.len(), no.len(), if conditions.len() == 1 { scalars.len() } else { conditions.len() }];
         if sizes.iter().any(|&size| size != scalars.len()) {
@@ -142,13 +142,20 @@ impl Translator<'_> {
 
     fn undefined(&mut self, inst: &Instruction) -> Result<()> {
         let ty = inst.word(0)?;
+        if self.is_large(ty)? {
+            return self.define_large(inst, |_, _| Ok(()));
+        }
         let scalars = self.scalars(ty)?;
-        let zero = |ty: Type| match ty.is_wide() {
+        let words = scalars.into_iter().map(|ty| self.zero(ty)).collect();
+        self.define_words(inst.word(1)?, ty, words)
+    }
+
+    /// Zero of a type.
+    pub(super) fn zero(&mut self, ty: Type) -> Value {
+        match ty.is_wide() {
             true => self.builder.wide_constant(0, ty),
             false => self.builder.constant(0, ty),
-        };
-        let words = scalars.into_iter().map(zero).collect();
-        self.define_words(inst.word(1)?, ty, words)
+        }
     }
 
     fn variable(&mut self, inst: &Instruction) -> Result<()> {
@@ -161,35 +168,44 @@ impl Translator<'_> {
         let local = self.local_for(id, self.words_of(ty)?)?;
         let target = super::Pointer::new(super::Base::Local(local), ty);
         if let Some(initializer) = initializer {
-            let words = self.words(initializer)?;
-            self.store(&target, &words)?;
+            self.store_operand(&target, initializer)?;
         }
         self.define(id, pointer, Operand::Pointer(Rc::new(target)))
     }
 
-    /// A local that only ever holds one constant is a table.
-    fn constant_table(&mut self, id: u32, ty: u32, initializer: Option<u32>) -> Result<Option<super::Base>> {
+    /// A variable that only ever holds one constant is a table.
+    pub(super) fn constant_table(&mut self, id: u32, ty: u32, initializer: Option<u32>) -> Result<Option<super::Base>> {
         let object = self.usage.only_object(id, initializer);
-        let Some((_, words)) = object.and_then(|object| self.constants.get(object)) else { return Ok(None) };
+        let Some((object, words)) = object.and_then(|id| Some((id, self.constants.get(id)?.1))) else {
+            return Ok(None);
+        };
         if words.len() != self.words_of(ty)? as usize {
             return Ok(None);
         }
-        let words = words.to_vec();
+        self.table_of(object, ty).map(Some)
+    }
+
+    /// The table of a constant of some type.
+    pub(super) fn table_of(&mut self, id: u32, ty: u32) -> Result<super::Base> {
         if let Some(&(table, high)) = self.tables.get(&id) {
-            return Ok(Some(super::Base::Table(table, high)));
+            return Ok(super::Base::Table(table, high));
         }
+        let (_, words) = self.constants.get(id).ok_or(Error::Malformed("an id is used before its definition"))?;
+        let is_wide = self.constants.has_wide(self.module, ty)?;
         let table = self.builder.table(words.iter().map(|&word| word as u32).collect());
-        let is_wide = self.scalars(ty)?.iter().any(|ty| ty.is_wide());
         let high = is_wide.then(|| self.builder.table(words.iter().map(|&word| (word >> 32) as u32).collect()));
         self.tables.insert(id, (table, high));
-        Ok(Some(super::Base::Table(table, high)))
+        Ok(super::Base::Table(table, high))
     }
 
     fn load_instruction(&mut self, inst: &Instruction) -> Result<()> {
         let (ty, id) = (inst.word(0)?, inst.word(1)?);
         let pointer = self.pointer(inst.word(2)?)?;
-        if matches!(self.module.ty(ty)?, Ty::Image(_) | Ty::Sampler | Ty::SampledImage(_)) {
+        if self.is_opaque(ty)? {
             return self.define(id, ty, Operand::Pointer(pointer));
+        }
+        if self.is_large(ty)? && pointer.is_plain() {
+            return self.load_large(inst, &pointer);
         }
         let words = self.load(&pointer)?;
         self.define_words(id, ty, words)

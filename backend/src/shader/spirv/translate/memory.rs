@@ -9,11 +9,12 @@
 
 use std::rc::Rc;
 
-use spirv::{Decoration, Op, StorageClass};
+use spirv::{Decoration, StorageClass};
 
+use super::large::Element;
 use super::number::{self, Number};
 use super::{Operand, Translator};
-use crate::shader::ir::{AtomicOp, BinaryOp, Inst, InterpolateAt, Local, Space, Table, Type, Value};
+use crate::shader::ir::{BinaryOp, Inst, Local, Space, Table, Type, Value};
 use crate::shader::runtime::kernels::WAVE;
 use crate::shader::spirv::module::Ty;
 use crate::shader::spirv::parse::Instruction;
@@ -77,7 +78,7 @@ pub(super) struct Pointer {
     /// Bytes between components of a vector in memory with explicit layout.
     component_stride: u32,
     /// Units of an offset from element to element of what it points into; 0 where that is not known.
-    step: u32,
+    pub(super) step: u32,
     /// `OpImageTexelPointer`: coordinates and sample.
     pub(super) texel: Option<(Vec<Value>, Value)>,
     /// Units of an offset per scalar, where the layout is tight.
@@ -119,6 +120,11 @@ impl Pointer {
         matches!(self.base, Base::Patch { of_vertices: true, .. }) && self.element.is_none()
     }
 
+    /// Returns true if it points to memory, and not to words of inputs or patches.
+    pub(super) fn is_plain(&self) -> bool {
+        !matches!(self.base, Base::Input(_) | Base::Vertices { .. } | Base::Patch { .. })
+    }
+
     fn is_explicit(&self) -> bool {
         self.unit == EXPLICIT
     }
@@ -155,6 +161,7 @@ impl Translator<'_> {
                     return Ok(());
                 }
                 if matches!(pointer.base, Base::Resource(_)) && self.is_descriptor_array(ty, element)? {
+                    let index = self.index(index)?;
                     return self.step_descriptor(pointer, ty, index);
                 }
                 let stride = self.array_stride(pointer, ty, element)?;
@@ -175,8 +182,7 @@ impl Translator<'_> {
     }
 
     /// Moves into an array of resources; arrays of arrays are numbered row by row.
-    fn step_descriptor(&mut self, pointer: &mut Pointer, array: u32, index: u32) -> Result<()> {
-        let index = self.index(index)?;
+    fn step_descriptor(&mut self, pointer: &mut Pointer, array: u32, index: Value) -> Result<()> {
         let length = match self.module.ty(array)? {
             Ty::Array(_, length) => self.constants.length(*length)?,
             _ => 1,
@@ -255,13 +261,80 @@ impl Translator<'_> {
             return Ok(());
         }
         let index = self.index(index)?;
+        self.advance_by(pointer, index, stride);
+        Ok(())
+    }
+
+    /// Moves a pointer by `index` times `stride`.
+    fn advance_by(&mut self, pointer: &mut Pointer, index: Value, stride: u32) {
         let stride = self.builder.int(stride);
         let scaled = self.builder.binary(BinaryOp::IMul, index, stride);
         pointer.dynamic = Some(match pointer.dynamic {
             Some(dynamic) => self.builder.binary(BinaryOp::IAdd, dynamic, scaled),
             None => scaled,
         });
+    }
+
+    /// Moves a pointer into the part of a composite that a literal index names.
+    pub(super) fn step_literal(&mut self, pointer: &mut Pointer, index: u32) -> Result<()> {
+        let ty = pointer.ty;
+        // Bounds the index.
+        let is_runtime = matches!(self.module.ty(ty)?, Ty::RuntimeArray(_));
+        let part = if is_runtime { None } else { Some(self.constants.member(self.module, ty, index)?.1) };
+        match *self.module.ty(ty)? {
+            Ty::Struct(_) => self.step_member(pointer, ty, index)?,
+            Ty::Array(element, _) | Ty::RuntimeArray(element)
+                if matches!(pointer.base, Base::Resource(_)) && self.is_descriptor_array(ty, element)? =>
+            {
+                pointer.ty = element;
+                let index = self.builder.int(index);
+                return self.step_descriptor(pointer, ty, index);
+            }
+            Ty::Array(element, _) => {
+                let stride = self.array_stride(pointer, ty, element)?;
+                pointer.constant = pointer.constant.wrapping_add(index.wrapping_mul(stride));
+            }
+            Ty::Matrix(column, _) => {
+                let stride = self.column_stride(pointer, column)?;
+                pointer.constant = pointer.constant.wrapping_add(index.wrapping_mul(stride));
+            }
+            Ty::Vector(component, _) => {
+                let stride = match pointer.is_explicit() {
+                    true => self.component_stride(pointer, component)?,
+                    false => pointer.unit,
+                };
+                pointer.constant = pointer.constant.wrapping_add(index.wrapping_mul(stride));
+            }
+            _ => return Err(Error::Malformed("an index into a scalar")),
+        }
+        pointer.ty = part.ok_or(Error::Malformed("an index into a scalar"))?;
         Ok(())
+    }
+
+    /// The pointer to an element of an array.
+    pub(super) fn element(&mut self, array: &Pointer, element: Element) -> Result<Pointer> {
+        let &Ty::Array(ty, _) = self.module.ty(array.ty)? else { return Err(Error::Malformed("not an array")) };
+        let stride = self.array_stride(array, array.ty, ty)?;
+        let mut pointer = Pointer { ty, ..array.clone() };
+        pointer.constant = pointer.constant.wrapping_add(element.first.wrapping_mul(stride));
+        if let Some(round) = element.round {
+            self.advance_by(&mut pointer, round, stride.wrapping_mul(element.step));
+        }
+        Ok(pointer)
+    }
+
+    /// Returns true for images, samplers, their combinations, and composites of them.
+    pub(super) fn is_opaque(&self, ty: u32) -> Result<bool> {
+        match self.module.ty(ty)? {
+            Ty::Image(_) | Ty::Sampler | Ty::SampledImage(_) => Ok(true),
+            // Such composites have no words. Asking for these bounds the nesting, too.
+            &Ty::Array(element, _) => Ok(self.words_of(ty)? == 0 && self.is_opaque(element)?),
+            Ty::Struct(members) => match members.first() {
+                Some(&first) => Ok(self.words_of(ty)? == 0 && self.is_opaque(first)?),
+                None => Ok(false),
+            },
+            _ => Ok(false),
+        }
     }
 
     /// Loads what a pointer points to, flattened.
@@ -302,7 +375,7 @@ impl Translator<'_> {
 
     /// The constant offset and type of each word of what a pointer points to.
     pub(super) fn places(&self, pointer: &Pointer, out: &mut Vec<(u32, Number)>) -> Result<()> {
-        if self.words_of(pointer.ty)? == 0 {
+        if self.constants.flat_words(self.module, pointer.ty)? == 0 {
             return Ok(());
         }
         if !pointer.is_explicit() {
@@ -375,7 +448,7 @@ impl Translator<'_> {
                 let load =
                     |this: &mut Self, space, offset| Ok(Some(this.load_scalar(space, offset, (number, is_part))));
                 let value = self.at_place(pointer, offset, loaded, load)?;
-                value.ok_or(Error::Malformed("a load of nothing"))
+                Ok(value.unwrap_or_else(|| self.zero(ty)))
             }
         }
     }
@@ -410,7 +483,7 @@ impl Translator<'_> {
 
     /// The types of the scalars of a flattened value.
     pub(super) fn numbers(&self, ty: u32) -> Result<Vec<Number>> {
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(self.constants.flat_words(self.module, ty)? as usize);
         self.append_numbers(ty, &mut out)?;
         Ok(out)
     }
@@ -418,9 +491,8 @@ impl Translator<'_> {
     /// A dynamically indexed input goes through a local that all words of the variable are copied to.
     fn load_input(&mut self, first: u32, offset: u32, pointer: &Pointer, ty: Type) -> Result<Value> {
         let Some(dynamic) = pointer.dynamic else {
-            let slot = first.checked_add(offset).filter(|&slot| (slot as usize) < self.inputs.len());
-            let slot = slot.ok_or(Error::Malformed("an index is out of range"))?;
-            return Ok(self.input_word(slot, ty));
+            let count = self.input_sizes.get(&first).copied().unwrap_or(0);
+            return Ok(if offset < count { self.input_word(first + offset, ty) } else { self.zero(ty) });
         };
         let (local, count) = self.input_copy(first)?;
         // The copy is made once for all words of a load: they follow each other.
@@ -485,7 +557,7 @@ impl Translator<'_> {
     }
 
     /// The local that input variable `first` is copied to, and its words.
-    fn input_copy(&mut self, first: u32) -> Result<(Local, u32)> {
+    pub(super) fn input_copy(&mut self, first: u32) -> Result<(Local, u32)> {
         let count = self.input_sizes.get(&first).copied().unwrap_or(0);
         if let Some(&local) = self.input_copies.get(&first) {
             return Ok((local, count));
@@ -563,7 +635,7 @@ impl Translator<'_> {
 
     /// Does something at the space and byte offset that constant offset `offset` of a pointer is. Where the buffer is chosen
     /// while running, it is done for each that it may be; the result has type `ty`.
-    fn at_place(
+    pub(super) fn at_place(
         &mut self,
         pointer: &Pointer,
         offset: u32,
@@ -571,8 +643,9 @@ impl Translator<'_> {
         mut act: impl FnMut(&mut Self, Space, Value) -> Result<Option<Value>>,
     ) -> Result<Option<Value>> {
         if let Base::Patch { .. } = pointer.base {
+            // Outside of the variable there is nothing.
             let at = self.patch_place(pointer, offset)?;
-            return act(self, Space::Shared, at);
+            return at.map_or(Ok(None), |at| act(self, Space::Shared, at));
         }
         let offset = self.byte_offset(pointer, offset);
         let space = match pointer.base {
@@ -683,115 +756,10 @@ impl Translator<'_> {
     }
 
     /// Bytes from element to element of the array that a pointer of some type points into.
-    fn element_stride(&self, pointer: &Pointer, pointer_type: u32) -> Result<u32> {
+    pub(super) fn element_stride(&self, pointer: &Pointer, pointer_type: u32) -> Result<u32> {
         match pointer.is_explicit() {
             true => Ok(self.module.decoration_word((pointer_type, None), Decoration::ArrayStride).unwrap_or(0)),
             false => Ok(self.words_of(pointer.ty)? * pointer.unit),
         }
-    }
-
-    /// Units from element to element of what two pointers of some type point into. The type need not say it, unless one was
-    /// made by `OpPtrAccessChain`.
-    fn common_stride(&self, [a, b]: [Rc<Pointer>; 2], pointer_type: u32) -> Result<u32> {
-        let strides = [a.step, b.step, self.element_stride(&a, pointer_type)?];
-        match strides.into_iter().find(|stride| *stride != 0) {
-            Some(stride) => Ok(stride),
-            None => self.explicit_size(a.ty, 0),
-        }
-    }
-
-    /// Comparisons and differences of pointers.
-    pub(super) fn compare_pointers(&mut self, inst: &Instruction) -> Result<()> {
-        let (ty, id) = (inst.word(0)?, inst.word(1)?);
-        let (pointer_type, _) = self.operand(inst.word(2)?)?;
-        let (a, b) = (self.word(inst.word(2)?)?, self.word(inst.word(3)?)?);
-        let value = match inst.op {
-            Op::PtrEqual => self.builder.binary(BinaryOp::IEq, a, b),
-            Op::PtrNotEqual => self.builder.binary(BinaryOp::INe, a, b),
-            _ => {
-                let pointers = [self.pointer(inst.word(2)?)?, self.pointer(inst.word(3)?)?];
-                let stride = self.common_stride(pointers, pointer_type)?;
-                let [left, right] = [a, b].map(|pointer| self.builder.split(pointer)[0]);
-                let bytes = self.builder.binary(BinaryOp::ISub, left, right);
-                let stride = self.builder.int(stride.max(1));
-                self.builder.binary(BinaryOp::SDiv, bytes, stride)
-            }
-        };
-        let number = Number::of(self.module, ty)?;
-        let value = if number == Number::Int(64) { self.builder.extend(value, true) } else { value };
-        self.define_words(id, ty, vec![value])
-    }
-
-    /// `OpArrayLength`: elements of the runtime array that is a block's last member.
-    pub(super) fn array_length(&mut self, inst: &Instruction) -> Result<()> {
-        let pointer = self.pointer(inst.word(2)?)?;
-        let member = inst.word(3)?;
-        let Base::Resource(resource) = pointer.base else { return Err(Error::Malformed("not a buffer")) };
-        let Ty::Struct(members) = self.module.ty(pointer.ty)? else { return Err(Error::Malformed("not a block")) };
-        let array = *members.get(member as usize).ok_or(Error::Malformed("an index is out of range"))?;
-        let stride = self.module.decoration_word((array, None), Decoration::ArrayStride).unwrap_or(4);
-        let offset = self.module.decoration_word((pointer.ty, Some(member)), Decoration::Offset).unwrap_or(0);
-        let result = self.builder.value(Type::I32);
-        self.builder.push(Inst::BufferLength { result, resource, element: pointer.element });
-        let (offset, stride) = (self.builder.int(offset), self.builder.int(stride));
-        let bytes = self.builder.binary(BinaryOp::UMax, result, offset);
-        let bytes = self.builder.binary(BinaryOp::ISub, bytes, offset);
-        let length = self.builder.binary(BinaryOp::UDiv, bytes, stride);
-        self.define_words(inst.word(1)?, inst.word(0)?, vec![length])
-    }
-
-    /// An atomic on the word a pointer points to.
-    pub(super) fn atomic_word(
-        &mut self,
-        pointer: &Pointer,
-        op: AtomicOp,
-        value: Value,
-        comparator: Option<Value>,
-    ) -> Result<Value> {
-        let number = Number::of(self.module, pointer.ty)?;
-        if number.bytes() < 4 {
-            return Err(Error::Unsupported("an atomic of fewer than 32 bits".into()));
-        }
-        let ty = if number.bytes() == 8 { Type::I64 } else { Type::I32 };
-        let result = self.at_place(pointer, pointer.constant, ty, |this, space, offset| {
-            this.facts.side_effects |= op != AtomicOp::Load && space != Space::Shared;
-            let b = &mut this.builder;
-            if ty == Type::I64 {
-                return Ok(Some(b.atomic64(space, offset, op, value, comparator)));
-            }
-            let [value, comparator] = [Some(value), comparator].map(|word| word.map(|word| b.cast(word, Type::I32)));
-            Ok(value.map(|value| b.atomic(space, offset, op, value, comparator)))
-        })?;
-        let result = result.ok_or(Error::Malformed("an atomic on nothing"))?;
-        Ok(self.builder.cast(result, number.ir()))
-    }
-
-    /// Loads an input interpolated at another place than the declared one.
-    pub(super) fn interpolate_input(&mut self, pointer: &Pointer, at: InterpolateAt) -> Result<Vec<Value>> {
-        let Base::Input(first) = pointer.base else { return Err(Error::Malformed("interpolation of no input")) };
-        let scalars = self.scalars(pointer.ty)?;
-        let Some(dynamic) = pointer.dynamic else {
-            let slot = |word: usize| first.checked_add(pointer.constant)?.checked_add(word as u32);
-            let known = |slot: &u32| (*slot as usize) < self.inputs.len();
-            let slots: Option<Vec<u32>> = (0..scalars.len()).map(|word| slot(word).filter(known)).collect();
-            let slots = slots.ok_or(Error::Malformed("an index is out of range"))?;
-            return Ok(slots.into_iter().zip(scalars).map(|(slot, ty)| self.interpolate_word(slot, ty, at)).collect());
-        };
-        let (local, count) = self.input_copy(first)?;
-        for word in 0..count {
-            let value = self.interpolate_word(first + word, self.inputs[(first + word) as usize].ty, at);
-            self.builder.local_store(local, word, None, value);
-        }
-        let load = |(word, ty)| {
-            let base = pointer.constant.wrapping_add(word as u32);
-            self.builder.local_load(local, base, Some(dynamic), ty)
-        };
-        Ok(scalars.into_iter().enumerate().map(load).collect())
-    }
-
-    fn interpolate_word(&mut self, slot: u32, ty: Type, at: InterpolateAt) -> Value {
-        let result = self.builder.value(ty);
-        self.builder.push(Inst::Interpolate { result, slot, at });
-        result
     }
 }

@@ -89,8 +89,7 @@ impl Translator<'_> {
             let (_, ty) = self.module.pointee(pointer)?;
             let target = self.declare_mesh_output(id, ty)?;
             if let Some(initializer) = initializer {
-                let words = self.words(initializer)?;
-                self.store(&target, &words)?;
+                self.store_operand(&target, initializer)?;
             }
             self.globals.insert(id, (pointer, Operand::Pointer(Rc::new(target))));
         }

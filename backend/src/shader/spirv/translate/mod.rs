@@ -8,9 +8,12 @@ mod geometry;
 mod glsl;
 mod image;
 mod instruction;
+mod large;
 mod memory;
 mod mesh;
+mod nesting;
 pub(super) mod number;
+mod places;
 mod scalar;
 mod scopes;
 mod subgroup;
@@ -26,15 +29,17 @@ use self::geometry::Geometry;
 pub(crate) use self::geometry::is_possible;
 use self::memory::{Base, Pointer};
 use self::mesh::Mesh;
+use self::nesting::Nesting;
 use self::number::Number;
 use self::scopes::Scopes;
 use self::tessellation::Tessellation;
 pub(crate) use self::tessellation::is_possible_patch;
 use super::constants::Constants;
 use super::interface::{self, Word};
-use super::module::{EntryPoint, Function, MAX_NESTING, Module, Ty};
-use super::usage::Usage;
+use super::module::{EntryPoint, Function, Module, Ty};
+use super::usage::{Extracts, Usage};
 use super::{Error, Result, Specialization};
+use crate::host_memory;
 use crate::shader::inline::Inlined;
 use crate::shader::interp::Executable;
 use crate::shader::ir::{Builder, Inst, Local, Table, Type, Value, verify};
@@ -43,12 +48,16 @@ use crate::shader::{Builtin, FragmentFacts, InputSlot, OutputSlot, Program, Reso
 
 /// Most instructions of a translated program.
 const MAX_INSTRUCTIONS: usize = 1 << 19;
+/// Bytes that compiling takes for an instruction of the IR, passes and generated code included: three times as much as was measured.
+const COMPILED_BYTES: usize = 2 << 10;
+/// Instructions that the margin of the host's memory is enough for.
+const ROOM: usize = 1 << 11;
 /// Most blocks that are translated, calls inlined.
-const MAX_BLOCKS: usize = 1 << 15;
+const MAX_BLOCKS: usize = 1 << 17;
 /// Most words that may be moved while translating: a bound on time and memory.
 const MAX_WORK: usize = 1 << 24;
-/// Most words of all locals together.
-pub(crate) const MAX_LOCAL_WORDS: u32 = 1 << 19;
+/// Most words of all locals together: 256 MiB a wave.
+pub(crate) const MAX_LOCAL_WORDS: u32 = 1 << 22;
 /// Most bytes of shared memory: far above the limit the device reports.
 pub(crate) const MAX_SHARED: u32 = 1 << 20;
 /// Most invocations of a workgroup: the limit that the device reports.
@@ -81,6 +90,10 @@ enum Operand {
     Pointer(Rc<Pointer>),
     /// `OpSampledImage`: image and sampler.
     Pair(Rc<Pointer>, Rc<Pointer>),
+    /// A value of many words, which lie where nothing changes them as long as the value is used.
+    Large(Rc<Pointer>),
+    /// Such a value of which only some parts are used: the words of these, by number.
+    Parts(Rc<HashMap<u32, Value>>),
 }
 
 /// Ids of the function that is being inlined, with their types.
@@ -110,10 +123,14 @@ struct Translator<'a> {
     shared_is_explicit: bool,
     /// The resources that a chosen pointer may point into.
     storage_buffers: Vec<u32>,
+    /// The resources that no program writes.
+    uniform_buffers: Vec<u32>,
     facts: FragmentFacts,
     /// Whether `HelperInvocation` says what lanes are now, and not what they were at the start.
     helpers_change: bool,
     usage: Usage,
+    /// How composites are taken apart: found when it is first asked for.
+    extracts: Option<Extracts>,
     /// Locals of variables, phis and results. A function never runs inside itself, so all its calls share them.
     locals: HashMap<u32, (Local, u32)>,
     /// Of locals that never change: their words, and the high halves of these where some have 64 bits.
@@ -149,13 +166,30 @@ struct Translator<'a> {
     blocks: usize,
     work: usize,
     depth: u32,
+    nesting: Nesting,
+    /// Instructions that there is memory for.
+    room: usize,
+    /// Functions that are being inlined.
+    calls: Vec<u32>,
+    /// The pointer and the object of the next instruction, if that is a store.
+    next_store: Option<[u32; 2]>,
 }
 
-/// Translates an entry point of a module.
+/// Translates an entry point of a module: here, or if it nests deeply on a thread that has the stack for it.
 pub(super) fn program(
     module: &Module,
     entry: &str,
     stage: vk::ShaderStageFlags,
+    specialization: &Specialization,
+    observe: passes::Observer<'_>,
+) -> Result<Program> {
+    nesting::with_stack(|nesting| program_within(module, entry, (stage, nesting), specialization, observe))
+}
+
+fn program_within(
+    module: &Module,
+    entry: &str,
+    (stage, nesting): (vk::ShaderStageFlags, Nesting),
     specialization: &Specialization,
     observe: passes::Observer<'_>,
 ) -> Result<Program> {
@@ -172,7 +206,7 @@ pub(super) fn program(
     };
     let found = module.entry_points.iter().find(|point| point.name == entry && point.model == model);
     let point = found.ok_or(Error::Malformed("there is no such entry point"))?;
-    let mut translator = Translator::new(module, model, specialization, point)?;
+    let mut translator = Translator::new(module, model, (specialization, nesting), point)?;
     translator.local_size = local_size(module, &translator.constants, point)?;
     translator.fast_math = translator.fast_math_defaults(point)?;
     translator.preserved = translator.preserved_numbers(point);
@@ -195,12 +229,13 @@ impl<'a> Translator<'a> {
     fn new(
         module: &'a Module,
         model: ExecutionModel,
-        specialization: &Specialization,
+        (specialization, nesting): (&Specialization, Nesting),
         point: &EntryPoint,
     ) -> Result<Self> {
+        let usage = Usage::new(module, point.function);
         Ok(Self {
             module,
-            constants: Constants::new(module, specialization)?,
+            constants: Constants::new(module, specialization, &usage, nesting.types)?,
             model,
             builder: Builder::new(),
             scopes: Scopes::default(),
@@ -217,9 +252,11 @@ impl<'a> Translator<'a> {
             shared_start: 0,
             shared_is_explicit: false,
             storage_buffers: Vec::new(),
+            uniform_buffers: Vec::new(),
             facts: FragmentFacts::default(),
             helpers_change: module.version >= VOLATILE_HELPERS,
-            usage: Usage::new(module, point.function),
+            usage,
+            extracts: None,
             locals: HashMap::default(),
             tables: HashMap::default(),
             high_inputs: HashMap::default(),
@@ -241,11 +278,20 @@ impl<'a> Translator<'a> {
             blocks: 0,
             work: 0,
             depth: 0,
+            nesting,
+            room: ROOM,
+            calls: Vec::new(),
+            next_store: None,
         })
     }
 
     fn words_of(&self, ty: u32) -> Result<u32> {
         self.constants.words(self.module, ty)
+    }
+
+    /// Returns true for a value that lies in memory instead of being flattened.
+    fn is_large(&self, ty: u32) -> Result<bool> {
+        Ok(self.words_of(ty)? > large::FLAT_WORDS)
     }
 
     /// The scalar types of a flattened value.
@@ -291,9 +337,13 @@ impl<'a> Translator<'a> {
                 StorageClass::Output if used => self.declare_output(id, ty, initializer)?,
                 StorageClass::Input | StorageClass::Output | StorageClass::TaskPayloadWorkgroupEXT => continue,
                 StorageClass::Private | StorageClass::Function => {
-                    let local = self.new_local(self.words_of(ty)?)?;
-                    self.initialize(Base::Local(local), ty, initializer)?;
-                    Base::Local(local)
+                    if let Some(table) = self.constant_table(id, ty, initializer)? {
+                        table
+                    } else {
+                        let local = self.new_local(self.words_of(ty)?)?;
+                        self.initialize(Base::Local(local), ty, initializer)?;
+                        Base::Local(local)
+                    }
                 }
                 StorageClass::Workgroup => {
                     let target = self.declare_shared(ty)?;
@@ -302,11 +352,13 @@ impl<'a> Translator<'a> {
                 }
                 StorageClass::PushConstant => Base::Push,
                 StorageClass::Uniform | StorageClass::UniformConstant | StorageClass::StorageBuffer => {
-                    let base = self.declare_resource(id);
-                    if let (StorageClass::StorageBuffer, Base::Resource(resource)) = (class, base) {
-                        self.storage_buffers.push(resource);
+                    let resource = self.declare_resource(id);
+                    match class {
+                        StorageClass::StorageBuffer => self.storage_buffers.push(resource),
+                        StorageClass::Uniform if !self.is_buffer_block(ty)? => self.uniform_buffers.push(resource),
+                        _ => {}
                     }
-                    base
+                    Base::Resource(resource)
                 }
                 other => return Err(Error::Unsupported(format!("storage class {other:?}"))),
             };
@@ -394,7 +446,7 @@ impl<'a> Translator<'a> {
         } else {
             let unit = self.shared_unit(ty)?;
             let offset = self.shared_bytes.next_multiple_of(unit);
-            self.shared_bytes = offset + self.words_of(ty)? * unit;
+            self.shared_bytes = offset.saturating_add(self.words_of(ty)?.saturating_mul(unit));
             Pointer::shared(offset, ty, unit)
         };
         if self.shared_bytes > MAX_SHARED {
@@ -405,18 +457,19 @@ impl<'a> Translator<'a> {
 
     /// Bytes of a scalar of a shared variable.
     fn shared_unit(&self, ty: u32) -> Result<u32> {
-        let wide = self.numbers(ty)?.iter().any(|number| number.bytes() == 8);
-        Ok(if wide { 8 } else { 4 })
+        Ok(if self.constants.has_wide(self.module, ty)? { 8 } else { 4 })
     }
 
     /// Bytes of a value with an explicit layout, saturating.
     fn explicit_size(&self, ty: u32, nesting: u32) -> Result<u32> {
-        if nesting > MAX_NESTING {
-            return Err(Error::Unsupported("types nested this deeply".into()));
+        if nesting > self.nesting.types {
+            return Err(Error::Deep("types"));
         }
-        // Sized first, so that empty structures without end are not walked.
-        if self.words_of(ty)? == 0 {
-            return Ok(0);
+        // Sized first, so that neither empty structures without end nor too many parts are walked.
+        match self.words_of(ty)? {
+            0 => return Ok(0),
+            words if words > MAX_SHARED => return Err(Error::Unsupported("a block this large".into())),
+            _ => {}
         }
         let word = |target, decoration| self.module.decoration_word(target, decoration);
         let inner = |ty| self.explicit_size(ty, nesting + 1);
@@ -443,17 +496,29 @@ impl<'a> Translator<'a> {
         }
     }
 
-    fn declare_resource(&mut self, id: u32) -> Base {
+    /// Returns true for blocks, and arrays of these, that are storage buffers of the first kind.
+    fn is_buffer_block(&self, ty: u32) -> Result<bool> {
+        let mut block = ty;
+        // Bounded, since a hostile type may be an array of itself.
+        for _ in 0..self.nesting.types {
+            match *self.module.ty(block)? {
+                Ty::Array(element, _) | Ty::RuntimeArray(element) => block = element,
+                _ => break,
+            }
+        }
+        Ok(self.module.has((block, None), Decoration::BufferBlock))
+    }
+
+    fn declare_resource(&mut self, id: u32) -> u32 {
         let word = |decoration| self.module.decoration_word((id, None), decoration).unwrap_or(0);
         let resource = Resource { set: word(Decoration::DescriptorSet), binding: word(Decoration::Binding) };
         self.resources.push(resource);
-        Base::Resource(self.resources.len() as u32 - 1)
+        self.resources.len() as u32 - 1
     }
 
     fn initialize(&mut self, base: Base, ty: u32, initializer: Option<u32>) -> Result<()> {
         let Some(initializer) = initializer else { return Ok(()) };
-        let words = self.words(initializer)?;
-        self.store(&Pointer::new(base, ty), &words)
+        self.store_operand(&Pointer::new(base, ty), initializer)
     }
 
     fn entry(&mut self, point: &EntryPoint) -> Result<()> {
@@ -490,23 +555,26 @@ impl<'a> Translator<'a> {
         values
     }
 
-    /// Inlines a function; the words of its result, when it has one.
-    fn call(&mut self, id: u32, arguments: &[(u32, Operand)], result: Option<u32>) -> Result<Vec<Value>> {
-        if self.frames.len() as u32 >= MAX_NESTING {
+    /// Inlines a function; the local that its result of type `result` is in.
+    fn call(&mut self, id: u32, arguments: &[(u32, Operand)], result: Option<u32>) -> Result<Local> {
+        if self.calls.contains(&id) {
             return Err(Error::Malformed("calls recurse"));
         }
+        self.depth += 1;
         let function: &'a Function = self.module.functions.get(&id).ok_or(Error::Malformed("no such function"))?;
         if function.parameters.len() != arguments.len() {
             return Err(Error::Malformed("a call with the wrong number of arguments"));
         }
-        self.spend(arguments.len())?;
+        self.spend(arguments.len() + self.calls.len() / 64)?;
+        self.calls.push(id);
         self.frames.push(function.parameters.iter().copied().zip(arguments.iter().cloned()).collect());
-        let scalars = result.map_or(Ok(Vec::new()), |ty| self.scalars(ty))?;
-        let local = self.local_for(id, scalars.len() as u32)?;
-        self.body(function, local)?;
+        let words = result.map_or(Ok(0), |ty| self.words_of(ty))?;
+        let local = self.local_for(id, words)?;
+        self.body(function, (local, result))?;
         self.frames.pop();
-        let load = |(word, &ty): (usize, &Type)| self.builder.local_load(local, word as u32, None, ty);
-        Ok(scalars.iter().enumerate().map(load).collect())
+        self.calls.pop();
+        self.depth -= 1;
+        Ok(local)
     }
 
     /// Bounds the work a hostile module can cause: called for every block that is translated.
@@ -531,16 +599,22 @@ impl<'a> Translator<'a> {
     }
 
     fn new_local(&mut self, words: u32) -> Result<Local> {
-        self.local_words += words;
+        self.local_words = self.local_words.saturating_add(words);
         if self.local_words > MAX_LOCAL_WORDS {
             return Err(Error::Unsupported("this many local variables".into()));
         }
         Ok(self.builder.local(words))
     }
 
-    /// The same, for every instruction and every value that is `work` words long.
+    /// The same, for every instruction and every value that is `work` words long. Memory is asked for by twice what there is.
     fn spend(&mut self, work: usize) -> Result<()> {
         self.work += work;
+        if self.builder.len() > self.room {
+            self.room = self.builder.len() * 2;
+            if !host_memory::has_room(self.room * COMPILED_BYTES) {
+                return Err(Error::OutOfMemory);
+            }
+        }
         if self.builder.len() > MAX_INSTRUCTIONS || self.work > MAX_WORK {
             return Err(Error::Unsupported("a program this long".into()));
         }
@@ -570,6 +644,12 @@ impl<'a> Translator<'a> {
             return Ok(found.clone());
         }
         let (ty, words) = self.constants.get(id).ok_or(Error::Malformed("an id is used before its definition"))?;
+        if words.len() > large::FLAT_WORDS as usize {
+            let base = self.table_of(id, ty)?;
+            let found = (ty, Operand::Large(Rc::new(Pointer::new(base, ty))));
+            self.constant_operands.insert(id, found.clone());
+            return Ok(found);
+        }
         let words = words.to_vec();
         let scalars = self.scalars(ty)?;
         let constant = |(&bits, ty): (&u64, Type)| match ty {
@@ -586,7 +666,8 @@ impl<'a> Translator<'a> {
         match self.operand(id)?.1 {
             Operand::Words(words) => Ok(words),
             Operand::Pointer(pointer) => Ok(Rc::from([self.pointer_value(&pointer)?])),
-            Operand::Pair(..) => Err(Error::Malformed("a pointer or image is used as a value")),
+            Operand::Large(pointer) => Ok(self.load(&pointer)?.into()),
+            Operand::Pair(..) | Operand::Parts(_) => Err(Error::Malformed("a pointer or image is used as a value")),
         }
     }
 
@@ -624,6 +705,9 @@ impl<'a> Translator<'a> {
         let locals: u64 = function.locals.iter().map(|&words| u64::from(words)).sum();
         if waves * locals * size_of::<Lanes>() as u64 > MAX_LOCAL_BYTES {
             return Err(Error::Unsupported("workgroups with this many local variables".into()));
+        }
+        if !host_memory::has_room((waves * locals) as usize * size_of::<Lanes>()) {
+            return Err(Error::OutOfMemory);
         }
         let mut facts = self.facts;
         let has_mode = |mode| self.module.mode(point.function, mode).is_some();

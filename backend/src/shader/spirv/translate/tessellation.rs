@@ -151,8 +151,8 @@ impl Translator<'_> {
         Ok((0..count).map(vertex).collect())
     }
 
-    /// The address of word `place` of a variable in the patch's block.
-    pub(super) fn patch_place(&mut self, pointer: &Pointer, place: u32) -> Result<Value> {
+    /// The address of word `place` of a variable in the patch's block; `None` outside of it.
+    pub(super) fn patch_place(&mut self, pointer: &Pointer, place: u32) -> Result<Option<Value>> {
         let (Base::Patch { first, of_vertices, .. }, Some(tessellation)) = (pointer.base, &self.tessellation) else {
             return Err(Error::Malformed("not in a patch"));
         };
@@ -161,7 +161,7 @@ impl Translator<'_> {
             let word = self.inputs.get(slot as usize).map(|input| input.slot);
             matches!(word, Some(Slot::Builtin(Builtin::PatchOffset | Builtin::VertexOffset, _)))
         });
-        let slot = slot.ok_or(Error::Malformed("an index is out of range"))?;
+        let Some(slot) = slot else { return Ok(None) };
         let b = &mut self.builder;
         let (base, offset) = (b.input(base, Type::I32), b.input(slot, Type::I32));
         let mut at = b.binary(B::IAdd, base, offset);
@@ -176,7 +176,7 @@ impl Translator<'_> {
             let bytes = b.binary(B::Shl, dynamic, two);
             at = b.binary(B::IAdd, at, bytes);
         }
-        Ok(at)
+        Ok(Some(at))
     }
 
     /// The address of a vertex that a control program is given.
