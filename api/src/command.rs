@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use ash::vk;
 use parking_lot::Mutex;
 use vitric_backend::command::{Brought, Command, CommandList};
+use vitric_backend::host_memory;
 
 use crate::families::{self, FAMILIES};
 use crate::{Error, Result};
@@ -19,6 +20,8 @@ enum State {
     Initial,
     Recording(CommandList),
     Executable(Arc<CommandList>),
+    /// The host had no memory for a command.
+    OutOfMemory,
     Invalid,
 }
 
@@ -26,6 +29,22 @@ enum State {
 struct Inner {
     state: State,
     one_time: bool,
+}
+
+/// Commands between two looks at the margin of the host's memory: they take some besides their own bytes.
+const PERIOD: usize = 1 << 10;
+
+/// Makes room for a command and its bytes. Returns false if the host has no memory for them.
+fn has_room(list: &mut CommandList, bytes: usize) -> bool {
+    let count = list.commands.len();
+    let is_full = count == list.commands.capacity() || list.bytes.capacity() - list.bytes.len() < bytes;
+    if !is_full && !count.is_multiple_of(PERIOD) {
+        return true;
+    }
+    let is_small = count < PERIOD && bytes < PERIOD;
+    list.commands.try_reserve(1).is_ok()
+        && list.bytes.try_reserve(bytes).is_ok()
+        && (is_small || host_memory::has_room(0))
 }
 
 /// What submissions of a command buffer share with it.
@@ -99,7 +118,8 @@ impl CommandBuffer {
     /// Ends recording.
     ///
     /// # Errors
-    /// [`Error::Unknown`] when the command buffer is not recording; it is invalid then.
+    /// [`Error::Unknown`] when the command buffer is not recording, [`Error::OutOfHostMemory`] when there was no memory for a
+    /// command; it is invalid then.
     pub fn end(&self) -> Result<()> {
         let mut inner = self.inner.lock();
         match std::mem::take(&mut inner.state) {
@@ -107,9 +127,9 @@ impl CommandBuffer {
                 inner.state = State::Executable(Arc::new(list));
                 Ok(())
             }
-            _ => {
+            before => {
                 inner.state = State::Invalid;
-                Err(Error::Unknown)
+                Err(if matches!(before, State::OutOfMemory) { Error::OutOfHostMemory } else { Error::Unknown })
             }
         }
     }
@@ -120,7 +140,7 @@ impl CommandBuffer {
         match before.state {
             State::Recording(list) => self.shared.reclaim(Arc::new(list)),
             State::Executable(list) => self.shared.reclaim(list),
-            State::Initial | State::Invalid => {}
+            State::Initial | State::OutOfMemory | State::Invalid => {}
         }
     }
 
@@ -133,8 +153,12 @@ impl CommandBuffer {
     /// not take is dropped; whether it was not.
     pub fn record(&self, command: Command) -> bool {
         let is_taken = self.takes(&command);
-        if is_taken && let State::Recording(list) = &mut self.inner.lock().state {
-            list.commands.push(command);
+        let mut inner = self.inner.lock();
+        if is_taken && let State::Recording(list) = &mut inner.state {
+            match has_room(list, 0) {
+                true => list.commands.push(command),
+                false => inner.state = State::OutOfMemory,
+            }
         }
         is_taken
     }
@@ -146,8 +170,12 @@ impl CommandBuffer {
         let command = make(Brought { start, count: bytes.len() as u32 });
         let is_taken = self.takes(&command);
         if is_taken && let State::Recording(list) = &mut inner.state {
-            list.bytes.extend_from_slice(bytes);
-            list.commands.push(command);
+            if has_room(list, bytes.len()) {
+                list.bytes.extend_from_slice(bytes);
+                list.commands.push(command);
+            } else {
+                inner.state = State::OutOfMemory;
+            }
         }
         is_taken
     }

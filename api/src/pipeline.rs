@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use ash::vk;
 use parking_lot::Mutex;
+use vitric_backend::host_memory;
 use vitric_backend::shader::Program;
 use vitric_backend::shader::spirv::{self, Module, Specialization};
 use vitric_backend::state::GraphicsPipeline;
@@ -57,11 +58,11 @@ impl ShaderModule {
     /// Parses the words of a shader module.
     ///
     /// # Errors
-    /// [`Error::InvalidShader`], with a message that says why.
+    /// [`Error::InvalidShader`] or [`Error::OutOfHostMemory`], with a message that says why.
     pub fn new(messages: &Messages, words: &[u32]) -> Result<Arc<Self>> {
         let module = spirv::parse(words).map_err(|error| {
             messages.error(&format!("vkCreateShaderModule: {error}"));
-            Error::InvalidShader
+            refusal(&error)
         })?;
         Ok(Arc::new(Self { module, identifier: identify(words), name: Mutex::default() }))
     }
@@ -75,6 +76,11 @@ impl ShaderModule {
     pub fn set_name(&self, name: &str) {
         *self.name.lock() = name.into();
     }
+}
+
+/// The result of an entry point whose shader is refused.
+fn refusal(error: &spirv::Error) -> Error {
+    if *error == spirv::Error::OutOfMemory { Error::OutOfHostMemory } else { Error::InvalidShader }
 }
 
 /// What identifies a module of these words. Chance does not make two modules one.
@@ -195,13 +201,13 @@ impl Programs {
     /// The program of a stage: found in the cache or among the live ones, else compiled.
     ///
     /// # Errors
-    /// [`Error::InvalidShader`], with a message that says why; [`Error::CompileRequired`] when it has no module and is not found.
+    /// [`Error::InvalidShader`] or [`Error::OutOfHostMemory`], with a message that says why; [`Error::CompileRequired`] when it has no module and is not found.
     pub fn get(&self, messages: &Messages, stage: &StageDesc, cache: Option<&PipelineCache>) -> Result<Arc<Program>> {
         let found = cache.and_then(|cache| cache.find(stage)).or_else(|| self.find(stage));
         let made = found.map(Ok).or_else(|| stage.compile()).ok_or(Error::CompileRequired)?;
         let program = made.map_err(|error| {
             messages.error(&format!("{}: {error}", stage.describe()));
-            Error::InvalidShader
+            refusal(&error)
         })?;
         self.insert(stage, &program);
         if let Some(cache) = cache {
@@ -225,7 +231,7 @@ impl Programs {
             }
         }
         let workers = std::thread::available_parallelism().map_or(1, usize::from).min(missing.len());
-        if workers < 2 {
+        if workers < 2 || !host_memory::has_room_for_threads(workers) {
             return Vec::new();
         }
         let (next, made) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -238,7 +244,8 @@ impl Programs {
             }
         };
         std::thread::scope(|scope| {
-            (1..workers).for_each(|_| drop(scope.spawn(work)));
+            // A thread that the host does not have is done without.
+            (1..workers).for_each(|_| drop(std::thread::Builder::new().spawn_scoped(scope, work)));
             work();
         });
         made.into_inner()

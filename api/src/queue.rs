@@ -10,6 +10,7 @@ use crossbeam::channel::{Sender, unbounded};
 use parking_lot::Mutex;
 use vitric_backend::command::CommandList;
 use vitric_backend::gpu::Gpu;
+use vitric_backend::host_memory;
 
 use crate::command::Pending;
 use crate::debug::Messages;
@@ -58,7 +59,8 @@ impl Presenter {
     fn new() -> Self {
         let (frames, received) = unbounded::<Shown>();
         let run = move || received.into_iter().for_each(|show| show());
-        let thread = std::thread::Builder::new().name("vitric-present".into()).spawn(run).ok();
+        let start = || std::thread::Builder::new().name("vitric-present".into()).spawn(run).ok();
+        let thread = host_memory::has_room_for_threads(1).then(start).flatten();
         Self { frames: Some(frames), thread }
     }
 
@@ -156,6 +158,9 @@ impl Queue {
                 left.fetch_sub(1, Ordering::Release);
             }
         };
+        if !host_memory::has_room_for_threads(1) {
+            return Err(Error::OutOfHostMemory);
+        }
         let worker = std::thread::Builder::new().name("vitric-queue".into()).spawn(run);
         let worker = worker.map_err(|_| Error::OutOfHostMemory)?;
         let (jobs, worker) = (Mutex::new(Some(jobs)), Mutex::new(Some(worker)));

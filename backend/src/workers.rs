@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use rayon_core::{Scope, ThreadPool, ThreadPoolBuilder};
 
+use crate::host_memory;
+
 /// Worker threads, as one queue sees them.
 #[derive(Debug, Clone)]
 pub(crate) struct Workers {
@@ -107,6 +109,9 @@ impl Crew {
     fn new(threads: usize) -> Self {
         let started = Mutex::new(Vec::new());
         let spawn = |worker: rayon_core::ThreadBuilder| {
+            if !host_memory::has_room_for_threads(1) {
+                return Err(std::io::ErrorKind::OutOfMemory.into());
+            }
             let name = format!("vitric-worker-{}", worker.index());
             let thread = std::thread::Builder::new().name(name).spawn(|| worker.run())?;
             started.lock().unwrap_or_else(PoisonError::into_inner).push(thread);

@@ -97,6 +97,7 @@ pub extern "system" fn allocate(
         let pool = need(object, &object.command_pools, info.command_pool)?;
         let secondary = info.level == vk::CommandBufferLevel::SECONDARY;
         for slot in raw::slice_mut(out, info.command_buffer_count as usize) {
+            raw::room_for(0)?;
             let buffer = CommandBuffer::new(secondary, pool.family)?;
             let made = CommandObject { device: handle.as_raw(), buffer }.into_handle();
             pool.buffers.lock().push(made);

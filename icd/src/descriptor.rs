@@ -211,6 +211,7 @@ fn allocate_one(
         pool.last = Some((layout, found, share));
     }
     let Some((_, layout, share)) = &pool.last else { return Err(Error::Unknown) };
+    raw::room_for(DescriptorSet::bytes(layout))?;
     if layout.variable {
         let layout = Arc::new(layout.with_count(count.unwrap_or(0)));
         let share = pool.pool.share(&layout).ok_or(Error::OutOfPoolMemory)?;

@@ -335,7 +335,7 @@ fn create_all<I: PipelineInfo>(
         out.fill(vk::Pipeline::null());
         let mut failure = None;
         for (slot, (maker, info)) in out.iter_mut().zip(makers.iter().zip(infos)) {
-            match maker.one(info, &make) {
+            match raw::room_for(0).and_then(|()| maker.one(info, &make)) {
                 Ok(pipeline) => *slot = vk::Handle::from_raw(object.pipelines.insert(pipeline)),
                 Err(error) => failure = failure.or(Some(error)),
             }

@@ -9,6 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ash::vk::{self, TaggedStructure};
 use vitric_api::{Error, Result};
+use vitric_backend::host_memory;
 
 /// An input structure.
 pub fn input<'a, T>(pointer: *const T) -> Option<&'a T> {
@@ -135,11 +136,24 @@ pub fn guard_void(work: impl FnOnce()) {
     let _ = catch_unwind(AssertUnwindSafe(work));
 }
 
+/// Bytes from which on each allocation is asked for beforehand.
+const LARGE: usize = 1 << 20;
+
+/// Checks that the host has memory for something of some bytes.
+///
+/// # Errors
+/// [`Error::OutOfHostMemory`] when it has not.
+pub fn room_for(bytes: usize) -> Result<()> {
+    let is_there = if bytes < LARGE { host_memory::has_margin() } else { host_memory::has_room(bytes) };
+    if is_there { Ok(()) } else { Err(Error::OutOfHostMemory) }
+}
+
 /// Runs the inside of an entry point that creates something.
 pub fn create<H: vk::Handle>(out: *mut H, work: impl FnOnce() -> Result<u64>) -> vk::Result {
     guard(|| {
         let out = output(out).ok_or(Error::Unknown)?;
         *out = H::from_raw(0);
+        room_for(0)?;
         *out = H::from_raw(work()?);
         Ok(vk::Result::SUCCESS)
     })

@@ -7,6 +7,7 @@
 
 use std::ops::{Deref, DerefMut};
 
+use crate::host_memory;
 use crate::shader::ir::{BinaryOp, TernaryOp, UnaryOp, WideOp};
 
 /// Lanes of a wave.
@@ -32,6 +33,7 @@ impl Vectors {
 
     /// Makes them so many; new ones are 0.
     pub fn resize(&mut self, count: usize) {
+        host_memory::make_room(&mut self.0, count);
         self.0.resize(count, Vector([0; WAVE]));
     }
 

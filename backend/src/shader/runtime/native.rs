@@ -16,6 +16,7 @@ use super::frame::{
 use super::kernels::{Lanes, Mask, Vector, WAVE};
 use super::symbols::{self, Registered, Tools};
 use super::{Access, Environment, Masks, Stop, image};
+use crate::host_memory;
 use crate::shader::interp::Wave;
 use crate::shader::ir::{Inst, Token};
 use crate::shader::x64::{Generated, Site, Target};
@@ -191,6 +192,7 @@ impl FrameMemory {
     pub fn start(&mut self, native: &Native) {
         let vectors = native.frame_bytes.div_ceil(size_of::<Vector>());
         if self.vectors.len() < vectors {
+            host_memory::make_room(&mut self.vectors, vectors);
             self.vectors.resize(vectors, Vector([0; WAVE]));
         }
         let first = Frame::BYTES / size_of::<Vector>();

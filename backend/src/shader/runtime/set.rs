@@ -165,6 +165,11 @@ impl DescriptorSet {
         Self::with(layout, slots)
     }
 
+    /// Bytes that a set of a layout takes.
+    pub fn bytes(layout: &SetLayout) -> usize {
+        layout.total as usize * size_of::<Slot>()
+    }
+
     fn with(layout: Arc<SetLayout>, slots: SmallVec<[Slot; 4]>) -> Arc<Self> {
         let inline = layout.bindings.iter().filter(|binding| binding.is_inline() && binding.count > 0);
         let blocks = inline.map(|binding| (binding.first, inline_block(binding.count))).collect();

@@ -23,6 +23,7 @@ use regalloc2::Algorithm;
 
 use super::ir::{Function, Inst, Space};
 use super::passes::uniformity::Uniformity;
+use crate::host_memory;
 use crate::knobs;
 
 pub use encode::Encoded;
@@ -30,6 +31,10 @@ pub use listing::disassemble;
 
 /// Instructions of IR from which on registers are allocated the fast way.
 const MOST_FOR_ION: usize = 6000;
+/// Instructions that the margin of the host's memory is enough for.
+const FEW: usize = 2000;
+/// Bytes that generating code takes for an instruction, at most.
+const GENERATED_BYTES: usize = 2 << 10;
 
 /// What code is generated for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -231,6 +236,9 @@ pub fn generate(
 ) -> Result<Generated, String> {
     // The better allocator takes more than linear time when much is spilled.
     let algorithm = if function.insts.len() > MOST_FOR_ION { Algorithm::Fastalloc } else { Algorithm::Ion };
+    if function.insts.len() > FEW && !host_memory::has_room(function.insts.len() * GENERATED_BYTES) {
+        return Err("the host has too little memory to generate code".into());
+    }
     generate_with((function, uniformity, manner), target, algorithm)
 }
 
