@@ -364,7 +364,7 @@ pub fn render_parts(gpu: &Gpu, target: &Target, parts: &[Part<'_>]) -> Result<Ve
     })?;
     let result: &Image = &images[usize::from(multisampled)];
     let texel = match target.format {
-        vk::Format::R32G32B32A32_SFLOAT => 16,
+        vk::Format::R32G32B32A32_SFLOAT | vk::Format::R32G32B32A32_UINT => 16,
         vk::Format::R16G16B16A16_SFLOAT => 8,
         vk::Format::R8_UNORM => 1,
         vk::Format::R8G8_UNORM | vk::Format::R16_UNORM | vk::Format::R16_SFLOAT => 2,

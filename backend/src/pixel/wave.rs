@@ -330,7 +330,8 @@ impl<'a: 's, 's> Waves<'a, 's> {
             return self.shade_wave(kernel, quads, count, None);
         }
         for sample in 0..self.context.multisample.samples {
-            self.shade_wave(kernel, quads.map(|quad| quad.of_sample(sample)), count, Some(sample));
+            let (quads, count) = quads_of_sample(&quads[..count], sample);
+            self.shade_wave(kernel, quads, count, Some(sample));
         }
     }
 
@@ -435,6 +436,16 @@ pub(super) fn export_samples(
             write(context, target, &export.outputs, quads);
         }
     }
+}
+
+/// Returns the quads that have a sample covered, with that sample alone, and how many there are. Others have no invocations, not even helpers.
+fn quads_of_sample(quads: &[Quad], sample: u32) -> ([Quad; QUADS], usize) {
+    let (mut covered, mut count) = ([Quad::default(); QUADS], 0);
+    for quad in quads.iter().map(|quad| quad.of_sample(sample)).filter(|quad| quad.count() > 0) {
+        covered[count] = quad;
+        count += 1;
+    }
+    (covered, count)
 }
 
 /// What a wave runs in, with the words of its primitive.

@@ -51,6 +51,7 @@ mod shaders;
 mod single;
 mod stages;
 mod statistics;
+mod subgroups;
 mod subpasses;
 mod sync;
 mod tessellation;
@@ -117,6 +118,7 @@ pub fn all() -> Vec<Entry> {
         times::cases,
         programs::cases,
         statistics::cases,
+        subgroups::cases,
         subpasses::cases,
         local::cases,
         single::cases,

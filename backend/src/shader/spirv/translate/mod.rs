@@ -128,6 +128,8 @@ struct Translator<'a> {
     facts: FragmentFacts,
     /// Whether `HelperInvocation` says what lanes are now, and not what they were at the start.
     helpers_change: bool,
+    /// Whether the entry point asks for maximal reconvergence, where helper invocations count like others in all operations.
+    is_maximal: bool,
     usage: Usage,
     /// How composites are taken apart: found when it is first asked for.
     extracts: Option<Extracts>,
@@ -255,6 +257,7 @@ impl<'a> Translator<'a> {
             uniform_buffers: Vec::new(),
             facts: FragmentFacts::default(),
             helpers_change: module.version >= VOLATILE_HELPERS,
+            is_maximal: module.mode(point.function, ExecutionMode::MaximallyReconvergesKHR).is_some(),
             usage,
             extracts: None,
             locals: HashMap::default(),

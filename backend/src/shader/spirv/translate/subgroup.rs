@@ -2,6 +2,8 @@
 //!
 //! Everything is written with four instructions of the IR (`Lane`, `IsActive`, `Ballot`, `Shuffle`): what a lane contributes
 //! is replaced by the operation's identity where the lane is inactive, then lanes are combined in steps of 1, 2, 4 and 8.
+//! Helper invocations are active: the specification lets a device leave them out of operations other than those of quads, but
+//! programs count the lanes of a subgroup by such operations.
 //! Source: SPIR-V specification, "Non-Uniform Instructions"; Vulkan specification, "Group Operations".
 
 use smallvec::SmallVec;
@@ -91,11 +93,16 @@ impl Translator<'_> {
         self.define_words(inst.word(1)?, inst.word(0)?, words)
     }
 
-    /// Which lanes take part in operations of the group. Helpers do not as long as there are others, so that none of them is chosen
-    /// to do what helpers cannot; those that are left alone go on among themselves, and come to an end.
+    /// Returns the lanes that are active here. Helper lanes of partly covered quads are among them, as on other devices.
     fn takes_part(&mut self) -> Value {
+        self.builder.is_active()
+    }
+
+    /// Returns the lanes of which the lowest one is elected and broadcast. Helper lanes come last in fragment programs, because the
+    /// elected lane usually stores to memory, which helper lanes cannot. Maximal reconvergence demands the lowest active lane.
+    fn takes_the_lead(&mut self) -> Value {
         let active = self.builder.is_active();
-        if self.model != ExecutionModel::Fragment {
+        if self.model != ExecutionModel::Fragment || self.is_maximal {
             return active;
         }
         let helper = self.builder.value(Type::Bool);
@@ -126,8 +133,8 @@ impl Translator<'_> {
     }
 
     fn first_active(&mut self) -> Value {
-        let active = self.takes_part();
-        let bits = self.builder.ballot(active);
+        let leading = self.takes_the_lead();
+        let bits = self.builder.ballot(leading);
         routines::find_lsb(&mut self.builder, bits)
     }
 
@@ -272,9 +279,7 @@ impl Translator<'_> {
         let is_all = inst.op == Op::GroupNonUniformQuadAllKHR;
         let (op, identity) = if is_all { (B::LogicalAnd, 1) } else { (B::LogicalOr, 0) };
         let identity = self.builder.constant(identity, Type::Bool);
-        // A quad's helpers take part.
-        let active = self.builder.is_active();
-        let own = self.builder.select(active, condition, identity);
+        let own = self.active_or(condition, identity);
         Ok(self.reduce(op, own, 4))
     }
 
