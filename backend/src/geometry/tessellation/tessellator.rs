@@ -3,10 +3,22 @@
 //! Coordinates are integers, of which [`ONE`] is 1: floats hold them exactly, and 1 minus one of them, too. So edges are symmetric, those of
 //! neighbours have the same vertices to the bit, and the weights of a triangle's corners have the sum 1.
 //!
-//! An edge of level `f` and `n` segments has `n - 2` segments of length `1 / f` and two that share the rest (where spacing is fractional);
-//! these stand on both sides of the middle. Triangles between two subdivided edges are those that a walk along both makes: it goes on
-//! where the middle of the next segment comes first. What lies between two edges depends on nothing but these two, as the rules of
-//! invariance demand. Source: Vulkan specification, "Tessellation", and appendix "Invariance".
+//! Vertices, primitives and their order are those of the reference tessellator of Direct3D 11, which hardware follows. Vulkan leaves all of
+//! these open, and programs and tests rely on them. Source: Vulkan specification, "Tessellation", and appendix "Invariance"; Direct3D 11.3
+//! functional specification, "Fixed Function Tessellator"; the published reference (`tessellator.hpp`, for instance in Mesa).
+//!
+//! - Edges with fractional spacing: an edge of `n` segments lies between the uniform edges of `n - 2` and of `n` segments, in proportion to
+//!   its level. The vertex that the longer one has in addition starts where a ruler has its next mark: at the middle of a half edge, then
+//!   at the middles of its halves, and so on. There the shorter segments are.
+//! - Rings of vertices follow each other from the outside in. Rings of a square start at u = 0, v = 1 and go through u = 0, v = 0; those of a
+//!   triangle start at v = 1 and go through w = 1.
+//! - Between the outer ring and the first inner one, a walk along both edges advances on each where the ruler has a mark that the edge has
+//!   already, from both ends to the middle. The outer edge comes second on the way to the middle, and first behind it.
+//! - Between inner rings lie quads. Diagonals go from the outer vertex that is nearer to the corner to the inner vertex that is nearer to the
+//!   middle. The quad in the middle of an odd edge counts to its first half.
+//! - A row of quads in the middle of a square has diagonals from the second long side's vertices to the next ones of the first side. The
+//!   middle quad is divided along the other diagonal if both levels are odd and the row does not lie along u. A whole square is divided
+//!   from u = 1 to v = 1.
 
 /// The coordinate 1.
 pub const ONE: u32 = 1 << 24;
@@ -69,30 +81,12 @@ pub struct Mesh {
     pub vertices: Vec<[u32; 2]>,
     /// Vertices of the primitives: one, two or three of each.
     pub corners: Vec<u32>,
-    outer: Edge,
-    inner: Edge,
+    /// Vertices of an edge of a ring, and of the same edge of the next inner ring.
+    edges: [Vec<u32>; 2],
     /// Subdivisions, inside, along u and v.
     across: [Vec<u32>; 2],
-}
-
-/// The vertices along an edge.
-#[derive(Debug, Default)]
-struct Edge {
-    vertices: Vec<u32>,
-    /// How far along it each is.
-    places: Vec<u32>,
-}
-
-impl Edge {
-    fn clear(&mut self) {
-        self.vertices.clear();
-        self.places.clear();
-    }
-
-    fn push(&mut self, vertex: u32, place: u32) {
-        self.vertices.push(vertex);
-        self.places.push(place);
-    }
+    /// Numbers of the inner vertices of a square, row by row, with room for those of its sides.
+    grid: Vec<u32>,
 }
 
 impl Spacing {
@@ -121,22 +115,44 @@ impl Spacing {
         let n = segments as usize;
         out.clear();
         out.resize(n + 1, ONE);
-        let one = f64::from(ONE);
-        // The shorter segment of the first half, if there is one.
-        let short = if self == Self::Equal { n } else { (n / 2).saturating_sub(1) };
-        let (mut at, mut length) = (0.0, one / f64::from(level));
-        if self == Self::Equal {
-            length = one / n as f64;
-        }
-        let rest = (one - length * n.saturating_sub(2) as f64) / 2.0;
+        // Between a uniform edge with two segments less and one with all of them.
+        let fewer = segments.saturating_sub(2);
+        let is_uniform = self == Self::Equal || fewer == 0;
+        let share = if is_uniform { 1.0 } else { (f64::from(level) - f64::from(fewer)) / 2.0 };
+        let last_before = last_before_shorter(fewer / 2);
         for place in 0..=n / 2 {
-            // What is in the middle is there exactly.
+            let before = if place as u32 > last_before { place - 1 } else { place };
+            let from = if is_uniform { 0.0 } else { before as f64 / f64::from(fewer) };
+            let at = from * (1.0 - share) + place as f64 / f64::from(segments) * share;
+            // The middle is there exactly.
             let is_middle = 2 * place == n;
-            out[place] = if is_middle { ONE / 2 } else { (at + 0.5) as u32 };
+            out[place] = if is_middle { ONE / 2 } else { (at * f64::from(ONE) + 0.5) as u32 };
             out[n - place] = ONE - out[place];
-            at += if place == short && n > 1 { rest } else { length };
         }
     }
+}
+
+/// Returns the vertex in front of the shorter segment of a half edge that has gone beyond so many whole segments.
+fn last_before_shorter(segments: u32) -> u32 {
+    match segments.checked_ilog2() {
+        Some(bits) => 2 * (segments - (1 << bits)) + 1,
+        None => 0,
+    }
+}
+
+/// Marks of a ruler on half an edge: positions beyond its first one, where an edge of the greatest level has vertices.
+const MARKS: u32 = MOST_LEVEL / 2;
+
+/// Returns how many vertices the half of an edge has before it has one at a mark.
+fn turn_of_mark(mark: u32) -> u32 {
+    let zeros = mark.trailing_zeros();
+    (MARKS >> 1 >> zeros) + (mark >> 1 >> zeros)
+}
+
+/// Returns the distance of the marks at which the half of an edge may have one of so many vertices.
+fn distance_of_marks(vertices: u32) -> usize {
+    let bits = vertices.saturating_sub(1).checked_ilog2();
+    bits.map_or(MARKS, |bits| MARKS >> 1 >> bits) as usize
 }
 
 impl Subdivision {
@@ -250,7 +266,7 @@ impl Subdivision {
     fn triangle(&self, levels: &Levels, mesh: &mut Mesh) {
         let outer = [levels.outer[0], levels.outer[1], levels.outer[2]];
         if self.leaves_whole(&[outer[0], outer[1], outer[2], levels.inner[0]]) {
-            mesh.vertices.extend([[ONE, 0], [0, ONE], [0, 0]]);
+            mesh.vertices.extend([[0, ONE], [0, 0], [ONE, 0]]);
             mesh.corners.extend([0, 1, 2]);
             return;
         }
@@ -258,10 +274,10 @@ impl Subdivision {
         let [mut across, other] = std::mem::take(&mut mesh.across);
         self.spacing.subdivide(level, segments, &mut across);
         let n = segments as usize;
-        // The outer edges go from u to v (w = 0), from v to w (u = 0), and from w to u (v = 0).
+        // The outer edges go from v to w (u = 0), from w to u (v = 0), and from u to v (w = 0).
         let mut starts = [0; 4];
         let mut places = Vec::new();
-        for (edge, level) in [outer[2], outer[0], outer[1]].into_iter().enumerate() {
+        for (edge, level) in outer.into_iter().enumerate() {
             starts[edge] = mesh.vertices.len() as u32;
             let level = self.spacing.clamp(level);
             self.spacing.subdivide(level, self.spacing.segments(level), &mut places);
@@ -273,10 +289,11 @@ impl Subdivision {
         for ring in 1..=n / 2 {
             let inner = mesh.add_ring(&across, ring);
             for edge in 0..3 {
-                let Mesh { vertices, corners, outer, inner: inside, .. } = mesh;
-                outer.list(vertices, rings, edge);
-                inside.list(vertices, inner, edge);
-                stitch(outer, inside, corners);
+                for (list, starts) in mesh.edges.iter_mut().zip([rings, inner]) {
+                    list.clear();
+                    list.extend(edge_of_triangle(starts, edge));
+                }
+                stitch(&mesh.edges, ring == 1, &mut mesh.corners);
             }
             rings = inner;
         }
@@ -292,7 +309,7 @@ impl Subdivision {
         let all = [left, bottom, right, top, levels.inner[0], levels.inner[1]];
         if self.leaves_whole(&all) {
             mesh.vertices.extend([[0, 0], [ONE, 0], [ONE, ONE], [0, ONE]]);
-            mesh.corners.extend([0, 1, 2, 0, 2, 3]);
+            mesh.corners.extend([0, 1, 3, 1, 2, 3]);
             return;
         }
         let mut across = std::mem::take(&mut mesh.across);
@@ -300,55 +317,35 @@ impl Subdivision {
             let (level, segments) = self.inside(level);
             self.spacing.subdivide(level, segments, places);
         }
-        let [u, v] = &across;
-        // Around: v = 0, u = 1, v = 1, u = 0.
+        // Around: u = 0, v = 0, u = 1, v = 1.
         let mut starts = [0; 5];
         let mut places = Vec::new();
-        for (edge, level) in [bottom, right, top, left].into_iter().enumerate() {
+        for (edge, level) in levels.outer.into_iter().enumerate() {
             starts[edge] = mesh.vertices.len() as u32;
             let level = self.spacing.clamp(level);
             self.spacing.subdivide(level, self.spacing.segments(level), &mut places);
             mesh.vertices.extend(places[..places.len() - 1].iter().map(|&place| match edge {
-                0 => [place, 0],
-                1 => [ONE, place],
-                2 => [ONE - place, ONE],
-                _ => [0, ONE - place],
+                0 => [0, ONE - place],
+                1 => [place, 0],
+                2 => [ONE, place],
+                _ => [ONE - place, ONE],
             }));
         }
         starts[4] = mesh.vertices.len() as u32;
-        let (columns, rows) = (u.len() - 2, v.len() - 2);
-        for &v in &v[1..=rows] {
-            mesh.vertices.extend(u[1..=columns].iter().map(|&u| [u, v]));
-        }
-        let at = |column: usize, row: usize| starts[4] + (row * columns + column) as u32;
-        for (row, column) in (1..rows).flat_map(|row| (1..columns).map(move |column| (row, column))) {
-            let [a, b, c, d] = [at(column - 1, row - 1), at(column, row - 1), at(column, row), at(column - 1, row)];
-            // Rings around the middle have their corners on diagonals.
-            mesh.corners.extend(match (2 * column < columns) == (2 * row < rows) {
-                true => [a, b, c, a, c, d],
-                false => [a, b, d, b, c, d],
-            });
-        }
-        for edge in 0..4 {
-            let Mesh { vertices, corners, outer, inner, .. } = mesh;
-            let count = if edge % 2 == 0 { columns } else { rows };
-            inner.clear();
-            for step in 0..count {
-                let vertex = match edge {
-                    0 => at(step, 0),
-                    1 => at(columns - 1, step),
-                    2 => at(columns - 1 - step, rows - 1),
-                    _ => at(0, rows - 1 - step),
-                };
-                inner.push(vertex, along(vertices[vertex as usize], edge));
-            }
+        let square = Square::new([&across[0], &across[1]].map(|places| places.len() as u32 - 1));
+        mesh.add_inside(&square, &across);
+        for (ring, edge) in (1..=square.rings()).flat_map(|ring| (0..4).map(move |edge| (ring, edge))) {
+            let [outer, inner] = &mut mesh.edges;
             outer.clear();
-            for vertex in starts[edge]..starts[edge + 1] {
-                outer.push(vertex, along(vertices[vertex as usize], edge));
+            match ring {
+                1 => outer.extend((starts[edge]..starts[edge + 1]).chain([starts[(edge + 1) % 4]])),
+                _ => outer.extend(square.edge(ring - 1, edge).map(|at| mesh.grid[at])),
             }
-            outer.push(if edge == 3 { starts[0] } else { starts[edge + 1] }, ONE);
-            stitch(outer, inner, corners);
+            inner.clear();
+            inner.extend(square.edge(ring, edge).map(|at| mesh.grid[at]));
+            stitch(&mesh.edges, ring == 1, &mut mesh.corners);
         }
+        mesh.add_middle(&square);
         mesh.across = across;
     }
 
@@ -368,26 +365,119 @@ impl Subdivision {
     }
 }
 
-/// How far along an edge of the square a vertex is.
-fn along([u, v]: [u32; 2], edge: usize) -> u32 {
-    match edge {
-        0 => u,
-        1 => v,
-        2 => ONE - u,
-        _ => ONE - v,
+/// The inner vertices of a square, by their numbers along u and v.
+struct Square {
+    /// Segments along u and v from side to side.
+    segments: [u32; 2],
+}
+
+impl Square {
+    fn new(segments: [u32; 2]) -> Self {
+        Self { segments }
+    }
+
+    /// Returns the number of inner rings; the last one may be a row of vertices.
+    fn rings(&self) -> u32 {
+        self.segments[0].min(self.segments[1]) / 2
+    }
+
+    /// Returns whether the middle is longer along u than along v.
+    fn lies_along_u(&self) -> bool {
+        self.segments[0] > self.segments[1]
+    }
+
+    /// Returns where a vertex is in the grid.
+    fn at(&self, [column, row]: [u32; 2]) -> usize {
+        (row * (self.segments[0] + 1) + column) as usize
+    }
+
+    /// Returns the grid's places of an edge of a ring: u low, v low, u high or v high.
+    fn edge(&self, ring: u32, edge: usize) -> impl Iterator<Item = usize> {
+        self.places(ring, edge).map(|place| self.at(place))
+    }
+
+    /// Returns the numbers along u and v of the vertices of an edge of a ring.
+    fn places(&self, ring: u32, edge: usize) -> impl Iterator<Item = [u32; 2]> + use<> {
+        let [u, v] = self.segments.map(|segments| segments - ring);
+        let steps = if edge.is_multiple_of(2) { v - ring } else { u - ring };
+        (0..=steps).map(move |step| match edge {
+            0 => [ring, v - step],
+            1 => [ring + step, ring],
+            2 => [u, ring + step],
+            _ => [u - step, v],
+        })
     }
 }
 
-/// The coordinates of a vertex that has these weights of an edge's first corner, its second one, and the third.
+/// Returns the vertices of an edge of a ring of a triangle, whose edges begin at these and which may be a point.
+fn edge_of_triangle(starts: [u32; 4], edge: usize) -> impl Iterator<Item = u32> {
+    let is_point = starts[0] == starts[1];
+    let [first, end] = if is_point { [starts[0], starts[0]] } else { [starts[edge], starts[edge + 1]] };
+    (first..end).chain([if edge == 2 || is_point { starts[0] } else { end }])
+}
+
+/// Returns the coordinates of a vertex that has these weights of an edge's first corner, its second one, and the third.
 fn turned([first, second, third]: [u32; 3], edge: usize) -> [u32; 2] {
     match edge {
-        0 => [first, second],
-        1 => [third, first],
-        _ => [second, third],
+        0 => [third, first],
+        1 => [second, third],
+        _ => [first, second],
     }
 }
 
 impl Mesh {
+    /// Adds the inner vertices of a square, ring by ring. The last ones may be a row.
+    fn add_inside(&mut self, square: &Square, [u, v]: &[Vec<u32>; 2]) {
+        self.grid.clear();
+        self.grid.resize(u.len() * v.len(), 0);
+        let mut add = |[column, row]: [u32; 2]| {
+            self.grid[square.at([column, row])] = self.vertices.len() as u32;
+            self.vertices.push([u[column as usize], v[row as usize]]);
+        };
+        let [columns, rows] = square.segments;
+        let shorter = columns.min(rows);
+        for ring in 1..shorter.div_ceil(2) {
+            for edge in 0..4 {
+                // The next edge begins with the last one.
+                let steps = square.segments[1 - edge % 2] - 2 * ring;
+                square.places(ring, edge).take(steps as usize).for_each(&mut add);
+            }
+        }
+        if shorter.is_multiple_of(2) {
+            let edge = usize::from(square.lies_along_u());
+            square.places(shorter / 2, edge).for_each(&mut add);
+        }
+    }
+
+    /// Adds the quads in the middle of a square, unless there is a row of vertices.
+    fn add_middle(&mut self, square: &Square) {
+        let [columns, rows] = square.segments;
+        let ring = square.rings();
+        if columns.min(rows).is_multiple_of(2) {
+            return;
+        }
+        // Along u from v low to v high, or against v from u low to u high.
+        let along_u = square.lies_along_u();
+        let sides = if along_u { [1, 3] } else { [0, 2] };
+        for (list, side) in self.edges.iter_mut().zip(sides) {
+            list.clear();
+            list.extend(square.edge(ring, side).map(|at| self.grid[at]));
+        }
+        let [outer, inner] = &mut self.edges;
+        inner.reverse();
+        let quads = outer.len() - 1;
+        let has_middle = !along_u && !rows.is_multiple_of(2);
+        let mut strip = Strip { outer, inner, out: 0, at: 0, corners: &mut self.corners };
+        for quad in 0..quads {
+            if !has_middle || quad == quads / 2 {
+                strip.advance_both(!has_middle);
+            } else {
+                strip.advance_outer();
+                strip.advance_inner();
+            }
+        }
+    }
+
     /// Adds the vertices of an inner triangle, around; where each edge begins, and the end. The innermost one may be a point.
     fn add_ring(&mut self, across: &[u32], ring: usize) -> [u32; 4] {
         let n = across.len() - 1;
@@ -413,39 +503,97 @@ impl Mesh {
     }
 }
 
-impl Edge {
-    /// The vertices of an edge of a triangle, whose edges begin at these.
-    fn list(&mut self, vertices: &[[u32; 2]], starts: [u32; 4], edge: usize) {
-        self.clear();
-        // Projected on the edge: the weight of its second corner, and half of the third one's.
-        let mut push = |vertex: u32| {
-            let [u, v] = vertices[vertex as usize];
-            let weights = [u, v, ONE - u - v];
-            self.push(vertex, 2 * weights[(edge + 1) % 3] + weights[(edge + 2) % 3]);
-        };
-        let end = if edge == 2 { starts[3] } else { starts[edge + 1] };
-        (starts[edge]..end.max(starts[edge] + u32::from(starts[0] == starts[1]))).for_each(&mut push);
-        if starts[0] != starts[1] {
-            push(if edge == 2 { starts[0] } else { starts[edge + 1] });
-        }
+/// Fills the space between two edges, the outer one first. The inner one lies to its left, and may be a point.
+fn stitch([outer, inner]: &[Vec<u32>; 2], is_outermost: bool, corners: &mut Vec<u32>) {
+    let mut strip = Strip { outer, inner, out: 0, at: 0, corners };
+    if is_outermost {
+        strip.fill_outermost();
+    } else {
+        strip.fill_between_rings();
     }
 }
 
-/// Fills what lies between two edges, the inner one to the left of the outer one. Either may be a point.
-fn stitch(outer: &Edge, inner: &Edge, corners: &mut Vec<u32>) {
-    let (mut out, mut at) = (0, 0);
-    let (last_out, last_at) = (outer.vertices.len() - 1, inner.vertices.len() - 1);
-    while out < last_out || at < last_at {
-        // The segment whose middle comes first; the outer one where both are at one place.
-        let middle = |edge: &Edge, place: usize| u64::from(edge.places[place]) + u64::from(edge.places[place + 1]);
-        let goes_out = at == last_at || (out < last_out && middle(outer, out) <= middle(inner, at));
-        if goes_out {
-            corners.extend([outer.vertices[out], outer.vertices[out + 1], inner.vertices[at]]);
-            out += 1;
-        } else {
-            corners.extend([outer.vertices[out], inner.vertices[at + 1], inner.vertices[at]]);
-            at += 1;
+/// A walk along two edges that makes triangles.
+struct Strip<'a> {
+    outer: &'a [u32],
+    inner: &'a [u32],
+    out: usize,
+    at: usize,
+    corners: &'a mut Vec<u32>,
+}
+
+impl Strip<'_> {
+    /// Makes a triangle with the next segment of the outer edge.
+    fn advance_outer(&mut self) {
+        self.corners.extend([self.outer[self.out], self.outer[self.out + 1], self.inner[self.at]]);
+        self.out += 1;
+    }
+
+    /// Makes a triangle with the next segment of the inner edge.
+    fn advance_inner(&mut self) {
+        self.corners.extend([self.inner[self.at], self.outer[self.out], self.inner[self.at + 1]]);
+        self.at += 1;
+    }
+
+    /// Makes a quad of the next segments. Its diagonal ends in the next outer vertex, or in the next inner one.
+    fn advance_both(&mut self, to_outer: bool) {
+        let [out, next_out] = [0, 1].map(|step| self.outer[self.out + step]);
+        let [at, next_at] = [0, 1].map(|step| self.inner[self.at + step]);
+        self.corners.extend(match to_outer {
+            true => [at, out, next_out, at, next_out, next_at],
+            false => [out, next_at, at, out, next_out, next_at],
+        });
+        self.out += 1;
+        self.at += 1;
+    }
+
+    /// Fills the space between the outer ring and the first inner one, whose numbers of segments have nothing to do with each other.
+    fn fill_outermost(&mut self) {
+        // The inner edge has lost a segment at each of its ends.
+        let [outer, inner] = [self.outer.len() as u32 - 1, self.inner.len() as u32 + 1];
+        let halves = [outer / 2, inner / 2];
+        let step = distance_of_marks(halves[0].max(halves[1]));
+        if halves[0] > 0 {
+            self.advance_outer();
         }
+        for turn in (step as u32..MARKS).step_by(step).map(turn_of_mark) {
+            if turn < halves[1] {
+                self.advance_inner();
+            }
+            if turn < halves[0] {
+                self.advance_outer();
+            }
+        }
+        let [outer_is_odd, inner_is_odd] = [outer, inner].map(|segments| segments % 2 == 1);
+        if inner_is_odd {
+            self.advance_inner();
+        }
+        if outer_is_odd {
+            // The inner vertex comes first in the middle.
+            self.corners.extend([self.inner[self.at], self.outer[self.out], self.outer[self.out + 1]]);
+            self.out += 1;
+        }
+        for turn in (step as u32..MARKS).step_by(step).rev().map(turn_of_mark) {
+            if turn < halves[0] {
+                self.advance_outer();
+            }
+            if turn < halves[1] {
+                self.advance_inner();
+            }
+        }
+        if halves[0] > 0 {
+            self.advance_outer();
+        }
+    }
+
+    /// Fills the space between two inner rings: a triangle at each end, and quads between.
+    fn fill_between_rings(&mut self) {
+        let quads = self.inner.len() - 1;
+        self.advance_outer();
+        for quad in 0..quads {
+            self.advance_both(quad >= self.inner.len() / 2);
+        }
+        self.advance_outer();
     }
 }
 

@@ -186,6 +186,146 @@ fn golden_patches() {
     assert_eq!(mesh(Domain::Quads, Spacing::Equal, &inside).corners.len(), 6);
 }
 
+/// The triangles of a patch with equal spacing, each with the coordinates of its corners in parts of a segment.
+fn triangles_of(domain: Domain, outer: [f32; 4], inner: [f32; 2], parts: u32) -> Vec<[[u32; 2]; 3]> {
+    let mesh = mesh(domain, Spacing::Equal, &Levels { outer, inner });
+    let place = |at: u32| (u64::from(at) * u64::from(parts) + u64::from(ONE / 2)) / u64::from(ONE);
+    let corner = |&corner: &u32| mesh.vertices[corner as usize].map(|at| place(at) as u32);
+    mesh.corners.chunks(3).map(|t| [corner(&t[0]), corner(&t[1]), corner(&t[2])]).collect()
+}
+
+/// The diagonal of each quad of a square with as many segments along u and v inside as outside: `\\` goes from u low, v low to u high, v
+/// high. Rows have v low first.
+fn diagonals(columns: u32, rows: u32) -> Vec<String> {
+    let mut picture = vec![vec!['?'; columns as usize]; rows as usize];
+    let (u, v) = (columns as f32, rows as f32);
+    let mesh = mesh(Domain::Quads, Spacing::Equal, &Levels { outer: [v, u, v, u], inner: [u, v] });
+    for t in mesh.corners.chunks(3) {
+        let at = |corner: u32| {
+            let [u, v] = mesh.vertices[corner as usize];
+            let place = |at: u32, parts: u32| (f64::from(at) / f64::from(ONE) * f64::from(parts)).round() as u32;
+            [place(u, columns), place(v, rows)]
+        };
+        for (a, b) in [(0, 1), (1, 2), (2, 0)] {
+            let (a, b) = (at(t[a]), at(t[b]));
+            let (column, row) = (a[0].min(b[0]) as usize, a[1].min(b[1]) as usize);
+            if a[0].abs_diff(b[0]) == 1 && a[1].abs_diff(b[1]) == 1 {
+                picture[row][column] = if (a[0] < b[0]) == (a[1] < b[1]) { '\\' } else { '/' };
+            }
+        }
+    }
+    picture.into_iter().map(|row| row.into_iter().collect()).collect()
+}
+
+/// Triangles of small patches in the order of the reference, with their first corners.
+#[test]
+fn golden_triangles() {
+    let corners = [[0, 0], [1, 0], [1, 1], [0, 1]];
+    let [a, b, c, d] = corners;
+    assert_eq!(triangles_of(Domain::Quads, [1.0; 4], [1.0; 2], 1), [[a, b, d], [b, c, d]]);
+    let (top, bottom) = ([[0, 1], [0, 0], [1, 0]], Domain::Triangles);
+    assert_eq!(triangles_of(bottom, [1.0; 4], [1.0; 2], 1), [top]);
+    // Around a vertex in the middle, from u = 0, v = 1 on.
+    let m = [1, 1];
+    let around = [[0, 2], [0, 1], [0, 0], [1, 0], [2, 0], [2, 1], [2, 2], [1, 2], [0, 2]];
+    let expected: Vec<_> = around.windows(2).map(|pair| [pair[0], pair[1], m]).collect();
+    assert_eq!(triangles_of(Domain::Quads, [2.0; 4], [2.0; 2], 2), expected);
+    // An outer edge of one segment makes one triangle with the middle.
+    let expected = [[m, [0, 2], [0, 0]], [m, [0, 0], [2, 0]], [m, [2, 0], [2, 2]], [m, [2, 2], [0, 2]]];
+    assert_eq!(triangles_of(Domain::Quads, [1.0; 4], [2.0; 2], 2), expected);
+    let quads = triangles_of(Domain::Quads, [3.0; 4], [3.0; 2], 3);
+    let first_edge =
+        [[[0, 3], [0, 2], [1, 2]], [[1, 2], [0, 2], [1, 1]], [[1, 1], [0, 2], [0, 1]], [[0, 1], [0, 0], [1, 1]]];
+    assert_eq!(quads[..4], first_edge);
+    assert_eq!(quads[16..], [[[1, 2], [2, 1], [2, 2]], [[1, 2], [1, 1], [2, 1]]]);
+    let m = [2, 2];
+    let around = [[0, 6], [0, 3], [0, 0], [3, 0], [6, 0], [3, 3], [0, 6]];
+    let expected: Vec<_> = around.windows(2).map(|pair| [pair[0], pair[1], m]).collect();
+    assert_eq!(triangles_of(Domain::Triangles, [2.0; 4], [2.0; 2], 6), expected);
+}
+
+/// Triangles of squares whose outer and inner levels differ, as digests of their corners' coordinates in order.
+#[test]
+fn golden_transitions() {
+    for (inner, outer, expected) in [
+        ([4.0, 3.0], [3.0, 4.0, 5.0, 2.0], 0x0cc4_a3a2),
+        ([2.0, 2.0], [5.0, 1.0, 6.0, 3.0], 0x7600_967c),
+        ([6.0, 6.0], [1.0, 2.0, 3.0, 4.0], 0xcb93_f780),
+        ([3.0, 5.0], [6.0, 6.0, 1.0, 5.0], 0x5338_b8bc),
+        ([5.0, 4.0], [5.0, 5.0, 5.0, 5.0], 0x6b6e_0e40),
+        ([10.0, 6.0], [12.0, 15.0, 4.0, 3.0], 0x8798_d6e0),
+    ] {
+        let triangles = triangles_of(Domain::Quads, outer, inner, 60);
+        let words = triangles.iter().flatten().flatten();
+        let digest = words.fold(0u32, |digest, &word| digest.wrapping_mul(31).wrapping_add(word));
+        assert_eq!(digest, expected, "{inner:?} {outer:?}");
+    }
+}
+
+/// Diagonals of quads are those of the reference, for odd and even levels.
+#[test]
+fn golden_diagonals() {
+    assert_eq!(diagonals(1, 1), ["/"]);
+    assert_eq!(diagonals(2, 2), ["\\/", "/\\"]);
+    assert_eq!(diagonals(3, 3), ["\\\\/", "///", "/\\\\"]);
+    assert_eq!(diagonals(4, 4), ["\\\\//", "\\\\//", "//\\\\", "//\\\\"]);
+    assert_eq!(diagonals(5, 5), ["\\\\\\//", "\\\\\\//", "/////", "//\\\\\\", "//\\\\\\"]);
+    assert_eq!(diagonals(5, 3), ["\\\\\\//", "/////", "//\\\\\\"]);
+    assert_eq!(diagonals(3, 5), ["\\\\/", "\\\\/", "///", "/\\\\", "/\\\\"]);
+    assert_eq!(diagonals(6, 3), ["\\\\\\///", "//////", "///\\\\\\"]);
+    assert_eq!(diagonals(3, 6), ["\\\\/", "\\\\/", "\\\\/", "/\\\\", "/\\\\", "/\\\\"]);
+    assert_eq!(diagonals(6, 5), ["\\\\\\///", "\\\\\\///", "//////", "///\\\\\\", "///\\\\\\"]);
+    assert_eq!(diagonals(4, 6), ["\\\\//", "\\\\//", "\\\\//", "//\\\\", "//\\\\", "//\\\\"]);
+    assert_eq!(
+        diagonals(7, 7),
+        ["\\\\\\\\///", "\\\\\\\\///", "\\\\\\\\///", "///////", "///\\\\\\\\", "///\\\\\\\\", "///\\\\\\\\"]
+    );
+}
+
+/// Vertices are in the order of the reference: around from v = 1, and from the outside in.
+#[test]
+fn golden_vertices() {
+    let all = |domain, outer: [f32; 4], inner| mesh(domain, Spacing::Equal, &Levels { outer, inner }).vertices;
+    let part = |of: u32, parts: u32| ((u64::from(ONE) * u64::from(of) * 2 / u64::from(parts)).div_ceil(2)) as u32;
+    let square = all(Domain::Quads, [1.0, 2.0, 1.0, 1.0], [4.0, 2.0]);
+    let [one, half, quarter] = [ONE, ONE / 2, ONE / 4];
+    let row = [quarter, half, half + quarter].map(|u| [u, half]);
+    assert_eq!(square, [[[0, one], [0, 0], [half, 0], [one, 0], [one, one]].as_slice(), &row].concat());
+    let square = all(Domain::Quads, [1.0; 4], [2.0, 4.0]);
+    let row = [half + quarter, half, quarter].map(|v| [half, v]);
+    assert_eq!(square[4..], row);
+    let square = all(Domain::Quads, [1.0; 4], [3.0; 2]);
+    let [low, high] = [part(1, 3), ONE - part(1, 3)];
+    assert_eq!(square[4..], [[low, high], [low, low], [high, low], [high, high]]);
+    let triangle = all(Domain::Triangles, [1.0; 4], [3.0; 2]);
+    assert_eq!(triangle[..3], [[0, one], [0, 0], [one, 0]]);
+    assert!(triangle[3][1] > half && triangle[4] == [triangle[4][0]; 2] && triangle[5][0] > half, "{triangle:?}");
+}
+
+/// Edges of fractional levels lie between uniform ones. New vertices appear where the ruler has its next mark.
+#[test]
+fn golden_places() {
+    let places = |spacing: Spacing, level: f32| {
+        let mut places = Vec::new();
+        spacing.subdivide(level, spacing.segments(level), &mut places);
+        places.into_iter().map(|place| f64::from(place) / f64::from(ONE)).collect::<Vec<_>>()
+    };
+    let near = |found: Vec<f64>, expected: &[f64]| {
+        assert_eq!(found.len(), expected.len());
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?}");
+    };
+    near(places(Spacing::FractionalEven, 3.0), &[0.0, 0.375, 0.5, 0.625, 1.0]);
+    near(places(Spacing::FractionalOdd, 2.0), &[0.0, 1.0 / 6.0, 5.0 / 6.0, 1.0]);
+    let [a, b] = [(1.0 / 4.0 + 1.0 / 6.0) / 2.0, (1.0 / 4.0 + 2.0 / 6.0) / 2.0];
+    near(places(Spacing::FractionalEven, 5.0), &[0.0, a, b, 0.5, 1.0 - b, 1.0 - a, 1.0]);
+    assert_eq!((0..9).map(last_before_shorter).collect::<Vec<_>>(), [0, 1, 1, 3, 1, 3, 5, 7, 1]);
+    let turns: Vec<u32> = (1..32).map(turn_of_mark).collect();
+    assert_eq!(turns[..8], [16, 8, 17, 4, 18, 9, 19, 2]);
+    let mut sorted = turns.clone();
+    sorted.sort_unstable();
+    assert_eq!((turns[15], sorted), (1, (1..32).collect()));
+}
+
 #[test]
 fn counts_are_those_of_the_mesh() {
     let mut picks = Picks(5);

@@ -204,7 +204,8 @@ fn on_edge(domain: Domain, edge: usize, [u, v, w]: [f32; 3]) -> Option<f64> {
     is_on.then_some(f64::from(along))
 }
 
-/// An edge has as many segments as its level says, of which two may be shorter, and is symmetric.
+/// An edge has as many segments as its level says, of which two may be shorter, both alike, and is symmetric. The specification leaves open
+/// where those are and how long.
 fn check_edge(spacing: Spacing, level: f32, mut along: Vec<f64>) -> Result<(), String> {
     along.sort_by(f64::total_cmp);
     along.dedup();
@@ -214,11 +215,15 @@ fn check_edge(spacing: Spacing, level: f32, mut along: Vec<f64>) -> Result<(), S
     }
     let is_symmetric = along.iter().zip(along.iter().rev()).all(|(a, b)| (a + b - 1.0).abs() < 1e-6);
     let lengths: Vec<f64> = along.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    let long = if spacing == Spacing::Equal { 1.0 / segments as f64 } else { 1.0 / level };
-    let shorter = lengths.iter().filter(|length| (*length - long).abs() > 1e-6).count();
-    let most = if spacing == Spacing::Equal { 0 } else { 2 };
-    let is_longer = segments > 2 && lengths.iter().any(|length| *length > long + 1e-6);
-    match is_symmetric && shorter <= most && !is_longer {
+    let long = lengths.iter().copied().fold(0.0, f64::max);
+    let shorter: Vec<f64> = lengths.iter().copied().filter(|length| long - length > 1e-6).collect();
+    let is_whole = spacing == Spacing::Equal || level == segments as f64;
+    let are_alike = match shorter[..] {
+        [] => true,
+        [first, second] => !is_whole && (first - second).abs() < 1e-6,
+        _ => false,
+    };
+    match is_symmetric && are_alike {
         true => Ok(()),
         false => Err(format!("segments of {lengths:?}")),
     }
