@@ -1,21 +1,21 @@
 //! Sixteen triangles at a time from rows of vertices to the primitives of a tile: edges, planes, depth bias, range of depths.
 //!
-//! What is culled does not come here (see `cull`). Vectors and points come as the triangles they are made of. Planes are solved in `f64` from unsnapped positions relative to the
-//! first vertex, rounded to `f32`, and evaluated in `f32` the same way everywhere. Source: Vulkan specification, "Rasterization".
+//! What is culled does not come here (see `cull`). Vectors and points come as the triangles they are made of. Planes go through the corners as
+//! they lie on the grid, like edges: rounding of the viewport transform does not move values that are exact on whole pixels. They are solved
+//! in `f64` relative to the first vertex, rounded to `f32`, and evaluated in `f32` the same way everywhere. Source: Vulkan specification,
+//! "Rasterization".
 
 use ash::vk;
 use smallvec::SmallVec;
 
-use super::cull::{
-    Axes, Floats, Ints, Rules, area, each, edges, fronts, grid_area, on_grid, three, turn_clockwise, two,
-};
+use super::cull::{Axes, Floats, Ints, Rules, area, each, fronts, grid_area, on_grid, three, turn_clockwise, two};
 use super::kernel::output;
 use super::lines::Cover;
 use super::primitives::{Plane, Primitives, SIDES, Shape};
 use super::setup::{PrimitiveContext, depth_bias};
 use super::triangles::{Entry, Triangles};
 use super::varies::Varies;
-use crate::raster::{GROUP_LOG2, TILE_LOG2, Triangle, UNITS};
+use crate::raster::{GROUP_LOG2, TILE_LOG2, Triangle, UNITS, snap};
 use crate::shader::runtime::kernels::{Lanes, Vectors, WAVE, kernel};
 use crate::shader::runtime::rows::{BLOCK, Chunk, gather, prefetch};
 use crate::shader::{Builtin, Interpolation, Slot};
@@ -85,16 +85,17 @@ impl Plan {
 
     /// Reference point and depths of a triangle with these corners in the window, to the bit as [`Batch::set_up`] has them.
     pub(super) fn depth_shape(&self, corners: [[f32; 3]; 3]) -> Shape {
-        let edge = |to: usize, axis: usize| f64::from(corners[to][axis]) - f64::from(corners[0][axis]);
-        let ([xb, yb, to_b], [xc, yc, to_c]) =
-            ([0, 1, 2].map(|axis| edge(1, axis)), [0, 1, 2].map(|axis| edge(2, axis)));
-        let inverse_area = 1.0 / (xb * yc - yb * xc);
+        let grid = corners.map(|[x, y, _]| [snap(x), snap(y)]);
+        let edge = |to: usize| [0, 1].map(|axis| f64::from(grid[to][axis] - grid[0][axis]));
+        let rise = |to: usize| f64::from(corners[to][2]) - f64::from(corners[0][2]);
+        let ([[xb, yb], [xc, yc]], [to_b, to_c]) = ([1, 2].map(edge), [1, 2].map(rise));
+        let inverse_area = inverse_of_area(xb * yc - yb * xc);
         let dx = ((to_b * yc - to_c * yb) * inverse_area) as f32;
         let dy = ((to_c * xb - to_b * xc) * inverse_area) as f32;
         let depths = corners.map(|[_, _, z]| z);
         let moved = |bias| depth_bias(bias, self.depth_bits, [dx, dy], depths.into_iter());
         let origin = self.bias.map_or(depths[0], |bias| depths[0] + moved(bias));
-        let reference = [corners[0][0], corners[0][1]];
+        let reference = grid[0].map(|units| units as f32 / UNITS as f32);
         let depth = Plane { origin, dx, dy };
         Shape { reference, depth, depth_range: self.rules.depths_of(depths), ..Shape::default() }
     }
@@ -288,7 +289,13 @@ fn edge_words([x, y]: &Axes<Ints>, edge: usize, [dx, dy, origin]: &mut [Lanes; 3
     }
 }
 
-/// Edges from the first corner to the others, and the reciprocal of the area they span.
+/// Returns what slopes are multiplied by, given an area in units: from units to pixels. Slopes of a triangle without an area are 0.
+#[inline(always)]
+fn inverse_of_area(area: f64) -> f64 {
+    if area == 0.0 { 0.0 } else { UNITS as f64 / area }
+}
+
+/// Edges from the first corner to the others in units of the grid, and the reciprocal of the area they span.
 struct Solver {
     x: [[f64; WAVE]; 2],
     y: [[f64; WAVE]; 2],
@@ -297,9 +304,10 @@ struct Solver {
 
 impl Solver {
     #[inline(always)]
-    fn new(place: &Axes<&Floats>) -> Self {
-        let [x, y] = edges(place);
-        Self { inverse_area: each(|lane| 1.0 / area([&x, &y], lane)), x, y }
+    fn new(grid: &Axes<Ints>) -> Self {
+        let edge = |axis: &[Ints; 3], to: usize| each(|lane| f64::from(axis[to][lane] - axis[0][lane]));
+        let [x, y] = two(|axis| [edge(&grid[axis], 1), edge(&grid[axis], 2)]);
+        Self { inverse_area: each(|lane| inverse_of_area(area([&x, &y], lane))), x, y }
     }
 
     /// The plane through values at the corners: origin and slopes.
@@ -385,9 +393,9 @@ fn solve_lanes(batch: &Batch, wanted: &Wanted<'_>, plan: &Plan, words: &mut [Lan
     let (place, Plan { rules, ways, .. }) = (batch.place(), plan);
     let front = fronts(&place, &wanted.facing, rules);
     let mut grid = on_grid(&place);
+    let (solver, inverse_w) = (Solver::new(&grid), batch.inverse_w());
     let area = each(|lane| grid_area(&grid, lane));
     turn_clockwise(&mut grid, &area);
-    let (solver, inverse_w) = (Solver::new(&place), batch.inverse_w());
     let w_slopes = solver.may_slope(inverse_w, part(words, Shape::INVERSE_W));
     let depth_slopes = solver.may_slope(batch.depth(), part(words, Shape::DEPTH));
     put_coverage(&grid, words);
@@ -398,7 +406,7 @@ fn solve_lanes(batch: &Batch, wanted: &Wanted<'_>, plan: &Plan, words: &mut [Lan
         let changes = input_words(&solver, (*way, rules.provoking), values, inverse_w, words);
         varies = varies.with_input(index, changes);
     }
-    *part(words, Shape::REFERENCE) = two(|axis| each(|lane| place[axis][0][lane].to_bits()));
+    *part(words, Shape::REFERENCE) = two(|axis| each(|lane| (grid[axis][0][lane] as f32 / UNITS as f32).to_bits()));
     let depths = batch.depth();
     let range = |end: usize| each(|lane| rules.depths_of(depths.map(|corner| corner[lane]))[end].to_bits());
     *part(words, Shape::DEPTH_RANGE) = two(range);
@@ -494,7 +502,6 @@ mod tests {
     use crate::geometry::Words;
     use crate::geometry::cull::{Facing, Waiting};
     use crate::hiz::depths_over;
-    use crate::raster::snap;
 
     /// A coordinate of a small triangle, of a large one, or no number at all.
     fn coordinate() -> impl Strategy<Value = f32> {
@@ -512,9 +519,9 @@ mod tests {
 
     /// The plane through three values, as it is defined.
     fn plane(corners: &[[f32; 4]; 3], values: [f32; 3]) -> Plane {
-        let edge = |to: usize, axis: usize| f64::from(corners[to][axis]) - f64::from(corners[0][axis]);
+        let edge = |to: usize, axis: usize| f64::from(snap(corners[to][axis]) - snap(corners[0][axis]));
         let rise = |to: usize| f64::from(values[to]) - f64::from(values[0]);
-        let inverse_area = 1.0 / (edge(1, 0) * edge(2, 1) - edge(1, 1) * edge(2, 0));
+        let inverse_area = UNITS as f64 / (edge(1, 0) * edge(2, 1) - edge(1, 1) * edge(2, 0));
         let dx = (rise(1) * edge(2, 1) - rise(2) * edge(1, 1)) * inverse_area;
         let dy = (rise(2) * edge(1, 0) - rise(1) * edge(2, 0)) * inverse_area;
         Plane { origin: values[0], dx: dx as f32, dy: dy as f32 }

@@ -10,6 +10,7 @@ use crate::render::{Draw, FULL, Kind, POINTS, SIZE, State, TRIANGLES, Target, re
 static LINEAR: &[u8] = include_bytes!("../../shaders/linear.frag.spv");
 static CENTROID: &[u8] = include_bytes!("../../shaders/centroid.frag.spv");
 static CENTROID_NAMED: &[u8] = include_bytes!("../../shaders/centroid_named.frag.spv");
+static SAMPLE_EDGES: &[u8] = include_bytes!("../../shaders/sample_edges.frag.spv");
 static STEP: &[u8] = include_bytes!("../../shaders/step.frag.spv");
 
 /// Pixels along the target's sides.
@@ -65,6 +66,7 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
         add("mask", "Sample Mask Test", sample_mask);
         add("alpha_to_coverage", "Multisample Coverage", alpha_to_coverage);
         add("shading", "Sample Shading", sample_shading);
+        add("edges", "Interpolation", sample_edges);
         add("centroid", "Interpolation", |gpu, samples| centroid(gpu, samples, CENTROID));
         add("centroid_named", "Interpolation", |gpu, samples| centroid(gpu, samples, CENTROID_NAMED));
     }
@@ -196,6 +198,34 @@ fn sample_shading(gpu: &Gpu, samples: u32) -> Case {
         let got = pixels[(SIZE + 3) as usize][0];
         let right = if by_sample { (100..=155).contains(&got) } else { got == 0 || got == 255 };
         check(right, || format!("{got} of a triangle of {size} pixels, by sample: {by_sample}"))?;
+    }
+    Ok(())
+}
+
+/// Squares that lie on whole pixels, with an attribute that counts pixels: also samples between two pixels have the value of their own one. The
+/// target's sides are no powers of two, so that positions are rounded on their way to the window.
+fn sample_edges(gpu: &Gpu, samples: u32) -> Case {
+    if gpu.features.sample_rate_shading == 0 {
+        return Err(Outcome::NotSupported("sampleRateShading".into()));
+    }
+    let (size, side) = ([50, 40], 30.0f32);
+    let target = Target { size, ..multisampled(samples) };
+    for [x, y] in [[0.0f32, 0.0], [10.0, 10.0], [17.0, 3.0], [5.0, -7.0], [33.0, 21.0]] {
+        let mut state = State { fragment: SAMPLE_EDGES, by_sample: true, ..State::default() };
+        let [width, height] = size.map(|pixels| pixels as f32);
+        state.viewport = vk::Viewport { width, height, ..state.viewport };
+        state.scissor.extent = vk::Extent2D { width: size[0], height: size[1] };
+        let place = |x: f32, y: f32| [2.0 * x / width - 1.0, 2.0 * y / height - 1.0];
+        let rect = [place(x, y), place(x + side, y + side)].concat();
+        let rect = [rect[0], rect[1], rect[2], rect[3]];
+        let draw = Draw { extra: side, ..Draw::rect(state, rect, [x, y, 0.0, 0.0]) };
+        let pixels = render(gpu, &target, &[draw])?;
+        let drawn = pixels.iter().filter(|&&pixel| pixel != [0; 4]).count();
+        check(drawn >= 17 * 19, || format!("{drawn} pixels"))?;
+        for (at, &pixel) in (0..).zip(&pixels) {
+            let place = [at % size[0], at / size[0]];
+            check(matches!(pixel, [0, 0, 0, 0] | [0, 255, 0, 255]), || format!("{x}, {y}: {place:?} is {pixel:?}"))?;
+        }
     }
     Ok(())
 }
