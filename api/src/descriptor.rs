@@ -11,13 +11,28 @@ use crate::{Error, Result};
 /// Descriptors of each of a pool's types, in their order.
 pub type Share = SmallVec<[u32; 12]>;
 
-/// A pool: how many sets and descriptors of each type it can hold.
+/// A pool: how many sets it can hold, and how many descriptors of each type it was made for.
+///
+/// Only sets are limited: like the pools of other drivers it serves more descriptors than it was made for, of types that it does not name as
+/// well, and tells so once.
 #[derive(Debug)]
 pub struct DescriptorPool {
     max_sets: u32,
     sizes: Vec<(vk::DescriptorType, u32)>,
     /// Sets, and descriptors of each type.
     used: (u32, Vec<u32>),
+    has_told: bool,
+}
+
+/// Descriptors of a type beyond those that a pool was made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shortage {
+    /// The type.
+    pub kind: vk::DescriptorType,
+    /// Descriptors that the pool was made for.
+    pub size: u32,
+    /// Descriptors that are in use.
+    pub used: u32,
 }
 
 impl DescriptorPool {
@@ -31,32 +46,50 @@ impl DescriptorPool {
             }
         }
         let used = (0, vec![0; merged.len()]);
-        Self { max_sets, sizes: merged, used }
+        Self { max_sets, sizes: merged, used, has_told: false }
     }
 
-    /// What a set of a layout takes of the pool; `None` when it has a descriptor of a type that the pool has none of.
-    pub fn share(&self, layout: &SetLayout) -> Option<Share> {
+    /// Returns what a set of a layout takes of the pool. Types that it does not name are added with no descriptor.
+    pub fn share(&mut self, layout: &SetLayout) -> Share {
         let mut counts: Share = smallvec![0; self.sizes.len()];
         for binding in layout.bindings.iter().filter(|binding| binding.count > 0) {
-            let place = self.sizes.iter().position(|&(kind, _)| kind == binding.kind)?;
+            let place = self.sizes.iter().position(|&(kind, _)| kind == binding.kind).unwrap_or_else(|| {
+                self.sizes.push((binding.kind, 0));
+                self.used.1.push(0);
+                counts.push(0);
+                self.sizes.len() - 1
+            });
             counts[place] = counts[place].saturating_add(binding.count);
         }
-        Some(counts)
+        counts
     }
 
-    /// Takes room for a set.
+    /// Takes room for a set, and returns the first type that has too few descriptors, once for each pool.
     ///
     /// # Errors
-    /// [`Error::OutOfPoolMemory`] when the pool has none.
-    pub fn take(&mut self, share: &Share) -> Result<()> {
+    /// [`Error::OutOfPoolMemory`] when the pool has as many sets as it can hold.
+    pub fn take(&mut self, share: &Share) -> Result<Option<Shortage>> {
         let used = &mut self.used;
-        let fits = |((&used, &wanted), &(_, size)): ((&u32, &u32), &(_, u32))| used.saturating_add(wanted) <= size;
-        if used.0 >= self.max_sets || !used.1.iter().zip(share).zip(&self.sizes).all(fits) {
+        if used.0 >= self.max_sets {
             return Err(Error::OutOfPoolMemory);
         }
         used.0 += 1;
-        used.1.iter_mut().zip(share).for_each(|(used, wanted)| *used += wanted);
-        Ok(())
+        let mut is_short = false;
+        for ((used, wanted), (_, size)) in used.1.iter_mut().zip(share).zip(&self.sizes) {
+            *used = used.saturating_add(*wanted);
+            is_short |= *used > *size;
+        }
+        Ok(if is_short { self.tell() } else { None })
+    }
+
+    /// The first type that has too few descriptors, unless that was told before.
+    #[cold]
+    fn tell(&mut self) -> Option<Shortage> {
+        let mut all = self.used.1.iter().zip(&self.sizes);
+        let found = all.find(|&(&used, &(_, size))| used > size && !self.has_told);
+        let found = found.map(|(&used, &(kind, size))| Shortage { kind, size, used });
+        self.has_told = true;
+        found
     }
 
     /// Gives back the room of one set.
@@ -86,11 +119,12 @@ pub fn copy(source: (&DescriptorSet, u32, u32), target: (&DescriptorSet, u32, u3
     }
     let from = source.0.layout().places(source.1, source.2, count);
     let to = target.0.layout().places(target.1, target.2, count);
+    let end = to.end;
     // Of one set they are different ones.
     for (from, to) in source.0.slots()[from].iter().zip(&target.0.slots()[to]) {
         to.put(from.get());
     }
-    target.0.wrote();
+    target.0.wrote(end);
 }
 
 #[cfg(test)]
@@ -115,15 +149,32 @@ mod tests {
     #[test]
     fn pools_run_out_and_refill() {
         let kind = vk::DescriptorType::UNIFORM_BUFFER;
-        let mut pool = DescriptorPool::new(3, &[(kind, 2), (kind, 2)]);
-        let share = pool.share(&layout(&[2])).unwrap();
-        pool.take(&share).unwrap();
-        pool.take(&share).unwrap();
+        let mut pool = DescriptorPool::new(2, &[(kind, 2), (kind, 2)]);
+        let share = pool.share(&layout(&[2]));
+        assert_eq!(pool.take(&share), Ok(None));
+        assert_eq!(pool.take(&share), Ok(None));
         assert_eq!(pool.take(&share).unwrap_err(), Error::OutOfPoolMemory);
         pool.give_back(&share);
-        pool.take(&share).unwrap();
+        assert_eq!(pool.take(&share), Ok(None));
         pool.reset();
         assert!(pool.take(&share).is_ok());
+    }
+
+    #[test]
+    fn pools_serve_more_than_they_were_made_for_and_tell_once() {
+        let (kind, sampler) = (vk::DescriptorType::UNIFORM_BUFFER, vk::DescriptorType::SAMPLER);
+        let mut pool = DescriptorPool::new(9, &[(kind, 3)]);
+        let share = pool.share(&layout(&[2]));
+        assert_eq!(pool.take(&share), Ok(None));
+        assert_eq!(pool.take(&share), Ok(Some(Shortage { kind, size: 3, used: 4 })));
+        assert_eq!(pool.take(&share), Ok(None));
+        let mut pool = DescriptorPool::new(9, &[(sampler, 100)]);
+        let share = pool.share(&layout(&[0, 1, 1]));
+        assert_eq!(pool.take(&share), Ok(Some(Shortage { kind, size: 0, used: 2 })));
+        pool.give_back(&share);
+        assert_eq!(pool.used, (0, vec![0, 0]));
+        let huge = pool.share(&layout(&[u32::MAX]));
+        assert_eq!([pool.take(&huge), pool.take(&huge)], [Ok(None); 2]);
     }
 
     #[test]

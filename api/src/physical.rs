@@ -32,16 +32,22 @@ const SIZE_GRANULARITY: f32 = 1.0 / 256.0;
 pub const SUBGROUP_SIZE: u32 = vitric_backend::shader::interp::WAVE as u32;
 /// Samplers that may be alive at once.
 pub const MAX_SAMPLERS: u32 = 1 << 20;
-/// Alignment of buffers and of dynamic offsets, bytes.
-pub const BUFFER_ALIGNMENT: u64 = 16;
+/// Alignment of buffers, and of uniform and storage buffers in them, bytes. WebGPU demands at least 32, GPUs have up to 256.
+pub const BUFFER_ALIGNMENT: u64 = 64;
+/// Alignment of texel buffers in their buffer, bytes.
+pub const TEXEL_BUFFER_ALIGNMENT: u64 = 16;
 
 /// Alignment of memory of the application that is imported, and of its size, bytes.
 pub const HOST_POINTER_ALIGNMENT: u64 = 4096;
 
-/// Most bytes of a buffer.
-pub const MAX_BUFFER_BYTES: u64 = 1 << 40;
-/// Descriptors that a set may have in any case.
-pub const MAX_SET_DESCRIPTORS: u32 = 1 << 20;
+/// Most bytes of a buffer or an image, whatever the heap has: sums of offsets in them do not overflow.
+const MAX_RESOURCE_BYTES: u64 = 1 << 40;
+/// Descriptors of one type in a set that may be updated after it was bound.
+pub const MAX_TYPE_DESCRIPTORS: u32 = 1 << 20;
+/// Descriptors that a set may have in any case: more than the limits of all types together.
+pub const MAX_SET_DESCRIPTORS: u32 = 1 << 23;
+/// Dynamic uniform buffers, and dynamic storage buffers, of a pipeline layout.
+const MAX_DYNAMIC_BUFFERS: u32 = 1024;
 /// Most bytes of a block of uniforms that lies in its set.
 pub const MAX_INLINE_BYTES: u32 = 1 << 16;
 /// Descriptors of a set that are pushed by commands.
@@ -106,6 +112,11 @@ pub fn features() -> vk::PhysicalDeviceFeatures {
     }
 }
 
+/// Most bytes of a buffer: what the heap has, and no allocation is larger.
+pub fn max_buffer_bytes() -> u64 {
+    crate::device::heap().size().min(MAX_RESOURCE_BYTES)
+}
+
 type Limits = vk::PhysicalDeviceLimits;
 
 /// Limits, none below the specification's table "Required Limits".
@@ -152,16 +163,16 @@ fn descriptor_limits(rest: Limits) -> Limits {
         max_per_stage_descriptor_sampled_images: 1024,
         max_per_stage_descriptor_storage_images: 1024,
         max_per_stage_descriptor_input_attachments: 1024,
-        max_per_stage_resources: 4096,
+        max_per_stage_resources: 8192,
         max_descriptor_set_samplers: 1 << 15,
         max_descriptor_set_uniform_buffers: 4096,
-        max_descriptor_set_uniform_buffers_dynamic: 256,
+        max_descriptor_set_uniform_buffers_dynamic: MAX_DYNAMIC_BUFFERS,
         max_descriptor_set_storage_buffers: 4096,
-        max_descriptor_set_storage_buffers_dynamic: 256,
+        max_descriptor_set_storage_buffers_dynamic: MAX_DYNAMIC_BUFFERS,
         max_descriptor_set_sampled_images: 4096,
         max_descriptor_set_storage_images: 4096,
         max_descriptor_set_input_attachments: 4096,
-        min_texel_buffer_offset_alignment: BUFFER_ALIGNMENT,
+        min_texel_buffer_offset_alignment: TEXEL_BUFFER_ALIGNMENT,
         min_uniform_buffer_offset_alignment: BUFFER_ALIGNMENT,
         min_storage_buffer_offset_alignment: BUFFER_ALIGNMENT,
         ..rest
@@ -388,7 +399,8 @@ pub fn image_format_properties(image: ImageKind) -> Option<vk::ImageFormatProper
         max_mip_levels: if linear || info.is_planar() { 1 } else { 32 - max_extent.width.leading_zeros() },
         max_array_layers: if volume || linear || info.is_planar() { 1 } else { MAX_LAYERS },
         sample_counts: if multisampled { sample_counts() } else { vk::SampleCountFlags::TYPE_1 },
-        max_resource_size: 1 << 40,
+        // Required whatever the heap has.
+        max_resource_size: max_buffer_bytes().max(1 << 31),
     })
 }
 
@@ -415,7 +427,7 @@ pub fn sample_location_grid(samples: vk::SampleCountFlags) -> vk::Extent2D {
 }
 
 /// Samples that pixels may have: powers of two.
-fn sample_counts() -> vk::SampleCountFlags {
+pub fn sample_counts() -> vk::SampleCountFlags {
     // A bit each, up to the largest.
     vk::SampleCountFlags::from_raw(2 * MOST_SAMPLES - 1)
 }

@@ -15,7 +15,7 @@ use std::fmt::Debug;
 use ash::vk::{self, TaggedStructure};
 
 use crate::device;
-use crate::physical::{self, DEVICE_UUID, MAX_SET_DESCRIPTORS};
+use crate::physical::{self, DEVICE_UUID, MAX_SET_DESCRIPTORS, MAX_TYPE_DESCRIPTORS};
 
 /// Takes the structures of a table, one after the other.
 pub trait Structures {
@@ -218,8 +218,7 @@ fn id() -> vk::PhysicalDeviceIDProperties<'static> {
 fn maintenance3() -> vk::PhysicalDeviceMaintenance3Properties<'static> {
     vk::PhysicalDeviceMaintenance3Properties::default()
         .max_per_set_descriptors(MAX_SET_DESCRIPTORS)
-        // Whatever the heap has: no less than what is required.
-        .max_memory_allocation_size(device::heap_size().max(1 << 30))
+        .max_memory_allocation_size(device::heap().size())
 }
 
 fn multiview_properties() -> vk::PhysicalDeviceMultiviewProperties<'static> {
@@ -262,14 +261,14 @@ fn integer_dot_product_properties() -> vk::PhysicalDeviceShaderIntegerDotProduct
 
 fn texel_buffer_alignment() -> vk::PhysicalDeviceTexelBufferAlignmentProperties<'static> {
     vk::PhysicalDeviceTexelBufferAlignmentProperties::default()
-        .storage_texel_buffer_offset_alignment_bytes(physical::BUFFER_ALIGNMENT)
-        .uniform_texel_buffer_offset_alignment_bytes(physical::BUFFER_ALIGNMENT)
+        .storage_texel_buffer_offset_alignment_bytes(physical::TEXEL_BUFFER_ALIGNMENT)
+        .uniform_texel_buffer_offset_alignment_bytes(physical::TEXEL_BUFFER_ALIGNMENT)
         .storage_texel_buffer_offset_single_texel_alignment(true)
         .uniform_texel_buffer_offset_single_texel_alignment(true)
 }
 
 fn maintenance4_properties() -> vk::PhysicalDeviceMaintenance4Properties<'static> {
-    vk::PhysicalDeviceMaintenance4Properties::default().max_buffer_size(physical::MAX_BUFFER_BYTES)
+    vk::PhysicalDeviceMaintenance4Properties::default().max_buffer_size(physical::max_buffer_bytes())
 }
 
 fn inline_uniform_blocks() -> vk::PhysicalDeviceInlineUniformBlockProperties<'static> {
@@ -316,7 +315,7 @@ const STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
 
 /// What is indexed by lanes in different ways is accessed once for each way.
 fn descriptor_indexing_properties() -> vk::PhysicalDeviceDescriptorIndexingProperties<'static> {
-    let (most, limits) = (MAX_SET_DESCRIPTORS, physical::limits());
+    let (most, limits) = (MAX_TYPE_DESCRIPTORS, physical::limits());
     vk::PhysicalDeviceDescriptorIndexingProperties::default()
         .max_update_after_bind_descriptors_in_all_pools(u32::MAX)
         .robust_buffer_access_update_after_bind(true)
@@ -326,7 +325,7 @@ fn descriptor_indexing_properties() -> vk::PhysicalDeviceDescriptorIndexingPrope
         .max_per_stage_descriptor_update_after_bind_sampled_images(most)
         .max_per_stage_descriptor_update_after_bind_storage_images(most)
         .max_per_stage_descriptor_update_after_bind_input_attachments(most)
-        .max_per_stage_update_after_bind_resources(most)
+        .max_per_stage_update_after_bind_resources(MAX_SET_DESCRIPTORS)
         .max_descriptor_set_update_after_bind_samplers(most)
         .max_descriptor_set_update_after_bind_uniform_buffers(most)
         .max_descriptor_set_update_after_bind_uniform_buffers_dynamic(limits.max_descriptor_set_uniform_buffers_dynamic)

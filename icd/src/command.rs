@@ -100,7 +100,7 @@ pub extern "system" fn allocate(
             raw::room_for(0)?;
             let buffer = CommandBuffer::new(secondary, pool.family)?;
             let made = CommandObject { device: handle.as_raw(), buffer }.into_handle();
-            pool.buffers.lock().push(made);
+            pool.buffers.lock().insert(made);
             *slot = vk::CommandBuffer::from_raw(made);
         }
         Ok(vk::Result::SUCCESS)
@@ -109,10 +109,16 @@ pub extern "system" fn allocate(
 
 pub extern "system" fn free(handle: vk::Device, pool: vk::CommandPool, count: u32, buffers: *const vk::CommandBuffer) {
     raw::guard_void(|| {
-        let Some(pool) = device(handle).ok().and_then(|object| object.command_pools.get(pool.as_raw())) else { return };
+        let Ok(object) = device(handle) else { return };
+        let Ok(found) = need(object, &object.command_pools, pool) else { return };
         for &buffer in raw::slice(buffers, count).iter().filter(|buffer| !buffer.is_null()) {
-            pool.buffers.lock().retain(|&other| other != buffer.as_raw());
-            destroy_buffer(handle, buffer);
+            match found.buffers.lock().remove(&buffer.as_raw()) {
+                true => destroy_buffer(handle, buffer),
+                false => {
+                    let [buffer, pool] = [object.describe(buffer), object.describe(pool)];
+                    object.messages().error(&format!("{buffer} is not of {pool}: it is not freed"));
+                }
+            }
         }
     });
 }

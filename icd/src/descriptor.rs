@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ash::vk::{self, DescriptorType as T, Handle};
 use parking_lot::Mutex;
-use vitric_api::descriptor::{self, DescriptorPool, Share};
+use vitric_api::descriptor::{self, DescriptorPool, Share, Shortage};
 use vitric_api::physical::{MAX_INLINE_BYTES, MAX_SET_DESCRIPTORS};
 use vitric_api::{Error, Result};
 use vitric_backend::shader::runtime::{DescriptorSet, Named, SetBinding, SetLayout};
@@ -180,7 +180,10 @@ pub extern "system" fn allocate(
             let pool = &mut *pool.lock();
             for (number, &layout) in layouts.iter().enumerate() {
                 match allocate_one(object, pool, layout, counts.get(number).copied()) {
-                    Ok(set) => out[number] = vk::DescriptorSet::from_raw(set),
+                    Ok((set, shortage)) => {
+                        out[number] = vk::DescriptorSet::from_raw(set);
+                        shortage.into_iter().for_each(|shortage| tell(object, info.descriptor_pool, shortage));
+                    }
                     Err(error) => {
                         // All or none.
                         out[..number].iter().for_each(|&set| free_set(object, pool, set));
@@ -194,32 +197,42 @@ pub extern "system" fn allocate(
     })
 }
 
-/// The handle of a new set of a pool.
+/// The handle of a new set of a pool, and what that has too few of.
 fn allocate_one(
     object: &DeviceObject,
     pool: &mut SetPool,
     layout: vk::DescriptorSetLayout,
     count: Option<u32>,
-) -> Result<u64> {
+) -> Result<(u64, Option<Shortage>)> {
     let is_last = |(last, ..): &&mut (vk::DescriptorSetLayout, Arc<SetLayout>, Share)| {
         *last == layout && object.set_layouts.is_good(layout.as_raw())
     };
     // Mostly it is the same as that of the set before.
     if pool.last.as_mut().filter(is_last).is_none() {
         let found = need(object, &object.set_layouts, layout)?;
-        let share = pool.pool.share(&found).ok_or(Error::OutOfPoolMemory)?;
+        let share = pool.pool.share(&found);
         pool.last = Some((layout, found, share));
     }
     let Some((_, layout, share)) = &pool.last else { return Err(Error::Unknown) };
     raw::room_for(DescriptorSet::bytes(layout))?;
     if layout.variable {
         let layout = Arc::new(layout.with_count(count.unwrap_or(0)));
-        let share = pool.pool.share(&layout).ok_or(Error::OutOfPoolMemory)?;
-        pool.pool.take(&share)?;
-        return Ok(insert_set(object, (&mut pool.sets, &mut pool.retired), &layout));
+        let share = pool.pool.share(&layout);
+        let shortage = pool.pool.take(&share)?;
+        return Ok((insert_set(object, (&mut pool.sets, &mut pool.retired), &layout), shortage));
     }
-    pool.pool.take(share)?;
-    Ok(insert_set(object, (&mut pool.sets, &mut pool.retired), layout))
+    let shortage = pool.pool.take(share)?;
+    Ok((insert_set(object, (&mut pool.sets, &mut pool.retired), layout), shortage))
+}
+
+/// Sends the message that a pool has too few descriptors of a type.
+#[cold]
+fn tell(object: &DeviceObject, pool: vk::DescriptorPool, shortage: Shortage) {
+    let Shortage { kind, size, used } = shortage;
+    let pool = object.describe(pool);
+    object.messages().warn(&format!(
+        "{pool} was made for {size} descriptors of type {kind:?} and has {used} in use: it serves more as long as there is memory, other drivers may return VK_ERROR_OUT_OF_POOL_MEMORY; name enough in pPoolSizes"
+    ));
 }
 
 /// The handle of a new set in a place.
@@ -246,7 +259,10 @@ fn free_set(object: &DeviceObject, pool: &mut SetPool, set: vk::DescriptorSet) {
         let layout = found.set.layout();
         match last.as_ref().filter(|(_, last, _)| Arc::ptr_eq(last, layout)) {
             Some((.., share)) => pool.give_back(share),
-            None => pool.give_back(&pool.share(layout).unwrap_or_default()),
+            None => {
+                let share = pool.share(layout);
+                pool.give_back(&share);
+            }
         }
         sets.give_back(found.place, set.as_raw());
         found.set.forget();
@@ -288,7 +304,9 @@ pub extern "system" fn update(
                 for write in of_set {
                     let _ = perform(object, &found.set, write);
                 }
-                found.set.wrote();
+                found
+                    .set
+                    .wrote(of_set.iter().map(|write| end_of(&found.set, range_of_write(write))).max().unwrap_or(0));
             });
         }
         let pair = |copy: &vk::CopyDescriptorSet<'_>| (copy.src_set, copy.dst_set);
@@ -309,7 +327,7 @@ pub extern "system" fn update(
 
 /// Performs a write to a set.
 fn perform(object: &DeviceObject, set: &DescriptorSet, write: &vk::WriteDescriptorSet<'_>) -> Result<()> {
-    let range = (write.dst_binding, write.dst_array_element, write.descriptor_count);
+    let range = range_of_write(write);
     if write.descriptor_type == T::INLINE_UNIFORM_BLOCK {
         let bytes: &vk::WriteDescriptorSetInlineUniformBlock<'_> = raw::find(write.p_next).ok_or(Error::Unknown)?;
         write_inline(set, range, bytes.p_data);
@@ -317,6 +335,16 @@ fn perform(object: &DeviceObject, set: &DescriptorSet, write: &vk::WriteDescript
     }
     let slots = set.slots();
     describe(object, set.layout(), range, infos(write), |place, named| slots[place].put(named))
+}
+
+/// Binding, array element and count of a write.
+fn range_of_write(write: &vk::WriteDescriptorSet<'_>) -> (u32, u32, u32) {
+    (write.dst_binding, write.dst_array_element, write.descriptor_count)
+}
+
+/// The end of the places of a set that a write of a range of descriptors may reach.
+fn end_of(set: &DescriptorSet, (binding, element, count): (u32, u32, u32)) -> usize {
+    set.layout().places(binding, element, count).end
 }
 
 /// Writes bytes of an inline uniform block: from `offset` on, so many.
@@ -422,7 +450,7 @@ pub fn pushed(
 ) -> Result<Vec<(u32, Named)>> {
     let mut all = Vec::with_capacity(writes.len());
     for write in writes {
-        let range = (write.dst_binding, write.dst_array_element, write.descriptor_count);
+        let range = range_of_write(write);
         describe(object, layout, range, infos(write), |place, named| all.push((place as u32, named)))?;
     }
     Ok(all)
@@ -505,7 +533,7 @@ fn perform_all(object: &DeviceObject, set: &DescriptorSet, template: &UpdateTemp
         let put = |place: usize, named| slots[place].put(named);
         let _ = describe(object, set.layout(), range, infos_of(entry, data), put);
     }
-    set.wrote();
+    set.wrote(template.entries.iter().map(|entry| end_of(set, range_of(entry))).max().unwrap_or(0));
 }
 
 pub extern "system" fn layout_support(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ash::vk;
 use vitric_api::families::check_sharing;
 use vitric_api::image::{self, ImageDesc};
-use vitric_api::physical::{BUFFER_ALIGNMENT, ImageKind, LAZY, MAX_BUFFER_BYTES};
+use vitric_api::physical::{BUFFER_ALIGNMENT, ImageKind, LAZY, max_buffer_bytes};
 use vitric_api::{Error, Result};
 use vitric_backend::format;
 use vitric_backend::memory::{Buffer, BufferRange, BufferView, Surface, SurfaceView, SurfaceViewDesc, Swizzle};
@@ -130,8 +130,8 @@ pub extern "system" fn create_buffer(
         }
         let families = raw::slice(info.p_queue_family_indices, info.queue_family_index_count);
         check_sharing(object.messages(), info.sharing_mode, families)?;
-        // No memory could hold it; the sum of offsets in it must not overflow either.
-        if info.size > MAX_BUFFER_BYTES {
+        // No memory could hold it.
+        if info.size > max_buffer_bytes() {
             return Err(Error::OutOfDeviceMemory);
         }
         Ok(object.buffers.insert(Buffer::with_address(info.size, address::of_buffer_info(info))))

@@ -3,7 +3,7 @@
 //! A dispatchable handle points to a heap object whose first word belongs to the loader; a mark behind it tells the type.
 //! Instances own tables of what belongs to them, devices theirs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
@@ -218,7 +218,7 @@ pub struct CommandPool {
     /// Index of the family of queues that its command buffers are for.
     pub family: u32,
     /// Allocated command buffers.
-    pub buffers: Mutex<Vec<u64>>,
+    pub buffers: Mutex<HashSet<u64>>,
 }
 
 /// The tables of what descriptors and commands name.

@@ -115,12 +115,14 @@ impl BoundSets {
             Some(set) => set.copied(),
             None => DescriptorSet::new(layout.clone()),
         };
+        let mut end = 0;
         for (place, named) in writes {
             if let Some(slot) = target.slots().get(*place as usize) {
                 slot.put(*named);
+                end = end.max(*place as usize + 1);
             }
         }
-        target.wrote();
+        target.wrote(end);
         *slot = Some(BoundSet { name: 0, set: target, offsets: SmallVec::new(), resolved: None, moved: None });
         self.changed(1 << set);
     }
@@ -245,7 +247,7 @@ mod tests {
             other: 0,
             size: vk::WHOLE_SIZE,
         });
-        set.wrote();
+        set.wrote(1);
         objects.sets.push(set);
     }
 

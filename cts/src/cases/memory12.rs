@@ -315,7 +315,7 @@ fn million(gpu: &Gpu) -> Case {
     check(out.words() == expected, || format!("{:?}, not {expected:?}", out.words()))
 }
 
-fn indexing_properties(gpu: &Gpu) -> vk::PhysicalDeviceDescriptorIndexingProperties<'static> {
+pub(super) fn indexing_properties(gpu: &Gpu) -> vk::PhysicalDeviceDescriptorIndexingProperties<'static> {
     let mut own = vk::PhysicalDeviceDescriptorIndexingProperties::default();
     let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut own);
     let query = khr::get_physical_device_properties2::Instance::new(&gpu.entry, &gpu.instance);

@@ -2,6 +2,7 @@
 
 mod assembly;
 mod barycentric;
+mod capacity;
 mod commands;
 mod compressed;
 mod compute;
@@ -73,6 +74,7 @@ pub fn all() -> Vec<Entry> {
         versions::cases,
         sync::cases,
         sets::cases,
+        capacity::cases,
         queues::cases,
         external::cases,
         formats::cases,

@@ -123,7 +123,9 @@ impl Bindings {
 
     /// Adds the next resource: descriptors of a set, as far as it has them.
     pub fn add(&mut self, set: &Arc<ResolvedSet>, range: Range<usize>) {
-        let entries = set.entries.get(range.clone()).filter(|entries| !entries.is_empty());
+        // Behind what was resolved nothing was ever written.
+        let end = range.end.min(set.entries.len());
+        let entries = set.entries.get(range.start..end).filter(|entries| !entries.is_empty());
         let Some(entries) = entries else { return self.add_nothing() };
         let known = self.sets.iter().position(|other| Arc::ptr_eq(other, set));
         let number = known.unwrap_or_else(|| {

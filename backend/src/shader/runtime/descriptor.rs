@@ -77,6 +77,8 @@ pub struct SetLayout {
     pub bindings: Vec<SetBinding>,
     /// Descriptors in a set of this layout.
     pub total: u32,
+    /// End of the places that hold something in every set: inline uniform blocks, and samplers that the layout fixes.
+    pub filled: u32,
     /// Whether each set has its own count of the last binding, at most that of the layout.
     pub variable: bool,
     /// Whether any binding has immutable samplers.
@@ -95,7 +97,9 @@ impl SetLayout {
             total += binding.elements();
         }
         let fixes_samplers = bindings.iter().any(|binding| !binding.immutable_samplers.is_empty());
-        Self { bindings, total, fixes_samplers, variable: false, pushed: false }
+        let filled = bindings.iter().filter(|binding| binding.is_inline() || !binding.immutable_samplers.is_empty());
+        let filled = filled.map(|binding| binding.first + binding.elements()).max().unwrap_or(0);
+        Self { bindings, total, filled, fixes_samplers, variable: false, pushed: false }
     }
 
     /// The layout of a set that has `count` descriptors in the last binding.

@@ -6,9 +6,10 @@
 //!
 //! Source: Vulkan specification, "Resource Descriptors".
 
+use std::alloc::Layout;
 use std::fmt::Debug;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use ash::vk::{self, DescriptorType as T};
 use parking_lot::Mutex;
@@ -133,6 +134,22 @@ fn of_all_slices(view: Arc<SurfaceView>) -> Arc<SurfaceView> {
     }
 }
 
+/// Returns `count` places in which nothing was written. The system's zeroed pages stay untouched, so that a set with a million descriptors
+/// takes memory only for those that are written.
+fn empty_slots(count: usize) -> SmallVec<[Slot; 4]> {
+    let layout = match Layout::array::<Slot>(count) {
+        Ok(layout) if count > 4 => layout,
+        _ => return (0..count).map(|_| Slot::default()).collect(),
+    };
+    // SAFETY: the layout is not empty.
+    let memory = unsafe { std::alloc::alloc_zeroed(layout) }.cast::<Slot>();
+    if memory.is_null() {
+        std::alloc::handle_alloc_error(layout);
+    }
+    // SAFETY: the global allocator gave the memory for just this layout, and zeros are valid values of a slot's atomic words.
+    SmallVec::from_vec(unsafe { Vec::from_raw_parts(memory, count, count) })
+}
+
 /// A block of so many bytes of its own; without memory reads give zero.
 fn inline_block(bytes: u32) -> Arc<Buffer> {
     let buffer = Buffer::new(u64::from(bytes));
@@ -150,6 +167,8 @@ pub struct DescriptorSet {
     slots: SmallVec<[Slot; 4]>,
     /// Inline uniform blocks, by their places.
     blocks: Vec<(u32, Arc<Buffer>)>,
+    /// End of the places that may hold something: the others are not looked at, so that what a large set costs depends on what is written.
+    end: AtomicU32,
     /// Whether something was written since it was resolved.
     is_written: AtomicBool,
     /// Whether there may be something resolved.
@@ -161,8 +180,12 @@ pub struct DescriptorSet {
 impl DescriptorSet {
     /// A set in which nothing was written but the layout's immutable samplers.
     pub fn new(layout: Arc<SetLayout>) -> Arc<Self> {
-        let slots = (0..layout.total).map(|_| Slot::default()).collect();
-        Self::with(layout, slots)
+        let slots = empty_slots(layout.total as usize);
+        let inline = layout.bindings.iter().filter(|binding| binding.is_inline() && binding.count > 0);
+        let blocks = inline.map(|binding| (binding.first, inline_block(binding.count))).collect();
+        let (is_written, is_resolved, resolved) = Default::default();
+        let end = AtomicU32::new(layout.filled);
+        Arc::new(Self { layout, slots, blocks, end, is_written, is_resolved, resolved })
     }
 
     /// Bytes that a set of a layout takes.
@@ -170,17 +193,11 @@ impl DescriptorSet {
         layout.total as usize * size_of::<Slot>()
     }
 
-    fn with(layout: Arc<SetLayout>, slots: SmallVec<[Slot; 4]>) -> Arc<Self> {
-        let inline = layout.bindings.iter().filter(|binding| binding.is_inline() && binding.count > 0);
-        let blocks = inline.map(|binding| (binding.first, inline_block(binding.count))).collect();
-        let (is_written, is_resolved, resolved) = Default::default();
-        Arc::new(Self { layout, slots, blocks, is_written, is_resolved, resolved })
-    }
-
     /// Makes it a set in which nothing was written, of a layout; another one where this one cannot be.
     pub fn renew(this: &mut Arc<Self>, layout: &Arc<SetLayout>) {
         if Arc::ptr_eq(&this.layout, layout) && this.blocks.is_empty() {
-            this.slots.iter().for_each(Slot::clear);
+            this.used_slots().iter().for_each(Slot::clear);
+            this.end.store(layout.filled, Ordering::Relaxed);
             this.forget();
         } else {
             *this = Self::new(layout.clone());
@@ -196,7 +213,8 @@ impl DescriptorSet {
         };
         let (is_written, is_resolved, resolved) = Default::default();
         let (slots, blocks) = (self.slots.iter().map(copy).collect(), self.blocks.clone());
-        Arc::new(Self { layout: self.layout.clone(), slots, blocks, is_written, is_resolved, resolved })
+        let end = AtomicU32::new(self.end.load(Ordering::Relaxed));
+        Arc::new(Self { layout: self.layout.clone(), slots, blocks, end, is_written, is_resolved, resolved })
     }
 
     /// The bytes of an inline uniform block.
@@ -221,15 +239,23 @@ impl DescriptorSet {
         &self.slots
     }
 
-    /// What is resolved from now on has what was written to places before.
+    /// The places that may hold something.
+    fn used_slots(&self) -> &[Slot] {
+        &self.slots[..self.slots.len().min(self.end.load(Ordering::Relaxed) as usize)]
+    }
+
+    /// Notes that places before `end` were written: who resolves the set from now on finds what they hold.
     #[inline]
-    pub fn wrote(&self) {
+    pub fn wrote(&self, end: usize) {
+        if end > self.end.load(Ordering::Relaxed) as usize {
+            self.end.fetch_max(end as u32, Ordering::Relaxed);
+        }
         self.is_written.store(true, Ordering::Release);
     }
 
     /// Drops what was resolved.
     pub fn forget(&self) {
-        self.wrote();
+        self.wrote(0);
         if self.is_resolved.load(Ordering::Relaxed) {
             self.resolved.lock().take();
         }
@@ -257,7 +283,7 @@ impl DescriptorSet {
         places.map(|(binding, place)| self.look_up(names, binding, place))
     }
 
-    /// All descriptors as they are now, resolved; dynamic offsets are 0.
+    /// All descriptors as they are now, resolved, up to the last one that was written; dynamic offsets are 0.
     pub fn resolved(&self, names: &dyn Names) -> Arc<ResolvedSet> {
         let mut kept = self.resolved.lock();
         // What is written from here on is found the next time.
@@ -265,9 +291,11 @@ impl DescriptorSet {
         if let Some(resolved) = kept.as_ref().filter(|_| !is_written) {
             return resolved.clone();
         }
-        let places = self.layout.bindings.iter();
-        let places =
-            places.flat_map(|binding| (0..binding.elements()).map(move |number| (binding, binding.first + number)));
+        let end = self.end.load(Ordering::Relaxed);
+        let places = self.layout.bindings.iter().take_while(|binding| binding.first < end);
+        let places = places.flat_map(|binding| {
+            (binding.first..end.min(binding.first + binding.elements())).map(move |place| (binding, place))
+        });
         let bound = |(binding, place)| Bound::new(self.look_up(names, binding, place), 0);
         self.is_resolved.store(true, Ordering::Relaxed);
         kept.insert(ResolvedSet::new(places.map(bound))).clone()
