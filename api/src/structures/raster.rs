@@ -73,7 +73,12 @@ pub(super) fn features(to: &mut impl Structures) {
 
 pub(super) fn properties(to: &mut impl Structures) {
     // Exact, with nothing added to polygons. Lines and points are covered by samples.
-    to.put(vk::PhysicalDeviceConservativeRasterizationPropertiesEXT::default().primitive_underestimation(true));
+    to.put(
+        vk::PhysicalDeviceConservativeRasterizationPropertiesEXT::default()
+            .primitive_underestimation(true)
+            .degenerate_triangles_rasterized(true)
+            .fully_covered_fragment_shader_input_variable(true),
+    );
     // Vertices are in the order in which primitives are assembled, with the provoking one first or last.
     to.put(vk::PhysicalDeviceFragmentShaderBarycentricPropertiesKHR::default());
     to.put(fragment_shading_rate());

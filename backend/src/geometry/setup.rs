@@ -17,7 +17,7 @@ use super::primitives::SIDES;
 use super::triangles::{Entry, Triangles};
 use super::{Shaded, Vertex, clip};
 use crate::bag::Bag;
-use crate::raster::{Criterion, hull, snap};
+use crate::raster::{Criterion, hull, signed_area, snap};
 use crate::shader::interp::{Lanes, WAVE};
 use crate::shader::{Builtin, InputSlot, Interpolation, Program, Slot};
 use crate::state::{DepthBias, DepthBiasUnit, RasterState};
@@ -346,8 +346,11 @@ impl<'a> SetUp<'a> {
 
     /// What clipping leaves of a triangle: at least three corners.
     fn clipped_triangle(&mut self, shaded: &Shaded<'_>, (corners, id): ([u32; 3], u32), window: &[Window<'_>]) {
-        let (origin, facing) = (Origin::new(self.context, shaded, corners), self.context.facing(window));
-        let Some(facing) = facing else { return };
+        let origin = Origin::new(self.context, shaded, corners);
+        if self.context.draws_flat() && is_flat(window) {
+            return self.flat(shaded, corners, window, (origin, id));
+        }
+        let Some(facing) = self.context.facing(window) else { return };
         if self.context.raster.polygon_mode != vk::PolygonMode::FILL {
             self.offset = self.context.offset(window);
         }
@@ -388,6 +391,30 @@ impl<'a> SetUp<'a> {
         let number = triangles.add_polygon(corners.clone());
         let extras = Extras { cover: Some(Cover::of_polygon(&corners, number)), ..Extras::default() };
         self.filled([&window[0], b, c], origin, tag, &extras);
+    }
+
+    /// A polygon without area, on the grid or off it: it touches what the line or point touches that is left of it, faces back, and has the
+    /// attributes of its provoking vertex. Source: Vulkan specification, `degenerateTrianglesRasterized`.
+    #[cold]
+    fn flat(&mut self, shaded: &Shaded<'_>, corners: [u32; 3], window: &[Window<'_>], (origin, id): (Origin<'_>, u32)) {
+        if self.context.raster.cull_mode.contains(vk::CullModeFlags::BACK) {
+            return;
+        }
+        let places: Vec<[i64; 2]> =
+            window.iter().map(|corner| [corner.x, corner.y].map(|pixels| snap(pixels).into())).collect();
+        let around = hull(places.clone());
+        // A unit of the grid more to the right and below: a point lies in one pixel, and what lies between two in the second.
+        let more = |[x, y]: &[i64; 2]| [[*x, *y], [x + 1, *y], [*x, y + 1], [x + 1, y + 1]];
+        let around = if around.len() > 2 { around } else { hull(places.iter().flat_map(more).collect()) };
+        let provoking = self.context.provoking(corners);
+        let is_inside = shaded.outside(provoking) & outside::CLIPPED == 0;
+        let provoking = if is_inside { self.context.in_window(shaded, provoking) } else { window[0] };
+        let number = self.out[self.open].add_polygon(around.clone());
+        let extras = Extras { cover: Some(Cover::of_polygon(&around, number)), ..Extras::default() };
+        // Planes through the same values are level.
+        let [right, below] =
+            [Window { x: provoking.x + 1.0, ..provoking }, Window { y: provoking.y + 1.0, ..provoking }];
+        self.filled([&provoking, &right, &below], origin, (id, Facing::Back), &extras);
     }
 
     /// A point that is inside of every plane.
@@ -450,7 +477,8 @@ impl PrimitiveContext {
     /// Whether triangles are filled as the kernel has placed them, with nothing else than what it gave.
     pub fn fills_as_placed(&self) -> bool {
         let knows_vertices = self.inputs().iter().any(InputSlot::knows_vertices);
-        self.raster.polygon_mode == vk::PolygonMode::FILL && self.routed.is_none() && !knows_vertices
+        let fills = self.raster.polygon_mode == vk::PolygonMode::FILL && !self.draws_flat();
+        fills && self.routed.is_none() && !knows_vertices
     }
 
     /// A shaded vertex: the kernel knows of one viewport.
@@ -535,6 +563,11 @@ impl PrimitiveContext {
         matches!(self.criterion, Some(Criterion::Conservative | Criterion::Interior))
     }
 
+    /// Whether polygons without area cover pixels.
+    fn draws_flat(&self) -> bool {
+        self.criterion == Some(Criterion::Conservative)
+    }
+
     /// Whether pixels are covered where their centres are.
     pub(super) fn is_centred(&self) -> bool {
         match self.criterion {
@@ -595,6 +628,20 @@ pub(super) fn depth_bias(bias: DepthBias, depth_bits: u32, slopes: [f32; 2], dep
     } else {
         offset
     }
+}
+
+/// Whether a polygon has no area on the grid, or no planes go through its corners off it.
+fn is_flat(window: &[Window<'_>]) -> bool {
+    let on_grid = |corner: &Window<'_>| [corner.x, corner.y].map(|pixels| i64::from(snap(pixels)));
+    let off_grid = |pair: &[Window<'_>]| {
+        let [to_b, to_c] = [&pair[0], &pair[1]].map(|to| [to.x - window[0].x, to.y - window[0].y].map(f64::from));
+        to_b[0] * to_c[1] - to_b[1] * to_c[0]
+    };
+    let has_area = |pair: &[Window<'_>]| {
+        let area = off_grid(pair);
+        signed_area([on_grid(&window[0]), on_grid(&pair[0]), on_grid(&pair[1])]) != 0 && area != 0.0 && area.is_finite()
+    };
+    !window[1..].windows(2).any(has_area)
 }
 
 /// Largest point size, pixels.

@@ -251,6 +251,11 @@ impl Waves<'_, '_> {
                 Source::BlendConstant(component) => {
                     wave.inputs[slot].fill(context.blend_constants[component].to_bits());
                 }
+                Source::FullyCovered => each(&mut wave.inputs[slot], cells, |cells, cell| {
+                    let place = [0, 1].map(|axis| cells.first(cell, axis));
+                    let covers = || self.walk.covers_wholly(cells.primitive, place, cells.rate.size());
+                    u32::from(context.is_conservative() && covers())
+                }),
                 source => fill((cells, &context.locations), &words, source, &mut wave.inputs[slot]),
             }
         }

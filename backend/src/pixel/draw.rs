@@ -248,6 +248,11 @@ impl<'a> PixelContext<'a> {
         self.pipeline.kernels.outline(self.pipeline)
     }
 
+    /// Whether pixels are covered that primitives touch, or that they cover all of.
+    pub(super) fn is_conservative(&self) -> bool {
+        matches!(self.criterion, Some(Criterion::Conservative | Criterion::Interior))
+    }
+
     /// The criterion by which cells are covered with all their pixels.
     pub(super) fn wholly(&self) -> Criterion {
         match self.criterion {

@@ -6,11 +6,14 @@ use super::quad::{QUADS, Quad};
 use crate::geometry::{Shape, Words};
 use crate::raster::UNITS;
 use crate::shader::interp::{Lanes, WAVE};
+use crate::tiling::Visit;
 
 /// The fragments of a wave: up to four quads, and the sample when each is shaded on its own.
 pub(super) struct WaveFragments<'a> {
     pub(super) context: &'a DrawContext<'a>,
     pub(super) quads: &'a [Quad],
+    /// Where their primitives are.
+    pub(super) walk: &'a Visit<'a>,
     /// Words of each quad's primitive.
     pub(super) words: [Words<'a>; QUADS],
     pub(super) targets: &'a [Target],
@@ -33,6 +36,7 @@ impl WaveFragments<'_> {
             }
             Source::Coverage => self.coverage_before_tests(lanes),
             Source::Helper => self.each(lanes, |coverage| u32::from(coverage == 0)),
+            Source::FullyCovered => self.fully_covered(lanes),
             Source::Sample => lanes.fill(self.sample.unwrap_or(0)),
             Source::BlendConstant(component) => lanes.fill(self.context.blend_constants[component].to_bits()),
             Source::Stored(target, word) => self.stored(&self.targets[target], word, lanes),
@@ -55,6 +59,16 @@ impl WaveFragments<'_> {
             let is_same = |other: &&Quad| other.primitive == quad.primitive && other.is_at(quad);
             let before = self.untested.iter().find(is_same).unwrap_or(quad);
             *lanes = [0, 1, 2, 3].map(|pixel| if quad.samples(pixel) == 0 { 0 } else { before.samples(pixel) });
+        }
+    }
+
+    /// Whether primitives cover all of their pixels, where coverage is conservative.
+    #[cold]
+    fn fully_covered(&self, lanes: &mut Lanes) {
+        for (lanes, quad) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(self.quads) {
+            let covers =
+                |place| self.context.is_conservative() && self.walk.covers_wholly(quad.primitive, place, [1; 2]);
+            *lanes = [0, 1, 2, 3].map(|pixel| u32::from(covers([quad.x + pixel % 2, quad.y + pixel / 2])));
         }
     }
 

@@ -290,8 +290,16 @@ impl<'a: 's, 's> Waves<'a, 's> {
         waves.iter().for_each(|quads| self.see(quads));
         let (context, targets) = (self.context, &kernel.targets[..]);
         let words = self.words(&waves[0]);
-        let fragments =
-            waves.each_ref().map(|quads| WaveFragments { context, quads, words, targets, sample: None, untested: &[] });
+        let walk = self.walk;
+        let fragments = waves.each_ref().map(|quads| WaveFragments {
+            context,
+            quads,
+            walk,
+            words,
+            targets,
+            sample: None,
+            untested: &[],
+        });
         let (program, wave) = (&pair.program, &mut *self.scratch.pair);
         // The program has no effects that helpers must not have.
         wave.start_linked(program, Mask::MAX, 0);
@@ -346,7 +354,8 @@ impl<'a: 's, 's> Waves<'a, 's> {
         self.see(quads);
         let (context, targets) = (self.context, &kernel.targets[..]);
         let words = self.words(quads);
-        let fragments = WaveFragments { context, quads, words, targets, sample, untested: &self.untested };
+        let (walk, untested) = (self.walk, &self.untested[..]);
+        let fragments = WaveFragments { context, quads, walk, words, targets, sample, untested };
         let (program, wave) = (&kernel.shade.program, &mut *self.scratch.shade);
         wave.start_linked(program, lanes as Mask, (lanes & !covered) as Mask);
         for &(slot, source) in &kernel.shade.sources {
@@ -421,8 +430,9 @@ pub(super) fn export_samples(
             *of_sample = quad.of_sample(sample);
         }
         let (quads, targets) = (&of_sample[..quads.len()], &kernel.targets[..]);
-        let words = [Words::NONE; QUADS];
-        let fragments = WaveFragments { context, quads, words, targets, sample: Some(sample), untested: &[] };
+        // Exports read nothing of primitives.
+        let (words, walk) = ([Words::NONE; QUADS], &Visit { draws: &[], bins: &[], scoreboard: false });
+        let fragments = WaveFragments { context, quads, walk, words, targets, sample: Some(sample), untested: &[] };
         export.start_linked(&stage.program, Mask::MAX, 0);
         for &(slot, source) in &stage.sources {
             match source {

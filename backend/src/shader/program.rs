@@ -70,6 +70,7 @@ builtins! {
     DeviceIndex,
     PrimitiveShadingRateKhr,
     ShadingRateKhr,
+    FullyCovered,
     BaryCoord,
     BaryCoordNoPersp,
     InvocationId,

@@ -374,6 +374,19 @@ impl<'a> Visit<'a> {
         primitives.words(index)
     }
 
+    /// Returns true if a primitive covers all of the pixels from `[x, y]` on, of which there are so many along the axes.
+    #[cold]
+    pub fn covers_wholly(&self, id: PrimitiveId, [x, y]: [u32; 2], [width, height]: [u32; 2]) -> bool {
+        let (primitives, index) = self.find(id);
+        let (polygon, triangle) = (primitives.polygon(index), primitives.triangle(index));
+        let parts = if polygon.is_empty() { std::slice::from_ref(&triangle) } else { polygon };
+        let covers = |part: &Triangle, x: u32, y: u32| {
+            part.covers_cell(i64::from(x) * UNITS, i64::from(y) * UNITS, UNITS, Criterion::Inner)
+        };
+        let mut pixels = (y..y + height).flat_map(|y| (x..x + width).map(move |x| [x, y]));
+        pixels.all(|[x, y]| parts.iter().all(|part| covers(part, x, y)))
+    }
+
     /// A primitive's shape.
     #[inline]
     pub fn shape(&self, id: PrimitiveId) -> Shape {

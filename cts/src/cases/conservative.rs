@@ -7,6 +7,8 @@ use crate::harness::{Case, Gpu, Outcome, check};
 use crate::numbers::Numbers;
 use crate::render::{Draw, Kind, State, TRIANGLES, Target, render};
 
+const FULLY_COVERED: &[u8] = include_bytes!("../../shaders/fully_covered.frag.spv");
+
 /// Pixels along the target's sides.
 const SIDE: u32 = 64;
 
@@ -33,7 +35,20 @@ pub(super) fn cases(all: &mut Vec<Entry>) {
             }
         }
     }
-    let run = |gpu: &Gpu| supported(gpu).and_then(|()| properties(gpu));
+    for seed in 50..54 {
+        let run = move |gpu: &Gpu| without_area(gpu, seed);
+        all.push(Entry::new(format!("conservative.degenerate.seed{seed}"), "Conservative Rasterization", run));
+    }
+    let modes = [("over", Mode::OVERESTIMATE), ("under", Mode::UNDERESTIMATE), ("off", Mode::DISABLED)];
+    for (name, mode) in modes {
+        for (samples, seed) in [(1, 60), (4, 61)] {
+            let run = move |gpu: &Gpu| fully_covered(gpu, mode, samples, seed);
+            let name = format!("conservative.fully_covered.{name}{samples}");
+            all.push(Entry::new(name, "VK_EXT_conservative_rasterization, FullyCoveredEXT", run));
+        }
+    }
+    all.push(Entry::new("conservative.degenerate.culled", "Conservative Rasterization", culled));
+    let run = |gpu: &Gpu| supported(gpu).and_then(|()| properties(gpu).map(drop));
     all.push(Entry::new("conservative.device.properties", "Conservative Rasterization", run));
     all.push(Entry::new("conservative.device.points", "Conservative Rasterization", points));
 }
@@ -42,7 +57,8 @@ fn supported(gpu: &Gpu) -> Case {
     gpu.need(vk::EXT_CONSERVATIVE_RASTERIZATION_NAME)
 }
 
-fn properties(gpu: &Gpu) -> Case {
+/// The device's properties.
+fn properties(gpu: &Gpu) -> Result<vk::PhysicalDeviceConservativeRasterizationPropertiesEXT<'static>, Outcome> {
     let mut own = vk::PhysicalDeviceConservativeRasterizationPropertiesEXT::default();
     let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut own);
     let extension = ash::khr::get_physical_device_properties2::Instance::new(&gpu.entry, &gpu.instance);
@@ -50,7 +66,9 @@ fn properties(gpu: &Gpu) -> Case {
     unsafe { extension.get_physical_device_properties2(gpu.physical, &mut all) };
     let named = all.properties.device_name == gpu.properties.device_name;
     let within = own.primitive_overestimation_size >= 0.0 && own.max_extra_primitive_overestimation_size >= 0.0;
-    check(named && within, || format!("{own:?}"))
+    check(named && within, || format!("{own:?}"))?;
+    own.p_next = std::ptr::null_mut();
+    Ok(own)
 }
 
 /// A point of one pixel between four of them: only polygons are covered in another way.
@@ -62,10 +80,16 @@ fn points(gpu: &Gpu) -> Case {
     check(covered == 1, || format!("{covered} pixels"))
 }
 
-/// Corners with their depths, which are repeated.
-fn draw(
+/// Corners with their depths, which are repeated. All add 1 to red.
+fn draw(gpu: &Gpu, corners: (&[Point], &[f32]), mode: Mode, topology: vk::PrimitiveTopology) -> Result<Draw, Outcome> {
+    draw_colored(gpu, corners, [1.0 / 255.0, 0.0, 0.0, 1.0], mode, topology)
+}
+
+/// The same with another colour of what is no triangle's first corner.
+fn draw_colored(
     gpu: &Gpu,
     (corners, depths): (&[Point], &[f32]),
+    others: [f32; 4],
     mode: Mode,
     topology: vk::PrimitiveTopology,
 ) -> Result<Draw, Outcome> {
@@ -78,8 +102,10 @@ fn draw(
     (state.blend.src_color_blend_factor, state.blend.dst_color_blend_factor) =
         (vk::BlendFactor::ONE, vk::BlendFactor::ONE);
     let place = |pixels: f64| (pixels * 2.0 / f64::from(SIDE) - 1.0) as f32;
-    let corner = |(&[x, y], &z): (&Point, &f32)| [[place(x), place(y), z, 1.0], [1.0 / 255.0, 0.0, 0.0, 1.0]];
-    let vertices: Vec<[[f32; 4]; 2]> = corners.iter().zip(depths.iter().cycle()).map(corner).collect();
+    // The first corner of a triangle is provoking.
+    let color = |number: usize| if number.is_multiple_of(3) { [1.0 / 255.0, 0.0, 0.0, 1.0] } else { others };
+    let corner = |(number, (&[x, y], &z)): (usize, (&Point, &f32))| [[place(x), place(y), z, 1.0], color(number)];
+    let vertices: Vec<[[f32; 4]; 2]> = corners.iter().zip(depths.iter().cycle()).enumerate().map(corner).collect();
     let kind = Kind::VertexBuffer { buffer: gpu.buffer_with(&vertices)?, count: corners.len() as u32 };
     Ok(Draw { kind, ..Draw::rect(state, [0.0; 4], [0.0; 4]) })
 }
@@ -92,8 +118,12 @@ fn random(seed: u64) -> Vec<Point> {
     for _ in 0..40 {
         let size = [2, 5, 12, 40, 64][below(5) as usize] * 16;
         let origin = [below(SIDE * 16), below(SIDE * 16)];
-        for _ in 0..3 {
-            corners.push(origin.map(|start| f64::from((start + below(size)).min(SIDE * 16)) * STEP));
+        let triangle: [Point; 3] =
+            std::array::from_fn(|_| origin.map(|start| f64::from((start + below(size)).min(SIDE * 16)) * STEP));
+        // Triangles without area have cases of their own.
+        let [[ax, ay], [bx, by], [cx, cy]] = triangle;
+        if (bx - ax) * (cy - ay) != (by - ay) * (cx - ax) {
+            corners.extend(triangle);
         }
     }
     corners
@@ -197,4 +227,116 @@ fn clipped(gpu: &Gpu, mode: Mode, samples: u32, seed: u64) -> Case {
     let cut = corners.chunks(3).zip(CUT.into_iter().cycle()).map(|(corners, depths)| between_planes(corners, depths));
     let polygons: Vec<Vec<Point>> = cut.collect();
     compare(&pixels, mode, polygons.iter().map(Vec::as_slice))
+}
+
+/// How much of a segment lies within a box: the shares along it where it begins and ends to, if it does.
+fn passes(a: Point, b: Point, low: Point, high: Point) -> bool {
+    let (mut from, mut to) = (0.0f64, 1.0f64);
+    for axis in 0..2 {
+        let (start, step) = (a[axis], b[axis] - a[axis]);
+        if step == 0.0 {
+            if start < low[axis] || start > high[axis] {
+                return false;
+            }
+            continue;
+        }
+        let ends = [(low[axis] - start) / step, (high[axis] - start) / step];
+        from = from.max(ends[0].min(ends[1]));
+        to = to.min(ends[0].max(ends[1]));
+    }
+    from <= to
+}
+
+/// Triangles that are a line or a point: the ends of what is left of each, and its corners.
+fn flat_triangles(seed: u64) -> (Vec<[Point; 2]>, Vec<Point>) {
+    let mut numbers = Numbers::new(seed);
+    let (mut segments, mut corners) = (Vec::new(), Vec::new());
+    for number in 0..40 {
+        // Corners are never on the sides of pixels, and halves of what is between them on the grid.
+        let mut place = || [0, 1].map(|_| f64::from(2 + numbers.below(SIDE * 8 - 4) * 2) / 16.0 + 1.0 / 32.0);
+        let (a, b) = (place(), place());
+        let middle = [0, 1].map(|axis: usize| (a[axis] + b[axis]) / 2.0);
+        let (ends, triangle) = match number % 4 {
+            0 => ([a, a], [a, a, a]),
+            1 => ([a, b], [a, b, a]),
+            2 => ([a, b], [middle, a, b]),
+            _ => ([a, [a[0], b[1]]], [[a[0], b[1]], a, a]),
+        };
+        segments.push(ends);
+        corners.extend(triangle);
+    }
+    (segments, corners)
+}
+
+/// Triangles without area cover the pixels that they touch, once each, with what their first corner has.
+fn without_area(gpu: &Gpu, seed: u64) -> Case {
+    supported(gpu)?;
+    if properties(gpu)?.degenerate_triangles_rasterized == 0 {
+        return Err(Outcome::NotSupported("degenerateTrianglesRasterized".into()));
+    }
+    let (segments, corners) = flat_triangles(seed);
+    let list = vk::PrimitiveTopology::TRIANGLE_LIST;
+    let others = [0.0, 1.0, 1.0, 1.0];
+    let draw = draw_colored(gpu, (&corners, &[0.5, 0.25, 0.75]), others, Mode::OVERESTIMATE, list)?;
+    let pixels = render(gpu, &Target { size: [SIDE; 2], ..Target::default() }, &[draw])?;
+    for (index, got) in (0..).zip(pixels) {
+        let [x, y] = [f64::from(index % SIDE), f64::from(index / SIDE)];
+        // What passes a side or corner closely may be on either side of it.
+        let count = |margin: f64| {
+            let (low, high) = ([x - margin, y - margin], [x + 1.0 + margin, y + 1.0 + margin]);
+            segments.iter().filter(|[a, b]| passes(*a, *b, low, high)).count()
+        };
+        let (least, most) = (count(-1.0 / 64.0), count(1.0 / 64.0));
+        let covered = usize::from(got[0]);
+        check((least..=most).contains(&covered), || format!("[{x}, {y}]: {covered} times, not {least} to {most}"))?;
+        check(got[1] == 0 && got[2] == 0, || format!("[{x}, {y}]: {got:?} is not of the first corner"))?;
+    }
+    Ok(())
+}
+
+/// Triangles without area face back.
+fn culled(gpu: &Gpu) -> Case {
+    supported(gpu)?;
+    if properties(gpu)?.degenerate_triangles_rasterized == 0 {
+        return Err(Outcome::NotSupported("degenerateTrianglesRasterized".into()));
+    }
+    let (_, corners) = flat_triangles(70);
+    for (cull, is_drawn) in [(vk::CullModeFlags::BACK, false), (vk::CullModeFlags::FRONT, true)] {
+        let list = vk::PrimitiveTopology::TRIANGLE_LIST;
+        let mut draw = draw(gpu, (&corners, &[0.5]), Mode::OVERESTIMATE, list)?;
+        draw.state.raster.cull_mode = cull;
+        let pixels = render(gpu, &Target { size: [SIDE; 2], ..Target::default() }, &[draw])?;
+        let any = pixels.iter().any(|pixel| pixel[0] != 0);
+        check(any == is_drawn, || format!("{cull:?}: drawn {any}"))?;
+    }
+    Ok(())
+}
+
+/// Fragments know whether their primitive covers all of them, where rasterization is conservative.
+fn fully_covered(gpu: &Gpu, mode: Mode, samples: u32, seed: u64) -> Case {
+    supported(gpu)?;
+    if properties(gpu)?.fully_covered_fragment_shader_input_variable == 0 {
+        return Err(Outcome::NotSupported("fullyCoveredFragmentShaderInputVariable".into()));
+    }
+    let corners = random(seed);
+    let mut draw = draw(gpu, (&corners, &[0.5]), mode, vk::PrimitiveTopology::TRIANGLE_LIST)?;
+    draw.state.fragment = FULLY_COVERED;
+    let samples = vk::SampleCountFlags::from_raw(samples);
+    let pixels = render(gpu, &Target { size: [SIDE; 2], samples, ..Target::default() }, &[draw])?;
+    for (index, got) in (0..).zip(&pixels) {
+        let place = [f64::from(index % SIDE), f64::from(index / SIDE)];
+        let count = |covers: &dyn Fn(&[Point]) -> bool| corners.chunks(3).filter(|corners| covers(corners)).count();
+        let (least, most) = match mode {
+            Mode::DISABLED => (0, 0),
+            // Where a side passes a corner of the pixel, both are right.
+            _ => (
+                count(&|corners| covers_wholly(corners, place)),
+                count(&|corners| area_inside(corners, place) > 1.0 - 1e-9),
+            ),
+        };
+        let full = usize::from(got[1]);
+        check((least..=most).contains(&full), || format!("{place:?}: {full} wholly, not {least} to {most}"))?;
+    }
+    let any = pixels.iter().any(|pixel| pixel[1] != 0);
+    check(any == (mode != Mode::DISABLED), || format!("{mode:?}: any pixel is covered wholly: {any}"))
 }

@@ -154,7 +154,9 @@ fn is_plain(program: &Program, effects: Effects) -> bool {
     let replaces = (facts.writes_depth || facts.writes_sample_mask) && effects != Effects::Late || facts.writes_stencil;
     let ends = facts.may_discard && effects == Effects::None;
     let changes = ends || replaces || facts.side_effects || facts.post_depth;
-    let sees_coverage = |slot| matches!(slot, Slot::Builtin(Builtin::SampleMask | Builtin::HelperInvocation, _));
+    let sees_coverage = |slot| {
+        matches!(slot, Slot::Builtin(Builtin::SampleMask | Builtin::HelperInvocation | Builtin::FullyCovered, _))
+    };
     let hinders = |inst: &Inst| match inst {
         Inst::Ballot { .. } | Inst::Shuffle { .. } => true,
         Inst::Interpolate { .. } | Inst::Load { .. } | Inst::Kill | Inst::Demote => false,

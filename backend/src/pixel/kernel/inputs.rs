@@ -233,6 +233,7 @@ impl<'a> Inputs<'a> {
             Builtin::SamplePosition => self.place(linker, Place::Sample)[component as usize & 1],
             Builtin::SampleMask => linker.input(Source::Coverage, Type::I32),
             Builtin::HelperInvocation => linker.input(Source::Helper, Type::I32),
+            Builtin::FullyCovered => linker.input(Source::FullyCovered, Type::I32),
             Builtin::PrimitiveId => self.primitive(linker, Shape::ID, Type::I32),
             Builtin::ShadingRateKhr if self.form == Form::Coarse => linker.input(Source::Rate, Type::I32),
             Builtin::FirstPixel => linker.pixel(component as usize & 1),

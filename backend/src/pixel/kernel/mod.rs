@@ -50,6 +50,8 @@ pub enum Source {
     Rate,
     /// A word of the samples that are covered.
     Coverage,
+    /// Whether coverage is conservative and the primitive covers all of the lane's fragment.
+    FullyCovered,
     /// The sample that is shaded; the same in all lanes.
     Sample,
     /// Whether the lane is a helper at the start.

@@ -303,6 +303,7 @@ impl Flattener<'_> {
             BuiltIn::PrimitiveShadingRateKHR => Builtin::PrimitiveShadingRateKhr,
             BuiltIn::ShadingRateKHR => Builtin::ShadingRateKhr,
             BuiltIn::CullPrimitiveEXT => Builtin::CullPrimitive,
+            BuiltIn::FullyCoveredEXT => Builtin::FullyCovered,
             BuiltIn::BaryCoordKHR => Builtin::BaryCoord,
             BuiltIn::BaryCoordNoPerspKHR => Builtin::BaryCoordNoPersp,
             other => return Err(Error::Unsupported(format!("built-in {other:?}"))),
