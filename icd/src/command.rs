@@ -16,7 +16,7 @@ use crate::objects::{
 };
 use crate::pipeline::{depth_bias_unit, rate_of};
 use crate::transfer::clear_value;
-use crate::{feedback, raw, transition};
+use crate::{check, feedback, raw, transition};
 
 pub extern "system" fn create_pool(
     handle: vk::Device,
@@ -26,7 +26,7 @@ pub extern "system" fn create_pool(
 ) -> vk::Result {
     raw::create(out, || {
         let object = device(handle)?;
-        let family = raw::input(info).ok_or(Error::Unknown)?.queue_family_index;
+        let family = check::info(object, info)?.queue_family_index;
         if !object.queues.iter().any(|(of, _)| *of == family) {
             object.messages().error(&format!("the device has no queues of family {family}"));
             return Err(Error::Unknown);
@@ -93,10 +93,10 @@ pub extern "system" fn allocate(
 ) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
-        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let info = check::info(object, info)?;
         let pool = need(object, &object.command_pools, info.command_pool)?;
         let secondary = info.level == vk::CommandBufferLevel::SECONDARY;
-        for slot in raw::slice_mut(out, info.command_buffer_count as usize) {
+        for slot in check::output(object, "pCommandBuffers", out, info.command_buffer_count)? {
             raw::room_for(0)?;
             let buffer = CommandBuffer::new(secondary, pool.family)?;
             let made = CommandObject { device: handle.as_raw(), buffer }.into_handle();
@@ -174,6 +174,19 @@ pub fn recorded(handle: vk::CommandBuffer, record: impl FnOnce(&DeviceObject, &C
             owner.messages().error(&format!("queues of family {} do not take a command", object.buffer.family));
         }
     });
+}
+
+/// Checks values that a command is given.
+///
+/// # Errors
+/// When one is not allowed, or the command buffer is none: a message was sent where it could be.
+pub fn checked(
+    handle: vk::CommandBuffer,
+    name: &'static str,
+    test: impl FnOnce(check::Check<'_>) -> Result<()>,
+) -> Result<()> {
+    let object = CommandObject::from_handle(handle).ok_or(Error::Unknown)?;
+    check::value(device(vk::Device::from_raw(object.device))?, name, test)
 }
 
 /// Records a command that names no objects.

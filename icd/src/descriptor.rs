@@ -15,7 +15,7 @@ use crate::objects::{
     DeviceObject, PipelineLayout, Places, PoolSet, SetPool, UpdateTemplate, bad_handle, destroy, device, good, need,
     need_with, optional,
 };
-use crate::raw;
+use crate::{check, raw};
 
 pub extern "system" fn create_layout(
     handle: vk::Device,
@@ -25,7 +25,7 @@ pub extern "system" fn create_layout(
 ) -> vk::Result {
     raw::create(out, || {
         let object = device(handle)?;
-        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let info = check::info(object, info)?;
         if count_of(info) > MAX_SET_DESCRIPTORS {
             return Err(Error::OutOfHostMemory);
         }
@@ -88,7 +88,7 @@ pub extern "system" fn create_pipeline_layout(
 ) -> vk::Result {
     raw::create(out, || {
         let object = device(handle)?;
-        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let info = check::info(object, info)?;
         // Programs find their descriptors by set and binding: only descriptors that are pushed need their layouts.
         let sets = raw::slice(info.p_set_layouts, info.set_layout_count).iter();
         let sets = sets.map(|&layout| optional(object, &object.set_layouts, layout)).collect::<Result<_>>()?;
@@ -112,7 +112,7 @@ pub extern "system" fn create_pool(
 ) -> vk::Result {
     raw::create(out, || {
         let object = device(handle)?;
-        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let info = check::info(object, info)?;
         let sizes = raw::slice(info.p_pool_sizes, info.pool_size_count);
         let sizes: Vec<(T, u32)> = sizes.iter().map(|size| (size.ty, size.descriptor_count)).collect();
         let pool = DescriptorPool::new(info.max_sets, &sizes);
@@ -169,9 +169,9 @@ pub extern "system" fn allocate(
 ) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
-        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let info = check::info(object, info)?;
         let layouts = raw::slice(info.p_set_layouts, info.descriptor_set_count);
-        let out = raw::slice_mut(out, layouts.len());
+        let out = check::output(object, "pDescriptorSets", out, info.descriptor_set_count)?;
         out.fill(vk::DescriptorSet::null());
         let counts: Option<&vk::DescriptorSetVariableDescriptorCountAllocateInfo<'_>> = raw::find(info.p_next);
         let counts =
@@ -281,9 +281,10 @@ pub extern "system" fn free(
 ) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
+        let sets = check::array(object, "pDescriptorSets", sets, count)?;
         need_with(object, &object.pools, pool, |pool| {
             let pool = &mut *pool.lock();
-            raw::slice(sets, count).iter().for_each(|&set| free_set(object, pool, set));
+            sets.iter().for_each(|&set| free_set(object, pool, set));
         })?;
         Ok(vk::Result::SUCCESS)
     })
@@ -489,7 +490,7 @@ pub extern "system" fn create_template(
 ) -> vk::Result {
     raw::create(out, || {
         let object = device(handle)?;
-        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let info = check::info(object, info)?;
         let entries = raw::slice(info.p_descriptor_update_entries, info.descriptor_update_entry_count).to_vec();
         Ok(object.templates.insert(Arc::new(UpdateTemplate { entries, point: info.pipeline_bind_point })))
     })

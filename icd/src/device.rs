@@ -16,7 +16,7 @@ use vitric_api::{Error, Result};
 use vitric_backend::state::DepthLimits;
 
 use crate::objects::{CommandObject, DeviceObject, Marked, PhysicalObject, QueueObject, device, need};
-use crate::{newer, raw};
+use crate::{check, newer, raw};
 
 pub extern "system" fn create(
     physical: vk::PhysicalDevice,
@@ -26,7 +26,7 @@ pub extern "system" fn create(
 ) -> vk::Result {
     raw::create(out, || {
         let physical = PhysicalObject::from_handle(physical).ok_or(Error::InitializationFailed)?;
-        let info = raw::input(info).ok_or(Error::InitializationFailed)?;
+        let info = check::checked(&physical.messages, info).map_err(|_| Error::InitializationFailed)?;
         let names = raw::slice(info.pp_enabled_extension_names, info.enabled_extension_count);
         let extensions: Vec<String> = names.iter().map(|&name| raw::string(name)).collect();
         let queues = wanted_queues(raw::slice(info.p_queue_create_infos, info.queue_create_info_count))?;
@@ -166,7 +166,7 @@ pub extern "system" fn queue_submit(
     submits: *const vk::SubmitInfo<'_>,
     fence: vk::Fence,
 ) -> vk::Result {
-    submit(handle, raw::slice(submits, count), fence, batch)
+    submit(handle, (submits, count), fence, batch)
 }
 
 pub extern "system" fn queue_submit2(
@@ -175,18 +175,19 @@ pub extern "system" fn queue_submit2(
     submits: *const vk::SubmitInfo2<'_>,
     fence: vk::Fence,
 ) -> vk::Result {
-    submit(handle, raw::slice(submits, count), fence, batch2)
+    submit(handle, (submits, count), fence, batch2)
 }
 
 fn submit<I>(
     handle: vk::Queue,
-    submits: &[I],
+    (submits, count): (*const I, u32),
     fence: vk::Fence,
     batch: impl Fn(&DeviceObject, u32, &I) -> Result<Batch>,
 ) -> vk::Result {
     raw::guard(|| {
         let object = QueueObject::from_handle(handle).ok_or(Error::Unknown)?;
         let owner = device(vk::Device::from_raw(object.device))?;
+        let submits = check::array(owner, "pSubmits", submits, count)?;
         let fence = match fence.is_null() {
             true => None,
             false => Some(need(owner, &owner.fences, fence)?.payload()),
@@ -207,15 +208,21 @@ fn batch(owner: &DeviceObject, family: u32, submit: &vk::SubmitInfo<'_>) -> Resu
         let value = |number: usize| values.get(number).copied().unwrap_or(0);
         all.iter().enumerate().map(move |(number, &semaphore)| (semaphore, value(number)))
     }
-    let waits = pairs(raw::slice(submit.p_wait_semaphores, submit.wait_semaphore_count), waits);
-    let signals = pairs(raw::slice(submit.p_signal_semaphores, submit.signal_semaphore_count), signals);
+    let waits =
+        pairs(check::array(owner, "pWaitSemaphores", submit.p_wait_semaphores, submit.wait_semaphore_count)?, waits);
+    let signals = pairs(
+        check::array(owner, "pSignalSemaphores", submit.p_signal_semaphores, submit.signal_semaphore_count)?,
+        signals,
+    );
     Ok(Batch {
         waits: semaphores(owner, waits, Semaphore::take_payload)?,
         signals: semaphores(owner, signals, Semaphore::payload)?,
         ..with_buffers(
             owner,
             family,
-            raw::slice(submit.p_command_buffers, submit.command_buffer_count).iter().copied(),
+            check::array(owner, "pCommandBuffers", submit.p_command_buffers, submit.command_buffer_count)?
+                .iter()
+                .copied(),
         )?
     })
 }
@@ -224,9 +231,20 @@ fn batch2(owner: &DeviceObject, family: u32, submit: &vk::SubmitInfo2<'_>) -> Re
     fn pairs(infos: &[vk::SemaphoreSubmitInfo<'_>]) -> impl Iterator<Item = (vk::Semaphore, u64)> {
         infos.iter().map(|info| (info.semaphore, info.value))
     }
-    let waits = pairs(raw::slice(submit.p_wait_semaphore_infos, submit.wait_semaphore_info_count));
-    let signals = pairs(raw::slice(submit.p_signal_semaphore_infos, submit.signal_semaphore_info_count));
-    let buffers = raw::slice(submit.p_command_buffer_infos, submit.command_buffer_info_count);
+    let waits = pairs(check::array(
+        owner,
+        "pWaitSemaphoreInfos",
+        submit.p_wait_semaphore_infos,
+        submit.wait_semaphore_info_count,
+    )?);
+    let signals = pairs(check::array(
+        owner,
+        "pSignalSemaphoreInfos",
+        submit.p_signal_semaphore_infos,
+        submit.signal_semaphore_info_count,
+    )?);
+    let buffers =
+        check::array(owner, "pCommandBufferInfos", submit.p_command_buffer_infos, submit.command_buffer_info_count)?;
     Ok(Batch {
         waits: semaphores(owner, waits, Semaphore::take_payload)?,
         signals: semaphores(owner, signals, Semaphore::payload)?,

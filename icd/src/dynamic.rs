@@ -10,17 +10,25 @@ use vitric_backend::state::{
     BlendEquation, SetBlend, SetState, StencilOps, VertexAttribute, VertexBinding, VertexInput,
 };
 
+use crate::check::{self, COMPARES, Check, pipelines};
 use crate::command::{self, plain};
 use crate::pipeline::{self, criterion, line_mode};
 use crate::raw;
 
 /// Entry points that set one value.
 macro_rules! setters {
-    ($($name:ident: $parameter:ty => $value:expr;)*) => {
+    ($($name:ident: $parameter:ty => $value:expr $(, $check:expr)?;)*) => {
         $(
         pub extern "system" fn $name(handle: vk::CommandBuffer, value: $parameter) {
             let set: fn($parameter) -> SetState = $value;
-            plain(handle, Command::SetState(set(value)));
+            command::record(handle, |object| {
+                let _ = object;
+                $(check::value(object, "vkCmdSet", |check| {
+                    let test: fn($parameter, Check<'_>) -> vitric_api::Result<()> = $check;
+                    test(value, check)
+                })?;)?
+                Ok(Command::SetState(set(value)))
+            });
         }
         )*
     };
@@ -31,20 +39,27 @@ pub extern "system" fn restart_index(handle: vk::CommandBuffer, index: u32) {
 }
 
 setters! {
-    cull_mode: vk::CullModeFlags => SetState::CullMode;
-    front_face: vk::FrontFace => SetState::FrontFace;
-    topology: vk::PrimitiveTopology => SetState::Topology;
+    cull_mode: vk::CullModeFlags => SetState::CullMode,
+        |value, check| check.bits("cull_mode", value.as_raw().into(), vk::CullModeFlags::FRONT_AND_BACK.as_raw().into());
+    front_face: vk::FrontFace => SetState::FrontFace,
+        |value, check| check.any_of("front_face", value, pipelines::FRONTS);
+    topology: vk::PrimitiveTopology => SetState::Topology,
+        |value, check| check.any_of("topology", value, pipelines::TOPOLOGIES);
     depth_test: vk::Bool32 => |value| SetState::DepthTest(value != 0);
     depth_write: vk::Bool32 => |value| SetState::DepthWrite(value != 0);
-    depth_compare: vk::CompareOp => SetState::DepthCompare;
+    depth_compare: vk::CompareOp => SetState::DepthCompare,
+        |value, check| check.any_of("depth_compare_op", value, COMPARES);
     depth_bounds_test: vk::Bool32 => |value| SetState::DepthBoundsTest(value != 0);
     stencil_test: vk::Bool32 => |value| SetState::StencilTest(value != 0);
     discard: vk::Bool32 => |value| SetState::Discard(value != 0);
     depth_bias: vk::Bool32 => |value| SetState::DepthBias(value != 0);
     restart: vk::Bool32 => |value| SetState::Restart(value != 0);
-    logic_op: vk::LogicOp => SetState::LogicOp;
-    polygon_mode: vk::PolygonMode => SetState::PolygonMode;
-    samples: vk::SampleCountFlags => |value| SetState::Samples(value.as_raw());
+    logic_op: vk::LogicOp => SetState::LogicOp,
+        pipelines::logic_op;
+    polygon_mode: vk::PolygonMode => SetState::PolygonMode,
+        |value, check| check.any_of("polygon_mode", value, pipelines::POLYGON_MODES);
+    samples: vk::SampleCountFlags => |value| SetState::Samples(value.as_raw()),
+        pipelines::samples;
     alpha_to_coverage: vk::Bool32 => |value| SetState::AlphaToCoverage(value != 0);
     alpha_to_one: vk::Bool32 => |value| SetState::AlphaToOne(value != 0);
     logic_op_enable: vk::Bool32 => |value| SetState::LogicOpEnable(value != 0);
@@ -52,16 +67,22 @@ setters! {
     depth_clip: vk::Bool32 => |value| SetState::DepthClip(value != 0);
     negative_one_to_one: vk::Bool32 => |value| SetState::NegativeOneToOne(value != 0);
     provoking: vk::ProvokingVertexModeEXT =>
-        |value| SetState::ProvokingLast(value == vk::ProvokingVertexModeEXT::LAST_VERTEX);
-    line_rasterization: vk::LineRasterizationModeKHR => |value| SetState::LineMode(line_mode(value));
+        |value| SetState::ProvokingLast(value == vk::ProvokingVertexModeEXT::LAST_VERTEX),
+        |value, check| check.any_of("provoking_vertex_mode", value, pipelines::PROVOKING);
+    line_rasterization: vk::LineRasterizationModeKHR => |value| SetState::LineMode(line_mode(value)),
+        |value, check| check.any_of("line_rasterization_mode", value, pipelines::LINE_MODES);
     line_stipple_enable: vk::Bool32 => |value| SetState::LineStipple(value != 0);
     sample_locations_enable: vk::Bool32 => |value| SetState::SampleLocationsEnable(value != 0);
     feedback_loop: vk::ImageAspectFlags => SetState::FeedbackLoop;
-    patch_control_points: u32 => SetState::PatchVertices;
+    patch_control_points: u32 => SetState::PatchVertices,
+        pipelines::patch_vertices;
     domain_origin: vk::TessellationDomainOrigin =>
-        |value| SetState::LowerLeft(value == vk::TessellationDomainOrigin::LOWER_LEFT);
-    rasterization_stream: u32 => SetState::Stream;
-    conservative: vk::ConservativeRasterizationModeEXT => |value| SetState::Conservative(criterion(value));
+        |value| SetState::LowerLeft(value == vk::TessellationDomainOrigin::LOWER_LEFT),
+        |value, check| check.any_of("domain_origin", value, pipelines::ORIGINS);
+    rasterization_stream: u32 => SetState::Stream,
+        pipelines::stream;
+    conservative: vk::ConservativeRasterizationModeEXT => |value| SetState::Conservative(criterion(value)),
+        |value, check| check.any_of("conservative_rasterization_mode", value, pipelines::CONSERVATIVE);
 }
 
 // Nothing can be added to primitives: the size is 0.
@@ -135,6 +156,13 @@ pub extern "system" fn vertex_input(
         offset: entry.offset,
     };
     raw::guard_void(|| {
+        let checked = command::checked(handle, "vkCmdSetVertexInputEXT", |check| {
+            check.each("p_vertex_binding_descriptions", bindings, binding_count)?;
+            check.each("p_vertex_attribute_descriptions", attributes, attribute_count)
+        });
+        if checked.is_err() {
+            return;
+        }
         let input = VertexInput {
             bindings: raw::slice(bindings, binding_count).iter().map(binding).collect(),
             attributes: raw::slice(attributes, attribute_count).iter().map(attribute).collect(),

@@ -12,7 +12,7 @@ use vitric_backend::memory::{Allocation, Buffer, Heap, Surface};
 use vitric_backend::transfer::Direction;
 
 use crate::objects::{DeviceObject, device, need};
-use crate::raw;
+use crate::{check, raw};
 
 /// Layouts of images that the host copies from or to: images have the same bytes in all of them, so all that the general one can
 /// stand for are among them. Source: Vulkan specification, `VkPhysicalDeviceHostImageCopyProperties`.
@@ -155,7 +155,9 @@ pub extern "system" fn memory_to_image(
     handle: vk::Device,
     info: *const vk::CopyMemoryToImageInfoEXT<'_>,
 ) -> vk::Result {
-    let Some(info) = raw::input(info) else { return Error::Unknown.code() };
+    let Some(info) = raw::input(info).filter(|info| info.region_count == 0 || !info.p_regions.is_null()) else {
+        return Error::Unknown.code();
+    };
     let regions = raw::slice(info.p_regions, info.region_count).iter().map(|region| region!(region));
     copy_all(handle, (info.dst_image, info.flags), regions, Direction::ToImage)
 }
@@ -164,7 +166,9 @@ pub extern "system" fn image_to_memory(
     handle: vk::Device,
     info: *const vk::CopyImageToMemoryInfoEXT<'_>,
 ) -> vk::Result {
-    let Some(info) = raw::input(info) else { return Error::Unknown.code() };
+    let Some(info) = raw::input(info).filter(|info| info.region_count == 0 || !info.p_regions.is_null()) else {
+        return Error::Unknown.code();
+    };
     let regions = raw::slice(info.p_regions, info.region_count).iter().map(|region| region!(region));
     copy_all(handle, (info.src_image, info.flags), regions, Direction::ToBuffer)
 }
@@ -181,7 +185,8 @@ pub extern "system" fn image_to_image(handle: vk::Device, info: *const vk::CopyI
             dst_offset: region.dst_offset,
             extent: region.extent,
         };
-        let regions: Vec<_> = raw::slice(info.p_regions, info.region_count).iter().map(region).collect();
+        let regions = check::array(object, "pRegions", info.p_regions, info.region_count)?;
+        let regions: Vec<_> = regions.iter().map(region).collect();
         object.device.gpu().copy_image(&source, &target, &regions);
         Ok(vk::Result::SUCCESS)
     })
@@ -190,11 +195,15 @@ pub extern "system" fn image_to_image(handle: vk::Device, info: *const vk::CopyI
 // Images have no layouts.
 
 pub extern "system" fn transition(
-    _: vk::Device,
-    _: u32,
-    _: *const vk::HostImageLayoutTransitionInfoEXT<'_>,
+    handle: vk::Device,
+    count: u32,
+    transitions: *const vk::HostImageLayoutTransitionInfoEXT<'_>,
 ) -> vk::Result {
-    vk::Result::SUCCESS
+    raw::guard(|| {
+        let object = device(handle)?;
+        check::array(object, "pTransitions", transitions, count)?;
+        Ok(vk::Result::SUCCESS)
+    })
 }
 
 /// Tells the bytes of a level's layer that is copied as memory, where that was asked for.

@@ -13,7 +13,7 @@ use vitric_api::{Error, Result};
 use crate::debug::Witness;
 use crate::handles::Table;
 use crate::objects::{InstanceObject, Marked, PhysicalObject};
-use crate::{logging, raw};
+use crate::{check, logging, raw};
 
 pub extern "system" fn enumerate_extensions(
     _layer: *const c_char,
@@ -38,9 +38,8 @@ pub extern "system" fn enumerate_layers(count: *mut u32, out: *mut vk::LayerProp
 }
 
 pub extern "system" fn version(out: *mut u32) -> vk::Result {
-    if let Some(out) = raw::output(out) {
-        *out = API_VERSION;
-    }
+    let Some(out) = raw::output(out) else { return Error::Unknown.code() };
+    *out = API_VERSION;
     vk::Result::SUCCESS
 }
 
@@ -54,6 +53,7 @@ pub extern "system" fn create(
         let info = raw::input(info).ok_or(Error::InitializationFailed)?;
         let (messages, witness) = (Arc::new(Messages::default()), Witness::new(info.p_next));
         let (extensions, version) = witness.hear(&messages, || {
+            check::checked(&messages, info).map_err(|_| Error::InitializationFailed)?;
             let version = requested_version(&messages, raw::input(info.p_application_info));
             Ok((enabled_extensions(&messages, info)?, version))
         })?;

@@ -5,6 +5,7 @@
 //! handles.
 
 mod address;
+mod check;
 mod command;
 mod command2;
 mod debug;

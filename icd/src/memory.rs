@@ -12,7 +12,7 @@ use vitric_backend::format;
 use vitric_backend::memory::{Buffer, BufferRange, BufferView, Surface, SurfaceView, SurfaceViewDesc, Swizzle};
 
 use crate::objects::{DeviceObject, destroy, device, need};
-use crate::{address, external, host, raw};
+use crate::{address, check, external, host, raw};
 
 /// Every memory type serves every resource, but for the one of transient images.
 const MOST_TYPES: u32 = 0b111;
@@ -27,7 +27,7 @@ pub extern "system" fn allocate(
 ) -> vk::Result {
     raw::create(out, || {
         let object = device(handle)?;
-        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let info = check::info(object, info)?;
         let memory = external::allocate(object, info)?;
         address::of_allocation(object, &memory, info)?;
         let made = object.memory.insert(memory);
@@ -103,8 +103,12 @@ pub extern "system" fn unmap2(handle: vk::Device, info: *const vk::MemoryUnmapIn
     vk::Result::SUCCESS
 }
 
-pub extern "system" fn flush(_: vk::Device, _: u32, _: *const vk::MappedMemoryRange<'_>) -> vk::Result {
-    vk::Result::SUCCESS
+pub extern "system" fn flush(handle: vk::Device, count: u32, ranges: *const vk::MappedMemoryRange<'_>) -> vk::Result {
+    raw::guard(|| {
+        let object = device(handle)?;
+        check::array(object, "pMemoryRanges", ranges, count)?;
+        Ok(vk::Result::SUCCESS)
+    })
 }
 
 pub extern "system" fn commitment(handle: vk::Device, memory: vk::DeviceMemory, out: *mut vk::DeviceSize) {
@@ -124,7 +128,7 @@ pub extern "system" fn create_buffer(
 ) -> vk::Result {
     raw::create(out, || {
         let object = device(handle)?;
-        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let info = check::info(object, info)?;
         if info.flags.contains(vk::BufferCreateFlags::SPARSE_BINDING) {
             return Err(Error::FeatureNotPresent);
         }
@@ -210,7 +214,7 @@ pub extern "system" fn bind_buffers(
     count: u32,
     infos: *const vk::BindBufferMemoryInfo<'_>,
 ) -> vk::Result {
-    bind_all(handle, raw::slice(infos, count), |object, info| {
+    bind_all(handle, (infos, count), |object, info| {
         bind_one_buffer(object, info.buffer, info.memory, info.memory_offset)
     })
 }
@@ -218,7 +222,7 @@ pub extern "system" fn bind_buffers(
 /// Binds all that can be bound; the first error, when something could not.
 fn bind_all<I: Chained>(
     handle: vk::Device,
-    infos: &[I],
+    (infos, count): (*const I, u32),
     bind: impl Fn(&DeviceObject, &I) -> Result<vk::Result>,
 ) -> vk::Result {
     raw::guard(|| {
@@ -228,6 +232,7 @@ fn bind_all<I: Chained>(
             tell_bound(info.chain(), bound.as_ref().map_or_else(|error| error.code(), |code| *code));
             bound.err()
         };
+        let infos = check::array(object, "pBindInfos", infos, count)?;
         let failed: Vec<Error> = infos.iter().filter_map(one).collect();
         failed.first().map_or(Ok(vk::Result::SUCCESS), |error| Err(*error))
     })
@@ -289,7 +294,7 @@ pub extern "system" fn create_buffer_view(
 ) -> vk::Result {
     raw::create(out, || {
         let object = device(handle)?;
-        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let info = check::info(object, info)?;
         let buffer = need(object, &object.buffers, info.buffer)?;
         let mut range = BufferRange::new(buffer, info.offset, info.range);
         let texels = vk::FormatFeatureFlags::UNIFORM_TEXEL_BUFFER | vk::FormatFeatureFlags::STORAGE_TEXEL_BUFFER;
@@ -318,7 +323,7 @@ pub extern "system" fn create_image(
 ) -> vk::Result {
     raw::create(out, || {
         let object = device(handle)?;
-        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let info = check::info(object, info)?;
         let families = raw::slice(info.p_queue_family_indices, info.queue_family_index_count);
         check_sharing(object.messages(), info.sharing_mode, families)?;
         Ok(object.images.insert(image::create(&image_desc(info))?))
@@ -432,7 +437,7 @@ pub extern "system" fn bind_images(
     count: u32,
     infos: *const vk::BindImageMemoryInfo<'_>,
 ) -> vk::Result {
-    bind_all(handle, raw::slice(infos, count), |object, info| {
+    bind_all(handle, (infos, count), |object, info| {
         match raw::find::<vk::BindImageMemorySwapchainInfoKHR<'_>>(info.p_next) {
             Some(swapchain) => bind_to_swapchain(object, info.image, swapchain),
             None => bind_one_image(object, info.image, info.memory, info.memory_offset),
@@ -527,20 +532,33 @@ pub extern "system" fn create_image_view(
 ) -> vk::Result {
     raw::create(out, || {
         let object = device(handle)?;
-        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let info = check::info(object, info)?;
         let surface = need(object, &object.images, info.image)?;
+        check_range(object, &surface, info)?;
         let desc = view_desc(&surface, info);
         Ok(object.image_views.insert(Arc::new(SurfaceView { surface, desc })))
     })
+}
+
+/// Checks that a view shows no more of its image than there is.
+fn check_range(object: &DeviceObject, surface: &Surface, info: &vk::ImageViewCreateInfo<'_>) -> Result<()> {
+    let (desc, range) = (surface.desc(), &info.subresource_range);
+    let levels = desc.levels;
+    check::view_range(object, range, [levels, layers_of(surface, info)])
+}
+
+/// Layers that views of an image count: those of a view of slices are the slices of its level.
+fn layers_of(surface: &Surface, info: &vk::ImageViewCreateInfo<'_>) -> u32 {
+    let is_volume = surface.desc().kind == vk::ImageType::TYPE_3D && info.view_type != vk::ImageViewType::TYPE_3D;
+    let level = info.subresource_range.base_mip_level.min(surface.desc().levels.saturating_sub(1));
+    if is_volume { surface.level_extent(level).depth } else { surface.desc().layers }
 }
 
 fn view_desc(surface: &Surface, info: &vk::ImageViewCreateInfo<'_>) -> SurfaceViewDesc {
     let range = info.subresource_range;
     let remaining =
         |count: u32, first: u32, all: u32| if count == u32::MAX { all.saturating_sub(first) } else { count };
-    // Layers of a view of slices are counted in the slices of its level.
-    let is_volume = surface.desc().kind == vk::ImageType::TYPE_3D && info.view_type != vk::ImageViewType::TYPE_3D;
-    let layers = if is_volume { surface.level_extent(range.base_mip_level).depth } else { surface.desc().layers };
+    let layers = layers_of(surface, info);
     SurfaceViewDesc {
         kind: info.view_type,
         format: info.format,

@@ -7,7 +7,7 @@ use vitric_api::{Error, Result};
 use vitric_backend::state::{AttachmentDesc, DepthResolve, ImplicitSamples, PassDesc, RateAttachment, SubpassDesc};
 
 use crate::objects::{Framebuffer, destroy, device, need};
-use crate::raw;
+use crate::{check, raw};
 
 // Both versions of a render pass's description have most fields under the same names, in structures of different types.
 
@@ -65,7 +65,7 @@ pub extern "system" fn create(
     out: *mut vk::RenderPass,
 ) -> vk::Result {
     raw::create(out, || {
-        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let info = check::info(device(handle)?, info)?;
         let attachments = raw::slice(info.p_attachments, info.attachment_count).iter().map(|info| attachment!(info));
         let views: Option<&vk::RenderPassMultiviewCreateInfo<'_>> = raw::find(info.p_next);
         let masks = views.map_or(&[][..], |views| raw::slice(views.p_view_masks, views.subpass_count));
@@ -83,7 +83,7 @@ pub extern "system" fn create2(
     out: *mut vk::RenderPass,
 ) -> vk::Result {
     raw::create(out, || {
-        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let info = check::info(device(handle)?, info)?;
         let attachments = raw::slice(info.p_attachments, info.attachment_count).iter().map(|info| attachment!(info));
         let subpasses = raw::slice(info.p_subpasses, info.subpass_count).iter().map(subpass2);
         insert(handle, attachments.collect(), subpasses.collect())
@@ -172,8 +172,12 @@ pub extern "system" fn create_framebuffer(
 ) -> vk::Result {
     raw::create(out, || {
         let object = device(handle)?;
-        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let info = check::info(object, info)?;
         let named_later = info.flags.contains(vk::FramebufferCreateFlags::IMAGELESS);
+        let count = need(object, &object.passes, info.render_pass)?.attachments.len();
+        check::value(object, "VkFramebufferCreateInfo", |check| {
+            check.within("attachment_count", info.attachment_count.into(), count as u64..=count as u64)
+        })?;
         let views = raw::slice(info.p_attachments, if named_later { 0 } else { info.attachment_count });
         let views = views.iter().map(|&view| need(object, &object.image_views, view)).collect::<Result<_>>()?;
         Ok(object.framebuffers.insert(Arc::new(Framebuffer { views, layers: info.layers })))

@@ -21,7 +21,7 @@ use vitric_backend::state::{
 };
 
 use crate::objects::{DeviceObject, Pipeline, destroy as destroy_handle, device, need};
-use crate::raw;
+use crate::{check, raw};
 
 pub extern "system" fn create_module(
     handle: vk::Device,
@@ -31,7 +31,7 @@ pub extern "system" fn create_module(
 ) -> vk::Result {
     raw::create(out, || {
         let object = device(handle)?;
-        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let info = check::info(object, info)?;
         Ok(object.shaders.insert(ShaderModule::new(object.messages(), words(info))?))
     })
 }
@@ -82,8 +82,10 @@ pub extern "system" fn create_cache(
     out: *mut vk::PipelineCache,
 ) -> vk::Result {
     raw::create(out, || {
-        let data = raw::input(info).map_or(&[][..], |info| raw::bytes(info.p_initial_data, info.initial_data_size));
-        Ok(device(handle)?.caches.insert(Arc::new(PipelineCache::new(data))))
+        let object = device(handle)?;
+        let info = check::info(object, info)?;
+        let data = raw::bytes(info.p_initial_data, info.initial_data_size);
+        Ok(object.caches.insert(Arc::new(PipelineCache::new(data))))
     })
 }
 
@@ -125,7 +127,7 @@ pub extern "system" fn merge_caches(
     raw::guard(|| {
         let object = device(handle)?;
         let target = need(object, &object.caches, target)?;
-        for &source in raw::slice(sources, count) {
+        for &source in check::array(object, "pSrcCaches", sources, count)? {
             target.merge(&*need(object, &object.caches, source)?);
         }
         Ok(vk::Result::SUCCESS)
@@ -191,6 +193,8 @@ pub struct Maker<'a> {
     cache: Option<Arc<PipelineCache>>,
     /// Its stages, which need not all be good: what is not needed may be anything.
     stages: Vec<(vk::ShaderStageFlags, Result<StageDesc>)>,
+    /// Why its description is refused, if it is.
+    refused: Option<Error>,
 }
 
 impl Maker<'_> {
@@ -213,6 +217,7 @@ impl Maker<'_> {
 
     /// Makes a pipeline, and tells the application what it has asked for about that.
     fn one<I: PipelineInfo>(&self, info: &I, make: impl Fn(&Self, &I) -> Result<Pipeline>) -> Result<Pipeline> {
+        self.refused.map_or(Ok(()), Err)?;
         let start = Instant::now();
         tell(info, vk::PipelineCreationFeedback::default());
         let cache = self.cache.as_deref();
@@ -259,6 +264,8 @@ trait PipelineInfo {
     fn stages(&self) -> Vec<&vk::PipelineShaderStageCreateInfo<'_>>;
     fn own_flags(&self) -> vk::PipelineCreateFlags;
     fn next(&self) -> *const c_void;
+    /// Checks all values that count.
+    fn check(&self, object: &DeviceObject) -> Result<()>;
 
     /// Whether any of some flags is set, in the longer flags where there are such.
     fn has(&self, wanted: vk::PipelineCreateFlags) -> bool {
@@ -269,6 +276,10 @@ trait PipelineInfo {
 }
 
 impl PipelineInfo for vk::ComputePipelineCreateInfo<'_> {
+    fn check(&self, object: &DeviceObject) -> Result<()> {
+        check::pipelines::compute(object, self)
+    }
+
     fn stages(&self) -> Vec<&vk::PipelineShaderStageCreateInfo<'_>> {
         vec![&self.stage]
     }
@@ -283,6 +294,10 @@ impl PipelineInfo for vk::ComputePipelineCreateInfo<'_> {
 }
 
 impl PipelineInfo for vk::GraphicsPipelineCreateInfo<'_> {
+    fn check(&self, object: &DeviceObject) -> Result<()> {
+        check::pipelines::graphics(object, self, graphics::own_parts(self))
+    }
+
     fn stages(&self) -> Vec<&vk::PipelineShaderStageCreateInfo<'_>> {
         use vk::GraphicsPipelineLibraryFlagsEXT as Subsets;
         let own = graphics::own_parts(self);
@@ -313,26 +328,31 @@ fn only_found(info: &impl PipelineInfo) -> bool {
 /// Creates pipelines; those that fail are null, and the first failure is returned. Their programs are compiled in parallel.
 fn create_all<I: PipelineInfo>(
     (handle, cache): (vk::Device, vk::PipelineCache),
-    infos: &[I],
+    (infos, count): (*const I, u32),
     out: *mut vk::Pipeline,
     make: impl Fn(&Maker<'_>, &I) -> Result<Pipeline>,
 ) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
+        let infos = check::array(object, "pCreateInfos", infos, count)?;
+        let out = check::output(object, "pPipelines", out, count)?;
+        out.fill(vk::Pipeline::null());
         let cache = object.caches.get(cache.as_raw());
         let maker = |info: &I| {
+            // What is refused has no stage that would be compiled.
+            if let Err(error) = info.check(object) {
+                return Maker { object, cache: None, stages: Vec::new(), refused: Some(error) };
+            }
             let of_device = info.has(vk::PipelineCreateFlags::VIEW_INDEX_FROM_DEVICE_INDEX);
             let desc =
                 |stage: &vk::PipelineShaderStageCreateInfo<'_>| (stage.stage, stage_desc(object, stage, of_device));
             let stages = info.stages().into_iter().map(desc).collect();
-            Maker { object, cache: cache.clone(), stages }
+            Maker { object, cache: cache.clone(), stages, refused: None }
         };
         let makers: Vec<Maker<'_>> = infos.iter().map(maker).collect();
         let compiled = makers.iter().zip(infos).filter(|(_, info)| !only_found(*info));
         let compiled: Vec<StageDesc> = compiled.flat_map(|(maker, _)| maker.good().cloned()).collect();
         let _kept = object.programs.prepare(&compiled, cache.as_deref());
-        let out = raw::slice_mut(out, infos.len());
-        out.fill(vk::Pipeline::null());
         let mut failure = None;
         for (slot, (maker, info)) in out.iter_mut().zip(makers.iter().zip(infos)) {
             match raw::room_for(0).and_then(|()| maker.one(info, &make)) {
@@ -355,7 +375,7 @@ pub extern "system" fn create_compute(
     _: *const vk::AllocationCallbacks<'_>,
     out: *mut vk::Pipeline,
 ) -> vk::Result {
-    create_all((handle, cache), raw::slice(infos, count), out, |maker, _: &vk::ComputePipelineCreateInfo<'_>| {
+    create_all((handle, cache), (infos, count), out, |maker, _: &vk::ComputePipelineCreateInfo<'_>| {
         let program = maker.program(vk::ShaderStageFlags::COMPUTE)?.ok_or(Error::Unknown)?;
         Ok(Pipeline::Compute(Arc::new(ComputePipeline { program })))
     })
@@ -369,7 +389,7 @@ pub extern "system" fn create_graphics(
     _: *const vk::AllocationCallbacks<'_>,
     out: *mut vk::Pipeline,
 ) -> vk::Result {
-    create_all((handle, cache), raw::slice(infos, count), out, graphics::make)
+    create_all((handle, cache), (infos, count), out, graphics::make)
 }
 
 /// As many viewports or scissors as there are to be. Where their values are dynamic, the pointer may be anything.
@@ -620,9 +640,10 @@ fn color_writes(state: &vk::PipelineColorBlendStateCreateInfo<'_>) -> Vec<bool> 
     writes.iter().map(|&writes| writes != 0).collect()
 }
 
-fn dynamic_state(state: &vk::PipelineDynamicStateCreateInfo<'_>) -> DynamicState {
+/// Dynamic states of Vulkan, and what they are here.
+pub const DYNAMIC_STATES: &[(vk::DynamicState, DynamicState)] = {
     use vk::DynamicState as D;
-    let table = [
+    &[
         (D::VIEWPORT, DynamicState::VIEWPORT),
         (D::SCISSOR, DynamicState::SCISSOR),
         (D::LINE_WIDTH, DynamicState::LINE_WIDTH),
@@ -635,7 +656,7 @@ fn dynamic_state(state: &vk::PipelineDynamicStateCreateInfo<'_>) -> DynamicState
         (D::CULL_MODE, DynamicState::CULL_MODE),
         (D::FRONT_FACE, DynamicState::FRONT_FACE),
         (D::PRIMITIVE_TOPOLOGY, DynamicState::TOPOLOGY),
-        (D::VIEWPORT_WITH_COUNT, DynamicState::VIEWPORT | DynamicState::VIEWPORT_COUNT),
+        (D::VIEWPORT_WITH_COUNT, DynamicState::VIEWPORT.union(DynamicState::VIEWPORT_COUNT)),
         (D::SCISSOR_WITH_COUNT, DynamicState::SCISSOR),
         (D::VERTEX_INPUT_BINDING_STRIDE, DynamicState::STRIDES),
         (D::DEPTH_TEST_ENABLE, DynamicState::DEPTH_TEST),
@@ -674,8 +695,12 @@ fn dynamic_state(state: &vk::PipelineDynamicStateCreateInfo<'_>) -> DynamicState
         (D::PATCH_CONTROL_POINTS_EXT, DynamicState::PATCH_VERTICES),
         (D::TESSELLATION_DOMAIN_ORIGIN_EXT, DynamicState::DOMAIN_ORIGIN),
         (D::RASTERIZATION_STREAM_EXT, DynamicState::STREAM),
-    ];
+    ]
+};
+
+/// What commands set of a pipeline.
+pub fn dynamic_state(state: &vk::PipelineDynamicStateCreateInfo<'_>) -> DynamicState {
     let named = raw::slice(state.p_dynamic_states, state.dynamic_state_count);
-    let flags = named.iter().filter_map(|name| table.iter().find(|(known, _)| known == name));
+    let flags = named.iter().filter_map(|name| DYNAMIC_STATES.iter().find(|(known, _)| known == name));
     flags.fold(DynamicState::empty(), |all, (_, flag)| all | *flag)
 }

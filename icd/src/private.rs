@@ -8,7 +8,7 @@ use ash::vk::{self, Handle};
 use parking_lot::Mutex;
 
 use crate::objects::{destroy, device, need};
-use crate::raw;
+use crate::{check, raw};
 
 /// An object, by type and handle.
 type Key = (vk::ObjectType, u64);
@@ -51,11 +51,15 @@ impl PrivateData {
 
 pub extern "system" fn create_slot(
     handle: vk::Device,
-    _: *const vk::PrivateDataSlotCreateInfo<'_>,
+    info: *const vk::PrivateDataSlotCreateInfo<'_>,
     _: *const vk::AllocationCallbacks<'_>,
     out: *mut vk::PrivateDataSlot,
 ) -> vk::Result {
-    raw::create(out, || Ok(device(handle)?.slots.insert(Arc::new(()))))
+    raw::create(out, || {
+        let object = device(handle)?;
+        check::info(object, info)?;
+        Ok(object.slots.insert(Arc::new(())))
+    })
 }
 
 pub extern "system" fn destroy_slot(

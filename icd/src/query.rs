@@ -7,7 +7,7 @@ use vitric_api::Error;
 use vitric_backend::command::{QueryKind, QueryPool};
 
 use crate::objects::{destroy as destroy_handle, device, need};
-use crate::raw;
+use crate::{check, raw};
 
 pub extern "system" fn create(
     handle: vk::Device,
@@ -17,7 +17,7 @@ pub extern "system" fn create(
 ) -> vk::Result {
     raw::create(out, || {
         let object = device(handle)?;
-        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let info = check::info(object, info)?;
         let kind = match info.query_type {
             vk::QueryType::OCCLUSION => QueryKind::Occlusion,
             vk::QueryType::TIMESTAMP => QueryKind::Timestamp,
@@ -50,6 +50,7 @@ pub extern "system" fn results(
         let object = device(handle)?;
         let pool = need(object, &object.queries, pool)?;
         object.device.health().check()?;
+        check::array(object, "pData", data.cast_const(), u32::from(size > 0 || count > 0))?;
         let out = raw::slice_mut(data.cast::<u8>(), size);
         let mut complete = true;
         for index in 0..count {
@@ -98,9 +99,12 @@ pub extern "system" fn calibrated_timestamps(
     deviation: *mut u64,
 ) -> vk::Result {
     raw::guard(|| {
-        let gpu = device(handle)?.device.gpu();
+        let object = device(handle)?;
+        let gpu = object.device.gpu();
+        let infos = check::array(object, "pTimestampInfos", infos, count)?;
+        let timestamps = check::output(object, "pTimestamps", timestamps, count)?;
         let begin = host_clock(libc::CLOCK_MONOTONIC_RAW);
-        for (info, out) in raw::slice(infos, count).iter().zip(raw::slice_mut(timestamps, count as usize)) {
+        for (info, out) in infos.iter().zip(timestamps) {
             *out = match info.time_domain {
                 vk::TimeDomainKHR::DEVICE => gpu.now(),
                 vk::TimeDomainKHR::CLOCK_MONOTONIC => host_clock(libc::CLOCK_MONOTONIC),

@@ -12,8 +12,8 @@ use vitric_backend::state::{AttachmentDesc, ClearValue, DepthResolve, PassDesc, 
 use crate::command::{device_area, end_pass, record};
 use crate::objects::{DeviceObject, need};
 use crate::pass::{implicit, texel_size};
-use crate::raw;
 use crate::transfer::clear_value;
+use crate::{check, raw};
 
 const STORE: vk::AttachmentStoreOp = vk::AttachmentStoreOp::STORE;
 
@@ -58,6 +58,7 @@ fn used<'a>(info: *const vk::RenderingAttachmentInfo<'a>) -> Option<&'a vk::Rend
 
 impl Attachments<'_> {
     fn subpass(&mut self, info: &vk::RenderingInfo<'_>) -> Result<SubpassDesc> {
+        check::info(self.object, info)?;
         let colors = raw::slice(info.p_color_attachments, info.color_attachment_count);
         let (depth, stencil) = (used(info.p_depth_attachment), used(info.p_stencil_attachment));
         let mut unused_aspects = Aspect::empty();

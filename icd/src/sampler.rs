@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use ash::vk;
-use vitric_api::Error;
 use vitric_backend::texture::{Conversion, Sampler, border};
 
 use crate::memory::component_mapping;
 use crate::objects::{destroy as destroy_handle, device, need};
-use crate::raw;
+use crate::{check, raw};
 
 pub extern "system" fn create(
     handle: vk::Device,
@@ -18,7 +17,7 @@ pub extern "system" fn create(
 ) -> vk::Result {
     raw::create(out, || {
         let object = device(handle)?;
-        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let info = check::info(object, info)?;
         let sampler = Sampler {
             mag_filter: info.mag_filter,
             min_filter: info.min_filter,
@@ -51,7 +50,7 @@ pub extern "system" fn create_conversion(
 ) -> vk::Result {
     raw::create(out, || {
         let object = device(handle)?;
-        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let info = check::info(object, info)?;
         // Which format it is for the view says; reconstruction is never explicit.
         let conversion = Conversion {
             model: info.ycbcr_model,

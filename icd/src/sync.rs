@@ -8,7 +8,7 @@ use vitric_api::{Error, Result};
 use vitric_backend::command::Event;
 
 use crate::objects::{destroy, device, need};
-use crate::raw;
+use crate::{check, raw};
 
 pub extern "system" fn create_fence(
     handle: vk::Device,
@@ -17,14 +17,15 @@ pub extern "system" fn create_fence(
     out: *mut vk::Fence,
 ) -> vk::Result {
     raw::create(out, || {
-        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let object = device(handle)?;
+        let info = check::info(object, info)?;
         let signaled = info.flags.contains(vk::FenceCreateFlags::SIGNALED);
         let exported: Option<&vk::ExportFenceCreateInfo<'_>> = raw::find(info.p_next);
         let payload = match exported.is_some_and(|info| !info.handle_types.is_empty()) {
             true => Payload::shared(Kind::Fence, u64::from(signaled))?,
             false => Payload::new(Kind::Fence, u64::from(signaled)),
         };
-        Ok(device(handle)?.fences.insert(Primitive::new(payload)))
+        Ok(object.fences.insert(Primitive::new(payload)))
     })
 }
 
@@ -35,7 +36,7 @@ pub extern "system" fn destroy_fence(handle: vk::Device, fence: vk::Fence, _: *c
 pub extern "system" fn reset_fences(handle: vk::Device, count: u32, fences: *const vk::Fence) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
-        for &fence in raw::slice(fences, count) {
+        for &fence in check::array(object, "pFences", fences, count)? {
             need(object, &object.fences, fence)?.reset();
         }
         Ok(vk::Result::SUCCESS)
@@ -60,7 +61,7 @@ pub extern "system" fn wait(
 ) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
-        let fences = raw::slice(fences, count).iter();
+        let fences = check::array(object, "pFences", fences, count)?.iter();
         let fences = fences.map(|&fence| Ok(need(object, &object.fences, fence)?.payload()));
         let fences: Vec<_> = fences.collect::<Result<_>>()?;
         let in_time = fences.is_empty() || wait_for_fences(&fences, all != 0, timeout, object.device.health());
@@ -76,7 +77,8 @@ pub extern "system" fn create_semaphore(
     out: *mut vk::Semaphore,
 ) -> vk::Result {
     raw::create(out, || {
-        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let object = device(handle)?;
+        let info = check::info(object, info)?;
         let kind: Option<&vk::SemaphoreTypeCreateInfo<'_>> = raw::find(info.p_next);
         let (kind, value) = match kind.filter(|kind| kind.semaphore_type == vk::SemaphoreType::TIMELINE) {
             Some(timeline) => (Kind::Timeline, timeline.initial_value),
@@ -87,7 +89,7 @@ pub extern "system" fn create_semaphore(
             true => Payload::shared(kind, value)?,
             false => Payload::new(kind, value),
         };
-        Ok(device(handle)?.semaphores.insert(Primitive::new(payload)))
+        Ok(object.semaphores.insert(Primitive::new(payload)))
     })
 }
 
@@ -118,8 +120,8 @@ pub extern "system" fn wait_semaphores(
     raw::guard(|| {
         let object = device(handle)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
-        let semaphores = raw::slice(info.p_semaphores, info.semaphore_count).iter();
-        let pairs = semaphores.zip(raw::slice(info.p_values, info.semaphore_count));
+        let semaphores = check::array(object, "pSemaphores", info.p_semaphores, info.semaphore_count)?.iter();
+        let pairs = semaphores.zip(check::array(object, "pValues", info.p_values, info.semaphore_count)?);
         let pairs =
             pairs.map(|(&semaphore, &value)| Ok((need(object, &object.semaphores, semaphore)?.payload(), value)));
         let pairs: Vec<_> = pairs.collect::<Result<_>>()?;
@@ -140,11 +142,15 @@ pub extern "system" fn destroy_semaphore(
 
 pub extern "system" fn create_event(
     handle: vk::Device,
-    _: *const vk::EventCreateInfo<'_>,
+    info: *const vk::EventCreateInfo<'_>,
     _: *const vk::AllocationCallbacks<'_>,
     out: *mut vk::Event,
 ) -> vk::Result {
-    raw::create(out, || Ok(device(handle)?.events.insert(Arc::new(Event::default()))))
+    raw::create(out, || {
+        let object = device(handle)?;
+        check::info(object, info)?;
+        Ok(object.events.insert(Arc::new(Event::default())))
+    })
 }
 
 pub extern "system" fn destroy_event(handle: vk::Device, event: vk::Event, _: *const vk::AllocationCallbacks<'_>) {

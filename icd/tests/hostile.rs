@@ -468,3 +468,142 @@ fn indices_out_of_range_and_draws_of_a_hostile_length_end() {
     next.run(|_, _| ()).unwrap();
     next.close();
 }
+
+/// Changes a value of a pipeline's description.
+type Change = fn(&mut common::Described);
+
+/// Values of create-infos that there are not: each is refused at once, with a message that names it.
+#[test]
+fn values_that_are_not_advertised_are_refused_by_name() {
+    let driver = Driver::open();
+    let layout = Layout::new(&driver, driver.buffer(256).unwrap().0).unwrap();
+    let stages = [(vk::ShaderStageFlags::VERTEX, LARGE), (vk::ShaderStageFlags::FRAGMENT, COUNT)];
+    let topology = vk::PrimitiveTopology::TRIANGLE_LIST;
+    let drawing = Drawing::new(&driver, &layout, &stages, topology, false).unwrap();
+    let began = std::time::Instant::now();
+    let mut count = 0;
+    for samples in [0, 3, 32, 64, 1 << 20, 1 << 30, u32::MAX] {
+        let samples = vk::SampleCountFlags::from_raw(samples);
+        let refused = drawing.again(&driver, &layout, &stages, |info| info.samples = samples);
+        assert_eq!(refused, Err(vk::Result::ERROR_UNKNOWN), "{samples:?}");
+        assert!(driver.last_message().contains("rasterizationSamples"), "{}", driver.last_message());
+        count += 1;
+    }
+    let wrong: [(&str, Change); 8] = [
+        ("topology", |info| info.topology = vk::PrimitiveTopology::from_raw(11)),
+        ("polygonMode", |info| info.polygon_mode = vk::PolygonMode::from_raw(3)),
+        ("cullMode", |info| info.cull_mode = vk::CullModeFlags::from_raw(4)),
+        ("frontFace", |info| info.front_face = vk::FrontFace::from_raw(-1)),
+        ("viewportCount", |info| info.viewports = 17),
+        ("binding", |info| info.binding = 32),
+        ("format", |info| info.format = vk::Format::BC1_RGBA_UNORM_BLOCK),
+        ("subpass", |info| info.subpass = 1),
+    ];
+    for (name, change) in wrong {
+        let refused = drawing.again(&driver, &layout, &stages, change);
+        assert_eq!(refused, Err(vk::Result::ERROR_UNKNOWN), "{name}");
+        assert!(driver.last_message().contains(name), "{name}: {}", driver.last_message());
+        count += 1;
+    }
+    // Each takes microseconds.
+    assert!(began.elapsed() < std::time::Duration::from_secs(1), "{:?} for {count}", began.elapsed());
+    assert_eq!(drawing.again(&driver, &layout, &stages, |_| ()), Ok(()));
+    driver.run(|_, _| ()).unwrap();
+    driver.close();
+}
+
+/// Images and views with values that there are not, which a mask of allowed bits would let through.
+#[test]
+fn samples_levels_and_layers_that_are_none_are_refused() {
+    let driver = Driver::open();
+    let device = &driver.device;
+    let info = vk::ImageCreateInfo::default()
+        .image_type(vk::ImageType::TYPE_2D)
+        .format(vk::Format::R8G8B8A8_UNORM)
+        .extent(vk::Extent3D { width: 16, height: 16, depth: 1 })
+        .mip_levels(5)
+        .array_layers(6)
+        .samples(vk::SampleCountFlags::TYPE_1)
+        .usage(vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::SAMPLED);
+    // SAFETY: the driver promises to survive any values.
+    unsafe {
+        for samples in [0, 3, 32, 1 << 30] {
+            let samples = vk::SampleCountFlags::from_raw(samples);
+            assert!(device.create_image(&info.mip_levels(1).samples(samples), None).is_err(), "{samples:?}");
+        }
+        assert!(device.create_image(&info.mip_levels(6), None).is_err());
+        assert!(device.create_image(&info.tiling(vk::ImageTiling::from_raw(9)), None).is_err());
+        let image = device.create_image(&info, None).unwrap();
+        let view = |base_mip_level, level_count, base_array_layer, layer_count| {
+            let aspect_mask = vk::ImageAspectFlags::COLOR;
+            let range =
+                vk::ImageSubresourceRange { aspect_mask, base_mip_level, level_count, base_array_layer, layer_count };
+            let info = vk::ImageViewCreateInfo::default().image(image).view_type(vk::ImageViewType::TYPE_2D_ARRAY);
+            let info = info.format(vk::Format::R8G8B8A8_UNORM).subresource_range(range);
+            device.create_image_view(&info, None).map(|view| device.destroy_image_view(view, None))
+        };
+        let all = vk::REMAINING_MIP_LEVELS;
+        assert!(view(0, 5, 0, 6).is_ok() && view(4, 1, 5, 1).is_ok() && view(1, all, 2, all).is_ok());
+        for (level, levels, layer, layers) in [
+            (5, 1, 0, 1),
+            (4, 2, 0, 1),
+            (0, 0, 0, 1),
+            (0, 1, 6, 1),
+            (0, 1, 5, 2),
+            (u32::MAX, all, 0, all),
+            (0, 1, 0, 0),
+        ] {
+            assert!(view(level, levels, layer, layers).is_err(), "{level} {levels} {layer} {layers}");
+        }
+    }
+    driver.run(|_, _| ()).unwrap();
+    driver.close();
+}
+
+/// Arrays that are not there, though a count says so.
+#[test]
+fn null_arrays_are_errors() {
+    use std::ptr::null;
+    let driver = Driver::open_for(vk::API_VERSION_1_1, &[]);
+    let (device, functions) = (driver.device.handle(), driver.device.fp_v1_0());
+    let newer = driver.device.fp_v1_1();
+    // SAFETY: the driver promises to survive null pointers.
+    let codes = unsafe {
+        let pool = driver.device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None).unwrap();
+        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+        let layouts = vk::DescriptorSetAllocateInfo { descriptor_set_count: 1, ..Default::default() };
+        let query = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::OCCLUSION).query_count(1);
+        let queries = driver.device.create_query_pool(&query, None).unwrap();
+        let submit = vk::SubmitInfo { command_buffer_count: 1, ..Default::default() };
+        [
+            (functions.wait_for_fences)(device, 1, null(), vk::TRUE, 0),
+            (functions.reset_fences)(device, 1, null()),
+            (functions.queue_submit)(driver.queue, 1, null(), vk::Fence::null()),
+            (functions.queue_submit)(driver.queue, 1, &raw const submit, vk::Fence::null()),
+            (functions.flush_mapped_memory_ranges)(device, 1, null()),
+            (functions.invalidate_mapped_memory_ranges)(device, 1, null()),
+            (functions.allocate_command_buffers)(device, &raw const info, std::ptr::null_mut()),
+            (functions.allocate_command_buffers)(device, null(), std::ptr::null_mut()),
+            (functions.allocate_descriptor_sets)(device, &raw const layouts, std::ptr::null_mut()),
+            (functions.free_descriptor_sets)(device, vk::DescriptorPool::null(), 1, null()),
+            (functions.get_query_pool_results)(
+                device,
+                queries,
+                0,
+                1,
+                4,
+                std::ptr::null_mut(),
+                4,
+                vk::QueryResultFlags::empty(),
+            ),
+            (functions.begin_command_buffer)(driver.device.allocate_command_buffers(&info).unwrap()[0], null()),
+            (newer.bind_buffer_memory2)(device, 1, null()),
+            (newer.bind_image_memory2)(device, 1, null()),
+        ]
+    };
+    for (number, code) in codes.into_iter().enumerate() {
+        assert!(code.as_raw() < 0, "call {number}: {code:?}");
+    }
+    driver.run(|_, _| ()).unwrap();
+    driver.close();
+}

@@ -178,3 +178,51 @@ fn stale_handles_are_errors_or_ignored() {
         instance.destroy_instance(None);
     }
 }
+
+/// What creates an object: its parent, the info, callbacks, and where the handle goes.
+type Create = unsafe extern "system" fn(u64, *const (), *const (), *mut u64) -> vk::Result;
+
+/// What creates pipelines: a device, a cache, a count of infos, these, callbacks, and where handles go.
+type CreatePipelines = unsafe extern "system" fn(u64, u64, u32, *const (), *const (), *mut u64) -> vk::Result;
+
+#[test]
+fn null_infos_are_refused_by_everything_that_creates_something() {
+    use vk::Handle;
+    let instance = instance();
+    // SAFETY: valid usage but for null pointers, which the driver promises to survive; every function has the type that its name stands for.
+    unsafe {
+        let physical = instance.enumerate_physical_devices().unwrap()[0];
+        let priority = [1.0];
+        let queue = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priority)];
+        let info = vk::DeviceCreateInfo::default().queue_create_infos(&queue);
+        let device = instance.create_device(physical, &info, None).unwrap();
+        let parents = [instance.handle().as_raw(), physical.as_raw(), device.handle().as_raw()];
+        let mut count = 0;
+        for entry in ENTRIES.iter().filter(|entry| entry.name.starts_with("vkCreate")) {
+            let mut made = 7;
+            let parent = match entry.level {
+                Level::Global => continue,
+                Level::Instance => parents[0],
+                Level::Physical => parents[1],
+                Level::Device => parents[2],
+            };
+            let null = std::ptr::null();
+            let code = if entry.name.ends_with("Pipelines") {
+                let create = std::mem::transmute::<unsafe extern "system" fn(), CreatePipelines>(entry.function);
+                create(parent, 0, 1, null, null, &raw mut made)
+            } else {
+                let create = std::mem::transmute::<unsafe extern "system" fn(), Create>(entry.function);
+                create(parent, null, null, &raw mut made)
+            };
+            assert!(code.as_raw() < 0, "{}: {code:?}", entry.name);
+            assert!(made == 0 || entry.name.ends_with("Pipelines"), "{} leaves no handle", entry.name);
+            count += 1;
+        }
+        assert!(count >= 30, "{count}");
+        let mut made = vk::Instance::null();
+        let create = entry().fp_v1_0().create_instance;
+        assert!(create(std::ptr::null(), std::ptr::null(), &raw mut made).as_raw() < 0);
+        device.destroy_device(None);
+        instance.destroy_instance(None);
+    }
+}

@@ -18,7 +18,7 @@ use vitric_api::{Error, Result};
 
 use crate::device::of_queue;
 use crate::objects::{InstanceObject, Marked, destroy, device, need};
-use crate::raw;
+use crate::{check, raw};
 
 pub use wayland::{create as create_wayland, support as wayland_support};
 pub use xcb::{create_xcb, xcb_support};
@@ -39,11 +39,14 @@ impl PresentTarget for Headless {
 
 pub extern "system" fn create_headless(
     instance: vk::Instance,
-    _: *const vk::HeadlessSurfaceCreateInfoEXT<'_>,
+    info: *const vk::HeadlessSurfaceCreateInfoEXT<'_>,
     _: *const vk::AllocationCallbacks<'_>,
     out: *mut vk::SurfaceKHR,
 ) -> vk::Result {
-    raw::create(out, || insert(instance, Arc::new(Headless)))
+    raw::create(out, || {
+        raw::input(info).ok_or(Error::Unknown)?;
+        insert(instance, Arc::new(Headless))
+    })
 }
 
 /// Surfaces are kept behind a pointer that carries its own mark, since queries name them without their instance.
@@ -200,7 +203,7 @@ pub extern "system" fn create_swapchain(
 ) -> vk::Result {
     raw::create(out, || {
         let object = device(handle)?;
-        let info = raw::input(info).ok_or(Error::Unknown)?;
+        let info = check::info(object, info)?;
         let desc = SwapchainDesc {
             images: info.min_image_count,
             format: info.image_format,
@@ -276,11 +279,12 @@ pub extern "system" fn acquire(
         let object = device(handle)?;
         object.device.health().check()?;
         let entry = need(object, &object.swapchains, swapchain)?;
+        let out = raw::output(out).ok_or(Error::Unknown)?;
         let semaphore = object.semaphores.get(semaphore.as_raw()).map(|semaphore| semaphore.payload());
         let fence = object.fences.get(fence.as_raw()).map(|fence| fence.payload());
         match entry.chain.acquire(timeout, semaphore.as_ref(), fence.as_ref())? {
             Some(image) => {
-                *raw::output(out).ok_or(Error::Unknown)? = image;
+                *out = image;
                 Ok(vk::Result::SUCCESS)
             }
             None if timeout == 0 => Ok(vk::Result::NOT_READY),
@@ -313,7 +317,7 @@ pub extern "system" fn release_images(
         let object = device(handle)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
         let entry = need(object, &object.swapchains, info.swapchain)?;
-        entry.chain.release(raw::slice(info.p_image_indices, info.image_index_count));
+        entry.chain.release(check::array(object, "pImageIndices", info.p_image_indices, info.image_index_count)?);
         Ok(vk::Result::SUCCESS)
     })
 }
@@ -370,15 +374,15 @@ pub extern "system" fn present(queue: vk::Queue, info: *const vk::PresentInfoKHR
     raw::guard(|| {
         let (object, queue) = of_queue(queue)?;
         let info = raw::input(info).ok_or(Error::Unknown)?;
-        let waits = raw::slice(info.p_wait_semaphores, info.wait_semaphore_count).iter();
+        let waits = check::array(object, "pWaitSemaphores", info.p_wait_semaphores, info.wait_semaphore_count)?.iter();
         let waits = waits.map(|&semaphore| Ok((need(object, &object.semaphores, semaphore)?.take_payload(), 0)));
         let waits = waits.collect::<Result<Vec<_>>>()?;
         queue.submit(vec![vitric_api::queue::Batch { waits, ..Default::default() }], None)?;
         let mut worst = Ok(vk::Result::SUCCESS);
         let ids: Option<&vk::PresentIdKHR<'_>> = raw::find(info.p_next);
         let ids = ids.map_or(&[][..], |ids| raw::slice(ids.p_present_ids, ids.swapchain_count));
-        let chains = raw::slice(info.p_swapchains, info.swapchain_count);
-        let images = raw::slice(info.p_image_indices, info.swapchain_count);
+        let chains = check::array(object, "pSwapchains", info.p_swapchains, info.swapchain_count)?;
+        let images = check::array(object, "pImageIndices", info.p_image_indices, info.swapchain_count)?;
         let modes: Option<&vk::SwapchainPresentModeInfoEXT<'_>> = raw::find(info.p_next);
         let modes = modes.map_or(&[][..], |info| raw::slice(info.p_present_modes, info.swapchain_count));
         let fences: Option<&vk::SwapchainPresentFenceInfoEXT<'_>> = raw::find(info.p_next);

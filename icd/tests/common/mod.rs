@@ -82,6 +82,11 @@ impl Driver {
         }
     }
 
+    /// The message that was sent last.
+    pub fn last_message(&self) -> String {
+        self.messages.lock().unwrap().last().cloned().unwrap_or_default()
+    }
+
     pub fn close(self) {
         // SAFETY: nothing is used afterwards.
         unsafe {
@@ -186,7 +191,81 @@ pub struct Drawing {
     pub size: u32,
 }
 
+/// Values of a graphics pipeline that tests change.
+pub struct Described {
+    pub samples: vk::SampleCountFlags,
+    pub topology: vk::PrimitiveTopology,
+    pub polygon_mode: vk::PolygonMode,
+    pub cull_mode: vk::CullModeFlags,
+    pub front_face: vk::FrontFace,
+    pub viewports: u32,
+    pub binding: u32,
+    pub format: vk::Format,
+    pub subpass: u32,
+}
+
 impl Drawing {
+    /// Makes another pipeline for the pass, of which `change` changes values.
+    pub fn again(
+        &self,
+        driver: &Driver,
+        layout: &Layout,
+        stages: &[(vk::ShaderStageFlags, &[u8])],
+        change: impl FnOnce(&mut Described),
+    ) -> Result<(), vk::Result> {
+        let mut described = Described {
+            samples: vk::SampleCountFlags::TYPE_1,
+            topology: vk::PrimitiveTopology::TRIANGLE_LIST,
+            polygon_mode: vk::PolygonMode::FILL,
+            cull_mode: vk::CullModeFlags::NONE,
+            front_face: vk::FrontFace::CLOCKWISE,
+            viewports: 1,
+            binding: 0,
+            format: vk::Format::R32G32B32A32_SFLOAT,
+            subpass: 0,
+        };
+        change(&mut described);
+        let device = &driver.device;
+        let modules = stages.iter().map(|(_, bytes)| driver.module(bytes)).collect::<Result<Vec<_>, _>>()?;
+        let stage = |((stage, _), &module): (&(vk::ShaderStageFlags, &[u8]), &vk::ShaderModule)| {
+            vk::PipelineShaderStageCreateInfo::default().stage(*stage).module(module).name(c"main")
+        };
+        let stages: Vec<_> = stages.iter().zip(&modules).map(stage).collect();
+        let Described { binding, format, viewports, .. } = described;
+        let bindings = [vk::VertexInputBindingDescription { binding, stride: 16, ..Default::default() }];
+        let attributes = [vk::VertexInputAttributeDescription { binding, format, ..Default::default() }];
+        let vertices = vk::PipelineVertexInputStateCreateInfo::default();
+        let vertices = vertices.vertex_binding_descriptions(&bindings).vertex_attribute_descriptions(&attributes);
+        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(described.topology);
+        let viewport = vk::PipelineViewportStateCreateInfo::default().viewport_count(viewports).scissor_count(1);
+        let raster = vk::PipelineRasterizationStateCreateInfo::default()
+            .line_width(1.0)
+            .polygon_mode(described.polygon_mode)
+            .cull_mode(described.cull_mode)
+            .front_face(described.front_face);
+        let samples = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(described.samples);
+        let dynamic = [vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR];
+        let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
+        let info = [vk::GraphicsPipelineCreateInfo::default()
+            .stages(&stages)
+            .vertex_input_state(&vertices)
+            .input_assembly_state(&assembly)
+            .viewport_state(&viewport)
+            .rasterization_state(&raster)
+            .multisample_state(&samples)
+            .dynamic_state(&dynamic)
+            .layout(layout.layout)
+            .render_pass(self.pass)
+            .subpass(described.subpass)];
+        // SAFETY: valid usage but for the values that were changed, which the driver promises to survive.
+        unsafe {
+            let made = device.create_graphics_pipelines(vk::PipelineCache::null(), &info, None);
+            made.iter().flatten().for_each(|&pipeline| device.destroy_pipeline(pipeline, None));
+            modules.iter().for_each(|&module| device.destroy_shader_module(module, None));
+            made.map(drop).map_err(|(_, code)| code)
+        }
+    }
+
     /// `fetches` gives vertices one attribute of four floats.
     pub fn new(
         driver: &Driver,
