@@ -18,7 +18,7 @@ use crate::extensions::{self, Level};
 use crate::families::{self, Wanted};
 use crate::host;
 use crate::physical;
-use crate::queue::{Health, Queue};
+use crate::queue::{self, Health, Queue};
 use crate::report;
 use crate::structures;
 use crate::{Error, Result};
@@ -158,6 +158,14 @@ impl Device {
     /// [`Error::DeviceLost`] when the device was lost.
     pub fn wait_idle(&self) -> Result<()> {
         self.queues.iter().try_for_each(|queue| queue.wait_idle())
+    }
+
+    /// Ends the device's work before it is destroyed: what was submitted completes, but waits end that nothing can end any more. Whoever
+    /// still waits for the device finds it lost.
+    pub fn close(&self) {
+        self.gpu.end_waits();
+        queue::close(&self.queues, &self.health);
+        self.health.end();
     }
 
     /// Allocates `size` bytes of zeroed memory; the last reference to them gives them back to the heap.

@@ -16,6 +16,7 @@ pub mod host;
 pub mod image;
 pub mod physical;
 pub mod pipeline;
+pub mod process;
 pub mod queue;
 pub mod report;
 pub mod structures;

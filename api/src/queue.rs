@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Sender, unbounded};
 use parking_lot::Mutex;
@@ -14,7 +15,9 @@ use vitric_backend::host_memory;
 
 use crate::command::Pending;
 use crate::debug::Messages;
-use crate::sync::{Kind, Payload};
+use crate::device::Device;
+use crate::process;
+use crate::sync::{Kind, Payload, TURN};
 use crate::{Error, Result};
 
 /// One batch of a submission.
@@ -83,19 +86,30 @@ impl Drop for Presenter {
 }
 
 /// Whether a device was lost, and who must hear of it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Health {
     lost: AtomicBool,
+    /// Whether semaphores that are not signaled are not waited for any more.
+    ends_waits: AtomicBool,
+    /// Forks before the device was made.
+    forks: u32,
     /// Why it was lost.
     why: Mutex<String>,
     /// Messengers of the instance.
     pub messages: Arc<Messages>,
 }
 
+impl Default for Health {
+    fn default() -> Self {
+        Self::new(Arc::default())
+    }
+}
+
 impl Health {
     /// A healthy device.
     pub fn new(messages: Arc<Messages>) -> Self {
-        Self { lost: AtomicBool::new(false), why: Mutex::default(), messages }
+        let (lost, ends_waits) = Default::default();
+        Self { lost, ends_waits, forks: process::forks(), why: Mutex::default(), messages }
     }
 
     /// Fails when the device was lost.
@@ -106,14 +120,33 @@ impl Health {
         if self.is_lost() { Err(Error::DeviceLost) } else { Ok(()) }
     }
 
-    /// Whether the device was lost.
+    /// Whether the device was lost, or is another process's.
     pub fn is_lost(&self) -> bool {
-        self.lost.load(Ordering::Acquire)
+        self.lost.load(Ordering::Acquire) || self.is_forked()
+    }
+
+    /// Whether the device is that of a process of which this one is a child: it has no threads here.
+    #[inline]
+    pub fn is_forked(&self) -> bool {
+        self.forks != process::forks()
+    }
+
+    /// Whether queues give up semaphores that are not signaled.
+    fn gives_up(&self) -> bool {
+        self.ends_waits.load(Ordering::Acquire) || self.is_lost()
     }
 
     /// Why the device was lost; nothing, when it was not.
     pub fn why(&self) -> String {
+        if self.is_forked() {
+            return "the process is a child of the one that made the device".to_owned();
+        }
         self.why.lock().clone()
+    }
+
+    /// Marks the device as lost since it ends: waits of other threads for it end, which its destruction must not race with.
+    pub(crate) fn end(&self) {
+        self.lost.store(true, Ordering::Release);
     }
 
     /// Marks the device as lost; the first time also sends `why` to the messengers, as an error.
@@ -125,13 +158,23 @@ impl Health {
     }
 }
 
+/// How far a queue is.
+#[derive(Debug, Default)]
+struct Progress {
+    /// Jobs that were sent and are not complete. It grows only while `jobs` is locked.
+    outstanding: AtomicUsize,
+    /// Jobs that are complete.
+    complete: AtomicUsize,
+    /// Whether the worker waits for semaphores.
+    waits: AtomicBool,
+}
+
 /// A queue.
 #[derive(Debug)]
 pub struct Queue {
     jobs: Mutex<Option<Sender<Job>>>,
     worker: Mutex<Option<JoinHandle<()>>>,
-    /// Jobs that were sent and are not complete. It grows only while `jobs` is locked.
-    outstanding: Arc<AtomicUsize>,
+    progress: Arc<Progress>,
     health: Arc<Health>,
     /// Index of its family.
     pub family: u32,
@@ -144,8 +187,8 @@ impl Queue {
     /// [`Error::OutOfHostMemory`] when the host has no thread to give.
     pub fn new(gpu: Arc<Gpu>, health: Arc<Health>, family: u32) -> Result<Arc<Self>> {
         let (jobs, received) = unbounded();
-        let (worker_health, outstanding) = (health.clone(), Arc::new(AtomicUsize::new(0)));
-        let left = outstanding.clone();
+        let (worker_health, progress) = (health.clone(), Arc::new(Progress::default()));
+        let made = progress.clone();
         let run = move || {
             // The thread for frames comes with the first one.
             let mut presenter = None;
@@ -153,9 +196,10 @@ impl Queue {
                 match (job, &presenter) {
                     (Job::Present(frame), _) => presenter.get_or_insert_with(Presenter::new).show(frame),
                     (Job::Idle(done), Some(presenter)) => presenter.show(Box::new(move || done.signal(1))),
-                    (job, _) => perform(&gpu, &worker_health, job),
+                    (job, _) => perform(&gpu, (&worker_health, &made), job),
                 }
-                left.fetch_sub(1, Ordering::Release);
+                made.complete.fetch_add(1, Ordering::Relaxed);
+                made.outstanding.fetch_sub(1, Ordering::Release);
             }
         };
         if !host_memory::has_room_for_threads(1) {
@@ -164,7 +208,12 @@ impl Queue {
         let worker = std::thread::Builder::new().name("vitric-queue".into()).spawn(run);
         let worker = worker.map_err(|_| Error::OutOfHostMemory)?;
         let (jobs, worker) = (Mutex::new(Some(jobs)), Mutex::new(Some(worker)));
-        Ok(Arc::new(Self { jobs, worker, outstanding, health, family }))
+        Ok(Arc::new(Self { jobs, worker, progress, health, family }))
+    }
+
+    /// Whether all that was submitted is complete.
+    pub fn is_idle(&self) -> bool {
+        self.progress.outstanding.load(Ordering::Acquire) == 0
     }
 
     fn send(&self, job: Job) -> Result<()> {
@@ -175,7 +224,7 @@ impl Queue {
         let jobs = self.jobs.lock();
         let sender = jobs.as_ref().ok_or(Error::DeviceLost)?;
         all.try_for_each(|job| {
-            self.outstanding.fetch_add(1, Ordering::Relaxed);
+            self.progress.outstanding.fetch_add(1, Ordering::Relaxed);
             sender.send(job).map_err(|_| Error::DeviceLost)
         })
     }
@@ -185,7 +234,7 @@ impl Queue {
         // While this is locked nothing else is submitted.
         let _jobs = self.jobs.lock();
         let is_empty = batches.iter().all(|batch| batch.waits.is_empty() && batch.lists.is_empty());
-        let completes = is_empty && self.outstanding.load(Ordering::Acquire) == 0;
+        let completes = is_empty && self.is_idle();
         if completes {
             batches.iter().for_each(Batch::signal);
             fence.into_iter().for_each(|fence| fence.signal(1));
@@ -219,11 +268,20 @@ impl Queue {
     /// # Errors
     /// [`Error::DeviceLost`] when the device was lost, also by what was waited for.
     pub fn wait_idle(&self) -> Result<()> {
+        self.wait_idle_or(|| self.health.is_forked())?;
+        self.health.check()
+    }
+
+    /// Waits until all that was submitted is complete, and frames are shown, or `give_up` returns true, which is asked now and then.
+    fn wait_idle_or(&self, give_up: impl Fn() -> bool) -> Result<()> {
+        if self.health.is_forked() {
+            return Err(Error::DeviceLost);
+        }
         let done = Payload::new(Kind::Fence, 0);
         self.send(Job::Idle(done.clone()))?;
         // Its worker comes to it also when the device is lost.
-        done.wait_until(1, None, || false);
-        self.health.check()
+        done.wait_until(1, None, give_up);
+        Ok(())
     }
 }
 
@@ -239,10 +297,74 @@ impl Drop for Queue {
     }
 }
 
-fn perform(gpu: &Gpu, health: &Health, job: Job) {
+/// How long the host waits for a query of a device that has nothing to do: another thread may be about to submit what ends it.
+const IDLE_PATIENCE: Duration = Duration::from_secs(1);
+
+/// A wait of the host for queries. It is given up when the device is lost, and when nothing that was submitted is left to end them.
+pub struct QueryWait {
+    queues: Vec<Arc<Queue>>,
+    health: Arc<Health>,
+    idle_since: Mutex<Option<Instant>>,
+}
+
+impl QueryWait {
+    /// For queries of a device, which may be destroyed meanwhile, if they are waited for.
+    pub fn new(device: &Device, waits: bool) -> Self {
+        let queues = if waits { device.queues().to_vec() } else { Vec::new() };
+        let health = device.health().clone();
+        Self { queues, health, idle_since: Mutex::new(None) }
+    }
+
+    /// Fails when the device was lost.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`].
+    pub fn check(&self) -> Result<()> {
+        self.health.check()
+    }
+
+    /// Whether to give up.
+    pub fn is_over(&self) -> bool {
+        let mut since = self.idle_since.lock();
+        let is_idle = self.queues.iter().all(|queue| queue.is_idle());
+        *since = is_idle.then(|| since.unwrap_or_else(Instant::now));
+        self.health.is_lost() || since.is_some_and(|since| since.elapsed() >= IDLE_PATIENCE)
+    }
+}
+
+/// How long queues make no progress before they are given up, as they wait for semaphores and nothing else happens.
+const STUCK: Duration = TURN.saturating_mul(5);
+
+/// Waits until queues are idle, before their device is destroyed. Where all that are not only wait for semaphores, nobody is left who
+/// could signal these: then the device is lost, and the waits end.
+pub(crate) fn close(queues: &[Arc<Queue>], health: &Health) {
+    let states = || queues.iter().map(|queue| queue.progress.complete.load(Ordering::Relaxed)).collect::<Vec<_>>();
+    let last = Mutex::new((states(), Instant::now()));
+    let give_up = || {
+        let is_stuck = |queue: &Arc<Queue>| queue.is_idle() || queue.progress.waits.load(Ordering::Acquire);
+        let (mut last, now) = (last.lock(), states());
+        if now != last.0 || !queues.iter().all(is_stuck) {
+            *last = (now, Instant::now());
+        }
+        if last.1.elapsed() >= STUCK {
+            health.ends_waits.store(true, Ordering::Release);
+        }
+        false
+    };
+    // Where a worker has ended there is nothing to wait for.
+    queues.iter().for_each(|queue| _ = queue.wait_idle_or(give_up));
+}
+
+fn perform(gpu: &Gpu, (health, progress): (&Health, &Progress), job: Job) {
     match job {
         Job::Batch(mut batch) => {
-            let ready = batch.waits.iter().all(|(semaphore, value)| semaphore.consume(*value, || health.is_lost()));
+            progress.waits.store(!batch.waits.is_empty(), Ordering::Release);
+            let consume = |(semaphore, value): &(Arc<Payload>, u64)| semaphore.consume(*value, || health.gives_up());
+            let ready = batch.waits.iter().all(consume);
+            progress.waits.store(false, Ordering::Release);
+            if !ready && !health.is_lost() {
+                health.lose("it is destroyed while a queue waits for a semaphore that nothing signals");
+            }
             if ready && !health.is_lost() && gpu.execute(&batch.lists).is_err() {
                 health.lose("a program ran too long, or the emulation failed");
             }

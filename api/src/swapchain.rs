@@ -185,7 +185,7 @@ impl Swapchain {
     /// once: nobody reads an image that was handed out.
     ///
     /// # Errors
-    /// Those of [`Swapchain::check`]; [`Error::DeviceLost`], also when that happens while this waits.
+    /// Those of [`Swapchain::check`]; [`Error::DeviceLost`]; all of them also when that happens while this waits.
     pub fn acquire(
         &self,
         timeout: u64,
@@ -197,6 +197,12 @@ impl Swapchain {
         let mut turns = self.turns.lock();
         while turns.free.is_empty() {
             self.health.check()?;
+            if turns.closing {
+                return Err(Error::SurfaceLost);
+            }
+            if self.retired.load(Ordering::Acquire) {
+                return Err(Error::OutOfDate);
+            }
             let step = Instant::now() + TURN;
             if until.is_some_and(|until| Instant::now() >= until) {
                 return Ok(None);
@@ -274,7 +280,8 @@ impl Swapchain {
     /// `vkWaitForPresentKHR`.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`]; what showing failed with, after which nothing is waited for.
+    /// [`Error::DeviceLost`]; [`Error::SurfaceLost`] when the swapchain is closed meanwhile; what showing failed with, after which nothing is
+    /// waited for.
     pub fn wait_for(&self, number: u64, timeout: u64) -> Result<bool> {
         let until = deadline(timeout);
         let mut turns = self.turns.lock();
@@ -282,6 +289,10 @@ impl Swapchain {
             self.health.check()?;
             if let Some(error) = turns.failed {
                 return Err(error);
+            }
+            // No frame comes any more.
+            if turns.closing && turns.waiting == 0 {
+                return Err(Error::SurfaceLost);
             }
             let now = Instant::now();
             if until.is_some_and(|until| now >= until) {

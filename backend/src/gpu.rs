@@ -1,6 +1,7 @@
 //! The GPU as a whole: its set-up, its workers, and the entry point that executes command lists.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -74,6 +75,10 @@ struct Units {
     depths: KeptDepths,
     counters: Option<Arc<Counters>>,
     near: Option<Residency>,
+    /// Submissions that are executed now.
+    running: AtomicUsize,
+    /// Whether nothing is waited for any more that has not come.
+    ends_waits: AtomicBool,
 }
 
 /// Windows of triangles whose memory is kept.
@@ -101,6 +106,8 @@ impl Gpu {
             depths: KeptDepths::new(config.hiz, decoded),
             counters: config.counts.then(Arc::default),
             near,
+            running: AtomicUsize::new(0),
+            ends_waits: AtomicBool::new(false),
         });
         Arc::new(Self { units, workers: Workers::new(config.threads) })
     }
@@ -132,11 +139,28 @@ impl Gpu {
             let done = lists.iter().try_for_each(|list| processor.execute(list));
             processor.finish().and(done)
         };
+        self.units.running.fetch_add(1, Ordering::AcqRel);
         let done = catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(DeviceLost));
+        self.units.running.fetch_sub(1, Ordering::AcqRel);
         if done.is_err() {
             self.units.depths.forget();
         }
         done
+    }
+
+    /// Commands do not wait any more for events and queries, since the device ends.
+    pub fn end_waits(&self) {
+        self.units.ends_waits.store(true, Ordering::Release);
+    }
+
+    /// Whether commands wait for nothing any more.
+    pub(crate) fn ends_waits(&self) -> bool {
+        self.units.ends_waits.load(Ordering::Acquire)
+    }
+
+    /// Whether the submission that asks is the only one that is executed.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.units.running.load(Ordering::Acquire) <= 1
     }
 
     /// The visibility structures of depth images. Whoever writes memory other than by commands says so here.

@@ -122,7 +122,7 @@ impl Structures for Checker<'_> {
 pub extern "system" fn destroy(handle: vk::Device, _: *const vk::AllocationCallbacks<'_>) {
     raw::guard_void(|| {
         if let Some(object) = DeviceObject::from_handle(handle) {
-            let _ = object.device.wait_idle();
+            object.device.close();
             for &(_, queue) in &object.queues {
                 QueueObject::destroy(vk::Queue::from_raw(queue));
             }

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 
 use ash::vk;
 use vitric_api::Error;
+use vitric_api::queue::QueryWait;
 use vitric_backend::command::{QueryKind, QueryPool};
 
 use crate::objects::{destroy as destroy_handle, device, need};
@@ -48,13 +49,14 @@ pub extern "system" fn results(
 ) -> vk::Result {
     raw::guard(|| {
         let object = device(handle)?;
-        let pool = need(object, &object.queries, pool)?;
+        let (handle_of_pool, pool) = (pool, need(object, &object.queries, pool)?);
         object.device.health().check()?;
         check::array(object, "pData", data.cast_const(), u32::from(size > 0 || count > 0))?;
         let out = raw::slice_mut(data.cast::<u8>(), size);
-        let mut complete = true;
+        let waits = flags.contains(vk::QueryResultFlags::WAIT);
+        let (mut complete, wait) = (true, QueryWait::new(&object.device, waits));
         for index in 0..count {
-            let result = pool.result(first.saturating_add(index), flags, || object.device.health().is_lost());
+            let result = pool.result(first.saturating_add(index), flags, || wait.is_over());
             complete &= result.available;
             let start = u64::from(index).saturating_mul(stride).saturating_add(result.at as u64);
             let start = usize::try_from(start).unwrap_or(usize::MAX);
@@ -62,7 +64,11 @@ pub extern "system" fn results(
                 target.copy_from_slice(&result.bytes);
             }
         }
-        object.device.health().check()?;
+        wait.check()?;
+        if !complete && waits {
+            let pool = object.describe(handle_of_pool);
+            object.messages().error(&format!("queries of {pool} are waited for that no submitted command ends"));
+        }
         Ok(if complete { vk::Result::SUCCESS } else { vk::Result::NOT_READY })
     })
 }

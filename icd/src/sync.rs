@@ -64,8 +64,10 @@ pub extern "system" fn wait(
         let fences = check::array(object, "pFences", fences, count)?.iter();
         let fences = fences.map(|&fence| Ok(need(object, &object.fences, fence)?.payload()));
         let fences: Vec<_> = fences.collect::<Result<_>>()?;
-        let in_time = fences.is_empty() || wait_for_fences(&fences, all != 0, timeout, object.device.health());
-        object.device.health().check()?;
+        // The device may be destroyed meanwhile, which ends the wait.
+        let health = object.device.health().clone();
+        let in_time = fences.is_empty() || wait_for_fences(&fences, all != 0, timeout, &health);
+        health.check()?;
         Ok(if in_time { vk::Result::SUCCESS } else { vk::Result::TIMEOUT })
     })
 }
@@ -126,8 +128,9 @@ pub extern "system" fn wait_semaphores(
             pairs.map(|(&semaphore, &value)| Ok((need(object, &object.semaphores, semaphore)?.payload(), value)));
         let pairs: Vec<_> = pairs.collect::<Result<_>>()?;
         let all = !info.flags.contains(vk::SemaphoreWaitFlags::ANY);
-        let in_time = pairs.is_empty() || wait_for_semaphores(&pairs, all, timeout, object.device.health());
-        object.device.health().check()?;
+        let health = object.device.health().clone();
+        let in_time = pairs.is_empty() || wait_for_semaphores(&pairs, all, timeout, &health);
+        health.check()?;
         Ok(if in_time { vk::Result::SUCCESS } else { vk::Result::TIMEOUT })
     })
 }

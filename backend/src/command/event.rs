@@ -2,9 +2,12 @@
 //!
 //! Source: Vulkan specification, "Synchronization and Cache Control", Events.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
+
+/// How long is waited before it is asked whether to go on.
+const TURN: Duration = Duration::from_millis(10);
 
 /// An event, unsignaled at first.
 #[derive(Debug, Default)]
@@ -30,10 +33,14 @@ impl Event {
         *self.signaled.lock()
     }
 
-    /// Waits until the event is signaled, or `timeout` has passed. Returns whether it is signaled.
-    pub fn wait(&self, timeout: Duration) -> bool {
+    /// Waits until the event is signaled, `timeout` has passed, or `give_up` returns true, which is asked every few milliseconds. Returns
+    /// whether it is signaled.
+    pub fn wait(&self, timeout: Duration, give_up: impl Fn() -> bool) -> bool {
+        let until = Instant::now() + timeout;
         let mut signaled = self.signaled.lock();
-        self.changed.wait_while_for(&mut signaled, |signaled| !*signaled, timeout);
+        while !*signaled && !give_up() && Instant::now() < until {
+            self.changed.wait_until(&mut signaled, until.min(Instant::now() + TURN));
+        }
         *signaled
     }
 }
