@@ -27,7 +27,7 @@ pub extern "system" fn create_pool(
     raw::create(out, || {
         let object = device(handle)?;
         let family = check::info(object, info)?.queue_family_index;
-        if !object.queues.iter().any(|(of, _)| *of == family) {
+        if !object.queues().iter().any(|(of, _)| *of == family) {
             object.messages().error(&format!("the device has no queues of family {family}"));
             return Err(Error::Unknown);
         }
@@ -37,14 +37,12 @@ pub extern "system" fn create_pool(
 
 pub extern "system" fn destroy_pool(handle: vk::Device, pool: vk::CommandPool, _: *const vk::AllocationCallbacks<'_>) {
     raw::guard_void(|| {
-        let Some(found) = device(handle).ok().and_then(|object| object.command_pools.get(pool.as_raw())) else {
-            return;
-        };
-        for buffer in std::mem::take(&mut *found.buffers.lock()) {
-            destroy_buffer(handle, vk::CommandBuffer::from_raw(buffer));
+        let Ok(object) = device(handle) else { return };
+        if let Some(found) = object.command_pools.get(pool.as_raw()) {
+            found.take().for_each(|buffer| destroy_buffer(handle, buffer));
         }
+        destroy(handle, |object| &object.command_pools, pool);
     });
-    destroy(handle, |object| &object.command_pools, pool);
 }
 
 fn destroy_buffer(handle: vk::Device, buffer: vk::CommandBuffer) {
@@ -99,7 +97,7 @@ pub extern "system" fn allocate(
         for slot in check::output(object, "pCommandBuffers", out, info.command_buffer_count)? {
             raw::room_for(0)?;
             let buffer = CommandBuffer::new(secondary, pool.family)?;
-            let made = CommandObject { device: handle.as_raw(), buffer }.into_handle();
+            let made = CommandObject { device: handle.as_raw(), buffer }.into_handle(object.instance);
             pool.buffers.lock().insert(made);
             *slot = vk::CommandBuffer::from_raw(made);
         }
@@ -112,15 +110,21 @@ pub extern "system" fn free(handle: vk::Device, pool: vk::CommandPool, count: u3
         let Ok(object) = device(handle) else { return };
         let Ok(found) = need(object, &object.command_pools, pool) else { return };
         for &buffer in raw::slice(buffers, count).iter().filter(|buffer| !buffer.is_null()) {
-            match found.buffers.lock().remove(&buffer.as_raw()) {
+            let is_of_pool = found.buffers.lock().remove(&buffer.as_raw());
+            match is_of_pool {
                 true => destroy_buffer(handle, buffer),
-                false => {
-                    let [buffer, pool] = [object.describe(buffer), object.describe(pool)];
-                    object.messages().error(&format!("{buffer} is not of {pool}: it is not freed"));
-                }
+                false => not_of_pool(handle, buffer),
             }
         }
     });
+}
+
+/// Tells of a command buffer that is to be freed, and that is stale, foreign or of another pool.
+#[cold]
+fn not_of_pool(handle: vk::Device, buffer: vk::CommandBuffer) {
+    if let (Ok(object), Some(_)) = (device(handle), CommandObject::from_handle(buffer)) {
+        object.messages().error(&format!("{} is not of the pool that it is to be freed from", object.describe(buffer)));
+    }
 }
 
 pub extern "system" fn begin(handle: vk::CommandBuffer, info: *const vk::CommandBufferBeginInfo<'_>) -> vk::Result {
@@ -169,7 +173,7 @@ pub fn record_with<C: FnOnce(Brought) -> Command>(
 pub fn recorded(handle: vk::CommandBuffer, record: impl FnOnce(&DeviceObject, &CommandBuffer) -> Result<bool>) {
     raw::guard_void(|| {
         let Some(object) = CommandObject::from_handle(handle) else { return };
-        let Ok(owner) = device(vk::Device::from_raw(object.device)) else { return };
+        let Some(owner) = DeviceObject::from_handle(vk::Device::from_raw(object.device)) else { return };
         if record(owner, &object.buffer) == Ok(false) {
             owner.messages().error(&format!("queues of family {} do not take a command", object.buffer.family));
         }

@@ -1,9 +1,10 @@
 //! `VK_EXT_debug_utils`: messengers, names and labels.
 
 use std::ffi::c_void;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use ash::vk;
+use parking_lot::Mutex;
 use vitric_api::Error;
 use vitric_api::debug::{Messages, Receiver, Reporter};
 
@@ -17,6 +18,29 @@ struct UserData(*mut c_void);
 unsafe impl Send for UserData {}
 // SAFETY: as above.
 unsafe impl Sync for UserData {}
+
+/// The last number that an instance has got, and numbers and messengers of those that are alive.
+type Instances = (u32, Vec<(u32, Weak<Messages>)>);
+
+/// All instances. It is global because stale handles of dead objects are, which misuse names.
+static INSTANCES: Mutex<Instances> = Mutex::new((0, Vec::new()));
+
+/// Gives the messengers of a new instance a number.
+pub fn enlist(messages: &Arc<Messages>) -> u32 {
+    let mut instances = INSTANCES.lock();
+    instances.1.retain(|(_, of)| of.strong_count() > 0);
+    instances.0 += 1;
+    let number = instances.0;
+    instances.1.push((number, Arc::downgrade(messages)));
+    number
+}
+
+/// The messengers of an instance; none when it is gone, or unknown.
+pub fn messages_of(number: Option<u32>) -> Arc<Messages> {
+    let instances = INSTANCES.lock();
+    let found = instances.1.iter().find(|(of, _)| Some(*of) == number);
+    found.and_then(|(_, messages)| messages.upgrade()).unwrap_or_default()
+}
 
 /// Registers a messenger; its number.
 fn add(messages: &Messages, info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> Option<u64> {

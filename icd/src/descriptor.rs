@@ -15,7 +15,7 @@ use crate::objects::{
     DeviceObject, PipelineLayout, Places, PoolSet, SetPool, UpdateTemplate, bad_handle, destroy, device, good, need,
     need_with, optional,
 };
-use crate::{check, raw};
+use crate::{check, process, raw};
 
 pub extern "system" fn create_layout(
     handle: vk::Device,
@@ -146,8 +146,11 @@ pub extern "system" fn destroy_pool(
             retire_sets(object, pool);
             object.sets.drop_retired(pool.retired.drain(..));
         }
+        destroy(handle, |object| &object.pools, pool);
+        if object.sets.take_fallen() {
+            process::give_memory_back();
+        }
     });
-    destroy(handle, |object| &object.pools, pool);
 }
 
 pub extern "system" fn reset_pool(

@@ -15,8 +15,9 @@ use vitric_api::sync::{Payload, Semaphore};
 use vitric_api::{Error, Result};
 use vitric_backend::state::DepthLimits;
 
-use crate::objects::{CommandObject, DeviceObject, Marked, PhysicalObject, QueueObject, device, need};
-use crate::{check, newer, raw};
+use crate::objects::{self, CommandObject, DeviceObject, Marked, PhysicalObject, QueueObject, device, need};
+use crate::slots::{self, Ending};
+use crate::{check, newer, process, raw};
 
 pub extern "system" fn create(
     physical: vk::PhysicalDevice,
@@ -50,10 +51,12 @@ pub extern "system" fn create(
         };
         let object = DeviceObject::new(created, physical, extensions);
         let object = DeviceObject { exact_vertices, depth_limits, reports_addresses, ..object };
-        let handle = object.into_handle();
-        let object = |queue: Arc<Queue>| (queue.family, QueueObject { device: handle, queue }.into_handle());
+        let instance = physical.instance;
+        let handle = object.into_handle(instance);
+        let object = |queue: Arc<Queue>| (queue.family, QueueObject { device: handle, queue }.into_handle(instance));
         let queues = queues.into_iter().map(object).collect();
-        set_queues(handle, queues);
+        // Nobody else has seen the device yet.
+        let _ = device(vk::Device::from_raw(handle))?.queues.set(queues);
         Ok(handle)
     })
 }
@@ -87,13 +90,6 @@ fn wanted_queues(infos: &[vk::DeviceQueueCreateInfo<'_>]) -> Result<Vec<Wanted>>
     infos.iter().map(wanted).collect()
 }
 
-/// Gives a device that nobody else has seen yet its queues' handles.
-fn set_queues(handle: u64, queues: Vec<(u32, u64)>) {
-    if let Some(found) = raw::output(handle as *mut crate::objects::Dispatchable<DeviceObject>) {
-        found.object.queues = queues;
-    }
-}
-
 /// The features of 1.0 that are enabled; an error when one of another structure is that is not there.
 fn enabled_features(messages: &Messages, info: &vk::DeviceCreateInfo<'_>) -> Result<vk::PhysicalDeviceFeatures> {
     let mut checker = Checker { messages, next: info.p_next, result: Ok(()) };
@@ -121,19 +117,30 @@ impl Structures for Checker<'_> {
 
 pub extern "system" fn destroy(handle: vk::Device, _: *const vk::AllocationCallbacks<'_>) {
     raw::guard_void(|| {
-        if let Some(object) = DeviceObject::from_handle(handle) {
+        let Some(object) = DeviceObject::from_handle(handle) else { return };
+        // In a forked process nothing of it may be touched: threads that are not there may have been using it.
+        let ending = if object.device.health().is_forked() { Ending::Forget } else { Ending::Drop };
+        if ending == Ending::Drop {
             object.device.close();
-            for &(_, queue) in &object.queues {
-                QueueObject::destroy(vk::Queue::from_raw(queue));
+            for pool in object.command_pools.all() {
+                pool.take().for_each(CommandObject::destroy);
             }
         }
-        DeviceObject::destroy(handle);
+        for &(_, queue) in object.queues() {
+            QueueObject::end(vk::Queue::from_raw(queue), ending);
+        }
+        let word = slots::loader_word(handle);
+        DeviceObject::end(handle, ending);
+        slots::bury(word);
+        if ending == Ending::Drop {
+            process::give_memory_back();
+        }
     });
 }
 
 pub extern "system" fn queue(handle: vk::Device, family: u32, index: u32, out: *mut vk::Queue) {
     raw::guard_void(|| {
-        let queues = DeviceObject::from_handle(handle).map_or(&[][..], |object| &object.queues);
+        let queues = DeviceObject::from_handle(handle).map_or(&[][..], |object| object.queues());
         let found = queues.iter().filter(|(of, _)| *of == family).nth(index as usize);
         if let Some(out) = raw::output(out) {
             *out = vk::Queue::from_raw(found.map_or(0, |(_, queue)| *queue));
@@ -154,10 +161,7 @@ pub extern "system" fn wait_idle(handle: vk::Device) -> vk::Result {
 }
 
 pub extern "system" fn queue_wait_idle(handle: vk::Queue) -> vk::Result {
-    raw::guard(|| {
-        let object = QueueObject::from_handle(handle).ok_or(Error::Unknown)?;
-        object.queue.wait_idle().map(|()| vk::Result::SUCCESS)
-    })
+    raw::guard(|| objects::queue(handle)?.1.queue.wait_idle().map(|()| vk::Result::SUCCESS))
 }
 
 pub extern "system" fn queue_submit(
@@ -185,8 +189,7 @@ fn submit<I>(
     batch: impl Fn(&DeviceObject, u32, &I) -> Result<Batch>,
 ) -> vk::Result {
     raw::guard(|| {
-        let object = QueueObject::from_handle(handle).ok_or(Error::Unknown)?;
-        let owner = device(vk::Device::from_raw(object.device))?;
+        let (owner, object) = objects::queue(handle)?;
         let submits = check::array(owner, "pSubmits", submits, count)?;
         let fence = match fence.is_null() {
             true => None,
@@ -285,12 +288,6 @@ pub extern "system" fn queue_bind_sparse(
 ) -> vk::Result {
     // The queue family does not offer sparse binding.
     Error::FeatureNotPresent.code()
-}
-
-/// The owner of a queue, for presentation.
-pub fn of_queue<'a>(handle: vk::Queue) -> Result<(&'a DeviceObject, Arc<Queue>)> {
-    let object = QueueObject::from_handle(handle).ok_or(Error::Unknown)?;
-    Ok((device(vk::Device::from_raw(object.device))?, object.queue.clone()))
 }
 
 /// What is known of why the device was lost: how, not where.

@@ -514,7 +514,7 @@ extern "system" fn get_instance_proc(handle: vk::Instance, name: *const c_char) 
     instance_proc(handle, name)
 }
 
-extern "system" fn device_proc(handle: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
+pub extern "system" fn device_proc(handle: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
     let named = Named::find(name).filter(|named| named.entry.level == Level::Device)?;
     let device = DeviceObject::from_handle(handle)?;
     named.is_known(device.version, &device.extensions).then_some(named.entry.function)

@@ -7,7 +7,7 @@
 
 use std::cell::UnsafeCell;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
@@ -44,12 +44,55 @@ pub struct Retired {
     index: usize,
 }
 
+/// Objects of one type that are many.
+const MANY: usize = 1 << 14;
+
+/// Notices that of many objects few are left, so that their memory should go back to the system.
+#[derive(Debug)]
+pub struct Peak {
+    live: usize,
+    most: usize,
+}
+
+impl Peak {
+    /// No objects.
+    pub const fn new() -> Self {
+        Self { live: 0, most: 0 }
+    }
+
+    /// There is one object more.
+    pub fn add(&mut self) {
+        self.live += 1;
+        self.most = self.most.max(self.live);
+    }
+
+    /// There are fewer objects; returns whether few are left of many.
+    pub fn remove(&mut self, count: usize) -> bool {
+        self.live -= count;
+        let has_fallen = self.most >= MANY && self.live <= self.most / 64;
+        if has_fallen {
+            self.most = self.live;
+        }
+        has_fallen
+    }
+}
+
+/// Slots without objects, and how many have one.
+#[derive(Debug)]
+struct Free {
+    indices: Vec<u32>,
+    /// The first index that was never used.
+    end: usize,
+    peak: Peak,
+}
+
 /// A table of objects of one type.
 pub struct Table<T> {
     tag: u64,
     segments: [OnceLock<Box<[Slot<T>]>>; SEGMENTS],
-    /// Free indices, and the first index that was never used.
-    free: Mutex<(Vec<usize>, usize)>,
+    free: Mutex<Free>,
+    /// Whether of many objects few are left.
+    has_fallen: AtomicBool,
 }
 
 // SAFETY: values are only reached by the protocol of the state word: shared while readers are announced, exclusively by
@@ -66,7 +109,9 @@ fn place(index: usize) -> (usize, usize) {
 impl<T: Clone> Table<T> {
     /// An empty table whose handles carry `tag`.
     pub fn new(tag: u8) -> Self {
-        Self { tag: u64::from(tag), segments: [const { OnceLock::new() }; SEGMENTS], free: Mutex::default() }
+        let free = Mutex::new(Free { indices: Vec::new(), end: 0, peak: Peak::new() });
+        let (tag, has_fallen) = (u64::from(tag), AtomicBool::new(false));
+        Self { tag, segments: [const { OnceLock::new() }; SEGMENTS], free, has_fallen }
     }
 
     fn slot(&self, index: usize) -> Option<&Slot<T>> {
@@ -85,10 +130,14 @@ impl<T: Clone> Table<T> {
     /// Adds an object; its handle.
     pub fn insert(&self, value: T) -> u64 {
         let mut free = self.free.lock();
-        let index = free.0.pop().unwrap_or_else(|| {
-            free.1 += 1;
-            free.1 - 1
-        });
+        free.peak.add();
+        let index = match free.indices.pop() {
+            Some(index) => index as usize,
+            None => {
+                free.end += 1;
+                free.end - 1
+            }
+        };
         drop(free);
         let (segment, offset) = place(index);
         let slots =
@@ -168,19 +217,44 @@ impl<T: Clone> Table<T> {
             retired.index
         };
         let freed: Vec<usize> = retired.map(drop_value).collect();
-        self.free.lock().0.extend(freed);
+        self.free_indices(&freed);
+    }
+
+    fn free_indices(&self, indices: &[usize]) {
+        let mut free = self.free.lock();
+        // There are fewer than 2^28.
+        free.indices.extend(indices.iter().map(|&index| index as u32));
+        if free.peak.remove(indices.len()) {
+            self.has_fallen.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether few objects are left of many, since this was asked last.
+    pub fn take_fallen(&self) -> bool {
+        self.has_fallen.load(Ordering::Relaxed) && self.has_fallen.swap(false, Ordering::Relaxed)
+    }
+
+    /// All objects that have handles.
+    pub fn all(&self) -> Vec<T> {
+        let end = self.free.lock().end;
+        let slots = (0..end).filter_map(|index| Some((self.slot(index)?, index)));
+        let handle = |(slot, index): (&Slot<T>, usize)| {
+            let generation = slot.state.load(Ordering::Acquire) >> 32;
+            (generation % 2 == 1).then_some(self.tag << 56 | (generation & FIELD) << 28 | index as u64)
+        };
+        slots.filter_map(handle).filter_map(|handle| self.get(handle)).collect()
     }
 
     /// Objects that are alive, or retired.
     pub fn count(&self) -> usize {
         let free = self.free.lock();
-        free.1 - free.0.len()
+        free.end - free.indices.len()
     }
 
     /// Removes and returns the object of a handle; `None` for a null, stale or foreign one.
     pub fn remove(&self, handle: u64) -> Option<T> {
         let (value, index) = self.take(handle)?;
-        self.free.lock().0.push(index);
+        self.free_indices(&[index]);
         value
     }
 
@@ -255,6 +329,19 @@ mod tests {
         }
         handles[..70].iter().for_each(|&handle| drop(table.remove(handle)));
         assert_eq!(table.count(), 4930);
+    }
+
+    #[test]
+    fn few_objects_left_of_many_are_noticed_once() {
+        let table = Table::new(6);
+        let handles: Vec<u64> = (0..MANY).map(|number| table.insert(Arc::new(number))).collect();
+        let falls = handles.iter().filter(|&&handle| table.remove(handle).is_some() && table.take_fallen()).count();
+        assert_eq!((falls, table.count()), (1, 0));
+        table.remove(table.insert(Arc::new(0)));
+        assert!(!table.take_fallen());
+        let all = [1, 2].map(|number| table.insert(Arc::new(number)));
+        table.remove(all[0]);
+        assert_eq!(table.all(), [Arc::new(2)]);
     }
 
     /// Readers race with removal and reuse: they see the right object or none.

@@ -13,7 +13,7 @@ use vitric_api::{Error, Result};
 use crate::debug::Witness;
 use crate::handles::Table;
 use crate::objects::{InstanceObject, Marked, PhysicalObject};
-use crate::{check, logging, raw};
+use crate::{check, debug, logging, process, raw};
 
 pub extern "system" fn enumerate_extensions(
     _layer: *const c_char,
@@ -50,6 +50,7 @@ pub extern "system" fn create(
 ) -> vk::Result {
     raw::create(out, || {
         logging::start();
+        process::watch_forks();
         let info = raw::input(info).ok_or(Error::InitializationFailed)?;
         let (messages, witness) = (Arc::new(Messages::default()), Witness::new(info.p_next));
         let (extensions, version) = witness.hear(&messages, || {
@@ -58,9 +59,12 @@ pub extern "system" fn create(
             Ok((enabled_extensions(&messages, info)?, version))
         })?;
         let (heap, enabled) = (device::heap(), extensions.clone());
-        let physical = PhysicalObject { heap, messages: messages.clone(), extensions: enabled, version }.into_handle();
-        let messengers = Table::new(31);
-        Ok(InstanceObject { messages, witness, physical, extensions, version, messengers }.into_handle())
+        let number = debug::enlist(&messages);
+        let physical =
+            PhysicalObject { instance: number, heap, messages: messages.clone(), extensions: enabled, version };
+        let (physical, messengers) = (physical.into_handle(number), Table::new(31));
+        let object = InstanceObject { number, messages, witness, physical, extensions, version, messengers };
+        Ok(object.into_handle(number))
     })
 }
 
@@ -99,8 +103,8 @@ pub extern "system" fn destroy(instance: vk::Instance, _: *const vk::AllocationC
                 left => object.messages.warn(&format!("the instance is destroyed before {left} of its messengers")),
             });
             PhysicalObject::destroy(<vk::PhysicalDevice as vk::Handle>::from_raw(object.physical));
+            InstanceObject::destroy(instance);
         }
-        InstanceObject::destroy(instance);
     });
 }
 

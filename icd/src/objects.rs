@@ -1,13 +1,12 @@
 //! Dispatchable objects, and the tables of non-dispatchable handles.
 //!
-//! A dispatchable handle points to a heap object whose first word belongs to the loader; a mark behind it tells the type.
-//! Instances own tables of what belongs to them, devices theirs.
+//! A dispatchable handle points to a slot ([`crate::slots`]). Instances own tables of what belongs to them, devices theirs.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Debug, Formatter};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use ash::vk;
+use ash::vk::{self, Handle};
 use parking_lot::Mutex;
 use vitric_api::command::CommandBuffer;
 use vitric_api::debug::{Messages, Names};
@@ -26,60 +25,13 @@ use crate::debug::Witness;
 use crate::handles::{Retired, Table};
 use crate::pipeline::graphics::Parts;
 use crate::private::PrivateData;
-use crate::raw;
-
-/// What the loader expects in the first word of a new dispatchable object.
-const LOADER_MAGIC: usize = 0x01CD_C0DE;
-
-/// A dispatchable object.
-#[repr(C)]
-pub struct Dispatchable<T> {
-    loader: usize,
-    mark: u64,
-    /// The object itself.
-    pub object: T,
-}
-
-/// Types that dispatchable handles point to.
-pub trait Marked: Sized {
-    /// Tells the type apart.
-    const MARK: u64;
-
-    /// Makes a handle; the object lives until [`Marked::destroy`].
-    fn into_handle(self) -> u64 {
-        let boxed = Box::new(Dispatchable { loader: LOADER_MAGIC, mark: Self::MARK, object: self });
-        Box::into_raw(boxed) as u64
-    }
-
-    /// The object of a handle; `None` when null or of another type.
-    fn from_handle<'a, H: vk::Handle + Copy>(handle: H) -> Option<&'a Self> {
-        let found = raw::input(handle.as_raw() as *const Dispatchable<Self>)?;
-        (found.mark == Self::MARK).then_some(&found.object)
-    }
-
-    /// Destroys the object of a handle.
-    fn destroy<H: vk::Handle + Copy>(handle: H) {
-        if Self::from_handle(handle).is_some() {
-            // SAFETY: the handle was made by `into_handle` of this type, which the mark shows; valid usage has it destroyed
-            // once, and not used afterwards.
-            drop(unsafe { Box::from_raw(handle.as_raw() as *mut Dispatchable<Self>) });
-        }
-    }
-}
-
-macro_rules! marked {
-    ($($ty:ident = $mark:literal),+) => { $(impl Marked for $ty { const MARK: u64 = u64::from_le_bytes(*$mark); })+ };
-}
-marked!(
-    InstanceObject = b"vitrInst",
-    PhysicalObject = b"vitrPhys",
-    DeviceObject = b"vitrDevc",
-    QueueObject = b"vitrQueu",
-    CommandObject = b"vitrCmdb"
-);
+pub use crate::slots::Marked;
+use crate::{process, raw};
 
 /// An instance.
 pub struct InstanceObject {
+    /// Its number among the instances of the process.
+    pub number: u32,
     /// Messengers.
     pub messages: Arc<Messages>,
     /// The messenger of the instance's creation and destruction.
@@ -96,6 +48,8 @@ pub struct InstanceObject {
 
 /// The physical device.
 pub struct PhysicalObject {
+    /// Number of the instance.
+    pub instance: u32,
     /// Memory, which all its devices take from.
     pub heap: Arc<Heap>,
     /// Messengers of the instance.
@@ -221,6 +175,13 @@ pub struct CommandPool {
     pub buffers: Mutex<HashSet<u64>>,
 }
 
+impl CommandPool {
+    /// Takes all command buffers out.
+    pub fn take(&self) -> impl Iterator<Item = vk::CommandBuffer> + use<> {
+        std::mem::take(&mut *self.buffers.lock()).into_iter().map(vk::CommandBuffer::from_raw)
+    }
+}
+
 /// The tables of what descriptors and commands name.
 struct NamedObjects {
     buffers: Arc<Table<Arc<Buffer>>>,
@@ -273,6 +234,8 @@ impl runtime::Names for NamedObjects {
 /// A device and all its tables.
 pub struct DeviceObject {
     pub device: Device,
+    /// Number of the instance.
+    pub instance: u32,
     /// Enabled extensions, of the device and of its instance.
     pub extensions: Vec<String>,
     /// The instance's version of Vulkan.
@@ -288,7 +251,7 @@ pub struct DeviceObject {
     /// What messages call the objects in the tables.
     pub names: Names,
     /// By families, in the order of their indices there.
-    pub queues: Vec<(u32, u64)>,
+    pub queues: OnceLock<Vec<(u32, u64)>>,
     pub memory: Table<Arc<Allocation>>,
     /// Memory for one resource, and that resource, as handles.
     pub dedicated: Mutex<HashMap<u64, u64>>,
@@ -327,6 +290,7 @@ impl DeviceObject {
         extensions.extend_from_slice(&physical.extensions);
         let object = Self {
             device,
+            instance: physical.instance,
             reports_addresses: false,
             slices_are_layers: extensions.iter().any(|name| name == "VK_KHR_maintenance9"),
             extensions,
@@ -334,7 +298,7 @@ impl DeviceObject {
             exact_vertices: false,
             depth_limits: DepthLimits::default(),
             names: Names::default(),
-            queues: Vec::new(),
+            queues: OnceLock::new(),
             memory: Table::new(1),
             dedicated: Mutex::default(),
             buffers: Arc::new(Table::new(2)),
@@ -367,6 +331,11 @@ impl DeviceObject {
         object
     }
 
+    /// The queues, by families, in the order of their indices there.
+    pub fn queues(&self) -> &[(u32, u64)] {
+        self.queues.get().map_or(&[], |queues| queues)
+    }
+
     /// Messengers.
     pub fn messages(&self) -> &Messages {
         &self.device.health().messages
@@ -381,6 +350,9 @@ impl DeviceObject {
     pub fn remove<T: Clone, H: vk::Handle + Copy>(&self, table: &Table<T>, handle: H) -> Option<T> {
         let removed = table.remove(handle.as_raw())?;
         self.forget(H::TYPE, handle.as_raw());
+        if table.take_fallen() {
+            process::give_memory_back();
+        }
         Some(removed)
     }
 
@@ -398,9 +370,17 @@ impl DeviceObject {
     }
 }
 
-/// The device of a handle.
+/// The device of a handle, which is lost in a forked process, and when it was destroyed.
 pub fn device<'a>(handle: vk::Device) -> vitric_api::Result<&'a DeviceObject> {
-    DeviceObject::from_handle(handle).ok_or(vitric_api::Error::Unknown)
+    DeviceObject::from_handle(handle)
+        .filter(|object| !object.device.health().is_forked())
+        .ok_or(vitric_api::Error::DeviceLost)
+}
+
+/// The queue of a handle, and its device, which are lost as that is.
+pub fn queue<'a>(handle: vk::Queue) -> vitric_api::Result<(&'a DeviceObject, &'a QueueObject)> {
+    let found = QueueObject::from_handle(handle).ok_or(vitric_api::Error::DeviceLost)?;
+    Ok((device(vk::Device::from_raw(found.device))?, found))
 }
 
 /// The object of a handle that must be good: a message and an error when it is not.
@@ -458,7 +438,7 @@ pub fn destroy<T: Clone, H: vk::Handle + Copy>(
     handle: H,
 ) {
     raw::guard_void(|| {
-        let Some(object) = DeviceObject::from_handle(device) else { return };
+        let Ok(object) = self::device(device) else { return };
         if !handle.is_null() && object.remove(table(object), handle).is_none() {
             object.messages().error(&format!("{} is stale or foreign", object.describe(handle)));
         }

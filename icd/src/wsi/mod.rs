@@ -16,8 +16,7 @@ use vitric_api::physical::MAX_EXTENT_2D;
 use vitric_api::swapchain::{self, FORMATS, PRESENT_MODES, PresentTarget, Swapchain, SwapchainDesc};
 use vitric_api::{Error, Result};
 
-use crate::device::of_queue;
-use crate::objects::{InstanceObject, Marked, destroy, device, need};
+use crate::objects::{self, InstanceObject, Marked, destroy, device, need};
 use crate::{check, raw};
 
 pub use wayland::{create as create_wayland, support as wayland_support};
@@ -65,13 +64,9 @@ impl Drop for SurfaceObject {
     }
 }
 
-impl Marked for SurfaceObject {
-    const MARK: u64 = u64::from_le_bytes(*b"vitrSurf");
-}
-
 fn insert(instance: vk::Instance, target: Arc<dyn PresentTarget>) -> Result<u64> {
-    InstanceObject::from_handle(instance).ok_or(Error::Unknown)?;
-    Ok(SurfaceObject { target, chain: Mutex::default() }.into_handle())
+    let instance = InstanceObject::from_handle(instance).ok_or(Error::Unknown)?;
+    Ok(SurfaceObject { target, chain: Mutex::default() }.into_handle(instance.number))
 }
 
 fn surface_object<'a>(surface: vk::SurfaceKHR) -> Result<&'a SurfaceObject> {
@@ -249,8 +244,8 @@ pub extern "system" fn destroy_swapchain(
                 object.remove(&object.images, vk::Image::from_raw(image));
             }
         }
+        destroy(handle, |object| &object.swapchains, swapchain);
     });
-    destroy(handle, |object| &object.swapchains, swapchain);
 }
 
 pub extern "system" fn swapchain_images(
@@ -372,7 +367,8 @@ pub extern "system" fn present_rectangles(
 
 pub extern "system" fn present(queue: vk::Queue, info: *const vk::PresentInfoKHR<'_>) -> vk::Result {
     raw::guard(|| {
-        let (object, queue) = of_queue(queue)?;
+        let (object, queue) = objects::queue(queue)?;
+        let queue = &queue.queue;
         let info = raw::input(info).ok_or(Error::Unknown)?;
         let waits = check::array(object, "pWaitSemaphores", info.p_wait_semaphores, info.wait_semaphore_count)?.iter();
         let waits = waits.map(|&semaphore| Ok((need(object, &object.semaphores, semaphore)?.take_payload(), 0)));
