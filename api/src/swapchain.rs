@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use ash::vk;
 use parking_lot::{Condvar, Mutex, RwLock};
+use vitric_backend::knobs::{self, Vsync};
 use vitric_backend::memory::{PlaneRef, Surface};
 
 use crate::device::Device;
@@ -32,6 +33,28 @@ pub trait PresentTarget: Send + Sync {
     /// # Errors
     /// [`Error::SurfaceLost`] when the window is gone, [`Error::OutOfDate`] when its size changed.
     fn present(&self, extent: vk::Extent2D, read: &dyn Fn(&mut [u8])) -> Result<()>;
+
+    /// Returns the refresh of the display that the frames are shown on now.
+    fn refresh(&self) -> Refresh {
+        Refresh::None
+    }
+
+    /// Waits up to `timeout` until the display has taken the frame that was last presented, and returns whether it has. Only called
+    /// where the refresh is [`Refresh::Told`].
+    fn wait_until_taken(&self, _timeout: Duration) -> bool {
+        true
+    }
+}
+
+/// How often a display takes a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refresh {
+    /// The display has no refresh: it takes frames as they come.
+    None,
+    /// Once in each period.
+    Period(Duration),
+    /// The display tells when: [`PresentTarget::wait_until_taken`].
+    Told,
 }
 
 /// Formats that can be presented, all in the colour space `SRGB_NONLINEAR`.
@@ -58,8 +81,8 @@ pub fn usage() -> vk::ImageUsageFlags {
 
 const MIN_IMAGES: u32 = 2;
 const MAX_IMAGES: u32 = 8;
-/// Time between frames of FIFO: 60 a second.
-const FRAME: Duration = Duration::from_nanos(16_666_667);
+/// Longest wait for a display that tells when it has taken a frame: of a hidden window it may take none.
+const MAX_UNTAKEN: Duration = Duration::from_millis(250);
 /// How long a swapchain that is closed waits for frames on their way.
 const CLOSING: Duration = Duration::from_secs(1);
 
@@ -303,19 +326,45 @@ impl Swapchain {
         Ok(true)
     }
 
-    /// FIFO shows at most one frame in each period, until the swapchain is closed. A late frame is shown at once, and the next period begins
-    /// with it: the display follows its frames, so that the relaxed kind is the same.
-    fn pace(&self) {
-        let mut turns = self.turns.lock();
-        if ![vk::PresentModeKHR::FIFO, vk::PresentModeKHR::FIFO_RELAXED].contains(&turns.mode) {
+    /// Waits until a swapchain in FIFO mode may show its next frame: one in each refresh of the display, or at once where the display has
+    /// none or the swapchain is being closed.
+    fn pace(&self, target: &dyn PresentTarget, vsync: Vsync) {
+        if ![vk::PresentModeKHR::FIFO, vk::PresentModeKHR::FIFO_RELAXED].contains(&self.turns.lock().mode) {
             return;
         }
+        let refresh = match vsync {
+            Vsync::Auto => target.refresh(),
+            Vsync::Off => Refresh::None,
+            Vsync::Every(period) => Refresh::Period(period),
+        };
+        match refresh {
+            Refresh::None => {}
+            Refresh::Period(period) => self.wait_for_period(period),
+            Refresh::Told => self.wait_until_taken(target),
+        }
+    }
+
+    /// Waits for the end of the period that the frame before was shown in. A late frame is shown at once, and the next period begins
+    /// with it, so that the relaxed kind of FIFO needs nothing else.
+    fn wait_for_period(&self, period: Duration) {
+        let mut turns = self.turns.lock();
         let now = Instant::now();
-        let due = turns.last.map_or(now, |last| last + FRAME);
+        let due = turns.last.map_or(now, |last| last + period);
         while !turns.closing && Instant::now() < due {
             self.freed.wait_until(&mut turns, due);
         }
         turns.last = Some(due.max(now));
+    }
+
+    /// Waits until the display has taken the frame before, at most [`MAX_UNTAKEN`].
+    fn wait_until_taken(&self, target: &dyn PresentTarget) {
+        let until = Instant::now() + MAX_UNTAKEN;
+        while !self.turns.lock().closing {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || target.wait_until_taken(left.min(TURN)) {
+                return;
+            }
+        }
     }
 }
 
@@ -326,7 +375,7 @@ pub struct Presentation {
 }
 
 impl Presentation {
-    /// Shows the image, unless the swapchain is closed, in FIFO mode not before its period. An error of the target is what
+    /// Shows the image, unless the swapchain is closed, in FIFO mode not before its refresh. An error of the target is what
     /// [`Swapchain::check`] returns from then on; without one [`Swapchain::wait_for`] has waited for `number`, if it is not 0. A `mode` is how
     /// the swapchain presents from now on. Called after rendering.
     pub fn show(self, mode: Option<vk::PresentModeKHR>, number: u64) {
@@ -335,10 +384,11 @@ impl Presentation {
             chain.turns.lock().mode = mode;
         }
         let Some(surface) = chain.images.get(self.image as usize) else { return };
-        chain.pace();
         // Held until the frame is shown: closing waits.
         let target = chain.target.read();
         let Some(target) = &*target else { return };
+        let vsync = knobs::vsync(knobs::values().text("VITRIC_VSYNC")).unwrap_or(Vsync::Auto);
+        chain.pace(&**target, vsync);
         let read = |pixels: &mut [u8]| read_pixels(surface, &chain.desc, pixels);
         let shown = target.present(chain.desc.extent, &read);
         let mut turns = chain.turns.lock();
@@ -459,5 +509,70 @@ mod tests {
                 assert_eq!(rows, expected, "{format:?} {width}x{height} {alpha:?}");
             }
         }
+    }
+
+    /// A display that notes the first byte of each frame.
+    struct Display {
+        refresh: Refresh,
+        frames: Mutex<Vec<u8>>,
+        /// Frames before which it is asked once more whether it has taken one.
+        asked: std::sync::atomic::AtomicU32,
+    }
+
+    impl PresentTarget for Display {
+        fn extent(&self) -> Result<Option<vk::Extent2D>> {
+            Ok(None)
+        }
+
+        fn present(&self, extent: vk::Extent2D, read: &dyn Fn(&mut [u8])) -> Result<()> {
+            let mut pixels = vec![0; extent.width as usize * extent.height as usize * 4];
+            read(&mut pixels);
+            self.frames.lock().push(pixels[0]);
+            Ok(())
+        }
+
+        fn refresh(&self) -> Refresh {
+            self.refresh
+        }
+
+        fn wait_until_taken(&self, _: Duration) -> bool {
+            self.asked.fetch_add(1, Ordering::Relaxed) % 3 == 2
+        }
+    }
+
+    /// Shows nine frames, and returns how long that took and how often the display was asked.
+    fn show_nine(refresh: Refresh, mode: vk::PresentModeKHR) -> (Duration, u32) {
+        let display = Arc::new(Display { refresh, frames: Mutex::default(), asked: Default::default() });
+        let (messages, heap) = (Arc::default(), Heap::new(1 << 20));
+        let wanted = crate::families::Wanted::one();
+        let device = Device::new(messages, vk::API_VERSION_1_0, heap, &wanted, &Default::default(), &[]).unwrap();
+        let alpha = vk::CompositeAlphaFlagsKHR::OPAQUE;
+        let desc = SwapchainDesc { mode, images: 3, ..desc_of(vk::Format::B8G8R8A8_UNORM, alpha) };
+        let chain = Swapchain::new(&device, display.clone(), desc, None).unwrap();
+        let begin = Instant::now();
+        for frame in 0..9u8 {
+            let image = chain.acquire(u64::MAX, None, None).unwrap().unwrap();
+            let plane = chain.images()[image as usize].plane(vk::ImageAspectFlags::COLOR, 0, 0).unwrap();
+            plane.write_word(0, 0, 0, u32::from(frame));
+            let sent = chain.send(image);
+            device.queues()[0].present(move || sent.show(None, 0)).unwrap();
+        }
+        device.wait_idle().unwrap();
+        assert_eq!(*display.frames.lock(), [0, 1, 2, 3, 4, 5, 6, 7, 8], "each frame, in order");
+        (begin.elapsed(), display.asked.load(Ordering::Relaxed))
+    }
+
+    #[test]
+    fn fifo_follows_the_display_and_shows_every_frame() {
+        let fifo = vk::PresentModeKHR::FIFO;
+        let (elapsed, asked) = show_nine(Refresh::Period(Duration::from_millis(10)), fifo);
+        assert!(elapsed >= Duration::from_millis(80) && asked == 0, "{elapsed:?} {asked}");
+        assert_eq!(show_nine(Refresh::Told, vk::PresentModeKHR::FIFO_RELAXED).1, 27, "three times each frame");
+        assert_eq!(show_nine(Refresh::None, fifo).1, 0);
+        for mode in [vk::PresentModeKHR::IMMEDIATE, vk::PresentModeKHR::MAILBOX] {
+            assert_eq!(show_nine(Refresh::Told, mode).1, 0, "{mode:?}");
+        }
+        let (elapsed, _) = show_nine(Refresh::Period(Duration::from_secs(2)), vk::PresentModeKHR::IMMEDIATE);
+        assert!(elapsed < Duration::from_secs(2), "{elapsed:?}");
     }
 }

@@ -3,6 +3,7 @@
 //! A knob is read once, when the first instance is created. A value that does not parse leaves the default and is reported.
 
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// One knob.
 #[derive(Debug, Clone, Copy)]
@@ -87,6 +88,33 @@ pub fn decoded_bytes(value: &str, heap: u64) -> Option<u64> {
 
 fn decoded(value: &str) -> bool {
     decoded_bytes(value, 0).is_some()
+}
+
+/// Pace of swapchains in FIFO mode, as `VITRIC_VSYNC` sets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Vsync {
+    /// The display's refresh, where it has one.
+    Auto,
+    /// No pace: frames are shown as they come.
+    Off,
+    /// One frame in each period.
+    Every(Duration),
+}
+
+/// Parses a value of `VITRIC_VSYNC`: auto, off, or 1 to 1000 Hz.
+pub fn vsync(value: &str) -> Option<Vsync> {
+    match value {
+        "auto" => Some(Vsync::Auto),
+        "off" => Some(Vsync::Off),
+        hertz => {
+            let hertz = hertz.parse::<f64>().ok().filter(|hertz| (1.0..=1000.0).contains(hertz))?;
+            Some(Vsync::Every(Duration::from_secs_f64(hertz.recip())))
+        }
+    }
+}
+
+fn is_vsync(value: &str) -> bool {
+    vsync(value).is_some()
 }
 
 fn any(_: &str) -> bool {
@@ -206,6 +234,14 @@ const TABLE: &[Knob] = &[
         check: codegen,
     },
     Knob {
+        name: "VITRIC_VSYNC",
+        default: "auto",
+        doc: "Refresh that FIFO presentation follows: auto (the display's; none under Xvfb, headless surfaces and compositors without one), \
+              off (none), or a rate of 1 to 1000 Hz.",
+        off: None,
+        check: is_vsync,
+    },
+    Knob {
         name: "VITRIC_SYMBOLS",
         default: "off",
         doc: "Who is told the names of generated code: off, perf (by /tmp/perf-PID.map), gdb (by its JIT interface), all.",
@@ -292,6 +328,18 @@ mod tests {
         let many = Values::read(|name| (name == "VITRIC_THREADS").then(|| "257".into()));
         assert_eq!((many.number("VITRIC_THREADS"), many.problems.len()), (0, 1));
         assert_eq!(values.text("VITRIC_NOTHING"), "");
+    }
+
+    #[test]
+    fn vsync_is_automatic_off_or_a_rate() {
+        assert_eq!([vsync("auto"), vsync("off")], [Some(Vsync::Auto), Some(Vsync::Off)]);
+        let rates = [("1", 1_000_000_000), ("59.94", 16_683_350), ("1000", 1_000_000)];
+        for (rate, nanoseconds) in rates {
+            assert_eq!(vsync(rate), Some(Vsync::Every(Duration::from_nanos(nanoseconds))), "{rate}");
+        }
+        for wrong in ["", "on", "0", "0.5", "1001", "-60", "60Hz", "nan", "inf"] {
+            assert_eq!(vsync(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

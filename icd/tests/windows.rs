@@ -10,6 +10,7 @@ use std::process::{Child, Command, Stdio};
 use ash::vk;
 use libloading::{Library, Symbol};
 use x11rb::connection::Connection;
+use x11rb::protocol::randr::{self, ConnectionExt as _};
 use x11rb::protocol::xproto::{
     ColormapAlloc, ConfigureWindowAux, ConnectionExt, CreateWindowAux, ImageFormat, WindowClass,
 };
@@ -34,6 +35,30 @@ impl Server {
         let output = child.stdout.as_mut().expect("Xvfb's output is piped");
         BufReader::new(output).read_line(&mut number).expect("Xvfb says its display's number");
         Self { child, display: format!(":{}", number.trim()) }
+    }
+
+    /// Gives the screen a mode with a refresh of so many Hz: Xvfb's own has none.
+    fn set_refresh(&self, hertz: u32) {
+        let display = std::ffi::CString::new(self.display.clone()).unwrap();
+        let (connection, screen) = XCBConnection::connect(Some(&display)).expect("the X server can be reached");
+        let root = connection.setup().roots[screen].root;
+        let (width, height, name) = (640, 480, b"test");
+        let mode = randr::ModeInfo {
+            width,
+            height,
+            htotal: width,
+            vtotal: height,
+            dot_clock: u32::from(width) * u32::from(height) * hertz,
+            name_len: name.len() as u16,
+            ..Default::default()
+        };
+        let mode = connection.randr_create_mode(root, mode, name).unwrap().reply().unwrap().mode;
+        let screen = connection.randr_get_screen_resources_current(root).unwrap().reply().unwrap();
+        let (crtc, outputs) = (screen.crtcs[0], [screen.outputs[0]]);
+        connection.randr_add_output_mode(outputs[0], mode).unwrap().check().unwrap();
+        let (times, rotation) = ([screen.timestamp, screen.config_timestamp], randr::Rotation::ROTATE0);
+        let set = connection.randr_set_crtc_config(crtc, times[0], times[1], 0, 0, mode, rotation, &outputs);
+        assert_eq!(set.unwrap().reply().unwrap().status, randr::SetConfig::SUCCESS);
     }
 
     fn kill(&mut self) {
@@ -363,6 +388,7 @@ fn a_resized_window_needs_a_new_swapchain() {
 #[test]
 fn a_destroyed_swapchain_leaves_the_connection_alone() {
     let server = Server::start(&[]);
+    server.set_refresh(60);
     let application = Application::start(&server);
     let fifo = |info: vk::SwapchainCreateInfoKHR<'static>| {
         info.min_image_count(8).present_mode(vk::PresentModeKHR::FIFO).image_usage(vk::ImageUsageFlags::TRANSFER_DST)
@@ -397,10 +423,39 @@ fn a_destroyed_swapchain_leaves_the_connection_alone() {
     }
 }
 
+/// Frames of FIFO follow the refresh of the display, also when that changes, and need not wait for one where there is none.
+#[test]
+fn fifo_follows_the_refresh_of_the_display() {
+    let server = Server::start(&[]);
+    let application = Application::start(&server);
+    let show = |count: u16| {
+        let swapchain = application.swapchain_of(|info| info.present_mode(vk::PresentModeKHR::FIFO)).unwrap();
+        let begin = std::time::Instant::now();
+        for frame in 0..count {
+            application.show(swapchain, [f32::from(frame) / 255.0, 0.0, 1.0, 1.0]).unwrap();
+        }
+        let elapsed = begin.elapsed().as_millis();
+        let last = application.pixels()[2];
+        assert_eq!(u16::from(last), count - 1, "the last frame is seen");
+        // SAFETY: the queue is idle.
+        unsafe { application.swapchains.destroy_swapchain(swapchain, None) };
+        elapsed
+    };
+    let without = show(250);
+    assert!(without < 4_000, "{without} ms for 250 frames, which take 4.2 s at 60 Hz");
+    server.set_refresh(20);
+    // The server is asked again a second later.
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    let with = show(11);
+    assert!(with >= 495, "{with} ms for 11 frames at 20 Hz");
+    application.close();
+}
+
 /// Seven frames of FIFO, which take a tenth of a second, and then the swapchain's end, retired or not: the last frame is seen.
 #[test]
 fn the_last_frame_before_the_end_is_shown() {
     let server = Server::start(&[]);
+    server.set_refresh(60);
     let application = Application::start(&server);
     let (device, swapchains) = (&application.device, &application.swapchains);
     for retires in [false, true] {

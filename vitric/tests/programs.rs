@@ -109,7 +109,8 @@ fn difference(a: &[u8], b: &[u8]) -> f64 {
 fn vkcube_shows_what_lavapipe_shows() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let mut ours = Command::new(env!("CARGO_BIN_EXE_vitric"));
-    ours.args(["run", "vkcube", "--c", FRAMES]);
+    // At a pace, so that the window is found before it goes.
+    ours.args(["run", "--set", "VITRIC_VSYNC=60", "vkcube", "--c", FRAMES]);
     assert!(std::path::Path::new(LAVAPIPE).is_file(), "{LAVAPIPE} is missing (mesa-vulkan-drivers)");
     let ours = last_frame(ours);
     // Not an empty window: many different pixels.
@@ -176,7 +177,7 @@ fn vkcube_shows_a_cube_under_wayland() {
     let (connection, screen) = RustConnection::connect(Some(&server.display)).expect("the X server can be reached");
     let root = connection.setup().roots[screen].root;
     let child = Command::new(env!("CARGO_BIN_EXE_vitric"))
-        .args(["run", "vkcube-wayland", "--c", "600"])
+        .args(["run", "vkcube-wayland", "--c", "2000"])
         .env("XDG_RUNTIME_DIR", &compositor.folder)
         .env("WAYLAND_DISPLAY", Compositor::SOCKET)
         .env_remove("DISPLAY")

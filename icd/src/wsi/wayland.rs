@@ -1,38 +1,53 @@
 //! Surfaces of Wayland, on the application's own connection; libwayland-client is loaded when one is made. Frames go through buffers of
 //! memory that the compositor shares (`wl_shm`), each of which is written again when the compositor has released it. Answers come
-//! in an event queue of the surface's own, so that nothing surprises the application. Source: `VK_KHR_wayland_surface`, the Wayland
-//! protocol.
+//! in an event queue of the surface's own, so that nothing surprises the application. Frame callbacks tell when a display takes frames, and
+//! presentation-time whether it has a refresh at all. Source: `VK_KHR_wayland_surface`, the Wayland protocol, `wp_presentation`.
 
 use std::ffi::c_void;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use ash::vk;
 use memmap2::MmapMut;
 use parking_lot::Mutex;
 use vitric_api::families;
-use vitric_api::swapchain::PresentTarget;
+use vitric_api::swapchain::{PresentTarget, Refresh};
 use vitric_api::{Error, Result};
 use wayland_client::backend::{Backend, ObjectId};
 use wayland_client::globals::{GlobalListContents, registry_queue_init};
 use wayland_client::protocol::wl_buffer::{self, WlBuffer};
+use wayland_client::protocol::wl_callback::{self, WlCallback};
 use wayland_client::protocol::wl_registry::{self, WlRegistry};
 use wayland_client::protocol::wl_shm::{Format, WlShm};
 use wayland_client::protocol::wl_shm_pool::WlShmPool;
 use wayland_client::protocol::wl_surface::WlSurface;
-use wayland_client::{Connection, Dispatch, EventQueue, Proxy, QueueHandle, delegate_noop};
+use wayland_client::{Connection, Dispatch, EventQueue, Proxy, QueueHandle, WEnum, delegate_noop};
+use wayland_protocols::wp::presentation_time::client::wp_presentation::WpPresentation;
+use wayland_protocols::wp::presentation_time::client::wp_presentation_feedback::{self, Kind, WpPresentationFeedback};
 
 use super::insert;
 use super::shared::shared;
 use crate::raw;
 
-/// Buffers of a surface, at most. A compositor that holds them all takes no frame for now, and misses some.
-const MOST_BUFFERS: usize = 4;
+/// Buffers of a surface, at most. They are made when the compositor holds all others: weston keeps them until it repaints.
+const MOST_BUFFERS: usize = 8;
+/// Longest wait for a compositor that holds all buffers. After that it misses a frame.
+const MAX_HELD: Duration = Duration::from_secs(1);
 
-/// What hears the queue's events, and keeps nothing of them.
-struct Listener;
+/// What the queue's events have told.
+#[derive(Default)]
+struct Listener {
+    /// Frames that were committed and that the compositor has not taken.
+    untaken: u32,
+    /// A frame's feedback is on its way.
+    is_asked: bool,
+    /// Whether the display synchronises frames with a refresh, as far as that is known.
+    has_refresh: Option<bool>,
+}
 
+delegate_noop!(Listener: ignore WpPresentation);
 delegate_noop!(Listener: ignore WlShm);
 delegate_noop!(Listener: WlShmPool);
 
@@ -59,6 +74,42 @@ impl Dispatch<WlBuffer, Arc<AtomicBool>> for Listener {
     ) {
         if let wl_buffer::Event::Release = event {
             is_held.store(false, Ordering::Release);
+        }
+    }
+}
+
+impl Dispatch<WlCallback, ()> for Listener {
+    fn event(
+        listener: &mut Self,
+        _: &WlCallback,
+        event: wl_callback::Event,
+        (): &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        if let wl_callback::Event::Done { .. } = event {
+            listener.untaken = listener.untaken.saturating_sub(1);
+        }
+    }
+}
+
+impl Dispatch<WpPresentationFeedback, ()> for Listener {
+    fn event(
+        listener: &mut Self,
+        _: &WpPresentationFeedback,
+        event: wp_presentation_feedback::Event,
+        (): &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        match event {
+            wp_presentation_feedback::Event::Presented { flags, .. } => {
+                listener.is_asked = false;
+                listener.has_refresh = Some(matches!(flags, WEnum::Value(kind) if kind.contains(Kind::Vsync)));
+            }
+            // A frame that a newer one replaced tells nothing.
+            wp_presentation_feedback::Event::Discarded => listener.is_asked = false,
+            _ => {}
         }
     }
 }
@@ -97,13 +148,27 @@ impl Buffer {
 /// What is needed to show frames.
 struct Shown {
     queue: EventQueue<Listener>,
+    listener: Listener,
     shm: WlShm,
+    presentation: Option<WpPresentation>,
     buffers: Vec<Buffer>,
 }
 
 impl Shown {
-    /// A buffer of a size that may be written; none while the compositor holds too many.
-    fn free(&mut self, extent: vk::Extent2D) -> Result<Option<&mut Buffer>> {
+    /// Returns the index of a buffer of a size that may be written, or `None` where the compositor holds all for too long.
+    fn free(&mut self, extent: vk::Extent2D) -> Result<Option<usize>> {
+        let until = Instant::now() + MAX_HELD;
+        loop {
+            let found = self.find_free(extent)?;
+            let left = until.saturating_duration_since(Instant::now());
+            if found.is_some() || left.is_zero() {
+                return Ok(found);
+            }
+            self.hear(left)?;
+        }
+    }
+
+    fn find_free(&mut self, extent: vk::Extent2D) -> Result<Option<usize>> {
         self.buffers.retain(|buffer| {
             let stays = buffer.extent == extent || !buffer.is_free();
             if !stays {
@@ -111,13 +176,49 @@ impl Shown {
             }
             stays
         });
-        let mut found = self.buffers.iter().position(|buffer| buffer.extent == extent && buffer.is_free());
-        if found.is_none() && self.buffers.len() < MOST_BUFFERS {
-            self.buffers.push(Buffer::new(&self.shm, &self.queue.handle(), extent)?);
-            found = Some(self.buffers.len() - 1);
+        let found = self.buffers.iter().position(|buffer| buffer.extent == extent && buffer.is_free());
+        if found.is_some() || self.buffers.len() >= MOST_BUFFERS {
+            return Ok(found);
         }
-        Ok(found.map(|index| &mut self.buffers[index]))
+        self.buffers.push(Buffer::new(&self.shm, &self.queue.handle(), extent)?);
+        Ok(Some(self.buffers.len() - 1))
     }
+
+    /// Handles events that have come, or the next ones to come within `timeout`.
+    fn hear(&mut self, timeout: Duration) -> Result<()> {
+        let lost = |_| Error::SurfaceLost;
+        self.queue.flush().map_err(|_| Error::SurfaceLost)?;
+        if self.queue.dispatch_pending(&mut self.listener).map_err(lost)? > 0 {
+            return Ok(());
+        }
+        // `None`: other threads have put events in the queue.
+        if let Some(guard) = self.queue.prepare_read()
+            && is_readable(&guard.connection_fd(), timeout)
+        {
+            guard.read().map_err(|_| Error::SurfaceLost)?;
+        }
+        self.queue.dispatch_pending(&mut self.listener).map_err(lost)?;
+        Ok(())
+    }
+
+    /// Asks to be told when the frame that is committed next is taken, and now and then how it was shown.
+    fn follow(&mut self, surface: &WlSurface) {
+        let handle = self.queue.handle();
+        surface.frame(&handle, ());
+        self.listener.untaken += 1;
+        if let Some(presentation) = self.presentation.as_ref().filter(|_| !self.listener.is_asked) {
+            presentation.feedback(surface, &handle, ());
+            self.listener.is_asked = true;
+        }
+    }
+}
+
+/// Waits up to `timeout` until there is something to read.
+fn is_readable(descriptor: &impl AsRawFd, timeout: Duration) -> bool {
+    let mut polled = libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    let milliseconds = i32::try_from(timeout.as_micros().div_ceil(1000)).unwrap_or(i32::MAX);
+    // SAFETY: the pointer is to one structure, which lives until the call returns.
+    unsafe { libc::poll(&raw mut polled, 1, milliseconds) > 0 }
 }
 
 /// A surface of a program.
@@ -150,7 +251,9 @@ impl Window {
             log::error!("{error}");
             Error::InitializationFailed
         })?;
-        Ok(Self { surface, shown: Mutex::new(Shown { queue, shm, buffers: Vec::new() }), connection })
+        let presentation = globals.bind(&queue.handle(), 1..=1, ()).ok();
+        let shown = Shown { queue, listener: Listener::default(), shm, presentation, buffers: Vec::new() };
+        Ok(Self { surface, shown: Mutex::new(shown), connection })
     }
 }
 
@@ -160,16 +263,39 @@ impl PresentTarget for Window {
     }
 
     fn present(&self, extent: vk::Extent2D, read: &dyn Fn(&mut [u8])) -> Result<()> {
-        let mut shown = self.shown.lock();
-        // A round trip: frames do not pile up in the connection, releases are heard, and a lost compositor is noticed.
-        shown.queue.roundtrip(&mut Listener).map_err(|_| Error::SurfaceLost)?;
-        let Some(buffer) = shown.free(extent)? else { return Ok(()) };
-        read(&mut buffer.map);
+        let shown = &mut *self.shown.lock();
+        // Releases are heard, and a lost compositor is noticed. Frames do not pile up: there are a few buffers for them.
+        shown.hear(Duration::ZERO)?;
+        let Some(index) = shown.free(extent)? else { return Ok(()) };
+        read(&mut shown.buffers[index].map);
+        shown.follow(&self.surface);
+        let buffer = &shown.buffers[index];
         buffer.is_held.store(true, Ordering::Release);
         self.surface.attach(Some(&buffer.buffer), 0, 0);
         self.surface.damage(0, 0, i32::MAX, i32::MAX);
         self.surface.commit();
         self.connection.flush().map_err(|_| Error::SurfaceLost)
+    }
+
+    /// Frame callbacks are followed until the compositor has said that its display has no refresh.
+    fn refresh(&self) -> Refresh {
+        if self.shown.lock().listener.has_refresh == Some(false) { Refresh::None } else { Refresh::Told }
+    }
+
+    fn wait_until_taken(&self, timeout: Duration) -> bool {
+        let shown = &mut *self.shown.lock();
+        let until = Instant::now() + timeout;
+        while shown.listener.untaken > 0 {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            // Presenting tells that a compositor is gone.
+            if shown.hear(left).is_err() {
+                return true;
+            }
+        }
+        true
     }
 }
 

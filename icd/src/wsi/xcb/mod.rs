@@ -2,15 +2,17 @@
 //! driver itself needs no X library. Frames go through shared memory where the server takes it, else with PutImage, in strips
 //! that fit the server's longest request.
 
+mod refresh;
 mod shm;
 
 use std::ffi::c_void;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use ash::vk;
 use parking_lot::Mutex;
 use vitric_api::families;
-use vitric_api::swapchain::PresentTarget;
+use vitric_api::swapchain::{PresentTarget, Refresh};
 use vitric_api::{Error, Result};
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::protocol::xproto::{ConnectionExt, CreateGCAux, Gcontext, ImageFormat, ImageOrder, Setup, VisualClass};
@@ -26,7 +28,12 @@ pub(super) struct Window {
     window: u32,
     drawing: Mutex<Drawing>,
     depth: u8,
+    /// The display's refresh, and when the server was asked for it.
+    refresh: Mutex<Option<(Instant, Refresh)>>,
 }
+
+/// Age at which the server is asked again for the refresh: windows move to other displays, and modes change.
+const MAX_REFRESH_AGE: Duration = Duration::from_secs(1);
 
 /// What is made when the first frame is shown.
 #[derive(Default)]
@@ -46,7 +53,7 @@ impl Window {
         let connection = connection.map_err(|_| Error::InitializationFailed)?;
         let geometry = connection.get_geometry(window).ok().and_then(|cookie| cookie.reply().ok());
         let geometry = geometry.ok_or(Error::SurfaceLost)?;
-        Ok(Self { connection, window, drawing: Mutex::default(), depth: geometry.depth })
+        Ok(Self { connection, window, drawing: Mutex::default(), depth: geometry.depth, refresh: Mutex::default() })
     }
 
     fn size(&self) -> Result<vk::Extent2D> {
@@ -127,6 +134,18 @@ impl PresentTarget for Window {
         // A round trip: frames do not pile up in the connection, memory is not written before it was read, and a lost
         // server is noticed.
         self.size().map(drop)
+    }
+
+    fn refresh(&self) -> Refresh {
+        let mut known = self.refresh.lock();
+        if let Some((asked, refresh)) = *known
+            && asked.elapsed() < MAX_REFRESH_AGE
+        {
+            return refresh;
+        }
+        let refresh = refresh::period(&self.connection, self.window).map_or(Refresh::None, Refresh::Period);
+        *known = Some((Instant::now(), refresh));
+        refresh
     }
 }
 

@@ -1,0 +1,215 @@
+//! FIFO under a Wayland compositor without a refresh: frames come as they are rendered, and those of a surface that is not shown do not
+//! wait for ever.
+//!
+//! The test is its own application. Needs weston (Debian package weston); without it the test fails.
+
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use ash::vk;
+use wayland_client::globals::{GlobalListContents, registry_queue_init};
+use wayland_client::protocol::wl_compositor::WlCompositor;
+use wayland_client::protocol::wl_registry::{self, WlRegistry};
+use wayland_client::protocol::wl_surface::WlSurface;
+use wayland_client::{Connection, Dispatch, EventQueue, Proxy, QueueHandle, delegate_noop};
+use wayland_protocols::xdg::shell::client::xdg_surface::{self, XdgSurface};
+use wayland_protocols::xdg::shell::client::xdg_toplevel::XdgToplevel;
+use wayland_protocols::xdg::shell::client::xdg_wm_base::{self, XdgWmBase};
+
+/// A compositor that shows frames nowhere, ended with the test.
+struct Compositor {
+    child: Child,
+    folder: PathBuf,
+}
+
+impl Compositor {
+    fn start() -> Self {
+        let folder = std::env::temp_dir().join(format!("vitric-headless-{}", std::process::id()));
+        std::fs::DirBuilder::new().mode(0o700).create(&folder).expect("a folder for the socket");
+        let child = Command::new("weston")
+            .args(["--backend=headless-backend.so", "--no-config", "--use-pixman", "--idle-time=0", "--socket=test"])
+            .env("XDG_RUNTIME_DIR", &folder)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("weston starts");
+        Self { child, folder }
+    }
+
+    fn connect(&self) -> Connection {
+        let begin = Instant::now();
+        loop {
+            match UnixStream::connect(self.folder.join("test")) {
+                Ok(stream) => return Connection::from_socket(stream).expect("libwayland-client is there"),
+                Err(error) => assert!(begin.elapsed() < Duration::from_secs(60), "weston does not listen: {error}"),
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Compositor {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// What the compositor has told.
+#[derive(Default)]
+struct Listener {
+    is_configured: bool,
+}
+
+delegate_noop!(Listener: WlCompositor);
+delegate_noop!(Listener: ignore WlSurface);
+delegate_noop!(Listener: ignore XdgToplevel);
+
+impl Dispatch<WlRegistry, GlobalListContents> for Listener {
+    fn event(
+        _: &mut Self,
+        _: &WlRegistry,
+        _: wl_registry::Event,
+        _: &GlobalListContents,
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+    }
+}
+
+impl Dispatch<XdgWmBase, ()> for Listener {
+    fn event(
+        _: &mut Self,
+        base: &XdgWmBase,
+        event: xdg_wm_base::Event,
+        (): &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        if let xdg_wm_base::Event::Ping { serial } = event {
+            base.pong(serial);
+        }
+    }
+}
+
+impl Dispatch<XdgSurface, ()> for Listener {
+    fn event(
+        listener: &mut Self,
+        surface: &XdgSurface,
+        event: xdg_surface::Event,
+        (): &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        if let xdg_surface::Event::Configure { serial } = event {
+            surface.ack_configure(serial);
+            listener.is_configured = true;
+        }
+    }
+}
+
+/// A surface, as a window or as nothing that a compositor shows.
+struct Window {
+    connection: Connection,
+    surface: WlSurface,
+    // Kept for as long as the surface is used.
+    _queue: EventQueue<Listener>,
+}
+
+impl Window {
+    fn new(compositor: &Compositor, is_shown: bool) -> Self {
+        let connection = compositor.connect();
+        let (globals, mut queue) = registry_queue_init::<Listener>(&connection).unwrap();
+        let (handle, mut listener) = (queue.handle(), Listener::default());
+        let compositor: WlCompositor = globals.bind(&handle, 1..=4, ()).unwrap();
+        let surface = compositor.create_surface(&handle, ());
+        if is_shown {
+            let base: XdgWmBase = globals.bind(&handle, 1..=1, ()).unwrap();
+            let window = base.get_xdg_surface(&surface, &handle, ());
+            window.get_toplevel(&handle, ());
+            surface.commit();
+            while !listener.is_configured {
+                queue.blocking_dispatch(&mut listener).unwrap();
+            }
+        }
+        connection.flush().unwrap();
+        Self { connection, surface, _queue: queue }
+    }
+
+    /// Presents frames in FIFO mode, and returns how long that took.
+    fn show(&self, count: u32) -> Duration {
+        let functions = ash::StaticFn { get_instance_proc_addr: vulkan_vitric::vk_icdGetInstanceProcAddr };
+        // SAFETY: the function is the driver's own; all infos are valid; everything named is alive.
+        unsafe {
+            let entry = ash::Entry::from_static_fn(functions);
+            let names = [ash::khr::surface::NAME, ash::khr::wayland_surface::NAME].map(|name| name.as_ptr());
+            let instance =
+                entry.create_instance(&vk::InstanceCreateInfo::default().enabled_extension_names(&names), None);
+            let instance = instance.unwrap();
+            let physical = instance.enumerate_physical_devices().unwrap()[0];
+            let (priorities, names) = ([1.0], [ash::khr::swapchain::NAME.as_ptr()]);
+            let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&priorities)];
+            let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
+            let device = instance.create_device(physical, &info, None).unwrap();
+            let info = vk::WaylandSurfaceCreateInfoKHR::default()
+                .display(self.connection.backend().display_ptr().cast())
+                .surface(self.surface.id().as_ptr().cast());
+            let windows = ash::khr::wayland_surface::Instance::new(&entry, &instance);
+            let surface = windows.create_wayland_surface(&info, None).unwrap();
+            let elapsed = present(&instance, &device, surface, count);
+            device.destroy_device(None);
+            ash::khr::surface::Instance::new(&entry, &instance).destroy_surface(surface, None);
+            instance.destroy_instance(None);
+            elapsed
+        }
+    }
+}
+
+/// # Safety
+/// Everything named must be alive.
+unsafe fn present(instance: &ash::Instance, device: &ash::Device, surface: vk::SurfaceKHR, count: u32) -> Duration {
+    let swapchains = ash::khr::swapchain::Device::new(instance, device);
+    let info = vk::SwapchainCreateInfoKHR::default()
+        .surface(surface)
+        .min_image_count(3)
+        .image_format(vk::Format::B8G8R8A8_UNORM)
+        .image_extent(vk::Extent2D { width: 48, height: 32 })
+        .image_array_layers(1)
+        .image_usage(vk::ImageUsageFlags::COLOR_ATTACHMENT)
+        .pre_transform(vk::SurfaceTransformFlagsKHR::IDENTITY)
+        .composite_alpha(vk::CompositeAlphaFlagsKHR::OPAQUE)
+        .present_mode(vk::PresentModeKHR::FIFO);
+    // SAFETY: the infos are valid; the fence is waited for before it is used again, and the queue before its swapchain goes.
+    unsafe {
+        let chain = swapchains.create_swapchain(&info, None).unwrap();
+        let (queue, begin) = (device.get_device_queue(0, 0), Instant::now());
+        let fence = device.create_fence(&vk::FenceCreateInfo::default(), None).unwrap();
+        for _ in 0..count {
+            let (image, _) = swapchains.acquire_next_image(chain, u64::MAX, vk::Semaphore::null(), fence).unwrap();
+            device.wait_for_fences(&[fence], true, u64::MAX).unwrap();
+            device.reset_fences(&[fence]).unwrap();
+            let (chains, images) = ([chain], [image]);
+            let info = vk::PresentInfoKHR::default().swapchains(&chains).image_indices(&images);
+            swapchains.queue_present(queue, &info).unwrap();
+        }
+        device.device_wait_idle().unwrap();
+        let elapsed = begin.elapsed();
+        device.destroy_fence(fence, None);
+        swapchains.destroy_swapchain(chain, None);
+        elapsed
+    }
+}
+
+#[test]
+fn frames_do_not_wait_for_a_refresh_that_there_is_not() {
+    let compositor = Compositor::start();
+    let elapsed = Window::new(&compositor, true).show(600);
+    assert!(elapsed < Duration::from_secs(8), "{elapsed:?} for 600 frames, which take 10 s at 60 Hz");
+    // Nobody takes frames of what is not shown. They end all the same.
+    let elapsed = Window::new(&compositor, false).show(4);
+    assert!(elapsed < Duration::from_secs(30), "{elapsed:?} for 4 frames that nobody takes");
+}
