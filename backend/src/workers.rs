@@ -3,15 +3,24 @@
 //! The thread that hands work out takes part in it, so a pool of `threads` has one thread less of its own. Several queues may
 //! hand out work at the same time: then each has its own thread, and helpers in proportion to its weight. Helpers are only
 //! called while they are idle, and leave a section that has more than its share after the piece at hand; so no queue ever
-//! waits for more than a piece of another's work. A panic in the work reaches who handed it out; the threads live on.
+//! waits for more than a piece of another's work. A helper that was called and has not woken when all work is done is not
+//! waited for (`task.rs`): on a crowded machine that may take milliseconds. A panic in the work reaches who handed it out; the
+//! threads live on.
 
+mod gate;
+mod task;
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rayon_core::{Scope, ThreadPool, ThreadPoolBuilder};
+use parking_lot::{Condvar, Mutex};
 
+use self::task::Task;
 use crate::host_memory;
 
 /// Worker threads, as one queue sees them.
@@ -25,26 +34,31 @@ pub(crate) struct Workers {
 /// The threads themselves.
 #[derive(Debug)]
 struct Crew {
-    /// `None` where there is one thread only, or no more could be started.
-    pool: Option<ThreadPool>,
+    calls: Arc<Calls>,
     threads: Vec<JoinHandle<()>>,
-    /// Helpers that take part in nothing.
-    idle: AtomicUsize,
+    /// Helpers that take part in nothing and are not called.
+    idle: Arc<AtomicUsize>,
     /// Weights of the sections that run now.
     weights: AtomicUsize,
-    /// How often work was handed out.
-    sections: Arc<AtomicUsize>,
 }
 
 /// How long a thread stays awake with nothing to do: sleeping and waking take about as long. Tiles are walked some hundred times a
 /// second, a few microseconds after one another.
 const AWAKE: Duration = Duration::from_micros(100);
+/// Looks at a condition before the processor is offered to other threads: a few microseconds.
+const LOOKS: u32 = 64;
+/// Sections after which a helper stays awake once more, at most, when nobody needed it after earlier ones.
+const MAX_ASLEEP: u32 = 16;
 
-/// Waits awake as long as something is so, but not for long.
+/// Waits awake as long as something is so, but not for long, and lets other threads go first.
 fn spin(is_so: impl Fn() -> bool) {
-    let begin = Instant::now();
-    while is_so() && begin.elapsed() < AWAKE {
+    let mut begin = None;
+    while (0..LOOKS).all(|_| {
         std::hint::spin_loop();
+        is_so()
+    }) && begin.get_or_insert_with(Instant::now).elapsed() < AWAKE
+    {
+        std::thread::yield_now();
     }
 }
 
@@ -82,53 +96,137 @@ impl Workers {
                 index = next.fetch_add(1, Ordering::Relaxed);
             }
         };
-        let Some(pool) = self.crew.pool.as_ref().filter(|_| count > 1) else { return take_part(&|| true) };
+        if self.crew.threads.is_empty() || count <= 1 {
+            return take_part(&|| true);
+        }
         let section = Section::begin(self);
-        let help = || {
-            let _helping = Helping(&section);
-            take_part(&|| !section.has_too_many());
-            if section.is_alone() {
-                self.crew.linger(pool, section.number);
-            }
-        };
-        pool.in_place_scope(|scope| {
-            section.call(scope, count - 1, &help);
+        let help = || section.help(|| take_part(&|| !section.has_too_many()));
+        task::offer(&help, |task| {
+            let _called = Called { section: &section, task };
+            section.call(task, count - 1);
             take_part(&|| {
                 // Helpers that other sections let go.
                 if section.crew.idle.load(Ordering::Relaxed) > 0 {
-                    section.call(scope, count.saturating_sub(next.load(Ordering::Relaxed)), &help);
+                    section.call(task, count.saturating_sub(next.load(Ordering::Relaxed)));
                 }
                 true
             });
-            spin(|| section.helpers.load(Ordering::Relaxed) > 0);
         });
+        if let Some(panic) = section.panic.lock().take() {
+            resume_unwind(panic);
+        }
     }
 }
 
 impl Crew {
     fn new(threads: usize) -> Self {
-        let started = Mutex::new(Vec::new());
-        let spawn = |worker: rayon_core::ThreadBuilder| {
+        let (calls, idle) = (Arc::new(Calls::default()), Arc::new(AtomicUsize::new(0)));
+        let start = |number: usize| {
             if !host_memory::has_room_for_threads(1) {
-                return Err(std::io::ErrorKind::OutOfMemory.into());
+                return None;
             }
-            let name = format!("vitric-worker-{}", worker.index());
-            let thread = std::thread::Builder::new().name(name).spawn(|| worker.run())?;
-            started.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
-            Ok(())
+            let (calls, idle) = (calls.clone(), idle.clone());
+            let thread = std::thread::Builder::new().name(format!("vitric-worker-{number}"));
+            thread.spawn(move || calls.serve(&idle)).inspect_err(|error| log::warn!("worker threads: {error}")).ok()
         };
-        let helpers = threads.saturating_sub(1);
-        let build = || ThreadPoolBuilder::new().num_threads(helpers).spawn_handler(spawn).build();
-        let pool = if helpers == 0 { None } else { build().inspect_err(|e| log::warn!("worker threads: {e}")).ok() };
-        let threads = started.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let (sections, idle, weights) = (Arc::default(), AtomicUsize::new(helpers), AtomicUsize::new(0));
-        Self { pool, threads, idle, weights, sections }
+        let threads: Vec<_> = (0..threads.saturating_sub(1)).map_while(start).collect();
+        idle.store(threads.len(), Ordering::Relaxed);
+        Self { calls, threads, idle, weights: AtomicUsize::new(0) }
+    }
+}
+
+/// The calls for helpers that none has taken yet.
+#[derive(Default)]
+struct Calls {
+    waiting: Mutex<Waiting>,
+    /// Notified for a call that no helper is awake to take, and at the end.
+    came: Condvar,
+    /// Length of the queue, for those who do not hold the lock.
+    count: AtomicUsize,
+    /// Helpers that stay awake for the next call.
+    awake: AtomicUsize,
+}
+
+impl std::fmt::Debug for Calls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Calls").field("count", &self.count).field("awake", &self.awake).finish_non_exhaustive()
+    }
+}
+
+#[derive(Default)]
+struct Waiting {
+    tasks: VecDeque<Arc<Task>>,
+    /// The threads are to end.
+    has_ended: bool,
+}
+
+impl Calls {
+    fn call(&self, task: &Arc<Task>, helpers: usize) {
+        let mut waiting = self.waiting.lock();
+        waiting.tasks.extend(std::iter::repeat_n(task, helpers).cloned());
+        self.count.store(waiting.tasks.len(), Ordering::Relaxed);
+        let asleep = waiting.tasks.len().saturating_sub(self.awake.load(Ordering::Relaxed)).min(helpers);
+        drop(waiting);
+        // Nothing is done for a helper that was notified before and has not woken.
+        (0..asleep).for_each(|_| _ = self.came.notify_one());
     }
 
-    /// Keeps the worker that calls this awake, in case that there is more work soon.
-    fn linger(&self, pool: &ThreadPool, section: usize) {
-        let sections = self.sections.clone();
-        pool.spawn(move || spin(|| sections.load(Ordering::Relaxed) == section));
+    /// Takes back what no helper has taken, and returns how many calls these were.
+    fn take_back(&self, task: &Arc<Task>) -> usize {
+        if self.count.load(Ordering::Relaxed) == 0 {
+            return 0;
+        }
+        let mut waiting = self.waiting.lock();
+        let before = waiting.tasks.len();
+        waiting.tasks.retain(|other| !Arc::ptr_eq(other, task));
+        self.count.store(waiting.tasks.len(), Ordering::Relaxed);
+        before - waiting.tasks.len()
+    }
+
+    /// The next call, or `None` at the end.
+    fn next(&self) -> Option<Arc<Task>> {
+        let mut waiting = self.waiting.lock();
+        loop {
+            if waiting.has_ended {
+                return None;
+            }
+            if let Some(task) = waiting.tasks.pop_front() {
+                self.count.store(waiting.tasks.len(), Ordering::Relaxed);
+                return Some(task);
+            }
+            self.came.wait(&mut waiting);
+        }
+    }
+
+    /// Stays awake for a call; returns whether there was one.
+    fn linger(&self) -> bool {
+        self.awake.fetch_add(1, Ordering::Relaxed);
+        spin(|| self.count.load(Ordering::Relaxed) == 0);
+        self.awake.fetch_sub(1, Ordering::Relaxed);
+        self.count.load(Ordering::Relaxed) > 0
+    }
+
+    /// What a helper does: it takes part in what it is called for, and stays awake for the next call where that has come soon enough
+    /// of late.
+    fn serve(&self, idle: &AtomicUsize) {
+        let (mut asleep, mut next_asleep) = (0, 1);
+        while let Some(task) = self.next() {
+            let took_part = task.take_part();
+            drop(task);
+            if !took_part {
+                // The section ended before and took back only calls that nobody had taken.
+                idle.fetch_add(1, Ordering::Relaxed);
+                continue;
+            }
+            if asleep > 0 {
+                asleep -= 1;
+            } else if self.linger() {
+                next_asleep = 1;
+            } else {
+                asleep = next_asleep;
+                next_asleep = MAX_ASLEEP.min(next_asleep * 2);
+            }
+        }
     }
 }
 
@@ -136,24 +234,23 @@ impl Crew {
 struct Section<'w> {
     crew: &'w Crew,
     weight: usize,
-    /// How often work had been handed out when this was.
-    number: usize,
+    /// Helpers that were called and have not left.
     helpers: AtomicUsize,
+    /// The first panic of a helper.
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 impl<'w> Section<'w> {
     fn begin(workers: &'w Workers) -> Self {
         let (crew, weight) = (&workers.crew, workers.weight);
         crew.weights.fetch_add(weight, Ordering::Relaxed);
-        let number = crew.sections.fetch_add(1, Ordering::Relaxed) + 1;
-        Self { crew, weight, number, helpers: AtomicUsize::new(0) }
+        Self { crew, weight, helpers: AtomicUsize::new(0), panic: Mutex::default() }
     }
 
     /// Helpers that it may have: all, when nobody else needs any.
     fn share(&self) -> usize {
-        let all = self.crew.pool.as_ref().map_or(0, ThreadPool::current_num_threads);
         let weights = self.crew.weights.load(Ordering::Relaxed).max(self.weight);
-        (all * self.weight).div_ceil(weights)
+        (self.crew.threads.len() * self.weight).div_ceil(weights)
     }
 
     fn is_alone(&self) -> bool {
@@ -164,16 +261,30 @@ impl<'w> Section<'w> {
         !self.is_alone() && self.helpers.load(Ordering::Relaxed) > self.share()
     }
 
-    /// Has idle helpers take part, until they are `most`, or its share.
-    fn call<'s>(&self, scope: &Scope<'s>, most: usize, help: &'s (impl Fn() + Sync)) {
+    /// Calls idle helpers, until they are `most`, or its share.
+    fn call(&self, task: &Arc<Task>, most: usize) {
         let most = most.min(self.share());
         let is_idle = |idle: usize| idle.checked_sub(1);
+        let mut called = 0;
         while self.helpers.load(Ordering::Relaxed) < most
             && self.crew.idle.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_idle).is_ok()
         {
             self.helpers.fetch_add(1, Ordering::Relaxed);
-            scope.spawn(|_| help());
+            called += 1;
         }
+        if called > 0 {
+            self.crew.calls.call(task, called);
+        }
+    }
+
+    /// Takes part in the section as a helper. The helper counts as idle before the section can end, so that the next section of the
+    /// same thread finds it.
+    fn help(&self, work: impl Fn()) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
+            self.panic.lock().get_or_insert(panic);
+        }
+        self.helpers.fetch_sub(1, Ordering::Relaxed);
+        self.crew.idle.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -183,19 +294,24 @@ impl Drop for Section<'_> {
     }
 }
 
-/// Held by a helper that takes part.
-struct Helping<'s>(&'s Section<'s>);
+/// Calls of a section. Those that no helper has taken end with it.
+struct Called<'s> {
+    section: &'s Section<'s>,
+    task: &'s Arc<Task>,
+}
 
-impl Drop for Helping<'_> {
+impl Drop for Called<'_> {
     fn drop(&mut self) {
-        self.0.helpers.fetch_sub(1, Ordering::Relaxed);
-        self.0.crew.idle.fetch_add(1, Ordering::Relaxed);
+        self.task.close();
+        let crew = self.section.crew;
+        crew.idle.fetch_add(crew.calls.take_back(self.task), Ordering::Relaxed);
     }
 }
 
 impl Drop for Crew {
     fn drop(&mut self) {
-        drop(self.pool.take());
+        self.calls.waiting.lock().has_ended = true;
+        self.calls.came.notify_all();
         for thread in self.threads.drain(..) {
             // A worker's panics were handed on long ago; what is left of one that ended by itself is nothing to wait for.
             let _ = thread.join();
@@ -207,9 +323,8 @@ impl Drop for Crew {
 mod tests {
     use std::cell::RefCell;
     use std::collections::HashSet;
-    use std::panic::{AssertUnwindSafe, catch_unwind};
-    use std::sync::Barrier;
     use std::sync::atomic::AtomicBool;
+    use std::sync::{Barrier, Mutex};
 
     use super::*;
 
@@ -301,6 +416,34 @@ mod tests {
             assert_eq!(sum.into_inner(), 99 * 50);
             done.store(true, Ordering::Release);
         });
+    }
+
+    /// Helpers that were called and are busy until the section's work is done: its end does not wait for them.
+    #[test]
+    fn a_section_ends_without_helpers_that_do_not_come() {
+        let workers = Workers::new(2);
+        let release = AtomicBool::new(false);
+        let hold = || {
+            while !release.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+        };
+        // The helper sits in a task of nobody's section, so that it is idle as far as sections know.
+        task::offer(&hold, |task| {
+            workers.crew.calls.call(task, 1);
+            while workers.crew.calls.count.load(Ordering::Relaxed) > 0 {
+                std::thread::yield_now();
+            }
+            for _ in 0..10 {
+                let sum = AtomicUsize::new(0);
+                workers.parallel(100, || (), |(), index| _ = sum.fetch_add(index, Ordering::Relaxed));
+                assert_eq!(sum.into_inner(), 99 * 50);
+                assert_eq!(workers.crew.idle.load(Ordering::Relaxed), 1, "the call was taken back");
+            }
+            release.store(true, Ordering::Release);
+        });
+        // Afterwards it is there again.
+        meet(&workers, 2, || ());
     }
 
     /// A section that lasts gives helpers up to one that comes later, and gets them back when that ends.
